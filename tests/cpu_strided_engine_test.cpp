@@ -291,6 +291,67 @@ TEST(CpuStridedEngine, GroupsOfColumns) {
   EXPECT_GT(groups, kInstrumented ? 10 : 200);
 }
 
+// Outputs that begin between lines, as NumPy's do: axes that lie together there are one row, cut at lines,
+// within any of its axes; elements of less than a line, turned, and of more, run by run.
+TEST(CpuStridedEngine, RunsCutAtLines) {
+  std::mt19937_64 random(195);
+  int cut = 0;
+  for (int trial = 0; trial < (kInstrumented ? 80 : 1200); ++trial) {
+    const bool wide = random() % 3 == 0;
+    const std::uint64_t width = wide ? 64 + 16 * (random() % 30) : std::uint64_t{1} << random() % 5;
+    std::vector<std::uint64_t> shape(2 + random() % 3);  // of the row, slowest first
+    std::uint64_t row = 1;
+    for (std::uint64_t& extent : shape) row *= extent = 1 + random() % (wide ? 5 : 20);
+    // A row of whole lines, by one axis more.
+    const std::uint64_t lines = 64 / std::gcd(row * width, std::uint64_t{64});
+    shape.push_back(lines * (1 + random() % 3));
+    row *= shape.back();
+    const std::uint64_t columns = 2 + random() % (wide ? 12 : 150);
+    if (row * columns * width > 600'000) continue;
+    Strided view{.extents = {columns}, .in_strides = {1}, .out_strides = {static_cast<std::int64_t>(row)}};
+    if (random() % 3 == 0) {
+      view.in_strides[0] = -1;
+      view.in_offset = columns - 1;
+    }
+    // In the input the row's axes lie behind one another in any order.
+    std::vector<std::size_t> order(shape.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::shuffle(order.begin(), order.end(), random);
+    std::vector<std::int64_t> in(shape.size());
+    auto step = static_cast<std::int64_t>(columns + random() % 3);
+    for (const std::size_t a : order) {
+      in[a] = step;
+      step *= static_cast<std::int64_t>(shape[a]);
+      if (random() % 5 == 0) {
+        view.in_offset += static_cast<std::uint64_t>(in[a]) * (shape[a] - 1);
+        in[a] = -in[a];
+      }
+    }
+    std::vector<std::int64_t> out(shape.size());
+    step = 1;
+    for (std::size_t a = shape.size(); a-- > 0;) {
+      out[a] = step;
+      step *= static_cast<std::int64_t>(shape[a]);
+    }
+    view.extents.insert(view.extents.end(), shape.begin(), shape.end());
+    view.in_strides.insert(view.in_strides.end(), in.begin(), in.end());
+    view.out_strides.insert(view.out_strides.end(), out.begin(), out.end());
+    const Setting setting{.width = width,
+                          .in_past_line = random() % 64,
+                          .out_past_line = wide ? random() % 64 : random() % (64 / width) * width,
+                          .threads = 1 + static_cast<int>(random() % 3),
+                          .stores = Stores::streamed};
+    expect_moved(view, setting);
+    if (::testing::Test::HasFatalFailure()) return;
+    const StridedPlan plan = plan_of(view, setting);
+    if (plan.permutation_plan() != nullptr) continue;
+    const auto* const axes = std::get_if<detail::CpuAxes>(&plan.passes().front().cpu->kernel);
+    cut +=
+        axes != nullptr && (axes->move == detail::AxesMove::groups || axes->move == detail::AxesMove::lines);
+  }
+  EXPECT_GT(cut, kInstrumented ? 10 : 200);
+}
+
 // Runs that begin with the same axis on both sides: rows read backwards, every other element of them, one
 // element again and again, and short rows turned side by side; of every width, beginning anywhere.
 TEST(CpuStridedEngine, RowsOfOneAxis) {

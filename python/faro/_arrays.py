@@ -148,6 +148,31 @@ def _of_numpy(x: Any, np: Any, writable: bool) -> Array:
     )
 
 
+def kind_of(array: Array) -> str:
+    """``f4``, ``c16``, …: NumPy's letter, for types of any library."""
+    dtype = array.dtype
+    kind = getattr(dtype, "kind", None)
+    if kind is None and isinstance(dtype, tuple):  # DLPack's code, bits, lanes
+        kind = {0: "i", 1: "u", 2: "f", 5: "c"}.get(dtype[0], "?")
+    if kind is None:
+        name = str(dtype).rpartition(".")[2]
+        kind = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bool": "b", "bfloat": "f"}.get(
+            name.rstrip("0123456789"), "?")
+        if isinstance(dtype, str):  # a buffer's format
+            kind = {**dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQN", "u"), **dict.fromkeys("efd", "f")}.get(dtype, "?")
+    return f"{kind}{array.itemsize}"
+
+
+def are_alike(x: Any, array: Array, y: Any, other: Array) -> bool:
+    """Whether elements of two arrays mean the same: the same type, or, of two libraries, numbers of one kind."""
+    if array.itemsize != other.itemsize:
+        return False
+    if type(x) is type(y):
+        return bool(array.dtype == other.dtype)
+    kinds = kind_of(array)[0], kind_of(other)[0]
+    return kinds[0] == kinds[1] or not all(kind in "iufcb" for kind in kinds)
+
+
 def is_tensor(x: Any) -> bool:
     """Whether it is a tensor of PyTorch, of a subclass, too."""
     torch = sys.modules.get("torch")

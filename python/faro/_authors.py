@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import numbers
 from dataclasses import dataclass, field
 from typing import Any, Iterable
 
-from . import _faro, maps, sketch
+from . import _faro, _run, maps, sketch
+from ._errors import FaroTypeError, FaroValueError, refuse
 
 __all__ = ["layout", "emit", "simulate", "synth", "Layout", "LayoutCandidate", "Emitted", "Simulation", "Synthesis"]
+
+
+def _json(operation: str, request: dict[str, Any]) -> str:
+    return json.dumps(request, default=lambda value: _run.whole(value, operation, "the value"))
 
 
 @dataclass(frozen=True)
@@ -51,8 +57,12 @@ def layout(rows: int, columns: int, element_bytes: int, accesses: str | Iterable
     >>> layout(32, 32, 4, ["row", "column"]).worst
     1
     """
-    said = accesses if isinstance(accesses, str) else ",".join(accesses)
-    told = json.loads(_faro.layout(rows, columns, element_bytes, said, seed))
+    listed = (accesses,) if isinstance(accesses, str) else _run.listed(accesses)
+    if not isinstance(listed, tuple) or not all(isinstance(each, str) for each in listed):
+        refuse("layout", f"accesses {accesses!r}", "texts such as 'row' and 'column(8)'", kind=FaroTypeError)
+    rows, columns = _run.whole(rows, "layout", "rows", 0, 2**62), _run.whole(columns, "layout", "columns", 0, 2**62)
+    element_bytes = _run.whole(element_bytes, "layout", "element_bytes", 0, 2**62)
+    told = json.loads(_faro.layout(rows, columns, element_bytes, ",".join(listed), _run.whole(seed, "layout", "seed", 0, 2**64 - 1)))
     candidates = [
         LayoutCandidate(c["layout"], c["worst"], c["extra_bytes"], c["proven_by_ranks"], c["costs"])
         for c in told["candidates"]
@@ -97,7 +107,7 @@ def emit(by: "str | maps.Map", *, kernel: str | None = None, target: str = "cuda
     }
     options = {key: value for key, value in asked.items() if value is not None and value is not False}
     parsed = by if isinstance(by, maps.Map) else maps.parse(by)
-    told = json.loads(_faro.emit(parsed._handle, json.dumps(options)))["emit"]
+    told = json.loads(_faro.emit(parsed._handle, _json("emit", options)))["emit"]
     return Emitted(
         told["text"], told["map"], told["class"], told["name"], told["element"], told["element_bytes"],
         told["alignment_bytes"], told["workspace_bytes"], told["kernels"],
@@ -132,7 +142,7 @@ def simulate(program: str, *, machine: str = "dmm", width: int = 32, latency: in
     16
     """
     request = {"program": program, "machine": machine, "width": width, "latency": latency, **sizes}
-    told = json.loads(_faro.simulate(json.dumps({key: value for key, value in request.items() if value is not None})))
+    told = json.loads(_faro.simulate(_json("simulate", {key: value for key, value in request.items() if value is not None})))
     return Simulation(
         told["program"], told["machine"], told["time"], told["formula"], told["formula_text"], told["lower_bound"],
         told["rounds"], told["stages"], {int(k): v for k, v in told["congestion"].items()}, told,
@@ -170,14 +180,20 @@ def synth(what: "str | sketch.Program", *, struct: int | None = None, warp: int 
     >>> synth("aos-rcr", struct=4, warp=8).outcome
     'found'
     """
-    request: dict[str, Any] = {"space": space, "time_limit": time_limit, "all": all}
+    for name, value in (("struct", struct), ("warp", warp)):
+        if value is not None:
+            _run.whole(value, "synth", f"{name} =", 1, 2**31 - 1)
+    if not isinstance(time_limit, numbers.Real) or not time_limit >= 0:
+        refuse("synth", f"time_limit = {time_limit!r}", "seconds, 0 or more",
+               kind=FaroValueError if isinstance(time_limit, numbers.Real) else FaroTypeError)
+    request: dict[str, Any] = {"space": space, "time_limit": float(time_limit), "all": all}
     if isinstance(what, sketch.Program):
         request.update(what._json())
     else:
         request.update({k: v for k, v in (("example", what), ("struct", struct), ("warp", warp)) if v is not None})
     if emit is not None:
         request["emit"] = {"name": emit, "element": element, "batch": batch, "image": image, "device_function": device_function}
-    told = json.loads(_faro.synth(json.dumps(request)))
+    told = json.loads(_faro.synth(_json("synth", request)))
     emitted = told["emitted"]
     return Synthesis(
         told["outcome"], told["solutions"], told["best"], told["all"], told["sketch"],

@@ -76,7 +76,7 @@ def _move(kind: str, numbered: tuple[int, ...], k: int, entries: _arrays.Array, 
 
 
 def take(x: Any, array: _arrays.Array, indices: Any, axis: int | None, fill: Any, out: Any, stream: Any, check: bool) -> Any:
-    from ._rows import _fill_bytes, _target
+    from ._rows import _fill_bytes
 
     if not _arrays.is_dense(array):
         x = _faro.run(x, _run.COPY, None, None, stream)
@@ -84,11 +84,11 @@ def take(x: Any, array: _arrays.Array, indices: Any, axis: int | None, fill: Any
     kept, entries = _entries(indices, array.device, "take")
     shape = array.shape if axis is not None else (array.size,)
     k = 0 if axis is None else _run.axis_of(axis, len(shape), "take")
-    made, target = _target(x, array, out, shape[:k] + entries.shape + shape[k + 1 :], "take")
-    _move("take", shape, k, entries, array.itemsize, _fill_bytes(fill, array), (0, 0), (array.address, target.address),
-          _run.stream_of(array, stream, "take"), check)
+    queue = _run.stream_of(array, stream, "take")
+    target, finished = _run.result_of(x, array, out, shape[:k] + entries.shape + shape[k + 1 :], "take", queue)
+    _move("take", shape, k, entries, array.itemsize, _fill_bytes(fill, array), (0, 0), (array.address, target.address), queue, check)
     del kept
-    return made if out is not None else _arrays.given_back(x, made)
+    return finished()
 
 
 def _into(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int, operation: str, adds: tuple[int, int],
@@ -105,7 +105,7 @@ def _into(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int,
         refuse(operation, "values on another device", "one device", "nothing is copied between devices unasked")
     if source.shape != wanted:
         refuse(operation, f"values of shape {source.shape}", f"shape {wanted}")
-    if source.itemsize != target.itemsize or (type(out) is type(values) and source.dtype != target.dtype):
+    if not _arrays.are_alike(out, target, values, source):
         refuse(operation, f"values of elements {source.dtype}", f"elements {target.dtype}", kind=FaroTypeError)
     if not _arrays.is_dense(source):
         values = _faro.run(values, _run.COPY, None, None, stream)
@@ -174,7 +174,7 @@ def route(keys: Any, how: tuple[int, int, int, int], stream: Any, check: bool) -
 
 def combine(x: Any, array: _arrays.Array, places: Any, keys_per_row: int, weights: Any, adds: tuple[int, int], out: Any,
             stream: Any, check: bool) -> Any:
-    from ._rows import _number_of, _target
+    from ._rows import _number_of
 
     if not _arrays.is_dense(array):
         x = _faro.run(x, _run.COPY, None, None, stream)
@@ -189,13 +189,13 @@ def combine(x: Any, array: _arrays.Array, places: Any, keys_per_row: int, weight
             refuse("combine", f"{given.size} weights of {given.dtype}", f"{entries.size} of float32")
         factors = given.address
     row_bytes = math.prod(array.shape[1:]) * array.itemsize
-    made, target = _target(x, array, out, (entries.size // keys_per_row,) + array.shape[1:], "combine")
+    queue = _run.stream_of(array, stream, "combine")
+    target, finished = _run.result_of(x, array, out, (entries.size // keys_per_row,) + array.shape[1:], "combine", queue)
     if entries.size * row_bytes:
         plan = _combine_plan((entries.address, entries.size, entries.itemsize, _is_signed(entries)), array.shape[0], row_bytes,
                              (keys_per_row, factors, *adds), array.device)
-        queue = _run.stream_of(array, stream, "combine")
         plan.run(array.address, target.address, queue)
         if check:
             plan.check(queue)
     del kept
-    return made if out is not None else _arrays.given_back(x, made)
+    return finished()

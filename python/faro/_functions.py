@@ -16,7 +16,7 @@ import math
 from typing import Any, Sequence
 
 from . import _arrays, _faro, _run, maps
-from ._errors import FaroTypeError, refuse
+from ._errors import FaroTypeError, FaroValueError, refuse
 
 __all__ = [
     "permute_dims", "transpose", "ascontiguousarray", "flip", "roll", "permute", "bit_reverse", "permute_qubits",
@@ -38,13 +38,12 @@ def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = F
     [[0, 3], [1, 4], [2, 5]]
     """
     if inverse and axes is not None:
-        order = _run.order_of(axes, len(axes), "permute_dims")
-        axes = tuple(order.index(a) for a in range(len(order)))
+        axes = _run.inverse_order(axes, "permute_dims")
     if in_place:
         array = _arrays.describe(x)
         order = _run.order_of(axes, len(array.shape), "permute_dims")
         return _in_place(x, f"axes({' '.join(map(str, order))})" if len(order) > 1 else None, out, stream)
-    return _faro.run(x, _run.PERMUTE_DIMS, tuple(axes) if axes.__class__ is list else axes, out, stream)
+    return _faro.run(x, _run.PERMUTE_DIMS, _run.listed(axes), out, stream)
 
 
 def transpose(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = False, out: Any = None, stream: Any = None,
@@ -67,7 +66,7 @@ def ascontiguousarray(x: Any, *, out: Any = None, stream: Any = None) -> Any:
     [7, 5, 3, 1]
     """
     if out is None and _dense(x):
-        return x
+        return x if hasattr(x, "shape") or not isinstance(x, _run.OF_NUMBERS) else _arrays.describe(x).keep
     return _faro.run(x, _run.COPY, None, out, stream)
 
 
@@ -84,12 +83,12 @@ def flip(x: Any, axis: int | Sequence[int] | None = None, *, inverse: bool = Fal
     """
     if in_place:
         array = _arrays.describe(x)
-        flipped = _run.axes_of(tuple(axis) if isinstance(axis, list) else axis, len(array.shape), "flip")
+        flipped = _run.axes_of(_run.listed(axis), len(array.shape), "flip")
         whole = all(number & (number - 1) == 0 for number in (array.itemsize, *array.shape))
         if whole:
             return _in_place(x, _flip_mask(array.shape, flipped), out, stream)
         return _in_place(x, _cyclic_map(array.shape, [0] * len(array.shape), flipped), out, stream)
-    return _faro.run(x, _run.FLIP, tuple(axis) if isinstance(axis, list) else axis, out, stream)
+    return _faro.run(x, _run.FLIP, _run.listed(axis), out, stream)
 
 
 def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None, *, inverse: bool = False,
@@ -103,10 +102,11 @@ def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
     >>> faro.roll(np.arange(5), 2).tolist()
     [3, 4, 0, 1, 2]
     """
-    shifts: Any = tuple(shift) if isinstance(shift, list) else shift
+    shifts: Any = _run.listed(shift)
     if inverse:
-        shifts = tuple(-s for s in shifts) if isinstance(shifts, tuple) else -shifts
-    axes = tuple(axis) if isinstance(axis, list) else axis
+        back = tuple(-_run.whole(s, "roll", "a shift of") for s in (shifts if isinstance(shifts, tuple) else (shifts,)))
+        shifts = back if isinstance(shifts, tuple) else back[0]
+    axes = _run.listed(axis)
     if in_place:
         return _in_place(x, _rolled(_arrays.describe(x).shape, shifts, axes), out, stream)
     return _faro.run(x, _run.ROLL, (shifts, axes), out, stream)
@@ -150,7 +150,14 @@ def bit_reverse(x: Any, axis: int | None = None, *, inverse: bool = False, out: 
     >>> faro.bit_reverse(np.arange(4)).tolist()
     [0, 2, 1, 3]
     """
-    return permute(x, "bit_reversal", axis=axis, out=out, stream=stream, in_place=in_place)
+    try:
+        return permute(x, "bit_reversal", axis=axis, out=out, stream=stream, in_place=in_place)
+    except FaroValueError:
+        shape = tuple(x.shape) if hasattr(x, "shape") else _arrays.describe(x).shape
+        count = math.prod(shape) if axis is None else shape[_run.axis_of(axis, len(shape), "bit_reverse")]
+        if count == 0 or count & (count - 1):
+            refuse("bit_reverse", f"{count} elements", "a power of two")
+        raise
 
 
 def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False, inverse: bool = False,
@@ -166,18 +173,18 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
     >>> faro.permute_qubits(np.arange(8), (2, 0, 1)).tolist()
     [0, 2, 4, 6, 1, 3, 5, 7]
     """
-    if inverse:
-        given = _run.order_of(order, len(order), "permute_qubits")
-        order = tuple(given.index(q) for q in range(len(given)))
+    order = _run.inverse_order(order, "permute_qubits") if inverse else _run.listed(order)
+    if not isinstance(order, tuple):
+        refuse("permute_qubits", f"the order {order!r}", "a sequence of qubits", kind=FaroTypeError)
     if in_place:
         n = len(order)
-        axes = _run.qubit_axes(tuple(order), bool(little_endian))
+        axes = _run.qubit_axes(order, bool(little_endian))
         to = [0] * n
         for place, source in enumerate(axes):
             to[n - 1 - source] = n - 1 - place
         before = _run.before_qubits(_arrays.describe(state).shape, n)
         return _in_place(state, maps.bits(to), out, stream, math.prod(before))
-    return _faro.run(state, _run.QUBITS, (tuple(order), bool(little_endian)), out, stream)
+    return _faro.run(state, _run.QUBITS, (order, bool(little_endian)), out, stream)
 
 
 def rearrange(x: Any, pattern: str, *, inverse: bool = False, out: Any = None, stream: Any = None, in_place: bool = False,
@@ -189,7 +196,9 @@ def rearrange(x: Any, pattern: str, *, inverse: bool = False, out: Any = None, s
     >>> faro.rearrange(np.zeros((2, 6, 5)), "b (h d) s -> b h s d", h=3).shape
     (2, 3, 5, 2)
     """
-    said = pattern + "".join(f", {name}={int(length)}" for name, length in lengths.items())
+    if not isinstance(pattern, str):
+        refuse("rearrange", f"a {type(pattern).__name__}", "a pattern such as 'b s h d -> b h s d'", kind=FaroTypeError)
+    said = pattern + "".join(f", {name}={_run.whole(length, 'rearrange', f'{name} =', 0)}" for name, length in lengths.items())
     if in_place:
         return _in_place(x, _text_or_map(said, inverse), out, stream)
     return _faro.run(x, _run.TEXT, (said, bool(inverse)), out, stream)
@@ -215,8 +224,8 @@ def aos_to_soa(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = 
             refuse("aos_to_soa", f"structures of {x.dtype}", "fields of one type, without gaps")
         x = x if in_place else ascontiguousarray(x)
         x = x.view(next(iter(types))).reshape(*x.shape, len(fields))
-    if len(x.shape) != 2:
-        refuse("aos_to_soa", f"an array of {len(x.shape)} axes", "shape (structures, words)")
+    if _rank(x) != 2:
+        refuse("aos_to_soa", f"an array of {_rank(x)} axes", "shape (structures, words)")
     return permute_dims(x, (1, 0), out=out, stream=stream, in_place=in_place)
 
 
@@ -228,14 +237,18 @@ def soa_to_aos(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = 
     >>> faro.soa_to_aos(np.array([[1, 3], [2, 4]])).tolist()
     [[1, 2], [3, 4]]
     """
-    if len(x.shape) != 2:
-        refuse("soa_to_aos", f"an array of {len(x.shape)} axes", "shape (words, structures)")
+    if _rank(x) != 2:
+        refuse("soa_to_aos", f"an array of {_rank(x)} axes", "shape (words, structures)")
     if inverse:
         return aos_to_soa(x, out=out, stream=stream, in_place=in_place)
     return permute_dims(x, (1, 0), out=out, stream=stream, in_place=in_place)
 
 
 # --- what they share
+
+
+def _rank(x: Any) -> int:
+    return len(x.shape if hasattr(x, "shape") else _arrays.describe(x).shape)
 
 
 def _dense(x: Any) -> bool:
@@ -325,11 +338,8 @@ def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, str
         array = _arrays.describe(x)
     outer = math.prod(array.shape[:k])
     row_bytes = math.prod(array.shape[k + 1 :]) * array.itemsize
-    made = array.new(array.shape) if out is None else out
-    target = _arrays.describe(made, writable=True) if out is None else _run.check_out(x, array, out, array.shape, "permute")
-    if not _arrays.is_dense(target):
-        refuse("permute", "out= with strides", "a dense array as out= where axis= is given")
     queue = _run.stream_of(array, stream, "permute")
+    target, finished = _run.result_of(x, array, out, array.shape, "permute", queue)
     if array.size and row_bytes:
         if row_bytes <= _run._MOST_BYTES:
             _along_elements(chosen, row_bytes, outer, array, target, queue)
@@ -337,7 +347,7 @@ def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, str
             _along_rows(chosen, row_bytes, outer, array, target)
         else:
             refuse("permute", f"rows of {row_bytes} bytes on a GPU", "rows of at most 4096 bytes")
-    return made if out is not None else _arrays.given_back(x, made)
+    return finished()
 
 
 @functools.lru_cache(maxsize=256)

@@ -17,23 +17,8 @@ _ELEMENTS = {"i4": "i32", "u4": "u32", "i8": "i64", "u8": "u64", "f4": "f32", "f
 _WIDER = {"i1": "int32", "i2": "int32", "u1": "int32", "u2": "int32", "b1": "int32", "f2": "float32"}
 
 
-def _kind_of(array: _arrays.Array) -> str:
-    """``f4``, ``c16``, …: NumPy's letter, for types of any library."""
-    dtype = array.dtype
-    kind = getattr(dtype, "kind", None)
-    if kind is None and isinstance(dtype, tuple):  # DLPack's code, bits, lanes
-        kind = {0: "i", 1: "u", 2: "f", 5: "c"}.get(dtype[0], "?")
-    if kind is None:
-        name = str(dtype).rpartition(".")[2]
-        kind = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bool": "b", "bfloat": "f"}.get(
-            name.rstrip("0123456789"), "?")
-        if isinstance(dtype, str):  # a buffer's format
-            kind = {**dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQN", "u"), **dict.fromkeys("efd", "f")}.get(dtype, "?")
-    return f"{kind}{array.itemsize}"
-
-
 def _element_of(array: _arrays.Array) -> str:
-    element = _ELEMENTS.get(_kind_of(array))
+    element = _ELEMENTS.get(_arrays.kind_of(array))
     if element is None or not getattr(array.dtype, "isnative", True):
         refuse("run a network", f"elements {array.dtype}", "32- and 64-bit integers and floats, complex64 or complex128",
                kind=FaroTypeError)
@@ -59,6 +44,8 @@ def network(x: Any, program: str, axis: int = -1, *, out: Any = None, stream: An
     >>> faro.network(np.array([1.0, 2.0, 3.0, 4.0], np.complex64), "fft").tolist()
     [(10+0j), (-2+2j), (-2+0j), (-2-2j)]
     """
+    if not isinstance(program, str):
+        refuse("run a network", f"a program that is a {type(program).__name__}", "its text", kind=FaroTypeError)
     array = _arrays.describe(x)
     rank = len(array.shape)
     if rank == 0:
@@ -79,7 +66,8 @@ def network(x: Any, program: str, axis: int = -1, *, out: Any = None, stream: An
     target = _arrays.describe(made, writable=True)
     batch = math.prod(source.shape[:-1])
     if batch:
-        plan = _plan(program, extent.bit_length() - 1, element, batch, threads, array.device)
+        count = _run.threads_of(threads, "run a network")
+        plan = _plan(program, extent.bit_length() - 1, element, batch, count, array.device)
         plan.run(source.address, target.address, queue)
     if direct:
         return made if out is not None else _arrays.given_back(x, made)
@@ -95,11 +83,14 @@ def explain_network(program: str, bits: int, element: str = "f32") -> str:
     >>> "2^20 elements of 4 bytes" in explain_network("sort", 20, "u32")
     True
     """
-    return str(_faro.network_explain(program, bits, element))
+    for text in (program, element):
+        if not isinstance(text, str):
+            refuse("explain a network", f"a {type(text).__name__}", "a text", kind=FaroTypeError)
+    return str(_faro.network_explain(program, _run.whole(bits, "explain a network", "bits", 0, 63), element))
 
 
-def sort(x: Any, axis: int = -1, *, out: Any = None, stream: Any = None, threads: int = 0) -> Any:
-    """Sorted along ``axis``, by a sorting network: n log^2 n comparisons, whatever the values, and the same on a GPU. Floats
+def sort(x: Any, axis: int | None = -1, *, out: Any = None, stream: Any = None, threads: int = 0) -> Any:
+    """Sorted along ``axis`` (None: the flat array), by a sorting network: n log^2 n comparisons, whatever the values, and the same on a GPU. Floats
     are in IEEE 754's total order: -nan, -inf, …, -0.0, 0.0, …, inf, nan.
 
     An axis of a power of two is sorted as it is; another is filled up to the next one first, and elements of 8 and 16 bits of
@@ -109,8 +100,12 @@ def sort(x: Any, axis: int = -1, *, out: Any = None, stream: Any = None, threads
     >>> faro.sort(np.array([3, 1, 2])).tolist()
     [1, 2, 3]
     """
+    if axis is None:
+        x, axis = _flat(x), -1
     array = _arrays.describe(x)
-    kind = _kind_of(array)
+    kind = _arrays.kind_of(array)
+    if kind[:1] in "iuf" and not getattr(array.dtype, "isnative", True):  # NumPy's of the other byte order
+        return _sort_narrow(x, array, _WIDER.get(kind, array.dtype.newbyteorder("=")), axis, out, stream, threads)
     if kind in _WIDER or str(array.dtype).endswith("bfloat16"):
         return _sort_narrow(x, array, _WIDER.get(kind, "float32"), axis, out, stream, threads)
     rank = len(array.shape)
@@ -155,7 +150,7 @@ def _sort_filled(x: Any, array: _arrays.Array, k: int, kind: str, out: Any, stre
     return made if out is not None else _arrays.given_back(x, made)
 
 
-def _sort_narrow(x: Any, array: _arrays.Array, wider: str, axis: int, out: Any, stream: Any, threads: int) -> Any:
+def _sort_narrow(x: Any, array: _arrays.Array, wider: Any, axis: int, out: Any, stream: Any, threads: int) -> Any:
     if hasattr(x, "astype"):
         sorted_wide = sort(x.astype(wider), axis, stream=stream, threads=threads)
         narrow = sorted_wide.astype(x.dtype)
@@ -167,12 +162,18 @@ def _sort_narrow(x: Any, array: _arrays.Array, wider: str, axis: int, out: Any, 
     return narrow if out is None else _faro.run(narrow, _run.COPY, None, out, stream)
 
 
+def _flat(x: Any) -> Any:
+    from ._functions import ascontiguousarray
+
+    return ascontiguousarray(x).reshape(-1)
+
+
 def _scaled(program: str, x: Any, axis: int, inverse: bool, operation: str) -> str:
     """The inverse of a transform that is n times its own inverse, or its conjugate's."""
     if not inverse:
         return program
     array = _arrays.describe(x)
-    if _kind_of(array)[:1] not in "fc":
+    if _arrays.kind_of(array)[:1] not in "fc":
         refuse(operation, f"the inverse of elements {array.dtype}", "floats or complex numbers", kind=FaroTypeError)
     extent = array.shape[_run.axis_of(axis, len(array.shape), operation)] if array.shape else 1
     if extent < 2:
@@ -202,7 +203,7 @@ def fft(x: Any, axis: int = -1, *, inverse: bool = False, out: Any = None, strea
     [(10+0j), (-2+2j), (-2+0j), (-2-2j)]
     """
     array = _arrays.describe(x)
-    if _kind_of(array)[:1] != "c":
+    if _arrays.kind_of(array)[:1] != "c":
         refuse("transform", f"elements {array.dtype}", "complex64 or complex128", kind=FaroTypeError)
     program = _scaled("inverse_fft", x, axis, True, "transform") if inverse else "fft"
     return network(x, program, axis, out=out, stream=stream, threads=threads)

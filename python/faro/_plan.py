@@ -10,7 +10,7 @@ import secrets as _secrets
 from typing import Any, Sequence
 
 from . import _arrays, _faro, _run, maps
-from ._errors import FaroError, refuse
+from ._errors import FaroError, FaroTypeError, refuse
 
 __all__ = ["Plan", "plan", "load_plan"]
 
@@ -66,16 +66,9 @@ class Plan:
                 refuse("run a plan", "out= of a plan in place", "none")
             self._handle.run_in_place(array.address, queue)
             return x if self.out_shape == self.shape else x.reshape(self.out_shape)
-        made = array.new(self.out_shape) if out is None else out
-        target = (
-            _arrays.describe(made, writable=True)
-            if out is None
-            else _run.check_out(x, array, out, self.out_shape, "run a plan")
-        )
-        if not _arrays.is_dense(target):
-            refuse("run a plan", "out= with strides", "a dense array")
+        target, finished = _run.result_of(x, array, out, self.out_shape, "run a plan", queue)
         _run.move(self._handle, array, array.address, target.address, queue)
-        return made if out is not None else _arrays.given_back(x, made)
+        return finished()
 
     @property
     def inverse(self) -> "Plan":
@@ -168,7 +161,7 @@ class Plan:
         ...     faro.load_plan(path).shape
         (1024,)
         """
-        _write_whole(_os.fspath(path), self.to_bytes())
+        _write_whole(_path_of(path), self.to_bytes())
 
     def __reduce__(self) -> Any:
         return _from_bytes, (self.to_bytes(), "cuda" if self.on_gpu else "cpu", self.device)
@@ -201,6 +194,8 @@ def plan(by: "str | maps.Map", like: Any = None, *, shape: Sequence[int] | None 
     >>> faro.plan("transpose", shape=(3, 5), itemsize=4).out_shape
     (5, 3)
     """
+    if not isinstance(by, (str, maps.Map)):
+        refuse("plan", f"a {type(by).__name__}", "a map or its text", kind=FaroTypeError)
     if like is not None:
         if shape is not None or itemsize is not None:
             refuse("plan", "an array and a shape or itemsize", "one of them")
@@ -210,11 +205,10 @@ def plan(by: "str | maps.Map", like: Any = None, *, shape: Sequence[int] | None 
             engine, device = "cuda", array.device
     elif itemsize is None:
         refuse("plan", "no element width", "an array, or itemsize=")
-    if itemsize < 1:
-        refuse("plan", f"elements of {itemsize} bytes", "1 to 4096 bytes")
+    itemsize = _run.whole(itemsize, "plan", "itemsize", 1, 4096)
     if shape is None:
         shape = (by.count,) if isinstance(by, maps.Map) else (maps.parse(by).count,)
-    given = tuple(int(extent) for extent in shape)
+    given = _run.shape_of(shape, "plan")
     opts = _run.options(engine, threads, device, in_place, 1, repeats)
     strides = _arrays.dense_strides(given, itemsize)
     if isinstance(by, maps.Map):
@@ -235,7 +229,7 @@ def load_plan(source: "bytes | str | _os.PathLike[str]", *, engine: str = "auto"
     """
     if isinstance(source, bytes):
         return _from_bytes(source, engine, device, threads)
-    path = _os.fspath(source)
+    path = _path_of(source)
     try:
         with open(path, "rb") as file:
             data = file.read()
@@ -244,6 +238,13 @@ def load_plan(source: "bytes | str | _os.PathLike[str]", *, engine: str = "auto"
 
         refuse(f"read `{path}`", error.strerror or str(error), "a plan that Plan.save wrote", kind=FaroFileError)
     return _from_bytes(data, engine, device, threads)
+
+
+def _path_of(path: Any) -> Any:
+    try:
+        return _os.fspath(path)
+    except TypeError:
+        refuse("name a file", f"a {type(path).__name__}", "a path", kind=FaroTypeError)
 
 
 def _from_bytes(data: bytes, engine: str = "auto", device: int | None = None, threads: int = 0) -> Plan:

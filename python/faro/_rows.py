@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Callable
 
 from . import _arrays, _device_rows, _faro, _run
 from ._errors import FaroTypeError, FaroUnsupportedError, refuse
@@ -59,16 +59,9 @@ def _dense(x: Any, operation: str) -> tuple[Any, _arrays.Array]:
 
 def _rows(entries: IndexEntries, rows: int, outer: int, row_bytes: int, threads: int) -> Any:
     return _faro.Rows.make(
-        entries.address, entries.size, entries.itemsize, entries.is_signed, rows, outer, row_bytes, threads
+        entries.address, entries.size, entries.itemsize, entries.is_signed, rows, outer, row_bytes,
+        _run.threads_of(threads, "move rows"),
     )
-
-
-def _target(x: Any, array: _arrays.Array, out: Any, shape: tuple[int, ...], operation: str) -> tuple[Any, _arrays.Array]:
-    made = array.new(shape) if out is None else out
-    target = _arrays.describe(made, writable=True) if out is None else _run.check_out(x, array, out, shape, operation)
-    if not _arrays.is_dense(target):
-        refuse(operation, "out= with strides", "a dense array")
-    return made, target
 
 
 def _fill_bytes(fill: Any, array: _arrays.Array) -> bytes | None:
@@ -126,13 +119,13 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     outer, rows = math.prod(shape[:k]), shape[k]
     row_bytes = math.prod(shape[k + 1 :]) * array.itemsize
     result = shape[:k] + tuple(entries.shape) + shape[k + 1 :]
-    made, target = _target(x, array, out, result, "take")
+    target, finished = _run.result_of(x, array, out, result, "take", 0)
     if math.prod(result) and array.itemsize:
         move = _rows(entries, rows, outer, row_bytes, threads)
         _faro.take(move, _fill_bytes(fill, array), array.address, target.address, out is None)
     elif entries.size:  # nothing to move, but every index still has to name a row
         _faro.take(_rows(entries, rows, 0, 1, threads), _fill_bytes(fill, array), 0, 0, False)
-    return made if out is not None else _arrays.given_back(x, made)
+    return finished()
 
 
 def _take_back(x: Any, indices: Any, axis: int | None, fill: Any, out: Any, stream: Any, check: bool, threads: int) -> Any:
@@ -158,7 +151,8 @@ def _take_back(x: Any, indices: Any, axis: int | None, fill: Any, out: Any, stre
 
 def put(out: Any, indices: Any, values: Any, axis: int = 0, *, stream: Any = None, check: bool = False,
         threads: int = 0) -> Any:
-    """``out[indices[i]] = values[i]`` along ``axis``; the other rows stay. Returns ``out``, a dense array.
+    """``out[indices[i]] = values[i]`` along ``axis``; the other rows stay. Returns ``out``, which is copied and copied back
+    where it has strides.
 
     No two indices may be one row, -1 leaves a row of ``values`` out. Raises FaroValueError for others; on a GPU nothing is
     written then, and ``check=True`` waits and raises.
@@ -171,10 +165,10 @@ def put(out: Any, indices: Any, values: Any, axis: int = 0, *, stream: Any = Non
     if target.device is not None:
         return _device_rows.put(out, target, indices, values, axis, stream, check)
     _run.stream_of(target, stream, "put")
-    move, source, target = _into(out, indices, values, axis, "put", threads)
+    move, source, written, finished = _into(out, target, indices, values, axis, "put", threads)
     if move is not None:
-        _faro.put(move, source.address, target.address)
-    return out
+        _faro.put(move, source.address, written.address)
+    return finished()
 
 
 def add_at(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str = "usual", stream: Any = None,
@@ -188,40 +182,57 @@ def add_at(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str = "u
     >>> faro.add_at(np.zeros(3), [1, 1, 2], np.array([1.0, 2.0, 5.0])).tolist()
     [0.0, 3.0, 5.0]
     """
-    if sums not in _SUMS:
+    if not isinstance(sums, str) or sums not in _SUMS:
         refuse("add_at", f"sums {sums!r}", f"one of {', '.join(_SUMS)}")
     target = _arrays.describe(out, writable=True)
     if target.device is not None:
         number = _number_of(target, "add_at")
         return _device_rows.add(out, target, indices, values, axis, (number, _SUMS[sums]), stream, check)
     _run.stream_of(target, stream, "add_at")
-    move, source, target = _into(out, indices, values, axis, "add_at", threads)
     number = _number_of(target, "add_at")
+    move, source, written, finished = _into(out, target, indices, values, axis, "add_at", threads)
     if move is not None:
-        _faro.add(move, number, _SUMS[sums], source.address, target.address)
-    return out
+        _faro.add(move, number, _SUMS[sums], source.address, written.address)
+    return finished()
 
 
-def _into(out: Any, indices: Any, values: Any, axis: int, operation: str, threads: int) -> tuple[Any, Any, Any]:
-    target = _arrays.describe(out, writable=True)
-    _on_host(target, operation)
-    if not _arrays.is_dense(target):
-        refuse(operation, "an output with strides", "a dense array")
+def _values(values: Any, target: _arrays.Array, operation: str) -> Any:
+    """Numbers of Python's own as elements of the output, as far as these can hold their kind."""
+    np = _arrays.numpy()
+    if np is None or not isinstance(values, _run.OF_NUMBERS) or not isinstance(target.dtype, np.dtype):
+        return values
+    given = np.asarray(values)
+    if not np.can_cast(given.dtype, target.dtype, "same_kind"):
+        refuse(operation, f"values of elements {given.dtype}", f"elements {target.dtype}", kind=FaroTypeError)
+    try:
+        return np.asarray(values, target.dtype)
+    except (OverflowError, ValueError):
+        refuse(operation, "values that their type does not hold", f"elements {target.dtype}")
+
+
+def _into(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int, operation: str,
+          threads: int) -> tuple[Any, _arrays.Array, _arrays.Array, Callable[[], Any]]:
+    """(the move, the values, a dense array to write to, and what then gives the caller ``out``)."""
+    if isinstance(out, _run.OF_NUMBERS):
+        refuse(operation, f"a {type(out).__name__} to write to", "an array", kind=FaroTypeError)
     k = _run.axis_of(axis, len(target.shape), operation)
     entries = index_entries(indices, operation)
     if len(entries.shape) > 1:
         refuse(operation, f"indices of {len(entries.shape)} axes", "one axis")
-    values, source = _dense(values, operation)
+    values, source = _dense(_values(values, target, operation), operation)
     wanted = target.shape[:k] + (entries.size,) + target.shape[k + 1 :]
     if source.shape != wanted:
         refuse(operation, f"values of shape {source.shape}", f"shape {wanted}")
-    if source.itemsize != target.itemsize or (type(out) is type(values) and source.dtype != target.dtype):
+    if not _arrays.are_alike(out, target, values, source):
         refuse(operation, f"values of elements {source.dtype}", f"elements {target.dtype}", kind=FaroTypeError)
     outer = math.prod(target.shape[:k])
     row_bytes = math.prod(target.shape[k + 1 :]) * target.itemsize
     if outer * row_bytes == 0:
-        return None, source, target
-    return _rows(entries, target.shape[k], outer, row_bytes, threads), source, target
+        return None, source, target, lambda: out
+    move = _rows(entries, target.shape[k], outer, row_bytes, threads)
+    if _arrays.is_dense(target):
+        return move, source, target, lambda: out
+    return move, source, *_run.copy_and_back(out, target)
 
 
 @dataclass(frozen=True)
@@ -274,7 +285,7 @@ def route(keys: Any, buckets: int, *, keys_per_row: int | None = None, multiple:
         return Routing(places, inverse, offsets, counts, rows, None, None, keys_per_row)
     routed = _faro.route(
         entries.address, entries.size, entries.itemsize, entries.is_signed, buckets, keys_per_row, multiple,
-        -1 if capacity is None else capacity, threads,
+        -1 if capacity is None else capacity, _run.threads_of(threads, "route"),
     )
     lists = [_list_of(routed, which) for which in range(5)]
     dropped, absent = routed.lost()
@@ -319,7 +330,9 @@ def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual
     array = _arrays.describe(x)
     if not array.shape:
         refuse("combine", "a single number", "an array of rows")
-    if sums not in _SUMS:
+    if not isinstance(routing, Routing):
+        refuse("combine", f"a {type(routing).__name__} as routing", "what route() returned", kind=FaroTypeError)
+    if not isinstance(sums, str) or sums not in _SUMS:
         refuse("combine", f"sums {sums!r}", f"one of {', '.join(_SUMS)}")
     if array.device is not None:
         adds = (_number_of(array, "combine"), _SUMS[sums])
@@ -331,11 +344,14 @@ def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual
     row_bytes = math.prod(array.shape[1:]) * array.itemsize
     factors = 0
     if weights is not None:
+        np = _arrays.numpy()
+        if np is not None and isinstance(weights, _run.OF_NUMBERS):
+            weights = np.asarray(weights, np.float32)
         weights, given = _dense(weights, "combine")
         if given.itemsize != 4 or _number_of(given, "combine") != _NUMBERS["f4"] or given.size != places.size:
             refuse("combine", f"{given.size} weights of {given.dtype}", f"{places.size} of float32")
         factors = given.address
-    made, target = _target(x, array, out, (places.size // k,) + array.shape[1:], "combine")
+    target, finished = _run.result_of(x, array, out, (places.size // k,) + array.shape[1:], "combine", 0)
     move = _rows(places, array.shape[0], 1, row_bytes, threads)
     _faro.combine(move, k, factors, _number_of(array, "combine"), _SUMS[sums], array.address, target.address)
-    return made if out is not None else _arrays.given_back(x, made)
+    return finished()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from operator import index as _index
-from typing import Any
+from typing import Any, Callable
 
 from . import _arrays, _faro
 from ._errors import FaroTypeError, refuse
@@ -29,7 +29,9 @@ def options(
     engines = ("auto", "cpu", "cuda")
     if engine not in engines:
         refuse("plan", f"engine {engine!r}", "'auto', 'cpu' or 'cuda'")
-    number = 0 if device is None else device + 1
+    threads = threads_of(threads, "plan")
+    repeats = whole(repeats, "plan", "repeats =", 0, 2**63 - 1)
+    number = 0 if device is None else whole(device, "plan", "device =", 0, 2**16) + 1
     return _faro.Options.make(engines.index(engine), threads, number, in_place, batch, repeats)
 
 
@@ -51,6 +53,45 @@ def whole(value: Any, operation: str, what: str, least: int | None = None, most:
     if (least is not None and number < least) or (most is not None and number > most):
         refuse(operation, f"{what} {number}", f"{least} to {most}" if most is not None else f"{least} or more")
     return number
+
+
+def threads_of(threads: Any, operation: str) -> int:
+    """0: as many as OpenMP would use."""
+    return whole(threads, operation, "threads =", 0, 4096)
+
+
+OF_NUMBERS = (list, tuple, int, float, complex, bool)  # of Python's own, read as NumPy's arrays
+
+
+def listed(given: Any) -> Any:
+    """None, one number, or a tuple of several, whatever sequence held them: keys of plans are made of these."""
+    if given is None or given.__class__ in (tuple, int) or isinstance(given, str):
+        return given
+    try:
+        return _index(given)
+    except TypeError:
+        pass
+    try:
+        return tuple(given)
+    except TypeError:
+        return given  # refused by what it is for
+
+
+def inverse_order(axes: Any, operation: str) -> tuple[int, ...]:
+    """The order that takes back what ``axes`` does."""
+    given = listed(axes)
+    if not isinstance(given, tuple):
+        refuse(operation, f"the axes {given!r}", "a sequence of them", kind=FaroTypeError)
+    order = order_of(given, len(given), operation)
+    return tuple(order.index(a) for a in range(len(order)))
+
+
+def shape_of(shape: Any, operation: str) -> Shape:
+    """Extents of the caller's: several, or one."""
+    extents = listed(shape)
+    if isinstance(extents, tuple) or isinstance(extents, int):
+        return tuple(whole(e, operation, "extent", 0, 2**62) for e in (extents if isinstance(extents, tuple) else (extents,)))
+    refuse(operation, f"the shape {shape!r}", "whole numbers", kind=FaroTypeError)
 
 
 def axis_of(axis: Any, rank: int, operation: str) -> int:
@@ -353,11 +394,44 @@ def check_out(x: Any, array: _arrays.Array, out: Any, shape: Shape, operation: s
         refuse(operation, "a read-only array as out=", "an array that can be written to")
     if target.shape != shape:
         refuse(operation, f"out= of shape {target.shape}", f"shape {shape}")
-    if target.itemsize != array.itemsize or (type(out) is type(x) and target.dtype != array.dtype):
+    if not _arrays.are_alike(x, array, out, target):
         refuse(operation, f"out= of elements {target.dtype}", f"elements {array.dtype}")
     if target.device != array.device:
         refuse(operation, "out= on another device", "one device", "nothing is copied between devices unasked")
     return target
+
+
+def result_of(x: Any, array: _arrays.Array, out: Any, shape: Shape, operation: str,
+              queue: int) -> tuple[_arrays.Array, Callable[[], Any]]:
+    """A dense array to write the result to, and what makes of it, once it is written, what the caller gets: ``out=`` where it
+    is given. One with strides gets its elements from another array."""
+    if out is None:
+        made = array.new(shape)
+        return _arrays.describe(made, writable=True), lambda: _arrays.given_back(x, made)
+    target = check_out(x, array, out, shape, operation)
+    if _arrays.is_dense(target):
+        return target, lambda: out
+    dense = _arrays.describe(array.new(shape), writable=True)
+    spread = view(shape, dense.strides, target.strides, 0, array.itemsize, options_for(array.device))
+
+    def finished() -> Any:
+        spread.run(dense.address, target.address, queue)
+        return out
+
+    return dense, finished
+
+
+def copy_and_back(out: Any, target: _arrays.Array) -> tuple[_arrays.Array, Callable[[], Any]]:
+    """A dense copy of an array with strides on the host, and what puts its elements back once they are changed."""
+    copied = _faro.run(out, COPY, None, None, None)
+    dense = _arrays.describe(copied, writable=True)
+    back = view(target.shape, dense.strides, target.strides, 0, target.itemsize, options_for(None))
+
+    def finished() -> Any:
+        back.run(dense.address, target.address, 0)
+        return out
+
+    return dense, finished
 
 
 def stream_of(array: _arrays.Array, stream: Any, operation: str) -> int:
@@ -392,31 +466,16 @@ def run(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
 
         return _by_operation(x, op, argument)
     np = _arrays.numpy()
-    if np is not None and isinstance(x, (list, int, float, complex)) and out is None:
+    if np is not None and isinstance(x, OF_NUMBERS) and out is None:
         return _faro.run(np.asarray(x), op, argument, None, stream)
     array = _arrays.describe(x)
     queue = stream_of(array, stream, "run")
     if isinstance(argument, list):
         argument = tuple(argument)
     handle, shape = _plan_on(op, array.shape, array.strides, array.itemsize, argument, array.device)
-    if out is None:
-        made = array.new(shape)
-        target = _arrays.describe(made, writable=True)
-        move(handle, array, array.address, target.address, queue)
-        return _arrays.given_back(x, made)
-    target = check_out(x, array, out, shape, "run")
-    if _arrays.is_dense(target):
-        move(handle, array, array.address, target.address, queue)
-        return out
-    # A result with strides: a dense one first, then its elements to their places.
-    made = array.new(shape)
-    dense = _arrays.describe(made, writable=True)
-    move(handle, array, array.address, dense.address, queue)
-    spread = view(
-        shape, _arrays.dense_strides(shape, array.itemsize), target.strides, 0, array.itemsize, options_for(array.device)
-    )
-    spread.run(dense.address, target.address, queue)
-    return out
+    target, finished = result_of(x, array, out, shape, "run", queue)
+    move(handle, array, array.address, target.address, queue)
+    return finished()
 
 
 _faro.set_python_side(plan, run)

@@ -22,7 +22,7 @@ import tempfile as _tempfile
 from typing import Any, Iterable, Iterator, NoReturn, Sequence
 
 from . import _arrays, _faro
-from ._errors import FaroTypeError, FaroUnsupportedError, refuse
+from ._errors import FaroError, FaroTypeError, FaroUnsupportedError, refuse
 
 __all__ = [
     "Map", "parse", "identity", "bit_reversal", "reverse", "xor", "rotate_bits", "shuffle", "swap_bits", "bits", "gray",
@@ -31,10 +31,17 @@ __all__ = [
 ]
 
 
-def _whole(value: Any, operation: str, what: str, least: int, most: int) -> int:
+def _whole(value: Any, operation: str, what: str, least: int | None, most: int | None) -> int:
     from ._run import whole
 
     return whole(value, operation, what, least, most)
+
+
+def _items(given: Any, operation: str) -> Iterator[Any]:
+    try:
+        return iter(given)
+    except TypeError:
+        refuse(operation, f"a {type(given).__name__}", "a sequence", kind=FaroTypeError)
 
 
 class Map:
@@ -199,7 +206,11 @@ def parse(text: str, shape: Sequence[int] | None = None) -> Map:
     >>> parse("transpose", shape=(3, 5))(1)
     3
     """
-    return Map(_faro.map_parse(text, list(shape or [])))
+    from ._run import shape_of
+
+    if not isinstance(text, str):
+        refuse("parse a map", f"a {type(text).__name__}", "its text", kind=FaroTypeError)
+    return Map(_faro.map_parse(text, list(() if shape is None else shape_of(shape, "parse a map"))))
 
 
 def catalogue() -> list[dict[str, str]]:
@@ -280,7 +291,8 @@ def bits(to: Sequence[int]) -> Map:
     >>> bits([1, 2, 0])(1)
     2
     """
-    return parse(f"bits({len(to)}; {' '.join(str(int(t)) for t in to)})")
+    places = [_whole(t, "make a map of bits", "place", 0, 63) for t in _items(to, "make a map of bits")]
+    return parse(f"bits({len(places)}; {' '.join(map(str, places))})") if places else identity(0)
 
 
 def gray(n: int) -> Map:
@@ -307,7 +319,10 @@ def axes(shape: Sequence[int], order: Sequence[int]) -> Map:
     >>> axes((2, 3, 4), (2, 0, 1)).count
     24
     """
-    return Map(_faro.map_from_axes(list(shape), list(order)))
+    from ._run import order_of, shape_of
+
+    extents = shape_of(shape, "make a map of axes")
+    return Map(_faro.map_from_axes(list(extents), list(order_of(order, len(extents), "make a map of axes"))))
 
 
 def morton(d: int, b: int) -> Map:
@@ -325,6 +340,8 @@ def roll(count: int, shift: int) -> Map:
     >>> roll(5, -1)(0)
     4
     """
+    count = _whole(count, "make a roll", "count", 0, 2**63)
+    shift = _whole(shift, "make a roll", "shift", None, None)
     return parse(f"roll({count}, {shift % count if count else 0})")
 
 
@@ -389,13 +406,15 @@ def from_matrix(matrix: Any, complement: int = 0) -> Map:
     >>> from_matrix([[0, 1], [1, 0]]) == bit_reversal(2)
     True
     """
-    rows = [[int(value) for value in row] for row in matrix]
+    operation = "make a map of a matrix"
+    rows = [list(_items(row, operation)) for row in _items(matrix, operation)]
     n = len(rows)
     if any(len(row) != n for row in rows):
-        refuse("make a map of a matrix", "a matrix that is not square", "n rows of n bits")
+        refuse(operation, "a matrix that is not square", "n rows of n bits")
     if any(value not in (0, 1) for row in rows for value in row):
-        refuse("make a map of a matrix", "entries other than 0 and 1", "a matrix of bits")
-    complement = _whole(complement, "make a map of a matrix", "complement", 0, 2**64 - 1)
+        refuse(operation, "entries other than 0 and 1", "a matrix of bits")
+    rows = [[int(value) for value in row] for row in rows]
+    complement = _whole(complement, operation, "complement", 0, 2**64 - 1)
     columns = [sum(rows[i][j] << i for i in range(n)) for j in range(n)]
     return Map(_faro.map_from_matrix(columns, complement))
 
@@ -438,6 +457,8 @@ def from_indices(indices: Any, gather: bool = False) -> Map:
     if _lies_on_a_gpu(indices):
         return _from_device(_arrays.describe(indices), gather)
     entries = index_entries(indices, "make a map of indices")
+    if len(entries.shape) != 1:
+        refuse("make a map of indices", f"indices of {len(entries.shape)} axes", "one axis")
     return Map(_faro.map_from_indices(entries.address, entries.size, entries.itemsize, entries.is_signed, gather))
 
 
@@ -487,24 +508,36 @@ def circuit(n: int, gates: Iterable[Sequence[Any]]) -> Map:
     >>> circuit(2, [("x", 0), ("cx", 0, 1)])(0)
     3
     """
-    words = "; ".join(" ".join(str(part) for part in gate) for gate in gates)
+    listed = [list(_items(gate, "make a circuit")) for gate in _items(gates, "make a circuit")]
+    words = "; ".join(" ".join(map(str, gate)) for gate in listed)
     return parse(f"circuit({n}; {words})" if words else f"identity({n})")
 
 
 def from_qasm(source: str | _os.PathLike[str]) -> Map:
     """The map of an OpenQASM 2 or 3 circuit of X, CX, SWAP and what is made of them: a path, or the text itself. Raises
-    FaroValueError for another gate and what cannot be read, with its line, FaroFileError for a file that is not there.
+    FaroUnsupportedError for another gate and FaroValueError for what cannot be read, with its line, FaroFileError for a file that
+    is not there.
 
     >>> from_qasm('OPENQASM 3;\\nqubit[2] q;\\nx q[1];\\n')(0)
     2
     """
-    text = _os.fspath(source)
+    try:
+        text = str(_os.fspath(source))
+    except TypeError:
+        refuse("read a circuit", f"a {type(source).__name__}", "a path, or the text itself", kind=FaroTypeError)
     if "\n" not in text and "OPENQASM" not in text:
         return parse(f'@"{text}"')
     with _tempfile.NamedTemporaryFile("w", suffix=".qasm", prefix="faro") as file:
         file.write(text)
         file.flush()
-        return parse(f'@"{file.name}"')
+        try:
+            return parse(f'@"{file.name}"')
+        except FaroError as error:  # which names a file that the caller does not know
+            operation, got, wanted, remedy = (
+                part.replace(f"`{file.name}`", "a circuit").replace(f"{file.name}:", "line ").replace(file.name, "the text")
+                for part in (error.operation, error.got, error.wanted, error.remedy))
+            kind = type(error)
+    refuse(operation, got, wanted, remedy, kind)
 
 
 def from_qiskit(quantum_circuit: Any) -> Map:
@@ -515,6 +548,8 @@ def from_qiskit(quantum_circuit: Any) -> Map:
     >>> from_qiskit(circuit_of_qiskit) == circuit(2, [("x", 0), ("cx", 0, 1)])  # doctest: +SKIP
     True
     """
+    if not hasattr(quantum_circuit, "num_qubits") or not hasattr(quantum_circuit, "data"):
+        refuse("read a circuit", f"a {type(quantum_circuit).__name__}", "a circuit of Qiskit", kind=FaroTypeError)
     n = quantum_circuit.num_qubits
     made = identity(n)
     gates: list[tuple[Any, ...]] = []

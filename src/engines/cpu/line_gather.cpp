@@ -94,21 +94,27 @@ HWY_INLINE void CopyWide(const std::byte* from, std::byte* to, std::uint64_t byt
   move(bytes - step);
 }
 
+HWY_INLINE void CopyAny(const std::byte* from, std::byte* to, std::uint64_t bytes) {
+  if (bytes >= kLineBytes) return CopyWide(from, to, bytes);
+  std::memcpy(to, from, bytes);
+}
+
 // A run that was put together in a stage, as far past a line as it is wanted.
 HWY_INLINE void StreamRun(const std::byte* run, std::byte* to, std::uint64_t bytes) {
   const std::uint64_t past = reinterpret_cast<std::uintptr_t>(to) % kLineBytes;
   const std::uint64_t head = std::min(bytes, (kLineBytes - past) % kLineBytes);
   const std::uint64_t whole = (bytes - head) / kLineBytes * kLineBytes;
   const std::uint64_t done = head + whole;
-  if (head != 0) std::memcpy(to, run, head);
   StreamWholeLines(run + head, to + head, whole);
+  if (head != 0) std::memcpy(to, run, head);  // by now it is in the caches
   if (done != bytes) std::memcpy(to + done, run + done, bytes - done);
 }
 
 // Lines in which a run begins and ends go through the caches.
 HWY_INLINE void FetchEnds(const std::byte* to, std::uint64_t bytes) {
-  __builtin_prefetch(to, 1, 3);
-  __builtin_prefetch(to + bytes - 1, 1, 3);
+  const std::byte* const end = to + bytes;
+  if (reinterpret_cast<std::uintptr_t>(to) % kLineBytes != 0) __builtin_prefetch(to, 1, 3);
+  if (reinterpret_cast<std::uintptr_t>(end) % kLineBytes != 0) __builtin_prefetch(end - 1, 1, 3);
 }
 
 // --- elements of less than a line
@@ -310,10 +316,10 @@ bool GatherBackwards(const LineGather& gather, RowTraffic& rows) {
                .count = segment.count - elements,
                .to = segment.to + elements * width};
   };
-  if (head != 0)
-    MoveSegment(width, {.from = segment.from, .step = segment.step, .count = head, .to = segment.to});
+  const GatheredSegment before{.from = segment.from, .step = segment.step, .count = head, .to = segment.to};
   drop(head);
   drop(StreamBackwards(segment, width, rows));
+  MoveSegment(width, before);  // whose line is in the caches by now
   MoveSegment(width, segment);
   return true;
 }
@@ -364,18 +370,22 @@ void GatherLines(const LineGather& gather, RowTraffic& rows) {
   if (gather.bytes < kLineBytes || gather.stage == nullptr) return GatherShort(gather, rows);
   const std::uint64_t past = reinterpret_cast<std::uintptr_t>(gather.to) % kLineBytes;
   const std::uint64_t lines = (gather.bytes + kLineBytes - 1) / kLineBytes;
-  if (past == 0 && gather.bytes % kLineBytes == 0) {
+  if (past == 0 && gather.bytes % kLineBytes == 0 && gather.skipped == 0 && gather.left_out == 0) {
     for (std::uint64_t i = 0; i < gather.count; ++i) {
       StreamWholeLines(gather.from + gather.places[i], gather.to + i * gather.bytes, gather.bytes);
       rows.fetch(lines);
     }
     return;
   }
-  const std::uint64_t bytes = gather.count * gather.bytes;
+  const std::uint64_t bytes = gather.count * gather.bytes - gather.skipped - gather.left_out;
   FetchEnds(gather.to, bytes);
   std::byte* const stage = gather.stage + past;
+  std::uint64_t at = 0;
   for (std::uint64_t i = 0; i < gather.count; ++i) {
-    CopyWide(gather.from + gather.places[i], stage + i * gather.bytes, gather.bytes);
+    const std::uint64_t begin = i == 0 ? gather.skipped : 0;
+    const std::uint64_t end = gather.bytes - (i + 1 == gather.count ? gather.left_out : 0);
+    CopyAny(gather.from + gather.places[i] + begin, stage + at, end - begin);
+    at += end - begin;
     rows.fetch(lines);
   }
   StreamRun(stage, gather.to, bytes);

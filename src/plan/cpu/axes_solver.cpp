@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "faro/error.hpp"
 #include "permutation/cyclic_axes.hpp"
@@ -119,17 +120,63 @@ AxesMove streamed_move(const layout::CacheBox& box) {
 // Of a thread: a box as it is written, runs of the output one after another; or a run; or groups of them.
 std::uint64_t stage_bytes_of(const layout::CacheBox& box, AxesMove move) {
   const std::uint64_t run = bytes_of(box, written_axes(box));
-  if (move == AxesMove::lines) return whole_pages(run + 2 * kLineBytes);
-  if (move == AxesMove::groups)
-    return whole_pages(2 * group_stage_bytes(bytes_of(box, turned_axes(box).rows), box.element_bytes));
+  const auto with_places = [&](std::uint64_t bytes, std::uint64_t run_bytes) {
+    return whole_pages(bytes + places_bytes(cut_run_places(run_bytes, box.element_bytes)));
+  };
+  if (move == AxesMove::lines) return with_places(cut_run_bytes(run) + 2 * kLineBytes, run);
+  if (move == AxesMove::groups) {
+    const std::uint64_t rows = bytes_of(box, turned_axes(box).rows);
+    return with_places(2 * group_stage_bytes(cut_run_bytes(rows), box.element_bytes), rows);
+  }
   return whole_pages(stage_pitch(run) * (box.elements() * box.element_bytes / run));
 }
 
+// Whether groups of columns are written in whole lines but for a few: as rows are; or since columns follow
+// one another in the output; or since rows that lie together there are cut at lines instead of where an axis
+// ends.
+bool joins_lines(const layout::CacheBox& box) {
+  const TurnedAxes turned = turned_axes(box);
+  if (writes_lines(box, turned.rows)) return true;
+  auto together = static_cast<std::int64_t>(box.element_bytes);
+  bool whole = true;
+  std::size_t axis = 0;
+  for (; axis < box.axes.size() && box.axes[axis].out == together; ++axis) {
+    if (axis == turned.columns.front()) return whole;
+    whole = whole && box.extent[axis] == box.axes[axis].extent;
+    together *= static_cast<std::int64_t>(box.axes[axis].extent);
+  }
+  for (; axis < box.axes.size(); ++axis)
+    if (static_cast<std::uint64_t>(box.axes[axis].out) % kLineBytes != 0) return false;
+  return kLineBytes % box.element_bytes == 0;
+}
+
+// Groups of whole lines: the nearer rows lie together on either side, in as few pages as may be, the faster.
+double groups_over_copy(const layout::CacheBox& box) {
+  constexpr double kLeast = 1.2;
+  constexpr double kFarRead = 0.15;  // a page for each row
+  constexpr double kFarWritten = 0.1;
+  const TurnedAxes turned = turned_axes(box);
+  const auto read = static_cast<std::uint64_t>(std::abs(box.axes[turned.rows.front()].in));
+  const auto written = static_cast<std::uint64_t>(box.axes[turned.columns.front()].out);
+  const auto far = [](std::uint64_t apart) {
+    return std::min(1.0, static_cast<double>(apart) / static_cast<double>(kPageBytes));
+  };
+  return kLeast + kFarRead * far(read) + kFarWritten * far(written);
+}
+
+// Elements of a line and more, each with its own; those that are no whole lines go by way of a stage.
+double long_lines_over_copy(std::uint64_t element_bytes) {
+  constexpr double kLeast = 1.12;
+  constexpr double kElementBytes = 25;
+  constexpr double kStaged = 1.15;
+  const double whole = kLeast + kElementBytes / static_cast<double>(element_bytes);
+  return element_bytes % kLineBytes == 0 ? whole : kStaged * whole;
+}
+
 double over_copy_of(const CpuAxes& axes) {
-  constexpr double kPieces = 1.15;
-  constexpr double kLines = 1.25;   // of a line and more
-  constexpr double kGroups = 1.4;   // of whole lines
-  constexpr double kRagged = 2;     // that begin or end between lines
+  constexpr double kPieces = 1.05;
+  constexpr double kGroups = 1.4;   // by way of the caches
+  constexpr double kRagged = 1.8;   // that begin or end between lines
   constexpr double kSquares = 2.5;  // by way of a stage as large as a box
   constexpr double kVectors = 1.5;  // runs that are put together in vectors
   constexpr double kElement = 1.2;  // one element after another, and for each
@@ -141,11 +188,11 @@ double over_copy_of(const CpuAxes& axes) {
     case AxesMove::pieces:
       return kPieces;
     case AxesMove::groups:
-      return writes_lines(box, turned_axes(box).rows) ? kGroups : kRagged;
+      return joins_lines(box) ? groups_over_copy(box) : kRagged;
     case AxesMove::planes:
       return axes.staged ? kSquares : kGroups;
     case AxesMove::lines: {
-      if (box.element_bytes >= kLineBytes) return kLines;
+      if (box.element_bytes >= kLineBytes) return long_lines_over_copy(box.element_bytes);
       const layout::StridedAxis& first = box.axes[written_axes(box).front()];
       const bool in_vectors = transposes_in_registers(box.element_bytes) &&
                               (first.in == -first.out || first.in == 2 * first.out || first.in == 0);

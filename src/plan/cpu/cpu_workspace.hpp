@@ -63,6 +63,17 @@ constexpr std::uint64_t group_stage_bytes(std::uint64_t run_bytes, std::uint64_t
   return whole_lines(group_columns(element_bytes) * stage_pitch(run_bytes + kLineBytes)) + kLineBytes;
 }
 
+/// Where a run is cut at lines of the output instead of where an axis ends: it is up to two lines longer.
+constexpr std::uint64_t cut_run_bytes(std::uint64_t run_bytes) { return run_bytes + 2 * kLineBytes; }
+/// Its elements' places in the input, and those of the next one's. None for runs of many, whose ends cost
+/// little.
+constexpr std::uint64_t cut_run_places(std::uint64_t run_bytes, std::uint64_t element_bytes) {
+  constexpr std::uint64_t kMost = 2048;
+  const std::uint64_t places = cut_run_bytes(run_bytes) / element_bytes + 2;
+  return places > kMost ? 0 : places;
+}
+constexpr std::uint64_t places_bytes(std::uint64_t places) { return 2 * places * sizeof(std::int64_t); }
+
 struct CpuWorkspace {
   std::uint64_t part_bytes = 0;     // of a thread
   std::uint64_t parts = 0;          // threads that have one

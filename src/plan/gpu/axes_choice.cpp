@@ -99,11 +99,48 @@ bool rows_are_short(const layout::UnitAxes& wide, std::uint64_t wide_unit) {
   return wide_unit == kAxesVector && wide.shape.back() * wide_unit <= most_bytes;
 }
 
+// Whether planes lie one after another on both sides: a matrix, or a batch of them.
+bool lie_together(const layout::UnitAxes& axes) {
+  const std::size_t last = axes.shape.size() - 1;
+  return static_cast<std::size_t>(axes.order.back()) + 1 == last &&
+         axes.order[last - 1] == static_cast<int>(last);
+}
+
 // Lines of the largest tiles, of planes whose rows lie apart on both sides, reach less than ragged boxes.
 bool lines_are_apart(const AxesLines& lines, const layout::UnitAxes& axes) {
   const kernels::AxesLinesChoice& choice = lines.variants.front().choice;
   constexpr int most_threads = 512;
-  return choice.turned && choice.plane && choice.plane->threads > most_threads && axes.shape.size() > 2;
+  return choice.turned && choice.plane && choice.plane->threads > most_threads && !lie_together(axes);
+}
+
+// Whether a box moves whole vectors on both sides.
+bool moves_vectors(const kernels::BoxShape& shape) {
+  const int vector = static_cast<int>(kAxesVector);
+  return !shape.ragged && shape.unit_bytes * shape.in_vector == vector &&
+         shape.unit_bytes * shape.out_vector == vector;
+}
+
+// Of a side that is cut into tiles, the bytes of each piece.
+double piece_bytes(std::uint64_t bytes, int tile_bytes) {
+  return static_cast<double>(bytes) /
+         static_cast<double>(ceil_div(bytes, static_cast<std::uint64_t>(tile_bytes)));
+}
+
+// Tiles of planes that lie together reach more than boxes where they have 16 KiB and are full; single bytes,
+// and rows of 256 bytes, more than ragged boxes in any case (docs/notes/axes-experiments.md).
+bool tiles_suit(const kernels::AxesPlaneShape& tile, const layout::UnitAxes& axes,
+                const kernels::BoxShape& box) {
+  constexpr int least_bytes = 16 << 10;
+  constexpr int wide_row = 256;
+  if (tile.row_bytes * tile.line_bytes / tile.unit_bytes < least_bytes) return false;
+  const auto unit = static_cast<std::uint64_t>(tile.unit_bytes);
+  const auto row_axis = static_cast<std::size_t>(axes.order.back());
+  const double row = piece_bytes(axes.shape.back() * unit, tile.row_bytes);
+  const double column = piece_bytes(axes.shape[row_axis] * unit, tile.line_bytes);
+  const double filled = row * column / (tile.row_bytes * tile.line_bytes);
+  const bool narrow = tile.row_bytes < wide_row && tile.unit_bytes > 1;
+  if (!moves_vectors(box)) return !narrow || filled >= 2.0 / 3;
+  return filled >= (narrow ? 0.9 : 0.8);
 }
 
 // Tiles cut sides that are a little longer than some of them into short pieces, which boxes join to others:
@@ -113,25 +150,12 @@ bool lines_are_in_pieces(const AxesLines& lines, const layout::UnitAxes& axes, i
   if (!choice.plane) return false;
   constexpr double line = 128;
   constexpr double full = 0.7;
-  const auto piece_bytes = [unit_bytes](std::uint64_t side, int tile_bytes) {
-    const std::uint64_t bytes = side * static_cast<std::uint64_t>(unit_bytes);
-    return static_cast<double>(bytes) /
-           static_cast<double>(ceil_div(bytes, static_cast<std::uint64_t>(tile_bytes)));
-  };
+  const auto unit = static_cast<std::uint64_t>(unit_bytes);
   const auto row_axis = static_cast<std::size_t>(axes.order.back());
-  const std::size_t last = axes.shape.size() - 1;
-  const bool together = row_axis + 1 == last && axes.order[last - 1] == static_cast<int>(last);
-  if (together) return false;
-  const double row = piece_bytes(axes.shape[last], choice.plane->row_bytes);
-  const double column = piece_bytes(axes.shape[row_axis], choice.plane->line_bytes);
+  const double row = piece_bytes(axes.shape.back() * unit, choice.plane->row_bytes);
+  const double column = piece_bytes(axes.shape[row_axis] * unit, choice.plane->line_bytes);
   return std::min(row, column) < line ||
          row * column < full * choice.plane->row_bytes * choice.plane->line_bytes;
-}
-
-bool moves_vectors(const kernels::BoxShape& shape) {
-  const auto vector = static_cast<int>(kAxesVector);
-  return !shape.ragged && shape.unit_bytes * shape.in_vector == vector &&
-         shape.unit_bytes * shape.out_vector == vector;
 }
 
 // Small arrays by the widest unit, and by the element's own; nothing where they are not small, or no batch.
@@ -157,18 +181,21 @@ bool rows_are_wide(const layout::UnitAxes& wide, std::uint64_t wide_unit) {
 // and where a plane of few rows or columns is larger than boxes are (docs/notes/axes-experiments.md).
 bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const AxesBoxes::Variant& box) {
   const kernels::BoxShape& shape = box.shape;
+  const auto& tile = lines.variants.front().choice.plane;
+  if (tile && lie_together(axes)) return tiles_suit(*tile, axes, shape);
   if (shape.ragged && (lines_are_apart(lines, axes) || lines_are_in_pieces(lines, axes, shape.unit_bytes)))
     return false;
   if (!moves_vectors(shape)) return true;
-  if (lines.variants.front().choice.plane) return shorter_side(axes) >= kLongSide;
+  if (tile) return shorter_side(axes) >= kLongSide;
   // An element of several units is the fastest axis of both sides.
   const std::size_t last = axes.shape.size() - 1;
   const bool stays = axes.order.back() == static_cast<int>(last);
   const std::size_t columns = stays && last > 0 ? last - 1 : last;
   const auto rows = static_cast<std::size_t>(axes.order[columns]);
   const auto element_bytes = (stays ? axes.shape[last] : 1) * static_cast<std::uint64_t>(shape.unit_bytes);
-  constexpr std::uint64_t line = 128;  // of a shorter side so long, boxes fill it with vectors
-  if (std::min(axes.shape[rows], axes.shape[columns]) * element_bytes >= line) return false;
+  // Boxes fill a shorter side of so many bytes with vectors, and narrow units earlier.
+  const std::uint64_t filled = shape.unit_bytes >= 8 ? 256 : shape.unit_bytes == 4 ? 128 : 64;
+  if (std::min(axes.shape[rows], axes.shape[columns]) * element_bytes >= filled) return false;
   constexpr std::uint64_t large_plane = 128 << 10;
   return axes.shape[rows] * axes.shape[columns] * element_bytes >= large_plane;
 }

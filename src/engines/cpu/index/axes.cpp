@@ -18,6 +18,7 @@
 
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/element_width.hpp"
+#include "engines/cpu/index/aligned_runs.hpp"
 #include "engines/cpu/line_gather.hpp"
 #include "engines/cpu/pass_program.hpp"
 #include "engines/cpu/plane_transpose.hpp"
@@ -95,11 +96,13 @@ class AxesProgram final : public ElementProgram {
     set_box(axes.box);
     set_tables(axes.box);
     set_reads(axes.box);
+    set_aligned(axes.box);
   }
 
   void run(const Step& step) const override {
     FARO_CHECK(step.arrays == pass().arrays);  // the batch is an axis
-    share_out_by_rank(tasks_, threads(), [&](Share share) {
+    const Grid grid = grid_for(step.out);
+    share_out_by_rank(grid.tasks, threads(), [&](Share share) {
       if (share.begin < share.end) {
         std::byte* const stage = part(step, share.rank);
         switch (move_) {
@@ -107,13 +110,13 @@ class AxesProgram final : public ElementProgram {
             move_pieces(share.begin, share.end, step.in, step.out);
             break;
           case detail::AxesMove::groups:
-            move_groups(share, step.in, step.out, stage);
+            move_groups(grid, share, step.in, step.out, stage);
             break;
           case detail::AxesMove::lines:
-            move_lines(share, step.in, step.out, stage);
+            move_lines(grid, share, step.in, step.out, stage);
             break;
           default:
-            move_boxes(share, step.in, step.out, stage);
+            move_boxes(grid, share, step.in, step.out, stage);
         }
       }
       finish_streams();
@@ -211,29 +214,97 @@ class AxesProgram final : public ElementProgram {
     }
   }
 
-  // Where the lines of a box begin that it is read from.
-  void set_reads(const layout::CacheBox& box) {
-    // As many axes as leave no line between, whichever way they go.
-    AxisList run;
-    std::int64_t first = 0;  // of the run's bytes, from its first element
+  // A run that a box is read by: its axes, as many as leave no line between, whichever way they go.
+  struct ReadRun {
+    AxisList axes;
+    std::int64_t first = 0;  // byte, from the first element
+    std::uint64_t bytes = 0;
+  };
+  // Of axes `least` and on alone.
+  ReadRun read_run(const layout::CacheBox& box, std::size_t least) const {
+    ReadRun run;
     std::int64_t last = 0;
     for (const std::size_t axis : box.in_run()) {
-      const std::int64_t span = last - first + places(width_);
-      if (std::abs(in_[axis]) >= span + places(kLineBytes)) break;
+      const std::int64_t span = last - run.first + places(width_);
+      if (axis < least || std::abs(in_[axis]) >= span + places(kLineBytes)) break;
       const std::int64_t reach = in_[axis] * places(box_[axis] - 1);
-      (reach < 0 ? first : last) += reach;
-      run.push_back(axis);
+      (reach < 0 ? run.first : last) += reach;
+      run.axes.push_back(axis);
     }
-    read_bytes_ = static_cast<std::uint64_t>(last - first) + width_;
+    run.bytes = static_cast<std::uint64_t>(last - run.first) + width_;
+    return run;
+  }
+
+  // Where the lines of a box begin that it is read from.
+  void set_reads(const layout::CacheBox& box) {
+    read_ = read_run(box, 0);
+    fetch_.backwards = move_ == detail::AxesMove::lines && !read_.axes.empty() && in_[read_.axes.front()] < 0;
     AxisList rest;
     for (const std::size_t axis : box.in_order) {
-      if (in_[axis] != 0 && box_[axis] > 1 && !contains(run, axis)) rest.push_back(axis);
+      if (in_[axis] != 0 && box_[axis] > 1 && !contains(read_.axes, axis)) rest.push_back(axis);
     }
-    each_place(rest, box_, in_, in_, [&](std::int64_t in, std::int64_t) { reads_.push_back(in + first); });
-    const std::uint64_t lines = reads_.size() * (read_bytes_ / kLineBytes + 1);
-    lines_fetched_ = static_cast<double>(lines) / (static_cast<double>(box.elements() * width_) / kLineBytes);
+    each_place(rest, box_, in_, in_,
+               [&](std::int64_t in, std::int64_t) { reads_.push_back(in + read_.first); });
+    const std::uint64_t lines = reads_.size() * (read_.bytes / kLineBytes + 1);
+    fetch_.lines_a_line =
+        static_cast<double>(lines) / (static_cast<double>(box.elements() * width_) / kLineBytes);
     const std::uint64_t writes = product(write_rows_, box_);
     reads_per_write_ = (reads_.size() + writes - 1) / writes;
+  }
+
+  // Where all that is written of a box is one run along axes that lie together, and every other axis goes
+  // from line to line, runs can be cut at lines.
+  void set_aligned(const layout::CacheBox& box) {
+    const bool groups = move_ == detail::AxesMove::groups;
+    if (!staged_ || !(groups || (move_ == detail::AxesMove::lines && width_ >= kLineBytes))) return;
+    if (groups && (kLineBytes % width_ != 0 || !others_.empty())) return;
+    const AxisList& run = groups ? rows_ : written_;
+    const std::uint64_t run_bytes = product(run, box_) * width_;
+    cut_places_ = detail::cut_run_places(run_bytes, width_);
+    if (run_bytes < kLineBytes || cut_places_ == 0) return;
+    const auto across = [&](std::size_t axis) { return box_[axis] > 1 && !contains(run, axis); };
+    std::vector<AlignedRuns::Axis> together;
+    auto length = places(width_);
+    for (std::size_t a = 0; a < axes_ && out_[a] == length && !across(a); ++a) {
+      together.push_back({.extent = extents_[a], .in = in_[a]});
+      length *= places(extents_[a]);
+    }
+    const std::size_t first_across = together.size();
+    cut_read_ = read_run(box, first_across);
+    bool fits = std::all_of(run.begin(), run.end(), [&](std::size_t axis) { return axis < first_across; });
+    for (std::size_t a = first_across; a < axes_; ++a) {
+      const bool fetched = box_[a] == 1 || in_[a] == 0 || contains(cut_read_.axes, a);
+      fits = fits && fetched && static_cast<std::uint64_t>(out_[a]) % kLineBytes == 0;
+    }
+    if (!fits) return;
+    aligned_ = AlignedRuns(std::move(together), width_, run_bytes);
+    aligned_axes_ = first_across;
+    const auto moved = static_cast<double>(box.elements() / product(run, box_) * width_);
+    cut_fetch_ = fetch_;
+    cut_fetch_.lines_a_line = static_cast<double>(cut_read_.bytes / kLineBytes + 1) / (moved / kLineBytes);
+  }
+
+  // How an output is cut into boxes.
+  struct Grid {
+    Numbers boxes{};
+    std::uint64_t tasks = 0;
+    bool is_cut = false;  // at lines: the first axis stands for all that lie together
+    RunCut cut;
+  };
+  Grid grid_for(const std::byte* out) const {
+    Grid grid;
+    grid.boxes = grid_;
+    grid.tasks = tasks_;
+    const std::uint64_t past = reinterpret_cast<std::uintptr_t>(out) % kLineBytes;
+    const bool cuts_elements = move_ == detail::AxesMove::groups && past % width_ != 0;
+    if (aligned_axes_ == 0 || !aligned_.any() || cuts_elements || (past == 0 && whole_lines_)) return grid;
+    grid.is_cut = true;
+    grid.cut = aligned_.cut(out);
+    grid.boxes[0] = grid.cut.parts;
+    std::fill_n(grid.boxes.begin() + 1, aligned_axes_ - 1, std::uint64_t{1});
+    grid.tasks = 1;
+    for (std::size_t a = 0; a < axes_; ++a) grid.tasks *= grid.boxes[a];
+    return grid;
   }
 
   // --- long elements, cut into pieces, in the order of the output
@@ -276,11 +347,24 @@ class AxesProgram final : public ElementProgram {
     Numbers extents{};
     std::int64_t source = 0;  // bytes, of its first element
     std::int64_t target = 0;
+    // Of a run that is cut at lines: its bytes in the row, its elements, and where they lie in the input.
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::uint64_t run = 0;
+    const std::int64_t* places = nullptr;
+    std::int64_t run_source = 0;
   };
-  void set_to(const Numbers& at, Box& box) const {
+  void set_to(const Grid& grid, const Numbers& at, Box& box) const {
     box.source = 0;
     box.target = 0;
-    for (std::size_t a = 0; a < axes_; ++a) {
+    std::size_t a = 0;
+    if (grid.is_cut) {
+      box.begin = grid.cut.begin(at[0]);
+      box.end = grid.cut.end(at[0]);
+      box.target = places(box.begin);
+      for (; a < aligned_axes_; ++a) box.extents[a] = 1;
+    }
+    for (; a < axes_; ++a) {
       const std::uint64_t begin = at[a] * box_[a];
       box.extents[a] = std::min(box_[a], extents_[a] - begin);
       box.source += places(begin) * in_[a];
@@ -291,9 +375,13 @@ class AxesProgram final : public ElementProgram {
   // A box and the one after it, which is fetched meanwhile.
   class Boxes {
    public:
-    Boxes(const AxesProgram& program, Share share)
-        : program_(program), left_(share.end - share.begin), at_(program.box_number(share.begin)) {
-      program_.set_to(at_, boxes_[0]);
+    Boxes(const AxesProgram& program, const Grid& grid, Share share, std::byte* stage)
+        : program_(program),
+          grid_(grid),
+          places_(program.places_of(stage)),
+          left_(share.end - share.begin),
+          at_(program.box_number(grid, share.begin)) {
+      set(boxes_[0]);
       look_ahead();
     }
     bool any() const { return left_ > 0; }
@@ -308,21 +396,52 @@ class AxesProgram final : public ElementProgram {
    private:
     void look_ahead() {
       for (const std::size_t axis : program_.walk_) {
-        if (++at_[axis] < program_.grid_[axis]) break;
+        if (++at_[axis] < grid_.boxes[axis]) break;
         at_[axis] = 0;
       }
-      program_.set_to(at_, boxes_[1 - now_]);
+      set(boxes_[1 - now_]);
+    }
+    // Boxes that follow one another across the run have the same places.
+    void set(Box& box) {
+      program_.set_to(grid_, at_, box);
+      if (!grid_.is_cut) return;
+      if (box.places == nullptr || box.begin != held_.begin || box.end != held_.end) {
+        const std::uint64_t first = box.begin / program_.width_;
+        held_.begin = box.begin;
+        held_.end = box.end;
+        held_.run = (box.end - 1) / program_.width_ + 1 - first;
+        free_ = 1 - free_;
+        held_.places = places_ + free_ * program_.cut_places_;
+        held_.run_source = program_.aligned_.places(first, held_.run, places_ + free_ * program_.cut_places_);
+      }
+      box.run = held_.run;
+      box.places = held_.places;
+      box.source += held_.run_source;
     }
 
     const AxesProgram& program_;
+    const Grid& grid_;
+    std::int64_t* places_;
+    Box held_;  // the run that was worked out last
+    std::size_t free_ = 0;
     std::uint64_t left_;
     Numbers at_;
     Box boxes_[2];
     std::size_t now_ = 0;
   };
 
-  void move_boxes(Share share, const std::byte* in, std::byte* out, std::byte* stage) const {
-    for (Boxes boxes(*this, share); boxes.any(); boxes.advance()) {
+  // Behind the stages.
+  std::int64_t* places_of(std::byte* stage) const {
+    if (aligned_axes_ == 0) return nullptr;
+    return reinterpret_cast<std::int64_t*>(stage + stages_bytes());
+  }
+  std::uint64_t stages_bytes() const {
+    return pass().run.workspace.part_bytes - detail::places_bytes(cut_places_);
+  }
+
+  void move_boxes(const Grid& grid, Share share, const std::byte* in, std::byte* out,
+                  std::byte* stage) const {
+    for (Boxes boxes(*this, grid, share, stage); boxes.any(); boxes.advance()) {
       const Box& box = boxes.now();
       std::byte* const to = staged_ ? stage : out + box.target;
       if (staged_ && !whole_lines_) fetch_ends(box, out);
@@ -361,33 +480,43 @@ class AxesProgram final : public ElementProgram {
     });
   }
 
-  Numbers box_number(std::uint64_t number) const {
+  Numbers box_number(const Grid& grid, std::uint64_t number) const {
     Numbers at{};
     for (const std::size_t axis : walk_) {
-      at[axis] = number % grid_[axis];
-      number /= grid_[axis];
+      at[axis] = number % grid.boxes[axis];
+      number /= grid.boxes[axis];
     }
     return at;
   }
 
   // The rows of the box that is moved next, if there is one.
   RowTraffic fetched(const Boxes& boxes, const std::byte* in) const {
-    return {in + boxes.next().source, reads_.data(), boxes.is_last() ? 0 : reads_.size(), read_bytes_,
-            lines_fetched_};
+    const Box& next = boxes.next();
+    if (next.places != nullptr) {
+      return {in + next.source + cut_read_.first, next.places, boxes.is_last() ? 0 : next.run,
+              cut_read_.bytes, cut_fetch_};
+    }
+    return {in + next.source, reads_.data(), boxes.is_last() ? 0 : reads_.size(), read_.bytes, fetch_};
   }
 
   // --- a run of the output at a time
 
-  void move_lines(Share share, const std::byte* in, std::byte* out, std::byte* stage) const {
-    for (Boxes boxes(*this, share); boxes.any(); boxes.advance()) {
+  void move_lines(const Grid& grid, Share share, const std::byte* in, std::byte* out,
+                  std::byte* stage) const {
+    for (Boxes boxes(*this, grid, share, stage); boxes.any(); boxes.advance()) {
       const Box& box = boxes.now();
       RowTraffic rows = fetched(boxes, in);
-      const std::uint64_t units = product(written_, box.extents);
+      const std::uint64_t units = grid.is_cut ? box.run : product(written_, box.extents);
+      const std::int64_t* const from = grid.is_cut ? box.places : unit_in_.data();
+      const std::uint64_t skipped = grid.is_cut ? box.begin % width_ : 0;
+      const std::uint64_t left_out = grid.is_cut ? (width_ - box.end % width_) % width_ : 0;
       each_place(write_rows_, box.extents, in_, out_, [&](std::int64_t source, std::int64_t target) {
         gather_lines({.from = in + box.source + source,
-                      .places = unit_in_.data(),
+                      .places = from,
                       .count = units,
                       .bytes = width_,
+                      .skipped = skipped,
+                      .left_out = left_out,
                       .to = out + box.target + target,
                       .stage = staged_ ? stage : nullptr,
                       .segment = segment_,
@@ -407,10 +536,11 @@ class AxesProgram final : public ElementProgram {
     std::size_t filled = 0;
   };
 
-  void move_groups(Share share, const std::byte* in, std::byte* out, std::byte* stage) const {
-    Stages stages{.stage = {stage, stage + pass().run.workspace.part_bytes / 2 / kLineBytes * kLineBytes}};
+  void move_groups(const Grid& grid, Share share, const std::byte* in, std::byte* out,
+                   std::byte* stage) const {
+    Stages stages{.stage = {stage, stage + stages_bytes() / 2 / kLineBytes * kLineBytes}};
     Traffic traffic;
-    for (Boxes boxes(*this, share); boxes.any(); boxes.advance()) {
+    for (Boxes boxes(*this, grid, share, stage); boxes.any(); boxes.advance()) {
       const Box& box = boxes.now();
       traffic.rows = fetched(boxes, in);
       each_place(others_, box.extents, in_, out_, [&](std::int64_t source, std::int64_t target) {
@@ -425,7 +555,9 @@ class AxesProgram final : public ElementProgram {
   void turn_columns(const Box& box, const std::byte* in, std::byte* out, Stages& stages,
                     Traffic& traffic) const {
     const std::uint64_t columns = product(columns_, box.extents);
-    const std::uint64_t rows = product(rows_, box.extents);
+    const bool is_cut = box.places != nullptr;
+    const std::uint64_t rows = is_cut ? box.run : product(rows_, box.extents);
+    const std::int64_t* const row_in = is_cut ? box.places : row_in_.data();
     const std::uint64_t size = std::min(columns, detail::group_columns(width_));
     const std::byte* const first_row = backwards_ ? in - places((columns - 1) * width_) : in;
     const std::int64_t* const column_out = column_to_.data() + (backwards_ ? column_to_.size() - columns : 0);
@@ -434,7 +566,7 @@ class AxesProgram final : public ElementProgram {
       Group group = group_of(out, column_out + begin, size, rows * width_, first - begin);
       std::byte* const stage = stages.stage[stages.filled];
       stages.filled = 1 - stages.filled;
-      transpose_runs(width_, {.data = first_row + begin * width_, .rows = row_in_.data(), .count = rows},
+      transpose_runs(width_, {.data = first_row + begin * width_, .rows = row_in, .count = rows},
                      {.data = stage, .columns = group.places, .count = size}, traffic);
       finish_runs(traffic.runs);
       for (std::uint64_t run = 0; run < group.runs; ++run)
@@ -498,7 +630,7 @@ class AxesProgram final : public ElementProgram {
   void fetch_some(Fetch& fetch) const {
     for (std::size_t i = 0; i < reads_per_write_ && fetch.left > 0; ++i) {
       const std::byte* const run = fetch.from + reads_[--fetch.left];
-      for (std::uint64_t at = 0; at < read_bytes_ + kLineBytes - 1; at += kLineBytes)
+      for (std::uint64_t at = 0; at < read_.bytes + kLineBytes - 1; at += kLineBytes)
         __builtin_prefetch(run + at, 0, 2);
     }
   }
@@ -541,7 +673,6 @@ class AxesProgram final : public ElementProgram {
   AxisList others_;
   bool backwards_ = false;            // along the columns, in the input
   bool whole_lines_ = false;          // of the output, where it is aligned
-  double lines_fetched_ = 1;          // for each that is moved
   std::vector<std::int64_t> row_in_;  // bytes from a box's first element
   std::vector<std::int64_t> unit_in_;
   std::uint64_t segment_ = 1;  // of those, as LineGather has it
@@ -551,8 +682,14 @@ class AxesProgram final : public ElementProgram {
   std::vector<std::int64_t> column_in_;
   std::vector<std::int64_t> column_to_;
   std::vector<std::int64_t> reads_;  // to the runs it is read by
-  std::uint64_t read_bytes_ = 0;
+  ReadRun read_;
+  ReadRun cut_read_;
+  RowFetch fetch_;
+  RowFetch cut_fetch_;
   std::uint64_t reads_per_write_ = 0;
+  AlignedRuns aligned_;
+  std::size_t aligned_axes_ = 0;  // the first ones, which lie together; 0: runs are not cut at lines
+  std::uint64_t cut_places_ = 0;
 };
 
 }  // namespace

@@ -56,7 +56,7 @@ void run_program(const TileProgram& p, AffineRun run, const std::byte* in, std::
   const bool aligned = reinterpret_cast<std::uintptr_t>(out) % kMaxVectorBytes == 0;
   const StoreKind stores = run.streamed && aligned ? StoreKind::streamed : StoreKind::cached;
   share_out(p.tiles(), run.threads, [&](std::uint64_t begin, std::uint64_t end) {
-    run_tiles(p, {begin, end}, stores, in, out);
+    run_tiles(p, {.begin = begin, .end = end, .fetches_ahead = run.streamed}, stores, in, out);
   });
 }
 

@@ -32,7 +32,7 @@ constexpr std::uint64_t kLinesAhead = 128;
 template <class L, int kBits, StoreKind kStores>
 void RunRange(const TileProgram& p, TileRange range, const std::byte* in, std::byte* out) {
   constexpr bool kStaged = L::kBytes < kLineBytes;
-  constexpr bool kPrefetch = kStores == StoreKind::streamed;
+  const bool fetches = kStores == StoreKind::streamed || range.fetches_ahead;
   const MicroTables tables(p);
   const std::uint64_t* const micro_sources = p.micro_sources.data();
   const std::uint64_t* const micro_targets = p.micro_targets.data();
@@ -52,7 +52,7 @@ void RunRange(const TileProgram& p, TileRange range, const std::byte* in, std::b
   TileCursor ahead(p.block_sources, p.block_bits, p.array_bytes, range.begin + tiles_ahead);
 
   for (std::uint64_t tile = range.begin; tile < range.end; ++tile) {
-    if (kPrefetch && tile < last_ahead) {
+    if (fetches && tile < last_ahead) {
       const std::byte* const array = in + ahead.array();
       for (std::uint64_t line = 0; line < line_count; ++line) {
         // To the second level: rows at power-of-two strides crowd the same sets of the first.

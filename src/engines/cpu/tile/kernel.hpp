@@ -21,6 +21,7 @@ enum class StoreKind {
 struct TileRange {
   std::uint64_t begin = 0;  // tiles, over all arrays
   std::uint64_t end = 0;
+  bool fetches_ahead = false;  // what is read, although the caches are written; streamed stores always do
 };
 
 /// Permutes the tiles of `range`. Requires: `program` made for widest_vector_bytes or 16 (unchecked).
