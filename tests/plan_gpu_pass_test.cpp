@@ -225,14 +225,14 @@ TEST(PlanGpuPass, SmallArraysAreMovedWhole) {
     return plan_of(axes, element_bytes).passes().front().launch->kernel;
   };
   EXPECT_EQ(kernel("axes(1600000 5 15; 0 2 1)", 4),
-            "axes whole, units of 4 bytes, 104 arrays of 300 bytes a block, 256 threads");
+            "axes whole, units of 4 bytes, 48 arrays of 300 bytes a block, 256 threads");
   EXPECT_EQ(kernel("axes(100000 40 60; 0 2 1)", 2),
             "axes whole, units of 2 bytes, 7 arrays of 4800 bytes a block, 256 threads");
   const std::string text = plan_of("axes(1600000 5 15; 0 2 1)").explain();
   EXPECT_THAT(
       text,
-      HasSubstr("box         104 x 15 x 5 of 1600000 x 15 x 5 units of 4 bytes, 30.47 KiB; 15385 boxes"));
-  EXPECT_THAT(text, HasSubstr("runs        reads 1 run of 30.47 KiB, writes 1 run of 30.47 KiB"));
+      HasSubstr("box         48 x 15 x 5 of 1600000 x 15 x 5 units of 4 bytes, 14.06 KiB; 33334 boxes"));
+  EXPECT_THAT(text, HasSubstr("runs        reads 1 run of 14.06 KiB, writes 1 run of 14.06 KiB"));
   EXPECT_THAT(kernel("axes(100000 12 10 10; 0 3 1 2)", 4), HasSubstr("axes whole, units of 4 bytes"));
   EXPECT_THAT(kernel("axes(1600000 5 16; 0 2 1)", 4), HasSubstr("axes whole, units of 4 bytes"));
   EXPECT_THAT(kernel("axes(1000 201 203; 0 2 1)", 4), Not(HasSubstr("axes whole")));

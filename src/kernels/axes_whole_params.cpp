@@ -16,8 +16,8 @@ using faro::detail::ceil_div;
 constexpr std::uint64_t kWholeVector = kMovedBytes;
 constexpr std::uint64_t kWholeWarp = 32;
 
-// Arrays of a block: about 32 KiB, of which a multiprocessor has six; by sectors where that is not much less,
-// so that blocks neither read nor write one another's; `most_arrays` at most.
+// Arrays of a block, about as many bytes as are wanted; by sectors where that is not much less, so that
+// blocks neither read nor write one another's; `most_arrays` at most.
 std::uint64_t arrays_of_tile(std::uint64_t array_bytes, std::uint64_t most_arrays, std::uint64_t wanted) {
   constexpr std::uint64_t sector = 32;
   const std::uint64_t near = (wanted + array_bytes / 2) / array_bytes;
@@ -146,7 +146,8 @@ double axes_whole_congestion(const AxesWholeParams& p, int unit_bytes, int most_
 
 std::optional<AxesWholeParams> make_axes_whole(const layout::UnitAxes& axes, int unit_bytes,
                                                std::uint32_t tile_bytes) {
-  constexpr std::uint64_t usual_bytes = 32 << 10;
+  // Narrow units take more instructions a byte, which more arrays share the places of.
+  const std::uint64_t usual_bytes = unit_bytes < 4 ? 32 << 10 : 16 << 10;
   constexpr std::uint64_t least_blocks = 128;
   constexpr std::uint64_t blocks = 512;  // where there are few arrays, blocks have fewer of them
   check_size(axes, static_cast<std::uint64_t>(unit_bytes));

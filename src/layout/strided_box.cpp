@@ -416,15 +416,31 @@ std::vector<Trial> trials(const BoxSearch& search, const std::vector<int>& order
   return result;
 }
 
-std::vector<StridedBox> candidates_of(const BoxSearch& search) {
-  std::vector<StridedBox> found;
+// Boxes are large and many, so that of each only its price is kept: those that are looked at are made again.
+struct PricedTrial {
+  double cost;
+  Trial p;
+  Trial q;
+};
+
+std::optional<StridedBox> try_box(const BoxSearch& search, const PricedTrial& trial) {
+  return try_box(search, trial.p.axis, trial.p.part, trial.q.axis, trial.q.part);
+}
+
+// In the order in which they are tried.
+std::vector<PricedTrial> priced_trials(const BoxSearch& search) {
+  std::vector<PricedTrial> found;
   // Where the input stands still, one unit is its run.
   std::vector<Trial> of_input = trials(search, search.in_order, search.in_moving);
   if (of_input.empty()) of_input.push_back({.axis = 0, .part = 1});
   const std::vector<Trial> of_output = trials(search, search.out_order, search.axes.size());
   for (const Trial& p : of_input) {
     for (const Trial& q : of_output) {
-      if (auto box = try_box(search, p.axis, p.part, q.axis, q.part)) found.push_back(*std::move(box));
+      PricedTrial trial{.cost = 0, .p = p, .q = q};
+      const auto box = try_box(search, trial);
+      if (!box) continue;
+      trial.cost = box->cost;
+      found.push_back(trial);
     }
   }
   return found;
@@ -485,54 +501,51 @@ std::vector<BoxPart> StridedBox::parts_of(int axis) const {
 
 namespace {
 
-// In the order in which they were tried.
-std::vector<StridedBox> all_candidates(const std::vector<StridedAxis>& axes, int unit_bytes,
-                                       const BoxLimits& limits) {
-  FARO_CHECK(!axes.empty() &&
-             (unit_bytes == 1 || unit_bytes == 2 || unit_bytes == 4 || unit_bytes == 8 || unit_bytes == 16));
-  BoxSearch search = search_of(axes, unit_bytes, limits);
+// The cheapest first. Small boxes only where there are no others.
+std::vector<PricedTrial> all_trials(BoxSearch& search) {
+  const BoxLimits& limits = search.limits;
   std::uint64_t left =
-      std::uint64_t{limits.many_boxes} * limits.best_bytes / static_cast<unsigned>(unit_bytes);
-  for (const StridedAxis& axis : axes) left /= axis.extent;
+      std::uint64_t{limits.many_boxes} * limits.best_bytes / static_cast<unsigned>(search.unit_bytes);
+  for (const StridedAxis& axis : search.axes) left /= axis.extent;
   if (left == 0) search.least_bytes = limits.best_bytes / 6;
-  std::vector<StridedBox> found = candidates_of(search);
+  std::vector<PricedTrial> found = priced_trials(search);
   search.least_bytes = 0;
-  if (found.empty()) found = candidates_of(search);
+  if (found.empty()) found = priced_trials(search);
+  std::stable_sort(found.begin(), found.end(),
+                   [](const PricedTrial& a, const PricedTrial& b) { return a.cost < b.cost; });
   return found;
 }
 
-// Their numbers, the cheapest first: boxes are large, and few are looked at.
-std::vector<std::size_t> by_cost(const std::vector<StridedBox>& boxes) {
-  std::vector<std::size_t> order(boxes.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return boxes[a].cost < boxes[b].cost; });
-  return order;
+void check_boxed(const std::vector<StridedAxis>& axes, int unit_bytes) {
+  FARO_CHECK(!axes.empty() &&
+             (unit_bytes == 1 || unit_bytes == 2 || unit_bytes == 4 || unit_bytes == 8 || unit_bytes == 16));
 }
 
 }  // namespace
 
 std::vector<StridedBox> box_candidates(const std::vector<StridedAxis>& axes, int unit_bytes,
                                        const BoxLimits& limits) {
-  std::vector<StridedBox> found = all_candidates(axes, unit_bytes, limits);
-  std::vector<StridedBox> sorted;
-  for (const std::size_t number : by_cost(found)) sorted.push_back(std::move(found[number]));
-  return sorted;
+  check_boxed(axes, unit_bytes);
+  BoxSearch search = search_of(axes, unit_bytes, limits);
+  std::vector<StridedBox> boxes;
+  for (const PricedTrial& trial : all_trials(search)) boxes.push_back(*try_box(search, trial));
+  return boxes;
 }
 StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, const BoxLimits& limits) {
   // A box whose banks no pads part gives way to one that costs little more.
   constexpr double crowded = 2;
   constexpr double little = 0.08;
   std::optional<StridedBox> best;
-  std::vector<StridedBox> found = all_candidates(axes, unit_bytes, limits);
-  for (const std::size_t number : by_cost(found)) {
-    StridedBox& box = found[number];
-    if (best && box.cost > best->cost + little) break;
+  check_boxed(axes, unit_bytes);
+  BoxSearch search = search_of(axes, unit_bytes, limits);
+  for (const PricedTrial& trial : all_trials(search)) {
+    if (best && trial.cost > best->cost + little) break;
+    StridedBox box = *try_box(search, trial);
     const std::uint32_t list_bytes = 2 * box.out.units;
     const std::uint32_t with_pads = box.ragged ? kRaggedShared - list_bytes : limits.most_bytes * 5 / 4;
     const std::uint32_t most = std::min(kBoxPlaces, with_pads / static_cast<std::uint32_t>(box.word_bytes()));
     if (!detail::lay_out(box, most)) continue;
-    if (box.congestion <= crowded) return std::move(box);
+    if (box.congestion <= crowded) return box;
     if (!best || box.congestion < best->congestion) best = std::move(box);
   }
   if (best) return *std::move(best);

@@ -93,7 +93,10 @@ class BoxDrawing {
   void between(double left, double top) {
     const BoxFacts& box = tile_.box;
     if (registers_) return words(left, top, "Registers", "a vector of 16 bytes a thread");
-    if (box.pitch_bytes == 0) return words(left, top, "Caches", "written where it belongs");
+    if (box.pitch_bytes == 0) {
+      if (box.in_shared_memory) return words(left, top, "Shared memory", "as the input has it");
+      return words(left, top, "Caches", "written where it belongs");
+    }
     const char* const which = tile_.holds_lines ? "lines" : "rows";
     const std::string apart = fmt::format("{} {} bytes apart", which, box.pitch_bytes);
     if (!tile_.address) return panel(left, top, "Stage", apart, !tile_.rows_stay);
