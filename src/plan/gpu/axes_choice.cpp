@@ -158,12 +158,6 @@ bool lines_are_in_pieces(const AxesLines& lines, const layout::UnitAxes& axes, i
          row * column < full * choice.plane->row_bytes * choice.plane->line_bytes;
 }
 
-bool moves_vectors(const kernels::BoxShape& shape) {
-  const auto vector = static_cast<int>(kAxesVector);
-  return !shape.ragged && shape.unit_bytes * shape.in_vector == vector &&
-         shape.unit_bytes * shape.out_vector == vector;
-}
-
 // Small arrays by the widest unit, and by the element's own; nothing where they are not small, or no batch.
 AxesWhole whole_arrays(const layout::UnitAxes& wide, std::uint64_t wide_unit, const layout::UnitAxes& units,
                        std::uint64_t unit, const AxesVariant& as) {
