@@ -156,6 +156,7 @@ struct SumBins {
   static constexpr int kMinBlocks = 4;
   static constexpr std::uint32_t kWarps = kThreads / kWarpLanes;
   static constexpr std::uint32_t kAhead = 8;      // of a lane, and as many again on their way
+  static constexpr std::uint32_t kTogether = 4;   // whose marks are looked at before any is added
   static constexpr std::uint32_t kMostTurns = 4;  // lanes of one row that add after each other
 
   const std::uint64_t* pairs = nullptr;
@@ -245,42 +246,62 @@ struct SumBins {
   // Adds those of the bin. Whether there may be more of it.
   template <Block B>
   constexpr bool add(B& block, const Own& own, const Some& some, std::uint64_t bin) const {
+    const auto mark = static_cast<std::uint8_t>(lane_of(block) + 1);
     bool all = true;
     FARO_UNROLL
-    for (std::uint32_t k = 0; k < kAhead; ++k) {
-      const std::uint32_t key = key_of_pair(some.pair[k]);
-      const bool here = some.pair[k] != kNoPair && key >> bin_bits == bin;
-      all = add_lanes(block, own, key & (bin_rows() - 1), item_of_pair(some.pair[k]), here) && all;
-    }
-    return all;
-  }
-
-  // A number a lane that has one. Whether all have.
-  template <Block B>
-  constexpr bool add_lanes(B& block, const Own& own, std::uint32_t row, std::uint32_t bits, bool here) const {
-    const std::uint32_t lane = lane_of(block);
-    // Every lane marks its row. Where each finds its own mark, they add at once.
-    const auto mark = static_cast<std::uint8_t>(lane + 1);
-    if (here) own.touched[row] = mark;
-    block.warp_barrier();
-    const bool alone = !here || own.touched[row] == mark;
-    const std::uint32_t lanes = block.ballot(here);
-    std::uint32_t turn = 0;  // lanes before that add to the same row
-    std::uint32_t turns = 1;
-    if (block.ballot(!alone) != 0) {
-      const std::uint32_t peers = lanes_with<faro::detail::kBinRowBits>(block, row, lanes);
-      turn = block.count_ones(peers & ((std::uint32_t{1} << lane) - 1));
-      while (turns <= kMostTurns && block.ballot(here && turn >= turns) != 0) ++turns;
-      if (turns > kMostTurns) {
-        add_one_by_one(block, own, lanes, row, bits, here && turn == 0);
-        return lanes == kAllLanes;
+    for (std::uint32_t first = 0; first < kAhead; first += kTogether) {
+      // Every lane marks its row. Where each finds its own mark, they add at once.
+      std::uint32_t lost[kTogether] = {};  // lanes that meet another
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kTogether; ++k) {
+        const std::uint64_t pair = some.pair[first + k];
+        const bool here = is_of(pair, bin);
+        if (here) own.touched[row_of(pair)] = mark;
+        block.warp_barrier();
+        lost[k] = block.ballot(here && own.touched[row_of(pair)] != mark);
+        all = all && here;
+      }
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kTogether; ++k) {
+        const std::uint64_t pair = some.pair[first + k];
+        const bool here = is_of(pair, bin);
+        if (lost[k] == 0) {
+          if (here) own.sums[row_of(pair)].add(number_of_bits<Stored>(item_of_pair(pair)));
+        } else {
+          add_in_turn(block, own, row_of(pair), item_of_pair(pair), here, lost[k]);
+        }
+        block.warp_barrier();
       }
     }
+    return block.ballot(all) == kAllLanes;
+  }
+  constexpr std::uint32_t row_of(std::uint64_t pair) const { return key_of_pair(pair) & (bin_rows() - 1); }
+  constexpr bool is_of(std::uint64_t pair, std::uint64_t bin) const {
+    return pair != kNoPair && key_of_pair(pair) >> bin_bits == bin;
+  }
+
+  // Lanes that add to one row are asked for a row at a time.
+  template <Block B>
+  constexpr void add_in_turn(B& block, const Own& own, std::uint32_t row, std::uint32_t bits, bool here,
+                             std::uint32_t lost) const {
+    const std::uint32_t below = (std::uint32_t{1} << lane_of(block)) - 1;
+    std::uint32_t turn = 0;  // lanes before that add to the same row
+    std::uint32_t turns = 1;
+    while (lost != 0) {
+      const std::uint32_t first = block.count_ones((lost & (~lost + 1)) - 1);
+      const bool mine = block.shuffle(row, first) == row && here;
+      const std::uint32_t peers = block.ballot(mine);
+      const std::uint32_t number = block.count_ones(peers);
+      if (mine) turn = block.count_ones(peers & below);
+      if (number > turns) turns = number;
+      lost &= ~peers;
+    }
+    if (turns > kMostTurns)
+      return add_one_by_one(block, own, block.ballot(here), row, bits, here && turn == 0);
     for (std::uint32_t now = 0; now < turns; ++now) {
       if (here && turn == now) own.sums[row].add(number_of_bits<Stored>(bits));
       block.warp_barrier();
     }
-    return lanes == kAllLanes;
   }
 
   // Every lane's number, to the first lane with its row, which keeps the sum.
