@@ -196,8 +196,8 @@ TEST(FormToRun, FlipsAndQuarterTurnsAreAffine) {
   }
 }
 
-// Rows that stay whole and planes with two long sides have kernels of their own on a GPU; on a CPU boxes are faster where
-// the caches do not hold the arrays.
+// Rows that stay whole and planes with two long sides have kernels of their own on a GPU; on a CPU boxes are
+// faster where the caches do not hold the arrays.
 TEST(FormToRun, RowsAndPlanesStayAxesOnAGpu) {
   Target held = host();
   held.streaming_bytes = ~std::uint64_t{0};
