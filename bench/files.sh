@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
 # bench/files.sh FARO [SIZE_LOG2 [MEMORY [FOLDER [ROUNDS]]]]: files larger than memory, beside a plain copy of the same file by the same
-# reading and writing, in turns; tables for bench/results/. About eight minutes for 8 GiB on a disk of 250 MB/s. Takes three files' room.
+# reading and writing; tables for bench/results/. Takes two files' room; three for `cp`, which goes through the page cache, five for case 9.
 #
-# SIZE_LOG2: of the file in bytes (33: 8 GiB); MEMORY: the budget (1GiB). The copy is `roll(N, 0)` through the same buffers: one run of the
-# file a tile. Beside them `cp`, which goes through the page cache, with the time until its copy is on the disk.
-# ONLY='0 1': these cases alone, by their numbers, and no `cp`: of a file for which two files' room is there. Beyond the usual ones: 9, an
-# index array as large as the file (five files' room), and 10, a multiplication modulo the number of items.
-# A second table: the same within a control group of 2 GiB, as in a container, without --memory; where control groups can be made.
-# PEERS=1: also what others do it with, each for ten minutes at most: NumPy's memmap (a transposition), `shuf` (lines of 8 bytes).
+# SIZE_LOG2: of the file in bytes (33: 8 GiB); MEMORY: the budget (1GiB). The copy is `roll(N, 0)`, by the same threads and requests. It runs just
+# before and just after every job, and the job's time is divided by the mean of the two: a disk that is slow for a minute is slow for all three.
+# The table has the median of these ratios over the rounds, and the least and the most of them.
+# ONLY='1 8': these cases alone, by their numbers. Beyond the usual ones: 9, an index array as large as the file, and 10, a multiplication.
+# GROUP=2G: a second table within a control group of so much, as in a container, without --memory, of cases 1, 3 and 4; GROUP= leaves it out.
+# TUNE=1: by the rates that `faro tune --disk` measures first, 1 GiB in the same folder, kept in it.
+# PEERS=1: also what others do it with, within the same control group and ten minutes each: cp, NumPy's memmap (a transposition), shuf.
 set -euo pipefail
 faro=$(realpath "$1")
 log2=${2:-33}
 memory=${3:-1GiB}
 folder=$(mktemp -d "${4:-.}/faro-bench-XXXXXX")
-rounds=${5:-1}
+rounds=${5:-3}
+group_bytes=${GROUP-2G}
 group=/sys/fs/cgroup/faro-bench-$$ # version 2, else version 1
 limit=memory.max
 [[ -d /sys/fs/cgroup/memory ]] && group=/sys/fs/cgroup/memory/faro-bench-$$ && limit=memory.limit_in_bytes
@@ -22,23 +24,21 @@ cd "$folder"
 items=$((log2 - 2))
 side=$((items / 2))
 odd=$((1 << (items - 15)))
-bytes=$((1 << log2))
+run=("$faro") # how faro is started
 
-# Runs the command, and keeps what is told of it: seconds, how, bytes.
+# Runs faro, and keeps what is told of it: milliseconds, how, bytes. The disk has nothing left to do before.
 once() {
-  local report
-  report=$("$@" --json 2>/dev/null)
+  local report key
+  rm -f out.npy
+  sync
+  report=$("${run[@]}" "$@" "${budget[@]}" --json 2>/dev/null)
   sed -n 's/.*"ms": \([0-9.]*\).*/\1/p' <<<"$report" >ms
   for key in plan io; do sed -n "s/.*\"$key\": \"\(.*\)\".*/\1/p" <<<"$report" >$key; done
   for key in read_bytes written_bytes journal_bytes; do sed -n "s/.*\"$key\": \([0-9]*\).*/\1/p" <<<"$report" >$key; done
   rm -f out.npy
 }
-median() { sort -g | awk '{ a[NR] = $1 } END { print (NR % 2) ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2 }'; }
-row() { # name, seconds, of the copy
-  awk -v name="$1" -v ms="$2" -v copy="$3" -v read="$(cat read_bytes)" -v written="$(cat written_bytes)" -v journal="$(cat journal_bytes)" \
-    -v bytes="$bytes" -v plan="$(cat plan)" 'BEGIN {
-      printf "| %s | %.2f | %.2f | %.2f / %.2f | %s |\n", name, ms / 1000, ms / copy, read / bytes, (written + journal) / bytes, plan }'
-}
+# Of numbers, one a line: their median, the least and the most.
+spread() { sort -g | awk '{ a[NR] = $1 } END { m = (a[int((NR + 1) / 2)] + a[int(NR / 2) + 1]) / 2; printf "%.2f (%.2f to %.2f)", m, a[1], a[NR] }'; }
 
 # Writes another shape into the header of in.npy, which has room for it.
 reshape() {
@@ -53,115 +53,130 @@ PYTHON
 }
 
 names=(copy "bit_reversal" "random_bmmc($items, 1)" "transpose(2^$side, 2^$((items - side)))" "shuffle of items of 4 bytes"
-  "shuffle of rows of 1 KiB" "bit_reversal, in place, journal and all" "copy of the file cut to $odd x 181 x 181"
-  "axes, $odd x 181 x 181, reversed" "index array of items of 4 bytes, itself as large" "multiply(2^$items, 5^7)")
-# Case $1 with the words behind it before and --memory after the command.
-run_case() {
-  local case=$1
-  shift
-  case $case in
-    0) once "$@" permute "roll($((1 << items)), 0)" in.npy out.npy "${budget[@]}" ;;
-    1) once "$@" permute bit_reversal in.npy out.npy "${budget[@]}" ;;
-    2) once "$@" permute "random_bmmc($items, 1)" in.npy out.npy "${budget[@]}" ;;
-    3) once "$@" permute "transpose($((1 << side)), $((1 << (items - side))))" in.npy out.npy "${budget[@]}" ;;
-    4) once "$@" shuffle in.npy out.npy --seed 1 "${budget[@]}" ;;
+  "shuffle of rows of 1 KiB" "bit_reversal, in place, journal and all" "" "axes, $odd x 181 x 181, reversed"
+  "index array of items of 4 bytes, itself as large" "multiply(2^$items, 5^7)")
+run_case() { # number
+  case $1 in
+    0) once permute "roll($count, 0)" in.npy out.npy ;;
+    1) once permute bit_reversal in.npy out.npy ;;
+    2) once permute "random_bmmc($items, 1)" in.npy out.npy ;;
+    3) once permute "transpose($((1 << side)), $((1 << (items - side))))" in.npy out.npy ;;
+    4) once shuffle in.npy out.npy --seed 1 ;;
     5)
       reshape "$((1 << (items - 8))), 256"
-      once "$@" shuffle in.npy out.npy --seed 1 --rows "${budget[@]}"
+      once shuffle in.npy out.npy --seed 1 --rows
       reshape "$((1 << items)),"
       ;;
-    6) once "$@" permute bit_reversal in.npy --in-place "${budget[@]}" ;;
-    7) once "$@" permute "roll($((odd * 181 * 181)), 0)" in.npy out.npy "${budget[@]}" ;;
-    8) once "$@" permute "axes($odd 181 181; 2 1 0)" in.npy out.npy "${budget[@]}" ;;
-    9) once "$@" permute @index.npy in.npy out.npy "${budget[@]}" ;;
-    10) once "$@" permute "multiply($((1 << items)), 78125)" in.npy out.npy "${budget[@]}" ;;
+    6) once permute bit_reversal in.npy --in-place ;;
+    8) once permute "axes($odd 181 181; 2 1 0)" in.npy out.npy ;;
+    9) once permute @index.npy in.npy out.npy ;;
+    10) once permute "multiply($((1 << items)), 78125)" in.npy out.npy ;;
   esac
 }
-measure() { # case
-  run_case "$1" "$faro"
-  cat ms >>"ms.$1"
-  for what in plan io read_bytes written_bytes journal_bytes; do cp "$what" "$what.$1"; done
+
+# A table of the cases: in each round copy, job, copy, job, ..., copy.
+table() {
+  local round i before seconds
+  rm -f ms.* ratio.*
+  for ((round = 0; round < rounds; ++round)); do
+    run_case 0
+    cat ms >>ms.0
+    for i in "$@"; do
+      before=$(cat ms)
+      run_case "$i"
+      for what in plan io read_bytes written_bytes journal_bytes; do cp "$what" "$what.$i"; done
+      seconds=$(cat ms)
+      echo "$seconds" >>"ms.$i"
+      run_case 0
+      cat ms >>ms.0
+      awk -v job="$seconds" -v before="$before" -v after="$(cat ms)" 'BEGIN { print job / ((before + after) / 2) }' >>"ratio.$i"
+    done
+  done
+  for what in plan io read_bytes written_bytes journal_bytes; do cp "$what" "$what.0"; done
+  echo "| what | seconds | over the copies beside it | bytes read / written, over the file's | how |"
+  echo "|---|---|---|---|---|"
+  for i in 0 "$@"; do
+    seconds=$(awk '{ print $1 / 1000 }' "ms.$i" | spread)
+    [[ $i == 0 ]] && echo "1" >ratio.0
+    awk -v name="${names[$i]}" -v seconds="$seconds" -v ratio="$(spread <"ratio.$i")" -v read="$(cat "read_bytes.$i")" -v written="$(cat "written_bytes.$i")" \
+      -v journal="$(cat "journal_bytes.$i")" -v bytes=$((count * 4)) -v plan="$(cat "plan.$i")" 'BEGIN {
+        sub(/^1.00 .*/, "1", ratio)
+        printf "| %s | %s | %s | %.2f / %.2f | %s |\n", name, seconds, ratio, read / bytes, (written + journal) / bytes, plan }'
+  done
 }
 
-read -ra cases <<<"${ONLY:-0 1 2 3 4 5 6}"
+read -ra cases <<<"${ONLY:-1 2 3 4 5 6 8}"
+count=$((1 << items))
+tuned=
+if [[ ${TUNE:-} ]]; then
+  export FARO_CACHE=$folder/cache
+  "$faro" tune --disk . --quick >/dev/null 2>&1
+  tuned=", after \`faro tune --disk --quick\`"
+fi
 "$faro" new "2^$items" u4 in.npy >/dev/null 2>&1
 if [[ " ${cases[*]} " == *" 9 "* ]]; then "$faro" shuffle in.npy index.npy --seed 2 --quiet; fi # its items are their own numbers
-sync
 budget=(--memory "$memory")
-for ((round = 0; round < rounds; ++round)); do
-  for i in "${cases[@]}"; do measure "$i"; done
-  [[ ${ONLY:-} ]] && continue
-  begin=$(date +%s%N)
-  cp in.npy out.npy && sync out.npy
-  echo $((($(date +%s%N) - begin) / 1000000)) >>ms.cp
-  rm -f out.npy
-done
+of_powers=()
+for i in "${cases[@]}"; do [[ $i == 8 || $i == 0 ]] || of_powers+=("$i"); done
+load=$(cut -d' ' -f1 /proc/loadavg)
+echo "File of $((1 << (log2 - 20))) MiB, \`--memory $memory\`; medians of $rounds rounds, the least and the most; $("$faro" --version)."
+echo "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | sed -n 1p), $(nproc) cores, load $load; file system $(stat -f -c %T .)$tuned."
+printf '\n'
+if ((${#of_powers[@]})); then
+  table "${of_powers[@]}"
+  echo
+  echo "Read and written by: $(cat io)."
+fi
 
-head="| what | seconds | over the copy | bytes read / written, over the file's | how |
-|---|---|---|---|---|"
-echo "File of $((1 << (log2 - 20))) MiB, \`--memory $memory\`, medians of $rounds rounds in turns; $("$faro" --version)."
-echo "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | sed -n 1p), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg); file system $(stat -f -c %T .); $(cat io)."
-printf '\n%s\n' "$head"
-rows_of() { # the copy's case, and the others
-  local copy
-  copy=$(median <"ms.$1")
-  for i in "$@"; do
-    for what in plan read_bytes written_bytes journal_bytes; do cp "$what.$i" "$what"; done
-    row "${names[$i]}" "$(median <"ms.$i")" "$copy"
-  done
-}
-rows_of "${cases[@]}"
-[[ ${ONLY:-} ]] && exit
-awk -v ms="$(median <ms.cp)" -v copy="$(median <ms.0)" 'BEGIN { printf "| cp, then sync | %.2f | %.2f | | page cache |\n", ms / 1000, ms / copy }'
-
-if mkdir "$group" 2>/dev/null && echo 2G 2>/dev/null >"$group/$limit"; then
-  # shellcheck disable=SC2016  # expanded by the shell inside
-  confined=(bash -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$faro")
+is_confined=0
+# shellcheck disable=SC2016  # expanded by the shell inside
+confined=(bash -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group")
+if [[ $group_bytes ]] && mkdir "$group" 2>/dev/null && echo "$group_bytes" 2>/dev/null >"$group/$limit"; then is_confined=1; fi
+if ((is_confined)) && [[ -z ${ONLY:-} ]]; then
+  printf '\nThe same within a control group of %s, without --memory.\n\n' "$group_bytes"
+  run=("${confined[@]}" "$faro")
   budget=()
-  printf '\nThe same within a control group of 2 GiB, without --memory.\n\n%s\n' "$head"
-  copy=
-  for i in 0 1 4; do
-    run_case "$i" "${confined[@]}"
-    : "${copy:=$(cat ms)}"
-    row "${names[$i]}" "$(cat ms)" "$copy"
-  done
-else
-  printf '\nNo control group can be made here: nothing was run within 2 GiB.\n'
+  table 1 3 4
+  run=("$faro")
+  budget=(--memory "$memory")
+elif [[ -z ${ONLY:-} ]]; then
+  printf '\nNo control group can be made here: nothing was run within %s.\n' "${group_bytes:-one}"
 fi
 
 if [[ ${PEERS:-} ]]; then
-  # Seconds of a command that is given ten minutes.
+  # Seconds of a command that is given ten minutes, with the same memory as faro where that can be had.
   timed() {
-    local name=$1 begin
+    local name=$1 begin words=()
     shift
+    ((is_confined)) && words=("${confined[@]}")
+    rm -f out.npy out.txt
+    sync
     begin=$(date +%s%N)
-    if timeout 600 "$@"; then
+    if "${words[@]}" timeout 600 "$@" 2>/dev/null; then
       awk -v name="$name" -v ns=$(($(date +%s%N) - begin)) 'BEGIN { printf "| %s | %.1f |\n", name, ns / 1e9 }'
     else
-      echo "| $name | not done in 600, or not possible |"
+      echo "| $name | not done in 600 s, or not possible |"
     fi
     rm -f out.npy out.txt
   }
-  printf '\n| beside it | seconds |\n|---|---|\n'
+  printf '\n| beside it%s | seconds |\n|---|---|\n' "$( ((is_confined)) && echo ", within a control group of $group_bytes")"
+  timed "cp, then sync" bash -c 'cp in.npy out.npy && sync out.npy'
   timed "NumPy, memmap, transposed to a memmap" python3 -c "
 import numpy as np
 a = np.load('in.npy', mmap_mode='r').reshape(2**$side, -1)
 b = np.lib.format.open_memmap('out.npy', 'w+', a.dtype, a.shape[::-1])
 b[:] = a.T
 b.flush()"
-  timed "shuf of as many bytes in lines of 8" bash -c "set -o pipefail; head -c $((bytes / 2)) in.npy | od -An -v -tx4 -w4 | cut -c3- | shuf >out.txt"
+  timed "shuf of as many bytes in lines of 8" bash -c "set -o pipefail; head -c $((count * 2)) in.npy | od -An -v -tx4 -w4 | cut -c3- | shuf >out.txt"
 fi
 
-# The file cut to a shape without powers of two, in turns with a copy of that.
-length=$(($(od -An -tu2 -j8 -N2 in.npy) + 10))
-bytes=$((odd * 181 * 181 * 4))
-truncate -s $((length + bytes)) in.npy
-reshape "$odd, 181, 181"
-budget=(--memory "$memory")
-for ((round = 0; round < rounds; ++round)); do
-  measure 7
-  measure 8
-done
-# shellcheck disable=SC2016  # backquotes are printed
-printf '\nThe file cut, `--memory %s`.\n\n%s\n' "$memory" "$head"
-rows_of 7 8
+# The file cut to a shape without powers of two.
+if [[ " ${cases[*]} " == *" 8 "* ]]; then
+  length=$(($(od -An -tu2 -j8 -N2 in.npy) + 10))
+  count=$((odd * 181 * 181))
+  truncate -s $((length + count * 4)) in.npy
+  reshape "$odd, 181, 181"
+  # shellcheck disable=SC2016  # backquotes are printed
+  printf '\nThe file cut to %s x 181 x 181, `--memory %s`.\n\n' "$odd" "$memory"
+  table 8
+fi

@@ -17,12 +17,12 @@
 // permuted has no axes, and the shape stays.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/file_division.hpp"
 #include "cli/permute_options.hpp"
 #include "faro/faro.hpp"
 #include "io/npy.hpp"
@@ -32,20 +32,9 @@ namespace faro::cli {
 struct FileProblem {
   Problem problem;
   std::vector<std::uint64_t> shape;  // of the file
-  /// The same, its axes cut where a batch and where an element end.
-  struct CutShape {
-    std::vector<std::uint64_t> extents;
-    bool is_batch_cut = false;    // the last axis of the batch and the next are one of the file's
-    bool is_element_cut = false;  // the first axis of an element and the one before
-  };
-  CutShape cut;
-  /// Axes first_axis .. end_axis - 1 of the cut shape are the array's; nothing where none begin and end
-  /// there.
-  struct Part {
-    std::size_t first_axis = 0;
-    std::size_t end_axis = 0;
-  };
-  std::optional<Part> part;
+  CutShape cut;                      // the same
+  /// The axes of the cut shape that are the array's; nothing where none begin and end there.
+  std::optional<AxesPart> part;
   /// As the text says them, turned round for --inverse.
   std::optional<NamedAxes> axes;
   /// Of a pattern of axes, likewise.
@@ -86,15 +75,7 @@ struct FileRecords {
 /// Errors: ErrorCode::value where they do not fit.
 FileRecords file_records_of(const PermuteOptions& options, const io::NpyHeader& header, std::uint64_t count);
 
-/// What carries the problem out on a file's data as it lies in Fortran order: that of an array of the
-/// reversed shape, its axes reversed first. Nothing where the permutation does not go together with that.
-std::optional<Permutation> on_fortran_data(const io::NpyHeader& header, const FileProblem& asked);
-
-/// The problem that leaves the data in Fortran order, and its shape as it is. Nothing where none is known.
-std::optional<Problem> within_fortran_data(const io::NpyHeader& header, const FileProblem& asked);
-
-/// The same with the result's first axis the fastest, all in one permutation of axes. Errors:
-/// ErrorCode::unsupported where the permutation is none of axes.
-FileProblem in_fortran_order(const PermuteOptions& options, const io::NpyHeader& header, FileProblem made);
+/// The shape of an array of other words than those of axes, where they move its axes all the same.
+std::optional<NamedAxes> axes_moved(const Permutation& permutation, const std::vector<std::uint64_t>& array);
 
 }  // namespace faro::cli

@@ -203,7 +203,7 @@ int run_command(std::span<const std::string> arguments) {
     note("faro: " + verdict.line);
     return verdict.exit_status;
   } catch (const Error& error) {
-    return report_error(error, as_json);
+    return report_before_ranks(error, arguments, as_json);
   } catch (const std::bad_alloc&) {
     // The report itself needs a little.
     return report_error(Error({.code = ErrorCode::value,

@@ -13,6 +13,7 @@
 
 #include "cli/file_problem.hpp"
 #include "cli/file_report.hpp"
+#include "cli/fortran_problem.hpp"
 #include "cli/ordered_input.hpp"
 #include "cli/permute_stream.hpp"
 #include "cli/permute_strided.hpp"

@@ -30,6 +30,7 @@
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
 #include "io/output_file.hpp"
+#include "io/transfers.hpp"
 #include "shard/methods.hpp"
 
 namespace faro::cli {
@@ -170,10 +171,10 @@ class PermutedShards {
   }
 
  private:
-  void together(const std::function<void()>& work, const std::string& digest = "") {
+  void together(const std::function<void()>& work) {
     detail::agree(*communicator_, operation_, [&] {
       work();
-      return digest;
+      return std::string();
     });
   }
 
@@ -184,8 +185,9 @@ class PermutedShards {
     return most;
   }
 
+  // What every rank does from here on is the same only if all were asked for the same.
   void ask() {
-    together([&] {
+    detail::agree(*communicator_, operation_, [&] {
       check_shard_options(options_);
       header_ = io::read_npy_header(options_.in);
       if (header_.fortran_order)
@@ -196,24 +198,28 @@ class PermutedShards {
       target_header_ = asked_.aligned ? io::npy_header_bytes(header_.descr, asked_.shape, io::MemoryOrder::c,
                                                              io::kTransferBlock)
                                       : io::npy_header_bytes(header_.descr, asked_.shape);
+      return fmt::format("{}{}, {} elements of {} bytes from byte {} on{}{}", asked_.spec,
+                         options_.inverse ? " back" : "", asked_.count, asked_.problem.element_bytes,
+                         header_.data_offset, options_.memory.empty() ? "" : ", --memory " + options_.memory,
+                         options_.verify ? ", --verify" : "");
     });
   }
 
   // In, out, and what is packed and unpacked; ranks of one machine share its memory, so each takes a part of
-  // it where nothing else is said.
+  // it where nothing else is said: the same for all, for sweeps of different budgets have different tiles.
   bool is_larger_than_memory() {
-    bool larger = false;
     together([&] {
       const auto ranks = static_cast<std::uint64_t>(communicator_->ranks());
       const bool is_said = !options_.memory.empty();
       if (is_said && !asked_.whole)
         fail(ErrorCode::unsupported, operation_, "--memory", "--shards with permutations of files");
       budget_ = is_said ? memory_budget(options_.memory) : memory_budget("") / ranks;
-      constexpr std::uint64_t kParts = 4;
-      larger = header_.data_bytes() / ranks > budget_ / kParts;
     });
-    for (const std::string& theirs : communicator_->all_gather(larger ? "larger" : ""))
-      larger = larger || !theirs.empty();
+    for (const std::string& theirs : communicator_->all_gather(std::to_string(budget_)))
+      budget_ = std::min<std::uint64_t>(budget_, std::stoull(theirs));
+    constexpr std::uint64_t kParts = 4;
+    const bool larger =
+        header_.data_bytes() / static_cast<std::uint64_t>(communicator_->ranks()) > budget_ / kParts;
     return larger && asked_.whole.has_value();
   }
 

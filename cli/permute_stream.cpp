@@ -12,6 +12,7 @@
 
 #include "cli/file_problem.hpp"
 #include "cli/file_report.hpp"
+#include "cli/fortran_problem.hpp"
 #include "cli/permute_file.hpp"
 #include "cli/report.hpp"
 #include "engines/cpu.hpp"

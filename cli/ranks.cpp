@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdlib>
@@ -18,6 +19,7 @@
 #include "cli/permute_options.hpp"
 #include "cli/report.hpp"
 #include "faro/engines/cuda.hpp"
+#include "shard/methods.hpp"
 
 namespace faro::cli {
 namespace {
@@ -67,6 +69,32 @@ void with_ranks(const std::string& verb, bool as_json, const RankWork& work) {
   fail(ErrorCode::unsupported, verb + " --shards", "a launcher of MPI, and a faro without it",
        "a build with FARO_MPI=ON, and an MPI that is installed", "without mpirun there is one rank");
 #endif
+}
+
+int report_before_ranks(const Error& error, std::span<const std::string> arguments, bool as_json) {
+#ifdef FARO_HAVE_MPI
+  constexpr std::array kVerbs{"permute", "shuffle", "bench"};
+  const auto has = [&](const char* word) {
+    return std::find(arguments.begin(), arguments.end(), word) != arguments.end();
+  };
+  int initialized = 0;
+  if (is_launched() && has("--shards") && !has("--devices") &&
+      std::find(kVerbs.begin(), kVerbs.end(), arguments.front()) != kVerbs.end() &&
+      MPI_Initialized(&initialized) == MPI_SUCCESS && initialized == 0) {
+    try {
+      with_ranks("", as_json, [&](const std::shared_ptr<Communicator>& communicator) {
+        detail::agree(*communicator, error.report().operation, [&]() -> std::string { throw error; });
+      });
+    } catch (const Told& told) {
+      return told.exit_status;
+    } catch (const Error&) {
+      // Without MPI each tells by itself.
+    }
+  }
+#else
+  static_cast<void>(arguments);
+#endif
+  return report_error(error, as_json);
 }
 
 void CutOptions::add(CLI::App& command) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "cli/permute_options.hpp"
@@ -24,6 +25,11 @@ struct Told {
 /// throw Told. Errors: ErrorCode::unsupported for a launched process of a build without MPI.
 using RankWork = std::function<void(const std::shared_ptr<Communicator>& communicator)>;
 void with_ranks(const std::string& verb, bool as_json, const RankWork& work);
+
+/// Tells of an error that came before with_ranks(), as an option's: by MPI where a launcher started this
+/// process with --shards, so that of what all ranks refuse alike rank 0 tells once, and those that do not
+/// refuse it hear of it. Returns the exit status.
+int report_before_ranks(const Error& error, std::span<const std::string> arguments, bool as_json);
 
 /// --shard-in and --shard-out.
 struct CutOptions {

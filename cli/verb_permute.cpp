@@ -15,6 +15,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/file_problem.hpp"
+#include "cli/fortran_problem.hpp"
 #include "cli/host_run.hpp"
 #include "cli/output.hpp"
 #include "cli/permute_file.hpp"

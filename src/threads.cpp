@@ -39,6 +39,8 @@ int most_threads() { return 4 * std::max(1, omp_get_num_procs()); }
 
 int threads_beside(int team, int wanted) { return std::max(0, possible_threads(team + wanted) - team); }
 
+void rest_threads() { static_cast<void>(omp_pause_resource_all(omp_pause_soft)); }
+
 int thread_count(int asked) {
   static std::mutex trying;
   static std::atomic<int> possible{1};  // so many there were at a time

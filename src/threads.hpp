@@ -19,6 +19,11 @@ int thread_count(int asked = 0);
 /// that leads it. Cost: makes and joins that many threads, some 20 us each.
 int threads_beside(int team, int wanted);
 
+/// Ends the threads that OpenMP's library keeps for the next parallel region. For some milliseconds they wait
+/// for it by looking again and again, which takes the processor from who reads and writes meanwhile. Nothing
+/// inside of a parallel region.   Cost: the next region makes them anew, some 20 us each.
+void rest_threads();
+
 /// The most that thread_count() gives: four a processor.
 int most_threads();
 

@@ -212,6 +212,20 @@ TEST_F(LargeFiles, InputsThatShrink) {
   }
 }
 
+// Room for the output and not for the scratch file: of neither anything stays.
+TEST_F(LargeFiles, ADiskWithoutRoomForTheScratchFile) {
+  fs::create_directory(directory_ / "full");
+  ASSERT_EQ(run("new 2^18 u4 in.npy").status, 0);
+  const std::string words =
+      "unshare -m sh -c 'mount -t tmpfs -o size=1400k faro-test full 2>/dev/null || exit 77; cd full; \"$0\" "
+      "shuffle ../in.npy out.npy --seed 1 --memory 64KiB; test $? = 6 || exit 78; test -z \"$(ls -A)\"' '" +
+      faro_command().string() + "'";
+  const int status = std::system(("cd '" + directory_.string() + "' && " + words + " 2>err.txt").c_str());
+  if (status / 256 == 77) GTEST_SKIP() << "no mounts here";
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(lines_of(content_of(directory_ / "err.txt")), 1) << content_of(directory_ / "err.txt");
+}
+
 // A disk that has room for the output once has it for going on with it, too.
 TEST_F(LargeFiles, ResumedOnADiskThatIsNearlyFull) {
   fs::create_directory(directory_ / "full");

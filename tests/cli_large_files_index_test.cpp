@@ -68,7 +68,8 @@ TEST_F(LargeFiles, IndexFilesLargerThanMemoryWithAllOptions) {
        {"@i.npy --axis 1", "@i.npy --axis -2 --inverse", "'gather(@i.npy)' --axis 1", "@all.npy",
         "@i.npy --batch 4 --element-bytes 12", "'compose(@i.npy, @j.npy)' --axis 1",
         "'compose(@i.npy, multiply(1000, 3))' --axis 1 --gather", "'power(@i.npy, -3)' --axis 1 --inverse",
-        "'compose(roll(1000, 7), inverse(compose(@i.npy, @j.npy)))' --axis 1"}) {
+        "'compose(roll(1000, 7), inverse(compose(@i.npy, @j.npy)))' --axis 1",
+        "'compose(inverse(random(1000, 3)), @i.npy)' --axis 1"}) {
     const std::string words(arguments);
     ASSERT_EQ(run("permute " + words + " in.npy a.npy --quiet").status, 0) << words;
     const Result result = run("permute " + words + " in.npy b.npy --json --verify --memory " +
@@ -82,9 +83,9 @@ TEST_F(LargeFiles, IndexFilesLargerThanMemoryWithAllOptions) {
   const Result wrong = run("permute @i.npy in.npy b.npy --memory 12KiB --axis 0");
   EXPECT_EQ(wrong.status, 2) << wrong.err;
   EXPECT_EQ(lines_of(wrong.err), 1) << wrong.err;
-  // What is no file has to fit beside the data: the way is told.
+  // What is neither a file nor drawn has to fit beside the data: the way is told.
   const Result inside =
-      run("permute 'compose(@i.npy, random(1000, 3))' in.npy b.npy --memory 12KiB --axis 1");
+      run("permute 'compose(@i.npy, good_thomas(8, 125))' in.npy b.npy --memory 12KiB --axis 1");
   EXPECT_EQ(inside.status, 2) << inside.err;
   EXPECT_THAT(inside.err, HasSubstr("no more has room in the memory; an index array in a .npy file is read"));
   const Result explained = run("explain 'compose(@i.npy, @j.npy)' --file --memory 12KiB --batch 24 --json");

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <chrono>
 #include <filesystem>
 #include <string>
 
@@ -19,121 +19,121 @@ using testing::LargeFiles;
 using testing::Result;
 namespace fs = std::filesystem;
 
-class Kills : public LargeFiles {
+class KilledRuns : public LargeFiles {
  protected:
-  void kill_at_random(int times) {
-    ASSERT_EQ(run("new 2^17 u8 in.npy").status, 0);
-    ASSERT_EQ(run("permute 'random_bmmc(17, 2)' in.npy whole.npy --quiet").status, 0);
+  // Runs `command` so often, each time killed at another moment of as long as it takes, and looks at what it
+  // left: after(i). First it is left alone.
+  template <typename After>
+  void kill_at_random(int times, const std::string& command, const After& after) {
+    constexpr int kMoments = 23;
+    const std::string whole = command + " --io buffered --no-sync --quiet";
+    const auto begin = std::chrono::steady_clock::now();
+    run(whole);
+    const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    after(0);
+    for (int i = 0; i < times && !HasFatalFailure(); ++i) {
+      const std::string seconds = std::to_string(took * (i * 7 % kMoments + 1) / kMoments);
+      SCOPED_TRACE("killed after " + seconds + " s");
+      run(whole, "timeout -s KILL " + seconds);
+      after(i);
+    }
+  }
+
+  // Of a run from in.npy to out.npy that is resumed: out.npy is, or becomes, what the command makes of in.npy
+  // in memory.
+  void kill_and_resume(int times, int bits, const std::string& verb, const std::string& memory) {
+    ASSERT_EQ(run("new 2^" + std::to_string(bits) + " u8 in.npy").status, 0);
+    ASSERT_EQ(run(verb + " in.npy whole.npy --quiet").status, 0);
     const std::string whole = data_of("whole.npy");
-    const std::string command =
-        "permute 'random_bmmc(17, 2)' in.npy out.npy --memory 24KiB --checkpoint 0 --io buffered --no-sync";
+    const std::string command = verb + " in.npy out.npy --memory " + memory + " --checkpoint 0";
     int killed = 0;
     std::uint64_t resumed_tiles = 0;
-    for (int i = 0; i < times; ++i) {
-      const double seconds = 0.005 + 0.013 * (i * 7 % 23);
-      run(command + " --quiet", "timeout -s KILL " + std::to_string(seconds));
+    kill_at_random(times, command, [&](int) {
       if (fs::exists(directory_ / "out.npy")) {
-        EXPECT_EQ(data_of("out.npy"), whole);
-        fs::remove(directory_ / "out.npy");
-        continue;
+        fs::remove(directory_ / ".faro-partial-out.npy-journal");  // which goes after the output has its name
+      } else {
+        ++killed;
+        const Result resumed = run_when_free(command + " --io buffered --no-sync --resume --json");
+        ASSERT_EQ(resumed.status, 0) << resumed.err;
+        resumed_tiles += Json::parse(resumed.out)["resumed_tiles"].get<std::uint64_t>();
       }
-      ++killed;
-      const Result resumed = run_when_free(command + " --resume --json");
-      ASSERT_EQ(resumed.status, 0) << resumed.err;
-      resumed_tiles += Json::parse(resumed.out)["resumed_tiles"].get<std::uint64_t>();
-      EXPECT_EQ(data_of("out.npy"), whole) << "killed after " << seconds << " s";
+      EXPECT_EQ(data_of("out.npy"), whole);
       fs::remove(directory_ / "out.npy");
       EXPECT_EQ(files().size(), 2U);
-    }
+    });
     EXPECT_GT(killed, 0);
     EXPECT_GT(resumed_tiles, 0U);
   }
 };
 
-TEST_F(Kills, AtRandomMomentsAndResumed) { kill_at_random(8); }
-TEST_F(Kills, TwoHundredTimes) { kill_at_random(200); }
+class Kills : public KilledRuns {
+ protected:
+  void kill(int times) { kill_and_resume(times, 19, "permute 'random_bmmc(19, 2)'", "24KiB"); }
+};
 
-class KillsInPlace : public LargeFiles {
+TEST_F(Kills, AtRandomMomentsAndResumed) { kill(8); }
+TEST_F(Kills, TwoHundredTimes) { kill(200); }
+
+class KillsOfShuffles : public KilledRuns {
+ protected:
+  void kill(int times) { kill_and_resume(times, 17, "shuffle --seed 3", "64KiB"); }
+};
+
+TEST_F(KillsOfShuffles, AtRandomMomentsAndResumed) { kill(8); }
+TEST_F(KillsOfShuffles, TwoHundredTimes) { kill(200); }
+
+class KillsInPlace : public KilledRuns {
  protected:
   // Killed, then finished or taken back, which is killed again as often as not.
-  void kill_at_random(int times) {
+  void kill(int times) {
     ASSERT_EQ(run("new 512x256 u8 before.npy").status, 0);
     const std::string spec = "transpose(512, 256)";  // two passes, and another shape
     ASSERT_EQ(run("permute '" + spec + "' before.npy after.npy --quiet").status, 0);
     const std::string before = content_of(directory_ / "before.npy");
     const std::string after = data_of("after.npy");
+    const auto is_in_part = [&] { return fs::exists(directory_ / ".faro-in-place-x.npy"); };
+    const auto renew = [&] {
+      fs::copy_file(directory_ / "before.npy", directory_ / "x.npy", fs::copy_options::overwrite_existing);
+    };
     int killed = 0;
     int of_recovery = 0;
-    for (int i = 0; i < times; ++i) {
-      fs::copy_file(directory_ / "before.npy", directory_ / "x.npy", fs::copy_options::overwrite_existing);
-      const double seconds = 0.005 + 0.013 * (i * 7 % 23);
-      const std::string kill = "timeout -s KILL ";
-      run("permute '" + spec + "' x.npy --in-place --memory 24KiB --io buffered --no-sync --quiet",
-          kill + std::to_string(seconds));
-      if (!fs::exists(directory_ / ".faro-in-place-x.npy")) {
-        const bool is_old = content_of(directory_ / "x.npy") == before;
-        EXPECT_TRUE(is_old || data_of("x.npy") == after) << "killed after " << seconds << " s";
-        continue;
+    renew();
+    kill_at_random(times, "permute '" + spec + "' x.npy --in-place --memory 24KiB", [&](int i) {
+      if (!is_in_part()) {
+        EXPECT_TRUE(content_of(directory_ / "x.npy") == before || data_of("x.npy") == after);
+        return renew();
       }
       ++killed;
       EXPECT_EQ(run("permute bit_reversal x.npy y.npy").status, 6);
       bool finishes = i % 2 == 0;
       for (int again = 0; again < i % 3; ++again) {
-        const std::string words =
-            std::string("recover x.npy --io buffered --no-sync --quiet") + (finishes ? "" : " --undo");
-        run(words, kill + std::to_string(0.004 + 0.011 * (i % 13)));
-        of_recovery += fs::exists(directory_ / ".faro-in-place-x.npy") ? 1 : 0;
-        if (!fs::exists(directory_ / ".faro-in-place-x.npy")) break;
+        run(std::string("recover x.npy --io buffered --no-sync --quiet") + (finishes ? "" : " --undo"),
+            "timeout -s KILL " + std::to_string(0.004 + 0.011 * (i % 13)));
+        if (!is_in_part()) break;
+        ++of_recovery;
         if (again == 1) finishes = !finishes;
       }
-      const bool is_left = fs::exists(directory_ / ".faro-in-place-x.npy");
+      const bool is_left = is_in_part();
       const Result recovered =
           run_when_free(std::string("recover x.npy --no-sync") + (finishes ? "" : " --undo"));
       ASSERT_EQ(recovered.status, 0) << recovered.err;
       EXPECT_LE(recovered.err.size(), 81U);
       if (is_left && finishes) {
-        EXPECT_EQ(content_of(directory_ / "x.npy").substr(128), after) << "killed after " << seconds << " s";
+        EXPECT_EQ(content_of(directory_ / "x.npy").substr(128), after);
         EXPECT_THAT(content_of(directory_ / "x.npy").substr(0, 128), HasSubstr("(256, 512)"));
       } else if (is_left) {
-        EXPECT_EQ(content_of(directory_ / "x.npy"), before) << "killed after " << seconds << " s";
+        EXPECT_EQ(content_of(directory_ / "x.npy"), before);
       }
       EXPECT_EQ(files().size(), 3U);
-    }
+      renew();
+    });
     EXPECT_GT(killed, 0);
     EXPECT_GE(of_recovery, times > 20 ? 1 : 0);
   }
 };
 
-TEST_F(KillsInPlace, AtRandomMomentsAndRecovered) { kill_at_random(12); }
-TEST_F(KillsInPlace, TwoHundredTimes) { kill_at_random(200); }
-
-class KillsOfShuffles : public LargeFiles {
- protected:
-  void kill_at_random(int times) {
-    ASSERT_EQ(run("new 2^17 u8 in.npy").status, 0);
-    ASSERT_EQ(run("shuffle in.npy whole.npy --seed 3 --quiet").status, 0);
-    const std::string whole = data_of("whole.npy");
-    const std::string command =
-        "shuffle in.npy out.npy --seed 3 --memory 64KiB --checkpoint 0 --io buffered --no-sync";
-    std::uint64_t resumed_tiles = 0;
-    for (int i = 0; i < times; ++i) {
-      const double seconds = 0.005 + 0.013 * (i * 7 % 23);
-      run(command + " --quiet", "timeout -s KILL " + std::to_string(seconds));
-      if (!fs::exists(directory_ / "out.npy")) {
-        const Result resumed = run_when_free(command + " --resume --json");
-        ASSERT_EQ(resumed.status, 0) << resumed.err;
-        resumed_tiles += Json::parse(resumed.out)["resumed_tiles"].get<std::uint64_t>();
-      }
-      EXPECT_EQ(data_of("out.npy"), whole) << "killed after " << seconds << " s";
-      fs::remove(directory_ / "out.npy");
-      EXPECT_EQ(files().size(), 2U);
-    }
-    EXPECT_GT(resumed_tiles, 0U);
-  }
-};
-
-TEST_F(KillsOfShuffles, AtRandomMomentsAndResumed) { kill_at_random(8); }
-TEST_F(KillsOfShuffles, TwoHundredTimes) { kill_at_random(200); }
+TEST_F(KillsInPlace, AtRandomMomentsAndRecovered) { kill(12); }
+TEST_F(KillsInPlace, TwoHundredTimes) { kill(200); }
 
 }  // namespace cli_large_files_kills_test
 }  // namespace faro

@@ -28,7 +28,7 @@ class LargeFiles : public CommandTest {
     for (int i = 0; i < kTries; ++i) {
       Result result = run(arguments);
       const bool is_held = result.err.find(" is writing") != std::string::npos ||
-                           result.err.find("another process is changing") != std::string::npos;
+                           result.err.find(" is changing") != std::string::npos;
       if (result.status != 6 || !is_held) return result;
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }

@@ -101,6 +101,14 @@ TEST(CpuRouting, RoutesNarrowKeysAndMarkers) {
   const Route made = route(RowNumbers(std::span(keys)), {.buckets = 2, .marker = 7});
   EXPECT_EQ(made.places, (std::vector<std::int64_t>{1, -1, 0, -1, 2}));
   EXPECT_EQ(made.absent, 2U);
+  // Keys of a byte and of two, of either byte order.
+  const std::vector<std::int8_t> bytes{1, -1, 0, -1, 1};
+  EXPECT_EQ(route(RowNumbers(std::span(bytes)), {.buckets = 2}).places, made.places);
+  const std::vector<unsigned char> pairs{0, 1, 255, 255, 0, 0, 255, 255, 0, 1};
+  const RowNumbers big(pairs.data(), 5, {.bytes = 2, .is_signed = true}, ByteOrder::big);
+  EXPECT_EQ(route(big, {.buckets = 2}).places, made.places);
+  EXPECT_EQ(report_of([&] { route(RowNumbers(pairs.data(), 3, {.bytes = 3}), {.buckets = 2}); }).wanted,
+            "keys of 1, 2, 4 or 8 bytes");
 }
 
 // Tokens to experts and back: with weights of 1/k a row comes back as it was.

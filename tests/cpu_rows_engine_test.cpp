@@ -532,6 +532,43 @@ TEST(CpuRows, SumsAreKeptInWhatWasAskedFor) {
   }
 }
 
+TEST(CpuRows, SumsKeepZerosWithASignAndRowsThatGetNothing) {
+  // Rows of -0, to which -0 is added or nothing, and of a signalling NaN, which nothing is added to.
+  struct Of {
+    Number number;
+    std::uint64_t zero;
+    std::uint64_t none;
+  };
+  for (const Of& of : {Of{Number::f16, 0x8000, 0x7d23}, Of{Number::bf16, 0x8000, 0x7fa3},
+                       Of{Number::f32, 0x80000000, 0x7fa12345},
+                       Of{Number::f64, std::uint64_t{1} << 63, 0x7ff4000000012345}}) {
+    const std::uint64_t width = bytes_of(of.number);
+    for (const Sums sums : {Sums::usual, Sums::fp64, Sums::compensated}) {
+      for (const int threads : {1, 3, 12}) {
+        for (const std::uint64_t elements : {1U, 300U}) {
+          SCOPED_TRACE(std::string(name(of.number)) + ", sums " + name(sums));
+          const std::vector<std::int32_t> to(4000, 1);
+          Bytes in;
+          Bytes out;
+          const auto append = [&](Bytes& bytes, std::uint64_t bits) {
+            for (std::uint64_t e = 0; e < elements; ++e) {
+              bytes.resize(bytes.size() + width);
+              std::memcpy(bytes.data() + bytes.size() - width, &bits, width);
+            }
+          };
+          for (std::size_t i = 0; i < to.size(); ++i) append(in, of.zero);
+          for (const std::uint64_t bits : {of.zero, of.zero, of.none}) append(out, bits);
+          const Bytes expected = out;
+          plan_rows(Add{.to = RowNumbers(std::span(to)), .rows = 3, .number = of.number, .sums = sums},
+                    {.row_bytes = elements * width}, {.threads = threads})
+              .run(in, out);
+          EXPECT_TRUE(out == expected);
+        }
+      }
+    }
+  }
+}
+
 TEST(CpuRows, ShortFloatsAreRoundedToNearestEven) {
   // Every binary16 comes back from what it is, and halves between neighbours go to the even one.
   double last = 0;

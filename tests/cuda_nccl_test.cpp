@@ -24,8 +24,18 @@ class CudaNccl : public ::testing::Test {
  protected:
   // By its name it is what is found from now on.
   void SetUp() override {
-    ASSERT_NE(dlopen(FARO_STAND_IN_NCCL, RTLD_NOW | RTLD_LOCAL), nullptr) << dlerror();
+    handle_ = dlopen(FARO_STAND_IN_NCCL, RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(handle_, nullptr) << dlerror();
   }
+  void refuse(int rank) const { reinterpret_cast<void (*)(int)>(dlsym(handle_, "standInRefuse"))(rank); }
+  // Allocated, and registered.
+  std::array<int, 2> arrays() const {
+    const auto count = reinterpret_cast<int (*)(int)>(dlsym(handle_, "standInArrays"));
+    return {count(0), count(1)};
+  }
+
+ private:
+  void* handle_ = nullptr;
 };
 
 // The messages of a plan's ranks, arrays of the host: an exchange of the top bits needs no local passes.
@@ -56,6 +66,41 @@ TEST_F(CudaNccl, ExchangesWhatAPlanSays) {
                });
   for (const auto& each : thrown) EXPECT_EQ(text_of(each), "");
   EXPECT_THAT(faults, Each(""));
+}
+
+// Registered by all ranks, or by none: NCCL wants both sides of a message to be.
+TEST_F(CudaNccl, MessagesBetweenRegisteredArrays) {
+  constexpr std::uint64_t kBytes = std::uint64_t{64} << 20;
+  struct Case {
+    int refused = -1;  // the rank that cannot register
+    int without = -1;  // the rank that asks for nothing
+  };
+  for (const Case& each : {Case{}, Case{.refused = 1}, Case{.without = 2}}) {
+    refuse(each.refused);
+    const auto thrown =
+        on_ranks(in_memory_communicators(3, std::chrono::seconds(20)),
+                 [&](const std::shared_ptr<Communicator>& words) {
+                   const auto communicator = nccl_communicator(words->rank(), words);
+                   const MessageArrays made =
+                       communicator->message_arrays(kBytes, words->rank() == each.without ? 0 : kBytes);
+                   const bool has = each.refused < 0 && each.without < 0;
+                   EXPECT_EQ(made.to_send != nullptr, has);
+                   EXPECT_EQ(made.received != nullptr, has);
+                   words->all_gather("");
+                   EXPECT_EQ(arrays(), (std::array<int, 2>{has ? 6 : 0, has ? 6 : 0}));
+                   if (has) {
+                     made.to_send.get()[5] = static_cast<std::byte>(words->rank());
+                     const std::vector<ShardMessage> sends{{(words->rank() + 1) % 3, 5, 1}};
+                     const std::vector<ShardMessage> receives{{(words->rank() + 2) % 3, 9, 1}};
+                     communicator->exchange(made.to_send.get(), sends, made.received.get(), receives, {});
+                     EXPECT_EQ(made.received.get()[9], static_cast<std::byte>((words->rank() + 2) % 3));
+                   }
+                   words->all_gather("");
+                 });
+    for (const auto& what : thrown) EXPECT_EQ(text_of(what), "");
+    EXPECT_EQ(arrays(), (std::array<int, 2>{0, 0}));
+  }
+  refuse(-1);
 }
 
 TEST_F(CudaNccl, ItsErrorsAreTold) {

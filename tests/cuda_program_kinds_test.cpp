@@ -261,6 +261,10 @@ KernelEntry axes_skinny_kernel(const kernels::AxesSkinnyShape& shape) {
   return checked_kernel<kernels::AxesLinesParams>(detail::AxesSkinnyKernel{shape},
                                                   kernels::kAxesSkinnyThreads);
 }
+KernelEntry axes_whole_kernel(int unit_bytes) {
+  return checked_kernel<kernels::AxesWholeParams>(detail::AxesWholeKernel{unit_bytes},
+                                                  kernels::kWholeThreads);
+}
 KernelEntry axes_rows_kernel(int unit_bytes) {
   return checked_kernel<kernels::AxesRowsParams>(detail::AxesRowsKernel{unit_bytes},
                                                  kernels::kAxesRowsThreads);

@@ -50,51 +50,33 @@ struct RunKernel {
     run_in_place(memory, kernel.shared_bytes,
                  {.blocks = kernel.blocks, .threads = static_cast<std::uint32_t>(kernel.threads)}, phases...);
   }
-  template <typename Params, typename Load, typename Store>
-  void run_two(const Load& load, const Store& store) const {
+  template <typename Params, MovedElements... choices>
+  void run_as(int unit_bytes, MovedElements as) const {
     const auto p = params<Params>();
-    run([&](auto& m, auto block, auto thread) { load(m, p, block, thread); },
-        [&](auto& m, auto block, auto thread) { store(m, p, block, thread); });
+    bool found = false;
+    faro::detail::by_unit_bytes(static_cast<std::uint64_t>(unit_bytes), [&](auto bytes) {
+      [[maybe_unused]] constexpr int unit = decltype(bytes)::value;
+      const auto load = [&p](auto& m, auto block, auto thread) { load_exchange<unit>(m, p, block, thread); };
+      found = ((as == choices
+                    ? (run(load, [&p](auto& m, auto block,
+                                      auto thread) { store_exchange<unit, choices>(m, p, block, thread); }),
+                       true)
+                    : false) ||
+               ...);
+    });
+    EXPECT_TRUE(found) << "a kernel that there is not";
   }
 
   void operator()(const faro::detail::ReversalKernel& k) const {
-    faro::detail::by_unit_bytes(static_cast<std::uint64_t>(k.unit_bytes), [&](auto bytes) {
-      [[maybe_unused]] constexpr int unit = decltype(bytes)::value;
-      const auto load = [](auto&... all) { load_chunks<unit>(all...); };
-      if (k.as == MovedElements::units) {
-        run_two<ReversalParams>(load, [](auto&... all) { store_chunks<unit, MovedElements::units>(all...); });
-      } else {
-        run_two<ReversalParams>(load,
-                                [](auto&... all) { store_chunks<unit, MovedElements::several>(all...); });
-      }
-    });
+    run_as<ReversalParams, MovedElements::units, MovedElements::several>(k.unit_bytes, k.as);
   }
   void operator()(const faro::detail::CyclicWholeKernel& k) const {
-    faro::detail::by_unit_bytes(static_cast<std::uint64_t>(k.unit_bytes), [&](auto bytes) {
-      [[maybe_unused]] constexpr int unit = decltype(bytes)::value;
-      const auto load = [](auto&... all) { load_whole_cyclic<unit>(all...); };
-      if (k.as == MovedElements::in_order) {
-        run_two<CyclicWholeParams>(
-            load, [](auto&... all) { store_whole_cyclic<unit, MovedElements::in_order>(all...); });
-      } else if (k.as == MovedElements::units) {
-        run_two<CyclicWholeParams>(
-            load, [](auto&... all) { store_whole_cyclic<unit, MovedElements::units>(all...); });
-      } else {
-        run_two<CyclicWholeParams>(
-            load, [](auto&... all) { store_whole_cyclic<unit, MovedElements::several>(all...); });
-      }
-    });
+    run_as<CyclicWholeParams, MovedElements::in_order, MovedElements::units, MovedElements::several>(
+        k.unit_bytes, k.as);
   }
   void operator()(const faro::detail::SquaresKernel& k) const {
-    faro::detail::by_unit_bytes(static_cast<std::uint64_t>(k.unit_bytes), [&](auto bytes) {
-      [[maybe_unused]] constexpr int unit = decltype(bytes)::value;
-      const auto load = [](auto&... all) { load_squares<unit>(all...); };
-      if (k.several_units) {
-        run_two<SquaresParams>(load, [](auto&... all) { store_squares<unit, true>(all...); });
-      } else {
-        run_two<SquaresParams>(load, [](auto&... all) { store_squares<unit, false>(all...); });
-      }
-    });
+    run_as<SquaresParams, MovedElements::units, MovedElements::several>(
+        k.unit_bytes, k.several_units ? MovedElements::several : MovedElements::units);
   }
   template <typename Other>
   void operator()(const Other& /*of another family*/) const {

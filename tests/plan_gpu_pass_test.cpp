@@ -26,6 +26,7 @@ using detail::GpuKernel;
 using detail::GpuPass;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Target h200() { return cuda::target_of_capability(9, 0); }
 
@@ -66,6 +67,9 @@ std::vector<Plan> plans_of_every_kind() {
                           plan_of("axes(200 30 100; 1 0 2)"),
                           plan_of("axes(17 20 10 11; 2 0 3 1)", 12, 3),
                           plan_of("axes(47 25 23 21; 3 2 1 0)", 1),
+                          plan_of("axes(20000 5 15; 0 2 1)"),
+                          plan_of("axes(3000 35 67; 0 2 1)", 2),
+                          plan_of("axes(300 15 16 48; 0 1 3 2)", 1),
                           plan_of("roll(1000003, 17)", 3),
                           plan_of("flip(1000003)", 12, 2),
                           plan_of("flip(1000003)", 8),
@@ -212,6 +216,26 @@ TEST(PlanGpuPass, AxesNameTheirKernel) {
   EXPECT_THAT(text, HasSubstr("kernel      axes turned, units of 4 bytes"));
   EXPECT_THAT(text, HasSubstr("counted     258 of "));
   EXPECT_THAT(text, HasSubstr("time        0.181"));
+}
+
+// Small arrays of a batch; others are too large, or no arrays.
+TEST(PlanGpuPass, SmallArraysAreMovedWhole) {
+  const auto kernel = [](const std::string& axes, std::uint64_t element_bytes) {
+    return plan_of(axes, element_bytes).passes().front().launch->kernel;
+  };
+  EXPECT_EQ(kernel("axes(1600000 5 15; 0 2 1)", 4),
+            "axes whole, units of 4 bytes, 104 arrays of 300 bytes a block, 256 threads");
+  EXPECT_EQ(kernel("axes(100000 40 60; 0 2 1)", 2),
+            "axes whole, units of 2 bytes, 7 arrays of 4800 bytes a block, 256 threads");
+  const std::string text = plan_of("axes(1600000 5 15; 0 2 1)").explain();
+  EXPECT_THAT(
+      text,
+      HasSubstr("box         104 x 15 x 5 of 1600000 x 15 x 5 units of 4 bytes, 30.47 KiB; 15385 boxes"));
+  EXPECT_THAT(text, HasSubstr("runs        reads 1 run of 30.47 KiB, writes 1 run of 30.47 KiB"));
+  EXPECT_THAT(kernel("axes(100000 12 10 10; 0 3 1 2)", 4), HasSubstr("axes whole, units of 4 bytes"));
+  EXPECT_THAT(kernel("axes(1600000 5 16; 0 2 1)", 4), HasSubstr("axes whole, units of 4 bytes"));
+  EXPECT_THAT(kernel("axes(1000 201 203; 0 2 1)", 4), Not(HasSubstr("axes whole")));
+  EXPECT_THAT(kernel("axes(5 15 1600000; 0 2 1)", 4), Not(HasSubstr("axes whole")));
 }
 
 // --- counts

@@ -185,14 +185,14 @@ struct AddCase {
   std::uint32_t rounds = 1;  // of a chunk
 };
 
-// Numbers whose sums round: of floating-point types a normal distribution, of integers any bits.
+// Numbers whose sums round: of floating-point types a normal distribution and -0, of integers any bits.
 std::vector<std::byte> random_numbers(Number number, std::uint64_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<float> normal;
   std::vector<std::byte> made(count * bytes_of(number));
   for (std::uint64_t i = 0; i < count; ++i) {
     std::uint64_t bits = random();
-    const float x = normal(random);
+    const float x = i % 8 == 5 ? -0.0F : normal(random);
     if (number == Number::f16) {
       kernels::Half half;
       kernels::round_to(x, half);

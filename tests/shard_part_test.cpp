@@ -13,6 +13,7 @@
 #include "kernels/affine_tile.hpp"
 #include "kernels/affine_tile_blocked.hpp"
 #include "plan/gpu/part_pass.hpp"
+#include "shard/device_shards.hpp"
 #include "shard/methods.hpp"
 
 namespace faro {
@@ -193,6 +194,26 @@ TEST(ShardPart, StoresOfPlans) {
 }
 
 // Slices of packing: each writes the places of its own slice of every message, and only those.
+TEST(ShardPart, GroupsOfSlices) {
+  for (int bits = 0; bits <= 4; ++bits) {
+    for (const bool short_ends : {false, true}) {
+      const std::vector<detail::SliceGroup> groups = detail::slice_groups(bits, short_ends);
+      std::uint64_t next = 0;
+      for (const detail::SliceGroup& group : groups) {
+        EXPECT_EQ(group.first, next);
+        EXPECT_GT(group.count, 0U);
+        next += group.count;
+      }
+      EXPECT_EQ(next, std::uint64_t{1} << bits);
+      const bool in_eighths = short_ends && bits >= 3;
+      EXPECT_EQ(groups.size(), in_eighths ? 4U : next);
+      // The first is packed before anything is sent, the last unpacked after everything.
+      EXPECT_EQ(groups.front().count, in_eighths ? next / 8 : 1);
+      EXPECT_EQ(groups.back().count, in_eighths ? next / 8 : 1);
+    }
+  }
+}
+
 TEST(ShardPart, SlicesHoldWhatTheyShould) {
   std::mt19937_64 random(5);
   int sliced = 0;

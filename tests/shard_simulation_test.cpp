@@ -116,6 +116,27 @@ TEST(ShardSimulation, ManyRanks) {
   }
 }
 
+// Rank 0 of four keeps all that it has of a Gray code, ranks 2 and 3 change places; rank 0 of uneven slabs
+// has nothing.
+TEST(ShardSimulation, RankZeroIsNotTheBusiest) {
+  const auto topology = detail::parse_topology(
+      R"({"levels": [{"name": "a", "ranks": 4, "gb_per_s": 1}], "message_us": 10, "copy_gb_per_s": 1})",
+      "t.json");
+  EXPECT_EQ(topology.name, "t.json");
+  const detail::ShardSimulation gray = detail::simulate_shards(
+      {.permutation = maps::gray(12), .element_bytes = 1, .shards = {.ranks = 4}}, topology);
+  EXPECT_EQ(gray.ranks_met, 1U);
+  EXPECT_DOUBLE_EQ(gray.exchange_seconds, 1024 / 1e9 + 10e-6);
+  ShardProblem slabs{.permutation = Axes({8, 6}, {1, 0}),
+                     .element_bytes = 1,
+                     .shards = {.ranks = 3, .in = ShardAxis{0, {0, 5, 3}}, .out = ShardAxis{0}},
+                     .axes = NamedAxes{.shape = {8, 6}, .order = {1, 0}}};
+  const detail::ShardSimulation uneven = detail::simulate_shards(slabs, topology);
+  EXPECT_EQ(uneven.ranks_met, 2U);
+  EXPECT_EQ(uneven.most_sent_bytes, 20U);
+  EXPECT_GT(uneven.passes_seconds, 0);
+}
+
 TEST(ShardSimulation, TopologiesAreChecked) {
   const auto refused = [](ErrorCode code, const std::string& text) {
     return message_of(code, [&] { detail::parse_topology(text, "t.json"); });
@@ -130,6 +151,12 @@ TEST(ShardSimulation, TopologiesAreChecked) {
   EXPECT_THAT(refused(ErrorCode::value, R"({"levels": [{"name": "a", "ranks": 4, "gb_per_s": 1},
                                                        {"name": "b", "ranks": 6, "gb_per_s": 1}]})"),
               HasSubstr("groups of 6 ranks above groups of 4"));
+  EXPECT_THAT(
+      refused(ErrorCode::value, R"({"name": 3, "levels": [{"name": "a", "ranks": 4, "gb_per_s": 1}]})"),
+      HasSubstr("a `name` of 3"));
+  EXPECT_THAT(refused(ErrorCode::value,
+                      R"({"levels": [{"name": "a", "ranks": 4, "gb_per_s": 1, "oversubscription": 0.5}]})"),
+              HasSubstr("`oversubscription` of 0.5, wanted a number of 1 or more"));
   const ShardProblem problem{.permutation = maps::gray(10), .element_bytes = 4, .shards = {.ranks = 8}};
   const auto small = detail::parse_topology(R"({"levels": [{"name": "a", "ranks": 4, "gb_per_s": 1}]})", "t");
   EXPECT_THAT(message_of(ErrorCode::value, [&] { detail::simulate_shards(problem, small); }),

@@ -4,10 +4,12 @@
 #include <array>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,6 +73,12 @@ thread_local bool open = false;
 thread_local ncclComm* in_group = nullptr;
 thread_local std::vector<Received> receives;
 thread_local std::vector<std::pair<int, Sent>> sends;
+
+// Memory that was handed out, and what was registered of it.
+std::mutex memory_mutex;
+std::set<void*> allocated;
+std::set<void*> registered;
+int refused_rank = -1;
 
 int exchange() {
   World& world = *in_group->world;
@@ -147,6 +155,35 @@ int ncclCommCuDevice(ncclComm* comm, int* device) {
 int ncclCommGetAsyncError(ncclComm* /*comm*/, int* result) {
   *result = kSuccess;
   return kSuccess;
+}
+int ncclMemAlloc(void** data, std::size_t bytes) {
+  const std::lock_guard lock(memory_mutex);
+  *data = std::malloc(bytes);
+  allocated.insert(*data);
+  return kSuccess;
+}
+int ncclMemFree(void* data) {
+  const std::lock_guard lock(memory_mutex);
+  if (registered.count(data) != 0 || allocated.erase(data) == 0) return kInvalidUsage;
+  std::free(data);
+  return kSuccess;
+}
+int ncclCommRegister(ncclComm* comm, void* data, std::size_t /*bytes*/, void** handle) {
+  const std::lock_guard lock(memory_mutex);
+  if (comm->rank == refused_rank || allocated.count(data) == 0) return kInvalidUsage;
+  registered.insert(data);
+  *handle = data;
+  return kSuccess;
+}
+int ncclCommDeregister(ncclComm* /*comm*/, void* handle) {
+  const std::lock_guard lock(memory_mutex);
+  return registered.erase(handle) == 1 ? kSuccess : kInvalidUsage;
+}
+// Of the stand-in alone: the rank that may not register, and how many arrays there are.
+void standInRefuse(int rank) { refused_rank = rank; }
+int standInArrays(int of_registered) {
+  const std::lock_guard lock(memory_mutex);
+  return static_cast<int>(of_registered != 0 ? registered.size() : allocated.size());
 }
 int ncclGroupStart() {
   open = true;

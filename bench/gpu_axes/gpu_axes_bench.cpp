@@ -42,7 +42,8 @@ constexpr const char* kUsage =
   --widths LIST    of elements of the TTC suite, in bytes            (default 1,2,4,8,16)
   --rounds NUMBER  of turns of each shape                            (default 7)
   --as LIST        beside the plan, the same axes moved otherwise: boxes, lines, elements, tiles (never
-                   elements), joined, aligned, small, large, or several of these, boxes+small; a column each
+                   elements), joined, aligned, small, large, whole, wide and narrow (of whole arrays,
+                   40 and 12 KiB), parts (never whole), or several of these, boxes+small; a column each
   --peer cutensor  beside it, where the library is found; a column
   --out FILE       the tables, in Markdown
   --help
@@ -79,12 +80,21 @@ detail::AxesVariant variant_of(const std::string& words) {
       as.skinny = false;
     } else if (word == "aligned") {
       as.ragged = false;
+    } else if (word == "whole" || word == "wide") {
+      as.whole = true;
+      if (word == "wide") as.whole_bytes = 40 << 10;
+    } else if (word == "narrow") {
+      as.whole = true;
+      as.whole_bytes = 12 << 10;
+    } else if (word == "parts") {
+      as.whole = false;
     } else if (word == "small") {
       as.box_bytes = 20 << 10;
     } else if (word == "large") {
       as.box_bytes = 44 << 10;
     } else {
-      fail(ErrorCode::value, "--as", word, "boxes, lines, elements, tiles, joined, aligned, small or large");
+      fail(ErrorCode::value, "--as", word,
+           "boxes, lines, elements, tiles, joined, aligned, small, large, whole, wide, narrow or parts");
     }
   }
   return as;

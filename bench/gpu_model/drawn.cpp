@@ -292,7 +292,8 @@ ReadyProblem::ReadyProblem(const DrawnProblem& drawn, const std::optional<Calibr
   state_->calibration = calibration;
   const Making made = drawn.make();
   if (const auto* const one = std::get_if<DrawnPermutation>(&made)) {
-    state_->permutation.emplace(plan(one->problem, {.engine = Engine::cuda, .index_choice = one->choice}));
+    state_->permutation.emplace(
+        faro::plan(one->problem, {.engine = Engine::cuda, .index_choice = one->choice}));
   } else {
     state_->network.emplace(network::compile(std::get<network::Problem>(made), {.engine = Engine::cuda}));
   }
@@ -339,39 +340,71 @@ std::optional<double> ReadyProblem::predicted_us() const {
   return sum;
 }
 
-std::vector<std::string> ReadyProblem::passes() const {
+namespace {
+
+struct PassFacts {
+  std::uint64_t launches = 1;
+  std::uint64_t blocks = 0;
+  std::uint64_t shared_bytes = 0;
+  std::uint64_t read = 0;
+  std::uint64_t written = 0;
+  std::uint64_t tables = 0;
+};
+
+// A line of kPassColumns.
+std::string pass_line(const std::string& kernel, const PassFacts& facts, const machine::AccessCounts& counts,
+                      double us) {
+  return fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{:.2f}", kernel,
+                     facts.launches, facts.blocks, facts.shared_bytes, facts.read, facts.written,
+                     facts.tables, counts.global_loads.requests, counts.global_loads.sectors,
+                     counts.global_loads.lines, counts.global_stores.requests, counts.global_stores.sectors,
+                     counts.global_stores.lines, counts.shared_loads.requests + counts.shared_stores.requests,
+                     counts.shared_loads.wavefronts + counts.shared_stores.wavefronts, us);
+}
+
+PassFacts facts_of(const Pass& pass) {
+  PassFacts facts{.launches = 0, .read = pass.bytes_read, .written = pass.bytes_written};
+  for (const PassTable& table : pass.tables) facts.tables += table.bytes;
+  if (!pass.launch) return facts;
+  facts.launches = pass.launch->launches;
+  facts.blocks = pass.launch->blocks;
+  facts.shared_bytes = pass.launch->shared_bytes;
+  return facts;
+}
+
+std::vector<std::string> pass_lines(const Plan& made, const std::optional<Calibration>& rates) {
   std::vector<std::string> lines;
-  const auto add = [&](const std::string& kernel, std::uint64_t launches, std::uint64_t blocks,
-                       std::uint64_t shared, std::uint64_t read, std::uint64_t written, std::uint64_t tables,
-                       const machine::AccessCounts& counts, double us) {
-    lines.push_back(fmt::format(
-        "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{:.2f}", kernel, launches, blocks,
-        shared, read, written, tables, counts.global_loads.requests, counts.global_loads.sectors,
-        counts.global_loads.lines, counts.global_stores.requests, counts.global_stores.sectors,
-        counts.global_stores.lines, counts.shared_loads.requests + counts.shared_stores.requests,
-        counts.shared_loads.wavefronts + counts.shared_stores.wavefronts, us));
-  };
-  if (state_->network) {
-    const network::Plan& made = state_->network->plan();
-    for (const network::LaunchCounts& launch : network::predict(made)) {
-      add(fmt::format("network of {} layers in {} groups", launch.layers, launch.groups), 1, 0, 0,
-          state_->bytes, state_->bytes, 0, launch.counts,
-          state_->calibration ? network::predict_us(made, launch, *state_->calibration) : 0);
-    }
-    return lines;
-  }
-  const Plan& made = state_->permutation->plan();
-  const PassCounter counter(made, {.rates = state_->calibration});
+  const PassCounter counter(made, {.rates = rates});
   for (std::size_t i = 0; i < made.passes().size(); ++i) {
     const Pass& pass = made.passes()[i];
     const auto& counted = counter(i);
-    std::uint64_t tables = 0;
-    for (const PassTable& table : pass.tables) tables += table.bytes;
     const bool has_kernel = pass.gpu && !pass.gpu->kernels.empty();
-    add(has_kernel ? to_text(pass.gpu->kernels.front()) : name(pass.kind),
-        pass.launch ? pass.launch->launches : 0, pass.launch ? pass.launch->blocks : 0,
-        pass.launch ? pass.launch->shared_bytes : 0, pass.bytes_read, pass.bytes_written, tables,
-        counted ? counted->counts : machine::AccessCounts{}, counter.microseconds(i).value_or(0));
+    lines.push_back(pass_line(has_kernel ? to_text(pass.gpu->kernels.front()) : name(pass.kind),
+                              facts_of(pass), counted ? counted->counts : machine::AccessCounts{},
+                              counter.microseconds(i).value_or(0)));
+  }
+  return lines;
+}
+
+}  // namespace
+
+const Plan* ReadyProblem::plan() const {
+  return state_->permutation ? &state_->permutation->plan() : nullptr;
+}
+
+std::vector<std::string> counted_passes(const DrawnProblem& drawn, const Target& target) {
+  const Making made = drawn.make();
+  const auto* const problem = std::get_if<network::Problem>(&made);
+  if (problem == nullptr) {
+    return pass_lines(plan_of(std::get<DrawnPermutation>(made), target), target.calibration);
+  }
+  std::vector<std::string> lines;
+  const network::Plan plan(*problem, {}, Engine::cuda);
+  for (const network::LaunchCounts& launch : network::predict(plan)) {
+    lines.push_back(
+        pass_line(fmt::format("network of {} layers in {} groups", launch.layers, launch.groups),
+                  {.read = drawn.bytes, .written = drawn.bytes}, launch.counts,
+                  target.calibration ? network::predict_us(plan, launch, *target.calibration) : 0));
   }
   return lines;
 }

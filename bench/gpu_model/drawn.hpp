@@ -57,12 +57,6 @@ std::vector<DrawnProblem> draw(const DrawOptions& options);
 /// Axes that boxes move, of every width: rows at vectors and rows that begin anywhere, all of at most 16 MiB.
 std::vector<DrawnProblem> listed_boxes();
 
-/// The columns of ReadyProblem::passes().
-inline constexpr const char* kPassColumns =
-    "kernel\tlaunches\tblocks\tshared_bytes\tbytes_read\tbytes_written\ttable_bytes\tload_requests\tload_"
-    "sectors\t"
-    "load_lines\tstore_requests\tstore_sectors\tstore_lines\tshared_requests\twavefronts\tpredicted_us";
-
 /// A drawn problem made ready on the device, with what is predicted of it.
 class ReadyProblem {
  public:
@@ -78,13 +72,23 @@ class ReadyProblem {
   std::string kernels() const;
   /// Microseconds; nothing where a pass has no prediction.
   std::optional<double> predicted_us() const;
-  /// What the cost of each launched pass is made of, a line a pass, as tab-separated columns (kPassColumns).
-  std::vector<std::string> passes() const;
+  /// Nothing of a network.
+  const Plan* plan() const;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// The columns of counted_passes().
+inline constexpr const char* kPassColumns =
+    "kernel\tlaunches\tblocks\tshared_bytes\tbytes_read\tbytes_written\ttable_bytes\tload_requests\tload_"
+    "sectors\t"
+    "load_lines\tstore_requests\tstore_sectors\tstore_lines\tshared_requests\twavefronts\tpredicted_us";
+
+/// What the cost of each launched pass is made of, by what `target` plans, a line a pass, as tab-separated
+/// columns (kPassColumns); on the host alone.
+std::vector<std::string> counted_passes(const DrawnProblem& drawn, const Target& target);
 
 /// Of all launches, every block counted, on the host alone.
 machine::AccessCounts count(const DrawnProblem& drawn, const Target& target);

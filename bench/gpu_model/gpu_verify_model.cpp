@@ -6,7 +6,8 @@
 //                                         seed, problems that it draws and no others
 //     gpu_verify_model --report CSV OUT [SEED]   the profile beside the predictions
 //     gpu_verify_model --times OUT [SEED]   times beside predicted times
-//     gpu_verify_model --fit OUT SEED N [FAMILY...]   what the factors of costs are fitted to, as a table
+//     gpu_verify_model --clock OUT SEED N [FAMILY...]   what the factors of costs are fitted to, as tables:
+//     gpu_verify_model --count OUT SEED N [FAMILY...]   times and counts
 //
 // A report goes to OUT.md; the exit status is 5 where a prediction misses.
 #include <fmt/format.h>
@@ -27,6 +28,7 @@
 #include "bench/gpu_model/comparison.hpp"
 #include "bench/gpu_model/counters.hpp"
 #include "bench/gpu_model/drawn.hpp"
+#include "bench/gpu_model/fitting.hpp"
 #include "bench/gpu_model/marker.hpp"
 #include "bench/gpu_model/profile.hpp"
 #include "bench/gpu_model/times.hpp"
@@ -51,8 +53,9 @@ constexpr const char* kUsage =
   --launch [SEED]    launches every case once, in order; run it under ncu. With a seed: drawn problems alone
   --report CSV OUT [SEED]   writes OUT.md: the profile CSV of --launch beside what was predicted
   --times OUT [SEED] writes OUT.md: measured times beside predicted ones
-  --fit OUT SEED NUMBER [FAMILY...]   writes OUT.tsv: every pass of NUMBER other problems of each family, its counts
-                     and the measured time of its problem
+  --clock OUT SEED NUMBER [FAMILY...]   writes OUT.tsv: the times of NUMBER other problems of each family, and of
+                     each of their passes
+  --count OUT SEED NUMBER [FAMILY...]   writes OUT.tsv: what their passes are counted to do; needs no GPU
   --help
 
 `run`, beside this program, does all of it.
@@ -178,22 +181,17 @@ bool report_times(const std::string& out, std::uint64_t seed) {
   return off_of(times) == 0 && off_of(drawn) == 0 && left_out.empty();
 }
 
-// Writes OUT.tsv.
-void write_fit(const std::string& out, std::uint64_t seed, int number,
-               const std::vector<std::string>& families) {
-  const Calibration calibration = cuda::calibrate();
-  std::vector<DrawnProblem> problems = draw({.seed = seed,
+// Of MODE OUT SEED NUMBER [FAMILY...].
+std::vector<DrawnProblem> problems_of(const std::vector<std::string>& words) {
+  std::vector<DrawnProblem> problems = draw({.seed = parse_count({"SEED", words[2]}),
                                              .least_bytes = kPredictableBytes,
                                              .most_bytes = 4 * kPredictableBytes,
-                                             .of_family = number});
+                                             .of_family = parse_int({"NUMBER", words[3]}, 1)});
+  const std::vector<std::string> families(words.begin() + 4, words.end());
   std::erase_if(problems, [&](const DrawnProblem& problem) {
     return !families.empty() && std::find(families.begin(), families.end(), problem.family) == families.end();
   });
-  std::string left_out;
-  const std::vector<TimeRow> rows = measure_drawn(problems, calibration, left_out);
-  io::write_file(out + ".tsv", pass_rows(rows));
-  std::printf("%s\n%s\n%s", calibration_table(calibration).c_str(), drawn_table(rows).c_str(),
-              left_out.c_str());
+  return problems;
 }
 
 int run(const CommandLine& line) {
@@ -213,13 +211,16 @@ int run(const CommandLine& line) {
     if (!report_counts(words[1], words[2], seed_of(3))) return exit_status(ErrorCode::verification);
   } else if (mode == "--times" && (words.size() == 2 || words.size() == 3)) {
     if (!report_times(words[1], seed_of(2).value_or(kTimeSeed))) return exit_status(ErrorCode::verification);
-  } else if (mode == "--fit" && words.size() >= 4) {
-    write_fit(words[1], parse_count({"SEED", words[2]}), parse_int({"NUMBER", words[3]}, 1),
-              {words.begin() + 4, words.end()});
+  } else if (mode == "--clock" && words.size() >= 4) {
+    const Calibration calibration = cuda::calibrate();
+    io::write_file(words[1] + ".tsv", clock_table(problems_of(words)));
+    std::printf("%s\n", calibration_table(calibration).c_str());
+  } else if (mode == "--count" && words.size() >= 4) {
+    io::write_file(words[1] + ".tsv", count_table(problems_of(words), cuda::target_of_capability(9, 0)));
   } else {
-    refuse(
-        {"read the command line", mode},
-        "--metrics, --launch [SEED], --report CSV OUT [SEED], --times OUT [SEED], or --fit OUT SEED NUMBER");
+    refuse({"read the command line", mode},
+           "--metrics, --launch [SEED], --report CSV OUT [SEED], --times OUT [SEED], --clock or --count OUT "
+           "SEED NUMBER");
   }
   return 0;
 }

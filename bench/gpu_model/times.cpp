@@ -21,15 +21,6 @@ namespace {
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::array<std::uint64_t, 3> kSizes{256 * kMiB, 1024 * kMiB, 4096 * kMiB};
 
-double median_us(const cuda::StreamClock& clock, const std::function<void(Stream)>& queue) {
-  constexpr double us_per_ms = 1e3;
-  static_cast<void>(clock.milliseconds(1, queue));
-  std::array<double, kTimeRounds> times{};
-  for (double& time : times) time = clock.milliseconds(1, queue) * us_per_ms;
-  std::nth_element(times.begin(), times.begin() + kTimeRounds / 2, times.end());
-  return times[kTimeRounds / 2];
-}
-
 std::vector<NamedMap> maps_of(int n) {
   std::vector<NamedMap> maps = make_maps({}, n);
   for (const std::string& spec : {fmt::format("identity({})", n), fmt::format("xor({}, 2^{})", n, n - 1)}) {
@@ -39,6 +30,15 @@ std::vector<NamedMap> maps_of(int n) {
 }
 
 }  // namespace
+
+double median_us(const cuda::StreamClock& clock, const std::function<void(Stream)>& queue) {
+  constexpr double us_per_ms = 1e3;
+  static_cast<void>(clock.milliseconds(1, queue));
+  std::array<double, kTimeRounds> times{};
+  for (double& time : times) time = clock.milliseconds(1, queue) * us_per_ms;
+  std::nth_element(times.begin(), times.begin() + kTimeRounds / 2, times.end());
+  return times[kTimeRounds / 2];
+}
 
 std::vector<TimeRow> measure_times(const Calibration& calibration) {
   Target target = cuda::target();
@@ -92,8 +92,7 @@ std::vector<TimeRow> measure_drawn(const std::vector<DrawnProblem>& problems, co
                       .bytes = problem.bytes,
                       .predicted_us = predicted.value_or(0),
                       .measured_us = measured,
-                      .kernels = ready.kernels(),
-                      .passes = ready.passes()});
+                      .kernels = ready.kernels()});
     } catch (const Error& error) {
       left_out += fmt::format("- {}, `{}` of {} bytes: {}\n", problem.family, problem.spec,
                               problem.element_bytes, error.what());
@@ -142,18 +141,6 @@ std::string drawn_rows(const std::vector<TimeRow>& rows) {
     table += fmt::format("| {} | `{}` | {} | {:.0f} MiB | {:.1f} | {:.1f} | {:+.1f}% | {} |\n", row.family,
                          row.spec, row.element_bytes, static_cast<double>(row.bytes) / kMiB, row.predicted_us,
                          row.measured_us, 100 * row.error(), row.kernels);
-  }
-  return table;
-}
-
-std::string pass_rows(const std::vector<TimeRow>& rows) {
-  std::string table =
-      fmt::format("family\tproblem\telement_bytes\tbytes\tmeasured_us\tpass\t{}\n", kPassColumns);
-  for (const TimeRow& row : rows) {
-    for (std::size_t i = 0; i < row.passes.size(); ++i) {
-      table += fmt::format("{}\t{}\t{}\t{}\t{:.2f}\t{}\t{}\n", row.family, row.spec, row.element_bytes,
-                           row.bytes, row.measured_us, i, row.passes[i]);
-    }
   }
   return table;
 }

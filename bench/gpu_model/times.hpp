@@ -2,16 +2,22 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "bench/gpu_model/drawn.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/plan/target.hpp"
+#include "faro/stream.hpp"
 
 namespace faro::bench::gpu_model {
 
 /// A measured time is the median of so many.
 inline constexpr int kTimeRounds = 7;
+
+/// The median of kTimeRounds, after one more. Errors: ErrorCode::device.
+double median_us(const cuda::StreamClock& clock, const std::function<void(Stream)>& queue);
 
 struct TimeRow {
   std::string family = "maps";
@@ -22,7 +28,6 @@ struct TimeRow {
   double measured_us = 0;  // the median of several runs
 
   std::string kernels = {};
-  std::vector<std::string> passes = {};  // ReadyProblem::passes()
 
   double error() const { return predicted_us / measured_us - 1; }
 };
@@ -40,8 +45,6 @@ std::vector<TimeRow> measure_drawn(const std::vector<DrawnProblem>& problems, co
 std::string drawn_table(const std::vector<TimeRow>& rows);
 /// Every row.
 std::string drawn_rows(const std::vector<TimeRow>& rows);
-/// Every pass of every row, as tab-separated columns: what the factors of costs are fitted to.
-std::string pass_rows(const std::vector<TimeRow>& rows);
 
 /// Markdown: the rates, and a line for each size and width.
 std::string calibration_table(const Calibration& calibration);

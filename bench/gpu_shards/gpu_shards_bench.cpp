@@ -44,8 +44,8 @@ constexpr const char* kUsage =
   --maps LIST      of exchange30,exchange20,exchange8,local,bmmc,reversal,transpose,transpose64,slabs,index (default all)
   --log-bytes K    2^K bytes of an array on each device, of strong scaling in all  (default 33: 8 GiB)
   --rounds NUMBER  of turns                                           (default 7)
-  --slices LIST    log2 of slices by NCCL; 0: none                    (default 1)
-  --reserved LIST  multiprocessors left to NCCL while slices move     (default 86)
+  --slices LIST    log2 of slices by NCCL beside faro's choice; 0: one (default: the choice alone)
+  --reserved LIST  multiprocessors left to NCCL while those move      (default 48)
   --without-nccl
   --out FILE       the table, in Markdown
   --help
@@ -56,8 +56,8 @@ struct ShardsOptions {
   std::string scaling = {};
   std::vector<std::string> maps = {"exchange30", "exchange20", "exchange8",   "local", "bmmc",
                                    "reversal",   "transpose",  "transpose64", "slabs", "index"};
-  std::vector<int> slices = {1};
-  std::vector<int> reserved = {86};
+  std::vector<int> slices = {};
+  std::vector<int> reserved = {48};
   int log_bytes = 33;
   int rounds = 7;
   bool nccl = true;
@@ -239,7 +239,8 @@ class Rank {
       ShardWork* const mine = count_work(by_stores ? ShardWork::Way::stores : ShardWork::Way::messages);
       mine->packs = plan.pack().is_nothing() ? 0 : 1;
       mine->unpacks = (by_stores ? plan.stores().to_output : plan.unpack().is_nothing()) ? 0 : 1;
-      if (backend == "slices") mine->slices = 1 << ways.slice_bits;
+      // By faro's choice an eighth is packed before anything is sent, and unpacked after everything.
+      if (backend == "slices") mine->slices = ways.slice_bits < 0 ? 8 : 1 << ways.slice_bits;
       contestants.push_back({name, [made, &in, &out](Stream stream) {
                                made->run(in.data(), made->plan().in_bytes(), out.data(),
                                          made->plan().out_bytes(), stream);
@@ -249,6 +250,7 @@ class Rank {
     if (nccl_ && ranks() > 1) {
       if (nccl_->peer_memory() != nullptr && plan.stores().is_possible())
         add("faro, NCCL's ranks, stores", nccl_, {});
+      add("faro, NCCL's messages", nccl_, {.stores = false});
       for (const int bits : common_.options.slices) {
         if (bits > 0 && (plan.slice_bits() == 0 || plan.workspace_bytes() == 0)) continue;
         for (const int reserved : common_.options.reserved) {
@@ -280,6 +282,17 @@ class Rank {
            [this, &in, &out, sent](Stream stream) { all_to_all(in.data(), out.data(), sent, stream); },
            false});
       how.emplace_back("ncclSend, ncclRecv");
+    }
+    MessageArrays registered;
+    if (nccl_ && ranks() > 1) registered = nccl_->message_arrays(plan.in_bytes(), plan.out_bytes());
+    if (registered.received) {
+      count_work(ShardWork::Way::links_alone);
+      contestants.push_back({kAllToAllRegistered,
+                             [this, &registered, sent](Stream stream) {
+                               all_to_all(registered.to_send.get(), registered.received.get(), sent, stream);
+                             },
+                             false});
+      how.emplace_back("ncclSend, ncclRecv between ncclMemAlloc's arrays");
     }
     for (const Contestant& each : contestants) {
       if (each.is_permutation) verify(benched, each, out, out_count);
@@ -387,8 +400,12 @@ class Rank {
 void run_on(const ShardsOptions& options, const std::string& scaling, std::vector<ShardLine>& lines) {
   Common common(options);
   common.scaling = scaling;
-  for (const std::string& map : options.maps)
-    common.maps.push_back(make_benched(map, static_cast<int>(options.devices.size()), options.log_bytes));
+  // Of small arrays two may be the same.
+  for (const std::string& map : options.maps) {
+    Benched made = make_benched(map, static_cast<int>(options.devices.size()), options.log_bytes);
+    const auto is_same = [&](const Benched& other) { return other.name == made.name; };
+    if (std::none_of(common.maps.begin(), common.maps.end(), is_same)) common.maps.push_back(std::move(made));
+  }
   std::vector<std::thread> threads;
   std::mutex told;
   for (int rank = 0; rank < static_cast<int>(options.devices.size()); ++rank) {

@@ -23,6 +23,7 @@ namespace faro::bench::gpu {
 inline constexpr const char* kCopyBetween = "copy to the next device";
 inline constexpr const char* kCopyWithin = "copy within the device";
 inline constexpr const char* kAllToAll = "NCCL's all-to-all alone";
+inline constexpr const char* kAllToAllRegistered = "NCCL's all-to-all alone, registered memory";
 
 /// What a rank does: bytes that it sends and has, passes over them.
 struct ShardWork {

@@ -110,24 +110,25 @@ def make(name, log_bytes, rank, ranks, device):
         columns, back = random_matrix(n, 1)
         return by_indices(lambda x: affine(columns, x), lambda y: affine(back, y), m, rank, ranks, device)
     if name == "index":
-        # A permutation without structure that needs no table: rounds of x ^= f(x's other half).
-        half, mask = n // 2, (1 << (n // 2)) - 1
-        mix = lambda v, k: ((v * (2654435761 + 2 * k) + 40503 * k) >> 9) & mask
+        # A permutation without structure that needs no table: each half by turns x ^= f(the other half).
+        half = n // 2
+        low, high = (1 << half) - 1, (1 << (n - half)) - 1
+        mix = lambda v, k: (v * (2654435761 + 2 * k) + 40503 * k) >> 9
 
         def there(x):
-            a, b = x & mask, x >> half
-            for k in range(4):
-                a, b = b, (a ^ mix(b, k)) & mask
+            a, b = x & low, x >> half
+            for k in range(0, 4, 2):
+                a = a ^ (mix(b, k) & low)
+                b = b ^ (mix(a, k + 1) & high)
             return a | (b << half)
 
         def again(y):
-            a, b = y & mask, y >> half
-            for k in reversed(range(4)):
-                a, b = (b ^ mix(a, k)) & mask, a
+            a, b = y & low, y >> half
+            for k in (2, 0):
+                b = b ^ (mix(a, k + 1) & high)
+                a = a ^ (mix(b, k) & low)
             return a | (b << half)
 
-        if n % 2 != 0:
-            raise ValueError("index needs an even number of bits")
         return by_indices(there, again, m, rank, ranks, device)
     raise ValueError(f"no map {name}")
 

@@ -30,6 +30,12 @@ struct ShardMessage {
   friend bool operator==(const ShardMessage&, const ShardMessage&) = default;
 };
 
+/// Memory of a device that messages leave from, and memory that they arrive in, without a copy between.
+struct MessageArrays {
+  std::shared_ptr<std::byte> to_send;
+  std::shared_ptr<std::byte> received;
+};
+
 /// Ranks on devices whose kernels can write into each other's memory. Calls are collective, as the
 /// communicator's. Arrays have to be memory of cudaMalloc.
 class PeerMemory {
@@ -73,6 +79,12 @@ class Communicator {
 
   /// Where kernels can write into the memory of all other ranks; null: they cannot. The same for all ranks.
   virtual PeerMemory* peer_memory() { return nullptr; }
+
+  /// Arrays of so many bytes that exchange() moves messages between faster than between others, where all
+  /// ranks get both; otherwise two nulls. exchange() wants both, or neither. Collective.
+  virtual MessageArrays message_arrays(std::uint64_t /*send_bytes*/, std::uint64_t /*receive_bytes*/) {
+    return {};
+  }
 
   /// Waits until what was queued on `stream` is done. Errors: ErrorCode::device where a rank was lost
   /// meanwhile, or nothing happened within the time limit: then what is queued is given up, on this rank. The

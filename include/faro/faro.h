@@ -224,21 +224,24 @@ FARO_API faro_status faro_plan_from_bytes(const void* data, uint64_t size, const
 FARO_API faro_status faro_plan_save(const faro_plan* plan, const char* path);
 FARO_API faro_status faro_plan_load(const char* path, const faro_options* options, faro_plan** plan);
 
-/* --- rows, on the host: entries of 4 or 8 bytes; -1 of signed ones names no row */
+/* --- rows, on the host: entries of 1, 2, 4 or 8 bytes; -1 of signed ones names no row */
+
+/* Added to is_signed of entries and keys whose byte order is that of big-endian machines. */
+#define FARO_BIG_ENDIAN 2
 
 typedef struct faro_rows {
   const void* entries;
   uint64_t count;      /* of entries */
-  int entry_bytes;     /* 4 or 8 */
-  int is_signed;
+  int entry_bytes;     /* 1, 2, 4 or 8 */
+  int is_signed;       /* 0 or 1, and perhaps FARO_BIG_ENDIAN */
   uint64_t rows;       /* that the entries number */
   uint64_t outer;      /* the arrays are so many of rows, one after another */
   uint64_t row_bytes;
   int threads;         /* 0: as many as OpenMP would use */
 } faro_rows;
 
-/* out[i] = in[entries[i]]. `fill`: what a row without an entry's row becomes, again and again along it; null:
- * such an entry is refused. */
+/* out[i] = in[entries[i]]. `fill`: what a row whose entry names none becomes, again and again along it; with `fill_bytes`
+ * of 0, whatever `fill` points to, it stays as it was; null: such an entry is refused. */
 FARO_API faro_status faro_take(const faro_rows* rows, const void* fill, uint64_t fill_bytes, const void* in, void* out);
 /* The same into memory that nobody reads where this fails: entries are checked while rows are moved, not before, which
  * saves elements of 1, 2, 4 and 8 bytes a sweep of their entries. Errors: those of faro_take, when rows may have been

@@ -11,7 +11,8 @@ namespace faro::capi {
 /// The bytes of `rows` rows in each of `outer` arrays. Errors: ErrorCode::value past 2^62.
 std::uint64_t bytes_of_rows(std::uint64_t outer, std::uint64_t rows, std::uint64_t row_bytes);
 
-/// Errors: ErrorCode::value for entries of other widths than 4 and 8, and null ones.
+/// `is_signed`: as in faro_rows. Errors: ErrorCode::value for entries of other widths than 1, 2, 4 and 8, and
+/// null ones.
 RowNumbers numbers_of(const void* entries, std::uint64_t count, int entry_bytes, int is_signed);
 
 RouteOptions route_options(const faro_route_options& options);

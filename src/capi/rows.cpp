@@ -34,13 +34,24 @@ std::uint64_t bytes_of_rows(std::uint64_t outer, std::uint64_t rows, std::uint64
   fail(ErrorCode::value, "plan rows", "arrays past 2^62 bytes", "at most 2^62");
 }
 
+namespace {
+
+bool is_big_endian(int is_signed) {
+  return is_signed == FARO_BIG_ENDIAN || is_signed == (FARO_BIG_ENDIAN | 1);
+}
+
+}  // namespace
+
 RowNumbers numbers_of(const void* entries, std::uint64_t count, int entry_bytes, int is_signed) {
-  if (entry_bytes != 4 && entry_bytes != 8) {
+  if (entry_bytes != 1 && entry_bytes != 2 && entry_bytes != 4 && entry_bytes != 8) {
     fail(ErrorCode::value, "read entries", "entries of " + std::to_string(entry_bytes) + " bytes",
-         "entries of 4 or 8 bytes");
+         "entries of 1, 2, 4 or 8 bytes");
   }
   if (count > 0) require_argument(entries, "read entries", "entries");
-  return {entries, count, {.bytes = entry_bytes, .is_signed = is_signed != 0}};
+  return {entries,
+          count,
+          {.bytes = entry_bytes, .is_signed = is_signed != 0 && is_signed != FARO_BIG_ENDIAN},
+          is_big_endian(is_signed) ? ByteOrder::big : ByteOrder::little};
 }
 
 RouteOptions route_options(const faro_route_options& options) {
@@ -82,7 +93,8 @@ bool took_few(const faro_rows& rows, const void* in, void* out) {
   const bool few = rows.row_bytes > 0 && rows.row_bytes <= kFewBytes && rows.count > 0 &&
                    rows.count <= kFewBytes && rows.outer > 0 && rows.outer <= kFewBytes &&
                    rows.count * rows.outer * rows.row_bytes <= kFewBytes;
-  if (!few || rows.entries == nullptr || in == nullptr || out == nullptr) return false;
+  if (!few || is_big_endian(rows.is_signed) || rows.entries == nullptr || in == nullptr || out == nullptr)
+    return false;
   const std::uint64_t in_bytes = bytes_of_rows(rows.outer, rows.rows, rows.row_bytes);
   const std::uint64_t out_bytes = rows.count * rows.outer * rows.row_bytes;
   const auto first = reinterpret_cast<std::uintptr_t>(in);
@@ -119,7 +131,9 @@ faro_row_plan* new_row_plan(const faro_rows& rows, const RowMove& move, const fa
 
 Take take_of(const faro_rows& rows, const void* fill, std::uint64_t fill_bytes) {
   Take take{.from = entries_in(rows), .rows = rows.rows};
-  if (fill != nullptr) {
+  if (fill != nullptr && fill_bytes == 0) {
+    take.fill = Fill::kept();
+  } else if (fill != nullptr) {
     const auto* const bytes = static_cast<const std::byte*>(fill);
     take.fill = Fill::of({bytes, bytes + fill_bytes});
   }

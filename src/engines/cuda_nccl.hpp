@@ -42,6 +42,24 @@ class NcclLink {
   void end() const;
   /// Queues a copy within the device.
   void keep(const std::byte* from, std::byte* to, std::uint64_t bytes, Stream stream) const;
+
+  /// Memory of the device that NCCL knows: kernels of a peer's write there, where others' messages go by way
+  /// of buffers of NCCL's. Taken back with it; the link has to be there still.
+  class Memory {
+   public:
+    /// Errors: ErrorCode::device where NCCL is older than 2.19, or there is no room.
+    Memory(const NcclLink& link, std::uint64_t bytes);
+    ~Memory();  // NOLINT(performance-trivially-destructible): with CUDA it is not
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+
+    std::byte* data() const { return data_; }
+
+   private:
+    const NcclLink& link_;
+    std::byte* data_ = nullptr;
+    [[maybe_unused]] void* handle_ = nullptr;  // unused where CUDA is not built
+  };
   /// Errors: ErrorCode::device where an exchange failed meanwhile, as by a rank that was lost.
   void look() const;
   /// Ends what is queued, as an error on the device.

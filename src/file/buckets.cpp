@@ -59,10 +59,6 @@ class RowTiles final : public Tiles {
   Maker maker_;
 };
 
-Rows row_at(std::uint64_t offset, std::uint64_t bytes) {
-  return {.count = 1, .bytes = bytes, .begin = offset, .base = 0, .vectors = {}, .digits = {}};
-}
-
 std::uint32_t count_at(const std::byte* header, std::uint64_t cell) {
   std::uint32_t count = 0;
   std::memcpy(&count, header + cell * kCountBytes, kCountBytes);
@@ -118,7 +114,7 @@ class Work {
   bool in_one() {
     const std::uint64_t bytes = shape_.records * width_;
     RowTiles tiles(1, bytes, bytes, bytes, [bytes](std::uint64_t) {
-      return TileWork{.in = row_at(0, bytes), .out = row_at(0, bytes), .move = nullptr};
+      return TileWork{.in = one_row(0, bytes), .out = one_row(0, bytes), .move = nullptr};
     });
     fill_facts(tiles, bytes, 1);
     const io::TransferFile from = run_.input(bytes);
@@ -141,22 +137,22 @@ class Work {
     // Beside the output; kept where that is.
     const bool is_kept = run_.unfinished() == io::Unfinished::kept;
     io::OutputFile scratch(is_kept ? scratch_path(out.path) : out.path, run_.unfinished());
-    if (!run_.goes_on() && ftruncate(scratch.descriptor(), 0) != 0)
-      fail(ErrorCode::file, scratch.operation(), io::error_text(errno), "a file that can be written to");
-    scratch.reserve(shape_.buckets() * shape_.region_bytes);
-    const std::uint64_t run_bytes =
-        std::max<std::uint64_t>(shape_.chunk_records / shape_.buckets(), 1) * shape_.stored_bytes();
-    const io::TransferFile middle(scratch.descriptor(), io::TransferFile::Use::update,
-                                  run_.choice().mode_for(run_bytes), "scratch of " + out.path.string());
-    scratch_ = scratch.descriptor();
-    begins_.assign(shape_.buckets(), 0);
-    ends_ = begins_;
-    // Both sweeps use the same memory, so that its pages are cleared once.
-    const std::uint64_t sorting = TileBuffers::bytes(chunk_bytes());
-    memory_.emplace(std::max(sorting + CellSort::bytes(width_, shape_.chunk_records),
-                             TileBuffers::bytes(bucket_bytes())));
-    sort_memory_ = memory_->data() + sorting;
     try {
+      const std::uint64_t run_bytes =
+          std::max<std::uint64_t>(shape_.chunk_records / shape_.buckets(), 1) * shape_.stored_bytes();
+      const io::TransferFile middle(scratch.descriptor(), io::TransferFile::Use::update,
+                                    run_.choice().mode_for(run_bytes), "scratch of " + out.path.string());
+      scratch_ = scratch.descriptor();
+      begins_.assign(shape_.buckets(), 0);
+      ends_ = begins_;
+      // Both sweeps use the same memory, so that its pages are cleared once.
+      const std::uint64_t sorting = TileBuffers::bytes(chunk_bytes());
+      memory_.emplace(std::max(sorting + CellSort::bytes(width_, shape_.chunk_records),
+                               TileBuffers::bytes(bucket_bytes())));
+      sort_memory_ = memory_->data() + sorting;
+      if (!run_.goes_on() && ftruncate(scratch.descriptor(), 0) != 0)
+        fail(ErrorCode::file, scratch.operation(), io::error_text(errno), "a file that can be written to");
+      scratch.reserve(shape_.buckets() * shape_.region_bytes);
       const bool finished = distribute_all(middle, run_bytes) && sweep_buckets(middle);
       // At the end nobody needs it; a run that was cancelled is gone on with.
       if (is_kept && finished) scratch.discard();
@@ -173,8 +169,8 @@ class Work {
                     [this](std::uint64_t chunk) {
                       const std::uint64_t first = chunk * shape_.chunk_records;
                       const std::uint64_t records = std::min(shape_.chunk_records, shape_.records - first);
-                      return TileWork{.in = row_at(first * width_, records * width_),
-                                      .out = row_at(0, 0),
+                      return TileWork{.in = one_row(first * width_, records * width_),
+                                      .out = one_row(0, 0),
                                       .move = nullptr};
                     });
     fill_facts(chunks, run_bytes, 2);
@@ -204,9 +200,9 @@ class Work {
   bool sweep_buckets(const io::TransferFile& middle) {
     RowTiles buckets(shape_.buckets(), bucket_bytes(), shape_.region_bytes, shape_.bucket_records() * width_,
                      [this](std::uint64_t bucket) {
-                       return TileWork{.in = row_at(bucket * shape_.region_bytes, ends_[bucket]),
-                                       .out = row_at(bucket * shape_.bucket_records() * width_,
-                                                     shape_.records_of(bucket) * width_),
+                       return TileWork{.in = one_row(bucket * shape_.region_bytes, ends_[bucket]),
+                                       .out = one_row(bucket * shape_.bucket_records() * width_,
+                                                      shape_.records_of(bucket) * width_),
                                        .move = nullptr};
                      });
     fill_facts(buckets, run_.facts().write_run_bytes, 2);

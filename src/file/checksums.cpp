@@ -344,7 +344,8 @@ std::uint64_t checksum(std::span<const std::byte> bytes, int threads) {
   constexpr std::uint64_t kPart = std::uint64_t{1} << 20;
   const std::uint64_t parts = detail::ceil_div(bytes.size(), kPart);
   std::uint64_t total = bytes.size();
-#pragma omp parallel for schedule(static) num_threads(detail::thread_count(threads)) reduction(+ : total)
+  const int team = parts > 1 ? detail::thread_count(threads) : 1;
+#pragma omp parallel for schedule(static) num_threads(team) reduction(+ : total) if (team > 1)
   for (std::int64_t part = 0; part < static_cast<std::int64_t>(parts); ++part) {
     const std::uint64_t begin = static_cast<std::uint64_t>(part) * kPart;
     const std::span<const std::byte> piece = bytes.subspan(begin, std::min(kPart, bytes.size() - begin));

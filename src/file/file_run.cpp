@@ -56,9 +56,7 @@ void FileRun::verify_by(Sources sources, bool has_gaps, std::uint64_t element_by
   sums_.emplace(std::move(sources), has_gaps, element_bytes, what, options_.threads);
 }
 
-io::TransferFile FileRun::input(std::uint64_t run_bytes) const {
-  return {source_.descriptor(), io::TransferFile::Use::read, choice_.mode_for(run_bytes), source_.path()};
-}
+io::TransferFile FileRun::input(std::uint64_t run_bytes) const { return choice_.input(source_, run_bytes); }
 
 io::TransferFile FileRun::output(std::uint64_t run_bytes) const {
   return {target_.descriptor(), io::TransferFile::Use::update, choice_.mode_for(run_bytes), label_};

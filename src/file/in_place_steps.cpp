@@ -24,7 +24,6 @@ using Passes = std::vector<std::unique_ptr<Steps>>;
 
 constexpr std::uint64_t kThreeBuffers = 3;
 constexpr double kRunThatPays = 32 << 10;  // runs of it cost twice what long ones do
-constexpr std::size_t kMovesKept = 256;
 constexpr int kMostBlockBits = 23;  // whose numbers take 32 MiB
 
 // Arrays of a batch that fit: the tiles of a sweep, written where they were read.
@@ -144,7 +143,7 @@ class AffineSteps final : public Steps {
     const Affine map(f2::Matrix::from_columns(all, columns), kind.low);
     SharedMove made =
         maker_->make({.permutation = kind.is_undone ? map.inverse() : map, .element_bytes = width_});
-    if (moves_.size() > kMovesKept) moves_.clear();
+    if (moves_.size() > kMostMoves) moves_.clear();
     return moves_[kind] = std::move(made);
   }
 

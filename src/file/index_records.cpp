@@ -22,6 +22,9 @@
 #include "io/buffer.hpp"
 #include "io/file_system.hpp"
 #include "io/output_file.hpp"
+#include "permutation/parser.hpp"
+#include "permutation/random_entries.hpp"
+#include "rounding.hpp"
 
 namespace faro::file {
 namespace {
@@ -121,10 +124,49 @@ class IndexEvaluation {
   }
 
   std::optional<EvaluatedIndex> of_map(const IndexNode& node) {
+    if (const auto drawn = large_random(node.text)) return drawn;
     Permutation map = parsed(node.text);
     if (element_count(map) != count_) refuse_count(element_count(map));
     identity_ += (std::holds_alternative<Indexed>(map) ? node.text : to_text(map)) + "; ";
     return EvaluatedIndex{.after = {std::move(map)}};
+  }
+
+  // A `random(count, seed)` of which memory does not hold all entries, in a file.
+  std::optional<EvaluatedIndex> large_random(const std::string& text) {
+    const auto arguments = random_arguments(text);
+    if (count_ <= parse_.most_index_elements || !arguments) return std::nullopt;
+    detail::SpecReader reader(*arguments, parse_, detail::AtHand::input);
+    const std::uint64_t count = reader.count_of(2, "the number of elements");
+    const std::uint64_t seed = reader.number("the seed");
+    if (count != count_) refuse_count(count);
+    identity_ += fmt::format("random({}, {}); ", count, seed);
+    auto owner = std::make_shared<const BesideOutput>(next_path());
+    if (least_width() == sizeof(std::uint32_t)) {
+      write_random<std::uint32_t>(seed, owner->path());
+    } else {
+      write_random<std::uint64_t>(seed, owner->path());
+    }
+    EntryRange range;
+    range.width = least_width();
+    range.count = count_;
+    return made(std::move(range), std::move(owner));
+  }
+
+  // As many buckets at a time as half of the memory holds: each time all elements are hashed again.
+  template <typename Word>
+  void write_random(std::uint64_t seed, const std::filesystem::path& path) const {
+    const detail::RandomEntries entries(count_, seed);
+    const std::uint64_t of_bucket = detail::ceil_div(count_, entries.buckets()) * sizeof(Word);
+    const std::uint64_t together = std::max<std::uint64_t>(options_.memory_bytes / 2 / of_bucket, 1);
+    io::OutputFile file(path);
+    file.reserve(count_ * sizeof(Word));
+    std::uint64_t at = 0;
+    for (std::uint64_t first = 0; first < entries.buckets(); first += together) {
+      const auto part = entries.of_buckets<Word>(first, std::min(first + together, entries.buckets()));
+      file.write(std::as_bytes(std::span(part)), at);
+      at += part.size() * sizeof(Word);
+    }
+    file.commit();
   }
 
   Permutation parsed(const std::string& text) const {

@@ -56,6 +56,12 @@ bool has_file(const IndexNode& node) {
   return node.kind == IndexNode::Kind::file || std::any_of(node.parts.begin(), node.parts.end(), has_file);
 }
 
+// Whether some part may be an index array of its own.
+bool has_array(const IndexNode& node) {
+  return node.kind == IndexNode::Kind::file || random_arguments(node.text) ||
+         std::any_of(node.parts.begin(), node.parts.end(), has_array);
+}
+
 std::optional<IndexNode> node_of(std::string_view text, int depth) {
   using Kind = IndexNode::Kind;
   text = trimmed(text);
@@ -94,7 +100,7 @@ std::optional<IndexNode> node_of(std::string_view text, int depth) {
     if (!part) return std::nullopt;
     node.parts.push_back(*std::move(part));
   }
-  return has_file(node) ? node : computed;
+  return has_array(node) ? node : computed;
 }
 
 void collect(const IndexNode& node, std::vector<std::string>& files) {
@@ -103,6 +109,14 @@ void collect(const IndexNode& node, std::vector<std::string>& files) {
 }
 
 }  // namespace
+
+std::optional<std::string> random_arguments(std::string_view text) {
+  constexpr std::string_view kName = "random";
+  if (!text.starts_with(kName) || !text.ends_with(')')) return std::nullopt;
+  const std::string_view rest = trimmed(text.substr(kName.size()));
+  if (!rest.starts_with('(')) return std::nullopt;
+  return std::string(rest.substr(1, rest.size() - 2));
+}
 
 std::optional<IndexNode> index_node(std::string_view text) {
   auto node = node_of(text, 0);

@@ -34,6 +34,9 @@ struct IndexNode {
 /// wrong with it.
 std::optional<IndexNode> index_node(std::string_view text);
 
+/// Of `random(count, seed)`, what stands between its parentheses; nothing of other texts.
+std::optional<std::string> random_arguments(std::string_view text);
+
 /// The paths of its index files, in their order.
 std::vector<std::string> files_of(const IndexNode& node);
 

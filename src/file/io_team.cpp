@@ -1,9 +1,9 @@
 #include "file/io_team.hpp"
 
+#include <algorithm>
+#include <memory>
 #include <new>
 #include <utility>
-
-#include "faro/error.hpp"
 
 namespace faro::file {
 
@@ -18,10 +18,9 @@ IoTeam::IoTeam(int threads, io::TransferMode mode, int queue_depth)
 }
 
 IoTeam::~IoTeam() {
+  drop();
   {
-    std::unique_lock lock(mutex_);
-    failed_ = true;
-    changed_.wait(lock, [this] { return busy_ == 0; });
+    const std::lock_guard lock(mutex_);
     ending_ = true;
   }
   changed_.notify_all();
@@ -31,60 +30,68 @@ IoTeam::~IoTeam() {
 void IoTeam::start(std::uint64_t items, Body body) {
   {
     const std::lock_guard lock(mutex_);
-    FARO_CHECK(!started_);
-    body_ = std::move(body);
-    items_ = items;
-    next_ = 0;
-    failed_ = false;
-    error_ = nullptr;
-    started_ = true;
-    ++round_;
+    rounds_.push_back({.body = std::move(body), .items = items});
   }
   changed_.notify_all();
 }
 
 void IoTeam::wait() {
-  if (!started_) return;
-  work(own_);
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return busy_ == 0; });
-  started_ = false;
-  body_ = nullptr;
-  if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
+  if (rounds_.empty()) return;
+  while (work(lock, own_, 1)) {
+  }
+  changed_.wait(lock, [this] { return rounds_.front().busy == 0; });
+  const Round done = std::move(rounds_.front());
+  rounds_.pop_front();
+  lock.unlock();
+  if (done.error != nullptr) std::rethrow_exception(done.error);
 }
 
-void IoTeam::work(io::Transfers& transfers) {
-  while (!failed_.load(std::memory_order_relaxed)) {
-    const std::uint64_t item = next_.fetch_add(1);
-    if (item >= items_) return;
-    try {
-      body_(item, transfers);
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (error_ == nullptr) error_ = std::current_exception();
-      failed_ = true;
-    }
+void IoTeam::drop() noexcept {
+  std::unique_lock lock(mutex_);
+  for (Round& round : rounds_) round.next = round.items;
+  const auto is_idle = [](const Round& round) { return round.busy == 0; };
+  changed_.wait(lock, [&] { return std::all_of(rounds_.begin(), rounds_.end(), is_idle); });
+  rounds_.clear();
+}
+
+bool IoTeam::work(std::unique_lock<std::mutex>& lock, io::Transfers& transfers, std::size_t rounds) {
+  const auto end = rounds_.begin() + static_cast<std::ptrdiff_t>(std::min(rounds, rounds_.size()));
+  const auto found =
+      std::find_if(rounds_.begin(), end, [](const Round& round) { return round.next < round.items; });
+  if (found == end) return false;
+  Round& round = *found;
+  const std::uint64_t item = round.next++;
+  ++round.busy;
+  lock.unlock();
+  std::exception_ptr error;
+  try {
+    round.body(item, transfers);
+  } catch (...) {
+    error = std::current_exception();
   }
+  lock.lock();
+  if (error != nullptr) {
+    if (round.error == nullptr) round.error = error;
+    round.next = round.items;
+  }
+  if (--round.busy == 0) changed_.notify_all();
+  return true;
 }
 
 void IoTeam::live() {
   std::unique_ptr<io::Transfers> transfers;
-  std::uint64_t seen = 0;
+  try {
+    transfers = std::make_unique<io::Transfers>(mode_, queue_depth_);
+  } catch (const std::bad_alloc&) {
+    return;  // the others do it
+  }
+  const auto has_items = [](const Round& round) { return round.next < round.items; };
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return ending_ || (started_ && round_ != seen); });
+    changed_.wait(lock, [&] { return ending_ || std::any_of(rounds_.begin(), rounds_.end(), has_items); });
     if (ending_) return;
-    seen = round_;
-    ++busy_;
-    lock.unlock();
-    try {
-      if (transfers == nullptr) transfers = std::make_unique<io::Transfers>(mode_, queue_depth_);
-      work(*transfers);
-    } catch (const std::bad_alloc&) {
-      // The others do it.
-    }
-    lock.lock();
-    if (--busy_ == 0) changed_.notify_all();
+    work(lock, *transfers, rounds_.size());
   }
 }
 

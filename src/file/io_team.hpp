@@ -1,16 +1,15 @@
 // Threads that read and write while others permute.
 //
 //     start(items)     |--item--|--item--|        a thread takes the next item, with requests of its own
-//                      |--item--|--item--|
-//     wait()           the caller helps with what is left, and hears of the first error
+//     start(items)     |--item--|--item--|        and goes on with those of the next round
+//     wait()           the caller helps with what is left of the oldest, and hears of its first error
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -30,14 +29,26 @@ class IoTeam {
   IoTeam(const IoTeam&) = delete;
   IoTeam& operator=(const IoTeam&) = delete;
 
-  /// Begins to call body(0) … body(items - 1), by any thread and in any order. Requires: what was started
-  /// before was waited for (checked).
+  /// Begins to call body(0) … body(items - 1), by any thread and in any order, once all items of the rounds
+  /// that were started before are taken.
   void start(std::uint64_t items, Body body);
-  /// Errors: the first that a body threw; later items were then left out.
+  /// Waits for the oldest round that nobody waited for; none will do. Errors: the first that its body threw;
+  /// its later items were then left out.
   void wait();
+  /// Leaves out what was not begun of all rounds, and waits for what was.
+  void drop() noexcept;
 
  private:
-  void work(io::Transfers& transfers);
+  struct Round {
+    Body body;
+    std::uint64_t items = 0;
+    std::uint64_t next = 0;  // item to be taken
+    std::uint64_t busy = 0;  // items that threads are at
+    std::exception_ptr error = nullptr;
+  };
+
+  /// Calls one item of the oldest round that has any, of the first `rounds`. Returns whether there was one.
+  bool work(std::unique_lock<std::mutex>& lock, io::Transfers& transfers, std::size_t rounds);
   void live();
 
   io::TransferMode mode_;
@@ -45,14 +56,7 @@ class IoTeam {
   io::Transfers own_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  Body body_;
-  std::uint64_t items_ = 0;
-  std::atomic<std::uint64_t> next_{0};
-  std::atomic<bool> failed_{false};
-  std::exception_ptr error_;
-  std::uint64_t round_ = 0;
-  std::size_t busy_ = 0;  // threads that are at work on this round
-  bool started_ = false;
+  std::deque<Round> rounds_;  // whose elements stay where they are
   bool ending_ = false;
   std::vector<std::thread> threads_;
 };

@@ -31,6 +31,9 @@ class TileMove {
 
 using SharedMove = std::shared_ptr<const TileMove>;
 
+/// So many are kept for tiles to come: more than there are kinds at the ends of arrays, as a rule.
+inline constexpr std::size_t kMostMoves = 256;
+
 /// In place, of a tile whose rows are written as they were read.
 SharedMove resting_move();
 

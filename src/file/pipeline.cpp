@@ -21,6 +21,8 @@ constexpr int kIoThreads = 8;
 constexpr std::uint64_t kMostSliceBytes = std::uint64_t{4} << 20;
 constexpr std::uint64_t kShortRunBytes = std::uint64_t{16} << 10;
 constexpr std::size_t kMostPieces = 256;
+constexpr std::uint64_t kTileWorthRest = std::uint64_t{1}
+                                         << 20;  // which takes far longer than making threads
 
 int io_threads(const Options& options) { return options.io_threads > 0 ? options.io_threads : kIoThreads; }
 
@@ -31,18 +33,12 @@ std::uint64_t slice_bytes_of(std::uint64_t tile_bytes, int threads) {
 }
 
 // What was started uses the tiles: it is waited for, whatever is thrown meanwhile.
-class AtTheEnd {
+class DropAtTheEnd {
  public:
-  explicit AtTheEnd(IoTeam& team) : team_(team) {}
-  ~AtTheEnd() {
-    try {
-      team_.wait();
-    } catch (const std::exception&) {
-      // The error that is already on its way is told.
-    }
-  }
-  AtTheEnd(const AtTheEnd&) = delete;
-  AtTheEnd& operator=(const AtTheEnd&) = delete;
+  explicit DropAtTheEnd(IoTeam& team) : team_(team) {}
+  ~DropAtTheEnd() { team_.drop(); }
+  DropAtTheEnd(const DropAtTheEnd&) = delete;
+  DropAtTheEnd& operator=(const DropAtTheEnd&) = delete;
 
  private:
   IoTeam& team_;
@@ -151,6 +147,18 @@ io::TransferMode IoChoice::mode_for(std::uint64_t run_bytes) const {
   return is_short ? io::TransferMode::buffered : mode_;
 }
 
+io::TransferFile IoChoice::input(const SourceFile& source, std::uint64_t run_bytes) const {
+  constexpr std::uint64_t kBlocksOfRun = 16;
+  const auto open_as = [&source](io::TransferMode mode) {
+    return io::TransferFile(source.descriptor(), io::TransferFile::Use::read, mode, source.path());
+  };
+  if (mode_for(run_bytes) != mode_) {
+    io::TransferFile direct = open_as(mode_);
+    if (direct.direct() >= 0 && run_bytes >= kBlocksOfRun * direct.read_block()) return direct;
+  }
+  return open_as(mode_for(run_bytes));
+}
+
 std::string IoChoice::text(const io::TransferFile& file, std::uint64_t run_bytes) const {
   if (file.direct() >= 0) {
     if (mode_ == io::TransferMode::uring) return "io_uring with O_DIRECT";
@@ -226,13 +234,16 @@ void Pipeline::write_slice(const TileWork& work, std::byte* buffer, std::uint64_
 }
 
 // Writes `before` from the buffer, and reads `next` into what was written; either may be null.
-void Pipeline::start(const SharedWork& before, const SharedWork& next, std::byte* buffer) {
+void Pipeline::start(const SharedFlight& before, const SharedFlight& next, std::byte* buffer) {
   const std::uint64_t bytes =
-      std::max(before ? before->out.total_bytes() : 0, next ? next->in.total_bytes() : 0);
+      std::max(before ? before->work.out.total_bytes() : 0, next ? next->work.in.total_bytes() : 0);
   machinery_.team.start(slices(bytes), [=, this](std::uint64_t slice, io::Transfers& transfers) {
-    if (teller_.stopped()) return;
-    if (before) write_slice(*before, buffer, slice, transfers);
-    if (next) read_slice(*next, buffer, slice, transfers);
+    if (teller_.stopped()) {
+      if (before) before->is_cut = true;
+      return;
+    }
+    if (before) write_slice(before->work, buffer, slice, transfers);
+    if (next) read_slice(next->work, buffer, slice, transfers);
   });
 }
 
@@ -261,37 +272,40 @@ void Pipeline::write(const io::TransferFile& file, std::uint64_t offset, const R
 }
 
 bool Pipeline::run(Tiles& tiles, std::uint64_t first) {
-  if (first == tiles.count()) return true;
   const bool is_in_place = machinery_.buffers.placement() == Placement::in_place;
-  std::byte* x = machinery_.buffers[0];
-  std::byte* y = machinery_.buffers[is_in_place ? 0 : 1];
-  std::byte* z = machinery_.buffers[is_in_place ? 1 : 2];
-  const auto work_of = [&](std::uint64_t tile) {
-    return tile < tiles.count() ? std::make_shared<TileWork>(tiles.tile(tile)) : nullptr;
+  const auto flight_of = [&](std::uint64_t tile) {
+    return tile < tiles.count() ? std::make_shared<Flight>(tiles.tile(tile)) : nullptr;
   };
-  SharedWork before;
-  SharedWork now = work_of(first);
+  std::byte* x = machinery_.buffers[0];                    // tile t is in it, or will be
+  std::byte* ahead = machinery_.buffers[1];                // tile t+1, likewise
+  std::byte* y = machinery_.buffers[is_in_place ? 0 : 2];  // for t permuted
+  const DropAtTheEnd dropping(machinery_.team);
+  SharedFlight before[2];  // tiles t-2 and t-1
+  // Tile t is read, and t-2 is written.
+  const auto wait = [&] {
+    machinery_.team.wait();
+    if (before[0] && !before[0]->is_cut && hooks_.written) hooks_.written();
+    return !teller_.stopped();
+  };
+  SharedFlight now = flight_of(first);
+  SharedFlight next = flight_of(first + 1);
   start(nullptr, now, x);
-  machinery_.team.wait();
-  for (std::uint64_t tile = first; now && !teller_.stopped(); ++tile) {
-    const SharedWork next = work_of(tile + 1);
-    start(before, next, z);
-    {
-      const AtTheEnd waiting(machinery_.team);
-      hooks_.permute(*now, x, y);
-      machinery_.team.wait();
-    }
-    if (before && hooks_.written && !teller_.stopped()) hooks_.written();
-    before = std::exchange(now, next);
+  start(nullptr, next, ahead);
+  for (std::uint64_t tile = first; now; ++tile) {
+    if (!wait()) return false;
+    hooks_.permute(now->work, x, y);
+    if (now->work.in.total_bytes() >= kTileWorthRest) detail::rest_threads();
+    const SharedFlight after = flight_of(tile + 2);
+    start(now, after, y);
+    before[0] = std::exchange(before[1], now);
+    now = std::exchange(next, after);
     std::byte* const permuted = y;
-    y = is_in_place ? z : x;
-    x = z;
-    z = permuted;
+    y = is_in_place ? ahead : x;
+    x = std::exchange(ahead, permuted);
   }
-  if (teller_.stopped()) return false;
-  start(before, nullptr, z);
-  machinery_.team.wait();
-  return !teller_.stopped();
+  const bool goes_on = wait();
+  before[0] = before[1];
+  return goes_on && wait();
 }
 
 }  // namespace faro::file

@@ -4,8 +4,11 @@
 //     step t       permuted     tile t, from buffer X to Y                     by OpenMP's threads
 //                  meanwhile    tile t-1 is written from Z, slice by slice,    by the threads of IoTeam
 //                               and tile t+1 read into what is written
+//     then         behind it    tile t is written from Y, and t+2 read into what is written
 //
 //     step t+1     X, Y, Z are what Z, X, Y were; in place X and Y are one, and change places with Z
+//
+// Step t+1 begins when Z is written and read. The team goes on with Y meanwhile, so that it never runs dry.
 #pragma once
 
 #include <sys/stat.h>
@@ -19,6 +22,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "faro/file.hpp"
 #include "file/io_team.hpp"
@@ -57,6 +61,8 @@ class IoChoice {
   io::TransferMode mode() const { return mode_; }
   /// Runs that are short are not worth whole blocks more at their ends.
   io::TransferMode mode_for(std::uint64_t run_bytes) const;
+  /// Runs that are read may be shorter where the file system takes reads of less than whole blocks.
+  io::TransferFile input(const SourceFile& source, std::uint64_t run_bytes) const;
   /// "io_uring with O_DIRECT", "buffered, for it is refused O_DIRECT: Invalid argument".
   std::string text(const io::TransferFile& file, std::uint64_t run_bytes) const;
 
@@ -142,12 +148,18 @@ class Pipeline {
   std::uint64_t written_bytes() const { return written_; }
 
  private:
-  using SharedWork = std::shared_ptr<TileWork>;
+  // A tile on its way.
+  struct Flight {
+    explicit Flight(TileWork of) : work(std::move(of)) {}
+    TileWork work;
+    std::atomic<bool> is_cut{false};  // not all of it was written
+  };
+  using SharedFlight = std::shared_ptr<Flight>;
 
   std::uint64_t slices(std::uint64_t bytes) const;
   void read_slice(const TileWork& work, std::byte* buffer, std::uint64_t slice, io::Transfers& transfers);
   void write_slice(const TileWork& work, std::byte* buffer, std::uint64_t slice, io::Transfers& transfers);
-  void start(const SharedWork& before, const SharedWork& next, std::byte* buffer);
+  void start(const SharedFlight& before, const SharedFlight& next, std::byte* buffer);
   void count(std::span<const io::Piece> pieces, std::atomic<std::uint64_t>& of);
   template <typename Transfer>
   void move(std::uint64_t offset, const Rows& rows, std::byte* buffer, const Transfer& transfer);

@@ -55,6 +55,10 @@ void choose_placement(Sweep::State& state, const Options& options, std::uint64_t
   if (options.engine == Engine::cuda || !std::holds_alternative<Affine>(state.to_run.permutation) ||
       !std::has_single_bit(width) || width > kMaxElementBytes)
     return;
+  if (std::get<Affine>(state.to_run.permutation).is_identity()) {  // nothing is permuted
+    state.budget.placement = Placement::in_place;
+    return;
+  }
   TileBudget halves = state.budget;
   halves.tile_bytes = memory / TileBuffers::count(Placement::in_place);
   halves.placement = Placement::in_place;
@@ -177,6 +181,7 @@ Sweep::Sweep(const Problem& problem, const Options& options) {
                    .moves = std::make_shared<const MoveMaker>(options),
                    .threads = options.threads,
                    .long_run_bytes = long_run_bytes(options, bytes),
+                   .enough_bytes = enough_tile_bytes(bytes),
                    .disk = disk_of(options)};
   if (bytes == 0) return;
   require_room(state->budget.tile_bytes, problem.element_bytes);
@@ -214,6 +219,7 @@ Sweep::Sweep(const Strided& view, std::uint64_t element_bytes, const Options& op
                    .moves = std::make_shared<const MoveMaker>(options),
                    .threads = options.threads,
                    .long_run_bytes = long_run_bytes(options, checked.moved_bytes()),
+                   .enough_bytes = enough_tile_bytes(checked.moved_bytes()),
                    .disk = disk_of(options)};
   if (checked.moved_bytes() == 0) return;
   require_room(state->budget.tile_bytes, element_bytes);

@@ -2,32 +2,17 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
-#include <limits>
-#include <map>
 #include <utility>
-#include <variant>
 
 #include "faro/error.hpp"
-#include "faro/layout/tile.hpp"
-#include "layout/cache_box.hpp"
-#include "permutation/cyclic_axes.hpp"
 #include "rounding.hpp"
 
 namespace faro::file {
 namespace {
 
 using detail::ceil_div;
-using detail::round_up;
-using Shape = std::vector<std::uint64_t>;
 
-// Plans of tiles that are kept: more than there are kinds at the ends of arrays, as a rule.
-constexpr std::size_t kMostMoves = 256;
-constexpr std::uint64_t kFileBlock = 4096;
-
-Rows one_row(std::uint64_t begin, std::uint64_t bytes) {
-  return {.count = 1, .bytes = bytes, .begin = begin, .base = 0, .vectors = {}, .digits = {}};
-}
+constexpr std::uint64_t kManyTiles = 16;  // so that reading, permuting and writing overlap
 
 // Whole arrays of a batch.
 class ArrayTiles final : public Tiles {
@@ -37,8 +22,7 @@ class ArrayTiles final : public Tiles {
         moves_(budget.moves),
         array_bytes_(problem.element_bytes * element_count(problem.permutation)) {
     FARO_CHECK(array_bytes_ > 0 && array_bytes_ <= budget.tile_bytes);
-    // As few as make a long row, so that neighbouring tiles overlap.
-    const std::uint64_t wanted = std::min(budget.tile_bytes, std::max(array_bytes_, budget.long_run_bytes));
+    const std::uint64_t wanted = std::min(budget.tile_bytes, std::max(array_bytes_, budget.enough_bytes));
     group_ = std::min(problem.batch, wanted / array_bytes_);
     tile_bytes = group_ * array_bytes_;
     read_run_bytes = tile_bytes;
@@ -73,439 +57,26 @@ class ArrayTiles final : public Tiles {
   SharedMove rest_;
 };
 
-class AffineTiles final : public Tiles {
- public:
-  AffineTiles(const Problem& problem, const TileBudget& budget)
-      : map_(std::get<Affine>(problem.permutation)),
-        width_(problem.element_bytes),
-        batch_(problem.batch),
-        maker_(budget.moves) {
-    const std::uint64_t elements = budget.tile_bytes / width_;
-    FARO_CHECK(elements > 0);
-    const Runs runs = choose_runs(static_cast<int>(std::bit_width(elements)) - 1, budget);
-    const int segment_bits = std::min(runs.read_bits, runs.write_bits);
-    // The longer side's run is several segments.
-    std::vector<f2::Word> directions;
-    for (int i = segment_bits; i < runs.read_bits; ++i) directions.push_back(f2::unit(i));
-    for (int i = segment_bits; i < runs.write_bits; ++i)
-      directions.push_back(map_.inverse_matrix().column(i));
-    layout_ = layout::make_tile(map_, {.segment_bits = segment_bits, .directions = std::move(directions)});
-    write_bits_ = run_bits(layout_.target_rows);
-    tile_bytes = width_ << layout_.tile_bits();
-    read_run_bytes = width_ << run_bits(layout_.source_rows);
-    write_run_bytes = width_ << write_bits_;
-    placement = budget.placement;
-  }
-
-  std::uint64_t count() const override { return batch_ << layout_.block_bits(); }
-
-  TileWork tile(std::uint64_t number) override {
-    const std::uint64_t block = number & f2::low_mask(layout_.block_bits());
-    const std::uint64_t array = number >> layout_.block_bits();
-    const std::uint64_t begin = (array << map_.bits()) * width_;
-    // A run's rows are the first of a tile, so that its bits are a place's: it is written in ascending order.
-    const f2::Word column_mask = f2::low_mask(write_bits_);
-    const f2::Word target = layout_.block_target(block);
-    TileWork work{.in = rows_of(layout_.source_rows, layout_.block_source(block)),
-                  .out = rows_of(layout_.target_rows, target & ~column_mask),
-                  .move = move(target & column_mask)};
-    work.in.begin = begin;
-    work.out.begin = begin;
-    return work;
-  }
-
-  TilePlan plan() const override { return maker_->explain(local(0)); }
-
- private:
-  struct Runs {
-    int read_bits = 0;
-    int write_bits = 0;
-  };
-
-  // The runs that the disk reads and writes fastest of those whose tile fits; of equals the smallest tile.
-  Runs choose_runs(int capacity_bits, const TileBudget& budget) const {
-    constexpr int kMostDifference = 3;
-    constexpr double kLess = 1 - 1e-9;
-    const int most = std::min(capacity_bits, map_.bits());
-    Runs best;
-    int best_bits = 0;
-    double least = budget.cost(width_, width_);
-    for (int read_bits = 0; read_bits <= most; ++read_bits) {
-      const int last = std::min(most, read_bits + kMostDifference);
-      for (int write_bits = std::max(0, read_bits - kMostDifference); write_bits <= last; ++write_bits) {
-        const f2::Subspace source = f2::Subspace::low(map_.bits(), read_bits);
-        const f2::Subspace target = f2::Subspace::low(map_.bits(), write_bits);
-        const int bits = f2::sum(source, f2::image(map_.inverse_matrix(), target)).dimension();
-        if (bits > capacity_bits) break;
-        const double cost = budget.cost(width_ << read_bits, width_ << write_bits);
-        if (cost * kLess > least || (cost > least * kLess && bits >= best_bits)) continue;
-        best = {.read_bits = read_bits, .write_bits = write_bits};
-        best_bits = bits;
-        least = cost;
-      }
-    }
-    return best;
-  }
-
-  Rows rows_of(const std::vector<f2::Word>& vectors, f2::Word base) const {
-    Rows rows{.count = std::uint64_t{1} << layout_.row_bits,
-              .bytes = width_ << layout_.segment_bits,
-              .begin = 0,
-              .base = base,
-              .vectors = vectors,
-              .digits = {},
-              .unit = width_};
-    return rows;
-  }
-
-  // Segments that follow one another, as far as the first rows do.
-  int run_bits(const std::vector<f2::Word>& vectors) const {
-    int bits = layout_.segment_bits;
-    for (const f2::Word vector : vectors) {
-      if (vector != f2::unit(bits)) break;
-      ++bits;
-    }
-    return bits;
-  }
-
-  // The map within a tile, with `column` XORed onto the places in the target's runs.
-  SharedMove move(f2::Word column) {
-    const auto found = moves_.find(column);
-    if (found != moves_.end()) return found->second;
-    if (moves_.size() >= kMostMoves) moves_.clear();
-    return moves_.emplace(column, maker_->make(local(column))).first->second;
-  }
-
-  Problem local(f2::Word column) const {
-    return {.permutation = Affine(layout_.local, column), .element_bytes = width_, .placement = placement};
-  }
-
-  Affine map_;
-  std::uint64_t width_;
-  std::uint64_t batch_;
-  std::shared_ptr<const MoveMaker> maker_;
-  layout::Tile layout_;
-  int write_bits_ = 0;  // of a run of the output
-  std::map<f2::Word, SharedMove> moves_;
-};
-
-// The boxes of one view.
-class ViewBoxes {
- public:
-  ViewBoxes(const Strided& view, std::uint64_t width, const TileBudget& budget, Gaps gaps)
-      : width_(width),
-        gaps_(gaps),
-        budget_(budget),
-        in_begin_(view.in_offset * width),
-        out_begin_(view.out_offset * width) {
-    std::vector<layout::StridedAxis> axes;
-    for (std::size_t a = view.extents.size(); a-- > 0;) {
-      axes.push_back({.extent = view.extents[a], .in = view.in_strides[a], .out = view.out_strides[a]});
-    }
-    axes = layout::normal_axes(std::move(axes));
-    // Rows that are read with the gaps between them take more of the budget than a box's elements.
-    const std::uint64_t most_bytes = budget.tile_bytes;
-    for (std::uint64_t bytes = most_bytes;; bytes = std::max(bytes / 2, width_)) {
-      choose_box(axes, bytes);
-      Shape origin;
-      if (in_rows(origin, extents(0, origin)).total_bytes() <= most_bytes || bytes <= width_) break;
-    }
-  }
-
-  std::uint64_t count() const { return box_.count(); }
-
-  /// Whether the rows of every box lie in a buffer as they are read and as they are written.
-  bool rests() const {
-    const auto ascends = [](const layout::StridedAxis& axis) { return axis.in > 0; };
-    return gaps_ == Gaps::left_out && std::is_sorted(box_.in_order.begin(), box_.in_order.end()) &&
-           std::all_of(box_.axes.begin(), box_.axes.end(), ascends);
-  }
-
-  /// Of box `number`: how far it goes along each axis.
-  Shape extents(std::uint64_t number, Shape& origin) const {
-    Shape extents(box_.axes.size());
-    origin.assign(box_.axes.size(), 0);
-    // The output's slowest axis last: boxes are written in order.
-    for (std::size_t a = 0; a < box_.axes.size(); ++a) {
-      const std::uint64_t boxes = ceil_div(box_.axes[a].extent, box_.extent[a]);
-      origin[a] = number % boxes * box_.extent[a];
-      number /= boxes;
-      extents[a] = std::min(box_.extent[a], box_.axes[a].extent - origin[a]);
-    }
-    return extents;
-  }
-
-  Rows in_rows(const Shape& origin, const Shape& extents) const {
-    const InLayout laid = in_layout(extents);
-    Rows rows = one_row(0, laid.row_bytes);
-    rows.count = laid.rows;
-    rows.digits = laid.digits;
-    std::int64_t first = static_cast<std::int64_t>(in_begin_);
-    for (std::size_t a = 0; a < box_.axes.size(); ++a) {
-      const layout::StridedAxis& axis = box_.axes[a];
-      first += static_cast<std::int64_t>(origin[a]) * axis.in;
-      if (axis.in < 0) first += static_cast<std::int64_t>(extents[a] - 1) * axis.in;
-    }
-    rows.begin = static_cast<std::uint64_t>(first);
-    return rows;
-  }
-
-  Rows out_rows(const Shape& origin, const Shape& extents) const {
-    Rows rows = one_row(0, box_.element_bytes);
-    rows.begin = out_begin_;
-    bool together = true;
-    for (std::size_t a = 0; a < box_.axes.size(); ++a) {
-      rows.begin += origin[a] * static_cast<std::uint64_t>(box_.axes[a].out);
-      together = add(rows, extents[a], box_.axes[a].out, together);
-    }
-    return rows;
-  }
-
-  /// From the input's rows in a buffer to the output's.
-  Strided local(const Shape& extents) const {
-    const auto rank = box_.axes.size();
-    std::vector<std::int64_t> in = in_layout(extents).strides;
-    std::vector<std::int64_t> out(rank, 0);
-    const std::uint64_t unit = box_.element_bytes / width_;
-    Strided view;
-    for (std::size_t a = 0; a < rank; ++a) {
-      if (box_.axes[a].in >= 0) continue;
-      view.in_offset += (extents[a] - 1) * static_cast<std::uint64_t>(in[a]);
-      in[a] = -in[a];
-    }
-    std::uint64_t step = unit;
-    for (std::size_t a = 0; a < rank; ++a) {
-      out[a] = static_cast<std::int64_t>(step);
-      step *= extents[a];
-    }
-    // Slowest first.
-    for (std::size_t a = rank; a-- > 0;) {
-      view.extents.push_back(extents[a]);
-      view.in_strides.push_back(in[a]);
-      view.out_strides.push_back(out[a]);
-    }
-    view.extents.push_back(unit);
-    view.in_strides.push_back(1);
-    view.out_strides.push_back(1);
-    return view;
-  }
-
- private:
-  // How a box's rows of the input lie in a buffer: one behind another, each with the gaps that it is read
-  // with.
-  struct InLayout {
-    std::uint64_t row_bytes = 0;
-    std::uint64_t rows = 1;
-    std::vector<Rows::Digit> digits{};
-    std::vector<std::int64_t> strides{};  // of each axis in the buffer, in elements
-  };
-
-  InLayout in_layout(const Shape& extents) const {
-    InLayout laid{.row_bytes = box_.element_bytes};
-    laid.strides.assign(box_.axes.size(), 0);
-    bool together = true;  // so far, one run
-    bool is_whole = true;  // and all of its axes
-    const auto elements = [this](std::uint64_t bytes) { return static_cast<std::int64_t>(bytes / width_); };
-    for (const std::size_t a : box_.in_order) {
-      const std::int64_t stride = std::llabs(box_.axes[a].in);
-      if (stride == 0) continue;
-      const std::uint64_t extent = extents[a];
-      const auto step = static_cast<std::uint64_t>(stride);
-      if (extent > 1 && together && step == laid.row_bytes) {
-        laid.strides[a] = elements(step);
-        laid.row_bytes *= extent;
-      } else if (extent > 1 && together && is_whole && is_read_through(step, laid.row_bytes)) {
-        laid.strides[a] = elements(step);
-        laid.row_bytes += (extent - 1) * step;
-        together = false;
-      } else {
-        laid.strides[a] = elements(laid.row_bytes * laid.rows);
-        if (extent > 1) {
-          laid.digits.push_back({.extent = extent, .stride = stride});
-          laid.rows *= extent;
-          together = false;
-        }
-      }
-      is_whole = is_whole && extent == box_.axes[a].extent;
-    }
-    return laid;
-  }
-
-  // Whether short runs are read with what lies between them, which no box needs; and those that overlap,
-  // once.
-  bool is_read_through(std::uint64_t step, std::uint64_t run_bytes) const {
-    constexpr std::uint64_t kMostTimes = 8;  // as much as is needed
-    constexpr std::uint64_t kShortRun = std::uint64_t{16} << 10;
-    return gaps_ == Gaps::may_be_read && run_bytes < kShortRun && step < kMostTimes * run_bytes;
-  }
-
-  void choose_box(const std::vector<layout::StridedAxis>& axes, std::uint64_t most_bytes) {
-    // Where an axis is whole on one side and cut on the other, longer runs on one side make both longer.
-    constexpr double kLess = 0.98;
-    double least = std::numeric_limits<double>::infinity();
-    for (const double ratio : {1.0, 1.5, 2.0, 3.0, 5.0, 10.0}) {
-      for (const double out_over_in : {ratio, 1 / ratio}) {
-        layout::CacheBox box = box_of(axes, most_bytes, out_over_in);
-        std::swap(box, box_);
-        const double cost = cost_of_box();
-        if (cost < kLess * least) {
-          least = cost;
-        } else {
-          std::swap(box, box_);
-        }
-      }
-    }
-  }
-
-  layout::CacheBox box_of(const std::vector<layout::StridedAxis>& axes, std::uint64_t most_bytes,
-                          double out_over_in) const {
-    layout::CacheBox box =
-        layout::choose_cache_box(axes, width_,
-                                 {.most_bytes = most_bytes,
-                                  .line_bytes = kFileBlock,
-                                  .long_bytes = ~std::uint64_t{0},
-                                  .most_element_bytes = std::max(width_, most_bytes / 64),
-                                  .growth = 1.1,
-                                  .out_over_in = out_over_in,
-                                  .out_line_bytes = begins_at_blocks(axes) ? kFileBlock : 0});
-    if (box.extent.empty()) box.extent.assign(box.axes.size(), 1);
-    return box;
-  }
-
-  // Whether rows of the output begin where blocks of the file do, if they are cut there: the part of a block
-  // is written by way of the page cache.
-  bool begins_at_blocks(const std::vector<layout::StridedAxis>& axes) const {
-    const auto is_whole = [this](const layout::StridedAxis& axis) {
-      return axis.out == 1 || static_cast<std::uint64_t>(axis.out) * width_ % kFileBlock == 0;
-    };
-    return out_begin_ % kFileBlock == 0 && std::all_of(axes.begin(), axes.end(), is_whole);
-  }
-
-  // Of a whole box.
-  double cost_of_box() const {
-    Shape origin;
-    const Shape whole = extents(0, origin);
-    return budget_.cost(in_rows(origin, whole).bytes, out_rows(origin, whole).bytes);
-  }
-
-  // One more axis of a box's rows, fastest first: part of each row where it goes on where they end.
-  static bool add(Rows& rows, std::uint64_t extent, std::int64_t stride, bool together) {
-    if (extent == 1) return together;
-    if (together && static_cast<std::uint64_t>(stride) == rows.bytes) {
-      rows.bytes *= extent;
-      return true;
-    }
-    rows.digits.push_back({.extent = extent, .stride = stride});
-    rows.count *= extent;
-    return false;
-  }
-
-  std::uint64_t width_;
-  Gaps gaps_;
-  TileBudget budget_;
-  std::uint64_t in_begin_;
-  std::uint64_t out_begin_;
-  layout::CacheBox box_;
-};
-
-class ViewTiles final : public Tiles {
- public:
-  ViewTiles(const std::vector<Strided>& views, std::uint64_t width, const TileBudget& budget, Gaps gaps)
-      : width_(width), maker_(budget.moves) {
-    placement = Placement::in_place;
-    for (const Strided& view : views) {
-      if (element_count(view) == 0) continue;
-      boxes_.emplace_back(normal_form(view), width, budget, gaps);
-      first_.push_back(count_);
-      count_ += boxes_.back().count();
-      Shape origin;
-      const Shape extents = boxes_.back().extents(0, origin);
-      const Rows in = boxes_.back().in_rows(origin, extents);
-      const Rows out = boxes_.back().out_rows(origin, extents);
-      FARO_CHECK(std::max(in.total_bytes(), out.total_bytes()) <= budget.tile_bytes);
-      tile_bytes = std::max({tile_bytes, in.total_bytes(), out.total_bytes()});
-      const auto shorter = [](std::uint64_t so_far, std::uint64_t bytes) {
-        return so_far == 0 ? bytes : std::min(so_far, bytes);
-      };
-      read_run_bytes = shorter(read_run_bytes, in.bytes);
-      write_run_bytes = shorter(write_run_bytes, out.bytes);
-      if (!boxes_.back().rests()) placement = Placement::out_of_place;
-    }
-  }
-
-  std::uint64_t count() const override { return count_; }
-
-  TileWork tile(std::uint64_t number) override {
-    const auto after = std::upper_bound(first_.begin(), first_.end(), number);
-    const auto view = static_cast<std::size_t>(after - first_.begin()) - 1;
-    const ViewBoxes& boxes = boxes_[view];
-    Shape origin;
-    const Shape extents = boxes.extents(number - first_[view], origin);
-    return {.in = boxes.in_rows(origin, extents),
-            .out = boxes.out_rows(origin, extents),
-            .move = move(view, extents)};
-  }
-
-  TilePlan plan() const override {
-    Shape origin;
-    const Shape extents = boxes_.front().extents(0, origin);
-    return maker_->explain(maker_->plan(boxes_.front().local(extents), width_));
-  }
-
- private:
-  SharedMove move(std::size_t view, const Shape& extents) {
-    if (placement == Placement::in_place) return resting_move();
-    const std::pair key(view, extents);
-    const auto found = moves_.find(key);
-    if (found != moves_.end()) return found->second;
-    if (moves_.size() >= kMostMoves) moves_.clear();
-    const StridedPlan plan = maker_->plan(boxes_[view].local(extents), width_);
-    return moves_.emplace(key, maker_->make(plan)).first->second;
-  }
-
-  std::uint64_t width_;
-  std::shared_ptr<const MoveMaker> maker_;
-  std::vector<ViewBoxes> boxes_;
-  std::vector<std::uint64_t> first_;  // of each view's boxes, their number among all
-  std::uint64_t count_ = 0;
-  std::map<std::pair<std::size_t, Shape>, SharedMove> moves_;
-};
-
-// The one or two stretches of a roll.
-std::vector<Strided> views_of_cyclic(const Cyclic& map, std::uint64_t batch) {
-  std::vector<Strided> views;
-  const auto stretch = [&](std::uint64_t length, std::uint64_t from, std::int64_t step, std::uint64_t to) {
-    if (length == 0) return;
-    const auto count = static_cast<std::int64_t>(map.count);
-    views.push_back({.extents = {batch, length},
-                     .in_strides = {count, step},
-                     .out_strides = {count, 1},
-                     .in_offset = from,
-                     .out_offset = to});
-  };
-  const std::uint64_t shift = map.shift;
-  if (map.reversed) {
-    // y = shift - x for x up to shift, and around for the rest.
-    stretch(shift + 1, shift, -1, 0);
-    stretch(map.count - shift - 1, map.count - 1, -1, shift + 1);
-  } else {
-    stretch(shift, map.count - shift, 1, 0);
-    stretch(map.count - shift, 0, 1, shift);
-  }
-  return views;
-}
-
 }  // namespace
+
+Rows one_row(std::uint64_t begin, std::uint64_t bytes) {
+  return {.count = 1, .bytes = bytes, .begin = begin, .base = 0, .vectors = {}, .digits = {}};
+}
 
 std::uint64_t long_run_bytes(const Options& options, std::uint64_t all_bytes) {
   constexpr std::uint64_t kUsualSegment = std::uint64_t{128} << 10;
-  constexpr std::uint64_t kSegments = 32;  // of a tile: four for each of the usual threads
+  constexpr std::uint64_t kSegments = 32;
   constexpr std::uint64_t kLeast = std::uint64_t{1} << 20;
   constexpr std::uint64_t kMost = std::uint64_t{32} << 20;
-  constexpr std::uint64_t kManyTiles = 16;  // so that reading, permuting and writing overlap
   const std::uint64_t segment = options.segment_bytes != 0 ? options.segment_bytes : kUsualSegment;
   const std::uint64_t asked = std::clamp(segment, kLeast / kSegments, kMost / kSegments) * kSegments;
   return std::min(asked, std::max(kUsualSegment * kSegments, all_bytes / kManyTiles));
+}
+
+std::uint64_t enough_tile_bytes(std::uint64_t all_bytes) {
+  constexpr std::uint64_t kLeast = std::uint64_t{4} << 20;
+  constexpr std::uint64_t kMost = std::uint64_t{32} << 20;  // slices of a MiB, four for each of eight threads
+  return std::clamp(all_bytes / kManyTiles, kLeast, kMost);
 }
 
 std::uint64_t Rows::offset(std::uint64_t row) const {
@@ -525,26 +96,6 @@ std::uint64_t Rows::offset(std::uint64_t row) const {
 
 std::unique_ptr<Tiles> tiles_of_arrays(const Problem& problem, const TileBudget& budget) {
   return std::make_unique<ArrayTiles>(problem, budget);
-}
-
-std::unique_ptr<Tiles> tiles_of_affine(const Problem& problem, const TileBudget& budget) {
-  return std::make_unique<AffineTiles>(problem, budget);
-}
-
-std::unique_ptr<Tiles> tiles_of_views(const std::vector<Strided>& views, std::uint64_t element_bytes,
-                                      const TileBudget& budget, Gaps gaps) {
-  return std::make_unique<ViewTiles>(views, element_bytes, budget, gaps);
-}
-
-std::vector<Strided> views_of(const Permutation& permutation, std::uint64_t batch) {
-  if (const auto* const cyclic = std::get_if<Cyclic>(&permutation)) return views_of_cyclic(*cyclic, batch);
-  if (const auto* const axes = std::get_if<CyclicAxes>(&permutation)) return detail::views_of(*axes, batch);
-  Strided view = as_strided(std::get<Axes>(permutation));
-  const auto count = static_cast<std::int64_t>(element_count(permutation));
-  view.extents.insert(view.extents.begin(), batch);
-  view.in_strides.insert(view.in_strides.begin(), count);
-  view.out_strides.insert(view.out_strides.begin(), count);
-  return {view};
 }
 
 }  // namespace faro::file

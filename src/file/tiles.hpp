@@ -84,15 +84,23 @@ class Tiles {
   Placement placement = Placement::out_of_place;  // of the moves: in place, both sides have one buffer
 };
 
+/// One range.
+Rows one_row(std::uint64_t begin, std::uint64_t bytes);
+
 /// What Options::segment_bytes makes of TileBudget::long_run_bytes, of a sweep over so many bytes.
 std::uint64_t long_run_bytes(const Options& options, std::uint64_t all_bytes);
+
+/// Of a tile whose runs are as long as are of use: larger ones overlap less, smaller ones have fewer
+/// requests.
+std::uint64_t enough_tile_bytes(std::uint64_t all_bytes);
 
 struct TileBudget {
   std::uint64_t tile_bytes = 0;  // of one side of a tile at most
   std::shared_ptr<const MoveMaker> moves;
   int threads = 0;  // of what the moves are not made for
-  /// Longer rows make the disk no faster, and smaller tiles overlap better.
+  /// Longer rows make the disk no faster.
   std::uint64_t long_run_bytes = std::uint64_t{4} << 20;
+  std::uint64_t enough_bytes = std::uint64_t{4} << 20;  // enough_tile_bytes()
   /// Which of both sides is worth longer rows.
   DiskCurve disk = usual_disk();
   /// Of affine maps of elements of 2^k bytes: in place, so that two buffers do instead of three.

@@ -60,12 +60,12 @@ struct BoxShape {
 };
 
 inline constexpr BoxShape kBoxShapes[] = {
-    {1, 1, 1, 1},       {1, 4, 4, 4},       {1, 4, 4, 16},      {1, 4, 16, 4}, {1, 4, 16, 16},
-    {2, 1, 1, 1},       {2, 2, 2, 2},       {2, 2, 2, 8},       {2, 2, 8, 2},  {2, 2, 8, 8},
-    {4, 1, 1, 1},       {4, 1, 1, 2},       {4, 1, 1, 4},       {4, 1, 2, 1},  {4, 1, 2, 2},
-    {4, 1, 2, 4},       {4, 1, 4, 1},       {4, 1, 4, 2},       {4, 1, 4, 4},  {8, 1, 1, 1},
-    {8, 1, 1, 2},       {8, 1, 2, 1},       {8, 1, 2, 2},       {16, 1, 1, 1}, {1, 1, 16, 16, true},
-    {2, 1, 8, 8, true}, {4, 1, 4, 4, true}, {8, 1, 2, 2, true},
+    {1, 1, 1, 1},  {1, 1, 16, 16},       {2, 1, 8, 8},       {1, 4, 4, 4},       {1, 4, 4, 16},
+    {1, 4, 16, 4}, {1, 4, 16, 16},       {2, 1, 1, 1},       {2, 2, 2, 2},       {2, 2, 2, 8},
+    {2, 2, 8, 2},  {2, 2, 8, 8},         {4, 1, 1, 1},       {4, 1, 1, 2},       {4, 1, 1, 4},
+    {4, 1, 2, 1},  {4, 1, 2, 2},         {4, 1, 2, 4},       {4, 1, 4, 1},       {4, 1, 4, 2},
+    {4, 1, 4, 4},  {8, 1, 1, 1},         {8, 1, 1, 2},       {8, 1, 2, 1},       {8, 1, 2, 2},
+    {16, 1, 1, 1}, {1, 1, 16, 16, true}, {2, 1, 8, 8, true}, {4, 1, 4, 4, true}, {8, 1, 2, 2, true},
 };
 
 struct BoxDigit {
@@ -388,7 +388,11 @@ constexpr void load_box(Memory& memory, const AxesBoxParams& p, const BoxReader<
           continue;
         }
         const auto at = from[k] + entry.at();
-        place[i][k] = entry.place() * shape.word_bytes() + lane.first[k].place;
+        if constexpr (shape.word_bytes() == 1) {
+          place[i][k] = (entry.place() + lane.first[k].place) * p.unit_bytes;
+        } else {
+          place[i][k] = entry.place() * shape.word_bytes() + lane.first[k].place;
+        }
         if constexpr (copies) {
           memory.template copy_to_shared<bytes>(at, place[i][k]);
         } else {

@@ -12,6 +12,7 @@
 #include "kernels/axes_skinny.hpp"
 #include "kernels/axes_turned.hpp"
 #include "kernels/axes_view_rows.hpp"
+#include "kernels/axes_whole.hpp"
 #include "layout/strided_box.hpp"
 #include "layout/unit_axes.hpp"
 
@@ -107,5 +108,19 @@ struct ViewFirst {
 /// 2^31. Requires: axes in normal form, units of 1, 2, 4, 8 or 16 bytes.
 std::optional<ViewRowsChoice> make_view_rows(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
                                              const ViewFirst& first);
+
+// Parameters of axes_whole.hpp, made on the host.
+
+/// `tile_bytes`: of the arrays of a block; 0: as is usual, and nothing where there would be fewer blocks than
+/// multiprocessors. Nothing either where the slowest axis does not stay, or an array has less than 2 axes or
+/// more than kMostWholeBytes.
+/// Errors: ErrorCode::unsupported past 2^62 bytes.   Cost: under a tenth of a millisecond.
+std::optional<AxesWholeParams> make_axes_whole(const layout::UnitAxes& axes, int unit_bytes,
+                                               std::uint32_t tile_bytes = 0);
+inline constexpr std::uint64_t kMostWholeBytes = 48 << 10;
+
+/// Bank turns of a warp's read of units, over those without conflict, on an average over some warps of a
+/// block (`most_warps`) and all their reads.
+double axes_whole_congestion(const AxesWholeParams& params, int unit_bytes, int most_warps);
 
 }  // namespace faro::kernels

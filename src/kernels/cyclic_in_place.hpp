@@ -94,8 +94,8 @@ constexpr ChunkPair chunk_pair(const ReversalParams& p, std::uint64_t block) {
 /// Phase 1: a pair of chunks to shared memory. Requires: thread < kInPlaceThreads; kInput and kOutput are one
 /// array.
 template <int unit_bytes, device::Memory Memory>
-constexpr void load_chunks(Memory& memory, const ReversalParams& p, std::uint64_t block,
-                           std::uint32_t thread) {
+constexpr void load_exchange(Memory& memory, const ReversalParams& p, std::uint64_t block,
+                             std::uint32_t thread) {
   const ChunkPair pair = chunk_pair(p, block);
   hold<unit_bytes>(memory, pair.chunk[0], thread, kInPlaceThreads);
   hold<unit_bytes>(memory, pair.chunk[1], thread, kInPlaceThreads);
@@ -103,8 +103,8 @@ constexpr void load_chunks(Memory& memory, const ReversalParams& p, std::uint64_
 
 /// Phase 2: each to where the other was.
 template <int unit_bytes, MovedElements as, device::Memory Memory>
-constexpr void store_chunks(Memory& memory, const ReversalParams& p, std::uint64_t block,
-                            std::uint32_t thread) {
+constexpr void store_exchange(Memory& memory, const ReversalParams& p, std::uint64_t block,
+                              std::uint32_t thread) {
   static_assert(as != MovedElements::in_order);
   const ChunkPair pair = chunk_pair(p, block);
   HeldBytes to = pair.chunk[1];
@@ -163,17 +163,17 @@ struct CyclicWholeParams {
   }
 };
 
-/// Phase 1. Requirements as for load_chunks().
+/// Phase 1. Requirements as for pairs of chunks.
 template <int unit_bytes, device::Memory Memory>
-constexpr void load_whole_cyclic(Memory& memory, const CyclicWholeParams& p, std::uint64_t block,
-                                 std::uint32_t thread) {
+constexpr void load_exchange(Memory& memory, const CyclicWholeParams& p, std::uint64_t block,
+                             std::uint32_t thread) {
   hold<unit_bytes>(memory, p.of_block(block), thread, kInPlaceThreads);
 }
 
 /// Phase 2.
 template <int unit_bytes, MovedElements as, device::Memory Memory>
-constexpr void store_whole_cyclic(Memory& memory, const CyclicWholeParams& p, std::uint64_t block,
-                                  std::uint32_t thread) {
+constexpr void store_exchange(Memory& memory, const CyclicWholeParams& p, std::uint64_t block,
+                              std::uint32_t thread) {
   const HeldBytes held = p.of_block(block);
   HeldMemory<Memory> from{&memory, held};
   const std::uint64_t count = p.array_bytes.divisor();

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "faro/device/memory.hpp"
 #include "faro/device/packet.hpp"
@@ -38,32 +37,14 @@ struct HeldBytes {
 template <int unit_bytes, device::Memory Memory>
 constexpr void hold_part(Memory& memory, std::uint64_t at, std::uint32_t place, std::uint32_t low,
                          std::uint32_t high) {
-  const auto piece = [&](auto width, bool is_held) {
-    constexpr int bytes = decltype(width)::value;
-    if (!is_held) {
-      idle_times(memory, 2);
-      return;
-    }
-    memory.template store_shared<bytes>(place + low,
-                                        memory.template load_global<bytes>(device::kInput, at + low));
-    low += bytes;
-  };
-  const auto up = [&](auto width) {
-    constexpr std::uint32_t bytes = decltype(width)::value;
-    if constexpr (bytes >= unit_bytes) piece(width, (low & bytes) != 0 && low + bytes <= high);
-  };
-  const auto down = [&](auto width) {
-    constexpr std::uint32_t bytes = decltype(width)::value;
-    if constexpr (bytes >= unit_bytes) piece(width, high - low >= bytes);
-  };
-  up(std::integral_constant<int, 1>());
-  up(std::integral_constant<int, 2>());
-  up(std::integral_constant<int, 4>());
-  up(std::integral_constant<int, 8>());
-  down(std::integral_constant<int, 8>());
-  down(std::integral_constant<int, 4>());
-  down(std::integral_constant<int, 2>());
-  down(std::integral_constant<int, 1>());
+  move_pieces<unit_bytes>(
+      low, high,
+      [&](auto width, std::uint32_t byte) {
+        constexpr int bytes = decltype(width)::value;
+        memory.template store_shared<bytes>(place + byte,
+                                            memory.template load_global<bytes>(device::kInput, at + byte));
+      },
+      [&] { idle_times(memory, 2); });
 }
 
 /// What of `held` is in its vector number `number`; nothing past the last.

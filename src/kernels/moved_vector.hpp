@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "faro/device/memory.hpp"
 #include "faro/device/packet.hpp"
@@ -129,6 +130,46 @@ constexpr device::Packet<unit_bytes> unit_of(const device::Packet<bytes>& vector
 template <typename Memory>
 constexpr void idle_times(Memory& memory, int times) {
   for (int i = 0; i < times; ++i) device::idle(memory);
+}
+
+/// Bytes low .. high - 1 of a vector in as few pieces as their alignment allows, up to the widest that fits
+/// and down again:
+///
+///     bytes 3 .. 13 of 16      3 | 4 .. 7 | 8 .. 11 | 12 .. 13
+///
+/// Calls move(width, at), `width` an integral_constant, for each of them, and sits_out() for each of the
+/// most_pieces() that there might be and is not. Requires: low < high <= 16, multiples of the unit, not all
+/// 16 bytes (unchecked).
+template <int unit_bytes, typename Move, typename SitsOut>
+constexpr void move_pieces(std::uint32_t low, std::uint32_t high, const Move& move, const SitsOut& sits_out) {
+  const auto piece = [&](auto width, bool has) {
+    if (!has) {
+      sits_out();
+      return;
+    }
+    move(width, low);
+    low += static_cast<std::uint32_t>(width());
+  };
+  const auto up = [&](auto width) {
+    constexpr std::uint32_t bytes = decltype(width)::value;
+    if constexpr (bytes >= unit_bytes) piece(width, (low & bytes) != 0 && low + bytes <= high);
+  };
+  const auto down = [&](auto width) {
+    constexpr std::uint32_t bytes = decltype(width)::value;
+    if constexpr (bytes >= unit_bytes) piece(width, high - low >= bytes);
+  };
+  up(std::integral_constant<int, 1>());
+  up(std::integral_constant<int, 2>());
+  up(std::integral_constant<int, 4>());
+  up(std::integral_constant<int, 8>());
+  down(std::integral_constant<int, 8>());
+  down(std::integral_constant<int, 4>());
+  down(std::integral_constant<int, 2>());
+  down(std::integral_constant<int, 1>());
+}
+/// How often move_pieces() calls.
+constexpr int most_pieces(int unit_bytes) {
+  return unit_bytes == 1 ? 8 : unit_bytes == 2 ? 6 : unit_bytes == 4 ? 4 : 2;
 }
 
 /// The first `count` bytes of a, then those of b. Requires: count <= 16 (unchecked).

@@ -172,8 +172,8 @@ struct CompensatedSum {
   }
   constexpr T result() const {
     T rounded;
-    // Past the largest number nothing was lost that could be told: inf - inf is no number.
-    round_to(magnitude_bits(sum) < infinity_bits(sum) ? sum + lost : sum, rounded);
+    // Past the largest number nothing was lost that could be told: inf - inf is no number. And -0 + 0 is 0.
+    round_to(lost != 0 && magnitude_bits(sum) < infinity_bits(sum) ? sum + lost : sum, rounded);
     return rounded;
   }
 };

@@ -125,8 +125,8 @@ constexpr SquarePair square_pair(const SquaresParams& p, std::uint64_t block) {
 /// Phase 1: a pair of tiles to shared memory. Requires: thread < kInPlaceThreads; kInput and kOutput are one
 /// array.
 template <int unit_bytes, device::Memory Memory>
-constexpr void load_squares(Memory& memory, const SquaresParams& p, std::uint64_t block,
-                            std::uint32_t thread) {
+constexpr void load_exchange(Memory& memory, const SquaresParams& p, std::uint64_t block,
+                             std::uint32_t thread) {
   constexpr int at_a_time = 4;
   const SquarePair pair = square_pair(p, block);
   SquareTile tile = pair.tile[0];
@@ -161,10 +161,12 @@ constexpr void load_squares(Memory& memory, const SquaresParams& p, std::uint64_
   }
 }
 
-/// Phase 2: each turned, to where the other was. `several`: elements have several units.
-template <int unit_bytes, bool several, device::Memory Memory>
-constexpr void store_squares(Memory& memory, const SquaresParams& p, std::uint64_t block,
-                             std::uint32_t thread) {
+/// Phase 2: each turned, to where the other was.
+template <int unit_bytes, MovedElements as, device::Memory Memory>
+constexpr void store_exchange(Memory& memory, const SquaresParams& p, std::uint64_t block,
+                              std::uint32_t thread) {
+  static_assert(as != MovedElements::in_order);
+  constexpr bool several = as == MovedElements::several;
   constexpr int units = kMovedBytes / unit_bytes;
   const SquarePair pair = square_pair(p, block);
   const std::uint32_t near = 1U << p.near_bits;

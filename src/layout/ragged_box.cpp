@@ -109,6 +109,7 @@ void make_ragged_parts(StridedBox& box) {
   const auto vector = static_cast<std::uint32_t>(box.in.vector);
   const auto out_vector = static_cast<std::uint32_t>(box.out.vector);
   box.clean = false;
+  box.parts.reserve(2 * box.axes.size());
   for (const int axis : box.in.run) {
     if (box.extent[at(axis)] > 1) box.parts.push_back({.axis = axis, .extent = box.extent[at(axis)]});
   }

@@ -87,6 +87,8 @@ template <typename StrideOf>
 BoxWalk walk(const StridedBox& box, const std::vector<int>& order, const std::vector<int>& other_order,
              std::size_t last, std::size_t most_axes, std::uint32_t longest, const StrideOf& stride) {
   BoxWalk result;
+  result.run.reserve(order.size());
+  result.rest.reserve(other_order.size());
   const auto whole = [&](int axis) { return box.extent[at(axis)] == box.axes[at(axis)].extent; };
   for (std::size_t i = 0; i < std::min(order.size(), most_axes); ++i) {
     const int axis = order[i];
@@ -128,6 +130,30 @@ bool vectors_fit(const StridedBox& box, const BoxWalk& walk, std::uint64_t vecto
   return true;
 }
 
+// How far what lies together is aligned, in units.
+template <typename StrideOf>
+std::uint64_t run_alignment(const StridedBox& box, const BoxWalk& side, const StrideOf& stride) {
+  std::uint64_t common = 0;
+  for (std::size_t a = 0; a < box.axes.size(); ++a) {
+    const std::uint64_t step = magnitude(stride(box.axes[a]));
+    const bool inside = step < side.contiguous;
+    if (!inside) common = std::gcd(common, step);
+    if (inside && box.cut(static_cast<int>(a))) common = std::gcd(common, step * box.extent[a]);
+  }
+  return common;
+}
+
+// Whether the output is better written from single units than in the pieces that words leave of it, which are
+// apart: where neighbouring pieces share sectors, which are then written in parts. `pieces`: the run without
+// the word's axis.
+bool units_suit(const StridedBox& box, const BoxWalk& pieces) {
+  const auto bytes = [&](std::uint64_t units) { return units * static_cast<unsigned>(box.unit_bytes); };
+  const std::uint64_t vector = kBoxVector / static_cast<unsigned>(box.unit_bytes);
+  return pieces.units < box.out.contiguous && bytes(pieces.units) % kBoxSector != 0 &&
+         bytes(run_alignment(box, box.out, out_stride)) % kBoxSector == 0 &&
+         vectors_fit(box, box.in, vector, in_stride) && vectors_fit(box, box.out, vector, out_stride);
+}
+
 // The widest accesses of both sides, and whether units are moved as words.
 void choose_vectors(const BoxSearch& search, StridedBox& box) {
   const auto unit = static_cast<std::uint32_t>(box.unit_bytes);
@@ -158,6 +184,10 @@ void choose_vectors(const BoxSearch& search, StridedBox& box) {
       out.rest.insert(out.rest.begin(), cut_off, out.run.end());
       out.run.erase(cut_off, out.run.end());
     }
+    if (units_suit(box, out)) {
+      box.in.vector = box.out.vector = static_cast<int>(kBoxVector / unit);
+      return;
+    }
     out.vector = widest(out, out_stride, unit);
     while (out.vector > 1 && box.extent[at(first_out)] % static_cast<unsigned>(out.vector) != 0) {
       out.vector = out.vector * box.unit_bytes == 16 ? 4 / box.unit_bytes : 1;
@@ -180,6 +210,7 @@ void make_parts(StridedBox& box) {
   const int first_out = box.out.run.front();
   box.clean = first_in < 0 || box.extent[at(first_in)] % vector == 0;
   std::uint64_t inside = 1;
+  box.parts.reserve(2 * box.axes.size());  // an axis has two at most
   const auto push = [&](int axis, std::uint32_t extent, std::uint32_t step, bool pad) {
     if (extent > 1) box.parts.push_back({.axis = axis, .extent = extent, .step = step, .pad = pad});
   };
@@ -204,6 +235,9 @@ void make_parts(StridedBox& box) {
     push(axis, extent / vector, vector, false);
   }
   for (const int axis : box.in.rest) push_axis(axis, true);
+  // Single units of a word have rows that follow one another in the output.
+  box.near = 1;
+  if (box.unit_bytes < 4 && words == 1) return;
   // Where the axes of a vector are the fastest of the output's rows, rows follow one another as its words do.
   std::size_t together = 0;
   for (std::uint64_t units = 1; together < box.in.run.size() && (together == 0 || units % vector != 0);) {
@@ -215,19 +249,6 @@ void make_parts(StridedBox& box) {
                                 box.in.run.begin() + static_cast<std::ptrdiff_t>(together), rest.begin())
                  ? box.grain()
                  : 1;
-}
-
-// How far what lies together is aligned, in units.
-template <typename StrideOf>
-std::uint64_t run_alignment(const StridedBox& box, const BoxWalk& side, const StrideOf& stride) {
-  std::uint64_t common = 0;
-  for (std::size_t a = 0; a < box.axes.size(); ++a) {
-    const std::uint64_t step = magnitude(stride(box.axes[a]));
-    const bool inside = step < side.contiguous;
-    if (!inside) common = std::gcd(common, step);
-    if (inside && box.cut(static_cast<int>(a))) common = std::gcd(common, step * box.extent[a]);
-  }
-  return common;
 }
 
 // Whether both sides of a box go by whole vectors, or by words that are turned to them.
@@ -462,7 +483,10 @@ std::vector<BoxPart> StridedBox::parts_of(int axis) const {
   return result;
 }
 
-std::vector<StridedBox> box_candidates(const std::vector<StridedAxis>& axes, int unit_bytes,
+namespace {
+
+// In the order in which they were tried.
+std::vector<StridedBox> all_candidates(const std::vector<StridedAxis>& axes, int unit_bytes,
                                        const BoxLimits& limits) {
   FARO_CHECK(!axes.empty() &&
              (unit_bytes == 1 || unit_bytes == 2 || unit_bytes == 4 || unit_bytes == 8 || unit_bytes == 16));
@@ -474,22 +498,41 @@ std::vector<StridedBox> box_candidates(const std::vector<StridedAxis>& axes, int
   std::vector<StridedBox> found = candidates_of(search);
   search.least_bytes = 0;
   if (found.empty()) found = candidates_of(search);
-  std::stable_sort(found.begin(), found.end(),
-                   [](const StridedBox& a, const StridedBox& b) { return a.cost < b.cost; });
   return found;
+}
+
+// Their numbers, the cheapest first: boxes are large, and few are looked at.
+std::vector<std::size_t> by_cost(const std::vector<StridedBox>& boxes) {
+  std::vector<std::size_t> order(boxes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return boxes[a].cost < boxes[b].cost; });
+  return order;
+}
+
+}  // namespace
+
+std::vector<StridedBox> box_candidates(const std::vector<StridedAxis>& axes, int unit_bytes,
+                                       const BoxLimits& limits) {
+  std::vector<StridedBox> found = all_candidates(axes, unit_bytes, limits);
+  std::vector<StridedBox> sorted;
+  for (const std::size_t number : by_cost(found)) sorted.push_back(std::move(found[number]));
+  return sorted;
 }
 StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, const BoxLimits& limits) {
   // A box whose banks no pads part gives way to one that costs little more.
   constexpr double crowded = 2;
   constexpr double little = 0.08;
   std::optional<StridedBox> best;
-  for (StridedBox& box : box_candidates(axes, unit_bytes, limits)) {
+  std::vector<StridedBox> found = all_candidates(axes, unit_bytes, limits);
+  for (const std::size_t number : by_cost(found)) {
+    StridedBox& box = found[number];
     if (best && box.cost > best->cost + little) break;
     const std::uint32_t list_bytes = 2 * box.out.units;
     const std::uint32_t with_pads = box.ragged ? kRaggedShared - list_bytes : limits.most_bytes * 5 / 4;
     const std::uint32_t most = std::min(kBoxPlaces, with_pads / static_cast<std::uint32_t>(box.word_bytes()));
     if (!detail::lay_out(box, most)) continue;
-    if (box.congestion <= crowded) return box;
+    if (box.congestion <= crowded) return std::move(box);
     if (!best || box.congestion < best->congestion) best = std::move(box);
   }
   if (best) return *std::move(best);

@@ -1,6 +1,7 @@
 // Indexed::random: every element draws a bucket, then each bucket is shuffled on its own. That is as uniform
 // as one shuffle of the whole (Rao 1961, Sandelius 1962), but the buckets stay in a cache and all threads
 // work.
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <string>
@@ -11,6 +12,7 @@
 #include "faro/permutation/indexed.hpp"
 #include "index_check.hpp"
 #include "io/buffer.hpp"
+#include "permutation/random_entries.hpp"
 #include "split_mix.hpp"
 
 namespace faro {
@@ -28,19 +30,26 @@ std::uint64_t below(std::uint64_t bound, SplitMix64& random) {
   return static_cast<std::uint64_t>(Wide{random.next()} * bound >> 64);
 }
 
+}  // namespace
+
+detail::RandomEntries::RandomEntries(std::uint64_t count, std::uint64_t seed)
+    : count_(count),
+      seed_(seed),
+      bits_(count <= (std::uint64_t{1} << kBucketBits) ? 0 : bit_width(count - 1) - kBucketBits) {}
+
 template <typename Word>
-std::vector<Word> drawn(std::uint64_t count, std::uint64_t seed) {
-  const int bits = count <= (std::uint64_t{1} << kBucketBits) ? 0 : bit_width(count - 1) - kBucketBits;
-  const std::uint64_t buckets = std::uint64_t{1} << bits;
+std::vector<Word> detail::RandomEntries::of_buckets(std::uint64_t first, std::uint64_t end) const {
+  const std::uint64_t buckets = end - first;
+  // Of those before `first`, a number that is too large.
   const auto bucket_of = [&](std::uint64_t i) {
-    return bits == 0 ? 0 : SplitMix64::at(seed, i) >> (64 - bits);
+    return (bits_ == 0 ? 0 : SplitMix64::at(seed_, i) >> (64 - bits_)) - first;
   };
   // Elements are listed bucket by bucket, ascending within one: each of `parts` stretches counts, then
   // writes.
-  const int threads = detail::threads_for(count);
+  const int threads = threads_for(count_);
   const auto parts = static_cast<std::uint64_t>(threads);
   const auto part_begin = [&](std::uint64_t part) {
-    return count / parts * part + std::min(part, count % parts);
+    return count_ / parts * part + std::min(part, count_ % parts);
   };
   std::vector<std::uint64_t> next(parts * buckets);
   const auto for_each_element = [&](const auto& visit) {
@@ -48,8 +57,11 @@ std::vector<Word> drawn(std::uint64_t count, std::uint64_t seed) {
     for (std::int64_t number = 0; number < static_cast<std::int64_t>(parts); ++number) {
       const auto part = static_cast<std::uint64_t>(number);
       std::uint64_t* const mine = next.data() + part * buckets;
-      const std::uint64_t end = part_begin(part + 1);
-      for (std::uint64_t i = part_begin(part); i < end; ++i) visit(i, mine[bucket_of(i)]);
+      const std::uint64_t part_end = part_begin(part + 1);
+      for (std::uint64_t i = part_begin(part); i < part_end; ++i) {
+        const std::uint64_t bucket = bucket_of(i);
+        if (bucket < buckets) visit(i, mine[bucket]);
+      }
     }
   };
   for_each_element([](std::uint64_t /*i*/, std::uint64_t& of_bucket) { ++of_bucket; });
@@ -62,14 +74,14 @@ std::vector<Word> drawn(std::uint64_t count, std::uint64_t seed) {
     }
   }
   begin[buckets] = sum;
-  std::vector<Word> list(count);
+  std::vector<Word> list(sum);
   for_each_element(
       [&](std::uint64_t i, std::uint64_t& of_bucket) { list[of_bucket++] = static_cast<Word>(i); });
   // Each bucket by the method of Fisher and Yates, from the top, with a generator of its own.
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
   for (std::int64_t bucket = 0; bucket < static_cast<std::int64_t>(buckets); ++bucket) {
     const auto b = static_cast<std::uint64_t>(bucket);
-    SplitMix64 random(SplitMix64::at(seed, count + b));
+    SplitMix64 random(SplitMix64::at(seed_, count_ + first + b));
     Word* const mine = list.data() + begin[b];
     for (std::uint64_t left = begin[b + 1] - begin[b]; left > 1; --left) {
       std::swap(mine[left - 1], mine[below(left, random)]);
@@ -78,7 +90,8 @@ std::vector<Word> drawn(std::uint64_t count, std::uint64_t seed) {
   return list;
 }
 
-}  // namespace
+template std::vector<std::uint32_t> detail::RandomEntries::of_buckets(std::uint64_t, std::uint64_t) const;
+template std::vector<std::uint64_t> detail::RandomEntries::of_buckets(std::uint64_t, std::uint64_t) const;
 
 Indexed Indexed::random(std::uint64_t count, std::uint64_t seed) {
   const std::string text = "random(" + std::to_string(count) + ", " + std::to_string(seed) + ")";
@@ -87,8 +100,10 @@ Indexed Indexed::random(std::uint64_t count, std::uint64_t seed) {
   }
   const bool wide = count > (std::uint64_t{1} << 32);
   detail::require_memory("random", text, count * (wide ? 8 : 4));
-  return wide ? of_valid(drawn<std::uint64_t>(count, seed), Direction::scatter).labelled(text)
-              : of_valid(drawn<std::uint32_t>(count, seed), Direction::scatter).labelled(text);
+  const detail::RandomEntries entries(count, seed);
+  const auto all = entries.buckets();
+  return wide ? of_valid(entries.of_buckets<std::uint64_t>(0, all), Direction::scatter).labelled(text)
+              : of_valid(entries.of_buckets<std::uint32_t>(0, all), Direction::scatter).labelled(text);
 }
 
 }  // namespace faro

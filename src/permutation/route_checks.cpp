@@ -21,9 +21,10 @@ void require_route(const RowNumbers& keys, const RouteOptions& options) {
          std::to_string(keys.count) + " keys, " + std::to_string(options.keys_per_row) + " a row",
          "a whole number of rows");
   }
-  if (keys.type.bytes != 4 && keys.type.bytes != 8)
-    fail(ErrorCode::value, "route", "keys of " + std::to_string(keys.type.bytes) + " bytes",
-         "keys of 4 or 8 bytes");
+  const int bytes = keys.type.bytes;
+  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
+    fail(ErrorCode::value, "route", "keys of " + std::to_string(bytes) + " bytes",
+         "keys of 1, 2, 4 or 8 bytes");
   if (keys.count > 0 && keys.data == nullptr) fail(ErrorCode::value, "route", "a null pointer", "the keys");
 }
 

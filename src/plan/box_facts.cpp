@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <variant>
 
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/facts.hpp"
@@ -82,6 +83,32 @@ BoxFacts facts_of(const layout::StridedBox& box) {
   return facts;
 }
 
+// Arrays that are moved whole: one stretch, the same on both sides.
+BoxFacts facts_of(const kernels::AxesWholeParams& p, std::uint64_t unit_bytes) {
+  BoxFacts facts{.axes = {},
+                 .unit_bytes = unit_bytes,
+                 .in_run_bytes = p.tile_bytes,
+                 .out_run_bytes = p.tile_bytes,
+                 .in_shared_memory = true};
+  std::uint64_t out_step = unit_bytes;
+  const auto add = [&](std::uint64_t extent, std::uint64_t of_box, std::uint64_t in_step) {
+    add_axis(facts, {.extent = extent,
+                     .box = of_box,
+                     .in_bytes = static_cast<std::int64_t>(in_step),
+                     .out_bytes = static_cast<std::int64_t>(out_step),
+                     .in_run = true,
+                     .out_run = true});
+    out_step *= extent;
+  };
+  for (std::int32_t a = 0; a < p.axes; ++a) {
+    const std::uint64_t extent = p.axis[a].extent.divisor();
+    add(extent, extent, p.axis[a].step);
+  }
+  add((p.in.end - p.in.begin) / p.array_bytes, p.tile_bytes / p.array_bytes, p.array_bytes);
+  set_rows(facts);
+  return facts;
+}
+
 std::string product_text(const BoxFacts& box, std::uint64_t BoxFacts::Axis::*extent) {
   std::string text;
   for (const BoxFacts::Axis& axis : box.axes)
@@ -103,7 +130,15 @@ std::optional<BoxFacts> box_facts(const Pass& pass) {
     if (axes == nullptr || axes->box.is_of_long_elements()) return std::nullopt;
     return facts_of(*axes);
   }
-  if (pass.gpu == nullptr || pass.gpu->box == nullptr) return std::nullopt;
+  if (pass.gpu == nullptr) return std::nullopt;
+  if (!pass.gpu->kernels.empty()) {
+    const GpuKernel& first = pass.gpu->kernels.front();
+    if (const auto* const whole = std::get_if<AxesWholeKernel>(&first.id)) {
+      return facts_of(std::get<kernels::AxesWholeParams>(first.params),
+                      static_cast<std::uint64_t>(whole->unit_bytes));
+    }
+  }
+  if (pass.gpu->box == nullptr) return std::nullopt;
   return facts_of(*pass.gpu->box);
 }
 

@@ -49,7 +49,7 @@ bool axes_suit(const Permutation& permutation, std::uint64_t element_bytes, cons
   const auto* const axes = std::get_if<Axes>(&permutation);
   if (axes == nullptr || target.tile) return false;
   if (target.engine == Engine::cpu) return boxes_suit_cpu(*axes, element_bytes, target);
-  const AxesChoice choice = choose_axes(*axes, element_bytes, 1);
+  const AxesChoice choice = choose_axes(*axes, element_bytes, 1, {.alternatives = false});
   if (std::holds_alternative<AxesRows>(choice.form)) return true;
   if (std::holds_alternative<AxesElements>(choice.form)) return false;
   if (std::holds_alternative<AxesBoxes>(choice.form)) {

@@ -33,6 +33,17 @@ std::optional<ShardUnit> shard_unit(std::uint64_t element_bytes) {
                    .extended_bits = std::max(0, bits - widest_bits)};
 }
 
+std::vector<SliceGroup> slice_groups(int slice_bits, bool short_ends) {
+  constexpr int eighth_bits = 3;
+  if (short_ends && slice_bits >= eighth_bits) {
+    const std::uint64_t eighth = std::uint64_t{1} << (slice_bits - eighth_bits);
+    return {{0, eighth}, {eighth, 3 * eighth}, {4 * eighth, 3 * eighth}, {7 * eighth, eighth}};
+  }
+  std::vector<SliceGroup> equal;
+  for (std::uint64_t first = 0; first < std::uint64_t{1} << slice_bits; ++first) equal.push_back({first, 1});
+  return equal;
+}
+
 // --- stores
 
 namespace {
@@ -182,13 +193,13 @@ std::optional<SlicedShards> SlicedShards::make(const ShardPlan& plan, int device
     return std::nullopt;
   if (!has_passes) {
     SlicedShards made(plan, device);
-    made.cut(plan, 1);
+    made.cut(plan, 1, {{}});
     return made;
   }
   if (plan.stores().by_views && !choice.in_place) {
     SlicedShards made(plan, device);
     made.make_views(plan);
-    made.cut(plan, 1);
+    made.cut(plan, 1, {{}});
     return made;
   }
   if (!plan.places() || !shard_unit(plan.problem().element_bytes)) return std::nullopt;
@@ -221,7 +232,9 @@ struct SharedOut {
 SharedOut shared_out(const SlicedShards::Choice& choice, int multiprocessors) {
   // A few are left for kernels by which streams of other processes are waited for.
   constexpr int for_signals = 4;
-  const int wanted = choice.stored ? multiprocessors * 11 / 20 : multiprocessors * 13 / 20;
+  const int wanted = choice.stored       ? multiprocessors * 11 / 20
+                     : choice.registered ? multiprocessors * 2 / 5
+                                         : multiprocessors * 13 / 20;
   const int links = choice.link_multiprocessors < 0 ? wanted : choice.link_multiprocessors;
   if (links == 0) return {};
   if (choice.stored) return {.packing = links, .others = std::max(1, multiprocessors - links - for_signals)};
@@ -278,24 +291,32 @@ bool SlicedShards::make_passes(const ShardPlan& plan, const Choice& choice, bool
                        .rank = rank,
                        .unit_bits = unit.unit_bits};
   };
-  const int message_bits = directly ? rho : 0;
+  // Groups of slices are fewer runs where a message's slices have neighbouring numbers.
+  const auto number_slices = [&](PartProblem& part, const Affine& by) {
+    if (choice.short_ends) add_slices(part, {by, w_bits - k, k}, unit.extended_bits);
+    if (directly) add_slices(part, {by, w_bits, rho}, unit.extended_bits);
+    if (!choice.short_ends) add_slices(part, {by, w_bits - k, k}, unit.extended_bits);
+  };
+  const auto tell_numbers = [&](Pass& pass) {
+    pass.by_message = choice.short_ends;
+    pass.slice_bits = k;
+    pass.message_bits = directly ? rho : 0;
+  };
   const SharedOut few = shared_out(choice, cuda::target(device_).multiprocessors);
   if (packs_ || choice.stored) {
     PartProblem part = part_of(map, static_cast<f2::Word>(rank_));
-    if (directly) add_slices(part, {pack, w_bits, rho}, unit.extended_bits);
-    add_slices(part, {pack, w_bits - k, k}, unit.extended_bits);
+    number_slices(part, pack);
     pack_ = make_pass(part, few.packing);
     if (!pack_) return false;
-    pack_->message_bits = message_bits;
+    tell_numbers(*pack_);
     if (directly) pack_->left_out = own_of(plan.sends());
   }
   if (unpacks_) {
     PartProblem part = part_of(*unpacking, 0);
-    if (directly) add_slices(part, {identity, w_bits, rho}, unit.extended_bits);
-    add_slices(part, {identity, w_bits - k, k}, unit.extended_bits);
+    number_slices(part, identity);
     unpack_ = make_pass(part, few.others);
     if (!unpack_) return false;
-    unpack_->message_bits = message_bits;
+    tell_numbers(*unpack_);
     if (directly) unpack_->left_out = own_of(plan.receives());
   }
   if (directly) {
@@ -311,7 +332,7 @@ bool SlicedShards::make_passes(const ShardPlan& plan, const Choice& choice, bool
   }
   slice_moved_by_ = pack.complement() >> (w_bits - k) & f2::low_mask(k);
   find_slots(plan, map, pack);
-  cut(plan, std::uint64_t{1} << k);
+  cut(plan, std::uint64_t{1} << k, slice_groups(k, choice.short_ends));
   return true;
 }
 
@@ -351,14 +372,14 @@ void SlicedShards::run_stored(const void* in, void* out, std::byte* received, Pe
   const std::vector<std::byte*> arrays = memory.open(received, stream);
   links_.follow(stream);
   for (std::size_t k = 0; k < slices(); ++k) {
-    run_slice(*pack_, in, arrays, k ^ slice_moved_by_, true, links_.stream());
+    pack_group(in, arrays, groups_[k], true, links_.stream());
     memory.close(links_.stream());
     links_.mark(k);
   }
   if (own_pass_) keep_own(in, nullptr, out, nullptr, stream);
   for (std::size_t k = 0; k < slices(); ++k) {
     links_.lead(stream, k);
-    run_slice(*unpack_, received, {static_cast<std::byte*>(out)}, k, k + 1 < slices(), stream);
+    run_slices(*unpack_, received, {static_cast<std::byte*>(out)}, groups_[k], k + 1 < slices(), stream);
   }
 }
 
@@ -381,28 +402,48 @@ void SlicedShards::find_slots(const ShardPlan& plan, const Affine& map, const Af
   }
 }
 
-void SlicedShards::run_slice(const Pass& pass, const void* in, const std::vector<std::byte*>& arrays,
-                             std::uint64_t slice, bool beside_links, Stream stream) const {
+void SlicedShards::run_slices(const Pass& pass, const void* in, const std::vector<std::byte*>& arrays,
+                              const SliceGroup& slices, bool beside_links, Stream stream) const {
   const cuda::PartExecutor& executor = beside_links ? pass.beside_links : pass.on_all;
-  const std::uint64_t first = slice << pass.message_bits;
-  const std::uint64_t end = (slice + 1) << pass.message_bits;
   const auto run = [&](std::uint64_t from, std::uint64_t to) {
     if (from < to) executor.run(in, arrays, {.first = from, .count = to - from}, stream);
   };
-  if (!pass.left_out) return run(first, end);
-  run(first, first + *pass.left_out);
-  run(first + *pass.left_out + 1, end);
+  const std::uint64_t end = slices.first + slices.count;
+  if (pass.by_message) {
+    for (std::uint64_t m = 0; m < std::uint64_t{1} << pass.message_bits; ++m) {
+      if (m != pass.left_out) run((m << pass.slice_bits) + slices.first, (m << pass.slice_bits) + end);
+    }
+    return;
+  }
+  std::uint64_t next = slices.first << pass.message_bits;
+  for (std::uint64_t slice = slices.first; pass.left_out && slice < end; ++slice) {
+    const std::uint64_t own = (slice << pass.message_bits) + *pass.left_out;
+    run(next, own);
+    next = own + 1;
+  }
+  run(next, end << pass.message_bits);
 }
 
-void SlicedShards::cut(const ShardPlan& plan, std::uint64_t slices) {
-  for (std::uint64_t slice = 0; slice < slices; ++slice) {
+// A slice of the message need not have its number among those of the packing.
+void SlicedShards::pack_group(const void* in, const std::vector<std::byte*>& arrays, const SliceGroup& group,
+                              bool beside_links, Stream stream) const {
+  if (slice_moved_by_ == 0 || groups_.size() == 1)
+    return run_slices(*pack_, in, arrays, group, beside_links, stream);
+  for (std::uint64_t slice = group.first; slice < group.first + group.count; ++slice)
+    run_slices(*pack_, in, arrays, {.first = slice ^ slice_moved_by_}, beside_links, stream);
+}
+
+void SlicedShards::cut(const ShardPlan& plan, std::uint64_t slices, std::vector<SliceGroup> groups) {
+  groups_ = std::move(groups);
+  for (const SliceGroup& group : groups_) {
     const auto part = [&](const std::vector<ShardMessage>& messages) {
       std::vector<ShardMessage> parts;
       for (const ShardMessage& each : messages) {
         if (is_own(each, rank_)) continue;
         const std::uint64_t bytes = each.bytes / slices;
-        parts.push_back(
-            {.peer = each.peer, .offset_bytes = each.offset_bytes + slice * bytes, .bytes = bytes});
+        parts.push_back({.peer = each.peer,
+                         .offset_bytes = each.offset_bytes + group.first * bytes,
+                         .bytes = group.count * bytes});
       }
       return parts;
     };

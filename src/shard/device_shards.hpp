@@ -70,6 +70,17 @@ class StoredShards {
   std::optional<cuda::DeviceArray> workspace_;
 };
 
+/// Slices of a message that are sent together.
+struct SliceGroup {
+  std::uint64_t first = 0;
+  std::uint64_t count = 1;
+};
+
+/// Groups of 2^slice_bits slices: each alone, or with `short_ends`, of eight or more, 1, 3, 3 and 1 eighths
+/// of the message. Little is packed before the first goes, little is unpacked after the last, and the links
+/// begin anew three times only.
+std::vector<SliceGroup> slice_groups(int slice_bits, bool short_ends);
+
 class SlicedShards {
  public:
   struct Buffers {
@@ -79,6 +90,8 @@ class SlicedShards {
   struct Choice {
     int slice_bits = 0;            // at most
     int link_multiprocessors = 0;  // that the passes leave free while the links work
+    bool short_ends = false;       // slice_groups()
+    bool registered = false;       // NCCL has no buffers of its own between
     bool in_place = false;         // what the rank keeps may not be written while it is read
     /// Packing stores at the peers, on `link_multiprocessors`; the other passes have the rest meanwhile.
     bool stored = false;
@@ -107,7 +120,9 @@ class SlicedShards {
   struct Pass {
     cuda::PartExecutor on_all;
     cuda::PartExecutor beside_links;
-    int message_bits = 0;  // log2 of the messages that slices are told apart by; 0: none
+    int slice_bits = 0;
+    int message_bits = 0;     // log2 of the messages that slices are told apart by; 0: none
+    bool by_message = false;  // a message's slices are numbered one after the other; else a slice's messages
     std::optional<std::uint64_t> left_out = {};  // the number of the rank's own
   };
 
@@ -120,11 +135,13 @@ class SlicedShards {
                  Stream stream);
   // `few`: multiprocessors that it takes beside the links; 0: all.
   std::optional<Pass> make_pass(const PartProblem& problem, int few) const;
-  void cut(const ShardPlan& plan, std::uint64_t slices);
+  void cut(const ShardPlan& plan, std::uint64_t slices, std::vector<SliceGroup> groups);
   void find_slots(const ShardPlan& plan, const Affine& map, const Affine& pack);
 
-  void run_slice(const Pass& pass, const void* in, const std::vector<std::byte*>& arrays, std::uint64_t slice,
-                 bool beside_links, Stream stream) const;
+  void run_slices(const Pass& pass, const void* in, const std::vector<std::byte*>& arrays,
+                  const SliceGroup& slices, bool beside_links, Stream stream) const;
+  void pack_group(const void* in, const std::vector<std::byte*>& arrays, const SliceGroup& group,
+                  bool beside_links, Stream stream) const;
   void keep_own(const void* in, const std::byte* from, void* out, std::byte* to, Stream stream) const;
   void copy_own(const std::byte* from, std::byte* to, Stream stream) const;
   // Where packing writes the message for each rank; this rank's own goes to where it is received.
@@ -146,6 +163,7 @@ class SlicedShards {
   std::vector<std::int64_t> sent_at_;  // by rank: where its message begins, less its slot there
   std::vector<ShardMessage> own_sends_;
   std::vector<ShardMessage> own_receives_;
+  std::vector<SliceGroup> groups_;
   std::vector<std::vector<ShardMessage>> sends_;  // by slice
   std::vector<std::vector<ShardMessage>> receives_;
   cuda::SideStream links_;
@@ -162,7 +180,7 @@ void SlicedShards::run(const void* in, void* out, const Buffers& buffers, Commun
   links_.follow(stream);
   for (std::size_t k = 0; k < slices(); ++k) {
     if (packs_ && by_slices) {
-      run_slice(*pack_, in, arrays, k ^ slice_moved_by_, k > 0, stream);
+      pack_group(in, arrays, groups_[k], k > 0, stream);
     } else if (packs_ && k == 0) {
       pack_whole();
     }
@@ -178,7 +196,7 @@ void SlicedShards::run(const void* in, void* out, const Buffers& buffers, Commun
   for (std::size_t k = 0; k < slices(); ++k) {
     links_.lead(stream, k);
     if (unpacks_ && by_slices)
-      run_slice(*unpack_, target, {static_cast<std::byte*>(out)}, k, k + 1 < slices(), stream);
+      run_slices(*unpack_, target, {static_cast<std::byte*>(out)}, groups_[k], k + 1 < slices(), stream);
   }
   if (unpacks_ && !by_slices) unpack_whole();
 }

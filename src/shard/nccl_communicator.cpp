@@ -19,7 +19,7 @@ namespace {
 
 class NcclCommunicator : public Communicator, public PeerMemory {
  public:
-  NcclCommunicator(std::unique_ptr<cuda::NcclLink> link, std::shared_ptr<Communicator> words,
+  NcclCommunicator(std::shared_ptr<cuda::NcclLink> link, std::shared_ptr<Communicator> words,
                    std::chrono::milliseconds time_limit)
       : link_(std::move(link)), words_(std::move(words)), limit_(time_limit) {
     detail::agree(*words_, "make a communicator of NCCL", [&] {
@@ -77,6 +77,21 @@ class NcclCommunicator : public Communicator, public PeerMemory {
     }
   }
 
+  // NCCL lets one side of a message be registered only where the other is, too.
+  MessageArrays message_arrays(std::uint64_t send_bytes, std::uint64_t receive_bytes) override {
+    MessageArrays made;
+    try {
+      if (send_bytes >= kLeastRegisteredBytes && receive_bytes >= kLeastRegisteredBytes)
+        made = {registered(send_bytes), registered(receive_bytes)};
+    } catch (const Error&) {
+      made = {};
+    }
+    const std::string yes = "registered";
+    const std::vector<std::string> all = words_->all_gather(made.received ? yes : "not registered");
+    const bool by_all = std::all_of(all.begin(), all.end(), [&](const auto& each) { return each == yes; });
+    return by_all ? made : MessageArrays{};
+  }
+
   void wait(Stream stream) override {
     const auto begin = std::chrono::steady_clock::now();
     try {
@@ -102,6 +117,19 @@ class NcclCommunicator : public Communicator, public PeerMemory {
   }
 
  private:
+  // NCCL's memory comes in pieces of 2 MiB.
+  static constexpr std::uint64_t kLeastRegisteredBytes = std::uint64_t{8} << 20;
+
+  // Keeps the link for as long as the array.
+  std::shared_ptr<std::byte> registered(std::uint64_t bytes) const {
+    struct Registered {
+      std::shared_ptr<cuda::NcclLink> link;
+      cuda::NcclLink::Memory memory;
+    };
+    const auto made = std::shared_ptr<Registered>(new Registered{link_, {*link_, bytes}});
+    return {made, made->memory.data()};
+  }
+
   // All ranks are asked, for only where each reaches all the others can they store. None is an error.
   void look_for_peers() {
     const auto ranks = static_cast<std::uint64_t>(words_->ranks());
@@ -143,7 +171,7 @@ class NcclCommunicator : public Communicator, public PeerMemory {
     link_->end();
   }
 
-  std::unique_ptr<cuda::NcclLink> link_;
+  std::shared_ptr<cuda::NcclLink> link_;
   std::shared_ptr<Communicator> words_;
   std::chrono::milliseconds limit_;
   std::optional<cuda::PeerArrays> arrays_;
@@ -161,7 +189,7 @@ void require_words(const std::shared_ptr<Communicator>& words) {
 std::shared_ptr<Communicator> nccl_communicator(ncclComm* comm, std::shared_ptr<Communicator> words,
                                                 std::chrono::milliseconds time_limit) {
   require_words(words);
-  return std::make_shared<NcclCommunicator>(std::make_unique<cuda::NcclLink>(comm), std::move(words),
+  return std::make_shared<NcclCommunicator>(std::make_shared<cuda::NcclLink>(comm), std::move(words),
                                             time_limit);
 }
 
@@ -176,7 +204,7 @@ std::shared_ptr<Communicator> nccl_communicator(int device, std::shared_ptr<Comm
   });
   id = words->all_gather(id).front();
   const cuda::NcclLink::Ranks ranks{.count = words->ranks(), .mine = words->rank()};
-  return std::make_shared<NcclCommunicator>(std::make_unique<cuda::NcclLink>(device, id, ranks),
+  return std::make_shared<NcclCommunicator>(std::make_shared<cuda::NcclLink>(device, id, ranks),
                                             std::move(words), time_limit);
 }
 

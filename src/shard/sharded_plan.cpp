@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -66,11 +67,17 @@ class Staging {
     on_host_ = std::make_unique<io::Buffer>(bytes);
     data_ = on_host_->data();
   }
+  // The communicator's.
+  Staging(std::uint64_t bytes, std::shared_ptr<std::byte> given)
+      : bytes_(bytes), given_(std::move(given)), data_(given_.get()) {}
+
   std::byte* data() const { return data_; }
   std::uint64_t bytes() const { return bytes_; }
+  bool is_given() const { return given_ != nullptr; }
 
  private:
   std::uint64_t bytes_;
+  std::shared_ptr<std::byte> given_;
   std::unique_ptr<io::Buffer> on_host_;
   std::optional<cuda::DeviceArray> on_device_;
   std::byte* data_ = nullptr;
@@ -148,15 +155,6 @@ void check_place(const ShardPlan& plan, const Communicator& communicator, const 
   }
 }
 
-// Two slices of messages, for passes and NCCL share the memory of a GPU, so that more gain nothing; eight of
-// stores (docs/notes/shard-experiments.md). Short messages cost more to start than they let overlap.
-int slice_bits_of(const ShardPlan& plan) {
-  constexpr std::uint64_t least_bytes = std::uint64_t{16} << 20;
-  std::uint64_t message = 0;
-  for (const ShardMessage& each : plan.sends()) message = std::max(message, each.bytes);
-  return message >= least_bytes ? 1 : 0;
-}
-
 }  // namespace
 
 struct ShardedPlan::State {
@@ -171,6 +169,7 @@ struct ShardedPlan::State {
   std::optional<detail::StoredShards> stores;
   std::optional<detail::SlicedShards> slices;
   std::optional<detail::SlicedShards> stored_slices;  // beside `stores`
+  std::string no_stores;                              // why
   std::string reason;
 
   bool packs() const { return !plan.pack().is_nothing(); }
@@ -178,10 +177,15 @@ struct ShardedPlan::State {
   // Without a packing what is sent would be written over while it is read.
   bool copies_to_send() const { return ways.in_place && !packs() && !unpacks(); }
 
+  // What the ranks agree on first; then come their arrays for messages, and the rest.
+  void choose() {
+    no_stores = "its memory is the host's";
+    if (local.engine == Engine::cuda) no_stores = choose_stores();
+  }
+
   void prepare() {
     const std::uint64_t width = plan.problem().element_bytes;
-    std::string no_stores = "its memory is the host's";
-    if (local.engine == Engine::cuda) no_stores = choose_way();
+    if (local.engine == Engine::cuda) choose_slices();
     if (stores) {
       reason = plan.stores().to_output
                    ? fmt::format("each segment of an output comes from one rank: {} it there ({})",
@@ -205,6 +209,17 @@ struct ShardedPlan::State {
     make_buffers(!stores, !stores || !plan.stores().to_output);
   }
 
+  // Collective. What is packed and unpacked goes from workspace to workspace.
+  void take_message_arrays() {
+    if (local.engine != Engine::cuda || stores) return;
+    const bool between = packs() && unpacks();
+    MessageArrays arrays =
+        communicator->message_arrays(between ? plan.in_bytes() : 0, between ? plan.out_bytes() : 0);
+    if (arrays.to_send == nullptr || arrays.received == nullptr) return;
+    to_send.emplace(plan.in_bytes(), std::move(arrays.to_send));
+    received.emplace(plan.out_bytes(), std::move(arrays.received));
+  }
+
   void make_buffers(bool sends, bool receives) {
     const std::uint64_t sent = packs() || copies_to_send() ? plan.in_bytes() : 0;
     if (sends && !to_send) to_send.emplace(sent, local.engine, local.device);
@@ -224,7 +239,7 @@ struct ShardedPlan::State {
 
  private:
   // Why it is not by stores.
-  std::string choose_way() {
+  std::string choose_stores() {
     std::string why;
     if (!ways.stores) {
       why = "stores were not asked for";
@@ -238,26 +253,38 @@ struct ShardedPlan::State {
       stores = detail::StoredShards::make(plan, local.device);
       why = "elements of this width have no kernel that stores at peers";
     }
+    return why;
+  }
+
+  // Short slices cost more to start than they let overlap. How many there are, and what is left to the links:
+  // docs/notes/shard-experiments.md.
+  void choose_slices() {
+    std::uint64_t message = 0;
+    for (const ShardMessage& each : plan.sends()) message = std::max(message, each.bytes);
+    const int message_bits = static_cast<int>(std::bit_width(message)) - 1;
+    detail::SlicedShards::Choice choice{.slice_bits = ways.slice_bits,
+                                        .link_multiprocessors = ways.link_multiprocessors,
+                                        .in_place = ways.in_place,
+                                        .stored = stores.has_value()};
     if (stores) {
-      const int most = ways.slice_bits < 0 ? 3 * slice_bits_of(plan) : ways.slice_bits;
-      if (most > 0 && !plan.stores().to_output) {
-        stored_slices = detail::SlicedShards::make(plan, local.device,
-                                                   {.slice_bits = most,
-                                                    .link_multiprocessors = ways.link_multiprocessors,
-                                                    .in_place = ways.in_place,
-                                                    .stored = true});
-      }
-      return "";
+      // 2 slices from 32 MiB on, 4 from 128 MiB, 8 from 512 MiB.
+      if (ways.slice_bits < 0) choice.slice_bits = std::clamp((message_bits - 23) / 2, 0, 3);
+      if (choice.slice_bits > 0 && !plan.stores().to_output)
+        stored_slices = detail::SlicedShards::make(plan, local.device, choice);
+      return;
     }
     // In place, what a slice receives must not be what another is packed from.
-    const bool may_slice = !ways.in_place || (packs() && unpacks());
-    const int bits = ways.slice_bits < 0 ? slice_bits_of(plan) : ways.slice_bits;
-    if (may_slice) {
-      slices = detail::SlicedShards::make(
-          plan, local.device,
-          {.slice_bits = bits, .link_multiprocessors = ways.link_multiprocessors, .in_place = ways.in_place});
+    if (ways.in_place && !(packs() && unpacks())) return;
+    // Between registered arrays NCCL goes by no buffers of its own, and leaves the passes more of the memory.
+    const bool registered = to_send && to_send->is_given();
+    if (ways.slice_bits < 0) {
+      constexpr int two_from_bits = 24;    // 16 MiB
+      constexpr int eight_from_bits = 27;  // 128 MiB
+      choice.short_ends = registered && message_bits >= eight_from_bits;
+      choice.slice_bits = choice.short_ends ? 3 : message_bits >= two_from_bits ? 1 : 0;
     }
-    return why;
+    choice.registered = registered;
+    slices = detail::SlicedShards::make(plan, local.device, choice);
   }
 };
 
@@ -274,6 +301,7 @@ ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communica
                                            .stores = {},
                                            .slices = {},
                                            .stored_slices = {},
+                                           .no_stores = {},
                                            .reason = {}})) {
   State& state = *state_;
   if (state.communicator == nullptr)
@@ -283,12 +311,16 @@ ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communica
     check_ways(state.plan, ways);
     state.local.engine = state.communicator->memory();
     if (state.local.engine == Engine::cuda) state.local.device = state.communicator->device();
-    state.prepare();
-    return fmt::format("{}, by {}, {} slices, in {}", digest_of(state.plan), backend(),
-                       state.slices          ? state.slices->slices()
-                       : state.stored_slices ? state.stored_slices->slices()
-                                             : 1,
+    state.choose();
+    return fmt::format("{}, by {}, in {}", digest_of(state.plan), state.stores ? "stores" : "messages",
                        ways.in_place ? "place" : "two arrays");
+  });
+  state.take_message_arrays();
+  detail::agree(*state.communicator, "make a plan of shards", [&] {
+    state.prepare();
+    return fmt::format("{} slices", state.slices          ? state.slices->slices()
+                                    : state.stored_slices ? state.stored_slices->slices()
+                                                          : 1);
   });
 }
 

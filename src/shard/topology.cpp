@@ -36,7 +36,8 @@ constexpr std::string_view kFlat = R"({
 
 class TopologyReader {
  public:
-  explicit TopologyReader(const std::string& source) : operation_("read the topology `" + source + "`") {}
+  explicit TopologyReader(const std::string& source)
+      : source_(source), operation_("read the topology `" + source + "`") {}
 
   Topology read(const std::string& text) const {
     const TopologyJson json = TopologyJson::parse(text, nullptr, false);
@@ -44,7 +45,12 @@ class TopologyReader {
       fail(ErrorCode::spec, operation_, "no JSON object", "an object with `levels`");
     check_fields(json, {"name", "levels", "message_us", "copy_gb_per_s"});
     Topology made;
-    made.name = json.value("name", TopologyJson("")).is_string() ? json.value("name", std::string()) : "";
+    made.name = source_;
+    if (json.contains("name")) {
+      if (!json["name"].is_string())
+        fail(ErrorCode::value, operation_, "a `name` of " + json["name"].dump(), "a word");
+      made.name = json["name"];
+    }
     made.message_us = number(json, "message_us", made.message_us, 0);
     made.copy_gb_per_s = number(json, "copy_gb_per_s", made.copy_gb_per_s, kLeastRate);
     if (!json.contains("levels") || !json["levels"].is_array() || json["levels"].empty())
@@ -81,7 +87,7 @@ class TopologyReader {
     if (!json.contains("gb_per_s"))
       fail(ErrorCode::value, operation_, "a level `" + level.name + "` without `gb_per_s`", "a rate");
     level.gb_per_s = number(json, "gb_per_s", 1, kLeastRate);
-    level.oversubscription = number(json, "oversubscription", 1, kLeastRate);
+    level.oversubscription = number(json, "oversubscription", 1, 1);
     if (json.contains("only_inside")) {
       if (!json["only_inside"].is_boolean())
         fail(ErrorCode::value, operation_, "an `only_inside` of another kind", "true or false");
@@ -106,6 +112,7 @@ class TopologyReader {
     }
   }
 
+  std::string source_;
   std::string operation_;
 };
 
@@ -169,7 +176,11 @@ ShardSimulation simulate_shards(const ShardProblem& problem, const Topology& top
   const auto out = leaving_elements(problem, sizes);
   const auto in = leaving_elements(inverse_of(problem), sizes);
   const std::uint64_t width = problem.element_bytes;
-  const ShardPlan plan(problem);
+  // What is told of one rank is told of the first that sends most: rank 0 may send nothing.
+  const auto busy = std::max_element(out[0].begin(), out[0].end()) - out[0].begin();
+  ShardProblem of_busy = problem;
+  of_busy.shards.rank = static_cast<int>(busy);
+  const ShardPlan plan(of_busy);
 
   ShardSimulation made;
   made.ranks = problem.shards.ranks;

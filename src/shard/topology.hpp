@@ -56,12 +56,12 @@ struct LevelLoad {
 struct ShardSimulation {
   int ranks = 1;
   ShardMethod method = ShardMethod::affine;
-  std::uint64_t ranks_met = 0;        // by rank 0
+  std::uint64_t ranks_met = 0;        // by the rank that sends most
   std::uint64_t sent_bytes = 0;       // by all ranks together
   std::uint64_t most_sent_bytes = 0;  // by one
   std::vector<LevelLoad> levels;
   double exchange_seconds = 0;  // of the busiest level, and the messages' own time
-  double passes_seconds = 0;    // packing and unpacking, of rank 0
+  double passes_seconds = 0;    // packing and unpacking, of the rank that sends most
   double seconds() const { return exchange_seconds + passes_seconds; }
 };
 

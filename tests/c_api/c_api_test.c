@@ -350,6 +350,53 @@ static void test_rows(void) {
   faro_route_destroy(routing);
 }
 
+/* Entries of every width and byte order, few and many; and rows that stay as they were. */
+static void test_entries_of_rows(void) {
+  enum { kRows = 100, kTaken = 3000 };
+  static double in[kRows], out[kTaken], sums[kRows];
+  static unsigned char entries[8 * kTaken];
+  for (int i = 0; i < kRows; ++i) in[i] = i + 0.5;
+  for (int bytes = 1; bytes <= 8; bytes *= 2) {
+    for (int kind = 0; kind < 4; ++kind) {
+      const int is_signed = kind & 1;
+      const int is_big = kind >> 1;
+      for (uint64_t count = 40; count <= kTaken; count += kTaken - 40) {
+        for (uint64_t i = 0; i < count; ++i) {
+          const uint64_t entry = is_signed && i % 9 == 4 ? ~(uint64_t)0 : i * 37 % kRows;
+          for (int b = 0; b < bytes; ++b)
+            entries[i * (uint64_t)bytes + (uint64_t)(is_big ? bytes - 1 - b : b)] =
+                (unsigned char)(entry >> 8 * b);
+        }
+        const faro_rows rows = {entries, count, bytes,          is_signed | (is_big ? FARO_BIG_ENDIAN : 0),
+                                kRows,   1,     sizeof(double), 0};
+        for (int i = 0; i < kTaken; ++i) out[i] = -1;
+        const double seven = 7;
+        EXPECT(faro_take(&rows, NULL, 0, in, out) == (is_signed ? FARO_VALUE : FARO_OK));
+        EXPECT(faro_take(&rows, &seven, 0, in, out) == FARO_OK);
+        for (uint64_t i = 0; i < count; ++i)
+          EXPECT(out[i] == (is_signed && i % 9 == 4 ? -1 : in[i * 37 % kRows]));
+        EXPECT(faro_take(&rows, &seven, sizeof seven, in, out) == FARO_OK);
+        for (uint64_t i = 0; i < count; ++i)
+          EXPECT(out[i] == (is_signed && i % 9 == 4 ? 7 : in[i * 37 % kRows]));
+        double expected[kRows] = {0};
+        for (int i = 0; i < kRows; ++i) sums[i] = 0;
+        for (uint64_t i = 0; i < count; ++i)
+          if (!is_signed || i % 9 != 4) expected[i * 37 % kRows] += out[i];
+        EXPECT(faro_add(&rows, FARO_F64, FARO_SUMS_USUAL, out, sums) == FARO_OK);
+        EXPECT(memcmp(sums, expected, sizeof sums) == 0);
+        const faro_route_options options = {.buckets = kRows, .capacity = -1};
+        faro_routing* routing = NULL;
+        const int64_t* list = NULL;
+        uint64_t number = 0;
+        EXPECT(faro_route(entries, count, bytes, rows.is_signed, &options, &routing) == FARO_OK);
+        EXPECT(faro_route_get(routing, FARO_ROUTE_INVERSE, &list, &number) == FARO_OK);
+        for (uint64_t p = 1; p < number; ++p) EXPECT(list[p - 1] * 37 % kRows <= list[p] * 37 % kRows);
+        faro_route_destroy(routing);
+      }
+    }
+  }
+}
+
 /* Few rows go without a plan, many and all plans of rows with one: both say the same. */
 static void test_plans_of_rows(void) {
   enum { kRows = 300, kTaken = 5000 };
@@ -391,7 +438,7 @@ static void test_plans_of_rows(void) {
   from[kTaken - 1] = kRows;
   const faro_rows late = {from, kTaken, 8, 0, kRows, 1, sizeof(uint32_t), 0};
   EXPECT(faro_take_new(&late, NULL, 0, in, again) == FARO_VALUE && strstr(faro_last_message(), "at position") != NULL);
-  few.entry_bytes = 2;
+  few.entry_bytes = 3;
   EXPECT(faro_take(&few, NULL, 0, in, out) == FARO_VALUE);
 
   const int64_t to[4] = {2, 0, 2, 1};
@@ -740,6 +787,7 @@ int main(int argc, char** argv) {
   test_plans(argc > 1 ? argv[1] : ".");
   test_views();
   test_rows();
+  test_entries_of_rows();
   test_plans_of_rows();
   test_files(argv[1]);
   test_shards();

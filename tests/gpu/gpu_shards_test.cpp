@@ -503,6 +503,28 @@ TEST_F(GpuShards, ByNccl) {
   expect_nccl({.permutation = Indexed::random(50021, 3), .element_bytes = 4, .shards = {.ranks = 2}}, {});
 }
 
+// Long enough for arrays that are registered with NCCL, and for slices of different lengths.
+TEST_F(GpuShards, ByNcclBetweenRegisteredArrays) {
+  if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  const ShardProblem transpose{
+      .permutation = maps::transpose(2048, 4096), .element_bytes = 64, .shards = {.ranks = 2}};
+  const ShardProblem reversal{
+      .permutation = maps::bit_reversal(23), .element_bytes = 64, .shards = {.ranks = 2}};
+  const ShardProblem affine{
+      .permutation = maps::random_bmmc(22, 3), .element_bytes = 8, .shards = {.ranks = 2}};
+  expect_nccl(transpose, {.stores = false}, true);
+  expect_nccl(reversal, {.stores = false});
+  expect_nccl(affine, {.stores = false});
+  expect_nccl(affine, {.stores = false, .slice_bits = 4});
+  expect_nccl(affine, {.stores = false, .slice_bits = 0});
+  const NamedAxes axes{.shape = {2001, 2003}, .order = {1, 0}};
+  expect_nccl({.permutation = Axes(axes.shape, axes.order),
+               .element_bytes = 8,
+               .shards = {.ranks = 2, .rank = 0, .in = ShardAxis{0}, .out = ShardAxis{0}},
+               .axes = axes},
+              {.stores = false});
+}
+
 TEST_F(GpuShards, ByNcclInAGraph) {
   if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
   expect_nccl({.permutation = maps::transpose(1024, 1024), .element_bytes = 4, .shards = {.ranks = 2}},
@@ -573,11 +595,16 @@ void expect_of_process(int socket, int rank) {
       {.permutation = Axes(axes.shape, axes.order),
        .element_bytes = 4,
        .shards = {.ranks = 2, .rank = rank, .in = ShardAxis{1, {11, 39}}, .out = ShardAxis{0}},
-       .axes = axes}};
+       .axes = axes},
+      {.permutation = maps::bit_reversal(23), .element_bytes = 8, .shards = {.ranks = 2, .rank = rank}}};
   for (const ShardProblem& problem : problems) {
     const WholeArray whole(problem, element_count(problem.permutation));
-    ShardedPlan plan(ShardPlan(problem), communicator, {}, {.slice_bits = 1});
-    EXPECT_EQ(std::string(plan.backend()) == "stores", can_reach != 0) << plan.backend_reason();
+    // The last one goes by messages, between arrays that are registered.
+    const bool by_messages = &problem == &problems.back();
+    ShardedPlan plan(ShardPlan(problem), communicator, {},
+                     by_messages ? ShardWays{.stores = false} : ShardWays{.slice_bits = 1});
+    EXPECT_EQ(std::string(plan.backend()) == "stores", !by_messages && can_reach != 0)
+        << plan.backend_reason();
     const std::vector<std::byte> in = whole.in_part(rank);
     const std::vector<std::byte> wanted = whole.out_part(rank);
     for (const std::size_t offset : {0U, 256U, 8U}) {
@@ -626,23 +653,29 @@ TEST_F(GpuShards, ByNcclOfTwoProcesses) {
 // A rank that does not come: the others' wait ends by the time limit, and their stream is free again.
 TEST_F(GpuShards, ALostRankEndsTheWaitByNccl) {
   if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  constexpr std::uint64_t kBytes = 16 << 20;
   const std::vector<int> devices{0, 1};
-  on_devices(in_memory_communicators(2), devices,
-             [&](Communicator& words, const std::shared_ptr<Communicator>& shared, OwnStream& stream) {
-               const auto communicator = nccl_communicator(words.rank(), shared, std::chrono::seconds(2));
-               const cuda::DeviceArray array(2 << 20, words.rank());
-               const std::vector<ShardMessage> messages{{1 - words.rank(), 0, 1 << 20}};
-               const auto exchange = [&] {
-                 communicator->exchange(array.data(), messages, array.data() + (1 << 20), messages,
-                                        Stream(stream.get()));
-                 communicator->wait(Stream(stream.get()));
-               };
-               exchange();
-               if (words.rank() == 1) return;  // lost
-               const std::string text = test::message_of(ErrorCode::device, exchange);
-               EXPECT_NE(text.find("nothing from a rank for 2000 ms"), std::string::npos) << text;
-               check_cuda(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize");
-             });
+  for (const bool registered : {false, true}) {
+    on_devices(in_memory_communicators(2), devices,
+               [&](Communicator& words, const std::shared_ptr<Communicator>& shared, OwnStream& stream) {
+                 const auto communicator = nccl_communicator(words.rank(), shared, std::chrono::seconds(2));
+                 const cuda::DeviceArray array(2 * kBytes, words.rank());
+                 MessageArrays arrays;
+                 if (registered) arrays = communicator->message_arrays(kBytes, kBytes);
+                 const std::vector<ShardMessage> messages{{1 - words.rank(), 0, kBytes}};
+                 const auto exchange = [&] {
+                   communicator->exchange(arrays.to_send ? arrays.to_send.get() : array.data(), messages,
+                                          arrays.received ? arrays.received.get() : array.data() + kBytes,
+                                          messages, Stream(stream.get()));
+                   communicator->wait(Stream(stream.get()));
+                 };
+                 exchange();
+                 if (words.rank() == 1) return;  // lost
+                 const std::string text = test::message_of(ErrorCode::device, exchange);
+                 EXPECT_NE(text.find("nothing from a rank for 2000 ms"), std::string::npos) << text;
+                 check_cuda(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize");
+               });
+  }
 }
 
 TEST_F(GpuShards, AnotherProblemIsRefusedOnAllRanks) {

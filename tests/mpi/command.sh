@@ -61,6 +61,22 @@ ranks 2 "$FARO" permute 'axes(0 1)' in.npy shared.npy --shards && fail "a wrong 
 [[ $(grep -c '^faro: ' stderr.txt) == 1 ]] || fail "not one line: $(cat stderr.txt)"
 ranks 2 "$FARO" permute 'axes(2 0 1)' in.npy nowhere/shared.npy --shards && fail "a missing folder was not refused"
 [[ $(grep -c '^faro: ' stderr.txt) == 1 ]] || fail "not one line: $(cat stderr.txt)"
+# Also what no rank could read, and what only one was asked for: nobody waits for a rank that is gone.
+for wrong in 'permute gray power.npy shared.npy --shards --none' 'bench nonsense --shards' 'bench @none.npy --shards'; do
+  ranks 3 "$FARO" $wrong && fail "$wrong was not refused"
+  [[ $(grep -c '^faro: ' stderr.txt) == 1 ]] || fail "not one line of $wrong: $(cat stderr.txt)"
+done
+of_two() { # the two ranks' arguments
+  local first=() && while [[ $1 != / ]]; do first+=("$1") && shift; done && shift
+  timeout 60 "$MPIEXEC" -n 1 "$FARO" "${first[@]}" : -n 1 "$FARO" "$@" 2>stderr.txt && fail "ranks that differ were not refused: $*"
+  [[ $(grep -c '^faro: ' stderr.txt) == 1 ]] || fail "not one line of $*: $(cat stderr.txt)"
+}
+of_two permute gray power.npy shared.npy --shards / permute bit_reversal power.npy shared.npy --shards
+of_two permute gray power.npy shared.npy --shards / shuffle power.npy shared.npy --seed 7 --shards
+of_two permute gray power.npy shared.npy --shards --memory 16KiB / permute gray power.npy shared.npy --shards --memory 64KiB
+of_two permute gray power.npy shared.npy --shards / permute gray power.npy shared.npy --shards --verify
+of_two permute gray power.npy shared.npy --shards / permute gray power.npy shared.npy --shards --none
+of_two bench 'gray(16)' --shards / bench nonsense --shards
 [[ -z $(ls -A . | grep partial || true) && ! -e shared.npy ]] || fail "something was left"
 
 ranks 3 "$FARO" bench 'transpose(300, 500)' --shards >bench.txt || fail "$(cat stderr.txt)"

@@ -32,6 +32,7 @@ FARO_NONE KernelEntry axes_lines_kernel(int /*unit*/) { return {}; }
 FARO_NONE KernelEntry axes_plane_kernel(const AxesPlaneShape& /*shape*/, bool /*aligned*/) { return {}; }
 FARO_NONE KernelEntry axes_turned_kernel(const AxesPlaneShape& /*shape*/, bool /*words*/) { return {}; }
 FARO_NONE KernelEntry axes_skinny_kernel(const kernels::AxesSkinnyShape& /*shape*/) { return {}; }
+FARO_NONE KernelEntry axes_whole_kernel(int /*unit*/) { return {}; }
 FARO_NONE KernelEntry axes_rows_kernel(int /*unit*/) { return {}; }
 FARO_NONE KernelEntry axes_elements_kernel(int /*unit*/) { return {}; }
 FARO_NONE KernelEntry view_rows_kernel(const kernels::ViewRowsShape& /*shape*/) { return {}; }

@@ -36,24 +36,35 @@ AxesBoxes::Variant box_variant(const std::vector<layout::StridedAxis>& axes, std
           .box = std::make_shared<const layout::StridedBox>(box)};
 }
 
-// Adds variants of one unit; false where the axes are no such transposes.
-bool add_lines(AxesLines& lines, const layout::UnitAxes& axes, std::uint64_t unit, const AxesVariant& as) {
-  for (const bool anywhere : {false, true}) {
-    const auto width = static_cast<std::uint32_t>(unit);
-    kernels::AxesLinesOptions options;
-    if (anywhere) options.in_skew = unit < kAxesVector ? width : 0;
-    if (anywhere) options.out_skew = width;
-    options.plane_shape = as.plane_shape;
-    options.band = as.band;
-    options.turned = as.turned;
-    options.skinny = as.skinny;
-    auto choice = kernels::make_axes_lines(axes, static_cast<int>(unit), options);
-    if (!choice) return false;
-    choice->params.in = {.begin = 0, .end = axes.count() * unit};
-    choice->params.out = choice->params.in;
-    lines.variants.push_back({.choice = *choice, .unit_bytes = unit, .anywhere = anywhere});
-  }
-  return true;
+// Nothing where the axes are no such transposes. `anywhere`: for arrays that are aligned to the unit alone.
+std::optional<AxesLines::Variant> lines_variant(const layout::UnitAxes& axes, std::uint64_t unit,
+                                                bool anywhere, const AxesVariant& as) {
+  const auto width = static_cast<std::uint32_t>(unit);
+  kernels::AxesLinesOptions options;
+  if (anywhere) options.in_skew = unit < kAxesVector ? width : 0;
+  if (anywhere) options.out_skew = width;
+  options.plane_shape = as.plane_shape;
+  options.band = as.band;
+  options.turned = as.turned;
+  options.skinny = as.skinny;
+  auto choice = kernels::make_axes_lines(axes, static_cast<int>(unit), options);
+  if (!choice) return std::nullopt;
+  choice->params.in = {.begin = 0, .end = axes.count() * unit};
+  choice->params.out = choice->params.in;
+  return AxesLines::Variant{.choice = *choice, .unit_bytes = unit, .anywhere = anywhere};
+}
+
+// Adds those for other alignments to the first, of the widest unit; false where the element's unit has none.
+bool complete(AxesLines& lines, const layout::UnitAxes& wide, const layout::UnitAxes& units,
+              std::uint64_t unit, const AxesVariant& as) {
+  const std::uint64_t wide_unit = lines.variants.front().unit_bytes;
+  const auto add = [&](const layout::UnitAxes& axes, std::uint64_t width, bool anywhere) {
+    auto variant = lines_variant(axes, width, anywhere, as);
+    if (variant) lines.variants.push_back(*std::move(variant));
+    return variant.has_value();
+  };
+  if (!add(wide, wide_unit, true)) return false;
+  return unit == wide_unit || (add(units, unit, false) && add(units, unit, true));
 }
 
 // The same axes with units as wide as the fastest axis allows where it stays.
@@ -88,11 +99,48 @@ bool rows_are_short(const layout::UnitAxes& wide, std::uint64_t wide_unit) {
   return wide_unit == kAxesVector && wide.shape.back() * wide_unit <= most_bytes;
 }
 
+// Whether planes lie one after another on both sides: a matrix, or a batch of them.
+bool lie_together(const layout::UnitAxes& axes) {
+  const std::size_t last = axes.shape.size() - 1;
+  return static_cast<std::size_t>(axes.order.back()) + 1 == last &&
+         axes.order[last - 1] == static_cast<int>(last);
+}
+
 // Lines of the largest tiles, of planes whose rows lie apart on both sides, reach less than ragged boxes.
 bool lines_are_apart(const AxesLines& lines, const layout::UnitAxes& axes) {
   const kernels::AxesLinesChoice& choice = lines.variants.front().choice;
   constexpr int most_threads = 512;
-  return choice.turned && choice.plane && choice.plane->threads > most_threads && axes.shape.size() > 2;
+  return choice.turned && choice.plane && choice.plane->threads > most_threads && !lie_together(axes);
+}
+
+// Whether a box moves whole vectors on both sides.
+bool moves_vectors(const kernels::BoxShape& shape) {
+  const int vector = static_cast<int>(kAxesVector);
+  return !shape.ragged && shape.unit_bytes * shape.in_vector == vector &&
+         shape.unit_bytes * shape.out_vector == vector;
+}
+
+// Of a side that is cut into tiles, the bytes of each piece.
+double piece_bytes(std::uint64_t bytes, int tile_bytes) {
+  return static_cast<double>(bytes) /
+         static_cast<double>(ceil_div(bytes, static_cast<std::uint64_t>(tile_bytes)));
+}
+
+// Tiles of planes that lie together reach more than boxes where they have 16 KiB and are full; single bytes,
+// and rows of 256 bytes, more than ragged boxes in any case (docs/notes/axes-experiments.md).
+bool tiles_suit(const kernels::AxesPlaneShape& tile, const layout::UnitAxes& axes,
+                const kernels::BoxShape& box) {
+  constexpr int least_bytes = 16 << 10;
+  constexpr int wide_row = 256;
+  if (tile.row_bytes * tile.line_bytes / tile.unit_bytes < least_bytes) return false;
+  const auto unit = static_cast<std::uint64_t>(tile.unit_bytes);
+  const auto row_axis = static_cast<std::size_t>(axes.order.back());
+  const double row = piece_bytes(axes.shape.back() * unit, tile.row_bytes);
+  const double column = piece_bytes(axes.shape[row_axis] * unit, tile.line_bytes);
+  const double filled = row * column / (tile.row_bytes * tile.line_bytes);
+  const bool narrow = tile.row_bytes < wide_row && tile.unit_bytes > 1;
+  if (!moves_vectors(box)) return !narrow || filled >= 2.0 / 3;
+  return filled >= (narrow ? 0.9 : 0.8);
 }
 
 // Tiles cut sides that are a little longer than some of them into short pieces, which boxes join to others:
@@ -102,41 +150,52 @@ bool lines_are_in_pieces(const AxesLines& lines, const layout::UnitAxes& axes, i
   if (!choice.plane) return false;
   constexpr double line = 128;
   constexpr double full = 0.7;
-  const auto piece_bytes = [unit_bytes](std::uint64_t side, int tile_bytes) {
-    const std::uint64_t bytes = side * static_cast<std::uint64_t>(unit_bytes);
-    return static_cast<double>(bytes) /
-           static_cast<double>(ceil_div(bytes, static_cast<std::uint64_t>(tile_bytes)));
-  };
+  const auto unit = static_cast<std::uint64_t>(unit_bytes);
   const auto row_axis = static_cast<std::size_t>(axes.order.back());
-  const std::size_t last = axes.shape.size() - 1;
-  const bool together = row_axis + 1 == last && axes.order[last - 1] == static_cast<int>(last);
-  if (together) return false;
-  const double row = piece_bytes(axes.shape[last], choice.plane->row_bytes);
-  const double column = piece_bytes(axes.shape[row_axis], choice.plane->line_bytes);
+  const double row = piece_bytes(axes.shape.back() * unit, choice.plane->row_bytes);
+  const double column = piece_bytes(axes.shape[row_axis] * unit, choice.plane->line_bytes);
   return std::min(row, column) < line ||
          row * column < full * choice.plane->row_bytes * choice.plane->line_bytes;
+}
+
+// Small arrays by the widest unit, and by the element's own; nothing where they are not small, or no batch.
+AxesWhole whole_arrays(const layout::UnitAxes& wide, std::uint64_t wide_unit, const layout::UnitAxes& units,
+                       std::uint64_t unit, const AxesVariant& as) {
+  AxesWhole whole;
+  const auto add = [&](const layout::UnitAxes& of, std::uint64_t width) {
+    const auto params = kernels::make_axes_whole(of, static_cast<int>(width), as.whole_bytes);
+    if (params) whole.variants.push_back({.params = *params, .unit_bytes = width});
+  };
+  add(wide, wide_unit);
+  if (wide_unit != unit && !whole.variants.empty() && as.alternatives) add(units, unit);
+  return whole;
+}
+
+// Rows of vectors that stay whole: boxes move them, whatever else (measured: 22 and 32% by lines, 89 and 93
+// by boxes).
+bool rows_are_wide(const layout::UnitAxes& wide, std::uint64_t wide_unit) {
+  return wide_unit == kAxesVector && wide.order.back() == static_cast<int>(wide.shape.size()) - 1;
 }
 
 // Whether lines move the axes faster than this box: where sides are long, where rows begin between vectors,
 // and where a plane of few rows or columns is larger than boxes are (docs/notes/axes-experiments.md).
 bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const AxesBoxes::Variant& box) {
   const kernels::BoxShape& shape = box.shape;
-  const int vector = static_cast<int>(kAxesVector);
-  const bool by_vectors =
-      shape.unit_bytes * shape.in_vector == vector && shape.unit_bytes * shape.out_vector == vector;
+  const auto& tile = lines.variants.front().choice.plane;
+  if (tile && lie_together(axes)) return tiles_suit(*tile, axes, shape);
   if (shape.ragged && (lines_are_apart(lines, axes) || lines_are_in_pieces(lines, axes, shape.unit_bytes)))
     return false;
-  if (!by_vectors || shape.ragged) return true;
-  if (lines.variants.front().choice.plane) return shorter_side(axes) >= kLongSide;
+  if (!moves_vectors(shape)) return true;
+  if (tile) return shorter_side(axes) >= kLongSide;
   // An element of several units is the fastest axis of both sides.
   const std::size_t last = axes.shape.size() - 1;
   const bool stays = axes.order.back() == static_cast<int>(last);
-  if (stays && shape.unit_bytes == vector) return false;  // measured: 22 and 32% by lines, 89 and 93 by boxes
   const std::size_t columns = stays && last > 0 ? last - 1 : last;
   const auto rows = static_cast<std::size_t>(axes.order[columns]);
   const auto element_bytes = (stays ? axes.shape[last] : 1) * static_cast<std::uint64_t>(shape.unit_bytes);
-  constexpr std::uint64_t line = 128;  // of a shorter side so long, boxes fill it with vectors
-  if (std::min(axes.shape[rows], axes.shape[columns]) * element_bytes >= line) return false;
+  // Boxes fill a shorter side of so many bytes with vectors, and narrow units earlier.
+  const std::uint64_t filled = shape.unit_bytes >= 8 ? 256 : shape.unit_bytes == 4 ? 128 : 64;
+  if (std::min(axes.shape[rows], axes.shape[columns]) * element_bytes >= filled) return false;
   constexpr std::uint64_t large_plane = 128 << 10;
   return axes.shape[rows] * axes.shape[columns] * element_bytes >= large_plane;
 }
@@ -191,20 +250,28 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
     return {.form = std::move(elements), .unit_bytes = unit};
   }
   if (!kernels::axes_rows_suit(wide, static_cast<int>(wide_unit)) || rows_are_short(wide, wide_unit)) {
+    if (variant.whole.value_or(!variant.boxes_only && !variant.lines_only)) {
+      AxesWhole whole = whole_arrays(wide, wide_unit, units, unit, variant);
+      if (!whole.variants.empty()) return {.form = std::move(whole), .unit_bytes = unit};
+    }
     AxesLines lines;
-    // Arrays that are not aligned to the wide unit take the narrow one.
-    const bool has_lines = !variant.boxes_only && add_lines(lines, wide, wide_unit, variant) &&
-                           (unit == wide_unit || add_lines(lines, units, unit, variant));
+    if (variant.lines_only || (!variant.boxes_only && !rows_are_wide(wide, wide_unit))) {
+      if (auto first = lines_variant(wide, wide_unit, false, variant)) lines.variants.push_back(*first);
+    }
+    const bool has_lines = !lines.variants.empty();
+    const auto are_complete = [&] {
+      return !variant.alternatives || complete(lines, wide, units, unit, variant);
+    };
     const bool plane = has_lines && lines.variants.front().choice.plane.has_value();
     const bool long_plane = plane && shorter_side(wide) >= kLongSide && !lines_are_apart(lines, wide);
-    if (has_lines && (variant.lines_only || long_plane)) {
+    if (has_lines && (variant.lines_only || long_plane) && are_complete()) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
     AxesBoxes boxes{{box_variant(layout::strided_axes(wide), wide_unit, true, variant)}};
-    if (has_lines && lines_suit(lines, wide, boxes.variants.front())) {
+    if (has_lines && lines_suit(lines, wide, boxes.variants.front()) && are_complete()) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
-    if (boxes.variants.front().alignment > unit) {
+    if (boxes.variants.front().alignment > unit && variant.alternatives) {
       boxes.variants.push_back(box_variant(layout::strided_axes(units), unit, false, variant));
     }
     return {.form = std::move(boxes), .unit_bytes = unit};

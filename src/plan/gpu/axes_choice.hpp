@@ -7,6 +7,7 @@
 //     rows stay, of more than 256 bytes           AxesRows    the widest unit of a row; the element's own
 //     a plane with long sides, few rows or        AxesLines   aligned to 16 and 32; to a wide unit; to a unit
 //       columns of a large one, odd ones
+//     small arrays of a batch                     AxesWhole   aligned to a wide unit; to a unit
 //     all else                                    AxesBoxes   aligned to 16; to a unit
 //
 // The grid is the params' tiles (AxesBoxes, AxesLines) or vectors over the kernel's threads (AxesRows), a
@@ -29,6 +30,7 @@ namespace faro::detail {
 
 /// What a benchmark may have otherwise than is usual.
 struct AxesVariant {
+  bool alternatives = true;                       // for arrays that are less aligned
   std::optional<int> plane_shape = std::nullopt;  // as kernels::AxesLinesOptions, all three
   std::uint64_t band = 0;
   std::optional<bool> turned = std::nullopt;
@@ -37,6 +39,8 @@ struct AxesVariant {
   bool lines_only = false;                      // never axes_box.hpp where lines fit
   bool skinny = true;                           // axes_skinny.hpp for few rows or columns
   bool ragged = true;                           // axes_ragged_box.hpp for rows that begin between vectors
+  std::optional<bool> whole = std::nullopt;     // axes_whole.hpp wherever it fits, or never
+  std::uint32_t whole_bytes = 0;                // of a block of it; 0: as usual
   std::uint32_t box_bytes = 0;                  // that boxes are wanted to have; 0: as usual
 };
 
@@ -65,6 +69,15 @@ struct AxesElements {
   std::vector<Variant> variants;
 };
 
+/// Small arrays of a batch, the widest unit first.
+struct AxesWhole {
+  struct Variant {
+    kernels::AxesWholeParams params;
+    std::uint64_t unit_bytes = 1;  // arrays are aligned to it
+  };
+  std::vector<Variant> variants;
+};
+
 struct AxesLines {
   struct Variant {
     kernels::AxesLinesChoice choice;
@@ -83,7 +96,7 @@ struct AxesRows {
 };
 
 struct AxesChoice {
-  std::variant<AxesCopy, AxesBoxes, AxesLines, AxesRows, AxesElements> form;
+  std::variant<AxesCopy, AxesBoxes, AxesLines, AxesRows, AxesElements, AxesWhole> form;
   std::uint64_t unit_bytes = 1;  // the element's, which all arrays are aligned to
 };
 

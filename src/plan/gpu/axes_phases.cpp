@@ -8,6 +8,7 @@
 #include "kernels/axes_plane.hpp"
 #include "kernels/axes_ragged_box.hpp"
 #include "kernels/axes_view_rows.hpp"
+#include "kernels/axes_whole.hpp"
 #include "plan/gpu/block_phases.hpp"
 #include "plan/gpu/sweep_phases.hpp"
 
@@ -81,6 +82,19 @@ struct AxesBlock {
       return (run_box<kernels::kBoxShapes[index]>(k) || ...);
     }
     (std::make_index_sequence<std::size(kernels::kBoxShapes)>());
+  }
+  bool operator()(const AxesWholeKernel& k) const {
+    with_unit(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
+      constexpr int unit = decltype(constant)::value;
+      const auto& p = params<kernels::AxesWholeParams>();
+      run(
+          [&](CountingMemory& m, std::uint64_t b, Thread t) {
+            BoxCounted<2> copying{{m}};
+            kernels::load_axes_whole<unit>(copying, p, b, t);
+          },
+          [&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::store_axes_whole<unit>(m, p, b, t); });
+    });
+    return true;
   }
   bool operator()(const AxesLinesKernel& k) const {
     with_unit(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {

@@ -1,5 +1,4 @@
 // Permutations of axes: one pass, by the kernels that axes_choice.hpp has chosen.
-#include <cmath>
 #include <variant>
 
 #include "permutation/cyclic_axes.hpp"
@@ -21,6 +20,18 @@ GpuKernel of_box(const AxesBoxes::Variant& chosen) {
           .carveout = Carveout::needed,
           .in_alignment = chosen.alignment,
           .out_alignment = chosen.alignment};
+}
+
+GpuKernel of_whole(const AxesWhole::Variant& chosen) {
+  return {.id = AxesWholeKernel{static_cast<int>(chosen.unit_bytes)},
+          .params = chosen.params,
+          .blocks = chosen.params.tiles,
+          .first_step = 1,
+          .threads = kernels::kWholeThreads,
+          .shared_bytes = chosen.params.shared_bytes(),
+          .carveout = Carveout::needed,
+          .in_alignment = chosen.unit_bytes,
+          .out_alignment = chosen.unit_bytes};
 }
 
 GpuKernel of_lines(const AxesLines::Variant& chosen) {
@@ -95,6 +106,9 @@ struct KernelsOf {
   void operator()(const AxesLines& lines) const {
     for (const AxesLines::Variant& variant : lines.variants) pass.kernels.push_back(of_lines(variant));
   }
+  void operator()(const AxesWhole& whole) const {
+    for (const AxesWhole::Variant& variant : whole.variants) pass.kernels.push_back(of_whole(variant));
+  }
   void operator()(const AxesElements& elements) const {
     for (const AxesElements::Variant& variant : elements.variants) {
       pass.kernels.push_back(of_elements(variant));
@@ -117,42 +131,42 @@ std::string axes_words(const GpuPass& pass, const PassWork& /*work*/) {
                                      : "tiles of the input become tiles of the output";
 }
 
-// Vectors hide all but what rows that begin anywhere are read again for.
+// Fitted to drawn shapes on an H200 (docs/notes/prediction-experiments.md).
 struct AxesFactors {
   CostFactors operator()(const AxesTurnedKernel& /*kernel*/) const {
-    return {.bytes = 1.082, .load_sectors = 0.173, .store_sectors = 2.8, .store_lines = 0.053};
+    return {.bytes = 1.06, .store_sectors = 3, .load_lines = 0.13, .blocks = 6700};
   }
   CostFactors operator()(const AxesPlaneKernel& /*kernel*/) const {
-    return {.bytes = 1.069, .load_sectors = 0.368, .load_lines = 0.083};
+    return {.bytes = 1.03, .wavefronts = 3.7, .blocks = 2700};
   }
   CostFactors operator()(const AxesSkinnyKernel& /*kernel*/) const {
-    return {.bytes = 1.04, .store_sectors = 0.6};
+    return {.bytes = 1.03, .shared_requests = 1.1, .parts = 8.8, .blocks = 7600};
+  }
+  CostFactors operator()(const AxesWholeKernel& /*kernel*/) const {
+    return {.bytes = 1.04, .load_sectors = 0.2, .store_sectors = 0.2};
   }
   CostFactors operator()(const AxesLinesKernel& /*kernel*/) const {
-    return {.bytes = 0.92, .load_lines = 0.05, .store_lines = 0.6, .shared_requests = 1};
+    return {.bytes = 0.95, .store_lines = 1.64, .shared_requests = 5.5, .parts = 4.7, .blocks = 4400};
   }
   CostFactors operator()(const AxesBoxKernel& kernel) const {
-    if (kernel.shape.ragged) return {.bytes = 1.032, .load_lines = 0.161, .store_lines = 0.312};
-    return {.bytes = 1.085, .load_lines = 0.18, .store_lines = 0.18};
+    if (!kernel.shape.ragged)
+      return {.bytes = 1.12, .load_sectors = 0.95, .store_sectors = 1.9, .blocks = 3200};
+    return {.bytes = 1.09,
+            .load_lines = 0.38,
+            .store_lines = 0.21,
+            .shared_requests = 0.25,
+            .wavefronts = 0.93,
+            .parts = 4.9,
+            .blocks = 6300};
   }
   template <typename Other>
   CostFactors operator()(const Other& /*rows, which go as they lie*/) const {
-    return {.bytes = 1.05, .load_sectors = 0.2, .store_sectors = 0.2};
+    return {.bytes = 1.08, .parts = 37, .blocks = 700};
   }
 };
 
-// Ragged boxes of narrow units are bound by shared memory, which they read unit by unit, with its place;
-// where it takes about as long as device memory, the two hide each other in part.
-constexpr CostFactors kUnitByUnit{.bytes = 0, .shared_requests = 0.47, .wavefronts = 1.06};
-
 std::optional<double> axes_cost(const CountedPass& of) {
-  const KernelId& id = of.pass.gpu->kernels.front().id;
-  const auto moved = cost_us(of, std::visit(AxesFactors(), id));
-  const auto* const box = std::get_if<AxesBoxKernel>(&id);
-  if (box == nullptr || !box->shape.ragged) return moved;
-  const auto read = cost_us(of, kUnitByUnit);
-  if (!moved || !read) return std::nullopt;
-  return std::sqrt(std::hypot(*moved * *moved, *read * *read));
+  return overlapped_us(of, std::visit(AxesFactors(), of.pass.gpu->kernels.front().id));
 }
 
 }  // namespace

@@ -22,56 +22,35 @@ struct ExchangeBlock {
     memory.run({.blocks = 1, .threads = static_cast<std::uint32_t>(kernel.threads), .first_block = block},
                phases...);
   }
-  template <int unit, MovedElements as>
-  void run_chunks() const {
-    const auto& p = std::get<kernels::ReversalParams>(kernel.params);
-    run([&](CountingMemory& m, std::uint64_t b, std::uint32_t t) { kernels::load_chunks<unit>(m, p, b, t); },
-        [&](CountingMemory& m, std::uint64_t b, std::uint32_t t) {
-          kernels::store_chunks<unit, as>(m, p, b, t);
-        });
-  }
-  template <int unit, MovedElements as>
-  void run_whole() const {
-    const auto& p = std::get<kernels::CyclicWholeParams>(kernel.params);
+  template <int unit, MovedElements as, typename Params>
+  void run_two() const {
+    const auto& p = std::get<Params>(kernel.params);
     run([&](CountingMemory& m, std::uint64_t b,
-            std::uint32_t t) { kernels::load_whole_cyclic<unit>(m, p, b, t); },
+            std::uint32_t t) { kernels::load_exchange<unit>(m, p, b, t); },
         [&](CountingMemory& m, std::uint64_t b, std::uint32_t t) {
-          kernels::store_whole_cyclic<unit, as>(m, p, b, t);
+          kernels::store_exchange<unit, as>(m, p, b, t);
         });
   }
-  template <int unit, bool several>
-  void run_squares() const {
-    const auto& p = std::get<kernels::SquaresParams>(kernel.params);
-    run([&](CountingMemory& m, std::uint64_t b, std::uint32_t t) { kernels::load_squares<unit>(m, p, b, t); },
-        [&](CountingMemory& m, std::uint64_t b, std::uint32_t t) {
-          kernels::store_squares<unit, several>(m, p, b, t);
-        });
+  // One of those that there are.
+  template <typename Params, MovedElements... choices>
+  bool run_as(int unit_bytes, MovedElements as) const {
+    with_unit(static_cast<std::uint64_t>(unit_bytes), [&](auto unit) {
+      static_cast<void>(
+          ((as == choices ? (run_two<decltype(unit)::value, choices, Params>(), true) : false) || ...));
+    });
+    return true;
   }
 
   bool operator()(const ReversalKernel& k) const {
-    with_unit(static_cast<std::uint64_t>(k.unit_bytes), [&](auto unit) {
-      constexpr int bytes = decltype(unit)::value;
-      if (k.as == MovedElements::units) return run_chunks<bytes, MovedElements::units>();
-      run_chunks<bytes, MovedElements::several>();
-    });
-    return true;
+    return run_as<kernels::ReversalParams, MovedElements::units, MovedElements::several>(k.unit_bytes, k.as);
   }
   bool operator()(const CyclicWholeKernel& k) const {
-    with_unit(static_cast<std::uint64_t>(k.unit_bytes), [&](auto unit) {
-      constexpr int bytes = decltype(unit)::value;
-      if (k.as == MovedElements::in_order) return run_whole<bytes, MovedElements::in_order>();
-      if (k.as == MovedElements::units) return run_whole<bytes, MovedElements::units>();
-      run_whole<bytes, MovedElements::several>();
-    });
-    return true;
+    return run_as<kernels::CyclicWholeParams, MovedElements::in_order, MovedElements::units,
+                  MovedElements::several>(k.unit_bytes, k.as);
   }
   bool operator()(const SquaresKernel& k) const {
-    with_unit(static_cast<std::uint64_t>(k.unit_bytes), [&](auto unit) {
-      constexpr int bytes = decltype(unit)::value;
-      if (k.several_units) return run_squares<bytes, true>();
-      run_squares<bytes, false>();
-    });
-    return true;
+    return run_as<kernels::SquaresParams, MovedElements::units, MovedElements::several>(
+        k.unit_bytes, k.several_units ? MovedElements::several : MovedElements::units);
   }
   template <typename Other>
   bool operator()(const Other& /*of another family*/) const {

@@ -76,6 +76,11 @@ struct KernelName {
                        k.shape.ragged ? "ragged " : "", units_text(k.shape.unit_bytes), k.in_run_bytes,
                        k.out_run_bytes, k.shape.in_vector, k.shape.out_vector);
   }
+  std::string operator()(const AxesWholeKernel& k) const {
+    const auto& p = std::get<kernels::AxesWholeParams>(params);
+    return fmt::format("axes whole, {}, {} arrays of {} bytes a block", units_text(k.unit_bytes),
+                       p.tile_bytes / p.array_bytes, p.array_bytes);
+  }
   std::string operator()(const AxesLinesKernel& k) const { return "axes lines, " + units_text(k.unit_bytes); }
   std::string operator()(const AxesPlaneKernel& k) const {
     return "axes plane, " + plane_text(k.shape) + (k.aligned ? ", rows at vectors" : "");

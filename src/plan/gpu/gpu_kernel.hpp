@@ -74,6 +74,9 @@ struct AxesBoxKernel {
   std::uint64_t in_run_bytes = 0;  // that lie together, of a whole box; for a reader
   std::uint64_t out_run_bytes = 0;
 };
+struct AxesWholeKernel {  // small arrays of a batch
+  int unit_bytes = 4;
+};
 struct AxesLinesKernel {
   int unit_bytes = 4;
 };
@@ -150,18 +153,20 @@ struct ColumnsKernel {
 using KernelId =
     std::variant<CopyKernel, AffineTileKernel, SegmentsKernel, OrbitKernel, SwapKernel, SmallKernel,
                  SweepKernel, ReversalKernel, CyclicWholeKernel, SquaresKernel, AxesBoxKernel,
-                 AxesLinesKernel, AxesPlaneKernel, AxesTurnedKernel, AxesSkinnyKernel, AxesRowsKernel,
-                 AxesElementsKernel, ViewRowsKernel, CyclicKernel, ModularKernel, PatchKernel, WindowKernel,
-                 RunsKernel, DirectKernel, LevelKernel, ChunkKernel, ColumnsKernel>;
+                 AxesWholeKernel, AxesLinesKernel, AxesPlaneKernel, AxesTurnedKernel, AxesSkinnyKernel,
+                 AxesRowsKernel, AxesElementsKernel, ViewRowsKernel, CyclicKernel, ModularKernel, PatchKernel,
+                 WindowKernel, RunsKernel, DirectKernel, LevelKernel, ChunkKernel, ColumnsKernel>;
 
 /// What every kernel takes by value, after its family.
-using KernelParams = std::variant<
-    std::monostate, kernels::AffineTileParams, kernels::AffineBlockedParams, kernels::AffineSegmentsParams,
-    kernels::AffineInPlaceParams, kernels::BlockedInPlaceParams, kernels::AffineSwapParams,
-    kernels::AffineSmallParams, GpuTransposeLaunch, kernels::ReversalParams, kernels::CyclicWholeParams,
-    kernels::SquaresParams, kernels::AxesBoxParams, kernels::AxesLinesParams, kernels::AxesRowsParams,
-    kernels::AxesElementsParams, kernels::ViewRowsParams, kernels::CyclicParams, kernels::WindowParams,
-    kernels::RunsParams, kernels::DirectParams, kernels::PartitionParams, kernels::ColumnsParams>;
+using KernelParams =
+    std::variant<std::monostate, kernels::AffineTileParams, kernels::AffineBlockedParams,
+                 kernels::AffineSegmentsParams, kernels::AffineInPlaceParams, kernels::BlockedInPlaceParams,
+                 kernels::AffineSwapParams, kernels::AffineSmallParams, GpuTransposeLaunch,
+                 kernels::ReversalParams, kernels::CyclicWholeParams, kernels::SquaresParams,
+                 kernels::AxesBoxParams, kernels::AxesWholeParams, kernels::AxesLinesParams,
+                 kernels::AxesRowsParams, kernels::AxesElementsParams, kernels::ViewRowsParams,
+                 kernels::CyclicParams, kernels::WindowParams, kernels::RunsParams, kernels::DirectParams,
+                 kernels::PartitionParams, kernels::ColumnsParams>;
 
 /// How a multiprocessor's memory is split between shared memory and the first-level cache.
 enum class Carveout {

@@ -1,20 +1,27 @@
 // What a pass of a GPU takes, from its counts: the terms that the solvers' costs are made of.
 //
-//     microseconds  =  fixed                                    of each launch
-//                    + bytes  / copy                            moved, tables included, times `bytes`
-//                    + 32 x sectors, less bytes / copy          beyond the bytes, times `load_sectors`, …
-//                    + 128 x lines, less bytes / copy           beyond the bytes, times `load_lines`, …
-//                    + requests, accesses and wavefronts / cycles   of warps, times theirs
+//     device memory     bytes  / copy                            moved, tables included, times `bytes`
+//                     + 32 x sectors, less bytes / copy          beyond the bytes, times `load_sectors`, …
+//                     + 128 x lines, less bytes / copy           beyond the bytes, times `load_lines`, …
+//     multiprocessors   requests, accesses and wavefronts / cycles   of warps, times theirs
+//                     + parts / cycles                           requests beyond those of whole vectors
+//                     + blocks / resident / cycles               how long a block takes, with so many at once
 //
 // A copy is the driver's, and a cycle one of all multiprocessors together: both are the calibration's
-// (plan/target.hpp), so factors are numbers without a unit. They say how far a kernel's accesses, its
-// instructions and its shared memory overlap: with all of them hidden behind device memory, `bytes` is a
-// little more than 1 and the others 0. Sectors beyond the bytes are those that neighbours ask for again, from
-// a cache, or write in part; lines beyond them tell of rows that begin anywhere. Each kernel has its own
-// factors, fitted to measurements on an H200 and an H100 (docs/notes/prediction-experiments.md).
+// (plan/target.hpp), so factors are numbers without a unit; `blocks` is cycles of one multiprocessor. Filling
+// and draining the device adds a fixed time to each launch. cost_us() is the sum of all. overlapped_us() is
+// for kernels whose blocks are many and small: device memory and the multiprocessors work at the same time,
+// so it is nearly the longer of both,
+//
+//     (memory^6 + multiprocessors^6)^(1/6)                       12% more where they are equal
+//
+// Sectors beyond the bytes are those that neighbours ask for again, from a cache, or write in part; lines
+// beyond them tell of rows that begin anywhere. Each kernel has its own factors, fitted to measurements on an
+// H200 and an H100 (docs/notes/prediction-experiments.md).
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 
@@ -48,6 +55,28 @@ struct CountedPass {
   double wavefronts() const {
     return static_cast<double>(counts.shared_loads.wavefronts + counts.shared_stores.wavefronts);
   }
+  /// Requests beyond those that move all bytes as vectors of 16, a warp at a time.
+  double parts() const {
+    constexpr double warp_bytes = 512;
+    const auto beyond = [](std::uint64_t requests, std::uint64_t bytes) {
+      return std::max(0.0, static_cast<double>(requests) - static_cast<double>(bytes) / warp_bytes);
+    };
+    return beyond(counts.global_loads.requests, pass.bytes_read) +
+           beyond(counts.global_stores.requests, pass.bytes_written);
+  }
+  /// Blocks, over those that a multiprocessor holds: by shared memory, and registers for 32 warps, of which
+  /// kernels with 64 a thread have that many.
+  double turns_of_blocks() const {
+    if (!pass.launch || pass.launch->threads == 0) return 0;
+    constexpr std::uint64_t shared_bytes = std::uint64_t{228} << 10;
+    constexpr std::uint64_t system_bytes = 1024;  // of a block
+    constexpr std::uint64_t threads = 1024;
+    constexpr std::uint64_t most = 32;
+    const std::uint64_t resident = std::min({most, shared_bytes / (pass.launch->shared_bytes + system_bytes),
+                                             threads / static_cast<std::uint64_t>(pass.launch->threads)});
+    return static_cast<double>(pass.launch->blocks) /
+           static_cast<double>(std::max<std::uint64_t>(1, resident));
+  }
 };
 
 /// Factors of the terms above.
@@ -60,6 +89,8 @@ struct CostFactors {
   double requests = 0;
   double shared_requests = 0;
   double wavefronts = 0;
+  double parts = 0;
+  double blocks = 0;
 };
 
 /// Bytes that a count of `unit`s stands for, beyond `bytes`.
@@ -67,10 +98,20 @@ inline double beyond(std::uint64_t count, double unit, double bytes) {
   return std::max(0.0, unit * static_cast<double>(count) - bytes);
 }
 
-/// The sum of the terms; nothing where the rates are not known.
-inline std::optional<double> cost_us(const CountedPass& of, const CostFactors& factors) {
-  const std::optional<Calibration>& rates = of.rates;
-  if (!rates || rates->copy.gb_per_s <= 0 || rates->shared_wavefronts_per_us <= 0) return std::nullopt;
+/// Whether a cost can be told from these rates.
+inline bool has_rates(const std::optional<Calibration>& rates) {
+  return rates && rates->copy.gb_per_s > 0 && rates->shared_wavefronts_per_us > 0;
+}
+
+/// What filling and draining the device takes: of a copy once, and from launch to launch.
+inline double launches_us(const CountedPass& of) {
+  constexpr double between_us = 5;
+  const std::uint64_t launches = of.pass.launch ? of.pass.launch->launches : 1;
+  return of.rates->copy.fixed_us + between_us * static_cast<double>(std::max<std::uint64_t>(1, launches) - 1);
+}
+
+/// Device memory's terms. Requires: has_rates(of.rates).
+inline double memory_us(const CountedPass& of, const CostFactors& factors) {
   constexpr double kCostSector = 32;
   constexpr double kCostLine = 128;
   constexpr double kBytesPerUs = 1e3;  // of a gigabyte a second
@@ -83,11 +124,35 @@ inline std::optional<double> cost_us(const CountedPass& of, const CostFactors& f
                         factors.store_sectors * beyond(stores.sectors, kCostSector, written) +
                         factors.load_lines * beyond(loads.lines, kCostLine, read) +
                         factors.store_lines * beyond(stores.lines, kCostLine, written);
+  return copied / (of.rates->copy.gb_per_s * kBytesPerUs);
+}
+
+/// The multiprocessors' terms. Requires: has_rates(of.rates).
+inline double processors_us(const CountedPass& of, const CostFactors& factors) {
   const double cycles = factors.requests * of.requests() + factors.shared_requests * of.shared_requests() +
-                        factors.wavefronts * of.wavefronts();
-  const double launches = of.pass.launch ? static_cast<double>(of.pass.launch->launches) : 1;
-  return launches * rates->copy.fixed_us + copied / (rates->copy.gb_per_s * kBytesPerUs) +
-         cycles / rates->shared_wavefronts_per_us;
+                        factors.wavefronts * of.wavefronts() + factors.parts * of.parts() +
+                        factors.blocks * of.turns_of_blocks();
+  return cycles / of.rates->shared_wavefronts_per_us;
+}
+
+/// The sum of the terms; nothing where the rates are not known.
+inline std::optional<double> cost_us(const CountedPass& of, const CostFactors& factors) {
+  if (!has_rates(of.rates)) return std::nullopt;
+  return launches_us(of) + memory_us(of, factors) + processors_us(of, factors);
+}
+
+/// Nearly the longer of both kinds of terms. `alone_cycles`: what the multiprocessors do that hides behind
+/// nothing. Nothing where the rates are not known.
+inline std::optional<double> overlapped_us(const CountedPass& of, const CostFactors& factors,
+                                           double alone_cycles = 0) {
+  if (!has_rates(of.rates)) return std::nullopt;
+  constexpr double power = 6;
+  const double memory = memory_us(of, factors) + alone_cycles / of.rates->shared_wavefronts_per_us;
+  const double processors = processors_us(of, factors);
+  const double longer = std::max({memory, processors, 1e-9});
+  return launches_us(of) +
+         longer *
+             std::pow(std::pow(memory / longer, power) + std::pow(processors / longer, power), 1 / power);
 }
 
 }  // namespace faro::detail

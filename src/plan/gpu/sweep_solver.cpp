@@ -22,33 +22,34 @@ bool same_family(const GpuKernel& a, const GpuTransposeLaunch& b) {
   return std::get<GpuTransposeLaunch>(a.params).params.index() == b.params.index();
 }
 
-// Of a family's launches, fitted to an H100's times (docs/notes/prediction-experiments.md). Windows of
-// columns are moved `moved` bytes at a time, a launch each, and device memory likes them wide; columns leave
-// lines in parts.
+// Fitted to drawn shapes on an H200 and an H100 (docs/notes/prediction-experiments.md). Windows of columns
+// are moved some bytes of a row at a time, a launch each, and device memory likes them wide.
 struct SweepFactors {
-  double narrow;  // a line over the bytes that a launch moves of a row
+  double narrow = 0;  // a line over the bytes that a launch moves of a row
+  double cut = 0;     // 1 where rows begin within sectors, which neighbouring windows share
 
-  CostFactors operator()(const kernels::C2rVectorRowsParams& /*p*/) const { return {.bytes = 1.8}; }
+  CostFactors operator()(const kernels::C2rVectorRowsParams& /*p*/) const {
+    return {.bytes = 1.05, .shared_requests = 1.8, .wavefronts = 0.43, .blocks = 7200};
+  }
   CostFactors operator()(const kernels::C2rVectorWindowsParams& /*p*/) const {
-    return {.bytes = 1, .store_lines = 0.1 + 1.2 * narrow};
+    return {
+        .bytes = 1.13 + 0.7 * narrow + cut * (0.36 + 1.24 * narrow), .store_lines = 0.52, .wavefronts = 1.11};
   }
   CostFactors operator()(const kernels::C2rVectorLongRowsParams& /*p*/) const {
-    return {.bytes = 0.934, .load_lines = 0.124, .wavefronts = 0.83};
+    return {.bytes = 1.03, .load_sectors = 0.96, .store_lines = 0.485, .wavefronts = 1.11, .blocks = 4300};
   }
   CostFactors operator()(const kernels::C2rVectorStripsParams& /*p*/) const {
-    return {.bytes = 0.934, .store_lines = 0.305};
+    return {.bytes = 1.06, .store_sectors = 1.2, .load_lines = 0.37, .store_lines = 0.08, .wavefronts = 1.16};
   }
-  CostFactors operator()(const kernels::C2rRowsParams& /*p*/) const {
-    return {.bytes = 1.053, .store_sectors = 1.142};
-  }
+  CostFactors operator()(const kernels::C2rRowsParams& /*p*/) const { return {.bytes = 1.41, .parts = 29}; }
   CostFactors operator()(const kernels::C2rWindowsParams& /*p*/) const {
-    return {.bytes = 1.053, .store_lines = 1.026};
+    return {.bytes = 1.47 + 1.46 * narrow + 0.04 * cut, .store_sectors = 3.4, .parts = 16.5};
   }
   CostFactors operator()(const kernels::C2rLongRowsParams& /*p*/) const {
-    return {.bytes = 0.998, .load_lines = 0.768};
+    return {.bytes = 1.23, .load_lines = 0.735, .shared_requests = 11.3};
   }
   CostFactors operator()(const kernels::C2rStripsParams& /*p*/) const {
-    return {.bytes = 0.998, .store_lines = 1.186};
+    return {.bytes = 1.15, .load_lines = 1.16, .shared_requests = 1.16, .parts = 16.7, .blocks = 9700};
   }
   // Whole arrays, and rows that no block holds: bound by instructions.
   template <typename Other>
@@ -57,26 +58,45 @@ struct SweepFactors {
   }
 };
 
-// Windows of single bytes are bound by shared memory.
-constexpr CostFactors kWindowsOfBytes{.bytes = 0, .wavefronts = 1.6};
+SweepFactors factors_of(const kernels::C2rWindowsParams& p, std::size_t launches, std::uint64_t unit_bytes) {
+  constexpr std::uint64_t line = 128;
+  constexpr std::uint64_t sector = 32;
+  const std::uint64_t row_bytes = p.shape.n * p.units * unit_bytes;
+  return {.narrow = static_cast<double>(line * launches) / static_cast<double>(row_bytes),
+          .cut = row_bytes % sector == 0 ? 0.0 : 1.0};
+}
+
+// Rows that are shuffled in shared memory: a thread divides where a run of its row ends, and while it does
+// its warp waits; so it does for units that are moved one by one.
+double cycles_at_ends(const CountedPass& of, const kernels::C2rVectorRowsParams& p, double unit_bytes) {
+  constexpr double warp = 32;
+  constexpr double warp_bytes = 512;
+  constexpr double cycles_of_end = 36;
+  constexpr double cycles_of_unit = 12.8;
+  const double run = static_cast<double>(p.diagonal ? p.shape.b : p.shape.n) * unit_bytes;
+  const double ends = std::min(1.0, p.threads / warp * warp_bytes / run) * of.moved_bytes() / warp_bytes;
+  const double units = std::max(0.0, of.shared_requests() - of.moved_bytes() / (warp * unit_bytes));
+  return cycles_of_end * ends + cycles_of_unit * units;
+}
 
 std::optional<double> sweep_cost(const CountedPass& of) {
   const GpuPass& pass = *of.pass.gpu;
-  if (const auto* const squares = std::get_if<SquaresKernel>(&pass.kernels.front().id)) {
+  const GpuKernel& kernel = pass.kernels.front();
+  if (const auto* const squares = std::get_if<SquaresKernel>(&kernel.id)) {
     return cost_us(of, {.bytes = 1.15 + 1.1 / squares->unit_bytes});  // units are read one by one
   }
-  const auto& launch = std::get<GpuTransposeLaunch>(pass.kernels.front().params);
-  const auto& unit = std::get<SweepKernel>(pass.kernels.front().id);
-  // A window's columns: those of the array, over the launches.
-  double moved = 128;
-  if (const auto* const p = std::get_if<kernels::C2rVectorWindowsParams>(&launch.params)) {
-    moved =
-        static_cast<double>(p->window.shape.n * unit.unit_bytes) / static_cast<double>(pass.kernels.size());
+  const auto& params = std::get<GpuTransposeLaunch>(kernel.params).params;
+  const auto unit_bytes = static_cast<std::uint64_t>(std::get<SweepKernel>(kernel.id).unit_bytes);
+  SweepFactors factors;
+  double cycles = 0;
+  if (const auto* const vectors = std::get_if<kernels::C2rVectorWindowsParams>(&params)) {
+    factors = factors_of(vectors->window, pass.kernels.size(), unit_bytes);
+  } else if (const auto* const units = std::get_if<kernels::C2rWindowsParams>(&params)) {
+    factors = factors_of(*units, pass.kernels.size(), unit_bytes);
+  } else if (const auto* const rows = std::get_if<kernels::C2rVectorRowsParams>(&params)) {
+    cycles = cycles_at_ends(of, *rows, static_cast<double>(unit_bytes));
   }
-  constexpr double kSweptLine = 128;
-  const auto swept = cost_us(of, std::visit(SweepFactors{kSweptLine / moved}, launch.params));
-  if (!std::holds_alternative<kernels::C2rVectorWindowsParams>(launch.params)) return swept;
-  return std::max(swept, cost_us(of, kWindowsOfBytes));
+  return overlapped_us(of, std::visit(factors, params), cycles);
 }
 
 }  // namespace

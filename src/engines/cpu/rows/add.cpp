@@ -2,6 +2,8 @@
 // a thread owns whole arrays, a part of every row, a range of the output's rows, or a bucket of them.
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <type_traits>
@@ -36,9 +38,14 @@ class RowSums {
       for (std::uint64_t i = begin; i < end; ++i) beside_[i].start(stored(out, i));
     }
   }
+  // Rows to which nothing was added keep their bytes, those of a NaN as well.
   void store(std::byte* out, std::uint64_t begin, std::uint64_t end) const {
     if constexpr (!Sum::kInPlace) {
       for (std::uint64_t i = begin; i < end; ++i) {
+        Sum begun;
+        begun.start(stored(out, i));
+        using Bytes = std::array<std::byte, sizeof(Sum)>;
+        if (std::bit_cast<Bytes>(begun) == std::bit_cast<Bytes>(beside_[i])) continue;
         const Stored result = beside_[i].result();
         std::memcpy(out + i * sizeof(Stored), &result, sizeof(Stored));
       }

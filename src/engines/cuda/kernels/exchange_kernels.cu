@@ -16,68 +16,46 @@ namespace faro::cuda {
 
 using kernels::MovedElements;
 
-template <int unit_bytes, MovedElements as>
+template <int unit_bytes, MovedElements as, typename Params>
 __global__ void __launch_bounds__(kernels::kInPlaceThreads)
-    reverse_chunks(const __grid_constant__ kernels::ReversalParams params, std::byte* data) {
+    exchange_in_place(const __grid_constant__ Params params, std::byte* data) {
   extern __shared__ __align__(kSharedAlignment) std::byte shared[];
   InPlaceMemory memory{data, nullptr, nullptr, shared};
-  kernels::load_chunks<unit_bytes>(memory, params, blockIdx.x, threadIdx.x);
+  kernels::load_exchange<unit_bytes>(memory, params, blockIdx.x, threadIdx.x);
   __syncthreads();
-  kernels::store_chunks<unit_bytes, as>(memory, params, blockIdx.x, threadIdx.x);
-}
-
-template <int unit_bytes, MovedElements as>
-__global__ void __launch_bounds__(kernels::kInPlaceThreads)
-    move_whole_cyclic(const __grid_constant__ kernels::CyclicWholeParams params, std::byte* data) {
-  extern __shared__ __align__(kSharedAlignment) std::byte shared[];
-  InPlaceMemory memory{data, nullptr, nullptr, shared};
-  kernels::load_whole_cyclic<unit_bytes>(memory, params, blockIdx.x, threadIdx.x);
-  __syncthreads();
-  kernels::store_whole_cyclic<unit_bytes, as>(memory, params, blockIdx.x, threadIdx.x);
-}
-
-template <int unit_bytes, bool several_units>
-__global__ void __launch_bounds__(kernels::kInPlaceThreads)
-    exchange_tiles(const __grid_constant__ kernels::SquaresParams params, std::byte* data) {
-  extern __shared__ __align__(kSharedAlignment) std::byte shared[];
-  InPlaceMemory memory{data, nullptr, nullptr, shared};
-  kernels::load_squares<unit_bytes>(memory, params, blockIdx.x, threadIdx.x);
-  __syncthreads();
-  kernels::store_squares<unit_bytes, several_units>(memory, params, blockIdx.x, threadIdx.x);
+  kernels::store_exchange<unit_bytes, as>(memory, params, blockIdx.x, threadIdx.x);
 }
 
 namespace {
 
-template <typename Kernel>
-const void* in_place_address(Kernel* kernel) {
-  return reinterpret_cast<const void*>(kernel);
+template <typename Params, MovedElements... choices>
+const void* exchange_kernel(int unit_bytes, MovedElements as) {
+  return faro::detail::by_unit_bytes(static_cast<std::uint64_t>(unit_bytes), [as](auto bytes) {
+    const void* found = nullptr;
+    static_cast<void>(
+        ((as == choices
+              ? (found = reinterpret_cast<const void*>(&exchange_in_place<bytes(), choices, Params>), true)
+              : false) ||
+         ...));
+    return found;
+  });
 }
 
 }  // namespace
 
 const void* reversal_kernel(int unit_bytes, MovedElements as) {
-  if (as == MovedElements::in_order) return nullptr;
-  return faro::detail::by_unit_bytes(static_cast<std::uint64_t>(unit_bytes), [&](auto bytes) {
-    return as == MovedElements::units ? in_place_address(&reverse_chunks<bytes(), MovedElements::units>)
-                                      : in_place_address(&reverse_chunks<bytes(), MovedElements::several>);
-  });
+  return exchange_kernel<kernels::ReversalParams, MovedElements::units, MovedElements::several>(unit_bytes,
+                                                                                                as);
 }
 
 const void* whole_cyclic_kernel(int unit_bytes, MovedElements as) {
-  return faro::detail::by_unit_bytes(static_cast<std::uint64_t>(unit_bytes), [&](auto bytes) {
-    if (as == MovedElements::in_order) {
-      return in_place_address(&move_whole_cyclic<bytes(), MovedElements::in_order>);
-    }
-    return as == MovedElements::units ? in_place_address(&move_whole_cyclic<bytes(), MovedElements::units>)
-                                      : in_place_address(&move_whole_cyclic<bytes(), MovedElements::several>);
-  });
+  return exchange_kernel<kernels::CyclicWholeParams, MovedElements::in_order, MovedElements::units,
+                         MovedElements::several>(unit_bytes, as);
 }
 
 const void* squares_kernel(int unit_bytes, bool several_units) {
-  return faro::detail::by_unit_bytes(static_cast<std::uint64_t>(unit_bytes), [&](auto bytes) {
-    return several_units ? in_place_address(&exchange_tiles<bytes(), true>)
-                         : in_place_address(&exchange_tiles<bytes(), false>);
-  });
+  return exchange_kernel<kernels::SquaresParams, MovedElements::units, MovedElements::several>(
+      unit_bytes, several_units ? MovedElements::several : MovedElements::units);
 }
 
 }  // namespace faro::cuda

@@ -5,6 +5,7 @@
 //     axes box      AxesBoxParams, in, out                     dynamic shared memory: params.shared_bytes()
 //     axes lines    AxesLinesParams, in, out                   dynamic shared memory: params.shared_bytes
 //     axes plane, axes turned, axes skinny    the same
+//     axes whole    AxesWholeParams, in, out                  dynamic shared memory: params.shared_bytes()
 //     axes rows     AxesRowsParams, in, out
 //     axes elements, view rows    AxesElementsParams, ViewRowsParams, in, out
 //     cyclic        CyclicParams, in, out
@@ -28,6 +29,7 @@
 namespace faro::cuda {
 
 KernelEntry axes_box_kernel(const kernels::BoxShape& shape);
+KernelEntry axes_whole_kernel(int unit_bytes);
 KernelEntry axes_lines_kernel(int unit_bytes);
 KernelEntry axes_plane_kernel(const kernels::AxesPlaneShape& shape, bool aligned);
 KernelEntry axes_turned_kernel(const kernels::AxesPlaneShape& shape, bool words);

@@ -35,6 +35,15 @@ struct NcclLibrary {
               CUstream_st* stream) = nullptr;
   int (*receive)(void* to, std::size_t count, int type, int peer, ncclComm* comm,
                  CUstream_st* stream) = nullptr;
+  // Since version 2.19; all or none.
+  int (*allocate)(void** data, std::size_t bytes) = nullptr;
+  int (*release)(void* data) = nullptr;
+  int (*enlist)(ncclComm* comm, void* data, std::size_t bytes, void** handle) = nullptr;
+  int (*strike)(ncclComm* comm, void* handle) = nullptr;
+
+  bool has_memory() const {
+    return allocate != nullptr && release != nullptr && enlist != nullptr && strike != nullptr;
+  }
 };
 
 template <typename Function>
@@ -42,6 +51,11 @@ void find_symbol(void* handle, const char* symbol, Function& function) {
   function = reinterpret_cast<Function>(dlsym(handle, symbol));
   if (function == nullptr)
     fail(ErrorCode::device, kNccl, std::string("a libnccl.so.2 without ") + symbol, "NCCL 2.7 or newer");
+}
+
+template <typename Function>
+void look_for_symbol(void* handle, const char* symbol, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(handle, symbol));
 }
 
 NcclLibrary open_nccl() {
@@ -66,6 +80,10 @@ NcclLibrary open_nccl() {
   find_symbol(handle, "ncclGroupEnd", made.group_end);
   find_symbol(handle, "ncclSend", made.send);
   find_symbol(handle, "ncclRecv", made.receive);
+  look_for_symbol(handle, "ncclMemAlloc", made.allocate);
+  look_for_symbol(handle, "ncclMemFree", made.release);
+  look_for_symbol(handle, "ncclCommRegister", made.enlist);
+  look_for_symbol(handle, "ncclCommDeregister", made.strike);
   return made;
 }
 
@@ -135,6 +153,35 @@ void NcclLink::keep(const std::byte* from, std::byte* to, std::uint64_t bytes, S
   const DeviceGuard guard(device_);
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream.handle()), "cudaMemcpyAsync",
         kNccl);
+}
+
+NcclLink::Memory::Memory(const NcclLink& link, std::uint64_t bytes) : link_(link) {
+  if (!nccl().has_memory()) {
+    fail(ErrorCode::device, kNccl, "a libnccl.so.2 without ncclMemAlloc and ncclCommRegister",
+         "NCCL 2.19 or newer");
+  }
+  if (link.comm_ == nullptr)
+    fail(ErrorCode::device, kNccl, "a communicator that was aborted", "one in order");
+  const DeviceGuard guard(link.device_);
+  void* made = nullptr;
+  check_nccl(nccl().allocate(&made, bytes), "ncclMemAlloc");
+  const int result = nccl().enlist(link.comm_, made, bytes, &handle_);
+  if (result != kNcclSuccess) {
+    static_cast<void>(nccl().release(made));
+    check_nccl(result, "ncclCommRegister");
+  }
+  data_ = static_cast<std::byte*>(made);
+}
+
+NcclLink::Memory::~Memory() {
+  try {
+    const DeviceGuard guard(link_.device_);
+    if (link_.comm_ != nullptr) static_cast<void>(nccl().strike(link_.comm_, handle_));
+    static_cast<void>(nccl().release(data_));
+  } catch (const Error&) {
+    // A device that is lost has no memory to take back.
+    static_cast<void>(cudaGetLastError());
+  }
 }
 
 void NcclLink::look() const {

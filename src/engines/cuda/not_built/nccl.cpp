@@ -27,6 +27,8 @@ void NcclLink::keep(const std::byte* /*from*/, std::byte* /*to*/, std::uint64_t 
                     Stream /*stream*/) const {
   require_available();
 }
+NcclLink::Memory::Memory(const NcclLink& link, std::uint64_t /*bytes*/) : link_(link) { require_available(); }
+NcclLink::Memory::~Memory() { static_cast<void>(link_); }
 void NcclLink::look() const { require_available(); }
 void NcclLink::end() const { require_available(); }
 void NcclLink::abort() noexcept { owned_ = false; }

@@ -57,6 +57,7 @@ struct EntryOf {
     return {squares_kernel(k.unit_bytes, k.several_units), threads()};
   }
   KernelEntry operator()(const plan::AxesBoxKernel& k) const { return axes_box_kernel(k.shape); }
+  KernelEntry operator()(const plan::AxesWholeKernel& k) const { return axes_whole_kernel(k.unit_bytes); }
   KernelEntry operator()(const plan::AxesLinesKernel& k) const { return axes_lines_kernel(k.unit_bytes); }
   KernelEntry operator()(const plan::AxesPlaneKernel& k) const {
     return axes_plane_kernel(k.shape, k.aligned);
@@ -155,6 +156,9 @@ void patch(kernels::AxesBoxParams& params, Pointers& at, const Launched& by) {
   const Address to = split(at.out, kernels::kLineSector);
   params.skew(from.skew / unit, to.skew / unit);
   at = {from.base, to.base};
+}
+void patch(kernels::AxesWholeParams& params, Pointers& at, const Launched& /*by*/) {
+  place_vectors(params, at, kernels::kLineSector);
 }
 void patch(kernels::AxesRowsParams& params, Pointers& at, const Launched& /*by*/) {
   place_vectors(params, at, kVector);

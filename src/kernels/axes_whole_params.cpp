@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <numeric>
+
+#include "faro/error.hpp"
+#include "kernels/axes_params.hpp"
+#include "rounding.hpp"
+
+namespace faro::kernels {
+namespace {
+
+using faro::detail::ceil_div;
+
+constexpr std::uint64_t kWholeVector = kMovedBytes;
+constexpr std::uint64_t kWholeWarp = 32;
+
+// Arrays of a block: about 32 KiB, of which a multiprocessor has six; by sectors where that is not much less,
+// so that blocks neither read nor write one another's; `most_arrays` at most.
+std::uint64_t arrays_of_tile(std::uint64_t array_bytes, std::uint64_t most_arrays, std::uint64_t wanted) {
+  constexpr std::uint64_t sector = 32;
+  const std::uint64_t near = (wanted + array_bytes / 2) / array_bytes;
+  const std::uint64_t most = std::max<std::uint64_t>(1, std::min(near, most_arrays));
+  const std::uint64_t grain = sector / std::gcd(array_bytes, sector);
+  return most < grain ? most : most / grain * grain;
+}
+
+// What a block's loop costs, in cycles of a multiprocessor: each unit is a read of shared memory, which as
+// many warps wait for as meet in a bank, and some instructions, four a cycle. A unit's place is ten an axis;
+// of a vector no longer than the fastest axis two such, and little each. A period needs them for a vector of
+// each of its lanes, the list for an array's units.
+double loop_cost(const AxesWholeParams& p, int unit_bytes) {
+  constexpr int warps_sampled = 4;
+  const std::uint64_t vectors = ceil_div(p.tile_bytes, kWholeVector);
+  const std::uint64_t slots = std::min<std::uint64_t>(vectors, p.period);
+  const auto warps = static_cast<double>(ceil_div(slots, kWholeWarp));
+  const auto turns = static_cast<double>(ceil_div(vectors, slots));
+  const double units = static_cast<double>(kWholeVector) / unit_bytes;
+  const double read = axes_whole_congestion(p, unit_bytes, warps_sampled);
+  const double place = 2.5 * static_cast<double>(p.axes) + 1;
+  const bool in_rows = units > 2 && p.axis[0].extent.divisor() >= units;
+  const double places = in_rows ? 2 * place + 0.75 * units : units * place;
+  if (p.list_vectors > 0) {
+    const auto listing = static_cast<double>(ceil_div(p.list_vectors * kWholeEntries, kWholeWarp));
+    return warps * (turns * (units * (2 + read) + 20)) + listing * (place + 2);
+  }
+  return warps * (turns * units * (0.75 + read) + places);
+}
+
+// The vectors after which units come from the same places, or a list of these, and the gaps of shared memory:
+// what costs least.
+void choose_period(AxesWholeParams& p, int unit_bytes) {
+  const std::uint64_t vectors = ceil_div(p.tile_bytes, kWholeVector);
+  const std::uint64_t least = std::lcm(std::uint64_t{p.array_bytes}, kWholeVector) / kWholeVector;
+  AxesWholeParams best = p;
+  double least_cost = std::numeric_limits<double>::infinity();
+  const auto take = [&](const AxesWholeParams& tried) {
+    const double cost = loop_cost(tried, unit_bytes);
+    if (cost >= least_cost) return;
+    least_cost = cost;
+    best = tried;
+  };
+  for (const std::uint32_t pad_bits : {kWholeUnpadded, 7U, 8U, 9U}) {
+    AxesWholeParams tried = p;
+    tried.pad_bits = pad_bits;
+    const std::uint64_t grain =
+        pad_bits == kWholeUnpadded ? 1 : (std::uint64_t{1} << pad_bits) / kWholeVector;
+    const std::uint64_t aligned = std::lcm(least, grain);
+    // As many periods as there are threads, or one; where not even two fit, none repeats.
+    std::uint64_t period = std::max<std::uint64_t>(1, kWholeThreads / aligned) * aligned;
+    if (2 * period > vectors) period = aligned;
+    const bool repeats = 2 * period <= vectors;
+    if (!repeats) period = vectors + 2;
+    tried.period = static_cast<std::uint32_t>(period);
+    tried.period_step = repeats ? tried.place(static_cast<std::uint32_t>(period * kWholeVector)) : 0;
+    take(tried);
+    if (repeats || unit_bytes == kMovedBytes) continue;
+    const std::uint32_t last = (p.array_units.divisor() - 1) / kWholeEntries;
+    tried.list_vectors = last + static_cast<std::uint32_t>(whole_list_vectors(kMovedBytes / unit_bytes));
+    take(tried);
+  }
+  p = best;
+}
+
+// The addresses of a warp's lanes at one unit: the turns that their words take, over the fewest.
+double bank_turns(const std::array<std::uint32_t, kWholeWarp>& address, std::size_t lanes, int unit_bytes) {
+  constexpr std::size_t banks = 32;
+  std::array<std::array<std::uint32_t, kWholeWarp>, banks> words{};
+  std::array<std::size_t, banks> number{};
+  // Wide units are read by halves and quarters of a warp: as many words a turn.
+  const std::size_t phase =
+      std::min<std::size_t>(kWholeWarp, banks * 4 / static_cast<std::size_t>(unit_bytes));
+  const std::size_t wide = std::max<std::size_t>(1, static_cast<std::size_t>(unit_bytes) / 4);
+  std::size_t turns = 0;
+  for (std::size_t first = 0; first < lanes; first += phase) {
+    number.fill(0);
+    std::size_t most = 0;
+    for (std::size_t lane = first; lane < std::min(first + phase, lanes); ++lane) {
+      for (std::size_t w = 0; w < wide; ++w) {
+        const auto word = address[lane] / 4 + static_cast<std::uint32_t>(w);
+        auto& there = words[word % banks];
+        std::size_t& count = number[word % banks];
+        const auto end = there.begin() + static_cast<std::ptrdiff_t>(count);
+        if (std::find(there.begin(), end, word) == end) there[count++] = word;
+        most = std::max(most, count);
+      }
+    }
+    turns += most;
+  }
+  return static_cast<double>(turns) / static_cast<double>(ceil_div(lanes, phase));
+}
+
+}  // namespace
+
+double axes_whole_congestion(const AxesWholeParams& p, int unit_bytes, int most_warps) {
+  const auto unit = static_cast<std::uint32_t>(unit_bytes);
+  const std::uint64_t vectors = ceil_div(p.tile_bytes, kWholeVector);
+  const std::uint64_t slots = std::min<std::uint64_t>(vectors, p.period);
+  const std::uint64_t warps = ceil_div(slots, kWholeWarp);
+  const std::uint64_t step = std::max<std::uint64_t>(1, warps / static_cast<std::uint64_t>(most_warps));
+  // Of many warps a few reads tell enough.
+  const std::uint32_t units = static_cast<std::uint32_t>(kMovedBytes) / unit;
+  double turns = 0;
+  double reads = 0;
+  for (std::uint64_t warp = 0; warp < warps; warp += step) {
+    for (std::uint32_t k = 0; k < units; ++k) {
+      std::array<std::uint32_t, kWholeWarp> address{};
+      const std::uint64_t lanes = std::min(kWholeWarp, slots - warp * kWholeWarp);
+      for (std::uint64_t lane = 0; lane < lanes; ++lane) {
+        auto rest = static_cast<std::uint32_t>((warp * kWholeWarp + lane) * units) + k;
+        std::uint32_t at = 0;
+        for (std::int32_t a = 0; a < p.axes; ++a) {
+          std::uint32_t digit = rest;
+          rest = p.axis[a].extent.divide(digit);
+          at += digit * p.axis[a].step;
+        }
+        address[lane] = p.place(at + rest * p.array_bytes);
+      }
+      turns += bank_turns(address, lanes, unit_bytes);
+      ++reads;
+    }
+  }
+  return turns / reads;
+}
+
+std::optional<AxesWholeParams> make_axes_whole(const layout::UnitAxes& axes, int unit_bytes,
+                                               std::uint32_t tile_bytes) {
+  constexpr std::uint64_t usual_bytes = 32 << 10;
+  constexpr std::uint64_t least_blocks = 128;
+  constexpr std::uint64_t blocks = 512;  // where there are few arrays, blocks have fewer of them
+  check_size(axes, static_cast<std::uint64_t>(unit_bytes));
+  const std::size_t n = axes.shape.size();
+  const auto unit = static_cast<std::uint64_t>(unit_bytes);
+  if (n < 3 || n - 1 > kMostAxes || axes.order.front() != 0) return std::nullopt;
+  const std::uint64_t arrays = axes.shape.front();
+  const std::uint64_t all_bytes = axes.count() * unit;
+  const std::uint64_t array_bytes = all_bytes / arrays;
+  if (array_bytes > kMostWholeBytes) return std::nullopt;
+  AxesWholeParams params{};
+  params.in = params.out = {.begin = 0, .end = all_bytes};
+  const bool as_usual = tile_bytes == 0;
+  const std::uint64_t together = as_usual ? arrays_of_tile(array_bytes, arrays / blocks, usual_bytes)
+                                          : arrays_of_tile(array_bytes, arrays, tile_bytes);
+  params.tiles = ceil_div(arrays, together);
+  if (as_usual && params.tiles < least_blocks) return std::nullopt;
+  params.tile_bytes = static_cast<std::uint32_t>(together * array_bytes);
+  params.vector_bytes = kMovedBytes;
+  params.array_units = device::Division32(static_cast<std::uint32_t>(array_bytes / unit));
+  params.array_bytes = static_cast<std::uint32_t>(array_bytes);
+  const std::vector<std::uint64_t> in_strides = axes.in_strides();
+  for (std::size_t i = n; i-- > 1;) {
+    const auto a = static_cast<std::size_t>(axes.order[i]);
+    params.axis[params.axes++] = {.extent = device::Division32(static_cast<std::uint32_t>(axes.shape[a])),
+                                  .step = static_cast<std::uint32_t>(in_strides[a] * unit)};
+  }
+  choose_period(params, unit_bytes);
+  return params;
+}
+
+}  // namespace faro::kernels
