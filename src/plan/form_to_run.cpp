@@ -37,9 +37,18 @@ std::optional<Permutation> form_of_any_width(const Affine& map) {
   return as_axes(map);
 }
 
+// On a CPU boxes are faster than an affine map's tiles where the caches hold neither array
+// (docs/notes/axes-experiments.md).
+bool boxes_suit_cpu(const Axes& axes, std::uint64_t element_bytes, const Target& target) {
+  constexpr std::size_t kMostAxes = 16;
+  return axes.shape().size() <= kMostAxes && !std::is_sorted(axes.order().begin(), axes.order().end()) &&
+         axes.count() > target.streaming_bytes / element_bytes;
+}
+
 bool axes_suit(const Permutation& permutation, std::uint64_t element_bytes, const Target& target) {
   const auto* const axes = std::get_if<Axes>(&permutation);
-  if (axes == nullptr || target.engine != Engine::cuda || target.tile) return false;
+  if (axes == nullptr || target.tile) return false;
+  if (target.engine == Engine::cpu) return boxes_suit_cpu(*axes, element_bytes, target);
   const AxesChoice choice = choose_axes(*axes, element_bytes, 1, {.alternatives = false});
   if (std::holds_alternative<AxesRows>(choice.form)) return true;
   if (std::holds_alternative<AxesElements>(choice.form)) return false;

@@ -84,6 +84,15 @@ void add_view_counts(detail::MarginText& text, const StridedPlan& plan, const Pa
   }
 }
 
+// On a CPU boxes are faster than the tiles of an affine map where the caches hold neither array, and most of
+// all where the output begins between lines (docs/notes/axes-experiments.md).
+bool goes_by_boxes(const StridedPlan& plan, const Permutation& permutation) {
+  constexpr std::size_t kMostAxes = 16;
+  const std::size_t axes = plan.normal().extents.size();
+  return plan.target().engine == Engine::cpu && plan.moved_bytes() > plan.target().streaming_bytes &&
+         axes > 1 && axes <= kMostAxes && std::holds_alternative<Affine>(permutation);
+}
+
 }  // namespace
 
 StridedPlan::StridedPlan(const Strided& view, std::uint64_t element_bytes, Target target)
@@ -93,7 +102,7 @@ StridedPlan::StridedPlan(const Strided& view, std::uint64_t element_bytes, Targe
   out_elements_ = faro::out_elements(view_);
   moved_bytes_ = element_count(view_) * element_bytes_;
   if (const auto permutation = as_permutation(normal_);
-      permutation && takes_width(*permutation, element_bytes_)) {
+      permutation && takes_width(*permutation, element_bytes_) && !goes_by_boxes(*this, *permutation)) {
     permutation_ = std::make_shared<const Plan>(
         Problem{.permutation = *permutation, .element_bytes = element_bytes_}, target_);
     return;
