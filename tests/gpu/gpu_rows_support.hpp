@@ -86,11 +86,9 @@ struct Entries {
   std::vector<std::int64_t> values;
 
   Bytes bytes() const {
-    Bytes all;
-    for (const std::int64_t value : values) {
-      const auto* const from = reinterpret_cast<const std::byte*>(&value);
-      all.insert(all.end(), from, from + type.bytes);
-    }
+    const auto width = static_cast<std::size_t>(type.bytes);
+    Bytes all(values.size() * width);
+    for (std::size_t k = 0; k < values.size(); ++k) std::memcpy(all.data() + k * width, &values[k], width);
     return all;
   }
 };
