@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 /* Grows when functions are added, without taking any away: a program may ask for at least what it was made with. */
-#define FARO_ABI_VERSION 4
+#define FARO_ABI_VERSION 5
 
 /* --- what went wrong */
 
@@ -258,6 +258,17 @@ typedef enum faro_sums { FARO_SUMS_USUAL, FARO_SUMS_F32, FARO_SUMS_F64, FARO_SUM
 
 /* out[entries[i]] += in[i], in the order of i. */
 FARO_API faro_status faro_add(const faro_rows* rows, faro_number number, faro_sums sums, const void* in, void* out);
+
+/* Ragged rows: segment s of the input has elements offsets[s] to offsets[s + 1] - 1. Of `offsets` the entries, their count (one
+ * more than there are segments), widths and `threads` count; of `from`, which names the segments that are taken, the entries, their
+ * count and widths; `element_bytes` has any width. The first writes from->count + 1 offsets, where the taken segments begin when they
+ * lie one after another; the second moves them to `out`, of as many elements as the last of those says. Errors: FARO_VALUE for
+ * offsets that go down, segments that there are none of, and arrays of other sizes or such that overlap, before anything is
+ * written. */
+FARO_API faro_status faro_taken_offsets(const faro_rows* offsets, const faro_rows* from, uint64_t element_bytes,
+                                        int64_t* out_offsets);
+FARO_API faro_status faro_take_segments(const faro_rows* offsets, const faro_rows* from, uint64_t element_bytes,
+                                        const void* in, uint64_t in_bytes, void* out, uint64_t out_bytes);
 
 /* The same as plans, for GPUs too: with engine cuda entries and arrays lie on the device, every run reads the entries that
  * are there then, is queued on `stream` and waits for nothing, and may be captured into a graph. With `repeats` of at

@@ -16,7 +16,7 @@ from ._errors import FaroTypeError, FaroUnsupportedError, refuse
 from ._functions import ascontiguousarray
 from .maps import IndexEntries, index_entries
 
-__all__ = ["take", "put", "add_at", "route", "combine", "Routing"]
+__all__ = ["take", "take_segments", "put", "add_at", "route", "combine", "Routing"]
 
 _NUMBERS = {"i1": 0, "u1": 1, "i2": 2, "u2": 3, "i4": 4, "u4": 5, "i8": 6, "u8": 7, "f2": 8, "bfloat16": 9, "f4": 10, "f8": 11}
 _SUMS = {"usual": 0, "fp32": 1, "fp64": 2, "compensated": 3}
@@ -147,6 +147,37 @@ def _take_back(x: Any, indices: Any, axis: int | None, fill: Any, out: Any, stre
         _run.check_out(x, array, out, shape, "take")
     put(made, indices, x, k, stream=stream, check=check, threads=threads)
     return made if out is not None else _arrays.given_back(x, made)
+
+
+def take_segments(x: Any, offsets: Any, indices: Any, *, out: Any = None, threads: int = 0) -> tuple[Any, Any]:
+    """Ragged rows, each whole: segment s is ``x[offsets[s] : offsets[s + 1]]`` along the first axis; returns the segments
+    ``indices[0]``, ``indices[1]``, … one after another, and where they begin, int64, one more than there are of them.
+
+    On the host; on a GPU faro's C++ interface has ``plan_segments``. Raises FaroValueError for offsets that go down or past ``x``
+    and for an index that is no segment, before anything is written.
+
+    >>> import numpy as np, faro
+    >>> values, begins = faro.take_segments(np.arange(6), [0, 1, 4, 6], [2, 0, 2])
+    >>> values.tolist(), begins.tolist()
+    ([4, 5, 0, 4, 5], [0, 2, 3, 5])
+    """
+    array = _arrays.describe(x)
+    if not array.shape:
+        refuse("take_segments", "a single number", "an array of elements")
+    x, array = _dense(x, "take_segments")
+    cuts, taken = index_entries(offsets, "take_segments"), index_entries(indices, "take_segments")
+    for name, entries in (("offsets", cuts), ("indices", taken)):
+        if len(entries.shape) != 1:
+            refuse("take_segments", f"{name} of {len(entries.shape)} axes", "one axis")
+    element = math.prod(array.shape[1:]) * array.itemsize
+    if element == 0:
+        refuse("take_segments", "elements of 0 bytes", "elements of at least one")
+    of, by = _rows(cuts, 0, 1, 1, threads), _rows(taken, 0, 1, 1, threads)
+    begins, address = _new_list(taken.size + 1)
+    _faro.taken_offsets(of, by, element, address)
+    target, finished = _run.result_of(x, array, out, (int(begins[taken.size]),) + array.shape[1:], "take_segments", 0)
+    _faro.take_segments(of, by, element, array.address, array.size * array.itemsize, target.address, target.size * target.itemsize)
+    return finished(), begins
 
 
 def put(out: Any, indices: Any, values: Any, axis: int = 0, *, stream: Any = None, check: bool = False,
@@ -299,20 +330,24 @@ def _on_gpu(keys: Any) -> bool:
     return int(keys.__dlpack_device__()[0]) == _arrays.CUDA
 
 
-def _list_of(routed: Any, which: int) -> Any:
-    count = routed.count(which)
+def _new_list(count: int) -> tuple[Any, int]:
+    """Int64 numbers, of NumPy where it is installed, and their address."""
     np = _arrays.numpy()
     if np is not None:
         made = np.empty(count, np.int64)
-        if count:
-            routed.copy(which, made.__array_interface__["data"][0])
-        return made
+        return made, made.__array_interface__["data"][0]
     import array
 
     plain = array.array("q", bytes(8 * count))
+    return plain, plain.buffer_info()[0]
+
+
+def _list_of(routed: Any, which: int) -> Any:
+    count = routed.count(which)
+    made, address = _new_list(count)
     if count:
-        routed.copy(which, plain.buffer_info()[0])
-    return plain
+        routed.copy(which, address)
+    return made
 
 
 def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual", out: Any = None, stream: Any = None,

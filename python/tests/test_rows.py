@@ -167,3 +167,33 @@ def test_networks():
                   lambda: faro.network(x, "srot"), lambda: faro.sort(x, 4), lambda: faro.fft(z[:, :63])):
         with pytest.raises(faro.FaroError):
             wrong()
+
+
+@given(st.data())
+def test_segments(data):
+    lengths = data.draw(st.lists(st.integers(0, 9), max_size=12))
+    begins = np.cumsum([0] + lengths).astype(data.draw(st.sampled_from(["i1", "u2", "<i4", ">i4", "u8"])))
+    kind = data.draw(st.sampled_from(["u1", "f4", "c16"]))
+    x = np.arange(sum(lengths) * 3).reshape(-1, 3).astype(kind)
+    some = st.integers(0, len(lengths) - 1) if lengths else st.nothing()
+    taken = np.array(data.draw(st.lists(some, max_size=20)), data.draw(st.sampled_from(["i8", "u1"])))
+    values, offsets = faro.take_segments(x, begins, taken)
+    parts = [x[begins[s]: begins[s + 1]] for s in taken]
+    assert np.array_equal(values, np.concatenate(parts + [x[:0]])) and values.dtype == x.dtype
+    assert np.array_equal(offsets, np.cumsum([0] + [len(p) for p in parts]))
+    out = np.zeros_like(values)
+    assert faro.take_segments(x, begins, taken, out=out)[0] is out and np.array_equal(out, values)
+
+
+def test_segments_that_are_wrong():
+    x = np.arange(6.0)
+    for cuts, taken in (([0, 4, 2], [0]), ([0, 7], [0]), ([0, 6], [1]), ([0, 6], [-1]), ([], [0]), ([-1, 6], [0]),
+                        ([[0, 6]], [0]), ([0.5, 6], [0])):
+        out = np.full(6, 9.0)
+        with pytest.raises(faro.FaroError):
+            faro.take_segments(x, cuts, taken, out=out)
+        assert (out == 9).all()
+    with pytest.raises(faro.FaroError):
+        faro.take_segments(np.float64(1), [0, 1], [0])
+    with pytest.raises(faro.FaroError):
+        faro.take_segments(x, [0, 6], [0], out=np.zeros(5))

@@ -129,6 +129,12 @@ faro_row_plan* new_row_plan(const faro_rows& rows, const RowMove& move, const fa
       plan_rows(move, {.outer = rows.outer, .row_bytes = rows.row_bytes}, row_options(rows, options))};
 }
 
+Segments segments_of(const faro_rows* offsets, const faro_rows* from, std::uint64_t element_bytes) {
+  require_argument(offsets, "take segments", "offsets");
+  require_argument(from, "take segments", "from");
+  return {.offsets = entries_in(*offsets), .element_bytes = element_bytes};
+}
+
 Take take_of(const faro_rows& rows, const void* fill, std::uint64_t fill_bytes) {
   Take take{.from = entries_in(rows), .rows = rows.rows};
   if (fill != nullptr && fill_bytes == 0) {
@@ -362,5 +368,25 @@ faro_status faro_combine(const faro_rows* rows, uint64_t keys_per_row, const flo
                        faro::capi::bytes_of_rows(1, rows->count / keys_per_row, rows->row_bytes));
     const faro::capi::Endable endable(std::max(from.size(), to.size()));
     faro::combine(combine, rows->row_bytes, from, to, rows->threads);
+  });
+}
+
+faro_status faro_taken_offsets(const faro_rows* offsets, const faro_rows* from, uint64_t element_bytes,
+                               int64_t* out_offsets) {
+  return guarded([&] {
+    const faro::Segments segments = faro::capi::segments_of(offsets, from, element_bytes);
+    require_argument(out_offsets, "take segments", "out_offsets");
+    const auto made = faro::taken_offsets(segments, faro::capi::entries_in(*from));
+    std::copy(made.begin(), made.end(), out_offsets);
+  });
+}
+
+faro_status faro_take_segments(const faro_rows* offsets, const faro_rows* from, uint64_t element_bytes,
+                               const void* in, uint64_t in_bytes, void* out, uint64_t out_bytes) {
+  return guarded([&] {
+    const faro::Segments segments = faro::capi::segments_of(offsets, from, element_bytes);
+    const faro::capi::Endable endable(std::max(in_bytes, out_bytes));
+    faro::take_segments(segments, faro::capi::entries_in(*from), {static_cast<const std::byte*>(in), in_bytes},
+                        {static_cast<std::byte*>(out), out_bytes}, offsets->threads);
   });
 }

@@ -325,6 +325,21 @@ static void test_rows(void) {
   added.count = 2;
   EXPECT(faro_put(&added, in, sums) == FARO_OK && sums[2] == 1 && sums[0] == 3);
 
+  const uint16_t cuts[4] = {0, 1, 4, 6};
+  const int64_t which[3] = {2, 0, 2};
+  const faro_rows of = {cuts, 4, 2, 0, 0, 0, 0, 0}, by = {which, 3, 8, 1, 0, 0, 0, 0};
+  const float elements[6] = {0, 1, 2, 3, 4, 5};
+  const float whole[5] = {4, 5, 0, 4, 5};
+  const int64_t wanted_begins[4] = {0, 2, 3, 5};
+  int64_t begins[4];
+  float segments[5];
+  EXPECT(faro_taken_offsets(&of, &by, sizeof(float), begins) == FARO_OK && memcmp(begins, wanted_begins, sizeof begins) == 0);
+  EXPECT(faro_take_segments(&of, &by, sizeof(float), elements, sizeof elements, segments, sizeof segments) == FARO_OK);
+  EXPECT(memcmp(segments, whole, sizeof whole) == 0);
+  EXPECT(faro_take_segments(&of, &by, sizeof(float), elements, 20, segments, sizeof segments) == FARO_VALUE);
+  EXPECT(faro_take_segments(&of, &by, sizeof(float), elements, sizeof elements, segments, 16) == FARO_VALUE);
+  EXPECT(faro_taken_offsets(NULL, &by, sizeof(float), begins) == FARO_VALUE);
+
   const int32_t keys[5] = {2, 0, 2, 1, 0};
   const faro_route_options options = {.buckets = 3, .keys_per_row = 1, .multiple = 1, .capacity = -1};
   faro_routing* routing = NULL;
