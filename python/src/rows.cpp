@@ -217,12 +217,13 @@ void bind_rows(nb::module_& module) {
                           out_of(out));
     });
   });
-  module.def("taken_offsets", [](const Rows& offsets, const Rows& from, std::uint64_t element_bytes,
-                                 std::uintptr_t out) {
-    do_unlocked([&] {
-      return faro_taken_offsets(&offsets.value, &from.value, element_bytes, reinterpret_cast<std::int64_t*>(out));
-    });
-  });
+  module.def("taken_offsets",
+             [](const Rows& offsets, const Rows& from, std::uint64_t element_bytes, std::uintptr_t out) {
+               do_unlocked([&] {
+                 return faro_taken_offsets(&offsets.value, &from.value, element_bytes,
+                                           reinterpret_cast<std::int64_t*>(out));
+               });
+             });
   module.def("take_segments",
              [](const Rows& offsets, const Rows& from, std::uint64_t element_bytes, std::uintptr_t in,
                 std::uint64_t in_bytes, std::uintptr_t out, std::uint64_t out_bytes) {

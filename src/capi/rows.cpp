@@ -386,7 +386,8 @@ faro_status faro_take_segments(const faro_rows* offsets, const faro_rows* from, 
   return guarded([&] {
     const faro::Segments segments = faro::capi::segments_of(offsets, from, element_bytes);
     const faro::capi::Endable endable(std::max(in_bytes, out_bytes));
-    faro::take_segments(segments, faro::capi::entries_in(*from), {static_cast<const std::byte*>(in), in_bytes},
+    faro::take_segments(segments, faro::capi::entries_in(*from),
+                        {static_cast<const std::byte*>(in), in_bytes},
                         {static_cast<std::byte*>(out), out_bytes}, offsets->threads);
   });
 }

@@ -24,7 +24,7 @@ using Passes = std::vector<std::unique_ptr<Steps>>;
 
 constexpr std::uint64_t kThreeBuffers = 3;
 constexpr double kRunThatPays = 32 << 10;  // runs of it cost twice what long ones do
-constexpr int kMostBlockBits = 23;  // whose numbers take 32 MiB
+constexpr int kMostBlockBits = 23;         // whose numbers take 32 MiB
 
 // Arrays of a batch that fit: the tiles of a sweep, written where they were read.
 class ArraySteps final : public Steps {

@@ -44,7 +44,7 @@ class AlignedRuns {
   AlignedRuns() = default;
   /// Runs of about `run_bytes`. Requires: at least a line.
   AlignedRuns(std::vector<Axis> axes, std::uint64_t element_bytes, std::uint64_t run_bytes)
-      : axes_(std::move(axes)), element_bytes_(element_bytes) {
+      : axes_(std::move(axes)) {
     cut_.run = run_bytes / detail::kLineBytes * detail::kLineBytes;
     cut_.length = element_bytes;
     for (const Axis& axis : axes_) cut_.length *= axis.extent;
@@ -94,7 +94,6 @@ class AlignedRuns {
 
  private:
   std::vector<Axis> axes_;
-  std::uint64_t element_bytes_ = 1;
   RunCut cut_;
 };
 
