@@ -124,7 +124,7 @@ class IndexEvaluation {
   }
 
   std::optional<EvaluatedIndex> of_map(const IndexNode& node) {
-    if (const auto drawn = large_random(node.text)) return drawn;
+    if (auto drawn = large_random(node.text)) return drawn;
     Permutation map = parsed(node.text);
     if (element_count(map) != count_) refuse_count(element_count(map));
     identity_ += (std::holds_alternative<Indexed>(map) ? node.text : to_text(map)) + "; ";

@@ -42,7 +42,8 @@ double loop_cost(const AxesWholeParams& p, int unit_bytes) {
   const bool in_rows = units > 2 && p.axis[0].extent.divisor() >= units;
   const double places = in_rows ? 2 * place + 0.75 * units : units * place;
   if (p.list_vectors > 0) {
-    const auto listing = static_cast<double>(ceil_div(p.list_vectors * kWholeEntries, kWholeWarp));
+    const std::uint64_t entries = std::uint64_t{p.list_vectors} * kWholeEntries;
+    const auto listing = static_cast<double>(ceil_div(entries, kWholeWarp));
     return warps * (turns * (units * (2 + read) + 20)) + listing * (place + 2);
   }
   return warps * (turns * units * (0.75 + read) + places);

@@ -59,8 +59,8 @@ bool complete(AxesLines& lines, const layout::UnitAxes& wide, const layout::Unit
               std::uint64_t unit, const AxesVariant& as) {
   const std::uint64_t wide_unit = lines.variants.front().unit_bytes;
   const auto add = [&](const layout::UnitAxes& axes, std::uint64_t width, bool anywhere) {
-    auto variant = lines_variant(axes, width, anywhere, as);
-    if (variant) lines.variants.push_back(*std::move(variant));
+    const auto variant = lines_variant(axes, width, anywhere, as);
+    if (variant) lines.variants.push_back(*variant);
     return variant.has_value();
   };
   if (!add(wide, wide_unit, true)) return false;

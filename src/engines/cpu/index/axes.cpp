@@ -281,7 +281,8 @@ class AxesProgram final : public ElementProgram {
     aligned_axes_ = first_across;
     const auto moved = static_cast<double>(box.elements() / product(run, box_) * width_);
     cut_fetch_ = fetch_;
-    cut_fetch_.lines_a_line = static_cast<double>(cut_read_.bytes / kLineBytes + 1) / (moved / kLineBytes);
+    const std::uint64_t lines = cut_read_.bytes / kLineBytes + 1;
+    cut_fetch_.lines_a_line = static_cast<double>(lines) / (moved / kLineBytes);
   }
 
   // How an output is cut into boxes.
