@@ -279,7 +279,8 @@ class AxesProgram final : public ElementProgram {
     if (!fits) return;
     aligned_ = AlignedRuns(std::move(together), width_, run_bytes);
     aligned_axes_ = first_across;
-    const auto moved = static_cast<double>(box.elements() / product(run, box_) * width_);
+    const std::uint64_t runs = box.elements() / product(run, box_);
+    const auto moved = static_cast<double>(runs * width_);
     cut_fetch_ = fetch_;
     const std::uint64_t lines = cut_read_.bytes / kLineBytes + 1;
     cut_fetch_.lines_a_line = static_cast<double>(lines) / (moved / kLineBytes);
