@@ -199,9 +199,7 @@ bool says_division(const PermuteOptions& options) {
 Division division_asked_for(const PermuteOptions& options, const io::NpyHeader& header) {
   const std::optional<std::size_t> axis = axis_given(options, header.shape);
   if (!axis) return divided(options, header);
-  Division division = along(header.shape, *axis, *axis + 1);
-  division.axis = axis;
-  return division;
+  return along(header.shape, *axis, *axis + 1);
 }
 
 std::optional<Division> by_rows(const PermuteOptions& options, const Shape& shape, std::uint64_t wanted) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <numeric>
@@ -20,6 +19,7 @@
 #include "engines/cuda/rows/reused_steps.hpp"
 #include "engines/cuda/rows/segment_queue.hpp"
 #include "faro/rows.hpp"
+#include "row_numbers_support.hpp"
 
 namespace faro::testing {
 namespace row_partition_kernel_test {
@@ -191,21 +191,8 @@ std::vector<std::byte> random_numbers(Number number, std::uint64_t count, std::u
   std::normal_distribution<float> normal;
   std::vector<std::byte> made(count * bytes_of(number));
   for (std::uint64_t i = 0; i < count; ++i) {
-    std::uint64_t bits = random();
-    const float x = i % 8 == 5 ? -0.0F : normal(random);
-    if (number == Number::f16) {
-      kernels::Half half;
-      kernels::round_to(x, half);
-      bits = half.bits;
-    } else if (number == Number::bf16) {
-      kernels::BrainHalf half;
-      kernels::round_to(x, half);
-      bits = half.bits;
-    } else if (number == Number::f32) {
-      bits = std::bit_cast<std::uint32_t>(x);
-    } else if (number == Number::f64) {
-      bits = std::bit_cast<std::uint64_t>(static_cast<double>(x) / 3);
-    }
+    const std::uint64_t drawn = random();
+    const std::uint64_t bits = bits_of(number, i % 8 == 5 ? -0.0F : normal(random), drawn);
     std::memcpy(made.data() + i * bytes_of(number), &bits, bytes_of(number));
   }
   return made;
@@ -261,15 +248,10 @@ void expect_added(const AddCase& of) {
 }
 
 TEST(RowPartitionKernel, AddsEveryTypeAsTheCpuDoes) {
-  for (int n = 0; n < 12; ++n) {
-    const auto number = static_cast<Number>(n);
-    for (const Sums sums : {Sums::usual, Sums::fp32, Sums::fp64, Sums::compensated}) {
-      const bool is_float = number >= Number::f16;
-      if (sums != Sums::usual && (!is_float || (sums == Sums::fp32 && number == Number::f64))) continue;
-      for (const std::uint64_t numbers : {1U, 3U, 16U})
-        expect_added({.number = number, .sums = sums, .numbers = numbers, .count = 150, .rows = 11});
-    }
-  }
+  for_every_sum([](Number number, Sums sums) {
+    for (const std::uint64_t numbers : {1U, 3U, 16U})
+      expect_added({.number = number, .sums = sums, .numbers = numbers, .count = 150, .rows = 11});
+  });
 }
 
 TEST(RowPartitionKernel, AddsEveryShape) {

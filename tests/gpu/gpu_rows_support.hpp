@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -17,7 +16,7 @@
 #include "faro/error.hpp"
 #include "faro/rows.hpp"
 #include "gpu/gpu_support.hpp"
-#include "kernels/row_numbers.hpp"
+#include "row_numbers_support.hpp"
 
 namespace faro::testing::gpu_rows {
 
@@ -121,21 +120,9 @@ inline Bytes random_numbers(Number number, std::uint64_t count, std::uint64_t se
   std::mt19937_64 random(seed);
   Bytes made(count * bytes_of(number));
   for (std::uint64_t i = 0; i < count; ++i) {
-    std::uint64_t bits = random();
-    const float x = static_cast<float>(static_cast<std::int64_t>(bits)) * 0x1p-62F;
-    if (number == Number::f16) {
-      kernels::Half half;
-      kernels::round_to(x, half);
-      bits = half.bits;
-    } else if (number == Number::bf16) {
-      kernels::BrainHalf half;
-      kernels::round_to(x, half);
-      bits = half.bits;
-    } else if (number == Number::f32) {
-      bits = std::bit_cast<std::uint32_t>(x);
-    } else if (number == Number::f64) {
-      bits = std::bit_cast<std::uint64_t>(static_cast<double>(x) / 3);
-    }
+    const std::uint64_t drawn = random();
+    const std::uint64_t bits =
+        bits_of(number, static_cast<float>(static_cast<std::int64_t>(drawn)) * 0x1p-62F, drawn);
     std::memcpy(made.data() + i * bytes_of(number), &bits, bytes_of(number));
   }
   return made;
