@@ -159,16 +159,28 @@ namespace {
 // access's time three quarters are device memory's, and go by the rate of a copy; the rest is what the caches
 // and the multiprocessors take, which are alike (docs/notes/prediction-experiments.md, an H100 beside an
 // H200).
-double device_over_curves(const Plan& plan, const Pass& pass, const std::optional<Calibration>& rates) {
+double device_over_curves(const Plan& plan, const std::optional<Calibration>& rates) {
   constexpr double kOfMemory = 0.77;
   if (!rates || rates->copy.gb_per_s <= 0 || plan.index_plan() == nullptr) return 1;
+  // Copies that no cache holds: shorter ones say nothing of device memory.
   constexpr std::uint64_t kWidth = 16;
-  const std::uint64_t elements = pass.bytes_read / kWidth;
-  const auto of_curves = plan.index_plan()->calibration().predict_us(IndexKernel::copy, kWidth,
-                                                                     std::max<std::uint64_t>(1, elements));
+  constexpr std::uint64_t kElements = std::uint64_t{1} << 26;
+  const auto of_curves = plan.index_plan()->calibration().predict_us(IndexKernel::copy, kWidth, kElements);
   if (!of_curves) return 1;
-  const double here = rates->copy.microseconds(static_cast<double>(2 * pass.bytes_read));
+  const double here = rates->copy.microseconds(static_cast<double>(2 * kWidth * kElements));
   return 1 + kOfMemory * (here / *of_curves - 1);
+}
+
+}  // namespace
+
+namespace {
+
+// Whether what the pass does in device memory costs the same whatever the index array says: columns, and
+// elements that are moved where they lie.
+bool lies_alike(const Pass& pass) {
+  const auto* const chunk = std::get_if<detail::ChunkKernel>(&pass.gpu->kernels.front().id);
+  return pass.kind == PassKind::columns ||
+         (chunk != nullptr && chunk->place == detail::ChunkPlace::in_global);
 }
 
 }  // namespace
@@ -231,9 +243,8 @@ std::optional<double> PassCounter::microseconds(std::size_t pass) const {
   if (state_->plan.target().engine != Engine::cuda) return of.predicted_us;
   const std::optional<PassCounts>& counted = (*this)(pass);
   std::optional<double> by_curves = of.predicted_us;
-  if (by_curves) *by_curves *= device_over_curves(state_->plan, of, state_->rates);
-  // How columns lie in device memory is known, whatever the array says.
-  const bool bounded = counted && counted->bounded && of.kind != PassKind::columns;
+  if (by_curves) *by_curves *= device_over_curves(state_->plan, state_->rates);
+  const bool bounded = counted && counted->bounded && !lies_alike(of);
   if (by_curves && (bounded || of.kind == PassKind::indexed)) return by_curves;
   const auto us = detail::solver_of(of.kind).cost(
       {.pass = of, .counts = counted ? counted->counts : AccessCounts{}, .rates = state_->rates});
