@@ -259,5 +259,34 @@ TEST(ShardPart, SlicesHoldWhatTheyShould) {
   EXPECT_GT(sliced, 4);
 }
 
+// What a slice is told apart by need not be bits: maps without structure have slices, too, of both passes.
+TEST(ShardPart, MapsWithoutStructureHaveSlices) {
+  std::mt19937_64 random(11);
+  for (int trial = 0; trial < 12; ++trial) {
+    const int g = 1 + trial % 3;
+    const int n = 28 + trial % 4;
+    const int m = n - g;
+    std::vector<int> rank_bits;
+    for (int i = m; i < n; ++i) rank_bits.push_back(i);
+    const Affine map = maps::random_bmmc(n, random());
+    const detail::ShardPassing made = detail::affine_passing(map, {.in = rank_bits, .out = rank_bits}, 0, 6);
+    ASSERT_TRUE(made.arrivals);
+    ASSERT_EQ(made.slice_bits, 4);
+    const int w_bits = m - *made.rho;
+    const auto& pack = std::get<Affine>(*made.pack.permutation);
+    const auto& unpack = std::get<Affine>(*made.unpack.permutation);
+    PartProblem packing{.map = *made.arrivals, .local_bits = m, .rank = 0, .unit_bits = 2};
+    PartProblem unpacking{.map = unpack, .local_bits = m, .rank = 0, .unit_bits = 2};
+    for (int i = w_bits - made.slice_bits; i < w_bits; ++i) {
+      packing.slice_masks.push_back(pack.matrix().transposed().column(i));
+      packing.slice_sources.push_back(pack.inverse_matrix().column(i));
+      unpacking.slice_masks.push_back(f2::unit(i));
+      unpacking.slice_sources.push_back(f2::unit(i));
+    }
+    EXPECT_TRUE(make_part_pass(packing, gpu())) << to_text(map);
+    EXPECT_TRUE(make_part_pass(unpacking, gpu())) << to_text(map);
+  }
+}
+
 }  // namespace shard_part_test
 }  // namespace faro
