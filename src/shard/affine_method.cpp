@@ -19,7 +19,8 @@
 //     (w, u) -> A11 P^-1 (w, v(u)) ^ A12 d(u) ^ c_l       v(u) = Q^-1 (d' ^ c_d ^ A22 d(u))
 //
 // Where the inverse needs no packing, u being the top bits of l', the roles change: the sender packs to
-// where the elements shall lie, w = the low bits of l', and unpacking is nothing.
+// where the elements shall lie, w = the low bits of l', and unpacking is nothing. The order of a message is
+// the output's then, and its slices part tiles unless the map is kind: two passes can be the faster way.
 #include <algorithm>
 #include <bit>
 
@@ -144,6 +145,16 @@ std::vector<Word> slicing_functionals(const Coordinates& v, const Matrix& invers
   return made;
 }
 
+// Of messages in the order of the output: its top bits that are constant on a segment of the input.
+int slices_in_place(const Matrix& a11, int w_bits, int segment_bits) {
+  Word varying = 0;
+  for (int j = 0; j < std::min(segment_bits, a11.columns()); ++j) varying |= a11.column(j);
+  int bits = 0;
+  while (bits < std::min(kMostSliceBits, w_bits - segment_bits) && !f2::bit(varying, w_bits - 1 - bits))
+    ++bits;
+  return bits;
+}
+
 // The identity is no pass.
 void set_pass(ShardPass& pass, const Matrix& matrix, Word complement) {
   if (!is_identity_matrix(matrix) || complement != 0) pass.permutation = Affine(matrix, complement);
@@ -193,7 +204,9 @@ int shard_rho(const Affine& standard, int rank_bits) {
   return standard.matrix().block(m, 0, rank_bits, m).rank();
 }
 
-ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int rank, int segment_bits) {
+ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int rank,
+                            const SliceChoice& choice) {
+  const int segment_bits = choice.segment_bits;
   const Affine standard = standard_form(map, bits);
   const int g = static_cast<int>(bits.in.size());
   const int m = standard.bits() - g;
@@ -224,29 +237,31 @@ ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int ra
     }
   };
 
-  const bool sends_whole = v.is_top(m);
-  if (!sends_whole && u.is_top(m)) {
+  const std::vector<Word> slicing = slicing_functionals(v, b.a11, segment_bits);
+  // Bits of the message that are constant on tiles, where its order is that of the input.
+  int bits_on_top = 0;
+  while (bits_on_top < static_cast<int>(slicing.size()) &&
+         std::find(slicing.begin(), slicing.end(), f2::unit(w_bits - 1 - bits_on_top)) != slicing.end())
+    ++bits_on_top;
+  const auto two_passes_have_more = [&](int slice_bits) {
+    return choice.even_by_two_passes && slice_bits < static_cast<int>(slicing.size());
+  };
+  const bool sends_whole = v.is_top(m) && !two_passes_have_more(bits_on_top);
+  if (!sends_whole && u.is_top(m) && !two_passes_have_more(slices_in_place(a.a11, w_bits, segment_bits))) {
     // Packed to where it shall lie: the low bits of l', and v on top of them.
     Matrix pack = Matrix::zero(m, m);
     for (int j = 0; j < m; ++j)
       pack.set_column(j, (a.a11.column(j) & f2::low_mask(w_bits)) | v.of_local.column(j) << w_bits);
     set_pass(made.pack, pack, ((a.a12 * self) ^ a.c_local) & f2::low_mask(w_bits));
     receive_at(0);
-    made.slice_bits = std::clamp(w_bits - segment_bits, 0, kMostSliceBits);
+    made.slice_bits = slices_in_place(a.a11, w_bits, segment_bits);
     return made;
   }
-  const std::vector<Word> slicing = slicing_functionals(v, b.a11, segment_bits);
   const Matrix pack = packing_matrix(v, m, sends_whole ? std::vector<Word>() : slicing);
   const Matrix unpacked = *pack.inverse();
   set_pass(made.pack, pack, 0);
   // Where slices lie in messages: on top, where the order was free; else those that happen to be there.
-  made.slice_bits = static_cast<int>(slicing.size());
-  if (sends_whole) {
-    made.slice_bits = 0;
-    while (made.slice_bits < static_cast<int>(slicing.size()) &&
-           std::find(slicing.begin(), slicing.end(), f2::unit(w_bits - 1 - made.slice_bits)) != slicing.end())
-      ++made.slice_bits;
-  }
+  made.slice_bits = sends_whole ? bits_on_top : static_cast<int>(slicing.size());
   // v(u) = first ^ by_source u, as a top part of a word of m bits.
   const auto slot = [&](Word target) { return *v.basis.solve(target) << w_bits; };
   Matrix unpack = Matrix::zero(m, m);
