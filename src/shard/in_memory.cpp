@@ -3,6 +3,7 @@
 // array changes under another's hands. GPUs do the same in the order of their streams.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <thread>
