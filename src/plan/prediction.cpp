@@ -183,8 +183,9 @@ bool lies_alike(const Pass& pass) {
          (chunk != nullptr && chunk->place == detail::ChunkPlace::in_global);
 }
 
-// Affine passes on a CPU: by the curve of its copy, which in place moves as many bytes. Tiles take the share of it that they had of
-// nearly all maps that were measured on two EPYCs and two Xeons (bench/results); small arrays are not told.
+// Affine passes on a CPU: by the curve of its copy, which in place moves as many bytes. Tiles take the share
+// of it that they had of nearly all maps that were measured on two EPYCs and two Xeons (bench/results); small
+// arrays are not told.
 std::optional<double> affine_on_cpu_us(const Plan& plan, const Pass& pass) {
   if (pass.kind >= PassKind::direct) return std::nullopt;
   constexpr double kTilesOfCopy = 0.8;
