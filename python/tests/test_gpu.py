@@ -146,6 +146,115 @@ def test_routing(keys_per_row):
         faro.route(keys + buckets, buckets, check=True)
 
 
+@pytest.mark.parametrize("kind", [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64])
+def test_columns(kind):
+    rows, taken = 100, 3000
+    dtypes = [torch.int8, torch.bfloat16, torch.float32, torch.float64]
+    table = {f"{d} {w}": torch.randint(0, 99, (rows, w), device="cuda").to(d) for d in dtypes for w in (1, 3, 16, 500)}
+    index = torch.randint(0, rows, (taken,), device="cuda").to(kind)
+    got = faro.take_columns(table, index, check=True)
+    outs = {name: torch.empty_like(x) for name, x in got.items()}
+    assert faro.take_columns(table, index, out=outs)[f"{torch.int8} 1"] is outs[f"{torch.int8} 1"]
+    for name, x in table.items():
+        wanted = torch.index_select(x, 0, index.long())
+        assert torch.equal(got[name], wanted) and torch.equal(outs[name], wanted)
+    index[:] = -1 if kind.is_signed else 0
+    index[5] = 7
+    filled_in = faro.take_columns(table, index, fill=3)
+    for name, x in table.items():
+        assert torch.equal(filled_in[name][5], x[7]) and (not kind.is_signed or (filled_in[name][:5] == 3).all())
+    order = torch.randperm(rows, device="cuda").to(kind)
+    put = faro.put_columns({n: torch.zeros_like(x) for n, x in table.items()}, order, table, check=True)
+    sums = faro.add_columns({n: x.clone() for n, x in table.items()}, order, table, check=True)
+    for name, x in table.items():
+        there = torch.zeros_like(x).index_copy(0, order.long(), x)
+        assert torch.equal(put[name], there) and torch.equal(sums[name], x + there)
+
+
+def test_wrong_columns():
+    a, b = filled((10, 4)), filled((10,), torch.int64)
+    with pytest.raises(faro.FaroValueError, match="position 1"):
+        faro.take_columns([a, b], torch.tensor([0, 10], device="cuda"), check=True)
+    with pytest.raises(faro.FaroValueError, match="twice"):
+        faro.put_columns([a.clone(), b.clone()], torch.tensor([1, 1], device="cuda"), [a[:2], b[:2]], check=True)
+    for columns, index in (([a, b.cpu()], torch.tensor([0], device="cuda")), ([a, b], torch.tensor([0])), ([a, b[:9]], torch.tensor([0], device="cuda"))):
+        with pytest.raises(faro.FaroValueError):
+            faro.take_columns(columns, index)
+    with pytest.raises(faro.FaroValueError, match="overlap"):
+        faro.put_columns([a, a], torch.tensor([1], device="cuda"), [a[:1].clone(), a[:1].clone()])
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.uint8])
+def test_blocks_of_a_cache(dtype):
+    layers, blocks, tokens = 70, 64, 16  # 140 tensors: two launches
+    caches = [torch.randint(0, 99, (blocks, tokens, 2, 8), device="cuda").to(dtype) for _ in range(2 * layers)]
+    table = torch.randperm(blocks, device="cuda")[:40].reshape(5, 8).int()
+    table[2, 5:] = -1
+    got = faro.take_blocks(caches, table, check=True)
+    for cache, sequence in zip(caches, got):
+        wanted = cache[table.clamp(min=0).long()]
+        wanted[2, 5:] = 0
+        assert torch.equal(sequence, wanted.reshape(5, 8 * tokens, 2, 8))
+    back = [torch.zeros_like(c) for c in caches]
+    faro.put_blocks(back, table, got, check=True)
+    used = table[table >= 0].long()
+    for cache, other in zip(caches, back):
+        assert torch.equal(other[used], cache[used]) and other.float().sum() == cache[used].float().sum()
+    graph = torch.cuda.CUDAGraph()
+    outs = [torch.empty_like(g) for g in got]
+    with torch.cuda.graph(graph):
+        faro.take_blocks(caches, table, out=outs)
+    table.copy_(torch.randint(0, blocks, (5, 8), device="cuda"))
+    graph.replay()
+    torch.cuda.synchronize()
+    assert all(torch.equal(o, c[table.long()].reshape(o.shape)) for o, c in zip(outs, caches))
+
+
+@pytest.mark.parametrize("width", [1, 3, 8])
+@pytest.mark.parametrize("kind", [torch.int16, torch.int32, torch.int64])
+def test_segments(kind, width):
+    lengths = torch.randint(0, 40, (300,))
+    cuts = torch.cat([torch.zeros(1, dtype=torch.int64), lengths.cumsum(0)])
+    x = filled((int(cuts[-1]), width), torch.float32)
+    taken = torch.randint(0, 300, (1000,))
+    wanted, begins = faro.take_segments(x.cpu().numpy(), cuts.numpy(), taken.numpy())
+    offsets, indices = cuts.to(kind).cuda(), taken.to(kind).cuda()
+    total = len(wanted)
+    for how in ({}, {"room": total}, {"room": total + 100, "check": True}, {"out": torch.full((total + 5, width), -1.0, device="cuda"), "check": True}):
+        values, told = faro.take_segments(x, offsets, indices, **how)
+        assert values.shape[0] >= total and torch.equal(values[:total].cpu(), torch.from_numpy(wanted))
+        assert told.dtype == torch.int64 and told.cpu().tolist() == begins.tolist()
+        if "out" in how:
+            assert values is how["out"] and (values[total:] == -1).all()
+    with pytest.raises(faro.FaroValueError, match="fit"):
+        faro.take_segments(x, offsets, indices, room=total - 1, check=True)
+    indices[4] = 300
+    with pytest.raises(faro.FaroValueError, match="position 4"):
+        faro.take_segments(x, offsets, indices)
+    with pytest.raises(faro.FaroValueError, match="position 4"):
+        faro.take_segments(x, offsets, indices, room=total + 40, check=True)
+    values, told = faro.take_segments(x, offsets, indices[:0])
+    assert values.shape == (0, width) and told.tolist() == [0]
+    for wrong in (lambda: faro.take_segments(x, cuts, indices), lambda: faro.take_segments(x, offsets, taken),
+                  lambda: faro.take_segments(x, offsets[None], indices), lambda: faro.take_segments(x, offsets.float(), indices),
+                  lambda: faro.take_segments(x, offsets, indices, room=-1), lambda: faro.take_segments(x, offsets, indices, room=1, out=x),
+                  lambda: faro.take_segments(x, offsets, indices, out=x.cpu()), lambda: faro.take_segments(x, offsets[:0], indices)):
+        with pytest.raises(faro.FaroError):
+            wrong()
+
+
+def test_fills_of_tensors():
+    for dtype, fill in ((torch.float32, 2.5), (torch.bfloat16, -1), (torch.int64, -7), (torch.uint8, 255), (torch.bool, True), (torch.complex64, 1j)):
+        got = faro.take(torch.zeros(4, 3, dtype=dtype, device="cuda"), torch.tensor([1, -1], device="cuda"), 0, fill=fill)
+        assert torch.equal(got[1], torch.full((3,), fill, dtype=dtype, device="cuda"))
+    for dtype, fill in ((torch.int32, 2.5), (torch.uint8, 256), (torch.int8, float("nan")), (torch.float32, "a")):
+        with pytest.raises(faro.FaroTypeError):
+            faro.take(torch.zeros(4, 3, dtype=dtype, device="cuda"), torch.tensor([1, -1], device="cuda"), 0, fill=fill)
+    out = torch.full((2, 3), 9.0, device="cuda")
+    faro.take(torch.zeros(4, 3, device="cuda"), torch.tensor([1, -1], device="cuda"), 0, fill="keep", out=out)
+    assert out.tolist() == [[0, 0, 0], [9, 9, 9]]
+
+
 def test_wrong_rows():
     x = filled((10, 4))
     with pytest.raises(faro.FaroValueError, match="position 2"):
@@ -195,6 +304,10 @@ def test_inverses_and_in_place():
     assert torch.equal(moved(faro.permute_qubits, state.clone(), order, in_place=True), there)
     p = torch.randperm(100, device="cuda")
     rows = filled((100, 6))
+    with pytest.raises(faro.FaroValueError, match="position 3"):
+        absent = p.clone()
+        absent[3] = -1
+        faro.take(rows, absent, 0, inverse=True, check=True)
     assert torch.equal(faro.take(faro.take(rows, p, 0), p, 0, inverse=True, check=True), rows)
 
 
@@ -305,6 +418,10 @@ def test_cupy():
         assert (faro.permute_dims(y, (1, 0)) == y.T).all()
     index = cupy.array([3, 1, 3])
     assert (faro.take(x, index, axis=0) == x[index]).all()
+    rows, more = faro.take_columns((x, y.astype(cupy.int16)), index)
+    assert isinstance(rows, cupy.ndarray) and (rows == x[index]).all() and (more == y.astype(cupy.int16)[index]).all()
+    values, begins = faro.take_segments(x, cupy.array([0, 1, 1, 24]), cupy.array([2, 0]))
+    assert (values == cupy.concatenate([x[1:], x[:1]])).all() and begins.tolist() == [0, 23, 24]
 
 
 def test_numba():
@@ -333,6 +450,8 @@ def test_jax_on_gpu():
     back = jax.grad(lambda x: (fj.take(fj.permute_dims(x, (1, 0)), index, 0) ** 2).sum())(x)
     assert (back == jax.grad(lambda x: (x.T[index] ** 2).sum())(x)).all()
     assert (faro.permute_dims(x, (1, 0)) == x.T).all() and (faro.take(x, index, 0) == x[index]).all()
+    columns = faro.take_columns({"a": x, "b": x.astype(jax.numpy.int32)}, index)
+    assert (columns["a"] == x[index]).all() and (columns["b"] == x.astype(jax.numpy.int32)[index]).all()
     assert (faro.roll(x, 3) == jax.numpy.roll(x, 3)).all() and (faro.flip(x) == jax.numpy.flip(x)).all()
     assert (jax.vmap(lambda row: fj.roll(row, 3))(x) == jax.numpy.roll(x, 3, 1)).all()
 
