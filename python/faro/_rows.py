@@ -172,7 +172,7 @@ def _take_back(x: Any, indices: Any, axis: int | None, fill: Any, out: Any, stre
     if not shape:
         refuse("take", "a single number", "an array of rows")
     k = 0 if axis is None else _run.axis_of(axis, len(shape), "take")
-    entries = _arrays.describe(indices) if array.device is not None else index_entries(indices, "take")
+    entries: Any = _arrays.describe(indices) if array.device is not None else index_entries(indices, "take")
     if entries.shape != (shape[k],):
         refuse("take", f"indices of shape {entries.shape} for the inverse", f"shape ({shape[k]},), every row once",
                "put() writes some rows")

@@ -139,3 +139,15 @@ def test_the_way_back():
                   lambda y, **how: fj.permute_qubits(y.reshape(-1), (2, 0, 4, 1, 3, 5), **how).reshape(y.shape)):
         back = there(there(x), inverse=True)
         assert (back == x).all()
+
+
+def test_columns():
+    table = {"a": filled((5, 3)), "b": filled((5,), jnp.int32)}
+    index = jnp.array([4, 0, 4])
+    for call in (faro.take_columns, jax.jit(faro.take_columns)):
+        got = call(table, index)
+        assert (got["a"] == table["a"][index]).all() and (got["b"] == table["b"][index]).all()
+    back = jax.grad(lambda a: (faro.take_columns([a, table["b"]], index)[0] ** 2).sum())(table["a"])
+    assert (back == jax.grad(lambda a: (a[index] ** 2).sum())(table["a"])).all()
+    keys, values = faro.take_blocks((filled((4, 2)), filled((4, 2, 3))), np.array([[3, -1]]))
+    assert keys.tolist() == [[6, 7, 0, 0]] and values.shape == (1, 4, 3) and (values[0, 2:] == 0).all()
