@@ -177,6 +177,16 @@ def _one_by_one(columns: list[Any]) -> bool:
     return any(_arrays.is_recorded(x) or _arrays.is_of_jax(x) for x in columns)
 
 
+def _axis(word: str, array: _arrays.Array, axis: int, operation: str, blocks: bool) -> int:
+    rank = len(array.shape)
+    if rank == 0:
+        refuse(operation, f"{word}, a single number", "an array of rows")
+    k = _run.axis_of(axis, rank, operation)
+    if blocks and k == rank - 1:
+        refuse(operation, f"{word} of {rank} axes with its blocks along the last", "an axis of tokens behind that of the blocks")
+    return k
+
+
 def _taken(table: _Table, move: _Move, axis: int, fill: Any, out: Any, blocks: bool) -> Any:
     """`blocks`: the last axis of the indices and the axis behind the rows' are one."""
     if not table.columns:
@@ -190,10 +200,7 @@ def _taken(table: _Table, move: _Move, axis: int, fill: Any, out: Any, blocks: b
         refuse(move.operation, "a single number as block table", "a table of one axis or more")
     counts, moved, finish = [], [], []
     for i, (x, array) in enumerate(zip(table.columns, arrays)):
-        if len(array.shape) < (2 if blocks else 1):
-            refuse(move.operation, f"{table.word(i)} of {len(array.shape)} axes",
-                   "blocks of at least one more axis" if blocks else "an array of rows")
-        k = _run.axis_of(axis, len(array.shape) - (1 if blocks else 0), move.operation)
+        k = _axis(table.word(i), array, axis, move.operation, blocks)
         if not _arrays.is_dense(array):
             x = _faro.run(x, _run.COPY, None, None, move.stream)
             array = arrays[i] = _arrays.describe(x)
@@ -224,10 +231,7 @@ def _written(table: _Table, values: Any, move: _Move, axis: int, sums: str, bloc
         refuse(move.operation, f"indices of {len(index_shape)} axes", "one axis")
     counts, moved, finish = [], [], []
     for i, (x, target) in enumerate(zip(table.columns, arrays)):
-        if len(target.shape) < (2 if blocks else 1):
-            refuse(move.operation, f"{table.word(i)} of {len(target.shape)} axes",
-                   "blocks of at least one more axis" if blocks else "an array of rows")
-        k = _run.axis_of(axis, len(target.shape) - (1 if blocks else 0), move.operation)
+        k = _axis(table.word(i), target, axis, move.operation, blocks)
         counts.append(target.shape[k])
         wanted = target.shape[:k] + (move.entries.size,) + target.shape[k + 1 :]
         if blocks:
@@ -241,6 +245,27 @@ def _written(table: _Table, values: Any, move: _Move, axis: int, sums: str, bloc
     move.run(moved)
     for finished, _ in finish:
         finished()
+
+
+_FEW_INDICES = 4096  # of all columns: a plan would take longer than moving them
+
+
+def _taken_short(table: _Table, indices: Any, axis: Any) -> Any:
+    """Of NumPy's arrays with few rows each; None where that is not what was given, or something is wrong."""
+    np = _arrays.numpy()
+    if np is None or not table.columns or not isinstance(axis, int):
+        return None
+    if any(type(x) is not np.ndarray for x in (indices, *table.columns)) or indices.size * len(table.columns) > _FEW_INDICES:
+        return None
+    if any(not -x.ndim <= axis < x.ndim for x in table.columns) or len({x.shape[axis] for x in table.columns}) > 1:
+        return None
+    made = []
+    for x in table.columns:
+        taken = _faro.take_short(x, indices, axis)
+        if taken is None:
+            return None
+        made.append(taken)
+    return table.like(made)
 
 
 def take_columns(columns: Any, indices: Any, axis: int = 0, *, fill: Any = None, out: Any = None, stream: Any = None,
@@ -262,6 +287,10 @@ def take_columns(columns: Any, indices: Any, axis: int = 0, *, fill: Any = None,
     ([9, 7, 0], [[4.5, 5.5], [0.5, 1.5], [0.0, 0.0]])
     """
     table = _table(columns, "take_columns")
+    if fill is None and out is None and stream is None and not (check or threads):
+        short = _taken_short(table, indices, axis)
+        if short is not None:
+            return short
     if _one_by_one(table.columns):
         fills = _fills(fill, table, "take_columns")
         outs = [None] * len(fills) if out is None else _beside(out, table, "out=", "take_columns")

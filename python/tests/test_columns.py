@@ -121,7 +121,7 @@ def test_wrong_columns():
         (7, [0], {}, "list, tuple or dict"),
         ([a, b[:3]], [0], {}, "column 1 of 3 rows"),
         ({"a": a, "b": b.T}, [0], {}, "column 'b' of 2 rows"),
-        ([a, np.float64(1)], [0], {}, "column 1 of 0 axes"),
+        ([a, np.float64(1)], [0], {}, "column 1, a single number"),
         ([a, b], [4], {}, "position 0"),
         ([a, b], [0, -1], {}, "-1"),
         ([a, b], [0.5], {}, "whole numbers"),
@@ -171,11 +171,14 @@ def test_blocks(data):
     table = data.draw(hnp.arrays(st.sampled_from(["i4", "i8"]), hnp.array_shapes(max_dims=3, min_side=0, max_side=3),
                                  elements=st.integers(-1, blocks - 1)))
     axis = data.draw(st.integers(0, 1))
+    from_behind = data.draw(st.booleans())
     layers = data.draw(st.integers(0, 4))
     rng = np.random.default_rng(1)
-    shapes = [((2,) if axis else ()) + (blocks, tokens, 2, 3)[: data.draw(st.integers(2, 4))] for _ in range(layers)]
+    ranks = [3] * layers if from_behind else [data.draw(st.integers(2, 4)) for _ in range(layers)]
+    shapes = [((2,) if axis else ()) + (blocks, tokens, 2, 3)[:rank] for rank in ranks]
+    along = -3 if from_behind else axis
     caches = [rng.integers(0, 99, shape).astype(data.draw(st.sampled_from(["f2", "f4", "u1"]))) for shape in shapes]
-    got = faro.take_blocks(caches, table, axis)
+    got = faro.take_blocks(caches, table, along)
     for cache, sequence in zip(caches, got):
         wanted = np.take(cache, np.maximum(table, 0), axis)
         absent = np.nonzero(table.reshape(-1) < 0)[0]
@@ -186,7 +189,7 @@ def test_blocks(data):
     if len(set(present.tolist())) == present.size:  # each block once: there and back
         emptied = [np.where(np.isin(np.arange(blocks), present).reshape((1,) * axis + (-1,) + (1,) * (c.ndim - axis - 1)), 0, c).astype(c.dtype)
                    for c in caches]
-        assert faro.put_blocks(emptied, table, got, axis) is emptied
+        assert faro.put_blocks(emptied, table, got, along) is emptied
         for cache, back in zip(caches, emptied):
             same(back, cache)
 
@@ -195,7 +198,7 @@ def test_wrong_blocks():
     caches = [np.zeros((4, 2, 3)), np.zeros((4, 2))]
     for call in (lambda: faro.take_blocks(caches, 3), lambda: faro.take_blocks([np.zeros(4)], [[0]]), lambda: faro.take_blocks(caches, [[4]]),
                  lambda: faro.take_blocks(caches[0], [[0]]), lambda: faro.take_blocks(caches, [[0.5]]),
-                 lambda: faro.take_blocks(caches, [[-1]], fill=None), lambda: faro.take_blocks(caches, [[0]], axis=1),
+                 lambda: faro.take_blocks(caches, [[-1]], fill=None), lambda: faro.take_blocks(caches, [[0]], axis=1), lambda: faro.take_blocks(caches, [[0]], axis=-1),
                  lambda: faro.take_blocks([np.zeros((4, 2)), np.zeros((5, 2))], [[0]]),
                  lambda: faro.put_blocks(caches, [[0, 0]], [np.ones((1, 4, 3)), np.ones((1, 4))]),
                  lambda: faro.put_blocks(caches, [[0, 1]], [np.ones((1, 4, 3)), np.ones((2, 2))]),
