@@ -385,6 +385,31 @@ FARO_API void faro_combine_plan_destroy(faro_combine_plan* plan);
 FARO_API faro_status faro_combine_plan_run(const faro_combine_plan* plan, const void* in, void* out, void* stream);
 FARO_API faro_status faro_combine_plan_check(const faro_combine_plan* plan, void* stream);
 
+/* out[places[t k + j]] = in[t], k keys a row: what faro_take does by a routing's rows, but that each row is read once. Of `places` the
+ * entries, their count and widths, `rows` of the output, `row_bytes` and `threads` count. `taken`: a routing's rows, for which the
+ * output's padding becomes zeros; null: rows without an item stay as they are. */
+FARO_API faro_status faro_dispatch(const faro_rows* places, uint64_t keys_per_row, const faro_rows* taken, const void* in,
+                                   void* out);
+/* The same on a GPU, as the plans above. */
+typedef struct faro_dispatch_plan faro_dispatch_plan;
+FARO_API faro_status faro_dispatch_plan_make(const faro_rows* places, uint64_t keys_per_row, const faro_rows* taken,
+                                             int device, faro_dispatch_plan** plan);
+FARO_API void faro_dispatch_plan_destroy(faro_dispatch_plan* plan);
+FARO_API faro_status faro_dispatch_plan_run(const faro_dispatch_plan* plan, const void* in, void* out, void* stream);
+FARO_API faro_status faro_dispatch_plan_check(const faro_dispatch_plan* plan, void* stream);
+
+/* --- automorphisms X -> X^k of polynomials modulo X^n + 1, as many as `bytes` hold (faro/modular.hpp)
+ *
+ * On the host, or on the device whose memory `in` is, queued on `stream`; of `options` the engine, threads and device count. */
+
+/* On the coefficients: i goes to k i mod n, and is negated where k i mod 2 n is n or more. `modulus`: of unsigned numbers below it;
+ * 0: none. Errors: FARO_VALUE for a k that has a divisor with 2 n. */
+FARO_API faro_status faro_permute_negacyclic(uint64_t n, int64_t k, faro_number number, uint64_t modulus, const void* in,
+                                             void* out, uint64_t bytes, const faro_options* options, void* stream);
+/* On the values in bit-reversed order, which need no signs; n is a power of two, elements have any width. */
+FARO_API faro_status faro_permute_evaluations(uint64_t n, int64_t k, uint64_t element_bytes, const void* in, void* out,
+                                              uint64_t bytes, const faro_options* options, void* stream);
+
 /* --- networks: `sort`, `wht`, `fft`, 'parm(3; pairs(min_max))', ... on arrays of 2^bits elements */
 
 /* On the host. `element`: "u32", "f64", "c64", "u32+value", ... `batch` arrays, one after another. */

@@ -16,8 +16,9 @@ from . import _errors, _faro
 
 _faro.set_errors(_errors._make)
 
-from . import _arrays, _authors, _columns, _functions, _networks, _plan, _rows, maps, shards, sketch  # noqa: E402
+from . import _arrays, _authors, _automorphisms, _columns, _functions, _networks, _plan, _rows, maps, shards, sketch  # noqa: E402
 from ._authors import *  # noqa: E402, F403
+from ._automorphisms import *  # noqa: E402, F403
 from ._columns import *  # noqa: E402, F403
 from ._errors import (  # noqa: E402
     FaroDeviceError,
@@ -65,6 +66,7 @@ __all__ = [
     "FaroUnsupportedError", "FaroValueError", "clear_plans", "cuda_status", "maps", "shards", "sketch",
 ]
 __all__ += _authors.__all__
+__all__ += _automorphisms.__all__
 __all__ += _columns.__all__
 __all__ += _functions.__all__
 __all__ += _networks.__all__

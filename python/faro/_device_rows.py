@@ -230,6 +230,36 @@ def route(keys: Any, how: tuple[int, int, int, int], stream: Any, check: bool) -
     return made["places"], made["inverse"], made["offsets"], made["counts"], made["rows"]
 
 
+@functools.lru_cache(maxsize=256)
+def _dispatch_plan(places: tuple[int, int, int, bool], taken: tuple[int, int, int, bool], keys_per_row: int, row_bytes: int,
+                   device: int) -> Any:
+    moved = _faro.Rows.make(*places, taken[1], 1, row_bytes, 0)
+    return _faro.DispatchPlan.make(moved, keys_per_row, _faro.Rows.make(*taken, places[1] // keys_per_row, 1, row_bytes, 0), device)
+
+
+def dispatch(x: Any, array: _arrays.Array, routing: Any, out: Any, stream: Any, check: bool) -> Any:
+    operation = "dispatch"
+    if not _arrays.is_dense(array):
+        x = _faro.run(x, _run.COPY, None, None, stream)
+        array = _arrays.describe(x)
+    kept, places = _entries(routing.places, array.device, operation)
+    also_kept, taken = _entries(routing.rows, array.device, operation)
+    k = routing.keys_per_row
+    if places.size != array.shape[0] * k:
+        refuse(operation, f"{array.shape[0]} rows and {places.size} places, {k} of a row", f"{places.size // k} rows")
+    row_bytes = math.prod(array.shape[1:]) * array.itemsize
+    queue = _run.stream_of(array, stream, operation)
+    target, finished = _run.result_of(x, array, out, (taken.size,) + array.shape[1:], operation, queue)
+    if taken.size * row_bytes:
+        listed = [(e.address, e.size, e.itemsize, _is_signed(e)) for e in (places, taken)]
+        plan = _dispatch_plan(listed[0], listed[1], k, row_bytes, int(array.device or 0))
+        plan.run(array.address, target.address, queue)
+        if check:
+            plan.check(queue)
+    del kept, also_kept
+    return finished()
+
+
 def combine(x: Any, array: _arrays.Array, places: Any, keys_per_row: int, weights: Any, adds: tuple[int, int], out: Any,
             stream: Any, check: bool) -> Any:
     from ._rows import _number_of

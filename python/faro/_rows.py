@@ -17,7 +17,7 @@ from ._errors import FaroTypeError, FaroUnsupportedError, FaroValueError, refuse
 from ._functions import ascontiguousarray
 from .maps import IndexEntries, index_entries
 
-__all__ = ["take", "take_segments", "put", "add_at", "route", "combine", "Routing"]
+__all__ = ["take", "take_segments", "put", "add_at", "route", "dispatch", "combine", "Routing"]
 
 _NUMBERS = {"i1": 0, "u1": 1, "i2": 2, "u2": 3, "i4": 4, "u4": 5, "i8": 6, "u8": 7, "f2": 8, "bfloat16": 9, "f4": 10, "f8": 11}
 _SUMS = {"usual": 0, "fp32": 1, "fp64": 2, "compensated": 3}
@@ -437,6 +437,41 @@ def _list_of(routed: Any, which: int) -> Any:
     return made
 
 
+def _routed(x: Any, routing: Any, operation: str) -> _arrays.Array:
+    array = _arrays.describe(x)
+    if not array.shape:
+        refuse(operation, "a single number", "an array of rows")
+    if not isinstance(routing, Routing):
+        refuse(operation, f"a {type(routing).__name__} as routing", "what route() returned", kind=FaroTypeError)
+    return array
+
+
+def dispatch(x: Any, routing: Routing, *, out: Any = None, stream: Any = None, check: bool = False, threads: int = 0) -> Any:
+    """Sends the rows of ``x`` to their buckets: ``take(x, routing.rows, 0, fill=0)``, but each row is read once and written to all
+    its places. On a GPU routing and array lie there, and ``check=True`` waits and raises for places that are none.
+
+    >>> import numpy as np, faro
+    >>> r = faro.route([[0, 1], [1, 0]], 2, multiple=3)
+    >>> faro.dispatch(np.array([[1.0], [10.0]]), r).tolist()
+    [[1.0], [10.0], [0.0], [1.0], [10.0], [0.0]]
+    """
+    array = _routed(x, routing, "dispatch")
+    if array.device is not None:
+        return _device_rows.dispatch(x, array, routing, out, stream, check)
+    _run.stream_of(array, stream, "dispatch")
+    x, array = _dense(x, "dispatch")
+    places, taken = index_entries(routing.places, "dispatch"), index_entries(routing.rows, "dispatch")
+    k = routing.keys_per_row
+    if places.size != array.shape[0] * k:
+        refuse("dispatch", f"{array.shape[0]} rows and {places.size} places, {k} of a row", f"{places.size // k} rows")
+    row_bytes = math.prod(array.shape[1:]) * array.itemsize
+    target, finished = _run.result_of(x, array, out, (taken.size,) + array.shape[1:], "dispatch", 0)
+    if row_bytes:
+        moved = _rows(places, taken.size, 1, row_bytes, threads)
+        _faro.dispatch(moved, k, _rows(taken, array.shape[0], 1, row_bytes, threads), array.address, target.address)
+    return finished()
+
+
 def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual", out: Any = None, stream: Any = None,
             check: bool = False, threads: int = 0) -> Any:
     """Brings routed rows back: row t of the result is the sum of its items' rows of ``x``, in the order of their
@@ -449,11 +484,7 @@ def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual
     >>> faro.combine(x, r).tolist()
     [[2.0], [20.0]]
     """
-    array = _arrays.describe(x)
-    if not array.shape:
-        refuse("combine", "a single number", "an array of rows")
-    if not isinstance(routing, Routing):
-        refuse("combine", f"a {type(routing).__name__} as routing", "what route() returned", kind=FaroTypeError)
+    array = _routed(x, routing, "combine")
     if not isinstance(sums, str) or sums not in _SUMS:
         refuse("combine", f"sums {sums!r}", f"one of {', '.join(_SUMS)}")
     if array.device is not None:

@@ -52,6 +52,14 @@ struct SegmentsPlanHandle {
   std::unique_ptr<faro_segments_plan, SegmentsPlanDeleter> plan;
 };
 
+struct DispatchPlanDeleter {
+  void operator()(faro_dispatch_plan* plan) const { faro_dispatch_plan_destroy(plan); }
+};
+
+struct DispatchPlanHandle {
+  std::unique_ptr<faro_dispatch_plan, DispatchPlanDeleter> plan;
+};
+
 struct RowPlanHandle {
   std::unique_ptr<faro_row_plan, RowPlanDeleter> plan;
 };
@@ -247,6 +255,51 @@ void bind_rows(nb::module_& module) {
                           out_of(out));
     });
   });
+  module.def("dispatch", [](const Rows& places, std::uint64_t keys_per_row, const Rows& taken,
+                            std::uintptr_t in, std::uintptr_t out) {
+    do_unlocked(
+        [&] { return faro_dispatch(&places.value, keys_per_row, &taken.value, in_of(in), out_of(out)); });
+  });
+  nb::class_<DispatchPlanHandle>(module, "DispatchPlan")
+      .def_static("make",
+                  [](const Rows& places, std::uint64_t keys_per_row, const Rows& taken, int device) {
+                    faro_dispatch_plan* plan = nullptr;
+                    do_unlocked([&] {
+                      return faro_dispatch_plan_make(&places.value, keys_per_row, &taken.value, device + 1,
+                                                     &plan);
+                    });
+                    DispatchPlanHandle handle;
+                    handle.plan.reset(plan);
+                    return handle;
+                  })
+      .def("run",
+           [](const DispatchPlanHandle& self, std::uintptr_t in, std::uintptr_t out, std::uintptr_t stream) {
+             check(faro_dispatch_plan_run(self.plan.get(), in_of(in), out_of(out), out_of(stream)));
+           })
+      .def("check", [](const DispatchPlanHandle& self, std::uintptr_t stream) {
+        do_unlocked([&] { return faro_dispatch_plan_check(self.plan.get(), out_of(stream)); });
+      });
+  // (n, k, type of numbers, modulus) and (n, k, bytes of an element); a negative device is the host.
+  module.def("permute_negacyclic",
+             [](std::uint64_t n, std::int64_t k, int number, std::uint64_t modulus, std::uintptr_t in,
+                std::uintptr_t out, std::uint64_t bytes, int device, int threads, std::uintptr_t stream) {
+               faro_options options = options_of(device);
+               options.threads = threads;
+               do_unlocked([&] {
+                 return faro_permute_negacyclic(n, k, static_cast<faro_number>(number), modulus, in_of(in),
+                                                out_of(out), bytes, &options, out_of(stream));
+               });
+             });
+  module.def("permute_evaluations",
+             [](std::uint64_t n, std::int64_t k, std::uint64_t element_bytes, std::uintptr_t in,
+                std::uintptr_t out, std::uint64_t bytes, int device, int threads, std::uintptr_t stream) {
+               faro_options options = options_of(device);
+               options.threads = threads;
+               do_unlocked([&] {
+                 return faro_permute_evaluations(n, k, element_bytes, in_of(in), out_of(out), bytes, &options,
+                                                 out_of(stream));
+               });
+             });
   nb::class_<SegmentsPlanHandle>(module, "SegmentsPlan")
       .def_static("make",
                   [](const Rows& offsets, const Rows& from, std::uint64_t element_bytes, int device) {

@@ -139,6 +139,7 @@ def test_routing(keys_per_row):
     used = len(host.rows)
     assert torch.equal(there.rows.cpu()[:used], torch.from_numpy(host.rows)) and (there.rows[used:] == -1).all()
     sent = faro.take(x, there.rows, 0, fill=0)
+    assert torch.equal(faro.dispatch(x, there, check=True), sent)
     back = faro.combine(sent, there, weights, check=True)
     same = faro.combine(faro.take(x.cpu().numpy(), host.rows, 0, fill=0), host, weights.cpu().numpy())
     assert back.cpu().numpy().tobytes() == same.tobytes()
@@ -241,6 +242,18 @@ def test_segments(kind, width):
                   lambda: faro.take_segments(x, offsets, indices, out=x.cpu()), lambda: faro.take_segments(x, offsets[:0], indices)):
         with pytest.raises(faro.FaroError):
             wrong()
+
+
+@pytest.mark.parametrize("dtype", [torch.int16, torch.int32, torch.int64, torch.float32, torch.float64])
+def test_automorphisms(dtype):
+    for n, k in ((1 << 12, 5), (1 << 12, 2 * 4095 + 1), (999, 5)):
+        x = torch.randint(0, 99, (7, n), device="cuda").to(dtype)
+        assert torch.equal(moved(faro.permute_negacyclic, x, k).cpu(), torch.from_numpy(faro.permute_negacyclic(x.cpu().numpy(), k)))
+        if n == 1 << 12:
+            assert torch.equal(moved(faro.permute_evaluations, x, k).cpu(), torch.from_numpy(faro.permute_evaluations(x.cpu().numpy(), k)))
+            assert torch.equal(faro.permute_negacyclic(faro.permute_negacyclic(x, k), pow(k, -1, 2 * n)), x)
+    with pytest.raises(faro.FaroValueError):
+        faro.permute_negacyclic(x, 3)
 
 
 def test_fills_of_tensors():

@@ -122,6 +122,10 @@ def test_route_and_combine(data):
     assert r.rows.tolist() == [-1 if i < 0 else i // k for i in inverse]
     x = np.arange(tokens * 2.0).reshape(tokens, 2)
     sent = faro.take(x, r.rows, 0, fill=0) if tokens else np.zeros((0, 2))
+    assert np.array_equal(faro.dispatch(x, r), sent)
+    spread = np.ones((len(r.rows), 4))[:, ::2]
+    assert faro.dispatch(x[::-1], r, out=spread) is spread
+    assert np.array_equal(spread, faro.take(x[::-1], r.rows, 0, fill=0) if tokens else sent)
     weights = np.linspace(0.5, 2, flat.size).astype("f4")
     wanted = np.zeros((tokens, 2))
     for i, place in enumerate(places):
@@ -135,6 +139,10 @@ def test_route_refuses():
         faro.route([0, 3], 3)
     with pytest.raises(faro.FaroError):
         faro.combine(np.zeros((2, 2), "i4"), faro.route([0, 1], 2))
+    for call in (lambda: faro.dispatch(np.zeros(3), faro.route([0, 1], 2)), lambda: faro.dispatch(np.zeros(2), [0, 1]),
+                 lambda: faro.dispatch(np.float64(1), faro.route([0, 1], 2)), lambda: faro.dispatch(np.zeros(2), faro.route([0, 1], 2), out=np.zeros(3))):
+        with pytest.raises(faro.FaroError):
+            call()
 
 
 @pytest.mark.parametrize("dtype", ["i4", "u4", "i8", "u8", "f4", "f8"])

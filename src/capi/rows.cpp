@@ -68,6 +68,13 @@ RowNumbers entries_in(const faro_rows& rows) {
   return numbers_of(rows.entries, rows.count, rows.entry_bytes, rows.is_signed);
 }
 
+Number number_of(faro_number number) {
+  if (number < FARO_I8 || number > FARO_F64)
+    fail(ErrorCode::value, "read a type of numbers", std::to_string(static_cast<int>(number)),
+         "FARO_I8 to FARO_F64");
+  return static_cast<Number>(number);
+}
+
 namespace {
 
 // Takes that are over before a plan would be made. Nothing is done where the plan has to say what is wrong.
@@ -171,12 +178,6 @@ std::vector<RowColumn> columns_of(const RowPlan& plan, std::span<const faro_row_
   return made;
 }
 
-Number number_of(faro_number number) {
-  if (number < FARO_I8 || number > FARO_F64)
-    fail(ErrorCode::value, "read a type of numbers", std::to_string(static_cast<int>(number)),
-         "FARO_I8 to FARO_F64");
-  return static_cast<Number>(number);
-}
 static_assert(static_cast<int>(Number::f64) == FARO_F64 && static_cast<int>(Number::f16) == FARO_F16);
 
 Sums sums_of(faro_sums sums) {

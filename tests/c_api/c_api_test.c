@@ -473,6 +473,50 @@ static void test_columns(void) {
   faro_row_plan_destroy(plan);
 }
 
+/* Rows sent to their places, and automorphisms of polynomials modulo X^n + 1, on the host. */
+static void test_dispatches_and_automorphisms(void) {
+  const int64_t places[4] = {0, 3, 4, -1}, taken[6] = {0, -1, -1, 0, 1, -1};
+  const float rows_in[2] = {1, 10};
+  float sent[6] = {7, 7, 7, 7, 7, 7};
+  const faro_rows to = {places, 4, 8, 1, 6, 1, sizeof(float), 0}, from = {taken, 6, 8, 1, 0, 0, 0, 0};
+  EXPECT(faro_dispatch(&to, 2, NULL, rows_in, sent) == FARO_OK);
+  const float kept[6] = {1, 7, 7, 1, 10, 7}, zeros[6] = {1, 0, 0, 1, 10, 0};
+  EXPECT(memcmp(sent, kept, sizeof kept) == 0);
+  EXPECT(faro_dispatch(&to, 2, &from, rows_in, sent) == FARO_OK && memcmp(sent, zeros, sizeof zeros) == 0);
+  EXPECT(faro_dispatch(&to, 3, NULL, rows_in, sent) == FARO_VALUE && faro_dispatch(&to, 0, NULL, rows_in, sent) == FARO_VALUE);
+  EXPECT(faro_dispatch(NULL, 2, NULL, rows_in, sent) == FARO_VALUE && faro_dispatch(&to, 2, NULL, NULL, sent) == FARO_VALUE);
+  const int64_t twice[4] = {0, 3, 3, -1};
+  const faro_rows wrong = {twice, 4, 8, 1, 6, 1, sizeof(float), 0};
+  EXPECT(faro_dispatch(&wrong, 2, NULL, rows_in, sent) == FARO_VALUE && memcmp(sent, zeros, sizeof zeros) == 0);
+  faro_dispatch_plan* plan = NULL;
+  EXPECT(faro_dispatch_plan_make(&to, 3, NULL, 0, &plan) == FARO_VALUE && plan == NULL);
+  EXPECT(faro_dispatch_plan_run(NULL, rows_in, sent, NULL) == FARO_VALUE);
+  faro_dispatch_plan_destroy(NULL);
+
+  enum { kTerms = 12 };
+  int32_t in[2 * kTerms], out[2 * kTerms];
+  for (int i = 0; i < 2 * kTerms; ++i) in[i] = i + 1;
+  EXPECT(faro_permute_negacyclic(kTerms, 7, FARO_I32, 0, in, out, sizeof in, NULL, NULL) == FARO_OK);
+  for (int b = 0; b < 2; ++b)
+    for (int i = 0; i < kTerms; ++i)
+      EXPECT(out[b * kTerms + 7 * i % kTerms] == (7 * i % (2 * kTerms) < kTerms ? 1 : -1) * in[b * kTerms + i]);
+  EXPECT(faro_permute_negacyclic(kTerms, 3, FARO_I32, 0, in, out, sizeof in, NULL, NULL) == FARO_VALUE);
+  EXPECT(strstr(faro_last_message(), "3") != NULL);
+  EXPECT(faro_permute_negacyclic(kTerms, 7, FARO_I32, 5, in, out, sizeof in, NULL, NULL) == FARO_VALUE);
+  EXPECT(faro_permute_negacyclic(kTerms, 7, (faro_number)99, 0, in, out, sizeof in, NULL, NULL) == FARO_VALUE);
+  EXPECT(faro_permute_negacyclic(kTerms, 7, FARO_I32, 0, in, out, 20, NULL, NULL) == FARO_VALUE);
+  EXPECT(faro_permute_negacyclic(kTerms, 7, FARO_I32, 0, in, in, sizeof in, NULL, NULL) == FARO_VALUE);
+  EXPECT(faro_permute_negacyclic(kTerms, 7, FARO_I32, 0, NULL, out, sizeof in, NULL, NULL) == FARO_VALUE);
+  /* Values at odd powers: place p has that at 2 rev(p) + 1. */
+  const int at[4] = {1, 5, 3, 7};
+  EXPECT(faro_permute_evaluations(4, 3, sizeof(int32_t), in, out, 4 * sizeof(int32_t), NULL, NULL) == FARO_OK);
+  for (int p = 0; p < 4; ++p)
+    for (int q = 0; q < 4; ++q)
+      if (at[q] == 3 * at[p] % 8) EXPECT(out[p] == in[q]);
+  EXPECT(faro_permute_evaluations(6, 5, 4, in, out, 24, NULL, NULL) == FARO_VALUE);
+  EXPECT(faro_permute_evaluations(4, 2, 4, in, out, 16, NULL, NULL) == FARO_VALUE);
+}
+
 /* Entries of every width and byte order, few and many; and rows that stay as they were. */
 static void test_entries_of_rows(void) {
   enum { kRows = 100, kTaken = 3000 };
@@ -914,6 +958,7 @@ int main(int argc, char** argv) {
   test_plans_of_rows();
   test_plans_of_segments();
   test_columns();
+  test_dispatches_and_automorphisms();
   test_files(argv[1]);
   test_shards();
   test_the_rest();
