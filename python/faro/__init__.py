@@ -16,7 +16,7 @@ from . import _errors, _faro
 
 _faro.set_errors(_errors._make)
 
-from . import _arrays, _authors, _automorphisms, _columns, _functions, _networks, _plan, _rows, maps, shards, sketch  # noqa: E402
+from . import _arrays, _authors, _automorphisms, _columns, _functions, _networks, _plan, _row_plans, _rows, maps, shards, sketch  # noqa: E402
 from ._authors import *  # noqa: E402, F403
 from ._automorphisms import *  # noqa: E402, F403
 from ._columns import *  # noqa: E402, F403
@@ -33,6 +33,7 @@ from ._errors import (  # noqa: E402
 from ._functions import *  # noqa: E402, F403
 from ._networks import *  # noqa: E402, F403
 from ._plan import *  # noqa: E402, F403
+from ._row_plans import *  # noqa: E402, F403
 from ._rows import *  # noqa: E402, F403
 
 __version__: str = _faro.version()
@@ -71,6 +72,7 @@ __all__ += _columns.__all__
 __all__ += _functions.__all__
 __all__ += _networks.__all__
 __all__ += _plan.__all__
+__all__ += _row_plans.__all__
 __all__ += _rows.__all__
 
 _arrays.numpy()

@@ -100,26 +100,38 @@ class _Move:
     queue: int = 0
     entries: Any = None
     kept: Any = None
+    rows: int | None = None  # that a plan of the caller's is for
+    made: dict[Any, Any] | None = None  # its plans, kept from run to run
+
+    def read(self, device: int | None) -> None:
+        self.device = device
+        if device is None:
+            self.entries = index_entries(self.indices, self.operation)
+            self.threads = _run.threads_of(self.threads, self.operation)
+        else:
+            self.kept, self.entries = _device_rows._entries(self.indices, device, self.operation)
 
     def begin(self, table: _Table, arrays: list[_arrays.Array]) -> None:
         """Reads the indices, which lie where the columns do, all in one memory and on one stream."""
-        self.device = arrays[0].device
+        device = arrays[0].device
         for i, array in enumerate(arrays):
-            if array.device != self.device:
+            if array.device != device:
                 refuse(self.operation, f"{table.word(i)} on another device than {table.word(0)}", "columns on one device",
                        "nothing is copied between devices unasked")
+        if self.entries is not None and device != self.device:
+            refuse(self.operation, "arrays on another device than the plan's indices", "one device",
+                   "nothing is copied between devices unasked")
         queues = {_run.stream_of(array, self.stream, self.operation) for array in arrays}
         if len(queues) > 1:
             refuse(self.operation, "columns of libraries with different streams", "one stream", "give it as stream=")
         self.queue = queues.pop()
-        if self.device is None:
-            self.entries = index_entries(self.indices, self.operation)
-            _run.threads_of(self.threads, self.operation)
-        else:
-            self.kept, self.entries = _device_rows._entries(self.indices, self.device, self.operation)
+        if self.entries is None:
+            self.read(device)
 
     def same_rows(self, table: _Table, counts: list[int]) -> None:
         for i, rows in enumerate(counts):
+            if self.rows is not None and rows != self.rows:
+                refuse(self.operation, f"{table.word(i)} of {rows} rows", f"{self.rows}, which the plan is for")
             if rows != counts[0]:
                 refuse(self.operation, f"{table.word(i)} of {rows} rows", f"{counts[0]}, as {table.word(0)} has")
 
@@ -131,6 +143,8 @@ class _Move:
                 groups.setdefault(kind, []).append((source.address, target.address, row_bytes))
         if len(groups) > 1:
             _apart(self.operation, moved)
+        if self.made is not None:
+            return self._run_kept(groups)
         if self.device is not None:
             return self._run_on_device(groups)
         if not groups and moved and self.entries.size:  # nothing to move, but every index still has to name a row
@@ -142,6 +156,33 @@ class _Move:
             plans.append((_faro.RowPlan.make(self.verb, rows, kind.fill, *kind.adds, -1, 0), columns))
         for plan, columns in plans:
             plan.run_columns(0, columns, 0, 0, 0)
+
+    def plan(self, kind: _Kind, row_bytes: int) -> tuple[Any, int]:
+        """A plan that is kept, and its workspace. On a device it is for one width, by which it may have a schedule."""
+        assert self.made is not None
+        key = kind if self.device is None else (kind, row_bytes)
+        if key not in self.made:
+            rows = _rows._rows(self.entries, kind.rows, kind.outer, row_bytes, self.threads)
+            device, often = (-1, 0) if self.device is None else (self.device, 1 << 20)
+            plan = _faro.RowPlan.make(self.verb, rows, kind.fill, *kind.adds, device, often)
+            self.made[key] = plan, plan.workspace_bytes()
+        found: tuple[Any, int] = self.made[key]
+        return found
+
+    def _run_kept(self, groups: dict[_Kind, list[tuple[int, int, int]]]) -> None:
+        runs = []
+        for kind, columns in groups.items():
+            for width in {c[2] for c in columns} if self.device is not None else (columns[0][2],):
+                some = [c for c in columns if self.device is None or c[2] == width]
+                runs.append((*self.plan(kind, width), some))
+        for plan, needed, columns in runs if self.entries.size else ():
+            if needed == 0 or self.queue != self.entries.stream:
+                plan.run_columns(0, columns, 0, 0, self.queue)
+            else:
+                lent = _arrays.describe(self.entries.new((-(-needed // self.entries.itemsize),)), writable=True)
+                plan.run_columns(0, columns, lent.address, needed, self.queue)
+        for plan, _, _ in runs if self.check else ():
+            plan.check(self.queue)
 
     def _run_on_device(self, groups: dict[_Kind, list[tuple[int, int, int]]]) -> None:
         if self.entries.size == 0:

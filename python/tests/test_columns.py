@@ -209,3 +209,53 @@ def test_wrong_blocks():
     out = [np.zeros((1, 4, 3)), np.zeros((1, 4))]
     got = faro.take_blocks(caches, [[1, -1]], fill=2, out=out)
     assert all(a is b for a, b in zip(got, out)) and (out[1] == [[0, 0, 2, 2]]).all()
+
+
+@given(st.data())
+def test_plans(data):
+    rows, axis = data.draw(st.integers(1, 6)), data.draw(st.integers(-1, 1))
+    columns = [column(data, rows, axis, "some") for _ in range(data.draw(st.integers(1, 4)))]
+    indices = np.array(data.draw(st.lists(st.integers(0, rows - 1), min_size=1, max_size=8)), np.int64)
+    plan = faro.plan_rows("take", indices, rows, axis)
+    for _ in range(2):
+        for x in columns:
+            same(plan(x), np.take(x, indices, axis))
+        for x, y in zip(columns, plan(tuple(columns))):
+            same(y, np.take(x, indices, axis))
+    out = np.empty_like(np.take(columns[0], indices, axis))
+    assert plan(columns[0], out) is out and out.tobytes() == np.take(columns[0], indices, axis).tobytes()
+    assert "take" in plan.explain(columns[0])
+    add = faro.plan_rows("add", indices, rows)
+    values = {"a": np.ones((len(indices), 2), "f4"), "b": np.arange(len(indices))}
+    for _ in range(2):
+        outs = {"b": np.ones(rows, int), "a": np.zeros((rows, 2), "f4")}
+        wanted = {name: x.copy() for name, x in outs.items()}
+        for name, x in wanted.items():
+            np.add.at(x, indices, values[name])
+        assert add(values, out=outs) is outs and all((outs[name] == wanted[name]).all() for name in outs)
+    order = np.unique(indices)
+    put = faro.plan_rows("put", order, rows)
+    target = np.zeros(rows)
+    assert put(np.ones(len(order)), target) is target and target.sum() == len(order)
+
+
+def test_wrong_plans():
+    x = np.zeros((3, 2))
+    for call in (lambda: faro.plan_rows("get", [0], 3), lambda: faro.plan_rows("take", [3], 3), lambda: faro.plan_rows("take", [-1], 3),
+                 lambda: faro.plan_rows("put", [0, 0], 3), lambda: faro.plan_rows("add", [3], 3), lambda: faro.plan_rows("take", [0.5], 3),
+                 lambda: faro.plan_rows("take", [0], -1), lambda: faro.plan_rows("put", [0], 3, fill=0), lambda: faro.plan_rows("add", [0], 3, sums=1),
+                 lambda: faro.plan_rows("take", [0], 3, axis=0.5), lambda: faro.plan_rows("put", [[0]], 3), lambda: faro.plan_rows("take", [0], 3, threads=-1),
+                 lambda: faro.plan_rows("take", [0], 4)(x), lambda: faro.plan_rows("take", [0], 3, axis=2)(x), lambda: faro.plan_rows("put", [0], 3)(x[:1]),
+                 lambda: faro.plan_rows("take", [0], 3)(x, stream=1), lambda: faro.plan_rows("take", [0], 3)([x, np.zeros(4)]),
+                 lambda: faro.plan_rows("take", [0], 3).explain(np.zeros(4)), lambda: faro.plan_rows("take", [0], 3)(np.float64(1)),
+                 lambda: faro.plan_rows("take", [0], 3)(x, out=x[:1])):
+        with pytest.raises(faro.FaroError):
+            call()
+    assert faro.plan_rows("take", [0, -1], 3, fill=np.nan)(np.arange(3.0)).tolist()[0] == 0
+    assert faro.plan_rows("take", [], 3)(x).shape == (0, 2) and faro.plan_rows("take", [1, 1], 3)([1, 2, 3]).tolist() == [2, 2]
+    changed = np.array([0, 1])
+    plan = faro.plan_rows("take", changed, 3)
+    plan(x)
+    changed[1] = 7  # checked again while rows are moved
+    with pytest.raises(faro.FaroValueError):
+        plan(x)

@@ -80,7 +80,7 @@ def test_torch():
         assert torch.equal(faro.permute_dims(on_gpu, (2, 0, 1)).cpu(), y)
 
 
-MODULES = ["faro", "faro._errors", "faro.maps", "faro._functions", "faro._plan", "faro._rows", "faro._columns", "faro._automorphisms", "faro._networks", "faro._authors",
+MODULES = ["faro", "faro._errors", "faro.maps", "faro._functions", "faro._plan", "faro._rows", "faro._columns", "faro._automorphisms", "faro._row_plans", "faro._networks", "faro._authors",
            "faro.sketch"]
 
 

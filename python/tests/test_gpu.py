@@ -256,6 +256,34 @@ def test_automorphisms(dtype):
         faro.permute_negacyclic(x, 3)
 
 
+def test_plans_of_rows():
+    count = 1 << 24  # past the caches: by a schedule
+    index = torch.randint(0, count, (count,), device="cuda")
+    plan = faro.plan_rows("take", index, count)
+    for dtype in (torch.float32, torch.int64, torch.float32):
+        x = torch.randint(0, 1 << 20, (count,), device="cuda").to(dtype)
+        assert torch.equal(plan(x, check=True), x[index])
+        out = torch.empty_like(x)
+        assert plan(x, out) is out and torch.equal(out, x[index])
+    x = torch.randint(0, 1 << 20, (count,), device="cuda").float()
+    assert "reused" in plan.explain(x)
+    both = plan({"a": x, "b": x.short()})
+    assert torch.equal(both["a"], x[index]) and torch.equal(both["b"], x.short()[index])
+    few = torch.randint(0, 9, (count,), device="cuda").float()
+    add = faro.plan_rows("add", index, count)
+    once = faro.add_at(torch.zeros(count, device="cuda"), index, few)
+    assert torch.equal(add(few, torch.zeros(count, device="cuda")), once) and torch.equal(once, torch.zeros_like(few).index_add(0, index, few))
+    order = torch.randperm(count, device="cuda")
+    assert torch.equal(faro.plan_rows("put", order, count)(x, torch.zeros_like(x)), torch.zeros_like(x).index_copy(0, order, x))
+    small = faro.plan_rows("take", index[:1000] % 50, 50, axis=1)
+    y = filled((3, 50, 7))
+    assert torch.equal(small(y), y[:, index[:1000] % 50])
+    with pytest.raises(faro.FaroValueError, match="device"):
+        small(y.cpu())
+    with pytest.raises(faro.FaroValueError, match="position 2"):
+        faro.plan_rows("take", torch.tensor([0, 1, 50], device="cuda"), 50)(y[0], check=True)
+
+
 def test_fills_of_tensors():
     for dtype, fill in ((torch.float32, 2.5), (torch.bfloat16, -1), (torch.int64, -7), (torch.uint8, 255), (torch.bool, True), (torch.complex64, 1j)):
         got = faro.take(torch.zeros(4, 3, dtype=dtype, device="cuda"), torch.tensor([1, -1], device="cuda"), 0, fill=fill)
