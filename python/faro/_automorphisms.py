@@ -1,5 +1,6 @@
-"""The automorphisms X -> X^k of polynomials modulo X^n + 1, by which homomorphic encryption rotates slots: in one sweep, on the host or on
-a GPU. docs/recipes/rotate-slots.md shows what they are for.
+"""Automorphisms of polynomials modulo X^n + 1.
+
+X -> X^k, by which homomorphic encryption rotates slots, in one sweep on the host or on a GPU; docs/recipes/rotate-slots.md shows what it is for.
 """
 
 from __future__ import annotations

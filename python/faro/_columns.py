@@ -1,4 +1,4 @@
-"""Several arrays by one index array: the columns of a table, the blocks of all layers of a cache.
+"""Several arrays by one index array: tables and caches.
 
 One plan moves all arrays of a call, whatever the widths of their rows, on the host or on a GPU, where arrays of one width share a
 launch. (Columns that need another fill value, type of sums or number of arrays before the axis have a plan of their own.)
