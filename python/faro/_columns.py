@@ -218,7 +218,7 @@ def _one_by_one(columns: list[Any]) -> bool:
     return any(_arrays.is_recorded(x) or _arrays.is_of_jax(x) for x in columns)
 
 
-def _axis(word: str, array: _arrays.Array, axis: int, operation: str, blocks: bool) -> int:
+def _axis(word: str, array: Any, axis: int, operation: str, blocks: bool) -> int:
     rank = len(array.shape)
     if rank == 0:
         refuse(operation, f"{word}, a single number", "an array of rows")
@@ -226,6 +226,27 @@ def _axis(word: str, array: _arrays.Array, axis: int, operation: str, blocks: bo
     if blocks and k == rank - 1:
         refuse(operation, f"{word} of {rank} axes with its blocks along the last", "an axis of tokens behind that of the blocks")
     return k
+
+
+def _take_of_jax(x: Any, indices: Any, axis: int, fill: Any) -> Any:
+    """In operations of JAX, which may be traced."""
+    import jax.numpy as jnp
+
+    from .jax import take
+
+    if fill is None:
+        return take(x, indices, axis)
+    index = jnp.asarray(indices)
+    taken = take(x, jnp.maximum(index, 0), axis)
+    absent = (index < 0).reshape(index.shape + (1,) * (x.ndim - 1 - axis % x.ndim))
+    return jnp.where(absent, jnp.asarray(fill, x.dtype), taken)
+
+
+def _blocks_of_jax(x: Any, table: Any, axis: int, fill: Any) -> Any:
+    taken = _take_of_jax(x, table, axis, fill)
+    behind = x.ndim - 1 - axis % x.ndim  # the tokens' axis and those after it
+    shape = taken.shape
+    return taken.reshape(shape[: -behind - 1] + (shape[-behind - 1] * shape[-behind],) + shape[len(shape) - behind + 1 :])
 
 
 def _taken(table: _Table, move: _Move, axis: int, fill: Any, out: Any, blocks: bool) -> Any:
@@ -335,8 +356,12 @@ def take_columns(columns: Any, indices: Any, axis: int = 0, *, fill: Any = None,
     if _one_by_one(table.columns):
         fills = _fills(fill, table, "take_columns")
         outs = [None] * len(fills) if out is None else _beside(out, table, "out=", "take_columns")
+        shapes = [getattr(x, "shape", ()) for x in table.columns]
+        if all(-len(s) <= axis < len(s) for s in shapes):  # else take() says what is wrong
+            _Move("take_columns", "take", indices, stream, check, threads).same_rows(table, [s[axis] for s in shapes])
         return table.like([
-            _rows.take(x, indices, axis, fill=f, out=o, stream=stream, check=check, threads=threads)
+            _take_of_jax(x, indices, axis, f) if _arrays.is_of_jax(x) and o is None and stream is None
+            else _rows.take(x, indices, axis, fill=f, out=o, stream=stream, check=check, threads=threads)
             for x, f, o in zip(table.columns, fills, outs)
         ])
     move = _Move("take_columns", "take", indices, stream, check, threads)
@@ -392,6 +417,11 @@ def take_blocks(caches: Any, table: Any, axis: int = 0, *, fill: Any = 0, out: A
     ([[6, 7, 0, 1], [2, 3, 0, 0]], (2, 4, 2))
     """
     listed = _table(caches, "take_blocks")
+    if out is None and stream is None and any(_arrays.is_of_jax(x) for x in listed.columns):
+        fills = _fills(fill, listed, "take_blocks")
+        for i, x in enumerate(listed.columns):
+            _axis(listed.word(i), x, axis, "take_blocks", True)
+        return listed.like([_blocks_of_jax(x, table, axis, f) for x, f in zip(listed.columns, fills)])
     return _taken(listed, _Move("take_blocks", "take", table, stream, check, threads), axis, fill, out, blocks=True)
 
 
