@@ -376,6 +376,11 @@ FARO_API faro_status faro_route_plan_make(const void* keys, uint64_t count, int 
 FARO_API void faro_route_plan_destroy(faro_route_plan* plan);
 FARO_API faro_status faro_route_plan_most_places(const faro_route_plan* plan, uint64_t* places);
 FARO_API faro_status faro_route_plan_run(const faro_route_plan* plan, const faro_device_route* to, void* stream);
+/* The same in memory that is lent for the work that is queued, so that nothing is allocated: at least
+ * faro_route_plan_workspace_bytes() of the device, aligned to 16 bytes. Null: as faro_route_plan_run. */
+FARO_API faro_status faro_route_plan_run_in_workspace(const faro_route_plan* plan, const faro_device_route* to,
+                                                      void* workspace, uint64_t workspace_bytes, void* stream);
+FARO_API faro_status faro_route_plan_workspace_bytes(const faro_route_plan* plan, uint64_t* bytes);
 FARO_API faro_status faro_route_plan_check(const faro_route_plan* plan, void* stream);
 
 typedef struct faro_combine_plan faro_combine_plan;

@@ -296,6 +296,58 @@ def test_fills_of_tensors():
     assert out.tolist() == [[0, 0, 0], [9, 9, 9]]
 
 
+@pytest.mark.parametrize("buckets", [1, 2, 100, 5000])
+@pytest.mark.parametrize("keys_per_row", [1, 3, 8])
+def test_routing_of_every_kind(buckets, keys_per_row):
+    tokens = 333
+    for kind in (torch.int8, torch.int16, torch.int32, torch.int64):
+        most = min(buckets, torch.iinfo(kind).max)
+        for keys in (torch.randint(-1, most, (tokens, keys_per_row)), torch.full((tokens, keys_per_row), most - 1),
+                     torch.full((tokens, keys_per_row), -1), torch.zeros(0, keys_per_row)):
+            keys = keys.to(kind)
+            for multiple, capacity in ((1, None), (128, None), (16, 5), (3, 0)):
+                there = faro.route(keys.cuda(), buckets, multiple=multiple, capacity=capacity, check=True)
+                host = faro.route(keys.numpy(), buckets, multiple=multiple, capacity=capacity)
+                used = len(host.rows)
+                for name in ("places", "offsets", "counts"):
+                    assert getattr(there, name).cpu().tolist() == getattr(host, name).tolist(), (kind, multiple, capacity, name)
+                for name in ("rows", "inverse"):
+                    got = getattr(there, name).cpu()
+                    assert got[:used].tolist() == getattr(host, name).tolist() and (got[used:] == -1).all()
+        x = torch.randn(len(keys), 5, device="cuda")
+        sent = faro.dispatch(x, there, check=True)
+        assert torch.equal(sent, faro.take(x, there.rows, 0, fill=0)) if len(keys) else not sent.any()
+        assert faro.combine(sent, there, check=True).shape == x.shape
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int32, torch.float64])
+def test_everything_to_one_row(dtype):
+    count = 1 << 17
+    x = torch.randint(0, 9, (count,), device="cuda").to(dtype) / (3 if dtype.is_floating_point else 1)
+    x = x.to(dtype)
+    for index in (torch.full((count,), 3, device="cuda"), torch.full((count,), -1, device="cuda"), torch.arange(count, device="cuda") % 2):
+        for rows in (4, 1 << 16):
+            for sums in ("usual", "fp64", "compensated") if dtype.is_floating_point else ("usual",):
+                got = faro.add_at(torch.ones(rows, dtype=dtype, device="cuda"), index, x, sums=sums, check=True)
+                same = faro.add_at(np.ones(rows, x.cpu().numpy().dtype), index.cpu().numpy(), x.cpu().numpy(), sums=sums)
+                assert got.cpu().numpy().tobytes() == same.tobytes(), (rows, sums)
+    again = torch.full((count,), 77, device="cuda")
+    assert (faro.take(x, again) == x[77]).all() and (faro.take(x[:0], torch.full((9,), -1, device="cuda"), fill=2) == 2).all()
+
+
+@pytest.mark.parametrize("wrong", [2**62, -(2**63), -2, 10, 2**32])
+def test_rows_that_are_far_off(wrong):
+    x = filled((10, 4))
+    index = torch.tensor([1, wrong, 3], device="cuda")
+    out = torch.full((3, 4), -5.0, device="cuda")
+    for call in (lambda: faro.take(x, index, 0, out=out, check=True), lambda: faro.add_at(x.clone(), index, x[:3], check=True),
+                 lambda: faro.put(x.clone(), index, x[:3], check=True), lambda: faro.route(index, 10, check=True),
+                 lambda: faro.take_columns([x, x], index, check=True), lambda: faro.take_segments(x, torch.arange(11, device="cuda"), index)):
+        with pytest.raises(faro.FaroValueError, match="position 1"):
+            call()
+    assert torch.equal(out[::2], x[1:4:2]) and (out[1] == -5).all()
+
+
 def test_wrong_rows():
     x = filled((10, 4))
     with pytest.raises(faro.FaroValueError, match="position 2"):

@@ -492,6 +492,10 @@ static void test_dispatches_and_automorphisms(void) {
   EXPECT(faro_dispatch_plan_make(&to, 3, NULL, 0, &plan) == FARO_VALUE && plan == NULL);
   EXPECT(faro_dispatch_plan_run(NULL, rows_in, sent, NULL) == FARO_VALUE);
   faro_dispatch_plan_destroy(NULL);
+  uint64_t bytes = 0;
+  const faro_device_route nowhere = {0};
+  EXPECT(faro_route_plan_run_in_workspace(NULL, &nowhere, NULL, 0, NULL) == FARO_VALUE);
+  EXPECT(faro_route_plan_workspace_bytes(NULL, &bytes) == FARO_VALUE && bytes == 0);
 
   enum { kTerms = 12 };
   int32_t in[2 * kTerms], out[2 * kTerms];
