@@ -296,6 +296,16 @@ def test_fills_of_tensors():
     assert out.tolist() == [[0, 0, 0], [9, 9, 9]]
 
 
+def test_a_hundred_sums_have_the_same_bits():
+    index, noise = torch.randint(0, 1 << 12, (1 << 20,), device="cuda"), torch.randn(1 << 20, device="cuda")
+    plan = faro.plan_rows("add", index, 1 << 12)
+    first = faro.add_at(torch.zeros(1 << 12, device="cuda"), index, noise)
+    for run in range(100):
+        out = torch.zeros(1 << 12, device="cuda")
+        (plan(noise, out) if run % 2 else faro.add_at(out, index, noise))
+        assert torch.equal(out.view(torch.int32), first.view(torch.int32)), run
+
+
 @pytest.mark.parametrize("buckets", [1, 2, 100, 5000])
 @pytest.mark.parametrize("keys_per_row", [1, 3, 8])
 def test_routing_of_every_kind(buckets, keys_per_row):
