@@ -162,9 +162,14 @@ class _Move:
         assert self.made is not None
         key = kind if self.device is None else (kind, row_bytes)
         if key not in self.made:
-            rows = _rows._rows(self.entries, kind.rows, kind.outer, row_bytes, self.threads)
-            device, often = (-1, 0) if self.device is None else (self.device, 1 << 20)
-            plan = _faro.RowPlan.make(self.verb, rows, kind.fill, *kind.adds, device, often)
+            if self.device is None:
+                rows = _rows._rows(self.entries, kind.rows, kind.outer, row_bytes, self.threads)
+                plan = _faro.RowPlan.make(self.verb, rows, kind.fill, *kind.adds, -1, 0)
+            else:
+                listed = self.entries
+                rows = _faro.Rows.make(listed.address, listed.size, listed.itemsize, _device_rows._is_signed(listed), kind.rows, kind.outer,
+                                       row_bytes, 0)
+                plan = _faro.RowPlan.make(self.verb, rows, kind.fill, *kind.adds, self.device, 1 << 20)
             self.made[key] = plan, plan.workspace_bytes()
         found: tuple[Any, int] = self.made[key]
         return found
