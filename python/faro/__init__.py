@@ -16,8 +16,10 @@ from . import _errors, _faro
 
 _faro.set_errors(_errors._make)
 
-from . import _arrays, _authors, _functions, _networks, _plan, _rows, maps, shards, sketch  # noqa: E402
+from . import _arrays, _authors, _automorphisms, _columns, _functions, _networks, _plan, _row_plans, _rows, maps, shards, sketch  # noqa: E402
 from ._authors import *  # noqa: E402, F403
+from ._automorphisms import *  # noqa: E402, F403
+from ._columns import *  # noqa: E402, F403
 from ._errors import (  # noqa: E402
     FaroDeviceError,
     FaroError,
@@ -31,6 +33,7 @@ from ._errors import (  # noqa: E402
 from ._functions import *  # noqa: E402, F403
 from ._networks import *  # noqa: E402, F403
 from ._plan import *  # noqa: E402, F403
+from ._row_plans import *  # noqa: E402, F403
 from ._rows import *  # noqa: E402, F403
 
 __version__: str = _faro.version()
@@ -64,9 +67,12 @@ __all__ = [
     "FaroUnsupportedError", "FaroValueError", "clear_plans", "cuda_status", "maps", "shards", "sketch",
 ]
 __all__ += _authors.__all__
+__all__ += _automorphisms.__all__
+__all__ += _columns.__all__
 __all__ += _functions.__all__
 __all__ += _networks.__all__
 __all__ += _plan.__all__
+__all__ += _row_plans.__all__
 __all__ += _rows.__all__
 
 _arrays.numpy()

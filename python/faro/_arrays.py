@@ -60,6 +60,14 @@ def numpy() -> Any:
     return _numpy
 
 
+def as_array(given: Any, operation: str, dtype: Any = None) -> Any:
+    """NumPy's array of numbers in lists. Raises FaroValueError for what makes none, such as rows of different lengths."""
+    try:
+        return _numpy.asarray(given, dtype)
+    except (OverflowError, TypeError, ValueError) as wrong:
+        refuse(operation, f"a {type(given).__name__} that makes no array", "numbers in rows of equal lengths", str(wrong).split(". ")[0])
+
+
 def _let_read_directly(np: Any) -> None:
     """Hands NumPy's table of functions to the extension, and an array to compare what it reads with."""
     core = getattr(np, "_core", None) or np.core
@@ -120,7 +128,7 @@ def describe(x: Any, writable: bool = False, recorded: bool = False) -> Array:
     if np is not None and isinstance(x, (list, tuple, int, float, complex, bool)) or (
         np is not None and hasattr(x, "__array__")
     ):
-        return _of_numpy(np.asarray(x), np, writable)
+        return _of_numpy(as_array(x, "read an array"), np, writable)
     refuse(
         "read an array",
         f"a {type(x).__name__}",

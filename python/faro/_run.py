@@ -402,16 +402,17 @@ def check_out(x: Any, array: _arrays.Array, out: Any, shape: Shape, operation: s
 
 
 def result_of(x: Any, array: _arrays.Array, out: Any, shape: Shape, operation: str,
-              queue: int) -> tuple[_arrays.Array, Callable[[], Any]]:
+              queue: int, keeps: bool = False) -> tuple[_arrays.Array, Callable[[], Any]]:
     """A dense array to write the result to, and what makes of it, once it is written, what the caller gets: ``out=`` where it
-    is given. One with strides gets its elements from another array."""
+    is given. One with strides gets its elements from another array, in which they are where some of them stay."""
     if out is None:
         made = array.new(shape)
         return _arrays.describe(made, writable=True), lambda: _arrays.given_back(x, made)
     target = check_out(x, array, out, shape, operation)
     if _arrays.is_dense(target):
         return target, lambda: out
-    dense = _arrays.describe(array.new(shape), writable=True)
+    on = None if array.device is None else queue
+    dense = _arrays.describe(_faro.run(out, COPY, None, None, on) if keeps else array.new(shape), writable=True)
     spread = view(shape, dense.strides, target.strides, 0, array.itemsize, options_for(array.device))
 
     def finished() -> Any:
@@ -467,7 +468,7 @@ def run(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
         return _by_operation(x, op, argument)
     np = _arrays.numpy()
     if np is not None and isinstance(x, OF_NUMBERS) and out is None:
-        return _faro.run(np.asarray(x), op, argument, None, stream)
+        return _faro.run(_arrays.as_array(x, "read an array"), op, argument, None, stream)
     array = _arrays.describe(x)
     queue = stream_of(array, stream, "run")
     if isinstance(argument, list):

@@ -486,7 +486,7 @@ def index_entries(indices: Any, operation: str) -> IndexEntries:
             refuse(operation, "indices on a device", "indices in the host's memory",
                    "nothing is copied between devices unasked")
         indices = np.from_dlpack(indices)
-    values = np.asarray(indices)
+    values = _arrays.as_array(indices, operation)
     if values.size == 0 and values.dtype.kind == "f":
         values = values.astype(np.int64)
     if values.dtype.kind not in "iu":

@@ -80,7 +80,7 @@ def test_torch():
         assert torch.equal(faro.permute_dims(on_gpu, (2, 0, 1)).cpu(), y)
 
 
-MODULES = ["faro", "faro._errors", "faro.maps", "faro._functions", "faro._plan", "faro._rows", "faro._networks", "faro._authors",
+MODULES = ["faro", "faro._errors", "faro.maps", "faro._functions", "faro._plan", "faro._rows", "faro._columns", "faro._automorphisms", "faro._row_plans", "faro._networks", "faro._authors",
            "faro.sketch"]
 
 
@@ -118,7 +118,7 @@ def test_everything_public_has_an_example():
 def python_blocks():
     """The Python blocks of the guide, the recipes and the README, each page one program; nothing outside of a clone."""
     root = pathlib.Path(__file__).resolve().parents[2]
-    for page in [root / "docs/guide/python.md", root / "README.md", *sorted(root.glob("docs/recipes/*.md"))]:
+    for page in [root / "docs/guide/python.md", root / "docs/guide/rows.md", root / "README.md", *sorted(root.glob("docs/recipes/*.md"))]:
         blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.M | re.S) if page.exists() else []
         if blocks:
             yield pytest.param("\n".join(blocks), id=page.name)

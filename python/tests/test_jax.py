@@ -139,3 +139,24 @@ def test_the_way_back():
                   lambda y, **how: fj.permute_qubits(y.reshape(-1), (2, 0, 4, 1, 3, 5), **how).reshape(y.shape)):
         back = there(there(x), inverse=True)
         assert (back == x).all()
+
+
+def test_columns():
+    table = {"a": filled((5, 3)), "b": filled((5,), jnp.int32)}
+    index = jnp.array([4, 0, 4])
+    for call in (faro.take_columns, jax.jit(faro.take_columns)):
+        got = call(table, index)
+        assert (got["a"] == table["a"][index]).all() and (got["b"] == table["b"][index]).all()
+    with pytest.raises(faro.FaroValueError, match="column 1"):
+        jax.jit(lambda a: faro.take_columns([a, a[:4]], index))(table["a"])
+    back = jax.grad(lambda a: (faro.take_columns([a, table["b"]], index)[0] ** 2).sum())(table["a"])
+    assert (back == jax.grad(lambda a: (a[index] ** 2).sum())(table["a"])).all()
+    caches, table = (filled((4, 2)), filled((4, 2, 3))), jnp.array([[3, -1]])
+    for call in (faro.take_blocks, jax.jit(faro.take_blocks)):
+        keys, values = call(caches, table)
+        assert keys.tolist() == [[6, 7, 0, 0]] and values.shape == (1, 4, 3) and (values[0, 2:] == 0).all()
+        assert (values[0, :2] == caches[1][3]).all()
+    turned = jax.jit(lambda c: faro.take_blocks([c], table, axis=1, fill=7))(filled((2, 4, 2, 3)))[0]
+    assert turned.shape == (2, 1, 4, 3) and (turned[:, 0, 2:] == 7).all() and (turned[:, 0, :2] == filled((2, 4, 2, 3))[:, 3]).all()
+    filled_in = jax.jit(lambda t: faro.take_columns(t, jnp.array([1, -1]), fill={"a": 2, "b": -1}))({"a": filled((5, 3)), "b": filled((5,), jnp.int32)})
+    assert filled_in["a"].tolist() == [[3, 4, 5], [2, 2, 2]] and filled_in["b"].tolist() == [1, -1]

@@ -243,3 +243,14 @@ def test_the_way_back():
                   lambda y, **how: ft.permute_qubits(y.reshape(-1), (2, 0, 4, 1, 3, 5), **how).reshape(y.shape)):
         back = there(there(x), inverse=True)
         assert torch.equal(back, x)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_columns_with_gradients(device):
+    table = {"a": filled((5, 3), device=device).requires_grad_(), "b": filled((5,), torch.int64, device)}
+    index = torch.tensor([4, 0, 4], device=device)
+    got = faro.take_columns(table, index)
+    assert torch.equal(got["a"], table["a"][index]) and torch.equal(got["b"], table["b"][index])
+    got["a"].square().sum().backward()
+    wanted = torch.zeros(5, 3, device=device).index_add(0, index, 2 * table["a"].detach()[index])
+    assert torch.equal(table["a"].grad, wanted)
