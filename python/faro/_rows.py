@@ -14,7 +14,7 @@ from typing import Any, Callable
 from . import _arrays, _device_rows, _faro, _run
 from ._errors import FaroTypeError, FaroUnsupportedError, refuse
 from ._functions import ascontiguousarray
-from .maps import IndexEntries, index_entries
+from ._indices import IndexEntries, index_entries
 
 __all__ = ["take", "take_segments", "put", "add_at", "route", "combine", "Routing"]
 
