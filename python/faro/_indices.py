@@ -34,7 +34,12 @@ def index_entries(indices: Any, operation: str) -> IndexEntries:
             refuse(operation, "indices on a device", "indices in the host's memory",
                    "nothing is copied between devices unasked")
         indices = np.from_dlpack(indices)
-    values = np.asarray(indices)
+    if isinstance(indices, np.ma.MaskedArray):
+        refuse(operation, "a masked array of indices", "an array without a mask", "indices.filled(-1), and fill= for what they take")
+    try:
+        values = np.asarray(indices)
+    except (ValueError, OverflowError) as why:
+        refuse(operation, f"indices that NumPy makes no array of ({why})", "whole numbers")
     if values.size == 0 and values.dtype.kind == "f":
         values = values.astype(np.int64)
     if values.dtype.kind not in "iu":

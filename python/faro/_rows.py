@@ -8,11 +8,12 @@ is moved (_device_rows.py).
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Any, Callable
 
 from . import _arrays, _device_rows, _faro, _run
-from ._errors import FaroTypeError, FaroUnsupportedError, refuse
+from ._errors import FaroError, FaroTypeError, FaroUnsupportedError, refuse
 from ._functions import ascontiguousarray
 from ._indices import IndexEntries, index_entries
 
@@ -68,13 +69,35 @@ def _fill_bytes(fill: Any, array: _arrays.Array) -> bytes | None:
     if fill is None:
         return None
     if isinstance(fill, (bytes, bytearray)):
+        if not fill:
+            refuse("take", "a fill of no bytes", "at least one")
         return bytes(fill)
     if isinstance(fill, (int, float)) and fill == 0:
         return bytes(1)
     np = _arrays.numpy()
     if np is not None and isinstance(array.dtype, np.dtype):
-        return np.asarray(fill, array.dtype).tobytes()
+        return _as_elements(fill, array.dtype, "take", "a fill").tobytes()
     refuse("take", f"fill {fill!r}", "0, or bytes", kind=FaroTypeError)
+
+
+_KINDS = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}  # each holds those before it
+
+
+def _as_elements(given: Any, dtype: Any, operation: str, what: str) -> Any:
+    """Numbers of Python's own as elements of a type of NumPy, as far as these can hold them."""
+    np: Any = _arrays.numpy()
+    try:
+        plain = np.asarray(given)
+        if _KINDS.get(plain.dtype.kind, 0) > _KINDS.get(dtype.kind, 3):
+            refuse(operation, f"{what} of {plain.dtype}", f"elements {dtype}", kind=FaroTypeError)
+        made = np.asarray(given, dtype)
+    except (OverflowError, ValueError, TypeError) as why:
+        if isinstance(why, FaroError):
+            raise
+        refuse(operation, f"{what} that cannot be held ({why})", f"elements {dtype}")
+    if dtype.kind in "iu" and (made != plain).any():
+        refuse(operation, f"{what} that cannot be held", f"elements {dtype}")
+    return made
 
 
 def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False, fill: Any = None, out: Any = None,
@@ -230,22 +253,21 @@ def add_at(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str = "u
 def _values(values: Any, target: _arrays.Array, operation: str) -> Any:
     """Numbers of Python's own as elements of the output, as far as these can hold their kind."""
     np = _arrays.numpy()
-    if np is None or not isinstance(values, _run.OF_NUMBERS) or not isinstance(target.dtype, np.dtype):
+    if np is None or not isinstance(values, _run.OF_NUMBERS):
         return values
-    given = np.asarray(values)
-    if not np.can_cast(given.dtype, target.dtype, "same_kind"):
-        refuse(operation, f"values of elements {given.dtype}", f"elements {target.dtype}", kind=FaroTypeError)
-    try:
-        return np.asarray(values, target.dtype)
-    except (OverflowError, ValueError):
-        refuse(operation, "values that their type does not hold", f"elements {target.dtype}")
+    if isinstance(target.dtype, np.dtype):
+        return _as_elements(values, target.dtype, operation, "values")
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and isinstance(target.dtype, torch.dtype) and target.device is None:
+        made = torch.from_numpy(_arrays.as_ndarray(values, np))
+        if torch.can_cast(made.dtype, target.dtype) and (made.to(target.dtype) == made).all() | made.is_floating_point():
+            return made.to(target.dtype)
+    return values
 
 
 def _into(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int, operation: str,
           threads: int) -> tuple[Any, _arrays.Array, _arrays.Array, Callable[[], Any]]:
     """(the move, the values, a dense array to write to, and what then gives the caller ``out``)."""
-    if isinstance(out, _run.OF_NUMBERS):
-        refuse(operation, f"a {type(out).__name__} to write to", "an array", kind=FaroTypeError)
     k = _run.axis_of(axis, len(target.shape), operation)
     entries = index_entries(indices, operation)
     if len(entries.shape) > 1:

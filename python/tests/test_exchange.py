@@ -1,6 +1,7 @@
 """Arrays of other libraries, by their interfaces."""
 
 import array
+import ctypes
 import doctest
 import importlib
 import inspect
@@ -54,6 +55,18 @@ def test_buffers():
     assert faro.permute_dims(view, (1, 0)).tolist() == [[0, 3], [1, 4], [2, 5]]
     with pytest.raises(faro.FaroValueError, match="read-only"):
         faro.flip(b"abc", out=bytes(3))
+
+
+def test_arrays_of_ctypes():
+    """Their buffers come without strides."""
+    numbers = (ctypes.c_int32 * 3)(1, 2, 3)
+    assert faro.flip(numbers).tolist() == [3, 2, 1]
+    table = ((ctypes.c_double * 3) * 2)((1, 2, 3), (4, 5, 6))
+    assert faro.permute_dims(table, (1, 0)).tolist() == [[1, 4], [2, 5], [3, 6]]
+    out = (ctypes.c_int32 * 3)()
+    assert faro.flip(numbers, out=out) is out and list(out) == [3, 2, 1]
+    pair = type("Pair", (ctypes.Structure,), {"_fields_": [("a", ctypes.c_int32), ("b", ctypes.c_double)]})
+    assert [tuple(p) for p in faro.flip((pair * 2)((1, 2.0), (3, 4.0)))] == [(3, 4.0), (1, 2.0)]
 
 
 def test_jax():
