@@ -65,10 +65,12 @@ def _let_read_directly(np: Any) -> None:
     core = getattr(np, "_core", None) or np.core
     shown = np.empty((3, 5), np.int16)[::2]
     facts = (shown.__array_interface__["data"][0], shown.shape, shown.strides, shown.dtype)
-    _faro.set_numpy(np.ndarray, core._multiarray_umath._ARRAY_API, shown, facts)
+    global _reads_directly
+    _reads_directly = _faro.set_numpy(np.ndarray, core._multiarray_umath._ARRAY_API, shown, facts)
 
 
 _numpy: Any = False
+_reads_directly = False
 
 
 def dense_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
@@ -170,7 +172,8 @@ def _of_numpy(x: Any, np: Any, writable: bool) -> Array:
     if writable and not x.flags.writeable:
         refuse("write an array", "a read-only array", "an array that can be written to")
     return Array(
-        address, x.shape, x.strides, dtype.itemsize, not x.flags.writeable, None, 0, x, lambda s: np.empty(s, dtype), dtype
+        address, x.shape, x.strides, dtype.itemsize, not x.flags.writeable, None, 0, x,
+        lambda s: _faro.new_ndarray(s, dtype) if _reads_directly else np.empty(s, dtype), dtype
     )
 
 
