@@ -42,6 +42,8 @@ int threads_beside(int team, int wanted) { return std::max(0, possible_threads(t
 void rest_threads() { static_cast<void>(omp_pause_resource_all(omp_pause_soft)); }
 
 int thread_count(int asked) {
+  static const bool ends_before_fork = pthread_atfork(rest_threads, nullptr, nullptr) == 0;
+  static_cast<void>(ends_before_fork);
   static std::mutex trying;
   static std::atomic<int> possible{1};  // so many there were at a time
   static std::atomic<bool> is_limited{false};

@@ -13,7 +13,7 @@ from typing import Any, Callable, Sequence
 
 from . import _arrays, _device_rows, _faro, _rows, _run
 from ._errors import FaroTypeError, refuse
-from .maps import index_entries
+from ._indices import index_entries
 
 __all__ = ["take_columns", "put_columns", "add_columns", "take_blocks", "put_blocks"]
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Callable
 
 from . import _arrays, _device_rows, _faro, _run
-from ._errors import FaroTypeError, FaroUnsupportedError, FaroValueError, refuse
+from ._errors import FaroError, FaroTypeError, FaroUnsupportedError, FaroValueError, refuse
 from ._functions import ascontiguousarray
-from .maps import IndexEntries, index_entries
+from ._indices import IndexEntries, index_entries
 
 __all__ = ["take", "take_segments", "put", "add_at", "route", "dispatch", "combine", "Routing"]
 
@@ -80,7 +80,7 @@ def _fill_bytes(fill: Any, array: _arrays.Array, out: Any, operation: str) -> by
     if isinstance(fill, (int, float)) and fill == 0:
         return bytes(1)
     try:
-        made = _as_elements(fill, array)
+        made = _fill_elements(fill, array)
     except (OverflowError, TypeError, ValueError, RuntimeError):
         made = None
     if made is None:
@@ -88,7 +88,7 @@ def _fill_bytes(fill: Any, array: _arrays.Array, out: Any, operation: str) -> by
     return made
 
 
-def _as_elements(fill: Any, array: _arrays.Array) -> bytes | None:
+def _fill_elements(fill: Any, array: _arrays.Array) -> bytes | None:
     """The bytes of a value in the type of an array's elements; None where these do not hold it."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(array.dtype, torch.dtype):
@@ -110,6 +110,26 @@ def _as_elements(fill: Any, array: _arrays.Array) -> bytes | None:
     if dtype.kind in "iub" and not (made == np.asarray(fill)).all():
         return None
     return bytes(made.tobytes())
+
+
+_KINDS = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}  # each holds those before it
+
+
+def _as_elements(given: Any, dtype: Any, operation: str, what: str) -> Any:
+    """Numbers of Python's own as elements of a type of NumPy, as far as these can hold them."""
+    np: Any = _arrays.numpy()
+    try:
+        plain = np.asarray(given)
+        if _KINDS.get(plain.dtype.kind, 0) > _KINDS.get(dtype.kind, 3):
+            refuse(operation, f"{what} of {plain.dtype}", f"elements {dtype}", kind=FaroTypeError)
+        made = np.asarray(given, dtype)
+    except (OverflowError, ValueError, TypeError) as why:
+        if isinstance(why, FaroError):
+            raise
+        refuse(operation, f"{what} that cannot be held ({why})", f"elements {dtype}")
+    if dtype.kind in "iu" and (made != plain).any():
+        refuse(operation, f"{what} that cannot be held", f"elements {dtype}")
+    return made
 
 
 def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False, fill: Any = None, out: Any = None,
@@ -303,15 +323,16 @@ def add_at(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str = "u
 def _values(values: Any, target: _arrays.Array, operation: str) -> Any:
     """Numbers of Python's own as elements of the output, as far as these can hold their kind."""
     np = _arrays.numpy()
-    if np is None or not isinstance(values, _run.OF_NUMBERS) or not isinstance(target.dtype, np.dtype):
+    if np is None or not isinstance(values, _run.OF_NUMBERS):
         return values
-    given = _arrays.as_array(values, operation)
-    if not np.can_cast(given.dtype, target.dtype, "same_kind"):
-        refuse(operation, f"values of elements {given.dtype}", f"elements {target.dtype}", kind=FaroTypeError)
-    try:
-        return np.asarray(values, target.dtype)
-    except (OverflowError, ValueError):
-        refuse(operation, "values that their type does not hold", f"elements {target.dtype}")
+    if isinstance(target.dtype, np.dtype):
+        return _as_elements(values, target.dtype, operation, "values")
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and isinstance(target.dtype, torch.dtype) and target.device is None:
+        made = torch.from_numpy(_arrays.as_array(values, operation))
+        if torch.can_cast(made.dtype, target.dtype) and (made.to(target.dtype) == made).all() | made.is_floating_point():
+            return made.to(target.dtype)
+    return values
 
 
 def _placed(out: Any, target: _arrays.Array, values: Any, wanted: tuple[int, ...], operation: str,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re as _re
 from operator import index as _index
 from typing import Any, Callable
 
@@ -18,6 +19,7 @@ Shape = tuple[int, ...]
 
 # Operations, by number for the cache's key.
 PERMUTE_DIMS, FLIP, ROLL, TEXT, MAP, QUBITS, COPY, BATCH = range(8)
+_NAMES = ("permute_dims", "flip", "roll", "permute", "permute", "permute_qubits", "ascontiguousarray", "permute")
 
 _MOST_BYTES = 4096  # of an element
 
@@ -97,7 +99,8 @@ def shape_of(shape: Any, operation: str) -> Shape:
 def axis_of(axis: Any, rank: int, operation: str) -> int:
     number = whole(axis, operation, "axis")
     if not -rank <= number < rank:
-        refuse(operation, f"axis {number} of an array of {rank}", f"an axis from {-rank} to {rank - 1}")
+        refuse(operation, f"axis {number} of an array of {rank}", f"an axis from {-rank} to {rank - 1}" if rank else
+               "an array with axes: this is a single number")
     return number % rank
 
 
@@ -270,6 +273,24 @@ def _inverse_text(text: str) -> str:
     before, _, rest = text.partition("->")
     after, comma, lengths = rest.partition(",")
     return f"{after.strip()} -> {before.strip()}{comma}{lengths}"
+
+
+def sized_pattern(pattern: str, shape: Shape, inverse: bool) -> str:
+    """A pattern with the lengths that an array of this shape tells, so that it can be read the other way, too. The array has the
+    axes of its left side, of its right one with ``inverse``."""
+    left, _, rest = pattern.partition("->")
+    right, _, said = rest.partition(",")
+    groups = [group.strip("()").split() for group in _re.findall(r"\([^()]*\)|[^\s()]+", right if inverse else left)]
+    lengths = {name.strip(): int(length) for name, _, length in (each.partition("=") for each in said.split(",")) if length}
+    dots = groups.index(["..."]) if ["..."] in groups else len(groups)
+    behind = groups[dots + 1 :]
+    told = [*zip(groups[:dots], shape), *zip(behind, shape[len(shape) - len(behind) :])]
+    more = {}
+    for names, extent in told:
+        unknown = [name for name in names if name not in lengths and not name.isdigit()]
+        if len(unknown) == 1:
+            more[unknown[0]] = extent // max(math.prod(lengths.get(name, 1) for name in names), 1)
+    return pattern + "".join(f", {name}={length}" for name, length in more.items())
 
 
 def _element_strides(shape: Shape, strides: Shape, width: int) -> list[int] | None:
@@ -470,11 +491,12 @@ def run(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
     if np is not None and isinstance(x, OF_NUMBERS) and out is None:
         return _faro.run(_arrays.as_array(x, "read an array"), op, argument, None, stream)
     array = _arrays.describe(x)
-    queue = stream_of(array, stream, "run")
+    operation = _NAMES[op]
+    queue = stream_of(array, stream, operation)
     if isinstance(argument, list):
         argument = tuple(argument)
     handle, shape = _plan_on(op, array.shape, array.strides, array.itemsize, argument, array.device)
-    target, finished = result_of(x, array, out, shape, "run", queue)
+    target, finished = result_of(x, array, out, shape, operation, queue)
     move(handle, array, array.address, target.address, queue)
     return finished()
 

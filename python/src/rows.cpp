@@ -339,7 +339,7 @@ void bind_rows(nb::module_& module) {
       });
   module.def("network_explain", [](const std::string& program, int bits, const std::string& element) {
     return told(
-        [&](char** text) { return faro_network_explain(program.c_str(), bits, element.c_str(), text); });
+        [&](char** text) { return faro_network_explain(c_text(program), bits, c_text(element), text); });
   });
   nb::class_<NetworkPlanHandle>(module, "NetworkPlan")
       .def_static("make",
@@ -351,9 +351,9 @@ void bind_rows(nb::module_& module) {
                     options.device = device;
                     options.batch = batch;
                     faro_network_plan* plan = nullptr;
-                    do_unlocked([&] {
-                      return faro_network_plan_make(program.c_str(), bits, element.c_str(), &options, &plan);
-                    });
+                    const char* const said = c_text(program);
+                    const char* const of = c_text(element);
+                    do_unlocked([&] { return faro_network_plan_make(said, bits, of, &options, &plan); });
                     NetworkPlanHandle handle;
                     handle.plan.reset(plan);
                     return handle;
