@@ -193,6 +193,7 @@ class ShardBench {
 
 // A thread for each; an error of one is that of all.
 void bench_devices(const BenchedShards& asked) {
+  require_one_process("bench", asked.json);
   const std::vector<std::shared_ptr<Communicator>> communicators = asked.devices.communicators();
   std::vector<std::exception_ptr> thrown(communicators.size());
   std::vector<std::thread> threads;

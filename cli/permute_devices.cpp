@@ -75,6 +75,7 @@ class DeviceParts {
 void permute_devices(const PermuteOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   check_device_options(options);
+  require_one_process("permute", options.common.json);
   const std::vector<std::shared_ptr<Communicator>> communicators = options.devices.communicators();
   const std::vector<int> devices = options.devices.ordinals();
   const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");

@@ -71,6 +71,16 @@ void with_ranks(const std::string& verb, bool as_json, const RankWork& work) {
 #endif
 }
 
+void require_one_process(const std::string& verb, bool as_json) {
+  if (!is_launched()) return;
+  with_ranks(verb, as_json, [&](const std::shared_ptr<Communicator>& communicator) {
+    if (communicator->ranks() == 1) return;
+    fail(ErrorCode::unsupported, verb + " --devices",
+         std::to_string(communicator->ranks()) + " processes, started by a launcher of MPI",
+         "one process, which uses all the devices", "leave the launcher out");
+  });
+}
+
 int report_before_ranks(const Error& error, std::span<const std::string> arguments, bool as_json) {
 #ifdef FARO_HAVE_MPI
   constexpr std::array kVerbs{"permute", "shuffle", "bench"};

@@ -26,6 +26,10 @@ struct Told {
 using RankWork = std::function<void(const std::shared_ptr<Communicator>& communicator)>;
 void with_ranks(const std::string& verb, bool as_json, const RankWork& work);
 
+/// For --devices, whose devices are all one process's. Errors: ErrorCode::unsupported where a launcher of MPI
+/// started several, as with_ranks() tells it.
+void require_one_process(const std::string& verb, bool as_json);
+
 /// Tells of an error that came before with_ranks(), as an option's: by MPI where a launcher started this
 /// process with --shards, so that of what all ranks refuse alike rank 0 tells once, and those that do not
 /// refuse it hear of it. Returns the exit status.

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# run [counts|times] [SEED]   runs gpu_verify_model, which lies beside this script: `counts` profiles every kernel of the CUDA engine,
-# and drawn problems of every family, with Nsight Compute, and compares with what was predicted (gpu-verify-model.md); `times`
-# measures drawn problems beside their predicted times (gpu-verify-times.md). Both without a word. With a seed both
-# take problems that it draws, and counts are of these alone. Pages go to the current
-# folder, or to $BENCH_OUT. Status 5 where a prediction misses. NCU names the profiler where it is not on the PATH.
+# run [counts|times] [SEED [NUMBER FAMILY...]]   runs gpu_verify_model, which lies beside this script: `counts` profiles every
+# kernel of the CUDA engine, and drawn problems of every family, with Nsight Compute, and compares with what was predicted
+# (gpu-verify-model.md); `times` measures drawn problems beside their predicted times (gpu-verify-times.md). Both without a word.
+# With a seed both take problems that it draws, and counts are of these alone; with NUMBER times are of so many of each of these
+# families alone. Pages go to the current folder, or to $BENCH_OUT. Status 5 where a prediction misses. NCU names the profiler
+# where it is not on the PATH.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=${BENCH_OUT:-.}
@@ -36,5 +37,5 @@ verify_counts() {
 }
 
 if [[ $what == all || $what == counts ]]; then verify_counts || status=$?; fi
-if [[ $what == all || $what == times ]]; then "$here/gpu_verify_model" --times "$out/gpu-verify-times" "${seed[@]}" || status=$?; fi
+if [[ $what == all || $what == times ]]; then "$here/gpu_verify_model" --times "$out/gpu-verify-times" "${seed[@]}" "${@:3}" || status=$?; fi
 exit "$status"

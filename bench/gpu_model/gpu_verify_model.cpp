@@ -6,6 +6,7 @@
 //                                         seed, problems that it draws and no others
 //     gpu_verify_model --report CSV OUT [SEED]   the profile beside the predictions
 //     gpu_verify_model --times OUT [SEED]   times beside predicted times
+//     gpu_verify_model --times OUT SEED NUMBER FAMILY...   of so many drawn problems of these families alone
 //     gpu_verify_model --clock OUT SEED N [FAMILY...]   what the factors of costs are fitted to, as tables:
 //     gpu_verify_model --count OUT SEED N [FAMILY...]   times and counts
 //
@@ -19,6 +20,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -53,6 +55,7 @@ constexpr const char* kUsage =
   --launch [SEED]    launches every case once, in order; run it under ncu. With a seed: drawn problems alone
   --report CSV OUT [SEED]   writes OUT.md: the profile CSV of --launch beside what was predicted
   --times OUT [SEED] writes OUT.md: measured times beside predicted ones
+  --times OUT SEED NUMBER FAMILY...   the same of NUMBER drawn problems of each family alone; some have twice as many
   --clock OUT SEED NUMBER [FAMILY...]   writes OUT.tsv: the times of NUMBER other problems of each family, and of
                      each of their passes
   --count OUT SEED NUMBER [FAMILY...]   writes OUT.tsv: what their passes are counted to do; needs no GPU
@@ -75,11 +78,17 @@ std::vector<Case> all_cases(std::optional<std::uint64_t> seed) {
   return cases;
 }
 
-std::vector<DrawnProblem> timed_problems(std::uint64_t seed) {
-  return draw({.seed = seed,
-               .least_bytes = kPredictableBytes,
-               .most_bytes = 4 * kPredictableBytes,
-               .of_family = kTimed});
+// Of SEED NUMBER [FAMILY...], from `words` on; without families, of all.
+std::vector<DrawnProblem> drawn_problems(std::span<const std::string> words) {
+  std::vector<DrawnProblem> problems = draw({.seed = parse_count({"SEED", words[0]}),
+                                             .least_bytes = kPredictableBytes,
+                                             .most_bytes = 4 * kPredictableBytes,
+                                             .of_family = parse_int({"NUMBER", words[1]}, 1)});
+  const std::span<const std::string> families = words.subspan(2);
+  std::erase_if(problems, [&](const DrawnProblem& problem) {
+    return !families.empty() && std::find(families.begin(), families.end(), problem.family) == families.end();
+  });
+  return problems;
 }
 
 void launch_all(std::optional<std::uint64_t> seed) {
@@ -149,49 +158,44 @@ bool report_counts(const std::string& csv, const std::string& out, std::optional
   return misses.empty();
 }
 
-// Whether every time is within a tenth. Writes OUT.md.
-bool report_times(const std::string& out, std::uint64_t seed) {
+std::ptrdiff_t far_off(const std::vector<TimeRow>& rows) {
+  return std::count_if(rows.begin(), rows.end(), [](const TimeRow& row) {
+    constexpr double a_tenth = 0.1;
+    return std::abs(row.error()) > a_tenth;
+  });
+}
+
+// Whether every time is within a tenth. Writes OUT.md: of `problems`, and of the benchmark's maps where
+// `all`.
+bool report_times(const std::string& out, const std::string& words, const std::vector<DrawnProblem>& problems,
+                  bool all) {
   const Calibration calibration = cuda::calibrate();
-  const std::vector<TimeRow> times = measure_times(calibration);
+  std::vector<TimeRow> times;
+  if (all) times = measure_times(calibration);
   std::string left_out;
-  const std::vector<TimeRow> drawn = measure_drawn(timed_problems(seed), calibration, left_out);
-  const auto off_of = [](const std::vector<TimeRow>& rows) {
-    return std::count_if(rows.begin(), rows.end(), [](const TimeRow& row) {
-      constexpr double a_tenth = 0.1;
-      return std::abs(row.error()) > a_tenth;
-    });
-  };
+  const std::vector<TimeRow> drawn = measure_drawn(problems, calibration, left_out);
   std::string page = "# Predicted times beside measured ones\n\n";
-  page += gpu::setting_table(gpu::make_setting("make gpu-verify-model`, `gpu-verify/run times"));
+  page += gpu::setting_table(
+      gpu::make_setting(fmt::format("make gpu-verify-model`, `gpu-verify/run times {}", words)));
   page += fmt::format(
-      "\nOf {} problems that were drawn, seed {}, of 256 MiB to 1 GiB, {} are more than 10% from the "
+      "\nOf {} problems that were drawn, of 256 MiB to 1 GiB, {} are more than 10% from the "
       "predicted; medians of {} runs.\n\n{}",
-      drawn.size(), seed, off_of(drawn), kTimeRounds, drawn_table(drawn));
+      drawn.size(), far_off(drawn), kTimeRounds, drawn_table(drawn));
   if (!left_out.empty()) page += "\nLeft out:\n\n" + left_out;
-  page += fmt::format(
-      "\n## Affine maps of the benchmark\n\n{} of {} measured times are more than 10% from the "
-      "predicted.\n\n{}\n{}",
-      off_of(times), times.size(), calibration_table(calibration), time_table(times));
-  page += "\n## Transposes of 32 x 32 in shared memory\n\nNanoseconds of one, by one block.\n\n" +
-          transpose_table();
+  page += "\n" + calibration_table(calibration);
+  if (all) {
+    page += fmt::format(
+        "\n## Affine maps of the benchmark\n\n{} of {} measured times are more than 10% from the "
+        "predicted.\n\n{}",
+        far_off(times), times.size(), time_table(times));
+    page += "\n## Transposes of 32 x 32 in shared memory\n\nNanoseconds of one, by one block.\n\n" +
+            transpose_table();
+  }
   const std::string brief = page;
   page += "\n## Every problem that was drawn\n\n" + drawn_rows(drawn);
   io::write_file(out + ".md", page);
   std::fputs(brief.c_str(), stdout);
-  return off_of(times) == 0 && off_of(drawn) == 0 && left_out.empty();
-}
-
-// Of MODE OUT SEED NUMBER [FAMILY...].
-std::vector<DrawnProblem> problems_of(const std::vector<std::string>& words) {
-  std::vector<DrawnProblem> problems = draw({.seed = parse_count({"SEED", words[2]}),
-                                             .least_bytes = kPredictableBytes,
-                                             .most_bytes = 4 * kPredictableBytes,
-                                             .of_family = parse_int({"NUMBER", words[3]}, 1)});
-  const std::vector<std::string> families(words.begin() + 4, words.end());
-  std::erase_if(problems, [&](const DrawnProblem& problem) {
-    return !families.empty() && std::find(families.begin(), families.end(), problem.family) == families.end();
-  });
-  return problems;
+  return far_off(times) == 0 && far_off(drawn) == 0 && left_out.empty();
 }
 
 int run(const CommandLine& line) {
@@ -210,17 +214,28 @@ int run(const CommandLine& line) {
   } else if (mode == "--report" && (words.size() == 3 || words.size() == 4)) {
     if (!report_counts(words[1], words[2], seed_of(3))) return exit_status(ErrorCode::verification);
   } else if (mode == "--times" && (words.size() == 2 || words.size() == 3)) {
-    if (!report_times(words[1], seed_of(2).value_or(kTimeSeed))) return exit_status(ErrorCode::verification);
+    const std::vector<std::string> usual{words.size() == 3 ? words[2] : std::to_string(kTimeSeed),
+                                         std::to_string(kTimed)};
+    if (!report_times(words[1], usual[0], drawn_problems(usual), true)) {
+      return exit_status(ErrorCode::verification);
+    }
+  } else if (mode == "--times" && words.size() >= 5) {
+    const std::span<const std::string> asked = std::span(words).subspan(2);
+    if (!report_times(words[1], fmt::format("{}", fmt::join(asked, " ")), drawn_problems(asked), false)) {
+      return exit_status(ErrorCode::verification);
+    }
   } else if (mode == "--clock" && words.size() >= 4) {
     const Calibration calibration = cuda::calibrate();
-    io::write_file(words[1] + ".tsv", clock_table(problems_of(words)));
+    io::write_file(words[1] + ".tsv", clock_table(drawn_problems(std::span(words).subspan(2))));
     std::printf("%s\n", calibration_table(calibration).c_str());
   } else if (mode == "--count" && words.size() >= 4) {
-    io::write_file(words[1] + ".tsv", count_table(problems_of(words), cuda::target_of_capability(9, 0)));
+    io::write_file(words[1] + ".tsv", count_table(drawn_problems(std::span(words).subspan(2)),
+                                                  cuda::target_of_capability(9, 0)));
   } else {
     refuse({"read the command line", mode},
-           "--metrics, --launch [SEED], --report CSV OUT [SEED], --times OUT [SEED], --clock or --count OUT "
-           "SEED NUMBER");
+           "--metrics, --launch [SEED], --report CSV OUT [SEED], --times OUT [SEED [NUMBER FAMILY...]], "
+           "--clock or "
+           "--count OUT SEED NUMBER");
   }
   return 0;
 }

@@ -84,10 +84,23 @@ struct ModularTiles {
 
 enum class ModularSign : std::int32_t { none, floating, twos_complement, modulus };
 
+/// An array that a block's threads read and write: by its address, on a GPU. What counts accesses
+/// (plan/gpu/modular_phases.cpp) has one of the same members.
+template <typename T>
+struct ModularArray {
+  T* data = nullptr;
+
+  constexpr T get(std::uint64_t i) const { return data[i]; }
+  constexpr void put(std::uint64_t i, const T& value) const { data[i] = value; }
+  /// Where other threads get() or put() and this one does not.
+  constexpr void skip() const {}
+};
+
 /// `Place`: a word that holds twice the ring.
 template <int kBytes, typename Place, bool kSigned = false>
 struct MoveModularTiles {
   using Element = device::Packet<kBytes>;
+  using PlaceWord = Place;
   static constexpr std::uint32_t kThreads = 256;
   static constexpr int kMinBlocks = 4;
   /// Elements of a tile's sides, about: more narrow ones and fewer wide ones.
@@ -123,26 +136,22 @@ struct MoveModularTiles {
 
   template <typename Block>
   constexpr void operator()(Block& block) const {
-    std::uint64_t number = block.index();
-    const std::uint64_t array = of_array.divide(number);
-    const bool second = number >= tiles[0].count();
-    if (second) number -= tiles[0].count();
-    const ModularTiles& of = second ? tiles[1] : tiles[0];
-    const Tile tile = tile_of(of, number);
-    auto* const columns = reinterpret_cast<Column*>(block.shared());
-    auto* const rows = reinterpret_cast<Place*>(columns + of.tile_columns);
-    auto* const stage = reinterpret_cast<Element*>(block.shared() + lines_bytes(of));
-    for (std::uint32_t line = block.thread(); line < tile.read_rows; line += kThreads)
-      rows[line] = place(tile.x + line * x_step);
-    for (std::uint32_t line = block.thread(); line < tile.columns; line += kThreads)
-      columns[line] = column_of(of, tile, array, line);
+    const Work work = work_of(block.index());
+    const auto columns = ModularArray<Column>{reinterpret_cast<Column*>(block.shared())};
+    const auto rows = ModularArray<Place>{reinterpret_cast<Place*>(block.shared() + rows_begin(*work.tiles))};
+    const auto stage =
+        ModularArray<Element>{reinterpret_cast<Element*>(block.shared() + lines_bytes(*work.tiles))};
+    list(work, block.thread(), rows, columns);
     block.barrier();
-    read(block, of, tile, rows, stage, reinterpret_cast<const Element*>(in) + array * count);
+    read(work, block.thread(), rows, stage,
+         ModularArray<const Element>{reinterpret_cast<const Element*>(in) + work.array * count});
     block.barrier();
-    write(block, of, tile, rows, columns, stage, reinterpret_cast<Element*>(out) + array * count);
+    write(work, block.thread(), rows, columns, stage,
+          ModularArray<Element>{reinterpret_cast<Element*>(out) + work.array * count});
   }
 
- private:
+  // The kernel's parts, between which a block waits for all its threads.
+
   struct Tile {
     std::uint32_t columns = 0;
     std::uint32_t rows = 0;       // that columns have, and as many more as they end lower
@@ -160,6 +169,26 @@ struct MoveModularTiles {
     std::uint16_t begin = 0;
     std::uint16_t end = 0;
   };
+  /// What a block does.
+  struct Work {
+    const ModularTiles* tiles = nullptr;
+    Tile tile;
+    std::uint64_t array = 0;
+  };
+  constexpr Work work_of(std::uint64_t block) const {
+    std::uint64_t number = block;
+    Work work;
+    work.array = of_array.divide(number);
+    const bool second = number >= tiles[0].count();
+    if (second) number -= tiles[0].count();
+    work.tiles = second ? &tiles[1] : &tiles[0];
+    work.tile = tile_of(*work.tiles, number);
+    return work;
+  }
+  /// Shared memory: columns, rows, and the tile itself.
+  static constexpr std::uint32_t rows_begin(const ModularTiles& of) {
+    return static_cast<std::uint32_t>(of.tile_columns * sizeof(Column));
+  }
   static constexpr std::uint32_t lines_bytes(const ModularTiles& of) {
     constexpr std::uint32_t kAligned = 16;
     const auto bytes =
@@ -167,6 +196,88 @@ struct MoveModularTiles {
     return (bytes + kAligned - 1) / kAligned * kAligned;
   }
 
+  /// Where each line is.
+  template <typename Rows, typename Columns>
+  constexpr void list(const Work& work, std::uint32_t thread, const Rows& rows,
+                      const Columns& columns) const {
+    for (std::uint32_t line = thread; line < work.tile.read_rows; line += kThreads)
+      rows.put(line, place(work.tile.x + line * x_step));
+    for (std::uint32_t line = thread; line < work.tile.columns; line += kThreads)
+      columns.put(line, column_of(*work.tiles, work.tile, work.array, line));
+  }
+
+  /// Row by row, into shared memory.
+  template <typename Rows, typename Stage, typename From>
+  constexpr void read(const Work& work, std::uint32_t thread, const Rows& rows, const Stage& stage,
+                      const From& from) const {
+    const Tile& tile = work.tile;
+    const std::uint32_t pitch = work.tiles->pitch();
+    Walk walk = walk_along(work.tiles->of_row, thread);
+    while (walk.across < tile.read_rows) {
+      Element held[kAhead] = {};
+      std::uint32_t slot[kAhead] = {};
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        const bool there = walk.along < tile.columns && walk.across < tile.read_rows;
+        slot[k] = there ? walk.across * pitch + walk.along : kNone;
+        if (there) {
+          held[k] = from.get(in_array(added(rows.get(walk.across), walk.along)));
+        } else {
+          rows.skip();
+          from.skip();
+        }
+        walk.advance();
+      }
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        if (slot[k] != kNone) {
+          stage.put(slot[k], held[k]);
+        } else {
+          stage.skip();
+        }
+      }
+    }
+  }
+
+  /// Column by column, to where they go.
+  template <typename Rows, typename Columns, typename Stage, typename To>
+  constexpr void write(const Work& work, std::uint32_t thread, const Rows& rows, const Columns& columns,
+                       const Stage& stage, const To& to) const {
+    const Tile& tile = work.tile;
+    const std::uint32_t pitch = work.tiles->pitch();
+    Walk walk = walk_along(work.tiles->of_line, thread);
+    while (walk.across < tile.columns) {
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        if (walk.across < tile.columns) {
+          const Column column = columns.get(walk.across);
+          if (walk.along >= column.begin && walk.along < column.end) {
+            const std::uint32_t row = walk.along + static_cast<std::uint32_t>(column.row);
+            Element element = stage.get(row * pitch + walk.across);
+            Place at = added(column.lane_0, walk.along);
+            if constexpr (kSigned) {
+              if (y_jumps && tile.odd != (row % 2 != 0)) at = added(at, static_cast<Place>(count));
+              const Place x = added(rows.get(row), walk.across);
+              if ((at >= count) != (x >= count)) element = negated(element);
+            }
+            to.put(in_array(at), element);
+          } else {
+            stage.skip();
+            if constexpr (kSigned) rows.skip();
+            to.skip();
+          }
+        } else {
+          columns.skip();
+          stage.skip();
+          if constexpr (kSigned) rows.skip();
+          to.skip();
+        }
+        walk.advance();
+      }
+    }
+  }
+
+ private:
   constexpr Tile tile_of(const ModularTiles& of, std::uint64_t number) const {
     std::uint64_t down = number;
     const std::uint64_t along = of.column_of(down);
@@ -215,57 +326,6 @@ struct MoveModularTiles {
     column.end = static_cast<std::uint16_t>(end < 0 ? 0 : end);
     column.lane_0 = place(y + ring.divisor() + static_cast<std::uint64_t>(std::int64_t{column.row}));
     return column;
-  }
-
-  // Row by row, into shared memory.
-  template <typename Block>
-  constexpr void read(Block& block, const ModularTiles& of, const Tile& tile, const Place* rows,
-                      Element* stage, const Element* from) const {
-    const std::uint32_t pitch = of.pitch();
-    Walk walk = walk_along(of.of_row, block.thread());
-    while (walk.across < tile.read_rows) {
-      Element held[kAhead] = {};
-      std::uint32_t slot[kAhead] = {};
-      FARO_UNROLL
-      for (std::uint32_t k = 0; k < kAhead; ++k) {
-        const bool there = walk.along < tile.columns && walk.across < tile.read_rows;
-        slot[k] = there ? walk.across * pitch + walk.along : kNone;
-        if (there) held[k] = from[in_array(added(rows[walk.across], walk.along))];
-        walk.advance();
-      }
-      FARO_UNROLL
-      for (std::uint32_t k = 0; k < kAhead; ++k) {
-        if (slot[k] != kNone) stage[slot[k]] = held[k];
-      }
-    }
-  }
-
-  // Column by column, to where they go.
-  template <typename Block>
-  constexpr void write(Block& block, const ModularTiles& of, const Tile& tile, const Place* rows,
-                       const Column* columns, const Element* stage, Element* to) const {
-    const std::uint32_t pitch = of.pitch();
-    Walk walk = walk_along(of.of_line, block.thread());
-    while (walk.across < tile.columns) {
-      FARO_UNROLL
-      for (std::uint32_t k = 0; k < kAhead; ++k) {
-        if (walk.across < tile.columns) {
-          const Column column = columns[walk.across];
-          if (walk.along >= column.begin && walk.along < column.end) {
-            const std::uint32_t row = walk.along + static_cast<std::uint32_t>(column.row);
-            Element element = stage[row * pitch + walk.across];
-            Place at = added(column.lane_0, walk.along);
-            if constexpr (kSigned) {
-              if (y_jumps && tile.odd != (row % 2 != 0)) at = added(at, static_cast<Place>(count));
-              const Place x = added(rows[row], walk.across);
-              if ((at >= count) != (x >= count)) element = negated(element);
-            }
-            to[in_array(at)] = element;
-          }
-        }
-        walk.advance();
-      }
-    }
   }
 
   constexpr std::uint64_t on_ring(std::uint64_t place) const {

@@ -219,9 +219,11 @@ void add_counted(Text& text, const Plan& plan, std::size_t index, const PassCoun
 
 void add_time(Text& text, const Plan& plan, std::size_t index, const PassCounter& counter) {
   const std::optional<double> us = counter.microseconds(index);
+  const Pass& pass = plan.passes()[index];
+  if (!us && pass.team && pass.kind != PassKind::patch)
+    text.line("  time", "not predicted: no measured times are known for this target");
   if (!us) return;
   constexpr double us_per_ms = 1e3;
-  const Pass& pass = plan.passes()[index];
   const auto moved = static_cast<double>(pass.bytes_read + pass.bytes_written);
   text.line("  time", fmt::format("{:.4g} ms, {:.4g} GB/s read and written, by the rates of {}{}",
                                   *us / us_per_ms, moved / (*us * us_per_ms), rates_of(plan),
@@ -241,6 +243,7 @@ void add_pass(Text& text, const Plan& plan, std::size_t index, const PassCounter
   }
   if (pass.launch) add_launch(text, *pass.launch);
   if (pass.team) add_team(text, pass);
+  if (!pass.launch && !pass.team) text.line("  kernel", "the driver's copy");
   text.line("  predicted",
             fmt::format("reads {} in {} of {} and writes as much", size_text(pass.bytes_read),
                         count_text(pass.segments_read, "segment"), size_text(pass.segment_bytes)));
@@ -274,8 +277,6 @@ void add_other_pass(Text& text, const Plan& plan, std::size_t index, const PassC
     add_counted(text, plan, index, counter);
   }
   add_time(text, plan, index, counter);
-  if (pass.team && !pass.predicted_us && pass.kind != PassKind::patch)
-    text.line("  time", "not predicted: no measured times are known for this target");
 }
 
 // Rolls and flips in place.

@@ -178,7 +178,10 @@ Json pass_json(const Plan& plan, std::size_t index, const PassCounter& counter) 
     json["launch"] = pass.launch ? launch_json(*pass.launch) : Json();
     add_counts(json, plan, index, counter);
   }
-  if (pass.team) json["team"] = team_json(*pass.team);
+  if (pass.team) {
+    json["team"] = team_json(*pass.team);
+    json["predicted_time"] = time_json(plan, index, counter);
+  }
   return json;
 }
 

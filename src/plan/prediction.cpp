@@ -159,16 +159,41 @@ namespace {
 // access's time three quarters are device memory's, and go by the rate of a copy; the rest is what the caches
 // and the multiprocessors take, which are alike (docs/notes/prediction-experiments.md, an H100 beside an
 // H200).
-double device_over_curves(const Plan& plan, const Pass& pass, const std::optional<Calibration>& rates) {
+double device_over_curves(const Plan& plan, const std::optional<Calibration>& rates) {
   constexpr double kOfMemory = 0.77;
   if (!rates || rates->copy.gb_per_s <= 0 || plan.index_plan() == nullptr) return 1;
+  // Copies that no cache holds: shorter ones say nothing of device memory.
   constexpr std::uint64_t kWidth = 16;
-  const std::uint64_t elements = pass.bytes_read / kWidth;
-  const auto of_curves = plan.index_plan()->calibration().predict_us(IndexKernel::copy, kWidth,
-                                                                     std::max<std::uint64_t>(1, elements));
+  constexpr std::uint64_t kElements = std::uint64_t{1} << 26;
+  const auto of_curves = plan.index_plan()->calibration().predict_us(IndexKernel::copy, kWidth, kElements);
   if (!of_curves) return 1;
-  const double here = rates->copy.microseconds(static_cast<double>(2 * pass.bytes_read));
+  const double here = rates->copy.microseconds(static_cast<double>(2 * kWidth * kElements));
   return 1 + kOfMemory * (here / *of_curves - 1);
+}
+
+}  // namespace
+
+namespace {
+
+// Whether what the pass does in device memory costs the same whatever the index array says: columns, and
+// elements that are moved where they lie.
+bool lies_alike(const Pass& pass) {
+  const auto* const chunk = std::get_if<detail::ChunkKernel>(&pass.gpu->kernels.front().id);
+  return pass.kind == PassKind::columns ||
+         (chunk != nullptr && chunk->place == detail::ChunkPlace::in_global);
+}
+
+// Affine passes on a CPU: by the curve of its copy, which in place moves as many bytes. Tiles take the share
+// of it that they had of nearly all maps that were measured on two EPYCs and two Xeons (bench/results); small
+// arrays are not told.
+std::optional<double> affine_on_cpu_us(const Plan& plan, const Pass& pass) {
+  if (pass.kind >= PassKind::direct) return std::nullopt;
+  constexpr double kTilesOfCopy = 0.8;
+  constexpr std::uint64_t kWidth = 16;
+  auto us = calibration_for(plan.target().name, built_in_cpu_calibration())
+                ->predict_us(IndexKernel::copy, kWidth, std::max<std::uint64_t>(1, pass.bytes_read / kWidth));
+  if (us && pass.kind == PassKind::tile) *us /= kTilesOfCopy;
+  return us;
 }
 
 }  // namespace
@@ -228,12 +253,13 @@ const std::optional<PassCounts>& PassCounter::operator()(std::size_t pass) const
 
 std::optional<double> PassCounter::microseconds(std::size_t pass) const {
   const Pass& of = state_->plan.passes().at(pass);
-  if (state_->plan.target().engine != Engine::cuda) return of.predicted_us;
+  if (state_->plan.target().engine != Engine::cuda) {
+    return of.predicted_us ? of.predicted_us : affine_on_cpu_us(state_->plan, of);
+  }
   const std::optional<PassCounts>& counted = (*this)(pass);
   std::optional<double> by_curves = of.predicted_us;
-  if (by_curves) *by_curves *= device_over_curves(state_->plan, of, state_->rates);
-  // How columns lie in device memory is known, whatever the array says.
-  const bool bounded = counted && counted->bounded && of.kind != PassKind::columns;
+  if (by_curves) *by_curves *= device_over_curves(state_->plan, state_->rates);
+  const bool bounded = counted && counted->bounded && !lies_alike(of);
   if (by_curves && (bounded || of.kind == PassKind::indexed)) return by_curves;
   const auto us = detail::solver_of(of.kind).cost(
       {.pass = of, .counts = counted ? counted->counts : AccessCounts{}, .rates = state_->rates});
@@ -247,7 +273,10 @@ std::optional<PassCounts> count_accesses(const Plan& plan, std::size_t pass) {
 std::string rates_of(const Plan& plan) {
   if (plan.target().calibration) return plan.target().calibration->source;
   const IndexPlan* const index = plan.index_plan();
-  return index == nullptr ? "" : index->calibration().source;
+  if (index != nullptr) return index->calibration().source;
+  return plan.target().engine == Engine::cuda
+             ? ""
+             : calibration_for(plan.target().name, built_in_cpu_calibration())->source;
 }
 
 std::optional<double> predict_us(const Plan& plan, std::size_t pass) {

@@ -66,6 +66,10 @@ for wrong in 'permute gray power.npy shared.npy --shards --none' 'bench nonsense
   ranks 3 "$FARO" $wrong && fail "$wrong was not refused"
   [[ $(grep -c '^faro: ' stderr.txt) == 1 ]] || fail "not one line of $wrong: $(cat stderr.txt)"
 done
+for verb in "permute gray power.npy shared.npy --engine cuda --devices 0,1" "bench gray(16) --shards --engine cuda --devices 0,1"; do
+  ranks 2 "$FARO" $verb && fail "$verb was not refused"
+  [[ $(grep -c '^faro: ' stderr.txt) == 1 ]] && grep -q '2 processes' stderr.txt || fail "not one line of $verb: $(cat stderr.txt)"
+done
 of_two() { # the two ranks' arguments
   local first=() && while [[ $1 != / ]]; do first+=("$1") && shift; done && shift
   timeout 60 "$MPIEXEC" -n 1 "$FARO" "${first[@]}" : -n 1 "$FARO" "$@" 2>stderr.txt && fail "ranks that differ were not refused: $*"

@@ -1,4 +1,5 @@
 // Permutations of axes: one pass, by the kernels that axes_choice.hpp has chosen.
+#include <algorithm>
 #include <variant>
 
 #include "permutation/cyclic_axes.hpp"
@@ -131,7 +132,8 @@ std::string axes_words(const GpuPass& pass, const PassWork& /*work*/) {
                                      : "tiles of the input become tiles of the output";
 }
 
-// Fitted to drawn shapes on an H200 and an H100 (docs/notes/prediction-experiments.md).
+// Fitted to drawn shapes on an H200 and an H100 (docs/notes/prediction-experiments.md). Threads are as many
+// as the registers of a multiprocessor are enough for.
 struct AxesFactors {
   CostFactors operator()(const AxesTurnedKernel& /*kernel*/) const {
     return {.bytes = 1.13, .load_sectors = 0.1, .store_sectors = 3.2, .parts = 2.9, .blocks = 5800};
@@ -139,18 +141,33 @@ struct AxesFactors {
   CostFactors operator()(const AxesPlaneKernel& /*kernel*/) const {
     return {.bytes = 1.12, .load_lines = 0.144, .blocks = 4070};
   }
-  CostFactors operator()(const AxesSkinnyKernel& /*kernel*/) const {
-    return {.bytes = 1.09, .shared_requests = 2.7, .blocks = 9700};
+  CostFactors operator()(const AxesSkinnyKernel& kernel) const {
+    return {.bytes = 1.1, .blocks = 7350, .threads = kernel.shape.unit_bytes <= 2 ? 1024U : 1280U};
   }
   CostFactors operator()(const AxesWholeKernel& /*kernel*/) const {
-    return {.bytes = 1.04, .load_sectors = 0.2, .store_sectors = 0.2};
+    return {.bytes = 1.11, .shared_requests = 2.91, .wavefronts = 0.49};
   }
   CostFactors operator()(const AxesLinesKernel& /*kernel*/) const {
-    return {.bytes = 1.09, .store_lines = 0.62, .shared_requests = 5.4, .parts = 7.5, .blocks = 4360};
+    return {.bytes = 1.1, .store_lines = 0.53, .shared_requests = 5.84, .parts = 3.7, .blocks = 4260};
   }
   CostFactors operator()(const AxesBoxKernel& kernel) const {
-    if (!kernel.shape.ragged) return {.bytes = 1.19, .shared_requests = 16.2};
-    return {.bytes = 1.17, .store_lines = 0.2, .wavefronts = 0.95, .parts = 10.3, .blocks = 7000};
+    const int unit = kernel.shape.unit_bytes;
+    if (!kernel.shape.ragged) {
+      return {.bytes = 1.12,
+              .load_sectors = 0.73,
+              .load_lines = 0.27,
+              .shared_requests = 12.6,
+              .blocks = 1290,
+              .threads = unit == 1 ? 1024U : 1536U};
+    }
+    return {.bytes = 1.16,
+            .store_lines = 0.234,
+            .wavefronts = 0.877,
+            .parts = 6.64,
+            .blocks = 4680,
+            .threads = unit == 1   ? 1024U
+                       : unit == 2 ? 1280U
+                                   : 1536U};
   }
   template <typename Other>
   CostFactors operator()(const Other& /*rows, which go as they lie*/) const {
@@ -158,8 +175,63 @@ struct AxesFactors {
   }
 };
 
+// A ragged box lists where the units of its output's runs lie: a thread divides for each digit of an entry.
+// And its warps go round as often as they have vectors of runs to store.
+double cycles_of_ragged(const kernels::AxesBoxParams& p, int unit_bytes, double blocks, double resident) {
+  constexpr double cycles_of_digit = 4.57;
+  constexpr double cycles_of_round = 290;
+  constexpr std::uint64_t warps = kernels::kBoxThreads / kernels::kRaggedWarp;
+  const std::uint32_t entries = kernels::ragged_list(unit_bytes, p.out.units + p.halo);
+  const std::uint64_t listed = ceil_div(entries, std::uint64_t{kernels::kBoxThreads}) * warps;
+  const std::uint64_t pieces = ceil_div(p.out.rows, std::uint64_t{1} << p.near_bits) * p.pieces.divisor();
+  const std::uint64_t rounds = ceil_div(pieces, warps) * p.stretch;
+  return blocks * (cycles_of_digit * static_cast<double>(listed) * std::max(1, p.out.run_digits) +
+                   cycles_of_round * static_cast<double>(rounds) / resident);
+}
+
+// Lines that end within a sector: a thread stores the units of such a vector one by one, in the first tile of
+// a line and in the last.
+double cycles_at_cuts(const kernels::AxesLinesParams& params, double unit_bytes, double cycles,
+                      double blocks) {
+  if (params.line_bytes % kernels::kLineSector == 0 && params.out_pitch % kernels::kLineSector == 0) return 0;
+  const auto along = static_cast<double>(ceil_div(params.steps, std::uint64_t{params.tile_steps}));
+  return cycles * kVectorBytes / unit_bytes * blocks * std::min(2.0, along) / along;
+}
+
+struct OwnCyclesOf {
+  const CountedPass& of;
+  const GpuKernel& kernel;
+
+  OwnCycles operator()(const AxesBoxKernel& box) const {
+    if (!box.shape.ragged) return {};
+    return {.processors =
+                cycles_of_ragged(std::get<kernels::AxesBoxParams>(kernel.params), box.shape.unit_bytes,
+                                 of.blocks(), of.resident_blocks(AxesFactors()(box).threads))};
+  }
+  // Of parts of vectors, too, which few warps wait for.
+  OwnCycles operator()(const AxesSkinnyKernel& skinny) const {
+    constexpr double cycles_of_part = 13.4;  // where a multiprocessor has 32 warps
+    constexpr double warps_of_block = kernels::kAxesSkinnyThreads / 32.0;
+    const double resident = of.resident_blocks(AxesFactors()(skinny).threads);
+    return {.processors = cycles_at_cuts(std::get<kernels::AxesLinesParams>(kernel.params),
+                                         skinny.shape.unit_bytes, 791, of.blocks() / resident) +
+                          cycles_of_part * of.parts() * 32 / (resident * warps_of_block)};
+  }
+  OwnCycles operator()(const AxesLinesKernel& lines) const {
+    const double resident = of.resident_blocks(AxesFactors()(lines).threads);
+    return {.processors = cycles_at_cuts(std::get<kernels::AxesLinesParams>(kernel.params), lines.unit_bytes,
+                                         409, of.blocks() / resident)};
+  }
+  template <typename Other>
+  OwnCycles operator()(const Other& /*kernel*/) const {
+    return {};
+  }
+};
+
 std::optional<double> axes_cost(const CountedPass& of) {
-  return overlapped_us(of, std::visit(AxesFactors(), of.pass.gpu->kernels.front().id));
+  const GpuKernel& kernel = of.pass.gpu->kernels.front();
+  return overlapped_us(of, std::visit(AxesFactors(), kernel.id),
+                       std::visit(OwnCyclesOf{of, kernel}, kernel.id));
 }
 
 }  // namespace

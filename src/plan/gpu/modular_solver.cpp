@@ -82,6 +82,6 @@ const GpuSolver kPatchSolver{
     .has_form = nullptr,
     .passes = nullptr,
     .words = [](const GpuPass& pass, const PassWork& /*work*/) -> std::string { return pass.what; },
-    .cost = [](const CountedPass& /*pass*/) -> std::optional<double> { return std::nullopt; }};
+    .cost = [](const CountedPass& pass) { return cost_us(pass, {}); }};  // a launch, and some elements
 
 }  // namespace faro::detail

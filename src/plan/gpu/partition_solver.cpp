@@ -202,6 +202,9 @@ bool is_of_partition(PassKind kind) {
 std::optional<double> partition_cost(const CountedPass& of) {
   constexpr std::uint64_t kHalf = std::uint64_t{114} << 10;  // of a multiprocessor's shared memory
   const bool alone = of.pass.launch && of.pass.launch->shared_bytes > kHalf;
+  const auto* const chunk = std::get_if<ChunkKernel>(&of.pass.gpu->kernels.front().id);
+  if (chunk != nullptr && chunk->place == ChunkPlace::in_global)
+    return cost_us(of, {.bytes = kInGlobalBytes});
   CostFactors factors;
   switch (of.pass.kind) {
     case PassKind::spread:

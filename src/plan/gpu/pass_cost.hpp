@@ -15,8 +15,8 @@
 //
 //     (memory^6 + multiprocessors^6)^(1/6)                       12% more where they are equal
 //
-// and a quarter of device memory's time goes by the clock: on an H100, which copies at seven tenths of an
-// H200's rate, these kernels lose less of it.
+// and a part of device memory's time, `clocked`, goes by the clock, at an H200's rate of a copy: on an H100,
+// which copies at seven tenths of that, these kernels lose less of it.
 //
 // Sectors beyond the bytes are those that neighbours ask for again, from a cache, or write in part; lines
 // beyond them tell of rows that begin anywhere. Each kernel has its own factors, fitted to measurements on an
@@ -67,18 +67,19 @@ struct CountedPass {
     return beyond(counts.global_loads.requests, pass.bytes_read) +
            beyond(counts.global_stores.requests, pass.bytes_written);
   }
-  /// Blocks, over those that a multiprocessor holds: by shared memory, and registers for 32 warps, of which
-  /// kernels with 64 a thread have that many.
-  double turns_of_blocks() const {
-    if (!pass.launch || pass.launch->threads == 0) return 0;
+  /// Blocks that a multiprocessor holds: by shared memory, and by registers, which are enough for so many
+  /// threads.
+  double resident_blocks(std::uint64_t threads) const {
     constexpr std::uint64_t shared_bytes = std::uint64_t{228} << 10;
     constexpr std::uint64_t system_bytes = 1024;  // of a block
-    constexpr std::uint64_t threads = 1024;
     constexpr std::uint64_t most = 32;
+    if (!pass.launch || pass.launch->threads == 0) return 1;
     const std::uint64_t resident = std::min({most, shared_bytes / (pass.launch->shared_bytes + system_bytes),
                                              threads / static_cast<std::uint64_t>(pass.launch->threads)});
-    return static_cast<double>(pass.launch->blocks) /
-           static_cast<double>(std::max<std::uint64_t>(1, resident));
+    return static_cast<double>(std::max<std::uint64_t>(1, resident));
+  }
+  double blocks() const {
+    return pass.launch && pass.launch->threads > 0 ? static_cast<double>(pass.launch->blocks) : 0;
   }
 };
 
@@ -94,7 +95,13 @@ struct CostFactors {
   double wavefronts = 0;
   double parts = 0;
   double blocks = 0;
+  std::uint64_t threads = 1024;  // that a multiprocessor's registers are enough for: 64 each
+  double clocked = 0.25;         // of device memory's time, what goes by the clock (overlapped_us)
 };
+
+/// The factor of bytes of passes that move elements of some sectors where they lie, by a list, without shared
+/// memory.
+inline constexpr double kInGlobalBytes = 1.2;
 
 /// Bytes that a count of `unit`s stands for, beyond `bytes`.
 inline double beyond(std::uint64_t count, double unit, double bytes) {
@@ -134,7 +141,7 @@ inline double memory_us(const CountedPass& of, const CostFactors& factors) {
 inline double processors_us(const CountedPass& of, const CostFactors& factors) {
   const double cycles = factors.requests * of.requests() + factors.shared_requests * of.shared_requests() +
                         factors.wavefronts * of.wavefronts() + factors.parts * of.parts() +
-                        factors.blocks * of.turns_of_blocks();
+                        factors.blocks * of.blocks() / of.resident_blocks(factors.threads);
   return cycles / of.rates->shared_wavefronts_per_us;
 }
 
@@ -144,21 +151,24 @@ inline std::optional<double> cost_us(const CountedPass& of, const CostFactors& f
   return launches_us(of) + memory_us(of, factors) + processors_us(of, factors);
 }
 
-/// Nearly the longer of both kinds of terms. `alone_cycles`: what the multiprocessors do that hides behind
-/// nothing. Nothing where the rates are not known.
+/// Cycles that are no term of all kernels.
+struct OwnCycles {
+  double alone = 0;  // what hides behind nothing
+  double processors = 0;
+};
+
+/// Nearly the longer of both kinds of terms. Nothing where the rates are not known.
 inline std::optional<double> overlapped_us(const CountedPass& of, const CostFactors& factors,
-                                           double alone_cycles = 0) {
+                                           const OwnCycles& own = {}) {
   if (!has_rates(of.rates)) return std::nullopt;
   constexpr double power = 6;
-  // Of the way from device memory a quarter goes by the clock, at an H200's rate.
-  constexpr double clocked = 0.25;
   constexpr double bytes_a_cycle = 16.3;
   constexpr double bytes_per_us = 1e3;
   const double cycles_per_us = of.rates->shared_wavefronts_per_us;
   const double share = of.rates->copy.gb_per_s * bytes_per_us / (bytes_a_cycle * cycles_per_us);
   const double memory =
-      (memory_us(of, factors) + alone_cycles / cycles_per_us) * (1 - clocked + clocked * share);
-  const double processors = processors_us(of, factors);
+      (memory_us(of, factors) + own.alone / cycles_per_us) * (1 - factors.clocked + factors.clocked * share);
+  const double processors = processors_us(of, factors) + own.processors / cycles_per_us;
   const double longer = std::max({memory, processors, 1e-9});
   return launches_us(of) +
          longer *

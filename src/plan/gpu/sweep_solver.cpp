@@ -29,18 +29,19 @@ struct SweepFactors {
   double cut = 0;     // 1 where rows begin within sectors, which neighbouring windows share
 
   CostFactors operator()(const kernels::C2rVectorRowsParams& /*p*/) const {
-    return {.bytes = 1.04, .shared_requests = 2.8, .blocks = 6200};
+    return {.bytes = 1.09, .shared_requests = 2.68, .blocks = 6800, .clocked = 0.4};
   }
   CostFactors operator()(const kernels::C2rVectorWindowsParams& /*p*/) const {
-    return {.bytes = 1.13 + 0.83 * narrow + cut * (0.37 + 0.98 * narrow),
-            .store_lines = 0.49,
-            .wavefronts = 1.07};
+    return {.bytes = 1.16 + 0.76 * narrow + cut * (0.395 + 1.08 * narrow),
+            .store_lines = 0.493,
+            .wavefronts = 1.07,
+            .clocked = 0.4};
   }
   CostFactors operator()(const kernels::C2rVectorLongRowsParams& /*p*/) const {
     return {.bytes = 1.05, .load_sectors = 0.85, .store_lines = 0.484, .wavefronts = 1.11, .blocks = 4140};
   }
   CostFactors operator()(const kernels::C2rVectorStripsParams& /*p*/) const {
-    return {.bytes = 1.08, .load_lines = 0.161, .store_lines = 0.352, .wavefronts = 1.16};
+    return {.bytes = 1.1, .load_lines = 0.191, .store_lines = 0.35, .wavefronts = 1.14, .clocked = 0.4};
   }
   CostFactors operator()(const kernels::C2rRowsParams& /*p*/) const {
     return {.bytes = 1.28, .load_sectors = 0.8, .shared_requests = 15.5, .blocks = 17000};
@@ -49,15 +50,16 @@ struct SweepFactors {
     return {.bytes = 1.3 + 2.51 * narrow, .store_sectors = 4.16, .blocks = 20400};
   }
   CostFactors operator()(const kernels::C2rLongRowsParams& /*p*/) const {
-    return {.bytes = 1.09,
-            .load_lines = 0.59,
-            .store_lines = 0.335,
-            .shared_requests = 7.55,
-            .wavefronts = 1.21,
-            .blocks = 3200};
+    return {.bytes = 1.17,
+            .load_lines = 0.634,
+            .store_lines = 0.39,
+            .shared_requests = 9.08,
+            .wavefronts = 0.486,
+            .blocks = 2430,
+            .clocked = 0.5};
   }
   CostFactors operator()(const kernels::C2rStripsParams& /*p*/) const {
-    return {.bytes = 1.12, .load_lines = 0.98, .shared_requests = 11, .blocks = 6400};
+    return {.bytes = 1.18, .load_lines = 0.966, .shared_requests = 11.1, .blocks = 5860, .clocked = 0.4};
   }
   // Whole arrays, and rows that no block holds: bound by instructions.
   template <typename Other>
@@ -79,8 +81,8 @@ SweepFactors factors_of(const kernels::C2rWindowsParams& p, std::size_t launches
 double cycles_at_ends(const CountedPass& of, const kernels::C2rVectorRowsParams& p, double unit_bytes) {
   constexpr double warp = 32;
   constexpr double warp_bytes = 512;
-  constexpr double cycles_of_end = 33.5;
-  constexpr double cycles_of_unit = 12.2;
+  constexpr double cycles_of_end = 31.1;
+  constexpr double cycles_of_unit = 12.8;
   const double run = static_cast<double>(p.diagonal ? p.shape.b : p.shape.n) * unit_bytes;
   const double ends = std::min(1.0, p.threads / warp * warp_bytes / run) * of.moved_bytes() / warp_bytes;
   const double units = std::max(0.0, of.shared_requests() - of.moved_bytes() / (warp * unit_bytes));
@@ -96,13 +98,13 @@ std::optional<double> sweep_cost(const CountedPass& of) {
   const auto& params = std::get<GpuTransposeLaunch>(kernel.params).params;
   const auto unit_bytes = static_cast<std::uint64_t>(std::get<SweepKernel>(kernel.id).unit_bytes);
   SweepFactors factors;
-  double cycles = 0;
+  OwnCycles cycles;
   if (const auto* const vectors = std::get_if<kernels::C2rVectorWindowsParams>(&params)) {
     factors = factors_of(vectors->window, pass.kernels.size(), unit_bytes);
   } else if (const auto* const units = std::get_if<kernels::C2rWindowsParams>(&params)) {
     factors = factors_of(*units, pass.kernels.size(), unit_bytes);
   } else if (const auto* const rows = std::get_if<kernels::C2rVectorRowsParams>(&params)) {
-    cycles = cycles_at_ends(of, *rows, static_cast<double>(unit_bytes));
+    cycles.alone = cycles_at_ends(of, *rows, static_cast<double>(unit_bytes));
   }
   return overlapped_us(of, std::visit(factors, params), cycles);
 }

@@ -40,9 +40,19 @@ IndexForm window_form(const IndexWork& work, const IndexCandidate& /*candidate*/
   return WindowForm{static_cast<std::uint32_t>(work.recognition.displacement.value_or(0))};
 }
 
-// Margins are read twice, the second time from a cache; shifts are looked up by every unit.
+// Margins are read twice, the second time from a cache. Large windows leave a multiprocessor few warps, which
+// wait for shared memory; units that are stored one by one look up a shift each.
 std::optional<double> window_cost(const CountedPass& of) {
-  return cost_us(of, {.bytes = 0.97, .store_lines = 0.35, .requests = 1.2});
+  constexpr double cycles_of_request = 6.98;  // of shared memory, where a multiprocessor has 32 warps
+  constexpr double cycles_of_unit = 4.91;
+  constexpr double warps_of_block = kernels::kWindowThreads / 32.0;
+  constexpr CostFactors factors{.bytes = 1.08, .wavefronts = 3.81, .threads = 2048};
+  const auto& kernel = std::get<WindowKernel>(of.pass.gpu->kernels.front().id);
+  const double warps = of.resident_blocks(factors.threads) * warps_of_block;
+  const double units = kernel.backwards || kernel.vectors ? 0 : of.requests();
+  return overlapped_us(
+      of, factors,
+      {.processors = cycles_of_request * of.shared_requests() * 32 / warps + cycles_of_unit * units});
 }
 
 }  // namespace
