@@ -1,6 +1,7 @@
 #include "io/transfers.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,9 +52,12 @@ bool is_aligned(const std::byte* memory) {
   return reinterpret_cast<std::uintptr_t>(memory) % kTransferBlock == 0;
 }
 
+// One huge page where the system gives it: what a request moves is then one range of physical memory, and not
+// one a base page, of each of which a virtual disk's queue of 256 makes an entry.
 std::byte* make_bounce() {
-  void* const memory = std::aligned_alloc(kTransferBlock, kBounceBytes);
+  void* const memory = std::aligned_alloc(kBounceBytes, kBounceBytes);
   if (memory == nullptr) throw std::bad_alloc();
+  madvise(memory, kBounceBytes, MADV_HUGEPAGE);  // advice only
   return static_cast<std::byte*>(memory);
 }
 
