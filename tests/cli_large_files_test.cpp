@@ -205,8 +205,7 @@ TEST_F(LargeFiles, ExplainedAndPredicted) {
   const std::string asked = "explain 'bit_reversal(36)' --file --memory 16GiB";
   const Result before = run(asked, cache);
   ASSERT_EQ(before.status, 0) << before.err;
-  EXPECT_THAT(before.out,
-              HasSubstr("one sweep, tiles of 4 GiB in segments of 64 KiB read and 256 KiB written"));
+  EXPECT_THAT(before.out, HasSubstr("one sweep, tiles of 4 GiB in segments of 128 KiB"));
   EXPECT_THAT(before.out, HasSubstr("not known"));
   const Result tuned = run("tune --disk . --quick --json", cache);
   ASSERT_EQ(tuned.status, 0) << tuned.err;
