@@ -200,6 +200,28 @@ bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const Axes
   return axes.shape[rows] * axes.shape[columns] * element_bytes >= large_plane;
 }
 
+// Small arrays of a view, which begin at units; nothing where some arrays' alignment would have none.
+std::optional<AxesWhole> whole_arrays_of_view(const std::vector<layout::StridedAxis>& units,
+                                              std::uint64_t unit, const FirstUnits& first,
+                                              const AxesVariant& as) {
+  std::vector<layout::StridedAxis> wide = units;
+  auto wide_unit = static_cast<int>(unit);
+  layout::widen_unit(wide, wide_unit, static_cast<int>(std::gcd((first.in | first.out) * unit, kAxesVector)));
+  AxesWhole whole;
+  const auto add = [&](const std::vector<layout::StridedAxis>& axes, int width) {
+    const std::uint64_t narrower = static_cast<std::uint64_t>(width) / unit;
+    const auto params =
+        kernels::make_axes_whole(axes, width, {first.in / narrower, first.out / narrower}, as.whole_bytes);
+    if (params)
+      whole.variants.push_back({.params = *params, .unit_bytes = static_cast<std::uint64_t>(width)});
+    return params.has_value();
+  };
+  if (!add(wide, wide_unit)) return std::nullopt;
+  if (static_cast<std::uint64_t>(wide_unit) != unit && !add(units, static_cast<int>(unit)))
+    return std::nullopt;
+  return whole;
+}
+
 // Boxes that begin at units, and at vectors where these are those of aligned arrays.
 AxesBoxes boxes_of_view(const std::vector<layout::StridedAxis>& units, std::uint64_t unit,
                         const FirstUnits& first, const AxesVariant& variant) {
@@ -298,9 +320,8 @@ ViewChoice choose_view(const Strided& view, std::uint64_t element_bytes, const A
   }
   units = layout::normal_axes(std::move(units));
   FirstUnits first{.in = view.in_offset * per_element, .out = view.out_offset * per_element};
-  ViewChoice choice{.elements = {},
-                    .rows = kernels::make_view_rows(units, static_cast<int>(unit), {first.in, first.out}),
-                    .boxes = boxes_of_view(units, unit, first, variant)};
+  kernels::check_reach(units, static_cast<int>(unit));
+  ViewChoice choice;
   std::uint64_t count = 1;
   for (const layout::StridedAxis& axis : units) {
     if (count <= kSmallUnits) count *= std::min(axis.extent, kSmallUnits + 1);
@@ -309,7 +330,14 @@ ViewChoice choose_view(const Strided& view, std::uint64_t element_bytes, const A
     choice.elements = AxesElements{
         {{.params = kernels::make_axes_elements_params(units, static_cast<int>(unit), first.in, first.out),
           .unit_bytes = unit}}};
+    return choice;
   }
+  choice.rows = kernels::make_view_rows(units, static_cast<int>(unit), {first.in, first.out});
+  if (!choice.rows && variant.whole.value_or(true)) {
+    choice.whole = whole_arrays_of_view(units, unit, first, variant);
+    if (choice.whole) return choice;
+  }
+  choice.boxes = boxes_of_view(units, unit, first, variant);
   const auto turned = layout::read_forwards(units);
   if (!turned) return choice;
   first.in += static_cast<std::uint64_t>(turned->in_first);  // modulo 2^64
