@@ -42,8 +42,9 @@ constexpr const char* kUsage =
   --widths LIST    of elements of the TTC suite, in bytes            (default 1,2,4,8,16)
   --rounds NUMBER  of turns of each shape                            (default 7)
   --as LIST        beside the plan, the same axes moved otherwise: boxes, lines, elements, tiles (never
-                   elements), joined, aligned, small, large, whole, wide, middle and narrow (of whole
-                   arrays, 40, 24 and 12 KiB), parts (never whole), or several of these, boxes+small; a column each
+                   elements), joined, thin and slim (of few rows and columns, 16 and 8 KiB a block), aligned,
+                   small, large, whole, wide, middle and narrow (of whole arrays, 40, 24 and 12 KiB), parts
+                   (never whole), or several of these, boxes+small; a column each
   --peer cutensor  beside it, where the library is found; a column
   --out FILE       the tables, in Markdown
   --help
@@ -78,6 +79,8 @@ detail::AxesVariant variant_of(const std::string& words) {
       as.lines_only = true;
     } else if (word == "joined") {
       as.skinny = false;
+    } else if (word == "thin" || word == "slim") {
+      as.skinny_bytes = word == "thin" ? 16 << 10 : 8 << 10;
     } else if (word == "aligned") {
       as.ragged = false;
     } else if (word == "whole" || word == "wide") {
@@ -97,7 +100,8 @@ detail::AxesVariant variant_of(const std::string& words) {
       as.box_bytes = 44 << 10;
     } else {
       fail(ErrorCode::value, "--as", word,
-           "boxes, lines, elements, tiles, joined, aligned, small, large, whole, wide, middle, narrow or "
+           "boxes, lines, elements, tiles, joined, thin, slim, aligned, small, large, whole, wide, middle, "
+           "narrow or "
            "parts");
     }
   }

@@ -63,6 +63,7 @@ struct AxesLinesOptions {
   std::uint64_t band = 0;                     // tiles of a line that come one after another; 0: what is usual
   std::optional<bool> turned = std::nullopt;  // axes_turned.hpp or axes_plane.hpp; else what is usual
   bool skinny = true;                         // axes_skinny.hpp for few rows or columns of single units
+  std::uint32_t skinny_bytes = 0;             // of a block of it; 0: as usual
 };
 
 struct AxesLinesChoice {

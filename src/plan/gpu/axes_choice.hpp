@@ -38,6 +38,7 @@ struct AxesVariant {
   bool boxes_only = false;                      // axes_box.hpp for transposes, too
   bool lines_only = false;                      // never axes_box.hpp where lines fit
   bool skinny = true;                           // axes_skinny.hpp for few rows or columns
+  std::uint32_t skinny_bytes = 0;               // of a block of it; 0: as usual
   bool ragged = true;                           // axes_ragged_box.hpp for rows that begin between vectors
   std::optional<bool> whole = std::nullopt;     // axes_whole.hpp wherever it fits, or never
   std::uint32_t whole_bytes = 0;                // of a block of it; 0: as usual
