@@ -538,24 +538,6 @@ TEST(AxesBoxKernel, HalosOnlyWhereTheyPay) {
   EXPECT_EQ(reversed.halo, 7U) << box_text(reversed);
 }
 
-// Units of 1 byte are found by two reads of a list for 16 of them, where there were 16.
-TEST(AxesBoxKernel, ReadsShortLists) {
-  const std::vector<StridedAxis> axes = strided({29, 39, 78, 39, 78}, {2, 0, 4, 1, 3});
-  const StridedBox box = layout::choose_box(axes, 1);
-  const AxesBoxParams params = make_axes_box_params(box);
-  ASSERT_TRUE(box.ragged);
-  EXPECT_EQ(params.lists_rows, 1);
-  EXPECT_LT(params.list_entries, box.out.units / 16);
-  CountingMemory memory({.shared_bytes = params.shared_bytes()});
-  memory.add_virtual_input(units_of(axes));
-  memory.add_virtual_output(units_of(axes));
-  run_kernel(memory, params, box_shape(box), {.blocks = 1, .threads = kBoxThreads, .first_block = 5});
-  const machine::AccessCounts& counts = memory.counts();
-  const double vectors = static_cast<double>(counts.global_stores.bytes) / kMovedBytes / 32;
-  EXPECT_LT(static_cast<double>(counts.shared_loads.requests), 26 * vectors);
-  EXPECT_LT(static_cast<double>(counts.shared_loads.wavefronts), 45 * vectors);
-}
-
 TEST(AxesBoxKernel, RefusesWhatRowsCannotReach) {
   const StridedBox box =
       layout::choose_box({{.extent = std::uint64_t{1} << 24, .in = std::int64_t{1} << 24, .out = 1},

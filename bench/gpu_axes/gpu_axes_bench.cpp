@@ -42,7 +42,8 @@ constexpr const char* kUsage =
   --widths LIST    of elements of the TTC suite, in bytes            (default 1,2,4,8,16)
   --rounds NUMBER  of turns of each shape                            (default 7)
   --as LIST        beside the plan, the same axes moved otherwise: boxes, lines, elements, tiles (never
-                   elements), joined, thin and slim (of few rows and columns, 16 and 8 KiB a block), aligned,
+                   elements), joined, thick and slim (of few rows and columns, 32 and 8 KiB a block), low,
+                   tall and huge (boxes of at most 55, 88 and 120 KiB), aligned,
                    small, large, whole, wide, middle and narrow (of whole arrays, 40, 24 and 12 KiB), parts
                    (never whole), or several of these, boxes+small; a column each
   --peer cutensor  beside it, where the library is found; a column
@@ -79,8 +80,10 @@ detail::AxesVariant variant_of(const std::string& words) {
       as.lines_only = true;
     } else if (word == "joined") {
       as.skinny = false;
-    } else if (word == "thin" || word == "slim") {
-      as.skinny_bytes = word == "thin" ? 16 << 10 : 8 << 10;
+    } else if (word == "thick" || word == "slim") {
+      as.skinny_bytes = word == "thick" ? 32 << 10 : 8 << 10;
+    } else if (word == "low" || word == "tall" || word == "huge") {
+      as.most_box_bytes = word == "low" ? 1 : word == "tall" ? 88 << 10 : 120 << 10;
     } else if (word == "aligned") {
       as.ragged = false;
     } else if (word == "whole" || word == "wide") {
@@ -100,7 +103,8 @@ detail::AxesVariant variant_of(const std::string& words) {
       as.box_bytes = 44 << 10;
     } else {
       fail(ErrorCode::value, "--as", word,
-           "boxes, lines, elements, tiles, joined, thin, slim, aligned, small, large, whole, wide, middle, "
+           "boxes, lines, elements, tiles, joined, thick, slim, low, tall, huge, aligned, small, large, "
+           "whole, wide, middle, "
            "narrow or "
            "parts");
     }

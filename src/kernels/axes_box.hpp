@@ -129,11 +129,9 @@ struct AxesBoxParams {
   std::uint64_t in_end;
   std::uint32_t common;  // in shared memory: what all threads share, then of ragged boxes the list of places
   std::uint32_t halo;    // of ragged boxes: units after a run of the output
-  std::uint32_t halo_rows;     // of the input, that those are in
-  std::uint32_t stretch;       // of ragged boxes: vectors that a lane stores in each piece of a row
-  device::Division32 pieces;   // of a row
-  std::uint32_t list_entries;  // of ragged boxes: of the list of places
-  std::int32_t lists_rows;     // whether that has rows of a run instead of units
+  std::uint32_t halo_rows;    // of the input, that those are in
+  std::uint32_t stretch;      // of ragged boxes: vectors that a lane stores in each piece of a row
+  device::Division32 pieces;  // of a row
   std::uint32_t
       unit_bytes;  // where it must not be compiled in: ptxas 13.0 misplaces shared addresses of units of 1
   std::uint32_t halo_place;  // in shared memory, in words

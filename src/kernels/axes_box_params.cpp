@@ -245,14 +245,7 @@ AxesBoxParams make_axes_box_params(const layout::StridedBox& box, std::uint64_t 
   }
   params.common = static_cast<std::uint32_t>(faro::detail::round_up(params.box_bytes, kMovedBytes));
   params.box_bytes = params.common + (box.ragged ? kRaggedBoxBytes : kBoxOriginBytes);
-  if (box.ragged) {
-    const std::uint32_t row = params.out.run_digits > 0 ? params.out.run[0].extent.divisor() : 0;
-    const bool by_rows = ragged_rows_suit(box.unit_bytes, row);
-    params.lists_rows = by_rows ? 1 : 0;
-    params.list_entries = by_rows ? ragged_row_list(box.out.units / row)
-                                  : ragged_list(box.unit_bytes, box.out.units + box.halo);
-    params.box_bytes += params.list_entries * kPlaceBytes;
-  }
+  if (box.ragged) params.box_bytes += ragged_list(box.unit_bytes, box.out.units + box.halo) * kPlaceBytes;
   const auto scale = static_cast<std::uint64_t>(scale_of(box));
   params.in_first = in_first * scale;
   params.out_first = out_first * scale;

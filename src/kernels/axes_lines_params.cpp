@@ -17,6 +17,7 @@ using faro::detail::ceil_div;
 using faro::detail::round_up;
 
 constexpr std::uint64_t kUsualTileBytes = 32 << 10;
+constexpr std::uint64_t kSkinnyTileBytes = 16 << 10;
 // Of a band's tiles in one line: those in the next lines still find its sectors in the second-level cache.
 constexpr std::uint64_t kBandBytes = 8 << 20;
 
@@ -274,7 +275,7 @@ std::optional<AxesLinesChoice> make_axes_lines(const layout::UnitAxes& axes, int
   }
   const bool skinny = *form != AxesLinesForm::plane && skinny_suits(plane, options);
   const TileSizes tile =
-      skinny ? skinny_sizes(plane, *form, options.skinny_bytes == 0 ? kUsualTileBytes : options.skinny_bytes)
+      skinny ? skinny_sizes(plane, *form, options.skinny_bytes == 0 ? kSkinnyTileBytes : options.skinny_bytes)
              : sizes_of(plane, *form, choice.plane);
   const std::uint64_t element = plane.element_bytes();
   const std::uint64_t in_line = by_columns ? plane.line_bytes() : element;  // of a step

@@ -14,12 +14,6 @@
 //
 //     list     - - - - | 0 1 2 ... units of the run ... | units of the halo | - - - -     "-": nowhere
 //
-// Of units of 1 and 2 bytes such a list would be read more often than the units are. Where the output's
-// fastest axis is no shorter than a sector, a list of the places where that axis begins does: of a vector the
-// axis ends once at most.
-//
-//     list     - | row 0 of the run | row 1 | ... | the halo | -
-//
 // A warp has whole rows: `near` of them, which lie side by side in the input, one stretch of vectors after
 // another, so that what lies together in the output is written together. Rows that are long and few are cut
 // into pieces.
@@ -51,13 +45,6 @@ inline constexpr int kRaggedSector = 32;
 constexpr std::uint32_t ragged_grain(int unit_bytes) {
   return static_cast<std::uint32_t>(kRaggedSector / unit_bytes);
 }
-/// Whether units of a run of the output are found by the places where its fastest axis begins.
-constexpr bool ragged_rows_suit(int unit_bytes, std::uint32_t fastest_extent) {
-  constexpr int narrow = 2;
-  return unit_bytes <= narrow && fastest_extent >= ragged_grain(unit_bytes);
-}
-/// Entries of the list of places, of rows.
-constexpr std::uint32_t ragged_row_list(std::uint32_t rows) { return rows + 3; }
 /// Entries of the list of places, of a run and the halo: vectors begin before a run and end after it.
 constexpr std::uint32_t ragged_list(int unit_bytes, std::uint32_t units) {
   return units + ragged_grain(unit_bytes) + static_cast<std::uint32_t>(kMovedBytes / unit_bytes);
@@ -139,8 +126,9 @@ constexpr void list_places(Memory& memory, const AxesBoxParams& p, const RaggedB
   const std::uint32_t listed = units + (box.tail() ? p.halo : 0);
   const std::uint32_t base_place = static_cast<std::uint32_t>(box.in) % vector;
   const std::uint32_t halo_place = p.halo_place + static_cast<std::uint32_t>(box.next_in) % vector;
+  const std::uint32_t entries = ragged_list(shape.unit_bytes, p.out.units + p.halo);
   FARO_NO_UNROLL
-  for (std::uint32_t j = thread; j < p.list_entries; j += kBoxThreads) {
+  for (std::uint32_t j = thread; j < entries; j += kBoxThreads) {
     std::uint32_t place = base_place;  // of a unit that there is, where it is not used
     if (j >= lead && j - lead < listed) {
       const std::uint32_t of = j - lead;
@@ -148,24 +136,6 @@ constexpr void list_places(Memory& memory, const AxesBoxParams& p, const RaggedB
       place = (own ? base_place : halo_place) +
               box_point(p.out.run, p.out.run_digits, own ? of : of - units).place;
     }
-    memory.template store_shared<kPlaceBytes>(p.common + kRaggedBoxBytes + j * kPlaceBytes,
-                                              {static_cast<std::uint16_t>(place)});
-  }
-}
-
-/// The list of places, in units: where the output's fastest axis begins.
-template <device::Memory Memory>
-constexpr void list_ragged_rows(Memory& memory, const AxesBoxParams& p, const RaggedBox& box,
-                                std::uint32_t vector, std::uint32_t thread) {
-  const std::uint32_t extent = p.out.run[0].extent.divisor();
-  std::uint32_t rest = box.cut(p.out.slots_step, p.out.slots_cut) + extent - 1;
-  const std::uint32_t own = p.out.run[0].extent.divide(rest);
-  const std::uint32_t base_place = static_cast<std::uint32_t>(box.in) % vector;
-  FARO_NO_UNROLL
-  for (std::uint32_t j = thread; j < p.list_entries; j += kBoxThreads) {
-    std::uint32_t place = base_place;  // of a unit that there is, where it is not used
-    if (j > 0 && j <= own) place += box_point(p.out.run, p.out.run_digits, (j - 1) * extent).place;
-    if (j == own + 1 && box.tail()) place = p.halo_place + static_cast<std::uint32_t>(box.next_in) % vector;
     memory.template store_shared<kPlaceBytes>(p.common + kRaggedBoxBytes + j * kPlaceBytes,
                                               {static_cast<std::uint16_t>(place)});
   }
@@ -248,11 +218,7 @@ constexpr void load_ragged_box(Memory& memory, const AxesBoxParams& p, std::uint
   const RaggedBox box = kept_ragged_box(memory, p.common);
   load_ragged_rows<shape>(memory, p, box, thread);
   device::converge(memory);
-  if (p.lists_rows != 0) {
-    list_ragged_rows(memory, p, box, shape.in_vector, thread);
-  } else {
-    list_places<shape>(memory, p, box, thread);
-  }
+  list_places<shape>(memory, p, box, thread);
 }
 
 /// What a lane stores of a row: the vectors that begin at `first`, and one more every `step` units.
@@ -265,11 +231,15 @@ struct RaggedRow {
   std::int32_t high = 0;
 };
 
-/// Where `vector` units of a run lie, from a row's first: those from number `first` on, by the list of units.
-template <int vector, device::Memory Memory>
-constexpr void find_ragged_units(Memory& memory, std::uint32_t list, std::int32_t first, bool has,
-                                 std::uint32_t (&place)[vector]) {
+/// The vector of a row whose first unit is `first` units after the run's.
+template <BoxShape shape, device::Memory Memory>
+constexpr void store_ragged_vector(Memory& memory, std::uint32_t list, const RaggedRow& row,
+                                   std::int32_t first) {
+  constexpr int unit = shape.unit_bytes;
+  constexpr int vector = shape.out_vector;
+  const bool has = first < row.high && first + vector > row.low;
   const std::uint32_t entry = list + static_cast<std::uint32_t>(first) * kPlaceBytes;
+  std::uint32_t place[vector];
   FARO_UNROLL
   for (int k = 0; k < vector; ++k) {
     if (has) {
@@ -278,84 +248,27 @@ constexpr void find_ragged_units(Memory& memory, std::uint32_t list, std::int32_
       device::idle(memory);
     }
   }
-}
-/// By the list of rows, of a run of `units`; places of units that the run has not may be anywhere.
-template <int vector, device::Memory Memory>
-constexpr void find_ragged_units(Memory& memory, const AxesBoxParams& p, std::uint32_t list,
-                                 std::int32_t units, std::int32_t first, bool has,
-                                 std::uint32_t (&place)[vector]) {
-  const auto extent = static_cast<std::int32_t>(p.out.run[0].extent.divisor());
-  const std::uint32_t step = p.out.run[0].place;
-  auto digit = static_cast<std::uint32_t>(first + extent);  // the list has an entry before the run
-  std::uint32_t row = p.out.run[0].extent.divide(digit);
-  std::int32_t left = extent - static_cast<std::int32_t>(digit);
-  if (units - first < left) left = units - first;
-  if (first >= units) {  // in the halo, after the last row
-    auto rest = static_cast<std::uint32_t>(units + extent - 1);
-    row = p.out.run[0].extent.divide(rest) + 1;
-    digit = static_cast<std::uint32_t>(first - units);
-    left = vector;
-  }
-  std::uint32_t own = 0;
-  std::uint32_t next = 0;
-  if (has) {
-    own = memory.template load_shared<kPlaceBytes>(list + row * kPlaceBytes).unit[0] + digit * step;
-    next = memory.template load_shared<kPlaceBytes>(list + row * kPlaceBytes + kPlaceBytes).unit[0] -
-           static_cast<std::uint32_t>(left) * step;
-  } else {
-    idle_times(memory, 2);
-  }
-  FARO_UNROLL
-  for (int k = 0; k < vector; ++k) place[k] = (k < left ? own : next) + static_cast<std::uint32_t>(k) * step;
-}
-
-/// The vector of a row whose first unit is `first` units after the run's.
-template <BoxShape shape, device::Memory Memory>
-constexpr void store_ragged_vector(Memory& memory, const AxesBoxParams& p, std::int32_t units,
-                                   const RaggedRow& row, std::int32_t first) {
-  constexpr int unit = shape.unit_bytes;
-  constexpr int vector = shape.out_vector;
-  // The units that the row has of it.
-  const std::int32_t low = row.low > first ? row.low - first : 0;
-  const std::int32_t high = row.high - first < vector ? row.high - first : vector;
-  const bool has = low < high;
-  const bool whole = low == 0 && high == vector;
-  const std::uint32_t list = p.common + kRaggedBoxBytes;
-  std::uint32_t place[vector];
   device::Packet<unit * vector> moved{};
-  bool by_rows = false;
-  if constexpr (ragged_rows_suit(unit, ragged_grain(unit))) by_rows = p.lists_rows != 0;
-  if (by_rows) {
-    find_ragged_units<vector>(memory, p, list, units, first, has, place);
-    const std::uint32_t used = has ? ((1U << high) - 1) >> low << low : 0;
-    FARO_UNROLL
-    for (int k = 0; k < vector; ++k) {
-      if ((used >> k & 1) != 0) {
-        device::insert(moved, k, memory.template load_shared<unit>((row.from + place[k]) * unit));
-      } else {
-        device::idle(memory);
-      }
-    }
-  } else {
-    find_ragged_units<vector>(memory, list + ragged_grain(unit) * kPlaceBytes, first, has, place);
-    FARO_UNROLL
-    for (int k = 0; k < vector; ++k) {
-      if (has) {
-        device::insert(moved, k, memory.template load_shared<unit>((row.from + place[k]) * unit));
-      } else {
-        device::idle(memory);
-      }
+  FARO_UNROLL
+  for (int k = 0; k < vector; ++k) {
+    if (has) {
+      device::insert(moved, k, memory.template load_shared<unit>((row.from + place[k]) * unit));
+    } else {
+      device::idle(memory);
     }
   }
   const std::uint64_t at = (row.at + static_cast<std::uint64_t>(std::int64_t{first})) * unit;
+  const bool whole = first >= row.low && first + vector <= row.high;
   if (has && whole) {
     memory.template store_global<unit * vector>(device::kOutput, at, moved);
   } else {
     device::idle(memory);
   }
   if (has && !whole) {
-    store_part<unit>(memory, at, moved, static_cast<std::uint32_t>(low) * unit,
-                     static_cast<std::uint32_t>(high) * unit);
+    const std::int32_t left = row.high - first;
+    const std::int32_t skipped = first < row.low ? row.low - first : 0;
+    store_part<unit>(memory, at, moved, static_cast<std::uint32_t>(skipped) * unit,
+                     static_cast<std::uint32_t>(left < vector ? left : vector) * unit);
   } else {
     idle_times(memory, store_part_steps(unit));
   }
@@ -375,6 +288,7 @@ constexpr void store_ragged_box(Memory& memory, const AxesBoxParams& p, std::uin
   const std::uint32_t lane = thread % kRaggedWarp;
   const auto begin = static_cast<std::int32_t>(lane >> p.near_bits) * vector;
   const auto step = static_cast<std::int32_t>(kRaggedWarp >> p.near_bits) * vector;
+  const std::uint32_t list = p.common + kRaggedBoxBytes + static_cast<std::uint32_t>(grain) * kPlaceBytes;
   const BoxRow* const row_of = p.row + p.out.first_row;
   constexpr std::uint32_t warps = kBoxThreads / kRaggedWarp;
   const std::uint32_t pieces = ((rows + near - 1) >> p.near_bits) * p.pieces.divisor();
@@ -395,7 +309,7 @@ constexpr void store_ragged_box(Memory& memory, const AxesBoxParams& p, std::uin
     FARO_NO_UNROLL
     for (std::uint32_t k = 0; k < p.stretch; ++k) {
       const auto stretch = static_cast<std::int32_t>(piece * p.stretch + k);
-      store_ragged_vector<shape>(memory, p, units, row, begin - past + stretch * step);
+      store_ragged_vector<shape>(memory, list, row, begin - past + stretch * step);
     }
   }
 }

@@ -20,7 +20,6 @@ using detail::kBoxVector;
 using detail::magnitude;
 using faro::detail::ceil_div;
 
-constexpr std::uint32_t kRaggedShared = 72 << 10;  // with pads: three blocks a multiprocessor at least
 constexpr std::uint32_t kBoxUnitsMost = 60000;
 constexpr std::uint32_t kBoxPlaces = 1 << 16;   // places have 16 bits
 constexpr std::uint64_t kBoxLongTrial = 2048;   // bytes of a run, where it alone makes a box
@@ -544,7 +543,8 @@ StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, cons
     if (best && (trial.cost > best->cost + little || looked_at == most_looked_at)) break;
     StridedBox box = *try_box(search, trial);
     const std::uint32_t list_bytes = 2 * box.out.units;
-    const std::uint32_t with_pads = box.ragged ? kRaggedShared - list_bytes : limits.most_bytes * 5 / 4;
+    const std::uint32_t with_pads =
+        box.ragged ? limits.ragged_shared - list_bytes : limits.most_bytes * 5 / 4;
     const std::uint32_t most = std::min(kBoxPlaces, with_pads / static_cast<std::uint32_t>(box.word_bytes()));
     if (!detail::lay_out(box, most)) continue;
     if (box.congestion <= crowded) return box;

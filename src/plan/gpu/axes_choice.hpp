@@ -42,6 +42,7 @@ struct AxesVariant {
   bool ragged = true;                           // axes_ragged_box.hpp for rows that begin between vectors
   std::optional<bool> whole = std::nullopt;     // axes_whole.hpp wherever it fits, or never
   std::uint32_t whole_bytes = 0;                // of a block of it; 0: as usual
+  std::uint32_t most_box_bytes = 0;             // that boxes may have; 0: as usual
   std::uint32_t box_bytes = 0;                  // that boxes are wanted to have; 0: as usual
 };
 
