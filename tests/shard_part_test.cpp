@@ -223,7 +223,8 @@ TEST(ShardPart, SlicesHoldWhatTheyShould) {
     const Affine map = trial % 3 == 0   ? maps::random_bpc(n, random())
                        : trial % 3 == 1 ? maps::random_bmmc(n, random())
                                         : maps::transpose(256, 512);
-    const detail::ShardPassing made = detail::affine_passing(map, {.in = {15, 16}, .out = {15, 16}}, 1, 6);
+    const detail::ShardPassing made =
+        detail::affine_passing(map, {.in = {15, 16}, .out = {15, 16}}, 1, {.segment_bits = 6});
     if (made.slice_bits == 0 || made.pack.is_nothing()) continue;
     const int k = std::min(made.slice_bits, 2);
     const int w_bits = m - *made.rho;
@@ -257,6 +258,57 @@ TEST(ShardPart, SlicesHoldWhatTheyShould) {
     }
   }
   EXPECT_GT(sliced, 4);
+}
+
+// What a slice is told apart by need not be bits: maps without structure have slices, too, of both passes.
+TEST(ShardPart, MapsWithoutStructureHaveSlices) {
+  std::mt19937_64 random(11);
+  for (int trial = 0; trial < 12; ++trial) {
+    const int g = 1 + trial % 3;
+    const int n = 28 + trial % 4;
+    const int m = n - g;
+    std::vector<int> rank_bits;
+    for (int i = m; i < n; ++i) rank_bits.push_back(i);
+    const Affine map = maps::random_bmmc(n, random());
+    const detail::ShardPassing made =
+        detail::affine_passing(map, {.in = rank_bits, .out = rank_bits}, 0, {.segment_bits = 6});
+    ASSERT_TRUE(made.arrivals);
+    ASSERT_EQ(made.slice_bits, 4);
+    const int w_bits = m - *made.rho;
+    const auto& pack = std::get<Affine>(*made.pack.permutation);
+    const auto& unpack = std::get<Affine>(*made.unpack.permutation);
+    PartProblem packing{.map = *made.arrivals, .local_bits = m, .rank = 0, .unit_bits = 2};
+    PartProblem unpacking{.map = unpack, .local_bits = m, .rank = 0, .unit_bits = 2};
+    for (int i = w_bits - made.slice_bits; i < w_bits; ++i) {
+      packing.slice_masks.push_back(pack.matrix().transposed().column(i));
+      packing.slice_sources.push_back(pack.inverse_matrix().column(i));
+      unpacking.slice_masks.push_back(f2::unit(i));
+      unpacking.slice_sources.push_back(f2::unit(i));
+    }
+    EXPECT_TRUE(make_part_pass(packing, gpu())) << to_text(map);
+    EXPECT_TRUE(make_part_pass(unpacking, gpu())) << to_text(map);
+  }
+}
+
+// A random map of each part before an exchange, or behind it, is one pass, without slices. In two passes it
+// has them, and the two plans of a rank agree in what is sent to whom.
+TEST(ShardPart, TwoPassesForSlices) {
+  const int n = 29;
+  const int m = 27;
+  const Affine random = direct_sum(maps::random_bmmc(m, 7), Affine(n - m));
+  const Affine exchange = maps::swap_bits(n, m - 1, m);
+  for (const Affine& map : {compose(exchange, random), compose(random, exchange)}) {
+    ShardProblem problem{.permutation = map, .element_bytes = 4, .shards = {.ranks = 4, .rank = 1}};
+    const ShardPlan one(problem);
+    EXPECT_NE(one.pack().is_nothing(), one.unpack().is_nothing());
+    EXPECT_EQ(one.slice_bits(), 0);
+    problem.slices_even_by_two_passes = true;
+    const ShardPlan two(problem);
+    EXPECT_FALSE(two.pack().is_nothing() || two.unpack().is_nothing());
+    EXPECT_EQ(two.slice_bits(), 4);
+    EXPECT_EQ(one.sent_bytes(), two.sent_bytes());
+    EXPECT_EQ(one.ranks_met(), two.ranks_met());
+  }
 }
 
 }  // namespace shard_part_test

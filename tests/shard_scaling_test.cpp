@@ -15,7 +15,8 @@ std::vector<ShardLine> lines_of_two() {
   const auto line = [](const char* name, double ms, const ShardWork& work) {
     return ShardLine{.scaling = "weak",
                      .gpus = 2,
-                     .map = "m",
+                     .kind = "m",
+                     .map = "m of two",
                      .name = name,
                      .ms = ms,
                      .least = ms,
@@ -47,8 +48,13 @@ TEST(ShardScaling, TermsOfAWay) {
 TEST(ShardScaling, MoreGpusFromTwo) {
   std::vector<ShardLine> lines = lines_of_two();
   const auto predicted = [&](const char* name, int gpus, ShardWork work) {
-    return predicted_ms(lines,
-                        {.scaling = "weak", .gpus = gpus, .map = "m", .name = name, .work = work, .how = {}});
+    return predicted_ms(lines, {.scaling = "weak",
+                                .gpus = gpus,
+                                .kind = "m",
+                                .map = "m of more",
+                                .name = name,
+                                .work = work,
+                                .how = {}});
   };
   // Of two: the rates alone, whatever was measured.
   EXPECT_DOUBLE_EQ(predicted("stores", 2, {}).value(), 10);
@@ -64,8 +70,10 @@ TEST(ShardScaling, MoreGpusFromTwo) {
 
 TEST(ShardScaling, TheTableTellsBoth) {
   const std::string text = shards_table(lines_of_two());
-  EXPECT_THAT(text,
-              HasSubstr("| 2 | weak | m | stores | 11.000 | 11.000 to 11.000 | 10.000 | 364 | 90.9% |  |\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "| 2 | weak | m of two | stores | 11.000 | 11.000 to 11.000 | 10.000 | 364 | 90.9% |  |  |\n"));
 }
 
 }  // namespace

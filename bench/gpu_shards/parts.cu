@@ -17,33 +17,39 @@ __global__ void fill_kernel(std::uint32_t* part, std::uint64_t count, std::uint6
     part[i] = hashed(first + i);
 }
 
+__device__ std::uint64_t source_at(const SourceOf& source, std::uint64_t y) {
+  if (source.kind == SourceOf::Kind::mixed) return source.mixed(y);
+  if (source.kind == SourceOf::Kind::transposition)
+    return y % source.rows * source.columns + y / source.rows;
+  std::uint64_t x = source.complement;
+  for (int j = 0; j < source.bits; ++j) {
+    if ((y >> j & 1) != 0) x ^= source.column[j];
+  }
+  return x;
+}
+
 __global__ void check_kernel(const std::uint32_t* part, std::uint64_t count, std::uint64_t first,
                              const __grid_constant__ SourceOf source, unsigned long long* wrong) {
   unsigned long long mine = 0;
   for (std::uint64_t i = blockIdx.x * std::uint64_t{kThreads} + threadIdx.x; i < count;
        i += std::uint64_t{kBlocks} * kThreads) {
     const std::uint64_t y = first + i;
-    std::uint64_t x = source.complement;
-    if (source.is_affine) {
-      for (int j = 0; j < source.bits; ++j) {
-        if ((y >> j & 1) != 0) x ^= source.column[j];
-      }
-    } else {
-      x = y % source.rows * source.columns + y / source.rows;
-    }
-    if (part[i] != hashed(x)) ++mine;
+    if (part[i] != hashed(source_at(source, y))) ++mine;
   }
   if (mine > 0) atomicAdd(wrong, mine);
 }
 
-__global__ void check_indices_kernel(const std::uint32_t* part, std::uint64_t count,
-                                     const std::uint32_t* from, unsigned long long* wrong) {
-  unsigned long long mine = 0;
+__global__ void sorted_kernel(const std::uint32_t* part, std::uint64_t count, SortedCounts* counts) {
+  SortedCounts mine;
   for (std::uint64_t i = blockIdx.x * std::uint64_t{kThreads} + threadIdx.x; i < count;
        i += std::uint64_t{kBlocks} * kThreads) {
-    if (part[i] != hashed(from[i])) ++mine;
+    if (i > 0 && part[i] < part[i - 1]) ++mine.descents;
+    mine.sum += part[i];
+    mine.hashes += hashed(part[i]);
   }
-  if (mine > 0) atomicAdd(wrong, mine);
+  if (mine.descents > 0) atomicAdd(&counts->descents, mine.descents);
+  atomicAdd(&counts->sum, mine.sum);
+  atomicAdd(&counts->hashes, mine.hashes);
 }
 
 }  // namespace
@@ -57,9 +63,8 @@ void count_wrong(const std::uint32_t* part, std::uint64_t count, std::uint64_t f
   check_kernel<<<kBlocks, kThreads, 0, stream.handle()>>>(part, count, first, source, wrong);
 }
 
-void count_wrong(const std::uint32_t* part, std::uint64_t count, const std::uint32_t* from,
-                 unsigned long long* wrong, Stream stream) {
-  check_indices_kernel<<<kBlocks, kThreads, 0, stream.handle()>>>(part, count, from, wrong);
+void count_sorted(const std::uint32_t* part, std::uint64_t count, SortedCounts* counts, Stream stream) {
+  sorted_kernel<<<kBlocks, kThreads, 0, stream.handle()>>>(part, count, counts);
 }
 
 }  // namespace faro::bench::gpu

@@ -6,17 +6,47 @@
 
 #include "faro/stream.hpp"
 
+#ifdef __CUDACC__
+#define FARO_BENCH_BOTH __host__ __device__
+#else
+#define FARO_BENCH_BOTH
+#endif
+
 namespace faro::bench::gpu {
 
-/// Where the element comes from that belongs at an index of the output: by an affine map's inverse, or of a
-/// transposition of rows x columns.
+/// An index array of 2^bits entries without structure, which needs no table: the halves of an index are mixed
+/// into each other by turns.
+struct MixedIndex {
+  int bits = 0;
+
+  FARO_BENCH_BOTH std::uint64_t operator()(std::uint64_t x) const {
+    const int half = bits / 2;
+    std::uint64_t low = x & ((std::uint64_t{1} << half) - 1);
+    std::uint64_t high = x >> half;
+    for (unsigned turn = 0; turn < 4; turn += 2) {
+      low ^= mixed(high, turn) & ((std::uint64_t{1} << half) - 1);
+      high ^= mixed(low, turn + 1) & ((std::uint64_t{1} << (bits - half)) - 1);
+    }
+    return low | high << half;
+  }
+
+ private:
+  FARO_BENCH_BOTH static std::uint64_t mixed(std::uint64_t x, unsigned turn) {
+    x = (x + turn + 1) * 0x9e3779b97f4a7c15ULL;
+    return (x ^ x >> 31) * 0xbf58476d1ce4e5b9ULL >> 17;
+  }
+};
+
+/// Where the element comes from that belongs at an index of the output.
 struct SourceOf {
-  bool is_affine = true;
+  enum class Kind { affine, transposition, mixed };
+  Kind kind = Kind::affine;  // by the map's inverse; of rows x columns; by `mixed` itself
   int bits = 0;
   std::uint64_t column[64] = {};
   std::uint64_t complement = 0;
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
+  MixedIndex mixed = {};
 };
 
 /// Queues part[i] = hash(first + i), 4-byte elements.
@@ -27,8 +57,14 @@ void fill_part(std::uint32_t* part, std::uint64_t count, std::uint64_t first, St
 void count_wrong(const std::uint32_t* part, std::uint64_t count, std::uint64_t first, const SourceOf& source,
                  unsigned long long* wrong, Stream stream);
 
-/// The same of an index array's inverse, `from[i]` of the device.
-void count_wrong(const std::uint32_t* part, std::uint64_t count, const std::uint32_t* from,
-                 unsigned long long* wrong, Stream stream);
+/// What a sorted array tells of itself and its input, all in one word of the device each, zero before:
+/// elements that are less than the one before them, the sum, and the sum of their hashes. (Sums of both sides
+/// that agree make a permutation of the input as good as certain.)
+struct SortedCounts {
+  unsigned long long descents = 0;
+  unsigned long long sum = 0;
+  unsigned long long hashes = 0;
+};
+void count_sorted(const std::uint32_t* part, std::uint64_t count, SortedCounts* counts, Stream stream);
 
 }  // namespace faro::bench::gpu

@@ -32,13 +32,14 @@ struct ShardWork {
   double sent_bytes = 0;
   double part_bytes = 0;
   int packs = 0;    // 0 or 1
-  int unpacks = 0;  // 0 or 1
+  int unpacks = 0;  // 0 or 1; of a network all its passes
   int slices = 1;
 };
 
 struct ShardLine {
   std::string scaling;  // "weak": parts of one size; "strong": whole arrays of one size; empty: no scaling
   int gpus = 2;
+  std::string kind = {};  // of the map, the same for arrays of all sizes
   std::string map;
   std::string name;
   double ms = 0;
@@ -74,7 +75,7 @@ inline double modelled_ms(const ShardWork& work, const MeasuredRates& rates) {
 inline const ShardLine* find_line(const std::vector<ShardLine>& lines, const ShardLine& like, int gpus,
                                   const std::string& name) {
   for (const ShardLine& each : lines) {
-    if (each.scaling == like.scaling && each.gpus == gpus && each.map == like.map && each.name == name)
+    if (each.scaling == like.scaling && each.gpus == gpus && each.kind == like.kind && each.name == name)
       return &each;
   }
   return nullptr;
@@ -97,18 +98,23 @@ inline std::optional<double> predicted_ms(const std::vector<ShardLine>& lines, c
 inline std::string shards_table(const std::vector<ShardLine>& lines) {
   std::string text =
       "| GPUs | scaling | map | by | ms | min to max | predicted ms | GB/s out of a GPU | of the copy | of "
-      "NCCL's "
-      "all-to-all |\n|---|---|---|---|---|---|---|---|---|---|\n";
+      "NCCL's all-to-all | of two GPUs' rate |\n|---|---|---|---|---|---|---|---|---|---|---|\n";
   for (const ShardLine& line : lines) {
     const auto share_of = [&](const char* name) {
       const ShardLine* const other = find_line(lines, line, line.gpus, name);
       return other == nullptr ? std::string() : fmt::format("{:.1f}%", 100 * other->ms / line.ms);
     };
     const std::optional<double> predicted = predicted_ms(lines, line);
-    text += fmt::format("| {} | {} | {} | {} | {:.3f} | {:.3f} to {:.3f} | {} | {:.0f} | {} | {} |\n",
+    const auto rate_of = [](const ShardLine& each) {
+      return (each.work.way == ShardWork::Way::copy_within ? each.work.part_bytes : each.work.sent_bytes) /
+             each.ms;
+    };
+    const ShardLine* const two = line.gpus > 2 ? find_line(lines, line, 2, line.name) : nullptr;
+    text += fmt::format("| {} | {} | {} | {} | {:.3f} | {:.3f} to {:.3f} | {} | {:.0f} | {} | {} | {} |\n",
                         line.gpus, line.scaling, line.map, line.name, line.ms, line.least, line.most,
                         predicted ? fmt::format("{:.3f}", *predicted) : "",
-                        line.work.sent_bytes / line.ms / 1e6, share_of(kCopyBetween), share_of(kAllToAll));
+                        line.work.sent_bytes / line.ms / 1e6, share_of(kCopyBetween), share_of(kAllToAll),
+                        two == nullptr ? "" : fmt::format("{:.1f}%", 100 * rate_of(line) / rate_of(*two)));
   }
   return text;
 }

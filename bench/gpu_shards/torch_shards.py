@@ -24,18 +24,19 @@ def hashed(x):
     return ((x * 2654435761 + 12345) & 0x7FFFFFFF).to(torch.int32)
 
 
-def swap_of_bits(bit, m, rank, ranks):
-    """The rank's lowest bit, on top of m local ones, and local bit `bit` change places: with one other rank."""
-    high, low = 1 << (m - 1 - bit), 1 << bit
-    send = lambda x: x.view(high, 2, low).permute(1, 0, 2).contiguous()
-    receive = lambda x: x.view(2, high, low).permute(1, 0, 2).contiguous().view(-1)
-    halves = [1 << (m - 1) if peer >> 1 == rank >> 1 else 0 for peer in range(ranks)]
+def swap_of_bits(bit, count, m, rank, ranks):
+    """The rank's lowest `count` bits, on top of m local ones, and local bits from `bit` on change places."""
+    width, low = 1 << count, 1 << bit
+    high = 1 << (m - count - bit)
+    send = lambda x: x.view(high, width, low).permute(1, 0, 2).contiguous()
+    receive = lambda x: x.view(width, high, low).permute(1, 0, 2).contiguous().view(-1)
+    parts = [1 << (m - count) if peer >> count == rank >> count else 0 for peer in range(ranks)]
 
     def source(y):
-        b, r = (y >> bit) & 1, (y >> m) & 1
+        b, r = (y >> bit) & (width - 1), (y >> m) & (width - 1)
         return y ^ ((b ^ r) << bit) ^ ((b ^ r) << m)
 
-    return send, receive, source, 1 << m, halves, halves
+    return send, receive, source, 1 << m, parts, parts
 
 
 def transposed(rows, columns, rank, ranks):
@@ -96,7 +97,14 @@ def make(name, log_bytes, rank, ranks, device):
     if ranks != 1 << g:
         raise ValueError(f"{ranks} ranks: 2^g are wanted")
     if name.startswith("exchange"):
-        return swap_of_bits({"exchange30": m - 1, "exchange20": 20, "exchange8": 8}[name], m, rank, ranks)
+        bit, count = {
+            "exchange30": (m - 1, 1),
+            "exchange20": (20, 1),
+            "exchange8": (8, 1),
+            "exchange20two": (20, 2),
+            "exchange20all": (20, g),
+        }[name]
+        return swap_of_bits(bit, count, m, rank, ranks)
     if name == "transpose":
         return transposed(32768, 32768, rank, ranks)
     if name == "transpose64":
@@ -192,7 +200,7 @@ def work(rank, ranks, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--maps", default="transpose,exchange30,exchange20,exchange8,transpose64")
+    parser.add_argument("--maps", default="transpose,exchange30,exchange20,exchange8,exchange20all,transpose64")
     parser.add_argument("--log-bytes", type=int, default=33)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--port", type=int, default=29531)

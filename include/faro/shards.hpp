@@ -75,6 +75,8 @@ struct ShardProblem {
   /// What axes the cuts count: those of the input, and of the output by `order`. Nothing: both arrays have
   /// one axis, of all elements. It must say the same as `permutation`.
   std::optional<NamedAxes> axes = std::nullopt;
+  /// Of an affine map: two passes whose slices overlap with messages, rather than one without slices.
+  bool slices_even_by_two_passes = false;
 };
 
 /// How a plan finds out who sends what to whom.

@@ -422,6 +422,12 @@ std::uint64_t ShardedNetwork::sent_bytes() const {
   return sum;
 }
 
+std::size_t ShardedNetwork::passes() const {
+  std::size_t sum = 0;
+  for (const auto& stage : state_->stages) sum += stage.layers ? stage.layers->plan().passes().size() : 0;
+  return sum;
+}
+
 void ShardedNetwork::run(const void* in, void* out, std::uint64_t bytes, Stream stream) {
   State& state = *state_;
   faro::detail::agree(*state.communicator, "run a network over shards", [&] {

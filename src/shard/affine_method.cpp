@@ -8,8 +8,9 @@
 //
 // Let rho = rank A21, Q rho independent columns of it, and v the coordinates of A21 l in Q: elements with
 // one v go to one rank, Q v ^ A22 d ^ c_d. So packing is any invertible map whose top rho bits are v; we
-// take the columns at the highest local bits J, and leave the others w in their order: long runs stay long,
-// and where J is the top of the part and v is those bits themselves, packing is nothing.
+// take the columns at the highest local bits, and leave the others w in their order: long runs stay long, and
+// where v is the top bits of the part themselves, packing is nothing. The top of w is what slices of messages
+// are told apart by.
 //
 // The receiver hears from a coset of ranks as large: by the same of the inverse map B, those are
 // K u ^ B22 d' ^ (B c)_d with K columns of B21 and u the coordinates of B21 l' in K. The message of source u
@@ -18,8 +19,10 @@
 //     (w, u) -> A11 P^-1 (w, v(u)) ^ A12 d(u) ^ c_l       v(u) = Q^-1 (d' ^ c_d ^ A22 d(u))
 //
 // Where the inverse needs no packing, u being the top bits of l', the roles change: the sender packs to
-// where the elements shall lie, w = the low bits of l', and unpacking is nothing.
+// where the elements shall lie, w = the low bits of l', and unpacking is nothing. The order of a message is
+// the output's then, and its slices part tiles unless the map is kind: two passes can be the faster way.
 #include <algorithm>
+#include <bit>
 
 #include "faro/error.hpp"
 #include "faro/f2/matrix.hpp"
@@ -34,9 +37,8 @@ using f2::Word;
 
 // Local bits whose columns of A21 are independent, the highest there are, and the coordinates in them.
 struct Coordinates {
-  std::vector<int> positions;  // ascending: J
-  Matrix basis;                // g x rho: the columns there
-  Matrix of_local;             // rho x m: v = of_local l
+  Matrix basis;     // g x rho: the columns there
+  Matrix of_local;  // rho x m: v = of_local l
 
   bool is_top(int local_bits) const {
     const int rho = basis.columns();
@@ -52,13 +54,11 @@ struct Coordinates {
 Coordinates coordinates_of(const Matrix& a21) {
   Coordinates made;
   f2::Subspace image(a21.rows());
-  for (int j = a21.columns() - 1; j >= 0; --j) {
-    if (image.insert(a21.column(j))) made.positions.push_back(j);
-  }
-  std::reverse(made.positions.begin(), made.positions.end());
   std::vector<Word> columns;
-  columns.reserve(made.positions.size());
-  for (const int j : made.positions) columns.push_back(a21.column(j));
+  for (int j = a21.columns() - 1; j >= 0; --j) {
+    if (image.insert(a21.column(j))) columns.push_back(a21.column(j));
+  }
+  std::reverse(columns.begin(), columns.end());
   made.basis = Matrix::from_columns(a21.rows(), columns);
   std::vector<Word> coordinates;
   coordinates.reserve(static_cast<std::size_t>(a21.columns()));
@@ -67,21 +67,22 @@ Coordinates coordinates_of(const Matrix& a21) {
   return made;
 }
 
-// The matrix that keeps the bits outside J in their order, below, and has v on top. Those of `last` are kept
-// above the others: they number the slices.
-Matrix packing_matrix(const Coordinates& v, int local_bits, const std::vector<int>& last) {
+// The matrix that has v on top, the functionals of `slicing` below it, and below these as many local bits as
+// there is room for, in their order and the lowest there are: long runs stay long.
+Matrix packing_matrix(const Coordinates& v, int local_bits, const std::vector<Word>& slicing) {
   const int rho = v.basis.columns();
-  std::vector<int> kept;
+  const Matrix of_local = v.of_local.transposed();
+  f2::Subspace taken(local_bits);
+  for (int i = 0; i < rho; ++i) taken.insert(of_local.column(i));
+  for (const Word functional : slicing) taken.insert(functional);
+  std::vector<Word> rows;
   for (int j = 0; j < local_bits; ++j) {
-    if (!std::binary_search(v.positions.begin(), v.positions.end(), j)) kept.push_back(j);
+    if (taken.insert(f2::unit(j))) rows.push_back(f2::unit(j));
   }
-  std::stable_partition(kept.begin(), kept.end(),
-                        [&last](int j) { return std::find(last.begin(), last.end(), j) == last.end(); });
-  Matrix pack = Matrix::zero(local_bits, local_bits);
-  for (int j = 0; j < local_bits; ++j) pack.set_column(j, v.of_local.column(j) << (local_bits - rho));
-  for (std::size_t k = 0; k < kept.size(); ++k)
-    pack.set_column(kept[k], pack.column(kept[k]) | f2::unit(static_cast<int>(k)));
-  return pack;
+  rows.insert(rows.end(), slicing.begin(), slicing.end());
+  for (int i = 0; i < rho; ++i) rows.push_back(of_local.column(i));
+  FARO_CHECK(static_cast<int>(rows.size()) == local_bits);
+  return Matrix::from_columns(local_bits, rows).transposed();
 }
 
 // Standard form taken apart.
@@ -101,20 +102,57 @@ struct Blocks {
 
 bool is_identity_matrix(const Matrix& a) { return a == Matrix::identity(a.rows()); }
 
-// Local bits that no tile of packing or unpacking runs through, the highest there are: a segment has 2^s
-// elements, `inverse_local` is B11. Slices by them part no tile.
-std::vector<int> slicing_bits(const Coordinates& v, const Matrix& inverse_local, int segment_bits) {
+// Functionals on the part that no tile of packing or unpacking runs through, so that slices by them part no
+// tile: those that vanish on a segment's 2^s elements of the input, and on what becomes one of the output,
+// `inverse_local` being B11. Local bits are taken first, the highest there are; a map without such bits has
+// sums of bits, as long as 2 s is less than m. Together with v they are independent.
+std::vector<Word> slicing_functionals(const Coordinates& v, const Matrix& inverse_local, int segment_bits) {
   const int m = v.of_local.columns();
-  f2::Word used = 0;
-  for (int i = 0; i < std::min(segment_bits, m); ++i) used |= inverse_local.column(i);
-  std::vector<int> made;
-  int kept = 0;
-  for (int j = 0; j < m; ++j) {
-    if (std::binary_search(v.positions.begin(), v.positions.end(), j)) continue;
-    if (kept++ >= segment_bits && j >= segment_bits && !f2::bit(used, j)) made.push_back(j);
+  const int s = std::min(segment_bits, m);
+  const int room = m - v.basis.columns() - s;
+  std::vector<Word> tile;
+  for (int i = 0; i < s; ++i) {
+    tile.push_back(f2::unit(i));
+    tile.push_back(inverse_local.column(i));
   }
-  if (made.size() > kMostSliceBits) made.erase(made.begin(), made.end() - kMostSliceBits);
+  const auto is_constant_on_tiles = [&tile](Word functional) {
+    return std::none_of(tile.begin(), tile.end(),
+                        [functional](Word t) { return (std::popcount(functional & t) & 1) != 0; });
+  };
+  const f2::Subspace span = f2::Subspace::span(m, tile);
+  Matrix rows = Matrix::zero(span.dimension(), m);
+  for (int j = 0; j < m; ++j) {
+    Word column = 0;
+    for (int i = 0; i < span.dimension(); ++i)
+      column |= (span.basis()[static_cast<std::size_t>(i)] >> j & 1) << i;
+    rows.set_column(j, column);
+  }
+  std::vector<Word> candidates;
+  for (int j = m - 1; j >= 0; --j) {
+    if (is_constant_on_tiles(f2::unit(j))) candidates.push_back(f2::unit(j));
+  }
+  const std::vector<Word> sums = rows.kernel();
+  candidates.insert(candidates.end(), sums.begin(), sums.end());
+  f2::Subspace taken(m);
+  const Matrix of_local = v.of_local.transposed();
+  for (int i = 0; i < of_local.columns(); ++i) taken.insert(of_local.column(i));
+  std::vector<Word> made;
+  for (const Word functional : candidates) {
+    if (static_cast<int>(made.size()) == std::min(kMostSliceBits, room)) break;
+    if (taken.insert(functional)) made.push_back(functional);
+  }
+  std::reverse(made.begin(), made.end());
   return made;
+}
+
+// Of messages in the order of the output: its top bits that are constant on a segment of the input.
+int slices_in_place(const Matrix& a11, int w_bits, int segment_bits) {
+  Word varying = 0;
+  for (int j = 0; j < std::min(segment_bits, a11.columns()); ++j) varying |= a11.column(j);
+  int bits = 0;
+  while (bits < std::min(kMostSliceBits, w_bits - segment_bits) && !f2::bit(varying, w_bits - 1 - bits))
+    ++bits;
+  return bits;
 }
 
 // The identity is no pass.
@@ -166,7 +204,9 @@ int shard_rho(const Affine& standard, int rank_bits) {
   return standard.matrix().block(m, 0, rank_bits, m).rank();
 }
 
-ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int rank, int segment_bits) {
+ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int rank,
+                            const SliceChoice& choice) {
+  const int segment_bits = choice.segment_bits;
   const Affine standard = standard_form(map, bits);
   const int g = static_cast<int>(bits.in.size());
   const int m = standard.bits() - g;
@@ -197,29 +237,31 @@ ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int ra
     }
   };
 
-  const bool sends_whole = v.is_top(m);
-  if (!sends_whole && u.is_top(m)) {
+  const std::vector<Word> slicing = slicing_functionals(v, b.a11, segment_bits);
+  // Bits of the message that are constant on tiles, where its order is that of the input.
+  int bits_on_top = 0;
+  while (bits_on_top < static_cast<int>(slicing.size()) &&
+         std::find(slicing.begin(), slicing.end(), f2::unit(w_bits - 1 - bits_on_top)) != slicing.end())
+    ++bits_on_top;
+  const auto two_passes_have_more = [&](int slice_bits) {
+    return choice.even_by_two_passes && slice_bits < static_cast<int>(slicing.size());
+  };
+  const bool sends_whole = v.is_top(m) && !two_passes_have_more(bits_on_top);
+  if (!sends_whole && u.is_top(m) && !two_passes_have_more(slices_in_place(a.a11, w_bits, segment_bits))) {
     // Packed to where it shall lie: the low bits of l', and v on top of them.
     Matrix pack = Matrix::zero(m, m);
     for (int j = 0; j < m; ++j)
       pack.set_column(j, (a.a11.column(j) & f2::low_mask(w_bits)) | v.of_local.column(j) << w_bits);
     set_pass(made.pack, pack, ((a.a12 * self) ^ a.c_local) & f2::low_mask(w_bits));
     receive_at(0);
-    made.slice_bits = std::clamp(w_bits - segment_bits, 0, kMostSliceBits);
+    made.slice_bits = slices_in_place(a.a11, w_bits, segment_bits);
     return made;
   }
-  const std::vector<int> slicing = slicing_bits(v, b.a11, segment_bits);
-  const Matrix pack = packing_matrix(v, m, sends_whole ? std::vector<int>() : slicing);
+  const Matrix pack = packing_matrix(v, m, sends_whole ? std::vector<Word>() : slicing);
   const Matrix unpacked = *pack.inverse();
   set_pass(made.pack, pack, 0);
   // Where slices lie in messages: on top, where the order was free; else those that happen to be there.
-  made.slice_bits = static_cast<int>(slicing.size());
-  if (sends_whole) {
-    made.slice_bits = 0;
-    while (made.slice_bits < static_cast<int>(slicing.size()) &&
-           std::find(slicing.begin(), slicing.end(), w_bits - 1 - made.slice_bits) != slicing.end())
-      ++made.slice_bits;
-  }
+  made.slice_bits = sends_whole ? bits_on_top : static_cast<int>(slicing.size());
   // v(u) = first ^ by_source u, as a top part of a word of m bits.
   const auto slot = [&](Word target) { return *v.basis.solve(target) << w_bits; };
   Matrix unpack = Matrix::zero(m, m);

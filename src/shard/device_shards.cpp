@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <utility>
 
 #include "faro/engines/cuda.hpp"
@@ -48,10 +49,11 @@ std::vector<SliceGroup> slice_groups(int slice_bits, bool short_ends) {
 
 namespace {
 // Copy engines take a row of some KiB as fast as a long one; slices are long enough to fill a link.
-std::optional<RowCopies> rows_over_links(const Strided& view, std::uint64_t width) {
+std::optional<RowCopies> rows_over_links(const Strided& view, std::uint64_t width, std::size_t peers) {
   constexpr std::uint64_t least_row_bytes = 4 << 10;
   constexpr std::uint64_t slice_bytes = 16 << 20;
-  constexpr std::uint64_t most_slices = 16;
+  // Of all peers together: each is a kernel, a copy and their events, which the host has to queue in time.
+  const std::uint64_t most_slices = std::max<std::uint64_t>(2, 16 / std::max<std::size_t>(1, peers));
   constexpr std::uint64_t unit_bytes = 256;
   constexpr std::uint64_t most_pitch_bytes = (std::uint64_t{1} << 31) - 1;  // of cudaMemcpy2D
   const std::uint64_t bytes = element_count(view) * width;
@@ -91,11 +93,20 @@ std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device
   const std::uint64_t width = plan.problem().element_bytes;
   made.device_ = device;
   made.width_ = width;
+  // And the next rank first: if all wrote to rank 0 at once, its link would take them one by one.
+  std::vector<ShardView> by_turns = stores.views;
+  const int ranks = plan.problem().shards.ranks;
+  std::stable_sort(by_turns.begin(), by_turns.end(), [&](const ShardView& a, const ShardView& b) {
+    return (a.peer - self + ranks) % ranks < (b.peer - self + ranks) % ranks;
+  });
   std::uint64_t workspace_elements = 0;
+  const auto peers = static_cast<std::size_t>(std::count_if(
+      stores.views.begin(), stores.views.end(), [self](const ShardView& each) { return each.peer != self; }));
   for (const bool over_links : {true, false}) {
-    for (const ShardView& each : stores.views) {
+    for (const ShardView& each : by_turns) {
       if ((each.peer != self) != over_links) continue;
-      if (std::optional<RowCopies> rows = over_links ? rows_over_links(each.view, width) : std::nullopt) {
+      if (std::optional<RowCopies> rows =
+              over_links ? rows_over_links(each.view, width, peers) : std::nullopt) {
         Copied copied{.peer = each.peer,
                       .packing = {},
                       .rows = std::move(rows->slices),
@@ -185,7 +196,8 @@ SlicedShards::SlicedShards(const ShardPlan& plan, int device)
       rank_(plan.problem().shards.rank),
       packs_(!plan.pack().is_nothing()),
       unpacks_(!plan.unpack().is_nothing()),
-      links_(device) {}
+      links_(device),
+      signals_(device) {}
 
 std::optional<SlicedShards> SlicedShards::make(const ShardPlan& plan, int device, const Choice& choice) {
   const bool has_passes = !plan.pack().is_nothing() || !plan.unpack().is_nothing();
@@ -205,8 +217,10 @@ std::optional<SlicedShards> SlicedShards::make(const ShardPlan& plan, int device
   }
   if (plan.stores().by_views && !choice.in_place) {
     SlicedShards made(plan, device);
-    made.make_views(plan);
-    made.cut(plan, 1, {{}});
+    // Ranks whose arrays are registered all pack and unpack; others may differ in that, and in slices then.
+    Choice each = choice;
+    if (!choice.registered) each.slice_bits = 0;
+    made.make_views(plan, each);
     return made;
   }
   if (!plan.places() || !shard_unit(plan.problem().element_bytes)) return std::nullopt;
@@ -343,21 +357,99 @@ bool SlicedShards::make_passes(const ShardPlan& plan, const Choice& choice, bool
   return true;
 }
 
-void SlicedShards::make_views(const ShardPlan& plan) {
+namespace {
+
+// Messages without the rank's own, each with the view that packs or unpacks it.
+struct ViewedMessage {
+  ShardMessage message;
+  Strided view;
+};
+
+enum class MessageSide { packed, unpacked };
+std::vector<ViewedMessage> viewed_messages(const ShardPlan& plan, MessageSide side) {
+  const bool is_packed = side == MessageSide::packed;
+  const std::vector<ShardMessage>& messages = is_packed ? plan.sends() : plan.receives();
+  const std::vector<Strided>& views = (is_packed ? plan.pack() : plan.unpack()).views;
+  const std::uint64_t capacity = is_packed ? plan.in_bytes() : plan.out_bytes();
+  const std::uint64_t width = plan.problem().element_bytes;
+  std::vector<ViewedMessage> made;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    if (is_own(messages[i], plan.problem().shards.rank)) continue;
+    made.push_back({.message = messages[i], .view = views.empty() ? Strided{} : views[i]});
+  }
+  if (views.empty()) return made;
+  // NCCL takes twice as long where messages begin at other than multiples of 16 bytes. The rank's own leaves
+  // room to put each at a line of memory, but for small arrays.
+  constexpr std::uint64_t line_bytes = 512;
+  const std::uint64_t unit = std::lcm(line_bytes, width);
+  const auto rounded = [unit](std::uint64_t bytes) { return (bytes + unit - 1) / unit * unit; };
+  std::uint64_t total = 0;
+  for (const ViewedMessage& each : made) total += rounded(each.message.bytes);
+  if (total > capacity) return made;
+  std::uint64_t at = 0;
+  for (ViewedMessage& each : made) {
+    each.message.offset_bytes = at;
+    (is_packed ? each.view.out_offset : each.view.in_offset) = at / width;
+    at += rounded(each.message.bytes);
+  }
+  return made;
+}
+
+// Part of a message and its view: of the slowest axis, eighths [first, first + count) of 2^bits. Messages are
+// boxes in the order of their axes, so that it is one run.
+ViewedMessage part_of(const ViewedMessage& whole, const SliceGroup& group, int bits, std::uint64_t width) {
+  ViewedMessage made = whole;
+  const std::vector<std::uint64_t>& extents = whole.view.extents;
+  const auto slowest = std::find_if(extents.begin(), extents.end(), [](std::uint64_t e) { return e > 1; });
+  const std::uint64_t extent = slowest == extents.end() ? 1 : *slowest;
+  const std::uint64_t slices = std::uint64_t{1} << bits;
+  const auto cut_at = [&](std::uint64_t slice) {
+    return extent / slices * slice + extent % slices * slice / slices;
+  };
+  const std::uint64_t begin = cut_at(group.first);
+  const std::uint64_t length = cut_at(group.first + group.count) - begin;
+  const std::uint64_t run = whole.message.bytes / width / extent;
+  made.message.offset_bytes += begin * run * width;
+  made.message.bytes = length * run * width;
+  if (slowest == extents.end()) return made;
+  const auto axis = static_cast<std::size_t>(slowest - extents.begin());
+  const auto moved = [&](std::uint64_t offset, std::int64_t stride) {
+    return offset + begin * static_cast<std::uint64_t>(stride);  // modulo 2^64
+  };
+  made.view.extents[axis] = length;
+  made.view.in_offset = moved(whole.view.in_offset, whole.view.in_strides[axis]);
+  made.view.out_offset = moved(whole.view.out_offset, whole.view.out_strides[axis]);
+  return made;
+}
+
+}  // namespace
+
+void SlicedShards::make_views(const ShardPlan& plan, const Choice& choice) {
   by_views_ = true;
   const Target target = cuda::target(device_);
-  const auto add = [&](std::vector<cuda::PeerView>& to, const Strided& view) {
-    to.emplace_back(StridedPlan(view, plan.problem().element_bytes, target), cuda::ViewShare::all);
+  const std::uint64_t width = plan.problem().element_bytes;
+  groups_ = slice_groups(choice.slice_bits, choice.short_ends);
+  // While the links work, a block a multiprocessor: then NCCL's, which come first, find room.
+  const cuda::ViewShare share = groups_.size() > 1 ? cuda::ViewShare::beside_copies : cuda::ViewShare::all;
+  const auto cut = [&](MessageSide side, std::vector<std::vector<cuda::PeerView>>& views,
+                       std::vector<std::vector<ShardMessage>>& messages, bool has_views) {
+    FARO_CHECK(has_views || groups_.size() == 1);
+    const std::vector<ViewedMessage> whole = viewed_messages(plan, side);
+    for (const SliceGroup& group : groups_) {
+      views.emplace_back();
+      messages.emplace_back();
+      for (const ViewedMessage& each : whole) {
+        const ViewedMessage part = has_views ? part_of(each, group, choice.slice_bits, width) : each;
+        if (part.message.bytes == 0) continue;
+        messages.back().push_back(part.message);
+        if (has_views) views.back().emplace_back(StridedPlan(part.view, width, target), share);
+      }
+    }
   };
-  // A pass has a view for each message, in their order.
-  for (std::size_t i = 0; i < plan.pack().views.size(); ++i) {
-    if (!is_own(plan.sends()[i], rank_)) add(pack_views_, plan.pack().views[i]);
-  }
-  for (std::size_t i = 0; i < plan.unpack().views.size(); ++i) {
-    if (!is_own(plan.receives()[i], rank_)) add(unpack_views_, plan.unpack().views[i]);
-  }
+  cut(MessageSide::packed, pack_views_, sends_, packs_);
+  cut(MessageSide::unpacked, unpack_views_, receives_, unpacks_);
   for (const ShardView& each : plan.stores().views) {
-    if (each.peer == rank_) add(own_views_, each.view);
+    if (each.peer == rank_) own_views_.emplace_back(StridedPlan(each.view, width, target), share);
   }
 }
 
@@ -365,13 +457,18 @@ void SlicedShards::run_views(const void* in, void* out, const Buffers& buffers, 
                              Stream stream) {
   void* const target = unpacks_ ? buffers.received : out;
   const void* const from = packs_ ? buffers.to_send : in;
-  for (const cuda::PeerView& view : pack_views_) view.run(in, buffers.to_send, stream);
   links_.follow(stream);
-  communicator.exchange(from, sends_.front(), target, receives_.front(), links_.stream());
-  links_.mark(0);
+  for (std::size_t k = 0; k < slices(); ++k) {
+    for (const cuda::PeerView& view : pack_views_[k]) view.run(in, buffers.to_send, stream);
+    if (packs_) links_.follow(stream);
+    communicator.exchange(from, sends_[k], target, receives_[k], links_.stream());
+    links_.mark(k);
+  }
   for (const cuda::PeerView& view : own_views_) view.run(in, out, stream);
-  links_.lead(stream, 0);
-  for (const cuda::PeerView& view : unpack_views_) view.run(buffers.received, out, stream);
+  for (std::size_t k = 0; k < slices(); ++k) {
+    links_.lead(stream, k);
+    for (const cuda::PeerView& view : unpack_views_[k]) view.run(buffers.received, out, stream);
+  }
 }
 
 void SlicedShards::run_stored(const void* in, void* out, std::byte* received, PeerMemory& memory,
@@ -380,12 +477,14 @@ void SlicedShards::run_stored(const void* in, void* out, std::byte* received, Pe
   links_.follow(stream);
   for (std::size_t k = 0; k < slices(); ++k) {
     pack_group(in, arrays, groups_[k], true, links_.stream());
-    memory.close(links_.stream());
-    links_.mark(k);
+    // The next slice is stored while the others' stores of this one are waited for.
+    signals_.follow(links_.stream());
+    memory.close(signals_.stream());
+    signals_.mark(k);
   }
   if (own_pass_) keep_own(in, nullptr, out, nullptr, stream);
   for (std::size_t k = 0; k < slices(); ++k) {
-    links_.lead(stream, k);
+    signals_.lead(stream, k);
     run_slices(*unpack_, received, {static_cast<std::byte*>(out)}, groups_[k], k + 1 < slices(), stream);
   }
 }

@@ -129,8 +129,8 @@ class SlicedShards {
   SlicedShards(const ShardPlan& plan, int device);
   bool make_passes(const ShardPlan& plan, const Choice& choice, bool directly);
   // Of slabs and blocks: boxes of other ranks are packed, sent and unpacked, those of this rank copied
-  // meanwhile.
-  void make_views(const ShardPlan& plan);
+  // meanwhile. Slices are of a box's slowest axis.
+  void make_views(const ShardPlan& plan, const Choice& choice);
   void run_views(const void* in, void* out, const Buffers& buffers, Communicator& communicator,
                  Stream stream);
   // `few`: multiprocessors that it takes beside the links; 0: all.
@@ -155,8 +155,8 @@ class SlicedShards {
   std::optional<Pass> unpack_;
   std::optional<cuda::PartExecutor> own_pass_;  // slices are messages
   bool by_views_ = false;
-  std::vector<cuda::PeerView> pack_views_;
-  std::vector<cuda::PeerView> unpack_views_;
+  std::vector<std::vector<cuda::PeerView>> pack_views_;  // by slice
+  std::vector<std::vector<cuda::PeerView>> unpack_views_;
   std::vector<cuda::PeerView> own_views_;
   std::uint64_t own_message_ = 0;
   std::uint64_t slice_moved_by_ = 0;   // pack's slice of message slice 0
@@ -167,6 +167,7 @@ class SlicedShards {
   std::vector<std::vector<ShardMessage>> sends_;  // by slice
   std::vector<std::vector<ShardMessage>> receives_;
   cuda::SideStream links_;
+  cuda::SideStream signals_;  // where the others' stores are waited for
 };
 
 template <typename PackWhole, typename UnpackWhole>

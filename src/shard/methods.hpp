@@ -41,8 +41,12 @@ struct ShardRankBits {
   std::vector<int> in;
   std::vector<int> out;
 };
-/// `segment_bits`: what memory likes to have together, log2 of elements; slices keep it whole.
-ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int rank, int segment_bits);
+struct SliceChoice {
+  int segment_bits = 0;  // what memory likes to have together, log2 of elements; slices keep it whole
+  bool even_by_two_passes = false;  // rather than one pass whose slices are fewer
+};
+ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int rank,
+                            const SliceChoice& choice);
 
 /// The map of a rank's messages in standard form, local bits low and rank bits high, and rho.
 /// `standard` is map between places: element + rank * 2^m.

@@ -150,8 +150,9 @@ ShardPlan::ShardPlan(const ShardProblem& problem) : problem_(problem) {
     method_ = ShardMethod::affine;
     reason_ = "an affine map, and both cuts are by index bits";
     const int segment_bits = bits_of_segment(problem.element_bytes);
-    made =
-        detail::affine_passing(*affine, {.in = *cuts.in.bits(), .out = *cuts.out.bits()}, rank, segment_bits);
+    made = detail::affine_passing(
+        *affine, {.in = *cuts.in.bits(), .out = *cuts.out.bits()}, rank,
+        {.segment_bits = segment_bits, .even_by_two_passes = problem.slices_even_by_two_passes});
     const int local_bits = affine->bits() - static_cast<int>(cuts.in.bits()->size());
     stores_ = stores_of(made, local_bits, segment_bits);
   } else if (problem.axes && cuts.in.is_slabs() && cuts.out.is_slabs()) {

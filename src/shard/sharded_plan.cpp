@@ -181,6 +181,7 @@ struct ShardedPlan::State {
   void choose() {
     no_stores = "its memory is the host's";
     if (local.engine == Engine::cuda) no_stores = choose_stores();
+    if (local.engine == Engine::cuda && !stores) prefer_slices();
   }
 
   void prepare() {
@@ -238,6 +239,20 @@ struct ShardedPlan::State {
   void* stored_into(void* out) const { return plan.stores().to_output ? out : received->data(); }
 
  private:
+  static constexpr int kEightSlicesFromBits = 27;  // 128 MiB
+
+  // Long messages take longer than two passes over the part, which slices hide behind them. One pass they
+  // hide only where its slices are runs of the message as it is.
+  void prefer_slices() {
+    if (plan.method() != ShardMethod::affine || packs() == unpacks() ||
+        plan.problem().slices_even_by_two_passes)
+      return;
+    if (ways.slice_bits == 0 || plan.sends().front().bytes >> kEightSlicesFromBits == 0) return;
+    ShardProblem problem = plan.problem();
+    problem.slices_even_by_two_passes = true;
+    plan = ShardPlan(problem);
+  }
+
   // Why it is not by stores.
   std::string choose_stores() {
     std::string why;
@@ -259,8 +274,13 @@ struct ShardedPlan::State {
   // Short slices cost more to start than they let overlap. How many there are, and what is left to the links:
   // docs/notes/shard-experiments.md.
   void choose_slices() {
+    // The same on all ranks: a mean message of uneven slabs.
     std::uint64_t message = 0;
     for (const ShardMessage& each : plan.sends()) message = std::max(message, each.bytes);
+    if (plan.stores().by_views) {
+      const auto ranks = static_cast<std::uint64_t>(plan.problem().shards.ranks);
+      message = element_count(plan.problem().permutation) * plan.problem().element_bytes / ranks / ranks;
+    }
     const int message_bits = static_cast<int>(std::bit_width(message)) - 1;
     detail::SlicedShards::Choice choice{.slice_bits = ways.slice_bits,
                                         .link_multiprocessors = ways.link_multiprocessors,
@@ -278,9 +298,8 @@ struct ShardedPlan::State {
     // Between registered arrays NCCL goes by no buffers of its own, and leaves the passes more of the memory.
     const bool registered = to_send && to_send->is_given();
     if (ways.slice_bits < 0) {
-      constexpr int two_from_bits = 24;    // 16 MiB
-      constexpr int eight_from_bits = 27;  // 128 MiB
-      choice.short_ends = registered && message_bits >= eight_from_bits;
+      constexpr int two_from_bits = 24;  // 16 MiB
+      choice.short_ends = registered && message_bits >= kEightSlicesFromBits;
       choice.slice_bits = choice.short_ends ? 3 : message_bits >= two_from_bits ? 1 : 0;
     }
     choice.registered = registered;

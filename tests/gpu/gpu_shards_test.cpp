@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <memory>
 #include <numbers>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -438,9 +439,10 @@ bool has_nccl_for_two() {
 }
 
 void expect_nccl(const ShardProblem& problem, const ShardWays& ways, bool captured = false) {
-  const std::vector<int> devices{0, 1};
+  std::vector<int> devices(static_cast<std::size_t>(problem.shards.ranks));
+  std::iota(devices.begin(), devices.end(), 0);
   const WholeArray whole(problem, element_count(problem.permutation));
-  on_devices(in_memory_communicators(2), devices,
+  on_devices(in_memory_communicators(problem.shards.ranks), devices,
              [&](Communicator& words, const std::shared_ptr<Communicator>& shared, OwnStream& stream) {
                const auto communicator = nccl_communicator(words.rank(), shared);
                ShardProblem mine = problem;
@@ -524,12 +526,28 @@ TEST_F(GpuShards, ByNcclBetweenRegisteredArrays) {
   expect_nccl(affine, {.stores = false});
   expect_nccl(affine, {.stores = false, .slice_bits = 4});
   expect_nccl(affine, {.stores = false, .slice_bits = 0});
-  const NamedAxes axes{.shape = {2001, 2003}, .order = {1, 0}};
-  expect_nccl({.permutation = Axes(axes.shape, axes.order),
-               .element_bytes = 8,
-               .shards = {.ranks = 2, .rank = 0, .in = ShardAxis{0}, .out = ShardAxis{0}},
-               .axes = axes},
-              {.stores = false});
+  // One pass that becomes two, for its slices.
+  const ShardProblem one_pass{
+      .permutation = compose(maps::swap_bits(23, 21, 22), direct_sum(maps::random_bmmc(22, 5), Affine(1))),
+      .element_bytes = 64,
+      .shards = {.ranks = 2}};
+  expect_nccl(one_pass, {.stores = false});
+  // Boxes, whose messages begin anywhere, whole and in slices, of all devices.
+  const int ranks = std::min(4, static_cast<int>(cuda::devices().size()));
+  const NamedAxes plane{.shape = {2001, 2003}, .order = {1, 0}};
+  const NamedAxes box{.shape = {5, 1201, 703}, .order = {2, 0, 1}};
+  for (const int slice_bits : {-1, 0, 1, 3}) {
+    expect_nccl({.permutation = Axes(plane.shape, plane.order),
+                 .element_bytes = 16,
+                 .shards = {.ranks = ranks, .rank = 0, .in = ShardAxis{0}, .out = ShardAxis{0}},
+                 .axes = plane},
+                {.stores = false, .slice_bits = slice_bits});
+    expect_nccl({.permutation = Axes(box.shape, box.order),
+                 .element_bytes = 12,
+                 .shards = {.ranks = ranks, .rank = 0, .in = ShardAxis{1}, .out = ShardAxis{0}},
+                 .axes = box},
+                {.stores = false, .slice_bits = slice_bits});
+  }
 }
 
 TEST_F(GpuShards, ByNcclInAGraph) {

@@ -44,6 +44,8 @@ class ShardedNetwork {
   std::size_t exchanges() const;
   /// By this rank, in all exchanges.
   std::uint64_t sent_bytes() const;
+  /// Over this rank's own part, those of exchanges not counted.
+  std::size_t passes() const;
 
   /// Collective; asynchronous on `stream` with memory cuda. Errors: those of ShardedPlan::run().
   void run(const void* in, void* out, std::uint64_t bytes, Stream stream = {});

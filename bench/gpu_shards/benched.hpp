@@ -1,0 +1,24 @@
+// The maps of gpu_shards_bench, and where each element of an output comes from.
+#pragma once
+
+#include <string>
+
+#include "bench/gpu_shards/parts.hpp"
+#include "faro/shards.hpp"
+
+namespace faro::bench::gpu {
+
+struct Benched {
+  std::string kind;  // the name by which it was asked for
+  std::string name;  // with its sizes
+  ShardProblem problem;
+  SourceOf source = {};
+  bool is_sort = false;
+  int sorted_bits = 0;  // of the network
+};
+
+/// Of 4-byte elements, 2^log_bytes bytes on each rank, the ranks' bits on top. Errors: ErrorCode::usage for
+/// an unknown name, and for ranks that are no power of two where the map is one of bits.
+Benched make_benched(const std::string& name, int ranks, int log_bytes);
+
+}  // namespace faro::bench::gpu
