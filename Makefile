@@ -80,8 +80,8 @@ bench-axes:
 
 bench-files:
 	@tools/install_dependencies.sh build
-	@cmake --preset release --log-level=WARNING >/dev/null
-	@cmake --build --preset release --target faro
+	@cmake --preset release -DFARO_BUILD_BENCH=ON --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target faro file_requests_bench
 	@bench/files.sh build/faro $(ARGS)
 
 # For every processor, and every GPU that faro knows; on a machine that cannot fetch a CUDA compiler for the CPU alone.

@@ -5,6 +5,9 @@
 # SIZE_LOG2: of the file in bytes (33: 8 GiB); MEMORY: the budget (1GiB). The copy is `roll(N, 0)`, by the same threads and requests. It runs just
 # before and just after every job, and the job's time is divided by the mean of the two: a disk that is slow for a minute is slow for all three.
 # The table has the median of these ratios over the rounds, and the least and the most of them.
+# Between the two, too, file_requests_bench reads and writes what the job does, in its segments and its order of tiles, and permutes nothing, where
+# it was built (build/bench) and the job is one sweep: its time over the copies' is what the disk charges for segments, and the job's over its is
+# what faro adds to that.
 # ONLY='1 8': these cases alone, by their numbers. Beyond the usual ones: 9, an index array as large as the file, and 10, a multiplication.
 # GROUP=2G: a second table within a control group of so much, as in a container, without --memory, of cases 1, 3 and 4; GROUP= leaves it out.
 # TUNE=1: by the rates that `faro tune --disk` measures first, 1 GiB in the same folder, kept in it.
@@ -25,6 +28,7 @@ items=$((log2 - 2))
 side=$((items / 2))
 odd=$((1 << (items - 15)))
 run=("$faro") # how faro is started
+requests=$(dirname "$faro")/bench/file_requests_bench
 
 # Runs faro, and keeps what is told of it: milliseconds, how, bytes. The disk has nothing left to do before.
 once() {
@@ -52,15 +56,23 @@ with open('in.npy', 'r+b') as file:
 PYTHON
 }
 
+# Likewise, without permuting.
+once_requests() { # spec
+  rm -f out.npy
+  sync
+  "${run[@]/#"$faro"/"$requests"}" --spec "$1" --in in.npy --out out.npy "${budget[@]}" 2>/dev/null | sed -n 's/.*"ms": \([0-9.]*\).*/\1/p' >ms
+}
+
 names=(copy "bit_reversal" "random_bmmc($items, 1)" "transpose(2^$side, 2^$((items - side)))" "shuffle of items of 4 bytes"
   "shuffle of rows of 1 KiB" "bit_reversal, in place, journal and all" "" "axes, $odd x 181 x 181, reversed"
   "index array of items of 4 bytes, itself as large" "multiply(2^$items, 5^7)")
+# Those of one sweep.
+specs=("" "bit_reversal($items)" "random_bmmc($items, 1)" "transpose($((1 << side)), $((1 << (items - side))))" "" "" "" ""
+  "axes($odd 181 181; 2 1 0)" "" "multiply($((1 << items)), 78125)")
 run_case() { # number
   case $1 in
     0) once permute "roll($count, 0)" in.npy out.npy ;;
-    1) once permute bit_reversal in.npy out.npy ;;
-    2) once permute "random_bmmc($items, 1)" in.npy out.npy ;;
-    3) once permute "transpose($((1 << side)), $((1 << (items - side))))" in.npy out.npy ;;
+    1 | 2 | 3 | 8 | 10) once permute "${specs[$1]}" in.npy out.npy ;;
     4) once shuffle in.npy out.npy --seed 1 ;;
     5)
       reshape "$((1 << (items - 8))), 256"
@@ -68,16 +80,14 @@ run_case() { # number
       reshape "$((1 << items)),"
       ;;
     6) once permute bit_reversal in.npy --in-place ;;
-    8) once permute "axes($odd 181 181; 2 1 0)" in.npy out.npy ;;
     9) once permute @index.npy in.npy out.npy ;;
-    10) once permute "multiply($((1 << items)), 78125)" in.npy out.npy ;;
   esac
 }
 
-# A table of the cases: in each round copy, job, copy, job, ..., copy.
+# A table of the cases: in each round copy, job, its requests, copy, job, ..., copy.
 table() {
-  local round i before seconds
-  rm -f ms.* ratio.*
+  local round i before seconds bare
+  rm -f ms.* ratio.* bare.* bare_ratio.* over_bare.*
   for ((round = 0; round < rounds; ++round)); do
     run_case 0
     cat ms >>ms.0
@@ -87,21 +97,33 @@ table() {
       for what in plan io read_bytes written_bytes journal_bytes; do cp "$what" "$what.$i"; done
       seconds=$(cat ms)
       echo "$seconds" >>"ms.$i"
+      bare=
+      if [[ ${specs[$i]:-} && -x $requests && ${#budget[@]} -gt 0 ]]; then
+        once_requests "${specs[$i]}"
+        bare=$(cat ms)
+        echo "$bare" >>"bare.$i"
+        awk -v job="$seconds" -v bare="$bare" 'BEGIN { print job / bare }' >>"over_bare.$i"
+      fi
       run_case 0
       cat ms >>ms.0
       awk -v job="$seconds" -v before="$before" -v after="$(cat ms)" 'BEGIN { print job / ((before + after) / 2) }' >>"ratio.$i"
+      [[ -z $bare ]] || awk -v job="$bare" -v before="$before" -v after="$(cat ms)" 'BEGIN { print job / ((before + after) / 2) }' >>"bare_ratio.$i"
     done
   done
   for what in plan io read_bytes written_bytes journal_bytes; do cp "$what" "$what.0"; done
-  echo "| what | seconds | over the copies beside it | bytes read / written, over the file's | how |"
-  echo "|---|---|---|---|---|"
+  echo "| what | seconds | over the copies beside it | its reads and writes alone, seconds | over the copies | the job over them | bytes read / written, over the file's | how |"
+  echo "|---|---|---|---|---|---|---|---|"
   for i in 0 "$@"; do
     seconds=$(awk '{ print $1 / 1000 }' "ms.$i" | spread)
     [[ $i == 0 ]] && echo "1" >ratio.0
-    awk -v name="${names[$i]}" -v seconds="$seconds" -v ratio="$(spread <"ratio.$i")" -v read="$(cat "read_bytes.$i")" -v written="$(cat "written_bytes.$i")" \
+    bare="| |"
+    if [[ -e bare.$i ]]; then
+      bare="$(awk '{ print $1 / 1000 }' "bare.$i" | spread) | $(spread <"bare_ratio.$i") | $(spread <"over_bare.$i")"
+    fi
+    awk -v name="${names[$i]}" -v seconds="$seconds" -v ratio="$(spread <"ratio.$i")" -v bare="$bare" -v read="$(cat "read_bytes.$i")" -v written="$(cat "written_bytes.$i")" \
       -v journal="$(cat "journal_bytes.$i")" -v bytes=$((count * 4)) -v plan="$(cat "plan.$i")" 'BEGIN {
         sub(/^1.00 .*/, "1", ratio)
-        printf "| %s | %s | %s | %.2f / %.2f | %s |\n", name, seconds, ratio, read / bytes, (written + journal) / bytes, plan }'
+        printf "| %s | %s | %s | %s | %.2f / %.2f | %s |\n", name, seconds, ratio, bare, read / bytes, (written + journal) / bytes, plan }'
   done
 }
 

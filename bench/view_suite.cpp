@@ -78,6 +78,23 @@ std::vector<ViewCase> view_cases() {
       add("repeated, the fastest axis", repeated(shape, last));
     }
   }
+  // Small arrays of a batch.
+  const AxesShape small[] = {{{1600000, 5, 15}, {0, 2, 1}, 4},
+                             {{100000, 12, 10, 10}, {0, 3, 1, 2}, 4},
+                             {{1300000, 12, 16}, {0, 2, 1}, 2},
+                             {{1000000, 9, 11}, {0, 2, 1}, 1}};
+  for (const AxesShape& shape : small) {
+    const std::vector<std::uint64_t> none(shape.shape.size(), 0);
+    std::vector<std::uint64_t> rows(shape.shape.size(), 0);
+    rows[1] = 1;
+    const auto add = [&](const char* what, Strided view) {
+      cases.push_back({.what = what, .view = std::move(view), .plain = shape});
+    };
+    add("flipped, the fastest axis", flipped(shape, shape.shape.size() - 1));
+    add("flipped, the second axis", flipped(shape, 1));
+    add("a slice, all but one of the second axis", roomy(shape, rows, none));
+    add("repeated, the fastest axis", repeated(shape, shape.shape.size() - 1));
+  }
   return cases;
 }
 

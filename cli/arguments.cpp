@@ -92,6 +92,15 @@ std::uint64_t parse_number(const std::string& option, const std::string& text, s
   fail(ErrorCode::value, "read " + option, "`" + text + "`", "a number " + range + ": decimal, 0x… or 2^k");
 }
 
+std::uint64_t parse_axis(const std::string& text, std::uint64_t axes) {
+  const bool from_behind = text.starts_with('-');
+  const auto number = read_number(from_behind ? text.substr(1) : text);
+  const std::uint64_t least = from_behind ? 1 : 0;
+  if (number && *number >= least && *number < axes + least) return from_behind ? axes - *number : *number;
+  fail(ErrorCode::value, "read --axis", "`" + text + "`",
+       fmt::format("an axis from 0 to {}, or from -{} to -1, which counts from the last", axes - 1, axes));
+}
+
 std::uint64_t parse_size(const std::string& option, const std::string& text) {
   struct Unit {
     std::string_view suffix;

@@ -19,6 +19,10 @@ namespace faro::cli {
 std::uint64_t parse_number(const std::string& option, const std::string& text, std::uint64_t least,
                            std::uint64_t most = ~std::uint64_t{0});
 
+/// --axis: a number from 0 to axes - 1, or from -axes to -1, which counts from the last. Requires: axes > 0
+/// (unchecked). Errors: ErrorCode::value.
+std::uint64_t parse_axis(const std::string& text, std::uint64_t axes);
+
 /// A number of bytes: as parse_number, or decimal with B, KiB, MiB, GiB or TiB. Errors: ErrorCode::value.
 std::uint64_t parse_size(const std::string& option, const std::string& text);
 

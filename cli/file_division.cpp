@@ -34,9 +34,7 @@ std::optional<std::size_t> axis_given(const PermuteOptions& options, const Shape
   only_one("--element-bytes", !options.common.element_bytes.empty());
   if (shape.empty()) fail(ErrorCode::value, permuting(options), name + " of a single number", "an array");
   if (options.rows) return 0;
-  const std::uint64_t last = shape.size() - 1;
-  if (!options.axis.starts_with('-')) return parse_number("--axis", options.axis, 0, last);
-  return shape.size() - parse_number("--axis", options.axis.substr(1), 1, shape.size());
+  return parse_axis(options.axis, shape.size());
 }
 
 // The first axes of `shape`, in the order of `begin` .. `end`, whose product is `wanted`: how many they are,

@@ -26,6 +26,7 @@
 #include "io/npy_update.hpp"
 #include "io/output_file.hpp"
 #include "io/transfers.hpp"
+#include "plan/form_to_run.hpp"
 #include "shell.hpp"
 
 namespace faro::cli {
@@ -288,6 +289,16 @@ bool fits_beside(const PermuteOptions& options, const io::NpyHeader& header, con
          !std::holds_alternative<Indexed>(file_problem_of(options, header, Widths::any).problem.permutation);
 }
 
+// An affine map of elements that no kernel takes, which sweeps move.
+bool needs_any_width(const PermuteOptions& options, const io::NpyHeader& header,
+                     const file::IndexFiles& index) {
+  if (index.files > 0 || is_strided_text(options.spec) || !needs_memory(options).empty()) return false;
+  if (std::has_single_bit(header.item_bytes) && options.common.element_bytes.empty()) return false;
+  const Problem problem = file_problem_of(options, header, Widths::of_kernels).problem;
+  const auto* const map = std::get_if<Affine>(&problem.permutation);
+  return map != nullptr && !std::has_single_bit(problem.element_bytes) && !detail::form_of_any_width(*map);
+}
+
 }  // namespace
 
 std::uint64_t memory_budget(const std::string& text) {
@@ -432,7 +443,8 @@ bool permute_by_file(const PermuteOptions& options) {
   const std::uint64_t budget = memory_budget(options.memory);
   const file::IndexFiles index = file::index_files(options.spec);
   const bool is_raw = !options.raw.empty();
-  if (!is_raw && arrays <= budget && fits_beside(options, header, index, budget - arrays)) return false;
+  const bool fits = arrays <= budget && fits_beside(options, header, index, budget - arrays);
+  if (!is_raw && fits && !needs_any_width(options, header, index)) return false;
   const std::string reason = needs_memory(options);
   if (!reason.empty()) {
     if (options.memory.empty() && !is_raw) return false;

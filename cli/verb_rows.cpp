@@ -65,13 +65,8 @@ struct RowsOptions {
 };
 
 std::size_t axis_of(const RowsOptions& options, const std::vector<std::uint64_t>& shape) {
-  const bool from_behind = options.axis.starts_with('-');
   if (shape.empty()) fail(ErrorCode::value, options.operation(), "a scalar", "an array with an axis");
-  const std::uint64_t axes = shape.size();
-  const std::uint64_t least = from_behind ? 1 : 0;
-  const std::string text = from_behind ? options.axis.substr(1) : options.axis;
-  const std::uint64_t number = parse_number("--axis", text, least, from_behind ? axes : axes - 1);
-  return static_cast<std::size_t>(from_behind ? axes - number : number);
+  return parse_axis(options.axis, shape.size());
 }
 
 std::uint64_t product_of(const RowsOptions& options, std::span<const std::uint64_t> extents,

@@ -37,11 +37,19 @@ int possible_threads(int wanted) {
 
 int most_threads() { return 4 * std::max(1, omp_get_num_procs()); }
 
-int threads_beside(int team, int wanted) { return std::max(0, possible_threads(team + wanted) - team); }
+int threads_beside(int team, int wanted) {
+  // Now, so that its stacks are there whatever those threads take of a limited address space.
+  std::atomic<int> made{0};
+#pragma omp parallel num_threads(team)
+  ++made;
+  return std::max(0, possible_threads(made + wanted) - made);
+}
 
 void rest_threads() { static_cast<void>(omp_pause_resource_all(omp_pause_soft)); }
 
 int thread_count(int asked) {
+  static const bool ends_before_fork = pthread_atfork(rest_threads, nullptr, nullptr) == 0;
+  static_cast<void>(ends_before_fork);
   static std::mutex trying;
   static std::atomic<int> possible{1};  // so many there were at a time
   static std::atomic<bool> is_limited{false};

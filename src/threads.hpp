@@ -4,8 +4,8 @@
 // environment names. So every parallel region here asks for a number of threads that were seen to be
 // possible.
 //
-// After fork() a child of a process that has used faro may use it only after exec(): the threads of OpenMP's
-// team are not there any more, and a parallel region would wait for them.
+// A child of fork() has none of the threads that OpenMP's library keeps for the next parallel region, and
+// would wait for them. So they end before a fork of a thread that has used faro.
 #pragma once
 
 namespace faro::detail {

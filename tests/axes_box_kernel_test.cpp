@@ -527,6 +527,17 @@ TEST(AxesBoxKernel, BeyondThirtyTwoBits) {
   }
 }
 
+// A sector that two runs of the output share costs six others to write in parts. To read it as a halo costs
+// more where a run is long, and its first units are in as many rows of the input.
+TEST(AxesBoxKernel, HalosOnlyWhereTheyPay) {
+  const StridedBox apart = layout::choose_box(strided({66, 34, 131, 197}, {2, 0, 3, 1}), 1);
+  EXPECT_TRUE(apart.ragged);
+  EXPECT_EQ(apart.halo, 0U) << box_text(apart);
+  const StridedBox reversed = layout::choose_box(strided({27, 27, 27, 27, 27}, {4, 3, 2, 1, 0}), 4);
+  EXPECT_TRUE(reversed.ragged);
+  EXPECT_EQ(reversed.halo, 7U) << box_text(reversed);
+}
+
 TEST(AxesBoxKernel, RefusesWhatRowsCannotReach) {
   const StridedBox box =
       layout::choose_box({{.extent = std::uint64_t{1} << 24, .in = std::int64_t{1} << 24, .out = 1},

@@ -208,7 +208,7 @@ TEST_F(RowsCli, RefusalsAreOneLineAndWriteNothing) {
            {"take huge.npy a.npy out.npy --fill 0", 2, "row 18446744073709551615"},
            {"take float.npy a.npy out.npy", 2, "whole numbers"},
            {"take good.npy a.npy out.npy --axis 2", 2, "--axis"},
-           {"take good.npy a.npy out.npy --axis -3", 2, "--axis"},
+           {"take good.npy a.npy out.npy --axis -3", 2, "`-3`"},
            {"take good.npy a.npy out.npy --fill 65536", 2, "within the range"},
            {"take good.npy a.npy out.npy --fill 1.5", 2, "`1.5`"},
            {"take good.npy a.npy out.npy --fill 0 --into a.npy", 2, "one of them"},

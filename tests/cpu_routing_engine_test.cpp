@@ -6,7 +6,9 @@
 #include <numeric>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "faro/rows.hpp"
@@ -214,6 +216,34 @@ TEST(CpuRouting, SegmentsAreTakenWhole) {
       std::vector<std::byte> out(expected.size());
       take_segments(segments, RowNumbers(std::span(from)), in, out, threads);
       EXPECT_TRUE(out == expected) << width << " bytes, " << threads << " threads";
+      // By a plan, which reads the lists once; with room that stays as it was.
+      std::vector<std::int32_t> numbers = from;
+      const ExecutableSegments plan =
+          plan_segments(segments, RowNumbers(std::span(numbers)), {.threads = threads});
+      EXPECT_EQ(plan.elements() * width, expected.size());
+      EXPECT_FALSE(plan.on_gpu());
+      numbers.assign(numbers.size(), -7);
+      std::vector<std::byte> wide(expected.size() + 3 * width, std::byte{5});
+      std::vector<std::int64_t> told(from.size() + 1);
+      const std::span whole(std::as_const(in));
+      plan.run(whole.first(in.size() - in.size() % width), wide, told.data());
+      EXPECT_TRUE(std::equal(expected.begin(), expected.end(), wide.begin()));
+      EXPECT_TRUE(std::all_of(wide.end() - static_cast<std::ptrdiff_t>(3 * width), wide.end(),
+                              [](std::byte b) { return b == std::byte{5}; }));
+      EXPECT_TRUE(std::equal(to.begin(), to.end(), told.begin(), [](std::uint64_t a, std::int64_t b) {
+        return a == static_cast<std::uint64_t>(b);
+      }));
+      EXPECT_EQ(code_of([&] { plan.run(whole.first(width), wide); }), ErrorCode::value);
+      EXPECT_EQ(code_of([&] {
+                  plan.run(whole.first(in.size() - in.size() % width),
+                           std::span(wide).first(expected.size() - width));
+                }),
+                ErrorCode::value);
+      EXPECT_EQ(code_of([&] {
+                  plan.run(whole.first(in.size() - in.size() % width), wide, nullptr,
+                           {.data = wide.data(), .bytes = 16}, {});
+                }),
+                ErrorCode::value);
     }
   }
   // None at all, and none but empty ones.

@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "engines/cpu.hpp"
@@ -637,6 +638,32 @@ TEST(CpuRows, ColumnsOfATableGoByOnePlan) {
     const Shape shape{.outer = 1, .count = 6, .rows = 5, .row_bytes = widths[k]};
     EXPECT_TRUE(out[k] == taken(shape, {4, 4, 0, 2, 1, 0}, in[k], {}, Bytes(out[k].size())));
   }
+}
+
+TEST(CpuRows, ColumnsThatOverlapAreRefused) {
+  const std::vector<std::uint32_t> to{1, 0};
+  const auto plan = plan_rows(Put{.to = RowNumbers(std::span(to)), .rows = 2}, {.row_bytes = 1});
+  Bytes memory(64, std::byte{1});
+  const std::span all(memory);
+  // Of 2 rows: an output at byte 8, beside it, in part on it, within it, on the other's input.
+  const auto run = [&](std::size_t at, std::uint64_t width) {
+    const std::vector<RowColumn> columns{
+        {.in = all.subspan(0, 8), .out = all.subspan(8, 8), .row_bytes = 4},
+        {.in = all.subspan(40, 2 * width), .out = all.subspan(at, 2 * width), .row_bytes = width}};
+    plan.run(columns);
+  };
+  EXPECT_NO_THROW(run(16, 4));
+  EXPECT_NO_THROW(run(24, 8));
+  const Bytes before = memory;
+  for (const auto& [at, width] :
+       {std::pair<std::size_t, std::uint64_t>{8, 4}, {15, 4}, {10, 1}, {1, 4}, {0, 4}, {7, 1}}) {
+    EXPECT_EQ(test::code_of([&, at = at, width = width] { run(at, width); }), ErrorCode::value) << at;
+    EXPECT_TRUE(memory == before) << at;
+  }
+  // Inputs may be the same array.
+  const std::vector<RowColumn> twice{{.in = all.subspan(0, 2), .out = all.subspan(8, 2), .row_bytes = 1},
+                                     {.in = all.subspan(0, 2), .out = all.subspan(10, 2), .row_bytes = 1}};
+  EXPECT_NO_THROW(plan.run(twice));
 }
 
 TEST(CpuRows, RefusesWhatNamesNoRow) {

@@ -27,6 +27,7 @@ constexpr std::byte kPoison{0xa5};
 
 struct Reached {
   bool elements = false;
+  bool whole = false;
   bool ragged = false;
   bool plain = false;
   bool skewed = false;
@@ -45,6 +46,9 @@ void expect_kernel_moves(const Strided& view, std::uint64_t width, const detail:
   const std::uint64_t unit = box != nullptr ? static_cast<std::uint64_t>(box->shape.unit_bytes) : 1;
   if (box != nullptr && box->shape.ragged) {
     std::get<kernels::AxesBoxParams>(run.params).skew(skew.in, skew.out);
+  } else if (auto* const whole = std::get_if<kernels::AxesWholeParams>(&run.params)) {
+    for (std::uint64_t* const at : {&whole->in.begin, &whole->in.end}) *at += skew.in;
+    for (std::uint64_t* const at : {&whole->out.begin, &whole->out.end}) *at += skew.out;
   } else {
     skew = {};
   }
@@ -81,6 +85,13 @@ void expect_moved(const Strided& view, std::uint64_t width, std::mt19937_64& ran
     if (::testing::Test::HasFailure()) return;
     const auto* const box = std::get_if<detail::AxesBoxKernel>(&kernel.id);
     reached.elements |= std::holds_alternative<detail::AxesElementsKernel>(kernel.id);
+    if (const auto* const whole = std::get_if<detail::AxesWholeKernel>(&kernel.id)) {
+      reached.whole = true;
+      const auto unit = static_cast<std::uint64_t>(whole->unit_bytes);
+      expect_kernel_moves(view, width, kernel, {random() % 16 / unit * unit, random() % 32 / unit * unit},
+                          random);
+      if (::testing::Test::HasFailure()) return;
+    }
     if (box == nullptr) continue;
     const auto unit = static_cast<std::uint64_t>(box->shape.unit_bytes);
     const Skew skew{.in = random() % 16 / unit, .out = random() % 32 / unit};
@@ -162,12 +173,55 @@ TEST(GpuViews, RandomViews) {
   EXPECT_TRUE(reached.elements && reached.ragged && reached.plain && reached.skewed);
 }
 
+// Small arrays of a batch: turned, flipped and repeated within themselves, of a few padded rows, or apart.
+TEST(GpuViews, ManySmallArrays) {
+  std::mt19937_64 random(kSeed);
+  Reached reached;
+  int whole = 0;
+  for (int round = 0; round < 120; ++round) {
+    reached.whole = false;
+    const std::size_t n = 1 + random() % 3;
+    Strided view{.extents = {130 + random() % 200}, .in_strides = {0}, .out_strides = {0}};
+    std::int64_t in = 1;
+    std::int64_t out = 1;
+    std::vector<std::size_t> order(n);
+    std::iota(order.begin(), order.end(), 1U);
+    view.extents.resize(n + 1);
+    view.in_strides.resize(n + 1);
+    view.out_strides.resize(n + 1);
+    view.in_offset = random() % 4;
+    view.out_offset = random() % 4;
+    for (std::size_t a = 1; a <= n; ++a) view.extents[a] = 2 + random() % (n == 1 ? 40 : 9);
+    for (std::size_t a = n; a >= 1; --a) {
+      view.in_strides[a] = random() % 8 == 0 ? 0 : random() % 3 == 0 ? -in : in;
+      if (view.in_strides[a] < 0) view.in_offset += (view.extents[a] - 1) * static_cast<std::uint64_t>(in);
+      if (view.in_strides[a] != 0) in *= static_cast<std::int64_t>(view.extents[a] + random() % 8 / 7);
+    }
+    std::shuffle(order.begin(), order.end(), random);
+    for (const std::size_t a : order) {
+      view.out_strides[a] = out;
+      out *= static_cast<std::int64_t>(view.extents[a]);
+    }
+    view.in_strides[0] = in + static_cast<std::int64_t>(random() % 3 == 0 ? random() % 5 : 0);
+    view.out_strides[0] = out;
+    constexpr std::uint64_t widths[] = {1, 2, 4, 8, 16, 6};
+    expect_moved(view, widths[random() % 6], random, reached);
+    if (HasFailure()) FAIL() << "seed " << kSeed << ", round " << round;
+    if (reached.whole) ++whole;
+  }
+  EXPECT_GE(whole, 40);
+}
+
 TEST(GpuViews, PlansSayTheirKernel) {
   const Target target = cuda::target_of_capability(9, 0);
   const StridedPlan plan(parse_strided("strided(300 500; -500 1; 512 1; 149500 0)"), 4, target);
   EXPECT_NE(plan.explain().find("view rows, 16 bytes a time"), std::string::npos) << plan.explain();
   const StridedPlan turned(parse_strided("strided(300 500; 1 300; 512 1)"), 4, target);
   EXPECT_NE(turned.explain().find("axes box"), std::string::npos) << turned.explain();
+  const StridedPlan arrays(parse_strided("strided(90000 7 9; 64 9 -1; 63 1 7; 8 0)"), 4, target);
+  EXPECT_NE(arrays.explain().find("axes whole"), std::string::npos) << arrays.explain();
+  const StridedPlan padded(parse_strided("strided(90000 7 9; 63 9 -1; 64 1 7; 8 0)"), 4, target);
+  EXPECT_EQ(padded.explain().find("axes whole"), std::string::npos) << padded.explain();
   const StridedPlan small(parse_strided("strided(30 50; 1 30; 51 1)"), 4, target);
   EXPECT_NE(small.explain().find("axes, one by one"), std::string::npos) << small.explain();
   EXPECT_NE(plan.explain_json().find("\"launch\""), std::string::npos);

@@ -558,6 +558,12 @@ void expect_segments_taken(std::uint64_t segments, std::uint64_t taken, std::uin
     EXPECT_EQ(faults.twice, kernels::kNoFault);
     for (std::uint64_t i = 0; i <= taken; ++i)
       ASSERT_EQ(told.data()[i], static_cast<std::int64_t>(begins[i])) << i;
+    // Where they begin alone.
+    auto found = device.buffer<std::int64_t>(taken + 1);
+    cuda::SegmentWork finding = work;
+    finding.offsets = found.data();
+    cuda::find_segments(device, finding, workspace.data());
+    EXPECT_EQ(found.download(), told.download());
     if (taken < 3 || begins.back() < 2) return;
     // No room for the last elements; a segment that there is none of, and one that goes down.
     work.out_elements = begins.back() - 1;

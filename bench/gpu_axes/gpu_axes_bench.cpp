@@ -42,8 +42,10 @@ constexpr const char* kUsage =
   --widths LIST    of elements of the TTC suite, in bytes            (default 1,2,4,8,16)
   --rounds NUMBER  of turns of each shape                            (default 7)
   --as LIST        beside the plan, the same axes moved otherwise: boxes, lines, elements, tiles (never
-                   elements), joined, aligned, small, large, whole, wide, middle and narrow (of whole
-                   arrays, 40, 24 and 12 KiB), parts (never whole), or several of these, boxes+small; a column each
+                   elements), joined, thick and slim (of few rows and columns, 32 and 8 KiB a block), low,
+                   tall and huge (boxes of at most 55, 88 and 120 KiB), aligned,
+                   small, large, whole, wide, middle and narrow (of whole arrays, 40, 24 and 12 KiB), parts
+                   (never whole), or several of these, boxes+small; a column each
   --peer cutensor  beside it, where the library is found; a column
   --out FILE       the tables, in Markdown
   --help
@@ -78,6 +80,10 @@ detail::AxesVariant variant_of(const std::string& words) {
       as.lines_only = true;
     } else if (word == "joined") {
       as.skinny = false;
+    } else if (word == "thick" || word == "slim") {
+      as.skinny_bytes = word == "thick" ? 32 << 10 : 8 << 10;
+    } else if (word == "low" || word == "tall" || word == "huge") {
+      as.most_box_bytes = word == "low" ? 1 : word == "tall" ? 88 << 10 : 120 << 10;
     } else if (word == "aligned") {
       as.ragged = false;
     } else if (word == "whole" || word == "wide") {
@@ -97,7 +103,9 @@ detail::AxesVariant variant_of(const std::string& words) {
       as.box_bytes = 44 << 10;
     } else {
       fail(ErrorCode::value, "--as", word,
-           "boxes, lines, elements, tiles, joined, aligned, small, large, whole, wide, middle, narrow or "
+           "boxes, lines, elements, tiles, joined, thick, slim, low, tall, huge, aligned, small, large, "
+           "whole, wide, middle, "
+           "narrow or "
            "parts");
     }
   }

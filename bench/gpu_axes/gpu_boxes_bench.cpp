@@ -40,6 +40,7 @@ constexpr const char* kUsage =
     R"(gpu_boxes_bench: many boxes of each shape beside each other
 
   --suites LIST    of ttc,ranks,primes,channels,attention,odd,short,...   (default ttc)
+  --only TEXT      shapes whose text has it                          (default all)
   --widths LIST    of elements of the TTC suite, in bytes            (default 4)
   --boxes NUMBER   of each shape                                     (default 40)
   --ways NUMBER    of the fastest, moved in all orders and cached in all ways   (default 3)
@@ -50,6 +51,7 @@ constexpr const char* kUsage =
 
 struct BoxesOptions {
   std::vector<std::string> suites = {"ttc"};
+  std::string only = {};
   std::vector<std::uint64_t> widths = {4};
   int boxes = 40;
   int ways = 3;
@@ -60,6 +62,7 @@ struct BoxesOptions {
 BoxesOptions parse(const CommandLine& line) {
   BoxesOptions options;
   line.read({{"--suites", [&](const Argument& a) { options.suites = parse_names(a); }},
+             {"--only", [&](const Argument& a) { options.only = a.text; }},
              {"--widths", [&](const Argument& a) { options.widths = parse_widths(a); }},
              {"--boxes", [&](const Argument& a) { options.boxes = parse_int(a, 1, 100000); }},
              {"--ways", [&](const Argument& a) { options.ways = parse_int(a, 0, 1000); }},
@@ -94,6 +97,7 @@ class BoxesBench {
       const auto named = [&](const std::string& name) { return suite.name.rfind(name, 0) == 0; };
       if (std::none_of(options_.suites.begin(), options_.suites.end(), named)) continue;
       for (const AxesShape& shape : suite.shapes) {
+        if (shape.text().find(options_.only) == std::string::npos) continue;
         try {
           measure(suite.name, shape);
         } catch (const std::exception& error) {

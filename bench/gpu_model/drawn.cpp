@@ -114,6 +114,31 @@ DrawnProblem draw_axes(Draw& draw, const Sizes& sizes) {
   return of_text("axes", text + ")", width, 1);
 }
 
+// A batch of arrays that a block holds some of (axes_whole.hpp): of more units than go one by one.
+DrawnProblem draw_small_arrays(Draw& draw, const Sizes& sizes) {
+  const std::uint64_t width = draw.one_of<std::uint64_t>({1, 1, 2, 2, 4, 8, 16});
+  const auto rank = static_cast<std::size_t>(draw.between(2, 4));
+  constexpr std::uint64_t most_extents[] = {60, 14, 7};
+  std::vector<std::uint64_t> shape;
+  std::uint64_t count = 1;
+  for (std::size_t a = 0; a < rank; ++a) {
+    shape.push_back(draw.between(2, most_extents[rank - 2]));
+    count *= shape.back();
+  }
+  std::vector<int> order(rank);
+  std::iota(order.begin(), order.end(), 1);
+  do {
+    for (std::size_t i = rank; i > 1; --i) std::swap(order[i - 1], order[draw.below(i)]);
+  } while (order.front() == 1 || order.back() == static_cast<int>(rank));
+  constexpr std::uint64_t most_units = 1 << 17;  // that go one by one
+  const std::uint64_t units = std::max(draw.scale(sizes.least, sizes.most) / width, most_units + count);
+  std::string text = fmt::format("axes({}", units / count + 1);
+  for (const std::uint64_t extent : shape) text += fmt::format(" {}", extent);
+  text += "; 0";
+  for (const int axis : order) text += fmt::format(" {}", axis);
+  return of_text("small arrays", text + ")", width, 1);
+}
+
 DrawnProblem draw_cyclic(Draw& draw, const Sizes& sizes) {
   const std::uint64_t width = any_width(draw);
   const std::uint64_t batch = draw.one_of<std::uint64_t>({1, 1, 3});
@@ -261,6 +286,7 @@ std::vector<DrawnProblem> draw(const DrawOptions& options) {
   add([&](Draw& d) { return draw_index(d, sizes, IndexMethod::row_column_5); }, (n + 3) / 4);
   add([&](Draw& d) { return draw_sweep(d, sizes); }, 2 * n);
   add([&](Draw& d) { return draw_network(d, sizes); }, n);
+  add([&](Draw& d) { return draw_small_arrays(d, sizes); }, 3 * n);
   return problems;
 }
 
@@ -269,7 +295,8 @@ std::vector<DrawnProblem> listed_boxes() {
   for (const char* const spec :
        {"axes(48 14 14 48; 3 2 1 0)", "axes(32 15 15 3 32; 4 3 2 1 0)", "axes(28 48 4 96; 1 3 0 2)",
         "axes(27 27 27 27; 3 2 1 0)", "axes(27 27 27 27; 1 3 0 2)", "axes(3 5 7 11 13 17; 4 1 3 0 5 2)",
-        "axes(45 23 45 23; 0 3 1 2)"}) {
+        "axes(45 23 45 23; 0 3 1 2)", "axes(9000 5 15; 0 2 1)", "axes(1000 12 10 8; 0 3 1 2)",
+        "axes(200 101 37; 0 2 1)"}) {
     for (const std::uint64_t width : {1U, 2U, 4U, 8U, 16U}) {
       problems.push_back(of_text("boxes", spec, width, 1));
     }

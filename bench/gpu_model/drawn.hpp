@@ -11,6 +11,7 @@
 //     row-column     the same by rows and columns, 3 or 5 passes
 //     sweep          a transposition of any shape, in place
 //     network        sorts, merges and transforms
+//     small arrays   batches of arrays of 2 to 4 axes, some of which a block holds
 //
 // The same seed gives the same problems on every machine of one build.
 #pragma once
@@ -54,7 +55,8 @@ struct DrawOptions {
 /// Families one after another, in the order of the page.
 std::vector<DrawnProblem> draw(const DrawOptions& options);
 
-/// Axes that boxes move, of every width: rows at vectors and rows that begin anywhere, all of at most 16 MiB.
+/// Axes that boxes move, of every width: rows at vectors and rows that begin anywhere; and small arrays of a
+/// batch, which are moved whole. All of at most 16 MiB.
 std::vector<DrawnProblem> listed_boxes();
 
 /// A drawn problem made ready on the device, with what is predicted of it.

@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 /* Grows when functions are added, without taking any away: a program may ask for at least what it was made with. */
-#define FARO_ABI_VERSION 5
+#define FARO_ABI_VERSION 6
 
 /* --- what went wrong */
 
@@ -270,7 +270,30 @@ FARO_API faro_status faro_taken_offsets(const faro_rows* offsets, const faro_row
 FARO_API faro_status faro_take_segments(const faro_rows* offsets, const faro_rows* from, uint64_t element_bytes,
                                         const void* in, uint64_t in_bytes, void* out, uint64_t out_bytes);
 
-/* The same as plans, for GPUs too: with engine cuda entries and arrays lie on the device, every run reads the entries that
+/* The same as plans, for GPUs too (faro::plan_segments). On the host both lists are read when the plan is made, and not again; with
+ * engine cuda (which FARO_AUTO is for lists in a device's memory) they lie there, every run reads them, is queued on `stream`, and
+ * waits for nothing. Of `options` the engine, threads and device count. */
+typedef struct faro_segments_plan faro_segments_plan;
+FARO_API faro_status faro_segments_plan_make(const faro_rows* offsets, const faro_rows* from, uint64_t element_bytes,
+                                             const faro_options* options, faro_segments_plan** plan);
+FARO_API void faro_segments_plan_destroy(faro_segments_plan* plan);
+/* How many elements are taken. Errors: FARO_UNSUPPORTED on a GPU, where the host does not know. */
+FARO_API faro_status faro_segments_plan_elements(const faro_segments_plan* plan, uint64_t* elements);
+/* Where they begin in the output, one more than are taken, of an input of so many bytes; on a GPU written there. */
+FARO_API faro_status faro_segments_plan_offsets(const faro_segments_plan* plan, uint64_t in_bytes, int64_t* out_offsets,
+                                                void* stream);
+/* `out` has room for as many elements as there may be, and what they leave of it stays as it was. `out_offsets`: as above, or
+ * null. On a GPU a segment that is wrong is taken as an empty one, elements that have no room are left out, and a check
+ * tells of both. `workspace`: of faro_segments_plan_workspace_bytes() of the device, aligned to 16 bytes, so that nothing is allocated; or
+ * null. */
+FARO_API faro_status faro_segments_plan_run(const faro_segments_plan* plan, const void* in, uint64_t in_bytes, void* out,
+                                            uint64_t out_bytes, int64_t* out_offsets, void* workspace,
+                                            uint64_t workspace_bytes, void* stream);
+FARO_API faro_status faro_segments_plan_workspace_bytes(const faro_segments_plan* plan, uint64_t* bytes);
+/* Waits for the stream. Errors: FARO_VALUE for what runs since the last check found wrong. */
+FARO_API faro_status faro_segments_plan_check(const faro_segments_plan* plan, void* stream);
+
+/* Rows that are taken, put and added as plans, for GPUs too: with engine cuda entries and arrays lie on the device, every run reads the entries that
  * are there then, is queued on `stream` and waits for nothing, and may be captured into a graph. With `repeats` of at
  * least 2 the entries stay as they are, and elements of 4 or 8 bytes go by a schedule that is made once. */
 typedef struct faro_row_plan faro_row_plan;
@@ -288,6 +311,18 @@ FARO_API faro_status faro_row_plan_run(const faro_row_plan* plan, const void* en
  * faro_row_plan_workspace_bytes() of the device, aligned to 256 bytes. Null: as faro_row_plan_run. */
 FARO_API faro_status faro_row_plan_run_in_workspace(const faro_row_plan* plan, const void* entries, const void* in, void* out,
                                                     void* workspace, uint64_t workspace_bytes, void* stream);
+/* The same of several arrays by one plan, in one call: the columns of a table, whose rows have any widths, or the blocks of all
+ * layers of a cache by one block table. `outer` is the plan's. On a GPU one launch serves up to 128 arrays of one width. Workspace:
+ * as above, or null. Errors: before anything is written, also FARO_VALUE for a width that the plan's fill or numbers do not fit, and for
+ * an output that overlaps another column's array. */
+typedef struct faro_row_column {
+  const void* in;
+  void* out;
+  uint64_t row_bytes;
+} faro_row_column;
+FARO_API faro_status faro_row_plan_run_columns(const faro_row_plan* plan, const void* entries,
+                                               const faro_row_column* columns, uint64_t count, void* workspace,
+                                               uint64_t workspace_bytes, void* stream);
 FARO_API faro_status faro_row_plan_workspace_bytes(const faro_row_plan* plan, uint64_t* bytes);
 /* Waits for the stream. Errors: FARO_VALUE for entries that runs since the last check found wrong; engine cpu has told
  * of them when it ran. */
@@ -341,6 +376,11 @@ FARO_API faro_status faro_route_plan_make(const void* keys, uint64_t count, int 
 FARO_API void faro_route_plan_destroy(faro_route_plan* plan);
 FARO_API faro_status faro_route_plan_most_places(const faro_route_plan* plan, uint64_t* places);
 FARO_API faro_status faro_route_plan_run(const faro_route_plan* plan, const faro_device_route* to, void* stream);
+/* The same in memory that is lent for the work that is queued, so that nothing is allocated: at least
+ * faro_route_plan_workspace_bytes() of the device, aligned to 16 bytes. Null: as faro_route_plan_run. */
+FARO_API faro_status faro_route_plan_run_in_workspace(const faro_route_plan* plan, const faro_device_route* to,
+                                                      void* workspace, uint64_t workspace_bytes, void* stream);
+FARO_API faro_status faro_route_plan_workspace_bytes(const faro_route_plan* plan, uint64_t* bytes);
 FARO_API faro_status faro_route_plan_check(const faro_route_plan* plan, void* stream);
 
 typedef struct faro_combine_plan faro_combine_plan;
@@ -349,6 +389,31 @@ FARO_API faro_status faro_combine_plan_make(const faro_rows* rows, uint64_t keys
 FARO_API void faro_combine_plan_destroy(faro_combine_plan* plan);
 FARO_API faro_status faro_combine_plan_run(const faro_combine_plan* plan, const void* in, void* out, void* stream);
 FARO_API faro_status faro_combine_plan_check(const faro_combine_plan* plan, void* stream);
+
+/* out[places[t k + j]] = in[t], k keys a row: what faro_take does by a routing's rows, but that each row is read once. Of `places` the
+ * entries, their count and widths, `rows` of the output, `row_bytes` and `threads` count. `taken`: a routing's rows, for which the
+ * output's padding becomes zeros; null: rows without an item stay as they are. */
+FARO_API faro_status faro_dispatch(const faro_rows* places, uint64_t keys_per_row, const faro_rows* taken, const void* in,
+                                   void* out);
+/* The same on a GPU, as the plans above. */
+typedef struct faro_dispatch_plan faro_dispatch_plan;
+FARO_API faro_status faro_dispatch_plan_make(const faro_rows* places, uint64_t keys_per_row, const faro_rows* taken,
+                                             int device, faro_dispatch_plan** plan);
+FARO_API void faro_dispatch_plan_destroy(faro_dispatch_plan* plan);
+FARO_API faro_status faro_dispatch_plan_run(const faro_dispatch_plan* plan, const void* in, void* out, void* stream);
+FARO_API faro_status faro_dispatch_plan_check(const faro_dispatch_plan* plan, void* stream);
+
+/* --- automorphisms X -> X^k of polynomials modulo X^n + 1, as many as `bytes` hold (faro/modular.hpp)
+ *
+ * On the host, or on the device whose memory `in` is, queued on `stream`; of `options` the engine, threads and device count. */
+
+/* On the coefficients: i goes to k i mod n, and is negated where k i mod 2 n is n or more. `modulus`: of unsigned numbers below it;
+ * 0: none. Errors: FARO_VALUE for a k that has a divisor with 2 n. */
+FARO_API faro_status faro_permute_negacyclic(uint64_t n, int64_t k, faro_number number, uint64_t modulus, const void* in,
+                                             void* out, uint64_t bytes, const faro_options* options, void* stream);
+/* On the values in bit-reversed order, which need no signs; n is a power of two, elements have any width. */
+FARO_API faro_status faro_permute_evaluations(uint64_t n, int64_t k, uint64_t element_bytes, const void* in, void* out,
+                                              uint64_t bytes, const faro_options* options, void* stream);
 
 /* --- networks: `sort`, `wht`, `fft`, 'parm(3; pairs(min_max))', ... on arrays of 2^bits elements */
 

@@ -55,7 +55,7 @@ struct RowOptions {
   EntryCheck check = EntryCheck::before;
 };
 
-/// An array that goes by a plan, with rows of another width than the plan's.
+/// An array that goes by a plan, with rows of any width: a column of a table, a layer's blocks of a cache.
 struct RowColumn {
   std::span<const std::byte> in;
   std::span<std::byte> out;
@@ -78,7 +78,8 @@ class ExecutableRows {
 
   /// The same of several arrays with rows of any widths; of engine cuda in one launch for up to 128 of one
   /// width. Errors: before anything is written, those of RowPlan for each width, of Add also
-  /// ErrorCode::value for a width that is no whole number of numbers.
+  /// ErrorCode::value for a width that is no whole number of numbers; for an output that overlaps another
+  /// column's array.
   void run(std::span<const RowColumn> columns, Stream stream = {}) const;
 
   /// The same of engine cuda, and allocates nothing. Errors: also ErrorCode::value for a workspace of less
@@ -149,6 +150,10 @@ class CombineExecutor;
 class DispatchExecutor;
 class SegmentsExecutor;
 }  // namespace cuda
+
+namespace cpu {
+class SegmentMoves;
+}  // namespace cpu
 
 struct RouteOptions {
   std::uint64_t buckets = 0;
@@ -317,39 +322,65 @@ std::vector<std::uint64_t> taken_offsets(const Segments& segments, const RowNumb
 void take_segments(const Segments& segments, const RowNumbers& from, std::span<const std::byte> in,
                    std::span<std::byte> out, int threads = 0);
 
-/// Segments taken on a device, by offsets and numbers that are read by each run: how long the output gets is
-/// for the device to find out, and nothing waits for it.
+struct SegmentOptions {
+  int threads = 0;  // 0: what OpenMP would use
+  /// `automatic`: cuda for offsets in a device's memory.
+  Engine engine = Engine::automatic;
+  int device = cuda::kCurrentDevice;  // of engine cuda
+};
+
+/// Segments taken by one plan.
+///
+/// Engine cpu: offsets and numbers are read when the plan is made, and not again.
+///
+/// Engine cuda: they lie on the device and are read by each run: how long the output gets is for the device
+/// to find out, and nothing waits for it. A segment that is wrong is taken as an empty one, elements that
+/// have no room are left out, and check() tells of both.
 class ExecutableSegments {
  public:
+  bool on_gpu() const { return on_device_ != nullptr; }
+  /// Of engine cuda, beside the arrays; else 0.
   std::uint64_t workspace_bytes() const;
 
-  /// Queues it. `out` has room for as many elements as there may be; what the segments leave of it stays as
-  /// it was. `offsets`: becomes where they begin in it, one more than are taken, on the device; may be null.
-  /// A segment that is wrong is taken as an empty one, elements that have no room are left out, and check()
-  /// tells of both. Errors: ErrorCode::value for arrays that overlap, are no whole number of elements, or are
-  /// not the device's; ErrorCode::device.
+  /// How many elements are taken. Errors: ErrorCode::unsupported for engine cuda, where the host does not
+  /// know.
+  std::uint64_t elements() const;
+
+  /// Writes where the segments begin in the output, one more than are taken, for an input of so many bytes;
+  /// of engine cuda to the device, queued. Errors: ErrorCode::value for an input that is no whole number of
+  /// elements or, of engine cpu, shorter than the offsets say; for a null pointer; ErrorCode::device.
+  void offsets(std::uint64_t in_bytes, std::int64_t* to, Stream stream = {}) const;
+
+  /// `out` has room for as many elements as there may be; what the segments leave of it stays as it was.
+  /// `offsets`: becomes what offsets() writes; may be null. Of engine cuda queued. Errors: ErrorCode::value
+  /// for arrays that overlap, are no whole number of elements, or are not in the engine's memory, of engine
+  /// cpu also for too short ones, before anything is written; ErrorCode::device.
   void run(std::span<const std::byte> in, std::span<std::byte> out, std::int64_t* offsets = nullptr,
            Stream stream = {}) const;
   /// The same, and allocates nothing. Errors: also ErrorCode::value for a workspace of less than
-  /// workspace_bytes() or not aligned to 16 bytes.
+  /// workspace_bytes() or not aligned to 16 bytes, and for engine cpu.
   void run(std::span<const std::byte> in, std::span<std::byte> out, std::int64_t* offsets,
            Workspace workspace, Stream stream) const;
 
-  /// Waits for the stream. Errors: ErrorCode::value for entries that runs since the last check() found wrong,
-  /// and for segments that had no room.
+  /// Engine cuda: waits for the stream. Errors: ErrorCode::value for entries that runs since the last check()
+  /// found wrong, and for segments that had no room. Engine cpu: nothing, for the plan and run() tell.
   void check(Stream stream = {}) const;
 
  private:
-  ExecutableSegments(std::uint64_t element_bytes, std::shared_ptr<const cuda::SegmentsExecutor> executor);
-  friend ExecutableSegments plan_segments(const Segments& segments, const RowNumbers& from, int device);
-  void require(std::span<const std::byte> in, std::span<const std::byte> out) const;
+  ExecutableSegments(const Segments& segments, const RowNumbers& from, const SegmentOptions& options);
+  friend ExecutableSegments plan_segments(const Segments& segments, const RowNumbers& from,
+                                          const SegmentOptions& options);
+  void require(std::span<const std::byte> in, std::span<const std::byte> out, Stream stream) const;
   std::uint64_t element_bytes_;
-  std::shared_ptr<const cuda::SegmentsExecutor> executor_;
+  int threads_;
+  std::shared_ptr<const cpu::SegmentMoves> on_host_;         // of engine cpu
+  std::shared_ptr<const cuda::SegmentsExecutor> on_device_;  // of engine cuda
 };
 
-/// Errors: those of take_segments() but for what the entries say; ErrorCode::value for offsets and numbers
-/// that are not the device's or not aligned; ErrorCode::device.
+/// Errors: those of taken_offsets(), of engine cuda but for what the entries say; ErrorCode::value for
+/// offsets and numbers that are not in the engine's memory, of engine cuda also for such that are not
+/// aligned; ErrorCode::device.   Cost: of engine cpu a sweep of both, and 16 bytes a segment taken.
 ExecutableSegments plan_segments(const Segments& segments, const RowNumbers& from,
-                                 int device = cuda::kCurrentDevice);
+                                 const SegmentOptions& options = {});
 
 }  // namespace faro

@@ -12,12 +12,16 @@ docs/guide/python.md is the guide.
 
 from __future__ import annotations
 
+import os as _os
+
 from . import _errors, _faro
 
 _faro.set_errors(_errors._make)
 
-from . import _arrays, _authors, _functions, _networks, _plan, _rows, maps, shards, sketch  # noqa: E402
+from . import _arrays, _authors, _automorphisms, _columns, _functions, _networks, _plan, _row_plans, _rows, _run, maps, shards, sketch  # noqa: E402
 from ._authors import *  # noqa: E402, F403
+from ._automorphisms import *  # noqa: E402, F403
+from ._columns import *  # noqa: E402, F403
 from ._errors import (  # noqa: E402
     FaroDeviceError,
     FaroError,
@@ -31,6 +35,7 @@ from ._errors import (  # noqa: E402
 from ._functions import *  # noqa: E402, F403
 from ._networks import *  # noqa: E402, F403
 from ._plan import *  # noqa: E402, F403
+from ._row_plans import *  # noqa: E402, F403
 from ._rows import *  # noqa: E402, F403
 
 __version__: str = _faro.version()
@@ -52,21 +57,48 @@ def clear_plans() -> None:
 
     >>> clear_plans()
     """
-    from . import _run
-
     _faro.clear_plans()
     for kept in (_run._plan_on, _functions._chosen, _functions._plan_along, _networks._plan):
         kept.cache_clear()
 
 
+def keep_memory(most_bytes: int) -> None:
+    """How much memory of freed results stays for the next ones: 512 MiB at first, or what FARO_KEEP_MEMORY says in bytes. 0: none.
+
+    Results of 2 MiB and more that are new arrays of NumPy lie there. The system clears the pages of new memory when they are first
+    written, which takes longer than a permutation. It takes kept memory back where it runs short. What is kept beyond
+    ``most_bytes`` is given back at once.
+
+    >>> keep_memory(1 << 28)
+    """
+    _faro.keep_memory(_run.whole(most_bytes, "keep memory", "most_bytes =", 0, 2**63 - 1))
+
+
+def kept_memory() -> int:
+    """Bytes of freed results that are kept.
+
+    >>> kept_memory() >= 0
+    True
+    """
+    return _faro.kept_memory()
+
+
 __all__ = [
     "FaroDeviceError", "FaroError", "FaroFileError", "FaroInternalError", "FaroMemoryError", "FaroTypeError",
-    "FaroUnsupportedError", "FaroValueError", "clear_plans", "cuda_status", "maps", "shards", "sketch",
+    "FaroUnsupportedError", "FaroValueError", "clear_plans", "cuda_status", "keep_memory", "kept_memory", "maps", "shards", "sketch",
 ]
 __all__ += _authors.__all__
+__all__ += _automorphisms.__all__
+__all__ += _columns.__all__
 __all__ += _functions.__all__
 __all__ += _networks.__all__
 __all__ += _plan.__all__
+__all__ += _row_plans.__all__
 __all__ += _rows.__all__
 
 _arrays.numpy()
+if "FARO_KEEP_MEMORY" in _os.environ:
+    try:
+        keep_memory(int(_os.environ["FARO_KEEP_MEMORY"]))
+    except ValueError:
+        _errors.refuse("read FARO_KEEP_MEMORY", repr(_os.environ["FARO_KEEP_MEMORY"]), "a number of bytes")

@@ -60,15 +60,25 @@ def numpy() -> Any:
     return _numpy
 
 
+def as_array(given: Any, operation: str, dtype: Any = None) -> Any:
+    """NumPy's array of numbers in lists. Raises FaroValueError for what makes none, such as rows of different lengths."""
+    try:
+        return _numpy.asarray(given, dtype)
+    except (OverflowError, TypeError, ValueError) as wrong:
+        refuse(operation, f"a {type(given).__name__} that makes no array", "numbers in rows of equal lengths", str(wrong).split(". ")[0])
+
+
 def _let_read_directly(np: Any) -> None:
     """Hands NumPy's table of functions to the extension, and an array to compare what it reads with."""
     core = getattr(np, "_core", None) or np.core
     shown = np.empty((3, 5), np.int16)[::2]
     facts = (shown.__array_interface__["data"][0], shown.shape, shown.strides, shown.dtype)
-    _faro.set_numpy(np.ndarray, core._multiarray_umath._ARRAY_API, shown, facts)
+    global _reads_directly
+    _reads_directly = _faro.set_numpy(np.ndarray, core._multiarray_umath._ARRAY_API, shown, facts)
 
 
 _numpy: Any = False
+_reads_directly = False
 
 
 def dense_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
@@ -95,6 +105,8 @@ def describe(x: Any, writable: bool = False, recorded: bool = False) -> Array:
     """The array's memory. Raises FaroTypeError for what is none, and FaroUnsupportedError for a tensor whose operations are
     recorded, unless that is what the caller wants."""
     kind = _module_of(x)
+    if writable:
+        _refuse_to_write(x)
     if kind == "torch" and hasattr(x, "data_ptr") or is_tensor(x):
         if not recorded and is_recorded(x):
             refuse("read an array", "a tensor whose operations are recorded", "one that is detached",
@@ -118,15 +130,32 @@ def describe(x: Any, writable: bool = False, recorded: bool = False) -> Array:
     else:
         return _of_buffer(x, writable)
     if np is not None and isinstance(x, (list, tuple, int, float, complex, bool)) or (
-        np is not None and hasattr(x, "__array__")
+        np is not None and any(hasattr(x, name) for name in ("__array__", "__array_interface__", "__array_struct__"))
     ):
-        return _of_numpy(np.asarray(x), np, writable)
+        if writable:
+            refuse("write an array", f"a {type(x).__name__}, which NumPy may copy", "an array with a buffer or __dlpack__",
+                   kind=FaroTypeError)
+        return _of_numpy(as_array(x, "read an array"), np, False)
     refuse(
         "read an array",
         f"a {type(x).__name__}",
         "an array with a buffer, __dlpack__ or __cuda_array_interface__",
         kind=FaroTypeError,
     )
+
+
+def _refuse_to_write(x: Any) -> None:
+    """What would be written to a copy of it, or may not be written to whoever lends its memory."""
+    if isinstance(x, (list, tuple, int, float, complex)):
+        refuse("write an array", f"a {type(x).__name__}", "an array", kind=FaroTypeError)
+    if is_tensor(x) and (x.is_conj() or x.is_neg()):
+        refuse("write an array", "a tensor that is conjugated or negated when it is read", "one that holds what it means",
+               "x.resolve_conj().resolve_neg()")
+    jax: Any = sys.modules.get("jax")
+    kind: Any = getattr(jax, "Array", ())
+    if jax is not None and isinstance(x, kind):
+        refuse("write an array", "an array of JAX, which never changes", "an array that can be written to",
+               "leave out= and in_place= out", kind=FaroTypeError)
 
 
 def _of_numpy(x: Any, np: Any, writable: bool) -> Array:
@@ -144,7 +173,8 @@ def _of_numpy(x: Any, np: Any, writable: bool) -> Array:
     if writable and not x.flags.writeable:
         refuse("write an array", "a read-only array", "an array that can be written to")
     return Array(
-        address, x.shape, x.strides, dtype.itemsize, not x.flags.writeable, None, 0, x, lambda s: np.empty(s, dtype), dtype
+        address, x.shape, x.strides, dtype.itemsize, not x.flags.writeable, None, 0, x,
+        lambda s: _faro.new_ndarray(s, dtype) if _reads_directly else np.empty(s, dtype), dtype
     )
 
 
@@ -253,10 +283,14 @@ def _of_buffer(x: Any, writable: bool) -> Array:
 
 def _of_cuda_interface(x: Any) -> Array:
     facts = x.__cuda_array_interface__
-    itemsize = int(facts["typestr"][2:])
-    shape = tuple(facts["shape"])
-    strides = facts.get("strides") or dense_strides(shape, itemsize)
-    address, readonly = facts["data"]
+    try:
+        itemsize = int(facts["typestr"][2:])
+        shape = tuple(facts["shape"])
+        strides = facts.get("strides") or dense_strides(shape, itemsize)
+        address, readonly = facts["data"]
+    except (KeyError, TypeError, ValueError) as why:
+        refuse("read an array", f"a {type(x).__name__} whose __cuda_array_interface__ cannot be read ({why!r})",
+               "its shape, typestr and data", kind=FaroTypeError)
     kind = _module_of(x)
     if kind == "cupy":
         import cupy  # type: ignore[import-not-found,import-untyped,unused-ignore]

@@ -15,7 +15,7 @@ from typing import Any
 from . import _arrays, _faro, _run
 from ._errors import FaroTypeError, refuse
 
-_INTEGERS = {"int32": True, "int64": True, "uint32": False, "uint64": False}
+_INTEGERS = {f"{kind}{bits}": kind == "int" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
 
 
 class _PlanOfRows:
@@ -30,16 +30,30 @@ class _PlanOfRows:
     def run(self, entries: _arrays.Array, source: int, target: int, stream: int) -> None:
         """A workspace is an array of the indices' library, where the stream is that library's, too: it keeps some memory and
         knows what is queued."""
-        if self.made is None:
-            count, entry_bytes, rows, outer, row_bytes = self.sizes
-            moved = _faro.Rows.make(entries.address, count, entry_bytes, self.is_signed, rows, outer, row_bytes, 0)
-            self.made = _faro.RowPlan.make(self.kind, moved, self.fill, *self.adds, self.device, 0)
-            self.workspace_bytes = self.made.workspace_bytes()
+        self._make(entries)
         if self.workspace_bytes == 0 or stream != entries.stream:
             return self.made.run(entries.address, source, target, stream)
-        lent = entries.new((-(-self.workspace_bytes // entries.itemsize),))
-        workspace = _arrays.describe(lent, writable=True).address
-        self.made.run_in_workspace(entries.address, source, target, workspace, self.workspace_bytes, stream)
+        lent = self._lent(entries)
+        self.made.run_in_workspace(entries.address, source, target, lent.address, self.workspace_bytes, stream)
+
+    def run_columns(self, entries: _arrays.Array, columns: list[tuple[int, int, int]], stream: int) -> None:
+        """Of (source, target, bytes of a row) each."""
+        self._make(entries)
+        if self.workspace_bytes == 0 or stream != entries.stream:
+            return self.made.run_columns(entries.address, columns, 0, 0, stream)
+        lent = self._lent(entries)
+        self.made.run_columns(entries.address, columns, lent.address, self.workspace_bytes, stream)
+
+    def _make(self, entries: _arrays.Array) -> None:
+        if self.made is not None:
+            return
+        count, entry_bytes, rows, outer, row_bytes = self.sizes
+        moved = _faro.Rows.make(entries.address, count, entry_bytes, self.is_signed, rows, outer, row_bytes, 0)
+        self.made = _faro.RowPlan.make(self.kind, moved, self.fill, *self.adds, self.device, 0)
+        self.workspace_bytes = self.made.workspace_bytes()
+
+    def _lent(self, entries: _arrays.Array) -> _arrays.Array:
+        return _arrays.describe(entries.new((-(-self.workspace_bytes // entries.itemsize),)), writable=True)
 
 
 @functools.lru_cache(maxsize=256)
@@ -54,7 +68,7 @@ def _entries(indices: Any, device: int | None, operation: str) -> tuple[Any, _ar
                "nothing is copied between devices unasked")
     name = getattr(array.dtype, "name", str(array.dtype)).rpartition(".")[2]
     if name not in _INTEGERS:
-        refuse(operation, f"indices of {array.dtype}", "32- or 64-bit integers", kind=FaroTypeError)
+        refuse(operation, f"indices of {array.dtype}", "whole numbers of 8 to 64 bits", kind=FaroTypeError)
     if not _arrays.is_dense(array):
         indices = _faro.run(indices, _run.COPY, None, None, None)
         array = _arrays.describe(indices)
@@ -62,17 +76,23 @@ def _entries(indices: Any, device: int | None, operation: str) -> tuple[Any, _ar
 
 
 def _move(kind: str, numbered: tuple[int, ...], k: int, entries: _arrays.Array, itemsize: int, fill: bytes | None,
-          adds: tuple[int, int], addresses: tuple[int, int], stream: int, check: bool) -> None:
+          adds: tuple[int, int], addresses: tuple[int, int], stream: int, check: bool, every: bool = False) -> None:
+    """`every`: no index may be absent; as a number without a sign -1 is one that names no row."""
     outer, rows = math.prod(numbered[:k]), numbered[k]
     row_bytes = math.prod(numbered[k + 1 :]) * itemsize
     if outer * entries.size * row_bytes == 0:
         return
-    name = getattr(entries.dtype, "name", str(entries.dtype)).rpartition(".")[2]
-    sizes = (entries.size, entries.itemsize, rows, outer, row_bytes)
-    plan = _plan(kind, sizes, _INTEGERS[name], fill, adds, entries.device)
+    plan = plan_for(kind, entries, rows, outer, row_bytes, fill, adds, every)
     plan.run(entries, *addresses, stream)
     if check:
         plan.made.check(stream)
+
+
+def plan_for(kind: str, entries: _arrays.Array, rows: int, outer: int, row_bytes: int, fill: bytes | None,
+             adds: tuple[int, int], every: bool = False) -> _PlanOfRows:
+    """The plan that moves rows by such indices, kept from call to call."""
+    sizes = (entries.size, entries.itemsize, rows, outer, row_bytes)
+    return _plan(kind, sizes, _is_signed(entries) and not every, fill, adds, int(entries.device or 0))
 
 
 def take(x: Any, array: _arrays.Array, indices: Any, axis: int | None, fill: Any, out: Any, stream: Any, check: bool) -> Any:
@@ -85,40 +105,33 @@ def take(x: Any, array: _arrays.Array, indices: Any, axis: int | None, fill: Any
     shape = array.shape if axis is not None else (array.size,)
     k = 0 if axis is None else _run.axis_of(axis, len(shape), "take")
     queue = _run.stream_of(array, stream, "take")
-    target, finished = _run.result_of(x, array, out, shape[:k] + entries.shape + shape[k + 1 :], "take", queue)
-    _move("take", shape, k, entries, array.itemsize, _fill_bytes(fill, array), (0, 0), (array.address, target.address), queue, check)
+    filled = _fill_bytes(fill, array, out, "take")
+    result = shape[:k] + entries.shape + shape[k + 1 :]
+    target, finished = _run.result_of(x, array, out, result, "take", queue, keeps=filled == b"")
+    _move("take", shape, k, entries, array.itemsize, filled, (0, 0), (array.address, target.address), queue, check)
     del kept
     return finished()
 
 
 def _into(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int, operation: str, adds: tuple[int, int],
-          stream: Any, check: bool) -> Any:
-    if not _arrays.is_dense(target):
-        refuse(operation, "an output with strides", "a dense array")
+          stream: Any, check: bool, every: bool = False) -> Any:
+    from ._rows import _placed
+
     k = _run.axis_of(axis, len(target.shape), operation)
     kept, entries = _entries(indices, target.device, operation)
     if len(entries.shape) > 1:
         refuse(operation, f"indices of {len(entries.shape)} axes", "one axis")
-    source = _arrays.describe(values)
     wanted = target.shape[:k] + (entries.size,) + target.shape[k + 1 :]
-    if source.device != target.device:
-        refuse(operation, "values on another device", "one device", "nothing is copied between devices unasked")
-    if source.shape != wanted:
-        refuse(operation, f"values of shape {source.shape}", f"shape {wanted}")
-    if not _arrays.are_alike(out, target, values, source):
-        refuse(operation, f"values of elements {source.dtype}", f"elements {target.dtype}", kind=FaroTypeError)
-    if not _arrays.is_dense(source):
-        values = _faro.run(values, _run.COPY, None, None, stream)
-        source = _arrays.describe(values)
+    source, written, finished = _placed(out, target, values, wanted, operation, stream)
     kind = "put" if operation == "put" else "add"
-    _move(kind, target.shape, k, entries, target.itemsize, None, adds, (source.address, target.address),
-          _run.stream_of(target, stream, operation), check)
+    _move(kind, target.shape, k, entries, target.itemsize, None, adds, (source.address, written.address),
+          _run.stream_of(target, stream, operation), check, every)
     del kept
-    return out
+    return finished()
 
 
-def put(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int, stream: Any, check: bool) -> Any:
-    return _into(out, target, indices, values, axis, "put", (0, 0), stream, check)
+def put(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int, stream: Any, check: bool, every: bool = False) -> Any:
+    return _into(out, target, indices, values, axis, "put", (0, 0), stream, check, every)
 
 
 def add(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int, adds: tuple[int, int], stream: Any,
@@ -145,7 +158,7 @@ def _is_signed(entries: _arrays.Array) -> bool:
     return _INTEGERS[getattr(entries.dtype, "name", str(entries.dtype)).rpartition(".")[2]]
 
 
-def _int64(like: Any, array: _arrays.Array, count: int) -> Any:
+def _int64(like: Any, array: _arrays.Array, count: int, operation: str = "route", what: str = "keys") -> Any:
     """A new array of int64 of the same library, on the same device."""
     if _arrays.is_tensor(like):
         return like.new_empty(count, dtype=sys.modules["torch"].int64)
@@ -153,7 +166,52 @@ def _int64(like: Any, array: _arrays.Array, count: int) -> Any:
         cupy = sys.modules["cupy"]
         with cupy.cuda.Device(array.device):
             return cupy.empty(count, cupy.int64)
-    refuse("route", f"keys of {type(like).__name__} on a GPU", "a tensor of PyTorch or an array of CuPy", kind=FaroTypeError)
+    refuse(operation, f"{what} of {type(like).__name__} on a GPU", "a tensor of PyTorch or an array of CuPy", kind=FaroTypeError)
+
+
+# --- ragged rows: plans are for the offsets' and indices' addresses
+
+
+@functools.lru_cache(maxsize=256)
+def _segments_plan(offsets: tuple[int, int, int, bool], taken: tuple[int, int, int, bool], element: int, device: int) -> Any:
+    of, by = _faro.Rows.make(*offsets, 0, 1, 1, 0), _faro.Rows.make(*taken, 0, 1, 1, 0)
+    return _faro.SegmentsPlan.make(of, by, element, device)
+
+
+def take_segments(x: Any, array: _arrays.Array, offsets: Any, indices: Any, element: int, out: Any, room: int | None, stream: Any,
+                  check: bool) -> tuple[Any, Any]:
+    operation = "take_segments"
+    if not _arrays.is_dense(array):
+        x = _faro.run(x, _run.COPY, None, None, stream)
+        array = _arrays.describe(x)
+    lists = []
+    for name, given in (("offsets", offsets), ("indices", indices)):
+        kept, entries = _entries(given, array.device, operation)
+        if len(entries.shape) != 1:
+            refuse(operation, f"{name} of {len(entries.shape)} axes", "one axis")
+        lists.append((kept, entries))
+    cuts, taken = ((e.address, e.size, e.itemsize, _is_signed(e)) for _, e in lists)
+    queue = _run.stream_of(array, stream, operation)
+    plan = _segments_plan(cuts, taken, element, int(array.device or 0))
+    begins = _int64(x, array, taken[1] + 1, operation, "an array")
+    address = _arrays.describe(begins, writable=True).address
+    size = array.size * array.itemsize
+    if out is not None:
+        held = _arrays.describe(out, writable=True)
+        if not _arrays.is_dense(held) or not held.shape:
+            refuse(operation, "an output with strides", "a dense array")
+        room = held.shape[0]
+    waits = room is None
+    if room is None:
+        plan.offsets(size, address, queue)
+        plan.check(queue)  # waits
+        room = int(begins[-1])
+    target, finished = _run.result_of(x, array, out, (room,) + array.shape[1:], operation, queue)
+    plan.run(array.address, size, target.address, target.size * target.itemsize, address, queue)
+    if check and not waits:
+        plan.check(queue)
+    del lists
+    return finished(), begins
 
 
 def route(keys: Any, how: tuple[int, int, int, int], stream: Any, check: bool) -> Any:
@@ -170,6 +228,36 @@ def route(keys: Any, how: tuple[int, int, int, int], stream: Any, check: bool) -
         plan.check(queue)
     del kept
     return made["places"], made["inverse"], made["offsets"], made["counts"], made["rows"]
+
+
+@functools.lru_cache(maxsize=256)
+def _dispatch_plan(places: tuple[int, int, int, bool], taken: tuple[int, int, int, bool], keys_per_row: int, row_bytes: int,
+                   device: int) -> Any:
+    moved = _faro.Rows.make(*places, taken[1], 1, row_bytes, 0)
+    return _faro.DispatchPlan.make(moved, keys_per_row, _faro.Rows.make(*taken, places[1] // keys_per_row, 1, row_bytes, 0), device)
+
+
+def dispatch(x: Any, array: _arrays.Array, routing: Any, out: Any, stream: Any, check: bool) -> Any:
+    operation = "dispatch"
+    if not _arrays.is_dense(array):
+        x = _faro.run(x, _run.COPY, None, None, stream)
+        array = _arrays.describe(x)
+    kept, places = _entries(routing.places, array.device, operation)
+    also_kept, taken = _entries(routing.rows, array.device, operation)
+    k = routing.keys_per_row
+    if places.size != array.shape[0] * k:
+        refuse(operation, f"{array.shape[0]} rows and {places.size} places, {k} of a row", f"{places.size // k} rows")
+    row_bytes = math.prod(array.shape[1:]) * array.itemsize
+    queue = _run.stream_of(array, stream, operation)
+    target, finished = _run.result_of(x, array, out, (taken.size,) + array.shape[1:], operation, queue)
+    if taken.size * row_bytes:
+        listed = [(e.address, e.size, e.itemsize, _is_signed(e)) for e in (places, taken)]
+        plan = _dispatch_plan(listed[0], listed[1], k, row_bytes, int(array.device or 0))
+        plan.run(array.address, target.address, queue)
+        if check:
+            plan.check(queue)
+    del kept, also_kept
+    return finished()
 
 
 def combine(x: Any, array: _arrays.Array, places: Any, keys_per_row: int, weights: Any, adds: tuple[int, int], out: Any,

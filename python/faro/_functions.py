@@ -198,6 +198,8 @@ def rearrange(x: Any, pattern: str, *, inverse: bool = False, out: Any = None, s
     """
     if not isinstance(pattern, str):
         refuse("rearrange", f"a {type(pattern).__name__}", "a pattern such as 'b s h d -> b h s d'", kind=FaroTypeError)
+    if "->" not in pattern:
+        refuse("rearrange", f"{pattern!r}", "a pattern such as 'b s h d -> b h s d'", "permute() takes the names of maps")
     said = pattern + "".join(f", {name}={_run.whole(length, 'rearrange', f'{name} =', 0)}" for name, length in lengths.items())
     if in_place:
         return _in_place(x, _text_or_map(said, inverse), out, stream)
@@ -219,11 +221,13 @@ def aos_to_soa(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = 
         return soa_to_aos(x, out=out, stream=stream, in_place=in_place)
     fields = getattr(getattr(x, "dtype", None), "fields", None)
     if fields:
-        types = {field[0] for field in fields.values()}
-        if len(types) != 1 or next(iter(types)).itemsize * len(fields) != x.dtype.itemsize:
-            refuse("aos_to_soa", f"structures of {x.dtype}", "fields of one type, without gaps")
+        types, places = zip(*(fields[name][:2] for name in x.dtype.names))
+        width = types[0].itemsize
+        whole = places == tuple(k * width for k in range(len(places))) and width * len(places) == x.dtype.itemsize
+        if len(set(types)) != 1 or not whole or types[0].shape or types[0].fields:
+            refuse("aos_to_soa", f"structures of {x.dtype}", "fields of numbers of one type, in their order and without gaps")
         x = x if in_place else ascontiguousarray(x)
-        x = x.view(next(iter(types))).reshape(*x.shape, len(fields))
+        x = x.view(types[0]).reshape(*x.shape, len(types))
     if _rank(x) != 2:
         refuse("aos_to_soa", f"an array of {_rank(x)} axes", "shape (structures, words)")
     return permute_dims(x, (1, 0), out=out, stream=stream, in_place=in_place)

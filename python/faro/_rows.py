@@ -8,15 +8,16 @@ is moved (_device_rows.py).
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Any, Callable
 
 from . import _arrays, _device_rows, _faro, _run
-from ._errors import FaroTypeError, FaroUnsupportedError, refuse
+from ._errors import FaroError, FaroTypeError, FaroUnsupportedError, FaroValueError, refuse
 from ._functions import ascontiguousarray
-from .maps import IndexEntries, index_entries
+from ._indices import IndexEntries, index_entries
 
-__all__ = ["take", "take_segments", "put", "add_at", "route", "combine", "Routing"]
+__all__ = ["take", "take_segments", "put", "add_at", "route", "dispatch", "combine", "Routing"]
 
 _NUMBERS = {"i1": 0, "u1": 1, "i2": 2, "u2": 3, "i4": 4, "u4": 5, "i8": 6, "u8": 7, "f2": 8, "bfloat16": 9, "f4": 10, "f8": 11}
 _SUMS = {"usual": 0, "fp32": 1, "fp64": 2, "compensated": 3}
@@ -64,24 +65,79 @@ def _rows(entries: IndexEntries, rows: int, outer: int, row_bytes: int, threads:
     )
 
 
-def _fill_bytes(fill: Any, array: _arrays.Array) -> bytes | None:
+def _fill_bytes(fill: Any, array: _arrays.Array, out: Any, operation: str) -> bytes | None:
+    """What -1 gives, as faro.h has it: None where it is refused, no byte where rows stay as they were."""
     if fill is None:
         return None
+    if isinstance(fill, str) and fill == "keep":
+        if out is None:
+            refuse(operation, "fill='keep' without out=", "out=, an array whose rows stay")
+        return b""
     if isinstance(fill, (bytes, bytearray)):
+        if not fill:
+            refuse(operation, "fill of 0 bytes", "at least one byte", "fill='keep' leaves rows of out= as they were")
         return bytes(fill)
     if isinstance(fill, (int, float)) and fill == 0:
         return bytes(1)
+    try:
+        made = _fill_elements(fill, array)
+    except (OverflowError, TypeError, ValueError, RuntimeError):
+        made = None
+    if made is None:
+        refuse(operation, f"fill {fill!r}", f"0, bytes, or what elements {array.dtype} hold", kind=FaroTypeError)
+    return made
+
+
+def _fill_elements(fill: Any, array: _arrays.Array) -> bytes | None:
+    """The bytes of a value in the type of an array's elements; None where these do not hold it."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array.dtype, torch.dtype):
+        made = torch.tensor(fill, dtype=array.dtype, device="cpu").reshape(-1)
+        is_exact = not (array.dtype.is_floating_point or array.dtype.is_complex)
+        if is_exact and made.tolist() != torch.tensor(fill, device="cpu").reshape(-1).tolist():
+            return None
+        return bytes(made.view(torch.uint8).numpy().tobytes())
     np = _arrays.numpy()
-    if np is not None and isinstance(array.dtype, np.dtype):
-        return np.asarray(fill, array.dtype).tobytes()
-    refuse("take", f"fill {fill!r}", "0, or bytes", kind=FaroTypeError)
+    if np is None:
+        return None
+    dtype = array.dtype
+    if not isinstance(dtype, np.dtype):
+        kind = _arrays.kind_of(array)
+        if kind[0] not in "iufcb":
+            return None
+        dtype = np.dtype(kind)
+    made = np.asarray(fill, dtype)
+    if dtype.kind in "iub" and not (made == np.asarray(fill)).all():
+        return None
+    return bytes(made.tobytes())
+
+
+_KINDS = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}  # each holds those before it
+
+
+def _as_elements(given: Any, dtype: Any, operation: str, what: str) -> Any:
+    """Numbers of Python's own as elements of a type of NumPy, as far as these can hold them."""
+    np: Any = _arrays.numpy()
+    try:
+        plain = np.asarray(given)
+        if _KINDS.get(plain.dtype.kind, 0) > _KINDS.get(dtype.kind, 3):
+            refuse(operation, f"{what} of {plain.dtype}", f"elements {dtype}", kind=FaroTypeError)
+        made = np.asarray(given, dtype)
+    except (OverflowError, ValueError, TypeError) as why:
+        if isinstance(why, FaroError):
+            raise
+        refuse(operation, f"{what} that cannot be held ({why})", f"elements {dtype}")
+    if dtype.kind in "iu" and (made != plain).any():
+        refuse(operation, f"{what} that cannot be held", f"elements {dtype}")
+    return made
 
 
 def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False, fill: Any = None, out: Any = None,
          stream: Any = None, check: bool = False, threads: int = 0) -> Any:
     """The rows ``x[indices[i]]`` along ``axis``, as ``numpy.take``; ``axis=None``: of the flat array.
 
-    ``fill``: what an index of -1 gives, a number (or bytes, repeated along the row); None: -1 is refused.
+    ``fill``: what an index of -1 gives, a number (or bytes, repeated along the row), or ``"keep"``: what is there in ``out=``; None: -1
+    is refused.
     Raises FaroValueError naming the first index that is no row. On a GPU ``indices`` lie there, too, such an index leaves
     its row of the result unwritten, and ``check=True`` waits and raises.
 
@@ -119,12 +175,12 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     outer, rows = math.prod(shape[:k]), shape[k]
     row_bytes = math.prod(shape[k + 1 :]) * array.itemsize
     result = shape[:k] + tuple(entries.shape) + shape[k + 1 :]
-    target, finished = _run.result_of(x, array, out, result, "take", 0)
+    filled = _fill_bytes(fill, array, out, "take")
+    target, finished = _run.result_of(x, array, out, result, "take", 0, keeps=filled == b"")
     if math.prod(result) and array.itemsize:
-        move = _rows(entries, rows, outer, row_bytes, threads)
-        _faro.take(move, _fill_bytes(fill, array), array.address, target.address, out is None)
+        _faro.take(_rows(entries, rows, outer, row_bytes, threads), filled, array.address, target.address, out is None)
     elif entries.size:  # nothing to move, but every index still has to name a row
-        _faro.take(_rows(entries, rows, 0, 1, threads), _fill_bytes(fill, array), 0, 0, False)
+        _faro.take(_rows(entries, rows, 0, 1, threads), filled, 0, 0, False)
     return finished()
 
 
@@ -136,7 +192,7 @@ def _take_back(x: Any, indices: Any, axis: int | None, fill: Any, out: Any, stre
     if not shape:
         refuse("take", "a single number", "an array of rows")
     k = 0 if axis is None else _run.axis_of(axis, len(shape), "take")
-    entries = _arrays.describe(indices) if array.device is not None else index_entries(indices, "take")
+    entries: Any = _arrays.describe(indices) if array.device is not None else index_entries(indices, "take")
     if entries.shape != (shape[k],):
         refuse("take", f"indices of shape {entries.shape} for the inverse", f"shape ({shape[k]},), every row once",
                "put() writes some rows")
@@ -145,16 +201,43 @@ def _take_back(x: Any, indices: Any, axis: int | None, fill: Any, out: Any, stre
     made = array.new(shape) if out is None else out
     if out is not None:
         _run.check_out(x, array, out, shape, "take")
-    put(made, indices, x, k, stream=stream, check=check, threads=threads)
+    target = _arrays.describe(made, writable=True)
+    if array.device is not None:
+        _device_rows.put(made, target, indices, x, k, stream, check, every=True)
+    else:
+        _run.stream_of(target, stream, "take")
+        _put_every(made, target, entries, x, k, threads)
     return made if out is not None else _arrays.given_back(x, made)
 
 
-def take_segments(x: Any, offsets: Any, indices: Any, *, out: Any = None, threads: int = 0) -> tuple[Any, Any]:
+def _put_every(made: Any, target: _arrays.Array, entries: IndexEntries, x: Any, k: int, threads: int) -> None:
+    """Puts to every row: -1, which put() leaves out, is one that there is none of, as it is without a sign."""
+    source, written, finished = _placed(made, target, x, target.shape, "take", None)
+    outer, row_bytes = math.prod(target.shape[:k]), math.prod(target.shape[k + 1 :]) * target.itemsize
+    unsigned = IndexEntries(entries.address, entries.size, entries.itemsize, False, entries.shape, entries.keep)
+    move = _rows(unsigned, target.shape[k], outer, row_bytes, threads)
+    try:
+        if outer * row_bytes:
+            _faro.put(move, source.address, written.address)
+    except FaroValueError:
+        for i, row in enumerate(entries.keep) if entries.is_signed else ():
+            if row < 0:
+                refuse("take", f"row {int(row)} at position {i}", "every row once, of an inverse")
+        raise
+    finished()
+
+
+def take_segments(x: Any, offsets: Any, indices: Any, *, out: Any = None, room: int | None = None, stream: Any = None,
+                  check: bool = False, threads: int = 0) -> tuple[Any, Any]:
     """Ragged rows, each whole: segment s is ``x[offsets[s] : offsets[s + 1]]`` along the first axis; returns the segments
     ``indices[0]``, ``indices[1]``, … one after another, and where they begin, int64, one more than there are of them.
 
-    On the host; on a GPU faro's C++ interface has ``plan_segments``. Raises FaroValueError for offsets that go down or past ``x``
-    and for an index that is no segment, before anything is written.
+    Raises FaroValueError for offsets that go down or past ``x`` and for an index that is no segment, before anything is written.
+
+    On a GPU, where ``offsets`` and ``indices`` lie too, the length of the result is worked out there. With ``room``, elements that there
+    may be at most, or with ``out=`` of at least as many, nothing waits: what is behind the last segment stays as it was (of ``room``:
+    anything), a wrong segment is taken as an empty one, elements without room are left out, and ``check=True`` waits and raises for
+    both. Without them the call waits once for the length, and raises.
 
     >>> import numpy as np, faro
     >>> values, begins = faro.take_segments(np.arange(6), [0, 1, 4, 6], [2, 0, 2])
@@ -164,19 +247,29 @@ def take_segments(x: Any, offsets: Any, indices: Any, *, out: Any = None, thread
     array = _arrays.describe(x)
     if not array.shape:
         refuse("take_segments", "a single number", "an array of elements")
+    element = math.prod(array.shape[1:]) * array.itemsize
+    if element == 0:
+        refuse("take_segments", "elements of 0 bytes", "elements of at least one")
+    if room is not None:
+        room = _run.whole(room, "take_segments", "room =", 0, 2**62 // element)
+        if out is not None:
+            refuse("take_segments", "room= and out=", "one of them", "out= has the room that it has")
+    if array.device is not None:
+        return _device_rows.take_segments(x, array, offsets, indices, element, out, room, stream, check)
+    _run.stream_of(array, stream, "take_segments")
+    if room is not None:
+        refuse("take_segments", "room= for an array of the host", "none", "the length is known there")
     x, array = _dense(x, "take_segments")
     cuts, taken = index_entries(offsets, "take_segments"), index_entries(indices, "take_segments")
     for name, entries in (("offsets", cuts), ("indices", taken)):
         if len(entries.shape) != 1:
             refuse("take_segments", f"{name} of {len(entries.shape)} axes", "one axis")
-    element = math.prod(array.shape[1:]) * array.itemsize
-    if element == 0:
-        refuse("take_segments", "elements of 0 bytes", "elements of at least one")
-    of, by = _rows(cuts, 0, 1, 1, threads), _rows(taken, 0, 1, 1, threads)
+    plan = _faro.SegmentsPlan.make(_rows(cuts, 0, 1, 1, threads), _rows(taken, 0, 1, 1, threads), element, -1)
     begins, address = _new_list(taken.size + 1)
-    _faro.taken_offsets(of, by, element, address)
-    target, finished = _run.result_of(x, array, out, (int(begins[taken.size]),) + array.shape[1:], "take_segments", 0)
-    _faro.take_segments(of, by, element, array.address, array.size * array.itemsize, target.address, target.size * target.itemsize)
+    size = array.size * array.itemsize
+    plan.offsets(size, address, 0)
+    target, finished = _run.result_of(x, array, out, (plan.elements(),) + array.shape[1:], "take_segments", 0)
+    plan.run(array.address, size, target.address, target.size * target.itemsize, 0, 0)
     return finished(), begins
 
 
@@ -230,40 +323,55 @@ def add_at(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str = "u
 def _values(values: Any, target: _arrays.Array, operation: str) -> Any:
     """Numbers of Python's own as elements of the output, as far as these can hold their kind."""
     np = _arrays.numpy()
-    if np is None or not isinstance(values, _run.OF_NUMBERS) or not isinstance(target.dtype, np.dtype):
+    if np is None or not isinstance(values, _run.OF_NUMBERS):
         return values
-    given = np.asarray(values)
-    if not np.can_cast(given.dtype, target.dtype, "same_kind"):
-        refuse(operation, f"values of elements {given.dtype}", f"elements {target.dtype}", kind=FaroTypeError)
-    try:
-        return np.asarray(values, target.dtype)
-    except (OverflowError, ValueError):
-        refuse(operation, "values that their type does not hold", f"elements {target.dtype}")
+    if isinstance(target.dtype, np.dtype):
+        return _as_elements(values, target.dtype, operation, "values")
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and isinstance(target.dtype, torch.dtype) and target.device is None:
+        made = torch.from_numpy(_arrays.as_array(values, operation))
+        if torch.can_cast(made.dtype, target.dtype) and (made.to(target.dtype) == made).all() | made.is_floating_point():
+            return made.to(target.dtype)
+    return values
+
+
+def _placed(out: Any, target: _arrays.Array, values: Any, wanted: tuple[int, ...], operation: str,
+            stream: Any) -> tuple[_arrays.Array, _arrays.Array, Callable[[], Any]]:
+    """(the values, a dense array to write to, and what then gives the caller ``out``), of the host or a device."""
+    if isinstance(out, _run.OF_NUMBERS):
+        refuse(operation, f"a {type(out).__name__} to write to", "an array", kind=FaroTypeError)
+    if target.device is None:
+        values, source = _dense(_values(values, target, operation), operation)
+    else:
+        if not _arrays.is_dense(target):
+            refuse(operation, "an output with strides", "a dense array")
+        source = _arrays.describe(values)
+        if source.device != target.device:
+            refuse(operation, "values on another device", "one device", "nothing is copied between devices unasked")
+    if source.shape != wanted:
+        refuse(operation, f"values of shape {source.shape}", f"shape {wanted}")
+    if not _arrays.are_alike(out, target, values, source):
+        refuse(operation, f"values of elements {source.dtype}", f"elements {target.dtype}", kind=FaroTypeError)
+    if not _arrays.is_dense(source):
+        source = _arrays.describe(_faro.run(values, _run.COPY, None, None, stream))
+    if _arrays.is_dense(target):
+        return source, target, lambda: out
+    return source, *_run.copy_and_back(out, target)
 
 
 def _into(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int, operation: str,
           threads: int) -> tuple[Any, _arrays.Array, _arrays.Array, Callable[[], Any]]:
     """(the move, the values, a dense array to write to, and what then gives the caller ``out``)."""
-    if isinstance(out, _run.OF_NUMBERS):
-        refuse(operation, f"a {type(out).__name__} to write to", "an array", kind=FaroTypeError)
     k = _run.axis_of(axis, len(target.shape), operation)
     entries = index_entries(indices, operation)
     if len(entries.shape) > 1:
         refuse(operation, f"indices of {len(entries.shape)} axes", "one axis")
-    values, source = _dense(_values(values, target, operation), operation)
     wanted = target.shape[:k] + (entries.size,) + target.shape[k + 1 :]
-    if source.shape != wanted:
-        refuse(operation, f"values of shape {source.shape}", f"shape {wanted}")
-    if not _arrays.are_alike(out, target, values, source):
-        refuse(operation, f"values of elements {source.dtype}", f"elements {target.dtype}", kind=FaroTypeError)
+    source, written, finished = _placed(out, target, values, wanted, operation, None)
     outer = math.prod(target.shape[:k])
     row_bytes = math.prod(target.shape[k + 1 :]) * target.itemsize
-    if outer * row_bytes == 0:
-        return None, source, target, lambda: out
-    move = _rows(entries, target.shape[k], outer, row_bytes, threads)
-    if _arrays.is_dense(target):
-        return move, source, target, lambda: out
-    return move, source, *_run.copy_and_back(out, target)
+    move = _rows(entries, target.shape[k], outer, row_bytes, threads) if outer * row_bytes else None
+    return move, source, written, finished
 
 
 @dataclass(frozen=True)
@@ -350,6 +458,41 @@ def _list_of(routed: Any, which: int) -> Any:
     return made
 
 
+def _routed(x: Any, routing: Any, operation: str) -> _arrays.Array:
+    array = _arrays.describe(x)
+    if not array.shape:
+        refuse(operation, "a single number", "an array of rows")
+    if not isinstance(routing, Routing):
+        refuse(operation, f"a {type(routing).__name__} as routing", "what route() returned", kind=FaroTypeError)
+    return array
+
+
+def dispatch(x: Any, routing: Routing, *, out: Any = None, stream: Any = None, check: bool = False, threads: int = 0) -> Any:
+    """Sends the rows of ``x`` to their buckets: ``take(x, routing.rows, 0, fill=0)``, but each row is read once and written to all
+    its places. On a GPU routing and array lie there, and ``check=True`` waits and raises for places that are none.
+
+    >>> import numpy as np, faro
+    >>> r = faro.route([[0, 1], [1, 0]], 2, multiple=3)
+    >>> faro.dispatch(np.array([[1.0], [10.0]]), r).tolist()
+    [[1.0], [10.0], [0.0], [1.0], [10.0], [0.0]]
+    """
+    array = _routed(x, routing, "dispatch")
+    if array.device is not None:
+        return _device_rows.dispatch(x, array, routing, out, stream, check)
+    _run.stream_of(array, stream, "dispatch")
+    x, array = _dense(x, "dispatch")
+    places, taken = index_entries(routing.places, "dispatch"), index_entries(routing.rows, "dispatch")
+    k = routing.keys_per_row
+    if places.size != array.shape[0] * k:
+        refuse("dispatch", f"{array.shape[0]} rows and {places.size} places, {k} of a row", f"{places.size // k} rows")
+    row_bytes = math.prod(array.shape[1:]) * array.itemsize
+    target, finished = _run.result_of(x, array, out, (taken.size,) + array.shape[1:], "dispatch", 0)
+    if row_bytes:
+        moved = _rows(places, taken.size, 1, row_bytes, threads)
+        _faro.dispatch(moved, k, _rows(taken, array.shape[0], 1, row_bytes, threads), array.address, target.address)
+    return finished()
+
+
 def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual", out: Any = None, stream: Any = None,
             check: bool = False, threads: int = 0) -> Any:
     """Brings routed rows back: row t of the result is the sum of its items' rows of ``x``, in the order of their
@@ -362,11 +505,7 @@ def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual
     >>> faro.combine(x, r).tolist()
     [[2.0], [20.0]]
     """
-    array = _arrays.describe(x)
-    if not array.shape:
-        refuse("combine", "a single number", "an array of rows")
-    if not isinstance(routing, Routing):
-        refuse("combine", f"a {type(routing).__name__} as routing", "what route() returned", kind=FaroTypeError)
+    array = _routed(x, routing, "combine")
     if not isinstance(sums, str) or sums not in _SUMS:
         refuse("combine", f"sums {sums!r}", f"one of {', '.join(_SUMS)}")
     if array.device is not None:
@@ -381,12 +520,14 @@ def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual
     if weights is not None:
         np = _arrays.numpy()
         if np is not None and isinstance(weights, _run.OF_NUMBERS):
-            weights = np.asarray(weights, np.float32)
+            weights = _arrays.as_array(weights, "combine", np.float32)
         weights, given = _dense(weights, "combine")
         if given.itemsize != 4 or _number_of(given, "combine") != _NUMBERS["f4"] or given.size != places.size:
             refuse("combine", f"{given.size} weights of {given.dtype}", f"{places.size} of float32")
         factors = given.address
     target, finished = _run.result_of(x, array, out, (places.size // k,) + array.shape[1:], "combine", 0)
+    if row_bytes == 0:
+        return finished()
     move = _rows(places, array.shape[0], 1, row_bytes, threads)
     _faro.combine(move, k, factors, _number_of(array, "combine"), _SUMS[sums], array.address, target.address)
     return finished()

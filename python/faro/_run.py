@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re as _re
 from operator import index as _index
 from typing import Any, Callable
 
@@ -18,6 +19,7 @@ Shape = tuple[int, ...]
 
 # Operations, by number for the cache's key.
 PERMUTE_DIMS, FLIP, ROLL, TEXT, MAP, QUBITS, COPY, BATCH = range(8)
+_NAMES = ("permute_dims", "flip", "roll", "permute", "permute", "permute_qubits", "ascontiguousarray", "permute")
 
 _MOST_BYTES = 4096  # of an element
 
@@ -97,7 +99,8 @@ def shape_of(shape: Any, operation: str) -> Shape:
 def axis_of(axis: Any, rank: int, operation: str) -> int:
     number = whole(axis, operation, "axis")
     if not -rank <= number < rank:
-        refuse(operation, f"axis {number} of an array of {rank}", f"an axis from {-rank} to {rank - 1}")
+        refuse(operation, f"axis {number} of an array of {rank}", f"an axis from {-rank} to {rank - 1}" if rank else
+               "an array with axes: this is a single number")
     return number % rank
 
 
@@ -272,6 +275,24 @@ def _inverse_text(text: str) -> str:
     return f"{after.strip()} -> {before.strip()}{comma}{lengths}"
 
 
+def sized_pattern(pattern: str, shape: Shape, inverse: bool) -> str:
+    """A pattern with the lengths that an array of this shape tells, so that it can be read the other way, too. The array has the
+    axes of its left side, of its right one with ``inverse``."""
+    left, _, rest = pattern.partition("->")
+    right, _, said = rest.partition(",")
+    groups = [group.strip("()").split() for group in _re.findall(r"\([^()]*\)|[^\s()]+", right if inverse else left)]
+    lengths = {name.strip(): int(length) for name, _, length in (each.partition("=") for each in said.split(",")) if length}
+    dots = groups.index(["..."]) if ["..."] in groups else len(groups)
+    behind = groups[dots + 1 :]
+    told = [*zip(groups[:dots], shape), *zip(behind, shape[len(shape) - len(behind) :])]
+    more = {}
+    for names, extent in told:
+        unknown = [name for name in names if name not in lengths and not name.isdigit()]
+        if len(unknown) == 1:
+            more[unknown[0]] = extent // max(math.prod(lengths.get(name, 1) for name in names), 1)
+    return pattern + "".join(f", {name}={length}" for name, length in more.items())
+
+
 def _element_strides(shape: Shape, strides: Shape, width: int) -> list[int] | None:
     """None for a dense array. Strides that are no whole elements are for _collected()."""
     if all(e == 1 or s == w for e, s, w in zip(shape, strides, _arrays.dense_strides(shape, width))):
@@ -402,16 +423,17 @@ def check_out(x: Any, array: _arrays.Array, out: Any, shape: Shape, operation: s
 
 
 def result_of(x: Any, array: _arrays.Array, out: Any, shape: Shape, operation: str,
-              queue: int) -> tuple[_arrays.Array, Callable[[], Any]]:
+              queue: int, keeps: bool = False) -> tuple[_arrays.Array, Callable[[], Any]]:
     """A dense array to write the result to, and what makes of it, once it is written, what the caller gets: ``out=`` where it
-    is given. One with strides gets its elements from another array."""
+    is given. One with strides gets its elements from another array, in which they are where some of them stay."""
     if out is None:
         made = array.new(shape)
         return _arrays.describe(made, writable=True), lambda: _arrays.given_back(x, made)
     target = check_out(x, array, out, shape, operation)
     if _arrays.is_dense(target):
         return target, lambda: out
-    dense = _arrays.describe(array.new(shape), writable=True)
+    on = None if array.device is None else queue
+    dense = _arrays.describe(_faro.run(out, COPY, None, None, on) if keeps else array.new(shape), writable=True)
     spread = view(shape, dense.strides, target.strides, 0, array.itemsize, options_for(array.device))
 
     def finished() -> Any:
@@ -467,13 +489,14 @@ def run(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
         return _by_operation(x, op, argument)
     np = _arrays.numpy()
     if np is not None and isinstance(x, OF_NUMBERS) and out is None:
-        return _faro.run(np.asarray(x), op, argument, None, stream)
+        return _faro.run(_arrays.as_array(x, "read an array"), op, argument, None, stream)
     array = _arrays.describe(x)
-    queue = stream_of(array, stream, "run")
+    operation = _NAMES[op]
+    queue = stream_of(array, stream, operation)
     if isinstance(argument, list):
         argument = tuple(argument)
     handle, shape = _plan_on(op, array.shape, array.strides, array.itemsize, argument, array.device)
-    target, finished = result_of(x, array, out, shape, "run", queue)
+    target, finished = result_of(x, array, out, shape, operation, queue)
     move(handle, array, array.address, target.address, queue)
     return finished()
 

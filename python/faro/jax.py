@@ -35,8 +35,29 @@ for _platform, _handler in zip(("cpu", "CUDA"), _faro.xla_handlers()):
     _jax.ffi.register_ffi_target(_TARGET, _handler, platform=_platform)
 
 
-def _shaped(shape: Sequence[int], dtype: Any) -> Any:
-    return _jax.core.ShapedArray(tuple(shape), dtype)
+def _shaped(shape: Sequence[int], dtype: Any, *arrays: Any) -> Any:
+    """Within shard_map a result varies along the mesh's axes as the first of its arrays does."""
+    if not arrays or not _varying(arrays[0]):
+        return _jax.core.ShapedArray(tuple(shape), dtype)
+    whole = arrays[0].sharding.update(spec=_jax.sharding.PartitionSpec(*(None for _ in shape)))
+    return arrays[0].update(shape=tuple(shape), dtype=dtype, weak_type=False, sharding=whole)
+
+
+def _varying(kind: Any) -> frozenset[Any]:
+    """The axes of a mesh along which an array of this type varies, within shard_map; newer and older names."""
+    marks = getattr(kind, "manual_axis_type", None)
+    return marks.varying if marks is not None else getattr(kind, "vma", frozenset())
+
+
+def _vary_alike(*arrays: Any) -> list[Any]:
+    """All of them along the axes of any."""
+    along = [_varying(_jax.typeof(x)) if hasattr(_jax, "typeof") else frozenset() for x in arrays]
+    axes: frozenset[Any] = frozenset().union(*along)
+    return [_made_varying(x, tuple(axes - own)) if axes - own else x for x, own in zip(arrays, along)]
+
+
+def _made_varying(x: Any, axes: tuple[Any, ...]) -> Any:
+    return _jax.lax.pcast(x, axes, to="varying") if hasattr(_jax.lax, "pcast") else _jax.lax.pvary(x, axes)
 
 
 def _primitive(name: str, shape_of: Any, lower: Any) -> Any:
@@ -61,7 +82,7 @@ def _compiled(made: Any, how: tuple[Any, ...]) -> Any:
 
 
 def _move_shape(x: Any, *, move: str, back: str, before: tuple[int, ...], after: tuple[int, ...], batch: bool) -> Any:
-    return _shaped(x.shape[:1] + after if batch else after, x.dtype)
+    return _shaped(x.shape[:1] + after if batch else after, x.dtype, x)
 
 
 def _lower_move(ctx: Any, x: Any, *, move: str, back: str, before: Any, after: Any, batch: bool) -> Any:
@@ -181,7 +202,7 @@ def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
 def _text_moves(text: str, inverse: bool, shape: tuple[int, ...]) -> tuple[str, str, tuple[int, ...]]:
     """There, back, and the shape there; sizes that a text leaves to the array are said."""
     after = _run._plan_text(shape, _arrays.dense_strides(shape, 1), 1, (text, inverse), _run.options("cpu"))[1]
-    said = text if "->" in text else maps.parse(text, shape or (1,)).text
+    said = _run.sized_pattern(text, shape, inverse) if "->" in text else maps.parse(text, shape or (1,)).text
     there, back = said, _run._inverse_text(said)
     return (f"text {back}", f"text {there}", after) if inverse else (f"text {there}", f"text {back}", after)
 
@@ -253,7 +274,7 @@ def rearrange(x: Any, pattern: str, *, inverse: bool = False, **lengths: int) ->
 
 
 def _take_shape(x: Any, index: Any, *, axis: int) -> Any:
-    return _shaped(x.shape[:axis] + index.shape + x.shape[axis + 1 :], x.dtype)
+    return _shaped(x.shape[:axis] + index.shape + x.shape[axis + 1 :], x.dtype, x)
 
 
 def _lower_take(ctx: Any, x: Any, index: Any, *, axis: int) -> Any:
@@ -261,7 +282,7 @@ def _lower_take(ctx: Any, x: Any, index: Any, *, axis: int) -> Any:
 
 
 def _add_shape(values: Any, index: Any, base: Any, *, axis: int) -> Any:
-    return _shaped(base.shape, base.dtype)
+    return _shaped(base.shape, base.dtype, values)
 
 
 def _lower_add(ctx: Any, values: Any, index: Any, base: Any, *, axis: int) -> Any:
@@ -358,8 +379,8 @@ def take(x: Any, index: Any, axis: int = 0) -> Any:
     >>> faro.jax.take(jnp.array([5, 6, 7]), jnp.array([2, 2, 0])).tolist()
     [7, 7, 5]
     """
-    x = _jnp.asarray(x)
-    return _take.bind(x, _indices(index, "take"), axis=_run.axis_of(axis, x.ndim, "take"))
+    x, index = _vary_alike(_jnp.asarray(x), _indices(index, "take"))
+    return _take.bind(x, index, axis=_run.axis_of(axis, x.ndim, "take"))
 
 
 def add_rows(values: Any, index: Any, rows: int, axis: int = 0) -> Any:
@@ -375,7 +396,7 @@ def add_rows(values: Any, index: Any, rows: int, axis: int = 0) -> Any:
     if values.shape[k : k + index.ndim] != index.shape:
         refuse("add_rows", f"values of shape {values.shape} and indices of {index.shape}", "a value for each index")
     shape = values.shape[:k] + (int(rows),) + values.shape[k + index.ndim :]
-    return _add.bind(values, index, _jnp.zeros(shape, values.dtype), axis=k)
+    return _add.bind(*_vary_alike(values, index, _jnp.zeros(shape, values.dtype)), axis=k)
 
 
 # --- arrays that are sharded over a mesh

@@ -159,12 +159,22 @@ def _differentiable(name: str, keep: Any, back: Any) -> None:
     def setup(ctx: Any, inputs: Any, output: Any) -> None:
         keep(ctx, *inputs)
 
+    def setup_function(ctx: Any, inputs: Any, output: Any) -> None:
+        keep(ctx, *inputs)
+        ctx.how = tuple(None if _torch.is_tensor(given) else given for given in inputs[1:])
+        ctx.save_for_forward(*filter(_torch.is_tensor, inputs[1:]))
+
+    def forward_mode(ctx: Any, tangent: Any, *_: Any) -> Any:
+        tensors = iter(ctx.saved_tensors)
+        return _call(name, tangent, *(next(tensors) if given is None else given for given in ctx.how))
+
     operator = getattr(_ops, name)
     _torch.library.register_autograd(f"faro::{name}", back, setup_context=setup)
     body = {
         "forward": staticmethod(lambda *arguments: operator(*arguments)),
-        "setup_context": staticmethod(setup),
+        "setup_context": staticmethod(setup_function),
         "backward": staticmethod(back),
+        "jvp": staticmethod(forward_mode),  # all are linear in their first array
     }
     _FUNCTIONS[name] = type(f"_{name}", (_torch.autograd.Function,), body)
 
@@ -199,14 +209,14 @@ def _keep_permute(ctx: Any, x: Any, map: str, inverse: bool, batch_dims: int) ->
 
 def _back_permute(ctx: Any, g: Any) -> Any:
     # A text may take its sizes from the shape that it was given: the way back is told the same sizes.
-    said = _sized(ctx.map, tuple(int(e) for e in ctx.shape[ctx.batch_dims :]))
+    said = _sized(ctx.map, tuple(int(e) for e in ctx.shape[ctx.batch_dims :]), ctx.inverse)
     return _call("permute", g, said, not ctx.inverse, ctx.batch_dims).reshape(ctx.shape), None, None, None
 
 
 @functools.lru_cache(maxsize=1024)
-def _sized(map: str, shape: tuple[int, ...]) -> str:
+def _sized(map: str, shape: tuple[int, ...], inverse: bool) -> str:
     if "->" in map:
-        return map
+        return _run.sized_pattern(map, shape, inverse)
     return maps.parse(map, shape).text
 
 

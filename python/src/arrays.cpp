@@ -2,7 +2,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "dlpack.hpp"
 #include "plan_handle.hpp"
@@ -27,10 +29,18 @@ class BufferHandle {
   Py_buffer buffer_{};
 };
 
-// (address, shape, strides in bytes, itemsize, read only); the handle keeps the buffer.
+// (address, shape, strides in bytes, itemsize, read only); the handle keeps the buffer. What is dense may
+// come without strides, whatever was asked for: those of ctypes do.
 nb::tuple facts_of(const BufferHandle& buffer) {
+  std::vector<Py_ssize_t> dense(static_cast<std::size_t>(buffer->ndim));
+  Py_ssize_t bytes = buffer->itemsize;
+  for (std::size_t axis = dense.size(); buffer->strides == nullptr && axis-- > 0;) {
+    dense[axis] = bytes;
+    bytes *= buffer->shape[axis];
+  }
+  const Py_ssize_t* const strides = buffer->strides != nullptr ? buffer->strides : dense.data();
   return nb::make_tuple(reinterpret_cast<std::uintptr_t>(buffer->buf), tuple_of(buffer->shape, buffer->ndim),
-                        tuple_of(buffer->strides, buffer->ndim), buffer->itemsize, buffer->readonly != 0);
+                        tuple_of(strides, buffer->ndim), buffer->itemsize, buffer->readonly != 0);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "array_memory.hpp"
 #include "dlpack.hpp"
 #include "numpy_arrays.hpp"
 #include "plan_cache.hpp"
@@ -521,6 +522,11 @@ void bind_calls(nb::module_& module) {
     session().other = other.release().ptr();
   });
   module.def("set_numpy", &set_numpy);
+  module.def("new_ndarray", [](const std::vector<Py_ssize_t>& shape, nb::handle dtype) {
+    return new_ndarray(shape.data(), shape.size(), dtype.ptr());
+  });
+  module.def("keep_memory", &keep_memory);
+  module.def("kept_memory", &kept_memory);
   module.def("clear_plans", [] { session().cache.clear(); });
   module.def("cached_plans", [] { return session().cache.size(); });
 }

@@ -89,8 +89,9 @@ void bind_maps(nb::module_& module) {
   module.def(
       "map_parse",
       [](const std::string& text, const std::vector<std::uint64_t>& shape) {
+        const char* const said = c_text(text);
         return made_map([&](faro_map** map) {
-          return faro_map_parse(text.c_str(), static_cast<int>(shape.size()), shape.data(), map);
+          return faro_map_parse(said, static_cast<int>(shape.size()), shape.data(), map);
         });
       },
       "text"_a, "shape"_a);
@@ -128,12 +129,12 @@ void bind_maps(nb::module_& module) {
   });
   module.def("catalogue", [] { return told([](char** text) { return faro_map_catalogue(text); }); });
   module.def("emit", [](const MapHandle& map, const std::string& options) {
-    return told([&](char** text) { return faro_emit(map.map.get(), options.c_str(), text); });
+    return told([&](char** text) { return faro_emit(map.map.get(), c_text(options), text); });
   });
   module.def("layout", [](std::uint64_t rows, std::uint64_t columns, std::uint64_t element_bytes,
                           const std::string& accesses, std::uint64_t seed) {
     return told(
-        [&](char** text) { return faro_layout(rows, columns, element_bytes, accesses.c_str(), seed, text); });
+        [&](char** text) { return faro_layout(rows, columns, element_bytes, c_text(accesses), seed, text); });
   });
   module.def("synth", [](const std::string& request) {
     // Ctrl-C ends a search: what Python raised is raised when it has ended.
@@ -141,11 +142,12 @@ void bind_maps(nb::module_& module) {
       const nb::gil_scoped_acquire held;
       return PyErr_CheckSignals() == 0 ? 1 : 0;
     };
+    const char* const asked = c_text(request);
     char* json = nullptr;
     faro_status status = FARO_OK;
     {
       nb::gil_scoped_release released;
-      status = faro_synth(request.c_str(), keep_on, nullptr, &json);
+      status = faro_synth(asked, keep_on, nullptr, &json);
     }
     if (PyErr_Occurred() != nullptr) {
       faro_free(json);
@@ -155,7 +157,7 @@ void bind_maps(nb::module_& module) {
     return taken(json);
   });
   module.def("simulate", [](const std::string& request) {
-    return told([&](char** text) { return faro_simulate(request.c_str(), text); });
+    return told([&](char** text) { return faro_simulate(c_text(request), text); });
   });
 }
 

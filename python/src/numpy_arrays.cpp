@@ -1,9 +1,12 @@
 #include "numpy_arrays.hpp"
 
+#include <cstdint>
+#include <cstring>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "array_memory.hpp"
 #include "status.hpp"
 
 namespace faro::python {
@@ -22,13 +25,50 @@ struct NumPyArray {
 constexpr int kWritable = 0x0400;
 
 // PyArray_NewFromDescr, number 94 of the table; it takes the reference to the type.
-using NewFromDescr = PyObject* (*)(PyTypeObject*, PyObject*, int, const Py_ssize_t*, const Py_ssize_t*, void*, int,
-                                   PyObject*);
+using NewFromDescr = PyObject* (*)(PyTypeObject*, PyObject*, int, const Py_ssize_t*, const Py_ssize_t*, void*,
+                                   int, PyObject*);
 constexpr std::size_t kNewFromDescr = 94;
+
+// PyDataMem_Handler, and PyDataMem_SetHandler, number 304 of the table since NumPy 1.22: the former one, for
+// the next.
+struct MemoryHandler {
+  char name[127] = "faro";
+  std::uint8_t version = 1;
+  void* context = nullptr;
+  void* (*allocate)(void*, std::size_t) = nullptr;
+  void* (*allocate_cleared)(void*, std::size_t, std::size_t) = nullptr;
+  void* (*reallocate)(void*, void*, std::size_t) = nullptr;
+  void (*release)(void*, void*, std::size_t) = nullptr;
+};
+using SetHandler = PyObject* (*)(PyObject*);
+constexpr std::size_t kSetHandler = 304;
+
+void* allocate_array(void*, std::size_t bytes) { return take_memory(bytes); }
+
+void* allocate_cleared_array(void*, std::size_t count, std::size_t bytes) {
+  if (bytes != 0 && count > PTRDIFF_MAX / bytes) return nullptr;
+  void* const made = take_memory(count * bytes);
+  if (made != nullptr) std::memset(made, 0, count * bytes);
+  return made;
+}
+
+void* reallocate_array(void*, void* array, std::size_t bytes) {
+  const std::size_t before = array == nullptr ? 0 : memory_behind(array);
+  if (array != nullptr && bytes <= before) return array;
+  void* const made = take_memory(bytes);
+  if (made == nullptr) return nullptr;
+  if (array != nullptr) std::memcpy(made, array, before);
+  give_memory(array);
+  return made;
+}
+
+void release_array(void*, void* array, std::size_t) { give_memory(array); }
 
 struct NumPy {
   PyTypeObject* ndarray = nullptr;  // null: not loaded, or not as it should be
   NewFromDescr make = nullptr;
+  SetHandler set_handler = nullptr;  // null: large arrays have NumPy's memory, too
+  PyObject* handler = nullptr;
   std::mutex mutex;
   std::vector<ElementType> types;  // with a reference to each
 };
@@ -72,12 +112,18 @@ bool set_numpy(nb::object ndarray, nb::handle functions, nb::handle shown, nb::t
     return false;
   }
   const NumPyArray& array = fields_of(shown);
-  const bool is_as_told = reinterpret_cast<std::uintptr_t>(array.data) == nb::cast<std::uintptr_t>(facts[0]) &&
-                          is_tuple_of(facts[1], array.shape, array.ndim) &&
-                          is_tuple_of(facts[2], array.strides, array.ndim) && array.dtype == facts[3].ptr() &&
-                          (array.flags & kWritable) != 0;
+  const bool is_as_told =
+      reinterpret_cast<std::uintptr_t>(array.data) == nb::cast<std::uintptr_t>(facts[0]) &&
+      is_tuple_of(facts[1], array.shape, array.ndim) && is_tuple_of(facts[2], array.strides, array.ndim) &&
+      array.dtype == facts[3].ptr() && (array.flags & kWritable) != 0;
   if (!is_as_told) return false;
   np.make = reinterpret_cast<NewFromDescr>(table[kNewFromDescr]);
+  static MemoryHandler handler{.allocate = allocate_array,
+                               .allocate_cleared = allocate_cleared_array,
+                               .reallocate = reallocate_array,
+                               .release = release_array};
+  np.handler = PyCapsule_New(&handler, "mem_handler", nullptr);
+  if (np.handler != nullptr) np.set_handler = reinterpret_cast<SetHandler>(table[kSetHandler]);
   np.ndarray = reinterpret_cast<PyTypeObject*>(ndarray.release().ptr());
   return true;
 }
@@ -120,9 +166,26 @@ ElementType element_type(PyObject* dtype) {
 
 nb::object new_ndarray(const Py_ssize_t* shape, std::size_t axes, PyObject* dtype) {
   const NumPy& np = numpy();
-  Py_INCREF(dtype);
-  PyObject* const made =
-      np.make(np.ndarray, dtype, static_cast<int>(axes), shape, nullptr, nullptr, 0, nullptr);
+  const auto make = [&] {
+    Py_INCREF(dtype);
+    return np.make(np.ndarray, dtype, static_cast<int>(axes), shape, nullptr, nullptr, 0, nullptr);
+  };
+  auto bytes = static_cast<double>(element_type(dtype).bytes);
+  for (std::size_t axis = 0; axis < axes; ++axis) bytes *= static_cast<double>(shape[axis]);
+  PyObject* made = nullptr;
+  if (np.set_handler == nullptr || bytes < static_cast<double>(kLeastKeptBytes)) {
+    made = make();
+  } else {
+    const nb::object before = nb::steal(np.set_handler(np.handler));
+    if (!before.is_valid()) nb::raise_python_error();
+    made = make();
+    PyObject* type = nullptr;
+    PyObject* value = nullptr;
+    PyObject* trace = nullptr;
+    PyErr_Fetch(&type, &value, &trace);  // of a failure: what follows must not see it
+    const nb::object ours = nb::steal(np.set_handler(before.ptr()));
+    PyErr_Restore(type, value, trace);
+  }
   if (made == nullptr) nb::raise_python_error();
   return nb::steal(made);
 }

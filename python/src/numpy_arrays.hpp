@@ -1,8 +1,8 @@
 // NumPy's arrays, read and made without Python code: what a call of a small array costs is mostly this.
 //
-// NumPy's binary interface promises where an array keeps its address, shape and strides (ndarraytypes.h, unchanged
-// since 1.0), and a table of functions. Neither needs NumPy to build against. set_numpy() reads an array that it is shown
-// and compares; where anything differs, arrays of NumPy go the long way, by Python.
+// NumPy's binary interface promises where an array keeps its address, shape and strides (ndarraytypes.h,
+// unchanged since 1.0), and a table of functions. Neither needs NumPy to build against. set_numpy() reads an
+// array that it is shown and compares; where anything differs, arrays of NumPy go the long way, by Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -27,12 +27,12 @@ struct HostArray {
 struct ElementType {
   PyObject* dtype = nullptr;  // kept for the life of the process
   Py_ssize_t bytes = 0;
-  bool is_index = false;    // whole numbers of 4 or 8 bytes in this machine's order
+  bool is_index = false;  // whole numbers of 4 or 8 bytes in this machine's order
   bool is_signed = false;
 };
 
-/// Takes numpy.ndarray, the capsule of numpy's functions, and an array with what Python says of it: (address, shape,
-/// strides, dtype). Returns whether arrays can be read directly.
+/// Takes numpy.ndarray, the capsule of numpy's functions, and an array with what Python says of it: (address,
+/// shape, strides, dtype). Returns whether arrays can be read directly.
 bool set_numpy(nb::object ndarray, nb::handle functions, nb::handle shown, nb::tuple facts);
 
 /// Whether it is an array that host_array() reads: exactly numpy.ndarray, no subclass.
@@ -44,7 +44,8 @@ HostArray host_array(nb::handle array) noexcept;
 /// Errors: FaroValueError for elements that are references to objects.
 ElementType element_type(PyObject* dtype);
 
-/// numpy.empty(shape, dtype). Throws what NumPy raises.
+/// numpy.empty(shape, dtype), in memory that is kept for it where it is large (array_memory.hpp). Throws what
+/// NumPy raises.
 nb::object new_ndarray(const Py_ssize_t* shape, std::size_t axes, PyObject* dtype);
 
 /// Whether rows follow one another without gaps.

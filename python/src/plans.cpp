@@ -138,7 +138,7 @@ void bind_plans(nb::module_& module) {
              return told([&](char** text) { return faro_plan_svg(self.plan.get(), text); });
            })
       .def("save", [](const PlanHandle& self,
-                      const std::string& path) { check(faro_plan_save(self.plan.get(), path.c_str())); })
+                      const std::string& path) { check(faro_plan_save(self.plan.get(), c_text(path))); })
       .def("to_bytes", [](const PlanHandle& self) {
         void* data = nullptr;
         std::uint64_t size = 0;
@@ -157,9 +157,10 @@ void bind_plans(nb::module_& module) {
       [](const std::string& text, const Shape& shape, const std::optional<Strides>& strides,
          std::uint64_t element_bytes, const Options& options) {
         if (strides) require_same_rank(shape, *strides);
+        const char* const said = c_text(text);
         return made_plan([&](faro_plan** plan) {
-          return faro_plan_array(text.c_str(), rank_of(shape), shape.data(),
-                                 strides ? strides->data() : nullptr, element_bytes, &options.value, plan);
+          return faro_plan_array(said, rank_of(shape), shape.data(), strides ? strides->data() : nullptr,
+                                 element_bytes, &options.value, plan);
         });
       },
       nb::arg("text"), nb::arg("shape"), nb::arg("strides").none(), nb::arg("element_bytes"),
@@ -194,7 +195,8 @@ void bind_plans(nb::module_& module) {
         [&](faro_plan** plan) { return faro_plan_from_bytes(data, size, &options.value, plan); });
   });
   module.def("plan_load", [](const std::string& path, const Options& options) {
-    return made_plan([&](faro_plan** plan) { return faro_plan_load(path.c_str(), &options.value, plan); });
+    const char* const named = c_text(path);
+    return made_plan([&](faro_plan** plan) { return faro_plan_load(named, &options.value, plan); });
   });
 }
 

@@ -1,11 +1,13 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "plan_handle.hpp"
@@ -42,6 +44,22 @@ struct CombinePlanHandle {
   std::unique_ptr<faro_combine_plan, CombinePlanDeleter> plan;
 };
 
+struct SegmentsPlanDeleter {
+  void operator()(faro_segments_plan* plan) const { faro_segments_plan_destroy(plan); }
+};
+
+struct SegmentsPlanHandle {
+  std::unique_ptr<faro_segments_plan, SegmentsPlanDeleter> plan;
+};
+
+struct DispatchPlanDeleter {
+  void operator()(faro_dispatch_plan* plan) const { faro_dispatch_plan_destroy(plan); }
+};
+
+struct DispatchPlanHandle {
+  std::unique_ptr<faro_dispatch_plan, DispatchPlanDeleter> plan;
+};
+
 struct RowPlanHandle {
   std::unique_ptr<faro_row_plan, RowPlanDeleter> plan;
 };
@@ -56,6 +74,14 @@ struct NetworkPlanHandle {
 
 const void* in_of(std::uintptr_t address) { return reinterpret_cast<const void*>(address); }
 void* out_of(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+// Of a plan's device, or with a negative one of the host.
+faro_options options_of(int device) {
+  faro_options options{};
+  options.engine = device < 0 ? FARO_CPU : FARO_CUDA;
+  options.device = device + 1;
+  return options;
+}
 
 }  // namespace
 
@@ -93,16 +119,14 @@ void bind_rows(nb::module_& module) {
                       out_of(out));
     });
   });
-  // "take" with a fill or none, "put", or "add" of numbers; on a device, and its entries' address is the
-  // first run's.
+  // "take" with a fill or none, "put", or "add" of numbers; on a device, where its entries' address is the
+  // first run's, or with a negative one on the host.
   nb::class_<RowPlanHandle>(module, "RowPlan")
       .def_static(
           "make",
           [](const std::string& kind, const Rows& rows, const nb::object& fill, int number, int sums,
              int device, std::uint64_t repeats) {
-            faro_options options{};
-            options.engine = FARO_CUDA;
-            options.device = device + 1;
+            faro_options options = options_of(device);
             options.repeats = repeats;
             const bool filled = !fill.is_none();
             const nb::bytes bytes = filled ? nb::cast<nb::bytes>(fill) : nb::bytes("", 0);
@@ -132,6 +156,20 @@ void bind_rows(nb::module_& module) {
               std::uintptr_t workspace, std::uint64_t bytes, std::uintptr_t stream) {
              check(faro_row_plan_run_in_workspace(self.plan.get(), in_of(entries), in_of(in), out_of(out),
                                                   out_of(workspace), bytes, out_of(stream)));
+           })
+      // Of (input, output, bytes of a row). Null entries: the plan's. Null memory: none is lent.
+      .def("run_columns",
+           [](const RowPlanHandle& self, std::uintptr_t entries,
+              const std::vector<std::tuple<std::uintptr_t, std::uintptr_t, std::uint64_t>>& columns,
+              std::uintptr_t workspace, std::uint64_t bytes, std::uintptr_t stream) {
+             std::vector<faro_row_column> moved;
+             moved.reserve(columns.size());
+             for (const auto& [in, out, row_bytes] : columns)
+               moved.push_back({.in = in_of(in), .out = out_of(out), .row_bytes = row_bytes});
+             do_unlocked([&] {
+               return faro_row_plan_run_columns(self.plan.get(), in_of(entries), moved.data(), moved.size(),
+                                                out_of(workspace), bytes, out_of(stream));
+             });
            })
       .def("workspace_bytes",
            [](const RowPlanHandle& self) {
@@ -217,24 +255,91 @@ void bind_rows(nb::module_& module) {
                           out_of(out));
     });
   });
-  module.def("taken_offsets",
-             [](const Rows& offsets, const Rows& from, std::uint64_t element_bytes, std::uintptr_t out) {
+  module.def("dispatch", [](const Rows& places, std::uint64_t keys_per_row, const Rows& taken,
+                            std::uintptr_t in, std::uintptr_t out) {
+    do_unlocked(
+        [&] { return faro_dispatch(&places.value, keys_per_row, &taken.value, in_of(in), out_of(out)); });
+  });
+  nb::class_<DispatchPlanHandle>(module, "DispatchPlan")
+      .def_static("make",
+                  [](const Rows& places, std::uint64_t keys_per_row, const Rows& taken, int device) {
+                    faro_dispatch_plan* plan = nullptr;
+                    do_unlocked([&] {
+                      return faro_dispatch_plan_make(&places.value, keys_per_row, &taken.value, device + 1,
+                                                     &plan);
+                    });
+                    DispatchPlanHandle handle;
+                    handle.plan.reset(plan);
+                    return handle;
+                  })
+      .def("run",
+           [](const DispatchPlanHandle& self, std::uintptr_t in, std::uintptr_t out, std::uintptr_t stream) {
+             check(faro_dispatch_plan_run(self.plan.get(), in_of(in), out_of(out), out_of(stream)));
+           })
+      .def("check", [](const DispatchPlanHandle& self, std::uintptr_t stream) {
+        do_unlocked([&] { return faro_dispatch_plan_check(self.plan.get(), out_of(stream)); });
+      });
+  // (n, k, type of numbers, modulus) and (n, k, bytes of an element); a negative device is the host.
+  module.def("permute_negacyclic",
+             [](std::uint64_t n, std::int64_t k, int number, std::uint64_t modulus, std::uintptr_t in,
+                std::uintptr_t out, std::uint64_t bytes, int device, int threads, std::uintptr_t stream) {
+               faro_options options = options_of(device);
+               options.threads = threads;
                do_unlocked([&] {
-                 return faro_taken_offsets(&offsets.value, &from.value, element_bytes,
-                                           reinterpret_cast<std::int64_t*>(out));
+                 return faro_permute_negacyclic(n, k, static_cast<faro_number>(number), modulus, in_of(in),
+                                                out_of(out), bytes, &options, out_of(stream));
                });
              });
-  module.def("take_segments",
-             [](const Rows& offsets, const Rows& from, std::uint64_t element_bytes, std::uintptr_t in,
-                std::uint64_t in_bytes, std::uintptr_t out, std::uint64_t out_bytes) {
+  module.def("permute_evaluations",
+             [](std::uint64_t n, std::int64_t k, std::uint64_t element_bytes, std::uintptr_t in,
+                std::uintptr_t out, std::uint64_t bytes, int device, int threads, std::uintptr_t stream) {
+               faro_options options = options_of(device);
+               options.threads = threads;
                do_unlocked([&] {
-                 return faro_take_segments(&offsets.value, &from.value, element_bytes, in_of(in), in_bytes,
-                                           out_of(out), out_bytes);
+                 return faro_permute_evaluations(n, k, element_bytes, in_of(in), out_of(out), bytes, &options,
+                                                 out_of(stream));
                });
              });
+  nb::class_<SegmentsPlanHandle>(module, "SegmentsPlan")
+      .def_static("make",
+                  [](const Rows& offsets, const Rows& from, std::uint64_t element_bytes, int device) {
+                    const faro_options options = options_of(device);
+                    faro_segments_plan* plan = nullptr;
+                    do_unlocked([&] {
+                      return faro_segments_plan_make(&offsets.value, &from.value, element_bytes, &options,
+                                                     &plan);
+                    });
+                    SegmentsPlanHandle handle;
+                    handle.plan.reset(plan);
+                    return handle;
+                  })
+      .def("elements",
+           [](const SegmentsPlanHandle& self) {
+             std::uint64_t elements = 0;
+             check(faro_segments_plan_elements(self.plan.get(), &elements));
+             return elements;
+           })
+      .def("offsets",
+           [](const SegmentsPlanHandle& self, std::uint64_t in_bytes, std::uintptr_t to,
+              std::uintptr_t stream) {
+             check(faro_segments_plan_offsets(self.plan.get(), in_bytes, reinterpret_cast<std::int64_t*>(to),
+                                              out_of(stream)));
+           })
+      .def("run",
+           [](const SegmentsPlanHandle& self, std::uintptr_t in, std::uint64_t in_bytes, std::uintptr_t out,
+              std::uint64_t out_bytes, std::uintptr_t offsets, std::uintptr_t stream) {
+             do_unlocked([&] {
+               return faro_segments_plan_run(self.plan.get(), in_of(in), in_bytes, out_of(out), out_bytes,
+                                             reinterpret_cast<std::int64_t*>(offsets), nullptr, 0,
+                                             out_of(stream));
+             });
+           })
+      .def("check", [](const SegmentsPlanHandle& self, std::uintptr_t stream) {
+        do_unlocked([&] { return faro_segments_plan_check(self.plan.get(), out_of(stream)); });
+      });
   module.def("network_explain", [](const std::string& program, int bits, const std::string& element) {
     return told(
-        [&](char** text) { return faro_network_explain(program.c_str(), bits, element.c_str(), text); });
+        [&](char** text) { return faro_network_explain(c_text(program), bits, c_text(element), text); });
   });
   nb::class_<NetworkPlanHandle>(module, "NetworkPlan")
       .def_static("make",
@@ -246,9 +351,9 @@ void bind_rows(nb::module_& module) {
                     options.device = device;
                     options.batch = batch;
                     faro_network_plan* plan = nullptr;
-                    do_unlocked([&] {
-                      return faro_network_plan_make(program.c_str(), bits, element.c_str(), &options, &plan);
-                    });
+                    const char* const said = c_text(program);
+                    const char* const of = c_text(element);
+                    do_unlocked([&] { return faro_network_plan_make(said, bits, of, &options, &plan); });
                     NetworkPlanHandle handle;
                     handle.plan.reset(plan);
                     return handle;

@@ -106,15 +106,20 @@ void bind_shards(nb::module_& module) {
   module.def("shard_plan_text", [](const std::string& text, const std::vector<std::uint64_t>& shape,
                                    std::uint64_t element_bytes, const Cuts& cuts) {
     const auto& [ranks, rank, in, out] = cuts;
-    return made_shard_plan([&, ranks = ranks, rank = rank, &in = in, &out = out](faro_shard_plan** plan) {
-      return faro_shard_plan_text(text.c_str(), static_cast<int>(shape.size()), shape.data(), element_bytes,
-                                  ranks, rank, in.c_str(), out.c_str(), plan);
+    const char* const said = c_text(text);
+    const char* const before = c_text(in);
+    const char* const after = c_text(out);
+    return made_shard_plan([&, ranks = ranks, rank = rank](faro_shard_plan** plan) {
+      return faro_shard_plan_text(said, static_cast<int>(shape.size()), shape.data(), element_bytes, ranks,
+                                  rank, before, after, plan);
     });
   });
   module.def("shard_plan_map", [](const MapHandle& map, std::uint64_t element_bytes, const Cuts& cuts) {
     const auto& [ranks, rank, in, out] = cuts;
-    return made_shard_plan([&, ranks = ranks, rank = rank, &in = in, &out = out](faro_shard_plan** plan) {
-      return faro_shard_plan_map(map.map.get(), element_bytes, ranks, rank, in.c_str(), out.c_str(), plan);
+    const char* const before = c_text(in);
+    const char* const after = c_text(out);
+    return made_shard_plan([&, ranks = ranks, rank = rank](faro_shard_plan** plan) {
+      return faro_shard_plan_map(map.map.get(), element_bytes, ranks, rank, before, after, plan);
     });
   });
 }

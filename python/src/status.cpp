@@ -39,6 +39,11 @@ void refuse(const char* operation, const std::string& got, const std::string& wa
   raise(FARO_VALUE, message.c_str(), operation, got.c_str(), wanted.c_str(), remedy.c_str());
 }
 
+const char* c_text(const std::string& text) {
+  if (text.find('\0') != std::string::npos) refuse("read a text", "a zero byte within it", "text");
+  return text.c_str();
+}
+
 nb::str taken(char* text) {
   struct Freed {
     char* text;

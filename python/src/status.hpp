@@ -21,8 +21,8 @@ void check(faro_status status);
 [[noreturn]] void refuse(const char* operation, const std::string& got, const std::string& wanted,
                          const std::string& remedy = {});
 
-/// Does long work without the interpreter's lock: other Python threads run, and Ctrl-C ends what runs on the CPU.
-/// `work` gives a status. Throws what Python raised meanwhile, or what went wrong.
+/// Does long work without the interpreter's lock: other Python threads run, and Ctrl-C ends what runs on the
+/// CPU. `work` gives a status. Throws what Python raised meanwhile, or what went wrong.
 template <typename Work>
 void do_unlocked(const Work& work) {
   const auto keep_on = [](void*) {
@@ -39,6 +39,10 @@ void do_unlocked(const Work& work) {
   if (PyErr_Occurred() != nullptr) nb::raise_python_error();
   check(status);
 }
+
+/// A text for the library, which reads it to its first zero. Throws where there is one within: under the
+/// interpreter's lock, so before it is released.
+const char* c_text(const std::string& text);
 
 /// A text of the library's, which is freed.
 nb::str taken(char* text);

@@ -198,7 +198,7 @@ def test_structures():
     points["x"], points["y"] = np.arange(7), -np.arange(7)
     same(faro.aos_to_soa(points), np.stack([points["x"], points["y"]]))
     same(faro.aos_to_soa(points[::-2]), np.stack([points["x"][::-2], points["y"][::-2]]))
-    with pytest.raises(faro.FaroValueError, match="fields of one type"):
+    with pytest.raises(faro.FaroValueError, match="fields of numbers of one type"):
         faro.aos_to_soa(np.zeros(3, [("x", "f4"), ("y", "f8")]))
 
 

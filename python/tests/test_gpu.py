@@ -139,11 +139,223 @@ def test_routing(keys_per_row):
     used = len(host.rows)
     assert torch.equal(there.rows.cpu()[:used], torch.from_numpy(host.rows)) and (there.rows[used:] == -1).all()
     sent = faro.take(x, there.rows, 0, fill=0)
+    assert torch.equal(faro.dispatch(x, there, check=True), sent)
     back = faro.combine(sent, there, weights, check=True)
     same = faro.combine(faro.take(x.cpu().numpy(), host.rows, 0, fill=0), host, weights.cpu().numpy())
     assert back.cpu().numpy().tobytes() == same.tobytes()
     with pytest.raises(faro.FaroValueError, match="position"):
         faro.route(keys + buckets, buckets, check=True)
+
+
+@pytest.mark.parametrize("kind", [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64])
+def test_columns(kind):
+    rows, taken = 100, 3000
+    dtypes = [torch.int8, torch.bfloat16, torch.float32, torch.float64]
+    table = {f"{d} {w}": torch.randint(0, 99, (rows, w), device="cuda").to(d) for d in dtypes for w in (1, 3, 16, 500)}
+    index = torch.randint(0, rows, (taken,), device="cuda").to(kind)
+    got = faro.take_columns(table, index, check=True)
+    outs = {name: torch.empty_like(x) for name, x in got.items()}
+    assert faro.take_columns(table, index, out=outs)[f"{torch.int8} 1"] is outs[f"{torch.int8} 1"]
+    for name, x in table.items():
+        wanted = torch.index_select(x, 0, index.long())
+        assert torch.equal(got[name], wanted) and torch.equal(outs[name], wanted)
+    index[:] = -1 if kind.is_signed else 0
+    index[5] = 7
+    filled_in = faro.take_columns(table, index, fill=3)
+    for name, x in table.items():
+        assert torch.equal(filled_in[name][5], x[7]) and (not kind.is_signed or (filled_in[name][:5] == 3).all())
+    order = torch.randperm(rows, device="cuda").to(kind)
+    put = faro.put_columns({n: torch.zeros_like(x) for n, x in table.items()}, order, table, check=True)
+    sums = faro.add_columns({n: x.clone() for n, x in table.items()}, order, table, check=True)
+    for name, x in table.items():
+        there = torch.zeros_like(x).index_copy(0, order.long(), x)
+        assert torch.equal(put[name], there) and torch.equal(sums[name], x + there)
+
+
+def test_wrong_columns():
+    a, b = filled((10, 4)), filled((10,), torch.int64)
+    with pytest.raises(faro.FaroValueError, match="position 1"):
+        faro.take_columns([a, b], torch.tensor([0, 10], device="cuda"), check=True)
+    with pytest.raises(faro.FaroValueError, match="twice"):
+        faro.put_columns([a.clone(), b.clone()], torch.tensor([1, 1], device="cuda"), [a[:2], b[:2]], check=True)
+    for columns, index in (([a, b.cpu()], torch.tensor([0], device="cuda")), ([a, b], torch.tensor([0])), ([a, b[:9]], torch.tensor([0], device="cuda"))):
+        with pytest.raises(faro.FaroValueError):
+            faro.take_columns(columns, index)
+    with pytest.raises(faro.FaroValueError, match="overlap"):
+        faro.put_columns([a, a], torch.tensor([1], device="cuda"), [a[:1].clone(), a[:1].clone()])
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.uint8])
+def test_blocks_of_a_cache(dtype):
+    layers, blocks, tokens = 70, 64, 16  # 140 tensors: two launches
+    caches = [torch.randint(0, 99, (blocks, tokens, 2, 8), device="cuda").to(dtype) for _ in range(2 * layers)]
+    table = torch.randperm(blocks, device="cuda")[:40].reshape(5, 8).int()
+    table[2, 5:] = -1
+    got = faro.take_blocks(caches, table, check=True)
+    for cache, sequence in zip(caches, got):
+        wanted = cache[table.clamp(min=0).long()]
+        wanted[2, 5:] = 0
+        assert torch.equal(sequence, wanted.reshape(5, 8 * tokens, 2, 8))
+    back = [torch.zeros_like(c) for c in caches]
+    faro.put_blocks(back, table, got, check=True)
+    used = table[table >= 0].long()
+    for cache, other in zip(caches, back):
+        assert torch.equal(other[used], cache[used]) and other.float().sum() == cache[used].float().sum()
+    graph = torch.cuda.CUDAGraph()
+    outs = [torch.empty_like(g) for g in got]
+    with torch.cuda.graph(graph):
+        faro.take_blocks(caches, table, out=outs)
+    table.copy_(torch.randint(0, blocks, (5, 8), device="cuda"))
+    graph.replay()
+    torch.cuda.synchronize()
+    assert all(torch.equal(o, c[table.long()].reshape(o.shape)) for o, c in zip(outs, caches))
+
+
+@pytest.mark.parametrize("width", [1, 3, 8])
+@pytest.mark.parametrize("kind", [torch.int16, torch.int32, torch.int64])
+def test_segments(kind, width):
+    lengths = torch.randint(0, 40, (300,))
+    cuts = torch.cat([torch.zeros(1, dtype=torch.int64), lengths.cumsum(0)])
+    x = filled((int(cuts[-1]), width), torch.float32)
+    taken = torch.randint(0, 300, (1000,))
+    wanted, begins = faro.take_segments(x.cpu().numpy(), cuts.numpy(), taken.numpy())
+    offsets, indices = cuts.to(kind).cuda(), taken.to(kind).cuda()
+    total = len(wanted)
+    for how in ({}, {"room": total}, {"room": total + 100, "check": True}, {"out": torch.full((total + 5, width), -1.0, device="cuda"), "check": True}):
+        values, told = faro.take_segments(x, offsets, indices, **how)
+        assert values.shape[0] >= total and torch.equal(values[:total].cpu(), torch.from_numpy(wanted))
+        assert told.dtype == torch.int64 and told.cpu().tolist() == begins.tolist()
+        if "out" in how:
+            assert values is how["out"] and (values[total:] == -1).all()
+    with pytest.raises(faro.FaroValueError, match="fit"):
+        faro.take_segments(x, offsets, indices, room=total - 1, check=True)
+    indices[4] = 300
+    with pytest.raises(faro.FaroValueError, match="position 4"):
+        faro.take_segments(x, offsets, indices)
+    with pytest.raises(faro.FaroValueError, match="position 4"):
+        faro.take_segments(x, offsets, indices, room=total + 40, check=True)
+    values, told = faro.take_segments(x, offsets, indices[:0])
+    assert values.shape == (0, width) and told.tolist() == [0]
+    for wrong in (lambda: faro.take_segments(x, cuts, indices), lambda: faro.take_segments(x, offsets, taken),
+                  lambda: faro.take_segments(x, offsets[None], indices), lambda: faro.take_segments(x, offsets.float(), indices),
+                  lambda: faro.take_segments(x, offsets, indices, room=-1), lambda: faro.take_segments(x, offsets, indices, room=1, out=x),
+                  lambda: faro.take_segments(x, offsets, indices, out=x.cpu()), lambda: faro.take_segments(x, offsets[:0], indices)):
+        with pytest.raises(faro.FaroError):
+            wrong()
+
+
+@pytest.mark.parametrize("dtype", [torch.int16, torch.int32, torch.int64, torch.float32, torch.float64])
+def test_automorphisms(dtype):
+    for n, k in ((1 << 12, 5), (1 << 12, 2 * 4095 + 1), (999, 5)):
+        x = torch.randint(0, 99, (7, n), device="cuda").to(dtype)
+        assert torch.equal(moved(faro.permute_negacyclic, x, k).cpu(), torch.from_numpy(faro.permute_negacyclic(x.cpu().numpy(), k)))
+        if n == 1 << 12:
+            assert torch.equal(moved(faro.permute_evaluations, x, k).cpu(), torch.from_numpy(faro.permute_evaluations(x.cpu().numpy(), k)))
+            assert torch.equal(faro.permute_negacyclic(faro.permute_negacyclic(x, k), pow(k, -1, 2 * n)), x)
+    with pytest.raises(faro.FaroValueError):
+        faro.permute_negacyclic(x, 3)
+
+
+def test_plans_of_rows():
+    count = 1 << 24  # past the caches: by a schedule
+    index = torch.randint(0, count, (count,), device="cuda")
+    plan = faro.plan_rows("take", index, count)
+    for dtype in (torch.float32, torch.int64, torch.float32):
+        x = torch.randint(0, 1 << 20, (count,), device="cuda").to(dtype)
+        assert torch.equal(plan(x, check=True), x[index])
+        out = torch.empty_like(x)
+        assert plan(x, out) is out and torch.equal(out, x[index])
+    x = torch.randint(0, 1 << 20, (count,), device="cuda").float()
+    assert "reused" in plan.explain(x)
+    both = plan({"a": x, "b": x.short()})
+    assert torch.equal(both["a"], x[index]) and torch.equal(both["b"], x.short()[index])
+    few = torch.randint(0, 9, (count,), device="cuda").float()
+    add = faro.plan_rows("add", index, count)
+    once = faro.add_at(torch.zeros(count, device="cuda"), index, few)
+    assert torch.equal(add(few, torch.zeros(count, device="cuda")), once) and torch.equal(once, torch.zeros_like(few).index_add(0, index, few))
+    order = torch.randperm(count, device="cuda")
+    assert torch.equal(faro.plan_rows("put", order, count)(x, torch.zeros_like(x)), torch.zeros_like(x).index_copy(0, order, x))
+    small = faro.plan_rows("take", index[:1000] % 50, 50, axis=1)
+    y = filled((3, 50, 7))
+    assert torch.equal(small(y), y[:, index[:1000] % 50])
+    with pytest.raises(faro.FaroValueError, match="device"):
+        small(y.cpu())
+    with pytest.raises(faro.FaroValueError, match="position 2"):
+        faro.plan_rows("take", torch.tensor([0, 1, 50], device="cuda"), 50)(y[0], check=True)
+
+
+def test_fills_of_tensors():
+    for dtype, fill in ((torch.float32, 2.5), (torch.bfloat16, -1), (torch.int64, -7), (torch.uint8, 255), (torch.bool, True), (torch.complex64, 1j)):
+        got = faro.take(torch.zeros(4, 3, dtype=dtype, device="cuda"), torch.tensor([1, -1], device="cuda"), 0, fill=fill)
+        assert torch.equal(got[1], torch.full((3,), fill, dtype=dtype, device="cuda"))
+    for dtype, fill in ((torch.int32, 2.5), (torch.uint8, 256), (torch.int8, float("nan")), (torch.float32, "a")):
+        with pytest.raises(faro.FaroTypeError):
+            faro.take(torch.zeros(4, 3, dtype=dtype, device="cuda"), torch.tensor([1, -1], device="cuda"), 0, fill=fill)
+    out = torch.full((2, 3), 9.0, device="cuda")
+    faro.take(torch.zeros(4, 3, device="cuda"), torch.tensor([1, -1], device="cuda"), 0, fill="keep", out=out)
+    assert out.tolist() == [[0, 0, 0], [9, 9, 9]]
+
+
+def test_a_hundred_sums_have_the_same_bits():
+    index, noise = torch.randint(0, 1 << 12, (1 << 20,), device="cuda"), torch.randn(1 << 20, device="cuda")
+    plan = faro.plan_rows("add", index, 1 << 12)
+    first = faro.add_at(torch.zeros(1 << 12, device="cuda"), index, noise)
+    for run in range(100):
+        out = torch.zeros(1 << 12, device="cuda")
+        (plan(noise, out) if run % 2 else faro.add_at(out, index, noise))
+        assert torch.equal(out.view(torch.int32), first.view(torch.int32)), run
+
+
+@pytest.mark.parametrize("buckets", [1, 2, 100, 5000])
+@pytest.mark.parametrize("keys_per_row", [1, 3, 8])
+def test_routing_of_every_kind(buckets, keys_per_row):
+    tokens = 333
+    for kind in (torch.int8, torch.int16, torch.int32, torch.int64):
+        most = min(buckets, torch.iinfo(kind).max)
+        for keys in (torch.randint(-1, most, (tokens, keys_per_row)), torch.full((tokens, keys_per_row), most - 1),
+                     torch.full((tokens, keys_per_row), -1), torch.zeros(0, keys_per_row)):
+            keys = keys.to(kind)
+            for multiple, capacity in ((1, None), (128, None), (16, 5), (3, 0)):
+                there = faro.route(keys.cuda(), buckets, multiple=multiple, capacity=capacity, check=True)
+                host = faro.route(keys.numpy(), buckets, multiple=multiple, capacity=capacity)
+                used = len(host.rows)
+                for name in ("places", "offsets", "counts"):
+                    assert getattr(there, name).cpu().tolist() == getattr(host, name).tolist(), (kind, multiple, capacity, name)
+                for name in ("rows", "inverse"):
+                    got = getattr(there, name).cpu()
+                    assert got[:used].tolist() == getattr(host, name).tolist() and (got[used:] == -1).all()
+        x = torch.randn(len(keys), 5, device="cuda")
+        sent = faro.dispatch(x, there, check=True)
+        assert torch.equal(sent, faro.take(x, there.rows, 0, fill=0)) if len(keys) else not sent.any()
+        assert faro.combine(sent, there, check=True).shape == x.shape
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int32, torch.float64])
+def test_everything_to_one_row(dtype):
+    count = 1 << 17
+    x = torch.randint(0, 9, (count,), device="cuda").to(dtype) / (3 if dtype.is_floating_point else 1)
+    x = x.to(dtype)
+    for index in (torch.full((count,), 3, device="cuda"), torch.full((count,), -1, device="cuda"), torch.arange(count, device="cuda") % 2):
+        for rows in (4, 1 << 16):
+            for sums in ("usual", "fp64", "compensated") if dtype.is_floating_point else ("usual",):
+                got = faro.add_at(torch.ones(rows, dtype=dtype, device="cuda"), index, x, sums=sums, check=True)
+                same = faro.add_at(np.ones(rows, x.cpu().numpy().dtype), index.cpu().numpy(), x.cpu().numpy(), sums=sums)
+                assert got.cpu().numpy().tobytes() == same.tobytes(), (rows, sums)
+    again = torch.full((count,), 77, device="cuda")
+    assert (faro.take(x, again) == x[77]).all() and (faro.take(x[:0], torch.full((9,), -1, device="cuda"), fill=2) == 2).all()
+
+
+@pytest.mark.parametrize("wrong", [2**62, -(2**63), -2, 10, 2**32])
+def test_rows_that_are_far_off(wrong):
+    x = filled((10, 4))
+    index = torch.tensor([1, wrong, 3], device="cuda")
+    out = torch.full((3, 4), -5.0, device="cuda")
+    for call in (lambda: faro.take(x, index, 0, out=out, check=True), lambda: faro.add_at(x.clone(), index, x[:3], check=True),
+                 lambda: faro.put(x.clone(), index, x[:3], check=True), lambda: faro.route(index, 10, check=True),
+                 lambda: faro.take_columns([x, x], index, check=True), lambda: faro.take_segments(x, torch.arange(11, device="cuda"), index)):
+        with pytest.raises(faro.FaroValueError, match="position 1"):
+            call()
+    assert torch.equal(out[::2], x[1:4:2]) and (out[1] == -5).all()
 
 
 def test_wrong_rows():
@@ -195,6 +407,10 @@ def test_inverses_and_in_place():
     assert torch.equal(moved(faro.permute_qubits, state.clone(), order, in_place=True), there)
     p = torch.randperm(100, device="cuda")
     rows = filled((100, 6))
+    with pytest.raises(faro.FaroValueError, match="position 3"):
+        absent = p.clone()
+        absent[3] = -1
+        faro.take(rows, absent, 0, inverse=True, check=True)
     assert torch.equal(faro.take(faro.take(rows, p, 0), p, 0, inverse=True, check=True), rows)
 
 
@@ -305,6 +521,10 @@ def test_cupy():
         assert (faro.permute_dims(y, (1, 0)) == y.T).all()
     index = cupy.array([3, 1, 3])
     assert (faro.take(x, index, axis=0) == x[index]).all()
+    rows, more = faro.take_columns((x, y.astype(cupy.int16)), index)
+    assert isinstance(rows, cupy.ndarray) and (rows == x[index]).all() and (more == y.astype(cupy.int16)[index]).all()
+    values, begins = faro.take_segments(x, cupy.array([0, 1, 1, 24]), cupy.array([2, 0]))
+    assert (values == cupy.concatenate([x[1:], x[:1]])).all() and begins.tolist() == [0, 23, 24]
 
 
 def test_numba():
@@ -333,6 +553,8 @@ def test_jax_on_gpu():
     back = jax.grad(lambda x: (fj.take(fj.permute_dims(x, (1, 0)), index, 0) ** 2).sum())(x)
     assert (back == jax.grad(lambda x: (x.T[index] ** 2).sum())(x)).all()
     assert (faro.permute_dims(x, (1, 0)) == x.T).all() and (faro.take(x, index, 0) == x[index]).all()
+    columns = faro.take_columns({"a": x, "b": x.astype(jax.numpy.int32)}, index)
+    assert (columns["a"] == x[index]).all() and (columns["b"] == x.astype(jax.numpy.int32)[index]).all()
     assert (faro.roll(x, 3) == jax.numpy.roll(x, 3)).all() and (faro.flip(x) == jax.numpy.flip(x)).all()
     assert (jax.vmap(lambda row: fj.roll(row, 3))(x) == jax.numpy.roll(x, 3, 1)).all()
 

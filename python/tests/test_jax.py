@@ -26,6 +26,10 @@ CASES = {
     "roll axes": (lambda x: fj.roll(x, (1, -2), (0, 2)), lambda x: jnp.roll(x, (1, -2), (0, 2))),
     "rearrange": (lambda x: fj.rearrange(x, "a (b c) d -> c a d b", b=2),
                   lambda x: jnp.transpose(x.reshape(2, 2, 2, 8), (2, 0, 3, 1))),
+    "rearrange, axes joined": (lambda x: fj.rearrange(x, "a b c -> (c a) b"),
+                               lambda x: jnp.transpose(x, (2, 0, 1)).reshape(-1, x.shape[1])),
+    "rearrange, axes cut and joined": (lambda x: fj.rearrange(x, "(a b) ... (c d) -> (b d) ... (a c)", a=1, c=2),
+                                       lambda x: jnp.transpose(x.reshape(1, 2, 4, 2, 4), (1, 4, 2, 0, 3)).reshape(8, 4, 2)),
     "bit_reverse": (lambda x: fj.bit_reverse(x), lambda x: jnp.asarray(faro.bit_reverse(np.asarray(x)))
                     if not isinstance(x, jax.core.Tracer) else None),
     "take": (lambda x: fj.take(x, jnp.array([1, 0, 1]), 1), lambda x: jnp.take(x, jnp.array([1, 0, 1]), 1)),
@@ -139,3 +143,60 @@ def test_the_way_back():
                   lambda y, **how: fj.permute_qubits(y.reshape(-1), (2, 0, 4, 1, 3, 5), **how).reshape(y.shape)):
         back = there(there(x), inverse=True)
         assert (back == x).all()
+
+
+def test_columns():
+    table = {"a": filled((5, 3)), "b": filled((5,), jnp.int32)}
+    index = jnp.array([4, 0, 4])
+    for call in (faro.take_columns, jax.jit(faro.take_columns)):
+        got = call(table, index)
+        assert (got["a"] == table["a"][index]).all() and (got["b"] == table["b"][index]).all()
+    with pytest.raises(faro.FaroValueError, match="column 1"):
+        jax.jit(lambda a: faro.take_columns([a, a[:4]], index))(table["a"])
+    back = jax.grad(lambda a: (faro.take_columns([a, table["b"]], index)[0] ** 2).sum())(table["a"])
+    assert (back == jax.grad(lambda a: (a[index] ** 2).sum())(table["a"])).all()
+    caches, table = (filled((4, 2)), filled((4, 2, 3))), jnp.array([[3, -1]])
+    for call in (faro.take_blocks, jax.jit(faro.take_blocks)):
+        keys, values = call(caches, table)
+        assert keys.tolist() == [[6, 7, 0, 0]] and values.shape == (1, 4, 3) and (values[0, 2:] == 0).all()
+        assert (values[0, :2] == caches[1][3]).all()
+    turned = jax.jit(lambda c: faro.take_blocks([c], table, axis=1, fill=7))(filled((2, 4, 2, 3)))[0]
+    assert turned.shape == (2, 1, 4, 3) and (turned[:, 0, 2:] == 7).all() and (turned[:, 0, :2] == filled((2, 4, 2, 3))[:, 3]).all()
+    filled_in = jax.jit(lambda t: faro.take_columns(t, jnp.array([1, -1]), fill={"a": 2, "b": -1}))({"a": filled((5, 3)), "b": filled((5,), jnp.int32)})
+    assert filled_in["a"].tolist() == [[3, 4, 5], [2, 2, 2]] and filled_in["b"].tolist() == [1, -1]
+
+
+def test_arrays_never_change():
+    x = filled((2, 4))
+    for call in (lambda: faro.flip(x, in_place=True), lambda: faro.flip(x, out=x), lambda: faro.flip(x, out=jnp.zeros((2, 4))),
+                 lambda: faro.put(x, [0], jnp.ones((1, 4))), lambda: faro.add_at(x, [0], jnp.ones((1, 4))),
+                 lambda: faro.sort(x, out=x), lambda: faro.plan("reverse(3)", x.reshape(-1), in_place=True)(x.reshape(-1))):
+        with pytest.raises(faro.FaroTypeError, match="never changes"):
+            call()
+    assert (x == filled((2, 4))).all()
+
+
+def test_shard_map():
+    """On one device, or as many as there are: what a function gives varies along the mesh as what it is given does."""
+    from jax.sharding import Mesh, PartitionSpec
+
+    count = len(jax.devices())
+    mesh, cut = Mesh(np.array(jax.devices()), ("d",)), PartitionSpec("d")
+    x, index = filled((2 * count, 4, 3)), jnp.arange(2 * count) % 2
+
+    def each(function, specs=cut):
+        return jax.shard_map(function, mesh=mesh, in_specs=specs, out_specs=cut)
+
+    both = (PartitionSpec(), cut)
+    for ours, theirs, specs, arrays in (
+        (lambda t: fj.flip(t, 1), lambda t: jnp.flip(t, 1), cut, (x,)),
+        (lambda t: fj.permute_dims(t, (0, 2, 1)), lambda t: jnp.transpose(t, (0, 2, 1)), cut, (x,)),
+        (lambda t: fj.rearrange(t, "a b c -> (a b) c"), lambda t: t.reshape(-1, 3), cut, (x,)),
+        (jax.vmap(lambda t: fj.roll(t, 1, 0)), jax.vmap(lambda t: jnp.roll(t, 1, 0)), cut, (x,)),
+        (lambda t: fj.take(t, jnp.array([1, 0, 1]), 0), lambda t: jnp.take(t, jnp.array([1, 0, 1]), 0), cut, (x,)),
+        (lambda t, i: fj.take(t, i, 0), lambda t, i: jnp.take(t, i, 0), both, (x, index)),
+        (lambda t: fj.add_rows(t, jnp.array([0, 0]), 2), lambda t: jnp.zeros_like(t).at[0].add(t[0] + t[1]), cut, (x,)),
+    ):
+        assert (jax.jit(each(ours, specs))(*arrays) == jax.jit(each(theirs, specs))(*arrays)).all()
+        back, wanted = (jax.jit(jax.grad(lambda *a: (each(f, specs)(*a) ** 2).sum()))(*arrays) for f in (ours, theirs))
+        assert (back == wanted).all()

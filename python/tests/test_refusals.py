@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import threading
 
 import numpy as np
@@ -260,3 +261,117 @@ def test_control_c():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env=dict(os.environ))
     assert done.stdout.strip() == "interrupted", done.stderr
+
+
+NUMBERS = [[1, 2, 3], (1, 2, 3), 5, 2.5]
+
+
+@pytest.mark.parametrize("given", NUMBERS, ids=repr)
+def test_what_has_no_memory_is_not_written(given):
+    """NumPy reads these, into an array that nobody would see again."""
+    for call in (lambda: faro.flip(np.arange(3), out=given), lambda: faro.flip(given, in_place=True),
+                 lambda: faro.put(given, [0], [1]), lambda: faro.add_at(given, [0], [1]),
+                 lambda: faro.take(np.arange(3), [0, 1, 2], out=given)):
+        with pytest.raises(faro.FaroTypeError):
+            call()
+
+
+class Offered:
+    def __array__(self, dtype=None, copy=None):
+        return np.arange(3)
+
+
+def test_arrays_by_request_are_read_and_not_written():
+    kept = np.arange(3)
+
+    class Described:
+        __array_interface__ = kept.__array_interface__
+
+    assert faro.flip(Offered()).tolist() == [2, 1, 0]
+    assert faro.flip(Described()).tolist() == [2, 1, 0]
+    with pytest.raises(faro.FaroTypeError):
+        faro.flip(np.arange(3), out=Offered())
+
+
+def test_masked_indices():
+    masked = np.ma.masked_array([2, 1, 0], mask=[False, True, False])
+    for call in (lambda: faro.take(np.arange(3), masked), lambda: maps.from_indices(masked), lambda: faro.route(masked, 3)):
+        with pytest.raises(faro.FaroValueError, match="mask"):
+            call()
+
+
+def test_interfaces_that_cannot_be_read():
+    class Broken:
+        __cuda_array_interface__ = {"shape": (2,)}
+
+    with pytest.raises(faro.FaroTypeError, match="typestr"):
+        faro.flip(Broken())
+    with pytest.raises(faro.FaroValueError):
+        faro.flip([[1, 2], [3]])
+    with pytest.raises(faro.FaroValueError):
+        faro.take(np.arange(3), [[1, 2], [3]])
+
+
+def test_texts_with_zero_bytes():
+    for call in (lambda: maps.parse("gray(4)\0junk"), lambda: faro.permute(np.arange(8), "bit_reversal\0junk"),
+                 lambda: faro.network(np.zeros(8, "f4"), "wht\0junk"), lambda: faro.explain_network("wht\0", 4),
+                 lambda: faro.plan("gray(4)\0", itemsize=4)):
+        with pytest.raises(faro.FaroValueError, match="zero byte"):
+            call()
+    assert faro.flip(np.arange(2)).tolist() == [1, 0]
+
+
+def test_fills():
+    x = np.arange(3, dtype=np.uint8)
+    assert faro.take(x, [-1, 1], fill=9).tolist() == [9, 1]
+    for fill, kind in ((b"", ValueError), (300, ValueError), (-1, ValueError), (1.5, TypeError), ("q", ValueError),
+                       (np.int64(300), ValueError), (float("nan"), TypeError)):
+        with pytest.raises(kind) as caught:
+            faro.take(x, [-1, 1], fill=fill)
+        assert isinstance(caught.value, faro.FaroError), fill
+    pairs = np.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f8")])
+    assert faro.take(pairs, [-1, 0], fill=(7, 8.0)).tolist() == [(7, 8.0), (1, 2.0)]
+
+
+def test_values_of_pythons_own():
+    assert faro.put(np.zeros(3, np.uint8), [1], [200]).tolist() == [0, 200, 0]
+    assert faro.add_at(np.zeros(3, np.float32), [1, 1], [2, 3]).tolist() == [0.0, 5.0, 0.0]
+    for values in ([300], [1.5], ["q"], [1j]):
+        with pytest.raises(faro.FaroError):
+            faro.put(np.zeros(3, np.uint8), [1], values)
+
+
+@pytest.mark.parametrize("pattern", ["bit_reversal", "b s", "gray(3)", ""])
+def test_patterns_are_patterns(pattern):
+    with pytest.raises(faro.FaroValueError, match="pattern"):
+        faro.rearrange(np.arange(8), pattern)
+
+
+def test_structures_whose_fields_are_not_one_after_another():
+    def of(names, offsets, itemsize=8, form="i4"):
+        return np.zeros(3, np.dtype({"names": names, "formats": [form, form], "offsets": offsets, "itemsize": itemsize}))
+
+    assert faro.aos_to_soa(of(["a", "b"], [0, 4])).shape == (2, 3)
+    assert faro.aos_to_soa(np.array([(1, 2)], [(("x", "a"), "i4"), (("y", "b"), "i4")])).tolist() == [[1], [2]]
+    for x in (of(["b", "a"], [4, 0]), of(["a", "b"], [0, 0]), of(["a", "b"], [0, 4], 12), np.zeros(2, [("a", "i4", (2,))])):
+        with pytest.raises(faro.FaroValueError, match="fields"):
+            faro.aos_to_soa(x)
+
+
+def test_a_child_of_fork_uses_faro():
+    """Its parent's threads are not there; multiprocessing and PyTorch's loaders fork."""
+    program = """
+        import faro, numpy as np, os, signal
+        x = np.arange(1 << 20).reshape(1 << 10, -1)
+        assert (faro.permute_dims(x, (1, 0)) == x.T).all()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            os._exit(0 if (faro.permute_dims(x, (1, 0)) == x.T).all() and (faro.take(x, [1, 0], 0) == x[[1, 0]]).all() else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert (faro.permute_dims(x, (1, 0)) == x.T).all()
+        print("both")
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "OMP_NUM_THREADS": "4"})
+    assert done.stdout.strip() == "both", done.stderr

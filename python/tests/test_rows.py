@@ -51,6 +51,19 @@ def test_put(data):
     assert (out == wanted).all()
 
 
+def test_what_makes_no_indices():
+    x = np.arange(12.0).reshape(4, 3)
+    for call in (lambda: faro.take(x, [[1], [1, 2]], 0), lambda: faro.put(x, [1], [[1], [2, 3]]), lambda: faro.route([[0], [0, 1]], 2),
+                 lambda: faro.take([[1], [2, 3]], [0]), lambda: faro.combine(x[:2], faro.route([0, 0], 1), [[1], [2, 3]]),
+                 lambda: faro.take(x, [0, 1, 2, -1], 0, inverse=True), lambda: faro.take(x, [0, 1, 2, 4], 0, inverse=True)):
+        with pytest.raises(faro.FaroError):
+            call()
+    with pytest.raises(faro.FaroValueError, match="row -1 at position 3"):
+        faro.take(x, [0, 1, 2, -1], 0, inverse=True)
+    assert (faro.take(x, [3, 1, 0, 2], 0, inverse=True) == x[[2, 1, 3, 0]]).all()
+    assert faro.combine(np.zeros((2, 0)), faro.route([0, 0], 1)).shape == (2, 0)
+
+
 def test_put_refuses():
     out = np.zeros(4)
     with pytest.raises(faro.FaroValueError):
@@ -109,6 +122,10 @@ def test_route_and_combine(data):
     assert r.rows.tolist() == [-1 if i < 0 else i // k for i in inverse]
     x = np.arange(tokens * 2.0).reshape(tokens, 2)
     sent = faro.take(x, r.rows, 0, fill=0) if tokens else np.zeros((0, 2))
+    assert np.array_equal(faro.dispatch(x, r), sent)
+    spread = np.ones((len(r.rows), 4))[:, ::2]
+    assert faro.dispatch(x[::-1], r, out=spread) is spread
+    assert np.array_equal(spread, faro.take(x[::-1], r.rows, 0, fill=0) if tokens else sent)
     weights = np.linspace(0.5, 2, flat.size).astype("f4")
     wanted = np.zeros((tokens, 2))
     for i, place in enumerate(places):
@@ -122,6 +139,10 @@ def test_route_refuses():
         faro.route([0, 3], 3)
     with pytest.raises(faro.FaroError):
         faro.combine(np.zeros((2, 2), "i4"), faro.route([0, 1], 2))
+    for call in (lambda: faro.dispatch(np.zeros(3), faro.route([0, 1], 2)), lambda: faro.dispatch(np.zeros(2), [0, 1]),
+                 lambda: faro.dispatch(np.float64(1), faro.route([0, 1], 2)), lambda: faro.dispatch(np.zeros(2), faro.route([0, 1], 2), out=np.zeros(3))):
+        with pytest.raises(faro.FaroError):
+            call()
 
 
 @pytest.mark.parametrize("dtype", ["i4", "u4", "i8", "u8", "f4", "f8"])
@@ -195,5 +216,8 @@ def test_segments_that_are_wrong():
         assert (out == 9).all()
     with pytest.raises(faro.FaroError):
         faro.take_segments(np.float64(1), [0, 1], [0])
-    with pytest.raises(faro.FaroError):
-        faro.take_segments(x, [0, 6], [0], out=np.zeros(5))
+    for how in ({"out": np.zeros(5)}, {"room": 6}, {"stream": 1}, {"out": x}, {"out": np.zeros(6, "f4")}, {"threads": 1.5}):
+        with pytest.raises(faro.FaroError):
+            faro.take_segments(x, [0, 6], [0], **how)
+    spread = np.zeros(12)[::2]
+    assert faro.take_segments(x[::-1], [0, 2, 6], [1, 0], out=spread)[0] is spread and spread.tolist() == [3, 2, 1, 0, 5, 4]

@@ -40,6 +40,9 @@ CASES = {
     "roll axes": (lambda x: ft.roll(x, (1, -2), (0, 2)), lambda x: torch.roll(x, (1, -2), (0, 2))),
     "rearrange": (lambda x: ft.rearrange(x, "a (b c) d -> c a d b", b=2),
                   lambda x: x.reshape(2, 2, 2, 8).permute(2, 0, 3, 1)),
+    "rearrange, axes joined": (lambda x: ft.rearrange(x, "a b c -> (c a) b"), lambda x: x.permute(2, 0, 1).reshape(16, 4)),
+    "rearrange, axes cut and joined": (lambda x: ft.rearrange(x, "(a b) ... (c d) -> (b d) ... (a c)", a=1, c=2),
+                                       lambda x: x.reshape(1, 2, 4, 2, 4).permute(1, 4, 2, 0, 3).reshape(8, 4, 2)),
     "take": (lambda x: ft.take(x, at(x), 1), lambda x: torch.index_select(x, 1, at(x))),
     "add_rows": (lambda x: ft.add_rows(x, four(x), 6, 1), added),
 }
@@ -243,3 +246,42 @@ def test_the_way_back():
                   lambda y, **how: ft.permute_qubits(y.reshape(-1), (2, 0, 4, 1, 3, 5), **how).reshape(y.shape)):
         back = there(there(x), inverse=True)
         assert torch.equal(back, x)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_columns_with_gradients(device):
+    table = {"a": filled((5, 3), device=device).requires_grad_(), "b": filled((5,), torch.int64, device)}
+    index = torch.tensor([4, 0, 4], device=device)
+    got = faro.take_columns(table, index)
+    assert torch.equal(got["a"], table["a"][index]) and torch.equal(got["b"], table["b"][index])
+    got["a"].square().sum().backward()
+    wanted = torch.zeros(5, 3, device=device).index_add(0, index, 2 * table["a"].detach()[index])
+    assert torch.equal(table["a"].grad, wanted)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_forward_mode(name):
+    ours, theirs = CASES[name]
+    x, tangent = filled((2, 4, 8)), filled((2, 4, 8)) % 7
+    value, moved = torch.func.jvp(ours, (x,), (tangent,))
+    assert torch.equal(value, theirs(x)) and torch.equal(moved, theirs(tangent))
+    assert torch.equal(torch.func.jacfwd(ours)(x[:, :, :2].repeat(1, 1, 4)), torch.func.jacrev(ours)(x))
+
+
+def test_tensors_that_are_read_conjugated_are_not_written():
+    x = torch.randn(3, 4, dtype=torch.complex64)
+    for out in (torch.zeros(4, 3, dtype=torch.complex64).conj(), torch.zeros(4, 3, dtype=torch.complex64).conj().imag):
+        given = x if out.is_complex() else x.real
+        with pytest.raises(faro.FaroValueError, match="conjugated or negated"):
+            faro.permute_dims(given, (1, 0), out=out)
+        with pytest.raises(faro.FaroValueError, match="conjugated or negated"):
+            faro.flip(out, in_place=True)
+        assert not out.any()
+
+
+def test_values_of_pythons_own():
+    assert faro.put(torch.zeros(3), [1], [2.5]).tolist() == [0.0, 2.5, 0.0]
+    assert faro.put(torch.zeros(3, dtype=torch.bfloat16), [1], [2]).tolist() == [0.0, 2.0, 0.0]
+    for values in ([2.5], [1 << 40]):
+        with pytest.raises(faro.FaroTypeError, match="values"):
+            faro.put(torch.zeros(3, dtype=torch.int32), [1], values)

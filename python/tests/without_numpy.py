@@ -25,6 +25,12 @@ assert list(maps.gray(2).indices) == [0, 1, 3, 2]
 assert maps.from_indices([2, 0, 1])(0) == 2
 assert list(faro.take(x, [3, 3, 0]).cast("B").cast("i")) == [3, 3, 0]
 assert list(faro.route([2, 0, 2, 1, 0], 3).places) == [3, 0, 4, 2, 1]
+taken = faro.take_columns({"a": x, "b": array.array("d", range(8))}, [3, 0])
+assert list(taken["a"].cast("B").cast("i")) == [3, 0] and list(taken["b"].cast("B").cast("d")) == [3, 0]
+values, begins = faro.take_segments(x, [0, 1, 8], [1, 0])
+assert list(values.cast("B").cast("i")) == [1, 2, 3, 4, 5, 6, 7, 0] and list(begins) == [0, 7, 8]
+assert list(faro.plan_rows("take", [1, 1], 8)(x).cast("B").cast("i")) == [1, 1]
+assert list(faro.permute_negacyclic(array.array("i", [1, 2, 3, 4]), 3).cast("B").cast("i")) == [1, 4, -3, 2]
 p = faro.plan("bit_reversal", shape=(8,), itemsize=4)
 assert pickle.loads(pickle.dumps(p))(x).tobytes() == y.tobytes()
 try:

@@ -39,6 +39,10 @@ std::string role(const void* array, const void* in, const void* out) {
 
 }  // namespace
 
+bool are_overlapping(std::span<const std::byte> a, std::span<const std::byte> b) {
+  return !a.empty() && !b.empty() && overlap(a.data(), a.size(), b.data(), b.size());
+}
+
 void check_arrays(const Plan& plan, const void* in, const void* out, std::uint64_t bytes) {
   if (is_in_place(plan))
     fail(ErrorCode::value, "run", "two arrays for a plan in place", "one array, run(data, bytes)",

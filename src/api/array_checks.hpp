@@ -2,7 +2,9 @@
 // ErrorCode::value.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "faro/faro.hpp"
@@ -29,6 +31,9 @@ void check_view(const StridedPlan& plan, const CountedArray<const void*>& in, co
 
 /// Values of the plan's width.
 void check_width(std::uint64_t bytes, std::uint64_t wanted);
+
+/// Whether two arrays have a byte in common.
+bool are_overlapping(std::span<const std::byte> a, std::span<const std::byte> b);
 
 void check_stream(Engine engine, Stream stream);
 

@@ -33,9 +33,7 @@ void require_routed_arrays(const char* operation, std::span<const std::byte> in,
                            std::span<const std::byte> out, std::uint64_t out_bytes) {
   require_routed_size(operation, "input", in, in_bytes);
   require_routed_size(operation, "output", out, out_bytes);
-  const auto begin_in = reinterpret_cast<std::uintptr_t>(in.data());
-  const auto begin_out = reinterpret_cast<std::uintptr_t>(out.data());
-  if (!in.empty() && !out.empty() && begin_in < begin_out + out.size() && begin_out < begin_in + in.size())
+  if (detail::are_overlapping(in, out))
     fail(ErrorCode::value, operation, "arrays that overlap", "arrays that lie apart");
 }
 
@@ -93,40 +91,6 @@ void ExecutableCombine::check(Stream stream) const { executor_->check(stream); }
 
 ExecutableCombine plan_combine(const Combine& of, std::uint64_t row_bytes, int device) {
   return {of, row_bytes, std::make_shared<const cuda::CombineExecutor>(of, row_bytes, device)};
-}
-
-ExecutableSegments::ExecutableSegments(std::uint64_t element_bytes,
-                                       std::shared_ptr<const cuda::SegmentsExecutor> executor)
-    : element_bytes_(element_bytes), executor_(std::move(executor)) {}
-
-std::uint64_t ExecutableSegments::workspace_bytes() const { return executor_->workspace_bytes(); }
-
-void ExecutableSegments::require(std::span<const std::byte> in, std::span<const std::byte> out) const {
-  for (const auto& array : {in, out}) {
-    if (array.size() % element_bytes_ == 0) continue;
-    fail(ErrorCode::value, "take segments", "an array of " + std::to_string(array.size()) + " bytes",
-         "a multiple of " + std::to_string(element_bytes_) + " bytes");
-  }
-  require_routed_arrays("take segments", in, in.size(), out, out.size());
-}
-
-void ExecutableSegments::run(std::span<const std::byte> in, std::span<std::byte> out, std::int64_t* offsets,
-                             Stream stream) const {
-  require(in, out);
-  executor_->run(in, out, offsets, stream, nullptr);
-}
-
-void ExecutableSegments::run(std::span<const std::byte> in, std::span<std::byte> out, std::int64_t* offsets,
-                             Workspace workspace, Stream stream) const {
-  require(in, out);
-  detail::check_workspace(workspace, {.bytes = workspace_bytes(), .on_gpu = true}, in.data(), out.data(), 0);
-  executor_->run(in, out, offsets, stream, workspace.data);
-}
-
-void ExecutableSegments::check(Stream stream) const { executor_->check(stream); }
-
-ExecutableSegments plan_segments(const Segments& segments, const RowNumbers& from, int device) {
-  return {segments.element_bytes, std::make_shared<const cuda::SegmentsExecutor>(segments, from, device)};
 }
 
 }  // namespace faro

@@ -1,6 +1,7 @@
 #include "faro/rows.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -28,25 +29,54 @@ void require_rows_array(const RowPlan& plan, const char* which, const void* data
     fail(ErrorCode::value, run_words(plan), std::string("a null pointer as ") + which, "an array");
 }
 
-bool rows_overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
-  const auto begin_a = reinterpret_cast<std::uintptr_t>(a.data());
-  const auto begin_b = reinterpret_cast<std::uintptr_t>(b.data());
-  return !a.empty() && !b.empty() && begin_a < begin_b + b.size() && begin_b < begin_a + a.size();
-}
-
 void require_row_arrays(const RowPlan& plan, std::span<const std::byte> in, std::span<std::byte> out) {
   require_rows_array(plan, "an input", in.data(), in.size(), plan.in_bytes());
   require_rows_array(plan, "an output", out.data(), out.size(), plan.out_bytes());
   const RowNumbers& numbers = row_numbers(plan.move());
   const std::span entries(static_cast<const std::byte*>(numbers.data),
                           numbers.count * static_cast<std::uint64_t>(numbers.type.bytes));
-  if (rows_overlap(in, out) || rows_overlap(entries, out)) {
+  if (detail::are_overlapping(in, out) || detail::are_overlapping(entries, out)) {
     fail(ErrorCode::value, run_words(plan),
-         rows_overlap(in, out) ? "an output that overlaps the input" : "an output that overlaps the entries",
+         detail::are_overlapping(in, out) ? "an output that overlaps the input"
+                                          : "an output that overlaps the entries",
          "arrays that lie apart");
   }
   if (plan.target().engine != Engine::cuda)
     detail::check_on_host(in.data(), out.data(), "plan for engine cuda, with the entries on the device");
+}
+
+// No output may be what another column reads or writes.
+void require_columns_apart(const RowPlan& plan, std::span<const RowColumn> columns) {
+  if (columns.size() < 2) return;
+  struct Range {
+    std::uintptr_t begin;
+    std::uintptr_t end;
+  };
+  const auto range_of = [](std::span<const std::byte> array) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(array.data());
+    return Range{begin, begin + array.size()};
+  };
+  const auto refuse_overlap = [&plan] {
+    fail(ErrorCode::value, run_words(plan), "an output that overlaps an array of another column",
+         "arrays that lie apart");
+  };
+  std::vector<Range> outputs;
+  outputs.reserve(columns.size());
+  for (const RowColumn& column : columns) {
+    if (!column.out.empty()) outputs.push_back(range_of(column.out));
+  }
+  std::sort(outputs.begin(), outputs.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  for (std::size_t i = 1; i < outputs.size(); ++i) {
+    if (outputs[i].begin < outputs[i - 1].end) refuse_overlap();
+  }
+  for (const RowColumn& column : columns) {
+    if (column.in.empty()) continue;
+    const Range input = range_of(column.in);
+    // The last that begins before the input's end: it ends last, too.
+    const auto behind = std::partition_point(outputs.begin(), outputs.end(),
+                                             [&](const Range& output) { return output.begin < input.end; });
+    if (behind != outputs.begin() && std::prev(behind)->end > input.begin) refuse_overlap();
+  }
 }
 
 void require_row_workspace(const RowPlan& plan, const Workspace& workspace, std::uint64_t bytes,
@@ -140,6 +170,7 @@ void ExecutableRows::run(std::span<const RowColumn> columns, Stream stream) cons
                                                                  : plan_.with_rows_of(column.row_bytes));
     require_row_arrays(plans.back(), column.in, column.out);
   }
+  require_columns_apart(plan_, columns);
   if (on_device_ != nullptr) return run_on_device(columns, plans, nullptr, stream);
   for (std::size_t i = 0; i < columns.size(); ++i)
     cpu::run_rows(plans[i], columns[i].in.data(), columns[i].out.data());
@@ -152,6 +183,7 @@ void ExecutableRows::run(std::span<const RowColumn> columns, Workspace workspace
     plans.push_back(plan_.with_rows_of(column.row_bytes));
     require_row_arrays(plans.back(), column.in, column.out);
   }
+  require_columns_apart(plan_, columns);
   require_row_workspace(plan_, workspace, workspace_bytes(), columns);
   run_on_device(columns, plans, workspace.data, stream);
 }

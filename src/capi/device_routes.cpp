@@ -43,15 +43,30 @@ faro_status faro_route_plan_most_places(const faro_route_plan* plan, uint64_t* p
 }
 
 faro_status faro_route_plan_run(const faro_route_plan* plan, const faro_device_route* to, void* stream) {
+  return faro_route_plan_run_in_workspace(plan, to, nullptr, 0, stream);
+}
+
+faro_status faro_route_plan_run_in_workspace(const faro_route_plan* plan, const faro_device_route* to,
+                                             void* workspace, uint64_t workspace_bytes, void* stream) {
   return guarded([&] {
     require_argument(plan, "route keys", "plan");
     require_argument(to, "route keys", "the arrays");
-    plan->route.run({.places = to->places,
-                     .inverse = to->inverse,
-                     .rows = to->rows,
-                     .offsets = to->offsets,
-                     .counts = to->counts},
-                    faro::Stream(static_cast<CUstream_st*>(stream)));
+    const faro::DeviceRoute wanted{.places = to->places,
+                                   .inverse = to->inverse,
+                                   .rows = to->rows,
+                                   .offsets = to->offsets,
+                                   .counts = to->counts};
+    const faro::Stream queue(static_cast<CUstream_st*>(stream));
+    if (workspace == nullptr) return plan->route.run(wanted, queue);
+    plan->route.run(wanted, {.data = workspace, .bytes = workspace_bytes}, queue);
+  });
+}
+
+faro_status faro_route_plan_workspace_bytes(const faro_route_plan* plan, uint64_t* bytes) {
+  return guarded([&] {
+    require_argument(plan, "tell of a routing", "plan");
+    require_argument(bytes, "tell of a routing", "bytes");
+    *bytes = plan->route.workspace_bytes();
   });
 }
 

@@ -15,6 +15,12 @@ std::uint64_t bytes_of_rows(std::uint64_t outer, std::uint64_t rows, std::uint64
 /// null ones.
 RowNumbers numbers_of(const void* entries, std::uint64_t count, int entry_bytes, int is_signed);
 
+/// Those of a faro_rows. Errors: as numbers_of.
+RowNumbers entries_in(const faro_rows& rows);
+
+/// Errors: ErrorCode::value for no type of numbers.
+Number number_of(faro_number number);
+
 RouteOptions route_options(const faro_route_options& options);
 
 /// Errors: ErrorCode::value for places that are no whole rows, and for no such number or sums.

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "api/array_checks.hpp"
@@ -63,11 +64,18 @@ RouteOptions route_options(const faro_route_options& options) {
   return routed;
 }
 
-namespace {
-
 RowNumbers entries_in(const faro_rows& rows) {
   return numbers_of(rows.entries, rows.count, rows.entry_bytes, rows.is_signed);
 }
+
+Number number_of(faro_number number) {
+  if (number < FARO_I8 || number > FARO_F64)
+    fail(ErrorCode::value, "read a type of numbers", std::to_string(static_cast<int>(number)),
+         "FARO_I8 to FARO_F64");
+  return static_cast<Number>(number);
+}
+
+namespace {
 
 // Takes that are over before a plan would be made. Nothing is done where the plan has to say what is wrong.
 constexpr std::uint64_t kFewBytes = std::uint64_t{4} << 10;
@@ -129,12 +137,6 @@ faro_row_plan* new_row_plan(const faro_rows& rows, const RowMove& move, const fa
       plan_rows(move, {.outer = rows.outer, .row_bytes = rows.row_bytes}, row_options(rows, options))};
 }
 
-Segments segments_of(const faro_rows* offsets, const faro_rows* from, std::uint64_t element_bytes) {
-  require_argument(offsets, "take segments", "offsets");
-  require_argument(from, "take segments", "from");
-  return {.offsets = entries_in(*offsets), .element_bytes = element_bytes};
-}
-
 Take take_of(const faro_rows& rows, const void* fill, std::uint64_t fill_bytes) {
   Take take{.from = entries_in(rows), .rows = rows.rows};
   if (fill != nullptr && fill_bytes == 0) {
@@ -158,12 +160,24 @@ void run_rows(const faro_rows& rows, const RowMove& move, bool taken, const void
       .run(from, to);
 }
 
-Number number_of(faro_number number) {
-  if (number < FARO_I8 || number > FARO_F64)
-    fail(ErrorCode::value, "read a type of numbers", std::to_string(static_cast<int>(number)),
-         "FARO_I8 to FARO_F64");
-  return static_cast<Number>(number);
+// Arrays of the sizes that a plan's numbers of rows give them.
+std::vector<RowColumn> columns_of(const RowPlan& plan, std::span<const faro_row_column> columns) {
+  const bool takes = std::holds_alternative<Take>(plan.move());
+  const std::uint64_t named = row_numbers(plan.move()).count;
+  const std::uint64_t numbered = numbered_rows(plan.move());
+  const std::uint64_t outer = plan.layout().outer;
+  std::vector<RowColumn> made;
+  made.reserve(columns.size());
+  for (const faro_row_column& column : columns) {
+    made.push_back({.in = {static_cast<const std::byte*>(column.in),
+                           bytes_of_rows(outer, takes ? numbered : named, column.row_bytes)},
+                    .out = {static_cast<std::byte*>(column.out),
+                            bytes_of_rows(outer, takes ? named : numbered, column.row_bytes)},
+                    .row_bytes = column.row_bytes});
+  }
+  return made;
 }
+
 static_assert(static_cast<int>(Number::f64) == FARO_F64 && static_cast<int>(Number::f16) == FARO_F16);
 
 Sums sums_of(faro_sums sums) {
@@ -290,6 +304,28 @@ faro_status faro_row_plan_run_in_workspace(const faro_row_plan* plan, const void
   });
 }
 
+faro_status faro_row_plan_run_columns(const faro_row_plan* plan, const void* entries,
+                                      const faro_row_column* columns, uint64_t count, void* workspace,
+                                      uint64_t workspace_bytes, void* stream) {
+  return guarded([&] {
+    require_argument(plan, "run a plan of rows", "plan");
+    if (count > 0) require_argument(columns, "run a plan of rows", "columns");
+    const faro::ExecutableRows& made = plan->rows;
+    const std::vector<faro::RowColumn> moved = faro::capi::columns_of(made.plan(), {columns, count});
+    std::uint64_t bytes = 0;
+    for (const faro::RowColumn& column : moved) bytes += std::max(column.in.size(), column.out.size());
+    const faro::Stream queue(static_cast<CUstream_st*>(stream));
+    const faro::capi::Endable endable(bytes);
+    const auto run = [&](const faro::ExecutableRows& rows) {
+      if (workspace == nullptr) return rows.run(moved, queue);
+      rows.run(moved, {.data = workspace, .bytes = workspace_bytes}, queue);
+    };
+    const bool is_elsewhere = entries != nullptr && entries != faro::row_numbers(made.plan().move()).data;
+    if (is_elsewhere) return run(made.with_entries_at(entries));
+    run(made);
+  });
+}
+
 faro_status faro_row_plan_workspace_bytes(const faro_row_plan* plan, uint64_t* bytes) {
   return guarded([&] {
     require_argument(plan, "tell of a plan of rows", "plan");
@@ -368,26 +404,5 @@ faro_status faro_combine(const faro_rows* rows, uint64_t keys_per_row, const flo
                        faro::capi::bytes_of_rows(1, rows->count / keys_per_row, rows->row_bytes));
     const faro::capi::Endable endable(std::max(from.size(), to.size()));
     faro::combine(combine, rows->row_bytes, from, to, rows->threads);
-  });
-}
-
-faro_status faro_taken_offsets(const faro_rows* offsets, const faro_rows* from, uint64_t element_bytes,
-                               int64_t* out_offsets) {
-  return guarded([&] {
-    const faro::Segments segments = faro::capi::segments_of(offsets, from, element_bytes);
-    require_argument(out_offsets, "take segments", "out_offsets");
-    const auto made = faro::taken_offsets(segments, faro::capi::entries_in(*from));
-    std::copy(made.begin(), made.end(), out_offsets);
-  });
-}
-
-faro_status faro_take_segments(const faro_rows* offsets, const faro_rows* from, uint64_t element_bytes,
-                               const void* in, uint64_t in_bytes, void* out, uint64_t out_bytes) {
-  return guarded([&] {
-    const faro::Segments segments = faro::capi::segments_of(offsets, from, element_bytes);
-    const faro::capi::Endable endable(std::max(in_bytes, out_bytes));
-    faro::take_segments(segments, faro::capi::entries_in(*from),
-                        {static_cast<const std::byte*>(in), in_bytes},
-                        {static_cast<std::byte*>(out), out_bytes}, offsets->threads);
   });
 }

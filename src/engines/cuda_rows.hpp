@@ -175,6 +175,8 @@ class SegmentsExecutor {
   ~SegmentsExecutor();
 
   std::uint64_t workspace_bytes() const;
+  /// Queues what finds out where the segments begin, of an input of so many elements. Errors: as run().
+  void offsets(std::uint64_t in_elements, std::int64_t* to, Stream stream) const;
   /// Queues it. `offsets`: where the segments begin, one more than are taken; may be null. `workspace`: as
   /// RowExecutor::run. Requires: no overlap (unchecked). Errors: as there.
   void run(std::span<const std::byte> in, std::span<std::byte> out, std::int64_t* offsets, Stream stream,

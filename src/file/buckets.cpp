@@ -148,7 +148,8 @@ class Work {
       // Both sweeps use the same memory, so that its pages are cleared once.
       const std::uint64_t sorting = TileBuffers::bytes(chunk_bytes());
       memory_.emplace(std::max(sorting + CellSort::bytes(width_, shape_.chunk_records),
-                               TileBuffers::bytes(bucket_bytes())));
+                               TileBuffers::bytes(bucket_bytes())),
+                      io::PageKind::huge, io::PageTouch::as_used);
       sort_memory_ = memory_->data() + sorting;
       if (!run_.goes_on() && ftruncate(scratch.descriptor(), 0) != 0)
         fail(ErrorCode::file, scratch.operation(), io::error_text(errno), "a file that can be written to");

@@ -188,7 +188,9 @@ std::uint64_t TileBuffers::bytes(std::uint64_t tile_bytes, Placement placement) 
 TileBuffers::TileBuffers(std::uint64_t tile_bytes, Placement placement, std::byte* lent)
     : each_bytes_(detail::round_up(tile_bytes, io::kTransferBlock)),
       placement_(placement),
-      own_(lent == nullptr ? std::make_unique<io::Buffer>(bytes(tile_bytes, placement)) : nullptr),
+      own_(lent == nullptr ? std::make_unique<io::Buffer>(bytes(tile_bytes, placement), io::PageKind::huge,
+                                                          io::PageTouch::as_used)
+                           : nullptr),
       data_(lent == nullptr ? own_->data() : lent) {}
 
 Machinery::Machinery(const Options& options, io::TransferMode mode, std::uint64_t tile_bytes,

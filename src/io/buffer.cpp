@@ -97,7 +97,7 @@ std::uint64_t left_of_address_space() {
 
 }  // namespace
 
-Buffer::Buffer(std::uint64_t bytes, PageKind pages) : bytes_(bytes) {
+Buffer::Buffer(std::uint64_t bytes, PageKind pages, PageTouch touched) : bytes_(bytes) {
   const auto base_page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   if (bytes <= (std::uint64_t{1} << 62)) {
     mapping_bytes_ = round_up(std::max<std::uint64_t>(bytes, 1), kHugePageBytes) + kHugePageBytes;
@@ -113,7 +113,7 @@ Buffer::Buffer(std::uint64_t bytes, PageKind pages) : bytes_(bytes) {
   // Advice only: where it is not followed the pages are small, and everything else is the same.
   const bool use_huge = pages == PageKind::huge && bytes >= kHugePageBytes;
   madvise(data_, round_up(bytes, base_page_bytes), use_huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-  touch(data_, bytes, base_page_bytes);
+  if (touched == PageTouch::at_once) touch(data_, bytes, base_page_bytes);
 }
 
 Buffer::~Buffer() { munmap(mapping_, mapping_bytes_); }

@@ -18,12 +18,17 @@ enum class PageKind {
   base,  // the system's base pages, even where it would give huge ones
 };
 
+enum class PageTouch {
+  at_once,  // every page, by all threads, so that the first sweep measures the sweep
+  as_used,  // by whoever comes first: what waits for a disk has pages cleared meanwhile
+};
+
 /// Anonymous memory, aligned to 2 MiB, returned when destroyed.
 class Buffer {
  public:
-  /// Touches every page with all threads, so that the first sweep measures the sweep. The bytes are zero.
-  /// Errors: ErrorCode::value where the system refuses so much memory.
-  explicit Buffer(std::uint64_t bytes, PageKind pages = PageKind::huge);
+  /// The bytes are zero. Errors: ErrorCode::value where the system refuses so much memory.
+  explicit Buffer(std::uint64_t bytes, PageKind pages = PageKind::huge,
+                  PageTouch touched = PageTouch::at_once);
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;

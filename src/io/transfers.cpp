@@ -1,13 +1,13 @@
 #include "io/transfers.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <system_error>
@@ -51,10 +51,20 @@ bool is_aligned(const std::byte* memory) {
   return reinterpret_cast<std::uintptr_t>(memory) % kTransferBlock == 0;
 }
 
+// One huge page where the system gives it: what a request moves is then one range of physical memory, and not
+// one a base page, of each of which a virtual disk's queue of 256 makes an entry.
 std::byte* make_bounce() {
-  void* const memory = std::aligned_alloc(kTransferBlock, kBounceBytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  return static_cast<std::byte*>(memory);
+  void* const mapping =
+      mmap(nullptr, 2 * kBounceBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapping == MAP_FAILED) throw std::bad_alloc();
+  // What lies before and behind is given back: address space may be limited.
+  auto* const begin = static_cast<std::byte*>(mapping);
+  const std::uint64_t before = kBounceBytes - reinterpret_cast<std::uintptr_t>(begin) % kBounceBytes;
+  std::byte* const memory = begin + before;
+  munmap(begin, before);
+  if (before < kBounceBytes) munmap(memory + kBounceBytes, kBounceBytes - before);
+  madvise(memory, kBounceBytes, MADV_HUGEPAGE);  // advice only
+  return memory;
 }
 
 }  // namespace
@@ -134,7 +144,7 @@ TransferFile::TransferFile(int descriptor, Use use, TransferMode wanted, std::st
 Transfers::Transfers(TransferMode mode, int queue_depth)
     : queue_depth_(queue_depth <= 0 ? kUsualDepth
                                     : std::min(static_cast<std::size_t>(queue_depth), kMostDepth)),
-      bounce_(make_bounce(), [](std::byte* memory) { std::free(memory); }) {
+      bounce_(make_bounce(), [](std::byte* memory) { munmap(memory, kBounceBytes); }) {
 #ifdef FARO_HAVE_URING
   if (mode == TransferMode::uring) ring_ = std::make_unique<Ring>(queue_depth_);
   if (ring_ && ring_->error != 0) ring_.reset();

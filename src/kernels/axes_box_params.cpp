@@ -150,20 +150,6 @@ std::vector<int> cut_axes(const StridedBox& box) {
   return cuts;
 }
 
-// Rows are offsets of 48 bits, with a sign.
-void require_places(const StridedBox& box) {
-  constexpr std::uint64_t most = std::uint64_t{1} << kBoxOffsetBits;
-  for (const bool of_input : {true, false}) {
-    std::uint64_t reach = 0;  // below 2^62, as the array is
-    for (const layout::StridedAxis& axis : box.axes) {
-      const std::int64_t stride = of_input ? axis.in : axis.out;
-      reach += (axis.extent - 1) * static_cast<std::uint64_t>(stride < 0 ? -stride : stride);
-    }
-    if (reach < most / static_cast<unsigned>(box.unit_bytes)) continue;
-    fail(ErrorCode::unsupported, "permute axes", "more than 2^47 bytes", "at most 2^47", "split the batch");
-  }
-}
-
 // In the output's order, so that boxes which share its lines come one after another. Where boxes share lines
 // of the input as well, those that do come soon after, so that the second-level cache still has them.
 std::vector<int> grid_order(const StridedBox& box) {
@@ -193,9 +179,23 @@ BoxShape box_shape(const layout::StridedBox& box) {
   return shape;
 }
 
+// Rows are offsets of 48 bits, with a sign.
+void check_reach(const std::vector<layout::StridedAxis>& axes, int unit_bytes) {
+  constexpr std::uint64_t most = std::uint64_t{1} << kBoxOffsetBits;
+  for (const bool of_input : {true, false}) {
+    std::uint64_t reach = 0;  // below 2^62, as the array is
+    for (const layout::StridedAxis& axis : axes) {
+      const std::int64_t stride = of_input ? axis.in : axis.out;
+      reach += (axis.extent - 1) * static_cast<std::uint64_t>(stride < 0 ? -stride : stride);
+    }
+    if (reach < most / static_cast<unsigned>(unit_bytes)) continue;
+    fail(ErrorCode::unsupported, "permute axes", "more than 2^47 bytes", "at most 2^47", "split the batch");
+  }
+}
+
 AxesBoxParams make_axes_box_params(const layout::StridedBox& box, std::uint64_t in_first,
                                    std::uint64_t out_first) {
-  require_places(box);
+  check_reach(box.axes, box.unit_bytes);
   AxesBoxParams params{};
   const std::vector<int> cuts = cut_axes(box);
   const BoxSideMaker in(box, true, cuts);

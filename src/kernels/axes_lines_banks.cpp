@@ -16,14 +16,12 @@ namespace {
 // Turns of one phase, of at most as many words as there are banks: hundreds of places are tried a plan.
 class PhaseTurns {
  public:
-  explicit PhaseTurns(std::uint32_t banks) : banks_(banks) {}
-
   void begin() {
     count_.fill(0);
     most_ = 0;
   }
   void add(std::uint32_t word) {
-    const std::uint32_t bank = word % banks_;
+    const std::uint32_t bank = word % kBanks;
     auto& met = met_[bank];
     std::uint32_t& count = count_[bank];
     if (std::find(met.begin(), met.begin() + count, word) != met.begin() + count) return;
@@ -33,11 +31,52 @@ class PhaseTurns {
   std::uint32_t turns() const { return most_; }
 
  private:
-  static constexpr std::size_t kMostBanks = 32;
-  std::uint32_t banks_;
+  static constexpr std::size_t kBanks = machine::MemoryGeometry{}.banks;
   std::uint32_t most_ = 0;
-  std::array<std::uint32_t, kMostBanks> count_{};
-  std::array<std::array<std::uint32_t, kMostBanks>, kMostBanks> met_{};
+  std::array<std::uint32_t, kBanks> count_{};
+  std::array<std::array<std::uint32_t, kBanks>, kBanks> met_;  // of each bank, as many as are counted
+};
+
+// Units that a few warps read of lines, whose places depend on the pitch, and not on how words are exchanged.
+class LinesReads {
+ public:
+  LinesReads(const AxesLinesParams& p, int unit_bytes)
+      : unit_(static_cast<std::uint32_t>(unit_bytes)),
+        phase_(static_cast<std::uint32_t>(machine::MemoryGeometry{}.lanes_per_phase(unit_bytes))) {
+    for (std::uint32_t thread = 0; thread < kThreads; ++thread) {
+      std::uint32_t slot = thread;
+      const std::uint32_t line = p.line_slots.divide(slot);
+      std::uint32_t digit = slot * (kMovedBytes / unit_);
+      const std::uint32_t rest = p.digit0.divide(digit);
+      place_[thread] = digit * p.stride0 + rest * p.stride1 + line * p.line_stride;
+    }
+  }
+
+  /// Bank turns over those without conflict; where they cannot be below `limit`, something not below it.
+  double congestion(const LinesExchange& exchange,
+                    double limit = std::numeric_limits<double>::infinity()) const {
+    const double needed = static_cast<double>(kThreads) / phase_;
+    PhaseTurns turns;
+    std::uint32_t taken = 0;
+    std::uint32_t left = kThreads / phase_;
+    for (std::uint32_t first = 0; first < kThreads; first += phase_) {
+      turns.begin();
+      for (std::uint32_t thread = first; thread < first + phase_; ++thread) {
+        const std::uint32_t exchanged = exchange.place(place_[thread]);
+        for (std::uint32_t byte = 0; byte < unit_; byte += 4) turns.add((exchanged + byte) / 4);
+      }
+      taken += turns.turns();
+      const double least = (taken + --left) / needed;
+      if (least >= limit) return least;
+    }
+    return taken / needed;
+  }
+
+ private:
+  static constexpr std::uint32_t kThreads = 4 * 32;
+  std::uint32_t unit_;
+  std::uint32_t phase_;  // lanes of one access of the hardware
+  std::array<std::uint32_t, kThreads> place_{};
 };
 
 }  // namespace
@@ -54,12 +93,16 @@ void choose_lines_banks(AxesLinesParams& p, int unit_bytes, std::uint32_t pitche
   std::uint32_t best_pitch = least;
   for (std::uint32_t i = 0; i < pitches; ++i) {
     if (pitches > 1) stride = p.pitch = least + i * kMovedBytes;
+    if (best <= good_enough) break;
+    const LinesReads reads(p, unit_bytes);
     for (const std::uint32_t mask : masks) {
       // Without an exchange no shift is another, and places take a third of the instructions.
       const std::uint32_t last_shift = (mask & ~within) == 0 ? 3 : 10;
       for (std::uint32_t shift = 3; shift <= last_shift && best > good_enough; ++shift) {
         p.exchange = {.shift = shift, .mask = mask & ~within};
-        const double congestion = axes_lines_congestion(p, unit_bytes) * (mask == 0 ? plain_gain : 1);
+        const double gain = mask == 0 ? plain_gain : 1;
+        constexpr double rounding = 1 + 1e-9;
+        const double congestion = reads.congestion(p.exchange, best / gain * rounding) * gain;
         if (congestion >= best) continue;
         best = congestion;
         best_exchange = p.exchange;
@@ -120,30 +163,7 @@ double axes_skinny_congestion(const AxesLinesParams& p, const AxesSkinnyShape& s
 }
 
 double axes_lines_congestion(const AxesLinesParams& p, int unit_bytes) {
-  const machine::MemoryGeometry geometry;
-  const auto banks = static_cast<std::uint64_t>(geometry.banks);
-  const auto lanes = static_cast<std::uint32_t>(geometry.warp_size);
-  const auto phase = static_cast<std::uint32_t>(geometry.lanes_per_phase(unit_bytes));
-  const auto unit = static_cast<std::uint32_t>(unit_bytes);
-  PhaseTurns turns(static_cast<std::uint32_t>(banks));
-  std::uint64_t taken = 0;
-  std::uint64_t needed = 0;
-  constexpr std::uint32_t sampled_warps = 4;
-  for (std::uint32_t first = 0; first < sampled_warps * lanes; first += phase) {
-    turns.begin();
-    for (std::uint32_t thread = first; thread < first + phase; ++thread) {
-      std::uint32_t slot = thread;
-      const std::uint32_t line = p.line_slots.divide(slot);
-      std::uint32_t digit = slot * (kMovedBytes / unit);
-      const std::uint32_t rest = p.digit0.divide(digit);
-      const std::uint32_t place = digit * p.stride0 + rest * p.stride1 + line * p.line_stride;
-      const std::uint32_t exchanged = p.exchange.place(place);
-      for (std::uint32_t byte = 0; byte < unit; byte += 4) turns.add((exchanged + byte) / 4);
-    }
-    taken += turns.turns();
-    ++needed;
-  }
-  return static_cast<double>(taken) / static_cast<double>(needed);
+  return LinesReads(p, unit_bytes).congestion(p.exchange);
 }
 
 }  // namespace faro::kernels

@@ -17,6 +17,7 @@ using faro::detail::ceil_div;
 using faro::detail::round_up;
 
 constexpr std::uint64_t kUsualTileBytes = 32 << 10;
+constexpr std::uint64_t kSkinnyTileBytes = 16 << 10;
 // Of a band's tiles in one line: those in the next lines still find its sectors in the second-level cache.
 constexpr std::uint64_t kBandBytes = 8 << 20;
 
@@ -174,10 +175,10 @@ struct TileSizes {
 // Whole chunks of a row, or of a line, of a stretch.
 std::uint64_t chunk_bytes(const Plane& plane) { return 32 * std::max<std::uint64_t>(4, plane.unit_bytes); }
 
-TileSizes skinny_sizes(const Plane& plane, AxesLinesForm form) {
+TileSizes skinny_sizes(const Plane& plane, AxesLinesForm form, std::uint64_t tile_bytes) {
   const bool by_rows = form == AxesLinesForm::few_rows;
   const std::uint64_t chunk = chunk_bytes(plane);
-  const std::uint64_t chunks = kUsualTileBytes / (by_rows ? plane.rows : plane.columns) / chunk;
+  const std::uint64_t chunks = tile_bytes / (by_rows ? plane.rows : plane.columns) / chunk;
   const std::uint64_t whole = chunks < 4 ? std::max<std::uint64_t>(chunks, 1) : (chunks + 1) / 4 * 4;
   return {.steps = whole * chunk / plane.unit_bytes, .columns = by_rows ? 1 : plane.columns};
 }
@@ -273,7 +274,9 @@ std::optional<AxesLinesChoice> make_axes_lines(const layout::UnitAxes& axes, int
     choose_plane(choice, plane, steps, axes.count() * unit, options);
   }
   const bool skinny = *form != AxesLinesForm::plane && skinny_suits(plane, options);
-  const TileSizes tile = skinny ? skinny_sizes(plane, *form) : sizes_of(plane, *form, choice.plane);
+  const TileSizes tile =
+      skinny ? skinny_sizes(plane, *form, options.skinny_bytes == 0 ? kSkinnyTileBytes : options.skinny_bytes)
+             : sizes_of(plane, *form, choice.plane);
   const std::uint64_t element = plane.element_bytes();
   const std::uint64_t in_line = by_columns ? plane.line_bytes() : element;  // of a step
 

@@ -35,7 +35,10 @@ inline void check_size(const layout::UnitAxes& axes, std::uint64_t unit_bytes) {
 /// The kernel that moves such boxes: one of kBoxShapes.
 BoxShape box_shape(const layout::StridedBox& box);
 
-/// `in_first`, `out_first`: the units with all coordinates 0. Requires: arrays below 2^48 units (checked).
+/// Errors: ErrorCode::unsupported where axes reach past 2^47 bytes. Requires: below 2^62 bytes.
+void check_reach(const std::vector<layout::StridedAxis>& axes, int unit_bytes);
+
+/// `in_first`, `out_first`: the units with all coordinates 0. Errors: those of check_reach().
 AxesBoxParams make_axes_box_params(const layout::StridedBox& box, std::uint64_t in_first = 0,
                                    std::uint64_t out_first = 0);
 
@@ -60,6 +63,7 @@ struct AxesLinesOptions {
   std::uint64_t band = 0;                     // tiles of a line that come one after another; 0: what is usual
   std::optional<bool> turned = std::nullopt;  // axes_turned.hpp or axes_plane.hpp; else what is usual
   bool skinny = true;                         // axes_skinny.hpp for few rows or columns of single units
+  std::uint32_t skinny_bytes = 0;             // of a block of it; 0: as usual
 };
 
 struct AxesLinesChoice {
@@ -117,6 +121,10 @@ std::optional<ViewRowsChoice> make_view_rows(const std::vector<layout::StridedAx
 /// Errors: ErrorCode::unsupported past 2^62 bytes.   Cost: under a tenth of a millisecond.
 std::optional<AxesWholeParams> make_axes_whole(const layout::UnitAxes& axes, int unit_bytes,
                                                std::uint32_t tile_bytes = 0);
+/// The same of a view, whose arrays may be turned and repeated within themselves, and lie a fifth apart in
+/// the input. Nothing where the output has gaps. Requires: axes in normal form, below 2^62 bytes.
+std::optional<AxesWholeParams> make_axes_whole(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
+                                               const ViewFirst& first, std::uint32_t tile_bytes = 0);
 inline constexpr std::uint64_t kMostWholeBytes = 48 << 10;
 
 /// Bank turns of a warp's read of units, over those without conflict, on an average over some warps of a

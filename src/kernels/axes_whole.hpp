@@ -17,6 +17,9 @@
 // vector that is some `period` of them on. Where a period has many arrays, as 8 of an odd number of 2-byte
 // units, places are read from a list that the block makes: of one array's units, and a vector's more.
 //
+// Arrays of a view may lie apart in the input, have fewer elements there, or be read backwards: then a
+// block's stretches are of different lengths, and the first unit of an array is not its lowest.
+//
 // Lanes read units that lie apart as the axes have it, and may meet in banks. Shared memory leaves out 16
 // bytes after every 2^pad_bits, where counting shows that fewer meet then; a period is a multiple of that, so
 // the gaps cost nothing in the loop.
@@ -44,16 +47,19 @@ constexpr int whole_list_vectors(int units) { return units > 8 ? 3 : 2; }
 struct AxesWholeParams {
   struct Axis {
     device::Division32 extent;
-    std::uint32_t step;  // bytes of the input
+    std::uint32_t step;  // bytes of the input, modulo 2^32
   };
   ArrayBytes in;  // all arrays
   ArrayBytes out;
   std::uint64_t tiles;       // blocks
   std::uint64_t first_tile;  // of this launch
-  std::uint32_t tile_bytes;  // of a block's arrays
-  std::uint32_t array_bytes;
-  std::uint32_t period;       // vectors of output after which places repeat
-  std::uint32_t period_step;  // bytes of shared memory
+  std::uint32_t tile_bytes;  // of a block's arrays, in the output
+  std::uint32_t in_tile_bytes;
+  std::uint32_t array_bytes;     // in the output
+  std::uint32_t in_array_bytes;  // from one to the next in the input
+  std::uint32_t first;           // of an array in the input, where the output's first unit is
+  std::uint32_t period;          // vectors of output after which places repeat
+  std::uint32_t period_step;     // bytes of shared memory
   std::uint32_t pad_bits;
   std::uint32_t vector_bytes;  // 16, not compiled in: ptxas 13.0 misplaces shared addresses that are sums
   device::Division32 array_units;
@@ -66,24 +72,28 @@ struct AxesWholeParams {
   constexpr std::uint32_t gaps(std::uint32_t at) const { return at >> pad_bits; }
   /// The list of places lies behind the stretch, which may begin and end within a vector.
   constexpr std::uint32_t list() const {
-    return (place(tile_bytes + 2 * kMovedBytes) + (kMovedBytes - 1)) / kMovedBytes * kMovedBytes;
+    return (place(in_tile_bytes + 2 * kMovedBytes) + (kMovedBytes - 1)) / kMovedBytes * kMovedBytes;
   }
   constexpr std::uint64_t shared_bytes() const { return list() + list_vectors * kMovedBytes; }
 };
 static_assert(sizeof(AxesWholeParams) <= 4096, "kernel parameters are at most 4 KiB");
 
-/// The stretch of a block.
+/// The stretches of a block.
 struct WholeTile {
   std::uint64_t in = 0;  // its first byte
   std::uint64_t out = 0;
+  std::uint32_t in_bytes = 0;
   std::uint32_t bytes = 0;
 
   constexpr WholeTile(const AxesWholeParams& p, std::uint64_t block) {
-    const std::uint64_t first = (p.first_tile + block) * p.tile_bytes;
-    const std::uint64_t left = p.in.end - p.in.begin - first;
-    in = p.in.begin + first;
-    out = p.out.begin + first;
-    bytes = left < p.tile_bytes ? static_cast<std::uint32_t>(left) : p.tile_bytes;
+    const std::uint64_t tile = p.first_tile + block;
+    in = p.in.begin + tile * p.in_tile_bytes;
+    out = p.out.begin + tile * p.tile_bytes;
+    in_bytes = least(p.in.end - in, p.in_tile_bytes);
+    bytes = least(p.out.end - out, p.tile_bytes);
+  }
+  static constexpr std::uint32_t least(std::uint64_t left, std::uint32_t whole) {
+    return left < whole ? static_cast<std::uint32_t>(left) : whole;
   }
   constexpr std::uint32_t in_skew() const { return static_cast<std::uint32_t>(in % kMovedBytes); }
   constexpr std::uint32_t out_skew() const { return static_cast<std::uint32_t>(out % kMovedBytes); }
@@ -95,7 +105,7 @@ template <int count>
 constexpr void find_sources(const AxesWholeParams& p, std::int32_t axis, std::uint32_t (&number)[count],
                             std::uint32_t (&at)[count]) {
   FARO_UNROLL
-  for (int k = 0; k < count; ++k) at[k] = 0;
+  for (int k = 0; k < count; ++k) at[k] = p.first;
   FARO_NO_UNROLL
   for (std::int32_t a = axis; a < p.axes; ++a) {
     const AxesWholeParams::Axis of = p.axis[a];
@@ -107,7 +117,7 @@ constexpr void find_sources(const AxesWholeParams& p, std::int32_t axis, std::ui
     }
   }
   FARO_UNROLL
-  for (int k = 0; k < count; ++k) at[k] += number[k] * p.array_bytes;
+  for (int k = 0; k < count; ++k) at[k] += number[k] * p.in_array_bytes;
 }
 
 /// Where `units` neighbouring units of the output, from number `first` of the stretch on, are in it.
@@ -182,7 +192,7 @@ constexpr void load_axes_whole(Memory& memory, const AxesWholeParams& p, std::ui
   constexpr bool copies = box_copies<Memory>;
   const WholeTile tile(p, block);
   const std::uint64_t first = tile.in - tile.in_skew();
-  const std::uint32_t vectors = (tile.in_skew() + tile.bytes + (kMovedBytes - 1)) / kMovedBytes;
+  const std::uint32_t vectors = (tile.in_skew() + tile.in_bytes + (kMovedBytes - 1)) / kMovedBytes;
   FARO_NO_UNROLL
   for (std::uint32_t v = thread; v < vectors; v += kWholeThreads) {
     const std::uint64_t at = first + std::uint64_t{v} * kMovedBytes;
@@ -254,7 +264,7 @@ constexpr void store_whole_by_list(Memory& memory, const AxesWholeParams& p, con
       continue;
     }
     std::uint32_t unit = static_cast<std::uint32_t>(at) / unit_bytes;  // of its array
-    const std::uint32_t before = p.array_units.divide(unit) * p.array_bytes + tile.in_skew();
+    const std::uint32_t before = p.array_units.divide(unit) * p.in_array_bytes + tile.in_skew();
     device::Packet<kMovedBytes> listed[vectors_listed];
     FARO_UNROLL
     for (int i = 0; i < vectors_listed; ++i) {

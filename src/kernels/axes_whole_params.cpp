@@ -67,14 +67,18 @@ void choose_period(AxesWholeParams& p, int unit_bytes) {
     tried.pad_bits = pad_bits;
     const std::uint64_t grain =
         pad_bits == kWholeUnpadded ? 1 : (std::uint64_t{1} << pad_bits) / kWholeVector;
-    const std::uint64_t aligned = std::lcm(least, grain);
+    // A period is whole arrays, and whole gaps of what those have of the input.
+    const std::uint64_t in_bytes = least * kWholeVector / p.array_bytes * p.in_array_bytes;
+    const std::uint64_t pads = grain * kWholeVector / std::gcd(in_bytes, grain * kWholeVector);
+    const std::uint64_t aligned = pad_bits == kWholeUnpadded ? least : least * pads;
     // As many periods as there are threads, or one; where not even two fit, none repeats.
     std::uint64_t period = std::max<std::uint64_t>(1, kWholeThreads / aligned) * aligned;
     if (2 * period > vectors) period = aligned;
     const bool repeats = 2 * period <= vectors;
     if (!repeats) period = vectors + 2;
     tried.period = static_cast<std::uint32_t>(period);
-    tried.period_step = repeats ? tried.place(static_cast<std::uint32_t>(period * kWholeVector)) : 0;
+    const std::uint64_t step = period * kWholeVector / p.array_bytes * p.in_array_bytes;
+    tried.period_step = repeats ? tried.place(static_cast<std::uint32_t>(step)) : 0;
     take(tried);
     if (repeats || unit_bytes == kMovedBytes) continue;
     const std::uint32_t last = (p.array_units.divisor() - 1) / kWholeEntries;
@@ -130,13 +134,13 @@ double axes_whole_congestion(const AxesWholeParams& p, int unit_bytes, int most_
       const std::uint64_t lanes = std::min(kWholeWarp, slots - warp * kWholeWarp);
       for (std::uint64_t lane = 0; lane < lanes; ++lane) {
         auto rest = static_cast<std::uint32_t>((warp * kWholeWarp + lane) * units) + k;
-        std::uint32_t at = 0;
+        std::uint32_t at = p.first;
         for (std::int32_t a = 0; a < p.axes; ++a) {
           std::uint32_t digit = rest;
           rest = p.axis[a].extent.divide(digit);
           at += digit * p.axis[a].step;
         }
-        address[lane] = p.place(at + rest * p.array_bytes);
+        address[lane] = p.place(at + rest * p.in_array_bytes);
       }
       turns += bank_turns(address, lanes, unit_bytes);
       ++reads;
@@ -147,34 +151,60 @@ double axes_whole_congestion(const AxesWholeParams& p, int unit_bytes, int most_
 
 std::optional<AxesWholeParams> make_axes_whole(const layout::UnitAxes& axes, int unit_bytes,
                                                std::uint32_t tile_bytes) {
+  check_size(axes, static_cast<std::uint64_t>(unit_bytes));
+  if (axes.shape.size() < 3 || axes.order.front() != 0) return std::nullopt;
+  return make_axes_whole(layout::strided_axes(axes), unit_bytes, {}, tile_bytes);
+}
+
+std::optional<AxesWholeParams> make_axes_whole(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
+                                               const ViewFirst& first, std::uint32_t tile_bytes) {
   // Narrow units take more instructions a byte, which more arrays share the places of.
   const std::uint64_t usual_bytes = unit_bytes < 4 ? 32 << 10 : 16 << 10;
   constexpr std::uint64_t least_blocks = 128;
   constexpr std::uint64_t blocks = 512;  // where there are few arrays, blocks have fewer of them
-  check_size(axes, static_cast<std::uint64_t>(unit_bytes));
-  const std::size_t n = axes.shape.size();
+  const std::size_t n = axes.size();
   const auto unit = static_cast<std::uint64_t>(unit_bytes);
-  if (n < 3 || n - 1 > kMostAxes || axes.order.front() != 0) return std::nullopt;
-  const std::uint64_t arrays = axes.shape.front();
-  const std::uint64_t all_bytes = axes.count() * unit;
-  const std::uint64_t array_bytes = all_bytes / arrays;
-  if (array_bytes > kMostWholeBytes) return std::nullopt;
+  if (n < 2 || n - 1 > kMostAxes) return std::nullopt;
+  // The output has no gaps; arrays follow one another in the input, with few.
+  std::uint64_t count = 1;
+  std::uint64_t low = 0;  // units of an array of the input before its first, and from there on
+  std::uint64_t high = 1;
+  for (std::size_t a = 0; a < n; ++a) {
+    if (axes[a].out != static_cast<std::int64_t>(count)) return std::nullopt;
+    if (a + 1 == n) break;
+    if (axes[a].extent > kMostWholeBytes || count * axes[a].extent > kMostWholeBytes) return std::nullopt;
+    count *= axes[a].extent;
+    const std::uint64_t stride = static_cast<std::uint64_t>(axes[a].in < 0 ? -axes[a].in : axes[a].in);
+    if (stride > kMostWholeBytes) return std::nullopt;
+    (axes[a].in < 0 ? low : high) += (axes[a].extent - 1) * stride;
+  }
+  const std::uint64_t arrays = axes.back().extent;
+  const std::uint64_t array_bytes = count * unit;
+  if (axes.back().in < static_cast<std::int64_t>(low + high)) return std::nullopt;
+  const std::uint64_t in_array_bytes = static_cast<std::uint64_t>(axes.back().in) * unit;
+  // What lies between arrays, and is read along, is a fifth of the input at most.
+  if (std::max(array_bytes, in_array_bytes) > kMostWholeBytes || in_array_bytes * 4 > array_bytes * 5)
+    return std::nullopt;
   AxesWholeParams params{};
-  params.in = params.out = {.begin = 0, .end = all_bytes};
+  params.out = {.begin = first.out * unit, .end = (first.out + arrays * count) * unit};
+  params.in.begin = (first.in - low) * unit;
+  params.in.end = params.in.begin + (arrays - 1) * in_array_bytes + (low + high) * unit;
   const bool as_usual = tile_bytes == 0;
   const std::uint64_t together = as_usual ? arrays_of_tile(array_bytes, arrays / blocks, usual_bytes)
                                           : arrays_of_tile(array_bytes, arrays, tile_bytes);
   params.tiles = ceil_div(arrays, together);
   if (as_usual && params.tiles < least_blocks) return std::nullopt;
   params.tile_bytes = static_cast<std::uint32_t>(together * array_bytes);
+  params.in_tile_bytes = static_cast<std::uint32_t>(together * in_array_bytes);
   params.vector_bytes = kMovedBytes;
-  params.array_units = device::Division32(static_cast<std::uint32_t>(array_bytes / unit));
+  params.array_units = device::Division32(static_cast<std::uint32_t>(count));
   params.array_bytes = static_cast<std::uint32_t>(array_bytes);
-  const std::vector<std::uint64_t> in_strides = axes.in_strides();
-  for (std::size_t i = n; i-- > 1;) {
-    const auto a = static_cast<std::size_t>(axes.order[i]);
-    params.axis[params.axes++] = {.extent = device::Division32(static_cast<std::uint32_t>(axes.shape[a])),
-                                  .step = static_cast<std::uint32_t>(in_strides[a] * unit)};
+  params.in_array_bytes = static_cast<std::uint32_t>(in_array_bytes);
+  params.first = static_cast<std::uint32_t>(low * unit);
+  for (std::size_t a = 0; a + 1 < n; ++a) {
+    params.axis[params.axes++] = {
+        .extent = device::Division32(static_cast<std::uint32_t>(axes[a].extent)),
+        .step = static_cast<std::uint32_t>(axes[a].in * static_cast<std::int64_t>(unit_bytes))};
   }
   choose_period(params, unit_bytes);
   return params;

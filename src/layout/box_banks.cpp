@@ -10,6 +10,7 @@
 // joint, each trial counted: for a few warps of each side, the turns that their lanes take.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <limits>
 
@@ -47,8 +48,9 @@ class BankSample {
     std::uint32_t sum = 0;
     auto left = static_cast<std::uint32_t>(phases_.size());
     for (const BankPhase& phase : phases_) {
-      sum += turns_of(phase, parts);
-      if (sum + --left >= limit) return sum + left;
+      if (sum + left >= limit) return sum + left;
+      --left;
+      sum += turns_of(phase, parts, limit - sum - left);
     }
     return sum;
   }
@@ -131,23 +133,27 @@ class BankSample {
     });
   }
 
-  std::uint32_t turns_of(const BankPhase& phase, const std::vector<BoxPart>& parts) const {
+  // Those of one phase, or `enough` of them.
+  std::uint32_t turns_of(const BankPhase& phase, const std::vector<BoxPart>& parts,
+                         std::uint32_t enough) const {
     // Accesses of up to a bank's width meet in banks, wider ones in groups of banks.
-    const std::uint32_t wide = std::max(phase.bytes, kBoxBankBytes);
+    const std::uint32_t wide = std::max(phase.bytes, kBoxBankBytes);  // a power of two, as words are
     const std::uint32_t banks = kBoxRowBytes / wide;
-    const auto word = static_cast<std::uint32_t>(box_.word_bytes());
+    const int word_bits = std::countr_zero(static_cast<std::uint32_t>(box_.word_bytes()));
+    const int wide_bits = std::countr_zero(wide);
     std::array<std::array<std::uint32_t, kBoxLanes>, kBoxLanes> met;
     std::array<std::uint32_t, kBoxLanes> count{};
     std::uint32_t most = 0;
     for (const LaneDigits& lane : phase.lanes) {
       std::uint32_t place = 0;
       for (std::size_t i = 0; i < parts.size(); ++i) place += lane.digit[i] * parts[i].place;
-      const std::uint32_t id = place * word / wide;
-      const std::uint32_t bank = id % banks;
+      const std::uint32_t id = place << word_bits >> wide_bits;
+      const std::uint32_t bank = id & (banks - 1);
       auto& ids = met[bank];
       if (std::find(ids.begin(), ids.begin() + count[bank], id) != ids.begin() + count[bank]) continue;
       ids[count[bank]++] = id;
       most = std::max(most, count[bank]);
+      if (most >= enough) return most;
     }
     return most;
   }
@@ -186,7 +192,9 @@ bool lay_out(StridedBox& box, std::uint32_t most_words) {
   std::uint32_t best = sample.turns(box.parts);
   const auto least = static_cast<std::uint32_t>(sample.phases());
   constexpr std::uint32_t kMostPad = 9;  // grains; every residue of the banks' vectors
-  for (int round = 0; round < 2 && best > least; ++round) {
+  bool moved = true;
+  for (int round = 0; round < 2 && moved && best > least; ++round) {
+    moved = false;
     for (std::size_t joint = 0; joint < pads.size() && best > least; ++joint) {
       if (!box.parts[joint].pad) continue;
       std::uint32_t kept = pads[joint];
@@ -198,6 +206,7 @@ bool lay_out(StridedBox& box, std::uint32_t most_words) {
         if (turns >= best) continue;
         best = turns;
         kept = pads[joint];
+        moved = true;
       }
       pads[joint] = kept;
     }

@@ -49,6 +49,25 @@ double lanes_used(std::uint32_t slots, std::uint32_t rows, std::uint32_t threads
 
 }  // namespace
 
+double shared_sectors_price(const StridedBox& box) {
+  constexpr double part_bytes = 192;
+  constexpr double halo_share = 0.3;  // most of it comes from the second-level cache
+  const auto unit = static_cast<std::uint64_t>(box.unit_bytes);
+  const std::uint64_t past = std::gcd(box.out.alignment * unit, std::uint64_t{kBoxSector});
+  if (past == kBoxSector) return 0;
+  double runs = 1;
+  double halo = 0;
+  if (box.halo > 0) {
+    for (std::size_t a = box.out.run.size() - 1; a < box.out.run.size() + box.chain && a < box.axes.size();
+         ++a) {
+      runs *= static_cast<double>(ceil_div(box.axes[a].extent, std::uint64_t{box.extent[a]}));
+    }
+    halo = halo_share * box.halo_rows * box.in.units / static_cast<double>(box.units());
+  }
+  const double parts = part_bytes * (1 - static_cast<double>(past) / kBoxSector);
+  return halo + parts / (static_cast<double>(box.out.contiguous * unit) * runs);
+}
+
 void price(const BoxSearch& search, StridedBox& box) {
   double idle = 1;  // boxes that are cut
   for (std::size_t a = 0; a < box.axes.size(); ++a) {
@@ -57,7 +76,6 @@ void price(const BoxSearch& search, StridedBox& box) {
             static_cast<double>(extent);
   }
   const std::uint64_t units = box.units();
-  const auto out_bytes = static_cast<double>(search.bytes64(box.out.contiguous));
   double cost = 1.0;
   cost += run_price(search, box.in, box.ragged ? kRaggedReads : kReads);
   cost += run_price(search, box.out, box.ragged ? kRaggedWrites : kWrites);
@@ -86,21 +104,7 @@ void price(const BoxSearch& search, StridedBox& box) {
   const double best = box.ragged ? std::min(search.limits.best_bytes, kRaggedBest) : search.limits.best_bytes;
   if (box_bytes > best) cost += 0.05 * (box_bytes / best - 1);
   if (box_bytes < best) cost += (box.ragged ? 0.02 : 0.01) * (best / box_bytes - 1);
-  // Sectors of the output that are written in parts: at the ends of runs, or of chains of them.
-  constexpr double part_bytes = 192;
-  constexpr double halo_share = 0.3;  // most of it comes from the second-level cache
-  const std::uint64_t past = std::gcd(search.bytes64(box.out.alignment), std::uint64_t{kBoxSector});
-  if (past < kBoxSector) {
-    double runs = 1;
-    if (box.halo > 0) {
-      for (std::size_t a = box.out.run.size() - 1; a < box.out.run.size() + box.chain && a < box.axes.size();
-           ++a) {
-        runs *= static_cast<double>(ceil_div(box.axes[a].extent, std::uint64_t{box.extent[a]}));
-      }
-      cost += halo_share * box.halo_rows * box.in.units / static_cast<double>(units);
-    }
-    cost += part_bytes * (1 - static_cast<double>(past) / kBoxSector) / (out_bytes * runs);
-  }
+  cost += shared_sectors_price(box);
   const auto boxes = static_cast<double>(box.boxes());
   const double many = search.limits.many_boxes;
   if (boxes < many) cost += 0.5 * (many / boxes - 1) * std::min(1.0, box_bytes / best);

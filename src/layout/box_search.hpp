@@ -44,6 +44,10 @@ bool suits_ragged(const BoxSearch& search, const StridedBox& box);
 /// Makes a box ragged: its vectors, its halo, its lanes, and its parts.
 void make_ragged(StridedBox& box);
 
+/// What sectors cost that runs of the output share: at the ends of runs, or of chains of them, those are
+/// written in parts, and elsewhere a halo is read.
+double shared_sectors_price(const StridedBox& box);
+
 /// Sets the cost of a box that has all but its places in shared memory.
 void price(const BoxSearch& search, StridedBox& box);
 

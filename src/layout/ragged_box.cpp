@@ -55,7 +55,8 @@ std::uint32_t rows_of_first(const StridedBox& box, std::uint32_t units) {
 }
 
 // A sector that two runs share is written by the box where it begins, which reads what it lacks of the next:
-// writing parts of sectors costs six times as much as whole ones (docs/notes/axes-experiments.md).
+// writing parts of sectors costs six times as much as whole ones (docs/notes/axes-experiments.md). Of long
+// runs whose first units are in many rows of the input, to read these costs more than to write parts.
 void choose_halo(StridedBox& box) {
   const auto unit = static_cast<std::uint32_t>(box.unit_bytes);
   const std::uint32_t others = kBoxSector / unit - 1;
@@ -67,9 +68,15 @@ void choose_halo(StridedBox& box) {
   if (least < others) return;
   box.chain = chain_of(box);
   if (box.chain == 0) return;
+  const double without = shared_sectors_price(box);
   box.halo = others;
   box.halo_rows = rows_of_first(box, others);
-  box.out.lead += others;
+  if (shared_sectors_price(box) < without) {
+    box.out.lead += others;
+    return;
+  }
+  box.halo = box.halo_rows = 0;
+  box.chain = 0;
 }
 
 // Lanes take neighbouring rows of the output where those are neighbours in the input's run.

@@ -20,7 +20,6 @@ using detail::kBoxVector;
 using detail::magnitude;
 using faro::detail::ceil_div;
 
-constexpr std::uint32_t kRaggedShared = 72 << 10;  // with pads: three blocks a multiprocessor at least
 constexpr std::uint32_t kBoxUnitsMost = 60000;
 constexpr std::uint32_t kBoxPlaces = 1 << 16;   // places have 16 bits
 constexpr std::uint64_t kBoxLongTrial = 2048;   // bytes of a run, where it alone makes a box
@@ -532,20 +531,24 @@ std::vector<StridedBox> box_candidates(const std::vector<StridedAxis>& axes, int
   return boxes;
 }
 StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, const BoxLimits& limits) {
-  // A box whose banks no pads part gives way to one that costs little more.
+  // A box whose banks no pads part gives way to one that costs little more, of a few that are looked at.
   constexpr double crowded = 2;
   constexpr double little = 0.08;
+  constexpr int most_looked_at = 8;
+  int looked_at = 0;
   std::optional<StridedBox> best;
   check_boxed(axes, unit_bytes);
   BoxSearch search = search_of(axes, unit_bytes, limits);
   for (const PricedTrial& trial : all_trials(search)) {
-    if (best && trial.cost > best->cost + little) break;
+    if (best && (trial.cost > best->cost + little || looked_at == most_looked_at)) break;
     StridedBox box = *try_box(search, trial);
     const std::uint32_t list_bytes = 2 * box.out.units;
-    const std::uint32_t with_pads = box.ragged ? kRaggedShared - list_bytes : limits.most_bytes * 5 / 4;
+    const std::uint32_t with_pads =
+        box.ragged ? limits.ragged_shared - list_bytes : limits.most_bytes * 5 / 4;
     const std::uint32_t most = std::min(kBoxPlaces, with_pads / static_cast<std::uint32_t>(box.word_bytes()));
     if (!detail::lay_out(box, most)) continue;
     if (box.congestion <= crowded) return box;
+    ++looked_at;
     if (!best || box.congestion < best->congestion) best = std::move(box);
   }
   if (best) return *std::move(best);

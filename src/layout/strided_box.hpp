@@ -23,13 +23,14 @@
 namespace faro::layout {
 
 struct BoxLimits {
-  bool vectors = true;                    // whether arrays are aligned to 16 bytes; else to a unit
-  bool ragged = true;                     // whether rows may be moved by vectors that they begin between
-  std::uint32_t threads = 256;            // of a block
-  std::uint32_t most_bytes = 55 << 10;    // of a box in shared memory, with pads
-  std::uint32_t ragged_bytes = 64 << 10;  // of a ragged box, with its list of places, without pads
-  std::uint32_t best_bytes = 32 << 10;    // what boxes are wanted to have
-  std::uint32_t many_boxes = 132 * 6;     // what keeps all multiprocessors busy
+  bool vectors = true;                     // whether arrays are aligned to 16 bytes; else to a unit
+  bool ragged = true;                      // whether rows may be moved by vectors that they begin between
+  std::uint32_t threads = 256;             // of a block
+  std::uint32_t most_bytes = 55 << 10;     // of a box in shared memory, with pads
+  std::uint32_t ragged_bytes = 64 << 10;   // of a ragged box, with its list of places, without pads
+  std::uint32_t ragged_shared = 72 << 10;  // of the same, with pads
+  std::uint32_t best_bytes = 32 << 10;     // what boxes are wanted to have
+  std::uint32_t many_boxes = 132 * 6;      // what keeps all multiprocessors busy
 };
 
 /// Digits of an index within the box, of one axis.

@@ -83,18 +83,18 @@ BoxFacts facts_of(const layout::StridedBox& box) {
   return facts;
 }
 
-// Arrays that are moved whole: one stretch, the same on both sides.
+// Arrays that are moved whole: one stretch of each side.
 BoxFacts facts_of(const kernels::AxesWholeParams& p, std::uint64_t unit_bytes) {
   BoxFacts facts{.axes = {},
                  .unit_bytes = unit_bytes,
-                 .in_run_bytes = p.tile_bytes,
+                 .in_run_bytes = p.in_tile_bytes,
                  .out_run_bytes = p.tile_bytes,
                  .in_shared_memory = true};
   std::uint64_t out_step = unit_bytes;
-  const auto add = [&](std::uint64_t extent, std::uint64_t of_box, std::uint64_t in_step) {
+  const auto add = [&](std::uint64_t extent, std::uint64_t of_box, std::int64_t in_step) {
     add_axis(facts, {.extent = extent,
                      .box = of_box,
-                     .in_bytes = static_cast<std::int64_t>(in_step),
+                     .in_bytes = in_step,
                      .out_bytes = static_cast<std::int64_t>(out_step),
                      .in_run = true,
                      .out_run = true});
@@ -102,9 +102,9 @@ BoxFacts facts_of(const kernels::AxesWholeParams& p, std::uint64_t unit_bytes) {
   };
   for (std::int32_t a = 0; a < p.axes; ++a) {
     const std::uint64_t extent = p.axis[a].extent.divisor();
-    add(extent, extent, p.axis[a].step);
+    add(extent, extent, static_cast<std::int32_t>(p.axis[a].step));
   }
-  add((p.in.end - p.in.begin) / p.array_bytes, p.tile_bytes / p.array_bytes, p.array_bytes);
+  add((p.out.end - p.out.begin) / p.array_bytes, p.tile_bytes / p.array_bytes, p.in_array_bytes);
   set_rows(facts);
   return facts;
 }

@@ -77,6 +77,10 @@ int main(void) {
   MEMBER(faro_rows, outer);
   MEMBER(faro_rows, row_bytes);
   MEMBER(faro_rows, threads);
+  SIZE(faro_row_column);
+  MEMBER(faro_row_column, in);
+  MEMBER(faro_row_column, out);
+  MEMBER(faro_row_column, row_bytes);
   SIZE(faro_route_options);
   MEMBER(faro_route_options, buckets);
   MEMBER(faro_route_options, keys_per_row);

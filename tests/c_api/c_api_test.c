@@ -365,6 +365,162 @@ static void test_rows(void) {
   faro_route_destroy(routing);
 }
 
+/* Ragged rows by a plan: what the functions above say, but that both lists are read once. */
+static void test_plans_of_segments(void) {
+  enum { kSegments = 200, kTaken = 700 };
+  static int32_t cuts[kSegments + 1];
+  static uint16_t which[kTaken];
+  static float in[kSegments * 40], out[kTaken * 40 + 3], expected[kTaken * 40];
+  static int64_t wanted_begins[kTaken + 1], begins[kTaken + 1];
+  for (int s = 0; s < kSegments; ++s) cuts[s + 1] = cuts[s] + (s * 7919 + 3) % 41 % (s % 5 == 0 ? 1 : 41);
+  for (int i = 0; i < kSegments * 40; ++i) in[i] = (float)i;
+  for (int i = 0; i < kTaken; ++i) {
+    which[i] = (uint16_t)(i * 31 % kSegments);
+    const int32_t begin = cuts[which[i]], end = cuts[which[i] + 1];
+    for (int32_t e = begin; e < end; ++e) expected[wanted_begins[i] + e - begin] = in[e];
+    wanted_begins[i + 1] = wanted_begins[i] + end - begin;
+  }
+  const uint64_t all = (uint64_t)wanted_begins[kTaken], bytes = all * sizeof(float);
+  const faro_rows of = {cuts, kSegments + 1, 4, 1, 0, 0, 0, 0}, by = {which, kTaken, 2, 0, 0, 0, 0, 0};
+  const uint64_t in_bytes = (uint64_t)cuts[kSegments] * sizeof(float);
+  faro_segments_plan* plan = NULL;
+  EXPECT(faro_segments_plan_make(&of, &by, sizeof(float), NULL, &plan) == FARO_OK);
+  uint64_t elements = 0, workspace = 9;
+  EXPECT(faro_segments_plan_elements(plan, &elements) == FARO_OK && elements == all);
+  EXPECT(faro_segments_plan_workspace_bytes(plan, &workspace) == FARO_OK && workspace == 0);
+  EXPECT(faro_segments_plan_offsets(plan, in_bytes, begins, NULL) == FARO_OK);
+  EXPECT(memcmp(begins, wanted_begins, sizeof begins) == 0);
+  memset(begins, 0, sizeof begins);
+  for (uint64_t i = 0; i < all + 3; ++i) out[i] = -1;
+  which[0] = 60000; /* not read again */
+  EXPECT(faro_segments_plan_run(plan, in, in_bytes, out, bytes + 3 * sizeof(float), begins, NULL, 0, NULL) == FARO_OK);
+  EXPECT(memcmp(out, expected, bytes) == 0 && out[all] == -1 && out[all + 2] == -1);
+  EXPECT(memcmp(begins, wanted_begins, sizeof begins) == 0);
+  EXPECT(faro_segments_plan_check(plan, NULL) == FARO_OK);
+  for (uint64_t i = 0; i < all; ++i) out[i] = -1;
+  EXPECT(faro_segments_plan_run(plan, in, in_bytes, out, bytes - sizeof(float), NULL, NULL, 0, NULL) == FARO_VALUE);
+  EXPECT(faro_segments_plan_run(plan, in, in_bytes - sizeof(float), out, bytes, NULL, NULL, 0, NULL) == FARO_VALUE);
+  EXPECT(faro_segments_plan_run(plan, in, in_bytes, out, bytes + 1, NULL, NULL, 0, NULL) == FARO_VALUE);
+  EXPECT(faro_segments_plan_run(plan, in, in_bytes, in, in_bytes + bytes, NULL, NULL, 0, NULL) == FARO_VALUE);
+  EXPECT(faro_segments_plan_run(plan, NULL, in_bytes, out, bytes, NULL, NULL, 0, NULL) == FARO_VALUE);
+  EXPECT(faro_segments_plan_run(plan, in, in_bytes, out, bytes, NULL, out, 64, NULL) == FARO_VALUE);
+  EXPECT(out[0] == -1);
+  EXPECT(faro_segments_plan_offsets(plan, in_bytes - sizeof(float), begins, NULL) == FARO_VALUE);
+  EXPECT(faro_segments_plan_offsets(plan, in_bytes, NULL, NULL) == FARO_VALUE);
+  faro_segments_plan_destroy(plan);
+  faro_segments_plan* refused = NULL;
+  EXPECT(faro_segments_plan_make(&of, &by, sizeof(float), NULL, &refused) == FARO_VALUE && refused == NULL);
+  EXPECT(strstr(faro_last_message(), "60000") != NULL);
+  EXPECT(faro_segments_plan_make(NULL, &by, sizeof(float), NULL, &refused) == FARO_VALUE);
+  EXPECT(faro_segments_plan_make(&of, &by, 0, NULL, &refused) == FARO_VALUE && refused == NULL);
+  EXPECT(faro_segments_plan_elements(NULL, &elements) == FARO_VALUE);
+  faro_segments_plan_destroy(NULL);
+}
+
+/* A table's columns, of rows of different widths, by one plan; and what is refused before anything is written. */
+static void test_columns(void) {
+  enum { kRows = 100, kTaken = 250 };
+  static unsigned char bytes_in[kRows], bytes_out[kTaken];
+  static double numbers_in[kRows * 3], numbers_out[kTaken * 3];
+  static int16_t shorts_in[kRows], shorts_out[kTaken];
+  static int32_t from[kTaken];
+  for (int i = 0; i < kRows; ++i) {
+    bytes_in[i] = (unsigned char)(i * 37);
+    shorts_in[i] = (int16_t)(i * 321);
+    for (int k = 0; k < 3; ++k) numbers_in[3 * i + k] = 10.0 * i + k;
+  }
+  for (int i = 0; i < kTaken; ++i) from[i] = i % 11 == 5 ? -1 : i * 71 % kRows;
+  const faro_rows rows = {from, kTaken, 4, 1, kRows, 1, 1, 0};
+  const unsigned char zero = 0;
+  faro_row_plan* plan = NULL;
+  EXPECT(faro_row_plan_take(&rows, &zero, 1, NULL, &plan) == FARO_OK);
+  const faro_row_column columns[3] = {
+      {bytes_in, bytes_out, 1}, {numbers_in, numbers_out, 3 * sizeof(double)}, {shorts_in, shorts_out, 2}};
+  memset(bytes_out, 7, sizeof bytes_out);
+  EXPECT(faro_row_plan_run_columns(plan, NULL, columns, 3, NULL, 0, NULL) == FARO_OK);
+  for (int i = 0; i < kTaken; ++i) {
+    const int row = from[i];
+    EXPECT(bytes_out[i] == (row < 0 ? 0 : bytes_in[row]) && shorts_out[i] == (row < 0 ? 0 : shorts_in[row]));
+    for (int k = 0; k < 3; ++k) EXPECT(numbers_out[3 * i + k] == (row < 0 ? 0 : numbers_in[3 * row + k]));
+  }
+  EXPECT(faro_row_plan_run_columns(plan, NULL, NULL, 0, NULL, 0, NULL) == FARO_OK);
+  EXPECT(faro_row_plan_run_columns(plan, NULL, NULL, 1, NULL, 0, NULL) == FARO_VALUE);
+  EXPECT(faro_row_plan_run_columns(NULL, NULL, columns, 3, NULL, 0, NULL) == FARO_VALUE);
+  memset(bytes_out, 7, sizeof bytes_out);
+  const faro_row_column wrong[6] = {{shorts_in, NULL, 2},      {NULL, shorts_out, 2},        {shorts_in, shorts_out, 0},
+                                    {shorts_in, bytes_out, 1}, {shorts_in, numbers_in, 2}, {shorts_in, shorts_out, ~(uint64_t)0}};
+  for (int w = 0; w < 6; ++w) {
+    const faro_row_column both[3] = {columns[0], wrong[w], columns[1]};
+    EXPECT(faro_row_plan_run_columns(plan, NULL, both, 3, NULL, 0, NULL) == FARO_VALUE);
+    EXPECT(bytes_out[0] == 7 && bytes_out[kTaken - 1] == 7);
+  }
+  EXPECT(faro_row_plan_run_columns(plan, NULL, columns, 3, shorts_out, 64, NULL) == FARO_VALUE);
+  EXPECT(faro_row_plan_run_columns(plan, from + 1, columns, 3, NULL, 0, NULL) == FARO_UNSUPPORTED);
+  faro_row_plan_destroy(plan);
+
+  /* Sums: columns of one and of two numbers a row. */
+  const uint8_t to[4] = {2, 0, 2, 1};
+  const float one[4] = {1, 2, 3, 4}, two[8] = {1, 10, 2, 20, 3, 30, 4, 40};
+  float sums[3] = {0}, pairs[6] = {0};
+  const faro_rows added = {to, 4, 1, 0, 3, 1, sizeof(float), 0};
+  const faro_row_column sum[2] = {{one, sums, sizeof(float)}, {two, pairs, 2 * sizeof(float)}};
+  EXPECT(faro_row_plan_add(&added, FARO_F32, FARO_SUMS_USUAL, NULL, &plan) == FARO_OK);
+  EXPECT(faro_row_plan_run_columns(plan, NULL, sum, 2, NULL, 0, NULL) == FARO_OK);
+  EXPECT(sums[0] == 2 && sums[1] == 4 && sums[2] == 4);
+  EXPECT(pairs[0] == 2 && pairs[1] == 20 && pairs[2] == 4 && pairs[3] == 40 && pairs[4] == 4 && pairs[5] == 40);
+  const faro_row_column halves[2] = {sum[0], {two, pairs, 6}};
+  EXPECT(faro_row_plan_run_columns(plan, NULL, halves, 2, NULL, 0, NULL) == FARO_VALUE && sums[0] == 2);
+  faro_row_plan_destroy(plan);
+}
+
+/* Rows sent to their places, and automorphisms of polynomials modulo X^n + 1, on the host. */
+static void test_dispatches_and_automorphisms(void) {
+  const int64_t places[4] = {0, 3, 4, -1}, taken[6] = {0, -1, -1, 0, 1, -1};
+  const float rows_in[2] = {1, 10};
+  float sent[6] = {7, 7, 7, 7, 7, 7};
+  const faro_rows to = {places, 4, 8, 1, 6, 1, sizeof(float), 0}, from = {taken, 6, 8, 1, 0, 0, 0, 0};
+  EXPECT(faro_dispatch(&to, 2, NULL, rows_in, sent) == FARO_OK);
+  const float kept[6] = {1, 7, 7, 1, 10, 7}, zeros[6] = {1, 0, 0, 1, 10, 0};
+  EXPECT(memcmp(sent, kept, sizeof kept) == 0);
+  EXPECT(faro_dispatch(&to, 2, &from, rows_in, sent) == FARO_OK && memcmp(sent, zeros, sizeof zeros) == 0);
+  EXPECT(faro_dispatch(&to, 3, NULL, rows_in, sent) == FARO_VALUE && faro_dispatch(&to, 0, NULL, rows_in, sent) == FARO_VALUE);
+  EXPECT(faro_dispatch(NULL, 2, NULL, rows_in, sent) == FARO_VALUE && faro_dispatch(&to, 2, NULL, NULL, sent) == FARO_VALUE);
+  const int64_t twice[4] = {0, 3, 3, -1};
+  const faro_rows wrong = {twice, 4, 8, 1, 6, 1, sizeof(float), 0};
+  EXPECT(faro_dispatch(&wrong, 2, NULL, rows_in, sent) == FARO_VALUE && memcmp(sent, zeros, sizeof zeros) == 0);
+  faro_dispatch_plan* plan = NULL;
+  EXPECT(faro_dispatch_plan_make(&to, 3, NULL, 0, &plan) == FARO_VALUE && plan == NULL);
+  EXPECT(faro_dispatch_plan_run(NULL, rows_in, sent, NULL) == FARO_VALUE);
+  faro_dispatch_plan_destroy(NULL);
+  uint64_t bytes = 0;
+  const faro_device_route nowhere = {0};
+  EXPECT(faro_route_plan_run_in_workspace(NULL, &nowhere, NULL, 0, NULL) == FARO_VALUE);
+  EXPECT(faro_route_plan_workspace_bytes(NULL, &bytes) == FARO_VALUE && bytes == 0);
+
+  enum { kTerms = 12 };
+  int32_t in[2 * kTerms], out[2 * kTerms];
+  for (int i = 0; i < 2 * kTerms; ++i) in[i] = i + 1;
+  EXPECT(faro_permute_negacyclic(kTerms, 7, FARO_I32, 0, in, out, sizeof in, NULL, NULL) == FARO_OK);
+  for (int b = 0; b < 2; ++b)
+    for (int i = 0; i < kTerms; ++i)
+      EXPECT(out[b * kTerms + 7 * i % kTerms] == (7 * i % (2 * kTerms) < kTerms ? 1 : -1) * in[b * kTerms + i]);
+  EXPECT(faro_permute_negacyclic(kTerms, 3, FARO_I32, 0, in, out, sizeof in, NULL, NULL) == FARO_VALUE);
+  EXPECT(strstr(faro_last_message(), "3") != NULL);
+  EXPECT(faro_permute_negacyclic(kTerms, 7, FARO_I32, 5, in, out, sizeof in, NULL, NULL) == FARO_VALUE);
+  EXPECT(faro_permute_negacyclic(kTerms, 7, (faro_number)99, 0, in, out, sizeof in, NULL, NULL) == FARO_VALUE);
+  EXPECT(faro_permute_negacyclic(kTerms, 7, FARO_I32, 0, in, out, 20, NULL, NULL) == FARO_VALUE);
+  EXPECT(faro_permute_negacyclic(kTerms, 7, FARO_I32, 0, in, in, sizeof in, NULL, NULL) == FARO_VALUE);
+  EXPECT(faro_permute_negacyclic(kTerms, 7, FARO_I32, 0, NULL, out, sizeof in, NULL, NULL) == FARO_VALUE);
+  /* Values at odd powers: place p has that at 2 rev(p) + 1. */
+  const int at[4] = {1, 5, 3, 7};
+  EXPECT(faro_permute_evaluations(4, 3, sizeof(int32_t), in, out, 4 * sizeof(int32_t), NULL, NULL) == FARO_OK);
+  for (int p = 0; p < 4; ++p)
+    for (int q = 0; q < 4; ++q)
+      if (at[q] == 3 * at[p] % 8) EXPECT(out[p] == in[q]);
+  EXPECT(faro_permute_evaluations(6, 5, 4, in, out, 24, NULL, NULL) == FARO_VALUE);
+  EXPECT(faro_permute_evaluations(4, 2, 4, in, out, 16, NULL, NULL) == FARO_VALUE);
+}
+
 /* Entries of every width and byte order, few and many; and rows that stay as they were. */
 static void test_entries_of_rows(void) {
   enum { kRows = 100, kTaken = 3000 };
@@ -804,6 +960,9 @@ int main(int argc, char** argv) {
   test_rows();
   test_entries_of_rows();
   test_plans_of_rows();
+  test_plans_of_segments();
+  test_columns();
+  test_dispatches_and_automorphisms();
   test_files(argv[1]);
   test_shards();
   test_the_rest();

@@ -37,6 +37,13 @@ class GpuAxes : public GpuTest {
  protected:
   std::mt19937_64 random{settings().seed};
 
+  static std::string kernel_of(const AxesCase& c, std::uint64_t width) {
+    const Problem problem{.permutation = Axes(c.shape, c.order), .element_bytes = width};
+    const Plan plan(problem, cuda::target());
+    const auto& launch = plan.passes().front().launch;
+    return launch ? launch->kernel : "none";
+  }
+
   // Both arrays begin so many elements' units past an aligned address.
   void check(const AxesCase& c, std::uint64_t width, std::uint64_t batch = 1, std::uint64_t in_offset = 0,
              std::uint64_t out_offset = 0) {
@@ -116,6 +123,61 @@ TEST_F(GpuAxes, RandomShapesWhereverArraysBegin) {
     const bool aligned = random() % 2 == 0;
     check(c, width, 1 + random() % 2, aligned ? 0 : random() % 16 * unit, aligned ? 0 : random() % 16 * unit);
     if (HasFailure()) FAIL() << "seed " << settings().seed << ", round " << round;
+  }
+}
+
+// Batches of more units than go one by one, whose arrays a block holds some of, wherever they begin.
+TEST_F(GpuAxes, ManySmallArrays) {
+  int whole = 0;
+  for (int round = 0; round < 120; ++round) {
+    const std::size_t n = 2 + random() % 3;
+    AxesCase c{.shape = {0}, .order = {0}};
+    std::uint64_t count = 1;
+    for (std::size_t a = 0; a < n; ++a) {
+      c.shape.push_back(2 + random() % (n == 2 ? 70 : n == 3 ? 14 : 7));
+      count *= c.shape.back();
+    }
+    c.shape[0] = 600000 / count + random() % 50;
+    std::vector<int> inner(n);
+    std::iota(inner.begin(), inner.end(), 1);
+    std::shuffle(inner.begin(), inner.end(), random);
+    c.order.insert(c.order.end(), inner.begin(), inner.end());
+    constexpr std::uint64_t widths[] = {1, 1, 2, 4, 8, 16, 3, 6};
+    const std::uint64_t width = widths[random() % 8];
+    const std::uint64_t unit = width == 6 ? 2 : width == 3 ? 1 : width;
+    const bool aligned = random() % 2 == 0;
+    if (kernel_of(c, width).find("axes whole") != std::string::npos) ++whole;
+    check(c, width, 1, aligned ? 0 : random() % 16 * unit, aligned ? 0 : random() % 16 * unit);
+    if (HasFailure()) FAIL() << "seed " << settings().seed << ", round " << round;
+  }
+  EXPECT_GE(whole, 60);
+}
+
+// ptxas 13.0 encodes a copy to shared memory that has a cache policy, and whose address is a sum of a
+// register and a uniform register, as an illegal instruction. Kernels avoid such sums, which arise where
+// units are bytes: every kernel that copies so, with addresses that the compiler knows the least and the most
+// of.
+TEST_F(GpuAxes, CopiesToSharedMemoryOfEveryKernel) {
+  struct Form {
+    AxesCase axes;
+    const char* kernel;
+  };
+  const Form forms[] = {{{{3000, 12, 16}, {0, 2, 1}}, "axes whole"},
+                        {{{3000, 7, 9, 11}, {0, 3, 2, 1}}, "axes whole"},
+                        {{{48, 28, 12, 28, 48}, {4, 3, 2, 1, 0}}, "axes box"},
+                        {{{33, 35, 9, 37, 41}, {4, 3, 2, 1, 0}}, "axes ragged box"},
+                        {{{33, 35, 9, 37, 41}, {2, 0, 4, 1, 3}}, "axes ragged box"},
+                        {{{20, 34, 31, 97}, {2, 0, 3, 1}}, "axes"}};
+  for (const Form& form : forms) {
+    for (const std::uint64_t width : {1U, 2U, 4U, 8U, 16U}) {
+      const std::string kernel = kernel_of(form.axes, width);
+      EXPECT_TRUE(width == 16 || kernel.find(form.kernel) != std::string::npos) << kernel;
+      for (const std::uint64_t past : {std::uint64_t{0}, width, 5 * width}) {
+        check(form.axes, width, 1, past, past);
+        check(form.axes, width, 1, 0, past);
+        if (HasFailure()) return;
+      }
+    }
   }
 }
 

@@ -275,6 +275,19 @@ TEST_F(GpuRows, TakesSegmentsOfAnyLength) {
     plan.check();
     EXPECT_TRUE(device_out.get() == expected) << width;
     EXPECT_TRUE(told.get() == bytes_of_all(begins)) << width;
+    const Placed found(Bytes((kTaken + 1) * 8));
+    plan.offsets(in.size(), reinterpret_cast<std::int64_t*>(found.data()));
+    plan.check();
+    EXPECT_TRUE(found.get() == bytes_of_all(begins)) << width;
+    EXPECT_NE(refusal([&] { static_cast<void>(plan.elements()); }).find("on a device"), std::string::npos);
+    // Lists in two memories, by any engine.
+    for (const Engine engine : {Engine::automatic, Engine::cpu, Engine::cuda}) {
+      EXPECT_NE(refusal([&] {
+                  plan_segments(on_host, {which.data(), kTaken, {.bytes = 4, .is_signed = true}},
+                                {.engine = engine});
+                }).find("memory"),
+                std::string::npos);
+    }
     from[9] = kSegments;
     const Placed wrong(bytes_of_all(from));
     const ExecutableSegments other = plan_segments(

@@ -61,6 +61,9 @@ TEST_F(GpuViews, KnownViews) {
       "strided(64 320 16; 5120 16 1; 16 1024 1; 0 16)",
       "strided(210 33 2 3; 198 6 3 1; 3 630 21000 1; 0 0)",
       "strided(0 4; 4 1; 4 1)",
+      "strided(30000 5 9; 45 9 -1; 45 1 5; 8 0)",  // many small arrays, flipped
+      "strided(30000 7 6; 48 6 1; 42 1 7; 3 1)",   // the same in a few more rows
+      "strided(30000 8 5; 8 1 0; 40 1 8)",         // a column each, repeated
   };
   for (const char* const view : views) {
     for (const std::uint64_t width : {1U, 2U, 3U, 4U, 8U, 12U, 16U, 48U}) {

@@ -366,8 +366,53 @@ void GatherShort(const LineGather& gather, RowTraffic& rows) {
   if (staged) StreamRun(to, gather.to, bytes);
 }
 
+// Long elements, each streamed from where it is: `line` puts together what is left of one and the beginning
+// of the next. What is no whole line at the run's ends goes through the caches.
+void StreamElements(const LineGather& gather, RowTraffic& rows) {
+  constexpr std::uint64_t kPartLines = 8;  // streamed at a time, and as many are fetched
+  const std::uint64_t past = reinterpret_cast<std::uintptr_t>(gather.to) % kLineBytes;
+  FetchEnds(gather.to, gather.count * gather.bytes - gather.skipped - gather.left_out);
+  alignas(kLineBytes) std::byte line[kLineBytes];
+  std::byte* to = gather.to - past;  // the line that is put together, or the next whole one
+  std::uint64_t filled = past;
+  for (std::uint64_t i = 0; i < gather.count; ++i) {
+    const std::byte* from = gather.from + gather.places[i] + (i == 0 ? gather.skipped : 0);
+    std::uint64_t left =
+        gather.bytes - (i == 0 ? gather.skipped : 0) - (i + 1 == gather.count ? gather.left_out : 0);
+    if (filled != 0) {
+      const std::uint64_t more = std::min(left, kLineBytes - filled);
+      std::memcpy(line + filled, from, more);
+      from += more;
+      left -= more;
+      filled += more;
+      if (filled < kLineBytes) continue;
+      if (to < gather.to) {
+        std::memcpy(gather.to, line + past, kLineBytes - past);
+      } else {
+        StreamWholeLines(line, to, kLineBytes);
+      }
+      to += kLineBytes;
+    }
+    filled = left % kLineBytes;
+    const std::byte* const end = from + (left - filled);
+    while (from < end) {
+      const auto lines =
+          std::min<std::uint64_t>(kPartLines, static_cast<std::uint64_t>(end - from) / kLineBytes);
+      StreamWholeLines(from, to, lines * kLineBytes);
+      from += lines * kLineBytes;
+      to += lines * kLineBytes;
+      rows.fetch(lines);
+    }
+    if (filled != 0) std::memcpy(line, from, filled);
+  }
+  const std::uint64_t before = to < gather.to ? past : 0;
+  if (filled > before) std::memcpy(to + before, line + before, filled - before);
+}
+
 void GatherLines(const LineGather& gather, RowTraffic& rows) {
+  constexpr std::uint64_t kLongBytes = 1024;
   if (gather.bytes < kLineBytes || gather.stage == nullptr) return GatherShort(gather, rows);
+  if (gather.bytes >= kLongBytes) return StreamElements(gather, rows);
   const std::uint64_t past = reinterpret_cast<std::uintptr_t>(gather.to) % kLineBytes;
   const std::uint64_t lines = (gather.bytes + kLineBytes - 1) / kLineBytes;
   if (past == 0 && gather.bytes % kLineBytes == 0 && gather.skipped == 0 && gather.left_out == 0) {

@@ -96,6 +96,9 @@ SegmentsExecutor::SegmentsExecutor(const Segments& /*segments*/, const RowNumber
 }
 SegmentsExecutor::~SegmentsExecutor() = default;
 std::uint64_t SegmentsExecutor::workspace_bytes() const { return 0; }
+void SegmentsExecutor::offsets(std::uint64_t /*in_elements*/, std::int64_t* /*to*/, Stream /*stream*/) const {
+  require_available();
+}
 void SegmentsExecutor::run(std::span<const std::byte> /*in*/, std::span<std::byte> /*out*/,
                            std::int64_t* /*offsets*/, Stream /*stream*/, void* /*workspace*/) const {
   require_available();

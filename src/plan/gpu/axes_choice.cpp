@@ -27,6 +27,14 @@ AxesBoxes::Variant box_variant(const std::vector<layout::StridedAxis>& axes, std
     limits.best_bytes = as.box_bytes;
     limits.most_bytes = as.box_bytes + as.box_bytes / 2;
   }
+  // Of units of 4 bytes and more, boxes of which two fit a multiprocessor: their runs are longer. Narrower
+  // units take more instructions, which more warps share (docs/notes/axes-experiments.md).
+  constexpr std::uint32_t two_fit = 88 << 10;
+  const std::uint32_t most = as.most_box_bytes != 0 ? as.most_box_bytes : unit >= 4 ? two_fit : 0;
+  if (most > limits.most_bytes) {
+    limits.most_bytes = limits.ragged_bytes = most;
+    limits.ragged_shared = most * 5 / 4;
+  }
   const layout::StridedBox box = layout::choose_box(axes, static_cast<int>(unit), limits);
   return {.params = kernels::make_axes_box_params(box, first.in, first.out),
           .shape = kernels::box_shape(box),
@@ -47,6 +55,7 @@ std::optional<AxesLines::Variant> lines_variant(const layout::UnitAxes& axes, st
   options.band = as.band;
   options.turned = as.turned;
   options.skinny = as.skinny;
+  options.skinny_bytes = as.skinny_bytes;
   auto choice = kernels::make_axes_lines(axes, static_cast<int>(unit), options);
   if (!choice) return std::nullopt;
   choice->params.in = {.begin = 0, .end = axes.count() * unit};
@@ -200,6 +209,28 @@ bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const Axes
   return axes.shape[rows] * axes.shape[columns] * element_bytes >= large_plane;
 }
 
+// Small arrays of a view, which begin at units; nothing where some arrays' alignment would have none.
+std::optional<AxesWhole> whole_arrays_of_view(const std::vector<layout::StridedAxis>& units,
+                                              std::uint64_t unit, const FirstUnits& first,
+                                              const AxesVariant& as) {
+  std::vector<layout::StridedAxis> wide = units;
+  auto wide_unit = static_cast<int>(unit);
+  layout::widen_unit(wide, wide_unit, static_cast<int>(std::gcd((first.in | first.out) * unit, kAxesVector)));
+  AxesWhole whole;
+  const auto add = [&](const std::vector<layout::StridedAxis>& axes, int width) {
+    const std::uint64_t narrower = static_cast<std::uint64_t>(width) / unit;
+    const auto params =
+        kernels::make_axes_whole(axes, width, {first.in / narrower, first.out / narrower}, as.whole_bytes);
+    if (params)
+      whole.variants.push_back({.params = *params, .unit_bytes = static_cast<std::uint64_t>(width)});
+    return params.has_value();
+  };
+  if (!add(wide, wide_unit)) return std::nullopt;
+  if (static_cast<std::uint64_t>(wide_unit) != unit && !add(units, static_cast<int>(unit)))
+    return std::nullopt;
+  return whole;
+}
+
 // Boxes that begin at units, and at vectors where these are those of aligned arrays.
 AxesBoxes boxes_of_view(const std::vector<layout::StridedAxis>& units, std::uint64_t unit,
                         const FirstUnits& first, const AxesVariant& variant) {
@@ -298,9 +329,8 @@ ViewChoice choose_view(const Strided& view, std::uint64_t element_bytes, const A
   }
   units = layout::normal_axes(std::move(units));
   FirstUnits first{.in = view.in_offset * per_element, .out = view.out_offset * per_element};
-  ViewChoice choice{.elements = {},
-                    .rows = kernels::make_view_rows(units, static_cast<int>(unit), {first.in, first.out}),
-                    .boxes = boxes_of_view(units, unit, first, variant)};
+  kernels::check_reach(units, static_cast<int>(unit));
+  ViewChoice choice;
   std::uint64_t count = 1;
   for (const layout::StridedAxis& axis : units) {
     if (count <= kSmallUnits) count *= std::min(axis.extent, kSmallUnits + 1);
@@ -309,7 +339,14 @@ ViewChoice choose_view(const Strided& view, std::uint64_t element_bytes, const A
     choice.elements = AxesElements{
         {{.params = kernels::make_axes_elements_params(units, static_cast<int>(unit), first.in, first.out),
           .unit_bytes = unit}}};
+    return choice;
   }
+  choice.rows = kernels::make_view_rows(units, static_cast<int>(unit), {first.in, first.out});
+  if (!choice.rows && variant.whole.value_or(true)) {
+    choice.whole = whole_arrays_of_view(units, unit, first, variant);
+    if (choice.whole) return choice;
+  }
+  choice.boxes = boxes_of_view(units, unit, first, variant);
   const auto turned = layout::read_forwards(units);
   if (!turned) return choice;
   first.in += static_cast<std::uint64_t>(turned->in_first);  // modulo 2^64

@@ -38,9 +38,11 @@ struct AxesVariant {
   bool boxes_only = false;                      // axes_box.hpp for transposes, too
   bool lines_only = false;                      // never axes_box.hpp where lines fit
   bool skinny = true;                           // axes_skinny.hpp for few rows or columns
+  std::uint32_t skinny_bytes = 0;               // of a block of it; 0: as usual
   bool ragged = true;                           // axes_ragged_box.hpp for rows that begin between vectors
   std::optional<bool> whole = std::nullopt;     // axes_whole.hpp wherever it fits, or never
   std::uint32_t whole_bytes = 0;                // of a block of it; 0: as usual
+  std::uint32_t most_box_bytes = 0;             // that boxes may have; 0: as usual
   std::uint32_t box_bytes = 0;                  // that boxes are wanted to have; 0: as usual
 };
 
@@ -105,11 +107,12 @@ struct AxesChoice {
 AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint64_t batch,
                        const AxesVariant& variant = {});
 
-/// A view's elements, its rows, or its boxes: the first that suits both addresses.
+/// A view's elements, its small arrays, or its rows and its boxes: the first that suits both addresses.
 struct ViewChoice {
   std::optional<AxesElements> elements;
+  std::optional<AxesWhole> whole;
   std::optional<kernels::ViewRowsChoice> rows;
-  AxesBoxes boxes;
+  AxesBoxes boxes;  // of neither elements nor small arrays
 };
 
 /// Of a view in normal form. Errors: ErrorCode::unsupported where it reaches past 2^47 bytes.

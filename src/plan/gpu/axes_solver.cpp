@@ -254,15 +254,18 @@ std::vector<GpuPass> axes_passes(const PassWork& work) {
 GpuPass view_pass(const Strided& view, std::uint64_t element_bytes, const AxesVariant& variant) {
   GpuPass pass{.kind = PassKind::axes, .kernels = {}};
   const ViewChoice choice = choose_view(view, element_bytes, variant);
+  pass.array_bytes = in_elements(view) * element_bytes;
   if (choice.elements) {
     KernelsOf{pass}(*choice.elements);
-    pass.array_bytes = in_elements(view) * element_bytes;
+    return pass;
+  }
+  if (choice.whole) {
+    KernelsOf{pass}(*choice.whole);
     return pass;
   }
   if (choice.rows) pass.kernels.push_back(of_view_rows(*choice.rows));
   KernelsOf{pass}(choice.boxes);
   if (choice.rows) pass.box = nullptr;  // not what is launched first
-  pass.array_bytes = in_elements(view) * element_bytes;
   return pass;
 }
 

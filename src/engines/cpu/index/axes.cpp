@@ -14,11 +14,11 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <numeric>
+#include <vector>
 
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/element_width.hpp"
-#include "engines/cpu/index/aligned_runs.hpp"
+#include "engines/cpu/index/axes_boxes.hpp"
 #include "engines/cpu/line_gather.hpp"
 #include "engines/cpu/pass_program.hpp"
 #include "engines/cpu/plane_transpose.hpp"
@@ -28,75 +28,19 @@
 namespace faro::cpu {
 namespace {
 
-constexpr std::size_t kMaxAxes = 48;                            // extents of at least 2, counts to 2^40
 constexpr std::uint64_t kPieceBytes = std::uint64_t{64} << 10;  // of a long element
 
-using Numbers = std::array<std::uint64_t, kMaxAxes>;
-using Strides = std::array<std::int64_t, kMaxAxes>;
-using AxisList = std::vector<std::size_t>;
-
-bool contains(const AxisList& axes, std::size_t axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
-
-std::int64_t places(std::uint64_t count) { return static_cast<std::int64_t>(count); }
-
-// Calls visit(a, b) for every combination of digits along `axes`, the first the fastest: the sums of two
-// kinds of strides.
-template <typename Visit>
-void each_place(const AxisList& axes, const Numbers& extents, const Strides& strides_a,
-                const Strides& strides_b, const Visit& visit) {
-  // Only what is used is set: for all of it compilers take a string instruction, which waits for streamed
-  // stores.
-  std::uint64_t at[kMaxAxes];
-  for (const std::size_t axis : axes) at[axis] = 0;
-  std::int64_t a = 0;
-  std::int64_t b = 0;
-  for (;;) {
-    visit(a, b);
-    std::size_t k = 0;
-    for (; k < axes.size(); ++k) {
-      const std::size_t axis = axes[k];
-      a += strides_a[axis];
-      b += strides_b[axis];
-      if (++at[axis] < extents[axis]) break;
-      a -= places(extents[axis]) * strides_a[axis];
-      b -= places(extents[axis]) * strides_b[axis];
-      at[axis] = 0;
-    }
-    if (k >= axes.size()) return;
-  }
-}
-
-std::uint64_t product(const AxisList& axes, const Numbers& extents) {
-  std::uint64_t all = 1;
-  for (const std::size_t axis : axes) all *= extents[axis];
-  return all;
-}
-
-class AxesProgram final : public ElementProgram {
+class AxesProgram final : public ElementProgram, private AxesBoxes {
  public:
   AxesProgram(const CpuPass& pass, const detail::CpuAxes& axes)
-      : ElementProgram(pass),
-        width_(axes.box.element_bytes),
-        move_(axes.move),
-        staged_(axes.staged),
-        axes_(axes.box.axes.size()) {
-    FARO_CHECK(axes_ <= kMaxAxes);
-    for (std::size_t a = 0; a < axes_; ++a) {
-      extents_[a] = axes.box.axes[a].extent;
-      in_[a] = axes.box.axes[a].in;
-      out_[a] = axes.box.axes[a].out;
-      elements_ *= extents_[a];
-    }
+      : ElementProgram(pass), AxesBoxes(axes, pass.run.workspace.part_bytes) {
     if (move_ == detail::AxesMove::pieces) {
       tasks_ = elements_ * pieces();
-      return;
+    } else if (move_ == detail::AxesMove::lines) {
+      set_units();
+    } else {
+      set_tables();
     }
-    set_box(axes.box);
-    set_tables(axes.box);
-    set_reads(axes.box);
-    set_aligned(axes.box);
   }
 
   void run(const Step& step) const override {
@@ -124,70 +68,17 @@ class AxesProgram final : public ElementProgram {
   }
 
  private:
-  void set_box(const layout::CacheBox& box) {
-    std::copy(box.extent.begin(), box.extent.end(), box_.begin());
-    for (std::size_t a = 0; a < axes_; ++a) {
-      grid_[a] = (extents_[a] + box_[a] - 1) / box_[a];
-      tasks_ *= grid_[a];
-    }
-    AxisList out_run = box.out_run();
-    out_run.resize(box.out_contiguous());
-    for (std::size_t a = 0; a < axes_; ++a) (contains(out_run, a) ? written_ : write_rows_).push_back(a);
-    if (!staged_ || move_ == detail::AxesMove::groups) {
-      to_ = out_;
-    } else {
-      // Rows of the stage lie as the output's runs do, an odd number of lines apart.
-      std::int64_t stride = places(width_);
-      for (const std::size_t axis : written_) {
-        to_[axis] = stride;
-        stride *= places(box_[axis]);
-      }
-      stride = places(detail::stage_pitch(static_cast<std::uint64_t>(stride)));
-      for (const std::size_t axis : write_rows_) {
-        to_[axis] = stride;
-        stride *= places(box_[axis]);
-      }
-    }
-    // Whether every run of a box begins at a line's beginning and ends at one's end.
-    whole_lines_ = product(written_, box_) * width_ % kLineBytes == 0;
-    for (const std::size_t axis : write_rows_)
-      whole_lines_ = whole_lines_ && static_cast<std::uint64_t>(out_[axis]) % kLineBytes == 0;
-    // Boxes that share lines of the output follow one another; else those that share pages of the input;
-    // where boxes are fetched as fast as they are turned, those of both sides in turns.
-    AxisList out_order(axes_);
-    std::iota(out_order.begin(), out_order.end(), std::size_t{0});
-    if (move_ == detail::AxesMove::groups) {
-      for (std::size_t k = 0; k < axes_; ++k) {
-        for (const std::size_t axis : {box.in_order[k], out_order[k]})
-          if (!contains(walk_, axis)) walk_.push_back(axis);
-      }
-    } else {
-      walk_ = whole_lines_ || move_ == detail::AxesMove::lines ? box.in_order : out_order;
-    }
-  }
-
-  // Squares in registers go along as much of both runs as has no axis of the other's; else elements along
-  // the input's run.
-  void set_tables(const layout::CacheBox& box) {
-    if (move_ == detail::AxesMove::lines) return set_units();
-    const AxisList in_run = box.in_run();
+  // Where rows and columns of squares lie, or elements along the input's run.
+  void set_tables() {
     if (move_ == detail::AxesMove::planes || move_ == detail::AxesMove::groups) {
-      detail::TurnedAxes turned = detail::turned_axes(box);
-      columns_ = std::move(turned.columns);
-      rows_ = std::move(turned.rows);
       backwards_ = in_[columns_.front()] < 0;
       each_place(rows_, box_, in_, to_, [&](std::int64_t in, std::int64_t) { row_in_.push_back(in); });
-    } else {
-      columns_ = in_run.empty() ? box.out_run() : in_run;
     }
     each_place(columns_, box_, in_, to_, [&](std::int64_t in, std::int64_t to) {
       column_in_.push_back(in);
       column_to_.push_back(to);
     });
     if (backwards_) std::reverse(column_to_.begin(), column_to_.end());
-    for (std::size_t a = 0; a < axes_; ++a) {
-      if (!contains(columns_, a) && !contains(rows_, a) && box_[a] > 1) others_.push_back(a);
-    }
   }
 
   // A run of the output: where each of its elements is, and how those along its first axis follow one
@@ -212,101 +103,6 @@ class AxesProgram final : public ElementProgram {
       block_ = count;
       turned_ = turned_blocks(block_, width_);
     }
-  }
-
-  // A run that a box is read by: its axes, as many as leave no line between, whichever way they go.
-  struct ReadRun {
-    AxisList axes;
-    std::int64_t first = 0;  // byte, from the first element
-    std::uint64_t bytes = 0;
-  };
-  // Of axes `least` and on alone.
-  ReadRun read_run(const layout::CacheBox& box, std::size_t least) const {
-    ReadRun run;
-    std::int64_t last = 0;
-    for (const std::size_t axis : box.in_run()) {
-      const std::int64_t span = last - run.first + places(width_);
-      if (axis < least || std::abs(in_[axis]) >= span + places(kLineBytes)) break;
-      const std::int64_t reach = in_[axis] * places(box_[axis] - 1);
-      (reach < 0 ? run.first : last) += reach;
-      run.axes.push_back(axis);
-    }
-    run.bytes = static_cast<std::uint64_t>(last - run.first) + width_;
-    return run;
-  }
-
-  // Where the lines of a box begin that it is read from.
-  void set_reads(const layout::CacheBox& box) {
-    read_ = read_run(box, 0);
-    fetch_.backwards = move_ == detail::AxesMove::lines && !read_.axes.empty() && in_[read_.axes.front()] < 0;
-    AxisList rest;
-    for (const std::size_t axis : box.in_order) {
-      if (in_[axis] != 0 && box_[axis] > 1 && !contains(read_.axes, axis)) rest.push_back(axis);
-    }
-    each_place(rest, box_, in_, in_,
-               [&](std::int64_t in, std::int64_t) { reads_.push_back(in + read_.first); });
-    const std::uint64_t lines = reads_.size() * (read_.bytes / kLineBytes + 1);
-    fetch_.lines_a_line =
-        static_cast<double>(lines) / (static_cast<double>(box.elements() * width_) / kLineBytes);
-    const std::uint64_t writes = product(write_rows_, box_);
-    reads_per_write_ = (reads_.size() + writes - 1) / writes;
-  }
-
-  // Where all that is written of a box is one run along axes that lie together, and every other axis goes
-  // from line to line, runs can be cut at lines.
-  void set_aligned(const layout::CacheBox& box) {
-    const bool groups = move_ == detail::AxesMove::groups;
-    if (!staged_ || !(groups || (move_ == detail::AxesMove::lines && width_ >= kLineBytes))) return;
-    if (groups && (kLineBytes % width_ != 0 || !others_.empty())) return;
-    const AxisList& run = groups ? rows_ : written_;
-    const std::uint64_t run_bytes = product(run, box_) * width_;
-    cut_places_ = detail::cut_run_places(run_bytes, width_);
-    if (run_bytes < kLineBytes || cut_places_ == 0) return;
-    const auto across = [&](std::size_t axis) { return box_[axis] > 1 && !contains(run, axis); };
-    std::vector<AlignedRuns::Axis> together;
-    auto length = places(width_);
-    for (std::size_t a = 0; a < axes_ && out_[a] == length && !across(a); ++a) {
-      together.push_back({.extent = extents_[a], .in = in_[a]});
-      length *= places(extents_[a]);
-    }
-    const std::size_t first_across = together.size();
-    cut_read_ = read_run(box, first_across);
-    bool fits = std::all_of(run.begin(), run.end(), [&](std::size_t axis) { return axis < first_across; });
-    for (std::size_t a = first_across; a < axes_; ++a) {
-      const bool fetched = box_[a] == 1 || in_[a] == 0 || contains(cut_read_.axes, a);
-      fits = fits && fetched && static_cast<std::uint64_t>(out_[a]) % kLineBytes == 0;
-    }
-    if (!fits) return;
-    aligned_ = AlignedRuns(std::move(together), width_, run_bytes);
-    aligned_axes_ = first_across;
-    const std::uint64_t runs = box.elements() / product(run, box_);
-    const auto moved = static_cast<double>(runs * width_);
-    cut_fetch_ = fetch_;
-    const std::uint64_t lines = cut_read_.bytes / kLineBytes + 1;
-    cut_fetch_.lines_a_line = static_cast<double>(lines) / (moved / kLineBytes);
-  }
-
-  // How an output is cut into boxes.
-  struct Grid {
-    Numbers boxes{};
-    std::uint64_t tasks = 0;
-    bool is_cut = false;  // at lines: the first axis stands for all that lie together
-    RunCut cut;
-  };
-  Grid grid_for(const std::byte* out) const {
-    Grid grid;
-    grid.boxes = grid_;
-    grid.tasks = tasks_;
-    const std::uint64_t past = reinterpret_cast<std::uintptr_t>(out) % kLineBytes;
-    const bool cuts_elements = move_ == detail::AxesMove::groups && past % width_ != 0;
-    if (aligned_axes_ == 0 || !aligned_.any() || cuts_elements || (past == 0 && whole_lines_)) return grid;
-    grid.is_cut = true;
-    grid.cut = aligned_.cut(out);
-    grid.boxes[0] = grid.cut.parts;
-    std::fill_n(grid.boxes.begin() + 1, aligned_axes_ - 1, std::uint64_t{1});
-    grid.tasks = 1;
-    for (std::size_t a = 0; a < axes_; ++a) grid.tasks *= grid.boxes[a];
-    return grid;
   }
 
   // --- long elements, cut into pieces, in the order of the output
@@ -344,102 +140,6 @@ class AxesProgram final : public ElementProgram {
   }
 
   // --- boxes
-
-  struct Box {
-    Numbers extents{};
-    std::int64_t source = 0;  // bytes, of its first element
-    std::int64_t target = 0;
-    // Of a run that is cut at lines: its bytes in the row, its elements, and where they lie in the input.
-    std::uint64_t begin = 0;
-    std::uint64_t end = 0;
-    std::uint64_t run = 0;
-    const std::int64_t* places = nullptr;
-    std::int64_t run_source = 0;
-  };
-  void set_to(const Grid& grid, const Numbers& at, Box& box) const {
-    box.source = 0;
-    box.target = 0;
-    std::size_t a = 0;
-    if (grid.is_cut) {
-      box.begin = grid.cut.begin(at[0]);
-      box.end = grid.cut.end(at[0]);
-      box.target = places(box.begin);
-      for (; a < aligned_axes_; ++a) box.extents[a] = 1;
-    }
-    for (; a < axes_; ++a) {
-      const std::uint64_t begin = at[a] * box_[a];
-      box.extents[a] = std::min(box_[a], extents_[a] - begin);
-      box.source += places(begin) * in_[a];
-      box.target += places(begin) * out_[a];
-    }
-  }
-
-  // A box and the one after it, which is fetched meanwhile.
-  class Boxes {
-   public:
-    Boxes(const AxesProgram& program, const Grid& grid, Share share, std::byte* stage)
-        : program_(program),
-          grid_(grid),
-          places_(program.places_of(stage)),
-          left_(share.end - share.begin),
-          at_(program.box_number(grid, share.begin)) {
-      set(boxes_[0]);
-      look_ahead();
-    }
-    bool any() const { return left_ > 0; }
-    bool is_last() const { return left_ == 1; }
-    const Box& now() const { return boxes_[now_]; }
-    const Box& next() const { return boxes_[1 - now_]; }
-    void advance() {
-      now_ = 1 - now_;
-      if (--left_ > 0) look_ahead();
-    }
-
-   private:
-    void look_ahead() {
-      for (const std::size_t axis : program_.walk_) {
-        if (++at_[axis] < grid_.boxes[axis]) break;
-        at_[axis] = 0;
-      }
-      set(boxes_[1 - now_]);
-    }
-    // Boxes that follow one another across the run have the same places.
-    void set(Box& box) {
-      program_.set_to(grid_, at_, box);
-      if (!grid_.is_cut) return;
-      if (box.places == nullptr || box.begin != held_.begin || box.end != held_.end) {
-        const std::uint64_t first = box.begin / program_.width_;
-        held_.begin = box.begin;
-        held_.end = box.end;
-        held_.run = (box.end - 1) / program_.width_ + 1 - first;
-        free_ = 1 - free_;
-        held_.places = places_ + free_ * program_.cut_places_;
-        held_.run_source = program_.aligned_.places(first, held_.run, places_ + free_ * program_.cut_places_);
-      }
-      box.run = held_.run;
-      box.places = held_.places;
-      box.source += held_.run_source;
-    }
-
-    const AxesProgram& program_;
-    const Grid& grid_;
-    std::int64_t* places_;
-    Box held_;  // the run that was worked out last
-    std::size_t free_ = 0;
-    std::uint64_t left_;
-    Numbers at_;
-    Box boxes_[2];
-    std::size_t now_ = 0;
-  };
-
-  // Behind the stages.
-  std::int64_t* places_of(std::byte* stage) const {
-    if (aligned_axes_ == 0) return nullptr;
-    return reinterpret_cast<std::int64_t*>(stage + stages_bytes());
-  }
-  std::uint64_t stages_bytes() const {
-    return pass().run.workspace.part_bytes - detail::places_bytes(cut_places_);
-  }
 
   void move_boxes(const Grid& grid, Share share, const std::byte* in, std::byte* out,
                   std::byte* stage) const {
@@ -480,25 +180,6 @@ class AxesProgram final : public ElementProgram {
       std::byte* const target = to + place;
       for (std::uint64_t i = 0; i < columns; ++i) width.move(row + column_in[i], target + column_to[i]);
     });
-  }
-
-  Numbers box_number(const Grid& grid, std::uint64_t number) const {
-    Numbers at{};
-    for (const std::size_t axis : walk_) {
-      at[axis] = number % grid.boxes[axis];
-      number /= grid.boxes[axis];
-    }
-    return at;
-  }
-
-  // The rows of the box that is moved next, if there is one.
-  RowTraffic fetched(const Boxes& boxes, const std::byte* in) const {
-    const Box& next = boxes.next();
-    if (next.places != nullptr) {
-      return {in + next.source + cut_read_.first, next.places, boxes.is_last() ? 0 : next.run,
-              cut_read_.bytes, cut_fetch_};
-    }
-    return {in + next.source, reads_.data(), boxes.is_last() ? 0 : reads_.size(), read_.bytes, fetch_};
   }
 
   // --- a run of the output at a time
@@ -655,26 +336,7 @@ class AxesProgram final : public ElementProgram {
     });
   }
 
-  std::uint64_t width_;
-  detail::AxesMove move_;
-  bool staged_;
-  std::size_t axes_;
-  std::uint64_t elements_ = 1;
-  std::uint64_t tasks_ = 1;  // boxes, or pieces
-  Numbers extents_{};
-  Strides in_{};
-  Strides out_{};
-  Numbers box_{};
-  Strides to_{};  // of the stage, or of the output
-  Numbers grid_{};
-  AxisList walk_;        // axes, the one that boxes follow first
-  AxisList written_;     // a run of the output
-  AxisList write_rows_;  // all others
-  AxisList columns_;     // along the input's run
-  AxisList rows_;        // along the output's, of a square in registers
-  AxisList others_;
   bool backwards_ = false;            // along the columns, in the input
-  bool whole_lines_ = false;          // of the output, where it is aligned
   std::vector<std::int64_t> row_in_;  // bytes from a box's first element
   std::vector<std::int64_t> unit_in_;
   std::uint64_t segment_ = 1;  // of those, as LineGather has it
@@ -683,15 +345,6 @@ class AxesProgram final : public ElementProgram {
   std::array<std::uint8_t, kMostBlockBytes> turned_{};
   std::vector<std::int64_t> column_in_;
   std::vector<std::int64_t> column_to_;
-  std::vector<std::int64_t> reads_;  // to the runs it is read by
-  ReadRun read_;
-  ReadRun cut_read_;
-  RowFetch fetch_;
-  RowFetch cut_fetch_;
-  std::uint64_t reads_per_write_ = 0;
-  AlignedRuns aligned_;
-  std::size_t aligned_axes_ = 0;  // the first ones, which lie together; 0: runs are not cut at lines
-  std::uint64_t cut_places_ = 0;
 };
 
 }  // namespace

@@ -45,9 +45,8 @@ __global__ void __launch_bounds__(kernels::kWholeThreads, unit_bytes == 1 ? 4 : 
                        std::byte* out) {
   constexpr std::uint32_t sector_bytes = 32;
   extern __shared__ __align__(kernels::kMovedBytes) std::byte shared[];
-  const bool by_sectors = params.tile_bytes % sector_bytes == 0;
-  CopyingMemory memory(in, out, shared, by_sectors && params.in.begin % sector_bytes == 0,
-                       by_sectors && params.out.begin % sector_bytes == 0);
+  CopyingMemory memory(in, out, shared, (params.in_tile_bytes | params.in.begin) % sector_bytes == 0,
+                       (params.tile_bytes | params.out.begin) % sector_bytes == 0);
   kernels::load_axes_whole<unit_bytes>(memory, params, blockIdx.x, threadIdx.x);
   CopyingMemory::wait();
   __syncthreads();

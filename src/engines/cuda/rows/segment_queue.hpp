@@ -23,20 +23,38 @@ inline std::uint64_t segments_workspace_bytes(std::uint64_t taken) {
   return detail::scan_words(taken + 1) * sizeof(std::uint64_t);
 }
 
+namespace detail {
+
+// Where each segment begins in the output, and behind the last one where that ends.
+template <typename Queue>
+void sum_up_segments(WorkspaceQueue<Queue>& queue, const TakenSegments& taken, kernels::RowFaults* faults,
+                     std::uint64_t* begins) {
+  SizeSegments size;
+  size.taken = taken;
+  size.faults = faults;
+  size.sizes = begins;
+  queue.run(size);
+  Columns columns{.rows = taken.from.count + 1, .column_bits = 0, .region_bits = 0};
+  while (columns.rows > std::uint64_t{1} << columns.region_bits) ++columns.region_bits;
+  scan_sizes(queue, columns, begins);
+}
+
+}  // namespace detail
+
+/// Of `work` the segments, the faults, and the offsets, which are written. `workspace`: as take_segments.
+template <typename Queue>
+void find_segments(Queue& queue, const SegmentWork& work, std::byte* workspace) {
+  WorkspaceQueue<Queue> lent(queue, workspace, segments_workspace_bytes(work.taken.from.count));
+  detail::sum_up_segments(lent, work.taken, work.faults, reinterpret_cast<std::uint64_t*>(work.offsets));
+}
+
 /// `workspace`: of segments_workspace_bytes(), aligned to 16.
 template <typename Queue>
 void take_segments(Queue& queue, const SegmentWork& work, std::byte* workspace) {
   const std::uint64_t taken = work.taken.from.count;
   WorkspaceQueue<Queue> lent(queue, workspace, segments_workspace_bytes(taken));
   const auto sizes = lent.template buffer<std::uint64_t>(taken + 1);
-  SizeSegments size;
-  size.taken = work.taken;
-  size.faults = work.faults;
-  size.sizes = sizes.data();
-  lent.run(size);
-  Columns columns{.rows = taken + 1, .column_bits = 0, .region_bits = 0};
-  while (columns.rows > std::uint64_t{1} << columns.region_bits) ++columns.region_bits;
-  detail::scan_sizes(lent, columns, sizes.data());
+  detail::sum_up_segments(lent, work.taken, work.faults, sizes.data());
   const auto by = [&]<int kBytes>() {
     CopySegments<kBytes> copy;
     copy.taken = work.taken;

@@ -134,8 +134,8 @@ std::uint64_t unit_bytes_of(const GpuPass& pass) { return pass.kernels.back().in
 
 template <typename Params>
 void place(Params& params, std::uint32_t in_skew, std::uint32_t out_skew) {
-  params.in = {.begin = in_skew, .end = in_skew + params.in.end};
-  params.out = {.begin = out_skew, .end = out_skew + params.out.end};
+  params.in = {.begin = in_skew + params.in.begin, .end = in_skew + params.in.end};
+  params.out = {.begin = out_skew + params.out.begin, .end = out_skew + params.out.end};
 }
 
 template <typename Params>

@@ -15,6 +15,19 @@ struct SegmentsExecutor::State {
   Segments segments;
   RowNumbers from;
   DeviceFaults faults;
+
+  TakenSegments taken(std::uint64_t in_elements) const {
+    kernels::RowEntries offsets = entries_of(Add{.to = segments.offsets, .rows = Indexed::kMaxCount});
+    offsets.has_marker = 0;
+    return {.from = entries_of(Add{.to = from, .rows = segments.offsets.count - 1}),
+            .offsets = offsets,
+            .in_elements = in_elements};
+  }
+
+  void require_told(const std::int64_t* offsets) const {
+    require_accessible(offsets, "offsets", device);
+    require_aligned(address(offsets), sizeof(*offsets), {.operation = "take segments", .what = "offsets"});
+  }
 };
 
 SegmentsExecutor::SegmentsExecutor(const Segments& segments, const RowNumbers& from, int device) {
@@ -41,33 +54,35 @@ std::uint64_t SegmentsExecutor::workspace_bytes() const {
   return segments_workspace_bytes(state_->from.count);
 }
 
+void SegmentsExecutor::offsets(std::uint64_t in_elements, std::int64_t* to, Stream stream) const {
+  const State& state = *state_;
+  const DeviceGuard guard(state.device);
+  state.require_told(to);
+  const RowWorkspace lent(nullptr, workspace_bytes(), state.device, stream);
+  RowStream queue(stream, "take segments");
+  find_segments(queue, {.taken = state.taken(in_elements), .faults = state.faults.data(), .offsets = to},
+                lent.data());
+}
+
 void SegmentsExecutor::run(std::span<const std::byte> in, std::span<std::byte> out, std::int64_t* offsets,
                            Stream stream, void* workspace) const {
   const State& state = *state_;
   const DeviceGuard guard(state.device);
   if (!in.empty()) require_accessible(in.data(), "input", state.device);
   if (!out.empty()) require_accessible(out.data(), "output", state.device);
-  if (offsets != nullptr) {
-    require_accessible(offsets, "offsets", state.device);
-    require_aligned(address(offsets), sizeof(*offsets), {.operation = "take segments", .what = "offsets"});
-  }
+  if (offsets != nullptr) state.require_told(offsets);
   const RowWorkspace lent(workspace, workspace_bytes(), state.device, stream);
   RowStream queue(stream, "take segments");
   const std::uint64_t width = state.segments.element_bytes;
-  kernels::RowEntries all = entries_of(Add{.to = state.segments.offsets, .rows = Indexed::kMaxCount});
-  all.has_marker = 0;
-  take_segments(
-      queue,
-      {.taken = {.from = entries_of(Add{.to = state.from, .rows = state.segments.offsets.count - 1}),
-                 .offsets = all,
-                 .in_elements = in.size() / width},
-       .faults = state.faults.data(),
-       .element_bytes = width,
-       .out_elements = out.size() / width,
-       .offsets = offsets,
-       .in = in.data(),
-       .out = out.data()},
-      lent.data());
+  take_segments(queue,
+                {.taken = state.taken(in.size() / width),
+                 .faults = state.faults.data(),
+                 .element_bytes = width,
+                 .out_elements = out.size() / width,
+                 .offsets = offsets,
+                 .in = in.data(),
+                 .out = out.data()},
+                lent.data());
 }
 
 void SegmentsExecutor::check(Stream stream) const {
