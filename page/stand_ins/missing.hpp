@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <memory>
 #include <type_traits>
@@ -18,6 +19,17 @@ namespace std {
 template <typename T>
 requires is_unbounded_array_v<T> unique_ptr<T> make_unique_for_overwrite(size_t count) {
   return unique_ptr<T>(new remove_extent_t<T>[count]);
+}
+
+}  // namespace std
+#endif
+
+#ifndef __cpp_lib_bit_cast
+namespace std {
+
+template <typename To, typename From>
+constexpr To bit_cast(const From& from) noexcept {
+  return __builtin_bit_cast(To, from);
 }
 
 }  // namespace std
