@@ -79,24 +79,30 @@ def _fill_bytes(fill: Any, array: _arrays.Array, out: Any, operation: str) -> by
         return bytes(fill)
     if isinstance(fill, (int, float)) and fill == 0:
         return bytes(1)
-    try:
-        made = _fill_elements(fill, array)
-    except (OverflowError, TypeError, ValueError, RuntimeError):
-        made = None
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and isinstance(array.dtype, torch.dtype):
+        made = _tensor_bytes(fill, array.dtype, torch)
+    else:
+        made = _ndarray_bytes(fill, array, operation)
     if made is None:
         refuse(operation, f"fill {fill!r}", f"0, bytes, or what elements {array.dtype} hold", kind=FaroTypeError)
     return made
 
 
-def _fill_elements(fill: Any, array: _arrays.Array) -> bytes | None:
-    """The bytes of a value in the type of an array's elements; None where these do not hold it."""
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(array.dtype, torch.dtype):
-        made = torch.tensor(fill, dtype=array.dtype, device="cpu").reshape(-1)
-        is_exact = not (array.dtype.is_floating_point or array.dtype.is_complex)
+def _tensor_bytes(fill: Any, dtype: Any, torch: Any) -> bytes | None:
+    """A value as the bytes of a tensor's element; None where that does not hold it."""
+    try:
+        made = torch.tensor(fill, dtype=dtype, device="cpu").reshape(-1)
+        is_exact = not (dtype.is_floating_point or dtype.is_complex)
         if is_exact and made.tolist() != torch.tensor(fill, device="cpu").reshape(-1).tolist():
             return None
-        return bytes(made.view(torch.uint8).numpy().tobytes())
+    except (OverflowError, TypeError, ValueError, RuntimeError):
+        return None
+    return bytes(made.view(torch.uint8).numpy().tobytes())
+
+
+def _ndarray_bytes(fill: Any, array: _arrays.Array, operation: str) -> bytes | None:
+    """The same of other libraries' elements, where NumPy has their type."""
     np = _arrays.numpy()
     if np is None:
         return None
@@ -106,10 +112,7 @@ def _fill_elements(fill: Any, array: _arrays.Array) -> bytes | None:
         if kind[0] not in "iufcb":
             return None
         dtype = np.dtype(kind)
-    made = np.asarray(fill, dtype)
-    if dtype.kind in "iub" and not (made == np.asarray(fill)).all():
-        return None
-    return bytes(made.tobytes())
+    return bytes(_as_elements(fill, dtype, operation, "a fill").tobytes())
 
 
 _KINDS = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}  # each holds those before it

@@ -92,7 +92,7 @@ def test_fills():
         with pytest.raises(faro.FaroError):
             faro.take_columns(table, [2, -1], fill=fill)
     for fill in (np.nan, 2.5, 300, -1):
-        with pytest.raises(faro.FaroTypeError, match="uint8"):
+        with pytest.raises(faro.FaroError, match="uint8"):
             faro.take(np.zeros(3, "u1"), [-1], fill=fill)
 
 
