@@ -5,27 +5,14 @@
 #include <random>
 
 #include "shard/row_copies.hpp"
+#include "shard_support.hpp"
 
 namespace faro::detail {
 namespace {
 
-constexpr std::uint32_t kUntouched = 0xa5a5a5a5;
+using faro::testing::move_by_loops;
 
-void move_by_loops(const Strided& view, const std::vector<std::uint32_t>& in,
-                   std::vector<std::uint32_t>& out) {
-  const std::uint64_t count = element_count(view);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    std::uint64_t rest = i;
-    auto from = static_cast<std::int64_t>(view.in_offset);
-    auto to = static_cast<std::int64_t>(view.out_offset);
-    for (std::size_t a = view.extents.size(); a-- > 0; rest /= view.extents[a]) {
-      const auto at = static_cast<std::int64_t>(rest % view.extents[a]);
-      from += at * view.in_strides[a];
-      to += at * view.out_strides[a];
-    }
-    out.at(static_cast<std::size_t>(to)) = in.at(static_cast<std::size_t>(from));
-  }
-}
+constexpr std::uint32_t kUntouched = 0xa5a5a5a5;
 
 void expect_same(const Strided& view, const RowChoice& choice) {
   std::vector<std::uint32_t> in(in_elements(view) + 3);

@@ -45,6 +45,23 @@ inline std::string text_of(const std::exception_ptr& thrown) {
   }
 }
 
+/// A view by the obvious loop.
+inline void move_by_loops(const Strided& view, const std::vector<std::uint32_t>& in,
+                          std::vector<std::uint32_t>& out) {
+  const std::uint64_t count = element_count(view);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::uint64_t rest = i;
+    auto from = static_cast<std::int64_t>(view.in_offset);
+    auto to = static_cast<std::int64_t>(view.out_offset);
+    for (std::size_t a = view.extents.size(); a-- > 0; rest /= view.extents[a]) {
+      const auto at = static_cast<std::int64_t>(rest % view.extents[a]);
+      from += at * view.in_strides[a];
+      to += at * view.out_strides[a];
+    }
+    out.at(static_cast<std::size_t>(to)) = in.at(static_cast<std::size_t>(from));
+  }
+}
+
 /// Whose element x of an array of `shape` is, counted out.
 inline int owner_of(std::uint64_t x, const ShardCut& cut, const std::vector<std::uint64_t>& shape,
                     int ranks) {

@@ -25,13 +25,6 @@
 
 namespace faro::detail {
 
-/// log2 of the width and what a unit has of it; none for widths that are no power of two.
-struct ShardUnit {
-  int unit_bits = 0;      // log2 of a unit's bytes, at most 16
-  int extended_bits = 0;  // log2 of the units of an element
-};
-std::optional<ShardUnit> shard_unit(std::uint64_t element_bytes);
-
 class StoredShards {
  public:
   /// None where the plan has no such way, or no kernel. Errors: ErrorCode::device for a failed call.

@@ -1,38 +1,19 @@
-#include "shard/device_shards.hpp"
-
 #include <algorithm>
 #include <bit>
-#include <numeric>
 #include <utility>
 
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
+#include "shard/device_shards.hpp"
+#include "shard/shard_units.hpp"
+#include "shard/viewed_messages.hpp"
 
 namespace faro::detail {
 namespace {
 
-// The map of units: an element's bits stay below.
-Affine of_units(const Affine& map, const ShardUnit& unit) {
-  return direct_sum(Affine(unit.extended_bits), map);
-}
-
-bool is_aligned(const void* array, std::uint64_t bytes) {
-  return reinterpret_cast<std::uintptr_t>(array) % bytes == 0;
-}
-
 bool is_own(const ShardMessage& message, int rank) { return message.peer == rank; }
 
-int log2_of(std::uint64_t count) { return count == 0 ? 0 : static_cast<int>(std::bit_width(count)) - 1; }
-
 }  // namespace
-
-std::optional<ShardUnit> shard_unit(std::uint64_t element_bytes) {
-  if (!std::has_single_bit(element_bytes)) return std::nullopt;
-  constexpr int widest_bits = 4;
-  const int bits = log2_of(element_bytes);
-  return ShardUnit{.unit_bits = std::min(bits, widest_bits),
-                   .extended_bits = std::max(0, bits - widest_bits)};
-}
 
 std::vector<SliceGroup> slice_groups(int slice_bits, bool short_ends) {
   constexpr int eighth_bits = 3;
@@ -44,152 +25,6 @@ std::vector<SliceGroup> slice_groups(int slice_bits, bool short_ends) {
   for (std::uint64_t first = 0; first < std::uint64_t{1} << slice_bits; ++first) equal.push_back({first, 1});
   return equal;
 }
-
-// --- stores
-
-namespace {
-// Copy engines take a row of some KiB as fast as a long one; slices are long enough to fill a link.
-std::optional<RowCopies> rows_over_links(const Strided& view, std::uint64_t width, std::size_t peers) {
-  constexpr std::uint64_t least_row_bytes = 4 << 10;
-  constexpr std::uint64_t slice_bytes = 16 << 20;
-  // Of all peers together: each is a kernel, a copy and their events, which the host has to queue in time.
-  const std::uint64_t most_slices = std::max<std::uint64_t>(2, 16 / std::max<std::size_t>(1, peers));
-  constexpr std::uint64_t unit_bytes = 256;
-  constexpr std::uint64_t most_pitch_bytes = (std::uint64_t{1} << 31) - 1;  // of cudaMemcpy2D
-  const std::uint64_t bytes = element_count(view) * width;
-  const RowChoice choice{.slices = std::clamp<std::uint64_t>(bytes / slice_bytes, 1, most_slices),
-                         .least_run = (least_row_bytes + width - 1) / width,
-                         .unit = width < unit_bytes && unit_bytes % width == 0 ? unit_bytes / width : 1};
-  if (bytes < slice_bytes) return std::nullopt;
-  std::optional<RowCopies> made = row_copies(view, choice);
-  if (made && std::any_of(made->slices.begin(), made->slices.end(), [&](const RowCopies::Slice& slice) {
-        return std::max(slice.from_pitch, slice.to_pitch) * width > most_pitch_bytes;
-      }))
-    return std::nullopt;
-  return made;
-}
-}  // namespace
-
-std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device) {
-  const ShardStores& stores = plan.stores();
-  const Target target = cuda::target(device);
-  StoredShards made;
-  if (stores.map) {
-    const auto unit = shard_unit(plan.problem().element_bytes);
-    if (!unit) return std::nullopt;
-    const PartProblem part{.map = of_units(*stores.map, *unit),
-                           .local_bits = log2_of(plan.in_elements()) + unit->extended_bits,
-                           .rank = static_cast<f2::Word>(plan.problem().shards.rank),
-                           .unit_bits = unit->unit_bits};
-    const auto units = make_unit_part_pass(part);
-    if (!units) return std::nullopt;
-    made.units_.emplace(*units, device);
-    if (const auto tiles = make_part_pass(part, target)) made.tiles_.emplace(*tiles, device);
-    return made;
-  }
-  if (!stores.by_views) return std::nullopt;
-  // Those over links come first: they take longest, and leave room for the one that stays.
-  const int self = plan.problem().shards.rank;
-  const std::uint64_t width = plan.problem().element_bytes;
-  made.device_ = device;
-  made.width_ = width;
-  // And the next rank first: if all wrote to rank 0 at once, its link would take them one by one.
-  std::vector<ShardView> by_turns = stores.views;
-  const int ranks = plan.problem().shards.ranks;
-  std::stable_sort(by_turns.begin(), by_turns.end(), [&](const ShardView& a, const ShardView& b) {
-    return (a.peer - self + ranks) % ranks < (b.peer - self + ranks) % ranks;
-  });
-  std::uint64_t workspace_elements = 0;
-  const auto peers = static_cast<std::size_t>(std::count_if(
-      stores.views.begin(), stores.views.end(), [self](const ShardView& each) { return each.peer != self; }));
-  for (const bool over_links : {true, false}) {
-    for (const ShardView& each : by_turns) {
-      if ((each.peer != self) != over_links) continue;
-      if (std::optional<RowCopies> rows =
-              over_links ? rows_over_links(each.view, width, peers) : std::nullopt) {
-        Copied copied{.peer = each.peer,
-                      .packing = {},
-                      .rows = std::move(rows->slices),
-                      .first = workspace_elements,
-                      .side = cuda::SideStream(device)};
-        for (const RowCopies::Slice& slice : copied.rows)
-          copied.packing.emplace_back(StridedPlan(slice.packing, width, target),
-                                      cuda::ViewShare::beside_copies);
-        workspace_elements += rows->workspace_elements;
-        made.copied_.push_back(std::move(copied));
-        continue;
-      }
-      const StridedPlan view(each.view, width, target);
-      const cuda::ViewShare share = over_links             ? cuda::ViewShare::over_links
-                                    : made.copied_.empty() ? cuda::ViewShare::all
-                                                           : cuda::ViewShare::beside_copies;
-      made.views_.push_back(
-          {.peer = each.peer, .view = cuda::PeerView(view, share), .side = cuda::SideStream(device)});
-    }
-  }
-  if (workspace_elements > 0) made.workspace_.emplace(workspace_elements * width, device);
-  return made;
-}
-
-void StoredShards::run(const void* in, void* mine, PeerMemory& memory, Stream stream, std::size_t slices) {
-  const std::vector<std::byte*> arrays = memory.open(mine, stream);
-  if (units_) {
-    const bool takes_tiles = tiles_ && is_aligned(in, tiles_->pass().vector_bytes) &&
-                             std::all_of(arrays.begin(), arrays.end(), [this](const std::byte* array) {
-                               return is_aligned(array, tiles_->pass().vector_bytes);
-                             });
-    const cuda::PartExecutor& executor = takes_tiles ? *tiles_ : *units_;
-    executor.run(in, arrays, {}, stream);
-  }
-  run_views(in, arrays, stream);
-  for (std::size_t k = 0; k < slices; ++k) memory.close(stream);
-}
-
-void StoredShards::run_views(const void* in, const std::vector<std::byte*>& arrays, Stream stream) {
-  // A slice of each peer by turns, so that all links are busy soon.
-  std::size_t most = 0;
-  for (const Copied& each : copied_) most = std::max(most, each.rows.size());
-  for (std::size_t k = 0; k < most; ++k) {
-    for (Copied& each : copied_) {
-      if (k >= each.rows.size()) continue;
-      const RowCopies::Slice& slice = each.rows[k];
-      std::byte* const packed = workspace_->data() + each.first * width_;
-      each.packing[k].run(in, packed, stream);
-      each.side.follow(stream);
-      cuda::copy_rows_between(packed + slice.from * width_,
-                              arrays[static_cast<std::size_t>(each.peer)] + slice.to * width_,
-                              {.from_pitch_bytes = slice.from_pitch * width_,
-                               .to_pitch_bytes = slice.to_pitch * width_,
-                               .row_bytes = slice.run * width_,
-                               .rows = slice.rows},
-                              device_, each.side.stream());
-      each.side.mark(0);
-    }
-  }
-  // Views of several peers at once: each has a link, or the memory of this device.
-  for (View& each : views_) {
-    std::byte* const to = arrays[static_cast<std::size_t>(each.peer)];
-    if (views_.size() == 1) {
-      each.view.run(in, to, stream);
-      continue;
-    }
-    each.side.follow(stream);
-    each.view.run(in, to, each.side.stream());
-    each.side.mark(0);
-  }
-  if (views_.size() > 1) {
-    for (View& each : views_) each.side.lead(stream, 0);
-  }
-  for (Copied& each : copied_) each.side.lead(stream, 0);
-}
-
-std::string StoredShards::kernel() const {
-  if (!copied_.empty()) return "boxes, copied by rows";
-  if (!units_) return "boxes";
-  return tiles_ ? tiles_->pass().kernel : units_->pass().kernel;
-}
-
-// --- slices
 
 SlicedShards::SlicedShards(const ShardPlan& plan, int device)
     : device_(device),
@@ -356,74 +191,6 @@ bool SlicedShards::make_passes(const ShardPlan& plan, const Choice& choice, bool
   cut(plan, std::uint64_t{1} << k, slice_groups(k, choice.short_ends));
   return true;
 }
-
-namespace {
-
-// Messages without the rank's own, each with the view that packs or unpacks it.
-struct ViewedMessage {
-  ShardMessage message;
-  Strided view;
-};
-
-enum class MessageSide { packed, unpacked };
-std::vector<ViewedMessage> viewed_messages(const ShardPlan& plan, MessageSide side) {
-  const bool is_packed = side == MessageSide::packed;
-  const std::vector<ShardMessage>& messages = is_packed ? plan.sends() : plan.receives();
-  const std::vector<Strided>& views = (is_packed ? plan.pack() : plan.unpack()).views;
-  const std::uint64_t capacity = is_packed ? plan.in_bytes() : plan.out_bytes();
-  const std::uint64_t width = plan.problem().element_bytes;
-  std::vector<ViewedMessage> made;
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    if (is_own(messages[i], plan.problem().shards.rank)) continue;
-    made.push_back({.message = messages[i], .view = views.empty() ? Strided{} : views[i]});
-  }
-  if (views.empty()) return made;
-  // NCCL takes twice as long where messages begin at other than multiples of 16 bytes. The rank's own leaves
-  // room to put each at a line of memory, but for small arrays.
-  constexpr std::uint64_t line_bytes = 512;
-  const std::uint64_t unit = std::lcm(line_bytes, width);
-  const auto rounded = [unit](std::uint64_t bytes) { return (bytes + unit - 1) / unit * unit; };
-  std::uint64_t total = 0;
-  for (const ViewedMessage& each : made) total += rounded(each.message.bytes);
-  if (total > capacity) return made;
-  std::uint64_t at = 0;
-  for (ViewedMessage& each : made) {
-    each.message.offset_bytes = at;
-    (is_packed ? each.view.out_offset : each.view.in_offset) = at / width;
-    at += rounded(each.message.bytes);
-  }
-  return made;
-}
-
-// Part of a message and its view: of the slowest axis, eighths [first, first + count) of 2^bits. Messages are
-// boxes in the order of their axes, so that it is one run.
-ViewedMessage part_of(const ViewedMessage& whole, const SliceGroup& group, int bits, std::uint64_t width) {
-  ViewedMessage made = whole;
-  const std::vector<std::uint64_t>& extents = whole.view.extents;
-  const auto slowest = std::find_if(extents.begin(), extents.end(), [](std::uint64_t e) { return e > 1; });
-  const std::uint64_t extent = slowest == extents.end() ? 1 : *slowest;
-  const std::uint64_t slices = std::uint64_t{1} << bits;
-  const auto cut_at = [&](std::uint64_t slice) {
-    return extent / slices * slice + extent % slices * slice / slices;
-  };
-  const std::uint64_t begin = cut_at(group.first);
-  const std::uint64_t length = cut_at(group.first + group.count) - begin;
-  const std::uint64_t run = whole.message.bytes / width / extent;
-  made.message.offset_bytes += begin * run * width;
-  made.message.bytes = length * run * width;
-  if (slowest == extents.end()) return made;
-  const auto axis = static_cast<std::size_t>(slowest - extents.begin());
-  const auto moved = [&](std::uint64_t offset, std::int64_t stride) {
-    return offset + begin * static_cast<std::uint64_t>(stride);  // modulo 2^64
-  };
-  made.view.extents[axis] = length;
-  made.view.in_offset = moved(whole.view.in_offset, whole.view.in_strides[axis]);
-  made.view.out_offset = moved(whole.view.out_offset, whole.view.out_strides[axis]);
-  return made;
-}
-
-}  // namespace
-
 void SlicedShards::make_views(const ShardPlan& plan, const Choice& choice) {
   by_views_ = true;
   const Target target = cuda::target(device_);
@@ -567,7 +334,7 @@ void SlicedShards::cut(const ShardPlan& plan, std::uint64_t slices, std::vector<
 
 bool SlicedShards::takes(const void* in, const void* out) const {
   constexpr std::uint64_t vector_bytes = 16;
-  return is_aligned(in, vector_bytes) && is_aligned(out, vector_bytes);
+  return is_aligned_to(in, vector_bytes) && is_aligned_to(out, vector_bytes);
 }
 
 std::vector<std::byte*> SlicedShards::pack_arrays(std::byte* to_send, std::byte* target) const {

@@ -1,0 +1,61 @@
+#include "shard/viewed_messages.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+namespace faro::detail {
+
+std::vector<ViewedMessage> viewed_messages(const ShardPlan& plan, MessageSide side) {
+  const bool is_packed = side == MessageSide::packed;
+  const std::vector<ShardMessage>& messages = is_packed ? plan.sends() : plan.receives();
+  const std::vector<Strided>& views = (is_packed ? plan.pack() : plan.unpack()).views;
+  const std::uint64_t capacity = is_packed ? plan.in_bytes() : plan.out_bytes();
+  const std::uint64_t width = plan.problem().element_bytes;
+  std::vector<ViewedMessage> made;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    if (messages[i].peer == plan.problem().shards.rank) continue;
+    made.push_back({.message = messages[i], .view = views.empty() ? Strided{} : views[i]});
+  }
+  if (views.empty()) return made;
+  constexpr std::uint64_t line_bytes = 512;
+  const std::uint64_t unit = std::lcm(line_bytes, width);
+  const auto rounded = [unit](std::uint64_t bytes) { return (bytes + unit - 1) / unit * unit; };
+  std::uint64_t total = 0;
+  for (const ViewedMessage& each : made) total += rounded(each.message.bytes);
+  if (total > capacity) return made;
+  std::uint64_t at = 0;
+  for (ViewedMessage& each : made) {
+    each.message.offset_bytes = at;
+    (is_packed ? each.view.out_offset : each.view.in_offset) = at / width;
+    at += rounded(each.message.bytes);
+  }
+  return made;
+}
+
+ViewedMessage part_of(const ViewedMessage& whole, const SliceGroup& group, int bits, std::uint64_t width) {
+  ViewedMessage made = whole;
+  const std::vector<std::uint64_t>& extents = whole.view.extents;
+  const auto slowest = std::find_if(extents.begin(), extents.end(), [](std::uint64_t e) { return e > 1; });
+  const std::uint64_t extent = slowest == extents.end() ? 1 : *slowest;
+  const std::uint64_t slices = std::uint64_t{1} << bits;
+  const auto cut_at = [&](std::uint64_t slice) {
+    return extent / slices * slice + extent % slices * slice / slices;
+  };
+  const std::uint64_t begin = cut_at(group.first);
+  const std::uint64_t length = cut_at(group.first + group.count) - begin;
+  const std::uint64_t run = whole.message.bytes / width / extent;
+  made.message.offset_bytes += begin * run * width;
+  made.message.bytes = length * run * width;
+  if (slowest == extents.end()) return made;
+  const auto axis = static_cast<std::size_t>(slowest - extents.begin());
+  const auto moved = [&](std::uint64_t offset, std::int64_t stride) {
+    return offset + begin * static_cast<std::uint64_t>(stride);  // modulo 2^64
+  };
+  made.view.extents[axis] = length;
+  made.view.in_offset = moved(whole.view.in_offset, whole.view.in_strides[axis]);
+  made.view.out_offset = moved(whole.view.out_offset, whole.view.out_strides[axis]);
+  return made;
+}
+
+}  // namespace faro::detail
