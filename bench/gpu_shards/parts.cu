@@ -19,8 +19,7 @@ __global__ void fill_kernel(std::uint32_t* part, std::uint64_t count, std::uint6
 
 __device__ std::uint64_t source_at(const SourceOf& source, std::uint64_t y) {
   if (source.kind == SourceOf::Kind::mixed) return source.mixed(y);
-  if (source.kind == SourceOf::Kind::transposition)
-    return y % source.rows * source.columns + y / source.rows;
+  if (source.kind == SourceOf::Kind::transposition) return y % source.rows * source.columns + y / source.rows;
   std::uint64_t x = source.complement;
   for (int j = 0; j < source.bits; ++j) {
     if ((y >> j & 1) != 0) x ^= source.column[j];
