@@ -88,10 +88,23 @@ def class_text(node, path):
     return "\n".join(out)
 
 
+def definitions(path):
+    """{name: node} of the file's functions and classes, and of those that it takes from the package's own private files."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    made = {}
+    for node in tree.body:
+        source = path.parent / f"{getattr(node, 'module', None)}.py"
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and source.name.startswith("_") and source.exists():
+            theirs = definitions(source)
+            made.update({alias.asname or alias.name: theirs[alias.name] for alias in node.names if alias.name in theirs})
+    made.update({node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))})
+    return made
+
+
 def module_text(path, level, module):
     """A section for each public name of the file: `module` is what it is imported from."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    made = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    made = definitions(path)
     out = []
     for name in public_names(tree, path):
         node = made.get(name)
