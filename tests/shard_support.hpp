@@ -8,12 +8,14 @@
 #include <exception>
 #include <functional>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "faro/error.hpp"
 #include "faro/shards.hpp"
+#include "view_oracle.hpp"
 
 namespace faro::testing {
 
@@ -45,21 +47,13 @@ inline std::string text_of(const std::exception_ptr& thrown) {
   }
 }
 
-/// A view by the obvious loop.
+/// A view by the obvious loop; throws where it leaves an array.
 inline void move_by_loops(const Strided& view, const std::vector<std::uint32_t>& in,
                           std::vector<std::uint32_t>& out) {
-  const std::uint64_t count = element_count(view);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    std::uint64_t rest = i;
-    auto from = static_cast<std::int64_t>(view.in_offset);
-    auto to = static_cast<std::int64_t>(view.out_offset);
-    for (std::size_t a = view.extents.size(); a-- > 0; rest /= view.extents[a]) {
-      const auto at = static_cast<std::int64_t>(rest % view.extents[a]);
-      from += at * view.in_strides[a];
-      to += at * view.out_strides[a];
-    }
-    out.at(static_cast<std::size_t>(to)) = in.at(static_cast<std::size_t>(from));
-  }
+  if (in_elements(view) > in.size() || out_elements(view) > out.size())
+    throw std::out_of_range("a view that leaves its array");
+  test::move_by_loop(view, sizeof(std::uint32_t), reinterpret_cast<const std::byte*>(in.data()),
+                     reinterpret_cast<std::byte*>(out.data()));
 }
 
 /// Whose element x of an array of `shape` is, counted out.

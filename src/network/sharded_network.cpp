@@ -22,6 +22,7 @@
 #include "faro/error.hpp"
 #include "faro/network/sharded.hpp"
 #include "io/buffer.hpp"
+#include "layout/functionals.hpp"
 #include "shard/methods.hpp"
 
 namespace faro::network {
@@ -38,16 +39,7 @@ Word row_of(const Matrix& matrix, int row) { return matrix.transposed().column(r
 
 // Vectors that vanish on all of `directions`, the highest bits first.
 std::vector<Word> annihilator(const std::vector<Word>& directions, int n) {
-  Matrix rows = Matrix::zero(static_cast<int>(directions.size()), n);
-  for (int j = 0; j < n; ++j) {
-    Word column = 0;
-    for (std::size_t i = 0; i < directions.size(); ++i) {
-      if (f2::bit(directions[i], j)) column |= f2::unit(static_cast<int>(i));
-    }
-    rows.set_column(j, column);
-  }
-  std::vector<Word> basis = rows.kernel();
-  const Subspace space = Subspace::span(n, basis);
+  const Subspace space = layout::detail::annihilator(Subspace::span(n, directions));
   std::vector<Word> made(space.basis().begin(), space.basis().end());
   std::reverse(made.begin(), made.end());
   return made;

@@ -27,6 +27,7 @@
 #include "faro/error.hpp"
 #include "faro/f2/matrix.hpp"
 #include "faro/permutation/affine.hpp"
+#include "layout/functionals.hpp"
 #include "shard/methods.hpp"
 
 namespace faro::detail {
@@ -119,20 +120,12 @@ std::vector<Word> slicing_functionals(const Coordinates& v, const Matrix& invers
     return std::none_of(tile.begin(), tile.end(),
                         [functional](Word t) { return (std::popcount(functional & t) & 1) != 0; });
   };
-  const f2::Subspace span = f2::Subspace::span(m, tile);
-  Matrix rows = Matrix::zero(span.dimension(), m);
-  for (int j = 0; j < m; ++j) {
-    Word column = 0;
-    for (int i = 0; i < span.dimension(); ++i)
-      column |= (span.basis()[static_cast<std::size_t>(i)] >> j & 1) << i;
-    rows.set_column(j, column);
-  }
   std::vector<Word> candidates;
   for (int j = m - 1; j >= 0; --j) {
     if (is_constant_on_tiles(f2::unit(j))) candidates.push_back(f2::unit(j));
   }
-  const std::vector<Word> sums = rows.kernel();
-  candidates.insert(candidates.end(), sums.begin(), sums.end());
+  const f2::Subspace constant = layout::detail::annihilator(f2::Subspace::span(m, tile));
+  candidates.insert(candidates.end(), constant.basis().begin(), constant.basis().end());
   f2::Subspace taken(m);
   const Matrix of_local = v.of_local.transposed();
   for (int i = 0; i < of_local.columns(); ++i) taken.insert(of_local.column(i));

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "rounding.hpp"
+
 namespace faro::detail {
 namespace {
-
-std::uint64_t rounded_to_unit(std::uint64_t count, std::uint64_t unit) {
-  return (count + unit - 1) / unit * unit;
-}
 
 // The output of a view in its normal form: rows of `run` elements, all axes from `inner` on.
 struct OutputRows {
@@ -50,7 +48,7 @@ std::optional<RowCopies> row_copies(const Strided& view, const RowChoice& choice
     // The workspace: axes of a row as they are, rows one behind the other.
     slice.run = 1;
     for (std::size_t a = rows->inner; a < axes; ++a) slice.run *= slice.packing.extents[a];
-    slice.from_pitch = rounded_to_unit(slice.run, choice.unit);
+    slice.from_pitch = round_up(slice.run, choice.unit);
     slice.rows = 1;
     slice.packing.out_strides.resize(axes);
     std::uint64_t stride = 1;
@@ -65,7 +63,7 @@ std::optional<RowCopies> row_copies(const Strided& view, const RowChoice& choice
     slice.to = normal.out_offset + begin * static_cast<std::uint64_t>(normal.out_strides.front());
     slice.to_pitch =
         rows->inner == 0 ? slice.run : static_cast<std::uint64_t>(normal.out_strides[rows->inner - 1]);
-    made.workspace_elements += rounded_to_unit(slice.from_pitch * slice.rows, choice.unit);
+    made.workspace_elements += round_up(slice.from_pitch * slice.rows, choice.unit);
     made.slices.push_back(std::move(slice));
   }
   return made;

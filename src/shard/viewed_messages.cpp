@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <numeric>
 
+#include "rounding.hpp"
+
 namespace faro::detail {
 
 std::vector<ViewedMessage> viewed_messages(const ShardPlan& plan, MessageSide side) {
@@ -20,15 +22,14 @@ std::vector<ViewedMessage> viewed_messages(const ShardPlan& plan, MessageSide si
   if (views.empty()) return made;
   constexpr std::uint64_t line_bytes = 512;
   const std::uint64_t unit = std::lcm(line_bytes, width);
-  const auto rounded = [unit](std::uint64_t bytes) { return (bytes + unit - 1) / unit * unit; };
   std::uint64_t total = 0;
-  for (const ViewedMessage& each : made) total += rounded(each.message.bytes);
+  for (const ViewedMessage& each : made) total += round_up(each.message.bytes, unit);
   if (total > capacity) return made;
   std::uint64_t at = 0;
   for (ViewedMessage& each : made) {
     each.message.offset_bytes = at;
     (is_packed ? each.view.out_offset : each.view.in_offset) = at / width;
-    at += rounded(each.message.bytes);
+    at += round_up(each.message.bytes, unit);
   }
   return made;
 }
