@@ -217,7 +217,7 @@ std::string axes_loop(const CpuPass& pass) {
   if (axes.move == AxesMove::pieces) return "runs of " + size_text(axes.box.element_bytes);
   const std::string elements = axes.box.element_bytes == pass.element_bytes
                                    ? "elements"
-                                   : size_text(axes.box.element_bytes) + " side by side";
+                                   : "units of " + size_text(axes.box.element_bytes);
   const auto how = [&]() -> const char* {
     switch (axes.move) {
       case AxesMove::groups:
