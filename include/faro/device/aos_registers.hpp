@@ -43,7 +43,7 @@
 #include <cstdint>
 #include <numeric>
 
-#include "faro/device/packet.hpp"
+#include "faro/device/memory.hpp"
 
 #if defined(__CUDACC__)
 #define FARO_HOST_DEVICE __host__ __device__ __forceinline__

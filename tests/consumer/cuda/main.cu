@@ -9,7 +9,6 @@
 #include <faro/layout/adviser.hpp>
 #include <faro/layout/shared.hpp>
 #include <faro/network/network.hpp>
-#include <faro/schedule/shared_schedule.hpp>
 #include <vector>
 
 __global__ void place(std::uint32_t* out) {
