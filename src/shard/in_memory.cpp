@@ -3,7 +3,6 @@
 // array changes under another's hands. GPUs do the same in the order of their streams.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <thread>
@@ -14,6 +13,7 @@
 #include "faro/error.hpp"
 #include "faro/shards.hpp"
 #include "meeting.hpp"
+#include "shard/methods.hpp"
 
 namespace faro {
 namespace {
@@ -88,13 +88,7 @@ class ThreadCommunicator : public Communicator {
  private:
   void take(std::byte* to, std::span<const ShardMessage> receives, Stream stream) {
     std::vector<std::size_t> next(static_cast<std::size_t>(ranks()), 0);
-    // Beginning with the next rank: if all took from rank 0 first, its link would serve them one by one.
-    std::vector<ShardMessage> by_turns(receives.begin(), receives.end());
-    std::stable_sort(by_turns.begin(), by_turns.end(), [this](const ShardMessage& a, const ShardMessage& b) {
-      const auto turn = [this](const ShardMessage& each) { return (each.peer - rank_ + ranks()) % ranks(); };
-      return turn(a) < turn(b);
-    });
-    for (const ShardMessage& wanted : by_turns) {
+    for (const ShardMessage& wanted : detail::next_rank_first(receives, rank_, ranks())) {
       const ShardPost& theirs = meeting_->post(wanted.peer);
       std::size_t& at = next[static_cast<std::size_t>(wanted.peer)];
       while (at < theirs.sends.size() && theirs.sends[at].peer != rank_) ++at;
