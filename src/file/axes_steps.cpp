@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
+#include "io/buffer.hpp"
 #include "rounding.hpp"
 
 namespace faro::file {
@@ -148,6 +149,10 @@ class AxesSteps final : public Steps {
     find_heads();
     step_bytes = order_of(order_) * box_bytes(extents_);
     run_bytes = run(extents_);
+    if (step_bytes > budget_bytes) {
+      fail(ErrorCode::value, "plan in place", "memory for " + io::size_text(budget_bytes) + " at a time",
+           fmt::format("for {} elements of {}", order_of(order_), io::size_text(problem.element_bytes)));
+    }
   }
 
   std::uint64_t count() const override { return problem_.batch * heads_.size(); }
