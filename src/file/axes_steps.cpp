@@ -316,6 +316,7 @@ std::vector<std::unique_ptr<Steps>> passes_of_axes(const KeptAxes& axes, const P
     if (cost(swaps.front()) + cost(swaps.back()) < cost(axes)) passes = std::move(swaps);
   }
   std::vector<std::unique_ptr<Steps>> made;
+  made.reserve(passes.size());
   for (const KeptAxes& pass : passes)
     made.push_back(std::make_unique<AxesSteps>(pass, problem, budget_bytes, maker));
   return made;
