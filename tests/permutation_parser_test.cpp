@@ -21,6 +21,19 @@ using f2::Word;
 using parsed_text::parsed;
 using parsed_text::refusal;
 
+// A view that is a permutation is one wherever a map may stand.
+TEST(ParsePermutation, ViewsThatArePermutations) {
+  EXPECT_EQ(parse_permutation("strided(4 4; 1 4; 4 1)"), normal_form(parse_permutation("axes(4 4; 1 0)")));
+  EXPECT_EQ(parse_permutation(" compose( strided(16; -1; 1; 15 0), gray(4))"),
+            parse_permutation("compose(reverse(4), gray(4))"));
+  EXPECT_EQ(parse_permutation("inverse(strided(3 5; 5 1; 1 3))"), parse_permutation("axes(5 3; 1 0)"));
+  for (const char* const text :
+       {"strided(4 4; 0 1; 4 1)", "compose(strided(3; 2; 1), flip(3))", "strided(2 2; 2 1; 4 1)",
+        "strided(4 4; 4 1", "strided", "strided()", "compose(strided(4 4; 1 4; 4 1) gray(4))"}) {
+    EXPECT_THROW(parse_permutation(text), Error) << text;
+  }
+}
+
 TEST(Parser, EveryMapIsTheFunctionOfItsName) {
   EXPECT_EQ(parsed("identity(5)"), maps::identity(5));
   EXPECT_EQ(parsed("bit_reversal(5)"), maps::bit_reversal(5));
