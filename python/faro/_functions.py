@@ -260,7 +260,8 @@ def _dense(x: Any) -> bool:
         return x.is_contiguous()
     if _arrays.is_of_jax(x):
         return True
-    return _arrays.is_dense(_arrays.describe(x))
+    array = _arrays.describe(x)
+    return x.is_contiguous() if _arrays.is_tensor(x) else _arrays.is_dense(array)
 
 
 def _text_or_map(by: "str | maps.Map", inverse: bool) -> "str | maps.Map":

@@ -23,22 +23,25 @@ _NUMBERS = {"i1": 0, "u1": 1, "i2": 2, "u2": 3, "i4": 4, "u4": 5, "i8": 6, "u8":
 _SUMS = {"usual": 0, "fp32": 1, "fp64": 2, "compensated": 3}
 
 
-def _number_of(array: _arrays.Array, operation: str) -> int:
-    """The numbers of an array's elements, as faro.h counts them."""
+def _number_of(array: _arrays.Array, operation: str, whole: bool = False) -> int:
+    """The numbers of an array's elements, as faro.h counts them; of complex ones, unless each has to be one number, that of
+    their two parts."""
     dtype = array.dtype
     name = getattr(dtype, "name", str(dtype)).rpartition(".")[2]
     if name == "bfloat16":
         return _NUMBERS["bfloat16"]
     kind = getattr(dtype, "kind", None)
     if kind is None:  # PyTorch's
-        kind = {"f": "f", "i": "i", "u": "u"}.get(name[:1], "?")
+        kind = {"f": "f", "i": "i", "u": "u", "c": "c"}.get(name[:1], "?")
     if isinstance(dtype, tuple):  # DLPack's code, bits, lanes
-        kind = {0: "i", 1: "u", 2: "f", 4: "b"}.get(dtype[0], "?")
+        kind = {0: "i", 1: "u", 2: "f", 4: "b", 5: "c"}.get(dtype[0], "?")
         if kind == "b":
             return _NUMBERS["bfloat16"]
-    number = _NUMBERS.get(f"{kind}{array.itemsize}")
+    parts = kind == "c" and not whole
+    number = _NUMBERS.get(f"f{array.itemsize // 2}" if parts else f"{kind}{array.itemsize}")
     if number is None or not getattr(dtype, "isnative", True):
-        refuse(operation, f"elements {dtype}", "integers, float16, bfloat16, float32 or float64 of this machine's byte order",
+        refuse(operation, f"elements {dtype}", f"integers, float16, bfloat16, float32{' or' if whole else ','} float64{'' if whole else ' or complex numbers'} of this "
+               "machine's byte order",
                kind=FaroTypeError)
     return number
 

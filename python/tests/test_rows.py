@@ -93,10 +93,22 @@ def test_add_at_in_narrow_floats():
         out = np.zeros(1, dtype)
         faro.add_at(out, np.zeros(100, np.int32), np.full(100, 0.25, dtype))
         assert float(out[0]) == 25
-    with pytest.raises(faro.FaroTypeError):
-        faro.add_at(np.zeros(1, "c16"), [0], np.zeros(1, "c16"))
     with pytest.raises(faro.FaroValueError):
         faro.add_at(np.zeros(1), [0], np.zeros(1), sums="exact")
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_complex_numbers_are_added_by_their_parts(dtype):
+    rng = np.random.default_rng(4)
+    values = (rng.integers(0, 9, (50, 2)) + 1j * rng.integers(0, 9, (50, 2))).astype(dtype)
+    indices = rng.integers(0, 5, 50)
+    wanted = np.zeros((5, 2), dtype)
+    np.add.at(wanted, indices, values)
+    assert (faro.add_at(np.zeros((5, 2), dtype), indices, values) == wanted).all()
+    routing = faro.route(indices, 5)
+    assert (faro.combine(faro.take(values, routing.rows, axis=0), routing) == values).all()
+    with pytest.raises(faro.FaroTypeError):
+        faro.add_at(np.zeros(1, ">c16"), [0], np.zeros(1, ">c16"))
 
 
 @given(st.data())
