@@ -65,7 +65,9 @@ def ascontiguousarray(x: Any, *, out: Any = None, stream: Any = None) -> Any:
     >>> faro.ascontiguousarray(np.arange(8)[::-2]).tolist()
     [7, 5, 3, 1]
     """
-    if out is None and _dense(x):
+    if out is None and _is_dense_ndarray(x):
+        return x
+    if out is None and not _is_ndarray(x) and _dense(x):
         return x if hasattr(x, "shape") or not isinstance(x, _run.OF_NUMBERS) else _arrays.describe(x).keep
     return _faro.run(x, _run.COPY, None, out, stream)
 
@@ -109,6 +111,8 @@ def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
     axes = _run.listed(axis)
     if in_place:
         return _in_place(x, _rolled(_arrays.describe(x).shape, shifts, axes), out, stream)
+    if axes is None and _is_ndarray(x) and not _is_dense_ndarray(x):
+        x = _faro.run(x, _run.COPY, None, None, None)
     return _faro.run(x, _run.ROLL, (shifts, axes), out, stream)
 
 
@@ -253,6 +257,16 @@ def soa_to_aos(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = 
 
 def _rank(x: Any) -> int:
     return len(x.shape if hasattr(x, "shape") else _arrays.describe(x).shape)
+
+
+def _is_ndarray(x: Any) -> bool:
+    """Whether it is an array of NumPy and no subclass, which knows by itself whether it is dense."""
+    np = _arrays.numpy()
+    return np is not None and x.__class__ is np.ndarray
+
+
+def _is_dense_ndarray(x: Any) -> bool:
+    return _is_ndarray(x) and x.flags.c_contiguous and not x.dtype.hasobject
 
 
 def _dense(x: Any) -> bool:

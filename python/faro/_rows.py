@@ -14,7 +14,7 @@ from typing import Any, Callable
 
 from . import _arrays, _device_rows, _faro, _run
 from ._errors import FaroError, FaroTypeError, FaroUnsupportedError, FaroValueError, refuse
-from ._functions import ascontiguousarray
+from ._functions import _is_ndarray, ascontiguousarray
 from ._indices import IndexEntries, index_entries
 
 __all__ = ["take", "take_segments", "put", "add_at", "route", "dispatch", "combine", "Routing"]
@@ -158,6 +158,9 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
         return _take_back(x, indices, axis, fill, out, stream, check, threads)
     if fill is None and out is None and stream is None and not (check or threads):
         made = _faro.take_short(x, indices, axis)
+        if made is None and _is_ndarray(x) and not x.flags.c_contiguous:
+            x = _faro.run(x, _run.COPY, None, None, None)
+            made = _faro.take_short(x, indices, axis)
         if made is not None:
             return made
     if _arrays.is_recorded(x) or _arrays.is_recorded(indices):
