@@ -43,7 +43,7 @@ def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = F
         array = _arrays.describe(x)
         order = _run.order_of(axes, len(array.shape), "permute_dims")
         return _in_place(x, f"axes({' '.join(map(str, order))})" if len(order) > 1 else None, out, stream)
-    return _faro.run(x, _run.PERMUTE_DIMS, _run.listed(axes), out, stream)
+    return _faro.run(x, _run.PERMUTE_DIMS, axes if axes.__class__ is tuple else _run.listed(axes), out, stream)
 
 
 def transpose(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = False, out: Any = None, stream: Any = None,
@@ -65,9 +65,11 @@ def ascontiguousarray(x: Any, *, out: Any = None, stream: Any = None) -> Any:
     >>> faro.ascontiguousarray(np.arange(8)[::-2]).tolist()
     [7, 5, 3, 1]
     """
-    if out is None and _is_dense_ndarray(x):
-        return x
-    if out is None and not _is_ndarray(x) and _dense(x):
+    np = _arrays.numpy()
+    if np is not None and x.__class__ is np.ndarray:
+        if out is None and x.flags.c_contiguous and not x.dtype.hasobject:
+            return x
+    elif out is None and _dense(x):
         return x if hasattr(x, "shape") or not isinstance(x, _run.OF_NUMBERS) else _arrays.describe(x).keep
     return _faro.run(x, _run.COPY, None, out, stream)
 
@@ -111,7 +113,7 @@ def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
     axes = _run.listed(axis)
     if in_place:
         return _in_place(x, _rolled(_arrays.describe(x).shape, shifts, axes), out, stream)
-    if axes is None and _is_ndarray(x) and not _is_dense_ndarray(x):
+    if axes is None and _is_ndarray(x) and not x.flags.c_contiguous:
         x = _faro.run(x, _run.COPY, None, None, None)
     return _faro.run(x, _run.ROLL, (shifts, axes), out, stream)
 
@@ -263,10 +265,6 @@ def _is_ndarray(x: Any) -> bool:
     """Whether it is an array of NumPy and no subclass, which knows by itself whether it is dense."""
     np = _arrays.numpy()
     return np is not None and x.__class__ is np.ndarray
-
-
-def _is_dense_ndarray(x: Any) -> bool:
-    return _is_ndarray(x) and x.flags.c_contiguous and not x.dtype.hasobject
 
 
 def _dense(x: Any) -> bool:
