@@ -143,14 +143,7 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
       copy_bytes(in + source + begin, out + target + begin, bytes, streamed());
       if (++piece < each) continue;
       piece = 0;
-      for (const std::size_t axis : walk_) {
-        source += in_step[axis];
-        target += out_step[axis];
-        if (++at[axis] < extents_[axis]) break;
-        source -= places(extents_[axis]) * in_step[axis];
-        target -= places(extents_[axis]) * out_step[axis];
-        at[axis] = 0;
-      }
+      step(walk_, extents_, in_step, out_step, at.data(), source, target);
     }
   }
 
