@@ -129,7 +129,7 @@ class AxesBoxes {
           places_(boxes.places_of(stage)),
           left_(share.end - share.begin),
           at_(boxes.box_number(grid, share.begin)),
-          known_(boxes.boxes_ahead_ + 1) {
+          known_(std::min(left_, boxes.boxes_ahead_ + 1)) {
       set(boxes_[0]);
       for (std::size_t k = 1; k < known_; ++k) look_ahead(boxes_[k]);
     }
@@ -137,7 +137,7 @@ class AxesBoxes {
     const Box& now() const { return boxes_[now_]; }
     // The one to fetch, if there is one.
     const Box& ahead() const { return boxes_[now_ == 0 ? known_ - 1 : now_ - 1]; }
-    bool any_ahead() const { return left_ >= known_; }
+    bool any_ahead() const { return left_ >= known_ && known_ > 1; }
     void advance() {
       Box& moved = boxes_[now_];
       if (++now_ == known_) now_ = 0;
