@@ -40,9 +40,8 @@ def _number_of(array: _arrays.Array, operation: str, whole: bool = False) -> int
     parts = kind == "c" and not whole
     number = _NUMBERS.get(f"f{array.itemsize // 2}" if parts else f"{kind}{array.itemsize}")
     if number is None or not getattr(dtype, "isnative", True):
-        refuse(operation, f"elements {dtype}", f"integers, float16, bfloat16, float32{' or' if whole else ','} float64{'' if whole else ' or complex numbers'} of this "
-               "machine's byte order",
-               kind=FaroTypeError)
+        wanted = "integers, float16, bfloat16, float32 or float64" if whole else "integers, floats of 2 to 8 bytes or complex numbers"
+        refuse(operation, f"elements {dtype}", f"{wanted} of this machine's byte order", kind=FaroTypeError)
     return number
 
 
