@@ -7,6 +7,7 @@ is moved (_device_rows.py).
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 from dataclasses import dataclass
@@ -379,7 +380,11 @@ def _into(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int,
     outer = math.prod(target.shape[:k])
     row_bytes = math.prod(target.shape[k + 1 :]) * target.itemsize
     move = _rows(entries, target.shape[k], outer, row_bytes, threads) if outer * row_bytes else None
-    return move, source, written, finished
+
+    def finished_with(entries: IndexEntries) -> Any:  # which live until then: the move has their address alone
+        return finished()
+
+    return move, source, written, functools.partial(finished_with, entries)
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,17 @@ def test_what_makes_no_indices():
     assert faro.combine(np.zeros((2, 0)), faro.route([0, 0], 1)).shape == (2, 0)
 
 
+def test_indices_that_are_converted_live_as_long_as_they_are_read():
+    """Of another byte order, so that faro's own copy is read; large, so that its memory goes back to the system with it."""
+    rng = np.random.default_rng(6)
+    indices = rng.permutation(1 << 17).astype(">i8")
+    values = rng.random(1 << 17)
+    wanted = np.zeros(1 << 17)
+    wanted[indices] = values
+    assert (faro.put(np.zeros(1 << 17), indices, values) == wanted).all()
+    assert (faro.add_at(np.zeros(1 << 17), indices, values) == wanted).all()
+
+
 def test_put_refuses():
     out = np.zeros(4)
     with pytest.raises(faro.FaroValueError):
