@@ -236,6 +236,9 @@ def _of_torch(x: Any) -> Array:
 
     if x.layout != torch.strided:
         refuse("read an array", f"a tensor of layout {x.layout}", "a strided tensor")
+    if x.is_nested or x.is_quantized:
+        refuse("read an array", f"a {'nested' if x.is_nested else 'quantized'} tensor", "a strided tensor of plain numbers",
+               "its values move as tensors of their own")
     if x.device.type not in ("cpu", "cuda"):
         refuse("read an array", f"a tensor on {x.device}", "a tensor on cpu or cuda")
     if x.is_conj() or x.is_neg():

@@ -48,7 +48,7 @@ def permute_negacyclic(x: Any, k: int, *, modulus: int = 0, out: Any = None, str
     most = _run.whole(modulus, "permute_negacyclic", "modulus =", 0, 2**64 - 1)
 
     def move(array: _arrays.Array, n: int, k: int, source: int, target: int, where: tuple[int, int, int]) -> None:
-        number = _rows._number_of(array, "permute_negacyclic")
+        number = _rows._number_of(array, "permute_negacyclic", whole=True)
         _faro.permute_negacyclic(n, k, number, most, source, target, array.size * array.itemsize, *where)
 
     return _polynomials(x, k, out, stream, threads, "permute_negacyclic", move)

@@ -43,7 +43,7 @@ def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = F
         array = _arrays.describe(x)
         order = _run.order_of(axes, len(array.shape), "permute_dims")
         return _in_place(x, f"axes({' '.join(map(str, order))})" if len(order) > 1 else None, out, stream)
-    return _faro.run(x, _run.PERMUTE_DIMS, _run.listed(axes), out, stream)
+    return _faro.run(x, _run.PERMUTE_DIMS, axes if axes.__class__ is tuple else _run.listed(axes), out, stream)
 
 
 def transpose(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = False, out: Any = None, stream: Any = None,
@@ -65,7 +65,11 @@ def ascontiguousarray(x: Any, *, out: Any = None, stream: Any = None) -> Any:
     >>> faro.ascontiguousarray(np.arange(8)[::-2]).tolist()
     [7, 5, 3, 1]
     """
-    if out is None and _dense(x):
+    np = _arrays.numpy()
+    if np is not None and x.__class__ is np.ndarray:
+        if out is None and x.flags.c_contiguous and not x.dtype.hasobject:
+            return x
+    elif out is None and _dense(x):
         return x if hasattr(x, "shape") or not isinstance(x, _run.OF_NUMBERS) else _arrays.describe(x).keep
     return _faro.run(x, _run.COPY, None, out, stream)
 
@@ -109,6 +113,8 @@ def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
     axes = _run.listed(axis)
     if in_place:
         return _in_place(x, _rolled(_arrays.describe(x).shape, shifts, axes), out, stream)
+    if axes is None and _is_ndarray(x) and not x.flags.c_contiguous:
+        x = _faro.run(x, _run.COPY, None, None, None)
     return _faro.run(x, _run.ROLL, (shifts, axes), out, stream)
 
 
@@ -255,12 +261,19 @@ def _rank(x: Any) -> int:
     return len(x.shape if hasattr(x, "shape") else _arrays.describe(x).shape)
 
 
+def _is_ndarray(x: Any) -> bool:
+    """Whether it is an array of NumPy and no subclass, which knows by itself whether it is dense."""
+    np = _arrays.numpy()
+    return np is not None and x.__class__ is np.ndarray
+
+
 def _dense(x: Any) -> bool:
     if _arrays.is_recorded(x):
         return x.is_contiguous()
     if _arrays.is_of_jax(x):
         return True
-    return _arrays.is_dense(_arrays.describe(x))
+    array = _arrays.describe(x)
+    return x.is_contiguous() if _arrays.is_tensor(x) else _arrays.is_dense(array)
 
 
 def _text_or_map(by: "str | maps.Map", inverse: bool) -> "str | maps.Map":

@@ -7,6 +7,7 @@ is moved (_device_rows.py).
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any, Callable
 
 from . import _arrays, _device_rows, _faro, _run
 from ._errors import FaroError, FaroTypeError, FaroUnsupportedError, FaroValueError, refuse
-from ._functions import ascontiguousarray
+from ._functions import _is_ndarray, ascontiguousarray
 from ._indices import IndexEntries, index_entries
 
 __all__ = ["take", "take_segments", "put", "add_at", "route", "dispatch", "combine", "Routing"]
@@ -23,23 +24,25 @@ _NUMBERS = {"i1": 0, "u1": 1, "i2": 2, "u2": 3, "i4": 4, "u4": 5, "i8": 6, "u8":
 _SUMS = {"usual": 0, "fp32": 1, "fp64": 2, "compensated": 3}
 
 
-def _number_of(array: _arrays.Array, operation: str) -> int:
-    """The numbers of an array's elements, as faro.h counts them."""
+def _number_of(array: _arrays.Array, operation: str, whole: bool = False) -> int:
+    """The numbers of an array's elements, as faro.h counts them; of complex ones, unless each has to be one number, that of
+    their two parts."""
     dtype = array.dtype
     name = getattr(dtype, "name", str(dtype)).rpartition(".")[2]
     if name == "bfloat16":
         return _NUMBERS["bfloat16"]
     kind = getattr(dtype, "kind", None)
     if kind is None:  # PyTorch's
-        kind = {"f": "f", "i": "i", "u": "u"}.get(name[:1], "?")
+        kind = {"f": "f", "i": "i", "u": "u", "c": "c"}.get(name[:1], "?")
     if isinstance(dtype, tuple):  # DLPack's code, bits, lanes
-        kind = {0: "i", 1: "u", 2: "f", 4: "b"}.get(dtype[0], "?")
+        kind = {0: "i", 1: "u", 2: "f", 4: "b", 5: "c"}.get(dtype[0], "?")
         if kind == "b":
             return _NUMBERS["bfloat16"]
-    number = _NUMBERS.get(f"{kind}{array.itemsize}")
+    parts = kind == "c" and not whole
+    number = _NUMBERS.get(f"f{array.itemsize // 2}" if parts else f"{kind}{array.itemsize}")
     if number is None or not getattr(dtype, "isnative", True):
-        refuse(operation, f"elements {dtype}", "integers, float16, bfloat16, float32 or float64 of this machine's byte order",
-               kind=FaroTypeError)
+        wanted = "integers, float16, bfloat16, float32 or float64" if whole else "integers, floats of 2 to 8 bytes or complex numbers"
+        refuse(operation, f"elements {dtype}", f"{wanted} of this machine's byte order", kind=FaroTypeError)
     return number
 
 
@@ -155,6 +158,9 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
         return _take_back(x, indices, axis, fill, out, stream, check, threads)
     if fill is None and out is None and stream is None and not (check or threads):
         made = _faro.take_short(x, indices, axis)
+        if made is None and _is_ndarray(x) and not x.flags.c_contiguous:
+            x = _faro.run(x, _run.COPY, None, None, None)
+            made = _faro.take_short(x, indices, axis)
         if made is not None:
             return made
     if _arrays.is_recorded(x) or _arrays.is_recorded(indices):
@@ -374,7 +380,11 @@ def _into(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int,
     outer = math.prod(target.shape[:k])
     row_bytes = math.prod(target.shape[k + 1 :]) * target.itemsize
     move = _rows(entries, target.shape[k], outer, row_bytes, threads) if outer * row_bytes else None
-    return move, source, written, finished
+
+    def finished_with(entries: IndexEntries) -> Any:  # which live until then: the move has their address alone
+        return finished()
+
+    return move, source, written, functools.partial(finished_with, entries)
 
 
 @dataclass(frozen=True)

@@ -318,6 +318,8 @@ def _plan_text(shape: Shape, strides: Shape, width: int, argument: Any, opts: An
         handle = _faro.plan_array(said, [], None, width, opts)
         return handle, tuple(handle.out_shape())
     given = list(shape) or [1]
+    if not shape and "->" in said:  # a single number, which patterns do not count as an axis
+        said = f"1 {said}"
     handle = _faro.plan_array(said, given, _element_strides(shape, strides, width) if shape else None, width, opts)
     out_shape = handle.out_shape()
     if math.prod(out_shape) != math.prod(shape):

@@ -228,8 +228,18 @@ def _keep_take(ctx: Any, x: Any, index: Any, dim: int) -> None:
     ctx.dim, ctx.rows = dim, x.shape[dim]
 
 
-_differentiable("take", _keep_take,
-                lambda ctx, g: (_call("add_rows", g, ctx.saved_tensors[0], ctx.dim, ctx.rows), None, None))
+def _along_one_axis(values: Any, index: Any, dim: int) -> tuple[Any, Any]:
+    """Values for indices of any number of axes as values for a list of them."""
+    shape = list(values.shape)
+    return values.reshape(shape[:dim] + [index.numel()] + shape[dim + index.dim() :]), index.reshape(-1)
+
+
+def _back_take(ctx: Any, g: Any) -> Any:
+    values, index = _along_one_axis(g, ctx.saved_tensors[0], ctx.dim)
+    return _call("add_rows", values, index, ctx.dim, ctx.rows), None, None
+
+
+_differentiable("take", _keep_take, _back_take)
 
 
 def _keep_add(ctx: Any, values: Any, index: Any, dim: int, rows: int) -> None:
@@ -278,7 +288,7 @@ def _(info: Any, in_dims: Any, x: Any, map: str, inverse: bool, batch_dims: int)
 
 def _shifted(index: Any, count: int, rows: int) -> Any:
     """Index arrays of a batch as one, for arrays that follow one another. What names no row of its own array names none."""
-    offsets = _torch.arange(count, dtype=index.dtype, device=index.device)[:, None] * rows
+    offsets = _torch.arange(count, dtype=index.dtype, device=index.device).reshape([-1] + [1] * (index.dim() - 1)) * rows
     inside = _torch.where(index < rows, index + offsets, count * rows)
     return _torch.where(index < 0, index, inside).reshape(-1)
 
@@ -293,7 +303,8 @@ def _(info: Any, in_dims: Any, x: Any, index: Any, dim: int) -> Any:
         return _call("take", x, index.reshape(-1), dim).unflatten(dim, index.shape), dim
     moved = _first(x, in_dims[0]).movedim(dim + 1, 1)
     taken = _call("take", moved.flatten(0, 1), _shifted(index, count, moved.shape[1]), 0)
-    return taken.unflatten(0, index.shape).movedim(1, dim + 1), 0
+    more = range(1, index.dim())
+    return taken.unflatten(0, index.shape).movedim(tuple(more), tuple(dim + k for k in more)), 0
 
 
 @_batched("add_rows")
@@ -451,7 +462,11 @@ def add_rows(values: Any, index: Any, rows: int, dim: int = 0) -> Any:
     >>> faro.torch.add_rows(torch.tensor([1.0, 2.0, 4.0]), torch.tensor([1, 1, 0]), 2).tolist()
     [4.0, 3.0]
     """
-    return _call("add_rows", values, index, _run.axis_of(dim, values.dim(), "add_rows"), rows)
+    d = _run.axis_of(dim, values.dim(), "add_rows")
+    if tuple(values.shape[d : d + index.dim()]) != tuple(index.shape):
+        refuse("add_rows", f"values of shape {tuple(values.shape)} and indices of {tuple(index.shape)}", "a value for each index")
+    values, index = _along_one_axis(values, index, d)
+    return _call("add_rows", values, index, d, rows)
 
 
 # --- what faro's own functions do with tensors that are recorded

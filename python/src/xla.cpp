@@ -100,8 +100,10 @@ faro_number number_of(int element_type) {
     case 16:
       return FARO_BF16;
     case 11:
+    case 15:  // complex: two
       return FARO_F32;
     case 12:
+    case 18:
       return FARO_F64;
     default:
       throw Fault{xla::kInvalidArgument, "add: got elements that are no numbers, wanted integers or floats"};

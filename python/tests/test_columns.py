@@ -156,7 +156,10 @@ def test_wrong_columns():
             faro.put_columns(outs, indices, values)
         assert not any(o.any() for o in outs)
     with pytest.raises(faro.FaroTypeError):
-        faro.add_columns([np.zeros(2), np.zeros(2, "c16")], [0], [np.ones(1), np.ones(1, "c16")])
+        faro.add_columns([np.zeros(2), np.zeros(2, "?")], [0], [np.ones(1), np.ones(1, "?")])
+    sums = [np.zeros(2), np.zeros(2, "c16")]
+    faro.add_columns(sums, [1, 1], [np.ones(2), np.array([1j, 2])])
+    assert sums[0].tolist() == [0, 2] and sums[1].tolist() == [0, 2 + 1j]
     with pytest.raises(faro.FaroValueError):
         faro.add_columns(outs, [0], [np.ones(1, int), np.ones((1, 2))], sums="exact")
     frozen = np.zeros(4)

@@ -186,6 +186,9 @@ def test_permute_qubits(order, grouped):
 def test_rearrange(pattern, lengths, wanted):
     x = filled((2, 4, 3, 5), "f4")
     same(faro.rearrange(x, pattern, **lengths), np.ascontiguousarray(wanted(x)))
+    number = np.array(3.0)
+    for of_none, shape in (("->", ()), ("-> 1 1", (1, 1)), ("... -> ...", ()), ("... -> ... 1", (1,))):
+        assert faro.rearrange(number, of_none).shape == shape
     strided = filled((2, 8, 3, 10), "f4")[:, ::2, ::-1, ::2]
     same(faro.rearrange(strided, pattern, **lengths), np.ascontiguousarray(wanted(np.ascontiguousarray(strided))))
 

@@ -99,6 +99,14 @@ def test_vmap_of_indices(batched):
     assert (gradient(lambda a, i: fj.take(a, i, 0)) == gradient(lambda a, i: a[i])).all()
 
 
+def test_gradients_of_complex_numbers():
+    x = jnp.arange(6.0).reshape(3, 2) * (1 + 2j)
+    index = jnp.array([[0, 1], [1, 1]])
+    ours = jax.grad(lambda x: (abs(fj.take(x, index, 0)) ** 2).sum())(x.astype(jnp.complex64))
+    theirs = jax.grad(lambda x: (abs(jnp.take(x, index, 0)) ** 2).sum())(x.astype(jnp.complex64))
+    assert np.allclose(ours, theirs)
+
+
 def test_permute_qubits():
     state = filled((2, 16), jnp.complex64)
     for little_endian in (False, True):

@@ -1,5 +1,7 @@
 """Rows and networks beside NumPy."""
 
+import weakref
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -64,6 +66,26 @@ def test_what_makes_no_indices():
     assert faro.combine(np.zeros((2, 0)), faro.route([0, 0], 1)).shape == (2, 0)
 
 
+@pytest.mark.parametrize("verb, inner", [("put", "put"), ("add_at", "add")])
+def test_indices_live_as_long_as_they_are_read(monkeypatch, verb, inner):
+    """The engine has nothing but the address of what a list of indices was converted to."""
+    convert, run, held, seen = faro._rows.index_entries, getattr(faro._faro, inner), [], []
+
+    def converted(*arguments):
+        entries = convert(*arguments)
+        held.append(weakref.ref(entries))
+        return entries
+
+    def watched(*arguments):
+        seen.append(held[0]() is not None)
+        return run(*arguments)
+
+    monkeypatch.setattr(faro._rows, "index_entries", converted)
+    monkeypatch.setattr(faro._faro, inner, watched)
+    assert getattr(faro, verb)(np.zeros(3), [2, 0], np.array([1.0, 2.0])).tolist() == [2, 0, 1]
+    assert seen == [True]
+
+
 def test_put_refuses():
     out = np.zeros(4)
     with pytest.raises(faro.FaroValueError):
@@ -93,10 +115,22 @@ def test_add_at_in_narrow_floats():
         out = np.zeros(1, dtype)
         faro.add_at(out, np.zeros(100, np.int32), np.full(100, 0.25, dtype))
         assert float(out[0]) == 25
-    with pytest.raises(faro.FaroTypeError):
-        faro.add_at(np.zeros(1, "c16"), [0], np.zeros(1, "c16"))
     with pytest.raises(faro.FaroValueError):
         faro.add_at(np.zeros(1), [0], np.zeros(1), sums="exact")
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_complex_numbers_are_added_by_their_parts(dtype):
+    rng = np.random.default_rng(4)
+    values = (rng.integers(0, 9, (50, 2)) + 1j * rng.integers(0, 9, (50, 2))).astype(dtype)
+    indices = rng.integers(0, 5, 50)
+    wanted = np.zeros((5, 2), dtype)
+    np.add.at(wanted, indices, values)
+    assert (faro.add_at(np.zeros((5, 2), dtype), indices, values) == wanted).all()
+    routing = faro.route(indices, 5)
+    assert (faro.combine(faro.take(values, routing.rows, axis=0), routing) == values).all()
+    with pytest.raises(faro.FaroTypeError):
+        faro.add_at(np.zeros(1, ">c16"), [0], np.zeros(1, ">c16"))
 
 
 @given(st.data())

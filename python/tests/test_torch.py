@@ -178,6 +178,53 @@ def test_vmap_of_indices(in_dims):
             torch.vmap(lambda a, i: ft.take(a, i, 0))(x, wrong)
 
 
+@pytest.mark.parametrize("index, dim", [([[0, 1], [1, 1]], 0), ([[0, 1], [1, 1]], 1), (2, 1)])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
+def test_gradients_of_indices_with_axes(index, dim, dtype):
+    """As PyTorch's own, of a list of indices; of complex numbers, too."""
+    x = filled((3, 4, 5), dtype).requires_grad_()
+    index = torch.tensor(index)
+    call = lambda x: ft.take(x, index, dim)
+    assert torch.equal(call(x), torch.index_select(x, dim, index.reshape(-1)).unflatten(dim, index.shape) if index.dim()
+                       else torch.select(x, dim, int(index)))
+    assert torch.autograd.gradcheck(call, (x,)) and torch.autograd.gradgradcheck(call, (x,))
+    with pytest.raises(faro.FaroValueError, match="a value for each"):
+        ft.add_rows(torch.zeros(2, 3), torch.tensor([[0], [1]]), 4)
+    values = filled((2, 2, 3), torch.float64)
+    assert torch.equal(ft.add_rows(values, torch.tensor([[0, 1], [1, 1]]), 2),
+                       torch.stack([values[0, 0], values[0, 1] + values[1, 0] + values[1, 1]]))
+
+
+@pytest.mark.parametrize("in_dims", [(0, 0), (None, 0), (1, 1)])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_vmap_of_indices_with_axes(in_dims, dim):
+    index = torch.tensor([[[0, 1], [2, 2]], [[0, 0], [1, 2]]])
+    x = filled((2, 3, 4), torch.float64).movedim(0, in_dims[0]) if in_dims[0] is not None else filled((3, 4), torch.float64)
+
+    def theirs(a, i):
+        return torch.index_select(a, dim, i.reshape(-1)).unflatten(dim, i.shape)
+
+    got = torch.vmap(lambda a, i: ft.take(a, i, dim), in_dims=in_dims)(x, index)
+    assert torch.equal(got, torch.vmap(theirs, in_dims=in_dims)(x, index))
+    grads = torch.vmap(torch.func.grad(lambda a, i: (ft.take(a, i, dim) ** 2).sum()), in_dims=in_dims)(x, index)
+    assert torch.equal(grads, torch.vmap(torch.func.grad(lambda a, i: (theirs(a, i) ** 2).sum()), in_dims=in_dims)(x, index))
+
+
+def test_negated_tensors_with_strides_are_made_dense():
+    x = (filled((4, 6)) + 1j).conj().imag[:, ::2]
+    got = faro.ascontiguousarray(x)
+    assert got.is_contiguous() and torch.equal(got, x)
+
+
+def test_tensors_that_hold_no_plain_numbers():
+    quantized = torch.quantize_per_tensor(torch.zeros(3), 0.1, 0, torch.qint8)
+    nested = torch.nested.nested_tensor([torch.zeros(2), torch.zeros(1)])
+    for tensor in (quantized, nested):
+        for call in (faro.flip, ft.flip, faro.ascontiguousarray, lambda x: faro.take(x, [0])):
+            with pytest.raises(faro.FaroValueError, match="plain numbers"):
+                call(tensor)
+
+
 @pytest.mark.parametrize("device", DEVICES)
 def test_autocast_changes_nothing(device):
     x = filled((4, 8), device=device)

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -78,28 +79,58 @@ Number number_of(faro_number number) {
 namespace {
 
 // Takes that are over before a plan would be made. Nothing is done where the plan has to say what is wrong.
-constexpr std::uint64_t kFewBytes = std::uint64_t{4} << 10;
+constexpr std::uint64_t kFewBytes = std::uint64_t{64} << 10;    // of the output: no work for two threads
+constexpr std::uint64_t kNearBytes = std::uint64_t{512} << 10;  // of the input: no lines to fetch ahead
+
+template <typename Entry, typename Width>
+void take_rows_now(Width width, const faro_rows& rows, const std::byte* in, std::byte* out) {
+  const auto* const entries = static_cast<const Entry*>(rows.entries);
+  for (std::uint64_t array = 0; array < rows.outer; ++array) {
+    const std::byte* const from = in + array * rows.rows * width();
+    std::byte* const to = out + array * rows.count * width();
+    for (std::uint64_t i = 0; i < rows.count; ++i)
+      std::memcpy(to + i * width(), from + static_cast<std::uint64_t>(entries[i]) * width(), width());
+  }
+}
 
 template <typename Entry>
 bool took(const faro_rows& rows, const std::byte* in, std::byte* out) {
   const auto* const entries = static_cast<const Entry*>(rows.entries);
+  // What is none of 0 .. rows - 1, -1 too, shows in a top bit.
+  constexpr int kTopBit = 63;
+  const std::uint64_t last = rows.rows - 1;
+  std::uint64_t outside = 0;
   for (std::uint64_t i = 0; i < rows.count; ++i) {
-    // -1 is past every number of rows, too.
-    if (static_cast<std::uint64_t>(entries[i]) >= rows.rows) return false;
+    const auto row = static_cast<std::uint64_t>(entries[i]);
+    outside |= (last - row) | row;
   }
-  for (std::uint64_t array = 0; array < rows.outer; ++array) {
-    const std::byte* const from = in + array * rows.rows * rows.row_bytes;
-    std::byte* const to = out + array * rows.count * rows.row_bytes;
-    for (std::uint64_t i = 0; i < rows.count; ++i)
-      std::memcpy(to + i * rows.row_bytes, from + static_cast<std::uint64_t>(entries[i]) * rows.row_bytes,
-                  rows.row_bytes);
+  if (outside >> kTopBit != 0) return false;
+  switch (rows.row_bytes) {
+    case 1:
+      take_rows_now<Entry>(std::integral_constant<std::uint64_t, 1>{}, rows, in, out);
+      break;
+    case 2:
+      take_rows_now<Entry>(std::integral_constant<std::uint64_t, 2>{}, rows, in, out);
+      break;
+    case 4:
+      take_rows_now<Entry>(std::integral_constant<std::uint64_t, 4>{}, rows, in, out);
+      break;
+    case 8:
+      take_rows_now<Entry>(std::integral_constant<std::uint64_t, 8>{}, rows, in, out);
+      break;
+    case 16:
+      take_rows_now<Entry>(std::integral_constant<std::uint64_t, 16>{}, rows, in, out);
+      break;
+    default:
+      take_rows_now<Entry>([&] { return rows.row_bytes; }, rows, in, out);
   }
   return true;
 }
 
 bool took_few(const faro_rows& rows, const void* in, void* out) {
   const bool few = rows.row_bytes > 0 && rows.row_bytes <= kFewBytes && rows.count > 0 &&
-                   rows.count <= kFewBytes && rows.outer > 0 && rows.outer <= kFewBytes &&
+                   rows.count <= kFewBytes && rows.outer > 0 && rows.outer <= kFewBytes && rows.rows > 0 &&
+                   rows.rows <= kNearBytes && rows.rows * rows.outer * rows.row_bytes <= kNearBytes &&
                    rows.count * rows.outer * rows.row_bytes <= kFewBytes;
   if (!few || is_big_endian(rows.is_signed) || rows.entries == nullptr || in == nullptr || out == nullptr)
     return false;

@@ -221,8 +221,8 @@ std::uint64_t TurnBlocks(const std::byte* from, std::uint64_t step, const std::u
   return at;
 }
 
-// Whole lines of the output, from its first on, read backwards and streamed from registers. How many
-// elements.
+// Whole lines of the output, from its first on, streamed from registers: the last one first, so that the
+// input is read upwards. How many elements.
 template <typename Lane>
 std::uint64_t StreamLinesBackwards(const GatheredSegment& segment, RowTraffic& rows) {
   const hn::CappedTag<Lane, kLineBytes / sizeof(Lane)> d;
@@ -230,9 +230,10 @@ std::uint64_t StreamLinesBackwards(const GatheredSegment& segment, RowTraffic& r
   constexpr std::uint64_t kLinesAtOnce = 4;
   const std::uint64_t lanes = hn::Lanes(d);
   const std::uint64_t count = segment.count / kLine * kLine;
-  for (std::uint64_t i = 0; i < count;) {
-    const std::uint64_t end = std::min(count, i + kLinesAtOnce * kLine);
-    for (; i < end; i += lanes) {
+  for (std::uint64_t i = count; i > 0;) {
+    const std::uint64_t end = i - std::min(i, kLinesAtOnce * kLine);
+    while (i > end) {
+      i -= lanes;
       const std::byte* const from = segment.element(i + lanes - 1);
       hn::Stream(ReversedLanes(d, hn::LoadU(d, reinterpret_cast<const Lane*>(from))), d,
                  reinterpret_cast<Lane*>(segment.to + i * sizeof(Lane)));

@@ -61,7 +61,6 @@ struct RunTraffic {
 /// How rows are fetched into the caches.
 struct RowFetch {
   double lines_a_line = 1;  // for each that is turned
-  bool backwards = false;   // each row's last line first, since it is read so
 };
 
 /// Rows that are fetched into the caches, some lines at a time.
@@ -74,9 +73,7 @@ class RowTraffic {
         rows_(rows),
         left_(count),
         row_bytes_(row_bytes),
-        share_(static_cast<std::uint64_t>(how.lines_a_line * kWhole) + 1),
-        step_(how.backwards ? -static_cast<std::int64_t>(kLineBytes)
-                            : static_cast<std::int64_t>(kLineBytes)) {}
+        share_(static_cast<std::uint64_t>(how.lines_a_line * kWhole) + 1) {}
 
   /// While so many lines are turned.
   void fetch(std::uint64_t lines) {
@@ -92,7 +89,7 @@ class RowTraffic {
   void fetch_lines(std::uint64_t lines) {
     for (;;) {
       const std::uint64_t count = std::min(lines, lines_);
-      for (std::uint64_t line = 0; line < count; ++line, at_ += step_) __builtin_prefetch(at_);
+      for (std::uint64_t line = 0; line < count; ++line, at_ += kLineBytes) __builtin_prefetch(at_);
       lines_ -= count;
       lines -= count;
       if (lines == 0 || left_ == 0) return;
@@ -100,7 +97,6 @@ class RowTraffic {
       at_ = from_ + *rows_++;
       const std::uint64_t past = reinterpret_cast<std::uintptr_t>(at_) % kLineBytes;
       lines_ = (past + row_bytes_ + kLineBytes - 1) / kLineBytes;
-      if (step_ < 0) at_ += row_bytes_ - 1;
     }
   }
 
@@ -109,7 +105,6 @@ class RowTraffic {
   std::uint64_t left_ = 0;  // rows
   std::uint64_t row_bytes_ = 0;
   std::uint64_t share_ = 0;
-  std::int64_t step_ = static_cast<std::int64_t>(kLineBytes);
   std::uint64_t credit_ = 0;
   const std::byte* at_ = nullptr;  // of the row that is under way
   std::uint64_t lines_ = 0;        // of it, still to be fetched

@@ -71,7 +71,7 @@ layout::CacheBox short_lines_box(const std::vector<layout::StridedAxis>& axes, s
 // Boxes of arrays larger than the caches. Lengths of runs as measured (docs/notes/axes-experiments.md): what
 // begins and ends between lines is written through the caches at both ends, and wants longer runs.
 layout::CacheBox streamed_box(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes) {
-  constexpr layout::CacheBoxLimits kLines{.long_bytes = 16384, .in_run_bytes = 384, .out_run_bytes = 384};
+  constexpr layout::CacheBoxLimits kLines{.long_bytes = 8192, .in_run_bytes = 384, .out_run_bytes = 384};
   layout::CacheBox box = layout::choose_cache_box(axes, element_bytes, kLines);
   if (box.is_of_long_elements()) return box;
   layout::CacheBoxLimits limits = kLines;
@@ -117,13 +117,16 @@ AxesMove streamed_move(const layout::CacheBox& box) {
 // Of a thread: a box as it is written, runs of the output one after another; or a run; or groups of them.
 std::uint64_t stage_bytes_of(const layout::CacheBox& box, AxesMove move) {
   const std::uint64_t run = bytes_of(box, written_axes(box));
-  const auto with_places = [&](std::uint64_t bytes, std::uint64_t run_bytes) {
-    return whole_pages(bytes + places_bytes(cut_run_places(run_bytes, box.element_bytes)));
+  const auto with_places = [&](std::uint64_t bytes, std::uint64_t run_bytes, std::uint64_t ahead) {
+    return whole_pages(bytes + places_bytes(cut_run_places(run_bytes, box.element_bytes), ahead));
   };
-  if (move == AxesMove::lines) return with_places(cut_run_bytes(run) + 2 * kLineBytes, run);
+  if (move == AxesMove::lines) {
+    const std::uint64_t ahead = boxes_ahead(box.elements() * box.element_bytes);
+    return with_places(cut_run_bytes(run) + 2 * kLineBytes, run, ahead);
+  }
   if (move == AxesMove::groups) {
     const std::uint64_t rows = bytes_of(box, turned_axes(box).rows);
-    return with_places(2 * group_stage_bytes(cut_run_bytes(rows), box.element_bytes), rows);
+    return with_places(2 * group_stage_bytes(cut_run_bytes(rows), box.element_bytes), rows, 1);
   }
   return whole_pages(stage_pitch(run) * (box.elements() * box.element_bytes / run));
 }

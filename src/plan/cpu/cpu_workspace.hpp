@@ -65,14 +65,24 @@ constexpr std::uint64_t group_stage_bytes(std::uint64_t run_bytes, std::uint64_t
 
 /// Where a run is cut at lines of the output instead of where an axis ends: it is up to two lines longer.
 constexpr std::uint64_t cut_run_bytes(std::uint64_t run_bytes) { return run_bytes + 2 * kLineBytes; }
-/// Its elements' places in the input, and those of the next one's. None for runs of many, whose ends cost
-/// little.
+/// While a box is taken run by run, a later one is fetched: of small boxes one further away than the next,
+/// which would come too late (docs/notes/cpu-experiments.md).
+inline constexpr std::uint64_t kMostBoxesAhead = 16;
+constexpr std::uint64_t boxes_ahead(std::uint64_t box_bytes) {
+  constexpr std::uint64_t kBytesAhead = std::uint64_t{16} << 10;
+  return std::clamp<std::uint64_t>(kBytesAhead / box_bytes, 1, kMostBoxesAhead);
+}
+
+/// The places in the input of a run's elements, of each box up to the one that is fetched. None for runs of
+/// many, whose ends cost little.
 constexpr std::uint64_t cut_run_places(std::uint64_t run_bytes, std::uint64_t element_bytes) {
   constexpr std::uint64_t kMost = 2048;
   const std::uint64_t places = cut_run_bytes(run_bytes) / element_bytes + 2;
   return places > kMost ? 0 : places;
 }
-constexpr std::uint64_t places_bytes(std::uint64_t places) { return 2 * places * sizeof(std::int64_t); }
+constexpr std::uint64_t places_bytes(std::uint64_t places, std::uint64_t ahead) {
+  return (ahead + 1) * places * sizeof(std::int64_t);
+}
 
 struct CpuWorkspace {
   std::uint64_t part_bytes = 0;     // of a thread

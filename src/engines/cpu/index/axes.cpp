@@ -14,7 +14,6 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <numeric>
 #include <vector>
 
 #include "engines/cpu/copy_kernel.hpp"
@@ -37,6 +36,7 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
       : ElementProgram(pass), AxesBoxes(axes, pass.run.workspace.part_bytes) {
     if (move_ == detail::AxesMove::pieces) {
       tasks_ = elements_ * pieces();
+      order_pieces();
     } else if (move_ == detail::AxesMove::lines) {
       set_units();
     } else {
@@ -106,32 +106,44 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
     }
   }
 
-  // --- long elements, cut into pieces, in the order of the output
+  // --- long elements, cut into pieces
 
   std::uint64_t pieces() const { return (width_ + kPieceBytes - 1) / kPieceBytes; }
+
+  // In the order of the input and upwards in it, what is repeated first: reads that go on are the faster,
+  // streamed stores may go anywhere.
+  void order_pieces() {
+    for (std::size_t axis = 0; axis < axes_; ++axis) walk_.push_back(axis);
+    std::stable_sort(walk_.begin(), walk_.end(),
+                     [&](std::size_t a, std::size_t b) { return std::abs(in_[a]) < std::abs(in_[b]); });
+  }
 
   void move_pieces(std::uint64_t first, std::uint64_t last, const std::byte* in, std::byte* out) const {
     const std::uint64_t each = pieces();
     Numbers at{};
+    Strides in_step{};
+    Strides out_step{};
     std::int64_t source = 0;
     std::int64_t target = 0;
     std::uint64_t rest = first / each;
-    AxisList all(axes_);
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    for (const std::size_t axis : all) {
+    for (const std::size_t axis : walk_) {
+      const bool down = in_[axis] < 0;
+      in_step[axis] = down ? -in_[axis] : in_[axis];
+      out_step[axis] = down ? -out_[axis] : out_[axis];
       at[axis] = rest % extents_[axis];
       rest /= extents_[axis];
-      source += places(at[axis]) * in_[axis];
-      target += places(at[axis]) * out_[axis];
+      const std::int64_t number = places(down ? extents_[axis] - 1 - at[axis] : at[axis]);
+      source += number * in_[axis];
+      target += number * out_[axis];
     }
     std::uint64_t piece = first % each;
     for (std::uint64_t task = first; task < last; ++task) {
       const std::uint64_t begin = piece * kPieceBytes;
-      copy_bytes(in + source + begin, out + target + begin, std::min(kPieceBytes, width_ - begin),
-                 streamed());
+      const std::uint64_t bytes = std::min(kPieceBytes, width_ - begin);
+      copy_bytes(in + source + begin, out + target + begin, bytes, streamed());
       if (++piece < each) continue;
       piece = 0;
-      step(all, extents_, in_, out_, at.data(), source, target);
+      step(walk_, extents_, in_step, out_step, at.data(), source, target);
     }
   }
 
@@ -148,7 +160,7 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
       } else {
         with_width(width_, [&](auto width) { move_by_table(width, box, in + box.source, to); });
       }
-      if (staged_) write(box, stage, out, {in + boxes.next().source, boxes.is_last() ? 0 : reads_.size()});
+      if (staged_) write(box, stage, out, {in + boxes.ahead().source, boxes.any_ahead() ? reads_.size() : 0});
     }
   }
 

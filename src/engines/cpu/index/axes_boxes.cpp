@@ -26,6 +26,7 @@ AxesBoxes::AxesBoxes(const detail::CpuAxes& axes, std::uint64_t part_bytes)
   if (move_ != detail::AxesMove::lines) set_turned(axes.box);
   set_reads(axes.box);
   set_aligned(axes.box);
+  if (move_ == detail::AxesMove::lines) boxes_ahead_ = detail::boxes_ahead(axes.box.elements() * width_);
 }
 
 void AxesBoxes::set_box(const layout::CacheBox& box) {
@@ -104,7 +105,6 @@ AxesBoxes::ReadRun AxesBoxes::read_run(const layout::CacheBox& box, std::size_t 
 // Where the lines of a box begin that it is read from.
 void AxesBoxes::set_reads(const layout::CacheBox& box) {
   read_ = read_run(box, 0);
-  fetch_.backwards = move_ == detail::AxesMove::lines && !read_.axes.empty() && in_[read_.axes.front()] < 0;
   AxisList rest;
   for (const std::size_t axis : box.in_order) {
     if (in_[axis] != 0 && box_[axis] > 1 && !detail::contains(read_.axes, axis)) rest.push_back(axis);

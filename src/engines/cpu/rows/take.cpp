@@ -1,7 +1,7 @@
 // Rows taken: the output is written in order, the input read wherever the entries say.
 //
-// Present: where every entry names a row, and rows are of 1, 2, 4 or 8 bytes, one short loop reads the
-// entries as they are. Runs: an equal share of the output's bytes a thread, so that few long rows are shared
+// Present: where every entry names a row, and rows are of at most a line, one short loop reads the entries as
+// they are. Runs: an equal share of the output's bytes a thread, so that few long rows are shared
 // out as well as many. Blocks: short rows are gathered in a stage in the L1 cache, whose bytes are then
 // streamed, for a store past the caches is worth its price only where it fills lines.
 #include <algorithm>
@@ -105,11 +105,11 @@ void take_rows(Width width, const RowWork& work, const std::byte* absent, std::u
 }
 
 // Of one block, all present. `rows`: how many there are; entries past them, which were others when they were
-// planned, take the last one. `known`: entries from the block's first on, at least `size`. Returns whether
-// there were wrong ones.
+// planned, take the last one. `known`: entries from the block's first on, at least `size`. `is_far`: the rows
+// are not in the caches. Returns whether there were wrong ones.
 template <typename Word, typename Width>
 bool take_present(Width width, const std::byte* entries, std::uint64_t size, std::uint64_t known,
-                  std::uint64_t rows, const std::byte* in, std::byte* to) {
+                  std::uint64_t rows, bool is_far, const std::byte* in, std::byte* to) {
   const auto entry = [entries](std::uint64_t i) {
     Word word;
     std::memcpy(&word, entries + i * sizeof(Word), sizeof(Word));
@@ -122,7 +122,7 @@ bool take_present(Width width, const std::byte* entries, std::uint64_t size, std
     width.move(in + row * width.bytes(), to + i * width.bytes());
   };
   const std::uint64_t ahead = elements_ahead(width.bytes());
-  const std::uint64_t fetched = std::min(size, known - std::min(ahead, known));
+  const std::uint64_t fetched = is_far ? std::min(size, known - std::min(ahead, known)) : 0;
   std::uint64_t i = 0;
 #pragma GCC unroll 8
   for (; i < fetched; ++i) {
@@ -140,6 +140,8 @@ void take_present_rows(Width width, const RowWork& work, std::uint64_t begin, st
   const std::uint64_t bytes = width.bytes();
   const bool staged = work.plan.streamed();
   const std::uint64_t most = kTakeStageBytes / bytes;
+  constexpr std::uint64_t kNearBytes = std::uint64_t{256} << 10;
+  const bool is_far = work.rows * bytes > kNearBytes;
   while (begin < end) {
     const std::uint64_t array = begin / work.count;
     const std::uint64_t first = begin % work.count;
@@ -147,7 +149,7 @@ void take_present_rows(Width width, const RowWork& work, std::uint64_t begin, st
     std::byte* const out = work.out + begin * bytes;
     const std::byte* const in = work.in + array * work.rows * bytes;
     const bool wrong = take_present<Word>(width, entries + first * sizeof(Word), size, work.count - first,
-                                          work.rows, in, staged ? stage.data() : out);
+                                          work.rows, is_far, in, staged ? stage.data() : out);
     if (wrong) work.wrong.store(true, std::memory_order_relaxed);
     if (staged) copy_streamed(stage.data(), out, size * bytes);
     begin += size;
@@ -159,7 +161,8 @@ void take_present_rows(Width width, const RowWork& work, std::uint64_t begin, st
 bool take_all_present(const RowWork& work, int threads) {
   const RowNumbers& numbers = row_numbers(work.plan.move());
   if (work.plan.census().absent != 0 || work.rows == 0 || numbers.order != ByteOrder::little) return false;
-  const auto take = [&](auto width) {
+  if (work.row_bytes > kLineBytes) return false;
+  with_width(work.row_bytes, [&](auto width) {
     share_out(work.outer * work.count, threads, [&](std::uint64_t begin, std::uint64_t end) {
       switch (numbers.type.bytes) {  // none is negative
         case 1:
@@ -172,20 +175,8 @@ bool take_all_present(const RowWork& work, int threads) {
           return take_present_rows<std::uint64_t>(width, work, begin, end);
       }
     });
-    return true;
-  };
-  switch (work.row_bytes) {
-    case 1:
-      return take(FixedWidth<1>{});
-    case 2:
-      return take(FixedWidth<2>{});
-    case 4:
-      return take(FixedWidth<4>{});
-    case 8:
-      return take(FixedWidth<8>{});
-    default:
-      return false;
-  }
+  });
+  return true;
 }
 
 }  // namespace
