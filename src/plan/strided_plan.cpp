@@ -7,6 +7,7 @@
 #include "faro/plan/plan.hpp"
 #include "plan/box_facts.hpp"
 #include "plan/cpu/cpu_pass.hpp"
+#include "plan/cpu/line_counts_json.hpp"
 #include "plan/facts.hpp"
 #include "plan/form_to_run.hpp"
 #include "plan/gpu/counting.hpp"
@@ -53,15 +54,34 @@ std::string elements_of_array(std::uint64_t needed, std::uint64_t moved) {
   return fmt::format("{} elements at least, {} of them", needed, moved);
 }
 
-// What the kernel does to the memories, counted, and the time that this takes by the target's rates.
-void add_view_counts(detail::MarginText& text, const StridedPlan& plan, const Pass& pass) {
+constexpr double kUsPerMs = 1e3;
+
+// What the kernel of a view does to the memories, counted, and the time that this takes by the target's
+// rates.
+struct ViewCounts {
+  detail::Counted counted;
+  std::optional<double> us;
+  std::string rates;
+};
+
+std::optional<ViewCounts> counts_of_view(const StridedPlan& plan, const Pass& pass) {
   const Target& target = plan.target();
   const std::uint64_t longer = std::max(plan.in_elements(), plan.out_elements());
-  const auto counted = detail::count_blocks(
+  auto counted = detail::count_blocks(
       *pass.gpu, {.arrays = 1, .array_bytes = longer * plan.element_bytes(), .written = plan.moved_bytes()},
       detail::geometry_of(target));
-  if (!counted) return;
-  const machine::AccessCounts& counts = counted->counts;
+  if (!counted) return std::nullopt;
+  const auto us = detail::solver_of(pass.kind).cost(
+      {.pass = pass, .counts = counted->counts, .rates = target.calibration});
+  return ViewCounts{.counted = *std::move(counted),
+                    .us = us,
+                    .rates = target.calibration ? target.calibration->source : target.name};
+}
+
+void add_view_counts(detail::MarginText& text, const StridedPlan& plan, const Pass& pass) {
+  const auto of_view = counts_of_view(plan, pass);
+  if (!of_view) return;
+  const machine::AccessCounts& counts = of_view->counted.counts;
   const auto global = [&](const char* label, const machine::GlobalCounts& side) {
     text.line(label, fmt::format("{} requests, {} sectors of 32 bytes, {} lines of 128 bytes", side.requests,
                                  side.sectors, side.lines));
@@ -74,14 +94,47 @@ void add_view_counts(detail::MarginText& text, const StridedPlan& plan, const Pa
   global("  stores", counts.global_stores);
   shared("  to shared", counts.shared_stores);
   shared("  from shared", counts.shared_loads);
-  text.line("  counted", detail::to_text(*counted));
-  const std::optional<double> us =
-      detail::solver_of(pass.kind).cost({.pass = pass, .counts = counts, .rates = target.calibration});
-  constexpr double kUsPerMs = 1e3;
-  if (us) {
-    text.line("  time", fmt::format("{:.4g} ms predicted, by the rates of {}", *us / kUsPerMs,
-                                    target.calibration ? target.calibration->source : target.name));
+  text.line("  counted", detail::to_text(of_view->counted));
+  if (of_view->us) {
+    text.line("  time", fmt::format("{:.4g} ms predicted, by the rates of {}", *of_view->us / kUsPerMs,
+                                    of_view->rates));
   }
+}
+
+void add_view_counts(nlohmann::ordered_json& json, const StridedPlan& plan, const Pass& pass) {
+  using Json = nlohmann::ordered_json;
+  const auto of_view = counts_of_view(plan, pass);
+  const auto global = [](const machine::GlobalCounts& side) -> Json {
+    return {
+        {"requests", side.requests}, {"sectors", side.sectors}, {"lines", side.lines}, {"bytes", side.bytes}};
+  };
+  const auto shared = [](const machine::SharedCounts& side) -> Json {
+    return {{"requests", side.requests}, {"wavefronts", side.wavefronts}, {"bytes", side.bytes}};
+  };
+  json["predicted"] = Json();
+  json["counted"] = Json();
+  json["predicted_time"] = Json();
+  if (!of_view) return;
+  const machine::AccessCounts& counts = of_view->counted.counts;
+  json["predicted"] = {{"global_loads", global(counts.global_loads)},
+                       {"global_stores", global(counts.global_stores)},
+                       {"shared_stores", shared(counts.shared_stores)},
+                       {"shared_loads", shared(counts.shared_loads)}};
+  json["counted"] = detail::to_text(of_view->counted);
+  if (of_view->us) json["predicted_time"] = {{"ms", *of_view->us / kUsPerMs}, {"rates", of_view->rates}};
+}
+
+// Of a CPU, by the curve of a copy of as many bytes; nothing where nothing moves.
+std::optional<double> view_us(const StridedPlan& plan, const Pass& pass, const IndexCalibration& curves) {
+  const std::uint64_t moved = plan.moved_bytes() / plan.element_bytes();
+  if (moved == 0) return std::nullopt;
+  const auto us = curves.predict_us(IndexKernel::copy, plan.element_bytes(), moved);
+  if (!us) return std::nullopt;
+  return *us * detail::axes_over_copy({*pass.cpu});
+}
+
+const IndexCalibration& curves_of(const Target& target) {
+  return target.index_calibration ? *target.index_calibration : built_in_cpu_calibration();
 }
 
 // On a CPU boxes are faster than the tiles of an affine map where the caches hold neither array, and most of
@@ -139,14 +192,14 @@ std::string StridedPlan::explain() const {
     text.line("  kernel", pass.team->kernel);
     text.line("  threads", fmt::format("{}{}", pass.team->threads,
                                        pass.team->streamed ? ", written past the caches" : ""));
-    const IndexCalibration& curves =
-        target_.index_calibration ? *target_.index_calibration : built_in_cpu_calibration();
-    const auto copy_us = curves.predict_us(IndexKernel::copy, element_bytes_, moved);
-    if (copy_us && moved > 0) {
-      constexpr double kUsPerMs = 1e3;
+    if (const auto lines = detail::count_lines(pass, nullptr)) {
+      text.line("  lines", detail::lines_text(*lines, pass.bytes_read, pass.bytes_written));
+      text.line("  counted", lines->counted);
+    }
+    const IndexCalibration& curves = curves_of(target_);
+    if (const auto us = view_us(*this, pass, curves)) {
       text.line("  time",
-                fmt::format("{:.4g} ms predicted, by the curves of {}",
-                            *copy_us * detail::axes_over_copy({*pass.cpu}) / kUsPerMs, curves.source));
+                fmt::format("{:.4g} ms predicted, by the curves of {}", *us / kUsPerMs, curves.source));
     }
   }
   return text.take();
@@ -186,11 +239,18 @@ std::string StridedPlan::explain_json() const {
                          {"blocks", pass.launch->blocks},
                          {"threads", pass.launch->threads},
                          {"shared_bytes", pass.launch->shared_bytes}};
+      add_view_counts(shown, *this, pass);
     } else {
       shown["team"] = {{"kernel", pass.team->kernel},
                        {"threads", pass.team->threads},
                        {"streamed", pass.team->streamed},
                        {"thread_bytes", pass.team->thread_bytes}};
+      if (const auto lines = detail::count_lines(pass, nullptr)) {
+        detail::add_lines(shown, *lines, pass.bytes_read, pass.bytes_written);
+      }
+      const IndexCalibration& curves = curves_of(target_);
+      const auto us = view_us(*this, pass, curves);
+      shown["predicted_time"] = us ? Json{{"ms", *us / kUsPerMs}, {"rates", curves.source}} : Json();
     }
     json["passes"].push_back(std::move(shown));
   }

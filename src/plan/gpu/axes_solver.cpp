@@ -142,10 +142,13 @@ struct AxesFactors {
     return {.bytes = 1.12, .load_lines = 0.144, .blocks = 4070};
   }
   CostFactors operator()(const AxesSkinnyKernel& kernel) const {
-    return {.bytes = 1.1, .blocks = 7350, .threads = kernel.shape.unit_bytes <= 2 ? 1024U : 1280U};
+    return {.bytes = 1.06,
+            .blocks = 4770,
+            .threads = kernel.shape.unit_bytes <= 2 ? 1024U : 1280U,
+            .clocked = 0.13};
   }
   CostFactors operator()(const AxesWholeKernel& /*kernel*/) const {
-    return {.bytes = 1.11, .shared_requests = 2.91, .wavefronts = 0.49};
+    return {.bytes = 1.1, .shared_requests = 1.26, .wavefronts = 0.9, .clocked = 0.23};
   }
   CostFactors operator()(const AxesLinesKernel& /*kernel*/) const {
     return {.bytes = 1.1, .store_lines = 0.53, .shared_requests = 5.84, .parts = 3.7, .blocks = 4260};
@@ -208,14 +211,15 @@ struct OwnCyclesOf {
                 cycles_of_ragged(std::get<kernels::AxesBoxParams>(kernel.params), box.shape.unit_bytes,
                                  of.blocks(), of.resident_blocks(AxesFactors()(box).threads))};
   }
-  // Of parts of vectors, too, which few warps wait for.
+  // Rows, or lines, of a stretch that a block holds all of: the more there are, the shorter are their pieces.
   OwnCycles operator()(const AxesSkinnyKernel& skinny) const {
-    constexpr double cycles_of_part = 13.4;  // where a multiprocessor has 32 warps
-    constexpr double warps_of_block = kernels::kAxesSkinnyThreads / 32.0;
+    constexpr double cycles_of_row = 104;  // of bytes
+    const auto& params = std::get<kernels::AxesLinesParams>(kernel.params);
     const double resident = of.resident_blocks(AxesFactors()(skinny).threads);
-    return {.processors = cycles_at_cuts(std::get<kernels::AxesLinesParams>(kernel.params),
-                                         skinny.shape.unit_bytes, 791, of.blocks() / resident) +
-                          cycles_of_part * of.parts() * 32 / (resident * warps_of_block)};
+    const std::uint32_t rows =
+        params.form == kernels::AxesLinesForm::few_rows ? params.rows : params.tile_columns;
+    return {.processors = cycles_at_cuts(params, skinny.shape.unit_bytes, 1230, of.blocks() / resident) +
+                          cycles_of_row * rows / skinny.shape.unit_bytes * of.blocks() / resident};
   }
   OwnCycles operator()(const AxesLinesKernel& lines) const {
     const double resident = of.resident_blocks(AxesFactors()(lines).threads);

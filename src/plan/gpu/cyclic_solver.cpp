@@ -37,10 +37,14 @@ std::optional<double> cyclic_cost(const CountedPass& of) {
     const auto& params = std::get<kernels::CyclicWholeParams>(first.params);
     return exchanged_cost(of, whole->unit_bytes, is_short(params, whole->as));
   }
-  const auto moved = cost_us(of, {.bytes = 1.02});
   const auto* const kernel = std::get_if<CyclicKernel>(&of.pass.gpu->kernels.front().id);
-  if (!moved || kernel == nullptr || !kernel->reversed || !kernel->several_units) return moved;
-  const auto units = cost_us(of, {.bytes = 0, .requests = kernel->unit_bytes < 4 ? 31.7 : 24.4});
+  if (kernel == nullptr) return cost_us(of, {.bytes = 1.02});
+  // A warp's accesses: of narrow units it has more to shift, and of elements of several units to look up.
+  const bool narrow = kernel->unit_bytes < 4;
+  const double cycles = kernel->reversed ? (narrow ? 17.4 : 15.5) : (narrow ? 21.7 : 15.5);
+  const auto moved = overlapped_us(of, {.bytes = 1.003, .requests = cycles, .clocked = 0});
+  if (!moved || !kernel->reversed || !kernel->several_units) return moved;
+  const auto units = cost_us(of, {.bytes = 0, .requests = narrow ? 31.7 : 24.4});
   return std::max(*moved, *units);
 }
 
