@@ -82,7 +82,7 @@ class Drawn {
     return scatter(std::move(entries));
   }
   Permutation in_runs() {
-    constexpr std::size_t run = 200;
+    constexpr std::uint32_t run = 200;
     std::vector<std::uint32_t> runs = in_order(between(50, 200));
     for (std::size_t i = runs.size(); i > 1; --i) std::swap(runs[i - 1], runs[between(0, i - 1)]);
     std::vector<std::uint32_t> entries;

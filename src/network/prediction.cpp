@@ -135,8 +135,14 @@ std::vector<LaunchCounts> predict(const Plan& plan) {
       }
     };
     memory.run_each({1, static_cast<std::uint32_t>(shape.tile.threads())}, groups + 2, phase);
-    LaunchCounts counts{launch.pass, groups, launch.tables.layers.size(), memory.counts(),
-                        tables[result.size()]};
+    LaunchCounts counts{launch.pass,
+                        groups,
+                        launch.tables.layers.size(),
+                        memory.counts(),
+                        tables[result.size()],
+                        launch.params.blocks(),
+                        shape.tile.threads(),
+                        static_cast<std::uint64_t>(shape.tile.tile_bytes())};
     counts.counts *= launch.params.blocks();
     result.push_back(std::move(counts));
   }
@@ -195,14 +201,19 @@ std::string explain(const Plan& plan, const std::vector<LaunchCounts>& launches,
         "launch {:<6} pass {}; layers: {}; visits to registers: {}; each sector read {:.3g} x, written "
         "{:.3g} x\n"
         "{:14}shared memory: {} wavefronts, congestion {} in stores and {} in loads\n"
+        "{:14}device memory: {} requests and {} sectors loaded, {} and {} stored\n"
         "{:14}kernel: {}\n"
+        "{:14}launch: {} of {} threads and {} of shared memory\n"
         "{:14}reads {} and writes as much{}\n",
         i + 1, launch.pass + 1, launch.layers, launch.groups,
         static_cast<double>(counts.global_loads.sectors) / least,
         static_cast<double>(counts.global_stores.sectors) / least, "",
         counts.shared_stores.wavefronts + counts.shared_loads.wavefronts,
-        counts.shared_stores.max_congestion(), counts.shared_loads.max_congestion(), "", kernel_text(plan),
-        "", faro::detail::size_text(plan.array_bytes()),
+        counts.shared_stores.max_congestion(), counts.shared_loads.max_congestion(), "",
+        counts.global_loads.requests, counts.global_loads.sectors, counts.global_stores.requests,
+        counts.global_stores.sectors, "", kernel_text(plan), "",
+        faro::detail::count_text(launch.blocks, "block"), launch.threads,
+        faro::detail::size_text(launch.shared_bytes), "", faro::detail::size_text(plan.array_bytes()),
         launch.tables ? fmt::format("; {} loads of tables, from the cache", launch.tables->requests) : "");
     if (!rates) continue;
     text += fmt::format(

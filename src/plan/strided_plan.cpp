@@ -101,19 +101,20 @@ void add_view_counts(detail::MarginText& text, const StridedPlan& plan, const Pa
   }
 }
 
-void add_view_counts(nlohmann::ordered_json& json, const StridedPlan& plan, const Pass& pass) {
-  using Json = nlohmann::ordered_json;
+using CountsJson = nlohmann::ordered_json;
+
+void add_view_counts(CountsJson& json, const StridedPlan& plan, const Pass& pass) {
   const auto of_view = counts_of_view(plan, pass);
-  const auto global = [](const machine::GlobalCounts& side) -> Json {
+  const auto global = [](const machine::GlobalCounts& side) -> CountsJson {
     return {
         {"requests", side.requests}, {"sectors", side.sectors}, {"lines", side.lines}, {"bytes", side.bytes}};
   };
-  const auto shared = [](const machine::SharedCounts& side) -> Json {
+  const auto shared = [](const machine::SharedCounts& side) -> CountsJson {
     return {{"requests", side.requests}, {"wavefronts", side.wavefronts}, {"bytes", side.bytes}};
   };
-  json["predicted"] = Json();
-  json["counted"] = Json();
-  json["predicted_time"] = Json();
+  json["predicted"] = CountsJson();
+  json["counted"] = CountsJson();
+  json["predicted_time"] = CountsJson();
   if (!of_view) return;
   const machine::AccessCounts& counts = of_view->counted.counts;
   json["predicted"] = {{"global_loads", global(counts.global_loads)},

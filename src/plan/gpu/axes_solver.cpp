@@ -151,26 +151,30 @@ struct AxesFactors {
     return {.bytes = 1.1, .shared_requests = 1.26, .wavefronts = 0.9, .clocked = 0.23};
   }
   CostFactors operator()(const AxesLinesKernel& /*kernel*/) const {
-    return {.bytes = 1.1, .store_lines = 0.53, .shared_requests = 5.84, .parts = 3.7, .blocks = 4260};
+    return {.bytes = 1.15,
+            .store_lines = 0.89,
+            .shared_requests = 5.17,
+            .parts = 6.5,
+            .blocks = 3540,
+            .clocked = 0.35};
   }
   CostFactors operator()(const AxesBoxKernel& kernel) const {
     const int unit = kernel.shape.unit_bytes;
     if (!kernel.shape.ragged) {
       return {.bytes = 1.12,
-              .load_sectors = 0.73,
-              .load_lines = 0.27,
-              .shared_requests = 12.6,
-              .blocks = 1290,
+              .load_sectors = 0.577,
+              .load_lines = 0.285,
+              .blocks = 4590,
               .threads = unit == 1 ? 1024U : 1536U};
     }
-    return {.bytes = 1.16,
-            .store_lines = 0.234,
-            .wavefronts = 0.877,
-            .parts = 6.64,
-            .blocks = 4680,
+    return {.bytes = 1.18,
+            .store_lines = 0.083,
+            .wavefronts = 0.878,
+            .parts = 7.39,
             .threads = unit == 1   ? 1024U
                        : unit == 2 ? 1280U
-                                   : 1536U};
+                                   : 1536U,
+            .clocked = 0.18};
   }
   template <typename Other>
   CostFactors operator()(const Other& /*rows, which go as they lie*/) const {
@@ -207,7 +211,9 @@ struct OwnCyclesOf {
 
   OwnCycles operator()(const AxesBoxKernel& box) const {
     if (!box.shape.ragged) return {};
+    constexpr double cycles_of_byte = 0.087;  // of a block that is alone
     return {.processors =
+                cycles_of_byte * of.moved_bytes() / 2 / of.resident_blocks(AxesFactors()(box).threads) +
                 cycles_of_ragged(std::get<kernels::AxesBoxParams>(kernel.params), box.shape.unit_bytes,
                                  of.blocks(), of.resident_blocks(AxesFactors()(box).threads))};
   }
