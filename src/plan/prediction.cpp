@@ -9,6 +9,7 @@
 #include "faro/error.hpp"
 #include "kernels/affine_params.hpp"
 #include "machine/counting_memory.hpp"
+#include "plan/cpu/cpu_pass.hpp"
 #include "plan/gpu/counting.hpp"
 #include "plan/gpu/gpu_solver.hpp"
 #include "plan/gpu/pass_tables.hpp"
