@@ -136,45 +136,72 @@ std::string axes_words(const GpuPass& pass, const PassWork& /*work*/) {
 // as the registers of a multiprocessor are enough for.
 struct AxesFactors {
   CostFactors operator()(const AxesTurnedKernel& /*kernel*/) const {
-    return {.bytes = 1.13, .load_sectors = 0.1, .store_sectors = 3.2, .parts = 2.9, .blocks = 5800};
+    return {.bytes = 1.116,
+            .load_sectors = 0.129,
+            .store_sectors = 3.65,
+            .parts = 3.05,
+            .blocks = 5490,
+            .clocked = 0.35};
   }
   CostFactors operator()(const AxesPlaneKernel& /*kernel*/) const {
-    return {.bytes = 1.12, .load_lines = 0.144, .blocks = 4070};
+    return {.bytes = 1.057, .load_lines = 0.326, .clocked = 0.04};
   }
+  // Stretches of few rows that begin anywhere are stored in lines that neighbours share.
   CostFactors operator()(const AxesSkinnyKernel& kernel) const {
-    return {.bytes = 1.06,
-            .blocks = 4770,
+    return {.bytes = 1.035,
+            .load_lines = 0.107,
+            .store_lines = kernel.shape.by_rows ? 5.64 : 0.0,
+            .wavefronts = 0.848,
+            .parts = 5.63,
+            .blocks = 3070,
             .threads = kernel.shape.unit_bytes <= 2 ? 1024U : 1280U,
-            .clocked = 0.13};
+            .clocked = 0.11};
   }
   CostFactors operator()(const AxesWholeKernel& /*kernel*/) const {
-    return {.bytes = 1.1, .shared_requests = 1.26, .wavefronts = 0.9, .clocked = 0.23};
+    return {.bytes = 1.07, .shared_requests = 0.7, .wavefronts = 1.03, .clocked = 0.13};
   }
   CostFactors operator()(const AxesLinesKernel& /*kernel*/) const {
-    return {.bytes = 1.15,
-            .store_lines = 0.89,
-            .shared_requests = 5.17,
-            .parts = 6.5,
-            .blocks = 3540,
-            .clocked = 0.35};
+    return {.bytes = 1.1, .store_lines = 1.2, .shared_requests = 5.39, .parts = 5.97, .blocks = 3545};
   }
   CostFactors operator()(const AxesBoxKernel& kernel) const {
     const int unit = kernel.shape.unit_bytes;
     if (!kernel.shape.ragged) {
-      return {.bytes = 1.12,
-              .load_sectors = 0.577,
-              .load_lines = 0.285,
-              .blocks = 4590,
+      return {.bytes = 1.1,
+              .load_sectors = 0.814,
+              .load_lines = 0.319,
+              .shared_requests = 6.92,
+              .blocks = 2880,
               .threads = unit == 1 ? 1024U : 1536U};
     }
-    return {.bytes = 1.18,
-            .store_lines = 0.083,
-            .wavefronts = 0.878,
-            .parts = 7.39,
-            .threads = unit == 1   ? 1024U
-                       : unit == 2 ? 1280U
-                                   : 1536U,
-            .clocked = 0.18};
+    // A loop for each width, whose accesses hide differently.
+    switch (unit) {
+      case 1:
+        return {.bytes = 1.1, .wavefronts = 0.9, .parts = 3.4, .threads = 1024, .clocked = 0.4};
+      case 2:
+        return {.bytes = 1.03,
+                .store_lines = 0.478,
+                .wavefronts = 0.832,
+                .parts = 9.63,
+                .blocks = 3060,
+                .threads = 1280,
+                .clocked = 0.175};
+      case 4:
+        return {.bytes = 1.148,
+                .store_lines = 0.227,
+                .shared_requests = 1.59,
+                .wavefronts = 0.311,
+                .blocks = 6120,
+                .threads = 1536,
+                .clocked = 0.26};
+      default:
+        return {.bytes = 1.186,
+                .store_lines = 0.095,
+                .wavefronts = 0.415,
+                .parts = 24.1,
+                .blocks = 2020,
+                .threads = 1536,
+                .clocked = 0.24};
+    }
   }
   template <typename Other>
   CostFactors operator()(const Other& /*rows, which go as they lie*/) const {
@@ -211,7 +238,8 @@ struct OwnCyclesOf {
 
   OwnCycles operator()(const AxesBoxKernel& box) const {
     if (!box.shape.ragged) return {};
-    constexpr double cycles_of_byte = 0.087;  // of a block that is alone
+    const int unit = box.shape.unit_bytes;
+    const double cycles_of_byte = unit == 1 ? 0.107 : unit == 2 ? 0.03 : unit == 4 ? 0 : 0.052;  // of a block
     return {.processors =
                 cycles_of_byte * of.moved_bytes() / 2 / of.resident_blocks(AxesFactors()(box).threads) +
                 cycles_of_ragged(std::get<kernels::AxesBoxParams>(kernel.params), box.shape.unit_bytes,
@@ -219,13 +247,13 @@ struct OwnCyclesOf {
   }
   // Rows, or lines, of a stretch that a block holds all of: the more there are, the shorter are their pieces.
   OwnCycles operator()(const AxesSkinnyKernel& skinny) const {
-    constexpr double cycles_of_row = 104;  // of bytes
+    constexpr double cycles_of_row = 34.9;
     const auto& params = std::get<kernels::AxesLinesParams>(kernel.params);
-    const double resident = of.resident_blocks(AxesFactors()(skinny).threads);
+    const double blocks = of.blocks() / of.resident_blocks(AxesFactors()(skinny).threads);
     const std::uint32_t rows =
         params.form == kernels::AxesLinesForm::few_rows ? params.rows : params.tile_columns;
-    return {.processors = cycles_at_cuts(params, skinny.shape.unit_bytes, 1230, of.blocks() / resident) +
-                          cycles_of_row * rows / skinny.shape.unit_bytes * of.blocks() / resident};
+    return {.processors =
+                cycles_at_cuts(params, skinny.shape.unit_bytes, 463, blocks) + cycles_of_row * rows * blocks};
   }
   OwnCycles operator()(const AxesLinesKernel& lines) const {
     const double resident = of.resident_blocks(AxesFactors()(lines).threads);

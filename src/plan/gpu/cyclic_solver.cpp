@@ -39,10 +39,12 @@ std::optional<double> cyclic_cost(const CountedPass& of) {
   }
   const auto* const kernel = std::get_if<CyclicKernel>(&of.pass.gpu->kernels.front().id);
   if (kernel == nullptr) return cost_us(of, {.bytes = 1.02});
-  // A warp's accesses: of narrow units it has more to shift, and of elements of several units to look up.
+  // Cycles of a warp for a kilobyte, read and written: of narrow units it has more to shift or to reverse.
+  constexpr double kilobyte = 1024;
   const bool narrow = kernel->unit_bytes < 4;
-  const double cycles = kernel->reversed ? (narrow ? 17.4 : 15.5) : (narrow ? 21.7 : 15.5);
-  const auto moved = overlapped_us(of, {.bytes = 1.003, .requests = cycles, .clocked = 0});
+  const double cycles = !narrow ? 49 : kernel->reversed ? 54 : 65.5;
+  const auto moved =
+      overlapped_us(of, {.bytes = 1.003, .clocked = 0}, {.processors = cycles * of.moved_bytes() / kilobyte});
   if (!moved || !kernel->reversed || !kernel->several_units) return moved;
   const auto units = cost_us(of, {.bytes = 0, .requests = narrow ? 31.7 : 24.4});
   return std::max(*moved, *units);
