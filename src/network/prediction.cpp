@@ -154,8 +154,7 @@ double predict_us(const Plan& plan, const LaunchCounts& launch, const Calibratio
   // takes alone, fitted to sorts, merges and transforms on an H100 and an H200
   // (docs/notes/prediction-experiments.md). Of a visit the cycles are shared memory's, and those of the
   // tables that are read before it, of which layers that turn round have more; Fourier's layers compute
-  // besides. A pass that writes in another order than it reads, in segments shorter than a line, pays for a
-  // part of the lines.
+  // besides. A pass by segments shorter than a line pays for a part of the lines.
   constexpr double kVisit = 3.6;  // cycles of all multiprocessors for 128 bytes
   constexpr double kTableLoad = 5.8;
   constexpr double kFourierLayer = 1.2;
@@ -167,7 +166,7 @@ double predict_us(const Plan& plan, const LaunchCounts& launch, const Calibratio
   const Pass& pass = plan.passes()[launch.pass];
   const auto lines =
       static_cast<double>(launch.counts.global_loads.lines + launch.counts.global_stores.lines);
-  const double parts = pass.in_place ? 0 : kParts * std::max(0.0, kLine * lines - bytes);
+  const double parts = kParts * std::max(0.0, kLine * lines - bytes);
   const double memory_us = rates.copy.microseconds(bytes + parts);
   // The layers of a pass are mostly alike, and a launch has all of them or some.
   if (pass.layers.empty() || rates.shared_wavefronts_per_us <= 0) return memory_us;

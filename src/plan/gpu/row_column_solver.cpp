@@ -102,8 +102,10 @@ std::optional<double> columns_cost(const CountedPass& of) {
   if (std::get<ColumnsKernel>(of.pass.gpu->kernels.front().id).in_global) {
     return overlapped_us(of, {.bytes = 1.83, .clocked = kClocked});
   }
-  return overlapped_us(
-      of, {.bytes = 1.443, .load_lines = 0.129, .store_lines = 0.129, .requests = 44.3, .clocked = kClocked});
+  constexpr double warp_bytes = 512;
+  constexpr double cycles = 66;  // for what a warp moves in vectors
+  return overlapped_us(of, {.bytes = 1.443, .load_lines = 0.129, .store_lines = 0.129, .clocked = kClocked},
+                       {.processors = cycles * of.moved_bytes() / warp_bytes});
 }
 
 }  // namespace
