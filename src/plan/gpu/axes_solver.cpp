@@ -136,15 +136,15 @@ std::string axes_words(const GpuPass& pass, const PassWork& /*work*/) {
 // as the registers of a multiprocessor are enough for.
 struct AxesFactors {
   CostFactors operator()(const AxesTurnedKernel& /*kernel*/) const {
-    return {.bytes = 1.116,
-            .load_sectors = 0.129,
-            .store_sectors = 3.65,
-            .parts = 3.05,
-            .blocks = 5490,
-            .clocked = 0.35};
+    return {.bytes = 1.123,
+            .load_sectors = 0.077,
+            .store_sectors = 3.27,
+            .parts = 3.56,
+            .blocks = 5380,
+            .clocked = 0.17};
   }
   CostFactors operator()(const AxesPlaneKernel& /*kernel*/) const {
-    return {.bytes = 1.057, .load_lines = 0.326, .clocked = 0.04};
+    return {.bytes = 1.055, .load_lines = 0.289, .blocks = 3750, .clocked = 0.035};
   }
   // Stretches of few rows that begin anywhere are stored in lines that neighbours share.
   CostFactors operator()(const AxesSkinnyKernel& kernel) const {
@@ -161,38 +161,46 @@ struct AxesFactors {
     return {.bytes = 1.07, .shared_requests = 0.7, .wavefronts = 1.03, .clocked = 0.13};
   }
   CostFactors operator()(const AxesLinesKernel& /*kernel*/) const {
-    return {.bytes = 1.1, .store_lines = 1.2, .shared_requests = 5.39, .parts = 5.97, .blocks = 3545};
+    return {.bytes = 1.161,
+            .store_lines = 0.758,
+            .shared_requests = 5.01,
+            .wavefronts = 0.143,
+            .parts = 6.4,
+            .blocks = 3630,
+            .clocked = 0.4};
   }
   CostFactors operator()(const AxesBoxKernel& kernel) const {
     const int unit = kernel.shape.unit_bytes;
     if (!kernel.shape.ragged) {
-      return {.bytes = 1.1,
-              .load_sectors = 0.814,
-              .load_lines = 0.319,
-              .shared_requests = 6.92,
-              .blocks = 2880,
-              .threads = unit == 1 ? 1024U : 1536U};
+      return {.bytes = 1.101,
+              .load_sectors = 0.788,
+              .load_lines = 0.353,
+              .shared_requests = 6.44,
+              .blocks = 2840,
+              .threads = unit == 1 ? 1024U : 1536U,
+              .clocked = 0.23};
     }
     // A loop for each width, whose accesses hide differently.
     switch (unit) {
       case 1:
-        return {.bytes = 1.1, .wavefronts = 0.9, .parts = 3.4, .threads = 1024, .clocked = 0.4};
+        return {.bytes = 1.22, .wavefronts = 0.915, .parts = 3.84, .threads = 1024, .clocked = 0.354};
       case 2:
-        return {.bytes = 1.03,
-                .store_lines = 0.478,
-                .wavefronts = 0.832,
-                .parts = 9.63,
-                .blocks = 3060,
+        return {.bytes = 1.083,
+                .store_lines = 0.324,
+                .shared_requests = 0.349,
+                .wavefronts = 0.695,
+                .parts = 8.18,
+                .blocks = 3330,
                 .threads = 1280,
-                .clocked = 0.175};
+                .clocked = 0.164};
       case 4:
-        return {.bytes = 1.148,
-                .store_lines = 0.227,
-                .shared_requests = 1.59,
-                .wavefronts = 0.311,
-                .blocks = 6120,
+        return {.bytes = 1.163,
+                .store_lines = 0.166,
+                .shared_requests = 1.63,
+                .wavefronts = 0.236,
+                .blocks = 5430,
                 .threads = 1536,
-                .clocked = 0.26};
+                .clocked = 0.208};
       default:
         return {.bytes = 1.186,
                 .store_lines = 0.095,
@@ -239,7 +247,10 @@ struct OwnCyclesOf {
   OwnCycles operator()(const AxesBoxKernel& box) const {
     if (!box.shape.ragged) return {};
     const int unit = box.shape.unit_bytes;
-    const double cycles_of_byte = unit == 1 ? 0.107 : unit == 2 ? 0.03 : unit == 4 ? 0 : 0.052;  // of a block
+    const double cycles_of_byte = unit == 1   ? 0.102
+                                  : unit == 2 ? 0.032
+                                  : unit == 4 ? 0.018
+                                              : 0.052;  // of a block
     return {.processors =
                 cycles_of_byte * of.moved_bytes() / 2 / of.resident_blocks(AxesFactors()(box).threads) +
                 cycles_of_ragged(std::get<kernels::AxesBoxParams>(kernel.params), box.shape.unit_bytes,

@@ -207,7 +207,7 @@ std::optional<double> partition_cost(const CountedPass& of) {
   const bool alone = of.pass.launch && of.pass.launch->shared_bytes > kHalf;
   const auto* const chunk = std::get_if<ChunkKernel>(&of.pass.gpu->kernels.front().id);
   if (chunk != nullptr && chunk->place == ChunkPlace::in_global)
-    return overlapped_us(of, {.bytes = 1.016, .clocked = kClocked});
+    return overlapped_us(of, {.bytes = 1.016, .clocked = 0});
   const double bytes = alone ? 1.228 : 1.08;
   switch (of.pass.kind) {
     case PassKind::spread:
