@@ -1,21 +1,27 @@
 #!/usr/bin/env bash
-# bench/files.sh FARO [SIZE_LOG2 [MEMORY [FOLDER [ROUNDS]]]]: files larger than memory, beside a plain copy of the same file by the same
-# reading and writing; tables for bench/results/. Takes two files' room; three for `cp`, which goes through the page cache, five for case 9.
+# bench/files.sh FARO [SIZE_LOG2 [MEMORY [FOLDER [ROUNDS]]]]: files larger than memory, beside plain copies of the same file; tables for
+# bench/results/. Takes two files' room, five for case 9.
 #
-# SIZE_LOG2: of the file in bytes (33: 8 GiB); MEMORY: the budget (1GiB). The copy is `roll(N, 0)`, by the same threads and requests. It runs just
-# before and just after every job, and the job's time is divided by the mean of the two: a disk that is slow for a minute is slow for all three.
-# The table has the median of these ratios over the rounds, and the least and the most of them.
-# Between the two, too, file_requests_bench reads and writes what the job does, in its segments and its order of tiles, and permutes nothing, where
-# it was built (build/bench) and the job is one sweep: its time over the copies' is what the disk charges for segments, and the job's over its is
-# what faro adds to that.
-# ONLY='1 8': these cases alone, by their numbers. Beyond the usual ones: 9, an index array as large as the file, and 10, a multiplication.
+# SIZE_LOG2: of the file in bytes (33: 8 GiB); MEMORY: the budget (1GiB). Each job stands beside two copies by the same threads and the same ways
+# of reading and writing, and the tables name both:
+#   copy in order       `roll(N, 0)`: the file copied from its begin to its end, in requests of 1 MiB. It runs just before and just after every
+#                       job, and the job's time is divided by the mean of the two: a disk that is slow for a minute is slow for all three.
+#   copy by its         what the job reads and writes, in its segments and its order of tiles, with nothing permuted (file_requests_bench, where
+#   requests            it was built in build/bench and the job is one sweep). Over the copy in order that is what the disk charges for
+#                       segments; the job over it is what faro adds.
+# The tables have the medians of these ratios over the rounds, and the least and the most of them.
+# ONLY='1 8': these cases alone, by their numbers. Beyond the usual ones: 9, an index array as large as the file, 10, a multiplication, and
+# 11, `cp` and `sync`, by way of the page cache, which is emptied before where that is allowed.
 # GROUP=2G: a second table within a control group of so much, as in a container, without --memory, of cases 1, 3 and 4; GROUP= leaves it out.
 # TUNE=1: by the rates that `faro tune --disk` measures first, 1 GiB in the same folder, kept in it.
-# PEERS=1: also what others do it with, within the same control group and ten minutes each: cp, NumPy's memmap (a transposition), shuf.
+# PEERS=1: also what others do it with, within the same control group and ten minutes each (PEER_SECONDS): cp, NumPy's memmap (a
+# transposition), shuf, sort -R.
 set -euo pipefail
 faro=$(realpath "$1")
 log2=${2:-33}
 memory=${3:-1GiB}
+memory_bytes=$(numfmt --from=iec-i --suffix=B "$memory")
+memory_bytes=${memory_bytes%B}
 folder=$(mktemp -d "${4:-.}/faro-bench-XXXXXX")
 rounds=${5:-3}
 group_bytes=${GROUP-2G}
@@ -30,11 +36,17 @@ odd=$((1 << (items - 15)))
 run=("$faro") # how faro is started
 requests=$(dirname "$faro")/bench/file_requests_bench
 
-# Runs faro, and keeps what is told of it: milliseconds, how, bytes. The disk has nothing left to do before.
-once() {
-  local report key
+# Before each run: the disk has nothing left to do, and as much memory as the run takes was in use a moment ago. A virtual machine's host takes
+# back what was not, and giving it again costs up to a second a GiB, which would fall upon whichever of job and copies came first.
+begin() {
   rm -f out.npy
   sync
+  python3 -c "b'1' * $((memory_bytes + memory_bytes / 8))"
+}
+# Runs faro, and keeps what is told of it: milliseconds, how, bytes.
+once() {
+  local report key
+  begin
   report=$("${run[@]}" "$@" "${budget[@]}" --json 2>/dev/null)
   sed -n 's/.*"ms": \([0-9.]*\).*/\1/p' <<<"$report" >ms
   for key in plan io; do sed -n "s/.*\"$key\": \"\(.*\)\".*/\1/p" <<<"$report" >$key; done
@@ -56,16 +68,30 @@ with open('in.npy', 'r+b') as file:
 PYTHON
 }
 
+# The same of `cp`, from the disk to the disk.
+once_cp() {
+  local at
+  begin
+  { echo 1 >/proc/sys/vm/drop_caches; } 2>/dev/null || true
+  at=$(date +%s%N)
+  cp in.npy out.npy
+  sync out.npy
+  awk -v ns=$(($(date +%s%N) - at)) 'BEGIN { print ns / 1e6 }' >ms
+  echo "by way of the page cache" >plan
+  for key in read_bytes written_bytes; do echo $((count * 4)) >$key; done
+  echo 0 >journal_bytes
+  rm -f out.npy
+}
+
 # Likewise, without permuting.
 once_requests() { # spec
-  rm -f out.npy
-  sync
+  begin
   "${run[@]/#"$faro"/"$requests"}" --spec "$1" --in in.npy --out out.npy "${budget[@]}" 2>/dev/null | sed -n 's/.*"ms": \([0-9.]*\).*/\1/p' >ms
 }
 
-names=(copy "bit_reversal" "random_bmmc($items, 1)" "transpose(2^$side, 2^$((items - side)))" "shuffle of items of 4 bytes"
+names=("copy in order" "bit_reversal" "random_bmmc($items, 1)" "transpose(2^$side, 2^$((items - side)))" "shuffle of items of 4 bytes"
   "shuffle of rows of 1 KiB" "bit_reversal, in place, journal and all" "" "axes, $odd x 181 x 181, reversed"
-  "index array of items of 4 bytes, itself as large" "multiply(2^$items, 5^7)")
+  "index array of items of 4 bytes, itself as large" "multiply(2^$items, 5^7)" "\`cp\`, then \`sync\`")
 # Those of one sweep.
 specs=("" "bit_reversal($items)" "random_bmmc($items, 1)" "transpose($((1 << side)), $((1 << (items - side))))" "" "" "" ""
   "axes($odd 181 181; 2 1 0)" "" "multiply($((1 << items)), 78125)")
@@ -81,6 +107,7 @@ run_case() { # number
       ;;
     6) once permute bit_reversal in.npy --in-place ;;
     9) once permute @index.npy in.npy out.npy ;;
+    11) once_cp ;;
   esac
 }
 
@@ -111,7 +138,7 @@ table() {
     done
   done
   for what in plan io read_bytes written_bytes journal_bytes; do cp "$what" "$what.0"; done
-  echo "| what | seconds | over the copies beside it | its reads and writes alone, seconds | over the copies | the job over them | bytes read / written, over the file's | how |"
+  echo "| job | seconds | **job over copy in order** | copy by its requests, seconds | copy by its requests over copy in order | **job over copy by its requests** | bytes read / written, over the file's | how |"
   echo "|---|---|---|---|---|---|---|---|"
   for i in 0 "$@"; do
     seconds=$(awk '{ print $1 / 1000 }' "ms.$i" | spread)
@@ -127,7 +154,7 @@ table() {
   done
 }
 
-read -ra cases <<<"${ONLY:-1 2 3 4 5 6 8}"
+read -ra cases <<<"${ONLY:-1 2 3 4 5 6 11 8}"
 count=$((1 << items))
 tuned=
 if [[ ${TUNE:-} ]]; then
@@ -143,7 +170,12 @@ for i in "${cases[@]}"; do [[ $i == 8 || $i == 0 ]] || of_powers+=("$i"); done
 load=$(cut -d' ' -f1 /proc/loadavg)
 echo "File of $((1 << (log2 - 20))) MiB, \`--memory $memory\`; medians of $rounds rounds, the least and the most; $("$faro" --version)."
 echo "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | sed -n 1p), $(nproc) cores, load $load; file system $(stat -f -c %T .)$tuned."
-printf '\n'
+cat <<'TEXT'
+
+"Copy in order" is the same file copied from begin to end by the same threads, in requests of 1 MiB; "copy by its requests" reads and writes what the
+job does, in its segments and its order, and permutes nothing. The second over the first is what the disk charges for segments.
+
+TEXT
 if ((${#of_powers[@]})); then
   table "${of_powers[@]}"
   echo
@@ -166,7 +198,8 @@ elif [[ -z ${ONLY:-} ]]; then
 fi
 
 if [[ ${PEERS:-} ]]; then
-  # Seconds of a command that is given ten minutes, with the same memory as faro where that can be had.
+  peer_seconds=${PEER_SECONDS:-600}
+  # Seconds of a command that is given so much time, with the same memory as faro where that can be had.
   timed() {
     local name=$1 begin words=()
     shift
@@ -174,10 +207,10 @@ if [[ ${PEERS:-} ]]; then
     rm -f out.npy out.txt
     sync
     begin=$(date +%s%N)
-    if "${words[@]}" timeout 600 "$@" 2>/dev/null; then
+    if "${words[@]}" timeout "$peer_seconds" "$@" 2>/dev/null; then
       awk -v name="$name" -v ns=$(($(date +%s%N) - begin)) 'BEGIN { printf "| %s | %.1f |\n", name, ns / 1e9 }'
     else
-      echo "| $name | not done in 600 s, or not possible |"
+      echo "| $name | not done in $peer_seconds s, or not possible |"
     fi
     rm -f out.npy out.txt
   }
@@ -190,6 +223,7 @@ b = np.lib.format.open_memmap('out.npy', 'w+', a.dtype, a.shape[::-1])
 b[:] = a.T
 b.flush()"
   timed "shuf of as many bytes in lines of 8" bash -c "set -o pipefail; head -c $((count * 2)) in.npy | od -An -v -tx4 -w4 | cut -c3- | shuf >out.txt"
+  timed "sort -R of the same" bash -c "set -o pipefail; head -c $((count * 2)) in.npy | od -An -v -tx4 -w4 | cut -c3- | sort -R -T . >out.txt"
 fi
 
 # The file cut to a shape without powers of two.

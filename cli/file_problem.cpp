@@ -119,9 +119,16 @@ void fit_width(const PermuteOptions& options, FileProblem& made, const Division&
   made.problem.element_bytes = width;
   // Nothing but an index array moves what is affine and no more by elements of such a width.
   const auto* const map = std::get_if<Affine>(&made.problem.permutation);
-  const bool needs_array = division.axis && !options.in_place && map != nullptr &&
-                           !std::has_single_bit(width) && !detail::form_of_any_width(*map);
-  if (needs_array) made.problem.permutation = as_index_array(*map);
+  const bool is_only_affine = map != nullptr && width > 0 && width <= kMaxElementBytes &&
+                              !std::has_single_bit(width) && !detail::form_of_any_width(*map);
+  if (!is_only_affine) return;
+  if (options.in_place) {
+    fail(
+        ErrorCode::unsupported, permuting(options), fmt::format("elements of {} bytes in place", width),
+        "elements whose width is a power of two",
+        "`--memory` of less than twice the file permutes any width where it lies, and so does a second file");
+  }
+  if (division.axis) made.problem.permutation = as_index_array(*map);
 }
 }  // namespace
 

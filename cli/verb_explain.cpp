@@ -391,7 +391,7 @@ void explain(const ExplainOptions& options) {
 Verb explain_verb(CLI::App& app) {
   const auto options = std::make_shared<ExplainOptions>();
   CLI::App* const command = app.add_subcommand("explain", "Explain how a permutation would be run, and why");
-  command->add_option("SPEC", options->spec, "The permutation, such as `bit_reversal(20)`")
+  command->add_option("SPEC", options->spec, "The permutation, such as `bit_reversal(20)`; or a strided view")
       ->required()
       ->type_name("");
   options->common.add_engine(*command);

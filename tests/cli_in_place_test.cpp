@@ -188,6 +188,7 @@ TEST_F(InPlaceCli, RefusesAndChangesNothing) {
   objects.replace(objects.find("'<u4'"), 5, "'|O8'");
   write("objects.npy", objects);
   write("text.npy", "not an array");
+  ASSERT_EQ(run("new 1024 V12 wide.npy").status, 0);
   ASSERT_EQ(run("permute 'random(1024, 7)' a.npy index.npy --quiet").status, 0);
   struct Case {
     std::string arguments;
@@ -219,6 +220,7 @@ TEST_F(InPlaceCli, RefusesAndChangesNothing) {
       {"'transpose(5, 7)' m.npy --in-place --element-bytes 240", 2,
        "elements of 240 bytes within shape 30x70"},
       {"'gray(20)' a.npy --in-place", 2, "1024"},
+      {"gray wide.npy --in-place", 3, "elements of 12 bytes in place"},
       {"gray a.npy --in-place --piece-bytes 4KiB", 2, "--engine cuda"},
       {"gray missing.npy --in-place", 6, "No such file"},
       {"gray . --in-place", 6, "`.`"},

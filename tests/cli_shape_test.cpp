@@ -420,7 +420,7 @@ TEST_F(ShapeCli, RemediesLeaveNoDoubt) {
            {"explain 'gray(8)' --repeats 3",
             "--repeats with gray(8), wanted that option with an index array"},
            {"explain 'gray(8)' --no-calibration", "--no-calibration with --engine cuda"},
-           {"bench 'strided(2 3; 1 2; 3 1)'", "`faro permute` and `faro explain` take a view"},
+           {"bench 'strided(2 3; 0 1; 3 1)'", "`faro permute` and `faro explain` take a view"},
            {"permute 'random(16, 1)' rows.npy out.npy --element-bytes 4",
             "--axis 0 alone permutes along the axis of that length"},
            {"permute 'random(64, 1)' cube.npy out.npy",

@@ -159,6 +159,51 @@ TEST_F(FileInPlace, ArraysOfABatchThatFit) {
   check({.permutation = Axes({300, 7, 9}, {0, 2, 1}), .element_bytes = 4, .batch = 2}, small(2000));
 }
 
+// Squares, cubes, and whatever has the input's shape: no extent a power of two, boxes that the ends cut.
+TEST_F(FileInPlace, AxesThatKeepTheShape) {
+  const auto of = [](std::vector<std::uint64_t> shape, std::vector<int> order, std::uint64_t width,
+                     std::uint64_t batch = 1) {
+    return Problem{.permutation = Axes(shape, order), .element_bytes = width, .batch = batch};
+  };
+  for (const std::uint64_t memory : {3 << 9, 3 << 11, 3 << 13}) {
+    check(of({37, 37}, {1, 0}, 4), small(memory));
+    check(of({53, 53}, {1, 0}, 1, 3), small(memory), 5);
+    check(of({31, 31, 3}, {1, 0, 2}, 2), small(memory));
+    check(of({13, 7, 13}, {2, 1, 0}, 4, 2), small(memory));
+    check(of({11, 11, 11}, {1, 2, 0}, 4), small(memory));
+    check(of({11, 11, 11}, {2, 0, 1}, 12), small(memory));
+    check(of({5, 7, 5, 7}, {2, 3, 0, 1}, 8), small(memory));  // one square of 35
+    check(of({5, 3, 7, 5, 3, 7, 2}, {3, 1, 5, 0, 4, 2, 6}, 1), small(memory));
+    check(of({3, 19, 19}, {0, 2, 1}, 5), small(memory));
+    check(of({6, 6, 6, 6}, {1, 0, 3, 2}, 3), small(memory), 0);
+  }
+  // Axes that are cut until both sides have the same.
+  check(of({6, 6, 36}, {2, 0, 1}, 4), small(3 << 9));
+  check(of({5, 25}, {1, 0}, 4, 2), small(3 << 8));
+  check(of({27, 9}, {1, 0}, 5), small(3 << 8));
+  check(of({9, 10, 90}, {2, 0, 1}, 2), small(3 << 9));
+  file::Options verified = small(3 << 9);
+  verified.verify = true;
+  check(of({37, 37}, {1, 0}, 4), verified);
+  check(of({11, 11, 11}, {1, 2, 0}, 4, 2), verified);
+  // One pass, in runs of about the root of the budget's half.
+  const file::Facts facts =
+      file::in_place_facts(of({100003, 100003}, {1, 0}, 4), small(std::uint64_t{1} << 30));
+  EXPECT_EQ(facts.sweeps, 1);
+  EXPECT_GT(facts.read_run_bytes, 20U << 10);
+  EXPECT_LE(facts.memory_bytes, std::uint64_t{1} << 30);
+  // Rows of the length of an element each: their ranges are part of the budget.
+  const file::Facts thin = file::in_place_facts(of({200, 200, 200, 200}, {3, 0, 1, 2}, 4), small(3 << 20));
+  EXPECT_GE(thin.sweeps, 1);
+  // A cycle of three: two passes of long runs, or one where all of an axis is a run.
+  const auto sweeps = [](const Permutation& axes, std::uint64_t memory) {
+    return file::in_place_facts({.permutation = axes, .element_bytes = 4}, small(memory)).sweeps;
+  };
+  EXPECT_EQ(sweeps(Axes({3001, 3001, 3001}, {1, 2, 0}), std::uint64_t{1} << 30), 2);
+  EXPECT_EQ(sweeps(Axes({3001, 3001, 3001}, {2, 1, 0}), std::uint64_t{1} << 30), 1);
+  EXPECT_EQ(sweeps(Axes({51, 51, 51, 99991}, {1, 2, 0, 3}), std::uint64_t{1} << 30), 1);
+}
+
 TEST_F(FileInPlace, EachStepIsVerifiedBeforeItIsWritten) {
   const Indexed gather(std::vector<std::uint32_t>{4, 2, 0, 1, 3}, Direction::gather);
   for (const Permutation& permutation :
@@ -178,8 +223,9 @@ TEST_F(FileInPlace, EachStepIsVerifiedBeforeItIsWritten) {
 TEST_F(FileInPlace, InterruptedRunsAreFinishedOrTakenBack) {
   std::mt19937 random(5);
   std::uniform_real_distribution<double> part(0, 1);
-  const Permutation permutations[] = {maps::random_bmmc(9, 9), maps::bit_reversal(10), maps::roll(1001, 13),
-                                      maps::flip(1499)};
+  const Permutation permutations[] = {maps::random_bmmc(9, 9), maps::bit_reversal(10),
+                                      maps::roll(1001, 13),    maps::flip(1499),
+                                      Axes({31, 31}, {1, 0}),  Axes({11, 11, 11}, {1, 2, 0})};
   int interrupted = 0;
   for (const Permutation& permutation : permutations) {
     for (int trial = 0; trial < 12; ++trial) {

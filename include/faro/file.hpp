@@ -227,9 +227,10 @@ struct InPlaceFile {
 };
 
 /// data[b][pi(x)] = data[b][x] as it was, in the file itself, beside a journal of at most two thirds of the
-/// budget on the same disk. Affine maps of elements of 2^k bytes take one pass or two (theorem 4 of
-/// docs/theory/two-passes-in-place.md), rolls and flips likewise; whatever permutes arrays of a batch that
-/// fit takes one. Each pass reads the data once and writes it twice: to the journal, then where it lies.
+/// budget on the same disk. Affine maps take one pass or two (theorem 4 of
+/// docs/theory/two-passes-in-place.md), rolls, flips and axes that keep the shape likewise; whatever permutes
+/// arrays of a batch that fit takes one. Each pass reads the data once and writes it twice: to the journal,
+/// then where it lies.
 ///
 /// A run that is interrupted at any moment, cancelled, or ends with an error after it began leaves the file
 /// permuted in part and the journal, with which recover() finishes it or takes it back. Law: after finish the

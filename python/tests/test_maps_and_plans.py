@@ -159,9 +159,10 @@ def test_plans(text, shape, tmp_path):
     p.save(tmp_path / "plan")
     assert (faro.load_plan(tmp_path / "plan")(x) == wanted).all()
     assert not list(tmp_path.glob("*.part"))
-    assert p.explain() and p.explain_json()["schema"] == 1 if "steps" not in p.explain_json() else True
+    told = p.explain_json()
+    assert p.explain() and ("steps" in told or told["schema"] == 1)
     assert p.predicted_time > 0
-    assert p.workspace_bytes >= 0
+    assert p.workspace_bytes == 0 or "random" in text
     assert "<pre>" in p._repr_html_() and "faro.Plan" in repr(p)
 
 

@@ -182,15 +182,10 @@ def test_files(tmp_path):
     with pytest.raises(faro.FaroFileError):
         faro.plan("gray(3)", itemsize=4).save(tmp_path / "no folder" / "plan")
     good = faro.plan("gray(3)", itemsize=4).to_bytes()
-    for at in range(0, len(good), 7):
+    for at in range(len(good)):
         broken = good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :]
-        try:
-            plan = faro.load_plan(broken)
-        except faro.FaroError:
-            continue
-        x = np.arange(plan.shape[0] if plan.shape else 1, dtype="u4")  # another plan, but a plan
-        if plan.itemsize == 4 and plan.shape == (8,):
-            assert sorted(plan(x).tolist()) == x.tolist()
+        with pytest.raises(faro.FaroError):
+            faro.load_plan(broken)
 
 
 def test_threads_share_plans():

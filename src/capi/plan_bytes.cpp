@@ -135,6 +135,12 @@ faro_plan* plan_of(const Json& json, std::span<const std::byte> entries, const P
   const int version = json.at("faro_plan").get<int>();
   if (version != kPlanBytesVersion && version != kVersionWithoutSum)
     fail(ErrorCode::file, kReading, "version " + std::to_string(version), kPlanBytes);
+  if (version != kVersionWithoutSum) {
+    Json without = json;
+    without.erase("sum");
+    if (json.at("sum").get<std::string>() != sum_of(without, entries))
+      fail(ErrorCode::file, kReading, "a sum that differs: the bytes are damaged", kPlanBytes);
+  }
   const auto width = json.at("element_bytes").get<std::uint64_t>();
   std::vector<CornerView> views;
   for (const Json& view : json.at("views")) views.push_back(view_of(view));
@@ -161,13 +167,6 @@ faro_plan* plan_of(const Json& json, std::span<const std::byte> entries, const P
   made->out_shape = json.at("out_shape").get<std::vector<std::uint64_t>>();
   if (made->out_shape.size() > 64)
     fail(ErrorCode::file, kReading, "a shape of more than 64 axes", kPlanBytes);
-  // Last, so that damage that can be named is.
-  if (version != kVersionWithoutSum) {
-    Json without = json;
-    without.erase("sum");
-    if (json.at("sum").get<std::string>() != sum_of(without, entries))
-      fail(ErrorCode::file, kReading, "a sum that differs: the bytes are damaged", kPlanBytes);
-  }
   return made.release();
 }
 

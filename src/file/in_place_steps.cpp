@@ -13,6 +13,7 @@
 #include "faro/error.hpp"
 #include "faro/layout/tile.hpp"
 #include "faro/plan/plan.hpp"
+#include "file/axes_steps.hpp"
 #include "file/sweep.hpp"
 #include "io/buffer.hpp"
 
@@ -318,10 +319,16 @@ std::vector<std::unique_ptr<Steps>> in_place_passes(const Problem& problem, cons
       }
       return passes;
     }
+    if (const auto* const moved = std::get_if<Axes>(&forward.permutation)) {
+      if (const auto kept = kept_axes(*moved)) return passes_of_axes(*kept, forward, budget, maker);
+    }
+    const std::uint64_t array_bytes = bytes / forward.batch;
     fail(ErrorCode::unsupported, "plan " + to_text(forward.permutation) + " in place",
-         "arrays of " + io::size_text(bytes / forward.batch) + " and memory for " + io::size_text(budget),
-         "an affine map, a roll, a flip, or memory for whole arrays",
-         "from one file to another it takes one sweep");
+         "arrays of " + io::size_text(array_bytes) + " and memory of " + io::size_text(memory),
+         "an affine map, axes that keep the shape, a roll, a flip, or `--memory` for three such arrays, " +
+             io::size_text(kThreeBuffers * array_bytes),
+         "from one file to another it needs no more memory, but room for the other file, " +
+             io::size_text(bytes));
   }
   Problem back = forward;
   back.permutation = inverse(forward.permutation);

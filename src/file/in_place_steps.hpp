@@ -5,6 +5,8 @@
 //     step      |tile b| <==> |tile next(b)|   both read, permuted, each written where the other was
 //
 //     affine maps            the factors of layout::factor_in_place: one pass for involutions, two for all
+//     axes that keep the     as squares and cubes do: boxes change places around orbits, one pass or two
+//       shape                (axes_steps.hpp)
 //     rolls and flips        a reversal is a pass that swaps blocks from both ends; a roll is two reversals
 //     arrays that fit        whatever moves inside one array of a batch, or of leading axes that stay: some
 //                            arrays a step, one pass
@@ -35,7 +37,7 @@ class Steps {
 };
 
 /// The passes, the first first; none for the identity. Errors: those of Sweep; ErrorCode::unsupported for
-/// what no pass in place is known for, such as axes that do not fit.
+/// what no pass in place is known for, such as axes that change the shape and do not fit.
 std::vector<std::unique_ptr<Steps>> in_place_passes(const Problem& problem, const Options& options);
 
 }  // namespace faro::file

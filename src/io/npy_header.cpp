@@ -210,7 +210,8 @@ NpyHeader parse_npy_stream_header(std::span<const std::byte> bytes, const std::s
   try {
     dictionary = parse_python_literal(dictionary_text);
   } catch (const PythonLiteralError& error) {
-    fail(ErrorCode::file, "read `" + name + "`", "header " + excerpt(dictionary_text),
+    const std::string unpadded = dictionary_text.substr(0, dictionary_text.find_last_not_of(" \n") + 1);
+    fail(ErrorCode::file, "read `" + name + "`", "header " + excerpt(unpadded),
          error.what() + std::string(" at its byte ") + std::to_string(error.position()));
   }
   const Entries entries = read_entries(dictionary, name);

@@ -133,7 +133,7 @@ constexpr void move_direct_vectors(Memory& memory, const DirectParams& p, std::u
       array[k] = at.array;
       entries[k] = detail::load_entries<index_bytes, elements>(memory, at.element);
     } else {
-      detail::idle_times(memory, detail::Entries<index_bytes, elements>::kPackets);
+      idle_times(memory, detail::Entries<index_bytes, elements>::kPackets);
     }
   }
   device::Packet<vector_bytes> data[kDirectVectorBatch] = {};
@@ -141,7 +141,7 @@ constexpr void move_direct_vectors(Memory& memory, const DirectParams& p, std::u
   for (std::uint32_t k = 0; k < kDirectVectorBatch; ++k) {
     const std::uint64_t vector = detail::numbered(first_vector, k, thread);
     if (vector >= vectors) {
-      detail::idle_times(memory, gather ? elements : 1);
+      idle_times(memory, gather ? elements : 1);
     } else if constexpr (gather) {
       FARO_UNROLL
       for (int e = 0; e < elements; ++e) {
@@ -157,7 +157,7 @@ constexpr void move_direct_vectors(Memory& memory, const DirectParams& p, std::u
   for (std::uint32_t k = 0; k < kDirectVectorBatch; ++k) {
     const std::uint64_t vector = detail::numbered(first_vector, k, thread);
     if (vector >= vectors) {
-      detail::idle_times(memory, gather ? 1 : elements);
+      idle_times(memory, gather ? 1 : elements);
     } else if constexpr (gather) {
       memory.template store_global<vector_bytes>(device::kOutput, vector * vector_bytes, data[k]);
     } else {

@@ -9,6 +9,7 @@
 #include "faro/error.hpp"
 #include "faro/permutation/modular.hpp"
 #include "kernels/modular_tile.hpp"
+#include "permutation/modular_cover.hpp"
 #include "rounding.hpp"
 
 namespace faro::kernels {
@@ -29,11 +30,7 @@ struct ModularWork {
 
 namespace detail {
 
-__extension__ using WideProduct = unsigned __int128;
-
-inline std::uint64_t product_mod(std::uint64_t a, std::uint64_t b, std::uint64_t modulus) {
-  return static_cast<std::uint64_t>(static_cast<WideProduct>(a) * b % modulus);
-}
+using faro::detail::product_mod;
 
 /// Places on a ring, by which tiles and threads are told where they begin.
 struct ModularRing {

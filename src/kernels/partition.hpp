@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "faro/device/memory.hpp"
+#include "kernels/moved_vector.hpp"
 #include "kernels/partition_params.hpp"
 
 namespace faro::kernels {
@@ -90,11 +91,6 @@ constexpr VectorPlaces<elements> load_places(Memory& memory, std::uint64_t first
   return places;
 }
 
-template <device::Memory Memory>
-constexpr void idle_times(Memory& memory, int times) {
-  for (int i = 0; i < times; ++i) device::idle(memory);
-}
-
 /// Whether a machine copies packets of so many bytes to shared memory asynchronously, until the next
 /// barrier.
 template <int bytes, device::Memory Memory>
@@ -161,7 +157,7 @@ constexpr void load_placed(Memory& memory, const PartitionParams& p, std::uint64
         data[k] = memory.template load_global<16>(device::kInput, base + std::uint64_t{vector} * 16);
         places[k] = detail::load_places<in_vector>(memory, chunk.first + vector * std::uint64_t{in_vector});
       } else {
-        detail::idle_times(memory, 1 + detail::VectorPlaces<in_vector>::kPackets);
+        idle_times(memory, 1 + detail::VectorPlaces<in_vector>::kPackets);
       }
     }
     FARO_UNROLL
@@ -173,7 +169,7 @@ constexpr void load_placed(Memory& memory, const PartitionParams& p, std::uint64
           memory.template store_shared<bytes>(places[k][e] * bytes, detail::extract<bytes>(data[k], e));
         }
       } else {
-        detail::idle_times(memory, in_vector);
+        idle_times(memory, in_vector);
       }
     }
   }
@@ -190,7 +186,7 @@ constexpr void load_placed(Memory& memory, const PartitionParams& p, std::uint64
         data[k] = memory.template load_global<bytes>(device::kInput, base + std::uint64_t{unit} * bytes);
         place[k] = memory.template load_global<2>(kPlaces, 2 * (chunk.first + element)).unit[0];
       } else {
-        detail::idle_times(memory, 2);
+        idle_times(memory, 2);
       }
     }
     FARO_UNROLL
@@ -225,7 +221,7 @@ constexpr void store_picked(Memory& memory, const PartitionParams& p, std::uint6
       if (vector < vectors) {
         places[k] = detail::load_places<in_vector>(memory, chunk.first + vector * std::uint64_t{in_vector});
       } else {
-        detail::idle_times(memory, detail::VectorPlaces<in_vector>::kPackets);
+        idle_times(memory, detail::VectorPlaces<in_vector>::kPackets);
       }
     }
     FARO_UNROLL
@@ -239,7 +235,7 @@ constexpr void store_picked(Memory& memory, const PartitionParams& p, std::uint6
         }
         memory.template store_global<16>(device::kOutput, base + std::uint64_t{vector} * 16, data);
       } else {
-        detail::idle_times(memory, in_vector + 1);
+        idle_times(memory, in_vector + 1);
       }
     }
   }
@@ -266,7 +262,7 @@ constexpr void store_picked(Memory& memory, const PartitionParams& p, std::uint6
             memory.template load_shared<bytes>(detail::unit_at<single>(p, place[k], unit, element) * bytes);
         memory.template store_global<bytes>(device::kOutput, base + std::uint64_t{unit} * bytes, data);
       } else {
-        detail::idle_times(memory, 2);
+        idle_times(memory, 2);
       }
     }
   }

@@ -33,12 +33,12 @@ constexpr void load_descriptors(Memory& memory, const PartitionParams& p, std::u
     if (i < p.buckets) {
       detail::copy_to_shared<4>(memory, kOffsets, 4 * (row + i), p.offsets_at + 4 * i);
     } else {
-      detail::idle_times(memory, 2);
+      idle_times(memory, 2);
     }
     if (i < pairs) {
       detail::copy_to_shared<4>(memory, kStarts, 2 * row + 4 * std::uint64_t{i}, p.starts_at + 4 * i);
     } else {
-      detail::idle_times(memory, 2);
+      idle_times(memory, 2);
     }
   }
   if (thread == 0) {

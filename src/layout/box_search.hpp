@@ -3,11 +3,11 @@
 // memory (box_banks.cpp).
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
 
+#include "contains.hpp"
 #include "layout/strided_box.hpp"
 
 namespace faro::layout::detail {
@@ -16,10 +16,8 @@ inline constexpr std::uint32_t kBoxSector = 32;
 inline constexpr std::uint32_t kBoxVector = 16;
 
 inline std::uint64_t magnitude(std::int64_t stride) { return static_cast<std::uint64_t>(std::llabs(stride)); }
+using faro::detail::contains;
 inline std::size_t at(int axis) { return static_cast<std::size_t>(axis); }
-inline bool has(const std::vector<int>& axes, int axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
 
 // What all boxes of a problem have in common.
 struct BoxSearch {

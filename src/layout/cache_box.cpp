@@ -5,13 +5,13 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "layout/box_search.hpp"
+
 namespace faro::layout {
 namespace {
 
 constexpr std::uint64_t kManyParts = 8;
 constexpr std::uint64_t kCacheLine = 64;
-
-std::uint64_t distance(std::int64_t stride) { return static_cast<std::uint64_t>(std::llabs(stride)); }
 
 std::vector<std::size_t> all_axes(std::size_t count) {
   std::vector<std::size_t> order(count);
@@ -22,8 +22,8 @@ std::vector<std::size_t> all_axes(std::size_t count) {
 std::vector<std::size_t> by_input(const std::vector<StridedAxis>& axes) {
   std::vector<std::size_t> order = all_axes(axes.size());
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    const std::uint64_t of_a = distance(axes[a].in);
-    const std::uint64_t of_b = distance(axes[b].in);
+    const std::uint64_t of_a = detail::magnitude(axes[a].in);
+    const std::uint64_t of_b = detail::magnitude(axes[b].in);
     return of_a != 0 && (of_b == 0 || of_a < of_b);
   });
   return order;

@@ -45,7 +45,7 @@ std::uint32_t rows_of_first(const StridedBox& box, std::uint32_t units) {
     for (const int axis : box.out.run) {
       const std::uint32_t digit = left % box.extent[at(axis)];
       left /= box.extent[at(axis)];
-      if (!has(box.in.rest, axis)) continue;  // rest's axes are in the run's order
+      if (!contains(box.in.rest, axis)) continue;  // rest's axes are in the run's order
       row += digit * inner;
       inner *= box.extent[at(axis)];
     }

@@ -14,7 +14,7 @@ namespace {
 
 using detail::at;
 using detail::BoxSearch;
-using detail::has;
+using detail::contains;
 using detail::kBoxSector;
 using detail::kBoxVector;
 using detail::magnitude;
@@ -97,7 +97,7 @@ BoxWalk walk(const StridedBox& box, const std::vector<int>& order, const std::ve
     result.units *= extent;
   }
   for (const int axis : other_order) {
-    if (box.extent[at(axis)] > 1 && stride(box.axes[at(axis)]) != 0 && !has(result.run, axis)) {
+    if (box.extent[at(axis)] > 1 && stride(box.axes[at(axis)]) != 0 && !contains(result.run, axis)) {
       result.rest.push_back(axis);
     }
   }
@@ -120,7 +120,7 @@ bool vectors_fit(const StridedBox& box, const BoxWalk& walk, std::uint64_t vecto
   for (std::size_t a = 0; a < box.axes.size(); ++a) {
     const int axis = static_cast<int>(a);
     const std::uint64_t step = magnitude(stride(box.axes[a]));
-    if (!has(walk.run, axis)) {
+    if (!contains(walk.run, axis)) {
       if (step % vector != 0) return false;
     } else if (axis == walk.run.back() && box.cut(axis)) {
       if (box.axes[a].extent * inner % vector != 0 || box.extent[a] * step % vector != 0) return false;
@@ -178,7 +178,7 @@ void choose_vectors(const BoxSearch& search, StridedBox& box) {
     BoxWalk out = box.out;
     const auto cut_off = std::find(out.run.begin(), out.run.end(), first_in);
     if (cut_off != out.run.end()) {
-      if (box.cut(box.q) && has(out.run, box.q)) return;
+      if (box.cut(box.q) && contains(out.run, box.q)) return;
       for (auto axis = cut_off; axis != out.run.end(); ++axis) out.units /= box.extent[at(*axis)];
       out.rest.insert(out.rest.begin(), cut_off, out.run.end());
       out.run.erase(cut_off, out.run.end());
@@ -327,8 +327,8 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
       return box.extent[at(axis)] == 1 || (own.rest.back() == axis && other.rest.back() == axis);
     if (own.run.back() != axis) return false;
     if (box.p == box.q) return other.run.back() == axis;
-    return !has(other.run, axis) &&
-           (other.rest.empty() || !has(other.rest, axis) || other.rest.back() == axis);
+    return !contains(other.run, axis) &&
+           (other.rest.empty() || !contains(other.rest, axis) || other.rest.back() == axis);
   };
   if (!slowest(box.p, box.in, box.out) || !slowest(box.q, box.out, box.in)) return std::nullopt;
   choose_vectors(search, box);

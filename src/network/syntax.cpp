@@ -143,10 +143,27 @@ class SyntaxReader {
     return result;
   }
 
-  Expression map() {
+  Expression opened(SyntaxKind kind) {
     Expression result;
-    result.kind = SyntaxKind::map;
+    result.kind = kind;
     sign('(');
+    return result;
+  }
+
+  // What `make` gives; its errors quote the text from token `begin` to `end`.
+  template <typename Make>
+  Operator quoting(std::size_t begin, std::size_t end, const Make& make) const {
+    try {
+      return make();
+    } catch (const Error& error) {
+      ErrorReport report = error.report();
+      report.operation = "network " + in_quotes(tokens_.between(begin, end)) + ": " + report.operation;
+      throw Error(report);
+    }
+  }
+
+  Expression map() {
+    Expression result = opened(SyntaxKind::map);
     result.argument = position_;
     position_ = tokens_.closing(position_);
     if (position_ == result.argument) {
@@ -157,9 +174,7 @@ class SyntaxReader {
   }
 
   Expression pairs_of() {
-    Expression result;
-    result.kind = SyntaxKind::pairs;
-    sign('(');
+    Expression result = opened(SyntaxKind::pairs);
     if (tokens_.at(position_).kind != TokenKind::word) {
       tokens_.fail_here(position_, "an operator such as `min_max`");
     }
@@ -168,23 +183,16 @@ class SyntaxReader {
     const std::size_t closing = position_ + (own ? 1 : 0);
     if (!tokens_.is_sign(closing, ')')) tokens_.fail_here(closing, "`)`");
     const std::string name(tokens_.at(begin).text);
-    try {
-      result.op = own ? operators::user(name, string_value(tokens_.at(position_))) : parse_operator(name);
-    } catch (const Error& error) {
-      ErrorReport report = error.report();
-      report.operation =
-          "network " + in_quotes(tokens_.between(begin - 2, closing + 1)) + ": " + report.operation;
-      throw Error(report);
-    }
+    result.op = quoting(begin - 2, closing + 1, [&] {
+      return own ? operators::user(name, string_value(tokens_.at(position_))) : parse_operator(name);
+    });
     if (own) ++position_;
     sign(')');
     return result;
   }
 
   Expression each_of() {
-    Expression result;
-    result.kind = SyntaxKind::each;
-    sign('(');
+    Expression result = opened(SyntaxKind::each);
     if (tokens_.at(position_).kind != TokenKind::word) {
       tokens_.fail_here(position_, "a function such as `add 5`");
     }
@@ -192,33 +200,24 @@ class SyntaxReader {
     const bool own = tokens_.at(begin + 1).kind == TokenKind::string;
     position_ = own ? begin + 2 : tokens_.closing(begin);
     if (!at_sign(')')) tokens_.fail_here(position_, "`)`");
-    try {
-      result.op = own ? operators::each(std::string(tokens_.at(begin).text),
-                                        string_value(tokens_.at(begin + 1)), nullptr)
-                      : operators::each(tokens_.between(begin, position_));
-    } catch (const Error& error) {
-      ErrorReport report = error.report();
-      report.operation =
-          "network " + in_quotes(tokens_.between(begin - 2, position_ + 1)) + ": " + report.operation;
-      throw Error(report);
-    }
+    result.op = quoting(begin - 2, position_ + 1, [&] {
+      return own ? operators::each(std::string(tokens_.at(begin).text), string_value(tokens_.at(begin + 1)),
+                                   nullptr)
+                 : operators::each(tokens_.between(begin, position_));
+    });
     sign(')');
     return result;
   }
 
   Expression halves() {
-    Expression result;
-    result.kind = SyntaxKind::two;
-    sign('(');
+    Expression result = opened(SyntaxKind::two);
     result.parts.push_back(expression());
     sign(')');
     return result;
   }
 
   Expression sub_arrays() {
-    Expression result;
-    result.kind = SyntaxKind::parm;
-    sign('(');
+    Expression result = opened(SyntaxKind::parm);
     result.argument = position_;
     Arithmetic(tokens_, {variable_, {}}).sum(position_);
     sign(';');
@@ -228,9 +227,7 @@ class SyntaxReader {
   }
 
   Expression list() {
-    Expression result;
-    result.kind = SyntaxKind::compose;
-    sign('(');
+    Expression result = opened(SyntaxKind::compose);
     result.parts.push_back(expression());
     while (at_sign(',')) {
       ++position_;

@@ -17,11 +17,7 @@
 namespace faro {
 namespace {
 
-__extension__ using WideProduct = unsigned __int128;
-
-std::uint64_t product_mod(std::uint64_t a, std::uint64_t b, std::uint64_t count) {
-  return static_cast<std::uint64_t>(static_cast<WideProduct>(a) * b % count);
-}
+using detail::product_mod;
 
 std::uint64_t residue(std::int64_t value, std::uint64_t count) {
   if (value >= 0) return static_cast<std::uint64_t>(value) % count;

@@ -1,4 +1,5 @@
-// The covers of l_shape() for other machines than caches: by how long a run has to be.
+// What multiplications modulo a count share with those who carry them out: the covers of l_shape() by how
+// long a run has to be, and products.
 #pragma once
 
 #include <array>
@@ -7,6 +8,13 @@
 #include "faro/permutation/modular.hpp"
 
 namespace faro::detail {
+
+__extension__ using WideProduct = unsigned __int128;
+
+/// a b mod `modulus`, of any 64-bit numbers.
+inline std::uint64_t product_mod(std::uint64_t a, std::uint64_t b, std::uint64_t modulus) {
+  return static_cast<std::uint64_t>(static_cast<WideProduct>(a) * b % modulus);
+}
 
 /// As l_shape(), whose runs gain nothing beyond 512 elements; here beyond `long_run`.
 std::array<ModularRectangle, 2> l_shape_for_runs(const Modular& map, double long_run);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "contains.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/facts.hpp"
 #include "plan/gpu/gpu_pass.hpp"
@@ -12,11 +13,6 @@
 
 namespace faro::detail {
 namespace {
-
-template <typename Axes, typename Axis>
-bool holds(const Axes& axes, Axis axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
 
 // The output's slowest first, and how often the box fits each.
 void add_axis(BoxFacts& facts, const BoxFacts::Axis& axis) {
@@ -43,8 +39,8 @@ BoxFacts facts_of(const CpuAxes& made) {
                      .box = box.extent[a],
                      .in_bytes = box.axes[a].in,
                      .out_bytes = box.axes[a].out,
-                     .in_run = holds(in, a),
-                     .out_run = holds(out, a)});
+                     .in_run = contains(in, a),
+                     .out_run = contains(out, a)});
   }
   if (made.move == AxesMove::groups) {
     std::uint64_t run = box.element_bytes;
@@ -70,8 +66,8 @@ BoxFacts facts_of(const layout::StridedBox& box) {
                      .box = box.extent[a],
                      .in_bytes = box.axes[a].in * bytes,
                      .out_bytes = box.axes[a].out * bytes,
-                     .in_run = holds(box.in.run, static_cast<int>(a)),
-                     .out_run = holds(box.out.run, static_cast<int>(a))});
+                     .in_run = contains(box.in.run, static_cast<int>(a)),
+                     .out_run = contains(box.out.run, static_cast<int>(a))});
   }
   // Rows of the input lie there, the first step past a row.
   if (!box.in.rest.empty()) {

@@ -26,7 +26,9 @@ void check_affine(const Problem& problem) {
   if (!f2::is_power_of_two(problem.element_bytes) || problem.element_bytes > kMaxElementBytes) {
     fail(ErrorCode::value, "plan", "elements of " + std::to_string(problem.element_bytes) + " bytes",
          "a power of two from 1 to " + std::to_string(kMaxElementBytes),
-         "rolls, flips, permutations of axes and index arrays take any width up to that");
+         "rolls, flips, permutations of axes and index arrays take any width up to that, and from file to "
+         "file "
+         "so do all maps");
   }
   const int n = affine(problem.permutation, "plan").bits();
   if (n > kMaxProblemBits) {

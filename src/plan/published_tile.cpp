@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "contains.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "plan/figure.hpp"
@@ -7,11 +8,8 @@
 namespace faro {
 namespace {
 
+using detail::contains;
 using f2::Word;
-
-bool holds(const std::vector<int>& bits, int bit) {
-  return std::find(bits.begin(), bits.end(), bit) != bits.end();
-}
 
 // The bits of `value`, in ascending order, to these positions.
 Word scattered(const std::vector<int>& positions, Word value) {
@@ -25,7 +23,7 @@ Word scattered(const std::vector<int>& positions, Word value) {
 std::vector<int> without(const std::vector<int>& bits, const std::vector<int>& left_out) {
   std::vector<int> result;
   for (const int bit : bits) {
-    if (!holds(left_out, bit)) result.push_back(bit);
+    if (!contains(left_out, bit)) result.push_back(bit);
   }
   return result;
 }
@@ -37,7 +35,7 @@ Word compacted(const PublishedTile& tile, Word x) {
   const int n =
       static_cast<int>(tile.columns.size() + tile.rows.size() - tile.overlap.size() + tile.blocks.size());
   for (int bit = 0; bit < n; ++bit) {
-    if (holds(tile.blocks, bit)) continue;
+    if (contains(tile.blocks, bit)) continue;
     if (f2::bit(x, bit)) result |= f2::unit(to);
     ++to;
   }

@@ -4,17 +4,15 @@
 #include <algorithm>
 #include <functional>
 
+#include "contains.hpp"
 #include "faro/f2/matrix.hpp"
 #include "plan/svg_figures.hpp"
 
 namespace faro::svg {
 namespace {
 
+using detail::contains;
 using f2::Matrix;
-
-bool holds(const std::vector<int>& bits, int bit) {
-  return std::find(bits.begin(), bits.end(), bit) != bits.end();
-}
 
 struct Role {
   const char* classes;
@@ -28,9 +26,9 @@ constexpr Role kIteration{"bank b4", "i"};
 constexpr Role kBlock{"block", "b"};
 
 Role role(const PublishedTile& tile, int bit) {
-  if (holds(tile.overlap, bit)) return kOverlap;
-  if (holds(tile.columns, bit)) return kColumn;
-  if (holds(tile.rows, bit)) return kRow;
+  if (contains(tile.overlap, bit)) return kOverlap;
+  if (contains(tile.columns, bit)) return kColumn;
+  if (contains(tile.rows, bit)) return kRow;
   const auto place = std::find(tile.blocks.begin(), tile.blocks.end(), bit) - tile.blocks.begin();
   return place < tile.iteration_bits ? kIteration : kBlock;
 }
@@ -93,7 +91,7 @@ FigureEnd draw_tiled_matrix(Canvas& canvas, const Affine& map, const PublishedTi
     canvas.label({at.x + cell * column + cell / 2, top + 10}, "note middle small", fmt::format("{}", column));
   }
   const FigureEnd end = draw_matrix(canvas, at, cell, map.matrix(), [&](int row, int column) {
-    if (!holds(tile.rows, column)) return "zero";
+    if (!contains(tile.rows, column)) return "zero";
     return row < tile.tile_bits ? "row" : "column";
   });
   const double x = end.right + 30;

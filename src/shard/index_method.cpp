@@ -69,14 +69,6 @@ void require_shard_memory(std::uint64_t elements) {
 
 constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
 
-std::vector<ShardMessage> in_bytes_of(std::vector<ShardMessage> messages, std::uint64_t width) {
-  for (ShardMessage& message : messages) {
-    message.offset_bytes *= width;
-    message.bytes *= width;
-  }
-  return messages;
-}
-
 // Words that go where the messages of `sorted` go, in their order; what came, and from whom.
 struct Heard {
   Indices words;
@@ -101,8 +93,8 @@ Heard exchange_words(Communicator& communicator, const Sorted& sorted, const Ind
     at += length;
   }
   heard.words.resize(at);
-  communicator.exchange(words.data(), in_bytes_of(sorted.messages, kWordBytes), heard.words.data(),
-                        in_bytes_of(heard.messages, kWordBytes), {});
+  communicator.exchange(words.data(), counted_in_bytes(sorted.messages, kWordBytes), heard.words.data(),
+                        counted_in_bytes(heard.messages, kWordBytes), {});
   return heard;
 }
 

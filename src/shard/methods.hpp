@@ -71,6 +71,15 @@ struct ShardIndexPart {
 ShardPassing part_passing(const ShardIndexPart& part, const Spread& in, const Spread& out,
                           Communicator& communicator);
 
+/// Messages that were counted in elements of so many bytes.
+inline std::vector<ShardMessage> counted_in_bytes(std::vector<ShardMessage> messages, std::uint64_t width) {
+  for (ShardMessage& message : messages) {
+    message.offset_bytes *= width;
+    message.bytes *= width;
+  }
+  return messages;
+}
+
 /// What goes to or comes from peers, that of the next rank first: if all ranks began with rank 0, its link
 /// would serve them one by one.
 template <typename OfPeer>

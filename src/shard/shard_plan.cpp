@@ -81,13 +81,6 @@ std::map<int, std::uint64_t> bytes_by_peer(const std::vector<ShardMessage>& mess
   return bytes;
 }
 
-void to_bytes(std::vector<ShardMessage>& messages, std::uint64_t width) {
-  for (ShardMessage& message : messages) {
-    message.offset_bytes *= width;
-    message.bytes *= width;
-  }
-}
-
 struct Cuts {
   Spread in;
   Spread out;
@@ -172,16 +165,14 @@ ShardPlan::ShardPlan(const ShardProblem& problem) : problem_(problem) {
   }
   pack_ = std::move(made.pack);
   unpack_ = std::move(made.unpack);
-  sends_ = std::move(made.sends);
-  receives_ = std::move(made.receives);
+  sends_ = detail::counted_in_bytes(std::move(made.sends), problem.element_bytes);
+  receives_ = detail::counted_in_bytes(std::move(made.receives), problem.element_bytes);
   rho_ = made.rho;
   if (method_ == ShardMethod::slabs || method_ == ShardMethod::blocks)
     stores_ = {.map = {}, .views = std::move(made.views), .by_views = true, .to_output = true};
   places_ = made.places;
   arrivals_ = made.arrivals;
   slice_bits_ = made.slice_bits;
-  to_bytes(sends_, problem.element_bytes);
-  to_bytes(receives_, problem.element_bytes);
 }
 
 ShardPlan::ShardPlan(const ShardProblem& problem, std::uint64_t count, std::span<const std::uint64_t> mine,
@@ -205,10 +196,8 @@ ShardPlan::ShardPlan(const ShardProblem& problem, std::uint64_t count, std::span
                                                    cuts->out, *communicator.host());
   pack_ = std::move(made.pack);
   unpack_ = std::move(made.unpack);
-  sends_ = std::move(made.sends);
-  receives_ = std::move(made.receives);
-  to_bytes(sends_, problem.element_bytes);
-  to_bytes(receives_, problem.element_bytes);
+  sends_ = detail::counted_in_bytes(std::move(made.sends), problem.element_bytes);
+  receives_ = detail::counted_in_bytes(std::move(made.receives), problem.element_bytes);
 }
 
 std::uint64_t ShardPlan::ranks_met() const { return bytes_by_peer(sends_, problem_.shards.rank).size(); }

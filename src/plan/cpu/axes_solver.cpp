@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "contains.hpp"
 #include "faro/error.hpp"
 #include "permutation/cyclic_axes.hpp"
 #include "plan/cpu/cpu_solver.hpp"
 
 namespace faro::detail {
 namespace {
-
-bool has_axis(const std::vector<std::size_t>& axes, std::size_t axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
 
 std::uint64_t bytes_of(const layout::CacheBox& box, const std::vector<std::size_t>& axes) {
   std::uint64_t bytes = box.element_bytes;
@@ -44,7 +41,7 @@ bool writes_lines(const layout::CacheBox& box, const std::vector<std::size_t>& r
   bool whole = bytes_of(box, run) % kLineBytes == 0;
   for (std::size_t axis = 0; axis < box.axes.size(); ++axis)
     whole =
-        whole && (has_axis(run, axis) || static_cast<std::uint64_t>(box.axes[axis].out) % kLineBytes == 0);
+        whole && (contains(run, axis) || static_cast<std::uint64_t>(box.axes[axis].out) % kLineBytes == 0);
   return whole;
 }
 
@@ -217,7 +214,7 @@ std::string axes_loop(const CpuPass& pass) {
   if (axes.move == AxesMove::pieces) return "runs of " + size_text(axes.box.element_bytes);
   const std::string elements = axes.box.element_bytes == pass.element_bytes
                                    ? "elements"
-                                   : size_text(axes.box.element_bytes) + " side by side";
+                                   : "units of " + size_text(axes.box.element_bytes);
   const auto how = [&]() -> const char* {
     switch (axes.move) {
       case AxesMove::groups:
@@ -271,7 +268,7 @@ TurnedAxes turned_axes(const layout::CacheBox& box) {
   const std::size_t next = out.size() > 1 ? out[1] : out.front();
   for (std::size_t k = 1; k < in.size() && in[k] != next && in[k] != out.front(); ++k)
     turned.columns.push_back(in[k]);
-  for (std::size_t k = 1; k < out.size() && !has_axis(turned.columns, out[k]); ++k)
+  for (std::size_t k = 1; k < out.size() && !contains(turned.columns, out[k]); ++k)
     turned.rows.push_back(out[k]);
   return turned;
 }

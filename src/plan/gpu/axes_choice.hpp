@@ -62,37 +62,24 @@ struct AxesBoxes {
   std::vector<Variant> variants;  // vectors, then single units
 };
 
-/// Small arrays, the widest unit first.
-struct AxesElements {
+/// Kernels of one form, that of the widest unit first.
+template <typename Params>
+struct AxesVariants {
   struct Variant {
-    kernels::AxesElementsParams params;
+    Params params;
     std::uint64_t unit_bytes = 1;  // arrays are aligned to it
   };
   std::vector<Variant> variants;
 };
-
-/// Small arrays of a batch, the widest unit first.
-struct AxesWhole {
-  struct Variant {
-    kernels::AxesWholeParams params;
-    std::uint64_t unit_bytes = 1;  // arrays are aligned to it
-  };
-  std::vector<Variant> variants;
-};
+using AxesElements = AxesVariants<kernels::AxesElementsParams>;  // small arrays
+using AxesWhole = AxesVariants<kernels::AxesWholeParams>;        // small arrays of a batch
+using AxesRows = AxesVariants<kernels::AxesRowsParams>;
 
 struct AxesLines {
   struct Variant {
     kernels::AxesLinesChoice choice;
     std::uint64_t unit_bytes = 1;
     bool anywhere = false;  // arrays aligned to the unit; else to 16 and 32 bytes
-  };
-  std::vector<Variant> variants;
-};
-
-struct AxesRows {
-  struct Variant {
-    kernels::AxesRowsParams params;
-    std::uint64_t unit_bytes = 1;  // arrays are aligned to it
   };
   std::vector<Variant> variants;
 };

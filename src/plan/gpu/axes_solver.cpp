@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "kernels/axes_ragged_box.hpp"
 #include "permutation/cyclic_axes.hpp"
 #include "plan/gpu/gpu_solver.hpp"
 #include "rounding.hpp"

@@ -36,7 +36,8 @@ void AxesBoxes::set_box(const layout::CacheBox& box) {
   }
   AxisList out_run = box.out_run();
   out_run.resize(box.out_contiguous());
-  for (std::size_t a = 0; a < axes_; ++a) (contains(out_run, a) ? written_ : write_rows_).push_back(a);
+  for (std::size_t a = 0; a < axes_; ++a)
+    (detail::contains(out_run, a) ? written_ : write_rows_).push_back(a);
   if (!staged_ || move_ == detail::AxesMove::groups) {
     to_ = out_;
   } else {
@@ -63,7 +64,7 @@ void AxesBoxes::set_box(const layout::CacheBox& box) {
   if (move_ == detail::AxesMove::groups) {
     for (std::size_t k = 0; k < axes_; ++k) {
       for (const std::size_t axis : {box.in_order[k], out_order[k]})
-        if (!contains(walk_, axis)) walk_.push_back(axis);
+        if (!detail::contains(walk_, axis)) walk_.push_back(axis);
     }
   } else {
     walk_ = whole_lines_ || move_ == detail::AxesMove::lines ? box.in_order : out_order;
@@ -82,7 +83,7 @@ void AxesBoxes::set_turned(const layout::CacheBox& box) {
     columns_ = in_run.empty() ? box.out_run() : in_run;
   }
   for (std::size_t a = 0; a < axes_; ++a) {
-    if (!contains(columns_, a) && !contains(rows_, a) && box_[a] > 1) others_.push_back(a);
+    if (!detail::contains(columns_, a) && !detail::contains(rows_, a) && box_[a] > 1) others_.push_back(a);
   }
 }
 
@@ -106,7 +107,7 @@ void AxesBoxes::set_reads(const layout::CacheBox& box) {
   fetch_.backwards = move_ == detail::AxesMove::lines && !read_.axes.empty() && in_[read_.axes.front()] < 0;
   AxisList rest;
   for (const std::size_t axis : box.in_order) {
-    if (in_[axis] != 0 && box_[axis] > 1 && !contains(read_.axes, axis)) rest.push_back(axis);
+    if (in_[axis] != 0 && box_[axis] > 1 && !detail::contains(read_.axes, axis)) rest.push_back(axis);
   }
   each_place(rest, box_, in_, in_,
              [&](std::int64_t in, std::int64_t) { reads_.push_back(in + read_.first); });
@@ -127,7 +128,7 @@ void AxesBoxes::set_aligned(const layout::CacheBox& box) {
   const std::uint64_t run_bytes = product(run, box_) * width_;
   cut_places_ = detail::cut_run_places(run_bytes, width_);
   if (run_bytes < kLineBytes || cut_places_ == 0) return;
-  const auto across = [&](std::size_t axis) { return box_[axis] > 1 && !contains(run, axis); };
+  const auto across = [&](std::size_t axis) { return box_[axis] > 1 && !detail::contains(run, axis); };
   std::vector<AlignedRuns::Axis> together;
   auto length = places(width_);
   for (std::size_t a = 0; a < axes_ && out_[a] == length && !across(a); ++a) {
@@ -138,7 +139,7 @@ void AxesBoxes::set_aligned(const layout::CacheBox& box) {
   cut_read_ = read_run(box, first_across);
   bool fits = std::all_of(run.begin(), run.end(), [&](std::size_t axis) { return axis < first_across; });
   for (std::size_t a = first_across; a < axes_; ++a) {
-    const bool fetched = box_[a] == 1 || in_[a] == 0 || contains(cut_read_.axes, a);
+    const bool fetched = box_[a] == 1 || in_[a] == 0 || detail::contains(cut_read_.axes, a);
     fits = fits && fetched && static_cast<std::uint64_t>(out_[a]) % kLineBytes == 0;
   }
   if (!fits) return;

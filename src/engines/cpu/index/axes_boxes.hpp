@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "contains.hpp"
 #include "engines/cpu/index/aligned_runs.hpp"
 #include "engines/cpu/plane_transpose.hpp"
 #include "engines/cpu/team.hpp"
@@ -26,10 +27,6 @@ class AxesBoxes {
   using Numbers = std::array<std::uint64_t, kMaxAxes>;
   using Strides = std::array<std::int64_t, kMaxAxes>;
   using AxisList = std::vector<std::size_t>;
-
-  static bool contains(const AxisList& axes, std::size_t axis) {
-    return std::find(axes.begin(), axes.end(), axis) != axes.end();
-  }
 
   static std::int64_t places(std::uint64_t count) { return static_cast<std::int64_t>(count); }
 
