@@ -139,6 +139,9 @@ Json launches_json(const network::Plan& plan, const std::vector<network::LaunchC
                     {"layers", launch.layers},
                     {"groups", launch.groups},
                     {"kernel", network::kernel_text(plan)},
+                    {"blocks", launch.blocks},
+                    {"threads", launch.threads},
+                    {"shared_bytes", launch.shared_bytes},
                     {"bytes_read", plan.array_bytes()},
                     {"bytes_written", plan.array_bytes()},
                     {"predicted_time", time_json(us, rates ? rates->source : std::string())},
@@ -166,6 +169,8 @@ Json teams_json(const network::Plan& plan, const std::vector<network::CpuPassFac
                     {"thread_bytes", plan.problem().element.bytes() << pass.team.buffer_bits},
                     {"bytes_read", pass.bytes_read},
                     {"bytes_written", pass.bytes_read},
+                    {"runs", pass.runs},
+                    {"lines", pass.lines},
                     {"least_time", time_json(pass.least_us, network::rates_of(target))}});
   }
   return json;

@@ -53,7 +53,9 @@ TEST(PlanHardwareCounts, AxesRollsAndFlips) {
     std::uint64_t batch;
     Counters counters;
   };
-  for (const Row& row : {Row{"roll(838737, 802253)", 6, 1, {19669, 9833, 324366, 157267}},
+  for (const Row& row : {Row{"axes(31 33 45 7; 3 0 1 2)", 8, 1, {5238, 10073, 82011, 80567}},
+                         {"axes(31 33 45 7; 3 0 1 2)", 1, 1, {861, 3024, 13544, 12081}},
+                         {"roll(838737, 802253)", 6, 1, {19669, 9833, 324366, 157267}},
                          {"flip(1684578)", 1, 3, {19780, 9879, 325767, 157937}}}) {
     const Plan plan(
         {.permutation = parse_permutation(row.spec), .element_bytes = row.width, .batch = row.batch},

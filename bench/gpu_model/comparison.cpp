@@ -17,6 +17,11 @@ double error_of(double predicted, double measured) {
   return predicted == 0 ? INFINITY : measured / predicted - 1;
 }
 
+// A profile of hardware counters alone has not all.
+bool is_counted(const Counter& counter, const ProfiledLaunch& launch) {
+  return launch.values.contains(counter.metric);
+}
+
 double measured_of(const Counter& counter, const ProfiledLaunch& launch) {
   const auto value = [&](const std::string& metric) { return metric.empty() ? 0 : launch.values.at(metric); };
   return value(counter.metric) - value(counter.less) + value(counter.more);
@@ -60,6 +65,7 @@ std::vector<Miss> compare(std::span<const Case> cases, std::span<const ProfiledL
   for (std::size_t i = 0; i < cases.size(); ++i) {
     for (std::size_t k = 0; k < counters().size(); ++k) {
       const Counter& counter = counters()[k];
+      if (!is_counted(counter, launches[i])) continue;
       if (!holds(criterion_of(counter, cases[i]), counter.predicted(cases[i].predicted),
                  measured_of(counters()[k], launches[i]))) {
         misses.push_back({.of_case = i, .counter = k});
@@ -74,6 +80,7 @@ std::string summary_table(std::span<const Case> cases, std::span<const ProfiledL
       "| counter | metric | wanted | cases | equal | furthest off |\n|---|---|---|---|---|---|\n";
   for (std::size_t k = 0; k < counters().size(); ++k) {
     const Counter& counter = counters()[k];
+    if (!launches.empty() && !is_counted(counter, launches.front())) continue;
     std::size_t equal = 0;
     double furthest = 0;
     for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -117,7 +124,8 @@ std::string family_table(std::span<const Case> cases, std::span<const ProfiledLa
       bool global_holds = true;
       bool all_holds = true;
       for (const Counter& counter : counters()) {
-        if (criterion_of(counter, cases[i]) == Criterion::shown) continue;
+        if (criterion_of(counter, cases[i]) == Criterion::shown || !is_counted(counter, launches[i]))
+          continue;
         const double error =
             error_of(counter.predicted(cases[i].predicted), measured_of(counter, launches[i]));
         if (error == 0) continue;
@@ -163,6 +171,10 @@ std::string case_table(std::span<const Case> cases, std::span<const ProfiledLaun
     table += fmt::format("| {} | {} | `{}` |", cases[i].kernel, cases[i].element_bytes, cases[i].spec);
     for (std::size_t k = 0; k < counters().size(); ++k) {
       const double predicted = counters()[k].predicted(cases[i].predicted);
+      if (!is_counted(counters()[k], launches[i])) {
+        table += fmt::format(" {:.0f} / - |", predicted);
+        continue;
+      }
       const double measured = measured_of(counters()[k], launches[i]);
       table += predicted == measured ? fmt::format(" {:.0f} |", measured)
                                      : fmt::format(" {:.0f} / **{:.0f}** |", predicted, measured);

@@ -66,6 +66,12 @@ std::vector<std::string> metrics() {
   return names;
 }
 
+std::vector<std::string> hardware_metrics() {
+  std::vector<std::string> names = metrics();
+  std::erase_if(names, [](const std::string& name) { return name.starts_with("smsp__sass"); });
+  return names;
+}
+
 std::vector<std::string> optional_metrics() {
   std::vector<std::string> names;
   for (const Counter& counter : counters()) {

@@ -32,6 +32,8 @@ const std::vector<Counter>& counters();
 
 /// What the profiler is asked for, each once.
 std::vector<std::string> metrics();
+/// Those of them that count in hardware alone: for the others the profiler runs kernels that it has changed.
+std::vector<std::string> hardware_metrics();
 /// Those of them that a profiler may not know; what it does not count is taken for 0.
 std::vector<std::string> optional_metrics();
 

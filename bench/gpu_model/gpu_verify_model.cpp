@@ -1,10 +1,10 @@
 // gpu_verify_model: whether the CUDA engine's predictions are what the hardware does.
 //
 //     gpu_verify_model --metrics          the counters to ask the profiler for
-//     gpu_verify_model --launch [SEED]    every case once, to be run under ncu (tools/gpu_verify_run.sh);
-//     with a
-//                                         seed, problems that it draws and no others
-//     gpu_verify_model --report CSV OUT [SEED]   the profile beside the predictions
+//     gpu_verify_model --launch [SEED [NUMBER FAMILY...]]   every case once, to be run under ncu
+//                                         (tools/gpu_verify_run.sh); with a seed, problems that it draws and
+//                                         no others
+//     gpu_verify_model --report CSV OUT [SEED [NUMBER FAMILY...]]   the profile beside the predictions
 //     gpu_verify_model --times OUT [SEED]   times beside predicted times
 //     gpu_verify_model --times OUT SEED NUMBER FAMILY...   of so many drawn problems of these families alone
 //     gpu_verify_model --clock OUT SEED N [FAMILY...]   what the factors of costs are fitted to, as tables:
@@ -52,8 +52,10 @@ constexpr const char* kUsage =
 
   --metrics          prints the metrics to collect, for ncu --metrics
   --optional-metrics those of them that ncu may not know
-  --launch [SEED]    launches every case once, in order; run it under ncu. With a seed: drawn problems alone
-  --report CSV OUT [SEED]   writes OUT.md: the profile CSV of --launch beside what was predicted
+  --hardware-metrics those of them for which ncu leaves kernels as they are
+  --launch [SEED [NUMBER FAMILY...]]   launches every case once, in order; run it under ncu. With a seed: drawn
+                     problems alone, 4 of each family or NUMBER of these; family boxes are those that are listed
+  --report CSV OUT [SEED [NUMBER FAMILY...]]   writes OUT.md: the profile CSV of --launch beside what was predicted
   --times OUT [SEED] writes OUT.md: measured times beside predicted ones
   --times OUT SEED NUMBER FAMILY...   the same of NUMBER drawn problems of each family alone; some have twice as many
   --clock OUT SEED NUMBER [FAMILY...]   writes OUT.tsv: the times of NUMBER other problems of each family, and of
@@ -64,37 +66,46 @@ constexpr const char* kUsage =
 `run`, beside this program, does all of it.
 )";
 
-// What is counted: small arrays, since every block is counted on the host, too.
-std::vector<Case> all_cases(std::optional<std::uint64_t> seed) {
+// Leaves problems of these families alone; without families all.
+void keep_families(std::vector<DrawnProblem>& problems, std::span<const std::string> families) {
+  std::erase_if(problems, [&](const DrawnProblem& problem) {
+    return !families.empty() && std::find(families.begin(), families.end(), problem.family) == families.end();
+  });
+}
+
+// What is counted: small arrays, since every block is counted on the host, too. `words`: nothing for all
+// cases that are listed and some that are drawn, else SEED [NUMBER FAMILY...].
+std::vector<Case> all_cases(std::span<const std::string> words) {
   std::vector<Case> cases;
-  if (!seed) cases = make_cases();
-  const std::vector<DrawnProblem> drawn = draw({.seed = seed.value_or(kCountSeed),
-                                                .least_bytes = kArrayBytes / 16,
-                                                .most_bytes = kArrayBytes / 2,
-                                                .of_family = kCounted});
+  if (words.empty()) cases = make_cases();
+  std::vector<DrawnProblem> drawn =
+      draw({.seed = words.empty() ? kCountSeed : parse_count({"SEED", words[0]}),
+            .least_bytes = kArrayBytes / 16,
+            .most_bytes = kArrayBytes / 2,
+            .of_family = words.size() < 2 ? kCounted : parse_int({"NUMBER", words[1]}, 1)});
+  if (words.size() > 2) keep_families(drawn, words.subspan(2));
   for (Case& of : drawn_cases(drawn)) cases.push_back(std::move(of));
-  if (seed) return cases;
-  for (Case& of : drawn_cases(listed_boxes())) cases.push_back(std::move(of));
+  // Listed boxes are a family that can be asked for.
+  if (words.empty() || std::find(words.begin(), words.end(), "boxes") != words.end()) {
+    for (Case& of : drawn_cases(listed_boxes())) cases.push_back(std::move(of));
+  }
   return cases;
 }
 
-// Of SEED NUMBER [FAMILY...], from `words` on; without families, of all.
+// Of SEED NUMBER [FAMILY...]; without families, of all.
 std::vector<DrawnProblem> drawn_problems(std::span<const std::string> words) {
   std::vector<DrawnProblem> problems = draw({.seed = parse_count({"SEED", words[0]}),
                                              .least_bytes = kPredictableBytes,
                                              .most_bytes = 4 * kPredictableBytes,
                                              .of_family = parse_int({"NUMBER", words[1]}, 1)});
-  const std::span<const std::string> families = words.subspan(2);
-  std::erase_if(problems, [&](const DrawnProblem& problem) {
-    return !families.empty() && std::find(families.begin(), families.end(), problem.family) == families.end();
-  });
+  keep_families(problems, words.subspan(2));
   return problems;
 }
 
-void launch_all(std::optional<std::uint64_t> seed) {
+void launch_all(std::span<const std::string> words) {
   const cuda::DeviceArray in(kArrayBytes);
   const cuda::DeviceArray out(kArrayBytes);
-  for (const Case& of : all_cases(seed)) {
+  for (const Case& of : all_cases(words)) {
     if (of.prepare) of.prepare();
     begin_case();
     of.launch(in.data(), out.data());
@@ -135,15 +146,19 @@ std::string transpose_table() {
 }
 
 // Whether every count agrees. Writes OUT.md.
-bool report_counts(const std::string& csv, const std::string& out, std::optional<std::uint64_t> seed) {
-  const std::vector<ProfiledLaunch> profiled = parse_profile(read_text(csv), metrics(), optional_metrics());
+bool report_counts(const std::string& csv, const std::string& out, std::span<const std::string> words) {
+  const std::string profile = read_text(csv);
+  const bool all = profile.find("smsp__sass") != std::string::npos;
+  const std::vector<ProfiledLaunch> profiled =
+      parse_profile(profile, all ? metrics() : hardware_metrics(), optional_metrics());
   const std::vector<ProfiledLaunch> launches = by_case(profiled, kMarker);
-  std::vector<Case> cases = all_cases(seed);
+  std::vector<Case> cases = all_cases(words);
   predict_all(cases);
   const std::vector<Miss> misses = compare(cases, launches);
   std::string page = "# Predictions beside the hardware's counters\n\n";
-  page += gpu::setting_table(gpu::make_setting(fmt::format("make gpu-verify-model`, `gpu-verify/run counts{}",
-                                                           seed ? fmt::format(" {}", *seed) : "")));
+  page += gpu::setting_table(
+      gpu::make_setting(fmt::format("make gpu-verify-model`, `gpu-verify/run counts{}",
+                                    words.empty() ? "" : fmt::format(" {}", fmt::join(words, " ")))));
   page += fmt::format("\n{} kernels and problems, arrays of at most {} MiB; {} predictions miss.\n\n",
                       cases.size(), kArrayBytes >> 20, misses.size());
   page += family_table(cases, launches) + "\n" + summary_table(cases, launches);
@@ -201,18 +216,17 @@ bool report_times(const std::string& out, const std::string& words, const std::v
 int run(const CommandLine& line) {
   const std::vector<std::string>& words = line.words();
   const std::string mode = words.empty() ? "" : words.front();
-  const auto seed_of = [&](std::size_t word) -> std::optional<std::uint64_t> {
-    if (words.size() <= word) return std::nullopt;
-    return parse_count({"SEED", words[word]});
-  };
+  const auto from = [&](std::size_t word) { return std::span(words).subspan(std::min(word, words.size())); };
   if (mode == "--optional-metrics" && words.size() == 1) {
     std::printf("%s\n", fmt::format("{}", fmt::join(optional_metrics(), ",")).c_str());
   } else if (mode == "--metrics" && words.size() == 1) {
     std::printf("%s\n", fmt::format("{}", fmt::join(metrics(), ",")).c_str());
-  } else if (mode == "--launch" && words.size() <= 2) {
-    launch_all(seed_of(1));
-  } else if (mode == "--report" && (words.size() == 3 || words.size() == 4)) {
-    if (!report_counts(words[1], words[2], seed_of(3))) return exit_status(ErrorCode::verification);
+  } else if (mode == "--hardware-metrics" && words.size() == 1) {
+    std::printf("%s\n", fmt::format("{}", fmt::join(hardware_metrics(), ",")).c_str());
+  } else if (mode == "--launch") {
+    launch_all(from(1));
+  } else if (mode == "--report" && words.size() >= 3) {
+    if (!report_counts(words[1], words[2], from(3))) return exit_status(ErrorCode::verification);
   } else if (mode == "--times" && (words.size() == 2 || words.size() == 3)) {
     const std::vector<std::string> usual{words.size() == 3 ? words[2] : std::to_string(kTimeSeed),
                                          std::to_string(kTimed)};
@@ -233,9 +247,9 @@ int run(const CommandLine& line) {
                                                   cuda::target_of_capability(9, 0)));
   } else {
     refuse({"read the command line", mode},
-           "--metrics, --launch [SEED], --report CSV OUT [SEED], --times OUT [SEED [NUMBER FAMILY...]], "
-           "--clock or "
-           "--count OUT SEED NUMBER");
+           "--metrics, --launch [SEED [NUMBER FAMILY...]], --report CSV OUT [SEED [NUMBER FAMILY...]], "
+           "--times OUT "
+           "[SEED [NUMBER FAMILY...]], --clock or --count OUT SEED NUMBER [FAMILY...]");
   }
   return 0;
 }

@@ -12,6 +12,8 @@
 namespace faro::network {
 namespace {
 
+constexpr std::uint64_t kNetworkLine = 64;
+
 using faro::detail::count_text;
 using faro::detail::size_text;
 
@@ -99,6 +101,9 @@ std::vector<CpuPassFacts> cpu_pass_facts(const Plan& plan, const Target& target)
         pass, plan.problem().element, made.team.buffer_bits, vectors, cpu::TwiddleTables::left_out);
     made.visits = chunks.size();
     made.kernel = kernel_of(chunks, vectors);
+    const std::uint64_t run_bytes = element_bytes << pass.tile.segment_bits;
+    made.runs = plan.array_bytes() / run_bytes;
+    made.lines = made.runs * ((run_bytes + kNetworkLine - 1) / kNetworkLine);
     made.least_us =
         curves_of(target).predict_us(IndexKernel::copy, element_bytes, plan.array_bytes() / element_bytes);
     facts.push_back(std::move(made));
@@ -125,6 +130,8 @@ std::string explain(const Plan& plan, const std::vector<CpuPassFacts>& passes, c
                 ? std::string()
                 : fmt::format(", of {} each", count_text(std::uint64_t{1} << team.fold_bits, "array"))));
     text.line("  moves", fmt::format("reads {} and writes as much", size_text(pass.bytes_read)));
+    text.line("  lines", fmt::format("reads {} of {} bytes in {} and writes as many", count_text(pass.lines),
+                                     kNetworkLine, count_text(pass.runs, "run")));
     if (!pass.least_us) continue;
     text.line("  time", fmt::format("{:.4g} ms at least, which a copy takes, by the curves of {}",
                                     *pass.least_us / us_per_ms, rates_of(target)));

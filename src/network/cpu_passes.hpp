@@ -38,6 +38,8 @@ struct CpuPassFacts {
   std::string kernel;      // in words
   CpuTeam team;
   std::uint64_t bytes_read = 0;  // of all arrays; as many are written
+  std::uint64_t runs = 0;        // segments of tiles that are read, and as many written
+  std::uint64_t lines = 0;       // of 64 bytes, likewise: arrays and segments are aligned to them
   std::optional<double> least_us = {};
 };
 

@@ -135,8 +135,14 @@ std::vector<LaunchCounts> predict(const Plan& plan) {
       }
     };
     memory.run_each({1, static_cast<std::uint32_t>(shape.tile.threads())}, groups + 2, phase);
-    LaunchCounts counts{launch.pass, groups, launch.tables.layers.size(), memory.counts(),
-                        tables[result.size()]};
+    LaunchCounts counts{launch.pass,
+                        groups,
+                        launch.tables.layers.size(),
+                        memory.counts(),
+                        tables[result.size()],
+                        launch.params.blocks(),
+                        shape.tile.threads(),
+                        static_cast<std::uint64_t>(shape.tile.tile_bytes())};
     counts.counts *= launch.params.blocks();
     result.push_back(std::move(counts));
   }
@@ -144,29 +150,33 @@ std::vector<LaunchCounts> predict(const Plan& plan) {
 }
 
 double predict_us(const Plan& plan, const LaunchCounts& launch, const Calibration& rates) {
-  // Device memory and the layers' instructions hide each other in part: the root of the squares of what each
+  // Device memory and the visits to registers hide each other in part: the root of the squares of what each
   // takes alone, fitted to sorts, merges and transforms on an H100 and an H200
-  // (docs/notes/prediction-experiments.md). A pass that writes in another order than it reads, in segments
-  // shorter than a line, pays for a part of the lines besides.
-  constexpr double kLayer = 2.1;  // cycles of all multiprocessors for 128 bytes
-  constexpr double kFourierLayer = 3.2;
-  constexpr double kParts = 0.4;
+  // (docs/notes/prediction-experiments.md). Of a visit the cycles are shared memory's, and those of the
+  // tables that are read before it, of which layers that turn round have more; Fourier's layers compute
+  // besides. A pass by segments shorter than a line pays for a part of the lines.
+  constexpr double kVisit = 3.6;  // cycles of all multiprocessors for 128 bytes
+  constexpr double kTableLoad = 5.8;
+  constexpr double kFourierLayer = 1.2;
+  constexpr double kLayer = 1.0;  // where loads of tables are not known
+  constexpr double kParts = 0.2;
   constexpr double kLine = 128;
   const auto array_bytes = static_cast<double>(plan.array_bytes());
   const double bytes = 2 * array_bytes;
   const Pass& pass = plan.passes()[launch.pass];
-  const auto cost_of = [&](const LocalLayer& layer) {
-    const OperatorKind kind = layer.op.kind;
-    return kind == OperatorKind::fourier || kind == OperatorKind::inverse_fourier ? kFourierLayer : kLayer;
-  };
   const auto lines =
       static_cast<double>(launch.counts.global_loads.lines + launch.counts.global_stores.lines);
-  const double parts = pass.in_place ? 0 : kParts * std::max(0.0, kLine * lines - bytes);
+  const double parts = kParts * std::max(0.0, kLine * lines - bytes);
   const double memory_us = rates.copy.microseconds(bytes + parts);
   // The layers of a pass are mostly alike, and a launch has all of them or some.
   if (pass.layers.empty() || rates.shared_wavefronts_per_us <= 0) return memory_us;
+  const OperatorKind kind = pass.layers.front().op.kind;
+  const bool fourier = kind == OperatorKind::fourier || kind == OperatorKind::inverse_fourier;
+  const double of_layer = (fourier ? kFourierLayer : 0) + (launch.tables ? 0 : kLayer);
   const double cycles =
-      cost_of(pass.layers.front()) * static_cast<double>(launch.layers) * array_bytes / kLine;
+      (kVisit * static_cast<double>(launch.groups) + of_layer * static_cast<double>(launch.layers)) *
+          array_bytes / kLine +
+      (launch.tables ? kTableLoad * static_cast<double>(launch.tables->requests) : 0);
   return std::hypot(memory_us, cycles / rates.shared_wavefronts_per_us);
 }
 
@@ -190,14 +200,19 @@ std::string explain(const Plan& plan, const std::vector<LaunchCounts>& launches,
         "launch {:<6} pass {}; layers: {}; visits to registers: {}; each sector read {:.3g} x, written "
         "{:.3g} x\n"
         "{:14}shared memory: {} wavefronts, congestion {} in stores and {} in loads\n"
+        "{:14}device memory: {} requests and {} sectors loaded, {} and {} stored\n"
         "{:14}kernel: {}\n"
+        "{:14}launch: {} of {} threads and {} of shared memory\n"
         "{:14}reads {} and writes as much{}\n",
         i + 1, launch.pass + 1, launch.layers, launch.groups,
         static_cast<double>(counts.global_loads.sectors) / least,
         static_cast<double>(counts.global_stores.sectors) / least, "",
         counts.shared_stores.wavefronts + counts.shared_loads.wavefronts,
-        counts.shared_stores.max_congestion(), counts.shared_loads.max_congestion(), "", kernel_text(plan),
-        "", faro::detail::size_text(plan.array_bytes()),
+        counts.shared_stores.max_congestion(), counts.shared_loads.max_congestion(), "",
+        counts.global_loads.requests, counts.global_loads.sectors, counts.global_stores.requests,
+        counts.global_stores.sectors, "", kernel_text(plan), "",
+        faro::detail::count_text(launch.blocks, "block"), launch.threads,
+        faro::detail::size_text(launch.shared_bytes), "", faro::detail::size_text(plan.array_bytes()),
         launch.tables ? fmt::format("; {} loads of tables, from the cache", launch.tables->requests) : "");
     if (!rates) continue;
     text += fmt::format(

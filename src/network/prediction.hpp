@@ -24,6 +24,9 @@ struct LaunchCounts {
   machine::AccessCounts counts;  // of the arrays
   /// Loads of the kernel's tables, besides; nothing where it is not known how many (table_loads.hpp).
   std::optional<machine::GlobalCounts> tables;
+  std::uint64_t blocks = 0;  // of all arrays
+  int threads = 0;           // a block
+  std::uint64_t shared_bytes = 0;
 };
 
 /// In the order of launches. Errors: ErrorCode::unsupported where a GPU cannot run the plan: elements past 16

@@ -12,6 +12,7 @@
 #include "faro/plan/plan.hpp"
 #include "plan/box_facts.hpp"
 #include "plan/cpu/cpu_pass.hpp"
+#include "plan/cpu/line_counts.hpp"
 #include "plan/facts.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 #include "plan/index_facts.hpp"
@@ -125,9 +126,8 @@ void add_launch(Text& text, const Launch& launch) {
                                        : "plain: shared memory is read an element at a time");
   }
   std::string blocks = fmt::format("{} of {} threads", count_text(launch.blocks, "block"), launch.threads);
-  if (launch.shared_bytes > 0) {
-    blocks += fmt::format(" and {} of shared memory", size_text(launch.shared_bytes));
-  }
+  blocks += launch.shared_bytes > 0 ? fmt::format(" and {} of shared memory", size_text(launch.shared_bytes))
+                                    : " and no shared memory";
   if (launch.tile) {
     blocks += fmt::format("; at most {} registers a thread, so that a multiprocessor has them for {}",
                           detail::registers_max(launch),
@@ -201,7 +201,9 @@ void add_accesses(Text& text, const Plan& plan, std::size_t index, const detail:
   const double elements = detail::elements_of(plan, index);
   add_global(text, "  loads", counts.global_loads, predicted.sectors_read, elements);
   add_global(text, "  stores", counts.global_stores, predicted.sectors_written, elements);
-  if (counts.shared_loads.requests == 0) return;
+  if (counts.shared_loads.requests == 0) {
+    return text.line("  shared", "no requests, no wavefronts: no shared memory is used");
+  }
   add_shared(text, "  to shared", counts.shared_stores, predicted.wavefronts_stored, elements);
   add_shared(text, "  from shared", counts.shared_loads, predicted.wavefronts_loaded, elements);
 }
@@ -217,11 +219,19 @@ void add_counted(Text& text, const Plan& plan, std::size_t index, const PassCoun
   text.line("  counted", predicted->counted);
 }
 
+// On a CPU: lines that the pass moves between memory and the caches.
+void add_lines(Text& text, const Plan& plan, std::size_t index) {
+  const auto counts = detail::count_lines(plan, index);
+  if (!counts) return;
+  const Pass& pass = plan.passes()[index];
+  text.line("  lines", detail::lines_text(*counts, pass.bytes_read, pass.bytes_written));
+  text.line("  counted", counts->counted);
+}
+
 void add_time(Text& text, const Plan& plan, std::size_t index, const PassCounter& counter) {
   const std::optional<double> us = counter.microseconds(index);
   const Pass& pass = plan.passes()[index];
-  if (!us && pass.team && pass.kind != PassKind::patch)
-    text.line("  time", "not predicted: no measured times are known for this target");
+  if (!us && pass.team) text.line("  time", "not predicted: no measured times are known for this target");
   if (!us) return;
   constexpr double us_per_ms = 1e3;
   const auto moved = static_cast<double>(pass.bytes_read + pass.bytes_written);
@@ -253,6 +263,8 @@ void add_pass(Text& text, const Plan& plan, std::size_t index, const PassCounter
   }
   const auto predicted = detail::predicted_if_counted(plan, index, counter);
   if (predicted) add_accesses(text, plan, index, *predicted);
+  if (predicted) text.line("  counted", predicted->counted);
+  add_lines(text, plan, index);
   add_time(text, plan, index, counter);
 }
 
@@ -270,10 +282,9 @@ void add_other_pass(Text& text, const Plan& plan, std::size_t index, const PassC
   detail::add_box(text, pass);
   if (pass.team) {
     add_team(text, pass);
-  } else if (!pass.launch) {
-    text.line("  kernel", "the driver's copy");
+    add_lines(text, plan, index);
   } else {
-    add_launch(text, *pass.launch);
+    pass.launch ? add_launch(text, *pass.launch) : text.line("  kernel", "the driver's copy");
     add_counted(text, plan, index, counter);
   }
   add_time(text, plan, index, counter);

@@ -7,6 +7,7 @@
 #include "faro/plan/plan.hpp"
 #include "plan/box_facts.hpp"
 #include "plan/cpu/cpu_pass.hpp"
+#include "plan/cpu/line_counts_json.hpp"
 #include "plan/facts.hpp"
 #include "plan/index_facts.hpp"
 #include "plan/launch_facts.hpp"
@@ -136,6 +137,16 @@ Json time_json(const Plan& plan, std::size_t index, const PassCounter& counter) 
   return {{"ms", *us / us_per_ms}, {"rates", rates_of(plan)}};
 }
 
+// On a CPU.
+void add_lines(Json& json, const Plan& plan, std::size_t index) {
+  const auto counts = detail::count_lines(plan, index);
+  json["lines"] = Json();
+  json["counted"] = Json();
+  if (!counts) return;
+  const Pass& pass = plan.passes()[index];
+  detail::add_lines(json, *counts, pass.bytes_read, pass.bytes_written);
+}
+
 void add_counts(Json& json, const Plan& plan, std::size_t index, const PassCounter& counter) {
   const auto predicted = detail::predicted_if_counted(plan, index, counter);
   json["predicted"] = predicted ? predicted_json(plan, index, *predicted) : Json();
@@ -180,6 +191,7 @@ Json pass_json(const Plan& plan, std::size_t index, const PassCounter& counter) 
   }
   if (pass.team) {
     json["team"] = team_json(*pass.team);
+    add_lines(json, plan, index);
     json["predicted_time"] = time_json(plan, index, counter);
   }
   return json;
@@ -197,6 +209,7 @@ Json other_pass_json(const Plan& plan, std::size_t index, const PassCounter& cou
   if (auto box = detail::box_json(pass); !box.is_null()) json["box"] = std::move(box);
   if (pass.team) {
     json["team"] = team_json(*pass.team);
+    add_lines(json, plan, index);
     json["predicted_time"] = time_json(plan, index, counter);
     return json;
   }

@@ -9,6 +9,7 @@
 #include "faro/error.hpp"
 #include "kernels/affine_params.hpp"
 #include "machine/counting_memory.hpp"
+#include "plan/cpu/cpu_pass.hpp"
 #include "plan/gpu/counting.hpp"
 #include "plan/gpu/gpu_solver.hpp"
 #include "plan/gpu/pass_tables.hpp"
@@ -126,6 +127,9 @@ AccessCounts predict_vectors(const Plan& plan, const Pass& pass) {
 std::optional<PassCounts> count_blocks_of(const Plan& plan, const Pass& pass,
                                           const detail::PassTables& tables, detail::Blocks which) {
   detail::CountedArrays arrays{.arrays = pass.arrays, .array_bytes = pass.bytes_read / pass.arrays};
+  if (pass.gpu->part_bytes > 0) {
+    arrays = {.arrays = 1, .array_bytes = pass.gpu->array_bytes, .written = pass.gpu->part_bytes};
+  }
   // A pass between others may take arrays one after another.
   const bool in_turns =
       pass.kind == PassKind::axes && pass.launch->blocks != pass.gpu->kernels.front().blocks;
@@ -175,25 +179,68 @@ double device_over_curves(const Plan& plan, const std::optional<Calibration>& ra
 
 namespace {
 
-// Whether what the pass does in device memory costs the same whatever the index array says: columns, and
-// elements that are moved where they lie.
+// Whether what the pass costs is the same whatever the index array says: columns, chunks and rows that go by
+// way of shared memory, whose conflicts hide, and elements that are moved where they lie.
 bool lies_alike(const Pass& pass) {
   const auto* const chunk = std::get_if<detail::ChunkKernel>(&pass.gpu->kernels.front().id);
-  return pass.kind == PassKind::columns ||
+  return pass.kind == PassKind::columns || pass.kind == PassKind::place || pass.kind == PassKind::pick ||
          (chunk != nullptr && chunk->place == detail::ChunkPlace::in_global);
 }
 
-// Affine passes on a CPU: by the curve of its copy, which in place moves as many bytes. Tiles take the share
-// of it that they had of nearly all maps that were measured on two EPYCs and two Xeons (bench/results); small
-// arrays are not told.
-std::optional<double> affine_on_cpu_us(const Plan& plan, const Pass& pass) {
-  if (pass.kind >= PassKind::direct) return std::nullopt;
+// How many times as long as a copy of the same bytes a sweep of a transposition in place takes on a CPU. Rows
+// and columns are bound by instructions, some cycles an element, where a copy takes one for four bytes
+// (docs/notes/cpu-experiments.md).
+double sweep_over_copy(const detail::CpuPass& pass, const detail::CpuSweep& sweep) {
+  constexpr double kTiles = 1.25;
+  constexpr double kRotated = 1.5;
+  constexpr double kShuffled = 1.2;
+  constexpr double kElementBytes = 3;
+  switch (sweep.kind) {
+    case detail::CpuSweepKind::whole:
+    case detail::CpuSweepKind::square:
+      return kTiles;
+    case detail::CpuSweepKind::panels:
+      return kRotated;
+    default:
+      return kShuffled + kElementBytes / static_cast<double>(pass.element_bytes);
+  }
+}
+
+// Passes on a CPU whose planners told no time: by the curve of its copy, which in place moves as many bytes.
+// Affine tiles take the share of it that they had of nearly all maps that were measured on two EPYCs and two
+// Xeons (bench/results). Elements that go one by one, of small arrays and exceptions, are gathered.
+std::optional<double> cpu_us(const IndexCalibration& curves, const Plan& plan, const Pass& pass) {
   constexpr double kTilesOfCopy = 0.8;
   constexpr std::uint64_t kWidth = 16;
-  auto us = calibration_for(plan.target().name, built_in_cpu_calibration())
-                ->predict_us(IndexKernel::copy, kWidth, std::max<std::uint64_t>(1, pass.bytes_read / kWidth));
-  if (us && pass.kind == PassKind::tile) *us /= kTilesOfCopy;
+  const bool one_by_one = pass.kind == PassKind::direct || pass.kind == PassKind::patch;
+  if (one_by_one) {
+    const std::uint64_t width = std::max<std::uint64_t>(1, plan.problem().element_bytes);
+    return curves.predict_us(IndexKernel::gather, width, std::max<std::uint64_t>(1, pass.bytes_read / width));
+  }
+  auto us =
+      curves.predict_us(IndexKernel::copy, kWidth, std::max<std::uint64_t>(1, pass.bytes_read / kWidth));
+  if (!us || pass.cpu == nullptr) return us;
+  if (pass.kind == PassKind::tile) *us /= kTilesOfCopy;
+  if (const auto* const sweep = std::get_if<detail::CpuSweep>(&pass.cpu->kernel))
+    *us *= sweep_over_copy(*pass.cpu, *sweep);
   return us;
+}
+
+// The driver's copy: it moves the array in order, here as warps do whose lanes have vectors of 16 bytes.
+AccessCounts count_copy(const Pass& pass, const machine::MemoryGeometry& geometry) {
+  constexpr std::uint64_t kVector = 16;
+  const auto units = [](std::uint64_t bytes, std::uint64_t unit) { return (bytes + unit - 1) / unit; };
+  const auto side = [&](std::uint64_t bytes) {
+    return machine::GlobalCounts{
+        .requests = units(bytes, kVector * static_cast<std::uint64_t>(geometry.warp_size)),
+        .bytes = bytes,
+        .sectors = units(bytes, static_cast<std::uint64_t>(geometry.sector_bytes)),
+        .lines = units(bytes, static_cast<std::uint64_t>(geometry.line_bytes))};
+  };
+  AccessCounts counts;
+  counts.global_loads = side(pass.bytes_read);
+  counts.global_stores = side(pass.bytes_written);
+  return counts;
 }
 
 }  // namespace
@@ -204,6 +251,7 @@ struct PassCounter::State {
   std::optional<Calibration> rates = {};
   std::optional<detail::ScheduleTables> tables = {};
   bool tables_made = false;
+  std::shared_ptr<const IndexCalibration> curves = {};  // of a CPU
   std::vector<std::optional<PassCounts>> counted = {};
   std::vector<bool> done = {};
 
@@ -213,8 +261,22 @@ struct PassCounter::State {
     return tables;
   }
 
+  // Those that the plan was made by, else those that are kept, which are read once.
+  const IndexCalibration& cpu_curves() {
+    if (curves == nullptr) curves = plan.target().index_calibration;
+    if (curves == nullptr) curves = calibration_for(plan.target().name, built_in_cpu_calibration());
+    return *curves;
+  }
+
   std::optional<PassCounts> count(const Pass& pass, std::size_t index) {
+    if (pass.kind == PassKind::copy && plan.target().engine == Engine::cuda && !pass.launch) {
+      return PassCounts{.counts = count_copy(pass, detail::geometry_of(plan.target())),
+                        .counted = "the driver's copy, taken as warps of 16-byte vectors in order"};
+    }
     if (!pass.launch) return std::nullopt;
+    if (const auto patched = detail::count_patch(pass, detail::geometry_of(plan.target()))) {
+      return PassCounts{.counts = *patched, .counted = "every exception"};
+    }
     const bool alike = pass.kind <= PassKind::direct && plan.problem().placement == Placement::out_of_place;
     if (alike) {
       return PassCounts{.counts = predict(plan, index), .counted = "one block, which stands for all"};
@@ -254,7 +316,7 @@ const std::optional<PassCounts>& PassCounter::operator()(std::size_t pass) const
 std::optional<double> PassCounter::microseconds(std::size_t pass) const {
   const Pass& of = state_->plan.passes().at(pass);
   if (state_->plan.target().engine != Engine::cuda) {
-    return of.predicted_us ? of.predicted_us : affine_on_cpu_us(state_->plan, of);
+    return of.predicted_us ? of.predicted_us : cpu_us(state_->cpu_curves(), state_->plan, of);
   }
   const std::optional<PassCounts>& counted = (*this)(pass);
   std::optional<double> by_curves = of.predicted_us;
@@ -274,8 +336,9 @@ std::string rates_of(const Plan& plan) {
   if (plan.target().calibration) return plan.target().calibration->source;
   const IndexPlan* const index = plan.index_plan();
   if (index != nullptr) return index->calibration().source;
-  return plan.target().engine == Engine::cuda
-             ? ""
+  return plan.target().engine == Engine::cuda ? ""
+         : plan.target().index_calibration
+             ? plan.target().index_calibration->source
              : calibration_for(plan.target().name, built_in_cpu_calibration())->source;
 }
 

@@ -7,6 +7,7 @@
 #include "faro/plan/plan.hpp"
 #include "plan/box_facts.hpp"
 #include "plan/cpu/cpu_pass.hpp"
+#include "plan/cpu/line_counts_json.hpp"
 #include "plan/facts.hpp"
 #include "plan/form_to_run.hpp"
 #include "plan/gpu/counting.hpp"
@@ -54,6 +55,8 @@ std::string elements_of_array(std::uint64_t needed, std::uint64_t moved) {
   return fmt::format("{} elements of an array of {} or more", moved, needed);
 }
 
+constexpr double kUsPerMs = 1e3;
+
 // What the kernel does to the memories, counted, and the time that this takes by the target's rates.
 struct ViewCounts {
   detail::Counted counted;
@@ -66,7 +69,6 @@ std::optional<ViewCounts> view_counts(const StridedPlan& plan, const Pass& pass)
       *pass.gpu, {.arrays = 1, .array_bytes = longer * plan.element_bytes(), .written = plan.moved_bytes()},
       detail::geometry_of(target));
   if (!counted) return std::nullopt;
-  constexpr double kUsPerMs = 1e3;
   auto ms = detail::solver_of(pass.kind).cost(
       {.pass = pass, .counts = counted->counts, .rates = target.calibration});
   if (ms) *ms /= kUsPerMs;
@@ -126,6 +128,19 @@ void add_view_counts(nlohmann::ordered_json& json, const StridedPlan& plan, cons
                 : nlohmann::ordered_json();
 }
 
+// Of a CPU, by the curve of a copy of as many bytes; nothing where nothing moves.
+std::optional<double> view_us(const StridedPlan& plan, const Pass& pass, const IndexCalibration& curves) {
+  const std::uint64_t moved = plan.moved_bytes() / plan.element_bytes();
+  if (moved == 0) return std::nullopt;
+  const auto us = curves.predict_us(IndexKernel::copy, plan.element_bytes(), moved);
+  if (!us) return std::nullopt;
+  return *us * detail::axes_over_copy({*pass.cpu});
+}
+
+const IndexCalibration& curves_of(const Target& target) {
+  return target.index_calibration ? *target.index_calibration : built_in_cpu_calibration();
+}
+
 // On a CPU boxes are faster than the tiles of an affine map where the caches hold neither array, and most of
 // all where the output begins between lines (docs/notes/axes-experiments.md).
 bool goes_by_boxes(const StridedPlan& plan, const Permutation& permutation) {
@@ -181,14 +196,14 @@ std::string StridedPlan::explain() const {
     text.line("  kernel", pass.team->kernel);
     text.line("  threads", fmt::format("{}{}", pass.team->threads,
                                        pass.team->streamed ? ", written past the caches" : ""));
-    const IndexCalibration& curves =
-        target_.index_calibration ? *target_.index_calibration : built_in_cpu_calibration();
-    const auto copy_us = curves.predict_us(IndexKernel::copy, element_bytes_, moved);
-    if (copy_us && moved > 0) {
-      constexpr double kUsPerMs = 1e3;
+    if (const auto lines = detail::count_lines(pass, nullptr)) {
+      text.line("  lines", detail::lines_text(*lines, pass.bytes_read, pass.bytes_written));
+      text.line("  counted", lines->counted);
+    }
+    const IndexCalibration& curves = curves_of(target_);
+    if (const auto us = view_us(*this, pass, curves)) {
       text.line("  time",
-                fmt::format("{:.4g} ms predicted, by the curves of {}",
-                            *copy_us * detail::axes_over_copy({*pass.cpu}) / kUsPerMs, curves.source));
+                fmt::format("{:.4g} ms predicted, by the curves of {}", *us / kUsPerMs, curves.source));
     }
   }
   return text.take();
@@ -234,6 +249,12 @@ std::string StridedPlan::explain_json() const {
                        {"threads", pass.team->threads},
                        {"streamed", pass.team->streamed},
                        {"thread_bytes", pass.team->thread_bytes}};
+      if (const auto lines = detail::count_lines(pass, nullptr)) {
+        detail::add_lines(shown, *lines, pass.bytes_read, pass.bytes_written);
+      }
+      const IndexCalibration& curves = curves_of(target_);
+      const auto us = view_us(*this, pass, curves);
+      shown["predicted_time"] = us ? Json{{"ms", *us / kUsPerMs}, {"rates", curves.source}} : Json();
     }
     json["passes"].push_back(std::move(shown));
   }

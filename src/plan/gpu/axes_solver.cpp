@@ -137,38 +137,80 @@ std::string axes_words(const GpuPass& pass, const PassWork& /*work*/) {
 // as the registers of a multiprocessor are enough for.
 struct AxesFactors {
   CostFactors operator()(const AxesTurnedKernel& /*kernel*/) const {
-    return {.bytes = 1.13, .load_sectors = 0.1, .store_sectors = 3.2, .parts = 2.9, .blocks = 5800};
+    return {.bytes = 1.123,
+            .load_sectors = 0.077,
+            .store_sectors = 3.27,
+            .parts = 3.56,
+            .blocks = 5380,
+            .clocked = 0.17};
   }
   CostFactors operator()(const AxesPlaneKernel& /*kernel*/) const {
-    return {.bytes = 1.12, .load_lines = 0.144, .blocks = 4070};
+    return {.bytes = 1.055, .load_lines = 0.289, .blocks = 3750, .clocked = 0.035};
   }
+  // Stretches of few rows that begin anywhere are stored in lines that neighbours share.
   CostFactors operator()(const AxesSkinnyKernel& kernel) const {
-    return {.bytes = 1.1, .blocks = 7350, .threads = kernel.shape.unit_bytes <= 2 ? 1024U : 1280U};
+    return {.bytes = 1.035,
+            .load_lines = 0.107,
+            .store_lines = kernel.shape.by_rows ? 5.64 : 0.0,
+            .wavefronts = 0.848,
+            .parts = 5.63,
+            .blocks = 3070,
+            .threads = kernel.shape.unit_bytes <= 2 ? 1024U : 1280U,
+            .clocked = 0.11};
   }
   CostFactors operator()(const AxesWholeKernel& /*kernel*/) const {
-    return {.bytes = 1.11, .shared_requests = 2.91, .wavefronts = 0.49};
+    return {.bytes = 1.07, .shared_requests = 0.7, .wavefronts = 1.03, .clocked = 0.13};
   }
   CostFactors operator()(const AxesLinesKernel& /*kernel*/) const {
-    return {.bytes = 1.1, .store_lines = 0.53, .shared_requests = 5.84, .parts = 3.7, .blocks = 4260};
+    return {.bytes = 1.161,
+            .store_lines = 0.758,
+            .shared_requests = 5.01,
+            .wavefronts = 0.143,
+            .parts = 6.4,
+            .blocks = 3630,
+            .clocked = 0.4};
   }
   CostFactors operator()(const AxesBoxKernel& kernel) const {
     const int unit = kernel.shape.unit_bytes;
     if (!kernel.shape.ragged) {
-      return {.bytes = 1.12,
-              .load_sectors = 0.73,
-              .load_lines = 0.27,
-              .shared_requests = 12.6,
-              .blocks = 1290,
-              .threads = unit == 1 ? 1024U : 1536U};
+      return {.bytes = 1.101,
+              .load_sectors = 0.788,
+              .load_lines = 0.353,
+              .shared_requests = 6.44,
+              .blocks = 2840,
+              .threads = unit == 1 ? 1024U : 1536U,
+              .clocked = 0.23};
     }
-    return {.bytes = 1.16,
-            .store_lines = 0.234,
-            .wavefronts = 0.877,
-            .parts = 6.64,
-            .blocks = 4680,
-            .threads = unit == 1   ? 1024U
-                       : unit == 2 ? 1280U
-                                   : 1536U};
+    // A loop for each width, whose accesses hide differently.
+    switch (unit) {
+      case 1:
+        return {.bytes = 1.22, .wavefronts = 0.915, .parts = 3.84, .threads = 1024, .clocked = 0.354};
+      case 2:
+        return {.bytes = 1.083,
+                .store_lines = 0.324,
+                .shared_requests = 0.349,
+                .wavefronts = 0.695,
+                .parts = 8.18,
+                .blocks = 3330,
+                .threads = 1280,
+                .clocked = 0.164};
+      case 4:
+        return {.bytes = 1.163,
+                .store_lines = 0.166,
+                .shared_requests = 1.63,
+                .wavefronts = 0.236,
+                .blocks = 5430,
+                .threads = 1536,
+                .clocked = 0.208};
+      default:
+        return {.bytes = 1.186,
+                .store_lines = 0.095,
+                .wavefronts = 0.415,
+                .parts = 24.1,
+                .blocks = 2020,
+                .threads = 1536,
+                .clocked = 0.24};
+    }
   }
   template <typename Other>
   CostFactors operator()(const Other& /*rows, which go as they lie*/) const {
@@ -205,18 +247,25 @@ struct OwnCyclesOf {
 
   OwnCycles operator()(const AxesBoxKernel& box) const {
     if (!box.shape.ragged) return {};
+    const int unit = box.shape.unit_bytes;
+    const double cycles_of_byte = unit == 1   ? 0.102
+                                  : unit == 2 ? 0.032
+                                  : unit == 4 ? 0.018
+                                              : 0.052;  // of a block
     return {.processors =
+                cycles_of_byte * of.moved_bytes() / 2 / of.resident_blocks(AxesFactors()(box).threads) +
                 cycles_of_ragged(std::get<kernels::AxesBoxParams>(kernel.params), box.shape.unit_bytes,
                                  of.blocks(), of.resident_blocks(AxesFactors()(box).threads))};
   }
-  // Of parts of vectors, too, which few warps wait for.
+  // Rows, or lines, of a stretch that a block holds all of: the more there are, the shorter are their pieces.
   OwnCycles operator()(const AxesSkinnyKernel& skinny) const {
-    constexpr double cycles_of_part = 13.4;  // where a multiprocessor has 32 warps
-    constexpr double warps_of_block = kernels::kAxesSkinnyThreads / 32.0;
-    const double resident = of.resident_blocks(AxesFactors()(skinny).threads);
-    return {.processors = cycles_at_cuts(std::get<kernels::AxesLinesParams>(kernel.params),
-                                         skinny.shape.unit_bytes, 791, of.blocks() / resident) +
-                          cycles_of_part * of.parts() * 32 / (resident * warps_of_block)};
+    constexpr double cycles_of_row = 34.9;
+    const auto& params = std::get<kernels::AxesLinesParams>(kernel.params);
+    const double blocks = of.blocks() / of.resident_blocks(AxesFactors()(skinny).threads);
+    const std::uint32_t rows =
+        params.form == kernels::AxesLinesForm::few_rows ? params.rows : params.tile_columns;
+    return {.processors =
+                cycles_at_cuts(params, skinny.shape.unit_bytes, 463, blocks) + cycles_of_row * rows * blocks};
   }
   OwnCycles operator()(const AxesLinesKernel& lines) const {
     const double resident = of.resident_blocks(AxesFactors()(lines).threads);

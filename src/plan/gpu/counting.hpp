@@ -53,4 +53,7 @@ std::optional<Counted> count_blocks(const GpuPass& pass, const CountedArrays& ar
                                     const machine::MemoryGeometry& geometry, const PassTables& tables = {},
                                     Blocks which = Blocks::sampled);
 
+/// Of exceptions to a map, every warp of all arrays; nothing for other passes.
+std::optional<machine::AccessCounts> count_patch(const Pass& pass, const machine::MemoryGeometry& geometry);
+
 }  // namespace faro::detail

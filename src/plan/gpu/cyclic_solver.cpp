@@ -37,10 +37,16 @@ std::optional<double> cyclic_cost(const CountedPass& of) {
     const auto& params = std::get<kernels::CyclicWholeParams>(first.params);
     return exchanged_cost(of, whole->unit_bytes, is_short(params, whole->as));
   }
-  const auto moved = cost_us(of, {.bytes = 1.02});
   const auto* const kernel = std::get_if<CyclicKernel>(&of.pass.gpu->kernels.front().id);
-  if (!moved || kernel == nullptr || !kernel->reversed || !kernel->several_units) return moved;
-  const auto units = cost_us(of, {.bytes = 0, .requests = kernel->unit_bytes < 4 ? 31.7 : 24.4});
+  if (kernel == nullptr) return cost_us(of, {.bytes = 1.02});
+  // Cycles of a warp for a kilobyte, read and written: of narrow units it has more to shift or to reverse.
+  constexpr double kilobyte = 1024;
+  const bool narrow = kernel->unit_bytes < 4;
+  const double cycles = !narrow ? 49 : kernel->reversed ? 54 : 65.5;
+  const auto moved =
+      overlapped_us(of, {.bytes = 1.003, .clocked = 0}, {.processors = cycles * of.moved_bytes() / kilobyte});
+  if (!moved || !kernel->reversed || !kernel->several_units) return moved;
+  const auto units = cost_us(of, {.bytes = 0, .requests = narrow ? 31.7 : 24.4});
   return std::max(*moved, *units);
 }
 

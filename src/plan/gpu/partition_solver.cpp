@@ -197,30 +197,27 @@ bool is_of_partition(PassKind kind) {
          kind == PassKind::pick;
 }
 
-// Chunks that leave a multiprocessor one block take longer: nothing is loaded while that stores. The ends of
-// runs are sectors that are read or written in part.
+// Chunks that need more than half of a multiprocessor's shared memory load nothing while they store. Fitted
+// to drawn partitions and rows, columns and rows of an H100 and an H200
+// (docs/notes/prediction-experiments.md); elements of several narrow units, whose accesses are many, are
+// bound by instructions.
 std::optional<double> partition_cost(const CountedPass& of) {
   constexpr std::uint64_t kHalf = std::uint64_t{114} << 10;  // of a multiprocessor's shared memory
+  constexpr double kClocked = 0.19;
   const bool alone = of.pass.launch && of.pass.launch->shared_bytes > kHalf;
   const auto* const chunk = std::get_if<ChunkKernel>(&of.pass.gpu->kernels.front().id);
   if (chunk != nullptr && chunk->place == ChunkPlace::in_global)
-    return cost_us(of, {.bytes = kInGlobalBytes});
-  CostFactors factors;
+    return overlapped_us(of, {.bytes = 1.016, .clocked = 0});
+  const double bytes = alone ? 1.228 : 1.08;
   switch (of.pass.kind) {
     case PassKind::spread:
-      factors = {.bytes = alone ? 1.317 : 1.048, .store_sectors = 2.378};
-      break;
+      return overlapped_us(of,
+                           {.bytes = bytes, .store_sectors = 1.23, .requests = 6.51, .clocked = kClocked});
     case PassKind::collect:
-      factors = {.bytes = alone ? 1.238 : 1.058, .load_sectors = 1.791};
-      break;
-    case PassKind::place:
-      factors = {.bytes = alone ? 1.09 : 0.766, .wavefronts = 1.399};
-      break;
+      return overlapped_us(of, {.bytes = bytes, .load_sectors = 1.23, .requests = 6.51, .clocked = kClocked});
     default:
-      factors = {.bytes = alone ? 1.263 : 1.013, .wavefronts = 0.425};
-      break;
+      return overlapped_us(of, {.bytes = bytes, .requests = alone ? 0.35 : 10.5, .clocked = kClocked});
   }
-  return cost_us(of, factors);
 }
 
 }  // namespace

@@ -15,8 +15,9 @@
 //
 //     (memory^6 + multiprocessors^6)^(1/6)                       12% more where they are equal
 //
-// and a part of device memory's time, `clocked`, goes by the clock, at an H200's rate of a copy: on an H100,
-// which copies at seven tenths of that, these kernels lose less of it.
+// (of kernels whose threads wait for one load after another, by a lower power: `power`), and a part of device
+// memory's time, `clocked`, goes by the clock, at an H200's rate of a copy: on an H100, which copies at seven
+// tenths of that, these kernels lose less of it.
 //
 // Sectors beyond the bytes are those that neighbours ask for again, from a cache, or write in part; lines
 // beyond them tell of rows that begin anywhere. Each kernel has its own factors, fitted to measurements on an
@@ -97,11 +98,8 @@ struct CostFactors {
   double blocks = 0;
   std::uint64_t threads = 1024;  // that a multiprocessor's registers are enough for: 64 each
   double clocked = 0.25;         // of device memory's time, what goes by the clock (overlapped_us)
+  double power = 6;              // of overlapped_us: the higher, the more hides behind the longer of both
 };
-
-/// The factor of bytes of passes that move elements of some sectors where they lie, by a list, without shared
-/// memory.
-inline constexpr double kInGlobalBytes = 1.2;
 
 /// Bytes that a count of `unit`s stands for, beyond `bytes`.
 inline double beyond(std::uint64_t count, double unit, double bytes) {
@@ -161,7 +159,6 @@ struct OwnCycles {
 inline std::optional<double> overlapped_us(const CountedPass& of, const CostFactors& factors,
                                            const OwnCycles& own = {}) {
   if (!has_rates(of.rates)) return std::nullopt;
-  constexpr double power = 6;
   constexpr double bytes_a_cycle = 16.3;
   constexpr double bytes_per_us = 1e3;
   const double cycles_per_us = of.rates->shared_wavefronts_per_us;
@@ -170,9 +167,9 @@ inline std::optional<double> overlapped_us(const CountedPass& of, const CostFact
       (memory_us(of, factors) + own.alone / cycles_per_us) * (1 - factors.clocked + factors.clocked * share);
   const double processors = processors_us(of, factors) + own.processors / cycles_per_us;
   const double longer = std::max({memory, processors, 1e-9});
-  return launches_us(of) +
-         longer *
-             std::pow(std::pow(memory / longer, power) + std::pow(processors / longer, power), 1 / power);
+  return launches_us(of) + longer * std::pow(std::pow(memory / longer, factors.power) +
+                                                 std::pow(processors / longer, factors.power),
+                                             1 / factors.power);
 }
 
 }  // namespace faro::detail

@@ -2,6 +2,7 @@
 // not fit it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "plan/facts.hpp"
@@ -41,18 +42,23 @@ IndexForm window_form(const IndexWork& work, const IndexCandidate& /*candidate*/
 }
 
 // Margins are read twice, the second time from a cache. Large windows leave a multiprocessor few warps, which
-// wait for shared memory; units that are stored one by one look up a shift each.
+// wait for shared memory; and a unit that is stored by itself waits for its shift, then for its place. Fitted
+// to 34 drawn windows on an H100 and an H200 (docs/notes/prediction-experiments.md).
 std::optional<double> window_cost(const CountedPass& of) {
-  constexpr double cycles_of_request = 6.98;  // of shared memory, where a multiprocessor has 32 warps
-  constexpr double cycles_of_unit = 4.91;
+  constexpr double cycles_waited = 1.74;  // for a wavefront, where a multiprocessor has 32 warps
+  constexpr double cycles_of_unit = 28.4;
   constexpr double warps_of_block = kernels::kWindowThreads / 32.0;
-  constexpr CostFactors factors{.bytes = 1.08, .wavefronts = 3.81, .threads = 2048};
+  constexpr double warp_bytes = 512;
+  constexpr CostFactors factors{
+      .bytes = 1.047, .wavefronts = 2.05, .threads = 2048, .clocked = 0.137, .power = 3};
   const auto& kernel = std::get<WindowKernel>(of.pass.gpu->kernels.front().id);
   const double warps = of.resident_blocks(factors.threads) * warps_of_block;
-  const double units = kernel.backwards || kernel.vectors ? 0 : of.requests();
+  const double units = kernel.backwards
+                           ? 0
+                           : std::max(0.0, static_cast<double>(of.counts.global_stores.requests) -
+                                               static_cast<double>(of.pass.bytes_written) / warp_bytes);
   return overlapped_us(
-      of, factors,
-      {.processors = cycles_of_request * of.shared_requests() * 32 / warps + cycles_of_unit * units});
+      of, factors, {.processors = (cycles_waited * of.wavefronts() + cycles_of_unit * units) * 32 / warps});
 }
 
 }  // namespace
