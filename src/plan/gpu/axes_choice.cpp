@@ -56,6 +56,7 @@ std::optional<AxesLines::Variant> lines_variant(const layout::UnitAxes& axes, st
   options.turned = as.turned;
   options.skinny = as.skinny;
   options.skinny_bytes = as.skinny_bytes;
+  options.few_vectors = as.few_vectors;
   auto choice = kernels::make_axes_lines(axes, static_cast<int>(unit), options);
   if (!choice) return std::nullopt;
   choice->params.in = {.begin = 0, .end = axes.count() * unit};

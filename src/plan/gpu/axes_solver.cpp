@@ -142,6 +142,7 @@ struct AxesFactors {
     return {.bytes = 1.12, .load_lines = 0.144, .blocks = 4070};
   }
   CostFactors operator()(const AxesSkinnyKernel& kernel) const {
+    if (kernel.shape.few > 0) return {.bytes = 1.1};
     return {.bytes = 1.1, .blocks = 7350, .threads = kernel.shape.unit_bytes <= 2 ? 1024U : 1280U};
   }
   CostFactors operator()(const AxesWholeKernel& /*kernel*/) const {
@@ -210,6 +211,7 @@ struct OwnCyclesOf {
   }
   // Of parts of vectors, too, which few warps wait for.
   OwnCycles operator()(const AxesSkinnyKernel& skinny) const {
+    if (skinny.shape.few > 0) return {};
     constexpr double cycles_of_part = 13.4;  // where a multiprocessor has 32 warps
     constexpr double warps_of_block = kernels::kAxesSkinnyThreads / 32.0;
     const double resident = of.resident_blocks(AxesFactors()(skinny).threads);
