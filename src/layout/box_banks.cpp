@@ -217,7 +217,7 @@ bool place_box(StridedBox& box, std::uint32_t most_words, std::uint32_t grain) {
   const BankSample sample(box);
   std::vector<std::uint32_t> pads(box.parts.size(), 0);
   // What vectors of ragged rows reach past the last, and begin after the first.
-  const std::uint32_t over = box.ragged ? 2 * grain : 0;
+  const std::uint32_t over = box.ragged ? 3 * grain : 0;
   if (most_words < over) return false;
   most_words -= over;
   const std::uint32_t plain = place_parts(box.parts, pads);
@@ -245,7 +245,7 @@ bool place_box(StridedBox& box, std::uint32_t most_words, std::uint32_t grain) {
     }
   }
   box.shared_words = place_parts(box.parts, pads) + over;
-  if (box.ragged) box.shared_words = (box.shared_words + grain - 1) / grain * grain;
+  if (box.ragged) box.shared_words = (box.shared_words + 2 * grain - 1) / (2 * grain) * (2 * grain);
   if (box.shared_words + box.halo_words() > most_words + over) return false;
   box.congestion = static_cast<double>(best) / static_cast<double>(least);
   return true;

@@ -483,7 +483,7 @@ std::uint32_t StridedBox::halo_words() const {
     most = std::max(most, place);
   }
   const auto vector = static_cast<std::uint32_t>(in.vector);
-  return (most + in.units + 3 * vector) / vector * vector;
+  return (most + in.units + 4 * vector) / vector * vector;
 }
 
 std::uint32_t StridedBox::grain() const { return static_cast<std::uint32_t>(in.vector / words); }
