@@ -103,9 +103,9 @@ std::uint64_t shorter_side(const layout::UnitAxes& axes) {
   return std::min(rows, columns);
 }
 
-// Rows of a few hundred bytes: boxes have longer runs, of several of them.
+// Rows of a few hundred bytes: boxes have longer runs, of several of them (docs/notes/axes-experiments.md).
 bool rows_are_short(const layout::UnitAxes& wide, std::uint64_t wide_unit) {
-  constexpr std::uint64_t most_bytes = 256;
+  constexpr std::uint64_t most_bytes = 384;
   return wide_unit == kAxesVector && wide.shape.back() * wide_unit <= most_bytes;
 }
 
