@@ -44,6 +44,11 @@ inline constexpr int kRaggedSector = 32;
 constexpr std::uint32_t ragged_grain(int unit_bytes) {
   return static_cast<std::uint32_t>(kRaggedSector / unit_bytes);
 }
+/// Rows begin as many units past a multiple of these in shared memory as in the input: a sector's, of bytes a
+/// vector's.
+constexpr std::uint32_t ragged_residues(int unit_bytes) {
+  return unit_bytes == 1 ? std::uint32_t{kMovedBytes} : ragged_grain(unit_bytes);
+}
 /// Entries of the list of places, of a run and the halo: vectors begin before a run and end after it.
 constexpr std::uint32_t ragged_list(int unit_bytes, std::uint32_t units) {
   return units + ragged_grain(unit_bytes) + static_cast<std::uint32_t>(kMovedBytes / unit_bytes);
@@ -122,9 +127,9 @@ constexpr void list_places(Memory& memory, const AxesBoxParams& p, const RaggedB
   constexpr std::uint32_t lead = ragged_grain(shape.unit_bytes);
   const std::uint32_t units = box.cut(p.out.slots_step, p.out.slots_cut);
   const std::uint32_t listed = units + (box.tail() ? p.halo : 0);
-  const std::uint32_t base_place = static_cast<std::uint32_t>(box.in) % ragged_grain(shape.unit_bytes);
+  const std::uint32_t base_place = static_cast<std::uint32_t>(box.in) % ragged_residues(shape.unit_bytes);
   const std::uint32_t halo_place =
-      p.halo_place + static_cast<std::uint32_t>(box.next_in) % ragged_grain(shape.unit_bytes);
+      p.halo_place + static_cast<std::uint32_t>(box.next_in) % ragged_residues(shape.unit_bytes);
   const std::uint32_t entries = ragged_list(shape.unit_bytes, p.out.units + p.halo);
   FARO_NO_UNROLL
   for (std::uint32_t j = thread; j < entries; j += kBoxThreads) {
@@ -168,9 +173,9 @@ constexpr void load_ragged_rows(Memory& memory, const AxesBoxParams& p, const Ra
   std::uint32_t slot = thread;
   const std::uint32_t group = p.in.slots.divide(slot);
   if (group >= p.in.groups) return;
-  const std::uint32_t base_place = static_cast<std::uint32_t>(box.in) % ragged_grain(shape.unit_bytes);
+  const std::uint32_t base_place = static_cast<std::uint32_t>(box.in) % ragged_residues(shape.unit_bytes);
   const std::uint32_t halo_place =
-      p.halo_place + static_cast<std::uint32_t>(box.next_in) % ragged_grain(shape.unit_bytes);
+      p.halo_place + static_cast<std::uint32_t>(box.next_in) % ragged_residues(shape.unit_bytes);
   const std::uint32_t units = box.cut(p.in.slots_step, p.in.slots_cut);
   const std::uint32_t own = box.cut(p.in.rows_step, p.in.rows_cut);
   const std::uint32_t rows = own + (box.tail() ? p.halo_rows : 0);

@@ -183,12 +183,14 @@ std::uint32_t place_parts(std::vector<BoxPart>& parts, const std::vector<std::ui
   return next;
 }
 
-// The same box with rows at sectors of shared memory; nothing where they do not begin at the input's, or its
-// vectors are no longer than a thread's.
+// The same box with rows at sectors of shared memory; nothing where they do not begin at the input's, are not
+// read by vectors, or are not written by sectors. Nor for bytes, and for what is read by less than 4 bytes:
+// the turns cost more than is saved (docs/notes/axes-experiments.md).
 std::optional<StridedBox> at_sectors(const StridedBox& box) {
   const auto unit = static_cast<std::uint64_t>(box.unit_bytes);
-  if (box.ragged || box.in.run.empty() || box.in.vector * box.unit_bytes != static_cast<int>(kBoxVector) ||
-      box.in.alignment * unit % kBoxSector != 0)
+  if (box.ragged || box.unit_bytes == 1 || box.word_bytes() < 4 || box.in.run.empty() ||
+      box.in.vector * box.unit_bytes != static_cast<int>(kBoxVector) ||
+      box.in.alignment * unit % kBoxSector != 0 || box.out.units * unit % kBoxSector != 0)
     return std::nullopt;
   StridedBox result = box;
   const auto words = static_cast<std::int64_t>(box.words);

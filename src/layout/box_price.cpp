@@ -115,6 +115,10 @@ void price(const BoxSearch& search, StridedBox& box) {
     // lanes are idle. What vectors cost that are not whole counts more than the lanes.
     constexpr double small_share = 0.25;
     const double small = small_share * best;
+    // Rows that share sectors with the next, which other lanes write.
+    constexpr double shared_rows = 0.3;
+    if (box.near > 1 && box.out.units < box.out.contiguous && search.bytes(box.out.units) % kBoxSector != 0)
+      cost += shared_rows;
     cost += 0.04 * (in_access + out_access - 2) + 0.005 * (in_access / in_lanes + out_access / out_lanes);
     cost += box_bytes > small ? 0.0285 * std::log2(box_bytes / small) : 0.65 * (small / box_bytes - 1);
   }

@@ -121,7 +121,9 @@ void make_ragged_parts(StridedBox& box) {
   for (const int axis : box.in.run) {
     if (box.extent[at(axis)] > 1) box.parts.push_back({.axis = axis, .extent = box.extent[at(axis)]});
   }
-  const std::uint32_t sector = kBoxSector / static_cast<std::uint32_t>(box.unit_bytes);
+  // As kernels::ragged_residues().
+  const std::uint32_t sector =
+      box.unit_bytes == 1 ? kBoxVector : kBoxSector / static_cast<std::uint32_t>(box.unit_bytes);
   std::uint32_t gap = 2 * (vector - 1);
   const auto push = [&](int axis, std::uint32_t extent, std::uint32_t step) {
     if (extent == 1) return;
