@@ -16,7 +16,7 @@
 #include "bench/arguments.hpp"
 #include "engines/cpu.hpp"
 #include "faro/error.hpp"
-#include "faro/modular.hpp"
+#include "faro/faro.hpp"
 #include "faro/rows.hpp"
 #include "faro_build_info.hpp"
 #include "io/buffer.hpp"

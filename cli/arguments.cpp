@@ -126,7 +126,7 @@ std::vector<std::uint64_t> parse_shape(const std::string& text) {
     const auto extent = read_number(std::string_view(text).substr(begin, end - begin));
     if (!extent || *extent > std::uint64_t{1} << 62) {
       fail(ErrorCode::value, "read SHAPE", "`" + text + "`",
-           "sizes joined by x: 1024x1024, 2^20, 4096, or () for a scalar");
+           "sizes up to 2^62 joined by x: 1024x1024, 2^20, 4096, or () for a scalar");
     }
     shape.push_back(*extent);
     begin = end + 1;

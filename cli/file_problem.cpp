@@ -75,7 +75,11 @@ std::optional<std::string> axis_of_flip(const PermuteOptions& options, const Sha
       std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (!is_number) return std::nullopt;
   const std::uint64_t value = std::stoull(digits);
-  if (number != digits) return value >= 1 && value <= shape.size() ? std::optional(number) : std::nullopt;
+  if (number != digits) {
+    if (value >= 1 && value <= shape.size()) return number;
+    fail(ErrorCode::value, permuting(options), "flip(" + number + ") of shape " + shape_text(shape),
+         fmt::format("an axis from -{} to {}, or the number of elements", shape.size(), shape.size() - 1));
+  }
   const bool is_count = value == product(shape, 0, shape.size()) || value == shape.front();
   return value < shape.size() && !is_count ? std::optional(number) : std::nullopt;
 }
@@ -176,7 +180,7 @@ FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& he
   }
   Division division = division_asked_for(options, header);
   const Direction direction = options.index.direction(options.spec);
-  const bool is_empty = division.batch == 0;
+  const bool is_empty = division.batch == 0 && !division.axis;  // along an axis its length is known
   faro::detail::NotedPermutation read =
       parsed_spec(options, is_empty ? std::nullopt : std::optional(division.array_shape()), direction);
   ParsedPermutation& parsed = read.parsed;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/arguments.hpp"
-#include "faro/network/plan.hpp"
+#include "faro/network/network.hpp"
 
 namespace faro::cli {
 

@@ -66,7 +66,8 @@ void require_streamable(const PermuteOptions& options) {
                    {"--json", options.common.json && options.out == kStream},
                    {"--engine cuda", options.common.plan_options(1).engine == Engine::cuda}});
   if (!option.empty())
-    fail(ErrorCode::unsupported, stream_operation(options), option + " with `-`", "files, or neither");
+    fail(ErrorCode::unsupported, stream_operation(options), option + " with `-`",
+         "files with that option, or `-` without it");
   if (options.out == kStream && isatty(STDOUT_FILENO) == 1)
     fail(ErrorCode::value, stream_operation(options), "a terminal as OUT", "a pipe or a file");
 }

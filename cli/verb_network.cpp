@@ -14,7 +14,7 @@
 #include "cli/verbs.hpp"
 #include "engines/cpu.hpp"
 #include "faro/engines/cuda.hpp"
-#include "faro/network/plan.hpp"
+#include "faro/network/network.hpp"
 #include "faro/network/program.hpp"
 #include "io/npy.hpp"
 #include "network/cpu_passes.hpp"

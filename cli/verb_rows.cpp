@@ -261,33 +261,42 @@ void move_rows(const RowsAsked& asked, const ExecutableRows& plan, std::span<con
   swap_bytes(out, width);
 }
 
+std::uint64_t bytes_moved(const RowsAsked& asked) {
+  return row_numbers(asked.move).count * asked.layout.row_bytes * asked.layout.outer;
+}
+
+Json plan_json(const RowsOptions& options, const RowsAsked& asked, const PlannedRows& planned) {
+  const RowPlan& plan = planned.plan.plan();
+  Json json = new_json();
+  json["move"] = name(asked.move);
+  json["index"] = options.index;
+  json["in"] = options.in;
+  json["out"] = options.out;
+  json["axis"] = asked.axis;
+  json["shape"] = asked.shape;
+  json["entries"] = row_numbers(asked.move).count;
+  json["absent"] = planned.census.absent;
+  json["runs"] = planned.census.runs;
+  json["rows"] = numbered_rows(asked.move);
+  json["row_bytes"] = asked.layout.row_bytes;
+  json["arrays"] = asked.layout.outer;
+  json["bytes"] = bytes_moved(asked);
+  json["way"] = name(plan.way());
+  json["reason"] = plan.reason();
+  json["workspace_bytes"] = plan.workspace_bytes();
+  json["engine"] = name(plan.target().engine);
+  json["device"] = plan.target().name;
+  return json;
+}
+
 void report_rows(const RowsOptions& options, const RowsAsked& asked, const PlannedRows& planned,
                  double milliseconds, double total_ms) {
   const RowPlan& plan = planned.plan.plan();
   const RowCensus& census = planned.census;
   const std::uint64_t count = row_numbers(asked.move).count;
-  const std::uint64_t moved = count * asked.layout.row_bytes * asked.layout.outer;
-  const double rate = gb_per_s(moved, milliseconds);
+  const double rate = gb_per_s(bytes_moved(asked), milliseconds);
   if (options.common.json) {
-    Json json = new_json();
-    json["move"] = name(asked.move);
-    json["index"] = options.index;
-    json["in"] = options.in;
-    json["out"] = options.out;
-    json["axis"] = asked.axis;
-    json["shape"] = asked.shape;
-    json["entries"] = count;
-    json["absent"] = census.absent;
-    json["runs"] = census.runs;
-    json["rows"] = numbered_rows(asked.move);
-    json["row_bytes"] = asked.layout.row_bytes;
-    json["arrays"] = asked.layout.outer;
-    json["bytes"] = moved;
-    json["way"] = name(plan.way());
-    json["reason"] = plan.reason();
-    json["workspace_bytes"] = plan.workspace_bytes();
-    json["engine"] = name(plan.target().engine);
-    json["device"] = plan.target().name;
+    Json json = plan_json(options, asked, planned);
     json["ms"] = milliseconds;
     json["gb_per_s"] = rate;
     return print(json);
@@ -360,6 +369,7 @@ void run_verb(const RowsOptions& options) {
   const PlannedRows planned = planned_rows(options, asked, common);
   if (options.explain) {
     progress.end();
+    if (options.common.json) return print(plan_json(options, asked, planned));
     return print(planned.plan.explain());
   }
   progress.step("reserving");

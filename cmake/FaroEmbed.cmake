@@ -1,6 +1,6 @@
 # embedded_headers.hpp: kernel headers as strings, for the run-time compiler. Written when CMake runs, and again when one
 # of them changes.
-set(faro_embedded faro/device/memory.hpp faro/device/packet.hpp faro/require_cxx20.hpp kernels/affine_tile.hpp
+set(faro_embedded faro/device/memory.hpp faro/require_cxx20.hpp kernels/affine_tile.hpp
   faro/kernels/affine_tile_index.hpp kernels/network_operators.hpp kernels/network_tile.hpp)
 
 function(faro_embed_headers target)

@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "faro/plan/problem.hpp"
+#include "faro/plan/plan.hpp"
 
 namespace faro {
 

@@ -45,6 +45,16 @@ class AxesCli : public CommandTest {
   }
 };
 
+// Arrays without elements have axes, too.
+TEST_F(AxesCli, AlongAnAxisOfAnEmptyArray) {
+  ASSERT_EQ(run("new 0x3 u4 empty.npy").status, 0);
+  EXPECT_TRUE(permuted("'flip(1)'", "empty.npy", "(0, 3)").empty());
+  EXPECT_TRUE(permuted("flip --axis 1", "empty.npy", "(0, 3)").empty());
+  EXPECT_TRUE(permuted("'roll(1)' --axis -1", "empty.npy", "(0, 3)").empty());
+  EXPECT_TRUE(permuted("transpose", "empty.npy", "(3, 0)").empty());
+  expect_refused("'flip(-3)' empty.npy out2.npy", "got flip(-3) of shape 0x3, wanted an axis from -2 to 1");
+}
+
 TEST_F(AxesCli, Patterns) {
   ASSERT_EQ(run("new 2x3x4x5 u4 t.npy").status, 0);
   const auto named = permuted("'b s h d -> b h s d'", "t.npy", "(2, 4, 3, 5)");

@@ -270,6 +270,14 @@ TEST_F(RowsCli, TellsWhatWasDone) {
     collect_keys(Json::parse(result.out), "", keys);
     EXPECT_EQ(keys, documented.at(section)) << arguments;
   }
+  fs::remove(directory_ / "out.npy");
+  const Result planned = run("take from.npy a.npy out.npy --fill 0 --explain --json");
+  std::set<std::string> keys;
+  collect_keys(Json::parse(planned.out), "", keys);
+  std::set<std::string> wanted = documented.at("take, put, add");
+  for (const char* const timed : {"ms", "gb_per_s"}) wanted.erase(timed);
+  EXPECT_EQ(keys, wanted);
+  EXPECT_FALSE(fs::exists(directory_ / "out.npy"));
 }
 
 }  // namespace cli_rows_test

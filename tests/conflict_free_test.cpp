@@ -9,8 +9,8 @@
 #include <set>
 
 #include "engine_support.hpp"
+#include "faro/device/conflict_free.hpp"
 #include "faro/error.hpp"
-#include "faro/schedule/shared_schedule.hpp"
 #include "machine/congestion.hpp"
 #include "refusal.hpp"
 #include "shared_schedule_support.hpp"

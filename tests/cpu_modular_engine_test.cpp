@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/modular.hpp"
+#include "faro/faro.hpp"
 #include "refusal.hpp"
 
 namespace cpu_modular_engine_test {

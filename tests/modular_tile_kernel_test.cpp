@@ -12,7 +12,7 @@
 
 #include "block_emulator.hpp"
 #include "faro/f2/matrix.hpp"
-#include "faro/modular.hpp"
+#include "faro/faro.hpp"
 #include "kernels/evaluation_order.hpp"
 #include "kernels/modular_launch.hpp"
 

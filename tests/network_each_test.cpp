@@ -9,7 +9,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "faro/network/plan.hpp"
+#include "faro/network/network.hpp"
 #include "faro/network/program.hpp"
 #include "network/elementwise.hpp"
 #include "network/rewrite.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/network/plan.hpp"
+#include "faro/network/network.hpp"
 #include "faro/network/program.hpp"
 #include "faro/permutation/affine.hpp"
 #include "kernels/affine_tile.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/network/plan.hpp"
+#include "faro/network/network.hpp"
 #include "faro/network/program.hpp"
 #include "network/text.hpp"
 #include "random_matrix.hpp"

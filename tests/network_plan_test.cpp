@@ -9,7 +9,7 @@
 
 #include "faro/error.hpp"
 #include "faro/f2/matrix.hpp"
-#include "faro/network/plan.hpp"
+#include "faro/network/network.hpp"
 #include "network_plan_support.hpp"
 
 namespace faro::network {

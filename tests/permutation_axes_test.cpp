@@ -144,6 +144,16 @@ TEST(Axes, Refusals) {
   EXPECT_THAT(refusal_of([&] { maps::transpose_any((std::uint64_t{1} << 40) + 1, 1); }), HasSubstr("2^40"));
 }
 
+TEST(Axes, AreCountedFromZero) {
+  for (const char* const text : {"axes(-1 0)", "axes(2 3; -1 0)", "axes(2 3; 1 -2)"}) {
+    ParseOptions options;
+    options.shape = {2, 3};
+    EXPECT_THAT(refusal_of([&] { static_cast<void>(parse_permutation(text, options)); }),
+                HasSubstr("an axis counted from 0"))
+        << text;
+  }
+}
+
 TEST(Cyclic, WorkedExamples) {
   EXPECT_THAT(targets(maps::roll(5, 2)), ElementsAre(2, 3, 4, 0, 1));
   EXPECT_THAT(targets(maps::roll(5, -1)), ElementsAre(4, 0, 1, 2, 3));

@@ -152,11 +152,12 @@ TEST(Modular, IndexMapsOfTransforms) {
 }
 
 TEST(Modular, RefusesWhatIsNoUnit) {
-  for (const auto& [text, part] : {std::pair("multiply(10, 4)", "greatest common divisor is 2"),
-                                   std::pair("multiply(10, 0)", "greatest common divisor is 10"),
-                                   std::pair("affine_mod(9, -6, 1)", "greatest common divisor is 3"),
-                                   std::pair("multiply(0, 1)", "0 elements"),
-                                   std::pair("multiply(2^41, 1)", "2199023255552 elements")}) {
+  for (const auto& [text, part] :
+       {std::pair("multiply(10, 4)", "multiply: got factor 4 modulo 10, whose greatest common divisor is 2"),
+        std::pair("multiply(10, 0)", "greatest common divisor is 10"),
+        std::pair("affine_mod(9, -6, 1)", "greatest common divisor is 3"),
+        std::pair("multiply(0, 1)", "0 elements"),
+        std::pair("multiply(2^41, 1)", "2199023255552 elements")}) {
     const std::string message =
         test::message_of(ErrorCode::value, [text = text] { parse_permutation(text); });
     EXPECT_NE(message.find(part), std::string::npos) << message;

@@ -196,6 +196,31 @@ TEST(FormToRun, FlipsAndQuarterTurnsAreAffine) {
   }
 }
 
+// What is no affine map has one plan however it is written, too.
+TEST(FormToRun, OnePlanForOnePermutation) {
+  const auto same = [](const Permutation& given, const Permutation& form) {
+    for (const std::uint64_t width : {1U, 4U, 12U}) {
+      for (const Target& target : {host(), gpu()}) {
+        SCOPED_TRACE(to_text(given) + ", " + std::to_string(width) + " bytes, " + name(target.engine));
+        const Plan plan({.permutation = given, .element_bytes = width, .batch = 3}, target);
+        const Plan other({.permutation = form, .element_bytes = width, .batch = 3}, target);
+        EXPECT_EQ(plan.explain(), other.explain());
+        EXPECT_EQ(plan.explain_json(), other.explain_json());
+      }
+    }
+  };
+  const Permutation stays = maps::roll(1000, 0);
+  same(Axes({10, 100}, {0, 1}), stays);
+  same(Axes({10, 1, 100}, {1, 0, 2}), stays);
+  same(maps::multiply(1000, 1), stays);
+  same(maps::affine_mod(1000, 1, -7), maps::roll(1000, 993));
+  same(maps::multiply(1000, -1), Cyclic{.count = 1000, .shift = 0, .reversed = true});
+  same(maps::affine_mod(1000, 999, 999), maps::flip(1000));
+  const Plan plan({.permutation = stays, .element_bytes = 4}, gpu());
+  ASSERT_EQ(plan.passes().size(), 1U);
+  EXPECT_EQ(plan.passes().front().kind, PassKind::copy);
+}
+
 // Rows that stay whole and planes with two long sides have kernels of their own on a GPU; on a CPU boxes are
 // faster where the caches do not hold the arrays.
 TEST(FormToRun, RowsAndPlanesStayAxesOnAGpu) {

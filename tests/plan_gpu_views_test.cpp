@@ -225,7 +225,22 @@ TEST(GpuViews, PlansSayTheirKernel) {
   const StridedPlan small(parse_strided("strided(30 50; 1 30; 51 1)"), 4, target);
   EXPECT_NE(small.explain().find("axes, one by one"), std::string::npos) << small.explain();
   EXPECT_NE(plan.explain_json().find("\"launch\""), std::string::npos);
+  EXPECT_NE(plan.explain_json().find("\"sectors\": "), std::string::npos);
+  EXPECT_NE(plan.explain_json().find("\"predicted_time\": {"), std::string::npos);
   EXPECT_THROW(StridedPlan(parse_strided("strided(2 2; 36028797018963967 1; 2 1)"), 4, target), Error);
+}
+
+// Shared memory is spoken of where a kernel has it, and arrays as they are.
+TEST(GpuViews, PlansSayWhatIsTrue) {
+  const Target target = cuda::target_of_capability(9, 0);
+  const std::string rows = StridedPlan(parse_strided("strided(5 800; 0 1; 800 1)"), 4, target).explain();
+  EXPECT_NE(rows.find("reads 4000 elements of an array of 800 or more"), std::string::npos) << rows;
+  EXPECT_NE(rows.find("writes an array of 4000 elements"), std::string::npos) << rows;
+  EXPECT_EQ(rows.find("through shared memory"), std::string::npos) << rows;
+  EXPECT_EQ(rows.find("to shared"), std::string::npos) << rows;
+  const std::string boxes = StridedPlan(parse_strided("strided(300 500; 1 300; 512 1)"), 4, target).explain();
+  EXPECT_NE(boxes.find("through shared memory"), std::string::npos) << boxes;
+  EXPECT_NE(boxes.find("to shared"), std::string::npos) << boxes;
 }
 
 }  // namespace plan_gpu_views_test

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "faro/engines/cuda.hpp"
-#include "faro/network/plan.hpp"
+#include "faro/network/network.hpp"
 #include "faro/network/program.hpp"
 #include "faro/permutation/indexed.hpp"
 #include "faro/permutation/permutation.hpp"

@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
+#include "faro/device/conflict_free.hpp"
 #include "faro/error.hpp"
-#include "faro/schedule/shared_schedule.hpp"
 #include "kernels/shared_permutation.hpp"
 #include "kernels/shared_permutation_params.hpp"
 #include "machine/counting_memory.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/swizzle/interpret.hpp"
+#include "faro/swizzle/program.hpp"
 #include "machine/trace.hpp"
 #include "swizzle/executor.hpp"
 

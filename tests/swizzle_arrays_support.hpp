@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "faro/swizzle/interpret.hpp"
+#include "faro/swizzle/program.hpp"
 #include "swizzle_kernels_support.hpp"
 
 namespace faro::testing {

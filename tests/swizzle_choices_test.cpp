@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/swizzle/interpret.hpp"
+#include "faro/swizzle/program.hpp"
 #include "swizzle/model.hpp"
 #include "swizzle_sketches.hpp"
 #include "swizzle_solutions.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/swizzle/interpret.hpp"
+#include "faro/swizzle/program.hpp"
 #include "refusal.hpp"
 #include "swizzle_accesses.hpp"
 #include "swizzle_sketches.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/swizzle/index.hpp"
+#include "faro/swizzle/hole.hpp"
 
 namespace faro::swizzle {
 namespace swizzle_index_test {

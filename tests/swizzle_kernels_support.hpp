@@ -10,7 +10,6 @@
 #include "faro/swizzle/emission.hpp"
 #include "faro/swizzle/examples.hpp"
 #include "faro/swizzle/hole.hpp"
-#include "faro/swizzle/interpret.hpp"
 #include "faro/swizzle/program.hpp"
 #include "faro/swizzle/specification.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "faro/swizzle/interpret.hpp"
+#include "faro/swizzle/program.hpp"
 #include "swizzle_sketches.hpp"
 
 namespace faro::swizzle {

@@ -20,7 +20,7 @@
 #include "bench/gpu_network/cufft.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
-#include "faro/network/plan.hpp"
+#include "faro/network/network.hpp"
 #include "faro/network/program.hpp"
 #include "io/npy.hpp"
 #include "measure.hpp"

@@ -22,7 +22,7 @@
 #include "bench/gpu_rows/peers.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
-#include "faro/modular.hpp"
+#include "faro/faro.hpp"
 #include "faro/rows.hpp"
 #include "gpu/index_oracle.hpp"
 #include "measure.hpp"

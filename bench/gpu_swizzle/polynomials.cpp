@@ -7,7 +7,7 @@
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/swizzle/examples.hpp"
-#include "faro/swizzle/interpret.hpp"
+#include "faro/swizzle/program.hpp"
 
 namespace faro::bench::gpu {
 namespace {

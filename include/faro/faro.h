@@ -403,7 +403,7 @@ FARO_API void faro_dispatch_plan_destroy(faro_dispatch_plan* plan);
 FARO_API faro_status faro_dispatch_plan_run(const faro_dispatch_plan* plan, const void* in, void* out, void* stream);
 FARO_API faro_status faro_dispatch_plan_check(const faro_dispatch_plan* plan, void* stream);
 
-/* --- automorphisms X -> X^k of polynomials modulo X^n + 1, as many as `bytes` hold (faro/modular.hpp)
+/* --- automorphisms X -> X^k of polynomials modulo X^n + 1, as many as `bytes` hold (faro/faro.hpp)
  *
  * On the host, or on the device whose memory `in` is, queued on `stream`; of `options` the engine, threads and device count. */
 

@@ -29,7 +29,7 @@
 
 #include "faro/permutation/permutation.hpp"
 #include "faro/permutation/strided.hpp"
-#include "faro/plan/problem.hpp"
+#include "faro/plan/plan.hpp"
 #include "faro/plan/target.hpp"
 
 namespace faro::file {

@@ -8,25 +8,31 @@
 #include <vector>
 
 #include "faro/faro.h"
+#include "status.hpp"
 
 namespace faro::python {
 
 namespace nb = nanobind;
 
-struct PlanDeleter {
-  void operator()(faro_plan* plan) const { faro_plan_destroy(plan); }
+/// Destroys what the library made, by the function of faro.h for it.
+template <auto kDestroy>
+struct Destroyer {
+  template <typename Object>
+  void operator()(Object* object) const {
+    kDestroy(object);
+  }
 };
+using PlanDeleter = Destroyer<faro_plan_destroy>;
+using RowPlanDeleter = Destroyer<faro_row_plan_destroy>;
 
-struct RowPlanDeleter {
-  void operator()(faro_row_plan* plan) const { faro_row_plan_destroy(plan); }
-};
-
-struct MapDeleter {
-  void operator()(faro_map* map) const { faro_map_destroy(map); }
+/// A plan of another kind, or what else of the library Python keeps.
+template <typename Object, auto kDestroy>
+struct Handle {
+  std::unique_ptr<Object, Destroyer<kDestroy>> plan;
 };
 
 struct MapHandle {
-  std::unique_ptr<faro_map, MapDeleter> map;
+  std::unique_ptr<faro_map, Destroyer<faro_map_destroy>> map;
 };
 
 struct PlanHandle {
@@ -36,9 +42,21 @@ struct PlanHandle {
   void run(std::uintptr_t in, std::uintptr_t out, std::uintptr_t stream) const;
   void run_in_place(std::uintptr_t data, std::uintptr_t stream) const;
   std::uint64_t out_bytes() const;
-  /// What a run on a GPU takes besides its arrays: lent by whoever made them, which costs less than finding it anew.
+  /// What a run on a GPU takes besides its arrays: lent by whoever made them, which costs less than finding
+  /// it anew.
   std::uint64_t workspace_bytes() const;
 };
+
+/// What a function of faro.h gives through its last argument, made without the interpreter's lock. Throws its
+/// failure.
+template <typename OfHandle, typename Make>
+OfHandle made_unlocked(const Make& make) {
+  OfHandle handle;
+  typename decltype(handle.plan)::pointer plan = nullptr;
+  do_unlocked([&] { return make(&plan); });
+  handle.plan.reset(plan);
+  return handle;
+}
 
 /// Longer moves let other Python threads run.
 inline constexpr std::uint64_t kBytesWithLock = std::uint64_t{64} << 10;

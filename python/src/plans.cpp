@@ -35,15 +35,6 @@ Options options_of(int engine, int threads, int device, bool in_place, std::uint
   return options;
 }
 
-template <typename Make>
-PlanHandle made_plan(const Make& make) {
-  faro_plan* plan = nullptr;
-  do_unlocked([&] { return make(&plan); });  // an index array is recognised, a schedule is made
-  PlanHandle handle;
-  handle.plan.reset(plan);
-  return handle;
-}
-
 void require_same_rank(const Shape& shape, const Strides& strides) {
   if (shape.size() == strides.size()) return;
   refuse("plan", std::to_string(strides.size()) + " strides",
@@ -123,7 +114,8 @@ void bind_plans(nb::module_& module) {
            })
       .def("inverse",
            [](const PlanHandle& self) {
-             return made_plan([&](faro_plan** plan) { return faro_plan_inverse(self.plan.get(), plan); });
+             return made_unlocked<PlanHandle>(
+                 [&](faro_plan** plan) { return faro_plan_inverse(self.plan.get(), plan); });
            })
       .def("explain",
            [](const PlanHandle& self) {
@@ -149,7 +141,7 @@ void bind_plans(nb::module_& module) {
       });
 
   module.def("plan_map", [](const MapHandle& map, std::uint64_t element_bytes, const Options& options) {
-    return made_plan(
+    return made_unlocked<PlanHandle>(
         [&](faro_plan** plan) { return faro_plan_map(map.map.get(), element_bytes, &options.value, plan); });
   });
   module.def(
@@ -158,7 +150,7 @@ void bind_plans(nb::module_& module) {
          std::uint64_t element_bytes, const Options& options) {
         if (strides) require_same_rank(shape, *strides);
         const char* const said = c_text(text);
-        return made_plan([&](faro_plan** plan) {
+        return made_unlocked<PlanHandle>([&](faro_plan** plan) {
           return faro_plan_array(said, rank_of(shape), shape.data(), strides ? strides->data() : nullptr,
                                  element_bytes, &options.value, plan);
         });
@@ -176,14 +168,14 @@ void bind_plans(nb::module_& module) {
                          .out_strides = out_strides.data(),
                          .in_corner = in_corner,
                          .out_corner = out_corner};
-    return made_plan(
+    return made_unlocked<PlanHandle>(
         [&](faro_plan** plan) { return faro_plan_view(&view, element_bytes, &options.value, plan); });
   });
   module.def("plan_roll", [](const Shape& shape, const Strides& in_strides, const Strides& shifts,
                              std::uint64_t element_bytes, const Options& options) {
     require_same_rank(shape, in_strides);
     require_same_rank(shape, shifts);
-    return made_plan([&](faro_plan** plan) {
+    return made_unlocked<PlanHandle>([&](faro_plan** plan) {
       return faro_plan_roll(rank_of(shape), shape.data(), in_strides.data(), shifts.data(), element_bytes,
                             &options.value, plan);
     });
@@ -191,12 +183,13 @@ void bind_plans(nb::module_& module) {
   module.def("plan_from_bytes", [](const nb::bytes& bytes, const Options& options) {
     const void* const data = bytes.data();
     const std::uint64_t size = bytes.size();
-    return made_plan(
+    return made_unlocked<PlanHandle>(
         [&](faro_plan** plan) { return faro_plan_from_bytes(data, size, &options.value, plan); });
   });
   module.def("plan_load", [](const std::string& path, const Options& options) {
     const char* const named = c_text(path);
-    return made_plan([&](faro_plan** plan) { return faro_plan_load(named, &options.value, plan); });
+    return made_unlocked<PlanHandle>(
+        [&](faro_plan** plan) { return faro_plan_load(named, &options.value, plan); });
   });
 }
 

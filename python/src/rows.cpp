@@ -16,60 +16,16 @@
 namespace faro::python {
 namespace {
 
-struct RoutingDeleter {
-  void operator()(faro_routing* routing) const { faro_route_destroy(routing); }
-};
-
-struct RoutingHandle {
-  std::unique_ptr<faro_routing, RoutingDeleter> routing;
-};
+using RoutingHandle = Handle<faro_routing, faro_route_destroy>;
+using RowPlanHandle = Handle<faro_row_plan, faro_row_plan_destroy>;
+using RoutePlanHandle = Handle<faro_route_plan, faro_route_plan_destroy>;
+using CombinePlanHandle = Handle<faro_combine_plan, faro_combine_plan_destroy>;
+using DispatchPlanHandle = Handle<faro_dispatch_plan, faro_dispatch_plan_destroy>;
+using SegmentsPlanHandle = Handle<faro_segments_plan, faro_segments_plan_destroy>;
+using NetworkPlanHandle = Handle<faro_network_plan, faro_network_plan_destroy>;
 
 struct Rows {
   faro_rows value{};
-};
-
-struct RoutePlanDeleter {
-  void operator()(faro_route_plan* plan) const { faro_route_plan_destroy(plan); }
-};
-
-struct RoutePlanHandle {
-  std::unique_ptr<faro_route_plan, RoutePlanDeleter> plan;
-};
-
-struct CombinePlanDeleter {
-  void operator()(faro_combine_plan* plan) const { faro_combine_plan_destroy(plan); }
-};
-
-struct CombinePlanHandle {
-  std::unique_ptr<faro_combine_plan, CombinePlanDeleter> plan;
-};
-
-struct SegmentsPlanDeleter {
-  void operator()(faro_segments_plan* plan) const { faro_segments_plan_destroy(plan); }
-};
-
-struct SegmentsPlanHandle {
-  std::unique_ptr<faro_segments_plan, SegmentsPlanDeleter> plan;
-};
-
-struct DispatchPlanDeleter {
-  void operator()(faro_dispatch_plan* plan) const { faro_dispatch_plan_destroy(plan); }
-};
-
-struct DispatchPlanHandle {
-  std::unique_ptr<faro_dispatch_plan, DispatchPlanDeleter> plan;
-};
-
-struct RowPlanHandle {
-  std::unique_ptr<faro_row_plan, RowPlanDeleter> plan;
-};
-
-struct NetworkPlanDeleter {
-  void operator()(faro_network_plan* plan) const { faro_network_plan_destroy(plan); }
-};
-
-struct NetworkPlanHandle {
-  std::unique_ptr<faro_network_plan, NetworkPlanDeleter> plan;
 };
 
 const void* in_of(std::uintptr_t address) { return reinterpret_cast<const void*>(address); }
@@ -132,16 +88,12 @@ void bind_rows(nb::module_& module) {
             const nb::bytes bytes = filled ? nb::cast<nb::bytes>(fill) : nb::bytes("", 0);
             const void* const value = filled ? bytes.data() : nullptr;
             const std::uint64_t size = bytes.size();
-            faro_row_plan* plan = nullptr;
-            do_unlocked([&] {
-              if (kind == "take") return faro_row_plan_take(&rows.value, value, size, &options, &plan);
-              if (kind == "put") return faro_row_plan_put(&rows.value, &options, &plan);
+            return made_unlocked<RowPlanHandle>([&](faro_row_plan** plan) {
+              if (kind == "take") return faro_row_plan_take(&rows.value, value, size, &options, plan);
+              if (kind == "put") return faro_row_plan_put(&rows.value, &options, plan);
               return faro_row_plan_add(&rows.value, static_cast<faro_number>(number),
-                                       static_cast<faro_sums>(sums), &options, &plan);
+                                       static_cast<faro_sums>(sums), &options, plan);
             });
-            RowPlanHandle handle;
-            handle.plan.reset(plan);
-            return handle;
           },
           nb::arg("kind"), nb::arg("rows"), nb::arg("fill").none(), nb::arg("number"), nb::arg("sums"),
           nb::arg("device"), nb::arg("repeats"))
@@ -195,14 +147,10 @@ void bind_rows(nb::module_& module) {
                                              .capacity = capacity,
                                              .threads = 0,
                                              .reserved = {}};
-            faro_route_plan* plan = nullptr;
-            do_unlocked([&] {
+            return made_unlocked<RoutePlanHandle>([&](faro_route_plan** plan) {
               return faro_route_plan_make(in_of(keys), count, key_bytes, is_signed ? 1 : 0, &options,
-                                          device + 1, &plan);
+                                          device + 1, plan);
             });
-            RoutePlanHandle handle;
-            handle.plan.reset(plan);
-            return handle;
           })
       .def("most_places",
            [](const RoutePlanHandle& self) {
@@ -230,15 +178,11 @@ void bind_rows(nb::module_& module) {
       .def_static("make",
                   [](const Rows& rows, std::uint64_t keys_per_row, std::uintptr_t weights, int number,
                      int sums, int device) {
-                    faro_combine_plan* plan = nullptr;
-                    do_unlocked([&] {
+                    return made_unlocked<CombinePlanHandle>([&](faro_combine_plan** plan) {
                       return faro_combine_plan_make(
                           &rows.value, keys_per_row, reinterpret_cast<const float*>(weights),
-                          static_cast<faro_number>(number), static_cast<faro_sums>(sums), device + 1, &plan);
+                          static_cast<faro_number>(number), static_cast<faro_sums>(sums), device + 1, plan);
                     });
-                    CombinePlanHandle handle;
-                    handle.plan.reset(plan);
-                    return handle;
                   })
       .def("run",
            [](const CombinePlanHandle& self, std::uintptr_t in, std::uintptr_t out, std::uintptr_t stream) {
@@ -263,14 +207,10 @@ void bind_rows(nb::module_& module) {
   nb::class_<DispatchPlanHandle>(module, "DispatchPlan")
       .def_static("make",
                   [](const Rows& places, std::uint64_t keys_per_row, const Rows& taken, int device) {
-                    faro_dispatch_plan* plan = nullptr;
-                    do_unlocked([&] {
+                    return made_unlocked<DispatchPlanHandle>([&](faro_dispatch_plan** plan) {
                       return faro_dispatch_plan_make(&places.value, keys_per_row, &taken.value, device + 1,
-                                                     &plan);
+                                                     plan);
                     });
-                    DispatchPlanHandle handle;
-                    handle.plan.reset(plan);
-                    return handle;
                   })
       .def("run",
            [](const DispatchPlanHandle& self, std::uintptr_t in, std::uintptr_t out, std::uintptr_t stream) {
@@ -304,14 +244,10 @@ void bind_rows(nb::module_& module) {
       .def_static("make",
                   [](const Rows& offsets, const Rows& from, std::uint64_t element_bytes, int device) {
                     const faro_options options = options_of(device);
-                    faro_segments_plan* plan = nullptr;
-                    do_unlocked([&] {
+                    return made_unlocked<SegmentsPlanHandle>([&](faro_segments_plan** plan) {
                       return faro_segments_plan_make(&offsets.value, &from.value, element_bytes, &options,
-                                                     &plan);
+                                                     plan);
                     });
-                    SegmentsPlanHandle handle;
-                    handle.plan.reset(plan);
-                    return handle;
                   })
       .def("elements",
            [](const SegmentsPlanHandle& self) {
@@ -350,13 +286,11 @@ void bind_rows(nb::module_& module) {
                     options.threads = threads;
                     options.device = device;
                     options.batch = batch;
-                    faro_network_plan* plan = nullptr;
                     const char* const said = c_text(program);
                     const char* const of = c_text(element);
-                    do_unlocked([&] { return faro_network_plan_make(said, bits, of, &options, &plan); });
-                    NetworkPlanHandle handle;
-                    handle.plan.reset(plan);
-                    return handle;
+                    return made_unlocked<NetworkPlanHandle>([&](faro_network_plan** plan) {
+                      return faro_network_plan_make(said, bits, of, &options, plan);
+                    });
                   })
       .def("run",
            [](const NetworkPlanHandle& self, std::uintptr_t in, std::uintptr_t out, std::uintptr_t stream) {
@@ -374,20 +308,20 @@ void bind_rows(nb::module_& module) {
            [](const RoutingHandle& self, int list) {
              const std::int64_t* entries = nullptr;
              std::uint64_t count = 0;
-             check(faro_route_get(self.routing.get(), static_cast<faro_route_list>(list), &entries, &count));
+             check(faro_route_get(self.plan.get(), static_cast<faro_route_list>(list), &entries, &count));
              return count;
            })
       .def("copy",
            [](const RoutingHandle& self, int list, std::uintptr_t to) {
              const std::int64_t* entries = nullptr;
              std::uint64_t count = 0;
-             check(faro_route_get(self.routing.get(), static_cast<faro_route_list>(list), &entries, &count));
+             check(faro_route_get(self.plan.get(), static_cast<faro_route_list>(list), &entries, &count));
              std::copy(entries, entries + count, reinterpret_cast<std::int64_t*>(to));
            })
       .def("lost", [](const RoutingHandle& self) {
         std::uint64_t dropped = 0;
         std::uint64_t absent = 0;
-        check(faro_route_lost(self.routing.get(), &dropped, &absent));
+        check(faro_route_lost(self.plan.get(), &dropped, &absent));
         return std::vector<std::uint64_t>{dropped, absent};
       });
   module.def("route", [](std::uintptr_t keys, std::uint64_t count, int key_bytes, bool is_signed,
@@ -399,12 +333,9 @@ void bind_rows(nb::module_& module) {
                                      .capacity = capacity,
                                      .threads = threads,
                                      .reserved = {}};
-    faro_routing* routing = nullptr;
-    do_unlocked(
-        [&] { return faro_route(in_of(keys), count, key_bytes, is_signed ? 1 : 0, &options, &routing); });
-    RoutingHandle handle;
-    handle.routing.reset(routing);
-    return handle;
+    return made_unlocked<RoutingHandle>([&](faro_routing** routing) {
+      return faro_route(in_of(keys), count, key_bytes, is_signed ? 1 : 0, &options, routing);
+    });
   });
 }
 

@@ -18,30 +18,10 @@
 namespace faro::python {
 namespace {
 
-struct ShardPlanDeleter {
-  void operator()(faro_shard_plan* plan) const { faro_shard_plan_destroy(plan); }
-};
-
-struct ShardPlanHandle {
-  std::unique_ptr<faro_shard_plan, ShardPlanDeleter> plan;
-};
+using ShardPlanHandle = Handle<faro_shard_plan, faro_shard_plan_destroy>;
 
 // (ranks, rank, cut of the input, cut of the output), as Python has them.
 using Cuts = std::tuple<int, int, std::string, std::string>;
-
-template <typename Make>
-ShardPlanHandle made_shard_plan(const Make& make) {
-  faro_shard_plan* plan = nullptr;
-  faro_status status = FARO_OK;
-  {
-    nb::gil_scoped_release released;
-    status = make(&plan);
-  }
-  check(status);
-  ShardPlanHandle handle;
-  handle.plan.reset(plan);
-  return handle;
-}
 
 using Messages = std::vector<std::tuple<int, std::uint64_t, std::uint64_t>>;
 
@@ -61,17 +41,11 @@ std::optional<PlanHandle> pass_of(const ShardPlanHandle& self, bool unpack, int 
   options.engine = static_cast<faro_engine>(engine);
   options.threads = threads;
   options.device = device;
-  faro_plan* pass = nullptr;
-  faro_status status = FARO_OK;
-  {
-    nb::gil_scoped_release released;
-    status = faro_shard_plan_pass(self.plan.get(), unpack ? 1 : 0, &options, &pass);
-  }
-  check(status);
-  if (pass == nullptr) return std::nullopt;
-  PlanHandle handle;
-  handle.plan.reset(pass);
-  return handle;
+  PlanHandle pass = made_unlocked<PlanHandle>([&](faro_plan** plan) {
+    return faro_shard_plan_pass(self.plan.get(), unpack ? 1 : 0, &options, plan);
+  });
+  if (pass.plan == nullptr) return std::nullopt;
+  return pass;
 }
 
 }  // namespace
@@ -109,7 +83,7 @@ void bind_shards(nb::module_& module) {
     const char* const said = c_text(text);
     const char* const before = c_text(in);
     const char* const after = c_text(out);
-    return made_shard_plan([&, ranks = ranks, rank = rank](faro_shard_plan** plan) {
+    return made_unlocked<ShardPlanHandle>([&, ranks = ranks, rank = rank](faro_shard_plan** plan) {
       return faro_shard_plan_text(said, static_cast<int>(shape.size()), shape.data(), element_bytes, ranks,
                                   rank, before, after, plan);
     });
@@ -118,7 +92,7 @@ void bind_shards(nb::module_& module) {
     const auto& [ranks, rank, in, out] = cuts;
     const char* const before = c_text(in);
     const char* const after = c_text(out);
-    return made_shard_plan([&, ranks = ranks, rank = rank](faro_shard_plan** plan) {
+    return made_unlocked<ShardPlanHandle>([&, ranks = ranks, rank = rank](faro_shard_plan** plan) {
       return faro_shard_plan_map(map.map.get(), element_bytes, ranks, rank, before, after, plan);
     });
   });

@@ -1,5 +1,3 @@
-#include "faro/modular.hpp"
-
 #include <numeric>
 #include <string>
 
@@ -8,7 +6,7 @@
 #include "faro/error.hpp"
 #include "faro/f2/matrix.hpp"
 #include "faro/faro.hpp"
-#include "faro/plan/problem.hpp"
+#include "faro/plan/plan.hpp"
 
 namespace faro {
 namespace {

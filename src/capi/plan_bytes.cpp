@@ -1,11 +1,15 @@
 // A plan as bytes: what was asked for, so that it can be made again anywhere.
 //
-//     {"faro_plan":1,"element_bytes":4,"out_shape":[16],"map":"bit_reversal(4)","batch":1,"in_place":false}
+//     {"faro_plan":2,"element_bytes":4,"out_shape":[16],"views":[],"map":"bit_reversal(4)",…,"sum":"…"}
 //     \n
-//     {"faro_plan":1,…,"indices":{"count":3,"entry_bytes":4,"direction":"scatter"},…} \n  02 00 00 00 00 …
+//     {"faro_plan":2,…,"indices":{"count":3,"entry_bytes":4,"direction":"scatter"},…} \n  02 00 00 00 00 …
 //
 // Nothing that is read is trusted: sizes are compared with what is there, entries are checked to be a
-// permutation, and a text may name no file.
+// permutation, and a text may name no file. `sum` is XXH3 of the header without it and of the entries: a
+// digit that changed in a file would make another plan. Version 1 had none, and is still read.
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <bit>
 #include <cstddef>
 #include <cstdlib>
@@ -30,7 +34,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kPlanBytesVersion = 1;
+constexpr int kPlanBytesVersion = 2;
+constexpr int kVersionWithoutSum = 1;
 constexpr const char* kReading = "read a plan";
 constexpr const char* kPlanBytes = "a plan as faro_plan_to_bytes or faro_plan_save wrote it";
 constexpr std::uint64_t kMostPlanBytes = std::uint64_t{1} << 44;
@@ -48,7 +53,13 @@ Json view_json(const CornerView& view) {
           {"out_corner", view.out_corner}};
 }
 
-std::string header_of(const faro_plan& plan) {
+std::string sum_of(const Json& header_without_it, std::span<const std::byte> entries) {
+  const std::string text = header_without_it.dump();
+  return std::to_string(
+      XXH3_64bits_withSeed(entries.data(), entries.size(), XXH3_64bits(text.data(), text.size())));
+}
+
+std::string header_of(const faro_plan& plan, std::span<const std::byte> entries) {
   Json json = {
       {"faro_plan", kPlanBytesVersion}, {"element_bytes", plan.element_bytes}, {"out_shape", plan.out_shape}};
   json["views"] = Json::array();
@@ -65,16 +76,17 @@ std::string header_of(const faro_plan& plan) {
     json["batch"] = plan.map->problem.batch;
     json["in_place"] = plan.map->problem.placement == Placement::in_place;
   }
+  json["sum"] = sum_of(json, entries);
   return json.dump() + "\n";
 }
 
 std::vector<std::byte> bytes_of(const faro_plan& plan) {
-  const std::string header = header_of(plan);
   std::span<const std::byte> entries;
   if (plan.map) {
     if (const auto* const indexed = std::get_if<Indexed>(&plan.map->problem.permutation))
       entries = entries_of(*indexed);
   }
+  const std::string header = header_of(plan, entries);
   std::vector<std::byte> bytes(header.size() + entries.size());
   std::memcpy(bytes.data(), header.data(), header.size());
   if (!entries.empty()) std::memcpy(bytes.data() + header.size(), entries.data(), entries.size());
@@ -120,8 +132,9 @@ CornerView view_of(const Json& json) {
 }
 
 faro_plan* plan_of(const Json& json, std::span<const std::byte> entries, const PlanOptions& options) {
-  if (json.at("faro_plan").get<int>() != kPlanBytesVersion)
-    fail(ErrorCode::file, kReading, "another version", kPlanBytes);
+  const int version = json.at("faro_plan").get<int>();
+  if (version != kPlanBytesVersion && version != kVersionWithoutSum)
+    fail(ErrorCode::file, kReading, "version " + std::to_string(version), kPlanBytes);
   const auto width = json.at("element_bytes").get<std::uint64_t>();
   std::vector<CornerView> views;
   for (const Json& view : json.at("views")) views.push_back(view_of(view));
@@ -148,6 +161,13 @@ faro_plan* plan_of(const Json& json, std::span<const std::byte> entries, const P
   made->out_shape = json.at("out_shape").get<std::vector<std::uint64_t>>();
   if (made->out_shape.size() > 64)
     fail(ErrorCode::file, kReading, "a shape of more than 64 axes", kPlanBytes);
+  // Last, so that damage that can be named is.
+  if (version != kVersionWithoutSum) {
+    Json without = json;
+    without.erase("sum");
+    if (json.at("sum").get<std::string>() != sum_of(without, entries))
+      fail(ErrorCode::file, kReading, "a sum that differs: the bytes are damaged", kPlanBytes);
+  }
   return made.release();
 }
 

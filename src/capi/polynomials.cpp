@@ -8,7 +8,7 @@
 #include "capi/status.hpp"
 #include "engines/cuda/host/device_pointer.hpp"
 #include "faro/faro.h"
-#include "faro/modular.hpp"
+#include "faro/faro.hpp"
 
 namespace faro::capi {
 namespace {

@@ -21,7 +21,7 @@
 
 #include "faro/emit/emit.hpp"
 #include "faro/engines/cuda.hpp"
-#include "faro/plan/problem.hpp"
+#include "faro/plan/plan.hpp"
 #include "faro/stream.hpp"
 
 namespace faro::cuda {

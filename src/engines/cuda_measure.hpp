@@ -16,7 +16,7 @@
 #include <string>
 
 #include "faro/engines/cuda.hpp"
-#include "faro/plan/problem.hpp"
+#include "faro/plan/plan.hpp"
 #include "faro/plan/target.hpp"
 #include "faro/stream.hpp"
 

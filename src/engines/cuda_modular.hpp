@@ -1,4 +1,4 @@
-// Multiplications modulo a number of elements on a device (faro/modular.hpp): one kernel, queued on a stream.
+// Multiplications modulo a number of elements on a device (faro/faro.hpp): one kernel, queued on a stream.
 //
 // Host-only C++; in a build without CUDA everything refuses with ErrorCode::device.
 #pragma once
@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "faro/engines/cuda.hpp"
-#include "faro/modular.hpp"
+#include "faro/permutation/modular.hpp"
 #include "faro/stream.hpp"
 
 namespace faro::cuda {

@@ -19,7 +19,7 @@
 #include <string>
 
 #include "faro/permutation/strided.hpp"
-#include "faro/plan/problem.hpp"
+#include "faro/plan/plan.hpp"
 #include "file/tiles.hpp"
 
 namespace faro::file {

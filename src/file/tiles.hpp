@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "faro/permutation/strided.hpp"
-#include "faro/plan/problem.hpp"
+#include "faro/plan/plan.hpp"
 #include "file/disk.hpp"
 #include "file/moves.hpp"
 

@@ -26,7 +26,6 @@
 #include <cstdint>
 
 #include "faro/device/memory.hpp"
-#include "faro/device/packet.hpp"
 #include "kernels/block_orbits.hpp"
 
 namespace faro::kernels {

@@ -29,7 +29,6 @@
 #include <cstdint>
 
 #include "faro/device/memory.hpp"
-#include "faro/device/packet.hpp"
 #include "faro/kernels/affine_tile_index.hpp"
 
 namespace faro::kernels {

@@ -32,7 +32,6 @@
 #include <cstdint>
 
 #include "faro/device/memory.hpp"
-#include "faro/device/packet.hpp"
 #include "kernels/affine_tile.hpp"
 
 namespace faro::kernels {

@@ -30,7 +30,6 @@
 
 #include "faro/device/division.hpp"
 #include "faro/device/memory.hpp"
-#include "faro/device/packet.hpp"
 #include "kernels/axes_rows.hpp"
 #include "kernels/input_cursor.hpp"
 

@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "faro/device/packet.hpp"
+#include "faro/device/memory.hpp"
 
 namespace faro::kernels {
 

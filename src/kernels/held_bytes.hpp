@@ -10,7 +10,6 @@
 #include <cstdint>
 
 #include "faro/device/memory.hpp"
-#include "faro/device/packet.hpp"
 #include "kernels/moved_vector.hpp"
 #include "kernels/stored_part.hpp"
 

@@ -11,7 +11,6 @@
 #include <cstdint>
 
 #include "faro/device/memory.hpp"
-#include "faro/device/packet.hpp"
 #include "kernels/partition.hpp"
 
 namespace faro::kernels {

@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include "faro/device/memory.hpp"
-#include "faro/device/packet.hpp"
 
 namespace faro::kernels {
 

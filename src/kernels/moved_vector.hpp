@@ -18,7 +18,6 @@
 #include <type_traits>
 
 #include "faro/device/memory.hpp"
-#include "faro/device/packet.hpp"
 
 namespace faro::kernels {
 

@@ -15,7 +15,6 @@
 #include <cstdint>
 
 #include "faro/device/memory.hpp"
-#include "faro/device/packet.hpp"
 #include "kernels/partition_params.hpp"
 
 namespace faro::kernels {

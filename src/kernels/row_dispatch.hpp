@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "faro/device/packet.hpp"
+#include "faro/device/memory.hpp"
 #include "kernels/row_entries.hpp"
 #include "kernels/row_parts.hpp"
 

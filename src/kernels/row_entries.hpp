@@ -12,7 +12,7 @@
 #include <initializer_list>
 #include <type_traits>
 
-#include "faro/device/packet.hpp"
+#include "faro/device/memory.hpp"
 
 namespace faro::kernels {
 

@@ -20,7 +20,7 @@
 #include <cstdint>
 
 #include "faro/device/division.hpp"
-#include "faro/device/packet.hpp"
+#include "faro/device/memory.hpp"
 #include "kernels/moved_vector.hpp"
 #include "kernels/row_entries.hpp"
 

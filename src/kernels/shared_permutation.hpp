@@ -32,7 +32,6 @@
 
 #include "faro/device/conflict_free.hpp"
 #include "faro/device/memory.hpp"
-#include "faro/device/packet.hpp"
 
 namespace faro::kernels {
 

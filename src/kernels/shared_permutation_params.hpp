@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "faro/schedule/shared_schedule.hpp"
+#include "faro/device/conflict_free.hpp"
 #include "kernels/shared_permutation.hpp"
 
 namespace faro::kernels {

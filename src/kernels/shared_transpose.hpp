@@ -35,7 +35,6 @@
 #include <cstdint>
 
 #include "faro/device/memory.hpp"
-#include "faro/device/packet.hpp"
 #include "faro/layout/shared.hpp"
 
 namespace faro::kernels {

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "faro/device/memory.hpp"
-#include "faro/device/packet.hpp"
 #include "kernels/moved_vector.hpp"
 
 namespace faro::kernels {

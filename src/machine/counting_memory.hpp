@@ -46,7 +46,7 @@
 #include <utility>
 #include <vector>
 
-#include "faro/device/packet.hpp"
+#include "faro/device/memory.hpp"
 #include "faro/machine/access_counts.hpp"
 #include "machine/congestion.hpp"
 

@@ -36,7 +36,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/device/packet.hpp"
+#include "faro/device/memory.hpp"
 #include "machine/machine_options.hpp"
 #include "machine/round_timer.hpp"
 #include "machine/timeline.hpp"

@@ -18,7 +18,7 @@
 #include <memory>
 #include <vector>
 
-#include "faro/network/plan.hpp"
+#include "faro/network/network.hpp"
 
 namespace faro::network::cpu {
 

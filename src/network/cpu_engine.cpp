@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <complex>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,12 +21,63 @@
 #include "network/cpu_passes.hpp"
 #include "network/cpu_rows.hpp"
 #include "network/cpu_scalar.hpp"
-#include "network/cpu_scratch.hpp"
 #include "network/operator_script.hpp"
 #include "threads.hpp"
 
 namespace faro::network {
 namespace {
+
+// Buffers of one size, made when they are first needed and lent from then on.
+class ScratchPool {
+  struct Free {
+    void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{kAlignment}); }
+  };
+  using Memory = std::unique_ptr<std::byte[], Free>;
+  struct Shelf {
+    std::mutex mutex;
+    std::vector<Memory> idle;
+  };
+
+ public:
+  static constexpr std::size_t kAlignment = 4096;
+
+  explicit ScratchPool(std::uint64_t bytes = 0) : bytes_(bytes), shelf_(std::make_unique<Shelf>()) {}
+
+  /// A buffer for as long as this lives.
+  class Loan {
+   public:
+    Loan(Shelf& shelf, Memory memory) : shelf_(&shelf), memory_(std::move(memory)) {}
+    Loan(Loan&&) noexcept = default;
+    Loan& operator=(Loan&&) = delete;
+    ~Loan() {
+      if (memory_ == nullptr) return;
+      const std::lock_guard lock(shelf_->mutex);
+      shelf_->idle.push_back(std::move(memory_));
+    }
+    std::byte* data() const { return memory_.get(); }
+
+   private:
+    Shelf* shelf_;
+    Memory memory_;
+  };
+
+  /// The bytes are those of the last borrower, zero at first. Errors: std::bad_alloc.
+  Loan lend() const {
+    {
+      const std::lock_guard lock(shelf_->mutex);
+      if (!shelf_->idle.empty()) {
+        Loan loan(*shelf_, std::move(shelf_->idle.back()));
+        shelf_->idle.pop_back();
+        return loan;
+      }
+    }
+    return {*shelf_, Memory(new (std::align_val_t{kAlignment}) std::byte[bytes_]())};
+  }
+
+ private:
+  std::uint64_t bytes_;
+  std::unique_ptr<Shelf> shelf_;
+};
 
 // A pass's tables.
 struct PassProgram {
@@ -91,8 +146,8 @@ struct CpuExecutor::State {
   std::vector<PassProgram> passes;
   std::uint64_t element_bytes;
   std::uint64_t array_bytes;  // of one array
-  mutable cpu::ScratchPool buffers;
-  mutable cpu::ScratchPool workspaces;
+  mutable ScratchPool buffers;
+  mutable ScratchPool workspaces;
 
   State(const Plan& source, int thread_count)
       : plan(source),
@@ -108,7 +163,7 @@ struct CpuExecutor::State {
       passes.push_back(make_program(plan.passes()[k], places[k], target));
       buffer_bytes = std::max(buffer_bytes, element_bytes << passes.back().team.buffer_bits);
     }
-    buffers = cpu::ScratchPool(buffer_bytes);
+    buffers = ScratchPool(buffer_bytes);
   }
 
   PassProgram make_program(const Pass& pass, const Places& places, const Target& target) const {
@@ -130,7 +185,7 @@ struct CpuExecutor::State {
   // The work of one thread: tiles begin..end of a pass, counted over all arrays.
   void run_tiles(const PassProgram& program, std::uint64_t begin, std::uint64_t end, const std::byte* from,
                  std::byte* to) const {
-    const cpu::ScratchPool::Loan loan = buffers.lend();
+    const ScratchPool::Loan loan = buffers.lend();
     std::vector<f2::Word> frames(most_steps(program.chunks));
     std::vector<std::complex<double>> turns(frames.size());
     const std::uint64_t tile_bytes = element_bytes << program.tile_bits;
@@ -204,7 +259,7 @@ struct CpuExecutor::State {
       }
       return;
     }
-    std::optional<cpu::ScratchPool::Loan> workspace;
+    std::optional<ScratchPool::Loan> workspace;
     if (plan.workspace_bytes() != 0) workspace.emplace(workspaces.lend());
     const auto at = [&](Place place) { return place == Place::out ? out : workspace->data(); };
     faro::cpu::RunWatch* const watch = faro::cpu::RunWatch::of_this_thread();

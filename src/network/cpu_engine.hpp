@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "faro/network/plan.hpp"
+#include "faro/network/network.hpp"
 
 namespace faro::network {
 

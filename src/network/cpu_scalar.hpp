@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "faro/network/plan.hpp"
+#include "faro/network/network.hpp"
 
 namespace faro::network::cpu {
 

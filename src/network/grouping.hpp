@@ -26,9 +26,9 @@
 #include <vector>
 
 #include "faro/f2/matrix.hpp"
-#include "faro/network/plan.hpp"
+#include "faro/network/network.hpp"
 #include "faro/permutation/affine.hpp"
-#include "faro/plan/problem.hpp"
+#include "faro/plan/plan.hpp"
 
 namespace faro::network {
 

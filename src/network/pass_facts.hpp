@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/network/plan.hpp"
+#include "faro/network/network.hpp"
 
 namespace faro::network::detail {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/network/plan.hpp"
+#include "faro/network/network.hpp"
 #include "faro/network/program.hpp"
 #include "network/text.hpp"
 

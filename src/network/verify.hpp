@@ -15,7 +15,7 @@
 #include <span>
 #include <string>
 
-#include "faro/network/plan.hpp"
+#include "faro/network/network.hpp"
 
 namespace faro::network {
 

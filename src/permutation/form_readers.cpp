@@ -181,6 +181,8 @@ Permutation read_axes(SpecReader& reader) {
     }
     order.push_back(static_cast<int>(axis));
   }
+  if (reader.at('-'))
+    reader.fail(ErrorCode::spec, reader.here(), "an axis counted from 0; the last of n is n - 1");
   if (is_order_alone) return axes_at_hand(reader, order);
   if (!reader.at(';')) {
     const bool is_empty = std::find(extents.begin(), extents.end(), 0) != extents.end();

@@ -211,13 +211,16 @@ std::array<ModularRectangle, 2> detail::l_shape_for_runs(const Modular& map, dou
 
 namespace faro::maps {
 
-Modular affine_mod(std::uint64_t count, std::int64_t factor, std::int64_t shift) {
+namespace {
+
+// `of` is the map that the error is about.
+Modular modular_map(const char* of, std::uint64_t count, std::int64_t factor, std::int64_t shift) {
   if (count == 0 || count > Indexed::kMaxCount)
-    fail(ErrorCode::value, "affine_mod", std::to_string(count) + " elements", "from 1 to 2^40 elements");
+    fail(ErrorCode::value, of, std::to_string(count) + " elements", "from 1 to 2^40 elements");
   const std::uint64_t reduced = residue(factor, count);
   const std::uint64_t divisor = std::gcd(reduced, count);
   if (divisor != 1) {
-    fail(ErrorCode::value, "affine_mod",
+    fail(ErrorCode::value, of,
          "factor " + std::to_string(factor) + " modulo " + std::to_string(count) +
              ", whose greatest common divisor is " + std::to_string(divisor),
          "a factor without a common divisor: others move several elements to one place");
@@ -225,7 +228,15 @@ Modular affine_mod(std::uint64_t count, std::int64_t factor, std::int64_t shift)
   return {.count = count, .factor = reduced, .shift = residue(shift, count)};
 }
 
-Modular multiply(std::uint64_t count, std::int64_t factor) { return affine_mod(count, factor, 0); }
+}  // namespace
+
+Modular affine_mod(std::uint64_t count, std::int64_t factor, std::int64_t shift) {
+  return modular_map("affine_mod", count, factor, shift);
+}
+
+Modular multiply(std::uint64_t count, std::int64_t factor) {
+  return modular_map("multiply", count, factor, 0);
+}
 
 Indexed good_thomas(std::uint64_t rows, std::uint64_t columns) {
   const std::string asked = std::to_string(rows) + " rows and " + std::to_string(columns) + " columns";

@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "faro/permutation/strided.hpp"
 #include "index_file.hpp"
 #include "permutation/pattern.hpp"
 #include "permutation/text.hpp"
@@ -42,6 +43,7 @@ Permutation SpecReader::map() {
     const std::string_view name = cursor_.word();
     if (name.empty()) cursor_.fail_here(std::string(kAnyMap), "`faro maps` lists every map");
     const MapEntry* const entry = find_map(name);
+    if (entry == nullptr && name == "strided") return view(start);
     if (entry == nullptr) unknown_name(start);
     return cursor_.take('(') ? arguments_of(*entry) : bare(*entry);
   }();
@@ -141,13 +143,22 @@ void SpecReader::unknown_name(std::size_t start) const {
   const std::string_view left = cursor_.text().substr(start);
   const auto end = std::find_if_not(left.begin(), left.end(), [](char c) { return is_word(c) || c == '-'; });
   const std::string_view name = left.substr(0, static_cast<std::size_t>(end - left.begin()));
-  if (name == "strided") {
-    cursor_.fail(ErrorCode::unsupported, "a strided view at character " + std::to_string(start + 1),
-                 "a permutation", "`faro permute` and `faro explain` take a view, by itself");
-  }
   cursor_.fail(ErrorCode::spec,
                "unknown map " + in_quotes(name, 40) + " at character " + std::to_string(start + 1),
                std::string(kAnyMap), suggest_map(name));
+}
+
+Permutation SpecReader::view(std::size_t start) {
+  const std::string_view left = cursor_.text().substr(start);
+  const std::size_t length = std::min(left.find(')'), left.size() - 1) + 1;
+  std::optional<Permutation> permutation = as_permutation(parse_strided(left.substr(0, length)));
+  if (!permutation) {
+    cursor_.fail(ErrorCode::unsupported, "a strided view at character " + std::to_string(start + 1),
+                 "one that is a permutation of axes, a flip of all elements or an affine map",
+                 "`faro permute` and `faro explain` take a view, by itself");
+  }
+  cursor_.go_to(start + length);
+  return *std::move(permutation);
 }
 
 Permutation SpecReader::file() {

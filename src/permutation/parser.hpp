@@ -102,6 +102,7 @@ class SpecReader {
 
  private:
   Permutation file();
+  Permutation view(std::size_t start);  // strided(...), whose name begins there
   Permutation allowed(Permutation from_file);
   Permutation arguments_of(const MapEntry& entry);
   Permutation bare(const MapEntry& entry);

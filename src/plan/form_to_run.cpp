@@ -118,16 +118,19 @@ Recognition recognition_of_block(const Problem& block, Recognition of_all, int t
 
 Problem in_form_to_run(Problem problem, const Target& target) {
   if (problem.element_bytes == 0 || problem.element_bytes > kMaxElementBytes) return problem;
-  // The kernel of multiplications takes units.
-  const auto* const modular = std::get_if<Modular>(&problem.permutation);
-  constexpr std::uint64_t kWidestUnit = 16;
-  const bool is_unit = f2::is_power_of_two(problem.element_bytes) && problem.element_bytes <= kWidestUnit;
-  if (modular != nullptr && target.engine == Engine::cuda && !is_unit && !affine_form(problem.permutation)) {
-    problem.permutation = as_index_array(*modular);
+  const std::optional<Affine> map = affine_form(problem.permutation);
+  if (!map) {
+    // Axes that all stay, and multiplications by 1 and -1, are rolls and flips.
+    if (!std::holds_alternative<Indexed>(problem.permutation))
+      problem.permutation = normal_form(problem.permutation);
+    // The kernel of multiplications takes units.
+    const auto* const modular = std::get_if<Modular>(&problem.permutation);
+    constexpr std::uint64_t kWidestUnit = 16;
+    const bool is_unit = f2::is_power_of_two(problem.element_bytes) && problem.element_bytes <= kWidestUnit;
+    if (modular != nullptr && target.engine == Engine::cuda && !is_unit)
+      problem.permutation = as_index_array(*modular);
     return problem;
   }
-  const std::optional<Affine> map = affine_form(problem.permutation);
-  if (!map) return problem;
   if (f2::is_power_of_two(problem.element_bytes)) {
     const bool stays = problem.placement == Placement::out_of_place &&
                        axes_suit(problem.permutation, problem.element_bytes, target);

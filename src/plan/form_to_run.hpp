@@ -12,6 +12,11 @@
 //     axes(4096 4096; 1 0)                            both sides 256 bytes and more: a plane
 //     axes(4 1048576; 1 0), axes(8 8 8 8; 3 2 1 0)    short sides or boxes: affine
 //
+// What is no affine map is brought to its normal form, so that one permutation has one plan:
+//
+//     axes(10 100; 0 1), multiply(1000, 1), roll(1000, 0)      roll(1000, 0), which is a copy
+//     affine_mod(1000, -1, 5)                                  compose(roll(1000, 6), flip(1000))
+//
 // The kernels of affine maps take elements whose width is a power of two; of other widths an affine map is
 // run as what else it is, where it is something else:
 //
@@ -24,7 +29,7 @@
 #include <optional>
 
 #include "faro/permutation/permutation.hpp"
-#include "faro/plan/problem.hpp"
+#include "faro/plan/plan.hpp"
 #include "faro/plan/target.hpp"
 
 namespace faro::detail {

@@ -60,9 +60,11 @@ std::optional<Predicted> predicted_if_counted(const Plan& plan, std::size_t pass
   const machine::AccessCounts& c = result.counts;
   result.sectors_read = over_least(c.global_loads.sectors, of.bytes_read, geometry.sector_bytes);
   result.sectors_written = over_least(c.global_stores.sectors, of.bytes_written, geometry.sector_bytes);
-  result.wavefronts_stored = over_least(c.shared_stores.wavefronts, of.bytes_read, geometry.bank_row_bytes());
-  result.wavefronts_loaded =
-      over_least(c.shared_loads.wavefronts, of.bytes_written, geometry.bank_row_bytes());
+  // Bytes that copies bring to shared memory asynchronously are not stored by it.
+  result.wavefronts_stored = over_least(
+      c.shared_stores.wavefronts, std::min(of.bytes_read, c.shared_stores.bytes), geometry.bank_row_bytes());
+  result.wavefronts_loaded = over_least(
+      c.shared_loads.wavefronts, std::min(of.bytes_written, c.shared_loads.bytes), geometry.bank_row_bytes());
   return result;
 }
 

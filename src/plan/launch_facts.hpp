@@ -31,7 +31,7 @@ struct Predicted {
   bool bounded = false;     // at most so many
   double sectors_read = 1;  // over bytes / 32
   double sectors_written = 1;
-  double wavefronts_stored = 1;  // over bytes / 128; 1 where there is no tile
+  double wavefronts_stored = 1;  // over bytes / 128, of what goes through there; 1 where there is no tile
   double wavefronts_loaded = 1;
 };
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/plan/problem.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/facts.hpp"
 #include "plan/form_to_run.hpp"

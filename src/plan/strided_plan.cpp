@@ -48,20 +48,39 @@ bool takes_width(const Permutation& permutation, std::uint64_t element_bytes) {
   return map == nullptr || f2::is_power_of_two(element_bytes) || detail::form_of_any_width(*map);
 }
 
+// "an array of 4000 elements", "4000 elements of an array of 800 or more".
 std::string elements_of_array(std::uint64_t needed, std::uint64_t moved) {
-  if (needed == moved) return fmt::format("{} elements", needed);
-  return fmt::format("{} elements at least, {} of them", needed, moved);
+  if (needed == moved) return fmt::format("an array of {} elements", needed);
+  return fmt::format("{} elements of an array of {} or more", moved, needed);
 }
 
 // What the kernel does to the memories, counted, and the time that this takes by the target's rates.
-void add_view_counts(detail::MarginText& text, const StridedPlan& plan, const Pass& pass) {
+struct ViewCounts {
+  detail::Counted counted;
+  std::optional<double> ms;
+};
+std::optional<ViewCounts> view_counts(const StridedPlan& plan, const Pass& pass) {
   const Target& target = plan.target();
   const std::uint64_t longer = std::max(plan.in_elements(), plan.out_elements());
-  const auto counted = detail::count_blocks(
+  auto counted = detail::count_blocks(
       *pass.gpu, {.arrays = 1, .array_bytes = longer * plan.element_bytes(), .written = plan.moved_bytes()},
       detail::geometry_of(target));
-  if (!counted) return;
-  const machine::AccessCounts& counts = counted->counts;
+  if (!counted) return std::nullopt;
+  constexpr double kUsPerMs = 1e3;
+  auto ms = detail::solver_of(pass.kind).cost(
+      {.pass = pass, .counts = counted->counts, .rates = target.calibration});
+  if (ms) *ms /= kUsPerMs;
+  return ViewCounts{.counted = *std::move(counted), .ms = ms};
+}
+
+const std::string& rates_of_target(const Target& target) {
+  return target.calibration ? target.calibration->source : target.name;
+}
+
+void add_view_counts(detail::MarginText& text, const StridedPlan& plan, const Pass& pass) {
+  const std::optional<ViewCounts> found = view_counts(plan, pass);
+  if (!found) return;
+  const machine::AccessCounts& counts = found->counted.counts;
   const auto global = [&](const char* label, const machine::GlobalCounts& side) {
     text.line(label, fmt::format("{} requests, {} sectors of 32 bytes, {} lines of 128 bytes", side.requests,
                                  side.sectors, side.lines));
@@ -72,16 +91,39 @@ void add_view_counts(detail::MarginText& text, const StridedPlan& plan, const Pa
   };
   global("  loads", counts.global_loads);
   global("  stores", counts.global_stores);
-  shared("  to shared", counts.shared_stores);
-  shared("  from shared", counts.shared_loads);
-  text.line("  counted", detail::to_text(*counted));
-  const std::optional<double> us =
-      detail::solver_of(pass.kind).cost({.pass = pass, .counts = counts, .rates = target.calibration});
-  constexpr double kUsPerMs = 1e3;
-  if (us) {
-    text.line("  time", fmt::format("{:.4g} ms predicted, by the rates of {}", *us / kUsPerMs,
-                                    target.calibration ? target.calibration->source : target.name));
+  if (counts.shared_stores.requests + counts.shared_loads.requests > 0) {
+    shared("  to shared", counts.shared_stores);
+    shared("  from shared", counts.shared_loads);
   }
+  text.line("  counted", detail::to_text(found->counted));
+  if (found->ms) {
+    text.line("  time", fmt::format("{:.4g} ms predicted, by the rates of {}", *found->ms,
+                                    rates_of_target(plan.target())));
+  }
+}
+
+void add_view_counts(nlohmann::ordered_json& json, const StridedPlan& plan, const Pass& pass) {
+  const std::optional<ViewCounts> found = view_counts(plan, pass);
+  if (!found) return;
+  const machine::AccessCounts& counts = found->counted.counts;
+  const auto global = [](const machine::GlobalCounts& side) -> nlohmann::ordered_json {
+    return {
+        {"requests", side.requests}, {"sectors", side.sectors}, {"lines", side.lines}, {"bytes", side.bytes}};
+  };
+  const auto shared = [](const machine::SharedCounts& side) -> nlohmann::ordered_json {
+    return {{"requests", side.requests},
+            {"wavefronts", side.wavefronts},
+            {"bytes", side.bytes},
+            {"congestion", side.max_congestion()}};
+  };
+  json["predicted"] = {{"global_loads", global(counts.global_loads)},
+                       {"global_stores", global(counts.global_stores)},
+                       {"shared_stores", shared(counts.shared_stores)},
+                       {"shared_loads", shared(counts.shared_loads)}};
+  json["counted"] = detail::to_text(found->counted);
+  json["predicted_time"] =
+      found->ms ? nlohmann::ordered_json{{"ms", *found->ms}, {"rates", rates_of_target(plan.target())}}
+                : nlohmann::ordered_json();
 }
 
 // On a CPU boxes are faster than the tiles of an affine map where the caches hold neither array, and most of
@@ -118,8 +160,8 @@ std::string StridedPlan::explain() const {
   detail::MarginText text;
   const std::uint64_t moved = element_count(view_);
   text.whole_line("view", to_text(view_));
-  text.line("", fmt::format("reads an array of {}", elements_of_array(in_elements_, moved)));
-  text.line("", fmt::format("writes an array of {}", elements_of_array(out_elements_, moved)));
+  text.line("", "reads " + elements_of_array(in_elements_, moved));
+  text.line("", "writes " + elements_of_array(out_elements_, moved));
   if (permutation_) return text.take() + permutation_->explain();
   text.whole_line("normal form", to_text(normal_));
   text.line("elements", detail::size_text(element_bytes_) + " wide");
@@ -186,6 +228,7 @@ std::string StridedPlan::explain_json() const {
                          {"blocks", pass.launch->blocks},
                          {"threads", pass.launch->threads},
                          {"shared_bytes", pass.launch->shared_bytes}};
+      add_view_counts(shown, *this, pass);
     } else {
       shown["team"] = {{"kernel", pass.team->kernel},
                        {"threads", pass.team->threads},

@@ -33,7 +33,9 @@ constexpr std::array<std::string_view, 11> kNames{"contiguous",
 Program program_of(const std::string& name) {
   const auto found = std::find(kNames.begin(), kNames.end(), name);
   if (found == kNames.end()) {
-    fail(ErrorCode::value, "simulate", "the program `" + name + "`", "one of programs::program_names()",
+    std::string names;
+    for (const std::string_view known : kNames) names.append(names.empty() ? "" : ", ").append(known);
+    fail(ErrorCode::value, "simulate", "the program `" + name + "`", "one of " + names,
          did_you_mean(name, kNames));
   }
   return static_cast<Program>(found - kNames.begin());

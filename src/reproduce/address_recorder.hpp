@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "faro/device/packet.hpp"
+#include "faro/device/memory.hpp"
 
 namespace faro::reproduce {
 

@@ -2,22 +2,75 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <numeric>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "engines/cuda_shared_transpose.hpp"
+#include "faro/engines/cuda.hpp"
 #include "kernels/shared_transpose.hpp"
 #include "machine/memory_machine.hpp"
 #include "reproduce/address_recorder.hpp"
 #include "reproduce/expectation.hpp"
-#include "reproduce/gpu_times.hpp"
 #include "reproduce/matrix_access.hpp"
+#include "reproduce/monte_carlo.hpp"
 #include "reproduce/tables.hpp"
 
 namespace faro::reproduce {
 namespace {
 
 using kernels::TransposeOrder;
+
+// --- the one thing of this table that needs a GPU: how long the transposes take
+
+constexpr std::array kTransposeOrders{kernels::TransposeOrder::crsw, kernels::TransposeOrder::srcw,
+                                      kernels::TransposeOrder::drdw,
+                                      kernels::TransposeOrder::crsw_as_printed};
+
+// Of one transpose of a 32 x 32 matrix of 4-byte elements in shared memory, by one block of 1024 threads.
+struct SharedTransposeTimes {
+  std::string device;
+  std::array<std::array<double, kLayouts2.size()>, kTransposeOrders.size()> ns = {};  // [order][layout]
+};
+
+constexpr std::array kSharedLayouts{cuda::SharedLayout::raw, cuda::SharedLayout::ras,
+                                    cuda::SharedLayout::rap};
+static_assert(kSharedLayouts.size() == kLayouts2.size());
+
+// A time depends on the congestion of the layout's own random numbers: as in the table, the mean over some.
+constexpr std::uint64_t kLayoutsTimed = 8;
+
+double mean_ns(const cuda::SharedTranspose& transpose, const CellSeeds& seeds) {
+  const std::uint64_t layouts = transpose.layout == cuda::SharedLayout::raw ? 1 : kLayoutsTimed;
+  double sum = 0;
+  for (std::uint64_t i = 0; i < layouts; ++i) {
+    cuda::SharedTranspose timed = transpose;
+    timed.seed = seeds.of(i).layout;
+    sum += cuda::time_ns(timed);
+  }
+  return sum / static_cast<double>(layouts);
+}
+
+// Nothing where there is no GPU to measure on. `seed`: of the layouts' random numbers, several for a time.
+// Errors: ErrorCode::device for a GPU that is there and fails.   Cost: a few seconds.
+std::optional<SharedTransposeTimes> measure_shared_transposes(std::uint64_t seed) {
+  if (!cuda::status().available) return std::nullopt;
+  const CellSeeds seeds(seed, "rap-table3, times");
+  SharedTransposeTimes times{.device = cuda::target().name, .ns = {}};
+  for (std::size_t order = 0; order < kTransposeOrders.size(); ++order) {
+    for (std::size_t layout = 0; layout < kSharedLayouts.size(); ++layout) {
+      times.ns[order][layout] = mean_ns(
+          {.order = kTransposeOrders[order], .layout = kSharedLayouts[layout], .element_bytes = 4, .seed = 0},
+          seeds);
+    }
+  }
+  return times;
+}
+
+// --- the table
 
 constexpr std::uint32_t kTransposeSide = 32;  // the paper's
 constexpr int kTransposeBytes = 4;

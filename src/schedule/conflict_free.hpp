@@ -11,7 +11,7 @@
 // before and after (Koenig). The order inside a colour is free; here the j-th source of a group is in bank j.
 //
 // This is the schedule of the memory machine, whose elements are as wide as its banks and whose width divides
-// n. For shared memory as GPUs have it, elements of other widths and any n: schedule/shared_schedule.hpp.
+// n. For shared memory as GPUs have it, elements of other widths and any n: faro/device/conflict_free.hpp.
 //
 // Source: Lemma 6.2 of Nakano's memory machines paper; the offline permutation of Kasagi, Nakano and Ito.
 #pragma once

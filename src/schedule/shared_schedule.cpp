@@ -1,9 +1,8 @@
-#include "faro/schedule/shared_schedule.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <string>
 
+#include "faro/device/conflict_free.hpp"
 #include "faro/error.hpp"
 #include "schedule/conflict_free.hpp"
 #include "schedule/edge_colouring.hpp"

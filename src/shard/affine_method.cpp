@@ -192,11 +192,6 @@ Affine standard_form(const Affine& map, const ShardRankBits& bits) {
   return compose(places(bits.out), compose(map, places(bits.in).inverse()));
 }
 
-int shard_rho(const Affine& standard, int rank_bits) {
-  const int m = standard.bits() - rank_bits;
-  return standard.matrix().block(m, 0, rank_bits, m).rank();
-}
-
 ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int rank,
                             const SliceChoice& choice) {
   const int segment_bits = choice.segment_bits;

@@ -3,20 +3,86 @@
 // array changes under another's hands. GPUs do the same in the order of their streams.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "engines/cuda_parts.hpp"
 #include "faro/communicator.hpp"
 #include "faro/error.hpp"
 #include "faro/shards.hpp"
-#include "meeting.hpp"
+#include "shard/methods.hpp"
 
 namespace faro {
 namespace {
+
+// Threads that wait for each other, again and again: a barrier that ends in an error for all where one gives
+// up or does not come.
+
+// `Post` is what each of them writes down before it waits, and the others read behind it.
+template <typename Post>
+class Meeting {
+ public:
+  Meeting(int ranks, std::chrono::milliseconds time_limit)
+      : limit_(time_limit), posts_(static_cast<std::size_t>(ranks)) {}
+
+  int ranks() const { return static_cast<int>(posts_.size()); }
+  Post& post(int rank) { return posts_[static_cast<std::size_t>(rank)]; }
+
+  // Returns when all ranks have called it as often. Errors: ErrorCode::device where one gave up, or does
+  // not come.
+  void wait() {
+    std::unique_lock lock(mutex_);
+    require_all_ranks();
+    const std::uint64_t round = round_;
+    if (++arrived_ == posts_.size()) {
+      arrived_ = 0;
+      ++round_;
+      all_here_.notify_all();
+      return;
+    }
+    const bool came = all_here_.wait_for(lock, limit_, [&] { return round_ != round || !why_.empty(); });
+    if (came && round_ != round) return;
+    if (!came) {
+      why_ = std::to_string(arrived_) + " of " + std::to_string(posts_.size()) + " ranks came within " +
+             std::to_string(limit_.count()) + " ms";
+      all_here_.notify_all();
+    }
+    require_all_ranks();
+  }
+
+  // Errors: ErrorCode::device where one gave up.
+  void look() {
+    const std::lock_guard lock(mutex_);
+    require_all_ranks();
+  }
+
+  void give_up(int rank, const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    if (why_.empty()) why_ = "rank " + std::to_string(rank) + " gave up: " + why;
+    all_here_.notify_all();
+  }
+
+ private:
+  void require_all_ranks() const {
+    if (!why_.empty()) fail(ErrorCode::device, "exchange shards", why_, "all ranks, in every call");
+  }
+
+  std::chrono::milliseconds limit_;
+  std::vector<Post> posts_;
+  std::mutex mutex_;
+  std::condition_variable all_here_;
+  std::uint64_t round_ = 0;
+  std::size_t arrived_ = 0;
+  std::string why_;
+};
 
 struct ShardPost {
   const std::byte* from = nullptr;
@@ -25,7 +91,7 @@ struct ShardPost {
   std::byte* opened = nullptr;         // what others may write to
   const cuda::PeerEnd* end = nullptr;  // of a rank on a GPU
 };
-using ShardMeeting = detail::Meeting<ShardPost>;
+using ShardMeeting = Meeting<ShardPost>;
 
 class ThreadCommunicator : public Communicator {
  public:
@@ -88,13 +154,7 @@ class ThreadCommunicator : public Communicator {
  private:
   void take(std::byte* to, std::span<const ShardMessage> receives, Stream stream) {
     std::vector<std::size_t> next(static_cast<std::size_t>(ranks()), 0);
-    // Beginning with the next rank: if all took from rank 0 first, its link would serve them one by one.
-    std::vector<ShardMessage> by_turns(receives.begin(), receives.end());
-    std::stable_sort(by_turns.begin(), by_turns.end(), [this](const ShardMessage& a, const ShardMessage& b) {
-      const auto turn = [this](const ShardMessage& each) { return (each.peer - rank_ + ranks()) % ranks(); };
-      return turn(a) < turn(b);
-    });
-    for (const ShardMessage& wanted : by_turns) {
+    for (const ShardMessage& wanted : detail::next_rank_first(receives, rank_, ranks())) {
       const ShardPost& theirs = meeting_->post(wanted.peer);
       std::size_t& at = next[static_cast<std::size_t>(wanted.peer)];
       while (at < theirs.sends.size() && theirs.sends[at].peer != rank_) ++at;

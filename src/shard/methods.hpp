@@ -7,6 +7,7 @@
 // Messages are counted in elements here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -48,10 +49,9 @@ struct SliceChoice {
 ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int rank,
                             const SliceChoice& choice);
 
-/// The map of a rank's messages in standard form, local bits low and rank bits high, and rho.
+/// The map of a rank's messages in standard form, local bits low and rank bits high.
 /// `standard` is map between places: element + rank * 2^m.
 Affine standard_form(const Affine& map, const ShardRankBits& bits);
-int shard_rho(const Affine& standard, int rank_bits);
 
 /// `order`: of the output's axes, those of the input. Requires: both spreads are slabs of these shapes.
 ShardPassing box_passing(const std::vector<int>& order, const Spread& in, const Spread& out, int rank);
@@ -70,6 +70,17 @@ struct ShardIndexPart {
 };
 ShardPassing part_passing(const ShardIndexPart& part, const Spread& in, const Spread& out,
                           Communicator& communicator);
+
+/// What goes to or comes from peers, that of the next rank first: if all ranks began with rank 0, its link
+/// would serve them one by one.
+template <typename OfPeer>
+std::vector<OfPeer> next_rank_first(std::span<const OfPeer> all, int rank, int ranks) {
+  std::vector<OfPeer> by_turns(all.begin(), all.end());
+  const auto turn = [&](const OfPeer& each) { return (each.peer - rank + ranks) % ranks; };
+  std::stable_sort(by_turns.begin(), by_turns.end(),
+                   [&](const OfPeer& a, const OfPeer& b) { return turn(a) < turn(b); });
+  return by_turns;
+}
 
 /// Runs `work`, which may throw, on every rank; where it does on any, all throw what the first of them did,
 /// with its number. Collective.

@@ -4,6 +4,7 @@
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "shard/device_shards.hpp"
+#include "shard/methods.hpp"
 #include "shard/shard_units.hpp"
 
 namespace faro::detail {
@@ -53,12 +54,8 @@ std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device
   const std::uint64_t width = plan.problem().element_bytes;
   made.device_ = device;
   made.width_ = width;
-  // And the next rank first: if all wrote to rank 0 at once, its link would take them one by one.
-  std::vector<ShardView> by_turns = stores.views;
-  const int ranks = plan.problem().shards.ranks;
-  std::stable_sort(by_turns.begin(), by_turns.end(), [&](const ShardView& a, const ShardView& b) {
-    return (a.peer - self + ranks) % ranks < (b.peer - self + ranks) % ranks;
-  });
+  const std::vector<ShardView> by_turns =
+      next_rank_first(std::span<const ShardView>(stores.views), self, plan.problem().shards.ranks);
   std::uint64_t workspace_elements = 0;
   const auto peers = static_cast<std::size_t>(std::count_if(
       stores.views.begin(), stores.views.end(), [self](const ShardView& each) { return each.peer != self; }));

@@ -139,21 +139,7 @@ bool holds(const ConditionParameters& p, std::span<const std::int64_t> arguments
   if (p.literal) return *p.literal;
   const std::int64_t a = arguments[static_cast<std::size_t>(p.v1)];
   const std::int64_t b = p.constant + p.sign * arguments[static_cast<std::size_t>(p.v2)];
-  switch (p.comparison) {
-    case Comparison::equal:
-      return a == b;
-    case Comparison::greater_equal:
-      return a >= b;
-    case Comparison::greater:
-      return a > b;
-    case Comparison::less_equal:
-      return a <= b;
-    case Comparison::less:
-      return a < b;
-    case Comparison::not_equal:
-      return a != b;
-  }
-  return false;
+  return compared<bool>(p.comparison, a, b);
 }
 
 std::shared_ptr<const Family> build_conditions(const HoleDeclaration& hole, Space space,

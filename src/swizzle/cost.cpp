@@ -4,7 +4,7 @@
 #include <variant>
 #include <vector>
 
-#include "faro/swizzle/interpret.hpp"
+#include "faro/swizzle/program.hpp"
 #include "swizzle/execution_domain.hpp"
 #include "swizzle/statements.hpp"
 

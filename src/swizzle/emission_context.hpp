@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "faro/swizzle/emission.hpp"
-#include "faro/swizzle/interpret.hpp"
 #include "faro/swizzle/program.hpp"
 #include "swizzle/register_permutation.hpp"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/swizzle/interpret.hpp"
+#include "faro/swizzle/program.hpp"
 
 namespace faro::swizzle::detail {
 

@@ -34,7 +34,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/swizzle/interpret.hpp"
+#include "faro/swizzle/program.hpp"
 #include "swizzle/execution_domain.hpp"
 #include "swizzle/statements.hpp"
 

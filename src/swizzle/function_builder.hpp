@@ -103,6 +103,26 @@ std::uint64_t count_linear(const HoleDeclaration& hole);
 std::int64_t value_of(const XformParameters& p, std::int64_t i, std::int64_t k);
 bool holds(const ConditionParameters& p, std::span<const std::int64_t> arguments);
 
+/// a cmp b, of numbers or of expressions.
+template <typename Truth, typename Value>
+Truth compared(Comparison comparison, const Value& a, const Value& b) {
+  switch (comparison) {
+    case Comparison::equal:
+      return a == b;
+    case Comparison::greater_equal:
+      return a >= b;
+    case Comparison::greater:
+      return a > b;
+    case Comparison::less_equal:
+      return a <= b;
+    case Comparison::less:
+      return a < b;
+    case Comparison::not_equal:
+      return a != b;
+  }
+  return Truth(0);
+}
+
 /// Divisors of n, rising.
 std::vector<std::int64_t> divisors(std::int64_t n);
 

@@ -206,21 +206,7 @@ Index expression(const ConditionParameters& p) {
   const Index a = argument_index(p.v1);
   const Index v2 = argument_index(p.v2);
   const Index b = p.sign < 0 ? Index(p.constant) - v2 : v2 + Index(p.constant);
-  switch (p.comparison) {
-    case Comparison::equal:
-      return a == b;
-    case Comparison::greater_equal:
-      return a >= b;
-    case Comparison::greater:
-      return a > b;
-    case Comparison::less_equal:
-      return a <= b;
-    case Comparison::less:
-      return a < b;
-    case Comparison::not_equal:
-      return a != b;
-  }
-  return 0;
+  return detail::compared<Index>(p.comparison, a, b);
 }
 
 Index expression(const PartParameters& p) {

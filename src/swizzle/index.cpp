@@ -1,5 +1,3 @@
-#include "faro/swizzle/index.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <initializer_list>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/swizzle/hole.hpp"
 #include "swizzle/arithmetic.hpp"
 
 namespace faro::swizzle {

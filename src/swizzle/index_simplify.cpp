@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/swizzle/index.hpp"
+#include "faro/swizzle/hole.hpp"
 #include "swizzle/arithmetic.hpp"
 
 namespace faro::swizzle {

@@ -1,10 +1,9 @@
 // Functions for the holes of a program, and running it with them, on symbols and on numbers.
-#include "faro/swizzle/interpret.hpp"
-
 #include <algorithm>
 #include <utility>
 
 #include "faro/error.hpp"
+#include "faro/swizzle/program.hpp"
 #include "swizzle/arithmetic.hpp"
 #include "swizzle/executor.hpp"
 

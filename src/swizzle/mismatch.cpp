@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "faro/error.hpp"
-#include "faro/swizzle/interpret.hpp"
+#include "faro/swizzle/program.hpp"
 #include "swizzle/execution_domain.hpp"
 
 namespace faro::swizzle {

@@ -32,7 +32,6 @@
 #include <span>
 #include <vector>
 
-#include "faro/swizzle/interpret.hpp"
 #include "faro/swizzle/program.hpp"
 #include "faro/swizzle/specification.hpp"
 #include "swizzle/function_set.hpp"

@@ -156,6 +156,19 @@ static void test_plans(const char* folder) {
   faro_plan* none = NULL;
   EXPECT(faro_plan_from_bytes(data, bytes - 2, NULL, &none) == FARO_FILE);
   EXPECT(faro_plan_from_bytes("{}\n", 3, NULL, &none) == FARO_FILE);
+  /* No flipped bit goes unnoticed. */
+  for (uint64_t bit = 0; bit < 8 * bytes; ++bit) {
+    ((unsigned char*)data)[bit / 8] ^= (unsigned char)(1U << bit % 8);
+    EXPECT(faro_plan_from_bytes(data, bytes, NULL, &none) != FARO_OK);
+    ((unsigned char*)data)[bit / 8] ^= (unsigned char)(1U << bit % 8);
+  }
+  EXPECT(faro_plan_from_bytes(data, bytes, NULL, &none) == FARO_OK);
+  faro_plan_destroy(none);
+  none = NULL;
+  const char* const version_1 = "{\"faro_plan\":1,\"element_bytes\":4,\"out_shape\":[8],\"views\":[],\"map\":\"gray(3)\",\"batch\":1,\"in_place\":false}\n";
+  EXPECT(faro_plan_from_bytes(version_1, strlen(version_1), NULL, &none) == FARO_OK);
+  faro_plan_destroy(none);
+  none = NULL;
   const char* const with_file = "{\"faro_plan\":1,\"element_bytes\":4,\"out_shape\":[4],\"views\":[],\"map\":\"@x.npy\",\"batch\":1,\"in_place\":false}\n";
   EXPECT(faro_plan_from_bytes(with_file, strlen(with_file), NULL, &none) == FARO_FILE);
   snprintf(path, sizeof path, "%s/no such folder/plan", folder);

@@ -35,10 +35,15 @@ fi
 # A project in CUDA, where there is a compiler.
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc "$here/../../build/cuda-toolkit/bin/nvcc" 2>/dev/null | sed -n 1p || true)
 if [[ -n $nvcc ]]; then
-  "$cmake" -G Ninja -S "$here/cuda" -B "$scratch/build-cuda" -D CMAKE_BUILD_TYPE=Release \
+  # It includes every header that was installed, but for MPI's, which needs one.
+  cp -r "$here/cuda" "$scratch/cuda"
+  (cd "$scratch/prefix/include" && find faro -name '*.h*' ! -name mpi.hpp | LC_ALL=C sort | sed 's/.*/#include <&>/') \
+    >"$scratch/cuda/every_header.hpp"
+  "$cmake" -G Ninja -S "$scratch/cuda" -B "$scratch/build-cuda" -D CMAKE_BUILD_TYPE=Release \
     -D CMAKE_PREFIX_PATH="$scratch/prefix" -D CMAKE_CUDA_COMPILER="$nvcc"
   "$cmake" --build "$scratch/build-cuda"
   "$scratch/build-cuda/cuda_consumer"
+  echo "every_header.hpp: $(wc -l <"$scratch/cuda/every_header.hpp") headers in a CUDA source"
 else
   echo "no CUDA compiler: the project in CUDA was not tried"
 fi

@@ -29,7 +29,7 @@
 
 #include "emitted/emitted_library.hpp"
 #include "emitted/untouchable.hpp"
-#include "faro/device/packet.hpp"
+#include "faro/device/memory.hpp"
 #include "faro/emit/emit.hpp"
 
 namespace faro::testing {

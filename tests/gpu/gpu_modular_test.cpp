@@ -5,7 +5,7 @@
 #include <numeric>
 #include <string>
 
-#include "faro/modular.hpp"
+#include "faro/faro.hpp"
 #include "gpu/gpu_rows_support.hpp"
 
 namespace faro::testing {

@@ -15,7 +15,7 @@
 #include "engines/cuda/host/nvrtc.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
-#include "faro/network/plan.hpp"
+#include "faro/network/network.hpp"
 #include "faro/network/program.hpp"
 #include "faro/permutation/affine.hpp"
 #include "gpu/gpu_support.hpp"

@@ -3,7 +3,7 @@
 
 #include <variant>
 
-#include "faro/plan/problem.hpp"
+#include "faro/plan/plan.hpp"
 #include "gpu/device_oracle.hpp"
 
 namespace faro::testing {

@@ -100,18 +100,18 @@ namespace detail {
 inline constexpr std::uint32_t kAllLanes = 0xffff'ffffU;
 
 /// How many of the warp's structs there are, of `count` in all.
-FARO_DEVICE std::uint32_t structs_of_warp(std::uint64_t first, std::uint64_t count) {
+FARO_DEVICE_INLINE std::uint32_t structs_of_warp(std::uint64_t first, std::uint64_t count) {
   if (first >= count) return 0;
   return count - first < 32 ? static_cast<std::uint32_t>(count - first) : 32;
 }
 
 template <typename Bytes, typename T>
-FARO_DEVICE Bytes* bytes_at(T* array, std::uint64_t i) {
+FARO_DEVICE_INLINE Bytes* bytes_at(T* array, std::uint64_t i) {
   return reinterpret_cast<Bytes*>(array + i);
 }
 
 template <typename Index>
-FARO_DEVICE auto index_word(Index index) {
+FARO_DEVICE_INLINE auto index_word(Index index) {
   static_assert(std::is_integral_v<Index>, "faro aos: an index is an integer");
   return static_cast<std::conditional_t<(sizeof(Index) > 4), std::uint64_t, std::uint32_t>>(index);
 }
@@ -122,15 +122,15 @@ struct Access {
   using Words = Registers<CudaWarp, Shape::bytes, Shape::units>;
   static_assert(sizeof(Words) == sizeof(T));
 
-  static FARO_DEVICE T value(const Words& words) { return __builtin_bit_cast(T, words); }
-  static FARO_DEVICE Words words(const T& value) { return __builtin_bit_cast(Words, value); }
+  static FARO_DEVICE_INLINE T value(const Words& words) { return __builtin_bit_cast(T, words); }
+  static FARO_DEVICE_INLINE Words words(const T& value) { return __builtin_bit_cast(Words, value); }
 };
 
 }  // namespace detail
 
 /// array[i]. Requires: i rises by 1 from lane to lane, and all 32 are in the array (unchecked).
 template <typename T, int alignment = static_cast<int>(alignof(T)), Method method = kBestMethod<T, alignment>>
-FARO_DEVICE T load(const T* array, std::uint64_t i) {
+FARO_DEVICE_INLINE T load(const T* array, std::uint64_t i) {
   using Access = detail::Access<T, alignment, method>;
   const CudaWarp warp;
   const auto* const first = detail::bytes_at<const std::byte>(array, i - warp.lane());
@@ -140,7 +140,7 @@ FARO_DEVICE T load(const T* array, std::uint64_t i) {
 /// array[i], of an array of `count`; a T of zero bytes for i >= count. Nothing past the array is read.
 /// Requires: i rises by 1 from lane to lane (unchecked).
 template <typename T, int alignment = static_cast<int>(alignof(T)), Method method = kBestMethod<T, alignment>>
-FARO_DEVICE T load(const T* array, std::uint64_t i, std::uint64_t count) {
+FARO_DEVICE_INLINE T load(const T* array, std::uint64_t i, std::uint64_t count) {
   using Access = detail::Access<T, alignment, method>;
   const CudaWarp warp;
   const std::uint64_t start = i - warp.lane();
@@ -151,7 +151,7 @@ FARO_DEVICE T load(const T* array, std::uint64_t i, std::uint64_t count) {
 
 /// array[i] = value. Requires: i rises by 1 from lane to lane, and all 32 are in the array (unchecked).
 template <typename T, int alignment = static_cast<int>(alignof(T)), Method method = kBestMethod<T, alignment>>
-FARO_DEVICE void store(T* array, std::uint64_t i, const std::type_identity_t<T>& value) {
+FARO_DEVICE_INLINE void store(T* array, std::uint64_t i, const std::type_identity_t<T>& value) {
   using Access = detail::Access<T, alignment, method>;
   const CudaWarp warp;
   auto* const first = detail::bytes_at<std::byte>(array, i - warp.lane());
@@ -160,7 +160,8 @@ FARO_DEVICE void store(T* array, std::uint64_t i, const std::type_identity_t<T>&
 
 /// array[i] = value where i < count. Requires: i rises by 1 from lane to lane (unchecked).
 template <typename T, int alignment = static_cast<int>(alignof(T)), Method method = kBestMethod<T, alignment>>
-FARO_DEVICE void store(T* array, std::uint64_t i, const std::type_identity_t<T>& value, std::uint64_t count) {
+FARO_DEVICE_INLINE void store(T* array, std::uint64_t i, const std::type_identity_t<T>& value,
+                              std::uint64_t count) {
   using Access = detail::Access<T, alignment, method>;
   const CudaWarp warp;
   const std::uint64_t start = i - warp.lane();
@@ -173,7 +174,7 @@ FARO_DEVICE void store(T* array, std::uint64_t i, const std::type_identity_t<T>&
 /// bytes cost a shuffle fewer in every access.
 template <typename T, int alignment = static_cast<int>(alignof(T)), Method method = Method::row_column_row,
           typename Index = std::uint64_t>
-FARO_DEVICE T gather(const T* array, Index index) {
+FARO_DEVICE_INLINE T gather(const T* array, Index index) {
   using Access = detail::Access<T, alignment, method>;
   const auto* const bytes = detail::bytes_at<const std::byte>(array, 0);
   return Access::value(gather_rows<typename Access::Shape>(CudaWarp{}, bytes, detail::index_word(index),
@@ -183,7 +184,7 @@ FARO_DEVICE T gather(const T* array, Index index) {
 /// The same where it is wanted, elsewhere a T of zero bytes. Indices that are not wanted may be anything.
 template <typename T, int alignment = static_cast<int>(alignof(T)), Method method = Method::row_column_row,
           typename Index = std::uint64_t>
-FARO_DEVICE T gather(const T* array, Index index, bool wanted) {
+FARO_DEVICE_INLINE T gather(const T* array, Index index, bool wanted) {
   using Access = detail::Access<T, alignment, method>;
   const std::uint32_t mask = __ballot_sync(detail::kAllLanes, wanted);
   const auto* const bytes = detail::bytes_at<const std::byte>(array, 0);
@@ -194,7 +195,7 @@ FARO_DEVICE T gather(const T* array, Index index, bool wanted) {
 /// array[index] = value. Of lanes with equal indices each word is from one of them, not all from the same.
 template <typename T, int alignment = static_cast<int>(alignof(T)), Method method = Method::row_column_row,
           typename Index = std::uint64_t>
-FARO_DEVICE void scatter(T* array, Index index, const std::type_identity_t<T>& value) {
+FARO_DEVICE_INLINE void scatter(T* array, Index index, const std::type_identity_t<T>& value) {
   using Access = detail::Access<T, alignment, method>;
   auto* const bytes = detail::bytes_at<std::byte>(array, 0);
   scatter_rows<typename Access::Shape>(CudaWarp{}, bytes, detail::index_word(index),
@@ -204,7 +205,7 @@ FARO_DEVICE void scatter(T* array, Index index, const std::type_identity_t<T>& v
 /// The same where it is wanted.
 template <typename T, int alignment = static_cast<int>(alignof(T)), Method method = Method::row_column_row,
           typename Index = std::uint64_t>
-FARO_DEVICE void scatter(T* array, Index index, const std::type_identity_t<T>& value, bool wanted) {
+FARO_DEVICE_INLINE void scatter(T* array, Index index, const std::type_identity_t<T>& value, bool wanted) {
   using Access = detail::Access<T, alignment, method>;
   const std::uint32_t mask = __ballot_sync(detail::kAllLanes, wanted);
   auto* const bytes = detail::bytes_at<std::byte>(array, 0);
@@ -216,8 +217,8 @@ FARO_DEVICE void scatter(T* array, Index index, const std::type_identity_t<T>& v
 /// shuffles. AoSoA of a tile that is a multiple of 32: stride = tile, and planes moved to planes + i / tile *
 /// tile * (S - 1). Requires: i rises by 1 from lane to lane; no overlap (unchecked).
 template <typename T, int alignment = static_cast<int>(alignof(T)), typename Word>
-FARO_DEVICE void to_planes(const T* array, Word* planes, std::uint64_t stride, std::uint64_t i,
-                           std::uint64_t count = kNoEnd) {
+FARO_DEVICE_INLINE void to_planes(const T* array, Word* planes, std::uint64_t stride, std::uint64_t i,
+                                  std::uint64_t count = kNoEnd) {
   static_assert(sizeof(Word) == 4, "faro aos: planes are of 4-byte words");
   using Access = detail::Access<T, alignment, Method::row_column_row>;
   const CudaWarp warp;
@@ -229,8 +230,8 @@ FARO_DEVICE void to_planes(const T* array, Word* planes, std::uint64_t stride, s
 
 /// The reverse: word k of array[i] comes from planes[k * stride + i].
 template <typename T, int alignment = static_cast<int>(alignof(T)), typename Word>
-FARO_DEVICE void from_planes(const Word* planes, T* array, std::uint64_t stride, std::uint64_t i,
-                             std::uint64_t count = kNoEnd) {
+FARO_DEVICE_INLINE void from_planes(const Word* planes, T* array, std::uint64_t stride, std::uint64_t i,
+                                    std::uint64_t count = kNoEnd) {
   static_assert(sizeof(Word) == 4, "faro aos: planes are of 4-byte words");
   using Access = detail::Access<T, alignment, Method::row_column_row>;
   const CudaWarp warp;

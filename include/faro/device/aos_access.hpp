@@ -27,7 +27,7 @@ struct Shape {
 
 /// Rows as they are read: of the warp's structs the first `structs`, zeros after them.
 template <typename Shape, bool whole, typename Warp, typename Lane>
-FARO_DEVICE auto read_rows(const Warp& warp, const std::byte* first, const Lane& structs) {
+FARO_DEVICE_INLINE auto read_rows(const Warp& warp, const std::byte* first, const Lane& structs) {
   constexpr auto lanes = static_cast<std::uint32_t>(Warp::kLanes);
   const auto t = warp.lane();
   Registers<Warp, Shape::bytes, Shape::units> registers;
@@ -45,8 +45,8 @@ FARO_DEVICE auto read_rows(const Warp& warp, const std::byte* first, const Lane&
 }
 
 template <typename Shape, bool whole, typename Warp, typename Lane>
-FARO_DEVICE void write_rows(const Warp& warp, std::byte* first, const Lane& structs,
-                            const Registers<Warp, Shape::bytes, Shape::units>& registers) {
+FARO_DEVICE_INLINE void write_rows(const Warp& warp, std::byte* first, const Lane& structs,
+                                   const Registers<Warp, Shape::bytes, Shape::units>& registers) {
   constexpr auto lanes = static_cast<std::uint32_t>(Warp::kLanes);
   const auto t = warp.lane();
   FARO_UNROLL
@@ -64,15 +64,15 @@ FARO_DEVICE void write_rows(const Warp& warp, std::byte* first, const Lane& stru
 /// Lane u's own struct, u of those at `first`.
 /// Cost: S loads, the exchange.
 template <typename Shape, bool whole, typename Warp, typename Lane>
-FARO_DEVICE auto load_rows(const Warp& warp, const std::byte* first, const Lane& structs) {
+FARO_DEVICE_INLINE auto load_rows(const Warp& warp, const std::byte* first, const Lane& structs) {
   auto registers = read_rows<Shape, whole>(warp, first, structs);
   if constexpr (Shape::units > 1) Exchange<Shape::method>::collect(warp, registers);
   return registers;
 }
 
 template <typename Shape, bool whole, typename Warp, typename Lane>
-FARO_DEVICE void store_rows(const Warp& warp, std::byte* first, const Lane& structs,
-                            Registers<Warp, Shape::bytes, Shape::units> registers) {
+FARO_DEVICE_INLINE void store_rows(const Warp& warp, std::byte* first, const Lane& structs,
+                                   Registers<Warp, Shape::bytes, Shape::units> registers) {
   if constexpr (Shape::units > 1) Exchange<Shape::method>::spread(warp, registers);
   write_rows<Shape, whole>(warp, first, structs, registers);
 }
@@ -86,7 +86,8 @@ struct GatheredUnit {
 
 /// `wanted`: a bit a lane. Requires: called by all lanes.   Cost: a shuffle, of 8-byte indices two.
 template <typename Shape, typename Warp, typename Index, typename Mask>
-FARO_DEVICE auto gathered_unit(const Warp& warp, const Index& index, const Mask& wanted, std::uint32_t i) {
+FARO_DEVICE_INLINE auto gathered_unit(const Warp& warp, const Index& index, const Mask& wanted,
+                                      std::uint32_t i) {
   constexpr auto units = static_cast<std::uint32_t>(Shape::units);
   const auto column = Exchange<Shape::method>::template column<Warp, Shape::units>(warp.lane(), i);
   const auto unit = column + i * static_cast<std::uint32_t>(Warp::kLanes);
@@ -99,8 +100,8 @@ FARO_DEVICE auto gathered_unit(const Warp& warp, const Index& index, const Mask&
 /// Lane u's struct array[index], zeros where the bit of the lane is not set.
 /// Cost: S loads, as many shuffles of indices, the exchange.
 template <typename Shape, typename Warp, typename Index, typename Mask>
-FARO_DEVICE auto gather_rows(const Warp& warp, const std::byte* array, const Index& index,
-                             const Mask& wanted) {
+FARO_DEVICE_INLINE auto gather_rows(const Warp& warp, const std::byte* array, const Index& index,
+                                    const Mask& wanted) {
   Registers<Warp, Shape::bytes, Shape::units> registers;
   FARO_UNROLL
   for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(Shape::units); ++i) {
@@ -112,8 +113,9 @@ FARO_DEVICE auto gather_rows(const Warp& warp, const std::byte* array, const Ind
 }
 
 template <typename Shape, typename Warp, typename Index, typename Mask>
-FARO_DEVICE void scatter_rows(const Warp& warp, std::byte* array, const Index& index, const Mask& wanted,
-                              Registers<Warp, Shape::bytes, Shape::units> registers) {
+FARO_DEVICE_INLINE void scatter_rows(const Warp& warp, std::byte* array, const Index& index,
+                                     const Mask& wanted,
+                                     Registers<Warp, Shape::bytes, Shape::units> registers) {
   if constexpr (Shape::units > 1) Exchange<Shape::method>::spread(warp, registers);
   FARO_UNROLL
   for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(Shape::units); ++i) {
@@ -125,8 +127,8 @@ FARO_DEVICE void scatter_rows(const Warp& warp, std::byte* array, const Index& i
 /// Plane k of the structs' word k; `planes` is where the word 0 of the warp's first struct goes, the planes
 /// are `stride` words apart. No shuffle.   Cost: S loads, a store a word, the selects of one column.
 template <typename Shape, bool whole, typename Warp, typename Lane>
-FARO_DEVICE void rows_to_planes(const Warp& warp, const std::byte* first, std::byte* planes,
-                                std::uint64_t stride, const Lane& structs) {
+FARO_DEVICE_INLINE void rows_to_planes(const Warp& warp, const std::byte* first, std::byte* planes,
+                                       std::uint64_t stride, const Lane& structs) {
   static_assert(Shape::method == Method::row_column_row);
   constexpr std::uint32_t words = Shape::bytes / 4;
   auto registers = read_rows<Shape, whole>(warp, first, structs);
@@ -143,8 +145,8 @@ FARO_DEVICE void rows_to_planes(const Warp& warp, const std::byte* first, std::b
 }
 
 template <typename Shape, bool whole, typename Warp, typename Lane>
-FARO_DEVICE void planes_to_rows(const Warp& warp, const std::byte* planes, std::byte* first,
-                                std::uint64_t stride, const Lane& structs) {
+FARO_DEVICE_INLINE void planes_to_rows(const Warp& warp, const std::byte* planes, std::byte* first,
+                                       std::uint64_t stride, const Lane& structs) {
   static_assert(Shape::method == Method::row_column_row);
   constexpr std::uint32_t words = Shape::bytes / 4;
   Registers<Warp, Shape::bytes, Shape::units> registers;
@@ -191,7 +193,7 @@ struct CudaWarp {
   template <typename V>
   using Each = V;
 
-  FARO_DEVICE std::uint32_t lane() const {
+  FARO_DEVICE_INLINE std::uint32_t lane() const {
     std::uint32_t lane;
     asm("mov.u32 %0, %%laneid;" : "=r"(lane));
     __builtin_assume(lane < 32);
@@ -199,7 +201,8 @@ struct CudaWarp {
   }
 
   template <int bytes>
-  FARO_DEVICE Packet<bytes> select(bool condition, const Packet<bytes>& a, const Packet<bytes>& b) const {
+  FARO_DEVICE_INLINE Packet<bytes> select(bool condition, const Packet<bytes>& a,
+                                          const Packet<bytes>& b) const {
     Packet<bytes> selected;
     FARO_UNROLL
     for (int k = 0; k < Packet<bytes>::kUnits; ++k) {
@@ -210,41 +213,42 @@ struct CudaWarp {
     return selected;
   }
 
-  FARO_DEVICE std::uint32_t shuffle(std::uint32_t value, std::uint32_t lane) const {
+  FARO_DEVICE_INLINE std::uint32_t shuffle(std::uint32_t value, std::uint32_t lane) const {
     return __shfl_sync(0xffff'ffffU, value, static_cast<int>(lane));
   }
-  FARO_DEVICE std::uint64_t shuffle(std::uint64_t value, std::uint32_t lane) const {
+  FARO_DEVICE_INLINE std::uint64_t shuffle(std::uint64_t value, std::uint32_t lane) const {
     return __shfl_sync(0xffff'ffffU, static_cast<unsigned long long>(value), static_cast<int>(lane));
   }
   template <int bytes>
-  FARO_DEVICE Packet<bytes> shuffle(const Packet<bytes>& value, std::uint32_t lane) const {
+  FARO_DEVICE_INLINE Packet<bytes> shuffle(const Packet<bytes>& value, std::uint32_t lane) const {
     Packet<bytes> taken;
     FARO_UNROLL
     for (int k = 0; k < Packet<bytes>::kUnits; ++k) taken.unit[k] = shuffle(value.unit[k], lane);
     return taken;
   }
 
-  FARO_DEVICE std::uint64_t widen(std::uint64_t value) const { return value; }
+  FARO_DEVICE_INLINE std::uint64_t widen(std::uint64_t value) const { return value; }
 
   template <int bytes>
-  FARO_DEVICE Packet<4> word(const Packet<bytes>& packet, std::uint32_t k) const {
+  FARO_DEVICE_INLINE Packet<4> word(const Packet<bytes>& packet, std::uint32_t k) const {
     return {{packet.unit[k]}};
   }
   template <int bytes>
-  FARO_DEVICE void set_word(Packet<bytes>& packet, std::uint32_t k, const Packet<4>& value) const {
+  FARO_DEVICE_INLINE void set_word(Packet<bytes>& packet, std::uint32_t k, const Packet<4>& value) const {
     packet.unit[k] = value.unit[0];
   }
 
   template <int bytes, typename Unit>
-  FARO_DEVICE Packet<bytes> load(const std::byte* base, Unit unit, std::uint32_t more, bool wanted) const {
+  FARO_DEVICE_INLINE Packet<bytes> load(const std::byte* base, Unit unit, std::uint32_t more,
+                                        bool wanted) const {
     using Word = typename MachineWord<bytes>::Type;
     Word word{};
     if (wanted) word = reinterpret_cast<const Word*>(base)[std::uint64_t{unit} + more];
     return __builtin_bit_cast(Packet<bytes>, word);
   }
   template <int bytes, typename Unit>
-  FARO_DEVICE void store(std::byte* base, Unit unit, std::uint32_t more, const Packet<bytes>& value,
-                         bool wanted) const {
+  FARO_DEVICE_INLINE void store(std::byte* base, Unit unit, std::uint32_t more, const Packet<bytes>& value,
+                                bool wanted) const {
     using Word = typename MachineWord<bytes>::Type;
     if (wanted) reinterpret_cast<Word*>(base)[std::uint64_t{unit} + more] = __builtin_bit_cast(Word, value);
   }

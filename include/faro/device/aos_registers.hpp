@@ -43,7 +43,7 @@
 #include <cstdint>
 #include <numeric>
 
-#include "faro/device/packet.hpp"
+#include "faro/device/memory.hpp"
 
 #if defined(__CUDACC__)
 #define FARO_HOST_DEVICE __host__ __device__ __forceinline__
@@ -172,9 +172,9 @@ struct ColumnRowColumn : ExchangeSizes<units, lanes> {
 //     by 2 if bit 1   A B C    B C A    C A B
 
 #if defined(__CUDACC__)
-#define FARO_DEVICE __device__ __forceinline__
+#define FARO_DEVICE_INLINE __device__ __forceinline__
 #else
-#define FARO_DEVICE inline
+#define FARO_DEVICE_INLINE inline
 #endif
 
 namespace faro::device::aos {
@@ -194,7 +194,8 @@ enum class Turn { forward, backward };
 /// Requires: amount < limit (unchecked).   Cost: log2(limit) selects a register, rounded up.
 template <Turn turn, std::uint32_t extent, std::uint32_t stride, std::uint32_t limit, typename Warp,
           int bytes, int units, typename Lane>
-FARO_DEVICE void rotate(const Warp& warp, Registers<Warp, bytes, units>& registers, const Lane& amount) {
+FARO_DEVICE_INLINE void rotate(const Warp& warp, Registers<Warp, bytes, units>& registers,
+                               const Lane& amount) {
   constexpr auto count = static_cast<std::uint32_t>(units);
   FARO_UNROLL
   for (std::uint32_t step = 1; step < limit; step *= 2) {
@@ -213,7 +214,7 @@ FARO_DEVICE void rotate(const Warp& warp, Registers<Warp, bytes, units>& registe
 
 /// to.unit[r] = from.unit[source(r)], the same in every lane: a renaming.
 template <typename Warp, int bytes, int units, typename Source>
-FARO_DEVICE void rename(Registers<Warp, bytes, units>& registers, const Source& source) {
+FARO_DEVICE_INLINE void rename(Registers<Warp, bytes, units>& registers, const Source& source) {
   Registers<Warp, bytes, units> moved;
   FARO_UNROLL
   for (std::uint32_t r = 0; r < static_cast<std::uint32_t>(units); ++r)
@@ -223,7 +224,8 @@ FARO_DEVICE void rename(Registers<Warp, bytes, units>& registers, const Source& 
 
 /// Every lane takes register r of the lane from(r).   Cost: a shuffle a word.
 template <typename Warp, int bytes, int units, typename From>
-FARO_DEVICE void shuffle_rows(const Warp& warp, Registers<Warp, bytes, units>& registers, const From& from) {
+FARO_DEVICE_INLINE void shuffle_rows(const Warp& warp, Registers<Warp, bytes, units>& registers,
+                                     const From& from) {
   FARO_UNROLL
   for (std::uint32_t r = 0; r < static_cast<std::uint32_t>(units); ++r) {
     registers.unit[r] = warp.shuffle(registers.unit[r], from(r));
@@ -239,13 +241,13 @@ struct Exchange;
 template <>
 struct Exchange<Method::row_column_row> {
   template <typename Warp, int units, typename Lane>
-  static FARO_DEVICE Lane column(const Lane& t, std::uint32_t i) {
+  static FARO_DEVICE_INLINE Lane column(const Lane& t, std::uint32_t i) {
     return RowColumnRow<units, Warp::kLanes>::column(t, i);
   }
 
   /// Up to the last step: unit r of the struct of lane owner(t, r).
   template <typename Warp, int bytes, int units>
-  static FARO_DEVICE void sort_units(const Warp& warp, Registers<Warp, bytes, units>& registers) {
+  static FARO_DEVICE_INLINE void sort_units(const Warp& warp, Registers<Warp, bytes, units>& registers) {
     using Rcr = RowColumnRow<units, Warp::kLanes>;
     const auto t = warp.lane();
     rotate<Turn::backward, Rcr::a, 1, Rcr::a>(warp, registers, Rcr::rotation_of_y(t));
@@ -254,7 +256,7 @@ struct Exchange<Method::row_column_row> {
   }
 
   template <typename Warp, int bytes, int units>
-  static FARO_DEVICE void unsort_units(const Warp& warp, Registers<Warp, bytes, units>& registers) {
+  static FARO_DEVICE_INLINE void unsort_units(const Warp& warp, Registers<Warp, bytes, units>& registers) {
     using Rcr = RowColumnRow<units, Warp::kLanes>;
     const auto t = warp.lane();
     rename(registers, [](std::uint32_t r) {
@@ -265,7 +267,7 @@ struct Exchange<Method::row_column_row> {
   }
 
   template <typename Warp, int bytes, int units>
-  static FARO_DEVICE void collect(const Warp& warp, Registers<Warp, bytes, units>& registers) {
+  static FARO_DEVICE_INLINE void collect(const Warp& warp, Registers<Warp, bytes, units>& registers) {
     sort_units(warp, registers);
     const auto u = warp.lane();
     shuffle_rows(warp, registers,
@@ -273,7 +275,7 @@ struct Exchange<Method::row_column_row> {
   }
 
   template <typename Warp, int bytes, int units>
-  static FARO_DEVICE void spread(const Warp& warp, Registers<Warp, bytes, units>& registers) {
+  static FARO_DEVICE_INLINE void spread(const Warp& warp, Registers<Warp, bytes, units>& registers) {
     const auto t = warp.lane();
     shuffle_rows(warp, registers,
                  [&](std::uint32_t r) { return RowColumnRow<units, Warp::kLanes>::owner(t, r); });
@@ -284,12 +286,12 @@ struct Exchange<Method::row_column_row> {
 template <>
 struct Exchange<Method::column_row_column> {
   template <typename Warp, int units, typename Lane>
-  static FARO_DEVICE Lane column(const Lane& t, std::uint32_t /*i: rows are read as they are*/) {
+  static FARO_DEVICE_INLINE Lane column(const Lane& t, std::uint32_t /*i: rows are read as they are*/) {
     return t;
   }
 
   template <typename Warp, int bytes, int units>
-  static FARO_DEVICE void collect(const Warp& warp, Registers<Warp, bytes, units>& registers) {
+  static FARO_DEVICE_INLINE void collect(const Warp& warp, Registers<Warp, bytes, units>& registers) {
     using C2r = ColumnRowColumn<units, Warp::kLanes>;
     const auto t = warp.lane();
     rename(registers, [](std::uint32_t d) { return C2r::g(d); });
@@ -300,7 +302,7 @@ struct Exchange<Method::column_row_column> {
   }
 
   template <typename Warp, int bytes, int units>
-  static FARO_DEVICE void spread(const Warp& warp, Registers<Warp, bytes, units>& registers) {
+  static FARO_DEVICE_INLINE void spread(const Warp& warp, Registers<Warp, bytes, units>& registers) {
     using C2r = ColumnRowColumn<units, Warp::kLanes>;
     const auto t = warp.lane();
     rotate<Turn::forward, C2r::S, 1, C2r::c>(warp, registers, C2r::second_rotation(t));

@@ -22,7 +22,7 @@
 
 #include <cstdint>
 
-#include "faro/device/packet.hpp"
+#include "faro/device/memory.hpp"
 
 namespace faro::kernels {
 

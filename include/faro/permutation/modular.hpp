@@ -23,6 +23,7 @@
 #include <cstdint>
 
 #include "faro/permutation/indexed.hpp"
+#include "faro/permutation/take.hpp"
 
 namespace faro {
 
@@ -82,5 +83,12 @@ struct ModularRectangle {
 /// Law:    columns rows + columns' rows' = count.   Cost: O(log count).
 /// Source: the L-shapes of double-loop networks (Wong and Coppersmith, 1974), by Euclid's algorithm.
 std::array<ModularRectangle, 2> l_shape(const Modular& map);
+
+/// How a number is negated: floating-point ones by their sign, integers in two's complement, and unsigned
+/// ones below a modulus as what is left of it.
+struct Negation {
+  Number number = Number::u64;
+  std::uint64_t modulus = 0;  // 0: none
+};
 
 }  // namespace faro

@@ -30,7 +30,6 @@
 #include <string>
 #include <vector>
 
-#include "faro/swizzle/interpret.hpp"
 #include "faro/swizzle/program.hpp"
 
 namespace faro::swizzle {

@@ -25,7 +25,6 @@
 #include <vector>
 
 #include "faro/swizzle/emission.hpp"
-#include "faro/swizzle/interpret.hpp"
 #include "faro/swizzle/program.hpp"
 #include "faro/swizzle/specification.hpp"
 #include "faro/swizzle/synthesise.hpp"

@@ -45,7 +45,6 @@
 #include <string>
 #include <vector>
 
-#include "faro/swizzle/interpret.hpp"
 #include "faro/swizzle/program.hpp"
 
 namespace faro::swizzle {

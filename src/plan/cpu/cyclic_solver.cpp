@@ -14,16 +14,20 @@ std::vector<CpuPass> cyclic_passes_on_cpu(const CpuWork& work) {
 
 bool is_reversed(const CpuPass& pass) { return std::get<CpuCyclic>(pass.kernel).cyclic.reversed; }
 
+std::string words_of_cyclic(const CpuPass& pass) {
+  if (is_reversed(pass)) return "two pieces of the output are read backwards";
+  return std::get<CpuCyclic>(pass.kernel).cyclic.shift == 0
+             ? "nothing moves, so bytes are read and written in order"
+             : "two pieces of the array change places";
+}
+
 }  // namespace
 
 const CpuSolver kCpuCyclicSolver{
     .has_form = has_form<Cyclic>,
     .passes = cyclic_passes_on_cpu,
     .makes = is_kernel<CpuCyclic>,
-    .words = [](const CpuPass& pass) -> std::string {
-      return is_reversed(pass) ? "two pieces of the output are read backwards"
-                               : "two pieces of the array change places";
-    },
+    .words = words_of_cyclic,
     .loop = [](const CpuPass& pass) -> std::string {
       return is_reversed(pass) ? "vectors reversed" : "long copies";
     },

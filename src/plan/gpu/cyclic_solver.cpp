@@ -51,6 +51,8 @@ std::vector<GpuPass> cyclic_passes(const PassWork& work) {
   require_countable(work.count, work.element_bytes, work.batch);
   const std::uint64_t unit = work.units().unit_bytes;
   const std::uint64_t bytes = work.array_bytes();
+  if (cyclic.shift == 0 && !cyclic.reversed)
+    return {{.kind = PassKind::copy, .kernels = {}, .copy_bytes = bytes * work.batch}};
   const kernels::CyclicParams params{.in = {.begin = 0, .end = bytes * work.batch},
                                      .out = {.begin = 0, .end = bytes * work.batch},
                                      .array_bytes = device::Division64(bytes),

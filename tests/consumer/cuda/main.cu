@@ -1,16 +1,10 @@
-// faro in a CUDA source: every installed header, a plan on the host, and a layout and struct accesses in a
+// faro in a CUDA source: every installed header (check.sh lists them), a plan on the host, and a layout in a
 // kernel.
 #include <cstdint>
 #include <cstdio>
-#include <faro/device/aos.hpp>
-#include <faro/device/conflict_free.hpp>
-#include <faro/emit/emit.hpp>
-#include <faro/faro.hpp>
-#include <faro/layout/adviser.hpp>
-#include <faro/layout/shared.hpp>
-#include <faro/network/network.hpp>
-#include <faro/schedule/shared_schedule.hpp>
 #include <vector>
+
+#include "every_header.hpp"
 
 __global__ void place(std::uint32_t* out) {
   const faro::layout::Padded<32> at{};

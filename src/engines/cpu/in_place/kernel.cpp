@@ -1,10 +1,10 @@
 // Tiles and whole segments in place, for every instruction set.
 #define HWY_WANT_AVX3_DL  // 64-byte permutations of bytes
-#include "engines/cpu/in_place/kernel.hpp"
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
+
+#include "engines/cpu/in_place/program.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engines/cpu/in_place/kernel.cpp"

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "engines/cpu/in_place/kernel.hpp"
+#include "engines/cpu/in_place/program.hpp"
 #include "engines/cpu/pass_program.hpp"
 #include "engines/cpu/team.hpp"
 #include "engines/cpu/tile/affine_passes.hpp"

@@ -136,4 +136,15 @@ struct TileOrbits {
   std::optional<TileProgram> straight;  // with registers of a whole line: from tile to tile
 };
 
+// The inner loops of passes in place on one thread.
+
+/// Whether lines are asked for before they are needed: worth it in arrays beyond the caches.
+enum class Fetch { none, ahead };
+
+/// Moves the orbits whose leaders are in `range`, each whole. Orbits are disjoint: shares of the tiles may be
+/// moved at the same time. Any alignment.
+/// Cost: no allocation; at most 16 KiB of stack.
+void move_tile_orbits(const TileOrbits& program, TileRange range, Fetch fetch, std::byte* data);
+void move_segment_orbits(const SegmentOrbits& program, TileRange range, Fetch fetch, std::byte* data);
+
 }  // namespace faro::cpu

@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "engines/cpu/in_place/kernel.hpp"
+#include "engines/cpu/in_place/program.hpp"
 #include "engines/cpu/tile/micro_tile-inl.hpp"
 #include "hwy/highway.h"
 

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "engines/cpu/copy_kernel.hpp"
@@ -115,7 +116,9 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
     std::int64_t source = 0;
     std::int64_t target = 0;
     std::uint64_t rest = first / each;
-    for (std::size_t axis = 0; axis < axes_; ++axis) {
+    AxisList all(axes_);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    for (const std::size_t axis : all) {
       at[axis] = rest % extents_[axis];
       rest /= extents_[axis];
       source += places(at[axis]) * in_[axis];
@@ -128,14 +131,7 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
                  streamed());
       if (++piece < each) continue;
       piece = 0;
-      for (std::size_t axis = 0; axis < axes_; ++axis) {
-        source += in_[axis];
-        target += out_[axis];
-        if (++at[axis] < extents_[axis]) break;
-        source -= places(extents_[axis]) * in_[axis];
-        target -= places(extents_[axis]) * out_[axis];
-        at[axis] = 0;
-      }
+      step(all, extents_, in_, out_, at.data(), source, target);
     }
   }
 

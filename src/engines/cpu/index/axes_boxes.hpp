@@ -33,6 +33,22 @@ class AxesBoxes {
 
   static std::int64_t places(std::uint64_t count) { return static_cast<std::int64_t>(count); }
 
+  // The next digits along `axes`, the first the fastest, and the sums of two kinds of strides for them. False
+  // behind the last, where all begin again.
+  [[gnu::always_inline]] static bool step(const AxisList& axes, const Numbers& extents,
+                                          const Strides& strides_a, const Strides& strides_b,
+                                          std::uint64_t* at, std::int64_t& a, std::int64_t& b) {
+    for (const std::size_t axis : axes) {
+      a += strides_a[axis];
+      b += strides_b[axis];
+      if (++at[axis] < extents[axis]) return true;
+      a -= places(extents[axis]) * strides_a[axis];
+      b -= places(extents[axis]) * strides_b[axis];
+      at[axis] = 0;
+    }
+    return false;
+  }
+
   // Calls visit(a, b) for every combination of digits along `axes`, the first the fastest: the sums of two
   // kinds of strides.
   template <typename Visit>
@@ -44,20 +60,9 @@ class AxesBoxes {
     for (const std::size_t axis : axes) at[axis] = 0;
     std::int64_t a = 0;
     std::int64_t b = 0;
-    for (;;) {
+    do {
       visit(a, b);
-      std::size_t k = 0;
-      for (; k < axes.size(); ++k) {
-        const std::size_t axis = axes[k];
-        a += strides_a[axis];
-        b += strides_b[axis];
-        if (++at[axis] < extents[axis]) break;
-        a -= places(extents[axis]) * strides_a[axis];
-        b -= places(extents[axis]) * strides_b[axis];
-        at[axis] = 0;
-      }
-      if (k >= axes.size()) return;
-    }
+    } while (step(axes, extents, strides_a, strides_b, at, a, b));
   }
 
   static std::uint64_t product(const AxisList& axes, const Numbers& extents) {

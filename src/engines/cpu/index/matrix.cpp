@@ -24,15 +24,27 @@ const std::vector<std::uint16_t>& places_of(const CpuPass& pass, const schedule:
   }
 }
 
-// In place where input and output are one: a row is whole in the buffer before it is written.
-class RowsProgram final : public ElementProgram {
+template <typename Matrix>
+class MatrixProgram : public ElementProgram {
  public:
-  RowsProgram(const CpuPass& pass, const detail::CpuRows& kernel, SharedSchedule schedule)
+  MatrixProgram(const CpuPass& pass, SharedSchedule schedule)
       : ElementProgram(pass),
-        matrix_(kernel),
-        forwards_(kernel.way == Way::forwards),
+        matrix_(std::get<Matrix>(pass.kernel)),
+        forwards_(matrix_.way == Way::forwards),
         schedule_(std::move(schedule)),
         lists_(places_of(pass, *schedule_)) {}
+
+ protected:
+  Matrix matrix_;
+  bool forwards_;
+  SharedSchedule schedule_;
+  const std::vector<std::uint16_t>& lists_;
+};
+
+// In place where input and output are one: a row is whole in the buffer before it is written.
+class RowsProgram final : public MatrixProgram<detail::CpuRows> {
+ public:
+  using MatrixProgram::MatrixProgram;
 
   void run(const Step& step) const override {
     const std::uint64_t bytes = matrix_.columns * element_bytes();
@@ -58,23 +70,12 @@ class RowsProgram final : public ElementProgram {
       finish_streams();
     });
   }
-
- private:
-  detail::CpuRows matrix_;
-  bool forwards_;
-  SharedSchedule schedule_;
-  const std::vector<std::uint16_t>& lists_;
 };
 
 // In place, strip by strip.
-class ColumnsProgram final : public ElementProgram {
+class ColumnsProgram final : public MatrixProgram<detail::CpuColumns> {
  public:
-  ColumnsProgram(const CpuPass& pass, const detail::CpuColumns& kernel, SharedSchedule schedule)
-      : ElementProgram(pass),
-        matrix_(kernel),
-        forwards_(kernel.way == Way::forwards),
-        schedule_(std::move(schedule)),
-        lists_(places_of(pass, *schedule_)) {}
+  using MatrixProgram::MatrixProgram;
 
   void run(const Step& step) const override {
     const std::uint64_t strips = (matrix_.columns + matrix_.part.strip - 1) / matrix_.part.strip;
@@ -122,21 +123,16 @@ class ColumnsProgram final : public ElementProgram {
         width.move(memory + (places[c * rows + row] * matrix_.part.strip + c) * bytes, to + c * bytes);
     }
   }
-
-  detail::CpuColumns matrix_;
-  bool forwards_;
-  SharedSchedule schedule_;
-  const std::vector<std::uint16_t>& lists_;
 };
 
 }  // namespace
 
 Program rows_program(const CpuPass& pass, const SharedSchedule& schedule) {
-  return std::make_unique<RowsProgram>(pass, std::get<detail::CpuRows>(pass.kernel), schedule);
+  return std::make_unique<RowsProgram>(pass, schedule);
 }
 
 Program columns_program(const CpuPass& pass, const SharedSchedule& schedule) {
-  return std::make_unique<ColumnsProgram>(pass, std::get<detail::CpuColumns>(pass.kernel), schedule);
+  return std::make_unique<ColumnsProgram>(pass, schedule);
 }
 
 }  // namespace faro::cpu

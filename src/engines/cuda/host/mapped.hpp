@@ -11,7 +11,7 @@
 
 #include "engines/cuda_emitted.hpp"
 #include "faro/emit/emit.hpp"
-#include "faro/plan/problem.hpp"
+#include "faro/plan/plan.hpp"
 
 namespace faro::cuda {
 

@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "faro/layout/tile.hpp"
-#include "faro/plan/problem.hpp"
+#include "faro/plan/plan.hpp"
 
 namespace faro::cuda {
 

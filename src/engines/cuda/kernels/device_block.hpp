@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "faro/device/packet.hpp"
+#include "faro/device/memory.hpp"
 
 namespace faro::cuda {
 

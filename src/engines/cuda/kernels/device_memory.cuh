@@ -19,7 +19,6 @@
 #include <type_traits>
 
 #include "faro/device/memory.hpp"
-#include "faro/device/packet.hpp"
 
 namespace faro::cuda {
 

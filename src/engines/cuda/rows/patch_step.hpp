@@ -7,7 +7,7 @@
 
 #include "engines/cuda/kernels/device_block.hpp"
 #include "faro/device/division.hpp"
-#include "faro/device/packet.hpp"
+#include "faro/device/memory.hpp"
 
 namespace faro::cuda {
 

@@ -18,7 +18,7 @@
 
 #include "engines/cuda/kernels/device_block.hpp"
 #include "engines/cuda/rows/sum_rows_step.hpp"
-#include "faro/device/packet.hpp"
+#include "faro/device/memory.hpp"
 #include "kernels/partition.hpp"
 
 namespace faro::cuda {

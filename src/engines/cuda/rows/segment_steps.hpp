@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include "engines/cuda/kernels/device_block.hpp"
-#include "faro/device/packet.hpp"
+#include "faro/device/memory.hpp"
 #include "kernels/row_entries.hpp"
 
 namespace faro::cuda {

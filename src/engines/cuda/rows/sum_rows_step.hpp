@@ -14,7 +14,7 @@
 
 #include "engines/cuda/kernels/device_block.hpp"
 #include "faro/device/division.hpp"
-#include "faro/device/packet.hpp"
+#include "faro/device/memory.hpp"
 #include "kernels/row_entries.hpp"
 #include "kernels/row_numbers.hpp"
 #include "kernels/row_parts.hpp"

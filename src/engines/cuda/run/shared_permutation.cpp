@@ -15,7 +15,7 @@
 #include "engines/cuda/runtime/device_arrays.hpp"
 #include "engines/cuda/runtime/kernel_launch.hpp"
 #include "engines/cuda_measure.hpp"
-#include "faro/schedule/shared_schedule.hpp"
+#include "faro/device/conflict_free.hpp"
 
 namespace faro::cuda {
 namespace {

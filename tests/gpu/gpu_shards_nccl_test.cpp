@@ -1,0 +1,296 @@
+// Shards by NCCL, where there are two devices and the library is found: each rank's output against the whole
+// by the definition.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "faro/communicator.hpp"
+#include "faro/shards.hpp"
+#include "gpu/gpu_shards_support.hpp"
+#include "gpu/gpu_support.hpp"
+#include "refusal.hpp"
+#include "shard_support.hpp"
+
+namespace faro::testing {
+namespace {
+
+bool has_nccl_for_two() {
+  return cuda::devices().size() >= 2 && dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL) != nullptr;
+}
+
+void expect_nccl(const ShardProblem& problem, const ShardWays& ways, bool captured = false) {
+  std::vector<int> devices(static_cast<std::size_t>(problem.shards.ranks));
+  std::iota(devices.begin(), devices.end(), 0);
+  const WholeArray whole(problem, element_count(problem.permutation));
+  on_devices(in_memory_communicators(problem.shards.ranks), devices,
+             [&](Communicator& words, const std::shared_ptr<Communicator>& shared, OwnStream& stream) {
+               const auto communicator = nccl_communicator(words.rank(), shared);
+               ShardProblem mine = problem;
+               mine.shards.rank = words.rank();
+               ShardedPlan plan(ShardPlan(mine), communicator, {}, ways);
+               const std::vector<std::byte> in = whole.in_part(words.rank());
+               const std::vector<std::byte> wanted = whole.out_part(words.rank());
+               cuda::DeviceArray from(std::max<std::size_t>(in.size(), 1), words.rank());
+               if (!in.empty()) from.upload(in.data());
+               const cuda::DeviceArray to(std::max<std::size_t>(wanted.size(), 1), words.rank());
+               const auto run = [&] {
+                 plan.run(from.data(), in.size(), to.data(), wanted.size(), Stream(stream.get()));
+               };
+               run();
+               plan.wait(Stream(stream.get()));
+               if (captured) {
+                 check_cuda(cudaMemset(to.data(), 0, wanted.size()), "cudaMemset");
+                 cudaGraph_t graph = nullptr;
+                 cudaGraphExec_t executable = nullptr;
+                 check_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
+                            "capture");
+                 run();
+                 check_cuda(cudaStreamEndCapture(stream.get(), &graph), "end of capture");
+                 check_cuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+                 for (int launch = 0; launch < 3; ++launch)
+                   check_cuda(cudaGraphLaunch(executable, stream.get()), "cudaGraphLaunch");
+                 plan.wait(Stream(stream.get()));
+                 check_cuda(cudaGraphExecDestroy(executable), "cudaGraphExecDestroy");
+                 check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
+               }
+               if (wanted.empty()) return;
+               std::vector<std::byte> out(wanted.size());
+               to.download(out.data());
+               EXPECT_TRUE(out == wanted) << plan.explain();
+             });
+}
+
+TEST_F(GpuShards, ByNccl) {
+  if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  std::mt19937_64 random(29);
+  for (int trial = 0; trial < 10; ++trial) {
+    const int n = 16 + trial % 3;
+    const ShardProblem affine{
+        .permutation = trial % 2 == 0 ? maps::random_bmmc(n, random()) : maps::random_bpc(n, random()),
+        .element_bytes = std::uint64_t{1} << (trial % 5),
+        .shards = {.ranks = 2}};
+    expect_nccl(affine, {.stores = false, .slice_bits = trial % 4});
+    expect_nccl(affine, {.slice_bits = trial % 3});
+  }
+  const NamedAxes axes{.shape = {37, 50, 21}, .order = {2, 0, 1}};
+  for (const ShardWays& ways : {ShardWays{}, ShardWays{.stores = false}}) {
+    // Without passes: what a rank keeps is half, all and nothing.
+    for (const Permutation& map :
+         {Permutation(maps::swap_bits(18, 16, 17)), Permutation(maps::xor_mask(18, 0)),
+          Permutation(maps::xor_mask(18, 1 << 17))}) {
+      for (const std::uint64_t width : {2U, 4U, 32U})
+        expect_nccl({.permutation = map, .element_bytes = width, .shards = {.ranks = 2}}, ways);
+    }
+    expect_nccl(
+        {.permutation = Axes(axes.shape, axes.order),
+         .element_bytes = 4,
+         .shards = {.ranks = 2, .rank = 0, .in = ShardAxis{1, {11, 39}}, .out = ShardAxis{0, {21, 0}}},
+         .axes = axes},
+        ways);
+    expect_nccl({.permutation = maps::roll(100003, 777), .element_bytes = 8, .shards = {.ranks = 2}}, ways);
+  }
+  expect_nccl({.permutation = Indexed::random(50021, 3), .element_bytes = 4, .shards = {.ranks = 2}}, {});
+}
+
+// Long enough for arrays that are registered with NCCL, and for slices of different lengths.
+TEST_F(GpuShards, ByNcclBetweenRegisteredArrays) {
+  if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  const ShardProblem transpose{
+      .permutation = maps::transpose(2048, 4096), .element_bytes = 64, .shards = {.ranks = 2}};
+  const ShardProblem reversal{
+      .permutation = maps::bit_reversal(23), .element_bytes = 64, .shards = {.ranks = 2}};
+  const ShardProblem affine{
+      .permutation = maps::random_bmmc(22, 3), .element_bytes = 8, .shards = {.ranks = 2}};
+  expect_nccl(transpose, {.stores = false}, true);
+  expect_nccl(reversal, {.stores = false});
+  expect_nccl(affine, {.stores = false});
+  expect_nccl(affine, {.stores = false, .slice_bits = 4});
+  expect_nccl(affine, {.stores = false, .slice_bits = 0});
+  // One pass that becomes two, for its slices.
+  const ShardProblem one_pass{
+      .permutation = compose(maps::swap_bits(23, 21, 22), direct_sum(maps::random_bmmc(22, 5), Affine(1))),
+      .element_bytes = 64,
+      .shards = {.ranks = 2}};
+  expect_nccl(one_pass, {.stores = false});
+  // Boxes, whose messages begin anywhere, whole and in slices, of all devices.
+  const int ranks = std::min(4, static_cast<int>(cuda::devices().size()));
+  const NamedAxes plane{.shape = {2001, 2003}, .order = {1, 0}};
+  const NamedAxes box{.shape = {5, 1201, 703}, .order = {2, 0, 1}};
+  for (const int slice_bits : {-1, 0, 1, 3}) {
+    expect_nccl({.permutation = Axes(plane.shape, plane.order),
+                 .element_bytes = 16,
+                 .shards = {.ranks = ranks, .rank = 0, .in = ShardAxis{0}, .out = ShardAxis{0}},
+                 .axes = plane},
+                {.stores = false, .slice_bits = slice_bits});
+    expect_nccl({.permutation = Axes(box.shape, box.order),
+                 .element_bytes = 12,
+                 .shards = {.ranks = ranks, .rank = 0, .in = ShardAxis{1}, .out = ShardAxis{0}},
+                 .axes = box},
+                {.stores = false, .slice_bits = slice_bits});
+  }
+}
+
+TEST_F(GpuShards, ByNcclInAGraph) {
+  if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  expect_nccl({.permutation = maps::transpose(1024, 1024), .element_bytes = 4, .shards = {.ranks = 2}},
+              {.stores = false, .slice_bits = 2}, true);
+  expect_nccl({.permutation = maps::transpose(1024, 1024), .element_bytes = 4, .shards = {.ranks = 2}}, {},
+              true);
+  expect_nccl({.permutation = maps::bit_reversal(18), .element_bytes = 4, .shards = {.ranks = 2}},
+              {.slice_bits = 2}, true);
+  expect_nccl({.permutation = maps::bit_reversal(18), .element_bytes = 8, .shards = {.ranks = 2}},
+              {.stores = false, .slice_bits = 0}, true);
+}
+
+// Words between two processes, by a socket; arrays go by NCCL.
+class SocketWords : public Communicator {
+ public:
+  SocketWords(int socket, int rank) : socket_(socket), rank_(rank) {}
+  ~SocketWords() override { close(socket_); }
+  SocketWords(const SocketWords&) = delete;
+  SocketWords& operator=(const SocketWords&) = delete;
+
+  int ranks() const override { return 2; }
+  int rank() const override { return rank_; }
+  std::string name() const override { return "a socket"; }
+  Engine memory() const override { return Engine::cpu; }
+  void exchange(const void*, std::span<const ShardMessage>, void*, std::span<const ShardMessage>,
+                Stream) override {
+    throw std::runtime_error("words only");
+  }
+  std::vector<std::string> all_gather(const std::string& mine) override {
+    const std::uint64_t bytes = mine.size();
+    pass<false>(const_cast<std::uint64_t*>(&bytes), sizeof bytes);
+    pass<false>(const_cast<char*>(mine.data()), mine.size());
+    std::uint64_t theirs_bytes = 0;
+    pass<true>(&theirs_bytes, sizeof theirs_bytes);
+    std::string theirs(theirs_bytes, ' ');
+    pass<true>(theirs.data(), theirs.size());
+    return rank_ == 0 ? std::vector{mine, theirs} : std::vector{theirs, mine};
+  }
+  void abort(const std::string&) noexcept override { shutdown(socket_, SHUT_RDWR); }
+
+ private:
+  template <bool receives>
+  void pass(void* data, std::size_t bytes) const {
+    for (std::size_t done = 0; done < bytes;) {
+      char* const at = static_cast<char*>(data) + done;
+      const ssize_t moved =
+          receives ? recv(socket_, at, bytes - done, 0) : send(socket_, at, bytes - done, MSG_NOSIGNAL);
+      if (moved <= 0) throw std::runtime_error("the other process is gone");
+      done += static_cast<std::size_t>(moved);
+    }
+  }
+
+  int socket_;
+  int rank_;
+};
+
+// What one of two processes does: the same plan over arrays that come and go, within larger allocations.
+void expect_of_process(int socket, int rank) {
+  const auto words = std::make_shared<SocketWords>(socket, rank);
+  check_cuda(cudaSetDevice(rank), "cudaSetDevice");
+  const auto communicator = nccl_communicator(rank, words, std::chrono::seconds(30));
+  int can_reach = 0;
+  check_cuda(cudaDeviceCanAccessPeer(&can_reach, 0, 1), "cudaDeviceCanAccessPeer");
+  const NamedAxes axes{.shape = {37, 50, 21}, .order = {2, 0, 1}};
+  const std::vector<ShardProblem> problems{
+      {.permutation = maps::transpose(512, 1024), .element_bytes = 4, .shards = {.ranks = 2, .rank = rank}},
+      {.permutation = maps::bit_reversal(17), .element_bytes = 8, .shards = {.ranks = 2, .rank = rank}},
+      {.permutation = Axes(axes.shape, axes.order),
+       .element_bytes = 4,
+       .shards = {.ranks = 2, .rank = rank, .in = ShardAxis{1, {11, 39}}, .out = ShardAxis{0}},
+       .axes = axes},
+      {.permutation = maps::bit_reversal(23), .element_bytes = 8, .shards = {.ranks = 2, .rank = rank}}};
+  for (const ShardProblem& problem : problems) {
+    const WholeArray whole(problem, element_count(problem.permutation));
+    // The last one goes by messages, between arrays that are registered.
+    const bool by_messages = &problem == &problems.back();
+    ShardedPlan plan(ShardPlan(problem), communicator, {},
+                     by_messages ? ShardWays{.stores = false} : ShardWays{.slice_bits = 1});
+    EXPECT_EQ(std::string(plan.backend()) == "stores", !by_messages && can_reach != 0)
+        << plan.backend_reason();
+    const std::vector<std::byte> in = whole.in_part(rank);
+    const std::vector<std::byte> wanted = whole.out_part(rank);
+    for (const std::size_t offset : {0U, 256U, 8U}) {
+      cuda::DeviceArray from(in.size(), rank);
+      from.upload(in.data());
+      const cuda::DeviceArray to(wanted.size() + offset, rank);
+      const OwnStream stream;
+      for (int run = 0; run < 3; ++run)
+        plan.run(from.data(), in.size(), to.data() + offset, wanted.size(), Stream(stream.get()));
+      plan.wait(Stream(stream.get()));
+      std::vector<std::byte> out(to.size());
+      to.download(out.data());
+      EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), out.begin() + static_cast<std::ptrdiff_t>(offset)))
+          << plan.explain();
+      words->all_gather("done");  // an array is given back when nobody writes to it
+    }
+  }
+}
+
+TEST_F(GpuShards, ByNcclOfTwoProcesses) {
+  constexpr const char* kSocket = "FARO_TEST_SOCKET";
+  if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  if (const char* const given = std::getenv(kSocket); given != nullptr)
+    return expect_of_process(std::atoi(given), 1);
+  int sockets[2] = {};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+  // The second process is this program with this test alone, for CUDA does not live through a fork.
+  const std::string socket = std::string(kSocket) + "=" + std::to_string(sockets[1]);
+  std::vector<char*> environment{const_cast<char*>(socket.c_str())};
+  for (char** each = environ; *each != nullptr; ++each) environment.push_back(*each);
+  environment.push_back(nullptr);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const char* const arguments[] = {"gpu_test", "--gtest_filter=GpuShards.ByNcclOfTwoProcesses", nullptr};
+    execve("/proc/self/exe", const_cast<char* const*>(arguments), environment.data());
+    _exit(127);
+  }
+  close(sockets[1]);
+  EXPECT_NO_THROW(expect_of_process(sockets[0], 0));
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << "the other process";
+}
+
+// A rank that does not come: the others' wait ends by the time limit, and their stream is free again.
+TEST_F(GpuShards, ALostRankEndsTheWaitByNccl) {
+  if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  constexpr std::uint64_t kBytes = 16 << 20;
+  const std::vector<int> devices{0, 1};
+  for (const bool registered : {false, true}) {
+    on_devices(in_memory_communicators(2), devices,
+               [&](Communicator& words, const std::shared_ptr<Communicator>& shared, OwnStream& stream) {
+                 const auto communicator = nccl_communicator(words.rank(), shared, std::chrono::seconds(2));
+                 const cuda::DeviceArray array(2 * kBytes, words.rank());
+                 MessageArrays arrays;
+                 if (registered) arrays = communicator->message_arrays(kBytes, kBytes);
+                 const std::vector<ShardMessage> messages{{1 - words.rank(), 0, kBytes}};
+                 const auto exchange = [&] {
+                   communicator->exchange(arrays.to_send ? arrays.to_send.get() : array.data(), messages,
+                                          arrays.received ? arrays.received.get() : array.data() + kBytes,
+                                          messages, Stream(stream.get()));
+                   communicator->wait(Stream(stream.get()));
+                 };
+                 exchange();
+                 if (words.rank() == 1) return;  // lost
+                 const std::string text = test::message_of(ErrorCode::device, exchange);
+                 EXPECT_NE(text.find("nothing from a rank for 2000 ms"), std::string::npos) << text;
+                 check_cuda(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize");
+               });
+  }
+}
+
+}  // namespace
+}  // namespace faro::testing
