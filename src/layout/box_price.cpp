@@ -35,6 +35,9 @@ struct RunPrices {
 };
 constexpr RunPrices kReads{.lines = 0.077, .pairs = 0.03, .sectors = 0.38, .granules = 0.007, .begin = 0};
 constexpr RunPrices kWrites{.lines = 0.005, .pairs = 0.01, .sectors = 1.74, .granules = 0.03, .begin = 0};
+// Of bytes, by the H100 alone: on an H200 they were not measured again.
+constexpr RunPrices kByteReads{.lines = 0.55, .pairs = 0.1, .sectors = 0, .granules = 0, .begin = 0};
+constexpr RunPrices kByteWrites{.lines = 0.15, .pairs = 0.05, .sectors = 0, .granules = 0, .begin = 8};
 constexpr RunPrices kRaggedReads{.lines = 0.45, .pairs = 0.1, .sectors = 0, .granules = 0, .begin = 32};
 constexpr RunPrices kRaggedWrites{.lines = 0.35, .pairs = 0.05, .sectors = 0, .granules = 0, .begin = 16};
 
@@ -83,9 +86,10 @@ void price(const BoxSearch& search, StridedBox& box) {
   }
   const std::uint64_t units = box.units();
   double cost = 1.0;
-  cost += run_price(search, box.in, box.ragged ? kRaggedReads : kReads);
-  cost += run_price(search, box.out, box.ragged ? kRaggedWrites : kWrites);
-  cost += (box.ragged ? 0.4 : 0.2) * (idle - 1);
+  const bool bytes = box.unit_bytes == 1;
+  cost += run_price(search, box.in, box.ragged ? kRaggedReads : bytes ? kByteReads : kReads);
+  cost += run_price(search, box.out, box.ragged ? kRaggedWrites : bytes ? kByteWrites : kWrites);
+  cost += (box.ragged ? 0.4 : bytes ? 0.3 : 0.2) * (idle - 1);
   const std::uint32_t in_slots = box.in.slots();
   const std::uint32_t out_slots = box.out.slots() * box.near;
   const auto rows = [&](const BoxWalk& side) { return static_cast<std::uint32_t>(units / side.units); };
@@ -105,11 +109,11 @@ void price(const BoxSearch& search, StridedBox& box) {
                                  search.limits.threads);
   const auto box_bytes = static_cast<double>(search.bytes64(units));
   const double best = box.ragged ? std::min(search.limits.best_bytes, kRaggedBest) : search.limits.best_bytes;
-  if (box.ragged) {
-    cost += 0.02 * (in_access / in_lanes + out_access / out_lanes);
-    cost += 0.1 / box.unit_bytes;  // units are read one by one
+  if (box.ragged || bytes) {
+    cost += (box.ragged ? 0.02 : 0.04) * (in_access / in_lanes + out_access / out_lanes);
+    if (box.ragged) cost += 0.1 / box.unit_bytes;  // units are read one by one
     if (box_bytes > best) cost += 0.05 * (box_bytes / best - 1);
-    if (box_bytes < best) cost += 0.02 * (best / box_bytes - 1);
+    if (box_bytes < best) cost += (box.ragged ? 0.02 : 0.01) * (best / box_bytes - 1);
   } else {
     // Small boxes begin and end often enough that reads and writes are always mixed; of those below 8 KiB
     // lanes are idle. What vectors cost that are not whole counts more than the lanes.

@@ -103,9 +103,10 @@ std::uint64_t shorter_side(const layout::UnitAxes& axes) {
   return std::min(rows, columns);
 }
 
-// Rows of a few hundred bytes: boxes have longer runs, of several of them (docs/notes/axes-experiments.md).
+// Rows of a few hundred bytes: boxes have longer runs, of several of them, where these are whole sectors
+// (docs/notes/axes-experiments.md).
 bool rows_are_short(const layout::UnitAxes& wide, std::uint64_t wide_unit) {
-  constexpr std::uint64_t most_bytes = 384;
+  const std::uint64_t most_bytes = wide.shape.back() % 2 == 0 ? 384 : 256;
   return wide_unit == kAxesVector && wide.shape.back() * wide_unit <= most_bytes;
 }
 
