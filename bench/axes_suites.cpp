@@ -78,24 +78,28 @@ AxesSuite primes() {
                      {{101, 1009, 997}, {1, 0, 2}}}};
 }
 
-AxesSuite channels() {
-  AxesSuite suite{.name = "channels first and last, 2 bytes", .shapes = {}};
+AxesSuite channels(std::uint64_t element_bytes) {
+  AxesSuite suite{.name = fmt::format("channels first and last, {} bytes", element_bytes), .shapes = {}};
   for (const std::uint64_t c : {3U, 4U, 64U, 256U}) {
     const std::uint64_t batch = 512 / c + 8;
-    suite.shapes.push_back({.shape = {batch, 224, 224, c}, .order = {0, 3, 1, 2}, .element_bytes = 2});
-    suite.shapes.push_back({.shape = {batch, c, 224, 224}, .order = {0, 2, 3, 1}, .element_bytes = 2});
+    suite.shapes.push_back(
+        {.shape = {batch, 224, 224, c}, .order = {0, 3, 1, 2}, .element_bytes = element_bytes});
+    suite.shapes.push_back(
+        {.shape = {batch, c, 224, 224}, .order = {0, 2, 3, 1}, .element_bytes = element_bytes});
   }
   return suite;
 }
 
-AxesSuite attention() {
-  return {.name = "attention, 2 bytes",
-          .shapes = {{{8, 4096, 32, 64}, {0, 2, 1, 3}, 2},
-                     {{8, 32, 4096, 64}, {0, 2, 1, 3}, 2},
-                     {{4, 4096, 32, 128}, {0, 2, 1, 3}, 2},
-                     {{4, 4096, 32, 128}, {0, 2, 3, 1}, 2},
-                     {{4, 32, 4096, 128}, {0, 1, 3, 2}, 2},
-                     {{2, 8192, 3, 32, 128}, {2, 0, 3, 1, 4}, 2}}};
+AxesSuite attention(std::uint64_t element_bytes) {
+  AxesSuite suite{.name = fmt::format("attention, {} bytes", element_bytes),
+                  .shapes = {{{8, 4096, 32, 64}, {0, 2, 1, 3}},
+                             {{8, 32, 4096, 64}, {0, 2, 1, 3}},
+                             {{4, 4096, 32, 128}, {0, 2, 1, 3}},
+                             {{4, 4096, 32, 128}, {0, 2, 3, 1}},
+                             {{4, 32, 4096, 128}, {0, 1, 3, 2}},
+                             {{2, 8192, 3, 32, 128}, {2, 0, 3, 1, 4}}}};
+  for (AxesShape& shape : suite.shapes) shape.element_bytes = element_bytes;
+  return suite;
 }
 
 AxesSuite odd() {
@@ -178,8 +182,19 @@ std::string AxesShape::text() const {
 std::vector<AxesSuite> axes_suites(const std::vector<std::uint64_t>& widths) {
   std::vector<AxesSuite> suites;
   for (const std::uint64_t width : widths) suites.push_back(ttc(width));
-  for (AxesSuite& suite : std::vector<AxesSuite>{ranks(), primes(), channels(), attention(), skinny(), odd(),
-                                                 sides(), small_arrays()}) {
+  const auto add = [&](AxesSuite suite, bool in_fours, bool in_twos) {
+    suite.in_fours = in_fours;
+    suite.in_twos = in_twos;
+    suites.push_back(std::move(suite));
+  };
+  add(ranks(), true, true);
+  add(primes(), true, true);
+  add(channels(2), false, true);
+  add(channels(4), true, false);
+  add(attention(2), false, true);
+  add(attention(4), true, false);
+  add(skinny(), true, true);
+  for (AxesSuite& suite : std::vector<AxesSuite>{odd(), sides(), small_arrays()}) {
     suites.push_back(std::move(suite));
   }
   return suites;

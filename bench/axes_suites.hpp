@@ -19,10 +19,14 @@ struct AxesShape {
 struct AxesSuite {
   std::string name;
   std::vector<AxesShape> shapes;
+  // Whether it counts in the figures of ranks, primes, channels, attention and skinny together: all of them
+  // with 4 bytes, and with channels and attention of 2 bytes.
+  bool in_fours = false;
+  bool in_twos = false;
 };
 
-/// The 57 shapes of the TTC suite with elements of these widths, high ranks, primes, channels, attention,
-/// skinny, odd extents, planes of short sides.
+/// The 57 shapes of the TTC suite with elements of these widths, high ranks, primes, channels and attention
+/// with 2 and 4 bytes, skinny, odd extents, planes of short sides, many small arrays.
 std::vector<AxesSuite> axes_suites(const std::vector<std::uint64_t>& widths);
 
 }  // namespace faro::bench

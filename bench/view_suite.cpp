@@ -50,9 +50,9 @@ Strided repeated(const AxesShape& shape, std::size_t axis) {
 
 }  // namespace
 
-std::vector<ViewCase> view_cases() {
+std::vector<ViewCase> view_cases(const std::vector<std::uint64_t>& widths) {
   std::vector<ViewCase> cases;
-  for (const std::uint64_t width : {std::uint64_t{2}, std::uint64_t{4}}) {
+  for (const std::uint64_t width : widths) {
     const AxesShape shapes[] = {{{7248, 7248}, {0, 1}, width},
                                 {{7248, 7248}, {1, 0}, width},
                                 {{96, 75, 75, 96}, {3, 2, 1, 0}, width},

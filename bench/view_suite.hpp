@@ -18,7 +18,7 @@ struct ViewCase {
 };
 
 /// Flipped, sliced, padded and repeated inputs, padded outputs; of a copy, a transposition and shapes of more
-/// axes.
-std::vector<ViewCase> view_cases();
+/// axes, each with elements of all `widths`, in bytes; and of many small arrays.
+std::vector<ViewCase> view_cases(const std::vector<std::uint64_t>& widths);
 
 }  // namespace faro::bench

@@ -49,6 +49,10 @@ void run_kernel(CountingMemory& memory, const AxesLinesChoice& choice, const Cou
 }
 
 std::string text_of(const AxesSkinnyShape& shape) {
+  if (shape.few > 0) {
+    return std::to_string(shape.few) + (shape.by_rows ? " rows at vectors " : " columns at vectors ") +
+           std::to_string(shape.unit_bytes);
+  }
   return std::string(shape.by_rows ? "rows " : "columns ") + std::to_string(shape.unit_bytes) +
          (shape.exchanged ? " exchanged" : "") + (shape.chunks == 1 ? " short" : "");
 }
@@ -112,11 +116,61 @@ TEST(AxesSkinnyKernel, KnownShapes) {
       if (HasFailure()) FAIL() << "seed " << kSeed;
     }
   }
-  for (int number = 0; number < kAxesSkinnyShapes; ++number) {
+  for (int number = 0; number < kAxesWordShapes; ++number) {
     EXPECT_TRUE(reached.contains(text_of(axes_skinny_shape(number)))) << text_of(axes_skinny_shape(number));
   }
   EXPECT_TRUE(reached.contains("halo"));
   EXPECT_TRUE(reached.contains("planes"));
+}
+
+// Rows and lines at vectors: every sector is touched once, on both sides, and shared memory has no conflict
+// that few rows do not make necessary.
+TEST(AxesSkinnyKernel, FewAtVectors) {
+  std::mt19937_64 random(kSeed);
+  Reached reached;
+  for (const int unit : {1, 2}) {
+    const auto in_vector = 16U / static_cast<unsigned>(unit);
+    for (std::uint64_t few = kLeastFewVectors; few <= kMostFewVectors; ++few) {
+      for (const bool rows : {true, false}) {
+        for (const std::uint64_t vectors : {40U, 256U, 771U, 1030U}) {
+          const std::uint64_t many = vectors * in_vector;
+          const std::uint64_t planes = 1 + random() % 3;
+          const UnitAxes axes =
+              rows ? normal({planes, few, many}, {0, 2, 1}) : normal({planes, many, few}, {0, 2, 1});
+          AccessCounts counts;
+          const bool moved = check(axes, unit, {}, random, reached, &counts);
+          if (many * static_cast<unsigned>(unit) < 512 || !moved) continue;
+          const std::uint64_t bytes = axes.count() * static_cast<unsigned>(unit);
+          SCOPED_TRACE(describe(axes, unit));
+          if (vectors % 2 == 0) {
+            EXPECT_EQ(counts.global_loads.sectors, bytes / 32);
+            EXPECT_EQ(counts.global_stores.sectors, bytes / 32);
+          }
+          const auto turns = [](const machine::SharedCounts& of) {
+            return static_cast<double>(of.wavefronts) / static_cast<double>(of.phases);
+          };
+          const double most = few == 6 ? 2.1 : 1.01;
+          EXPECT_LE(turns(counts.shared_loads), most);
+          EXPECT_LE(turns(counts.shared_stores), most);
+        }
+        if (HasFailure()) return;
+      }
+    }
+  }
+  for (int number = kAxesWordShapes; number < kAxesSkinnyShapes; ++number) {
+    EXPECT_TRUE(reached.contains(text_of(axes_skinny_shape(number)))) << text_of(axes_skinny_shape(number));
+  }
+  // What begins between vectors goes by words, and so do wide units.
+  const auto few_of = [](const UnitAxes& axes, int unit, const AxesLinesOptions& options) {
+    return make_axes_lines(axes, unit, options)->skinny->few;
+  };
+  EXPECT_EQ(few_of(normal({3, 80000}, {1, 0}), 2, {}), 3);
+  EXPECT_EQ(few_of(normal({3, 80000}, {1, 0}), 2, {.in_skew = 2}), 0);
+  EXPECT_EQ(few_of(normal({80000, 3}, {1, 0}), 2, {.out_skew = 2}), 0);
+  EXPECT_EQ(few_of(normal({3, 80004}, {1, 0}), 2, {}), 0);
+  EXPECT_EQ(few_of(normal({9, 80000}, {1, 0}), 2, {}), 0);
+  EXPECT_EQ(few_of(normal({3, 80000}, {1, 0}), 4, {}), 0);
+  EXPECT_EQ(few_of(normal({3, 80000}, {1, 0}), 2, {.few_vectors = false}), 0);
 }
 
 TEST(AxesSkinnyKernel, RandomShapes) {

@@ -351,10 +351,10 @@ TEST(PlanGpuSvg, BoxesTellWhereTheirUnitsGo) {
                               .svg();
   // Unit 1 of row 1: a step of 96 x 75 x 75 x 4 bytes and one of 4, both ways.
   EXPECT_TRUE(contains(
-      svg, "row 1, unit 1: bank 5; goes to place 540001 of the output from place 540001 of the input"));
+      svg, "row 1, unit 1: bank 1; goes to place 540001 of the output from place 540001 of the input"));
   // Row 2, unit 1: twice the one and the other.
   EXPECT_TRUE(contains(
-      svg, "row 2, unit 1: bank 9; goes to place 540002 of the output from place 1080001 of the input"));
+      svg, "row 2, unit 1: bank 1; goes to place 540002 of the output from place 1080001 of the input"));
 }
 
 }  // namespace plan_gpu_explain_test

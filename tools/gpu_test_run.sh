@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# run [LOG_FOLDER]   runs gpu_test, which lies beside this script, then its seeded sweep under each tool of
-# compute-sanitizer if that is here. Logs go to LOG_FOLDER (default: a new one under /tmp); the last lines are a table.
-# MAPS (2000) and SEED (1) are the sweep's. Status 1 if anything failed.
+# run [LOG_FOLDER]   runs gpu_test, which lies beside this script, then axes and views that are drawn for a while, and its
+# seeded sweep, also under each tool of compute-sanitizer if that is here. Logs go to LOG_FOLDER (default: a new one under /tmp);
+# the last lines are a table. MAPS (2000) and SEED (1) are the sweep's, DRAWN (30) the seconds of each kind of axes and views.
+# Status 1 if anything failed.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 logs=${1:-$(mktemp -d /tmp/gpu-test.XXXXXX)}
@@ -31,6 +32,7 @@ step() {
 
 sweep=("$here/gpu_test" --require-gpu '--gtest_filter=GpuSweep.*' "--maps=${MAPS:-2000}" "--seed=${SEED:-1}")
 step gpu_test "$here/gpu_test" --require-gpu
+step drawn "$here/gpu_test" --require-gpu '--gtest_filter=GpuDrawnAxes.*' "--seconds=${DRAWN:-30}" "--seed=$((${SEED:-1} + 1))"
 step sweep "${sweep[@]}"
 
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)

@@ -2,13 +2,15 @@
 // the same rounds. `gpu_axes_bench --help` lists the options.
 //
 // Every result is verified on the device, element by element, before it is timed. Figures are shares of the
-// copy; the first run of every turn is left out, for it pays for what the other left in the caches.
+// copy. The first run of every turn is left out, for it pays for what the other left in the caches, and so
+// that the host queues the others while it runs: what is timed is the device's part alone.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,8 +44,8 @@ constexpr const char* kUsage =
   --widths LIST    of elements of the TTC suite, in bytes            (default 1,2,4,8,16)
   --rounds NUMBER  of turns of each shape                            (default 7)
   --as LIST        beside the plan, the same axes moved otherwise: boxes, lines, elements, tiles (never
-                   elements), joined, thick and slim (of few rows and columns, 32 and 8 KiB a block), low,
-                   tall and huge (boxes of at most 55, 88 and 120 KiB), aligned,
+                   elements), joined, words, thick and slim (of few rows and columns, by words or 32 and 8 KiB
+                   a block), low, tall and huge (boxes of at most 55, 88 and 120 KiB), aligned,
                    small, large, whole, wide, middle and narrow (of whole arrays, 40, 24 and 12 KiB), parts
                    (never whole), or several of these, boxes+small; a column each
   --peer cutensor  beside it, where the library is found; a column
@@ -80,6 +82,8 @@ detail::AxesVariant variant_of(const std::string& words) {
       as.lines_only = true;
     } else if (word == "joined") {
       as.skinny = false;
+    } else if (word == "words") {
+      as.few_vectors = false;
     } else if (word == "thick" || word == "slim") {
       as.skinny_bytes = word == "thick" ? 32 << 10 : 8 << 10;
     } else if (word == "low" || word == "tall" || word == "huge") {
@@ -103,7 +107,8 @@ detail::AxesVariant variant_of(const std::string& words) {
       as.box_bytes = 44 << 10;
     } else {
       fail(ErrorCode::value, "--as", word,
-           "boxes, lines, elements, tiles, joined, thick, slim, low, tall, huge, aligned, small, large, "
+           "boxes, lines, elements, tiles, joined, words, thick, slim, low, tall, huge, aligned, small, "
+           "large, "
            "whole, wide, middle, "
            "narrow or "
            "parts");
@@ -138,6 +143,46 @@ struct TimedAxes {
   std::string kernel = {};
 };
 
+// A turn: what a call takes of a stream that is never idle.
+class TurnClock {
+ public:
+  TurnClock() {
+    check_cuda(cudaEventCreate(&begin_), "cudaEventCreate");
+    check_cuda(cudaEventCreate(&end_), "cudaEventCreate");
+  }
+  TurnClock(const TurnClock&) = delete;
+  TurnClock& operator=(const TurnClock&) = delete;
+  ~TurnClock() {
+    static_cast<void>(cudaEventDestroy(begin_));
+    static_cast<void>(cudaEventDestroy(end_));
+  }
+
+  /// Milliseconds of one of `calls`, which follow one that is not counted.
+  template <typename Queue>
+  double milliseconds(int calls, const Queue& queue) const {
+    static_cast<void>(clock_.milliseconds(1, [&](Stream stream) {
+      queue(stream);
+      check_cuda(cudaEventRecord(begin_, stream.handle()), "cudaEventRecord");
+      for (int call = 0; call < calls; ++call) queue(stream);
+      check_cuda(cudaEventRecord(end_, stream.handle()), "cudaEventRecord");
+    }));
+    float elapsed = 0;
+    check_cuda(cudaEventElapsedTime(&elapsed, begin_, end_), "cudaEventElapsedTime");
+    return static_cast<double>(elapsed) / calls;
+  }
+
+ private:
+  cuda::StreamClock clock_;
+  cudaEvent_t begin_ = nullptr;
+  cudaEvent_t end_ = nullptr;
+};
+
+// Shapes that have one figure together.
+struct TogetherAxes {
+  std::string name;
+  std::vector<TimedAxes> timed = {};
+};
+
 class AxesBench {
  public:
   explicit AxesBench(const AxesOptions& options) : options_(options) {
@@ -154,10 +199,17 @@ class AxesBench {
         "\n| suite | shapes | median | least |" +
         std::string(peer_ ? " peer's median | least | we are behind by more than 2 points |" : "") +
         "\n|---|---|---|---|" + (peer_ ? "---|---|---|" : "") + "\n";
+    TogetherAxes fours{.name = "**ranks, primes, channels, attention and skinny together, 4 bytes**"};
+    TogetherAxes twos{.name = "**the same with channels and attention of 2 bytes**"};
     for (const AxesSuite& suite : axes_suites(options_.widths)) {
       if (!wanted(suite.name)) continue;
       const std::vector<TimedAxes> timed = measure(suite);
-      if (!timed.empty()) summary += summary_row(suite, timed);
+      if (!timed.empty()) summary += summary_row(suite.name, timed);
+      if (suite.in_fours) fours.timed.insert(fours.timed.end(), timed.begin(), timed.end());
+      if (suite.in_twos) twos.timed.insert(twos.timed.end(), timed.begin(), timed.end());
+    }
+    for (const TogetherAxes& together : {fours, twos}) {
+      if (!together.timed.empty()) summary += summary_row(together.name, together.timed);
     }
     page_.add(summary);
     if (wanted("views")) measure_views();
@@ -172,7 +224,7 @@ class AxesBench {
                                         [&](const std::string& name) { return suite.rfind(name, 0) == 0; });
   }
 
-  std::string summary_row(const AxesSuite& suite, const std::vector<TimedAxes>& timed) const {
+  std::string summary_row(const std::string& name, const std::vector<TimedAxes>& timed) const {
     const auto least = [](const std::vector<double>& of) { return *std::min_element(of.begin(), of.end()); };
     std::vector<double> shares;
     std::vector<double> peers;
@@ -184,8 +236,8 @@ class AxesBench {
       constexpr double points = 2;
       if (each.share < *each.peer - points) ++behind;
     }
-    std::string row = fmt::format("| {} | {} | {:.1f}% | {:.1f}% |", suite.name, shares.size(),
-                                  median(shares), least(shares));
+    std::string row =
+        fmt::format("| {} | {} | {:.1f}% | {:.1f}% |", name, shares.size(), median(shares), least(shares));
     if (!peers.empty()) {
       row +=
           fmt::format(" {:.1f}% | {:.1f}% | {} of {} |", median(peers), least(peers), behind, peers.size());
@@ -273,7 +325,7 @@ class AxesBench {
       verify(shape, in, out, "the peer: ");
     }
     const int calls = calls_of(bytes);
-    const cuda::StreamClock clock;
+    const TurnClock clock;
     const auto move = [&](Stream stream) { plan.run(in.data(), out.data(), bytes, stream); };
     const auto copy = [&](Stream stream) { cuda::copy(in.data(), out.data(), bytes, stream); };
     std::vector<double> moving;
@@ -281,21 +333,17 @@ class AxesBench {
     std::vector<double> of_peer;
     std::vector<std::vector<double>> otherwise(others.size());
     for (int round = 0; round < options_.rounds; ++round) {
-      static_cast<void>(clock.milliseconds(1, copy));
-      copying.push_back(clock.milliseconds(calls, copy) / calls);
-      static_cast<void>(clock.milliseconds(1, move));
-      moving.push_back(clock.milliseconds(calls, move) / calls);
+      copying.push_back(clock.milliseconds(calls, copy));
+      moving.push_back(clock.milliseconds(calls, move));
       for (std::size_t i = 0; i < others.size(); ++i) {
         const auto other = [&](Stream stream) {
           others[i].launch({.in = in.data(), .out = out.data()}, stream);
         };
-        static_cast<void>(clock.milliseconds(1, other));
-        otherwise[i].push_back(clock.milliseconds(calls, other) / calls);
+        otherwise[i].push_back(clock.milliseconds(calls, other));
       }
       if (!peer) continue;
       const auto permute = [&](Stream stream) { peer->run(in.data(), out.data(), stream); };
-      static_cast<void>(clock.milliseconds(1, permute));
-      of_peer.push_back(clock.milliseconds(calls, permute) / calls);
+      of_peer.push_back(clock.milliseconds(calls, permute));
     }
     constexpr double percent = 100;
     std::vector<double> shares;
@@ -337,17 +385,27 @@ class AxesBench {
         "\n## views, beside the same shape without\n\nShares of the cudaMemcpy of as many bytes as are "
         "written."
         "\n\n| shape | view | share | the shape's | points |\n|---|---|---|---|---|\n");
-    for (const ViewCase& each : view_cases()) {
+    int far = 0;
+    int count = 0;
+    double worst = std::numeric_limits<double>::infinity();
+    for (const ViewCase& each : view_cases(options_.widths)) {
+      if (each.plain.text().find(options_.only) == std::string::npos) continue;
       std::fprintf(stderr, "%s, %s\n", each.plain.text().c_str(), each.what.c_str());
       try {
         const auto [view, plain] = time_view(each);
         page_.add(fmt::format("| {} | {} | {:.1f}% | {:.1f}% | {:+.1f} |\n", each.plain.text(), each.what,
                               view, plain, view - plain));
+        constexpr double points = 5;
+        ++count;
+        far += view < plain - points ? 1 : 0;
+        worst = std::min(worst, view - plain);
       } catch (const std::exception& error) {
         ++failures_;
         page_.add(fmt::format("| {} | {} | failed: {} |\n", each.plain.text(), each.what, error.what()));
       }
     }
+    page_.add(fmt::format("\nMore than 5 points below the shape without: {} of {}; the furthest {:+.1f}.\n",
+                          far, count, worst));
   }
 
   // Shares of the copy of the view and of its shape without gaps, flips and repeats.
@@ -373,7 +431,7 @@ class AxesBench {
       fail(ErrorCode::verification, "gpu_axes_bench", fmt::format("{} elements elsewhere", wrong),
            "every element in its place");
     }
-    const cuda::StreamClock clock;
+    const TurnClock clock;
     const auto copy = [&](Stream stream) { cuda::copy(in.data(), out.data(), bytes, stream); };
     const auto shape = [&](Stream stream) { plain.run(in.data(), out.data(), bytes, stream); };
     const int calls = calls_of(bytes);
@@ -381,8 +439,7 @@ class AxesBench {
     std::vector<double> copying;
     std::vector<double> without;
     const auto turn = [&](const auto& queue, std::vector<double>& times) {
-      static_cast<void>(clock.milliseconds(1, queue));
-      times.push_back(clock.milliseconds(calls, queue) / calls);
+      times.push_back(clock.milliseconds(calls, queue));
     };
     for (int round = 0; round < options_.rounds; ++round) {
       turn(copy, copying);
@@ -403,7 +460,9 @@ class AxesBench {
         repeated([](const std::string& as) { return " " + as + ", beyond |"; }) +
         "\n|---|---|---|---|---|---|" + repeated([](const std::string&) { return std::string("---|"); }) +
         "\n");
+    beyond_ = 0;
     for (const AxesShape& shape : small_shapes()) {
+      if (shape.text().find(options_.only) == std::string::npos) continue;
       std::fprintf(stderr, "%s\n", shape.text().c_str());
       try {
         time_small(shape);
@@ -412,12 +471,19 @@ class AxesBench {
         page_.add(fmt::format("| {} | failed: {} |\n", shape.text(), error.what()));
       }
     }
+    page_.add(fmt::format("\nFurthest beyond a copy, of arrays to 1 MiB: {:+.2f} us.\n", beyond_));
   }
 
   static std::vector<AxesShape> small_shapes() {
     std::vector<AxesShape> shapes;
-    for (const std::uint64_t width : {2U, 4U, 8U}) {
-      for (const std::uint64_t n : {32U, 128U, 256U, 512U}) shapes.push_back({{n, n}, {1, 0}, width});
+    for (const std::uint64_t width : {1U, 2U, 4U, 8U, 16U}) {
+      for (const std::uint64_t n : {16U, 32U, 128U, 256U, 512U}) shapes.push_back({{n, n}, {1, 0}, width});
+      shapes.push_back({{100, 333}, {1, 0}, width});
+      shapes.push_back({{3, 20000}, {1, 0}, width});
+      shapes.push_back({{20000, 3}, {1, 0}, width});
+      shapes.push_back({{2, 3, 5, 7, 11, 13}, {5, 4, 3, 2, 1, 0}, width});
+      shapes.push_back({{8, 3, 2, 4, 6, 5, 7}, {3, 0, 6, 1, 5, 2, 4}, width});
+      shapes.push_back({{40, 30, 50}, {2, 1, 0}, width});
       for (const std::uint64_t n : {10U, 16U, 25U}) {
         shapes.push_back({{n, n, n}, {2, 1, 0}, width});
         shapes.push_back({{n, n, n}, {0, 2, 1}, width});
@@ -479,20 +545,20 @@ class AxesBench {
              "every element in its place");
       }
     }
-    const cuda::StreamClock clock;
+    const TurnClock clock;
     std::vector<double> moved;
     std::vector<double> copied;
     std::vector<std::vector<double>> times_of_others(others.size());
     const auto turn = [&](const Graph& graph, std::vector<double>& times) {
-      const auto queue = [&](Stream stream) { graph.launch(stream); };
-      static_cast<void>(clock.milliseconds(1, queue));
-      times.push_back(clock.milliseconds(4, queue) / 4 / slots * 1e3);
+      times.push_back(clock.milliseconds(4, [&](Stream stream) { graph.launch(stream); }) / slots * 1e3);
     };
     for (int round = 0; round < options_.rounds; ++round) {
       turn(copying, copied);
       turn(moving, moved);
       for (std::size_t i = 0; i < others.size(); ++i) turn(*otherwise[i], times_of_others[i]);
     }
+    constexpr std::uint64_t counted_bytes = 1 << 20;
+    if (bytes <= counted_bytes) beyond_ = std::max(beyond_, median(moved) - median(copied));
     std::string row = fmt::format("| {} | {:.1f} | {:.2f} | {:.2f} | {:+.2f} | {} |", shape.text(),
                                   static_cast<double>(bytes) / 1024, median(moved), median(copied),
                                   median(moved) - median(copied), kernel_of(Plan(problem, cuda::target())));
@@ -515,6 +581,7 @@ class AxesBench {
   AxesOptions options_;
   std::optional<Cutensor> peer_;
   int failures_ = 0;
+  double beyond_ = 0;  // microseconds of the slowest small array
   Page page_{options_.out};
 };
 

@@ -42,7 +42,7 @@ constexpr const char* kUsage =
   --suites LIST    of ttc,ranks,primes,channels,attention,odd,short,...   (default ttc)
   --only TEXT      shapes whose text has it                          (default all)
   --widths LIST    of elements of the TTC suite, in bytes            (default 4)
-  --boxes NUMBER   of each shape                                     (default 40)
+  --boxes NUMBER   of each shape, and as many small ones             (default 40)
   --ways NUMBER    of the fastest, moved in all orders and cached in all ways   (default 3)
   --most BYTES     of a box in shared memory                         (default 100000)
   --out FILE       the table; else to standard output
@@ -124,23 +124,37 @@ class BoxesBench {
     if (!options_.out.empty()) io::write_file(options_.out, text_);
   }
 
-  // Some of every kind: the cheapest of each pair of runs, then the cheapest of all.
-  std::vector<layout::StridedBox> chosen(std::vector<layout::StridedBox> all) const {
+  // Some of every kind: the cheapest of each pair of runs, then the cheapest of all; as many again of those
+  // that are cheap where small boxes are.
+  std::vector<layout::StridedBox> chosen(const std::vector<layout::StridedAxis>& axes, int unit,
+                                         layout::BoxLimits limits) const {
     std::vector<layout::StridedBox> result;
+    Extents extents;
+    choose_some(layout::box_candidates(axes, unit, limits), static_cast<std::size_t>(options_.boxes), result,
+                extents);
+    constexpr std::uint32_t small = 8 << 10;
+    limits.best_bytes = small;
+    choose_some(layout::box_candidates(axes, unit, limits), 2 * static_cast<std::size_t>(options_.boxes),
+                result, extents);
+    return result;
+  }
+
+  using Extents = std::set<std::pair<std::vector<std::uint32_t>, bool>>;
+  static void choose_some(const std::vector<layout::StridedBox>& all, std::size_t most,
+                          std::vector<layout::StridedBox>& result, Extents& extents) {
     std::set<std::tuple<std::uint64_t, std::uint64_t, bool>> runs;
-    std::set<std::pair<std::vector<std::uint32_t>, bool>> extents;
-    const auto most = static_cast<std::size_t>(options_.boxes);
+    const std::size_t before = result.size();
+    most = std::max(most, before) - before;
     for (const bool of_new_runs : {true, false}) {
       const std::size_t limit = of_new_runs ? most * 3 / 4 : most;
       for (const layout::StridedBox& box : all) {
-        if (result.size() >= limit || box.cost > all.front().cost * 1.6) break;
+        if (result.size() - before >= limit || box.cost > all.front().cost * 1.6) break;
         if (extents.count({box.extent, box.ragged}) != 0) continue;
         if (of_new_runs && !runs.insert({box.in.contiguous, box.out.contiguous, box.ragged}).second) continue;
         extents.insert({box.extent, box.ragged});
         result.push_back(box);
       }
     }
-    return result;
   }
 
   static void set_way(kernels::AxesBoxParams& params, const layout::StridedBox& box, const Way& way) {
@@ -249,7 +263,7 @@ class BoxesBench {
     layout::BoxLimits limits;
     limits.most_bytes = static_cast<std::uint32_t>(options_.most_bytes);
     limits.ragged_bytes = limits.most_bytes;
-    std::vector<layout::StridedBox> boxes = chosen(layout::box_candidates(strided, unit, limits));
+    std::vector<layout::StridedBox> boxes = chosen(strided, unit, limits);
     boxes.insert(boxes.begin(), planned);
     std::vector<TriedBox> tried;
     bool is_planned = true;

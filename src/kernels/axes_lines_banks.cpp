@@ -139,10 +139,10 @@ AxesSkinnyShape choose_skinny_banks(AxesLinesParams& p, AxesSkinnyShape shape) {
 double axes_skinny_congestion(const AxesLinesParams& p, const AxesSkinnyShape& shape) {
   const machine::MemoryGeometry geometry;
   const auto lanes = static_cast<std::uint32_t>(geometry.warp_size);
-  const auto phase = static_cast<std::uint32_t>(geometry.lanes_per_phase(shape.unit_bytes));
+  const int access = shape.few > 0 ? kMovedBytes : shape.unit_bytes;
+  const auto phase = static_cast<std::uint32_t>(geometry.lanes_per_phase(access));
   const std::uint32_t few = shape.by_rows ? p.rows : p.tile_columns;
-  const std::uint32_t stride =
-      few * (shape.unit_bytes < 4 ? 4 : static_cast<std::uint32_t>(shape.unit_bytes));
+  const std::uint32_t stride = few * static_cast<std::uint32_t>(std::max(access, 4));
   machine::TurnCounter turns(static_cast<std::uint64_t>(geometry.banks));
   std::vector<std::uint64_t> words;
   std::uint64_t taken = 0;
@@ -152,7 +152,7 @@ double axes_skinny_congestion(const AxesLinesParams& p, const AxesSkinnyShape& s
     words.clear();
     for (std::uint32_t thread = first; thread < first + phase; ++thread) {
       const std::uint32_t place = p.exchange.place(thread * stride);
-      for (int byte = 0; byte < shape.unit_bytes; byte += 4) {
+      for (int byte = 0; byte < access; byte += 4) {
         words.push_back((place + static_cast<std::uint32_t>(byte)) / 4);
       }
     }

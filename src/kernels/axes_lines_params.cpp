@@ -175,6 +175,28 @@ struct TileSizes {
 // Whole chunks of a row, or of a line, of a stretch.
 std::uint64_t chunk_bytes(const Plane& plane) { return 32 * std::max<std::uint64_t>(4, plane.unit_bytes); }
 
+// Whether few rows or columns go by vectors: nothing but the stretch begins between them. `between`: steps
+// from plane to plane, and how far the arrays begin past a vector, by OR.
+bool few_vectors_suit(const Plane& plane, AxesLinesForm form, std::uint64_t between,
+                      const AxesLinesOptions& options) {
+  constexpr auto vector = static_cast<std::uint64_t>(kMovedBytes);
+  const bool by_rows = form == AxesLinesForm::few_rows;
+  const std::uint64_t few = by_rows ? plane.rows : plane.columns;
+  const std::uint64_t along =
+      by_rows ? plane.row_bytes() | plane.in_pitch : plane.line_bytes() | plane.out_pitch;
+  return options.few_vectors && plane.unit_bytes <= 2 && few >= kLeastFewVectors && few <= kMostFewVectors &&
+         (along | between) % vector == 0;
+}
+
+// A vector of each row a thread, once or several times.
+TileSizes few_vectors_sizes(const Plane& plane, AxesLinesForm form, std::uint64_t tile_bytes) {
+  const bool by_rows = form == AxesLinesForm::few_rows;
+  const std::uint64_t few = by_rows ? plane.rows : plane.columns;
+  constexpr std::uint64_t round_bytes = std::uint64_t{kAxesSkinnyThreads} * kMovedBytes;
+  const std::uint64_t rounds = std::max<std::uint64_t>(tile_bytes / (few * round_bytes), 1);
+  return {.steps = rounds * round_bytes / plane.unit_bytes, .columns = by_rows ? 1 : plane.columns};
+}
+
 TileSizes skinny_sizes(const Plane& plane, AxesLinesForm form, std::uint64_t tile_bytes) {
   const bool by_rows = form == AxesLinesForm::few_rows;
   const std::uint64_t chunk = chunk_bytes(plane);
@@ -224,6 +246,22 @@ bool number_tiles(AxesLinesParams& p, std::uint64_t along, std::uint64_t across,
   return true;
 }
 
+// The same of one that goes by vectors.
+void choose_few_vectors(AxesLinesChoice& choice, const Plane& plane, std::uint64_t steps) {
+  AxesLinesParams& p = choice.params;
+  const bool by_rows = p.form == AxesLinesForm::few_rows;
+  const std::uint64_t few = by_rows ? plane.rows : plane.columns;
+  choice.skinny = AxesSkinnyShape{.unit_bytes = static_cast<int>(plane.unit_bytes),
+                                  .by_rows = by_rows,
+                                  .exchanged = few % 2 == 0,
+                                  .few = static_cast<int>(few)};
+  // Vectors of a line of banks exchange places by the line's number, for 6 by that of a pair of lines: what
+  // eight lanes access is in one bank each, or two.
+  p.exchange = {.shift = few == 6 ? 4U : 3U, .mask = few % 2 == 0 ? 0x70U : 0};
+  p.pitch = 0;
+  p.shared_bytes = static_cast<std::uint32_t>(steps * plane.unit_bytes * few);
+}
+
 // Where the stretch is in shared memory, and which kernel moves it.
 void choose_skinny(AxesLinesChoice& choice, const Plane& plane, std::uint64_t most_steps) {
   AxesLinesParams& p = choice.params;
@@ -266,17 +304,20 @@ std::optional<AxesLinesChoice> make_axes_lines(const layout::UnitAxes& axes, int
   p.form = *form;
   p.in = {.begin = options.in_skew, .end = options.in_skew + axes.count() * unit};
   p.out = {.begin = options.out_skew, .end = options.out_skew + axes.count() * unit};
-  Steps steps{.in = plane.in_pitch | options.in_skew,
-              .out = (by_columns ? 0 : plane.out_pitch) | options.out_skew};
+  Steps steps{.in = options.in_skew, .out = options.out_skew};
   const std::uint64_t planes = add_axes(p, axes, plane, steps);
-  const std::uint64_t ragged = steps.out % kLineSector == 0 ? 0 : kLineSector - unit;
+  const bool skinny = *form != AxesLinesForm::plane && skinny_suits(plane, options);
+  const bool by_few = skinny && few_vectors_suit(plane, *form, steps.in | steps.out, options);
+  steps.in |= plane.in_pitch;
+  steps.out |= by_columns ? 0 : plane.out_pitch;
+  const std::uint64_t ragged = by_few || steps.out % kLineSector == 0 ? 0 : kLineSector - unit;
   if (*form == AxesLinesForm::plane && plane.element_units == 1) {
     choose_plane(choice, plane, steps, axes.count() * unit, options);
   }
-  const bool skinny = *form != AxesLinesForm::plane && skinny_suits(plane, options);
-  const TileSizes tile =
-      skinny ? skinny_sizes(plane, *form, options.skinny_bytes == 0 ? kSkinnyTileBytes : options.skinny_bytes)
-             : sizes_of(plane, *form, choice.plane);
+  const std::uint64_t skinny_bytes = options.skinny_bytes == 0 ? kSkinnyTileBytes : options.skinny_bytes;
+  const TileSizes tile = by_few   ? few_vectors_sizes(plane, *form, skinny_bytes)
+                         : skinny ? skinny_sizes(plane, *form, skinny_bytes)
+                                  : sizes_of(plane, *form, choice.plane);
   const std::uint64_t element = plane.element_bytes();
   const std::uint64_t in_line = by_columns ? plane.line_bytes() : element;  // of a step
 
@@ -323,6 +364,10 @@ std::optional<AxesLinesChoice> make_axes_lines(const layout::UnitAxes& axes, int
   if (choice.turned) {
     p.pitch = turned_pitch(*choice.plane);
     p.shared_bytes = p.pitch * p.tile_columns;
+    return choice;
+  }
+  if (by_few) {
+    choose_few_vectors(choice, plane, tile.steps);
     return choice;
   }
   if (skinny) {

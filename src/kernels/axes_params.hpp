@@ -64,6 +64,7 @@ struct AxesLinesOptions {
   std::optional<bool> turned = std::nullopt;  // axes_turned.hpp or axes_plane.hpp; else what is usual
   bool skinny = true;                         // axes_skinny.hpp for few rows or columns of single units
   std::uint32_t skinny_bytes = 0;             // of a block of it; 0: as usual
+  bool few_vectors = true;                    // axes_few_vectors.hpp where it fits
 };
 
 struct AxesLinesChoice {

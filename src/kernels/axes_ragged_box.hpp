@@ -2,9 +2,8 @@
 //
 //     input    | . . . a | a a a a | a a . . |      a row of 7 units that begins 3 past a vector: three
 //                0 1 2 3   0 1 2 3   0 1 2 3        vectors are copied to shared memory, neighbours and all
-//     shared   | . . . a | a a a a | a a . . |      it lies as far past a vector there, as
-//     layout/strided_box.hpp
-//                                                   sees to for all rows of the box
+//     shared   | . . . a | a a a a | a a . . |      it lies as far past a sector there, which
+//                                                   layout/ragged_box.cpp sees to for all rows of the box
 //     output   | . c c c | c c c c | c . . . |      vectors of the output are put together unit by unit, and
 //                                                   written whole, but for a run's first and last
 //
@@ -41,9 +40,14 @@ inline constexpr std::uint32_t kPlaceBytes = 2;  // of an entry of the list of p
 inline constexpr std::uint32_t kRaggedWarp = 32;
 inline constexpr int kRaggedSector = 32;
 
-/// Units of a sector of the output.
+/// Units of a sector.
 constexpr std::uint32_t ragged_grain(int unit_bytes) {
   return static_cast<std::uint32_t>(kRaggedSector / unit_bytes);
+}
+/// Rows begin as many units past a multiple of these in shared memory as in the input: a sector's, of bytes a
+/// vector's.
+constexpr std::uint32_t ragged_residues(int unit_bytes) {
+  return unit_bytes == 1 ? std::uint32_t{kMovedBytes} : ragged_grain(unit_bytes);
 }
 /// Entries of the list of places, of a run and the halo: vectors begin before a run and end after it.
 constexpr std::uint32_t ragged_list(int unit_bytes, std::uint32_t units) {
@@ -120,12 +124,12 @@ constexpr void prepare_ragged_box(Memory& memory, const AxesBoxParams& p, std::u
 template <BoxShape shape, device::Memory Memory>
 constexpr void list_places(Memory& memory, const AxesBoxParams& p, const RaggedBox& box,
                            std::uint32_t thread) {
-  constexpr std::uint32_t vector = shape.in_vector;
   constexpr std::uint32_t lead = ragged_grain(shape.unit_bytes);
   const std::uint32_t units = box.cut(p.out.slots_step, p.out.slots_cut);
   const std::uint32_t listed = units + (box.tail() ? p.halo : 0);
-  const std::uint32_t base_place = static_cast<std::uint32_t>(box.in) % vector;
-  const std::uint32_t halo_place = p.halo_place + static_cast<std::uint32_t>(box.next_in) % vector;
+  const std::uint32_t base_place = static_cast<std::uint32_t>(box.in) % ragged_residues(shape.unit_bytes);
+  const std::uint32_t halo_place =
+      p.halo_place + static_cast<std::uint32_t>(box.next_in) % ragged_residues(shape.unit_bytes);
   const std::uint32_t entries = ragged_list(shape.unit_bytes, p.out.units + p.halo);
   FARO_NO_UNROLL
   for (std::uint32_t j = thread; j < entries; j += kBoxThreads) {
@@ -169,8 +173,9 @@ constexpr void load_ragged_rows(Memory& memory, const AxesBoxParams& p, const Ra
   std::uint32_t slot = thread;
   const std::uint32_t group = p.in.slots.divide(slot);
   if (group >= p.in.groups) return;
-  const std::uint32_t base_place = static_cast<std::uint32_t>(box.in) % vector;
-  const std::uint32_t halo_place = p.halo_place + static_cast<std::uint32_t>(box.next_in) % vector;
+  const std::uint32_t base_place = static_cast<std::uint32_t>(box.in) % ragged_residues(shape.unit_bytes);
+  const std::uint32_t halo_place =
+      p.halo_place + static_cast<std::uint32_t>(box.next_in) % ragged_residues(shape.unit_bytes);
   const std::uint32_t units = box.cut(p.in.slots_step, p.in.slots_cut);
   const std::uint32_t own = box.cut(p.in.rows_step, p.in.rows_cut);
   const std::uint32_t rows = own + (box.tail() ? p.halo_rows : 0);

@@ -1,5 +1,5 @@
-// Transposes with few rows or few columns of single units: axes_few_rows.hpp and axes_few_columns.hpp by one
-// name.
+// Transposes with few rows or few columns of single units: axes_few_vectors.hpp, axes_few_rows.hpp and
+// axes_few_columns.hpp by one name.
 //
 //     axes(3 1000000; 1 0)      few rows         kernel of phases load_axes_skinny, store_axes_skinny
 //     axes(1000000 3; 1 0)      few columns      the same
@@ -9,6 +9,7 @@
 
 #include "kernels/axes_few_columns.hpp"
 #include "kernels/axes_few_rows.hpp"
+#include "kernels/axes_few_vectors.hpp"
 
 namespace faro::kernels {
 
@@ -16,7 +17,9 @@ namespace faro::kernels {
 template <AxesSkinnyShape shape, device::Memory Memory>
 constexpr void load_axes_skinny(Memory& memory, const AxesLinesParams& p, const AxesLinesTile& tile,
                                 std::uint32_t thread) {
-  if constexpr (shape.by_rows) {
+  if constexpr (shape.few > 0) {
+    load_few_vectors<shape>(memory, p, tile, thread);
+  } else if constexpr (shape.by_rows) {
     load_skinny_rows<shape>(memory, p, tile, thread);
   } else {
     load_skinny_stretch<shape>(memory, p, tile, thread);
@@ -27,7 +30,9 @@ constexpr void load_axes_skinny(Memory& memory, const AxesLinesParams& p, const 
 template <AxesSkinnyShape shape, device::Memory Memory>
 constexpr void store_axes_skinny(Memory& memory, const AxesLinesParams& p, const AxesLinesTile& tile,
                                  std::uint32_t thread) {
-  if constexpr (shape.by_rows) {
+  if constexpr (shape.few > 0) {
+    store_few_vectors<shape>(memory, p, tile, thread);
+  } else if constexpr (shape.by_rows) {
     store_skinny_stretch<shape>(memory, p, tile, thread);
   } else {
     store_skinny_lines<shape>(memory, p, tile, thread);

@@ -29,14 +29,24 @@ struct AxesSkinnyShape {
   bool by_rows = true;     // few rows; else few columns
   bool exchanged = false;  // words of the stretch have other places
   int chunks = 4;          // of a row that a thread reads one after another; one where rows are short
+  int few = 0;             // rows or columns that axes_few_vectors.hpp moves; 0: any, by words
 
   friend constexpr bool operator==(const AxesSkinnyShape&, const AxesSkinnyShape&) = default;
 };
 
-/// The shapes that are compiled: all of each width, numbered.
+inline constexpr int kLeastFewVectors = 2;
+inline constexpr int kMostFewVectors = 8;
+
+/// The shapes that are compiled: all of each width, numbered; then all that go by vectors.
 inline constexpr int kAxesSkinnyKinds = 6;
-inline constexpr int kAxesSkinnyShapes = 4 * kAxesSkinnyKinds;
+inline constexpr int kAxesWordShapes = 4 * kAxesSkinnyKinds;
+inline constexpr int kAxesSkinnyShapes = kAxesWordShapes + 4 * (kMostFewVectors - kLeastFewVectors + 1);
 constexpr AxesSkinnyShape axes_skinny_shape(int number) {
+  if (number >= kAxesWordShapes) {
+    const int of = number - kAxesWordShapes;
+    const int few = kLeastFewVectors + of / 4;
+    return {.unit_bytes = 1 + of % 2, .by_rows = of / 2 % 2 != 0, .exchanged = few % 2 == 0, .few = few};
+  }
   const int kind = number % kAxesSkinnyKinds;
   return {.unit_bytes = 1 << number / kAxesSkinnyKinds,
           .by_rows = kind < 4,

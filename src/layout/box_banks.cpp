@@ -8,11 +8,18 @@
 // Digits are laid one outside the other in the order in which the input is read, and between any two there
 // may be a pad, of whole vectors so that these stay aligned. The pads are found by descent, joint after
 // joint, each trial counted: for a few warps of each side, the turns that their lanes take.
+//
+// Where runs of the input begin at sectors, they begin at sectors of shared memory, too, if banks permit: a
+// copy past registers asks the second-level cache for a sector of the input once for each sector of shared
+// memory that it fills a part of (docs/notes/axes-experiments.md). Twice as many lanes then take neighbouring
+// rows of the output, so that rows a sector apart meet in no bank.
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "layout/box_search.hpp"
 
@@ -176,15 +183,43 @@ std::uint32_t place_parts(std::vector<BoxPart>& parts, const std::vector<std::ui
   return next;
 }
 
-}  // namespace
+// The same box with rows at sectors of shared memory; nothing where they do not begin at the input's, are not
+// read by vectors, or are not written by sectors. Nor for bytes, and for what is read by less than 4 bytes:
+// the turns cost more than is saved (docs/notes/axes-experiments.md).
+std::optional<StridedBox> at_sectors(const StridedBox& box) {
+  const auto unit = static_cast<std::uint64_t>(box.unit_bytes);
+  if (box.ragged || box.unit_bytes == 1 || box.word_bytes() < 4 || box.in.run.empty() ||
+      box.in.vector * box.unit_bytes != static_cast<int>(kBoxVector) ||
+      box.in.alignment * unit % kBoxSector != 0 || box.out.units * unit % kBoxSector != 0)
+    return std::nullopt;
+  StridedBox result = box;
+  const auto words = static_cast<std::int64_t>(box.words);
+  const std::uint32_t sector = kBoxSector / static_cast<std::uint32_t>(box.word_bytes());
+  for (BoxPart& part : result.parts) {
+    if (!part.pad) continue;
+    const std::int64_t stride = box.axes[at(part.axis)].in * static_cast<std::int64_t>(part.step) / words;
+    part.modulus = sector;
+    part.residue = static_cast<std::uint32_t>(stride) % sector;
+  }
+  // Rows that follow one another in the output as the words of a sector do in the input.
+  const std::uint64_t wanted = kBoxSector / unit;
+  std::uint64_t units = 1;
+  std::size_t axes = 0;
+  while (axes < box.in.run.size() && units % wanted != 0) units *= box.extent[at(box.in.run[axes++])];
+  const std::vector<int>& rest = box.out.rest;
+  const bool follow =
+      units % wanted == 0 && axes <= rest.size() &&
+      std::equal(box.in.run.begin(), box.in.run.begin() + static_cast<std::ptrdiff_t>(axes), rest.begin());
+  if (follow && box.out.slots() * sector <= box.threads) result.near = sector;
+  return result;
+}
 
-bool lay_out(StridedBox& box, std::uint32_t most_words) {
-  if (box.parts.size() > kMostParts) return false;
+// Pads of multiples of `grain` words.
+bool place_box(StridedBox& box, std::uint32_t most_words, std::uint32_t grain) {
   const BankSample sample(box);
-  const std::uint32_t grain = box.grain();
   std::vector<std::uint32_t> pads(box.parts.size(), 0);
   // What vectors of ragged rows reach past the last, and begin after the first.
-  const std::uint32_t over = box.ragged ? 2 * grain : 0;
+  const std::uint32_t over = box.ragged ? 3 * grain : 0;
   if (most_words < over) return false;
   most_words -= over;
   const std::uint32_t plain = place_parts(box.parts, pads);
@@ -212,10 +247,24 @@ bool lay_out(StridedBox& box, std::uint32_t most_words) {
     }
   }
   box.shared_words = place_parts(box.parts, pads) + over;
-  if (box.ragged) box.shared_words = (box.shared_words + grain - 1) / grain * grain;
+  if (box.ragged) box.shared_words = (box.shared_words + 2 * grain - 1) / (2 * grain) * (2 * grain);
   if (box.shared_words + box.halo_words() > most_words + over) return false;
   box.congestion = static_cast<double>(best) / static_cast<double>(least);
   return true;
+}
+
+}  // namespace
+
+bool lay_out(StridedBox& box, std::uint32_t most_words) {
+  if (box.parts.size() > kMostParts) return false;
+  constexpr double little = 1.2;  // turns, over those without conflict
+  auto wide = at_sectors(box);
+  if (wide && place_box(*wide, most_words, kBoxSector / static_cast<std::uint32_t>(box.word_bytes())) &&
+      wide->congestion <= little) {
+    box = *std::move(wide);
+    return true;
+  }
+  return place_box(box, most_words, box.grain());
 }
 
 }  // namespace faro::layout::detail

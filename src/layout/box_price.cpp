@@ -1,5 +1,6 @@
 // What a box costs: fitted to a few thousand of them (docs/notes/axes-experiments.md).
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 
@@ -13,30 +14,38 @@ using faro::detail::ceil_div;
 
 constexpr std::uint32_t kRaggedBest = 26 << 10;
 constexpr std::uint32_t kBoxLine = 128;
+constexpr std::uint32_t kBoxGranule = 64;  // of device memory
 
-// Bytes of the lines that a run touches beyond its own, over those: runs begin anywhere at multiples of the
-// greatest power of two that divides their distance.
+// Bytes of the lines, or of what else has so many bytes, that a run touches beyond its own, over those: runs
+// begin anywhere at multiples of the greatest power of two that divides their distance.
 double lines_beyond(const BoxSearch& search, const BoxWalk& side, std::uint32_t line) {
   const auto bytes = static_cast<double>(search.bytes64(side.contiguous));
   const std::uint64_t aligned = std::gcd(search.bytes64(side.alignment), std::uint64_t{line});
   return static_cast<double>(line - aligned) / bytes;
 }
 
-// What a side's runs cost: lines that they do not fill, pairs of them, and that they begin at all, in bytes.
-// Fitted to a few thousand boxes (docs/notes/axes-experiments.md).
+// What a side's runs cost: lines that they do not fill, pairs of them, sectors, and that they begin at all,
+// in bytes. Fitted to some thousand boxes of an H200 and an H100 (docs/notes/axes-experiments.md).
 struct RunPrices {
   double lines;
   double pairs;
+  double sectors;
+  double granules;
   double begin;
 };
-constexpr RunPrices kReads{.lines = 0.55, .pairs = 0.1, .begin = 0};
-constexpr RunPrices kWrites{.lines = 0.15, .pairs = 0.05, .begin = 8};
-constexpr RunPrices kRaggedReads{.lines = 0.45, .pairs = 0.1, .begin = 32};
-constexpr RunPrices kRaggedWrites{.lines = 0.35, .pairs = 0.05, .begin = 16};
+constexpr RunPrices kReads{.lines = 0.077, .pairs = 0.03, .sectors = 0.38, .granules = 0.007, .begin = 0};
+constexpr RunPrices kWrites{.lines = 0.005, .pairs = 0.01, .sectors = 1.74, .granules = 0.03, .begin = 0};
+// Of bytes, by the H100 alone: on an H200 they were not measured again.
+constexpr RunPrices kByteReads{.lines = 0.55, .pairs = 0.1, .sectors = 0, .granules = 0, .begin = 0};
+constexpr RunPrices kByteWrites{.lines = 0.15, .pairs = 0.05, .sectors = 0, .granules = 0, .begin = 8};
+constexpr RunPrices kRaggedReads{.lines = 0.45, .pairs = 0.1, .sectors = 0, .granules = 0, .begin = 32};
+constexpr RunPrices kRaggedWrites{.lines = 0.35, .pairs = 0.05, .sectors = 0, .granules = 0, .begin = 16};
 
 double run_price(const BoxSearch& search, const BoxWalk& side, const RunPrices& prices) {
   return prices.lines * lines_beyond(search, side, kBoxLine) +
          prices.pairs * lines_beyond(search, side, 2 * kBoxLine) +
+         prices.sectors * lines_beyond(search, side, kBoxSector) +
+         prices.granules * lines_beyond(search, side, kBoxGranule) +
          prices.begin / static_cast<double>(search.bytes64(side.contiguous));
 }
 
@@ -77,9 +86,10 @@ void price(const BoxSearch& search, StridedBox& box) {
   }
   const std::uint64_t units = box.units();
   double cost = 1.0;
-  cost += run_price(search, box.in, box.ragged ? kRaggedReads : kReads);
-  cost += run_price(search, box.out, box.ragged ? kRaggedWrites : kWrites);
-  cost += (box.ragged ? 0.4 : 0.3) * (idle - 1);
+  const bool bytes = box.unit_bytes == 1;
+  cost += run_price(search, box.in, box.ragged ? kRaggedReads : bytes ? kByteReads : kReads);
+  cost += run_price(search, box.out, box.ragged ? kRaggedWrites : bytes ? kByteWrites : kWrites);
+  cost += (box.ragged ? 0.4 : bytes ? 0.3 : 0.2) * (idle - 1);
   const std::uint32_t in_slots = box.in.slots();
   const std::uint32_t out_slots = box.out.slots() * box.near;
   const auto rows = [&](const BoxWalk& side) { return static_cast<std::uint32_t>(units / side.units); };
@@ -97,13 +107,25 @@ void price(const BoxSearch& search, StridedBox& box) {
       full(box.out) * lanes_used(out_slots,
                                  static_cast<std::uint32_t>(ceil_div(out_rows, box.near)) * box.out.pieces,
                                  search.limits.threads);
-  cost += (box.ragged ? 0.02 : 0.04) * (in_access / in_lanes + out_access / out_lanes);
-  // Ragged boxes read their units one by one.
-  if (box.ragged) cost += 0.1 / box.unit_bytes;
   const auto box_bytes = static_cast<double>(search.bytes64(units));
   const double best = box.ragged ? std::min(search.limits.best_bytes, kRaggedBest) : search.limits.best_bytes;
-  if (box_bytes > best) cost += 0.05 * (box_bytes / best - 1);
-  if (box_bytes < best) cost += (box.ragged ? 0.02 : 0.01) * (best / box_bytes - 1);
+  if (box.ragged || bytes) {
+    cost += (box.ragged ? 0.02 : 0.04) * (in_access / in_lanes + out_access / out_lanes);
+    if (box.ragged) cost += 0.1 / box.unit_bytes;  // units are read one by one
+    if (box_bytes > best) cost += 0.05 * (box_bytes / best - 1);
+    if (box_bytes < best) cost += (box.ragged ? 0.02 : 0.01) * (best / box_bytes - 1);
+  } else {
+    // Small boxes begin and end often enough that reads and writes are always mixed; of those below 8 KiB
+    // lanes are idle. What vectors cost that are not whole counts more than the lanes.
+    constexpr double small_share = 0.25;
+    const double small = small_share * best;
+    // Rows that share sectors with the next, which other lanes write.
+    constexpr double shared_rows = 0.3;
+    if (box.near > 1 && box.out.units < box.out.contiguous && search.bytes(box.out.units) % kBoxSector != 0)
+      cost += shared_rows;
+    cost += 0.04 * (in_access + out_access - 2) + 0.005 * (in_access / in_lanes + out_access / out_lanes);
+    cost += box_bytes > small ? 0.0285 * std::log2(box_bytes / small) : 0.65 * (small / box_bytes - 1);
+  }
   cost += shared_sectors_price(box);
   const auto boxes = static_cast<double>(box.boxes());
   const double many = search.limits.many_boxes;

@@ -1,6 +1,7 @@
 // A box is ragged where rows begin anywhere. Then vectors are those of the arrays, not of the rows, and a row
-// lies in shared memory as far past a vector as in the input, whatever row it is: the steps of rows there are
-// congruent to their strides modulo a vector's units, and so are all sums of them.
+// lies in shared memory as far past a sector as in the input, whatever row it is: the steps of rows there are
+// congruent to their strides modulo a sector's units, and so are all sums of them. (box_banks.cpp says why
+// sectors, and not vectors.)
 //
 //     rows of 7 units, stride 27        | . . . a a a a | a a a - - - - |      27 = 3 mod 4: so is the step,
 //     15 vectors of 4                      | - - b b b b b | b b - - - - - |      "-": neighbours, read and
@@ -120,17 +121,20 @@ void make_ragged_parts(StridedBox& box) {
   for (const int axis : box.in.run) {
     if (box.extent[at(axis)] > 1) box.parts.push_back({.axis = axis, .extent = box.extent[at(axis)]});
   }
+  // As kernels::ragged_residues().
+  const std::uint32_t sector =
+      box.unit_bytes == 1 ? kBoxVector : kBoxSector / static_cast<std::uint32_t>(box.unit_bytes);
   std::uint32_t gap = 2 * (vector - 1);
   const auto push = [&](int axis, std::uint32_t extent, std::uint32_t step) {
     if (extent == 1) return;
-    const auto stride = static_cast<std::uint32_t>(box.axes[at(axis)].in * step) % vector;
+    const auto stride = static_cast<std::uint32_t>(box.axes[at(axis)].in * step) % sector;
     box.parts.push_back({.axis = axis,
                          .extent = extent,
                          .step = step,
                          .pad = true,
                          .gap = gap,
                          .residue = stride,
-                         .modulus = vector});
+                         .modulus = sector});
     gap = 0;
   };
   for (const int axis : box.in.rest) {

@@ -63,6 +63,12 @@ inline AxesOracle axes_oracle(const Strided& view, std::uint64_t element_bytes) 
 /// Queues: bytes that follow from their place and the seed.
 void draw_bytes(void* array, std::uint64_t bytes, std::uint64_t seed, Stream stream);
 
+/// Queues: the definition, one element after another. What no element reaches stays as it is.
+void move_elements(const void* in, void* out, const AxesOracle& oracle, Stream stream);
+
+/// Bytes in which two arrays differ. Waits for the stream.
+std::uint64_t different_bytes(const void* a, const void* b, std::uint64_t bytes, Stream stream);
+
 /// Elements that are not where the permutation puts them. Waits for the stream.
 std::uint64_t misplaced_elements(const void* in, const void* out, const AxesOracle& oracle, Stream stream);
 

@@ -23,6 +23,7 @@ namespace faro::testing {
 struct Settings {
   std::uint64_t maps = 1000;  // --maps: of the seeded sweep
   std::uint64_t seed = 1;     // --seed: of the sweeps
+  std::uint64_t seconds = 5;  // --seconds: of each test that draws for as long as it is told
   bool require_gpu = false;   // --require-gpu: do not run where all would be skipped
 };
 Settings& settings();

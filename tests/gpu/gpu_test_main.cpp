@@ -3,6 +3,8 @@
 //
 //     gpu_test --require-gpu                                                  everything, two minutes
 //     compute-sanitizer gpu_test --gtest_filter='GpuSweep.*' --maps=2000      the small seeded sweep
+//     gpu_test --gtest_filter='GpuDrawnAxes.*' --seconds=60 --seed=7          a minute of each kind of axes
+//     and views
 #include <gtest/gtest.h>
 
 #include <charconv>
@@ -31,8 +33,11 @@ int main(int argc, char** argv) {
     if (argument == "--require-gpu") {
       settings.require_gpu = true;
     } else if (!read_number(argument, "--maps=", settings.maps) &&
-               !read_number(argument, "--seed=", settings.seed)) {
-      std::fprintf(stderr, "gpu_test: `%s` is not --maps=COUNT, --seed=NUMBER or --require-gpu\n", argv[i]);
+               !read_number(argument, "--seed=", settings.seed) &&
+               !read_number(argument, "--seconds=", settings.seconds)) {
+      std::fprintf(stderr,
+                   "gpu_test: `%s` is not --maps=COUNT, --seed=NUMBER, --seconds=NUMBER or --require-gpu\n",
+                   argv[i]);
       return 2;
     }
   }

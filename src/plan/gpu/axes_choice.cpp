@@ -56,6 +56,7 @@ std::optional<AxesLines::Variant> lines_variant(const layout::UnitAxes& axes, st
   options.turned = as.turned;
   options.skinny = as.skinny;
   options.skinny_bytes = as.skinny_bytes;
+  options.few_vectors = as.few_vectors;
   auto choice = kernels::make_axes_lines(axes, static_cast<int>(unit), options);
   if (!choice) return std::nullopt;
   choice->params.in = {.begin = 0, .end = axes.count() * unit};
@@ -102,9 +103,10 @@ std::uint64_t shorter_side(const layout::UnitAxes& axes) {
   return std::min(rows, columns);
 }
 
-// Rows of a few hundred bytes: boxes have longer runs, of several of them.
+// Rows of a few hundred bytes: boxes have longer runs, of several of them, where these are whole sectors
+// (docs/notes/axes-experiments.md).
 bool rows_are_short(const layout::UnitAxes& wide, std::uint64_t wide_unit) {
-  constexpr std::uint64_t most_bytes = 256;
+  const std::uint64_t most_bytes = wide.shape.back() % 2 == 0 ? 384 : 256;
   return wide_unit == kAxesVector && wide.shape.back() * wide_unit <= most_bytes;
 }
 

@@ -39,6 +39,7 @@ struct AxesVariant {
   bool lines_only = false;                      // never axes_box.hpp where lines fit
   bool skinny = true;                           // axes_skinny.hpp for few rows or columns
   std::uint32_t skinny_bytes = 0;               // of a block of it; 0: as usual
+  bool few_vectors = true;                      // axes_few_vectors.hpp for few of them at vectors
   bool ragged = true;                           // axes_ragged_box.hpp for rows that begin between vectors
   std::optional<bool> whole = std::nullopt;     // axes_whole.hpp wherever it fits, or never
   std::uint32_t whole_bytes = 0;                // of a block of it; 0: as usual

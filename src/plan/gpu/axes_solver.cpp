@@ -149,6 +149,7 @@ struct AxesFactors {
   }
   // Stretches of few rows that begin anywhere are stored in lines that neighbours share.
   CostFactors operator()(const AxesSkinnyKernel& kernel) const {
+    if (kernel.shape.few > 0) return {.bytes = 1.1};
     return {.bytes = 1.035,
             .load_lines = 0.107,
             .store_lines = kernel.shape.by_rows ? 5.64 : 0.0,
@@ -259,6 +260,7 @@ struct OwnCyclesOf {
   }
   // Rows, or lines, of a stretch that a block holds all of: the more there are, the shorter are their pieces.
   OwnCycles operator()(const AxesSkinnyKernel& skinny) const {
+    if (skinny.shape.few > 0) return {};
     constexpr double cycles_of_row = 34.9;
     const auto& params = std::get<kernels::AxesLinesParams>(kernel.params);
     const double blocks = of.blocks() / of.resident_blocks(AxesFactors()(skinny).threads);

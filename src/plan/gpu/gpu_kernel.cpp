@@ -89,8 +89,12 @@ struct KernelName {
     return "axes turned, " + plane_text(k.shape) + (k.words ? ", rows at words" : "");
   }
   std::string operator()(const AxesSkinnyKernel& k) const {
-    return fmt::format("axes skinny, {}, few {}", units_text(k.shape.unit_bytes),
-                       k.shape.by_rows ? "rows" : "columns");
+    const char* const side = k.shape.by_rows ? "rows" : "columns";
+    if (k.shape.few > 0) {
+      return fmt::format("axes skinny, {}, {} {} at vectors", units_text(k.shape.unit_bytes), k.shape.few,
+                         side);
+    }
+    return fmt::format("axes skinny, {}, few {}", units_text(k.shape.unit_bytes), side);
   }
   std::string operator()(const AxesRowsKernel& k) const { return "axes rows, " + units_text(k.unit_bytes); }
   std::string operator()(const AxesElementsKernel& k) const {

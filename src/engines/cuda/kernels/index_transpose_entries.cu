@@ -11,9 +11,16 @@
 namespace faro::cuda {
 namespace {
 
+// By vectors, a thread holds those of all rows, twice.
+constexpr int skinny_blocks(const kernels::AxesSkinnyShape& shape) {
+  constexpr int few = 4;
+  if (shape.few > 0) return shape.few <= few ? 5 : 3;
+  return shape.by_rows ? 4 : 5;
+}
+
 template <int number>
 __global__ void __launch_bounds__(kernels::kAxesSkinnyThreads,
-                                  kernels::axes_skinny_shape(number).by_rows ? 4 : 5)
+                                  skinny_blocks(kernels::axes_skinny_shape(number)))
     permute_axes_skinny(const __grid_constant__ kernels::AxesLinesParams params, const std::byte* in,
                         std::byte* out) {
   constexpr kernels::AxesSkinnyShape shape = kernels::axes_skinny_shape(number);
