@@ -115,8 +115,9 @@ void price(const BoxSearch& search, StridedBox& box) {
     if (box_bytes > best) cost += 0.05 * (box_bytes / best - 1);
     if (box_bytes < best) cost += (box.ragged ? 0.02 : 0.01) * (best / box_bytes - 1);
   } else {
-    // Small boxes begin and end often enough that reads and writes are always mixed; of those below 12 KiB, or
-    // 8 KiB of wider units, lanes are idle. What vectors cost that are not whole counts more than the lanes.
+    // Small boxes begin and end often enough that reads and writes are always mixed; of those below 12 KiB,
+    // or 8 KiB of wider units, lanes are idle. What vectors cost that are not whole counts more than the
+    // lanes.
     const double small = (box.unit_bytes <= 4 ? 0.375 : 0.25) * best;
     // Rows that share sectors with the next, which other lanes write.
     constexpr double shared_rows = 0.3;
