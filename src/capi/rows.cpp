@@ -6,7 +6,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "capi/plans.hpp"
 #include "capi/row_entries.hpp"
 #include "capi/status.hpp"
+#include "file/widths.hpp"
 
 struct faro_row_plan {
   faro::ExecutableRows rows;
@@ -86,10 +86,10 @@ template <typename Entry, typename Width>
 void take_rows_now(Width width, const faro_rows& rows, const std::byte* in, std::byte* out) {
   const auto* const entries = static_cast<const Entry*>(rows.entries);
   for (std::uint64_t array = 0; array < rows.outer; ++array) {
-    const std::byte* const from = in + array * rows.rows * width();
-    std::byte* const to = out + array * rows.count * width();
+    const std::byte* const from = in + array * rows.rows * width;
+    std::byte* const to = out + array * rows.count * width;
     for (std::uint64_t i = 0; i < rows.count; ++i)
-      std::memcpy(to + i * width(), from + static_cast<std::uint64_t>(entries[i]) * width(), width());
+      std::memcpy(to + i * width, from + static_cast<std::uint64_t>(entries[i]) * width, width);
   }
 }
 
@@ -105,25 +105,7 @@ bool took(const faro_rows& rows, const std::byte* in, std::byte* out) {
     outside |= (last - row) | row;
   }
   if (outside >> kTopBit != 0) return false;
-  switch (rows.row_bytes) {
-    case 1:
-      take_rows_now<Entry>(std::integral_constant<std::uint64_t, 1>{}, rows, in, out);
-      break;
-    case 2:
-      take_rows_now<Entry>(std::integral_constant<std::uint64_t, 2>{}, rows, in, out);
-      break;
-    case 4:
-      take_rows_now<Entry>(std::integral_constant<std::uint64_t, 4>{}, rows, in, out);
-      break;
-    case 8:
-      take_rows_now<Entry>(std::integral_constant<std::uint64_t, 8>{}, rows, in, out);
-      break;
-    case 16:
-      take_rows_now<Entry>(std::integral_constant<std::uint64_t, 16>{}, rows, in, out);
-      break;
-    default:
-      take_rows_now<Entry>([&] { return rows.row_bytes; }, rows, in, out);
-  }
+  file::with_width(rows.row_bytes, [&](auto width) { take_rows_now<Entry>(width, rows, in, out); });
   return true;
 }
 
