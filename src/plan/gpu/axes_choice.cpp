@@ -44,9 +44,8 @@ AxesBoxes::Variant box_variant(const std::vector<layout::StridedAxis>& axes, std
           .box = std::make_shared<const layout::StridedBox>(box)};
 }
 
-// Nothing where the axes are no such transposes. `anywhere`: for arrays that are aligned to the unit alone.
-std::optional<AxesLines::Variant> lines_variant(const layout::UnitAxes& axes, std::uint64_t unit,
-                                                bool anywhere, const AxesVariant& as) {
+// `anywhere`: for arrays that are aligned to the unit alone.
+kernels::AxesLinesOptions lines_options(std::uint64_t unit, bool anywhere, const AxesVariant& as) {
   const auto width = static_cast<std::uint32_t>(unit);
   kernels::AxesLinesOptions options;
   if (anywhere) options.in_skew = unit < kAxesVector ? width : 0;
@@ -57,11 +56,24 @@ std::optional<AxesLines::Variant> lines_variant(const layout::UnitAxes& axes, st
   options.skinny = as.skinny;
   options.skinny_bytes = as.skinny_bytes;
   options.few_vectors = as.few_vectors;
-  auto choice = kernels::make_axes_lines(axes, static_cast<int>(unit), options);
+  return options;
+}
+
+// The array's own bounds, to which the engine adds where it begins.
+AxesLines::Variant as_variant(kernels::AxesLinesChoice choice, const kernels::AxesLinesOptions& options,
+                              std::uint64_t unit, bool anywhere) {
+  for (std::uint64_t* const at : {&choice.params.in.begin, &choice.params.in.end}) *at -= options.in_skew;
+  for (std::uint64_t* const at : {&choice.params.out.begin, &choice.params.out.end}) *at -= options.out_skew;
+  return {.choice = choice, .unit_bytes = unit, .anywhere = anywhere};
+}
+
+// Nothing where the axes are no such transposes.
+std::optional<AxesLines::Variant> lines_variant(const layout::UnitAxes& axes, std::uint64_t unit,
+                                                bool anywhere, const AxesVariant& as) {
+  const kernels::AxesLinesOptions options = lines_options(unit, anywhere, as);
+  const auto choice = kernels::make_axes_lines(axes, static_cast<int>(unit), options);
   if (!choice) return std::nullopt;
-  choice->params.in = {.begin = 0, .end = axes.count() * unit};
-  choice->params.out = choice->params.in;
-  return AxesLines::Variant{.choice = *choice, .unit_bytes = unit, .anywhere = anywhere};
+  return as_variant(*choice, options, unit, anywhere);
 }
 
 // Adds those for other alignments to the first, of the widest unit; false where the element's unit has none.
@@ -118,10 +130,12 @@ bool lie_together(const layout::UnitAxes& axes) {
 }
 
 // Lines of the largest tiles, of planes whose rows lie apart on both sides, reach less than ragged boxes.
-bool lines_are_apart(const AxesLines& lines, const layout::UnitAxes& axes) {
-  const kernels::AxesLinesChoice& choice = lines.variants.front().choice;
+bool has_largest_tiles(const kernels::AxesLinesChoice& choice) {
   constexpr int most_threads = 512;
-  return choice.turned && choice.plane && choice.plane->threads > most_threads && !lie_together(axes);
+  return choice.turned && choice.plane && choice.plane->threads > most_threads;
+}
+bool lines_are_apart(const AxesLines& lines, const layout::UnitAxes& axes) {
+  return has_largest_tiles(lines.variants.front().choice) && !lie_together(axes);
 }
 
 // Whether a box moves whole vectors on both sides.
@@ -252,6 +266,41 @@ AxesBoxes boxes_of_view(const std::vector<layout::StridedAxis>& units, std::uint
   return boxes;
 }
 
+// Whether a view's planes lie one after another on both sides: nothing but the rows of a plane is between its
+// units of the input, and nothing but its lines between those of the output.
+bool lie_together(const std::vector<layout::StridedAxis>& axes, const kernels::AxesLinesParams& plane,
+                  std::uint64_t unit) {
+  const auto size = [](std::int64_t stride) {
+    return static_cast<std::uint64_t>(stride < 0 ? -stride : stride);
+  };
+  const std::uint64_t in_pitch = size(static_cast<std::int64_t>(plane.in_pitch)) / unit;
+  const std::uint64_t out_pitch = size(static_cast<std::int64_t>(plane.out_pitch)) / unit;
+  return std::all_of(axes.begin(), axes.end(), [&](const layout::StridedAxis& axis) {
+    return (size(axis.in) == 1 || size(axis.in) >= in_pitch) &&
+           (axis.out == 1 || size(axis.out) >= out_pitch);
+  });
+}
+
+// Lines of a view whose rows are read forwards, or nothing: planes with long sides, as of axes. Elsewhere
+// boxes' rows may go on into other axes.
+std::optional<AxesLines> lines_of_view(const std::vector<layout::StridedAxis>& axes, std::uint64_t unit,
+                                       const FirstUnits& first, const AxesVariant& as) {
+  if (as.boxes_only) return std::nullopt;
+  AxesLines lines;
+  for (const bool anywhere : {false, true}) {
+    const kernels::AxesLinesOptions options = lines_options(unit, anywhere, as);
+    const auto choice =
+        kernels::make_axes_lines(axes, static_cast<int>(unit), {first.in, first.out}, options);
+    if (!choice) return std::nullopt;
+    const kernels::AxesLinesParams& p = choice->params;
+    const bool is_long = p.steps >= kLongSide && p.columns >= kLongSide;
+    const bool apart = has_largest_tiles(*choice) && !lie_together(axes, p, unit);
+    if (!as.lines_only && !anywhere && (!is_long || apart)) return std::nullopt;
+    lines.variants.push_back(as_variant(*choice, options, unit, anywhere));
+  }
+  return lines;
+}
+
 }  // namespace
 
 void require_countable(std::uint64_t count, std::uint64_t element_bytes, std::uint64_t batch) {
@@ -330,7 +379,7 @@ ViewChoice choose_view(const Strided& view, std::uint64_t element_bytes, const A
                      .out = view.out_strides[a] * static_cast<std::int64_t>(per_element)});
   }
   units = layout::normal_axes(std::move(units));
-  FirstUnits first{.in = view.in_offset * per_element, .out = view.out_offset * per_element};
+  const FirstUnits first{.in = view.in_offset * per_element, .out = view.out_offset * per_element};
   kernels::check_reach(units, static_cast<int>(unit));
   ViewChoice choice;
   std::uint64_t count = 1;
@@ -348,12 +397,19 @@ ViewChoice choose_view(const Strided& view, std::uint64_t element_bytes, const A
     choice.whole = whole_arrays_of_view(units, unit, first, variant);
     if (choice.whole) return choice;
   }
-  choice.boxes = boxes_of_view(units, unit, first, variant);
   const auto turned = layout::read_forwards(units);
+  FirstUnits turned_first = first;
+  if (turned) {
+    turned_first.in += static_cast<std::uint64_t>(turned->in_first);  // modulo 2^64
+    turned_first.out += static_cast<std::uint64_t>(turned->out_first);
+  }
+  if (!choice.rows) {
+    choice.lines = lines_of_view(turned ? turned->axes : units, unit, turned_first, variant);
+    if (choice.lines) return choice;
+  }
+  choice.boxes = boxes_of_view(units, unit, first, variant);
   if (!turned) return choice;
-  first.in += static_cast<std::uint64_t>(turned->in_first);  // modulo 2^64
-  first.out += static_cast<std::uint64_t>(turned->out_first);
-  AxesBoxes forwards = boxes_of_view(turned->axes, unit, first, variant);
+  AxesBoxes forwards = boxes_of_view(turned->axes, unit, turned_first, variant);
   if (forwards.variants.front().box->cost < choice.boxes.variants.front().box->cost)
     choice.boxes = std::move(forwards);
   return choice;
