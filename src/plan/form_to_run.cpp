@@ -53,10 +53,15 @@ bool axes_suit(const Permutation& permutation, std::uint64_t element_bytes, std:
   const AxesChoice choice = choose_axes(*axes, element_bytes, 1, {.alternatives = false});
   if (std::holds_alternative<AxesRows>(choice.form)) return true;
   if (std::holds_alternative<AxesElements>(choice.form)) return false;
+  const std::uint64_t columns = axes->shape().back();
+  const std::uint64_t rows = axes->shape()[static_cast<std::size_t>(axes->order().back())];
   if (std::holds_alternative<AxesBoxes>(choice.form)) {
     constexpr std::uint64_t kRowBytes = 64;
+    constexpr std::uint64_t kLongSide = 256;  // of planes of wide elements, which boxes move
+    constexpr std::uint64_t kWideBytes = 8;
     const bool row_stays = static_cast<std::size_t>(axes->order().back()) + 1 == axes->shape().size();
-    return row_stays && axes->shape().back() * element_bytes >= kRowBytes;
+    if (row_stays) return columns * element_bytes >= kRowBytes;
+    return element_bytes >= kWideBytes && std::min(rows, columns) >= kLongSide;
   }
   const auto* const lines = std::get_if<AxesLines>(&choice.form);
   if (lines == nullptr || !lines->variants.front().choice.plane) return false;
@@ -67,8 +72,6 @@ bool axes_suit(const Permutation& permutation, std::uint64_t element_bytes, std:
   if (is_small && arrays < kFewTiles && lines->variants.front().choice.params.tiles * arrays < kFewTiles)
     return false;
   constexpr std::uint64_t kLongSideBytes = 256;
-  const std::uint64_t columns = axes->shape().back();
-  const std::uint64_t rows = axes->shape()[static_cast<std::size_t>(axes->order().back())];
   return std::min(rows, columns) * element_bytes >= kLongSideBytes;
 }
 

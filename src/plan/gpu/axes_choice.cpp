@@ -104,7 +104,7 @@ layout::UnitAxes widen_units(layout::UnitAxes axes, std::uint64_t& unit) {
 }
 
 // Arrays that are moved unit by unit (docs/notes/axes-experiments.md).
-constexpr std::uint64_t kSmallUnits = 1 << 17;
+constexpr std::uint64_t kSmallUnits = 1 << 18;
 
 // Of a plane whose sides are so long, lines reach more than boxes do.
 constexpr std::uint64_t kLongSide = 256;  // units
@@ -118,7 +118,7 @@ std::uint64_t shorter_side(const layout::UnitAxes& axes) {
 // Rows of a few hundred bytes: boxes have longer runs, of several of them, where these are whole sectors
 // (docs/notes/axes-experiments.md).
 bool rows_are_short(const layout::UnitAxes& wide, std::uint64_t wide_unit) {
-  const std::uint64_t most_bytes = wide.shape.back() % 2 == 0 ? 384 : 256;
+  const std::uint64_t most_bytes = wide.shape.back() % 2 == 0 ? 512 : 256;
   return wide_unit == kAxesVector && wide.shape.back() * wide_unit <= most_bytes;
 }
 
@@ -200,6 +200,13 @@ AxesWhole whole_arrays(const layout::UnitAxes& wide, std::uint64_t wide_unit, co
 // by boxes).
 bool rows_are_wide(const layout::UnitAxes& wide, std::uint64_t wide_unit) {
   return wide_unit == kAxesVector && wide.order.back() == static_cast<int>(wide.shape.size()) - 1;
+}
+
+// Planes that boxes of whole vectors move faster than tiles do: of 16-byte units, and of 8-byte units whose
+// rows lie apart on both sides (docs/notes/axes-experiments.md).
+bool boxes_are_ahead(std::uint64_t unit, bool planes_lie_together, const kernels::BoxShape& box) {
+  constexpr std::uint64_t half = kAxesVector / 2;
+  return moves_vectors(box) && (unit == kAxesVector || (unit == half && !planes_lie_together));
 }
 
 // Whether lines move the axes faster than this box: where sides are long, where rows begin between vectors,
@@ -346,11 +353,14 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
     };
     const bool plane = has_lines && lines.variants.front().choice.plane.has_value();
     const bool long_plane = plane && shorter_side(wide) >= kLongSide && !lines_are_apart(lines, wide);
-    if (has_lines && (variant.lines_only || long_plane) && are_complete()) {
+    const bool narrow = wide_unit < kAxesVector / 2;
+    if (has_lines && (variant.lines_only || (long_plane && narrow)) && are_complete()) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
     AxesBoxes boxes{{box_variant(layout::strided_axes(wide), wide_unit, true, variant)}};
-    if (has_lines && lines_suit(lines, wide, boxes.variants.front()) && are_complete()) {
+    const AxesBoxes::Variant& box = boxes.variants.front();
+    const bool ahead = plane && boxes_are_ahead(wide_unit, lie_together(wide), box.shape);
+    if (has_lines && !ahead && (long_plane || lines_suit(lines, wide, box)) && are_complete()) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
     if (boxes.variants.front().alignment > unit && variant.alternatives) {
@@ -398,20 +408,25 @@ ViewChoice choose_view(const Strided& view, std::uint64_t element_bytes, const A
     if (choice.whole) return choice;
   }
   const auto turned = layout::read_forwards(units);
+  const std::vector<layout::StridedAxis>& forwards = turned ? turned->axes : units;
   FirstUnits turned_first = first;
   if (turned) {
     turned_first.in += static_cast<std::uint64_t>(turned->in_first);  // modulo 2^64
     turned_first.out += static_cast<std::uint64_t>(turned->out_first);
   }
   if (!choice.rows) {
-    choice.lines = lines_of_view(turned ? turned->axes : units, unit, turned_first, variant);
-    if (choice.lines) return choice;
+    choice.lines = lines_of_view(forwards, unit, turned_first, variant);
+    if (choice.lines && unit < kAxesVector / 2) return choice;
   }
   choice.boxes = boxes_of_view(units, unit, first, variant);
-  if (!turned) return choice;
-  AxesBoxes forwards = boxes_of_view(turned->axes, unit, turned_first, variant);
-  if (forwards.variants.front().box->cost < choice.boxes.variants.front().box->cost)
-    choice.boxes = std::move(forwards);
+  if (turned) {
+    AxesBoxes of_forwards = boxes_of_view(forwards, unit, turned_first, variant);
+    if (of_forwards.variants.front().box->cost < choice.boxes.variants.front().box->cost)
+      choice.boxes = std::move(of_forwards);
+  }
+  if (!choice.lines || variant.lines_only) return choice;
+  const bool together = lie_together(forwards, choice.lines->variants.front().choice.params, unit);
+  if (boxes_are_ahead(unit, together, choice.boxes.variants.front().shape)) choice.lines.reset();
   return choice;
 }
 
