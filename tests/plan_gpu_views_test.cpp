@@ -272,7 +272,7 @@ TEST(GpuViews, ManySmallArrays) {
 
 TEST(GpuViews, PlansSayTheirKernel) {
   const Target target = cuda::target_of_capability(9, 0);
-  const StridedPlan plan(parse_strided("strided(300 500; -500 1; 512 1; 149500 0)"), 4, target);
+  const StridedPlan plan(parse_strided("strided(3000 500; -500 1; 512 1; 1499500 0)"), 4, target);
   EXPECT_NE(plan.explain().find("view rows, 16 bytes a time"), std::string::npos) << plan.explain();
   const StridedPlan turned(parse_strided("strided(3000 200; 1 3000; 512 1)"), 4, target);
   EXPECT_NE(turned.explain().find("axes box"), std::string::npos) << turned.explain();
@@ -302,7 +302,8 @@ TEST(GpuViews, PlansSayWhatIsTrue) {
   EXPECT_NE(rows.find("writes an array of 4000 elements"), std::string::npos) << rows;
   EXPECT_EQ(rows.find("through shared memory"), std::string::npos) << rows;
   EXPECT_EQ(rows.find("to shared"), std::string::npos) << rows;
-  const std::string boxes = StridedPlan(parse_strided("strided(300 500; 1 300; 512 1)"), 4, target).explain();
+  const std::string boxes =
+      StridedPlan(parse_strided("strided(3000 500; 1 3000; 512 1)"), 4, target).explain();
   EXPECT_NE(boxes.find("through shared memory"), std::string::npos) << boxes;
   EXPECT_NE(boxes.find("to shared"), std::string::npos) << boxes;
 }

@@ -59,9 +59,11 @@ bool axes_suit(const Permutation& permutation, std::uint64_t element_bytes, std:
     constexpr std::uint64_t kRowBytes = 64;
     constexpr std::uint64_t kLongSide = 256;  // of planes of wide elements, which boxes move
     constexpr std::uint64_t kWideBytes = 8;
+    constexpr std::uint64_t kLargeBytes = 4 << 20;  // beyond what an affine map's tiles move faster
     const bool row_stays = static_cast<std::size_t>(axes->order().back()) + 1 == axes->shape().size();
     if (row_stays) return columns * element_bytes >= kRowBytes;
-    return element_bytes >= kWideBytes && std::min(rows, columns) >= kLongSide;
+    return element_bytes >= kWideBytes && std::min(rows, columns) >= kLongSide &&
+           axes->count() > kLargeBytes / element_bytes;
   }
   const auto* const lines = std::get_if<AxesLines>(&choice.form);
   if (lines == nullptr || !lines->variants.front().choice.plane) return false;

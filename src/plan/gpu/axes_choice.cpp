@@ -103,8 +103,23 @@ layout::UnitAxes widen_units(layout::UnitAxes axes, std::uint64_t& unit) {
   return axes;
 }
 
-// Arrays that are moved unit by unit (docs/notes/axes-experiments.md).
-constexpr std::uint64_t kSmallUnits = 1 << 18;
+// Arrays that are moved unit by unit, of narrow units more of them (docs/notes/axes-experiments.md).
+constexpr std::uint64_t kFewUnits = 1 << 17;
+constexpr std::uint64_t kMostFewUnits = 4 * kFewUnits;
+bool units_are_few(std::uint64_t count, std::uint64_t unit) {
+  constexpr std::uint64_t few_bytes = 2 << 20;
+  if (unit == 1) return count <= kMostFewUnits;
+  return count <= kFewUnits || (count <= 2 * kFewUnits && count * unit <= few_bytes);
+}
+
+// Planes of 2-byte units that are small, and have fewer tiles than there are multiprocessors.
+bool has_few_tiles(const AxesLines& lines, std::uint64_t count, std::uint64_t unit) {
+  constexpr std::uint64_t pair = 2;
+  constexpr std::uint64_t small_bytes = 1 << 20;
+  constexpr std::uint64_t multiprocessors = 132;
+  return unit == pair && count <= small_bytes / pair &&
+         lines.variants.front().choice.params.tiles < multiprocessors;
+}
 
 // Of a plane whose sides are so long, lines reach more than boxes do.
 constexpr std::uint64_t kLongSide = 256;  // units
@@ -325,7 +340,7 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
   std::uint64_t wide_unit = unit;
   const layout::UnitAxes wide = widen_units(units, wide_unit);
   if (units.shape.size() < 2) return {.form = AxesCopy{units.count() * unit}, .unit_bytes = unit};
-  const auto is_small = [&] { return wide.count() <= kSmallUnits; };
+  const auto is_small = [&] { return units_are_few(wide.count(), wide_unit); };
   if (variant.elements.value_or(is_small() && !variant.boxes_only && !variant.lines_only)) {
     AxesElements elements;
     const auto add = [&elements](const layout::UnitAxes& of, std::uint64_t width) {
@@ -353,13 +368,14 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
     };
     const bool plane = has_lines && lines.variants.front().choice.plane.has_value();
     const bool long_plane = plane && shorter_side(wide) >= kLongSide && !lines_are_apart(lines, wide);
-    const bool narrow = wide_unit < kAxesVector / 2;
+    const bool few_tiles = plane && has_few_tiles(lines, wide.count(), wide_unit);
+    const bool narrow = wide_unit < kAxesVector / 2 && !few_tiles;
     if (has_lines && (variant.lines_only || (long_plane && narrow)) && are_complete()) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
     AxesBoxes boxes{{box_variant(layout::strided_axes(wide), wide_unit, true, variant)}};
     const AxesBoxes::Variant& box = boxes.variants.front();
-    const bool ahead = plane && boxes_are_ahead(wide_unit, lie_together(wide), box.shape);
+    const bool ahead = few_tiles || (plane && boxes_are_ahead(wide_unit, lie_together(wide), box.shape));
     if (has_lines && !ahead && (long_plane || lines_suit(lines, wide, box)) && are_complete()) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
@@ -394,9 +410,9 @@ ViewChoice choose_view(const Strided& view, std::uint64_t element_bytes, const A
   ViewChoice choice;
   std::uint64_t count = 1;
   for (const layout::StridedAxis& axis : units) {
-    if (count <= kSmallUnits) count *= std::min(axis.extent, kSmallUnits + 1);
+    if (count <= kMostFewUnits) count *= std::min(axis.extent, kMostFewUnits + 1);
   }
-  if (variant.elements.value_or(count <= kSmallUnits)) {
+  if (variant.elements.value_or(units_are_few(count, unit))) {
     choice.elements = AxesElements{
         {{.params = kernels::make_axes_elements_params(units, static_cast<int>(unit), first.in, first.out),
           .unit_bytes = unit}}};
