@@ -103,22 +103,18 @@ layout::UnitAxes widen_units(layout::UnitAxes axes, std::uint64_t& unit) {
   return axes;
 }
 
-// Arrays that are moved unit by unit, of narrow units more of them (docs/notes/axes-experiments.md).
-constexpr std::uint64_t kFewUnits = 1 << 17;
-constexpr std::uint64_t kMostFewUnits = 4 * kFewUnits;
+// Arrays that are moved unit by unit (docs/notes/axes-experiments.md).
+constexpr std::uint64_t kFewUnits = 1 << 18;
 bool units_are_few(std::uint64_t count, std::uint64_t unit) {
   constexpr std::uint64_t few_bytes = 2 << 20;
-  if (unit == 1) return count <= kMostFewUnits;
-  return count <= kFewUnits || (count <= 2 * kFewUnits && count * unit <= few_bytes);
+  return count <= kFewUnits / 2 || (count <= kFewUnits && count * unit <= few_bytes);
 }
 
-// Planes of 2-byte units that are small, and have fewer tiles than there are multiprocessors.
+// Planes that are small, and have no two tiles for each multiprocessor: those of bytes go by units, and those
+// of 2-byte units by boxes.
 bool has_few_tiles(const AxesLines& lines, std::uint64_t count, std::uint64_t unit) {
-  constexpr std::uint64_t pair = 2;
-  constexpr std::uint64_t small_bytes = 1 << 20;
-  constexpr std::uint64_t multiprocessors = 132;
-  return unit == pair && count <= small_bytes / pair &&
-         lines.variants.front().choice.params.tiles < multiprocessors;
+  constexpr std::uint64_t few_tiles = 264;
+  return unit <= 2 && count <= 2 * kFewUnits && lines.variants.front().choice.params.tiles < few_tiles;
 }
 
 // Of a plane whose sides are so long, lines reach more than boxes do.
@@ -341,7 +337,7 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
   const layout::UnitAxes wide = widen_units(units, wide_unit);
   if (units.shape.size() < 2) return {.form = AxesCopy{units.count() * unit}, .unit_bytes = unit};
   const auto is_small = [&] { return units_are_few(wide.count(), wide_unit); };
-  if (variant.elements.value_or(is_small() && !variant.boxes_only && !variant.lines_only)) {
+  const auto by_units = [&]() -> AxesChoice {
     AxesElements elements;
     const auto add = [&elements](const layout::UnitAxes& of, std::uint64_t width) {
       const auto bytes = static_cast<int>(width);
@@ -352,9 +348,11 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
     if (wide_unit != unit) add(wide, wide_unit);
     add(units, unit);
     return {.form = std::move(elements), .unit_bytes = unit};
-  }
+  };
+  const bool as_usual = !variant.boxes_only && !variant.lines_only;
+  if (variant.elements.value_or(is_small() && as_usual)) return by_units();
   if (!kernels::axes_rows_suit(wide, static_cast<int>(wide_unit)) || rows_are_short(wide, wide_unit)) {
-    if (variant.whole.value_or(!variant.boxes_only && !variant.lines_only)) {
+    if (variant.whole.value_or(as_usual)) {
       AxesWhole whole = whole_arrays(wide, wide_unit, units, unit, variant);
       if (!whole.variants.empty()) return {.form = std::move(whole), .unit_bytes = unit};
     }
@@ -369,6 +367,7 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
     const bool plane = has_lines && lines.variants.front().choice.plane.has_value();
     const bool long_plane = plane && shorter_side(wide) >= kLongSide && !lines_are_apart(lines, wide);
     const bool few_tiles = plane && has_few_tiles(lines, wide.count(), wide_unit);
+    if (few_tiles && wide_unit == 1 && variant.elements.value_or(as_usual)) return by_units();
     const bool narrow = wide_unit < kAxesVector / 2 && !few_tiles;
     if (has_lines && (variant.lines_only || (long_plane && narrow)) && are_complete()) {
       return {.form = std::move(lines), .unit_bytes = unit};
@@ -410,7 +409,7 @@ ViewChoice choose_view(const Strided& view, std::uint64_t element_bytes, const A
   ViewChoice choice;
   std::uint64_t count = 1;
   for (const layout::StridedAxis& axis : units) {
-    if (count <= kMostFewUnits) count *= std::min(axis.extent, kMostFewUnits + 1);
+    if (count <= kFewUnits) count *= std::min(axis.extent, kFewUnits + 1);
   }
   if (variant.elements.value_or(units_are_few(count, unit))) {
     choice.elements = AxesElements{
