@@ -68,7 +68,8 @@ struct SweepFactors {
   }
 };
 
-SweepFactors factors_of(const kernels::C2rWindowsParams& p, std::size_t launches, std::uint64_t unit_bytes) {
+SweepFactors factors_of(const kernels::C2rWindowsParams& p, std::uint64_t launches,
+                        std::uint64_t unit_bytes) {
   constexpr std::uint64_t line = 128;
   constexpr std::uint64_t sector = 32;
   const std::uint64_t row_bytes = p.shape.n * p.units * unit_bytes;
@@ -100,9 +101,9 @@ std::optional<double> sweep_cost(const CountedPass& of) {
   SweepFactors factors;
   OwnCycles cycles;
   if (const auto* const vectors = std::get_if<kernels::C2rVectorWindowsParams>(&params)) {
-    factors = factors_of(vectors->window, pass.kernels.size(), unit_bytes);
+    factors = factors_of(vectors->window, launches_of_sweep(pass), unit_bytes);
   } else if (const auto* const units = std::get_if<kernels::C2rWindowsParams>(&params)) {
-    factors = factors_of(*units, pass.kernels.size(), unit_bytes);
+    factors = factors_of(*units, launches_of_sweep(pass), unit_bytes);
   } else if (const auto* const rows = std::get_if<kernels::C2rVectorRowsParams>(&params)) {
     cycles.alone = cycles_at_ends(of, *rows, static_cast<double>(unit_bytes));
   }
@@ -110,6 +111,14 @@ std::optional<double> sweep_cost(const CountedPass& of) {
 }
 
 }  // namespace
+
+std::uint64_t launches_of_sweep(const GpuPass& sweep) {
+  std::uint64_t launches = 0;
+  for (const GpuKernel& kernel : sweep.kernels) {
+    launches += std::get<GpuTransposeLaunch>(kernel.params).repeats;
+  }
+  return launches;
+}
 
 std::vector<GpuPass> sweep_passes(const GpuTranspose& plan) {
   std::vector<GpuPass> passes;
