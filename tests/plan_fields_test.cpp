@@ -2,6 +2,7 @@
 // launch or its threads, what it was counted to move, and its predicted time; that these numbers agree with
 // the arrays and with each other; and that a plan has one predicted time. Permutations of every kind are
 // drawn; views and rows are listed.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -204,6 +205,20 @@ std::optional<Plan> planned(const Problem& problem, const Target& target, std::o
   }
 }
 
+// The plan's one time, as text and drawings have it.
+void expect_time_in_words(const Plan& plan, const std::string& text) {
+  const std::string ms = fmt::format("{:.4g} ms", predict_us(plan).value_or(0) / 1e3);
+  EXPECT_NE(text.find("time  "), std::string::npos);
+  EXPECT_NE(text.find(ms), std::string::npos) << ms << " in " << text;
+  std::string drawing;
+  try {
+    drawing = plan.svg();
+  } catch (const Error&) {
+    return;  // sweeps and index arrays are not drawn
+  }
+  EXPECT_NE(drawing.find(ms + " predicted"), std::string::npos) << ms;
+}
+
 // The passes' times are the plan's, which no candidate, and no other interface, tells otherwise.
 void expect_one_time(const Plan& plan, const Json& json) {
   double sum = 0;
@@ -247,6 +262,7 @@ void expect_every_field(const Plan& plan) {
     expect_fields(pass, engine);
   }
   expect_words(plan.explain(), engine);
+  expect_time_in_words(plan, plan.explain());
 }
 
 TEST(PlanFields, EveryPassOfDrawnPermutationsHasAllOfThem) {

@@ -225,8 +225,10 @@ std::string StridedPlan::explain() const {
 std::string StridedPlan::svg() const {
   if (permutation_) return permutation_->svg();
   const std::string text = to_text(view_);
-  const std::string words = fmt::format("{} elements of {}, one sweep, box by box", element_count(view_),
-                                        detail::size_text(element_bytes_));
+  std::string words = fmt::format("{} elements of {}, one sweep, box by box", element_count(view_),
+                                  detail::size_text(element_bytes_));
+  if (const auto us = predict_us(*this); us && *us > 0)
+    words += fmt::format("; {:.4g} ms predicted", *us / kUsPerMs);
   const Pass none;
   return svg::box_svg(text, words, passes_.empty() ? none : passes_.front());
 }
