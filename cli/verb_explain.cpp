@@ -348,6 +348,7 @@ void explain_shards(const ExplainOptions& options) {
   ShardRates rates;
   if (!options.link.empty())
     rates.link_gb_per_s = static_cast<double>(parse_number("--link", options.link, 1));
+  if (const auto own = plan.copy_gb_per_s(local_plans)) rates.copy_gb_per_s = *own;
   if (options.common.json) {
     Json json = new_json();
     json["spec"] = options.spec;

@@ -208,6 +208,9 @@ class ShardPlan {
   /// The packing and the unpacking, those that there are, as `target` carries them out. Errors: those of Plan
   /// and StridedPlan. Cost: planning and counting each box, up to some milliseconds.
   std::vector<ShardLocalPlan> local_plans(const Target& target) const;
+  /// At what rate these move bytes, read and written: ShardRates::copy_gb_per_s of that target. Nothing where
+  /// there are none, or the time of one is not known.
+  std::optional<double> copy_gb_per_s(const std::vector<ShardLocalPlan>& plans) const;
 
  private:
   ShardProblem problem_;

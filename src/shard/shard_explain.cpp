@@ -77,6 +77,19 @@ std::vector<ShardLocalPlan> ShardPlan::local_plans(const Target& target) const {
   return plans;
 }
 
+std::optional<double> ShardPlan::copy_gb_per_s(const std::vector<ShardLocalPlan>& plans) const {
+  constexpr double kBytesPerUs = 1e3;  // of a gigabyte a second
+  double us = 0;
+  double bytes = 0;
+  for (const ShardLocalPlan& each : plans) {
+    if (!each.us) return std::nullopt;
+    us += *each.us;
+    bytes += 2 * static_cast<double>(each.step == "pack" ? in_bytes() : out_bytes());
+  }
+  if (us <= 0) return std::nullopt;
+  return bytes / us / kBytesPerUs;
+}
+
 std::string ShardPlan::explain(const ShardRates& rates) const {
   std::string text;
   const auto line = [&text](const char* what, const std::string& value) {
