@@ -126,7 +126,7 @@ TEST_F(LargeFiles, Refusals) {
   refused("bit_reversal in.npy --in-place --memory 4KiB --resume", 3, "faro recover");
   refused("bit_reversal in.npy out.npy --memory 4KiB --order F", 3, "--order F");
   refused("'random(4096, 1)' in.npy --in-place --memory 4KiB", 3,
-          "an affine map, axes that keep the shape, a roll, a flip");
+          "an affine map, axes that keep the shape or long parts of rows, a roll, a flip");
   refused("bit_reversal in.npy out.npy --raw u4", 2, "--shape");
   refused("bit_reversal in.npy out.npy --raw u4 --shape 4096", 6, "a file of 16512 bytes");
   refused("bit_reversal in.npy out.npy --raw object --shape 4096", 2, "--raw object");
@@ -155,6 +155,12 @@ TEST_F(LargeFiles, RawFiles) {
             0);
   ASSERT_EQ(run("permute 'bit_reversal(13)' in.npy a.npy --quiet").status, 0);
   EXPECT_EQ(content_of(directory_ / "in.raw"), data_of("a.npy"));
+  // 2^66 bytes are not the 0 that they are modulo 2^64.
+  const Result too_many =
+      run("permute 'roll(1)' in.raw c.raw --raw u4 --shape 4294967296x4294967296 --memory 4KiB");
+  EXPECT_EQ(too_many.status, 2);
+  EXPECT_THAT(too_many.err, HasSubstr("wanted less than 2^63 bytes"));
+  EXPECT_FALSE(fs::exists(directory_ / "c.raw"));
 }
 
 TEST_F(LargeFiles, Streams) {
@@ -188,7 +194,8 @@ TEST_F(LargeFiles, Streams) {
     EXPECT_THAT(content_of(directory_ / "err.txt"), HasSubstr(told)) << words;
     EXPECT_FALSE(fs::exists(directory_ / "e.npy")) << words;
   };
-  refused("head -c 5000 in.npy | " + faro + " permute transpose - e.npy", 6, "too early");
+  refused("head -c 5000 in.npy | " + faro + " permute transpose - e.npy", 6,
+          "its end after 4872 bytes of data, wanted all 256000");
   refused("head -c 50 in.npy | " + faro + " permute transpose - e.npy", 6, "truncated header");
   refused("cat in.npy in.raw | " + faro + " permute transpose - e.npy", 6, "more data");
   refused("cat in.npy | " + faro + " permute transpose - e.npy --memory 4KiB", 3, "whole array");
