@@ -56,7 +56,8 @@ run_tests = OMP_WAIT_POLICY=passive ctest --preset release -j $$(($$(nproc) + 2)
 
 test:
 	@tools/install_dependencies.sh test
-	cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_BUILD_TESTS=ON -DFARO_CHECKS=quick $(cuda_of_tests)
+	@tools/run_preset.sh asan quick configure >/dev/null & \
+	  cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_BUILD_TESTS=ON -DFARO_CHECKS=quick $(cuda_of_tests) && wait $$!
 	cmake --build --preset release
 	tools/run_preset.sh asan quick build
 	@$(run_tests)
