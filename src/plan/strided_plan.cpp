@@ -51,8 +51,8 @@ bool takes_width(const Permutation& permutation, std::uint64_t element_bytes) {
 
 // "an array of 4000 elements", "4000 elements of an array of 800 or more".
 std::string elements_of_array(std::uint64_t needed, std::uint64_t moved) {
-  if (needed == moved) return fmt::format("an array of {} elements", needed);
-  return fmt::format("{} elements of an array of {} or more", moved, needed);
+  if (needed == moved) return fmt::format("an array of {} element{}", needed, needed == 1 ? "" : "s");
+  return fmt::format("{} element{} of an array of {} or more", moved, moved == 1 ? "" : "s", needed);
 }
 
 constexpr double kUsPerMs = 1e3;
