@@ -368,13 +368,18 @@ TEST(PlanGpuPass, SweepsAreCountedAsTheyAreEmulated) {
     const test::EmulatedTraffic traffic = test::emulate(plan, data);
     machine::AccessCounts counts;
     for (const GpuPass& pass : detail::sweep_passes(plan)) {
-      for (const GpuKernel& kernel : pass.kernels) {
+      const auto series_of = [&](std::size_t i) -> const detail::GpuTransposeLaunch& {
+        return std::get<detail::GpuTransposeLaunch>(pass.kernels[i].params);
+      };
+      detail::for_each_in_turn(pass.kernels.size(), series_of, [&](std::size_t i, std::uint64_t number) {
+        GpuKernel kernel = pass.kernels[i];
+        kernel.params = in_series(series_of(i), number);
         for (std::uint64_t block = 0; block < kernel.blocks; ++block) {
           machine::CountingMemory memory({.shared_bytes = kernel.shared_bytes});
           run_phases(kernel, memory, {.block = block, .bytes = rectangle.bytes()});
           counts += memory.counts();
         }
-      }
+      });
     }
     SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns));
     EXPECT_EQ(counts.global_loads.bytes, traffic.loaded);

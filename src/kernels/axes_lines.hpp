@@ -201,7 +201,12 @@ constexpr device::Packet<16> load_at_end(Memory& memory, const AxesLinesParams& 
   const std::uint64_t by = at % kMovedBytes;
   if (at - by >= p.in.begin && at - by + kMovedBytes + kMovedBytes <= p.in.end) {
     const auto vector = memory.template load_global<16>(device::kInput, at - by);
-    const auto next = memory.template load_global<16>(device::kInput, at - by + kMovedBytes);
+    device::Packet<16> next{};  // of whole vectors none, which a compiler leaves out
+    if constexpr (units > 1) {
+      next = memory.template load_global<16>(device::kInput, at - by + kMovedBytes);
+    } else {
+      device::idle(memory);
+    }
     idle_times(memory, units);
     return join<unit_bytes>(vector, next, static_cast<std::uint32_t>(by));
   }
