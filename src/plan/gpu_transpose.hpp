@@ -24,10 +24,6 @@
 #include "kernels/c2r_long_rows.hpp"
 #include "kernels/c2r_rows.hpp"
 #include "kernels/c2r_strips.hpp"
-#include "kernels/c2r_vector_long_rows.hpp"
-#include "kernels/c2r_vector_rows.hpp"
-#include "kernels/c2r_vector_strips.hpp"
-#include "kernels/c2r_vector_windows.hpp"
 #include "kernels/c2r_windows.hpp"
 #include "kernels/transpose_whole.hpp"
 
@@ -96,15 +92,16 @@ struct GpuHugeStep {
 /// columns after those of the one before, in turns with the `turns` - 1 series that follow this one.
 struct GpuTransposeLaunch {
   std::variant<kernels::TransposeWholeParams, kernels::C2rRowsParams, kernels::C2rStripsParams,
-               kernels::C2rWindowsParams, kernels::C2rLongRowsParams, GpuHugeStep,
-               kernels::C2rVectorRowsParams, kernels::C2rVectorStripsParams, kernels::C2rVectorWindowsParams,
-               kernels::C2rVectorLongRowsParams>
+               kernels::C2rWindowsParams, kernels::C2rLongRowsParams, GpuHugeStep>
       params;
   std::uint64_t blocks_of_array = 0;  // of TransposeWholeParams: blocks in all
   std::uint32_t threads = 0;
   std::uint64_t shared_bytes = 0;
   std::uint64_t repeats = 1;
   std::size_t turns = 1;
+
+  /// Whether its kernel moves vectors; else units.
+  bool in_vectors() const;
 };
 
 /// Launch number `number` of a series, the first being 0.

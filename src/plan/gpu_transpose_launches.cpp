@@ -1,6 +1,5 @@
 // The launches of a transposition in place on a GPU: the parameters of every kernel, in order.
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
 #include "plan/gpu_transpose.hpp"
@@ -64,6 +63,22 @@ class Launches {
     if (first < end) add(first, end - first, std::uint64_t{1});
   }
 
+  template <typename Params>
+  Params sweep(bool vectors) const {
+    Params p;
+    p.shape = shape_;
+    p.vectors = vectors;
+    p.r2c = plan_.r2c;
+    p.unit_bytes = static_cast<std::uint32_t>(plan_.unit_bytes);
+    p.units = plan_.units;
+    p.scratch_elements = plan_.scratch_elements();
+    return p;
+  }
+  template <typename Params>
+  void add(const Params& p, std::uint64_t blocks) {
+    made_.push_back({p, blocks, p.threads, p.shared_bytes()});
+  }
+
   void whole() {
     kernels::TransposeWholeParams p;
     p.rows = static_cast<std::uint32_t>(plan_.rectangle.rows);
@@ -82,38 +97,18 @@ class Launches {
       huge_rows(in, out);
       return;
     }
-    if (plan_.vectors) {
-      vector_rows(in, out);
-      return;
-    }
-    kernels::C2rRowsParams p = kernels::make_c2r_rows_params(shape_, plan_.units, plan_.row_threads);
-    p.r2c = plan_.r2c;
-    p.diagonal = diagonal_;
-    p.in = in;
-    p.out = out;
-    p.scratch_pitch = plan_.moved_columns;
-    p.scratch_elements = plan_.scratch_elements();
-    made_.push_back(
-        {p, plan_.m, p.threads, kernels::c2r_rows_shared_bytes(plan_.n, plan_.rectangle.element_bytes)});
-  }
-
-  void vector_rows(const C2rHeld& in, const C2rHeld& out) {
-    kernels::C2rVectorRowsParams p;
-    p.shape = shape_;
+    auto p = sweep<kernels::C2rRowsParams>(plan_.vectors);
     p.threads = plan_.row_threads;
-    p.r2c = plan_.r2c;
     p.diagonal = diagonal_;
+    p.in.held = in;
+    p.out.held = out;
     p.scratch_pitch = plan_.moved_columns;
-    p.scratch_elements = plan_.scratch_elements();
-    kernels::finish(p, in, out, plan_.unit_bytes);
-    made_.push_back({p, plan_.m, p.threads, kernels::c2r_rows_shared_bytes(plan_.n, plan_.unit_bytes)});
+    kernels::finish(p);
+    add(p, plan_.m);
   }
 
   void huge_rows(const C2rHeld& in, const C2rHeld& out) {
-    kernels::C2rHugeRowsParams p;
-    p.shape = shape_;
-    p.units = plan_.units;
-    p.r2c = plan_.r2c;
+    auto p = sweep<kernels::C2rHugeRowsParams>(false);
     p.diagonal = diagonal_;
     p.in = in;
     p.out = out;
@@ -123,8 +118,8 @@ class Launches {
                p.first_row = first;
                p.rows = rows;
                kernels::finish(p);
-               made_.push_back({GpuHugeStep{p, false}, p.blocks(), kernels::kC2rHugeThreads, 0, repeats, 2});
-               made_.push_back({GpuHugeStep{p, true}, p.blocks(), kernels::kC2rHugeThreads, 0, repeats});
+               made_.push_back({GpuHugeStep{p, false}, p.blocks(), p.threads, 0, repeats, 2});
+               made_.push_back({GpuHugeStep{p, true}, p.blocks(), p.threads, 0, repeats});
              });
   }
 
@@ -133,77 +128,34 @@ class Launches {
     return plan_.r2c ? kernels::moved_up(plan_.moved_rows, plan_.m) : kernels::moved_down(plan_.moved_rows);
   }
 
-  void vector_strips() {
-    kernels::C2rVectorStripsParams p;
-    p.shape = shape_;
-    p.width = plan_.strip;
-    p.r2c = plan_.r2c;
-    p.diagonal = diagonal_;
-    p.held = held_rows();
-    p.scratch_elements = plan_.scratch_elements();
-    kernels::finish(p, plan_.unit_bytes);
-    p.threads = threads_of(p.shared_bytes());
-    made_.push_back({p, p.blocks_of_array(), p.threads, p.shared_bytes()});
-  }
-
   void strips(bool shuffles) {
     // The rotation alone, which changes rows only from panel to panel, goes unit by unit.
-    if (plan_.vectors && shuffles) {
-      vector_strips();
-      return;
-    }
-    kernels::C2rStripsParams p;
-    p.shape = shape_;
-    p.units = plan_.units;
+    auto p = sweep<kernels::C2rStripsParams>(plan_.vectors && shuffles);
     p.width = plan_.strip;
-    p.r2c = plan_.r2c;
     p.shuffles = shuffles;
     p.diagonal = shuffles && diagonal_;
     p.held = held_rows();
-    p.scratch_elements = plan_.scratch_elements();
-    const std::uint64_t bytes = p.shared_bytes(plan_.unit_bytes);
-    p.threads = threads_of(bytes);
+    p.threads = threads_of(p.shared_bytes());
     kernels::finish(p);
-    made_.push_back({p, p.by_strips.divisor(), p.threads, bytes});
+    add(p, p.blocks_of_array());
   }
 
   void long_rows() {
     // The batch that the scratch holds comes first, of rows that have moved up last.
     const std::uint64_t cut = plan_.r2c ? plan_.m - plan_.moved_rows : plan_.m;
-    const auto add = [&](std::uint64_t first, std::uint64_t rows, std::uint64_t repeats) {
-      if (plan_.vectors) {
-        long_rows<kernels::C2rVectorLongRowsParams>(first, rows);
-      } else {
-        long_rows<kernels::C2rLongRowsParams>(first, rows);
-      }
+    const auto add_batches = [&](std::uint64_t first, std::uint64_t rows, std::uint64_t repeats) {
+      auto p = sweep<kernels::C2rLongRowsParams>(plan_.vectors);
+      p.width = plan_.segment;
+      p.held = held_rows();
+      p.first_row = first;
+      p.rows = rows;
+      p.threads = threads_of(p.shared_bytes());
+      kernels::finish(p);
+      add(p, p.blocks_of_array());
       made_.back().repeats = repeats;
     };
-    in_parts(0, cut, plan_.moved_rows, add);
-    in_parts(cut, plan_.m, plan_.moved_rows, add);
-  }
-
-  template <typename Params>
-  void long_rows(std::uint64_t first, std::uint64_t rows) {
-    Params p;
-    p.shape = shape_;
-    p.width = plan_.segment;
-    p.r2c = plan_.r2c;
-    p.held = held_rows();
-    p.scratch_elements = plan_.scratch_elements();
-    p.first_row = first;
-    p.rows = rows;
-    constexpr bool in_vectors = std::is_same_v<Params, kernels::C2rVectorLongRowsParams>;
-    std::uint64_t bytes = 0;
-    if constexpr (in_vectors) {
-      kernels::finish(p, plan_.unit_bytes);
-      bytes = p.shared_bytes();
-    } else {
-      p.units = plan_.units;
-      bytes = p.shared_bytes(plan_.unit_bytes);
-    }
-    p.threads = threads_of(bytes);
-    if constexpr (!in_vectors) kernels::finish(p);  // it takes what it can use of the threads
-    made_.push_back({p, p.blocks_of_array(), p.threads, bytes});
+    in_parts(0, cut, plan_.moved_rows, add_batches);
+    in_parts(cut, plan_.m, plan_.moved_rows, add_batches);
   }
 
   void long_columns() {
@@ -261,12 +213,9 @@ class Launches {
 
   void windows(bool shuffles, std::uint64_t first, std::uint64_t columns, const kernels::C2rColumns& in,
                const kernels::C2rColumns& out) {
-    kernels::C2rWindowsParams p;
-    p.shape = shape_;
-    p.units = plan_.units;
+    auto p = sweep<kernels::C2rWindowsParams>(plan_.vectors);
     p.width = plan_.strip;
     p.rows = plan_.window_rows;
-    p.r2c = plan_.r2c;
     p.shuffles = shuffles;
     p.first_column = first;
     p.columns = columns;
@@ -277,16 +226,7 @@ class Launches {
     p.rotates = !shuffles || (diagonal_ && !shuffled.scratch);
     p.panel_shift = shuffles ? shuffled.shift : 0;
     kernels::finish(p);
-    if (plan_.vectors) {
-      kernels::C2rVectorWindowsParams v;
-      v.window = p;
-      v.threads = kThreads;
-      kernels::finish(v, plan_.unit_bytes);
-      made_.push_back({v, p.blocks_of_array(), v.threads, v.shared_bytes()});
-      return;
-    }
-    made_.push_back(
-        {p, p.blocks_of_array(), p.threads, p.shared_bytes(static_cast<std::uint32_t>(plan_.unit_bytes))});
+    add(p, p.blocks_of_array());
   }
 
   const GpuTranspose& plan_;
@@ -297,13 +237,23 @@ class Launches {
 
 }  // namespace
 
-bool set_skew(GpuTransposeLaunch& launch, std::uint32_t skew) {
+bool GpuTransposeLaunch::in_vectors() const {
   return std::visit(
+      [](const auto& p) {
+        if constexpr (requires { p.vectors; }) return p.vectors;
+        return false;
+      },
+      params);
+}
+
+bool set_skew(GpuTransposeLaunch& launch, std::uint32_t skew) {
+  if (!launch.in_vectors()) return false;
+  std::visit(
       [skew](auto& params) {
         if constexpr (requires { params.skew; }) params.skew = skew;
-        return requires { params.skew; };
       },
       launch.params);
+  return true;
 }
 
 GpuTransposeLaunch in_series(const GpuTransposeLaunch& launch, std::uint64_t number) {
@@ -314,9 +264,6 @@ GpuTransposeLaunch in_series(const GpuTransposeLaunch& launch, std::uint64_t num
       [number](auto& params) {
         if constexpr (requires { params.first_row; }) params.first_row += number * params.rows;
         if constexpr (requires { params.first_column; }) params.first_column += number * params.columns;
-        if constexpr (requires { params.window; }) {
-          params.window.first_column += number * params.window.columns;
-        }
         if constexpr (requires { params.gathers; }) params.params.first_row += number * params.params.rows;
       },
       made.params);
