@@ -180,11 +180,11 @@ class Launches {
     windows(shuffles, 0, plan_.moved_columns, place, scratch(0));
     kernels::C2rColumns to = place;
     to.shift = -static_cast<std::int64_t>(plan_.moved_columns);
-    const auto add = [&](std::uint64_t first, std::uint64_t columns, std::uint64_t repeats) {
+    const auto add_windows = [&](std::uint64_t first, std::uint64_t columns, std::uint64_t repeats) {
       windows(shuffles, first, columns, place, to);
       made_.back().repeats = repeats;
     };
-    in_parts(plan_.moved_columns, plan_.n, plan_.moved_columns, add);
+    in_parts(plan_.moved_columns, plan_.n, plan_.moved_columns, add_windows);
   }
 
   // The opposite, back into the array.
@@ -193,11 +193,11 @@ class Launches {
     const std::uint64_t cut = plan_.n - plan_.moved_columns;
     kernels::C2rColumns from = place;
     from.shift = static_cast<std::int64_t>(plan_.moved_columns);
-    const auto add = [&](std::uint64_t first, std::uint64_t columns, std::uint64_t repeats) {
+    const auto add_windows = [&](std::uint64_t first, std::uint64_t columns, std::uint64_t repeats) {
       windows(shuffles, first, columns, from, place);
       made_.back().repeats = repeats;
     };
-    in_parts(0, cut, plan_.moved_columns, add);
+    in_parts(0, cut, plan_.moved_columns, add_windows);
     windows(shuffles, cut, plan_.moved_columns, scratch(cut), place);
   }
 
