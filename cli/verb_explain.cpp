@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "cli/arguments.hpp"
+#include "cli/file_plan.hpp"
 #include "cli/output.hpp"
 #include "cli/permute_file.hpp"
 #include "cli/ranks.hpp"
@@ -178,28 +177,6 @@ void explain_view(const ExplainOptions& options) {
   svg.commit();
 }
 
-// A line of an explanation: a word, and what there is to say of it.
-std::string explained(const std::string& word, const std::string& text) {
-  return fmt::format("{:<14}{}", word, text);
-}
-
-// Transfers that the literature's method takes at most, each of a segment (Cormen and Wisniewski, one disk):
-// 2 N/B (6 ceil(rank / lg(M/B)) + 5), with B the longer side's segment and M the memory, in elements. Nothing
-// for other maps, and where memory holds no two segments.
-std::optional<double> literature_transfers(const Problem& problem, const file::Facts& facts,
-                                           std::uint64_t memory) {
-  const auto map = affine_form(problem.permutation);
-  const std::uint64_t segment = std::max(facts.read_run_bytes, facts.write_run_bytes);
-  if (!map || segment < problem.element_bytes || memory < 2 * segment) return std::nullopt;
-  const auto segment_bits = static_cast<int>(std::bit_width(std::min(segment / problem.element_bytes,
-                                                                     element_count(problem.permutation)))) -
-                            1;
-  const std::uint64_t segments_held = memory / segment;
-  const double sweeps =
-      std::ceil(map->rank_gamma(segment_bits) / std::floor(std::log2(static_cast<double>(segments_held))));
-  return 2 * static_cast<double>(facts.moved_bytes) / static_cast<double>(segment) * (6 * sweeps + 5);
-}
-
 // From file to file, within --memory: the sweep, what is known of its time, and the literature's transfers.
 void explain_files(const ExplainOptions& options) {
   if (!options.svg.empty() || !options.capability.empty() || !options.common.tile.empty())
@@ -239,86 +216,17 @@ void explain_files(const ExplainOptions& options) {
       sweep.emplace(*problem, file_options);
     }
   }
-  const file::Facts facts = of_records ? *of_records : of_in_place ? *of_in_place : sweep->facts();
-  const file::TilePlan tile_plan = sweep ? sweep->tile_plan() : file::TilePlan();
-  const auto curve = file::kept_disk_curve(options.disk.empty() ? "." : options.disk);
-  std::optional<double> seconds;
-  if (curve && facts.tiles > 0)
-    seconds = curve->predict_seconds(facts.moved_bytes, facts.read_run_bytes, facts.write_run_bytes);
-  // Each pass in place reads once and writes twice, the first time in order.
-  if (seconds && of_in_place) {
-    *seconds *= facts.sweeps;
-    *seconds += curve->predict_write_seconds(facts.moved_bytes, facts.tile_bytes) * facts.sweeps;
-  }
-  // Of a distribution the other sides are in order: whole buckets are.
-  if (seconds && of_records && facts.sweeps == 2)
-    *seconds += curve->predict_seconds(facts.moved_bytes, facts.tile_bytes, facts.tile_bytes);
-  std::optional<double> published;
-  if (problem && facts.tiles > 0) published = literature_transfers(*problem, facts, memory);
-  const double passes = of_in_place ? facts.sweeps : 1;
-  const double reads = passes * static_cast<double>(facts.moved_bytes) /
-                       static_cast<double>(std::max<std::uint64_t>(facts.read_run_bytes, 1));
-  const double writes = passes * static_cast<double>(facts.moved_bytes) /
-                        static_cast<double>(std::max<std::uint64_t>(facts.write_run_bytes, 1));
-  if (options.common.json) {
-    Json json = new_json();
-    json["spec"] = options.spec;
-    json["element_bytes"] = width;
-    json["bytes"] = facts.moved_bytes;
-    json["memory_bytes"] = memory;
-    json["buffer_bytes"] = facts.memory_bytes;
-    json["plan"] = facts.text();
-    json["sweeps"] = facts.sweeps;
-    json["tiles"] = facts.tiles;
-    json["tile_bytes"] = facts.tile_bytes;
-    json["read_run_bytes"] = facts.read_run_bytes;
-    json["write_run_bytes"] = facts.write_run_bytes;
-    json["tile_plan"] = {{"permutation", tile_plan.permutation},
-                         {"text", tile_plan.text},
-                         {"plan", tile_plan.json.empty() ? Json() : Json::parse(tile_plan.json)}};
-    json["transfers"] = reads + writes;
-    json["published_transfers"] = published ? Json(*published) : Json();
-    json["predicted_ms"] = seconds ? Json(*seconds * 1e3) : Json();
-    json["prediction_source"] = curve ? curve->source : "";
-    return print(json);
-  }
-  std::vector<std::string> lines{
-      explained("permutation", options.spec), explained("elements", fmt::format("{} wide", size_text(width))),
-      explained("files",
-                of_in_place
-                    ? fmt::format("{} read, and written to a journal and in place, in each sweep; with {} "
-                                  "of memory",
-                                  size_text(facts.moved_bytes), size_text(memory))
-                    : fmt::format("{} read and as many written, with {} of memory",
-                                  size_text(facts.moved_bytes), size_text(memory))),
-      explained("sweeps", facts.text())};
-  if (of_records) {
-    lines.push_back(explained("records", "sorted by the processor: to buckets, then within each"));
-  } else if (facts.tiles > 0) {
-    const bool has_two_buffers = facts.memory_bytes / facts.tile_bytes == 2;
-    lines.push_back(explained(
-        of_in_place ? "steps" : "tiles",
-        fmt::format("{}; of {} written and refilled", facts.tiles,
-                    has_two_buffers ? "two buffers, one is permuted in place while the other is"
-                                    : "three buffers, one is permuted into another while the third is")));
-    lines.push_back(
-        explained("transfers", fmt::format("{:.0f}, each of a segment: {:.0f} reads and {:.0f} writes",
-                                           reads + writes, reads, writes)));
-  }
-  if (published) {
-    lines.push_back(explained(
-        "literature",
-        fmt::format("at most {:.0f} transfers of such segments, 2 N/B (6 ceil(rank / lg(M/B)) + 5): "
-                    "{:.3g} times as many",
-                    *published, *published / (reads + writes))));
-  }
-  lines.push_back(explained("time", seconds
-                                        ? fmt::format("{:.3g} s predicted, by {}", *seconds, curve->source)
-                                        : "not known: `faro tune --disk DIR` measures a disk"));
-  std::istringstream nested(tile_plan.text);
-  if (!tile_plan.text.empty()) lines.push_back("of each tile, in memory");
-  for (std::string line; std::getline(nested, line);) lines.push_back(line.empty() ? line : "  " + line);
-  print(fmt::format("{}", fmt::join(lines, "\n")));
+  const FilePlan plan{.spec = options.spec,
+                      .width = width,
+                      .memory = memory,
+                      .facts = of_records    ? *of_records
+                               : of_in_place ? *of_in_place
+                                             : sweep->facts(),
+                      .tile_plan = sweep ? sweep->tile_plan() : file::TilePlan(),
+                      .affine = problem ? affine_form(problem->permutation) : std::nullopt,
+                      .of_records = of_records.has_value(),
+                      .disk = options.disk.empty() ? "." : options.disk};
+  print_file_plan(plan, options.common.json);
 }
 
 // Of one rank among so many: what it packs, sends to whom, and unpacks.

@@ -54,15 +54,6 @@ class Launches {
   }
 
  private:
-  // first to end in parts of so many, those that are whole as one series: add(first, size, repeats).
-  template <typename Add>
-  static void in_parts(std::uint64_t first, std::uint64_t end, std::uint64_t size, const Add& add) {
-    const std::uint64_t whole = (end - first) / size;
-    if (whole > 0) add(first, size, whole);
-    first += whole * size;
-    if (first < end) add(first, end - first, std::uint64_t{1});
-  }
-
   template <typename Params>
   Params sweep(bool vectors) const {
     Params p;
@@ -77,6 +68,15 @@ class Launches {
   template <typename Params>
   void add(const Params& p, std::uint64_t blocks) {
     made_.push_back({p, blocks, p.threads, p.shared_bytes()});
+  }
+
+  // first to end in parts of so many, those that are whole as one series: take(first, size, repeats).
+  template <typename Take>
+  static void in_parts(std::uint64_t first, std::uint64_t end, std::uint64_t size, const Take& take) {
+    const std::uint64_t whole = (end - first) / size;
+    if (whole > 0) take(first, size, whole);
+    first += whole * size;
+    if (first < end) take(first, end - first, std::uint64_t{1});
   }
 
   void whole() {
@@ -143,7 +143,7 @@ class Launches {
   void long_rows() {
     // The batch that the scratch holds comes first, of rows that have moved up last.
     const std::uint64_t cut = plan_.r2c ? plan_.m - plan_.moved_rows : plan_.m;
-    const auto add_batches = [&](std::uint64_t first, std::uint64_t rows, std::uint64_t repeats) {
+    const auto add_batch = [&](std::uint64_t first, std::uint64_t rows, std::uint64_t repeats) {
       auto p = sweep<kernels::C2rLongRowsParams>(plan_.vectors);
       p.width = plan_.segment;
       p.held = held_rows();
@@ -154,8 +154,8 @@ class Launches {
       add(p, p.blocks_of_array());
       made_.back().repeats = repeats;
     };
-    in_parts(0, cut, plan_.moved_rows, add_batches);
-    in_parts(cut, plan_.m, plan_.moved_rows, add_batches);
+    in_parts(0, cut, plan_.moved_rows, add_batch);
+    in_parts(cut, plan_.m, plan_.moved_rows, add_batch);
   }
 
   void long_columns() {
@@ -180,11 +180,11 @@ class Launches {
     windows(shuffles, 0, plan_.moved_columns, place, scratch(0));
     kernels::C2rColumns to = place;
     to.shift = -static_cast<std::int64_t>(plan_.moved_columns);
-    const auto add_windows = [&](std::uint64_t first, std::uint64_t columns, std::uint64_t repeats) {
+    const auto add_batch = [&](std::uint64_t first, std::uint64_t columns, std::uint64_t repeats) {
       windows(shuffles, first, columns, place, to);
       made_.back().repeats = repeats;
     };
-    in_parts(plan_.moved_columns, plan_.n, plan_.moved_columns, add_windows);
+    in_parts(plan_.moved_columns, plan_.n, plan_.moved_columns, add_batch);
   }
 
   // The opposite, back into the array.
@@ -193,11 +193,11 @@ class Launches {
     const std::uint64_t cut = plan_.n - plan_.moved_columns;
     kernels::C2rColumns from = place;
     from.shift = static_cast<std::int64_t>(plan_.moved_columns);
-    const auto add_windows = [&](std::uint64_t first, std::uint64_t columns, std::uint64_t repeats) {
+    const auto add_batch = [&](std::uint64_t first, std::uint64_t columns, std::uint64_t repeats) {
       windows(shuffles, first, columns, from, place);
       made_.back().repeats = repeats;
     };
-    in_parts(0, cut, plan_.moved_columns, add_windows);
+    in_parts(0, cut, plan_.moved_columns, add_batch);
     windows(shuffles, cut, plan_.moved_columns, scratch(cut), place);
   }
 

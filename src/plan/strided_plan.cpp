@@ -51,8 +51,8 @@ bool takes_width(const Permutation& permutation, std::uint64_t element_bytes) {
 
 // "an array of 4000 elements", "4000 elements of an array of 800 or more".
 std::string elements_of_array(std::uint64_t needed, std::uint64_t moved) {
-  if (needed == moved) return fmt::format("an array of {} elements", needed);
-  return fmt::format("{} elements of an array of {} or more", moved, needed);
+  if (needed == moved) return fmt::format("an array of {} element{}", needed, needed == 1 ? "" : "s");
+  return fmt::format("{} element{} of an array of {} or more", moved, moved == 1 ? "" : "s", needed);
 }
 
 constexpr double kUsPerMs = 1e3;
@@ -146,10 +146,22 @@ const IndexCalibration& curves_of(const Target& target) {
 }
 
 // On a CPU boxes are faster than the tiles of an affine map where the caches hold neither array, and most of
-// all where the output begins between lines (docs/notes/axes-experiments.md).
+// all where the output begins between lines; on a GPU, those of narrow elements whose rows stay, or are read
+// backwards (docs/notes/axes-experiments.md).
 bool goes_by_boxes(const StridedPlan& plan, const Permutation& permutation) {
   constexpr std::size_t kMostAxes = 16;
   const std::size_t axes = plan.normal().extents.size();
+  if (plan.target().engine == Engine::cuda) {
+    if (axes < 2 || axes > kMostAxes || !std::holds_alternative<Affine>(permutation) || plan.target().tile)
+      return false;
+    constexpr std::uint64_t large_bytes = 4 << 20;
+    constexpr std::uint64_t row_bytes = 128;
+    const Strided& normal = plan.normal();
+    const bool forwards = normal.in_strides.back() == 1;
+    if (!forwards && normal.in_strides.back() != -1) return false;
+    return plan.element_bytes() <= (forwards ? 1 : 2) && plan.moved_bytes() >= large_bytes &&
+           normal.extents.back() * plan.element_bytes() >= row_bytes;
+  }
   return plan.target().engine == Engine::cpu && plan.moved_bytes() > plan.target().streaming_bytes &&
          axes > 1 && axes <= kMostAxes && std::holds_alternative<Affine>(permutation);
 }

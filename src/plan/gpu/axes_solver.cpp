@@ -372,6 +372,10 @@ GpuPass view_pass(const Strided& view, std::uint64_t element_bytes, const AxesVa
     KernelsOf{pass}(*choice.whole);
     return pass;
   }
+  if (choice.lines) {
+    KernelsOf{pass}(*choice.lines);
+    return pass;
+  }
   if (choice.rows) pass.kernels.push_back(of_view_rows(*choice.rows));
   KernelsOf{pass}(choice.boxes);
   if (choice.rows) pass.box = nullptr;  // not what is launched first
