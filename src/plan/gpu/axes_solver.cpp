@@ -157,6 +157,16 @@ struct AxesFactors {
   // Pieces of few rows are short, so they share sectors with their neighbours, and their stretches lines.
   CostFactors operator()(const AxesSkinnyKernel& kernel) const {
     if (kernel.shape.few > 0) return {.bytes = 1.1};
+    if (kernel.shape.by_rows && kernel.shape.unit_bytes <= 2) {
+      return {.bytes = 1.035,
+              .load_lines = 0.107,
+              .store_lines = 5.64,
+              .wavefronts = 0.848,
+              .parts = 5.63,
+              .blocks = 3070,
+              .threads = 1024,
+              .clocked = 0.11};
+    }
     if (kernel.shape.by_rows) {
       return {.load_sectors = 0.649,
               .store_lines = 1.47,
@@ -306,8 +316,9 @@ struct OwnCyclesOf {
   // Rows, or lines, of a stretch that a block holds all of: the more there are, the shorter are their pieces.
   OwnCycles operator()(const AxesSkinnyKernel& skinny) const {
     if (skinny.shape.few > 0) return {};
-    const double cycles_of_row = skinny.shape.by_rows ? 23.3 : 40.5;
-    const double cycles_of_cut = skinny.shape.by_rows ? 310 : 537;
+    const bool narrow = skinny.shape.by_rows && skinny.shape.unit_bytes <= 2;
+    const double cycles_of_row = narrow ? 34.9 : skinny.shape.by_rows ? 23.3 : 40.5;
+    const double cycles_of_cut = narrow ? 463 : skinny.shape.by_rows ? 310 : 537;
     const auto& params = std::get<kernels::AxesLinesParams>(kernel.params);
     const double blocks = of.blocks() / of.resident_blocks(AxesFactors()(skinny).threads);
     const std::uint32_t rows =
