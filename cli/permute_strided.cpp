@@ -27,7 +27,7 @@ using Shape = std::vector<std::uint64_t>;
   const std::uint64_t bytes = out_elements(view) * header_of_input(options).item_bytes;
   fail(ErrorCode::unsupported, "permute `" + options.in + "`", "--in-place with a strided view",
        "OUT, a second array of " + size_text(bytes),
-       "axes, flips, rolls and affine maps by their names run in place");
+       "views that are permutations of axes, flips of all elements or affine maps run in place");
 }
 
 void check_view_options(const PermuteOptions& options) {
