@@ -22,7 +22,6 @@ using Shape = std::vector<std::uint64_t>;
 
 void check_view_options(const PermuteOptions& options) {
   const std::pair<bool, const char*> others[] = {
-      {options.in_place, "--in-place"},
       {options.inverse, "--inverse"},
       {options.rows, "--rows"},
       {!options.axis.empty(), "--axis"},

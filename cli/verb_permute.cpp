@@ -291,7 +291,8 @@ void permute(PermuteOptions options) {
   if (options.in == kStream || options.out == kStream) return permute_stream(options);
   check_files(options);
   check_file_options(options);
-  if (is_strided_text(options.spec)) {
+  // In place a view has to be a permutation, and is taken as that.
+  if (is_strided_text(options.spec) && !options.in_place) {
     if (!permute_by_file(options)) permute_strided(options);
     return;
   }

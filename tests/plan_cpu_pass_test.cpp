@@ -138,13 +138,13 @@ TEST(PlanCpuPass, TablesAreTheScheduleAndTimesAddUp) {
     double us = 0;
     for (const Pass& pass : plan.passes()) {
       for (const PassTable& table : pass.tables) bytes += table.bytes;
-      ASSERT_TRUE(pass.predicted_us.has_value());
-      us += *pass.predicted_us;
+      ASSERT_TRUE(pass.curve_us.has_value());
+      us += *pass.curve_us;
     }
     EXPECT_EQ(bytes, chosen.schedule_bytes);
     const bool by_curves_of_passes = chosen.method == IndexMethod::partition || plan.passes().size() == 1;
     if (by_curves_of_passes) {
-      EXPECT_NEAR(us, *chosen.predicted_us, 1e-6 * us);
+      EXPECT_NEAR(us, *chosen.curve_us, 1e-6 * us);
     }
   }
 }

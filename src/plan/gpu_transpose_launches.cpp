@@ -70,6 +70,15 @@ class Launches {
     made_.push_back({p, blocks, p.threads, p.shared_bytes()});
   }
 
+  // first to end in parts of so many, those that are whole as one series: take(first, size, repeats).
+  template <typename Take>
+  static void in_parts(std::uint64_t first, std::uint64_t end, std::uint64_t size, const Take& take) {
+    const std::uint64_t whole = (end - first) / size;
+    if (whole > 0) take(first, size, whole);
+    first += whole * size;
+    if (first < end) take(first, end - first, std::uint64_t{1});
+  }
+
   void whole() {
     kernels::TransposeWholeParams p;
     p.rows = static_cast<std::uint32_t>(plan_.rectangle.rows);
@@ -104,13 +113,14 @@ class Launches {
     p.in = in;
     p.out = out;
     p.scratch_pitch = plan_.moved_columns;
-    for (std::uint64_t first = 0; first < plan_.m; first += plan_.copied_rows) {
-      p.first_row = first;
-      p.rows = std::min(plan_.copied_rows, plan_.m - first);
-      kernels::finish(p);
-      made_.push_back({GpuHugeStep{p, false}, p.blocks(), p.threads, 0});
-      made_.push_back({GpuHugeStep{p, true}, p.blocks(), p.threads, 0});
-    }
+    in_parts(0, plan_.m, plan_.copied_rows,
+             [&](std::uint64_t first, std::uint64_t rows, std::uint64_t repeats) {
+               p.first_row = first;
+               p.rows = rows;
+               kernels::finish(p);
+               made_.push_back({GpuHugeStep{p, false}, p.blocks(), p.threads, 0, repeats, 2});
+               made_.push_back({GpuHugeStep{p, true}, p.blocks(), p.threads, 0, repeats});
+             });
   }
 
   C2rHeld held_rows() const {
@@ -133,20 +143,19 @@ class Launches {
   void long_rows() {
     // The batch that the scratch holds comes first, of rows that have moved up last.
     const std::uint64_t cut = plan_.r2c ? plan_.m - plan_.moved_rows : plan_.m;
-    const auto add_batches = [&](std::uint64_t first, std::uint64_t end) {
-      for (; first < end; first += plan_.moved_rows) {
-        auto p = sweep<kernels::C2rLongRowsParams>(plan_.vectors);
-        p.width = plan_.segment;
-        p.held = held_rows();
-        p.first_row = first;
-        p.rows = std::min(plan_.moved_rows, end - first);
-        p.threads = threads_of(p.shared_bytes());
-        kernels::finish(p);
-        add(p, p.blocks_of_array());
-      }
+    const auto add_batch = [&](std::uint64_t first, std::uint64_t rows, std::uint64_t repeats) {
+      auto p = sweep<kernels::C2rLongRowsParams>(plan_.vectors);
+      p.width = plan_.segment;
+      p.held = held_rows();
+      p.first_row = first;
+      p.rows = rows;
+      p.threads = threads_of(p.shared_bytes());
+      kernels::finish(p);
+      add(p, p.blocks_of_array());
+      made_.back().repeats = repeats;
     };
-    add_batches(0, cut);
-    add_batches(cut, plan_.m);
+    in_parts(0, cut, plan_.moved_rows, add_batch);
+    in_parts(cut, plan_.m, plan_.moved_rows, add_batch);
   }
 
   void long_columns() {
@@ -169,22 +178,26 @@ class Launches {
   void windows_down(bool shuffles) {
     const kernels::C2rColumns place = array();
     windows(shuffles, 0, plan_.moved_columns, place, scratch(0));
-    for (std::uint64_t first = plan_.moved_columns; first < plan_.n; first += plan_.moved_columns) {
-      kernels::C2rColumns to = place;
-      to.shift = -static_cast<std::int64_t>(plan_.moved_columns);
-      windows(shuffles, first, plan_.moved_columns, place, to);
-    }
+    kernels::C2rColumns to = place;
+    to.shift = -static_cast<std::int64_t>(plan_.moved_columns);
+    const auto add_batch = [&](std::uint64_t first, std::uint64_t columns, std::uint64_t repeats) {
+      windows(shuffles, first, columns, place, to);
+      made_.back().repeats = repeats;
+    };
+    in_parts(plan_.moved_columns, plan_.n, plan_.moved_columns, add_batch);
   }
 
   // The opposite, back into the array.
   void windows_back(bool shuffles) {
     const kernels::C2rColumns place = array();
     const std::uint64_t cut = plan_.n - plan_.moved_columns;
-    for (std::uint64_t first = 0; first < cut; first += plan_.moved_columns) {
-      kernels::C2rColumns from = place;
-      from.shift = static_cast<std::int64_t>(plan_.moved_columns);
-      windows(shuffles, first, std::min(plan_.moved_columns, cut - first), from, place);
-    }
+    kernels::C2rColumns from = place;
+    from.shift = static_cast<std::int64_t>(plan_.moved_columns);
+    const auto add_batch = [&](std::uint64_t first, std::uint64_t columns, std::uint64_t repeats) {
+      windows(shuffles, first, columns, from, place);
+      made_.back().repeats = repeats;
+    };
+    in_parts(0, cut, plan_.moved_columns, add_batch);
     windows(shuffles, cut, plan_.moved_columns, scratch(cut), place);
   }
 
@@ -205,7 +218,7 @@ class Launches {
     p.rows = plan_.window_rows;
     p.shuffles = shuffles;
     p.first_column = first;
-    p.columns = std::min(columns, plan_.n - first);
+    p.columns = columns;
     p.in = in;
     p.out = out;
     // Rows that have moved lie on the diagonals of their places; those in the scratch on none.
@@ -241,6 +254,28 @@ bool set_skew(GpuTransposeLaunch& launch, std::uint32_t skew) {
       },
       launch.params);
   return true;
+}
+
+GpuTransposeLaunch in_series(const GpuTransposeLaunch& launch, std::uint64_t number) {
+  GpuTransposeLaunch made = launch;
+  made.repeats = 1;
+  made.turns = 1;
+  std::visit(
+      [number](auto& params) {
+        if constexpr (requires { params.first_row; }) params.first_row += number * params.rows;
+        if constexpr (requires { params.first_column; }) params.first_column += number * params.columns;
+        if constexpr (requires { params.gathers; }) params.params.first_row += number * params.params.rows;
+      },
+      made.params);
+  return made;
+}
+
+std::vector<GpuTransposeLaunch> each_of(const std::vector<GpuTransposeLaunch>& series) {
+  std::vector<GpuTransposeLaunch> all;
+  for_each_in_turn(
+      series.size(), [&](std::size_t i) -> const GpuTransposeLaunch& { return series[i]; },
+      [&](std::size_t i, std::uint64_t number) { all.push_back(in_series(series[i], number)); });
+  return all;
 }
 
 std::vector<GpuTransposeLaunch> launches_of(const GpuTranspose& plan) { return Launches(plan).take(); }

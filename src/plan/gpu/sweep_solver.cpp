@@ -64,7 +64,7 @@ struct SweepFactors {
   }
 };
 
-SweepFactors factors_of(const kernels::C2rWindowsParams& p, std::size_t launches) {
+SweepFactors factors_of(const kernels::C2rWindowsParams& p, std::uint64_t launches) {
   constexpr std::uint64_t line = 128;
   constexpr std::uint64_t sector = 32;
   const std::uint64_t row_bytes = p.shape.n * p.element_bytes();
@@ -96,7 +96,7 @@ std::optional<double> sweep_cost(const CountedPass& of) {
   SweepFactors factors;
   OwnCycles cycles;
   if (const auto* const windows = std::get_if<kernels::C2rWindowsParams>(&params)) {
-    factors = factors_of(*windows, pass.kernels.size());
+    factors = factors_of(*windows, launches_of_sweep(pass));
   } else if (const auto* const rows = std::get_if<kernels::C2rRowsParams>(&params);
              rows != nullptr && rows->vectors) {
     cycles.alone = cycles_at_ends(of, *rows);
@@ -105,6 +105,14 @@ std::optional<double> sweep_cost(const CountedPass& of) {
 }
 
 }  // namespace
+
+std::uint64_t launches_of_sweep(const GpuPass& sweep) {
+  std::uint64_t launches = 0;
+  for (const GpuKernel& kernel : sweep.kernels) {
+    launches += std::get<GpuTransposeLaunch>(kernel.params).repeats;
+  }
+  return launches;
+}
 
 std::vector<GpuPass> sweep_passes(const GpuTranspose& plan) {
   std::vector<GpuPass> passes;
