@@ -37,7 +37,7 @@ help:
 
 build:
 	@tools/install_dependencies.sh build
-	@cmake --preset release -DFARO_CPU_TARGETS=ALL --log-level=WARNING >/dev/null
+	@cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_CHECKS=OFF --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target faro
 
 # A first build is for this machine's processor, which takes two thirds of the time; a tree that is there is kept as it is.
@@ -50,17 +50,23 @@ demo:
 # Kernels are compiled for one architecture where tests only compile them: for that of the GPUs that faro is measured on.
 cuda_of_tests = $$(tools/has_nvcc.sh && echo -DFARO_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90-real)
 
+# More tests at once than processors, since some wait for a disk, a terminal or the network; so threads that wait for their team sleep,
+# lest they take the processor that it needs.
+run_tests = OMP_WAIT_POLICY=passive ctest --preset release -j $$(($$(nproc) + 2))
+
 test:
 	@tools/install_dependencies.sh test
-	cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_BUILD_TESTS=ON -DFARO_CHECKS=quick $(cuda_of_tests)
+	@tools/run_preset.sh asan quick configure >/dev/null & \
+	  cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_BUILD_TESTS=ON -DFARO_CHECKS=quick $(cuda_of_tests) && wait $$!
 	cmake --build --preset release
-	@ctest --preset release -j $$(nproc)
+	tools/run_preset.sh asan quick build
+	@$(run_tests)
 
 check:
 	@tools/install_dependencies.sh test
 	cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_BUILD_TESTS=ON -DFARO_BUILD_BENCH=ON -DFARO_CHECKS=all $(cuda_of_tests)
 	cmake --build --preset release
-	@ctest --preset release -j $$(nproc)
+	@$(run_tests)
 
 fuzz:
 	@tools/install_dependencies.sh test
@@ -89,14 +95,14 @@ cuda_of_wheel = $$(tools/has_nvcc.sh && echo -DFARO_CUDA=ON -UCMAKE_CUDA_ARCHITE
 
 wheel:
 	@tools/install_dependencies.sh wheel
-	@cmake --preset release -DFARO_CPU_TARGETS=ALL $(cuda_of_wheel) --log-level=WARNING >/dev/null
+	@cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_CHECKS=OFF $(cuda_of_wheel) --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target faro_library faro_swizzle
 	@tools/make_wheel.sh build build/wheel
 
 # With the kernels that the tree has.
 bench-python:
 	@tools/install_dependencies.sh python
-	@cmake --preset release -DFARO_CPU_TARGETS=ALL --log-level=WARNING >/dev/null
+	@cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_CHECKS=OFF --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target faro_library faro_swizzle
 	@tools/make_wheel.sh build build/wheel
 	@tools/bench_python.sh build $(ARGS)
@@ -111,7 +117,7 @@ bench-machine:
 # $(call gpu_folder,TARGET,NAME): builds the program and makes build/gpu-NAME/, which runs it on a machine with a GPU.
 define gpu_folder
 @tools/install_dependencies.sh gpu
-@cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_BUILD_$(if $(filter test,$(2)),TESTS,BENCH)=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
+@cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_BUILD_$(if $(filter test,$(2)),TESTS,BENCH)=ON -DFARO_CHECKS=OFF -DFARO_CUDA=ON --log-level=WARNING >/dev/null
 @cmake --build --preset release --target $(1)
 @ARGS="$(ARGS)" tools/gpu_folder.sh $(2) build
 endef

@@ -14,11 +14,6 @@
 namespace faro::cli {
 namespace {
 
-// A line of the explanation: a word, and what there is to say of it.
-std::string told(const std::string& word, const std::string& text) {
-  return fmt::format("{:<14}{}", word, text);
-}
-
 // Requests of all sweeps, each of a run.
 struct Requests {
   double reads = 0;
@@ -148,30 +143,31 @@ void print_file_plan(const FilePlan& plan, bool as_json) {
   const auto published = published_of(plan);
   if (as_json) return print_json(plan, curve, seconds, published);
   const Requests requests = requests_of(plan);
-  std::vector<std::string> lines{told("permutation", plan.spec),
-                                 told("elements", fmt::format("{} wide", size_text(plan.width))),
-                                 told("files", files_text(plan)), told("sweeps", facts.text())};
+  std::vector<std::string> lines{explained("permutation", plan.spec),
+                                 explained("elements", fmt::format("{} wide", size_text(plan.width))),
+                                 explained("files", files_text(plan)), explained("sweeps", facts.text())};
   const bool is_distributed = plan.of_records && facts.sweeps == 2;
   if (is_distributed) {
-    lines.push_back(told("records", "sorted by the processor: to buckets, then within each"));
+    lines.push_back(explained("records", "sorted by the processor: to buckets, then within each"));
   } else if (facts.tiles > 0) {
-    lines.push_back(told(facts.in_place ? "steps" : "tiles", tiles_text(facts)));
+    lines.push_back(explained(facts.in_place ? "steps" : "tiles", tiles_text(facts)));
   }
   if (facts.tiles > 0) {
-    lines.push_back(told(
+    lines.push_back(explained(
         "transfers",
         fmt::format("{:.0f}, each of a segment: {:.0f} reads and {:.0f} writes{}", requests.all(),
                     requests.reads, requests.writes, facts.in_place ? ", the journal's among them" : "")));
   }
   if (published) {
-    lines.push_back(
-        told("literature",
-             fmt::format("at most {:.0f} transfers of such segments, {}: {:.3g} times "
-                         "as many",
-                         published->transfers, published->formula, published->transfers / requests.all())));
+    lines.push_back(explained(
+        "literature",
+        fmt::format("at most {:.0f} transfers of such segments, {}: {:.3g} times "
+                    "as many",
+                    published->transfers, published->formula, published->transfers / requests.all())));
   }
-  lines.push_back(told("time", seconds ? fmt::format("{:.3g} s predicted, by {}", *seconds, curve->source)
-                                       : "not known: `faro tune --disk DIR` measures a disk"));
+  lines.push_back(explained("time", seconds
+                                        ? fmt::format("{:.3g} s predicted, by {}", *seconds, curve->source)
+                                        : "not known: `faro tune --disk DIR` measures a disk"));
   std::istringstream nested(plan.tile_plan.text);
   if (!plan.tile_plan.text.empty()) lines.push_back("of each tile, in memory");
   for (std::string line; std::getline(nested, line);) lines.push_back(line.empty() ? line : "  " + line);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <vector>
 
 #include "cli/arguments.hpp"
@@ -14,6 +15,7 @@
 #include "cli/ranks.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
+#include "engines/cpu.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/faro.hpp"
 #include "faro/file.hpp"
@@ -131,9 +133,8 @@ std::string drawing_of(const ExplainOptions& options, const Explanation& explana
   return figure_svg(figure, affine(normal_form(explanation.plan.problem().permutation), "explain --figure"));
 }
 
-// A view's plan, for a kind of GPU where none is here.
-StridedPlan view_plan(const ExplainOptions& options, std::uint64_t width, const PlanOptions& plan_options) {
-  const Strided view = parse_strided(options.spec);
+// The kind of GPU that is planned for where one is named or none is here; nothing else.
+std::optional<Target> kind_of_gpu(const ExplainOptions& options, const PlanOptions& plan_options) {
   const bool on_gpu = plan_options.engine == Engine::cuda;
   if (!options.capability.empty() && !on_gpu) {
     fail(ErrorCode::value, "explain", "--capability with --engine " + options.common.engine,
@@ -146,19 +147,24 @@ StridedPlan view_plan(const ExplainOptions& options, std::uint64_t width, const 
           options.capability.empty() ? kUsualCapability : parse_capability(options.capability);
       Target target = cuda::target_of_capability(capability.major, capability.minor);
       if (options.capability.empty()) target.name += "; there is none here (" + status.reason + ")";
-      return {view, width, std::move(target)};
+      return target;
     }
   }
+  return std::nullopt;
+}
+
+StridedPlan view_plan(const ExplainOptions& options, std::uint64_t width, const PlanOptions& plan_options) {
+  const Strided view = parse_strided(options.spec);
+  if (std::optional<Target> kind = kind_of_gpu(options, plan_options)) return {view, width, *std::move(kind)};
   return plan_only(view, width, plan_options);
 }
 
 // A strided view has one pass, and no choice of methods.
 void explain_view(const ExplainOptions& options) {
-  const bool has_others = options.in_place || !options.common.batch.empty() || !options.common.tile.empty() ||
-                          !options.figure.empty();
+  const bool has_others =
+      !options.common.batch.empty() || !options.common.tile.empty() || !options.figure.empty();
   if (has_others) {
-    fail(ErrorCode::value, "explain", "--in-place, --batch, --tile or --figure with a strided view",
-         "a view alone");
+    fail(ErrorCode::value, "explain", "--batch, --tile or --figure with a strided view", "a view alone");
   }
   const std::uint64_t width = options.common.element_bytes_given().value_or(kUsualElementBytes);
   PlanOptions plan_options = options.common.plan_options(width);
@@ -190,8 +196,7 @@ void explain_files(const ExplainOptions& options) {
   std::optional<file::Facts> of_in_place;  // instead
   const file::IndexFiles index = file::index_files(options.spec);
   constexpr std::uint64_t kIndexShare = 4;
-  if (is_strided_text(options.spec)) {
-    if (options.in_place) fail(ErrorCode::value, "explain", "--in-place with a strided view", "a view alone");
+  if (is_strided_text(options.spec) && !options.in_place) {
     sweep.emplace(parse_strided(options.spec), width, file_options);
   } else if (index.bytes > memory / kIndexShare && !options.in_place) {
     // Read as it is needed, and not for this.
@@ -226,10 +231,8 @@ void explain_files(const ExplainOptions& options) {
 
 // Of one rank among so many: what it packs, sends to whom, and unpacks.
 void explain_shards(const ExplainOptions& options) {
-  if (!options.svg.empty() || options.in_place || !options.capability.empty() ||
-      !options.common.tile.empty() || options.by_file) {
-    fail(ErrorCode::value, "explain", "--svg, --in-place, --capability, --tile or --file with --shards",
-         "--shards alone");
+  if (!options.svg.empty() || options.in_place || !options.common.tile.empty() || options.by_file) {
+    fail(ErrorCode::value, "explain", "--svg, --in-place, --tile or --file with --shards", "--shards alone");
   }
   const ParsedPermutation parsed =
       parse_spec_with_axes(options.spec, std::nullopt, options.index.direction(options.spec));
@@ -243,18 +246,40 @@ void explain_shards(const ExplainOptions& options) {
       options.cuts);
   problem.shards.rank = static_cast<int>(parse_number("--rank", options.rank, 0, kMaxShardRanks));
   const ShardPlan plan(problem);
+  const PlanOptions plan_options = options.common.plan_options(problem.element_bytes);
+  std::optional<Target> target = kind_of_gpu(options, plan_options);
+  if (!target) {
+    target = plan_options.engine == Engine::cuda ? cuda::target(plan_options.device)
+                                                 : cpu::target(plan_options.threads);
+  }
+  const std::vector<ShardLocalPlan> local_plans = plan.local_plans(*target);
   ShardRates rates;
   if (!options.link.empty())
     rates.link_gb_per_s = static_cast<double>(parse_number("--link", options.link, 1));
+  if (const auto own = plan.copy_gb_per_s(local_plans)) rates.copy_gb_per_s = *own;
   if (options.common.json) {
     Json json = new_json();
     json["spec"] = options.spec;
     json.update(Json::parse(plan.explain_json(rates)));
+    json["local"] = Json::array();
+    for (const ShardLocalPlan& each : local_plans) {
+      json["local"].push_back({{"step", each.step},
+                               {"boxes", each.boxes},
+                               {"predicted_ms", each.us ? Json(*each.us / 1e3) : Json()},
+                               {"plan", Json::parse(each.json)}});
+    }
     return print(json);
   }
   std::string text = as_typed(plan.explain(rates));
   while (text.ends_with('\n')) text.pop_back();
-  print(fmt::format("{:<14}{}\n{}", "permutation", options.spec, text));
+  for (const ShardLocalPlan& each : local_plans) {
+    text += "\n" + explained(each.step, each.boxes == 0 ? "of the rank's own part"
+                                                        : fmt::format("the first of {} boxes", each.boxes));
+    if (each.us) text += fmt::format("; {:.4g} ms predicted in all", *each.us / 1e3);
+    std::istringstream nested(each.text);
+    for (std::string line; std::getline(nested, line);) text += line.empty() ? "\n" : "\n  " + line;
+  }
+  print(explained("permutation", options.spec) + "\n" + text);
 }
 
 void explain(const ExplainOptions& options) {
@@ -269,7 +294,7 @@ void explain(const ExplainOptions& options) {
   if (options.by_file) return explain_files(options);
   if (!options.memory.empty() || !options.disk.empty())
     fail(ErrorCode::value, "explain", "--memory or --disk without --file", "--file with them");
-  if (is_strided_text(options.spec)) return explain_view(options);
+  if (is_strided_text(options.spec) && !options.in_place) return explain_view(options);
   const Problem problem{.permutation = parse_spec(options.spec, {}, options.index.direction(options.spec)),
                         .element_bytes = options.common.element_bytes_given().value_or(kUsualElementBytes),
                         .batch = options.common.batch_count(),
