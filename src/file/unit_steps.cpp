@@ -111,9 +111,9 @@ class UnitSteps final : public Steps {
     std::vector<std::uint32_t> places(units_);
     std::iota(places.begin(), places.end(), 0U);
     for (const auto& [one, other] : pairs_) std::swap(places[one], places[other]);
-    problem_ = {.permutation = Indexed(std::move(places), Direction::scatter),
-                .element_bytes = unit_bytes_,
-                .batch = batch_};
+    problem_ = Problem{.permutation = Indexed(std::move(places), Direction::scatter),
+                       .element_bytes = unit_bytes_,
+                       .batch = batch_};
     return *problem_;
   }
 
