@@ -11,7 +11,8 @@
 #                       segments; the job over it is what faro adds.
 # The tables have the medians of these ratios over the rounds, and the least and the most of them.
 # ONLY='1 8': these cases alone, by their numbers. Beyond the usual ones: 9, an index array as large as the file, 10, a multiplication, and
-# 11, `cp` and `sync`, by way of the page cache, which is emptied before where that is allowed.
+# 11, `cp` and `sync`, by way of the page cache, which is emptied before where that is allowed, and 12, the bit reversal of elements of 64 bytes,
+# whose segments are longer.
 # GROUP=2G: a second table within a control group of so much, as in a container, without --memory, of cases 1, 3 and 4; GROUP= leaves it out.
 # TUNE=1: by the rates that `faro tune --disk` measures first, 1 GiB in the same folder, kept in it.
 # PEERS=1: also what others do it with, within the same control group and ten minutes each (PEER_SECONDS): cp, NumPy's memmap (a
@@ -91,7 +92,8 @@ once_requests() { # spec
 
 names=("copy in order" "bit_reversal" "random_bmmc($items, 1)" "transpose(2^$side, 2^$((items - side)))" "shuffle of items of 4 bytes"
   "shuffle of rows of 1 KiB" "bit_reversal, in place, journal and all" "" "axes, $odd x 181 x 181, reversed"
-  "index array of items of 4 bytes, itself as large" "multiply(2^$items, 5^7)" "\`cp\`, then \`sync\`")
+  "index array of items of 4 bytes, itself as large" "multiply(2^$items, 5^7)" "\`cp\`, then \`sync\`"
+  "bit_reversal of elements of 64 bytes")
 # Those of one sweep.
 specs=("" "bit_reversal($items)" "random_bmmc($items, 1)" "transpose($((1 << side)), $((1 << (items - side))))" "" "" "" ""
   "axes($odd 181 181; 2 1 0)" "" "multiply($((1 << items)), 78125)")
@@ -108,10 +110,11 @@ run_case() { # number
     6) once permute bit_reversal in.npy --in-place ;;
     9) once permute @index.npy in.npy out.npy ;;
     11) once_cp ;;
+    12) once permute "bit_reversal($((log2 - 6)))" in.npy out.npy --element-bytes 64 ;;
   esac
 }
 
-# A table of the cases: in each round copy, job, its requests, copy, job, ..., copy.
+# A table of the cases: in each round copy, job, copy, its requests, copy, job, ..., copy.
 table() {
   local round i before seconds bare
   rm -f ms.* ratio.* bare.* bare_ratio.* over_bare.*
@@ -124,17 +127,20 @@ table() {
       for what in plan io read_bytes written_bytes journal_bytes; do cp "$what" "$what.$i"; done
       seconds=$(cat ms)
       echo "$seconds" >>"ms.$i"
-      bare=
+      run_case 0
+      cat ms >>ms.0
+      awk -v job="$seconds" -v before="$before" -v after="$(cat ms)" 'BEGIN { print job / ((before + after) / 2) }' >>"ratio.$i"
+      # Its requests come behind a copy as the job does: who comes behind one finds less of its memory warm.
       if [[ ${specs[$i]:-} && -x $requests && ${#budget[@]} -gt 0 ]]; then
+        before=$(cat ms)
         once_requests "${specs[$i]}"
         bare=$(cat ms)
         echo "$bare" >>"bare.$i"
         awk -v job="$seconds" -v bare="$bare" 'BEGIN { print job / bare }' >>"over_bare.$i"
+        run_case 0
+        cat ms >>ms.0
+        awk -v bare="$bare" -v before="$before" -v after="$(cat ms)" 'BEGIN { print bare / ((before + after) / 2) }' >>"bare_ratio.$i"
       fi
-      run_case 0
-      cat ms >>ms.0
-      awk -v job="$seconds" -v before="$before" -v after="$(cat ms)" 'BEGIN { print job / ((before + after) / 2) }' >>"ratio.$i"
-      [[ -z $bare ]] || awk -v job="$bare" -v before="$before" -v after="$(cat ms)" 'BEGIN { print job / ((before + after) / 2) }' >>"bare_ratio.$i"
     done
   done
   for what in plan io read_bytes written_bytes journal_bytes; do cp "$what" "$what.0"; done

@@ -58,8 +58,7 @@ void check_axes(const PermuteOptions& options, FileProblem& made, const Division
   fail(ErrorCode::value, permuting(options), "shape " + shape_text(array), wanted, remedy);
 }
 
-// `flip(1)` of an array with an axis 1: along it, as numpy's flip(a, 1). A number that is that of all
-// elements, or of rows, is a count.
+// `flip(1)` of an array with an axis 1: along it, as numpy's flip(a, 1). A number that is no axis is a count.
 std::optional<std::string> axis_of_flip(const PermuteOptions& options, const Shape& shape) {
   if (says_division(options) || shape.empty()) return std::nullopt;
   std::string text;
@@ -80,8 +79,7 @@ std::optional<std::string> axis_of_flip(const PermuteOptions& options, const Sha
     fail(ErrorCode::value, permuting(options), "flip(" + number + ") of shape " + shape_text(shape),
          fmt::format("an axis from -{} to {}, or the number of elements", shape.size(), shape.size() - 1));
   }
-  const bool is_count = value == product(shape, 0, shape.size()) || value == shape.front();
-  return value < shape.size() && !is_count ? std::optional(number) : std::nullopt;
+  return value < shape.size() ? std::optional(number) : std::nullopt;
 }
 
 // The permutation, and what it does to the shape; a pattern undone is the pattern of the way back.

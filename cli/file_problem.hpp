@@ -12,7 +12,7 @@
 // A permutation of as many elements as the file has rows is one of its rows, as numpy's data[index] is. The
 // array's axes are those that `transpose` and `axes` name, and the result has them in the order that the
 // permutation gives them; a pattern such as 'b (h d) s -> b h s d' takes axes apart and joins them. `flip(K)`
-// is a flip along axis K where the file has one, unless it has K elements or rows. An axis in which a batch
+// is a flip along axis K where the file has one. An axis in which a batch
 // or an element ends is cut there, and joined again in the result. Where they end at no such place, what is
 // permuted has no axes, and the shape stays.
 #pragma once

@@ -249,6 +249,13 @@ io::NpyHeader raw_header(const PermuteOptions& options) {
                        .shape = parse_shape(options.shape),
                        .data_offset = 0,
                        .fortran_order = false};
+  constexpr std::uint64_t kMostBytes = (std::uint64_t{1} << 63) - 1;
+  std::uint64_t left = kMostBytes / header.item_bytes;
+  for (const std::uint64_t extent : header.shape) left = extent == 0 ? left : left / extent;
+  if (left == 0) {
+    fail(ErrorCode::value, operation, fmt::format("--shape {} of {}", shape_text(header.shape), options.raw),
+         "less than 2^63 bytes");
+  }
   if (options.in == kStream) return header;
   const std::uint64_t bytes = bytes_of_file(options.in);
   if (bytes != header.data_bytes()) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/host_run.hpp"
+#include "cli/permute_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
@@ -20,9 +21,18 @@ namespace {
 
 using Shape = std::vector<std::uint64_t>;
 
+// A view may leave elements out, repeat them or make holes: it has a second array.
+[[noreturn]] void fail_in_place(const PermuteOptions& options) {
+  const Strided view = parse_strided(options.spec);
+  const std::uint64_t bytes = out_elements(view) * header_of_input(options).item_bytes;
+  fail(ErrorCode::unsupported, "permute `" + options.in + "`", "--in-place with a strided view",
+       "OUT, a second array of " + size_text(bytes),
+       "views that are permutations of axes, flips of all elements or affine maps run in place");
+}
+
 void check_view_options(const PermuteOptions& options) {
+  if (options.in_place) fail_in_place(options);
   const std::pair<bool, const char*> others[] = {
-      {options.in_place, "--in-place"},
       {options.inverse, "--inverse"},
       {options.rows, "--rows"},
       {!options.axis.empty(), "--axis"},

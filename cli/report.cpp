@@ -250,6 +250,10 @@ std::string gpu_name(int ordinal) {
                      found->minor, versions.driver, versions.runtime);
 }
 
+std::string explained(const std::string& word, const std::string& text) {
+  return fmt::format("{:<14}{}", word, text);
+}
+
 std::string time_text(double milliseconds) {
   return milliseconds < 1000 ? fmt::format("{:.3g} ms", milliseconds)
                              : fmt::format("{:.3g} s", milliseconds / 1000);

@@ -74,6 +74,9 @@ std::string device_name();
 /// Errors: ErrorCode::device for a device that is not there.
 std::string gpu_name(int ordinal);
 
+/// A line of an explanation: a word, and what there is to say of it.
+std::string explained(const std::string& word, const std::string& text);
+
 /// "1.5 ms", "12.3 s".
 std::string time_text(double milliseconds);
 

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -11,11 +9,13 @@
 #include <vector>
 
 #include "cli/arguments.hpp"
+#include "cli/file_plan.hpp"
 #include "cli/output.hpp"
 #include "cli/permute_file.hpp"
 #include "cli/ranks.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
+#include "engines/cpu.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/faro.hpp"
 #include "faro/file.hpp"
@@ -133,9 +133,8 @@ std::string drawing_of(const ExplainOptions& options, const Explanation& explana
   return figure_svg(figure, affine(normal_form(explanation.plan.problem().permutation), "explain --figure"));
 }
 
-// A view's plan, for a kind of GPU where none is here.
-StridedPlan view_plan(const ExplainOptions& options, std::uint64_t width, const PlanOptions& plan_options) {
-  const Strided view = parse_strided(options.spec);
+// The kind of GPU that is planned for where one is named or none is here; nothing else.
+std::optional<Target> kind_of_gpu(const ExplainOptions& options, const PlanOptions& plan_options) {
   const bool on_gpu = plan_options.engine == Engine::cuda;
   if (!options.capability.empty() && !on_gpu) {
     fail(ErrorCode::value, "explain", "--capability with --engine " + options.common.engine,
@@ -148,19 +147,24 @@ StridedPlan view_plan(const ExplainOptions& options, std::uint64_t width, const 
           options.capability.empty() ? kUsualCapability : parse_capability(options.capability);
       Target target = cuda::target_of_capability(capability.major, capability.minor);
       if (options.capability.empty()) target.name += "; there is none here (" + status.reason + ")";
-      return {view, width, std::move(target)};
+      return target;
     }
   }
+  return std::nullopt;
+}
+
+StridedPlan view_plan(const ExplainOptions& options, std::uint64_t width, const PlanOptions& plan_options) {
+  const Strided view = parse_strided(options.spec);
+  if (std::optional<Target> kind = kind_of_gpu(options, plan_options)) return {view, width, *std::move(kind)};
   return plan_only(view, width, plan_options);
 }
 
 // A strided view has one pass, and no choice of methods.
 void explain_view(const ExplainOptions& options) {
-  const bool has_others = options.in_place || !options.common.batch.empty() || !options.common.tile.empty() ||
-                          !options.figure.empty();
+  const bool has_others =
+      !options.common.batch.empty() || !options.common.tile.empty() || !options.figure.empty();
   if (has_others) {
-    fail(ErrorCode::value, "explain", "--in-place, --batch, --tile or --figure with a strided view",
-         "a view alone");
+    fail(ErrorCode::value, "explain", "--batch, --tile or --figure with a strided view", "a view alone");
   }
   const std::uint64_t width = options.common.element_bytes_given().value_or(kUsualElementBytes);
   PlanOptions plan_options = options.common.plan_options(width);
@@ -171,28 +175,6 @@ void explain_view(const ExplainOptions& options) {
   while (!options.common.json && text.ends_with('\n')) text.pop_back();
   print(text);
   svg.commit();
-}
-
-// A line of an explanation: a word, and what there is to say of it.
-std::string explained(const std::string& word, const std::string& text) {
-  return fmt::format("{:<14}{}", word, text);
-}
-
-// Transfers that the literature's method takes at most, each of a segment (Cormen and Wisniewski, one disk):
-// 2 N/B (6 ceil(rank / lg(M/B)) + 5), with B the longer side's segment and M the memory, in elements. Nothing
-// for other maps, and where memory holds no two segments.
-std::optional<double> literature_transfers(const Problem& problem, const file::Facts& facts,
-                                           std::uint64_t memory) {
-  const auto map = affine_form(problem.permutation);
-  const std::uint64_t segment = std::max(facts.read_run_bytes, facts.write_run_bytes);
-  if (!map || segment < problem.element_bytes || memory < 2 * segment) return std::nullopt;
-  const auto segment_bits = static_cast<int>(std::bit_width(std::min(segment / problem.element_bytes,
-                                                                     element_count(problem.permutation)))) -
-                            1;
-  const std::uint64_t segments_held = memory / segment;
-  const double sweeps =
-      std::ceil(map->rank_gamma(segment_bits) / std::floor(std::log2(static_cast<double>(segments_held))));
-  return 2 * static_cast<double>(facts.moved_bytes) / static_cast<double>(segment) * (6 * sweeps + 5);
 }
 
 // From file to file, within --memory: the sweep, what is known of its time, and the literature's transfers.
@@ -214,8 +196,7 @@ void explain_files(const ExplainOptions& options) {
   std::optional<file::Facts> of_in_place;  // instead
   const file::IndexFiles index = file::index_files(options.spec);
   constexpr std::uint64_t kIndexShare = 4;
-  if (is_strided_text(options.spec)) {
-    if (options.in_place) fail(ErrorCode::value, "explain", "--in-place with a strided view", "a view alone");
+  if (is_strided_text(options.spec) && !options.in_place) {
     sweep.emplace(parse_strided(options.spec), width, file_options);
   } else if (index.bytes > memory / kIndexShare && !options.in_place) {
     // Read as it is needed, and not for this.
@@ -235,94 +216,23 @@ void explain_files(const ExplainOptions& options) {
       sweep.emplace(*problem, file_options);
     }
   }
-  const file::Facts facts = of_records ? *of_records : of_in_place ? *of_in_place : sweep->facts();
-  const file::TilePlan tile_plan = sweep ? sweep->tile_plan() : file::TilePlan();
-  const auto curve = file::kept_disk_curve(options.disk.empty() ? "." : options.disk);
-  std::optional<double> seconds;
-  if (curve && facts.tiles > 0)
-    seconds = curve->predict_seconds(facts.moved_bytes, facts.read_run_bytes, facts.write_run_bytes);
-  // Each pass in place reads once and writes twice, the first time in order.
-  if (seconds && of_in_place) {
-    *seconds *= facts.sweeps;
-    *seconds += curve->predict_write_seconds(facts.moved_bytes, facts.tile_bytes) * facts.sweeps;
-  }
-  // Of a distribution the other sides are in order: whole buckets are.
-  if (seconds && of_records && facts.sweeps == 2)
-    *seconds += curve->predict_seconds(facts.moved_bytes, facts.tile_bytes, facts.tile_bytes);
-  std::optional<double> published;
-  if (problem && facts.tiles > 0) published = literature_transfers(*problem, facts, memory);
-  const double passes = of_in_place ? facts.sweeps : 1;
-  const double reads = passes * static_cast<double>(facts.moved_bytes) /
-                       static_cast<double>(std::max<std::uint64_t>(facts.read_run_bytes, 1));
-  const double writes = passes * static_cast<double>(facts.moved_bytes) /
-                        static_cast<double>(std::max<std::uint64_t>(facts.write_run_bytes, 1));
-  if (options.common.json) {
-    Json json = new_json();
-    json["spec"] = options.spec;
-    json["element_bytes"] = width;
-    json["bytes"] = facts.moved_bytes;
-    json["memory_bytes"] = memory;
-    json["buffer_bytes"] = facts.memory_bytes;
-    json["plan"] = facts.text();
-    json["sweeps"] = facts.sweeps;
-    json["tiles"] = facts.tiles;
-    json["tile_bytes"] = facts.tile_bytes;
-    json["read_run_bytes"] = facts.read_run_bytes;
-    json["write_run_bytes"] = facts.write_run_bytes;
-    json["tile_plan"] = {{"permutation", tile_plan.permutation},
-                         {"text", tile_plan.text},
-                         {"plan", tile_plan.json.empty() ? Json() : Json::parse(tile_plan.json)}};
-    json["transfers"] = reads + writes;
-    json["published_transfers"] = published ? Json(*published) : Json();
-    json["predicted_ms"] = seconds ? Json(*seconds * 1e3) : Json();
-    json["prediction_source"] = curve ? curve->source : "";
-    return print(json);
-  }
-  std::vector<std::string> lines{
-      explained("permutation", options.spec), explained("elements", fmt::format("{} wide", size_text(width))),
-      explained("files",
-                of_in_place
-                    ? fmt::format("{} read, and written to a journal and in place, in each sweep; with {} "
-                                  "of memory",
-                                  size_text(facts.moved_bytes), size_text(memory))
-                    : fmt::format("{} read and as many written, with {} of memory",
-                                  size_text(facts.moved_bytes), size_text(memory))),
-      explained("sweeps", facts.text())};
-  if (of_records) {
-    lines.push_back(explained("records", "sorted by the processor: to buckets, then within each"));
-  } else if (facts.tiles > 0) {
-    const bool has_two_buffers = facts.memory_bytes / facts.tile_bytes == 2;
-    lines.push_back(explained(
-        of_in_place ? "steps" : "tiles",
-        fmt::format("{}; of {} written and refilled", facts.tiles,
-                    has_two_buffers ? "two buffers, one is permuted in place while the other is"
-                                    : "three buffers, one is permuted into another while the third is")));
-    lines.push_back(
-        explained("transfers", fmt::format("{:.0f}, each of a segment: {:.0f} reads and {:.0f} writes",
-                                           reads + writes, reads, writes)));
-  }
-  if (published) {
-    lines.push_back(explained(
-        "literature",
-        fmt::format("at most {:.0f} transfers of such segments, 2 N/B (6 ceil(rank / lg(M/B)) + 5): "
-                    "{:.3g} times as many",
-                    *published, *published / (reads + writes))));
-  }
-  lines.push_back(explained("time", seconds
-                                        ? fmt::format("{:.3g} s predicted, by {}", *seconds, curve->source)
-                                        : "not known: `faro tune --disk DIR` measures a disk"));
-  std::istringstream nested(tile_plan.text);
-  if (!tile_plan.text.empty()) lines.push_back("of each tile, in memory");
-  for (std::string line; std::getline(nested, line);) lines.push_back(line.empty() ? line : "  " + line);
-  print(fmt::format("{}", fmt::join(lines, "\n")));
+  const FilePlan plan{.spec = options.spec,
+                      .width = width,
+                      .memory = memory,
+                      .facts = of_records    ? *of_records
+                               : of_in_place ? *of_in_place
+                                             : sweep->facts(),
+                      .tile_plan = sweep ? sweep->tile_plan() : file::TilePlan(),
+                      .affine = problem ? affine_form(problem->permutation) : std::nullopt,
+                      .of_records = of_records.has_value(),
+                      .disk = options.disk.empty() ? "." : options.disk};
+  print_file_plan(plan, options.common.json);
 }
 
 // Of one rank among so many: what it packs, sends to whom, and unpacks.
 void explain_shards(const ExplainOptions& options) {
-  if (!options.svg.empty() || options.in_place || !options.capability.empty() ||
-      !options.common.tile.empty() || options.by_file) {
-    fail(ErrorCode::value, "explain", "--svg, --in-place, --capability, --tile or --file with --shards",
-         "--shards alone");
+  if (!options.svg.empty() || options.in_place || !options.common.tile.empty() || options.by_file) {
+    fail(ErrorCode::value, "explain", "--svg, --in-place, --tile or --file with --shards", "--shards alone");
   }
   const ParsedPermutation parsed =
       parse_spec_with_axes(options.spec, std::nullopt, options.index.direction(options.spec));
@@ -336,17 +246,39 @@ void explain_shards(const ExplainOptions& options) {
       options.cuts);
   problem.shards.rank = static_cast<int>(parse_number("--rank", options.rank, 0, kMaxShardRanks));
   const ShardPlan plan(problem);
+  const PlanOptions plan_options = options.common.plan_options(problem.element_bytes);
+  std::optional<Target> target = kind_of_gpu(options, plan_options);
+  if (!target) {
+    target = plan_options.engine == Engine::cuda ? cuda::target(plan_options.device)
+                                                 : cpu::target(plan_options.threads);
+  }
+  const std::vector<ShardLocalPlan> local_plans = plan.local_plans(*target);
   ShardRates rates;
   if (!options.link.empty())
     rates.link_gb_per_s = static_cast<double>(parse_number("--link", options.link, 1));
+  if (const auto own = plan.copy_gb_per_s(local_plans)) rates.copy_gb_per_s = *own;
   if (options.common.json) {
     Json json = new_json();
     json["spec"] = options.spec;
     json.update(Json::parse(plan.explain_json(rates)));
+    json["local"] = Json::array();
+    for (const ShardLocalPlan& each : local_plans) {
+      json["local"].push_back({{"step", each.step},
+                               {"boxes", each.boxes},
+                               {"predicted_ms", each.us ? Json(*each.us / 1e3) : Json()},
+                               {"plan", Json::parse(each.json)}});
+    }
     return print(json);
   }
   std::string text = as_typed(plan.explain(rates));
   while (text.ends_with('\n')) text.pop_back();
+  for (const ShardLocalPlan& each : local_plans) {
+    text += "\n" + explained(each.step, each.boxes == 0 ? "of the rank's own part"
+                                                        : fmt::format("the first of {} boxes", each.boxes));
+    if (each.us) text += fmt::format("; {:.4g} ms predicted in all", *each.us / 1e3);
+    std::istringstream nested(each.text);
+    for (std::string line; std::getline(nested, line);) text += line.empty() ? "\n" : "\n  " + line;
+  }
   print(explained("permutation", options.spec) + "\n" + text);
 }
 
@@ -362,7 +294,7 @@ void explain(const ExplainOptions& options) {
   if (options.by_file) return explain_files(options);
   if (!options.memory.empty() || !options.disk.empty())
     fail(ErrorCode::value, "explain", "--memory or --disk without --file", "--file with them");
-  if (is_strided_text(options.spec)) return explain_view(options);
+  if (is_strided_text(options.spec) && !options.in_place) return explain_view(options);
   const Problem problem{.permutation = parse_spec(options.spec, {}, options.index.direction(options.spec)),
                         .element_bytes = options.common.element_bytes_given().value_or(kUsualElementBytes),
                         .batch = options.common.batch_count(),

@@ -34,6 +34,7 @@
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
 #include "permutation/index_file.hpp"
+#include "plan/row_counts.hpp"
 #include "suggest.hpp"
 #include "threads.hpp"
 
@@ -286,6 +287,21 @@ Json plan_json(const RowsOptions& options, const RowsAsked& asked, const Planned
   json["workspace_bytes"] = plan.workspace_bytes();
   json["engine"] = name(plan.target().engine);
   json["device"] = plan.target().name;
+  const auto us = detail::predict_us(plan);
+  json["predicted_ms"] = us ? Json(*us / 1e3) : Json();
+  for (const RowPass& pass : plan.passes()) {
+    const detail::RowCounts counts = detail::count_rows(plan, pass);
+    json["launches"].push_back({{"what", pass.text},
+                                {"blocks", pass.blocks},
+                                {"threads", pass.threads},
+                                {"bytes_read", pass.read_bytes},
+                                {"bytes_written", pass.written_bytes},
+                                {"load_requests", counts.load_requests},
+                                {"load_sectors", counts.load_sectors},
+                                {"store_requests", counts.store_requests},
+                                {"store_sectors", counts.store_sectors},
+                                {"bound", counts.at_most ? "at most" : "at least"}});
+  }
   return json;
 }
 

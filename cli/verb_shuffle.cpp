@@ -4,12 +4,14 @@
 #include <memory>
 
 #include "cli/arguments.hpp"
+#include "cli/file_plan.hpp"
 #include "cli/output.hpp"
 #include "cli/permute_file.hpp"
 #include "cli/ranks.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "faro/file.hpp"
+#include "io/file_system.hpp"
 #include "io/npy.hpp"
 
 namespace faro::cli {
@@ -18,6 +20,7 @@ namespace {
 struct ShuffleOptions {
   PermuteOptions permute;
   std::string seed;
+  bool explain = false;
 };
 
 void shuffle(ShuffleOptions& options) {
@@ -27,6 +30,7 @@ void shuffle(ShuffleOptions& options) {
   require_whole(permute.in);
   const std::uint64_t seed = parse_number("--seed", options.seed, 0);
   if (permute.shards) {
+    if (options.explain) fail(ErrorCode::value, "shuffle", "--explain with --shards", "either alone");
     permute.spec = fmt::format("shuffle {} by seed {}", permute.rows ? "of rows" : "of items", seed);
     permute.has_out = true;
     return shuffle_shards(permute, seed);
@@ -41,6 +45,17 @@ void shuffle(ShuffleOptions& options) {
       .seed = seed,
       .inverse = permute.inverse};
   permute.spec = fmt::format("shuffle {} by seed {}", by_rows ? "of rows" : "of items", seed);
+  if (options.explain) {
+    file::Options file_options{.memory_bytes = budget};
+    const FilePlan plan{.spec = permute.spec,
+                        .width = asked.record_bytes,
+                        .memory = budget,
+                        .facts = file::record_facts(asked.records, asked.record_bytes, false, file_options),
+                        .affine = std::nullopt,
+                        .of_records = true,
+                        .disk = io::directory_of(permute.out)};
+    return print_file_plan(plan, permute.common.json);
+  }
   run_records(permute, header,
               {.count = asked.records,
                .record_bytes = asked.record_bytes,
@@ -74,6 +89,7 @@ Verb shuffle_verb(CLI::App& app) {
   command->add_flag("--inverse", permute.inverse, "Put shuffled records back where they were");
   add_text(*command, "--memory", permute.memory, "SIZE",
            "Memory for buffers, such as 16GiB; the default is 60% of the free memory");
+  command->add_flag("--explain", options->explain, "Explain how it would be done, and write nothing");
   command->add_flag("--verify", permute.verify,
                     "Check the result by sums over what was read and what was written");
   add_journal_options(*command, permute);

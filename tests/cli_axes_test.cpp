@@ -96,6 +96,11 @@ TEST_F(AxesCli, FlipAlongAnAxis) {
   const auto all = permuted("'flip(60)'", "t.npy", "(3, 4, 5)");
   EXPECT_EQ(all.front(), in.back());
   expect_refused("'flip(7)' t.npy out2.npy", "flip(7)");
+  // An axis is one where there are as many rows or items, too.
+  ASSERT_EQ(run("new 2x3x4 u4 two.npy").status, 0);
+  EXPECT_EQ(permuted("'flip(2)'", "two.npy", "(2, 3, 4)"), permuted("'flip(-1)'", "two.npy", "(2, 3, 4)"));
+  ASSERT_EQ(run("new 1x1x2 u4 few.npy").status, 0);
+  EXPECT_EQ(permuted("'flip(1)'", "few.npy", "(1, 1, 2)"), items_of("few.npy"));
   // A single axis is one, too.
   ASSERT_EQ(run("new 7 u4 line.npy").status, 0);
   const auto line = items_of("line.npy");
@@ -165,7 +170,25 @@ TEST_F(AxesCli, StridedViews) {
   expect_refused("'strided(7 6; 6 1; 6 1)' t.npy out2.npy", "a file of 36 items");
   expect_refused("'strided(4 4; 6 1; 2 1)' t.npy out2.npy", "which meet");
   expect_refused("'strided(4 4; -6 1; 4 1)' t.npy out2.npy", "leave the input");
-  expect_refused("'strided(4 4; 6 1; 4 1)' t.npy --in-place", "--in-place with a strided view");
+  expect_refused("'strided(4 4; 6 1; 4 1)' t.npy --in-place",
+                 "--in-place with a strided view, wanted OUT, a second array of 64 bytes");
+}
+
+// A view that is a permutation, an affine one or a flip, is one in place and in explain, too.
+TEST_F(AxesCli, ViewsThatArePermutationsGoInPlace) {
+  for (const std::string spec :
+       {"'strided(8 8; 8 1; 1 8)'", "'strided(64; -1; 1; 63 0)'", "'strided(4 16; 1 4; 16 1)'"}) {
+    ASSERT_EQ(run("new 64 u4 t.npy").status, 0);
+    ASSERT_EQ(run("permute " + spec + " t.npy out.npy").status, 0);
+    const Result result = run("permute " + spec + " t.npy --in-place --verify");
+    ASSERT_EQ(result.status, 0) << result.err;
+    EXPECT_EQ(items_of("t.npy"), items_of("out.npy")) << spec;
+    const Result told = run("explain " + spec + " --in-place");
+    ASSERT_EQ(told.status, 0) << told.err;
+    EXPECT_NE(told.out.find("class BP"), std::string::npos) << told.out;
+    std::filesystem::remove(directory_ / "t.npy");
+    std::filesystem::remove(directory_ / "out.npy");
+  }
 }
 
 // A box in words, in JSON with the keys of its page, and drawn.

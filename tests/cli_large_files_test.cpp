@@ -126,7 +126,7 @@ TEST_F(LargeFiles, Refusals) {
   refused("bit_reversal in.npy --in-place --memory 4KiB --resume", 3, "faro recover");
   refused("bit_reversal in.npy out.npy --memory 4KiB --order F", 3, "--order F");
   refused("'random(4096, 1)' in.npy --in-place --memory 4KiB", 3,
-          "an affine map, axes that keep the shape, a roll, a flip");
+          "an affine map, axes that keep the shape or long parts of rows, a roll, a flip");
   refused("bit_reversal in.npy out.npy --raw u4", 2, "--shape");
   refused("bit_reversal in.npy out.npy --raw u4 --shape 4096", 6, "a file of 16512 bytes");
   refused("bit_reversal in.npy out.npy --raw object --shape 4096", 2, "--raw object");
@@ -155,6 +155,12 @@ TEST_F(LargeFiles, RawFiles) {
             0);
   ASSERT_EQ(run("permute 'bit_reversal(13)' in.npy a.npy --quiet").status, 0);
   EXPECT_EQ(content_of(directory_ / "in.raw"), data_of("a.npy"));
+  // 2^66 bytes are not the 0 that they are modulo 2^64.
+  const Result too_many =
+      run("permute 'roll(1)' in.raw c.raw --raw u4 --shape 4294967296x4294967296 --memory 4KiB");
+  EXPECT_EQ(too_many.status, 2);
+  EXPECT_THAT(too_many.err, HasSubstr("wanted less than 2^63 bytes"));
+  EXPECT_FALSE(fs::exists(directory_ / "c.raw"));
 }
 
 TEST_F(LargeFiles, Streams) {
@@ -188,7 +194,8 @@ TEST_F(LargeFiles, Streams) {
     EXPECT_THAT(content_of(directory_ / "err.txt"), HasSubstr(told)) << words;
     EXPECT_FALSE(fs::exists(directory_ / "e.npy")) << words;
   };
-  refused("head -c 5000 in.npy | " + faro + " permute transpose - e.npy", 6, "too early");
+  refused("head -c 5000 in.npy | " + faro + " permute transpose - e.npy", 6,
+          "its end after 4872 bytes of data, wanted all 256000");
   refused("head -c 50 in.npy | " + faro + " permute transpose - e.npy", 6, "truncated header");
   refused("cat in.npy in.raw | " + faro + " permute transpose - e.npy", 6, "more data");
   refused("cat in.npy | " + faro + " permute transpose - e.npy --memory 4KiB", 3, "whole array");
@@ -268,6 +275,68 @@ TEST_F(LargeFiles, ExplainedAndPredicted) {
   EXPECT_GT(Json::parse(indexed.out)["predicted_ms"], 0);
   EXPECT_THAT(run("explain 'random(100000, 1)' --file --memory 200KiB", cache).out,
               HasSubstr("a distribution and a sweep"));
+}
+
+// Every form has every field: what it is read and written in, how often, how long, and what others take.
+TEST_F(LargeFiles, EveryFormIsExplained) {
+  const std::string cache = "FARO_CACHE=" + (directory_ / "cache").string();
+  ASSERT_EQ(run("tune --disk . --quick", cache).status, 0);
+  ASSERT_EQ(run("new 2^14x64 u4 in.npy").status, 0);
+  ASSERT_EQ(run("new 2^20 u4 index.npy").status, 0);
+  struct Form {
+    std::string asked;
+    int sweeps;  // 0: any
+    double bytes;
+    bool is_affine;
+    bool is_in_place;
+  };
+  const double mib = std::exp2(20);
+  const std::vector<Form> forms{
+      {"explain 'bit_reversal(26)' --file --memory 16MiB", 1, 256 * mib, true, false},
+      {"explain 'transpose(2^13, 2^13)' --file --memory 16MiB", 1, 256 * mib, true, false},
+      {"explain 'random_bmmc(20, 3)' --file --memory 16MiB --element-bytes 256", 1, 256 * mib, true, false},
+      {"explain 'axes(1000 101 99; 2 0 1)' --file --memory 4MiB", 1, 4 * 9999000.0, false, false},
+      {"explain 'roll(9999999, 5)' --file --memory 4MiB", 1, 4 * 9999999.0, false, false},
+      {"explain 'multiply(9999999, 5)' --file --memory 4MiB", 1, 4 * 9999999.0, false, false},
+      {"explain 'strided(1000 1000; 1000 2; 1000 1)' --file --memory 1MiB", 1, 4e6, false, false},
+      {"explain 'flip(4096)' --file --memory 4MiB --element-bytes 4096", 1, 16 * mib, true, false},
+      {"explain @index.npy --file --memory 1MiB --element-bytes 4", 2, 4 * mib, false, false},
+      {"explain 'random(2^20, 1)' --file --memory 1MiB", 2, 4 * mib, false, false},
+      {"shuffle in.npy out.npy --seed 1 --memory 1MiB --explain", 2, 4 * mib, false, false},
+      {"shuffle in.npy out.npy --seed 1 --rows --memory 1MiB --explain", 2, 4 * mib, false, false},
+      {"explain 'bit_reversal(26)' --file --in-place --memory 16MiB", 0, 256 * mib, true, true},
+      {"explain 'axes(3000 3000; 1 0)' --file --in-place --memory 4MiB", 1, 36e6, false, true},
+      {"explain 'axes(600 900; 1 0)' --file --in-place --memory 512KiB", 3, 2160000, false, true},
+      {"explain 'roll(9999999, 5)' --file --in-place --memory 4MiB", 2, 4 * 9999999.0, false, true}};
+  for (const Form& form : forms) {
+    const Result text = run(form.asked, cache);
+    ASSERT_EQ(text.status, 0) << form.asked << text.err;
+    EXPECT_THAT(text.out, HasSubstr("\nsweeps        ")) << form.asked;
+    EXPECT_THAT(text.out, HasSubstr("\ntransfers     ")) << form.asked;
+    EXPECT_THAT(text.out, HasSubstr("\nliterature    ")) << form.asked;
+    EXPECT_THAT(text.out, HasSubstr(" s predicted, by `faro tune --disk`")) << form.asked;
+    const Json json = Json::parse(run(form.asked + " --json", cache).out);
+    EXPECT_EQ(json["bytes"], form.bytes) << form.asked;
+    EXPECT_TRUE(form.sweeps == 0 || json["sweeps"] == form.sweeps) << form.asked << json["sweeps"];
+    const auto sweeps = json["sweeps"].get<double>();
+    const auto read_run = json["read_run_bytes"].get<double>();
+    const auto write_run = json["write_run_bytes"].get<double>();
+    const auto tile = json["tile_bytes"].get<double>();
+    ASSERT_GT(std::min(read_run, write_run), 0) << form.asked;
+    // Everything moves once in each sweep; in place also to the journal; two sweeps have two sides in order.
+    double transfers = form.bytes / read_run + form.bytes / write_run;
+    if (form.is_in_place) transfers = sweeps * (transfers + form.bytes / tile);
+    if (!form.is_in_place && sweeps == 2) transfers += 2 * form.bytes / tile;
+    EXPECT_NEAR(json["transfers"].get<double>(), transfers, 1e-6 * transfers) << form.asked;
+    EXPECT_GT(json["predicted_ms"], 0) << form.asked;
+    EXPECT_LE(json["buffer_bytes"], json["memory_bytes"]) << form.asked;
+    const bool is_distributed = !form.is_in_place && sweeps == 2;
+    const double segment = std::min(is_distributed ? write_run : std::max(read_run, write_run), form.bytes);
+    const auto published = json["published_transfers"].get<double>();
+    EXPECT_GE(published, 2 * form.bytes / segment * (form.is_affine ? 5 : 1) * 0.999) << form.asked;
+    EXPECT_THAT(json["published_formula"].get<std::string>(), HasSubstr(form.is_affine ? "rank" : "N/M"));
+  }
+  EXPECT_FALSE(fs::exists(directory_ / "out.npy"));
 }
 
 }  // namespace cli_large_files_test

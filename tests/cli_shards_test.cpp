@@ -17,7 +17,10 @@ class CliShards : public testing::CommandTest {
   void expect_documented(const std::string& arguments, const std::string& section) const {
     const Result result = run(arguments);
     ASSERT_EQ(result.status, 0) << arguments << "\n" << result.err;
-    const Json json = Json::parse(result.out);
+    Json json = Json::parse(result.out);
+    if (json.contains("local")) {
+      for (Json& step : json["local"]) step["plan"] = nullptr;  // documented by itself
+    }
     std::set<std::string> keys;
     testing::collect_keys(json, "", keys);
     EXPECT_EQ(keys, testing::documented_keys()[section]) << arguments;
@@ -40,6 +43,44 @@ TEST_F(CliShards, KeysAreDocumented) {
   expect_documented("bench 'transpose(30, 50)' --shards --json", "bench, of shards");
   expect_documented("simulate shards --spec 'gray(20)' --ranks 8,64 --topology islands --json",
                     "simulate, of shards");
+}
+
+// What the ranks' own passes do and take, on either engine: each names its kernel, counts and time.
+TEST_F(CliShards, LocalPassesAreExplained) {
+  for (const std::string engine : {"--engine cpu", "--engine cuda --capability 9.0"}) {
+    int steps = 0;
+    for (const std::string spec : {"'bit_reversal(20)'", "'transpose(300, 500)'", "'roll(100000, 77)'",
+                                   "'random(20000, 3)'", "'axes(30 40 50; 2 0 1)'"}) {
+      const std::string asked = "explain " + spec + " --shards 4 --rank 1 " + engine;
+      const Result result = run(asked + " --json");
+      ASSERT_EQ(result.status, 0) << result.err;
+      const Json json = Json::parse(result.out);
+      const Result words = run(asked);
+      for (const Json& step : json["local"]) {
+        ++steps;
+        SCOPED_TRACE(asked + ": " + step.dump().substr(0, 300));
+        EXPECT_GT(step["predicted_ms"], 0);
+        const Json& plan = step["plan"];
+        const Json& of_view =
+            plan.contains("permutation") && plan["permutation"].is_object() ? plan["permutation"] : plan;
+        ASSERT_FALSE(of_view["passes"].empty());
+        for (const Json& pass : of_view["passes"]) {
+          EXPECT_EQ(pass["bytes_read"], pass["bytes_written"]);
+          EXPECT_GT(pass["predicted_time"]["ms"], 0);
+          EXPECT_TRUE(pass["counted"].is_string());
+        }
+        if (step["boxes"] == 0) {
+          EXPECT_EQ(of_view["passes"][0]["bytes_read"],
+                    json[step["step"] == "pack" ? "in_bytes" : "out_bytes"]);
+          EXPECT_EQ(step["predicted_ms"], plan["predicted_ms"]);
+        }
+        EXPECT_THAT(words.out, HasSubstr("\n" + step["step"].get<std::string>() + " "));
+        EXPECT_THAT(words.out, HasSubstr("\n    kernel "));
+        EXPECT_THAT(words.out, HasSubstr("\n    time "));
+      }
+    }
+    EXPECT_GT(steps, 3);
+  }
 }
 
 TEST_F(CliShards, OneRankWritesTheSameFile) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <numeric>
 #include <random>
@@ -291,6 +292,57 @@ TEST(CpuStridedEngine, GroupsOfColumns) {
   EXPECT_GT(groups, kInstrumented ? 10 : 200);
 }
 
+// Elements of whole lines, one by one where the output begins at a line, else in boxes: padded, flipped and
+// repeated on the input's side, with holes on the output's.
+TEST(CpuStridedEngine, WholeLinesOneByOne) {
+  testing::SplitMix64 random{19};
+  const auto below = [&](std::uint64_t bound) { return random() % bound; };
+  int one_by_one = 0;
+  const int rounds = kInstrumented ? 60 : 400;
+  for (int round = 0; round < rounds; ++round) {
+    const std::uint64_t width = std::uint64_t{1} << below(8);
+    const std::uint64_t lines = 2 + below(round % 8 == 0 ? 100 : 8);
+    const std::uint64_t together = std::max<std::uint64_t>(1, lines * 64 / width);
+    Strided view{.extents = {together}, .in_strides = {1}, .out_strides = {1}};
+    const std::size_t rank = 1 + below(4);
+    std::vector<std::size_t> order(rank);
+    std::iota(order.begin(), order.end(), std::size_t{1});
+    for (std::size_t a = 0; a < rank; ++a) {
+      view.extents.push_back(2 + below(6));
+      view.out_strides.push_back(0);
+    }
+    auto stride = static_cast<std::int64_t>(together + below(3) * below(20));
+    for (std::size_t a = 1; a <= rank; ++a) {
+      view.in_strides.push_back(below(12) == 0 ? 0 : stride);
+      stride = (stride + static_cast<std::int64_t>(below(2) * below(9))) *
+               static_cast<std::int64_t>(view.extents[a]);
+    }
+    for (std::size_t a = rank; a > 1; --a) std::swap(order[a - 1], order[below(a)]);
+    stride = static_cast<std::int64_t>(together * (1 + below(2)));
+    for (const std::size_t axis : order) {
+      view.out_strides[axis] = stride;
+      stride *= static_cast<std::int64_t>(view.extents[axis]);
+    }
+    for (std::size_t a = 1; a <= rank; ++a) {
+      if (below(4) != 0) continue;
+      view.in_offset += (view.extents[a] - 1) * static_cast<std::uint64_t>(view.in_strides[a]);
+      view.in_strides[a] = -view.in_strides[a];
+    }
+    const Setting setting{.width = width,
+                          .in_past_line = below(3) * 4,
+                          .out_past_line = below(4) == 0 ? 16 : std::size_t{0},
+                          .threads = static_cast<int>(1 + below(3)),
+                          .stores = Stores::streamed};
+    ASSERT_NO_FATAL_FAILURE(expect_moved(view, setting));
+    const StridedPlan plan = plan_of(view, setting);
+    for (const Pass& pass : plan.passes()) {
+      const auto* const axes = pass.cpu ? std::get_if<detail::CpuAxes>(&pass.cpu->kernel) : nullptr;
+      if (axes != nullptr && axes->one_by_one && setting.out_past_line == 0) ++one_by_one;
+    }
+  }
+  EXPECT_GT(one_by_one, rounds / 10);
+}
+
 // Outputs that begin between lines, as NumPy's do: axes that lie together there are one row, cut at lines,
 // within any of its axes; elements of less than a line, turned, and of more, run by run.
 TEST(CpuStridedEngine, RunsCutAtLines) {
@@ -478,6 +530,15 @@ std::string refusal_of(const std::function<void()>& call) {
     return error.report().got + "; wanted " + error.report().wanted;
   }
   return "none";
+}
+
+// The C library may add up the caches of a socket; results have to leave those that a core has.
+TEST(CpuTarget, ResultsPassTheCacheThatACoreHas) {
+  std::uint64_t kib = 0;
+  std::ifstream("/sys/devices/system/cpu/cpu0/cache/index3/size") >> kib;
+  if (kib == 0) GTEST_SKIP() << "no third level of cache is told";
+  EXPECT_LE(cpu::target(1).streaming_bytes, kib * 1024 / 4);
+  EXPECT_GT(cpu::target(1).streaming_bytes, 0U);
 }
 
 TEST(StridedPlan, RunsOnVectors) {

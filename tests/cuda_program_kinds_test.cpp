@@ -221,8 +221,8 @@ void run_sweep(const detail::GpuTransposeLaunch& launch, std::uint64_t unit_byte
 }  // namespace
 }  // namespace faro::testing
 
-// In place of src/engines/cuda/kernels/transpose_*.cu, index_kernels.cu and index_*_entries.cu. Kernels of
-// partitions are there for units of four bytes.
+// In place of src/engines/cuda/kernels/transpose_kernels.cu, index_kernels.cu and index_*_entries.cu. Kernels
+// of partitions are there for units of four bytes.
 namespace faro::cuda {
 
 using testing::checked_kernel;

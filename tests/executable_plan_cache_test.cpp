@@ -16,6 +16,8 @@ namespace executable_plan_cache_test {
 
 using detail::PlanCache;
 using detail::PlanKey;
+using detail::ViewCache;
+using detail::ViewKey;
 
 Axes reversed(const std::vector<std::uint64_t>& shape) {
   std::vector<int> order;
@@ -93,6 +95,52 @@ TEST(PlanCache, PlansAreTheSameAgainAndAtOnce) {
   const Problem wrong{.permutation = reversed({3, 4}), .element_bytes = 5000};
   EXPECT_THROW(plan_only(wrong), Error);
   EXPECT_THROW(plan_only(wrong), Error);
+}
+
+TEST(PlanCache, KeepsViews) {
+  ViewCache cache;
+  const Strided padded{
+      .extents = {300, 40, 96}, .in_strides = {128, 38400, 1}, .out_strides = {96, 28800, 1}};
+  const ViewKey key{.view = padded, .element_bytes = 4, .engine = Engine::cpu, .device = 0, .threads = 1};
+  cache.keep(key, StridedPlan(padded, 4, cpu::target(1)));
+  EXPECT_TRUE(cache.find(key));
+  ViewKey other = key;
+  other.view.in_offset = 1;
+  EXPECT_FALSE(cache.find(other));
+  other = key;
+  other.element_bytes = 2;
+  EXPECT_FALSE(cache.find(other));
+  other = key;
+  other.threads = 2;
+  EXPECT_FALSE(cache.find(other));
+  other = key;
+  other.engine = Engine::cuda;
+  EXPECT_FALSE(cache.find(other));
+
+  const std::string first = plan_only(padded, 4).explain();
+  EXPECT_EQ(plan_only(padded, 4).explain(), first);
+  EXPECT_NE(plan_only(padded, 4, {.threads = 1}).explain(), plan_only(padded, 8, {.threads = 1}).explain());
+  if (!testing::kInstrumented) {
+    EXPECT_LT(least_microseconds(200, [&] { static_cast<void>(plan(padded, 4)); }), 100);
+  }
+  // What refuses keeps refusing.
+  Strided meets = padded;
+  meets.out_strides = {1, 28800, 1};
+  EXPECT_THROW(static_cast<void>(plan_only(meets, 4)), Error);
+  EXPECT_THROW(static_cast<void>(plan_only(meets, 4)), Error);
+}
+
+// The tables of a box are made with every plan that runs: those of a few long columns have thousands of
+// places.
+TEST(PlanCache, RunsAgainInATenthOfAMillisecond) {
+  if (testing::kInstrumented) GTEST_SKIP() << "instrumented";
+  for (const Problem& problem :
+       {Problem{.permutation = Axes({178, 3, 224, 224}, {0, 2, 3, 1}), .element_bytes = 2},
+        Problem{.permutation = Axes({447, 223, 1342}, {2, 1, 0}), .element_bytes = 2},
+        Problem{.permutation = Axes({1000, 3001, 5}, {0, 2, 1}), .element_bytes = 1}}) {
+    EXPECT_LT(least_microseconds(200, [&] { static_cast<void>(plan(problem)); }), 100)
+        << to_text(problem.permutation);
+  }
 }
 
 TEST(PlanCache, ManyThreadsAskAtOnce) {

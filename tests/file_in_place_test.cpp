@@ -204,6 +204,37 @@ TEST_F(FileInPlace, AxesThatKeepTheShape) {
   EXPECT_EQ(sweeps(Axes({51, 51, 51, 99991}, {1, 2, 0, 3}), std::uint64_t{1} << 30), 1);
 }
 
+// Parts of rows stay whole: the squares of their length are transposed, then they change places.
+TEST_F(FileInPlace, AxesThatChangeTheShape) {
+  const auto of = [](std::vector<std::uint64_t> shape, std::vector<int> order, std::uint64_t width,
+                     std::uint64_t batch = 1) {
+    return Problem{.permutation = Axes(shape, order), .element_bytes = width, .batch = batch};
+  };
+  for (const std::uint64_t memory : {1 << 15, 1 << 16}) {
+    check(of({12, 36, 50}, {1, 0, 2}, 4), small(memory));        // rows of 50 stay
+    check(of({40, 120}, {1, 0}, 4), small(memory));              // M = 3 N
+    check(of({90, 60}, {1, 0}, 4, 2), small(memory), 5);         // 30 in common
+    check(of({60, 90}, {1, 0}, 3), small(memory));               // likewise, other units
+    check(of({20, 7, 60}, {2, 1, 0}, 8), small(memory));         // with an axis between
+    check(of({11, 13, 48}, {1, 0, 2}, 6, 3), small(memory), 0);  // a batch of them
+    file::Options verified = small(memory);
+    verified.verify = true;
+    check(of({90, 60}, {1, 0}, 4, 2), verified);
+  }
+  check(of({48, 5, 7, 32}, {3, 1, 2, 0}, 4), small(1 << 18));
+  check(of({48, 5, 7, 32}, {1, 3, 2, 0}, 2), small(1 << 18));
+  const auto facts = [](const Permutation& axes, std::uint64_t memory) {
+    return file::in_place_facts({.permutation = axes, .element_bytes = 4}, small(memory));
+  };
+  EXPECT_LE(facts(Axes({12, 36, 5000}, {1, 0, 2}), 1 << 18).sweeps, 2);
+  const file::Facts large = facts(Axes({49152, 65536 * 5}, {1, 0}), std::uint64_t{1} << 30);
+  EXPECT_EQ(large.sweeps, 3);
+  EXPECT_LE(large.memory_bytes, std::uint64_t{1} << 30);
+  // Nothing in common, so that a unit is an element; and units whose numbers alone are more than memory.
+  EXPECT_EQ(test::code_of([&] { facts(Axes({4096, 3375}, {1, 0}), 1 << 20); }), ErrorCode::unsupported);
+  EXPECT_EQ(test::code_of([&] { facts(Axes({4096, 3376}, {1, 0}), 1 << 20); }), ErrorCode::unsupported);
+}
+
 TEST_F(FileInPlace, EachStepIsVerifiedBeforeItIsWritten) {
   const Indexed gather(std::vector<std::uint32_t>{4, 2, 0, 1, 3}, Direction::gather);
   for (const Permutation& permutation :
@@ -223,20 +254,23 @@ TEST_F(FileInPlace, EachStepIsVerifiedBeforeItIsWritten) {
 TEST_F(FileInPlace, InterruptedRunsAreFinishedOrTakenBack) {
   std::mt19937 random(5);
   std::uniform_real_distribution<double> part(0, 1);
-  const Permutation permutations[] = {maps::random_bmmc(9, 9), maps::bit_reversal(10),
-                                      maps::roll(1001, 13),    maps::flip(1499),
-                                      Axes({31, 31}, {1, 0}),  Axes({11, 11, 11}, {1, 2, 0})};
+  const Permutation permutations[] = {maps::random_bmmc(9, 9),     maps::bit_reversal(10),
+                                      maps::roll(1001, 13),        maps::flip(1499),
+                                      Axes({31, 31}, {1, 0}),      Axes({11, 11, 11}, {1, 2, 0}),
+                                      Axes({4, 3, 14}, {1, 0, 2}), Axes({30, 50}, {1, 0})};
   int interrupted = 0;
   for (const Permutation& permutation : permutations) {
+    const bool has_many_units = element_count(permutation) == 1500;
+    const file::Options options = small(has_many_units ? 10 << 10 : 1 << 10);
     for (int trial = 0; trial < 12; ++trial) {
       set({.permutation = permutation, .element_bytes = 4}, 64);
-      if (run_in_part(part(random), small(1 << 10))) continue;
+      if (run_in_part(part(random), options)) continue;
       if (!file::is_permuted_in_part(path())) {
         EXPECT_TRUE(read_bytes(path()) == before_);
         continue;
       }
       ++interrupted;
-      EXPECT_EQ(test::code_of([&] { run_in_part(2, small(1 << 10)); }), ErrorCode::file);
+      EXPECT_EQ(test::code_of([&] { run_in_part(2, options); }), ErrorCode::file);
       if (trial % 3 == 1 && recover_in_part(part(random), file::Recovery::finish)) {
         EXPECT_TRUE(read_bytes(path()) == after_);
         continue;

@@ -10,6 +10,7 @@
 #include "faro/faro.hpp"
 #include "faro/file.hpp"
 #include "file_sweep_support.hpp"
+#include "io/output_file.hpp"
 #include "oracle.hpp"
 #include "refusal.hpp"
 
@@ -97,13 +98,21 @@ TEST_F(FileResume, AnotherProblemIsRefusedAndWithoutResumeBegunAnew) {
 TEST_F(FileResume, TwoRunsOnOneOutputExcludeEachOther) {
   file::Options options = options_;
   ErrorCode second = ErrorCode::internal;
+  ErrorCode in_memory = ErrorCode::internal;
   options.progress = [&](const file::Progress&) {
-    if (second == ErrorCode::internal) second = test::code_of([&] { run(2, false); });
+    if (second != ErrorCode::internal) return;
+    second = test::code_of([&] { run(2, false); });
+    // As a run writes its result that memory held.
+    in_memory = test::code_of([&] { const io::OutputFile file(directory_ / "out"); });
   };
   EXPECT_TRUE(file::run(file::Sweep(problem_, options), {directory_ / "in", 0}, {directory_ / "out"}, options)
                   .finished);
   EXPECT_EQ(second, ErrorCode::file);
+  EXPECT_EQ(in_memory, ErrorCode::file);
   EXPECT_TRUE(read_file(directory_ / "out") == expected_);
+  // What an interrupted run left keeps nobody from writing.
+  EXPECT_FALSE(run(0.5, false).finished);
+  EXPECT_NO_THROW(io::OutputFile(directory_ / "out"));
 }
 
 }  // namespace file_resume_test

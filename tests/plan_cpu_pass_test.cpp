@@ -138,13 +138,13 @@ TEST(PlanCpuPass, TablesAreTheScheduleAndTimesAddUp) {
     double us = 0;
     for (const Pass& pass : plan.passes()) {
       for (const PassTable& table : pass.tables) bytes += table.bytes;
-      ASSERT_TRUE(pass.predicted_us.has_value());
-      us += *pass.predicted_us;
+      ASSERT_TRUE(pass.curve_us.has_value());
+      us += *pass.curve_us;
     }
     EXPECT_EQ(bytes, chosen.schedule_bytes);
     const bool by_curves_of_passes = chosen.method == IndexMethod::partition || plan.passes().size() == 1;
     if (by_curves_of_passes) {
-      EXPECT_NEAR(us, *chosen.predicted_us, 1e-6 * us);
+      EXPECT_NEAR(us, *chosen.curve_us, 1e-6 * us);
     }
   }
 }
@@ -214,6 +214,46 @@ TEST(PlanCpuPass, SmallArraysShareAPartitionsPasses) {
   EXPECT_THAT(plan.explain(), HasSubstr("349 arrays at a time"));
   const Plan alone = plan_of(indexed, by_levels(10, {3}), 4, 500);
   EXPECT_EQ(alone.passes().front().team->arrays_at_once, 0U) << "nothing lies between passes";
+}
+
+// A cut axis is no longer than a run wants by more than half again, or than a whole line asks for: boxes of
+// odd extents stay in the second level of a cache.
+TEST(PlanCpuPass, BoxesOfOddExtentsAreSmall) {
+  const struct {
+    std::vector<std::uint64_t> shape;
+    std::uint64_t width;
+  } cases[] = {{{447, 223, 1342}, 2},     {{27, 27, 27, 27, 27}, 4},
+               {{41, 155, 129, 70}, 2},   {{63, 65, 67, 69}, 4},
+               {{29, 39, 78, 39, 78}, 2}, {{3, 5, 7, 11, 13, 17, 19, 23}, 4},
+               {{53, 997, 1009}, 8},      {{101, 103, 107, 9}, 16},
+               {{353, 19, 202, 82}, 1},   {{3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3}, 4}};
+  for (const auto& one : cases) {
+    std::vector<int> order;
+    for (std::size_t a = one.shape.size(); a-- > 0;) order.push_back(static_cast<int>(a));
+    const Axes axes(one.shape, order);
+    const Plan plan({.permutation = axes, .element_bytes = one.width}, machine());
+    SCOPED_TRACE(to_text(plan.problem().permutation));
+    ASSERT_EQ(plan.passes().size(), 1U);
+    const auto& made = std::get<detail::CpuAxes>(plan.passes().front().cpu->kernel);
+    EXPECT_LE(made.box.elements() * made.box.element_bytes, 800U << 10);
+    EXPECT_GE(made.box.elements() * made.box.element_bytes, 8U << 10);
+  }
+}
+
+// Elements of whole lines go one by one, unless they are so short that their neighbours matter.
+TEST(PlanCpuPass, WholeLinesGoOneByOne) {
+  const auto goes = [](const std::vector<std::uint64_t>& shape, const std::vector<int>& order) {
+    const Plan plan({.permutation = Axes(shape, order), .element_bytes = 4}, machine());
+    const auto& made = std::get<detail::CpuAxes>(plan.passes().front().cpu->kernel);
+    EXPECT_EQ(made.move, detail::AxesMove::lines);
+    EXPECT_EQ(made.one_by_one, plan.explain().find("one by one") != std::string::npos);
+    return made.one_by_one;
+  };
+  EXPECT_TRUE(goes({75, 96, 40, 48}, {2, 1, 0, 3}));          // 192 bytes
+  EXPECT_FALSE(goes({75, 96, 40, 49}, {2, 1, 0, 3}));         // 196
+  EXPECT_TRUE(goes({3, 5000, 97, 32}, {0, 2, 1, 3}));         // 128, its neighbours 12 KiB apart
+  EXPECT_FALSE(goes({48, 28, 28, 48, 32}, {1, 3, 2, 0, 4}));  // 4.8 MB
+  EXPECT_FALSE(goes({75, 96, 80, 16}, {2, 1, 0, 3}));         // 64
 }
 
 TEST(PlanCpuPass, SweepsOfEveryKind) {

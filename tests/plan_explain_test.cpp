@@ -120,7 +120,7 @@ TEST(PlanJson, KeysAreExactlyThese) {
     ASSERT_EQ(keys(json),
               (Keys{"schema", "permutation", "index_bits", "class", "involution", "element_bytes",
                     "unit_bytes", "units_per_element", "batch", "folded_batch_bits", "placement", "bytes",
-                    "workspace_bytes", "sweeps", "literature_sweeps", "target", "passes"}));
+                    "workspace_bytes", "sweeps", "literature_sweeps", "target", "predicted_ms", "passes"}));
     ASSERT_EQ(keys(json["target"]), (Keys{"engine", "name", "threads", "unit_bytes_max", "vector_bytes",
                                           "segment_bytes_max", "tile_bytes_max", "page_bytes", "page_entries",
                                           "streaming_bytes", "direct_bytes_max", "banks", "bank_bytes"}));

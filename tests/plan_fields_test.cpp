@@ -1,6 +1,8 @@
 // What explain says of every pass, whatever the permutation, the engine and the placement: its kernel, its
-// launch or its threads, what it was counted to move, and its predicted time. Permutations of every kind are
-// drawn.
+// launch or its threads, what it was counted to move, and its predicted time; that these numbers agree with
+// the arrays and with each other; and that a plan has one predicted time. Permutations of every kind are
+// drawn; views and rows are listed.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +11,7 @@
 #include <numeric>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +19,9 @@
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "faro/plan/plan.hpp"
+#include "faro/plan/row_plan.hpp"
 #include "plan/cpu/line_counts.hpp"
+#include "plan/row_counts.hpp"
 
 namespace faro {
 namespace plan_fields_test {
@@ -111,6 +116,29 @@ void expect_number(const Json& of, const char* key) {
   EXPECT_TRUE(of[key].is_number()) << key;
 }
 
+// A warp asks for 16 bytes a lane at most, and what is asked for lies in the sectors, lines and banks that
+// are counted. Where all blocks were run, or those that were stand for all, every byte of the output is
+// stored once; in place tiles that rest are not.
+void expect_counts_of_bytes(const Json& pass, const Json& predicted) {
+  constexpr std::uint64_t most_of_request = 512;
+  for (const char* const side : {"global_loads", "global_stores"}) {
+    const Json& counts = predicted[side];
+    const auto bytes = counts["bytes"].get<std::uint64_t>();
+    EXPECT_LE(bytes, most_of_request * counts["requests"].get<std::uint64_t>()) << side;
+    EXPECT_LE(counts["sectors"].get<std::uint64_t>(), 4 * counts["lines"].get<std::uint64_t>()) << side;
+    EXPECT_LE(counts["lines"].get<std::uint64_t>(), counts["sectors"].get<std::uint64_t>()) << side;
+  }
+  for (const char* const side : {"shared_loads", "shared_stores"}) {
+    const Json& counts = predicted[side];
+    EXPECT_GE(counts["wavefronts"].get<std::uint64_t>() * 32, counts["requests"].get<std::uint64_t>())
+        << side;
+  }
+  const bool in_place = pass.contains("in_place") || pass.value("source", "input") == "data";
+  if (!in_place && pass["bounded"] == false) {
+    EXPECT_EQ(predicted["global_stores"]["bytes"], pass["bytes_written"]);
+  }
+}
+
 // Of one pass in JSON.
 void expect_fields(const Json& pass, Engine engine) {
   expect_number(pass, "bytes_read");
@@ -143,6 +171,7 @@ void expect_fields(const Json& pass, Engine engine) {
   for (const char* const side : {"shared_loads", "shared_stores"}) {
     for (const char* const count : {"requests", "wavefronts", "bytes"}) expect_number(predicted[side], count);
   }
+  expect_counts_of_bytes(pass, predicted);
   if (pass["kind"] == "copy" && pass["launch"].is_null()) return;  // the driver's
   for (const char* const size : {"blocks", "threads", "shared_bytes"}) expect_number(pass["launch"], size);
   EXPECT_FALSE(pass["launch"]["kernel"].get<std::string>().empty());
@@ -176,16 +205,64 @@ std::optional<Plan> planned(const Problem& problem, const Target& target, std::o
   }
 }
 
+// The plan's one time, as text and drawings have it.
+void expect_time_in_words(const Plan& plan, const std::string& text) {
+  const std::string ms = fmt::format("{:.4g} ms", predict_us(plan).value_or(0) / 1e3);
+  EXPECT_NE(text.find("time  "), std::string::npos);
+  EXPECT_NE(text.find(ms), std::string::npos) << ms << " in " << text;
+  std::string drawing;
+  try {
+    drawing = plan.svg();
+  } catch (const Error&) {
+    return;  // sweeps and index arrays are not drawn
+  }
+  EXPECT_NE(drawing.find(ms + " predicted"), std::string::npos) << ms;
+}
+
+// The passes' times are the plan's, which no candidate, and no other interface, tells otherwise.
+void expect_one_time(const Plan& plan, const Json& json) {
+  double sum = 0;
+  for (const Json& pass : json["passes"]) sum += pass["predicted_time"]["ms"].get<double>();
+  EXPECT_NEAR(json["predicted_ms"].get<double>(), sum, 1e-9 * sum);
+  const std::optional<double> us = predict_us(plan);
+  ASSERT_TRUE(us.has_value());
+  EXPECT_NEAR(*us / 1e3, sum, 1e-9 * sum);
+  if (!json.contains("candidates")) return;
+  for (const Json& candidate : json["candidates"]) {
+    EXPECT_FALSE(candidate.contains("predicted_ms"));
+    if (candidate["taken"] == true && candidate["times_as_long"].is_number()) {
+      EXPECT_EQ(candidate["times_as_long"], 1.0);
+    }
+  }
+}
+
+// What is read is written, and each pass moves the whole array, but for parts of it, which add up to it.
+void expect_bytes_of_arrays(const Plan& plan, const Json& json) {
+  std::uint64_t moved = 0;
+  std::uint64_t most = 0;
+  for (const Json& pass : json["passes"]) {
+    if (pass["kind"] == "patch") continue;
+    EXPECT_EQ(pass["bytes_read"], pass["bytes_written"]);
+    moved += pass["bytes_read"].get<std::uint64_t>();
+    most = std::max(most, pass["bytes_read"].get<std::uint64_t>());
+  }
+  EXPECT_LE(most, plan.array_bytes());
+  EXPECT_EQ(moved % plan.array_bytes(), 0U) << moved << " of " << plan.array_bytes();
+}
+
 void expect_every_field(const Plan& plan) {
   if (plan.passes().empty()) return;
   const Engine engine = plan.target().engine;
   const Json json = Json::parse(plan.explain_json());
+  expect_one_time(plan, json);
+  expect_bytes_of_arrays(plan, json);
   ASSERT_EQ(json["passes"].size(), plan.passes().size());
   for (const Json& pass : json["passes"]) {
     SCOPED_TRACE(pass.dump().substr(0, 600));
     expect_fields(pass, engine);
   }
   expect_words(plan.explain(), engine);
+  expect_time_in_words(plan, plan.explain());
 }
 
 TEST(PlanFields, EveryPassOfDrawnPermutationsHasAllOfThem) {
@@ -222,6 +299,69 @@ TEST(PlanFields, EveryMethodOfAnIndexArrayHasThem) {
         ASSERT_TRUE(plan.has_value());
         SCOPED_TRACE(std::string(name(method)) + " of " + std::to_string(width));
         expect_every_field(*plan);
+      }
+    }
+  }
+}
+
+// Views that are no permutation: one pass, with the same fields.
+TEST(PlanFields, EveryViewHasThem) {
+  for (const char* const text :
+       {"strided(300 400; -400 1; 400 1; 119600 0)", "strided(200 300; 1 250; 310 1)",
+        "strided(50 60 7; 7 360 1; 420 7 1)", "strided(5000; 3; 1)"}) {
+    const Strided view = parse_strided(text);
+    for (const std::uint64_t width : {1U, 3U, 4U, 16U}) {
+      for (const Target& target : {cpu(), cuda::target_of_capability(9, 0)}) {
+        SCOPED_TRACE(std::string(text) + " of " + std::to_string(width));
+        const StridedPlan plan(view, width, target);
+        if (plan.permutation_plan() != nullptr) {
+          expect_every_field(*plan.permutation_plan());
+          continue;
+        }
+        const Json json = Json::parse(plan.explain_json());
+        ASSERT_EQ(json["passes"].size(), 1U);
+        Json pass = json["passes"][0];
+        EXPECT_EQ(pass["bytes_read"], element_count(view) * width);
+        EXPECT_EQ(pass["bytes_written"], element_count(view) * width);
+        EXPECT_EQ(json["predicted_ms"], pass["predicted_time"]["ms"]);
+        EXPECT_DOUBLE_EQ(predict_us(plan).value_or(0) / 1e3, json["predicted_ms"].get<double>());
+        expect_fields(pass, target.engine);
+        const std::string words = plan.explain();
+        for (const char* const name : {"kernel", "time", "counted"}) EXPECT_TRUE(says(words, name)) << words;
+      }
+    }
+  }
+}
+
+// Rows that are taken, put and added, in words.
+TEST(PlanFields, EveryLaunchOfRowsHasThem) {
+  std::vector<std::uint32_t> entries(1000);
+  for (std::uint32_t i = 0; i < entries.size(); ++i) entries[i] = i * 7 % 2000;
+  const RowNumbers numbers{std::span<const std::uint32_t>(entries)};
+  for (const RowMove& move :
+       {RowMove(Take{.from = numbers, .rows = 2000}), RowMove(Put{.to = numbers, .rows = 2000}),
+        RowMove(Add{.to = numbers, .rows = 2000, .number = Number::f32})}) {
+    for (const std::uint64_t width : {4U, 12U, 64U, 1000U, 4096U}) {
+      for (const Target& target : {cpu(), cuda::target_of_capability(9, 0)}) {
+        const RowPlan plan(move, {.row_bytes = width}, target);
+        const std::string words = plan.explain();
+        SCOPED_TRACE(words);
+        EXPECT_NE(words.find("\ntime: "), std::string::npos);
+        EXPECT_NE(words.find(" ms predicted, by "), std::string::npos);
+        EXPECT_GT(detail::predict_us(plan).value_or(0), 0);
+        for (const RowPass& pass : plan.passes()) {
+          const detail::RowCounts counts = detail::count_rows(plan, pass);
+          EXPECT_NE(words.find(std::to_string(pass.blocks) + " blocks of " + std::to_string(pass.threads) +
+                               " threads"),
+                    std::string::npos);
+          EXPECT_NE(words.find(std::to_string(counts.load_sectors) + " sectors of 32 bytes"),
+                    std::string::npos);
+          EXPECT_GE(counts.store_sectors * 32, pass.written_bytes);
+          EXPECT_GE(counts.store_requests * 512, pass.written_bytes);
+          if (counts.at_most) {
+            EXPECT_GE(counts.load_sectors * 32, pass.written_bytes);  // each row is read
+          }
+        }
       }
     }
   }

@@ -268,7 +268,7 @@ TEST(PlanGpuSvg, DrawsTheTilesOfAxesWithoutABox) {
       {Axes({32, 3, 224, 224}, {0, 2, 3, 1}), 4, "axes skinny"},
       {Axes({1000000, 5}, {1, 0}), 4, "axes skinny"},
       {Axes({100000, 6}, {1, 0}), 12, "axes lines"},
-      {Axes({8, 4096, 32, 128}, {0, 2, 1, 3}), 4, "axes rows"},
+      {Axes({8, 4096, 32, 256}, {0, 2, 1, 3}), 4, "axes rows"},
   };
   for (const auto& [axes, width, kernel] : cases) {
     SCOPED_TRACE(to_text(Permutation(axes)));
@@ -327,7 +327,7 @@ int compare_turned(const detail::TileFacts& tile, const kernels::AxesPlaneShape&
 
 // What the picture says of banks is what the kernel does, whose layouts are constants of its shape.
 TEST(PlanGpuSvg, BanksOfTilesAreThoseOfTheKernels) {
-  for (const std::uint64_t width : {4U, 8U, 16U}) {
+  for (const std::uint64_t width : {4U, 8U}) {
     const Pass pass = axes_pass(Axes({300, 400, 512}, {2, 0, 1}), width);
     const auto* const plane = std::get_if<detail::AxesPlaneKernel>(&pass.gpu->kernels.front().id);
     ASSERT_NE(plane, nullptr) << width;

@@ -28,6 +28,8 @@ constexpr std::byte kPoison{0xa5};
 struct Reached {
   bool elements = false;
   bool whole = false;
+  int lines = 0;
+  bool lines_anywhere = false;
   bool ragged = false;
   bool plain = false;
   bool skewed = false;
@@ -49,6 +51,9 @@ void expect_kernel_moves(const Strided& view, std::uint64_t width, const detail:
   } else if (auto* const whole = std::get_if<kernels::AxesWholeParams>(&run.params)) {
     for (std::uint64_t* const at : {&whole->in.begin, &whole->in.end}) *at += skew.in;
     for (std::uint64_t* const at : {&whole->out.begin, &whole->out.end}) *at += skew.out;
+  } else if (auto* const lines = std::get_if<kernels::AxesLinesParams>(&run.params)) {
+    for (std::uint64_t* const at : {&lines->in.begin, &lines->in.end}) *at += skew.in;
+    for (std::uint64_t* const at : {&lines->out.begin, &lines->out.end}) *at += skew.out;
   } else {
     skew = {};
   }
@@ -75,9 +80,13 @@ void expect_moved(const Strided& view, std::uint64_t width, std::mt19937_64& ran
   ASSERT_EQ(plan.passes().size(), plan.moved_bytes() > 0 ? 1U : 0U);
   if (plan.passes().empty()) return;
   std::vector<detail::GpuKernel> kernels = plan.passes().front().gpu->kernels;
-  // Small views go unit by unit; as larger ones they have rows and boxes.
-  for (detail::GpuKernel& kernel : detail::view_pass(normal_form(view), width, {.elements = false}).kernels) {
-    kernels.push_back(std::move(kernel));
+  // Small views go unit by unit; as larger ones they have rows and boxes, or planes.
+  const detail::AxesVariant others[] = {{.elements = false},
+                                        {.elements = false, .lines_only = true, .whole = false}};
+  for (const detail::AxesVariant& other : others) {
+    for (detail::GpuKernel& kernel : detail::view_pass(normal_form(view), width, other).kernels) {
+      kernels.push_back(std::move(kernel));
+    }
   }
   for (const detail::GpuKernel& kernel : kernels) {
     SCOPED_TRACE(detail::to_text(kernel));
@@ -88,6 +97,15 @@ void expect_moved(const Strided& view, std::uint64_t width, std::mt19937_64& ran
     if (const auto* const whole = std::get_if<detail::AxesWholeKernel>(&kernel.id)) {
       reached.whole = true;
       const auto unit = static_cast<std::uint64_t>(whole->unit_bytes);
+      expect_kernel_moves(view, width, kernel, {random() % 16 / unit * unit, random() % 32 / unit * unit},
+                          random);
+      if (::testing::Test::HasFailure()) return;
+    }
+    if (std::holds_alternative<kernels::AxesLinesParams>(kernel.params)) {
+      ++reached.lines;
+      if (kernel.in_alignment == 16 && kernel.out_alignment == 32) continue;
+      reached.lines_anywhere = true;
+      const std::uint64_t unit = kernel.out_alignment;
       expect_kernel_moves(view, width, kernel, {random() % 16 / unit * unit, random() % 32 / unit * unit},
                           random);
       if (::testing::Test::HasFailure()) return;
@@ -173,6 +191,46 @@ TEST(GpuViews, RandomViews) {
   EXPECT_TRUE(reached.elements && reached.ragged && reached.plain && reached.skewed);
 }
 
+// Planes: rows and lines that go forwards or backwards, with gaps and without, and begin anywhere; more axes.
+TEST(GpuViews, Planes) {
+  std::mt19937_64 random(kSeed);
+  Reached reached;
+  for (int round = 0; round < 160; ++round) {
+    constexpr std::uint64_t widths[] = {1, 2, 4, 8, 16};
+    const std::uint64_t width = widths[random() % 5];
+    const std::uint64_t side = 128 / width + 1;
+    const std::uint64_t others = 1 + random() % 3;
+    Strided view{.extents = {others, side + random() % (2 * side), side + random() % (2 * side)},
+                 .in_strides = {0, 0, 1},
+                 .out_strides = {0, 1, 0}};
+    const auto gap = [&]() -> std::int64_t {
+      return random() % 2 == 0 ? 0 : static_cast<std::int64_t>(random() % 40);
+    };
+    const auto extent = [&](std::size_t a) { return static_cast<std::int64_t>(view.extents[a]); };
+    const auto place = [&](std::vector<std::int64_t>& strides, std::uint64_t& offset, std::size_t line,
+                           std::size_t next) {
+      offset = random() % 20;
+      strides[next] = extent(line) + gap();
+      strides[0] = strides[next] * extent(next) + gap();
+      if (random() % 4 == 0) {  // the planes interleaved
+        strides[0] = extent(line) + gap();
+        strides[next] = strides[0] * extent(0) + gap();
+      }
+      for (const std::size_t a : {std::size_t{0}, line, next}) {
+        if (random() % 3 != 0 || (a == line && &strides == &view.out_strides)) continue;
+        offset += (view.extents[a] - 1) * static_cast<std::uint64_t>(strides[a]);
+        strides[a] = -strides[a];
+      }
+    };
+    place(view.in_strides, view.in_offset, 2, 1);
+    place(view.out_strides, view.out_offset, 1, 2);
+    expect_moved(view, width, random, reached);
+    if (HasFailure()) FAIL() << "seed " << kSeed << ", round " << round;
+  }
+  EXPECT_GE(reached.lines, 250);
+  EXPECT_TRUE(reached.lines_anywhere);
+}
+
 // Small arrays of a batch: turned, flipped and repeated within themselves, of a few padded rows, or apart.
 TEST(GpuViews, ManySmallArrays) {
   std::mt19937_64 random(kSeed);
@@ -214,14 +272,20 @@ TEST(GpuViews, ManySmallArrays) {
 
 TEST(GpuViews, PlansSayTheirKernel) {
   const Target target = cuda::target_of_capability(9, 0);
-  const StridedPlan plan(parse_strided("strided(300 500; -500 1; 512 1; 149500 0)"), 4, target);
+  const StridedPlan plan(parse_strided("strided(3000 500; -500 1; 512 1; 1499500 0)"), 4, target);
   EXPECT_NE(plan.explain().find("view rows, 16 bytes a time"), std::string::npos) << plan.explain();
-  const StridedPlan turned(parse_strided("strided(300 500; 1 300; 512 1)"), 4, target);
+  const StridedPlan turned(parse_strided("strided(3000 200; 1 3000; 512 1)"), 4, target);
   EXPECT_NE(turned.explain().find("axes box"), std::string::npos) << turned.explain();
   const StridedPlan arrays(parse_strided("strided(90000 7 9; 64 9 -1; 63 1 7; 8 0)"), 4, target);
   EXPECT_NE(arrays.explain().find("axes whole"), std::string::npos) << arrays.explain();
   const StridedPlan padded(parse_strided("strided(90000 7 9; 63 9 -1; 64 1 7; 8 0)"), 4, target);
   EXPECT_EQ(padded.explain().find("axes whole"), std::string::npos) << padded.explain();
+  for (const char* const plane :
+       {"strided(7248 7248; 1 7280; 7248 1)", "strided(7248 7248; -1 7248; 7248 1; 7247 0)",
+        "strided(7248 7248; 1 -7248; 7250 1; 52526256 0)"}) {
+    const StridedPlan lines(parse_strided(plane), 1, target);
+    EXPECT_NE(lines.explain().find("axes turned"), std::string::npos) << lines.explain();
+  }
   const StridedPlan small(parse_strided("strided(30 50; 1 30; 51 1)"), 4, target);
   EXPECT_NE(small.explain().find("axes, one by one"), std::string::npos) << small.explain();
   EXPECT_NE(plan.explain_json().find("\"launch\""), std::string::npos);
@@ -238,7 +302,8 @@ TEST(GpuViews, PlansSayWhatIsTrue) {
   EXPECT_NE(rows.find("writes an array of 4000 elements"), std::string::npos) << rows;
   EXPECT_EQ(rows.find("through shared memory"), std::string::npos) << rows;
   EXPECT_EQ(rows.find("to shared"), std::string::npos) << rows;
-  const std::string boxes = StridedPlan(parse_strided("strided(300 500; 1 300; 512 1)"), 4, target).explain();
+  const std::string boxes =
+      StridedPlan(parse_strided("strided(3000 500; 1 3000; 512 1)"), 4, target).explain();
   EXPECT_NE(boxes.find("through shared memory"), std::string::npos) << boxes;
   EXPECT_NE(boxes.find("to shared"), std::string::npos) << boxes;
 }

@@ -299,14 +299,14 @@ TEST(IndexPlan, TakesTheFastest) {
     for (int bits = 0; bits <= 33; ++bits) {
       for (const std::uint64_t width : {1, 3, 4, 16, 64}) {
         const IndexPlan plan = planned((std::uint64_t{1} << bits) + 3, width, target);
-        ASSERT_TRUE(plan.chosen().predicted_us.has_value());
+        ASSERT_TRUE(plan.chosen().curve_us.has_value());
         EXPECT_EQ(plan.chosen().why_not, "");
         for (const IndexCandidate& each : plan.candidates()) {
           EXPECT_EQ(&each == &plan.chosen(), each.why_not.empty()) << to_text(each);
-          if (!each.predicted_us || each.why_not.find("on request") != std::string::npos) continue;
-          const double least = *plan.chosen().predicted_us;
+          if (!each.curve_us || each.why_not.find("on request") != std::string::npos) continue;
+          const double least = *plan.chosen().curve_us;
           const bool is_first = plan.chosen().method == IndexMethod::direct;
-          EXPECT_GE(*each.predicted_us, is_first ? std::min(0.95 * least, least - 1) : least)
+          EXPECT_GE(*each.curve_us, is_first ? std::min(0.95 * least, least - 1) : least)
               << to_text(each) << "\n"
               << plan.explain();
           EXPECT_LE(each.passes, 6);
@@ -319,7 +319,7 @@ TEST(IndexPlan, TakesTheFastest) {
 // On a GPU a chunk fits a block's shared memory, runs are at least 64 bytes, and levels are even.
 // What so many runs take with the schedule, of which a direct gather needs none.
 double total_us(const IndexCandidate& candidate, std::uint64_t repeats) {
-  return static_cast<double>(repeats) * *candidate.predicted_us + candidate.schedule_us.value_or(0);
+  return static_cast<double>(repeats) * *candidate.curve_us + candidate.schedule_us.value_or(0);
 }
 
 TEST(IndexPlan, AScheduleIsMadeWhereItsRunsPayForIt) {
@@ -376,7 +376,7 @@ TEST(IndexPlan, AGpuTurnsAScatterRoundForMoreThanOneRun) {
   EXPECT_EQ(*direct_of(1).schedule_us, 0);
   for (const std::uint64_t repeats : {0, 2}) {
     EXPECT_GT(*direct_of(repeats).schedule_us, 0);
-    EXPECT_LT(2 * *direct_of(repeats).predicted_us, *direct_of(1).predicted_us);
+    EXPECT_LT(2 * *direct_of(repeats).curve_us, *direct_of(1).curve_us);
   }
   // A scatter of narrow elements takes twice a gather and more: a schedule pays for itself at once.
   for (const std::uint64_t width : {1, 2, 4, 8}) {
@@ -440,7 +440,7 @@ TEST(IndexPlan, ABatchOfSmallArraysIsNoLargeArray) {
       return *planned(count, 4, target, {.method = IndexMethod::direct, .chunk_bits = {}, .level_bits = {}},
                       Direction::gather, batch)
                   .chosen()
-                  .predicted_us;
+                  .curve_us;
     };
     EXPECT_LT(direct_us(1 << 10, 1 << 20), direct_us(1 << 30, 1) / 2);
     EXPECT_GT(direct_us(1 << 10, 1 << 20), direct_us(1 << 10, 1 << 10));
@@ -459,7 +459,7 @@ TEST(IndexPlan, SmallArraysThatTakeTurnsAreNotPartitioned) {
   const auto partition = [](Direction direction, std::uint64_t batch) {
     return *planned(1 << 18, 4, gpu(), {.method = {}, .chunk_bits = 14, .level_bits = {4}}, direction, batch)
                 .chosen()
-                .predicted_us;
+                .curve_us;
   };
   EXPECT_DOUBLE_EQ(partition(Direction::gather, 1024), 1024 * partition(Direction::gather, 1));
   EXPECT_LT(partition(Direction::scatter, 1024), 512 * partition(Direction::scatter, 1));
@@ -506,7 +506,7 @@ TEST(IndexPlan, ExplainsEveryCandidate) {
       EXPECT_THAT(text, HasSubstr(to_text(each).substr(0, 20)));
     }
     EXPECT_THAT(text, HasSubstr(": taken\n"));
-    EXPECT_THAT(text, HasSubstr("predicted, by the curves of"));
+    EXPECT_THAT(text, HasSubstr("by the curves of"));
     const Json json = Json::parse(plan.explain_json());
     EXPECT_EQ(json.at("candidates").size(), plan.candidates().size());
     EXPECT_EQ(json.at("method"), name(plan.chosen().method));

@@ -357,14 +357,7 @@ std::optional<double> ReadyProblem::predicted_us() const {
   }
   // The plan that runs, priced by these rates.
   const Plan& made = state_->permutation->plan();
-  const PassCounter counter(made, {.rates = state_->calibration});
-  double sum = 0;
-  for (std::size_t i = 0; i < made.passes().size(); ++i) {
-    const auto us = counter.microseconds(i);
-    if (!us) return std::nullopt;
-    sum += *us;
-  }
-  return sum;
+  return PassCounter(made, {.rates = state_->calibration}).microseconds();
 }
 
 namespace {

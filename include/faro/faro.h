@@ -212,8 +212,8 @@ FARO_API faro_status faro_plan_explain(const faro_plan* plan, char** text);
 FARO_API faro_status faro_plan_explain_json(const faro_plan* plan, char** json);
 /* The drawing. Errors: FARO_UNSUPPORTED for a plan without one. */
 FARO_API faro_status faro_plan_svg(const faro_plan* plan, char** svg);
-/* Microseconds of a run: on the CPU by measured curves (`faro tune`, else those of a machine with two cores), where there is
- * none for the way by that of a copy; on a GPU as docs/guide/concepts.md says. NaN where nothing is known. */
+/* Microseconds of a run, as faro_plan_explain tells them: of all passes together, on the CPU by measured curves (`faro tune`,
+ * else those of a machine with two cores), on a GPU by counts (docs/guide/prediction.md). NaN where nothing is known. */
 FARO_API faro_status faro_plan_predicted_us(const faro_plan* plan, double* microseconds);
 
 /* What was asked for, as bytes that make the plan again on any machine: a header in words and, of an index array, its

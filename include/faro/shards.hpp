@@ -126,6 +126,15 @@ struct ShardRates {
   double message_us = 5;      // of a message, beside its bytes
 };
 
+/// What an engine makes of a local pass.
+struct ShardLocalPlan {
+  std::string step;          // "pack", "unpack"
+  std::uint64_t boxes = 0;   // one to a message; 0: one permutation of the whole part
+  std::string text;          // the plan explained: of boxes, of the first
+  std::string json;          // the same as a JSON object
+  std::optional<double> us;  // of all of it; nothing where it is not known, and of more than 256 boxes
+};
+
 /// What one rank does. Immutable; made without communication, and without memory for arrays.
 class ShardPlan {
  public:
@@ -196,6 +205,12 @@ class ShardPlan {
   std::string explain(const ShardRates& rates = {}) const;
   /// The same as a JSON object (docs/guide/json.md, "explain --shards").
   std::string explain_json(const ShardRates& rates = {}) const;
+  /// The packing and the unpacking, those that there are, as `target` carries them out. Errors: those of Plan
+  /// and StridedPlan. Cost: planning and counting each box, up to some milliseconds.
+  std::vector<ShardLocalPlan> local_plans(const Target& target) const;
+  /// At what rate these move bytes, read and written: ShardRates::copy_gb_per_s of that target. Nothing where
+  /// there are none, or the time of one is not known.
+  std::optional<double> copy_gb_per_s(const std::vector<ShardLocalPlan>& plans) const;
 
  private:
   ShardProblem problem_;

@@ -161,6 +161,8 @@ def test_plans(text, shape, tmp_path):
     assert not list(tmp_path.glob("*.part"))
     told = p.explain_json()
     assert p.explain() and ("steps" in told or told["schema"] == 1)
+    steps = told.get("steps", [told])
+    assert p.predicted_time == pytest.approx(sum(step["predicted_ms"] for step in steps) / 1e3)
     assert p.predicted_time > 0
     assert p.workspace_bytes == 0 or "random" in text
     assert "<pre>" in p._repr_html_() and "faro.Plan" in repr(p)

@@ -52,7 +52,7 @@ void ExecutableStridedPlan::run(const void* in, std::uint64_t in_elements, void*
 }
 
 StridedPlan plan_only(const Strided& view, std::uint64_t element_bytes, const PlanOptions& options) {
-  return StridedPlan(view, element_bytes, detail::target_for_view(options));
+  return detail::decide_view(view, element_bytes, options);
 }
 
 ExecutableStridedPlan plan(const Strided& view, std::uint64_t element_bytes, const PlanOptions& options) {

@@ -31,13 +31,24 @@ struct PlanKey {
   }
 };
 
+struct ViewKey {
+  Strided view;
+  std::uint64_t element_bytes = 0;
+  Engine engine = Engine::cpu;
+  int device = 0;
+  int threads = 0;
+
+  friend bool operator==(const ViewKey&, const ViewKey&) = default;
+};
+
 /// May be used by many threads at once. Cost: a comparison with each of at most kMost problems, and a copy of
 /// the plan: some microseconds.
-class PlanCache {
+template <typename Key, typename Made>
+class KeptPlans {
  public:
   static constexpr std::size_t kMost = 256;
 
-  std::optional<Plan> find(const PlanKey& key) {
+  std::optional<Made> find(const Key& key) {
     const std::lock_guard lock(mutex_);
     for (auto entry = plans_.begin(); entry != plans_.end(); ++entry) {
       if (!(entry->first == key)) continue;
@@ -48,7 +59,7 @@ class PlanCache {
   }
 
   /// Instead of the one that was not asked for for longest, where there are kMost.
-  void keep(const PlanKey& key, const Plan& plan) {
+  void keep(const Key& key, const Made& plan) {
     const std::lock_guard lock(mutex_);
     plans_.emplace_front(key, plan);
     if (plans_.size() > kMost) plans_.pop_back();
@@ -61,7 +72,10 @@ class PlanCache {
 
  private:
   mutable std::mutex mutex_;
-  std::list<std::pair<PlanKey, Plan>> plans_;
+  std::list<std::pair<Key, Made>> plans_;
 };
+
+using PlanCache = KeptPlans<PlanKey, Plan>;
+using ViewCache = KeptPlans<ViewKey, StridedPlan>;
 
 }  // namespace faro::detail

@@ -183,16 +183,26 @@ PlanCache& plan_cache() {
   return cache;
 }
 
+ViewCache& view_cache() {
+  static ViewCache cache;
+  return cache;
+}
+
+template <typename Key>
+void set_machine(Key& key, const PlanOptions& options) {
+  key.engine = options.engine == Engine::cuda ? Engine::cuda : Engine::cpu;
+  if (key.engine == Engine::cuda) {
+    key.device = cuda::target(options.device).device;
+  } else {
+    key.threads = options.threads > 0 ? options.threads : thread_count();
+  }
+}
+
 // What a plan that nothing was chosen for depends on; nothing where something was.
 std::optional<PlanKey> key_of(const Problem& problem, const PlanOptions& options) {
   if (!options.index_choice.empty() || options.calibrate || options.tile) return std::nullopt;
-  PlanKey key{.problem = problem, .engine = options.engine};
-  if (options.engine == Engine::cuda) {
-    key.device = cuda::target(options.device).device;
-  } else {
-    key.engine = Engine::cpu;
-    key.threads = options.threads > 0 ? options.threads : thread_count();
-  }
+  PlanKey key{.problem = problem};
+  set_machine(key, options);
   return key;
 }
 
@@ -244,15 +254,26 @@ Decision decide(const Problem& problem, const PlanOptions& asked) {
   return {Plan(problem, std::move(target), std::move(recognition), options.index_choice), reason, nullptr};
 }
 
-Target target_for_view(const PlanOptions& options) {
+StridedPlan decide_view(const Strided& view, std::uint64_t element_bytes, const PlanOptions& options) {
   check_options(options);
   if (!options.index_choice.empty() || options.index_schedule != nullptr || options.calibrate) {
     fail(ErrorCode::value, "plan", "a method, a schedule or calibration for a strided view", "none of them",
          "views have one way");
   }
-  PlanOptions resolved = options;
-  if (resolved.engine == Engine::automatic) resolved.engine = Engine::cpu;
-  return with_predictions(make_target(resolved), resolved, {.of_tiles = false, .of_index_arrays = true});
+  const auto make = [&] {
+    PlanOptions resolved = options;
+    if (resolved.engine == Engine::automatic) resolved.engine = Engine::cpu;
+    return StridedPlan(
+        view, element_bytes,
+        with_predictions(make_target(resolved), resolved, {.of_tiles = false, .of_index_arrays = true}));
+  };
+  if (options.tile) return make();
+  ViewKey key{.view = view, .element_bytes = element_bytes};
+  set_machine(key, options);
+  if (std::optional<StridedPlan> kept = view_cache().find(key)) return *std::move(kept);
+  StridedPlan made = make();
+  view_cache().keep(key, made);
+  return made;
 }
 
 }  // namespace faro::detail

@@ -6,38 +6,14 @@
 
 #include "capi/plans.hpp"
 #include "capi/status.hpp"
-#include "plan/prediction.hpp"
 
 namespace faro::capi {
 namespace {
 
-// Sweeps of the CPU that no curve was measured for take a copy's time, over the share of its speed that they
-// reach: affine maps 69 to 86%, views about half (bench/results).
-constexpr double kShareOfMaps = 0.77;
-constexpr double kShareOfViews = 0.5;
-
-double swept_us(const Target& target, std::uint64_t bytes, double share) {
-  constexpr std::uint64_t kWidth = 4;
-  const auto curves = target.index_calibration ? target.index_calibration
-                                               : calibration_for(target.name, built_in_cpu_calibration());
-  const auto copy = curves->predict_us(IndexKernel::copy, kWidth, (bytes + kWidth - 1) / kWidth);
-  return copy ? *copy / share : std::numeric_limits<double>::quiet_NaN();
-}
-
-// Microseconds of all passes; NaN where one is not known.
-double predicted_us_of(const Plan& plan) {
-  if (plan.passes().empty()) return 0;
-  if (const IndexPlan* const index = plan.index_plan()) {
-    if (index->chosen().predicted_us) return *index->chosen().predicted_us;
-  }
-  double sum = 0;
-  for (std::size_t pass = 0; pass < plan.passes().size(); ++pass) {
-    const auto microseconds = predict_us(plan, pass);
-    if (!microseconds && plan.target().engine == Engine::cuda)
-      return std::numeric_limits<double>::quiet_NaN();
-    sum += microseconds ? *microseconds : swept_us(plan.target(), plan.array_bytes(), kShareOfMaps);
-  }
-  return sum;
+// NaN where the time is not known.
+template <typename Made>
+double predicted_us_of(const Made& plan) {
+  return predict_us(plan).value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
 }  // namespace
@@ -137,17 +113,7 @@ faro_status faro_plan_predicted_us(const faro_plan* plan, double* microseconds) 
     const faro_plan& made = of(plan, "predict a plan");
     require_argument(microseconds, "predict a plan", "microseconds");
     double sum = made.map ? faro::capi::predicted_us_of(made.map->plan.plan()) : 0;
-    for (const auto& step : made.views) {
-      const faro::StridedPlan& view = step.plan.plan();
-      if (view.moved_bytes() == 0) continue;
-      if (view.permutation_plan() != nullptr) {
-        sum += faro::capi::predicted_us_of(*view.permutation_plan());
-      } else if (view.target().engine == faro::Engine::cuda) {
-        sum += std::numeric_limits<double>::quiet_NaN();
-      } else {
-        sum += faro::capi::swept_us(view.target(), view.moved_bytes(), faro::capi::kShareOfViews);
-      }
-    }
+    for (const auto& step : made.views) sum += faro::capi::predicted_us_of(step.plan.plan());
     *microseconds = sum;
   });
 }

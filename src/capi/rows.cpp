@@ -14,7 +14,7 @@
 #include "capi/plans.hpp"
 #include "capi/row_entries.hpp"
 #include "capi/status.hpp"
-#include "file/widths.hpp"
+#include "widths.hpp"
 
 struct faro_row_plan {
   faro::ExecutableRows rows;
@@ -105,7 +105,7 @@ bool took(const faro_rows& rows, const std::byte* in, std::byte* out) {
     outside |= (last - row) | row;
   }
   if (outside >> kTopBit != 0) return false;
-  file::with_width(rows.row_bytes, [&](auto width) { take_rows_now<Entry>(width, rows, in, out); });
+  detail::with_width(rows.row_bytes, [&](auto width) { take_rows_now<Entry>(width, rows, in, out); });
   return true;
 }
 

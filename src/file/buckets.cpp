@@ -129,7 +129,7 @@ class Work {
                          CellSort sort(places_, width_, shape_.cell_bits, shape_.records, threads_,
                                        memory.data());
                          require_permutation(sort.sort(0, shape_.records, x));
-                         with_width(width_, [&](auto width) { place_entries(sort, y, width); });
+                         detail::with_width(width_, [&](auto width) { place_entries(sort, y, width); });
                        }});
   }
 
@@ -264,7 +264,7 @@ class Work {
     require_permutation(
         set_runs(work, chunk, [&](std::uint64_t bucket) { return begin_of(bucket + 1) - begin_of(bucket); }));
     std::atomic<bool> is_wrong{false};
-    with_width(width_, [&](auto width) {
+    detail::with_width(width_, [&](auto width) {
 #pragma omp parallel num_threads(threads_)
       {
         CellOrder order(shape_.cell_bits);
@@ -358,7 +358,7 @@ class Work {
     // More or fewer records than places: an entry comes twice.
     require_permutation(total == shape_.records_of(bucket));
     std::atomic<bool> is_wrong{false};
-    with_width(width_, [&](auto width) {
+    detail::with_width(width_, [&](auto width) {
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads_)
       for (std::int64_t c = 0; c < static_cast<std::int64_t>(cells); ++c) {
         const auto cell = static_cast<std::uint64_t>(c);

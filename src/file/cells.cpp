@@ -55,7 +55,7 @@ bool CellSort::sort(std::uint64_t first, std::uint64_t records, const std::byte*
   if (is_indirect_) {
     move_entries(records, std::integral_constant<std::size_t, sizeof(std::uint32_t)>());
   } else {
-    with_width(width_, [&](auto width) { move_entries(records, width); });
+    detail::with_width(width_, [&](auto width) { move_entries(records, width); });
   }
   return true;
 }

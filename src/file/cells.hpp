@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "file/buckets.hpp"
-#include "file/widths.hpp"
+#include "widths.hpp"
 
 namespace faro::file {
 

@@ -15,6 +15,7 @@
 #include "faro/plan/plan.hpp"
 #include "file/axes_steps.hpp"
 #include "file/sweep.hpp"
+#include "file/unit_steps.hpp"
 #include "io/buffer.hpp"
 
 namespace faro::file {
@@ -321,11 +322,13 @@ std::vector<std::unique_ptr<Steps>> in_place_passes(const Problem& problem, cons
     }
     if (const auto* const moved = std::get_if<Axes>(&forward.permutation)) {
       if (const auto kept = kept_axes(*moved)) return passes_of_axes(*kept, forward, budget, maker);
+      if (auto units = passes_of_units(*moved, forward, memory, maker)) return *std::move(units);
     }
     const std::uint64_t array_bytes = bytes / forward.batch;
     fail(ErrorCode::unsupported, "plan " + to_text(forward.permutation) + " in place",
          "arrays of " + io::size_text(array_bytes) + " and memory of " + io::size_text(memory),
-         "an affine map, axes that keep the shape, a roll, a flip, or `--memory` for three such arrays, " +
+         "an affine map, axes that keep the shape or long parts of rows, a roll, a flip, or `--memory` for "
+         "three such arrays, " +
              io::size_text(kThreeBuffers * array_bytes),
          "from one file to another it needs no more memory, but room for the other file, " +
              io::size_text(bytes));

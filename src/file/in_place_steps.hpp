@@ -7,6 +7,8 @@
 //     affine maps            the factors of layout::factor_in_place: one pass for involutions, two for all
 //     axes that keep the     as squares and cubes do: boxes change places around orbits, one pass or two
 //       shape                (axes_steps.hpp)
+//     axes that do not       squares of parts of rows, then those parts in pairs: three passes at most, where
+//                            there are few enough of them (unit_steps.hpp)
 //     rolls and flips        a reversal is a pass that swaps blocks from both ends; a roll is two reversals
 //     arrays that fit        whatever moves inside one array of a batch, or of leading axes that stay: some
 //                            arrays a step, one pass
@@ -37,7 +39,7 @@ class Steps {
 };
 
 /// The passes, the first first; none for the identity. Errors: those of Sweep; ErrorCode::unsupported for
-/// what no pass in place is known for, such as axes that change the shape and do not fit.
+/// what no pass in place is known for, such as axes that leave too short parts of rows whole and do not fit.
 std::vector<std::unique_ptr<Steps>> in_place_passes(const Problem& problem, const Options& options);
 
 }  // namespace faro::file

@@ -18,11 +18,11 @@
 
 #include "faro/error.hpp"
 #include "file/tiles.hpp"
-#include "file/widths.hpp"
 #include "io/buffer.hpp"
 #include "permutation/modular_cover.hpp"
 #include "rounding.hpp"
 #include "threads.hpp"
+#include "widths.hpp"
 
 namespace faro::file {
 namespace {
@@ -117,7 +117,7 @@ class ModularMove final : public TileMove {
       : in_(std::move(in)), out_(std::move(out)), width_(width), threads_(detail::thread_count(threads)) {}
 
   void run(const std::byte* x, std::byte* y) const override {
-    with_width(width_, [&](auto width) { transpose(x, y, width); });
+    detail::with_width(width_, [&](auto width) { transpose(x, y, width); });
   }
 
  private:

@@ -17,10 +17,10 @@
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "faro/layout/tile.hpp"
-#include "file/widths.hpp"
 #include "io/buffer.hpp"
 #include "plan/form_to_run.hpp"
 #include "threads.hpp"
+#include "widths.hpp"
 
 namespace faro::file {
 namespace {
@@ -61,7 +61,7 @@ class AnyWidthMove final : public TileMove {
   }
 
   void run(const std::byte* x, std::byte* y) const override {
-    with_width(width_, [&](auto width) { move(x, y, width); });
+    detail::with_width(width_, [&](auto width) { move(x, y, width); });
   }
 
   std::string text() const {

@@ -19,9 +19,10 @@ namespace {
 
 constexpr std::uint64_t kStreamBuffers = 3;  // as many as a sweep's, of which one is not used
 
-// Moves all of it by move(place, bytes), which is read(2) or write(2).
+// Moves so many bytes by move(place, bytes), which is read(2) or write(2): those behind `before` of `all`.
 template <typename Move>
-void move_all(std::byte* data, std::uint64_t bytes, const std::string& operation, const Move& move) {
+void move_all(std::byte* data, std::uint64_t bytes, std::uint64_t before, std::uint64_t all,
+              const std::string& operation, const Move& move) {
   std::uint64_t done = 0;
   while (done < bytes) {
     const ssize_t moved = move(data + done, bytes - done);
@@ -30,8 +31,8 @@ void move_all(std::byte* data, std::uint64_t bytes, const std::string& operation
       fail(ErrorCode::file, operation, io::error_text(errno), "a stream that goes on");
     }
     if (moved == 0) {
-      fail(ErrorCode::file, operation, fmt::format("its end, {} bytes too early", bytes - done),
-           "all of the arrays");
+      fail(ErrorCode::file, operation, fmt::format("its end after {} bytes of data", before + done),
+           fmt::format("all {}", all));
     }
     done += static_cast<std::uint64_t>(moved);
   }
@@ -81,7 +82,7 @@ Report permute_stream(const Problem& asked, int in, int out, const Options& opti
     for (std::uint64_t number = 0; number < tiles->count() && !teller.stopped(); ++number) {
       const TileWork work = tiles->tile(number);
       const std::uint64_t bytes = work.in.total_bytes();
-      move_all(from.data(), bytes, "read the input",
+      move_all(from.data(), bytes, report.read_bytes, state.in_bytes, "read the input",
                [in](std::byte* data, std::uint64_t rest) { return read(in, data, rest); });
       teller.advance(bytes);
       report.read_bytes += bytes;
@@ -92,7 +93,7 @@ Report permute_stream(const Problem& asked, int in, int out, const Options& opti
         sums->add_written(work.out, to.data());
         sums->require_alike();
       }
-      move_all(to.data(), bytes, "write the output",
+      move_all(to.data(), bytes, report.written_bytes, state.out_bytes, "write the output",
                [out](const std::byte* data, std::uint64_t rest) { return write(out, data, rest); });
       teller.advance(bytes);
       report.written_bytes += bytes;

@@ -93,6 +93,7 @@ OutputFile::OutputFile(const fs::path& path, Unfinished unfinished) : path_(path
   if (unfinished_ == Unfinished::kept) {
     open_partial();
   } else {
+    require_no_partial_writer();
     descriptor_.reset(open(directory_of(path_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kMode));
     // A nameless file gets its name through /proc; find out now whether that will work.
     const std::string link = "/proc/self/fd/" + std::to_string(descriptor_.get());
@@ -130,6 +131,16 @@ void OutputFile::open_partial() {
     struct stat named {};
     if (stat(temporary_.c_str(), &named) == 0 && named.st_ino == status.st_ino) return;
   }
+  fail(ErrorCode::file, operation(), "a file that " + lock_holder(status) + " is writing",
+       "one process at a time");
+}
+
+// Whose result would take the place of this one, or be lost to it.
+void OutputFile::require_no_partial_writer() const {
+  const Descriptor partial(open(partial_path(path_).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat status {};
+  if (!partial.is_open() || fstat(partial.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+  if (flock(partial.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
   fail(ErrorCode::file, operation(), "a file that " + lock_holder(status) + " is writing",
        "one process at a time");
 }

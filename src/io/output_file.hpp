@@ -73,6 +73,7 @@ class OutputFile {
   void forget_temporary_name();
   void open_named();
   void open_partial();
+  void require_no_partial_writer() const;
   void give_name();
 
   std::filesystem::path path_;

@@ -4,6 +4,9 @@
 //
 //     thread     0  1  2  3  4  5      of the output, in order
 //     reads      0  3  1  4  2  5      axes(2 3; 1 0): i, j of thread j + 2 i
+//
+// Threads of larger arrays count along 8 units of the output first, then along 4 of the input, and so on: a
+// warp's units lie in 8 sectors of the input and 4 of the output, not in 32 and 1.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +28,7 @@ struct AxesElementsParams {
   std::uint64_t in_first;  // bytes
   std::uint64_t out_first;
   std::uint64_t count;   // of units, fewer than 2^31
-  Axis axis[kMostAxes];  // the output's fastest first
+  Axis axis[kMostAxes];  // in the order in which threads count
   std::int32_t axes;
   std::uint64_t first_vector;  // thread of this launch
 

@@ -60,13 +60,16 @@ struct AxesLinesParams {
   AxesLinesForm form;
   ArrayBytes in;   // counted from an address that is aligned to 16
   ArrayBytes out;  // from one that is aligned to 32
+  std::uint64_t
+      in_first;  // from the array's begin to the byte with all coordinates 0: where axes are flipped
+  std::uint64_t out_first;
   Axis axis[kMostAxes];
   std::int32_t axes;
 
   std::uint64_t steps;      // what tiles cut a line into: rows, or columns (few_rows)
   std::uint64_t columns;    // in elements
-  std::uint64_t in_pitch;   // bytes from row to row of the input
-  std::uint64_t out_pitch;  // from line to line
+  std::uint64_t in_pitch;   // bytes from row to row of the input, modulo 2^64: rows may go backwards
+  std::uint64_t out_pitch;  // from line to line, likewise
   std::uint64_t line_bytes;
   std::uint64_t step_bytes;        // from step to step in the input
   std::uint32_t rows;              // in shared memory, but for planes: all of them, or one
@@ -115,8 +118,8 @@ constexpr AxesLinesTile axes_lines_tile(const AxesLinesParams& p, std::uint64_t 
   AxesLinesTile result{};
   auto tile = static_cast<std::uint32_t>(p.first_tile + block);
   std::uint32_t number = p.plane_tiles.divide(tile);
-  result.in = p.in.begin;
-  result.out = p.out.begin;
+  result.in = p.in.begin + p.in_first;
+  result.out = p.out.begin + p.out_first;
   FARO_NO_UNROLL
   for (int a = 0; a < p.axes; ++a) {
     std::uint32_t digit = number;
@@ -153,9 +156,11 @@ constexpr AxesLinesTile axes_lines_tile(const AxesLinesParams& p, std::uint64_t 
   result.low = result.cut < static_cast<std::uint64_t>(far) ? -static_cast<std::int32_t>(result.cut) : -far;
   const auto rest = static_cast<std::int64_t>(p.line_bytes - result.cut);
   result.high = rest < far ? static_cast<std::int32_t>(rest) : far;
-  const std::uint64_t end = result.in + (result.rows - 1) * p.in_pitch + result.row_bytes;
+  const std::uint64_t last = result.in + (result.rows - 1) * p.in_pitch;
+  const std::uint64_t low = last < result.in ? last : result.in;
+  const std::uint64_t end = (last < result.in ? result.in : last) + result.row_bytes;
   result.inner =
-      (p.in.begin == 0 || result.in >= p.in.begin + kMovedBytes) && end + (3 * kMovedBytes - 1) <= p.in.end;
+      (p.in.begin == 0 || low >= p.in.begin + kMovedBytes) && end + (3 * kMovedBytes - 1) <= p.in.end;
   return result;
 }
 
@@ -196,7 +201,12 @@ constexpr device::Packet<16> load_at_end(Memory& memory, const AxesLinesParams& 
   const std::uint64_t by = at % kMovedBytes;
   if (at - by >= p.in.begin && at - by + kMovedBytes + kMovedBytes <= p.in.end) {
     const auto vector = memory.template load_global<16>(device::kInput, at - by);
-    const auto next = memory.template load_global<16>(device::kInput, at - by + kMovedBytes);
+    device::Packet<16> next{};  // of whole vectors none, which a compiler leaves out
+    if constexpr (units > 1) {
+      next = memory.template load_global<16>(device::kInput, at - by + kMovedBytes);
+    } else {
+      device::idle(memory);
+    }
     idle_times(memory, units);
     return join<unit_bytes>(vector, next, static_cast<std::uint32_t>(by));
   }

@@ -54,6 +54,95 @@ std::optional<Plane> plane_of(const layout::UnitAxes& axes, std::uint64_t unit_b
   return plane;
 }
 
+// A transpose as both kinds of axes give it: all others are the planes' own numbers, the output's fastest
+// first.
+struct LinesWork {
+  struct Axis {
+    std::uint64_t extent = 1;
+    std::uint64_t in_step = 0;  // bytes, modulo 2^64
+    std::uint64_t out_step = 0;
+  };
+  Plane plane;
+  std::vector<Axis> others = {};
+  ArrayBytes in{};  // what is reached of the arrays
+  ArrayBytes out{};
+  std::uint64_t in_first = 0;  // from their begin
+  std::uint64_t out_first = 0;
+  std::uint64_t moved_bytes = 0;
+};
+
+LinesWork work_of(const layout::UnitAxes& axes, const Plane& plane) {
+  const std::uint64_t bytes = axes.count() * plane.unit_bytes;
+  LinesWork work{.plane = plane};
+  work.in = work.out = {.begin = 0, .end = bytes};
+  work.moved_bytes = bytes;
+  const std::vector<std::uint64_t> in_strides = axes.in_strides();
+  const std::vector<std::uint64_t> out_strides = axes.out_strides();
+  const std::size_t own = plane.element_units == 1 ? axes.shape.size() : axes.shape.size() - 1;
+  for (std::size_t i = own; i-- > 0;) {
+    const auto a = static_cast<std::size_t>(axes.order[i]);
+    if (a == plane.row_axis || a == plane.column_axis) continue;
+    work.others.push_back({.extent = axes.shape[a],
+                           .in_step = in_strides[a] * plane.unit_bytes,
+                           .out_step = out_strides[a] * plane.unit_bytes});
+  }
+  return work;
+}
+
+// What a side of a view reaches beyond its first unit, on both sides, in bytes.
+struct Reach {
+  std::uint64_t before = 0;
+  std::uint64_t behind = 0;
+};
+
+template <typename StrideOf>
+Reach reach_of(const std::vector<layout::StridedAxis>& axes, std::uint64_t unit_bytes,
+               const StrideOf& stride) {
+  Reach reach{.before = 0, .behind = unit_bytes};
+  for (const layout::StridedAxis& axis : axes) {
+    const std::int64_t step = stride(axis);
+    const auto size = static_cast<std::uint64_t>(step < 0 ? -step : step);
+    (step < 0 ? reach.before : reach.behind) += (axis.extent - 1) * size * unit_bytes;
+  }
+  return reach;
+}
+
+// A view whose rows are read forwards, unit by unit, and whose lines are written so. Nothing where it is
+// none, or the input stands still along an axis: boxes read what is repeated once.
+std::optional<LinesWork> work_of(const std::vector<layout::StridedAxis>& axes, std::uint64_t unit_bytes,
+                                 const ViewFirst& first) {
+  if (axes.size() < 2 || axes.size() > kMostAxes || axes.front().out != 1) return std::nullopt;
+  LinesWork work;
+  Plane& plane = work.plane;
+  plane.unit_bytes = unit_bytes;
+  const auto column =
+      std::find_if(axes.begin() + 1, axes.end(), [](const auto& axis) { return axis.in == 1; });
+  if (column == axes.end()) return std::nullopt;
+  plane.column_axis = static_cast<std::size_t>(column - axes.begin());
+  const auto bytes = [&](std::int64_t units) { return static_cast<std::uint64_t>(units) * unit_bytes; };
+  plane.rows = axes.front().extent;
+  plane.columns = column->extent;
+  plane.in_pitch = bytes(axes.front().in);
+  plane.out_pitch = bytes(column->out);
+  work.moved_bytes = unit_bytes;
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    if (axes[a].in == 0) return std::nullopt;
+    work.moved_bytes *= axes[a].extent;
+    if (a == plane.row_axis || a == plane.column_axis) continue;
+    work.others.push_back(
+        {.extent = axes[a].extent, .in_step = bytes(axes[a].in), .out_step = bytes(axes[a].out)});
+  }
+  const Reach in = reach_of(axes, unit_bytes, [](const auto& axis) { return axis.in; });
+  const Reach out = reach_of(axes, unit_bytes, [](const auto& axis) { return axis.out; });
+  const std::uint64_t in_at = first.in * unit_bytes;
+  const std::uint64_t out_at = first.out * unit_bytes;
+  work.in = {.begin = in_at - in.before, .end = in_at + in.behind};
+  work.out = {.begin = out_at - out.before, .end = out_at + out.behind};
+  work.in_first = in.before;
+  work.out_first = out.before;
+  return work;
+}
+
 // Whether few rows or columns are moved as a stretch.
 bool skinny_suits(const Plane& plane, const AxesLinesOptions& options) {
   return options.skinny && plane.element_units == 1 &&
@@ -129,21 +218,16 @@ struct Steps {
 };
 
 // The axes that are neither rows nor columns. Returns how many planes they number.
-std::uint64_t add_axes(AxesLinesParams& p, const layout::UnitAxes& axes, const Plane& plane, Steps& steps) {
-  const std::vector<std::uint64_t> in_strides = axes.in_strides();
-  const std::vector<std::uint64_t> out_strides = axes.out_strides();
+std::uint64_t add_axes(AxesLinesParams& p, const LinesWork& work, Steps& steps) {
   std::uint64_t planes = 1;
-  const std::size_t own = plane.element_units == 1 ? axes.shape.size() : axes.shape.size() - 1;
-  for (std::size_t i = own; i-- > 0;) {
-    const auto a = static_cast<std::size_t>(axes.order[i]);
-    if (a == plane.row_axis || a == plane.column_axis) continue;
+  for (const LinesWork::Axis& axis : work.others) {
     p.axis[p.axes++] = {.extent = device::Division32(
-                            static_cast<std::uint32_t>(std::min<std::uint64_t>(axes.shape[a], 1U << 30))),
-                        .in_step = in_strides[a] * plane.unit_bytes,
-                        .out_step = out_strides[a] * plane.unit_bytes};
-    steps.in |= in_strides[a] * plane.unit_bytes;
-    steps.out |= out_strides[a] * plane.unit_bytes;
-    planes *= axes.shape[a];
+                            static_cast<std::uint32_t>(std::min<std::uint64_t>(axis.extent, 1U << 30))),
+                        .in_step = axis.in_step,
+                        .out_step = axis.out_step};
+    steps.in |= axis.in_step;
+    steps.out |= axis.out_step;
+    planes *= axis.extent;
   }
   return planes;
 }
@@ -285,39 +369,35 @@ void choose_skinny(AxesLinesChoice& choice, const Plane& plane, std::uint64_t mo
   choice.skinny = choose_skinny_banks(p, shape);
 }
 
-}  // namespace
-
-std::optional<AxesLinesChoice> make_axes_lines(const layout::UnitAxes& axes, int unit_bytes,
-                                               const AxesLinesOptions& options) {
-  FARO_CHECK(axes.shape.size() >= 2 && axes.shape.size() <= kMostAxes);
-  const auto unit = static_cast<std::uint64_t>(unit_bytes);
-  check_size(axes, unit);
-  const std::optional<Plane> found = plane_of(axes, unit);
-  if (!found) return std::nullopt;
-  const Plane& plane = *found;
-  const std::optional<AxesLinesForm> form = form_of(plane, options);
-  if (!form) return std::nullopt;
-
+std::optional<AxesLinesChoice> make_lines(const LinesWork& work, AxesLinesForm form,
+                                          const AxesLinesOptions& options) {
+  const Plane& plane = work.plane;
+  const std::uint64_t unit = plane.unit_bytes;
   AxesLinesChoice choice{};
   AxesLinesParams& p = choice.params;
-  const bool by_columns = *form == AxesLinesForm::few_rows;
-  p.form = *form;
-  p.in = {.begin = options.in_skew, .end = options.in_skew + axes.count() * unit};
-  p.out = {.begin = options.out_skew, .end = options.out_skew + axes.count() * unit};
-  Steps steps{.in = options.in_skew, .out = options.out_skew};
-  const std::uint64_t planes = add_axes(p, axes, plane, steps);
-  const bool skinny = *form != AxesLinesForm::plane && skinny_suits(plane, options);
-  const bool by_few = skinny && few_vectors_suit(plane, *form, steps.in | steps.out, options);
-  steps.in |= plane.in_pitch;
+  const bool by_columns = form == AxesLinesForm::few_rows;
+  p.form = form;
+  p.in = {.begin = options.in_skew + work.in.begin, .end = options.in_skew + work.in.end};
+  p.out = {.begin = options.out_skew + work.out.begin, .end = options.out_skew + work.out.end};
+  p.in_first = work.in_first;
+  p.out_first = work.out_first;
+  // Where each side begins past a vector or sector: the skew, and the view's own.
+  Steps steps{.in = options.in_skew | (work.in.begin + work.in_first),
+              .out = options.out_skew | (work.out.begin + work.out_first)};
+  const std::uint64_t planes = add_axes(p, work, steps);
+  const bool skinny = form != AxesLinesForm::plane && skinny_suits(plane, options);
+  const bool by_few = skinny && few_vectors_suit(plane, form, steps.in | steps.out, options);
+  // Rows end with whole words or vectors, too: padded ones may not.
+  steps.in |= plane.in_pitch | (form == AxesLinesForm::plane ? plane.row_bytes() : 0);
   steps.out |= by_columns ? 0 : plane.out_pitch;
   const std::uint64_t ragged = by_few || steps.out % kLineSector == 0 ? 0 : kLineSector - unit;
-  if (*form == AxesLinesForm::plane && plane.element_units == 1) {
-    choose_plane(choice, plane, steps, axes.count() * unit, options);
+  if (form == AxesLinesForm::plane && plane.element_units == 1) {
+    choose_plane(choice, plane, steps, work.moved_bytes, options);
   }
   const std::uint64_t skinny_bytes = options.skinny_bytes == 0 ? kSkinnyTileBytes : options.skinny_bytes;
-  const TileSizes tile = by_few   ? few_vectors_sizes(plane, *form, skinny_bytes)
-                         : skinny ? skinny_sizes(plane, *form, skinny_bytes)
-                                  : sizes_of(plane, *form, choice.plane);
+  const TileSizes tile = by_few   ? few_vectors_sizes(plane, form, skinny_bytes)
+                         : skinny ? skinny_sizes(plane, form, skinny_bytes)
+                                  : sizes_of(plane, form, choice.plane);
   const std::uint64_t element = plane.element_bytes();
   const std::uint64_t in_line = by_columns ? plane.line_bytes() : element;  // of a step
 
@@ -348,18 +428,18 @@ std::optional<AxesLinesChoice> make_axes_lines(const layout::UnitAxes& axes, int
 
   const std::uint64_t most_steps = std::min<std::uint64_t>(p.steps, tile.steps + p.halo);
   const std::uint64_t most_columns = std::min(plane.columns, tile.columns);
-  const std::uint64_t rows = by_columns ? plane.rows : *form == AxesLinesForm::few_columns ? 1 : most_steps;
+  const std::uint64_t rows = by_columns ? plane.rows : form == AxesLinesForm::few_columns ? 1 : most_steps;
   const std::uint64_t row_bytes =
-      *form == AxesLinesForm::plane ? most_columns * element : most_steps * p.step_bytes;
+      form == AxesLinesForm::plane ? most_columns * element : most_steps * p.step_bytes;
   p.row_slots = device::Division32(static_cast<std::uint32_t>(ceil_div(row_bytes, kMovedBytes)));
   p.line_slots = device::Division32(p.tile_bytes / kMovedBytes);
   p.digit0 = device::Division32(static_cast<std::uint32_t>(by_columns ? plane.rows : plane.element_units));
   p.line_stride = p.element_bytes;
   const auto least_pitch = static_cast<std::uint32_t>(round_up(row_bytes, kMovedBytes));
   p.stride0 = by_columns ? least_pitch : static_cast<std::uint32_t>(unit);
-  p.stride1 = by_columns                            ? p.element_bytes
-              : *form == AxesLinesForm::few_columns ? static_cast<std::uint32_t>(plane.in_pitch)
-                                                    : least_pitch;
+  p.stride1 = by_columns                           ? p.element_bytes
+              : form == AxesLinesForm::few_columns ? static_cast<std::uint32_t>(plane.in_pitch)
+                                                   : least_pitch;
   p.pitch = least_pitch;
   if (choice.turned) {
     p.pitch = turned_pitch(*choice.plane);
@@ -377,11 +457,32 @@ std::optional<AxesLinesChoice> make_axes_lines(const layout::UnitAxes& axes, int
   if (choice.plane) {
     p.pitch = static_cast<std::uint32_t>(choice.plane->row_bytes);
   } else {
-    choose_lines_banks(p, unit_bytes, *form == AxesLinesForm::few_columns ? 1 : 8);
+    choose_lines_banks(p, static_cast<int>(unit), form == AxesLinesForm::few_columns ? 1 : 8);
   }
   constexpr std::uint64_t line_of_banks = 128;
   p.shared_bytes = static_cast<std::uint32_t>(round_up(rows * p.pitch, line_of_banks));
   return choice;
+}
+
+}  // namespace
+
+std::optional<AxesLinesChoice> make_axes_lines(const layout::UnitAxes& axes, int unit_bytes,
+                                               const AxesLinesOptions& options) {
+  FARO_CHECK(axes.shape.size() >= 2 && axes.shape.size() <= kMostAxes);
+  const auto unit = static_cast<std::uint64_t>(unit_bytes);
+  check_size(axes, unit);
+  const std::optional<Plane> plane = plane_of(axes, unit);
+  if (!plane) return std::nullopt;
+  const std::optional<AxesLinesForm> form = form_of(*plane, options);
+  if (!form) return std::nullopt;
+  return make_lines(work_of(axes, *plane), *form, options);
+}
+
+std::optional<AxesLinesChoice> make_axes_lines(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
+                                               const ViewFirst& first, const AxesLinesOptions& options) {
+  const std::optional<LinesWork> work = work_of(axes, static_cast<std::uint64_t>(unit_bytes), first);
+  if (!work || form_of(work->plane, options) != AxesLinesForm::plane) return std::nullopt;
+  return make_lines(*work, AxesLinesForm::plane, options);
 }
 
 }  // namespace faro::kernels

@@ -30,6 +30,12 @@ inline void check_size(const layout::UnitAxes& axes, std::uint64_t unit_bytes) {
        "split the batch");
 }
 
+/// Where a view's elements begin in the arrays, in units.
+struct ViewFirst {
+  std::uint64_t in = 0;
+  std::uint64_t out = 0;
+};
+
 // Parameters of axes_box.hpp, made on the host from a box.
 
 /// The kernel that moves such boxes: one of kBoxShapes.
@@ -80,6 +86,11 @@ struct AxesLinesChoice {
 std::optional<AxesLinesChoice> make_axes_lines(const layout::UnitAxes& axes, int unit_bytes,
                                                const AxesLinesOptions& options = {});
 
+/// The same of a view: planes alone, whose rows and lines may go backwards, be apart, and begin anywhere.
+/// Requires: axes in normal form, or turned by read_forwards(), that check_reach() lets pass.
+std::optional<AxesLinesChoice> make_axes_lines(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
+                                               const ViewFirst& first, const AxesLinesOptions& options = {});
+
 /// Bank turns of a warp's reads, over those without conflict, on an average: what pitches are chosen by.
 double axes_lines_congestion(const AxesLinesParams& params, int unit_bytes);
 /// Bank turns of a warp's access to units of a stretch, over those without conflict.
@@ -101,12 +112,6 @@ struct ViewRowsChoice {
   ViewRowsParams params;
   ViewRowsShape shape;
   std::uint64_t alignment = 1;  // of both arrays, in bytes
-};
-
-/// Where a view's elements begin in the arrays, in units.
-struct ViewFirst {
-  std::uint64_t in = 0;
-  std::uint64_t out = 0;
 };
 
 /// Nothing where the view's fastest axis is not the same on both sides, its rows are short, or more than

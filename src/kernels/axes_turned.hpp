@@ -146,9 +146,11 @@ struct TurnedGroup {
   Word row[kWide][kRows];
   Word next[words ? 1 : kWide][words ? 1 : kRows];
 
-  /// Whole groups. `has`: whether the lane has a word on each side; `at`: of its first row.
-  template <typename Memory>
-  constexpr void load(Memory& memory, std::uint64_t at, std::uint64_t pitch, const bool (&has)[kWide]) {
+  /// The first `rows` of a group, or all of them. `has`: whether the lane has a word on each side; `at`: of
+  /// its first row.
+  template <bool part, typename Memory>
+  constexpr void load(Memory& memory, std::uint64_t at, std::uint64_t pitch, const bool (&has)[kWide],
+                      std::uint32_t rows = Layout::kGroup) {
     using Cursor = decltype(input_cursor(memory, at));
     Cursor cursor[kClasses]{};
     FARO_UNROLL
@@ -163,7 +165,7 @@ struct TurnedGroup {
       FARO_UNROLL
       for (int side = 0; side < kWide; ++side) {
         const auto byte = static_cast<std::uint32_t>(side) * Layout::kSide;
-        if (has[side]) {
+        if (has[side] && (!part || static_cast<std::uint32_t>(k) < rows)) {
           row[side][k] = load_cursor<Layout::kWord>(memory, from + byte);
           if constexpr (!words) {
             next[side][k] = load_cursor<Layout::kWord>(memory, from + (byte + Layout::kWord));
@@ -177,7 +179,7 @@ struct TurnedGroup {
       from += step;
     }
   }
-  /// The first `rows` of a group, or near the array's end.
+  /// The same near the array's ends, where words around a row's may not be read.
   template <typename Memory>
   constexpr void load_part(Memory& memory, const AxesLinesParams& p, std::uint64_t at, std::uint32_t rows,
                            const bool (&has)[kWide]) {
@@ -256,7 +258,8 @@ constexpr void load_axes_turned(Memory& memory, const AxesLinesParams& p, const 
   }
   const std::uint32_t groups = (tile.rows + (Layout::kGroup - 1)) / Layout::kGroup;
   // Rows of whole words end with the array, or before it.
-  const std::uint32_t whole = words || tile.inner ? tile.rows / Layout::kGroup : 0;
+  const bool by_words = words || tile.inner;
+  const std::uint32_t whole = by_words ? tile.rows / Layout::kGroup : 0;
   const std::uint64_t step = Layout::kDeep * Layout::kGroup * p.in_pitch;
   std::uint64_t at = tile.in + column * Layout::kWord + std::uint64_t{warp * Layout::kGroup} * p.in_pitch;
   std::uint32_t address = column * Layout::kPitch + warp * kMovedBytes;
@@ -265,7 +268,9 @@ constexpr void load_axes_turned(Memory& memory, const AxesLinesParams& p, const 
   for (; number + (unroll - 1) * Layout::kDeep < whole; number += unroll * Layout::kDeep) {
     TurnedGroup<shape, words> group[unroll];
     FARO_UNROLL
-    for (std::uint32_t i = 0; i < unroll; ++i) group[i].load(memory, at + i * step, p.in_pitch, has);
+    for (std::uint32_t i = 0; i < unroll; ++i) {
+      group[i].template load<false>(memory, at + i * step, p.in_pitch, has);
+    }
     FARO_UNROLL
     for (std::uint32_t i = 0; i < unroll; ++i) {
       group[i].join_words(at, p.in_pitch);  // whole groups of four rows later, alike
@@ -277,11 +282,12 @@ constexpr void load_axes_turned(Memory& memory, const AxesLinesParams& p, const 
   FARO_NO_UNROLL
   for (; number < groups; number += Layout::kDeep) {
     TurnedGroup<shape, words> group;
-    if (number < whole) {
-      group.load(memory, at, p.in_pitch, has);
+    const std::uint32_t left = tile.rows - number * Layout::kGroup;
+    if (by_words) {
+      group.template load<true>(memory, at, p.in_pitch, has, left);
       group.join_words(at, p.in_pitch);
     } else {
-      group.load_part(memory, p, at, tile.rows - number * Layout::kGroup, has);
+      group.load_part(memory, p, at, left, has);
     }
     group.store(memory, address, has);
     at += step;

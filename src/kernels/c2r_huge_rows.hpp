@@ -10,15 +10,13 @@
 
 #include "kernels/c2r_index.hpp"
 #include "kernels/c2r_places.hpp"
+#include "kernels/c2r_sweep.hpp"
 
 namespace faro::kernels {
 
 inline constexpr std::uint32_t kC2rHugeThreads = 256;
 
-struct C2rHugeRowsParams {
-  C2rShape shape;
-  std::uint32_t units = 1;  // of an element
-  bool r2c = false;
+struct C2rHugeRowsParams : C2rSweepParams {
   bool diagonal = false;  // rows lie on diagonals of panels
   std::uint64_t first_row = 0;
   std::uint64_t rows = 0;  // of the batch
@@ -32,6 +30,7 @@ struct C2rHugeRowsParams {
 };
 
 constexpr void finish(C2rHugeRowsParams& p) {
+  p.threads = kC2rHugeThreads;
   p.by_pieces = device::Division64((p.shape.n * p.units + p.piece() - 1) / p.piece());
 }
 

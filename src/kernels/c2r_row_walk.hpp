@@ -1,5 +1,5 @@
-// Enumerates the vectors of a row that is shuffled in shared memory (c2r_vector_rows.hpp), thread by thread:
-// the place of each, and the places of its elements in shared memory.
+// The rows that are shuffled in shared memory (c2r_rows.hpp): their parameters, and where the columns of a
+// thread are, in memory and in shared memory, in vectors.
 //
 // A *side* is where a row lies: the columns in the scratch are one run, and those in the array are, on
 // diagonals, a run for every panel of places. Vectors are numbered from the scratch's on; then every panel
@@ -16,11 +16,17 @@
 #include "faro/device/division.hpp"
 #include "kernels/c2r_index.hpp"
 #include "kernels/c2r_places.hpp"
+#include "kernels/c2r_sweep.hpp"
 #include "kernels/c2r_vectors.hpp"
 
 namespace faro::kernels {
 
-/// Where a row is read, or written.
+/// Shared memory for a row. Requires: n < 2^31.
+constexpr std::uint64_t c2r_rows_shared_bytes(std::uint64_t n, std::uint64_t element_bytes) {
+  return (n + n / 32) * element_bytes;
+}
+
+/// Where a row is read, or written; its vectors are counted in vectors alone.
 struct C2rRowSide {
   C2rHeld held;  // columns
   std::uint32_t first_panel = 0;
@@ -28,20 +34,22 @@ struct C2rRowSide {
   std::uint32_t vectors = 0;  // in all
 };
 
-struct C2rVectorRowsParams {
-  C2rShape shape;
-  std::uint32_t skew = 0;  // the array begins so many elements after an aligned address
-  std::uint32_t threads = 0;
-  bool r2c = false;
+struct C2rRowsParams : C2rSweepParams {
   bool diagonal = false;  // rows lie on diagonals of panels
   C2rRowSide in;
   C2rRowSide out;
-  std::uint64_t scratch_pitch = 0;     // elements from row to row of the scratch
-  std::uint64_t scratch_elements = 0;  // of an array
+  std::uint64_t scratch_pitch = 0;  // elements from row to row of the scratch
+  // In units.
+  std::uint32_t step_panels = 0;    // threads div b
+  std::uint32_t step_in_panel = 0;  // threads mod b
+  std::uint32_t step_target = 0;    // (threads mod b) m mod n
+  // In vectors.
   std::uint32_t m_mod_n = 0;
   std::uint32_t step_slot = 0;  // d, from one of a thread's vectors to the next
   device::Division32 by_run_vectors;
   device::Division32 by_panel;  // b
+
+  constexpr std::uint64_t shared_bytes() const { return c2r_rows_shared_bytes(shape.n, element_bytes()); }
 };
 
 /// The vectors of a row, wherever it lies.
@@ -63,32 +71,49 @@ constexpr C2rRowSide make_c2r_row_side(const C2rShape& shape, const C2rHeld& hel
   return side;
 }
 
-/// Fills in what follows from the shape and threads. Requires: n < 2^28.
-constexpr void finish(C2rVectorRowsParams& p, const C2rHeld& in, const C2rHeld& out,
-                      std::uint64_t element_bytes) {
-  p.in = make_c2r_row_side(p.shape, in, p.diagonal, element_bytes);
-  p.out = make_c2r_row_side(p.shape, out, p.diagonal, element_bytes);
-  p.m_mod_n = static_cast<std::uint32_t>(p.shape.m % p.shape.n);
-  p.step_slot = static_cast<std::uint32_t>(p.threads * (kC2rVectorBytes / element_bytes) % p.shape.n *
-                                           p.m_mod_n % p.shape.n);
-  p.by_run_vectors = device::Division32(
-      static_cast<std::uint32_t>(c2r_run_vectors(p.diagonal ? p.shape.b : p.shape.n, element_bytes)));
-  p.by_panel = device::Division32(static_cast<std::uint32_t>(p.shape.b));
+/// Fills in what follows from the shape, the sides' held columns and threads. Requires: n < 2^31, in vectors
+/// 2^28.
+constexpr void finish(C2rRowsParams& p) {
+  const C2rShape& s = p.shape;
+  if (!p.vectors) {
+    p.step_panels = static_cast<std::uint32_t>(p.threads / s.b);
+    p.step_in_panel = static_cast<std::uint32_t>(p.threads % s.b);
+    p.step_target = static_cast<std::uint32_t>(p.step_in_panel % s.n * (s.m % s.n) % s.n);
+    return;
+  }
+  p.in = make_c2r_row_side(s, p.in.held, p.diagonal, p.unit_bytes);
+  p.out = make_c2r_row_side(s, p.out.held, p.diagonal, p.unit_bytes);
+  p.m_mod_n = static_cast<std::uint32_t>(s.m % s.n);
+  p.step_slot =
+      static_cast<std::uint32_t>(p.threads * (kC2rVectorBytes / p.unit_bytes) % s.n * p.m_mod_n % s.n);
+  p.by_run_vectors =
+      device::Division32(static_cast<std::uint32_t>(c2r_run_vectors(p.diagonal ? s.b : s.n, p.unit_bytes)));
+  p.by_panel = device::Division32(static_cast<std::uint32_t>(s.b));
 }
 
 namespace detail {
 
-struct C2rVectorRow {
-  C2rExtent extent;
+struct C2rRow {
+  C2rExtent extent;       // in vectors
+  std::uint64_t array;    // its first element, in units
   std::uint64_t row;      // i
   std::uint64_t scratch;  // the row's first element there
   std::uint32_t row_mod_n;
 
-  constexpr C2rVectorRow(const C2rVectorRowsParams& p, std::uint64_t block)
+  constexpr C2rRow(const C2rRowsParams& p, std::uint64_t block)
       : extent(p.shape.by_m.quotient(block), p.shape.m * p.shape.n, p.scratch_elements, p.skew),
+        array(p.shape.by_m.quotient(block) * p.shape.m * p.shape.n),
         row(block - p.shape.by_m.quotient(block) * p.shape.m),
         scratch(extent.scratch + row * p.scratch_pitch),
         row_mod_n(static_cast<std::uint32_t>(remainder(p.shape.by_n, row))) {}
+
+  /// (i + p) mod m mod n: where the first column of panel p goes.
+  constexpr std::uint32_t first_target(const C2rRowsParams& p, std::uint32_t panel) const {
+    const auto n = static_cast<std::uint32_t>(p.shape.n);
+    if (row + panel >= p.shape.m) return static_cast<std::uint32_t>(row + panel - p.shape.m);
+    const std::uint32_t sum = row_mod_n + panel;
+    return sum < n ? sum : sum - n;
+  }
 };
 
 /// A run of a row, and the column that it begins with.
@@ -97,7 +122,7 @@ struct C2rRowRun {
   std::uint32_t column = 0;
 
   /// Of the vector `number` of a side, which becomes the number within the run.
-  constexpr C2rRowRun(const C2rVectorRowsParams& p, const C2rRowSide& side, const C2rVectorRow& row,
+  constexpr C2rRowRun(const C2rRowsParams& p, const C2rRowSide& side, const C2rRow& row,
                       std::uint32_t& number) {
     const auto n = static_cast<std::uint32_t>(p.shape.n);
     const auto held = static_cast<std::uint32_t>(side.held.end - side.held.begin);
@@ -122,15 +147,6 @@ struct C2rRowRun {
   }
 };
 
-/// (i + p) mod m mod n: where the first column of panel p goes.
-constexpr std::uint32_t first_target(const C2rVectorRowsParams& p, const C2rVectorRow& row,
-                                     std::uint32_t panel) {
-  const auto n = static_cast<std::uint32_t>(p.shape.n);
-  if (row.row + panel >= p.shape.m) return static_cast<std::uint32_t>(row.row + panel - p.shape.m);
-  const std::uint32_t sum = row.row_mod_n + panel;
-  return sum < n ? sum : sum - n;
-}
-
 /// Where in shared memory a row's columns are, one after another, over as many panels as there are.
 struct C2rRowSlots {
   std::uint32_t n;
@@ -140,8 +156,7 @@ struct C2rRowSlots {
   std::uint32_t left;     // columns of the panel
   std::uint32_t to_wrap;  // panels until i + p is m
 
-  constexpr C2rRowSlots(const C2rVectorRowsParams& p, const C2rVectorRow& row, bool shuffles,
-                        std::uint32_t column)
+  constexpr C2rRowSlots(const C2rRowsParams& p, const C2rRow& row, bool shuffles, std::uint32_t column)
       : n(static_cast<std::uint32_t>(p.shape.n)), target(column), step(1), base(0), left(0), to_wrap(0) {
     if (!shuffles) return;
     std::uint32_t in_panel = column;
@@ -155,9 +170,9 @@ struct C2rRowSlots {
     constexpr std::uint64_t far = std::uint64_t{1} << 31;
     const std::uint64_t panels = p.shape.m > sum ? p.shape.m - sum : 0;
     to_wrap = static_cast<std::uint32_t>(panels < far ? panels : far);
-    base = first_target(p, row, panel);
+    base = row.first_target(p, panel);
   }
-  constexpr std::uint32_t next(const C2rVectorRowsParams& p, bool shuffles) {
+  constexpr std::uint32_t next(const C2rRowsParams& p, bool shuffles) {
     if (!shuffles) return c2r_padded(target++);
     std::uint32_t slot = base + target;
     if (slot >= n) slot -= n;
@@ -186,13 +201,12 @@ struct C2rRowWalk {
   std::uint32_t slot = 0;
   std::uint32_t left = 0;  // columns to the panel's end
 
-  constexpr C2rRowWalk(const C2rVectorRowsParams& p, const C2rRowSide& side, const C2rVectorRow& row,
-                       bool shuffles, std::uint32_t thread)
+  constexpr C2rRowWalk(const C2rRowsParams& p, const C2rRowSide& side, const C2rRow& row, bool shuffles,
+                       std::uint32_t thread)
       : flat(thread) {
     begin_run(p, side, row, shuffles);
   }
-  constexpr void begin_run(const C2rVectorRowsParams& p, const C2rRowSide& side, const C2rVectorRow& row,
-                           bool shuffles) {
+  constexpr void begin_run(const C2rRowsParams& p, const C2rRowSide& side, const C2rRow& row, bool shuffles) {
     line = {};
     number = flat;
     vectors = ~std::uint32_t{0};
@@ -203,7 +217,7 @@ struct C2rRowWalk {
     column = run.column + number * v - line.begin;
     look(p, row, shuffles);
   }
-  constexpr void look(const C2rVectorRowsParams& p, const C2rVectorRow& row, bool shuffles) {
+  constexpr void look(const C2rRowsParams& p, const C2rRow& row, bool shuffles) {
     slot = column;
     left = v;
     if (!shuffles) return;
@@ -216,10 +230,9 @@ struct C2rRowWalk {
     // b columns earlier k m mod n is the same.
     const std::uint64_t columns = in_panel + std::uint64_t{v} * b - before;
     const auto target = static_cast<std::uint32_t>(remainder(p.shape.by_n, columns * p.m_mod_n));
-    slot = wrapped(p, first_target(p, row, panel) + target);
+    slot = wrapped(p, row.first_target(p, panel) + target);
   }
-  constexpr void step(const C2rVectorRowsParams& p, const C2rRowSide& side, const C2rVectorRow& row,
-                      bool shuffles) {
+  constexpr void step(const C2rRowsParams& p, const C2rRowSide& side, const C2rRow& row, bool shuffles) {
     flat += p.threads;
     number += p.threads;
     if (number >= vectors) {
@@ -238,10 +251,10 @@ struct C2rRowWalk {
     }
   }
   /// Where the next column goes, within a panel.
-  static constexpr std::uint32_t next(const C2rVectorRowsParams& p, std::uint32_t slot, bool shuffles) {
+  static constexpr std::uint32_t next(const C2rRowsParams& p, std::uint32_t slot, bool shuffles) {
     return shuffles ? wrapped(p, slot + p.m_mod_n) : slot + 1;
   }
-  static constexpr std::uint32_t wrapped(const C2rVectorRowsParams& p, std::uint32_t slot) {
+  static constexpr std::uint32_t wrapped(const C2rRowsParams& p, std::uint32_t slot) {
     const auto n = static_cast<std::uint32_t>(p.shape.n);
     return slot < n ? slot : slot - n;
   }

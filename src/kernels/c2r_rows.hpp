@@ -3,9 +3,12 @@
 //     C2R    row, in order  --->  shared[d(j)]  --->  row, in order       both ways compute d(j) of
 //     R2C    row, in order  --->  shared[j]     --->  shared[d(j)]        c2r_index.hpp, never its inverse
 //
-// A thread takes every `threads`-th column. With j = p b + k, d(j) = ((i + p) mod m + k m) mod n: from one of
-// its columns to the next, p, k and k m mod n grow by fixed steps; k m mod n needs no correction when k
-// passes b, because b m is a multiple of n. So no element costs a division.
+// *In units* a thread takes every `threads`-th column. With j = p b + k, d(j) = ((i + p) mod m + k m) mod n:
+// from one of its columns to the next, p, k and k m mod n grow by fixed steps; k m mod n needs no correction
+// when k passes b, because b m is a multiple of n. So no element costs a division.
+//
+// *In vectors* it takes every `threads`-th vector, of which c2r_row_walk.hpp has the places. A vector that
+// two panels share, or that the ends of a run cut, is moved element by element.
 //
 // The places of rows in the array and in the scratch are those that the other sweeps use (c2r_places.hpp).
 #pragma once
@@ -13,44 +16,15 @@
 #include <cstdint>
 
 #include "faro/device/division.hpp"
-#include "kernels/c2r_index.hpp"
-#include "kernels/c2r_places.hpp"
+#include "kernels/c2r_row_walk.hpp"
+#include "kernels/c2r_vectors.hpp"
+#include "kernels/moved_vector.hpp"
 
 namespace faro::kernels {
 
-struct C2rRowsParams {
-  C2rShape shape;
-  std::uint32_t units = 1;  // of an element
-  std::uint32_t threads = 0;
-  std::uint32_t step_panels = 0;    // threads div b
-  std::uint32_t step_in_panel = 0;  // threads mod b
-  std::uint32_t step_target = 0;    // (threads mod b) m mod n
-  bool r2c = false;
-  bool diagonal = false;  // rows lie on diagonals of panels
-  C2rHeld in;             // columns
-  C2rHeld out;
-  std::uint64_t scratch_pitch = 0;     // elements from row to row of the scratch
-  std::uint64_t scratch_elements = 0;  // of an array
-};
-
-/// Shared memory for a row. Requires: n < 2^31.
-constexpr std::uint64_t c2r_rows_shared_bytes(std::uint64_t n, std::uint64_t element_bytes) {
-  return (n + n / 32) * element_bytes;
-}
-
-constexpr C2rRowsParams make_c2r_rows_params(const C2rShape& shape, std::uint32_t units,
-                                             std::uint32_t threads) {
-  C2rRowsParams p;
-  p.shape = shape;
-  p.units = units;
-  p.threads = threads;
-  p.step_panels = static_cast<std::uint32_t>(threads / shape.b);
-  p.step_in_panel = static_cast<std::uint32_t>(threads % shape.b);
-  p.step_target = static_cast<std::uint32_t>(p.step_in_panel % shape.n * (shape.m % shape.n) % shape.n);
-  return p;
-}
-
 namespace detail {
+
+// --- in units
 
 /// The panel of a column that moves on by `threads` at a time. Columns may begin below 0.
 struct C2rPanelWalk {
@@ -76,19 +50,6 @@ struct C2rPanelWalk {
       ++panel;
     }
     return next || p.step_panels > 0;
-  }
-};
-
-struct C2rRow {
-  std::uint64_t array;    // first element
-  std::uint64_t scratch;  // first element of row i
-  std::uint64_t row;      // i
-
-  constexpr C2rRow(const C2rRowsParams& p, std::uint64_t block) {
-    const std::uint64_t number = p.shape.by_m.quotient(block);
-    row = block - number * p.shape.m;
-    array = number * p.shape.m * p.shape.n;
-    scratch = number * p.scratch_elements + row * p.scratch_pitch;
   }
 };
 
@@ -128,27 +89,18 @@ struct C2rPlaceWalk {
 /// d_i of a thread's columns.
 struct C2rTargetWalk {
   C2rPanelWalk panels;
-  std::uint32_t target;     // k m mod n
-  std::uint32_t row_mod_n;  // i mod n
-  std::uint32_t base;       // (i + p) mod m mod n
+  std::uint32_t target;  // k m mod n
+  std::uint32_t base;    // (i + p) mod m mod n
 
   constexpr C2rTargetWalk(const C2rRowsParams& p, const C2rRow& row, std::uint32_t thread)
       : panels(p, thread),
         target(static_cast<std::uint32_t>(
             remainder(p.shape.by_n, panels.in_panel * remainder(p.shape.by_n, p.shape.m)))),
-        row_mod_n(static_cast<std::uint32_t>(remainder(p.shape.by_n, row.row))),
         base(0) {
     look(p, row);
   }
   constexpr void look(const C2rRowsParams& p, const C2rRow& row) {
-    const auto n = static_cast<std::uint32_t>(p.shape.n);
-    const auto panel = static_cast<std::uint32_t>(panels.panel);
-    if (row.row + panel >= p.shape.m) {
-      base = static_cast<std::uint32_t>(row.row + panel - p.shape.m);
-    } else {
-      base = row_mod_n + panel;
-      if (base >= n) base -= n;
-    }
+    base = row.first_target(p, static_cast<std::uint32_t>(panels.panel));
   }
   constexpr std::uint32_t shuffled(const C2rRowsParams& p) const {
     const auto n = static_cast<std::uint32_t>(p.shape.n);
@@ -169,7 +121,7 @@ constexpr void move_c2r_row(Memory& memory, const C2rRowsParams& p, std::uint64_
   constexpr std::uint32_t batch = bytes <= 4 ? kC2rBatch : kC2rBatch / 2;  // what registers hold
   const bool shuffles = into_shared != p.r2c;
   const auto n = static_cast<std::uint32_t>(p.shape.n);
-  const C2rHeld& held = into_shared ? p.in : p.out;
+  const C2rHeld& held = into_shared ? p.in.held : p.out.held;
   const C2rRow row(p, block);
   C2rPlaceWalk places(p, held, row, thread);
   C2rTargetWalk targets(p, row, thread);
@@ -218,19 +170,151 @@ constexpr void move_c2r_row(Memory& memory, const C2rRowsParams& p, std::uint64_
   }
 }
 
+// --- in vectors
+
+/// Vectors in flight.
+inline constexpr std::uint32_t kC2rRowBatch = 4;
+
+template <int bytes, device::Memory Memory>
+constexpr device::Packet<16> load_c2r_row_vector(Memory& memory, const C2rRowWalk<bytes>& walk,
+                                                 const C2rRowVector& vector) {
+  const std::uint64_t offset = walk.line.offset + std::uint64_t{walk.number} * kC2rVectorBytes;
+  const bool some = vector.begin < vector.end;
+  device::Packet<16> data{};
+  device::converge(memory);
+  if (some && !walk.line.careful) {
+    data = load_around(memory, walk.line.source(), offset, vector.begin * bytes, vector.end * bytes);
+  }
+  device::converge(memory);
+  if (some && walk.line.careful) {
+    UnitQueue queue;
+    FARO_NO_UNROLL
+    for (std::uint32_t t = 0; t < kC2rVector<bytes>; ++t) {
+      device::Packet<bytes> unit{};
+      if (t >= vector.begin && t < vector.end) {
+        unit = memory.template load_global<bytes>(walk.line.source(), offset + std::uint64_t{t} * bytes);
+      } else {
+        device::idle(memory);
+      }
+      queue.push<bytes>(unit);
+    }
+    data = queue.vector();
+  }
+  device::converge(memory);
+  return data;
+}
+
+template <int bytes, bool shuffles, device::Memory Memory>
+constexpr void load_c2r_row_side(Memory& memory, const C2rRowsParams& p, std::uint64_t block,
+                                 std::uint32_t thread) {
+  constexpr std::uint32_t v = kC2rVector<bytes>;
+  const C2rRow row(p, block);
+  C2rRowWalk<bytes> walk(p, p.in, row, shuffles, thread);
+  FARO_NO_UNROLL
+  for (std::uint32_t first = 0; first < p.in.vectors; first += kC2rRowBatch * p.threads) {
+    device::Packet<16> data[kC2rRowBatch] = {};
+    C2rRowVector vector[kC2rRowBatch] = {};
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kC2rRowBatch; ++k) {
+      vector[k] = C2rRowVector(walk);
+      data[k] = load_c2r_row_vector<bytes>(memory, walk, vector[k]);
+      walk.step(p, p.in, row, shuffles);
+    }
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kC2rRowBatch; ++k) {
+      device::converge(memory);
+      if (vector[k].plain) {
+        std::uint32_t slot = vector[k].slot;
+        FARO_UNROLL
+        for (std::uint32_t t = 0; t < v; ++t) {
+          memory.template store_shared<bytes>(c2r_padded(slot) * bytes,
+                                              unit_of<bytes>(data[k], static_cast<int>(t)));
+          slot = C2rRowWalk<bytes>::next(p, slot, shuffles);
+        }
+      }
+      device::converge(memory);
+      if (!vector[k].plain && vector[k].begin < vector[k].end) {
+        C2rRowSlots slots(p, row, shuffles, vector[k].column + vector[k].begin);
+        C2rUnits units(data[k]);
+        FARO_NO_UNROLL
+        for (std::uint32_t t = 0; t < vector[k].end; ++t) {
+          const auto unit = units.pop<bytes>();
+          if (t >= vector[k].begin)
+            memory.template store_shared<bytes>(slots.next(p, shuffles) * bytes, unit);
+        }
+      }
+    }
+    device::converge(memory);
+  }
+}
+
+template <int bytes, bool shuffles, device::Memory Memory>
+constexpr void store_c2r_row_side(Memory& memory, const C2rRowsParams& p, std::uint64_t block,
+                                  std::uint32_t thread) {
+  constexpr std::uint32_t v = kC2rVector<bytes>;
+  const C2rRow row(p, block);
+  C2rRowWalk<bytes> walk(p, p.out, row, shuffles, thread);
+  FARO_NO_UNROLL
+  while (walk.flat < p.out.vectors) {
+    const C2rRowVector vector(walk);
+    const std::uint64_t offset = walk.line.offset + std::uint64_t{walk.number} * kC2rVectorBytes;
+    device::converge(memory);
+    if (vector.plain) {
+      device::Packet<16> data{};
+      std::uint32_t slot = vector.slot;
+      FARO_UNROLL
+      for (std::uint32_t t = 0; t < v; ++t) {
+        device::insert(data, static_cast<int>(t),
+                       memory.template load_shared<bytes>(c2r_padded(slot) * bytes));
+        slot = C2rRowWalk<bytes>::next(p, slot, shuffles);
+      }
+      memory.template store_global<16>(walk.line.target(), offset, data);
+    }
+    device::converge(memory);
+    if (!vector.plain && vector.begin < vector.end) {
+      C2rRowSlots slots(p, row, shuffles, vector.column + vector.begin);
+      FARO_NO_UNROLL
+      for (std::uint32_t t = vector.begin; t < vector.end; ++t) {
+        memory.template store_global<bytes>(
+            walk.line.target(), offset + std::uint64_t{t} * bytes,
+            memory.template load_shared<bytes>(slots.next(p, shuffles) * bytes));
+      }
+    }
+    device::converge(memory);
+    walk.step(p, p.out, row, shuffles);
+  }
+}
+
 }  // namespace detail
 
 /// First phase, then the second. Blocks: arrays x m. Threads: params.threads.
-/// Requires: params of make_c2r_rows_params, n < 2^31, shared memory of c2r_rows_shared_bytes (unchecked).
-template <int bytes, device::Memory Memory>
+template <typename Mover, device::Memory Memory>
 constexpr void load_c2r_row(Memory& memory, const C2rRowsParams& p, std::uint64_t block,
                             std::uint32_t thread) {
-  detail::move_c2r_row<bytes, true>(memory, p, block, thread);
+  if constexpr (!Mover::vectors) {
+    detail::move_c2r_row<Mover::bytes, true>(memory, p, block, thread);
+  } else if (p.r2c) {
+    detail::load_c2r_row_side<Mover::bytes, false>(memory, p, block, thread);
+  } else {
+    detail::load_c2r_row_side<Mover::bytes, true>(memory, p, block, thread);
+  }
 }
-template <int bytes, device::Memory Memory>
+template <typename Mover, device::Memory Memory>
 constexpr void store_c2r_row(Memory& memory, const C2rRowsParams& p, std::uint64_t block,
                              std::uint32_t thread) {
-  detail::move_c2r_row<bytes, false>(memory, p, block, thread);
+  if constexpr (!Mover::vectors) {
+    detail::move_c2r_row<Mover::bytes, false>(memory, p, block, thread);
+  } else if (p.r2c) {
+    detail::store_c2r_row_side<Mover::bytes, true>(memory, p, block, thread);
+  } else {
+    detail::store_c2r_row_side<Mover::bytes, false>(memory, p, block, thread);
+  }
+}
+
+template <typename Mover, typename Take>
+constexpr void with_phases(const C2rRowsParams& p, const Take& take) {
+  take([&p](auto& m, std::uint64_t b, std::uint32_t t) { load_c2r_row<Mover>(m, p, b, t); },
+       [&p](auto& m, std::uint64_t b, std::uint32_t t) { store_c2r_row<Mover>(m, p, b, t); });
 }
 
 }  // namespace faro::kernels

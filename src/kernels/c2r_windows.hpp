@@ -16,6 +16,14 @@
 // the cache. R2C does the opposite: it reads segments in the order of q and writes rows in order.
 //
 // Source and target must not overlap: strips come in batches that move along (c2r_places.hpp).
+//
+// *In units* the rows that are accessed in the order of q are a list in shared memory.
+//
+// *In vectors* the rows of a window lie in shared memory as they lie outside (c2r_vectors.hpp), and a table
+// says where each begins, of R2C in the opposite order. An element of the result that is one column further
+// comes from one row further, C2R, or one less, R2C: one entry further. Where o(j) has a rotation, a table of
+// the strip's columns has o(j) - o(first of the strip). Another table has all rows' places outside, of the
+// rows that are loaded first, then of those that are stored.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +31,8 @@
 #include "faro/device/division.hpp"
 #include "kernels/c2r_index.hpp"
 #include "kernels/c2r_places.hpp"
+#include "kernels/c2r_sweep.hpp"
+#include "kernels/c2r_vectors.hpp"
 
 namespace faro::kernels {
 
@@ -37,13 +47,10 @@ struct C2rColumns {
   std::int64_t shift = 0;
 };
 
-struct C2rWindowsParams {
-  C2rShape shape;
-  std::uint32_t units = 1;  // of an element
+struct C2rWindowsParams : C2rSweepParams {
   std::uint32_t width = 0;  // columns of a strip
   std::uint32_t rows = 0;   // of a window, without halo
   std::uint32_t halo = 0;
-  bool r2c = false;
   bool shuffles = false;  // rows go by q, and o(j) has j; else it is the rotation alone
   bool rotates = false;   // o(j) has (j + panel_shift) div b
   std::int64_t panel_shift = 0;
@@ -51,20 +58,25 @@ struct C2rWindowsParams {
   std::uint64_t columns = 0;  // of the batch
   C2rColumns in;
   C2rColumns out;
-  std::uint32_t threads = 0;    // a multiple of width x units
-  std::uint32_t step_rows = 0;  // threads / (width x units)
+  std::uint64_t halo_mod_m = 0;
+  std::uint32_t tile = 0;  // where rows begin in shared memory, after the tables
   device::Division64 by_strips;
   device::Division64 by_windows;
+  // In units, whose threads are a multiple of width x units.
+  std::uint32_t step_rows = 0;      // threads / (width x units)
   device::Division32 by_row_units;  // width x units
   device::Division32 by_units;
-  std::uint64_t halo_mod_m = 0;
+  // In vectors.
+  std::uint32_t pitch = 0;    // vectors from row to row of the tile
+  std::uint32_t begins = 0;   // where the tables begin; lines are the first
+  std::uint32_t offsets = 0;  // o(j) - o(first)
+  device::Division32 by_row_vectors;
 
   constexpr std::uint64_t blocks_of_array() const { return by_strips.divisor() * by_windows.divisor(); }
-  constexpr std::uint32_t shared_bytes(std::uint32_t unit_bytes) const {
-    return list_bytes() + (rows + halo) * width * units * unit_bytes;
+  constexpr std::uint64_t shared_bytes() const {
+    const std::uint64_t row = vectors ? std::uint64_t{pitch} * kC2rVectorBytes : width * element_bytes();
+    return tile + (rows + halo) * row;
   }
-  /// Row numbers come first, to a multiple of 16 bytes.
-  constexpr std::uint32_t list_bytes() const { return (4 * (rows + halo) + 15) / 16 * 16; }
 };
 
 /// The largest o(j) - o(first of its strip).
@@ -73,15 +85,26 @@ constexpr std::uint32_t c2r_halo(std::uint64_t b, std::uint32_t width, bool shuf
   return static_cast<std::uint32_t>((shuffles ? last : 0) + (rotates ? (last + b - 1) / b : 0));
 }
 
-/// Fills in what follows from width, rows, columns and the steps. Requires: m < 2^31.
+/// Fills in what follows from width, rows, columns and the steps, and the threads. Requires: m < 2^31.
 constexpr void finish(C2rWindowsParams& p) {
   p.halo = c2r_halo(p.shape.b, p.width, p.shuffles, p.rotates);
   p.halo_mod_m = p.halo % p.shape.m;
   p.by_strips = device::Division64((p.columns + p.width - 1) / p.width);
   p.by_windows = device::Division64((p.shape.m + p.rows - 1) / p.rows);
-  p.by_row_units = device::Division32(p.width * p.units);
-  p.by_units = device::Division32(p.units);
+  if (p.vectors) {
+    const auto vectors = static_cast<std::uint32_t>(c2r_run_vectors(p.width, p.unit_bytes));
+    p.pitch = static_cast<std::uint32_t>(c2r_row_pitch(vectors));
+    p.by_row_vectors = device::Division32(vectors);
+    p.begins = (p.rows + p.halo) * kC2rLineBytes;
+    p.offsets = p.begins + 4 * (p.rows + p.halo);
+    p.tile = (p.offsets + (p.rotates ? 4 * p.width : 0) + 15) / 16 * 16;
+    p.threads = kC2rWindowsThreads;
+    return;
+  }
   const std::uint32_t row_units = p.width * p.units;
+  p.by_row_units = device::Division32(row_units);
+  p.by_units = device::Division32(p.units);
+  p.tile = (4 * (p.rows + p.halo) + 15) / 16 * 16;
   p.step_rows = row_units < kC2rWindowsThreads ? kC2rWindowsThreads / row_units : 1;
   p.threads = p.step_rows * row_units;
 }
@@ -130,31 +153,23 @@ struct C2rWindow {
   }
 };
 
-/// The first unit of a row of the strip.
-constexpr std::uint64_t c2r_unit(const C2rWindowsParams& p, const C2rColumns& columns,
-                                 const C2rWindow& window, std::uint64_t row) {
-  return (window.array * columns.stride + row * columns.pitch + window.column +
-          static_cast<std::uint64_t>(columns.shift)) *
-         p.units;
+/// The row that is `slot` after the window's first in the order of q; of what R2C reads, after the halo's.
+constexpr std::uint32_t c2r_listed_row(const C2rWindowsParams& p, const C2rWindow& window,
+                                       std::uint32_t slot) {
+  std::uint64_t row = window.first + slot;
+  if (p.r2c) row = remainder(p.shape.by_m, row + p.shape.m - p.halo_mod_m);
+  if (p.shuffles) row = unordered_row(p.shape, row);
+  return static_cast<std::uint32_t>(row);
 }
 
-}  // namespace detail
-
-/// First phase: the rows in the order of q that this window has, as a list in shared memory.
-template <device::Memory Memory>
-constexpr void list_c2r_rows(Memory& memory, const C2rWindowsParams& p, std::uint64_t block,
-                             std::uint32_t thread) {
-  const detail::C2rWindow window(p, block);
-  const std::uint32_t count = p.r2c ? window.rows + p.halo : window.rows;
-  for (std::uint32_t slot = thread; slot < count; slot += p.threads) {
-    std::uint64_t row = window.first + slot;
-    if (p.r2c) row = detail::remainder(p.shape.by_m, row + p.shape.m - p.halo_mod_m);
-    if (p.shuffles) row = unordered_row(p.shape, row);
-    memory.template store_shared<4>(4 * slot, device::Packet<4>{{static_cast<std::uint32_t>(row)}});
-  }
+/// The first element of a row of the strip, without the array's skew.
+constexpr std::uint64_t c2r_window_element(const C2rWindow& window, const C2rColumns& columns,
+                                           std::uint64_t row) {
+  return window.array * columns.stride + row * columns.pitch + window.column +
+         static_cast<std::uint64_t>(columns.shift);
 }
 
-namespace detail {
+// --- in units
 
 /// A thread's column of the strip, the same in all its rows: no division is left for the loops.
 struct C2rWindowThread {
@@ -166,20 +181,17 @@ struct C2rWindowThread {
       : unit(thread), row(p.by_row_units.divide(unit)), offset(window.offset(p, p.by_units.quotient(unit))) {}
 };
 
-}  // namespace detail
-
-/// Second phase.
 template <int bytes, device::Memory Memory>
-constexpr void load_c2r_window(Memory& memory, const C2rWindowsParams& p, std::uint64_t block,
-                               std::uint32_t thread) {
-  const detail::C2rWindow window(p, block);
-  const detail::C2rWindowThread mine(p, window, thread);
+constexpr void load_c2r_window_units(Memory& memory, const C2rWindowsParams& p, std::uint64_t block,
+                                     std::uint32_t thread) {
+  const C2rWindow window(p, block);
+  const C2rWindowThread mine(p, window, thread);
   if (mine.unit >= window.row_units) return;
   const std::uint32_t count = window.rows + p.halo;
   const int buffer = p.in.scratch ? kC2rScratchIn : kC2rIn;
-  const std::uint64_t origin = (detail::c2r_unit(p, p.in, window, 0) + mine.unit) * bytes;
+  const std::uint64_t origin = (c2r_window_element(window, p.in, 0) * p.units + mine.unit) * bytes;
   const std::uint64_t pitch = p.in.pitch * p.units * bytes;
-  const std::uint32_t to = p.list_bytes() + thread * bytes;
+  const std::uint32_t to = p.tile + thread * bytes;
   FARO_NO_UNROLL
   for (std::uint32_t first = mine.row; first < count + mine.row; first += kC2rBatch * p.step_rows) {
     device::Packet<bytes> data[kC2rBatch] = {};
@@ -212,19 +224,18 @@ constexpr void load_c2r_window(Memory& memory, const C2rWindowsParams& p, std::u
   }
 }
 
-/// Third phase.
 template <int bytes, device::Memory Memory>
-constexpr void store_c2r_window(Memory& memory, const C2rWindowsParams& p, std::uint64_t block,
-                                std::uint32_t thread) {
+constexpr void store_c2r_window_units(Memory& memory, const C2rWindowsParams& p, std::uint64_t block,
+                                      std::uint32_t thread) {
   constexpr std::uint32_t batch = 4;
-  const detail::C2rWindow window(p, block);
-  const detail::C2rWindowThread mine(p, window, thread);
+  const C2rWindow window(p, block);
+  const C2rWindowThread mine(p, window, thread);
   if (mine.unit >= window.row_units) return;
   const int buffer = p.out.scratch ? kC2rScratchOut : kC2rOut;
-  const std::uint64_t origin = (detail::c2r_unit(p, p.out, window, 0) + mine.unit) * bytes;
+  const std::uint64_t origin = (c2r_window_element(window, p.out, 0) * p.units + mine.unit) * bytes;
   const std::uint64_t pitch = p.out.pitch * p.units * bytes;
   const std::uint32_t shift = p.r2c ? p.halo - mine.offset : mine.offset;
-  const std::uint32_t from = p.list_bytes() + (shift * p.by_row_units.divisor() + thread) * bytes;
+  const std::uint32_t from = p.tile + (shift * p.by_row_units.divisor() + thread) * bytes;
   FARO_NO_UNROLL
   for (std::uint32_t first = mine.row; first < window.rows + mine.row; first += batch * p.step_rows) {
     FARO_UNROLL
@@ -246,6 +257,151 @@ constexpr void store_c2r_window(Memory& memory, const C2rWindowsParams& p, std::
           from + ((first - mine.row) * p.by_row_units.divisor() + k * p.threads) * bytes);
       memory.template store_global<bytes>(buffer, origin + row * pitch, data);
     }
+  }
+}
+
+// --- in vectors
+
+/// The strip's part of a row, on one side.
+template <int bytes>
+constexpr C2rLine c2r_window_line(const C2rWindowsParams& p, const C2rWindow& window,
+                                  const C2rColumns& columns, std::uint32_t row, std::uint32_t note) {
+  const C2rExtent extent(window.array, p.shape.m * p.shape.n, columns.scratch ? columns.stride : 0, p.skew);
+  return make_c2r_line<bytes>(
+      extent,
+      {.first = c2r_window_element(window, columns, row) + (columns.scratch ? 0 : p.skew),
+       .count = window.row_units,
+       .scratch = columns.scratch},
+      note);
+}
+
+/// Elements of a row, where o(j) has a rotation.
+template <int bytes>
+struct C2rRotatedSource {
+  std::uint32_t entry;   // of the row's first element
+  std::uint32_t offset;  // the table's of the first element
+  std::uint32_t at;      // bytes from where rows begin
+
+  template <device::Memory Memory>
+  constexpr device::Packet<bytes> element(Memory& memory, std::uint32_t k) const {
+    const std::uint32_t further = memory.template load_shared<4>(offset + 4 * k).unit[0];
+    const std::uint32_t begin = memory.template load_shared<4>(entry + 4 * further).unit[0];
+    return memory.template load_shared<bytes>(begin + at + k * bytes);
+  }
+};
+
+}  // namespace detail
+
+/// First phase. In units the rows in the order of q that this window has. In vectors the tables of the rows
+/// to load, and of where they will be.
+template <typename Mover, device::Memory Memory>
+constexpr void list_c2r_window_in(Memory& memory, const C2rWindowsParams& p, std::uint64_t block,
+                                  std::uint32_t thread) {
+  const detail::C2rWindow window(p, block);
+  if constexpr (!Mover::vectors) {
+    const std::uint32_t count = p.r2c ? window.rows + p.halo : window.rows;
+    for (std::uint32_t slot = thread; slot < count; slot += p.threads) {
+      memory.template store_shared<4>(4 * slot, device::Packet<4>{{detail::c2r_listed_row(p, window, slot)}});
+    }
+  } else {
+    constexpr int bytes = Mover::bytes;
+    const std::uint32_t count = window.rows + p.halo;
+    for (std::uint32_t slot = thread; slot < count; slot += p.threads) {
+      const std::uint32_t row =
+          p.r2c ? detail::c2r_listed_row(p, window, slot) : window.row_in_order(p, slot);
+      const C2rLine line = detail::c2r_window_line<bytes>(p, window, p.in, row, 0);
+      detail::store_c2r_line(memory, 0, slot, line);
+      const std::uint32_t entry = p.r2c ? count - 1 - slot : slot;
+      memory.template store_shared<4>(
+          p.begins + 4 * entry,
+          device::Packet<4>{{p.tile + slot * p.pitch * kC2rVectorBytes + line.begin * bytes}});
+    }
+    device::converge(memory);
+    if (!p.rotates) return;
+    for (std::uint32_t column = thread; column < window.row_units; column += p.threads) {
+      memory.template store_shared<4>(p.offsets + 4 * column, device::Packet<4>{{window.offset(p, column)}});
+    }
+  }
+}
+
+/// Second phase.
+template <typename Mover, device::Memory Memory>
+constexpr void load_c2r_window(Memory& memory, const C2rWindowsParams& p, std::uint64_t block,
+                               std::uint32_t thread) {
+  constexpr int bytes = Mover::bytes;
+  if constexpr (!Mover::vectors) {
+    detail::load_c2r_window_units<bytes>(memory, p, block, thread);
+  } else {
+    const detail::C2rWindow window(p, block);
+    const std::uint32_t all = (window.rows + p.halo) * p.by_row_vectors.divisor();
+    FARO_NO_UNROLL
+    for (std::uint32_t first = thread; first < all; first += p.threads) {
+      std::uint32_t number = first;
+      const std::uint32_t slot = p.by_row_vectors.divide(number);
+      const C2rLine line = detail::load_c2r_line(memory, 0, slot);
+      detail::copy_c2r_vector<bytes>(memory, line, number,
+                                     p.tile + (slot * p.pitch + number) * kC2rVectorBytes);
+    }
+  }
+}
+
+/// Third phase, in vectors: the table of the rows to store. Note: the entry of the row that the first column
+/// comes from.
+template <typename Mover, device::Memory Memory>
+constexpr void list_c2r_window_out(Memory& memory, const C2rWindowsParams& p, std::uint64_t block,
+                                   std::uint32_t thread) {
+  const detail::C2rWindow window(p, block);
+  for (std::uint32_t slot = thread; slot < window.rows; slot += p.threads) {
+    const std::uint32_t row = p.r2c ? window.row_in_order(p, slot) : detail::c2r_listed_row(p, window, slot);
+    const std::uint32_t entry = p.r2c ? window.rows - 1 - slot : slot;
+    detail::store_c2r_line(memory, 0, slot,
+                           detail::c2r_window_line<Mover::bytes>(p, window, p.out, row, entry));
+  }
+  detail::wait_for_copies(memory);
+}
+
+/// Last phase.
+template <typename Mover, device::Memory Memory>
+constexpr void store_c2r_window(Memory& memory, const C2rWindowsParams& p, std::uint64_t block,
+                                std::uint32_t thread) {
+  constexpr int bytes = Mover::bytes;
+  if constexpr (!Mover::vectors) {
+    detail::store_c2r_window_units<bytes>(memory, p, block, thread);
+  } else {
+    const detail::C2rWindow window(p, block);
+    const std::uint32_t all = window.rows * p.by_row_vectors.divisor();
+    FARO_NO_UNROLL
+    for (std::uint32_t first = thread; first < all; first += p.threads) {
+      std::uint32_t number = first;
+      const std::uint32_t slot = p.by_row_vectors.divide(number);
+      const C2rLine line = detail::load_c2r_line(memory, 0, slot);
+      const std::uint32_t entry = p.begins + 4 * line.note;
+      if (p.rotates) {
+        detail::gather_c2r_vector<bytes>(memory, line, number, [&](std::uint32_t element) {
+          return detail::C2rRotatedSource<bytes>{entry, p.offsets + 4 * element, element * bytes};
+        });
+      } else {
+        detail::gather_c2r_vector<bytes>(memory, line, number, [&](std::uint32_t element) {
+          return detail::C2rTableSource<bytes, bytes>{entry + 4 * element, element * bytes};
+        });
+      }
+    }
+  }
+}
+
+template <typename Mover, typename Take>
+constexpr void with_phases(const C2rWindowsParams& p, const Take& take) {
+  const auto list = [&p](auto& m, std::uint64_t b, std::uint32_t t) {
+    list_c2r_window_in<Mover>(m, p, b, t);
+  };
+  const auto load = [&p](auto& m, std::uint64_t b, std::uint32_t t) { load_c2r_window<Mover>(m, p, b, t); };
+  const auto store = [&p](auto& m, std::uint64_t b, std::uint32_t t) { store_c2r_window<Mover>(m, p, b, t); };
+  if constexpr (Mover::vectors) {
+    take(
+        list, load,
+        [&p](auto& m, std::uint64_t b, std::uint32_t t) { list_c2r_window_out<Mover>(m, p, b, t); }, store);
+  } else {
+    take(list, load, store);
   }
 }
 

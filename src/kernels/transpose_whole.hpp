@@ -99,4 +99,10 @@ constexpr void store_whole(Memory& memory, const TransposeWholeParams& p, std::u
   detail::move_whole<bytes, false>(memory, p, block, thread);
 }
 
+template <typename Mover, typename Take>
+constexpr void with_phases(const TransposeWholeParams& p, const Take& take) {
+  take([&p](auto& m, std::uint64_t b, std::uint32_t t) { load_whole<Mover::bytes>(m, p, b, t); },
+       [&p](auto& m, std::uint64_t b, std::uint32_t t) { store_whole<Mover::bytes>(m, p, b, t); });
+}
+
 }  // namespace faro::kernels

@@ -35,11 +35,45 @@ struct RunPrices {
 };
 constexpr RunPrices kReads{.lines = 0.077, .pairs = 0.03, .sectors = 0.38, .granules = 0.007, .begin = 0};
 constexpr RunPrices kWrites{.lines = 0.005, .pairs = 0.01, .sectors = 1.74, .granules = 0.03, .begin = 0};
+// Of narrower units, whose boxes take more instructions a byte: small ones of both sides' lines are faster.
+constexpr RunPrices kWordWrites{.lines = 0.02, .pairs = 0.01, .sectors = 1.74, .granules = 0.03, .begin = 0};
+constexpr RunPrices kPairWrites{.lines = 0.02, .pairs = 0.02, .sectors = 1.74, .granules = 0.03, .begin = 0};
 // Of bytes, by the H100 alone: on an H200 they were not measured again.
 constexpr RunPrices kByteReads{.lines = 0.55, .pairs = 0.1, .sectors = 0, .granules = 0, .begin = 0};
 constexpr RunPrices kByteWrites{.lines = 0.15, .pairs = 0.05, .sectors = 0, .granules = 0, .begin = 8};
 constexpr RunPrices kRaggedReads{.lines = 0.45, .pairs = 0.1, .sectors = 0, .granules = 0, .begin = 32};
 constexpr RunPrices kRaggedWrites{.lines = 0.35, .pairs = 0.05, .sectors = 0, .granules = 0, .begin = 16};
+
+const RunPrices& prices_of_writes(int unit_bytes) {
+  switch (unit_bytes) {
+    case 1:
+      return kByteWrites;
+    case 2:
+      return kPairWrites;
+    case 4:
+      return kWordWrites;
+    default:
+      return kWrites;
+  }
+}
+
+// What aligned boxes cost by their size.
+struct SizePrice {
+  double small;    // of the best size: below it, lanes are idle
+  double doubled;  // of a box that is twice as large
+};
+SizePrice size_price(int unit_bytes) {
+  switch (unit_bytes) {
+    case 2:
+      return {.small = 0.3125, .doubled = 0.05};
+    case 4:
+      return {.small = 0.375, .doubled = 0.0285};
+    case 8:
+      return {.small = 0.25, .doubled = 0.003};
+    default:
+      return {.small = 0.25, .doubled = 0.0285};
+  }
+}
 
 double run_price(const BoxSearch& search, const BoxWalk& side, const RunPrices& prices) {
   return prices.lines * lines_beyond(search, side, kBoxLine) +
@@ -88,8 +122,9 @@ void price(const BoxSearch& search, StridedBox& box) {
   double cost = 1.0;
   const bool bytes = box.unit_bytes == 1;
   cost += run_price(search, box.in, box.ragged ? kRaggedReads : bytes ? kByteReads : kReads);
-  cost += run_price(search, box.out, box.ragged ? kRaggedWrites : bytes ? kByteWrites : kWrites);
-  cost += (box.ragged ? 0.4 : bytes ? 0.3 : 0.2) * (idle - 1);
+  const bool pairs = box.unit_bytes == 2;
+  cost += run_price(search, box.out, box.ragged ? kRaggedWrites : prices_of_writes(box.unit_bytes));
+  cost += (box.ragged ? 0.4 : bytes ? 0.3 : pairs ? 0.1 : 0.2) * (idle - 1);
   const std::uint32_t in_slots = box.in.slots();
   const std::uint32_t out_slots = box.out.slots() * box.near;
   const auto rows = [&](const BoxWalk& side) { return static_cast<std::uint32_t>(units / side.units); };
@@ -116,15 +151,16 @@ void price(const BoxSearch& search, StridedBox& box) {
     if (box_bytes < best) cost += (box.ragged ? 0.02 : 0.01) * (best / box_bytes - 1);
   } else {
     // Small boxes begin and end often enough that reads and writes are always mixed; of those below 12 KiB,
-    // or 8 KiB of wider units, lanes are idle. What vectors cost that are not whole counts more than the
-    // lanes.
-    const double small = (box.unit_bytes <= 4 ? 0.375 : 0.25) * best;
+    // or 8 KiB of wider units, lanes are idle. Of 8-byte units any size is about as fast. What vectors cost
+    // that are not whole counts more than the lanes.
+    const SizePrice size = size_price(box.unit_bytes);
+    const double small = size.small * best;
     // Rows that share sectors with the next, which other lanes write.
     constexpr double shared_rows = 0.3;
     if (box.near > 1 && box.out.units < box.out.contiguous && search.bytes(box.out.units) % kBoxSector != 0)
       cost += shared_rows;
     cost += 0.04 * (in_access + out_access - 2) + 0.005 * (in_access / in_lanes + out_access / out_lanes);
-    cost += box_bytes > small ? 0.0285 * std::log2(box_bytes / small) : 0.65 * (small / box_bytes - 1);
+    cost += box_bytes > small ? size.doubled * std::log2(box_bytes / small) : 0.65 * (small / box_bytes - 1);
   }
   cost += shared_sectors_price(box);
   const auto boxes = static_cast<double>(box.boxes());

@@ -11,6 +11,7 @@ namespace faro::layout {
 namespace {
 
 constexpr std::uint64_t kManyParts = 8;
+constexpr std::uint64_t kMostGrowth = 2;  // of a run, for its end to be a line's
 constexpr std::uint64_t kCacheLine = 64;
 
 std::vector<std::size_t> all_axes(std::size_t count) {
@@ -39,14 +40,16 @@ void grow(const CacheBox& box, const std::vector<std::size_t>& order, std::uint6
     const std::uint64_t whole = box.axes[axis].extent;
     const std::uint64_t needed = (wanted_bytes + run - 1) / run;
     std::uint64_t grain = line / std::gcd(run, line);
-    if (line > kCacheLine && grain > needed / kManyParts) grain = 1;  // it would cost much
+    // Whole lines would cost much.
+    if (line > kCacheLine ? grain > needed / kManyParts : grain > kMostGrowth * needed) grain = 1;
     const auto up = [&](std::uint64_t extent) { return (extent + grain - 1) / grain * grain; };
     const std::uint64_t wanted = up(needed);
     const std::uint64_t parts = (whole + wanted / 2) / wanted;
     // Of many parts a sliver at the end costs little; few are alike.
     const std::uint64_t alike =
         parts >= kManyParts ? wanted : up((whole + parts - 1) / std::max<std::uint64_t>(parts, 1));
-    const std::uint64_t part = parts <= 1 ? whole : std::min(whole, alike);
+    const bool uneven = parts == 2 && whole - std::min(whole, alike) <= alike / 2;  // 3 as 2 and 1
+    const std::uint64_t part = parts <= 1 || uneven ? whole : std::min(whole, alike);
     extents[axis] = std::max(extents[axis], part);
     run *= extents[axis];
     if (extents[axis] < whole) break;

@@ -242,6 +242,15 @@ void add_time(Text& text, const Plan& plan, std::size_t index, const PassCounter
                                       : ""));
 }
 
+// Of several passes together.
+void add_plan_time(Text& text, const Plan& plan, const PassCounter& counter) {
+  if (plan.passes().size() < 2) return;
+  const std::optional<double> us = counter.microseconds();
+  constexpr double us_per_ms = 1e3;
+  text.line("time", us ? fmt::format("{:.4g} ms in all, by the rates of {}", *us / us_per_ms, rates_of(plan))
+                       : "not predicted: that of a pass is not known");
+}
+
 void add_pass(Text& text, const Plan& plan, std::size_t index, const PassCounter& counter) {
   const Pass& pass = plan.passes()[index];
   text.line(fmt::format("pass {}", index + 1),
@@ -313,6 +322,7 @@ std::string Plan::explain() const {
   const PassCounter counter(*this);
   if (detail::reverses_in_place(problem_) && !transpose_plan_) {
     add_reversal_plan(text, *this);
+    add_plan_time(text, *this, counter);
     for (std::size_t i = 0; i < passes_.size(); ++i) add_other_pass(text, *this, i, counter);
     text.line("workspace", "none");
     return text.take();
@@ -321,6 +331,7 @@ std::string Plan::explain() const {
     index_plan_ ? detail::add_index_plan(text, *index_plan_)
                 : detail::add_transpose_plan(text, *transpose_plan_);
     if (transpose_plan_ && recognition_) detail::add_recognition(text, *recognition_);
+    add_plan_time(text, *this, counter);
     for (std::size_t i = 0; i < passes_.size(); ++i) add_other_pass(text, *this, i, counter);
     index_plan_ ? detail::add_workspace(text, *index_plan_) : detail::add_workspace(text, *transpose_plan_);
     return text.take();
@@ -328,6 +339,7 @@ std::string Plan::explain() const {
   add_problem(text, *this);
   text.line("target", std::string(name(target_.engine)) + (target_.name.empty() ? "" : ", " + target_.name));
   add_sweeps(text, *this);
+  add_plan_time(text, *this, counter);
   for (std::size_t i = 0; i < passes_.size(); ++i)
     passes_[i].kind == PassKind::patch ? add_other_pass(text, *this, i, counter)
                                        : add_pass(text, *this, i, counter);

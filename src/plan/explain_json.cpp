@@ -137,6 +137,13 @@ Json time_json(const Plan& plan, std::size_t index, const PassCounter& counter) 
   return {{"ms", *us / us_per_ms}, {"rates", rates_of(plan)}};
 }
 
+// Of all passes together.
+Json plan_ms_json(const PassCounter& counter) {
+  constexpr double us_per_ms = 1e3;
+  const std::optional<double> us = counter.microseconds();
+  return us ? Json(*us / us_per_ms) : Json();
+}
+
 // On a CPU.
 void add_lines(Json& json, const Plan& plan, std::size_t index) {
   const auto counts = detail::count_lines(plan, index);
@@ -234,8 +241,9 @@ std::string with_passes(const std::string& described, const Plan& plan) {
   if (plan.transpose_plan() != nullptr && plan.recognition() != nullptr) {
     json["recognition"] = detail::recognition_json(*plan.recognition());
   }
-  json["passes"] = Json::array();
   const PassCounter counter(plan);
+  json["predicted_ms"] = plan_ms_json(counter);
+  json["passes"] = Json::array();
   for (std::size_t i = 0; i < plan.passes().size(); ++i) {
     json["passes"].push_back(other_pass_json(plan, i, counter));
   }
@@ -283,6 +291,7 @@ std::string Plan::explain_json() const {
       {"target", target_json(target_)}};
   if (recognition_) json["recognition"] = detail::recognition_json(*recognition_);
   const PassCounter counter(*this);
+  json["predicted_ms"] = plan_ms_json(counter);
   Json passes = Json::array();
   for (std::size_t i = 0; i < passes_.size(); ++i) {
     passes.push_back(passes_[i].kind == PassKind::patch ? other_pass_json(*this, i, counter)

@@ -45,23 +45,35 @@ bool boxes_suit_cpu(const Axes& axes, std::uint64_t element_bytes, const Target&
          axes.count() > target.streaming_bytes / element_bytes;
 }
 
-bool axes_suit(const Permutation& permutation, std::uint64_t element_bytes, const Target& target) {
+bool axes_suit(const Permutation& permutation, std::uint64_t element_bytes, std::uint64_t arrays,
+               const Target& target) {
   const auto* const axes = std::get_if<Axes>(&permutation);
   if (axes == nullptr || target.tile) return false;
   if (target.engine == Engine::cpu) return boxes_suit_cpu(*axes, element_bytes, target);
   const AxesChoice choice = choose_axes(*axes, element_bytes, 1, {.alternatives = false});
   if (std::holds_alternative<AxesRows>(choice.form)) return true;
   if (std::holds_alternative<AxesElements>(choice.form)) return false;
+  const std::uint64_t columns = axes->shape().back();
+  const std::uint64_t rows = axes->shape()[static_cast<std::size_t>(axes->order().back())];
   if (std::holds_alternative<AxesBoxes>(choice.form)) {
     constexpr std::uint64_t kRowBytes = 64;
+    constexpr std::uint64_t kLongSide = 256;  // of planes of wide elements, which boxes move
+    constexpr std::uint64_t kWideBytes = 8;
+    constexpr std::uint64_t kLargeBytes = 4 << 20;  // beyond what an affine map's tiles move faster
     const bool row_stays = static_cast<std::size_t>(axes->order().back()) + 1 == axes->shape().size();
-    return row_stays && axes->shape().back() * element_bytes >= kRowBytes;
+    if (row_stays) return columns * element_bytes >= kRowBytes;
+    return element_bytes >= kWideBytes && std::min(rows, columns) >= kLongSide &&
+           axes->count() > kLargeBytes / element_bytes;
   }
   const auto* const lines = std::get_if<AxesLines>(&choice.form);
   if (lines == nullptr || !lines->variants.front().choice.plane) return false;
+  // A small array has too few of these tiles for all multiprocessors; an affine map's are smaller.
+  constexpr std::uint64_t kSmallBytes = 1 << 20;
+  constexpr std::uint64_t kFewTiles = 128;
+  const bool is_small = axes->count() <= kSmallBytes / element_bytes;
+  if (is_small && arrays < kFewTiles && lines->variants.front().choice.params.tiles * arrays < kFewTiles)
+    return false;
   constexpr std::uint64_t kLongSideBytes = 256;
-  const std::uint64_t columns = axes->shape().back();
-  const std::uint64_t rows = axes->shape()[static_cast<std::size_t>(axes->order().back())];
   return std::min(rows, columns) * element_bytes >= kLongSideBytes;
 }
 
@@ -133,7 +145,7 @@ Problem in_form_to_run(Problem problem, const Target& target) {
   }
   if (f2::is_power_of_two(problem.element_bytes)) {
     const bool stays = problem.placement == Placement::out_of_place &&
-                       axes_suit(problem.permutation, problem.element_bytes, target);
+                       axes_suit(problem.permutation, problem.element_bytes, problem.batch, target);
     if (!stays) problem.permutation = *map;
   } else if (std::holds_alternative<Affine>(problem.permutation)) {
     if (auto form = form_of_any_width(*map)) problem.permutation = *std::move(form);

@@ -38,8 +38,9 @@ namespace faro::detail {
 std::optional<Permutation> form_of_any_width(const Affine& map);
 
 /// Whether a permutation is given as axes that kernels of their own move at least as fast as the affine map
-/// that they are. Requires: element_bytes > 0 (unchecked).
-bool axes_suit(const Permutation& permutation, std::uint64_t element_bytes, const Target& target);
+/// that they are, of a batch of `arrays`. Requires: element_bytes > 0 (unchecked).
+bool axes_suit(const Permutation& permutation, std::uint64_t element_bytes, std::uint64_t arrays,
+               const Target& target);
 
 /// A problem with its permutation in the form that elements of this width are moved by on this target. One
 /// that has no such form stays as it is, and its plan refuses the width. In place an affine map is always run

@@ -13,6 +13,7 @@
 // exchanged (R2C). Where panels are too narrow to be read as they lie, the rotation is a sweep of its own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <variant>
 #include <vector>
@@ -23,10 +24,6 @@
 #include "kernels/c2r_long_rows.hpp"
 #include "kernels/c2r_rows.hpp"
 #include "kernels/c2r_strips.hpp"
-#include "kernels/c2r_vector_long_rows.hpp"
-#include "kernels/c2r_vector_rows.hpp"
-#include "kernels/c2r_vector_strips.hpp"
-#include "kernels/c2r_vector_windows.hpp"
 #include "kernels/c2r_windows.hpp"
 #include "kernels/transpose_whole.hpp"
 
@@ -91,24 +88,47 @@ struct GpuHugeStep {
   bool gathers = false;
 };
 
-/// One kernel over the arrays of a group.
+/// One kernel over the arrays of a group, or a series of alike ones: `repeats` launches, each of the rows or
+/// columns after those of the one before, in turns with the `turns` - 1 series that follow this one.
 struct GpuTransposeLaunch {
   std::variant<kernels::TransposeWholeParams, kernels::C2rRowsParams, kernels::C2rStripsParams,
-               kernels::C2rWindowsParams, kernels::C2rLongRowsParams, GpuHugeStep,
-               kernels::C2rVectorRowsParams, kernels::C2rVectorStripsParams, kernels::C2rVectorWindowsParams,
-               kernels::C2rVectorLongRowsParams>
+               kernels::C2rWindowsParams, kernels::C2rLongRowsParams, GpuHugeStep>
       params;
   std::uint64_t blocks_of_array = 0;  // of TransposeWholeParams: blocks in all
   std::uint32_t threads = 0;
   std::uint64_t shared_bytes = 0;
+  std::uint64_t repeats = 1;
+  std::size_t turns = 1;
+
+  /// Whether its kernel moves vectors; else units.
+  bool in_vectors() const;
 };
+
+/// Launch number `number` of a series, the first being 0.
+GpuTransposeLaunch in_series(const GpuTransposeLaunch& launch, std::uint64_t number);
+
+/// Calls take(i, number) for launch `number` of series i, for all, in the order in which they are launched.
+/// `series_of(i)`: the series.
+template <typename SeriesOf, typename Take>
+void for_each_in_turn(std::size_t count, const SeriesOf& series_of, const Take& take) {
+  for (std::size_t first = 0; first < count; first += series_of(first).turns) {
+    const GpuTransposeLaunch& leader = series_of(first);
+    for (std::uint64_t number = 0; number < leader.repeats; ++number) {
+      for (std::size_t i = first; i < first + leader.turns; ++i) take(i, number);
+    }
+  }
+}
 
 /// Tells a launch in vectors that the array begins `skew` elements after an address aligned to 16 bytes,
 /// which is what it is then given. Returns whether it is one; others take the array as it is.
 bool set_skew(GpuTransposeLaunch& launch, std::uint32_t skew);
 
-/// The launches of one group of arrays, in order; a group of fewer arrays launches fewer blocks. Groups of
-/// `arrays_at_once` follow one another, form whole but one.
+/// The launches of one group of arrays, as series in order; a group of fewer arrays launches fewer blocks.
+/// Groups of `arrays_at_once` follow one another, form whole but one.   Cost: some series, however many
+/// launches they are.
 std::vector<GpuTransposeLaunch> launches_of(const GpuTranspose& plan);
+
+/// Every launch by itself, in order.
+std::vector<GpuTransposeLaunch> each_of(const std::vector<GpuTransposeLaunch>& series);
 
 }  // namespace faro::detail

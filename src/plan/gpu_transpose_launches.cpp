@@ -1,6 +1,5 @@
 // The launches of a transposition in place on a GPU: the parameters of every kernel, in order.
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
 #include "plan/gpu_transpose.hpp"
@@ -55,6 +54,31 @@ class Launches {
   }
 
  private:
+  template <typename Params>
+  Params sweep(bool vectors) const {
+    Params p;
+    p.shape = shape_;
+    p.vectors = vectors;
+    p.r2c = plan_.r2c;
+    p.unit_bytes = static_cast<std::uint32_t>(plan_.unit_bytes);
+    p.units = plan_.units;
+    p.scratch_elements = plan_.scratch_elements();
+    return p;
+  }
+  template <typename Params>
+  void add(const Params& p, std::uint64_t blocks) {
+    made_.push_back({p, blocks, p.threads, p.shared_bytes()});
+  }
+
+  // first to end in parts of so many, those that are whole as one series: take(first, size, repeats).
+  template <typename Take>
+  static void in_parts(std::uint64_t first, std::uint64_t end, std::uint64_t size, const Take& take) {
+    const std::uint64_t whole = (end - first) / size;
+    if (whole > 0) take(first, size, whole);
+    first += whole * size;
+    if (first < end) take(first, end - first, std::uint64_t{1});
+  }
+
   void whole() {
     kernels::TransposeWholeParams p;
     p.rows = static_cast<std::uint32_t>(plan_.rectangle.rows);
@@ -73,49 +97,30 @@ class Launches {
       huge_rows(in, out);
       return;
     }
-    if (plan_.vectors) {
-      vector_rows(in, out);
-      return;
-    }
-    kernels::C2rRowsParams p = kernels::make_c2r_rows_params(shape_, plan_.units, plan_.row_threads);
-    p.r2c = plan_.r2c;
-    p.diagonal = diagonal_;
-    p.in = in;
-    p.out = out;
-    p.scratch_pitch = plan_.moved_columns;
-    p.scratch_elements = plan_.scratch_elements();
-    made_.push_back(
-        {p, plan_.m, p.threads, kernels::c2r_rows_shared_bytes(plan_.n, plan_.rectangle.element_bytes)});
-  }
-
-  void vector_rows(const C2rHeld& in, const C2rHeld& out) {
-    kernels::C2rVectorRowsParams p;
-    p.shape = shape_;
+    auto p = sweep<kernels::C2rRowsParams>(plan_.vectors);
     p.threads = plan_.row_threads;
-    p.r2c = plan_.r2c;
     p.diagonal = diagonal_;
+    p.in.held = in;
+    p.out.held = out;
     p.scratch_pitch = plan_.moved_columns;
-    p.scratch_elements = plan_.scratch_elements();
-    kernels::finish(p, in, out, plan_.unit_bytes);
-    made_.push_back({p, plan_.m, p.threads, kernels::c2r_rows_shared_bytes(plan_.n, plan_.unit_bytes)});
+    kernels::finish(p);
+    add(p, plan_.m);
   }
 
   void huge_rows(const C2rHeld& in, const C2rHeld& out) {
-    kernels::C2rHugeRowsParams p;
-    p.shape = shape_;
-    p.units = plan_.units;
-    p.r2c = plan_.r2c;
+    auto p = sweep<kernels::C2rHugeRowsParams>(false);
     p.diagonal = diagonal_;
     p.in = in;
     p.out = out;
     p.scratch_pitch = plan_.moved_columns;
-    for (std::uint64_t first = 0; first < plan_.m; first += plan_.copied_rows) {
-      p.first_row = first;
-      p.rows = std::min(plan_.copied_rows, plan_.m - first);
-      kernels::finish(p);
-      made_.push_back({GpuHugeStep{p, false}, p.blocks(), kernels::kC2rHugeThreads, 0});
-      made_.push_back({GpuHugeStep{p, true}, p.blocks(), kernels::kC2rHugeThreads, 0});
-    }
+    in_parts(0, plan_.m, plan_.copied_rows,
+             [&](std::uint64_t first, std::uint64_t rows, std::uint64_t repeats) {
+               p.first_row = first;
+               p.rows = rows;
+               kernels::finish(p);
+               made_.push_back({GpuHugeStep{p, false}, p.blocks(), p.threads, 0, repeats, 2});
+               made_.push_back({GpuHugeStep{p, true}, p.blocks(), p.threads, 0, repeats});
+             });
   }
 
   C2rHeld held_rows() const {
@@ -123,79 +128,34 @@ class Launches {
     return plan_.r2c ? kernels::moved_up(plan_.moved_rows, plan_.m) : kernels::moved_down(plan_.moved_rows);
   }
 
-  void vector_strips() {
-    kernels::C2rVectorStripsParams p;
-    p.shape = shape_;
-    p.width = plan_.strip;
-    p.r2c = plan_.r2c;
-    p.diagonal = diagonal_;
-    p.held = held_rows();
-    p.scratch_elements = plan_.scratch_elements();
-    kernels::finish(p, plan_.unit_bytes);
-    p.threads = threads_of(p.shared_bytes());
-    made_.push_back({p, p.blocks_of_array(), p.threads, p.shared_bytes()});
-  }
-
   void strips(bool shuffles) {
     // The rotation alone, which changes rows only from panel to panel, goes unit by unit.
-    if (plan_.vectors && shuffles) {
-      vector_strips();
-      return;
-    }
-    kernels::C2rStripsParams p;
-    p.shape = shape_;
-    p.units = plan_.units;
+    auto p = sweep<kernels::C2rStripsParams>(plan_.vectors && shuffles);
     p.width = plan_.strip;
-    p.r2c = plan_.r2c;
     p.shuffles = shuffles;
     p.diagonal = shuffles && diagonal_;
     p.held = held_rows();
-    p.scratch_elements = plan_.scratch_elements();
-    const std::uint64_t bytes = p.shared_bytes(plan_.unit_bytes);
-    p.threads = threads_of(bytes);
+    p.threads = threads_of(p.shared_bytes());
     kernels::finish(p);
-    made_.push_back({p, p.by_strips.divisor(), p.threads, bytes});
+    add(p, p.blocks_of_array());
   }
 
   void long_rows() {
     // The batch that the scratch holds comes first, of rows that have moved up last.
     const std::uint64_t cut = plan_.r2c ? plan_.m - plan_.moved_rows : plan_.m;
-    const auto add = [&](std::uint64_t first, std::uint64_t end) {
-      for (; first < end; first += plan_.moved_rows) {
-        const std::uint64_t rows = std::min(plan_.moved_rows, end - first);
-        if (plan_.vectors) {
-          long_rows<kernels::C2rVectorLongRowsParams>(first, rows);
-        } else {
-          long_rows<kernels::C2rLongRowsParams>(first, rows);
-        }
-      }
+    const auto add_batch = [&](std::uint64_t first, std::uint64_t rows, std::uint64_t repeats) {
+      auto p = sweep<kernels::C2rLongRowsParams>(plan_.vectors);
+      p.width = plan_.segment;
+      p.held = held_rows();
+      p.first_row = first;
+      p.rows = rows;
+      p.threads = threads_of(p.shared_bytes());
+      kernels::finish(p);
+      add(p, p.blocks_of_array());
+      made_.back().repeats = repeats;
     };
-    add(0, cut);
-    add(cut, plan_.m);
-  }
-
-  template <typename Params>
-  void long_rows(std::uint64_t first, std::uint64_t rows) {
-    Params p;
-    p.shape = shape_;
-    p.width = plan_.segment;
-    p.r2c = plan_.r2c;
-    p.held = held_rows();
-    p.scratch_elements = plan_.scratch_elements();
-    p.first_row = first;
-    p.rows = rows;
-    constexpr bool in_vectors = std::is_same_v<Params, kernels::C2rVectorLongRowsParams>;
-    std::uint64_t bytes = 0;
-    if constexpr (in_vectors) {
-      kernels::finish(p, plan_.unit_bytes);
-      bytes = p.shared_bytes();
-    } else {
-      p.units = plan_.units;
-      bytes = p.shared_bytes(plan_.unit_bytes);
-    }
-    p.threads = threads_of(bytes);
-    if constexpr (!in_vectors) kernels::finish(p);  // it takes what it can use of the threads
-    made_.push_back({p, p.blocks_of_array(), p.threads, bytes});
+    in_parts(0, cut, plan_.moved_rows, add_batch);
+    in_parts(cut, plan_.m, plan_.moved_rows, add_batch);
   }
 
   void long_columns() {
@@ -218,22 +178,26 @@ class Launches {
   void windows_down(bool shuffles) {
     const kernels::C2rColumns place = array();
     windows(shuffles, 0, plan_.moved_columns, place, scratch(0));
-    for (std::uint64_t first = plan_.moved_columns; first < plan_.n; first += plan_.moved_columns) {
-      kernels::C2rColumns to = place;
-      to.shift = -static_cast<std::int64_t>(plan_.moved_columns);
-      windows(shuffles, first, plan_.moved_columns, place, to);
-    }
+    kernels::C2rColumns to = place;
+    to.shift = -static_cast<std::int64_t>(plan_.moved_columns);
+    const auto add_batch = [&](std::uint64_t first, std::uint64_t columns, std::uint64_t repeats) {
+      windows(shuffles, first, columns, place, to);
+      made_.back().repeats = repeats;
+    };
+    in_parts(plan_.moved_columns, plan_.n, plan_.moved_columns, add_batch);
   }
 
   // The opposite, back into the array.
   void windows_back(bool shuffles) {
     const kernels::C2rColumns place = array();
     const std::uint64_t cut = plan_.n - plan_.moved_columns;
-    for (std::uint64_t first = 0; first < cut; first += plan_.moved_columns) {
-      kernels::C2rColumns from = place;
-      from.shift = static_cast<std::int64_t>(plan_.moved_columns);
-      windows(shuffles, first, std::min(plan_.moved_columns, cut - first), from, place);
-    }
+    kernels::C2rColumns from = place;
+    from.shift = static_cast<std::int64_t>(plan_.moved_columns);
+    const auto add_batch = [&](std::uint64_t first, std::uint64_t columns, std::uint64_t repeats) {
+      windows(shuffles, first, columns, from, place);
+      made_.back().repeats = repeats;
+    };
+    in_parts(0, cut, plan_.moved_columns, add_batch);
     windows(shuffles, cut, plan_.moved_columns, scratch(cut), place);
   }
 
@@ -249,15 +213,12 @@ class Launches {
 
   void windows(bool shuffles, std::uint64_t first, std::uint64_t columns, const kernels::C2rColumns& in,
                const kernels::C2rColumns& out) {
-    kernels::C2rWindowsParams p;
-    p.shape = shape_;
-    p.units = plan_.units;
+    auto p = sweep<kernels::C2rWindowsParams>(plan_.vectors);
     p.width = plan_.strip;
     p.rows = plan_.window_rows;
-    p.r2c = plan_.r2c;
     p.shuffles = shuffles;
     p.first_column = first;
-    p.columns = std::min(columns, plan_.n - first);
+    p.columns = columns;
     p.in = in;
     p.out = out;
     // Rows that have moved lie on the diagonals of their places; those in the scratch on none.
@@ -265,16 +226,7 @@ class Launches {
     p.rotates = !shuffles || (diagonal_ && !shuffled.scratch);
     p.panel_shift = shuffles ? shuffled.shift : 0;
     kernels::finish(p);
-    if (plan_.vectors) {
-      kernels::C2rVectorWindowsParams v;
-      v.window = p;
-      v.threads = kThreads;
-      kernels::finish(v, plan_.unit_bytes);
-      made_.push_back({v, p.blocks_of_array(), v.threads, v.shared_bytes()});
-      return;
-    }
-    made_.push_back(
-        {p, p.blocks_of_array(), p.threads, p.shared_bytes(static_cast<std::uint32_t>(plan_.unit_bytes))});
+    add(p, p.blocks_of_array());
   }
 
   const GpuTranspose& plan_;
@@ -285,13 +237,45 @@ class Launches {
 
 }  // namespace
 
-bool set_skew(GpuTransposeLaunch& launch, std::uint32_t skew) {
+bool GpuTransposeLaunch::in_vectors() const {
   return std::visit(
+      [](const auto& p) {
+        if constexpr (requires { p.vectors; }) return p.vectors;
+        return false;
+      },
+      params);
+}
+
+bool set_skew(GpuTransposeLaunch& launch, std::uint32_t skew) {
+  if (!launch.in_vectors()) return false;
+  std::visit(
       [skew](auto& params) {
         if constexpr (requires { params.skew; }) params.skew = skew;
-        return requires { params.skew; };
       },
       launch.params);
+  return true;
+}
+
+GpuTransposeLaunch in_series(const GpuTransposeLaunch& launch, std::uint64_t number) {
+  GpuTransposeLaunch made = launch;
+  made.repeats = 1;
+  made.turns = 1;
+  std::visit(
+      [number](auto& params) {
+        if constexpr (requires { params.first_row; }) params.first_row += number * params.rows;
+        if constexpr (requires { params.first_column; }) params.first_column += number * params.columns;
+        if constexpr (requires { params.gathers; }) params.params.first_row += number * params.params.rows;
+      },
+      made.params);
+  return made;
+}
+
+std::vector<GpuTransposeLaunch> each_of(const std::vector<GpuTransposeLaunch>& series) {
+  std::vector<GpuTransposeLaunch> all;
+  for_each_in_turn(
+      series.size(), [&](std::size_t i) -> const GpuTransposeLaunch& { return series[i]; },
+      [&](std::size_t i, std::uint64_t number) { all.push_back(in_series(series[i], number)); });
+  return all;
 }
 
 std::vector<GpuTransposeLaunch> launches_of(const GpuTranspose& plan) { return Launches(plan).take(); }

@@ -69,22 +69,19 @@ void add_method(Text& text, const IndexPlan& plan) {
   }
   text.line("  passes", moved);
   text.line("  schedule", schedule_text(chosen));
-  if (chosen.predicted_us) {
-    text.line("  time", fmt::format("{} predicted, by the curves of {}", time_text(*chosen.predicted_us),
-                                    plan.calibration().source));
-  }
 }
 
 void add_candidates(Text& text, const IndexPlan& plan) {
   if (plan.repeats() > 0) {
     text.line("chosen for", fmt::format("{}, and making the schedule", count_text(plan.repeats(), "run")));
   }
+  if (plan.candidates().size() > 1) {
+    text.line("compared", "by the curves of " + plan.calibration().source);
+  }
   std::string_view label = "candidates";
   for (const IndexCandidate& each : plan.candidates()) {
     const bool taken = &each == &plan.chosen();
-    text.whole_line(label,
-                    fmt::format("{:>8}  {}: {}", each.predicted_us ? time_text(*each.predicted_us) : "-",
-                                to_text(each), taken ? "taken" : each.why_not));
+    text.whole_line(label, fmt::format("{}: {}", to_text(each), taken ? "taken" : each.why_not));
     label = "";
   }
 }

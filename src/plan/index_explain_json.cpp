@@ -1,5 +1,6 @@
 // IndexPlan::explain_json(): the same facts as explain(), for programs; docs/guide/json.md lists the keys.
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "plan/facts.hpp"
@@ -12,6 +13,7 @@ using Json = nlohmann::ordered_json;
 
 Json candidate_json(const IndexPlan& plan, const IndexCandidate& each) {
   constexpr double us_per_ms = 1e3;
+  const std::optional<double>& taken = plan.chosen().curve_us;
   return {{"method", name(each.method)},
           {"chunk_bits", each.shape ? Json(each.shape->chunk_bits) : Json()},
           {"level_bits", each.shape ? Json(each.shape->level_bits) : Json::array()},
@@ -19,7 +21,7 @@ Json candidate_json(const IndexPlan& plan, const IndexCandidate& each) {
           {"bytes_moved", each.bytes_moved},
           {"schedule_bytes", each.schedule_bytes},
           {"workspace_bytes", each.workspace_bytes},
-          {"predicted_ms", each.predicted_us ? Json(*each.predicted_us / us_per_ms) : Json()},
+          {"times_as_long", each.curve_us && taken ? Json(*each.curve_us / *taken) : Json()},
           {"schedule_ms", each.schedule_us ? Json(*each.schedule_us / us_per_ms) : Json()},
           {"taken", &each == &plan.chosen()},
           {"why_not", each.why_not}};

@@ -73,7 +73,7 @@ std::optional<double> pass_us(const IndexPlan& plan, const IndexForm& form, Pass
       break;
   }
   const bool turns = kind == PassKind::axes || kind == PassKind::copy;  // between passes along rows
-  if (!turns || !std::holds_alternative<MatrixForm>(form)) return plan.chosen().predicted_us;
+  if (!turns || !std::holds_alternative<MatrixForm>(form)) return plan.chosen().curve_us;
   constexpr double over_copy = 1.1;  // tiles reach about nine tenths of a copy
   auto us = curve(IndexKernel::copy);
   if (us) *us *= over_copy;

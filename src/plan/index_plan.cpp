@@ -32,7 +32,7 @@ void check_index(const Problem& problem) {
 
 // Of so many runs, with the schedule; of one without it where it does not count.
 double cost_us(const IndexCandidate& candidate, std::uint64_t repeats) {
-  const double run_us = candidate.predicted_us.value_or(0);
+  const double run_us = candidate.curve_us.value_or(0);
   return repeats == 0 ? run_us : static_cast<double>(repeats) * run_us + candidate.schedule_us.value_or(0);
 }
 
@@ -44,18 +44,18 @@ std::size_t fastest(std::vector<IndexCandidate>& candidates, std::uint64_t repea
   std::size_t best = 0;
   for (std::size_t i = 1; i < candidates.size(); ++i) {
     const IndexCandidate& each = candidates[i];
-    if (!each.why_not.empty() || !each.predicted_us) continue;
+    if (!each.why_not.empty() || !each.curve_us) continue;
     const IndexCandidate& leader = candidates[best];
     const double leader_us = cost_us(leader, repeats);
     const double bound = best == 0 ? std::min(kWorthIt * leader_us, leader_us - kWorthUs) : leader_us;
-    if (leader.predicted_us && cost_us(each, repeats) < bound) best = i;
+    if (leader.curve_us && cost_us(each, repeats) < bound) best = i;
   }
   const double chosen_us = cost_us(candidates[best], repeats);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     IndexCandidate& each = candidates[i];
     if (i == best || !each.why_not.empty()) continue;
     const double us = cost_us(each, repeats);
-    each.why_not = !each.predicted_us ? "no curves to predict it by"
+    each.why_not = !each.curve_us ? "no curves to predict it by"
                    : us >= chosen_us
                        ? fmt::format("{:.3g} times as long", us / chosen_us)
                        : fmt::format("faster by less than {:.0f}% or {} us", 100 * (1 - kWorthIt), kWorthUs);

@@ -316,10 +316,10 @@ const std::optional<PassCounts>& PassCounter::operator()(std::size_t pass) const
 std::optional<double> PassCounter::microseconds(std::size_t pass) const {
   const Pass& of = state_->plan.passes().at(pass);
   if (state_->plan.target().engine != Engine::cuda) {
-    return of.predicted_us ? of.predicted_us : cpu_us(state_->cpu_curves(), state_->plan, of);
+    return of.curve_us ? of.curve_us : cpu_us(state_->cpu_curves(), state_->plan, of);
   }
   const std::optional<PassCounts>& counted = (*this)(pass);
-  std::optional<double> by_curves = of.predicted_us;
+  std::optional<double> by_curves = of.curve_us;
   if (by_curves) *by_curves *= device_over_curves(state_->plan, state_->rates);
   const bool bounded = counted && counted->bounded && !lies_alike(of);
   if (by_curves && (bounded || of.kind == PassKind::indexed)) return by_curves;
@@ -327,6 +327,18 @@ std::optional<double> PassCounter::microseconds(std::size_t pass) const {
       {.pass = of, .counts = counted ? counted->counts : AccessCounts{}, .rates = state_->rates});
   return us ? us : by_curves;
 }
+
+std::optional<double> PassCounter::microseconds() const {
+  double sum = 0;
+  for (std::size_t i = 0; i < state_->plan.passes().size(); ++i) {
+    const std::optional<double> us = microseconds(i);
+    if (!us) return std::nullopt;
+    sum += *us;
+  }
+  return sum;
+}
+
+std::optional<double> predict_us(const Plan& plan) { return PassCounter(plan).microseconds(); }
 
 std::optional<PassCounts> count_accesses(const Plan& plan, std::size_t pass) {
   return PassCounter(plan)(pass);

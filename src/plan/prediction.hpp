@@ -57,8 +57,10 @@ class PassCounter {
 
   /// Microseconds that the pass will take, from its counts and the target's calibration: by the cost of the
   /// solver that made it (plan/gpu/pass_cost.hpp). Where counts are a bound, or the target has no
-  /// calibration, by the measured curves of its family. Nothing where neither is known.
+  /// calibration, by the measured curves of its family; so on a CPU. Nothing where neither is known.
   std::optional<double> microseconds(std::size_t pass) const;
+  /// Of all passes together; nothing where one is not known.
+  std::optional<double> microseconds() const;
 
  private:
   struct State;

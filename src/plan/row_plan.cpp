@@ -12,6 +12,7 @@
 #include "io/buffer.hpp"
 #include "kernels/row_move.hpp"
 #include "permutation/index_rows.hpp"
+#include "plan/row_counts.hpp"
 #include "plan/row_partition.hpp"
 #include "rounding.hpp"
 #include "unit_bytes.hpp"
@@ -461,6 +462,16 @@ std::string RowPlan::explain() const {
     text +=
         fmt::format("\nlaunch: {} blocks of {} threads: {}; reads {}, writes {}", pass.blocks, pass.threads,
                     pass.text, io::size_text(pass.read_bytes), io::size_text(pass.written_bytes));
+    const detail::RowCounts counts = detail::count_rows(*this, pass);
+    const char* const bound = counts.at_most ? "at most" : "at least";
+    text += fmt::format(
+        "\n  accesses: loads {} {} requests, {} sectors of 32 bytes; stores {} requests, {} sectors", bound,
+        counts.load_requests, counts.load_sectors, counts.store_requests, counts.store_sectors);
+  }
+  if (const auto us = detail::predict_us(*this)) {
+    const bool adds = std::holds_alternative<Add>(move_);
+    text += fmt::format("\ntime: {}{:.4g} ms predicted, by the curves of {}", adds ? "at least " : "",
+                        *us / 1e3, detail::rates_of(*this));
   }
   text += fmt::format("\nmemory: reads {}, writes {}, workspace {}; {}", io::size_text(in_bytes()),
                       io::size_text(out_bytes()), io::size_text(workspace_bytes()), target_.name);

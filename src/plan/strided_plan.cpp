@@ -51,16 +51,20 @@ bool takes_width(const Permutation& permutation, std::uint64_t element_bytes) {
 
 // "an array of 4000 elements", "4000 elements of an array of 800 or more".
 std::string elements_of_array(std::uint64_t needed, std::uint64_t moved) {
-  if (needed == moved) return fmt::format("an array of {} elements", needed);
-  return fmt::format("{} elements of an array of {} or more", moved, needed);
+  if (needed == moved) return fmt::format("an array of {} element{}", needed, needed == 1 ? "" : "s");
+  return fmt::format("{} element{} of an array of {} or more", moved, moved == 1 ? "" : "s", needed);
 }
 
 constexpr double kUsPerMs = 1e3;
 
+nlohmann::ordered_json ms_json(std::optional<double> us) {
+  return us ? nlohmann::ordered_json(*us / kUsPerMs) : nlohmann::ordered_json();
+}
+
 // What the kernel does to the memories, counted, and the time that this takes by the target's rates.
 struct ViewCounts {
   detail::Counted counted;
-  std::optional<double> ms;
+  std::optional<double> us;
 };
 std::optional<ViewCounts> view_counts(const StridedPlan& plan, const Pass& pass) {
   const Target& target = plan.target();
@@ -69,10 +73,9 @@ std::optional<ViewCounts> view_counts(const StridedPlan& plan, const Pass& pass)
       *pass.gpu, {.arrays = 1, .array_bytes = longer * plan.element_bytes(), .written = plan.moved_bytes()},
       detail::geometry_of(target));
   if (!counted) return std::nullopt;
-  auto ms = detail::solver_of(pass.kind).cost(
+  const auto us = detail::solver_of(pass.kind).cost(
       {.pass = pass, .counts = counted->counts, .rates = target.calibration});
-  if (ms) *ms /= kUsPerMs;
-  return ViewCounts{.counted = *std::move(counted), .ms = ms};
+  return ViewCounts{.counted = *std::move(counted), .us = us};
 }
 
 const std::string& rates_of_target(const Target& target) {
@@ -98,8 +101,8 @@ void add_view_counts(detail::MarginText& text, const StridedPlan& plan, const Pa
     shared("  from shared", counts.shared_loads);
   }
   text.line("  counted", detail::to_text(found->counted));
-  if (found->ms) {
-    text.line("  time", fmt::format("{:.4g} ms predicted, by the rates of {}", *found->ms,
+  if (found->us) {
+    text.line("  time", fmt::format("{:.4g} ms predicted, by the rates of {}", *found->us / kUsPerMs,
                                     rates_of_target(plan.target())));
   }
 }
@@ -123,9 +126,10 @@ void add_view_counts(nlohmann::ordered_json& json, const StridedPlan& plan, cons
                        {"shared_stores", shared(counts.shared_stores)},
                        {"shared_loads", shared(counts.shared_loads)}};
   json["counted"] = detail::to_text(found->counted);
-  json["predicted_time"] =
-      found->ms ? nlohmann::ordered_json{{"ms", *found->ms}, {"rates", rates_of_target(plan.target())}}
-                : nlohmann::ordered_json();
+  json["bounded"] = false;
+  json["predicted_time"] = found->us ? nlohmann::ordered_json{{"ms", ms_json(found->us)},
+                                                              {"rates", rates_of_target(plan.target())}}
+                                     : nlohmann::ordered_json();
 }
 
 // Of a CPU, by the curve of a copy of as many bytes; nothing where nothing moves.
@@ -142,10 +146,22 @@ const IndexCalibration& curves_of(const Target& target) {
 }
 
 // On a CPU boxes are faster than the tiles of an affine map where the caches hold neither array, and most of
-// all where the output begins between lines (docs/notes/axes-experiments.md).
+// all where the output begins between lines; on a GPU, those of narrow elements whose rows stay, or are read
+// backwards (docs/notes/axes-experiments.md).
 bool goes_by_boxes(const StridedPlan& plan, const Permutation& permutation) {
   constexpr std::size_t kMostAxes = 16;
   const std::size_t axes = plan.normal().extents.size();
+  if (plan.target().engine == Engine::cuda) {
+    if (axes < 2 || axes > kMostAxes || !std::holds_alternative<Affine>(permutation) || plan.target().tile)
+      return false;
+    constexpr std::uint64_t large_bytes = 4 << 20;
+    constexpr std::uint64_t row_bytes = 128;
+    const Strided& normal = plan.normal();
+    const bool forwards = normal.in_strides.back() == 1;
+    if (!forwards && normal.in_strides.back() != -1) return false;
+    return plan.element_bytes() <= (forwards ? 1 : 2) && plan.moved_bytes() >= large_bytes &&
+           normal.extents.back() * plan.element_bytes() >= row_bytes;
+  }
   return plan.target().engine == Engine::cpu && plan.moved_bytes() > plan.target().streaming_bytes &&
          axes > 1 && axes <= kMostAxes && std::holds_alternative<Affine>(permutation);
 }
@@ -169,6 +185,15 @@ StridedPlan::StridedPlan(const Strided& view, std::uint64_t element_bytes, Targe
     return;
   }
   passes_.push_back(detail::cpu_pass_of(axes_of_view(normal_), element_bytes_, target_));
+}
+
+std::optional<double> predict_us(const StridedPlan& plan) {
+  if (plan.permutation_plan() != nullptr) return predict_us(*plan.permutation_plan());
+  if (plan.moved_bytes() == 0) return 0;
+  const Pass& pass = plan.passes().front();
+  if (!pass.launch) return view_us(plan, pass, curves_of(plan.target()));
+  const std::optional<ViewCounts> counts = view_counts(plan, pass);
+  return counts ? counts->us : std::nullopt;
 }
 
 std::string StridedPlan::explain() const {
@@ -212,8 +237,10 @@ std::string StridedPlan::explain() const {
 std::string StridedPlan::svg() const {
   if (permutation_) return permutation_->svg();
   const std::string text = to_text(view_);
-  const std::string words = fmt::format("{} elements of {}, one sweep, box by box", element_count(view_),
-                                        detail::size_text(element_bytes_));
+  std::string words = fmt::format("{} elements of {}, one sweep, box by box", element_count(view_),
+                                  detail::size_text(element_bytes_));
+  if (const auto us = predict_us(*this); us && *us > 0)
+    words += fmt::format("; {:.4g} ms predicted", *us / kUsPerMs);
   const Pass none;
   return svg::box_svg(text, words, passes_.empty() ? none : passes_.front());
 }
@@ -230,6 +257,7 @@ std::string StridedPlan::explain_json() const {
       {"out_elements", out_elements_},
       {"bytes", moved_bytes_},
       {"target", {{"engine", name(target_.engine)}, {"name", target_.name}, {"threads", target_.threads}}}};
+  json["predicted_ms"] = ms_json(predict_us(*this));
   json["permutation"] = permutation_ ? Json::parse(permutation_->explain_json()) : Json();
   json["passes"] = Json::array();
   for (const Pass& pass : passes_) {

@@ -2,6 +2,7 @@
 // places.
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,13 @@ std::string summary(const Plan& plan, std::size_t passes) {
          (passes == 1 ? pass_summary(plan, plan.passes().front()) : fmt::format("{} passes", passes));
 }
 
+// With the plan's time, where it is known.
+std::string timed(const std::string& words, const Plan& plan) {
+  constexpr double us_per_ms = 1e3;
+  const std::optional<double> us = predict_us(plan);
+  return us && *us > 0 ? words + fmt::format("; {:.4g} ms predicted", *us / us_per_ms) : words;
+}
+
 std::string launch_summary(const Launch& launch) {
   std::string text =
       fmt::format("{}: {}", detail::kernel_text(launch), detail::count_text(launch.blocks, "block"));
@@ -96,13 +104,13 @@ std::string Plan::svg() const {
   }
   if (std::holds_alternative<Axes>(problem_.permutation) && passes_.size() == 1) {
     const std::string text = to_text(problem_.permutation);
-    return svg::box_svg(text, summary(*this, 1) + "one sweep over memory", passes_.front());
+    return svg::box_svg(text, timed(summary(*this, 1) + "one sweep over memory", *this), passes_.front());
   }
   static_cast<void>(affine(problem_.permutation, "draw"));
   constexpr std::size_t title_length = 66;
   const std::string permutation = to_text(problem_.permutation);
   const std::vector<std::size_t> drawn = drawn_passes(*this);
-  const std::string words = summary(*this, drawn.size());
+  const std::string words = timed(summary(*this, drawn.size()), *this);
   svg::Canvas canvas;
   double y = svg::kMargin + 8;
   canvas.text({svg::kMargin, y}, "title", svg::shortened(permutation, title_length));

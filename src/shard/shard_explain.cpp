@@ -32,7 +32,63 @@ std::string stores_text(const ShardStores& stores) {
                           : "two passes, the first into the peers' workspace, where kernels reach it";
 }
 
+ShardLocalPlan local_plan_of(const char* step, const Plan& plan) {
+  return {.step = step, .text = plan.explain(), .json = plan.explain_json(), .us = predict_us(plan)};
+}
+
+ShardLocalPlan local_plan_of(const char* step, const std::vector<Strided>& views, std::uint64_t width,
+                             const Target& target) {
+  constexpr std::size_t kMostCounted = 256;
+  const StridedPlan first(views.front(), width, target);
+  ShardLocalPlan made{.step = step,
+                      .boxes = views.size(),
+                      .text = first.explain(),
+                      .json = first.explain_json(),
+                      .us = std::nullopt};
+  if (views.size() > kMostCounted) return made;
+  double sum = 0;
+  for (const Strided& view : views) {
+    const std::optional<double> us = predict_us(StridedPlan(view, width, target));
+    if (!us) return made;
+    sum += *us;
+  }
+  made.us = sum;
+  return made;
+}
+
 }  // namespace
+
+std::vector<ShardLocalPlan> ShardPlan::local_plans(const Target& target) const {
+  std::vector<ShardLocalPlan> plans;
+  const std::uint64_t width = problem_.element_bytes;
+  const auto add = [&](const char* step, const ShardPass& pass, std::uint64_t elements) {
+    if (elements == 0 || pass.is_nothing()) return;
+    if (!pass.permutation) return plans.push_back(local_plan_of(step, pass.views, width, target));
+    const Problem local{.permutation = *pass.permutation, .element_bytes = width};
+    const auto* const indexed = std::get_if<Indexed>(&local.permutation);
+    if (indexed == nullptr || !pass.keeps_order)
+      return plans.push_back(local_plan_of(step, Plan(local, target)));
+    IndexChoice in_order;
+    in_order.method = IndexMethod::direct;
+    plans.push_back(local_plan_of(step, Plan(local, target, recognise(*indexed), in_order)));
+  };
+  add("pack", pack_, in_elements_);
+  add("unpack", unpack_, out_elements_);
+  return plans;
+}
+
+std::optional<double> ShardPlan::copy_gb_per_s(const std::vector<ShardLocalPlan>& plans) const {
+  constexpr double kBytesPerUs = 1e3;  // of a gigabyte a second
+  double us = 0;
+  double bytes = 0;
+  for (const ShardLocalPlan& each : plans) {
+    if (!each.us) return std::nullopt;
+    us += *each.us;
+    bytes += 2 * static_cast<double>(each.step == "pack" ? in_bytes() : out_bytes());
+  }
+  if (us <= 0) return std::nullopt;
+  return bytes / us / kBytesPerUs;
+}
 
 std::string ShardPlan::explain(const ShardRates& rates) const {
   std::string text;

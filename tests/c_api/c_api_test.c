@@ -134,6 +134,8 @@ static void test_plans(const char* folder) {
   EXPECT(faro_plan_explain(plan, &text) == FARO_OK && strstr(text, "bit_reversal(10)") != NULL);
   faro_free(text);
   EXPECT(faro_plan_explain_json(plan, &text) == FARO_OK && text[0] == '{');
+  const char* told = strstr(text, "\"predicted_ms\": ");
+  const double told_ms = told == NULL ? 0 : strtod(told + strlen("\"predicted_ms\": "), NULL);
   faro_free(text);
   EXPECT(faro_plan_svg(plan, &text) == FARO_OK && strstr(text, "<svg") != NULL);
   faro_free(text);
@@ -142,6 +144,7 @@ static void test_plans(const char* folder) {
   EXPECT(faro_plan_out_shape(plan, &rank, shape) == FARO_OK && rank == 1 && shape[0] == kCount);
   EXPECT(faro_plan_facts(plan, &on_gpu, &in_place) == FARO_OK && on_gpu == 0 && in_place == 0);
   EXPECT(faro_plan_predicted_us(plan, &microseconds) == FARO_OK && microseconds > 0);
+  EXPECT(fabs(microseconds - 1e3 * told_ms) <= 1e-9 * microseconds);
 
   /* Saved and loaded; as bytes. */
   char path[4096];

@@ -128,9 +128,10 @@ struct Pass {
 
   PassBuffer source = PassBuffer::input;
   PassBuffer target = PassBuffer::output;
-  std::string what = {};                    // other kinds: what is done, in words
-  std::vector<PassTable> tables = {};       // kinds of index arrays
-  std::optional<double> predicted_us = {};  // other kinds: of all arrays, by the measured curves
+  std::string what = {};               // other kinds: what is done, in words
+  std::vector<PassTable> tables = {};  // kinds of index arrays
+  std::optional<double> curve_us =
+      {};  // other kinds: of all arrays, by the measured curves, if there are any
 
   /// What the CUDA engine launches: kernels by their identity, with parameters. Null on a CPU.
   std::shared_ptr<const detail::GpuPass> gpu = {};

@@ -95,10 +95,13 @@ struct IndexCandidate {
   int passes = 1;
   std::uint64_t bytes_moved = 0;  // of one array: read and written, schedule included
   std::uint64_t schedule_bytes = 0;
-  std::uint64_t workspace_bytes = 0;        // what the executor's will be
-  std::optional<double> predicted_us = {};  // of all arrays of the batch
-  std::optional<double> schedule_us = {};   // to make the schedule, once
-  std::string why_not = {};                 // empty: could be taken
+  std::uint64_t workspace_bytes = 0;  // what the executor's will be
+  /// Of all arrays of the batch, by the measured curves: what the ways of an index array are compared by
+  /// before any has a schedule. Of the way that is taken predict_us() tells the time. Nothing where there is
+  /// no choice, or no curve.
+  std::optional<double> curve_us = {};
+  std::optional<double> schedule_us = {};  // to make the schedule, once
+  std::string why_not = {};                // empty: could be taken
 };
 
 /// "partition, chunks of 2^14 elements, levels of 8 and 8 bits": the method and its sizes.
@@ -323,6 +326,11 @@ class Plan {
   std::uint64_t array_bytes_ = 0;
 };
 
+/// Microseconds that a run of the plan is predicted to take: all its passes together, as explain() tells
+/// them. Nothing where that of one is not known. It holds for arrays from 256 MiB on; smaller ones may be
+/// faster. Cost: counting the passes, up to some hundred milliseconds. Source: docs/guide/prediction.md.
+std::optional<double> predict_us(const Plan& plan);
+
 // The plan of a strided view: a Plan where the view is a permutation, else one pass of boxes.
 //
 //     strided(3 4; 4 1; 1 3)                  axes(3 4; 1 0): the plan of that
@@ -369,5 +377,8 @@ class StridedPlan {
   std::shared_ptr<const Plan> permutation_;
   std::vector<Pass> passes_;
 };
+
+/// As that of a Plan; 0 where nothing is moved.
+std::optional<double> predict_us(const StridedPlan& plan);
 
 }  // namespace faro

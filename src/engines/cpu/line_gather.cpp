@@ -437,6 +437,19 @@ void GatherLines(const LineGather& gather, RowTraffic& rows) {
   StreamRun(stage, gather.to, bytes);
 }
 
+void StreamWholeElements(const WholeElements& elements) {
+  for (std::uint64_t i = 0; i < elements.count; ++i) {
+    const std::byte* const from = elements.in + elements.from[i];
+    const std::byte* const fetched = elements.in + elements.fetched[i];
+    std::byte* const to = elements.out + elements.to[i];
+    for (std::uint64_t at = 0; at < elements.bytes; at += kLineBytes) {
+      __builtin_prefetch(fetched + at);
+      StreamWholeLines(from + at, to + at, kLineBytes);
+    }
+    __builtin_prefetch(fetched + elements.bytes - 1);  // one line more where it begins between two
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace faro::cpu
 HWY_AFTER_NAMESPACE();
@@ -445,6 +458,7 @@ HWY_AFTER_NAMESPACE();
 namespace faro::cpu {
 
 HWY_EXPORT(GatherLines);
+HWY_EXPORT(StreamWholeElements);
 
 std::array<std::uint8_t, kMostBlockBytes> turned_blocks(std::uint64_t block, std::uint64_t element_bytes) {
   std::array<std::uint8_t, kMostBlockBytes> places{};
@@ -460,6 +474,8 @@ std::array<std::uint8_t, kMostBlockBytes> turned_blocks(std::uint64_t block, std
 void gather_lines(const LineGather& gather, RowTraffic& rows) {
   HWY_DYNAMIC_DISPATCH(GatherLines)(gather, rows);
 }
+
+void stream_elements(const WholeElements& elements) { HWY_DYNAMIC_DISPATCH(StreamWholeElements)(elements); }
 
 }  // namespace faro::cpu
 #endif  // HWY_ONCE

@@ -52,4 +52,17 @@ std::array<std::uint8_t, kMostBlockBytes> turned_blocks(std::uint64_t block, std
 /// fetched meanwhile.
 void gather_lines(const LineGather& gather, RowTraffic& rows);
 
+/// Elements of whole lines that go from anywhere to anywhere, past the caches, while as many others are
+/// fetched. Places are bytes.
+struct WholeElements {
+  const std::byte* in = nullptr;
+  std::byte* out = nullptr;  // aligned to a line, as all places are
+  const std::int64_t* from = nullptr;
+  const std::int64_t* to = nullptr;
+  const std::int64_t* fetched = nullptr;
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;  // of an element
+};
+void stream_elements(const WholeElements& elements);
+
 }  // namespace faro::cpu

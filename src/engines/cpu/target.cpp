@@ -2,6 +2,8 @@
 #include <omp.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <fstream>
 #include <string>
 
 #include "engines/cpu.hpp"
@@ -15,6 +17,17 @@ namespace {
 std::uint64_t system_bytes(int name, std::uint64_t otherwise) {
   const long value = sysconf(name);
   return value > 0 ? static_cast<std::uint64_t>(value) : otherwise;
+}
+
+// The last level of cache that a core has. The C library adds up those of a socket on some processors (384
+// MiB on an EPYC whose cores share 32 MiB eight by eight), the kernel knows which cores share one.
+std::uint64_t last_level_bytes() {
+  constexpr std::uint64_t kUsual = std::uint64_t{16} << 20;
+  const std::uint64_t told = system_bytes(_SC_LEVEL3_CACHE_SIZE, kUsual);
+  std::uint64_t shared_kib = 0;  // "32768K"
+  std::ifstream("/sys/devices/system/cpu/cpu0/cache/index3/size") >> shared_kib;
+  constexpr std::uint64_t kKib = 1024;
+  return shared_kib == 0 ? told : std::min(told, shared_kib * kKib);
 }
 
 }  // namespace
@@ -31,7 +44,8 @@ Target target(int threads) {
   t.tile_bytes_max = kMaxTileBytes;
   t.direct_bytes_max = 128;
   // Input and output together past half of the last level, which others use as well.
-  t.streaming_bytes = system_bytes(_SC_LEVEL3_CACHE_SIZE, std::uint64_t{16} << 20) / 4;
+  static const std::uint64_t last_level = last_level_bytes();
+  t.streaming_bytes = last_level / 4;
   t.name = std::to_string(t.threads) + (t.threads == 1 ? " thread, " : " threads, ") + simd_target();
   return t;
 }

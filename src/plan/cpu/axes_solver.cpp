@@ -8,22 +8,11 @@
 #include "contains.hpp"
 #include "faro/error.hpp"
 #include "permutation/cyclic_axes.hpp"
+#include "plan/cpu/axes_runs.hpp"
 #include "plan/cpu/cpu_solver.hpp"
 
 namespace faro::detail {
 namespace {
-
-std::uint64_t bytes_of(const layout::CacheBox& box, const std::vector<std::size_t>& axes) {
-  std::uint64_t bytes = box.element_bytes;
-  for (const std::size_t axis : axes) bytes *= box.extent[axis];
-  return bytes;
-}
-
-std::vector<std::size_t> written_axes(const layout::CacheBox& box) {
-  std::vector<std::size_t> run = box.out_run();
-  run.resize(box.out_contiguous());
-  return run;
-}
 
 // Registers serve where both sides' runs begin with axes of their own. What is written in runs is else put
 // together run by run, where a run is a line at least.
@@ -34,15 +23,6 @@ AxesMove move_of(const layout::CacheBox& box) {
   if (turns) return AxesMove::planes;
   const bool runs = box.out_contiguous() > 0 && bytes_of(box, written_axes(box)) >= kLineBytes;
   return runs ? AxesMove::lines : AxesMove::table;
-}
-
-// What is written of a box at a time, and whether that is whole lines where the output begins at one.
-bool writes_lines(const layout::CacheBox& box, const std::vector<std::size_t>& run) {
-  bool whole = bytes_of(box, run) % kLineBytes == 0;
-  for (std::size_t axis = 0; axis < box.axes.size(); ++axis)
-    whole =
-        whole && (contains(run, axis) || static_cast<std::uint64_t>(box.axes[axis].out) % kLineBytes == 0);
-  return whole;
 }
 
 // Elements of less than a line that registers do not turn. Runs that begin with the same axis on both sides
@@ -84,6 +64,13 @@ layout::CacheBox streamed_box(const std::vector<layout::StridedAxis>& axes, std:
   }
   if (move_of(box) == AxesMove::lines) return short_lines_box(axes, element_bytes, box, limits);
   if (move_of(box) != AxesMove::planes) return layout::choose_cache_box(axes, element_bytes);
+  // Of wide elements a box of such runs is small, and what each box costs is felt.
+  constexpr std::uint64_t kWideElement = 8;
+  if (box.element_bytes >= kWideElement) {
+    limits.in_run_bytes = 768;
+    limits.out_run_bytes = 768;
+    box = layout::choose_cache_box(axes, element_bytes, limits);
+  }
   if (!writes_lines(box, turned_axes(box).rows)) {
     limits.out_run_bytes = 1024;
     box = layout::choose_cache_box(axes, element_bytes, limits);
@@ -114,6 +101,19 @@ AxesMove streamed_move(const layout::CacheBox& box) {
   return groups ? AxesMove::groups : move;
 }
 
+// Elements of whole lines that are streamed one by one as the input has them, each fetched well before:
+// faster than boxes, unless they are so short that pages of the output matter. Then what is written side by
+// side has to be read soon after one another.
+bool goes_one_by_one(const layout::CacheBox& box, AxesMove move) {
+  constexpr std::uint64_t kAnywhere = 192;
+  constexpr std::uint64_t kLeast = 128;
+  constexpr std::uint64_t kNear = std::uint64_t{64} << 10;
+  if (move != AxesMove::lines || box.element_bytes % kLineBytes != 0 || box.element_bytes < kLeast)
+    return false;
+  if (!writes_lines(box, written_axes(box))) return false;
+  return box.element_bytes >= kAnywhere || static_cast<std::uint64_t>(std::abs(box.axes.front().in)) <= kNear;
+}
+
 // Of a thread: a box as it is written, runs of the output one after another; or a run; or groups of them.
 std::uint64_t stage_bytes_of(const layout::CacheBox& box, AxesMove move) {
   const std::uint64_t run = bytes_of(box, written_axes(box));
@@ -129,78 +129,6 @@ std::uint64_t stage_bytes_of(const layout::CacheBox& box, AxesMove move) {
     return with_places(2 * group_stage_bytes(cut_run_bytes(rows), box.element_bytes), rows, 1);
   }
   return whole_pages(stage_pitch(run) * (box.elements() * box.element_bytes / run));
-}
-
-// Whether groups of columns are written in whole lines but for a few: as rows are; or since columns follow
-// one another in the output; or since rows that lie together there are cut at lines instead of where an axis
-// ends.
-bool joins_lines(const layout::CacheBox& box) {
-  const TurnedAxes turned = turned_axes(box);
-  if (writes_lines(box, turned.rows)) return true;
-  auto together = static_cast<std::int64_t>(box.element_bytes);
-  bool whole = true;
-  std::size_t axis = 0;
-  for (; axis < box.axes.size() && box.axes[axis].out == together; ++axis) {
-    if (axis == turned.columns.front()) return whole;
-    whole = whole && box.extent[axis] == box.axes[axis].extent;
-    together *= static_cast<std::int64_t>(box.axes[axis].extent);
-  }
-  for (; axis < box.axes.size(); ++axis)
-    if (static_cast<std::uint64_t>(box.axes[axis].out) % kLineBytes != 0) return false;
-  return kLineBytes % box.element_bytes == 0;
-}
-
-// Groups of whole lines: the nearer rows lie together on either side, in as few pages as may be, the faster.
-double groups_over_copy(const layout::CacheBox& box) {
-  constexpr double kLeast = 1.2;
-  constexpr double kFarRead = 0.15;  // a page for each row
-  constexpr double kFarWritten = 0.1;
-  const TurnedAxes turned = turned_axes(box);
-  const auto read = static_cast<std::uint64_t>(std::abs(box.axes[turned.rows.front()].in));
-  const auto written = static_cast<std::uint64_t>(box.axes[turned.columns.front()].out);
-  const auto far = [](std::uint64_t apart) {
-    return std::min(1.0, static_cast<double>(apart) / static_cast<double>(kPageBytes));
-  };
-  return kLeast + kFarRead * far(read) + kFarWritten * far(written);
-}
-
-// Elements of a line and more, each with its own; those that are no whole lines go by way of a stage.
-double long_lines_over_copy(std::uint64_t element_bytes) {
-  constexpr double kLeast = 1.12;
-  constexpr double kElementBytes = 25;
-  constexpr double kStaged = 1.15;
-  const double whole = kLeast + kElementBytes / static_cast<double>(element_bytes);
-  return element_bytes % kLineBytes == 0 ? whole : kStaged * whole;
-}
-
-double over_copy_of(const CpuAxes& axes) {
-  constexpr double kPieces = 1.05;
-  constexpr double kGroups = 1.4;   // by way of the caches
-  constexpr double kRagged = 1.8;   // that begin or end between lines
-  constexpr double kSquares = 2.5;  // by way of a stage as large as a box
-  constexpr double kVectors = 1.5;  // runs that are put together in vectors
-  constexpr double kElement = 1.2;  // one element after another, and for each
-  constexpr double kElementBytes = 19;
-  constexpr double kTable = 6;
-  const layout::CacheBox& box = axes.box;
-  const auto bytes = static_cast<double>(box.element_bytes);
-  switch (axes.move) {
-    case AxesMove::pieces:
-      return kPieces;
-    case AxesMove::groups:
-      return joins_lines(box) ? groups_over_copy(box) : kRagged;
-    case AxesMove::planes:
-      return axes.staged ? kSquares : kGroups;
-    case AxesMove::lines: {
-      if (box.element_bytes >= kLineBytes) return long_lines_over_copy(box.element_bytes);
-      const layout::StridedAxis& first = box.axes[written_axes(box).front()];
-      const bool in_vectors = transposes_in_registers(box.element_bytes) &&
-                              (first.in == -first.out || first.in == 2 * first.out || first.in == 0);
-      return in_vectors ? kVectors : kElement + kElementBytes / bytes;
-    }
-    default:
-      return kTable;
-  }
 }
 
 // "64 x 65", slowest of the output first
@@ -230,7 +158,9 @@ std::string axes_loop(const CpuPass& pass) {
         return "element by element";
     }
   };
-  return fmt::format("boxes of {} {}, {}", extents_text(axes.box.extent), elements, how());
+  const std::string boxes = fmt::format("boxes of {} {}, {}", extents_text(axes.box.extent), elements, how());
+  if (!axes.one_by_one) return boxes;
+  return elements + " one by one in the order of the input; where the output begins between lines, " + boxes;
 }
 
 // The axes of like arrays, slowest last, in elements.
@@ -276,24 +206,12 @@ TurnedAxes turned_axes(const layout::CacheBox& box) {
   return turned;
 }
 
-double axes_over_copy(const std::vector<CpuPass>& passes) {
-  double all = 0;
-  double times = 0;
-  for (const CpuPass& pass : passes) {
-    const auto* const axes = std::get_if<CpuAxes>(&pass.kernel);
-    if (axes == nullptr) return 1;
-    const double bytes = pass.part_bytes == 0 ? 1 : static_cast<double>(pass.part_bytes);
-    all += bytes;
-    times += bytes * over_copy_of(*axes);
-  }
-  return all == 0 ? 1 : times / all;
-}
-
 CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
                          bool past_caches) {
   CpuAxes made{.box = past_caches ? streamed_box(axes, element_bytes) : cached_box(axes, element_bytes)};
   made.move = past_caches ? streamed_move(made.box) : move_of(made.box);
   made.staged = past_caches && made.move != AxesMove::pieces;
+  made.one_by_one = past_caches && goes_one_by_one(made.box, made.move);
   CpuPass pass{.kind = PassKind::axes, .kernel = {}};
   pass.streamed = past_caches;
   if (made.staged) pass.run.workspace.part_bytes = stage_bytes_of(made.box, made.move);
@@ -310,7 +228,7 @@ const CpuSolver kCpuAxesSolver{
     .makes = is_kernel<CpuAxes>,
     .words = [](const CpuPass& pass) -> std::string {
       return std::get<CpuAxes>(pass.kernel).move == AxesMove::pieces
-                 ? "long elements are copied in the order of the output"
+                 ? "long elements are copied in the order of the input"
                  : "boxes are read as they lie and written as the output lies";
     },
     .loop = axes_loop,

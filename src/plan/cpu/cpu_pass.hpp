@@ -50,11 +50,14 @@ struct CpuAffine {
 /// lines and more, run by run of the output; boxes larger than the caches plane by plane in groups of
 /// columns, reading, turning and writing at once.
 enum class AxesMove : std::uint8_t { pieces, planes, table, lines, groups };
-/// The arrays of a batch are an axis. With a stage, what is written past the caches is put together before.
+/// The arrays of a batch are an axis. With a stage, what is written past the caches is put together before;
+/// elements of whole lines need none where the output begins at a line, and may go one by one in the order of
+/// the input then.
 struct CpuAxes {
   layout::CacheBox box;
   AxesMove move = AxesMove::table;
   bool staged = false;
+  bool one_by_one = false;
 };
 
 /// Of a box that is turned in registers: axes along the rows of the input's side, and along those of the

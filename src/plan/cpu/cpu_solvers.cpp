@@ -130,7 +130,7 @@ std::vector<Pass> cpu_passes_of(const IndexPlan& plan) {
                             ? 1
                             : static_cast<double>(each.part_bytes) / static_cast<double>(work.total_bytes());
     passes.push_back(shown_on_cpu(std::move(each)));
-    passes.back().predicted_us = times(us, part);
+    passes.back().curve_us = times(us, part);
     for (const TableId& table : passes.back().cpu->tables) {
       passes.back().tables.push_back(table_of(work.form, work.count, table));
     }

@@ -44,9 +44,8 @@ AxesBoxes::Variant box_variant(const std::vector<layout::StridedAxis>& axes, std
           .box = std::make_shared<const layout::StridedBox>(box)};
 }
 
-// Nothing where the axes are no such transposes. `anywhere`: for arrays that are aligned to the unit alone.
-std::optional<AxesLines::Variant> lines_variant(const layout::UnitAxes& axes, std::uint64_t unit,
-                                                bool anywhere, const AxesVariant& as) {
+// `anywhere`: for arrays that are aligned to the unit alone.
+kernels::AxesLinesOptions lines_options(std::uint64_t unit, bool anywhere, const AxesVariant& as) {
   const auto width = static_cast<std::uint32_t>(unit);
   kernels::AxesLinesOptions options;
   if (anywhere) options.in_skew = unit < kAxesVector ? width : 0;
@@ -57,11 +56,24 @@ std::optional<AxesLines::Variant> lines_variant(const layout::UnitAxes& axes, st
   options.skinny = as.skinny;
   options.skinny_bytes = as.skinny_bytes;
   options.few_vectors = as.few_vectors;
-  auto choice = kernels::make_axes_lines(axes, static_cast<int>(unit), options);
+  return options;
+}
+
+// The array's own bounds, to which the engine adds where it begins.
+AxesLines::Variant as_variant(kernels::AxesLinesChoice choice, const kernels::AxesLinesOptions& options,
+                              std::uint64_t unit, bool anywhere) {
+  for (std::uint64_t* const at : {&choice.params.in.begin, &choice.params.in.end}) *at -= options.in_skew;
+  for (std::uint64_t* const at : {&choice.params.out.begin, &choice.params.out.end}) *at -= options.out_skew;
+  return {.choice = choice, .unit_bytes = unit, .anywhere = anywhere};
+}
+
+// Nothing where the axes are no such transposes.
+std::optional<AxesLines::Variant> lines_variant(const layout::UnitAxes& axes, std::uint64_t unit,
+                                                bool anywhere, const AxesVariant& as) {
+  const kernels::AxesLinesOptions options = lines_options(unit, anywhere, as);
+  const auto choice = kernels::make_axes_lines(axes, static_cast<int>(unit), options);
   if (!choice) return std::nullopt;
-  choice->params.in = {.begin = 0, .end = axes.count() * unit};
-  choice->params.out = choice->params.in;
-  return AxesLines::Variant{.choice = *choice, .unit_bytes = unit, .anywhere = anywhere};
+  return as_variant(*choice, options, unit, anywhere);
 }
 
 // Adds those for other alignments to the first, of the widest unit; false where the element's unit has none.
@@ -91,8 +103,23 @@ layout::UnitAxes widen_units(layout::UnitAxes axes, std::uint64_t& unit) {
   return axes;
 }
 
-// Arrays that are moved unit by unit (docs/notes/axes-experiments.md).
-constexpr std::uint64_t kSmallUnits = 1 << 17;
+// Arrays that are moved unit by unit, of narrow units more of them (docs/notes/axes-experiments.md).
+constexpr std::uint64_t kFewUnits = 1 << 17;
+constexpr std::uint64_t kMostFewUnits = 4 * kFewUnits;
+bool units_are_few(std::uint64_t count, std::uint64_t unit) {
+  constexpr std::uint64_t few_bytes = 2 << 20;
+  if (unit == 1) return count <= kMostFewUnits;
+  return count <= kFewUnits || (count <= 2 * kFewUnits && count * unit <= few_bytes);
+}
+
+// Planes of 2-byte units that are small, and have fewer tiles than there are multiprocessors.
+bool has_few_tiles(const AxesLines& lines, std::uint64_t count, std::uint64_t unit) {
+  constexpr std::uint64_t pair = 2;
+  constexpr std::uint64_t small_bytes = 1 << 20;
+  constexpr std::uint64_t multiprocessors = 132;
+  return unit == pair && count <= small_bytes / pair &&
+         lines.variants.front().choice.params.tiles < multiprocessors;
+}
 
 // Of a plane whose sides are so long, lines reach more than boxes do.
 constexpr std::uint64_t kLongSide = 256;  // units
@@ -106,7 +133,7 @@ std::uint64_t shorter_side(const layout::UnitAxes& axes) {
 // Rows of a few hundred bytes: boxes have longer runs, of several of them, where these are whole sectors
 // (docs/notes/axes-experiments.md).
 bool rows_are_short(const layout::UnitAxes& wide, std::uint64_t wide_unit) {
-  const std::uint64_t most_bytes = wide.shape.back() % 2 == 0 ? 384 : 256;
+  const std::uint64_t most_bytes = wide.shape.back() % 2 == 0 ? 512 : 256;
   return wide_unit == kAxesVector && wide.shape.back() * wide_unit <= most_bytes;
 }
 
@@ -118,10 +145,12 @@ bool lie_together(const layout::UnitAxes& axes) {
 }
 
 // Lines of the largest tiles, of planes whose rows lie apart on both sides, reach less than ragged boxes.
-bool lines_are_apart(const AxesLines& lines, const layout::UnitAxes& axes) {
-  const kernels::AxesLinesChoice& choice = lines.variants.front().choice;
+bool has_largest_tiles(const kernels::AxesLinesChoice& choice) {
   constexpr int most_threads = 512;
-  return choice.turned && choice.plane && choice.plane->threads > most_threads && !lie_together(axes);
+  return choice.turned && choice.plane && choice.plane->threads > most_threads;
+}
+bool lines_are_apart(const AxesLines& lines, const layout::UnitAxes& axes) {
+  return has_largest_tiles(lines.variants.front().choice) && !lie_together(axes);
 }
 
 // Whether a box moves whole vectors on both sides.
@@ -188,6 +217,13 @@ bool rows_are_wide(const layout::UnitAxes& wide, std::uint64_t wide_unit) {
   return wide_unit == kAxesVector && wide.order.back() == static_cast<int>(wide.shape.size()) - 1;
 }
 
+// Planes that boxes of whole vectors move faster than tiles do: of 16-byte units, and of 8-byte units whose
+// rows lie apart on both sides (docs/notes/axes-experiments.md).
+bool boxes_are_ahead(std::uint64_t unit, bool planes_lie_together, const kernels::BoxShape& box) {
+  constexpr std::uint64_t half = kAxesVector / 2;
+  return moves_vectors(box) && (unit == kAxesVector || (unit == half && !planes_lie_together));
+}
+
 // Whether lines move the axes faster than this box: where sides are long, where rows begin between vectors,
 // and where a plane of few rows or columns is larger than boxes are (docs/notes/axes-experiments.md).
 bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const AxesBoxes::Variant& box) {
@@ -252,6 +288,41 @@ AxesBoxes boxes_of_view(const std::vector<layout::StridedAxis>& units, std::uint
   return boxes;
 }
 
+// Whether a view's planes lie one after another on both sides: nothing but the rows of a plane is between its
+// units of the input, and nothing but its lines between those of the output.
+bool lie_together(const std::vector<layout::StridedAxis>& axes, const kernels::AxesLinesParams& plane,
+                  std::uint64_t unit) {
+  const auto size = [](std::int64_t stride) {
+    return static_cast<std::uint64_t>(stride < 0 ? -stride : stride);
+  };
+  const std::uint64_t in_pitch = size(static_cast<std::int64_t>(plane.in_pitch)) / unit;
+  const std::uint64_t out_pitch = size(static_cast<std::int64_t>(plane.out_pitch)) / unit;
+  return std::all_of(axes.begin(), axes.end(), [&](const layout::StridedAxis& axis) {
+    return (size(axis.in) == 1 || size(axis.in) >= in_pitch) &&
+           (axis.out == 1 || size(axis.out) >= out_pitch);
+  });
+}
+
+// Lines of a view whose rows are read forwards, or nothing: planes with long sides, as of axes. Elsewhere
+// boxes' rows may go on into other axes.
+std::optional<AxesLines> lines_of_view(const std::vector<layout::StridedAxis>& axes, std::uint64_t unit,
+                                       const FirstUnits& first, const AxesVariant& as) {
+  if (as.boxes_only) return std::nullopt;
+  AxesLines lines;
+  for (const bool anywhere : {false, true}) {
+    const kernels::AxesLinesOptions options = lines_options(unit, anywhere, as);
+    const auto choice =
+        kernels::make_axes_lines(axes, static_cast<int>(unit), {first.in, first.out}, options);
+    if (!choice) return std::nullopt;
+    const kernels::AxesLinesParams& p = choice->params;
+    const bool is_long = p.steps >= kLongSide && p.columns >= kLongSide;
+    const bool apart = has_largest_tiles(*choice) && !lie_together(axes, p, unit);
+    if (!as.lines_only && !anywhere && (!is_long || apart)) return std::nullopt;
+    lines.variants.push_back(as_variant(*choice, options, unit, anywhere));
+  }
+  return lines;
+}
+
 }  // namespace
 
 void require_countable(std::uint64_t count, std::uint64_t element_bytes, std::uint64_t batch) {
@@ -269,7 +340,7 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
   std::uint64_t wide_unit = unit;
   const layout::UnitAxes wide = widen_units(units, wide_unit);
   if (units.shape.size() < 2) return {.form = AxesCopy{units.count() * unit}, .unit_bytes = unit};
-  const auto is_small = [&] { return wide.count() <= kSmallUnits; };
+  const auto is_small = [&] { return units_are_few(wide.count(), wide_unit); };
   if (variant.elements.value_or(is_small() && !variant.boxes_only && !variant.lines_only)) {
     AxesElements elements;
     const auto add = [&elements](const layout::UnitAxes& of, std::uint64_t width) {
@@ -297,11 +368,15 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
     };
     const bool plane = has_lines && lines.variants.front().choice.plane.has_value();
     const bool long_plane = plane && shorter_side(wide) >= kLongSide && !lines_are_apart(lines, wide);
-    if (has_lines && (variant.lines_only || long_plane) && are_complete()) {
+    const bool few_tiles = plane && has_few_tiles(lines, wide.count(), wide_unit);
+    const bool narrow = wide_unit < kAxesVector / 2 && !few_tiles;
+    if (has_lines && (variant.lines_only || (long_plane && narrow)) && are_complete()) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
     AxesBoxes boxes{{box_variant(layout::strided_axes(wide), wide_unit, true, variant)}};
-    if (has_lines && lines_suit(lines, wide, boxes.variants.front()) && are_complete()) {
+    const AxesBoxes::Variant& box = boxes.variants.front();
+    const bool ahead = few_tiles || (plane && boxes_are_ahead(wide_unit, lie_together(wide), box.shape));
+    if (has_lines && !ahead && (long_plane || lines_suit(lines, wide, box)) && are_complete()) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
     if (boxes.variants.front().alignment > unit && variant.alternatives) {
@@ -330,14 +405,14 @@ ViewChoice choose_view(const Strided& view, std::uint64_t element_bytes, const A
                      .out = view.out_strides[a] * static_cast<std::int64_t>(per_element)});
   }
   units = layout::normal_axes(std::move(units));
-  FirstUnits first{.in = view.in_offset * per_element, .out = view.out_offset * per_element};
+  const FirstUnits first{.in = view.in_offset * per_element, .out = view.out_offset * per_element};
   kernels::check_reach(units, static_cast<int>(unit));
   ViewChoice choice;
   std::uint64_t count = 1;
   for (const layout::StridedAxis& axis : units) {
-    if (count <= kSmallUnits) count *= std::min(axis.extent, kSmallUnits + 1);
+    if (count <= kMostFewUnits) count *= std::min(axis.extent, kMostFewUnits + 1);
   }
-  if (variant.elements.value_or(count <= kSmallUnits)) {
+  if (variant.elements.value_or(units_are_few(count, unit))) {
     choice.elements = AxesElements{
         {{.params = kernels::make_axes_elements_params(units, static_cast<int>(unit), first.in, first.out),
           .unit_bytes = unit}}};
@@ -348,14 +423,26 @@ ViewChoice choose_view(const Strided& view, std::uint64_t element_bytes, const A
     choice.whole = whole_arrays_of_view(units, unit, first, variant);
     if (choice.whole) return choice;
   }
-  choice.boxes = boxes_of_view(units, unit, first, variant);
   const auto turned = layout::read_forwards(units);
-  if (!turned) return choice;
-  first.in += static_cast<std::uint64_t>(turned->in_first);  // modulo 2^64
-  first.out += static_cast<std::uint64_t>(turned->out_first);
-  AxesBoxes forwards = boxes_of_view(turned->axes, unit, first, variant);
-  if (forwards.variants.front().box->cost < choice.boxes.variants.front().box->cost)
-    choice.boxes = std::move(forwards);
+  const std::vector<layout::StridedAxis>& forwards = turned ? turned->axes : units;
+  FirstUnits turned_first = first;
+  if (turned) {
+    turned_first.in += static_cast<std::uint64_t>(turned->in_first);  // modulo 2^64
+    turned_first.out += static_cast<std::uint64_t>(turned->out_first);
+  }
+  if (!choice.rows) {
+    choice.lines = lines_of_view(forwards, unit, turned_first, variant);
+    if (choice.lines && unit < kAxesVector / 2) return choice;
+  }
+  choice.boxes = boxes_of_view(units, unit, first, variant);
+  if (turned) {
+    AxesBoxes of_forwards = boxes_of_view(forwards, unit, turned_first, variant);
+    if (of_forwards.variants.front().box->cost < choice.boxes.variants.front().box->cost)
+      choice.boxes = std::move(of_forwards);
+  }
+  if (!choice.lines || variant.lines_only) return choice;
+  const bool together = lie_together(forwards, choice.lines->variants.front().choice.params, unit);
+  if (boxes_are_ahead(unit, together, choice.boxes.variants.front().shape)) choice.lines.reset();
   return choice;
 }
 

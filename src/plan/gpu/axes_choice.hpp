@@ -95,12 +95,14 @@ struct AxesChoice {
 AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint64_t batch,
                        const AxesVariant& variant = {});
 
-/// A view's elements, its small arrays, or its rows and its boxes: the first that suits both addresses.
+/// A view's elements, its small arrays, its planes, or its rows and its boxes: the first that suits both
+/// addresses.
 struct ViewChoice {
   std::optional<AxesElements> elements;
   std::optional<AxesWhole> whole;
+  std::optional<AxesLines> lines;
   std::optional<kernels::ViewRowsChoice> rows;
-  AxesBoxes boxes;  // of neither elements nor small arrays
+  AxesBoxes boxes;  // of neither elements nor small arrays, nor planes
 };
 
 /// Of a view in normal form. Errors: ErrorCode::unsupported where it reaches past 2^47 bytes.

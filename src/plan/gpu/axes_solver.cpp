@@ -145,72 +145,117 @@ struct AxesFactors {
             .clocked = 0.17};
   }
   CostFactors operator()(const AxesPlaneKernel& /*kernel*/) const {
-    return {.bytes = 1.055, .load_lines = 0.289, .blocks = 3750, .clocked = 0.035};
+    return {.bytes = 1.05,
+            .load_sectors = 0.069,
+            .store_sectors = 0.434,
+            .load_lines = 0.222,
+            .shared_requests = 0.593,
+            .parts = 8.18,
+            .blocks = 3750,
+            .clocked = 0.035};
   }
-  // Stretches of few rows that begin anywhere are stored in lines that neighbours share.
+  // Pieces of few rows are short, so they share sectors with their neighbours, and their stretches lines.
   CostFactors operator()(const AxesSkinnyKernel& kernel) const {
     if (kernel.shape.few > 0) return {.bytes = 1.1};
-    return {.bytes = 1.035,
-            .load_lines = 0.107,
-            .store_lines = kernel.shape.by_rows ? 5.64 : 0.0,
-            .wavefronts = 0.848,
-            .parts = 5.63,
-            .blocks = 3070,
-            .threads = kernel.shape.unit_bytes <= 2 ? 1024U : 1280U,
-            .clocked = 0.11};
+    if (kernel.shape.by_rows) {
+      return {.load_sectors = 0.649,
+              .store_lines = 1.47,
+              .shared_requests = 0.179,
+              .wavefronts = 0.485,
+              .parts = 7.32,
+              .blocks = 5280,
+              .threads = 1280,
+              .clocked = 0.11};
+    }
+    return {.bytes = 1.03,
+            .load_sectors = 0.972,
+            .store_sectors = 0.137,
+            .store_lines = 0.028,
+            .shared_requests = 1.48,
+            .wavefronts = 0.155,
+            .parts = 1.77,
+            .blocks = 3810,
+            .threads = 1024,
+            .clocked = 0.098};
   }
   CostFactors operator()(const AxesWholeKernel& /*kernel*/) const {
     return {.bytes = 1.07, .shared_requests = 0.7, .wavefronts = 1.03, .clocked = 0.13};
   }
-  CostFactors operator()(const AxesLinesKernel& /*kernel*/) const {
-    return {.bytes = 1.161,
-            .store_lines = 0.758,
+  // Whole vectors need no joining, and are bound by memory alone.
+  CostFactors operator()(const AxesLinesKernel& kernel) const {
+    if (kernel.unit_bytes == kernels::kMovedBytes)
+      return {.bytes = 1.02, .store_lines = 0.594, .clocked = 0.1};
+    return {.bytes = 1.16,
+            .store_lines = 0.985,
             .shared_requests = 5.01,
-            .wavefronts = 0.143,
-            .parts = 6.4,
+            .wavefronts = 0.124,
+            .parts = 6.88,
             .blocks = 3630,
-            .clocked = 0.4};
+            .clocked = 0.52};
   }
   CostFactors operator()(const AxesBoxKernel& kernel) const {
     const int unit = kernel.shape.unit_bytes;
     if (!kernel.shape.ragged) {
-      return {.bytes = 1.101,
-              .load_sectors = 0.788,
-              .load_lines = 0.353,
-              .shared_requests = 6.44,
+      if (unit <= 2) {
+        return {.bytes = 1.1,
+                .load_sectors = 0.788,
+                .load_lines = 0.353,
+                .shared_requests = 6.44,
+                .blocks = 2840,
+                .threads = unit == 1 ? 1024U : 1536U,
+                .clocked = 0.23};
+      }
+      return {.bytes = 1.1,
+              .load_sectors = 0.466,
+              .store_sectors = 0.954,
+              .load_lines = 0.161,
+              .store_lines = 0.152,
+              .shared_requests = 4.95,
+              .wavefronts = 0.27,
+              .parts = 10.6,
               .blocks = 2840,
-              .threads = unit == 1 ? 1024U : 1536U,
-              .clocked = 0.23};
+              .threads = 1536,
+              .clocked = 0.136};
     }
     // A loop for each width, whose accesses hide differently.
     switch (unit) {
       case 1:
-        return {.bytes = 1.22, .wavefronts = 0.915, .parts = 3.84, .threads = 1024, .clocked = 0.354};
+        return {.bytes = 1.13,
+                .load_sectors = 0.427,
+                .store_sectors = 2.34,
+                .wavefronts = 0.915,
+                .parts = 3.31,
+                .threads = 1024,
+                .clocked = 0.078};
       case 2:
-        return {.bytes = 1.083,
-                .store_lines = 0.324,
-                .shared_requests = 0.349,
-                .wavefronts = 0.695,
-                .parts = 8.18,
-                .blocks = 3330,
+        return {.bytes = 1.08,
+                .load_sectors = 0.458,
+                .load_lines = 0.203,
+                .store_lines = 0.047,
+                .shared_requests = 0.249,
+                .wavefronts = 0.702,
+                .parts = 9.15,
+                .blocks = 3300,
                 .threads = 1280,
-                .clocked = 0.164};
+                .clocked = 0.229};
       case 4:
-        return {.bytes = 1.163,
-                .store_lines = 0.166,
-                .shared_requests = 1.63,
-                .wavefronts = 0.236,
-                .blocks = 5430,
+        return {.bytes = 1.14,
+                .store_sectors = 1.09,
+                .store_lines = 0.021,
+                .shared_requests = 1.22,
+                .wavefronts = 0.429,
+                .parts = 8.99,
+                .blocks = 4960,
                 .threads = 1536,
-                .clocked = 0.208};
+                .clocked = 0.112};
       default:
-        return {.bytes = 1.186,
-                .store_lines = 0.095,
-                .wavefronts = 0.415,
-                .parts = 24.1,
-                .blocks = 2020,
+        return {.bytes = 1.17,
+                .store_sectors = 1.44,
+                .wavefronts = 0.245,
+                .parts = 24.7,
+                .blocks = 1300,
                 .threads = 1536,
-                .clocked = 0.24};
+                .clocked = 0.183};
     }
   }
   template <typename Other>
@@ -252,7 +297,7 @@ struct OwnCyclesOf {
     const double cycles_of_byte = unit == 1   ? 0.102
                                   : unit == 2 ? 0.032
                                   : unit == 4 ? 0.018
-                                              : 0.052;  // of a block
+                                              : 0.058;  // of a block
     return {.processors =
                 cycles_of_byte * of.moved_bytes() / 2 / of.resident_blocks(AxesFactors()(box).threads) +
                 cycles_of_ragged(std::get<kernels::AxesBoxParams>(kernel.params), box.shape.unit_bytes,
@@ -261,18 +306,19 @@ struct OwnCyclesOf {
   // Rows, or lines, of a stretch that a block holds all of: the more there are, the shorter are their pieces.
   OwnCycles operator()(const AxesSkinnyKernel& skinny) const {
     if (skinny.shape.few > 0) return {};
-    constexpr double cycles_of_row = 34.9;
+    const double cycles_of_row = skinny.shape.by_rows ? 23.3 : 40.5;
+    const double cycles_of_cut = skinny.shape.by_rows ? 310 : 537;
     const auto& params = std::get<kernels::AxesLinesParams>(kernel.params);
     const double blocks = of.blocks() / of.resident_blocks(AxesFactors()(skinny).threads);
     const std::uint32_t rows =
         params.form == kernels::AxesLinesForm::few_rows ? params.rows : params.tile_columns;
-    return {.processors =
-                cycles_at_cuts(params, skinny.shape.unit_bytes, 463, blocks) + cycles_of_row * rows * blocks};
+    return {.processors = cycles_at_cuts(params, skinny.shape.unit_bytes, cycles_of_cut, blocks) +
+                          cycles_of_row * rows * blocks};
   }
   OwnCycles operator()(const AxesLinesKernel& lines) const {
     const double resident = of.resident_blocks(AxesFactors()(lines).threads);
     return {.processors = cycles_at_cuts(std::get<kernels::AxesLinesParams>(kernel.params), lines.unit_bytes,
-                                         409, of.blocks() / resident)};
+                                         225, of.blocks() / resident)};
   }
   template <typename Other>
   OwnCycles operator()(const Other& /*kernel*/) const {
@@ -313,6 +359,10 @@ GpuPass view_pass(const Strided& view, std::uint64_t element_bytes, const AxesVa
   }
   if (choice.whole) {
     KernelsOf{pass}(*choice.whole);
+    return pass;
+  }
+  if (choice.lines) {
+    KernelsOf{pass}(*choice.lines);
     return pass;
   }
   if (choice.rows) pass.kernels.push_back(of_view_rows(*choice.rows));

@@ -19,12 +19,15 @@ constexpr std::uint64_t kParts = 256;
 constexpr std::uint64_t kFewBlocks = 264;           // all of them are counted
 constexpr std::uint64_t kFewSwappingBlocks = 4096;  // as those that hold nothing in shared memory
 
-// Blocks that are launched one after another: of a group of arrays, of a kernel.
+// Blocks that are launched one after another: of a group of arrays, of a kernel, which may be a series of
+// launches in turns with those after it.
 struct Stretch {
   const GpuKernel* kernel = nullptr;
-  std::uint64_t blocks = 0;
+  std::uint64_t blocks = 0;      // of a launch
   std::uint64_t arrays = 1;      // whose memory it is
   std::uint64_t first_byte = 0;  // of those, in the batch
+  std::uint64_t repeats = 1;
+  std::size_t turns = 1;
 };
 
 // A stretch is one of `groups` alike ones, but for where their arrays begin.
@@ -76,7 +79,11 @@ BlockSpace space_of(const GpuPass& pass, const CountedArrays& arrays) {
   for (const GpuKernel& kernel : pass.kernels) {
     const std::uint64_t blocks = kernel.blocks * (pass.blocks_of_one_array ? together : 1);
     space.stretches.push_back({.kernel = &kernel, .blocks = blocks, .arrays = together});
-    space.group_blocks += blocks;
+    if (const auto* const series = std::get_if<GpuTransposeLaunch>(&kernel.params)) {
+      space.stretches.back().repeats = series->repeats;
+      space.stretches.back().turns = series->turns;
+    }
+    space.group_blocks += blocks * space.stretches.back().repeats;
   }
   space.groups = arrays.arrays / together;
   space.group_bytes = together * arrays.array_bytes;
@@ -87,12 +94,26 @@ void run_block(const BlockSpace& space, const Counting& how, std::uint64_t block
                machine::AccessCounts& counts, std::uint64_t weight) {
   const std::uint64_t group = block / space.group_blocks;
   std::uint64_t left = block % space.group_blocks;
-  for (Stretch stretch : space.stretches) {
-    if (left < stretch.blocks) {
-      stretch.first_byte = group * space.group_bytes;
-      return run_block(stretch, how, left, counts, weight);
+  for (std::size_t i = 0; i < space.stretches.size(); i += space.stretches[i].turns) {
+    const Stretch& leader = space.stretches[i];
+    std::uint64_t of_turn = 0;
+    for (std::size_t j = i; j < i + leader.turns; ++j) of_turn += space.stretches[j].blocks;
+    if (left >= of_turn * leader.repeats) {
+      left -= of_turn * leader.repeats;
+      continue;
     }
-    left -= stretch.blocks;
+    const std::uint64_t number = left / of_turn;
+    left %= of_turn;
+    std::size_t j = i;
+    for (; left >= space.stretches[j].blocks; ++j) left -= space.stretches[j].blocks;
+    Stretch stretch = space.stretches[j];
+    GpuKernel kernel = *stretch.kernel;
+    if (auto* const series = std::get_if<GpuTransposeLaunch>(&kernel.params)) {
+      *series = in_series(*series, number);
+    }
+    stretch.kernel = &kernel;
+    stretch.first_byte = group * space.group_bytes;
+    return run_block(stretch, how, left, counts, weight);
   }
 }
 

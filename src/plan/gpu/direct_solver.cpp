@@ -33,7 +33,7 @@ IndexCandidate direct_candidate(const IndexWork& work) {
   return {.method = IndexMethod::direct,
           .bytes_moved = 2 * work.array_bytes() + indices,
           .schedule_bytes = indices,
-          .predicted_us = direct_us(work),
+          .curve_us = direct_us(work),
           .schedule_us = direct_schedule_us(work)};
 }
 
@@ -54,8 +54,8 @@ std::string direct_words(const GpuPass& /*pass*/, const PassWork& work) {
 }
 
 // What a random sector costs depends on what the caches hold of the array and on its pages, which no count
-// tells: by the measured curves (Pass::predicted_us).
-std::optional<double> direct_cost(const CountedPass& of) { return of.pass.predicted_us; }
+// tells: by the measured curves (Pass::curve_us).
+std::optional<double> direct_cost(const CountedPass& of) { return of.pass.curve_us; }
 
 }  // namespace
 

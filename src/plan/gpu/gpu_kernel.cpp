@@ -29,16 +29,6 @@ struct SweepName {
   const char* operator()(const kernels::C2rWindowsParams& /*p*/) const { return "windows of columns"; }
   const char* operator()(const kernels::C2rLongRowsParams& /*p*/) const { return "long rows"; }
   const char* operator()(const GpuHugeStep& /*p*/) const { return "rows by way of a copy"; }
-  const char* operator()(const kernels::C2rVectorRowsParams& /*p*/) const { return "rows in vectors"; }
-  const char* operator()(const kernels::C2rVectorStripsParams& /*p*/) const {
-    return "strips of columns in vectors";
-  }
-  const char* operator()(const kernels::C2rVectorWindowsParams& /*p*/) const {
-    return "windows of columns in vectors";
-  }
-  const char* operator()(const kernels::C2rVectorLongRowsParams& /*p*/) const {
-    return "long rows in vectors";
-  }
 };
 
 struct KernelName {
@@ -57,8 +47,9 @@ struct KernelName {
     return fmt::format("whole arrays, {} bytes at a time", k.element_bytes);
   }
   std::string operator()(const SweepKernel& k) const {
-    return fmt::format("{}, {}", std::visit(SweepName(), std::get<GpuTransposeLaunch>(params).params),
-                       units_text(static_cast<int>(k.unit_bytes)));
+    const auto& launch = std::get<GpuTransposeLaunch>(params);
+    return fmt::format("{}{}, {}", std::visit(SweepName(), launch.params),
+                       launch.in_vectors() ? " in vectors" : "", units_text(static_cast<int>(k.unit_bytes)));
   }
   std::string operator()(const ReversalKernel& k) const {
     return fmt::format("pairs of chunks, {}{}", k.as == kernels::MovedElements::several ? "several " : "",

@@ -119,6 +119,8 @@ GpuPass affine_pass(const Pass& pass, int unit_bits);
 
 /// The sweeps of a transposition in place, in their order.
 std::vector<GpuPass> sweep_passes(const GpuTranspose& plan);
+/// How many launches a group of arrays takes of such a sweep.
+std::uint64_t launches_of_sweep(const GpuPass& sweep);
 
 /// Of rolls and flips in place: plan/reversals.hpp.
 std::vector<GpuPass> exchange_passes(const Problem& problem, const Target& target);

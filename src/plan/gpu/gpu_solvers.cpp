@@ -158,7 +158,7 @@ std::vector<Pass> passes_of(const IndexPlan& plan) {
     const std::uint64_t all = work.array_bytes() * work.batch;
     const std::uint64_t part = each.part_bytes == 0 ? all : each.part_bytes;
     Pass pass = shown(std::move(each), part == all ? work.batch : 1, part);
-    pass.predicted_us = times(us, static_cast<double>(part) / static_cast<double>(all));
+    pass.curve_us = times(us, static_cast<double>(part) / static_cast<double>(all));
     for (const TableId& table : pass.gpu->tables) {
       pass.tables.push_back(table_of(work.form, work.count, table));
     }
@@ -185,12 +185,14 @@ std::vector<Pass> passes_of(const TransposePlan& plan) {
   for (std::size_t i = 0; i < made.size(); ++i) {
     made[i].what = plan.sweeps()[i].what;
     std::uint64_t blocks = 0;
-    for (const GpuKernel& kernel : made[i].kernels) blocks += kernel.blocks;
+    for (const GpuKernel& kernel : made[i].kernels) {
+      blocks += kernel.blocks * std::get<GpuTransposeLaunch>(kernel.params).repeats;
+    }
     const std::uint64_t groups = (rectangle.arrays + made[i].arrays_at_once - 1) / made[i].arrays_at_once;
     const bool of_one = made[i].blocks_of_one_array;
     Pass pass = shown(std::move(made[i]), rectangle.arrays, rectangle.bytes());
     pass.launch->blocks = of_one ? blocks * rectangle.arrays : blocks;
-    pass.launch->launches = groups * pass.gpu->kernels.size();
+    pass.launch->launches = groups * launches_of_sweep(*pass.gpu);
     passes.push_back(std::move(pass));
   }
   return passes;

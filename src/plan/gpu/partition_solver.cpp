@@ -82,12 +82,12 @@ IndexCandidate partition_candidate(const IndexWork& work, const PartitionShape& 
                       .passes = 1 + levels,
                       .bytes_moved = passes * 2 * work.array_bytes() + shape.bytes(),
                       .schedule_bytes = shape.bytes(),
-                      .predicted_us = partition_us(work, shape),
+                      .curve_us = partition_us(work, shape),
                       .schedule_us = index_pass_us(work, IndexKernel::schedule, shape.chunk_bits)};
   made.shape = shape;
   made = with_workspace(work, std::move(made));
   if (made.workspace_bytes > 0 && on_gpu(work.target) && work.problem.batch > 1) {
-    made.predicted_us = partition_in_turns_us(work, shape);
+    made.curve_us = partition_in_turns_us(work, shape);
   }
   return made;
 }

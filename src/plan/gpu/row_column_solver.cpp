@@ -34,10 +34,10 @@ IndexCandidate row_column_candidate(const IndexWork& work, IndexMethod method) {
     return made;
   }
   constexpr double kOverCopy = 1.1;
-  made.predicted_us = times(streaming_us(work, IndexKernel::place), 3);
-  if (five && made.predicted_us) {
+  made.curve_us = times(streaming_us(work, IndexKernel::place), 3);
+  if (five && made.curve_us) {
     const auto copy = streaming_us(work, IndexKernel::copy);
-    if (copy) *made.predicted_us += 2 * kOverCopy * *copy;
+    if (copy) *made.curve_us += 2 * kOverCopy * *copy;
   }
   return with_workspace(work, std::move(made));
 }

@@ -20,7 +20,7 @@ IndexCandidate runs_candidate(const IndexWork& work) {
   made.schedule_bytes = kRunDescriptor * *count_of_runs + kRunDescriptor / 2;
   made.bytes_moved = 2 * work.array_bytes() + made.schedule_bytes;
   const int run_bits = static_cast<int>(std::bit_width(work.count() / *count_of_runs)) - 1;
-  made.predicted_us = streaming_us(work, IndexKernel::runs, 0, std::max(0, run_bits));
+  made.curve_us = streaming_us(work, IndexKernel::runs, 0, std::max(0, run_bits));
   return made;
 }
 

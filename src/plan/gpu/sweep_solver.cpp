@@ -19,7 +19,8 @@ GpuKernel of_launch(const GpuTransposeLaunch& launch, std::uint64_t unit_bytes) 
 }
 
 bool same_family(const GpuKernel& a, const GpuTransposeLaunch& b) {
-  return std::get<GpuTransposeLaunch>(a.params).params.index() == b.params.index();
+  const auto& of_a = std::get<GpuTransposeLaunch>(a.params);
+  return of_a.params.index() == b.params.index() && of_a.in_vectors() == b.in_vectors();
 }
 
 // Fitted to drawn shapes on an H200 and an H100 (docs/notes/prediction-experiments.md). Windows of columns
@@ -28,28 +29,21 @@ struct SweepFactors {
   double narrow = 0;  // a line over the bytes that a launch moves of a row
   double cut = 0;     // 1 where rows begin within sectors, which neighbouring windows share
 
-  CostFactors operator()(const kernels::C2rVectorRowsParams& /*p*/) const {
-    return {.bytes = 1.09, .shared_requests = 2.68, .blocks = 6800, .clocked = 0.4};
-  }
-  CostFactors operator()(const kernels::C2rVectorWindowsParams& /*p*/) const {
-    return {.bytes = 1.16 + 0.76 * narrow + cut * (0.395 + 1.08 * narrow),
-            .store_lines = 0.493,
-            .wavefronts = 1.07,
-            .clocked = 0.4};
-  }
-  CostFactors operator()(const kernels::C2rVectorLongRowsParams& /*p*/) const {
-    return {.bytes = 1.05, .load_sectors = 0.85, .store_lines = 0.484, .wavefronts = 1.11, .blocks = 4140};
-  }
-  CostFactors operator()(const kernels::C2rVectorStripsParams& /*p*/) const {
-    return {.bytes = 1.1, .load_lines = 0.191, .store_lines = 0.35, .wavefronts = 1.14, .clocked = 0.4};
-  }
-  CostFactors operator()(const kernels::C2rRowsParams& /*p*/) const {
+  CostFactors operator()(const kernels::C2rRowsParams& p) const {
+    if (p.vectors) return {.bytes = 1.09, .shared_requests = 2.68, .blocks = 6800, .clocked = 0.4};
     return {.bytes = 1.28, .load_sectors = 0.8, .shared_requests = 15.5, .blocks = 17000};
   }
-  CostFactors operator()(const kernels::C2rWindowsParams& /*p*/) const {
+  CostFactors operator()(const kernels::C2rWindowsParams& p) const {
+    if (p.vectors)
+      return {.bytes = 1.16 + 0.76 * narrow + cut * (0.395 + 1.08 * narrow),
+              .store_lines = 0.493,
+              .wavefronts = 1.07,
+              .clocked = 0.4};
     return {.bytes = 1.3 + 2.51 * narrow, .store_sectors = 4.16, .blocks = 20400};
   }
-  CostFactors operator()(const kernels::C2rLongRowsParams& /*p*/) const {
+  CostFactors operator()(const kernels::C2rLongRowsParams& p) const {
+    if (p.vectors)
+      return {.bytes = 1.05, .load_sectors = 0.85, .store_lines = 0.484, .wavefronts = 1.11, .blocks = 4140};
     return {.bytes = 1.17,
             .load_lines = 0.634,
             .store_lines = 0.39,
@@ -58,7 +52,9 @@ struct SweepFactors {
             .blocks = 2430,
             .clocked = 0.5};
   }
-  CostFactors operator()(const kernels::C2rStripsParams& /*p*/) const {
+  CostFactors operator()(const kernels::C2rStripsParams& p) const {
+    if (p.vectors)
+      return {.bytes = 1.1, .load_lines = 0.191, .store_lines = 0.35, .wavefronts = 1.14, .clocked = 0.4};
     return {.bytes = 1.18, .load_lines = 0.966, .shared_requests = 11.1, .blocks = 5860, .clocked = 0.4};
   }
   // Whole arrays, and rows that no block holds: bound by instructions.
@@ -68,21 +64,22 @@ struct SweepFactors {
   }
 };
 
-SweepFactors factors_of(const kernels::C2rWindowsParams& p, std::size_t launches, std::uint64_t unit_bytes) {
+SweepFactors factors_of(const kernels::C2rWindowsParams& p, std::uint64_t launches) {
   constexpr std::uint64_t line = 128;
   constexpr std::uint64_t sector = 32;
-  const std::uint64_t row_bytes = p.shape.n * p.units * unit_bytes;
+  const std::uint64_t row_bytes = p.shape.n * p.element_bytes();
   return {.narrow = static_cast<double>(line * launches) / static_cast<double>(row_bytes),
           .cut = row_bytes % sector == 0 ? 0.0 : 1.0};
 }
 
 // Rows that are shuffled in shared memory: a thread divides where a run of its row ends, and while it does
 // its warp waits; so it does for units that are moved one by one.
-double cycles_at_ends(const CountedPass& of, const kernels::C2rVectorRowsParams& p, double unit_bytes) {
+double cycles_at_ends(const CountedPass& of, const kernels::C2rRowsParams& p) {
   constexpr double warp = 32;
   constexpr double warp_bytes = 512;
   constexpr double cycles_of_end = 31.1;
   constexpr double cycles_of_unit = 12.8;
+  const double unit_bytes = p.unit_bytes;
   const double run = static_cast<double>(p.diagonal ? p.shape.b : p.shape.n) * unit_bytes;
   const double ends = std::min(1.0, p.threads / warp * warp_bytes / run) * of.moved_bytes() / warp_bytes;
   const double units = std::max(0.0, of.shared_requests() - of.moved_bytes() / (warp * unit_bytes));
@@ -96,20 +93,26 @@ std::optional<double> sweep_cost(const CountedPass& of) {
     return cost_us(of, {.bytes = 1.15 + 1.1 / squares->unit_bytes});  // units are read one by one
   }
   const auto& params = std::get<GpuTransposeLaunch>(kernel.params).params;
-  const auto unit_bytes = static_cast<std::uint64_t>(std::get<SweepKernel>(kernel.id).unit_bytes);
   SweepFactors factors;
   OwnCycles cycles;
-  if (const auto* const vectors = std::get_if<kernels::C2rVectorWindowsParams>(&params)) {
-    factors = factors_of(vectors->window, pass.kernels.size(), unit_bytes);
-  } else if (const auto* const units = std::get_if<kernels::C2rWindowsParams>(&params)) {
-    factors = factors_of(*units, pass.kernels.size(), unit_bytes);
-  } else if (const auto* const rows = std::get_if<kernels::C2rVectorRowsParams>(&params)) {
-    cycles.alone = cycles_at_ends(of, *rows, static_cast<double>(unit_bytes));
+  if (const auto* const windows = std::get_if<kernels::C2rWindowsParams>(&params)) {
+    factors = factors_of(*windows, launches_of_sweep(pass));
+  } else if (const auto* const rows = std::get_if<kernels::C2rRowsParams>(&params);
+             rows != nullptr && rows->vectors) {
+    cycles.alone = cycles_at_ends(of, *rows);
   }
   return overlapped_us(of, std::visit(factors, params), cycles);
 }
 
 }  // namespace
+
+std::uint64_t launches_of_sweep(const GpuPass& sweep) {
+  std::uint64_t launches = 0;
+  for (const GpuKernel& kernel : sweep.kernels) {
+    launches += std::get<GpuTransposeLaunch>(kernel.params).repeats;
+  }
+  return launches;
+}
 
 std::vector<GpuPass> sweep_passes(const GpuTranspose& plan) {
   std::vector<GpuPass> passes;

@@ -32,7 +32,7 @@ IndexCandidate window_candidate(const IndexWork& work) {
   } else {
     // Margins are read twice.
     constexpr double kMargins = 1.25;
-    made.predicted_us = times(streaming_us(work, IndexKernel::window), kMargins);
+    made.curve_us = times(streaming_us(work, IndexKernel::window), kMargins);
   }
   return with_workspace(work, std::move(made));
 }

@@ -33,10 +33,10 @@ constexpr std::uint64_t kPieceBytes = std::uint64_t{64} << 10;  // of a long ele
 class AxesProgram final : public ElementProgram, private AxesBoxes {
  public:
   AxesProgram(const CpuPass& pass, const detail::CpuAxes& axes)
-      : ElementProgram(pass), AxesBoxes(axes, pass.run.workspace.part_bytes) {
+      : ElementProgram(pass), AxesBoxes(axes, pass.run.workspace.part_bytes), one_by_one_(axes.one_by_one) {
+    if (move_ == detail::AxesMove::pieces || one_by_one_) order_elements();
     if (move_ == detail::AxesMove::pieces) {
       tasks_ = elements_ * pieces();
-      order_pieces();
     } else if (move_ == detail::AxesMove::lines) {
       set_units();
     } else {
@@ -46,6 +46,13 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
 
   void run(const Step& step) const override {
     FARO_CHECK(step.arrays == pass().arrays);  // the batch is an axis
+    if (goes_one_by_one(step.out)) {
+      share_out_by_rank(elements_, threads(), [&](Share share) {
+        move_elements(share, step.in, step.out);
+        finish_streams();
+      });
+      return;
+    }
     const Grid grid = grid_for(step.out);
     share_out_by_rank(grid.tasks, threads(), [&](Share share) {
       if (share.begin < share.end) {
@@ -73,19 +80,17 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
   void set_tables() {
     if (move_ == detail::AxesMove::planes || move_ == detail::AxesMove::groups) {
       backwards_ = in_[columns_.front()] < 0;
-      each_place(rows_, box_, in_, to_, [&](std::int64_t in, std::int64_t) { row_in_.push_back(in); });
+      row_in_ = place_table(rows_, box_, in_);
     }
-    each_place(columns_, box_, in_, to_, [&](std::int64_t in, std::int64_t to) {
-      column_in_.push_back(in);
-      column_to_.push_back(to);
-    });
+    column_in_ = place_table(columns_, box_, in_);
+    column_to_ = place_table(columns_, box_, to_);
     if (backwards_) std::reverse(column_to_.begin(), column_to_.end());
   }
 
   // A run of the output: where each of its elements is, and how those along its first axis follow one
   // another.
   void set_units() {
-    each_place(written_, box_, in_, to_, [&](std::int64_t in, std::int64_t) { unit_in_.push_back(in); });
+    unit_in_ = place_table(written_, box_, in_);
     if (width_ >= kLineBytes) return;
     constexpr std::uint64_t kLeastVector = 16;  // bytes
     constexpr std::uint64_t kLeastLoop = 16;    // elements
@@ -106,44 +111,105 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
     }
   }
 
-  // --- long elements, cut into pieces
-
-  std::uint64_t pieces() const { return (width_ + kPieceBytes - 1) / kPieceBytes; }
+  // --- elements by themselves
 
   // In the order of the input and upwards in it, what is repeated first: reads that go on are the faster,
   // streamed stores may go anywhere.
-  void order_pieces() {
-    for (std::size_t axis = 0; axis < axes_; ++axis) walk_.push_back(axis);
-    std::stable_sort(walk_.begin(), walk_.end(),
+  void order_elements() {
+    for (std::size_t axis = 0; axis < axes_; ++axis) by_input_.push_back(axis);
+    std::stable_sort(by_input_.begin(), by_input_.end(),
                      [&](std::size_t a, std::size_t b) { return std::abs(in_[a]) < std::abs(in_[b]); });
+    for (std::size_t axis = 0; axis < axes_; ++axis) {
+      upwards_in_[axis] = std::abs(in_[axis]);
+      upwards_out_[axis] = in_[axis] < 0 ? -out_[axis] : out_[axis];
+    }
   }
+
+  struct Element {
+    Numbers at{};
+    std::int64_t source = 0;
+    std::int64_t target = 0;
+  };
+  Element element(std::uint64_t number) const {
+    Element found;
+    for (const std::size_t axis : by_input_) {
+      found.at[axis] = number % extents_[axis];
+      number /= extents_[axis];
+      const std::int64_t digit = places(in_[axis] < 0 ? extents_[axis] - 1 - found.at[axis] : found.at[axis]);
+      found.source += digit * in_[axis];
+      found.target += digit * out_[axis];
+    }
+    return found;
+  }
+  void advance(Element& now) const {
+    step(by_input_, extents_, upwards_in_, upwards_out_, now.at.data(), now.source, now.target);
+  }
+
+  // Long ones are cut into pieces.
+  std::uint64_t pieces() const { return (width_ + kPieceBytes - 1) / kPieceBytes; }
 
   void move_pieces(std::uint64_t first, std::uint64_t last, const std::byte* in, std::byte* out) const {
     const std::uint64_t each = pieces();
-    Numbers at{};
-    Strides in_step{};
-    Strides out_step{};
-    std::int64_t source = 0;
-    std::int64_t target = 0;
-    std::uint64_t rest = first / each;
-    for (const std::size_t axis : walk_) {
-      const bool down = in_[axis] < 0;
-      in_step[axis] = down ? -in_[axis] : in_[axis];
-      out_step[axis] = down ? -out_[axis] : out_[axis];
-      at[axis] = rest % extents_[axis];
-      rest /= extents_[axis];
-      const std::int64_t number = places(down ? extents_[axis] - 1 - at[axis] : at[axis]);
-      source += number * in_[axis];
-      target += number * out_[axis];
-    }
+    Element now = element(first / each);
     std::uint64_t piece = first % each;
     for (std::uint64_t task = first; task < last; ++task) {
       const std::uint64_t begin = piece * kPieceBytes;
       const std::uint64_t bytes = std::min(kPieceBytes, width_ - begin);
-      copy_bytes(in + source + begin, out + target + begin, bytes, streamed());
+      copy_bytes(in + now.source + begin, out + now.target + begin, bytes, streamed());
       if (++piece < each) continue;
       piece = 0;
-      step(walk_, extents_, in_step, out_step, at.data(), source, target);
+      advance(now);
+    }
+  }
+
+  // Whole lines, some elements at a time, while later ones are fetched: further ahead than a processor looks
+  // by itself, and that it does only where elements lie together. Few at a time, for where they are is worked
+  // out while memory waits.
+  static constexpr std::uint64_t kBytesAtOnce = 512;
+  static constexpr std::uint64_t kBytesAhead = 8192;
+  static constexpr std::uint64_t kMostAtOnce = kBytesAtOnce / 128;
+  static constexpr std::uint64_t kMostAhead = kBytesAhead / kBytesAtOnce;
+  struct SomeElements {
+    std::int64_t from[kMostAtOnce];
+    std::int64_t to[kMostAtOnce];
+    std::uint64_t count;
+  };
+  bool goes_one_by_one(const std::byte* out) const {
+    return one_by_one_ && reinterpret_cast<std::uintptr_t>(out) % kLineBytes == 0;
+  }
+  void move_elements(Share share, const std::byte* in, std::byte* out) const {
+    const std::uint64_t at_once = std::clamp<std::uint64_t>(kBytesAtOnce / width_, 1, kMostAtOnce);
+    const std::uint64_t known =
+        1 + std::clamp<std::uint64_t>(kBytesAhead / (at_once * width_), 1, kMostAhead);
+    Element reached = element(share.begin);
+    std::uint64_t left = share.end - share.begin;
+    const auto take = [&](SomeElements& some) {
+      some.count = std::min(left, at_once);
+      left -= some.count;
+      for (std::uint64_t i = 0; i < some.count; ++i) {
+        some.from[i] = reached.source;
+        some.to[i] = reached.target;
+        advance(reached);
+      }
+      for (std::uint64_t i = some.count; i < at_once; ++i) some.from[i] = 0;  // nothing more to fetch
+    };
+    SomeElements ring[1 + kMostAhead];
+    for (std::uint64_t k = 1; k < known; ++k) take(ring[k - 1]);
+    std::uint64_t now = 0;
+    std::uint64_t last = known - 1;
+    for (;;) {
+      take(ring[last]);
+      const SomeElements& some = ring[now];
+      if (some.count == 0) return;
+      stream_elements({.in = in,
+                       .out = out,
+                       .from = some.from,
+                       .to = some.to,
+                       .fetched = ring[last].from,
+                       .count = some.count,
+                       .bytes = width_});
+      last = now;
+      if (++now == known) now = 0;
     }
   }
 
@@ -344,6 +410,10 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
     });
   }
 
+  bool one_by_one_ = false;
+  AxisList by_input_;  // for elements by themselves, and the steps along these
+  Strides upwards_in_{};
+  Strides upwards_out_{};
   bool backwards_ = false;            // along the columns, in the input
   std::vector<std::int64_t> row_in_;  // bytes from a box's first element
   std::vector<std::int64_t> unit_in_;

@@ -109,8 +109,7 @@ void AxesBoxes::set_reads(const layout::CacheBox& box) {
   for (const std::size_t axis : box.in_order) {
     if (in_[axis] != 0 && box_[axis] > 1 && !detail::contains(read_.axes, axis)) rest.push_back(axis);
   }
-  each_place(rest, box_, in_, in_,
-             [&](std::int64_t in, std::int64_t) { reads_.push_back(in + read_.first); });
+  reads_ = place_table(rest, box_, in_, read_.first);
   const std::uint64_t lines = reads_.size() * (read_.bytes / kLineBytes + 1);
   fetch_.lines_a_line =
       static_cast<double>(lines) / (static_cast<double>(box.elements() * width_) / kLineBytes);

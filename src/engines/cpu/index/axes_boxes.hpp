@@ -68,6 +68,22 @@ class AxesBoxes {
     return all;
   }
 
+  // The same sums of one kind of strides as a table, `first` added to each: what is there is repeated an axis
+  // at a time, since tables have thousands of places and are made with every program.
+  static std::vector<std::int64_t> place_table(const AxisList& axes, const Numbers& extents,
+                                               const Strides& strides, std::int64_t first = 0) {
+    std::vector<std::int64_t> table(product(axes, extents));
+    table.front() = first;
+    std::size_t made = 1;
+    for (const std::size_t axis : axes) {
+      const std::size_t all = made * extents[axis];
+      const std::int64_t stride = strides[axis];
+      for (std::size_t at = made; at < all; ++at) table[at] = table[at - made] + stride;
+      made = all;
+    }
+    return table;
+  }
+
   /// `part_bytes`: of the workspace of a thread. Long elements have no boxes.
   AxesBoxes(const detail::CpuAxes& axes, std::uint64_t part_bytes);
 

@@ -47,7 +47,7 @@ class CudaDevice {
   template <typename Kernel>
   void run(Kernel kernel) const {
     void* arguments[] = {&kernel};
-    launch(index_kernel<Kernel>(), kernel.blocks(), Kernel::kThreads, kernel.shared_bytes(), arguments);
+    launch(value_kernel<Kernel>(), kernel.blocks(), Kernel::kThreads, kernel.shared_bytes(), arguments);
   }
 
   /// From here on, step() notes the time.

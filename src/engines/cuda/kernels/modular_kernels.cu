@@ -1,41 +1,35 @@
 // The kernels of multiplications modulo a count (kernels/modular_tile.hpp).
 #include "engines/cuda/kernels/value_kernel.cuh"
-#include "engines/cuda/kernels/value_kernels.hpp"
 #include "kernels/evaluation_order.hpp"
 #include "kernels/modular_tile.hpp"
 
 namespace faro::cuda {
 
-template <typename Kernel>
-const void* row_kernel() {
-  return value_kernel<Kernel>();
-}
-
 using kernels::MoveModularTiles;
 
-template const void* row_kernel<kernels::MoveEvaluations<1>>();
-template const void* row_kernel<kernels::MoveEvaluations<2>>();
-template const void* row_kernel<kernels::MoveEvaluations<4>>();
-template const void* row_kernel<kernels::MoveEvaluations<8>>();
-template const void* row_kernel<kernels::MoveEvaluations<16>>();
+template const void* value_kernel<kernels::MoveEvaluations<1>>();
+template const void* value_kernel<kernels::MoveEvaluations<2>>();
+template const void* value_kernel<kernels::MoveEvaluations<4>>();
+template const void* value_kernel<kernels::MoveEvaluations<8>>();
+template const void* value_kernel<kernels::MoveEvaluations<16>>();
 
-template const void* row_kernel<MoveModularTiles<1, std::uint32_t>>();
-template const void* row_kernel<MoveModularTiles<2, std::uint32_t>>();
-template const void* row_kernel<MoveModularTiles<4, std::uint32_t>>();
-template const void* row_kernel<MoveModularTiles<8, std::uint32_t>>();
-template const void* row_kernel<MoveModularTiles<16, std::uint32_t>>();
-template const void* row_kernel<MoveModularTiles<1, std::uint32_t, true>>();
-template const void* row_kernel<MoveModularTiles<2, std::uint32_t, true>>();
-template const void* row_kernel<MoveModularTiles<4, std::uint32_t, true>>();
-template const void* row_kernel<MoveModularTiles<8, std::uint32_t, true>>();
-template const void* row_kernel<MoveModularTiles<1, std::uint64_t>>();
-template const void* row_kernel<MoveModularTiles<2, std::uint64_t>>();
-template const void* row_kernel<MoveModularTiles<4, std::uint64_t>>();
-template const void* row_kernel<MoveModularTiles<8, std::uint64_t>>();
-template const void* row_kernel<MoveModularTiles<16, std::uint64_t>>();
-template const void* row_kernel<MoveModularTiles<1, std::uint64_t, true>>();
-template const void* row_kernel<MoveModularTiles<2, std::uint64_t, true>>();
-template const void* row_kernel<MoveModularTiles<4, std::uint64_t, true>>();
-template const void* row_kernel<MoveModularTiles<8, std::uint64_t, true>>();
+template const void* value_kernel<MoveModularTiles<1, std::uint32_t>>();
+template const void* value_kernel<MoveModularTiles<2, std::uint32_t>>();
+template const void* value_kernel<MoveModularTiles<4, std::uint32_t>>();
+template const void* value_kernel<MoveModularTiles<8, std::uint32_t>>();
+template const void* value_kernel<MoveModularTiles<16, std::uint32_t>>();
+template const void* value_kernel<MoveModularTiles<1, std::uint32_t, true>>();
+template const void* value_kernel<MoveModularTiles<2, std::uint32_t, true>>();
+template const void* value_kernel<MoveModularTiles<4, std::uint32_t, true>>();
+template const void* value_kernel<MoveModularTiles<8, std::uint32_t, true>>();
+template const void* value_kernel<MoveModularTiles<1, std::uint64_t>>();
+template const void* value_kernel<MoveModularTiles<2, std::uint64_t>>();
+template const void* value_kernel<MoveModularTiles<4, std::uint64_t>>();
+template const void* value_kernel<MoveModularTiles<8, std::uint64_t>>();
+template const void* value_kernel<MoveModularTiles<16, std::uint64_t>>();
+template const void* value_kernel<MoveModularTiles<1, std::uint64_t, true>>();
+template const void* value_kernel<MoveModularTiles<2, std::uint64_t, true>>();
+template const void* value_kernel<MoveModularTiles<4, std::uint64_t, true>>();
+template const void* value_kernel<MoveModularTiles<8, std::uint64_t, true>>();
 
 }  // namespace faro::cuda

@@ -1,55 +1,49 @@
 // The kernels that move rows (value_kernels.hpp): each a value that a thread runs.
 #include "engines/cuda/kernels/value_kernel.cuh"
-#include "engines/cuda/kernels/value_kernels.hpp"
 #include "kernels/row_dispatch.hpp"
 #include "kernels/row_entries.hpp"
 #include "kernels/row_move.hpp"
 
 namespace faro::cuda {
 
-template <typename Kernel>
-const void* row_kernel() {
-  return value_kernel<Kernel>();
-}
-
 using kernels::kMostRowArrays;
 using kernels::MoveRowBytes;
 using kernels::MoveRowVectors;
 using kernels::RowDirection;
 
-template const void* row_kernel<kernels::MarkRows>();
+template const void* value_kernel<kernels::MarkRows>();
 
-template const void* row_kernel<MoveRowVectors<RowDirection::take, 16>>();
-template const void* row_kernel<MoveRowVectors<RowDirection::take, 8>>();
-template const void* row_kernel<MoveRowVectors<RowDirection::take, 4>>();
-template const void* row_kernel<MoveRowVectors<RowDirection::take, 2>>();
-template const void* row_kernel<MoveRowVectors<RowDirection::take, 1>>();
-template const void* row_kernel<MoveRowVectors<RowDirection::put, 16>>();
-template const void* row_kernel<MoveRowVectors<RowDirection::put, 8>>();
-template const void* row_kernel<MoveRowVectors<RowDirection::put, 4>>();
-template const void* row_kernel<MoveRowVectors<RowDirection::put, 2>>();
-template const void* row_kernel<MoveRowVectors<RowDirection::put, 1>>();
-template const void* row_kernel<MoveRowVectors<RowDirection::take, 16, kMostRowArrays>>();
-template const void* row_kernel<MoveRowVectors<RowDirection::take, 8, kMostRowArrays>>();
-template const void* row_kernel<MoveRowVectors<RowDirection::take, 4, kMostRowArrays>>();
-template const void* row_kernel<MoveRowVectors<RowDirection::take, 2, kMostRowArrays>>();
-template const void* row_kernel<MoveRowVectors<RowDirection::take, 1, kMostRowArrays>>();
-template const void* row_kernel<MoveRowVectors<RowDirection::put, 16, kMostRowArrays>>();
-template const void* row_kernel<MoveRowVectors<RowDirection::put, 8, kMostRowArrays>>();
-template const void* row_kernel<MoveRowVectors<RowDirection::put, 4, kMostRowArrays>>();
-template const void* row_kernel<MoveRowVectors<RowDirection::put, 2, kMostRowArrays>>();
-template const void* row_kernel<MoveRowVectors<RowDirection::put, 1, kMostRowArrays>>();
+template const void* value_kernel<MoveRowVectors<RowDirection::take, 16>>();
+template const void* value_kernel<MoveRowVectors<RowDirection::take, 8>>();
+template const void* value_kernel<MoveRowVectors<RowDirection::take, 4>>();
+template const void* value_kernel<MoveRowVectors<RowDirection::take, 2>>();
+template const void* value_kernel<MoveRowVectors<RowDirection::take, 1>>();
+template const void* value_kernel<MoveRowVectors<RowDirection::put, 16>>();
+template const void* value_kernel<MoveRowVectors<RowDirection::put, 8>>();
+template const void* value_kernel<MoveRowVectors<RowDirection::put, 4>>();
+template const void* value_kernel<MoveRowVectors<RowDirection::put, 2>>();
+template const void* value_kernel<MoveRowVectors<RowDirection::put, 1>>();
+template const void* value_kernel<MoveRowVectors<RowDirection::take, 16, kMostRowArrays>>();
+template const void* value_kernel<MoveRowVectors<RowDirection::take, 8, kMostRowArrays>>();
+template const void* value_kernel<MoveRowVectors<RowDirection::take, 4, kMostRowArrays>>();
+template const void* value_kernel<MoveRowVectors<RowDirection::take, 2, kMostRowArrays>>();
+template const void* value_kernel<MoveRowVectors<RowDirection::take, 1, kMostRowArrays>>();
+template const void* value_kernel<MoveRowVectors<RowDirection::put, 16, kMostRowArrays>>();
+template const void* value_kernel<MoveRowVectors<RowDirection::put, 8, kMostRowArrays>>();
+template const void* value_kernel<MoveRowVectors<RowDirection::put, 4, kMostRowArrays>>();
+template const void* value_kernel<MoveRowVectors<RowDirection::put, 2, kMostRowArrays>>();
+template const void* value_kernel<MoveRowVectors<RowDirection::put, 1, kMostRowArrays>>();
 
-template const void* row_kernel<MoveRowBytes<RowDirection::take>>();
-template const void* row_kernel<MoveRowBytes<RowDirection::put>>();
-template const void* row_kernel<MoveRowBytes<RowDirection::take, kMostRowArrays>>();
-template const void* row_kernel<MoveRowBytes<RowDirection::put, kMostRowArrays>>();
+template const void* value_kernel<MoveRowBytes<RowDirection::take>>();
+template const void* value_kernel<MoveRowBytes<RowDirection::put>>();
+template const void* value_kernel<MoveRowBytes<RowDirection::take, kMostRowArrays>>();
+template const void* value_kernel<MoveRowBytes<RowDirection::put, kMostRowArrays>>();
 
-template const void* row_kernel<kernels::TakeRowVectors<>>();
-template const void* row_kernel<kernels::TakeRowVectors<kMostRowArrays>>();
+template const void* value_kernel<kernels::TakeRowVectors<>>();
+template const void* value_kernel<kernels::TakeRowVectors<kMostRowArrays>>();
 
-template const void* row_kernel<kernels::DispatchRows<16>>();
-template const void* row_kernel<kernels::DispatchRows<4>>();
-template const void* row_kernel<kernels::DispatchRows<1>>();
+template const void* value_kernel<kernels::DispatchRows<16>>();
+template const void* value_kernel<kernels::DispatchRows<4>>();
+template const void* value_kernel<kernels::DispatchRows<1>>();
 
 }  // namespace faro::cuda

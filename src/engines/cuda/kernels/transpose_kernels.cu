@@ -1,4 +1,4 @@
-// The transposition in place, unit by unit: phases of faro/kernels put on the device.
+// The transposition in place: phases of faro/kernels put on the device.
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -6,69 +6,36 @@
 
 #include "engines/cuda/kernels/transpose_kernels.hpp"
 #include "engines/cuda/kernels/transpose_memory.cuh"
+#include "plan/gpu/sweep_phases.hpp"
 
 namespace faro::cuda {
 namespace {
 
-template <int bytes>
-__global__ void __launch_bounds__(1024)
-    transpose_whole(const __grid_constant__ kernels::TransposeWholeParams params, std::byte* array,
-                    std::byte* scratch, std::byte* rows) {
-  extern __shared__ __align__(kSharedAlignment) std::byte shared[];
-  InPlaceMemory memory{array, scratch, rows, shared};
-  kernels::load_whole<bytes>(memory, params, blockIdx.x, threadIdx.x);
-  __syncthreads();
-  kernels::store_whole<bytes>(memory, params, blockIdx.x, threadIdx.x);
-}
+// Threads of a block, at most. Of sweeps in vectors, which need few registers, a multiprocessor holds so many
+// blocks as have that many threads of rows.
+template <typename Params>
+inline constexpr int kMostThreads = 1024;
+template <>
+inline constexpr int kMostThreads<kernels::C2rStripsParams> = 512;
+template <>
+inline constexpr int kMostThreads<kernels::C2rWindowsParams> = 256;
+template <>
+inline constexpr int kMostThreads<kernels::C2rLongRowsParams> = 512;
 
-template <int bytes>
-__global__ void __launch_bounds__(1024)
-    transpose_rows(const __grid_constant__ kernels::C2rRowsParams params, std::byte* array,
-                   std::byte* scratch, std::byte* rows) {
-  extern __shared__ __align__(kSharedAlignment) std::byte shared[];
-  InPlaceMemory memory{array, scratch, rows, shared};
-  kernels::load_c2r_row<bytes>(memory, params, blockIdx.x, threadIdx.x);
-  __syncthreads();
-  kernels::store_c2r_row<bytes>(memory, params, blockIdx.x, threadIdx.x);
-}
+template <typename Mover, typename Params>
+inline constexpr int kLeastBlocks =
+    Mover::vectors ? kMostThreads<kernels::C2rRowsParams> / kMostThreads<Params> : 0;
 
-template <int bytes>
-__global__ void __launch_bounds__(512)
-    transpose_strips(const __grid_constant__ kernels::C2rStripsParams params, std::byte* array,
-                     std::byte* scratch, std::byte* rows) {
+template <typename Mover, typename Params>
+__global__ void __launch_bounds__(kMostThreads<Params>, (kLeastBlocks<Mover, Params>))
+    transpose_sweep(const __grid_constant__ Params params, std::byte* array, std::byte* scratch,
+                    std::byte* rows) {
   extern __shared__ __align__(kSharedAlignment) std::byte shared[];
   InPlaceMemory memory{array, scratch, rows, shared};
-  kernels::list_c2r_columns(memory, params, threadIdx.x);
-  __syncthreads();
-  kernels::load_c2r_strip<bytes>(memory, params, blockIdx.x, threadIdx.x);
-  __syncthreads();
-  kernels::store_c2r_strip<bytes>(memory, params, blockIdx.x, threadIdx.x);
-}
-
-template <int bytes>
-__global__ void __launch_bounds__(256)
-    transpose_windows(const __grid_constant__ kernels::C2rWindowsParams params, std::byte* array,
-                      std::byte* scratch, std::byte* rows) {
-  extern __shared__ __align__(kSharedAlignment) std::byte shared[];
-  InPlaceMemory memory{array, scratch, rows, shared};
-  kernels::list_c2r_rows(memory, params, blockIdx.x, threadIdx.x);
-  __syncthreads();
-  kernels::load_c2r_window<bytes>(memory, params, blockIdx.x, threadIdx.x);
-  __syncthreads();
-  kernels::store_c2r_window<bytes>(memory, params, blockIdx.x, threadIdx.x);
-}
-
-template <int bytes>
-__global__ void __launch_bounds__(512)
-    transpose_long_rows(const __grid_constant__ kernels::C2rLongRowsParams params, std::byte* array,
-                        std::byte* scratch, std::byte* rows) {
-  extern __shared__ __align__(kSharedAlignment) std::byte shared[];
-  InPlaceMemory memory{array, scratch, rows, shared};
-  kernels::list_c2r_segments(memory, params, blockIdx.x, threadIdx.x);
-  __syncthreads();
-  kernels::load_c2r_stretch<bytes>(memory, params, blockIdx.x, threadIdx.x);
-  __syncthreads();
-  kernels::store_c2r_stretch<bytes>(memory, params, blockIdx.x, threadIdx.x);
+  kernels::with_phases<Mover>(params, [&](const auto& first, const auto&... later) {
+    first(memory, blockIdx.x, threadIdx.x);
+    ((__syncthreads(), later(memory, blockIdx.x, threadIdx.x)), ...);
+  });
 }
 
 template <int bytes, bool gathers>
@@ -79,54 +46,41 @@ __global__ void __launch_bounds__(kernels::kC2rHugeThreads)
   kernels::move_c2r_huge_row<bytes, gathers>(memory, params, blockIdx.x, threadIdx.x);
 }
 
-template <int bytes>
+template <typename Kernel>
+const void* address(Kernel* kernel) {
+  return reinterpret_cast<const void*>(kernel);
+}
+
+template <typename Mover>
 struct KernelOf {
-  template <typename Kernel>
-  static const void* address(Kernel* kernel) {
-    return reinterpret_cast<const void*>(kernel);
-  }
-  const void* operator()(const kernels::TransposeWholeParams& /*params*/) const {
-    return address(&transpose_whole<bytes>);
-  }
-  const void* operator()(const kernels::C2rRowsParams& /*params*/) const {
-    return address(&transpose_rows<bytes>);
-  }
-  const void* operator()(const kernels::C2rStripsParams& /*params*/) const {
-    return address(&transpose_strips<bytes>);
-  }
-  const void* operator()(const kernels::C2rWindowsParams& /*params*/) const {
-    return address(&transpose_windows<bytes>);
-  }
-  const void* operator()(const kernels::C2rLongRowsParams& /*params*/) const {
-    return address(&transpose_long_rows<bytes>);
+  template <typename Params>
+  const void* operator()(const Params& /*params*/) const {
+    if constexpr (Mover::vectors && !std::is_base_of_v<kernels::C2rSweepParams, Params>)
+      return nullptr;
+    else
+      return address(&transpose_sweep<Mover, Params>);
   }
   const void* operator()(const detail::GpuHugeStep& step) const {
-    return step.gathers ? address(&transpose_huge_rows<bytes, true>)
-                        : address(&transpose_huge_rows<bytes, false>);
-  }
-  template <typename Params>
-  const void* operator()(const Params& /*others go in vectors*/) const {
-    return nullptr;
+    if constexpr (Mover::vectors)
+      return nullptr;
+    else
+      return step.gathers ? address(&transpose_huge_rows<Mover::bytes, true>)
+                          : address(&transpose_huge_rows<Mover::bytes, false>);
   }
 };
-
-KernelEntry entry_of(const void* function, const detail::GpuTransposeLaunch& launch) {
-  return {.function = function,
-          .threads = static_cast<int>(launch.threads),
-          .shared_bytes = static_cast<int>(launch.shared_bytes)};
-}
 
 }  // namespace
 
 KernelEntry transpose_kernel(const detail::GpuTransposeLaunch& launch, std::uint64_t unit_bytes) {
-  const void* function = transpose_vector_kernel(launch, unit_bytes);
-  if (function != nullptr) return entry_of(function, launch);
-  if (unit_bytes == 1) function = std::visit(KernelOf<1>(), launch.params);
-  if (unit_bytes == 2) function = std::visit(KernelOf<2>(), launch.params);
-  if (unit_bytes == 4) function = std::visit(KernelOf<4>(), launch.params);
-  if (unit_bytes == 8) function = std::visit(KernelOf<8>(), launch.params);
-  if (unit_bytes == 16) function = std::visit(KernelOf<16>(), launch.params);
-  return entry_of(function, launch);
+  KernelEntry entry{.function = nullptr,
+                    .threads = static_cast<int>(launch.threads),
+                    .shared_bytes = static_cast<int>(launch.shared_bytes)};
+  detail::with_unit(unit_bytes, [&](auto unit) {
+    detail::with_mover<decltype(unit)::value>(launch, [&]<typename Mover>(Mover /*of the launch*/) {
+      entry.function = std::visit(KernelOf<Mover>(), launch.params);
+    });
+  });
+  return entry;
 }
 
 }  // namespace faro::cuda

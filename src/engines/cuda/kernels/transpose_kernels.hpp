@@ -16,7 +16,4 @@ namespace faro::cuda {
 /// Requires: units of 1, 2, 4, 8 or 16 bytes; else the function is null.
 KernelEntry transpose_kernel(const detail::GpuTransposeLaunch& launch, std::uint64_t unit_bytes);
 
-/// Of the launches in vectors; of others null.
-const void* transpose_vector_kernel(const detail::GpuTransposeLaunch& launch, std::uint64_t unit_bytes);
-
 }  // namespace faro::cuda

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "engines/cuda/kernels/device_block.cuh"
+#include "engines/cuda/kernels/value_kernels.hpp"
 
 namespace faro::cuda {
 

@@ -28,7 +28,7 @@ class RowStream {
     const std::uint64_t blocks = kernel.blocks();
     if (blocks == 0) return;
     require_grid(blocks, operation_, "fewer rows at a time");
-    const KernelEntry entry{.function = row_kernel<Kernel>(),
+    const KernelEntry entry{.function = value_kernel<Kernel>(),
                             .threads = static_cast<int>(Kernel::kThreads),
                             .shared_bytes = static_cast<int>(kernel.shared_bytes())};
     void* arguments[] = {&kernel};

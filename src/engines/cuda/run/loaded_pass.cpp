@@ -127,6 +127,7 @@ struct Launched {
   const GpuPass& pass;
   const GpuKernel& kernel;
   std::uint64_t target_shift = 0;
+  std::uint64_t number = 0;  // in its series
 };
 
 // Every alternative but the last asks for more than the unit.
@@ -201,6 +202,7 @@ void patch(kernels::PartitionParams& params, Pointers& at, const Launched& by) {
   params.run_skew = static_cast<std::uint32_t>(address(runs) % kernels::kLineBytes / unit_bytes_of(by.pass));
 }
 void patch(plan::GpuTransposeLaunch& params, Pointers& at, const Launched& by) {
+  params = plan::in_series(params, by.number);
   const std::uint64_t skew_bytes = address(at.in) % kernels::kC2rVectorBytes;
   const auto skew = static_cast<std::uint32_t>(skew_bytes / by.kernel.in_alignment);
   if (plan::set_skew(params, skew)) at = {at.in - skew_bytes, at.out - skew_bytes};
@@ -365,9 +367,12 @@ void LoadedPass::launch(const PassArrays& arrays, Stream stream, LaunchWords wor
   if (is_value(kernels.front())) return launch_value(arrays, stream, words.operation);
   if (is_sweep(*pass_)) {
     const std::uint64_t counted = pass_->blocks_of_one_array ? arrays.count : 1;
-    for (std::size_t i = 0; i < kernels.size(); ++i) {
-      queue(i, arrays, kernels[i].blocks * counted, stream, words);
-    }
+    const auto series_of = [&](std::size_t i) -> const plan::GpuTransposeLaunch& {
+      return std::get<plan::GpuTransposeLaunch>(kernels[i].params);
+    };
+    plan::for_each_in_turn(kernels.size(), series_of, [&](std::size_t i, std::uint64_t number) {
+      queue(i, arrays, kernels[i].blocks * counted, stream, words, number);
+    });
     return;
   }
   const std::size_t index = chosen(arrays);
@@ -383,11 +388,11 @@ void LoadedPass::launch(const PassArrays& arrays, Stream stream, LaunchWords wor
 }
 
 void LoadedPass::queue(std::size_t index, const PassArrays& arrays, std::uint64_t planned, Stream stream,
-                       LaunchWords& words) const {
+                       LaunchWords& words, std::uint64_t number) const {
   const GpuKernel& kernel = pass_->kernels[index];
   const auto launch_with = [&](auto params) {  // a copy, of its own
     Pointers at{arrays.in, arrays.out};
-    patch(params, at, {*pass_, kernel, arrays.target_shift});
+    patch(params, at, {*pass_, kernel, arrays.target_shift, number});
     std::array<const void*, 5> pointers{at.in, at.out};
     if (in_place()) {
       const std::byte* const rows =

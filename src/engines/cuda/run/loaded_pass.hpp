@@ -67,7 +67,7 @@ class LoadedPass {
   std::size_t chosen(const PassArrays& arrays) const;
   void check_grid(std::size_t kernel, const PassArrays& arrays) const;
   void queue(std::size_t kernel, const PassArrays& arrays, std::uint64_t blocks, Stream stream,
-             LaunchWords& words) const;
+             LaunchWords& words, std::uint64_t number = 0) const;
 
   std::shared_ptr<const faro::detail::GpuPass> pass_;
   void launch_value(const PassArrays& arrays, Stream stream, const char* operation) const;

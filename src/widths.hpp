@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace faro::file {
+namespace faro::detail {
 
 /// Calls body(width) with a compile-time constant for the usual widths.
 template <typename Body>
@@ -34,4 +34,4 @@ void with_width(std::uint64_t width, const Body& body) {
   }
 }
 
-}  // namespace faro::file
+}  // namespace faro::detail
