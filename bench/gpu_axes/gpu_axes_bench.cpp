@@ -157,11 +157,12 @@ class TurnClock {
     static_cast<void>(cudaEventDestroy(end_));
   }
 
-  /// Milliseconds of one of `calls`, which follow one that is not counted.
+  /// Milliseconds of one of `calls`, which follow as many that are not counted: what is timed first after
+  /// other work reads up to a point less.
   template <typename Queue>
   double milliseconds(int calls, const Queue& queue) const {
     static_cast<void>(clock_.milliseconds(1, [&](Stream stream) {
-      queue(stream);
+      for (int call = 0; call < calls; ++call) queue(stream);
       check_cuda(cudaEventRecord(begin_, stream.handle()), "cudaEventRecord");
       for (int call = 0; call < calls; ++call) queue(stream);
       check_cuda(cudaEventRecord(end_, stream.handle()), "cudaEventRecord");
@@ -194,8 +195,8 @@ class AxesBench {
     page_.add(
         "# Permutations of axes on a GPU\n\n" + setting_table(make_setting(options_.command)) +
         "\nEvery result was verified before it was timed. Medians of alternating rounds; shares of the "
-        "cudaMemcpy of\nthe same bytes in the same rounds. Between the copy's turn and the plan's is one "
-        "that is not counted.\n" +
+        "cudaMemcpy of\nthe same bytes in the same rounds. Each turn follows one of the same that is not "
+        "counted.\n" +
         (peer_ ? "The peer is " + peer_->version() + ".\n" : std::string()));
     std::string summary =
         "\n| suite | shapes | median | least |" +
@@ -334,19 +335,17 @@ class AxesBench {
     std::vector<double> copying;
     std::vector<double> of_peer;
     std::vector<std::vector<double>> otherwise(others.size());
+    const auto turn = [&](const auto& queue, std::vector<double>& times) {
+      times.push_back(clock.milliseconds(calls, queue));
+    };
     for (int round = 0; round < options_.rounds; ++round) {
-      copying.push_back(clock.milliseconds(calls, copy));
-      static_cast<void>(clock.milliseconds(calls, move));  // what follows the copy reads less
-      moving.push_back(clock.milliseconds(calls, move));
+      turn(copy, copying);
+      turn(move, moving);
       for (std::size_t i = 0; i < others.size(); ++i) {
-        const auto other = [&](Stream stream) {
-          others[i].launch({.in = in.data(), .out = out.data()}, stream);
-        };
-        otherwise[i].push_back(clock.milliseconds(calls, other));
+        turn([&](Stream stream) { others[i].launch({.in = in.data(), .out = out.data()}, stream); },
+             otherwise[i]);
       }
-      if (!peer) continue;
-      const auto permute = [&](Stream stream) { peer->run(in.data(), out.data(), stream); };
-      of_peer.push_back(clock.milliseconds(calls, permute));
+      if (peer) turn([&](Stream stream) { peer->run(in.data(), out.data(), stream); }, of_peer);
     }
     constexpr double percent = 100;
     std::vector<double> shares;
@@ -461,11 +460,8 @@ class AxesBench {
     const auto turn = [&](const auto& queue, std::vector<double>& times) {
       times.push_back(clock.milliseconds(calls, queue));
     };
-    // What follows the copy reads a few points less than it does in any other place.
-    const auto not_counted = [&](const auto& queue) { static_cast<void>(clock.milliseconds(calls, queue)); };
     for (int round = 0; round < options_.rounds; ++round) {
       turn(copy, copying);
-      not_counted(move);
       turn(move, moving);
       turn(shape, without);
       for (std::size_t i = 0; i < others.size(); ++i) {
