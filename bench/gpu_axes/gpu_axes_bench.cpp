@@ -2,8 +2,8 @@
 // the same rounds. `gpu_axes_bench --help` lists the options.
 //
 // Every result is verified on the device, element by element, before it is timed. Figures are shares of the
-// copy. The first run of every turn is left out, for it pays for what the other left in the caches, and so
-// that the host queues the others while it runs: what is timed is the device's part alone.
+// copy. Before those that are timed as many calls are left out, for they pay for what the other left in the
+// caches, and so that the host queues the others while it runs: what is timed is the device's part alone.
 #include <fmt/format.h>
 
 #include <algorithm>
