@@ -208,7 +208,8 @@ TEST_F(AxesCli, ExplainsBoxes) {
       if (key.starts_with("passes[].box")) of_box.insert(key);
     EXPECT_EQ(of_box, documented_keys()["explain, of a box"]);
   }
-  const Result view = run("explain 'strided(300 500; 1 600; 500 1)' --engine cuda --svg view.svg");
+  const Result view =
+      run("explain 'strided(96 75 200; 1 100 8000; 15000 200 1)' --engine cuda --svg view.svg");
   ASSERT_EQ(view.status, 0) << view.err;
   for (const char* const part : {"  box   ", "  loads ", "sectors of 32 bytes", "wavefronts", "  counted"})
     EXPECT_NE(view.out.find(part), std::string::npos) << part << view.out;

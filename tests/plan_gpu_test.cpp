@@ -322,6 +322,19 @@ TEST(PlanGpu, LittleDataIsMovedDirectly) {
   EXPECT_EQ(gpu_plan(maps::reverse(14), 4, 1, target).passes()[0].kind, PassKind::tile);
 }
 
+TEST(PlanGpu, OneElementIsPlannedHoweverItIsWritten) {
+  for (const Target& target : gpu_targets()) {
+    for (const std::uint64_t width : {1, 2, 3, 4, 6, 8, 16, 48, 4096}) {
+      for (const Axes& axes : {Axes({}, {}), Axes({1}, {0}), Axes({1, 1}, {1, 0})}) {
+        for (const Placement placement : {Placement::out_of_place, Placement::in_place}) {
+          const Plan plan({.permutation = axes, .element_bytes = width, .placement = placement}, target);
+          EXPECT_LE(plan.passes().size(), 1U) << describe(plan.problem());
+        }
+      }
+    }
+  }
+}
+
 TEST(PlanGpu, UnalignedKernelIsTheFirstThatFits) {
   Target target = of_one_kernel();
   const Plan none = gpu_plan(maps::reverse(12), 4, 1, target);

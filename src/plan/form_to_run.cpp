@@ -53,6 +53,7 @@ bool axes_suit(const Permutation& permutation, std::uint64_t element_bytes, std:
   const AxesChoice choice = choose_axes(*axes, element_bytes, 1, {.alternatives = false});
   if (std::holds_alternative<AxesRows>(choice.form)) return true;
   if (std::holds_alternative<AxesElements>(choice.form)) return false;
+  if (axes->shape().empty()) return false;  // one element
   const std::uint64_t columns = axes->shape().back();
   const std::uint64_t rows = axes->shape()[static_cast<std::size_t>(axes->order().back())];
   if (std::holds_alternative<AxesBoxes>(choice.form)) {
