@@ -93,7 +93,7 @@ struct C2rLongRowsParams : C2rSweepParams {
   /// log2 of the vectors after which one is left out: all banks, or what the stride through them repeats.
   constexpr int pad_bits() const {
     constexpr int eight_vectors = 3;
-    return std::max(eight_vectors, std::countr_zero(shape.m));
+    return std::max(eight_vectors, std::countr_zero(shape.m));  // on the host
   }
 };
 
