@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "cli/permute_strided.hpp"
 #include "cli/report.hpp"
 #include "permutation/pattern.hpp"
 #include "permutation/rows.hpp"
@@ -207,6 +208,7 @@ FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& he
                    .shapes = std::move(read.shapes),
                    .result_shape = {},
                    .elements = division.elements_text(header.item_bytes, shape)};
+  if (is_strided_text(options.spec)) made.result_shape = shape_of_view(parse_strided(options.spec));
   made.problem.element_bytes = division.group * header.item_bytes;
   check_axes(options, made, division);
   fit_width(options, made, division, header.item_bytes, widths);

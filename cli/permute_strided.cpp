@@ -31,7 +31,6 @@ using Shape = std::vector<std::uint64_t>;
 }
 
 void check_view_options(const PermuteOptions& options) {
-  if (options.in_place) fail_in_place(options);
   const std::pair<bool, const char*> others[] = {
       {options.inverse, "--inverse"},
       {options.rows, "--rows"},
@@ -131,6 +130,15 @@ Strided view_of(const PermuteOptions& options, const io::NpyHeader& header) {
   return view;
 }
 
+bool permutes_file(const PermuteOptions& options) {
+  const Strided view = parse_strided(options.spec);
+  const io::NpyHeader header = header_of_input(options);
+  if (header.fortran_order || element_count(view) != header.item_count() || !as_permutation(view))
+    return false;
+  check_view_options(options);
+  return true;
+}
+
 Shape shape_of_view(const Strided& view) {
   std::int64_t stride = 1;
   bool dense = view.out_offset == 0;
@@ -142,6 +150,7 @@ Shape shape_of_view(const Strided& view) {
 }
 
 void permute_strided(const PermuteOptions& options) {
+  if (options.in_place) fail_in_place(options);
   check_view_options(options);
   const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");
   Progress progress(options.quiet ? Verbosity::quiet : Verbosity::normal);

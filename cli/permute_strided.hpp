@@ -10,6 +10,10 @@ namespace faro::cli {
 /// that are for permutations; those of parse_strided.
 void permute_strided(const PermuteOptions& options);
 
+/// Whether the view is a permutation of all items of a file in C order, which may then be permuted in place.
+/// Errors: ErrorCode::value for other options with such a view.
+bool permutes_file(const PermuteOptions& options);
+
 /// The view that SPEC is, of a file's items. Errors: ErrorCode::value for other options with a view, and for
 /// a file that its strides leave.
 Strided view_of(const PermuteOptions& options, const io::NpyHeader& header);

@@ -291,8 +291,7 @@ void permute(PermuteOptions options) {
   if (options.in == kStream || options.out == kStream) return permute_stream(options);
   check_files(options);
   check_file_options(options);
-  // In place a view has to be a permutation, and is taken as that; others are refused.
-  if (is_strided_text(options.spec) && !(options.in_place && as_permutation(parse_strided(options.spec)))) {
+  if (is_strided_text(options.spec) && !(options.in_place && permutes_file(options))) {
     if (options.in_place || !permute_by_file(options)) permute_strided(options);
     return;
   }

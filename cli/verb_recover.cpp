@@ -27,16 +27,16 @@ void recover(const RecoverOptions& options) {
   if (!std::filesystem::exists(permute.in))
     fail(ErrorCode::file, "recover `" + permute.in + "`", "no such file",
          "a file that was permuted in place");
-  if (!file::is_permuted_in_part(permute.in)) {
+  const auto tell_whole = [&](const char* why) {
     if (permute.common.json) {
       Json json = new_json();
       json["in"] = permute.in;
       json["recovered"] = false;
       return print(json);
     }
-    if (!permute.quiet) note("`" + permute.in + "` is whole: no run in place was interrupted");
-    return;
-  }
+    if (!permute.quiet) note("`" + permute.in + "` is whole: " + why);
+  };
+  if (!file::is_permuted_in_part(permute.in)) return tell_whole("no run in place was interrupted");
   const InterruptNote interrupted("`" + permute.in + "` is permuted in part: `faro recover` goes on");
   FileWatch watch(permute);
   file::Options file_options{.threads = permute.common.plan_options(1).threads, .io = io};
@@ -47,7 +47,9 @@ void recover(const RecoverOptions& options) {
                .shape_before = {},
                .shape = {}},
               file_options);
-  file::recover(permute.in, options.undo ? file::Recovery::undo : file::Recovery::finish, file_options);
+  const file::Report report =
+      file::recover(permute.in, options.undo ? file::Recovery::undo : file::Recovery::finish, file_options);
+  if (report.finished && report.facts.tiles == 0) tell_whole("the run that was interrupted had not begun");
 }
 
 }  // namespace

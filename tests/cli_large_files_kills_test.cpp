@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "cli_large_files_support.hpp"
@@ -85,9 +86,10 @@ TEST_F(KillsOfShuffles, TwoHundredTimes) { kill(200); }
 class KillsInPlace : public KilledRuns {
  protected:
   // Killed, then finished or taken back, which is killed again as often as not.
-  void kill(int times) {
-    ASSERT_EQ(run("new 512x256 u8 before.npy").status, 0);
-    const std::string spec = "transpose(512, 256)";  // two passes, and another shape
+  void kill(int times, const std::string& shape = "512x256", const std::string& spec = "transpose(512, 256)",
+            const std::string& after_shape = "(256, 512)",
+            const std::string& memory = "24KiB") {  // two passes, and another shape
+    ASSERT_EQ(run("new " + shape + " u8 before.npy").status, 0);
     ASSERT_EQ(run("permute '" + spec + "' before.npy after.npy --quiet").status, 0);
     const std::string before = content_of(directory_ / "before.npy");
     const std::string after = data_of("after.npy");
@@ -98,7 +100,7 @@ class KillsInPlace : public KilledRuns {
     int killed = 0;
     int of_recovery = 0;
     renew();
-    kill_at_random(times, "permute '" + spec + "' x.npy --in-place --memory 24KiB", [&](int i) {
+    kill_at_random(times, "permute '" + spec + "' x.npy --in-place --memory " + memory, [&](int i) {
       if (!is_in_part()) {
         EXPECT_TRUE(content_of(directory_ / "x.npy") == before || data_of("x.npy") == after);
         return renew();
@@ -118,9 +120,11 @@ class KillsInPlace : public KilledRuns {
           run_when_free(std::string("recover x.npy --no-sync") + (finishes ? "" : " --undo"));
       ASSERT_EQ(recovered.status, 0) << recovered.err;
       EXPECT_LE(recovered.err.size(), 81U);
-      if (is_left && finishes) {
+      if (recovered.err.find("had not begun") != std::string::npos) {
+        EXPECT_EQ(content_of(directory_ / "x.npy"), before);
+      } else if (is_left && finishes) {
         EXPECT_EQ(content_of(directory_ / "x.npy").substr(128), after);
-        EXPECT_THAT(content_of(directory_ / "x.npy").substr(0, 128), HasSubstr("(256, 512)"));
+        EXPECT_THAT(content_of(directory_ / "x.npy").substr(0, 128), HasSubstr(after_shape));
       } else if (is_left) {
         EXPECT_EQ(content_of(directory_ / "x.npy"), before);
       }
@@ -133,7 +137,28 @@ class KillsInPlace : public KilledRuns {
 };
 
 TEST_F(KillsInPlace, AtRandomMomentsAndRecovered) { kill(12); }
+TEST_F(KillsInPlace, OfSquaresAndPairsOfParts) {
+  kill(8, "900x600", "transpose(900, 600)", "(600, 900)", "256KiB");
+}
 TEST_F(KillsInPlace, TwoHundredTimes) { kill(200); }
+
+// Before the first step there is a journal without an intent, and the file is as it was.
+TEST_F(KillsInPlace, BeforeTheJournalIsWritten) {
+  ASSERT_EQ(run("new 64x96 u8 x.npy").status, 0);
+  const std::string before = content_of(directory_ / "x.npy");
+  for (const std::string how : {"", " --undo"}) {
+    for (const std::uint64_t journal_bytes : {0U, 65536U}) {
+      std::ofstream(directory_ / ".faro-in-place-x.npy") << std::string(journal_bytes, '\0');
+      const Result recovered = run("recover x.npy" + how);
+      ASSERT_EQ(recovered.status, 0) << recovered.err;
+      EXPECT_THAT(recovered.err, HasSubstr("had not begun"));
+      EXPECT_EQ(content_of(directory_ / "x.npy"), before);
+      EXPECT_EQ(files().size(), 1U);
+    }
+  }
+  std::ofstream(directory_ / ".faro-in-place-x.npy") << std::string(65536, 'x');
+  EXPECT_THAT(run("recover x.npy").err, HasSubstr("damaged journal"));
+}
 
 }  // namespace cli_large_files_kills_test
 }  // namespace faro

@@ -1,5 +1,6 @@
 // Trace files: what is read, what it costs, and the line that every bad one is told by.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
@@ -185,7 +186,7 @@ TEST(Trace, LinesWiderThanTheMachineAreNamed) {
 // --- files
 
 TEST(Trace, ReadsFilesAndTellsOfThoseItCannot) {
-  const std::string path = ::testing::TempDir() + "machine_trace_test.trace";
+  const std::string path = ::testing::TempDir() + "machine_trace_test." + std::to_string(getpid());
   std::ofstream(path) << "0 1 10 6\n8 9 14 15\n";
   const Trace trace = read_trace(path);
   EXPECT_EQ(trace.name, path);

@@ -1,5 +1,6 @@
 // Programs as text: the grammar, round trips, definitions, and every refusal with its place.
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -114,7 +115,8 @@ TEST(NetworkText, DefinitionsComeInAnyOrderAndCoverTheLibrary) {
 }
 
 TEST(NetworkText, FilesHoldProgramsWithRemarks) {
-  const std::filesystem::path path = std::filesystem::temp_directory_path() / "faro_network_text_test.txt";
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("faro_network_text_test." + std::to_string(getpid()));
   std::ofstream(path) << "# a column\nf 1 = pairs(min_max);  # base\nf n = parm(3; f (n-1));\nf\n";
   EXPECT_EQ(parse_program("@" + path.string(), 4), vcolumn(4));
   EXPECT_EQ(parse_program("@\"" + path.string() + "\"", 4), vcolumn(4));

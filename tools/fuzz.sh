@@ -10,7 +10,7 @@ count=$(wc -w <<<"$targets")
 cores=$(nproc)
 seconds=$((minutes * 60 * (cores < count ? cores : count) / count))
 ((seconds >= 1)) || seconds=1
-cmake --preset asan -DFARO_CHECKS=quick -DFARO_FUZZ_SECONDS="$seconds" --log-level=WARNING
+cmake --preset asan -DFARO_CHECKS=all -DFARO_FUZZ_SECONDS="$seconds" --log-level=WARNING
 # shellcheck disable=SC2086
 cmake --build --preset asan --target $targets
 build=$(find . -maxdepth 1 -type d -name 'build*asan*' | sed -n 1p)

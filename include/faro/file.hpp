@@ -228,9 +228,9 @@ struct InPlaceFile {
 
 /// data[b][pi(x)] = data[b][x] as it was, in the file itself, beside a journal of at most two thirds of the
 /// budget on the same disk. Affine maps take one pass or two (theorem 4 of
-/// docs/theory/two-passes-in-place.md), rolls, flips and axes that keep the shape likewise; whatever permutes
-/// arrays of a batch that fit takes one. Each pass reads the data once and writes it twice: to the journal,
-/// then where it lies.
+/// docs/theory/two-passes-in-place.md), rolls, flips and axes that keep the shape likewise, axes that change
+/// the shape at most three; whatever permutes arrays of a batch that fit takes one. Each pass reads the data
+/// once and writes it twice: to the journal, then where it lies.
 ///
 /// A run that is interrupted at any moment, cancelled, or ends with an error after it began leaves the file
 /// permuted in part and the journal, with which recover() finishes it or takes it back. Law: after finish the
@@ -249,6 +249,8 @@ bool is_permuted_in_part(const std::filesystem::path& path);
 enum class Recovery : std::uint8_t { finish, undo };
 /// Of options threads, io, progress, cancelled and done are used; memory is what the interrupted run had.
 /// Errors: ErrorCode::file where there is no journal, it is damaged, or the file is another.
+/// Where the run was interrupted before its first step the file is as it was: the journal goes, and the
+/// report has no tiles; `done` is not called.
 Report recover(const std::filesystem::path& path, Recovery recovery, const Options& options = {});
 
 /// A random permutation of records, computed from a seed: the same for every budget, number of threads and

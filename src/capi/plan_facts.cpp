@@ -98,13 +98,14 @@ faro_status faro_plan_svg(const faro_plan* plan, char** svg) {
   return guarded([&] {
     const faro_plan& made = of(plan, "draw a plan");
     require_argument(svg, "draw a plan", "svg");
-    const faro::Plan* drawn = made.map ? &made.map->plan.plan() : nullptr;
-    if (drawn == nullptr && made.views.size() == 1) drawn = made.views.front().plan.plan().permutation_plan();
-    if (drawn == nullptr) {
-      faro::fail(faro::ErrorCode::unsupported, "draw a plan", "a plan of strided views",
-                 "a plan of a permutation");
+    if (made.map) {
+      *svg = given_away(made.map->plan.plan().svg());
+    } else if (made.views.size() == 1) {
+      *svg = given_away(made.views.front().plan.plan().svg());
+    } else {
+      faro::fail(faro::ErrorCode::unsupported, "draw a plan", "a plan of several strided views",
+                 "a plan of one view or of a permutation");
     }
-    *svg = given_away(drawn->svg());
   });
 }
 

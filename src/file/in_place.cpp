@@ -290,6 +290,13 @@ Report recover(const std::filesystem::path& path, Recovery recovery, const Optio
   const std::string operation = "recover `" + path.string() + "`";
   const io::HeldFile held(path, operation, false);
   const IoChoice choice(options.io);
+  if (InPlaceJournal::remove_unbegun(path, choice.mode())) {
+    Report whole;
+    whole.io = "nothing to move";
+    whole.finished = true;
+    whole.seconds = seconds_from(begin);
+    return whole;
+  }
   const auto journal = InPlaceJournal::open(path, choice.mode());
   const InPlaceIntent& intent = journal->intent();
   if (static_cast<std::uint64_t>(held.status().st_size) != intent.file_bytes) {

@@ -148,6 +148,22 @@ void InPlaceJournal::create_file() {
     fail(ErrorCode::file, operation(), io::error_text(error), "a disk that takes what is written");
 }
 
+bool InPlaceJournal::remove_unbegun(const std::filesystem::path& file, io::TransferMode mode) {
+  InPlaceJournal journal(file, 0, mode);
+  std::array<std::uint64_t, 3> head{};
+  struct stat status {};
+  if (fstat(journal.file_.get(), &status) != 0) return false;
+  if (static_cast<std::uint64_t>(status.st_size) >= sizeof(head)) {
+    journal.requests_.read(
+        *journal.transfers_,
+        std::array{io::Piece{
+            .offset = 0, .bytes = sizeof(head), .memory = reinterpret_cast<std::byte*>(head.data())}});
+  }
+  if (head != std::array<std::uint64_t, 3>{}) return false;
+  journal.remove();
+  return true;
+}
+
 std::unique_ptr<InPlaceJournal> InPlaceJournal::open(const std::filesystem::path& file,
                                                      io::TransferMode mode) {
   std::unique_ptr<InPlaceJournal> journal(new InPlaceJournal(file, 0, mode));

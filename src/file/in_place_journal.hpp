@@ -49,6 +49,9 @@ class InPlaceJournal {
   static std::unique_ptr<InPlaceJournal> create(const std::filesystem::path& file,
                                                 const InPlaceIntent& intent, io::TransferMode mode);
   /// Opens what a run left. Errors: ErrorCode::file where there is none, or it is damaged.
+  /// Removes a journal without an intent: what a run leaves that was killed before its first step, for which
+  /// the intent is on the disk. Returns whether it was one. Requires: the file is held.
+  static bool remove_unbegun(const std::filesystem::path& file, io::TransferMode mode);
   static std::unique_ptr<InPlaceJournal> open(const std::filesystem::path& file, io::TransferMode mode);
 
   const InPlaceIntent& intent() const { return intent_; }

@@ -135,7 +135,8 @@ struct AxesBoxParams {
       unit_bytes;  // where it must not be compiled in: ptxas 13.0 misplaces shared addresses of units of 1
   std::uint32_t halo_place;  // in shared memory, in words
   std::int32_t chain_axes;   // the first axes of the grid, along which runs of the output follow on
-  std::int32_t in_sectors;   // whether whole sectors are read, of an array that is aligned to them
+  std::int32_t in_sectors;   // whether whole sectors are read, of an array that is aligned to them, and are
+                            // the first that the second-level cache drops
   std::int32_t out_sectors;
   std::uint64_t first_tile;
   std::uint64_t tiles;

@@ -256,8 +256,14 @@ AxesBoxParams make_axes_box_params(const layout::StridedBox& box, std::uint64_t 
     (axis.in < 0 ? params.in_begin : params.in_end) += reach;
   }
   const auto unit = static_cast<std::uint64_t>(box.unit_bytes);
-  params.in_sectors = box.in.alignment * unit % kBoxSectorBytes == 0 ? 1 : 0;
-  params.out_sectors = box.out.alignment * unit % kBoxSectorBytes == 0 ? 1 : 0;
+  // What is dropped first never displaces what an earlier kernel left in the second-level cache, which half
+  // sectors of narrow units need less than wider ones need the room (docs/notes/axes-experiments.md).
+  constexpr std::uint64_t narrow = 2;
+  const auto drops_first = [&](std::uint64_t alignment) {
+    return unit <= narrow && alignment * unit % kBoxSectorBytes == 0 ? 1 : 0;
+  };
+  params.in_sectors = drops_first(box.in.alignment);
+  params.out_sectors = drops_first(box.out.alignment);
   params.tiles = box.boxes();
   return params;
 }

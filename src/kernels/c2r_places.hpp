@@ -37,7 +37,7 @@ inline constexpr int kC2rIn = device::kInput;
 inline constexpr int kC2rOut = device::kOutput;
 inline constexpr int kC2rScratchIn = 2;
 inline constexpr int kC2rScratchOut = 3;
-inline constexpr int kC2rRowsIn = 4;  // whole rows on their way (c2r_long_rows.hpp)
+inline constexpr int kC2rRowsIn = 4;  // whole rows on their way (c2r_huge_rows.hpp)
 inline constexpr int kC2rRowsOut = 5;
 
 /// The places of rows, or of columns: those with numbers begin .. end - 1 are in the scratch, x at x - begin;

@@ -25,7 +25,7 @@ inline constexpr int kMovedBytes = 16;
 
 /// Bytes of a buffer that are the array's.
 struct ArrayBytes {
-  std::uint64_t begin = 0;  // the skew, below 16
+  std::uint64_t begin = 0;  // where the array begins after an aligned address
   std::uint64_t end = 0;
 };
 

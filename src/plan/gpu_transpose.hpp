@@ -57,7 +57,8 @@ struct GpuTranspose {
   std::uint64_t m = 1;  // of the view
   std::uint64_t n = 1;
   bool rotates_apart = false;
-  bool vectors = false;  // elements of one unit below 16 bytes: every kernel but that of form whole
+  bool vectors = false;  // elements of one unit below 16 bytes: every sweep but rotations alone and rows that
+                         // no block holds
   std::uint64_t unit_bytes = 1;
   std::uint32_t units = 1;
   std::uint64_t moved_rows = 0;     // K

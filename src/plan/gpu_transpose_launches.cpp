@@ -240,7 +240,8 @@ class Launches {
 bool GpuTransposeLaunch::in_vectors() const {
   return std::visit(
       [](const auto& p) {
-        if constexpr (requires { p.vectors; }) return p.vectors;
+        using Params = std::decay_t<decltype(p)>;
+        if constexpr (std::is_base_of_v<kernels::C2rSweepParams, Params>) return p.vectors;
         return false;
       },
       params);

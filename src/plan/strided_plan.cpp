@@ -237,7 +237,7 @@ std::string StridedPlan::explain() const {
 std::string StridedPlan::svg() const {
   if (permutation_) return permutation_->svg();
   const std::string text = to_text(view_);
-  std::string words = fmt::format("{} elements of {}, one sweep, box by box", element_count(view_),
+  std::string words = fmt::format("{} elements of {}, one sweep, tile by tile", element_count(view_),
                                   detail::size_text(element_bytes_));
   if (const auto us = predict_us(*this); us && *us > 0)
     words += fmt::format("; {:.4g} ms predicted", *us / kUsPerMs);

@@ -56,6 +56,13 @@ TileFacts facts_of_lines(const AxesLinesParams& p, std::uint64_t unit) {
                       .out_bytes = facts.column_step->out_bytes,
                       .in_run = true,
                       .out_run = few_rows});
+  // Read backwards, or from within an array, the first unit is not at either's first place.
+  const bool from_the_first = p.in.begin + p.in_first == 0 && p.out.begin + p.out_first == 0 &&
+                              facts.row_step->in_bytes >= 0 && facts.column_step->in_bytes >= 0;
+  if (!from_the_first) {
+    facts.row_step.reset();
+    facts.column_step.reset();
+  }
   if (element > unit) {
     box.axes.push_back({.extent = element / unit,
                         .box = element / unit,

@@ -2,7 +2,7 @@
 // tables; and the table of solvers that make them.
 //
 //     out of place, in place     kernels are alternatives, the first whose addresses are aligned is launched
-//     sweep                      kernels are launched one after another
+//     sweep                      kernels are launched one after another, or series of them in turns
 //
 // Solvers (gpu_solver.hpp) make passes from the work that they are given, each complete. What there is:
 //
