@@ -136,7 +136,7 @@ struct AxesBoxParams {
   std::uint32_t halo_place;  // in shared memory, in words
   std::int32_t chain_axes;   // the first axes of the grid, along which runs of the output follow on
   std::int32_t in_sectors;   // whether whole sectors are read, of an array that is aligned to them, and are
-                            // the first that the second-level cache drops
+                             // the first that the second-level cache drops
   std::int32_t out_sectors;
   std::uint64_t first_tile;
   std::uint64_t tiles;
