@@ -130,7 +130,7 @@ std::unique_ptr<InPlaceJournal> InPlaceJournal::create(const std::filesystem::pa
 
 void InPlaceJournal::create_file() {
   const std::string text = text_of(intent_);
-  const std::array<std::uint64_t, 3> head{kIntentMagic, text.size(), sum_of(std::as_bytes(std::span(text)))};
+  const IntentHead head{kIntentMagic, text.size(), sum_of(std::as_bytes(std::span(text)))};
   intent_bytes_ = detail::round_up(sizeof(head) + text.size(), io::kTransferBlock);
   std::string all(intent_bytes_, '\0');
   std::memcpy(all.data(), head.data(), sizeof(head));
@@ -150,18 +150,26 @@ void InPlaceJournal::create_file() {
 
 bool InPlaceJournal::remove_unbegun(const std::filesystem::path& file, io::TransferMode mode) {
   InPlaceJournal journal(file, 0, mode);
-  std::array<std::uint64_t, 3> head{};
-  struct stat status {};
-  if (fstat(journal.file_.get(), &status) != 0) return false;
-  if (static_cast<std::uint64_t>(status.st_size) >= sizeof(head)) {
-    journal.requests_.read(
-        *journal.transfers_,
-        std::array{io::Piece{
-            .offset = 0, .bytes = sizeof(head), .memory = reinterpret_cast<std::byte*>(head.data())}});
-  }
-  if (head != std::array<std::uint64_t, 3>{}) return false;
+  if (journal.read_head() != IntentHead{}) return false;
   journal.remove();
   return true;
+}
+
+InPlaceJournal::IntentHead InPlaceJournal::read_head() {
+  IntentHead head{};
+  if (bytes() >= sizeof(head)) {
+    requests_.read(*transfers_, std::array{io::Piece{.offset = 0,
+                                                     .bytes = sizeof(head),
+                                                     .memory = reinterpret_cast<std::byte*>(head.data())}});
+  }
+  return head;
+}
+
+std::uint64_t InPlaceJournal::bytes() const {
+  struct stat status {};
+  if (fstat(file_.get(), &status) != 0)
+    fail(ErrorCode::file, operation(), io::error_text(errno), "a file whose size can be asked for");
+  return static_cast<std::uint64_t>(status.st_size);
 }
 
 std::unique_ptr<InPlaceJournal> InPlaceJournal::open(const std::filesystem::path& file,
@@ -172,15 +180,10 @@ std::unique_ptr<InPlaceJournal> InPlaceJournal::open(const std::filesystem::path
 }
 
 void InPlaceJournal::read_intent() {
-  std::array<std::uint64_t, 3> head{};
-  struct stat status {};
-  const auto bytes = fstat(file_.get(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+  const std::uint64_t bytes = this->bytes();
   const std::string damaged = "a damaged journal";
   const std::string wanted = "the journal as `faro permute --in-place` left it";
-  if (bytes < sizeof(head)) fail(ErrorCode::file, operation(), damaged, wanted);
-  requests_.read(*transfers_, std::array{io::Piece{.offset = 0,
-                                                   .bytes = sizeof(head),
-                                                   .memory = reinterpret_cast<std::byte*>(head.data())}});
+  const IntentHead head = read_head();
   if (head[0] != kIntentMagic || head[1] > kMostIntentBytes || head[1] + sizeof(head) > bytes)
     fail(ErrorCode::file, operation(), damaged, wanted);
   std::string text(head[1], '\0');

@@ -79,8 +79,12 @@ class InPlaceJournal {
   void remove();
 
  private:
+  using IntentHead = std::array<std::uint64_t, 3>;  // the mark of an intent, its length and its sum
+
   InPlaceJournal(const std::filesystem::path& file, int flags, io::TransferMode mode);
   void create_file();
+  IntentHead read_head();  // zeros where the file is shorter
+  std::uint64_t bytes() const;
   void read_intent();
   std::uint64_t slot_offset(std::uint64_t slot) const;
   std::string operation() const { return "journal `" + path_.string() + "`"; }
