@@ -372,6 +372,8 @@ TEST(AxesBoxKernel, RandomShapes) {
   std::mt19937_64 random(kSeed);
   Reached reached;
   run_box(strided({44, 52}, {1, 0}), 1, {.ragged = false, .many_boxes = 1}, random, reached);
+  run_box(strided({68, 88}, {1, 0}), 1, {.ragged = false, .many_boxes = 1}, random, reached);
+  run_box(strided({45, 18, 28}, {2, 0, 1}), 8, {.many_boxes = 1}, random, reached);
   for (int round = 0; round < 2000; ++round) {
     const std::size_t n = 2 + random() % 5;
     std::vector<std::uint64_t> shape;

@@ -43,6 +43,8 @@ constexpr const char* kUsage =
   --only TEXT      shapes whose text has it                          (default all)
   --widths LIST    of elements of the TTC suite, in bytes            (default 1,2,4,8,16)
   --rounds NUMBER  of turns of each shape                            (default 7)
+  --drawn NUMBER   of shapes that are drawn, the suite drawn         (default 0)
+  --seed NUMBER    of these                                          (default 1)
   --as LIST        beside the plan, the same axes moved otherwise: boxes, lines, elements, tiles (never
                    elements), joined, words, thick and slim (of few rows and columns, by words or 32 and 8 KiB
                    a block), low, tall and huge (boxes of at most 55, 88 and 120 KiB), aligned,
@@ -58,6 +60,8 @@ struct AxesOptions {
   std::string only = {};
   std::vector<std::uint64_t> widths = {1, 2, 4, 8, 16};
   int rounds = 7;
+  int drawn = 0;
+  std::uint64_t seed = 1;
   std::vector<std::string> as = {};
   bool cutensor = false;
   std::string out = {};
@@ -130,6 +134,8 @@ AxesOptions parse(const CommandLine& line) {
                 options.cutensor = true;
               }},
              {"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1, 1000); }},
+             {"--drawn", [&](const Argument& a) { options.drawn = parse_int(a, 1, 100000); }},
+             {"--seed", [&](const Argument& a) { options.seed = parse_count(a); }},
              {"--out", [&](const Argument& a) { options.out = a.text; }}});
   return options;
 }
@@ -204,7 +210,9 @@ class AxesBench {
         "\n|---|---|---|---|" + (peer_ ? "---|---|---|" : "") + "\n";
     TogetherAxes fours{.name = "**ranks, primes, channels, attention and skinny together, 4 bytes**"};
     TogetherAxes twos{.name = "**the same with channels and attention of 2 bytes**"};
-    for (const AxesSuite& suite : axes_suites(options_.widths)) {
+    std::vector<AxesSuite> suites = axes_suites(options_.widths);
+    if (options_.drawn > 0) suites.push_back(drawn_axes(options_.seed, options_.drawn));
+    for (const AxesSuite& suite : suites) {
       if (!wanted(suite.name)) continue;
       const std::vector<TimedAxes> timed = measure(suite);
       if (!timed.empty()) summary += summary_row(suite.name, timed);

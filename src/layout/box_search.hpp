@@ -49,6 +49,9 @@ double shared_sectors_price(const StridedBox& box);
 /// Sets the cost of a box that has all but its places in shared memory.
 void price(const BoxSearch& search, StridedBox& box);
 
+/// What the lanes cost that meet in banks, of a box that is laid out.
+double price_of_turns(const StridedBox& box);
+
 /// Fills in the places of all parts, chunk_step, shared_words and congestion. False where the box then is
 /// larger than `most_words`.
 bool lay_out(StridedBox& box, std::uint32_t most_words);
