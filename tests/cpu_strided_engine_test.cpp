@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "engine_support.hpp"
+#include "engines/cpu.hpp"
 #include "faro/faro.hpp"
+#include "hwy/targets.h"
 #include "plan/cpu/axes_runs.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 
@@ -345,6 +347,40 @@ TEST(CpuStridedEngine, WholeLinesOneByOne) {
   }
   EXPECT_GT(one_by_one, rounds / 10);
   EXPECT_GT(backwards, rounds / 20);
+}
+
+// Rows backwards, as they are and of one element, of all lengths that vectors cut, to rows that lie apart,
+// and turned ones that do: by every instruction set of this machine.
+TEST(CpuStridedEngine, RowsByEveryInstructionSet) {
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(~(target - 1));
+    SCOPED_TRACE(cpu::simd_target());
+    for (const std::uint64_t width : {1, 2, 4, 8}) {
+      for (const std::uint64_t lines : {2, 3, 5, 8, 9, 17, 40}) {
+        const auto columns = static_cast<std::int64_t>(lines * 64 / width);
+        for (const std::int64_t step : {-1, 0, 1}) {
+          const std::int64_t room = columns + 64 / static_cast<std::int64_t>(width);  // a line
+          const Strided view{.extents = {3, 5, static_cast<std::uint64_t>(columns)},
+                             .in_strides = {5 * room, room, step},
+                             .out_strides = {room, 3 * room, 1},
+                             .in_offset = step < 0 ? static_cast<std::uint64_t>(columns - 1) : 0};
+          for (const std::size_t past : {0, 24}) {
+            ASSERT_NO_FATAL_FAILURE(expect_moved(
+                view,
+                {.width = width, .in_past_line = 8, .out_past_line = past, .stores = Stores::streamed}));
+          }
+        }
+      }
+      const auto rows = static_cast<std::int64_t>(192 / width);
+      const Strided turned{.extents = {70, static_cast<std::uint64_t>(rows)},
+                           .in_strides = {1, 71},
+                           .out_strides = {rows + 64 / static_cast<std::int64_t>(width), 1}};
+      for (const std::size_t past : {0, 24})
+        ASSERT_NO_FATAL_FAILURE(
+            expect_moved(turned, {.width = width, .out_past_line = past, .stores = Stores::streamed}));
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
 }
 
 // Outputs that begin between lines, as NumPy's do: axes that lie together there are one row, cut at lines,
