@@ -1,5 +1,5 @@
-// axes_times_bench: predicted times of drawn permutations of axes and views on the CPU, beside what they take.
-// `axes_times_bench --help` lists the options.
+// axes_times_bench: predicted times of drawn permutations of axes and views on the CPU, beside what they
+// take. `axes_times_bench --help` lists the options.
 //
 // Each problem takes turns with a plain copy of as many bytes, and is predicted by what that copy took, as a
 // plan is by the kept curve of a copy. Every result is verified before it is timed, at 2^16 drawn elements:
@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -152,25 +153,27 @@ class DrawViews {
     return std::clamp(static_cast<std::uint64_t>(std::exp(low + part() * (high - low))), least, most);
   }
 
-  // Of about so many elements; each is a part of them, even in the logarithm. A third of all shapes have odd
-  // extents, a third multiples of 8 where they are long, the others any.
+  // Of about so many elements; each is a part of them, even in the logarithm. Of nine shapes three have odd
+  // extents, three multiples of 8 where they are long, one powers of two, the others any.
   std::vector<std::uint64_t> extents_of(std::size_t rank, std::uint64_t elements) {
     std::vector<double> cuts(rank);
     double all = 0;
     for (double& cut : cuts) all += cut = 0.15 + part();
     std::vector<std::uint64_t> extents(rank);
-    const std::uint64_t kind = below(3);
+    const std::uint64_t kind = below(9);
     for (std::size_t a = 0; a < rank; ++a) {
       const double extent = std::exp(std::log(static_cast<double>(elements)) * cuts[a] / all);
       extents[a] = std::max<std::uint64_t>(2, static_cast<std::uint64_t>(extent));
-      if (kind == 0) extents[a] |= 1;
-      if (kind == 1 && extents[a] >= 16) extents[a] = extents[a] / 8 * 8;
+      if (kind < 3) extents[a] |= 1;
+      if (kind >= 3 && kind < 6 && extents[a] >= 16) extents[a] = extents[a] / 8 * 8;
+      if (kind == 6) extents[a] = std::bit_floor(extents[a] + extents[a] / 3);
     }
     return extents;
   }
 
   static Strided roomy(const std::vector<std::uint64_t>& extents, const std::vector<int>& order,
-                       const std::vector<std::uint64_t>& in_room, const std::vector<std::uint64_t>& out_room) {
+                       const std::vector<std::uint64_t>& in_room,
+                       const std::vector<std::uint64_t>& out_room) {
     const std::size_t rank = extents.size();
     Strided view{.extents = extents,
                  .in_strides = std::vector<std::int64_t>(rank),
@@ -216,7 +219,8 @@ class TimedPlan {
  public:
   TimedPlan(const DrawnView& drawn, const Target& target) {
     if (drawn.axes) {
-      plan_ = std::make_unique<Plan>(Problem{.permutation = *drawn.axes, .element_bytes = drawn.width}, target);
+      plan_ =
+          std::make_unique<Plan>(Problem{.permutation = *drawn.axes, .element_bytes = drawn.width}, target);
       engine_ = std::make_unique<cpu::Executor>(*plan_);
     } else {
       view_ = std::make_unique<StridedPlan>(drawn.view, drawn.width, target);
@@ -226,9 +230,7 @@ class TimedPlan {
 
   const cpu::Executor& engine() const { return *engine_; }
   const std::vector<Pass>& passes() const { return plan_ ? plan_->passes() : view_->passes(); }
-  std::optional<double> us() const {
-    return plan_ ? PassCounter(*plan_).microseconds() : predict_us(*view_);
-  }
+  std::optional<double> us() const { return plan_ ? PassCounter(*plan_).microseconds() : predict_us(*view_); }
 
  private:
   std::unique_ptr<Plan> plan_;
@@ -261,8 +263,8 @@ std::string box_text(const Pass& pass) {
   if (axes == nullptr) return name(pass.kind);
   static constexpr const char* kMoves[] = {"pieces", "planes", "table", "lines", "groups"};
   const layout::CacheBox& box = axes->box;
-  std::string text = fmt::format("{} {} {} {}", kMoves[static_cast<std::size_t>(axes->move)], axes->staged ? 1 : 0,
-                                 axes->one_by_one ? 1 : 0, box.element_bytes);
+  std::string text = fmt::format("{} {} {} {}", kMoves[static_cast<std::size_t>(axes->move)],
+                                 axes->staged ? 1 : 0, axes->one_by_one ? 1 : 0, box.element_bytes);
   for (std::size_t a = 0; a < box.axes.size(); ++a)
     text += fmt::format(" {}:{}:{}:{}", box.axes[a].extent, box.axes[a].in, box.axes[a].out,
                         box.extent.empty() ? 0 : box.extent[a]);
@@ -303,9 +305,11 @@ class TimesBench {
       DrawnView next = draw.next(options_.least, options_.most);
       const std::uint64_t moved = element_count(next.view) * next.width;
       const bool fits = std::max(in_elements(next.view), out_elements(next.view)) * next.width <= room_;
-      if (fits && moved >= options_.least / 2 && moved <= options_.most * 2) drawn_.push_back(std::move(next));
+      if (fits && moved >= options_.least / 2 && moved <= options_.most * 2)
+        drawn_.push_back(std::move(next));
     }
-    std::string table = "turn\tnumber\twhat\tproblem\twidth\tbytes\tthreads\tms\tcopy_ms\tpredicted_ms\tbox\n";
+    measure_copies();
+    table_ += "turn\tnumber\twhat\tproblem\twidth\tbytes\tthreads\tms\tcopy_ms\tpredicted_ms\tbox\n";
     std::vector<std::vector<double>> ratios(drawn_.size());
     std::vector<double> off;
     std::map<std::string, std::vector<double>> off_of;
@@ -313,19 +317,22 @@ class TimesBench {
       for (std::size_t k = 0; k < drawn_.size(); ++k) {
         const DrawnView& drawn = drawn_[k];
         const Row row = time(drawn);
-        table += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{:.5f}\t{:.5f}\t{}\t{}\n", turn, k, drawn.what,
-                             drawn.text(), drawn.width, row.bytes, target_.threads, row.ms, row.copy_ms,
-                             row.predicted_ms ? fmt::format("{:.5f}", *row.predicted_ms) : "", row.box);
+        table_ += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{:.5f}\t{:.5f}\t{}\t{}\n", turn, k, drawn.what,
+                              drawn.text(), drawn.width, row.bytes, target_.threads, row.ms, row.copy_ms,
+                              row.predicted_ms ? fmt::format("{:.5f}", *row.predicted_ms) : "", row.box);
         ratios[k].push_back(row.ms / row.copy_ms);
         if (!row.predicted_ms) continue;
         off.push_back(*row.predicted_ms / row.ms - 1);
         off_of[drawn.what].push_back(off.back());
         off_of[fmt::format("{} bytes", drawn.width)].push_back(off.back());
-        off_of[row.bytes > target_.streaming_bytes ? "past the caches" : "through the caches"].push_back(off.back());
+        off_of[row.bytes > target_.streaming_bytes ? "past the caches" : "through the caches"].push_back(
+            off.back());
       }
-      if (!options_.out.empty()) io::write_file(options_.out, table);
+      if (!options_.out.empty()) io::write_file(options_.out, table_);
     }
-    std::string text = "| problems | | within 10% | within 20% | median off | least | most |\n|---|---|---|---|---|---|---|\n";
+    std::string text =
+        "| problems | | within 10% | within 20% | median off | least | most "
+        "|\n|---|---|---|---|---|---|---|\n";
     text += line("all", off);
     for (const auto& [name, values] : off_of) text += line(name, values);
     if (options_.turns > 1) {
@@ -355,8 +362,9 @@ class TimesBench {
     std::vector<double> far;
     for (const double x : off) far.push_back(std::abs(x));
     constexpr double percent = 100;
-    return fmt::format("| {} | {} | {} | {} | {:.1f}% | {:+.1f}% | {:+.1f}% |\n", name, off.size(), within(0.1),
-                       within(0.2), percent * median(far), percent * *std::min_element(off.begin(), off.end()),
+    return fmt::format("| {} | {} | {} | {} | {:.1f}% | {:+.1f}% | {:+.1f}% |\n", name, off.size(),
+                       within(0.1), within(0.2), percent * median(far),
+                       percent * *std::min_element(off.begin(), off.end()),
                        percent * *std::max_element(off.begin(), off.end()));
   }
 
@@ -368,18 +376,47 @@ class TimesBench {
     return (now_ms(of_thread) - begin) / calls;
   }
 
+  // The copy of all sizes, as `faro tune` keeps it.
+  void measure_copies() {
+    constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 16;
+    for (std::uint64_t bytes = kLeastBytes; bytes <= options_.most * 2; bytes *= 2) {
+      const auto copy = [&] { cpu::copy(in_.data(), out_.data(), bytes, target_.threads); };
+      copy();
+      std::vector<double> times;
+      for (int round = 0; round < 5; ++round) times.push_back(once(copy, calls_of(copy)));
+      copies_.points.push_back(
+          {.elements = bytes / kCurveBytes, .microseconds = lower_quartile(times) * 1e3});
+      if (!options_.out.empty()) table_ += fmt::format("# copy {} {:.5f}\n", bytes, lower_quartile(times));
+    }
+  }
+  // The same as it is in these rounds.
+  std::shared_ptr<const IndexCalibration> curves_by(std::uint64_t bytes, double copy_ms) const {
+    TimeCurve copies = copies_;
+    const double now = copy_ms * 1e3 / copies_.microseconds(std::max<std::uint64_t>(1, bytes / kCurveBytes));
+    for (TimeCurve::Point& point : copies.points) point.microseconds *= now;
+    auto curves = std::make_shared<IndexCalibration>(built_in_cpu_calibration());
+    std::erase_if(curves->curves, [](const IndexCurve& of) { return of.kernel == IndexKernel::copy; });
+    curves->curves.push_back(
+        {.kernel = IndexKernel::copy, .element_bytes = kCurveBytes, .curve = std::move(copies)});
+    return curves;
+  }
+
+  // So many calls that a clock can tell what they take.
+  int calls_of(const std::function<void()>& call) const {
+    constexpr double kLeastMs = 2;
+    return static_cast<int>(std::clamp(std::ceil(kLeastMs / std::max(once(call, 1), 1e-3)), 1.0, 1000.0));
+  }
+
   Row time(const DrawnView& drawn) {
     Row row{.bytes = element_count(drawn.view) * drawn.width};
     const TimedPlan plan(drawn, target_);
     const io::Buffer lent(std::max<std::uint64_t>(1, plan.engine().workspace_bytes()));
     const std::function<void()> permute = [&] { plan.engine().run(in_.data(), out_.data(), lent.data()); };
-    const std::function<void()> copy = [&] { cpu::copy(in_.data(), out_.data(), row.bytes, target_.threads); };
+    const std::function<void()> copy = [&] {
+      cpu::copy(in_.data(), out_.data(), row.bytes, target_.threads);
+    };
     permute();
     verify(drawn, in_.data(), out_.data());
-    constexpr double kLeastMs = 2;
-    const auto calls_of = [&](const std::function<void()>& call) {
-      return static_cast<int>(std::clamp(std::ceil(kLeastMs / std::max(once(call, 1), 1e-3)), 1.0, 1000.0));
-    };
     const int calls = calls_of(permute);
     const int copies = calls_of(copy);
     std::vector<double> times;
@@ -390,24 +427,20 @@ class TimesBench {
     }
     row.ms = lower_quartile(std::move(times));
     row.copy_ms = lower_quartile(std::move(copy_times));
-    // The plan again, by the curve of this copy.
-    constexpr int kCurveBytes = 16;
-    auto curves = std::make_shared<IndexCalibration>(built_in_cpu_calibration());
-    std::erase_if(curves->curves, [](const IndexCurve& of) { return of.kernel == IndexKernel::copy; });
-    curves->curves.push_back({.kernel = IndexKernel::copy,
-                              .element_bytes = kCurveBytes,
-                              .curve = {.points = {{.elements = std::max<std::uint64_t>(1, row.bytes / kCurveBytes),
-                                                    .microseconds = row.copy_ms * 1e3}}}});
     Target target = target_;
-    target.index_calibration = std::move(curves);
+    target.index_calibration = curves_by(row.bytes, row.copy_ms);
     const TimedPlan predicted(drawn, target);
     if (const auto us = predicted.us()) row.predicted_ms = *us * 1e-3;
     for (const Pass& pass : predicted.passes()) row.box += (row.box.empty() ? "" : "; ") + box_text(pass);
     return row;
   }
 
+  static constexpr int kCurveBytes = 16;
+
   TimesOptions options_;
   Target target_;
+  TimeCurve copies_;
+  std::string table_;
   std::uint64_t room_;
   io::Buffer in_;
   io::Buffer out_;
