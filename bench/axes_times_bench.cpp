@@ -31,6 +31,7 @@
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
 #include "measure.hpp"
+#include "plan/cpu/axes_counts.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/prediction.hpp"
 
@@ -260,6 +261,13 @@ void verify(const DrawnView& drawn, const std::byte* in, const std::byte* out) {
 std::string box_text(const Pass& pass) {
   if (pass.cpu == nullptr) return "";
   const auto* const axes = std::get_if<detail::CpuAxes>(&pass.cpu->kernel);
+  if (const auto* const affine = std::get_if<detail::CpuAffine>(&pass.cpu->kernel)) {
+    std::string text = fmt::format("{} {} {} rows", name(pass.kind), affine->unit_bytes, pass.segment_bytes);
+    for (const auto row : pass.tile.source_rows) text += fmt::format(" {}", row * affine->unit_bytes);
+    text += " to";
+    for (const auto row : pass.tile.target_rows) text += fmt::format(" {}", row * affine->unit_bytes);
+    return text;
+  }
   if (axes == nullptr) return name(pass.kind);
   static constexpr const char* kMoves[] = {"pieces", "planes", "table", "lines", "groups"};
   const layout::CacheBox& box = axes->box;
@@ -268,12 +276,17 @@ std::string box_text(const Pass& pass) {
   for (std::size_t a = 0; a < box.axes.size(); ++a)
     text += fmt::format(" {}:{}:{}:{}", box.axes[a].extent, box.axes[a].in, box.axes[a].out,
                         box.extent.empty() ? 0 : box.extent[a]);
+  text += " |";
+  const detail::AxesCounts counts = detail::count_axes(*axes);
+  for (const detail::NamedCount& each : detail::kAxesCounts)
+    text += fmt::format(" {}={:.6g}", each.name, counts.*each.value);
   return text;
 }
 
-double lower_quartile(std::vector<double> values) {
+// Others only ever add time: the second least of some, or the least.
+double quietest(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  return values[values.size() / 4];
+  return values[values.size() / 8];
 }
 
 double now_ms(bool of_thread) {
@@ -384,9 +397,8 @@ class TimesBench {
       copy();
       std::vector<double> times;
       for (int round = 0; round < 5; ++round) times.push_back(once(copy, calls_of(copy)));
-      copies_.points.push_back(
-          {.elements = bytes / kCurveBytes, .microseconds = lower_quartile(times) * 1e3});
-      if (!options_.out.empty()) table_ += fmt::format("# copy {} {:.5f}\n", bytes, lower_quartile(times));
+      copies_.points.push_back({.elements = bytes / kCurveBytes, .microseconds = quietest(times) * 1e3});
+      if (!options_.out.empty()) table_ += fmt::format("# copy {} {:.5f}\n", bytes, quietest(times));
     }
   }
   // The same as it is in these rounds.
@@ -425,8 +437,8 @@ class TimesBench {
       times.push_back(once(permute, calls));
       copy_times.push_back(once(copy, copies));
     }
-    row.ms = lower_quartile(std::move(times));
-    row.copy_ms = lower_quartile(std::move(copy_times));
+    row.ms = quietest(std::move(times));
+    row.copy_ms = quietest(std::move(copy_times));
     Target target = target_;
     target.index_calibration = curves_by(row.bytes, row.copy_ms);
     const TimedPlan predicted(drawn, target);
