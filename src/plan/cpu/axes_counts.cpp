@@ -1,9 +1,11 @@
 #include "plan/cpu/axes_counts.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "plan/cpu/axes_runs.hpp"
@@ -221,7 +223,10 @@ void add_squares(std::uint64_t width, std::uint64_t rows, std::uint64_t columns,
     return;
   }
   if (rows >= 4 * side && columns >= side) {
-    counts.blocks += times * static_cast<double>(side) * up(rows, 4 * side) * up(columns, side);
+    constexpr std::array kBlocks{&AxesCounts::blocks_1, &AxesCounts::blocks_2, &AxesCounts::blocks_4,
+                                 &AxesCounts::blocks_8, &AxesCounts::blocks_16};
+    counts.*kBlocks.at(static_cast<std::size_t>(std::countr_zero(width))) +=
+        times * static_cast<double>(side) * up(rows, 4 * side) * up(columns, side);
     return;
   }
   for (std::uint64_t small = side; small > 1; small /= 2) {
@@ -230,6 +235,20 @@ void add_squares(std::uint64_t width, std::uint64_t rows, std::uint64_t columns,
     return;
   }
   counts.single += times * static_cast<double>(rows * columns);
+}
+
+// The axis along which a run's elements follow one another in the output.
+const layout::StridedAxis& first_written(const CpuAxes& axes) {
+  return axes.box.axes[written_axes(axes.box).front()];
+}
+
+void add_gathered(const CpuAxes& axes, double elements, AxesCounts& counts) {
+  constexpr std::uint64_t kLeastLoop = 16;
+  const std::uint64_t width = axes.box.element_bytes;
+  const bool stepped = width < kLineBytes && axes.box.extent[written_axes(axes.box).front()] >= kLeastLoop;
+  (stepped ? counts.stepped : counts.placed) += elements;
+  if (!stepped && width < kLineBytes && !std::has_single_bit(width)) counts.odd_placed += elements;
+  if (width % kLineBytes != 0) counts.odd_lines = counts.lines;
 }
 
 // --- all of it
@@ -261,25 +280,29 @@ bool cuts_runs(const CpuAxes& axes, const AxisNumbers& run, const AxisNumbers& o
 
 }  // namespace
 
+bool gathers_in_vectors(const CpuAxes& axes) {
+  constexpr std::uint64_t kLeastVector = 16;
+  if (axes.move != AxesMove::lines || !transposes_in_registers(axes.box.element_bytes)) return false;
+  const layout::StridedAxis& first = first_written(axes);
+  const bool alike = first.in == -first.out || first.in == 2 * first.out || first.in == 0;
+  return alike && axes.box.extent[written_axes(axes.box).front()] * axes.box.element_bytes >= kLeastVector;
+}
+
 AxesCounts count_axes(const CpuAxes& axes) {
   const layout::CacheBox& box = axes.box;
   AxesCounts counts;
   double elements = 1;
   for (const layout::StridedAxis& axis : box.axes) elements *= static_cast<double>(axis.extent);
-  counts.elements = elements;
+  constexpr auto kLine = static_cast<double>(kLineBytes);
   const double bytes = elements * static_cast<double>(box.element_bytes);
-  counts.lines = bytes / static_cast<double>(kLineBytes);
+  counts.lines = bytes / kLine;
   const auto span_in = static_cast<double>(span_of(box, Side::input));
   const auto span_out = static_cast<double>(span_of(box, Side::output));
-  counts.gaps = clamped(span_in / bytes - 1);
-  // From some of a last level on, which others use as well.
-  constexpr double kHeld = 12 << 20;
-  constexpr double kBeyond = 20 << 20;
-  counts.memory_in = clamped((span_in + span_out - kHeld) / kBeyond);
-  counts.memory_out = clamped((span_out - kHeld) / kBeyond);
+  counts.gap_lines = counts.lines * clamped(span_in / bytes - 1);
   if (box.is_of_long_elements()) {
-    counts.lines_read = counts.lines_held = counts.lines_written = counts.lines;
-    counts.reads = counts.writes = elements;
+    counts.lines_held = std::min(counts.lines, span_in / kLine + 1);
+    counts.lines_written = counts.lines;
+    counts.reads = counts.writes = counts.placed = elements;
     return counts;
   }
 
@@ -287,69 +310,79 @@ AxesCounts count_axes(const CpuAxes& axes) {
   const SideRuns read = runs_of(box, Side::input, boxes);
   const SideRuns written = runs_of(box, Side::output, boxes);
   counts.reads = read.runs;
-  counts.lines_read = read.lines;
-  counts.lines_held = std::min(read.lines, span_in / static_cast<double>(kLineBytes) + 1);
+  counts.lines_held = std::min(read.lines, span_in / kLine + 1);
   counts.lines_written = written.lines;
+  counts.read_beyond = std::max(0.0, read.lines - counts.lines);
+  counts.written_beyond = std::max(0.0, written.lines - counts.lines);
 
   const bool turns = axes.move == AxesMove::planes || axes.move == AxesMove::groups;
   const AxisNumbers out_run = written_axes(box);
   const TurnedAxes turned = turns ? turned_axes(box) : TurnedAxes{};
   const AxisNumbers& run = turns ? turned.rows : out_run;
-  AxisNumbers across;  // the axes from one run of the output to the next
-  for (std::size_t axis = 0; axis < box.axes.size(); ++axis) {
-    const bool apart = turns ? contains(turned.columns, axis) : !contains(out_run, axis);
-    if (apart) across.push_back(axis);
-  }
+  AxisNumbers across;  // from one run of the output to the next
   AxisNumbers others;
-  for (std::size_t axis = 0; turns && axis < box.axes.size(); ++axis)
-    if (!contains(turned.rows, axis) && !contains(turned.columns, axis)) others.push_back(axis);
+  for (std::size_t axis = 0; axis < box.axes.size(); ++axis) {
+    const bool is_column = turns && contains(turned.columns, axis);
+    if (turns ? is_column : !contains(out_run, axis)) across.push_back(axis);
+    if (turns && !is_column && !contains(turned.rows, axis)) others.push_back(axis);
+  }
   const bool is_cut = cuts_runs(axes, run, others);
   const std::uint64_t grain = grain_of(box, Side::output, out_run);
-  const std::uint64_t group = turns ? group_columns(box.element_bytes) : 1;
   // Columns that follow one another in the output are one run.
-  const bool follow = turns && axes.move == AxesMove::groups &&
+  const bool follow = axes.move == AxesMove::groups &&
                       magnitude_of(box.axes[turned.columns.front()].out) == bytes_of(box, turned.rows);
+  double all_boxes = 0;
   for (const LikeBoxes& like : boxes) {
-    counts.boxes += like.count;
-    const double of_run = like.product(run);
-    const auto run_bytes = static_cast<std::uint64_t>(of_run) * box.element_bytes;
+    all_boxes += like.count;
+    const auto rows = static_cast<std::uint64_t>(like.product(run));
+    std::uint64_t run_bytes = rows * box.element_bytes;
     double runs = like.count;
     for (std::size_t axis = 0; axis < box.axes.size(); ++axis)
       if (!contains(run, axis)) runs *= static_cast<double>(like.extents[axis]);
-    std::uint64_t written_bytes = run_bytes;
     if (turns) {
       const auto columns = static_cast<std::uint64_t>(like.product(turned.columns));
-      const auto rows = static_cast<std::uint64_t>(of_run);
-      const double planes = runs / static_cast<double>(columns);
-      if (axes.move == AxesMove::groups) {
-        const std::uint64_t at_once = std::min(columns, group);
-        const double groups = planes * static_cast<double>((columns + at_once - 1) / at_once);
-        add_squares(box.element_bytes, rows, at_once, groups, counts);
-        counts.groups += groups;
-        if (follow) {
-          runs = groups;
-          written_bytes *= at_once;
-        }
-      } else {
-        add_squares(box.element_bytes, rows, columns, planes, counts);
-        counts.groups += planes;
+      const std::uint64_t at_once =
+          axes.move == AxesMove::groups ? std::min(columns, group_columns(box.element_bytes)) : columns;
+      const double groups =
+          runs / static_cast<double>(columns) * static_cast<double>((columns + at_once - 1) / at_once);
+      add_squares(box.element_bytes, rows, at_once, groups, counts);
+      counts.groups += groups;
+      if (follow) {
+        runs = groups;
+        run_bytes *= at_once;
       }
     }
     counts.writes += runs;
-    if (!is_cut) counts.parts += runs * run_lines(written_bytes, grain).in_part;
+    if (!is_cut) counts.parts += runs * run_lines(run_bytes, grain).in_part;
   }
+  if (axes.move == AxesMove::lines) add_gathered(axes, elements, counts);
+  if (axes.move == AxesMove::table) counts.placed = elements;
 
-  // Where it lies.
+  // What lies where.
+  const auto of_lines = [&](double part) { return counts.lines * part; };
   const auto apart = [](std::int64_t stride) {
     return std::min(1.0, static_cast<double>(magnitude_of(stride)) / static_cast<double>(kPageBytes));
   };
+  if (turns) {
+    counts.paged_rows = of_lines(apart(box.axes[turned.rows.front()].in));
+    counts.paged_columns = of_lines(apart(box.axes[turned.columns.front()].out));
+  }
+  // Some of the last level is others'.
+  constexpr double kHeld = 12 << 20;
+  constexpr double kBeyond = 20 << 20;
+  const double far = clamped((span_in + span_out - kHeld) / kBeyond);
+  counts.far_in = counts.lines_held * far;
+  counts.far_out = counts.lines_written * far;
+  counts.far_reads = counts.reads * far;
+  counts.far_parts = counts.parts * clamped((span_out - kHeld) / kBeyond);
   const std::vector<std::int64_t> columns = places_of(box, Side::output, across);
   const auto runs = static_cast<double>(columns.size());
-  counts.paged_runs = parts_of(columns, kPageBytes) / runs;
-  if (columns.size() > 1) counts.spread_runs = (parts_of(columns, kLargePage) - 1) / (runs - 1);
+  counts.paged_writes = counts.writes * parts_of(columns, kPageBytes) / runs;
+  if (columns.size() > 1)
+    counts.spread_parts = counts.parts * (parts_of(columns, kLargePage) - 1) / (runs - 1);
   const FirstLevel sets_of_columns(columns, 1);
-  counts.sets_of_columns = sets_of_columns.beyond(kWays);
-  counts.full_sets_of_columns = sets_of_columns.beyond(2 * kWays);
+  counts.columns_in_sets = of_lines(sets_of_columns.beyond(kWays));
+  counts.columns_in_full_sets = of_lines(sets_of_columns.beyond(2 * kWays));
   const AxisNumbers in_run = joined_axes(box, Side::input);
   AxisNumbers rows;
   for (const std::size_t axis : box.in_order)
@@ -358,55 +391,56 @@ AxesCounts count_axes(const CpuAxes& axes) {
   for (const std::size_t axis : in_run) row_bytes += magnitude_of(box.axes[axis].in) * (box.extent[axis] - 1);
   const std::vector<std::int64_t> row_places = places_of(box, Side::input, rows);
   const FirstLevel sets_of_box(row_places, row_bytes);
-  counts.sets_of_box = sets_of_box.beyond(kWays);
-  counts.full_sets_of_box = sets_of_box.beyond(2 * kWays);
-  counts.sets_of_box_l2 = SecondLevel(row_places, row_bytes).beyond(kWays2);
-  const std::vector<std::int64_t> elements_of_run = places_of(box, Side::input, run);
-  counts.paged_elements = parts_of(elements_of_run, kPageBytes) / static_cast<double>(elements_of_run.size());
-  if (turns) {
-    counts.far_rows = apart(box.axes[turned.rows.front()].in);
-    counts.far_columns = apart(box.axes[turned.columns.front()].out);
-  }
+  counts.box_in_sets = of_lines(sets_of_box.beyond(kWays));
+  counts.box_in_full_sets = of_lines(sets_of_box.beyond(2 * kWays));
+  counts.box_in_sets_2 = of_lines(SecondLevel(row_places, row_bytes).beyond(kWays2));
   constexpr double kFirstLevel = 48 << 10;
-  const double box_bytes = counts.lines_read / counts.boxes * static_cast<double>(kLineBytes);
-  counts.spilled = clamped(2 * box_bytes / kFirstLevel - 0.5);
-  if (is_cut && !box.axes.empty()) {
-    const auto length = static_cast<double>(bytes_of(box, run));
+  counts.spilled = of_lines(clamped(2 * read.lines / all_boxes * kLine / kFirstLevel - 0.5));
+  if (is_cut && magnitude_of(box.axes.front().in) > box.element_bytes + kPageBytes) {
     const auto width = static_cast<double>(box.element_bytes);
-    if (magnitude_of(box.axes.front().in) > box.element_bytes + kPageBytes)
-      counts.cut_far = width / (length + width);
+    counts.cut_elements = of_lines(width / (static_cast<double>(bytes_of(box, run)) + width));
   }
   return counts;
 }
 
-const std::array<NamedCount, 29> kAxesCounts{{{"lines", &AxesCounts::lines},
-                                              {"lines_read", &AxesCounts::lines_read},
-                                              {"lines_held", &AxesCounts::lines_held},
-                                              {"lines_written", &AxesCounts::lines_written},
-                                              {"reads", &AxesCounts::reads},
-                                              {"writes", &AxesCounts::writes},
-                                              {"parts", &AxesCounts::parts},
-                                              {"elements", &AxesCounts::elements},
-                                              {"boxes", &AxesCounts::boxes},
-                                              {"groups", &AxesCounts::groups},
-                                              {"squares", &AxesCounts::squares},
-                                              {"blocks", &AxesCounts::blocks},
-                                              {"small_squares", &AxesCounts::small_squares},
-                                              {"single", &AxesCounts::single},
-                                              {"far_rows", &AxesCounts::far_rows},
-                                              {"far_columns", &AxesCounts::far_columns},
-                                              {"paged_runs", &AxesCounts::paged_runs},
-                                              {"paged_elements", &AxesCounts::paged_elements},
-                                              {"spread_runs", &AxesCounts::spread_runs},
-                                              {"sets_of_columns", &AxesCounts::sets_of_columns},
-                                              {"full_sets_of_columns", &AxesCounts::full_sets_of_columns},
-                                              {"sets_of_box", &AxesCounts::sets_of_box},
-                                              {"full_sets_of_box", &AxesCounts::full_sets_of_box},
-                                              {"sets_of_box_l2", &AxesCounts::sets_of_box_l2},
-                                              {"spilled", &AxesCounts::spilled},
-                                              {"gaps", &AxesCounts::gaps},
-                                              {"memory_in", &AxesCounts::memory_in},
-                                              {"memory_out", &AxesCounts::memory_out},
-                                              {"cut_far", &AxesCounts::cut_far}}};
+const std::array<NamedCount, 37> kAxesCounts{{
+    {"lines", &AxesCounts::lines},
+    {"lines_held", &AxesCounts::lines_held},
+    {"lines_written", &AxesCounts::lines_written},
+    {"read_beyond", &AxesCounts::read_beyond},
+    {"written_beyond", &AxesCounts::written_beyond},
+    {"gap_lines", &AxesCounts::gap_lines},
+    {"reads", &AxesCounts::reads},
+    {"far_reads", &AxesCounts::far_reads},
+    {"writes", &AxesCounts::writes},
+    {"paged_writes", &AxesCounts::paged_writes},
+    {"parts", &AxesCounts::parts},
+    {"far_parts", &AxesCounts::far_parts},
+    {"spread_parts", &AxesCounts::spread_parts},
+    {"groups", &AxesCounts::groups},
+    {"squares", &AxesCounts::squares},
+    {"blocks_1", &AxesCounts::blocks_1},
+    {"blocks_2", &AxesCounts::blocks_2},
+    {"blocks_4", &AxesCounts::blocks_4},
+    {"blocks_8", &AxesCounts::blocks_8},
+    {"blocks_16", &AxesCounts::blocks_16},
+    {"small_squares", &AxesCounts::small_squares},
+    {"single", &AxesCounts::single},
+    {"placed", &AxesCounts::placed},
+    {"stepped", &AxesCounts::stepped},
+    {"odd_placed", &AxesCounts::odd_placed},
+    {"odd_lines", &AxesCounts::odd_lines},
+    {"columns_in_sets", &AxesCounts::columns_in_sets},
+    {"columns_in_full_sets", &AxesCounts::columns_in_full_sets},
+    {"box_in_sets", &AxesCounts::box_in_sets},
+    {"box_in_full_sets", &AxesCounts::box_in_full_sets},
+    {"box_in_sets_2", &AxesCounts::box_in_sets_2},
+    {"spilled", &AxesCounts::spilled},
+    {"far_in", &AxesCounts::far_in},
+    {"far_out", &AxesCounts::far_out},
+    {"paged_rows", &AxesCounts::paged_rows},
+    {"paged_columns", &AxesCounts::paged_columns},
+    {"cut_elements", &AxesCounts::cut_elements},
+}};
 
 }  // namespace faro::detail
