@@ -327,7 +327,7 @@ AxesCounts count_axes(const CpuAxes& axes) {
     if (turns && !is_column && !contains(turned.rows, axis)) others.push_back(axis);
   }
   const bool is_cut = cuts_runs(axes, run, others);
-  const std::uint64_t grain = grain_of(box, Side::output, out_run);
+  const std::uint64_t grain = grain_of(box, Side::output, run);
   // Columns that follow one another in the output are one run.
   const bool follow = axes.move == AxesMove::groups &&
                       magnitude_of(box.axes[turned.columns.front()].out) == bytes_of(box, turned.rows);
