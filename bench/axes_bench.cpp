@@ -5,6 +5,7 @@
 // at run time: its own C interface, which plans anew in each call; its results are verified too.
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -36,6 +37,8 @@ constexpr const char* kUsage =
                      (default all)
   --widths LIST      of elements of the TTC suite, in bytes            (default 4)
   --threads COUNT    0: all                                            (default 0)
+  --match TEXT       only shapes and views whose line has it
+  --clock NAME       wall, or thread: the processor time of one thread, for a busy machine (with --threads 1)
   --budget-ms NUMBER of measuring a shape                              (default 1000)
   --hptt FILE        HPTT's library, a peer at 4 and 8 bytes           (default libhptt.so, where it is)
   --out FILE         the tables, in Markdown
@@ -47,6 +50,8 @@ struct AxesOptions {
   std::vector<std::uint64_t> widths = {4};
   int threads = 0;
   double budget_ms = 1000;
+  std::string match = {};
+  bool thread_clock = false;
   std::string hptt = {};
   std::string out = {};
   std::string command = {};
@@ -58,6 +63,12 @@ AxesOptions parse(const CommandLine& line) {
   line.read({{"--suites", [&](const Argument& a) { options.suites = parse_names(a); }},
              {"--widths", [&](const Argument& a) { options.widths = parse_widths(a); }},
              {"--threads", [&](const Argument& a) { options.threads = parse_int(a, 0); }},
+             {"--match", [&](const Argument& a) { options.match = a.text; }},
+             {"--clock",
+              [&](const Argument& a) {
+                if (a.text != "wall" && a.text != "thread") refuse(a, "wall or thread");
+                options.thread_clock = a.text == "thread";
+              }},
              {"--budget-ms", [&](const Argument& a) { options.budget_ms = parse_int(a, 1); }},
              {"--hptt", [&](const Argument& a) { options.hptt = a.text; }},
              {"--out", [&](const Argument& a) { options.out = a.text; }}});
@@ -162,6 +173,27 @@ void verify_view(const Strided& view, std::uint64_t width, const std::byte* in, 
   }
 }
 
+double thread_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  constexpr double ms = 1e3;
+  return ms * (static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec));
+}
+
+std::vector<Timing> measure_by(bool thread_clock, const std::vector<std::function<void()>>& contestants,
+                               const MeasureOptions& options) {
+  if (!thread_clock) return measure_alternating(contestants, options);
+  std::vector<TimedRun> timed;
+  for (const auto& run : contestants) {
+    timed.emplace_back([&run](int calls) {
+      const double begin = thread_ms();
+      for (int call = 0; call < calls; ++call) run();
+      return thread_ms() - begin;
+    });
+  }
+  return measure_alternating(timed, options);
+}
+
 class AxesBench {
  public:
   explicit AxesBench(const AxesOptions& options)
@@ -171,9 +203,10 @@ class AxesBench {
   bool run() {
     add(fmt::format(
         "# Permutations of axes on a CPU\n\n{}; {}; commit {}; load {:.1f} before; `{}`\n\n"
-        "Every result was verified before it was timed. Medians of alternating rounds; shares are "
+        "Every result was verified before it was timed. Medians of alternating rounds{}; shares are "
         "of the plain copy of the\nsame bytes in the same rounds. HPTT {}.\n",
         machine_text(), target_.name, FARO_COMMIT, load_average(), options_.command,
+        options_.thread_clock ? ", in processor time of one thread" : "",
         hptt_.is_here() ? "plans in each call" : "was not found, so it was not measured"));
     std::string summary = "\n| suite | shapes | median | least |\n|---|---|---|---|\n";
     for (const AxesSuite& suite : axes_suites(options_.widths)) {
@@ -195,12 +228,15 @@ class AxesBench {
                                         [&](const auto& name) { return suite.rfind(name, 0) == 0; });
   }
 
+  bool matches(const std::string& line) const { return line.find(options_.match) != std::string::npos; }
+
   // Views, each beside the same shape without gaps, flips and repeats; shares of the bytes that a view moves.
   std::string time_views() {
     add("\n## Views\n\n| shape | bytes an element | view | share | the shape without | beside it |\n"
         "|---|---|---|---|---|---|\n");
     std::vector<double> beside;
     for (const ViewCase& each : view_cases({2, 4})) {
+      if (!matches(each.plain.text() + ", " + each.what)) continue;
       try {
         const auto [view, plain] = time_view(each);
         beside.push_back(view - plain);
@@ -238,7 +274,8 @@ class AxesBench {
         [&] { of_view.run(in.data(), out.data(), lent.data()); },
         [&] { of_plain.run(in.data(), out.data(), lent.data()); },
         [&] { cpu::copy(in.data(), out.data(), bytes, target_.threads); }};
-    const std::vector<Timing> times = measure_alternating(contestants, {.budget_ms = options_.budget_ms});
+    const std::vector<Timing> times =
+        measure_by(options_.thread_clock, contestants, {.budget_ms = options_.budget_ms});
     constexpr double percent = 100;
     return {percent * times[2].median_ms / times[0].median_ms,
             percent * times[2].median_ms / times[1].median_ms};
@@ -249,6 +286,7 @@ class AxesBench {
         "|---|---|---|---|---|---|---|\n");
     std::vector<double> shares;
     for (const AxesShape& shape : suite.shapes) {
+      if (!matches(shape.text())) continue;
       try {
         shares.push_back(time(shape));
       } catch (const std::exception& error) {
@@ -283,7 +321,8 @@ class AxesBench {
     std::fill_n(out.data(), bytes, std::byte{0xff});
     contestants.front()();
     verify("faro", shape, in.data(), out.data());
-    const std::vector<Timing> times = measure_alternating(contestants, {.budget_ms = options_.budget_ms});
+    const std::vector<Timing> times =
+        measure_by(options_.thread_clock, contestants, {.budget_ms = options_.budget_ms});
     constexpr double percent = 100;
     const auto share = [&](std::size_t i) { return percent * times[1].median_ms / times[i].median_ms; };
     const Pass* const pass = plan.passes().empty() ? nullptr : &plan.passes().front();

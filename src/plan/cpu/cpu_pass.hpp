@@ -53,7 +53,7 @@ struct CpuAffine {
 enum class AxesMove : std::uint8_t { pieces, planes, table, lines, groups };
 /// The arrays of a batch are an axis. With a stage, what is written past the caches is put together before;
 /// elements of whole lines need none where the output begins at a line, and may go one by one in the order of
-/// the input then.
+/// the input then, as may rows of whole lines that are read backwards.
 struct CpuAxes {
   layout::CacheBox box;
   AxesMove move = AxesMove::table;
