@@ -245,6 +245,10 @@ const layout::StridedAxis& first_written(const CpuAxes& axes) {
 void add_gathered(const CpuAxes& axes, double elements, AxesCounts& counts) {
   constexpr std::uint64_t kLeastLoop = 16;
   const std::uint64_t width = axes.box.element_bytes;
+  if (axes.one_by_one) {
+    counts.placed += elements * static_cast<double>(width) / static_cast<double>(bytes_one_by_one(axes.box));
+    return;
+  }
   const bool stepped = width < kLineBytes && axes.box.extent[written_axes(axes.box).front()] >= kLeastLoop;
   (stepped ? counts.stepped : counts.placed) += elements;
   if (!stepped && width < kLineBytes && !std::has_single_bit(width)) counts.odd_placed += elements;
