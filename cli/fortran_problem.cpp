@@ -1,11 +1,13 @@
 #include "cli/fortran_problem.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <numeric>
 #include <utility>
 
 #include "permutation/rows.hpp"
+#include "plan/form_to_run.hpp"
 
 namespace faro::cli {
 namespace {
@@ -76,15 +78,24 @@ std::vector<std::int64_t> steps_of(const Shape& shape, const Shape& parts, io::M
   return steps;
 }
 
+bool is_taken(const Affine& map, std::uint64_t item_bytes, Widths widths) {
+  if (widths == Widths::any) return true;
+  return item_bytes <= kMaxElementBytes &&
+         (std::has_single_bit(item_bytes) || faro::detail::form_of_any_width(map).has_value());
+}
+
 // An affine map of a whole file whose result has extents of powers of two: the turn into Fortran order is one
 // as well.
-std::optional<FileProblem> affine_in_fortran_order(const io::NpyHeader& header, FileProblem made) {
+std::optional<FileProblem> affine_in_fortran_order(const io::NpyHeader& header, FileProblem made,
+                                                   Widths widths) {
   const bool is_whole = made.problem.batch == 1 && made.problem.element_bytes == header.item_bytes;
   if (!is_whole) return std::nullopt;
   const auto map = affine_form(made.problem.permutation);
   const auto turn = affine_form(into_fortran_order(made.shape, header.item_bytes).permutation);
   if (!map || !turn || turn->bits() != map->bits()) return std::nullopt;
-  made.problem.permutation = compose(*turn, *map);
+  const Affine both = compose(*turn, *map);
+  if (!is_taken(both, header.item_bytes, widths)) return std::nullopt;
+  made.problem.permutation = both;
   made.axes.reset();
   made.result_shape = made.shape;
   return made;
@@ -104,7 +115,8 @@ void fail_order(const PermuteOptions& options, const std::string& got) {
        "written in C order first, `axes(0 1 ...)` with --order F then changes its order");
 }
 
-std::optional<Permutation> on_fortran_data(const io::NpyHeader& header, const FileProblem& asked) {
+std::optional<Permutation> on_fortran_data(const io::NpyHeader& header, const FileProblem& asked,
+                                           Widths widths) {
   const bool is_whole = asked.problem.batch == 1 && asked.problem.element_bytes == header.item_bytes;
   if (!is_whole) return std::nullopt;
   if (asked.axes) {
@@ -117,8 +129,9 @@ std::optional<Permutation> on_fortran_data(const io::NpyHeader& header, const Fi
   if (!turned) return std::nullopt;
   const auto before = affine_form(Axes(turned->shape, turned->order));
   const auto map = affine_form(asked.problem.permutation);
-  if (before && map) return compose(*map, *before);
-  return std::nullopt;
+  if (!before || !map) return std::nullopt;
+  const Affine both = compose(*map, *before);
+  return is_taken(both, header.item_bytes, widths) ? std::optional<Permutation>(both) : std::nullopt;
 }
 
 std::optional<Problem> within_fortran_data(const io::NpyHeader& header, const FileProblem& asked) {
@@ -146,7 +159,7 @@ std::optional<Problem> within_fortran_data(const io::NpyHeader& header, const Fi
   return made;
 }
 
-std::optional<FileProblem> in_fortran_order(const io::NpyHeader& header, FileProblem made) {
+std::optional<FileProblem> in_fortran_order(const io::NpyHeader& header, FileProblem made, Widths widths) {
   if (made.is_flip) return std::nullopt;
   const bool is_cut = !made.part || made.cut.is_batch_cut || made.cut.is_element_cut;
   if (is_cut || made.shapes) return std::nullopt;
@@ -160,7 +173,7 @@ std::optional<FileProblem> in_fortran_order(const io::NpyHeader& header, FilePro
   } else if (!std::holds_alternative<Axes>(made.problem.permutation) ||
              !std::get<Axes>(made.problem.permutation).is_identity()) {
     const auto map = affine_form(made.problem.permutation);
-    if (!map || !map->is_identity()) return affine_in_fortran_order(header, std::move(made));
+    if (!map || !map->is_identity()) return affine_in_fortran_order(header, std::move(made), widths);
   }
   const Shape result = made.regrouped ? made.regrouped->after : moved.target_shape();
   // The axes of the whole file, those before and behind the array's in their places.
@@ -206,6 +219,7 @@ std::optional<Strided> flipped_view(const io::NpyHeader& header, const FileProbl
 }
 
 Problem into_fortran_order(const Shape& shape, std::uint64_t item_bytes) {
+  if (product(shape, 0, shape.size()) == 0) return of_wide_items(Axes({0}, {0}), item_bytes);
   std::vector<int> order(shape.size());
   std::iota(order.rbegin(), order.rend(), 0);
   return of_wide_items(Axes(shape, order), item_bytes);

@@ -96,7 +96,7 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
   }
   if (order == io::MemoryOrder::fortran) {
     work.order = order;
-    auto turned = in_fortran_order(header, asked);
+    auto turned = in_fortran_order(header, asked, Widths::any);
     work.is_turned = !turned;
     if (turned) asked = *std::move(turned);
   }
@@ -108,7 +108,7 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
   // The shape is that of what an index array was recognised as.
   work.shape = asked.shape_after(plan_of_shape(asked.problem, file_options.threads));
   if (header.fortran_order) {
-    const auto from_there = on_fortran_data(header, asked);
+    const auto from_there = on_fortran_data(header, asked, Widths::any);
     work.needs_order = !from_there;
     if (from_there) asked.problem.permutation = *from_there;
   }
@@ -243,7 +243,7 @@ FortranProblem on_fortran_file(const PermuteOptions& options, const io::NpyHeade
     if (auto problem = within_fortran_data(header, asked))
       return {.problem = *std::move(problem), .order = io::MemoryOrder::fortran};
   }
-  auto permutation = on_fortran_data(header, asked);
+  auto permutation = on_fortran_data(header, asked, Widths::any);
   if (!permutation) {
     fail(ErrorCode::unsupported, file_operation(options),
          options.label() + " over data in Fortran order, larger than the memory for it",

@@ -55,6 +55,8 @@ TEST_F(AxesCli, AlongAnAxisOfAnEmptyArray) {
   EXPECT_TRUE(permuted("flip --axis 1", "empty.npy", "(0, 3)").empty());
   EXPECT_TRUE(permuted("'roll(1)' --axis -1", "empty.npy", "(0, 3)").empty());
   EXPECT_TRUE(permuted("transpose", "empty.npy", "(3, 0)").empty());
+  for (const std::string spec : {"'flip(0)'", "flip", "'roll(2)'", "'roll(1)' --axis 0", "'axes(0 1)'"})
+    EXPECT_TRUE(permuted(spec + " --order F", "empty.npy", "(0, 3)").empty());
   expect_refused("'flip(-3)' empty.npy out2.npy", "got flip(-3) of shape 0x3, wanted an axis from -2 to 1");
 }
 
@@ -205,6 +207,16 @@ TEST_F(AxesCli, FortranOrderOfFlipsAndOthers) {
     expect_fortran(spec, "p.npy", "");
     expect_fortran(spec, "p.npy", " --memory 32KiB --no-sync");
   }
+  // Rolls by quarters are affine, of powers of two, and yet taken at any width.
+  ASSERT_EQ(run("new 4x4 S3 s.npy").status, 0);
+  ASSERT_EQ(run("permute 'axes(0 1)' s.npy sf.npy --order F").status, 0);
+  ASSERT_EQ(run("permute 'roll(4)' s.npy c.npy").status, 0);
+  ASSERT_EQ(run("permute 'roll(4)' sf.npy d.npy --verify").status, 0);
+  EXPECT_EQ(bytes_of("d.npy"), bytes_of("c.npy"));
+  ASSERT_EQ(run("permute 'roll(4)' sf.npy f.npy --order F --verify").status, 0);
+  ASSERT_EQ(run("permute '... -> ...' f.npy d.npy").status, 0);
+  EXPECT_EQ(bytes_of("d.npy"), bytes_of("c.npy"));
+  known_.insert({"s.npy", "sf.npy"});
   // A view whose output has no holes has axes.
   const std::string view = "'strided(12 20 16; -320 1 20; 320 16 1; 3520 0)'";
   expect_fortran(view, "t.npy", "");

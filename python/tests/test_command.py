@@ -86,15 +86,11 @@ def is_same(a, b):
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(permuted(), st.sampled_from("CF"), st.sampled_from([[], ["--memory", "64KiB"], ["--verify"]]))
+@given(permuted(), st.sampled_from("CF"), st.sampled_from([[], ["--memory", "16KiB", "--no-sync"], ["--verify"]]))
 def test_files_as_numpy_has_them(tmp_path, what, order, how):
     x, words, wanted = what
     np.save(tmp_path / "in.npy", x)
     done = run(tmp_path, [words[0], "in.npy", "out.npy", *words[1:], "--order", order, *how])
-    if done.returncode == 3:  # from file to file, in the other order
-        assert order == "F" and how[:1] == ["--memory"], done.stderr
-        assert "--order F" in done.stderr and "larger than the memory" in done.stderr
-        return
     assert done.returncode == 0, (words, done.stderr)
     out = np.load(tmp_path / "out.npy")
     assert is_same(out, wanted), (words, x.shape, x.dtype)
