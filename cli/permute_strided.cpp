@@ -149,16 +149,7 @@ FileView file_view_of(const PermuteOptions& options, const io::NpyHeader& header
   return made;
 }
 
-Shape shape_of_view(const Strided& view) {
-  if (element_count(view) == 0) return view.extents;
-  std::int64_t stride = 1;
-  bool dense = view.out_offset == 0;
-  for (std::size_t axis = view.extents.size(); axis-- > 0;) {
-    dense = dense && (view.extents[axis] == 1 || view.out_strides[axis] == stride);
-    stride *= static_cast<std::int64_t>(view.extents[axis]);
-  }
-  return dense ? view.extents : Shape{out_elements(view)};
-}
+Shape shape_of_view(const Strided& view) { return faro::detail::result_shape(view); }
 
 void permute_view(const PermuteOptions& options, const FileView& wanted, const io::NpyInput& input,
                   Progress& progress) {

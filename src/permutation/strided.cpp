@@ -308,6 +308,17 @@ Strided as_strided(const Axes& axes) {
   return view;
 }
 
+std::vector<std::uint64_t> detail::result_shape(const Strided& view) {
+  if (element_count(view) == 0) return view.extents;
+  std::int64_t stride = 1;
+  bool dense = view.out_offset == 0;
+  for (std::size_t axis = view.extents.size(); axis-- > 0;) {
+    dense = dense && (view.extents[axis] == 1 || view.out_strides[axis] == stride);
+    stride *= static_cast<std::int64_t>(view.extents[axis]);
+  }
+  return dense ? view.extents : std::vector<std::uint64_t>{out_elements(view)};
+}
+
 std::string to_text(const Strided& view) {
   std::string text = "strided(" + numbers_text(view.extents) + "; " + numbers_text(view.in_strides) + "; " +
                      numbers_text(view.out_strides);

@@ -79,4 +79,10 @@ Strided parse_strided(std::string_view text);
 /// Whether a text means to be a view: its first word is `strided`.
 bool is_strided_text(std::string_view text);
 
+namespace detail {
+/// Of what a view makes: as its extents say, where the output is that array or has no elements; else the
+/// elements that the output must have, one after another.
+std::vector<std::uint64_t> result_shape(const Strided& view);
+}  // namespace detail
+
 }  // namespace faro
