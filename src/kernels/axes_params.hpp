@@ -91,8 +91,6 @@ std::optional<AxesLinesChoice> make_axes_lines(const layout::UnitAxes& axes, int
 std::optional<AxesLinesChoice> make_axes_lines(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
                                                const ViewFirst& first, const AxesLinesOptions& options = {});
 
-/// Bank turns of a warp's reads, over those without conflict, on an average: what pitches are chosen by.
-double axes_lines_congestion(const AxesLinesParams& params, int unit_bytes);
 /// Bank turns of a warp's access to units of a stretch, over those without conflict.
 double axes_skinny_congestion(const AxesLinesParams& params, const AxesSkinnyShape& shape);
 

@@ -127,11 +127,32 @@ std::vector<IndexCandidate> axes_candidates(const IndexWork& work) {
   return {structured_candidate(work, IndexMethod::axes)};
 }
 
-std::string axes_words(const GpuPass& pass, const PassWork& /*work*/) {
-  if (pass.part_bytes > 0) return "boxes of a part, whose axes are read forwards or backwards";
-  return pass.kind == PassKind::copy ? "nothing moves, so bytes are read and written in order"
-                                     : "tiles of the input become tiles of the output";
-}
+struct MovedInWords {
+  static constexpr const char* kBoxes =
+      "boxes go through shared memory, runs of the input in, runs of the output out";
+  static constexpr const char* kPlanes =
+      "planes go by tiles through shared memory, rows of the input in, lines of the output out";
+  static constexpr const char* kTogether =
+      "each thread moves what lies together on both sides, without shared memory";
+
+  std::string operator()(const AxesBoxKernel& /*kernel*/) const { return kBoxes; }
+  std::string operator()(const AxesPlaneKernel& /*kernel*/) const { return kPlanes; }
+  std::string operator()(const AxesTurnedKernel& /*kernel*/) const { return kPlanes; }
+  std::string operator()(const AxesLinesKernel& /*kernel*/) const { return kPlanes; }
+  std::string operator()(const AxesSkinnyKernel& kernel) const {
+    return std::string("stretches of few ") + (kernel.shape.by_rows ? "rows" : "columns") +
+           " go through shared memory, rows of the input in, lines of the output out";
+  }
+  std::string operator()(const AxesWholeKernel& /*kernel*/) const {
+    return "small arrays go through shared memory, some whole ones at a time";
+  }
+  template <typename Kernel>
+  std::string operator()(const Kernel& /*kernel*/) const {
+    return kTogether;
+  }
+};
+
+std::string axes_words(const GpuPass& pass, const PassWork& /*work*/) { return axes_pass_words(pass); }
 
 // Fitted to drawn shapes on an H200 and an H100 (docs/notes/prediction-experiments.md). Threads are as many
 // as the registers of a multiprocessor are enough for.
@@ -360,6 +381,13 @@ std::vector<GpuPass> axes_passes(const PassWork& work) {
   GpuPass pass{.kind = PassKind::axes, .kernels = {}};
   std::visit(KernelsOf{pass}, choice.form);
   return {std::move(pass)};
+}
+
+std::string axes_pass_words(const GpuPass& pass) {
+  if (pass.kind == PassKind::copy) return "nothing moves, so bytes are read and written in order";
+  FARO_CHECK(!pass.kernels.empty());
+  const std::string words = std::visit(MovedInWords{}, pass.kernels.front().id);
+  return pass.part_bytes > 0 ? "a part, whose axes are read forwards or backwards: " + words : words;
 }
 
 GpuPass view_pass(const Strided& view, std::uint64_t element_bytes, const AxesVariant& variant) {
