@@ -68,7 +68,7 @@ struct EntryOf {
   KernelEntry operator()(const plan::AxesSkinnyKernel& k) const { return axes_skinny_kernel(k.shape); }
   KernelEntry operator()(const plan::AxesRowsKernel& k) const { return axes_rows_kernel(k.unit_bytes); }
   KernelEntry operator()(const plan::AxesElementsKernel& k) const {
-    return axes_elements_kernel(k.unit_bytes);
+    return axes_elements_kernel(k.unit_bytes, k.units);
   }
   KernelEntry operator()(const plan::ViewRowsKernel& k) const { return view_rows_kernel(k.shape); }
   KernelEntry operator()(const plan::CyclicKernel& k) const {
