@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <numeric>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "affine_kernel_support.hpp"
@@ -50,7 +51,10 @@ void run_view(std::mt19937_64& random) {
     if (axis.in < 0) first += (extent - 1) * in;
     in *= extent + static_cast<std::int64_t>(random() % 3);
   }
-  std::vector<std::byte> input(static_cast<std::size_t>(in + first) * unit);
+  // The input begins anywhere past an aligned address; words that are read lie within it.
+  const std::size_t skew = random() % 8 * unit;
+  std::vector<std::byte> array(skew + static_cast<std::size_t>(in + first) * unit);
+  const std::span<std::byte> input = std::span(array).subspan(skew);
   for (std::byte& b : input) b = static_cast<std::byte>(random());
   std::vector<std::byte> output(static_cast<std::size_t>(out) * unit, kPoison);
   std::vector<std::byte> expected = output;
@@ -68,14 +72,17 @@ void run_view(std::mt19937_64& random) {
     more = a < n;
   }
   CountingMemory memory({});
-  memory.add_input(input);
+  memory.add_input(array);
   memory.add_output(output);
   const AxesElementsShape shape{
       .lanes = std::uint64_t{1} << random() % 6,
       .units = static_cast<int>(1 + random() % static_cast<unsigned>(most_elements_units(unit)))};
-  run_kernel<unit>(
-      memory, make_axes_elements_params(layout::normal_axes(axes), unit, static_cast<std::uint64_t>(first), 0,
-                                        random() % 3 == 0 ? std::nullopt : std::optional(shape)));
+  AxesElementsParams params =
+      make_axes_elements_params(layout::normal_axes(axes), unit, static_cast<std::uint64_t>(first), 0,
+                                random() % 3 == 0 ? std::nullopt : std::optional(shape));
+  EXPECT_LE(params.in.end, input.size());
+  for (std::uint64_t* const offset : {&params.in_first, &params.in.begin, &params.in.end}) *offset += skew;
+  run_kernel<unit>(memory, params);
   ASSERT_EQ(output, expected) << "seed " << kSeed;
 }
 

@@ -2,15 +2,15 @@
 // dividing. While everything fits the second-level cache, short accesses cost less than what boxes need to
 // begin: an array of 256 KiB takes as long as its launch.
 //
-//     axes(4 6; 1 0), 4 lanes along the output, 2 along the input, of 3 units each
+//     axes(4 6; 1 0), 4 lanes along the output, of 3 units each
 //
 //     thread     0  1  2  3 | 4  5  6  7         of the output's fastest axis first
 //     reads      0  6 12 18 | 3  9 15 21         first, and two units behind each
 //     writes     0  1  2  3 |12 13 14 15
 //
-// Lanes count along the output's fastest axes, then along the input's, so a warp's units share sectors on
-// both sides. A thread's own units follow one another in the input, where its next read finds the first-level
-// cache filled. Axes are cut into equal parts, of which the last may reach past the end: up to two of them.
+// Threads count along the output's fastest axes up to some lanes, then along the input's, so a warp's units
+// share sectors on both sides. A thread's own units follow one another in the input, where its next read
+// finds the first-level cache filled. The two axes of which lanes and threads have parts may end within one.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@
 #include "faro/device/division.hpp"
 #include "faro/device/memory.hpp"
 #include "kernels/axes_rows.hpp"
+#include "kernels/moved_vector.hpp"
 
 namespace faro::kernels {
 
@@ -36,6 +37,7 @@ struct AxesElementsParams {
   };
   static constexpr int kMostParts = kMostAxes + 4;  // the two are up to five; an even number
 
+  ArrayBytes in;           // that may be read
   std::uint64_t in_first;  // bytes
   std::uint64_t out_first;
   std::uint64_t count;      // of threads, fewer than 2^31
@@ -52,6 +54,46 @@ struct AxesElementsParams {
   constexpr std::uint64_t vectors() const { return count; }
 };
 static_assert(sizeof(AxesElementsParams) <= 4096, "kernel parameters are at most 4 KiB");
+
+/// Words that hold so many narrow units in any case; 0 where words are no fewer than units.
+constexpr int elements_words(int unit_bytes, int units) {
+  constexpr int word = 4;
+  if (unit_bytes >= word || units * unit_bytes % word != 0) return 0;
+  const int words = units * unit_bytes / word + 1;
+  return words < units ? words : 0;
+}
+
+/// Reads `count` units that follow one another by words, each once, where all of them are the array's own;
+/// else nothing, and gives false.
+template <int unit_bytes, int most_units, device::Memory Memory>
+constexpr bool read_element_words(Memory& memory, const ArrayBytes& in, std::uint64_t from,
+                                  std::uint32_t count, device::Packet<unit_bytes> (&unit)[most_units]) {
+  constexpr int words = elements_words(unit_bytes, most_units);
+  constexpr std::uint64_t word = 4;
+  const std::uint64_t first = from / word * word;
+  const std::uint64_t end = from + count * std::uint64_t{unit_bytes};
+  if (first < in.begin || (end + (word - 1)) / word * word > in.end) return false;
+  device::Packet<4> read[words] = {};
+  FARO_UNROLL
+  for (int w = 0; w < words; ++w) {
+    const std::uint64_t at = first + static_cast<std::uint64_t>(w) * word;
+    if (at < end) {
+      read[w] = memory.template load_global<4>(device::kInput, at);
+    } else {
+      device::idle(memory);
+    }
+  }
+  const auto shift = static_cast<std::uint32_t>(8 * (from - first));
+  FARO_UNROLL
+  for (int u = 0; u < most_units; ++u) {
+    const int w = u * unit_bytes / 4;
+    const std::uint64_t both = std::uint64_t{read[w + 1].unit[0]} << 32 | read[w].unit[0];
+    using Unit = typename device::Packet<unit_bytes>::Unit;
+    unit[u].unit[0] =
+        static_cast<Unit>(static_cast<std::uint32_t>(both >> shift) >> (8 * (u * unit_bytes % 4)));
+  }
+  return true;
+}
 
 /// The whole kernel. Requires: thread < kAxesElementsThreads, p.units <= most_units; threads past the last
 /// are left out.
@@ -83,15 +125,26 @@ constexpr void move_axes_elements(Memory& memory, const AxesElementsParams& p, s
   if (row >= p.rows) return;
   const auto is_there = [&](std::uint32_t u) { return u < p.units && column + u * p.unit_step < p.columns; };
   device::Packet<unit_bytes> unit[most_units];
-  FARO_UNROLL
-  for (std::uint32_t u = 0; u < most_units; ++u) {
-    if (is_there(u)) {
-      unit[u] = memory.template load_global<unit_bytes>(device::kInput,
-                                                        from + u * static_cast<std::uint64_t>(p.in_step));
-    } else {
-      device::idle(memory);
+  bool is_read = false;
+  if constexpr (elements_words(unit_bytes, most_units) > 0) {
+    if (p.in_step == unit_bytes) {
+      const std::uint32_t left_there = p.columns - column;
+      is_read = read_element_words(memory, p.in, from, left_there < p.units ? left_there : p.units, unit);
+    }
+    device::converge(memory);
+  }
+  if (!is_read) {
+    FARO_UNROLL
+    for (std::uint32_t u = 0; u < most_units; ++u) {
+      if (is_there(u)) {
+        unit[u] = memory.template load_global<unit_bytes>(device::kInput,
+                                                          from + u * static_cast<std::uint64_t>(p.in_step));
+      } else {
+        device::idle(memory);
+      }
     }
   }
+  device::converge(memory);
   FARO_UNROLL
   for (std::uint32_t u = 0; u < most_units; ++u) {
     if (is_there(u)) {

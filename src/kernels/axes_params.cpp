@@ -27,6 +27,7 @@ class ElementsParts {
     const std::size_t row = add_lanes(shape.lanes, row_part);
     const std::size_t column = find_column(shape, row);
     if (column != none()) add_column(column, column == row ? row_part : 1, shape);
+    add_columns(row);
     if (row != none() && row != column) {
       const std::uint64_t parts = faro::detail::ceil_div(axes_[row].extent, row_part);
       add(row, parts, row_part, {.row = row_part});
@@ -67,6 +68,7 @@ class ElementsParts {
     std::uint64_t together = 1;
     for (std::size_t a = 0; a < axes_.size() && 2 * together <= lanes; ++a) {
       const std::uint64_t extent = axes_[a].extent;
+      FARO_CHECK(extent >> 31 == 0);
       part = part_of_axis(extent, lanes / together);
       params_.rows = part < extent ? static_cast<std::uint32_t>(extent) : 1;
       add(a, part, 1, {.row = part < extent ? std::uint64_t{1} : 0});
@@ -79,13 +81,7 @@ class ElementsParts {
   // Of what lanes do not have, the axis that a thread's units are along: the input's fastest that is long
   // enough, shorter ones before it being lanes as well; else the longest.
   std::size_t find_column(const AxesElementsShape& shape, std::size_t row) {
-    std::vector<std::size_t> order;
-    for (std::size_t a = 0; a < axes_.size(); ++a) {
-      if (!is_done_[a] && axes_[a].in != 0) order.push_back(a);
-    }
-    const auto stride = [&](std::size_t a) { return std::abs(axes_[a].in); };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return stride(a) < stride(b); });
+    const std::vector<std::size_t> order = in_order();
     const auto found = std::find_if(order.begin(), order.end(), [&](std::size_t a) {
       return 2 * axes_[a].extent > static_cast<std::uint64_t>(shape.units);
     });
@@ -99,8 +95,29 @@ class ElementsParts {
     return *found;
   }
 
+  // What a block reads lies together as far as it goes.
+  void add_columns(std::size_t row) {
+    for (const std::size_t a : in_order()) {
+      if (params_.count >= kAxesElementsThreads) return;
+      if (a != row) add(a, axes_[a].extent, 1, {});
+    }
+  }
+
+  // Axes that are left, the input's fastest first.
+  std::vector<std::size_t> in_order() const {
+    std::vector<std::size_t> order;
+    for (std::size_t a = 0; a < axes_.size(); ++a) {
+      if (!is_done_[a] && axes_[a].in != 0) order.push_back(a);
+    }
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::abs(axes_[a].in) < std::abs(axes_[b].in);
+    });
+    return order;
+  }
+
   // `step`: of what is left of an axis that lanes have a part of.
   void add_column(std::size_t a, std::uint64_t step, const AxesElementsShape& shape) {
+    FARO_CHECK(axes_[a].extent >> 31 == 0);
     const std::uint64_t left = faro::detail::ceil_div(axes_[a].extent, step);
     const std::uint64_t most = static_cast<std::uint64_t>(shape.units);
     const std::uint64_t units = faro::detail::ceil_div(left, faro::detail::ceil_div(left, most));
@@ -124,9 +141,13 @@ class ElementsParts {
 }  // namespace
 
 AxesElementsShape usual_elements_shape(std::uint64_t count, int unit_bytes) {
-  constexpr std::uint64_t large = 1 << 19;
-  if (unit_bytes >= 4) return {.lanes = 8, .units = unit_bytes == 4 ? 4 : 2};
-  return {.lanes = 16, .units = unit_bytes == 1 && count >= large ? 8 : 4};
+  // Few units are spread over as many threads as there are.
+  const std::uint64_t few = unit_bytes == 8 ? 1 << 16 : unit_bytes == 4 ? 1 << 14 : 1 << 15;
+  const std::uint64_t lanes = unit_bytes >= 4 ? 8 : 16;
+  if (unit_bytes == kMovedBytes || count < few) return {.lanes = lanes, .units = 1};
+  constexpr std::uint64_t many = 1 << 19;
+  if (unit_bytes == 1 && count >= many) return {.lanes = lanes, .units = 8};
+  return {.lanes = lanes, .units = unit_bytes == 8 ? 2 : 4};
 }
 
 AxesElementsParams make_axes_elements_params(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
@@ -140,6 +161,15 @@ AxesElementsParams make_axes_elements_params(const std::vector<layout::StridedAx
       ElementsParts(axes, unit_bytes, shape.value_or(usual_elements_shape(count, unit_bytes))).params();
   params.in_first = in_first * unit;
   params.out_first = out_first * unit;
+  params.in = {.begin = params.in_first, .end = params.in_first + unit};
+  for (const layout::StridedAxis& axis : axes) {
+    const std::uint64_t far = static_cast<std::uint64_t>(std::abs(axis.in)) * (axis.extent - 1) * unit;
+    if (axis.in < 0) {
+      params.in.begin -= far;
+    } else {
+      params.in.end += far;
+    }
+  }
   return params;
 }
 

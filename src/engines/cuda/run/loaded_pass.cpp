@@ -161,6 +161,12 @@ void patch(kernels::AxesBoxParams& params, Pointers& at, const Launched& by) {
 void patch(kernels::AxesWholeParams& params, Pointers& at, const Launched& /*by*/) {
   place_vectors(params, at, kernels::kLineSector);
 }
+void patch(kernels::AxesElementsParams& params, Pointers& at, const Launched& /*by*/) {
+  const Address from = split(at.in);
+  params.in = {.begin = from.skew + params.in.begin, .end = from.skew + params.in.end};
+  params.in_first += from.skew;
+  at.in = from.base;
+}
 void patch(kernels::AxesRowsParams& params, Pointers& at, const Launched& /*by*/) {
   place_vectors(params, at, kVector);
 }
