@@ -113,7 +113,7 @@ constexpr RaggedBox kept_ragged_box(Memory& memory, std::uint32_t at) {
 }
 
 /// Phase 1: what a box's threads share. Requires: block < tiles - first_tile,
-/// thread < kBoxThreads.
+/// thread < the threads of its kernel.
 template <device::Memory Memory>
 constexpr void prepare_ragged_box(Memory& memory, const AxesBoxParams& p, std::uint64_t block,
                                   std::uint32_t thread) {
@@ -132,7 +132,7 @@ constexpr void list_places(Memory& memory, const AxesBoxParams& p, const RaggedB
       p.halo_place + static_cast<std::uint32_t>(box.next_in) % ragged_residues(shape.unit_bytes);
   const std::uint32_t entries = ragged_list(shape.unit_bytes, p.out.units + p.halo);
   FARO_NO_UNROLL
-  for (std::uint32_t j = thread; j < entries; j += kBoxThreads) {
+  for (std::uint32_t j = thread; j < entries; j += shape.threads) {
     std::uint32_t place = base_place;  // of a unit that there is, where it is not used
     if (j >= lead && j - lead < listed) {
       const std::uint32_t of = j - lead;
@@ -295,7 +295,7 @@ constexpr void store_ragged_box(Memory& memory, const AxesBoxParams& p, std::uin
   const auto step = static_cast<std::int32_t>(kRaggedWarp >> p.near_bits) * vector;
   const std::uint32_t list = p.common + kRaggedBoxBytes + static_cast<std::uint32_t>(grain) * kPlaceBytes;
   const BoxRow* const row_of = p.row + p.out.first_row;
-  constexpr std::uint32_t warps = kBoxThreads / kRaggedWarp;
+  constexpr std::uint32_t warps = shape.threads / kRaggedWarp;
   const std::uint32_t pieces = ((rows + near - 1) >> p.near_bits) * p.pieces.divisor();
   FARO_NO_UNROLL
   for (std::uint32_t item = thread / kRaggedWarp; item < pieces; item += warps) {
