@@ -41,7 +41,7 @@ constexpr const char* kUsage =
   --only TEXT      shapes whose text has it                          (default all)
   --widths LIST    of elements of the TTC suite, in bytes            (default 1,2,4,8,16)
   --rounds NUMBER  of turns of each shape                            (default 7)
-  --drawn NUMBER   of shapes that are drawn, the suite drawn         (default 0)
+  --drawn NUMBER   of shapes that are drawn: the suite drawn, and the small arrays (default 0)
   --seed NUMBER    of these                                          (default 1)
   --as LIST        beside the plan, the same axes moved otherwise: boxes, lines, elements, tiles (never
                    elements), joined, words, thick and slim (of few rows and columns, by words or 32 and 8 KiB

@@ -106,17 +106,27 @@ layout::UnitAxes widen_units(layout::UnitAxes axes, std::uint64_t& unit) {
 }
 
 // Arrays that are moved unit by unit (docs/notes/axes-experiments.md).
-constexpr std::uint64_t kFewUnits = 1 << 18;
+constexpr std::uint64_t kFewUnits = 1 << 20;
 bool units_are_few(std::uint64_t count, std::uint64_t unit) {
-  constexpr std::uint64_t few_bytes = 2 << 20;
-  return count <= kFewUnits / 2 || (count <= kFewUnits && count * unit <= few_bytes);
+  constexpr std::uint64_t few_bytes = 1 << 20;
+  return count <= kFewUnits / 8 || count <= few_bytes / unit;
 }
 
-// Planes that are small, and have no two tiles for each multiprocessor: those of bytes go by units, and those
-// of 2-byte units by boxes.
-bool has_few_tiles(const AxesLines& lines, std::uint64_t count, std::uint64_t unit) {
-  constexpr std::uint64_t few_tiles = 264;
-  return unit <= 2 && count <= 2 * kFewUnits && lines.variants.front().choice.params.tiles < few_tiles;
+// The elements of axes by the widest unit, and by the element's own.
+AxesElements elements_of(const std::vector<layout::StridedAxis>& wide, std::uint64_t wide_unit,
+                         const std::vector<layout::StridedAxis>& units, std::uint64_t unit,
+                         const FirstUnits& first = {}) {
+  AxesElements elements;
+  const auto add = [&](const std::vector<layout::StridedAxis>& axes, std::uint64_t width) {
+    const std::uint64_t narrower = width / unit;
+    elements.variants.push_back(
+        {.params = kernels::make_axes_elements_params(axes, static_cast<int>(width), first.in / narrower,
+                                                      first.out / narrower),
+         .unit_bytes = width});
+  };
+  if (wide_unit != unit) add(wide, wide_unit);
+  add(units, unit);
+  return elements;
 }
 
 // Rows of a few hundred bytes: boxes have longer runs, of several of them, where these are whole sectors
@@ -145,13 +155,19 @@ bool rows_are_wide(const layout::UnitAxes& wide, std::uint64_t wide_unit) {
   return wide_unit == kAxesVector && wide.order.back() == static_cast<int>(wide.shape.size()) - 1;
 }
 
+// Gives units of a view as wide as its axes and where it begins allow.
+int widen(std::vector<layout::StridedAxis>& axes, std::uint64_t unit, const FirstUnits& first) {
+  auto width = static_cast<int>(unit);
+  layout::widen_unit(axes, width, static_cast<int>(std::gcd((first.in | first.out) * unit, kAxesVector)));
+  return width;
+}
+
 // Small arrays of a view, which begin at units; nothing where some arrays' alignment would have none.
 std::optional<AxesWhole> whole_arrays_of_view(const std::vector<layout::StridedAxis>& units,
                                               std::uint64_t unit, const FirstUnits& first,
                                               const AxesVariant& as) {
   std::vector<layout::StridedAxis> wide = units;
-  auto wide_unit = static_cast<int>(unit);
-  layout::widen_unit(wide, wide_unit, static_cast<int>(std::gcd((first.in | first.out) * unit, kAxesVector)));
+  const int wide_unit = widen(wide, unit, first);
   AxesWhole whole;
   const auto add = [&](const std::vector<layout::StridedAxis>& axes, int width) {
     const std::uint64_t narrower = static_cast<std::uint64_t>(width) / unit;
@@ -172,8 +188,7 @@ AxesBoxes boxes_of_view(const std::vector<layout::StridedAxis>& units, std::uint
                         const FirstUnits& first, const AxesVariant& variant) {
   const std::uint64_t first_bytes = (first.in | first.out) * unit;
   std::vector<layout::StridedAxis> wide = units;
-  auto wide_unit = static_cast<int>(unit);
-  layout::widen_unit(wide, wide_unit, static_cast<int>(std::gcd(first_bytes, kAxesVector)));
+  const int wide_unit = widen(wide, unit, first);
   const auto variant_of = [&](std::vector<layout::StridedAxis> axes, std::uint64_t width, bool vectors) {
     if (axes.empty()) axes.push_back({.extent = 1, .in = 1, .out = 1});  // one unit
     const std::uint64_t narrower = width / unit;
@@ -240,16 +255,8 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
   if (units.shape.size() < 2) return {.form = AxesCopy{units.count() * unit}, .unit_bytes = unit};
   const auto is_small = [&] { return units_are_few(wide.count(), wide_unit); };
   const auto by_units = [&]() -> AxesChoice {
-    AxesElements elements;
-    const auto add = [&elements](const layout::UnitAxes& of, std::uint64_t width) {
-      const auto bytes = static_cast<int>(width);
-      elements.variants.push_back(
-          {.params = kernels::make_axes_elements_params(layout::strided_axes(of), bytes),
-           .unit_bytes = width});
-    };
-    if (wide_unit != unit) add(wide, wide_unit);
-    add(units, unit);
-    return {.form = std::move(elements), .unit_bytes = unit};
+    return {.form = elements_of(layout::strided_axes(wide), wide_unit, layout::strided_axes(units), unit),
+            .unit_bytes = unit};
   };
   const bool as_usual = !variant.boxes_only && !variant.lines_only;
   if (variant.elements.value_or(is_small() && as_usual)) return by_units();
@@ -269,15 +276,13 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
     const bool plane = has_lines && lines.variants.front().choice.plane.has_value();
     const bool long_plane = plane && shorter_side(wide) >= kLongSide &&
                             (!has_largest_tiles(lines.variants.front().choice) || planes_lie_together(wide));
-    const bool few_tiles = plane && has_few_tiles(lines, wide.count(), wide_unit);
-    if (few_tiles && wide_unit == 1 && variant.elements.value_or(as_usual)) return by_units();
-    const bool narrow = wide_unit < kAxesVector / 2 && !few_tiles;
+    const bool narrow = wide_unit < kAxesVector / 2;
     if (has_lines && (variant.lines_only || (long_plane && narrow)) && are_complete()) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
     AxesBoxes boxes{{box_variant(layout::strided_axes(wide), wide_unit, true, variant)}};
     const AxesBoxes::Variant& box = boxes.variants.front();
-    if (has_lines && !few_tiles && lines_suit(lines, wide, box) && are_complete()) {
+    if (has_lines && lines_suit(lines, wide, box) && are_complete()) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
     if (as_usual && boxes_are_tiny(box)) return by_units();
@@ -315,9 +320,9 @@ ViewChoice choose_view(const Strided& view, std::uint64_t element_bytes, const A
     if (count <= kFewUnits) count *= std::min(axis.extent, kFewUnits + 1);
   }
   if (variant.elements.value_or(units_are_few(count, unit))) {
-    choice.elements = AxesElements{
-        {{.params = kernels::make_axes_elements_params(units, static_cast<int>(unit), first.in, first.out),
-          .unit_bytes = unit}}};
+    std::vector<layout::StridedAxis> wide = units;
+    const auto wide_unit = static_cast<std::uint64_t>(widen(wide, unit, first));
+    choice.elements = elements_of(wide, wide_unit, units, unit, first);
     return choice;
   }
   choice.rows = kernels::make_view_rows(units, static_cast<int>(unit), {first.in, first.out});

@@ -84,14 +84,15 @@ GpuKernel of_view_rows(const kernels::ViewRowsChoice& chosen) {
 
 GpuKernel of_elements(const AxesElements::Variant& chosen) {
   constexpr auto threads = std::uint64_t{kernels::kAxesElementsThreads};
-  return {.id = AxesElementsKernel{static_cast<int>(chosen.unit_bytes)},
-          .params = chosen.params,
-          .blocks = ceil_div(chosen.params.vectors(), threads),
-          .first_step = threads,
-          .threads = kernels::kAxesElementsThreads,
-          .carveout = Carveout::needed,
-          .in_alignment = chosen.unit_bytes,
-          .out_alignment = chosen.unit_bytes};
+  return {
+      .id = AxesElementsKernel{static_cast<int>(chosen.unit_bytes), static_cast<int>(chosen.params.units)},
+      .params = chosen.params,
+      .blocks = ceil_div(chosen.params.vectors(), threads),
+      .first_step = threads,
+      .threads = kernels::kAxesElementsThreads,
+      .carveout = Carveout::needed,
+      .in_alignment = chosen.unit_bytes,
+      .out_alignment = chosen.unit_bytes};
 }
 
 struct KernelsOf {
