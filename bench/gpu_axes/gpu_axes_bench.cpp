@@ -12,6 +12,7 @@
 #include <exception>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -47,7 +48,8 @@ constexpr const char* kUsage =
                    elements), joined, words, thick and slim (of few rows and columns, by words or 32 and 8 KiB
                    a block), low, tall and huge (boxes of at most 55, 88 and 120 KiB), aligned,
                    small, large, whole, wide, middle and narrow (of whole arrays, 40, 24 and 12 KiB), parts
-                   (never whole), or several of these, boxes+small; a column each
+                   (never whole), rows (those of views of 64 bytes and more whole), dropped and kept (what
+                   boxes move, in the second-level cache), or several of these, boxes+small; a column each
   --peer cutensor  beside it, where the library is found; a column
   --out FILE       the tables, in Markdown
   --help
@@ -101,6 +103,10 @@ detail::AxesVariant variant_of(const std::string& words) {
       as.whole_bytes = 12 << 10;
     } else if (word == "parts") {
       as.whole = false;
+    } else if (word == "rows") {
+      as.least_row_bytes = 64;
+    } else if (word == "dropped" || word == "kept") {
+      as.drops_first = word == "dropped";
     } else if (word == "small") {
       as.box_bytes = 20 << 10;
     } else if (word == "large") {
@@ -109,9 +115,7 @@ detail::AxesVariant variant_of(const std::string& words) {
       fail(ErrorCode::value, "--as", word,
            "boxes, lines, elements, tiles, joined, words, thick, slim, low, tall, huge, aligned, small, "
            "large, "
-           "whole, wide, middle, "
-           "narrow or "
-           "parts");
+           "whole, wide, middle, narrow, parts, rows, dropped or kept");
     }
   }
   return as;
@@ -385,9 +389,10 @@ class AxesBench {
   void measure_views() {
     page_.add(
         "\n## views, beside the same shape without\n\nShares of the cudaMemcpy of as many bytes as are "
-        "written."
-        "\n\n| shape | view | share | the shape's | points |" +
-        repeated([](const std::string& as) { return " " + as + " |"; }) + "\n|---|---|---|---|---|" +
+        "written. Of gaps alone: rows of the same bytes, as far apart, in their order.\n\n| shape | view | "
+        "share "
+        "| the shape's | points | gaps alone |" +
+        repeated([](const std::string& as) { return " " + as + " |"; }) + "\n|---|---|---|---|---|---|" +
         repeated([](const std::string&) { return std::string("---|"); }) + "\n");
     int far = 0;
     int count = 0;
@@ -396,9 +401,10 @@ class AxesBench {
       if (each.plain.text().find(options_.only) == std::string::npos) continue;
       std::fprintf(stderr, "%s, %s\n", each.plain.text().c_str(), each.what.c_str());
       try {
-        const auto [view, plain, others] = time_view(each);
-        std::string row = fmt::format("| {} | {} | {:.1f}% | {:.1f}% | {:+.1f} |", each.plain.text(),
-                                      each.what, view, plain, view - plain);
+        const auto [view, plain, in_order, others] = time_view(each);
+        std::string row =
+            fmt::format("| {} | {} | {:.1f}% | {:.1f}% | {:+.1f} | {} |", each.plain.text(), each.what, view,
+                        plain, view - plain, in_order ? fmt::format("{:.1f}%", *in_order) : "");
         for (const double share : others) row += fmt::format(" {:.1f}% |", share);
         page_.add(row + "\n");
         constexpr double points = 5;
@@ -419,8 +425,33 @@ class AxesBench {
   struct ViewShares {
     double view;
     double plain;
+    std::optional<double> in_order;  // of rows with the same gaps
     std::vector<double> others;
   };
+
+  // The view's rows in the order of the side that has gaps, between them and an array without; nothing where
+  // neither has any.
+  static std::optional<Strided> rows_in_order(const Strided& view) {
+    const bool in_gaps = in_elements(view) > element_count(view);
+    if (!in_gaps && out_elements(view) == element_count(view)) return std::nullopt;
+    const std::vector<std::int64_t>& strides = in_gaps ? view.in_strides : view.out_strides;
+    std::vector<std::size_t> order(strides.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](auto a, auto b) { return strides[a] > strides[b]; });
+    Strided rows;
+    for (const std::size_t axis : order) {
+      rows.extents.push_back(view.extents[axis]);
+      rows.in_strides.push_back(strides[axis]);
+    }
+    rows.out_strides.resize(order.size());
+    std::int64_t stride = 1;
+    for (std::size_t a = order.size(); a-- > 0;) {
+      rows.out_strides[a] = stride;
+      stride *= static_cast<std::int64_t>(rows.extents[a]);
+    }
+    if (!in_gaps) std::swap(rows.in_strides, rows.out_strides);
+    return rows;
+  }
   ViewShares time_view(const ViewCase& each) const {
     const std::uint64_t width = each.plain.element_bytes;
     const ExecutableStridedPlan moved = faro::plan(each.view, width, {.engine = Engine::cuda});
@@ -456,6 +487,12 @@ class AxesBench {
       others.emplace_back(
           std::vector<detail::GpuPass>{detail::view_pass(normal_form(each.view), width, variant_of(as))});
     }
+    std::optional<cuda::LoadedPasses> rows;
+    if (const auto in_order = rows_in_order(each.view)) {
+      rows.emplace(std::vector<detail::GpuPass>{
+          detail::view_pass(normal_form(*in_order), width, {.least_row_bytes = 1})});
+    }
+    std::vector<double> ordered;
     std::vector<std::vector<double>> otherwise(others.size());
     const auto turn = [&](const auto& queue, std::vector<double>& times) {
       times.push_back(clock.milliseconds(calls, queue));
@@ -464,6 +501,9 @@ class AxesBench {
       turn(copy, copying);
       turn(move, moving);
       turn(shape, without);
+      if (rows) {
+        turn([&](Stream stream) { rows->launch({.in = in.data(), .out = out.data()}, stream); }, ordered);
+      }
       for (std::size_t i = 0; i < others.size(); ++i) {
         turn([&](Stream stream) { others[i].launch({.in = in.data(), .out = out.data()}, stream); },
              otherwise[i]);
@@ -472,7 +512,9 @@ class AxesBench {
     constexpr double percent = 100;
     ViewShares shares{.view = percent * median(copying) / median(moving),
                       .plain = percent * median(copying) / median(without),
+                      .in_order = {},
                       .others = {}};
+    if (rows) shares.in_order = percent * median(copying) / median(ordered);
     for (const std::vector<double>& times : otherwise) {
       shares.others.push_back(percent * median(copying) / median(times));
     }

@@ -20,9 +20,11 @@
 // Arrays of a view may lie apart in the input, have fewer elements there, or be read backwards: then a
 // block's stretches are of different lengths, and the first unit of an array is not its lowest.
 //
-// Lanes read units that lie apart as the axes have it, and may meet in banks. Shared memory leaves out 16
-// bytes after every 2^pad_bits, where counting shows that fewer meet then; a period is a multiple of that, so
-// the gaps cost nothing in the loop.
+// Lanes read units that lie apart as the axes have it, and may meet in banks. Shared memory leaves out a
+// sector, of single bytes a vector, after every 2^pad_bits bytes, where counting shows that fewer meet then;
+// a period is a multiple of that, so the gaps cost nothing in the loop. A stretch lies there as far past a
+// sector as in the input, so that the second-level cache is asked for each sector once
+// (docs/notes/axes-experiments.md).
 #pragma once
 
 #include <cstdint>
@@ -37,7 +39,8 @@
 namespace faro::kernels {
 
 inline constexpr int kWholeThreads = 256;
-inline constexpr std::uint32_t kWholeUnpadded = 31;                             // pad_bits of no gaps at all
+inline constexpr std::uint32_t kWholeUnpadded = 31;  // pad_bits of no gaps at all
+inline constexpr std::uint32_t kWholeSector = 32;
 inline constexpr std::uint32_t kWholeEntryBytes = 2;                            // of the list of places
 inline constexpr std::uint32_t kWholeEntries = kMovedBytes / kWholeEntryBytes;  // of a vector of it
 
@@ -57,22 +60,32 @@ struct AxesWholeParams {
   std::uint32_t in_tile_bytes;
   std::uint32_t array_bytes;     // in the output
   std::uint32_t in_array_bytes;  // from one to the next in the input
+  std::uint32_t used_bytes;      // of these: what is after them lies between arrays
   std::uint32_t first;           // of an array in the input, where the output's first unit is
   std::uint32_t period;          // vectors of output after which places repeat
   std::uint32_t period_step;     // bytes of shared memory
   std::uint32_t pad_bits;
-  std::uint32_t vector_bytes;  // 16, not compiled in: ptxas 13.0 misplaces shared addresses that are sums
+  std::uint32_t pad_vectors;
+  device::Division32 array_span;  // in_array_bytes
+  std::uint32_t vector_bytes;     // 16, not compiled in: ptxas 13.0 misplaces shared addresses that are sums
   device::Division32 array_units;
   std::uint32_t list_vectors;  // of the list of places; 0: places repeat
   std::int32_t axes;
   Axis axis[kMostAxes];  // of an array, the output's fastest first
 
   /// Where byte `at` of a stretch is in shared memory.
-  constexpr std::uint32_t place(std::uint32_t at) const { return at + gaps(at) * kMovedBytes; }
+  constexpr std::uint32_t place(std::uint32_t at) const { return at + gaps(at) * pad_vectors * kMovedBytes; }
   constexpr std::uint32_t gaps(std::uint32_t at) const { return at >> pad_bits; }
   /// The list of places lies behind the stretch, which may begin and end within a vector.
   constexpr std::uint32_t list() const {
-    return (place(in_tile_bytes + 2 * kMovedBytes) + (kMovedBytes - 1)) / kMovedBytes * kMovedBytes;
+    return (place(in_tile_bytes + 2 * kWholeSector) + (kMovedBytes - 1)) / kMovedBytes * kMovedBytes;
+  }
+  /// Whether the vector at byte `at` of a stretch is nothing but what lies between two arrays.
+  constexpr bool is_between(std::int32_t at) const {
+    if (used_bytes + kMovedBytes > in_array_bytes || at < 0) return false;
+    auto past = static_cast<std::uint32_t>(at);
+    array_span.divide(past);
+    return past >= used_bytes && past + kMovedBytes <= in_array_bytes;
   }
   constexpr std::uint64_t shared_bytes() const { return list() + list_vectors * kMovedBytes; }
 };
@@ -95,7 +108,7 @@ struct WholeTile {
   static constexpr std::uint32_t least(std::uint64_t left, std::uint32_t whole) {
     return left < whole ? static_cast<std::uint32_t>(left) : whole;
   }
-  constexpr std::uint32_t in_skew() const { return static_cast<std::uint32_t>(in % kMovedBytes); }
+  constexpr std::uint32_t in_skew() const { return static_cast<std::uint32_t>(in % kWholeSector); }
   constexpr std::uint32_t out_skew() const { return static_cast<std::uint32_t>(out % kMovedBytes); }
 };
 
@@ -184,7 +197,7 @@ constexpr void list_whole_places(Memory& memory, const AxesWholeParams& p, std::
   }
 }
 
-/// Phase 1: the stretch to shared memory, as far past a vector as in the input. Requires: block < tiles -
+/// Phase 1: the stretch to shared memory, as far past a sector as in the input. Requires: block < tiles -
 /// first_tile, thread < kWholeThreads.
 template <int unit_bytes, device::Memory Memory>
 constexpr void load_axes_whole(Memory& memory, const AxesWholeParams& p, std::uint64_t block,
@@ -194,10 +207,14 @@ constexpr void load_axes_whole(Memory& memory, const AxesWholeParams& p, std::ui
   const std::uint64_t first = tile.in - tile.in_skew();
   const std::uint32_t vectors = (tile.in_skew() + tile.in_bytes + (kMovedBytes - 1)) / kMovedBytes;
   FARO_NO_UNROLL
-  for (std::uint32_t v = thread; v < vectors; v += kWholeThreads) {
+  for (std::uint32_t v = thread + tile.in_skew() / kMovedBytes; v < vectors; v += kWholeThreads) {
     const std::uint64_t at = first + std::uint64_t{v} * kMovedBytes;
-    const std::uint32_t place = (v + p.gaps(v * kMovedBytes)) * p.vector_bytes;
-    // Neighbours' units come along; only what is no array's is left out.
+    const std::uint32_t place = (v + p.gaps(v * kMovedBytes) * p.pad_vectors) * p.vector_bytes;
+    if (p.is_between(static_cast<std::int32_t>(v * kMovedBytes - tile.in_skew()))) {
+      idle_times(memory, unit_bytes < kMovedBytes ? 2 + 2 * kMovedBytes / unit_bytes : 2);
+      continue;
+    }
+    // Neighbours' units come along; only what is outside of all arrays is left out.
     const bool whole = at >= p.in.begin && at + kMovedBytes <= p.in.end;
     if (whole) {
       if constexpr (copies) {

@@ -197,9 +197,12 @@ std::optional<AxesWholeParams> make_axes_whole(const std::vector<layout::Strided
   params.tile_bytes = static_cast<std::uint32_t>(together * array_bytes);
   params.in_tile_bytes = static_cast<std::uint32_t>(together * in_array_bytes);
   params.vector_bytes = kMovedBytes;
+  params.pad_vectors = unit_bytes == 1 ? 1 : kWholeSector / kMovedBytes;
   params.array_units = device::Division32(static_cast<std::uint32_t>(count));
   params.array_bytes = static_cast<std::uint32_t>(array_bytes);
   params.in_array_bytes = static_cast<std::uint32_t>(in_array_bytes);
+  params.array_span = device::Division32(params.in_array_bytes);
+  params.used_bytes = static_cast<std::uint32_t>((low + high) * unit);
   params.first = static_cast<std::uint32_t>(low * unit);
   for (std::size_t a = 0; a + 1 < n; ++a) {
     params.axis[params.axes++] = {
