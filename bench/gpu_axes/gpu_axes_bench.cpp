@@ -42,6 +42,7 @@ constexpr const char* kUsage =
 
   --suites LIST    of ttc,ranks,primes,channels,attention,skinny,odd,short,many,views,small (default all)
   --only TEXT      shapes whose text has it                          (default all)
+  --view TEXT      views whose words have it                         (default all)
   --widths LIST    of elements of the TTC suite, in bytes            (default 1,2,4,8,16)
   --rounds NUMBER  of turns of each shape                            (default 7)
   --as LIST        beside the plan, the same axes moved otherwise: boxes, lines, elements, tiles (never
@@ -58,6 +59,7 @@ constexpr const char* kUsage =
 struct AxesOptions {
   std::vector<std::string> suites = {};  // none: all
   std::string only = {};
+  std::string view = {};
   std::vector<std::uint64_t> widths = {1, 2, 4, 8, 16};
   int rounds = 7;
   std::vector<std::string> as = {};
@@ -126,6 +128,7 @@ AxesOptions parse(const CommandLine& line) {
   options.command = line.text();
   line.read({{"--suites", [&](const Argument& a) { options.suites = parse_names(a); }},
              {"--only", [&](const Argument& a) { options.only = a.text; }},
+             {"--view", [&](const Argument& a) { options.view = a.text; }},
              {"--widths", [&](const Argument& a) { options.widths = parse_widths(a); }},
              {"--as", [&](const Argument& a) { options.as = parse_names(a); }},
              {"--peer",
@@ -398,7 +401,9 @@ class AxesBench {
     int count = 0;
     double worst = std::numeric_limits<double>::infinity();
     for (const ViewCase& each : view_cases(options_.widths)) {
-      if (each.plain.text().find(options_.only) == std::string::npos) continue;
+      if (each.plain.text().find(options_.only) == std::string::npos ||
+          each.what.find(options_.view) == std::string::npos)
+        continue;
       std::fprintf(stderr, "%s, %s\n", each.plain.text().c_str(), each.what.c_str());
       try {
         const auto [view, plain, in_order, others] = time_view(each);

@@ -158,10 +158,10 @@ constexpr void prepare_ragged_box(Memory& memory, const AxesBoxParams& p, std::u
   if (thread == 0) keep_ragged_box(memory, p.common, ragged_box(p, block));
 }
 
-/// Where a vector of neighbouring units of the run lies, by two divisions: its fastest axis ends once among
-/// them at most. Requires: p.out.run[0].extent is no less than a vector.
-template <int vector>
-constexpr void find_places(const AxesBoxParams& p, std::uint32_t first, std::uint32_t (&place)[vector]) {
+/// Where some neighbouring units of the run lie, by two divisions: its fastest axis ends once among them at
+/// most. Requires: p.out.run[0].extent is no less than `count`.
+template <int count>
+constexpr void find_places(const AxesBoxParams& p, std::uint32_t first, std::uint32_t (&place)[count]) {
   const BoxDigit& fastest = p.out.run[0];
   std::uint32_t digit = first;
   const std::uint32_t row = fastest.extent.divide(digit);
@@ -170,18 +170,18 @@ constexpr void find_places(const AxesBoxParams& p, std::uint32_t first, std::uin
   const std::uint32_t next =
       box_point(p.out.run + 1, p.out.run_digits - 1, row + 1).place - left * fastest.place;
   FARO_UNROLL
-  for (std::uint32_t k = 0; k < vector; ++k) place[k] = (k < left ? own : next) + k * fastest.place;
+  for (std::uint32_t k = 0; k < count; ++k) place[k] = (k < left ? own : next) + k * fastest.place;
 }
 
-/// The list of places, in units: of the run, then of the halo, between entries that are not used. A thread
-/// makes as many as a vector has.
+/// The list of places, in units: of the run, then of the halo, between entries that are not used.
 template <BoxShape shape, device::Memory Memory>
 constexpr void list_places(Memory& memory, const AxesBoxParams& p, const RaggedBox& box,
                            std::uint32_t thread) {
   using List = PlaceList<shape.unit_bytes>;
-  constexpr std::uint32_t vector = List::vector;
   constexpr std::uint32_t lead = ragged_grain(shape.unit_bytes);
-  static_assert(lead % vector == 0);
+  // Runs of single bytes are long enough for threads to have several entries each.
+  constexpr std::uint32_t together = List::paged ? 4 : 1;
+  static_assert(lead % together == 0 && List::vector % together == 0);
   const std::uint32_t units = box.cut(p.out.slots_step, p.out.slots_cut);
   const std::uint32_t listed = units + (box.tail() ? p.halo : 0);
   const std::uint32_t base_place = static_cast<std::uint32_t>(box.in) % ragged_residues(shape.unit_bytes);
@@ -189,44 +189,38 @@ constexpr void list_places(Memory& memory, const AxesBoxParams& p, const RaggedB
       p.halo_place + static_cast<std::uint32_t>(box.next_in) % ragged_residues(shape.unit_bytes);
   const std::uint32_t entries = ragged_list(shape.unit_bytes, p.out.units + p.halo);
   const std::uint32_t list = p.common + kRaggedBoxBytes;
-  const bool in_rows = p.out.run_digits > 0 && p.out.run[0].extent.divisor() >= vector;
+  const bool in_rows = together > 1 && p.out.run_digits > 0 && p.out.run[0].extent.divisor() >= together;
   FARO_NO_UNROLL
-  for (std::uint32_t j = thread * vector; j < entries; j += kBoxThreads * vector) {
-    std::uint32_t place[vector] = {};
-    if (in_rows && j >= lead && j - lead + vector <= units) {
-      find_places<vector>(p, j - lead, place);
+  for (std::uint32_t j = thread * together; j < entries; j += kBoxThreads * together) {
+    std::uint32_t place[together];
+    if (in_rows && j >= lead && j - lead + together <= units) {
+      find_places<together>(p, j - lead, place);
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < together; ++k) place[k] += base_place;
     } else {
       FARO_UNROLL
-      for (std::uint32_t k = 0; k < vector; ++k) {
-        if (j < lead || j - lead + k >= listed) continue;  // of a unit that there is, where it is not used
+      for (std::uint32_t k = 0; k < together; ++k) {
+        place[k] = base_place;  // of a unit that there is, where it is not used
+        if (j < lead || j - lead + k >= listed) continue;
         const std::uint32_t of = j - lead + k;
         const bool own = of < units;
-        place[k] = (own ? 0 : halo_place - base_place) +
+        place[k] = (own ? base_place : halo_place) +
                    box_point(p.out.run, p.out.run_digits, own ? of : of - units).place;
       }
     }
-    device::converge(memory);
-    if constexpr (List::paged) {
-      // The second places are those of the vector before.
-      FARO_UNROLL
-      for (std::uint32_t k = 0; k < vector; ++k) {
-        const device::Packet<kPlaceBytes> entry{static_cast<std::uint16_t>(base_place + place[k])};
-        memory.template store_shared<kPlaceBytes>(list + List::at(j) + k * List::row_bytes, entry);
-        if (j > 0 && k + 1 < vector) {
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < together; ++k) {
+      const device::Packet<kPlaceBytes> entry{static_cast<std::uint16_t>(place[k])};
+      memory.template store_shared<kPlaceBytes>(list + List::at(j) + k * List::row_bytes, entry);
+      if constexpr (List::paged) {
+        // In its second place, too: what the vector before reaches.
+        if (j >= List::vector && j % List::vector + k + 1 < List::vector) {
           memory.template store_shared<kPlaceBytes>(
-              list + List::at(j - vector) + (vector + k) * List::row_bytes, entry);
+              list + List::at(j - List::vector) + (List::vector + k) * List::row_bytes, entry);
         } else {
           device::idle(memory);
         }
       }
-    } else {
-      device::Packet<vector * kPlaceBytes> entries_of{};
-      FARO_UNROLL
-      for (std::uint32_t k = 0; k < vector; ++k) {
-        device::insert(entries_of, static_cast<int>(k),
-                       device::Packet<kPlaceBytes>{static_cast<std::uint16_t>(base_place + place[k])});
-      }
-      memory.template store_shared<vector * kPlaceBytes>(list + List::at(j), entries_of);
     }
   }
 }

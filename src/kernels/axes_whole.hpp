@@ -44,6 +44,8 @@ inline constexpr std::uint32_t kWholeSector = 32;
 inline constexpr std::uint32_t kWholeEntryBytes = 2;                            // of the list of places
 inline constexpr std::uint32_t kWholeEntries = kMovedBytes / kWholeEntryBytes;  // of a vector of it
 
+/// Bytes that shared memory leaves out: single bytes take more instructions, and fewer meet by the vector.
+constexpr std::uint32_t whole_pad(int unit_bytes) { return unit_bytes == 1 ? kMovedBytes : kWholeSector; }
 /// Vectors of the list that a vector of so many units may need.
 constexpr int whole_list_vectors(int units) { return units > 8 ? 3 : 2; }
 
@@ -65,21 +67,17 @@ struct AxesWholeParams {
   std::uint32_t period;          // vectors of output after which places repeat
   std::uint32_t period_step;     // bytes of shared memory
   std::uint32_t pad_bits;
-  std::uint32_t pad_vectors;
   device::Division32 array_span;  // in_array_bytes
   std::uint32_t vector_bytes;     // 16, not compiled in: ptxas 13.0 misplaces shared addresses that are sums
   device::Division32 array_units;
   std::uint32_t list_vectors;  // of the list of places; 0: places repeat
+  std::uint32_t list;  // in shared memory, behind the stretch, which may begin and end within a sector
   std::int32_t axes;
   Axis axis[kMostAxes];  // of an array, the output's fastest first
 
-  /// Where byte `at` of a stretch is in shared memory.
-  constexpr std::uint32_t place(std::uint32_t at) const { return at + gaps(at) * pad_vectors * kMovedBytes; }
+  /// Where byte `at` of a stretch is in shared memory. `pad`: whole_pad() of the unit.
+  constexpr std::uint32_t place(std::uint32_t at, std::uint32_t pad) const { return at + gaps(at) * pad; }
   constexpr std::uint32_t gaps(std::uint32_t at) const { return at >> pad_bits; }
-  /// The list of places lies behind the stretch, which may begin and end within a vector.
-  constexpr std::uint32_t list() const {
-    return (place(in_tile_bytes + 2 * kWholeSector) + (kMovedBytes - 1)) / kMovedBytes * kMovedBytes;
-  }
   /// Whether the vector at byte `at` of a stretch is nothing but what lies between two arrays.
   constexpr bool is_between(std::int32_t at) const {
     if (used_bytes + kMovedBytes > in_array_bytes || at < 0) return false;
@@ -87,7 +85,7 @@ struct AxesWholeParams {
     array_span.divide(past);
     return past >= used_bytes && past + kMovedBytes <= in_array_bytes;
   }
-  constexpr std::uint64_t shared_bytes() const { return list() + list_vectors * kMovedBytes; }
+  constexpr std::uint64_t shared_bytes() const { return list + list_vectors * kMovedBytes; }
 };
 static_assert(sizeof(AxesWholeParams) <= 4096, "kernel parameters are at most 4 KiB");
 
@@ -162,12 +160,12 @@ struct WholeSources {
 };
 
 /// And in shared memory.
-template <int units>
+template <int units, int unit_bytes>
 struct WholePlaces : WholeSources<units> {
   constexpr WholePlaces(const AxesWholeParams& p, std::uint32_t first, std::uint32_t in_skew)
       : WholeSources<units>(p, first) {
     FARO_UNROLL
-    for (int k = 0; k < units; ++k) this->at[k] = p.place(this->at[k] + in_skew);
+    for (int k = 0; k < units; ++k) this->at[k] = p.place(this->at[k] + in_skew, whole_pad(unit_bytes));
   }
 };
 
@@ -192,7 +190,7 @@ constexpr void list_whole_places(Memory& memory, const AxesWholeParams& p, std::
   FARO_NO_UNROLL
   for (std::uint32_t j = thread; j < p.list_vectors * kWholeEntries; j += kWholeThreads) {
     const std::uint32_t at = WholeSources<1>(p, j).at[0];
-    memory.template store_shared<kWholeEntryBytes>(p.list() + j * kWholeEntryBytes,
+    memory.template store_shared<kWholeEntryBytes>(p.list + j * kWholeEntryBytes,
                                                    {static_cast<std::uint16_t>(at / unit_bytes)});
   }
 }
@@ -209,7 +207,8 @@ constexpr void load_axes_whole(Memory& memory, const AxesWholeParams& p, std::ui
   FARO_NO_UNROLL
   for (std::uint32_t v = thread + tile.in_skew() / kMovedBytes; v < vectors; v += kWholeThreads) {
     const std::uint64_t at = first + std::uint64_t{v} * kMovedBytes;
-    const std::uint32_t place = (v + p.gaps(v * kMovedBytes) * p.pad_vectors) * p.vector_bytes;
+    const std::uint32_t place =
+        (v + p.gaps(v * kMovedBytes) * (whole_pad(unit_bytes) / kMovedBytes)) * p.vector_bytes;
     if (p.is_between(static_cast<std::int32_t>(v * kMovedBytes - tile.in_skew()))) {
       idle_times(memory, unit_bytes < kMovedBytes ? 2 + 2 * kMovedBytes / unit_bytes : 2);
       continue;
@@ -249,7 +248,7 @@ constexpr void store_whole_end(Memory& memory, const AxesWholeParams& p, const W
   for (std::int32_t at = first; at < first + kMovedBytes; at += unit_bytes) {
     device::Packet<unit_bytes> unit{};
     if (at >= 0 && at < bytes) {
-      const WholePlaces<1> places(p, static_cast<std::uint32_t>(at) / unit_bytes, tile.in_skew());
+      const WholePlaces<1, unit_bytes> places(p, static_cast<std::uint32_t>(at) / unit_bytes, tile.in_skew());
       unit = memory.template load_shared<unit_bytes>(places.at[0]);
     } else {
       device::idle(memory);
@@ -286,7 +285,7 @@ constexpr void store_whole_by_list(Memory& memory, const AxesWholeParams& p, con
     FARO_UNROLL
     for (int i = 0; i < vectors_listed; ++i) {
       const std::uint32_t number = unit / kWholeEntries + static_cast<std::uint32_t>(i);
-      listed[i] = memory.template load_shared<kMovedBytes>(p.list() + number * kMovedBytes);
+      listed[i] = memory.template load_shared<kMovedBytes>(p.list + number * kMovedBytes);
     }
     const std::uint32_t past = unit % kWholeEntries * kWholeEntryBytes;
     FARO_UNROLL
@@ -298,7 +297,9 @@ constexpr void store_whole_by_list(Memory& memory, const AxesWholeParams& p, con
     for (int k = 0; k < units; ++k) {
       const std::uint32_t pair = listed[k / 8].unit[k % 8 / 2];
       const std::uint32_t entry = k % 2 == 0 ? pair & 0xffff : pair >> 16;
-      device::insert(moved, k, memory.template load_shared<unit_bytes>(p.place(before + entry * unit_bytes)));
+      device::insert(moved, k,
+                     memory.template load_shared<unit_bytes>(
+                         p.place(before + entry * unit_bytes, whole_pad(unit_bytes))));
     }
     memory.template store_global<kMovedBytes>(device::kOutput, tile.out + static_cast<std::uint32_t>(at),
                                               moved);
@@ -323,7 +324,7 @@ constexpr void store_axes_whole(Memory& memory, const AxesWholeParams& p, std::u
     auto at = static_cast<std::int32_t>(slot * kMovedBytes - tile.out_skew());
     const bool before = at < 0;
     const std::uint32_t first = static_cast<std::uint32_t>(at) + (before ? p.period * kMovedBytes : 0);
-    WholePlaces<units> places(p, first / unit_bytes, tile.in_skew());
+    WholePlaces<units, unit_bytes> places(p, first / unit_bytes, tile.in_skew());
     std::uint32_t moved_on = before ? 0 - p.period_step : 0;
     FARO_NO_UNROLL
     for (std::uint32_t v = slot; v < vectors; v += p.period) {

@@ -274,18 +274,18 @@ struct AxesFactors {
   }
 };
 
-// A ragged box lists where the units of its output's runs lie: a thread divides for each digit of an entry,
-// or of two of a vector's where these follow one another along the run's fastest digit. And its warps go
-// round as often as they have vectors of runs to store.
+// A ragged box lists where the units of its output's runs lie: a thread divides for each digit of an entry;
+// of single bytes for two entries of four, where the run's fastest digit has as many. And its warps go round
+// as often as they have vectors of runs to store.
 double cycles_of_ragged(const kernels::AxesBoxParams& p, int unit_bytes, double blocks, double resident) {
   constexpr double cycles_of_digit = 4.57;
   constexpr double cycles_of_round = 290;
   constexpr std::uint64_t warps = kernels::kBoxThreads / kernels::kRaggedWarp;
-  const auto vector = static_cast<std::uint32_t>(kVectorBytes) / static_cast<std::uint32_t>(unit_bytes);
-  const std::uint32_t vectors = kernels::ragged_list(unit_bytes, p.out.units + p.halo) / vector;
-  const bool in_rows = p.out.run_digits > 0 && p.out.run[0].extent.divisor() >= vector;
+  constexpr std::uint32_t together = 4;
+  const std::uint32_t entries = kernels::ragged_list(unit_bytes, p.out.units + p.halo);
+  const bool in_rows = unit_bytes == 1 && p.out.run_digits > 0 && p.out.run[0].extent.divisor() >= together;
   const std::uint64_t listed =
-      ceil_div(vectors, std::uint64_t{kernels::kBoxThreads}) * warps * (in_rows ? 2 : vector);
+      ceil_div(in_rows ? entries / 2 : entries, std::uint64_t{kernels::kBoxThreads}) * warps;
   const std::uint64_t pieces = ceil_div(p.out.rows, std::uint64_t{1} << p.near_bits) * p.pieces.divisor();
   const std::uint64_t rounds = ceil_div(pieces, warps) * p.stretch;
   return blocks * (cycles_of_digit * static_cast<double>(listed) * std::max(1, p.out.run_digits) +
