@@ -129,7 +129,7 @@ AccessCounts run_box(const std::vector<StridedAxis>& axes, int unit_bytes, const
   memory.add_input(arrays.in);
   memory.add_output(arrays.output());
   const BoxShape shape = box_shape(box);
-  run_kernel(memory, params, shape, {.blocks = params.tiles, .threads = kBoxThreads});
+  run_kernel(memory, params, shape, {.blocks = params.tiles, .threads = box.threads});
   expect_view(axes, unit, arrays.in, arrays.output());
   expect_guards(arrays);
   EXPECT_TRUE(memory.output_complete());
@@ -143,7 +143,8 @@ AccessCounts run_box(const std::vector<StridedAxis>& axes, int unit_bytes, const
                          : by_units   ? "units "
                                       : "") +
                         std::to_string(unit) + " " + std::to_string(shape.in_vector) + " " +
-                        std::to_string(shape.out_vector));
+                        std::to_string(shape.out_vector) +
+                        (shape.threads == kLargeBoxThreads ? " large" : ""));
   int cuts = 0;
   for (std::size_t a = 0; a < axes.size(); ++a) cuts += axes[a].extent % box.extent[a] != 0 ? 1 : 0;
   reached.cut |= cuts > 0;
@@ -390,18 +391,46 @@ TEST(AxesBoxKernel, RandomShapes) {
     const std::vector<StridedAxis> axes =
         strided(shape, order, random() % 3 == 0 ? 3 : 1, random() % 3 == 0 ? 5 : 1);
     if (axes.size() < 2) continue;
+    const std::uint32_t large = random() % 2 == 0 ? 30U << 10 : 2U << 10;
     const layout::BoxLimits limits{.vectors = random() % 3 != 0,
                                    .ragged = random() % 2 == 0,
+                                   .large_bytes = large,
+                                   .large_ragged_bytes = large,
                                    .most_bytes = random() % 3 == 0 ? 4U << 10 : 44U << 10,
                                    .many_boxes = random() % 2 == 0 ? 1U : 792U};
     run_box(axes, 1 << random() % 5, limits, random, reached);
     if (HasFailure()) FAIL() << "seed " << kSeed << ", round " << round;
   }
-  for (const char* shape :
-       {"1 1 1",        "1 4 4",        "1 4 16",        "1 16 4",     "1 16 16",        "2 1 1",
-        "2 2 2",        "2 2 8",        "2 8 2",         "2 8 8",      "4 1 1",          "4 2 2",
-        "4 4 4",        "8 1 1",        "8 2 2",         "16 1 1",     "ragged 1 16 16", "ragged 2 8 8",
-        "ragged 4 4 4", "ragged 8 2 2", "units 1 16 16", "units 2 8 8"}) {
+  for (const char* shape : {"1 1 1",
+                            "1 4 4",
+                            "1 4 16",
+                            "1 16 4",
+                            "1 16 16",
+                            "2 1 1",
+                            "2 2 2",
+                            "2 2 8",
+                            "2 8 2",
+                            "2 8 8",
+                            "4 1 1",
+                            "4 2 2",
+                            "4 4 4",
+                            "8 1 1",
+                            "8 2 2",
+                            "16 1 1",
+                            "ragged 1 16 16",
+                            "ragged 2 8 8",
+                            "ragged 4 4 4",
+                            "ragged 8 2 2",
+                            "units 1 16 16",
+                            "units 2 8 8",
+                            "4 2 2 large",
+                            "4 2 4 large",
+                            "4 4 2 large",
+                            "4 4 4 large",
+                            "8 2 2 large",
+                            "16 1 1 large",
+                            "ragged 4 4 4 large",
+                            "ragged 8 2 2 large"}) {
     EXPECT_TRUE(reached.shapes.contains(shape)) << shape;
   }
 }
@@ -448,7 +477,7 @@ TEST(AxesBoxKernel, ViewsOfTheInput) {
     CountingMemory memory({.shared_bytes = params.shared_bytes()});
     memory.add_input(input);
     memory.add_output(output);
-    run_kernel(memory, params, box_shape(box), {.blocks = params.tiles, .threads = kBoxThreads});
+    run_kernel(memory, params, box_shape(box), {.blocks = params.tiles, .threads = box.threads});
     EXPECT_TRUE(memory.output_complete());
     std::vector<std::byte> moved(input.begin() + first * static_cast<std::ptrdiff_t>(unit), input.end());
     bool negative = false;
@@ -531,7 +560,7 @@ TEST(AxesBoxKernel, BeyondThirtyTwoBits) {
       CountingMemory memory({.shared_bytes = params.shared_bytes()});
       memory.add_virtual_input(units_of(axes) * 4);
       memory.add_virtual_output(units_of(axes) * 4);
-      run_kernel(memory, params, box_shape(box), {.blocks = 1, .threads = kBoxThreads, .first_block = block});
+      run_kernel(memory, params, box_shape(box), {.blocks = 1, .threads = box.threads, .first_block = block});
       const std::uint64_t over = most_read_over(params, box_shape(box));
       EXPECT_GE(memory.counts().global_loads.bytes, memory.counts().global_stores.bytes);
       EXPECT_LE(memory.counts().global_loads.bytes, memory.counts().global_stores.bytes + over);

@@ -245,7 +245,7 @@ KernelEntry transpose_kernel(const detail::GpuTransposeLaunch& launch, std::uint
 }
 
 KernelEntry axes_box_kernel(const kernels::BoxShape& shape) {
-  return checked_kernel<kernels::AxesBoxParams>(detail::AxesBoxKernel{.shape = shape}, kernels::kBoxThreads);
+  return checked_kernel<kernels::AxesBoxParams>(detail::AxesBoxKernel{.shape = shape}, shape.threads);
 }
 KernelEntry axes_lines_kernel(int unit_bytes) {
   return checked_kernel<kernels::AxesLinesParams>(detail::AxesLinesKernel{unit_bytes},

@@ -267,7 +267,7 @@ class BoxesBench {
                             .params = params,
                             .blocks = params.tiles,
                             .first_step = 1,
-                            .threads = kernels::kBoxThreads,
+                            .threads = kernels::box_shape(box).threads,
                             .shared_bytes = params.shared_bytes(),
                             .carveout = detail::Carveout::needed,
                             .in_alignment = alignment,

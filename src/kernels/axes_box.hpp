@@ -36,6 +36,7 @@
 namespace faro::kernels {
 
 inline constexpr int kBoxThreads = 256;
+inline constexpr int kLargeBoxThreads = 512;  // where shared memory has room for two boxes in any case
 inline constexpr int kBoxDigits = 16;
 inline constexpr int kBoxRows = 640;                   // of both sides
 inline constexpr std::uint32_t kBoxMaxPlace = 0xffff;  // of 16 bits of a row
@@ -49,6 +50,7 @@ struct BoxShape {
   int in_vector = 1;
   int out_vector = 1;
   bool ragged = false;  // rows begin between vectors: axes_ragged_box.hpp
+  int threads = kBoxThreads;
 
   constexpr int word_bytes() const { return unit_bytes * words; }
   /// Single units that a thread has in each row: as many as make 16 bytes, four at most.
@@ -59,12 +61,44 @@ struct BoxShape {
 };
 
 inline constexpr BoxShape kBoxShapes[] = {
-    {1, 1, 1, 1},  {1, 1, 16, 16},       {2, 1, 8, 8},       {1, 4, 4, 4},       {1, 4, 4, 16},
-    {1, 4, 16, 4}, {1, 4, 16, 16},       {2, 1, 1, 1},       {2, 2, 2, 2},       {2, 2, 2, 8},
-    {2, 2, 8, 2},  {2, 2, 8, 8},         {4, 1, 1, 1},       {4, 1, 1, 2},       {4, 1, 1, 4},
-    {4, 1, 2, 1},  {4, 1, 2, 2},         {4, 1, 2, 4},       {4, 1, 4, 1},       {4, 1, 4, 2},
-    {4, 1, 4, 4},  {8, 1, 1, 1},         {8, 1, 1, 2},       {8, 1, 2, 1},       {8, 1, 2, 2},
-    {16, 1, 1, 1}, {1, 1, 16, 16, true}, {2, 1, 8, 8, true}, {4, 1, 4, 4, true}, {8, 1, 2, 2, true},
+    {1, 1, 1, 1},
+    {1, 1, 16, 16},
+    {2, 1, 8, 8},
+    {1, 4, 4, 4},
+    {1, 4, 4, 16},
+    {1, 4, 16, 4},
+    {1, 4, 16, 16},
+    {2, 1, 1, 1},
+    {2, 2, 2, 2},
+    {2, 2, 2, 8},
+    {2, 2, 8, 2},
+    {2, 2, 8, 8},
+    {4, 1, 1, 1},
+    {4, 1, 1, 2},
+    {4, 1, 1, 4},
+    {4, 1, 2, 1},
+    {4, 1, 2, 2},
+    {4, 1, 2, 4},
+    {4, 1, 4, 1},
+    {4, 1, 4, 2},
+    {4, 1, 4, 4},
+    {8, 1, 1, 1},
+    {8, 1, 1, 2},
+    {8, 1, 2, 1},
+    {8, 1, 2, 2},
+    {16, 1, 1, 1},
+    {1, 1, 16, 16, true},
+    {2, 1, 8, 8, true},
+    {4, 1, 4, 4, true},
+    {8, 1, 2, 2, true},
+    {4, 1, 2, 2, false, kLargeBoxThreads},
+    {4, 1, 2, 4, false, kLargeBoxThreads},
+    {4, 1, 4, 2, false, kLargeBoxThreads},
+    {4, 1, 4, 4, false, kLargeBoxThreads},
+    {8, 1, 2, 2, false, kLargeBoxThreads},
+    {16, 1, 1, 1, false, kLargeBoxThreads},
+    {4, 1, 4, 4, true, kLargeBoxThreads},
+    {8, 1, 2, 2, true, kLargeBoxThreads},
 };
 
 struct BoxDigit {

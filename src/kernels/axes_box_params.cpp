@@ -174,7 +174,8 @@ BoxShape box_shape(const layout::StridedBox& box) {
                        .words = box.words,
                        .in_vector = box.in.vector,
                        .out_vector = box.out.vector,
-                       .ragged = box.ragged};
+                       .ragged = box.ragged,
+                       .threads = static_cast<int>(box.threads)};
   FARO_CHECK(std::find(std::begin(kBoxShapes), std::end(kBoxShapes), shape) != std::end(kBoxShapes));
   return shape;
 }

@@ -151,7 +151,7 @@ constexpr RaggedBox kept_ragged_box(Memory& memory, std::uint32_t at) {
 }
 
 /// Phase 1: what a box's threads share. Requires: block < tiles - first_tile,
-/// thread < kBoxThreads.
+/// thread < the threads of its kernel.
 template <device::Memory Memory>
 constexpr void prepare_ragged_box(Memory& memory, const AxesBoxParams& p, std::uint64_t block,
                                   std::uint32_t thread) {
@@ -191,7 +191,7 @@ constexpr void list_places(Memory& memory, const AxesBoxParams& p, const RaggedB
   const std::uint32_t list = p.common + kRaggedBoxBytes;
   const bool in_rows = together > 1 && p.out.run_digits > 0 && p.out.run[0].extent.divisor() >= together;
   FARO_NO_UNROLL
-  for (std::uint32_t j = thread * together; j < entries; j += kBoxThreads * together) {
+  for (std::uint32_t j = thread * together; j < entries; j += shape.threads * together) {
     std::uint32_t place[together];
     if (in_rows && j >= lead && j - lead + together <= units) {
       find_places<together>(p, j - lead, place);
@@ -377,7 +377,7 @@ constexpr void store_ragged_box(Memory& memory, const AxesBoxParams& p, std::uin
   const auto step = static_cast<std::int32_t>(kRaggedWarp >> p.near_bits) * vector;
   const std::uint32_t list = p.common + kRaggedBoxBytes;
   const BoxRow* const row_of = p.row + p.out.first_row;
-  constexpr std::uint32_t warps = kBoxThreads / kRaggedWarp;
+  constexpr std::uint32_t warps = shape.threads / kRaggedWarp;
   const std::uint32_t pieces = ((rows + near - 1) >> p.near_bits) * p.pieces.divisor();
   FARO_NO_UNROLL
   for (std::uint32_t item = thread / kRaggedWarp; item < pieces; item += warps) {

@@ -59,15 +59,16 @@ const RunPrices& prices_of_writes(int unit_bytes) {
 
 // What aligned boxes cost by their size.
 struct SizePrice {
-  double small;    // of the best size: below it, lanes are idle
-  double doubled;  // of a box that is twice as large
+  double small;        // of the best size: below it, lanes are idle
+  double doubled;      // of a box that is twice as large
+  double threads = 0;  // less, with the threads of large boxes
 };
 SizePrice size_price(int unit_bytes) {
   switch (unit_bytes) {
     case 2:
       return {.small = 0.3125, .doubled = 0.05};
     case 4:
-      return {.small = 0.375, .doubled = 0.0285};
+      return {.small = 0.375, .doubled = 0.0285, .threads = 0.02};
     case 8:
       return {.small = 0.25, .doubled = 0.003};
     default:
@@ -136,12 +137,12 @@ void price(const BoxSearch& search, StridedBox& box) {
     return static_cast<double>(side.units) /
            (static_cast<double>(side.slots()) * side.vector * side.spread * side.pieces);
   };
-  const double in_lanes = full(box.in) * lanes_used(in_slots, rows(box.in), search.limits.threads);
+  const double in_lanes = full(box.in) * lanes_used(in_slots, rows(box.in), box.threads);
   const std::uint32_t out_rows = rows(box.out) / static_cast<unsigned>(box.words);
   const double out_lanes =
       full(box.out) * lanes_used(out_slots,
                                  static_cast<std::uint32_t>(ceil_div(out_rows, box.near)) * box.out.pieces,
-                                 search.limits.threads);
+                                 box.threads);
   const auto box_bytes = static_cast<double>(search.bytes64(units));
   const double best = box.ragged ? std::min(search.limits.best_bytes, kRaggedBest) : search.limits.best_bytes;
   if (box.ragged || bytes) {
@@ -162,6 +163,7 @@ void price(const BoxSearch& search, StridedBox& box) {
     if (box.near > 1 && box.out.units < box.out.contiguous && search.bytes(box.out.units) % kBoxSector != 0)
       cost += shared_rows;
     cost += 0.04 * (in_access + out_access - 2) + 0.005 * (in_access / in_lanes + out_access / out_lanes);
+    if (box.threads > search.limits.threads) cost -= size.threads;
     cost += box_bytes > small ? size.doubled * std::log2(box_bytes / small) : 0.65 * (small / box_bytes - 1);
   }
   cost += shared_sectors_price(box);

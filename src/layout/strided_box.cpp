@@ -257,6 +257,15 @@ bool by_vectors(const StridedBox& box) {
   return wide(box.in) && wide(box.out);
 }
 
+// Large boxes leave a multiprocessor few blocks, which more threads each keep busy.
+std::uint32_t threads_of(const BoxSearch& search, const StridedBox& box, bool ragged) {
+  const BoxLimits& limits = search.limits;
+  const auto is_wide = [&](const BoxWalk& side) { return side.vector > 1 || box.unit_bytes == 16; };
+  const bool has_kernel = box.unit_bytes >= 4 && (ragged || (is_wide(box.in) && is_wide(box.out)));
+  const std::uint32_t large = ragged ? limits.large_ragged_bytes : limits.large_bytes;
+  return has_kernel && search.bytes64(box.units()) > large ? limits.large_threads : limits.threads;
+}
+
 // --- trying
 
 // Before anything is allocated: whether the box is neither too large nor too small.
@@ -288,7 +297,6 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
   StridedBox box;
   box.axes = search.axes;
   box.unit_bytes = search.unit_bytes;
-  box.threads = search.limits.threads;
   box.extent.assign(search.axes.size(), 1);
   const auto widen = [&](int axis, std::uint64_t to) {
     box.extent[at(axis)] = std::max(box.extent[at(axis)], static_cast<std::uint32_t>(to));
@@ -337,6 +345,7 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
   box.out.alignment = run_alignment(box, box.out, out_stride);
   const bool ragged = detail::suits_ragged(search, box);
   if (arrays_are_rows && (ragged || !by_vectors(box))) return std::nullopt;
+  box.threads = threads_of(search, box, ragged);
   if (ragged) {
     const auto is_short = [&](const BoxWalk& side) {
       return search.bytes64(side.units) < kBoxShortRow && side.contiguous > side.units;
@@ -361,8 +370,7 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
     }
     make_parts(box);
   }
-  const std::uint32_t threads = search.limits.threads;
-  if (box.in.slots() > threads || box.out.slots() * box.near > threads) return std::nullopt;
+  if (box.in.slots() > box.threads || box.out.slots() * box.near > box.threads) return std::nullopt;
   const std::uint64_t entries =
       units / box.in.units + units / box.out.units / static_cast<unsigned>(box.words);
   if (entries > kBoxEntriesMost) return std::nullopt;

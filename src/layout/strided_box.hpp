@@ -23,9 +23,12 @@
 namespace faro::layout {
 
 struct BoxLimits {
-  bool vectors = true;                     // whether arrays are aligned to 16 bytes; else to a unit
-  bool ragged = true;                      // whether rows may be moved by vectors that they begin between
-  std::uint32_t threads = 256;             // of a block
+  bool vectors = true;                // whether arrays are aligned to 16 bytes; else to a unit
+  bool ragged = true;                 // whether rows may be moved by vectors that they begin between
+  std::uint32_t threads = 256;        // of a block
+  std::uint32_t large_threads = 512;  // of boxes of units of 4 bytes and more, moved by vectors, beyond:
+  std::uint32_t large_bytes = 30 << 10;
+  std::uint32_t large_ragged_bytes = 48 << 10;
   std::uint32_t most_bytes = 55 << 10;     // of a box in shared memory, with pads
   std::uint32_t ragged_bytes = 64 << 10;   // of a ragged box, with its list of places, without pads
   std::uint32_t ragged_shared = 72 << 10;  // of the same, with pads

@@ -22,7 +22,10 @@ struct FirstUnits {
 
 AxesBoxes::Variant box_variant(const std::vector<layout::StridedAxis>& axes, std::uint64_t unit,
                                bool with_vectors, const AxesVariant& as, const FirstUnits& first = {}) {
-  layout::BoxLimits limits{.vectors = with_vectors, .ragged = as.ragged, .threads = kernels::kBoxThreads};
+  layout::BoxLimits limits{.vectors = with_vectors,
+                           .ragged = as.ragged,
+                           .threads = kernels::kBoxThreads,
+                           .large_threads = kernels::kLargeBoxThreads};
   if (as.box_bytes != 0) {
     limits.best_bytes = as.box_bytes;
     limits.most_bytes = as.box_bytes + as.box_bytes / 2;

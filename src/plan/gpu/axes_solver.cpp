@@ -17,7 +17,7 @@ GpuKernel of_box(const AxesBoxes::Variant& chosen) {
           .params = chosen.params,
           .blocks = chosen.params.tiles,
           .first_step = 1,
-          .threads = kernels::kBoxThreads,
+          .threads = chosen.shape.threads,
           .shared_bytes = chosen.params.shared_bytes(),
           .carveout = Carveout::needed,
           .in_alignment = chosen.alignment,
@@ -277,15 +277,17 @@ struct AxesFactors {
 // A ragged box lists where the units of its output's runs lie: a thread divides for each digit of an entry;
 // of single bytes for two entries of four, where the run's fastest digit has as many. And its warps go round
 // as often as they have vectors of runs to store.
-double cycles_of_ragged(const kernels::AxesBoxParams& p, int unit_bytes, double blocks, double resident) {
+double cycles_of_ragged(const kernels::AxesBoxParams& p, const kernels::BoxShape& shape, double blocks,
+                        double resident) {
   constexpr double cycles_of_digit = 4.57;
   constexpr double cycles_of_round = 290;
-  constexpr std::uint64_t warps = kernels::kBoxThreads / kernels::kRaggedWarp;
   constexpr std::uint32_t together = 4;
-  const std::uint32_t entries = kernels::ragged_list(unit_bytes, p.out.units + p.halo);
-  const bool in_rows = unit_bytes == 1 && p.out.run_digits > 0 && p.out.run[0].extent.divisor() >= together;
-  const std::uint64_t listed =
-      ceil_div(in_rows ? entries / 2 : entries, std::uint64_t{kernels::kBoxThreads}) * warps;
+  const auto threads = static_cast<std::uint64_t>(shape.threads);
+  const std::uint64_t warps = threads / kernels::kRaggedWarp;
+  const std::uint32_t entries = kernels::ragged_list(shape.unit_bytes, p.out.units + p.halo);
+  const bool in_rows =
+      shape.unit_bytes == 1 && p.out.run_digits > 0 && p.out.run[0].extent.divisor() >= together;
+  const std::uint64_t listed = ceil_div(std::uint64_t{in_rows ? entries / 2 : entries}, threads) * warps;
   const std::uint64_t pieces = ceil_div(p.out.rows, std::uint64_t{1} << p.near_bits) * p.pieces.divisor();
   const std::uint64_t rounds = ceil_div(pieces, warps) * p.stretch;
   return blocks * (cycles_of_digit * static_cast<double>(listed) * std::max(1, p.out.run_digits) +
@@ -314,8 +316,8 @@ struct OwnCyclesOf {
                                               : 0.058;  // of a block
     return {.processors =
                 cycles_of_byte * of.moved_bytes() / 2 / of.resident_blocks(AxesFactors()(box).threads) +
-                cycles_of_ragged(std::get<kernels::AxesBoxParams>(kernel.params), box.shape.unit_bytes,
-                                 of.blocks(), of.resident_blocks(AxesFactors()(box).threads))};
+                cycles_of_ragged(std::get<kernels::AxesBoxParams>(kernel.params), box.shape, of.blocks(),
+                                 of.resident_blocks(AxesFactors()(box).threads))};
   }
   // Rows, or lines, of a stretch that a block holds all of: the more there are, the shorter are their pieces.
   OwnCycles operator()(const AxesSkinnyKernel& skinny) const {

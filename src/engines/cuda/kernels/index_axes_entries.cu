@@ -62,7 +62,7 @@ template <int unit_bytes>
 __global__ void __launch_bounds__(kernels::kAxesRowsThreads)
     permute_axes_rows(const __grid_constant__ kernels::AxesRowsParams params, const std::byte* in,
                       std::byte* out) {
-  NeighbourMemory memory(in, out, nullptr);
+  TransposeMemory memory(in, out, nullptr);
   kernels::move_axes_rows<unit_bytes>(memory, params, blockIdx.x, threadIdx.x);
 }
 

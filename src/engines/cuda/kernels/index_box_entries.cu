@@ -14,7 +14,8 @@ namespace faro::cuda {
 namespace {
 
 template <std::size_t index>
-__global__ void __launch_bounds__(kernels::kBoxThreads, 4)
+__global__ void __launch_bounds__(kernels::kBoxShapes[index].threads,
+                                  1024 / kernels::kBoxShapes[index].threads)
     permute_axes_box(const __grid_constant__ kernels::AxesBoxParams params, const std::byte* in,
                      std::byte* out) {
   constexpr kernels::BoxShape shape = kernels::kBoxShapes[index];
@@ -65,7 +66,7 @@ KernelEntry axes_box_kernel(const kernels::BoxShape& wanted) {
   return find_entry<std::size(kernels::kBoxShapes)>([&](auto number) -> KernelEntry {
     constexpr std::size_t index = decltype(number)::value;
     if (wanted != kernels::kBoxShapes[index]) return {};
-    return entry_of(&permute_axes_box<index>, kernels::kBoxThreads);
+    return entry_of(&permute_axes_box<index>, wanted.threads);
   });
 }
 
