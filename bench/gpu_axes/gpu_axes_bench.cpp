@@ -39,6 +39,7 @@ constexpr const char* kUsage =
 
   --suites LIST    of ttc,ranks,primes,channels,attention,skinny,odd,short,many,views,small (default all)
   --only TEXT      shapes whose text has it                          (default all)
+  --view TEXT      views whose words have it                         (default all)
   --widths LIST    of elements of the TTC suite, in bytes            (default 1,2,4,8,16)
   --rounds NUMBER  of turns of each shape                            (default 7)
   --drawn NUMBER   of shapes that are drawn: the suite drawn, and the small arrays (default 0)
@@ -47,7 +48,8 @@ constexpr const char* kUsage =
                    elements), joined, words, thick and slim (of few rows and columns, by words or 32 and 8 KiB
                    a block), low, tall and huge (boxes of at most 55, 88 and 120 KiB), aligned,
                    small, large, whole, wide, middle and narrow (of whole arrays, 40, 24 and 12 KiB), parts
-                   (never whole), or several of these, boxes+small; a column each
+                   (never whole), rows (those of views of 64 bytes and more whole), dropped and kept (what
+                   boxes move, in the second-level cache), or several of these, boxes+small; a column each
   --peer cutensor  beside it, where the library is found; a column
   --out FILE       the tables, in Markdown
   --help
@@ -58,6 +60,7 @@ AxesOptions parse(const CommandLine& line) {
   options.command = line.text();
   line.read({{"--suites", [&](const Argument& a) { options.suites = parse_names(a); }},
              {"--only", [&](const Argument& a) { options.only = a.text; }},
+             {"--view", [&](const Argument& a) { options.view = a.text; }},
              {"--widths", [&](const Argument& a) { options.widths = parse_widths(a); }},
              {"--as", [&](const Argument& a) { options.as = parse_names(a); }},
              {"--peer",

@@ -208,9 +208,10 @@ AxesRowsParams make_axes_rows_params(const layout::UnitAxes& axes, int unit_byte
 }
 
 std::optional<ViewRowsChoice> make_view_rows(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
-                                             const ViewFirst& first) {
-  constexpr std::uint64_t least_bytes = 513;            // of a row: boxes join shorter ones
+                                             const ViewFirst& first, std::uint64_t least_bytes) {
+  constexpr std::uint64_t usual_bytes = 513;            // of a row: boxes join shorter ones
   constexpr std::uint64_t least_backwards_bytes = 128;  // but not where they are read backwards
+  if (least_bytes == 0) least_bytes = usual_bytes;
   constexpr std::uint64_t most_rows = std::uint64_t{1} << 31;
   const auto unit = static_cast<std::uint64_t>(unit_bytes);
   if (axes.empty() || axes.front().out != 1 || axes.size() > kMostAxes) return std::nullopt;

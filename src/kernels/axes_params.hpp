@@ -123,9 +123,10 @@ struct ViewRowsChoice {
 };
 
 /// Nothing where the view's fastest axis is not the same on both sides, its rows are short, or more than
-/// 2^31. Requires: axes in normal form, units of 1, 2, 4, 8 or 16 bytes.
+/// 2^31. `least_bytes`: of a row; 0: as is usual. Requires: axes in normal form, units of 1, 2, 4, 8 or 16
+/// bytes.
 std::optional<ViewRowsChoice> make_view_rows(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
-                                             const ViewFirst& first);
+                                             const ViewFirst& first, std::uint64_t least_bytes = 0);
 
 // Parameters of axes_whole.hpp, made on the host.
 

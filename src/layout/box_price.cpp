@@ -230,7 +230,9 @@ void price(const BoxSearch& search, StridedBox& box) {
     // or 8 KiB of wider units, lanes are idle. Of 8-byte units any size is about as fast. What vectors cost
     // that are not whole counts more than the lanes.
     const SizePrice size = size_price(box.unit_bytes);
-    const double small = size.small * best;
+    // Of what is read in less than vectors, lanes are idle in larger boxes.
+    constexpr double small_of_units = 0.375;
+    const double small = (box.in.spread > 1 ? std::max(size.small, small_of_units) : size.small) * best;
     // Rows that share sectors with the next, which other lanes write.
     constexpr double shared_rows = 0.3;
     if (box.near > 1 && box.out.units < box.out.contiguous && search.bytes(box.out.units) % kBoxSector != 0)

@@ -558,7 +558,8 @@ StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, cons
   for (const PricedTrial& trial : all_trials(search)) {
     if (best && (trial.cost >= best->cost || looked_at == most_looked_at)) break;
     StridedBox box = *try_box(search, trial);
-    const std::uint32_t list_bytes = 2 * box.out.units;
+    const auto list_bytes =
+        static_cast<std::uint32_t>(detail::ragged_list_bytes(box.unit_bytes, box.out.units));
     const std::uint32_t with_pads =
         box.ragged ? limits.ragged_shared - list_bytes : limits.most_bytes * 5 / 4;
     const std::uint32_t most = std::min(kBoxPlaces, with_pads / static_cast<std::uint32_t>(box.word_bytes()));

@@ -38,7 +38,9 @@ AxesBoxes::Variant box_variant(const std::vector<layout::StridedAxis>& axes, std
     limits.ragged_shared = most * 5 / 4;
   }
   const layout::StridedBox box = layout::choose_box(axes, static_cast<int>(unit), limits);
-  return {.params = kernels::make_axes_box_params(box, first.in, first.out),
+  kernels::AxesBoxParams params = kernels::make_axes_box_params(box, first.in, first.out);
+  if (as.drops_first) params.in_sectors = params.out_sectors = *as.drops_first ? 1 : 0;
+  return {.params = params,
           .shape = kernels::box_shape(box),
           .in_run_bytes = box.in.contiguous * unit,
           .out_run_bytes = box.out.contiguous * unit,
@@ -325,7 +327,8 @@ ViewChoice choose_view(const Strided& view, std::uint64_t element_bytes, const A
     choice.elements = elements_of(wide, wide_unit, units, unit, first);
     return choice;
   }
-  choice.rows = kernels::make_view_rows(units, static_cast<int>(unit), {first.in, first.out});
+  choice.rows =
+      kernels::make_view_rows(units, static_cast<int>(unit), {first.in, first.out}, variant.least_row_bytes);
   if (!choice.rows && variant.whole.value_or(true)) {
     choice.whole = whole_arrays_of_view(units, unit, first, variant);
     if (choice.whole) return choice;
