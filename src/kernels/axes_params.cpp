@@ -143,7 +143,7 @@ class ElementsParts {
 AxesElementsShape usual_elements_shape(std::uint64_t count, int unit_bytes) {
   // Few units are spread over as many threads as there are.
   const std::uint64_t few = unit_bytes == 8 ? 1 << 16 : unit_bytes == 4 ? 1 << 14 : 1 << 15;
-  if (unit_bytes == kMovedBytes || count < few) return {.lanes = 16, .units = 1};
+  if (unit_bytes == kMovedBytes || count < few) return {.lanes = unit_bytes < 8 ? 16U : 8U, .units = 1};
   constexpr std::uint64_t many = 1 << 18;
   if (unit_bytes == 1) return {.lanes = 32, .units = 8};
   if (unit_bytes == 2) return {.lanes = 16, .units = count < many ? 4 : 8};
@@ -213,9 +213,10 @@ AxesRowsParams make_axes_rows_params(const layout::UnitAxes& axes, int unit_byte
 }
 
 std::optional<ViewRowsChoice> make_view_rows(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
-                                             const ViewFirst& first) {
-  constexpr std::uint64_t least_bytes = 513;            // of a row: boxes join shorter ones
+                                             const ViewFirst& first, std::uint64_t least_bytes) {
+  constexpr std::uint64_t usual_bytes = 513;            // of a row: boxes join shorter ones
   constexpr std::uint64_t least_backwards_bytes = 128;  // but not where they are read backwards
+  if (least_bytes == 0) least_bytes = usual_bytes;
   constexpr std::uint64_t most_rows = std::uint64_t{1} << 31;
   const auto unit = static_cast<std::uint64_t>(unit_bytes);
   if (axes.empty() || axes.front().out != 1 || axes.size() > kMostAxes) return std::nullopt;

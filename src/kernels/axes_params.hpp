@@ -101,8 +101,6 @@ std::optional<AxesLinesChoice> make_axes_lines(const layout::UnitAxes& axes, int
 std::optional<AxesLinesChoice> make_axes_lines(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
                                                const ViewFirst& first, const AxesLinesOptions& options = {});
 
-/// Bank turns of a warp's reads, over those without conflict, on an average: what pitches are chosen by.
-double axes_lines_congestion(const AxesLinesParams& params, int unit_bytes);
 /// Bank turns of a warp's access to units of a stretch, over those without conflict.
 double axes_skinny_congestion(const AxesLinesParams& params, const AxesSkinnyShape& shape);
 
@@ -125,9 +123,10 @@ struct ViewRowsChoice {
 };
 
 /// Nothing where the view's fastest axis is not the same on both sides, its rows are short, or more than
-/// 2^31. Requires: axes in normal form, units of 1, 2, 4, 8 or 16 bytes.
+/// 2^31. `least_bytes`: of a row; 0: as is usual. Requires: axes in normal form, units of 1, 2, 4, 8 or 16
+/// bytes.
 std::optional<ViewRowsChoice> make_view_rows(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
-                                             const ViewFirst& first);
+                                             const ViewFirst& first, std::uint64_t least_bytes = 0);
 
 // Parameters of axes_whole.hpp, made on the host.
 
