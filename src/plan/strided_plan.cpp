@@ -132,23 +132,21 @@ void add_view_counts(nlohmann::ordered_json& json, const StridedPlan& plan, cons
                                      : nlohmann::ordered_json();
 }
 
-// Of a CPU, by the curve of a copy of as many bytes; nothing where nothing moves.
+// Of a CPU; nothing where nothing moves.
 std::optional<double> view_us(const StridedPlan& plan, const Pass& pass, const IndexCalibration& curves) {
-  const std::uint64_t moved = plan.moved_bytes() / plan.element_bytes();
-  if (moved == 0) return std::nullopt;
-  const auto us = curves.predict_us(IndexKernel::copy, plan.element_bytes(), moved);
-  if (!us) return std::nullopt;
-  return *us * detail::axes_over_copy({*pass.cpu});
+  if (plan.moved_bytes() == 0) return std::nullopt;
+  return detail::axes_us({*pass.cpu}, curves);
 }
 
 const IndexCalibration& curves_of(const Target& target) {
   return target.index_calibration ? *target.index_calibration : built_in_cpu_calibration();
 }
 
-// On a CPU boxes are faster than the tiles of an affine map where the caches hold neither array, and most of
-// all where the output begins between lines; on a GPU, those of narrow elements whose rows stay, or are read
-// backwards (docs/notes/axes-experiments.md).
+// Axes of which some are flipped go as views. On a CPU boxes are faster than the tiles of an affine map where
+// the caches hold neither array, and most of all where the output begins between lines; on a GPU, those of
+// narrow elements whose rows stay, or are read backwards (docs/notes/axes-experiments.md).
 bool goes_by_boxes(const StridedPlan& plan, const Permutation& permutation) {
+  if (std::holds_alternative<CyclicAxes>(permutation)) return true;
   constexpr std::size_t kMostAxes = 16;
   const std::size_t axes = plan.normal().extents.size();
   if (plan.target().engine == Engine::cuda) {
@@ -184,7 +182,7 @@ StridedPlan::StridedPlan(const Strided& view, std::uint64_t element_bytes, Targe
     if (moved_bytes_ > 0) passes_.push_back(detail::pass_of_view(normal_, element_bytes_));
     return;
   }
-  passes_.push_back(detail::cpu_pass_of(axes_of_view(normal_), element_bytes_, target_));
+  passes_.push_back(detail::cpu_pass_of(normal_, axes_of_view(normal_), element_bytes_, target_));
 }
 
 std::optional<double> predict_us(const StridedPlan& plan) {
@@ -265,7 +263,7 @@ std::string StridedPlan::explain_json() const {
                   {"reason", pass.what},
                   {"bytes_read", pass.bytes_read},
                   {"bytes_written", pass.bytes_written}};
-    if (auto box = detail::box_json(pass); !box.is_null()) shown["box"] = std::move(box);
+    detail::add_box_json(shown, pass);
     if (pass.launch) {
       shown["launch"] = {{"kernel", pass.launch->kernel},
                          {"blocks", pass.launch->blocks},
