@@ -110,7 +110,7 @@ void fit_width(const PermuteOptions& options, FileProblem& made, const Division&
     made.problem.element_bytes = width;
     return;
   }
-  if (division.axis && width > kMaxElementBytes) {
+  if (width > kMaxElementBytes) {
     const std::uint64_t units = widening_for(width, kMaxElementBytes);
     made.problem.permutation = widened(made.problem.permutation, units);
     width /= units;
@@ -148,6 +148,13 @@ std::optional<NamedAxes> axes_moved(const Permutation& permutation, const Shape&
   for (const auto& [step, axis] : steps) axes.order.push_back(axis);
   if (normal_form(Axes(axes.shape, axes.order)) != normal_form(permutation)) return std::nullopt;
   return axes;
+}
+
+bool is_flip(const Permutation& permutation) {
+  if (const auto* const cyclic = std::get_if<Cyclic>(&permutation))
+    return cyclic->reversed && cyclic->shift + 1 == cyclic->count;
+  const auto* const map = std::get_if<Affine>(&permutation);
+  return map != nullptr && *map == affine_form(maps::flip(element_count(permutation)));
 }
 
 std::vector<std::uint64_t> FileProblem::array_shape() const { return axes_of_part(cut.extents, *part); }
@@ -207,7 +214,9 @@ FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& he
                    .regrouped = std::move(parsed.regrouped),
                    .shapes = std::move(read.shapes),
                    .result_shape = {},
+                   .is_flip = false,
                    .elements = division.elements_text(header.item_bytes, shape)};
+  made.is_flip = is_flip(made.problem.permutation);
   if (is_strided_text(options.spec)) made.result_shape = shape_of_view(parse_strided(options.spec));
   made.problem.element_bytes = division.group * header.item_bytes;
   check_axes(options, made, division);

@@ -43,6 +43,8 @@ struct FileProblem {
   std::optional<RegroupedShape> shapes;
   /// Of the result, where the problem's own order is that of its file: --order F.
   std::optional<std::vector<std::uint64_t>> result_shape;
+  /// All elements of the array backwards: along one axis, or along all of them.
+  bool is_flip = false;
   /// What was taken as an element: "2^20 elements of 4 bytes", "1000 rows of 12 bytes".
   std::string elements;
 
@@ -77,5 +79,8 @@ FileRecords file_records_of(const PermuteOptions& options, const io::NpyHeader& 
 
 /// The shape of an array of other words than those of axes, where they move its axes all the same.
 std::optional<NamedAxes> axes_moved(const Permutation& permutation, const std::vector<std::uint64_t>& array);
+
+/// Whether all elements go backwards. Index arrays are not looked at.
+bool is_flip(const Permutation& permutation);
 
 }  // namespace faro::cli

@@ -1,9 +1,13 @@
 #include "cli/fortran_problem.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <numeric>
 #include <utility>
+
+#include "permutation/rows.hpp"
+#include "plan/form_to_run.hpp"
 
 namespace faro::cli {
 namespace {
@@ -53,9 +57,66 @@ std::optional<NamedAxes> from_fortran(const Shape& shape, const Shape& parts) {
   return turned;
 }
 
+// Steps of parts of axes, in items: each axis of `shape` is one or several of `parts`, and lies in `order`.
+std::vector<std::int64_t> steps_of(const Shape& shape, const Shape& parts, io::MemoryOrder order) {
+  std::vector<std::int64_t> of_axes(shape.size());
+  std::int64_t step = 1;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const std::size_t axis = order == io::MemoryOrder::fortran ? i : shape.size() - 1 - i;
+    of_axes[axis] = step;
+    step *= static_cast<std::int64_t>(shape[axis]);
+  }
+  std::vector<std::int64_t> steps(parts.size(), 0);
+  std::size_t part = parts.size();
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    std::uint64_t inner = 1;
+    while (part > 0 && inner != shape[axis]) {
+      steps[--part] = of_axes[axis] * static_cast<std::int64_t>(inner);
+      inner *= parts[part];
+    }
+  }
+  return steps;
+}
+
+bool is_taken(const Affine& map, std::uint64_t item_bytes, Widths widths) {
+  if (widths == Widths::any) return true;
+  return item_bytes <= kMaxElementBytes &&
+         (std::has_single_bit(item_bytes) || faro::detail::form_of_any_width(map).has_value());
+}
+
+// An affine map of a whole file whose result has extents of powers of two: the turn into Fortran order is one
+// as well.
+std::optional<FileProblem> affine_in_fortran_order(const io::NpyHeader& header, FileProblem made,
+                                                   Widths widths) {
+  const bool is_whole = made.problem.batch == 1 && made.problem.element_bytes == header.item_bytes;
+  if (!is_whole) return std::nullopt;
+  const auto map = affine_form(made.problem.permutation);
+  const auto turn = affine_form(into_fortran_order(made.shape, header.item_bytes).permutation);
+  if (!map || !turn || turn->bits() != map->bits()) return std::nullopt;
+  const Affine both = compose(*turn, *map);
+  if (!is_taken(both, header.item_bytes, widths)) return std::nullopt;
+  made.problem.permutation = both;
+  made.axes.reset();
+  made.result_shape = made.shape;
+  return made;
+}
+
+// Items that are wider than elements may be, as smaller ones that move together.
+Problem of_wide_items(const Axes& axes, std::uint64_t item_bytes) {
+  const std::uint64_t units = widening_for(item_bytes, kMaxElementBytes);
+  return {.permutation = widened(Permutation(axes), units), .element_bytes = item_bytes / units};
+}
+
 }  // namespace
 
-std::optional<Permutation> on_fortran_data(const io::NpyHeader& header, const FileProblem& asked) {
+void fail_order(const PermuteOptions& options, const std::string& got) {
+  fail(ErrorCode::unsupported, permuting(options), "--order F with " + got,
+       "that option with axes in another order or flipped",
+       "written in C order first, `axes(0 1 ...)` with --order F then changes its order");
+}
+
+std::optional<Permutation> on_fortran_data(const io::NpyHeader& header, const FileProblem& asked,
+                                           Widths widths) {
   const bool is_whole = asked.problem.batch == 1 && asked.problem.element_bytes == header.item_bytes;
   if (!is_whole) return std::nullopt;
   if (asked.axes) {
@@ -68,8 +129,9 @@ std::optional<Permutation> on_fortran_data(const io::NpyHeader& header, const Fi
   if (!turned) return std::nullopt;
   const auto before = affine_form(Axes(turned->shape, turned->order));
   const auto map = affine_form(asked.problem.permutation);
-  if (before && map) return compose(*map, *before);
-  return std::nullopt;
+  if (!before || !map) return std::nullopt;
+  const Affine both = compose(*map, *before);
+  return is_taken(both, header.item_bytes, widths) ? std::optional<Permutation>(both) : std::nullopt;
 }
 
 std::optional<Problem> within_fortran_data(const io::NpyHeader& header, const FileProblem& asked) {
@@ -87,10 +149,8 @@ std::optional<Problem> within_fortran_data(const io::NpyHeader& header, const Fi
   const auto is_long = [](std::uint64_t extent) { return extent != 1; };
   if (std::count_if(array.begin(), array.end(), is_long) <= 1) return made;
   const Permutation form = normal_form(asked.problem.permutation);
-  const auto* const cyclic = std::get_if<Cyclic>(&form);
-  const bool is_flip = cyclic != nullptr && cyclic->reversed && cyclic->shift + 1 == cyclic->count;
+  if (is_flip(form)) return made;
   const auto map = affine_form(form);
-  if (is_flip || (map && *map == affine_form(maps::flip(element_count(form))))) return made;
   std::vector<int> order(array.size());
   std::iota(order.rbegin(), order.rend(), 0);
   const auto turned = affine_form(Axes(array, order));
@@ -99,14 +159,10 @@ std::optional<Problem> within_fortran_data(const io::NpyHeader& header, const Fi
   return made;
 }
 
-FileProblem in_fortran_order(const PermuteOptions& options, const io::NpyHeader& header, FileProblem made) {
-  const auto fail_order = [&](const std::string& got) {
-    fail(ErrorCode::unsupported, permuting(options), "--order F with " + got,
-         "that option with a permutation of axes",
-         "written in C order first, `axes(0 1 ...)` with --order F then changes its order");
-  };
-  if (!made.part || made.cut.is_batch_cut || made.cut.is_element_cut) fail_order("an axis cut in two");
-  if (made.shapes) fail_order(options.label());
+std::optional<FileProblem> in_fortran_order(const io::NpyHeader& header, FileProblem made, Widths widths) {
+  if (made.is_flip) return std::nullopt;
+  const bool is_cut = !made.part || made.cut.is_batch_cut || made.cut.is_element_cut;
+  if (is_cut || made.shapes) return std::nullopt;
   const Shape array = made.array_shape();
   NamedAxes moved{.shape = array, .order = std::vector<int>(array.size())};
   std::iota(moved.order.begin(), moved.order.end(), 0);
@@ -116,9 +172,8 @@ FileProblem in_fortran_order(const PermuteOptions& options, const io::NpyHeader&
     moved = *found;
   } else if (!std::holds_alternative<Axes>(made.problem.permutation) ||
              !std::get<Axes>(made.problem.permutation).is_identity()) {
-    const auto form = normal_form(made.problem.permutation);
-    const auto* const map = std::get_if<Affine>(&form);
-    if (map == nullptr || !map->is_identity()) fail_order(options.label());
+    const auto map = affine_form(made.problem.permutation);
+    if (!map || !map->is_identity()) return affine_in_fortran_order(header, std::move(made), widths);
   }
   const Shape result = made.regrouped ? made.regrouped->after : moved.target_shape();
   // The axes of the whole file, those before and behind the array's in their places.
@@ -141,10 +196,33 @@ FileProblem in_fortran_order(const PermuteOptions& options, const io::NpyHeader&
   std::vector<int> order;
   for (auto group = groups.rbegin(); group != groups.rend(); ++group)
     order.insert(order.end(), group->begin(), group->end());
-  made.problem.permutation = Axes(whole, order);
-  made.problem.element_bytes = header.item_bytes;
-  made.problem.batch = 1;
+  made.problem = of_wide_items(Axes(whole, order), header.item_bytes);
   made.axes = NamedAxes{.shape = std::move(whole), .order = std::move(order)};
   return made;
 }
+
+std::optional<Strided> flipped_view(const io::NpyHeader& header, const FileProblem& asked,
+                                    io::MemoryOrder order) {
+  if (!asked.is_flip || !asked.part) return std::nullopt;
+  const Shape& parts = asked.cut.extents;
+  const io::MemoryOrder of_input = header.fortran_order ? io::MemoryOrder::fortran : io::MemoryOrder::c;
+  Strided view{.extents = parts,
+               .in_strides = steps_of(header.shape, parts, of_input),
+               .out_strides = steps_of(header.shape, parts, order)};
+  if (product(parts, 0, parts.size()) == 0) return view;
+  for (std::size_t part = asked.part->first_axis; part < asked.part->end_axis; ++part) {
+    std::int64_t& step = view.in_strides[part];
+    view.in_offset += (parts[part] - 1) * static_cast<std::uint64_t>(step);
+    step = -step;
+  }
+  return view;
+}
+
+Problem into_fortran_order(const Shape& shape, std::uint64_t item_bytes) {
+  if (product(shape, 0, shape.size()) == 0) return of_wide_items(Axes({0}, {0}), item_bytes);
+  std::vector<int> order(shape.size());
+  std::iota(order.rbegin(), order.rend(), 0);
+  return of_wide_items(Axes(shape, order), item_bytes);
+}
+
 }  // namespace faro::cli

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "io/output_file.hpp"
+#include "permutation/rows.hpp"
 
 namespace faro::cli {
 namespace {
@@ -26,18 +27,38 @@ OrderedInput::OrderedInput(const PermuteOptions& options, const io::NpyHeader& h
                            const file::Options& run)
     : input_{.path = options.in, .offset = header.data_offset}, partial_(io::partial_path(options.out)) {
   if (!header.fortran_order || header.data_bytes() == 0) return;
-  const std::filesystem::path path = partial_.string() + "-ordered-" + stamp_of(options.in);
+  std::vector<int> order(header.shape.size());
+  std::iota(order.rbegin(), order.rend(), 0);
+  const std::uint64_t units = widening_for(header.item_bytes, kMaxElementBytes);
+  const Problem problem{
+      .permutation = widened(Permutation(Axes({header.shape.rbegin(), header.shape.rend()}, order)), units),
+      .element_bytes = header.item_bytes / units};
+  make(
+      options, "ordered-" + stamp_of(options.in), header.data_bytes(),
+      [&](const file::Input& in, const file::Output& out, const file::Options& chosen) {
+        return file::run(file::Sweep(problem, chosen), in, out, chosen);
+      },
+      run);
+}
+
+OrderedInput::OrderedInput(const PermuteOptions& options, const file::Input& in, const std::string& what,
+                           std::uint64_t bytes, const Made& sweep, const file::Options& run)
+    : input_(in), partial_(io::partial_path(options.out)) {
+  const std::string name =
+      fmt::format("permuted-{}-{:016x}", stamp_of(options.in), std::hash<std::string>()(what));
+  make(options, name, bytes, sweep, run);
+}
+
+void OrderedInput::make(const PermuteOptions& options, const std::string& name, std::uint64_t bytes,
+                        const Made& sweep, const file::Options& run) {
+  const std::filesystem::path path = partial_.string() + "-" + name;
   is_ours_ = true;
   std::error_code failed;
-  if (!options.resume || std::filesystem::file_size(path, failed) != header.data_bytes() || failed) {
-    std::vector<int> order(header.shape.size());
-    std::iota(order.rbegin(), order.rend(), 0);
-    const Problem problem{.permutation = Axes({header.shape.rbegin(), header.shape.rend()}, order),
-                          .element_bytes = header.item_bytes};
+  if (!options.resume || std::filesystem::file_size(path, failed) != bytes || failed) {
     file::Options chosen = run;
     chosen.keep_unfinished = chosen.resume = false;
     chosen.done = nullptr;
-    is_cancelled_ = !file::run(file::Sweep(problem, chosen), input_, {.path = path}, chosen).finished;
+    is_cancelled_ = !sweep(input_, {.path = path}, chosen).finished;
   }
   input_ = {.path = path};
 }

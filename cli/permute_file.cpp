@@ -26,6 +26,7 @@
 #include "io/npy_update.hpp"
 #include "io/output_file.hpp"
 #include "io/transfers.hpp"
+#include "permutation/rows.hpp"
 #include "plan/form_to_run.hpp"
 #include "shell.hpp"
 
@@ -45,6 +46,7 @@ std::string needs_memory(const PermuteOptions& options) {
 struct FileWork {
   std::optional<file::Sweep> sweep;
   bool needs_order = false;         // what is swept is the data in C order
+  bool is_turned = false;           // the result comes into its order by one sweep more
   std::optional<Problem> by_index;  // instead: an index array over arrays that memory does not hold
   std::string spec;                 // canonical
   std::string elements;             // "2^30 elements of 4 bytes"
@@ -63,25 +65,40 @@ Plan plan_of_shape(Problem problem, int threads) {
   return {problem, cpu::target(threads)};
 }
 
+void sweep_view(FileWork& work, const FileView& wanted, const io::NpyHeader& header,
+                const file::Options& file_options) {
+  const std::uint64_t units = widening_for(header.item_bytes, kMaxElementBytes);
+  work.sweep.emplace(widened(wanted.view, units), header.item_bytes / units, file_options);
+  work.spec = to_text(wanted.view);
+  work.count = element_count(wanted.view);
+  work.width = header.item_bytes;
+  work.shape = wanted.shape;
+  work.order = wanted.order;
+  work.elements = count_text(work.count, "element") + " of " + size_text(work.width);
+}
+
 FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
                  const file::Options& file_options) {
   FileWork work;
   work.shape_before = header.shape;
   if (is_strided_text(options.spec)) {
-    const Strided view = view_of(options, header);
     work.needs_order = header.fortran_order;
-    work.sweep.emplace(view, header.item_bytes, file_options);
-    work.spec = to_text(view);
-    work.count = element_count(view);
-    work.width = header.item_bytes;
-    work.shape = shape_of_view(view);
-    work.elements = count_text(work.count, "element") + " of " + size_text(work.width);
+    sweep_view(work, file_view_of(options, header), header, file_options);
     return work;
   }
   FileProblem asked = file_problem_of(options, header, Widths::any);
-  if (options.order == "F") {
-    asked = in_fortran_order(options, header, std::move(asked));
-    work.order = io::MemoryOrder::fortran;
+  const io::MemoryOrder order = options.order == "F" ? io::MemoryOrder::fortran : io::MemoryOrder::c;
+  if (header.fortran_order || order == io::MemoryOrder::fortran) {
+    if (const auto view = flipped_view(header, asked, order)) {
+      sweep_view(work, {.view = *view, .shape = header.shape, .order = order}, header, file_options);
+      return work;
+    }
+  }
+  if (order == io::MemoryOrder::fortran) {
+    work.order = order;
+    auto turned = in_fortran_order(header, asked, Widths::any);
+    work.is_turned = !turned;
+    if (turned) asked = *std::move(turned);
   }
   work.spec = to_text(asked.problem.permutation);
   work.count = element_count(asked.problem.permutation);
@@ -91,7 +108,7 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
   // The shape is that of what an index array was recognised as.
   work.shape = asked.shape_after(plan_of_shape(asked.problem, file_options.threads));
   if (header.fortran_order) {
-    const auto from_there = on_fortran_data(header, asked);
+    const auto from_there = on_fortran_data(header, asked, Widths::any);
     work.needs_order = !from_there;
     if (from_there) asked.problem.permutation = *from_there;
   }
@@ -173,21 +190,25 @@ void sweep(const PermuteOptions& options, const io::NpyHeader& header, std::uint
   as_read.fortran_order = work.needs_order;
   const OrderedInput ordered(options, as_read, file_options);
   if (ordered.is_cancelled()) return;
-  if (work.by_index) {
-    file::permute_indexed(*work.by_index, ordered.input(), out, file_options);
-  } else {
-    file::run(*work.sweep, ordered.input(), out, file_options);
+  const auto permute = [&work](const file::Input& from, const file::Output& to, const file::Options& chosen) {
+    return work.by_index ? file::permute_indexed(*work.by_index, from, to, chosen)
+                         : file::run(*work.sweep, from, to, chosen);
+  };
+  if (!work.is_turned || header.data_bytes() == 0) {
+    permute(ordered.input(), out, file_options);
+    return;
   }
+  const OrderedInput made(options, ordered.input(), work.spec + told_of(options, work, budget).elements,
+                          header.data_bytes(), permute, file_options);
+  if (made.is_cancelled()) return;
+  const Problem turn = into_fortran_order(work.shape, header.item_bytes);
+  file::run(file::Sweep(turn, file_options), made.input(), out, file_options);
 }
 
 // Index arrays in files that memory does not hold beside the array, read as they are needed.
 void by_index_files(const PermuteOptions& options, const io::NpyHeader& header, const file::IndexFiles& index,
                     std::uint64_t budget) {
-  if (options.order == "F") {
-    fail(ErrorCode::unsupported, file_operation(options), "--order F with " + options.label(),
-         "that option with a permutation of axes",
-         "written in C order first, `axes(0 1 ...)` with --order F then changes its order");
-  }
+  if (options.order == "F") fail_order(options, options.label() + ", larger than the memory for it");
   const FileRecords records = file_records_of(options, header, index.count);
   file::IndexText text{.text = options.spec, .inverse = options.inverse, .batch = records.batch};
   text.parse.direction = options.index.direction(options.spec);
@@ -222,7 +243,7 @@ FortranProblem on_fortran_file(const PermuteOptions& options, const io::NpyHeade
     if (auto problem = within_fortran_data(header, asked))
       return {.problem = *std::move(problem), .order = io::MemoryOrder::fortran};
   }
-  auto permutation = on_fortran_data(header, asked);
+  auto permutation = on_fortran_data(header, asked, Widths::any);
   if (!permutation) {
     fail(ErrorCode::unsupported, file_operation(options),
          options.label() + " over data in Fortran order, larger than the memory for it",
@@ -444,8 +465,9 @@ bool permute_in_place_by_file(const PermuteOptions& options) {
 bool permute_by_file(const PermuteOptions& options) {
   const io::NpyHeader header = header_of_input(options);
   const std::uint64_t bytes = header.data_bytes();
-  // What is mapped and what is written, which of a view may be more; of data in Fortran order once more.
-  const std::uint64_t copies = header.fortran_order ? 3 : 2;
+  // What is mapped and what is written, which of a view may be more; for data in Fortran order, and for a
+  // result in it, once more.
+  const std::uint64_t copies = 2U + (header.fortran_order ? 1U : 0U) + (options.order == "F" ? 1U : 0U);
   const std::uint64_t arrays = (copies - 1) * bytes + bytes_written(options, header);
   const std::uint64_t budget = memory_budget(options.memory);
   const file::IndexFiles index = file::index_files(options.spec);

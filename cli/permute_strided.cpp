@@ -15,6 +15,7 @@
 #include "cli/signals.hpp"
 #include "engines/cuda_measure.hpp"
 #include "io/npy.hpp"
+#include "permutation/rows.hpp"
 
 namespace faro::cli {
 namespace {
@@ -40,7 +41,6 @@ void check_view_options(const PermuteOptions& options) {
       {!options.map.empty() || !options.element.empty(), "--map"},
       {!options.plan_cache.empty(), "--plan-cache"},
       {options.index.gather || options.index.scatter, "--gather or --scatter"},
-      {options.order == "F", "--order F"},
   };
   for (const auto& [given, name] : others) {
     if (given) {
@@ -85,36 +85,32 @@ void run_on_device(const ExecutableStridedPlan& plan, std::span<const std::byte>
   to.download(out.data());
 }
 
-struct ViewRun {
-  Strided view;
-  Shape shape;
-  std::uint64_t width = 0;
-  double milliseconds = 0;
-};
-
-void report_view(const PermuteOptions& options, const ViewRun& run, const ExecutableStridedPlan& plan) {
+void report_view(const PermuteOptions& options, const FileView& wanted, const ExecutableStridedPlan& plan,
+                 double milliseconds) {
   const std::uint64_t bytes = plan.plan().moved_bytes();
+  const std::uint64_t count = element_count(wanted.view);
+  const std::uint64_t width = count == 0 ? plan.plan().element_bytes() : bytes / count;  // of several units
   if (options.common.json) {
     Json json = new_json();
-    json["spec"] = to_text(run.view);
+    json["spec"] = to_text(wanted.view);
     json["in"] = options.in;
     json["out"] = options.out;
-    json["shape"] = run.shape;
-    json["elements"] = element_count(run.view);
-    json["element_bytes"] = run.width;
+    json["shape"] = wanted.shape;
+    json["elements"] = count;
+    json["element_bytes"] = width;
     json["bytes"] = bytes;
     json["engine"] = name(plan.engine());
     json["device"] = plan.plan().target().name;
-    json["ms"] = run.milliseconds;
-    json["gb_per_s"] = gb_per_s(bytes, run.milliseconds);
+    json["ms"] = milliseconds;
+    json["gb_per_s"] = gb_per_s(bytes, milliseconds);
     json["verified"] = options.verify;
     return print(json);
   }
   if (options.quiet) return;
   note(fmt::format("{}: {} of {} in {:.3g} ms, {:.3g} GB/s{}; shape {}", options.label(),
-                   count_text(element_count(run.view), "element"), size_text(run.width), run.milliseconds,
-                   gb_per_s(bytes, run.milliseconds), options.verify ? ", verified" : "",
-                   shape_text(run.shape)));
+                   count_text(count, "element"), size_text(width), milliseconds,
+                   gb_per_s(bytes, milliseconds), options.verify ? ", verified" : "",
+                   shape_text(wanted.shape)));
 }
 
 }  // namespace
@@ -139,14 +135,50 @@ bool permutes_file(const PermuteOptions& options) {
   return true;
 }
 
-Shape shape_of_view(const Strided& view) {
+FileView file_view_of(const PermuteOptions& options, const io::NpyHeader& header) {
+  FileView made{.view = view_of(options, header), .shape = {}};
+  made.shape = shape_of_view(made.view);
+  if (options.order != "F") return made;
+  made.order = io::MemoryOrder::fortran;
+  if (made.shape != made.view.extents) return made;  // one axis is in both orders
   std::int64_t stride = 1;
-  bool dense = view.out_offset == 0;
-  for (std::size_t axis = view.extents.size(); axis-- > 0;) {
-    dense = dense && (view.extents[axis] == 1 || view.out_strides[axis] == stride);
-    stride *= static_cast<std::int64_t>(view.extents[axis]);
+  for (std::size_t axis = 0; axis < made.shape.size(); ++axis) {
+    made.view.out_strides[axis] = stride;
+    stride *= static_cast<std::int64_t>(made.shape[axis]);
   }
-  return dense ? view.extents : Shape{out_elements(view)};
+  return made;
+}
+
+Shape shape_of_view(const Strided& view) { return faro::detail::result_shape(view); }
+
+void permute_view(const PermuteOptions& options, const FileView& wanted, const io::NpyInput& input,
+                  Progress& progress) {
+  const std::uint64_t units = widening_for(input.header().item_bytes, kMaxElementBytes);
+  const Strided view = widened(wanted.view, units);
+  const std::uint64_t width = input.header().item_bytes / units;
+  const std::uint64_t items = input.header().item_count() * units;
+  const ExecutableStridedPlan plan = faro::plan(view, width, options.common.plan_options(width));
+  io::NpyOutput output(options.out, input.header().descr, wanted.shape, input.header().item_bytes,
+                       wanted.order);
+  const std::span<std::byte> out = output.data();
+  if (out_elements(view) != element_count(view)) std::fill(out.begin(), out.end(), std::byte{0});
+  progress.step("permuting");
+  const auto start = std::chrono::steady_clock::now();
+  if (plan.engine() == Engine::cuda) {
+    run_on_device(plan, input.data(), out);
+  } else {
+    plan.run(input.data().data(), items, out.data(), out.size() / width);
+  }
+  const double milliseconds = milliseconds_since(start);
+  if (options.verify && !is_copied(view, width, input.data().data(), out.data())) {
+    fail(ErrorCode::verification, "verify " + to_text(view), "another result", "the obvious loop's",
+         "no result was written; this is a bug in faro, please report it with the command");
+  }
+  progress.step("writing " + options.out, out.size());
+  output.finish(progress.advance());
+  progress.end();
+  report_view(options, wanted, plan, milliseconds);
+  output.commit();
 }
 
 void permute_strided(const PermuteOptions& options) {
@@ -155,31 +187,7 @@ void permute_strided(const PermuteOptions& options) {
   const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");
   Progress progress(options.quiet ? Verbosity::quiet : Verbosity::normal);
   const io::NpyInput input(options.in, progress.advance());
-  ViewRun run{.view = view_of(options, input.header()), .shape = {}};
-  run.width = input.header().item_bytes;
-  const std::uint64_t items = input.header().item_count();
-  const ExecutableStridedPlan plan = faro::plan(run.view, run.width, options.common.plan_options(run.width));
-  run.shape = shape_of_view(run.view);
-  io::NpyOutput output(options.out, input.header().descr, run.shape, run.width);
-  const std::span<std::byte> out = output.data();
-  if (out_elements(run.view) != element_count(run.view)) std::fill(out.begin(), out.end(), std::byte{0});
-  progress.step("permuting");
-  const auto start = std::chrono::steady_clock::now();
-  if (plan.engine() == Engine::cuda) {
-    run_on_device(plan, input.data(), out);
-  } else {
-    plan.run(input.data().data(), items, out.data(), out.size() / run.width);
-  }
-  run.milliseconds = milliseconds_since(start);
-  if (options.verify && !is_copied(run.view, run.width, input.data().data(), out.data())) {
-    fail(ErrorCode::verification, "verify " + to_text(run.view), "another result", "the obvious loop's",
-         "no result was written; this is a bug in faro, please report it with the command");
-  }
-  progress.step("writing " + options.out, out.size());
-  output.finish(progress.advance());
-  progress.end();
-  report_view(options, run, plan);
-  output.commit();
+  permute_view(options, file_view_of(options, input.header()), input, progress);
 }
 
 }  // namespace faro::cli

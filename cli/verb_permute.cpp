@@ -32,6 +32,7 @@
 #include "faro/engines/cuda.hpp"
 #include "faro/faro.hpp"
 #include "faro/schedule/index_schedule.hpp"
+#include "io/buffer.hpp"
 #include "io/npy.hpp"
 
 namespace faro::cli {
@@ -280,6 +281,29 @@ void read_as_view(const PermuteOptions& options, io::NpyInput& input, FileProble
   asked.problem.permutation = *permutation;
 }
 
+// The result's order as well, by the same permutation. False where that takes another one afterwards.
+bool put_in_fortran_order(const PermuteOptions& options, const io::NpyHeader& header, FileProblem& asked) {
+  auto made = in_fortran_order(header, asked);
+  if (made) {
+    asked = *std::move(made);
+  } else if (!options.map.empty()) {
+    fail_order(options, "--map of " + options.label());
+  }
+  return made.has_value();
+}
+
+// The second permutation, and what became of the first one's times.
+Outcome turned(const Problem& turn, std::span<const std::byte> in, std::span<std::byte> out, int threads,
+               Outcome outcome) {
+  const ExecutablePlan plan = faro::plan(turn, {.engine = Engine::cpu, .threads = threads});
+  const auto start = std::chrono::steady_clock::now();
+  plan.run(in.data(), out.data(), in.size());
+  outcome.milliseconds += milliseconds_since(start);
+  if (outcome.copy_gb_per_s > 0)
+    outcome.share_of_copy = gb_per_s(in.size(), outcome.milliseconds) / outcome.copy_gb_per_s;
+  return outcome;
+}
+
 void permute(PermuteOptions options) {
   const auto start = std::chrono::steady_clock::now();
   complete_spec(options);
@@ -287,6 +311,7 @@ void permute(PermuteOptions options) {
   if (options.devices.is_given()) return permute_devices(options);
   Outcome outcome;
   FileProblem asked;
+  const io::MemoryOrder order = options.order == "F" ? io::MemoryOrder::fortran : io::MemoryOrder::c;
   check_map(options);
   if (options.in == kStream || options.out == kStream) return permute_stream(options);
   check_files(options);
@@ -309,20 +334,29 @@ void permute(PermuteOptions options) {
     progress.step("reading " + options.in, bytes_of_file(options.in));
     io::NpyInput input(options.in, progress.advance(), io::FortranData::as_it_lies);
     asked = file_problem_of(options, input.header());
-    if (options.order == "F") asked = in_fortran_order(options, input.header(), std::move(asked));
+    check_plan_cache_of(options, asked.problem);
+    const bool is_ordered = input.header().fortran_order || order == io::MemoryOrder::fortran;
+    const auto view =
+        is_ordered && options.map.empty() ? flipped_view(input.header(), asked, order) : std::nullopt;
+    if (view) {
+      const FileView wanted{.view = *view, .shape = input.header().shape, .order = order};
+      return permute_view(options, wanted, input, progress);
+    }
+    bool is_turned = false;  // afterwards
+    if (order == io::MemoryOrder::fortran) is_turned = !put_in_fortran_order(options, input.header(), asked);
     if (input.header().fortran_order) read_as_view(options, input, asked);
     const std::span<const std::byte> in = input.data();
     const PlanOptions plan_options = options.common.plan_options(asked.problem.element_bytes);
-    check_plan_cache_of(options, asked.problem);
     progress.step("planning " + options.spec);
     plan = planned(options, asked.problem, plan_options);
     plan->plan = with_map(options, input.header(), std::move(plan->plan));
     const HostRun run(plan->plan, staging_options(options, plan_options));
     progress.step("reserving " + size_text(in.size()));
     const std::vector<std::uint64_t> shape = asked.shape_after(plan->plan.plan());
-    io::NpyOutput output(options.out, input.header().descr, shape, input.header().item_bytes,
-                         options.order == "F" ? io::MemoryOrder::fortran : io::MemoryOrder::c);
-    const std::span<std::byte> out = output.data();
+    io::NpyOutput output(options.out, input.header().descr, shape, input.header().item_bytes, order);
+    std::optional<io::Buffer> in_c_order;
+    if (is_turned) in_c_order.emplace(in.size());
+    const std::span<std::byte> out = in_c_order ? in_c_order->span() : output.data();
     {
       const ShownRun shown(progress, "permuting", plan->plan.engine(), in.size());
       outcome = options.common.json ? run_timed(run, in, out, plan_options.threads) : run_once(run, in, out);
@@ -331,6 +365,12 @@ void permute(PermuteOptions options) {
       progress.step("verifying " + size_text(in.size()));
       verify(asked.problem, in.data(), out.data(), plan_options.threads,
              plan->cache == "read" ? options.plan_cache : "");
+    }
+    if (is_turned) {
+      progress.step("putting the result into Fortran order");
+      const Problem turn = into_fortran_order(shape, input.header().item_bytes);
+      outcome = turned(turn, out, output.data(), plan_options.threads, outcome);
+      if (options.verify) verify(turn, out.data(), output.data().data(), plan_options.threads);
     }
     write(options, *plan, output, progress, [&] {
       if (options.common.json) return print_json(options, asked, *plan, outcome);

@@ -87,6 +87,22 @@ TEST(AxesLinesParams, LeavesOthersToOtherKernels) {
   EXPECT_FALSE(make_axes_lines(layout::unit_axes(Axes({3, 100000}, {1, 0}), 3, 1), 4));
 }
 
+// More than 2^30 planes, of 1 KiB each, and as many as tiles can be numbered: each is another plane.
+TEST(AxesLinesParams, NumbersPlanesOfATebibyte) {
+  for (const std::uint64_t planes : {(std::uint64_t{1} << 30) + 3, (std::uint64_t{1} << 31) - 1}) {
+    const auto choice = make_axes_lines(normal({planes, 8, 8}, {0, 2, 1}), 16);
+    ASSERT_TRUE(choice) << planes;
+    const AxesLinesParams& p = choice->params;
+    EXPECT_EQ(p.tiles, planes);
+    ASSERT_EQ(p.axes, 1);
+    EXPECT_EQ(p.axis[0].extent.divisor(), planes);
+    const AxesLinesTile last = axes_lines_tile(p, planes - 1);
+    EXPECT_EQ(last.in, (planes - 1) * 1024);
+    EXPECT_EQ(last.out, (planes - 1) * 1024);
+  }
+  EXPECT_FALSE(make_axes_lines(normal({std::uint64_t{1} << 31, 8, 8}, {0, 2, 1}), 16));
+}
+
 TEST(AxesLinesParams, RefusesWhatCannotBeCounted) {
   try {
     make_axes_lines(layout::unit_axes(Axes({1 << 20, 1 << 19}, {1, 0}), 1, std::uint64_t{1} << 30), 16);

@@ -59,7 +59,7 @@ class C2rBounds : public ::testing::Test {
     BoundsMemory memory{{},
                         {plan.arrays_at_once * r.count() * e,
                          plan.arrays_at_once * plan.scratch_elements() * e, plan.copied_rows * plan.n * e}};
-    const std::vector<GpuTransposeLaunch> launches = detail::each_of(detail::launches_of(plan));
+    const std::vector<GpuTransposeLaunch> launches = test::each_of(detail::launches_of(plan));
     const std::size_t step = 1 + launches.size() / 12;
     for (std::size_t i = 0; i < launches.size(); i += i + step < launches.size() ? step : 1) {
       const std::uint64_t blocks = launches[i].blocks_of_array * plan.arrays_at_once;

@@ -60,7 +60,7 @@ class C2rEveryShape : public ::testing::Test {
 
   void run(const GpuTranspose& plan, PlainMemory& memory, std::uint32_t skew) {
     std::vector<std::uint64_t> order;
-    for (GpuTransposeLaunch launch : detail::each_of(detail::launches_of(plan))) {
+    for (GpuTransposeLaunch launch : test::each_of(detail::launches_of(plan))) {
       memory.from_aligned = detail::set_skew(launch, skew);
       order.resize(launch.blocks_of_array);
       std::iota(order.begin(), order.end(), 0);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <set>
 #include <string>
 #include <vector>
@@ -34,6 +35,8 @@ class AxesCli : public CommandTest {
     EXPECT_EQ(leaves_of(keys), documented_keys()[section]);
   }
 
+  std::set<std::string> known_;  // files that there should be
+
   void expect_refused(const std::string& arguments, const std::string& part) const {
     SCOPED_TRACE("faro permute " + arguments);
     const auto before = files();
@@ -52,6 +55,8 @@ TEST_F(AxesCli, AlongAnAxisOfAnEmptyArray) {
   EXPECT_TRUE(permuted("flip --axis 1", "empty.npy", "(0, 3)").empty());
   EXPECT_TRUE(permuted("'roll(1)' --axis -1", "empty.npy", "(0, 3)").empty());
   EXPECT_TRUE(permuted("transpose", "empty.npy", "(3, 0)").empty());
+  for (const std::string spec : {"'flip(0)'", "flip", "'roll(2)'", "'roll(1)' --axis 0", "'axes(0 1)'"})
+    EXPECT_TRUE(permuted(spec + " --order F", "empty.npy", "(0, 3)").empty());
   expect_refused("'flip(-3)' empty.npy out2.npy", "got flip(-3) of shape 0x3, wanted an axis from -2 to 1");
 }
 
@@ -146,8 +151,112 @@ TEST_F(AxesCli, FortranOrder) {
   ASSERT_EQ(run("permute 'transpose(4, 5)' t.npy c.npy --batch 3").status, 0);
   ASSERT_EQ(run("permute 'roll(0)' f.npy again.npy").status, 0);
   EXPECT_EQ(items_of("again.npy"), items_of("c.npy"));
-  expect_refused("'roll(7)' t.npy out2.npy --order F", "--order F with roll(7)");
   expect_refused("transpose t.npy out2.npy --order A", "--order A");
+}
+
+// Flips on the way to and from Fortran order are views with negative strides, of one pass; what is none of
+// axes takes one more, in memory.
+TEST_F(AxesCli, FortranOrderOfFlipsAndOthers) {
+  ASSERT_EQ(run("new 12x16x20 u4 t.npy").status, 0);
+  ASSERT_EQ(run("permute 'axes(0 1 2)' t.npy g.npy --order F").status, 0);
+  const auto expect_fortran = [&](const std::string& spec, const std::string& from, const std::string& how) {
+    SCOPED_TRACE(spec + " of " + from + how);
+    ASSERT_EQ(run("permute " + spec + " " + from + " c.npy --no-sync").status, 0);
+    const auto wanted = items_of("c.npy");
+    const std::string shape = shape_of("c.npy");
+    const Result done = run("permute " + spec + " " + from + " f.npy --order F --verify" + how);
+    ASSERT_EQ(done.status, 0) << done.err;
+    EXPECT_NE(bytes_of("f.npy").find("'fortran_order': True"), std::string::npos);
+    EXPECT_EQ(shape_of("f.npy"), shape);
+    // As it lies: the first axis is the fastest.
+    std::size_t extents[3] = {};
+    ASSERT_EQ(std::sscanf(shape.c_str(), "(%zu, %zu, %zu)", &extents[0], &extents[1], &extents[2]), 3);
+    const auto lies = items_of("f.npy");
+    ASSERT_EQ(lies.size(), wanted.size());
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < extents[0]; ++i) {
+      for (std::size_t j = 0; j < extents[1]; ++j) {
+        for (std::size_t k = 0; k < extents[2]; ++k)
+          ASSERT_EQ(lies[i + extents[0] * (j + extents[1] * k)], wanted[at++]);
+      }
+    }
+    const Result back = run("permute '... -> ...' f.npy d.npy --no-sync");
+    ASSERT_EQ(back.status, 0) << back.err;
+    EXPECT_EQ(items_of("d.npy"), wanted);
+    EXPECT_EQ(files().size(), known_.size());  // nothing is left beside them
+  };
+  ASSERT_EQ(run("new 4x32x32 u4 p.npy").status, 0);
+  known_ = {"t.npy", "g.npy", "p.npy", "c.npy", "f.npy", "d.npy"};
+  const std::string file = " --memory 16KiB --no-sync";
+  for (const std::string spec : {"'flip(0)'", "'flip(1)'", "'flip(-1)'", "flip", "'flip(3840)'",
+                                 "flip --batch 48", "flip --element-bytes 80 --batch 3"}) {
+    for (const std::string from : {"t.npy", "g.npy"}) {
+      expect_fortran(spec, from, "");
+      expect_fortran(spec, from, file);
+    }
+  }
+  for (const std::string spec :
+       {"'roll(7)'", "'roll(2)' --axis 1", "'multiply(3840, 7)'", "'compose(flip, transpose)'"}) {
+    for (const std::string from : {"t.npy", "g.npy"}) {
+      expect_fortran(spec, from, "");
+      expect_fortran(spec, from, file);
+    }
+  }
+  // Of extents that are powers of two affine maps take one pass, too.
+  for (const std::string spec : {"bit_reversal", "gray --batch 4", "'random(4096, 3)'"}) {
+    expect_fortran(spec, "p.npy", "");
+    expect_fortran(spec, "p.npy", " --memory 32KiB --no-sync");
+  }
+  // Rolls by quarters are affine, of powers of two, and yet taken at any width.
+  ASSERT_EQ(run("new 4x4 S3 s.npy").status, 0);
+  ASSERT_EQ(run("permute 'axes(0 1)' s.npy sf.npy --order F").status, 0);
+  ASSERT_EQ(run("permute 'roll(4)' s.npy c.npy").status, 0);
+  ASSERT_EQ(run("permute 'roll(4)' sf.npy d.npy --verify").status, 0);
+  EXPECT_EQ(bytes_of("d.npy"), bytes_of("c.npy"));
+  ASSERT_EQ(run("permute 'roll(4)' sf.npy f.npy --order F --verify").status, 0);
+  ASSERT_EQ(run("permute '... -> ...' f.npy d.npy").status, 0);
+  EXPECT_EQ(bytes_of("d.npy"), bytes_of("c.npy"));
+  known_.insert({"s.npy", "sf.npy"});
+  // A view whose output has no holes has axes.
+  const std::string view = "'strided(12 20 16; -320 1 20; 320 16 1; 3520 0)'";
+  expect_fortran(view, "t.npy", "");
+  expect_fortran(view, "t.npy", file);
+}
+
+// Items of more than 4096 bytes are moved in parts.
+TEST_F(AxesCli, WideItems) {
+  ASSERT_EQ(run("new 3x4 S5000 t.npy").status, 0);
+  const std::string in = bytes_of("t.npy");
+  const std::size_t begin = in.size() - 12 * 5000;
+  const auto expect_places = [&](const std::string& words, const std::vector<std::size_t>& from) {
+    SCOPED_TRACE(words);
+    for (const std::string how : {"", " --memory 20KiB"}) {
+      const Result done = run("permute " + words + " t.npy o.npy" + how);
+      ASSERT_EQ(done.status, 0) << done.err;
+      const std::string out = bytes_of("o.npy");
+      const std::size_t first = out.size() - 12 * 5000;
+      for (std::size_t to = 0; to < from.size(); ++to) {
+        ASSERT_EQ(out.compare(first + to * 5000, 5000, in, begin + from[to] * 5000, 5000), 0)
+            << to << " of " << words << how;
+      }
+    }
+  };
+  expect_places("transpose", {0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11});
+  expect_places("'a b -> b a'", {0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11});
+  expect_places("'axes(0 1)' --order F", {0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11});
+  expect_places("'flip(1)'", {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8});
+  expect_places("flip", {11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0});
+  expect_places("'flip(0)' --order F", {8, 4, 0, 9, 5, 1, 10, 6, 2, 11, 7, 3});
+  expect_places("'roll(1)'", {11, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+  expect_places("'strided(3 4; 4 -1; 4 1; 3 0)'", {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8});
+}
+
+// A view is a permutation however it is written: axes of which one goes backwards, too.
+TEST_F(AxesCli, FlippedViewsInPlace) {
+  ASSERT_EQ(run("new 4x3x5 u4 t.npy").status, 0);
+  ASSERT_EQ(run("permute 'flip(1)' t.npy out.npy").status, 0);
+  ASSERT_EQ(run("permute 'strided(4 3 5; 15 -5 1; 15 5 1; 10 0)' t.npy --in-place --verify").status, 0);
+  EXPECT_EQ(items_of("t.npy"), items_of("out.npy"));
 }
 
 TEST_F(AxesCli, StridedViews) {
@@ -214,6 +323,25 @@ TEST_F(AxesCli, ExplainsBoxes) {
       if (key.starts_with("passes[].box")) of_box.insert(key);
     EXPECT_EQ(of_box, documented_keys()["explain, of a box"]);
   }
+  // Axes of which some are flipped or rolled, and what does not move, are drawn, too.
+  for (const std::string spec :
+       {"axes(40 30 20; 2 0 1; 0 0 0; 1)", "axes(40 30 20; 2 0 1; 0 7 0)", "axes(6 4; 0 1)"}) {
+    const Result drawn = run("explain '" + spec + "' --svg other.svg");
+    ASSERT_EQ(drawn.status, 0) << drawn.err;
+    EXPECT_NE(bytes_of("other.svg").find("<svg"), std::string::npos);
+  }
+  // Planes go by tiles, of which words, JSON and picture say the same.
+  const Result plane = run("explain 'transpose(5000, 7000)' --engine cuda --svg plane.svg");
+  ASSERT_EQ(plane.status, 0) << plane.err;
+  for (const char* const part : {"planes go by tiles", "  tile   ", " tiles", "  runs   ", "pitch "})
+    EXPECT_NE(plane.out.find(part), std::string::npos) << part << plane.out;
+  EXPECT_EQ(plane.out.find("box"), std::string::npos) << plane.out;
+  std::set<std::string> keys;
+  collect_keys(Json::parse(run("explain 'transpose(5000, 7000)' --json --engine cuda").out), "", keys);
+  std::set<std::string> of_tile;
+  for (const std::string& key : leaves_of(keys))
+    if (key.starts_with("passes[].plane_tile")) of_tile.insert(key);
+  EXPECT_EQ(of_tile, documented_keys()["explain, of a plane's tile"]);
   const Result view =
       run("explain 'strided(96 75 200; 1 100 8000; 15000 200 1)' --engine cuda --svg view.svg");
   ASSERT_EQ(view.status, 0) << view.err;

@@ -124,7 +124,6 @@ TEST_F(LargeFiles, Refusals) {
   refused("bit_reversal in.npy out.npy --memory x", 2, "--memory");
   refused("bit_reversal in.npy out.npy --memory 4KiB --io tape", 2, "auto, uring, threads or buffered");
   refused("bit_reversal in.npy --in-place --memory 4KiB --resume", 3, "faro recover");
-  refused("bit_reversal in.npy out.npy --memory 4KiB --order F", 3, "--order F");
   refused("'random(4096, 1)' in.npy --in-place --memory 4KiB", 3,
           "an affine map, axes that keep the shape or long parts of rows, a roll, a flip");
   refused("bit_reversal in.npy out.npy --raw u4", 2, "--shape");

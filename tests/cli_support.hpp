@@ -88,7 +88,11 @@ class CommandTest : public ::testing::Test {
 
   // The items of a file of u4 whose header has 128 bytes.
   std::vector<std::uint32_t> items_of(const std::string& name) const {
-    const std::string data = bytes_of(name).substr(128);
+    const std::string whole = bytes_of(name);
+    const auto byte = [&](std::size_t at) {
+      return static_cast<std::size_t>(static_cast<unsigned char>(whole.at(at)));
+    };
+    const std::string data = whole.substr(10 + byte(8) + 256 * byte(9));  // behind a header of version 1
     std::vector<std::uint32_t> items(data.size() / 4);
     std::copy(data.begin(), data.end(), reinterpret_cast<char*>(items.data()));
     return items;

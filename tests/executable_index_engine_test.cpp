@@ -183,11 +183,7 @@ TEST_F(ExecutableIndexPlan, FormsWithoutAnArrayNeedNone) {
       EXPECT_EQ(made.plan().recognition(), nullptr);
       EXPECT_EQ(made.plan().passes().size(), made.plan().array_bytes() == 0 ? 0U : 1U);
       EXPECT_EQ(report_of([&] { made.save(directory_ / "none"); }).code, ErrorCode::unsupported);
-      if (std::holds_alternative<Axes>(made.plan().problem().permutation) && made.plan().array_bytes() > 0) {
-        EXPECT_NE(made.plan().svg().find("<svg"), std::string::npos);  // of its box
-      } else {
-        EXPECT_EQ(report_of([&] { static_cast<void>(made.plan().svg()); }).code, ErrorCode::unsupported);
-      }
+      EXPECT_NE(made.plan().svg().find("<svg"), std::string::npos);  // of its box, where it has one
     }
   }
 }

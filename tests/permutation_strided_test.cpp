@@ -65,7 +65,8 @@ TEST(Strided, WorkedExample) {
   EXPECT_EQ(parse_strided(" strided ( 3 4 ; -4 1; 4 1; 8 0 ) "), rows);
   EXPECT_TRUE(is_strided_text("strided(3; 1; 1)"));
   EXPECT_FALSE(is_strided_text("stride(3; 1; 1)"));
-  EXPECT_FALSE(as_permutation(rows).has_value());
+  EXPECT_EQ(as_permutation(rows),
+            std::optional<Permutation>(CyclicAxes({3, 4}, {0, 1}, {maps::flip(3), maps::roll(4, 0)})));
 }
 
 TEST(Strided, NormalForm) {
@@ -91,6 +92,9 @@ TEST(Strided, WhatIsAPermutation) {
   EXPECT_EQ(text("strided(8 4; 4 1; 1 8)"), to_text(Permutation(maps::transpose(8, 4))));
   EXPECT_EQ(text("strided(5; -1; 1; 4 0)"), "flip(5)");
   EXPECT_EQ(text("strided(4 2; -2 1; 2 1; 6 0)"), "xor(3, 0x6)");
+  EXPECT_EQ(text("strided(4 3; 3 -1; 3 1; 2 0)"), "axes(4 3; 0 1; 0 0; 1)");
+  EXPECT_EQ(text("strided(4 3; -3 -1; 3 1; 11 0)"), "flip(12)");
+  EXPECT_EQ(text("strided(4 5 3; 3 -12 1; 15 3 1; 48 0)"), "axes(5 4 3; 1 0 2; 0 0 0; 0)");
   EXPECT_EQ(text("strided(4 2; 2 1; 2 1; 1 0)"), "none");  // a slice
   EXPECT_EQ(text("strided(4 2; 3 1; 2 1)"), "none");
   EXPECT_EQ(text("strided(4 2; 0 1; 2 1)"), "none");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "faro/permutation/modular.hpp"
 #include "faro/plan/plan.hpp"
 #include "plan/cpu/cpu_pass.hpp"
+#include "plan/cpu/line_counts.hpp"
 
 namespace faro {
 namespace plan_cpu_pass_test {
@@ -23,6 +25,7 @@ using detail::CpuSweep;
 using detail::CpuSweepKind;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Target machine(int threads = 2) {
   Target target;
@@ -285,6 +288,63 @@ TEST(PlanCpuPass, LongRowsOfOneElement) {
   };
   EXPECT_EQ(move_of(1024), detail::AxesMove::lines);
   EXPECT_EQ(move_of(1023), detail::AxesMove::groups);
+}
+
+// Lines of views lie where their elements do, which flips and offsets move: each that is reached is counted,
+// and none more often than elements reach it.
+TEST(PlanCpuPass, CountsTheLinesOfViews) {
+  const auto expect_lines = [](const Strided& view, std::uint64_t width) {
+    SCOPED_TRACE(to_text(view) + ", elements of " + std::to_string(width));
+    const StridedPlan plan(view, width, machine());
+    if (plan.permutation_plan() != nullptr) return;
+    const auto counts = detail::count_lines(plan.passes().front(), nullptr);
+    ASSERT_TRUE(counts);
+    const Strided normal = normal_form(view);
+    for (const bool input : {true, false}) {
+      std::set<std::uint64_t> reached;
+      std::uint64_t most = 0;
+      std::vector<std::uint64_t> at(normal.extents.size(), 0);
+      for (;;) {
+        auto place = static_cast<std::int64_t>(input ? normal.in_offset : normal.out_offset);
+        for (std::size_t a = 0; a < at.size(); ++a)
+          place += static_cast<std::int64_t>(at[a]) * (input ? normal.in_strides : normal.out_strides)[a];
+        const std::uint64_t first = static_cast<std::uint64_t>(place) * width / 64;
+        const std::uint64_t last = (static_cast<std::uint64_t>(place + 1) * width - 1) / 64;
+        for (std::uint64_t line = first; line <= last; ++line) reached.insert(line);
+        most += last - first + 1;
+        std::size_t a = at.size();
+        while (a > 0 && ++at[a - 1] == normal.extents[a - 1]) at[--a] = 0;
+        if (a == 0) break;
+      }
+      const detail::SideLines& side = input ? counts->read : counts->written;
+      EXPECT_GE(side.lines, reached.size());
+      EXPECT_LE(side.lines, most);
+    }
+  };
+  expect_lines(parse_strided("strided(4 6 5; 30 -5 1; 30 5 1; 25 0)"), 4);
+  expect_lines(parse_strided("strided(50 16; -16 1; 16 1; 784 3)"), 4);
+  std::mt19937_64 random(23);
+  for (int trial = 0; trial < 300; ++trial) {
+    Strided view;
+    std::int64_t in = 1;
+    std::int64_t out = 1;
+    for (std::size_t rank = 2 + random() % 3; rank > 0; --rank) {
+      const std::uint64_t extent = 2 + random() % 9;
+      view.extents.push_back(extent);
+      view.in_strides.push_back(random() % 2 == 0 ? -in : in);
+      if (view.in_strides.back() < 0) view.in_offset += static_cast<std::uint64_t>(in) * (extent - 1);
+      view.out_strides.push_back(out);
+      in *= static_cast<std::int64_t>(extent + random() % 2);
+      out *= static_cast<std::int64_t>(extent + random() % 2);
+    }
+    view.in_offset += random() % 40;
+    view.out_offset += random() % 40;
+    expect_lines(view, std::vector<std::uint64_t>{1, 3, 4, 8, 24, 100}[random() % 6]);
+  }
+  // What it says of the first, whose rows of 20 bytes lie in the first eight lines.
+  const StridedPlan plan(parse_strided("strided(4 6 5; 30 -5 1; 30 5 1; 25 0)"), 4, machine());
+  EXPECT_THAT(plan.explain(), HasSubstr("lines       reads "));
+  EXPECT_THAT(plan.explain(), Not(HasSubstr("e+")));
 }
 
 TEST(PlanCpuPass, SweepsOfEveryKind) {

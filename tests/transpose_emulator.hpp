@@ -156,7 +156,7 @@ inline EmulatedTraffic emulate(const detail::GpuTranspose& plan, std::vector<std
                                std::uint32_t skew = 0) {
   EmulatedTraffic traffic;
   const std::uint64_t e = plan.rectangle.element_bytes;
-  const std::vector<detail::GpuTransposeLaunch> launches = detail::each_of(detail::launches_of(plan));
+  const std::vector<detail::GpuTransposeLaunch> launches = each_of(detail::launches_of(plan));
   const bool whole = plan.form == detail::GpuTransposeForm::whole;
   const std::uint64_t step = whole ? plan.rectangle.arrays : plan.arrays_at_once;
   const std::uint64_t array_bytes = plan.rectangle.count() * e;

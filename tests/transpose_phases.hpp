@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "plan/gpu/sweep_phases.hpp"
+#include "plan/gpu_transpose.hpp"
 
 namespace faro::test {
 
@@ -36,6 +37,16 @@ struct PhasesMemory {
     throw std::logic_error("shared memory at " + std::to_string(address));
   }
 };
+
+/// Every launch of the series by itself, in order.
+inline std::vector<detail::GpuTransposeLaunch> each_of(
+    const std::vector<detail::GpuTransposeLaunch>& series) {
+  std::vector<detail::GpuTransposeLaunch> all;
+  detail::for_each_in_turn(
+      series.size(), [&](std::size_t i) -> const detail::GpuTransposeLaunch& { return series[i]; },
+      [&](std::size_t i, std::uint64_t number) { all.push_back(detail::in_series(series[i], number)); });
+  return all;
+}
 
 /// A block to its end, phase by phase. `Memory` is a PhasesMemory that has the arrays, too.
 template <typename Memory>

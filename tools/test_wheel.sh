@@ -35,6 +35,7 @@ read -ra extras <<<"${FARO_PYTHON_EXTRAS:-}"
     "$build/python-tools/bin/python" -m nanobind.stubgen -q -m faro._faro -o "$environment/_faro.pyi"
   diff "$environment/_faro.pyi" <(tail -n +2 "$source_dir/python/faro/_faro.pyi")
 )
+if [ -x "$build/faro" ]; then export FARO=$build/faro; fi
 cd "$source_dir/python/tests"
 PYTHONDONTWRITEBYTECODE=1 "$environment/bin/python" -m pytest -q -p no:cacheprovider -c "$source_dir/pyproject.toml" \
   --rootdir "$source_dir/python/tests" "$source_dir/python/tests" "$@"

@@ -159,8 +159,8 @@ typedef struct faro_plan faro_plan;
  * are no permutation of axes, roll or flip either. */
 FARO_API faro_status faro_plan_map(const faro_map* map, uint64_t element_bytes, const faro_options* options,
                                    faro_plan** plan);
-/* faro_map_parse and faro_plan_map; also views, `strided(3 4; -4 1; 4 1; 8 0)`. A shape of two axes or more is the one
- * that the text names, where it names one. */
+/* faro_map_parse and faro_plan_map; also views, `strided(3 4; -4 1; 4 1; 8 0)`, which a shape that is given has to hold. For all
+ * others a shape of two axes or more is the one that the text names, where it names one. */
 FARO_API faro_status faro_plan_text(const char* text, int rank, const uint64_t* shape, uint64_t element_bytes,
                                     const faro_options* options, faro_plan** plan);
 
@@ -203,7 +203,8 @@ FARO_API faro_status faro_plan_inverse(const faro_plan* plan, faro_plan** invers
 FARO_API faro_status faro_plan_facts(const faro_plan* plan, int* on_gpu, int* in_place);
 /* Bytes that are written. */
 FARO_API faro_status faro_plan_out_bytes(const faro_plan* plan, uint64_t* bytes);
-/* The result's axes where the text or the view names any, else one axis of all elements; `shape` has room for 64. */
+/* The result's axes where the text or the view names any, else one axis of all elements; of a strided text whose output has
+ * holes as many as the output must have. `shape` has room for 64. */
 FARO_API faro_status faro_plan_out_shape(const faro_plan* plan, int* rank, uint64_t* shape);
 /* Beside the arrays, allocated for each run. */
 FARO_API faro_status faro_plan_workspace_bytes(const faro_plan* plan, uint64_t* bytes);

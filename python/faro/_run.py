@@ -315,8 +315,12 @@ def _plan_text(shape: Shape, strides: Shape, width: int, argument: Any, opts: An
     if "strided" in text and text.lstrip().startswith("strided"):
         if _element_strides(shape, strides, width) is not None:
             refuse("permute", "a strided view of an array with strides", "a dense array", "a view's strides say all")
-        handle = _faro.plan_array(said, [], None, width, opts)
-        return handle, tuple(handle.out_shape())
+        handle = _faro.plan_array(said, list(shape) or [1], None, width, opts)
+        result = tuple(handle.out_shape())
+        if math.prod(result) * width != handle.out_bytes():
+            refuse("permute", f"`{said}`, whose output has holes", "a view that fills its output",
+                   "out[...] = faro.ascontiguousarray(x[...]) leaves the others as they are")
+        return handle, result
     given = list(shape) or [1]
     if not shape and "->" in said:  # a single number, which patterns do not count as an axis
         said = f"1 {said}"

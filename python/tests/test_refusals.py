@@ -84,6 +84,23 @@ def test_numbers_past_64_bits():
     assert whole(2**63) == 2**63 ^ 2**62 and hash(whole) == hash(maps.gray(64))
 
 
+def test_views_that_leave_their_arrays():
+    x = np.arange(6, dtype="i4")
+    assert (faro.permute(x, "strided(2 3; -3 1; 3 1; 3 0)") == x.reshape(2, 3)[::-1]).all()
+    for text in ("strided(7; 1; 1)", "strided(2 3; 4 1; 3 1)", "strided(3; 1; 1; 4 0)"):
+        with pytest.raises(faro.FaroValueError, match="6 elements.*at least"):
+            faro.permute(x, text)
+    with pytest.raises(faro.FaroValueError, match="0 elements"):
+        faro.permute(x[:0], "strided(1; 1; 1)")
+    out = np.full(6, 7, "i4")
+    assert (faro.permute(x, "strided(2 3; 3 1; -3 1; 0 3)") == [3, 4, 5, 0, 1, 2]).all()
+    for text in ("strided(2 3; 3 1; 5 1)", "strided(2 3; 3 1; 3 1; 0 1)"):
+        for given in (None, out):
+            with pytest.raises(faro.FaroValueError, match="holes|out="):
+                faro.permute(x, text, out=given)
+    assert (out == 7).all()
+
+
 def test_wrong_outputs():
     x = np.arange(12.0).reshape(3, 4)
     for wrong, wanted in [

@@ -231,12 +231,19 @@ faro_status faro_plan_array(const char* text, int rank, const uint64_t* shape, c
       }
       faro::capi::require_single_view(options);
       const faro::Strided view = faro::parse_strided(text);
+      const std::uint64_t elements = faro::capi::product(axes);
+      if (!axes.empty() && elements < faro::in_elements(view)) {
+        faro::fail(faro::ErrorCode::value, kPlanning, "an array of " + std::to_string(elements) + " elements",
+                   "at least " + std::to_string(faro::in_elements(view)) + ", which the strides of " +
+                       faro::to_text(view) + " reach");
+      }
       faro::capi::CornerView corner{.extents = view.extents,
                                     .in_strides = view.in_strides,
                                     .out_strides = view.out_strides,
                                     .in_corner = static_cast<std::int64_t>(view.in_offset),
                                     .out_corner = static_cast<std::int64_t>(view.out_offset)};
       *plan = faro::capi::new_view_plan({corner}, element_bytes, planned);
+      (*plan)->out_shape = faro::detail::result_shape(view);
       return;
     }
     faro::ParseOptions parse;

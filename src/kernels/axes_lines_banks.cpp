@@ -162,8 +162,4 @@ double axes_skinny_congestion(const AxesLinesParams& p, const AxesSkinnyShape& s
   return static_cast<double>(taken) / static_cast<double>(needed);
 }
 
-double axes_lines_congestion(const AxesLinesParams& p, int unit_bytes) {
-  return LinesReads(p, unit_bytes).congestion(p.exchange);
-}
-
 }  // namespace faro::kernels

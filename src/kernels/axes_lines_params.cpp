@@ -20,6 +20,8 @@ constexpr std::uint64_t kUsualTileBytes = 32 << 10;
 constexpr std::uint64_t kSkinnyTileBytes = 16 << 10;
 // Of a band's tiles in one line: those in the next lines still find its sectors in the second-level cache.
 constexpr std::uint64_t kBandBytes = 8 << 20;
+// Tiles are numbered, and their numbers divided, with 31 bits.
+constexpr std::uint64_t kMostNumbered = std::uint64_t{1} << 31;
 
 // The two axes that change places, in units; all others are the planes' own numbers.
 struct Plane {
@@ -217,12 +219,13 @@ struct Steps {
   std::uint64_t out = 0;
 };
 
-// The axes that are neither rows nor columns. Returns how many planes they number.
+// The axes that are neither rows nor columns. Returns how many planes they number; number_tiles() refuses
+// what is more than their divisions take.
 std::uint64_t add_axes(AxesLinesParams& p, const LinesWork& work, Steps& steps) {
   std::uint64_t planes = 1;
   for (const LinesWork::Axis& axis : work.others) {
-    p.axis[p.axes++] = {.extent = device::Division32(
-                            static_cast<std::uint32_t>(std::min<std::uint64_t>(axis.extent, 1U << 30))),
+    const std::uint64_t divisor = std::min(axis.extent, kMostNumbered - 1);
+    p.axis[p.axes++] = {.extent = device::Division32(static_cast<std::uint32_t>(divisor)),
                         .in_step = axis.in_step,
                         .out_step = axis.out_step};
     steps.in |= axis.in_step;
@@ -313,7 +316,7 @@ TileSizes sizes_of(const Plane& plane, AxesLinesForm form, const std::optional<A
 // False where there are too many.
 bool number_tiles(AxesLinesParams& p, std::uint64_t along, std::uint64_t across, std::uint64_t planes,
                   std::uint64_t band) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 31;
+  constexpr std::uint64_t most = kMostNumbered;
   if (along >= most || across >= most || planes >= most || along * across >= most ||
       along * across * planes >= most) {
     return false;

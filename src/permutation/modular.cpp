@@ -15,9 +15,7 @@
 #include "permutation/modular_cover.hpp"
 
 namespace faro {
-namespace {
-
-using detail::product_mod;
+namespace detail {
 
 std::uint64_t residue(std::int64_t value, std::uint64_t count) {
   if (value >= 0) return static_cast<std::uint64_t>(value) % count;
@@ -25,7 +23,6 @@ std::uint64_t residue(std::int64_t value, std::uint64_t count) {
   return below == 0 ? 0 : count - below;
 }
 
-// Requires: a unit.
 std::uint64_t inverse_mod(std::uint64_t a, std::uint64_t count) {
   std::int64_t before = 0;
   std::int64_t factor = 1;
@@ -38,6 +35,14 @@ std::uint64_t inverse_mod(std::uint64_t a, std::uint64_t count) {
   }
   return residue(before, count);
 }
+
+}  // namespace detail
+
+namespace {
+
+using detail::inverse_mod;
+using detail::product_mod;
+using detail::residue;
 
 // Entries that fill(entries) writes, in words that hold the count.
 template <typename Fill>

@@ -154,7 +154,7 @@ Permutation SpecReader::view(std::size_t start) {
   std::optional<Permutation> permutation = as_permutation(parse_strided(left.substr(0, length)));
   if (!permutation) {
     cursor_.fail(ErrorCode::unsupported, "a strided view at character " + std::to_string(start + 1),
-                 "one that is a permutation of axes, a flip of all elements or an affine map",
+                 "one that is a permutation of axes, flipped or not, or an affine map",
                  "`faro permute` and `faro explain` take a view, by itself");
   }
   cursor_.go_to(start + length);

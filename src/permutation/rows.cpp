@@ -54,6 +54,18 @@ std::optional<Permutation> widened_form(const Permutation& permutation, std::uin
   }
   const auto map = affine_form(permutation);
   if (map && f2::is_power_of_two(units)) return direct_sum(Affine(f2::trailing_bit(units)), *map);
+  const Cyclic stays{.count = units, .shift = 0, .reversed = false};
+  if (cyclic != nullptr && cyclic->count > 0)
+    return CyclicAxes({cyclic->count, units}, {0, 1}, {*cyclic, stays});
+  if (const auto* const axes = std::get_if<CyclicAxes>(&permutation)) {
+    std::vector<std::uint64_t> shape = axes->shape();
+    std::vector<int> order = axes->order();
+    std::vector<Cyclic> moves = axes->moves();
+    order.push_back(static_cast<int>(shape.size()));
+    shape.push_back(units);
+    moves.push_back(stays);
+    return CyclicAxes(shape, order, moves);
+  }
   return std::nullopt;
 }
 
@@ -74,6 +86,20 @@ Permutation widened(const Permutation& permutation, std::uint64_t units) {
   }
   return scatter_to(count,
                     [&](std::uint64_t x) { return apply(permutation, x / units) * units + x % units; });
+}
+
+Strided widened(const Strided& view, std::uint64_t units) {
+  if (units == 1) return view;
+  const auto scale = static_cast<std::int64_t>(units);
+  Strided wide = view;
+  for (auto* const strides : {&wide.in_strides, &wide.out_strides}) {
+    for (std::int64_t& stride : *strides) stride *= scale;
+    strides->push_back(1);
+  }
+  wide.extents.push_back(units);
+  wide.in_offset *= units;
+  wide.out_offset *= units;
+  return wide;
 }
 
 std::uint64_t widening_for(std::uint64_t bytes, std::uint64_t most) {

@@ -9,13 +9,18 @@
 #include <optional>
 
 #include "faro/permutation/permutation.hpp"
+#include "faro/permutation/strided.hpp"
 
 namespace faro {
 
 /// Every element is `units` that move together: i units + j goes to pi(i) units + j. In the form with the
-/// most to offer: affine where pi is and units is a power of two, axes of axes, else an index array. Errors:
+/// most to offer: affine where pi is and units is a power of two, axes of axes, also flipped and rolled ones,
+/// else an index array. Errors:
 /// ErrorCode::value for 0 units, past 2^40 elements, for an array on a device, or for too little memory.
 Permutation widened(const Permutation& permutation, std::uint64_t units);
+
+/// A view of wide elements as one of smaller ones: one axis more, the fastest on both sides.
+Strided widened(const Strided& view, std::uint64_t units);
 
 /// The least number of equal parts, each of at most `most` bytes, of an element of `bytes`.
 std::uint64_t widening_for(std::uint64_t bytes, std::uint64_t most);

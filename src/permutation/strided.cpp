@@ -91,89 +91,6 @@ Reach reach_of(const Strided& view, const std::vector<std::int64_t>& strides, st
 Reach in_reach(const Strided& view) { return reach_of(view, view.in_strides, view.in_offset, "input"); }
 Reach out_reach(const Strided& view) { return reach_of(view, view.out_strides, view.out_offset, "output"); }
 
-// Two elements meet where digits, each the difference of two below its extent, are not all 0 and their sum
-// with the strides is. The search goes from the longest stride down, through digits whose rest the shorter
-// strides can make up: no farther than they reach, and a multiple of their common divisor.
-class MeetingSearch {
- public:
-  explicit MeetingSearch(const Strided& view) {
-    for (std::size_t axis = 0; axis < view.extents.size(); ++axis) {
-      if (view.extents[axis] > 1) {
-        axes_.push_back({.axis = axis,
-                         .most = static_cast<std::int64_t>(view.extents[axis] - 1),
-                         .stride = static_cast<std::int64_t>(length_of(view.out_strides[axis]))});
-      }
-    }
-    std::sort(axes_.begin(), axes_.end(), [](const Term& a, const Term& b) { return a.stride < b.stride; });
-    std::int64_t reach = 0;
-    std::int64_t divisor = 0;
-    for (Term& term : axes_) {
-      term.reach_below = reach;
-      term.divisor_below = divisor;
-      reach += term.most * term.stride;
-      divisor = std::gcd(divisor, term.stride);
-    }
-  }
-
-  /// The digits by the view's axes; empty: none meet.
-  std::vector<std::int64_t> digits(std::size_t rank) {
-    std::vector<std::int64_t> found(rank, 0);
-    if (!search(axes_.size(), 0, false)) return {};
-    for (const Term& term : axes_) found[term.axis] = term.digit;
-    return found;
-  }
-
- private:
-  struct Term {
-    std::size_t axis = 0;
-    std::int64_t most = 0;
-    std::int64_t stride = 0;
-    std::int64_t reach_below = 0;
-    std::int64_t divisor_below = 0;
-    std::int64_t digit = 0;
-  };
-
-  // Digits of the terms below `left`, such that the sum with `rest` is 0.
-  bool search(std::size_t left, std::int64_t rest, bool moved) {
-    if (rest == 0 && moved) {
-      for (std::size_t i = 0; i < left; ++i) axes_[i].digit = 0;
-      return true;
-    }
-    if (left == 0) return false;
-    Term& term = axes_[left - 1];
-    if (term.stride == 0) {
-      if (rest != 0) return false;
-      term.digit = 1;
-      return search(left - 1, 0, true);
-    }
-    // The first digit that is not 0 may be taken above 0.
-    std::int64_t least = moved ? -term.most : 0;
-    std::int64_t most = term.most;
-    least = std::max(least, -floor_of(rest + term.reach_below, term.stride));
-    most = std::min(most, floor_of(term.reach_below - rest, term.stride));
-    for (std::int64_t digit = least; digit <= most; ++digit) {
-      if (++trials_ > kMostTrials) {
-        fail(ErrorCode::unsupported, "strided", "strides of the output so entangled that a search gives up",
-             "strides each of which is longer than those before it reach",
-             "two views, one after the other, or extents that are smaller");
-      }
-      const std::int64_t sum = rest + digit * term.stride;
-      if (term.divisor_below == 0 ? sum != 0 : sum % term.divisor_below != 0) continue;
-      term.digit = digit;
-      if (search(left - 1, sum, moved || digit != 0)) return true;
-    }
-    return false;
-  }
-
-  static std::int64_t floor_of(std::int64_t a, std::int64_t b) {
-    return a >= 0 ? a / b : -((-a + b - 1) / b);
-  }
-
-  static constexpr std::uint64_t kMostTrials = 1'000'000;
-  std::vector<Term> axes_;
-  std::uint64_t trials_ = 0;
-};
-
 std::string index_text(const std::vector<std::uint64_t>& index) {
   std::string text = "(";
   for (std::size_t axis = 0; axis < index.size(); ++axis)
@@ -285,22 +202,6 @@ std::string numbers_text(const std::vector<Number>& numbers) {
 
 }  // namespace
 
-std::optional<MeetingIndices> meeting_indices(const Strided& view) {
-  check_lists(view);
-  if (count_of_extents(view) <= 1) return std::nullopt;
-  static_cast<void>(out_reach(view));
-  const std::vector<std::int64_t> digits = MeetingSearch(view).digits(view.extents.size());
-  if (digits.empty()) return std::nullopt;
-  MeetingIndices found;
-  for (std::size_t axis = 0; axis < digits.size(); ++axis) {
-    // The search took all strides for positive.
-    const std::int64_t digit = view.out_strides[axis] < 0 ? -digits[axis] : digits[axis];
-    found.first.push_back(static_cast<std::uint64_t>(std::max<std::int64_t>(0, digit)));
-    found.second.push_back(static_cast<std::uint64_t>(std::max<std::int64_t>(0, -digit)));
-  }
-  return found;
-}
-
 void check(const Strided& view) {
   check_lists(view);
   if (count_of_extents(view) == 0) return;
@@ -375,20 +276,23 @@ std::optional<Permutation> as_permutation(const Strided& view) {
   if (!by_input) return std::nullopt;
   const bool flips = std::any_of(normal.in_strides.begin(), normal.in_strides.end(),
                                  [](std::int64_t stride) { return stride < 0; });
-  if (!flips) {
-    std::vector<std::uint64_t> shape;
-    std::vector<int> order(normal.extents.size());
-    for (std::size_t i = 0; i < by_input->size(); ++i) {
-      shape.push_back(normal.extents[(*by_input)[i]]);
-      order[(*by_input)[i]] = static_cast<int>(i);
-    }
-    return normal_form(Permutation(Axes(shape, order)));
+  std::vector<std::uint64_t> shape;
+  std::vector<int> order(normal.extents.size());
+  for (std::size_t i = 0; i < by_input->size(); ++i) {
+    shape.push_back(normal.extents[(*by_input)[i]]);
+    order[(*by_input)[i]] = static_cast<int>(i);
   }
+  if (!flips) return normal_form(Permutation(Axes(shape, order)));
   if (normal.extents.size() == 1) return normal_form(Permutation(maps::flip(normal.extents.front())));
   const bool powers = std::all_of(normal.extents.begin(), normal.extents.end(),
                                   [](std::uint64_t extent) { return f2::is_power_of_two(extent); });
-  if (!powers) return std::nullopt;
-  return normal_form(Permutation(flipped_affine(normal)));
+  if (powers) return normal_form(Permutation(flipped_affine(normal)));
+  std::vector<Cyclic> moves;
+  for (const std::size_t axis : *by_input) {
+    const std::uint64_t extent = normal.extents[axis];
+    moves.push_back(normal.in_strides[axis] < 0 ? maps::flip(extent) : maps::roll(extent, 0));
+  }
+  return normal_form(Permutation(CyclicAxes(shape, order, moves)));
 }
 
 Strided as_strided(const Axes& axes) {
@@ -402,6 +306,17 @@ Strided as_strided(const Axes& axes) {
   for (const std::uint64_t target : axes.target_strides())
     view.out_strides.push_back(static_cast<std::int64_t>(target));
   return view;
+}
+
+std::vector<std::uint64_t> detail::result_shape(const Strided& view) {
+  if (element_count(view) == 0) return view.extents;
+  std::int64_t stride = 1;
+  bool dense = view.out_offset == 0;
+  for (std::size_t axis = view.extents.size(); axis-- > 0;) {
+    dense = dense && (view.extents[axis] == 1 || view.out_strides[axis] == stride);
+    stride *= static_cast<std::int64_t>(view.extents[axis]);
+  }
+  return dense ? view.extents : std::vector<std::uint64_t>{out_elements(view)};
 }
 
 std::string to_text(const Strided& view) {

@@ -9,6 +9,7 @@
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/facts.hpp"
 #include "plan/gpu/gpu_pass.hpp"
+#include "plan/tile_facts.hpp"
 #include "rounding.hpp"
 
 namespace faro::detail {
@@ -138,10 +139,10 @@ std::optional<BoxFacts> box_facts(const Pass& pass) {
   return facts_of(*pass.gpu->box);
 }
 
-std::string box_text(const BoxFacts& box) {
+std::string box_text(const BoxFacts& box, const char* one, const char* many) {
   return fmt::format("{} of {} units of {}, {}; {}", product_text(box, &BoxFacts::Axis::box),
                      product_text(box, &BoxFacts::Axis::extent), size_text(box.unit_bytes),
-                     size_text(box.bytes()), box.boxes == 1 ? "1 box" : count_text(box.boxes) + " boxes");
+                     size_text(box.bytes()), count_text(box.boxes) + " " + (box.boxes == 1 ? one : many));
 }
 
 std::string runs_text(const BoxFacts& box) {
@@ -157,11 +158,11 @@ std::string runs_text(const BoxFacts& box) {
   return text;
 }
 
-nlohmann::ordered_json box_json(const Pass& pass) {
-  const std::optional<BoxFacts> box = box_facts(pass);
-  if (!box) return {};
+namespace {
+
+nlohmann::ordered_json box_json(const BoxFacts& box) {
   nlohmann::ordered_json axes = nlohmann::ordered_json::array();
-  for (const BoxFacts::Axis& axis : box->axes) {
+  for (const BoxFacts::Axis& axis : box.axes) {
     axes.push_back({{"extent", axis.extent},
                     {"box", axis.box},
                     {"in_bytes", axis.in_bytes},
@@ -169,18 +170,35 @@ nlohmann::ordered_json box_json(const Pass& pass) {
                     {"in_run", axis.in_run},
                     {"out_run", axis.out_run}});
   }
-  return {{"axes", std::move(axes)},        {"unit_bytes", box->unit_bytes},
-          {"bytes", box->bytes()},          {"boxes", box->boxes},
-          {"in_runs", box->in_rows},        {"in_run_bytes", box->in_run_bytes},
-          {"out_runs", box->out_rows},      {"out_run_bytes", box->out_run_bytes},
-          {"pitch_bytes", box->pitch_bytes}};
+  return {{"axes", std::move(axes)},       {"unit_bytes", box.unit_bytes},
+          {"bytes", box.bytes()},          {"boxes", box.boxes},
+          {"in_runs", box.in_rows},        {"in_run_bytes", box.in_run_bytes},
+          {"out_runs", box.out_rows},      {"out_run_bytes", box.out_run_bytes},
+          {"pitch_bytes", box.pitch_bytes}};
+}
+
+}  // namespace
+
+void add_box_json(nlohmann::ordered_json& json, const Pass& pass) {
+  if (const std::optional<BoxFacts> box = box_facts(pass)) {
+    json["box"] = box_json(*box);
+  } else if (const std::optional<TileFacts> tile = tile_facts(pass); tile && !tile->rows_stay) {
+    json["plane_tile"] = box_json(tile->box);
+  }
 }
 
 void add_box(MarginText& text, const Pass& pass) {
-  const std::optional<BoxFacts> box = box_facts(pass);
-  if (!box) return;
-  text.line("  box", box_text(*box));
-  text.line("  runs", runs_text(*box));
+  if (const std::optional<BoxFacts> box = box_facts(pass)) {
+    text.line("  box", box_text(*box));
+    text.line("  runs", runs_text(*box));
+  } else if (const std::optional<TileFacts> tile = tile_facts(pass)) {
+    if (tile->rows_stay) {
+      text.line("  runs", fmt::format("rows of {}, which stay whole", size_text(tile->box.in_run_bytes)));
+      return;
+    }
+    text.line("  tile", box_text(tile->box, "tile", "tiles"));
+    text.line("  runs", runs_text(tile->box));
+  }
 }
 
 }  // namespace faro::detail

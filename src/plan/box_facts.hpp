@@ -40,15 +40,16 @@ struct BoxFacts {
 /// Nothing for passes without one.
 std::optional<BoxFacts> box_facts(const Pass& pass);
 
-/// "2 x 48 of 784 x 48 units of 128 bytes, 7056 boxes"
-std::string box_text(const BoxFacts& box);
+/// "2 x 48 of 784 x 48 units of 128 bytes, 12 KiB; 7056 boxes", or tiles: what one is called.
+std::string box_text(const BoxFacts& box, const char* one = "box", const char* many = "boxes");
 /// "reads 8 rows of 1 KiB, writes 8 rows of 1 KiB, 1040 bytes apart in shared memory"
 std::string runs_text(const BoxFacts& box);
 
-/// The same for programs; null for passes without one.
-nlohmann::ordered_json box_json(const Pass& pass);
+/// The same for programs, as `box`, or as `plane_tile` where planes go by tiles; nothing for passes without
+/// one.
+void add_box_json(nlohmann::ordered_json& json, const Pass& pass);
 
-/// Lines `  box` and `  runs`.
+/// Lines `  box`, or `  tile` where planes go by tiles, and `  runs`; of rows that stay whole `  runs` alone.
 void add_box(MarginText& text, const Pass& pass);
 
 }  // namespace faro::detail

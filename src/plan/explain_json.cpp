@@ -213,7 +213,7 @@ Json other_pass_json(const Plan& plan, std::size_t index, const PassCounter& cou
                {"arrays", pass.arrays},         {"source", name(pass.source)},
                {"target", name(pass.target)},   {"tables", std::move(tables)},
                {"bytes_read", pass.bytes_read}, {"bytes_written", pass.bytes_written}};
-  if (auto box = detail::box_json(pass); !box.is_null()) json["box"] = std::move(box);
+  detail::add_box_json(json, pass);
   if (pass.team) {
     json["team"] = team_json(*pass.team);
     add_lines(json, plan, index);

@@ -129,7 +129,4 @@ bool set_skew(GpuTransposeLaunch& launch, std::uint32_t skew);
 /// launches they are.
 std::vector<GpuTransposeLaunch> launches_of(const GpuTranspose& plan);
 
-/// Every launch by itself, in order.
-std::vector<GpuTransposeLaunch> each_of(const std::vector<GpuTransposeLaunch>& series);
-
 }  // namespace faro::detail

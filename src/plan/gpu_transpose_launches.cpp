@@ -271,14 +271,6 @@ GpuTransposeLaunch in_series(const GpuTransposeLaunch& launch, std::uint64_t num
   return made;
 }
 
-std::vector<GpuTransposeLaunch> each_of(const std::vector<GpuTransposeLaunch>& series) {
-  std::vector<GpuTransposeLaunch> all;
-  for_each_in_turn(
-      series.size(), [&](std::size_t i) -> const GpuTransposeLaunch& { return series[i]; },
-      [&](std::size_t i, std::uint64_t number) { all.push_back(in_series(series[i], number)); });
-  return all;
-}
-
 std::vector<GpuTransposeLaunch> launches_of(const GpuTranspose& plan) { return Launches(plan).take(); }
 
 }  // namespace faro::detail

@@ -375,10 +375,6 @@ std::optional<double> PassCounter::microseconds() const {
 
 std::optional<double> predict_us(const Plan& plan) { return PassCounter(plan).microseconds(); }
 
-std::optional<PassCounts> count_accesses(const Plan& plan, std::size_t pass) {
-  return PassCounter(plan)(pass);
-}
-
 std::string rates_of(const Plan& plan) {
   if (plan.target().calibration) return plan.target().calibration->source;
   const IndexPlan* const index = plan.index_plan();

@@ -67,9 +67,6 @@ class PassCounter {
   std::unique_ptr<State> state_;
 };
 
-/// PassCounter(plan)(pass).
-std::optional<PassCounts> count_accesses(const Plan& plan, std::size_t pass);
-
 /// Whose rates predict_us() goes by, in words.
 std::string rates_of(const Plan& plan);
 

@@ -142,10 +142,11 @@ const IndexCalibration& curves_of(const Target& target) {
   return target.index_calibration ? *target.index_calibration : built_in_cpu_calibration();
 }
 
-// On a CPU boxes are faster than the tiles of an affine map where the caches hold neither array, and most of
-// all where the output begins between lines; on a GPU, those of narrow elements whose rows stay, or are read
-// backwards (docs/notes/axes-experiments.md).
+// Axes of which some are flipped go as views. On a CPU boxes are faster than the tiles of an affine map where
+// the caches hold neither array, and most of all where the output begins between lines; on a GPU, those of
+// narrow elements whose rows stay, or are read backwards (docs/notes/axes-experiments.md).
 bool goes_by_boxes(const StridedPlan& plan, const Permutation& permutation) {
+  if (std::holds_alternative<CyclicAxes>(permutation)) return true;
   constexpr std::size_t kMostAxes = 16;
   const std::size_t axes = plan.normal().extents.size();
   if (plan.target().engine == Engine::cuda) {
@@ -181,7 +182,7 @@ StridedPlan::StridedPlan(const Strided& view, std::uint64_t element_bytes, Targe
     if (moved_bytes_ > 0) passes_.push_back(detail::pass_of_view(normal_, element_bytes_));
     return;
   }
-  passes_.push_back(detail::cpu_pass_of(axes_of_view(normal_), element_bytes_, target_));
+  passes_.push_back(detail::cpu_pass_of(normal_, axes_of_view(normal_), element_bytes_, target_));
 }
 
 std::optional<double> predict_us(const StridedPlan& plan) {
@@ -262,7 +263,7 @@ std::string StridedPlan::explain_json() const {
                   {"reason", pass.what},
                   {"bytes_read", pass.bytes_read},
                   {"bytes_written", pass.bytes_written}};
-    if (auto box = detail::box_json(pass); !box.is_null()) shown["box"] = std::move(box);
+    detail::add_box_json(shown, pass);
     if (pass.launch) {
       shown["launch"] = {{"kernel", pass.launch->kernel},
                          {"blocks", pass.launch->blocks},

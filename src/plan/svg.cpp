@@ -2,6 +2,7 @@
 // places.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -102,9 +103,17 @@ std::string Plan::svg() const {
          transpose_plan_ ? "sweeps along rows and columns" : "pieces that change places end for end",
          "passes of an affine map", "explain without --svg tells of them");
   }
-  if (std::holds_alternative<Axes>(problem_.permutation) && passes_.size() == 1) {
-    const std::string text = to_text(problem_.permutation);
-    return svg::box_svg(text, timed(summary(*this, 1) + "one sweep over memory", *this), passes_.front());
+  const bool is_of_axes = std::holds_alternative<Axes>(problem_.permutation) ||
+                          std::holds_alternative<CyclicAxes>(problem_.permutation) ||
+                          std::holds_alternative<Cyclic>(problem_.permutation);
+  if (is_of_axes) {
+    const Pass none;
+    std::string words = summary(*this, std::min<std::size_t>(passes_.size(), 1));
+    if (passes_.size() == 1) words += "one sweep over memory";
+    if (passes_.size() > 1)
+      words += fmt::format("{} sweeps, each over a part; the first is drawn", passes_.size());
+    return svg::box_svg(to_text(problem_.permutation), timed(words, *this),
+                        passes_.empty() ? none : passes_.front());
   }
   static_cast<void>(affine(problem_.permutation, "draw"));
   constexpr std::size_t title_length = 66;

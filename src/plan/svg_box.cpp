@@ -224,12 +224,12 @@ std::string box_svg(const std::string& title, const std::string& words, const Pa
   for (const std::string& line : lines_of(kernel, kLineLength)) canvas.text({kMargin, y += 19}, "note", line);
   if (!tile) {
     canvas.text({kMargin, y += 19}, "note",
-                "Units are moved one by one, or in rows that stay whole: there is no tile.");
+                "Units, or what stays together, are moved as they lie: there is no tile.");
     return canvas.finish(kBoxWidth, y + kMargin / 2, "faro: " + title, words);
   }
   if (!registers) {
-    std::string what = (box ? "A box: " : "A tile: ") + detail::box_text(tile->box);
-    if (!box) what.replace(what.rfind("box"), what.npos, tile->box.boxes == 1 ? "tile" : "tiles");
+    const std::string what =
+        box ? "A box: " + detail::box_text(*box) : "A tile: " + detail::box_text(tile->box, "tile", "tiles");
     canvas.text({kMargin, y += 19}, "note", shortened(what, kLineLength));
   }
   y = BoxDrawing(canvas, *tile, box ? "box" : registers ? "row" : "tile").draw(y + 40);

@@ -227,6 +227,16 @@ static void test_plans(const char* folder) {
   EXPECT(faro_plan_run(NULL, in, out, NULL) == FARO_VALUE);
   EXPECT(faro_plan_run(plan, in, out, out) == FARO_VALUE); /* a stream on the CPU */
   EXPECT(faro_plan_text("bit_reversal(10)", 0, NULL, 0, NULL, &none) == FARO_VALUE);
+  /* A view as text: what its output must have, and an input that it leaves. */
+  const uint64_t six = 6;
+  faro_plan* padded = NULL;
+  EXPECT(faro_plan_text("strided(2 3; 3 1; 5 1)", 1, &six, 4, NULL, &padded) == FARO_OK);
+  EXPECT(faro_plan_out_shape(padded, &rank, shape) == FARO_OK && rank == 1 && shape[0] == 8);
+  faro_plan_destroy(padded);
+  EXPECT(faro_plan_text("strided(2 3; -3 1; 3 1; 3 0)", 1, &six, 4, NULL, &padded) == FARO_OK);
+  EXPECT(faro_plan_out_shape(padded, &rank, shape) == FARO_OK && rank == 2 && shape[0] == 2 && shape[1] == 3);
+  faro_plan_destroy(padded);
+  EXPECT(faro_plan_text("strided(7; 1; 1)", 1, &six, 4, NULL, &none) == FARO_VALUE);
   EXPECT(faro_plan_text("bit_reversal(10)", 0, NULL, 5000, NULL, &none) == FARO_VALUE);
   options.engine = (faro_engine)9;
   EXPECT(faro_plan_text("bit_reversal(10)", 0, NULL, 4, &options, &none) == FARO_VALUE);

@@ -46,8 +46,8 @@ std::uint64_t out_elements(const Strided& view);
 
 /// Refuses what is no view. Errors: ErrorCode::value for lists of different lengths, more than 64 axes, more
 /// than 2^40 elements, a side that leaves the array below element 0 or past 2^56, and two elements that meet
-/// in the output, both named; ErrorCode::unsupported for strides of the output so entangled that a million
-/// trials do not tell whether elements meet.   Cost: microseconds, as a rule.
+/// in the output, both named; ErrorCode::unsupported for strides of the output so entangled that 2^24
+/// trials do not tell whether elements meet: never of two axes.   Cost: microseconds, as a rule.
 void check(const Strided& view);
 
 /// Two indices that the output's strides take to one element; nothing where all differ.
@@ -64,8 +64,8 @@ std::optional<MeetingIndices> meeting_indices(const Strided& view);
 Strided normal_form(const Strided& view);
 
 /// The permutation of as many elements that a view is, where both sides are dense and begin at 0: in
-/// faro::normal_form(), axes of powers of two affine. Nothing for all others, flips of single axes of other
-/// extents among them.
+/// faro::normal_form(): axes of powers of two affine, axes of which some are flipped CyclicAxes. Nothing for
+/// all others.
 std::optional<Permutation> as_permutation(const Strided& view);
 
 /// The view that a permutation of axes is.
@@ -78,5 +78,11 @@ std::string to_text(const Strided& view);
 Strided parse_strided(std::string_view text);
 /// Whether a text means to be a view: its first word is `strided`.
 bool is_strided_text(std::string_view text);
+
+namespace detail {
+/// Of what a view makes: as its extents say, where the output is that array or has no elements; else the
+/// elements that the output must have, one after another.
+std::vector<std::uint64_t> result_shape(const Strided& view);
+}  // namespace detail
 
 }  // namespace faro

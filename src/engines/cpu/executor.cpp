@@ -56,15 +56,12 @@ SharedSchedule make_schedule(const Plan& plan) {
 
 struct Executor::State {
   bool in_place = false;
-  // Of a view: bytes before its first element.
-  std::uint64_t in_offset = 0;
-  std::uint64_t out_offset = 0;
   SharedSchedule schedule;
   PassSequence passes;
 
   void run(const void* in, void* out, void* workspace) const {
-    const auto* const from = static_cast<const std::byte*>(in) + in_offset;
-    auto* const to = static_cast<std::byte*>(out) + out_offset;
+    const auto* const from = static_cast<const std::byte*>(in);
+    auto* const to = static_cast<std::byte*>(out);
     const std::uint64_t bytes = passes.workspace_bytes();
     if (workspace != nullptr || bytes == 0) {
       passes.run(from, to, bytes == 0 ? nullptr : static_cast<std::byte*>(workspace));
@@ -102,10 +99,6 @@ Executor::Executor(const Plan& plan, std::shared_ptr<const IndexSchedule> schedu
 
 Executor::Executor(const StridedPlan& plan) : state_(std::make_unique<State>()) {
   FARO_CHECK(plan.target().engine == Engine::cpu);
-  if (plan.permutation_plan() == nullptr) {  // a permutation knows its flips
-    state_->in_offset = plan.normal().in_offset * plan.element_bytes();
-    state_->out_offset = plan.normal().out_offset * plan.element_bytes();
-  }
   for (const Pass& pass : plan.passes()) state_->passes.add(pass, nullptr);
 }
 

@@ -163,7 +163,8 @@ struct CpuPass {
   std::uint64_t element_bytes = 4;
   std::vector<TableId> tables = {};
   std::string what = {};
-  // Of one of several parts: where the first element of each side lies, and how much is moved.
+  // Of a view, and of one of several parts: where the first element of each side lies; of a part how much is
+  // moved.
   std::uint64_t in_offset = 0;
   std::uint64_t out_offset = 0;
   std::uint64_t part_bytes = 0;  // 0: all
@@ -230,9 +231,9 @@ std::vector<Pass> cpu_passes_of(const TransposePlan& plan);
 /// Of rolls and flips in place: reverses_in_place(problem).
 std::vector<CpuPass> reversals_of(const Problem& problem);
 std::vector<Pass> cpu_reversals(const Problem& problem, const Target& target);
-/// Of a strided view in normal form, with at least one element.
-Pass cpu_pass_of(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
-                 const Target& target);
+/// Of a strided view in normal form; `axes` are its own.
+Pass cpu_pass_of(const Strided& normal, const std::vector<layout::StridedAxis>& axes,
+                 std::uint64_t element_bytes, const Target& target);
 /// The pass of exceptions, after others of which `last` is one (may be null).
 Pass cpu_patch(const std::vector<Exception>& exceptions, const Problem& problem, const CpuPass* last);
 /// Completes a pass with what the CPU engine runs.

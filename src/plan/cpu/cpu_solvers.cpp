@@ -167,14 +167,16 @@ Pass cpu_patch(const std::vector<Exception>& exceptions, const Problem& problem,
   return shown_on_cpu(std::move(made));
 }
 
-Pass cpu_pass_of(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
-                 const Target& target) {
+Pass cpu_pass_of(const Strided& normal, const std::vector<layout::StridedAxis>& axes,
+                 std::uint64_t element_bytes, const Target& target) {
   std::uint64_t count = 1;
   for (const layout::StridedAxis& axis : axes) count *= axis.extent;
   const std::uint64_t bytes = count * element_bytes;
   CpuPass made = cpu_strided_pass(axes, element_bytes, bytes > target.streaming_bytes);
   made.count = count;
   made.element_bytes = element_bytes;
+  made.in_offset = normal.in_offset * element_bytes;
+  made.out_offset = normal.out_offset * element_bytes;
   made.threads = useful_threads(std::max(1, target.threads), bytes);
   made.run.workspace.parts = static_cast<std::uint64_t>(made.threads);
   made.what = cpu_solver_of(made).words(made);

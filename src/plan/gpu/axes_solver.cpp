@@ -84,14 +84,15 @@ GpuKernel of_view_rows(const kernels::ViewRowsChoice& chosen) {
 
 GpuKernel of_elements(const AxesElements::Variant& chosen) {
   constexpr auto threads = std::uint64_t{kernels::kAxesElementsThreads};
-  return {.id = AxesElementsKernel{static_cast<int>(chosen.unit_bytes)},
-          .params = chosen.params,
-          .blocks = ceil_div(chosen.params.vectors(), threads),
-          .first_step = threads,
-          .threads = kernels::kAxesElementsThreads,
-          .carveout = Carveout::needed,
-          .in_alignment = chosen.unit_bytes,
-          .out_alignment = chosen.unit_bytes};
+  return {
+      .id = AxesElementsKernel{static_cast<int>(chosen.unit_bytes), static_cast<int>(chosen.params.units)},
+      .params = chosen.params,
+      .blocks = ceil_div(chosen.params.vectors(), threads),
+      .first_step = threads,
+      .threads = kernels::kAxesElementsThreads,
+      .carveout = Carveout::needed,
+      .in_alignment = chosen.unit_bytes,
+      .out_alignment = chosen.unit_bytes};
 }
 
 struct KernelsOf {
@@ -127,11 +128,32 @@ std::vector<IndexCandidate> axes_candidates(const IndexWork& work) {
   return {structured_candidate(work, IndexMethod::axes)};
 }
 
-std::string axes_words(const GpuPass& pass, const PassWork& /*work*/) {
-  if (pass.part_bytes > 0) return "boxes of a part, whose axes are read forwards or backwards";
-  return pass.kind == PassKind::copy ? "nothing moves, so bytes are read and written in order"
-                                     : "tiles of the input become tiles of the output";
-}
+struct MovedInWords {
+  static constexpr const char* kBoxes =
+      "boxes go through shared memory, runs of the input in, runs of the output out";
+  static constexpr const char* kPlanes =
+      "planes go by tiles through shared memory, rows of the input in, lines of the output out";
+  static constexpr const char* kTogether =
+      "each thread moves what lies together on both sides, without shared memory";
+
+  std::string operator()(const AxesBoxKernel& /*kernel*/) const { return kBoxes; }
+  std::string operator()(const AxesPlaneKernel& /*kernel*/) const { return kPlanes; }
+  std::string operator()(const AxesTurnedKernel& /*kernel*/) const { return kPlanes; }
+  std::string operator()(const AxesLinesKernel& /*kernel*/) const { return kPlanes; }
+  std::string operator()(const AxesSkinnyKernel& kernel) const {
+    return std::string("stretches of few ") + (kernel.shape.by_rows ? "rows" : "columns") +
+           " go through shared memory, rows of the input in, lines of the output out";
+  }
+  std::string operator()(const AxesWholeKernel& /*kernel*/) const {
+    return "small arrays go through shared memory, some whole ones at a time";
+  }
+  template <typename Kernel>
+  std::string operator()(const Kernel& /*kernel*/) const {
+    return kTogether;
+  }
+};
+
+std::string axes_words(const GpuPass& pass, const PassWork& /*work*/) { return axes_pass_words(pass); }
 
 // Fitted to drawn shapes on an H200 and an H100 (docs/notes/prediction-experiments.md). Threads are as many
 // as the registers of a multiprocessor are enough for.
@@ -274,16 +296,20 @@ struct AxesFactors {
   }
 };
 
-// A ragged box lists where the units of its output's runs lie: a thread divides for each digit of an entry.
-// And its warps go round as often as they have vectors of runs to store.
+// A ragged box lists where the units of its output's runs lie: a thread divides for each digit of an entry;
+// of single bytes for two entries of four, where the run's fastest digit has as many. And its warps go round
+// as often as they have vectors of runs to store.
 double cycles_of_ragged(const kernels::AxesBoxParams& p, const kernels::BoxShape& shape, double blocks,
                         double resident) {
   constexpr double cycles_of_digit = 4.57;
   constexpr double cycles_of_round = 290;
+  constexpr std::uint32_t together = 4;
   const auto threads = static_cast<std::uint64_t>(shape.threads);
   const std::uint64_t warps = threads / kernels::kRaggedWarp;
   const std::uint32_t entries = kernels::ragged_list(shape.unit_bytes, p.out.units + p.halo);
-  const std::uint64_t listed = ceil_div(entries, threads) * warps;
+  const bool in_rows =
+      shape.unit_bytes == 1 && p.out.run_digits > 0 && p.out.run[0].extent.divisor() >= together;
+  const std::uint64_t listed = ceil_div(std::uint64_t{in_rows ? entries / 2 : entries}, threads) * warps;
   const std::uint64_t pieces = ceil_div(p.out.rows, std::uint64_t{1} << p.near_bits) * p.pieces.divisor();
   const std::uint64_t rounds = ceil_div(pieces, warps) * p.stretch;
   return blocks * (cycles_of_digit * static_cast<double>(listed) * std::max(1, p.out.run_digits) +
@@ -360,6 +386,13 @@ std::vector<GpuPass> axes_passes(const PassWork& work) {
   GpuPass pass{.kind = PassKind::axes, .kernels = {}};
   std::visit(KernelsOf{pass}, choice.form);
   return {std::move(pass)};
+}
+
+std::string axes_pass_words(const GpuPass& pass) {
+  if (pass.kind == PassKind::copy) return "nothing moves, so bytes are read and written in order";
+  FARO_CHECK(!pass.kernels.empty());
+  const std::string words = std::visit(MovedInWords{}, pass.kernels.front().id);
+  return pass.part_bytes > 0 ? "a part, whose axes are read forwards or backwards: " + words : words;
 }
 
 GpuPass view_pass(const Strided& view, std::uint64_t element_bytes, const AxesVariant& variant) {

@@ -132,6 +132,9 @@ GpuPass squares_pass(const Rectangle& rectangle, std::uint64_t unit_bytes);
 /// Of a view in normal form that is no permutation. Errors: those of choose_view().
 GpuPass view_pass(const Strided& view, std::uint64_t element_bytes, const AxesVariant& variant = {});
 
+/// What a pass over axes or of a view moves at a time, in words, by the kernel for aligned arrays.
+std::string axes_pass_words(const GpuPass& pass);
+
 // --- as a plan shows them
 
 /// The pass of a view in normal form. Errors: those of choose_view().

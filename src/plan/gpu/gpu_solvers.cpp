@@ -136,10 +136,7 @@ IndexForm form_of(const IndexWork& work, const IndexCandidate& candidate) {
 
 Pass pass_of_view(const Strided& view, std::uint64_t element_bytes) {
   GpuPass made = view_pass(view, element_bytes);
-  const bool has_box = !made.kernels.empty() && made.kernels.front().shared_bytes > 0;
-  made.what = has_box
-                  ? "boxes of the view go through shared memory, rows of the input in, rows of the output out"
-                  : "each thread moves what lies together on both sides, without shared memory";
+  made.what = axes_pass_words(made);
   return shown(std::move(made), 1, element_count(view) * element_bytes);
 }
 
