@@ -5,10 +5,12 @@
 // at run time: its own C interface, which plans anew in each call; its results are verified too.
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -25,6 +27,7 @@
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
 #include "measure.hpp"
+#include "plan/cpu/line_counts.hpp"
 
 namespace faro::bench {
 namespace {
@@ -36,6 +39,8 @@ constexpr const char* kUsage =
                      (default all)
   --widths LIST      of elements of the TTC suite, in bytes            (default 4)
   --threads COUNT    0: all                                            (default 0)
+  --match TEXT       only shapes and views whose line has it
+  --clock NAME       wall, or thread: the processor time of one thread, for a busy machine (with --threads 1)
   --budget-ms NUMBER of measuring a shape                              (default 1000)
   --hptt FILE        HPTT's library, a peer at 4 and 8 bytes           (default libhptt.so, where it is)
   --out FILE         the tables, in Markdown
@@ -47,6 +52,8 @@ struct AxesOptions {
   std::vector<std::uint64_t> widths = {4};
   int threads = 0;
   double budget_ms = 1000;
+  std::string match = {};
+  bool thread_clock = false;
   std::string hptt = {};
   std::string out = {};
   std::string command = {};
@@ -58,6 +65,12 @@ AxesOptions parse(const CommandLine& line) {
   line.read({{"--suites", [&](const Argument& a) { options.suites = parse_names(a); }},
              {"--widths", [&](const Argument& a) { options.widths = parse_widths(a); }},
              {"--threads", [&](const Argument& a) { options.threads = parse_int(a, 0); }},
+             {"--match", [&](const Argument& a) { options.match = a.text; }},
+             {"--clock",
+              [&](const Argument& a) {
+                if (a.text != "wall" && a.text != "thread") refuse(a, "wall or thread");
+                options.thread_clock = a.text == "thread";
+              }},
              {"--budget-ms", [&](const Argument& a) { options.budget_ms = parse_int(a, 1); }},
              {"--hptt", [&](const Argument& a) { options.hptt = a.text; }},
              {"--out", [&](const Argument& a) { options.out = a.text; }}});
@@ -162,6 +175,58 @@ void verify_view(const Strided& view, std::uint64_t width, const std::byte* in, 
   }
 }
 
+double thread_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  constexpr double ms = 1e3;
+  return ms * (static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec));
+}
+
+std::vector<Timing> measure_by(bool thread_clock, const std::vector<std::function<void()>>& contestants,
+                               const MeasureOptions& options) {
+  if (!thread_clock) return measure_alternating(contestants, options);
+  std::vector<TimedRun> timed;
+  for (const auto& run : contestants) {
+    timed.emplace_back([&run](int calls) {
+      const double begin = thread_ms();
+      for (int call = 0; call < calls; ++call) run();
+      return thread_ms() - begin;
+    });
+  }
+  return measure_alternating(timed, options);
+}
+
+// Lines that passes read and write.
+std::pair<double, double> lines_of(const std::vector<Pass>& passes) {
+  std::pair<double, double> lines{0, 0};
+  for (const Pass& pass : passes) {
+    if (const auto counts = detail::count_lines(pass, nullptr)) {
+      lines.first += static_cast<double>(counts->read.lines);
+      lines.second += static_cast<double>(counts->written.lines);
+    }
+  }
+  return lines;
+}
+
+// What lies together in a view's input with gaps of at most 256 bytes, over what of that is the view's.
+double with_short_gaps(const Strided& view, std::uint64_t width) {
+  constexpr std::uint64_t kShortGap = 256;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> axes;  // bytes apart, extent
+  for (std::size_t a = 0; a < view.extents.size(); ++a) {
+    const auto apart = static_cast<std::uint64_t>(std::abs(view.in_strides[a])) * width;
+    if (apart != 0 && view.extents[a] > 1) axes.emplace_back(apart, view.extents[a]);
+  }
+  std::sort(axes.begin(), axes.end());
+  std::uint64_t stretch = width;
+  std::uint64_t own = width;
+  for (const auto& [apart, extent] : axes) {
+    if (apart > stretch + kShortGap) break;
+    stretch += apart * (extent - 1);
+    own *= extent;
+  }
+  return std::max(1.0, static_cast<double>(stretch) / static_cast<double>(own));
+}
+
 class AxesBench {
  public:
   explicit AxesBench(const AxesOptions& options)
@@ -171,9 +236,10 @@ class AxesBench {
   bool run() {
     add(fmt::format(
         "# Permutations of axes on a CPU\n\n{}; {}; commit {}; load {:.1f} before; `{}`\n\n"
-        "Every result was verified before it was timed. Medians of alternating rounds; shares are "
+        "Every result was verified before it was timed. Medians of alternating rounds{}; shares are "
         "of the plain copy of the\nsame bytes in the same rounds. HPTT {}.\n",
         machine_text(), target_.name, FARO_COMMIT, load_average(), options_.command,
+        options_.thread_clock ? ", in processor time of one thread" : "",
         hptt_.is_here() ? "plans in each call" : "was not found, so it was not measured"));
     std::string summary = "\n| suite | shapes | median | least |\n|---|---|---|---|\n";
     for (const AxesSuite& suite : axes_suites(options_.widths)) {
@@ -195,17 +261,28 @@ class AxesBench {
                                         [&](const auto& name) { return suite.rfind(name, 0) == 0; });
   }
 
+  bool matches(const std::string& line) const { return line.find(options_.match) != std::string::npos; }
+
   // Views, each beside the same shape without gaps, flips and repeats; shares of the bytes that a view moves.
   std::string time_views() {
-    add("\n## Views\n\n| shape | bytes an element | view | share | the shape without | beside it |\n"
-        "|---|---|---|---|---|---|\n");
+    add("\n## Views\n\nBy lines: what the shape without would reach if it had as many lines of memory to "
+        "read and "
+        "write as the view, those in gaps of\nthe input of 256 bytes and less with them, which a processor "
+        "fetches unasked.\n\n"
+        "| shape | bytes an element | view | share | the shape without | beside it | by lines |\n"
+        "|---|---|---|---|---|---|---|\n");
     std::vector<double> beside;
+    int as_lines_allow = 0;
     for (const ViewCase& each : view_cases({2, 4})) {
+      if (!matches(each.plain.text() + ", " + each.what)) continue;
       try {
-        const auto [view, plain] = time_view(each);
-        beside.push_back(view - plain);
-        add(fmt::format("| {} | {} | {} | {:.1f}% | {:.1f}% | {:+.1f} |\n", each.plain.text(),
-                        each.plain.element_bytes, each.what, view, plain, view - plain));
+        const ViewShares shares = time_view(each);
+        constexpr double kNear = 5;  // points
+        beside.push_back(shares.view - shares.plain);
+        if (beside.back() < -kNear && shares.view > shares.by_lines - kNear) ++as_lines_allow;
+        add(fmt::format("| {} | {} | {} | {:.1f}% | {:.1f}% | {:+.1f} | {:.1f}% |\n", each.plain.text(),
+                        each.plain.element_bytes, each.what, shares.view, shares.plain, beside.back(),
+                        shares.by_lines));
       } catch (const std::exception& error) {
         ++failures_;
         add(fmt::format("| {} | {} | failed: {} | | | |\n", each.plain.text(), each.what, error.what()));
@@ -215,11 +292,17 @@ class AxesBench {
     const auto far = std::count_if(beside.begin(), beside.end(), [](double points) { return points < -5; });
     return fmt::format(
         "\nViews beside the same shapes without: median {:+.1f} points, least {:+.1f}; {} of {} are "
-        "more than 5 points slower.\n",
-        median(beside), *std::min_element(beside.begin(), beside.end()), far, beside.size());
+        "more than 5 points slower, {} of those within 5 points of what their lines allow.\n",
+        median(beside), *std::min_element(beside.begin(), beside.end()), far, beside.size(), as_lines_allow);
   }
 
-  std::pair<double, double> time_view(const ViewCase& each) {
+  // Shares of a copy, in percent.
+  struct ViewShares {
+    double view = 0;
+    double plain = 0;
+    double by_lines = 0;
+  };
+  ViewShares time_view(const ViewCase& each) {
     const std::uint64_t width = each.plain.element_bytes;
     const StridedPlan view(each.view, width, target_);
     const Plan plain({.permutation = Axes(each.plain.shape, each.plain.order), .element_bytes = width},
@@ -238,10 +321,16 @@ class AxesBench {
         [&] { of_view.run(in.data(), out.data(), lent.data()); },
         [&] { of_plain.run(in.data(), out.data(), lent.data()); },
         [&] { cpu::copy(in.data(), out.data(), bytes, target_.threads); }};
-    const std::vector<Timing> times = measure_alternating(contestants, {.budget_ms = options_.budget_ms});
+    const std::vector<Timing> times =
+        measure_by(options_.thread_clock, contestants, {.budget_ms = options_.budget_ms});
     constexpr double percent = 100;
-    return {percent * times[2].median_ms / times[0].median_ms,
-            percent * times[2].median_ms / times[1].median_ms};
+    const double plain_share = percent * times[2].median_ms / times[1].median_ms;
+    const auto [read, written] = lines_of(view.passes());
+    const auto [plain_read, plain_written] = lines_of(plain.passes());
+    const double lines = read * with_short_gaps(each.view, width) + written;
+    return {.view = percent * times[2].median_ms / times[0].median_ms,
+            .plain = plain_share,
+            .by_lines = lines == 0 ? 0 : plain_share * (plain_read + plain_written) / lines};
   }
 
   std::vector<double> measure(const AxesSuite& suite) {
@@ -249,6 +338,7 @@ class AxesBench {
         "|---|---|---|---|---|---|---|\n");
     std::vector<double> shares;
     for (const AxesShape& shape : suite.shapes) {
+      if (!matches(shape.text())) continue;
       try {
         shares.push_back(time(shape));
       } catch (const std::exception& error) {
@@ -283,7 +373,8 @@ class AxesBench {
     std::fill_n(out.data(), bytes, std::byte{0xff});
     contestants.front()();
     verify("faro", shape, in.data(), out.data());
-    const std::vector<Timing> times = measure_alternating(contestants, {.budget_ms = options_.budget_ms});
+    const std::vector<Timing> times =
+        measure_by(options_.thread_clock, contestants, {.budget_ms = options_.budget_ms});
     constexpr double percent = 100;
     const auto share = [&](std::size_t i) { return percent * times[1].median_ms / times[i].median_ms; };
     const Pass* const pass = plan.passes().empty() ? nullptr : &plan.passes().front();

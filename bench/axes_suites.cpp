@@ -3,6 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <numeric>
+#include <random>
+#include <utility>
+
 namespace faro::bench {
 namespace {
 
@@ -198,6 +206,34 @@ std::vector<AxesSuite> axes_suites(const std::vector<std::uint64_t>& widths) {
     suites.push_back(std::move(suite));
   }
   return suites;
+}
+
+AxesSuite drawn_axes(std::uint64_t seed, int count) {
+  constexpr std::uint64_t widths[] = {1, 2, 3, 4, 6, 8, 12, 16, 24};
+  constexpr std::uint64_t least_bytes = std::uint64_t{64} << 20;
+  AxesSuite suite{.name = fmt::format("drawn, seed {}", seed), .shapes = {}};
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < count; ++i) {
+    AxesShape drawn{.shape = {}, .order = {}, .element_bytes = widths[random() % std::size(widths)]};
+    const std::uint64_t elements = least_bytes * (1 + random() % 4) / drawn.element_bytes;
+    std::vector<double> parts(2 + random() % 5);
+    for (double& part : parts) part = static_cast<double>(10 + random() % 90);
+    const double all = std::accumulate(parts.begin(), parts.end(), 0.0);
+    std::uint64_t faster = 1;
+    for (std::size_t a = 1; a < parts.size(); ++a) {
+      const double extent = std::pow(static_cast<double>(elements), parts[a] / all);
+      drawn.shape.push_back(std::max<std::uint64_t>(2, static_cast<std::uint64_t>(extent)));
+      faster *= drawn.shape.back();
+    }
+    drawn.shape.insert(drawn.shape.begin(), std::max<std::uint64_t>(2, elements / faster));
+    drawn.order.resize(parts.size());
+    std::iota(drawn.order.begin(), drawn.order.end(), 0);
+    while (std::is_sorted(drawn.order.begin(), drawn.order.end())) {
+      std::shuffle(drawn.order.begin(), drawn.order.end(), random);
+    }
+    suite.shapes.push_back(std::move(drawn));
+  }
+  return suite;
 }
 
 }  // namespace faro::bench

@@ -372,6 +372,8 @@ TEST(AxesBoxKernel, RandomShapes) {
   std::mt19937_64 random(kSeed);
   Reached reached;
   run_box(strided({44, 52}, {1, 0}), 1, {.ragged = false, .many_boxes = 1}, random, reached);
+  run_box(strided({68, 88}, {1, 0}), 1, {.ragged = false, .many_boxes = 1}, random, reached);
+  run_box(strided({45, 18, 28}, {2, 0, 1}), 8, {.many_boxes = 1}, random, reached);
   for (int round = 0; round < 2000; ++round) {
     const std::size_t n = 2 + random() % 5;
     std::vector<std::uint64_t> shape;
@@ -501,6 +503,27 @@ TEST(AxesBoxKernel, ViewsOfTheInput) {
     if (HasFailure()) FAIL() << "seed " << kSeed << ", round " << round;
   }
   EXPECT_TRUE(any_turned);
+}
+
+// Neighbouring lanes of a ragged box of single bytes read entries of the list that are a vector apart, from
+// anywhere on: in different banks, or in one word. What is past a column is in that column, too.
+TEST(AxesBoxKernel, NeighboursReadPlacesOfBytesWithoutConflicts) {
+  using List = PlaceList<1>;
+  std::set<std::uint32_t> places;
+  for (std::uint32_t number = 0; number < 600; ++number) {
+    EXPECT_TRUE(places.insert(List::at(number)).second) << number;
+    EXPECT_LT(List::at(number) + List::vector * List::row_bytes, ragged_list_bytes(1, 600)) << number;
+  }
+  for (std::uint32_t first = 0; first < 64; ++first) {
+    for (std::uint32_t k = 0; k < List::vector; ++k) {
+      std::vector<std::set<std::uint32_t>> words(32);
+      for (std::uint32_t lane = 0; lane < 32; ++lane) {
+        const std::uint32_t word = (List::at(first + lane * List::vector) + k * List::row_bytes) / 4;
+        words[word % 32].insert(word);
+      }
+      for (const std::set<std::uint32_t>& of_bank : words) EXPECT_LE(of_bank.size(), 1U) << first << " " << k;
+    }
+  }
 }
 
 // As many axes as 2^40 elements can have: every digit of blocks, rows and runs in use.

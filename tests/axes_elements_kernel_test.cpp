@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <numeric>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "affine_kernel_support.hpp"
@@ -23,19 +24,21 @@ void run_kernel(CountingMemory& memory, const AxesElementsParams& p) {
   const std::uint64_t blocks = (p.vectors() + kAxesElementsThreads - 1) / kAxesElementsThreads;
   memory.run({.blocks = blocks, .threads = kAxesElementsThreads},
              [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
-               move_axes_element<unit>(m, p, block, thread);
+               by_elements_units<unit>(static_cast<int>(p.units), [&](auto most) {
+                 move_axes_elements<unit, decltype(most)::value>(m, p, block, thread);
+               });
              });
 }
 
 template <int unit>
 void run_view(std::mt19937_64& random) {
-  const std::size_t n = 1 + random() % 6;
+  const std::size_t n = 1 + random() % 5;
   std::vector<StridedAxis> axes(n);
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), 0U);
   std::int64_t out = 1;
   for (StridedAxis& axis : axes) {
-    axis = {.extent = 1 + random() % 7, .in = 0, .out = out};
+    axis = {.extent = 1 + random() % (random() % 4 == 0 ? 30 : 7), .in = 0, .out = out};
     out *= static_cast<std::int64_t>(axis.extent + random() % 2);
   }
   std::shuffle(order.begin(), order.end(), random);
@@ -48,7 +51,10 @@ void run_view(std::mt19937_64& random) {
     if (axis.in < 0) first += (extent - 1) * in;
     in *= extent + static_cast<std::int64_t>(random() % 3);
   }
-  std::vector<std::byte> input(static_cast<std::size_t>(in + first) * unit);
+  // The input begins anywhere past an aligned address; words that are read lie within it.
+  const std::size_t skew = random() % 8 * unit;
+  std::vector<std::byte> array(skew + static_cast<std::size_t>(in + first) * unit);
+  const std::span<std::byte> input = std::span(array).subspan(skew);
   for (std::byte& b : input) b = static_cast<std::byte>(random());
   std::vector<std::byte> output(static_cast<std::size_t>(out) * unit, kPoison);
   std::vector<std::byte> expected = output;
@@ -66,9 +72,17 @@ void run_view(std::mt19937_64& random) {
     more = a < n;
   }
   CountingMemory memory({});
-  memory.add_input(input);
+  memory.add_input(array);
   memory.add_output(output);
-  run_kernel<unit>(memory, make_axes_elements_params(axes, unit, static_cast<std::uint64_t>(first)));
+  const AxesElementsShape shape{
+      .lanes = std::uint64_t{1} << random() % 6,
+      .units = static_cast<int>(1 + random() % static_cast<unsigned>(most_elements_units(unit)))};
+  AxesElementsParams params =
+      make_axes_elements_params(layout::normal_axes(axes), unit, static_cast<std::uint64_t>(first), 0,
+                                random() % 3 == 0 ? std::nullopt : std::optional(shape));
+  EXPECT_LE(params.in.end, input.size());
+  for (std::uint64_t* const offset : {&params.in_first, &params.in.begin, &params.in.end}) *offset += skew;
+  run_kernel<unit>(memory, params);
   ASSERT_EQ(output, expected) << "seed " << kSeed;
 }
 

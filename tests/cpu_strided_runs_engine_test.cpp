@@ -14,7 +14,10 @@
 #include <vector>
 
 #include "cpu_strided_support.hpp"
+#include "engines/cpu.hpp"
 #include "faro/faro.hpp"
+#include "hwy/targets.h"
+#include "plan/cpu/axes_runs.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 
 namespace faro {
@@ -54,12 +57,13 @@ TEST(CpuStridedEngine, GroupsOfColumns) {
   EXPECT_GT(groups, kInstrumented ? 10 : 200);
 }
 
-// Elements of whole lines, one by one where the output begins at a line, else in boxes: padded, flipped and
-// repeated on the input's side, with holes on the output's.
+// Elements of whole lines, and rows of such that are read backwards, one by one where the output begins at a
+// line, else in boxes: padded, flipped and repeated on the input's side, with holes on the output's.
 TEST(CpuStridedEngine, WholeLinesOneByOne) {
   testing::SplitMix64 random{19};
   const auto below = [&](std::uint64_t bound) { return random() % bound; };
   int one_by_one = 0;
+  int backwards = 0;
   const int rounds = kInstrumented ? 60 : 400;
   for (int round = 0; round < rounds; ++round) {
     const std::uint64_t width = std::uint64_t{1} << below(8);
@@ -76,7 +80,7 @@ TEST(CpuStridedEngine, WholeLinesOneByOne) {
     auto stride = static_cast<std::int64_t>(together + below(3) * below(20));
     for (std::size_t a = 1; a <= rank; ++a) {
       view.in_strides.push_back(below(12) == 0 ? 0 : stride);
-      stride = (stride + static_cast<std::int64_t>(below(2) * below(9))) *
+      stride = (stride + static_cast<std::int64_t>(below(2) * below(40))) *
                static_cast<std::int64_t>(view.extents[a]);
     }
     for (std::size_t a = rank; a > 1; --a) std::swap(order[a - 1], order[below(a)]);
@@ -85,7 +89,7 @@ TEST(CpuStridedEngine, WholeLinesOneByOne) {
       view.out_strides[axis] = stride;
       stride *= static_cast<std::int64_t>(view.extents[axis]);
     }
-    for (std::size_t a = 1; a <= rank; ++a) {
+    for (std::size_t a = 0; a <= rank; ++a) {
       if (below(4) != 0) continue;
       view.in_offset += (view.extents[a] - 1) * static_cast<std::uint64_t>(view.in_strides[a]);
       view.in_strides[a] = -view.in_strides[a];
@@ -99,10 +103,46 @@ TEST(CpuStridedEngine, WholeLinesOneByOne) {
     const StridedPlan plan = plan_of(view, setting);
     for (const Pass& pass : plan.passes()) {
       const auto* const axes = pass.cpu ? std::get_if<detail::CpuAxes>(&pass.cpu->kernel) : nullptr;
-      if (axes != nullptr && axes->one_by_one && setting.out_past_line == 0) ++one_by_one;
+      if (axes == nullptr || !axes->one_by_one || setting.out_past_line != 0) continue;
+      ++(detail::reads_rows_backwards(axes->box) ? backwards : one_by_one);
     }
   }
   EXPECT_GT(one_by_one, rounds / 10);
+  EXPECT_GT(backwards, rounds / 20);
+}
+
+// Rows backwards, as they are and of one element, of all lengths that vectors cut, to rows that lie apart,
+// and turned ones that do: by every instruction set of this machine.
+TEST(CpuStridedEngine, RowsByEveryInstructionSet) {
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(~(target - 1));
+    SCOPED_TRACE(cpu::simd_target());
+    for (const std::uint64_t width : {1, 2, 4, 8}) {
+      for (const std::uint64_t lines : {2, 3, 5, 8, 9, 17, 40}) {
+        const auto columns = static_cast<std::int64_t>(lines * 64 / width);
+        for (const std::int64_t step : {-1, 0, 1}) {
+          const std::int64_t room = columns + 64 / static_cast<std::int64_t>(width);  // a line
+          const Strided view{.extents = {3, 5, static_cast<std::uint64_t>(columns)},
+                             .in_strides = {5 * room, room, step},
+                             .out_strides = {room, 3 * room, 1},
+                             .in_offset = step < 0 ? static_cast<std::uint64_t>(columns - 1) : 0};
+          for (const std::size_t past : {0, 24}) {
+            ASSERT_NO_FATAL_FAILURE(expect_moved(
+                view,
+                {.width = width, .in_past_line = 8, .out_past_line = past, .stores = Stores::streamed}));
+          }
+        }
+      }
+      const auto rows = static_cast<std::int64_t>(192 / width);
+      const Strided turned{.extents = {70, static_cast<std::uint64_t>(rows)},
+                           .in_strides = {1, 71},
+                           .out_strides = {rows + 64 / static_cast<std::int64_t>(width), 1}};
+      for (const std::size_t past : {0, 24})
+        ASSERT_NO_FATAL_FAILURE(
+            expect_moved(turned, {.width = width, .out_past_line = past, .stores = Stores::streamed}));
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
 }
 
 // Outputs that begin between lines, as NumPy's do: axes that lie together there are one row, cut at lines,

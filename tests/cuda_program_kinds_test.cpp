@@ -269,8 +269,8 @@ KernelEntry axes_rows_kernel(int unit_bytes) {
   return checked_kernel<kernels::AxesRowsParams>(detail::AxesRowsKernel{unit_bytes},
                                                  kernels::kAxesRowsThreads);
 }
-KernelEntry axes_elements_kernel(int unit_bytes) {
-  return checked_kernel<kernels::AxesElementsParams>(detail::AxesElementsKernel{unit_bytes},
+KernelEntry axes_elements_kernel(int unit_bytes, int units) {
+  return checked_kernel<kernels::AxesElementsParams>(detail::AxesElementsKernel{unit_bytes, units},
                                                      kernels::kAxesElementsThreads);
 }
 KernelEntry view_rows_kernel(const kernels::ViewRowsShape& shape) {

@@ -259,6 +259,37 @@ TEST(PlanCpuPass, WholeLinesGoOneByOne) {
   EXPECT_FALSE(goes({75, 96, 80, 16}, {2, 1, 0, 3}));         // 64
 }
 
+// Rows that are read backwards do, too, where registers turn them and they are whole lines.
+TEST(PlanCpuPass, RowsReadBackwardsGoOneByOne) {
+  const auto kernel_of = [](std::int64_t columns, std::uint64_t width) {
+    const Strided view{.extents = {300, 400, static_cast<std::uint64_t>(columns)},
+                       .in_strides = {400 * columns, columns, -1},
+                       .out_strides = {columns, 300 * columns, 1},
+                       .in_offset = static_cast<std::uint64_t>(columns - 1)};
+    const StridedPlan plan(view, width, machine());
+    return std::get<detail::CpuAxes>(plan.passes().front().cpu->kernel);
+  };
+  EXPECT_TRUE(kernel_of(128, 4).one_by_one);
+  EXPECT_TRUE(kernel_of(256, 2).one_by_one);
+  EXPECT_FALSE(kernel_of(127, 4).one_by_one);   // no whole lines
+  EXPECT_FALSE(kernel_of(64, 12).one_by_one);   // of no register's lanes
+  EXPECT_FALSE(kernel_of(4096, 4).one_by_one);  // long enough for boxes
+  EXPECT_EQ(kernel_of(128, 4).move, detail::AxesMove::lines);
+}
+
+// One element again and again is written in rows, not turned.
+TEST(PlanCpuPass, LongRowsOfOneElement) {
+  const auto move_of = [](std::uint64_t columns) {
+    const Strided view{.extents = {20000, columns},
+                       .in_strides = {1, 0},
+                       .out_strides = {static_cast<std::int64_t>(columns), 1}};
+    const StridedPlan plan(view, 4, machine());
+    return std::get<detail::CpuAxes>(plan.passes().front().cpu->kernel).move;
+  };
+  EXPECT_EQ(move_of(1024), detail::AxesMove::lines);
+  EXPECT_EQ(move_of(1023), detail::AxesMove::groups);
+}
+
 // Lines of views lie where their elements do, which flips and offsets move: each that is reached is counted,
 // and none more often than elements reach it.
 TEST(PlanCpuPass, CountsTheLinesOfViews) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
 #include <string>
@@ -292,6 +293,41 @@ TEST(GpuViews, PlansSayTheirKernel) {
   EXPECT_NE(plan.explain_json().find("\"sectors\": "), std::string::npos);
   EXPECT_NE(plan.explain_json().find("\"predicted_time\": {"), std::string::npos);
   EXPECT_THROW(StridedPlan(parse_strided("strided(2 2; 36028797018963967 1; 2 1)"), 4, target), Error);
+}
+
+// What the second-level cache is asked for are the sectors that rows of the input touch, those between them
+// not, though rows begin between sectors: shared memory has them as far past a sector. A warp may end within
+// one.
+TEST(GpuViews, SectorsAreAskedForOnce) {
+  struct Case {
+    const char* view;
+    std::uint64_t width;
+    std::uint64_t row_bytes;  // together in the input
+    std::uint64_t apart;
+    std::uint64_t rows;
+    double most;
+  };
+  const Case cases[] = {
+      {"strided(75 75 96 96; 897728 10816 104 1; 9216 691200 1 96)", 2, 192, 208, 75 * 75 * 96, 1.02},
+      {"strided(96 75 75 96; 716456 8632 104 1; 1 96 7200 540000)", 2, 192, 208, 96 * 75 * 75, 1.02},
+      {"strided(8 2048 32 128; 11184640 5440 136 1; 8388608 128 262144 1)", 2, 256, 272, 1 << 19, 1.02},
+      {"strided(100000 12 10 10; 1300 100 10 1; 1200 10 1 120)", 4, 4800, 5200, 100000, 1.04},
+      {"strided(1300000 12 16; 208 16 1; 192 1 12)", 2, 384, 416, 1300000, 1.001},
+  };
+  for (const Case& of : cases) {
+    std::uint64_t touched = 0;  // of as many rows as come back to a sector's begin
+    const std::uint64_t period = 32 / std::gcd(of.apart, std::uint64_t{32});
+    for (std::uint64_t row = 0; row < period; ++row) {
+      const std::uint64_t begin = row * of.apart;
+      touched += (begin + of.row_bytes + 31) / 32 - begin / 32;
+    }
+    const StridedPlan plan(parse_strided(of.view), of.width, cuda::target_of_capability(9, 0));
+    const auto json = nlohmann::json::parse(plan.explain_json());
+    const double asked = json["passes"][0]["predicted"]["global_loads"]["sectors"].get<double>();
+    const double least = static_cast<double>(touched) * static_cast<double>(of.rows / period);
+    EXPECT_GE(asked, 0.98 * least) << of.view;
+    EXPECT_LE(asked, of.most * least) << of.view;
+  }
 }
 
 // Shared memory is spoken of where a kernel has it, and arrays as they are.

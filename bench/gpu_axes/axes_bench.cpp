@@ -42,6 +42,10 @@ detail::AxesVariant variant_of(const std::string& words) {
       as.whole_bytes = 12 << 10;
     } else if (word == "parts") {
       as.whole = false;
+    } else if (word == "rows") {
+      as.least_row_bytes = 64;
+    } else if (word == "dropped" || word == "kept") {
+      as.drops_first = word == "dropped";
     } else if (word == "small") {
       as.box_bytes = 20 << 10;
     } else if (word == "large") {
@@ -49,10 +53,7 @@ detail::AxesVariant variant_of(const std::string& words) {
     } else {
       fail(ErrorCode::value, "--as", word,
            "boxes, lines, elements, tiles, joined, words, thick, slim, low, tall, huge, aligned, small, "
-           "large, "
-           "whole, wide, middle, "
-           "narrow or "
-           "parts");
+           "large, whole, wide, middle, narrow, parts, rows, dropped or kept");
     }
   }
   return as;

@@ -39,13 +39,17 @@ constexpr const char* kUsage =
 
   --suites LIST    of ttc,ranks,primes,channels,attention,skinny,odd,short,many,views,small (default all)
   --only TEXT      shapes whose text has it                          (default all)
+  --view TEXT      views whose words have it                         (default all)
   --widths LIST    of elements of the TTC suite, in bytes            (default 1,2,4,8,16)
   --rounds NUMBER  of turns of each shape                            (default 7)
+  --drawn NUMBER   of shapes that are drawn: the suite drawn, and the small arrays (default 0)
+  --seed NUMBER    of these                                          (default 1)
   --as LIST        beside the plan, the same axes moved otherwise: boxes, lines, elements, tiles (never
                    elements), joined, words, thick and slim (of few rows and columns, by words or 32 and 8 KiB
                    a block), low, tall and huge (boxes of at most 55, 88 and 120 KiB), aligned,
                    small, large, whole, wide, middle and narrow (of whole arrays, 40, 24 and 12 KiB), parts
-                   (never whole), or several of these, boxes+small; a column each
+                   (never whole), rows (those of views of 64 bytes and more whole), dropped and kept (what
+                   boxes move, in the second-level cache), or several of these, boxes+small; a column each
   --peer cutensor  beside it, where the library is found; a column
   --out FILE       the tables, in Markdown
   --help
@@ -56,6 +60,7 @@ AxesOptions parse(const CommandLine& line) {
   options.command = line.text();
   line.read({{"--suites", [&](const Argument& a) { options.suites = parse_names(a); }},
              {"--only", [&](const Argument& a) { options.only = a.text; }},
+             {"--view", [&](const Argument& a) { options.view = a.text; }},
              {"--widths", [&](const Argument& a) { options.widths = parse_widths(a); }},
              {"--as", [&](const Argument& a) { options.as = parse_names(a); }},
              {"--peer",
@@ -64,6 +69,8 @@ AxesOptions parse(const CommandLine& line) {
                 options.cutensor = true;
               }},
              {"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1, 1000); }},
+             {"--drawn", [&](const Argument& a) { options.drawn = parse_int(a, 1, 100000); }},
+             {"--seed", [&](const Argument& a) { options.seed = parse_count(a); }},
              {"--out", [&](const Argument& a) { options.out = a.text; }}});
   return options;
 }
@@ -103,7 +110,9 @@ class AxesBench {
         "\n|---|---|---|---|" + (peer_ ? "---|---|---|" : "") + "\n";
     TogetherAxes fours{.name = "**ranks, primes, channels, attention and skinny together, 4 bytes**"};
     TogetherAxes twos{.name = "**the same with channels and attention of 2 bytes**"};
-    for (const AxesSuite& suite : axes_suites(options_.widths)) {
+    std::vector<AxesSuite> suites = axes_suites(options_.widths);
+    if (options_.drawn > 0) suites.push_back(drawn_axes(options_.seed, options_.drawn));
+    for (const AxesSuite& suite : suites) {
       if (!wanted(suite.name)) continue;
       const std::vector<TimedAxes> timed = measure(suite);
       if (!timed.empty()) summary += summary_row(suite.name, timed);

@@ -160,6 +160,8 @@ struct AxesBoxParams {
   std::uint64_t out_first;
   std::uint64_t in_begin;  // units of the input that there are, for vectors that reach past rows
   std::uint64_t in_end;
+  std::uint32_t skews;   // bytes, less one, of which a box lies as far past a multiple in shared memory as it
+                         // begins past one in the input; 0: it begins where shared memory does
   std::uint32_t common;  // in shared memory: what all threads share, then of ragged boxes the list of places
   std::uint32_t halo;    // of ragged boxes: units after a run of the output
   std::uint32_t halo_rows;    // of the input, that those are in
@@ -293,6 +295,11 @@ constexpr BoxOrigin kept_origin(Memory& memory, const AxesBoxParams& p) {
   return origin;
 }
 
+/// Bytes by which all places of the box are further on.
+constexpr std::uint32_t box_skew(const AxesBoxParams& p, const BoxOrigin& origin) {
+  return static_cast<std::uint32_t>(origin.in) & p.skews;
+}
+
 /// Units of a run, or rows, of a side that there are in a box.
 constexpr std::uint32_t box_cut(std::uint32_t step, std::int32_t cut, const BoxOrigin& origin) {
   if (cut == kBoxUncut) return step;
@@ -399,10 +406,12 @@ constexpr void load_box(Memory& memory, const AxesBoxParams& p, const BoxReader<
   const std::uint32_t rows = box_cut(p.in.rows_step, p.in.rows_cut, origin);
   decltype(input_cursor(memory, 0)) from[spread] = {};
   bool has[spread];
+  std::uint32_t first[spread];
   FARO_UNROLL
   for (int k = 0; k < spread; ++k) {
     has[k] = lane.accesses(p.in, k) * shape.in_vector < units;
     from[k] = input_cursor(memory, origin.in + lane.first[k].at);
+    first[k] = lane.first[k].place + box_skew(p, origin);
   }
   const BoxRow* const row_of = p.row + p.in.first_row;
   FARO_NO_UNROLL
@@ -423,9 +432,9 @@ constexpr void load_box(Memory& memory, const AxesBoxParams& p, const BoxReader<
         }
         const auto at = from[k] + entry.at();
         if constexpr (shape.word_bytes() == 1) {
-          place[i][k] = (entry.place() + lane.first[k].place) * p.unit_bytes;
+          place[i][k] = (entry.place() + first[k]) * p.unit_bytes;
         } else {
-          place[i][k] = entry.place() * shape.word_bytes() + lane.first[k].place;
+          place[i][k] = entry.place() * shape.word_bytes() + first[k];
         }
         if constexpr (copies) {
           memory.template copy_to_shared<bytes>(at, place[i][k]);
@@ -504,7 +513,7 @@ constexpr void store_box_row(Memory& memory, const AxesBoxParams& p, Cursor to, 
 
 /// The same of single units, all of which are read before the first is written.
 template <BoxShape shape, device::Memory Memory, typename Cursor>
-constexpr void store_box_units(Memory& memory, const BoxWriter<shape>& lane,
+constexpr void store_box_units(Memory& memory, const BoxWriter<shape>& lane, std::uint32_t skew,
                                const Cursor (&to)[shape.spread(1)], const bool (&has)[shape.spread(1)],
                                const BoxRow& row, bool inside) {
   constexpr int unit = shape.unit_bytes;
@@ -512,7 +521,7 @@ constexpr void store_box_units(Memory& memory, const BoxWriter<shape>& lane,
   FARO_UNROLL
   for (int k = 0; k < shape.spread(1); ++k) {
     if (inside && has[k]) {
-      moved[k] = memory.template load_shared<unit>(row.place() * unit + lane.first[k].place);
+      moved[k] = memory.template load_shared<unit>(row.place() * unit + skew + lane.first[k].place);
     } else {
       device::idle(memory);
     }
@@ -548,6 +557,7 @@ constexpr void store_box(Memory& memory, const AxesBoxParams& p, const BoxWriter
     to[k] = output_cursor(memory, origin.out + lane.first[k].at);
   }
   const std::uint32_t near = 1U << p.near_bits;
+  const std::uint32_t skew = box_skew(p, origin);
   const BoxRow* const row_of = p.row + p.out.first_row;
   const std::uint32_t step = p.out.groups << p.near_bits;
   FARO_NO_UNROLL
@@ -560,9 +570,10 @@ constexpr void store_box(Memory& memory, const AxesBoxParams& p, const BoxWriter
       BoxRow entry{};
       if (inside) entry = row_of[row];
       if constexpr (spread > 1) {
-        store_box_units<shape>(memory, lane, to, has, entry, inside);
+        store_box_units<shape>(memory, lane, skew, to, has, entry, inside);
       } else if (inside) {
-        store_box_row<shape>(memory, p, to[0] + entry.at(), entry.place() * shape.word_bytes(), lane.place);
+        store_box_row<shape>(memory, p, to[0] + entry.at(), entry.place() * shape.word_bytes() + skew,
+                             lane.place);
       } else {
         FARO_UNROLL
         for (int k = 0; k < vector + words; ++k) device::idle(memory);

@@ -223,6 +223,10 @@ AxesBoxParams make_axes_box_params(const layout::StridedBox& box, std::uint64_t 
   }
   FARO_CHECK(box.shared_words <= kBoxMaxPlace + 1);
   params.box_bytes = box.shared_words * static_cast<std::uint32_t>(box.word_bytes());
+  if (box.skewed) {
+    params.skews = kBoxSectorBytes - 1;
+    params.box_bytes += kBoxSectorBytes;
+  }
   // The fastest digits of the output's run hold whole vectors.
   const std::vector<BoxPart> fastest = box.parts_of(box.out.run.front());
   if (!fastest.empty() && fastest.front().extent % static_cast<std::uint32_t>(box.out.vector) == 0) {
@@ -246,7 +250,7 @@ AxesBoxParams make_axes_box_params(const layout::StridedBox& box, std::uint64_t 
   }
   params.common = static_cast<std::uint32_t>(faro::detail::round_up(params.box_bytes, kMovedBytes));
   params.box_bytes = params.common + (box.ragged ? kRaggedBoxBytes : kBoxOriginBytes);
-  if (box.ragged) params.box_bytes += ragged_list(box.unit_bytes, box.out.units + box.halo) * kPlaceBytes;
+  if (box.ragged) params.box_bytes += ragged_list_bytes(box.unit_bytes, box.out.units + box.halo);
   const auto scale = static_cast<std::uint64_t>(scale_of(box));
   params.in_first = in_first * scale;
   params.out_first = out_first * scale;
@@ -260,11 +264,11 @@ AxesBoxParams make_axes_box_params(const layout::StridedBox& box, std::uint64_t 
   // What is dropped first never displaces what an earlier kernel left in the second-level cache, which half
   // sectors of narrow units need less than wider ones need the room (docs/notes/axes-experiments.md).
   constexpr std::uint64_t narrow = 2;
-  const auto drops_first = [&](std::uint64_t alignment) {
-    return unit <= narrow && alignment * unit % kBoxSectorBytes == 0 ? 1 : 0;
-  };
-  params.in_sectors = drops_first(box.in.alignment);
-  params.out_sectors = drops_first(box.out.alignment);
+  // Dropped on one side only costs more than on both or none.
+  const auto is_sectors = [&](std::uint64_t alignment) { return alignment * unit % kBoxSectorBytes == 0; };
+  const bool drops_first =
+      unit <= narrow && is_sectors(box.out.alignment) && (box.ragged || is_sectors(box.in.alignment));
+  params.in_sectors = params.out_sectors = drops_first ? 1 : 0;
   params.tiles = box.boxes();
   return params;
 }

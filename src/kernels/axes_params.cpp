@@ -10,65 +10,165 @@
 namespace faro::kernels {
 namespace {
 
-// How much of an axis is a side of a warp's patch: the largest divisor up to what is wanted, or a short axis.
-std::uint64_t patch_side(std::uint64_t extent, std::uint64_t wanted) {
-  constexpr std::uint64_t most = 16;
-  if (extent <= most) return extent <= wanted || extent % 2 != 0 ? extent : extent / 2;
-  std::uint64_t side = wanted;
-  while (extent % side != 0) --side;
-  if (2 * side > wanted) return side;
-  side = wanted + 1;
-  while (side < 2 * wanted && extent % side != 0) ++side;
-  return extent % side == 0 ? side : 1;
+// An axis in equal parts of about `wanted`, or whole where it is not much longer.
+std::uint64_t part_of_axis(std::uint64_t extent, std::uint64_t wanted) {
+  if (2 * extent <= 3 * wanted) return extent;
+  return faro::detail::ceil_div(extent, faro::detail::ceil_div(extent, wanted));
 }
 
-// In the order in which threads count: a warp has a patch of both sides' fastest axes, whose sectors it
-// shares on either side, instead of a row of the output, whose units lie in as many sectors of the input.
-std::vector<layout::StridedAxis> in_patches(const std::vector<layout::StridedAxis>& axes) {
-  constexpr std::uint64_t written = 8;  // units that lie together in the output, and in the input
-  constexpr std::uint64_t read = 4;
-  const auto is_read = [](const layout::StridedAxis& axis) { return axis.in == 1 || axis.in == -1; };
-  if (axes.size() < 2 || axes.size() + 2 > kMostAxes || axes.front().out != 1 || is_read(axes.front()))
-    return axes;
-  const auto found = std::find_if(axes.begin(), axes.end(), is_read);
-  if (found == axes.end()) return axes;
-  const layout::StridedAxis& row = axes.front();
-  const layout::StridedAxis& column = *found;
-  const std::uint64_t rows = patch_side(row.extent, written);
-  const std::uint64_t columns = patch_side(column.extent, read);
-  if (rows == 1 || columns == 1) return axes;
-  const auto part_of = [](const layout::StridedAxis& axis, std::uint64_t part) {
-    return layout::StridedAxis{.extent = part, .in = axis.in, .out = axis.out};
-  };
-  const auto rest_of = [](const layout::StridedAxis& axis, std::uint64_t part) {
-    const auto step = static_cast<std::int64_t>(part);
-    return layout::StridedAxis{.extent = axis.extent / part, .in = axis.in * step, .out = axis.out * step};
-  };
-  std::vector<layout::StridedAxis> result = {part_of(row, rows), part_of(column, columns),
-                                             rest_of(column, columns), rest_of(row, rows)};
-  for (const layout::StridedAxis& axis : axes) {
-    if (&axis != &row && &axis != &column) result.push_back(axis);
+// The digits of a thread's number, and what is beside them.
+class ElementsParts {
+ public:
+  ElementsParts(const std::vector<layout::StridedAxis>& axes, int unit_bytes, const AxesElementsShape& shape)
+      : axes_(axes), is_done_(axes.size(), false), unit_bytes_(unit_bytes) {
+    params_.count = 1;
+    params_.rows = params_.columns = params_.units = params_.unit_step = 1;
+    std::uint64_t row_part = 1;
+    const std::size_t row = add_lanes(shape.lanes, row_part);
+    const std::size_t column = find_column(shape, row);
+    if (column != none()) add_column(column, column == row ? row_part : 1, shape);
+    add_columns(row);
+    if (row != none() && row != column) {
+      const std::uint64_t parts = faro::detail::ceil_div(axes_[row].extent, row_part);
+      add(row, parts, row_part, {.row = row_part});
+    }
+    for (std::size_t a = 0; a < axes_.size(); ++a) {
+      if (!is_done_[a]) add(a, axes_[a].extent, 1, {});
+    }
   }
-  std::erase_if(result, [](const layout::StridedAxis& axis) { return axis.extent == 1; });
-  return result;
-}
+
+  const AxesElementsParams& params() const { return params_; }
+
+ private:
+  // How far a digit goes along the axes that may be cut.
+  struct Along {
+    std::uint64_t row = 0;
+    std::uint64_t column = 0;
+  };
+
+  std::size_t none() const { return axes_.size(); }
+
+  // A digit of so many, each `step` of the axis.
+  void add(std::size_t a, std::uint64_t digits, std::uint64_t step, const Along& along) {
+    is_done_[a] = true;
+    if (digits == 1) return;
+    FARO_CHECK(params_.axes < AxesElementsParams::kMostParts && digits >> 31 == 0);
+    params_.count *= digits;
+    FARO_CHECK(params_.count >> 31 == 0);
+    const auto bytes = static_cast<std::int64_t>(step) * unit_bytes_;
+    params_.axis[params_.axes++] = {.extent = device::Division32(static_cast<std::uint32_t>(digits)),
+                                    .row_step = static_cast<std::uint32_t>(along.row),
+                                    .column_step = static_cast<std::uint32_t>(along.column),
+                                    .in_stride = axes_[a].in * bytes,
+                                    .out_stride = axes_[a].out * bytes};
+  }
+
+  // Lanes along the output's fastest axes. Gives the axis that they have a part of, if any.
+  std::size_t add_lanes(std::uint64_t lanes, std::uint64_t& part) {
+    std::uint64_t together = 1;
+    for (std::size_t a = 0; a < axes_.size() && 2 * together <= lanes; ++a) {
+      const std::uint64_t extent = axes_[a].extent;
+      FARO_CHECK(extent >> 31 == 0);
+      part = part_of_axis(extent, lanes / together);
+      params_.rows = part < extent ? static_cast<std::uint32_t>(extent) : 1;
+      add(a, part, 1, {.row = part < extent ? std::uint64_t{1} : 0});
+      if (part < extent) return a;
+      together *= extent;
+    }
+    return none();
+  }
+
+  // Of what lanes do not have, the axis that a thread's units are along: the input's fastest that is long
+  // enough, shorter ones before it being lanes as well; else the longest.
+  std::size_t find_column(const AxesElementsShape& shape, std::size_t row) {
+    const std::vector<std::size_t> order = in_order();
+    const auto found = std::find_if(order.begin(), order.end(), [&](std::size_t a) {
+      return 2 * axes_[a].extent > static_cast<std::uint64_t>(shape.units);
+    });
+    if (found == order.end()) {
+      const auto longest = std::max_element(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return axes_[a].extent < axes_[b].extent;
+      });
+      return longest == order.end() ? row : *longest;
+    }
+    for (auto a = order.begin(); a != found; ++a) add(*a, axes_[*a].extent, 1, {});
+    return *found;
+  }
+
+  // What a block reads lies together as far as it goes.
+  void add_columns(std::size_t row) {
+    for (const std::size_t a : in_order()) {
+      if (params_.count >= kAxesElementsThreads) return;
+      if (a != row) add(a, axes_[a].extent, 1, {});
+    }
+  }
+
+  // Axes that are left, the input's fastest first.
+  std::vector<std::size_t> in_order() const {
+    std::vector<std::size_t> order;
+    for (std::size_t a = 0; a < axes_.size(); ++a) {
+      if (!is_done_[a] && axes_[a].in != 0) order.push_back(a);
+    }
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::abs(axes_[a].in) < std::abs(axes_[b].in);
+    });
+    return order;
+  }
+
+  // `step`: of what is left of an axis that lanes have a part of.
+  void add_column(std::size_t a, std::uint64_t step, const AxesElementsShape& shape) {
+    FARO_CHECK(axes_[a].extent >> 31 == 0);
+    const std::uint64_t left = faro::detail::ceil_div(axes_[a].extent, step);
+    const std::uint64_t most = static_cast<std::uint64_t>(shape.units);
+    const std::uint64_t units = faro::detail::ceil_div(left, faro::detail::ceil_div(left, most));
+    params_.columns = static_cast<std::uint32_t>(axes_[a].extent);
+    params_.units = static_cast<std::uint32_t>(units);
+    params_.unit_step = static_cast<std::uint32_t>(step);
+    params_.in_step = axes_[a].in * static_cast<std::int64_t>(step) * unit_bytes_;
+    params_.out_step = axes_[a].out * static_cast<std::int64_t>(step) * unit_bytes_;
+    // Lanes may count along it already.
+    for (int i = 0; i < params_.axes && step > 1; ++i) params_.axis[i].column_step = params_.axis[i].row_step;
+    const std::uint64_t each = units * step;
+    add(a, faro::detail::ceil_div(left, units), each, {.row = step > 1 ? each : 0, .column = each});
+  }
+
+  const std::vector<layout::StridedAxis>& axes_;
+  std::vector<bool> is_done_;
+  std::int64_t unit_bytes_;
+  AxesElementsParams params_{};
+};
 
 }  // namespace
 
+AxesElementsShape usual_elements_shape(std::uint64_t count, int unit_bytes) {
+  // Few units are spread over as many threads as there are.
+  const std::uint64_t few = unit_bytes == 8 ? 1 << 16 : unit_bytes == 4 ? 1 << 14 : 1 << 15;
+  const std::uint64_t lanes = unit_bytes >= 4 ? 8 : 16;
+  if (unit_bytes == kMovedBytes || count < few) return {.lanes = lanes, .units = 1};
+  constexpr std::uint64_t many = 1 << 19;
+  if (unit_bytes == 1 && count >= many) return {.lanes = lanes, .units = 8};
+  return {.lanes = lanes, .units = unit_bytes == 8 ? 2 : 4};
+}
+
 AxesElementsParams make_axes_elements_params(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
-                                             std::uint64_t in_first, std::uint64_t out_first) {
+                                             std::uint64_t in_first, std::uint64_t out_first,
+                                             const std::optional<AxesElementsShape>& shape) {
   FARO_CHECK(axes.size() <= kMostAxes);
+  std::uint64_t count = 1;
+  for (const layout::StridedAxis& axis : axes) count *= axis.extent;
   const auto unit = static_cast<std::uint64_t>(unit_bytes);
-  AxesElementsParams params{};
+  AxesElementsParams params =
+      ElementsParts(axes, unit_bytes, shape.value_or(usual_elements_shape(count, unit_bytes))).params();
   params.in_first = in_first * unit;
   params.out_first = out_first * unit;
-  params.count = 1;
-  for (const layout::StridedAxis& axis : in_patches(axes)) {
-    params.count *= axis.extent;
-    FARO_CHECK(params.count >> 31 == 0);
-    params.axis[params.axes++] = {.extent = device::Division32(static_cast<std::uint32_t>(axis.extent)),
-                                  .in_stride = axis.in * unit_bytes,
-                                  .out_stride = axis.out * unit_bytes};
+  params.in = {.begin = params.in_first, .end = params.in_first + unit};
+  for (const layout::StridedAxis& axis : axes) {
+    const std::uint64_t far = static_cast<std::uint64_t>(std::abs(axis.in)) * (axis.extent - 1) * unit;
+    if (axis.in < 0) {
+      params.in.begin -= far;
+    } else {
+      params.in.end += far;
+    }
   }
   return params;
 }
@@ -108,9 +208,10 @@ AxesRowsParams make_axes_rows_params(const layout::UnitAxes& axes, int unit_byte
 }
 
 std::optional<ViewRowsChoice> make_view_rows(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
-                                             const ViewFirst& first) {
-  constexpr std::uint64_t least_bytes = 513;            // of a row: boxes join shorter ones
+                                             const ViewFirst& first, std::uint64_t least_bytes) {
+  constexpr std::uint64_t usual_bytes = 513;            // of a row: boxes join shorter ones
   constexpr std::uint64_t least_backwards_bytes = 128;  // but not where they are read backwards
+  if (least_bytes == 0) least_bytes = usual_bytes;
   constexpr std::uint64_t most_rows = std::uint64_t{1} << 31;
   const auto unit = static_cast<std::uint64_t>(unit_bytes);
   if (axes.empty() || axes.front().out != 1 || axes.size() > kMostAxes) return std::nullopt;

@@ -50,10 +50,20 @@ AxesBoxParams make_axes_box_params(const layout::StridedBox& box, std::uint64_t 
 
 // Parameters of axes_elements.hpp, made on the host from strided axes.
 
-/// `in_first`, `out_first`: the units with all coordinates 0. Requires: axes in normal form, fewer than 2^31
-/// units.
+/// How threads and their units lie.
+struct AxesElementsShape {
+  std::uint64_t lanes = 16;  // threads side by side along the output
+  int units = 4;             // of a thread, along the input; at most most_elements_units()
+};
+
+/// What is fast for so many units (docs/notes/axes-experiments.md).
+AxesElementsShape usual_elements_shape(std::uint64_t count, int unit_bytes);
+
+/// `in_first`, `out_first`: the units with all coordinates 0. `shape`: if not the usual one. Requires: axes
+/// in normal form, fewer than 2^30 units.
 AxesElementsParams make_axes_elements_params(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
-                                             std::uint64_t in_first = 0, std::uint64_t out_first = 0);
+                                             std::uint64_t in_first = 0, std::uint64_t out_first = 0,
+                                             const std::optional<AxesElementsShape>& shape = std::nullopt);
 
 // Parameters of axes_lines.hpp and axes_plane.hpp, made on the host.
 //
@@ -113,9 +123,10 @@ struct ViewRowsChoice {
 };
 
 /// Nothing where the view's fastest axis is not the same on both sides, its rows are short, or more than
-/// 2^31. Requires: axes in normal form, units of 1, 2, 4, 8 or 16 bytes.
+/// 2^31. `least_bytes`: of a row; 0: as is usual. Requires: axes in normal form, units of 1, 2, 4, 8 or 16
+/// bytes.
 std::optional<ViewRowsChoice> make_view_rows(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
-                                             const ViewFirst& first);
+                                             const ViewFirst& first, std::uint64_t least_bytes = 0);
 
 // Parameters of axes_whole.hpp, made on the host.
 

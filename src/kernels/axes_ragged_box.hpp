@@ -13,6 +13,16 @@
 //
 //     list     - - - - | 0 1 2 ... units of the run ... | units of the halo | - - - -     "-": nowhere
 //
+// A lane reads its vector's entries one after another, and its neighbours' are a vector of them on: of single
+// bytes these would be in the same banks. There the list is a table in pages, a column for each vector and a
+// row for each unit that it may begin with or reach, so that what neighbours read at a time lies together:
+//
+//     units of 1 byte, vectors of 16      column 0        column 1        ...  column 7
+//                               row 0     entry 0         entry 16             entry 112
+//                               row 1     entry 1         entry 17             entry 113
+//                               ...
+//                               row 30    entry 30        entry 46             entry 142
+//
 // A warp has whole rows: `near` of them, which lie side by side in the input, one stretch of vectors after
 // another, so that what lies together in the output is written together. Rows that are long and few are cut
 // into pieces.
@@ -49,9 +59,37 @@ constexpr std::uint32_t ragged_grain(int unit_bytes) {
 constexpr std::uint32_t ragged_residues(int unit_bytes) {
   return unit_bytes == 1 ? std::uint32_t{kMovedBytes} : ragged_grain(unit_bytes);
 }
-/// Entries of the list of places, of a run and the halo: vectors begin before a run and end after it.
+/// Entries of the list of places, of a run and the halo: vectors begin before a run and end after it. As many
+/// as vectors have.
 constexpr std::uint32_t ragged_list(int unit_bytes, std::uint32_t units) {
-  return units + ragged_grain(unit_bytes) + static_cast<std::uint32_t>(kMovedBytes / unit_bytes);
+  const auto vector = static_cast<std::uint32_t>(kMovedBytes / unit_bytes);
+  return (units + ragged_grain(unit_bytes) + 2 * vector - 1) / vector * vector;
+}
+
+/// The list of places in shared memory, in bytes from its begin.
+template <int unit_bytes>
+struct PlaceList {
+  static constexpr std::uint32_t vector = static_cast<std::uint32_t>(kMovedBytes / unit_bytes);
+  static constexpr bool paged = unit_bytes == 1;
+  static constexpr std::uint32_t columns = 8;  // of a page
+  static constexpr std::uint32_t row_bytes = paged ? columns * kPlaceBytes : kPlaceBytes;
+  static constexpr std::uint32_t page_bytes = (2 * vector - 1) * row_bytes;
+
+  /// The first entry of a vector that begins with entry `number`; the next one is row_bytes on.
+  static constexpr std::uint32_t at(std::uint32_t number) {
+    if constexpr (!paged) return number * kPlaceBytes;
+    const std::uint32_t column = number / vector;
+    return column / columns * page_bytes + column % columns * kPlaceBytes + number % vector * row_bytes;
+  }
+};
+
+/// Bytes of the list of places.
+constexpr std::uint32_t ragged_list_bytes(int unit_bytes, std::uint32_t units) {
+  using Paged = PlaceList<1>;
+  const std::uint32_t entries = ragged_list(unit_bytes, units);
+  if (unit_bytes != 1) return entries * kPlaceBytes;
+  constexpr std::uint32_t page = Paged::vector * Paged::columns;
+  return (entries + page - 1) / page * Paged::page_bytes;
 }
 
 /// What all threads of a box have in common, worked out by one of them and kept in shared memory.
@@ -120,28 +158,70 @@ constexpr void prepare_ragged_box(Memory& memory, const AxesBoxParams& p, std::u
   if (thread == 0) keep_ragged_box(memory, p.common, ragged_box(p, block));
 }
 
+/// Where some neighbouring units of the run lie, by two divisions: its fastest axis ends once among them at
+/// most. Requires: p.out.run[0].extent is no less than `count`.
+template <int count>
+constexpr void find_places(const AxesBoxParams& p, std::uint32_t first, std::uint32_t (&place)[count]) {
+  const BoxDigit& fastest = p.out.run[0];
+  std::uint32_t digit = first;
+  const std::uint32_t row = fastest.extent.divide(digit);
+  const std::uint32_t left = fastest.extent.divisor() - digit;
+  const std::uint32_t own = box_point(p.out.run + 1, p.out.run_digits - 1, row).place + digit * fastest.place;
+  const std::uint32_t next =
+      box_point(p.out.run + 1, p.out.run_digits - 1, row + 1).place - left * fastest.place;
+  FARO_UNROLL
+  for (std::uint32_t k = 0; k < count; ++k) place[k] = (k < left ? own : next) + k * fastest.place;
+}
+
 /// The list of places, in units: of the run, then of the halo, between entries that are not used.
 template <BoxShape shape, device::Memory Memory>
 constexpr void list_places(Memory& memory, const AxesBoxParams& p, const RaggedBox& box,
                            std::uint32_t thread) {
+  using List = PlaceList<shape.unit_bytes>;
   constexpr std::uint32_t lead = ragged_grain(shape.unit_bytes);
+  // Runs of single bytes are long enough for threads to have several entries each.
+  constexpr std::uint32_t together = List::paged ? 4 : 1;
+  static_assert(lead % together == 0 && List::vector % together == 0);
   const std::uint32_t units = box.cut(p.out.slots_step, p.out.slots_cut);
   const std::uint32_t listed = units + (box.tail() ? p.halo : 0);
   const std::uint32_t base_place = static_cast<std::uint32_t>(box.in) % ragged_residues(shape.unit_bytes);
   const std::uint32_t halo_place =
       p.halo_place + static_cast<std::uint32_t>(box.next_in) % ragged_residues(shape.unit_bytes);
   const std::uint32_t entries = ragged_list(shape.unit_bytes, p.out.units + p.halo);
+  const std::uint32_t list = p.common + kRaggedBoxBytes;
+  const bool in_rows = together > 1 && p.out.run_digits > 0 && p.out.run[0].extent.divisor() >= together;
   FARO_NO_UNROLL
-  for (std::uint32_t j = thread; j < entries; j += shape.threads) {
-    std::uint32_t place = base_place;  // of a unit that there is, where it is not used
-    if (j >= lead && j - lead < listed) {
-      const std::uint32_t of = j - lead;
-      const bool own = of < units;
-      place = (own ? base_place : halo_place) +
-              box_point(p.out.run, p.out.run_digits, own ? of : of - units).place;
+  for (std::uint32_t j = thread * together; j < entries; j += shape.threads * together) {
+    std::uint32_t place[together];
+    if (in_rows && j >= lead && j - lead + together <= units) {
+      find_places<together>(p, j - lead, place);
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < together; ++k) place[k] += base_place;
+    } else {
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < together; ++k) {
+        place[k] = base_place;  // of a unit that there is, where it is not used
+        if (j < lead || j - lead + k >= listed) continue;
+        const std::uint32_t of = j - lead + k;
+        const bool own = of < units;
+        place[k] = (own ? base_place : halo_place) +
+                   box_point(p.out.run, p.out.run_digits, own ? of : of - units).place;
+      }
     }
-    memory.template store_shared<kPlaceBytes>(p.common + kRaggedBoxBytes + j * kPlaceBytes,
-                                              {static_cast<std::uint16_t>(place)});
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < together; ++k) {
+      const device::Packet<kPlaceBytes> entry{static_cast<std::uint16_t>(place[k])};
+      memory.template store_shared<kPlaceBytes>(list + List::at(j) + k * List::row_bytes, entry);
+      if constexpr (List::paged) {
+        // In its second place, too: what the vector before reaches.
+        if (j >= List::vector && j % List::vector + k + 1 < List::vector) {
+          memory.template store_shared<kPlaceBytes>(
+              list + List::at(j - List::vector) + (List::vector + k) * List::row_bytes, entry);
+        } else {
+          device::idle(memory);
+        }
+      }
+    }
   }
 }
 
@@ -236,19 +316,21 @@ struct RaggedRow {
   std::int32_t high = 0;
 };
 
-/// The vector of a row whose first unit is `first` units after the run's.
+/// The vector of a row whose first unit is `first` units after the run's. `list`: of places, those of a
+/// sector's units before the run's.
 template <BoxShape shape, device::Memory Memory>
 constexpr void store_ragged_vector(Memory& memory, std::uint32_t list, const RaggedRow& row,
                                    std::int32_t first) {
   constexpr int unit = shape.unit_bytes;
   constexpr int vector = shape.out_vector;
   const bool has = first < row.high && first + vector > row.low;
-  const std::uint32_t entry = list + static_cast<std::uint32_t>(first) * kPlaceBytes;
+  using List = PlaceList<unit>;
+  const std::uint32_t entry = list + List::at(ragged_grain(unit) + static_cast<std::uint32_t>(first));
   std::uint32_t place[vector];
   FARO_UNROLL
   for (int k = 0; k < vector; ++k) {
     if (has) {
-      place[k] = memory.template load_shared<kPlaceBytes>(entry + k * kPlaceBytes).unit[0];
+      place[k] = memory.template load_shared<kPlaceBytes>(entry + k * List::row_bytes).unit[0];
     } else {
       device::idle(memory);
     }
@@ -293,7 +375,7 @@ constexpr void store_ragged_box(Memory& memory, const AxesBoxParams& p, std::uin
   const std::uint32_t lane = thread % kRaggedWarp;
   const auto begin = static_cast<std::int32_t>(lane >> p.near_bits) * vector;
   const auto step = static_cast<std::int32_t>(kRaggedWarp >> p.near_bits) * vector;
-  const std::uint32_t list = p.common + kRaggedBoxBytes + static_cast<std::uint32_t>(grain) * kPlaceBytes;
+  const std::uint32_t list = p.common + kRaggedBoxBytes;
   const BoxRow* const row_of = p.row + p.out.first_row;
   constexpr std::uint32_t warps = shape.threads / kRaggedWarp;
   const std::uint32_t pieces = ((rows + near - 1) >> p.near_bits) * p.pieces.divisor();

@@ -20,9 +20,11 @@
 // Arrays of a view may lie apart in the input, have fewer elements there, or be read backwards: then a
 // block's stretches are of different lengths, and the first unit of an array is not its lowest.
 //
-// Lanes read units that lie apart as the axes have it, and may meet in banks. Shared memory leaves out 16
-// bytes after every 2^pad_bits, where counting shows that fewer meet then; a period is a multiple of that, so
-// the gaps cost nothing in the loop.
+// Lanes read units that lie apart as the axes have it, and may meet in banks. Shared memory leaves out a
+// sector, of single bytes a vector, after every 2^pad_bits bytes, where counting shows that fewer meet then;
+// a period is a multiple of that, so the gaps cost nothing in the loop. A stretch lies there as far past a
+// sector as in the input, so that the second-level cache is asked for each sector once
+// (docs/notes/axes-experiments.md).
 #pragma once
 
 #include <cstdint>
@@ -37,10 +39,13 @@
 namespace faro::kernels {
 
 inline constexpr int kWholeThreads = 256;
-inline constexpr std::uint32_t kWholeUnpadded = 31;                             // pad_bits of no gaps at all
+inline constexpr std::uint32_t kWholeUnpadded = 31;  // pad_bits of no gaps at all
+inline constexpr std::uint32_t kWholeSector = 32;
 inline constexpr std::uint32_t kWholeEntryBytes = 2;                            // of the list of places
 inline constexpr std::uint32_t kWholeEntries = kMovedBytes / kWholeEntryBytes;  // of a vector of it
 
+/// Bytes that shared memory leaves out: single bytes take more instructions, and fewer meet by the vector.
+constexpr std::uint32_t whole_pad(int unit_bytes) { return unit_bytes == 1 ? kMovedBytes : kWholeSector; }
 /// Vectors of the list that a vector of so many units may need.
 constexpr int whole_list_vectors(int units) { return units > 8 ? 3 : 2; }
 
@@ -57,24 +62,30 @@ struct AxesWholeParams {
   std::uint32_t in_tile_bytes;
   std::uint32_t array_bytes;     // in the output
   std::uint32_t in_array_bytes;  // from one to the next in the input
+  std::uint32_t used_bytes;      // of these: what is after them lies between arrays
   std::uint32_t first;           // of an array in the input, where the output's first unit is
   std::uint32_t period;          // vectors of output after which places repeat
   std::uint32_t period_step;     // bytes of shared memory
   std::uint32_t pad_bits;
-  std::uint32_t vector_bytes;  // 16, not compiled in: ptxas 13.0 misplaces shared addresses that are sums
+  device::Division32 array_span;  // in_array_bytes
+  std::uint32_t vector_bytes;     // 16, not compiled in: ptxas 13.0 misplaces shared addresses that are sums
   device::Division32 array_units;
   std::uint32_t list_vectors;  // of the list of places; 0: places repeat
+  std::uint32_t list;  // in shared memory, behind the stretch, which may begin and end within a sector
   std::int32_t axes;
   Axis axis[kMostAxes];  // of an array, the output's fastest first
 
-  /// Where byte `at` of a stretch is in shared memory.
-  constexpr std::uint32_t place(std::uint32_t at) const { return at + gaps(at) * kMovedBytes; }
+  /// Where byte `at` of a stretch is in shared memory. `pad`: whole_pad() of the unit.
+  constexpr std::uint32_t place(std::uint32_t at, std::uint32_t pad) const { return at + gaps(at) * pad; }
   constexpr std::uint32_t gaps(std::uint32_t at) const { return at >> pad_bits; }
-  /// The list of places lies behind the stretch, which may begin and end within a vector.
-  constexpr std::uint32_t list() const {
-    return (place(in_tile_bytes + 2 * kMovedBytes) + (kMovedBytes - 1)) / kMovedBytes * kMovedBytes;
+  /// Whether the vector at byte `at` of a stretch is nothing but what lies between two arrays.
+  constexpr bool is_between(std::int32_t at) const {
+    if (used_bytes + kMovedBytes > in_array_bytes || at < 0) return false;
+    auto past = static_cast<std::uint32_t>(at);
+    array_span.divide(past);
+    return past >= used_bytes && past + kMovedBytes <= in_array_bytes;
   }
-  constexpr std::uint64_t shared_bytes() const { return list() + list_vectors * kMovedBytes; }
+  constexpr std::uint64_t shared_bytes() const { return list + list_vectors * kMovedBytes; }
 };
 static_assert(sizeof(AxesWholeParams) <= 4096, "kernel parameters are at most 4 KiB");
 
@@ -95,7 +106,7 @@ struct WholeTile {
   static constexpr std::uint32_t least(std::uint64_t left, std::uint32_t whole) {
     return left < whole ? static_cast<std::uint32_t>(left) : whole;
   }
-  constexpr std::uint32_t in_skew() const { return static_cast<std::uint32_t>(in % kMovedBytes); }
+  constexpr std::uint32_t in_skew() const { return static_cast<std::uint32_t>(in % kWholeSector); }
   constexpr std::uint32_t out_skew() const { return static_cast<std::uint32_t>(out % kMovedBytes); }
 };
 
@@ -149,12 +160,12 @@ struct WholeSources {
 };
 
 /// And in shared memory.
-template <int units>
+template <int units, int unit_bytes>
 struct WholePlaces : WholeSources<units> {
   constexpr WholePlaces(const AxesWholeParams& p, std::uint32_t first, std::uint32_t in_skew)
       : WholeSources<units>(p, first) {
     FARO_UNROLL
-    for (int k = 0; k < units; ++k) this->at[k] = p.place(this->at[k] + in_skew);
+    for (int k = 0; k < units; ++k) this->at[k] = p.place(this->at[k] + in_skew, whole_pad(unit_bytes));
   }
 };
 
@@ -179,12 +190,12 @@ constexpr void list_whole_places(Memory& memory, const AxesWholeParams& p, std::
   FARO_NO_UNROLL
   for (std::uint32_t j = thread; j < p.list_vectors * kWholeEntries; j += kWholeThreads) {
     const std::uint32_t at = WholeSources<1>(p, j).at[0];
-    memory.template store_shared<kWholeEntryBytes>(p.list() + j * kWholeEntryBytes,
+    memory.template store_shared<kWholeEntryBytes>(p.list + j * kWholeEntryBytes,
                                                    {static_cast<std::uint16_t>(at / unit_bytes)});
   }
 }
 
-/// Phase 1: the stretch to shared memory, as far past a vector as in the input. Requires: block < tiles -
+/// Phase 1: the stretch to shared memory, as far past a sector as in the input. Requires: block < tiles -
 /// first_tile, thread < kWholeThreads.
 template <int unit_bytes, device::Memory Memory>
 constexpr void load_axes_whole(Memory& memory, const AxesWholeParams& p, std::uint64_t block,
@@ -194,10 +205,15 @@ constexpr void load_axes_whole(Memory& memory, const AxesWholeParams& p, std::ui
   const std::uint64_t first = tile.in - tile.in_skew();
   const std::uint32_t vectors = (tile.in_skew() + tile.in_bytes + (kMovedBytes - 1)) / kMovedBytes;
   FARO_NO_UNROLL
-  for (std::uint32_t v = thread; v < vectors; v += kWholeThreads) {
+  for (std::uint32_t v = thread + tile.in_skew() / kMovedBytes; v < vectors; v += kWholeThreads) {
     const std::uint64_t at = first + std::uint64_t{v} * kMovedBytes;
-    const std::uint32_t place = (v + p.gaps(v * kMovedBytes)) * p.vector_bytes;
-    // Neighbours' units come along; only what is no array's is left out.
+    const std::uint32_t place =
+        (v + p.gaps(v * kMovedBytes) * (whole_pad(unit_bytes) / kMovedBytes)) * p.vector_bytes;
+    if (p.is_between(static_cast<std::int32_t>(v * kMovedBytes - tile.in_skew()))) {
+      idle_times(memory, unit_bytes < kMovedBytes ? 2 + 2 * kMovedBytes / unit_bytes : 2);
+      continue;
+    }
+    // Neighbours' units come along; only what is outside of all arrays is left out.
     const bool whole = at >= p.in.begin && at + kMovedBytes <= p.in.end;
     if (whole) {
       if constexpr (copies) {
@@ -232,7 +248,7 @@ constexpr void store_whole_end(Memory& memory, const AxesWholeParams& p, const W
   for (std::int32_t at = first; at < first + kMovedBytes; at += unit_bytes) {
     device::Packet<unit_bytes> unit{};
     if (at >= 0 && at < bytes) {
-      const WholePlaces<1> places(p, static_cast<std::uint32_t>(at) / unit_bytes, tile.in_skew());
+      const WholePlaces<1, unit_bytes> places(p, static_cast<std::uint32_t>(at) / unit_bytes, tile.in_skew());
       unit = memory.template load_shared<unit_bytes>(places.at[0]);
     } else {
       device::idle(memory);
@@ -269,7 +285,7 @@ constexpr void store_whole_by_list(Memory& memory, const AxesWholeParams& p, con
     FARO_UNROLL
     for (int i = 0; i < vectors_listed; ++i) {
       const std::uint32_t number = unit / kWholeEntries + static_cast<std::uint32_t>(i);
-      listed[i] = memory.template load_shared<kMovedBytes>(p.list() + number * kMovedBytes);
+      listed[i] = memory.template load_shared<kMovedBytes>(p.list + number * kMovedBytes);
     }
     const std::uint32_t past = unit % kWholeEntries * kWholeEntryBytes;
     FARO_UNROLL
@@ -281,7 +297,9 @@ constexpr void store_whole_by_list(Memory& memory, const AxesWholeParams& p, con
     for (int k = 0; k < units; ++k) {
       const std::uint32_t pair = listed[k / 8].unit[k % 8 / 2];
       const std::uint32_t entry = k % 2 == 0 ? pair & 0xffff : pair >> 16;
-      device::insert(moved, k, memory.template load_shared<unit_bytes>(p.place(before + entry * unit_bytes)));
+      device::insert(moved, k,
+                     memory.template load_shared<unit_bytes>(
+                         p.place(before + entry * unit_bytes, whole_pad(unit_bytes))));
     }
     memory.template store_global<kMovedBytes>(device::kOutput, tile.out + static_cast<std::uint32_t>(at),
                                               moved);
@@ -306,7 +324,7 @@ constexpr void store_axes_whole(Memory& memory, const AxesWholeParams& p, std::u
     auto at = static_cast<std::int32_t>(slot * kMovedBytes - tile.out_skew());
     const bool before = at < 0;
     const std::uint32_t first = static_cast<std::uint32_t>(at) + (before ? p.period * kMovedBytes : 0);
-    WholePlaces<units> places(p, first / unit_bytes, tile.in_skew());
+    WholePlaces<units, unit_bytes> places(p, first / unit_bytes, tile.in_skew());
     std::uint32_t moved_on = before ? 0 - p.period_step : 0;
     FARO_NO_UNROLL
     for (std::uint32_t v = slot; v < vectors; v += p.period) {

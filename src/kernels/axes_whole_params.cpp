@@ -78,7 +78,7 @@ void choose_period(AxesWholeParams& p, int unit_bytes) {
     if (!repeats) period = vectors + 2;
     tried.period = static_cast<std::uint32_t>(period);
     const std::uint64_t step = period * kWholeVector / p.array_bytes * p.in_array_bytes;
-    tried.period_step = repeats ? tried.place(static_cast<std::uint32_t>(step)) : 0;
+    tried.period_step = repeats ? tried.place(static_cast<std::uint32_t>(step), whole_pad(unit_bytes)) : 0;
     take(tried);
     if (repeats || unit_bytes == kMovedBytes) continue;
     const std::uint32_t last = (p.array_units.divisor() - 1) / kWholeEntries;
@@ -140,7 +140,7 @@ double axes_whole_congestion(const AxesWholeParams& p, int unit_bytes, int most_
           rest = p.axis[a].extent.divide(digit);
           at += digit * p.axis[a].step;
         }
-        address[lane] = p.place(at + rest * p.in_array_bytes);
+        address[lane] = p.place(at + rest * p.in_array_bytes, whole_pad(unit_bytes));
       }
       turns += bank_turns(address, lanes, unit_bytes);
       ++reads;
@@ -200,6 +200,8 @@ std::optional<AxesWholeParams> make_axes_whole(const std::vector<layout::Strided
   params.array_units = device::Division32(static_cast<std::uint32_t>(count));
   params.array_bytes = static_cast<std::uint32_t>(array_bytes);
   params.in_array_bytes = static_cast<std::uint32_t>(in_array_bytes);
+  params.array_span = device::Division32(params.in_array_bytes);
+  params.used_bytes = static_cast<std::uint32_t>((low + high) * unit);
   params.first = static_cast<std::uint32_t>(low * unit);
   for (std::size_t a = 0; a + 1 < n; ++a) {
     params.axis[params.axes++] = {
@@ -207,6 +209,8 @@ std::optional<AxesWholeParams> make_axes_whole(const std::vector<layout::Strided
         .step = static_cast<std::uint32_t>(axes[a].in * static_cast<std::int64_t>(unit_bytes))};
   }
   choose_period(params, unit_bytes);
+  const std::uint32_t end = params.place(params.in_tile_bytes + 2 * kWholeSector, whole_pad(unit_bytes));
+  params.list = static_cast<std::uint32_t>(faro::detail::round_up(end, kMovedBytes));
   return params;
 }
 

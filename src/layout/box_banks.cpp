@@ -9,9 +9,9 @@
 // may be a pad, of whole vectors so that these stay aligned. The pads are found by descent, joint after
 // joint, each trial counted: for a few warps of each side, the turns that their lanes take.
 //
-// Where runs of the input begin at sectors, they begin at sectors of shared memory, too, if banks permit: a
-// copy past registers asks the second-level cache for a sector of the input once for each sector of shared
-// memory that it fills a part of (docs/notes/axes-experiments.md). Twice as many lanes then take neighbouring
+// Runs of the input lie as far past a sector of shared memory as in the input, if banks permit: a copy past
+// registers asks the second-level cache for a sector of the input once for each sector of shared memory that
+// it fills a part of (docs/notes/axes-experiments.md). Twice as many lanes then take neighbouring
 // rows of the output, so that rows a sector apart meet in no bank.
 #include <algorithm>
 #include <array>
@@ -183,16 +183,17 @@ std::uint32_t place_parts(std::vector<BoxPart>& parts, const std::vector<std::ui
   return next;
 }
 
-// The same box with rows at sectors of shared memory; nothing where they do not begin at the input's, are not
-// read by vectors, or are not written by sectors. Nor for bytes, and for what is read by less than 4 bytes:
-// the turns cost more than is saved (docs/notes/axes-experiments.md).
+// The same box with rows as far past sectors of shared memory as of the input; nothing where they are not
+// read by vectors, or not written by sectors. Nor for bytes, and for what is read by less than 4 bytes: the
+// turns cost more than is saved (docs/notes/axes-experiments.md).
 std::optional<StridedBox> at_sectors(const StridedBox& box) {
   const auto unit = static_cast<std::uint64_t>(box.unit_bytes);
   if (box.ragged || box.unit_bytes == 1 || box.word_bytes() < 4 || box.in.run.empty() ||
       box.in.vector * box.unit_bytes != static_cast<int>(kBoxVector) ||
-      box.in.alignment * unit % kBoxSector != 0 || box.out.units * unit % kBoxSector != 0)
+      box.out.units * unit % kBoxSector != 0)
     return std::nullopt;
   StridedBox result = box;
+  result.skewed = box.in.alignment * unit % kBoxSector != 0;
   const auto words = static_cast<std::int64_t>(box.words);
   const std::uint32_t sector = kBoxSector / static_cast<std::uint32_t>(box.word_bytes());
   for (BoxPart& part : result.parts) {

@@ -1,5 +1,6 @@
 // What a box costs: fitted to a few thousand of them (docs/notes/axes-experiments.md).
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -15,6 +16,7 @@ using faro::detail::ceil_div;
 constexpr std::uint32_t kRaggedBest = 26 << 10;
 constexpr std::uint32_t kBoxLine = 128;
 constexpr std::uint32_t kBoxGranule = 64;  // of device memory
+constexpr double kPartBytes = 192;         // what writing a part of a sector costs
 
 // Bytes of the lines, or of what else has so many bytes, that a run touches beyond its own, over those: runs
 // begin anywhere at multiples of the greatest power of two that divides their distance.
@@ -84,6 +86,69 @@ double run_price(const BoxSearch& search, const BoxWalk& side, const RunPrices& 
          prices.begin / static_cast<double>(search.bytes64(side.contiguous));
 }
 
+// What a ragged box costs: its units are read one by one, by a list of places that is made for each box, and
+// written by warps of whole rows. Fitted to 1100 drawn boxes of an H200 (docs/notes/axes-experiments.md).
+struct RaggedPrices {
+  double units;   // of the best box
+  double idle;    // for lanes that have no part of a row
+  double parts;   // for sectors that rows of one box share
+  double listed;  // for a list of places as long as the box
+  double turn;    // for lanes that meet in a bank
+};
+const RaggedPrices& ragged_prices(int unit_bytes) {
+  static constexpr RaggedPrices of[] = {{1.5, 0.7, 0.25, 4.1, 0.9},
+                                        {0.85, 0.5, 0.33, 1.4, 0.3},
+                                        {0.86, 0.23, 0.37, 0.72, 0.08},
+                                        {0.91, 0.2, 0.48, 0.15, 0.02}};
+  return of[std::countr_zero(static_cast<unsigned>(unit_bytes))];
+}
+
+// `runs`: what the runs of such a box would cost that is aligned.
+double ragged_price(const BoxSearch& search, const StridedBox& box, double runs, double out_lanes) {
+  constexpr double of_runs = 0.7;
+  constexpr double small = 0.17;
+  constexpr double large = 0.02;
+  constexpr double short_rows = 0.6;  // that are read, of less than a line
+  constexpr double threads = 0.06;    // less, with those of large boxes
+  const RaggedPrices& prices = ragged_prices(box.unit_bytes);
+  const double entries = static_cast<double>(box.out.units + box.halo) / static_cast<double>(box.units());
+  double cost =
+      prices.units + of_runs * (runs - 1) + prices.idle * (1 / out_lanes - 1) + prices.listed * entries;
+  if (box.out.contiguous > box.out.units) {
+    const std::uint32_t row = search.bytes(box.out.units);
+    cost +=
+        prices.parts * kPartBytes * (1 - std::gcd(row, kBoxSector) / static_cast<double>(kBoxSector)) / row;
+  }
+  const double row_lines = static_cast<double>(search.bytes64(box.in.units)) / kBoxLine;
+  if (row_lines < 1) cost += short_rows * (1 - row_lines);
+  if (box.threads > search.limits.threads) cost -= threads;
+  const auto box_bytes = static_cast<double>(search.bytes64(box.units()));
+  const double best = std::min(search.limits.best_bytes, kRaggedBest);
+  return cost + (box_bytes > best ? large * (box_bytes / best - 1) : small * (best / box_bytes - 1));
+}
+
+// Aligned boxes whose accesses are narrower than vectors, from the price that they would have by the same
+// rules. Fitted to 970 drawn boxes of an H200.
+double narrow_price(const StridedBox& box, double price) {
+  struct Line {
+    double least;
+    double slope;
+  };
+  static constexpr Line parts[] = {{1.0, 1.0}, {1.12, 0.42}, {1.0, 0.56}, {1.0, 1.0}};
+  static constexpr Line units[] = {{3.0, 0.05}, {2.1, 0.05}, {1.0, 0.84}, {1.0, 1.0}};
+  const auto width = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(box.unit_bytes)));
+  const Line& line = box.in.vector == 1 && box.out.vector == 1 ? units[width] : parts[width];
+  return line.least + line.slope * (price - 1);
+}
+
+// Whether both sides' accesses are whole vectors.
+bool is_of_vectors(const StridedBox& box) {
+  const auto wide = [&](const BoxWalk& side) {
+    return static_cast<std::uint32_t>(side.vector * box.unit_bytes) == kBoxVector;
+  };
+  return wide(box.in) && wide(box.out);
+}
+
 // Lanes that have a part, over all.
 double lanes_used(std::uint32_t slots, std::uint32_t rows, std::uint32_t threads) {
   const std::uint32_t groups = std::max(1U, threads / slots);
@@ -94,7 +159,6 @@ double lanes_used(std::uint32_t slots, std::uint32_t rows, std::uint32_t threads
 }  // namespace
 
 double shared_sectors_price(const StridedBox& box) {
-  constexpr double part_bytes = 192;
   constexpr double halo_share = 0.3;  // most of it comes from the second-level cache
   const auto unit = static_cast<std::uint64_t>(box.unit_bytes);
   const std::uint64_t past = std::gcd(box.out.alignment * unit, std::uint64_t{kBoxSector});
@@ -108,8 +172,18 @@ double shared_sectors_price(const StridedBox& box) {
     }
     halo = halo_share * box.halo_rows * box.in.units / static_cast<double>(box.units());
   }
-  const double parts = part_bytes * (1 - static_cast<double>(past) / kBoxSector);
+  const double parts = kPartBytes * (1 - static_cast<double>(past) / kBoxSector);
   return halo + parts / (static_cast<double>(box.out.contiguous * unit) * runs);
+}
+
+// A turn more for each access costs boxes of whole vectors a third of a copy, others less; bytes bear one.
+double price_of_turns(const StridedBox& box) {
+  constexpr double of_vectors = 0.34;
+  constexpr double of_narrow = 0.1;
+  constexpr double borne_ragged = 1.34;
+  if (box.ragged) return ragged_prices(box.unit_bytes).turn * std::max(0.0, box.congestion - borne_ragged);
+  const double borne = box.unit_bytes == 1 ? 2 : 1;
+  return (is_of_vectors(box) ? of_vectors : of_narrow) * std::max(0.0, box.congestion - borne);
 }
 
 void price(const BoxSearch& search, StridedBox& box) {
@@ -144,18 +218,21 @@ void price(const BoxSearch& search, StridedBox& box) {
                                  static_cast<std::uint32_t>(ceil_div(out_rows, box.near)) * box.out.pieces,
                                  box.threads);
   const auto box_bytes = static_cast<double>(search.bytes64(units));
-  const double best = box.ragged ? std::min(search.limits.best_bytes, kRaggedBest) : search.limits.best_bytes;
-  if (box.ragged || bytes) {
-    cost += (box.ragged ? 0.02 : 0.04) * (in_access / in_lanes + out_access / out_lanes);
-    if (box.ragged) cost += 0.1 / box.unit_bytes;  // units are read one by one
-    if (box_bytes > best) cost += 0.05 * (box_bytes / best - 1);
-    if (box_bytes < best) cost += (box.ragged ? 0.02 : 0.01) * (best / box_bytes - 1);
+  const double best = search.limits.best_bytes;
+  if (box.ragged) {
+    cost += 0.02 * (in_access / in_lanes + out_access / out_lanes) + shared_sectors_price(box);
+    cost = ragged_price(search, box, cost, out_lanes);
+  } else if (bytes) {
+    cost += 0.04 * (in_access / in_lanes + out_access / out_lanes);
+    cost += box_bytes > best ? 0.05 * (box_bytes / best - 1) : 0.01 * (best / box_bytes - 1);
   } else {
     // Small boxes begin and end often enough that reads and writes are always mixed; of those below 12 KiB,
     // or 8 KiB of wider units, lanes are idle. Of 8-byte units any size is about as fast. What vectors cost
     // that are not whole counts more than the lanes.
     const SizePrice size = size_price(box.unit_bytes);
-    const double small = size.small * best;
+    // Of what is read in less than vectors, lanes are idle in larger boxes.
+    constexpr double small_of_units = 0.375;
+    const double small = (box.in.spread > 1 ? std::max(size.small, small_of_units) : size.small) * best;
     // Rows that share sectors with the next, which other lanes write.
     constexpr double shared_rows = 0.3;
     if (box.near > 1 && box.out.units < box.out.contiguous && search.bytes(box.out.units) % kBoxSector != 0)
@@ -164,7 +241,8 @@ void price(const BoxSearch& search, StridedBox& box) {
     if (box.threads > search.limits.threads) cost -= size.threads;
     cost += box_bytes > small ? size.doubled * std::log2(box_bytes / small) : 0.65 * (small / box_bytes - 1);
   }
-  cost += shared_sectors_price(box);
+  if (!box.ragged) cost += shared_sectors_price(box);
+  if (!box.ragged && !is_of_vectors(box)) cost = narrow_price(box, cost);
   const auto boxes = static_cast<double>(box.boxes());
   const double many = search.limits.many_boxes;
   if (boxes < many) cost += 0.5 * (many / boxes - 1) * std::min(1.0, box_bytes / best);

@@ -35,6 +35,12 @@ struct BoxSearch {
   std::uint64_t bytes64(std::uint64_t units) const { return units * static_cast<unsigned>(unit_bytes); }
 };
 
+/// Bytes of shared memory, about, for the list of places of a ragged box, whose entries of single bytes are
+/// there twice (kernels/axes_ragged_box.hpp).
+inline std::uint64_t ragged_list_bytes(int unit_bytes, std::uint64_t run_units) {
+  return (unit_bytes == 1 ? 4 : 2) * run_units;
+}
+
 /// Whether vectors of the arrays, whatever rows they belong to, serve a box better than vectors of its rows,
 /// which were chosen.
 bool suits_ragged(const BoxSearch& search, const StridedBox& box);
@@ -48,6 +54,9 @@ double shared_sectors_price(const StridedBox& box);
 
 /// Sets the cost of a box that has all but its places in shared memory.
 void price(const BoxSearch& search, StridedBox& box);
+
+/// What the lanes cost that meet in banks, of a box that is laid out.
+double price_of_turns(const StridedBox& box);
 
 /// Fills in the places of all parts, chunk_step, shared_words and congestion. False where the box then is
 /// larger than `most_words`.

@@ -80,15 +80,17 @@ void choose_halo(StridedBox& box) {
   box.chain = 0;
 }
 
-// Lanes take neighbouring rows of the output where those are neighbours in the input's run.
+// Lanes take neighbouring rows of the output where those are neighbours in the input's run: as many as make a
+// word, of single bytes two words, for then fewer lanes of a row meet in banks.
 void choose_near(StridedBox& box) {
-  constexpr std::uint32_t wanted = 4;
+  constexpr std::uint32_t least = 4;
+  const std::uint32_t wanted = box.unit_bytes == 1 ? 2 * least : least;
   std::uint32_t together = 1;
   for (std::size_t i = 0; i < box.out.rest.size() && i < box.in.run.size() && together < wanted; ++i) {
     if (box.out.rest[i] != box.in.run[i]) break;
     together *= box.extent[at(box.in.run[i])];
   }
-  box.near = together >= wanted ? wanted : 1;
+  box.near = together >= wanted ? wanted : together >= least ? least : 1;
 }
 
 // A warp has whole rows of the output, `near` at a time, or pieces of few long ones.
@@ -154,7 +156,7 @@ void make_ragged_parts(StridedBox& box) {
 bool suits_ragged(const BoxSearch& search, const StridedBox& box) {
   const auto unit = static_cast<std::uint32_t>(box.unit_bytes);
   if (!search.limits.ragged || unit == kBoxVector || box.words > 1 || box.in.run.empty()) return false;
-  const std::uint64_t list_bytes = 2 * std::uint64_t{box.out.units};
+  const std::uint64_t list_bytes = ragged_list_bytes(box.unit_bytes, box.out.units);
   if (search.bytes64(box.units()) + list_bytes > search.limits.ragged_bytes ||
       search.bytes(box.in.units) < kRaggedLeast || search.bytes(box.out.units) < kRaggedLeast)
     return false;

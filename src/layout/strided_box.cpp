@@ -291,6 +291,26 @@ bool is_sized(const BoxSearch& search, std::size_t ip, std::uint64_t bp, std::si
   return search.bytes64(units) >= search.least_bytes;
 }
 
+// A box whose walks are known, with its lanes, parts and price; nothing where those do not fit.
+std::optional<StridedBox> finished(const BoxSearch& search, StridedBox box, bool ragged) {
+  box.threads = threads_of(search, box, ragged);
+  if (ragged) {
+    detail::make_ragged(box);
+  } else {
+    for (BoxWalk* const walk : {&box.in, &box.out}) {
+      if (walk->vector == 1 && box.unit_bytes < 16) walk->spread = box.unit_bytes == 8 ? 2 : 4;
+    }
+    make_parts(box);
+  }
+  if (box.in.slots() > box.threads || box.out.slots() * box.near > box.threads) return std::nullopt;
+  const std::uint64_t units = box.units();
+  const std::uint64_t entries =
+      units / box.in.units + units / box.out.units / static_cast<unsigned>(box.words);
+  if (entries > kBoxEntriesMost) return std::nullopt;
+  detail::price(search, box);
+  return box;
+}
+
 std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::uint64_t bp, std::size_t iq,
                                   std::uint64_t bq) {
   if (!is_sized(search, ip, bp, iq, bq)) return std::nullopt;
@@ -345,37 +365,26 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
   box.out.alignment = run_alignment(box, box.out, out_stride);
   const bool ragged = detail::suits_ragged(search, box);
   if (arrays_are_rows && (ragged || !by_vectors(box))) return std::nullopt;
-  box.threads = threads_of(search, box, ragged);
-  if (ragged) {
-    const auto is_short = [&](const BoxWalk& side) {
-      return search.bytes64(side.units) < kBoxShortRow && side.contiguous > side.units;
+  std::optional<StridedBox> aligned = finished(search, box, false);
+  if (!ragged) return aligned;
+  const auto is_short = [&](const BoxWalk& side) {
+    return search.bytes64(side.units) < kBoxShortRow && side.contiguous > side.units;
+  };
+  if (is_short(box.in) || is_short(box.out)) {
+    StridedBox joined = box;
+    const auto join = [&](BoxWalk& side, BoxWalk longer) {
+      longer.alignment = side.alignment;
+      if (is_short(side)) side = std::move(longer);
     };
-    if (is_short(box.in) || is_short(box.out)) {
-      StridedBox joined = box;
-      const auto join = [&](BoxWalk& side, BoxWalk longer) {
-        longer.alignment = side.alignment;
-        if (is_short(side)) side = std::move(longer);
-      };
-      join(joined.in, walk(box, moving, search.out_order, ip, search.axes.size(), kBoxJoinedRow, in_stride));
-      join(joined.out,
-           walk(box, search.out_order, search.in_order, iq, search.axes.size(), kBoxJoinedRow, out_stride));
-      if (slowest(box.p, joined.in, joined.out) && slowest(box.q, joined.out, joined.in) &&
-          detail::suits_ragged(search, joined))
-        box = std::move(joined);
-    }
-    detail::make_ragged(box);
-  } else {
-    for (BoxWalk* const walk : {&box.in, &box.out}) {
-      if (walk->vector == 1 && box.unit_bytes < 16) walk->spread = box.unit_bytes == 8 ? 2 : 4;
-    }
-    make_parts(box);
+    join(joined.in, walk(box, moving, search.out_order, ip, search.axes.size(), kBoxJoinedRow, in_stride));
+    join(joined.out,
+         walk(box, search.out_order, search.in_order, iq, search.axes.size(), kBoxJoinedRow, out_stride));
+    if (slowest(box.p, joined.in, joined.out) && slowest(box.q, joined.out, joined.in) &&
+        detail::suits_ragged(search, joined))
+      box = std::move(joined);
   }
-  if (box.in.slots() > box.threads || box.out.slots() * box.near > box.threads) return std::nullopt;
-  const std::uint64_t entries =
-      units / box.in.units + units / box.out.units / static_cast<unsigned>(box.words);
-  if (entries > kBoxEntriesMost) return std::nullopt;
-  detail::price(search, box);
-  return box;
+  std::optional<StridedBox> by_parts = finished(search, std::move(box), true);
+  return !aligned || (by_parts && by_parts->cost <= aligned->cost) ? by_parts : aligned;
 }
 
 // Parts of an axis whose step is `inner` units: all of it, and what makes runs of about so many bytes.
@@ -539,35 +548,27 @@ std::vector<StridedBox> box_candidates(const std::vector<StridedAxis>& axes, int
   return boxes;
 }
 StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, const BoxLimits& limits) {
-  // A box whose banks no pads part gives way to one that costs little more, of a few that are looked at. A
-  // turn more for each access costs aligned boxes a third of a copy; ragged ones and bytes that are not
-  // crowded nothing.
-  constexpr double crowded = 2;
-  constexpr double little = 0.08;
-  constexpr double turns_cost = 0.34;
+  // A box whose banks no pads part gives way to one that costs little more, of a few that are looked at.
   constexpr int most_looked_at = 8;
-  const auto total = [](const StridedBox& box) { return box.cost + turns_cost * (box.congestion - 1); };
-  const auto bears_turns = [](const StridedBox& box) { return box.ragged || box.unit_bytes == 1; };
-  int looked_at = 0;
-  std::optional<StridedBox> best;
+  constexpr double little = 0.03;
   check_boxed(axes, unit_bytes);
   BoxSearch search = search_of(axes, unit_bytes, limits);
+  int looked_at = 0;
+  std::optional<StridedBox> best;
   for (const PricedTrial& trial : all_trials(search)) {
-    if (best && (trial.cost > (bears_turns(*best) ? best->cost + little : total(*best)) ||
-                 looked_at == most_looked_at))
-      break;
+    if (best && (trial.cost >= best->cost || looked_at == most_looked_at)) break;
     StridedBox box = *try_box(search, trial);
-    const std::uint32_t list_bytes = 2 * box.out.units;
+    const auto list_bytes =
+        static_cast<std::uint32_t>(detail::ragged_list_bytes(box.unit_bytes, box.out.units));
     const std::uint32_t with_pads =
         box.ragged ? limits.ragged_shared - list_bytes : limits.most_bytes * 5 / 4;
     const std::uint32_t most = std::min(kBoxPlaces, with_pads / static_cast<std::uint32_t>(box.word_bytes()));
     if (!detail::lay_out(box, most)) continue;
-    const bool bears = bears_turns(box);
-    if (bears ? box.congestion <= crowded : !best && box.congestion == 1) return box;
     ++looked_at;
-    const bool crowds = bears || (best && bears_turns(*best));
-    if (!best || (crowds ? box.congestion < best->congestion : total(box) < total(*best)))
-      best = std::move(box);
+    const double turns = detail::price_of_turns(box);
+    box.cost += turns;
+    if (!best || box.cost < best->cost) best = std::move(box);
+    if (turns <= little) break;
   }
   if (best) return *std::move(best);
   // Rows that begin anywhere may need more room than any box has.

@@ -83,6 +83,9 @@ struct StridedBox {
   std::uint32_t near = 1;       // the output's rows that neighbouring lanes take
   std::vector<BoxPart> parts;   // in the order in which they lie in shared memory, smallest steps first
   std::uint32_t shared_words = 0;
+  // Whether rows lie as far past a sector as in the input, which begins boxes at vectors between sectors,
+  // too.
+  bool skewed = false;
   double cost = 0;        // of a byte that is moved, in those of a copy
   double congestion = 1;  // of shared memory, counted on a sample of warps
 

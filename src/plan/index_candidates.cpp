@@ -62,9 +62,8 @@ IndexCandidate structured_candidate(const IndexWork& work, IndexMethod method) {
   constexpr double kOverCopy = 1.1;
   IndexCandidate made = with_workspace(work, {.method = method, .bytes_moved = 2 * work.array_bytes()});
   if (on_gpu(work.target)) return made;
-  const bool in_boxes = method == IndexMethod::axes;
-  made.curve_us = times(streaming_us(work, IndexKernel::copy),
-                        in_boxes ? axes_over_copy(solve(cpu_work_of(work, made))) : kOverCopy);
+  made.curve_us = method == IndexMethod::axes ? axes_us(solve(cpu_work_of(work, made)), work.calibration)
+                                              : times(streaming_us(work, IndexKernel::copy), kOverCopy);
   return made;
 }
 

@@ -132,13 +132,10 @@ void add_view_counts(nlohmann::ordered_json& json, const StridedPlan& plan, cons
                                      : nlohmann::ordered_json();
 }
 
-// Of a CPU, by the curve of a copy of as many bytes; nothing where nothing moves.
+// Of a CPU; nothing where nothing moves.
 std::optional<double> view_us(const StridedPlan& plan, const Pass& pass, const IndexCalibration& curves) {
-  const std::uint64_t moved = plan.moved_bytes() / plan.element_bytes();
-  if (moved == 0) return std::nullopt;
-  const auto us = curves.predict_us(IndexKernel::copy, plan.element_bytes(), moved);
-  if (!us) return std::nullopt;
-  return *us * detail::axes_over_copy({*pass.cpu});
+  if (plan.moved_bytes() == 0) return std::nullopt;
+  return detail::axes_us({*pass.cpu}, curves);
 }
 
 const IndexCalibration& curves_of(const Target& target) {

@@ -14,6 +14,14 @@
 
 #ifndef FARO_GATHERED_SEGMENT
 #define FARO_GATHERED_SEGMENT
+// Loops over registers are unrolled, or the registers are memory; loads keep the order in which they stand.
+#if defined(__clang__)
+#define FARO_UNROLL_GATHERED _Pragma("unroll")
+#else
+#define FARO_UNROLL_GATHERED _Pragma("GCC unroll 8")
+#endif
+#define FARO_KEEP_ORDER() __asm__ __volatile__("" ::: "memory")
+
 namespace faro::cpu {
 
 // Elements that are alike far apart, from the first one's place on.
@@ -73,6 +81,11 @@ namespace faro::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// What is read downwards, or turned, is so much at a time: the input is read upwards, part by part, and the
+// output is written upwards within each. Lines that are all written downwards cost a tenth more.
+constexpr std::uint64_t kPartBytes = 1024;
+constexpr std::uint64_t kBlockBytes = 512;  // of elements, the last one of which is read first
+
 // Whole lines. Requires: `to` aligned to one.
 HWY_INLINE void StreamWholeLines(const std::byte* from, std::byte* to, std::uint64_t bytes) {
   const hn::CappedTag<std::uint8_t, kLineBytes> d;
@@ -130,6 +143,10 @@ std::uint64_t TurnBlocks(const std::byte* /*from*/, std::uint64_t /*step*/, cons
 }
 std::uint64_t StreamBackwards(const GatheredSegment& /*segment*/, std::uint64_t /*width*/,
                               RowTraffic& /*rows*/) {
+  return 0;
+}
+std::uint64_t StreamAgainAndAgain(const GatheredSegment& /*segment*/, std::uint64_t /*width*/,
+                                  RowTraffic& /*rows*/) {
   return 0;
 }
 #else
@@ -221,42 +238,71 @@ std::uint64_t TurnBlocks(const std::byte* from, std::uint64_t step, const std::u
   return at;
 }
 
-// Whole lines of the output, from its first on, streamed from registers: the last one first, so that the
-// input is read upwards. How many elements.
+// Calls visit() with a lane of `width` bytes; 0 where there is none.
+template <typename Visit>
+HWY_INLINE std::uint64_t WithLane(std::uint64_t width, const Visit& visit) {
+  switch (width) {
+    case 1:
+      return visit(std::uint8_t{});
+    case 2:
+      return visit(std::uint16_t{});
+    case 4:
+      return visit(std::uint32_t{});
+    case 8:
+      return visit(std::uint64_t{});
+    default:
+      return 0;
+  }
+}
+
+// `bytes` of whole lines, `from` end for end. Requires: `to` aligned to a line.
+template <class D>
+HWY_INLINE void StreamTurned(D d, const std::byte* from, std::byte* to, std::uint64_t bytes) {
+  using Lane = hn::TFromD<D>;
+  const std::uint64_t step = hn::Lanes(d) * sizeof(Lane);
+  for (std::uint64_t at = 0; at < bytes; at += step) {
+    const auto lanes = hn::LoadU(d, reinterpret_cast<const Lane*>(from + bytes - step - at));
+    hn::Stream(ReversedLanes(d, lanes), d, reinterpret_cast<Lane*>(to + at));
+  }
+}
+
+// Whole lines of the output, from its first on, streamed from registers: the last part first. How many
+// elements.
 template <typename Lane>
 std::uint64_t StreamLinesBackwards(const GatheredSegment& segment, RowTraffic& rows) {
   const hn::CappedTag<Lane, kLineBytes / sizeof(Lane)> d;
-  constexpr std::uint64_t kLine = kLineBytes / sizeof(Lane);
-  constexpr std::uint64_t kLinesAtOnce = 4;
-  const std::uint64_t lanes = hn::Lanes(d);
-  const std::uint64_t count = segment.count / kLine * kLine;
-  for (std::uint64_t i = count; i > 0;) {
-    const std::uint64_t end = i - std::min(i, kLinesAtOnce * kLine);
-    while (i > end) {
-      i -= lanes;
-      const std::byte* const from = segment.element(i + lanes - 1);
-      hn::Stream(ReversedLanes(d, hn::LoadU(d, reinterpret_cast<const Lane*>(from))), d,
-                 reinterpret_cast<Lane*>(segment.to + i * sizeof(Lane)));
-    }
-    rows.fetch(kLinesAtOnce);
+  const std::uint64_t bytes = segment.count * sizeof(Lane) / kLineBytes * kLineBytes;
+  const std::uint64_t count = bytes / sizeof(Lane);
+  if (count == 0) return 0;
+  const std::byte* from = segment.element(count - 1);
+  for (std::uint64_t end = bytes; end > 0;) {
+    const std::uint64_t part = std::min(end, kPartBytes);
+    end -= part;
+    StreamTurned(d, from, segment.to + end, part);
+    from += part;
+    rows.fetch(part / kLineBytes);
   }
   return count;
 }
 
 // Requires: the output at a line's beginning.
 std::uint64_t StreamBackwards(const GatheredSegment& segment, std::uint64_t width, RowTraffic& rows) {
-  switch (width) {
-    case 1:
-      return StreamLinesBackwards<std::uint8_t>(segment, rows);
-    case 2:
-      return StreamLinesBackwards<std::uint16_t>(segment, rows);
-    case 4:
-      return StreamLinesBackwards<std::uint32_t>(segment, rows);
-    case 8:
-      return StreamLinesBackwards<std::uint64_t>(segment, rows);
-    default:
-      return 0;
-  }
+  return WithLane(width, [&](auto lane) { return StreamLinesBackwards<decltype(lane)>(segment, rows); });
+}
+
+// The same of one element.
+std::uint64_t StreamAgainAndAgain(const GatheredSegment& segment, std::uint64_t width, RowTraffic& rows) {
+  return WithLane(width, [&](auto lane) -> std::uint64_t {
+    using Lane = decltype(lane);
+    const hn::CappedTag<Lane, kLineBytes / sizeof(Lane)> d;
+    const std::uint64_t count = segment.count * sizeof(Lane) / kLineBytes * kLineBytes / sizeof(Lane);
+    std::memcpy(&lane, segment.from, sizeof(Lane));
+    const auto all = hn::Set(d, lane);
+    for (std::uint64_t i = 0; i < count; i += hn::Lanes(d))
+      hn::Stream(all, d, reinterpret_cast<Lane*>(segment.to) + i);
+    rows.fetch(count * sizeof(Lane) / kLineBytes);
+    return count;
+  });
 }
 #endif
 
@@ -297,14 +343,15 @@ void MoveBlocks(const LineGather& gather, const std::byte* first, std::uint64_t 
   });
 }
 
-// One long segment read backwards: its lines need no stage, but for the elements before the first and behind
-// the last. Whether it is such.
-bool GatherBackwards(const LineGather& gather, RowTraffic& rows) {
+// One long segment that is read backwards, or is one element again and again: its lines need no stage, but
+// for the elements before the first and behind the last. Whether it is such.
+bool GatherFromRegisters(const LineGather& gather, RowTraffic& rows) {
   constexpr std::uint64_t kLeastLines = 8;
   const std::uint64_t width = gather.bytes;
   const std::uint64_t past = (0 - reinterpret_cast<std::uintptr_t>(gather.to)) % kLineBytes;
   const bool is_such = gather.stage != nullptr && gather.block == 0 && gather.segment >= gather.count &&
-                       gather.step == -static_cast<std::int64_t>(width) && past % width == 0 &&
+                       (gather.step == -static_cast<std::int64_t>(width) || gather.step == 0) &&
+                       transposes_in_registers(width) && past % width == 0 &&
                        gather.count * width >= kLeastLines * kLineBytes;
   if (!is_such) return false;
   const std::uint64_t head = past / width;
@@ -319,15 +366,15 @@ bool GatherBackwards(const LineGather& gather, RowTraffic& rows) {
   };
   const GatheredSegment before{.from = segment.from, .step = segment.step, .count = head, .to = segment.to};
   drop(head);
-  drop(StreamBackwards(segment, width, rows));
+  drop(gather.step == 0 ? StreamAgainAndAgain(segment, width, rows) : StreamBackwards(segment, width, rows));
   MoveSegment(width, before);  // whose line is in the caches by now
   MoveSegment(width, segment);
   return true;
 }
 
 void GatherShort(const LineGather& gather, RowTraffic& rows) {
-  if (GatherBackwards(gather, rows)) return;
-  constexpr std::uint64_t kPartBytes = 512;     // moved at a time, and as much is fetched
+  if (GatherFromRegisters(gather, rows)) return;
+  constexpr std::uint64_t kShortPart = 512;     // moved at a time, and as much is fetched
   constexpr std::uint64_t kBlocksBytes = 4096;  // of short blocks, whose last ones are moved one by one
   const std::uint64_t bytes = gather.count * gather.bytes;
   const bool staged = gather.stage != nullptr;
@@ -335,7 +382,7 @@ void GatherShort(const LineGather& gather, RowTraffic& rows) {
   std::byte* const to =
       staged ? gather.stage + reinterpret_cast<std::uintptr_t>(gather.to) % kLineBytes : gather.to;
   const std::uint64_t whole = std::max<std::uint64_t>(gather.block, 1);
-  const std::uint64_t part = gather.block == 0 ? kPartBytes : kBlocksBytes;
+  const std::uint64_t part = gather.block == 0 ? kShortPart : kBlocksBytes;
   const std::uint64_t most = std::max(part / gather.bytes / whole, std::uint64_t{1}) * whole;
   std::uint64_t fetched = 0;
   std::uint64_t in_segment = 0;
@@ -437,16 +484,120 @@ void GatherLines(const LineGather& gather, RowTraffic& rows) {
   StreamRun(stage, gather.to, bytes);
 }
 
-void StreamWholeElements(const WholeElements& elements) {
-  for (std::uint64_t i = 0; i < elements.count; ++i) {
-    const std::byte* const from = elements.in + elements.from[i];
-    const std::byte* const fetched = elements.in + elements.fetched[i];
-    std::byte* const to = elements.out + elements.to[i];
-    for (std::uint64_t at = 0; at < elements.bytes; at += kLineBytes) {
-      __builtin_prefetch(fetched + at);
-      StreamWholeLines(from + at, to + at, kLineBytes);
+// Calls move(from, to, fetched) for each, once what lies before the fetched one is fetched: in blocks of
+// `block` elements, the last of a block first.
+template <typename Move>
+HWY_INLINE void EachWholeElement(const WholeElements& elements, std::uint64_t block, const Move& move) {
+  const std::byte* fetched = elements.fetched;
+  std::uint64_t gap = elements.gap;
+  for (std::uint64_t done = 0; done < elements.count; done += block) {
+    const std::uint64_t end = std::min(elements.count, done + block);
+    const std::byte* from = elements.from + static_cast<std::int64_t>(end) * elements.from_step;
+    std::byte* to = elements.to + static_cast<std::int64_t>(end) * elements.to_step;
+    for (std::uint64_t i = done; i < end; ++i) {
+      for (std::uint64_t at = 0; at < gap; at += kLineBytes) __builtin_prefetch(fetched - gap + at);
+      from -= elements.from_step;
+      to -= elements.to_step;
+      move(from, to, fetched);
+      __builtin_prefetch(fetched + elements.bytes - 1);  // one line more where it begins between two
+      fetched += elements.from_step;
+      gap = elements.gaps;
     }
-    __builtin_prefetch(fetched + elements.bytes - 1);  // one line more where it begins between two
+  }
+}
+
+// So many vectors, whole lines: read from the last one on, written from the first one on, and as much is
+// fetched.
+template <std::size_t kVectors>
+HWY_INLINE void MoveDownwards(const std::byte* from, std::byte* to, const std::byte* fetched) {
+  const hn::CappedTag<std::uint8_t, kLineBytes> d;
+  const std::uint64_t step = hn::Lanes(d);
+  hn::Vec<decltype(d)> lines[kVectors];
+  FARO_UNROLL_GATHERED
+  for (std::size_t i = 0; i < kVectors; ++i) {
+    const std::size_t k = kVectors - 1 - i;
+    lines[k] = hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from + k * step));
+    FARO_KEEP_ORDER();
+  }
+  FARO_UNROLL_GATHERED
+  for (std::size_t k = 0; k < kVectors; ++k) {
+    if (k * step % kLineBytes == 0) __builtin_prefetch(fetched + k * step);
+    hn::Stream(lines[k], d, reinterpret_cast<std::uint8_t*>(to + k * step));
+  }
+}
+
+// A processor that sees lines read upwards fetches what follows them, wanted or not, and what is fetched here
+// has to wait: so parts of some lines are read downwards.
+HWY_INLINE void StreamDownwards(const std::byte* from, std::byte* to, const std::byte* fetched,
+                                std::uint64_t bytes) {
+  constexpr std::size_t kVectors = 8;
+  const hn::CappedTag<std::uint8_t, kLineBytes> d;
+  const std::uint64_t most = kVectors * hn::Lanes(d);
+  std::uint64_t left = bytes;
+  std::uint64_t done = 0;
+  for (; left >= most; left -= most, done += most)
+    MoveDownwards<kVectors>(from + left - most, to + left - most, fetched + done);
+  if (left >= most / 2) {
+    left -= most / 2;
+    MoveDownwards<kVectors / 2>(from + left, to + left, fetched + done);
+    done += most / 2;
+  }
+  for (; left > 0; done += kLineBytes) {
+    left -= kLineBytes;
+    __builtin_prefetch(fetched + done);
+    StreamWholeLines(from + left, to + left, kLineBytes);
+  }
+}
+
+#if HWY_TARGET == HWY_SCALAR
+bool StreamTurnedElements(const WholeElements& /*elements*/) { return false; }
+#else
+bool StreamTurnedElements(const WholeElements& elements) {
+  const std::uint64_t block = std::max<std::uint64_t>(1, kBlockBytes / elements.bytes);
+  return WithLane(elements.turned_bytes, [&](auto lane) -> std::uint64_t {
+           using Lane = decltype(lane);
+           const hn::CappedTag<Lane, kLineBytes / sizeof(Lane)> d;
+           EachWholeElement(elements, block,
+                            [&](const std::byte* from, std::byte* to, const std::byte* fetched) {
+                              for (std::uint64_t done = 0; done < elements.bytes; done += kPartBytes) {
+                                const std::uint64_t part = std::min(elements.bytes - done, kPartBytes);
+                                for (std::uint64_t at = 0; at < part; at += kLineBytes)
+                                  __builtin_prefetch(fetched + done + at);
+                                StreamTurned(d, from + done, to + elements.bytes - done - part, part);
+                              }
+                            });
+           return 1;
+         }) != 0;
+}
+#endif
+
+void StreamWholeElements(const WholeElements& elements) {
+  if (elements.turned_bytes != 0) {
+    if (StreamTurnedElements(elements)) return;
+    EachWholeElement(elements, 1, [&](const std::byte* from, std::byte* to, const std::byte* /*fetched*/) {
+      const std::uint64_t width = elements.turned_bytes;
+      move_plainly(width,
+                   {.from = from + elements.bytes - width,
+                    .step = -static_cast<std::int64_t>(width),
+                    .count = elements.bytes / width,
+                    .to = to},
+                   0);
+    });
+  } else if (elements.broken) {
+    EachWholeElement(elements, 1, [&](const std::byte* from, std::byte* to, const std::byte* fetched) {
+      for (std::uint64_t at = 0; at < elements.bytes; at += kLineBytes) {
+        __builtin_prefetch(fetched + at);
+        StreamWholeLines(from + at, to + at, kLineBytes);
+      }
+    });
+  } else {
+    const std::uint64_t block = std::max<std::uint64_t>(1, kBlockBytes / elements.bytes);
+    EachWholeElement(elements, block, [&](const std::byte* from, std::byte* to, const std::byte* fetched) {
+      for (std::uint64_t done = 0; done < elements.bytes; done += kPartBytes) {
+        const std::uint64_t part = std::min(elements.bytes - done, kPartBytes);
+        StreamDownwards(from + done, to + done, fetched + done, part);
+      }
+    });
   }
 }
 

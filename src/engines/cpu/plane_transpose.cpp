@@ -133,7 +133,7 @@ void TransposeRunsMeanwhile(std::uint64_t element_bytes, const PlaneRows& from, 
 void StartRuns(RunTraffic& /*traffic*/) {}
 void FinishRuns(RunTraffic& traffic) {
   for (; traffic.next < traffic.count; ++traffic.next) {
-    const RunTraffic::Run& run = traffic.runs[traffic.next];
+    const RunTraffic::Run run = traffic.run(traffic.next);
     std::memcpy(run.to, run.from, traffic.bytes);
   }
 }
@@ -147,7 +147,7 @@ struct NoTraffic {
 // Begins with the next run: its bytes up to a line's beginning.
 HWY_INLINE bool NextRun(RunTraffic& traffic) {
   if (traffic.next == traffic.count) return false;
-  traffic.at = traffic.runs[traffic.next++];
+  traffic.at = traffic.run(traffic.next++);
   const std::uint64_t past = (0 - reinterpret_cast<std::uintptr_t>(traffic.at.to)) % kLineBytes;
   const std::uint64_t head = past < traffic.bytes ? past : traffic.bytes;
   traffic.left = traffic.bytes - head;
@@ -159,25 +159,56 @@ HWY_INLINE bool NextRun(RunTraffic& traffic) {
   return true;
 }
 
-HWY_INLINE void WriteLines(RunTraffic& traffic, std::uint64_t lines) {
+HWY_INLINE void StreamLines(const std::byte* from, std::byte* to, std::uint64_t lines) {
   const hn::CappedTag<std::uint8_t, kLineBytes> d;
+  for (std::uint64_t line = 0; line < lines; ++line) {
+    for (std::uint64_t at = 0; at < kLineBytes; at += hn::Lanes(d)) {
+      hn::Stream(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from + at)), d,
+                 reinterpret_cast<std::uint8_t*>(to + at));
+    }
+    from += kLineBytes;
+    to += kLineBytes;
+  }
+}
+
+// Short runs are not left in the middle: loops that are all of the same length are foreseen.
+constexpr std::uint64_t kShortRun = 1024;
+HWY_INLINE void WriteShortRuns(RunTraffic& traffic, std::uint64_t lines) {
+  const RunTraffic::Run base = traffic.base;
+  const std::int64_t* const from_places = traffic.from_places;
+  const std::int64_t* const to_places = traffic.to_places;
+  const std::uint64_t count = traffic.count;
+  const std::uint64_t bytes = traffic.bytes;
+  const auto each = static_cast<std::int64_t>((bytes + kLineBytes - 1) / kLineBytes);
+  constexpr std::uint64_t kMost = 1 << 20;
+  std::int64_t due = traffic.due + static_cast<std::int64_t>(std::min(lines, kMost));
+  std::uint64_t next = traffic.next;
+  for (; due > 0 && next < count; due -= each, ++next) {
+    const std::byte* const from = base.from + from_places[next];
+    std::byte* const to = base.to + to_places[next];
+    const std::uint64_t past = (0 - reinterpret_cast<std::uintptr_t>(to)) % kLineBytes;
+    const std::uint64_t head = std::min(past, bytes);
+    const std::uint64_t whole = (bytes - head) / kLineBytes;
+    const std::uint64_t done = head + whole * kLineBytes;
+    StreamLines(from + head, to + head, whole);
+    if (head != 0) std::memcpy(to, from, head);
+    if (done != bytes) std::memcpy(to + done, from + done, bytes - done);
+  }
+  traffic.due = due;
+  traffic.next = next;
+}
+
+HWY_INLINE void WriteLines(RunTraffic& traffic, std::uint64_t lines) {
+  if (traffic.bytes <= kShortRun) return WriteShortRuns(traffic, lines);
   for (;;) {
     const std::uint64_t count = std::min(lines, traffic.left / kLineBytes);
-    const std::byte* from = traffic.at.from;
-    std::byte* to = traffic.at.to;
-    for (std::uint64_t line = 0; line < count; ++line) {
-      for (std::uint64_t at = 0; at < kLineBytes; at += hn::Lanes(d)) {
-        hn::Stream(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from + at)), d,
-                   reinterpret_cast<std::uint8_t*>(to + at));
-      }
-      from += kLineBytes;
-      to += kLineBytes;
-    }
-    traffic.at = {from, to};
-    traffic.left -= count * kLineBytes;
+    const std::uint64_t bytes = count * kLineBytes;
+    StreamLines(traffic.at.from, traffic.at.to, count);
+    traffic.at = {traffic.at.from + bytes, traffic.at.to + bytes};
+    traffic.left -= bytes;
     lines -= count;
     if (traffic.left >= kLineBytes) return;
-    if (traffic.left != 0) std::memcpy(to, from, traffic.left);
+    if (traffic.left != 0) std::memcpy(traffic.at.to, traffic.at.from, traffic.left);
     traffic.left = 0;
     if (!NextRun(traffic)) return;
   }
@@ -472,7 +503,10 @@ void TransposeRunsMeanwhile(std::uint64_t element_bytes, const PlaneRows& from, 
   TransposeRunsBetween(element_bytes, from, to, meanwhile);
 }
 
-void StartRuns(RunTraffic& traffic) { NextRun(traffic); }
+void StartRuns(RunTraffic& traffic) {
+  traffic.due = 0;
+  if (traffic.bytes > kShortRun) NextRun(traffic);
+}
 void FinishRuns(RunTraffic& traffic) { WriteLines(traffic, ~std::uint64_t{0}); }
 #endif
 

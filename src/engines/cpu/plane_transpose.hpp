@@ -50,12 +50,21 @@ struct RunTraffic {
     const std::byte* from = nullptr;
     std::byte* to = nullptr;
   };
-  Run runs[detail::kMostGroupColumns];
+  // Of each run, where it lies in the stage and in the output: tables that are there anyhow, for stores of
+  // other things stand in line with the streamed ones.
+  Run base;
+  const std::int64_t* from_places = nullptr;
+  const std::int64_t* to_places = nullptr;
   std::uint64_t count = 0;  // runs
   std::uint64_t bytes = 0;  // of each
   std::uint64_t next = 0;   // the run after the one that is under way
   Run at;
   std::uint64_t left = 0;  // bytes of that
+  std::int64_t due = 0;    // lines that may be written; short runs are written as a whole
+
+  Run run(std::uint64_t number) const {
+    return {base.from + from_places[number], base.to + to_places[number]};
+  }
 };
 
 /// How rows are fetched into the caches.
@@ -126,7 +135,8 @@ void transpose_runs(std::uint64_t element_bytes, const PlaneRows& from, const Pl
 void transpose_runs(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,
                     Traffic& traffic);
 
-/// Begins to write traffic.runs.runs, `count` of `bytes` each. Requires: none under way.
+/// Begins to write traffic's runs, `count` of `bytes` each; its tables are kept until they are finished.
+/// Requires: none under way.
 void start_runs(RunTraffic& traffic, std::uint64_t count, std::uint64_t bytes);
 void finish_runs(RunTraffic& traffic);
 

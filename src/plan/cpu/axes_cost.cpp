@@ -1,169 +1,202 @@
-// How long permutations of axes take on a CPU, in copies of as many bytes: fitted to drawn shapes by what a
-// box does beyond a copy, line by line and square by square (docs/notes/axes-experiments.md).
+// How long permutations of axes take on a CPU: what a pass over boxes does (axes_counts.hpp), each count at
+// its price.
+//
+//     instructions   nanoseconds of a thread          shared out among the threads
+//     memory         lines of a copy of as many bytes, by the machine's curve of a copy
+//
+//     microseconds = the p-th root of the sum of both p-th powers: the longer of both, as far as they hide
+//
+// A pass that is written through the caches takes the curve's rate at what it holds of both sides; one that
+// is written past them the rate of a copy of its bytes. Prices are fitted to drawn shapes on one processor
+// (docs/notes/prediction-experiments.md): those of memory go with the machine's copy, instructions do not.
 #include <algorithm>
-#include <cstdlib>
-#include <numeric>
+#include <cmath>
 
-#include "plan/cpu/axes_runs.hpp"
-#include "plan/cpu/cpu_solver.hpp"
+#include "plan/cpu/axes_counts.hpp"
 
 namespace faro::detail {
 namespace {
 
-// Whether groups of columns are written in whole lines but for a few: as rows are; or since columns follow
-// one another in the output; or since rows that lie together there are cut at lines instead of where an axis
-// ends.
-bool joins_lines(const layout::CacheBox& box) {
-  const TurnedAxes turned = turned_axes(box);
-  if (writes_lines(box, turned.rows)) return true;
-  auto together = static_cast<std::int64_t>(box.element_bytes);
-  bool whole = true;
-  std::size_t axis = 0;
-  for (; axis < box.axes.size() && box.axes[axis].out == together; ++axis) {
-    if (axis == turned.columns.front()) return whole;
-    whole = whole && box.extent[axis] == box.axes[axis].extent;
-    together *= static_cast<std::int64_t>(box.axes[axis].extent);
-  }
-  for (; axis < box.axes.size(); ++axis)
-    if (static_cast<std::uint64_t>(box.axes[axis].out) % kLineBytes != 0) return false;
-  return kLineBytes % box.element_bytes == 0;
-}
+struct AxesPrice {
+  AxesCounts ns;     // of one of each
+  AxesCounts lines;  // of a copy
+  double power = 1;
+};
 
-// What of the lines at both ends of a run of the output is not the run's, as a part of it: such lines go
-// through the caches, are read before and written twice.
-double ends_of_runs(const layout::CacheBox& box, const std::vector<std::size_t>& run) {
-  std::uint64_t apart = kLineBytes;
-  for (std::size_t axis = 0; axis < box.axes.size(); ++axis) {
-    const bool in_run = contains(run, axis);
-    if (in_run && box.extent[axis] == box.axes[axis].extent) continue;
-    const auto stride = static_cast<std::uint64_t>(box.axes[axis].out);
-    apart = std::gcd(apart, in_run ? box.extent[axis] * stride : stride);
-  }
-  return static_cast<double>(kLineBytes - apart) / static_cast<double>(bytes_of(box, run));
-}
+// --- prices
 
-// What lies between rows of the input, as a part of them, up to as much: processors fetch ahead as if rows
-// went on.
-double gaps_of_input(const layout::CacheBox& box) {
-  double span = static_cast<double>(box.element_bytes);
-  double read = static_cast<double>(box.element_bytes);
-  for (const layout::StridedAxis& axis : box.axes) {
-    if (axis.in == 0) continue;
-    span += std::abs(static_cast<double>(axis.in)) * static_cast<double>(axis.extent - 1);
-    read *= static_cast<double>(axis.extent);
-  }
-  return std::clamp(span / read - 1, 0.0, 1.0);
-}
+constexpr AxesPrice kPlanes{.ns = {.reads = 0.593,
+                                   .paged_writes = 0.278,
+                                   .parts = 0.0426,
+                                   .groups = 8.75,
+                                   .squares = 0.889,
+                                   .blocks_1 = 1.38,
+                                   .blocks_2 = 1.25,
+                                   .blocks_4 = 1.38,
+                                   .blocks_8 = 1.39,
+                                   .blocks_16 = 1.4,
+                                   .small_squares = 0.529,
+                                   .single = 0.61,
+                                   .columns_in_sets = 0.293,
+                                   .columns_in_full_sets = 5.98,
+                                   .box_in_sets = 0.139,
+                                   .far_out = 0.982},
+                            .lines = {.lines_held = 0.646, .lines_written = 0.368},
+                            .power = 2.38};
+constexpr AxesPrice kGroups{.ns = {.read_beyond = 2.33,
+                                   .reads = 1.33,
+                                   .parts = 3.47,
+                                   .far_parts = 0.814,
+                                   .groups = 18.2,
+                                   .squares = 1.39,
+                                   .blocks_1 = 2.06,
+                                   .blocks_2 = 1.92,
+                                   .blocks_4 = 1.89,
+                                   .blocks_8 = 2.52,
+                                   .blocks_16 = 3.58,
+                                   .small_squares = 1.17,
+                                   .box_in_full_sets = 1.46,
+                                   .box_in_sets_2 = 0.458,
+                                   .spilled = 0.494},
+                            .lines = {.lines = 0.286,
+                                      .lines_held = 0.487,
+                                      .written_beyond = 2.35,
+                                      .paged_rows = 0.099,
+                                      .paged_columns = 0.274},
+                            .power = 2.26};
+constexpr AxesPrice kStagedPlanes{
+    .ns = {.reads = 3.6, .parts = 0.0516, .groups = 20, .small_squares = 0.684, .single = 2.65},
+    .lines = {.lines_held = 2.72, .written_beyond = 6.54, .gap_lines = 0.87},
+    .power = 5.95};
+constexpr AxesPrice kShortElements{.ns = {.lines = 0.373,
+                                          .reads = 2.11,
+                                          .writes = 12,
+                                          .placed = 0.34,
+                                          .stepped = 0.54,
+                                          .odd_placed = 0.574,
+                                          .columns_in_sets = 0.205,
+                                          .box_in_sets = 1.6,
+                                          .far_in = 0.789},
+                                   .lines = {.lines_held = 0.429, .lines_written = 1.97},
+                                   .power = 2.7};
+constexpr AxesPrice kStreamedShortElements{.ns = {.lines = 1.05,
+                                                  .read_beyond = 2.89,
+                                                  .reads = 2.29,
+                                                  .far_reads = 3.97,
+                                                  .writes = 9.17,
+                                                  .parts = 2.06,
+                                                  .far_parts = 3.72,
+                                                  .spread_parts = 8.72,
+                                                  .placed = 0.473,
+                                                  .stepped = 0.535,
+                                                  .odd_placed = 0.383,
+                                                  .box_in_sets = 1.18,
+                                                  .box_in_full_sets = 6.69},
+                                           .lines = {.lines = 1.14, .lines_held = 0.407},
+                                           .power = 4.2};
+constexpr AxesPrice kVectors{
+    .ns = {.lines = 1.04, .writes = 19, .parts = 8.88, .placed = 0.542, .stepped = 0.0301},
+    .lines = {.lines = 0.269, .lines_held = 0.269, .written_beyond = 0.00714, .gap_lines = 0.3},
+    .power = 3.49};
+constexpr AxesPrice kLongElements{.ns = {.lines = 0.395,
+                                         .reads = 0.963,
+                                         .writes = 9.3,
+                                         .paged_writes = 4.56,
+                                         .placed = 0.743,
+                                         .odd_lines = 1.09,
+                                         .box_in_sets = 0.607,
+                                         .far_out = 1.14},
+                                  .lines = {.lines_held = 1.71, .lines_written = 0.038},
+                                  .power = 5.13};
+constexpr AxesPrice kStreamedLongElements{
+    .ns = {.reads = 1.64,
+           .writes = 7.95,
+           .paged_writes = 3.73,
+           .parts = 0.713,
+           .spread_parts = 17,
+           .placed = 1.15,
+           .odd_lines = 0.263,
+           .columns_in_sets = 0.372,
+           .box_in_sets = 2.02,
+           .spilled = 0.375,
+           .cut_elements = 1.55},
+    .lines = {.lines = 0.541, .lines_held = 0.376, .written_beyond = 1.32, .gap_lines = 0.254},
+    .power = 1.49};
+constexpr AxesPrice kOneByOne{
+    .ns = {.placed = 3.11},
+    .lines = {.lines = 0.678, .lines_held = 0.298, .written_beyond = 0.0383, .gap_lines = 0.11},
+    .power = 2.95};
+constexpr AxesPrice kTable{.ns = {.reads = 40.5, .placed = 0.667, .far_in = 12.3},
+                           .lines = {.lines_held = 1.18, .lines_written = 0.234},
+                           .power = 5.95};
+constexpr AxesPrice kPieces{.ns = {.placed = 2.62},
+                            .lines = {.lines = 0.622, .lines_held = 0.409, .gap_lines = 0.299},
+                            .power = 1.02};
 
-// What is turned beyond `count` in squares of `size`: those at the end overlap the ones before.
-double turned_beyond(std::uint64_t count, std::uint64_t size) {
-  if (count < size) return 0;
-  return static_cast<double>((count + size - 1) / size * size) / static_cast<double>(count) - 1;
-}
+// --- end of prices
 
-double groups_over_copy(const layout::CacheBox& box) {
-  constexpr double kLeast = 1.06;
-  constexpr double kFarRead = 0.2;  // a page for each row
-  constexpr double kFarWritten = 0.11;
-  constexpr double kRagged = 0.24;  // runs that begin or end between lines
-  constexpr double kEnds = 1.5;
-  constexpr double kGaps = 0.3;
-  constexpr double kRun = 0.21;         // a line's worth for each run
-  constexpr double kFewColumns = 1.44;  // of a group that there are not
-  constexpr double kColumns = 0.94;     // turned twice
-  constexpr double kRows = 0.38;
-  // Squares of other elements than those of 4 bytes, 16 x 16 in registers, take more instructions a byte.
-  const auto of_width = [&] {
-    switch (box.element_bytes) {
-      case 1:
-        return 0.59;
-      case 2:
-        return 0.22;
-      case 8:
-        return 0.33;
-      case 16:
-        return 0.77;
-      default:
-        return 0.0;
-    }
-  };
-  const TurnedAxes turned = turned_axes(box);
-  const auto far = [](std::int64_t apart) {
-    return std::min(1.0, std::abs(static_cast<double>(apart)) / static_cast<double>(kPageBytes));
-  };
-  const std::uint64_t columns = bytes_of(box, turned.columns) / box.element_bytes;
-  const std::uint64_t rows = bytes_of(box, turned.rows) / box.element_bytes;
-  const std::uint64_t group = group_columns(box.element_bytes);
-  const std::uint64_t square = std::min<std::uint64_t>(16, kLineBytes / box.element_bytes);
-  double over = kLeast + of_width() + kFarRead * far(box.axes[turned.rows.front()].in) +
-                kFarWritten * far(box.axes[turned.columns.front()].out) +
-                kEnds * ends_of_runs(box, turned.rows) + kGaps * gaps_of_input(box) +
-                kRun * static_cast<double>(kLineBytes) / static_cast<double>(rows * box.element_bytes) +
-                kColumns * turned_beyond(columns, group) + kRows * turned_beyond(rows, square);
-  if (!joins_lines(box)) over += kRagged;
-  if (columns < group) over += kFewColumns * (static_cast<double>(group) / static_cast<double>(columns) - 1);
-  return over;
-}
-
-// Elements of a line and more, each with its own. Those that are no whole lines go by way of a stage, and
-// where no axes of the output lie together that could be cut at lines, both ends of each are written twice.
-double long_lines_over_copy(const CpuAxes& axes) {
-  constexpr double kOneByOne = 1.05;
-  constexpr double kBoxes = 1.33;
-  constexpr double kEnds = 5;
-  const layout::CacheBox& box = axes.box;
-  if (axes.one_by_one) return kOneByOne + gaps_of_input(box);
-  const bool apart = std::any_of(box.axes.begin(), box.axes.end(), [&](const layout::StridedAxis& axis) {
-    return static_cast<std::uint64_t>(axis.out) % kLineBytes != 0;
-  });
-  const std::vector<std::size_t> written = written_axes(box);
-  const bool together = !written.empty();
-  return kBoxes + gaps_of_input(box) + (apart && !together ? kEnds * ends_of_runs(box, written) : 0);
-}
-
-double over_copy_of(const CpuAxes& axes) {
-  constexpr double kPieces = 1.03;
-  constexpr double kCached = 1.4;   // by way of the caches
-  constexpr double kSquares = 3.2;  // by way of a stage as large as a box
-  constexpr double kSquaresEnds = 2.8;
-  constexpr double kVectors = 1.5;  // runs that are put together in vectors
-  constexpr double kElement = 1.2;  // one element after another, and for each
-  constexpr double kElementBytes = 19;
-  constexpr double kTable = 6;
-  const layout::CacheBox& box = axes.box;
-  const auto bytes = static_cast<double>(box.element_bytes);
+const AxesPrice& price_of(const CpuAxes& axes) {
+  const bool is_long = axes.box.element_bytes >= kLineBytes;
   switch (axes.move) {
     case AxesMove::pieces:
       return kPieces;
     case AxesMove::groups:
-      return groups_over_copy(box);
+      return kGroups;
     case AxesMove::planes:
-      return axes.staged ? kSquares + kSquaresEnds * ends_of_runs(box, written_axes(box)) : kCached;
-    case AxesMove::lines: {
-      if (box.element_bytes >= kLineBytes) return long_lines_over_copy(axes);
-      const layout::StridedAxis& first = box.axes[written_axes(box).front()];
-      const bool in_vectors = transposes_in_registers(box.element_bytes) &&
-                              (first.in == -first.out || first.in == 2 * first.out || first.in == 0);
-      return in_vectors ? kVectors : kElement + kElementBytes / bytes;
-    }
+      return axes.staged ? kStagedPlanes : kPlanes;
+    case AxesMove::lines:
+      if (axes.one_by_one) return kOneByOne;
+      if (is_long) return axes.staged ? kStreamedLongElements : kLongElements;
+      if (gathers_in_vectors(axes)) return kVectors;
+      return axes.staged ? kStreamedShortElements : kShortElements;
     default:
       return kTable;
   }
 }
 
+double sum_of(const AxesCounts& counts, const AxesCounts& prices) {
+  double sum = 0;
+  for (const NamedCount& each : kAxesCounts) sum += counts.*each.value * prices.*each.value;
+  return sum;
+}
+
+// Microseconds of copying a line, where so many bytes are copied.
+std::optional<double> line_us(const IndexCalibration& curves, double bytes) {
+  constexpr std::uint64_t kWidth = 16;
+  const auto elements = static_cast<std::uint64_t>(std::max(1.0, std::round(bytes / kWidth)));
+  const auto us = curves.predict_us(IndexKernel::copy, kWidth, elements);
+  if (!us) return std::nullopt;
+  return *us / static_cast<double>(elements * kWidth) * static_cast<double>(kLineBytes);
+}
+
+std::optional<double> pass_us(const CpuAxes& axes, int threads, const IndexCalibration& curves) {
+  const AxesPrice& price = price_of(axes);
+  const AxesCounts counts = count_axes(axes);
+  const bool past_caches = axes.staged || axes.move == AxesMove::pieces;
+  const double lines = past_caches ? counts.lines : (counts.lines_held + counts.lines_written) / 2;
+  const auto line = line_us(curves, lines * static_cast<double>(kLineBytes));
+  if (!line) return std::nullopt;
+  constexpr double kNsInUs = 1e3;
+  const double instructions = sum_of(counts, price.ns) / kNsInUs / std::max(1, threads);
+  const double memory = sum_of(counts, price.lines) * *line;
+  const double longer = std::max(instructions, memory);
+  if (longer <= 0) return longer;
+  return longer *
+         std::pow(std::pow(instructions / longer, price.power) + std::pow(memory / longer, price.power),
+                  1 / price.power);
+}
+
 }  // namespace
 
-double axes_over_copy(const std::vector<CpuPass>& passes) {
+std::optional<double> axes_us(const std::vector<CpuPass>& passes, const IndexCalibration& curves) {
   double all = 0;
-  double times = 0;
   for (const CpuPass& pass : passes) {
     const auto* const axes = std::get_if<CpuAxes>(&pass.kernel);
-    if (axes == nullptr) return 1;
-    const double bytes = pass.part_bytes == 0 ? 1 : static_cast<double>(pass.part_bytes);
-    all += bytes;
-    times += bytes * over_copy_of(*axes);
+    const auto us = axes == nullptr ? std::nullopt : pass_us(*axes, pass.threads, curves);
+    if (!us) return std::nullopt;
+    all += *us;
   }
-  return all == 0 ? 1 : times / all;
+  return all;
 }
 
 }  // namespace faro::detail

@@ -32,4 +32,15 @@ inline bool writes_lines(const layout::CacheBox& box, const std::vector<std::siz
   return whole;
 }
 
+// Whether the output's rows lie in the input backwards, an element after the other.
+inline bool reads_rows_backwards(const layout::CacheBox& box) {
+  const auto width = static_cast<std::int64_t>(box.element_bytes);
+  return !box.axes.empty() && box.axes.front().in == -width && box.axes.front().out == width;
+}
+
+// What moves by itself where elements go one by one: an element, or such a row.
+inline std::uint64_t bytes_one_by_one(const layout::CacheBox& box) {
+  return reads_rows_backwards(box) ? box.element_bytes * box.axes.front().extent : box.element_bytes;
+}
+
 }  // namespace faro::detail

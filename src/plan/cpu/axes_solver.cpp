@@ -14,12 +14,21 @@
 namespace faro::detail {
 namespace {
 
+// Whether the output's rows are one element each, again and again, and long.
+bool repeats_long_rows(const layout::CacheBox& box) {
+  constexpr std::uint64_t kLongRow = 4096;
+  return !box.axes.empty() && box.axes.front().in == 0 &&
+         box.axes.front().out == static_cast<std::int64_t>(box.element_bytes) &&
+         box.axes.front().extent * box.element_bytes >= kLongRow;
+}
+
 // Registers serve where both sides' runs begin with axes of their own. What is written in runs is else put
 // together run by run, where a run is a line at least.
 AxesMove move_of(const layout::CacheBox& box) {
   if (box.is_of_long_elements()) return AxesMove::pieces;
   const bool turns = is_turned_width(box.element_bytes) && box.in_contiguous() > 0 &&
-                     box.out_contiguous() > 0 && box.in_run().front() != box.out_run().front();
+                     box.out_contiguous() > 0 && box.in_run().front() != box.out_run().front() &&
+                     !repeats_long_rows(box);
   if (turns) return AxesMove::planes;
   const bool runs = box.out_contiguous() > 0 && bytes_of(box, written_axes(box)) >= kLineBytes;
   return runs ? AxesMove::lines : AxesMove::table;
@@ -34,7 +43,10 @@ layout::CacheBox short_lines_box(const std::vector<layout::StridedAxis>& axes, s
   constexpr std::uint64_t kCrossRun = 512;
   constexpr std::uint64_t kLeastCrossElements = 32;
   constexpr std::uint64_t kCrossElements = 48;
-  if (tried.in_order.front() != 0) {
+  if (repeats_long_rows(tried)) {
+    limits.out_run_bytes = kLongRun;
+    limits.in_run_bytes = kLineBytes;
+  } else if (tried.in_order.front() != 0) {
     limits.out_run_bytes = std::max(kCrossRun, kLeastCrossElements * tried.element_bytes);
     limits.in_run_bytes = std::min(limits.out_run_bytes, kCrossElements * tried.element_bytes);
   } else {
@@ -103,15 +115,24 @@ AxesMove streamed_move(const layout::CacheBox& box) {
 
 // Elements of whole lines that are streamed one by one as the input has them, each fetched well before:
 // faster than boxes, unless they are so short that pages of the output matter. Then what is written side by
-// side has to be read soon after one another.
+// side has to be read soon after one another. Rows that are read backwards are alike, of elements that
+// registers turn.
 bool goes_one_by_one(const layout::CacheBox& box, AxesMove move) {
   constexpr std::uint64_t kAnywhere = 192;
   constexpr std::uint64_t kLeast = 128;
+  constexpr std::uint64_t kMostRow = 8192;
   constexpr std::uint64_t kNear = std::uint64_t{64} << 10;
-  if (move != AxesMove::lines || box.element_bytes % kLineBytes != 0 || box.element_bytes < kLeast)
-    return false;
-  if (!writes_lines(box, written_axes(box))) return false;
-  return box.element_bytes >= kAnywhere || static_cast<std::uint64_t>(std::abs(box.axes.front().in)) <= kNear;
+  if (move != AxesMove::lines) return false;
+  const bool backwards = reads_rows_backwards(box);
+  if (backwards && !transposes_in_registers(box.element_bytes)) return false;
+  const std::uint64_t bytes = bytes_one_by_one(box);
+  if (bytes % kLineBytes != 0 || bytes < kLeast || (backwards && bytes > kMostRow)) return false;
+  const auto first = box.axes.begin() + (backwards ? 1 : 0);
+  const bool lines = std::all_of(first, box.axes.end(), [](const layout::StridedAxis& axis) {
+    return static_cast<std::uint64_t>(axis.out) % kLineBytes == 0;
+  });
+  if (!lines || first == box.axes.end()) return false;
+  return bytes >= kAnywhere || static_cast<std::uint64_t>(std::abs(first->in)) <= kNear;
 }
 
 // Of a thread: a box as it is written, runs of the output one after another; or a run; or groups of them.
@@ -160,7 +181,10 @@ std::string axes_loop(const CpuPass& pass) {
   };
   const std::string boxes = fmt::format("boxes of {} {}, {}", extents_text(axes.box.extent), elements, how());
   if (!axes.one_by_one) return boxes;
-  return elements + " one by one in the order of the input; where the output begins between lines, " + boxes;
+  const std::string rows = reads_rows_backwards(axes.box)
+                               ? "rows of " + size_text(bytes_one_by_one(axes.box)) + ", turned in registers,"
+                               : elements;
+  return rows + " one by one in the order of the input; where the output begins between lines, " + boxes;
 }
 
 // The axes of like arrays, slowest last, in elements.

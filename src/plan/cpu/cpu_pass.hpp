@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -52,7 +53,7 @@ struct CpuAffine {
 enum class AxesMove : std::uint8_t { pieces, planes, table, lines, groups };
 /// The arrays of a batch are an axis. With a stage, what is written past the caches is put together before;
 /// elements of whole lines need none where the output begins at a line, and may go one by one in the order of
-/// the input then.
+/// the input then, as may rows of whole lines that are read backwards.
 struct CpuAxes {
   layout::CacheBox box;
   AxesMove move = AxesMove::table;
@@ -204,9 +205,9 @@ enum class MatrixPasses { three, five };
 IndexForm form_of(const schedule::IndexSchedule& schedule, MatrixPasses passes = MatrixPasses::three);
 Way way_of(Direction direction);
 
-/// How many times as long as a copy of the same bytes passes over boxes take together. Of arrays past the
-/// caches; as measured (docs/notes/axes-experiments.md).
-double axes_over_copy(const std::vector<CpuPass>& passes);
+/// Microseconds that passes over boxes take together (axes_cost.cpp); nothing where one is something else, or
+/// no copy was measured.   Cost: microseconds a pass.
+std::optional<double> axes_us(const std::vector<CpuPass>& passes, const IndexCalibration& curves);
 
 /// Instead of a schedule's passes: elements are gathered one by one, by entries worked out from it.
 CpuPass cpu_gather_by_schedule(const CpuWork& work);

@@ -7,12 +7,11 @@
 #include "faro/error.hpp"
 #include "kernels/partition_params.hpp"
 #include "layout/strided_box.hpp"
+#include "plan/gpu/lines_or_boxes.hpp"
 #include "rounding.hpp"
 
 namespace faro::detail {
 namespace {
-
-constexpr std::uint64_t kAxesVector = 16;
 
 // Units of the arrays that boxes begin with.
 struct FirstUnits {
@@ -39,7 +38,9 @@ AxesBoxes::Variant box_variant(const std::vector<layout::StridedAxis>& axes, std
     limits.ragged_shared = most * 5 / 4;
   }
   const layout::StridedBox box = layout::choose_box(axes, static_cast<int>(unit), limits);
-  return {.params = kernels::make_axes_box_params(box, first.in, first.out),
+  kernels::AxesBoxParams params = kernels::make_axes_box_params(box, first.in, first.out);
+  if (as.drops_first) params.in_sectors = params.out_sectors = *as.drops_first ? 1 : 0;
+  return {.params = params,
           .shape = kernels::box_shape(box),
           .in_run_bytes = box.in.contiguous * unit,
           .out_run_bytes = box.out.contiguous * unit,
@@ -107,26 +108,27 @@ layout::UnitAxes widen_units(layout::UnitAxes axes, std::uint64_t& unit) {
 }
 
 // Arrays that are moved unit by unit (docs/notes/axes-experiments.md).
-constexpr std::uint64_t kFewUnits = 1 << 18;
+constexpr std::uint64_t kFewUnits = 1 << 20;
 bool units_are_few(std::uint64_t count, std::uint64_t unit) {
-  constexpr std::uint64_t few_bytes = 2 << 20;
-  return count <= kFewUnits / 2 || (count <= kFewUnits && count * unit <= few_bytes);
+  constexpr std::uint64_t few_bytes = 1 << 20;
+  return count <= kFewUnits / 8 || count <= few_bytes / unit;
 }
 
-// Planes that are small, and have no two tiles for each multiprocessor: those of bytes go by units, and those
-// of 2-byte units by boxes.
-bool has_few_tiles(const AxesLines& lines, std::uint64_t count, std::uint64_t unit) {
-  constexpr std::uint64_t few_tiles = 264;
-  return unit <= 2 && count <= 2 * kFewUnits && lines.variants.front().choice.params.tiles < few_tiles;
-}
-
-// Of a plane whose sides are so long, lines reach more than boxes do.
-constexpr std::uint64_t kLongSide = 256;  // units
-
-std::uint64_t shorter_side(const layout::UnitAxes& axes) {
-  const std::uint64_t columns = axes.shape.back();
-  const std::uint64_t rows = axes.shape[static_cast<std::size_t>(axes.order.back())];
-  return std::min(rows, columns);
+// The elements of axes by the widest unit, and by the element's own.
+AxesElements elements_of(const std::vector<layout::StridedAxis>& wide, std::uint64_t wide_unit,
+                         const std::vector<layout::StridedAxis>& units, std::uint64_t unit,
+                         const FirstUnits& first = {}) {
+  AxesElements elements;
+  const auto add = [&](const std::vector<layout::StridedAxis>& axes, std::uint64_t width) {
+    const std::uint64_t narrower = width / unit;
+    elements.variants.push_back(
+        {.params = kernels::make_axes_elements_params(axes, static_cast<int>(width), first.in / narrower,
+                                                      first.out / narrower),
+         .unit_bytes = width});
+  };
+  if (wide_unit != unit) add(wide, wide_unit);
+  add(units, unit);
+  return elements;
 }
 
 // Rows of a few hundred bytes: boxes have longer runs, of several of them, where these are whole sectors
@@ -134,67 +136,6 @@ std::uint64_t shorter_side(const layout::UnitAxes& axes) {
 bool rows_are_short(const layout::UnitAxes& wide, std::uint64_t wide_unit) {
   const std::uint64_t most_bytes = wide.shape.back() % 2 == 0 ? 512 : 256;
   return wide_unit == kAxesVector && wide.shape.back() * wide_unit <= most_bytes;
-}
-
-// Whether planes lie one after another on both sides: a matrix, or a batch of them.
-bool lie_together(const layout::UnitAxes& axes) {
-  const std::size_t last = axes.shape.size() - 1;
-  return static_cast<std::size_t>(axes.order.back()) + 1 == last &&
-         axes.order[last - 1] == static_cast<int>(last);
-}
-
-// Lines of the largest tiles, of planes whose rows lie apart on both sides, reach less than ragged boxes.
-bool has_largest_tiles(const kernels::AxesLinesChoice& choice) {
-  constexpr int most_threads = 512;
-  return choice.turned && choice.plane && choice.plane->threads > most_threads;
-}
-bool lines_are_apart(const AxesLines& lines, const layout::UnitAxes& axes) {
-  return has_largest_tiles(lines.variants.front().choice) && !lie_together(axes);
-}
-
-// Whether a box moves whole vectors on both sides.
-bool moves_vectors(const kernels::BoxShape& shape) {
-  const int vector = static_cast<int>(kAxesVector);
-  return !shape.ragged && shape.unit_bytes * shape.in_vector == vector &&
-         shape.unit_bytes * shape.out_vector == vector;
-}
-
-// Of a side that is cut into tiles, the bytes of each piece.
-double piece_bytes(std::uint64_t bytes, int tile_bytes) {
-  return static_cast<double>(bytes) /
-         static_cast<double>(ceil_div(bytes, static_cast<std::uint64_t>(tile_bytes)));
-}
-
-// Tiles of planes that lie together reach more than boxes where they have 16 KiB and are full; single bytes,
-// and rows of 256 bytes, more than ragged boxes in any case (docs/notes/axes-experiments.md).
-bool tiles_suit(const kernels::AxesPlaneShape& tile, const layout::UnitAxes& axes,
-                const kernels::BoxShape& box) {
-  constexpr int least_bytes = 16 << 10;
-  constexpr int wide_row = 256;
-  if (tile.row_bytes * tile.line_bytes / tile.unit_bytes < least_bytes) return false;
-  const auto unit = static_cast<std::uint64_t>(tile.unit_bytes);
-  const auto row_axis = static_cast<std::size_t>(axes.order.back());
-  const double row = piece_bytes(axes.shape.back() * unit, tile.row_bytes);
-  const double column = piece_bytes(axes.shape[row_axis] * unit, tile.line_bytes);
-  const double filled = row * column / (tile.row_bytes * tile.line_bytes);
-  const bool narrow = tile.row_bytes < wide_row && tile.unit_bytes > 1;
-  if (!moves_vectors(box)) return !narrow || filled >= 2.0 / 3;
-  return filled >= (narrow ? 0.9 : 0.8);
-}
-
-// Tiles cut sides that are a little longer than some of them into short pieces, which boxes join to others:
-// of planes whose rows lie apart on a side, where tiles are less than seven tenths full, or pieces no line.
-bool lines_are_in_pieces(const AxesLines& lines, const layout::UnitAxes& axes, int unit_bytes) {
-  const kernels::AxesLinesChoice& choice = lines.variants.front().choice;
-  if (!choice.plane) return false;
-  constexpr double line = 128;
-  constexpr double full = 0.7;
-  const auto unit = static_cast<std::uint64_t>(unit_bytes);
-  const auto row_axis = static_cast<std::size_t>(axes.order.back());
-  const double row = piece_bytes(axes.shape.back() * unit, choice.plane->row_bytes);
-  const double column = piece_bytes(axes.shape[row_axis] * unit, choice.plane->line_bytes);
-  return std::min(row, column) < line ||
-         row * column < full * choice.plane->row_bytes * choice.plane->line_bytes;
 }
 
 // Small arrays by the widest unit, and by the element's own; nothing where they are not small, or no batch.
@@ -216,34 +157,11 @@ bool rows_are_wide(const layout::UnitAxes& wide, std::uint64_t wide_unit) {
   return wide_unit == kAxesVector && wide.order.back() == static_cast<int>(wide.shape.size()) - 1;
 }
 
-// Planes that boxes of whole vectors move faster than tiles do: of 16-byte units, and of 8-byte units whose
-// rows lie apart on both sides (docs/notes/axes-experiments.md).
-bool boxes_are_ahead(std::uint64_t unit, bool planes_lie_together, const kernels::BoxShape& box) {
-  constexpr std::uint64_t half = kAxesVector / 2;
-  return moves_vectors(box) && (unit == kAxesVector || (unit == half && !planes_lie_together));
-}
-
-// Whether lines move the axes faster than this box: where sides are long, where rows begin between vectors,
-// and where a plane of few rows or columns is larger than boxes are (docs/notes/axes-experiments.md).
-bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const AxesBoxes::Variant& box) {
-  const kernels::BoxShape& shape = box.shape;
-  const auto& tile = lines.variants.front().choice.plane;
-  if (tile && lie_together(axes)) return tiles_suit(*tile, axes, shape);
-  if (shape.ragged && (lines_are_apart(lines, axes) || lines_are_in_pieces(lines, axes, shape.unit_bytes)))
-    return false;
-  if (!moves_vectors(shape)) return true;
-  if (tile) return shorter_side(axes) >= kLongSide;
-  // An element of several units is the fastest axis of both sides.
-  const std::size_t last = axes.shape.size() - 1;
-  const bool stays = axes.order.back() == static_cast<int>(last);
-  const std::size_t columns = stays && last > 0 ? last - 1 : last;
-  const auto rows = static_cast<std::size_t>(axes.order[columns]);
-  const auto element_bytes = (stays ? axes.shape[last] : 1) * static_cast<std::uint64_t>(shape.unit_bytes);
-  // Boxes fill a shorter side of so many bytes with vectors, and narrow units earlier.
-  const std::uint64_t filled = shape.unit_bytes >= 8 ? 256 : shape.unit_bytes == 4 ? 128 : 64;
-  if (std::min(axes.shape[rows], axes.shape[columns]) * element_bytes >= filled) return false;
-  constexpr std::uint64_t large_plane = 128 << 10;
-  return axes.shape[rows] * axes.shape[columns] * element_bytes >= large_plane;
+// Gives units of a view as wide as its axes and where it begins allow.
+int widen(std::vector<layout::StridedAxis>& axes, std::uint64_t unit, const FirstUnits& first) {
+  auto width = static_cast<int>(unit);
+  layout::widen_unit(axes, width, static_cast<int>(std::gcd((first.in | first.out) * unit, kAxesVector)));
+  return width;
 }
 
 // Small arrays of a view, which begin at units; nothing where some arrays' alignment would have none.
@@ -251,8 +169,7 @@ std::optional<AxesWhole> whole_arrays_of_view(const std::vector<layout::StridedA
                                               std::uint64_t unit, const FirstUnits& first,
                                               const AxesVariant& as) {
   std::vector<layout::StridedAxis> wide = units;
-  auto wide_unit = static_cast<int>(unit);
-  layout::widen_unit(wide, wide_unit, static_cast<int>(std::gcd((first.in | first.out) * unit, kAxesVector)));
+  const int wide_unit = widen(wide, unit, first);
   AxesWhole whole;
   const auto add = [&](const std::vector<layout::StridedAxis>& axes, int width) {
     const std::uint64_t narrower = static_cast<std::uint64_t>(width) / unit;
@@ -273,8 +190,7 @@ AxesBoxes boxes_of_view(const std::vector<layout::StridedAxis>& units, std::uint
                         const FirstUnits& first, const AxesVariant& variant) {
   const std::uint64_t first_bytes = (first.in | first.out) * unit;
   std::vector<layout::StridedAxis> wide = units;
-  auto wide_unit = static_cast<int>(unit);
-  layout::widen_unit(wide, wide_unit, static_cast<int>(std::gcd(first_bytes, kAxesVector)));
+  const int wide_unit = widen(wide, unit, first);
   const auto variant_of = [&](std::vector<layout::StridedAxis> axes, std::uint64_t width, bool vectors) {
     if (axes.empty()) axes.push_back({.extent = 1, .in = 1, .out = 1});  // one unit
     const std::uint64_t narrower = width / unit;
@@ -341,16 +257,8 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
   if (units.shape.size() < 2) return {.form = AxesCopy{units.count() * unit}, .unit_bytes = unit};
   const auto is_small = [&] { return units_are_few(wide.count(), wide_unit); };
   const auto by_units = [&]() -> AxesChoice {
-    AxesElements elements;
-    const auto add = [&elements](const layout::UnitAxes& of, std::uint64_t width) {
-      const auto bytes = static_cast<int>(width);
-      elements.variants.push_back(
-          {.params = kernels::make_axes_elements_params(layout::strided_axes(of), bytes),
-           .unit_bytes = width});
-    };
-    if (wide_unit != unit) add(wide, wide_unit);
-    add(units, unit);
-    return {.form = std::move(elements), .unit_bytes = unit};
+    return {.form = elements_of(layout::strided_axes(wide), wide_unit, layout::strided_axes(units), unit),
+            .unit_bytes = unit};
   };
   const bool as_usual = !variant.boxes_only && !variant.lines_only;
   if (variant.elements.value_or(is_small() && as_usual)) return by_units();
@@ -368,19 +276,18 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
       return !variant.alternatives || complete(lines, wide, units, unit, variant);
     };
     const bool plane = has_lines && lines.variants.front().choice.plane.has_value();
-    const bool long_plane = plane && shorter_side(wide) >= kLongSide && !lines_are_apart(lines, wide);
-    const bool few_tiles = plane && has_few_tiles(lines, wide.count(), wide_unit);
-    if (few_tiles && wide_unit == 1 && variant.elements.value_or(as_usual)) return by_units();
-    const bool narrow = wide_unit < kAxesVector / 2 && !few_tiles;
+    const bool long_plane = plane && shorter_side(wide) >= kLongSide &&
+                            (!has_largest_tiles(lines.variants.front().choice) || planes_lie_together(wide));
+    const bool narrow = wide_unit < kAxesVector / 2;
     if (has_lines && (variant.lines_only || (long_plane && narrow)) && are_complete()) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
     AxesBoxes boxes{{box_variant(layout::strided_axes(wide), wide_unit, true, variant)}};
     const AxesBoxes::Variant& box = boxes.variants.front();
-    const bool ahead = few_tiles || (plane && boxes_are_ahead(wide_unit, lie_together(wide), box.shape));
-    if (has_lines && !ahead && (long_plane || lines_suit(lines, wide, box)) && are_complete()) {
+    if (has_lines && lines_suit(lines, wide, box) && are_complete()) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
+    if (as_usual && boxes_are_tiny(box)) return by_units();
     if (boxes.variants.front().alignment > unit && variant.alternatives) {
       boxes.variants.push_back(box_variant(layout::strided_axes(units), unit, false, variant));
     }
@@ -415,12 +322,13 @@ ViewChoice choose_view(const Strided& view, std::uint64_t element_bytes, const A
     if (count <= kFewUnits) count *= std::min(axis.extent, kFewUnits + 1);
   }
   if (variant.elements.value_or(units_are_few(count, unit))) {
-    choice.elements = AxesElements{
-        {{.params = kernels::make_axes_elements_params(units, static_cast<int>(unit), first.in, first.out),
-          .unit_bytes = unit}}};
+    std::vector<layout::StridedAxis> wide = units;
+    const auto wide_unit = static_cast<std::uint64_t>(widen(wide, unit, first));
+    choice.elements = elements_of(wide, wide_unit, units, unit, first);
     return choice;
   }
-  choice.rows = kernels::make_view_rows(units, static_cast<int>(unit), {first.in, first.out});
+  choice.rows =
+      kernels::make_view_rows(units, static_cast<int>(unit), {first.in, first.out}, variant.least_row_bytes);
   if (!choice.rows && variant.whole.value_or(true)) {
     choice.whole = whole_arrays_of_view(units, unit, first, variant);
     if (choice.whole) return choice;

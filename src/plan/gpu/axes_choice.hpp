@@ -34,17 +34,19 @@ struct AxesVariant {
   std::optional<int> plane_shape = std::nullopt;  // as kernels::AxesLinesOptions, all three
   std::uint64_t band = 0;
   std::optional<bool> turned = std::nullopt;
-  std::optional<bool> elements = std::nullopt;  // axes_elements.hpp, whatever the size; or never
-  bool boxes_only = false;                      // axes_box.hpp for transposes, too
-  bool lines_only = false;                      // never axes_box.hpp where lines fit
-  bool skinny = true;                           // axes_skinny.hpp for few rows or columns
-  std::uint32_t skinny_bytes = 0;               // of a block of it; 0: as usual
-  bool few_vectors = true;                      // axes_few_vectors.hpp for few of them at vectors
-  bool ragged = true;                           // axes_ragged_box.hpp for rows that begin between vectors
-  std::optional<bool> whole = std::nullopt;     // axes_whole.hpp wherever it fits, or never
-  std::uint32_t whole_bytes = 0;                // of a block of it; 0: as usual
-  std::uint32_t most_box_bytes = 0;             // that boxes may have; 0: as usual
-  std::uint32_t box_bytes = 0;                  // that boxes are wanted to have; 0: as usual
+  std::optional<bool> elements = std::nullopt;     // axes_elements.hpp, whatever the size; or never
+  bool boxes_only = false;                         // axes_box.hpp for transposes, too
+  bool lines_only = false;                         // never axes_box.hpp where lines fit
+  bool skinny = true;                              // axes_skinny.hpp for few rows or columns
+  std::uint32_t skinny_bytes = 0;                  // of a block of it; 0: as usual
+  bool few_vectors = true;                         // axes_few_vectors.hpp for few of them at vectors
+  bool ragged = true;                              // axes_ragged_box.hpp for rows that begin between vectors
+  std::optional<bool> whole = std::nullopt;        // axes_whole.hpp wherever it fits, or never
+  std::uint32_t whole_bytes = 0;                   // of a block of it; 0: as usual
+  std::uint32_t most_box_bytes = 0;                // that boxes may have; 0: as usual
+  std::uint32_t box_bytes = 0;                     // that boxes are wanted to have; 0: as usual
+  std::uint64_t least_row_bytes = 0;               // of rows of a view that stay whole; 0: as usual
+  std::optional<bool> drops_first = std::nullopt;  // what boxes move, from the second-level cache
 };
 
 struct AxesCopy {

@@ -166,9 +166,12 @@ struct AxesBlock {
   }
   bool operator()(const AxesElementsKernel& k) const {
     with_unit(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
-      const auto& p = params<kernels::AxesElementsParams>();
-      run([&](CountingMemory& m, std::uint64_t b, Thread t) {
-        kernels::move_axes_element<decltype(constant)::value>(m, p, b, t);
+      constexpr int unit = decltype(constant)::value;
+      kernels::by_elements_units<unit>(k.units, [&](auto most) {
+        const auto& p = params<kernels::AxesElementsParams>();
+        run([&](CountingMemory& m, std::uint64_t b, Thread t) {
+          kernels::move_axes_elements<unit, decltype(most)::value>(m, p, b, t);
+        });
       });
     });
     return true;

@@ -84,14 +84,15 @@ GpuKernel of_view_rows(const kernels::ViewRowsChoice& chosen) {
 
 GpuKernel of_elements(const AxesElements::Variant& chosen) {
   constexpr auto threads = std::uint64_t{kernels::kAxesElementsThreads};
-  return {.id = AxesElementsKernel{static_cast<int>(chosen.unit_bytes)},
-          .params = chosen.params,
-          .blocks = ceil_div(chosen.params.vectors(), threads),
-          .first_step = threads,
-          .threads = kernels::kAxesElementsThreads,
-          .carveout = Carveout::needed,
-          .in_alignment = chosen.unit_bytes,
-          .out_alignment = chosen.unit_bytes};
+  return {
+      .id = AxesElementsKernel{static_cast<int>(chosen.unit_bytes), static_cast<int>(chosen.params.units)},
+      .params = chosen.params,
+      .blocks = ceil_div(chosen.params.vectors(), threads),
+      .first_step = threads,
+      .threads = kernels::kAxesElementsThreads,
+      .carveout = Carveout::needed,
+      .in_alignment = chosen.unit_bytes,
+      .out_alignment = chosen.unit_bytes};
 }
 
 struct KernelsOf {
@@ -295,16 +296,20 @@ struct AxesFactors {
   }
 };
 
-// A ragged box lists where the units of its output's runs lie: a thread divides for each digit of an entry.
-// And its warps go round as often as they have vectors of runs to store.
+// A ragged box lists where the units of its output's runs lie: a thread divides for each digit of an entry;
+// of single bytes for two entries of four, where the run's fastest digit has as many. And its warps go round
+// as often as they have vectors of runs to store.
 double cycles_of_ragged(const kernels::AxesBoxParams& p, const kernels::BoxShape& shape, double blocks,
                         double resident) {
   constexpr double cycles_of_digit = 4.57;
   constexpr double cycles_of_round = 290;
+  constexpr std::uint32_t together = 4;
   const auto threads = static_cast<std::uint64_t>(shape.threads);
   const std::uint64_t warps = threads / kernels::kRaggedWarp;
   const std::uint32_t entries = kernels::ragged_list(shape.unit_bytes, p.out.units + p.halo);
-  const std::uint64_t listed = ceil_div(entries, threads) * warps;
+  const bool in_rows =
+      shape.unit_bytes == 1 && p.out.run_digits > 0 && p.out.run[0].extent.divisor() >= together;
+  const std::uint64_t listed = ceil_div(std::uint64_t{in_rows ? entries / 2 : entries}, threads) * warps;
   const std::uint64_t pieces = ceil_div(p.out.rows, std::uint64_t{1} << p.near_bits) * p.pieces.divisor();
   const std::uint64_t rounds = ceil_div(pieces, warps) * p.stretch;
   return blocks * (cycles_of_digit * static_cast<double>(listed) * std::max(1, p.out.run_digits) +

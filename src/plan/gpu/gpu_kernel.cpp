@@ -89,7 +89,8 @@ struct KernelName {
   }
   std::string operator()(const AxesRowsKernel& k) const { return "axes rows, " + units_text(k.unit_bytes); }
   std::string operator()(const AxesElementsKernel& k) const {
-    return "axes, one by one, " + units_text(k.unit_bytes);
+    return fmt::format("axes, one by one, {}{}", units_text(k.unit_bytes),
+                       k.units > 1 ? fmt::format(", {} a thread", k.units) : std::string());
   }
   std::string operator()(const ViewRowsKernel& k) const {
     return "view rows, " + fmt::format("{} bytes a time", k.shape.access_bytes) +

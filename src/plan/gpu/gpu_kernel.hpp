@@ -96,6 +96,7 @@ struct AxesRowsKernel {
 };
 struct AxesElementsKernel {
   int unit_bytes = 4;
+  int units = 1;  // of a thread
 };
 struct ViewRowsKernel {
   kernels::ViewRowsShape shape;

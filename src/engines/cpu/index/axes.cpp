@@ -24,6 +24,7 @@
 #include "engines/cpu/plane_transpose.hpp"
 #include "engines/cpu/team.hpp"
 #include "faro/error.hpp"
+#include "plan/cpu/axes_runs.hpp"
 
 namespace faro::cpu {
 namespace {
@@ -33,7 +34,11 @@ constexpr std::uint64_t kPieceBytes = std::uint64_t{64} << 10;  // of a long ele
 class AxesProgram final : public ElementProgram, private AxesBoxes {
  public:
   AxesProgram(const CpuPass& pass, const detail::CpuAxes& axes)
-      : ElementProgram(pass), AxesBoxes(axes, pass.run.workspace.part_bytes), one_by_one_(axes.one_by_one) {
+      : ElementProgram(pass),
+        AxesBoxes(axes, pass.run.workspace.part_bytes),
+        one_by_one_(axes.one_by_one),
+        backwards_rows_(axes.one_by_one && detail::reads_rows_backwards(axes.box)),
+        unit_bytes_(one_by_one_ ? detail::bytes_one_by_one(axes.box) : width_) {
     if (move_ == detail::AxesMove::pieces || one_by_one_) order_elements();
     if (move_ == detail::AxesMove::pieces) {
       tasks_ = elements_ * pieces();
@@ -47,7 +52,7 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
   void run(const Step& step) const override {
     FARO_CHECK(step.arrays == pass().arrays);  // the batch is an axis
     if (goes_one_by_one(step.out)) {
-      share_out_by_rank(elements_, threads(), [&](Share share) {
+      share_out_by_rank(elements_ * width_ / unit_bytes_, threads(), [&](Share share) {
         move_elements(share, step.in, step.out);
         finish_streams();
       });
@@ -116,22 +121,36 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
   // In the order of the input and upwards in it, what is repeated first: reads that go on are the faster,
   // streamed stores may go anywhere.
   void order_elements() {
-    for (std::size_t axis = 0; axis < axes_; ++axis) by_input_.push_back(axis);
+    for (std::size_t axis = backwards_rows_ ? 1 : 0; axis < axes_; ++axis) by_input_.push_back(axis);
     std::stable_sort(by_input_.begin(), by_input_.end(),
                      [&](std::size_t a, std::size_t b) { return std::abs(in_[a]) < std::abs(in_[b]); });
     for (std::size_t axis = 0; axis < axes_; ++axis) {
       upwards_in_[axis] = std::abs(in_[axis]);
       upwards_out_[axis] = in_[axis] < 0 ? -out_[axis] : out_[axis];
     }
+    constexpr std::uint64_t kLongStretch = std::uint64_t{128} << 10;  // what lies behind it hardly matters
+    std::uint64_t stretch = unit_bytes_;
+    for (const std::size_t axis : by_input_) {
+      const auto apart = static_cast<std::uint64_t>(upwards_in_[axis]);
+      if (stretch >= kLongStretch) break;
+      if (apart > stretch && !is_short_gap(stretch, apart - stretch)) {
+        is_broken_ = true;
+        if (!fetches_gap(stretch, apart - stretch)) break;
+        gaps_[axis] = apart - stretch;
+      }
+      stretch += apart * (extents_[axis] - 1);
+    }
   }
 
   struct Element {
     Numbers at{};
-    std::int64_t source = 0;
+    std::int64_t source = 0;  // of its lowest byte
     std::int64_t target = 0;
+    std::uint64_t gap = 0;  // bytes before it that are fetched with it
   };
   Element element(std::uint64_t number) const {
     Element found;
+    if (backwards_rows_) found.source = -places(unit_bytes_ - width_);
     for (const std::size_t axis : by_input_) {
       found.at[axis] = number % extents_[axis];
       number /= extents_[axis];
@@ -141,8 +160,27 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
     }
     return found;
   }
-  void advance(Element& now) const {
-    step(by_input_, extents_, upwards_in_, upwards_out_, now.at.data(), now.source, now.target);
+  // So many that follow one another along the first axis.
+  std::uint64_t alike(const Element& now) const {
+    const std::size_t axis = by_input_.front();
+    return extents_[axis] - now.at[axis];
+  }
+  // Requires: no more than are alike.
+  void advance(Element& now, std::uint64_t count = 1) const {
+    now.gap = 0;
+    for (const std::size_t axis : by_input_) {
+      now.source += places(count) * upwards_in_[axis];
+      now.target += places(count) * upwards_out_[axis];
+      now.at[axis] += count;
+      if (now.at[axis] < extents_[axis]) {
+        now.gap = gaps_[axis];
+        return;
+      }
+      now.source -= places(extents_[axis]) * upwards_in_[axis];
+      now.target -= places(extents_[axis]) * upwards_out_[axis];
+      now.at[axis] = 0;
+      count = 1;
+    }
   }
 
   // Long ones are cut into pieces.
@@ -162,54 +200,38 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
     }
   }
 
-  // Whole lines, some elements at a time, while later ones are fetched: further ahead than a processor looks
-  // by itself, and that it does only where elements lie together. Few at a time, for where they are is worked
-  // out while memory waits.
-  static constexpr std::uint64_t kBytesAtOnce = 512;
-  static constexpr std::uint64_t kBytesAhead = 8192;
-  static constexpr std::uint64_t kMostAtOnce = kBytesAtOnce / 128;
-  static constexpr std::uint64_t kMostAhead = kBytesAhead / kBytesAtOnce;
-  struct SomeElements {
-    std::int64_t from[kMostAtOnce];
-    std::int64_t to[kMostAtOnce];
-    std::uint64_t count;
-  };
+  // Whole lines, while later elements are fetched: further ahead than a processor looks by itself, and that
+  // it does only where elements lie together. What follows along one axis is one call, which keeps all places
+  // in registers: stores of other things stand in line with the streamed ones.
   bool goes_one_by_one(const std::byte* out) const {
     return one_by_one_ && reinterpret_cast<std::uintptr_t>(out) % kLineBytes == 0;
   }
   void move_elements(Share share, const std::byte* in, std::byte* out) const {
-    const std::uint64_t at_once = std::clamp<std::uint64_t>(kBytesAtOnce / width_, 1, kMostAtOnce);
-    const std::uint64_t known =
-        1 + std::clamp<std::uint64_t>(kBytesAhead / (at_once * width_), 1, kMostAhead);
-    Element reached = element(share.begin);
-    std::uint64_t left = share.end - share.begin;
-    const auto take = [&](SomeElements& some) {
-      some.count = std::min(left, at_once);
-      left -= some.count;
-      for (std::uint64_t i = 0; i < some.count; ++i) {
-        some.from[i] = reached.source;
-        some.to[i] = reached.target;
-        advance(reached);
-      }
-      for (std::uint64_t i = some.count; i < at_once; ++i) some.from[i] = 0;  // nothing more to fetch
-    };
-    SomeElements ring[1 + kMostAhead];
-    for (std::uint64_t k = 1; k < known; ++k) take(ring[k - 1]);
-    std::uint64_t now = 0;
-    std::uint64_t last = known - 1;
-    for (;;) {
-      take(ring[last]);
-      const SomeElements& some = ring[now];
-      if (some.count == 0) return;
-      stream_elements({.in = in,
-                       .out = out,
-                       .from = some.from,
-                       .to = some.to,
-                       .fetched = ring[last].from,
-                       .count = some.count,
-                       .bytes = width_});
-      last = now;
-      if (++now == known) now = 0;
+    constexpr std::uint64_t kBytesAhead = 8192;
+    const std::uint64_t bytes_ahead = is_broken_ ? kBytesAhead / 2 : kBytesAhead;
+    const std::uint64_t left = share.end - share.begin;
+    const std::uint64_t ahead = std::min(left, std::max<std::uint64_t>(1, bytes_ahead / unit_bytes_));
+    const std::size_t axis = by_input_.front();
+    Element now = element(share.begin);
+    Element fetched = element(share.begin + ahead);
+    for (std::uint64_t done = 0; done < left;) {
+      const bool fetches = done + ahead < left;
+      std::uint64_t count = std::min(left - done, alike(now));
+      if (fetches) count = std::min({count, left - ahead - done, alike(fetched)});
+      stream_elements({.from = in + now.source,
+                       .to = out + now.target,
+                       .fetched = in + (fetches ? fetched.source : now.source),
+                       .gap = fetches ? fetched.gap : 0,
+                       .gaps = gaps_[axis],
+                       .from_step = upwards_in_[axis],
+                       .to_step = upwards_out_[axis],
+                       .count = count,
+                       .bytes = unit_bytes_,
+                       .broken = is_broken_,
+                       .turned_bytes = backwards_rows_ ? width_ : 0});
+      done += count;
+      advance(now, count);
+      if (fetches) advance(fetched, count);
     }
   }
 
@@ -288,14 +310,27 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
 
   // --- boxes in groups of columns
 
+  // Where columns lie in a stage: as far past a line as in the output. Those that follow one another there,
+  // up or down, are one run.
+  struct Group {
+    std::int64_t places[detail::kMostGroupColumns];
+    const std::int64_t* from_places = nullptr;  // of runs
+    const std::int64_t* to_places = nullptr;
+    std::int64_t pitch = 0;  // of columns that all begin at lines; 0: of others
+    std::uint64_t columns = 0;
+    std::uint64_t runs = 0;
+    std::uint64_t run_bytes = 0;
+  };
+  // One is filled while the other is written.
   struct Stages {
     std::byte* stage[2];
+    Group groups[2];
     std::size_t filled = 0;
   };
 
   void move_groups(const Grid& grid, Share share, const std::byte* in, std::byte* out,
                    std::byte* stage) const {
-    Stages stages{.stage = {stage, stage + stages_bytes() / 2 / kLineBytes * kLineBytes}};
+    Stages stages{.stage = {stage, stage + stages_bytes() / 2 / kLineBytes * kLineBytes}, .groups = {}};
     Traffic traffic;
     for (Boxes boxes(*this, grid, share, stage); boxes.any(); boxes.advance()) {
       const Box& box = boxes.now();
@@ -320,63 +355,63 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
     const std::int64_t* const column_out = column_to_.data() + (backwards_ ? column_to_.size() - columns : 0);
     for (std::uint64_t first = 0; first < columns; first += size) {
       const std::uint64_t begin = std::min(first, columns - size);
-      Group group = group_of(out, column_out + begin, size, rows * width_, first - begin);
       std::byte* const stage = stages.stage[stages.filled];
+      Group& group = stages.groups[stages.filled];
       stages.filled = 1 - stages.filled;
+      set_group(group, out, column_out + begin, size, rows * width_, first - begin);
       transpose_runs(width_, {.data = first_row + begin * width_, .rows = row_in, .count = rows},
                      {.data = stage, .columns = group.places, .count = size}, traffic);
       finish_runs(traffic.runs);
-      for (std::uint64_t run = 0; run < group.runs; ++run)
-        traffic.runs.runs[run] = {.from = stage + group.run_places[run], .to = group.targets[run]};
+      traffic.runs.base = {.from = stage, .to = out};
+      traffic.runs.from_places = group.from_places;
+      traffic.runs.to_places = group.to_places;
       start_runs(traffic.runs, group.runs, group.run_bytes);
     }
   }
 
-  // Where columns lie in a stage: as far past a line as in the output. Those that follow one another there,
-  // up or down, are one run.
-  struct Group {
-    std::int64_t places[detail::kMostGroupColumns];
-    std::int64_t run_places[detail::kMostGroupColumns];
-    std::byte* targets[detail::kMostGroupColumns];
-    std::uint64_t runs = 0;
-    std::uint64_t run_bytes = 0;
-  };
-  Group group_of(std::byte* out, const std::int64_t* column_out, std::uint64_t size, std::uint64_t bytes,
-                 std::uint64_t written_before) const {
-    Group group;
+  // The group's runs, kept by `group` as long as they are written.
+  void set_group(Group& group, std::byte* out, const std::int64_t* column_out, std::uint64_t size,
+                 std::uint64_t bytes, std::uint64_t written_before) const {
     const auto past_line = [](const std::byte* to) {
       return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) % kLineBytes);
     };
     const std::int64_t step = size > 1 ? column_out[1] - column_out[0] : 0;
     bool follow = std::abs(step) == places(bytes);
     for (std::uint64_t c = 2; c < size && follow; ++c) follow = column_out[c] - column_out[c - 1] == step;
+    std::int64_t past = 0;
     if (follow) {
       const std::int64_t lowest = std::min(column_out[0], column_out[size - 1]);
-      const std::int64_t past = past_line(out + lowest);
+      past = past_line(out + lowest);
       for (std::uint64_t c = 0; c < size; ++c) group.places[c] = past + column_out[c] - lowest;
       const std::uint64_t first = step > 0 ? written_before : size - 1;
       group.runs = 1;
       group.run_bytes = bytes * (size - written_before);
-      group.run_places[0] = group.places[first];
-      group.targets[0] = out + column_out[first];
+      group.from_places = group.places + first;
+      group.to_places = column_out + first;
+      group.pitch = 0;
     } else {
       const auto pitch = places(detail::stage_pitch(bytes + kLineBytes));
-      group.run_bytes = bytes;
-      for (std::uint64_t c = 0; c < size; ++c) {
-        std::byte* const target = out + column_out[c];
-        group.places[c] = places(c) * pitch + past_line(target);
-        if (c < written_before) continue;
-        group.run_places[group.runs] = group.places[c];
-        group.targets[group.runs++] = target;
+      for (std::uint64_t c = 0; c < size; ++c) past |= past_line(out + column_out[c]);
+      // All columns at lines are where they were in the group before.
+      if (past != 0 || group.pitch != pitch || group.columns != size) {
+        for (std::uint64_t c = 0; c < size; ++c)
+          group.places[c] = places(c) * pitch + past_line(out + column_out[c]);
+        group.pitch = past == 0 ? pitch : 0;
+        group.columns = size;
       }
+      group.run_bytes = bytes;
+      group.runs = size - written_before;
+      group.from_places = group.places + written_before;
+      group.to_places = column_out + written_before;
     }
+    if (past == 0 && group.run_bytes % kLineBytes == 0) return;
     for (std::uint64_t run = 0; run < group.runs; ++run) {
       // What is no whole line goes through the caches: it is there by the time that the group is turned.
-      const std::byte* const end = group.targets[run] + group.run_bytes;
-      if (past_line(group.targets[run]) != 0) __builtin_prefetch(group.targets[run], 1, 3);
+      const std::byte* const begin = out + group.to_places[run];
+      const std::byte* const end = begin + group.run_bytes;
+      if (past_line(begin) != 0) __builtin_prefetch(begin, 1, 3);
       if (past_line(end) != 0) __builtin_prefetch(end - 1, 1, 3);
     }
-    return group;
   }
 
   // The next box, fetched row by row while this one is written.
@@ -411,9 +446,13 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
   }
 
   bool one_by_one_ = false;
-  AxisList by_input_;  // for elements by themselves, and the steps along these
+  bool backwards_rows_ = false;   // one by one, of rows that are read backwards
+  std::uint64_t unit_bytes_ = 0;  // of an element by itself, or of such a row
+  AxisList by_input_;             // for elements by themselves, and the steps along these
   Strides upwards_in_{};
   Strides upwards_out_{};
+  bool is_broken_ = false;            // gaps of the input are not short
+  Numbers gaps_{};                    // that are fetched, bytes, before the next along an axis
   bool backwards_ = false;            // along the columns, in the input
   std::vector<std::int64_t> row_in_;  // bytes from a box's first element
   std::vector<std::int64_t> unit_in_;

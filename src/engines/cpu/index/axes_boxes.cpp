@@ -92,8 +92,9 @@ AxesBoxes::ReadRun AxesBoxes::read_run(const layout::CacheBox& box, std::size_t 
   ReadRun run;
   std::int64_t last = 0;
   for (const std::size_t axis : box.in_run()) {
-    const std::int64_t span = last - run.first + places(width_);
-    if (axis < least || std::abs(in_[axis]) >= span + places(kLineBytes)) break;
+    const auto span = static_cast<std::uint64_t>(last - run.first) + width_;
+    const auto apart = static_cast<std::uint64_t>(std::abs(in_[axis]));
+    if (axis < least || (apart > span && !fetches_gap(span, apart - span))) break;
     const std::int64_t reach = in_[axis] * places(box_[axis] - 1);
     (reach < 0 ? run.first : last) += reach;
     run.axes.push_back(axis);

@@ -222,7 +222,20 @@ class AxesBoxes {
     return {in + next.source, reads_.data(), any ? reads_.size() : 0, read_.bytes, fetch_};
   }
 
-  // A run that a box is read by: its axes, as many as leave no line between, whichever way they go.
+  // Whether what lies between two stretches of the input is read with them: lines of short gaps are by
+  // processors as it is, and where the next stretch follows soon, going on is faster than beginning anew
+  // (docs/notes/cpu-experiments.md).
+  static bool is_short_gap(std::uint64_t stretch, std::uint64_t gap) {
+    constexpr std::uint64_t kShort = 256;
+    return gap < kLineBytes || gap <= std::min(kShort, stretch / 2);
+  }
+  static bool fetches_gap(std::uint64_t stretch, std::uint64_t gap) {
+    constexpr std::uint64_t kMost = 2304;
+    return is_short_gap(stretch, gap) || gap <= std::min(kMost, stretch / 3);
+  }
+
+  // A run that a box is read by: its axes, as many as leave no gap that is not fetched, whichever way they
+  // go.
   struct ReadRun {
     AxisList axes;
     std::int64_t first = 0;  // byte, from the first element

@@ -66,12 +66,28 @@ __global__ void __launch_bounds__(kernels::kAxesRowsThreads)
   kernels::move_axes_rows<unit_bytes>(memory, params, blockIdx.x, threadIdx.x);
 }
 
-template <int unit_bytes>
+// Caches as usual: threads share sectors, and what follows in the stream finds a small array there.
+struct ElementsMemory : GlobalMemory {
+  __device__ ElementsMemory(const std::byte* in, std::byte* out) : GlobalMemory{in, out, nullptr} {}
+
+  template <int bytes>
+  __device__ device::Packet<bytes> load_global(int /*buffer*/, std::uint64_t offset) const {
+    return SimpleMemory::load_cached<bytes>(input + offset);
+  }
+  template <int bytes>
+  __device__ void store_global(int /*buffer*/, std::uint64_t offset,
+                               const device::Packet<bytes>& packet) const {
+    using Word = typename Machine<bytes>::Word;
+    *reinterpret_cast<Word*>(output + offset) = std::bit_cast<Word>(packet);
+  }
+};
+
+template <int unit_bytes, int most_units>
 __global__ void __launch_bounds__(kernels::kAxesElementsThreads)
     permute_axes_elements(const __grid_constant__ kernels::AxesElementsParams params, const std::byte* in,
                           std::byte* out) {
-  GlobalMemory memory{in, out, nullptr};
-  kernels::move_axes_element<unit_bytes>(memory, params, blockIdx.x, threadIdx.x);
+  ElementsMemory memory(in, out);
+  kernels::move_axes_elements<unit_bytes, most_units>(memory, params, blockIdx.x, threadIdx.x);
 }
 
 // Narrow accesses are coalesced, each line touched once.
@@ -106,9 +122,12 @@ KernelEntry axes_plane_kernel(const kernels::AxesPlaneShape& wanted, bool aligne
   });
 }
 
-KernelEntry axes_elements_kernel(int unit_bytes) {
-  return by_unit_bytes(unit_bytes, [](auto unit) {
-    return entry_of(&permute_axes_elements<decltype(unit)::value>, kernels::kAxesElementsThreads);
+KernelEntry axes_elements_kernel(int unit_bytes, int units) {
+  return by_unit_bytes(unit_bytes, [units](auto unit) {
+    constexpr int bytes = decltype(unit)::value;
+    return kernels::by_elements_units<bytes>(units, [](auto most) {
+      return entry_of(&permute_axes_elements<bytes, decltype(most)::value>, kernels::kAxesElementsThreads);
+    });
   });
 }
 

@@ -35,7 +35,7 @@ KernelEntry axes_plane_kernel(const kernels::AxesPlaneShape& shape, bool aligned
 KernelEntry axes_turned_kernel(const kernels::AxesPlaneShape& shape, bool words);
 KernelEntry axes_skinny_kernel(const kernels::AxesSkinnyShape& shape);
 KernelEntry axes_rows_kernel(int unit_bytes);
-KernelEntry axes_elements_kernel(int unit_bytes);
+KernelEntry axes_elements_kernel(int unit_bytes, int units);
 KernelEntry view_rows_kernel(const kernels::ViewRowsShape& shape);
 KernelEntry cyclic_kernel(int unit_bytes, bool reversed, bool several_units);
 /// `direct`: without shared memory.

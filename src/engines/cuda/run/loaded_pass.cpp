@@ -68,7 +68,7 @@ struct EntryOf {
   KernelEntry operator()(const plan::AxesSkinnyKernel& k) const { return axes_skinny_kernel(k.shape); }
   KernelEntry operator()(const plan::AxesRowsKernel& k) const { return axes_rows_kernel(k.unit_bytes); }
   KernelEntry operator()(const plan::AxesElementsKernel& k) const {
-    return axes_elements_kernel(k.unit_bytes);
+    return axes_elements_kernel(k.unit_bytes, k.units);
   }
   KernelEntry operator()(const plan::ViewRowsKernel& k) const { return view_rows_kernel(k.shape); }
   KernelEntry operator()(const plan::CyclicKernel& k) const {
@@ -160,6 +160,12 @@ void patch(kernels::AxesBoxParams& params, Pointers& at, const Launched& by) {
 }
 void patch(kernels::AxesWholeParams& params, Pointers& at, const Launched& /*by*/) {
   place_vectors(params, at, kernels::kLineSector);
+}
+void patch(kernels::AxesElementsParams& params, Pointers& at, const Launched& /*by*/) {
+  const Address from = split(at.in);
+  params.in = {.begin = from.skew + params.in.begin, .end = from.skew + params.in.end};
+  params.in_first += from.skew;
+  at.in = from.base;
 }
 void patch(kernels::AxesRowsParams& params, Pointers& at, const Launched& /*by*/) {
   place_vectors(params, at, kVector);
