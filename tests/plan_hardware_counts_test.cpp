@@ -54,7 +54,6 @@ TEST(PlanHardwareCounts, AxesRollsAndFlips) {
     Counters counters;
   };
   for (const Row& row : {Row{"axes(31 33 45 7; 3 0 1 2)", 8, 1, {5238, 10073, 82011, 80567}},
-                         {"axes(31 33 45 7; 3 0 1 2)", 4, 1, {2684, 10073, 42152, 40287}},
                          {"roll(838737, 802253)", 6, 1, {19669, 9833, 324366, 157267}},
                          {"flip(1684578)", 1, 3, {19780, 9879, 325767, 157937}}}) {
     const Plan plan(

@@ -210,31 +210,47 @@ double clamped(double part) { return std::clamp(part, 0.0, 1.0); }
 
 // --- squares in registers
 
-// What the engine's transposing of `rows` by `columns` elements takes (engines/cpu/plane_transpose.cpp).
-void add_squares(std::uint64_t width, std::uint64_t rows, std::uint64_t columns, double times,
-                 AxesCounts& counts) {
+// A plane of a box: its rows and columns, and whether rows follow one another in the input, columns in what
+// is written.
+struct Plane {
+  std::uint64_t rows = 0;
+  std::uint64_t columns = 0;
+  bool rows_follow = false;
+  bool columns_follow = false;
+};
+
+// What the engine's transposing of it takes (engines/cpu/plane_transpose.cpp).
+void add_squares(std::uint64_t width, const Plane& plane, double times, AxesCounts& counts) {
   constexpr std::uint64_t kRegister = 16;
+  constexpr std::uint64_t kLargeSide = 16;
   const auto up = [](std::uint64_t count, std::uint64_t side) {
     return static_cast<double>((count + side - 1) / side);
   };
   const std::uint64_t side = kRegister / width;
-  if (width == 4 && rows >= 16 && columns >= 16) {
-    counts.squares += times * 16 * up(rows, 16) * up(columns, 16);
-    return;
-  }
-  if (rows >= 4 * side && columns >= side) {
+  const auto add_blocks = [&](double blocks) {
     constexpr std::array kBlocks{&AxesCounts::blocks_1, &AxesCounts::blocks_2, &AxesCounts::blocks_4,
                                  &AxesCounts::blocks_8, &AxesCounts::blocks_16};
     counts.*kBlocks.at(static_cast<std::size_t>(std::countr_zero(width))) +=
-        times * static_cast<double>(side) * up(rows, 4 * side) * up(columns, side);
-    return;
+        times * static_cast<double>(side) * blocks;
+  };
+  if (width == 4 && plane.rows >= kLargeSide && plane.columns >= kLargeSide) {
+    counts.squares +=
+        times * static_cast<double>(kLargeSide) * up(plane.rows, kLargeSide) * up(plane.columns, kLargeSide);
+  } else if (plane.rows >= 4 * side && plane.columns >= side) {
+    add_blocks(up(plane.rows, 4 * side) * up(plane.columns, side));
+  } else if (plane.columns < side && plane.rows_follow && plane.rows >= 5 * side) {
+    add_blocks(2 * up(plane.rows, 4 * side));  // 16 bytes of each row are loaded, and some are stored
+  } else if (plane.rows < side && plane.columns_follow && plane.columns >= 2 * side) {
+    counts.small_squares += times * static_cast<double>(side) * up(plane.columns, side);
+  } else {
+    std::uint64_t small = side;
+    while (small > 1 && (plane.rows < small || plane.columns < small)) small /= 2;
+    if (small > 1)
+      counts.small_squares +=
+          times * static_cast<double>(small) * up(plane.rows, small) * up(plane.columns, small);
+    else
+      counts.single += times * static_cast<double>(plane.rows * plane.columns);
   }
-  for (std::uint64_t small = side; small > 1; small /= 2) {
-    if (rows < small || columns < small) continue;
-    counts.small_squares += times * static_cast<double>(small) * up(rows, small) * up(columns, small);
-    return;
-  }
-  counts.single += times * static_cast<double>(rows * columns);
 }
 
 // The axis along which a run's elements follow one another in the output.
@@ -349,7 +365,14 @@ AxesCounts count_axes(const CpuAxes& axes) {
           axes.move == AxesMove::groups ? std::min(columns, group_columns(box.element_bytes)) : columns;
       const double groups =
           runs / static_cast<double>(columns) * static_cast<double>((columns + at_once - 1) / at_once);
-      add_squares(box.element_bytes, rows, at_once, groups, counts);
+      const bool rows_follow =
+          box.axes[turned.rows.front()].in == static_cast<std::int64_t>(at_once * box.element_bytes);
+      const bool columns_follow =
+          magnitude_of(box.axes[turned.columns.front()].out) == rows * box.element_bytes;
+      add_squares(
+          box.element_bytes,
+          {.rows = rows, .columns = at_once, .rows_follow = rows_follow, .columns_follow = columns_follow},
+          groups, counts);
       counts.groups += groups;
       if (follow) {
         runs = groups;
@@ -400,7 +423,8 @@ AxesCounts count_axes(const CpuAxes& axes) {
   counts.box_in_sets_2 = of_lines(SecondLevel(row_places, row_bytes).beyond(kWays2));
   constexpr double kFirstLevel = 48 << 10;
   counts.spilled = of_lines(clamped(2 * read.lines / all_boxes * kLine / kFirstLevel - 0.5));
-  if (is_cut && magnitude_of(box.axes.front().in) > box.element_bytes + kPageBytes) {
+  const bool is_far = magnitude_of(box.axes.front().in) > box.element_bytes + kPageBytes;
+  if (is_cut && !turns && is_far && columns.size() > 1) {
     const auto width = static_cast<double>(box.element_bytes);
     counts.cut_elements = of_lines(width / (static_cast<double>(bytes_of(box, run)) + width));
   }
