@@ -82,6 +82,7 @@ TEST(PlanHardwareCounts, SweepsInPlace) {
   }
 }
 
+// Rows and columns of small arrays are left out: their transposes are axes, whose kernels change as above.
 TEST(PlanHardwareCounts, IndexArrays) {
   struct Row {
     std::uint64_t count;
@@ -94,13 +95,12 @@ TEST(PlanHardwareCounts, IndexArrays) {
   for (const Row& row :
        {Row{145751, 33755074, Direction::scatter, IndexMethod::direct, 8, {9110, 4555, 163903, 36438}},
         {187851, 1643833928, Direction::gather, IndexMethod::partition, 8, {15098, 5874, 117928, 93928}},
-        {682426, 1612609536, Direction::scatter, IndexMethod::partition, 3, {256038, 131073, 299068, 193536}},
-        {393216,
-         3444529139,
+        {682426,
+         1612609536,
          Direction::scatter,
-         IndexMethod::row_column_5,
-         4,
-         {24576, 15360, 319488, 245760}}}) {
+         IndexMethod::partition,
+         3,
+         {256038, 131073, 299068, 193536}}}) {
     Indexed array = Indexed::random(row.count, row.seed);
     if (array.direction() != row.direction) array = array.inverse();
     IndexChoice choice;
