@@ -110,8 +110,9 @@ Problem of_wide_items(const Axes& axes, std::uint64_t item_bytes) {
 }  // namespace
 
 void fail_order(const PermuteOptions& options, const std::string& got) {
+  const bool has_map = !options.map.empty();
   fail(ErrorCode::unsupported, permuting(options), "--order F with " + got,
-       "that option with axes in another order or flipped",
+       has_map ? "both with axes in another order" : "that option with axes in another order or flipped",
        "written in C order first, `axes(0 1 ...)` with --order F then changes its order");
 }
 

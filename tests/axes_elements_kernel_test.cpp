@@ -82,6 +82,8 @@ void run_view(std::mt19937_64& random) {
                                 random() % 3 == 0 ? std::nullopt : std::optional(shape));
   EXPECT_LE(params.in.end, input.size());
   for (std::uint64_t* const offset : {&params.in_first, &params.in.begin, &params.in.end}) *offset += skew;
+  EXPECT_EQ(params.is_near, 1);
+  if (random() % 3 == 0) params.is_near = 0;  // as where strides are long
   run_kernel<unit>(memory, params);
   ASSERT_EQ(output, expected) << "seed " << kSeed;
 }

@@ -360,9 +360,9 @@ TEST(CudaPrograms, AxesWhereverArraysBegin) {
   // Small arrays go element by element; these do not.
   for (const auto& [axes, width] :
        std::initializer_list<std::pair<Axes, std::uint64_t>>{{Axes({32, 40, 8, 36}, {2, 0, 3, 1}), 4},
-                                                             {Axes({5, 30011}, {1, 0}), 4},
+                                                             {Axes({5, 60011}, {1, 0}), 4},
                                                              {Axes({520, 517}, {1, 0}), 6},
-                                                             {Axes({800, 810}, {1, 0}), 1},
+                                                             {Axes({1200, 1010}, {1, 0}), 1},
                                                              {Axes({60, 70, 66}, {1, 0, 2}), 16}}) {
     check_plan(axes, axes, {.count = axes.count(), .element_bytes = width, .batch = 2});
     if (HasFailure()) FAIL() << to_text(Permutation(axes)) << " of " << width;

@@ -277,6 +277,22 @@ TEST(PlanCpuPass, RowsReadBackwardsGoOneByOne) {
   EXPECT_EQ(kernel_of(128, 4).move, detail::AxesMove::lines);
 }
 
+// Lines between rows are fetched with them: a box of padded rows is smaller.
+TEST(PlanCpuPass, BoxesOfPaddedRowsFitTheCache) {
+  const auto bytes_of = [](std::int64_t pitch) {
+    const Strided view{.extents = {60, 60, 96, 96},
+                       .in_strides = {96 * pitch, 60 * 96 * pitch, pitch, 1},
+                       .out_strides = {60 * 96 * 96, 96 * 96, 1, 96}};
+    const StridedPlan plan(view, 4, machine());
+    const auto kernel = std::get<detail::CpuAxes>(plan.passes().front().cpu->kernel);
+    EXPECT_EQ(kernel.move, detail::AxesMove::groups);
+    return kernel.box.elements() * 4;
+  };
+  EXPECT_EQ(bytes_of(96), 96U * 96 * 4);
+  EXPECT_EQ(bytes_of(128), 96U * 48 * 4);
+  EXPECT_EQ(bytes_of(96 + 8), 96U * 96 * 4);  // 39 KiB with all that lies between
+}
+
 // One element again and again is written in rows, not turned.
 TEST(PlanCpuPass, LongRowsOfOneElement) {
   const auto move_of = [](std::uint64_t columns) {

@@ -263,8 +263,8 @@ TEST(PlanGpuSvg, DrawsTheTilesOfAxesWithoutABox) {
   const std::vector<Case> cases{
       {Axes({300, 400, 500}, {2, 0, 1}), 4, "axes plane"},
       {Axes({1024, 768}, {1, 0}), 8, "axes plane"},
-      {Axes({1000, 1003}, {1, 0}), 2, "axes turned"},
-      {Axes({1900, 1100}, {1, 0}), 1, "axes turned"},
+      {Axes({1200, 1003}, {1, 0}), 2, "axes turned"},
+      {Axes({2900, 1100}, {1, 0}), 1, "axes turned"},
       {Axes({32, 3, 224, 224}, {0, 2, 3, 1}), 4, "axes skinny"},
       {Axes({1000000, 5}, {1, 0}), 4, "axes skinny"},
       {Axes({100000, 6}, {1, 0}), 6, "axes lines"},

@@ -77,7 +77,7 @@ std::vector<Plan> plans_of_every_kind() {
                           plan_of("multiply(10007, 31)", 4, 3),
                           plan_of("multiply(1000003, 7)", 1),
                           plan_of("axes(500 600; 1 0)", 8),
-                          plan_of("axes(300 500; 1 0)", 6),
+                          plan_of("axes(600 900; 1 0)", 6),
                           plan_of("swap_bits(20, 10, 19)"),
                           plan_of("bit_reversal(5)", 4, 3, Placement::in_place),
                           plan_of("bit_reversal(20)"),

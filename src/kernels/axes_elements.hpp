@@ -49,11 +49,47 @@ struct AxesElementsParams {
   std::int64_t out_step;
   Axis axis[kMostParts];  // in the order in which threads count; all beyond have an extent of 1
   std::int32_t axes;
+  std::int32_t is_near;        // all strides, and what they add up to, fit 32 bits
   std::uint64_t first_vector;  // thread of this launch
 
   constexpr std::uint64_t vectors() const { return count; }
 };
 static_assert(sizeof(AxesElementsParams) <= 4096, "kernel parameters are at most 4 KiB");
+
+/// Where the first unit of a thread is.
+struct ElementsPlace {
+  std::uint32_t row = 0;
+  std::uint32_t column = 0;
+  std::int64_t in = 0;  // bytes from the unit with all coordinates 0
+  std::int64_t out = 0;
+};
+
+/// Of thread `left`. Offset is a signed integer that holds all sums of strides.
+template <typename Offset>
+constexpr ElementsPlace elements_place(const AxesElementsParams& p, std::uint32_t left) {
+  using Sum = std::make_unsigned_t<Offset>;
+  ElementsPlace place;
+  Sum in = 0;
+  Sum out = 0;
+  const auto take = [&](const AxesElementsParams::Axis& axis) {
+    std::uint32_t digit = left;
+    left = axis.extent.divide(digit);
+    place.row += digit * axis.row_step;
+    place.column += digit * axis.column_step;
+    in += digit * static_cast<Sum>(axis.in_stride);
+    out += digit * static_cast<Sum>(axis.out_stride);
+  };
+  FARO_UNROLL
+  for (int a = 0; a < kElementsTogether; ++a) take(p.axis[a]);
+  FARO_NO_UNROLL
+  for (int a = kElementsTogether; a < p.axes; a += 2) {
+    take(p.axis[a]);
+    take(p.axis[a + 1]);
+  }
+  place.in = static_cast<Offset>(in);
+  place.out = static_cast<Offset>(out);
+  return place;
+}
 
 /// Words that hold so many narrow units in any case; 0 where words are no fewer than units.
 constexpr int elements_words(int unit_bytes, int units) {
@@ -102,27 +138,13 @@ constexpr void move_axes_elements(Memory& memory, const AxesElementsParams& p, s
                                   std::uint32_t thread) {
   const std::uint64_t number = p.first_vector + block * kAxesElementsThreads + thread;
   if (number >= p.count) return;
-  auto left = static_cast<std::uint32_t>(number);
-  std::uint64_t from = p.in_first;
-  std::uint64_t to = p.out_first;
-  std::uint32_t row = 0;
-  std::uint32_t column = 0;
-  const auto take = [&](const AxesElementsParams::Axis& axis) {
-    std::uint32_t digit = left;
-    left = axis.extent.divide(digit);
-    row += digit * axis.row_step;
-    column += digit * axis.column_step;
-    from += digit * static_cast<std::uint64_t>(axis.in_stride);
-    to += digit * static_cast<std::uint64_t>(axis.out_stride);
-  };
-  FARO_UNROLL
-  for (int a = 0; a < kElementsTogether; ++a) take(p.axis[a]);
-  FARO_NO_UNROLL
-  for (int a = kElementsTogether; a < p.axes; a += 2) {
-    take(p.axis[a]);
-    take(p.axis[a + 1]);
-  }
-  if (row >= p.rows) return;
+  const ElementsPlace at = p.is_near != 0
+                               ? elements_place<std::int32_t>(p, static_cast<std::uint32_t>(number))
+                               : elements_place<std::int64_t>(p, static_cast<std::uint32_t>(number));
+  if (at.row >= p.rows) return;
+  const std::uint32_t column = at.column;
+  const std::uint64_t from = p.in_first + static_cast<std::uint64_t>(at.in);
+  const std::uint64_t to = p.out_first + static_cast<std::uint64_t>(at.out);
   const auto is_there = [&](std::uint32_t u) { return u < p.units && column + u * p.unit_step < p.columns; };
   device::Packet<unit_bytes> unit[most_units];
   bool is_read = false;

@@ -143,11 +143,11 @@ class ElementsParts {
 AxesElementsShape usual_elements_shape(std::uint64_t count, int unit_bytes) {
   // Few units are spread over as many threads as there are.
   const std::uint64_t few = unit_bytes == 8 ? 1 << 16 : unit_bytes == 4 ? 1 << 14 : 1 << 15;
-  const std::uint64_t lanes = unit_bytes >= 4 ? 8 : 16;
-  if (unit_bytes == kMovedBytes || count < few) return {.lanes = lanes, .units = 1};
-  constexpr std::uint64_t many = 1 << 19;
-  if (unit_bytes == 1 && count >= many) return {.lanes = lanes, .units = 8};
-  return {.lanes = lanes, .units = unit_bytes == 8 ? 2 : 4};
+  if (unit_bytes == kMovedBytes || count < few) return {.lanes = unit_bytes < 8 ? 16U : 8U, .units = 1};
+  constexpr std::uint64_t many = 1 << 18;
+  if (unit_bytes == 1) return {.lanes = 32, .units = 8};
+  if (unit_bytes == 2) return {.lanes = 16, .units = count < many ? 4 : 8};
+  return {.lanes = unit_bytes == 4 ? 12U : 8U, .units = unit_bytes == 4 ? 4 : 2};
 }
 
 AxesElementsParams make_axes_elements_params(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
@@ -162,6 +162,7 @@ AxesElementsParams make_axes_elements_params(const std::vector<layout::StridedAx
   params.in_first = in_first * unit;
   params.out_first = out_first * unit;
   params.in = {.begin = params.in_first, .end = params.in_first + unit};
+  std::uint64_t out_reach = 0;
   for (const layout::StridedAxis& axis : axes) {
     const std::uint64_t far = static_cast<std::uint64_t>(std::abs(axis.in)) * (axis.extent - 1) * unit;
     if (axis.in < 0) {
@@ -169,7 +170,11 @@ AxesElementsParams make_axes_elements_params(const std::vector<layout::StridedAx
     } else {
       params.in.end += far;
     }
+    out_reach += static_cast<std::uint64_t>(axis.out) * axis.extent * unit;
   }
+  // Threads past the end of an axis reach up to as far again.
+  constexpr std::uint64_t near_bytes = std::uint64_t{1} << 29;
+  params.is_near = params.in.end - params.in.begin < near_bytes && out_reach < near_bytes ? 1 : 0;
   return params;
 }
 

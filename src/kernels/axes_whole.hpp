@@ -209,9 +209,11 @@ constexpr void load_axes_whole(Memory& memory, const AxesWholeParams& p, std::ui
     const std::uint64_t at = first + std::uint64_t{v} * kMovedBytes;
     const std::uint32_t place =
         (v + p.gaps(v * kMovedBytes) * (whole_pad(unit_bytes) / kMovedBytes)) * p.vector_bytes;
-    if (p.is_between(static_cast<std::int32_t>(v * kMovedBytes - tile.in_skew()))) {
-      idle_times(memory, unit_bytes < kMovedBytes ? 2 + 2 * kMovedBytes / unit_bytes : 2);
-      continue;
+    if constexpr (unit_bytes > 1) {  // bytes are bound by their instructions
+      if (p.is_between(static_cast<std::int32_t>(v * kMovedBytes - tile.in_skew()))) {
+        idle_times(memory, unit_bytes < kMovedBytes ? 2 + 2 * kMovedBytes / unit_bytes : 2);
+        continue;
+      }
     }
     // Neighbours' units come along; only what is outside of all arrays is left out.
     const bool whole = at >= p.in.begin && at + kMovedBytes <= p.in.end;

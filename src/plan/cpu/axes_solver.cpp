@@ -60,6 +60,23 @@ layout::CacheBox short_lines_box(const std::vector<layout::StridedAxis>& axes, s
   return layout::choose_cache_box(axes, element_bytes, limits);
 }
 
+// Whether a box is fetched with so many lines between its rows that the first-level cache does not hold it.
+bool overflows_with_gaps(const layout::CacheBox& box) {
+  constexpr std::uint64_t kShortGap = 256;
+  constexpr std::uint64_t kMostBytes = std::uint64_t{40} << 10;
+  std::uint64_t stretch = box.element_bytes;
+  std::uint64_t own = box.element_bytes;
+  for (const std::size_t axis : box.in_run()) {
+    const auto apart = static_cast<std::uint64_t>(std::abs(box.axes[axis].in));
+    if (apart > stretch + kShortGap) break;
+    stretch += apart * (box.extent[axis] - 1);
+    own *= box.extent[axis];
+  }
+  const std::uint64_t gaps = (stretch - std::min(stretch, own)) * (box.elements() * box.element_bytes / own);
+  const std::uint64_t bytes = box.elements() * box.element_bytes;
+  return gaps > bytes / 10 && bytes + gaps > kMostBytes;
+}
+
 // Boxes of arrays larger than the caches. Lengths of runs as measured (docs/notes/axes-experiments.md): what
 // begins and ends between lines is written through the caches at both ends, and wants longer runs.
 layout::CacheBox streamed_box(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes) {
@@ -81,6 +98,10 @@ layout::CacheBox streamed_box(const std::vector<layout::StridedAxis>& axes, std:
   if (box.element_bytes >= kWideElement) {
     limits.in_run_bytes = 768;
     limits.out_run_bytes = 768;
+    box = layout::choose_cache_box(axes, element_bytes, limits);
+  }
+  if (overflows_with_gaps(box)) {
+    limits.out_run_bytes /= 2;
     box = layout::choose_cache_box(axes, element_bytes, limits);
   }
   if (!writes_lines(box, turned_axes(box).rows)) {

@@ -107,12 +107,14 @@ layout::UnitAxes widen_units(layout::UnitAxes axes, std::uint64_t& unit) {
   return axes;
 }
 
-// Arrays that are moved unit by unit (docs/notes/axes-experiments.md).
+// Arrays that are moved unit by unit (docs/notes/axes-experiments.md): those of bytes to 1 MiB, and to 2 MiB
+// where nothing moves them by vectors; others to 2 MiB.
 constexpr std::uint64_t kFewUnits = 1 << 20;
 bool units_are_few(std::uint64_t count, std::uint64_t unit) {
-  constexpr std::uint64_t few_bytes = 1 << 20;
-  return count <= kFewUnits / 8 || count <= few_bytes / unit;
+  return count <= (unit == 1 ? kFewUnits : 2 * kFewUnits / unit);
 }
+constexpr std::uint64_t kMostUnits = std::uint64_t{1} << 29;  // that are moved so in any case
+bool bytes_are_few(std::uint64_t count, std::uint64_t unit) { return unit == 1 && count <= 2 * kFewUnits; }
 
 // The elements of axes by the widest unit, and by the element's own.
 AxesElements elements_of(const std::vector<layout::StridedAxis>& wide, std::uint64_t wide_unit,
@@ -129,6 +131,12 @@ AxesElements elements_of(const std::vector<layout::StridedAxis>& wide, std::uint
   if (wide_unit != unit) add(wide, wide_unit);
   add(units, unit);
   return elements;
+}
+
+// Few rows or columns that are turned in registers.
+bool few_at_vectors(const AxesLines& lines) {
+  const auto& skinny = lines.variants.front().choice.skinny;
+  return skinny && skinny->few > 0;
 }
 
 // Rows of a few hundred bytes: boxes have longer runs, of several of them, where these are whole sectors
@@ -279,15 +287,18 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
     const bool long_plane = plane && shorter_side(wide) >= kLongSide &&
                             (!has_largest_tiles(lines.variants.front().choice) || planes_lie_together(wide));
     const bool narrow = wide_unit < kAxesVector / 2;
-    if (has_lines && (variant.lines_only || (long_plane && narrow)) && are_complete()) {
+    const bool few_bytes = as_usual && !variant.elements && bytes_are_few(wide.count(), wide_unit);
+    const auto by_lines = [&]() -> AxesChoice {
+      if (few_bytes && !few_at_vectors(lines)) return by_units();
       return {.form = std::move(lines), .unit_bytes = unit};
-    }
+    };
+    if (has_lines && (variant.lines_only || (long_plane && narrow)) && are_complete()) return by_lines();
     AxesBoxes boxes{{box_variant(layout::strided_axes(wide), wide_unit, true, variant)}};
     const AxesBoxes::Variant& box = boxes.variants.front();
-    if (has_lines && lines_suit(lines, wide, box) && are_complete()) {
-      return {.form = std::move(lines), .unit_bytes = unit};
-    }
-    if (as_usual && boxes_are_tiny(box)) return by_units();
+    if (has_lines && lines_suit(lines, wide, box) && are_complete()) return by_lines();
+    const bool countable = units.count() <= kMostUnits;
+    if (as_usual && ((countable && boxes_are_tiny(box)) || (few_bytes && box.shape.ragged)))
+      return by_units();
     if (boxes.variants.front().alignment > unit && variant.alternatives) {
       boxes.variants.push_back(box_variant(layout::strided_axes(units), unit, false, variant));
     }
