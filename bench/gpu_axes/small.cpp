@@ -101,8 +101,7 @@ int measure_small(const AxesOptions& options, Page& page) {
   int failures = 0;
   page.add(
       "\n## small arrays\n\nMicroseconds of a call among 64 of a graph, each on arrays of its own, and "
-      "those of a "
-      "cudaMemcpy in its\nplace.\n\n| axes | KiB | us | copy | beyond | kernel |" +
+      "those of a cudaMemcpy in its\nplace.\n\n| axes | KiB | us | copy | beyond | kernel |" +
       repeated(options, [](const std::string& as) { return " " + as + ", beyond |"; }) +
       "\n|---|---|---|---|---|---|" +
       repeated(options, [](const std::string&) { return std::string("---|"); }) + "\n");

@@ -167,8 +167,8 @@ struct AxesBoxParams {
   std::uint32_t halo_rows;    // of the input, that those are in
   std::uint32_t stretch;      // of ragged boxes: vectors that a lane stores in each piece of a row
   device::Division32 pieces;  // of a row
-  std::uint32_t
-      unit_bytes;  // where it must not be compiled in: ptxas 13.0 misplaces shared addresses of units of 1
+  // Where it must not be compiled in: ptxas 13.0 misplaces shared addresses of units of 1.
+  std::uint32_t unit_bytes;
   std::uint32_t halo_place;  // in shared memory, in words
   std::int32_t chain_axes;   // the first axes of the grid, along which runs of the output follow on
   std::int32_t in_sectors;   // whether whole sectors are read, of an array that is aligned to them, and are
@@ -190,8 +190,7 @@ struct AxesBoxParams {
     in_begin += in_units;
     in_end += in_units;
     out_first += out_units;
-    if (in_units != 0) in_sectors = 0;
-    if (out_units != 0) out_sectors = 0;
+    if ((in_units | out_units) != 0) in_sectors = out_sectors = 0;
   }
 };
 static_assert(sizeof(AxesBoxParams) <= 12288, "what a launch copies");

@@ -1,6 +1,7 @@
 #include "kernels/axes_params.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 #include <vector>
 

@@ -58,7 +58,7 @@ void price(const BoxSearch& search, StridedBox& box);
 /// What the lanes cost that meet in banks, of a box that is laid out.
 double price_of_turns(const StridedBox& box);
 
-/// Fills in the places of all parts, chunk_step, shared_words and congestion. False where the box then is
+/// Fills in the places of all parts, shared_words and congestion. False where the box then is
 /// larger than `most_words`.
 bool lay_out(StridedBox& box, std::uint32_t most_words);
 

@@ -547,6 +547,7 @@ std::vector<StridedBox> box_candidates(const std::vector<StridedAxis>& axes, int
   for (const PricedTrial& trial : all_trials(search)) boxes.push_back(*try_box(search, trial));
   return boxes;
 }
+
 StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, const BoxLimits& limits) {
   // A box whose banks no pads part gives way to one that costs little more, of a few that are looked at.
   constexpr int most_looked_at = 8;

@@ -50,7 +50,11 @@ bool axes_suit(const Permutation& permutation, std::uint64_t element_bytes, std:
   const auto* const axes = std::get_if<Axes>(&permutation);
   if (axes == nullptr || target.tile) return false;
   if (target.engine == Engine::cpu) return boxes_suit_cpu(*axes, element_bytes, target);
-  const AxesChoice choice = choose_axes(*axes, element_bytes, 1, {.alternatives = false});
+  // Arrays that are small one by one may be many.
+  constexpr std::uint64_t kManyBytes = 2 << 20;
+  AxesVariant as{.alternatives = false};
+  if (axes->count() * element_bytes > kManyBytes / arrays) as.elements = false;
+  const AxesChoice choice = choose_axes(*axes, element_bytes, 1, as);
   if (std::holds_alternative<AxesRows>(choice.form)) return true;
   if (std::holds_alternative<AxesElements>(choice.form)) return false;
   if (axes->shape().empty()) return false;  // one element

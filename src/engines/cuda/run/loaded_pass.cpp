@@ -158,8 +158,12 @@ void patch(kernels::AxesBoxParams& params, Pointers& at, const Launched& by) {
   params.skew(from.skew / unit, to.skew / unit);
   at = {from.base, to.base};
 }
+// Small arrays lie as far past a sector in shared memory as in the input.
 void patch(kernels::AxesWholeParams& params, Pointers& at, const Launched& /*by*/) {
-  place_vectors(params, at, kernels::kLineSector);
+  const Address from = split(at.in, kernels::kLineSector);
+  const Address to = split(at.out, kernels::kLineSector);
+  place(params, from.skew, to.skew);
+  at = {from.base, to.base};
 }
 void patch(kernels::AxesElementsParams& params, Pointers& at, const Launched& /*by*/) {
   const Address from = split(at.in);
