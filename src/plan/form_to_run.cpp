@@ -53,7 +53,7 @@ bool axes_suit(const Permutation& permutation, std::uint64_t element_bytes, std:
   // Arrays that are small one by one may be many.
   constexpr std::uint64_t kManyBytes = 2 << 20;
   AxesVariant as{.alternatives = false};
-  if (axes->count() * element_bytes > kManyBytes / arrays) as.elements = false;
+  if (axes->count() * element_bytes > kManyBytes / std::max<std::uint64_t>(arrays, 1)) as.elements = false;
   const AxesChoice choice = choose_axes(*axes, element_bytes, 1, as);
   if (std::holds_alternative<AxesRows>(choice.form)) return true;
   if (std::holds_alternative<AxesElements>(choice.form)) return false;
