@@ -21,6 +21,7 @@
 #include "cli/signals.hpp"
 #include "engines/cpu.hpp"
 #include "faro/file.hpp"
+#include "faro/schedule/index_schedule.hpp"
 #include "file/disk.hpp"
 #include "io/npy.hpp"
 #include "io/npy_update.hpp"
@@ -49,6 +50,7 @@ struct FileWork {
   bool is_turned = false;           // the result comes into its order by one sweep more
   std::optional<Problem> by_index;  // instead: an index array over arrays that memory does not hold
   std::string spec;                 // canonical
+  std::string key;                  // of what is turned: spec, and what an index array is
   std::string elements;             // "2^30 elements of 4 bytes"
   std::uint64_t count = 0;
   std::uint64_t width = 0;
@@ -105,6 +107,12 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
   work.width = asked.problem.element_bytes;
   work.batch = asked.problem.batch;
   work.elements = asked.elements;
+  if (work.is_turned) {
+    work.key = fmt::format("{}; {}; {} bytes; batch {}", work.spec, work.elements, work.width, work.batch);
+    // The text of an index array is a label, which others have, too.
+    if (const auto* const indexed = std::get_if<Indexed>(&asked.problem.permutation))
+      work.key += fmt::format("; indices {:016x}", schedule::fingerprint(*indexed));
+  }
   // The shape is that of what an index array was recognised as.
   work.shape = asked.shape_after(plan_of_shape(asked.problem, file_options.threads));
   if (header.fortran_order) {
@@ -198,8 +206,7 @@ void sweep(const PermuteOptions& options, const io::NpyHeader& header, std::uint
     permute(ordered.input(), out, file_options);
     return;
   }
-  const OrderedInput made(options, ordered.input(), work.spec + told_of(options, work, budget).elements,
-                          header.data_bytes(), permute, file_options);
+  const OrderedInput made(options, ordered.input(), work.key, header.data_bytes(), permute, file_options);
   if (made.is_cancelled()) return;
   const Problem turn = into_fortran_order(work.shape, header.item_bytes);
   file::run(file::Sweep(turn, file_options), made.input(), out, file_options);
