@@ -196,20 +196,23 @@ void sweep(const PermuteOptions& options, const io::NpyHeader& header, std::uint
   watch.watch("permuting " + options.in, told_of(options, work, budget), file_options);
   io::NpyHeader as_read = header;
   as_read.fortran_order = work.needs_order;
+  // What it refuses is refused before anything is written.
+  std::optional<file::Sweep> turn;
+  if (work.is_turned && header.data_bytes() != 0)
+    turn.emplace(into_fortran_order(work.shape, header.item_bytes), file_options);
   const OrderedInput ordered(options, as_read, file_options);
   if (ordered.is_cancelled()) return;
   const auto permute = [&work](const file::Input& from, const file::Output& to, const file::Options& chosen) {
     return work.by_index ? file::permute_indexed(*work.by_index, from, to, chosen)
                          : file::run(*work.sweep, from, to, chosen);
   };
-  if (!work.is_turned || header.data_bytes() == 0) {
+  if (!turn) {
     permute(ordered.input(), out, file_options);
     return;
   }
   const OrderedInput made(options, ordered.input(), work.key, header.data_bytes(), permute, file_options);
   if (made.is_cancelled()) return;
-  const Problem turn = into_fortran_order(work.shape, header.item_bytes);
-  file::run(file::Sweep(turn, file_options), made.input(), out, file_options);
+  file::run(*turn, made.input(), out, file_options);
 }
 
 // Index arrays in files that memory does not hold beside the array, read as they are needed.
