@@ -5,7 +5,8 @@
 //     in.npy, Fortran order  --one sweep-->  .faro-partial-OUT-ordered-…  --the permutation-->  out.npy
 //     in.npy  --the permutation-->  .faro-partial-OUT-permuted-…  --one sweep-->  out.npy, Fortran order
 //
-// That file is gone when the output is there, or nothing is left to go on with; --resume takes it as it is.
+// That file is gone when the output is there, or nothing is left to go on with; --resume takes it as it is,
+// and a run without it removes those that other runs to the same output left.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ namespace faro::cli {
 class OrderedInput {
  public:
   /// Of data in C order nothing is done. `run` are the options of the run that is to follow. Errors: those of
-  /// file::run().
+  /// file::run(), and ErrorCode::file with --resume where the output's journal is of another run.
   OrderedInput(const PermuteOptions& options, const io::NpyHeader& header, const file::Options& run);
   /// What `sweep` makes of `in`, of so many bytes. `what` tells it from other permutations of that file.
   using Made = std::function<file::Report(const file::Input&, const file::Output&, const file::Options&)>;

@@ -21,6 +21,7 @@
 #include "cli/signals.hpp"
 #include "engines/cpu.hpp"
 #include "faro/file.hpp"
+#include "faro/schedule/index_schedule.hpp"
 #include "file/disk.hpp"
 #include "io/npy.hpp"
 #include "io/npy_update.hpp"
@@ -49,6 +50,7 @@ struct FileWork {
   bool is_turned = false;           // the result comes into its order by one sweep more
   std::optional<Problem> by_index;  // instead: an index array over arrays that memory does not hold
   std::string spec;                 // canonical
+  std::string key;                  // of what is turned: spec, and what an index array is
   std::string elements;             // "2^30 elements of 4 bytes"
   std::uint64_t count = 0;
   std::uint64_t width = 0;
@@ -105,6 +107,12 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
   work.width = asked.problem.element_bytes;
   work.batch = asked.problem.batch;
   work.elements = asked.elements;
+  if (work.is_turned) {
+    work.key = fmt::format("{}; {}; {} bytes; batch {}", work.spec, work.elements, work.width, work.batch);
+    // The text of an index array is a label, which others have, too.
+    if (const auto* const indexed = std::get_if<Indexed>(&asked.problem.permutation))
+      work.key += fmt::format("; indices {:016x}", schedule::fingerprint(*indexed));
+  }
   // The shape is that of what an index array was recognised as.
   work.shape = asked.shape_after(plan_of_shape(asked.problem, file_options.threads));
   if (header.fortran_order) {
@@ -188,21 +196,23 @@ void sweep(const PermuteOptions& options, const io::NpyHeader& header, std::uint
   watch.watch("permuting " + options.in, told_of(options, work, budget), file_options);
   io::NpyHeader as_read = header;
   as_read.fortran_order = work.needs_order;
+  // What it refuses is refused before anything is written.
+  std::optional<file::Sweep> turn;
+  if (work.is_turned && header.data_bytes() != 0)
+    turn.emplace(into_fortran_order(work.shape, header.item_bytes), file_options);
   const OrderedInput ordered(options, as_read, file_options);
   if (ordered.is_cancelled()) return;
   const auto permute = [&work](const file::Input& from, const file::Output& to, const file::Options& chosen) {
     return work.by_index ? file::permute_indexed(*work.by_index, from, to, chosen)
                          : file::run(*work.sweep, from, to, chosen);
   };
-  if (!work.is_turned || header.data_bytes() == 0) {
+  if (!turn) {
     permute(ordered.input(), out, file_options);
     return;
   }
-  const OrderedInput made(options, ordered.input(), work.spec + told_of(options, work, budget).elements,
-                          header.data_bytes(), permute, file_options);
+  const OrderedInput made(options, ordered.input(), work.key, header.data_bytes(), permute, file_options);
   if (made.is_cancelled()) return;
-  const Problem turn = into_fortran_order(work.shape, header.item_bytes);
-  file::run(file::Sweep(turn, file_options), made.input(), out, file_options);
+  file::run(*turn, made.input(), out, file_options);
 }
 
 // Index arrays in files that memory does not hold beside the array, read as they are needed.

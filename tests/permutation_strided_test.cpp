@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <random>
@@ -12,6 +14,7 @@
 #include "faro/error.hpp"
 #include "faro/permutation/affine.hpp"
 #include "faro/permutation/strided.hpp"
+#include "permutation/rows.hpp"
 
 namespace faro {
 namespace permutation_strided_test {
@@ -201,6 +204,37 @@ TEST(Strided, RandomViews) {
   EXPECT_GT(met, 1000);
   EXPECT_GT(apart, 1000);
   EXPECT_GT(permutations, 1000);
+}
+
+// Of wide elements moved as units. Strides of axes of extent 1, and of views of no elements, may be any
+// number.
+TEST(Strided, OfWideElements) {
+  constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max();
+  const Strided view{.extents = {3, 1, 2},
+                     .in_strides = {-4, kFar, 1},
+                     .out_strides = {1, -kFar, 5},
+                     .in_offset = 8,
+                     .out_offset = 2};
+  constexpr std::uint64_t kUnits = 3;
+  std::map<std::uint64_t, std::uint64_t> wanted;
+  for (const auto& [out, in] : moves_of(view).of) {
+    for (std::uint64_t unit = 0; unit < kUnits; ++unit) wanted[out * kUnits + unit] = in * kUnits + unit;
+  }
+  EXPECT_EQ(moves_of(widened(view, kUnits)).of, wanted);
+  EXPECT_EQ(widened(view, 1), view);
+
+  Strided ones{.extents = std::vector<std::uint64_t>(64, 1),
+               .in_strides = std::vector<std::int64_t>(64, kFar),
+               .out_strides = std::vector<std::int64_t>(64, kFar)};
+  EXPECT_EQ(moves_of(widened(ones, 2)).of, (std::map<std::uint64_t, std::uint64_t>{{0, 0}, {1, 1}}));
+  ones.extents.back() = 0;
+  const Strided empty = widened(ones, 2);
+  EXPECT_EQ(element_count(empty), 0U);
+  EXPECT_NO_THROW(check(empty));
+
+  const Strided far{.extents = {2}, .in_strides = {1}, .out_strides = {std::int64_t{1} << 55}};
+  EXPECT_NO_THROW(check(far));
+  EXPECT_THROW(static_cast<void>(widened(far, 256)), Error);
 }
 
 }  // namespace permutation_strided_test

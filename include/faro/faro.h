@@ -201,7 +201,9 @@ FARO_API faro_status faro_plan_inverse(const faro_plan* plan, faro_plan** invers
 
 /* Whether it runs by engine cuda, and whether in place. */
 FARO_API faro_status faro_plan_facts(const faro_plan* plan, int* on_gpu, int* in_place);
-/* Bytes that are written. */
+/* Bytes that are written. A view whose output has holes needs a larger output: of a strided text
+ * faro_plan_out_shape() tells its elements; of a faro_view it ends with the last element that out_corner and
+ * out_strides reach. */
 FARO_API faro_status faro_plan_out_bytes(const faro_plan* plan, uint64_t* bytes);
 /* The result's axes where the text or the view names any, else one axis of all elements; of a strided text whose output has
  * holes as many as the output must have. `shape` has room for 64. */

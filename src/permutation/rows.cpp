@@ -1,5 +1,7 @@
 #include "permutation/rows.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +13,8 @@
 
 namespace faro {
 namespace {
+
+constexpr std::uint64_t kFarthestUnit = std::uint64_t{1} << 56;
 
 // Entries target(i) of a scatter.
 template <typename Word, typename Target>
@@ -90,8 +94,13 @@ Permutation widened(const Permutation& permutation, std::uint64_t units) {
 
 Strided widened(const Strided& view, std::uint64_t units) {
   if (units == 1) return view;
+  // Of the normal form no stride goes past what is reached, and there are at most 40 axes.
+  Strided wide = normal_form(view);
+  if (std::max(in_elements(wide), out_elements(wide)) > kFarthestUnit / units) {
+    fail(ErrorCode::value, "strided", to_text(view) + " of elements of " + std::to_string(units) + " units",
+         "both sides to end before unit 2^56");
+  }
   const auto scale = static_cast<std::int64_t>(units);
-  Strided wide = view;
   for (auto* const strides : {&wide.in_strides, &wide.out_strides}) {
     for (std::int64_t& stride : *strides) stride *= scale;
     strides->push_back(1);

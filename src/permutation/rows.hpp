@@ -19,7 +19,8 @@ namespace faro {
 /// ErrorCode::value for 0 units, past 2^40 elements, for an array on a device, or for too little memory.
 Permutation widened(const Permutation& permutation, std::uint64_t units);
 
-/// A view of wide elements as one of smaller ones: one axis more, the fastest on both sides.
+/// A view of wide elements as one of smaller ones: its normal form with one axis more, the fastest on both
+/// sides. Errors: those of check(), and ErrorCode::value past 2^56 units.
 Strided widened(const Strided& view, std::uint64_t units);
 
 /// The least number of equal parts, each of at most `most` bytes, of an element of `bytes`.

@@ -47,7 +47,8 @@ std::uint64_t out_elements(const Strided& view);
 /// Refuses what is no view. Errors: ErrorCode::value for lists of different lengths, more than 64 axes, more
 /// than 2^40 elements, a side that leaves the array below element 0 or past 2^56, and two elements that meet
 /// in the output, both named; ErrorCode::unsupported for strides of the output so entangled that 2^24
-/// trials do not tell whether elements meet: never of two axes.   Cost: microseconds, as a rule.
+/// trials do not tell whether elements meet: never of two axes.   Cost: microseconds, as a rule; at most a
+/// second or two.
 void check(const Strided& view);
 
 /// Two indices that the output's strides take to one element; nothing where all differ.
