@@ -162,12 +162,12 @@ TEST_F(GpuAxes, CopiesToSharedMemoryOfEveryKernel) {
     AxesCase axes;
     const char* kernel;
   };
-  const Form forms[] = {{{{3000, 12, 16}, {0, 2, 1}}, "axes whole"},
-                        {{{3000, 7, 9, 11}, {0, 3, 2, 1}}, "axes whole"},
+  const Form forms[] = {{{{12000, 12, 16}, {0, 2, 1}}, "axes whole"},
+                        {{{4000, 7, 9, 11}, {0, 3, 2, 1}}, "axes whole"},
                         {{{48, 28, 12, 28, 48}, {4, 3, 2, 1, 0}}, "axes box"},
                         {{{33, 35, 9, 37, 41}, {4, 3, 2, 1, 0}}, "axes ragged box"},
                         {{{33, 35, 9, 37, 41}, {2, 0, 4, 1, 3}}, "axes ragged box"},
-                        {{{20, 34, 31, 97}, {2, 0, 3, 1}}, "axes"}};
+                        {{{40, 34, 31, 97}, {2, 0, 3, 1}}, "axes"}};
   for (const Form& form : forms) {
     for (const std::uint64_t width : {1U, 2U, 4U, 8U, 16U}) {
       const std::string kernel = kernel_of(form.axes, width);
