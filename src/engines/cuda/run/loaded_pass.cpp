@@ -140,8 +140,9 @@ void place(Params& params, std::uint32_t in_skew, std::uint32_t out_skew) {
 }
 
 template <typename Params>
-void place_vectors(Params& params, Pointers& at, std::uint64_t out_alignment) {
-  const Address from = split(at.in);
+void place_vectors(Params& params, Pointers& at, std::uint64_t out_alignment,
+                   std::uint64_t in_alignment = kVector) {
+  const Address from = split(at.in, in_alignment);
   const Address to = split(at.out, out_alignment);
   place(params, from.skew, to.skew);
   at = {from.base, to.base};
@@ -160,10 +161,7 @@ void patch(kernels::AxesBoxParams& params, Pointers& at, const Launched& by) {
 }
 // Small arrays lie as far past a sector in shared memory as in the input.
 void patch(kernels::AxesWholeParams& params, Pointers& at, const Launched& /*by*/) {
-  const Address from = split(at.in, kernels::kLineSector);
-  const Address to = split(at.out, kernels::kLineSector);
-  place(params, from.skew, to.skew);
-  at = {from.base, to.base};
+  place_vectors(params, at, kernels::kLineSector, kernels::kLineSector);
 }
 void patch(kernels::AxesElementsParams& params, Pointers& at, const Launched& /*by*/) {
   const Address from = split(at.in);
