@@ -339,11 +339,7 @@ class BoxesBench {
     const double copy_ms = time(arrays, copy, 7);
 
     layout::BoxLimits usual;
-    constexpr std::uint32_t two_fit = 88 << 10;  // as axes_choice.cpp has it
-    if (unit >= 4) {
-      usual.most_bytes = usual.ragged_bytes = two_fit;
-      usual.ragged_shared = two_fit * 5 / 4;
-    }
+    if (unit >= 4) usual.allow(layout::kTwoFitBytes);
     const layout::StridedBox planned = layout::choose_box(strided, unit, usual);
     layout::BoxLimits limits;
     limits.most_bytes = static_cast<std::uint32_t>(options_.most_bytes);

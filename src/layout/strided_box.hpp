@@ -22,6 +22,9 @@
 
 namespace faro::layout {
 
+/// Of units of 4 bytes and more: boxes of which two fit a multiprocessor have longer runs.
+inline constexpr std::uint32_t kTwoFitBytes = 88 << 10;
+
 struct BoxLimits {
   bool vectors = true;                // whether arrays are aligned to 16 bytes; else to a unit
   bool ragged = true;                 // whether rows may be moved by vectors that they begin between
@@ -34,6 +37,12 @@ struct BoxLimits {
   std::uint32_t ragged_shared = 72 << 10;  // of the same, with pads
   std::uint32_t best_bytes = 32 << 10;     // what boxes are wanted to have
   std::uint32_t many_boxes = 132 * 6;      // what keeps all multiprocessors busy
+
+  /// Boxes of either kind may have so many bytes, and a quarter more with pads.
+  constexpr void allow(std::uint32_t bytes) {
+    most_bytes = ragged_bytes = bytes;
+    ragged_shared = bytes * 5 / 4;
+  }
 };
 
 /// Digits of an index within the box, of one axis.

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
-#include <cstdlib>
 #include <numeric>
 #include <utility>
 #include <vector>

@@ -29,14 +29,11 @@ AxesBoxes::Variant box_variant(const std::vector<layout::StridedAxis>& axes, std
     limits.best_bytes = as.box_bytes;
     limits.most_bytes = as.box_bytes + as.box_bytes / 2;
   }
-  // Of units of 4 bytes and more, boxes of which two fit a multiprocessor: their runs are longer. Narrower
-  // units take more instructions, which more warps share (docs/notes/axes-experiments.md).
-  constexpr std::uint32_t two_fit = 88 << 10;
-  const std::uint32_t most = as.most_box_bytes != 0 ? as.most_box_bytes : unit >= 4 ? two_fit : 0;
-  if (most > limits.most_bytes) {
-    limits.most_bytes = limits.ragged_bytes = most;
-    limits.ragged_shared = most * 5 / 4;
-  }
+  // Narrower units take more instructions, which more warps share (docs/notes/axes-experiments.md).
+  const std::uint32_t most = as.most_box_bytes != 0 ? as.most_box_bytes
+                             : unit >= 4            ? layout::kTwoFitBytes
+                                                    : 0;
+  if (most > limits.most_bytes) limits.allow(most);
   const layout::StridedBox box = layout::choose_box(axes, static_cast<int>(unit), limits);
   kernels::AxesBoxParams params = kernels::make_axes_box_params(box, first.in, first.out);
   if (as.drops_first) params.in_sectors = params.out_sectors = *as.drops_first ? 1 : 0;
