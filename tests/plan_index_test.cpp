@@ -10,6 +10,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -238,6 +239,8 @@ TEST(IndexCalibration, RefusesWhatIsNoCalibration) {
                                   {"[4,3]", "[1,3]", "points"},
                                   {"[4,3]", "[4,0]", "points"},
                                   {"[4,3]", "[4,-3]", "points"},
+                                  {"[4,3]", "[4,1e-300]", "points"},
+                                  {"[4,3]", "[4,1e15]", "points"},
                                   {"[4,3]", "[4]", "points"},
                                   {"[4,3]", "[-4,3]", "points"},
                                   {"[4,3]", "[99999999999999999,3]", "points"},
@@ -253,6 +256,41 @@ TEST(IndexCalibration, RefusesWhatIsNoCalibration) {
     EXPECT_EQ(report.code, ErrorCode::file) << text;
     EXPECT_THAT(report.got + report.operation, HasSubstr(change.named)) << text;
     EXPECT_THAT(report.operation, HasSubstr("`f`"));
+  }
+}
+
+// Measured or made up, rising or falling, of one kernel or of several.
+TEST(IndexCalibration, NoCurvesPredictLessThanNothing) {
+  std::mt19937_64 random(20261126);
+  const auto below = [&](std::uint64_t end) { return random() % end; };
+  for (int draw = 0; draw < 4000; ++draw) {
+    IndexCalibration drawn;
+    for (std::uint64_t curves = 1 + below(4); curves > 0; --curves) {
+      IndexCurve curve{.kernel = static_cast<IndexKernel>(below(11)),
+                       .element_bytes = 1 << below(13),
+                       .chunk_bits = static_cast<int>(below(41)),
+                       .run_bits = static_cast<int>(below(41)),
+                       .curve = {}};
+      std::uint64_t elements = 0;
+      for (std::uint64_t points = 1 + below(4); points > 0; --points) {
+        elements += 1 + below(std::uint64_t{1} << below(48));
+        const double us = std::pow(10.0, static_cast<double>(below(21)) - 6);
+        curve.curve.points.push_back({.elements = elements, .microseconds = us});
+      }
+      drawn.curves.push_back(curve);
+    }
+    const std::string text = drawn.to_json();
+    const auto read = IndexCalibration::from_json(text, "f");
+    for (const IndexCurve& curve : read.curves) {
+      for (const int width : {1, 4, 12, 4096}) {
+        for (const int bits : {0, 20, 40}) {
+          const auto us = read.predict_us(curve.kernel, width, std::uint64_t{1} << bits, curve.chunk_bits,
+                                          curve.run_bits);
+          ASSERT_TRUE(us.has_value()) << text;
+          ASSERT_TRUE(std::isfinite(*us) && *us >= 0) << *us << " of " << width << " 2^" << bits << text;
+        }
+      }
+    }
   }
 }
 

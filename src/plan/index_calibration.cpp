@@ -211,15 +211,15 @@ std::optional<double> IndexCalibration::predict_us(IndexKernel kernel, std::uint
   }
   const double curve_bytes = traffic_bytes(curve.kernel, curve_width, 0);
   // What a random access costs depends on the array's bytes; what it brings beyond the curve's comes in
-  // order.
+  // order. Neither is less than nothing, though a measured curve may fall.
   const double width_ratio = static_cast<double>(element_bytes) / static_cast<double>(curve_width);
   const double fixed = curve.curve.points.front().microseconds;
-  const double random = curve.curve.microseconds(scaled(elements, width_ratio)) - fixed;
+  const double random = std::max(0.0, curve.curve.microseconds(scaled(elements, width_ratio)) - fixed);
   const double more = std::max(0.0, bytes - curve_bytes) / (2 * static_cast<double>(element_bytes));
   const auto copy_us = [&](std::uint64_t of) {
     return predict_us(IndexKernel::copy, element_bytes, of).value_or(0);
   };
-  const double in_order = copy_us(scaled(elements, more)) - copy_us(1);
+  const double in_order = std::max(0.0, copy_us(scaled(elements, more)) - copy_us(1));
   return fixed + random / width_ratio + in_order;
 }
 

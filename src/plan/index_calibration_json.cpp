@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr int kSchema = 1;
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 50;
+constexpr double kLeastMicroseconds = 1e-6;  // so that no ratio of two times overflows
 constexpr double kMostMicroseconds = 1e15;
 constexpr int kMostWidth = 4096;
 constexpr int kMostBits = 40;
@@ -87,10 +88,10 @@ class Reader {
       const auto elements = pair ? each[0].get<std::uint64_t>() : 0;
       const double microseconds = pair ? each[1].get<double>() : 0;
       const std::uint64_t before = curve.empty() ? 0 : curve.points.back().elements;
-      if (!pair || elements <= before || elements > kMostElements || !(microseconds > 0) ||
+      if (!pair || elements <= before || elements > kMostElements || !(microseconds >= kLeastMicroseconds) ||
           !(microseconds < kMostMicroseconds)) {
         fail(ErrorCode::file, detail::reading(file_), "`points` with " + short_text(each),
-             "pairs of elements, ascending, and microseconds above 0", kTuneRemedy);
+             "pairs of elements, ascending, and microseconds from 1e-6 to 1e15", kTuneRemedy);
       }
       curve.points.push_back({.elements = elements, .microseconds = microseconds});
     }
