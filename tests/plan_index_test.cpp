@@ -266,10 +266,10 @@ TEST(IndexCalibration, NoCurvesPredictLessThanNothing) {
   for (int draw = 0; draw < 4000; ++draw) {
     IndexCalibration drawn;
     for (std::uint64_t curves = 1 + below(4); curves > 0; --curves) {
-      IndexCurve curve{.kernel = static_cast<IndexKernel>(below(11)),
-                       .element_bytes = 1 << below(13),
-                       .chunk_bits = static_cast<int>(below(41)),
-                       .run_bits = static_cast<int>(below(41)),
+      IndexCurve curve{.kernel = static_cast<IndexKernel>(below(draw % 3 == 0 ? 2 : 11)),
+                       .element_bytes = 1 << below(draw % 2 == 0 ? 13 : 2),
+                       .chunk_bits = static_cast<int>(below(draw % 2 == 0 ? 41 : 2)),
+                       .run_bits = static_cast<int>(below(draw % 2 == 0 ? 41 : 4)),
                        .curve = {}};
       std::uint64_t elements = 0;
       for (std::uint64_t points = 1 + below(4); points > 0; --points) {

@@ -118,11 +118,13 @@ class CurveFamily {
   }
 
   // Straight in the number of runs an element between the nearest curves on both sides, and beyond the last
-  // by the last two.
+  // by the last two. Of several curves of the same runs the first tells.
   double slowdown(std::uint64_t elements, int run_bits) const {
     std::vector<const IndexCurve*> by_runs = members_;
-    std::sort(by_runs.begin(), by_runs.end(),
-              [](const auto* a, const auto* b) { return a->run_bits < b->run_bits; });
+    std::stable_sort(by_runs.begin(), by_runs.end(),
+                     [](const auto* a, const auto* b) { return a->run_bits < b->run_bits; });
+    const auto again = [](const auto* a, const auto* b) { return a->run_bits == b->run_bits; };
+    by_runs.erase(std::unique(by_runs.begin(), by_runs.end(), again), by_runs.end());
     if (by_runs.size() == 1 || run_bits >= by_runs.back()->run_bits)
       return over_base(*by_runs.back(), elements);
     std::size_t high = 1;  // the shortest of the longer runs, and at least the second of all
