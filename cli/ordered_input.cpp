@@ -1,11 +1,12 @@
 #include "cli/ordered_input.hpp"
 
+#define XXH_INLINE_ALL
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <xxhash.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <numeric>
 #include <string_view>
@@ -33,21 +34,19 @@ std::string stamp_of(const std::string& path) {
                      status.st_mtim.tv_nsec);
 }
 
-bool is_hexadecimal(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+// The ending of a kept file's name, of one length whatever it is known by.
+std::string ending_of(std::string_view kind, const std::string& known_by) {
+  return fmt::format("-{}-{:016x}", kind, XXH3_64bits(known_by.data(), known_by.size()));
 }
 
-// Whether what stands behind `KIND-` in a name is a stamp, and of what was permuted a hash. Outputs may have
-// names that only begin like that.
-bool is_ending_of(std::string_view kind, std::string_view ending) {
-  const std::ptrdiff_t words = kind == kOrdered ? 4 : 5;
-  if (std::count(ending.begin(), ending.end(), '-') != words - 1) return false;
-  for (;;) {
-    const std::size_t end = ending.find('-');
-    if (!is_hexadecimal(ending.substr(0, end))) return false;
-    if (end == std::string_view::npos) return true;
-    ending.remove_prefix(end + 1);
-  }
+// Whether a name is `partial` with such an ending. Outputs may have names that only begin like that.
+bool is_kept_beside(const std::string& partial, std::string_view kind, std::string_view name) {
+  const std::string ending = ending_of(kind, "");
+  if (name.size() != partial.size() + ending.size() || !name.starts_with(partial)) return false;
+  name.remove_prefix(partial.size());
+  const std::size_t hash = ending.rfind('-') + 1;
+  return name.substr(0, hash) == std::string_view(ending).substr(0, hash) &&
+         name.find_first_not_of("0123456789abcdef", hash) == std::string_view::npos;
 }
 
 bool is_being_written(const fs::path& path) {
@@ -60,15 +59,13 @@ void remove_kept(const fs::path& partial) {
   if (is_being_written(partial)) return;  // its run reads them
   std::error_code failed;
   std::vector<fs::path> kept;
+  const std::string beside = partial.filename().string();
   const fs::path directory = partial.has_parent_path() ? partial.parent_path() : fs::path(".");
   for (fs::directory_iterator entry(directory, failed), end; !failed && entry != end;
        entry.increment(failed)) {
     const std::string name = entry->path().filename().string();
-    for (const std::string_view kind : {kOrdered, kPermuted}) {
-      const std::string prefix = fmt::format("{}-{}-", partial.filename().string(), kind);
-      if (name.starts_with(prefix) && is_ending_of(kind, std::string_view(name).substr(prefix.size())))
-        kept.push_back(entry->path());
-    }
+    if (is_kept_beside(beside, kOrdered, name) || is_kept_beside(beside, kPermuted, name))
+      kept.push_back(entry->path());
   }
   for (const fs::path& path : kept) fs::remove(path, failed);
 }
@@ -87,7 +84,7 @@ OrderedInput::OrderedInput(const PermuteOptions& options, const io::NpyHeader& h
       .permutation = widened(Permutation(Axes({header.shape.rbegin(), header.shape.rend()}, order)), units),
       .element_bytes = header.item_bytes / units};
   make(
-      options, fmt::format("{}-{}", kOrdered, stamp_of(options.in)), header.data_bytes(),
+      options, ending_of(kOrdered, stamp_of(options.in)), header.data_bytes(),
       [&](const file::Input& in, const file::Output& out, const file::Options& chosen) {
         return file::run(file::Sweep(problem, chosen), in, out, chosen);
       },
@@ -97,14 +94,12 @@ OrderedInput::OrderedInput(const PermuteOptions& options, const io::NpyHeader& h
 OrderedInput::OrderedInput(const PermuteOptions& options, const file::Input& in, const std::string& what,
                            std::uint64_t bytes, const Made& sweep, const file::Options& run)
     : input_(in), partial_(io::partial_path(options.out)) {
-  const std::string name =
-      fmt::format("{}-{}-{:016x}", kPermuted, stamp_of(options.in), std::hash<std::string>()(what));
-  make(options, name, bytes, sweep, run);
+  make(options, ending_of(kPermuted, stamp_of(options.in) + " " + what), bytes, sweep, run);
 }
 
-void OrderedInput::make(const PermuteOptions& options, const std::string& name, std::uint64_t bytes,
+void OrderedInput::make(const PermuteOptions& options, const std::string& ending, std::uint64_t bytes,
                         const Made& sweep, const file::Options& run) {
-  const fs::path path = partial_.string() + "-" + name;
+  const fs::path path = partial_.string() + ending;
   std::error_code failed;
   const bool is_kept = options.resume && fs::file_size(path, failed) == bytes && !failed;
   if (options.resume && !is_kept) {

@@ -38,7 +38,7 @@ class OrderedInput {
   bool is_cancelled() const { return is_cancelled_; }
 
  private:
-  void make(const PermuteOptions& options, const std::string& name, std::uint64_t bytes, const Made& sweep,
+  void make(const PermuteOptions& options, const std::string& ending, std::uint64_t bytes, const Made& sweep,
             const file::Options& run);
 
   file::Input input_;

@@ -304,12 +304,33 @@ TEST_F(TurnedFiles, AreKnownByWhatAnIndexArrayIs) {
   EXPECT_EQ(kept(), "");
 }
 
+// A name may have 255 bytes, and what lies beside it has longer ones.
+TEST_F(TurnedFiles, OfTheLongestNames) {
+  ASSERT_EQ(run("new 96x20 u4 in.npy").status, 0);
+  ASSERT_EQ(run("permute 'roll(5)' in.npy wanted.npy --order F").status, 0);
+  for (const std::size_t length : {150, 180, 181, 240, 255}) {
+    const std::string name(length, 'n');
+    for (const char* const order : {"F", "C"}) {
+      for (const char* const resume : {"", " --resume"}) {
+        const Result done = run("permute 'roll(5)' in.npy " + name +
+                                " --memory 8KiB --checkpoint 0 --no-sync" + " --order " + order + resume);
+        ASSERT_EQ(done.status, 0) << length << done.err;
+        if (*order == 'F') {
+          EXPECT_EQ(data_of(name), data_of("wanted.npy"));
+        }
+        EXPECT_EQ(files().size(), 3U) << length;
+        fs::remove(directory_ / name);
+      }
+    }
+  }
+}
+
 TEST_F(TurnedFiles, AreRemovedByARunThatBeginsAnew) {
   if (std::getenv("FARO_FAULTS") == nullptr) GTEST_SKIP() << "FARO_FAULTS is not set";
   ASSERT_EQ(run("new 96x20 u4 in.npy").status, 0);
   ASSERT_EQ(run("permute 'roll(7)' in.npy wanted.npy --order F").status, 0);
   ASSERT_EQ(run("permute 'roll(7)' in.npy plain.npy").status, 0);
-  const std::string neighbour = ".faro-partial-out.npy-permuted-1-2-3-x-0123456789abcdef";
+  const std::string neighbour = ".faro-partial-out.npy-permuted-0123456789abcdex";
   for (const bool is_turned : {true, false}) {
     ASSERT_FALSE(interrupt("permute 'roll(5)'" + how_).empty());
     std::ofstream(directory_ / neighbour) << "another's";

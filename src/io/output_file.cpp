@@ -1,10 +1,13 @@
 #include "io/output_file.hpp"
 
+#define XXH_INLINE_ALL
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +15,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 #include <system_error>
 
 #include "faro/error.hpp"
@@ -67,9 +71,16 @@ bool hold_temporary(int descriptor) {
 }  // namespace
 
 fs::path partial_path(const fs::path& path) {
+  constexpr std::size_t kMost = 180;  // of 255 bytes that a name may have; the rest is for endings
+  constexpr std::size_t kBeginning = 160;
   fs::path end = path;
   if (follow_links(end)) end = path;
-  return directory_of(end) / (".faro-partial-" + end.filename().string());
+  std::string name = end.filename().string();
+  if (name.size() > kMost) {
+    const std::uint64_t hash = XXH3_64bits(name.data(), name.size());
+    name = fmt::format("{}-{:016x}", std::string_view(name).substr(0, kBeginning), hash);
+  }
+  return directory_of(end) / (".faro-partial-" + name);
 }
 
 OutputFile::OutputFile(const fs::path& path, Unfinished unfinished) : path_(path), unfinished_(unfinished) {

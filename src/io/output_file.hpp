@@ -28,7 +28,8 @@ enum class Unfinished : std::uint8_t {
   kept,     // under partial_path(), for a later process to go on with
 };
 
-/// Beside `path`, links followed: where an output is that is kept unfinished.
+/// Beside `path`, links followed: where an output is that is kept unfinished. `.faro-partial-NAME`, of a NAME
+/// of more than 180 bytes its first 160 and a hash, so that endings as `-journal` find room.
 std::filesystem::path partial_path(const std::filesystem::path& path);
 
 class OutputFile {
