@@ -1,99 +1,23 @@
 #include "engines/cpu/line_gather.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engines/cpu/line_gather.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 //
+#include "engines/cpu/element_width.hpp"
+#include "engines/cpu/gathered_segment.hpp"
 #include "engines/cpu/reversed_lanes-inl.hpp"
+#include "engines/cpu/streamed_lines-inl.hpp"
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
-
-#ifndef FARO_GATHERED_SEGMENT
-#define FARO_GATHERED_SEGMENT
-// Loops over registers are unrolled, or the registers are memory; loads keep the order in which they stand.
-#if defined(__clang__)
-#define FARO_UNROLL_GATHERED _Pragma("unroll")
-#else
-#define FARO_UNROLL_GATHERED _Pragma("GCC unroll 8")
-#endif
-#define FARO_KEEP_ORDER() __asm__ __volatile__("" ::: "memory")
-
-namespace faro::cpu {
-
-// Elements that are alike far apart, from the first one's place on.
-struct GatheredSegment {
-  const std::byte* from = nullptr;
-  std::int64_t step = 0;
-  std::uint64_t count = 0;
-  std::byte* to = nullptr;
-
-  const std::byte* element(std::uint64_t i) const { return from + static_cast<std::int64_t>(i) * step; }
-};
-
-template <typename Width>
-void move_one_by_one(Width width, const GatheredSegment& segment, std::uint64_t first) {
-  for (std::uint64_t i = first; i < segment.count; ++i)
-    width.move(segment.element(i), segment.to + i * width.bytes());
-}
-
-// Elements of more than half of `kWide` bytes, a move of so many for each: what follows an element in the
-// input is of the array too but behind the highest, and in the output the next move overwrites it.
-template <std::size_t kWide>
-void move_by_wider(std::uint64_t width, const GatheredSegment& segment) {
-  const AnyWidth exactly{width};
-  std::uint64_t i = 0;
-  if (segment.step < 0) {
-    exactly.move(segment.from, segment.to);
-    ++i;
-  }
-  for (; i + 1 < segment.count; ++i) {
-    std::byte moved[kWide];
-    std::memcpy(moved, segment.element(i), kWide);
-    std::memcpy(segment.to + i * width, moved, kWide);
-  }
-  for (; i < segment.count; ++i) exactly.move(segment.element(i), segment.to + i * width);
-}
-
-// Of any width.
-inline void move_plainly(std::uint64_t bytes, const GatheredSegment& segment, std::uint64_t first) {
-  constexpr std::uint64_t kHalf = 4;
-  constexpr std::uint64_t kWord = 8;
-  constexpr std::uint64_t kVector = 16;
-  constexpr std::uint64_t kTwo = 32;
-  const bool odd = (bytes & (bytes - 1)) != 0 && bytes < kTwo && first == 0 &&
-                   static_cast<std::uint64_t>(std::abs(segment.step)) >= bytes;
-  if (!odd) return with_width(bytes, [&](auto width) { move_one_by_one(width, segment, first); });
-  if (bytes < kHalf) return move_by_wider<kHalf>(bytes, segment);
-  if (bytes < kWord) return move_by_wider<kWord>(bytes, segment);
-  if (bytes < kVector) return move_by_wider<kVector>(bytes, segment);
-  move_by_wider<kTwo>(bytes, segment);
-}
-
-}  // namespace faro::cpu
-#endif  // FARO_GATHERED_SEGMENT
 
 HWY_BEFORE_NAMESPACE();
 namespace faro::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-// What is read downwards, or turned, is so much at a time: the input is read upwards, part by part, and the
-// output is written upwards within each. Lines that are all written downwards cost a tenth more.
-constexpr std::uint64_t kPartBytes = 1024;
-constexpr std::uint64_t kBlockBytes = 512;  // of elements, the last one of which is read first
-
-// Whole lines. Requires: `to` aligned to one.
-HWY_INLINE void StreamWholeLines(const std::byte* from, std::byte* to, std::uint64_t bytes) {
-  const hn::CappedTag<std::uint8_t, kLineBytes> d;
-  for (std::uint64_t at = 0; at < bytes; at += hn::Lanes(d)) {
-    hn::Stream(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from + at)), d,
-               reinterpret_cast<std::uint8_t*>(to + at));
-  }
-}
 
 // At least a line: whole vectors, and a last one that may overlap them.
 HWY_INLINE void CopyWide(const std::byte* from, std::byte* to, std::uint64_t bytes) {
@@ -236,34 +160,6 @@ std::uint64_t TurnBlocks(const std::byte* from, std::uint64_t step, const std::u
                reinterpret_cast<std::uint8_t*>(to + at));
   }
   return at;
-}
-
-// Calls visit() with a lane of `width` bytes; 0 where there is none.
-template <typename Visit>
-HWY_INLINE std::uint64_t WithLane(std::uint64_t width, const Visit& visit) {
-  switch (width) {
-    case 1:
-      return visit(std::uint8_t{});
-    case 2:
-      return visit(std::uint16_t{});
-    case 4:
-      return visit(std::uint32_t{});
-    case 8:
-      return visit(std::uint64_t{});
-    default:
-      return 0;
-  }
-}
-
-// `bytes` of whole lines, `from` end for end. Requires: `to` aligned to a line.
-template <class D>
-HWY_INLINE void StreamTurned(D d, const std::byte* from, std::byte* to, std::uint64_t bytes) {
-  using Lane = hn::TFromD<D>;
-  const std::uint64_t step = hn::Lanes(d) * sizeof(Lane);
-  for (std::uint64_t at = 0; at < bytes; at += step) {
-    const auto lanes = hn::LoadU(d, reinterpret_cast<const Lane*>(from + bytes - step - at));
-    hn::Stream(ReversedLanes(d, lanes), d, reinterpret_cast<Lane*>(to + at));
-  }
 }
 
 // Whole lines of the output, from its first on, streamed from registers: the last part first. How many
@@ -484,123 +380,6 @@ void GatherLines(const LineGather& gather, RowTraffic& rows) {
   StreamRun(stage, gather.to, bytes);
 }
 
-// Calls move(from, to, fetched) for each, once what lies before the fetched one is fetched: in blocks of
-// `block` elements, the last of a block first.
-template <typename Move>
-HWY_INLINE void EachWholeElement(const WholeElements& elements, std::uint64_t block, const Move& move) {
-  const std::byte* fetched = elements.fetched;
-  std::uint64_t gap = elements.gap;
-  for (std::uint64_t done = 0; done < elements.count; done += block) {
-    const std::uint64_t end = std::min(elements.count, done + block);
-    const std::byte* from = elements.from + static_cast<std::int64_t>(end) * elements.from_step;
-    std::byte* to = elements.to + static_cast<std::int64_t>(end) * elements.to_step;
-    for (std::uint64_t i = done; i < end; ++i) {
-      for (std::uint64_t at = 0; at < gap; at += kLineBytes) __builtin_prefetch(fetched - gap + at);
-      from -= elements.from_step;
-      to -= elements.to_step;
-      move(from, to, fetched);
-      __builtin_prefetch(fetched + elements.bytes - 1);  // one line more where it begins between two
-      fetched += elements.from_step;
-      gap = elements.gaps;
-    }
-  }
-}
-
-// So many vectors, whole lines: read from the last one on, written from the first one on, and as much is
-// fetched.
-template <std::size_t kVectors>
-HWY_INLINE void MoveDownwards(const std::byte* from, std::byte* to, const std::byte* fetched) {
-  const hn::CappedTag<std::uint8_t, kLineBytes> d;
-  const std::uint64_t step = hn::Lanes(d);
-  hn::Vec<decltype(d)> lines[kVectors];
-  FARO_UNROLL_GATHERED
-  for (std::size_t i = 0; i < kVectors; ++i) {
-    const std::size_t k = kVectors - 1 - i;
-    lines[k] = hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from + k * step));
-    FARO_KEEP_ORDER();
-  }
-  FARO_UNROLL_GATHERED
-  for (std::size_t k = 0; k < kVectors; ++k) {
-    if (k * step % kLineBytes == 0) __builtin_prefetch(fetched + k * step);
-    hn::Stream(lines[k], d, reinterpret_cast<std::uint8_t*>(to + k * step));
-  }
-}
-
-// A processor that sees lines read upwards fetches what follows them, wanted or not, and what is fetched here
-// has to wait: so parts of some lines are read downwards.
-HWY_INLINE void StreamDownwards(const std::byte* from, std::byte* to, const std::byte* fetched,
-                                std::uint64_t bytes) {
-  constexpr std::size_t kVectors = 8;
-  const hn::CappedTag<std::uint8_t, kLineBytes> d;
-  const std::uint64_t most = kVectors * hn::Lanes(d);
-  std::uint64_t left = bytes;
-  std::uint64_t done = 0;
-  for (; left >= most; left -= most, done += most)
-    MoveDownwards<kVectors>(from + left - most, to + left - most, fetched + done);
-  if (left >= most / 2) {
-    left -= most / 2;
-    MoveDownwards<kVectors / 2>(from + left, to + left, fetched + done);
-    done += most / 2;
-  }
-  for (; left > 0; done += kLineBytes) {
-    left -= kLineBytes;
-    __builtin_prefetch(fetched + done);
-    StreamWholeLines(from + left, to + left, kLineBytes);
-  }
-}
-
-#if HWY_TARGET == HWY_SCALAR
-bool StreamTurnedElements(const WholeElements& /*elements*/) { return false; }
-#else
-bool StreamTurnedElements(const WholeElements& elements) {
-  const std::uint64_t block = std::max<std::uint64_t>(1, kBlockBytes / elements.bytes);
-  return WithLane(elements.turned_bytes, [&](auto lane) -> std::uint64_t {
-           using Lane = decltype(lane);
-           const hn::CappedTag<Lane, kLineBytes / sizeof(Lane)> d;
-           EachWholeElement(elements, block,
-                            [&](const std::byte* from, std::byte* to, const std::byte* fetched) {
-                              for (std::uint64_t done = 0; done < elements.bytes; done += kPartBytes) {
-                                const std::uint64_t part = std::min(elements.bytes - done, kPartBytes);
-                                for (std::uint64_t at = 0; at < part; at += kLineBytes)
-                                  __builtin_prefetch(fetched + done + at);
-                                StreamTurned(d, from + done, to + elements.bytes - done - part, part);
-                              }
-                            });
-           return 1;
-         }) != 0;
-}
-#endif
-
-void StreamWholeElements(const WholeElements& elements) {
-  if (elements.turned_bytes != 0) {
-    if (StreamTurnedElements(elements)) return;
-    EachWholeElement(elements, 1, [&](const std::byte* from, std::byte* to, const std::byte* /*fetched*/) {
-      const std::uint64_t width = elements.turned_bytes;
-      move_plainly(width,
-                   {.from = from + elements.bytes - width,
-                    .step = -static_cast<std::int64_t>(width),
-                    .count = elements.bytes / width,
-                    .to = to},
-                   0);
-    });
-  } else if (elements.broken) {
-    EachWholeElement(elements, 1, [&](const std::byte* from, std::byte* to, const std::byte* fetched) {
-      for (std::uint64_t at = 0; at < elements.bytes; at += kLineBytes) {
-        __builtin_prefetch(fetched + at);
-        StreamWholeLines(from + at, to + at, kLineBytes);
-      }
-    });
-  } else {
-    const std::uint64_t block = std::max<std::uint64_t>(1, kBlockBytes / elements.bytes);
-    EachWholeElement(elements, block, [&](const std::byte* from, std::byte* to, const std::byte* fetched) {
-      for (std::uint64_t done = 0; done < elements.bytes; done += kPartBytes) {
-        const std::uint64_t part = std::min(elements.bytes - done, kPartBytes);
-        StreamDownwards(from + done, to + done, fetched + done, part);
-      }
-    });
-  }
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace faro::cpu
 HWY_AFTER_NAMESPACE();
@@ -609,7 +388,6 @@ HWY_AFTER_NAMESPACE();
 namespace faro::cpu {
 
 HWY_EXPORT(GatherLines);
-HWY_EXPORT(StreamWholeElements);
 
 std::array<std::uint8_t, kMostBlockBytes> turned_blocks(std::uint64_t block, std::uint64_t element_bytes) {
   std::array<std::uint8_t, kMostBlockBytes> places{};
@@ -625,8 +403,6 @@ std::array<std::uint8_t, kMostBlockBytes> turned_blocks(std::uint64_t block, std
 void gather_lines(const LineGather& gather, RowTraffic& rows) {
   HWY_DYNAMIC_DISPATCH(GatherLines)(gather, rows);
 }
-
-void stream_elements(const WholeElements& elements) { HWY_DYNAMIC_DISPATCH(StreamWholeElements)(elements); }
 
 }  // namespace faro::cpu
 #endif  // HWY_ONCE

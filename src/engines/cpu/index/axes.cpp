@@ -23,6 +23,7 @@
 #include "engines/cpu/pass_program.hpp"
 #include "engines/cpu/plane_transpose.hpp"
 #include "engines/cpu/team.hpp"
+#include "engines/cpu/whole_elements.hpp"
 #include "faro/error.hpp"
 #include "plan/cpu/axes_runs.hpp"
 
