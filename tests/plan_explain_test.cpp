@@ -121,9 +121,10 @@ TEST(PlanJson, KeysAreExactlyThese) {
               (Keys{"schema", "permutation", "index_bits", "class", "involution", "element_bytes",
                     "unit_bytes", "units_per_element", "batch", "folded_batch_bits", "placement", "bytes",
                     "workspace_bytes", "sweeps", "literature_sweeps", "target", "predicted_ms", "passes"}));
-    ASSERT_EQ(keys(json["target"]), (Keys{"engine", "name", "threads", "unit_bytes_max", "vector_bytes",
-                                          "segment_bytes_max", "tile_bytes_max", "page_bytes", "page_entries",
-                                          "streaming_bytes", "direct_bytes_max", "banks", "bank_bytes"}));
+    ASSERT_EQ(keys(json["target"]),
+              (Keys{"engine", "name", "threads", "unit_bytes_max", "vector_bytes", "segment_bytes_max",
+                    "tile_bytes_max", "page_bytes", "page_entries", "streaming_bytes", "first_level_bytes",
+                    "direct_bytes_max", "banks", "bank_bytes"}));
     ASSERT_EQ(json["passes"].size(), plan.passes().size());
     for (const Json& pass : json["passes"]) {
       ASSERT_EQ(keys(pass), (Keys{"kind", "reason", "map", "index_bits", "arrays", "segment_bytes",

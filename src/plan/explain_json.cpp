@@ -38,6 +38,7 @@ Json target_json(const Target& target) {
                {"page_bytes", target.page_bytes},
                {"page_entries", target.page_entries},
                {"streaming_bytes", target.streaming_bytes},
+               {"first_level_bytes", target.first_level_bytes},
                {"direct_bytes_max", target.direct_bytes_max},
                {"banks", target.banks},
                {"bank_bytes", target.bank_bytes}};

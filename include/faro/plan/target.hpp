@@ -161,6 +161,7 @@ struct Target {
   std::uint64_t page_bytes = 4096;         // blocks that share pages run one after another
   std::uint64_t page_entries = 2048;       // translations held at once, source and target together
   std::uint64_t streaming_bytes = 0;       // arrays past this bypass the caches when written
+  std::uint64_t first_level_bytes = 0;     // a core's data cache; 0: not known
   std::uint64_t direct_bytes_max = 512;    // arrays up to this are moved element by element
   int threads = 1;
 

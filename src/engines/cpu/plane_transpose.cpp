@@ -240,11 +240,12 @@ HWY_INLINE void TransposeRunSquare(const std::byte* from, const std::int64_t* ro
   }
 }
 
-// Calls turn(row, column) for rectangles that cover rows x columns; those at the far ends overlap those
-// before them. Each is of about kLines lines. Requires: a rectangle's rows and columns.
+// Calls turn(row, column) for rectangles that cover rows x columns, from row `first` on; those at the far
+// ends overlap those before them. Each is of about kLines lines. Requires: a rectangle's rows and columns.
 template <std::size_t kRows, std::size_t kColumns, std::size_t kLines, class Between, typename Turn>
-HWY_INLINE void CoverRuns(std::uint64_t rows, std::uint64_t columns, Between& between, const Turn& turn) {
-  for (std::uint64_t r = 0; r < rows; r += kRows) {
+HWY_INLINE void CoverRuns(std::uint64_t rows, std::uint64_t columns, Between& between, const Turn& turn,
+                          std::uint64_t first = 0) {
+  for (std::uint64_t r = first; r < rows; r += kRows) {
     const std::uint64_t row = r + kRows <= rows ? r : rows - kRows;
     for (std::uint64_t c = 0; c < columns; c += kColumns) {
       turn(row, c + kColumns <= columns ? c : columns - kColumns);
@@ -314,58 +315,113 @@ HWY_INLINE void TransposeBlocks(const std::byte* from, const std::int64_t* rows,
   }
 }
 
-// Rows by columns of `kElement` bytes each.
+// Rows by columns of `kElement` bytes each. Wide elements' blocks are a line or two, less than what is done
+// between them is worth: several are turned at a time, a line of each row, where there are as many.
 template <typename Lane, std::size_t kElement, class Between>
 HWY_INLINE void TransposeRunBlocks(const PlaneRows& from, const PlaneColumns& to, Between& between) {
   constexpr std::size_t kSide = 16 / kElement;
-  CoverRuns<kBlocks * kSide, kSide, kBlocks * kSide * 16 / kLineBytes>(
-      from.count, to.count, between, [&](std::uint64_t row, std::uint64_t column) {
-        TransposeBlocks<Lane, kSide>(from.data + column * kElement, from.rows + row, to.data + row * kElement,
-                                     to.columns + column);
-      });
+  constexpr std::size_t kRows = kBlocks * kSide;
+  constexpr std::size_t kManyRows = std::max<std::size_t>(16, kRows);
+  constexpr std::size_t kManyColumns = kLineBytes / kElement;
+  const auto turn = [&](std::uint64_t row, std::uint64_t column) {
+    TransposeBlocks<Lane, kSide>(from.data + column * kElement, from.rows + row, to.data + row * kElement,
+                                 to.columns + column);
+  };
+  std::uint64_t done = 0;
+  if constexpr (kElement >= 8) {
+    if (to.count % kManyColumns == 0) {
+      done = from.count / kManyRows * kManyRows;
+      CoverRuns<kManyRows, kManyColumns, kManyRows>(done, to.count, between,
+                                                    [&](std::uint64_t row, std::uint64_t column) {
+                                                      for (std::size_t r = 0; r < kManyRows; r += kRows) {
+                                                        for (std::size_t c = 0; c < kManyColumns; c += kSide)
+                                                          turn(row + r, column + c);
+                                                      }
+                                                    });
+    }
+  }
+  CoverRuns<kRows, kSide, kRows * kSide * kElement / kLineBytes>(from.count, to.count, between, turn, done);
 }
 
 #if HWY_TARGET <= HWY_AVX3
-// 16 x 16 elements of 4 bytes: within blocks of 4 x 4, then blocks.
-HWY_INLINE void TransposeSquare16(const std::byte* from, const std::int64_t* rows, std::byte* to,
-                                  const std::int64_t* columns) {
+// Block b of each of four registers, in their order, is to[b].
+template <class V>
+HWY_INLINE void TransposeFourBlocks(const V (&from)[4], V (&to)[4]) {
   constexpr int kEven = 0x88;  // blocks 0 and 2 of both
   constexpr int kOdd = 0xdd;
+  const auto even = [](V a, V b) { return V{_mm512_shuffle_i32x4(a.raw, b.raw, kEven)}; };
+  const auto odd = [](V a, V b) { return V{_mm512_shuffle_i32x4(a.raw, b.raw, kOdd)}; };
+  const V even01 = even(from[0], from[1]);
+  const V odd01 = odd(from[0], from[1]);
+  const V even23 = even(from[2], from[3]);
+  const V odd23 = odd(from[2], from[3]);
+  to[0] = even(even01, even23);
+  to[1] = even(odd01, odd23);
+  to[2] = odd(even01, even23);
+  to[3] = odd(odd01, odd23);
+}
+
+// A square whose rows and columns are a line each: within blocks of 16 bytes, then blocks. Each line is read
+// and written once.
+template <std::size_t kElement>
+HWY_INLINE void TransposeLines(const std::byte* from, const std::int64_t* rows, std::byte* to,
+                               const std::int64_t* columns) {
+  constexpr std::size_t kInBlock = 16 / kElement;
   const hn::FixedTag<std::uint32_t, 16> d;
   const hn::FixedTag<std::uint64_t, 8> pairs;
   using V = hn::Vec<decltype(d)>;
-  const auto even = [](V a, V b) { return V{_mm512_shuffle_i32x4(a.raw, b.raw, kEven)}; };
-  const auto odd = [](V a, V b) { return V{_mm512_shuffle_i32x4(a.raw, b.raw, kOdd)}; };
-  V four[4][4];  // of rows 4 g and on: column 4 b + k of them in block b of [k][g]
+  V four[kInBlock][4];  // of rows kInBlock g and on: column kInBlock b + k of them in block b of [k][g]
   FARO_UNROLL_REGISTERS
   for (std::size_t g = 0; g < 4; ++g) {
-    V line[4];
+    V line[kInBlock];
     FARO_UNROLL_REGISTERS
-    for (std::size_t i = 0; i < 4; ++i)
-      line[i] = hn::LoadU(d, reinterpret_cast<const std::uint32_t*>(from + rows[4 * g + i]));
-    const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, line[0], line[1]));
-    const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, line[2], line[3]));
-    const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, line[0], line[1]));
-    const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, line[2], line[3]));
-    four[0][g] = hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23));
-    four[1][g] = hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23));
-    four[2][g] = hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23));
-    four[3][g] = hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23));
+    for (std::size_t i = 0; i < kInBlock; ++i)
+      line[i] = hn::LoadU(d, reinterpret_cast<const std::uint32_t*>(from + rows[kInBlock * g + i]));
+    if constexpr (kElement == 4) {
+      const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, line[0], line[1]));
+      const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, line[2], line[3]));
+      const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, line[0], line[1]));
+      const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, line[2], line[3]));
+      four[0][g] = hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23));
+      four[1][g] = hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23));
+      four[2][g] = hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23));
+      four[3][g] = hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23));
+    } else if constexpr (kElement == 8) {
+      const auto even = hn::BitCast(pairs, line[0]);
+      const auto odd = hn::BitCast(pairs, line[1]);
+      four[0][g] = hn::BitCast(d, hn::InterleaveLower(pairs, even, odd));
+      four[1][g] = hn::BitCast(d, hn::InterleaveUpper(pairs, even, odd));
+    } else {
+      four[0][g] = line[0];
+    }
   }
   FARO_UNROLL_REGISTERS
-  for (std::size_t k = 0; k < 4; ++k) {
-    const V a = even(four[k][0], four[k][1]);
-    const V b = odd(four[k][0], four[k][1]);
-    const V c = even(four[k][2], four[k][3]);
-    const V e = odd(four[k][2], four[k][3]);
-    const auto store = [&](V line, std::size_t column) {
-      hn::StoreU(line, d, reinterpret_cast<std::uint32_t*>(to + columns[column]));
-    };
-    store(even(a, c), k);
-    store(even(b, e), 4 + k);
-    store(odd(a, c), 8 + k);
-    store(odd(b, e), 12 + k);
+  for (std::size_t k = 0; k < kInBlock; ++k) {
+    V column[4];
+    TransposeFourBlocks(four[k], column);
+    FARO_UNROLL_REGISTERS
+    for (std::size_t b = 0; b < 4; ++b)
+      hn::StoreU(column[b], d, reinterpret_cast<std::uint32_t*>(to + columns[kInBlock * b + k]));
   }
+}
+
+// Small squares are turned several at a time: what is done between them comes in pieces of 16 lines.
+// Requires: a square's rows and columns.
+template <std::size_t kElement, class Between>
+HWY_INLINE void TransposeRunLines(const PlaneRows& from, const PlaneColumns& to, Between& between) {
+  constexpr std::size_t kSide = kLineBytes / kElement;
+  constexpr std::size_t kManyRows = 16;
+  const auto turn = [&](std::uint64_t row, std::uint64_t column) {
+    TransposeLines<kElement>(from.data + column * kElement, from.rows + row, to.data + row * kElement,
+                             to.columns + column);
+  };
+  const std::uint64_t done = from.count / kManyRows * kManyRows;
+  CoverRuns<kManyRows, kSide, kManyRows>(done, to.count, between,
+                                         [&](std::uint64_t row, std::uint64_t column) {
+                                           for (std::size_t r = 0; r < kManyRows; r += kSide)
+                                             turn(row + r, column);
+                                         });
+  CoverRuns<kSide, kSide, kSide>(from.count, to.count, between, turn, done);
 }
 #endif
 #endif
@@ -447,15 +503,9 @@ bool TransposeShortRuns(const PlaneRows& from, const PlaneColumns& to, Between& 
 template <typename Lane, std::size_t kElement, class Between>
 void TransposeRunsOf(const PlaneRows& from, const PlaneColumns& to, Between& between) {
 #if HWY_TARGET <= HWY_AVX3
-  if constexpr (kElement == 4) {
-    constexpr std::size_t kSide = 16;
-    if (from.count >= kSide && to.count >= kSide) {
-      return CoverRuns<kSide, kSide, kSide>(
-          from.count, to.count, between, [&](std::uint64_t row, std::uint64_t column) {
-            TransposeSquare16(from.data + column * kElement, from.rows + row, to.data + row * kElement,
-                              to.columns + column);
-          });
-    }
+  if constexpr (kElement >= 4) {
+    constexpr std::size_t kSide = kLineBytes / kElement;
+    if (from.count >= kSide && to.count >= kSide) return TransposeRunLines<kElement>(from, to, between);
   }
 #endif
 #if HWY_TARGET <= HWY_AVX2

@@ -69,7 +69,8 @@ struct RunTraffic {
 
 /// How rows are fetched into the caches.
 struct RowFetch {
-  double lines_a_line = 1;  // for each that is turned
+  double lines_a_line = 1;    // for each that is turned
+  bool second_level = false;  // into that cache instead of the first
 };
 
 /// Rows that are fetched into the caches, some lines at a time.
@@ -82,7 +83,8 @@ class RowTraffic {
         rows_(rows),
         left_(count),
         row_bytes_(row_bytes),
-        share_(static_cast<std::uint64_t>(how.lines_a_line * kWhole) + 1) {}
+        share_(static_cast<std::uint64_t>(how.lines_a_line * kWhole) + 1),
+        second_level_(how.second_level) {}
 
   /// While so many lines are turned.
   void fetch(std::uint64_t lines) {
@@ -98,7 +100,11 @@ class RowTraffic {
   void fetch_lines(std::uint64_t lines) {
     for (;;) {
       const std::uint64_t count = std::min(lines, lines_);
-      for (std::uint64_t line = 0; line < count; ++line, at_ += kLineBytes) __builtin_prefetch(at_);
+      if (second_level_) {
+        for (std::uint64_t line = 0; line < count; ++line, at_ += kLineBytes) __builtin_prefetch(at_, 0, 2);
+      } else {
+        for (std::uint64_t line = 0; line < count; ++line, at_ += kLineBytes) __builtin_prefetch(at_);
+      }
       lines_ -= count;
       lines -= count;
       if (lines == 0 || left_ == 0) return;
@@ -114,6 +120,7 @@ class RowTraffic {
   std::uint64_t left_ = 0;  // rows
   std::uint64_t row_bytes_ = 0;
   std::uint64_t share_ = 0;
+  bool second_level_ = false;
   std::uint64_t credit_ = 0;
   const std::byte* at_ = nullptr;  // of the row that is under way
   std::uint64_t lines_ = 0;        // of it, still to be fetched

@@ -46,6 +46,7 @@ Target target(int threads) {
   // Input and output together past half of the last level, which others use as well.
   static const std::uint64_t last_level = last_level_bytes();
   t.streaming_bytes = last_level / 4;
+  t.first_level_bytes = system_bytes(_SC_LEVEL1_DCACHE_SIZE, 0);
   t.name = std::to_string(t.threads) + (t.threads == 1 ? " thread, " : " threads, ") + simd_target();
   return t;
 }

@@ -108,7 +108,8 @@ struct Job {
                           .way = detail::way_of(schedule.applied),
                           .form = detail::form_of(schedule),
                           .threads = machine.threads,
-                          .streaming_bytes = machine.streaming_bytes});
+                          .streaming_bytes = machine.streaming_bytes,
+                          .first_level_bytes = machine.first_level_bytes});
   }
   // The only pass, or one of several by itself, from the input to the output.
   PassSequence pass_of(const SharedSchedule& schedule, std::size_t number = 0) const {

@@ -77,9 +77,19 @@ bool overflows_with_gaps(const layout::CacheBox& box) {
   return gaps > bytes / 10 && bytes + gaps > kMostBytes;
 }
 
+// Whether rows that are read box by box are fetched into the second-level cache. A first level of 32 KiB
+// (Zen 4) has no room for a box and the next one, and for fewer lines that are under way; with 48 KiB (Zen 5)
+// it is the better place (docs/notes/axes-experiments.md).
+bool fetches_into_second_level(std::uint64_t first_level_bytes) {
+  constexpr std::uint64_t kSmall = std::uint64_t{32} << 10;
+  return first_level_bytes != 0 && first_level_bytes <= kSmall;
+}
+
 // Boxes of arrays larger than the caches. Lengths of runs as measured (docs/notes/axes-experiments.md): what
 // begins and ends between lines is written through the caches at both ends, and wants longer runs.
-layout::CacheBox streamed_box(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes) {
+// `second_level`: boxes are fetched there, and may be longer than the first level has room for.
+layout::CacheBox streamed_box(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
+                              bool second_level) {
   constexpr layout::CacheBoxLimits kLines{.long_bytes = 8192, .in_run_bytes = 384, .out_run_bytes = 384};
   layout::CacheBox box = layout::choose_cache_box(axes, element_bytes, kLines);
   if (box.is_of_long_elements()) return box;
@@ -95,12 +105,12 @@ layout::CacheBox streamed_box(const std::vector<layout::StridedAxis>& axes, std:
   if (move_of(box) != AxesMove::planes) return layout::choose_cache_box(axes, element_bytes);
   // Of wide elements a box of such runs is small, and what each box costs is felt.
   constexpr std::uint64_t kWideElement = 8;
-  if (box.element_bytes >= kWideElement) {
-    limits.in_run_bytes = 768;
-    limits.out_run_bytes = 768;
+  constexpr std::uint64_t kUsualElement = 4;
+  if (box.element_bytes >= kWideElement) limits.in_run_bytes = limits.out_run_bytes = 768;
+  if (second_level && box.element_bytes >= kUsualElement) limits.out_run_bytes *= 2;
+  if (limits.out_run_bytes != kLines.out_run_bytes)
     box = layout::choose_cache_box(axes, element_bytes, limits);
-  }
-  if (overflows_with_gaps(box)) {
+  if (!second_level && overflows_with_gaps(box)) {
     limits.out_run_bytes /= 2;
     box = layout::choose_cache_box(axes, element_bytes, limits);
   }
@@ -224,7 +234,7 @@ std::vector<CpuPass> view_passes(const CpuWork& work) {
       axes.push_back(
           {.extent = view.extents[axis], .in = view.in_strides[axis], .out = view.out_strides[axis]});
     CpuPass pass = cpu_strided_pass(layout::normal_axes(std::move(axes)), work.element_bytes,
-                                    work.total_bytes() > work.streaming_bytes);
+                                    work.total_bytes() > work.streaming_bytes, work.first_level_bytes);
     pass.in_offset = view.in_offset * work.element_bytes;
     pass.out_offset = view.out_offset * work.element_bytes;
     pass.part_bytes = element_count(view) * work.element_bytes;
@@ -252,8 +262,11 @@ TurnedAxes turned_axes(const layout::CacheBox& box) {
 }
 
 CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
-                         bool past_caches) {
-  CpuAxes made{.box = past_caches ? streamed_box(axes, element_bytes) : cached_box(axes, element_bytes)};
+                         bool past_caches, std::uint64_t first_level_bytes) {
+  const bool second_level = past_caches && fetches_into_second_level(first_level_bytes);
+  CpuAxes made{
+      .box = past_caches ? streamed_box(axes, element_bytes, second_level) : cached_box(axes, element_bytes),
+      .second_level = second_level};
   made.move = past_caches ? streamed_move(made.box) : move_of(made.box);
   made.staged = past_caches && made.move != AxesMove::pieces;
   made.one_by_one = past_caches && goes_one_by_one(made.box, made.move);
@@ -268,7 +281,8 @@ const CpuSolver kCpuAxesSolver{
     .has_form = [](const IndexForm& form) { return has_form<Axes>(form) || has_form<CyclicAxes>(form); },
     .passes = [](const CpuWork& work) -> std::vector<CpuPass> {
       if (has_form<CyclicAxes>(work.form)) return view_passes(work);
-      return {cpu_strided_pass(axes_of(work), work.element_bytes, work.total_bytes() > work.streaming_bytes)};
+      return {cpu_strided_pass(axes_of(work), work.element_bytes, work.total_bytes() > work.streaming_bytes,
+                               work.first_level_bytes)};
     },
     .makes = is_kernel<CpuAxes>,
     .words = [](const CpuPass& pass) -> std::string {

@@ -59,6 +59,7 @@ struct CpuAxes {
   AxesMove move = AxesMove::table;
   bool staged = false;
   bool one_by_one = false;
+  bool second_level = false;  // boxes are fetched into that cache, not the first
 };
 
 /// Of a box that is turned in registers: axes along the rows of the input's side, and along those of the
@@ -187,6 +188,7 @@ struct CpuWork {
   IndexForm form;
   int threads = 1;
   std::uint64_t streaming_bytes = 0;
+  std::uint64_t first_level_bytes = 0;
 
   std::uint64_t array_bytes() const { return count * element_bytes; }
   std::uint64_t total_bytes() const { return batch * array_bytes(); }
@@ -220,9 +222,10 @@ std::vector<CpuPass> cpu_sweeps(const Rectangle& rectangle, const TransposeWorke
 /// Of an affine pass on a CPU, in place or not.
 CpuPass cpu_affine_pass(const Pass& pass, std::uint64_t unit_bytes, const Target& target);
 
-/// Of a strided view in normal form, complete but for its counts and threads.
+/// Of a strided view in normal form, complete but for its counts and threads. `first_level_bytes` as in
+/// Target.
 CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
-                         bool past_caches);
+                         bool past_caches, std::uint64_t first_level_bytes = 0);
 
 // --- as a plan shows them
 

@@ -44,7 +44,8 @@ CpuWork work_for(const Problem& problem, const Target& target, Direction directi
           .way = way_of(direction),
           .form = std::move(form),
           .threads = std::max(1, target.threads),
-          .streaming_bytes = target.streaming_bytes};
+          .streaming_bytes = target.streaming_bytes,
+          .first_level_bytes = target.first_level_bytes};
 }
 
 // --- as a plan shows them
@@ -172,7 +173,8 @@ Pass cpu_pass_of(const Strided& normal, const std::vector<layout::StridedAxis>& 
   std::uint64_t count = 1;
   for (const layout::StridedAxis& axis : axes) count *= axis.extent;
   const std::uint64_t bytes = count * element_bytes;
-  CpuPass made = cpu_strided_pass(axes, element_bytes, bytes > target.streaming_bytes);
+  CpuPass made =
+      cpu_strided_pass(axes, element_bytes, bytes > target.streaming_bytes, target.first_level_bytes);
   made.count = count;
   made.element_bytes = element_bytes;
   made.in_offset = normal.in_offset * element_bytes;

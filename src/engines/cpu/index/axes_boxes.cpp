@@ -14,6 +14,7 @@ AxesBoxes::AxesBoxes(const detail::CpuAxes& axes, std::uint64_t part_bytes)
       staged_(axes.staged),
       part_bytes_(part_bytes),
       axes_(axes.box.axes.size()) {
+  fetch_.second_level = axes.second_level;
   FARO_CHECK(axes_ <= kMaxAxes);
   for (std::size_t a = 0; a < axes_; ++a) {
     extents_[a] = axes.box.axes[a].extent;
