@@ -145,6 +145,32 @@ TEST(CpuStridedEngine, RowsByEveryInstructionSet) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
+// What registers turn, of every width, in rectangles whose ends are cut everywhere: by every instruction set
+// of this machine, and with boxes for either first-level cache.
+TEST(CpuStridedEngine, RectanglesByEveryInstructionSet) {
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(~(target - 1));
+    SCOPED_TRACE(cpu::simd_target());
+    for (const std::uint64_t width : {1, 2, 4, 8, 16}) {
+      for (const std::uint64_t rows : {3, 4, 8, 15, 16, 17, 31, 48, 50, 130, 300}) {
+        for (const std::uint64_t columns : {2, 4, 7, 8, 16, 19, 33, 64, 131}) {
+          const auto pitch = static_cast<std::int64_t>(columns + rows % 3);
+          const Strided view{.extents = {columns, rows},
+                             .in_strides = {1, pitch},
+                             .out_strides = {static_cast<std::int64_t>(rows + columns % 2), 1}};
+          for (const std::uint64_t first_level : kFirstLevels) {
+            ASSERT_NO_FATAL_FAILURE(expect_moved(view, {.width = width,
+                                                        .out_past_line = rows % 2 * 24 / width * width,
+                                                        .stores = Stores::streamed,
+                                                        .first_level_bytes = first_level}));
+          }
+        }
+      }
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
+}
+
 // Outputs that begin between lines, as NumPy's do: axes that lie together there are one row, cut at lines,
 // within any of its axes; elements of less than a line, turned, and of more, run by run.
 TEST(CpuStridedEngine, RunsCutAtLines) {
@@ -194,7 +220,8 @@ TEST(CpuStridedEngine, RunsCutAtLines) {
                           .in_past_line = random() % 64,
                           .out_past_line = wide ? random() % 64 : random() % (64 / width) * width,
                           .threads = 1 + static_cast<int>(random() % 3),
-                          .stores = Stores::streamed};
+                          .stores = Stores::streamed,
+                          .first_level_bytes = kFirstLevels[random() % 2]};
     expect_moved(view, setting);
     if (::testing::Test::HasFatalFailure()) return;
     const StridedPlan plan = plan_of(view, setting);

@@ -47,17 +47,24 @@ inline void fill(Guarded& array, std::uint64_t seed) {
 
 enum class Stores { as_sized, streamed };
 
+// First-level caches with which boxes are planned differently, whatever this machine has.
+inline constexpr std::uint64_t kLargeFirstLevel = std::uint64_t{48} << 10;
+inline constexpr std::uint64_t kSmallFirstLevel = std::uint64_t{32} << 10;
+inline constexpr std::uint64_t kFirstLevels[] = {kLargeFirstLevel, kSmallFirstLevel};
+
 struct Setting {
   std::uint64_t width = 4;
   std::size_t in_past_line = 0;
   std::size_t out_past_line = 0;
   int threads = 1;
   Stores stores = Stores::as_sized;
+  std::uint64_t first_level_bytes = kLargeFirstLevel;
 };
 
 inline StridedPlan plan_of(const Strided& view, const Setting& setting) {
   Target target = cpu::target(setting.threads);
   if (setting.stores == Stores::streamed) target.streaming_bytes = 0;
+  target.first_level_bytes = setting.first_level_bytes;
   return {view, setting.width, std::move(target)};
 }
 
@@ -65,7 +72,8 @@ inline void expect_moved(const Strided& view, const Setting& setting) {
   SCOPED_TRACE(to_text(view) + ", elements of " + std::to_string(setting.width) + " bytes, " +
                std::to_string(setting.in_past_line) + " and " + std::to_string(setting.out_past_line) +
                " bytes past a line, " + std::to_string(setting.threads) + " threads" +
-               (setting.stores == Stores::streamed ? ", streamed" : ""));
+               (setting.stores == Stores::streamed ? ", streamed" : "") +
+               (setting.first_level_bytes == kSmallFirstLevel ? ", small first level" : ""));
   Guarded in(in_elements(view) * setting.width, setting.in_past_line);
   Guarded out(out_elements(view) * setting.width, setting.out_past_line);
   Guarded wanted(out_elements(view) * setting.width, setting.out_past_line);

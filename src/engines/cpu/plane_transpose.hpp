@@ -3,7 +3,7 @@
 // from memory.
 //
 //     rows of the next box ---fetched---> caches
-//     rows of this one     ---turned in registers, 16 x 16 elements of 4 bytes---> stage
+//     rows of this one     ---turned in registers, a line of each row at a time---> stage
 //     the stage before     ---whole lines, past the caches---> output
 //
 // Memory is busy all the time so: a thread that reads, then turns, then writes takes the sum of the three.
