@@ -171,6 +171,28 @@ TEST(CpuStridedEngine, RectanglesByEveryInstructionSet) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
+TEST(CpuStridedEngine, BoxesForEitherFirstLevel) {
+  const Strided view = view_of({2000, 3000}, {1, 0});
+  const auto axes_for = [&](std::uint64_t width, std::uint64_t first_level) {
+    const StridedPlan plan =
+        plan_of(view, {.width = width, .stores = Stores::streamed, .first_level_bytes = first_level});
+    const Plan* const inner = plan.permutation_plan();
+    const Pass& pass = inner != nullptr ? inner->passes().front() : plan.passes().front();
+    return std::get<detail::CpuAxes>(pass.cpu->kernel);
+  };
+  for (const std::uint64_t width : {1, 2, 4, 8, 16}) {
+    const detail::CpuAxes large = axes_for(width, kLargeFirstLevel);
+    const detail::CpuAxes small = axes_for(width, kSmallFirstLevel);
+    const detail::CpuAxes unknown = axes_for(width, 0);
+    EXPECT_FALSE(large.second_level);
+    EXPECT_TRUE(small.second_level);
+    EXPECT_FALSE(unknown.second_level);
+    EXPECT_EQ(unknown.box.extent, large.box.extent);
+    const std::uint64_t longer = small.box.elements() / large.box.elements();
+    EXPECT_EQ(longer, width >= 4 ? 2U : 1U) << width;
+  }
+}
+
 // Outputs that begin between lines, as NumPy's do: axes that lie together there are one row, cut at lines,
 // within any of its axes; elements of less than a line, turned, and of more, run by run.
 TEST(CpuStridedEngine, RunsCutAtLines) {
