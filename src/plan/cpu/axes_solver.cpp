@@ -264,12 +264,13 @@ TurnedAxes turned_axes(const layout::CacheBox& box) {
 CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
                          bool past_caches, std::uint64_t first_level_bytes) {
   const bool second_level = past_caches && fetches_into_second_level(first_level_bytes);
-  CpuAxes made{
-      .box = past_caches ? streamed_box(axes, element_bytes, second_level) : cached_box(axes, element_bytes),
-      .second_level = second_level};
+  CpuAxes made{.box = past_caches ? streamed_box(axes, element_bytes, second_level)
+                                  : cached_box(axes, element_bytes)};
   made.move = past_caches ? streamed_move(made.box) : move_of(made.box);
   made.staged = past_caches && made.move != AxesMove::pieces;
   made.one_by_one = past_caches && goes_one_by_one(made.box, made.move);
+  // Rows that are read backwards by themselves are long, and come soon enough.
+  made.second_level = second_level && !(made.move == AxesMove::lines && reads_rows_backwards(made.box));
   CpuPass pass{.kind = PassKind::axes, .kernel = {}};
   pass.streamed = past_caches;
   if (made.staged) pass.run.workspace.part_bytes = stage_bytes_of(made.box, made.move);
