@@ -9,7 +9,7 @@
 #define HWY_TARGET_INCLUDE "engines/cpu/plane_transpose.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 //
-#include "hwy/cache_control.h"
+#include "engines/cpu/streamed_lines-inl.hpp"
 #include "hwy/highway.h"
 
 #ifndef FARO_TRANSPOSE_RUNS_PLAINLY
@@ -159,18 +159,6 @@ HWY_INLINE bool NextRun(RunTraffic& traffic) {
   return true;
 }
 
-HWY_INLINE void StreamLines(const std::byte* from, std::byte* to, std::uint64_t lines) {
-  const hn::CappedTag<std::uint8_t, kLineBytes> d;
-  for (std::uint64_t line = 0; line < lines; ++line) {
-    for (std::uint64_t at = 0; at < kLineBytes; at += hn::Lanes(d)) {
-      hn::Stream(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from + at)), d,
-                 reinterpret_cast<std::uint8_t*>(to + at));
-    }
-    from += kLineBytes;
-    to += kLineBytes;
-  }
-}
-
 // Short runs are not left in the middle: loops that are all of the same length are foreseen.
 constexpr std::uint64_t kShortRun = 1024;
 HWY_INLINE void WriteShortRuns(RunTraffic& traffic, std::uint64_t lines) {
@@ -190,7 +178,7 @@ HWY_INLINE void WriteShortRuns(RunTraffic& traffic, std::uint64_t lines) {
     const std::uint64_t head = std::min(past, bytes);
     const std::uint64_t whole = (bytes - head) / kLineBytes;
     const std::uint64_t done = head + whole * kLineBytes;
-    StreamLines(from + head, to + head, whole);
+    StreamWholeLines(from + head, to + head, whole * kLineBytes);
     if (head != 0) std::memcpy(to, from, head);
     if (done != bytes) std::memcpy(to + done, from + done, bytes - done);
   }
@@ -203,7 +191,7 @@ HWY_INLINE void WriteLines(RunTraffic& traffic, std::uint64_t lines) {
   for (;;) {
     const std::uint64_t count = std::min(lines, traffic.left / kLineBytes);
     const std::uint64_t bytes = count * kLineBytes;
-    StreamLines(traffic.at.from, traffic.at.to, count);
+    StreamWholeLines(traffic.at.from, traffic.at.to, bytes);
     traffic.at = {traffic.at.from + bytes, traffic.at.to + bytes};
     traffic.left -= bytes;
     lines -= count;
@@ -252,6 +240,25 @@ HWY_INLINE void CoverRuns(std::uint64_t rows, std::uint64_t columns, Between& be
       between.Pass(kLines);
     }
   }
+}
+
+// The same of rectangles of a line or two, less than what is done between them is worth: 16 lines of them at
+// a time where columns are lines.
+template <std::size_t kElement, std::size_t kRows, std::size_t kColumns, class Between, typename Turn>
+HWY_INLINE void CoverRunsInPieces(std::uint64_t rows, std::uint64_t columns, Between& between,
+                                  const Turn& turn) {
+  constexpr std::size_t kManyRows = 16;
+  constexpr std::size_t kManyColumns = kLineBytes / kElement;
+  std::uint64_t done = 0;
+  if (columns % kManyColumns == 0) {
+    done = rows / kManyRows * kManyRows;
+    const auto many = [&](std::uint64_t row, std::uint64_t column) {
+      for (std::size_t r = 0; r < kManyRows; r += kRows)
+        for (std::size_t c = 0; c < kManyColumns; c += kColumns) turn(row + r, column + c);
+    };
+    CoverRuns<kManyRows, kManyColumns, kManyRows>(done, columns, between, many);
+  }
+  CoverRuns<kRows, kColumns, kRows * kColumns * kElement / kLineBytes>(rows, columns, between, turn, done);
 }
 
 template <typename Lane, std::size_t kSide, class Between>
@@ -315,32 +322,21 @@ HWY_INLINE void TransposeBlocks(const std::byte* from, const std::int64_t* rows,
   }
 }
 
-// Rows by columns of `kElement` bytes each. Wide elements' blocks are a line or two, less than what is done
-// between them is worth: several are turned at a time, a line of each row, where there are as many.
+// Rows by columns of `kElement` bytes each.
 template <typename Lane, std::size_t kElement, class Between>
 HWY_INLINE void TransposeRunBlocks(const PlaneRows& from, const PlaneColumns& to, Between& between) {
   constexpr std::size_t kSide = 16 / kElement;
   constexpr std::size_t kRows = kBlocks * kSide;
-  constexpr std::size_t kManyRows = std::max<std::size_t>(16, kRows);
-  constexpr std::size_t kManyColumns = kLineBytes / kElement;
+  constexpr std::size_t kWideElement = 8;
   const auto turn = [&](std::uint64_t row, std::uint64_t column) {
     TransposeBlocks<Lane, kSide>(from.data + column * kElement, from.rows + row, to.data + row * kElement,
                                  to.columns + column);
   };
-  std::uint64_t done = 0;
-  if constexpr (kElement >= 8) {
-    if (to.count % kManyColumns == 0) {
-      done = from.count / kManyRows * kManyRows;
-      CoverRuns<kManyRows, kManyColumns, kManyRows>(done, to.count, between,
-                                                    [&](std::uint64_t row, std::uint64_t column) {
-                                                      for (std::size_t r = 0; r < kManyRows; r += kRows) {
-                                                        for (std::size_t c = 0; c < kManyColumns; c += kSide)
-                                                          turn(row + r, column + c);
-                                                      }
-                                                    });
-    }
+  if constexpr (kElement >= kWideElement) {
+    CoverRunsInPieces<kElement, kRows, kSide>(from.count, to.count, between, turn);
+  } else {
+    CoverRuns<kRows, kSide, kRows * kSide * kElement / kLineBytes>(from.count, to.count, between, turn);
   }
-  CoverRuns<kRows, kSide, kRows * kSide * kElement / kLineBytes>(from.count, to.count, between, turn, done);
 }
 
 #if HWY_TARGET <= HWY_AVX3
@@ -405,23 +401,15 @@ HWY_INLINE void TransposeLines(const std::byte* from, const std::int64_t* rows, 
   }
 }
 
-// Small squares are turned several at a time: what is done between them comes in pieces of 16 lines.
 // Requires: a square's rows and columns.
 template <std::size_t kElement, class Between>
 HWY_INLINE void TransposeRunLines(const PlaneRows& from, const PlaneColumns& to, Between& between) {
   constexpr std::size_t kSide = kLineBytes / kElement;
-  constexpr std::size_t kManyRows = 16;
-  const auto turn = [&](std::uint64_t row, std::uint64_t column) {
-    TransposeLines<kElement>(from.data + column * kElement, from.rows + row, to.data + row * kElement,
-                             to.columns + column);
-  };
-  const std::uint64_t done = from.count / kManyRows * kManyRows;
-  CoverRuns<kManyRows, kSide, kManyRows>(done, to.count, between,
-                                         [&](std::uint64_t row, std::uint64_t column) {
-                                           for (std::size_t r = 0; r < kManyRows; r += kSide)
-                                             turn(row + r, column);
-                                         });
-  CoverRuns<kSide, kSide, kSide>(from.count, to.count, between, turn, done);
+  CoverRunsInPieces<kElement, kSide, kSide>(
+      from.count, to.count, between, [&](std::uint64_t row, std::uint64_t column) {
+        TransposeLines<kElement>(from.data + column * kElement, from.rows + row, to.data + row * kElement,
+                                 to.columns + column);
+      });
 }
 #endif
 #endif
