@@ -1,6 +1,7 @@
 // Multiplications modulo a count on the CPU, against their definition element by element.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -112,6 +113,7 @@ TEST(CpuModular, AutomorphismsOfNegacyclicPolynomials) {
   }
   Bytes array(64);
   const std::span<std::byte> all(array);
+  const std::array<std::uint64_t, 3> three{5, 7, 11};
   const auto code = [&](std::uint64_t n, std::int64_t k, const Negation& negation) {
     return test::code_of([&] { permute_negacyclic(n, k, negation, all.first(32), all.last(32)); });
   };
@@ -120,6 +122,38 @@ TEST(CpuModular, AutomorphismsOfNegacyclicPolynomials) {
   EXPECT_EQ(code(5, 1, {}), ErrorCode::value);
   EXPECT_EQ(code(4, 3, {.number = Number::i64, .modulus = 7}), ErrorCode::value);
   EXPECT_EQ(code(8, 3, {.number = Number::u32, .modulus = std::uint64_t{1} << 33}), ErrorCode::value);
+  EXPECT_EQ(code(4, 3, {.number = Number::u32, .moduli = three}), ErrorCode::value);  // of two polynomials
+  EXPECT_EQ(code(4, 3, {.number = Number::u32, .modulus = 5, .moduli = std::span(three).first(2)}),
+            ErrorCode::value);
+  EXPECT_EQ(code(4, 3, {.number = Number::i32, .moduli = std::span(three).first(2)}), ErrorCode::value);
+  EXPECT_NO_THROW(permute_negacyclic(4, 3, {.number = Number::u32, .moduli = std::span(three).first(2)},
+                                     all.first(32), all.last(32)));
+}
+
+TEST(CpuModular, EachPolynomialHasItsModulus) {
+  std::mt19937_64 random(4);
+  constexpr std::uint64_t kParts = 3;
+  for (const std::uint64_t n : {1U, 4U, 15U, 1024U, 65536U}) {
+    for (const std::uint64_t residues : {1U, 2U, 5U, 70U}) {
+      if (n * residues > 400000) continue;
+      std::vector<std::uint64_t> moduli(residues);
+      for (std::uint64_t& q : moduli) q = (random() >> 2) + 2;
+      moduli.back() = 0;  // two's complement
+      std::vector<std::uint64_t> in(kParts * residues * n);
+      std::vector<std::uint64_t> out(in.size(), 77);
+      std::vector<std::uint64_t> expected(in.size());
+      const std::uint64_t k = n % 2 == 0 ? n + 1 : 2 * n - 1;
+      for (std::uint64_t g = 0; g < in.size(); ++g) {
+        const std::uint64_t q = moduli[g / n % residues];
+        in[g] = g % 7 == 0 ? 0 : q == 0 ? random() : random() % q;
+        const std::uint64_t y = g % n * k % (2 * n);
+        expected[g / n * n + y % n] = y < n || in[g] == 0 ? in[g] : q - in[g];
+      }
+      permute_negacyclic(n, static_cast<std::int64_t>(k), {.number = Number::u64, .moduli = moduli},
+                         std::as_bytes(std::span(in)), std::as_writable_bytes(std::span(out)), 2);
+      ASSERT_EQ(out, expected) << residues << " residues of " << n;
+    }
+  }
 }
 
 TEST(CpuModular, RefusesWhatDoesNotFit) {

@@ -88,33 +88,33 @@ TEST(ModularTileKernel, MultipliesEveryWidth) {
 }
 
 template <typename Word>
-void expect_negated(std::uint64_t n, std::uint64_t k, ModularSign sign, Word modulus) {
+void expect_negated(std::uint64_t n, std::uint64_t k, ModularSign sign,
+                    const std::vector<std::uint64_t>& moduli, std::uint64_t batch = 2) {
   SCOPED_TRACE("X^" + std::to_string(k) + " modulo X^" + std::to_string(n) + " + 1");
   HostDevice device;
-  constexpr std::uint64_t kBatch = 2;
-  auto in = device.buffer<Word>(n * kBatch);
-  auto out = device.buffer<Word>(n * kBatch);
-  std::vector<Word> expected(n * kBatch);
+  auto in = device.buffer<Word>(n * batch);
+  auto out = device.buffer<Word>(n * batch);
+  std::vector<Word> expected(n * batch);
   std::mt19937_64 random(n + k);
   for (std::uint64_t g = 0; g < in.size(); ++g) {
+    const std::uint64_t modulus = moduli[g / n % moduli.size()];
     const auto word = static_cast<Word>(modulus == 0 ? random() : random() % modulus);
     in.data()[g] = word;
     const std::uint64_t y = (g % n) * k % (2 * n);
     Word there = word;
     if (y >= n && sign == ModularSign::floating)
       there ^= static_cast<Word>(Word{1} << (sizeof(Word) * 8 - 1));
-    if (y >= n && sign == ModularSign::twos_complement) there = static_cast<Word>(0 - word);
-    if (y >= n && sign == ModularSign::modulus) there = word == 0 ? word : static_cast<Word>(modulus - word);
+    if (y >= n && sign == ModularSign::integer) there = word == 0 ? word : static_cast<Word>(modulus - word);
     expected[g / n * n + y % n] = there;
   }
   kernels::multiply(device, {.map = maps::multiply(n, static_cast<std::int64_t>(k % n)),
                              .element_bytes = sizeof(Word),
-                             .batch = kBatch,
+                             .batch = batch,
                              .in = reinterpret_cast<const std::byte*>(in.data()),
                              .out = reinterpret_cast<std::byte*>(out.data()),
                              .sign_factor = k,
                              .sign = sign,
-                             .modulus = modulus,
+                             .moduli = moduli,
                              .large_bytes = k % 8 < 4 ? 0 : ~std::uint64_t{0},
                              .wide = k % 4 == 1});
   EXPECT_TRUE(out.download() == expected);
@@ -123,14 +123,27 @@ void expect_negated(std::uint64_t n, std::uint64_t k, ModularSign sign, Word mod
 TEST(ModularTileKernel, NegatesWhatGoesRound) {
   for (const std::uint64_t n : {1U, 2U, 3U, 8U, 15U, 16U, 100U}) {
     for (std::uint64_t k = 1; k < 2 * n; ++k) {
-      if (std::gcd(k, 2 * n) == 1) expect_negated<std::uint64_t>(n, k, ModularSign::modulus, 65537);
+      if (std::gcd(k, 2 * n) == 1) expect_negated<std::uint64_t>(n, k, ModularSign::integer, {65537});
     }
   }
   for (const std::uint64_t k : {3U, 5U, 8191U, 16383U, 4097U}) {
-    expect_negated<std::uint64_t>(8192, k, ModularSign::modulus, 0xffffffff00000001);
-    expect_negated<std::uint32_t>(8192, k, ModularSign::floating, 0);
-    expect_negated<std::uint16_t>(8192, k, ModularSign::twos_complement, 0);
-    expect_negated<std::uint8_t>(8192, k, ModularSign::twos_complement, 0);
+    expect_negated<std::uint64_t>(8192, k, ModularSign::integer, {0xffffffff00000001});
+    expect_negated<std::uint32_t>(8192, k, ModularSign::floating, {0});
+    expect_negated<std::uint16_t>(8192, k, ModularSign::integer, {0});
+    expect_negated<std::uint8_t>(8192, k, ModularSign::integer, {0});
+  }
+}
+
+// Residues, each below a prime of its own: as many as a launch's parameters hold, and more than that.
+TEST(ModularTileKernel, NegatesEachPolynomialByItsModulus) {
+  for (const std::uint64_t number : {1U, 2U, 3U, 63U, 64U, 65U, 130U}) {
+    std::vector<std::uint64_t> moduli;
+    for (std::uint64_t i = 0; i < number; ++i) moduli.push_back(i == 1 ? 0 : 251 + i);
+    for (const std::uint64_t n : {1U, 15U, 16U, 100U}) {
+      expect_negated<std::uint64_t>(n, 2 * n - 1, ModularSign::integer, moduli, number * 2);
+      expect_negated<std::uint16_t>(n, n % 2 == 0 ? n + 1 : 1, ModularSign::integer, moduli, number * 3);
+      expect_negated<std::uint32_t>(n, 7, ModularSign::integer, moduli, number);
+    }
   }
 }
 

@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 /* Grows when functions are added, without taking any away: a program may ask for at least what it was made with. */
-#define FARO_ABI_VERSION 6
+#define FARO_ABI_VERSION 7
 
 /* --- what went wrong */
 
@@ -414,6 +414,12 @@ FARO_API faro_status faro_dispatch_plan_check(const faro_dispatch_plan* plan, vo
  * 0: none. Errors: FARO_VALUE for a k that has a divisor with 2 n. */
 FARO_API faro_status faro_permute_negacyclic(uint64_t n, int64_t k, faro_number number, uint64_t modulus, const void* in,
                                              void* out, uint64_t bytes, const faro_options* options, void* stream);
+/* The same with a modulus for each polynomial, as the residues of a ciphertext have them: polynomial b has moduli[b mod
+ * moduli_count], and `bytes` hold a multiple of moduli_count polynomials. The moduli lie on the host and are read before the call
+ * returns. Errors: FARO_VALUE also for another number of polynomials. */
+FARO_API faro_status faro_permute_negacyclic_moduli(uint64_t n, int64_t k, faro_number number, const uint64_t* moduli,
+                                                    uint64_t moduli_count, const void* in, void* out, uint64_t bytes,
+                                                    const faro_options* options, void* stream);
 /* On the values in bit-reversed order, which need no signs; n is a power of two, elements have any width. */
 FARO_API faro_status faro_permute_evaluations(uint64_t n, int64_t k, uint64_t element_bytes, const void* in, void* out,
                                               uint64_t bytes, const faro_options* options, void* stream);

@@ -320,8 +320,10 @@ void permute(const Modular& map, std::uint64_t element_bytes, std::span<const st
 
 /// The automorphism X -> X^k of polynomials modulo X^n + 1, on their n coefficients: coefficient i goes to
 /// k i mod n, and is negated where k i mod 2 n is n or more. As many polynomials as the spans hold.
-/// Errors: as permute; also ErrorCode::value for a k that has a divisor with 2 n, naming the greatest, and
-///         for a modulus with other numbers than unsigned integers.
+/// With `negation.moduli` each has its own, as the residues of a ciphertext do.
+/// Errors: as permute; also ErrorCode::value for a k that has a divisor with 2 n, naming the greatest, for a
+///         modulus with other numbers than unsigned integers, and for moduli that are no divisor of the
+///         polynomials' number.
 void permute_negacyclic(std::uint64_t n, std::int64_t k, const Negation& negation,
                         std::span<const std::byte> in, std::span<std::byte> out, int threads = 0);
 

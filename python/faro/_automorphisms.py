@@ -32,26 +32,53 @@ def _polynomials(x: Any, k: Any, out: Any, stream: Any, threads: int, operation:
     return finished()
 
 
-def permute_negacyclic(x: Any, k: int, *, modulus: int = 0, out: Any = None, stream: Any = None, threads: int = 0) -> Any:
+def permute_negacyclic(x: Any, k: int, *, modulus: Any = 0, out: Any = None, stream: Any = None, threads: int = 0) -> Any:
     """X -> X^k of polynomials modulo X^n + 1, whose n coefficients are the last axis: coefficient i goes to ``k i mod n``, and is negated
     where ``k i mod 2 n`` is n or more. k has no divisor with 2 n; ``pow(k, -1, 2 * n)`` is the way back.
 
     Numbers are negated by their sign, integers in two's complement; with ``modulus``, unsigned ones below it as ``modulus - number``, and 0
-    stays 0.
+    stays 0. Polynomials of several moduli, the residues of one ciphertext, take an array of them that broadcasts to ``x.shape[:-1]``: for
+    ``x`` of shape (ciphertexts, residues, n) one a residue. It lies on the host, also where ``x`` does not. Raises FaroValueError for a k that
+    has a divisor with 2 n and for moduli of another shape, FaroTypeError for numbers that are not whole.
 
     >>> import numpy as np, faro
     >>> faro.permute_negacyclic(np.array([1, 2, 3, 4]), 3).tolist()
     [1, 4, -3, 2]
     >>> faro.permute_negacyclic(np.array([1, 2, 3, 4], "u4"), 3, modulus=17).tolist()
     [1, 4, 14, 2]
+    >>> faro.permute_negacyclic(np.array([[1, 2, 3, 4], [1, 2, 3, 4]], "u4"), 3, modulus=[17, 97]).tolist()
+    [[1, 4, 14, 2], [1, 4, 94, 2]]
     """
-    most = _run.whole(modulus, "permute_negacyclic", "modulus =", 0, 2**64 - 1)
-
     def move(array: _arrays.Array, n: int, k: int, source: int, target: int, where: tuple[int, int, int]) -> None:
         number = _rows._number_of(array, "permute_negacyclic", whole=True)
-        _faro.permute_negacyclic(n, k, number, most, source, target, array.size * array.itemsize, *where)
+        moduli = _moduli(modulus, array.shape[:-1])
+        _faro.permute_negacyclic(n, k, number, moduli, source, target, array.size * array.itemsize, *where)
 
     return _polynomials(x, k, out, stream, threads, "permute_negacyclic", move)
+
+
+def _moduli(modulus: Any, shape: _run.Shape) -> list[int]:
+    """Of arrays of polynomials of this shape, so many that the rest have them again."""
+    operation = "permute_negacyclic"
+    given = _run.listed(modulus)
+    if isinstance(given, int):
+        return [_run.whole(given, operation, "modulus =", 0, 2**64 - 1)]
+    np = _arrays.numpy()
+    if np is None:
+        of, numbers = (len(given),), list(given)
+    else:
+        listed = _arrays.as_array(modulus, operation, object)
+        of, numbers = listed.shape, listed.ravel().tolist()
+    moduli = [_run.whole(number, operation, "a modulus of", 0, 2**64 - 1) for number in numbers]
+    if len(moduli) == 1:
+        return moduli
+    behind = shape[max(len(shape) - len(of), 0):]
+    if len(of) > len(shape) or any(extent not in (1, there) for extent, there in zip(of, behind)):
+        refuse(operation, f"moduli of shape {of} for polynomials of shape {shape}", "one number, or what broadcasts to that shape",
+               "a list goes with the axis before the last")
+    if of == behind:
+        return moduli
+    return [int(each) for each in np.broadcast_to(np.array(moduli, np.uint64).reshape(of), behind).ravel()]
 
 
 def permute_evaluations(x: Any, k: int, *, out: Any = None, stream: Any = None, threads: int = 0) -> Any:

@@ -219,15 +219,18 @@ void bind_rows(nb::module_& module) {
       .def("check", [](const DispatchPlanHandle& self, std::uintptr_t stream) {
         do_unlocked([&] { return faro_dispatch_plan_check(self.plan.get(), out_of(stream)); });
       });
-  // (n, k, type of numbers, modulus) and (n, k, bytes of an element); a negative device is the host.
+  // (n, k, type of numbers, moduli of the first polynomials, and of the next) and (n, k, bytes of an
+  // element); a negative device is the host.
   module.def("permute_negacyclic",
-             [](std::uint64_t n, std::int64_t k, int number, std::uint64_t modulus, std::uintptr_t in,
-                std::uintptr_t out, std::uint64_t bytes, int device, int threads, std::uintptr_t stream) {
+             [](std::uint64_t n, std::int64_t k, int number, const std::vector<std::uint64_t>& moduli,
+                std::uintptr_t in, std::uintptr_t out, std::uint64_t bytes, int device, int threads,
+                std::uintptr_t stream) {
                faro_options options = options_of(device);
                options.threads = threads;
                do_unlocked([&] {
-                 return faro_permute_negacyclic(n, k, static_cast<faro_number>(number), modulus, in_of(in),
-                                                out_of(out), bytes, &options, out_of(stream));
+                 return faro_permute_negacyclic_moduli(n, k, static_cast<faro_number>(number), moduli.data(),
+                                                       moduli.size(), in_of(in), out_of(out), bytes, &options,
+                                                       out_of(stream));
                });
              });
   module.def("permute_evaluations",

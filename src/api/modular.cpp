@@ -50,6 +50,31 @@ std::uint64_t require_permutable(const Modular& map, std::uint64_t element_bytes
   return in.size() / array_bytes;
 }
 
+// As a list, for all polynomials or for each.
+std::span<const std::uint64_t> moduli_of(const Negation& negation) {
+  return negation.moduli.empty() ? std::span(&negation.modulus, 1) : negation.moduli;
+}
+
+// Moduli that the numbers may have; `arrays` of them are there.
+void require_moduli(const Negation& negation, std::uint64_t arrays) {
+  const bool is_unsigned = negation.number == Number::u8 || negation.number == Number::u16 ||
+                           negation.number == Number::u32 || negation.number == Number::u64;
+  const std::uint64_t width = bytes_of(negation.number);
+  for (const std::uint64_t modulus : moduli_of(negation)) {
+    if (modulus == 0 || (is_unsigned && (width == 8 || modulus <= std::uint64_t{1} << (8 * width)))) continue;
+    fail(ErrorCode::value, "permute",
+         "a modulus of " + std::to_string(modulus) + " with numbers " + name(negation.number),
+         "unsigned integers below it");
+  }
+  if (!negation.moduli.empty() && negation.modulus != 0)
+    fail(ErrorCode::value, "permute", "one modulus for all polynomials, and one for each", "either");
+  if (!negation.moduli.empty() && arrays % negation.moduli.size() != 0) {
+    fail(ErrorCode::value, "permute",
+         std::to_string(negation.moduli.size()) + " moduli for " + std::to_string(arrays) + " polynomials",
+         "a number of moduli that divides that of the polynomials");
+  }
+}
+
 // The same of polynomials; the automorphism's factor modulo 2 n.
 std::uint64_t require_negacyclic(std::uint64_t n, std::int64_t k, const Negation& negation,
                                  std::span<const std::byte> in, std::span<const std::byte> out) {
@@ -57,17 +82,9 @@ std::uint64_t require_negacyclic(std::uint64_t n, std::int64_t k, const Negation
     fail(ErrorCode::value, "permute", "polynomials of " + std::to_string(n) + " coefficients",
          "from 1 to 2^39 coefficients");
   const Modular doubled = maps::multiply(2 * n, k);  // refuses what has a divisor with 2 n
-  const bool is_unsigned = negation.number == Number::u8 || negation.number == Number::u16 ||
-                           negation.number == Number::u32 || negation.number == Number::u64;
-  const std::uint64_t width = bytes_of(negation.number);
-  const bool fits = negation.modulus == 0 ||
-                    (is_unsigned && (width == 8 || negation.modulus <= std::uint64_t{1} << (8 * width)));
-  if (!fits) {
-    fail(ErrorCode::value, "permute",
-         "a modulus of " + std::to_string(negation.modulus) + " with numbers " + name(negation.number),
-         "unsigned integers below it");
-  }
-  require_modular_arrays(n * width, in, out);
+  const std::uint64_t array_bytes = n * bytes_of(negation.number);
+  require_modular_arrays(array_bytes, in, out);
+  require_moduli(negation, in.size() / array_bytes);
   return doubled.factor;
 }
 
@@ -145,7 +162,7 @@ void permute_negacyclic(std::uint64_t n, std::int64_t k, const Negation& negatio
                         std::span<const std::byte> in, std::span<std::byte> out, int threads) {
   const std::uint64_t factor = require_negacyclic(n, k, negation, in, out);
   cpu::permute_negated({.count = n, .factor = factor % n, .shift = 0},
-                       {.sign_factor = factor, .number = negation.number, .modulus = negation.modulus},
+                       {.sign_factor = factor, .number = negation.number, .moduli = moduli_of(negation)},
                        in.size() / (n * bytes_of(negation.number)), in.data(), out.data(), threads);
 }
 
@@ -160,7 +177,8 @@ void permute_negacyclic(std::uint64_t n, std::int64_t k, const Negation& negatio
                  .out = out.data(),
                  .negated = true,
                  .sign_factor = factor,
-                 .negation = negation},
+                 .number = negation.number,
+                 .moduli = moduli_of(negation)},
                 where.stream, where.device);
 }
 

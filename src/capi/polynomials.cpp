@@ -36,8 +36,15 @@ void permute_where(const void* in, void* out, std::uint64_t bytes, const faro_op
 faro_status faro_permute_negacyclic(uint64_t n, int64_t k, faro_number number, uint64_t modulus,
                                     const void* in, void* out, uint64_t bytes, const faro_options* options,
                                     void* stream) {
+  return faro_permute_negacyclic_moduli(n, k, number, &modulus, 1, in, out, bytes, options, stream);
+}
+
+faro_status faro_permute_negacyclic_moduli(uint64_t n, int64_t k, faro_number number, const uint64_t* moduli,
+                                           uint64_t moduli_count, const void* in, void* out, uint64_t bytes,
+                                           const faro_options* options, void* stream) {
   return faro::capi::guarded([&] {
-    const faro::Negation negation{.number = faro::capi::number_of(number), .modulus = modulus};
+    if (moduli_count != 0) faro::capi::require_argument(moduli, "permute", "moduli");
+    const faro::Negation negation{.number = faro::capi::number_of(number), .moduli = {moduli, moduli_count}};
     faro::capi::permute_where(in, out, bytes, options, stream, [&](auto from, auto to, auto where) {
       faro::permute_negacyclic(n, k, negation, from, to, where);
     });

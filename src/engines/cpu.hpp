@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "faro/permutation/modular.hpp"
@@ -99,7 +100,7 @@ void permute(const Modular& map, const ModularArrays& arrays, const std::byte* i
 struct ModularSigns {
   std::uint64_t sign_factor = 1;  // below 2 count
   Number number = Number::u64;
-  std::uint64_t modulus = 0;
+  std::span<const std::uint64_t> moduli = {};  // of integers: array b has moduli[b mod their number]; none: 0
 };
 void permute_negated(const Modular& map, const ModularSigns& signs, std::uint64_t batch, const std::byte* in,
                      std::byte* out, int threads = 0);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "faro/engines/cuda.hpp"
 #include "faro/permutation/modular.hpp"
@@ -20,7 +21,8 @@ struct ModularMove {
   void* out = nullptr;
   bool negated = false;
   std::uint64_t sign_factor = 0;  // below twice the count
-  Negation negation = {};
+  Number number = Number::u64;
+  std::span<const std::uint64_t> moduli = {};  // of integers: array b has moduli[b mod their number]; none: 0
 };
 
 /// Requires: a map that maps:: makes, arrays of batch count element_bytes bytes that do not overlap

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "faro/error.hpp"
 #include "faro/permutation/modular.hpp"
@@ -23,7 +24,7 @@ struct ModularWork {
   // Of negated ones: a factor below twice the count, of which the map's is the rest.
   std::uint64_t sign_factor = 0;
   kernels::ModularSign sign = kernels::ModularSign::none;
-  std::uint64_t modulus = 0;
+  std::span<const std::uint64_t> moduli = {};  // of integers: array b has moduli[b mod their number]; none: 0
   std::uint64_t large_bytes = std::uint64_t{16} << 20;  // arrays of which the caches hold a small part
   bool wide = false;                                    // places of 64 bits, also where half of that would do
 };
@@ -101,6 +102,31 @@ inline kernels::ModularTiles tiles_of(const ModularRectangle& all, std::uint32_t
   return made;
 }
 
+// All moduli that a launch's parameters hold are one launch; of more, each group of them is one, for each of
+// the numbers that they are the residues of.
+template <typename Kernel, typename Queue>
+void run_by_moduli(Queue& queue, Kernel kernel, std::span<const std::uint64_t> moduli) {
+  const auto run = [&](std::span<const std::uint64_t> those, std::uint64_t first, std::uint64_t number) {
+    Kernel part = kernel;
+    std::copy(those.begin(), those.end(), part.moduli);
+    if (!those.empty()) part.of_moduli = device::Division64(those.size());
+    const std::uint64_t skipped = first * kernel.count * sizeof(typename Kernel::Element);
+    part.in += skipped;
+    part.out += skipped;
+    part.first_phase =
+        static_cast<std::uint32_t>((kernel.first_phase + first * kernel.count) % Kernel::kSector);
+    part.batch = number;
+    queue.run(part);
+  };
+  if (moduli.size() <= Kernel::kMostModuli) return run(moduli, 0, kernel.batch);
+  for (std::uint64_t array = 0; array < kernel.batch;) {
+    const std::uint64_t which = array % moduli.size();
+    const std::uint64_t number = std::min<std::uint64_t>(Kernel::kMostModuli, moduli.size() - which);
+    run(moduli.subspan(which, number), array, number);
+    array += number;
+  }
+}
+
 template <int kBytes, typename Place, bool kSigned, typename Queue>
 void multiply_by(Queue& queue, const ModularWork& work) {
   const std::uint64_t count = work.map.count;
@@ -117,7 +143,6 @@ void multiply_by(Queue& queue, const ModularWork& work) {
   kernel.y_jumps = kSigned && y_of_j == 1 + count;
   FARO_CHECK(!kSigned || count == 1 || y_of_j == 1 % ring || kernel.y_jumps);
   kernel.sign = work.sign;
-  kernel.modulus = work.modulus;
   const ModularRing places{
       .count = ring, .x_step = kernel.x_step, .y_step = kernel.y_step, .y_of_j = y_of_j, .array = count};
   kernel.first_phase =
@@ -131,6 +156,7 @@ void multiply_by(Queue& queue, const ModularWork& work) {
     kernel.tiles[r].first_y = (kernel.tiles[r].first_y + work.map.shift) % ring;
   }
   kernel.of_array = device::Division64(kernel.tiles[0].count() + kernel.tiles[1].count());
+  if constexpr (kSigned) return run_by_moduli(queue, kernel, work.moduli);
   queue.run(kernel);
 }
 

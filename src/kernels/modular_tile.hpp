@@ -82,7 +82,9 @@ struct ModularTiles {
   constexpr std::uint32_t pitch() const { return tile_columns | 1; }
 };
 
-enum class ModularSign : std::int32_t { none, floating, twos_complement, modulus };
+/// What is negated: nothing, floating-point numbers, or integers below a modulus, of which 0 is two's
+/// complement.
+enum class ModularSign : std::int32_t { none, floating, integer };
 
 /// An array that a block's threads read and write: by its address, on a GPU. What counts accesses
 /// (plan/gpu/modular_phases.cpp) has one of the same members.
@@ -121,7 +123,10 @@ struct MoveModularTiles {
   ModularTiles tiles[2];
   device::Division64 of_array;  // tiles
   ModularSign sign = ModularSign::none;
-  std::uint64_t modulus = 0;
+  /// Array b has moduli[b mod of_moduli].
+  static constexpr std::uint32_t kMostModuli = kSigned ? 64 : 1;
+  std::uint64_t moduli[kMostModuli] = {};
+  device::Division64 of_moduli{1};
 
   constexpr std::uint64_t blocks() const { return batch * of_array.divisor(); }
   constexpr std::uint32_t shared_bytes() const {
@@ -174,6 +179,7 @@ struct MoveModularTiles {
     const ModularTiles* tiles = nullptr;
     Tile tile;
     std::uint64_t array = 0;
+    std::uint64_t modulus = 0;
   };
   constexpr Work work_of(std::uint64_t block) const {
     std::uint64_t number = block;
@@ -183,6 +189,11 @@ struct MoveModularTiles {
     if (second) number -= tiles[0].count();
     work.tiles = second ? &tiles[1] : &tiles[0];
     work.tile = tile_of(*work.tiles, number);
+    if constexpr (kSigned) {
+      std::uint64_t which = work.array;
+      of_moduli.divide(which);
+      work.modulus = moduli[which];
+    }
     return work;
   }
   /// Shared memory: columns, rows, and the tile itself.
@@ -258,7 +269,7 @@ struct MoveModularTiles {
             if constexpr (kSigned) {
               if (y_jumps && tile.odd != (row % 2 != 0)) at = added(at, static_cast<Place>(count));
               const Place x = added(rows.get(row), walk.across);
-              if ((at >= count) != (x >= count)) element = negated(element);
+              if ((at >= count) != (x >= count)) element = negated(element, work.modulus);
             }
             to.put(in_array(at), element);
           } else {
@@ -370,15 +381,13 @@ struct MoveModularTiles {
     made.across_step = line.divide(made.along_step);
     return made;
   }
-  constexpr Element negated(Element element) const {
+  constexpr Element negated(Element element, std::uint64_t modulus) const {
     std::uint64_t word = 0;
     for (int u = 0; u < Element::kUnits; ++u)
       word |= std::uint64_t{element.unit[u]} << (8 * Element::kUnitBytes * u % 64);
     constexpr int kBits = kBytes < 8 ? 8 * kBytes : 64;
     if (sign == ModularSign::floating) {
       word ^= std::uint64_t{1} << (kBits - 1);
-    } else if (sign == ModularSign::twos_complement) {
-      word = 0 - word;
     } else {
       word = word == 0 ? 0 : modulus - word;
     }

@@ -541,6 +541,19 @@ static void test_dispatches_and_automorphisms(void) {
   EXPECT(faro_permute_negacyclic(kTerms, 7, FARO_I32, 0, in, out, 20, NULL, NULL) == FARO_VALUE);
   EXPECT(faro_permute_negacyclic(kTerms, 7, FARO_I32, 0, in, in, sizeof in, NULL, NULL) == FARO_VALUE);
   EXPECT(faro_permute_negacyclic(kTerms, 7, FARO_I32, 0, NULL, out, sizeof in, NULL, NULL) == FARO_VALUE);
+  const uint64_t primes[3] = {97, 193, 257};
+  uint32_t residues[2 * kTerms], turned[2 * kTerms];
+  for (int i = 0; i < 2 * kTerms; ++i) residues[i] = (uint32_t)i;
+  EXPECT(faro_permute_negacyclic_moduli(kTerms, 7, FARO_U32, primes, 2, residues, turned, sizeof turned, NULL, NULL) == FARO_OK);
+  for (int b = 0; b < 2; ++b)
+    for (int i = 0; i < kTerms; ++i) {
+      const uint32_t x = residues[b * kTerms + i];
+      EXPECT(turned[b * kTerms + 7 * i % kTerms] == (7 * i % (2 * kTerms) < kTerms || x == 0 ? x : primes[b] - x));
+    }
+  EXPECT(faro_permute_negacyclic_moduli(kTerms, 7, FARO_U32, primes, 3, residues, turned, sizeof turned, NULL, NULL) == FARO_VALUE);
+  EXPECT(strstr(faro_last_message(), "3 moduli") != NULL);
+  EXPECT(faro_permute_negacyclic_moduli(kTerms, 7, FARO_U32, NULL, 2, residues, turned, sizeof turned, NULL, NULL) == FARO_VALUE);
+  EXPECT(faro_permute_negacyclic_moduli(kTerms, 7, FARO_I32, primes, 2, residues, turned, sizeof turned, NULL, NULL) == FARO_VALUE);
   /* Values at odd powers: place p has that at 2 rev(p) + 1. */
   const int at[4] = {1, 5, 3, 7};
   EXPECT(faro_permute_evaluations(4, 3, sizeof(int32_t), in, out, 4 * sizeof(int32_t), NULL, NULL) == FARO_OK);

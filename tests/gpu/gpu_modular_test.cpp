@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <vector>
 
 #include "faro/faro.hpp"
 #include "gpu/gpu_rows_support.hpp"
@@ -34,12 +35,18 @@ TEST_F(GpuModular, MultipliesAsTheCpuDoes) {
       }
     }
   }
+  const std::vector<std::uint64_t> five{97, 65537, 0, 0x7fffffff, 3};
+  std::vector<std::uint64_t> many(130);  // more than one launch's parameters hold
+  for (std::uint64_t i = 0; i < many.size(); ++i) many[i] = (std::uint64_t{1} << 60) + 2 * i + 1;
   for (const std::uint64_t n : {1U, 16U, 100U, 32768U}) {
     for (const std::int64_t k : {1, 3, 7, -1, 12347}) {
       if (std::gcd(static_cast<std::uint64_t>(k + 8 * static_cast<std::int64_t>(n)), 2 * n) != 1) continue;
-      for (const Negation& negation : {Negation{.number = Number::u64, .modulus = 0xffffffff00000001},
-                                       Negation{.number = Number::f32}, Negation{.number = Number::i16}}) {
-        Bytes in = random_bytes(5 * n * bytes_of(negation.number), 2);
+      for (const Negation& negation :
+           {Negation{.number = Number::u64, .modulus = 0xffffffff00000001},
+            Negation{.number = Number::u32, .moduli = five}, Negation{.number = Number::u64, .moduli = many},
+            Negation{.number = Number::f32}, Negation{.number = Number::i16}}) {
+        const std::uint64_t polynomials = negation.moduli.empty() ? 5 : 2 * negation.moduli.size();
+        Bytes in = random_bytes(polynomials * n * bytes_of(negation.number), 2);
         Bytes expected(in.size());
         permute_negacyclic(n, k, negation, in, expected);
         const Placed device_in(in);

@@ -21,6 +21,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "faro/permutation/indexed.hpp"
 #include "faro/permutation/take.hpp"
@@ -89,6 +90,9 @@ std::array<ModularRectangle, 2> l_shape(const Modular& map);
 struct Negation {
   Number number = Number::u64;
   std::uint64_t modulus = 0;  // 0: none
+  /// One for each polynomial instead of the same for all, as residues of one number have them: polynomial b
+  /// has moduli[b mod their number], 0: none. Read before the call returns.
+  std::span<const std::uint64_t> moduli = {};
 };
 
 }  // namespace faro

@@ -102,14 +102,15 @@ void move_tile(Column column, const Modular& map, std::uint64_t undone, const Mo
   }
 }
 
-template <typename Column>
-void permute_by(const Column& column, const Modular& map, std::uint64_t batch, const std::byte* in,
+// Array b is moved by column_of(b).
+template <typename ColumnOf>
+void permute_by(const ColumnOf& column_of, const Modular& map, std::uint64_t batch, const std::byte* in,
                 std::byte* out, int threads) {
-  const std::uint64_t array_bytes = map.count * column.bytes();
+  const std::uint64_t bytes = column_of(0).bytes();
+  const std::uint64_t array_bytes = map.count * bytes;
   const std::uint64_t undone = map.inverse().factor;
   const auto cover = l_shape(map);
-  const std::array<ModularTiles, 2> tiles{ModularTiles(cover[0], column.bytes()),
-                                          ModularTiles(cover[1], column.bytes())};
+  const std::array<ModularTiles, 2> tiles{ModularTiles(cover[0], bytes), ModularTiles(cover[1], bytes)};
   const std::uint64_t of_array = tiles[0].count() + tiles[1].count();
   constexpr std::uint64_t kThreadBytes = 1 << 18;
   const int used = array_bytes * batch < kThreadBytes ? 1 : detail::thread_count(threads);
@@ -121,28 +122,34 @@ void permute_by(const Column& column, const Modular& map, std::uint64_t batch, c
     const std::uint64_t tile = static_cast<std::uint64_t>(number) % of_array;
     const ModularRectangle rectangle =
         tile < tiles[0].count() ? tiles[0].tile(tile) : tiles[1].tile(tile - tiles[0].count());
-    move_tile(column, map, undone, rectangle, in + array * array_bytes, out + array * array_bytes);
+    move_tile(column_of(array), map, undone, rectangle, in + array * array_bytes, out + array * array_bytes);
   }
 }
 
 template <typename Word>
 void permute_words(const Modular& map, const ModularSigns& signs, std::uint64_t batch, const std::byte* in,
                    std::byte* out, int threads) {
-  const auto run = [&](auto negate) {
-    permute_by(SignedColumn<Word, decltype(negate)>{.count = map.count,
-                                                    .undone = map.inverse().factor,
-                                                    .sign_factor = signs.sign_factor,
-                                                    .negate = negate},
-               map, batch, in, out, threads);
+  const auto run = [&](const auto& negate_of) {
+    const auto column_of = [&](std::uint64_t array) {
+      const auto negate = negate_of(array);
+      return SignedColumn<Word, decltype(negate)>{.count = map.count,
+                                                  .undone = map.inverse().factor,
+                                                  .sign_factor = signs.sign_factor,
+                                                  .negate = negate};
+    };
+    permute_by(column_of, map, batch, in, out, threads);
   };
-  if (signs.number >= Number::f16)
-    return run(
-        [](Word x) { return static_cast<Word>(x ^ static_cast<Word>(Word{1} << (sizeof(Word) * 8 - 1))); });
-  if (signs.modulus != 0) {
-    const auto modulus = static_cast<Word>(signs.modulus);
-    return run([modulus](Word x) { return x == 0 ? x : static_cast<Word>(modulus - x); });
+  if (signs.number >= Number::f16) {
+    return run([](std::uint64_t) {
+      return
+          [](Word x) { return static_cast<Word>(x ^ static_cast<Word>(Word{1} << (sizeof(Word) * 8 - 1))); };
+    });
   }
-  run([](Word x) { return static_cast<Word>(0 - x); });
+  run([&](std::uint64_t array) {
+    const auto modulus =
+        static_cast<Word>(signs.moduli.empty() ? 0 : signs.moduli[array % signs.moduli.size()]);
+    return [modulus](Word x) { return x == 0 ? x : static_cast<Word>(modulus - x); };
+  });
 }
 
 }  // namespace
@@ -150,7 +157,8 @@ void permute_words(const Modular& map, const ModularSigns& signs, std::uint64_t 
 void permute(const Modular& map, const ModularArrays& arrays, const std::byte* in, std::byte* out,
              int threads) {
   with_width(arrays.element_bytes, [&](auto width) {
-    permute_by(MovedColumn<decltype(width)>{width}, map, arrays.batch, in, out, threads);
+    permute_by([&](std::uint64_t) { return MovedColumn<decltype(width)>{width}; }, map, arrays.batch, in, out,
+               threads);
   });
 }
 

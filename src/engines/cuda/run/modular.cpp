@@ -37,11 +37,8 @@ void permute(const ModularMove& move, Stream stream, int device) {
   const DeviceGuard guard(ordinal);
   if (!require_movable(width, move.batch, move.in, move.out, ordinal)) return;
   auto sign = kernels::ModularSign::none;
-  if (move.negated) {
-    sign = move.negation.number >= Number::f16 ? kernels::ModularSign::floating
-           : move.negation.modulus != 0        ? kernels::ModularSign::modulus
-                                               : kernels::ModularSign::twos_complement;
-  }
+  if (move.negated)
+    sign = move.number >= Number::f16 ? kernels::ModularSign::floating : kernels::ModularSign::integer;
   RowStream queue(stream, "permute");
   kernels::multiply(queue, {.map = move.map,
                             .element_bytes = width,
@@ -50,7 +47,7 @@ void permute(const ModularMove& move, Stream stream, int device) {
                             .out = static_cast<std::byte*>(move.out),
                             .sign_factor = move.sign_factor,
                             .sign = sign,
-                            .modulus = move.negation.modulus});
+                            .moduli = move.moduli});
 }
 
 void permute_evaluations(const EvaluationMove& move, Stream stream, int device) {
