@@ -3,6 +3,7 @@ circuits that are drawn, against a simulation of the gates one by one."""
 
 import random
 
+import numpy as np
 import pytest
 
 import faro
@@ -69,7 +70,9 @@ def test_qiskit(drawn, version):
     drawn.check(dumps(circuit))
     # As gates of a definition, with a delay and a permutation that does nothing.
     whole = qiskit.QuantumCircuit(drawn.n)
-    whole.append(qiskit_circuit(drawn).to_gate(label="part"), range(drawn.n))
+    part = qiskit_circuit(drawn)
+    part.data = [instruction for instruction in part.data if instruction.operation.name != "barrier"]  # no gate has one
+    whole.append(part.to_gate(label="part"), range(drawn.n))
     whole.append(qiskit.circuit.library.PermutationGate(list(range(drawn.n))), range(drawn.n))
     whole.delay(100, 0, unit="ns")
     drawn.check(dumps(whole))
@@ -112,7 +115,6 @@ def test_cirq(drawn, version):
     if drawn.measured:
         circuit.append(cirq.measure(*qubits, key="result"))
     drawn.check(circuit.to_qasm(version=version))
-    drawn.check(cirq.qasm(circuit, args=cirq.QasmArgs(version=version), default=None) or circuit.to_qasm(version=version))
 
 
 def test_cirq_permutations(drawn):
@@ -156,8 +158,8 @@ def test_pytket(drawn):
         circuit.measure_all()
     for header in ("qelib1", "hqslib1"):
         drawn.check(circuit_to_qasm_str(circuit, header=header))
-    box = pytket.circuit.CircBox(circuit) if not drawn.measured else None
-    if box is not None:
+    if not drawn.measured:
+        box = pytket.circuit.CircBox(circuit)
         drawn.check(circuit_to_qasm_str(pytket.Circuit(drawn.n).add_circbox(box, list(range(drawn.n)))))
 
 
@@ -169,7 +171,7 @@ def braket_circuit(drawn):
     circuit = circuits.Circuit()
     for kind, *on in drawn.gates:
         if kind == "barrier":
-            circuit.barrier(range(drawn.n)) if hasattr(circuit, "barrier") else None
+            circuit.barrier(range(drawn.n))
         else:
             getattr(circuit, {"cx": "cnot", "id": "i"}.get(kind, kind))(*on)
     for k in range(drawn.n):
@@ -199,10 +201,11 @@ def test_braket_verbatim_boxes_on_physical_qubits(drawn):
 def test_braket_modifiers():
     circuits = pytest.importorskip("braket.circuits")
     ir = pytest.importorskip("braket.circuits.serialization")
-    circuit = circuits.Circuit().x(0, control=1).x(2, control=0, control_state=[0]).x(0, power=2.0).cnot(1, 2, power=-3).swap(0, 2, power=2)
+    circuit = circuits.Circuit().x(0, control=1).x(2, control=0, control_state=[0]).x(0, power=2.0)
+    circuit.cnot(1, 2, power=-3).swap(0, 2, power=2)
     assert maps.from_qasm(circuit.to_ir(ir.IRType.OPENQASM).source) == maps.circuit(
         3, [("cx", 1, 0), ("cx", 0, 2), ("x", 2), ("cx", 1, 2)])
     for gates in (circuits.Circuit().x(0, control=[1, 2]), circuits.Circuit().x(0, power=0.5), circuits.Circuit().ccnot(0, 1, 2),
-                  circuits.Circuit().unitary(matrix=[[0, 1], [1, 0]], targets=[0]), circuits.Circuit().x(0).bit_flip(0, 0.1)):
+                  circuits.Circuit().unitary(matrix=np.eye(2)[::-1], targets=[0]), circuits.Circuit().x(0).bit_flip(0, 0.1)):
         with pytest.raises(faro.FaroUnsupportedError):
             maps.from_qasm(gates.to_ir(ir.IRType.OPENQASM).source)

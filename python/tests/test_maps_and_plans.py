@@ -80,6 +80,25 @@ def test_circuits(tmp_path):
     assert maps.circuit(2, []).is_identity
 
 
+def test_openqasm_is_text_or_a_path(tmp_path, monkeypatch):
+    text = "OPENQASM 3.0; qubit[2] q; x q[1];"
+    for same in (text, text.replace("; ", ";\n"), "qubit[2] q; x q[1];", "// one\nqubit[2] \u03c8; x \u03c8[1];"):
+        assert maps.from_qasm(same) == maps.xor(2, 2)
+    monkeypatch.chdir(tmp_path)
+    for path in ("c.qasm", "a;b.qasm", "OPENQASM/c.qasm"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+        assert maps.from_qasm(path) == maps.from_qasm(tmp_path / path) == maps.xor(2, 2)
+    with pytest.raises(faro.FaroFileError, match="`none.qasm`"):
+        maps.from_qasm("none.qasm")
+    with pytest.raises(faro.FaroUnsupportedError, match="read a circuit: got `h` at line 1"):
+        maps.from_qasm("qubit q; h q;")
+    with pytest.raises(faro.FaroValueError, match="got the end of the file at line 1"):
+        maps.from_qasm("OPENQASM 3.0")
+    with pytest.raises(faro.FaroTypeError, match="got a int"):
+        maps.from_qasm(5)
+
+
 @pytest.mark.parametrize("text, shape", [
     ("bit_reversal", (64,)), ("transpose", (5, 7)), ("b s h -> h b s", (2, 3, 4)), ("roll(3)", (10,)), ("random(10, 1)", (10,))])
 def test_plans(text, shape, tmp_path):

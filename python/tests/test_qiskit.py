@@ -86,8 +86,8 @@ def test_devices_of_more_than_64_qubits(qiskit):
     circuit.x(0)
     circuit.cx(0, 2)
     circuit.swap(1, 2)
-    transpiled = qiskit.transpile(circuit, optimization_level=2, coupling_map=CouplingMap.from_line(127), initial_layout=[90, 3, 91],
-                                  basis_gates=["x", "cx", "swap"], seed_transpiler=1)
+    transpiled = qiskit.transpile(circuit, optimization_level=2, coupling_map=CouplingMap.from_line(127),
+                                  initial_layout=[90, 3, 91], basis_gates=["x", "cx", "swap"], seed_transpiler=1)
     assert transpiled.num_qubits == 127 and read(transpiled) == images(circuit)
     with pytest.raises(faro.FaroUnsupportedError, match="127 qubits, wanted at most 64"):
         maps.from_qiskit(transpiled, ignore_layout=True)
@@ -106,7 +106,8 @@ def test_gates_on_qubits_that_the_layout_added(qiskit):
     with pytest.raises(faro.FaroUnsupportedError, match="qubits which the layout added.*ignore_layout=True"):
         maps.from_qiskit(transpiled)
     assert maps.from_qiskit(transpiled, ignore_layout=True) == maps.circuit(4, [("cx", 1, 2), ("cx", 0, 1), ("x", 3)])
-    transpiled._layout = qiskit.transpile(qiskit.QuantumCircuit(5), coupling_map=CouplingMap.from_line(5), initial_layout=range(5)).layout
+    wider = qiskit.transpile(qiskit.QuantumCircuit(5), coupling_map=CouplingMap.from_line(5), initial_layout=range(5))
+    transpiled._layout = wider.layout
     with pytest.raises(faro.FaroValueError, match="a layout of qubits.*ignore_layout=True"):
         maps.from_qiskit(transpiled)
 
@@ -250,7 +251,8 @@ class StandIn:
 
 def test_circuits_that_look_like_qiskits():
     part = StandIn(2, (("cx_o0",), (1, 0)))
-    c = StandIn(3, (("x",), (2,)), (("permutation", [2, 0, 1]), (0, 1, 2)), (("part", None, part), (2, 0)), (("barrier",), (0, 1, 2)))
+    c = StandIn(3, (("x",), (2,)), (("permutation", [2, 0, 1]), (0, 1, 2)), (("part", None, part), (2, 0)),
+                (("barrier",), (0, 1, 2)))
 
     def by_hand(x):
         x ^= 4
