@@ -217,6 +217,126 @@ TEST(Qasm, PhysicalQubitsAreNumberedAsTheyAre) {
   EXPECT_EQ(parse_qasm(head + "gate f a, b { cx a, b; } f $5, $0;", "c.qasm"), circuit("circuit(6; cx 5 0)"));
 }
 
+// --- what other exporters write
+
+TEST(Qasm, IntegersInEveryBase) {
+  for (const std::string sixteen : {"16", "016", "1_6", "0x10", "0X1_0", "0b1_0000", "0B10000", "0o20"}) {
+    EXPECT_EQ(parse_qasm("qubit[" + sixteen + "] q; x q[10];"), maps::xor_mask(16, 0x400)) << sixteen;
+    EXPECT_EQ(parse_qasm("qreg q[" + sixteen + "]; creg c[" + sixteen + "]; x q[10];"),
+              maps::xor_mask(16, 0x400))
+        << sixteen;
+  }
+  for (const std::string ten : {"0xa", "0XA", "0b1010", "1_0", "0o12", "-0x6", "0x8:0b10:0o13", "{0xa, 8}"}) {
+    const Affine map = parse_qasm("qubit[16] q; x q[" + ten + "];");
+    EXPECT_EQ(map(0) & 0x400U, 0x400U) << ten;
+  }
+  EXPECT_EQ(parse_qasm("qubit[2] q; ctrl(0x1) @ x q[0], q[1];"), circuit("circuit(2; cx 0 1)"));
+  for (const std::string wrong :
+       {"0x", "0b", "0b2", "0o8", "1__0", "1_", "0x_1", "0x1_", "0b1.0", "12ab", "1e1"}) {
+    try {
+      parse_qasm("qubit[" + wrong + "] q; x q[0];");
+      ADD_FAILURE() << wrong;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::spec) << wrong;
+      EXPECT_NE(error.report().got.find("`" + wrong + "`"), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(Qasm, NamesInEveryScript) {
+  EXPECT_EQ(parse_qasm("OPENQASM 3.0; qubit[2] \u03c8; qubit \u91cf\u5b50; bit[2] \u00e9t\u00e9; "
+                       "gate \u03a91 a\u03b1, \U0001d44f { cx a\u03b1, \U0001d44f; } "
+                       "\u03a91 \u03c8[0], \u91cf\u5b50; \u00e9t\u00e9 = measure \u03c8;"),
+            circuit("circuit(3; cx 0 2)"));
+}
+
+TEST(Qasm, OtherNamesOfTheGates) {
+  EXPECT_EQ(parse_qasm("qubit[2] q; cnot q[0], q[1]; i q[0]; not q[1];"), circuit("circuit(2; cx 0 1; x 1)"));
+  EXPECT_EQ(parse_qasm("qubit[2] q; gate cnot a, b { swap a, b; } cnot q[0], q[1];"), maps::bit_reversal(2));
+  EXPECT_EQ(parse_qasm("qubit[2] i; qubit x; i i; x i[0]; x x;"), maps::xor_mask(3, 5));
+}
+
+TEST(Qasm, PragmasAnnotationsAndBoxes) {
+  const auto read = [](const std::string& text) {
+    std::vector<std::string> notes;
+    EXPECT_EQ(parse_qasm(text, "c.qasm", &notes), circuit("circuit(2; x 0; cx 0 1)")) << text;
+    return notes;
+  };
+  using Notes = std::vector<std::string>;
+  EXPECT_EQ(
+      read("#pragma anybody's words: ; { \" \nqubit[2] q;\nx q[0];\n  pragma other.tool x\ncnot q[0], q[1];\n"
+           "#pragma braket result state_vector"),
+      Notes{"c.qasm: ignored 3 lines of pragmas and annotations"});
+  EXPECT_EQ(read("x $0;\n#pragma braket verbatim\r\nbox{\ncnot $0, $1;\n}\n"),
+            Notes{"c.qasm: ignored 1 line of pragmas and annotations"});
+  EXPECT_EQ(read("qubit[2] q; box[10ns] { x q[0]; box { cx q[0], q[1]; } nop; delay[5ns] q; }"), Notes{});
+  EXPECT_EQ(read("qubit[2] q; x q[0];\n@openqasm.noswap { \n@other\nctrl @ x q[0], q[1];"),
+            Notes{"c.qasm: ignored 2 lines of pragmas and annotations"});
+  EXPECT_EQ(read("gate f a, b {\n#pragma in a body\nx a; delay[1dt] a; cx a, b; } qubit[2] q; f q[0], q[1];"),
+            Notes{"c.qasm: ignored 1 line of pragmas and annotations"});
+}
+
+TEST(Qasm, DelaysAndPhasesThatAreRounding) {
+  const auto same = [](const std::string& text, const std::string& wanted) {
+    EXPECT_EQ(parse_qasm("qubit[2] q; " + text), circuit("circuit(2; " + wanted + ")")) << text;
+  };
+  same("delay[100dt] q[0]; delay[2.5us] q; delay[1\u00b5s] q[1];", "id 0");
+  same("opaque delay(param0) q0; delay(100.0) q[0]; x q[1];", "x 1");
+  same("gphase(0); gphase(2*pi); gphase(-tau); gphase(1e-12);", "id 0");
+  for (const std::string x :
+       {"pi,0,pi", "3.141592653589793, 0, 3.141592653589793", "\xcf\x80, 0, \xcf\x80", "-pi, pi, 0",
+        "pi,0,-pi", "3*pi/3, sin(0), pi*1.0", "tau/2, 2*pi, 3*pi", "pi + 1e-13, 0, pi", "2**0*pi,0,-(-pi)",
+        "sqrt(4)*pi/2, 0, arccos(-1)", "3.1_4159265358979e0,0,314159265358979e-14"}) {
+    same("U(" + x + ") q[0]; u(" + x + ") q[1];", "x 0; x 1");
+    same("u3(" + x + ") q[0]; cu3(" + x + ") q[0], q[1];", "x 0; cx 0 1");
+    same("ctrl @ U(" + x + ") q[1], q[0];", "cx 1 0");
+  }
+  same("U(0,0,0) q; u(0,1,-1) q; u3(4*pi,0,0) q; u1(0) q; p(2*pi) q; rz(0) q; rx(4*pi) q; u0(1) q;", "id 0");
+  same("cp(0) q[0], q[1]; crz(-4*pi) q[0], q[1]; rzz(0.0) q[0], q[1]; cphase(tau) q[0], q[1];", "id 0");
+  same("pow(2.0) @ x q[0]; pow(6/2) @ x q[1]; pow(-1) @ x q[0];", "x 1; x 0");
+  for (const std::string phased : {"rx(pi) q[0]",          "rz(2*pi) q[0]",    "U(pi,0,0) q[0]",
+                                   "U(pi,pi/2,pi/2) q[0]", "u(2*pi,0,0) q[0]", "ry(pi) q[0]",
+                                   "gphase(pi)",           "p(pi) q[0]",       "u1(1e-6) q[0]",
+                                   "crx(2*pi) q[0], q[1]", "u3(pi,0) q[0]",    "u(pi,0,theta) q[0]",
+                                   "u2(0,pi) q[0]",        "rz(1/0) q[0]",     "rz(ln(0)) q[0]",
+                                   "rz(0x) q[0]",          "rz() q[0]",        "gphase() ",
+                                   "u1(2 pi) q[0]",        "u1(f(0)) q[0]",    "rz(1.2.3) q[0]"}) {
+    const std::string name = phased.substr(0, phased.find('('));
+    try {
+      parse_qasm("qubit[2] q; " + phased + ";");
+      ADD_FAILURE() << phased;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::unsupported) << phased;
+      EXPECT_NE(error.report().got.find("`" + name + "`"), std::string::npos) << error.what();
+    }
+  }
+  // An angle's name in a definition hides the constant.
+  EXPECT_EQ(parse_qasm("gate f(t) a { p(tau) a; } qubit q; f(1) q;"), Affine(1));
+  EXPECT_THROW(parse_qasm("gate f(tau) a { p(tau) a; } qubit q; f(1) q;"), Error);
+  // However deep, an angle does no harm.
+  EXPECT_THROW(parse_qasm("qubit q; p(" + std::string(100000, '(') + "0" + std::string(100000, ')') + ") q;"),
+               Error);
+  EXPECT_THROW(parse_qasm("qubit q; p(" + std::string(100000, '-') + ") q;"), Error);
+}
+
+TEST(Qasm, StatementsThatAreNoGates) {
+  for (const std::string statement :
+       {"if (c == 1) x q[0];", "for int i in [0:1] { x q[i]; }", "while (c[0]) { x q[0]; }",
+        "def f(qubit a) { x a; }", "input float a;", "output bit[2] b;", "const int n = 2;", "reset q[0];",
+        "int[8] n = 3;", "extern f(int) -> int;", "cal { }", "defcal x $0 { }", "end;", "array[int, 2] a;",
+        "switch (c) { case 0 { } }"}) {
+    try {
+      parse_qasm("qubit[2] q; bit[2] c;\n" + statement, "c.qasm");
+      ADD_FAILURE() << statement;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::unsupported) << error.what();
+      EXPECT_EQ(error.report().got,
+                "`" + statement.substr(0, statement.find_first_of(" ;[(")) + "` at c.qasm:2");
+      EXPECT_NE(error.report().remedy.find("no gate"), std::string::npos) << error.what();
+    }
+  }
+}
+
 struct BadCircuit {
   const char* text;
   ErrorCode code;
@@ -230,7 +350,6 @@ TEST(Qasm, Refused) {
       {"qreg q[3];\nccx q[0],q[1],q[2];", ErrorCode::unsupported, "`ccx` at c.qasm:2", "no affine map"},
       {"qreg q[1];\n\nrz(0.5) q[0];", ErrorCode::unsupported, "`rz` at c.qasm:3", "no affine map"},
       {"qreg q[2];\nswp q[0],q[1];", ErrorCode::unsupported, "`swp` at c.qasm:2", "did you mean `swap`?"},
-      {"qreg q[2];\ncnot q[0],q[1];", ErrorCode::unsupported, "`cnot` at c.qasm:2", "did you mean `cx`?"},
       {"qrge q[2];", ErrorCode::unsupported, "`qrge` at c.qasm:1", "did you mean `qreg`?"},
       {"qreg q[2]; creg c[2];\nmeasure q -> c;\nx q[1];", ErrorCode::unsupported,
        "`measure` of a qubit that `x` on line 3 is on at c.qasm:2", ""},
@@ -247,6 +366,21 @@ TEST(Qasm, Refused) {
       {"qreg q[2];\ndcx q[0],q[1];", ErrorCode::unsupported, "`dcx` at c.qasm:2", "cx a, b; cx b, a;"},
       {"qreg q[2];\niswap q[0],q[1];", ErrorCode::unsupported, "`iswap` at c.qasm:2", "no affine map"},
       {"qreg q[2];\necr q[0],q[1];", ErrorCode::unsupported, "`ecr` at c.qasm:2", "no affine map"},
+      {"qubit[3] q;\nccnot q[0], q[1], q[2];", ErrorCode::unsupported, "`ccnot` at c.qasm:2",
+       "no affine map"},
+      {"qubit q;\nsi q;", ErrorCode::unsupported, "`si` at c.qasm:2", "no affine map"},
+      {"qubit q;\nvi q;", ErrorCode::unsupported, "`vi` at c.qasm:2", "no affine map"},
+      {"qubit q; box {\nx q;", ErrorCode::spec, "the end of the file at c.qasm:2", ""},
+      {"qubit q;\n}", ErrorCode::spec, "`}` at c.qasm:2", ""},
+      {"qubit q;\n#pragmas x", ErrorCode::spec, "`#pragmas x` at c.qasm:2", ""},
+      {"qubit q;\n#include x", ErrorCode::spec, "`#include x` at c.qasm:2", ""},
+      {"qubit q;\n#pragma braket unitary([[0, 1], [1, 0]]) q[0]\nx q;", ErrorCode::unsupported,
+       "the pragma `braket unitary` at c.qasm:2", "change amplitudes"},
+      {"qubit q;\n#pragma braket noise bit_flip(0.1) q[0]", ErrorCode::unsupported,
+       "the pragma `braket noise` at c.qasm:2", "change amplitudes"},
+      {"qubit q;\n#pragma braket verbatim box{ x q; }", ErrorCode::unsupported,
+       "the pragma `braket verbatim` at c.qasm:2", ""},
+      {"qubit q;\nctrl @ gphase(pi) q;", ErrorCode::unsupported, "`gphase` at c.qasm:2", ""},
       {"gate iswap a, b {\ns a; s b; }\nqreg q[2];\niswap q[0], q[1];", ErrorCode::unsupported,
        "`iswap` at c.qasm:4", "its definition has `s` at c.qasm:2; that gate is no affine map"},
       {"opaque f a;\nqreg q[2];\nf q[0];", ErrorCode::unsupported, "`f` at c.qasm:3", "no body"},
@@ -257,7 +391,10 @@ TEST(Qasm, Refused) {
       {"qubit[3] q;\nctrl(2) @ x q[0], q[1], q[2];", ErrorCode::unsupported, "controls of `x` at c.qasm:2",
        ""},
       {"qubit[3] q;\nctrl @ h q[0], q[1];", ErrorCode::unsupported, "`h` at c.qasm:2", "no affine map"},
-      {"qubit[3] q;\npow(1/2) @ x q[0];", ErrorCode::spec, "`/` at c.qasm:2", ""},
+      {"qubit[3] q;\npow(1/2) @ x q[0];", ErrorCode::unsupported, "that exponent of `pow` at c.qasm:2", ""},
+      {"qubit[3] q;\npow(4e9) @ x q[0];", ErrorCode::unsupported, "that exponent of `pow` at c.qasm:2", ""},
+      {"gate f(a) q {\npow(a) @ x q; }\nqubit q; f(2) q;", ErrorCode::unsupported, "`f` at c.qasm:3",
+       "that exponent of `pow`"},
       {"qubit[3] q;\npow @ x q[0];", ErrorCode::spec, "`@` at c.qasm:2", ""},
       {"qubit[3] q;\nctrl x q[0], q[1];", ErrorCode::spec, "`x` at c.qasm:2", ""},
       {"gate f a { x b; }", ErrorCode::spec, "`b` at c.qasm:1", ""},
@@ -324,7 +461,9 @@ TEST(Qasm, Refused) {
       {"x $;", ErrorCode::spec, "`$` at c.qasm:1", ""},
       {"cx $1, $1;", ErrorCode::value, "`cx` on one qubit (number 1) twice at c.qasm:1", ""},
       {"qreg q[2];\n;", ErrorCode::spec, "`;` at c.qasm:2", ""},
-      {"qreg \xcf\x88[2];", ErrorCode::spec, "`\xcf\x88` at c.qasm:1", ""},
+      {"qreg \xcf[2];", ErrorCode::spec, "`\\xcf` at c.qasm:1", ""},
+      {"qreg \xc2\x80[2];", ErrorCode::spec, "`\\xc2\\x80` at c.qasm:1", ""},
+      {"qreg 1\xcf\x88[2];", ErrorCode::spec, "`1` at c.qasm:1", ""},
   };
   for (const BadCircuit& bad : kCases) {
     SCOPED_TRACE(bad.text);

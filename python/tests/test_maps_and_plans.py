@@ -80,66 +80,23 @@ def test_circuits(tmp_path):
     assert maps.circuit(2, []).is_identity
 
 
-def test_qiskit():
-    qiskit = pytest.importorskip("qiskit")
-    library = pytest.importorskip("qiskit.circuit.library")
-    circuit = qiskit.QuantumCircuit(4)
-    circuit.x(3)
-    circuit.cx(3, 1)
-    circuit.append(library.PermutationGate([2, 0, 3, 1]), range(4))
-    circuit.barrier()
-    circuit.swap(0, 2)
-    circuit.cx(1, 0, ctrl_state=0)
-    part = qiskit.QuantumCircuit(3, name="part")
-    part.swap(0, 2)
-    part.append(library.PermutationGate([1, 2, 0]), [2, 0, 1])
-    circuit.append(part.to_gate(), [3, 0, 2])
-    m = maps.from_qiskit(circuit)
-    from qiskit.quantum_info import Statevector
-
-    for x in range(16):
-        assert Statevector.from_int(x, 16).evolve(circuit).data[m(x)] == 1
-    for wrong, named in ((lambda c: c.h(0), "h"), (lambda c: c.ccx(0, 1, 2), "ccx"), (lambda c: c.rz(0.5, 1), "rz"),
-                         (lambda c: c.measure_all(), "measure")):
-        other = circuit.copy()
-        wrong(other)
-        with pytest.raises(faro.FaroUnsupportedError, match=f"gate {named}\\b"):
-            maps.from_qiskit(other)
-    circuit.global_phase = 1
-    with pytest.raises(faro.FaroUnsupportedError, match="phase"):
-        maps.from_qiskit(circuit)
-
-
-class StandIn:
-    """What from_qiskit() reads of a circuit, where Qiskit is not installed."""
-
-    class Gate:
-        def __init__(self, name, pattern=None, definition=None):
-            self.name, self.pattern, self.definition = name, pattern, definition
-
-    class Instruction:
-        def __init__(self, operation, qubits):
-            self.operation, self.qubits, self.clbits = operation, qubits, ()
-
-    def __init__(self, n, *gates):
-        self.num_qubits, self.qubits = n, [f"q{k}" for k in range(n)]
-        self.data = [self.Instruction(self.Gate(*gate), [f"q{k}" for k in on]) for gate, on in gates]
-
-
-def test_circuits_that_look_like_qiskits():
-    part = StandIn(2, (("cx_o0",), (1, 0)))
-    c = StandIn(3, (("x",), (2,)), (("permutation", [2, 0, 1]), (0, 1, 2)), (("part", None, part), (2, 0)), (("barrier",), (0, 1, 2)))
-
-    def by_hand(x):
-        x ^= 4
-        x = (x >> 2 & 1) | (x & 1) << 1 | (x >> 1 & 1) << 2  # qubit i is what pattern[i] was
-        return x if x & 1 else x ^ 4  # control: the part's qubit 1, the whole's 0; target: its 0, the whole's 2
-
-    m = maps.from_qiskit(c)
-    assert [m(x) for x in range(8)] == [by_hand(x) for x in range(8)]
-    with pytest.raises(faro.FaroUnsupportedError, match="gate h\\b"):
-        maps.from_qiskit(StandIn(1, (("h",), (0,))))
-
+def test_openqasm_is_text_or_a_path(tmp_path, monkeypatch):
+    text = "OPENQASM 3.0; qubit[2] q; x q[1];"
+    for same in (text, text.replace("; ", ";\n"), "qubit[2] q; x q[1];", "// one\nqubit[2] \u03c8; x \u03c8[1];"):
+        assert maps.from_qasm(same) == maps.xor(2, 2)
+    monkeypatch.chdir(tmp_path)
+    for path in ("c.qasm", "a;b.qasm", "OPENQASM/c.qasm"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+        assert maps.from_qasm(path) == maps.from_qasm(tmp_path / path) == maps.xor(2, 2)
+    with pytest.raises(faro.FaroFileError, match="`none.qasm`"):
+        maps.from_qasm("none.qasm")
+    with pytest.raises(faro.FaroUnsupportedError, match="read a circuit: got `h` at line 1"):
+        maps.from_qasm("qubit q; h q;")
+    with pytest.raises(faro.FaroValueError, match="got the end of the file at line 1"):
+        maps.from_qasm("OPENQASM 3.0")
+    with pytest.raises(faro.FaroTypeError, match="got a int"):
+        maps.from_qasm(5)
 
 
 @pytest.mark.parametrize("text, shape", [

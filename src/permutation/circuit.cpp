@@ -28,7 +28,7 @@ constexpr std::array kGates{
     GateRule{"id", 1, [](Circuit&, int, int) {}},
 };
 
-// Other names that people know them by.
+// Other names that people and Amazon Braket know them by.
 struct Alias {
   std::string_view name;
   std::string_view gate;
@@ -36,14 +36,12 @@ struct Alias {
 constexpr std::array kAliases{Alias{"not", "x"}, Alias{"cnot", "cx"}, Alias{"i", "id"}};
 
 // Standard gates that are no affine maps: a near name would be a wrong guess.
-constexpr std::array<std::string_view, 57> kOtherGates{
-    "y",       "z",       "h",       "s",  "t",     "p",          "u",           "sdg",        "tdg",
-    "sx",      "rx",      "ry",      "rz", "cz",    "cy",         "ch",          "cp",         "cu",
-    "ccx",     "ccz",     "cswap",   "u1", "u2",    "u3",         "crx",         "cry",        "crz",
-    "cu1",     "toffoli", "fredkin", "U",  "iswap", "ecr",        "rxx",         "ryy",        "rzz",
-    "rzx",     "sxdg",    "csx",     "cs", "csdg",  "cu3",        "c3x",         "c4x",        "mcx",
-    "rccx",    "r",       "rcccx",   "u0", "phase", "xx_plus_yy", "xx_minus_yy", "sqrt_iswap", "gphase",
-    "c3sqrtx", "cphase",  "iswapdg"};
+constexpr std::string_view kOtherGates =
+    " y z h s t p u sdg tdg sx rx ry rz cz cy ch cp cu ccx ccz cswap u1 u2 u3 crx cry crz cu1 toffoli"
+    " fredkin U iswap ecr rxx ryy rzz rzx sxdg csx cs csdg cu3 c3x c4x mcx rccx r rcccx u0 phase"
+    " xx_plus_yy xx_minus_yy sqrt_iswap gphase c3sqrtx cphase iswapdg ccnot v vi si ti cv xy xx yy zz"
+    " ZZ pswap phaseshift cphaseshift cphaseshift00 cphaseshift01 cphaseshift10 prx gpi gpi2 ms"
+    " unitary ";
 
 void read_gate(SpecReader& reader, Circuit& circuit, int n) {
   const std::string place = reader.here();
@@ -116,11 +114,17 @@ const GateRule* find_gate(std::string_view name) {
   return found == kGates.end() ? nullptr : found;
 }
 
+const GateRule* find_gate_by_any_name(std::string_view name) {
+  const auto* const alias = std::find_if(kAliases.begin(), kAliases.end(),
+                                         [name](const Alias& known) { return known.name == name; });
+  return find_gate(alias == kAliases.end() ? name : alias->gate);
+}
+
 std::string suggest_gate(std::string_view misspelt) {
   for (const Alias& alias : kAliases) {
     if (alias.name == misspelt) return "did you mean `" + std::string(alias.gate) + "`?";
   }
-  if (std::find(kOtherGates.begin(), kOtherGates.end(), misspelt) != kOtherGates.end()) {
+  if (kOtherGates.find(" " + std::string(misspelt) + " ") != std::string_view::npos) {
     return "that gate is no affine map: it does more than exchange, flip and add (XOR) bits of the index";
   }
   std::vector<std::string_view> names;

@@ -48,6 +48,9 @@ struct GateRule {
 /// The gate of that name, or null. `CX` is the builtin spelling of OpenQASM.
 const GateRule* find_gate(std::string_view name);
 
+/// The same, where `cnot`, `i` and `not` are cx, id and x, as some exporters call them.
+const GateRule* find_gate_by_any_name(std::string_view name);
+
 /// "did you mean `cx`?" for a misspelt gate; for a gate that is no affine map, that it is not; else the list
 /// of gates.
 std::string suggest_gate(std::string_view misspelt);

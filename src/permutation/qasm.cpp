@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -30,9 +32,10 @@ class QasmReader {
   Affine circuit(std::vector<std::string>* notes) {
     if (cursor_.token().is_word("OPENQASM")) version();
     while (!cursor_.at_end()) statement();
+    if (open_boxes_ > 0) cursor_.fail(ErrorCode::spec, shown(cursor_.token()), "`}`");
     if (registers_.qubits() == 0)
       cursor_.fail(ErrorCode::spec, "no qubit", "a declaration such as `qreg q[4];`");
-    if (notes != nullptr && measurements_ + trailing_barriers_ > 0) notes->push_back(note());
+    if (notes != nullptr) tell(*notes);
     return circuit_.map(registers_.qubits());
   }
 
@@ -41,16 +44,20 @@ class QasmReader {
   struct GateCall {
     QasmToken name;
     std::vector<QasmModifier> modifiers;
-    std::string angles;
+    std::vector<double> angles;  // none where they are no numbers
   };
 
   void statement() {
     const QasmToken keyword = cursor_.token();
     const std::string_view name = keyword.text;
+    if (directive()) return;
+    if (open_boxes_ > 0 && cursor_.take('}')) return static_cast<void>(--open_boxes_);
     if (keyword.kind != QasmToken::Kind::word)
       cursor_.fail(ErrorCode::spec, shown(keyword), "a declaration or a gate");
-    if (registers_.find(name) != nullptr) return use_of(keyword);
-    if (is_gate()) return gate();
+    const QasmRegister* const declared = registers_.find(name);
+    if (is_gate() && (declared == nullptr || !declared->is_classical)) return gate();
+    if (declared != nullptr) return use_of(keyword);
+    if (passed_over()) return;
     cursor_.advance();
     if (name == "OPENQASM")
       cursor_.fail_at(keyword, ErrorCode::spec, "`OPENQASM`", "the version only at the start");
@@ -58,14 +65,13 @@ class QasmReader {
     if (name == "measure") return measure(keyword, std::nullopt);
     if (name == "bit") return classical_bits();
     if (name == "gate") return definition();
+    if (name == "box") return box();
     if (name == "qreg" || name == "creg") {
       registers_.declare_2(name == "creg");
     } else if (name == "qubit") {
       registers_.declare_3(false);
     } else if (name == "let") {
       registers_.alias();
-    } else if (name == "barrier") {
-      barrier();
     } else if (name == "opaque") {
       opaque();
     } else {
@@ -94,6 +100,75 @@ class QasmReader {
     cursor_.sign(';');
   }
 
+  // --- what changes no amplitude, in the circuit and in definitions
+
+  // barrier q;  delay[100ns] q;  delay(100) q;  nop;  gphase(0);
+  bool passed_over() {
+    const QasmToken keyword = cursor_.token();
+    const auto is = [&](std::string_view name) { return keyword.is_word(name); };
+    if (!is("barrier") && !is("delay") && !is("nop") && !is("gphase")) return false;
+    cursor_.advance();
+    if (is("gphase")) {
+      const auto phase = cursor_.at('(') ? angles() : std::vector<double>{};
+      if (phase.size() != 1 || !is_no_phase(phase[0])) {
+        cursor_.fail_at(keyword, ErrorCode::unsupported, "`gphase`", "no global phase, or whole turns",
+                        "every amplitude would change");
+      }
+    } else {
+      if (is("delay") && cursor_.at('[')) static_cast<void>(cursor_.bracketed('[', ']'));
+      if (is("delay") && cursor_.at('(')) static_cast<void>(cursor_.bracketed('(', ')'));
+      // OpenQASM 3 lets a barrier stand alone, on all qubits.
+      if (!cursor_.at(';')) {
+        do {
+          operand();
+        } while (cursor_.take(','));
+      }
+      if (is("barrier") && arguments_ == nullptr) ++trailing_barriers_;
+    }
+    cursor_.sign(';');
+    return true;
+  }
+
+  // #pragma ...  pragma ...  @annotation ...: each a line of its own, made by and for other programs.
+  bool directive() {
+    const QasmToken at = cursor_.token();
+    if (!at.is_sign('#') && !at.is_sign('@') && !at.is_word("pragma")) return false;
+    std::string_view line = cursor_.rest_of_line();
+    if (at.is_sign('#')) {
+      if (word_at(line) != "pragma")
+        cursor_.fail_at(at, ErrorCode::spec, in_quotes("#" + std::string(line), 40), "`#pragma`");
+      line.remove_prefix(std::string_view("pragma").size());
+    }
+    if (!at.is_sign('@')) check_pragma(at, line);
+    ++directives_;
+    return true;
+  }
+
+  // Whoever does not know a pragma may ignore it, but some of Braket's are gates and noise.
+  void check_pragma(const QasmToken& at, std::string_view line) const {
+    std::vector<std::string_view> words;
+    while (!(line = line.substr(count_while(line, is_space))).empty() && words.size() < 3) {
+      words.push_back(line.substr(0, count_while(line, [](char c) { return !is_space(c); })));
+      line.remove_prefix(words.back().size());
+    }
+    if (words.empty() || words[0] != "braket") return;
+    if (words.size() == 2 && words[1] == "verbatim") return;
+    if (words.size() == 3 && words[1] == "result") return;
+    const std::string_view what = words.size() > 1 ? words[1] : std::string_view();
+    cursor_.fail_at(at, ErrorCode::unsupported,
+                    "the pragma " + in_quotes("braket " + std::string(what.substr(0, what.find('('))), 40),
+                    "`braket verbatim` and `braket result` alone", "the others change amplitudes");
+  }
+
+  static std::string_view word_at(std::string_view line) { return line.substr(0, word_length(line)); }
+
+  // box {  box[100ns] {: its gates are gates of the circuit.
+  void box() {
+    if (cursor_.at('[')) static_cast<void>(cursor_.bracketed('[', ']'));
+    cursor_.sign('{');
+    ++open_boxes_;
+  }
+
   // --- calls of gates
 
   static std::optional<QasmModifier::Kind> modifier_of(const QasmToken& token) {
@@ -104,38 +179,48 @@ class QasmReader {
     return std::nullopt;
   }
 
-  static bool has_angles(std::string_view name) { return gate_of_angles(name, "0,0,0").has_value(); }
-
   bool is_gate() const {
     const std::string_view name = cursor_.token().text;
-    return modifier_of(cursor_.token()) || gates_.contains(name) || find_gate(name) != nullptr ||
-           has_angles(name);
+    return modifier_of(cursor_.token()) || gates_.contains(name) || find_gate_by_any_name(name) != nullptr ||
+           takes_angles(name);
   }
 
   GateCall gate_call() {
     GateCall call;
     while (modifier_of(cursor_.token())) call.modifiers.push_back(modifier());
     call.name = cursor_.word("a gate");
-    const bool takes_angles = gates_.contains(call.name.text) || has_angles(call.name.text);
-    if (takes_angles && cursor_.at('(')) call.angles = cursor_.bracketed('(', ')');
+    const bool has_angles = gates_.contains(call.name.text) || takes_angles(call.name.text);
+    if (has_angles && cursor_.at('(')) call.angles = angles();
     return call;
+  }
+
+  std::vector<double> angles() {
+    return angles_of(cursor_.bracketed('(', ')'), parameters_).value_or(std::vector<double>{});
   }
 
   // ctrl @  ctrl(2) @  pow(-1) @
   QasmModifier modifier() {
     QasmModifier made{.kind = *modifier_of(cursor_.token())};
     cursor_.advance();
-    const bool is_power = made.kind == QasmModifier::Kind::power;
-    if (is_power && !cursor_.at('('))
-      cursor_.fail(ErrorCode::spec, shown(cursor_.token()), "`(` and a whole exponent");
-    if (made.kind != QasmModifier::Kind::inverse && cursor_.take('(')) {
-      const bool is_negative = is_power && cursor_.take('-');
-      made.count = cursor_.number(is_power ? "a whole exponent" : "a number of controls");
-      if (is_negative) made.count = -made.count;
+    if (made.kind == QasmModifier::Kind::power) {
+      made.count = exponent();
+    } else if (made.kind != QasmModifier::Kind::inverse && cursor_.take('(')) {
+      made.count = cursor_.number("a number of controls");
       cursor_.sign(')');
     }
     cursor_.sign('@');
     return made;
+  }
+
+  // (2)  (-1)  (2.0)
+  int exponent() {
+    const QasmToken at = cursor_.token();
+    if (!cursor_.at('(')) cursor_.fail(ErrorCode::spec, shown(at), "`(` and a whole exponent");
+    const std::vector<double> given = angles();
+    constexpr double kMost = std::numeric_limits<int>::max();
+    if (given.size() != 1 || std::trunc(given[0]) != given[0] || std::abs(given[0]) > kMost)
+      cursor_.fail_at(at, ErrorCode::unsupported, "that exponent of `pow`", "a whole number below 2^31");
+    return static_cast<int>(given[0]);
   }
 
   // Its map, or a refusal by name.
@@ -147,7 +232,7 @@ class QasmReader {
         cursor_.fail_at(call.name, ErrorCode::unsupported, in_quotes(call.name.text, 40),
                         "a gate that is defined by x, cx, swap and id",
                         "its definition has " + defined->second.trouble);
-    } else if (const GateRule* const rule = find_gate(call.name.text)) {
+    } else if (const GateRule* const rule = find_gate_by_any_name(call.name.text)) {
       Circuit single;
       rule->apply(single, 0, 1);
       map = single.map(rule->qubits);
@@ -166,8 +251,9 @@ class QasmReader {
   void gate() {
     const GateCall call = gate_call();
     // Most gates of most files are these, and need no map of their own.
-    const GateRule* const rule =
-        call.modifiers.empty() && !gates_.contains(call.name.text) ? find_gate(call.name.text) : nullptr;
+    const GateRule* const rule = call.modifiers.empty() && !gates_.contains(call.name.text)
+                                     ? find_gate_by_any_name(call.name.text)
+                                     : nullptr;
     const Affine map = rule == nullptr ? map_of(call) : Affine(rule->qubits);
     std::vector<QasmOperand> on;
     for (int i = 0; i < map.bits(); ++i) {
@@ -243,16 +329,6 @@ class QasmReader {
     return chosen;
   }
 
-  void barrier() {
-    // OpenQASM 3 lets a barrier stand alone, on all qubits.
-    if (!cursor_.at(';')) {
-      do {
-        operand();
-      } while (cursor_.take(','));
-    }
-    if (arguments_ == nullptr) ++trailing_barriers_;
-  }
-
   [[noreturn]] void fail_gate(const QasmToken& name) const {
     cursor_.fail_at(name, ErrorCode::unsupported, in_quotes(name.text, 40), std::string(kKnownGates),
                     suggest_qasm_gate(name.text));
@@ -284,15 +360,14 @@ class QasmReader {
     }
     target_ = &circuit_;
     arguments_ = nullptr;
+    parameters_.clear();
     enter(name, made);
   }
 
   void body_statement() {
     if (is_gate()) return gate();
-    const QasmToken keyword = cursor_.word("a gate or `}`");
-    if (keyword.text != "barrier") fail_gate(keyword);
-    barrier();
-    cursor_.sign(';');
+    if (directive() || passed_over()) return;
+    fail_gate(cursor_.word("a gate or `}`"));
   }
 
   // opaque f(theta) a, b;
@@ -301,11 +376,17 @@ class QasmReader {
     QasmGate made;
     static_cast<void>(arguments_of(made));
     made.trouble = "no body";
-    enter(name, made);
+    parameters_.clear();
+    if (name.text != "delay") enter(name, made);  // as Qiskit declares it
   }
 
   std::map<std::string_view, int> arguments_of(QasmGate& made) {
-    if (cursor_.at('(')) static_cast<void>(cursor_.bracketed('(', ')'));
+    if (cursor_.take('(')) {
+      while (!cursor_.take(')')) {
+        parameters_.emplace_back(cursor_.word("an angle's name").text);
+        if (!cursor_.at(')')) cursor_.sign(',');
+      }
+    }
     std::map<std::string_view, int> arguments;
     do {
       const QasmToken qubit = cursor_.word("a qubit's name");
@@ -374,14 +455,17 @@ class QasmReader {
     ++measurements_;
   }
 
-  std::string note() const {
+  void tell(std::vector<std::string>& notes) const {
     const auto counted = [](std::uint64_t count, const std::string& noun) {
       return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
     };
+    const std::string begin = std::string(file_) + ": ignored ";
     std::string text = measurements_ > 0 ? counted(measurements_, "measurement") : std::string();
     if (trailing_barriers_ > 0)
       text += (text.empty() ? "" : " and ") + counted(trailing_barriers_, "barrier");
-    return std::string(file_) + ": ignored " + text + " after the gates";
+    if (!text.empty()) notes.push_back(begin + text + " after the gates");
+    if (directives_ > 0)
+      notes.push_back(begin + counted(directives_, "line") + " of pragmas and annotations");
   }
 
   std::string_view file_;
@@ -393,7 +477,10 @@ class QasmReader {
   // Where gates go: to the circuit, or to a definition that is being read, whose qubits are its arguments.
   Circuit* target_ = &circuit_;
   const std::map<std::string_view, int>* arguments_ = nullptr;
+  std::vector<std::string> parameters_;  // its angles, which are no numbers
 
+  std::uint64_t open_boxes_ = 0;
+  std::uint64_t directives_ = 0;
   f2::Word measured_ = 0;
   std::array<QasmToken, f2::kMaxDimension> measured_at_{};
   std::uint64_t measurements_ = 0;

@@ -11,9 +11,11 @@
 //     ctrl @ x q[1], q[2];                    modifiers, slices q[0:2] and aliases of OpenQASM 3
 //     measure q -> c;                         passed over at the end, as barriers are, and told in a note
 //
-// Classical registers may be declared, since exporters write them. A gate after a measurement of its qubit,
-// what depends on a measurement, and every gate that is no permutation of basis states by an affine map is
-// refused by name; in a definition only where it is used.
+// Classical registers may be declared, since exporters write them. Delays, boxes and annotations change no
+// amplitude; pragmas are other programs' business, but for those of Amazon Braket that are gates or noise.
+// Gates with angles are read where these make them x, cx or nothing, up to rounding and without a phase. A gate
+// after a measurement of its qubit, what depends on a measurement, and every gate that is no permutation of
+// basis states by an affine map is refused by name; in a definition only where it is used.
 #pragma once
 
 #include <string>

@@ -13,8 +13,22 @@ std::size_t lines_in(std::string_view text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-// Constants of OpenQASM 3 for angles: pi, tau and Euler's number.
-constexpr std::array<std::string_view, 3> kAngles{"\xcf\x80", "\xcf\x84", "\xe2\x84\x87"};
+// The base that a whole number's first characters tell.
+int base_of(std::string_view number) {
+  if (number.starts_with("0x") || number.starts_with("0X")) return 16;
+  if (number.starts_with("0b") || number.starts_with("0B")) return 2;
+  if (number.starts_with("0o") || number.starts_with("0O")) return 8;
+  return 10;
+}
+
+// Its digits without the `_` between them; nothing where one stands elsewhere.
+std::string digits_of(std::string_view number) {
+  if (number.starts_with('_') || number.ends_with('_') || number.find("__") != std::string_view::npos)
+    return {};
+  std::string digits(number);
+  std::erase(digits, '_');
+  return digits;
+}
 
 }  // namespace
 
@@ -22,27 +36,24 @@ QasmToken QasmLexer::next() {
   skip_blanks();
   if (rest_.empty()) return {.kind = QasmToken::Kind::end, .text = {}, .line = line_};
   const char first = rest_[0];
-  if (is_word_start(first)) return take(QasmToken::Kind::word, count_while(rest_, is_word));
+  if (const std::size_t length = word_length(rest_); length > 0) return take(QasmToken::Kind::word, length);
   if (is_digit(first)) {
     return take(QasmToken::Kind::number, count_while(rest_, [](char c) { return is_word(c) || c == '.'; }));
   }
   // A physical qubit, as compilers for a device name it.
   if (first == '$' && rest_.size() > 1 && is_digit(rest_[1]))
     return take(QasmToken::Kind::word, 1 + count_while(rest_.substr(1), is_digit));
-  for (const std::string_view letter : kAngles) {
-    if (rest_.starts_with(letter)) return take(QasmToken::Kind::word, letter.size());
-  }
-  if (first == '"') {
-    const std::size_t end = rest_.find_first_of("\"\n", 1);
+  if (first == '"' || first == '\'') {
+    const std::size_t end = rest_.find_first_of(std::string{first, '\n'}, 1);
     if (end == std::string_view::npos || rest_[end] == '\n') {
       fail(ErrorCode::spec, line_, in_quotes(rest_.substr(0, std::min(end, rest_.size())), 40),
-           "a closing \"");
+           "a closing " + std::string{first});
     }
     QasmToken token = take(QasmToken::Kind::text, end + 1);
     token.text = token.text.substr(1, token.text.size() - 2);
     return token;
   }
-  const bool known = std::string_view(";,[]{}()=<>+-*/:@!&|^%~.").find(first) != std::string_view::npos;
+  const bool known = std::string_view(";,[]{}()=<>+-*/:@!&|^%~.#").find(first) != std::string_view::npos;
   // Bytes above 127 are shown together, so that a whole character is.
   const std::size_t length = std::max<std::size_t>(
       1, std::min<std::size_t>(
@@ -68,6 +79,12 @@ void QasmLexer::skip_blanks() {
       return;
     }
   }
+}
+
+std::string_view QasmLexer::line() {
+  const std::string_view line = rest_.substr(0, rest_.find('\n'));
+  rest_.remove_prefix(line.size());
+  return line;
 }
 
 QasmToken QasmLexer::take(QasmToken::Kind kind, std::size_t length) {
@@ -109,10 +126,11 @@ QasmToken QasmCursor::word(const std::string& what) {
 }
 
 int QasmCursor::number(const std::string& what) {
-  const std::string_view digits = token_.text;
+  const int base = base_of(token_.text);
+  const std::string digits = digits_of(base == 10 ? token_.text : token_.text.substr(2));
   int value = 0;
-  const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (token_.kind != QasmToken::Kind::number || end != digits.data() + digits.size()) {
+  const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
+  if (token_.kind != QasmToken::Kind::number || digits.empty() || end != digits.data() + digits.size()) {
     fail(ErrorCode::spec, shown(token_), what);
   }
   if (fault != std::errc{}) fail(ErrorCode::value, shown(token_), what + " below 2^31");
@@ -131,6 +149,14 @@ std::string QasmCursor::bracketed(char open, char close) {
   }
   sign(close);
   return text;
+}
+
+std::string_view QasmCursor::rest_of_line() {
+  std::string_view line = lexer_.line();
+  while (!line.empty() && is_space(line.front())) line.remove_prefix(1);
+  while (!line.empty() && is_space(line.back())) line.remove_suffix(1);
+  advance();
+  return line;
 }
 
 void QasmCursor::fail(ErrorCode code, const std::string& got, std::string wanted, std::string remedy) const {

@@ -269,17 +269,15 @@ std::optional<Affine> modified(const Affine& gate, const std::vector<QasmModifie
   return result;
 }
 
-std::optional<Affine> gate_of_angles(std::string_view name, std::string_view parameters) {
-  constexpr std::array<std::string_view, 3> kNames{"U", "u", "u3"};
-  if (std::find(kNames.begin(), kNames.end(), name) == kNames.end()) return std::nullopt;
-  if (parameters == "pi,0,pi" || parameters == "\xcf\x80,0,\xcf\x80") return flip_of_one(1);
-  if (parameters == "0,0,0") return Affine(1);
-  return std::nullopt;
-}
-
 std::string suggest_qasm_gate(std::string_view misspelt) {
-  constexpr std::array<std::string_view, 10> kStatements{"include", "qreg",    "creg", "qubit", "bit",
-                                                         "barrier", "measure", "gate", "let",   "opaque"};
+  constexpr std::array<std::string_view, 12> kStatements{"include", "qreg",    "creg",    "qubit",
+                                                         "bit",     "barrier", "measure", "gate",
+                                                         "let",     "opaque",  "delay",   "box"};
+  constexpr std::string_view kOtherStatements =
+      " if else for while switch break continue def extern return end input output const int uint float angle"
+      " complex bool array duration stretch cal defcal defcalgrammar reset ";
+  if (kOtherStatements.find(" " + std::string(misspelt) + " ") != std::string_view::npos)
+    return "that statement is no gate: write out the gates that it stands for";
   if (misspelt == "dcx") return "dcx a, b is `cx a, b; cx b, a;`";
   std::string remedy = suggest_gate(misspelt);
   return remedy.empty() ? did_you_mean(misspelt, kStatements) : remedy;

@@ -44,6 +44,8 @@ class QasmLexer {
 
   /// The next token; comments and white space are passed over.
   QasmToken next();
+  /// All characters before the end of the line.
+  std::string_view line();
 
   /// Throws, naming the file and the line.
   [[noreturn]] void fail(ErrorCode code, std::size_t line, const std::string& got, std::string wanted,
@@ -77,10 +79,12 @@ class QasmCursor {
   void sign(char sign);  // the same, and refuses any other token
   /// A name, which errors call `what`.
   QasmToken word(const std::string& what);
-  /// An unsigned number below 2^31.
+  /// An unsigned number below 2^31: 16, 1_6, 0x10, 0b1_0000 or 0o20.
   int number(const std::string& what);
   /// What stands between balanced brackets, without blanks; the present token is the one that opens.
   std::string bracketed(char open, char close);
+  /// What stands behind the present token up to the end of its line, without blanks around it.
+  std::string_view rest_of_line();
 
   /// The first names the line of the present token.
   [[noreturn]] void fail(ErrorCode code, const std::string& got, std::string wanted,
@@ -176,9 +180,20 @@ struct QasmModifier {
 /// of more than 64 qubits.
 std::optional<Affine> modified(const Affine& gate, const std::vector<QasmModifier>& modifiers);
 
-/// x where the parameters of U, u or u3 are those of x, in the words that exporters write; id where they are
-/// zero.
-std::optional<Affine> gate_of_angles(std::string_view name, std::string_view parameters);
+/// The numbers of a list of expressions such as "pi/2,0,-2*tau", without blanks. Nothing where it holds what
+/// is no number, as one of `parameters` is, the names of a definition's own angles.
+std::optional<std::vector<double>> angles_of(std::string_view text,
+                                             const std::vector<std::string>& parameters = {});
+
+/// Whether a phase is 1, but for rounding.
+bool is_no_phase(double angle);
+
+/// Whether gate_of_angles() knows the gate.
+bool takes_angles(std::string_view name);
+
+/// What U, u3, rz, cp and such gates do, where that is x, cx or nothing at all; but for rounding, without a
+/// phase.
+std::optional<Affine> gate_of_angles(std::string_view name, const std::vector<double>& angles);
 
 /// Why a gate that nobody defined is none of the known ones: "did you mean `swap`?", "that gate is no affine
 /// map of the index".

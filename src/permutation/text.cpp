@@ -31,8 +31,16 @@ ScannedNumber scan_digits(std::string_view digits, unsigned base) {
   return result;
 }
 
-// Length of the UTF-8 sequence of two to four bytes at the start of `text`, or 0 where there is none.
+std::string escaped(char c) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  return {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15U]};
+}
+
+}  // namespace
+
 std::size_t utf8_length(std::string_view text) {
+  if (text.empty()) return 0;
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
   const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
@@ -48,13 +56,17 @@ std::size_t utf8_length(std::string_view text) {
   return point < smallest || point > 0x10ffff || surrogate || point < 0xa0 ? 0 : length;
 }
 
-std::string escaped(char c) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  const auto byte = static_cast<unsigned char>(c);
-  return {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15U]};
+std::size_t word_length(std::string_view text) {
+  std::size_t length = 0;
+  while (length < text.size()) {
+    const char c = text[length];
+    const bool is_ascii = length == 0 ? is_word_start(c) : is_word(c);
+    const std::size_t bytes = is_ascii ? 1 : utf8_length(text.substr(length));
+    if (bytes == 0) break;
+    length += bytes;
+  }
+  return length;
 }
-
-}  // namespace
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 

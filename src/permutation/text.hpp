@@ -34,6 +34,14 @@ bool is_digit(char c);
 bool is_word_start(char c);  // a letter or `_`
 bool is_word(char c);        // a letter, a digit or `_`
 
+/// Length of the UTF-8 sequence of two to four bytes at the start of `text`, or 0 where there is none, or a
+/// control character.
+std::size_t utf8_length(std::string_view text);
+
+/// How many bytes at the start of `text` are a name of OpenQASM: letters of any script, digits and `_`, no
+/// digit first. What is no letter but no ASCII either counts as one: no name that is declared has it.
+std::size_t word_length(std::string_view text);
+
 /// How many characters at the start of `text` are so.
 std::size_t count_while(std::string_view text, bool (*holds)(char));
 
