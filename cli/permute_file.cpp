@@ -276,11 +276,11 @@ io::NpyHeader raw_header(const PermuteOptions& options) {
   const std::string operation = file_operation(options);
   if (options.shape.empty())
     fail(ErrorCode::value, operation, "--raw without --shape", "--raw DTYPE --shape SHAPE");
-  const auto width = io::npy_type_code_bytes(options.raw);
-  if (!width || *width == 0)
-    fail(ErrorCode::value, operation, "--raw " + options.raw, "a dtype such as u4, f8 or S32");
+  const auto type = io::npy_type_code(options.raw);
+  if (!type || type->item_bytes == 0)
+    fail(ErrorCode::value, operation, "--raw " + options.raw, "a dtype such as u4, f8, float32 or S32");
   io::NpyHeader header{.descr = "'" + options.raw + "'",
-                       .item_bytes = *width,
+                       .item_bytes = type->item_bytes,
                        .shape = parse_shape(options.shape),
                        .data_offset = 0,
                        .fortran_order = false};
