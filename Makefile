@@ -38,7 +38,7 @@ help:
 build:
 	@tools/install_dependencies.sh build
 	@cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_CHECKS=OFF --log-level=WARNING >/dev/null
-	@cmake --build --preset release --target faro
+	@cmake --build --preset release --target faro faro_c
 
 # A first build is for this machine's processor, which takes two thirds of the time; a tree that is there is kept as it is.
 demo:

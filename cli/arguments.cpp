@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <numeric>
@@ -34,6 +35,17 @@ std::optional<std::uint64_t> read_number(std::string_view text) {
   const auto exponent = digits(text.substr(2), 10);
   if (!exponent || *exponent > 63) return std::nullopt;
   return std::uint64_t{1} << *exponent;
+}
+
+// "0.5", finite and not negative, or what read_number knows.
+std::optional<double> read_measure(std::string_view text) {
+  if (const auto whole = read_number(text)) return static_cast<double>(*whole);
+  double value = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, failed] = std::from_chars(text.data(), last, value);
+  if (text.empty() || failed != std::errc{} || end != last || !(value >= 0) || !std::isfinite(value))
+    return std::nullopt;
+  return value;
 }
 
 constexpr std::uint64_t kMostDevices = 1023;
@@ -92,6 +104,13 @@ std::uint64_t parse_number(const std::string& option, const std::string& text, s
   fail(ErrorCode::value, "read " + option, "`" + text + "`", "a number " + range + ": decimal, 0x… or 2^k");
 }
 
+double parse_measure(const std::string& option, const std::string& text, double most) {
+  const auto value = read_measure(text);
+  if (value && *value <= most) return *value;
+  fail(ErrorCode::value, "read " + option, "`" + text + "`",
+       fmt::format("a number from 0 to {:.0f}, such as 0.5 or 2", most));
+}
+
 std::uint64_t parse_axis(const std::string& text, std::uint64_t axes) {
   const bool from_behind = text.starts_with('-');
   const auto number = read_number(from_behind ? text.substr(1) : text);
@@ -106,16 +125,23 @@ std::uint64_t parse_size(const std::string& option, const std::string& text) {
     std::string_view suffix;
     int shift;
   };
+  constexpr std::uint64_t kMostSize = std::uint64_t{1} << 62;
   constexpr std::array<Unit, 5> units{{{"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}, {"B", 0}}};
   std::optional<std::uint64_t> value = read_number(text);
   for (const Unit& unit : units) {
     if (value || !text.ends_with(unit.suffix)) continue;
-    const auto count = digits(std::string_view(text).substr(0, text.size() - unit.suffix.size()), 10);
-    if (!count || *count > (std::uint64_t{1} << 62) >> unit.shift) break;
-    value = *count << unit.shift;
+    const auto number = std::string_view(text).substr(0, text.size() - unit.suffix.size());
+    const auto fraction = unit.shift > 0 ? read_measure(number) : std::nullopt;
+    if (const auto count = digits(number, 10); count && *count <= kMostSize >> unit.shift) {
+      value = *count << unit.shift;
+    } else if (fraction && std::ldexp(*fraction, unit.shift) <= static_cast<double>(kMostSize)) {
+      value = static_cast<std::uint64_t>(std::ldexp(*fraction, unit.shift));
+    }
+    break;
   }
   if (value && *value > 0) return *value;
-  fail(ErrorCode::value, "read " + option, "`" + text + "`", "a size such as 4096, 2^30, 64MiB or 4GiB");
+  fail(ErrorCode::value, "read " + option, "`" + text + "`",
+       "a size such as 4096, 2^30, 64MiB, 1.5GiB or 4GiB");
 }
 
 std::vector<std::uint64_t> parse_shape(const std::string& text) {

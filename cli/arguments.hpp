@@ -19,11 +19,16 @@ namespace faro::cli {
 std::uint64_t parse_number(const std::string& option, const std::string& text, std::uint64_t least,
                            std::uint64_t most = ~std::uint64_t{0});
 
+/// What is measured rather than counted, seconds or a rate: `0.5`, `2`, `1e-3`, from 0 to `most`. Errors:
+/// ErrorCode::value naming `option` and the range.
+double parse_measure(const std::string& option, const std::string& text, double most);
+
 /// --axis: a number from 0 to axes - 1, or from -axes to -1, which counts from the last. Requires: axes > 0
 /// (unchecked). Errors: ErrorCode::value.
 std::uint64_t parse_axis(const std::string& text, std::uint64_t axes);
 
-/// A number of bytes: as parse_number, or decimal with B, KiB, MiB, GiB or TiB. Errors: ErrorCode::value.
+/// A number of bytes: as parse_number, or decimal with B, KiB, MiB, GiB or TiB, of which it may be a fraction
+/// that is rounded down to bytes: 1.5GiB. Errors: ErrorCode::value.
 std::uint64_t parse_size(const std::string& option, const std::string& text);
 
 /// "1024x1024", "2^20", "4096"; "()" is one scalar. Errors: ErrorCode::value.

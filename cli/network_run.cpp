@@ -35,18 +35,19 @@ struct Dtype {
   std::string_view descr;
   Scalar scalar;
 };
-constexpr std::array<Dtype, 8> kDtypes{{{"'<i4'", Scalar::i32},
-                                        {"'<u4'", Scalar::u32},
-                                        {"'<i8'", Scalar::i64},
-                                        {"'<u8'", Scalar::u64},
-                                        {"'<f4'", Scalar::f32},
-                                        {"'<f8'", Scalar::f64},
-                                        {"'<c8'", Scalar::c64},
-                                        {"'<c16'", Scalar::c128}}};
+constexpr std::array<Dtype, 8> kDtypes{{{"<i4", Scalar::i32},
+                                        {"<u4", Scalar::u32},
+                                        {"<i8", Scalar::i64},
+                                        {"<u8", Scalar::u64},
+                                        {"<f4", Scalar::f32},
+                                        {"<f8", Scalar::f64},
+                                        {"<c8", Scalar::c64},
+                                        {"<c16", Scalar::c128}}};
 
 ElementType element_of(const NetworkRunOptions& options, const io::NpyHeader& header) {
-  const auto* const found = std::find_if(kDtypes.begin(), kDtypes.end(),
-                                         [&](const Dtype& dtype) { return dtype.descr == header.descr; });
+  const auto* const found = std::find_if(kDtypes.begin(), kDtypes.end(), [&](const Dtype& dtype) {
+    return io::npy_type_code(dtype.descr) == header.type_code();
+  });
   if (found == kDtypes.end()) {
     fail(ErrorCode::value, "network run `" + options.in + "`", "dtype " + header.descr,
          "<i4, <u4, <i8, <u8, <f4, <f8, <c8 or <c16",

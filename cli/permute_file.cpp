@@ -132,6 +132,11 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
   return work;
 }
 
+double checkpoint_seconds(const PermuteOptions& options) {
+  constexpr double kMostSeconds = 1e9;
+  return parse_measure("--checkpoint", options.checkpoint, kMostSeconds);
+}
+
 // Options of every run over files, but for what each sets of its own.
 file::Options options_of(const PermuteOptions& options, std::uint64_t item_bytes, std::uint64_t budget) {
   file::Options made{.memory_bytes = budget,
@@ -142,8 +147,7 @@ file::Options options_of(const PermuteOptions& options, std::uint64_t item_bytes
                      .verify = options.verify,
                      .keep_unfinished = true,
                      .resume = options.resume};
-  if (!options.checkpoint.empty())
-    made.checkpoint_seconds = static_cast<double>(parse_number("--checkpoint", options.checkpoint, 0));
+  if (!options.checkpoint.empty()) made.checkpoint_seconds = checkpoint_seconds(options);
   file::choose_requests(options.in_place ? options.in : options.out, made);
   return made;
 }
@@ -272,11 +276,11 @@ io::NpyHeader raw_header(const PermuteOptions& options) {
   const std::string operation = file_operation(options);
   if (options.shape.empty())
     fail(ErrorCode::value, operation, "--raw without --shape", "--raw DTYPE --shape SHAPE");
-  const auto width = io::npy_type_code_bytes(options.raw);
-  if (!width || *width == 0)
-    fail(ErrorCode::value, operation, "--raw " + options.raw, "a dtype such as u4, f8 or S32");
+  const auto type = io::npy_type_code(options.raw);
+  if (!type || type->item_bytes == 0)
+    fail(ErrorCode::value, operation, "--raw " + options.raw, "a dtype such as u4, f8, float32 or S32");
   io::NpyHeader header{.descr = "'" + options.raw + "'",
-                       .item_bytes = *width,
+                       .item_bytes = type->item_bytes,
                        .shape = parse_shape(options.shape),
                        .data_offset = 0,
                        .fortran_order = false};
@@ -408,8 +412,8 @@ void add_journal_options(CLI::App& command, PermuteOptions& options) {
   command.add_flag("--resume", options.resume,
                    "For larger files: go on where the same command was interrupted");
   add_text(command, "--checkpoint", options.checkpoint, "SECONDS",
-           "For larger files: every so many seconds, record what is finished, for --resume; the default "
-           "is 5");
+           "For larger files: every so many seconds, such as 0.5, record what is finished, for --resume; the "
+           "default is 5");
 }
 
 void add_raw_options(CLI::App& command, PermuteOptions& options) {
@@ -421,7 +425,7 @@ void add_raw_options(CLI::App& command, PermuteOptions& options) {
 void check_file_options(const PermuteOptions& options) {
   static_cast<void>(io_of(options.io));
   if (!options.memory.empty()) static_cast<void>(memory_budget(options.memory));
-  if (!options.checkpoint.empty()) static_cast<void>(parse_number("--checkpoint", options.checkpoint, 0));
+  if (!options.checkpoint.empty()) static_cast<void>(checkpoint_seconds(options));
   if (options.in_place && (options.resume || !options.checkpoint.empty())) {
     fail(ErrorCode::unsupported, file_operation(options), "--resume or --checkpoint with --in-place",
          "neither", "`faro recover` goes on where a run in place was interrupted");

@@ -72,12 +72,15 @@ void require_streamable(const PermuteOptions& options) {
     fail(ErrorCode::value, stream_operation(options), "a terminal as OUT", "a pipe or a file");
 }
 
-void require_end(int descriptor, const PermuteOptions& options) {
+void require_end(int descriptor, const PermuteOptions& options, const io::NpyHeader& header) {
   std::vector<std::byte> more;
   read_more(descriptor, more, 1);
   if (more.empty()) return;
-  fail(ErrorCode::file, stream_operation(options), "more data than its header says", "as much",
-       "what was written is the result of what the header tells of");
+  const std::string said = options.raw.empty()
+                               ? "its header says"
+                               : fmt::format("--shape {} of {} says", options.shape, options.raw);
+  fail(ErrorCode::file, stream_operation(options), "more data than " + said,
+       count_text(header.data_bytes(), "byte"), "what was written is the result of the first so many");
 }
 
 }  // namespace
@@ -137,7 +140,7 @@ void permute_stream(const PermuteOptions& options) {
   }
   const auto told_when_done = file_options.done;
   file_options.done = [&](const file::Report& report) {
-    require_end(in, options);
+    require_end(in, options, header);
     if (output) output->finish();
     told_when_done(report);
   };

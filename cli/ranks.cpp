@@ -66,8 +66,10 @@ void with_ranks(const std::string& verb, bool as_json, const RankWork& work) {
   tell_once(mpi_communicator(MPI_COMM_WORLD), as_json, work);
 #else
   static_cast<void>(as_json);
-  fail(ErrorCode::unsupported, verb + " --shards", "a launcher of MPI, and a faro without it",
-       "a build with FARO_MPI=ON, and an MPI that is installed", "without mpirun there is one rank");
+  fail(
+      ErrorCode::unsupported, verb + " --shards", "a launcher of MPI, and a faro without it",
+      "a faro that was built where an MPI is installed with its headers",
+      "`make build` finds an MPI that came later, Debian's libopenmpi-dev; without mpirun there is one rank");
 #endif
 }
 

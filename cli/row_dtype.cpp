@@ -17,19 +17,9 @@
 namespace faro::cli {
 namespace {
 
-// "'<f4'" in its parts; kind 0 for structured dtypes.
-struct DtypeCode {
-  char kind = 0;
-  bool swapped = false;
-};
-
-DtypeCode code_of(const io::NpyHeader& header) {
-  std::string_view text = header.descr;
-  if (text.size() < 3 || text.front() == '[') return {};
-  text = text.substr(1, text.size() - 2);
-  const bool swapped = text.front() == '>';
-  if (std::string_view("<>=|").find(text.front()) != std::string_view::npos) text.remove_prefix(1);
-  return {.kind = text.empty() ? '\0' : text.front(), .swapped = swapped};
+// Kind 0 for structured dtypes.
+io::NpyTypeCode code_of(const io::NpyHeader& header) {
+  return header.type_code().value_or(io::NpyTypeCode{});
 }
 
 template <typename T>
@@ -85,18 +75,18 @@ std::optional<std::vector<std::byte>> real_number(const std::string& text, std::
 }  // namespace
 
 ItemNumbers numbers_of(const std::string& operation, const io::NpyHeader& header, bool as_bf16) {
-  const DtypeCode code = code_of(header);
+  const io::NpyTypeCode code = code_of(header);
   if (as_bf16) {
     if (header.item_bytes != 2 || code.kind == 0)
       fail(ErrorCode::value, operation, "--bf16 on dtype " + header.descr, "items of 2 bytes");
-    return {.number = Number::bf16, .swapped = code.swapped};
+    return {.number = Number::bf16, .swapped = code.big_endian};
   }
   const std::uint64_t bytes = code.kind == 'c' ? header.item_bytes / 2 : header.item_bytes;
   for (int n = 0; n <= static_cast<int>(Number::f64); ++n) {
     const auto number = static_cast<Number>(n);
     if (number == Number::bf16 || bytes_of(number) != bytes) continue;
     const char kind = code.kind == 'c' ? 'f' : code.kind;
-    if (name(number)[0] == kind) return {.number = number, .swapped = code.swapped && bytes > 1};
+    if (name(number)[0] == kind) return {.number = number, .swapped = code.big_endian && bytes > 1};
   }
   fail(ErrorCode::value, operation, "dtype " + header.descr,
        "numbers that can be added: i1 to i8, u1 to u8, f2, f4, f8, c8 or c16",
@@ -105,7 +95,7 @@ ItemNumbers numbers_of(const std::string& operation, const io::NpyHeader& header
 
 std::vector<std::byte> item_of(const std::string& option, const std::string& text,
                                const io::NpyHeader& header, bool as_bf16) {
-  const DtypeCode code = code_of(header);
+  const io::NpyTypeCode code = code_of(header);
   const std::uint64_t bytes = header.item_bytes;
   std::optional<std::vector<std::byte>> item;
   std::string wanted = "a number";
@@ -136,7 +126,7 @@ std::vector<std::byte> item_of(const std::string& option, const std::string& tex
     fail(ErrorCode::value, "read " + option, "`" + text + "`",
          fmt::format("{} of dtype {}", wanted, header.descr));
   }
-  if (code.swapped) std::reverse(item->begin(), item->end());
+  if (code.big_endian) std::reverse(item->begin(), item->end());
   // A complex number is its real part and 0.
   item->resize(bytes);
   return *item;

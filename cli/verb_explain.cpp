@@ -254,8 +254,11 @@ void explain_shards(const ExplainOptions& options) {
   }
   const std::vector<ShardLocalPlan> local_plans = plan.local_plans(*target);
   ShardRates rates;
-  if (!options.link.empty())
-    rates.link_gb_per_s = static_cast<double>(parse_number("--link", options.link, 1));
+  if (!options.link.empty()) {
+    constexpr double kMostRate = 1e6;
+    rates.link_gb_per_s = parse_measure("--link", options.link, kMostRate);
+    if (rates.link_gb_per_s == 0) fail(ErrorCode::value, "read --link", "`0`", "more than 0 GB/s");
+  }
   if (const auto own = plan.copy_gb_per_s(local_plans)) rates.copy_gb_per_s = *own;
   if (options.common.json) {
     Json json = new_json();

@@ -42,38 +42,10 @@ struct NewOptions {
   std::string seed;
 };
 
-// NumPy's names of types, beside its codes.
-struct NamedType {
-  std::string_view name;
-  std::string_view code;
-};
-constexpr std::array<NamedType, 35> kNamedTypes{
-    {{"bool", "b1"},    {"int8", "i1"},    {"int16", "i2"},     {"int32", "i4"},       {"int64", "i8"},
-     {"uint8", "u1"},   {"uint16", "u2"},  {"uint32", "u4"},    {"uint64", "u8"},      {"float16", "f2"},
-     {"float32", "f4"}, {"float64", "f8"}, {"complex64", "c8"}, {"complex128", "c16"}, {"byte", "i1"},
-     {"ubyte", "u1"},   {"short", "i2"},   {"ushort", "u2"},    {"intc", "i4"},        {"uintc", "u4"},
-     {"int", "i8"},     {"uint", "u8"},    {"half", "f2"},      {"single", "f4"},      {"double", "f8"},
-     {"float", "f8"},   {"csingle", "c8"}, {"complex", "c16"},  {"bool_", "b1"},       {"intp", "i8"},
-     {"uintp", "u8"},   {"long", "i8"},    {"ulong", "u8"},     {"longlong", "i8"},    {"ulonglong", "u8"}}};
-
-std::string code_of_name(const std::string& name) {
-  for (const NamedType& type : kNamedTypes) {
-    if (type.name == name) return std::string(type.code);
-  }
-  for (const auto& [word, code] : {std::pair("datetime64", "M8"), std::pair("timedelta64", "m8")}) {
-    const std::string_view prefix = word;
-    if (name.starts_with(prefix)) return code + name.substr(prefix.size());
-  }
-  return name;
-}
-
 std::string suggest_type(const std::string& misspelt) {
   if (misspelt.starts_with("bfloat") || misspelt.starts_with("float8"))
-    return ".npy files have no such dtype: u2 holds the bits of a bfloat16, u1 those of 8 bits";
-  std::vector<std::string_view> names;
-  names.reserve(std::size(kNamedTypes));
-  for (const NamedType& type : kNamedTypes) names.push_back(type.name);
-  return misspelt.size() > 3 ? did_you_mean(misspelt, names) : std::string();
+    return "NumPy itself has no such dtype: u2 holds the bits of a bfloat16, u1 those of 8 bits";
+  return misspelt.size() > 3 ? did_you_mean(misspelt, io::npy_type_names()) : std::string();
 }
 
 // A type code in its parts: "<f4" is little-endian, kind 'f', 4 bytes.
@@ -84,25 +56,28 @@ struct NewDtype {
   bool big_endian = false;
 };
 
-NewDtype parse_dtype(std::string text) {
-  const std::string given = text;
-  text = text == "?" ? "b1" : code_of_name(text);
-  const bool has_order =
-      text.starts_with('<') || text.starts_with('>') || text.starts_with('=') || text.starts_with('|');
-  const std::string code = has_order ? text.substr(1) : text;
-  const auto bytes = io::npy_type_code_bytes(code);
-  const bool is_wide_float =
-      bytes && ((code.starts_with('f') && *bytes > 8) || (code.starts_with('c') && *bytes > 16));
-  if (!bytes || *bytes == 0 || is_wide_float) {
-    fail(ErrorCode::value, "read DTYPE", "`" + given + "`",
+NewDtype parse_dtype(const std::string& text) {
+  const auto type = io::npy_type_code(text);
+  const auto is_one_of = [&](std::initializer_list<std::uint64_t> widths) {
+    return std::find(widths.begin(), widths.end(), type->item_bytes) != widths.end();
+  };
+  const bool is_taken =
+      type && type->item_bytes > 0 && type->kind != 'W' && (type->kind != 'f' || is_one_of({2, 4, 8})) &&
+      (type->kind != 'c' || is_one_of({8, 16})) && (type->kind != 'V' || text.find('V') != std::string::npos);
+  if (!is_taken) {
+    fail(ErrorCode::value, "read DTYPE", "`" + text + "`",
          "b1, i1 to i8, u1 to u8, f2 to f8, c8, c16, S<n>, U<n>, V<n>, M8 or m8, with < or > before "
          "it if need be, or a name such as float32",
-         suggest_type(given));
+         suggest_type(text));
   }
-  NewDtype dtype{.code = {}, .kind = code.front(), .item_bytes = *bytes, .big_endian = text.starts_with('>')};
-  const bool is_bytes = *bytes == 1 || dtype.kind == 'S' || dtype.kind == 'V';
-  dtype.code = (is_bytes ? '|' : dtype.big_endian ? '>' : '<') + code;
-  return dtype;
+  const bool is_bytes = type->item_bytes == 1 || type->kind == 'S' || type->kind == 'V';
+  return {.code = (is_bytes           ? '|'
+                   : type->big_endian ? '>'
+                                      : '<') +
+                  type->text(),
+          .kind = type->kind,
+          .item_bytes = type->item_bytes,
+          .big_endian = type->big_endian};
 }
 
 // IEEE half precision of index mod 2048, the integers that it holds exactly.

@@ -44,7 +44,8 @@ using PermuteOptions = PermuteOptions;
 std::string map_element(const PermuteOptions& options, const io::NpyHeader& header,
                         std::uint64_t element_bytes) {
   if (!options.element.empty() || element_bytes != header.item_bytes) return options.element;
-  if (header.descr.find('>') != std::string::npos && header.item_bytes > 1) {
+  const io::NpyTypeCode code = header.type_code().value_or(io::NpyTypeCode{});
+  if (code.big_endian) {
     fail(ErrorCode::value, "permute `" + options.in + "`",
          "--map on dtype " + header.descr + ", of the other byte order",
          "numbers of this machine's byte order", "--element says what v is instead");
@@ -57,9 +58,7 @@ std::string map_element(const PermuteOptions& options, const io::NpyHeader& head
                               Kind{'i', {"int8_t", "int16_t", "int32_t", "int64_t", ""}},
                               Kind{'c', {"", "", "", "float2", "double2"}}};
   for (const Kind& kind : kKinds) {
-    // "'<f4'": the letter is between the byte order and the size.
-    if (header.descr.size() > 2 && header.descr[2] == kind.letter && std::has_single_bit(header.item_bytes) &&
-        header.item_bytes <= 16) {
+    if (code.kind == kind.letter && std::has_single_bit(header.item_bytes) && header.item_bytes <= 16) {
       return kind.by_width[static_cast<std::size_t>(std::countr_zero(header.item_bytes))];
     }
   }

@@ -25,8 +25,8 @@ namespace {
 
 using swizzle::Space;
 
-constexpr std::uint64_t kUsualSeconds = 600;
-constexpr std::uint64_t kMostSeconds = 1'000'000;
+constexpr double kUsualSeconds = 600;
+constexpr double kMostSearchSeconds = 1e6;
 constexpr std::uint64_t kMostShown = 10'000;
 
 struct SynthOptions {
@@ -203,9 +203,11 @@ void run(const SynthOptions& given) {
          "`faro synth --list` names the examples");
   const Space space = parse_space(options.space);
   const swizzle::Example example = example_of(options);
-  const std::uint64_t limit = options.time_limit.empty()
-                                  ? kUsualSeconds
-                                  : parse_number("--time-limit", options.time_limit, 1, kMostSeconds);
+  double limit = kUsualSeconds;
+  if (!options.time_limit.empty()) {
+    limit = parse_measure("--time-limit", options.time_limit, kMostSearchSeconds);
+    if (limit == 0) fail(ErrorCode::value, "read --time-limit", "`0`", "more than 0 seconds");
+  }
   const swizzle::EmissionOptions emission = emission_of(options, example);
   if (!options.emit.empty()) {
     swizzle::require_emittable(example, emission);  // before a search that may take minutes
@@ -218,7 +220,7 @@ void run(const SynthOptions& given) {
     progress.step("searching `" + example.name + "`");
     swizzle::SynthesisOptions search;
     search.space = space;
-    search.time_limit_seconds = static_cast<double>(limit);
+    search.time_limit_seconds = limit;
     search.processor_time = true;  // the same outcome on a busy machine
     search.progress = [&progress](const swizzle::Progress& now) {
       progress.step(fmt::format("{}, {:.0f}%, {} found", now.stage, 100 * now.done,

@@ -53,6 +53,26 @@ TEST(Pattern, AxesAreTakenApartAndJoined) {
   // Without an array.
   EXPECT_EQ(parse_permutation("a b -> b a, a=3, b=5"), Permutation(Axes({3, 5}, {1, 0})));
   EXPECT_EQ(element_count(parsed("a b -> b a", {0, 5}).permutation), 0U);
+  EXPECT_THAT(parsed("(a b) c -> b c a, a=0, b=3", {0, 5}).regrouped->after, ElementsAre(3, 5, 0));
+  EXPECT_EQ(element_count(parse_permutation("a b -> b a, a=0, b=5")), 0U);
+}
+
+TEST(Pattern, AnEllipsisInBracketsJoinsWhateverIsThere) {
+  const ParsedPermutation rows = parsed("... h w -> (...) h w", {2, 3, 4, 5});
+  EXPECT_EQ(rows.permutation, Permutation(Axes({2, 3, 4, 5}, {0, 1, 2, 3})));
+  EXPECT_THAT(rows.regrouped->after, ElementsAre(6, 4, 5));
+  const ParsedPermutation last = parsed("b ... c -> c (b ...)", {2, 3, 4, 5});
+  EXPECT_EQ(last.permutation, Permutation(Axes({2, 3, 4, 5}, {3, 0, 1, 2})));
+  EXPECT_THAT(last.regrouped->after, ElementsAre(5, 24));
+  // With other axes in the bracket, before and behind; with nothing there, which is an axis of 1.
+  const ParsedPermutation amid = parsed("(a b) ... c -> (c ... b) a, a=2", {6, 4, 5, 7});
+  EXPECT_EQ(amid.permutation, Permutation(Axes({2, 3, 4, 5, 7}, {4, 2, 3, 1, 0})));
+  EXPECT_THAT(amid.regrouped->after, ElementsAre(7 * 4 * 5 * 3, 2));
+  EXPECT_THAT(parsed("... h w -> (...) w h", {4, 5}).regrouped->after, ElementsAre(1, 5, 4));
+  EXPECT_THAT(parsed("... h -> (h ...)", {4}).regrouped->after, ElementsAre(4));
+  EXPECT_THAT(parsed("... -> (...)", {}).regrouped->after, ElementsAre(1));
+  EXPECT_THAT(parsed("... -> () (1 ...) 1", {3, 4}).regrouped->after, ElementsAre(1, 12, 1));
+  EXPECT_THAT(parsed("... h -> (...) h", {3, 0, 4}).regrouped->after, ElementsAre(0, 4));
 }
 
 TEST(Pattern, TheWayBack) {
@@ -77,11 +97,16 @@ TEST(Pattern, Refusals) {
   EXPECT_THAT(refused("a b -> b a, a", {3, 5}), HasSubstr("lengths such as"));
   EXPECT_THAT(refused("a b -> b a, a=x", {3, 5}), HasSubstr("lengths such as"));
   EXPECT_THAT(refused("a b -> b a, a=0", {3, 5}), HasSubstr("from 1 to 2^40"));
+  EXPECT_THAT(refused("(a b) c -> a b c, a=0", {0, 5}), HasSubstr("all lengths of an axis of 0"));
   EXPECT_THAT(refused("a b -> b a, a=3, a=3", {3, 5}), HasSubstr("a second length"));
   EXPECT_THAT(refused("(a (b c)) -> a b c", {30}), HasSubstr("brackets"));
   EXPECT_THAT(refused("(a b -> a b", {15}), HasSubstr("not closed"));
   EXPECT_THAT(refused("a) b -> a b", {3, 5}), HasSubstr("brackets"));
-  EXPECT_THAT(refused("(a ...) -> a ...", {15}), HasSubstr("within brackets"));
+  EXPECT_THAT(refused("(a ...) -> a ...", {15}), HasSubstr("`...` within brackets on the side of"));
+  EXPECT_THAT(refused("(...) a -> a (...)", {15, 2}), HasSubstr("names and their lengths"));
+  EXPECT_THAT(refused("a -> a (...)", {15}), HasSubstr("on one side only"));
+  EXPECT_THAT(refused("... a -> a (... ...)", {15}), HasSubstr("twice on one side"));
+  EXPECT_THAT(refusal_of([] { parse_permutation("... a -> a (...), a=3"); }), HasSubstr("without an array"));
   EXPECT_THAT(refused("a + b -> b a", {3, 5}), HasSubstr("names of axes"));
   EXPECT_THAT(refusal_of([] { parse_permutation("a b -> b a, a=3"); }), HasSubstr("no length of `b`"));
   EXPECT_THAT(refusal_of([] { parse_permutation("a b -> b a, a=2^30, b=2^30"); }), HasSubstr("2^40"));

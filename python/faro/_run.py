@@ -276,21 +276,35 @@ def _inverse_text(text: str) -> str:
 
 
 def sized_pattern(pattern: str, shape: Shape, inverse: bool) -> str:
-    """A pattern with the lengths that an array of this shape tells, so that it can be read the other way, too. The array has the
-    axes of its left side, of its right one with ``inverse``."""
+    """A pattern with the axes and the lengths that an array of this shape tells, so that it can be read the other way, too: `...` is so
+    many names. The array has the axes of its left side, of its right one with ``inverse``."""
     left, _, rest = pattern.partition("->")
-    right, _, said = rest.partition(",")
-    groups = [group.strip("()").split() for group in _re.findall(r"\([^()]*\)|[^\s()]+", right if inverse else left)]
-    lengths = {name.strip(): int(length) for name, _, length in (each.partition("=") for each in said.split(",")) if length}
-    dots = groups.index(["..."]) if ["..."] in groups else len(groups)
-    behind = groups[dots + 1 :]
-    told = [*zip(groups[:dots], shape), *zip(behind, shape[len(shape) - len(behind) :])]
+    right, comma, said = rest.partition(",")
+    read = right if inverse else left
+    if "..." in read:
+        named = len(_groups(read)) - 1
+        prefix = next(name for name in ("d" * n for n in range(1, len(pattern) + 2)) if name not in pattern)
+        axes = " ".join(f"{prefix}{i}" for i in range(len(shape) - named))
+        pattern = f"{left}->{right}".replace("...", f" {axes} ") + comma + said
+        read = read.replace("...", f" {axes} ")
+    lengths = {name.strip(): _length(length) for name, _, length in (each.partition("=") for each in said.split(",")) if length}
     more = {}
-    for names, extent in told:
+    for names, extent in zip(_groups(read), shape):
         unknown = [name for name in names if name not in lengths and not name.isdigit()]
         if len(unknown) == 1:
             more[unknown[0]] = extent // max(math.prod(lengths.get(name, 1) for name in names), 1)
     return pattern + "".join(f", {name}={length}" for name, length in more.items())
+
+
+def _length(text: str) -> int:
+    """`12` or `2^4`, as a pattern writes lengths."""
+    base, _, power = text.partition("^")
+    return int(base) ** int(power or 1)
+
+
+def _groups(side: str) -> list[list[str]]:
+    """The names that each axis of one side of a pattern joins."""
+    return [group.strip("()").split() for group in _re.findall(r"\([^()]*\)|\.\.\.|[^\s().]+", side)]
 
 
 def _element_strides(shape: Shape, strides: Shape, width: int) -> list[int] | None:

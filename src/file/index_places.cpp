@@ -68,14 +68,9 @@ void IndexPlaces::fill(std::uint64_t first, std::span<std::uint64_t> places) con
 
 EntryRange entries_of(const std::filesystem::path& path) {
   const io::NpyHeader header = io::read_npy_header(path);
-  std::string_view descr = header.descr;
-  if (descr.size() >= 2 && descr.front() == descr.back()) descr = descr.substr(1, descr.size() - 2);
-  const bool has_order = !descr.empty() && std::string_view("<>=|").find(descr.front()) != descr.npos;
-  const std::string_view code = has_order ? descr.substr(1) : descr;
+  const io::NpyTypeCode code = header.type_code().value_or(io::NpyTypeCode{});
   const std::string operation = detail::reading(path.string());
-  const bool is_integer =
-      code.size() == 2 && (code[0] == 'u' || code[0] == 'i') && std::has_single_bit(header.item_bytes);
-  if (!is_integer) {
+  if (code.kind != 'i' && code.kind != 'u') {
     fail(ErrorCode::value, operation, "an index array of dtype " + header.descr,
          "whole numbers: 'u1' to 'u8' or 'i1' to 'i8', of any byte order",
          "index.astype('u8') makes whole numbers of it");
@@ -88,8 +83,8 @@ EntryRange entries_of(const std::filesystem::path& path) {
   return {.path = path,
           .offset = header.data_offset,
           .width = header.item_bytes,
-          .is_signed = code[0] == 'i',
-          .is_swapped = descr.front() == '>',
+          .is_signed = code.kind == 'i',
+          .is_swapped = code.big_endian,
           .count = header.item_count()};
 }
 

@@ -32,6 +32,27 @@ using Advance = std::function<void(std::uint64_t bytes)>;
 /// Which axis of an array is the fastest: the last, or the first.
 enum class MemoryOrder : std::uint8_t { c, fortran };
 
+/// A dtype that is one word: a number, a text or bytes.
+struct NpyTypeCode {
+  char kind = 0;  // as numpy's dtype.kind: b, i, u, f, c, M, m, S, U, V; W for ml_dtypes' complex numbers of
+                  // two halves
+  std::uint64_t item_bytes = 0;  // 0: 'S', 'U' and 'V' without a length
+  bool big_endian = false;
+  std::string unit = {};  // "[ns]" of times, or empty
+
+  /// Without a byte order: "f4", "U3", "M8[ns]".
+  std::string text() const;
+  bool operator==(const NpyTypeCode&) const = default;
+};
+
+/// What numpy.dtype() takes as one word: "<f4", "|S32", "<U3" of 12 bytes, "<M8[ns]", "f", "float32",
+/// "bfloat16", "<f1" as ml_dtypes writes float8_e5m2. `long` has 8 bytes. Nothing for objects and for what is
+/// no such word.
+std::optional<NpyTypeCode> npy_type_code(std::string_view text);
+
+/// The names of types that npy_type_code knows, for suggestions.
+std::vector<std::string_view> npy_type_names();
+
 struct NpyHeader {
   std::string descr;             // the dtype as written, in UTF-8: "'<u4'", "'|V32'", or a structured list
   std::uint64_t item_bytes = 0;  // bytes of one item
@@ -42,6 +63,9 @@ struct NpyHeader {
   /// Product of the shape. Checked against overflow when the header is read.
   std::uint64_t item_count() const;
   std::uint64_t data_bytes() const { return item_count() * item_bytes; }
+
+  /// Nothing for a structured dtype and for one with a shape.
+  std::optional<NpyTypeCode> type_code() const;
 };
 
 /// Parses the header at the start of `bytes`; versions 1 to 3, either order, any dtype with an item size.
@@ -67,10 +91,6 @@ std::vector<std::byte> npy_header_bytes(const std::string& descr, std::span<cons
 /// Item size of a dtype's text as numpy writes it in `descr` ("'>u4'", "'S32'", "[('a', '<f4', (3,)), …]").
 /// Errors: ErrorCode::file for objects, for items of no bytes and for what is not a dtype.
 std::uint64_t npy_item_bytes(const std::string& descr, const std::string& name);
-
-/// Item size of one type code: "<f4" is 4, "|S32" 32, "<U3" 12, "<M8[ns]" 8. The byte order may be missing.
-/// Zero for "|S0"; nothing for objects and for what is no type code.
-std::optional<std::uint64_t> npy_type_code_bytes(std::string_view code);
 
 /// Whether data in Fortran order is read as what it means, the same array in C order, into memory of its
 /// size, where header().fortran_order is false; or as it lies.

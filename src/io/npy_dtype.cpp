@@ -1,11 +1,11 @@
-// Item sizes of dtypes.
+// Item sizes of dtypes, of all that numpy.dtype() takes but dictionaries, which numpy.load refuses.
 //
-//     type code     [<>=|] kind digits [unit]     '<f4'  '|S32'  '<U3' (4 bytes a character)  '<M8[ns]'
+//     one word      npy_type_code.cpp
+//     list in text  'f4,(2,)i2,3u1': words, each with how many there are of it
 //     structured    list of (name, dtype) or (name, dtype, shape); a name may be a pair (title, name)
+//     pair          (dtype, shape), ('S', length) and (dtype, dtype of the same size)
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
@@ -20,67 +20,122 @@ using Kind = PythonLiteral::Kind;
 
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 62;
 
-// The widths that numpy has for a kind of number, in bytes; none for a kind that takes any width.
-struct NumberKind {
-  char kind;
-  std::array<std::uint8_t, 4> widths;  // zero: no further width
-};
-
-constexpr std::array<NumberKind, 7> kNumberKinds{{{'b', {1}},
-                                                  {'i', {1, 2, 4, 8}},
-                                                  {'u', {1, 2, 4, 8}},
-                                                  {'f', {2, 4, 8, 16}},
-                                                  {'c', {8, 16, 24, 32}},
-                                                  {'M', {8}},
-                                                  {'m', {8}}}};
-constexpr std::uint64_t kExtendedFloatBytes = 12;  // long double of 32-bit x86, beside the four widths of 'f'
-
-bool known_width(char kind, std::uint64_t width) {
-  if (kind == 'f' && width == kExtendedFloatBytes) return true;
-  for (const NumberKind& number : kNumberKinds) {
-    if (number.kind == kind)
-      return std::find(number.widths.begin(), number.widths.end(), width) != number.widths.end();
-  }
-  return false;
-}
-
-// "[ns]", "[25s]", "[D/3]": a unit that numpy would know, with a count or a divisor.
-bool is_time_unit(std::string_view text) {
-  if (text.size() < 3 || text.front() != '[' || text.back() != ']') return false;
-  text = text.substr(1, text.size() - 2);
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  while (!text.empty() && is_digit(text.front())) text.remove_prefix(1);
-  if (const auto slash = text.find('/'); slash != std::string_view::npos) {
-    const std::string_view divisor = text.substr(slash + 1);
-    if (divisor.empty() || !std::all_of(divisor.begin(), divisor.end(), is_digit)) return false;
-    text = text.substr(0, slash);
-  }
-  constexpr std::array<std::string_view, 14> units{"Y",  "M",  "W",  "D",  "h",  "m",  "s",
-                                                   "ms", "us", "ns", "ps", "fs", "as", "generic"};
-  return std::find(units.begin(), units.end(), text) != units.end();
-}
-
 std::uint64_t field_bytes(const PythonLiteral& field, const std::string& name);
 
-std::uint64_t type_code_bytes(const PythonLiteral& code, const std::string& name) {
-  const std::string_view text = code.text;
+// Elements of `bytes` each, so many as an integer or a tuple of them says. `whole` is for messages.
+std::uint64_t times_shape(std::uint64_t bytes, const PythonLiteral& shape, const PythonLiteral& whole,
+                          const std::string& name) {
+  const auto times = [&](const PythonLiteral& extent) {
+    if (extent.kind != Kind::integer)
+      fail(ErrorCode::file, "read `" + name + "`", "field " + excerpt(whole.source), "a shape of integers");
+    if (__builtin_mul_overflow(bytes, extent.integer, &bytes) || bytes >= kMaxBytes) {
+      fail(ErrorCode::file, "read `" + name + "`", "field " + excerpt(whole.source),
+           "items of less than 2^62 bytes");
+    }
+  };
+  const bool is_sequence = shape.kind == Kind::tuple || shape.kind == Kind::list;
+  if (!is_sequence) times(shape);
+  for (const PythonLiteral& extent : shape.items) times(extent);
+  return bytes;
+}
+
+// The end of the word, or of the shape, at the start of `text`: commas within brackets are its own.
+std::size_t end_of_part(std::string_view text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '(' || text[i] == '[') ++depth;
+    if (text[i] == ')' || text[i] == ']') --depth;
+    if (text[i] == ',' && depth == 0) return i;
+  }
+  return text.size();
+}
+
+// "(2,3)f4", "3f4", "f4": nothing where it is none of these.
+std::optional<std::uint64_t> repeated_bytes(std::string_view part, const PythonLiteral& code,
+                                            const std::string& name) {
+  const auto skip_spaces = [&] { part.remove_prefix(std::min(part.find_first_not_of(' '), part.size())); };
+  const auto order = [&] {
+    const bool is_given =
+        !part.empty() && std::string_view("<>=|").find(part.front()) != std::string_view::npos;
+    const char found = is_given ? part.front() : ' ';
+    part.remove_prefix(is_given ? 1 : 0);
+    return found;
+  };
+  skip_spaces();
+  const char before = order();
+  skip_spaces();
+  const std::size_t end = part.starts_with('(') ? part.find(')') + 1 : part.find_first_not_of("0123456789");
+  PythonLiteral shape{.kind = Kind::tuple, .source = {}, .text = {}, .items = {}};
+  if (end == 0 && part.starts_with('(')) return std::nullopt;
+  if (end > 0 && end <= part.size()) {
+    try {
+      shape = parse_python_literal(part.substr(0, end));
+    } catch (const PythonLiteralError&) {
+      return std::nullopt;
+    }
+    if (part.starts_with('(') && shape.kind != Kind::tuple) return std::nullopt;
+    part.remove_prefix(end);
+    skip_spaces();
+  }
+  const char after = before == ' ' ? ' ' : order();
+  const auto type = npy_type_code(part);
+  if (!type || (after != ' ' && after != before)) return std::nullopt;
+  return times_shape(type->item_bytes, shape, code, name);
+}
+
+bool is_object(std::string_view text) {
   const std::string_view kind = text.substr(std::min(text.find_first_not_of("<>=|"), text.size()));
-  if (kind.starts_with('O')) {
+  return kind.starts_with('O') || text == "object" || text == "object_";
+}
+
+std::uint64_t text_bytes(const PythonLiteral& code, const std::string& name) {
+  if (const auto word = npy_type_code(code.text)) return word->item_bytes;
+  if (is_object(code.text)) {
     fail(ErrorCode::file, "read `" + name + "`", "object dtype " + excerpt(code.source),
          "a dtype whose items are plain bytes", "objects are pointers, which faro cannot move between files");
   }
-  const auto bytes = npy_type_code_bytes(text);
-  if (!bytes)
+  std::string_view rest = code.text;
+  const bool is_list =
+      end_of_part(rest) < rest.size() || rest.find_first_of("(0123456789") <= rest.find_first_not_of("<>=| ");
+  std::optional<std::uint64_t> sum = is_list ? std::optional<std::uint64_t>(0) : std::nullopt;
+  while (sum && !rest.empty()) {
+    const std::size_t end = end_of_part(rest);
+    const auto part = repeated_bytes(rest.substr(0, end), code, name);
+    sum = part && *part + *sum < kMaxBytes ? std::optional(*part + *sum) : std::nullopt;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (!sum) {
     fail(ErrorCode::file, "read `" + name + "`", "dtype " + excerpt(code.source),
-         "a numpy type code such as '<f4', '>u2', '|S32'");
-  return *bytes;
+         "a type that numpy.dtype() knows, such as '<f4', '>u2', '|S32', 'float32'");
+  }
+  return *sum;
+}
+
+std::uint64_t any_dtype_bytes(const PythonLiteral& descr, const std::string& name);
+
+// (dtype, shape), ('S', 5), (dtype, dtype).
+std::uint64_t pair_bytes(const PythonLiteral& pair, const std::string& name) {
+  const std::uint64_t bytes = any_dtype_bytes(pair.items[0], name);
+  const PythonLiteral& second = pair.items[1];
+  const bool is_dtype = second.kind == Kind::string || (second.kind == Kind::list && !second.items.empty() &&
+                                                        second.items[0].kind != Kind::integer);
+  if (is_dtype) {
+    const std::uint64_t other = any_dtype_bytes(second, name);
+    if (bytes != other && bytes != 0)
+      fail(ErrorCode::file, "read `" + name + "`", "dtype " + excerpt(pair.source), "two types of one size");
+    return other;
+  }
+  const bool lacks_length = bytes == 0 && pair.items[0].kind == Kind::string && second.kind == Kind::integer;
+  if (!lacks_length) return times_shape(bytes, second, pair, name);
+  return times_shape(npy_type_code(pair.items[0].text)->kind == 'U' ? 4 : 1, second, pair, name);
 }
 
 std::uint64_t any_dtype_bytes(const PythonLiteral& descr, const std::string& name) {
-  if (descr.kind == Kind::string) return type_code_bytes(descr, name);
+  if (descr.kind == Kind::string) return text_bytes(descr, name);
+  if (descr.kind == Kind::tuple && descr.items.size() == 2) return pair_bytes(descr, name);
   if (descr.kind != Kind::list || descr.items.empty()) {
     fail(ErrorCode::file, "read `" + name + "`", "dtype " + excerpt(descr.source),
-         "a type code or a list of fields");
+         "a type, a list of fields, or a type and a shape");
   }
   std::uint64_t sum = 0;
   for (const PythonLiteral& field : descr.items) {
@@ -101,48 +156,21 @@ bool is_field_name(const PythonLiteral& literal) {
 
 std::uint64_t field_bytes(const PythonLiteral& field, const std::string& name) {
   const auto& parts = field.items;
-  if (field.kind != Kind::tuple || parts.size() < 2 || parts.size() > 3 || !is_field_name(parts[0])) {
+  if ((field.kind != Kind::tuple && field.kind != Kind::list) || parts.size() < 2 || parts.size() > 3 ||
+      !is_field_name(parts[0])) {
     fail(ErrorCode::file, "read `" + name + "`", "field " + excerpt(field.source),
          "(name, dtype) or (name, dtype, shape)");
   }
-  std::uint64_t bytes = any_dtype_bytes(parts[1], name);
-  if (parts.size() == 2) return bytes;
-  const auto times = [&](const PythonLiteral& extent) {
-    if (extent.kind != Kind::integer)
-      fail(ErrorCode::file, "read `" + name + "`", "field " + excerpt(field.source), "a shape of integers");
-    if (__builtin_mul_overflow(bytes, extent.integer, &bytes) || bytes >= kMaxBytes) {
-      fail(ErrorCode::file, "read `" + name + "`", "field " + excerpt(field.source),
-           "items of less than 2^62 bytes");
-    }
-  };
-  if (parts[2].kind == Kind::tuple) {
-    for (const PythonLiteral& extent : parts[2].items) times(extent);
-  } else {
-    times(parts[2]);
-  }
-  return bytes;
+  const std::uint64_t bytes = any_dtype_bytes(parts[1], name);
+  return parts.size() == 2 ? bytes : times_shape(bytes, parts[2], field, name);
 }
 
 }  // namespace
 
-std::optional<std::uint64_t> npy_type_code_bytes(std::string_view code) {
-  if (!code.empty() && std::string_view("<>=|").find(code.front()) != std::string_view::npos)
-    code.remove_prefix(1);
-  if (code == "?") return 1;
-  if (code.size() < 2) return std::nullopt;
-  const char kind = code.front();
-  std::uint64_t width = 0;
-  const char* const last = code.data() + code.size();
-  const auto [end, failed] = std::from_chars(code.data() + 1, last, width);
-  if (failed != std::errc{} || width >= kMaxBytes / 4) return std::nullopt;
-  if (code[1] == '0' && end - code.data() > 2) return std::nullopt;
-  const std::string_view rest(end, static_cast<std::size_t>(last - end));
-  const bool is_time = kind == 'M' || kind == 'm';
-  if (!rest.empty() && !(is_time && is_time_unit(rest))) return std::nullopt;
-  if (kind == 'S' || kind == 'V') return width;
-  if (kind == 'U') return 4 * width;
-  if (width == 0 || !known_width(kind, width)) return std::nullopt;
-  return width;
+std::optional<NpyTypeCode> NpyHeader::type_code() const {
+  // What was parsed before is parsed again; a list of fields is none.
+  if (descr.empty() || (descr.front() != '\'' && descr.front() != '"')) return std::nullopt;
+  return npy_type_code(parse_python_literal(descr).text);
 }
 
 std::uint64_t dtype_item_bytes(const PythonLiteral& descr, const std::string& name) {

@@ -23,20 +23,14 @@ struct FileType {
 };
 
 FileType type_of(const io::NpyHeader& header, const std::string& path) {
-  // Without its quotes, which may be single or double.
-  std::string_view descr = header.descr;
-  if (descr.size() >= 2 && descr.front() == descr.back()) descr = descr.substr(1, descr.size() - 2);
-  const bool has_order = !descr.empty() && std::string_view("<>=|").find(descr.front()) != descr.npos;
-  const std::string_view code = has_order ? descr.substr(1) : descr;
-  const bool is_integer =
-      code.size() == 2 && (code[0] == 'u' || code[0] == 'i') && f2::is_power_of_two(header.item_bytes);
-  if (!is_integer) {
+  const io::NpyTypeCode code = header.type_code().value_or(io::NpyTypeCode{});
+  if (code.kind != 'i' && code.kind != 'u') {
     fail(ErrorCode::value, reading(path), "an index array of dtype " + printable(header.descr),
          "whole numbers: 'u1' to 'u8' or 'i1' to 'i8', of any byte order",
-         code.starts_with('b') ? "of a mask, numpy.flatnonzero(mask) gives the rows that it keeps"
-                               : "index.astype('u8') makes whole numbers of it");
+         code.kind == 'b' ? "of a mask, numpy.flatnonzero(mask) gives the rows that it keeps"
+                          : "index.astype('u8') makes whole numbers of it");
   }
-  return {.bytes = header.item_bytes, .is_signed = code[0] == 'i', .is_swapped = descr.front() == '>'};
+  return {.bytes = code.item_bytes, .is_signed = code.kind == 'i', .is_swapped = code.big_endian};
 }
 
 // The entries as one of the types that Indexed takes, little-endian words of 4 or 8 bytes.

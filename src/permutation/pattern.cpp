@@ -11,12 +11,22 @@
 namespace faro::detail {
 namespace {
 
-using PatternGroup = std::vector<std::string>;  // names of one axis, the slowest first; none: an axis of 1
+// One axis: the names that it joins, the slowest first; none: an axis of 1.
+struct PatternGroup {
+  std::vector<std::string> names;
+  bool in_brackets = false;
+};
 using PatternSide = std::vector<PatternGroup>;
 using PatternLengths = std::map<std::string, std::uint64_t, std::less<>>;
 
 constexpr const char* kEllipsis = "...";
 constexpr std::size_t kMostPatternAxes = 64;
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
 
 class PatternReader {
  public:
@@ -29,6 +39,12 @@ class PatternReader {
   void read() {
     const std::size_t arrow = text_.find("->");
     before = side(text_.substr(0, arrow));
+    for (const PatternGroup& group : before) {
+      if (!group.in_brackets || !has_ellipsis(group)) continue;
+      fail(ErrorCode::spec, operation(), "`...` within brackets on the side of the array's axes",
+           "`...` as axes of their own there, for nothing says how many one axis is taken apart into",
+           "names and their lengths, as '(a b) c -> a b c, a=2' has them");
+    }
     std::string_view rest = text_.substr(arrow + 2);
     const std::size_t comma = std::min(rest.find(','), rest.size());
     after = side(rest.substr(0, comma));
@@ -40,13 +56,11 @@ class PatternReader {
 
   std::string operation() const { return "parse " + in_quotes(text_); }
 
- private:
-  static std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-    while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-    return text;
+  static bool has_ellipsis(const PatternGroup& group) {
+    return std::find(group.names.begin(), group.names.end(), kEllipsis) != group.names.end();
   }
 
+ private:
   PatternSide side(std::string_view text) const {
     PatternSide groups;
     bool open = false;
@@ -57,13 +71,12 @@ class PatternReader {
         if ((first == '(') == open)
           fail(ErrorCode::spec, operation(), "brackets within brackets, or unmatched", "pairs of brackets");
         open = first == '(';
-        if (open) groups.emplace_back();
+        if (open) groups.push_back({.names = {}, .in_brackets = true});
         text.remove_prefix(1);
         continue;
       }
       std::string name;
       if (text.starts_with(kEllipsis)) {
-        if (open) fail(ErrorCode::spec, operation(), "`...` within brackets", "`...` as axes of their own");
         name = kEllipsis;
       } else if (is_word_start(first)) {
         name = text.substr(0, count_while(text, is_word));
@@ -78,7 +91,7 @@ class PatternReader {
       text.remove_prefix(name.size());
       if (++names > kMostPatternAxes) fail(ErrorCode::spec, operation(), "more than 64 axes", "at most 64");
       if (!open) groups.emplace_back();
-      groups.back().push_back(std::move(name));
+      groups.back().names.push_back(std::move(name));
     }
     if (open) fail(ErrorCode::spec, operation(), "a bracket that is not closed", "pairs of brackets");
     return groups;
@@ -97,8 +110,8 @@ class PatternReader {
     const ScannedNumber number = scan_number(digits);
     if (number.fault != NumberFault::none || number.length != digits.size())
       fail(ErrorCode::spec, operation(), in_quotes(given, 20), "lengths such as `h=8`");
-    if (number.value == 0 || number.value > Indexed::kMaxCount)
-      fail(ErrorCode::value, operation(), in_quotes(given, 20), "a length from 1 to 2^40");
+    if (number.value > Indexed::kMaxCount)
+      fail(ErrorCode::value, operation(), in_quotes(given, 20), "a length from 0 to 2^40");
     if (!lengths.emplace(std::string(name), number.value).second)
       fail(ErrorCode::spec, operation(), "a second length of `" + std::string(name) + "`", "one");
   }
@@ -108,7 +121,7 @@ class PatternReader {
 
 std::vector<std::string> names_of(const PatternSide& side) {
   std::vector<std::string> names;
-  for (const PatternGroup& group : side) names.insert(names.end(), group.begin(), group.end());
+  for (const PatternGroup& group : side) names.insert(names.end(), group.names.begin(), group.names.end());
   return names;
 }
 
@@ -136,15 +149,23 @@ void check_names(const PatternReader& reader) {
   }
 }
 
-// `...` as so many axes of their own, whose names no text can have.
+// `...` as so many axes, whose names no text can have: each by itself, or all joined where it is in brackets.
 void expand(PatternSide& side, std::size_t axes) {
   PatternSide expanded;
   for (PatternGroup& group : side) {
-    if (group != PatternGroup{kEllipsis}) {
+    const auto dots = std::find(group.names.begin(), group.names.end(), kEllipsis);
+    if (dots == group.names.end()) {
       expanded.push_back(std::move(group));
       continue;
     }
-    for (std::size_t axis = 0; axis < axes; ++axis) expanded.push_back({kEllipsis + std::to_string(axis)});
+    std::vector<std::string> matched;
+    for (std::size_t axis = 0; axis < axes; ++axis) matched.push_back(kEllipsis + std::to_string(axis));
+    if (group.in_brackets) {
+      group.names.insert(group.names.erase(dots), matched.begin(), matched.end());
+      expanded.push_back(std::move(group));
+    } else {
+      for (std::string& name : matched) expanded.push_back({.names = {std::move(name)}});
+    }
   }
   side = std::move(expanded);
 }
@@ -152,7 +173,7 @@ void expand(PatternSide& side, std::size_t axes) {
 // The lengths that follow from those of the array's axes.
 void complete(PatternReader& reader, const std::vector<std::uint64_t>& shape) {
   const bool has_ellipsis =
-      std::find(reader.before.begin(), reader.before.end(), PatternGroup{kEllipsis}) != reader.before.end();
+      std::any_of(reader.before.begin(), reader.before.end(), PatternReader::has_ellipsis);
   const std::size_t named = reader.before.size() - (has_ellipsis ? 1 : 0);
   if (has_ellipsis ? shape.size() < named : shape.size() != named) {
     fail(ErrorCode::value, reader.operation(),
@@ -164,7 +185,7 @@ void complete(PatternReader& reader, const std::vector<std::uint64_t>& shape) {
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     std::uint64_t known = 1;
     const std::string* missing = nullptr;
-    for (const std::string& name : reader.before[axis]) {
+    for (const std::string& name : reader.before[axis].names) {
       const auto length = reader.lengths.find(name);
       if (length != reader.lengths.end()) {
         known *= std::min(length->second, Indexed::kMaxCount / std::max<std::uint64_t>(known, 1) + 1);
@@ -178,6 +199,9 @@ void complete(PatternReader& reader, const std::vector<std::uint64_t>& shape) {
       missing = &name;
     }
     const std::string of_axis = "axis " + std::to_string(axis) + " of " + std::to_string(shape[axis]);
+    if (known == 0 && (missing != nullptr || shape[axis] != 0))
+      fail(ErrorCode::value, reader.operation(), "a length of 0 for a part of " + of_axis,
+           "a length from 1 to 2^40, or all lengths of an axis of 0");
     if (missing == nullptr && known != shape[axis])
       fail(ErrorCode::value, reader.operation(), of_axis,
            "a length of " + std::to_string(known) + ", as the pattern says");
@@ -193,7 +217,7 @@ std::vector<std::uint64_t> shape_of(const PatternSide& side, const PatternLength
   std::vector<std::uint64_t> shape;
   for (const PatternGroup& group : side) {
     std::uint64_t extent = 1;
-    for (const std::string& name : group) extent *= lengths.find(name)->second;
+    for (const std::string& name : group.names) extent *= lengths.find(name)->second;
     shape.push_back(extent);
   }
   return shape;
@@ -209,7 +233,7 @@ std::string inverse_pattern(std::string_view text) {
   const std::size_t arrow = std::min(text.find("->"), text.size());
   const std::string_view rest = text.substr(std::min(arrow + 2, text.size()));
   const std::size_t comma = std::min(rest.find(','), rest.size());
-  return std::string(rest.substr(0, comma)) + " -> " + std::string(text.substr(0, arrow)) +
+  return std::string(trimmed(rest.substr(0, comma))) + " -> " + std::string(trimmed(text.substr(0, arrow))) +
          std::string(rest.substr(comma));
 }
 
@@ -222,6 +246,10 @@ ParsedPermutation parse_pattern(std::string_view text,
   NamedAxes axes;
   const std::vector<std::string> before = names_of(reader.before);
   for (const std::string& name : before) {
+    if (name == kEllipsis) {
+      fail(ErrorCode::value, reader.operation(), "`...` without an array",
+           "names of all axes where there is no array", "such as 'a b -> b a, a=3, b=5'");
+    }
     const auto length = reader.lengths.find(name);
     if (length == reader.lengths.end()) {
       fail(ErrorCode::value, reader.operation(), "no length of `" + name + "`",

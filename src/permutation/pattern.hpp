@@ -4,6 +4,7 @@
 //     'b (h d) s -> b h s d, h=8'       an axis of 8 x d is taken apart; d follows from the array
 //     'b h s d -> b s (h d)'            two axes become one
 //     '... c h w -> ... h w c'          whatever comes before
+//     '... h w -> (...) h w'            whatever comes before, as one axis; of 1 where there is nothing
 //
 // A name stands for an axis, brackets join several to one, the first the slowest, `1` is an axis of one
 // element. Lengths come from the array at hand and from what follows the pattern; without an array all of
