@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
+#include "api/array_checks.hpp"
 #include "capi/status.hpp"
 #include "io/buffer.hpp"
 #include "permutation/rows.hpp"
@@ -80,8 +82,31 @@ std::uint64_t moved_bytes(const faro_plan& plan) {
   return bytes;
 }
 
+// What all views read and write, before any of them is run.
+void check_steps_disjoint(const faro_plan& plan, const void* in, void* out) {
+  if (in == nullptr || out == nullptr) return;  // refused where it is run
+  std::vector<faro::detail::SidesOfView> sides;
+  sides.reserve(plan.views.size());
+  for (const ViewStep& step : plan.views) {
+    const StridedPlan& of = step.plan.plan();
+    if (of.moved_bytes() == 0) continue;
+    sides.emplace_back(of.view(), plan.element_bytes,
+                       at(in, step.view.in_corner + step.in_first, plan.element_bytes),
+                       at(out, step.view.out_corner + step.out_first, plan.element_bytes));
+  }
+  std::vector<faro::detail::RunArray> inputs;
+  std::vector<faro::detail::RunArray> outputs;
+  for (const faro::detail::SidesOfView& side : sides) {
+    inputs.push_back({"input", side.in()});
+    if (!plan.map) outputs.push_back({"output", side.out()});
+  }
+  if (plan.map) outputs.push_back({"output", {out, plan.map->plan.plan().array_bytes()}});
+  faro::detail::check_disjoint("run", outputs, inputs);
+}
+
 void run_plan(const faro_plan& plan, const void* in, void* out, Stream stream) {
   const Endable endable(moved_bytes(plan));
+  if (plan.map ? !plan.views.empty() : plan.views.size() > 1) check_steps_disjoint(plan, in, out);
   if (plan.map && !plan.views.empty()) {
     // The strided array, collected; then the map.
     const std::uint64_t bytes = plan.map->plan.plan().array_bytes();
