@@ -25,25 +25,6 @@ Shape out_shape_of(const faro::detail::NotedPermutation& read) {
   return {element_count(parsed.permutation)};
 }
 
-// Two axes or more are those that a text names, if it names any; extents of 1 say nothing.
-void require_named_shape(const faro::detail::NotedPermutation& read, const Shape& shape) {
-  const ParsedPermutation& parsed = read.parsed;
-  if (shape.size() < 2 || parsed.regrouped || !(parsed.axes || read.shapes)) return;
-  const Shape& named = parsed.axes ? parsed.axes->shape : read.shapes->before;
-  const auto extents = [](Shape of) {
-    std::erase(of, 1);
-    return of;
-  };
-  if (extents(named) == extents(shape)) return;
-  const auto text = [](const Shape& of) {
-    std::string shown;
-    for (const std::uint64_t extent : of) shown += (shown.empty() ? "" : "x") + std::to_string(extent);
-    return shown;
-  };
-  fail(ErrorCode::value, kPlanning, "an array of shape " + text(shape),
-       "shape " + text(named) + ", which the map takes", "an array of one axis may have any");
-}
-
 Problem problem_of(Permutation permutation, std::uint64_t element_bytes, const faro_options* options) {
   Problem problem{.permutation = std::move(permutation), .element_bytes = element_bytes};
   if (options == nullptr) return problem;
@@ -139,6 +120,25 @@ faro_plan* inverse_of(const faro_plan& plan) {
 }
 
 }  // namespace
+
+void require_named_shape(const faro::detail::NotedPermutation& read, const Shape& shape,
+                         const char* operation) {
+  const ParsedPermutation& parsed = read.parsed;
+  if (shape.size() < 2 || parsed.regrouped || !(parsed.axes || read.shapes)) return;
+  const Shape& named = parsed.axes ? parsed.axes->shape : read.shapes->before;
+  const auto extents = [](Shape of) {
+    std::erase(of, 1);
+    return of;
+  };
+  if (extents(named) == extents(shape)) return;
+  const auto text = [](const Shape& of) {
+    std::string shown;
+    for (const std::uint64_t extent : of) shown += (shown.empty() ? "" : "x") + std::to_string(extent);
+    return shown;
+  };
+  fail(ErrorCode::value, operation, "an array of shape " + text(shape),
+       "shape " + text(named) + ", which the map takes", "an array of one axis may have any");
+}
 
 const faro_plan& of(const faro_plan* plan, const char* operation) {
   require_argument(plan, operation, "plan");
@@ -275,7 +275,7 @@ faro_status faro_plan_array(const char* text, int rank, const uint64_t* shape, c
     if (!axes.empty()) parse.shape = axes;
     const faro::detail::NotedPermutation read = faro::detail::parse_with_notes(text, parse);
     const faro::ParsedPermutation& parsed = read.parsed;
-    faro::capi::require_named_shape(read, axes);
+    faro::capi::require_named_shape(read, axes, faro::capi::kPlanning);
     auto out_shape = faro::capi::out_shape_of(read);
     const bool has_gaps =
         strides != nullptr && !faro::capi::is_dense(axes, given_strides(axes.size(), strides, "strides"));
