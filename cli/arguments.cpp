@@ -298,13 +298,13 @@ IndexChoice IndexOptions::choice() const {
 Permutation parse_spec(const std::string& text, std::optional<std::uint64_t> elements, Direction direction) {
   std::optional<std::vector<std::uint64_t>> shape;
   if (elements) shape.emplace(1, *elements);
-  return parse_spec_with_axes(text, shape, direction).permutation;
+  return parse_spec_with_axes(text, shape, direction).parsed.permutation;
 }
 
-ParsedPermutation parse_spec_with_axes(const std::string& text,
-                                       const std::optional<std::vector<std::uint64_t>>& shape,
-                                       Direction direction) {
-  return parse_spec_of_array(text, shape, direction, Verbosity::normal, faro::detail::AtHand::input).parsed;
+faro::detail::NotedPermutation parse_spec_with_axes(const std::string& text,
+                                                    const std::optional<std::vector<std::uint64_t>>& shape,
+                                                    Direction direction) {
+  return parse_spec_of_array(text, shape, direction, Verbosity::normal, faro::detail::AtHand::input);
 }
 
 faro::detail::NotedPermutation parse_spec_of_array(const std::string& text,

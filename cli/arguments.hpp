@@ -113,9 +113,9 @@ Permutation parse_spec(const std::string& text, std::optional<std::uint64_t> ele
 /// Notes, such as on a circuit's measurements, go to standard error.
 /// The same of an array whose shape is known, which fixes what need not be typed, and with the axes that SPEC
 /// names.
-ParsedPermutation parse_spec_with_axes(const std::string& text,
-                                       const std::optional<std::vector<std::uint64_t>>& shape,
-                                       Direction direction);
+faro::detail::NotedPermutation parse_spec_with_axes(const std::string& text,
+                                                    const std::optional<std::vector<std::uint64_t>>& shape,
+                                                    Direction direction);
 /// The same with all that SPEC says of shapes, of an array that it takes or, where its inverse runs, gives.
 faro::detail::NotedPermutation parse_spec_of_array(const std::string& text,
                                                    const std::optional<std::vector<std::uint64_t>>& shape,

@@ -29,11 +29,8 @@ void write_element(std::uint64_t x, std::uint64_t width, std::byte* to) {
 }
 
 detail::Spread spread_of(const ShardProblem& problem, bool of_input) {
-  const std::vector<std::uint64_t> flat{element_count(problem.permutation)};
-  if (of_input)
-    return {problem.shards.in, problem.axes ? problem.axes->shape : flat, problem.shards.ranks, "in"};
-  return {problem.shards.out, problem.axes ? problem.axes->target_shape() : flat, problem.shards.ranks,
-          "out"};
+  if (of_input) return {problem.shards.in, problem.in_shape(), problem.shards.ranks, "in"};
+  return {problem.shards.out, problem.out_shape(), problem.shards.ranks, "out"};
 }
 
 struct ShardTimes {
@@ -77,7 +74,7 @@ class ShardBench {
     std::optional<BenchedPart> out;
     detail::agree(*communicator_, "bench --shards", [&] {
       problem_ = shard_problem(
-          {.problem = asked_.problem, .axes = asked_.axes, .ranks = communicator_->ranks()}, asked_.cuts);
+          {.read = asked_.read, .problem = asked_.problem, .ranks = communicator_->ranks()}, asked_.cuts);
       problem_.shards.rank = communicator_->rank();
       made.emplace(problem_);
       io::require_memory_for_array("bench --shards",

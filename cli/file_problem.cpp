@@ -157,6 +157,11 @@ bool is_flip(const Permutation& permutation) {
   return map != nullptr && *map == affine_form(maps::flip(element_count(permutation)));
 }
 
+faro::detail::NotedPermutation FileProblem::read() const {
+  return {.parsed = {.permutation = problem.permutation, .axes = axes, .regrouped = regrouped},
+          .shapes = shapes};
+}
+
 std::vector<std::uint64_t> FileProblem::array_shape() const { return axes_of_part(cut.extents, *part); }
 
 std::vector<std::uint64_t> FileProblem::with_array(const std::vector<std::uint64_t>& array) const {

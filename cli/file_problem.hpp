@@ -48,6 +48,8 @@ struct FileProblem {
   /// What was taken as an element: "2^20 elements of 4 bytes", "1000 rows of 12 bytes".
   std::string elements;
 
+  /// The permutation with all that the text says of axes.
+  faro::detail::NotedPermutation read() const;
   /// The array's axes.
   std::vector<std::uint64_t> array_shape() const;
   /// The file's shape with these axes in the place of the array's.

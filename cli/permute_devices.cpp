@@ -83,10 +83,8 @@ void permute_devices(const PermuteOptions& options) {
   progress.step("reading " + options.in, bytes_of_file(options.in));
   const io::NpyInput input(options.in, progress.advance());
   const FileProblem asked = file_problem_of(options, input.header());
-  const ShardProblem problem = shard_problem({.problem = asked.problem,
-                                              .axes = asked.regrouped ? std::nullopt : asked.axes,
-                                              .ranks = static_cast<int>(devices.size())},
-                                             {});
+  const ShardProblem problem = shard_problem(
+      {.read = asked.read(), .problem = asked.problem, .ranks = static_cast<int>(devices.size())}, {});
   progress.step("planning " + options.spec);
   PeerShards peers = PeerShards::over(communicators, problem, {}, options.devices.ways());
   DeviceParts in;

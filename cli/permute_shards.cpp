@@ -289,12 +289,10 @@ class PermutedShards {
       in_.emplace(made_->in_bytes());
       out_.emplace(made_->out_bytes());
       const ShardProblem& problem = asked_.problem;
-      const auto shape = problem.axes ? problem.axes->shape : std::vector<std::uint64_t>{asked_.count};
-      const auto after = problem.axes ? problem.axes->target_shape() : shape;
       source_ = {.path = options_.in,
-                 .offset = header_.data_offset + offset_of(problem.shards.in, shape, "in")};
+                 .offset = header_.data_offset + offset_of(problem.shards.in, problem.in_shape(), "in")};
       target_ = {.path = io::partial_path(options_.out).string(),
-                 .offset = target_header_.size() + offset_of(problem.shards.out, after, "out")};
+                 .offset = target_header_.size() + offset_of(problem.shards.out, problem.out_shape(), "out")};
       read_part(source_, in_->span());
     });
   }
@@ -445,10 +443,8 @@ void permute_shards(const PermuteOptions& options) {
   const ShardsOfFile of_file = [&options](const io::NpyHeader& header, Communicator& communicator) {
     const FileProblem asked = file_problem_of(options, header);
     FileShards made;
-    made.problem = shard_problem({.problem = asked.problem,
-                                  .axes = asked.regrouped ? std::nullopt : asked.axes,
-                                  .ranks = communicator.ranks()},
-                                 {});
+    made.problem =
+        shard_problem({.read = asked.read(), .problem = asked.problem, .ranks = communicator.ranks()}, {});
     made.count = element_count(made.problem.permutation);
     made.whole = asked.problem;
     made.spec = to_text(asked.problem.permutation);

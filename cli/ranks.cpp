@@ -6,6 +6,8 @@
 #include <array>
 #include <bit>
 #include <cstdlib>
+#include <functional>
+#include <numeric>
 #include <sstream>
 #include <utility>
 
@@ -151,10 +153,21 @@ ShardProblem shard_problem(const AskedShards& asked, const CutOptions& cuts) {
                     .shards = {.ranks = asked.ranks,
                                .rank = 0,
                                .in = faro::parse_cut(cuts.in, "read --shard-in"),
-                               .out = faro::parse_cut(cuts.out, "read --shard-out")},
-                    .axes = asked.axes};
+                               .out = faro::parse_cut(cuts.out, "read --shard-out")}};
+  faro::detail::count_axes(made, asked.read);
+  const std::vector<std::uint64_t> shape = made.in_shape();
+  const std::uint64_t named =
+      std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>());
+  if (named != element_count(problem.permutation)) {  // of wider elements, which were taken apart
+    made.axes.reset();
+    made.shapes.reset();
+  }
   const auto map = affine_form(problem.permutation);
   if (problem.batch != 1) {
+    if (made.shapes) {
+      for (auto* const shape : {&made.shapes->before, &made.shapes->after})
+        shape->insert(shape->begin(), problem.batch);
+    }
     if (made.axes) {
       made.axes->shape.insert(made.axes->shape.begin(), problem.batch);
       for (int& axis : made.axes->order) ++axis;
@@ -170,8 +183,10 @@ ShardProblem shard_problem(const AskedShards& asked, const CutOptions& cuts) {
   const std::uint64_t count = element_count(made.permutation);
   const auto ranks = static_cast<std::uint64_t>(asked.ranks);
   // As blocks an affine map has messages of one size, and boxes are not looked for.
-  if (!cuts.is_given() && map && std::has_single_bit(count) && std::has_single_bit(ranks) && ranks <= count)
+  if (!cuts.is_given() && map && std::has_single_bit(count) && std::has_single_bit(ranks) && ranks <= count) {
     made.axes.reset();
+    made.shapes.reset();
+  }
   return made;
 }
 

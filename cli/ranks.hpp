@@ -48,8 +48,8 @@ struct CutOptions {
 /// powers of two, else by axis 0. Batches are the slowest axis, or the top bits. Errors:
 /// ErrorCode::unsupported for other batches.
 struct AskedShards {
+  faro::detail::NotedPermutation read;  // the axes that cuts count
   Problem problem;
-  std::optional<NamedAxes> axes;
   int ranks = 1;
 };
 ShardProblem shard_problem(const AskedShards& asked, const CutOptions& cuts);
@@ -67,8 +67,8 @@ void permute_devices(const PermuteOptions& options);
 /// `faro bench SPEC --shards`.
 struct BenchedShards {
   std::string spec;
+  faro::detail::NotedPermutation read;
   Problem problem;
-  std::optional<NamedAxes> axes;
   CutOptions cuts;
   DeviceOptions devices;
   int threads = 0;

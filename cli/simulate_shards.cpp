@@ -86,15 +86,15 @@ void simulate_shards(const SimulatedShards& asked) {
     fail(ErrorCode::usage, "simulate shards", "no --spec", "a permutation",
          "`faro simulate --help` shows how");
   const detail::Topology topology = read_topology(asked.topology.empty() ? "flat" : asked.topology);
-  const ParsedPermutation parsed = parse_spec_with_axes(asked.spec, std::nullopt, Direction::scatter);
+  const auto read = parse_spec_with_axes(asked.spec, std::nullopt, Direction::scatter);
   const std::uint64_t width = asked.element_bytes.empty()
                                   ? kUsualElementBytes
                                   : parse_number("--element-bytes", asked.element_bytes, 1, kMaxElementBytes);
   std::vector<detail::ShardSimulation> rows;
   for (const int ranks : read_ranks(asked.ranks.empty() ? "8" : asked.ranks)) {
     const ShardProblem problem =
-        shard_problem({.problem = {.permutation = parsed.permutation, .element_bytes = width},
-                       .axes = parsed.regrouped ? std::nullopt : parsed.axes,
+        shard_problem({.read = read,
+                       .problem = {.permutation = read.parsed.permutation, .element_bytes = width},
                        .ranks = ranks},
                       asked.cuts);
     rows.push_back(detail::simulate_shards(problem, topology));

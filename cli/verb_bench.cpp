@@ -316,11 +316,11 @@ void bench_all_shards(const BenchOptions& options) {
          "--engine cuda --devices 0,1, or neither");
   }
   for (const std::string& spec : options.specs) {
-    const ParsedPermutation parsed = parse_spec_with_axes(spec, std::nullopt, options.index.direction(spec));
+    const auto read = parse_spec_with_axes(spec, std::nullopt, options.index.direction(spec));
     const std::uint64_t width = options.common.element_bytes_given().value_or(kUsualElementBytes);
     bench_shards({.spec = spec,
-                  .problem = {.permutation = parsed.permutation, .element_bytes = width},
-                  .axes = parsed.regrouped ? std::nullopt : parsed.axes,
+                  .read = read,
+                  .problem = {.permutation = read.parsed.permutation, .element_bytes = width},
                   .cuts = options.cuts,
                   .devices = options.devices,
                   .threads = options.common.plan_options(width).threads,

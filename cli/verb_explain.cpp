@@ -234,14 +234,13 @@ void explain_shards(const ExplainOptions& options) {
   if (!options.svg.empty() || options.in_place || !options.common.tile.empty() || options.by_file) {
     fail(ErrorCode::value, "explain", "--svg, --in-place, --tile or --file with --shards", "--shards alone");
   }
-  const ParsedPermutation parsed =
-      parse_spec_with_axes(options.spec, std::nullopt, options.index.direction(options.spec));
+  const auto read = parse_spec_with_axes(options.spec, std::nullopt, options.index.direction(options.spec));
   const auto ranks = static_cast<int>(parse_number("--shards", options.shards, 1, kMaxShardRanks));
   ShardProblem problem = shard_problem(
-      {.problem = {.permutation = parsed.permutation,
+      {.read = read,
+       .problem = {.permutation = read.parsed.permutation,
                    .element_bytes = options.common.element_bytes_given().value_or(kUsualElementBytes),
                    .batch = options.common.batch_count()},
-       .axes = parsed.regrouped ? std::nullopt : parsed.axes,
        .ranks = ranks},
       options.cuts);
   problem.shards.rank = static_cast<int>(parse_number("--rank", options.rank, 0, kMaxShardRanks));

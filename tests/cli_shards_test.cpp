@@ -130,6 +130,15 @@ TEST_F(CliShards, CutsAreRead) {
   EXPECT_THAT(result.out, HasSubstr("slabs of axis 1, of 20 0 30 -> slabs of axis 0, even"));
   EXPECT_THAT(run("explain 'gray(10)' --shards 4 --shard-in 'bits(0 1)'").out,
               HasSubstr("index bits 0 1 ->"));
+  for (const std::string spec :
+       {"axes(4 5 6; 2 0 1)", "a b c -> c a b, a=4, b=5, c=6", "axes(4 5 6; 2 0 1; 1 0 0)"}) {
+    EXPECT_THAT(run("explain '" + spec + "' --shards 3 --rank 0 --shard-in 'axis(0)'").out,
+                HasSubstr("240 bytes in"));
+    EXPECT_THAT(run("explain '" + spec + "' --shards 3 --rank 0 --shard-in 'axis(1)'").out,
+                HasSubstr("192 bytes in"));
+    expect_refused("explain '" + spec + "' --shards 3 --shard-in 'axis(3)'", 2, "4x5x6");
+    EXPECT_EQ(run("simulate shards --spec '" + spec + "' --ranks 3 --shard-in 'axis(1)'").status, 0);
+  }
   expect_refused("explain 'gray(10)' --shards 4 --shard-in 'rows'", 2, "read --shard-in: got `rows`");
   expect_refused("explain 'gray(10)' --shards 4 --shard-in 'bits(0 70)'", 2, "bits(0 70)");
   expect_refused("explain 'gray(10)' --shards 4 --shard-in 'bits(0)'", 2, "1 bits for 4 ranks");

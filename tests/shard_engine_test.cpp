@@ -178,6 +178,60 @@ TEST(ShardEngine, SlabsOfAnyAxesEvenAndUneven) {
   EXPECT_TRUE(reached.contains("slabs"));
 }
 
+// What a text names is what its cuts count: axes as a pattern writes them, also in brackets, and those of
+// rolls and flips.
+TEST(ShardEngine, CutsCountTheAxesOfTexts) {
+  using Shape = std::vector<std::uint64_t>;
+  struct Named {
+    std::string text;
+    Shape before;
+    Shape after;
+    bool by_boxes;  // wherever it is cut into whole rows
+  };
+  const std::vector<Named> texts{
+      {"a b c -> c a b, a=4, b=5, c=6", {4, 5, 6}, {6, 4, 5}, true},
+      {"a 1 c -> c a, a=7, c=6", {7, 1, 6}, {6, 7}, true},
+      {"a (b c) -> (b a) c, a=4, b=6, c=5", {4, 30}, {24, 5}, true},
+      {"(a b) c -> c (b a), a=12, b=1, c=5", {12, 5}, {5, 12}, true},
+      {"(a b) -> (b a), a=12, b=10", {120}, {120}, true},
+      {"(a 1 b) c -> b (c a), a=2, b=8, c=8", {16, 8}, {8, 16}, true},
+      {"axes(4 5 6; 2 0 1; 1 0 0)", {4, 5, 6}, {6, 4, 5}, false},
+      {"axes(4 5 6; 2 0 1; 1 2 3; 0 2)", {4, 5, 6}, {6, 4, 5}, false},
+      {"compose(axes(6 4; 1 0), axes(4 6; 1 0; 3 0))", {4, 6}, {4, 6}, false},
+      {"compose(flip(24), transpose(4, 6))", {4, 6}, {6, 4}, false},
+      {"a (b c) -> (b c) a, a=0, b=2, c=3", {0, 6}, {6, 0}, true},
+  };
+  std::set<ShardMethod> methods;
+  for (const Named& each : texts) {
+    const detail::NotedPermutation read = detail::parse_with_notes(each.text);
+    for (const int ranks : {1, 2, 3, 4}) {
+      for (std::size_t in = 0; in < each.before.size(); ++in) {
+        for (std::size_t out = 0; out < each.after.size(); ++out) {
+          ShardProblem problem{.permutation = read.parsed.permutation,
+                               .element_bytes = 4,
+                               .shards = {.ranks = ranks,
+                                          .in = ShardAxis{static_cast<int>(in)},
+                                          .out = ShardAxis{static_cast<int>(out)}}};
+          detail::count_axes(problem, read);
+          ASSERT_EQ(problem.in_shape(), each.before) << each.text;
+          ASSERT_EQ(problem.out_shape(), each.after) << each.text;
+          expect_ranks(problem);
+          const ShardMethod method = ShardPlan(problem).method();
+          methods.insert(method);
+          if (each.by_boxes && ranks == 2 && each.before[in] % 4 == 0 && each.after[out] % 4 == 0)
+            EXPECT_NE(method, ShardMethod::indices) << each.text << ", axes " << in << " and " << out;
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(methods.contains(ShardMethod::slabs) && methods.contains(ShardMethod::indices) &&
+              methods.contains(ShardMethod::affine));
+  const ShardProblem wrong{
+      .permutation = maps::flip(24), .element_bytes = 4, .shapes = RegroupedShape{{4, 5}, {5, 4}}};
+  EXPECT_THAT(test::refusal([&] { static_cast<void>(ShardPlan(wrong)); }).what(),
+              HasSubstr("24, as the permutation has"));
+}
+
 TEST(ShardEngine, TransposeOfSlabs) {
   for (const int ranks : {2, 3, 5, 7, 16}) {
     const NamedAxes axes{.shape = {30, 20}, .order = {1, 0}};

@@ -87,8 +87,9 @@ class WholeArray {
   WholeArray(const ShardProblem& problem, std::uint64_t count)
       : problem_(problem),
         count_(count),
-        in_shape_(problem.axes ? problem.axes->shape : std::vector<std::uint64_t>{count}),
-        out_shape_(problem.axes ? problem.axes->target_shape() : std::vector<std::uint64_t>{count}) {}
+        in_shape_(problem.axes || problem.shapes ? problem.in_shape() : std::vector<std::uint64_t>{count}),
+        out_shape_(problem.axes || problem.shapes ? problem.out_shape() : std::vector<std::uint64_t>{count}) {
+  }
 
   /// Element x of the input, as bytes that tell x and the byte's place.
   std::vector<std::byte> element(std::uint64_t x) const {

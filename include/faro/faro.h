@@ -88,6 +88,24 @@ FARO_API faro_status faro_cuda_device(int* device);
 /* The number of the device whose memory it is; -1 for the host's, and where the process uses no CUDA driver. */
 FARO_API int faro_cuda_device_of(const void* memory);
 
+/* --- arrays as they lie in memory */
+
+/* Every function that writes an array refuses one that overlaps what it reads, before anything is written. This is the same
+ * check for whoever copies arrays with strides before or after. */
+typedef struct faro_laid_array {
+  const char* name;            /* as an error calls it */
+  const void* address;         /* of index 0: negative strides reach before it. Nothing is read: it may be a device's */
+  int rank;
+  const uint64_t* extents;
+  const int64_t* stride_bytes; /* null: those of a dense array */
+  uint64_t element_bytes;
+  int is_output;
+} faro_laid_array;
+/* Errors: FARO_VALUE where an output has a byte in common with another of the arrays, or two of its own elements have one. Arrays
+ * whose ranges meet are told apart element by element, but for strides that would take some ten thousand steps, which count as
+ * overlapping. */
+FARO_API faro_status faro_check_disjoint(const char* operation, const faro_laid_array* arrays, uint64_t count);
+
 /* --- maps: permutations as values, out[pi(x)] = in[x] */
 
 typedef struct faro_map faro_map;

@@ -237,7 +237,7 @@ class ExecutableRoute {
 
   /// Queues it, and nothing waits. A key that is no bucket sends its item nowhere, and check() tells of it.
   /// Memory for workspace_bytes() comes from the device's pool in the stream's order. Errors:
-  /// ErrorCode::value for arrays that are not the device's or not aligned; ErrorCode::device.
+  /// ErrorCode::value for arrays that overlap, are not the device's or not aligned; ErrorCode::device.
   void run(const DeviceRoute& to, Stream stream = {}) const;
   /// The same, and allocates nothing. Errors: also ErrorCode::value for a workspace of less than
   /// workspace_bytes() or not aligned to 16 bytes.
@@ -248,8 +248,11 @@ class ExecutableRoute {
   void check(Stream stream = {}) const;
 
  private:
-  explicit ExecutableRoute(std::shared_ptr<const cuda::RouteExecutor> executor);
+  ExecutableRoute(const RowNumbers& keys, const RouteOptions& options,
+                  std::shared_ptr<const cuda::RouteExecutor> executor);
   friend ExecutableRoute plan_route(const RowNumbers& keys, const RouteOptions& options, int device);
+  RowNumbers keys_;
+  RouteOptions options_;
   std::shared_ptr<const cuda::RouteExecutor> executor_;
 };
 
@@ -273,6 +276,7 @@ class ExecutableDispatch {
   ExecutableDispatch(const Dispatch& of, std::uint64_t row_bytes,
                      std::shared_ptr<const cuda::DispatchExecutor> executor);
   friend ExecutableDispatch plan_dispatch(const Dispatch& of, std::uint64_t row_bytes, int device);
+  Dispatch of_;
   std::uint64_t in_bytes_;
   std::uint64_t out_bytes_;
   std::shared_ptr<const cuda::DispatchExecutor> executor_;
@@ -298,6 +302,7 @@ class ExecutableCombine {
   ExecutableCombine(const Combine& of, std::uint64_t row_bytes,
                     std::shared_ptr<const cuda::CombineExecutor> executor);
   friend ExecutableCombine plan_combine(const Combine& of, std::uint64_t row_bytes, int device);
+  Combine of_;
   std::uint64_t in_bytes_;
   std::uint64_t out_bytes_;
   std::shared_ptr<const cuda::CombineExecutor> executor_;
@@ -370,9 +375,12 @@ class ExecutableSegments {
   ExecutableSegments(const Segments& segments, const RowNumbers& from, const SegmentOptions& options);
   friend ExecutableSegments plan_segments(const Segments& segments, const RowNumbers& from,
                                           const SegmentOptions& options);
-  void require(std::span<const std::byte> in, std::span<const std::byte> out, Stream stream) const;
+  void require(std::span<const std::byte> in, std::span<const std::byte> out, const std::int64_t* offsets,
+               Stream stream) const;
   std::uint64_t element_bytes_;
   int threads_;
+  RowNumbers offsets_;
+  RowNumbers from_;
   std::shared_ptr<const cpu::SegmentMoves> on_host_;         // of engine cpu
   std::shared_ptr<const cuda::SegmentsExecutor> on_device_;  // of engine cuda
 };

@@ -75,8 +75,16 @@ struct ShardProblem {
   /// What axes the cuts count: those of the input, and of the output by `order`. Nothing: both arrays have
   /// one axis, of all elements. It must say the same as `permutation`.
   std::optional<NamedAxes> axes = std::nullopt;
+  /// What they count instead, where the arrays' axes are others: of a pattern whose brackets join `axes`,
+  /// and, without `axes`, of axes that are also rolled or flipped and of compositions. As many elements as
+  /// the permutation has.
+  std::optional<RegroupedShape> shapes = std::nullopt;
   /// Of an affine map: two passes whose slices overlap with messages, rather than one without slices.
   bool slices_even_by_two_passes = false;
+
+  /// The axes that the cuts count.
+  std::vector<std::uint64_t> in_shape() const;
+  std::vector<std::uint64_t> out_shape() const;
 };
 
 /// How a plan finds out who sends what to whom.

@@ -116,13 +116,13 @@ def describe(x: Any, writable: bool = False, recorded: bool = False) -> Array:
     if np is not None and isinstance(x, np.ndarray):
         return _of_numpy(x, np, writable)
     if kind in ("cupy", "numba") and hasattr(x, "__cuda_array_interface__"):
-        return _of_cuda_interface(x)
+        return _of_cuda_interface(x, writable)
     if isinstance(x, (bytes, bytearray, memoryview)) or kind == "array":
         return _of_buffer(x, writable)
     if hasattr(x, "__dlpack__"):
         return _of_dlpack(x, writable)
     if hasattr(x, "__cuda_array_interface__"):
-        return _of_cuda_interface(x)
+        return _of_cuda_interface(x, writable)
     try:
         memoryview(x).release()
     except TypeError:
@@ -188,19 +188,51 @@ def kind_of(array: Array) -> str:
         name = str(dtype).rpartition(".")[2]
         kind = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bool": "b", "bfloat": "f"}.get(
             name.rstrip("0123456789"), "?")
-        if isinstance(dtype, str):  # a buffer's format
-            kind = {**dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQN", "u"), **dict.fromkeys("efd", "f")}.get(dtype, "?")
+        if isinstance(dtype, str):
+            kind = _kind_of_format(dtype)
     return f"{kind}{array.itemsize}"
 
 
+_OTHER_ORDER = (">", "!") if sys.byteorder == "little" else ("<",)  # signs of formats
+_FORMATS = {**dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQN", "u"), **dict.fromkeys("efd", "f"), "?": "b", "Zf": "c", "Zd": "c"}
+
+
+def _kind_of_format(text: str) -> str:
+    """Of a buffer's format, or of the text that the CUDA Array Interface has for a type; "?" for structures, and for numbers of the
+    other byte order."""
+    letters = text.lstrip("@=|<>!") if text[:1] not in _OTHER_ORDER else ""
+    return letters[0] if letters[1:].isdigit() and letters[0] in "iufcb" else _FORMATS.get(letters, "?")
+
+
+_DLPACK_FLOATS = {4: "bfloat16", 7: "float8_e3m4", 8: "float8_e4m3", 9: "float8_e4m3b11fnuz", 10: "float8_e4m3fn",
+                  11: "float8_e4m3fnuz", 12: "float8_e5m2", 13: "float8_e5m2fnuz", 14: "float8_e8m0fnu"}
+
+
+def _meaning_of(array: Array) -> str | None:
+    """What the elements are, in words that are the same for all libraries; None of what only some of them have, which is bytes."""
+    dtype = array.dtype
+    if isinstance(dtype, tuple):
+        name = _DLPACK_FLOATS.get(dtype[0], "")
+    else:
+        name = getattr(dtype, "name", str(dtype)).rpartition(".")[2]
+    if name.startswith(("bfloat", "float8", "float6", "float4", "int4", "uint4", "int2", "uint2")):
+        return name
+    is_other = dtype[:1] in _OTHER_ORDER if isinstance(dtype, str) else not getattr(dtype, "isnative", True)
+    kind = _kind_of_format(dtype[1:]) + str(array.itemsize) if is_other and isinstance(dtype, str) else kind_of(array)
+    if kind[0] not in "iufcb":
+        return None
+    return f"{kind} of the other byte order" if is_other and array.itemsize > 1 else kind
+
+
 def are_alike(x: Any, array: Array, y: Any, other: Array) -> bool:
-    """Whether elements of two arrays mean the same: the same type, or, of two libraries, numbers of one kind."""
+    """Whether elements of two arrays mean the same: the same type, or, of two libraries, the same numbers. Bytes mean anything."""
     if array.itemsize != other.itemsize:
         return False
-    if type(x) is type(y):
+    np = numpy()
+    if type(x) is type(y) or (np is not None and isinstance(array.dtype, np.dtype) and isinstance(other.dtype, np.dtype)):
         return bool(array.dtype == other.dtype)
-    kinds = kind_of(array)[0], kind_of(other)[0]
-    return kinds[0] == kinds[1] or not all(kind in "iufcb" for kind in kinds)
+    meanings = _meaning_of(array), _meaning_of(other)
+    return meanings[0] == meanings[1] or None in meanings
 
 
 def is_tensor(x: Any) -> bool:
@@ -284,7 +316,7 @@ def _of_buffer(x: Any, writable: bool) -> Array:
     return Array(address, shape, strides, itemsize, readonly, None, 0, held, new, format)
 
 
-def _of_cuda_interface(x: Any) -> Array:
+def _of_cuda_interface(x: Any, writable: bool) -> Array:
     facts = x.__cuda_array_interface__
     try:
         itemsize = int(facts["typestr"][2:])
@@ -294,6 +326,8 @@ def _of_cuda_interface(x: Any) -> Array:
     except (KeyError, TypeError, ValueError) as why:
         refuse("read an array", f"a {type(x).__name__} whose __cuda_array_interface__ cannot be read ({why!r})",
                "its shape, typestr and data", kind=FaroTypeError)
+    if writable and readonly:
+        refuse("write an array", "a read-only array", "an array that can be written to")
     kind = _module_of(x)
     if kind == "cupy":
         import cupy  # type: ignore[import-not-found,import-untyped,unused-ignore]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from . import _arrays, _faro, _rows, _run
+from . import _arrays, _faro, _outputs, _rows, _run
 from ._errors import refuse
 
 __all__ = ["permute_negacyclic", "permute_evaluations"]
@@ -22,10 +22,11 @@ def _polynomials(x: Any, k: Any, out: Any, stream: Any, threads: int, operation:
     n = array.shape[-1]
     number = _run.whole(k, operation, "k =")
     queue = _run.stream_of(array, stream, operation)
+    beside = _outputs.reads(out, input=array)
     if not _arrays.is_dense(array):
         x = _faro.run(x, _run.COPY, None, None, stream)
         array = _arrays.describe(x)
-    target, finished = _run.result_of(x, array, out, array.shape, operation, queue)
+    target, finished = _run.result_of(x, array, out, array.shape, operation, queue, beside=beside)
     many = _run.threads_of(threads, operation)
     device = -1 if array.device is None else array.device
     move(array, n, number % (2 * n) if n else number, array.address, target.address, (device, many, queue))

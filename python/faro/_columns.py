@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Callable, Sequence
 
-from . import _arrays, _device_rows, _faro, _rows, _run
+from . import _arrays, _device_rows, _faro, _outputs, _rows, _run
 from ._errors import FaroTypeError, refuse
 from ._indices import index_entries
 
@@ -111,6 +111,10 @@ class _Move:
         else:
             self.kept, self.entries = _device_rows._entries(self.indices, device, self.operation)
 
+    def given_indices(self) -> Any:
+        """Of a device as the caller has them: they may have been copied."""
+        return self.entries.given if self.device is None else self.indices
+
     def begin(self, table: _Table, arrays: list[_arrays.Array]) -> None:
         """Reads the indices, which lie where the columns do, all in one memory and on one stream."""
         device = arrays[0].device
@@ -141,8 +145,6 @@ class _Move:
         for kind, source, target, row_bytes in moved:
             if kind.outer * row_bytes:
                 groups.setdefault(kind, []).append((source.address, target.address, row_bytes))
-        if len(groups) > 1:
-            _apart(self.operation, moved)
         if self.made is not None:
             return self._run_kept(groups)
         if self.device is not None:
@@ -202,20 +204,12 @@ class _Move:
             plan.made.check(self.queue)
 
 
-def _apart(operation: str, moved: list[tuple[_Kind, _arrays.Array, _arrays.Array, int]]) -> None:
-    """What a plan refuses of its own arrays, of those of several plans: an output on another array."""
-    spans = []
-    for _, source, target, _ in moved:
-        spans.append((target.address, target.address + target.size * target.itemsize, True))
-        spans.append((source.address, source.address + source.size * source.itemsize, False))
-    written = read = 0  # where those end that were met
-    for begin, end, is_output in sorted(span for span in spans if span[0] < span[1]):
-        if begin < written or (is_output and begin < read):
-            refuse(operation, "an output that overlaps an array of another column", "arrays that lie apart")
-        if is_output:
-            written = max(written, end)
-        else:
-            read = max(read, end)
+def _check_outputs(table: _Table, move: _Move, outs: list[Any], read: list[_arrays.Array]) -> None:
+    """All outputs of a call together: none overlaps another one, or what any column reads."""
+    outputs = [(f"output {table.names[i]!r}", out) for i, out in enumerate(outs) if out is not None]
+    if outputs:
+        given = {f"input {table.names[i]!r}": each for i, each in enumerate(read)}
+        _outputs.check_disjoint(move.operation, outputs, _outputs.reads(outs, **given, indices=move.given_indices()))
 
 
 def _one_by_one(columns: list[Any]) -> bool:
@@ -261,6 +255,7 @@ def _taken(table: _Table, move: _Move, axis: int, fill: Any, out: Any, blocks: b
     fills = _fills(fill, table, move.operation)
     outs = [None] * len(fills) if out is None else _beside(out, table, "out=", move.operation)
     arrays = [_arrays.describe(x) for x in table.columns]
+    given = list(arrays)
     move.begin(table, arrays)
     index_shape = tuple(move.entries.shape)
     if blocks and not index_shape:
@@ -281,6 +276,7 @@ def _taken(table: _Table, move: _Move, axis: int, fill: Any, out: Any, blocks: b
         moved.append((kind, array, target, math.prod(array.shape[k + 1 :]) * array.itemsize))
         finish.append((finished, x))
     move.same_rows(table, counts)
+    _check_outputs(table, move, [None if o is None else _arrays.describe(o, writable=True) for o in outs], given)
     move.run(moved)
     return table.like([finished() for finished, _ in finish])
 
@@ -296,7 +292,7 @@ def _written(table: _Table, values: Any, move: _Move, axis: int, sums: str, bloc
         refuse(move.operation, "a single number as block table", "a table of one axis or more")
     if not blocks and len(index_shape) > 1:
         refuse(move.operation, f"indices of {len(index_shape)} axes", "one axis")
-    counts, moved, finish = [], [], []
+    counts, moved, finish, given = [], [], [], []
     for i, (x, target) in enumerate(zip(table.columns, arrays)):
         k = _axis(table.word(i), target, axis, move.operation, blocks)
         counts.append(target.shape[k])
@@ -304,11 +300,13 @@ def _written(table: _Table, values: Any, move: _Move, axis: int, sums: str, bloc
         if blocks:
             wanted = target.shape[:k] + index_shape[:-1] + (index_shape[-1] * target.shape[k + 1],) + target.shape[k + 2 :]
         adds = (_rows._number_of(target, move.operation), _rows._SUMS[sums]) if move.verb == "add" else (0, 0)
-        source, written, finished = _rows._placed(x, target, sources[i], wanted, move.operation, move.stream)
+        read, source, written, finished = _rows._placed(x, target, sources[i], wanted, move.operation, move.stream)
+        given.append(read)
         kind = _Kind(target.shape[k], math.prod(target.shape[:k]), None, adds)
         moved.append((kind, source, written, math.prod(target.shape[k + 1 :]) * target.itemsize))
         finish.append((finished, source))
     move.same_rows(table, counts)
+    _check_outputs(table, move, arrays, given)
     move.run(moved)
     for finished, _ in finish:
         finished()
@@ -358,16 +356,15 @@ def take_columns(columns: Any, indices: Any, axis: int = 0, *, fill: Any = None,
         short = _taken_short(table, indices, axis)
         if short is not None:
             return short
-    if _one_by_one(table.columns):
+    if out is None and _one_by_one(table.columns):
         fills = _fills(fill, table, "take_columns")
-        outs = [None] * len(fills) if out is None else _beside(out, table, "out=", "take_columns")
         shapes = [getattr(x, "shape", ()) for x in table.columns]
         if all(-len(s) <= axis < len(s) for s in shapes):  # else take() says what is wrong
             _Move("take_columns", "take", indices, stream, check, threads).same_rows(table, [s[axis] for s in shapes])
         return table.like([
-            _take_of_jax(x, indices, axis, f) if _arrays.is_of_jax(x) and o is None and stream is None
-            else _rows.take(x, indices, axis, fill=f, out=o, stream=stream, check=check, threads=threads)
-            for x, f, o in zip(table.columns, fills, outs)
+            _take_of_jax(x, indices, axis, f) if _arrays.is_of_jax(x) and stream is None
+            else _rows.take(x, indices, axis, fill=f, stream=stream, check=check, threads=threads)
+            for x, f in zip(table.columns, fills)
         ])
     move = _Move("take_columns", "take", indices, stream, check, threads)
     return _taken(table, move, axis, fill, out, blocks=False)

@@ -12,7 +12,7 @@ import math
 import sys
 from typing import Any
 
-from . import _arrays, _faro, _run
+from . import _arrays, _faro, _outputs, _run
 from ._errors import FaroTypeError, refuse
 
 _INTEGERS = {f"{kind}{bits}": kind == "int" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
@@ -98,6 +98,7 @@ def plan_for(kind: str, entries: _arrays.Array, rows: int, outer: int, row_bytes
 def take(x: Any, array: _arrays.Array, indices: Any, axis: int | None, fill: Any, out: Any, stream: Any, check: bool) -> Any:
     from ._rows import _fill_bytes
 
+    beside = _outputs.reads(out, input=x, indices=indices)
     if not _arrays.is_dense(array):
         x = _faro.run(x, _run.COPY, None, None, stream)
         array = _arrays.describe(x)
@@ -107,7 +108,7 @@ def take(x: Any, array: _arrays.Array, indices: Any, axis: int | None, fill: Any
     queue = _run.stream_of(array, stream, "take")
     filled = _fill_bytes(fill, array, out, "take")
     result = shape[:k] + entries.shape + shape[k + 1 :]
-    target, finished = _run.result_of(x, array, out, result, "take", queue, keeps=filled == b"")
+    target, finished = _run.result_of(x, array, out, result, "take", queue, filled == b"", beside)
     _move("take", shape, k, entries, array.itemsize, filled, (0, 0), (array.address, target.address), queue, check)
     del kept
     return finished()
@@ -122,7 +123,8 @@ def _into(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int,
     if len(entries.shape) > 1:
         refuse(operation, f"indices of {len(entries.shape)} axes", "one axis")
     wanted = target.shape[:k] + (entries.size,) + target.shape[k + 1 :]
-    source, written, finished = _placed(out, target, values, wanted, operation, stream)
+    given, source, written, finished = _placed(out, target, values, wanted, operation, stream)
+    _outputs.check_disjoint(operation, (("output", target),), _outputs.reads(out, values=given, indices=indices))
     kind = "put" if operation == "put" else "add"
     _move(kind, target.shape, k, entries, target.itemsize, None, adds, (source.address, written.address),
           _run.stream_of(target, stream, operation), check, every)
@@ -181,6 +183,7 @@ def _segments_plan(offsets: tuple[int, int, int, bool], taken: tuple[int, int, i
 def take_segments(x: Any, array: _arrays.Array, offsets: Any, indices: Any, element: int, out: Any, room: int | None, stream: Any,
                   check: bool) -> tuple[Any, Any]:
     operation = "take_segments"
+    beside = _outputs.reads(out, input=x, offsets=offsets, indices=indices)
     if not _arrays.is_dense(array):
         x = _faro.run(x, _run.COPY, None, None, stream)
         array = _arrays.describe(x)
@@ -206,7 +209,7 @@ def take_segments(x: Any, array: _arrays.Array, offsets: Any, indices: Any, elem
         plan.offsets(size, address, queue)
         plan.check(queue)  # waits
         room = int(begins[-1])
-    target, finished = _run.result_of(x, array, out, (room,) + array.shape[1:], operation, queue)
+    target, finished = _run.result_of(x, array, out, (room,) + array.shape[1:], operation, queue, beside=beside)
     plan.run(array.address, size, target.address, target.size * target.itemsize, address, queue)
     if check and not waits:
         plan.check(queue)
@@ -239,6 +242,7 @@ def _dispatch_plan(places: tuple[int, int, int, bool], taken: tuple[int, int, in
 
 def dispatch(x: Any, array: _arrays.Array, routing: Any, out: Any, stream: Any, check: bool) -> Any:
     operation = "dispatch"
+    beside = _outputs.reads(out, input=x, places=routing.places, rows=routing.rows)
     if not _arrays.is_dense(array):
         x = _faro.run(x, _run.COPY, None, None, stream)
         array = _arrays.describe(x)
@@ -249,7 +253,7 @@ def dispatch(x: Any, array: _arrays.Array, routing: Any, out: Any, stream: Any, 
         refuse(operation, f"{array.shape[0]} rows and {places.size} places, {k} of a row", f"{places.size // k} rows")
     row_bytes = math.prod(array.shape[1:]) * array.itemsize
     queue = _run.stream_of(array, stream, operation)
-    target, finished = _run.result_of(x, array, out, (taken.size,) + array.shape[1:], operation, queue)
+    target, finished = _run.result_of(x, array, out, (taken.size,) + array.shape[1:], operation, queue, beside=beside)
     if taken.size * row_bytes:
         listed = [(e.address, e.size, e.itemsize, _is_signed(e)) for e in (places, taken)]
         plan = _dispatch_plan(listed[0], listed[1], k, row_bytes, int(array.device or 0))
@@ -264,6 +268,7 @@ def combine(x: Any, array: _arrays.Array, places: Any, keys_per_row: int, weight
             stream: Any, check: bool) -> Any:
     from ._rows import _number_of
 
+    beside = _outputs.reads(out, input=x, places=places, weights=weights)
     if not _arrays.is_dense(array):
         x = _faro.run(x, _run.COPY, None, None, stream)
         array = _arrays.describe(x)
@@ -278,7 +283,8 @@ def combine(x: Any, array: _arrays.Array, places: Any, keys_per_row: int, weight
         factors = given.address
     row_bytes = math.prod(array.shape[1:]) * array.itemsize
     queue = _run.stream_of(array, stream, "combine")
-    target, finished = _run.result_of(x, array, out, (entries.size // keys_per_row,) + array.shape[1:], "combine", queue)
+    shape = (entries.size // keys_per_row,) + array.shape[1:]
+    target, finished = _run.result_of(x, array, out, shape, "combine", queue, beside=beside)
     if entries.size * row_bytes:
         plan = _combine_plan((entries.address, entries.size, entries.itemsize, _is_signed(entries)), array.shape[0], row_bytes,
                              (keys_per_row, factors, *adds), array.device)

@@ -15,7 +15,7 @@ import functools
 import math
 from typing import Any, Sequence
 
-from . import _arrays, _faro, _run, maps
+from . import _arrays, _faro, _outputs, _run, maps
 from ._errors import FaroTypeError, FaroValueError, refuse
 
 __all__ = [
@@ -114,6 +114,7 @@ def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
     if in_place:
         return _in_place(x, _rolled(_arrays.describe(x).shape, shifts, axes), out, stream)
     if axes is None and _is_ndarray(x) and not x.flags.c_contiguous:
+        _outputs.check_apart(x, out, "roll")
         x = _faro.run(x, _run.COPY, None, None, None)
     return _faro.run(x, _run.ROLL, (shifts, axes), out, stream)
 
@@ -143,8 +144,10 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | 
         return _in_place(x, _text_or_map(by, inverse), out, stream)
     if isinstance(by, str):
         return _faro.run(x, _run.TEXT, (by, bool(inverse)), out, stream)
-    array = x if _dense(x) else ascontiguousarray(x)
-    return _faro.run(array, _run.MAP, ~by if inverse else by, out, stream)
+    if not _dense(x):
+        _outputs.check_apart(x, out, "permute")
+        x = ascontiguousarray(x)
+    return _faro.run(x, _run.MAP, ~by if inverse else by, out, stream)
 
 
 def bit_reverse(x: Any, axis: int | None = None, *, inverse: bool = False, out: Any = None, stream: Any = None,
@@ -232,7 +235,9 @@ def aos_to_soa(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = 
         whole = places == tuple(k * width for k in range(len(places))) and width * len(places) == x.dtype.itemsize
         if len(set(types)) != 1 or not whole or types[0].shape or types[0].fields:
             refuse("aos_to_soa", f"structures of {x.dtype}", "fields of numbers of one type, in their order and without gaps")
-        x = x if in_place else ascontiguousarray(x)
+        if not in_place:
+            _outputs.check_apart(x, out, "aos_to_soa")
+            x = ascontiguousarray(x)
         x = x.view(types[0]).reshape(*x.shape, len(types))
     if _rank(x) != 2:
         refuse("aos_to_soa", f"an array of {_rank(x)} axes", "shape (structures, words)")
@@ -350,13 +355,14 @@ def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, str
         refuse("permute", f"axis {k} of {extent}", f"{chosen.count}, as the map has")
     if in_place:
         return _in_place(x, chosen, out, stream, math.prod(array.shape[:k]), math.prod(array.shape[k + 1 :]))
+    beside = _outputs.reads(out, input=array)
     if not _arrays.is_dense(array):
         x = ascontiguousarray(x)
         array = _arrays.describe(x)
     outer = math.prod(array.shape[:k])
     row_bytes = math.prod(array.shape[k + 1 :]) * array.itemsize
     queue = _run.stream_of(array, stream, "permute")
-    target, finished = _run.result_of(x, array, out, array.shape, "permute", queue)
+    target, finished = _run.result_of(x, array, out, array.shape, "permute", queue, beside=beside)
     if array.size and row_bytes:
         if row_bytes <= _run._MOST_BYTES:
             _along_elements(chosen, row_bytes, outer, array, target, queue)

@@ -10,12 +10,25 @@ from ._errors import FaroTypeError, refuse
 from ._map import Map
 
 
-class IndexEntries:
-    """A dense array of integers of 4 or 8 bytes, and what keeps it."""
+def _no_array(shape: tuple[int, ...]) -> Any:
+    raise AssertionError("indices are only read")
 
-    def __init__(self, address: int, size: int, itemsize: int, is_signed: bool, shape: tuple[int, ...], keep: Any):
+
+class IndexEntries:
+    """A dense array of integers of 4 or 8 bytes, and what keeps it; of ``given``, whose memory it is or which was copied."""
+
+    def __init__(self, address: int, size: int, itemsize: int, is_signed: bool, shape: tuple[int, ...], keep: Any,
+                 given: Any = None, is_given: bool = True):
         self.address, self.size, self.itemsize, self.is_signed = address, size, itemsize, is_signed
         self.shape, self.keep = shape, keep
+        self._given, self._is_given = given, is_given
+
+    @property
+    def given(self) -> Any:
+        """Where the caller's own indices lie."""
+        if not self._is_given:
+            return self._given
+        return _arrays.Array(self.address, (self.size,), (self.itemsize,), self.itemsize, True, None, 0, self.keep, _no_array)
 
 
 def index_entries(indices: Any, operation: str) -> IndexEntries:
@@ -36,7 +49,7 @@ def index_entries(indices: Any, operation: str) -> IndexEntries:
         indices = np.from_dlpack(indices)
     if isinstance(indices, np.ma.MaskedArray):
         refuse(operation, "a masked array of indices", "an array without a mask", "indices.filled(-1), and fill= for what they take")
-    values = _arrays.as_array(indices, operation)
+    values = read = _arrays.as_array(indices, operation)
     if values.size == 0 and values.dtype.kind == "f":
         values = values.astype(np.int64)
     if values.dtype.kind not in "iu":
@@ -47,7 +60,7 @@ def index_entries(indices: Any, operation: str) -> IndexEntries:
     values = np.ascontiguousarray(values)
     return IndexEntries(
         values.__array_interface__["data"][0], values.size, values.dtype.itemsize, values.dtype.kind == "i",
-        np.shape(indices), values,
+        np.shape(indices), values, read, values is read,
     )
 
 

@@ -7,7 +7,7 @@ import math
 import sys
 from typing import Any
 
-from . import _arrays, _faro, _run
+from . import _arrays, _faro, _outputs, _run
 from ._errors import FaroTypeError, refuse
 
 __all__ = ["network", "explain_network", "sort", "walsh_hadamard", "fft"]
@@ -56,12 +56,13 @@ def network(x: Any, program: str, axis: int = -1, *, out: Any = None, stream: An
         refuse("run a network", f"an axis of {extent}", "a power of two")
     queue = _run.stream_of(array, stream, "run a network")
     element = _element_of(array)
+    wanted = None if out is None else _outputs.check_out(x, array, out, array.shape, "run a network")
     order = tuple(a for a in range(rank) if a != k) + (k,)
     last = k == rank - 1
     moved = _faro.run(x, _run.PERMUTE_DIMS, order, None, stream) if not last or not _arrays.is_dense(array) else x
     source = _arrays.describe(moved)
     # An output with the axis at its place takes a second array where the axis is not the last.
-    direct = last and (out is None or _arrays.is_dense(_run.check_out(x, array, out, array.shape, "run a network")))
+    direct = last and (wanted is None or _arrays.is_dense(wanted))
     made = out if direct and out is not None else source.new(source.shape)
     target = _arrays.describe(made, writable=True)
     batch = math.prod(source.shape[:-1])
@@ -100,9 +101,12 @@ def sort(x: Any, axis: int | None = -1, *, out: Any = None, stream: Any = None, 
     >>> faro.sort(np.array([3, 1, 2])).tolist()
     [1, 2, 3]
     """
+    array = _arrays.describe(x)
+    if out is not None:
+        _outputs.check_out(x, array, out, (array.size,) if axis is None else array.shape, "sort")
     if axis is None:
         x, axis = _flat(x), -1
-    array = _arrays.describe(x)
+        array = _arrays.describe(x)
     kind = _arrays.kind_of(array)
     if kind[:1] in "iuf" and not getattr(array.dtype, "isnative", True):  # NumPy's of the other byte order
         return _sort_narrow(x, array, _WIDER.get(kind, array.dtype.newbyteorder("=")), axis, out, stream, threads)
@@ -144,7 +148,7 @@ def _sort_filled(x: Any, array: _arrays.Array, k: int, kind: str, out: Any, stre
     done = network(filled, "sort", k, stream=stream, threads=threads)
     source = _arrays.describe(done)
     made = array.new(array.shape) if out is None else out
-    target = _arrays.describe(made, writable=True) if out is None else _run.check_out(x, array, out, array.shape, "sort")
+    target = _arrays.describe(made, writable=True)
     cut = _run.view(array.shape, source.strides, target.strides, 0, array.itemsize, _run.options_for(array.device))
     cut.run(source.address, target.address, _run.stream_of(array, stream, "sort"))
     return made if out is not None else _arrays.given_back(x, made)

@@ -9,7 +9,7 @@ import os as _os
 import secrets as _secrets
 from typing import Any, Sequence
 
-from . import _arrays, _faro, _run, maps
+from . import _arrays, _faro, _outputs, _run, maps
 from ._errors import FaroError, FaroTypeError, refuse
 
 __all__ = ["Plan", "plan", "load_plan"]
@@ -56,6 +56,7 @@ class Plan:
             refuse("run a plan", "an array on another device", "an array of the host" if not self.on_gpu else "an array on a GPU",
                    "engine='cuda' plans for arrays on a GPU, 'cpu' for those of the host")
         queue = _run.stream_of(array, stream, "run a plan")
+        beside = _outputs.reads(out, input=array)
         if not _arrays.is_dense(array):
             if self.in_place:
                 refuse("run a plan", "an array with strides in place", "a dense array")
@@ -66,7 +67,7 @@ class Plan:
                 refuse("run a plan", "out= of a plan in place", "none")
             self._handle.run_in_place(array.address, queue)
             return x if self.out_shape == self.shape else x.reshape(self.out_shape)
-        target, finished = _run.result_of(x, array, out, self.out_shape, "run a plan", queue)
+        target, finished = _run.result_of(x, array, out, self.out_shape, "run a plan", queue, beside=beside)
         _run.move(self._handle, array, array.address, target.address, queue)
         return finished()
 

@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any, Callable
 
-from . import _arrays, _device_rows, _faro, _run
+from . import _arrays, _device_rows, _faro, _outputs, _run
 from ._errors import FaroError, FaroTypeError, FaroUnsupportedError, FaroValueError, refuse
 from ._functions import _is_ndarray, ascontiguousarray
 from ._indices import IndexEntries, index_entries
@@ -52,8 +52,9 @@ def _on_host(array: _arrays.Array, operation: str) -> None:
                kind=FaroUnsupportedError)
 
 
-def _dense(x: Any, operation: str) -> tuple[Any, _arrays.Array]:
-    array = _arrays.describe(x)
+def _dense(x: Any, operation: str, array: _arrays.Array | None = None) -> tuple[Any, _arrays.Array]:
+    """Also of what was described already."""
+    array = _arrays.describe(x) if array is None else array
     _on_host(array, operation)
     if _arrays.is_dense(array):
         return x, array
@@ -177,15 +178,16 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     if array.device is not None:
         return _device_rows.take(x, array, indices, axis, fill, out, stream, check)
     _run.stream_of(array, stream, "take")
-    x, array = _dense(x, "take")
     entries = index_entries(indices, "take")
+    beside = _outputs.reads(out, input=array, indices=entries.given)
+    x, array = _dense(x, "take", array)
     shape = array.shape if axis is not None else (array.size,)
     k = 0 if axis is None else _run.axis_of(axis, len(shape), "take")
     outer, rows = math.prod(shape[:k]), shape[k]
     row_bytes = math.prod(shape[k + 1 :]) * array.itemsize
     result = shape[:k] + tuple(entries.shape) + shape[k + 1 :]
     filled = _fill_bytes(fill, array, out, "take")
-    target, finished = _run.result_of(x, array, out, result, "take", 0, keeps=filled == b"")
+    target, finished = _run.result_of(x, array, out, result, "take", 0, filled == b"", beside)
     if math.prod(result) and array.itemsize:
         _faro.take(_rows(entries, rows, outer, row_bytes, threads), filled, array.address, target.address, out is None)
     elif entries.size:  # nothing to move, but every index still has to name a row
@@ -205,11 +207,11 @@ def _take_back(x: Any, indices: Any, axis: int | None, fill: Any, out: Any, stre
     if entries.shape != (shape[k],):
         refuse("take", f"indices of shape {entries.shape} for the inverse", f"shape ({shape[k]},), every row once",
                "put() writes some rows")
-    if axis is None and len(array.shape) != 1:
-        x = ascontiguousarray(x).reshape(-1)
     made = array.new(shape) if out is None else out
     if out is not None:
-        _run.check_out(x, array, out, shape, "take")
+        _outputs.check_out(x, array, out, shape, "take", _outputs.reads(out, indices=entries.given))
+    if axis is None and len(array.shape) != 1:
+        x = ascontiguousarray(x).reshape(-1)
     target = _arrays.describe(made, writable=True)
     if array.device is not None:
         _device_rows.put(made, target, indices, x, k, stream, check, every=True)
@@ -221,7 +223,7 @@ def _take_back(x: Any, indices: Any, axis: int | None, fill: Any, out: Any, stre
 
 def _put_every(made: Any, target: _arrays.Array, entries: IndexEntries, x: Any, k: int, threads: int) -> None:
     """Puts to every row: -1, which put() leaves out, is one that there is none of, as it is without a sign."""
-    source, written, finished = _placed(made, target, x, target.shape, "take", None)
+    _, source, written, finished = _placed(made, target, x, target.shape, "take", None)
     outer, row_bytes = math.prod(target.shape[:k]), math.prod(target.shape[k + 1 :]) * target.itemsize
     unsigned = IndexEntries(entries.address, entries.size, entries.itemsize, False, entries.shape, entries.keep)
     move = _rows(unsigned, target.shape[k], outer, row_bytes, threads)
@@ -268,8 +270,9 @@ def take_segments(x: Any, offsets: Any, indices: Any, *, out: Any = None, room: 
     _run.stream_of(array, stream, "take_segments")
     if room is not None:
         refuse("take_segments", "room= for an array of the host", "none", "the length is known there")
-    x, array = _dense(x, "take_segments")
     cuts, taken = index_entries(offsets, "take_segments"), index_entries(indices, "take_segments")
+    beside = _outputs.reads(out, input=array, offsets=cuts.given, indices=taken.given)
+    x, array = _dense(x, "take_segments", array)
     for name, entries in (("offsets", cuts), ("indices", taken)):
         if len(entries.shape) != 1:
             refuse("take_segments", f"{name} of {len(entries.shape)} axes", "one axis")
@@ -277,7 +280,7 @@ def take_segments(x: Any, offsets: Any, indices: Any, *, out: Any = None, room: 
     begins, address = _new_list(taken.size + 1)
     size = array.size * array.itemsize
     plan.offsets(size, address, 0)
-    target, finished = _run.result_of(x, array, out, (plan.elements(),) + array.shape[1:], "take_segments", 0)
+    target, finished = _run.result_of(x, array, out, (plan.elements(),) + array.shape[1:], "take_segments", 0, beside=beside)
     plan.run(array.address, size, target.address, target.size * target.itemsize, 0, 0)
     return finished(), begins
 
@@ -345,16 +348,19 @@ def _values(values: Any, target: _arrays.Array, operation: str) -> Any:
 
 
 def _placed(out: Any, target: _arrays.Array, values: Any, wanted: tuple[int, ...], operation: str,
-            stream: Any) -> tuple[_arrays.Array, _arrays.Array, Callable[[], Any]]:
-    """(the values, a dense array to write to, and what then gives the caller ``out``), of the host or a device."""
+            stream: Any) -> tuple[_arrays.Array, _arrays.Array, _arrays.Array, Callable[[], Any]]:
+    """(the values as they were given, and dense, a dense array to write to, and what then gives the caller ``out``), of the host or a
+    device."""
     if isinstance(out, _run.OF_NUMBERS):
         refuse(operation, f"a {type(out).__name__} to write to", "an array", kind=FaroTypeError)
     if target.device is None:
-        values, source = _dense(_values(values, target, operation), operation)
+        values = _values(values, target, operation)
+        source = given = _arrays.describe(values)
+        _on_host(source, operation)
     else:
         if not _arrays.is_dense(target):
             refuse(operation, "an output with strides", "a dense array")
-        source = _arrays.describe(values)
+        source = given = _arrays.describe(values)
         if source.device != target.device:
             refuse(operation, "values on another device", "one device", "nothing is copied between devices unasked")
     if source.shape != wanted:
@@ -364,8 +370,9 @@ def _placed(out: Any, target: _arrays.Array, values: Any, wanted: tuple[int, ...
     if not _arrays.is_dense(source):
         source = _arrays.describe(_faro.run(values, _run.COPY, None, None, stream))
     if _arrays.is_dense(target):
-        return source, target, lambda: out
-    return source, *_run.copy_and_back(out, target)
+        return given, source, target, lambda: out
+    _outputs.check_disjoint(operation, (("output", target),))
+    return given, source, *_run.copy_and_back(out, target)
 
 
 def _into(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int, operation: str,
@@ -376,7 +383,8 @@ def _into(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int,
     if len(entries.shape) > 1:
         refuse(operation, f"indices of {len(entries.shape)} axes", "one axis")
     wanted = target.shape[:k] + (entries.size,) + target.shape[k + 1 :]
-    source, written, finished = _placed(out, target, values, wanted, operation, None)
+    given, source, written, finished = _placed(out, target, values, wanted, operation, None)
+    _outputs.check_disjoint(operation, (("output", target),), _outputs.reads(out, values=given, indices=entries.given))
     outer = math.prod(target.shape[:k])
     row_bytes = math.prod(target.shape[k + 1 :]) * target.itemsize
     move = _rows(entries, target.shape[k], outer, row_bytes, threads) if outer * row_bytes else None
@@ -493,13 +501,14 @@ def dispatch(x: Any, routing: Routing, *, out: Any = None, stream: Any = None, c
     if array.device is not None:
         return _device_rows.dispatch(x, array, routing, out, stream, check)
     _run.stream_of(array, stream, "dispatch")
-    x, array = _dense(x, "dispatch")
     places, taken = index_entries(routing.places, "dispatch"), index_entries(routing.rows, "dispatch")
+    beside = _outputs.reads(out, input=array, places=places.given, rows=taken.given)
+    x, array = _dense(x, "dispatch", array)
     k = routing.keys_per_row
     if places.size != array.shape[0] * k:
         refuse("dispatch", f"{array.shape[0]} rows and {places.size} places, {k} of a row", f"{places.size // k} rows")
     row_bytes = math.prod(array.shape[1:]) * array.itemsize
-    target, finished = _run.result_of(x, array, out, (taken.size,) + array.shape[1:], "dispatch", 0)
+    target, finished = _run.result_of(x, array, out, (taken.size,) + array.shape[1:], "dispatch", 0, beside=beside)
     if row_bytes:
         moved = _rows(places, taken.size, 1, row_bytes, threads)
         _faro.dispatch(moved, k, _rows(taken, array.shape[0], 1, row_bytes, threads), array.address, target.address)
@@ -525,8 +534,9 @@ def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual
         adds = (_number_of(array, "combine"), _SUMS[sums])
         return _device_rows.combine(x, array, routing.places, routing.keys_per_row, weights, adds, out, stream, check)
     _run.stream_of(array, stream, "combine")
-    x, array = _dense(x, "combine")
     places = index_entries(routing.places, "combine")
+    beside = _outputs.reads(out, input=array, places=places.given, weights=weights)
+    x, array = _dense(x, "combine", array)
     k = routing.keys_per_row
     row_bytes = math.prod(array.shape[1:]) * array.itemsize
     factors = 0
@@ -538,7 +548,7 @@ def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual
         if given.itemsize != 4 or _number_of(given, "combine") != _NUMBERS["f4"] or given.size != places.size:
             refuse("combine", f"{given.size} weights of {given.dtype}", f"{places.size} of float32")
         factors = given.address
-    target, finished = _run.result_of(x, array, out, (places.size // k,) + array.shape[1:], "combine", 0)
+    target, finished = _run.result_of(x, array, out, (places.size // k,) + array.shape[1:], "combine", 0, beside=beside)
     if row_bytes == 0:
         return finished()
     move = _rows(places, array.shape[0], 1, row_bytes, threads)

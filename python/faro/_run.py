@@ -10,9 +10,9 @@ import functools
 import math
 import re as _re
 from operator import index as _index
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
-from . import _arrays, _faro
+from . import _arrays, _faro, _outputs
 from ._errors import FaroTypeError, refuse
 
 Shape = tuple[int, ...]
@@ -428,28 +428,14 @@ def _plan_on(op: int, shape: Shape, strides: Shape, width: int, argument: Any, d
     return _PLANNERS[op](shape, strides, width, argument, options_for(device))
 
 
-def check_out(x: Any, array: _arrays.Array, out: Any, shape: Shape, operation: str) -> _arrays.Array:
-    """``out=`` as an array. Raises where it cannot hold the result."""
-    target = _arrays.describe(out, writable=True)
-    if target.readonly:
-        refuse(operation, "a read-only array as out=", "an array that can be written to")
-    if target.shape != shape:
-        refuse(operation, f"out= of shape {target.shape}", f"shape {shape}")
-    if not _arrays.are_alike(x, array, out, target):
-        refuse(operation, f"out= of elements {target.dtype}", f"elements {array.dtype}")
-    if target.device != array.device:
-        refuse(operation, "out= on another device", "one device", "nothing is copied between devices unasked")
-    return target
-
-
-def result_of(x: Any, array: _arrays.Array, out: Any, shape: Shape, operation: str,
-              queue: int, keeps: bool = False) -> tuple[_arrays.Array, Callable[[], Any]]:
+def result_of(x: Any, array: _arrays.Array, out: Any, shape: Shape, operation: str, queue: int, keeps: bool = False,
+              beside: Sequence[_outputs.Laid] = ()) -> tuple[_arrays.Array, Callable[[], Any]]:
     """A dense array to write the result to, and what makes of it, once it is written, what the caller gets: ``out=`` where it
-    is given. One with strides gets its elements from another array, in which they are where some of them stay."""
+    is given. One with strides gets its elements from another array, in which they are where some of them stay. ``beside``: as check_out."""
     if out is None:
         made = array.new(shape)
         return _arrays.describe(made, writable=True), lambda: _arrays.given_back(x, made)
-    target = check_out(x, array, out, shape, operation)
+    target = _outputs.check_out(x, array, out, shape, operation, beside)
     if _arrays.is_dense(target):
         return target, lambda: out
     on = None if array.device is None else queue

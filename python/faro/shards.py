@@ -18,12 +18,13 @@ go by torch.distributed as they are; by mpi4py they are staged through the host.
 
 from __future__ import annotations
 
+import ctypes
 import json as _json
 import math
 import sys
 from typing import Any, Callable, Sequence
 
-from . import _arrays, _errors, _faro, _run, maps
+from . import _arrays, _errors, _faro, _outputs, _run, maps
 from ._errors import FaroError, FaroTypeError, refuse
 
 __all__ = ["ShardPlan", "ShardedPlan", "plan", "permute"]
@@ -51,6 +52,9 @@ class ShardPlan:
         self.cut_in, self.cut_out = str(cut_in), str(cut_out)
         cuts = (self.ranks, self.rank, self.cut_in, self.cut_out)
         if isinstance(by, maps.Map):
+            if self.shape and math.prod(self.shape) != by.count:
+                refuse(operation, f"a map of {by.count} elements", f"one of all {math.prod(self.shape)} of shape {self.shape}",
+                       _remedy(self.shape))
             self._handle = _faro.shard_plan_map(by._handle, self.itemsize, cuts)
         elif isinstance(by, str):
             self._handle = _faro.shard_plan_text(by, list(self.shape), self.itemsize, cuts)
@@ -58,6 +62,10 @@ class ShardPlan:
             refuse(operation, f"a map of type {type(by).__name__}", "a text or a faro.maps.Map", kind=FaroTypeError)
         self.in_bytes, self.out_bytes = self._handle.bytes()
         facts = self.explain_json()
+        before, after = tuple(facts["in_shape"]), tuple(facts["out_shape"])
+        if len(before) == len(after) == 1 and self.shape:  # a map that names no axes leaves the array its own
+            before = after = self.shape
+        self._shapes = before, after
         self.ranks_met: int = facts["ranks_met"]
         self.sent_bytes: int = facts["sent_bytes"]
         self.received_bytes: int = facts["received_bytes"]
@@ -85,6 +93,13 @@ class ShardPlan:
         return f"<faro.shards.ShardPlan rank {self.rank} of {self.ranks}, {self.in_bytes} -> {self.out_bytes} bytes>"
 
 
+def _remedy(shape: tuple[int, ...]) -> str:
+    if len(shape) < 2:
+        return "without shape= the map's own count is taken"
+    return (f"faro.maps.from_indices(numpy.arange({math.prod(shape)}).reshape({shape}).take(indices, {len(shape) - 1}).ravel(), gather=True) "
+            f"is that of an index array along axis {len(shape) - 1}")
+
+
 # --- who carries the messages
 
 
@@ -100,9 +115,12 @@ class _Mpi:
     def gather(self, word: Any) -> list[Any]:
         return self._comm.allgather(word)
 
-    def exchange(self, source: Any, sends: Any, target: Any, receives: Any, itemsize: int) -> None:
-        """``source`` and ``target``: flat, of one library."""
-        on_host = _on_host(source), _on_host(target)
+    def check(self, array: _arrays.Array, operation: str) -> None:
+        """Parts of any memory are taken."""
+
+    def exchange(self, source: Any, sends: Any, target: Any, receives: Any) -> None:
+        """``source`` and ``target``: bytes, of one kind of memory."""
+        on_host = _to_host(source), _to_host(target)
         requests = []
         for messages, start, bytes_of in ((receives, self._comm.Irecv, on_host[1]), (sends, self._comm.Isend, on_host[0])):
             for peer, offset, count in messages:
@@ -111,14 +129,14 @@ class _Mpi:
                 for done in range(0, count, _PIECE):
                     piece = bytes_of[offset + done : offset + min(count, done + _PIECE)]
                     requests.append(start([piece, self._mpi.BYTE], peer, _TAG))
-        _copy_own(on_host[0], sends, on_host[1], receives, self.rank, 1)
+        _copy_own(on_host[0], sends, on_host[1], receives, self.rank)
         self._mpi.Request.Waitall(requests)
-        if _arrays.is_tensor(target) and target.is_cuda:
+        if _arrays.is_tensor(target):
             import torch
 
-            target.view(torch.uint8).copy_(torch.from_numpy(on_host[1]))
-        elif type(target).__module__.startswith("cupy"):
-            target.view("uint8").set(on_host[1])
+            target.copy_(torch.from_numpy(on_host[1]))
+        elif target is not on_host[1]:  # CuPy's
+            target.set(on_host[1])
 
 
 class _Torch:
@@ -135,12 +153,21 @@ class _Torch:
         self._dist.all_gather_object(words, word, group=self._group)
         return words
 
-    def exchange(self, source: Any, sends: Any, target: Any, receives: Any, itemsize: int) -> None:
+    def check(self, array: _arrays.Array, operation: str) -> None:
+        import torch.distributed.distributed_c10d as c10d
+
+        group: Any = self._group or c10d._get_default_group()
+        kinds = {device.type for device in getattr(group, "_device_types", ())}
+        own = "cpu" if array.device is None else "cuda"
+        if kinds and own not in kinds:
+            refuse(operation, f"a part on {own} over a group for {', '.join(sorted(kinds))}", "a part where the group's messages are",
+                   "torch.distributed.init_process_group('cpu:gloo,cuda:nccl') carries both")
+
+    def exchange(self, source: Any, sends: Any, target: Any, receives: Any) -> None:
         import torch
 
-        if not _arrays.is_tensor(source):
-            source, target = torch.from_numpy(source), torch.from_numpy(target)
-        source, target = source.view(torch.uint8), target.view(torch.uint8)  # whatever NCCL has no name for
+        # PyTorch, NCCL and gloo have no name for many elements; all of them have one for bytes.
+        source, target = _as_tensor(source, torch), _as_tensor(target, torch)
         rank_of = (lambda peer: peer) if self._group is None else (
             lambda peer: self._dist.get_global_rank(self._group, peer))
         operations = []
@@ -149,7 +176,7 @@ class _Torch:
                 if peer != self.rank and count > 0:
                     part = flat[offset : offset + count]
                     operations.append(self._dist.P2POp(start, part, rank_of(peer), group=self._group))
-        _copy_own(source, sends, target, receives, self.rank, 1)
+        _copy_own(source, sends, target, receives, self.rank)
         if operations:
             for request in self._dist.batch_isend_irecv(operations):
                 request.wait()
@@ -162,27 +189,47 @@ class _Alone:
     def gather(self, word: Any) -> list[Any]:
         return [word]
 
-    def exchange(self, source: Any, sends: Any, target: Any, receives: Any, itemsize: int) -> None:
-        _copy_own(source, sends, target, receives, 0, itemsize)
+    def check(self, array: _arrays.Array, operation: str) -> None:
+        """Parts of any memory are taken."""
+
+    def exchange(self, source: Any, sends: Any, target: Any, receives: Any) -> None:
+        _copy_own(source, sends, target, receives, 0)
 
 
-def _on_host(flat: Any) -> Any:
-    """A flat array as NumPy's bytes; of a GPU a copy."""
-    np = _arrays.numpy()
-    if _arrays.is_tensor(flat):
+def _bytes_of(array: _arrays.Array, operation: str) -> Any:
+    """The memory of a dense array as flat bytes, whatever its elements are: of the host a memoryview, of a GPU an array of its library."""
+    if array.device is None:
+        count = array.size * array.itemsize
+        return memoryview((ctypes.c_ubyte * count).from_address(array.address) if count else bytearray()).cast("B")
+    x = array.keep
+    if _arrays.is_tensor(x):
         import torch
 
-        return flat.view(torch.uint8).cpu().numpy()
-    if type(flat).__module__.startswith("cupy"):
-        return flat.view("uint8").get()
-    return flat.view(np.uint8)
+        flat = x.reshape(-1)
+        return flat.view(torch.uint8) if flat.numel() else flat.new_empty(0, dtype=torch.uint8)
+    if type(x).__module__.startswith("cupy"):
+        return x.reshape(-1).view("uint8")
+    refuse(operation, f"a {type(x).__name__} on a GPU", "a tensor of PyTorch or an array of CuPy", kind=FaroTypeError)
 
 
-def _copy_own(source: Any, sends: Any, target: Any, receives: Any, rank: int, itemsize: int) -> None:
+def _as_tensor(flat: Any, torch: Any) -> Any:
+    if isinstance(flat, memoryview):
+        return torch.frombuffer(flat, dtype=torch.uint8) if len(flat) else torch.empty(0, dtype=torch.uint8)
+    return flat if _arrays.is_tensor(flat) else torch.from_dlpack(flat)
+
+
+def _to_host(flat: Any) -> Any:
+    """Bytes as MPI takes them; of a GPU a copy."""
+    if isinstance(flat, memoryview):
+        return flat
+    return flat.cpu().numpy() if _arrays.is_tensor(flat) else flat.get()
+
+
+def _copy_own(source: Any, sends: Any, target: Any, receives: Any, rank: int) -> None:
     own = [offset for peer, offset, _ in sends if peer == rank]
     mine = [(offset, count) for peer, offset, count in receives if peer == rank]
     for at, (offset, count) in zip(own, mine):
-        target[offset // itemsize : (offset + count) // itemsize] = source[at // itemsize : (at + count) // itemsize]
+        target[offset : offset + count] = source[at : at + count]
 
 
 def _communicator(comm: Any) -> Any:
@@ -237,6 +284,17 @@ def _part_shape(shape: tuple[int, ...], cut: str, ranks: int, rank: int, count: 
     return (count,)
 
 
+class _Part:
+    """An array of a run, and its bytes."""
+
+    def __init__(self, array: _arrays.Array, operation: str):
+        self.array, self.bytes = array, _bytes_of(array, operation)
+
+    @classmethod
+    def new(cls, like: _arrays.Array, size: int, operation: str) -> "_Part":
+        return cls(_arrays.describe(like.new((size // like.itemsize,)), writable=True), operation)
+
+
 class ShardedPlan:
     """A rank's plan together with those that it talks to. Made, and called, on all ranks.
 
@@ -263,11 +321,8 @@ class ShardedPlan:
                        "every rank has to ask for the same problem")
         self._messages = self.plan.sends, self.plan.receives
         in_count, out_count = self.plan.in_bytes // itemsize, self.plan.out_bytes // itemsize
-        after = self.plan.shape
-        if self.plan.shape and isinstance(by, str):
-            strides = _arrays.dense_strides(self.plan.shape, 1)
-            after = _run._plan_text(self.plan.shape, strides, 1, (by, False), _run.options("cpu"))[1]
-        self.in_shape = _part_shape(self.plan.shape, cut_in, self.plan.ranks, self.plan.rank, in_count)
+        before, after = self.plan._shapes
+        self.in_shape = _part_shape(before, cut_in, self.plan.ranks, self.plan.rank, in_count)
         self.out_shape = _part_shape(after, cut_out, self.plan.ranks, self.plan.rank, out_count)
 
     @property
@@ -287,7 +342,8 @@ class ShardedPlan:
     def __call__(self, x: Any, out: Any = None) -> Any:
         """This rank's part of the result: a new array of ``x``'s kind and of ``out_shape``, or ``out``.
 
-        ``x`` is dense and has ``in_shape``, or as many elements. Collective: raises on all ranks what is wrong on one.
+        ``x`` is dense and has ``in_shape``, or as many elements, of any type, which move as bytes; ``out`` is an array of the same type that
+        overlaps none. Collective: raises on all ranks what is wrong on one.
         """
         operation = "run shards"
 
@@ -298,26 +354,29 @@ class ShardedPlan:
                        f"{self.plan.in_bytes // self.plan.itemsize} of {self.plan.itemsize}, this rank's")
             if not _arrays.is_dense(array):
                 refuse(operation, "a part with strides", "a dense array", "faro.ascontiguousarray() first")
-            made = array.new(self.out_shape) if out is None else out
-            target = _arrays.describe(made, writable=True)
-            if target.itemsize != array.itemsize or target.size * target.itemsize != self.plan.out_bytes:
-                refuse(operation, f"out= of {target.size} elements of {target.itemsize} bytes",
-                       f"{self.plan.out_bytes // self.plan.itemsize} of {self.plan.itemsize}, this rank's")
-            if not _arrays.is_dense(target) or (target.device is None) != (array.device is None):
-                refuse(operation, "out= with strides, or on another device", "a dense array where the part is")
+            self._comm.check(array, operation)
+            shape = self.out_shape if out is None else self._shape_of(out, array, operation)
+            target, finished = _run.result_of(x, array, out, shape, operation, array.stream)
             pack, unpack = self._pass(False, array.device), self._pass(True, array.device)
-            packed = x if pack is None else array.new((self.plan.in_bytes // self.plan.itemsize,))
-            received = made if unpack is None else array.new((self.plan.out_bytes // self.plan.itemsize,))
-            return array, made, target, pack, unpack, packed, received
+            packed = _Part(array, operation) if pack is None else _Part.new(array, self.plan.in_bytes, operation)
+            received = _Part(target, operation) if unpack is None else _Part.new(array, self.plan.out_bytes, operation)
+            return array, target, finished, pack, unpack, packed, received
 
-        array, made, target, pack, unpack, packed, received = _together(self._comm, prepare)
+        array, target, finished, pack, unpack, packed, received = _together(self._comm, prepare)
         if pack is not None:
-            pack.run(array.address, _arrays.describe(packed, writable=True).address, array.stream)
-        self._comm.exchange(packed.reshape(-1), self._messages[0], received.reshape(-1), self._messages[1],
-                            self.plan.itemsize)
+            pack.run(array.address, packed.array.address, array.stream)
+        self._comm.exchange(packed.bytes, self._messages[0], received.bytes, self._messages[1])
         if unpack is not None:
-            unpack.run(_arrays.describe(received).address, target.address, array.stream)
-        return made
+            unpack.run(received.array.address, target.address, array.stream)
+        return finished()
+
+    def _shape_of(self, out: Any, array: _arrays.Array, operation: str) -> tuple[int, ...]:
+        """Of ``out=``, which has as many elements as this rank gets, in any shape."""
+        target = _arrays.describe(out, writable=True)
+        if target.itemsize != array.itemsize or target.size * target.itemsize != self.plan.out_bytes:
+            refuse(operation, f"out= of {target.size} elements of {target.itemsize} bytes",
+                   f"{self.plan.out_bytes // self.plan.itemsize} of {self.plan.itemsize}, this rank's")
+        return target.shape
 
     def explain(self) -> str:
         """The plan in words, and what carries the messages."""

@@ -46,6 +46,11 @@ def problems(ranks):
     yield "axes(12 7 10; 1 2 0)", (12, 7, 10), f"axis(2; {uneven(10, ranks)})", "axis(1)"
     yield "transpose(30, 50)", (30, 50), "axis(1)", f"axis(0; {uneven(50, ranks)})"
     yield "roll(1000, 77)", (1000,), "axis(0)", "axis(0)"
+    yield "a b c -> c a b", (12, 7, 10), "axis(1)", "axis(2)"
+    yield "a (b c) -> (b a) c, b=3", (8, 18), "axis(1)", "axis(0)"
+    yield "(a b) c -> b (c a), a=4", (12, 5), "axis(0)", "axis(1)"
+    yield "axes(4 5 6; 2 0 1; 1 0 0)", (4, 5, 6), "axis(1)", "axis(0)"
+    yield "axes(4 5 6; 2 0 1; 1 2 3; 0 2)", (4, 5, 6), "axis(2)", "axis(1)"
     yield "flip(999)", (999,), "axis(0)", "axis(0)"
     if ranks & (ranks - 1) == 0:
         g = ranks.bit_length() - 1
@@ -66,6 +71,10 @@ def each_refusal(gather, comm, rank):
         return line
 
     plan = faro.shards.plan("roll(100, 3)", comm, itemsize=8)
+    part = np.arange(float(plan.in_shape[0]))
+    for out in (part, part.copy().view("i8"), part.copy().astype(">f8")):
+        line = refused(lambda out=out: plan(part, out=out if rank == 0 else np.zeros(plan.out_shape)))
+        assert "rank 0: run shards" in line and (part == np.arange(len(part))).all()
     short = np.zeros(3 if rank == 0 else plan.in_shape[0])
     assert "rank 0: run shards: got a part of 3 elements" in refused(lambda: plan(short))
     other = "roll(100, 3)" if rank == 0 else "roll(100, 4)"
@@ -86,12 +95,51 @@ def all_problems(comm, ranks, rank, as_array=lambda x: x, back=lambda x: x):
             assert out.shape == wanted.shape, (out.shape, wanted.shape)
 
 
+def all_types(comm, ranks, rank):
+    """Elements of every kind are bytes on the way."""
+    types = ["?", "i1", "u2", ">i2", "f2", "u4", ">f4", "i8", "<f8", ">f8", "g", "c8", "c16", "c32", "M8[s]", "m8[ns]", "S3", "U3", "V5",
+             [("a", "u1"), ("b", "<f4")], [("a", ">i2"), ("b", "S3", (2,))]]
+    for dtype in map(np.dtype, types):
+        whole = np.frombuffer(np.random.default_rng(39).bytes(12 * 7 * dtype.itemsize), np.uint8) & 1  # whatever it is, it is one
+        whole = whole.view(dtype).reshape(12, 7)
+        plan = faro.shards.plan("transpose", comm, shape=(12, 7), itemsize=dtype.itemsize)
+        part = parts_of(whole, "axis(0)", ranks)[rank]
+        wanted = parts_of(whole.T.copy(), "axis(0)", ranks)[rank]
+        for out in (None, np.zeros(wanted.shape, dtype), np.zeros((2 * wanted.shape[0], wanted.shape[1]), dtype)[::2]):
+            got = plan(part, out)
+            assert got.dtype == dtype and got.shape == wanted.shape and got.tobytes() == wanted.tobytes(), dtype
+            assert out is None or got is out
+    part = bytearray(parts_of(np.arange(84, dtype=np.uint8).reshape(12, 7), "axis(0)", ranks)[rank].tobytes())
+    got = faro.shards.plan("transpose", comm, shape=(12, 7), itemsize=1)(part)
+    assert bytes(got) == parts_of(np.arange(84, dtype=np.uint8).reshape(12, 7).T.copy(), "axis(0)", ranks)[rank].tobytes()
+
+
+def all_tensor_types(ranks, rank, device):
+    import torch
+
+    names = ["bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float16", "bfloat16", "float32", "float64",
+             "complex32", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2"]
+    for dtype in (getattr(torch, name) for name in names if hasattr(torch, name)):
+        raw = torch.from_numpy(np.random.default_rng(39).integers(0, 2, (12, 7 * dtype.itemsize), np.uint8)).to(device)
+        part = raw.tensor_split(ranks)[rank].contiguous().view(dtype)
+        whole = raw.view(12, 7, dtype.itemsize).transpose(0, 1).contiguous()
+        got = faro.shards.plan("transpose", None, shape=(12, 7), itemsize=dtype.itemsize)(part)
+        assert got.dtype == dtype and got.device == part.device
+        assert torch.equal(got.view(torch.uint8).reshape(-1), whole.tensor_split(ranks)[rank].reshape(-1)), dtype
+    if ranks > 1:
+        turned = torch.complex(torch.arange(84.0), torch.ones(84)).reshape(12, 7).to(device)
+        part = turned.tensor_split(ranks)[rank].contiguous().conj()  # conjugated when it is read
+        got = faro.shards.plan("transpose", None, shape=(12, 7), itemsize=8)(part)
+        assert torch.equal(got, turned.conj().T.tensor_split(ranks)[rank])
+
+
 def mpi():
     from mpi4py import MPI
 
     comm = MPI.COMM_WORLD
     all_problems(comm, comm.size, comm.rank)
     each_refusal(comm.allgather, comm, comm.rank)
+    all_types(comm, comm.size, comm.rank)
     comm.Barrier()
     if comm.rank == 0:
         print(f"{comm.size} ranks of MPI passed", flush=True)
@@ -119,8 +167,10 @@ def torch_rank(rank, ranks, backend, port):
         dist.all_gather_object(words, word)
         return words
 
+    all_tensor_types(ranks, rank, device)
     if not on_gpu:
         each_refusal(gather, dist.group.WORLD, rank)
+        all_types(dist.group.WORLD, ranks, rank)
     mesh = init_device_mesh(device, (ranks,))
     for shape in ((12, 7, 10), (5, 9, 4), (1, 3, 8)):
         whole = torch.arange(math.prod(shape), dtype=torch.float32, device=device).reshape(shape)

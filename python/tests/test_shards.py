@@ -76,6 +76,60 @@ def test_what_is_wrong_is_refused():
         plan(np.zeros(2048, np.int32)[::2])
 
 
+def test_outputs():
+    plan = faro.shards.plan("roll(3)", None, shape=(8,), itemsize=8)
+    memory = np.arange(11)
+    for out in (memory[:8], memory[3:], memory[7:11].view("i4")):
+        with pytest.raises(faro.FaroValueError):
+            plan(memory[:8], out=out)
+        assert (memory == np.arange(11)).all()
+    for out in (np.zeros(8), np.zeros(8, "u8"), np.zeros(8, ">i8"), np.zeros(8, "M8[s]"), np.zeros(8, "V8")):
+        with pytest.raises(faro.FaroValueError, match="elements"):
+            plan(memory[:8], out=out)
+    wide = np.zeros(16, int)
+    assert plan(memory[:8], out=wide[1::2]).tolist() == [5, 6, 7, 0, 1, 2, 3, 4] and not wide[::2].any()
+
+
+def test_elements_of_any_kind_in_one_process():
+    shards_ranks.all_types(None, 1, 0)
+    assert faro.shards.plan("transpose", None, shape=(0, 3), itemsize=4)(np.zeros((0, 3), "f4")).shape == (3, 0)
+
+
+def test_cuts_count_the_axes_of_texts():
+    for text, shape, after in [("a b c -> c a b, a=4, b=5, c=6", (4, 5, 6), (6, 4, 5)), ("axes(4 5 6; 2 0 1; 1 0 0)", (4, 5, 6), (6, 4, 5)),
+                               ("a (b c) -> (b a) c, a=4, b=5, c=6", (4, 30), (20, 6))]:
+        for given in ((), shape, (120,)):
+            if given == (120,) and "->" in text:
+                continue  # a pattern is one of the array at hand
+            plans = [faro.shards.ShardPlan(text, shape=given, itemsize=8, ranks=3, rank=0, cut_in=f"axis({a})", cut_out="axis(1)")
+                     for a in range(len(shape))]
+            for a, plan in enumerate(plans):
+                assert plan.in_bytes == 8 * math.prod(shape) // shape[a] * -(-shape[a] // 3), (text, given)
+                assert plan.out_bytes == 8 * math.prod(shape) // after[1] * -(-after[1] // 3), (text, given)
+            alone = faro.shards.plan(text, shape=given, itemsize=8)
+            assert (alone.in_shape, alone.out_shape) == (shape, after)
+    with pytest.raises(faro.FaroValueError, match="axis 2.*4x30"):
+        faro.shards.ShardPlan("a (b c) -> (b a) c, a=4, b=5, c=6", itemsize=8, ranks=3, rank=0, cut_in="axis(2)")
+
+
+def test_maps_of_another_size_have_a_remedy_that_works():
+    x = np.arange(35).reshape(7, 5)
+    with pytest.raises(faro.FaroValueError) as caught:
+        faro.shards.plan("flip(1)", shape=(7, 5), itemsize=8)
+    text = caught.value.remedy.split("`")[1]
+    assert np.array_equal(faro.shards.plan(text, shape=(7, 5), itemsize=8)(x), x[:, ::-1])
+    assert np.array_equal(faro.shards.plan(text.replace("0 0", "0 2"), shape=(7, 5), itemsize=8)(x), np.roll(x, 2, 1)[:, ::-1])
+    indices = np.array([3, 0, 4, 1, 2])
+    with pytest.raises(faro.FaroValueError) as caught:
+        faro.shards.plan(faro.maps.from_indices(indices, gather=True), shape=(7, 5), itemsize=8)
+    made = eval(caught.value.remedy.split(" is that")[0], {"faro": faro, "numpy": np, "indices": indices})
+    assert np.array_equal(faro.shards.plan(made, shape=(7, 5), itemsize=8)(x), x[:, indices])
+    for by, shape in (("flip(3)", (8,)), (faro.maps.flip(3), (8,)), ("transpose(4, 6)", (3, 8)), ("flip(3)", (2, 2, 2))):
+        with pytest.raises(faro.FaroValueError) as caught:
+            faro.shards.plan(by, shape=shape, itemsize=8)
+        assert "axis=" not in str(caught.value)
+
+
 def run_ranks(command):
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1",
                        OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_mpi_yield_when_idle="1", JAX_PLATFORMS="cpu")
@@ -91,7 +145,7 @@ def test_processes_of_mpi4py(ranks):
     run_ranks(["mpirun", "-n", str(ranks), sys.executable, _SCRIPT, "mpi"])
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_processes_of_torch(ranks):
     pytest.importorskip("torch")
     run_ranks([sys.executable, _SCRIPT, "torch", str(ranks)])

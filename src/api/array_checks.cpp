@@ -9,12 +9,6 @@
 namespace faro::detail {
 namespace {
 
-bool overlap(const void* a, std::uint64_t a_bytes, const void* b, std::uint64_t b_bytes) {
-  const auto first = reinterpret_cast<std::uintptr_t>(a);
-  const auto second = reinterpret_cast<std::uintptr_t>(b);
-  return first < second ? second - first < a_bytes : first - second < b_bytes;
-}
-
 // No array goes past the last address, which a pointer that is none would have it do.
 void check_ends(const void* array, std::uint64_t bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(array);
@@ -39,8 +33,16 @@ std::string role(const void* array, const void* in, const void* out) {
 
 }  // namespace
 
-bool are_overlapping(std::span<const std::byte> a, std::span<const std::byte> b) {
-  return !a.empty() && !b.empty() && overlap(a.data(), a.size(), b.data(), b.size());
+SidesOfView::SidesOfView(const Strided& view, std::uint64_t element_bytes, const void* in, const void* out)
+    : element_bytes_(element_bytes),
+      extents_(view.extents),
+      in_stride_bytes_(view.in_strides),
+      out_stride_bytes_(view.out_strides),
+      in_(static_cast<const std::byte*>(in) + view.in_offset * element_bytes),
+      out_(static_cast<const std::byte*>(out) + view.out_offset * element_bytes) {
+  for (auto* const strides : {&in_stride_bytes_, &out_stride_bytes_}) {
+    for (std::int64_t& stride : *strides) stride *= static_cast<std::int64_t>(element_bytes);
+  }
 }
 
 void check_arrays(const Plan& plan, const void* in, const void* out, std::uint64_t bytes) {
@@ -53,10 +55,8 @@ void check_arrays(const Plan& plan, const void* in, const void* out, std::uint64
     fail(ErrorCode::value, "run", in == nullptr ? "a null input" : "a null output", "an array");
   check_ends(in, bytes);
   check_ends(out, bytes);
-  if (overlap(in, bytes, out, bytes)) {
-    fail(ErrorCode::value, "run", in == out ? "one array as input and output" : "overlapping arrays",
-         "two disjoint arrays", "in place: a plan with Placement::in_place takes one");
-  }
+  check_disjoint("run", RunArray{"output", {out, bytes}}, {{"input", {in, bytes}}},
+                 "in place: a plan with Placement::in_place takes one");
 }
 
 void check_view(const StridedPlan& plan, const CountedArray<const void*>& in,
@@ -76,9 +76,10 @@ void check_view(const StridedPlan& plan, const CountedArray<const void*>& in,
   const std::uint64_t out_bytes = plan.out_elements() * plan.element_bytes();
   check_ends(in.data, in_bytes);
   check_ends(out.data, out_bytes);
-  if (!overlap(in.data, in_bytes, out.data, out_bytes)) return;
-  fail(ErrorCode::value, "run", in.data == out.data ? "one array as input and output" : "overlapping arrays",
-       "two disjoint arrays", "a view is copied out of place");
+  if (!share_bytes({in.data, in_bytes}, {out.data, out_bytes})) return;
+  const SidesOfView sides(plan.view(), plan.element_bytes(), in.data, out.data);
+  check_disjoint("run", RunArray{"output", sides.out()}, {{"input", sides.in()}},
+                 "a view is copied out of place");
 }
 
 void check_width(std::uint64_t bytes, std::uint64_t wanted) {
@@ -140,7 +141,7 @@ void check_workspace(const Workspace& workspace, const WorkspaceNeeds& needs, co
   }
   check_ends(workspace.data, needed);
   for (const void* const array : {in, out}) {
-    if (overlap(array, bytes, workspace.data, needed)) {
+    if (share_bytes({array, bytes}, {workspace.data, needed})) {
       fail(ErrorCode::value, "run", "a workspace that overlaps the " + role(array, in, out),
            "memory of its own");
     }

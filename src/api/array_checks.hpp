@@ -4,9 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
+#include <vector>
 
+#include "disjoint.hpp"
 #include "faro/faro.hpp"
 
 namespace faro::detail {
@@ -32,8 +33,21 @@ void check_view(const StridedPlan& plan, const CountedArray<const void*>& in, co
 /// Values of the plan's width.
 void check_width(std::uint64_t bytes, std::uint64_t wanted);
 
-/// Whether two arrays have a byte in common.
-bool are_overlapping(std::span<const std::byte> a, std::span<const std::byte> b);
+/// The elements of a view on both sides, by the addresses of the arrays that it is of.
+class SidesOfView {
+ public:
+  SidesOfView(const Strided& view, std::uint64_t element_bytes, const void* in, const void* out);
+  LaidArray in() const { return {in_, element_bytes_, extents_, in_stride_bytes_}; }
+  LaidArray out() const { return {out_, element_bytes_, extents_, out_stride_bytes_}; }
+
+ private:
+  std::uint64_t element_bytes_;
+  std::vector<std::uint64_t> extents_;
+  std::vector<std::int64_t> in_stride_bytes_;
+  std::vector<std::int64_t> out_stride_bytes_;
+  const std::byte* in_;
+  const std::byte* out_;
+};
 
 void check_stream(Engine engine, Stream stream);
 

@@ -1,6 +1,7 @@
 #include <numeric>
 #include <string>
 
+#include "disjoint.hpp"
 #include "engines/cpu.hpp"
 #include "engines/cuda_modular.hpp"
 #include "faro/error.hpp"
@@ -32,10 +33,8 @@ void require_modular_arrays(std::uint64_t array_bytes, std::span<const std::byte
   if (in.empty()) return;
   if (in.data() == nullptr || out.data() == nullptr)
     fail(ErrorCode::value, "permute", "a null pointer", "two arrays");
-  const auto begin_in = reinterpret_cast<std::uintptr_t>(in.data());
-  const auto begin_out = reinterpret_cast<std::uintptr_t>(out.data());
-  if (begin_in < begin_out + out.size() && begin_out < begin_in + in.size())
-    fail(ErrorCode::value, "permute", "arrays that overlap", "arrays that lie apart");
+  detail::check_disjoint("permute", detail::RunArray{"output", detail::laid(out)},
+                         {{"input", detail::laid(in)}});
 }
 
 // Arrays of a map, and how many of them there are.

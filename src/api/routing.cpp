@@ -6,6 +6,7 @@
 #include "engines/cuda_rows.hpp"
 #include "faro/error.hpp"
 #include "faro/rows.hpp"
+#include "permutation/route_checks.hpp"
 
 namespace faro {
 namespace {
@@ -33,40 +34,45 @@ void require_routed_arrays(const char* operation, std::span<const std::byte> in,
                            std::span<const std::byte> out, std::uint64_t out_bytes) {
   require_routed_size(operation, "input", in, in_bytes);
   require_routed_size(operation, "output", out, out_bytes);
-  if (detail::are_overlapping(in, out))
-    fail(ErrorCode::value, operation, "arrays that overlap", "arrays that lie apart");
 }
 
 }  // namespace
 
-ExecutableRoute::ExecutableRoute(std::shared_ptr<const cuda::RouteExecutor> executor)
-    : executor_(std::move(executor)) {}
+ExecutableRoute::ExecutableRoute(const RowNumbers& keys, const RouteOptions& options,
+                                 std::shared_ptr<const cuda::RouteExecutor> executor)
+    : keys_(keys), options_(options), executor_(std::move(executor)) {}
 
 std::uint64_t ExecutableRoute::most_places() const { return executor_->most_places(); }
 std::uint64_t ExecutableRoute::workspace_bytes() const { return executor_->workspace_bytes(); }
 
-void ExecutableRoute::run(const DeviceRoute& to, Stream stream) const { executor_->run(to, stream, nullptr); }
+void ExecutableRoute::run(const DeviceRoute& to, Stream stream) const {
+  detail::check_disjoint(keys_, options_, to);
+  executor_->run(to, stream, nullptr);
+}
 
 void ExecutableRoute::run(const DeviceRoute& to, Workspace workspace, Stream stream) const {
   for (const std::int64_t* const array : {to.places, to.inverse, to.rows, to.offsets, to.counts})
     detail::check_workspace(workspace, {.bytes = workspace_bytes(), .on_gpu = true}, array, array, 0);
+  detail::check_disjoint(keys_, options_, to);
   executor_->run(to, stream, workspace.data);
 }
 
 void ExecutableRoute::check(Stream stream) const { executor_->check(stream); }
 
 ExecutableRoute plan_route(const RowNumbers& keys, const RouteOptions& options, int device) {
-  return ExecutableRoute(std::make_shared<const cuda::RouteExecutor>(keys, options, device));
+  return {keys, options, std::make_shared<const cuda::RouteExecutor>(keys, options, device)};
 }
 
 ExecutableDispatch::ExecutableDispatch(const Dispatch& of, std::uint64_t row_bytes,
                                        std::shared_ptr<const cuda::DispatchExecutor> executor)
-    : in_bytes_(routed_bytes("dispatch", of.places.count / of.keys_per_row, row_bytes)),
+    : of_(of),
+      in_bytes_(routed_bytes("dispatch", of.places.count / of.keys_per_row, row_bytes)),
       out_bytes_(routed_bytes("dispatch", of.rows, row_bytes)),
       executor_(std::move(executor)) {}
 
 void ExecutableDispatch::run(std::span<const std::byte> in, std::span<std::byte> out, Stream stream) const {
   require_routed_arrays("dispatch", in, in_bytes_, out, out_bytes_);
+  detail::check_disjoint(of_, in, out);
   executor_->run(in.data(), out.data(), stream);
 }
 
@@ -78,12 +84,14 @@ ExecutableDispatch plan_dispatch(const Dispatch& of, std::uint64_t row_bytes, in
 
 ExecutableCombine::ExecutableCombine(const Combine& of, std::uint64_t row_bytes,
                                      std::shared_ptr<const cuda::CombineExecutor> executor)
-    : in_bytes_(routed_bytes("combine", of.rows, row_bytes)),
+    : of_(of),
+      in_bytes_(routed_bytes("combine", of.rows, row_bytes)),
       out_bytes_(routed_bytes("combine", of.places.count / of.keys_per_row, row_bytes)),
       executor_(std::move(executor)) {}
 
 void ExecutableCombine::run(std::span<const std::byte> in, std::span<std::byte> out, Stream stream) const {
   require_routed_arrays("combine", in, in_bytes_, out, out_bytes_);
+  detail::check_disjoint(of_, in, out);
   executor_->run(in.data(), out.data(), stream);
 }
 

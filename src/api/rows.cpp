@@ -1,7 +1,6 @@
 #include "faro/rows.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "engines/cuda/runtime/device_arrays.hpp"
 #include "engines/cuda_rows.hpp"
 #include "faro/error.hpp"
+#include "permutation/route_checks.hpp"
 
 namespace faro {
 namespace {
@@ -32,15 +32,8 @@ void require_rows_array(const RowPlan& plan, const char* which, const void* data
 void require_row_arrays(const RowPlan& plan, std::span<const std::byte> in, std::span<std::byte> out) {
   require_rows_array(plan, "an input", in.data(), in.size(), plan.in_bytes());
   require_rows_array(plan, "an output", out.data(), out.size(), plan.out_bytes());
-  const RowNumbers& numbers = row_numbers(plan.move());
-  const std::span entries(static_cast<const std::byte*>(numbers.data),
-                          numbers.count * static_cast<std::uint64_t>(numbers.type.bytes));
-  if (detail::are_overlapping(in, out) || detail::are_overlapping(entries, out)) {
-    fail(ErrorCode::value, run_words(plan),
-         detail::are_overlapping(in, out) ? "an output that overlaps the input"
-                                          : "an output that overlaps the entries",
-         "arrays that lie apart");
-  }
+  detail::check_disjoint(run_words(plan).c_str(), detail::RunArray{"output", detail::laid(out)},
+                         {{"input", detail::laid(in)}, {"entries", detail::laid(row_numbers(plan.move()))}});
   if (plan.target().engine != Engine::cuda)
     detail::check_on_host(in.data(), out.data(), "plan for engine cuda, with the entries on the device");
 }
@@ -48,35 +41,13 @@ void require_row_arrays(const RowPlan& plan, std::span<const std::byte> in, std:
 // No output may be what another column reads or writes.
 void require_columns_apart(const RowPlan& plan, std::span<const RowColumn> columns) {
   if (columns.size() < 2) return;
-  struct Range {
-    std::uintptr_t begin;
-    std::uintptr_t end;
-  };
-  const auto range_of = [](std::span<const std::byte> array) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(array.data());
-    return Range{begin, begin + array.size()};
-  };
-  const auto refuse_overlap = [&plan] {
-    fail(ErrorCode::value, run_words(plan), "an output that overlaps an array of another column",
-         "arrays that lie apart");
-  };
-  std::vector<Range> outputs;
-  outputs.reserve(columns.size());
+  std::vector<detail::RunArray> outputs;
+  std::vector<detail::RunArray> inputs;
   for (const RowColumn& column : columns) {
-    if (!column.out.empty()) outputs.push_back(range_of(column.out));
+    outputs.push_back({"an output", detail::laid(column.out)});
+    inputs.push_back({"an input of another column", detail::laid(column.in)});
   }
-  std::sort(outputs.begin(), outputs.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
-  for (std::size_t i = 1; i < outputs.size(); ++i) {
-    if (outputs[i].begin < outputs[i - 1].end) refuse_overlap();
-  }
-  for (const RowColumn& column : columns) {
-    if (column.in.empty()) continue;
-    const Range input = range_of(column.in);
-    // The last that begins before the input's end: it ends last, too.
-    const auto behind = std::partition_point(outputs.begin(), outputs.end(),
-                                             [&](const Range& output) { return output.begin < input.end; });
-    if (behind != outputs.begin() && std::prev(behind)->end > input.begin) refuse_overlap();
-  }
+  detail::check_disjoint(run_words(plan).c_str(), outputs, inputs);
 }
 
 void require_row_workspace(const RowPlan& plan, const Workspace& workspace, std::uint64_t bytes,

@@ -9,6 +9,7 @@
 #include "engines/cuda_rows.hpp"
 #include "faro/error.hpp"
 #include "faro/rows.hpp"
+#include "permutation/route_checks.hpp"
 
 namespace faro {
 namespace {
@@ -45,7 +46,10 @@ void require_least_bytes(const char* which, std::uint64_t bytes, std::uint64_t l
 
 ExecutableSegments::ExecutableSegments(const Segments& segments, const RowNumbers& from,
                                        const SegmentOptions& options)
-    : element_bytes_(segments.element_bytes), threads_(options.threads) {
+    : element_bytes_(segments.element_bytes),
+      threads_(options.threads),
+      offsets_(segments.offsets),
+      from_(from) {
   if (segments_on_device(segments, from, options.engine)) {
     on_device_ = std::make_shared<const cuda::SegmentsExecutor>(segments, from, options.device);
   } else {
@@ -64,7 +68,7 @@ std::uint64_t ExecutableSegments::elements() const {
 }
 
 void ExecutableSegments::require(std::span<const std::byte> in, std::span<const std::byte> out,
-                                 Stream stream) const {
+                                 const std::int64_t* offsets, Stream stream) const {
   detail::check_stream(on_gpu() ? Engine::cuda : Engine::cpu, stream);
   require_segment_bytes(in.size(), element_bytes_);
   require_segment_bytes(out.size(), element_bytes_);
@@ -72,8 +76,14 @@ void ExecutableSegments::require(std::span<const std::byte> in, std::span<const 
     if (!array.empty() && array.data() == nullptr)
       fail(ErrorCode::value, kTakingSegments, "a null pointer", "an array");
   }
-  if (detail::are_overlapping(in, out))
-    fail(ErrorCode::value, kTakingSegments, "arrays that overlap", "arrays that lie apart");
+  const std::uint64_t taken = from_.count + 1;
+  const detail::RunArray outputs[] = {
+      {"output", detail::laid(out)},
+      {"its offsets", {offsets, offsets == nullptr ? 0 : taken * sizeof(std::int64_t)}}};
+  const detail::RunArray inputs[] = {{"input", detail::laid(in)},
+                                     {"offsets", on_gpu() ? detail::laid(offsets_) : detail::LaidArray{}},
+                                     {"segments", on_gpu() ? detail::laid(from_) : detail::LaidArray{}}};
+  detail::check_disjoint(kTakingSegments, outputs, inputs);
   if (on_gpu()) return;
   detail::check_on_host(in.data(), out.data(), "plan with the lists on the device");
   require_least_bytes("input", in.size(), on_host_->least_elements() * element_bytes_);
@@ -91,7 +101,7 @@ void ExecutableSegments::offsets(std::uint64_t in_bytes, std::int64_t* to, Strea
 
 void ExecutableSegments::run(std::span<const std::byte> in, std::span<std::byte> out, std::int64_t* offsets,
                              Stream stream) const {
-  require(in, out, stream);
+  require(in, out, offsets, stream);
   if (on_gpu()) return on_device_->run(in, out, offsets, stream, nullptr);
   on_host_->run(in.data(), out.data(), threads_);
   if (offsets != nullptr) this->offsets(in.size(), offsets);
@@ -100,7 +110,7 @@ void ExecutableSegments::run(std::span<const std::byte> in, std::span<std::byte>
 void ExecutableSegments::run(std::span<const std::byte> in, std::span<std::byte> out, std::int64_t* offsets,
                              Workspace workspace, Stream stream) const {
   if (!on_gpu()) fail(ErrorCode::value, kTakingSegments, "a workspace for engine cpu", "none");
-  require(in, out, stream);
+  require(in, out, offsets, stream);
   detail::check_workspace(workspace, {.bytes = workspace_bytes(), .on_gpu = true}, in.data(), out.data(), 0);
   on_device_->run(in, out, offsets, stream, workspace.data);
 }

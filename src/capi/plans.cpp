@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
+#include "api/array_checks.hpp"
 #include "capi/status.hpp"
 #include "io/buffer.hpp"
 #include "permutation/rows.hpp"
@@ -21,25 +23,6 @@ Shape out_shape_of(const faro::detail::NotedPermutation& read) {
   if (parsed.axes) return parsed.axes->target_shape();
   if (read.shapes) return read.shapes->after;
   return {element_count(parsed.permutation)};
-}
-
-// Two axes or more are those that a text names, if it names any; extents of 1 say nothing.
-void require_named_shape(const faro::detail::NotedPermutation& read, const Shape& shape) {
-  const ParsedPermutation& parsed = read.parsed;
-  if (shape.size() < 2 || parsed.regrouped || !(parsed.axes || read.shapes)) return;
-  const Shape& named = parsed.axes ? parsed.axes->shape : read.shapes->before;
-  const auto extents = [](Shape of) {
-    std::erase(of, 1);
-    return of;
-  };
-  if (extents(named) == extents(shape)) return;
-  const auto text = [](const Shape& of) {
-    std::string shown;
-    for (const std::uint64_t extent : of) shown += (shown.empty() ? "" : "x") + std::to_string(extent);
-    return shown;
-  };
-  fail(ErrorCode::value, kPlanning, "an array of shape " + text(shape),
-       "shape " + text(named) + ", which the map takes", "an array of one axis may have any");
 }
 
 Problem problem_of(Permutation permutation, std::uint64_t element_bytes, const faro_options* options) {
@@ -80,8 +63,31 @@ std::uint64_t moved_bytes(const faro_plan& plan) {
   return bytes;
 }
 
+// What all views read and write, before any of them is run.
+void check_steps_disjoint(const faro_plan& plan, const void* in, void* out) {
+  if (in == nullptr || out == nullptr) return;  // refused where it is run
+  std::vector<faro::detail::SidesOfView> sides;
+  sides.reserve(plan.views.size());
+  for (const ViewStep& step : plan.views) {
+    const StridedPlan& of = step.plan.plan();
+    if (of.moved_bytes() == 0) continue;
+    sides.emplace_back(of.view(), plan.element_bytes,
+                       at(in, step.view.in_corner + step.in_first, plan.element_bytes),
+                       at(out, step.view.out_corner + step.out_first, plan.element_bytes));
+  }
+  std::vector<faro::detail::RunArray> inputs;
+  std::vector<faro::detail::RunArray> outputs;
+  for (const faro::detail::SidesOfView& side : sides) {
+    inputs.push_back({"input", side.in()});
+    if (!plan.map) outputs.push_back({"output", side.out()});
+  }
+  if (plan.map) outputs.push_back({"output", {out, plan.map->plan.plan().array_bytes()}});
+  faro::detail::check_disjoint("run", outputs, inputs);
+}
+
 void run_plan(const faro_plan& plan, const void* in, void* out, Stream stream) {
   const Endable endable(moved_bytes(plan));
+  if (plan.map ? !plan.views.empty() : plan.views.size() > 1) check_steps_disjoint(plan, in, out);
   if (plan.map && !plan.views.empty()) {
     // The strided array, collected; then the map.
     const std::uint64_t bytes = plan.map->plan.plan().array_bytes();
@@ -114,6 +120,25 @@ faro_plan* inverse_of(const faro_plan& plan) {
 }
 
 }  // namespace
+
+void require_named_shape(const faro::detail::NotedPermutation& read, const Shape& shape,
+                         const char* operation) {
+  const ParsedPermutation& parsed = read.parsed;
+  if (shape.size() < 2 || parsed.regrouped || !(parsed.axes || read.shapes)) return;
+  const Shape& named = parsed.axes ? parsed.axes->shape : read.shapes->before;
+  const auto extents = [](Shape of) {
+    std::erase(of, 1);
+    return of;
+  };
+  if (extents(named) == extents(shape)) return;
+  const auto text = [](const Shape& of) {
+    std::string shown;
+    for (const std::uint64_t extent : of) shown += (shown.empty() ? "" : "x") + std::to_string(extent);
+    return shown;
+  };
+  fail(ErrorCode::value, operation, "an array of shape " + text(shape),
+       "shape " + text(named) + ", which the map takes", "an array of one axis may have any");
+}
 
 const faro_plan& of(const faro_plan* plan, const char* operation) {
   require_argument(plan, operation, "plan");
@@ -250,7 +275,7 @@ faro_status faro_plan_array(const char* text, int rank, const uint64_t* shape, c
     if (!axes.empty()) parse.shape = axes;
     const faro::detail::NotedPermutation read = faro::detail::parse_with_notes(text, parse);
     const faro::ParsedPermutation& parsed = read.parsed;
-    faro::capi::require_named_shape(read, axes);
+    faro::capi::require_named_shape(read, axes, faro::capi::kPlanning);
     auto out_shape = faro::capi::out_shape_of(read);
     const bool has_gaps =
         strides != nullptr && !faro::capi::is_dense(axes, given_strides(axes.size(), strides, "strides"));

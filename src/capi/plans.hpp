@@ -51,6 +51,11 @@ PlanOptions plan_options(const faro_options* options);
 /// The plan that a caller gave. Errors: ErrorCode::value where there is none.
 const faro_plan& of(const faro_plan* plan, const char* operation);
 
+/// Two axes or more are those that a text names, if it names any; extents of 1 say nothing. Errors:
+/// ErrorCode::value for others.
+void require_named_shape(const faro::detail::NotedPermutation& read, const Shape& shape,
+                         const char* operation);
+
 /// Errors: those of faro::plan.
 faro_plan* new_map_plan(const Problem& problem, const PlanOptions& options);
 faro_plan* new_view_plan(const std::vector<CornerView>& views, std::uint64_t element_bytes,

@@ -1,11 +1,19 @@
 // Shards for C: the plan of a rank, its passes as plans, its messages.
 #include "faro/shards.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <memory>
+#include <numeric>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "capi/plans.hpp"
 #include "capi/status.hpp"
+#include "permutation/text.hpp"
+#include "shard/methods.hpp"
 
 struct faro_shard_plan {
   explicit faro_shard_plan(faro::ShardPlan made) : plan(std::move(made)) {
@@ -25,9 +33,31 @@ namespace {
 
 constexpr const char* kPlanShards = "plan shards";
 
+// How to say of an array's axes what these take: here for the last.
+std::string whole_array_remedy(const Shape& shape) {
+  if (shape.size() < 2) return "the text without a size takes the array's";
+  std::vector<std::size_t> order(shape.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const std::vector<int> rolls(shape.size(), 0);
+  return fmt::format("`axes({}; {}; {}; {})` flips axis {}, and takes rolls of axes before the flips",
+                     fmt::join(shape, " "), fmt::join(order, " "), fmt::join(rolls, " "), order.back(),
+                     order.back());
+}
+
 faro::Shards shards_of(int ranks, int rank, const char* cut_in, const char* cut_out) {
   const auto cut = [](const char* text) { return parse_cut(text == nullptr ? "" : text); };
   return {.ranks = ranks, .rank = rank, .in = cut(cut_in), .out = cut(cut_out)};
+}
+
+// An array of a shape is permuted whole: nothing is done along one of its axes unless the text says so.
+void check_whole_array(const faro::detail::NotedPermutation& read, const Shape& shape, const char* text) {
+  const std::uint64_t count = element_count(read.parsed.permutation);
+  const std::uint64_t given = product(shape);
+  if (count != given) {
+    fail(ErrorCode::value, kPlanShards, fmt::format("`{}` of {} elements", text, count),
+         fmt::format("a map of all {} of shape {}", given, fmt::join(shape, "x")), whole_array_remedy(shape));
+  }
+  require_named_shape(read, shape, kPlanShards);
 }
 
 const ShardPass& pass_of(const faro_shard_plan& plan, int unpack) {
@@ -71,12 +101,13 @@ faro_status faro_shard_plan_text(const char* text, int axes, const uint64_t* sha
     if (count > 0) require_argument(shape, kPlanShards, "shape");
     faro::ParseOptions options;
     if (count > 0) options.shape = std::vector<std::uint64_t>(shape, shape + count);
-    const faro::ParsedPermutation parsed = faro::parse_with_axes(text, options);
-    *plan =
-        new faro_shard_plan(faro::ShardPlan({.permutation = parsed.permutation,
-                                             .element_bytes = element_bytes,
-                                             .shards = faro::capi::shards_of(ranks, rank, cut_in, cut_out),
-                                             .axes = parsed.regrouped ? std::nullopt : parsed.axes}));
+    const faro::detail::NotedPermutation read = faro::detail::parse_with_notes(text, options);
+    if (options.shape) faro::capi::check_whole_array(read, *options.shape, text);
+    faro::ShardProblem problem{.permutation = read.parsed.permutation,
+                               .element_bytes = element_bytes,
+                               .shards = faro::capi::shards_of(ranks, rank, cut_in, cut_out)};
+    faro::detail::count_axes(problem, read);
+    *plan = new faro_shard_plan(faro::ShardPlan(problem));
   });
 }
 

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "api/planning.hpp"
+#include "disjoint.hpp"
 #include "engines/cpu.hpp"
 #include "engines/cuda/host/device_pointer.hpp"
 #include "faro/error.hpp"
@@ -35,17 +36,10 @@ void check_arrays(std::uint64_t wanted, bool in_place, const void* in, const voi
   if (in == nullptr || out == nullptr) {
     fail(ErrorCode::value, "run network", in == nullptr ? "a null input" : "a null output", "an array");
   }
-  const auto first = reinterpret_cast<std::uintptr_t>(in);
-  const auto second = reinterpret_cast<std::uintptr_t>(out);
-  if (first == second) {
-    if (!in_place) {
-      fail(ErrorCode::value, "run network", "one array as input and output", "two disjoint arrays",
-           "this plan's first pass changes the order, or its engine is cuda");
-    }
-  } else if (first < second ? second - first < bytes : first - second < bytes) {
-    fail(ErrorCode::value, "run network", "overlapping arrays",
-         in_place ? "one array or two disjoint ones" : "two disjoint arrays");
-  }
+  if (in == out && in_place) return;
+  faro::detail::check_disjoint(
+      "run network", faro::detail::RunArray{"output", {out, bytes}}, {{"input", {in, bytes}}},
+      in == out ? "this plan's first pass changes the order, or its engine is cuda" : "");
 }
 
 void check_on_host(const void* in, const void* out) {

@@ -17,6 +17,7 @@
 #include <variant>
 #include <vector>
 
+#include "disjoint.hpp"
 #include "engines/cuda_measure.hpp"
 #include "engines/cuda_parts.hpp"
 #include "faro/error.hpp"
@@ -423,17 +424,14 @@ std::size_t ShardedNetwork::passes() const {
 void ShardedNetwork::run(const void* in, void* out, std::uint64_t bytes, Stream stream) {
   State& state = *state_;
   faro::detail::agree(*state.communicator, "run a network over shards", [&] {
-    const auto first = reinterpret_cast<std::uintptr_t>(in);
-    const auto second = reinterpret_cast<std::uintptr_t>(out);
     if (in == nullptr || out == nullptr)
       fail(ErrorCode::value, "run a network over shards", "a null array", "two arrays");
     if (bytes != state.part_bytes) {
       fail(ErrorCode::value, "run a network over shards", fmt::format("arrays of {} bytes", bytes),
            fmt::format("{}, this rank's part", state.part_bytes));
     }
-    if (first < second + bytes && second < first + bytes)
-      fail(ErrorCode::value, "run a network over shards", "an input and an output that overlap",
-           "two arrays");
+    faro::detail::check_disjoint("run a network over shards", faro::detail::RunArray{"output", {out, bytes}},
+                                 {{"input", {in, bytes}}});
     return std::string();
   });
   // From array to array: the input, the two spare ones by turns, at last the output.

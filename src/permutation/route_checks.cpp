@@ -74,4 +74,27 @@ void require_dispatch(const Dispatch& of, std::uint64_t row_bytes) {
   }
 }
 
+void check_disjoint(const Combine& of, std::span<const std::byte> in, std::span<const std::byte> out) {
+  check_disjoint(
+      "combine", RunArray{"output", laid(out)},
+      {{"input", laid(in)}, {"places", laid(of.places)}, {"weights", laid(std::as_bytes(of.weights))}});
+}
+
+void check_disjoint(const Dispatch& of, std::span<const std::byte> in, std::span<const std::byte> out) {
+  check_disjoint("dispatch", RunArray{"output", laid(out)},
+                 {{"input", laid(in)}, {"places", laid(of.places)}, {"rows", laid(of.taken)}});
+}
+
+void check_disjoint(const RowNumbers& keys, const RouteOptions& options, const DeviceRoute& to) {
+  const std::uint64_t most = most_places(keys.count, options);
+  const auto list = [](const char* name, const std::int64_t* numbers, std::uint64_t count) {
+    return RunArray{name, {numbers, numbers == nullptr ? 0 : count * sizeof(std::int64_t)}};
+  };
+  const RunArray lists[] = {list("places", to.places, keys.count), list("inverse", to.inverse, most),
+                            list("rows", to.rows, most), list("offsets", to.offsets, options.buckets + 1),
+                            list("counts", to.counts, options.buckets)};
+  const RunArray read{"keys", laid(keys)};
+  check_disjoint("route", lists, std::span(&read, 1));
+}
+
 }  // namespace faro::detail

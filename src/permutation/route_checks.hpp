@@ -1,9 +1,12 @@
 // What may be wrong with a routing or a combination, whichever engine carries it out: everything but the
-// entries and the arrays.
+// entries and the sizes of the arrays.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
+#include "disjoint.hpp"
 #include "faro/rows.hpp"
 
 namespace faro::detail {
@@ -23,5 +26,15 @@ void require_combine(const Combine& of, std::uint64_t row_bytes);
 
 /// Errors: ErrorCode::value, as faro::dispatch says.
 void require_dispatch(const Dispatch& of, std::uint64_t row_bytes);
+
+/// Where numbers lie.
+inline LaidArray laid(const RowNumbers& numbers) {
+  return {numbers.data, numbers.count * static_cast<std::uint64_t>(numbers.type.bytes)};
+}
+
+/// Errors: ErrorCode::value for an output that overlaps what a run reads, or another one of its outputs.
+void check_disjoint(const Combine& of, std::span<const std::byte> in, std::span<const std::byte> out);
+void check_disjoint(const Dispatch& of, std::span<const std::byte> in, std::span<const std::byte> out);
+void check_disjoint(const RowNumbers& keys, const RouteOptions& options, const DeviceRoute& to);
 
 }  // namespace faro::detail

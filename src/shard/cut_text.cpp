@@ -1,10 +1,11 @@
-// The text form of a cut.
+// The text form of a cut, and what axes of a text it counts.
 #include <fmt/format.h>
 
 #include <sstream>
 
 #include "faro/error.hpp"
 #include "faro/shards.hpp"
+#include "shard/methods.hpp"
 
 namespace faro {
 
@@ -47,4 +48,15 @@ ShardCut parse_cut(const std::string& text, const std::string& operation) {
   return axis;
 }
 
+namespace detail {
+
+void count_axes(ShardProblem& problem, const NotedPermutation& read) {
+  problem.axes = read.parsed.axes;
+  problem.shapes = read.parsed.regrouped ? read.parsed.regrouped : read.shapes;
+  const bool is_of_axes = problem.axes && problem.shapes && problem.shapes->before == problem.axes->shape &&
+                          problem.shapes->after == problem.axes->target_shape();
+  if (is_of_axes) problem.shapes.reset();
+}
+
+}  // namespace detail
 }  // namespace faro

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "faro/shards.hpp"
+#include "permutation/text.hpp"
 #include "shard/spread.hpp"
 
 namespace faro::detail {
@@ -95,5 +96,8 @@ std::vector<OfPeer> next_rank_first(std::span<const OfPeer> all, int rank, int r
 /// with its number. Collective.
 void agree(Communicator& communicator, const std::string& operation,
            const std::function<std::string()>& work);
+
+/// The axes that a text names, as cuts count them: those of a pattern as they are written, brackets and all.
+void count_axes(ShardProblem& problem, const NotedPermutation& read);
 
 }  // namespace faro::detail

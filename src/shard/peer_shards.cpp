@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "disjoint.hpp"
 #include "faro/error.hpp"
 #include "faro/shards.hpp"
 
@@ -122,6 +123,14 @@ void PeerShards::run(std::span<const void* const> ins, std::span<void* const> ou
          fmt::format("{} inputs, {} outputs and {} streams", ins.size(), outs.size(), streams.size()),
          fmt::format("{} of each, one for each device", ranks));
   }
+  std::vector<detail::RunArray> inputs;
+  std::vector<detail::RunArray> outputs;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const ShardPlan& plan = state_->plans[rank]->plan();
+    inputs.push_back({"input", {ins[rank], plan.in_bytes()}});
+    outputs.push_back({"output", {outs[rank], plan.out_bytes()}});
+  }
+  detail::check_disjoint("run shards", outputs, inputs);
   on_peers(ranks, [&](std::size_t rank) {
     ShardedPlan& plan = *state_->plans[rank];
     plan.run(ins[rank], plan.plan().in_bytes(), outs[rank], plan.plan().out_bytes(), streams[rank]);

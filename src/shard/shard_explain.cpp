@@ -125,6 +125,8 @@ std::string ShardPlan::explain_json(const ShardRates& rates) const {
   json["rank"] = problem_.shards.rank;
   json["in_cut"] = cut_text(problem_.shards.in);
   json["out_cut"] = cut_text(problem_.shards.out);
+  json["in_shape"] = problem_.in_shape();
+  json["out_shape"] = problem_.out_shape();
   json["in_bytes"] = in_bytes();
   json["out_bytes"] = out_bytes();
   json["method"] = name(method_);

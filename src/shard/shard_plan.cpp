@@ -22,6 +22,10 @@ using detail::Spread;
 
 constexpr const char* kPlanShards = "plan shards";
 
+std::uint64_t product_of(const std::vector<std::uint64_t>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>());
+}
+
 void check_ranks(const Shards& shards) {
   if (shards.ranks < 1 || shards.ranks > kMaxShardRanks) {
     fail(ErrorCode::value, kPlanShards, fmt::format("{} ranks", shards.ranks),
@@ -41,6 +45,12 @@ void check_width(std::uint64_t element_bytes) {
 
 // The axes are those of the permutation, or there are none.
 void check_axes(const ShardProblem& problem) {
+  const std::uint64_t count = element_count(problem.permutation);
+  for (const std::vector<std::uint64_t>& shape : {problem.in_shape(), problem.out_shape()}) {
+    if (!problem.shapes || product_of(shape) == count) continue;
+    fail(ErrorCode::value, kPlanShards, fmt::format("shape {}", fmt::join(shape, "x")),
+         fmt::format("a shape of {} elements, as the permutation has", count));
+  }
   if (!problem.axes) return;
   const std::vector<std::uint64_t>& shape = problem.axes->shape;
   // Arrays of no elements are all permuted alike.
@@ -56,13 +66,6 @@ void check_axes(const ShardProblem& problem) {
        fmt::format("axes {} in the order {}, with {}", fmt::join(problem.axes->shape, "x"),
                    fmt::join(problem.axes->order, " "), to_text(problem.permutation)),
        "axes that say the same as the permutation", "leave them out to cut its elements as one axis");
-}
-
-std::vector<std::uint64_t> in_shape(const ShardProblem& problem, std::uint64_t count) {
-  return problem.axes ? problem.axes->shape : std::vector<std::uint64_t>{count};
-}
-std::vector<std::uint64_t> out_shape(const ShardProblem& problem, std::uint64_t count) {
-  return problem.axes ? problem.axes->target_shape() : std::vector<std::uint64_t>{count};
 }
 
 std::uint64_t sum_of_others(const std::vector<ShardMessage>& messages, int self) {
@@ -81,15 +84,12 @@ std::map<int, std::uint64_t> bytes_by_peer(const std::vector<ShardMessage>& mess
   return bytes;
 }
 
-struct Cuts {
-  Spread in;
-  Spread out;
-};
+using Cuts = detail::SlabsOfAxes;
 
 Cuts cuts_of(const ShardProblem& problem, std::uint64_t count) {
   const Shards& shards = problem.shards;
-  Cuts cuts{.in = Spread(shards.in, in_shape(problem, count), shards.ranks, "in"),
-            .out = Spread(shards.out, out_shape(problem, count), shards.ranks, "out")};
+  Cuts cuts{.in = Spread(shards.in, problem.in_shape(), shards.ranks, "in"),
+            .out = Spread(shards.out, problem.out_shape(), shards.ranks, "out")};
   if (count > 0 && count > (std::uint64_t{1} << 62) / problem.element_bytes) {
     fail(ErrorCode::value, kPlanShards, fmt::format("{} elements of {} bytes", count, problem.element_bytes),
          "at most 2^62 bytes");
@@ -126,6 +126,15 @@ const char* name(ShardMethod method) noexcept {
   return "";
 }
 
+std::vector<std::uint64_t> ShardProblem::in_shape() const {
+  if (shapes) return shapes->before;
+  return axes ? axes->shape : std::vector<std::uint64_t>{element_count(permutation)};
+}
+std::vector<std::uint64_t> ShardProblem::out_shape() const {
+  if (shapes) return shapes->after;
+  return axes ? axes->target_shape() : std::vector<std::uint64_t>{element_count(permutation)};
+}
+
 ShardPlan::ShardPlan(const ShardProblem& problem) : problem_(problem) {
   if (detail::is_no_permutation(problem.permutation))
     fail(ErrorCode::value, kPlanShards, "a problem without a permutation", "ShardProblem::permutation");
@@ -148,10 +157,10 @@ ShardPlan::ShardPlan(const ShardProblem& problem) : problem_(problem) {
         {.segment_bits = segment_bits, .even_by_two_passes = problem.slices_even_by_two_passes});
     const int local_bits = affine->bits() - static_cast<int>(cuts.in.bits()->size());
     stores_ = stores_of(made, local_bits, segment_bits);
-  } else if (problem.axes && cuts.in.is_slabs() && cuts.out.is_slabs()) {
+  } else if (const auto slabs = detail::slabs_of_axes(problem, cuts.in, cuts.out)) {
     method_ = ShardMethod::slabs;
     reason_ = "a permutation of axes between slabs";
-    made = detail::box_passing(problem.axes->order, cuts.in, cuts.out, rank);
+    made = detail::box_passing(problem.axes->order, slabs->in, slabs->out, rank);
   } else if (const Permutation form = normal_form(problem.permutation);
              std::holds_alternative<Cyclic>(form) && cuts.in.is_blocks() && cuts.out.is_blocks()) {
     method_ = ShardMethod::blocks;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "disjoint.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/schedule/index_schedule.hpp"
@@ -95,13 +96,6 @@ void check_part(const Array& array, std::uint64_t wanted, const char* role) {
   }
   if (array.data == nullptr && wanted > 0)
     fail(ErrorCode::value, kRunShards, fmt::format("a null {}", role), fmt::format("{} bytes", wanted));
-}
-
-void check_apart(const Array& in, const Array& out) {
-  const auto a = reinterpret_cast<std::uintptr_t>(in.data);
-  const auto b = reinterpret_cast<std::uintptr_t>(out.data);
-  if (in.bytes == 0 || out.bytes == 0 || a + in.bytes <= b || b + out.bytes <= a) return;
-  fail(ErrorCode::value, kRunShards, "an input and an output that overlap", "two arrays");
 }
 
 // What all ranks have to have in common.
@@ -423,7 +417,8 @@ void ShardedPlan::run(const void* in, std::uint64_t in_bytes, void* out, std::ui
     }
     check_part(input, plan.in_bytes(), "input");
     check_part(output, plan.out_bytes(), "output");
-    check_apart(input, output);
+    detail::check_disjoint(kRunShards, detail::RunArray{"output", {out, out_bytes}},
+                           {{"input", {in, in_bytes}}});
     return std::string();
   });
   try {

@@ -38,7 +38,36 @@ std::vector<std::uint64_t> even_extents(std::uint64_t extent, int ranks) {
   return extents;
 }
 
+// A cut of an array whose axes are taken apart, as one of the first of those that the axis is made of.
+std::optional<Spread> as_finer(const Spread& cut, const std::vector<std::uint64_t>& finer, const char* role) {
+  if (cut.shape() == finer) return cut;
+  const std::uint64_t extent = cut.start(cut.ranks());
+  const auto begin = cut.shape().begin();
+  const std::uint64_t before = std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(cut.axis()),
+                                               std::uint64_t{1}, std::multiplies<>());
+  std::size_t first = 0;
+  for (std::uint64_t reached = 1; first < finer.size() && reached < before; ++first) reached *= finer[first];
+  while (first < finer.size() && finer[first] == 1 && extent > 1) ++first;
+  if (first == finer.size() || extent % std::max<std::uint64_t>(finer[first], 1) != 0) return std::nullopt;
+  const std::uint64_t rows = extent / std::max<std::uint64_t>(finer[first], 1);
+  ShardAxis axis{.axis = static_cast<int>(first), .extents = {}};
+  for (int rank = 0; rank < cut.ranks(); ++rank) {
+    const std::uint64_t places = cut.start(rank + 1) - cut.start(rank);
+    if (rows == 0 || places % rows != 0) return std::nullopt;
+    axis.extents.push_back(places / rows);
+  }
+  return Spread(axis, finer, cut.ranks(), role);
+}
+
 }  // namespace
+
+std::optional<SlabsOfAxes> slabs_of_axes(const ShardProblem& problem, const Spread& in, const Spread& out) {
+  if (!problem.axes || !in.is_slabs() || !out.is_slabs()) return std::nullopt;
+  auto finer_in = as_finer(in, problem.axes->shape, "in");
+  auto finer_out = as_finer(out, problem.axes->target_shape(), "out");
+  if (!finer_in || !finer_out) return std::nullopt;
+  return SlabsOfAxes{.in = std::move(*finer_in), .out = std::move(*finer_out)};
+}
 
 Spread::Spread(const ShardCut& cut, std::vector<std::uint64_t> shape, int ranks, const std::string& role)
     : shape_(std::move(shape)), ranks_(ranks) {

@@ -65,4 +65,14 @@ class Spread {
   std::optional<std::vector<int>> bits_;
 };
 
+/// Both cuts of a permutation of axes, as slabs of these.
+struct SlabsOfAxes {
+  Spread in;
+  Spread out;
+};
+
+/// Nothing where a cut is by bits, no axes are named, or a cut goes through axes that brackets join: slabs of
+/// an axis (a b) are slabs of a where each holds whole rows of b.
+std::optional<SlabsOfAxes> slabs_of_axes(const ShardProblem& problem, const Spread& in, const Spread& out);
+
 }  // namespace faro::detail

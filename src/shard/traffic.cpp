@@ -140,11 +140,9 @@ Counts looked_up(const ShardProblem& problem, const Spread& in, const Spread& ou
 
 Counts leaving_elements(const ShardProblem& problem, std::span<const std::uint64_t> group_sizes) {
   const ShardPlan plan(problem);  // refuses what is none, and names the method
-  const std::uint64_t count = element_count(problem.permutation);
-  const std::vector<std::uint64_t> flat{count};
   const int ranks = problem.shards.ranks;
-  const Spread in(problem.shards.in, problem.axes ? problem.axes->shape : flat, ranks, "in");
-  const Spread out(problem.shards.out, problem.axes ? problem.axes->target_shape() : flat, ranks, "out");
+  const Spread in(problem.shards.in, problem.in_shape(), ranks, "in");
+  const Spread out(problem.shards.out, problem.out_shape(), ranks, "out");
   if (plan.method() == ShardMethod::affine) {
     const ShardRankBits bits{.in = *in.bits(), .out = *out.bits()};
     const Affine standard = standard_form(*affine_form(normal_form(problem.permutation)), bits);
@@ -153,7 +151,8 @@ Counts leaving_elements(const ShardProblem& problem, std::span<const std::uint64
     for (const std::uint64_t size : group_sizes) counts.push_back(traffic.leaving(size));
     return counts;
   }
-  if (plan.method() == ShardMethod::slabs) return slab_traffic(problem.axes->order, in, out, group_sizes);
+  if (const auto slabs = plan.method() == ShardMethod::slabs ? slabs_of_axes(problem, in, out) : std::nullopt)
+    return slab_traffic(problem.axes->order, slabs->in, slabs->out, group_sizes);
   return looked_up(problem, in, out, group_sizes);
 }
 
@@ -163,6 +162,7 @@ ShardProblem inverse_of(const ShardProblem& problem) {
   turned.shards.in = problem.shards.out;
   turned.shards.out = problem.shards.in;
   if (problem.axes) turned.axes = problem.axes->inverse();
+  if (problem.shapes) turned.shapes = {.before = problem.shapes->after, .after = problem.shapes->before};
   return turned;
 }
 

@@ -115,5 +115,13 @@ int main(void) {
   MEMBER(faro_file, path);
   MEMBER(faro_file, offset);
   MEMBER(faro_file, header);
+  SIZE(faro_laid_array);
+  MEMBER(faro_laid_array, name);
+  MEMBER(faro_laid_array, address);
+  MEMBER(faro_laid_array, rank);
+  MEMBER(faro_laid_array, extents);
+  MEMBER(faro_laid_array, stride_bytes);
+  MEMBER(faro_laid_array, element_bytes);
+  MEMBER(faro_laid_array, is_output);
   return 0;
 }

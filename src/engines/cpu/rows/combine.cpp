@@ -74,9 +74,7 @@ void require_combined_arrays(const Combine& of, std::uint64_t row_bytes, std::sp
            std::to_string(rows) + " rows of " + std::to_string(row_bytes) + " bytes");
     }
   }
-  if (!in.empty() && !out.empty() && in.data() < out.data() + out.size() &&
-      out.data() < in.data() + in.size())
-    fail(ErrorCode::value, "combine", "arrays that overlap", "arrays that lie apart");
+  detail::check_disjoint(of, in, out);
 }
 
 }  // namespace

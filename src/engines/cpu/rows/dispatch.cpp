@@ -44,9 +44,7 @@ void dispatch(const Dispatch& of, std::uint64_t row_bytes, std::span<const std::
   check_dispatched(taken);
   require_dispatched_array(in, in_rows, row_bytes);
   require_dispatched_array(out, of.rows, row_bytes);
-  if (!in.empty() && !out.empty() && in.data() < out.data() + out.size() &&
-      out.data() < in.data() + in.size())
-    fail(ErrorCode::value, "dispatch", "arrays that overlap", "arrays that lie apart");
+  detail::check_disjoint(of, in, out);
 
   constexpr std::uint64_t kAloneBytes = 65536;
   const int team = out.size() < kAloneBytes ? 1 : detail::thread_count(threads);

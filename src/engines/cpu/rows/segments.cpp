@@ -7,12 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "disjoint.hpp"
 #include "engines/cpu.hpp"
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/team.hpp"
 #include "faro/error.hpp"
 #include "faro/rows.hpp"
 #include "permutation/index_rows.hpp"
+#include "permutation/route_checks.hpp"
 #include "threads.hpp"
 
 namespace faro {
@@ -106,8 +108,10 @@ void take_segments(const Segments& segments, const RowNumbers& from, std::span<c
   if (out.empty()) return;
   if (in.data() == nullptr || out.data() == nullptr)
     fail(ErrorCode::value, kTaking, "a null pointer", "arrays");
-  if (in.data() < out.data() + out.size() && out.data() < in.data() + in.size())
-    fail(ErrorCode::value, kTaking, "arrays that overlap", "arrays that lie apart");
+  detail::check_disjoint(kTaking, detail::RunArray{"output", detail::laid(out)},
+                         {{"input", detail::laid(in)},
+                          {"offsets", detail::laid(segments.offsets)},
+                          {"segments", detail::laid(from)}});
   moves.run(in.data(), out.data(), threads);
 }
 

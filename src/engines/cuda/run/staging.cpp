@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "disjoint.hpp"
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cuda/host/availability.hpp"
 #include "engines/cuda/host/pieces.hpp"
@@ -116,11 +117,9 @@ void require_host(const void* array, const char* which) {
 }
 
 void require_disjoint(const void* in, const void* out, std::uint64_t bytes) {
-  const auto first = reinterpret_cast<std::uintptr_t>(in);
-  const auto second = reinterpret_cast<std::uintptr_t>(out);
-  if (first < second ? second - first >= bytes : first - second >= bytes) return;
-  fail(ErrorCode::value, kStage, first == second ? "one array as input and output" : "overlapping arrays",
-       "two disjoint arrays", "ExecutablePlan::run_staged takes one, of a plan in place");
+  faro::detail::check_disjoint(kStage, faro::detail::RunArray{"output", {out, bytes}},
+                               {{"input", {in, bytes}}},
+                               "ExecutablePlan::run_staged takes one, of a plan in place");
 }
 
 // The error of a piece, and what had become of the output by then.
