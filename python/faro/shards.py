@@ -23,7 +23,7 @@ import math
 import sys
 from typing import Any, Callable, Sequence
 
-from . import _arrays, _errors, _faro, _run, maps
+from . import _arrays, _errors, _faro, _kinds, _run, maps
 from ._errors import FaroError, FaroTypeError, refuse
 
 __all__ = ["ShardPlan", "ShardedPlan", "plan", "permute"]
@@ -292,7 +292,8 @@ class ShardedPlan:
         operation = "run shards"
 
         def prepare() -> Any:
-            array = _arrays.describe(x)
+            given = _kinds.read(x, operation)
+            array = _arrays.describe(given)
             if array.itemsize != self.plan.itemsize or array.size * array.itemsize != self.plan.in_bytes:
                 refuse(operation, f"a part of {array.size} elements of {array.itemsize} bytes",
                        f"{self.plan.in_bytes // self.plan.itemsize} of {self.plan.itemsize}, this rank's")
@@ -306,7 +307,7 @@ class ShardedPlan:
             if not _arrays.is_dense(target) or (target.device is None) != (array.device is None):
                 refuse(operation, "out= with strides, or on another device", "a dense array where the part is")
             pack, unpack = self._pass(False, array.device), self._pass(True, array.device)
-            packed = x if pack is None else array.new((self.plan.in_bytes // self.plan.itemsize,))
+            packed = given if pack is None else array.new((self.plan.in_bytes // self.plan.itemsize,))
             received = made if unpack is None else array.new((self.plan.out_bytes // self.plan.itemsize,))
             return array, made, target, pack, unpack, packed, received
 
@@ -317,7 +318,7 @@ class ShardedPlan:
                             self.plan.itemsize)
         if unpack is not None:
             unpack.run(_arrays.describe(received).address, target.address, array.stream)
-        return made
+        return made if out is not None else _arrays.given_back(array.keep, made)
 
     def explain(self) -> str:
         """The plan in words, and what carries the messages."""
@@ -337,5 +338,6 @@ def plan(by: "str | maps.Map", comm: Any = None, *, shape: Sequence[int] = (), i
 def permute(x: Any, by: "str | maps.Map", comm: Any = None, *, shape: Sequence[int] = (), cut_in: str = "axis(0)",
             cut_out: str = "axis(0)") -> Any:
     """This rank's part of the permuted array, of its part ``x``: ``plan`` and a call of it."""
+    x = _kinds.read(x, "run shards")
     width = _arrays.describe(x).itemsize
     return plan(by, comm, shape=shape, itemsize=width, cut_in=cut_in, cut_out=cut_out)(x)
