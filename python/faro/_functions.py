@@ -227,7 +227,7 @@ def aos_to_soa(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = 
         whole = places == tuple(k * width for k in range(len(places))) and width * len(places) == x.dtype.itemsize
         if len(set(types)) != 1 or not whole or types[0].shape or types[0].fields:
             refuse("aos_to_soa", f"structures of {x.dtype}", "fields of numbers of one type, in their order and without gaps")
-        if in_place and not _dense(x):
+        if in_place and not _arrays.is_dense(_arrays.describe(x, writable=True)):
             refuse("aos_to_soa", "structures with strides in place", "a dense array", "leave in_place= out")
         x = x if in_place else ascontiguousarray(x)
         if _kinds.is_masked(x):

@@ -137,10 +137,13 @@ def _as_elements(given: Any, dtype: Any, operation: str, what: str) -> Any:
     np: Any = _arrays.numpy()
     try:
         plain = np.asanyarray(given)
-        is_other = _KINDS.get(plain.dtype.kind, 0) > _KINDS.get(dtype.kind, 3) or (dtype.kind in "SU") != (plain.dtype.kind in "SU")
+        is_text = plain.dtype.kind in "SU"
+        is_other = _KINDS.get(plain.dtype.kind, 0) > _KINDS.get(dtype.kind, 3) or (dtype.kind in "SU") != is_text
         is_date = plain.dtype.kind == "U" and dtype.kind in "Mm"  # may be written
-        if is_other and not is_date or _kinds.is_masked(plain):
-            refuse(operation, f"{what} of {plain.dtype}" if is_other else f"{what} that is masked", f"elements {dtype}", kind=FaroTypeError)
+        if is_other and not is_date:
+            refuse(operation, f"{what} of {plain.dtype}", f"elements {dtype}", kind=FaroValueError if is_text else FaroTypeError)
+        if _kinds.is_masked(plain):
+            refuse(operation, f"{what} that is masked", f"elements {dtype}", kind=FaroTypeError)
         with np.errstate(over="ignore"):
             made = np.asarray(given, dtype)
         is_changed = not is_date and dtype.fields is None and bool(_is_changed(made, plain, np))

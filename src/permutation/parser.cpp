@@ -282,12 +282,16 @@ std::optional<std::uint64_t> count_without_bits(const ParseOptions& options) {
 bool lacks_only_bits(std::string_view text, ParseOptions options) {
   constexpr int kMostBits = 40;
   options.bare_bits = kMostBits;
-  try {
-    parse_permutation(text, options);
-    return true;
-  } catch (const Error&) {
-    return false;
+  // Once with the array's axes, and once with as many elements for all that takes their number.
+  for (int reading = 0; reading < 2; ++reading) {
+    try {
+      parse_permutation(text, options);
+      return true;
+    } catch (const Error&) {
+      options.shape.reset();
+    }
   }
+  return false;
 }
 
 }  // namespace detail
