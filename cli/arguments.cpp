@@ -81,18 +81,6 @@ int parse_threads(const std::string& text) {
                    count_text(processors, "processor")));
 }
 
-// Whether SPEC lacks nothing but the n of a map without it: with some n it can be read.
-bool lacks_only_bits(const std::string& text, ParseOptions options) {
-  constexpr int kMostBits = 40;
-  options.bare_bits = kMostBits;
-  try {
-    parse_permutation(text, options);
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 }  // namespace
 
 std::uint64_t parse_number(const std::string& option, const std::string& text, std::uint64_t least,
@@ -327,7 +315,7 @@ faro::detail::NotedPermutation parse_spec_of_array(const std::string& text,
   try {
     return parsed(options);
   } catch (const Error&) {
-    if (!lacks_only_bits(text, options)) throw;
+    if (!faro::detail::lacks_only_bits(text, options)) throw;
   }
   fail(ErrorCode::value, "read `" + text + "`", count_text(elements, "element"),
        "a power of two of them in each array", "--batch and --element-bytes say how the items are divided");

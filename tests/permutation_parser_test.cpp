@@ -146,11 +146,21 @@ TEST(Parser, SizesAtHandNeedNotBeTyped) {
   EXPECT_EQ(parse_permutation("transpose", at_hand({30, 70})), parse_permutation("transpose(30, 70)"));
   EXPECT_EQ(parse_permutation("aos_to_soa", at_hand({16, 4})), parse_permutation("aos_to_soa(16, 4)"));
   EXPECT_EQ(element_count(parse_permutation("transpose", at_hand({3, 0, 2}))), 0U);
-  EXPECT_EQ(refusal("transpose", at_hand({64})).code, ErrorCode::value);
+  EXPECT_EQ(parse_permutation("transpose", at_hand({35})), parse_permutation("axes(35; 0)"));
+  EXPECT_EQ(element_count(parse_permutation("transpose", at_hand({0}))), 0U);
+  EXPECT_EQ(element_count(parse_permutation("transpose", at_hand({}))), 1U);
   EXPECT_EQ(refusal("transpose").code, ErrorCode::spec);
   EXPECT_EQ(refusal("axes(1 0)", at_hand({3, 5, 7})).code, ErrorCode::value);
   EXPECT_EQ(refusal("aos_to_soa(5)", at_hand({64})).code, ErrorCode::value);
-  EXPECT_EQ(refusal("gray", at_hand({12})).code, ErrorCode::spec);
+  for (const char* const text : {"gray", "bit_reversal", "inverse(gray)", "compose(flip, gray)",
+                                 "circuit(x 0)", "swap_bits(3, 20)", "bits(1 0)"}) {
+    for (const std::uint64_t count : {12, 0}) {
+      const ErrorReport report = refusal(text, at_hand({count}));
+      EXPECT_EQ(report.code, ErrorCode::value) << text;
+      EXPECT_EQ(report.got, std::to_string(count) + " elements") << text;
+      EXPECT_EQ(report.wanted, "a power of two of them") << text;
+    }
+  }
   for (const char* const text : {"swap_bits(1, 4)", "roll(5)", "bits(1 0)", "circuit(x 0)", "axes(1 0)"}) {
     EXPECT_EQ(refusal(text).code, ErrorCode::spec) << text;
   }

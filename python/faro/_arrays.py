@@ -3,21 +3,23 @@
 This is the long way: arrays of NumPy, and of libraries that offer DLPack's functions to C, are read by the extension
 (python/src/calls.cpp) wherever they are dense or strided and nothing else is to be thought of. Here an array is read by
 the first of these that it has: PyTorch's and NumPy's own methods; CuPy's and Numba's CUDA Array Interface, for their current
-stream; ``__dlpack__``; anyone's CUDA Array Interface; the buffer protocol. To faro an element is so many bytes, whatever they mean.
+stream; ``__dlpack__``; anyone's CUDA Array Interface; the buffer protocol. What has no kind of array of its own is made one of
+NumPy's before (_kinds.py). To faro an element is so many bytes, whatever they mean.
 """
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any, Callable, NoReturn
 
 from . import _faro
-from ._errors import FaroDeviceError, FaroTypeError, FaroUnsupportedError, refuse
+from ._errors import FaroDeviceError, FaroMemoryError, FaroTypeError, FaroUnsupportedError, refuse
 
 CPU = 1
 CUDA = 2
 _HOST_DEVICES = (1, 3, 13)  # DLPack's: CPU, pinned, managed
+OF_NUMBERS = (list, tuple, int, float, complex, bool)  # of Python's own, read as NumPy's arrays
 
 
 @dataclass
@@ -62,6 +64,8 @@ def numpy() -> Any:
 
 def as_array(given: Any, operation: str, dtype: Any = None) -> Any:
     """NumPy's array of numbers in lists. Raises FaroValueError for what makes none, such as rows of different lengths."""
+    if isinstance(given, (list, tuple)) and any(isinstance(each, _numpy.ma.MaskedArray) for each in given):
+        refuse(operation, f"a {type(given).__name__} of masked arrays", "one masked array", "numpy.ma.stack() makes one")
     try:
         return _numpy.asarray(given, dtype)
     except (OverflowError, TypeError, ValueError) as wrong:
@@ -75,6 +79,23 @@ def _let_read_directly(np: Any) -> None:
     facts = (shown.__array_interface__["data"][0], shown.shape, shown.strides, shown.dtype)
     global _reads_directly
     _reads_directly = _faro.set_numpy(np.ndarray, core._multiarray_umath._ARRAY_API, shown, facts)
+
+
+def new_numbers(shape: tuple[int, ...], dtype: Any) -> Any:
+    """A new array of NumPy. Raises FaroMemoryError where there is no memory for it."""
+    if _reads_directly:
+        return _faro.new_ndarray(shape, _numpy.dtype(dtype))
+    try:
+        return _numpy.empty(shape, dtype)
+    except (MemoryError, ValueError):
+        refuse_memory(shape, _numpy.dtype(dtype).itemsize)
+
+
+def refuse_memory(shape: tuple[int, ...], itemsize: int) -> NoReturn:
+    count = itemsize
+    for extent in shape:
+        count *= extent
+    refuse("make an array", f"{count} bytes of a new array", "no more than there is memory for", kind=FaroMemoryError)
 
 
 _numpy: Any = False
@@ -97,22 +118,26 @@ def is_dense(array: Array) -> bool:
     return all(e == 1 or s == w for e, s, w in zip(array.shape, array.strides, wanted))
 
 
-def _module_of(x: Any) -> str:
+def module_of(x: Any) -> str:
     return type(x).__module__.partition(".")[0]
 
 
 def describe(x: Any, writable: bool = False, recorded: bool = False) -> Array:
     """The array's memory. Raises FaroTypeError for what is none, and FaroUnsupportedError for a tensor whose operations are
     recorded, unless that is what the caller wants."""
-    kind = _module_of(x)
     if writable:
         _refuse_to_write(x)
+    elif _numpy is not None:
+        from ._kinds import read
+
+        x = read(x)
+    kind = module_of(x)
     if kind == "torch" and hasattr(x, "data_ptr") or is_tensor(x):
         if not recorded and is_recorded(x):
             refuse("read an array", "a tensor whose operations are recorded", "one that is detached",
                    "x.detach(), or the function in faro.torch", kind=FaroUnsupportedError)
         return _of_torch(x)
-    np = numpy() if "numpy" in sys.modules or _numpy is False else _numpy
+    np = numpy()
     if np is not None and isinstance(x, np.ndarray):
         return _of_numpy(x, np, writable)
     if kind in ("cupy", "numba") and hasattr(x, "__cuda_array_interface__"):
@@ -129,13 +154,9 @@ def describe(x: Any, writable: bool = False, recorded: bool = False) -> Array:
         pass
     else:
         return _of_buffer(x, writable)
-    if np is not None and isinstance(x, (list, tuple, int, float, complex, bool)) or (
-        np is not None and any(hasattr(x, name) for name in ("__array__", "__array_interface__", "__array_struct__"))
-    ):
-        if writable:
-            refuse("write an array", f"a {type(x).__name__}, which NumPy may copy", "an array with a buffer or __dlpack__",
-                   kind=FaroTypeError)
-        return _of_numpy(as_array(x, "read an array"), np, False)
+    if writable and hasattr(x, "__array__"):
+        refuse("write an array", f"a {type(x).__name__}, which NumPy may copy", "an array with a buffer or __dlpack__",
+               kind=FaroTypeError)
     refuse(
         "read an array",
         f"a {type(x).__name__}",
@@ -146,7 +167,7 @@ def describe(x: Any, writable: bool = False, recorded: bool = False) -> Array:
 
 def _refuse_to_write(x: Any) -> None:
     """What would be written to a copy of it, or may not be written to whoever lends its memory."""
-    if isinstance(x, (list, tuple, int, float, complex)):
+    if isinstance(x, OF_NUMBERS) or (_numpy is not None and isinstance(x, _numpy.generic)):
         refuse("write an array", f"a {type(x).__name__}", "an array", kind=FaroTypeError)
     if is_tensor(x) and (x.is_conj() or x.is_neg()):
         refuse("write an array", "a tensor that is conjugated or negated when it is read", "one that holds what it means",
@@ -167,14 +188,16 @@ def _of_numpy(x: Any, np: Any, writable: bool) -> Array:
             "moved as bytes they would be lost count of",
         )
     if isinstance(x, np.ma.MaskedArray):
-        refuse("read an array", "a masked array", "an array without a mask", "move x.data and x.mask apart")
+        if writable:
+            refuse("write an array", "a masked array", "an array without a mask", "a.data and a.mask are written apart")
+        refuse("read an array", "a masked array", "an array without a mask", "x.filled(value) has none")
     dtype = x.dtype
     address = x.__array_interface__["data"][0] if x.size else 0
     if writable and not x.flags.writeable:
         refuse("write an array", "a read-only array", "an array that can be written to")
     return Array(
         address, x.shape, x.strides, dtype.itemsize, not x.flags.writeable, None, 0, x,
-        lambda s: _faro.new_ndarray(s, dtype) if _reads_directly else np.empty(s, dtype), dtype
+        lambda s: new_numbers(s, dtype), dtype
     )
 
 
@@ -288,9 +311,20 @@ def _of_torch(x: Any) -> Array:
         device,
         stream,
         x,
-        lambda s: torch.empty(s, dtype=x.dtype, device=x.device),
+        lambda s: _new_tensor(s, x.dtype, x.device, itemsize),
         x.dtype,
     )
+
+
+def _new_tensor(shape: tuple[int, ...], dtype: Any, device: Any, itemsize: int) -> Any:
+    import torch
+
+    try:
+        return torch.empty(shape, dtype=dtype, device=device)
+    except RuntimeError as why:  # PyTorch has no class of its own for the host's memory
+        if "memory" in str(why) or "overflow" in str(why):
+            refuse_memory(shape, itemsize)
+        raise
 
 
 def _of_buffer(x: Any, writable: bool) -> Array:
@@ -305,8 +339,9 @@ def _of_buffer(x: Any, writable: bool) -> Array:
     format: Any = view.format or "B"
 
     def new(shape: tuple[int, ...]) -> Any:
-        if np is not None and not isinstance(x, memoryview):
-            return np.empty(shape, np.asarray(view).dtype)
+        if np is not None:
+            made = new_numbers(shape, np.asarray(view).dtype)
+            return memoryview(made) if isinstance(x, memoryview) else made
         count = itemsize
         for extent in shape:
             count *= extent
@@ -328,7 +363,7 @@ def _of_cuda_interface(x: Any, writable: bool) -> Array:
                "its shape, typestr and data", kind=FaroTypeError)
     if writable and readonly:
         refuse("write an array", "a read-only array", "an array that can be written to")
-    kind = _module_of(x)
+    kind = module_of(x)
     if kind == "cupy":
         import cupy  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
@@ -375,9 +410,13 @@ def _made_by_namespace(x: Any) -> Callable[[tuple[int, ...]], Any]:
 
 def _of_dlpack(x: Any, writable: bool) -> Array:
     try:
-        capsule = x.__dlpack__(max_version=(1, 1))
-    except TypeError:
-        capsule = x.__dlpack__()
+        try:
+            capsule = x.__dlpack__(max_version=(1, 1))
+        except TypeError:
+            capsule = x.__dlpack__()
+    except (BufferError, RuntimeError, TypeError, ValueError) as why:
+        refuse("read an array", f"a {type(x).__name__} that DLPack does not take ({str(why).splitlines()[0]})", "plain numbers",
+               kind=FaroTypeError)
     address, shape, strides, itemsize, readonly, device_type, device, dtype = _faro.dlpack_facts(capsule)
     if device_type not in _HOST_DEVICES and device_type != CUDA:
         refuse("read an array", f"an array on a device of DLPack's type {device_type}", "an array on cpu or cuda")
@@ -386,6 +425,8 @@ def _of_dlpack(x: Any, writable: bool) -> Array:
         refuse("write an array", "a read-only array", "an array that can be written to")
 
     def new(shape: tuple[int, ...]) -> Any:
+        if from_dlpack_of(x) is None and numpy() is not None:
+            return new_numbers(shape, numpy_type(dtype))
         _, made = _faro.new_array(list(shape), *dtype)
         return made
 
@@ -395,13 +436,28 @@ def _of_dlpack(x: Any, writable: bool) -> Array:
     )
 
 
+def numpy_type(dtype: tuple[int, int, int]) -> Any:
+    """NumPy's type of DLPack's code, bits and lanes; bytes that mean nothing to it where it has none."""
+    code, bits, lanes = dtype
+    ml_dtypes: Any = sys.modules.get("ml_dtypes")
+    if code == 4 and ml_dtypes is not None:
+        return ml_dtypes.bfloat16
+    letter = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}.get(code) if lanes == 1 else None
+    return f"{letter}{bits // 8}" if letter else f"V{bits * lanes // 8}"
+
+
+def from_dlpack_of(x: Any) -> Callable[[Any], Any] | None:
+    """What makes an array of ``x``'s library of another one's; None where it has no such function."""
+    if hasattr(x, "__array_namespace__"):
+        found = getattr(x.__array_namespace__(), "from_dlpack", None)
+        if found is not None:
+            return found  # type: ignore[no-any-return]
+    return getattr(sys.modules.get(module_of(x)), "from_dlpack", None)
+
+
 def given_back(x: Any, made: Any) -> Any:
     """An array that ``Array.new`` made of ``x``, once it is written, as ``x``'s library has arrays."""
-    if _module_of(made) != "nanobind":
+    if module_of(made) != "nanobind":
         return made
-    if hasattr(x, "__array_namespace__"):
-        namespace = x.__array_namespace__()
-        if hasattr(namespace, "from_dlpack"):
-            return namespace.from_dlpack(made)
-    from_dlpack = getattr(sys.modules.get(_module_of(x)), "from_dlpack", None)
+    from_dlpack = from_dlpack_of(x)
     return made if from_dlpack is None else from_dlpack(made)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from . import _arrays, _faro, _outputs, _rows, _run
+from . import _arrays, _faro, _kinds, _outputs, _rows, _run
 from ._errors import refuse
 
 __all__ = ["permute_negacyclic", "permute_evaluations"]
@@ -16,6 +16,7 @@ __all__ = ["permute_negacyclic", "permute_evaluations"]
 def _polynomials(x: Any, k: Any, out: Any, stream: Any, threads: int, operation: str,
                  move: Callable[[_arrays.Array, int, int, int, int, tuple[int, int, int]], None]) -> Any:
     """`move` gets the array, n, k, the addresses, and (device, threads, stream)."""
+    x = _kinds.read(x, operation)
     array = _arrays.describe(x)
     if not array.shape:
         refuse(operation, "a single number", "an array whose last axis has the n numbers of a polynomial")
@@ -90,6 +91,10 @@ def permute_evaluations(x: Any, k: int, *, out: Any = None, stream: Any = None, 
     >>> faro.permute_evaluations(np.arange(4), 3).tolist()
     [2, 3, 0, 1]
     """
+    x = _kinds.read(x, "permute_evaluations")
+    if _kinds.is_masked(x):
+        return _kinds.with_mask(x, lambda part: permute_evaluations(part, k, threads=threads), out, "permute_evaluations")
+
     def move(array: _arrays.Array, n: int, k: int, source: int, target: int, where: tuple[int, int, int]) -> None:
         _faro.permute_evaluations(n, k, array.itemsize, source, target, array.size * array.itemsize, *where)
 

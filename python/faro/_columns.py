@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Callable, Sequence
 
-from . import _arrays, _device_rows, _faro, _outputs, _rows, _run
+from . import _arrays, _device_rows, _faro, _kinds, _outputs, _rows, _run
 from ._errors import FaroTypeError, refuse
 from ._indices import index_entries
 
@@ -253,6 +253,10 @@ def _taken(table: _Table, move: _Move, axis: int, fill: Any, out: Any, blocks: b
     if not table.columns:
         return table.like([])
     fills = _fills(fill, table, move.operation)
+    columns = [_kinds.read(x, move.operation) for x in table.columns]
+    if any(_kinds.is_masked(x) for x in columns):
+        return table.like(_taken_with_masks(_Table(table.names, columns, list), move, axis, fills, out, blocks))
+    table = _Table(table.names, columns, table.like)
     outs = [None] * len(fills) if out is None else _beside(out, table, "out=", move.operation)
     arrays = [_arrays.describe(x) for x in table.columns]
     given = list(arrays)
@@ -279,6 +283,23 @@ def _taken(table: _Table, move: _Move, axis: int, fill: Any, out: Any, blocks: b
     _check_outputs(table, move, [None if o is None else _arrays.describe(o, writable=True) for o in outs], given)
     move.run(moved)
     return table.like([finished() for finished, _ in finish])
+
+
+def _taken_with_masks(table: _Table, move: _Move, axis: int, fills: list[Any], out: Any, blocks: bool) -> list[Any]:
+    """Masks are columns of their own, behind the others."""
+    masked = [i for i, x in enumerate(table.columns) if _kinds.is_masked(x)]
+    if out is not None:
+        _kinds.refuse_out_of_masked(move.operation)
+    columns, masks = list(table.columns), {}
+    for i in masked:
+        columns[i], *mask = _kinds.parts_of(table.columns[i])
+        masks.update({i: each for each in mask})
+    names = table.names + [f"{table.names[i]} (mask)" for i in masks]
+    more = [_rows.unmasked_fill(fills[i]) for i in masks]
+    made = _taken(_Table(names, columns + list(masks.values()), list), move, axis, fills + more, None, blocks)
+    moved = dict(zip(masks, made[len(fills) :]))
+    return [_kinds.masked_like(x, made[i], *([moved[i]] if i in moved else [])) if i in masked else made[i]
+            for i, x in enumerate(table.columns)]
 
 
 def _written(table: _Table, values: Any, move: _Move, axis: int, sums: str, blocks: bool) -> None:

@@ -15,8 +15,8 @@ import functools
 import math
 from typing import Any, Sequence
 
-from . import _arrays, _faro, _outputs, _run, maps
-from ._errors import FaroTypeError, FaroValueError, refuse
+from . import _arrays, _faro, _in_place, _kinds, _outputs, _run, maps
+from ._errors import FaroTypeError, refuse
 
 __all__ = [
     "permute_dims", "transpose", "ascontiguousarray", "flip", "roll", "permute", "bit_reverse", "permute_qubits",
@@ -40,9 +40,7 @@ def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = F
     if inverse and axes is not None:
         axes = _run.inverse_order(axes, "permute_dims")
     if in_place:
-        array = _arrays.describe(x)
-        order = _run.order_of(axes, len(array.shape), "permute_dims")
-        return _in_place(x, f"axes({' '.join(map(str, order))})" if len(order) > 1 else None, out, stream)
+        return _in_place.permute_dims(x, axes, out, stream)
     return _faro.run(x, _run.PERMUTE_DIMS, axes if axes.__class__ is tuple else _run.listed(axes), out, stream)
 
 
@@ -65,12 +63,20 @@ def ascontiguousarray(x: Any, *, out: Any = None, stream: Any = None) -> Any:
     >>> faro.ascontiguousarray(np.arange(8)[::-2]).tolist()
     [7, 5, 3, 1]
     """
-    np = _arrays.numpy()
-    if np is not None and x.__class__ is np.ndarray:
+    if _is_ndarray(x):
         if out is None and x.flags.c_contiguous and not x.dtype.hasobject:
             return x
-    elif out is None and _dense(x):
-        return x if hasattr(x, "shape") or not isinstance(x, _run.OF_NUMBERS) else _arrays.describe(x).keep
+    elif out is None and _arrays.is_recorded(x):
+        if x.is_contiguous():
+            return x
+    elif out is None:
+        given = _kinds.read(x, "ascontiguousarray")
+        if _kinds.is_masked(given):
+            return _kinds.with_mask(given, ascontiguousarray, None, "ascontiguousarray")
+        if given is not x:
+            return ascontiguousarray(given, stream=stream)
+        if _dense(x):
+            return x
     return _faro.run(x, _run.COPY, None, out, stream)
 
 
@@ -86,12 +92,7 @@ def flip(x: Any, axis: int | Sequence[int] | None = None, *, inverse: bool = Fal
     [[2, 3], [0, 1]]
     """
     if in_place:
-        array = _arrays.describe(x)
-        flipped = _run.axes_of(_run.listed(axis), len(array.shape), "flip")
-        whole = all(number & (number - 1) == 0 for number in (array.itemsize, *array.shape))
-        if whole:
-            return _in_place(x, _flip_mask(array.shape, flipped), out, stream)
-        return _in_place(x, _cyclic_map(array.shape, [0] * len(array.shape), flipped), out, stream)
+        return _in_place.flip(x, _run.listed(axis), out, stream)
     return _faro.run(x, _run.FLIP, _run.listed(axis), out, stream)
 
 
@@ -112,7 +113,7 @@ def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
         shifts = back if isinstance(shifts, tuple) else back[0]
     axes = _run.listed(axis)
     if in_place:
-        return _in_place(x, _rolled(_arrays.describe(x).shape, shifts, axes), out, stream)
+        return _in_place.roll(x, shifts, axes, out, stream)
     if axes is None and _is_ndarray(x) and not x.flags.c_contiguous:
         _outputs.check_apart(x, out, "roll")
         x = _faro.run(x, _run.COPY, None, None, None)
@@ -141,13 +142,14 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | 
     if axis is not None:
         return _along(x, by, inverse, axis, out, stream, in_place)
     if in_place:
-        return _in_place(x, _text_or_map(by, inverse), out, stream)
+        return _in_place.permute(x, _text_or_map(by, inverse), out, stream)
     if isinstance(by, str):
         return _faro.run(x, _run.TEXT, (by, bool(inverse)), out, stream)
-    if not _dense(x):
+    given = _kinds.read(x, "permute")
+    if not _kinds.is_masked(given) and not _dense(given):
         _outputs.check_apart(x, out, "permute")
-        x = ascontiguousarray(x)
-    return _faro.run(x, _run.MAP, ~by if inverse else by, out, stream)
+        given = ascontiguousarray(given)
+    return _faro.run(given, _run.MAP, ~by if inverse else by, out, stream)
 
 
 def bit_reverse(x: Any, axis: int | None = None, *, inverse: bool = False, out: Any = None, stream: Any = None,
@@ -159,14 +161,7 @@ def bit_reverse(x: Any, axis: int | None = None, *, inverse: bool = False, out: 
     >>> faro.bit_reverse(np.arange(4)).tolist()
     [0, 2, 1, 3]
     """
-    try:
-        return permute(x, "bit_reversal", axis=axis, out=out, stream=stream, in_place=in_place)
-    except FaroValueError:
-        shape = tuple(x.shape) if hasattr(x, "shape") else _arrays.describe(x).shape
-        count = math.prod(shape) if axis is None else shape[_run.axis_of(axis, len(shape), "bit_reverse")]
-        if count == 0 or count & (count - 1):
-            refuse("bit_reverse", f"{count} elements", "a power of two")
-        raise
+    return permute(x, "bit_reversal", axis=axis, out=out, stream=stream, in_place=in_place)
 
 
 def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False, inverse: bool = False,
@@ -191,8 +186,8 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
         to = [0] * n
         for place, source in enumerate(axes):
             to[n - 1 - source] = n - 1 - place
-        before = _run.before_qubits(_arrays.describe(state).shape, n)
-        return _in_place(state, maps.bits(to), out, stream, math.prod(before))
+        before = _run.before_qubits(_arrays.describe(state, writable=True).shape, n)
+        return _in_place.permute(state, maps.bits(to), out, stream, math.prod(before))
     return _faro.run(state, _run.QUBITS, (order, bool(little_endian)), out, stream)
 
 
@@ -211,7 +206,7 @@ def rearrange(x: Any, pattern: str, *, inverse: bool = False, out: Any = None, s
         refuse("rearrange", f"{pattern!r}", "a pattern such as 'b s h d -> b h s d'", "permute() takes the names of maps")
     said = pattern + "".join(f", {name}={_run.whole(length, 'rearrange', f'{name} =', 0)}" for name, length in lengths.items())
     if in_place:
-        return _in_place(x, _text_or_map(said, inverse), out, stream)
+        return _in_place.permute(x, _text_or_map(said, inverse), out, stream)
     return _faro.run(x, _run.TEXT, (said, bool(inverse)), out, stream)
 
 
@@ -235,9 +230,13 @@ def aos_to_soa(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = 
         whole = places == tuple(k * width for k in range(len(places))) and width * len(places) == x.dtype.itemsize
         if len(set(types)) != 1 or not whole or types[0].shape or types[0].fields:
             refuse("aos_to_soa", f"structures of {x.dtype}", "fields of numbers of one type, in their order and without gaps")
+        if in_place and not _arrays.is_dense(_arrays.describe(x, writable=True)):
+            refuse("aos_to_soa", "structures with strides in place", "a dense array", "leave in_place= out")
         if not in_place:
             _outputs.check_apart(x, out, "aos_to_soa")
             x = ascontiguousarray(x)
+        if _kinds.is_masked(x):
+            return _kinds.with_mask(x, aos_to_soa, out, "aos_to_soa")
         x = x.view(types[0]).reshape(*x.shape, len(types))
     if _rank(x) != 2:
         refuse("aos_to_soa", f"an array of {_rank(x)} axes", "shape (structures, words)")
@@ -287,74 +286,26 @@ def _text_or_map(by: "str | maps.Map", inverse: bool) -> "str | maps.Map":
     return ~by if inverse else by
 
 
-def _cyclic_map(shape: Sequence[int], shifts: Sequence[int], flipped: Sequence[int]) -> "maps.Map | None":
-    """Axes that keep their places, each rolled or flipped; None where nothing moves."""
-    if not math.prod(shape) or not (any(shifts) or flipped):
-        return None
-    lists = (shape, range(len(shape)), shifts, flipped)
-    return maps.parse(f"axes({'; '.join(' '.join(map(str, each)) for each in lists if each)})", (math.prod(shape),))
-
-
-def _rolled(shape: tuple[int, ...], shift: Any, axis: Any) -> "maps.Map | None":
-    count = math.prod(shape)
-    if axis is None:
-        given = shift if isinstance(shift, tuple) else (shift,)
-        total = sum(_run.whole(s, "roll", "a shift of") for s in given)
-        return _cyclic_map((count,), (total % max(count, 1),), ())
-    shifts = _run._shifts(shift, axis, len(shape))
-    return _cyclic_map(shape, [s % max(e, 1) for s, e in zip(shifts, shape)], ())
-
-
-def _flip_mask(shape: tuple[int, ...], flipped: tuple[int, ...]) -> "maps.Map | None":
-    """A flip of axes of powers of two complements their index bits."""
-    bits, mask = 0, 0
-    for axis in reversed(range(len(shape))):
-        if axis in flipped and shape[axis]:
-            mask |= (shape[axis] - 1) << bits
-        bits += max(shape[axis], 1).bit_length() - 1
-    return maps.xor(bits, mask) if bits else None
-
-
-def _in_place(x: Any, by: "str | maps.Map | None", out: Any, stream: Any, batch: int = 1, row: int = 1) -> Any:
-    """``batch``: so many arrays, one after another, each by the map, in rows of so many elements."""
-    if out is not None:
-        refuse("permute", "in_place and out=", "one of them")
-    array = _arrays.describe(x, writable=True)
-    if not _arrays.is_dense(array):
-        refuse("permute", "an array with strides in place", "a dense array")
-    if by is None or array.size <= 1:
-        return x
-    opts = _run.options_for(array.device, in_place=True)
-    if batch > 1:
-        opts.set_batch(batch)
-    if isinstance(by, str):
-        handle = _faro.plan_array(by, list(array.shape), None, array.itemsize, opts)
-        shape = handle.out_shape()
-        if math.prod(shape) != array.size:
-            refuse("permute", f"an array of {array.size} elements", f"{math.prod(shape)}, as `{by}` has")
-        named = _run._is_named(by, shape)
-    else:
-        if by.count * batch * row != array.size:
-            refuse("permute", f"an array of {array.size} elements", f"{by.count * batch * row}, as the map has")
-        handle, named = _faro.plan_map(by._handle, array.itemsize * row, opts), False
-    handle.run_in_place(array.address, _run.stream_of(array, stream, "permute"))
-    return x.reshape(shape) if named and tuple(shape) != array.shape else x
-
-
 def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, stream: Any, in_place: bool) -> Any:
     """Every slice along the axis is permuted alike: arrays of rows, or of elements where the axis is the last."""
     if _arrays.is_recorded(x) and not in_place:
         from .torch import _along_recorded
 
         return _along_recorded(x, by, inverse, axis, out, stream)
-    array = _arrays.describe(x)
+    given = x if in_place else _kinds.read(x, "permute")
+    if _kinds.is_masked(given) and not in_place:
+        return _kinds.with_mask(given, lambda part: _along(part, by, inverse, axis, None, stream, False), out, "permute")
+    if out is not None:
+        _kinds.refuse_other_units(x, out, "permute")
+    x = given
+    array = _arrays.describe(x, writable=in_place)
     k = _run.axis_of(axis, len(array.shape), "permute")
     extent = array.shape[k]
     chosen = _chosen(by, extent, bool(inverse)) if isinstance(by, str) else ~by if inverse else by
     if chosen.count != extent:
         refuse("permute", f"axis {k} of {extent}", f"{chosen.count}, as the map has")
     if in_place:
-        return _in_place(x, chosen, out, stream, math.prod(array.shape[:k]), math.prod(array.shape[k + 1 :]))
+        return _in_place.along(x, chosen, k, out, stream)
     beside = _outputs.reads(out, input=array)
     if not _arrays.is_dense(array):
         x = ascontiguousarray(x)
@@ -364,12 +315,15 @@ def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, str
     queue = _run.stream_of(array, stream, "permute")
     target, finished = _run.result_of(x, array, out, array.shape, "permute", queue, beside=beside)
     if array.size and row_bytes:
+        if row_bytes > _run._MOST_BYTES and array.device is not None:
+            chosen, row_bytes = _in_place.widened(chosen, row_bytes)
         if row_bytes <= _run._MOST_BYTES:
             _along_elements(chosen, row_bytes, outer, array, target, queue)
         elif array.device is None:
             _along_rows(chosen, row_bytes, outer, array, target)
         else:
-            refuse("permute", f"rows of {row_bytes} bytes on a GPU", "rows of at most 4096 bytes")
+            refuse("permute", f"rows of {row_bytes} bytes on a GPU", "rows of at most 4096 bytes, or an affine map and a power of two of them",
+                   "take() of the inverse map's indices on the GPU")
     return finished()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import array as _array
 from typing import Any
 
-from . import _arrays, _faro
+from . import _arrays, _faro, _kinds
 from ._errors import FaroTypeError, refuse
 from ._map import Map
 
@@ -41,6 +41,8 @@ def index_entries(indices: Any, operation: str) -> IndexEntries:
         return IndexEntries(
             values.buffer_info()[0], len(values), values.itemsize, values.typecode.islower(), (len(values),), values
         )
+    if indices.__class__ is not np.ndarray and not isinstance(indices, (list, tuple, int)):
+        indices = _kinds.read(indices, operation)
     if not isinstance(indices, np.ndarray) and hasattr(indices, "__dlpack__"):
         device = indices.__dlpack_device__()[0]
         if device not in (1, 3, 13):

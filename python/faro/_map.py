@@ -142,10 +142,13 @@ class Map:
         np = _arrays.numpy()
         count = self.count
         if np is not None:
-            images = np.empty(count, np.uint64)
+            images = _arrays.new_numbers((count,), np.uint64)
             self._handle.images(images.__array_interface__["data"][0])
             return images
-        images = _array.array("Q", bytes(8 * count))
+        try:
+            images = _array.array("Q", bytes(8 * count))
+        except (MemoryError, OverflowError):
+            _arrays.refuse_memory((count,), 8)
         self._handle.images(images.buffer_info()[0])
         return images
 

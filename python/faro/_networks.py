@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import functools
 import math
+import re as _re
 import sys
 from typing import Any
 
-from . import _arrays, _faro, _outputs, _run
+from . import _arrays, _faro, _kinds, _outputs, _run
 from ._errors import FaroTypeError, refuse
 
 __all__ = ["network", "explain_network", "sort", "walsh_hadamard", "fft"]
 
 _ELEMENTS = {"i4": "i32", "u4": "u32", "i8": "i64", "u8": "u64", "f4": "f32", "f8": "f64", "c8": "c64", "c16": "c128"}
-# Narrow ones are sorted as wider ones of the same order.
-_WIDER = {"i1": "int32", "i2": "int32", "u1": "int32", "u2": "int32", "b1": "int32", "f2": "float32"}
 
 
 def _element_of(array: _arrays.Array) -> str:
@@ -46,6 +45,7 @@ def network(x: Any, program: str, axis: int = -1, *, out: Any = None, stream: An
     """
     if not isinstance(program, str):
         refuse("run a network", f"a program that is a {type(program).__name__}", "its text", kind=FaroTypeError)
+    x = _kinds.read(x, "run a network")
     array = _arrays.describe(x)
     rank = len(array.shape)
     if rank == 0:
@@ -94,13 +94,14 @@ def sort(x: Any, axis: int | None = -1, *, out: Any = None, stream: Any = None, 
     """Sorted along ``axis`` (None: the flat array), by a sorting network: n log^2 n comparisons, whatever the values, and the same on a GPU. Floats
     are in IEEE 754's total order: -nan, -inf, …, -0.0, 0.0, …, inf, nan.
 
-    An axis of a power of two is sorted as it is; another is filled up to the next one first, and elements of 8 and 16 bits of
-    NumPy and PyTorch are widened. Raises FaroTypeError for elements that have no order.
+    An axis of a power of two is sorted as it is; another is filled up to the next one first, and elements of 8 and 16 bits are
+    sorted by keys of 32. The result has the bits of the input, of NaNs, too. Raises FaroTypeError for elements that have no order.
 
     >>> import numpy as np, faro
     >>> faro.sort(np.array([3, 1, 2])).tolist()
     [1, 2, 3]
     """
+    x = _kinds.read(x, "sort")
     array = _arrays.describe(x)
     if out is not None:
         _outputs.check_out(x, array, out, (array.size,) if axis is None else array.shape, "sort")
@@ -108,10 +109,11 @@ def sort(x: Any, axis: int | None = -1, *, out: Any = None, stream: Any = None, 
         x, axis = _flat(x), -1
         array = _arrays.describe(x)
     kind = _arrays.kind_of(array)
+    if array.itemsize <= 2 and (kind[:1] in "iub" or _bits_of_float(array.dtype)):
+        return _sort_narrow(x, array, kind, axis, out, stream, threads)
     if kind[:1] in "iuf" and not getattr(array.dtype, "isnative", True):  # NumPy's of the other byte order
-        return _sort_narrow(x, array, _WIDER.get(kind, array.dtype.newbyteorder("=")), axis, out, stream, threads)
-    if kind in _WIDER or str(array.dtype).endswith("bfloat16"):
-        return _sort_narrow(x, array, _WIDER.get(kind, "float32"), axis, out, stream, threads)
+        ordered = sort(x.astype(array.dtype.newbyteorder("=")), axis, threads=threads).astype(array.dtype)
+        return ordered if out is None else _faro.run(ordered, _run.COPY, None, out, None)
     rank = len(array.shape)
     if rank == 0:
         refuse("sort", "a single number", "an array")
@@ -154,16 +156,47 @@ def _sort_filled(x: Any, array: _arrays.Array, k: int, kind: str, out: Any, stre
     return made if out is not None else _arrays.given_back(x, made)
 
 
-def _sort_narrow(x: Any, array: _arrays.Array, wider: Any, axis: int, out: Any, stream: Any, threads: int) -> Any:
-    if hasattr(x, "astype"):
-        sorted_wide = sort(x.astype(wider), axis, stream=stream, threads=threads)
-        narrow = sorted_wide.astype(x.dtype)
-    elif _arrays.is_tensor(x):
-        sorted_wide = sort(x.to(getattr(sys.modules["torch"], wider)), axis, stream=stream, threads=threads)
-        narrow = sorted_wide.to(x.dtype)
+def _bits_of_float(dtype: Any) -> int:
+    """How many bits a narrow float has, a sign above the others; 0 for other elements."""
+    name = getattr(dtype, "name", str(dtype)).rpartition(".")[2]
+    found = _re.fullmatch(r"b?float(\d+)(_e\d+m\d+\w*)?", name)
+    return int(found[1]) if found and not name.endswith("x2") else 16 if dtype == (4, 16, 1) else 0
+
+
+def _sort_narrow(x: Any, array: _arrays.Array, kind: str, axis: int, out: Any, stream: Any, threads: int) -> Any:
+    """Elements of 8 and 16 bits by keys of 32, which are made of their bits and give them back: those of NaNs, too."""
+    bits = 8 * array.itemsize
+    if _arrays.is_tensor(x):
+        torch: Any = sys.modules["torch"]
+        raw = x.detach().view(torch.uint8 if bits == 8 else torch.int16)
+        wide, narrow = raw.to(torch.int32), lambda keys: keys.to(raw.dtype).view(x.dtype)
+    elif hasattr(x, "astype"):
+        order = "=" if getattr(x.dtype, "byteorder", "=") != ">" else ">"
+        raw = x.view(f"{order if order == '>' else ''}u{array.itemsize}")
+        wide, narrow = raw.astype("int32"), lambda keys: keys.astype(raw.dtype).view(x.dtype)
     else:
-        refuse("sort", f"elements {array.dtype} of a {type(x).__name__}", "elements of 32 or 64 bits", kind=FaroTypeError)
-    return narrow if out is None else _faro.run(narrow, _run.COPY, None, out, stream)
+        refuse("sort", f"elements {array.dtype} of a {type(x).__name__}", "elements of 32 or 64 bits",
+               "numpy.asarray(x) has them as an array of NumPy", kind=FaroTypeError)
+    keys = _exchanged(wide & ((1 << bits) - 1), array.dtype, kind, bits)
+    ordered = narrow(_exchanged(sort(keys, axis, stream=stream, threads=threads), array.dtype, kind, bits, back=True))
+    return ordered if out is None else _faro.run(ordered, _run.COPY, None, out, stream)
+
+
+def _exchanged(wide: Any, dtype: Any, kind: str, bits: int, back: bool = False) -> Any:
+    """Numbers of bits, as numbers of the same order as the elements, and those back."""
+    name = getattr(dtype, "name", str(dtype))
+    of_float = _bits_of_float(dtype)
+    if kind[0] in "ub" or name.endswith("e8m0fnu"):  # this float has no sign
+        return wide
+    if not of_float:
+        half = 1 << (bits - 1)
+        return wide & ((1 << bits) - 1) if back else (wide ^ half) - half
+    sign = 1 << (of_float - 1)
+    if back:
+        signed = wide ^ ((wide >> 31) & (sign - 1))
+        return signed & ((1 << of_float) - 1)
+    signed = wide - ((wide & sign) << 1)
+    return signed ^ ((signed >> 31) & (sign - 1))
 
 
 def _flat(x: Any) -> Any:
@@ -194,6 +227,7 @@ def walsh_hadamard(x: Any, axis: int = -1, *, inverse: bool = False, out: Any = 
     >>> faro.walsh_hadamard(np.array([1.0, 0.0, 0.0, 1.0])).tolist()
     [2.0, 0.0, 0.0, 2.0]
     """
+    x = _kinds.read(x, "transform")
     program = _scaled("wht", x, axis, inverse, "transform")
     return network(x, program, axis, out=out, stream=stream, threads=threads)
 
@@ -206,6 +240,7 @@ def fft(x: Any, axis: int = -1, *, inverse: bool = False, out: Any = None, strea
     >>> faro.fft(np.array([1, 2, 3, 4], np.complex64)).tolist()
     [(10+0j), (-2+2j), (-2+0j), (-2-2j)]
     """
+    x = _kinds.read(x, "transform")
     array = _arrays.describe(x)
     if _arrays.kind_of(array)[:1] != "c":
         refuse("transform", f"elements {array.dtype}", "complex64 or complex128", kind=FaroTypeError)

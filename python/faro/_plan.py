@@ -9,7 +9,7 @@ import os as _os
 import secrets as _secrets
 from typing import Any, Sequence
 
-from . import _arrays, _faro, _outputs, _run, maps
+from . import _arrays, _faro, _kinds, _outputs, _run, maps
 from ._errors import FaroError, FaroTypeError, refuse
 
 __all__ = ["Plan", "plan", "load_plan"]
@@ -49,6 +49,10 @@ class Plan:
             made = _faro.call(self._call, x)
             if made is not None:
                 return made
+        if not self.in_place:
+            x = _kinds.read(x, "run a plan")
+            if _kinds.is_masked(x):
+                return _kinds.with_mask(x, lambda data: self(data, stream=stream), out, "run a plan", self._moved_mask)
         array = _arrays.describe(x, writable=self.in_place)
         if array.shape != self.shape or array.itemsize != self.itemsize:
             refuse("run a plan", f"shape {array.shape} of {array.itemsize} bytes", f"{self.shape} of {self.itemsize} bytes")
@@ -70,6 +74,15 @@ class Plan:
         target, finished = _run.result_of(x, array, out, self.out_shape, "run a plan", queue, beside=beside)
         _run.move(self._handle, array, array.address, target.address, queue)
         return finished()
+
+    def _moved_mask(self, mask: Any) -> Any:
+        """A mask, whose elements are made as wide as the plan's."""
+        np: Any = _arrays.numpy()
+        wide = np.zeros(mask.shape, f"V{self.itemsize}")
+        size = mask.dtype.itemsize
+        wide.view(np.uint8).reshape(*mask.shape, self.itemsize)[..., :size] = mask[..., None].view(np.uint8)
+        moved = self(wide)
+        return np.ascontiguousarray(moved.view(np.uint8).reshape(*moved.shape, self.itemsize)[..., :size]).view(mask.dtype)[..., 0]
 
     @property
     def inverse(self) -> "Plan":
@@ -200,7 +213,8 @@ def plan(by: "str | maps.Map", like: Any = None, *, shape: Sequence[int] | None 
     if like is not None:
         if shape is not None or itemsize is not None:
             refuse("plan", "an array and a shape or itemsize", "one of them")
-        array = _arrays.describe(like)
+        given = _kinds.read(like, "plan")
+        array = _arrays.describe(_kinds.parts_of(given)[0] if _kinds.is_masked(given) else given)
         shape, itemsize = array.shape, array.itemsize
         if engine == "auto" and array.device is not None:
             engine, device = "cuda", array.device

@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any, Callable
 
-from . import _arrays, _device_rows, _faro, _outputs, _run
+from . import _arrays, _device_rows, _faro, _kinds, _outputs, _run
 from ._errors import FaroError, FaroTypeError, FaroUnsupportedError, FaroValueError, refuse
 from ._functions import _is_ndarray, ascontiguousarray
 from ._indices import IndexEntries, index_entries
@@ -54,7 +54,9 @@ def _on_host(array: _arrays.Array, operation: str) -> None:
 
 def _dense(x: Any, operation: str, array: _arrays.Array | None = None) -> tuple[Any, _arrays.Array]:
     """Also of what was described already."""
-    array = _arrays.describe(x) if array is None else array
+    if array is None:
+        x = _kinds.read(x, operation)
+        array = _arrays.describe(x)
     _on_host(array, operation)
     if _arrays.is_dense(array):
         return x, array
@@ -77,11 +79,11 @@ def _fill_bytes(fill: Any, array: _arrays.Array, out: Any, operation: str) -> by
         if out is None:
             refuse(operation, "fill='keep' without out=", "out=, an array whose rows stay")
         return b""
-    if isinstance(fill, (bytes, bytearray)):
+    if isinstance(fill, (bytes, bytearray)) and getattr(array.dtype, "kind", "") != "S":
         if not fill:
             refuse(operation, "fill of 0 bytes", "at least one byte", "fill='keep' leaves rows of out= as they were")
         return bytes(fill)
-    if isinstance(fill, (int, float)) and fill == 0:
+    if isinstance(fill, (int, float)) and fill == 0 and math.copysign(1, fill) > 0:
         return bytes(1)
     torch: Any = sys.modules.get("torch")
     if torch is not None and isinstance(array.dtype, torch.dtype):
@@ -96,13 +98,20 @@ def _fill_bytes(fill: Any, array: _arrays.Array, out: Any, operation: str) -> by
 def _tensor_bytes(fill: Any, dtype: Any, torch: Any) -> bytes | None:
     """A value as the bytes of a tensor's element; None where that does not hold it."""
     try:
-        made = torch.tensor(fill, dtype=dtype, device="cpu").reshape(-1)
+        np = _arrays.numpy()
+        if np is not None and isinstance(fill, np.generic):  # by its bits: a number of Python's would be another NaN
+            fill = torch.from_numpy(np.asarray(fill)) if fill.dtype.kind in "biufc" else float(fill)
+        plain = torch.as_tensor(fill, device="cpu").detach().reshape(-1)
+        # A number of Python's own is made the element at once, one of an array or tensor by way of its own type.
+        made = plain.to(dtype) if hasattr(fill, "dtype") else torch.tensor(fill, dtype=dtype, device="cpu").reshape(-1)
         is_exact = not (dtype.is_floating_point or dtype.is_complex)
-        if is_exact and made.tolist() != torch.tensor(fill, device="cpu").reshape(-1).tolist():
+        if is_exact and made.tolist() != plain.tolist() or plain.is_complex() and not dtype.is_complex:
+            return None
+        if (plain.isfinite() & ~made.to(torch.complex128).isfinite()).any():
             return None
     except (OverflowError, TypeError, ValueError, RuntimeError):
         return None
-    return bytes(made.view(torch.uint8).numpy().tobytes())
+    return bytes(made.contiguous().view(torch.uint8).numpy().tobytes())
 
 
 def _ndarray_bytes(fill: Any, array: _arrays.Array, operation: str) -> bytes | None:
@@ -113,9 +122,12 @@ def _ndarray_bytes(fill: Any, array: _arrays.Array, operation: str) -> bytes | N
     dtype = array.dtype
     if not isinstance(dtype, np.dtype):
         kind = _arrays.kind_of(array)
-        if kind[0] not in "iufcb":
+        if str(dtype) == "bfloat16" or dtype == (4, 16, 1):
+            dtype = np.dtype(_arrays.numpy_type((4, 16, 1)))
+        elif kind[0] not in "iufcb":
             return None
-        dtype = np.dtype(kind)
+        else:
+            dtype = np.dtype(kind)
     return bytes(_as_elements(fill, dtype, operation, "a fill").tobytes())
 
 
@@ -126,17 +138,35 @@ def _as_elements(given: Any, dtype: Any, operation: str, what: str) -> Any:
     """Numbers of Python's own as elements of a type of NumPy, as far as these can hold them."""
     np: Any = _arrays.numpy()
     try:
-        plain = np.asarray(given)
-        if _KINDS.get(plain.dtype.kind, 0) > _KINDS.get(dtype.kind, 3):
-            refuse(operation, f"{what} of {plain.dtype}", f"elements {dtype}", kind=FaroTypeError)
-        made = np.asarray(given, dtype)
+        plain = np.asanyarray(given)
+        is_text = plain.dtype.kind in "SU"
+        is_other = _KINDS.get(plain.dtype.kind, 0) > _KINDS.get(dtype.kind, 3) or (dtype.kind in "SU") != is_text
+        is_date = plain.dtype.kind == "U" and dtype.kind in "Mm"  # may be written
+        if is_other and not is_date:
+            refuse(operation, f"{what} of {plain.dtype}", f"elements {dtype}", kind=FaroValueError if is_text else FaroTypeError)
+        if _kinds.is_masked(plain):
+            refuse(operation, f"{what} that is masked", f"elements {dtype}", kind=FaroTypeError)
+        with np.errstate(over="ignore"):
+            made = np.asarray(given, dtype)
+        is_changed = not is_date and dtype.fields is None and bool(_is_changed(made, plain, np))
     except (OverflowError, ValueError, TypeError) as why:
         if isinstance(why, FaroError):
             raise
         refuse(operation, f"{what} that cannot be held ({why})", f"elements {dtype}")
-    if dtype.kind in "iu" and (made != plain).any():
+    if is_changed:
         refuse(operation, f"{what} that cannot be held", f"elements {dtype}")
     return made
+
+
+def _is_changed(made: Any, plain: Any, np: Any) -> Any:
+    """Whether whole numbers, texts or dates became others, or numbers infinite: floats are rounded."""
+    dtype = made.dtype
+    if dtype.kind in "biuSUMm" or dtype.name.startswith(("int", "uint")):  # the latter of ml_dtypes
+        held = made.astype(np.int64) if dtype.kind == "V" else made
+        return ((held != plain) & (plain == plain)).any()
+    if plain.dtype.kind not in "biufc":
+        return False
+    return (np.isfinite(plain) & ~np.isfinite(made.astype(np.complex128))).any()
 
 
 def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False, fill: Any = None, out: Any = None,
@@ -174,6 +204,13 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
         from .jax import take as of_jax
 
         return of_jax(x.reshape(-1) if axis is None else x, indices, axis or 0)
+    given = _kinds.read(x, "take")
+    if _kinds.is_masked(given):
+        return _kinds.with_mask(given, lambda part: take(part, indices, axis, fill=fill, threads=threads), out, "take",
+                                lambda mask: take(mask, indices, axis, fill=unmasked_fill(fill), threads=threads))
+    if out is not None:
+        _kinds.refuse_other_units(x, out, "take")
+    x = given
     array = _arrays.describe(x)
     if array.device is not None:
         return _device_rows.take(x, array, indices, axis, fill, out, stream, check)
@@ -195,9 +232,17 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     return finished()
 
 
+def unmasked_fill(fill: Any) -> Any:
+    """The fill of a mask: what a value fills is not masked."""
+    return None if fill is None else False
+
+
 def _take_back(x: Any, indices: Any, axis: int | None, fill: Any, out: Any, stream: Any, check: bool, threads: int) -> Any:
     if fill is not None:
         refuse("take", "fill= of an inverse", "none: every row is written")
+    x = _kinds.read(x, "take")
+    if _kinds.is_masked(x):
+        return _kinds.with_mask(x, lambda part: _take_back(part, indices, axis, None, None, stream, check, threads), out, "take")
     array = _arrays.describe(x)
     shape = array.shape if axis is not None else (array.size,)
     if not shape:
@@ -255,6 +300,16 @@ def take_segments(x: Any, offsets: Any, indices: Any, *, out: Any = None, room: 
     >>> values.tolist(), begins.tolist()
     ([4, 5, 0, 4, 5], [0, 2, 3, 5])
     """
+    x = _kinds.read(x, "take_segments")
+    if _kinds.is_masked(x):
+        begins = []
+
+        def move(part: Any) -> Any:
+            values, where = take_segments(part, offsets, indices, stream=stream, threads=threads)
+            begins.append(where)
+            return values
+
+        return _kinds.with_mask(x, move, out, "take_segments"), begins[0]
     array = _arrays.describe(x)
     if not array.shape:
         refuse("take_segments", "a single number", "an array of elements")
@@ -353,6 +408,7 @@ def _placed(out: Any, target: _arrays.Array, values: Any, wanted: tuple[int, ...
     device."""
     if isinstance(out, _run.OF_NUMBERS):
         refuse(operation, f"a {type(out).__name__} to write to", "an array", kind=FaroTypeError)
+    _kinds.refuse_other_units(values, out, operation)
     if target.device is None:
         values = _values(values, target, operation)
         source = given = _arrays.describe(values)
@@ -497,6 +553,9 @@ def dispatch(x: Any, routing: Routing, *, out: Any = None, stream: Any = None, c
     >>> faro.dispatch(np.array([[1.0], [10.0]]), r).tolist()
     [[1.0], [10.0], [0.0], [1.0], [10.0], [0.0]]
     """
+    x = _kinds.read(x, "dispatch")
+    if _kinds.is_masked(x):
+        return _kinds.with_mask(x, lambda part: dispatch(part, routing, stream=stream, threads=threads), out, "dispatch")
     array = _routed(x, routing, "dispatch")
     if array.device is not None:
         return _device_rows.dispatch(x, array, routing, out, stream, check)
@@ -527,6 +586,7 @@ def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual
     >>> faro.combine(x, r).tolist()
     [[2.0], [20.0]]
     """
+    x = _kinds.read(x, "combine")
     array = _routed(x, routing, "combine")
     if not isinstance(sums, str) or sums not in _SUMS:
         refuse("combine", f"sums {sums!r}", f"one of {', '.join(_SUMS)}")

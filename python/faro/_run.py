@@ -12,7 +12,7 @@ import re as _re
 from operator import index as _index
 from typing import Any, Callable, Sequence
 
-from . import _arrays, _faro, _outputs
+from . import _arrays, _faro, _kinds, _outputs
 from ._errors import FaroTypeError, refuse
 
 Shape = tuple[int, ...]
@@ -62,7 +62,7 @@ def threads_of(threads: Any, operation: str) -> int:
     return whole(threads, operation, "threads =", 0, 4096)
 
 
-OF_NUMBERS = (list, tuple, int, float, complex, bool)  # of Python's own, read as NumPy's arrays
+OF_NUMBERS = _arrays.OF_NUMBERS
 
 
 def listed(given: Any) -> Any:
@@ -493,11 +493,15 @@ def run(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
         from .jax import _by_operation
 
         return _by_operation(x, op, argument)
-    np = _arrays.numpy()
-    if np is not None and isinstance(x, OF_NUMBERS) and out is None:
-        return _faro.run(_arrays.as_array(x, "read an array"), op, argument, None, stream)
-    array = _arrays.describe(x)
     operation = _NAMES[op]
+    given = _kinds.read(x, operation)
+    if _kinds.is_masked(given):
+        return _kinds.with_mask(given, lambda part: _faro.run(part, op, argument, None, stream), out, operation)
+    if out is not None:
+        _kinds.refuse_other_units(x, out, operation)
+    if given is not x:
+        return _faro.run(given, op, argument, out, stream)
+    array = _arrays.describe(x)
     queue = stream_of(array, stream, operation)
     if isinstance(argument, list):
         argument = tuple(argument)

@@ -24,7 +24,7 @@ import math
 import sys
 from typing import Any, Callable, Sequence
 
-from . import _arrays, _errors, _faro, _outputs, _run, maps
+from . import _arrays, _errors, _faro, _kinds, _outputs, _run, maps
 from ._errors import FaroError, FaroTypeError, refuse
 
 __all__ = ["ShardPlan", "ShardedPlan", "plan", "permute"]
@@ -348,7 +348,8 @@ class ShardedPlan:
         operation = "run shards"
 
         def prepare() -> Any:
-            array = _arrays.describe(x)
+            given = _kinds.read(x, operation)
+            array = _arrays.describe(given)
             if array.itemsize != self.plan.itemsize or array.size * array.itemsize != self.plan.in_bytes:
                 refuse(operation, f"a part of {array.size} elements of {array.itemsize} bytes",
                        f"{self.plan.in_bytes // self.plan.itemsize} of {self.plan.itemsize}, this rank's")
@@ -356,7 +357,7 @@ class ShardedPlan:
                 refuse(operation, "a part with strides", "a dense array", "faro.ascontiguousarray() first")
             self._comm.check(array, operation)
             shape = self.out_shape if out is None else self._shape_of(out, array, operation)
-            target, finished = _run.result_of(x, array, out, shape, operation, array.stream)
+            target, finished = _run.result_of(given, array, out, shape, operation, array.stream)
             pack, unpack = self._pass(False, array.device), self._pass(True, array.device)
             packed = _Part(array, operation) if pack is None else _Part.new(array, self.plan.in_bytes, operation)
             received = _Part(target, operation) if unpack is None else _Part.new(array, self.plan.out_bytes, operation)
@@ -396,5 +397,6 @@ def plan(by: "str | maps.Map", comm: Any = None, *, shape: Sequence[int] = (), i
 def permute(x: Any, by: "str | maps.Map", comm: Any = None, *, shape: Sequence[int] = (), cut_in: str = "axis(0)",
             cut_out: str = "axis(0)") -> Any:
     """This rank's part of the permuted array, of its part ``x``: ``plan`` and a call of it."""
+    x = _kinds.read(x, "run shards")
     width = _arrays.describe(x).itemsize
     return plan(by, comm, shape=shape, itemsize=width, cut_in=cut_in, cut_out=cut_out)(x)

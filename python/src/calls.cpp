@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -186,13 +185,11 @@ class NewTensor {
     prototype.ndim = static_cast<std::int32_t>(extents.size());
     prototype.shape = extents.data();
     prototype.strides = nullptr;
-    std::string why;
-    const auto fail = [](void* context, const char* kind, const char* message) {
-      *static_cast<std::string*>(context) = std::string(kind) + ": " + message;
-    };
-    if (functions.allocate(&prototype, &made_, &why, fail) != 0) {
-      if (PyErr_Occurred() == nullptr) PyErr_SetString(PyExc_MemoryError, why.c_str());
-      nb::raise_python_error();
+    const auto fail = [](void*, const char*, const char*) {};  // what it says is refused here
+    if (functions.allocate(&prototype, &made_, nullptr, fail) != 0) {
+      auto bytes = static_cast<double>(like.dtype.bits) * like.dtype.lanes / 8;
+      for (const std::int64_t extent : extents) bytes *= static_cast<double>(extent);
+      refuse_memory(bytes);
     }
   }
   ~NewTensor() {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
-#include <new>
 #include <string>
 
 #include "status.hpp"
@@ -108,11 +107,17 @@ nb::tuple dlpack_facts(nb::handle capsule) {
 
 nb::tuple new_array(const std::vector<std::size_t>& shape, int code, int bits, int lanes) {
   std::size_t bytes = static_cast<std::size_t>(bits) * static_cast<std::size_t>(lanes) / 8;
-  for (const std::size_t extent : shape) bytes *= extent;
+  auto wanted = static_cast<double>(bytes);
+  for (const std::size_t extent : shape) {
+    bytes *= extent;
+    wanted *= static_cast<double>(extent);
+  }
+  constexpr double kMostBytes = 0x1p62;
+  if (wanted > kMostBytes) refuse_memory(wanted);
   constexpr std::size_t kAlignment = 64;
   void* const data =
       std::aligned_alloc(kAlignment, (std::max<std::size_t>(bytes, 1) + kAlignment - 1) & ~(kAlignment - 1));
-  if (data == nullptr) throw std::bad_alloc();
+  if (data == nullptr) refuse_memory(wanted);
   const nb::capsule owner(data, [](void* memory) noexcept { std::free(memory); });
   const nb::dlpack::dtype dtype{.code = static_cast<std::uint8_t>(code),
                                 .bits = static_cast<std::uint8_t>(bits),

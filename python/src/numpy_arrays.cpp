@@ -186,8 +186,11 @@ nb::object new_ndarray(const Py_ssize_t* shape, std::size_t axes, PyObject* dtyp
     const nb::object ours = nb::steal(np.set_handler(before.ptr()));
     PyErr_Restore(type, value, trace);
   }
-  if (made == nullptr) nb::raise_python_error();
-  return nb::steal(made);
+  if (made != nullptr) return nb::steal(made);
+  // NumPy says ValueError of sizes that no memory has.
+  constexpr double kMostBytes = 0x1p63;
+  if (PyErr_ExceptionMatches(PyExc_MemoryError) != 0 || bytes >= kMostBytes) refuse_memory(bytes);
+  nb::raise_python_error();
 }
 
 bool is_dense(const HostArray& array, Py_ssize_t itemsize) noexcept {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "plan_handle.hpp"
+#include "row_cycles.hpp"
 #include "status.hpp"
 
 namespace faro::python {
@@ -68,6 +69,14 @@ void bind_rows(nb::module_& module) {
       nb::arg("rows"), nb::arg("fill").none(), nb::arg("input"), nb::arg("output"), nb::arg("fresh"));
   module.def("put", [](const Rows& rows, std::uintptr_t in, std::uintptr_t out) {
     do_unlocked([&] { return faro_put(&rows.value, in_of(in), out_of(out)); });
+  });
+  // (address of the sources, rows, arrays, bytes of a row, address of the first)
+  module.def("permute_rows_in_place", [](std::uintptr_t sources, std::uint64_t count, std::uint64_t outer,
+                                         std::uint64_t row_bytes, std::uintptr_t data) {
+    const nb::gil_scoped_release released;
+    const auto* const first = static_cast<const std::uint64_t*>(in_of(sources));
+    permute_rows({.sources = {first, first + count}, .outer = outer, .row_bytes = row_bytes},
+                 static_cast<std::byte*>(out_of(data)));
   });
   module.def("add", [](const Rows& rows, int number, int sums, std::uintptr_t in, std::uintptr_t out) {
     do_unlocked([&] {

@@ -1,5 +1,7 @@
 #include "status.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <string>
 
@@ -37,6 +39,15 @@ void refuse(const char* operation, const std::string& got, const std::string& wa
   std::string message = std::string(operation) + ": got " + got + ", wanted " + wanted;
   if (!remedy.empty()) message += "; " + remedy;
   raise(FARO_VALUE, message.c_str(), operation, got.c_str(), wanted.c_str(), remedy.c_str());
+}
+
+void refuse_memory(double bytes) {
+  PyErr_Clear();
+  const std::string got =
+      std::to_string(static_cast<std::uint64_t>(std::min(bytes, 0x1p63))) + " bytes of a new array";
+  const std::string wanted = "no more than there is memory for";
+  const std::string message = "make an array: got " + got + ", wanted " + wanted;
+  raise(FARO_MEMORY, message.c_str(), "make an array", got.c_str(), wanted.c_str(), "");
 }
 
 const char* c_text(const std::string& text) {

@@ -21,6 +21,9 @@ void check(faro_status status);
 [[noreturn]] void refuse(const char* operation, const std::string& got, const std::string& wanted,
                          const std::string& remedy = {});
 
+/// No memory for a new array of so many bytes. Throws, in place of an exception that a library has raised.
+[[noreturn]] void refuse_memory(double bytes);
+
 /// Does long work without the interpreter's lock: other Python threads run, and Ctrl-C ends what runs on the
 /// CPU. `work` gives a status. Throws what Python raised meanwhile, or what went wrong.
 template <typename Work>

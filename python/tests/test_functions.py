@@ -223,7 +223,7 @@ def test_in_place_of_axes():
     same(faro.permute_dims(x, (1, 0), in_place=True), wanted)
     with pytest.raises(faro.FaroUnsupportedError):
         faro.permute_dims(filled((3, 5, 7), "f8"), (2, 1, 0), in_place=True)
-    with pytest.raises(faro.FaroValueError, match="strides in place"):
+    with pytest.raises(faro.FaroValueError, match="fills its memory"):
         faro.permute(filled((8, 8), "f8")[::2], "reverse", in_place=True)
     frozen = filled((8,), "f8")
     frozen.flags.writeable = False
@@ -268,5 +268,3 @@ def test_subclasses_and_lists():
     assert faro.flip([1, 2, 3]).tolist() == [3, 2, 1]
     matrix = np.matrix([[1, 2], [3, 4]])
     assert faro.permute_dims(matrix, (1, 0)).tolist() == [[1, 3], [2, 4]]
-    with pytest.raises(faro.FaroValueError, match="masked"):
-        faro.flip(np.ma.masked_array([1, 2], [True, False]))

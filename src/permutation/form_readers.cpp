@@ -82,8 +82,7 @@ Permutation read_transpose(SpecReader& reader) {
 }
 
 Permutation transpose_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape) {
-  require_axes(reader, shape, shape.size() >= 2, "an array of two axes or more to transpose",
-               "give the sizes: `transpose(rows, columns)`, `axes(extents; order)`");
+  if (shape.empty()) return Axes({1}, {0});  // a single number: as an axis of one, it stays
   if (shape.size() == 2) return transposed_at_hand(reader);
   std::vector<int> order(shape.size());
   for (std::size_t a = 0; a < order.size(); ++a) order[a] = static_cast<int>(order.size() - 1 - a);

@@ -266,6 +266,36 @@ ParsedPermutation parse_with_axes(std::string_view text, const ParseOptions& opt
   return detail::parse_with_notes(text, options).parsed;
 }
 
+namespace detail {
+namespace {
+
+// The elements of an array whose number fixes no n.
+std::optional<std::uint64_t> count_without_bits(const ParseOptions& options) {
+  if (!options.shape || options.bare_bits) return std::nullopt;
+  std::uint64_t count = 1;
+  for (const std::uint64_t extent : *options.shape) count *= extent;
+  return f2::is_power_of_two(count) ? std::nullopt : std::optional(count);
+}
+
+}  // namespace
+
+bool lacks_only_bits(std::string_view text, ParseOptions options) {
+  constexpr int kMostBits = 40;
+  options.bare_bits = kMostBits;
+  // Once with the array's axes, and once with as many elements for all that takes their number.
+  for (int reading = 0; reading < 2; ++reading) {
+    try {
+      parse_permutation(text, options);
+      return true;
+    } catch (const Error&) {
+      options.shape.reset();
+    }
+  }
+  return false;
+}
+
+}  // namespace detail
+
 detail::NotedPermutation detail::parse_with_notes(std::string_view text, const ParseOptions& options,
                                                   AtHand at_hand) {
   try {
@@ -280,6 +310,11 @@ detail::NotedPermutation detail::parse_with_notes(std::string_view text, const P
   } catch (const Error& error) {
     // Errors of the grammar and of files say where they are; those of a map's values do not know their text.
     ErrorReport report = error.report();
+    const auto count = report.code == ErrorCode::spec ? count_without_bits(options) : std::nullopt;
+    if (count && lacks_only_bits(text, options)) {
+      fail(ErrorCode::value, "parse " + in_quotes(text), std::to_string(*count) + " elements",
+           "a power of two of them");
+    }
     if (report.operation.starts_with("parse ") || report.operation.starts_with("read ")) throw;
     report.operation = "parse " + in_quotes(text) + ": " + report.operation;
     throw Error(report);

@@ -104,4 +104,7 @@ enum class AtHand : std::uint8_t { input, result };
 NotedPermutation parse_with_notes(std::string_view text, const ParseOptions& options = {},
                                   AtHand at_hand = AtHand::input);
 
+/// Whether the text lacks nothing but the n of a map without it: with some n it can be read.
+bool lacks_only_bits(std::string_view text, ParseOptions options);
+
 }  // namespace faro::detail

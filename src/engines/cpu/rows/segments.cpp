@@ -23,6 +23,15 @@ namespace {
 constexpr const char* kTaking = "take segments";
 constexpr std::uint64_t kMostSegmentBytes = std::uint64_t{1} << 62;
 
+[[noreturn]] void refuse_segment(const RowNumbers& from, std::uint64_t segment, std::uint64_t position,
+                                 std::uint64_t segments) {
+  const std::string number =
+      from.type.is_signed ? std::to_string(static_cast<std::int64_t>(segment)) : std::to_string(segment);
+  fail(ErrorCode::value, kTaking, "segment " + number + " at position " + std::to_string(position),
+       segments == 0 ? "no entry: there are no segments"
+                     : "segments from 0 to " + std::to_string(segments - 1));
+}
+
 // Refuses offsets that go down, or past what an array holds.
 void require_offsets(const Segments& segments, const detail::RowReader& reader, std::uint64_t most) {
   std::uint64_t before = 0;
@@ -53,12 +62,13 @@ cpu::SegmentMoves::SegmentMoves(const Segments& segments, const RowNumbers& from
   require_offsets(segments, reader, most);
   least_elements_ = reader.entry(offsets.count - 1);
   const Take take{.from = from, .rows = offsets.count - 1};
-  static_cast<void>(check_rows(take));
+  faro::detail::require_row_move(take);
   const faro::detail::RowReader taken{RowMove(take)};
   begins_.resize(from.count + 1);
   sources_.resize(from.count);
   for (std::uint64_t i = 0; i < from.count; ++i) {
     const std::uint64_t segment = taken.entry(i);
+    if (segment >= take.rows) refuse_segment(from, segment, i, take.rows);
     sources_[i] = reader.entry(segment);
     begins_[i + 1] = begins_[i] + (reader.entry(segment + 1) - sources_[i]);
     if (begins_[i + 1] > most)
