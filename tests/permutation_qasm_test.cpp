@@ -48,8 +48,8 @@ barrier;
 }
 
 TEST(Qasm, TheVersionIsOptional) {
-  for (const char* version :
-       {"", "OPENQASM 2;", "OPENQASM 2.0;", "OPENQASM 3;", "OPENQASM 3.0;", "OPENQASM 3.1 ;"}) {
+  for (const char* version : {"", "OPENQASM 2;", "OPENQASM 2.0;", "OPENQASM 3;", "OPENQASM 3.0;",
+                              "OPENQASM 3.1 ;", "\ufeffOPENQASM 3;"}) {
     EXPECT_EQ(parse_qasm(std::string(version) + "qreg q[2]; x q[1];"), maps::xor_mask(2, 2)) << version;
   }
 }
