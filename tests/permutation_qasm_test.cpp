@@ -48,8 +48,8 @@ barrier;
 }
 
 TEST(Qasm, TheVersionIsOptional) {
-  for (const char* version :
-       {"", "OPENQASM 2;", "OPENQASM 2.0;", "OPENQASM 3;", "OPENQASM 3.0;", "OPENQASM 3.1 ;"}) {
+  for (const char* version : {"", "OPENQASM 2;", "OPENQASM 2.0;", "OPENQASM 3;", "OPENQASM 3.0;",
+                              "OPENQASM 3.1 ;", "\ufeffOPENQASM 3;"}) {
     EXPECT_EQ(parse_qasm(std::string(version) + "qreg q[2]; x q[1];"), maps::xor_mask(2, 2)) << version;
   }
 }
@@ -200,7 +200,9 @@ TEST(Qasm, WhatIsMeasuredAtTheEndIsPassedOverAndTold) {
   const std::string told = "c.qasm: ignored 1 measurement after the gates";
   for (const std::string text :
        {"c = measure q;", "c[0] = measure q[1];", "measure q;", "bit[2] d = measure q;",
-        "bit d = measure q[0];", "c[0:1] = measure q[{1, 0}];"}) {
+        "bit d = measure q[0];", "c[0:1] = measure q[{1, 0}];",
+        "output bit[2] r; bit[2] d = \"0_0\"; d[0] = measure q[0]; r = d; r[1] = c[0]; c = \"10\"; output "
+        "bit s = c[0];"}) {
     EXPECT_EQ(notes_of("qubit[2] q; bit[2] c; x q[0]; " + text, one), Notes{told}) << text;
   }
   // Another qubit's gates may follow.
@@ -322,7 +324,7 @@ TEST(Qasm, DelaysAndPhasesThatAreRounding) {
 TEST(Qasm, StatementsThatAreNoGates) {
   for (const std::string statement :
        {"if (c == 1) x q[0];", "for int i in [0:1] { x q[i]; }", "while (c[0]) { x q[0]; }",
-        "def f(qubit a) { x a; }", "input float a;", "output bit[2] b;", "const int n = 2;", "reset q[0];",
+        "def f(qubit a) { x a; }", "input float a;", "output float b;", "const int n = 2;", "reset q[0];",
         "int[8] n = 3;", "extern f(int) -> int;", "cal { }", "defcal x $0 { }", "end;", "array[int, 2] a;",
         "switch (c) { case 0 { } }"}) {
     try {
@@ -415,6 +417,9 @@ TEST(Qasm, Refused) {
       {"qubit[4] q;\ncx q[0:1], q[1:3];", ErrorCode::value, "registers of size 2 and 3 at c.qasm:2", ""},
       {"qubit[64] q;\nlet a = q ++ q;", ErrorCode::value, "an alias of more than 64 qubits at c.qasm:2", ""},
       {"qubit[64] q;\nlet q = q;", ErrorCode::spec, "`q` declared twice at c.qasm:2", ""},
+      {"qubit q; bit[2] c;\nbit d = c;", ErrorCode::value, "2 bits for 1 at c.qasm:2", ""},
+      {"qubit q;\nbit[2] c = \"0\";", ErrorCode::value, "1 bits for 2 at c.qasm:2", ""},
+      {"qubit q; bit c;\nc = q;", ErrorCode::spec, "`c` at c.qasm:2", ""},
       {"qubit q;\nbit c = 0;", ErrorCode::spec, "`=` at c.qasm:2", ""},
       {"qreg q[2];\nreset q;", ErrorCode::unsupported, "`reset` at c.qasm:2", ""},
       {"gate f a { x a; }", ErrorCode::spec, "no qubit at c.qasm:1", ""},

@@ -209,3 +209,26 @@ def test_braket_modifiers():
                   circuits.Circuit().unitary(matrix=np.eye(2)[::-1], targets=[0]), circuits.Circuit().x(0).bit_flip(0, 0.1)):
         with pytest.raises(faro.FaroUnsupportedError):
             maps.from_qasm(gates.to_ir(ir.IRType.OPENQASM).source)
+
+
+def test_autoqasm(drawn):
+    aq = pytest.importorskip("autoqasm")
+    gates = {"x": aq.instructions.x, "cx": aq.instructions.cnot, "swap": aq.instructions.swap, "id": aq.instructions.i}
+
+    @aq.main(num_qubits=drawn.n)
+    def whole():
+        for kind, *on in drawn.gates:
+            if kind != "barrier":
+                gates[kind](*on)
+        return aq.instructions.measure(list(range(drawn.n)))
+
+    @aq.main
+    def boxed():
+        with aq.verbatim():
+            aq.instructions.i(f"${drawn.n - 1}")
+            for kind, *on in drawn.gates:
+                if kind != "barrier":
+                    gates[kind](*[f"${k}" for k in on])
+
+    drawn.check(whole.build().to_ir())
+    drawn.check(boxed.build().to_ir())

@@ -63,7 +63,7 @@ class QasmReader {
       cursor_.fail_at(keyword, ErrorCode::spec, "`OPENQASM`", "the version only at the start");
     if (name == "include") return include();
     if (name == "measure") return measure(keyword, std::nullopt);
-    if (name == "bit") return classical_bits();
+    if (name == "bit" || (name == "output" && take_word("bit"))) return classical_bits();
     if (name == "gate") return definition();
     if (name == "box") return box();
     if (name == "qreg" || name == "creg") {
@@ -135,7 +135,7 @@ class QasmReader {
     if (!at.is_sign('#') && !at.is_sign('@') && !at.is_word("pragma")) return false;
     std::string_view line = cursor_.rest_of_line();
     if (at.is_sign('#')) {
-      if (word_at(line) != "pragma")
+      if (line.substr(0, word_length(line)) != "pragma")
         cursor_.fail_at(at, ErrorCode::spec, in_quotes("#" + std::string(line), 40), "`#pragma`");
       line.remove_prefix(std::string_view("pragma").size());
     }
@@ -159,8 +159,6 @@ class QasmReader {
                     "the pragma " + in_quotes("braket " + std::string(what.substr(0, what.find('('))), 40),
                     "`braket verbatim` and `braket result` alone", "the others change amplitudes");
   }
-
-  static std::string_view word_at(std::string_view line) { return line.substr(0, word_length(line)); }
 
   // box {  box[100ns] {: its gates are gates of the circuit.
   void box() {
@@ -409,10 +407,16 @@ class QasmReader {
 
   // --- measurements
 
+  bool take_word(std::string_view word) {
+    if (!cursor_.token().is_word(word)) return false;
+    cursor_.advance();
+    return true;
+  }
+
   // [4] c;  [4] c = measure q;
   void classical_bits() {
     const QasmRegister& declared = registers_.declare_3(true);
-    if (cursor_.at('=') && cursor_.ahead().is_word("measure")) return assigned_measure(declared.size);
+    if (is_assigned()) return assignment(declared.size);
     cursor_.sign(';');
   }
 
@@ -421,16 +425,37 @@ class QasmReader {
     if (!registers_.find(name.text)->is_classical)
       cursor_.fail(ErrorCode::spec, in_quotes(name.text), "a gate before the qubits");
     const int bits = registers_.classical_operand();
-    if (!cursor_.at('=') || !cursor_.ahead().is_word("measure"))
+    if (!is_assigned())
       cursor_.fail_at(name, ErrorCode::spec, in_quotes(name.text), "no use of classical bits");
-    assigned_measure(bits);
+    assignment(bits);
   }
 
-  // = measure q;
-  void assigned_measure(int bits) {
+  // Whether bits are given what others, a string of bits or a measurement has: nothing here depends on them.
+  bool is_assigned() const {
+    if (!cursor_.at('=')) return false;
+    const QasmToken value = cursor_.ahead();
+    const QasmRegister* const declared = registers_.find(value.text);
+    return value.is_word("measure") || value.kind == QasmToken::Kind::text ||
+           (declared != nullptr && declared->is_classical);
+  }
+
+  // = measure q;  = "00";  = d;
+  void assignment(int bits) {
     cursor_.sign('=');
-    const QasmToken keyword = cursor_.word("measure");
-    measure(keyword, bits);
+    const QasmToken value = cursor_.token();
+    if (take_word("measure")) return measure(value, bits);
+    int given = 0;
+    if (value.kind == QasmToken::Kind::text) {
+      given = static_cast<int>(std::count_if(value.text.begin(), value.text.end(), is_digit));
+      cursor_.advance();
+    } else {
+      given = registers_.classical_operand();
+    }
+    cursor_.sign(';');
+    if (given != bits) {
+      cursor_.fail_at(value, ErrorCode::value, std::to_string(given) + " bits for " + std::to_string(bits),
+                      "as many bits");
+    }
   }
 
   // q;  q -> c;

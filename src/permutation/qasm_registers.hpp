@@ -40,7 +40,10 @@ struct QasmToken {
 class QasmLexer {
  public:
   /// `source` must outlive the lexer.
-  QasmLexer(std::string_view source, std::string_view file_name) : rest_(source), file_name_(file_name) {}
+  QasmLexer(std::string_view source, std::string_view file_name) : rest_(source), file_name_(file_name) {
+    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // some editors begin files with it
+    if (rest_.starts_with(kByteOrderMark)) rest_.remove_prefix(kByteOrderMark.size());
+  }
 
   /// The next token; comments and white space are passed over.
   QasmToken next();
