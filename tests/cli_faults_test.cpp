@@ -300,12 +300,18 @@ TEST_P(Kills, LeaveTheOldOrTheNewAndTheNextRunSweeps) {
   if (faults_library() == nullptr) GTEST_SKIP() << "no FARO_FAULTS: ctest gives it";
   const Victim& victim = GetParam();
   const auto before = files();
-  const auto begin = std::chrono::steady_clock::now();
-  ASSERT_EQ(start(Seconds(-1), true), 0);
-  const Seconds whole = std::chrono::steady_clock::now() - begin;
-  if (fs::exists(cache_)) expect_whole_curves("whole");
-  fs::remove_all(cache_);
-  const auto after = files();
+  // The least of three, lest a moment at which the machine was busy makes all others come too late.
+  Seconds whole = Seconds::max();
+  std::map<std::string, std::string> after;
+  for (int run = 0; run < 3; ++run) {
+    restore(before);
+    const auto begin = std::chrono::steady_clock::now();
+    ASSERT_EQ(start(Seconds(-1), true), 0);
+    whole = std::min<Seconds>(whole, std::chrono::steady_clock::now() - begin);
+    if (fs::exists(cache_)) expect_whole_curves("whole");
+    fs::remove_all(cache_);
+    after = files();
+  }
   const unsigned seed = std::random_device()();
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> moment(0, 1.1 * whole.count());

@@ -10,6 +10,7 @@
 #include "faro/error.hpp"
 #include "in_place_support.hpp"
 #include "plan_support.hpp"
+#include "processor_time.hpp"
 
 namespace faro::layout {
 namespace in_place_factor_test {
@@ -293,14 +294,15 @@ TEST(InPlaceFactor, TakesNoTimeAt34Bits) {
   for (int trial = 0; trial < 20; ++trial) {
     for (const Affine& map :
          {random_affine(34, random), random_bit_permutation(34, random), random_sparse(34, 20, random)}) {
-      const double took_ms =
-          faro::testing::least_ms(3, [&] { factor_in_place(map, {.segment_bits = 6, .capacity_bits = 13}); });
+      const double took_ms = faro::testing::least_processor_ms(
+          3, [&] { factor_in_place(map, {.segment_bits = 6, .capacity_bits = 13}); });
       slowest_ms = std::max(slowest_ms, took_ms);
     }
   }
   RecordProperty("slowest_ms", std::to_string(slowest_ms));
   if (faro::testing::kTimed) {
-    EXPECT_LT(slowest_ms, 20) << "of which planning is to take no more, all told";
+    EXPECT_LT(slowest_ms, 20 * faro::testing::kOnABusyMachine)
+        << "of which planning is to take no more, all told";
   }
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -58,19 +57,6 @@ inline constexpr bool kTimed = true;
 #else
 inline constexpr bool kTimed = true;
 #endif
-
-/// What `call` takes, in milliseconds: the least of some runs, for other programs run, too.
-template <typename Call>
-double least_ms(int runs, const Call& call) {
-  double least = 1e9;
-  for (int run = 0; run < runs; ++run) {
-    const auto start = std::chrono::steady_clock::now();
-    call();
-    const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
-    least = std::min(least, spent.count());
-  }
-  return least;
-}
 
 /// What to paste into the command line to see the same plan.
 inline std::string describe(const Problem& problem) {

@@ -450,7 +450,7 @@ TEST(ShardEngine, EntriesThatAreNoPermutationAreRefusedOnAll) {
 }
 
 TEST(ShardEngine, ARankThatGivesUpEndsTheOthersWaiting) {
-  const auto begin = std::chrono::steady_clock::now();
+  // Who waits says why it no longer does: not that the time was up.
   const auto texts = refusals(3, [](const std::shared_ptr<Communicator>& communicator) {
     if (communicator->rank() == 2) {
       communicator->abort("out of luck");
@@ -458,7 +458,6 @@ TEST(ShardEngine, ARankThatGivesUpEndsTheOthersWaiting) {
     }
     communicator->all_gather("here");
   });
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
   EXPECT_THAT(texts[0], HasSubstr("rank 2 gave up: out of luck"));
   EXPECT_THAT(texts[1], HasSubstr("rank 2 gave up: out of luck"));
   EXPECT_EQ(texts[2], "");
