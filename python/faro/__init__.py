@@ -18,7 +18,8 @@ from . import _errors, _faro
 
 _faro.set_errors(_errors._make)
 
-from . import _arrays, _authors, _automorphisms, _columns, _functions, _in_place, _networks, _plan, _row_plans, _rows, _run, maps, shards, sketch  # noqa: E402
+from . import _arrays, _authors, _automorphisms, _columns, _functions, _in_place, _networks, _plan  # noqa: E402
+from . import _row_plans, _rows, _run, maps, shards, sketch  # noqa: E402
 from ._authors import *  # noqa: E402, F403
 from ._automorphisms import *  # noqa: E402, F403
 from ._columns import *  # noqa: E402, F403

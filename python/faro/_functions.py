@@ -1,8 +1,8 @@
 """Permutations of arrays under NumPy's names.
 
 All take arrays of any strides and element types: NumPy's, PyTorch's, CuPy's, JAX's, and whatever else has
-``__dlpack__``, the CUDA Array Interface or a buffer. The result is a new dense array of the same kind on the same
-device, or ``out=``, an array of the result's shape and element type that does not overlap the input. Device arrays are
+``__dlpack__``, the CUDA Array Interface, a buffer or ``__array__``. The result is a new dense array of the same kind on the same
+device (_kinds.py says what that is of others), or ``out=``, an array of the result's shape and element type that does not overlap the input. Device arrays are
 moved on their device, on the library's current stream or on ``stream=``. ``inverse=True`` goes the way back:
 ``f(f(x, …), …, inverse=True)`` is ``x``. Each reads and writes every element once.
 
@@ -29,8 +29,8 @@ def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = F
     """The axes in another order, as ``numpy.transpose(x, axes)``, moved. ``axes=None`` reverses them. ``inverse=True``: by
     the inverse order.
 
-    ``in_place=True`` permutes ``x``, a dense array, where it is and returns it with its new shape: axes of powers of two
-    in at most two sweeps, and two axes of any extents. Raises FaroValueError for what is no order of the axes, and
+    ``in_place=True`` permutes ``x``, an array that is dense in any order, where it is and returns it with its new shape: axes of powers
+    of two in at most two sweeps, and two axes of any extents. Raises FaroValueError for what is no order of the axes, and
     FaroUnsupportedError for one that cannot be done in place.
 
     >>> import numpy as np, faro
@@ -84,7 +84,7 @@ def flip(x: Any, axis: int | Sequence[int] | None = None, *, inverse: bool = Fal
          in_place: bool = False) -> Any:
     """The elements along ``axis``, several or all axes, in reverse order, as ``numpy.flip``. Its own inverse.
 
-    ``in_place=True`` turns ``x``, a dense array, where it is, in one sweep an axis. Raises FaroValueError for an axis that
+    ``in_place=True`` turns ``x``, an array that is dense in any order, where it is, in one sweep an axis. Raises FaroValueError for an axis that
     there is not.
 
     >>> import numpy as np, faro
@@ -99,7 +99,7 @@ def flip(x: Any, axis: int | Sequence[int] | None = None, *, inverse: bool = Fal
 def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None, *, inverse: bool = False,
          out: Any = None, stream: Any = None, in_place: bool = False) -> Any:
     """The elements shifted along an axis, and round its end, as ``numpy.roll``; ``axis=None``: along the flat array.
-    ``inverse=True`` shifts them back. ``in_place=True`` shifts those of ``x``, a dense array, where they are, in two sweeps an
+    ``inverse=True`` shifts them back. ``in_place=True`` shifts those of ``x``, an array that is dense in any order, where they are, in two sweeps an
     axis, on a GPU one where rows fit a block's memory. Raises FaroValueError for an axis that there is not, or other counts of
     both.
 
@@ -322,7 +322,7 @@ def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, str
         elif array.device is None:
             _along_rows(chosen, row_bytes, outer, array, target)
         else:
-            refuse("permute", f"rows of {row_bytes} bytes on a GPU", "rows of at most 4096 bytes, or an affine map and a power of two of them",
+            refuse("permute", f"rows of {row_bytes} bytes on a GPU", "rows of at most 4096 bytes, or so many times a power of two and an affine map",
                    "take() of the inverse map's indices on the GPU")
     return finished()
 

@@ -111,7 +111,7 @@ def _planned(array: _arrays.Array, step: Step) -> Callable[[int, int], None]:
     try:
         handle = _faro.plan_map(by._handle, unit, opts)
     except (FaroUnsupportedError, FaroValueError):  # the kernels of affine maps take widths of powers of two
-        if array.device is not None or not unit & (unit - 1) or not _is_affine(by):
+        if not unit & (unit - 1) or not _is_affine(by) or (array.device is not None and unit == width):
             raise
         return _by_cycles(array, step, width)
     return lambda address, queue: handle.run_in_place(address, queue)
@@ -145,7 +145,7 @@ def widened(by: "maps.Map", width: int) -> tuple["maps.Map", int]:
 
 def _by_cycles(array: _arrays.Array, step: Step, width: int) -> Callable[[int, int], None]:
     if array.device is not None:
-        refuse("permute", f"rows of {width} bytes on a GPU in place", "rows of at most 4096 bytes, or an affine map and a power of two of them",
+        refuse("permute", f"rows of {width} bytes on a GPU in place", "rows of at most 4096 bytes, or a power of two of bytes and an affine map",
                "take() of the inverse map's indices on the GPU moves them to a new array", kind=FaroUnsupportedError)
     sources = (~step.by).indices
     address = sources.__array_interface__["data"][0] if hasattr(sources, "__array_interface__") else sources.buffer_info()[0]

@@ -94,7 +94,8 @@ def _refuse_missing(x: Any, operation: str) -> None:
     elif kind == "pandas" and hasattr(x, "isna"):
         types = list(x.dtypes) if hasattr(x, "columns") else [x.dtype]
         absent: Any = getattr(sys.modules["pandas"], "NA", None)
-        missing = any(getattr(dtype, "na_value", None) is absent for dtype in types) and bool(_any(x.isna()))
+        has_some = any(getattr(dtype, "na_value", None) is absent or str(dtype) == "category" for dtype in types)  # not NaN, a number
+        missing = has_some and _any(x.isna())
         remedy = "x.fillna(value)"
     else:
         return

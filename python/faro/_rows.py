@@ -173,8 +173,8 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
          stream: Any = None, check: bool = False, threads: int = 0) -> Any:
     """The rows ``x[indices[i]]`` along ``axis``, as ``numpy.take``; ``axis=None``: of the flat array.
 
-    ``fill``: what an index of -1 gives, a number (or bytes, repeated along the row), or ``"keep"``: what is there in ``out=``; None: -1
-    is refused.
+    ``fill``: what an index of -1 gives, a value that the elements hold (0 is a zero of every type), bytes, repeated along the row, or
+    ``"keep"``: what is there in ``out=``; None: -1 is refused.
     Raises FaroValueError naming the first index that is no row. On a GPU ``indices`` lie there, too, such an index leaves
     its row of the result unwritten, and ``check=True`` waits and raises.
 

@@ -283,6 +283,7 @@ def missing():
     try:
         import pandas as pd
 
+        yield pd.Series(pd.Categorical([1, 2, None])), None
         for x in (pd.Series([1, None, 3, 4], dtype="Int64"), pd.array([1.5, None, 3, 4], dtype="Float64"),
                   pd.Series([True, None, False, True], dtype="boolean"), pd.DataFrame({"a": pd.array([1, None, 3, 4], dtype="Int32")})):
             yield x, x.fillna(False if "bool" in str(getattr(x, "dtype", "")) else 0)

@@ -280,18 +280,23 @@ std::optional<std::uint64_t> count_without_bits(const ParseOptions& options) {
 }  // namespace
 
 bool lacks_only_bits(std::string_view text, ParseOptions options) {
-  constexpr int kMostBits = 40;
-  options.bare_bits = kMostBits;
-  // Once with the array's axes, and once with as many elements for all that takes their number.
-  for (int reading = 0; reading < 2; ++reading) {
+  const auto is_read = [&] {
     try {
       parse_permutation(text, options);
       return true;
     } catch (const Error&) {
-      options.shape.reset();
+      return false;
     }
-  }
-  return false;
+  };
+  constexpr int kMostBits = 40;
+  options.bare_bits = kMostBits;
+  if (is_read()) return true;
+  if (!options.shape) return false;
+  // Maps beside it, such as flip, take the number of elements: few enough for an index array.
+  constexpr int kBitsOfAll = 20;
+  options.bare_bits.reset();
+  options.shape->assign(1, std::uint64_t{1} << kBitsOfAll);
+  return is_read();
 }
 
 }  // namespace detail
