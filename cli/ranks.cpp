@@ -165,8 +165,8 @@ ShardProblem shard_problem(const AskedShards& asked, const CutOptions& cuts) {
   const auto map = affine_form(problem.permutation);
   if (problem.batch != 1) {
     if (made.shapes) {
-      for (auto* const shape : {&made.shapes->before, &made.shapes->after})
-        shape->insert(shape->begin(), problem.batch);
+      for (auto* const side : {&made.shapes->before, &made.shapes->after})
+        side->insert(side->begin(), problem.batch);
     }
     if (made.axes) {
       made.axes->shape.insert(made.axes->shape.begin(), problem.batch);
