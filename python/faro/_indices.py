@@ -28,6 +28,7 @@ def index_entries(indices: Any, operation: str) -> IndexEntries:
         return IndexEntries(
             values.buffer_info()[0], len(values), values.itemsize, values.typecode.islower(), (len(values),), values
         )
+    _arrays.refuse_recorded(indices)
     if not isinstance(indices, np.ndarray) and hasattr(indices, "__dlpack__"):
         device = indices.__dlpack_device__()[0]
         if device not in (1, 3, 13):
