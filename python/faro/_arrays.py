@@ -226,15 +226,18 @@ def is_of_jax(x: Any) -> bool:
 
 def _torch_modes() -> Any:
     """What knows of PyTorch's modes, gradients and counters; imported where there is a tensor."""
-    global _modes
+    global _modes, _dynamo_knows
     if _modes is None:
         from . import _torch_modes as found
 
         _modes = found
+    if not _dynamo_knows and "torch._dynamo" in sys.modules:
+        _dynamo_knows = _modes.keep_from_dynamo()
     return _modes
 
 
 _modes: Any = None
+_dynamo_knows = False
 
 
 def is_recorded(x: Any) -> bool:

@@ -39,6 +39,19 @@ def meet() -> tuple[Any, ...]:
     return QUESTIONS, _forward_ad.__dict__, is_active, _C._increment_version
 
 
+_NOT_INLINED = ("_arrays", "_automorphisms", "_columns", "_device_rows", "_functions", "_indices", "_networks", "_plan", "_row_plans",
+                "_rows", "_torch_modes", "shards")
+
+
+def keep_from_dynamo() -> bool:
+    """torch.compile calls these modules' functions between its graphs, as it calls those of an extension: what they read of a tensor
+    it cannot trace. (faro.torch it inlines.) Asked once Dynamo is there, since importing it takes a second; tells whether it was."""
+    rules = getattr(_torch._dynamo, "trace_rules", None)
+    for name in _NOT_INLINED if hasattr(rules, "add") else ():
+        rules.add(f"{__package__}.{name}")
+    return rules is not None
+
+
 def is_active() -> bool:
     """Whether a mode or a tracer has to hear of every call. An operator's own work is done below it."""
     return _mode() is not None
