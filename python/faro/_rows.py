@@ -165,7 +165,8 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
             return made
     if _arrays.is_recorded(x) or _arrays.is_recorded(indices):
         if fill is not None or out is not None or stream is not None:
-            refuse("take", "fill=, out= or stream= for a tensor whose operations are recorded", "none of them", "detach() it")
+            _arrays.refuse_recorded(x)
+            _arrays.refuse_recorded(indices)
         from .torch import take as recorded
 
         return recorded(x.reshape(-1) if axis is None else x, indices, axis or 0)

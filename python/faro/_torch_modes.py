@@ -24,7 +24,8 @@ _C: Any = _torch._C
 _dispatch_modes = _C._len_torch_dispatch_stack
 _is_function_mode = _C._is_torch_function_mode_enabled
 _is_tracing = _C._is_tracing
-QUESTIONS = (_dispatch_modes, _is_function_mode, _is_tracing)
+_transform = _C._functorch.peek_interpreter_stack
+QUESTIONS = (_dispatch_modes, _is_function_mode, _is_tracing, _C._are_functorch_transforms_active)
 _PLAIN = (_torch.Tensor, _torch.nn.Parameter)
 
 # Of each watcher: what a tensor is called, and what else can be done.
@@ -53,16 +54,16 @@ def keep_from_dynamo() -> bool:
 
 
 def is_active() -> bool:
-    """Whether a mode or a tracer has to hear of every call. An operator's own work is done below it."""
-    return _mode() is not None
+    """Whether a mode, a tracer or a transform may have to hear of a call. An operator's own work is done below them."""
+    return _transform() is not None or _mode() is not None
 
 
 def _mode() -> tuple[str, str] | None:
     count = _dispatch_modes()
     if count:
         return _under(_C._get_dispatch_stack_at(count - 1))
-    if _is_tracing() and not _C._dispatch_tls_is_dispatch_key_excluded("Tracer"):
-        return _TRACER
+    if _is_tracing() and (_transform() is not None or not _C._dispatch_tls_is_dispatch_key_excluded("Tracer")):
+        return _TRACER  # which an operator's own work excludes, and a transform does while it lasts
     if _is_function_mode():
         for place in reversed(range(_C._len_torch_function_stack())):
             mode = _C._get_function_stack_at(place)
@@ -148,7 +149,7 @@ def written(x: Any) -> None:
 def goes_by_function() -> bool:
     """Whether derivatives are taken by an operator's autograd.Function: torch.func's transforms and forward mode ask for one.
     Functionalization knows operators alone."""
-    top = _C._functorch.peek_interpreter_stack()
+    top = _transform()
     if top is not None:
         return bool(top.key() != _C._functorch.TransformType.Functionalize)
     return _forward_ad._current_level >= 0 and bool(_C._is_fwd_grad_enabled())

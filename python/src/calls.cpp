@@ -194,9 +194,11 @@ bool is_plain(PyObject* tensor, const ExchangeType& type, const Tensor& told) {
   return told.dtype.code != kComplex || !is_so(tensor, s.is_conj);
 }
 
+// Whether it has memory, of a type that is moved. A tensor without stands for another, in a transformation.
 bool is_exchanged(const Tensor& tensor) {
   const std::int32_t device = tensor.device.device_type;
-  return (device == kDeviceOfHost || device == kDeviceOfCuda) &&
+  const bool is_empty = std::find(tensor.shape, tensor.shape + tensor.ndim, 0) != tensor.shape + tensor.ndim;
+  return (tensor.data != nullptr || is_empty) && (device == kDeviceOfHost || device == kDeviceOfCuda) &&
          tensor.dtype.bits * tensor.dtype.lanes % 8 == 0 && tensor.dtype.bits > 0 &&
          (tensor.strides != nullptr || tensor.ndim == 0);
 }
@@ -295,7 +297,6 @@ void move_tensor(const ExchangeFunctions& functions, const Tensor& in, const Ten
 nb::object run_tensor(nb::handle array, const ExchangeType& type, int op, nb::handle argument,
                       nb::handle out) {
   Tensor in;
-  // Without memory it stands for others in a transformation.
   if (type.functions->borrow(array.ptr(), &in) != 0) {
     PyErr_Clear();
     return {};

@@ -75,7 +75,6 @@ OTHERS = {
     "shards.plan": [lambda x: faro.shards.plan("transpose", None, shape=(4, 8), itemsize=4)(x)],
     "shards.permute": [lambda x: faro.shards.permute(x, "transpose", None, shape=(4, 8))],
     "shards.ShardedPlan": [lambda x: SHARDED(x)],
-    "torch.permute_dims_sharded": [lambda x: ft.permute_dims_sharded(x, (1, 0))],
 }
 
 # Those that write to a tensor of the caller's, here ``out``, and say its shape.
@@ -123,8 +122,9 @@ WRITES = {
     "shards.ShardedPlan": [((8, 4), lambda x, out: SHARDED(x, out))],
 }
 
-# Those that are given no tensor.
+# Those that are given no tensor, or a DTensor alone.
 WITHOUT_TENSORS = {
+    "torch.permute_dims_sharded",
     "clear_plans", "cuda_status", "keep_memory", "kept_memory", "maps", "shards", "sketch", "explain_network", "load_plan", "Routing",
     "shards.ShardPlan",
 }
