@@ -57,6 +57,7 @@ _DLPACK_ENTRIES = {(0, 32, 1): "int32", (0, 64, 1): "int64", (1, 32, 1): "uint32
 
 
 def _lies_on_a_gpu(indices: Any) -> bool:
+    _arrays.refuse_recorded(indices)
     if hasattr(indices, "__dlpack_device__"):
         return indices.__dlpack_device__()[0] == _arrays.CUDA
     return hasattr(indices, "__cuda_array_interface__")

@@ -447,6 +447,7 @@ def route(keys: Any, buckets: int, *, keys_per_row: int | None = None, multiple:
 
 
 def _on_gpu(keys: Any) -> bool:
+    _arrays.refuse_recorded(keys)
     if not hasattr(keys, "__dlpack_device__"):
         return hasattr(keys, "__cuda_array_interface__")
     return int(keys.__dlpack_device__()[0]) == _arrays.CUDA

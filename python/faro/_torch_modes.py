@@ -147,12 +147,20 @@ def written(x: Any) -> None:
 
 
 def goes_by_function() -> bool:
-    """Whether derivatives are taken by an operator's autograd.Function: torch.func's transforms and forward mode ask for one.
-    Functionalization knows operators alone."""
-    top = _transform()
-    if top is not None:
-        return bool(top.key() != _C._functorch.TransformType.Functionalize)
-    return _forward_ad._current_level >= 0 and bool(_C._is_fwd_grad_enabled())
+    """Whether derivatives are taken by an operator's autograd.Function: torch.func's grad and jvp ask for one, and forward mode does.
+    Functionalization and torch.jit.trace know operators alone."""
+    kinds = {level.key() for level in _C._functorch.get_interpreter_stack() or ()}
+    if not kinds & _DERIVATIVES:
+        return _forward_ad._current_level >= 0 and bool(_C._is_fwd_grad_enabled())
+    if _KINDS.Functionalize in kinds or _is_tracing():
+        other = "functionalize" if _KINDS.Functionalize in kinds else "torch.jit.trace"
+        refuse(_called(), f"a derivative of torch.func's beside {other}", "one of them", "make_fx() traces derivatives, in operators only",
+               kind=FaroUnsupportedError)
+    return True
+
+
+_KINDS = _C._functorch.TransformType
+_DERIVATIVES = {_KINDS.Grad, _KINDS.Jvp}
 
 
 def refuse_others(x: Any) -> None:
