@@ -166,5 +166,5 @@ _DERIVATIVES = {_KINDS.Grad, _KINDS.Jvp}
 def refuse_others(x: Any) -> None:
     """What has torch's functions and is no tensor: of torch.fx's symbolic tracing."""
     refuse(_called(), f"a {type(x).__name__} of {type(x).__module__}", "a tensor",
-           "torch.fx.experimental.proxy_tensor.make_fx() traces with tensors" if type(x).__module__.startswith("torch.fx") else "",
+           "torch.fx.experimental.proxy_tensor.make_fx() traces the functions of faro.torch" if type(x).__module__.startswith("torch.fx") else "",
            kind=FaroTypeError)

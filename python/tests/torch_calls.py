@@ -124,7 +124,7 @@ WRITES = {
 
 # Those that are given no tensor, or a DTensor alone.
 WITHOUT_TENSORS = {
-    "torch.permute_dims_sharded",
+    "torch.permute_dims_sharded", "layout", "emit", "simulate", "synth", "Layout", "LayoutCandidate", "Emitted", "Simulation", "Synthesis",
     "clear_plans", "cuda_status", "keep_memory", "kept_memory", "maps", "shards", "sketch", "explain_network", "load_plan", "Routing",
     "shards.ShardPlan",
 }
