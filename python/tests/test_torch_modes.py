@@ -343,7 +343,11 @@ def test_distributed_tensors(mesh):
     x = distribute_tensor(fresh(), mesh, [Shard(0)])
     for case in MOVED + OTHER:
         name, f = case.values
-        got = refused(name, lambda: f(x))
+        try:
+            got = refused(name, lambda: f(x))
+        except NotImplementedError as error:  # of PyTorch's own operators in the call
+            assert "faro" not in str(error)
+            continue
         assert got is None or same(got.full_tensor() if hasattr(got, "full_tensor") else got, f(fresh()))
         if case in MOVED:
             with pytest.raises(faro.FaroUnsupportedError, match="DTensor.*to_local"):
