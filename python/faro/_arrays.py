@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, NoReturn
 
 from . import _faro
-from ._errors import FaroDeviceError, FaroMemoryError, FaroTypeError, FaroUnsupportedError, refuse
+from ._errors import FaroDeviceError, FaroMemoryError, FaroTypeError, refuse
 
 CPU = 1
 CUDA = 2
@@ -132,11 +132,15 @@ def describe(x: Any, writable: bool = False, recorded: bool = False) -> Array:
 
         x = read(x)
     kind = module_of(x)
-    if kind == "torch" and hasattr(x, "data_ptr") or is_tensor(x):
-        if not recorded and is_recorded(x):
-            refuse("read an array", "a tensor whose operations are recorded", "one that is detached",
-                   "x.detach(), or the function in faro.torch", kind=FaroUnsupportedError)
-        return _of_torch(x)
+    if is_tensor(x):
+        if not recorded:
+            refuse_recorded(x)
+        array = _of_torch(x)
+        if writable:
+            _torch_modes().written(x)
+        return array
+    if kind == "torch" and hasattr(x, "data_ptr"):
+        _torch_modes().refuse_others(x)
     np = numpy()
     if np is not None and isinstance(x, np.ndarray):
         return _of_numpy(x, np, writable)
@@ -275,15 +279,38 @@ def is_of_jax(x: Any) -> bool:
     )
 
 
-def is_recorded(x: Any) -> bool:
-    """Whether what is done with a tensor of PyTorch is recorded: for its gradient, by a transformation, by a tracer."""
-    if not is_tensor(x):
-        return False
-    import torch
+def _torch_modes() -> Any:
+    """What knows of PyTorch's modes, gradients and counters; imported where there is a tensor."""
+    global _modes, _dynamo_knows
+    if _modes is None:
+        from . import _torch_modes as found
 
-    if type(x) not in (torch.Tensor, torch.nn.Parameter) or torch._C._functorch.is_functorch_wrapped_tensor(x):
-        return True
-    return x.requires_grad and torch.is_grad_enabled()
+        _modes = found
+    if not _dynamo_knows and "torch._dynamo" in sys.modules:
+        _dynamo_knows = _modes.keep_from_dynamo()
+    return _modes
+
+
+_modes: Any = None
+_dynamo_knows = False
+
+
+def is_recorded(x: Any) -> bool:
+    """Whether what is done with a tensor of PyTorch is recorded: for its derivatives, by a transformation, a tracer or a mode."""
+    return is_tensor(x) and _torch_modes().watcher(x) is not None
+
+
+def refuse_recorded(x: Any) -> None:
+    """Raises FaroUnsupportedError, with the called function's name, for a tensor that is_recorded()."""
+    if is_tensor(x):
+        seen = _torch_modes().watcher(x)
+        if seen is not None:
+            _torch_modes().refuse_recorded(x, seen)
+
+
+def meet_torch() -> Any:
+    """What the short way of a call needs to know of PyTorch, asked once."""
+    return _torch_modes().meet()
 
 
 def _of_torch(x: Any) -> Array:

@@ -41,6 +41,7 @@ def index_entries(indices: Any, operation: str) -> IndexEntries:
         return IndexEntries(
             values.buffer_info()[0], len(values), values.itemsize, values.typecode.islower(), (len(values),), values
         )
+    _arrays.refuse_recorded(indices)
     if indices.__class__ is not np.ndarray and not isinstance(indices, (list, tuple, int)):
         indices = _kinds.read(indices, operation)
     if not isinstance(indices, np.ndarray) and hasattr(indices, "__dlpack__"):
@@ -71,6 +72,7 @@ _DLPACK_ENTRIES = {(0, 32, 1): "int32", (0, 64, 1): "int64", (1, 32, 1): "uint32
 
 
 def _lies_on_a_gpu(indices: Any) -> bool:
+    _arrays.refuse_recorded(indices)
     if hasattr(indices, "__dlpack_device__"):
         return indices.__dlpack_device__()[0] == _arrays.CUDA
     return hasattr(indices, "__cuda_array_interface__")

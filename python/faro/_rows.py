@@ -196,7 +196,8 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
             return made
     if _arrays.is_recorded(x) or _arrays.is_recorded(indices):
         if fill is not None or out is not None or stream is not None:
-            refuse("take", "fill=, out= or stream= for a tensor whose operations are recorded", "none of them", "detach() it")
+            _arrays.refuse_recorded(x)
+            _arrays.refuse_recorded(indices)
         from .torch import take as recorded
 
         return recorded(x.reshape(-1) if axis is None else x, indices, axis or 0)
@@ -510,6 +511,7 @@ def route(keys: Any, buckets: int, *, keys_per_row: int | None = None, multiple:
 
 
 def _on_gpu(keys: Any) -> bool:
+    _arrays.refuse_recorded(keys)
     if not hasattr(keys, "__dlpack_device__"):
         return hasattr(keys, "__cuda_array_interface__")
     return int(keys.__dlpack_device__()[0]) == _arrays.CUDA

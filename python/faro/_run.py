@@ -511,4 +511,4 @@ def run(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
     return finished()
 
 
-_faro.set_python_side(plan, run)
+_faro.set_python_side(plan, run, _arrays.meet_torch)

@@ -21,7 +21,7 @@ from typing import Any, Sequence
 
 import torch as _torch
 
-from . import _arrays, _faro, _run, maps
+from . import _arrays, _faro, _run, _torch_modes, maps
 from . import take as _take_rows, add_at as _add_rows
 from ._errors import FaroUnsupportedError, refuse
 
@@ -37,10 +37,6 @@ _define("faro::take", "(Tensor x, Tensor index, int dim) -> Tensor")
 _define("faro::add_rows", "(Tensor values, Tensor index, int dim, int rows) -> Tensor")
 _ops = _torch.ops.faro
 _DEVICES = ("cpu", "cuda")
-
-
-def _is_traced() -> bool:
-    return _torch.compiler.is_compiling() or _torch._C._len_torch_dispatch_stack() > 0
 
 
 # --- what the operators do
@@ -143,8 +139,10 @@ _FUNCTIONS: dict[str, Any] = {}
 
 
 def _call(name: str, *arguments: Any) -> Any:
-    if _torch._C._are_functorch_transforms_active() and not _torch.compiler.is_compiling():
-        return _FUNCTIONS[name].apply(*arguments)
+    if not _torch.compiler.is_compiling():
+        _torch_modes.refuse_distributed(name, arguments)
+        if _torch_modes.goes_by_function():
+            return _FUNCTIONS[name].apply(*arguments)
     return getattr(_ops, name)(*arguments)
 
 
@@ -333,7 +331,7 @@ def permute_dims(x: Any, dims: Sequence[int] | None = None, *, inverse: bool = F
     """
     if inverse and dims is not None:
         dims = _inverse_order(dims)
-    if _is_traced():
+    if _torch.compiler.is_compiling():
         return _call("permute_dims", x, list(range(x.dim() - 1, -1, -1)) if dims is None else list(dims))
     return _faro.run(x, _run.PERMUTE_DIMS, dims if dims is None else tuple(dims), None, None)
 
@@ -348,7 +346,7 @@ def flip(x: Any, dims: int | Sequence[int] | None = None) -> Any:
     >>> faro.torch.flip(torch.arange(3)).tolist()
     [2, 1, 0]
     """
-    if _is_traced():
+    if _torch.compiler.is_compiling():
         return _call("flip", x, _all_dims(x, dims))
     return _faro.run(x, _run.FLIP, tuple(dims) if isinstance(dims, list) else dims, None, None)
 
@@ -371,7 +369,7 @@ def roll(x: Any, shifts: int | Sequence[int], dims: int | Sequence[int] | None =
     if inverse:
         shifts = tuple(-s for s in shifts)
     axes = None if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
-    if _is_traced():
+    if _torch.compiler.is_compiling():
         return _call("roll", x, list(shifts), list(axes or ()))
     return _faro.run(x, _run.ROLL, (shifts, axes), None, None)
 
@@ -384,7 +382,7 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False) -> Any:
     [0, 2, 1, 3]
     """
     text = by if isinstance(by, str) else _text_of(by)
-    if _is_traced():
+    if _torch.compiler.is_compiling():
         return _call("permute", x, text, inverse, 0)
     return _faro.run(x, _run.TEXT, (text, bool(inverse)), None, None)
 
@@ -449,7 +447,7 @@ def take(x: Any, index: Any, dim: int = 0) -> Any:
     [7, 7, 5]
     """
     d = _run.axis_of(dim, x.dim(), "take")
-    if _is_traced() or _arrays.is_recorded(x) or _arrays.is_recorded(index):
+    if _torch.compiler.is_compiling() or _arrays.is_recorded(x) or _arrays.is_recorded(index):
         return _call("take", x, index, d)
     return _take_rows(x, index, d)
 
@@ -474,7 +472,7 @@ def add_rows(values: Any, index: Any, rows: int, dim: int = 0) -> Any:
 
 def _along_recorded(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, stream: Any) -> Any:
     if out is not None or stream is not None:
-        refuse("permute", "out= or stream= for a tensor whose operations are recorded", "neither", "detach() it, or leave them out")
+        _torch_modes.refuse_output("permute", x, out)
     d = _run.axis_of(axis, x.dim(), "permute")
     extent = int(x.shape[d])
     chosen = by if isinstance(by, maps.Map) else maps.parse(by, (extent,))
@@ -486,7 +484,7 @@ def _along_recorded(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out:
 
 def _recorded(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
     if out is not None or stream is not None:
-        refuse("run", "out= or stream= for a tensor whose operations are recorded", "neither", "detach() it, or leave them out")
+        _torch_modes.refuse_output(_run._NAMES[op], x, out)
     if op == _run.PERMUTE_DIMS:
         return _call("permute_dims", x, list(_run.order_of(argument, x.dim(), "permute_dims")))
     if op == _run.COPY:

@@ -35,6 +35,7 @@ struct Session {
   PlanCache cache;
   PyObject* plan = nullptr;   // _run.py: plan(op, shape, strides, width, argument, device) -> (Plan, shape)
   PyObject* other = nullptr;  // _run.py: run(x, op, argument, out, stream)
+  PyObject* meet = nullptr;   // _arrays.py: meet_torch() -> what PyTorch below has
   PyObject* requires_grad = PyUnicode_InternFromString("requires_grad");
   PyObject* is_neg = PyUnicode_InternFromString("is_neg");
   PyObject* is_conj = PyUnicode_InternFromString("is_conj");
@@ -54,6 +55,50 @@ struct Asked {
   const Py_ssize_t* shape;
   const Py_ssize_t* strides;
 };
+
+// What there is to know of PyTorch (_torch_modes.py), asked for when the first tensor is seen.
+struct PyTorch {
+  std::vector<nb::object>
+      questions;          // functions that tell true or a number while a mode or a tracer is active
+  nb::dict forward_mode;  // of the module that keeps the level of forward-mode derivatives
+  nb::str level = nb::str("_current_level");
+  nb::object no_level = nb::int_(-1);
+  nb::object is_active;  // whether such a mode has to hear of a call
+  nb::object written;    // raises the version counters of a tuple of tensors
+};
+
+const PyTorch& pytorch() {
+  static const PyTorch* const known = [] {
+    const nb::tuple told = nb::cast<nb::tuple>(nb::borrow(session().meet)());
+    auto* const made = new PyTorch;
+    for (nb::handle question : nb::cast<nb::tuple>(told[0])) made->questions.push_back(nb::borrow(question));
+    made->forward_mode = nb::cast<nb::dict>(told[1]);
+    made->is_active = told[2];
+    made->written = told[3];
+    return made;
+  }();
+  return *known;
+}
+
+// Whether a mode, a tracer or forward-mode derivatives may have to hear of a call: Python looks at it then.
+bool is_watched(const ExchangeType& type) {
+  if (!type.has_gradients) return false;
+  const PyTorch& torch = pytorch();
+  nb::object level = nb::borrow(PyDict_GetItemWithError(torch.forward_mode.ptr(), torch.level.ptr()));
+  if (level.is_valid() && PyObject_RichCompareBool(level.ptr(), torch.no_level.ptr(), Py_EQ) != 1)
+    return true;
+  for (const nb::object& question : torch.questions) {
+    const nb::object told = nb::steal(PyObject_CallNoArgs(question.ptr()));
+    if (!told.is_valid()) nb::raise_python_error();
+    if (PyObject_IsTrue(told.ptr()) == 1) return nb::cast<bool>(torch.is_active());
+  }
+  return false;
+}
+
+// A tensor of PyTorch was written: what autograd saved of it is no longer right.
+void tell_written(const ExchangeType& type, nb::handle tensor) {
+  if (type.has_gradients) pytorch().written(nb::make_tuple(tensor));
+}
 
 // A cached plan; where there is none Python makes one.
 std::shared_ptr<const CachedPlan> planned(const Asked& asked, nb::handle argument) {
@@ -148,9 +193,11 @@ bool is_plain(PyObject* tensor, const ExchangeType& type, const Tensor& told) {
   return told.dtype.code != kComplex || !is_so(tensor, s.is_conj);
 }
 
+// Whether it has memory, of a type that is moved. A tensor without stands for another, in a transformation.
 bool is_exchanged(const Tensor& tensor) {
   const std::int32_t device = tensor.device.device_type;
-  return (device == kDeviceOfHost || device == kDeviceOfCuda) &&
+  const bool is_empty = std::find(tensor.shape, tensor.shape + tensor.ndim, 0) != tensor.shape + tensor.ndim;
+  return (tensor.data != nullptr || is_empty) && (device == kDeviceOfHost || device == kDeviceOfCuda) &&
          tensor.dtype.bits * tensor.dtype.lanes % 8 == 0 && tensor.dtype.bits > 0 &&
          (tensor.strides != nullptr || tensor.ndim == 0);
 }
@@ -247,12 +294,11 @@ void move_tensor(const ExchangeFunctions& functions, const Tensor& in, const Ten
 nb::object run_tensor(nb::handle array, const ExchangeType& type, int op, nb::handle argument,
                       nb::handle out) {
   Tensor in;
-  // Without memory it stands for others in a transformation.
   if (type.functions->borrow(array.ptr(), &in) != 0) {
     PyErr_Clear();
     return {};
   }
-  if (!is_exchanged(in) || !is_plain(array.ptr(), type, in)) return {};
+  if (!is_exchanged(in) || !is_plain(array.ptr(), type, in) || is_watched(type)) return {};
   const Py_ssize_t width = in.dtype.bits * in.dtype.lanes / 8;
   constexpr int kMostAxes = 64;
   if (in.ndim > kMostAxes) return {};
@@ -285,6 +331,7 @@ nb::object run_tensor(nb::handle array, const ExchangeType& type, int op, nb::ha
                     is_shape(entry->out_shape, to.ndim, to.shape) && is_dense(to);
   if (!fits) return {};
   move_to(address_of(to));
+  tell_written(type, out);
   return nb::borrow(out);
 }
 
@@ -352,7 +399,7 @@ nb::object call(const Call& self, nb::handle array) {
   const bool fits = is_exchanged(in) && is_plain(array.ptr(), type, in) &&
                     (in.device.device_type == kDeviceOfHost ? -1 : in.device.device_id) == self.device &&
                     in.dtype.bits * in.dtype.lanes / 8 == self.width &&
-                    is_shape(self.shape, in.ndim, in.shape) && is_dense(in);
+                    is_shape(self.shape, in.ndim, in.shape) && is_dense(in) && !is_watched(type);
   if (!fits) return nb::none();
   NewTensor made(*type.functions, in, self.out_shape);
   move_tensor(*type.functions, in,
@@ -480,7 +527,7 @@ nb::object take_tensor(nb::handle array, nb::handle indices, nb::handle axis, co
   const bool fits = are_entries && is_exchanged(in) && is_exchanged(entries) && is_dense(in) &&
                     is_dense(entries) && in.device.device_type == entries.device.device_type &&
                     in.device.device_id == entries.device.device_id && is_plain(array.ptr(), type, in) &&
-                    is_plain(indices.ptr(), type, entries) &&
+                    is_plain(indices.ptr(), type, entries) && !is_watched(type) &&
                     shape_taken(taken, in.ndim, in.shape, entries.ndim, entries.shape, axis);
   if (!fits) return nb::none();
   NewTensor made(*type.functions, in, taken.shape);
@@ -514,9 +561,10 @@ void bind_calls(nb::module_& module) {
   module.def("take_short", &take, nb::arg("array").none(), nb::arg("indices").none(), nb::arg("axis").none());
   nb::class_<Call>(module, "Call").def_static("make", &make_call);
   module.def("call", &call, nb::arg("call"), nb::arg("array").none());
-  module.def("set_python_side", [](nb::object plan, nb::object other) {
+  module.def("set_python_side", [](nb::object plan, nb::object other, nb::object meet) {
     session().plan = plan.release().ptr();
     session().other = other.release().ptr();
+    session().meet = meet.release().ptr();
   });
   module.def("set_numpy", &set_numpy);
   module.def("new_ndarray", [](const std::vector<Py_ssize_t>& shape, nb::handle dtype) {

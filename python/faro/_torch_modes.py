@@ -1,0 +1,170 @@
+"""What PyTorch does with a call beside its numbers: gradients, tangents, transforms, tracers, modes, version counters.
+
+    a call with a tensor
+         |  calls.cpp asks QUESTIONS and for forward AD's level, some nanoseconds each
+    nothing is active, or the call is an operator's own work: the engine moves the memory
+         |  else
+    watcher(x)   says who would not hear of it
+         |  functions that have an operator (faro.torch) go by it; the others refuse, with their name
+
+A write by a call raises the tensor's version counter (``written``), so that backward refuses what it saved before.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, NoReturn
+
+import torch as _torch
+import torch.autograd.forward_ad as _forward_ad
+
+from ._errors import FaroTypeError, FaroUnsupportedError, refuse
+
+_C: Any = _torch._C
+_dispatch_modes = _C._len_torch_dispatch_stack
+_is_function_mode = _C._is_torch_function_mode_enabled
+_is_tracing = _C._is_tracing
+_transform = _C._functorch.peek_interpreter_stack
+QUESTIONS = (_dispatch_modes, _is_function_mode, _is_tracing, _C._are_functorch_transforms_active)
+_PLAIN = (_torch.Tensor, _torch.nn.Parameter)
+
+# Of each watcher: what a tensor is called, and what else can be done.
+_GRADIENT = "a tensor whose operations are recorded", "x.detach() has the same elements"
+_TANGENT = "a tensor whose operations are recorded, for its tangent", "x.detach() has the same elements, and no tangent"
+_TRANSFORM = "a tensor whose operations are recorded, by torch.func", "call it outside the transformed function"
+_TRACER = "a tensor whose operations are recorded, by torch.jit.trace", "call it outside the traced function"
+
+
+def meet() -> tuple[Any, ...]:
+    """What the short way of a call asks, and tells: once it has seen a tensor."""
+    return QUESTIONS, _forward_ad.__dict__, is_active, _C._increment_version
+
+
+_NOT_INLINED = ("_arrays", "_automorphisms", "_columns", "_device_rows", "_functions", "_indices", "_networks", "_plan", "_row_plans",
+                "_rows", "_torch_modes", "shards")
+
+
+def keep_from_dynamo() -> bool:
+    """torch.compile calls these modules' functions between its graphs, as it calls those of an extension: what they read of a tensor
+    it cannot trace. (faro.torch it inlines.) Asked once Dynamo is there, since importing it takes a second; tells whether it was."""
+    rules = getattr(_torch._dynamo, "trace_rules", None)
+    for name in _NOT_INLINED if hasattr(rules, "add") else ():
+        rules.add(f"{__package__}.{name}")
+    return rules is not None
+
+
+def is_active() -> bool:
+    """Whether a mode, a tracer or a transform may have to hear of a call. An operator's own work is done below them."""
+    return _transform() is not None or _mode() is not None
+
+
+def _mode() -> tuple[str, str] | None:
+    count = _dispatch_modes()
+    if count:
+        return _under(_C._get_dispatch_stack_at(count - 1))
+    if _is_tracing() and (_transform() is not None or not _C._dispatch_tls_is_dispatch_key_excluded("Tracer")):
+        return _TRACER  # which an operator's own work excludes, and a transform does while it lasts
+    if _is_function_mode():
+        for place in reversed(range(_C._len_torch_function_stack())):
+            mode = _C._get_function_stack_at(place)
+            if not isinstance(mode, _torch.utils._device.DeviceContext):  # which chooses where new tensors lie, and no more
+                return _under(mode)
+    return None
+
+
+def _under(mode: Any) -> tuple[str, str]:
+    return f"a tensor whose operations are recorded, by {type(mode).__name__}", "call it outside the mode, or the traced function"
+
+
+def watcher(x: Any) -> tuple[str, str] | None:
+    """Who has to hear of what is done with a tensor, as what it is called and a remedy; None: nobody."""
+    if type(x) not in _PLAIN:
+        return _of_subclass(x)
+    if _C._functorch.is_functorch_wrapped_tensor(x) or _torch._is_functional_tensor(x):
+        return _TRANSFORM
+    if x.requires_grad and _torch.is_grad_enabled():
+        return _GRADIENT
+    if _forward_ad._current_level >= 0 and _has_tangent(x):
+        return _TANGENT
+    return _mode()
+
+
+def _has_tangent(x: Any) -> bool:
+    return bool(_C._is_fwd_grad_enabled()) and _forward_ad.unpack_dual(x).tangent is not None
+
+
+def _of_subclass(x: Any) -> tuple[str, str]:
+    remedy = "x.to_local() is this rank's part" if _is_distributed(x) else "give it plain tensors"
+    return f"a {type(x).__name__}, whose operations are recorded", remedy
+
+
+def _is_distributed(x: Any) -> bool:
+    distributed: Any = sys.modules.get("torch.distributed.tensor")
+    return distributed is not None and isinstance(x, distributed.DTensor)
+
+
+def refuse_distributed(name: str, arguments: tuple[Any, ...]) -> None:
+    """An operator moves a whole array, and has no rule for one that is spread over ranks."""
+    for x in arguments:
+        if _is_distributed(x):
+            refuse(name, "a DTensor", "a tensor of one rank", "x.to_local() is this rank's part, and "
+                   "faro.torch.permute_dims_sharded() permutes the axes of the whole", kind=FaroUnsupportedError)
+
+
+def refuse_output(operation: str, x: Any, out: Any) -> NoReturn:
+    """Operators make new tensors, on the current stream."""
+    watched = [seen for seen in (watcher(given) for given in (x, out) if isinstance(given, _torch.Tensor)) if seen is not None]
+    got, remedy = watched[0] if watched else _GRADIENT
+    refuse(operation, f"out= or stream= for {got}", "neither", f"leave them out; or {remedy}")
+
+
+def refuse_recorded(x: Any, seen: tuple[str, str]) -> NoReturn:
+    """For a function that has no operator."""
+    from .torch import __all__ as operators
+
+    got, remedy = seen
+    named = _called()
+    if seen == _GRADIENT and named in operators:
+        remedy = f"faro.torch.{named}(), or x.detach()"
+    refuse(named, got, "one that is detached" if seen in (_GRADIENT, _TANGENT) else "a plain tensor", remedy,
+           kind=FaroUnsupportedError)
+
+
+def _called() -> str:
+    """The function of faro's that the user called."""
+    frame: Any = sys._getframe(1)
+    named = "read an array"
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+            named = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
+        frame = frame.f_back
+    return named
+
+
+def written(x: Any) -> None:
+    """Raises the version counter of a tensor; one of inference mode has none, and stays as it is."""
+    _C._increment_version((x,))
+
+
+def goes_by_function() -> bool:
+    """Whether derivatives are taken by an operator's autograd.Function: torch.func's grad and jvp ask for one, and forward mode does.
+    Functionalization and torch.jit.trace know operators alone."""
+    kinds = {level.key() for level in _C._functorch.get_interpreter_stack() or ()}
+    if not kinds & _DERIVATIVES:
+        return _forward_ad._current_level >= 0 and bool(_C._is_fwd_grad_enabled())
+    if _KINDS.Functionalize in kinds or _is_tracing():
+        other = "functionalize" if _KINDS.Functionalize in kinds else "torch.jit.trace"
+        refuse(_called(), f"a derivative of torch.func's beside {other}", "one of them", "make_fx() traces derivatives, in operators only",
+               kind=FaroUnsupportedError)
+    return True
+
+
+_KINDS = _C._functorch.TransformType
+_DERIVATIVES = {_KINDS.Grad, _KINDS.Jvp}
+
+
+def refuse_others(x: Any) -> None:
+    """What has torch's functions and is no tensor: of torch.fx's symbolic tracing."""
+    refuse(_called(), f"a {type(x).__name__} of {type(x).__module__}", "a tensor",
+           "torch.fx.experimental.proxy_tensor.make_fx() traces the functions of faro.torch" if type(x).__module__.startswith("torch.fx") else "",
+           kind=FaroTypeError)

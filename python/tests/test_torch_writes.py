@@ -1,0 +1,85 @@
+"""Writes to tensors raise their version counters, as PyTorch's own do."""
+
+import inspect
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import faro  # noqa: E402
+from torch_calls import WITHOUT_TENSORS, WRITES, public_names, zeros  # noqa: E402
+
+CASES = [pytest.param(shape, call, id=f"{name}-{i}") for name, calls in WRITES.items() for i, (shape, call) in enumerate(calls)]
+_WRITTEN = {"out", "outs", "in_place", "caches"}  # arguments that are written to, or say so
+
+
+def x_of():
+    return torch.arange(32.0).reshape(4, 8)
+
+
+def callables():
+    for name in public_names():
+        thing = faro
+        for part in name.split("."):
+            thing = getattr(thing, part)
+        if isinstance(thing, type) and "__call__" in vars(thing):
+            yield name, thing.__call__
+        elif callable(thing) and not isinstance(thing, type):
+            yield name, thing
+
+
+def test_every_function_that_writes_is_tried():
+    for name, call in callables():
+        written = _WRITTEN & set(inspect.signature(call).parameters) - ({"in_place", "caches"} if name in ("plan", "take_blocks") else set())
+        if written and name not in WITHOUT_TENSORS:
+            assert len(WRITES.get(name, ())) >= len(written), f"{name} writes to a tensor: give torch_calls.py a call of it"
+
+
+@pytest.mark.parametrize("shape, call", CASES)
+def test_backward_refuses_what_was_overwritten(shape, call):
+    x, leaf = x_of(), torch.ones(shape, requires_grad=True)
+    saved = leaf * 1
+    loss = (saved * saved).sum()
+    before = saved._version
+    with torch.no_grad():
+        call(x, saved.detach())
+    assert saved._version > before
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
+@pytest.mark.parametrize("shape, call", CASES)
+def test_tensors_of_inference_mode_have_no_counter(shape, call):
+    wanted = zeros(x_of(), *shape)
+    call(x_of(), wanted)
+    with torch.inference_mode():
+        made = zeros(x_of(), *shape)
+        call(x_of(), made)
+        assert torch.equal(made, wanted)
+    plain = zeros(x_of(), *shape)
+    with torch.inference_mode():
+        call(x_of(), plain)
+    assert torch.equal(plain, wanted) and plain._version > 0
+
+
+@pytest.mark.parametrize("shape, call", CASES)
+def test_recorded_tensors_are_not_written(shape, call):
+    """As torch refuses a leaf; the remedy that is named works."""
+    out = zeros(x_of(), *shape).requires_grad_()
+    for given in (out, out * 1):
+        before = given.detach().clone(), given._version
+        with pytest.raises(faro.FaroError, match=r"recorded.*x\.detach\(\)"):
+            call(x_of(), given)
+        assert torch.equal(given.detach(), before[0]) and given._version == before[1]
+        call(x_of(), given.detach())
+        assert given._version > before[1]
+    with torch.no_grad():
+        call(x_of(), out)  # as torch's own
+
+
+def test_a_refused_call_on_the_short_way_leaves_the_counter():
+    out = torch.zeros(3, 5)
+    with pytest.raises(faro.FaroValueError):
+        faro.flip(x_of(), out=torch.zeros(4, 8).t())
+    faro.flip(torch.zeros(3, 5), out=out)
+    assert out._version == 1
