@@ -218,11 +218,6 @@ def _apart(operation: str, moved: list[tuple[_Kind, _arrays.Array, _arrays.Array
             read = max(read, end)
 
 
-def _one_by_one(columns: list[Any]) -> bool:
-    """Whether their library has to record or trace each move."""
-    return any(_arrays.is_recorded(x) or _arrays.is_of_jax(x) for x in columns)
-
-
 def _axis(word: str, array: Any, axis: int, operation: str, blocks: bool) -> int:
     rank = len(array.shape)
     if rank == 0:
@@ -231,6 +226,12 @@ def _axis(word: str, array: Any, axis: int, operation: str, blocks: bool) -> int
     if blocks and k == rank - 1:
         refuse(operation, f"{word} of {rank} axes with its blocks along the last", "an axis of tokens behind that of the blocks")
     return k
+
+
+def same_rows(table: _Table, axis: int, operation: str) -> None:
+    """Of columns that are moved one by one."""
+    counts = [x.shape[_axis(table.word(i), x, axis, operation, False)] for i, x in enumerate(table.columns)]
+    _Move(operation, "", None, None, False, 0).same_rows(table, counts)
 
 
 def _take_of_jax(x: Any, indices: Any, axis: int, fill: Any) -> Any:
@@ -314,6 +315,26 @@ def _written(table: _Table, values: Any, move: _Move, axis: int, sums: str, bloc
         finished()
 
 
+def _written_back(table: _Table, indices: Any, values: Any, axis: int, operation: str, stream: Any, check: bool,
+                  made: Callable[[Any, Any, Any], Any]) -> bool:
+    """Where PyTorch records what is done with them: all results are made, then each is copied to its output."""
+    recorder = None
+    if any(_arrays.is_tensor(x) for x in table.columns):
+        sources = _beside(values, table, "values", operation)
+        recorder = _run.recording(operation, (indices, *table.columns, *sources), None, stream, check)
+    if recorder is None:
+        return False
+    for i, x in enumerate(table.columns):
+        if not _arrays.is_tensor(x):
+            refuse(operation, f"{table.word(i)}, a {type(x).__name__}, beside tensors whose operations are recorded", "tensors",
+                   "a call for each library's columns", kind=FaroTypeError)
+    same_rows(table, axis, operation)
+    results = [made(recorder, x, y) for x, y in zip(table.columns, sources)]
+    for x, result in zip(table.columns, results):
+        recorder.write_back(operation, x, result)
+    return True
+
+
 _FEW_INDICES = 4096  # of all columns: a plan would take longer than moving them
 
 
@@ -358,12 +379,11 @@ def take_columns(columns: Any, indices: Any, axis: int = 0, *, fill: Any = None,
         short = _taken_short(table, indices, axis)
         if short is not None:
             return short
-    if _one_by_one(table.columns):
+    is_recorded = _run.recording("take_columns", (indices, *table.columns), None, stream, check) is not None
+    if is_recorded or any(_arrays.is_of_jax(x) for x in table.columns):  # each by its own library
         fills = _fills(fill, table, "take_columns")
         outs = [None] * len(fills) if out is None else _beside(out, table, "out=", "take_columns")
-        shapes = [getattr(x, "shape", ()) for x in table.columns]
-        if all(-len(s) <= axis < len(s) for s in shapes):  # else take() says what is wrong
-            _Move("take_columns", "take", indices, stream, check, threads).same_rows(table, [s[axis] for s in shapes])
+        same_rows(table, axis, "take_columns")
         return table.like([
             _take_of_jax(x, indices, axis, f) if _arrays.is_of_jax(x) and o is None and stream is None
             else _rows.take(x, indices, axis, fill=f, out=o, stream=stream, check=check, threads=threads)
@@ -384,6 +404,8 @@ def put_columns(out: Any, indices: Any, values: Any, axis: int = 0, *, stream: A
     [8, 0, 7]
     """
     table = _table(out, "put_columns")
+    if _written_back(table, indices, values, axis, "put_columns", stream, check, lambda recorder, x, y: recorder.put(x, indices, y, axis)):
+        return out
     _written(table, values, _Move("put_columns", "put", indices, stream, check, threads), axis, "usual", blocks=False)
     return out
 
@@ -401,6 +423,9 @@ def add_columns(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str
     table = _table(out, "add_columns")
     if not isinstance(sums, str) or sums not in _rows._SUMS:
         refuse("add_columns", f"sums {sums!r}", f"one of {', '.join(_rows._SUMS)}")
+    if _written_back(table, indices, values, axis, "add_columns", stream, check,
+                     lambda recorder, x, y: recorder.add_at(x, indices, y, axis, sums=sums)):
+        return out
     _written(table, values, _Move("add_columns", "add", indices, stream, check, threads), axis, sums, blocks=False)
     return out
 
@@ -427,6 +452,9 @@ def take_blocks(caches: Any, table: Any, axis: int = 0, *, fill: Any = 0, out: A
         for i, x in enumerate(listed.columns):
             _axis(listed.word(i), x, axis, "take_blocks", True)
         return listed.like([_blocks_of_jax(x, table, axis, f) for x, f in zip(listed.columns, fills)])
+    recorder = _run.recording("take_blocks", (table, *listed.columns), None, stream, check)
+    if recorder is not None and out is None:
+        return recorder.take_blocks(caches, table, axis, fill=fill)
     return _taken(listed, _Move("take_blocks", "take", table, stream, check, threads), axis, fill, out, blocks=True)
 
 
@@ -442,5 +470,8 @@ def put_blocks(caches: Any, table: Any, values: Any, axis: int = 0, *, stream: A
     [[4, 5], [2, 3], [0, 0], [6, 7]]
     """
     listed = _table(caches, "put_blocks")
+    if _written_back(listed, table, values, axis, "put_blocks", stream, check,
+                     lambda recorder, x, y: recorder.put_blocks([x], table, [y], axis)[0]):
+        return caches
     _written(listed, values, _Move("put_blocks", "put", table, stream, check, threads), axis, "usual", blocks=True)
     return caches

@@ -338,10 +338,9 @@ def _in_place(x: Any, by: "str | maps.Map | None", out: Any, stream: Any, batch:
 
 def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, stream: Any, in_place: bool) -> Any:
     """Every slice along the axis is permuted alike: arrays of rows, or of elements where the axis is the last."""
-    if _arrays.is_recorded(x) and not in_place:
-        from .torch import _along_recorded
-
-        return _along_recorded(x, by, inverse, axis, out, stream)
+    recorder = None if in_place else _run.recording("permute", (x,), out, stream)
+    if recorder is not None:
+        return recorder.permute(x, by, inverse=inverse, dim=axis)
     array = _arrays.describe(x)
     k = _run.axis_of(axis, len(array.shape), "permute")
     extent = array.shape[k]

@@ -46,6 +46,9 @@ def network(x: Any, program: str, axis: int = -1, *, out: Any = None, stream: An
     """
     if not isinstance(program, str):
         refuse("run a network", f"a program that is a {type(program).__name__}", "its text", kind=FaroTypeError)
+    recorder = _run.recording("run a network", (x,), out, stream)
+    if recorder is not None:
+        return recorder.network(x, program, axis)
     array = _arrays.describe(x)
     rank = len(array.shape)
     if rank == 0:
@@ -100,6 +103,9 @@ def sort(x: Any, axis: int | None = -1, *, out: Any = None, stream: Any = None, 
     >>> faro.sort(np.array([3, 1, 2])).tolist()
     [1, 2, 3]
     """
+    recorder = _run.recording("sort", (x,), out, stream)
+    if recorder is not None:
+        return recorder.sort(x, axis)
     if axis is None:
         x, axis = _flat(x), -1
     array = _arrays.describe(x)
@@ -190,6 +196,9 @@ def walsh_hadamard(x: Any, axis: int = -1, *, inverse: bool = False, out: Any = 
     >>> faro.walsh_hadamard(np.array([1.0, 0.0, 0.0, 1.0])).tolist()
     [2.0, 0.0, 0.0, 2.0]
     """
+    recorder = _run.recording("transform", (x,), out, stream)
+    if recorder is not None:
+        return recorder.walsh_hadamard(x, axis, inverse=inverse)
     program = _scaled("wht", x, axis, inverse, "transform")
     return network(x, program, axis, out=out, stream=stream, threads=threads)
 
@@ -202,6 +211,9 @@ def fft(x: Any, axis: int = -1, *, inverse: bool = False, out: Any = None, strea
     >>> faro.fft(np.array([1, 2, 3, 4], np.complex64)).tolist()
     [(10+0j), (-2+2j), (-2+0j), (-2-2j)]
     """
+    recorder = _run.recording("transform", (x,), out, stream)
+    if recorder is not None:
+        return recorder.fft(x, axis, inverse=inverse)
     array = _arrays.describe(x)
     if _arrays.kind_of(array)[:1] != "c":
         refuse("transform", f"elements {array.dtype}", "complex64 or complex128", kind=FaroTypeError)
