@@ -7,73 +7,15 @@ launch. (Columns that need another fill value, type of sums or number of arrays 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Callable, Sequence
 
 from . import _arrays, _device_rows, _faro, _rows, _run
 from ._errors import FaroTypeError, refuse
 from ._indices import index_entries
+from ._tables import _axis, _beside, _fills, _is_frame, _Table, _table, same_counts, same_rows
 
 __all__ = ["take_columns", "put_columns", "add_columns", "take_blocks", "put_blocks"]
-
-
-@dataclass
-class _Table:
-    """Columns with their names, and what makes the caller's kind of collection of as many others."""
-
-    names: list[Any]
-    columns: list[Any]
-    like: Callable[[Sequence[Any]], Any]
-
-    def word(self, i: int) -> str:
-        return f"column {self.names[i]!r}"
-
-
-def _table(columns: Any, operation: str) -> _Table:
-    if isinstance(columns, Mapping) or _is_frame(columns):
-        items = list(columns.items())
-        names = [name for name, _ in items]
-        return _Table(names, [column for _, column in items], lambda made: dict(zip(names, made)))
-    if not isinstance(columns, (list, tuple)):
-        refuse(operation, f"a {type(columns).__name__} as columns", "a list, tuple or dict of arrays",
-               "take(), put() and add_at() move a single array", kind=FaroTypeError)
-    make: Callable[[Sequence[Any]], Any] = list
-    if isinstance(columns, tuple):
-        make = type(columns)._make if hasattr(columns, "_make") else tuple
-    return _Table(list(range(len(columns))), list(columns), make)
-
-
-def _is_frame(columns: Any) -> bool:
-    """A table of pandas, or of a library that names its columns alike."""
-    return hasattr(columns, "items") and hasattr(columns, "columns") and not hasattr(columns, "__dlpack__")
-
-
-def _beside(given: Any, table: _Table, what: str, operation: str) -> list[Any]:
-    """What was given for each column: by its name of a dict, by its place else."""
-    other = _table(given, operation)
-    if len(other.columns) != len(table.columns):
-        refuse(operation, f"{what} for {len(other.columns)} columns", f"for {len(table.columns)}")
-    if other.names == table.names:
-        return other.columns
-    if isinstance(given, (list, tuple)):
-        return other.columns
-    by_name = dict(zip(other.names, other.columns))
-    for name in table.names:
-        if name not in by_name:
-            refuse(operation, f"{what} without column {name!r}", f"columns {', '.join(map(repr, table.names))}")
-    return [by_name[name] for name in table.names]
-
-
-def _fills(fill: Any, table: _Table, operation: str) -> list[Any]:
-    if isinstance(fill, Mapping):
-        for name in fill:
-            if name not in table.names:
-                refuse(operation, f"fill for column {name!r}", f"one of {', '.join(map(repr, table.names))}")
-        return [fill.get(name) for name in table.names]
-    if isinstance(fill, (list, tuple)):
-        return _beside(fill, table, "fill", operation)
-    return [fill] * len(table.columns)
 
 
 @dataclass(frozen=True)
@@ -129,11 +71,7 @@ class _Move:
             self.read(device)
 
     def same_rows(self, table: _Table, counts: list[int]) -> None:
-        for i, rows in enumerate(counts):
-            if self.rows is not None and rows != self.rows:
-                refuse(self.operation, f"{table.word(i)} of {rows} rows", f"{self.rows}, which the plan is for")
-            if rows != counts[0]:
-                refuse(self.operation, f"{table.word(i)} of {rows} rows", f"{counts[0]}, as {table.word(0)} has")
+        same_counts(table, counts, self.operation, self.rows)
 
     def run(self, moved: list[tuple[_Kind, _arrays.Array, _arrays.Array, int]]) -> None:
         """Moves from one array to another, rows of so many bytes; every plan is made before one is run."""
@@ -216,22 +154,6 @@ def _apart(operation: str, moved: list[tuple[_Kind, _arrays.Array, _arrays.Array
             written = max(written, end)
         else:
             read = max(read, end)
-
-
-def _axis(word: str, array: Any, axis: int, operation: str, blocks: bool) -> int:
-    rank = len(array.shape)
-    if rank == 0:
-        refuse(operation, f"{word}, a single number", "an array of rows")
-    k = _run.axis_of(axis, rank, operation)
-    if blocks and k == rank - 1:
-        refuse(operation, f"{word} of {rank} axes with its blocks along the last", "an axis of tokens behind that of the blocks")
-    return k
-
-
-def same_rows(table: _Table, axis: int, operation: str) -> None:
-    """Of columns that are moved one by one."""
-    counts = [x.shape[_axis(table.word(i), x, axis, operation, False)] for i, x in enumerate(table.columns)]
-    _Move(operation, "", None, None, False, 0).same_rows(table, counts)
 
 
 def _take_of_jax(x: Any, indices: Any, axis: int, fill: Any) -> Any:

@@ -264,3 +264,34 @@ class _PermuteAlong:
     @staticmethod
     def batch(info: Any, in_dims: Any, x: Any, map: str, inverse: bool, dim: int) -> Any:
         return call("permute_along", first(x, in_dims[0]), map, inverse, dim + 1), 0
+
+
+# --- plans, which are made for one shape and are no operators
+
+
+class _ByPlan(_torch.autograd.Function):
+    @staticmethod
+    def forward(x: Any, plan: Any) -> Any:
+        return plan(_plain(x))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.plan = inputs[1]
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        return _ByPlan.apply(gradients[0], ctx.plan.inverse), None
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        return _ByPlan.apply(tangents[0], ctx.plan)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, x: Any, plan: Any) -> Any:
+        return _torch.stack([_ByPlan.apply(each, plan) for each in first(x, in_dims[0])]), 0
+
+
+@_torch.compiler.disable
+def by_plan(x: Any, plan: Any) -> Any:
+    """A plan of the user's, between the graphs of a compiled program."""
+    return _ByPlan.apply(x, plan)

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch as _torch
 
-from . import _arrays, _columns, _rows, _run
+from . import _arrays, _columns, _rows, _run, _tables
 from ._errors import FaroTypeError, refuse
 from ._indices import index_entries
 from ._torch_operators import call, is_traced
@@ -236,11 +236,11 @@ def take_columns(columns: Any, index: Any, dim: int = 0, *, fill: Any = None) ->
     >>> [y.tolist() for y in faro.torch.take_columns([torch.arange(3), torch.zeros(3, 1)], torch.tensor([2, 0]))]
     [[2, 0], [[0.0], [0.0]]]
     """
-    table = _columns._table(columns, "take_columns")
+    table = _tables._table(columns, "take_columns")
     if not _by_operator(index, *table.columns):
         return _columns.take_columns(columns, index, dim, fill=fill)
-    _columns.same_rows(table, dim, "take_columns")
-    return table.like([take(x, index, dim, fill=f) for x, f in zip(table.columns, _columns._fills(fill, table, "take_columns"))])
+    _tables.same_rows(table, dim, "take_columns")
+    return table.like([take(x, index, dim, fill=f) for x, f in zip(table.columns, _tables._fills(fill, table, "take_columns"))])
 
 
 def put_columns(out: Any, index: Any, values: Any, dim: int = 0) -> Any:
@@ -250,9 +250,9 @@ def put_columns(out: Any, index: Any, values: Any, dim: int = 0) -> Any:
     >>> faro.torch.put_columns([torch.zeros(3)], torch.tensor([1]), [torch.ones(1)])[0].tolist()
     [0.0, 1.0, 0.0]
     """
-    table = _columns._table(out, "put_columns")
-    sources = _columns._beside(values, table, "values", "put_columns")
-    _columns.same_rows(table, dim, "put_columns")
+    table = _tables._table(out, "put_columns")
+    sources = _tables._beside(values, table, "values", "put_columns")
+    _tables.same_rows(table, dim, "put_columns")
     return table.like([put(x, index, y, dim) for x, y in zip(table.columns, sources)])
 
 
@@ -263,9 +263,9 @@ def add_columns(out: Any, index: Any, values: Any, dim: int = 0, *, sums: str = 
     >>> faro.torch.add_columns([torch.zeros(2)], torch.tensor([1, 1]), [torch.ones(2)])[0].tolist()
     [0.0, 2.0]
     """
-    table = _columns._table(out, "add_columns")
-    sources = _columns._beside(values, table, "values", "add_columns")
-    _columns.same_rows(table, dim, "add_columns")
+    table = _tables._table(out, "add_columns")
+    sources = _tables._beside(values, table, "values", "add_columns")
+    _tables.same_rows(table, dim, "add_columns")
     return table.like([add_at(x, index, y, dim, sums=sums) for x, y in zip(table.columns, sources)])
 
 
@@ -276,13 +276,13 @@ def take_blocks(caches: Any, table: Any, dim: int = 0, *, fill: Any = 0) -> Any:
     >>> faro.torch.take_blocks([torch.arange(8).reshape(4, 2)], torch.tensor([[3, 0]]))[0].tolist()
     [[6, 7, 0, 1]]
     """
-    listed = _columns._table(caches, "take_blocks")
+    listed = _tables._table(caches, "take_blocks")
     if not _by_operator(table, *listed.columns):
         return _columns.take_blocks(caches, table, dim, fill=fill)
     made = []
-    _columns.same_rows(listed, dim, "take_blocks")
-    for i, (x, f) in enumerate(zip(listed.columns, _columns._fills(fill, listed, "take_blocks"))):
-        k = _columns._axis(listed.word(i), x, dim, "take_blocks", True)
+    _tables.same_rows(listed, dim, "take_blocks")
+    for i, (x, f) in enumerate(zip(listed.columns, _tables._fills(fill, listed, "take_blocks"))):
+        k = _tables._axis(listed.word(i), x, dim, "take_blocks", True)
         taken = take(x, table, k, fill=f)
         if taken.dim() == x.dim() - 1:
             refuse("take_blocks", "a single number as block table", "a table of one axis or more")
@@ -298,12 +298,12 @@ def put_blocks(caches: Any, table: Any, values: Any, dim: int = 0) -> Any:
     [[3.0, 4.0], [0.0, 0.0], [1.0, 2.0]]
     """
     operation = "put_blocks"
-    listed = _columns._table(caches, operation)
+    listed = _tables._table(caches, operation)
     made = []
-    sources = _columns._beside(values, listed, "values", operation)
-    _columns.same_rows(listed, dim, operation)
+    sources = _tables._beside(values, listed, "values", operation)
+    _tables.same_rows(listed, dim, operation)
     for i, (x, y) in enumerate(zip(listed.columns, sources)):
-        k = _columns._axis(listed.word(i), x, dim, operation, True)
+        k = _tables._axis(listed.word(i), x, dim, operation, True)
         index = _index(table, x, operation)
         if index.dim() == 0:
             refuse(operation, "a single number as block table", "a table of one axis or more")

@@ -25,7 +25,7 @@ import torch as _torch
 from . import _arrays, _faro, _functions, _networks, _automorphisms, _run, maps
 from . import _torch_networks
 from ._errors import FaroTypeError, refuse
-from ._torch_operators import call, inverse_order, is_traced
+from ._torch_operators import by_plan, call, inverse_order, is_traced
 from ._torch_patterns import single_axes
 from ._torch_row_functions import (add_at, add_columns, add_rows, combine, dispatch, put, put_blocks, put_columns, take, take_blocks,
                                    take_columns, take_segments, write_back)
