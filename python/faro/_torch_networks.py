@@ -41,14 +41,34 @@ class _Network:
         return call("network", first(x, in_dims[0]), program, dim + 1), 0
 
 
-def _order(x: Any, dim: int) -> Any:
+@operator("sort_order(Tensor x, int dim) -> Tensor")
+class _SortOrder:
     """The place in x of each element of the sorted: floats by IEEE 754's total order, as faro has it. Equal elements are the same
     bits, so that any order of them gives what faro gives."""
-    if x.is_floating_point():
-        bits = 8 * x.element_size()
-        x = x.view(getattr(_torch, f"int{bits}"))
-        x = _torch.where(x < 0, x ^ ((1 << (bits - 1)) - 1), x)
-    return _torch.argsort(x, dim=dim, stable=True)
+
+    @staticmethod
+    def move(x: Any, dim: int) -> Any:
+        if x.is_floating_point():
+            bits = 8 * x.element_size()
+            x = x.view(getattr(_torch, f"int{bits}"))
+            x = _torch.where(x < 0, x ^ ((1 << (bits - 1)) - 1), x)
+        return _torch.argsort(x, dim=dim, stable=True)
+
+    @staticmethod
+    def fake(x: Any, dim: int) -> Any:
+        return x.new_empty(x.shape, dtype=_torch.int64)
+
+    @staticmethod
+    def back(ctx: Any, g: Any) -> Any:
+        return None, None
+
+    @staticmethod
+    def tangent(inputs: Any, tangents: Any) -> Any:
+        return None
+
+    @staticmethod
+    def batch(info: Any, in_dims: Any, x: Any, dim: int) -> Any:
+        return call("sort_order", first(x, in_dims[0]), dim + 1), 0
 
 
 @operator("sort(Tensor x, int dim) -> Tensor")
@@ -70,13 +90,13 @@ class _Sort:
 
     @staticmethod
     def back(ctx: Any, g: Any) -> Any:
-        order = _order(ctx.saved_tensors[0].detach(), ctx.dim)
+        order = call("sort_order", ctx.saved_tensors[0].detach(), ctx.dim)
         return _torch.zeros_like(g).scatter(ctx.dim, order, g), None
 
     @staticmethod
     def tangent(inputs: Any, tangents: Any) -> Any:
         x, dim = inputs
-        return _torch.take_along_dim(tangents[0], _order(x, dim), dim)
+        return _torch.take_along_dim(tangents[0], call("sort_order", x.detach(), dim), dim)
 
     @staticmethod
     def batch(info: Any, in_dims: Any, x: Any, dim: int) -> Any:

@@ -4,8 +4,6 @@ An operator is a class: what it does below autograd, its result for tensors with
 and the rule for batches. All are linear in the arrays that they move, so that a tangent is moved as its array is, unless the class
 says otherwise. The classes are declared here, in _torch_rows.py and in _torch_networks.py; faro/torch.py has what users call.
 
-Gradients are registered twice: as the operators' own, for eager and compiled programs; and as an autograd.Function, which
-torch.func's transformations and forward mode ask for.
 """
 
 from __future__ import annotations
@@ -14,26 +12,27 @@ import functools
 from typing import Any, Callable, Sequence
 
 import torch as _torch
+from torch._functorch.autograd_function import enable_single_level_autograd_function
+from torch.autograd.function import _SingleLevelFunction
 
 from . import _arrays, _faro, _run, maps
 from ._functions import permute as _permute
 
 _DEVICES = ("cpu", "cuda")
+_LIBRARY = _torch.library.Library("faro", "FRAGMENT")
 _ops = _torch.ops.faro
-_FUNCTIONS: dict[str, Any] = {}
 
 
 def is_traced() -> bool:
     """Whether a call goes by operators whatever its tensors are: a compiler or a mode records it, or tangents go with it."""
-    return (_torch.compiler.is_compiling() or _torch._C._len_torch_dispatch_stack() > 0
-            or _torch.autograd.forward_ad._current_level >= 0)
+    return _torch.compiler.is_compiling() or _torch._C._len_torch_dispatch_stack() > 0 or _has_tangents()
+
+
+def _has_tangents() -> bool:
+    return _torch.autograd.forward_ad._current_level >= 0 or _torch._C._are_functorch_transforms_active()
 
 
 def call(name: str, *arguments: Any) -> Any:
-    """The operator, in the way that whatever transforms the program now understands."""
-    is_transformed = _torch._C._are_functorch_transforms_active() or _torch.autograd.forward_ad._current_level >= 0
-    if is_transformed and not _torch.compiler.is_compiling():
-        return _FUNCTIONS[name].apply(*arguments)
     return getattr(_ops, name)(*arguments)
 
 
@@ -50,43 +49,66 @@ def _tangent(name: str, inputs: Sequence[Any], tangents: Sequence[Any]) -> Any:
 
 
 def operator(schema: str) -> Callable[[Any], Any]:
-    """Registers what a class declares: ``move``, ``fake``, ``keep`` (optional), ``back``, ``tangent`` (optional) and ``batch``."""
+    """Registers what a class declares: ``move``, ``fake``, and of those with derivatives ``back`` and ``batch``, ``keep`` and ``tangent``
+    where there is more to say."""
     name = schema[: schema.index("(")]
 
     def declared(made: Any) -> Any:
-        _torch.library.define(f"faro::{name}", schema[len(name) :])
-        _torch.library.impl(f"faro::{name}", _DEVICES)(lambda *given: made.move(*map(_plain, given)))
-        _torch.library.register_fake(f"faro::{name}")(made.fake)
-        if not hasattr(made, "back"):
-            return made
-        keep = getattr(made, "keep", lambda ctx, *inputs: None)
-        move_tangents = getattr(made, "tangent", functools.partial(_tangent, name))
-        _torch.library.register_autograd(f"faro::{name}", made.back, setup_context=lambda ctx, inputs, output: keep(ctx, *inputs))
-
-        def setup(ctx: Any, inputs: Any, output: Any) -> None:
-            keep(ctx, *inputs)
-            ctx.others = tuple(None if _torch.is_tensor(given) else (given,) for given in inputs)
-            ctx.save_for_forward(*filter(_torch.is_tensor, inputs))
-            ctx.mark_non_differentiable(*(out for out in (output if isinstance(output, tuple) else (output,))
-                                          if not (out.is_floating_point() or out.is_complex())))
-
-        def forward_mode(ctx: Any, *tangents: Any) -> Any:
-            saved = iter(ctx.saved_tensors)
-            inputs = [next(saved) if given is None else given[0] for given in ctx.others]
-            return move_tangents(inputs, tangents)
-
-        function = type(f"_{name}", (_torch.autograd.Function,), {
-            "forward": staticmethod(lambda *inputs: getattr(_ops, name)(*inputs)),
-            "setup_context": staticmethod(setup),
-            "backward": staticmethod(made.back),
-            "jvp": staticmethod(forward_mode),
-            "vmap": staticmethod(made.batch),
-        })
-        _torch.library.register_vmap(f"faro::{name}", made.batch)
-        _FUNCTIONS[name] = function
+        _LIBRARY.define(schema)
+        for device in _DEVICES:
+            _LIBRARY.impl(name, lambda *given: made.move(*map(_plain, given)), device.upper())
+        _torch.library.register_fake(f"faro::{name}", made.fake, lib=_LIBRARY)
+        _torch.library.register_vmap(f"faro::{name}", made.batch, lib=_LIBRARY)
+        _LIBRARY.impl(name, _derived(name, made), "Autograd", with_keyset=True)
         return made
 
     return declared
+
+
+def _derived(name: str, made: Any) -> Any:
+    """What autograd has of an operator: an autograd.Function whose forward is the operator below autograd. It is applied as PyTorch's
+    own operators are, at the level of torch.func's transforms that calls it, and not by the way for functions of users, which
+    torch.library takes: that knows no tangents, and no transforms."""
+    keep = getattr(made, "keep", lambda ctx, *inputs: None)
+    move_tangents = getattr(made, "tangent", functools.partial(_tangent, name))
+    overload = getattr(_ops, name).default
+
+    def below(keys: Any, inputs: Any) -> Any:
+        with _torch._C._AutoDispatchBelowAutograd():
+            return overload.redispatch(keys & _torch._C._after_autograd_keyset, *inputs)
+
+    def setup(ctx: Any, inputs: Any, output: Any) -> None:
+        inputs = inputs[1:]
+        keep(ctx, *inputs)
+        ctx.others = tuple(None if _torch.is_tensor(given) else (given,) for given in inputs)
+        ctx.save_for_forward(*filter(_torch.is_tensor, inputs))
+        outputs = output if isinstance(output, tuple) else (output,)
+        ctx.mark_non_differentiable(*(out for out in outputs if not (out.is_floating_point() or out.is_complex())))
+
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        return None, *made.back(ctx, *gradients)
+
+    def jvp(ctx: Any, _: Any, *tangents: Any) -> Any:
+        saved = iter(ctx.saved_tensors)
+        return move_tangents([next(saved) if given is None else given[0] for given in ctx.others], tangents)
+
+    function: Any = type(f"_{name}", (_SingleLevelFunction,), {
+        "forward": staticmethod(lambda keys, *inputs: below(keys, inputs)),
+        "setup_context": staticmethod(setup),
+        "backward": staticmethod(backward),
+        "jvp": staticmethod(jvp),
+    })
+
+    count = len(overload._schema.arguments)
+
+    def derived(keys: Any, *inputs: Any) -> Any:
+        inputs += (None,) * (count - len(inputs))  # which all default to
+        if _has_tangents() or (_torch.is_grad_enabled() and any(_torch.is_tensor(x) and x.requires_grad for x in inputs)):
+            with enable_single_level_autograd_function():
+                return function.apply(keys, *inputs)
+        return below(keys, inputs)
+
+    return derived
 
 
 def first(x: Any, axis: int | None) -> Any:

@@ -20,7 +20,7 @@ def _by_operator(*given: Any) -> bool:
 
 def _index(index: Any, x: Any, operation: str) -> Any:
     """A tensor of whole numbers beside ``x``. Lists and NumPy's arrays are the host's."""
-    if not _torch.is_tensor(index):
+    if not isinstance(index, _torch.Tensor):  # to a compiler NumPy's arrays are tensors, by is_tensor()
         if _torch.compiler.is_compiling():
             index = _torch.as_tensor(index)
         else:
@@ -78,7 +78,8 @@ def _row_of_bytes(fill: bytes | bytearray, x: Any, shape: Any) -> Any:
     whole = math.prod(shape) * x.element_size()
     if not fill or whole % len(fill):
         refuse("take", f"fill of {len(fill)} bytes", f"a divisor of the {whole} bytes of a row")
-    return _torch.frombuffer(bytearray(bytes(fill) * (whole // len(fill))), dtype=x.dtype).reshape(shape).to(x.device)
+    numbers = [byte for byte in fill] * (whole // len(fill))
+    return _torch.tensor(numbers, dtype=_torch.uint8, device=x.device).view(x.dtype).reshape(shape)
 
 
 def take_segments(x: Any, offsets: Any, index: Any, *, room: int | None = None) -> tuple[Any, Any]:

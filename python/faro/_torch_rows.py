@@ -55,7 +55,7 @@ class _Take:
         return x.new_empty([*x.shape[:dim], *index.shape, *x.shape[dim + 1 :]])
 
     @staticmethod
-    def keep(ctx: Any, x: Any, index: Any, dim: int, fill: Any = None) -> None:
+    def keep(ctx: Any, x: Any, index: Any, dim: int, fill: Any) -> None:
         ctx.save_for_backward(index)
         ctx.dim, ctx.rows = dim, x.shape[dim]
 
@@ -66,7 +66,7 @@ class _Take:
 
     @staticmethod
     def tangent(inputs: Any, tangents: Any) -> Any:
-        _, index, dim, fill = (*inputs, None)[:4]
+        _, index, dim, fill = inputs
         return call("take", tangents[0], index, dim, None if fill is None else 0)
 
     @staticmethod
@@ -279,6 +279,10 @@ class _SegmentRows:
     @staticmethod
     def back(ctx: Any, g: Any) -> Any:
         return None, None, None, None
+
+    @staticmethod
+    def tangent(inputs: Any, tangents: Any) -> Any:
+        return None
 
     @staticmethod
     def batch(info: Any, in_dims: Any, *inputs: Any) -> Any:

@@ -112,8 +112,13 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, dim: int | N
         return _along(x, by, inverse, dim)
     text = by if isinstance(by, str) else _text_of(by)
     if text is None:
-        return call("take", x.reshape(-1), _sources(by._handle, inverse, x.device), 0, None).reshape(x.shape)  # type: ignore[union-attr]
+        return call("take", x.reshape(-1), _sources_of(by, inverse, x.device), 0, None).reshape(x.shape)  # type: ignore[union-attr]
     return _by_text(x, text, inverse)
+
+
+# A map is a constant of a program that is compiled, as far as Dynamo takes an object for one; before, it is read between two graphs.
+_takes_objects = tuple(int(word) for word in _torch.__version__.split(".")[:2]) >= (2, 15)
+_constant: Any = _torch.compiler.assume_constant_result if _takes_objects else _torch.compiler.disable
 
 
 @functools.lru_cache(maxsize=256)
@@ -126,7 +131,7 @@ def _text_of_kept(handle: Any) -> str | None:
     return text
 
 
-@_torch.compiler.assume_constant_result
+@_constant
 def _text_of(by: maps.Map) -> str | None:
     """None of a map of a long index array, which has no text that says all."""
     return _text_of_kept(by._handle)
@@ -140,13 +145,18 @@ def _sources(handle: Any, inverse: bool, device: Any) -> Any:
     return _torch.as_tensor(sources.astype("int64") if hasattr(sources, "astype") else list(sources), device=device)
 
 
+@_constant
+def _sources_of(by: maps.Map, inverse: bool, device: Any) -> Any:
+    return _sources(by._handle, inverse, device)
+
+
 def _along(x: Any, by: "str | maps.Map", inverse: bool, dim: int) -> Any:
     d = _run.axis_of(dim, x.dim(), "permute")
     text = by if isinstance(by, str) else _text_of(by)
     if text is None:
         if by.count != x.shape[d]:  # type: ignore[union-attr]
             refuse("permute", f"axis {d} of {x.shape[d]}", f"{by.count}, as the map has")  # type: ignore[union-attr]
-        return call("take", x, _sources(by._handle, inverse, x.device), d, None)  # type: ignore[union-attr]
+        return call("take", x, _sources_of(by, inverse, x.device), d, None)  # type: ignore[union-attr]
     return call("permute_along", x, text, bool(inverse), d)
 
 
