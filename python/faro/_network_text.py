@@ -18,7 +18,7 @@ from ._errors import FaroUnsupportedError, refuse
 # Of the library and of pairs(): a program of real and complex elements each.
 _ADJOINTS = {
     "wht": "wht", "fft": "inverse_fft", "inverse_fft": "fft", "id": "id",
-    "fft_reversed": "inverse_fft . bmmc(bit_reversal(n))", "inverse_fft_reversed": "fft . bmmc(bit_reversal(n))",
+    "fft_reversed": "inverse_fft . bmmc(bit_reversal)", "inverse_fft_reversed": "fft . bmmc(bit_reversal)",
 }
 _PAIRS = {
     "hadamard": "pairs(hadamard)",

@@ -181,6 +181,8 @@ def bit_reverse(x: Any, dim: int | None = None) -> Any:
     >>> faro.torch.bit_reverse(torch.arange(4)).tolist()
     [0, 2, 1, 3]
     """
+    if not (is_traced() or _arrays.is_recorded(x)):
+        return _functions.bit_reverse(x, dim)
     return permute(x, "bit_reversal", dim=dim)
 
 
@@ -295,8 +297,11 @@ def fft(x: Any, dim: int = -1, *, inverse: bool = False) -> Any:
 def _scaled(x: Any, program: str, dim: int) -> str:
     if not (x.is_floating_point() or x.is_complex()):
         refuse("transform", f"the inverse of elements {x.dtype}", "floats or complex numbers", kind=FaroTypeError)
-    extent = int(x.shape[_run.axis_of(dim, x.dim(), "transform")]) if x.dim() else 1
-    return f"each(multiply {1 / extent!r}) . {program}" if extent > 1 else program
+    extent = x.shape[_run.axis_of(dim, x.dim(), "transform")] if x.dim() else 1
+    count = 1
+    while count < extent:  # a power of two, or the engine refuses it; a number also where the extent is a symbol
+        count *= 2
+    return f"each(multiply {1 / count!r}) . {program}" if count > 1 else program
 
 
 def sort(x: Any, dim: int | None = -1) -> Any:
