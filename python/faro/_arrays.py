@@ -137,10 +137,10 @@ def describe(x: Any, writable: bool = False, recorded: bool = False) -> Array:
             refuse_recorded(x)
         array = _of_torch(x)
         if writable:
-            _torch_modes().written(x)
+            torch_modes().written(x)
         return array
     if kind == "torch" and hasattr(x, "data_ptr"):
-        _torch_modes().refuse_others(x)
+        torch_modes().refuse_others(x)
     np = numpy()
     if np is not None and isinstance(x, np.ndarray):
         return _of_numpy(x, np, writable)
@@ -279,7 +279,7 @@ def is_of_jax(x: Any) -> bool:
     )
 
 
-def _torch_modes() -> Any:
+def torch_modes() -> Any:
     """What knows of PyTorch's modes, gradients and counters; imported where there is a tensor."""
     global _modes, _dynamo_knows
     if _modes is None:
@@ -297,20 +297,20 @@ _dynamo_knows = False
 
 def is_recorded(x: Any) -> bool:
     """Whether what is done with a tensor of PyTorch is recorded: for its derivatives, by a transformation, a tracer or a mode."""
-    return is_tensor(x) and _torch_modes().watcher(x) is not None
+    return is_tensor(x) and torch_modes().watcher(x) is not None
 
 
 def refuse_recorded(x: Any) -> None:
     """Raises FaroUnsupportedError, with the called function's name, for a tensor that is_recorded()."""
     if is_tensor(x):
-        seen = _torch_modes().watcher(x)
+        seen = torch_modes().watcher(x)
         if seen is not None:
-            _torch_modes().refuse_recorded(x, seen)
+            torch_modes().refuse_recorded(x, seen)
 
 
 def meet_torch() -> Any:
     """What the short way of a call needs to know of PyTorch, asked once."""
-    return _torch_modes().meet()
+    return torch_modes().meet()
 
 
 def _of_torch(x: Any) -> Array:

@@ -51,15 +51,19 @@ def permute_negacyclic(x: Any, k: int, *, modulus: Any = 0, out: Any = None, str
     >>> faro.permute_negacyclic(np.array([[1, 2, 3, 4], [1, 2, 3, 4]], "u4"), 3, modulus=[17, 97]).tolist()
     [[1, 4, 14, 2], [1, 4, 94, 2]]
     """
+    recorder = _run.recording("permute_negacyclic", (x,), out, stream)
+    if recorder is not None:
+        return recorder.permute_negacyclic(x, k, modulus=modulus)
+
     def move(array: _arrays.Array, n: int, k: int, source: int, target: int, where: tuple[int, int, int]) -> None:
         number = _rows._number_of(array, "permute_negacyclic", whole=True)
-        moduli = _moduli(modulus, array.shape[:-1])
+        moduli = moduli_of(modulus, array.shape[:-1])
         _faro.permute_negacyclic(n, k, number, moduli, source, target, array.size * array.itemsize, *where)
 
     return _polynomials(x, k, out, stream, threads, "permute_negacyclic", move)
 
 
-def _moduli(modulus: Any, shape: _run.Shape) -> list[int]:
+def moduli_of(modulus: Any, shape: _run.Shape) -> list[int]:
     """Of arrays of polynomials of this shape, so many that the rest have them again."""
     operation = "permute_negacyclic"
     given = _run.listed(modulus)
@@ -91,6 +95,9 @@ def permute_evaluations(x: Any, k: int, *, out: Any = None, stream: Any = None, 
     >>> faro.permute_evaluations(np.arange(4), 3).tolist()
     [2, 3, 0, 1]
     """
+    recorder = _run.recording("permute_evaluations", (x,), out, stream)
+    if recorder is not None:
+        return recorder.permute_evaluations(x, k)
     x = _kinds.read(x, "permute_evaluations")
     if _kinds.is_masked(x):
         return _kinds.with_mask(x, lambda part: permute_evaluations(part, k, threads=threads), out, "permute_evaluations")

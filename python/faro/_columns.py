@@ -7,73 +7,15 @@ launch. (Columns that need another fill value, type of sums or number of arrays 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Callable, Sequence
 
 from . import _arrays, _device_rows, _faro, _kinds, _outputs, _rows, _run
 from ._errors import FaroTypeError, refuse
 from ._indices import index_entries
+from ._tables import _axis, _beside, _fills, _is_frame, _Table, _table, same_counts, same_rows
 
 __all__ = ["take_columns", "put_columns", "add_columns", "take_blocks", "put_blocks"]
-
-
-@dataclass
-class _Table:
-    """Columns with their names, and what makes the caller's kind of collection of as many others."""
-
-    names: list[Any]
-    columns: list[Any]
-    like: Callable[[Sequence[Any]], Any]
-
-    def word(self, i: int) -> str:
-        return f"column {self.names[i]!r}"
-
-
-def _table(columns: Any, operation: str) -> _Table:
-    if isinstance(columns, Mapping) or _is_frame(columns):
-        items = list(columns.items())
-        names = [name for name, _ in items]
-        return _Table(names, [column for _, column in items], lambda made: dict(zip(names, made)))
-    if not isinstance(columns, (list, tuple)):
-        refuse(operation, f"a {type(columns).__name__} as columns", "a list, tuple or dict of arrays",
-               "take(), put() and add_at() move a single array", kind=FaroTypeError)
-    make: Callable[[Sequence[Any]], Any] = list
-    if isinstance(columns, tuple):
-        make = type(columns)._make if hasattr(columns, "_make") else tuple
-    return _Table(list(range(len(columns))), list(columns), make)
-
-
-def _is_frame(columns: Any) -> bool:
-    """A table of pandas, or of a library that names its columns alike."""
-    return hasattr(columns, "items") and hasattr(columns, "columns") and not hasattr(columns, "__dlpack__")
-
-
-def _beside(given: Any, table: _Table, what: str, operation: str) -> list[Any]:
-    """What was given for each column: by its name of a dict, by its place else."""
-    other = _table(given, operation)
-    if len(other.columns) != len(table.columns):
-        refuse(operation, f"{what} for {len(other.columns)} columns", f"for {len(table.columns)}")
-    if other.names == table.names:
-        return other.columns
-    if isinstance(given, (list, tuple)):
-        return other.columns
-    by_name = dict(zip(other.names, other.columns))
-    for name in table.names:
-        if name not in by_name:
-            refuse(operation, f"{what} without column {name!r}", f"columns {', '.join(map(repr, table.names))}")
-    return [by_name[name] for name in table.names]
-
-
-def _fills(fill: Any, table: _Table, operation: str) -> list[Any]:
-    if isinstance(fill, Mapping):
-        for name in fill:
-            if name not in table.names:
-                refuse(operation, f"fill for column {name!r}", f"one of {', '.join(map(repr, table.names))}")
-        return [fill.get(name) for name in table.names]
-    if isinstance(fill, (list, tuple)):
-        return _beside(fill, table, "fill", operation)
-    return [fill] * len(table.columns)
 
 
 @dataclass(frozen=True)
@@ -133,11 +75,7 @@ class _Move:
             self.read(device)
 
     def same_rows(self, table: _Table, counts: list[int]) -> None:
-        for i, rows in enumerate(counts):
-            if self.rows is not None and rows != self.rows:
-                refuse(self.operation, f"{table.word(i)} of {rows} rows", f"{self.rows}, which the plan is for")
-            if rows != counts[0]:
-                refuse(self.operation, f"{table.word(i)} of {rows} rows", f"{counts[0]}, as {table.word(0)} has")
+        same_counts(table, counts, self.operation, self.rows)
 
     def run(self, moved: list[tuple[_Kind, _arrays.Array, _arrays.Array, int]]) -> None:
         """Moves from one array to another, rows of so many bytes; every plan is made before one is run."""
@@ -210,21 +148,6 @@ def _check_outputs(table: _Table, move: _Move, outs: list[Any], read: list[_arra
     if outputs:
         given = {f"input {table.names[i]!r}": each for i, each in enumerate(read)}
         _outputs.check_disjoint(move.operation, outputs, _outputs.reads(outs, **given, indices=move.given_indices()))
-
-
-def _one_by_one(columns: list[Any]) -> bool:
-    """Whether their library has to record or trace each move."""
-    return any(_arrays.is_recorded(x) or _arrays.is_of_jax(x) for x in columns)
-
-
-def _axis(word: str, array: Any, axis: int, operation: str, blocks: bool) -> int:
-    rank = len(array.shape)
-    if rank == 0:
-        refuse(operation, f"{word}, a single number", "an array of rows")
-    k = _run.axis_of(axis, rank, operation)
-    if blocks and k == rank - 1:
-        refuse(operation, f"{word} of {rank} axes with its blocks along the last", "an axis of tokens behind that of the blocks")
-    return k
 
 
 def _take_of_jax(x: Any, indices: Any, axis: int, fill: Any) -> Any:
@@ -333,6 +256,26 @@ def _written(table: _Table, values: Any, move: _Move, axis: int, sums: str, bloc
         finished()
 
 
+def _written_back(table: _Table, indices: Any, values: Any, axis: int, operation: str, stream: Any, check: bool,
+                  made: Callable[[Any, Any, Any], Any]) -> bool:
+    """Where PyTorch records what is done with them: all results are made, then each is copied to its output."""
+    recorder = None
+    if any(_arrays.is_tensor(x) for x in table.columns):
+        sources = _beside(values, table, "values", operation)
+        recorder = _run.recording(operation, (indices, *table.columns, *sources), None, stream, check)
+    if recorder is None:
+        return False
+    for i, x in enumerate(table.columns):
+        if not _arrays.is_tensor(x):
+            refuse(operation, f"{table.word(i)}, a {type(x).__name__}, beside tensors whose operations are recorded", "tensors",
+                   "a call for each library's columns", kind=FaroTypeError)
+    same_rows(table, axis, operation)
+    results = [made(recorder, x, y) for x, y in zip(table.columns, sources)]
+    for x, result in zip(table.columns, results):
+        recorder.write_back(operation, x, result)
+    return True
+
+
 _FEW_INDICES = 4096  # of all columns: a plan would take longer than moving them
 
 
@@ -377,11 +320,10 @@ def take_columns(columns: Any, indices: Any, axis: int = 0, *, fill: Any = None,
         short = _taken_short(table, indices, axis)
         if short is not None:
             return short
-    if out is None and _one_by_one(table.columns):
+    is_recorded = _run.recording("take_columns", (indices, *table.columns), None, stream, check) is not None
+    if out is None and (is_recorded or any(_arrays.is_of_jax(x) for x in table.columns)):  # each by its own library
         fills = _fills(fill, table, "take_columns")
-        shapes = [getattr(x, "shape", ()) for x in table.columns]
-        if all(-len(s) <= axis < len(s) for s in shapes):  # else take() says what is wrong
-            _Move("take_columns", "take", indices, stream, check, threads).same_rows(table, [s[axis] for s in shapes])
+        same_rows(table, axis, "take_columns")
         return table.like([
             _take_of_jax(x, indices, axis, f) if _arrays.is_of_jax(x) and stream is None
             else _rows.take(x, indices, axis, fill=f, stream=stream, check=check, threads=threads)
@@ -402,6 +344,8 @@ def put_columns(out: Any, indices: Any, values: Any, axis: int = 0, *, stream: A
     [8, 0, 7]
     """
     table = _table(out, "put_columns")
+    if _written_back(table, indices, values, axis, "put_columns", stream, check, lambda recorder, x, y: recorder.put(x, indices, y, axis)):
+        return out
     _written(table, values, _Move("put_columns", "put", indices, stream, check, threads), axis, "usual", blocks=False)
     return out
 
@@ -419,6 +363,9 @@ def add_columns(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str
     table = _table(out, "add_columns")
     if not isinstance(sums, str) or sums not in _rows._SUMS:
         refuse("add_columns", f"sums {sums!r}", f"one of {', '.join(_rows._SUMS)}")
+    if _written_back(table, indices, values, axis, "add_columns", stream, check,
+                     lambda recorder, x, y: recorder.add_at(x, indices, y, axis, sums=sums)):
+        return out
     _written(table, values, _Move("add_columns", "add", indices, stream, check, threads), axis, sums, blocks=False)
     return out
 
@@ -445,6 +392,9 @@ def take_blocks(caches: Any, table: Any, axis: int = 0, *, fill: Any = 0, out: A
         for i, x in enumerate(listed.columns):
             _axis(listed.word(i), x, axis, "take_blocks", True)
         return listed.like([_blocks_of_jax(x, table, axis, f) for x, f in zip(listed.columns, fills)])
+    recorder = _run.recording("take_blocks", (table, *listed.columns), None, stream, check)
+    if recorder is not None and out is None:
+        return recorder.take_blocks(caches, table, axis, fill=fill)
     return _taken(listed, _Move("take_blocks", "take", table, stream, check, threads), axis, fill, out, blocks=True)
 
 
@@ -460,5 +410,8 @@ def put_blocks(caches: Any, table: Any, values: Any, axis: int = 0, *, stream: A
     [[4, 5], [2, 3], [0, 0], [6, 7]]
     """
     listed = _table(caches, "put_blocks")
+    if _written_back(listed, table, values, axis, "put_blocks", stream, check,
+                     lambda recorder, x, y: recorder.put_blocks([x], table, [y], axis)[0]):
+        return caches
     _written(listed, values, _Move("put_blocks", "put", table, stream, check, threads), axis, "usual", blocks=True)
     return caches

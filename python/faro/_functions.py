@@ -288,10 +288,9 @@ def _text_or_map(by: "str | maps.Map", inverse: bool) -> "str | maps.Map":
 
 def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, stream: Any, in_place: bool) -> Any:
     """Every slice along the axis is permuted alike: arrays of rows, or of elements where the axis is the last."""
-    if _arrays.is_recorded(x) and not in_place:
-        from .torch import _along_recorded
-
-        return _along_recorded(x, by, inverse, axis, out, stream)
+    recorder = None if in_place else _run.recording("permute", (x,), out, stream)
+    if recorder is not None:
+        return recorder.permute(x, by, inverse=inverse, dim=axis)
     given = x if in_place else _kinds.read(x, "permute")
     if _kinds.is_masked(given) and not in_place:
         return _kinds.with_mask(given, lambda part: _along(part, by, inverse, axis, None, stream, False), out, "permute")

@@ -45,6 +45,9 @@ def network(x: Any, program: str, axis: int = -1, *, out: Any = None, stream: An
     """
     if not isinstance(program, str):
         refuse("run a network", f"a program that is a {type(program).__name__}", "its text", kind=FaroTypeError)
+    recorder = _run.recording("run a network", (x,), out, stream)
+    if recorder is not None:
+        return recorder.network(x, program, axis)
     x = _kinds.read(x, "run a network")
     array = _arrays.describe(x)
     rank = len(array.shape)
@@ -101,6 +104,9 @@ def sort(x: Any, axis: int | None = -1, *, out: Any = None, stream: Any = None, 
     >>> faro.sort(np.array([3, 1, 2])).tolist()
     [1, 2, 3]
     """
+    recorder = _run.recording("sort", (x,), out, stream)
+    if recorder is not None:
+        return recorder.sort(x, axis)
     x = _kinds.read(x, "sort")
     array = _arrays.describe(x)
     if out is not None:
@@ -227,6 +233,9 @@ def walsh_hadamard(x: Any, axis: int = -1, *, inverse: bool = False, out: Any = 
     >>> faro.walsh_hadamard(np.array([1.0, 0.0, 0.0, 1.0])).tolist()
     [2.0, 0.0, 0.0, 2.0]
     """
+    recorder = _run.recording("transform", (x,), out, stream)
+    if recorder is not None:
+        return recorder.walsh_hadamard(x, axis, inverse=inverse)
     x = _kinds.read(x, "transform")
     program = _scaled("wht", x, axis, inverse, "transform")
     return network(x, program, axis, out=out, stream=stream, threads=threads)
@@ -240,6 +249,9 @@ def fft(x: Any, axis: int = -1, *, inverse: bool = False, out: Any = None, strea
     >>> faro.fft(np.array([1, 2, 3, 4], np.complex64)).tolist()
     [(10+0j), (-2+2j), (-2+0j), (-2-2j)]
     """
+    recorder = _run.recording("transform", (x,), out, stream)
+    if recorder is not None:
+        return recorder.fft(x, axis, inverse=inverse)
     x = _kinds.read(x, "transform")
     array = _arrays.describe(x)
     if _arrays.kind_of(array)[:1] != "c":

@@ -49,6 +49,9 @@ class Plan:
             made = _faro.call(self._call, x)
             if made is not None:
                 return made
+        recorder = None if self.in_place else _run.recording("run a plan", (x,), out, stream)
+        if recorder is not None:
+            return recorder.by_plan(x, self)
         if not self.in_place:
             x = _kinds.read(x, "run a plan")
             if _kinds.is_masked(x):

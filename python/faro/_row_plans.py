@@ -55,6 +55,9 @@ class RowPlan:
         if not is_take and out is None:
             refuse(move.operation, "no out=", f"out=, what {self.verb} writes to")
         given = x if is_take else out
+        recorded = self._recorded(x, out, given, move)
+        if recorded is not None:
+            return recorded
         if isinstance(given, dict) or _columns._is_frame(given) or (isinstance(given, (list, tuple)) and _holds_arrays(given)):
             table = _columns._table(given, move.operation)
             if is_take:
@@ -66,6 +69,27 @@ class RowPlan:
             return _columns._taken(alone, move, self._axis, self._fill, None if out is None else [out], blocks=False)[0]
         _columns._written(alone, [x], move, self._axis, self._sums, blocks=False)
         return out
+
+    def _recorded(self, x: Any, out: Any, given: Any, move: _columns._Move) -> Any:
+        """Where PyTorch records what is done with a tensor, by the functions that are without a plan; else None."""
+        is_alone = _arrays.is_tensor(given)
+        if not is_alone and not isinstance(given, (dict, list, tuple)):
+            return None
+        columns = [given] if is_alone else list(given.values() if isinstance(given, dict) else given)
+        if not any(map(_arrays.is_tensor, columns)):
+            return None
+        others = [] if self.verb == "take" else [x] if is_alone else list(x.values() if isinstance(x, dict) else x)
+        if _run.recording(move.operation, (*columns, *others), None, move.stream, move.check) is None:
+            return None
+        for each in columns:
+            if each.shape[_run.axis_of(self._axis, len(each.shape), move.operation)] != self.rows:
+                refuse(move.operation, f"an array of shape {tuple(each.shape)}", f"{self.rows} rows, which the plan is for")
+        if self.verb == "take":
+            take: Any = _rows.take if is_alone else _columns.take_columns
+            return take(x, move.indices, self._axis, fill=self._fill, out=out)
+        if self.verb == "put":
+            return (_rows.put if is_alone else _columns.put_columns)(out, move.indices, x, self._axis)
+        return (_rows.add_at if is_alone else _columns.add_columns)(out, move.indices, x, self._axis, sums=self._sums)
 
     def explain(self, x: Any) -> str:
         """How the rows of such an array as ``x`` (of "take" the input, else the output) are moved, and why.

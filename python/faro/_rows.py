@@ -185,22 +185,18 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     >>> faro.take(np.array([10, 20, 30]), [2, 0, 2, -1], fill=0).tolist()
     [30, 10, 30, 0]
     """
-    if inverse:
+    if inverse and _run.recording("take", (x, indices), out, stream, check) is None:
         return _take_back(x, indices, axis, fill, out, stream, check, threads)
-    if fill is None and out is None and stream is None and not (check or threads):
+    if fill is None and out is None and stream is None and not (check or threads or inverse):
         made = _faro.take_short(x, indices, axis)
         if made is None and _is_ndarray(x) and not x.flags.c_contiguous:
             x = _faro.run(x, _run.COPY, None, None, None)
             made = _faro.take_short(x, indices, axis)
         if made is not None:
             return made
-    if _arrays.is_recorded(x) or _arrays.is_recorded(indices):
-        if fill is not None or out is not None or stream is not None:
-            _arrays.refuse_recorded(x)
-            _arrays.refuse_recorded(indices)
-        from .torch import take as recorded
-
-        return recorded(x.reshape(-1) if axis is None else x, indices, axis or 0)
+    recorder = _run.recording("take", (x, indices), out, stream, check)
+    if recorder is not None:
+        return recorder.take(x.reshape(-1) if axis is None else x, indices, axis or 0, inverse=inverse, fill=fill)
     if (_arrays.is_of_jax(x) or _arrays.is_of_jax(indices)) and fill is None and out is None and stream is None:
         from .jax import take as of_jax
 
@@ -301,6 +297,9 @@ def take_segments(x: Any, offsets: Any, indices: Any, *, out: Any = None, room: 
     >>> values.tolist(), begins.tolist()
     ([4, 5, 0, 4, 5], [0, 2, 3, 5])
     """
+    recorder = _run.recording("take_segments", (x, offsets, indices), out, stream, check)
+    if recorder is not None:
+        return recorder.take_segments(x, offsets, indices, room=room)
     x = _kinds.read(x, "take_segments")
     if _kinds.is_masked(x):
         begins = []
@@ -353,6 +352,9 @@ def put(out: Any, indices: Any, values: Any, axis: int = 0, *, stream: Any = Non
     >>> faro.put(np.zeros(4, int), [3, 1], np.array([7, 8])).tolist()
     [0, 8, 0, 7]
     """
+    recorder = _run.recording("put", (out, indices, values), None, stream, check)
+    if recorder is not None:
+        return recorder.write_back("put", out, recorder.put(out, indices, values, axis))
     target = _arrays.describe(out, writable=True)
     if target.device is not None:
         return _device_rows.put(out, target, indices, values, axis, stream, check)
@@ -376,6 +378,9 @@ def add_at(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str = "u
     """
     if not isinstance(sums, str) or sums not in _SUMS:
         refuse("add_at", f"sums {sums!r}", f"one of {', '.join(_SUMS)}")
+    recorder = _run.recording("add_at", (out, indices, values), None, stream, check)
+    if recorder is not None:
+        return recorder.write_back("add_at", out, recorder.add_at(out, indices, values, axis, sums=sums))
     target = _arrays.describe(out, writable=True)
     if target.device is not None:
         number = _number_of(target, "add_at")
@@ -555,6 +560,9 @@ def dispatch(x: Any, routing: Routing, *, out: Any = None, stream: Any = None, c
     >>> faro.dispatch(np.array([[1.0], [10.0]]), r).tolist()
     [[1.0], [10.0], [0.0], [1.0], [10.0], [0.0]]
     """
+    recorder = _run.recording("dispatch", (x,), out, stream, check)
+    if recorder is not None:
+        return recorder.dispatch(x, routing)
     x = _kinds.read(x, "dispatch")
     if _kinds.is_masked(x):
         return _kinds.with_mask(x, lambda part: dispatch(part, routing, stream=stream, threads=threads), out, "dispatch")
@@ -588,6 +596,9 @@ def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual
     >>> faro.combine(x, r).tolist()
     [[2.0], [20.0]]
     """
+    recorder = _run.recording("combine", (x, weights), out, stream, check)
+    if recorder is not None:
+        return recorder.combine(x, routing, weights, sums=sums)
     x = _kinds.read(x, "combine")
     array = _routed(x, routing, "combine")
     if not isinstance(sums, str) or sums not in _SUMS:

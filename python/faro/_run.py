@@ -473,6 +473,21 @@ def stream_of(array: _arrays.Array, stream: Any, operation: str) -> int:
     return int(stream)
 
 
+def recording(operation: str, given: Sequence[Any], out: Any = None, stream: Any = None, check: bool = False) -> Any:
+    """``faro.torch`` where what is done with one of these is recorded, for its gradient, by a transformation, by a tracer; else None.
+    It makes new tensors, and nothing waits for a device."""
+    if not any(_arrays.is_recorded(x) for x in (*given, out)):
+        return None
+    if out is not None or stream is not None:
+        _arrays.torch_modes().refuse_output(operation, (*given, out))
+    if check and any(getattr(x, "is_cuda", False) for x in given):
+        refuse(operation, "check=True for a tensor on a GPU whose operations are recorded", "check=False",
+               "the same call of x.detach() checks the indices")
+    from . import torch
+
+    return torch
+
+
 def move(handle: Any, array: _arrays.Array, source: int, target: int, queue: int) -> None:
     """Runs a plan. On a GPU its workspace is an array of the caller's library, where the stream is that library's, too:
     it keeps some memory and knows what is queued."""
@@ -485,10 +500,9 @@ def move(handle: Any, array: _arrays.Array, source: int, target: int, queue: int
 
 def run(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
     """The long way: arrays of any library, results with strides, tensors whose operations are recorded."""
-    if _arrays.is_recorded(x) or _arrays.is_recorded(out):
-        from .torch import _recorded
-
-        return _recorded(x, op, argument, out, stream)
+    recorder = recording(_NAMES[op], (x,), out, stream)
+    if recorder is not None:
+        return recorder._recorded(x, op, argument)
     if _arrays.is_of_jax(x) and out is None and stream is None:
         from .jax import _by_operation
 

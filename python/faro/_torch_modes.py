@@ -111,9 +111,9 @@ def refuse_distributed(name: str, arguments: tuple[Any, ...]) -> None:
                    "faro.torch.permute_dims_sharded() permutes the axes of the whole", kind=FaroUnsupportedError)
 
 
-def refuse_output(operation: str, x: Any, out: Any) -> NoReturn:
+def refuse_output(operation: str, arrays: tuple[Any, ...]) -> NoReturn:
     """Operators make new tensors, on the current stream."""
-    watched = [seen for seen in (watcher(given) for given in (x, out) if isinstance(given, _torch.Tensor)) if seen is not None]
+    watched = [seen for seen in (watcher(given) for given in arrays if isinstance(given, _torch.Tensor)) if seen is not None]
     got, remedy = watched[0] if watched else _GRADIENT
     refuse(operation, f"out= or stream= for {got}", "neither", f"leave them out; or {remedy}")
 

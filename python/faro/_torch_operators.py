@@ -1,0 +1,320 @@
+"""faro's operators in PyTorch: how each is declared, and those that permute whole arrays.
+
+An operator is a class: what it does below autograd, its result for tensors without memory, what is kept for its gradient, the gradient,
+and the rule for batches. All are linear in the arrays that they move, so that a tangent is moved as its array is, unless the class
+says otherwise. The classes are declared here, in _torch_rows.py and in _torch_networks.py; faro/torch.py has what users call.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable, Sequence
+
+import torch as _torch
+from torch._functorch.autograd_function import enable_single_level_autograd_function
+from torch.autograd.function import _SingleLevelFunction
+
+from . import _arrays, _faro, _run, _torch_modes, maps
+from ._functions import permute as _permute
+
+_DEVICES = ("cpu", "cuda")
+_LIBRARY = _torch.library.Library("faro", "FRAGMENT")
+_ops = _torch.ops.faro
+
+
+def by_operator(*given: Any) -> bool:
+    """Whether a call goes by operators: a compiler reads it, or what is done with one of its arrays is recorded."""
+    return _torch.compiler.is_compiling() or any(_arrays.is_recorded(x) for x in given)
+
+
+def _has_tangents() -> bool:
+    return _torch.autograd.forward_ad._current_level >= 0 or _torch._C._are_functorch_transforms_active()
+
+
+def call(name: str, *arguments: Any) -> Any:
+    if not _torch.compiler.is_compiling():
+        _torch_modes.refuse_distributed(name, arguments)
+    return getattr(_ops, name)(*arguments)
+
+
+def _plain(given: Any) -> Any:
+    """A tensor below autograd: nothing is recorded any more."""
+    if not _torch.is_tensor(given):
+        return given
+    given = given.detach()
+    return given.resolve_conj().resolve_neg() if given.is_conj() or given.is_neg() else given
+
+
+def _tangent(name: str, inputs: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    return call(name, tangents[0], *inputs[1:])
+
+
+def operator(schema: str) -> Callable[[Any], Any]:
+    """Registers what a class declares: ``move``, ``fake``, and of those with derivatives ``back`` and ``batch``, ``keep`` and ``tangent``
+    where there is more to say."""
+    name = schema[: schema.index("(")]
+
+    def declared(made: Any) -> Any:
+        _LIBRARY.define(schema)
+        for device in _DEVICES:
+            _LIBRARY.impl(name, lambda *given: made.move(*map(_plain, given)), device.upper())
+        _torch.library.register_fake(f"faro::{name}", made.fake, lib=_LIBRARY)
+        _torch.library.register_vmap(f"faro::{name}", made.batch, lib=_LIBRARY)
+        _LIBRARY.impl(name, _derived(name, made), "Autograd", with_keyset=True)
+        return made
+
+    return declared
+
+
+def _derived(name: str, made: Any) -> Any:
+    """What autograd has of an operator: an autograd.Function whose forward is the operator below autograd. It is applied as PyTorch's
+    own operators are, at the level of torch.func's transforms that calls it, and not by the way for functions of users, which
+    torch.library takes: that knows no tangents, and no transforms."""
+    keep = getattr(made, "keep", lambda ctx, *inputs: None)
+    move_tangents = getattr(made, "tangent", functools.partial(_tangent, name))
+    overload = getattr(_ops, name).default
+
+    def below(keys: Any, inputs: Any) -> Any:
+        with _torch._C._AutoDispatchBelowAutograd():
+            return overload.redispatch(keys & _torch._C._after_autograd_keyset, *inputs)
+
+    def setup(ctx: Any, inputs: Any, output: Any) -> None:
+        inputs = inputs[1:]
+        keep(ctx, *inputs)
+        ctx.others = tuple(None if _torch.is_tensor(given) else (given,) for given in inputs)
+        ctx.save_for_forward(*filter(_torch.is_tensor, inputs))
+        outputs = output if isinstance(output, tuple) else (output,)
+        ctx.mark_non_differentiable(*(out for out in outputs if not (out.is_floating_point() or out.is_complex())))
+
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        return None, *made.back(ctx, *gradients)
+
+    def jvp(ctx: Any, _: Any, *tangents: Any) -> Any:
+        saved = iter(ctx.saved_tensors)
+        return move_tangents([next(saved) if given is None else given[0] for given in ctx.others], tangents)
+
+    function: Any = type(f"_{name}", (_SingleLevelFunction,), {
+        "forward": staticmethod(lambda keys, *inputs: below(keys, inputs)),
+        "setup_context": staticmethod(setup),
+        "backward": staticmethod(backward),
+        "jvp": staticmethod(jvp),
+    })
+
+    count = len(overload._schema.arguments)
+
+    def derived(keys: Any, *inputs: Any) -> Any:
+        inputs += (None,) * (count - len(inputs))  # which all default to
+        if _has_tangents() or (_torch.is_grad_enabled() and any(_torch.is_tensor(x) and x.requires_grad for x in inputs)):
+            with enable_single_level_autograd_function():
+                return function.apply(keys, *inputs)
+        return below(keys, inputs)
+
+    return derived
+
+
+def first(x: Any, axis: int | None) -> Any:
+    """The axis of a batch, which the rules for batches have first."""
+    return x if axis is None else x.movedim(axis, 0)
+
+
+def one_by_one(name: str, info: Any, in_dims: Sequence[int | None], inputs: Sequence[Any]) -> tuple[Any, int]:
+    """A rule for batches that no single move is for: the results of all, stacked."""
+    made = [call(name, *(x if axis is None else x.select(axis, i) for x, axis in zip(inputs, in_dims)))
+            for i in range(info.batch_size)]
+    return _torch.stack(made), 0
+
+
+def inverse_order(order: Sequence[int]) -> list[int]:
+    back = [0] * len(order)
+    for place, d in enumerate(order):
+        back[d % len(order)] = place
+    return back
+
+
+# --- axes
+
+
+@operator("permute_dims(Tensor x, int[] dims) -> Tensor")
+class _PermuteDims:
+    @staticmethod
+    def move(x: Any, dims: list[int]) -> Any:
+        return _faro.run(x, _run.PERMUTE_DIMS, tuple(dims), None, None)
+
+    @staticmethod
+    def fake(x: Any, dims: list[int]) -> Any:
+        order = [d % x.dim() for d in dims]
+        _torch._check(sorted(order) == list(range(x.dim())), lambda: f"permute_dims: got the axes {dims}, wanted each once")
+        return x.new_empty([x.shape[d] for d in order])
+
+    @staticmethod
+    def keep(ctx: Any, x: Any, dims: list[int]) -> None:
+        ctx.dims = dims
+
+    @staticmethod
+    def back(ctx: Any, g: Any) -> Any:
+        return call("permute_dims", g, inverse_order(ctx.dims)), None
+
+    @staticmethod
+    def batch(info: Any, in_dims: Any, x: Any, dims: list[int]) -> Any:
+        x = first(x, in_dims[0])
+        return call("permute_dims", x, [0] + [d % (x.dim() - 1) + 1 for d in dims]), 0
+
+
+@operator("flip(Tensor x, int[] dims) -> Tensor")
+class _Flip:
+    @staticmethod
+    def move(x: Any, dims: list[int]) -> Any:
+        return _faro.run(x, _run.FLIP, tuple(dims), None, None)
+
+    @staticmethod
+    def fake(x: Any, dims: list[int]) -> Any:
+        return x.new_empty(x.shape)
+
+    keep = _PermuteDims.keep
+
+    @staticmethod
+    def back(ctx: Any, g: Any) -> Any:
+        return call("flip", g, ctx.dims), None
+
+    @staticmethod
+    def batch(info: Any, in_dims: Any, x: Any, dims: list[int]) -> Any:
+        x = first(x, in_dims[0])
+        return call("flip", x, [d % (x.dim() - 1) + 1 for d in dims]), 0
+
+
+@operator("roll(Tensor x, SymInt[] shifts, int[] dims) -> Tensor")
+class _Roll:
+    @staticmethod
+    def move(x: Any, shifts: list[int], dims: list[int]) -> Any:
+        return _faro.run(x, _run.ROLL, (tuple(shifts), tuple(dims) if dims else None), None, None)
+
+    @staticmethod
+    def fake(x: Any, shifts: list[int], dims: list[int]) -> Any:
+        return x.new_empty(x.shape)
+
+    @staticmethod
+    def keep(ctx: Any, x: Any, shifts: list[int], dims: list[int]) -> None:
+        ctx.shifts, ctx.dims = shifts, dims
+
+    @staticmethod
+    def back(ctx: Any, g: Any) -> Any:
+        return call("roll", g, [-s for s in ctx.shifts], ctx.dims), None, None
+
+    @staticmethod
+    def batch(info: Any, in_dims: Any, x: Any, shifts: list[int], dims: list[int]) -> Any:
+        x = first(x, in_dims[0])
+        if not dims:
+            return call("roll", x.reshape(x.shape[0], -1), shifts, [1] * len(shifts)).reshape(x.shape), 0
+        return call("roll", x, shifts, [d % (x.dim() - 1) + 1 for d in dims]), 0
+
+
+# --- maps by their text
+
+
+_NAMES_AXES = ("->", "axes", "transpose", "strided")  # in texts whose results may have another shape
+
+
+def keeps_shape(text: str) -> bool:
+    """Whether a text permutes the flat array of whatever shape, so that its sizes need not be known."""
+    return not any(word in text for word in _NAMES_AXES)
+
+
+@functools.lru_cache(maxsize=1024)
+def _shape_after(text: str, inverse: bool, shape: tuple[int, ...]) -> tuple[int, ...]:
+    width = 1
+    return _run._plan_text(shape, _arrays.dense_strides(shape, width), width, (text, inverse), _run.options("cpu"))[1]
+
+
+@functools.lru_cache(maxsize=1024)
+def _sized(text: str, shape: tuple[int, ...], inverse: bool) -> str:
+    """A text may take its sizes from the shape that it was given: the way back is told the same sizes."""
+    if "->" in text:
+        return _run.sized_pattern(text, shape, inverse)
+    return maps.parse(text, shape).text
+
+
+@operator("permute(Tensor x, str map, bool inverse, int batch_dims) -> Tensor")
+class _Permute:
+    @staticmethod
+    def move(x: Any, map: str, inverse: bool, batch_dims: int) -> Any:
+        if batch_dims == 0:
+            return _faro.run(x, _run.TEXT, (map, inverse), None, None)
+        return _faro.run(x.contiguous(), _run.BATCH, (map, inverse, batch_dims), None, None)
+
+    @staticmethod
+    def fake(x: Any, map: str, inverse: bool, batch_dims: int) -> Any:
+        if keeps_shape(map) and not all(isinstance(extent, int) for extent in x.shape):
+            return x.new_empty(x.shape)
+        shape = tuple(int(extent) for extent in x.shape[batch_dims:])
+        return x.new_empty([*x.shape[:batch_dims], *_shape_after(map, inverse, shape)])
+
+    @staticmethod
+    def keep(ctx: Any, x: Any, map: str, inverse: bool, batch_dims: int) -> None:
+        ctx.map, ctx.inverse, ctx.batch_dims, ctx.shape = map, inverse, batch_dims, x.shape
+
+    @staticmethod
+    def back(ctx: Any, g: Any) -> Any:
+        said = ctx.map
+        if not keeps_shape(said):
+            said = _sized(said, tuple(int(e) for e in ctx.shape[ctx.batch_dims :]), ctx.inverse)
+        return call("permute", g, said, not ctx.inverse, ctx.batch_dims).reshape(ctx.shape), None, None, None
+
+    @staticmethod
+    def batch(info: Any, in_dims: Any, x: Any, map: str, inverse: bool, batch_dims: int) -> Any:
+        return call("permute", first(x, in_dims[0]), map, inverse, batch_dims + 1), 0
+
+
+@operator("permute_along(Tensor x, str map, bool inverse, int dim) -> Tensor")
+class _PermuteAlong:
+    """One axis, permuted by a map that takes its size from it."""
+
+    @staticmethod
+    def move(x: Any, map: str, inverse: bool, dim: int) -> Any:
+        return _permute(x, map, inverse=inverse, axis=dim)
+
+    @staticmethod
+    def fake(x: Any, map: str, inverse: bool, dim: int) -> Any:
+        return x.new_empty(x.shape)
+
+    @staticmethod
+    def keep(ctx: Any, x: Any, map: str, inverse: bool, dim: int) -> None:
+        ctx.how = map, not inverse, dim
+
+    @staticmethod
+    def back(ctx: Any, g: Any) -> Any:
+        return call("permute_along", g, *ctx.how), None, None, None
+
+    @staticmethod
+    def batch(info: Any, in_dims: Any, x: Any, map: str, inverse: bool, dim: int) -> Any:
+        return call("permute_along", first(x, in_dims[0]), map, inverse, dim + 1), 0
+
+
+# --- plans, which are made for one shape and are no operators
+
+
+class _ByPlan(_torch.autograd.Function):
+    @staticmethod
+    def forward(x: Any, plan: Any) -> Any:
+        return plan(_plain(x))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.plan = inputs[1]
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        return _ByPlan.apply(gradients[0], ctx.plan.inverse), None
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        return _ByPlan.apply(tangents[0], ctx.plan)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, x: Any, plan: Any) -> Any:
+        return _torch.stack([_ByPlan.apply(each, plan) for each in first(x, in_dims[0])]), 0
+
+
+@_torch.compiler.disable
+def by_plan(x: Any, plan: Any) -> Any:
+    """A plan of the user's, between the graphs of a compiled program."""
+    return _ByPlan.apply(x, plan)
