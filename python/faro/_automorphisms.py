@@ -45,6 +45,10 @@ def permute_negacyclic(x: Any, k: int, *, modulus: int = 0, out: Any = None, str
     >>> faro.permute_negacyclic(np.array([1, 2, 3, 4], "u4"), 3, modulus=17).tolist()
     [1, 4, 14, 2]
     """
+    if _arrays.by_jax("permute_negacyclic", x, out=out, stream=stream):
+        from .jax import permute_negacyclic as of_jax
+
+        return of_jax(x, k, modulus=modulus)
     most = _run.whole(modulus, "permute_negacyclic", "modulus =", 0, 2**64 - 1)
 
     def move(array: _arrays.Array, n: int, k: int, source: int, target: int, where: tuple[int, int, int]) -> None:
@@ -62,6 +66,11 @@ def permute_evaluations(x: Any, k: int, *, out: Any = None, stream: Any = None, 
     >>> faro.permute_evaluations(np.arange(4), 3).tolist()
     [2, 3, 0, 1]
     """
+    if _arrays.by_jax("permute_evaluations", x, out=out, stream=stream):
+        from .jax import permute_evaluations as of_jax
+
+        return of_jax(x, k)
+
     def move(array: _arrays.Array, n: int, k: int, source: int, target: int, where: tuple[int, int, int]) -> None:
         _faro.permute_evaluations(n, k, array.itemsize, source, target, array.size * array.itemsize, *where)
 

@@ -218,6 +218,13 @@ def _apart(operation: str, moved: list[tuple[_Kind, _arrays.Array, _arrays.Array
             read = max(read, end)
 
 
+def _listed(columns: Any) -> list[Any]:
+    """The arrays of a collection, or of one alone."""
+    if isinstance(columns, Mapping):
+        return list(columns.values())
+    return list(columns) if isinstance(columns, (list, tuple)) else [columns]
+
+
 def _one_by_one(columns: list[Any]) -> bool:
     """Whether their library has to record or trace each move."""
     return any(_arrays.is_recorded(x) or _arrays.is_of_jax(x) for x in columns)
@@ -233,22 +240,10 @@ def _axis(word: str, array: Any, axis: int, operation: str, blocks: bool) -> int
     return k
 
 
-def _take_of_jax(x: Any, indices: Any, axis: int, fill: Any) -> Any:
-    """In operations of JAX, which may be traced."""
-    import jax.numpy as jnp
-
+def _blocks_of_jax(x: Any, table: Any, axis: int, fill: Any) -> Any:
     from .jax import take
 
-    if fill is None:
-        return take(x, indices, axis)
-    index = jnp.asarray(indices)
-    taken = take(x, jnp.maximum(index, 0), axis)
-    absent = (index < 0).reshape(index.shape + (1,) * (x.ndim - 1 - axis % x.ndim))
-    return jnp.where(absent, jnp.asarray(fill, x.dtype), taken)
-
-
-def _blocks_of_jax(x: Any, table: Any, axis: int, fill: Any) -> Any:
-    taken = _take_of_jax(x, table, axis, fill)
+    taken = take(x, table, axis, fill=fill)
     behind = x.ndim - 1 - axis % x.ndim  # the tokens' axis and those after it
     shape = taken.shape
     return taken.reshape(shape[: -behind - 1] + (shape[-behind - 1] * shape[-behind],) + shape[len(shape) - behind + 1 :])
@@ -289,6 +284,9 @@ def _written(table: _Table, values: Any, move: _Move, axis: int, sums: str, bloc
     if not table.columns:
         return
     sources = _beside(values, table, "values", move.operation)
+    functional = f"faro.jax.{'add_at' if move.verb == 'add' else 'put'}() gives a new one"
+    _arrays.refuse_to_write_jax(move.operation, functional, *table.columns)
+    _arrays.refuse_jax(move.operation, functional, *sources)
     arrays = [_arrays.describe(x, writable=True) for x in table.columns]
     move.begin(table, arrays)
     index_shape = tuple(move.entries.shape)
@@ -358,15 +356,14 @@ def take_columns(columns: Any, indices: Any, axis: int = 0, *, fill: Any = None,
         short = _taken_short(table, indices, axis)
         if short is not None:
             return short
-    if _one_by_one(table.columns):
+    if _one_by_one([*table.columns, indices]):
         fills = _fills(fill, table, "take_columns")
         outs = [None] * len(fills) if out is None else _beside(out, table, "out=", "take_columns")
         shapes = [getattr(x, "shape", ()) for x in table.columns]
         if all(-len(s) <= axis < len(s) for s in shapes):  # else take() says what is wrong
             _Move("take_columns", "take", indices, stream, check, threads).same_rows(table, [s[axis] for s in shapes])
         return table.like([
-            _take_of_jax(x, indices, axis, f) if _arrays.is_of_jax(x) and o is None and stream is None
-            else _rows.take(x, indices, axis, fill=f, out=o, stream=stream, check=check, threads=threads)
+            _rows.take(x, indices, axis, fill=f, out=o, stream=stream, check=check, threads=threads)
             for x, f, o in zip(table.columns, fills, outs)
         ])
     move = _Move("take_columns", "take", indices, stream, check, threads)
@@ -422,7 +419,7 @@ def take_blocks(caches: Any, table: Any, axis: int = 0, *, fill: Any = 0, out: A
     ([[6, 7, 0, 1], [2, 3, 0, 0]], (2, 4, 2))
     """
     listed = _table(caches, "take_blocks")
-    if out is None and stream is None and any(_arrays.is_of_jax(x) for x in listed.columns):
+    if _arrays.by_jax("take_blocks", *listed.columns, table, out=out, stream=stream):
         fills = _fills(fill, listed, "take_blocks")
         for i, x in enumerate(listed.columns):
             _axis(listed.word(i), x, axis, "take_blocks", True)

@@ -271,6 +271,7 @@ def _dense(x: Any) -> bool:
     if _arrays.is_recorded(x):
         return x.is_contiguous()
     if _arrays.is_of_jax(x):
+        _arrays.check_jax(x, "ascontiguousarray")
         return True
     array = _arrays.describe(x)
     return x.is_contiguous() if _arrays.is_tensor(x) else _arrays.is_dense(array)
@@ -342,6 +343,10 @@ def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, str
         from .torch import _along_recorded
 
         return _along_recorded(x, by, inverse, axis, out, stream)
+    if not in_place and _arrays.by_jax("permute", x, out=out, stream=stream):
+        from .jax import permute as of_jax
+
+        return of_jax(x, by, inverse=inverse, axis=axis)
     array = _arrays.describe(x)
     k = _run.axis_of(axis, len(array.shape), "permute")
     extent = array.shape[k]

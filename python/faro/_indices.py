@@ -28,12 +28,15 @@ def index_entries(indices: Any, operation: str) -> IndexEntries:
         return IndexEntries(
             values.buffer_info()[0], len(values), values.itemsize, values.typecode.islower(), (len(values),), values
         )
+    if _arrays.is_jax(indices):
+        _arrays.check_jax(indices, operation)
+        _arrays.refuse_jax(operation, "take(), put() and add_at() of faro.jax read such indices when they are run", indices)
     if not isinstance(indices, np.ndarray) and hasattr(indices, "__dlpack__"):
         device = indices.__dlpack_device__()[0]
         if device not in (1, 3, 13):
             refuse(operation, "indices on a device", "indices in the host's memory",
                    "nothing is copied between devices unasked")
-        indices = np.from_dlpack(indices)
+        indices = np.asarray(indices) if _arrays.is_jax(indices) else np.from_dlpack(indices)
     if isinstance(indices, np.ma.MaskedArray):
         refuse(operation, "a masked array of indices", "an array without a mask", "indices.filled(-1), and fill= for what they take")
     values = _arrays.as_array(indices, operation)

@@ -12,6 +12,8 @@ from ._errors import FaroTypeError, refuse
 
 __all__ = ["network", "explain_network", "sort", "walsh_hadamard", "fft"]
 
+# The remedy for arrays of JAX that are traced or sharded.
+_OUTSIDE = "call it outside of jit, grad and vmap; numpy.asarray(x) gathers an array of several devices"
 _ELEMENTS = {"i4": "i32", "u4": "u32", "i8": "i64", "u8": "u64", "f4": "f32", "f8": "f64", "c8": "c64", "c16": "c128"}
 # Narrow ones are sorted as wider ones of the same order.
 _WIDER = {"i1": "int32", "i2": "int32", "u1": "int32", "u2": "int32", "b1": "int32", "f2": "float32"}
@@ -46,6 +48,7 @@ def network(x: Any, program: str, axis: int = -1, *, out: Any = None, stream: An
     """
     if not isinstance(program, str):
         refuse("run a network", f"a program that is a {type(program).__name__}", "its text", kind=FaroTypeError)
+    _arrays.refuse_jax("network", _OUTSIDE, x)
     array = _arrays.describe(x)
     rank = len(array.shape)
     if rank == 0:
@@ -100,9 +103,12 @@ def sort(x: Any, axis: int | None = -1, *, out: Any = None, stream: Any = None, 
     >>> faro.sort(np.array([3, 1, 2])).tolist()
     [1, 2, 3]
     """
+    _arrays.refuse_jax("sort", "jax.numpy.sort() sorts it", x)
     if axis is None:
         x, axis = _flat(x), -1
     array = _arrays.describe(x)
+    if _arrays.is_jax(x) and array.device is None:
+        return _arrays.given_back(x, sort(array.keep, axis, out=out, stream=stream, threads=threads))
     kind = _arrays.kind_of(array)
     if kind[:1] in "iuf" and not getattr(array.dtype, "isnative", True):  # NumPy's of the other byte order
         return _sort_narrow(x, array, _WIDER.get(kind, array.dtype.newbyteorder("=")), axis, out, stream, threads)
@@ -190,6 +196,7 @@ def walsh_hadamard(x: Any, axis: int = -1, *, inverse: bool = False, out: Any = 
     >>> faro.walsh_hadamard(np.array([1.0, 0.0, 0.0, 1.0])).tolist()
     [2.0, 0.0, 0.0, 2.0]
     """
+    _arrays.refuse_jax("walsh_hadamard", _OUTSIDE, x)
     program = _scaled("wht", x, axis, inverse, "transform")
     return network(x, program, axis, out=out, stream=stream, threads=threads)
 
@@ -202,6 +209,7 @@ def fft(x: Any, axis: int = -1, *, inverse: bool = False, out: Any = None, strea
     >>> faro.fft(np.array([1, 2, 3, 4], np.complex64)).tolist()
     [(10+0j), (-2+2j), (-2+0j), (-2-2j)]
     """
+    _arrays.refuse_jax("fft", "jax.numpy.fft.fft() transforms it", x)
     array = _arrays.describe(x)
     if _arrays.kind_of(array)[:1] != "c":
         refuse("transform", f"elements {array.dtype}", "complex64 or complex128", kind=FaroTypeError)

@@ -49,6 +49,8 @@ class Plan:
             made = _faro.call(self._call, x)
             if made is not None:
                 return made
+        if not self.in_place:
+            _arrays.refuse_jax("run a plan", "faro.jax.permute() makes plans that JAX runs", x)
         array = _arrays.describe(x, writable=self.in_place)
         if array.shape != self.shape or array.itemsize != self.itemsize:
             refuse("run a plan", f"shape {array.shape} of {array.itemsize} bytes", f"{self.shape} of {self.itemsize} bytes")
@@ -199,6 +201,7 @@ def plan(by: "str | maps.Map", like: Any = None, *, shape: Sequence[int] | None 
     if like is not None:
         if shape is not None or itemsize is not None:
             refuse("plan", "an array and a shape or itemsize", "one of them")
+        _arrays.refuse_jax("plan", "shape=x.shape and itemsize=x.dtype.itemsize say the same", like)
         array = _arrays.describe(like)
         shape, itemsize = array.shape, array.itemsize
         if engine == "auto" and array.device is not None:

@@ -54,6 +54,8 @@ class RowPlan:
         is_take = self.verb == "take"
         if not is_take and out is None:
             refuse(move.operation, "no out=", f"out=, what {self.verb} writes to")
+        if is_take:
+            _arrays.refuse_jax(f"run a plan of {self.verb}", "faro.jax.take() makes plans that JAX runs", *_columns._listed(x))
         given = x if is_take else out
         if isinstance(given, dict) or _columns._is_frame(given) or (isinstance(given, (list, tuple)) and _holds_arrays(given)):
             table = _columns._table(given, move.operation)

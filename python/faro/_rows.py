@@ -154,9 +154,9 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     >>> faro.take(np.array([10, 20, 30]), [2, 0, 2, -1], fill=0).tolist()
     [30, 10, 30, 0]
     """
-    if inverse:
+    if inverse and not _arrays.by_jax("take", x, indices, out=out, stream=stream):
         return _take_back(x, indices, axis, fill, out, stream, check, threads)
-    if fill is None and out is None and stream is None and not (check or threads):
+    if fill is None and out is None and stream is None and not (check or threads or inverse):
         made = _faro.take_short(x, indices, axis)
         if made is None and _is_ndarray(x) and not x.flags.c_contiguous:
             x = _faro.run(x, _run.COPY, None, None, None)
@@ -169,10 +169,11 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
         from .torch import take as recorded
 
         return recorded(x.reshape(-1) if axis is None else x, indices, axis or 0)
-    if (_arrays.is_of_jax(x) or _arrays.is_of_jax(indices)) and fill is None and out is None and stream is None:
-        from .jax import take as of_jax
+    if _arrays.by_jax("take", x, indices, out=out, stream=stream):
+        from .jax import array_of, take as of_jax
 
-        return of_jax(x.reshape(-1) if axis is None else x, indices, axis or 0)
+        x = array_of(x, "take")
+        return of_jax(x.reshape(-1) if axis is None else x, indices, 0 if axis is None else axis, inverse=inverse, fill=fill)
     array = _arrays.describe(x)
     if array.device is not None:
         return _device_rows.take(x, array, indices, axis, fill, out, stream, check)
@@ -253,6 +254,10 @@ def take_segments(x: Any, offsets: Any, indices: Any, *, out: Any = None, room: 
     >>> values.tolist(), begins.tolist()
     ([4, 5, 0, 4, 5], [0, 2, 3, 5])
     """
+    if _arrays.by_jax("take_segments", x, out=out, stream=stream, room=room):
+        from .jax import take_segments as of_jax
+
+        return of_jax(x, offsets, indices)
     array = _arrays.describe(x)
     if not array.shape:
         refuse("take_segments", "a single number", "an array of elements")
@@ -294,6 +299,8 @@ def put(out: Any, indices: Any, values: Any, axis: int = 0, *, stream: Any = Non
     >>> faro.put(np.zeros(4, int), [3, 1], np.array([7, 8])).tolist()
     [0, 8, 0, 7]
     """
+    _arrays.refuse_to_write_jax("put", "faro.jax.put() gives a new one", out)
+    _arrays.refuse_jax("put", "faro.jax.put() gives a new array", values)
     target = _arrays.describe(out, writable=True)
     if target.device is not None:
         return _device_rows.put(out, target, indices, values, axis, stream, check)
@@ -317,6 +324,8 @@ def add_at(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str = "u
     """
     if not isinstance(sums, str) or sums not in _SUMS:
         refuse("add_at", f"sums {sums!r}", f"one of {', '.join(_SUMS)}")
+    _arrays.refuse_to_write_jax("add_at", "faro.jax.add_at() gives a new one", out)
+    _arrays.refuse_jax("add_at", "faro.jax.add_at() gives a new array", values)
     target = _arrays.describe(out, writable=True)
     if target.device is not None:
         number = _number_of(target, "add_at")
@@ -421,6 +430,7 @@ def route(keys: Any, buckets: int, *, keys_per_row: int | None = None, multiple:
     >>> r.places.tolist(), r.offsets.tolist()
     ([3, 0, 4, 2, 1], [0, 2, 3, 5])
     """
+    _arrays.refuse_jax("route", "call it outside of jit, grad and vmap, and hand them what it returns", keys)
     on_gpu = _on_gpu(keys)
     entries: Any = _arrays.describe(keys) if on_gpu else index_entries(keys, "route")
     if keys_per_row is None:
@@ -489,6 +499,10 @@ def dispatch(x: Any, routing: Routing, *, out: Any = None, stream: Any = None, c
     >>> faro.dispatch(np.array([[1.0], [10.0]]), r).tolist()
     [[1.0], [10.0], [0.0], [1.0], [10.0], [0.0]]
     """
+    if isinstance(routing, Routing) and _arrays.by_jax("dispatch", x, routing.places, routing.rows, out=out, stream=stream):
+        from .jax import dispatch as of_jax
+
+        return of_jax(x, routing)
     array = _routed(x, routing, "dispatch")
     if array.device is not None:
         return _device_rows.dispatch(x, array, routing, out, stream, check)
@@ -518,6 +532,10 @@ def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual
     >>> faro.combine(x, r).tolist()
     [[2.0], [20.0]]
     """
+    if isinstance(routing, Routing) and _arrays.by_jax("combine", x, routing.places, weights, out=out, stream=stream):
+        from .jax import combine as of_jax
+
+        return of_jax(x, routing, weights, sums=sums)
     array = _routed(x, routing, "combine")
     if not isinstance(sums, str) or sums not in _SUMS:
         refuse("combine", f"sums {sums!r}", f"one of {', '.join(_SUMS)}")

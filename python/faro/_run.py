@@ -51,7 +51,8 @@ def whole(value: Any, operation: str, what: str, least: int | None = None, most:
     try:
         number = _index(value)
     except TypeError:
-        refuse(operation, f"{what} {value!r}", "a whole number", kind=FaroTypeError)
+        remedy = "jax.jit's static_argnums make it one" if _arrays.is_traced(value) else ""
+        refuse(operation, f"{what} {value!r}", "a whole number", remedy, kind=FaroTypeError)
     if (least is not None and number < least) or (most is not None and number > most):
         refuse(operation, f"{what} {number}", f"{least} to {most}" if most is not None else f"{least} or more")
     return number
@@ -489,7 +490,7 @@ def run(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
         from .torch import _recorded
 
         return _recorded(x, op, argument, out, stream)
-    if _arrays.is_of_jax(x) and out is None and stream is None:
+    if _arrays.by_jax(_NAMES[op], x, out=out, stream=stream):
         from .jax import _by_operation
 
         return _by_operation(x, op, argument)
