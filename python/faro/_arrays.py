@@ -8,6 +8,7 @@ stream; ``__dlpack__``; anyone's CUDA Array Interface; the buffer protocol. To f
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from typing import Any, Callable
@@ -65,7 +66,7 @@ def as_array(given: Any, operation: str, dtype: Any = None) -> Any:
     try:
         return _numpy.asarray(given, dtype)
     except (OverflowError, TypeError, ValueError) as wrong:
-        refuse(operation, f"a {type(given).__name__} that makes no array", "numbers in rows of equal lengths", str(wrong).split(". ")[0])
+        refuse(operation, f"a {type(given).__name__} that makes no array", "numbers in rows of equal lengths", str(wrong).splitlines()[0].split(". ")[0])
 
 
 def _let_read_directly(np: Any) -> None:
@@ -122,7 +123,7 @@ def describe(x: Any, writable: bool = False, recorded: bool = False) -> Array:
     if is_jax(x):
         check_jax(x, "read an array")
         refuse_jax("read an array", "faro.jax has the functions that do", x)
-        if next(iter(x.devices())).platform == "cpu":
+        if _is_on_host(x):
             return _of_jax(x)
     if hasattr(x, "__dlpack__"):
         return _of_dlpack(x, writable)
@@ -225,16 +226,19 @@ def is_of_jax(x: Any) -> bool:
     """Whether it is an array of JAX that its own library has to make: on a device, or traced."""
     if not is_jax(x):
         return False
-    return is_traced(x) or _devices(x) > 1 or any(device.platform != "cpu" for device in x.devices())
+    return is_traced(x) or len(x.sharding.device_set) > 1 or not _is_on_host(x)
 
 
-def _devices(x: Any) -> int:
-    return len(x.sharding.device_set)
+def _is_on_host(x: Any) -> bool:
+    return all(device.platform == "cpu" for device in x.sharding.device_set)
 
 
 def by_jax(operation: str, *arrays: Any, **beside: Any) -> bool:
     """Whether JAX itself has to make the result of these arrays. What it has no use for, ``out=`` and ``stream=``, is refused."""
-    if "jax" not in sys.modules or not any(is_of_jax(x) for x in arrays):
+    theirs = [x for x in arrays if is_jax(x)]
+    for x in theirs:
+        check_jax(x, operation)
+    if not any(is_of_jax(x) for x in theirs):
         return False
     for name, given in beside.items():
         if given is not None:
@@ -248,8 +252,8 @@ def refuse_jax(operation: str, remedy: str, *arrays: Any, wanted: str = "one who
     for x in arrays if "jax" in sys.modules else ():
         if is_traced(x):
             refuse(operation, f"an array of JAX that is traced ({x.dtype}{list(x.shape)})", wanted, remedy, kind=FaroUnsupportedError)
-        if is_jax(x) and _devices(x) > 1:
-            refuse(operation, f"an array of JAX on {_devices(x)} devices", wanted, remedy, kind=FaroUnsupportedError)
+        if is_jax(x) and len(x.sharding.device_set) > 1:
+            refuse(operation, f"an array of JAX on {len(x.sharding.device_set)} devices", wanted, remedy, kind=FaroUnsupportedError)
 
 
 def refuse_to_write_jax(operation: str, remedy: str, *arrays: Any) -> None:
@@ -265,6 +269,17 @@ def check_jax(x: Any, operation: str) -> None:
     if sys.modules["jax"].dtypes.issubdtype(x.dtype, sys.modules["jax"].dtypes.extended):
         refuse(operation, f"elements {x.dtype}, whose bytes JAX keeps to itself", "numbers",
                "jax.random.key_data(x) has those of keys, jax.random.wrap_key_data() makes keys of them", kind=FaroTypeError)
+
+
+_LESS_THAN_A_BYTE = re.compile(r"u?int[124]|float4_\w+")
+
+
+def widened(dtype: Any) -> str:
+    """The remedy for a type of less than a byte; "" for others."""
+    name = str(getattr(dtype, "name", ""))
+    if not _LESS_THAN_A_BYTE.fullmatch(name):
+        return ""
+    return f"x.astype('{'float32' if name[0] == 'f' else 'int8'}') has whole bytes"
 
 
 def _of_jax(x: Any) -> Array:

@@ -286,7 +286,7 @@ def _written(table: _Table, values: Any, move: _Move, axis: int, sums: str, bloc
     sources = _beside(values, table, "values", move.operation)
     functional = f"faro.jax.{'add_at' if move.verb == 'add' else 'put'}() gives a new one"
     _arrays.refuse_to_write_jax(move.operation, functional, *table.columns)
-    _arrays.refuse_jax(move.operation, functional, *sources)
+    _arrays.refuse_jax(move.operation, functional, move.indices, *sources)
     arrays = [_arrays.describe(x, writable=True) for x in table.columns]
     move.begin(table, arrays)
     index_shape = tuple(move.entries.shape)
@@ -356,7 +356,7 @@ def take_columns(columns: Any, indices: Any, axis: int = 0, *, fill: Any = None,
         short = _taken_short(table, indices, axis)
         if short is not None:
             return short
-    if _one_by_one([*table.columns, indices]):
+    if _one_by_one(table.columns) or _arrays.by_jax("take_columns", indices, *_listed(fill)):
         fills = _fills(fill, table, "take_columns")
         outs = [None] * len(fills) if out is None else _beside(out, table, "out=", "take_columns")
         shapes = [getattr(x, "shape", ()) for x in table.columns]
@@ -419,7 +419,7 @@ def take_blocks(caches: Any, table: Any, axis: int = 0, *, fill: Any = 0, out: A
     ([[6, 7, 0, 1], [2, 3, 0, 0]], (2, 4, 2))
     """
     listed = _table(caches, "take_blocks")
-    if _arrays.by_jax("take_blocks", *listed.columns, table, out=out, stream=stream):
+    if _arrays.by_jax("take_blocks", *listed.columns, table, *_listed(fill), out=out, stream=stream):
         fills = _fills(fill, listed, "take_blocks")
         for i, x in enumerate(listed.columns):
             _axis(listed.word(i), x, axis, "take_blocks", True)

@@ -11,7 +11,7 @@ import jax as _jax
 import jax.numpy as _jnp
 import numpy as _np
 
-from . import _rows, _run
+from . import _arrays, _rows, _run
 from ._errors import FaroTypeError, FaroUnsupportedError, refuse
 from ._jax_primitives import array_of, indices_of, take_bind, vary_alike, write_bind
 
@@ -58,10 +58,12 @@ def _fill_of(fill: Any, dtype: Any, row: tuple[int, ...]) -> Any:
         if fill.ndim or _kind_of(fill.dtype) > _kind_of(dtype):
             refuse("take", f"fill of {fill.dtype}{list(fill.shape)}", f"one number that elements {dtype} hold", kind=FaroTypeError)
         return fill.astype(dtype)
+    if isinstance(fill, (int, float)) and fill == 0 and _np.copysign(1, fill) > 0:
+        return None
     made = _rows._as_elements(fill, _np.dtype(dtype), "take", "a fill")
     if made.ndim:
         refuse("take", f"fill of shape {made.shape}", "one number")
-    return _jnp.asarray(made) if any(made.tobytes()) else None
+    return _jnp.asarray(made)
 
 
 def _kind_of(dtype: Any) -> int:
@@ -97,8 +99,8 @@ def add_rows(values: Any, index: Any, rows: int, axis: int = 0) -> Any:
 
 
 def _require_numbers(x: Any, operation: str) -> None:
-    if not _jnp.issubdtype(x.dtype, _jnp.number):
-        refuse(operation, f"elements {x.dtype}", "numbers", ".astype(jax.numpy.int8) makes them", kind=FaroTypeError)
+    if not _jnp.issubdtype(x.dtype, _jnp.number) or _np.zeros((), x.dtype).astype(_np.complex64) != 0:  # a type of powers of two
+        refuse(operation, f"elements {x.dtype}", "numbers", "x.astype('float32') makes them", kind=FaroTypeError)
 
 
 def put(x: Any, index: Any, values: Any, axis: int = 0) -> Any:
@@ -222,7 +224,8 @@ def combine(x: Any, routing: _rows.Routing, weights: Any = None, *, sums: str = 
 def _summed_in(dtype: Any, sums: int) -> Any:
     """The type that sums are kept in until they are written."""
     if not _jnp.issubdtype(dtype, _jnp.inexact) or dtype.itemsize < 2:
-        refuse("combine", f"elements {dtype}", "floats of 2 to 8 bytes or complex numbers", kind=FaroTypeError)
+        refuse("combine", f"elements {dtype}", "floats of 2 to 8 bytes or complex numbers",
+               _arrays.widened(dtype), kind=FaroTypeError)
     of_complex = _jnp.issubdtype(dtype, _jnp.complexfloating)
     if sums == _rows._SUMS["compensated"]:
         refuse("combine", "sums 'compensated' inside a transformation of JAX", "usual, fp32 or fp64", kind=FaroUnsupportedError)

@@ -107,6 +107,8 @@ def sort(x: Any, axis: int | None = -1, *, out: Any = None, stream: Any = None, 
     if axis is None:
         x, axis = _flat(x), -1
     array = _arrays.describe(x)
+    if _arrays.widened(array.dtype):
+        refuse("sort", f"elements {array.dtype}", "numbers of whole bytes", _arrays.widened(array.dtype), kind=FaroTypeError)
     if _arrays.is_jax(x) and array.device is None:
         return _arrays.given_back(x, sort(array.keep, axis, out=out, stream=stream, threads=threads))
     kind = _arrays.kind_of(array)

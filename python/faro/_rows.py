@@ -42,7 +42,8 @@ def _number_of(array: _arrays.Array, operation: str, whole: bool = False) -> int
     number = _NUMBERS.get(f"f{array.itemsize // 2}" if parts else f"{kind}{array.itemsize}")
     if number is None or not getattr(dtype, "isnative", True):
         wanted = "integers, float16, bfloat16, float32 or float64" if whole else "integers, floats of 2 to 8 bytes or complex numbers"
-        refuse(operation, f"elements {dtype}", f"{wanted} of this machine's byte order", kind=FaroTypeError)
+        refuse(operation, f"elements {dtype}", f"{wanted} of this machine's byte order", _arrays.widened(dtype),
+               kind=FaroTypeError)
     return number
 
 
@@ -132,7 +133,7 @@ def _as_elements(given: Any, dtype: Any, operation: str, what: str) -> Any:
     except (OverflowError, ValueError, TypeError) as why:
         if isinstance(why, FaroError):
             raise
-        refuse(operation, f"{what} that cannot be held ({why})", f"elements {dtype}")
+        refuse(operation, f"{what} that cannot be held ({str(why).partition(chr(10))[0]})", f"elements {dtype}")
     if dtype.kind in "iu" and (made != plain).any():
         refuse(operation, f"{what} that cannot be held", f"elements {dtype}")
     return made
@@ -169,7 +170,7 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
         from .torch import take as recorded
 
         return recorded(x.reshape(-1) if axis is None else x, indices, axis or 0)
-    if _arrays.by_jax("take", x, indices, out=out, stream=stream):
+    if _arrays.by_jax("take", x, indices, fill, out=out, stream=stream):
         from .jax import array_of, take as of_jax
 
         x = array_of(x, "take")
@@ -254,6 +255,7 @@ def take_segments(x: Any, offsets: Any, indices: Any, *, out: Any = None, room: 
     >>> values.tolist(), begins.tolist()
     ([4, 5, 0, 4, 5], [0, 2, 3, 5])
     """
+    _arrays.refuse_jax("take_segments", "arrays of NumPy tell the length of the result when a function is traced", offsets, indices)
     if _arrays.by_jax("take_segments", x, out=out, stream=stream, room=room):
         from .jax import take_segments as of_jax
 
@@ -300,7 +302,7 @@ def put(out: Any, indices: Any, values: Any, axis: int = 0, *, stream: Any = Non
     [0, 8, 0, 7]
     """
     _arrays.refuse_to_write_jax("put", "faro.jax.put() gives a new one", out)
-    _arrays.refuse_jax("put", "faro.jax.put() gives a new array", values)
+    _arrays.refuse_jax("put", "faro.jax.put() gives a new array", indices, values)
     target = _arrays.describe(out, writable=True)
     if target.device is not None:
         return _device_rows.put(out, target, indices, values, axis, stream, check)
@@ -325,7 +327,7 @@ def add_at(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str = "u
     if not isinstance(sums, str) or sums not in _SUMS:
         refuse("add_at", f"sums {sums!r}", f"one of {', '.join(_SUMS)}")
     _arrays.refuse_to_write_jax("add_at", "faro.jax.add_at() gives a new one", out)
-    _arrays.refuse_jax("add_at", "faro.jax.add_at() gives a new array", values)
+    _arrays.refuse_jax("add_at", "faro.jax.add_at() gives a new array", indices, values)
     target = _arrays.describe(out, writable=True)
     if target.device is not None:
         number = _number_of(target, "add_at")

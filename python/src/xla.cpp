@@ -7,10 +7,10 @@
 //     "roll 1 0 -2"              shifts along the axes
 //     "negacyclic 3 17"          X -> X^3 of polynomials along the last axis, modulo 17 (0: by their sign)
 //     "evaluations 3"            the same on values in bit-reversed order
-//     "take 2"                   rows along axis 2 by the second argument's indices; "take 2 0": -1 gives
-//     zeros "add 2 1", "put 2"         rows added (1: in sums of faro_sums) or put to what the result has:
-//     the third
-//                                argument, its memory
+//     "take 2"                   rows along axis 2 by the second argument's indices
+//     "take 2 0"                 the same, and zeros by -1
+//     "add 2 1", "put 2"         rows added (1: in sums of faro_sums) or put to the third argument's
+//                                memory, which is the result's
 //
 // "batch " in front of others: the first axis is a batch's, each array of it alike. "rows " in front of a
 // text: the last axis is one element, which stays whole.
@@ -415,7 +415,8 @@ std::string_view move_of(const xla::Call& call) {
 void carry_out(const xla::Call& call, bool on_gpu) {
   const std::string_view move = move_of(call);
   std::string_view words = move;
-  const std::string_view kind = cut(words, ' ');
+  std::string_view kind = cut(words, ' ');
+  if (kind == "batch") kind = cut(words, ' ');  // of polynomials: more of them
   if (kind == "take" || kind == "add" || kind == "put") return run_rows(call, kind, words, on_gpu);
   const xla::Buffer& in = *call.arguments.buffers[0];
   const ArrayShape shape = shape_of(in);
