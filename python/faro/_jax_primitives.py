@@ -7,6 +7,7 @@ derivative of one is itself and its transpose another of them. Elements of less 
 from __future__ import annotations
 
 import functools
+import importlib
 from typing import Any, Sequence
 
 import jax as _jax
@@ -46,7 +47,8 @@ def vary_alike(*arrays: Any) -> list[Any]:
 
 
 def _made_varying(x: Any, axes: tuple[Any, ...]) -> Any:
-    return _jax.lax.pcast(x, axes, to="varying") if hasattr(_jax.lax, "pcast") else _jax.lax.pvary(x, axes)
+    lax: Any = _jax.lax
+    return lax.pcast(x, axes, to="varying") if hasattr(lax, "pcast") else lax.pvary(x, axes)
 
 
 def _primitive(name: str, shape_of: Any, lower: Any) -> Any:
@@ -55,6 +57,10 @@ def _primitive(name: str, shape_of: Any, lower: Any) -> Any:
     made.def_impl(functools.partial(_run_eagerly, made))
     for platform in ("cpu", "cuda"):
         _mlir.register_lowering(made, lower, platform=platform)
+    if not hasattr(_jax, "shard_map"):  # older ones follow what varies over a mesh by rules for each primitive
+        older: Any = importlib.import_module("jax.experimental.shard_map")
+        older.register_standard_check(made)
+        older.register_standard_rewrite(made)
     return made
 
 
@@ -218,7 +224,8 @@ def _write_tangents(primals: Any, tangents: Any, **how: Any) -> Any:
     values, index, base = primals
     made = _write.bind(values, index, base, **how)
     if all(isinstance(t, _ad.Zero) for t in (tangents[0], tangents[2])):
-        return made, _ad.Zero.from_primal_value(made)
+        zero: Any = _ad.Zero
+        return made, zero.from_primal_value(made)
     moved, kept = _ad.instantiate_zeros(tangents[0]), _ad.instantiate_zeros(tangents[2])
     return made, _write.bind(*vary_alike(moved, index, kept), **how)
 
