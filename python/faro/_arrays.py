@@ -9,6 +9,7 @@ NumPy's before (_kinds.py). To faro an element is so many bytes, whatever they m
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from typing import Any, Callable, NoReturn
@@ -69,7 +70,7 @@ def as_array(given: Any, operation: str, dtype: Any = None) -> Any:
     try:
         return _numpy.asarray(given, dtype)
     except (OverflowError, TypeError, ValueError) as wrong:
-        refuse(operation, f"a {type(given).__name__} that makes no array", "numbers in rows of equal lengths", str(wrong).split(". ")[0])
+        refuse(operation, f"a {type(given).__name__} that makes no array", "numbers in rows of equal lengths", str(wrong).splitlines()[0].split(". ")[0])
 
 
 def _let_read_directly(np: Any) -> None:
@@ -148,6 +149,11 @@ def describe(x: Any, writable: bool = False, recorded: bool = False) -> Array:
         return _of_cuda_interface(x, writable)
     if isinstance(x, (bytes, bytearray, memoryview)) or kind == "array":
         return _of_buffer(x, writable)
+    if is_jax(x):
+        check_jax(x, "read an array")
+        refuse_jax("read an array", "faro.jax has the functions that do", x)
+        if _is_on_host(x):
+            return _of_jax(x)
     if hasattr(x, "__dlpack__"):
         return _of_dlpack(x, writable)
     if hasattr(x, "__cuda_array_interface__"):
@@ -176,11 +182,7 @@ def _refuse_to_write(x: Any) -> None:
     if is_tensor(x) and (x.is_conj() or x.is_neg()):
         refuse("write an array", "a tensor that is conjugated or negated when it is read", "one that holds what it means",
                "x.resolve_conj().resolve_neg()")
-    jax: Any = sys.modules.get("jax")
-    kind: Any = getattr(jax, "Array", ())
-    if jax is not None and isinstance(x, kind):
-        refuse("write an array", "an array of JAX, which never changes", "an array that can be written to",
-               "leave out= and in_place= out", kind=FaroTypeError)
+    refuse_to_write_jax("write an array", "leave out= and in_place= out", x)
 
 
 def _of_numpy(x: Any, np: Any, writable: bool) -> Array:
@@ -268,15 +270,91 @@ def is_tensor(x: Any) -> bool:
     return torch is not None and isinstance(x, getattr(torch, "Tensor", ()))
 
 
+def is_jax(x: Any) -> bool:
+    """Whether it is an array of JAX, traced or not."""
+    jax: Any = sys.modules.get("jax")
+    return jax is not None and isinstance(x, getattr(jax, "Array", ()))
+
+
+def is_traced(x: Any) -> bool:
+    """Whether it is a value of JAX of which nothing but the type is known yet."""
+    return is_jax(x) and isinstance(x, sys.modules["jax"].core.Tracer)
+
+
 def is_of_jax(x: Any) -> bool:
     """Whether it is an array of JAX that its own library has to make: on a device, or traced."""
-    jax: Any = sys.modules.get("jax")
-    kind: Any = getattr(jax, "Array", ())
-    if jax is None or not isinstance(x, kind):
+    if not is_jax(x):
         return False
-    return isinstance(x, jax.core.Tracer) or not isinstance(x.sharding, jax.sharding.SingleDeviceSharding) or any(
-        device.platform != "cpu" for device in x.devices()
-    )
+    return is_traced(x) or len(x.sharding.device_set) > 1 or not _is_on_host(x)
+
+
+def _is_on_host(x: Any) -> bool:
+    return all(device.platform == "cpu" for device in x.sharding.device_set)
+
+
+def by_jax(operation: str, *arrays: Any, **beside: Any) -> bool:
+    """Whether JAX itself has to make the result of these arrays. What it has no use for, ``out=`` and ``stream=``, is refused."""
+    theirs = [x for x in arrays if is_jax(x)]
+    for x in theirs:
+        check_jax(x, operation)
+    if not any(is_of_jax(x) for x in theirs):
+        return False
+    for name, given in beside.items():
+        if given is not None:
+            refuse_jax(operation, f"leave {name}= out", *arrays, wanted=f"no {name}= with it")
+            return False  # of one device, read by DLPack
+    return True
+
+
+def refuse_jax(operation: str, remedy: str, *arrays: Any, wanted: str = "one whose elements are there") -> None:
+    """Refuses arrays of JAX that are traced, or spread over devices, in which nothing can be read or written by its address."""
+    for x in arrays if "jax" in sys.modules else ():
+        if is_traced(x):
+            refuse(operation, f"an array of JAX that is traced ({x.dtype}{list(x.shape)})", wanted, remedy, kind=FaroUnsupportedError)
+        if is_jax(x) and len(x.sharding.device_set) > 1:
+            refuse(operation, f"an array of JAX on {len(x.sharding.device_set)} devices", wanted, remedy, kind=FaroUnsupportedError)
+
+
+def refuse_to_write_jax(operation: str, remedy: str, *arrays: Any) -> None:
+    for x in arrays:
+        if is_jax(x):
+            refuse(operation, "an array of JAX, which never changes", "an array that can be written to", remedy, kind=FaroTypeError)
+
+
+def check_jax(x: Any, operation: str) -> None:
+    """Refuses arrays of JAX without numbers that can be moved: random keys, and those that are deleted."""
+    if not is_traced(x) and x.is_deleted():
+        refuse(operation, "an array of JAX that is deleted", "one that is there", "what is donated to a function is gone after it")
+    if sys.modules["jax"].dtypes.issubdtype(x.dtype, sys.modules["jax"].dtypes.extended):
+        refuse(operation, f"elements {x.dtype}, whose bytes JAX keeps to itself", "numbers",
+               "jax.random.key_data(x) has those of keys, jax.random.wrap_key_data() makes keys of them", kind=FaroTypeError)
+
+
+_LESS_THAN_A_BYTE = re.compile(r"u?int[124]|float4_\w+")
+
+
+def widened(dtype: Any) -> str:
+    """The remedy for a type of less than a byte; "" for others."""
+    name = str(getattr(dtype, "name", ""))
+    if not _LESS_THAN_A_BYTE.fullmatch(name):
+        return ""
+    return f"x.astype('{'float32' if name[0] == 'f' else 'int8'}') has whole bytes"
+
+
+def _of_jax(x: Any) -> Array:
+    """NumPy's view of an array on the host, in which elements of less than a byte have one each."""
+    return _of_numpy(numpy().asarray(x), numpy(), False)
+
+
+def _given_to_jax(x: Any, made: Any) -> Any:
+    """A new array of NumPy as one of JAX, on ``x``'s device and without a copy. Types of 64 bits stay what they are."""
+    jax: Any = sys.modules["jax"]
+    where = x.sharding if x.committed else None
+    if made.dtype.itemsize < 8 or jax.config.read("jax_enable_x64"):
+        return jax.device_put(made, where, may_alias=True)
+    wide = jax.enable_x64 if hasattr(jax, "enable_x64") else jax.experimental.enable_x64
+    with wide(True):
+        return jax.device_put(made, where, may_alias=True)
 
 
 def torch_modes() -> Any:
@@ -484,6 +562,8 @@ def from_dlpack_of(x: Any) -> Callable[[Any], Any] | None:
 
 def given_back(x: Any, made: Any) -> Any:
     """An array that ``Array.new`` made of ``x``, once it is written, as ``x``'s library has arrays."""
+    if is_jax(x) and made.__class__.__module__ == "numpy":
+        return _given_to_jax(x, made)
     if module_of(made) != "nanobind":
         return made
     from_dlpack = from_dlpack_of(x)

@@ -54,6 +54,10 @@ def permute_negacyclic(x: Any, k: int, *, modulus: Any = 0, out: Any = None, str
     recorder = _run.recording("permute_negacyclic", (x,), out, stream)
     if recorder is not None:
         return recorder.permute_negacyclic(x, k, modulus=modulus)
+    if _arrays.by_jax("permute_negacyclic", x, out=out, stream=stream):
+        from .jax import permute_negacyclic as of_jax
+
+        return of_jax(x, k, modulus=modulus)
 
     def move(array: _arrays.Array, n: int, k: int, source: int, target: int, where: tuple[int, int, int]) -> None:
         number = _rows._number_of(array, "permute_negacyclic", whole=True)
@@ -98,6 +102,10 @@ def permute_evaluations(x: Any, k: int, *, out: Any = None, stream: Any = None, 
     recorder = _run.recording("permute_evaluations", (x,), out, stream)
     if recorder is not None:
         return recorder.permute_evaluations(x, k)
+    if _arrays.by_jax("permute_evaluations", x, out=out, stream=stream):
+        from .jax import permute_evaluations as of_jax
+
+        return of_jax(x, k)
     x = _kinds.read(x, "permute_evaluations")
     if _kinds.is_masked(x):
         return _kinds.with_mask(x, lambda part: permute_evaluations(part, k, threads=threads), out, "permute_evaluations")

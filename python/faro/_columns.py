@@ -7,6 +7,7 @@ launch. (Columns that need another fill value, type of sums or number of arrays 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Callable, Sequence
 
@@ -150,22 +151,17 @@ def _check_outputs(table: _Table, move: _Move, outs: list[Any], read: list[_arra
         _outputs.check_disjoint(move.operation, outputs, _outputs.reads(outs, **given, indices=move.given_indices()))
 
 
-def _take_of_jax(x: Any, indices: Any, axis: int, fill: Any) -> Any:
-    """In operations of JAX, which may be traced."""
-    import jax.numpy as jnp
-
-    from .jax import take
-
-    if fill is None:
-        return take(x, indices, axis)
-    index = jnp.asarray(indices)
-    taken = take(x, jnp.maximum(index, 0), axis)
-    absent = (index < 0).reshape(index.shape + (1,) * (x.ndim - 1 - axis % x.ndim))
-    return jnp.where(absent, jnp.asarray(fill, x.dtype), taken)
+def _listed(columns: Any) -> list[Any]:
+    """The arrays of a collection, or of one alone."""
+    if isinstance(columns, Mapping):
+        return list(columns.values())
+    return list(columns) if isinstance(columns, (list, tuple)) else [columns]
 
 
 def _blocks_of_jax(x: Any, table: Any, axis: int, fill: Any) -> Any:
-    taken = _take_of_jax(x, table, axis, fill)
+    from .jax import take
+
+    taken = take(x, table, axis, fill=fill)
     behind = x.ndim - 1 - axis % x.ndim  # the tokens' axis and those after it
     shape = taken.shape
     return taken.reshape(shape[: -behind - 1] + (shape[-behind - 1] * shape[-behind],) + shape[len(shape) - behind + 1 :])
@@ -229,6 +225,9 @@ def _written(table: _Table, values: Any, move: _Move, axis: int, sums: str, bloc
     if not table.columns:
         return
     sources = _beside(values, table, "values", move.operation)
+    functional = f"faro.jax.{'add_at' if move.verb == 'add' else 'put'}() gives a new one"
+    _arrays.refuse_to_write_jax(move.operation, functional, *table.columns)
+    _arrays.refuse_jax(move.operation, functional, move.indices, *sources)
     arrays = [_arrays.describe(x, writable=True) for x in table.columns]
     move.begin(table, arrays)
     index_shape = tuple(move.entries.shape)
@@ -321,12 +320,12 @@ def take_columns(columns: Any, indices: Any, axis: int = 0, *, fill: Any = None,
         if short is not None:
             return short
     is_recorded = _run.recording("take_columns", (indices, *table.columns), None, stream, check) is not None
-    if out is None and (is_recorded or any(_arrays.is_of_jax(x) for x in table.columns)):  # each by its own library
+    is_of_jax = any(_arrays.is_of_jax(x) for x in table.columns) or _arrays.by_jax("take_columns", indices, *_listed(fill))
+    if out is None and (is_recorded or is_of_jax):  # each by its own library
         fills = _fills(fill, table, "take_columns")
         same_rows(table, axis, "take_columns")
         return table.like([
-            _take_of_jax(x, indices, axis, f) if _arrays.is_of_jax(x) and stream is None
-            else _rows.take(x, indices, axis, fill=f, stream=stream, check=check, threads=threads)
+            _rows.take(x, indices, axis, fill=f, stream=stream, check=check, threads=threads)
             for x, f in zip(table.columns, fills)
         ])
     move = _Move("take_columns", "take", indices, stream, check, threads)
@@ -387,7 +386,7 @@ def take_blocks(caches: Any, table: Any, axis: int = 0, *, fill: Any = 0, out: A
     ([[6, 7, 0, 1], [2, 3, 0, 0]], (2, 4, 2))
     """
     listed = _table(caches, "take_blocks")
-    if out is None and stream is None and any(_arrays.is_of_jax(x) for x in listed.columns):
+    if _arrays.by_jax("take_blocks", *listed.columns, table, *_listed(fill), out=out, stream=stream):
         fills = _fills(fill, listed, "take_blocks")
         for i, x in enumerate(listed.columns):
             _axis(listed.word(i), x, axis, "take_blocks", True)

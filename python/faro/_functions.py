@@ -275,6 +275,7 @@ def _dense(x: Any) -> bool:
     if _arrays.is_recorded(x):
         return x.is_contiguous()
     if _arrays.is_of_jax(x):
+        _arrays.check_jax(x, "ascontiguousarray")
         return True
     array = _arrays.describe(x)
     return x.is_contiguous() if _arrays.is_tensor(x) else _arrays.is_dense(array)
@@ -291,6 +292,10 @@ def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, str
     recorder = None if in_place else _run.recording("permute", (x,), out, stream)
     if recorder is not None:
         return recorder.permute(x, by, inverse=inverse, dim=axis)
+    if not in_place and _arrays.by_jax("permute", x, out=out, stream=stream):
+        from .jax import permute as of_jax
+
+        return of_jax(x, by, inverse=inverse, axis=axis)
     given = x if in_place else _kinds.read(x, "permute")
     if _kinds.is_masked(given) and not in_place:
         return _kinds.with_mask(given, lambda part: _along(part, by, inverse, axis, None, stream, False), out, "permute")

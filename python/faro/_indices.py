@@ -41,6 +41,9 @@ def index_entries(indices: Any, operation: str) -> IndexEntries:
         return IndexEntries(
             values.buffer_info()[0], len(values), values.itemsize, values.typecode.islower(), (len(values),), values
         )
+    if _arrays.is_jax(indices):
+        _arrays.check_jax(indices, operation)
+        _arrays.refuse_jax(operation, "take(), put() and add_at() of faro.jax read such indices when they are run", indices)
     _arrays.refuse_recorded(indices)
     if indices.__class__ is not np.ndarray and not isinstance(indices, (list, tuple, int)):
         indices = _kinds.read(indices, operation)
@@ -49,7 +52,7 @@ def index_entries(indices: Any, operation: str) -> IndexEntries:
         if device not in (1, 3, 13):
             refuse(operation, "indices on a device", "indices in the host's memory",
                    "nothing is copied between devices unasked")
-        indices = np.from_dlpack(indices)
+        indices = np.asarray(indices) if _arrays.is_jax(indices) else np.from_dlpack(indices)
     if isinstance(indices, np.ma.MaskedArray):
         refuse(operation, "a masked array of indices", "an array without a mask", "indices.filled(-1), and fill= for what they take")
     values = read = _arrays.as_array(indices, operation)

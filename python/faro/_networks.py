@@ -13,6 +13,8 @@ from ._errors import FaroTypeError, refuse
 
 __all__ = ["network", "explain_network", "sort", "walsh_hadamard", "fft"]
 
+# The remedy for arrays of JAX that are traced or sharded.
+_OUTSIDE = "call it outside of jit, grad and vmap; numpy.asarray(x) gathers an array of several devices"
 _ELEMENTS = {"i4": "i32", "u4": "u32", "i8": "i64", "u8": "u64", "f4": "f32", "f8": "f64", "c8": "c64", "c16": "c128"}
 
 
@@ -48,6 +50,7 @@ def network(x: Any, program: str, axis: int = -1, *, out: Any = None, stream: An
     recorder = _run.recording("run a network", (x,), out, stream)
     if recorder is not None:
         return recorder.network(x, program, axis)
+    _arrays.refuse_jax("network", _OUTSIDE, x)
     x = _kinds.read(x, "run a network")
     array = _arrays.describe(x)
     rank = len(array.shape)
@@ -107,10 +110,16 @@ def sort(x: Any, axis: int | None = -1, *, out: Any = None, stream: Any = None, 
     recorder = _run.recording("sort", (x,), out, stream)
     if recorder is not None:
         return recorder.sort(x, axis)
+    _arrays.refuse_jax("sort", "jax.numpy.sort() sorts it", x)
     x = _kinds.read(x, "sort")
     array = _arrays.describe(x)
+    if _arrays.widened(array.dtype):
+        refuse("sort", f"elements {array.dtype}", "numbers of whole bytes", _arrays.widened(array.dtype), kind=FaroTypeError)
     if out is not None:
         _outputs.check_out(x, array, out, (array.size,) if axis is None else array.shape, "sort")
+    if _arrays.is_jax(x) and array.device is None:
+        ordered = sort(array.keep, axis, out=out, stream=stream, threads=threads)
+        return ordered if out is not None else _arrays.given_back(x, ordered)
     if axis is None:
         x, axis = _flat(x), -1
         array = _arrays.describe(x)
@@ -236,6 +245,7 @@ def walsh_hadamard(x: Any, axis: int = -1, *, inverse: bool = False, out: Any = 
     recorder = _run.recording("transform", (x,), out, stream)
     if recorder is not None:
         return recorder.walsh_hadamard(x, axis, inverse=inverse)
+    _arrays.refuse_jax("walsh_hadamard", _OUTSIDE, x)
     x = _kinds.read(x, "transform")
     program = _scaled("wht", x, axis, inverse, "transform")
     return network(x, program, axis, out=out, stream=stream, threads=threads)
@@ -252,6 +262,7 @@ def fft(x: Any, axis: int = -1, *, inverse: bool = False, out: Any = None, strea
     recorder = _run.recording("transform", (x,), out, stream)
     if recorder is not None:
         return recorder.fft(x, axis, inverse=inverse)
+    _arrays.refuse_jax("fft", "jax.numpy.fft.fft() transforms it", x)
     x = _kinds.read(x, "transform")
     array = _arrays.describe(x)
     if _arrays.kind_of(array)[:1] != "c":

@@ -53,6 +53,7 @@ class Plan:
         if recorder is not None:
             return recorder.by_plan(x, self)
         if not self.in_place:
+            _arrays.refuse_jax("run a plan", "faro.jax.permute() makes plans that JAX runs", x)
             x = _kinds.read(x, "run a plan")
             if _kinds.is_masked(x):
                 return _kinds.with_mask(x, lambda data: self(data, stream=stream), out, "run a plan", self._moved_mask)
@@ -216,6 +217,7 @@ def plan(by: "str | maps.Map", like: Any = None, *, shape: Sequence[int] | None 
     if like is not None:
         if shape is not None or itemsize is not None:
             refuse("plan", "an array and a shape or itemsize", "one of them")
+        _arrays.refuse_jax("plan", "shape=x.shape and itemsize=x.dtype.itemsize say the same", like)
         given = _kinds.read(like, "plan")
         array = _arrays.describe(_kinds.parts_of(given)[0] if _kinds.is_masked(given) else given)
         shape, itemsize = array.shape, array.itemsize

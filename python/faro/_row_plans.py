@@ -54,6 +54,8 @@ class RowPlan:
         is_take = self.verb == "take"
         if not is_take and out is None:
             refuse(move.operation, "no out=", f"out=, what {self.verb} writes to")
+        if is_take:
+            _arrays.refuse_jax(f"run a plan of {self.verb}", "faro.jax.take() makes plans that JAX runs", *_columns._listed(x))
         given = x if is_take else out
         recorded = self._recorded(x, out, given, move)
         if recorded is not None:
@@ -138,6 +140,7 @@ def plan_rows(verb: str, indices: Any, rows: int, axis: int = 0, *, fill: Any = 
     if fill is not None and verb != "take":
         refuse(operation, f"fill= of {verb}", "none: other rows stay")
     number = _run.whole(rows, operation, "rows =", 0, 2**62)
+    _arrays.refuse_jax(operation, f"faro.jax.{'add_at' if verb == 'add' else verb}() makes plans that JAX runs", indices)
     on_gpu = _rows._on_gpu(indices)
     move = _columns._Move(operation, verb, indices, None, False, threads, rows=number, made={})
     move.read(_arrays.describe(indices).device if on_gpu else None)

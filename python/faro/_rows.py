@@ -42,7 +42,8 @@ def _number_of(array: _arrays.Array, operation: str, whole: bool = False) -> int
     number = _NUMBERS.get(f"f{array.itemsize // 2}" if parts else f"{kind}{array.itemsize}")
     if number is None or not getattr(dtype, "isnative", True):
         wanted = "integers, float16, bfloat16, float32 or float64" if whole else "integers, floats of 2 to 8 bytes or complex numbers"
-        refuse(operation, f"elements {dtype}", f"{wanted} of this machine's byte order", kind=FaroTypeError)
+        refuse(operation, f"elements {dtype}", f"{wanted} of this machine's byte order", _arrays.widened(dtype),
+               kind=FaroTypeError)
     return number
 
 
@@ -152,7 +153,7 @@ def _as_elements(given: Any, dtype: Any, operation: str, what: str) -> Any:
     except (OverflowError, ValueError, TypeError) as why:
         if isinstance(why, FaroError):
             raise
-        refuse(operation, f"{what} that cannot be held ({why})", f"elements {dtype}")
+        refuse(operation, f"{what} that cannot be held ({str(why).partition(chr(10))[0]})", f"elements {dtype}")
     if is_changed:
         refuse(operation, f"{what} that cannot be held", f"elements {dtype}")
     return made
@@ -185,8 +186,6 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     >>> faro.take(np.array([10, 20, 30]), [2, 0, 2, -1], fill=0).tolist()
     [30, 10, 30, 0]
     """
-    if inverse and _run.recording("take", (x, indices), out, stream, check) is None:
-        return _take_back(x, indices, axis, fill, out, stream, check, threads)
     if fill is None and out is None and stream is None and not (check or threads or inverse):
         made = _faro.take_short(x, indices, axis)
         if made is None and _is_ndarray(x) and not x.flags.c_contiguous:
@@ -197,10 +196,13 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     recorder = _run.recording("take", (x, indices), out, stream, check)
     if recorder is not None:
         return recorder.take(x.reshape(-1) if axis is None else x, indices, axis or 0, inverse=inverse, fill=fill)
-    if (_arrays.is_of_jax(x) or _arrays.is_of_jax(indices)) and fill is None and out is None and stream is None:
-        from .jax import take as of_jax
+    if _arrays.by_jax("take", x, indices, fill, out=out, stream=stream):
+        from .jax import array_of, take as of_jax
 
-        return of_jax(x.reshape(-1) if axis is None else x, indices, axis or 0)
+        x = array_of(x, "take")
+        return of_jax(x.reshape(-1) if axis is None else x, indices, 0 if axis is None else axis, inverse=inverse, fill=fill)
+    if inverse:
+        return _take_back(x, indices, axis, fill, out, stream, check, threads)
     given = _kinds.read(x, "take")
     if _kinds.is_masked(given):
         return _kinds.with_mask(given, lambda part: take(part, indices, axis, fill=fill, threads=threads), out, "take",
@@ -300,6 +302,11 @@ def take_segments(x: Any, offsets: Any, indices: Any, *, out: Any = None, room: 
     recorder = _run.recording("take_segments", (x, offsets, indices), out, stream, check)
     if recorder is not None:
         return recorder.take_segments(x, offsets, indices, room=room)
+    _arrays.refuse_jax("take_segments", "arrays of NumPy tell the length of the result when a function is traced", offsets, indices)
+    if _arrays.by_jax("take_segments", x, out=out, stream=stream, room=room):
+        from .jax import take_segments as of_jax
+
+        return of_jax(x, offsets, indices)
     x = _kinds.read(x, "take_segments")
     if _kinds.is_masked(x):
         begins = []
@@ -355,6 +362,8 @@ def put(out: Any, indices: Any, values: Any, axis: int = 0, *, stream: Any = Non
     recorder = _run.recording("put", (out, indices, values), None, stream, check)
     if recorder is not None:
         return recorder.write_back("put", out, recorder.put(out, indices, values, axis))
+    _arrays.refuse_to_write_jax("put", "faro.jax.put() gives a new one", out)
+    _arrays.refuse_jax("put", "faro.jax.put() gives a new array", indices, values)
     target = _arrays.describe(out, writable=True)
     if target.device is not None:
         return _device_rows.put(out, target, indices, values, axis, stream, check)
@@ -381,6 +390,8 @@ def add_at(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str = "u
     recorder = _run.recording("add_at", (out, indices, values), None, stream, check)
     if recorder is not None:
         return recorder.write_back("add_at", out, recorder.add_at(out, indices, values, axis, sums=sums))
+    _arrays.refuse_to_write_jax("add_at", "faro.jax.add_at() gives a new one", out)
+    _arrays.refuse_jax("add_at", "faro.jax.add_at() gives a new array", indices, values)
     target = _arrays.describe(out, writable=True)
     if target.device is not None:
         number = _number_of(target, "add_at")
@@ -491,6 +502,7 @@ def route(keys: Any, buckets: int, *, keys_per_row: int | None = None, multiple:
     >>> r.places.tolist(), r.offsets.tolist()
     ([3, 0, 4, 2, 1], [0, 2, 3, 5])
     """
+    _arrays.refuse_jax("route", "call it outside of jit, grad and vmap, and hand them what it returns", keys)
     on_gpu = _on_gpu(keys)
     entries: Any = _arrays.describe(keys) if on_gpu else index_entries(keys, "route")
     if keys_per_row is None:
@@ -563,6 +575,10 @@ def dispatch(x: Any, routing: Routing, *, out: Any = None, stream: Any = None, c
     recorder = _run.recording("dispatch", (x,), out, stream, check)
     if recorder is not None:
         return recorder.dispatch(x, routing)
+    if isinstance(routing, Routing) and _arrays.by_jax("dispatch", x, routing.places, routing.rows, out=out, stream=stream):
+        from .jax import dispatch as of_jax
+
+        return of_jax(x, routing)
     x = _kinds.read(x, "dispatch")
     if _kinds.is_masked(x):
         return _kinds.with_mask(x, lambda part: dispatch(part, routing, stream=stream, threads=threads), out, "dispatch")
@@ -599,6 +615,10 @@ def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual
     recorder = _run.recording("combine", (x, weights), out, stream, check)
     if recorder is not None:
         return recorder.combine(x, routing, weights, sums=sums)
+    if isinstance(routing, Routing) and _arrays.by_jax("combine", x, routing.places, weights, out=out, stream=stream):
+        from .jax import combine as of_jax
+
+        return of_jax(x, routing, weights, sums=sums)
     x = _kinds.read(x, "combine")
     array = _routed(x, routing, "combine")
     if not isinstance(sums, str) or sums not in _SUMS:

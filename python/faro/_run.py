@@ -51,6 +51,9 @@ def whole(value: Any, operation: str, what: str, least: int | None = None, most:
     try:
         number = _index(value)
     except TypeError:
+        if _arrays.is_traced(value):
+            refuse(operation, f"{what} a traced {value.dtype} of JAX", "a whole number", "jax.jit's static_argnums make it one",
+                   kind=FaroTypeError)
         refuse(operation, f"{what} {value!r}", "a whole number", kind=FaroTypeError)
     if (least is not None and number < least) or (most is not None and number > most):
         refuse(operation, f"{what} {number}", f"{least} to {most}" if most is not None else f"{least} or more")
@@ -503,7 +506,7 @@ def run(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
     recorder = recording(_NAMES[op], (x,), out, stream)
     if recorder is not None:
         return recorder._recorded(x, op, argument)
-    if _arrays.is_of_jax(x) and out is None and stream is None:
+    if _arrays.by_jax(_NAMES[op], x, out=out, stream=stream):
         from .jax import _by_operation
 
         return _by_operation(x, op, argument)
@@ -519,7 +522,12 @@ def run(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
     queue = stream_of(array, stream, operation)
     if isinstance(argument, list):
         argument = tuple(argument)
-    handle, shape = _plan_on(op, array.shape, array.strides, array.itemsize, argument, array.device)
+    try:
+        hash(argument)
+        planner: Any = _plan_on
+    except TypeError:  # what plans says what is wrong with it
+        planner = _plan_on.__wrapped__
+    handle, shape = planner(op, array.shape, array.strides, array.itemsize, argument, array.device)
     target, finished = result_of(x, array, out, shape, operation, queue)
     move(handle, array, array.address, target.address, queue)
     return finished()

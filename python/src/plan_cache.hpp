@@ -122,8 +122,8 @@ inline void append_argument(Key& key, nb::handle argument) {
   }
   if (PyIndex_Check(object) != 0 && PyList_Check(object) == 0) {  // numpy's integers
     const nb::object value = nb::steal(PyNumber_Index(object));
-    if (!value.is_valid()) nb::raise_python_error();
-    return append_argument(key, value);
+    if (value.is_valid()) return append_argument(key, value);
+    PyErr_Clear();  // none after all, such as a number of JAX that is traced: what plans says so
   }
   key.push_back(4);
   key.push_back(reinterpret_cast<std::intptr_t>(object));

@@ -1,12 +1,20 @@
 // What JAX's compiled programs call: one handler for hosts and GPUs, without Python.
 //
-//     attribute `move`                         a plan of
-//     "text bit_reversal(20)"                  the map, on an array of the argument's shape
-//     "view 2 3 4; 4 12 1; 0"                  extents, input strides in elements, first element: to a dense
-//     array "roll 1 0 -2"                            shifts along the axes "take 2" rows along axis 2 by the
-//     second argument's indices "add 2"                                  rows added there, to what the result
-//     has: the third argument, its memory "batch " in front of others              the first axis is a
-//     batch's: each array of it alike
+//     attribute `move`           a plan of
+//
+//     "text bit_reversal(20)"    the map, on an array of the argument's shape
+//     "view 2 3 4; 4 12 1; 0"    extents, input strides in elements, first element: to a dense array
+//     "roll 1 0 -2"              shifts along the axes
+//     "negacyclic 3 17 97"       X -> X^3 of polynomials along the last axis, the first modulo 17, the second
+//                                97, and again (0: by their sign)
+//     "evaluations 3"            the same on values in bit-reversed order
+//     "take 2"                   rows along axis 2 by the second argument's indices
+//     "take 2 0"                 the same, and zeros by -1
+//     "add 2 1", "put 2"         rows added (1: in sums of faro_sums) or put to the third argument's
+//                                memory, which is the result's
+//
+// "batch " in front of others: the first axis is a batch's, each array of it alike. "rows " in front of a
+// text: the last axis is one element, which stays whole.
 //
 // Plans are kept by the text, the shape, the width and the device. faro/jax.py makes the texts.
 #include <nanobind/nanobind.h>
@@ -203,13 +211,16 @@ faro_plan* plan_roll(std::string_view words, bool in_batch, const ArrayShape& sh
   return plan;
 }
 
-faro_plan* plan_text(std::string_view words, bool in_batch, const ArrayShape& shape, faro_options options) {
+faro_plan* plan_text(std::string_view words, bool in_batch, bool of_rows, const ArrayShape& shape,
+                     faro_options options) {
   const std::size_t first = in_batch ? 1 : 0;
   if (in_batch) options.batch = shape.extents[0];
+  std::size_t last = shape.extents.size();
+  auto width = static_cast<std::uint64_t>(shape.width);
+  if (of_rows) width *= shape.extents[--last];
   faro_plan* plan = nullptr;
-  require(faro_plan_text(std::string(words).c_str(), static_cast<int>(shape.extents.size() - first),
-                         shape.extents.data() + first, static_cast<std::uint64_t>(shape.width), &options,
-                         &plan));
+  require(faro_plan_text(std::string(words).c_str(), static_cast<int>(last - first),
+                         shape.extents.data() + first, width, &options, &plan));
   return plan;
 }
 
@@ -238,10 +249,12 @@ PlanOfMove planned(std::string_view move, const ArrayShape& shape, bool on_gpu) 
   std::string_view words = move;
   const bool in_batch = words.starts_with("batch ");
   if (in_batch) words.remove_prefix(std::strlen("batch "));
-  const std::string_view kind = cut(words, ' ');
+  std::string_view kind = cut(words, ' ');
+  const bool of_rows = kind == "rows";
+  if (of_rows) kind = cut(words, ' ');
   faro_plan* const plan = kind == "view"   ? plan_view(words, in_batch, shape, options)
                           : kind == "roll" ? plan_roll(words, in_batch, shape, options)
-                                           : plan_text(words, in_batch, shape, options);
+                                           : plan_text(words, in_batch, of_rows, shape, options);
   const PlanOfMove made(plan, PlanDeleter{});
   const std::lock_guard lock(mutex);
   if (kept->size() >= kMostPlans) kept->clear();
@@ -270,56 +283,124 @@ faro_rows rows_of(const xla::Buffer& indices, const ArrayShape& array, std::size
       .threads = 0};
 }
 
-struct DeviceRows {
-  faro_rows rows;
-  bool is_take;
-  faro_number number;  // of what is added
+enum class Verb { kTake, kAdd, kPut };
+
+// What is done with rows, as `move` says it, and the numbers that are added.
+struct RowMove {
+  Verb verb = Verb::kTake;
+  std::size_t axis = 0;
+  std::uint64_t fill_bytes = 0;  // of zeros, which -1 gives; 0: -1 is refused
+  faro_number number = FARO_I8;
+  faro_sums sums = FARO_SUMS_USUAL;
 };
+
+constexpr char kZero = 0;
+
+RowMove row_move(std::string_view verb, std::string_view words, int element_type) {
+  const auto numbers = numbers_in(words);
+  RowMove move{.axis = static_cast<std::size_t>(numbers.at(0))};
+  if (verb == "take") {
+    move.fill_bytes = numbers.size() > 1 ? 1 : 0;
+  } else if (verb == "put") {
+    move.verb = Verb::kPut;
+  } else {
+    move.verb = Verb::kAdd;
+    move.number = number_of(element_type);
+    move.sums = static_cast<faro_sums>(numbers.at(1));
+  }
+  return move;
+}
+
 using DeviceRowPlan = std::unique_ptr<faro_row_plan, RowPlanDeleter>;
 
+DeviceRowPlan plan_rows(const RowMove& move, const faro_rows& rows, int device) {
+  faro_options options{};
+  options.engine = FARO_CUDA;
+  options.device = device + 1;
+  faro_row_plan* made = nullptr;
+  switch (move.verb) {
+    case Verb::kTake:
+      require(faro_row_plan_take(&rows, move.fill_bytes == 0 ? nullptr : &kZero, move.fill_bytes, &options,
+                                 &made));
+      break;
+    case Verb::kAdd:
+      require(faro_row_plan_add(&rows, move.number, move.sums, &options, &made));
+      break;
+    case Verb::kPut:
+      require(faro_row_plan_put(&rows, &options, &made));
+      break;
+  }
+  return DeviceRowPlan(made);
+}
+
 // Plans of rows are for sizes; entries and arrays are those of the call. Making one waits for the device.
-void run_rows_on_gpu(const DeviceRows& asked, const void* in, void* out, void* stream) {
+void run_rows_on_gpu(const RowMove& move, const faro_rows& rows, const void* in, void* out, void* stream) {
   constexpr std::size_t kMostIdle = 256;
   static auto* const pool = new PlanPool<DeviceRowPlan>(kMostIdle);
-  const faro_rows& rows = asked.rows;
   int device = 0;
   require(faro_cuda_device(&device));
-  PlanPool<DeviceRowPlan>::Key key{device, asked.is_take ? -1 : static_cast<int>(asked.number),
-                                   rows.entry_bytes, rows.is_signed};
+  PlanPool<DeviceRowPlan>::Key key{device,
+                                   static_cast<int>(move.verb),
+                                   static_cast<int>(move.fill_bytes),
+                                   move.number,
+                                   move.sums,
+                                   rows.entry_bytes,
+                                   rows.is_signed};
   for (const std::uint64_t size : {rows.count, rows.rows, rows.outer, rows.row_bytes})
     key.push_back(static_cast<std::int64_t>(size));
-  auto lent = pool->borrow(std::move(key), [&] {
-    faro_options options{};
-    options.engine = FARO_CUDA;
-    options.device = device + 1;
-    faro_row_plan* made = nullptr;
-    require(asked.is_take ? faro_row_plan_take(&rows, nullptr, 0, &options, &made)
-                          : faro_row_plan_add(&rows, asked.number, FARO_SUMS_USUAL, &options, &made));
-    return DeviceRowPlan(made);
-  });
+  auto lent = pool->borrow(std::move(key), [&] { return plan_rows(move, rows, device); });
   require(faro_row_plan_run((*lent).get(), rows.entries, in, out, stream));
   // Waits. What the plan notes of wrong entries is this call's, for no other has it.
   require(faro_row_plan_check((*lent).get(), stream));
   lent.give_back();
 }
 
-void run_rows(const xla::Call& call, bool is_take, std::size_t axis, bool on_gpu) {
+void run_rows(const xla::Call& call, std::string_view verb, std::string_view words, bool on_gpu) {
   const xla::Buffer& in = *call.arguments.buffers[0];
   const xla::Buffer& indices = *call.arguments.buffers[1];
   const xla::Buffer& out = *call.results.buffers[0];
-  const ArrayShape to = shape_of(out);
+  const RowMove move = row_move(verb, words, in.element_type);
   // Axes before and behind the indexed one are the same on both sides.
-  const ArrayShape numbered = is_take ? shape_of(in) : to;
-  const faro_rows rows = rows_of(indices, numbered, axis, numbered.extents.at(axis));
+  const ArrayShape numbered = move.verb == Verb::kTake ? shape_of(in) : shape_of(out);
+  const faro_rows rows = rows_of(indices, numbered, move.axis, numbered.extents.at(move.axis));
   if (rows.outer * rows.count * rows.row_bytes == 0) return;
-  void* const stream = on_gpu ? stream_of(call) : nullptr;
-  if (!on_gpu) {
-    return require(is_take ? faro_take_new(&rows, nullptr, 0, in.data, out.data)
-                           : faro_add(&rows, number_of(in.element_type), FARO_SUMS_USUAL, in.data, out.data));
+  if (on_gpu) return run_rows_on_gpu(move, rows, in.data, out.data, stream_of(call));
+  switch (move.verb) {
+    case Verb::kTake:
+      return require(
+          faro_take_new(&rows, move.fill_bytes == 0 ? nullptr : &kZero, move.fill_bytes, in.data, out.data));
+    case Verb::kAdd:
+      return require(faro_add(&rows, move.number, move.sums, in.data, out.data));
+    case Verb::kPut:
+      return require(faro_put(&rows, in.data, out.data));
   }
-  run_rows_on_gpu(
-      {.rows = rows, .is_take = is_take, .number = is_take ? FARO_I8 : number_of(in.element_type)}, in.data,
-      out.data, stream);
+}
+
+// X -> X^k of polynomials, whose numbers are the last axis.
+void run_automorphism(const xla::Call& call, std::string_view kind, std::string_view words, bool on_gpu) {
+  const xla::Buffer& in = *call.arguments.buffers[0];
+  const ArrayShape shape = shape_of(in);
+  const std::uint64_t bytes =
+      shape.product(0, shape.extents.size()) * static_cast<std::uint64_t>(shape.width);
+  const auto numbers = numbers_in(words);
+  faro_options options{};
+  options.engine = on_gpu ? FARO_CUDA : FARO_CPU;
+  if (on_gpu) {
+    int device = 0;
+    require(faro_cuda_device(&device));
+    options.device = device + 1;
+  }
+  void* const stream = on_gpu ? stream_of(call) : nullptr;
+  void* const out = call.results.buffers[0]->data;
+  if (kind == "evaluations") {
+    return require(faro_permute_evaluations(shape.extents.back(), numbers.at(0),
+                                            static_cast<std::uint64_t>(shape.width), in.data, out, bytes,
+                                            &options, stream));
+  }
+  const std::vector<std::uint64_t> moduli(numbers.begin() + 1, numbers.end());
+  require(faro_permute_negacyclic_moduli(shape.extents.back(), numbers.at(0), number_of(in.element_type),
+                                         moduli.data(), moduli.size(), in.data, out, bytes, &options,
+                                         stream));
 }
 
 std::string_view move_of(const xla::Call& call) {
@@ -334,15 +415,15 @@ std::string_view move_of(const xla::Call& call) {
 }
 
 void carry_out(const xla::Call& call, bool on_gpu) {
-  std::string_view move = move_of(call);
-  const bool is_take = move.starts_with("take ");
-  if (is_take || move.starts_with("add ")) {
-    cut(move, ' ');
-    return run_rows(call, is_take, static_cast<std::size_t>(numbers_in(move).at(0)), on_gpu);
-  }
+  const std::string_view move = move_of(call);
+  std::string_view words = move;
+  std::string_view kind = cut(words, ' ');
+  if (kind == "batch") kind = cut(words, ' ');  // of polynomials: more of them
+  if (kind == "take" || kind == "add" || kind == "put") return run_rows(call, kind, words, on_gpu);
   const xla::Buffer& in = *call.arguments.buffers[0];
   const ArrayShape shape = shape_of(in);
   if (shape.product(0, shape.extents.size()) == 0) return;
+  if (kind == "negacyclic" || kind == "evaluations") return run_automorphism(call, kind, words, on_gpu);
   const PlanOfMove plan = planned(move, shape, on_gpu);
   require(
       faro_plan_run(plan.get(), in.data, call.results.buffers[0]->data, on_gpu ? stream_of(call) : nullptr));

@@ -9,3 +9,6 @@ os.environ["FARO_CACHE"] = os.path.join(tempfile.gettempdir(), f"faro-tests-{os.
 # Machines that test are shared: no deadline for a single example. FARO_EXAMPLES asks for more of them.
 settings.register_profile("faro", deadline=None, max_examples=int(os.environ.get("FARO_EXAMPLES", "60")))
 settings.load_profile("faro")
+
+# JAX reads it when its first array is made: two devices of the host, over which arrays can be sharded.
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=2")

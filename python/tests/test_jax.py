@@ -1,5 +1,7 @@
 """faro.jax inside JAX's transformations, beside jax.numpy."""
 
+import importlib
+
 import pytest
 
 jax = pytest.importorskip("jax")
@@ -188,12 +190,13 @@ def test_shard_map():
     """On one device, or as many as there are: what a function gives varies along the mesh as what it is given does."""
     from jax.sharding import Mesh, PartitionSpec
 
+    shard_map = jax.shard_map if hasattr(jax, "shard_map") else importlib.import_module("jax.experimental.shard_map").shard_map
     count = len(jax.devices())
     mesh, cut = Mesh(np.array(jax.devices()), ("d",)), PartitionSpec("d")
     x, index = filled((2 * count, 4, 3)), jnp.arange(2 * count) % 2
 
     def each(function, specs=cut):
-        return jax.shard_map(function, mesh=mesh, in_specs=specs, out_specs=cut)
+        return shard_map(function, mesh=mesh, in_specs=specs, out_specs=cut)
 
     both = (PartitionSpec(), cut)
     for ours, theirs, specs, arrays in (
