@@ -247,7 +247,7 @@ def permute_negacyclic(x: Any, k: int, *, modulus: Any = 0) -> Any:
     x = array_of(x, "permute_negacyclic")
     moduli = _automorphisms.moduli_of(modulus, x.shape[:-1])
     signed = " ".join(str(each - 2**64 if each >= 2**63 else each) for each in moduli)  # the same bits
-    return _automorphism(x, k, "permute_negacyclic", "negacyclic {} " + signed, modulus=max(moduli))
+    return _automorphism(x, k, "permute_negacyclic", "negacyclic {} " + signed, modulus=max(moduli, default=0))
 
 
 def permute_evaluations(x: Any, k: int) -> Any:
