@@ -302,7 +302,7 @@ faro::detail::NotedPermutation parse_spec_of_array(const std::string& text,
   const auto parsed = [&](const ParseOptions& as) {
     faro::detail::NotedPermutation read = faro::detail::parse_with_notes(text, as, at_hand);
     for (const std::string& line : read.notes) {
-      if (verbosity == Verbosity::normal) note("faro: " + line);
+      if (verbosity == Verbosity::normal) note_afterwards(line);
     }
     remember_name(read.parsed.permutation, text);
     return read;

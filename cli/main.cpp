@@ -196,10 +196,12 @@ int run_command(std::span<const std::string> arguments) {
            "the processor that faro was built for", "`make build` builds it for every processor");
     }
     Command().run(arguments);
+    tell_notes();
     return 0;
   } catch (const Told& told) {
     return told.exit_status;
   } catch (const Verdict& verdict) {
+    tell_notes();
     note("faro: " + verdict.line);
     return verdict.exit_status;
   } catch (const Error& error) {

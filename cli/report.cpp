@@ -188,6 +188,25 @@ void note(const std::string& line) noexcept {
   std::fprintf(stderr, "%s\n", fit_for_a_terminal(line).c_str());
 }
 
+namespace {
+
+std::vector<std::string>& later_notes() {
+  static std::vector<std::string> lines;
+  return lines;
+}
+
+}  // namespace
+
+void note_afterwards(const std::string& line) {
+  std::vector<std::string>& lines = later_notes();
+  if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+}
+
+void tell_notes() {
+  if (!later_notes().empty()) std::fflush(stdout);
+  for (const std::string& line : later_notes()) note("faro: " + line);
+}
+
 int report_error(const Error& told, bool as_json) noexcept {
   const Error error = with_typed_names(told);
   const ErrorReport& report = error.report();

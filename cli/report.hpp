@@ -39,6 +39,11 @@ std::string as_typed(std::string text);
 /// same.
 void note(const std::string& line) noexcept;
 
+/// The same of "faro: LINE", behind the command's result, and once: what was left out of files that were
+/// read.
+void note_afterwards(const std::string& line);
+void tell_notes();
+
 /// One line on standard error, "faro: …", and with `as_json` the report on standard output. Returns the
 /// exit status.
 int report_error(const Error& error, bool as_json) noexcept;

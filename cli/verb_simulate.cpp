@@ -112,7 +112,7 @@ Permutation permutation_of(const std::string& spec, std::uint64_t n) {
   options.most_index_elements = 2 * programs::kMostElements;
   if (n != 0) options.shape.emplace(1, n);
   faro::detail::NotedPermutation read = faro::detail::parse_with_notes(spec, options);
-  for (const std::string& line : read.notes) note("faro: " + line);
+  for (const std::string& line : read.notes) note_afterwards(line);
   remember_name(read.parsed.permutation, spec);
   return std::move(read.parsed.permutation);
 }

@@ -288,6 +288,19 @@ TEST_F(Files, AFullStandardOutputChangesNothing) {
   EXPECT_NE(files(), before);
 }
 
+// What a circuit's file holds besides its map is told once, behind the result, also where both go to one
+// place.
+TEST_F(Files, WhatIsLeftOutIsToldBehindTheResult) {
+  std::ofstream(path("c.qasm"))
+      << "OPENQASM 3.0;\nbit[2] b;\nqubit[2] q;\nx q[0];\ncnot q[0], q[1];\nb = measure q;\n";
+  EXPECT_EQ(shell("'" + faro_command().string() + "' explain 'compose(@c.qasm, @c.qasm)' >both 2>&1"), 0);
+  const std::string both = faro::testing::content_of(path("both"));
+  const std::string told = "faro: c.qasm: ignored 1 measurement after the gates\n";
+  EXPECT_THAT(both, ::testing::StartsWith("permutation "));
+  EXPECT_EQ(both.find(told), both.size() - told.size()) << both;
+  EXPECT_EQ(run("explain @c.qasm").err, told);
+}
+
 TEST_F(Files, NothingThatIsReadIsWrittenOver) {
   std::ofstream(path("m.json")) << R"({"n": 2, "columns": [1, 2]})";
   std::ofstream(path("c.qasm")) << "OPENQASM 2.0;\nqreg q[3];\nx q[0];\n";
