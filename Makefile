@@ -66,7 +66,7 @@ check:
 	@tools/install_dependencies.sh test
 	cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_BUILD_TESTS=ON -DFARO_BUILD_BENCH=ON -DFARO_CHECKS=all $(cuda_of_tests)
 	cmake --build --preset release
-	@$(run_tests)
+	@rm -f build/python-*.txt; $(run_tests); status=$$?; cat build/python-*.txt; exit $$status
 
 fuzz:
 	@tools/install_dependencies.sh test

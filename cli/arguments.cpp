@@ -15,6 +15,7 @@
 
 #include "cli/output.hpp"
 #include "cli/report.hpp"
+#include "permutation/pattern.hpp"
 #include "permutation/text.hpp"
 #include "suggest.hpp"
 
@@ -261,7 +262,9 @@ Direction IndexOptions::direction(const std::string& spec) const {
     fail(ErrorCode::value, "read `" + spec + "`", "--gather and --scatter", "one of them");
   if ((gather || scatter) && spec.find('@') == std::string::npos) {
     fail(ErrorCode::value, "read `" + spec + "`", gather ? "--gather" : "--scatter",
-         "that option with an index array, @index.npy", "inverse(…) inverts any other permutation");
+         "that option with an index array, @index.npy",
+         detail::is_pattern(spec) ? "the way back is `" + detail::inverse_pattern(spec) + "`"
+                                  : "`inverse(" + spec + ")` inverts another map");
   }
   return gather ? Direction::gather : Direction::scatter;
 }

@@ -163,7 +163,10 @@ Emitted emit(swizzle::EmissionOptions emission, const swizzle::Example& example,
     fail(ErrorCode::unsupported, "synth " + example.name,
          is_proven ? std::string("no solution in space ") + swizzle::name(result.space)
                    : "no solution yet: " + result.unfinished,
-         "a solution to emit", is_proven ? "a larger --space" : result.remedy);
+         "a solution to emit",
+         !is_proven                              ? result.remedy
+         : result.space != swizzle::Space::extra ? "a larger --space"
+                                                 : "`faro synth --list` names examples that have one");
   }
   const bool is_finished = result.outcome != swizzle::Outcome::not_finished;
   std::string reason = is_finished ? "the cheapest solution found"

@@ -108,6 +108,8 @@ TEST_F(Cli, FailuresAreOneLineAndWriteNothing) {
       {"permute gray a.npy out.npy --element float", 2, "--element without --map"},
       {"permute gray a.npy out.npy --piece-bytes 1MiB", 2, "--engine cuda"},
       {"permute gray a.npy out.npy --device-bytes 1GB", 2, "4GiB"},
+      {"permute gray a.npy out.npy --gather", 2, "`inverse(gray)`"},
+      {"permute 'a b -> b a' a.npy out.npy --gather", 2, "`b a -> a b`"},
       {"permute gray a.npy out.npy --checkpoint -1", 2, "0.5"},
       {"permute gray a.npy out.npy --checkpoint inf", 2, "0.5"},
       {"permute gray a.npy out.npy --memory 0.5B", 2, "1.5GiB"},
