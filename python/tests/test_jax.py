@@ -1,6 +1,5 @@
 """faro.jax inside JAX's transformations, beside jax.numpy."""
 
-import importlib
 
 import pytest
 
