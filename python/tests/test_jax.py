@@ -1,6 +1,5 @@
 """faro.jax inside JAX's transformations, beside jax.numpy."""
 
-
 import pytest
 
 jax = pytest.importorskip("jax")
