@@ -137,14 +137,19 @@ def masked_like(x: Any, data: Any, mask: Any = False) -> Any:
     return made
 
 
-def units_of(x: Any) -> Any:
-    """What astropy, unyt or pint say that an array's numbers count; None where nobody does."""
-    return getattr(x, "unit", None) or getattr(x, "units", None) if not isinstance(x, _arrays.OF_NUMBERS) else None
+def flat(x: Any) -> Any:
+    """A dense array's elements along one axis."""
+    if hasattr(x, "reshape"):
+        return x.reshape(-1)
+    seen = memoryview(x)
+    return seen.cast("B").cast(seen.format)  # type: ignore[call-overload]
 
 
-def refuse_other_units(x: Any, out: Any, operation: str) -> None:
-    """Numbers are moved as they are: not from metres to kilometres."""
-    given, wanted = units_of(x), units_of(out)
-    if given is not None and wanted is not None and given != wanted:
-        refuse(operation, f"numbers in {given} for an output in {wanted}", "one unit", f"convert them first: x.to('{wanted}')",
+def refuse_units(out: Any, operation: str) -> None:
+    """An output whose numbers count something: what is written to it has left its unit behind."""
+    if _arrays.is_tensor(out) or isinstance(out, _arrays.OF_NUMBERS):
+        return
+    unit = next((found for found in (getattr(out, name, None) for name in ("unit", "units")) if found is not None), None)
+    if unit is not None:
+        refuse(operation, f"an output in {unit}", "one of plain numbers, in the unit of what is moved", "out.view(numpy.ndarray) is its memory",
                kind=FaroTypeError)

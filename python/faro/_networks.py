@@ -198,7 +198,7 @@ def _exchanged(wide: Any, dtype: Any, kind: str, bits: int, back: bool = False) 
 def _flat(x: Any) -> Any:
     from ._functions import ascontiguousarray
 
-    return ascontiguousarray(x).reshape(-1)
+    return _kinds.flat(ascontiguousarray(x))
 
 
 def _scaled(program: str, x: Any, axis: int, inverse: bool, operation: str) -> str:

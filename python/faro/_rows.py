@@ -31,13 +31,9 @@ def _number_of(array: _arrays.Array, operation: str, whole: bool = False) -> int
     name = getattr(dtype, "name", str(dtype)).rpartition(".")[2]
     if name == "bfloat16":
         return _NUMBERS["bfloat16"]
-    kind = getattr(dtype, "kind", None)
-    if kind is None:  # PyTorch's
-        kind = {"f": "f", "i": "i", "u": "u", "c": "c"}.get(name[:1], "?")
-    if isinstance(dtype, tuple):  # DLPack's code, bits, lanes
-        kind = {0: "i", 1: "u", 2: "f", 4: "b", 5: "c"}.get(dtype[0], "?")
-        if kind == "b":
-            return _NUMBERS["bfloat16"]
+    if isinstance(dtype, tuple) and dtype[0] == 4:  # DLPack's code
+        return _NUMBERS["bfloat16"]
+    kind = _arrays.kind_of(array)[0]
     parts = kind == "c" and not whole
     number = _NUMBERS.get(f"f{array.itemsize // 2}" if parts else f"{kind}{array.itemsize}")
     if number is None or not getattr(dtype, "isnative", True):
@@ -206,8 +202,6 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     if _kinds.is_masked(given):
         return _kinds.with_mask(given, lambda part: take(part, indices, axis, fill=fill, threads=threads), out, "take",
                                 lambda mask: take(mask, indices, axis, fill=unmasked_fill(fill), threads=threads))
-    if out is not None:
-        _kinds.refuse_other_units(x, out, "take")
     x = given
     array = _arrays.describe(x)
     if array.device is not None:
@@ -250,7 +244,7 @@ def _take_back(x: Any, indices: Any, axis: int | None, fill: Any, out: Any, stre
         refuse("take", f"indices of shape {entries.shape} for the inverse", f"shape ({shape[k]},), every row once",
                "put() writes some rows")
     if axis is None and len(array.shape) != 1:
-        x = ascontiguousarray(x).reshape(-1)
+        x = _kinds.flat(ascontiguousarray(x))
     made = array.new(shape) if out is None else out
     if out is not None:
         _run.check_out(x, array, out, shape, "take")
@@ -403,7 +397,7 @@ def _placed(out: Any, target: _arrays.Array, values: Any, wanted: tuple[int, ...
     """(the values, a dense array to write to, and what then gives the caller ``out``), of the host or a device."""
     if isinstance(out, _run.OF_NUMBERS):
         refuse(operation, f"a {type(out).__name__} to write to", "an array", kind=FaroTypeError)
-    _kinds.refuse_other_units(values, out, operation)
+    _kinds.refuse_units(out, operation)
     if target.device is None:
         values, source = _dense(_values(values, target, operation), operation)
     else:

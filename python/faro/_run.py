@@ -416,6 +416,7 @@ def _plan_on(op: int, shape: Shape, strides: Shape, width: int, argument: Any, d
 
 def check_out(x: Any, array: _arrays.Array, out: Any, shape: Shape, operation: str) -> _arrays.Array:
     """``out=`` as an array. Raises where it cannot hold the result."""
+    _kinds.refuse_units(out, operation)
     target = _arrays.describe(out, writable=True)
     if target.readonly:
         refuse(operation, "a read-only array as out=", "an array that can be written to")
@@ -497,8 +498,6 @@ def run(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
     given = _kinds.read(x, operation)
     if _kinds.is_masked(given):
         return _kinds.with_mask(given, lambda part: _faro.run(part, op, argument, None, stream), out, operation)
-    if out is not None:
-        _kinds.refuse_other_units(x, out, operation)
     if given is not x:
         return _faro.run(given, op, argument, out, stream)
     array = _arrays.describe(x)
