@@ -33,8 +33,10 @@ def test_wide_rows_along_an_axis(text, columns):
 
 def test_dense_arrays_of_other_orders_in_place():
     x = filled((4, 8, 16, 16))
-    for call in (lambda v, **how: faro.flip(v, (2, 3), **how), lambda v, **how: faro.roll(v, 1, 2, **how), lambda v, **how: faro.bit_reverse(v, 1, **how),
-                 lambda v, **how: faro.permute_dims(v, (0, 1, 3, 2), **how), lambda v, **how: faro.permute_dims(v, (0, 2, 3, 1), **how)):
+    for call in (lambda v, **how: faro.flip(v, (2, 3), **how), lambda v, **how: faro.roll(v, 1, 2, **how),
+                 lambda v, **how: faro.bit_reverse(v, 1, **how),
+                 lambda v, **how: faro.permute_dims(v, (0, 1, 3, 2), **how),
+                 lambda v, **how: faro.permute_dims(v, (0, 2, 3, 1), **how)):
         given = x.clone().contiguous(memory_format=torch.channels_last)
         got = call(given, in_place=True)
         assert torch.equal(got, call(x)) and got.data_ptr() == given.data_ptr()
