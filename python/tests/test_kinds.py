@@ -511,6 +511,15 @@ def test_order_of_special_floats():
     assert faro.sort(x.view(ml_dtypes.bfloat16)).view("u2").tolist() == [0xFF93, 0xFF80, 0x8000, 0, 0x3F80, 0x7F80, 0x7FB1]
 
 
+def test_floats_without_negative_zero_have_their_nan_last():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    for dtype in (ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e5m2fnuz, ml_dtypes.float8_e4m3b11fnuz):
+        x = np.random.default_rng(5).permutation(256).astype(np.uint8).view(dtype)
+        got = faro.sort(x)
+        assert (np.sort(got.view("u1")) == np.arange(256)).all() and got.view("u1")[-1] == 0x80
+        assert (np.diff(got[:-1].astype("f8")) > 0).all()
+
+
 def test_sort_of_narrow_tensors():
     torch = pytest.importorskip("torch")
     rng = np.random.default_rng(4)
