@@ -13,6 +13,7 @@ from typing import Any, Callable, Sequence
 
 from . import _arrays, _device_rows, _faro, _kinds, _outputs, _rows, _run
 from ._errors import FaroTypeError, refuse
+from ._fills import fill_bytes
 from ._indices import index_entries
 from ._tables import _axis, _beside, _fills, _is_frame, _Table, _table, same_counts, same_rows
 
@@ -193,9 +194,9 @@ def _taken(table: _Table, move: _Move, axis: int, fill: Any, out: Any, blocks: b
         shape = array.shape[:k] + index_shape + array.shape[k + 1 :]
         if blocks:
             shape = array.shape[:k] + index_shape[:-1] + (index_shape[-1] * array.shape[k + 1],) + array.shape[k + 2 :]
-        fill_bytes = _rows._fill_bytes(fills[i], array, outs[i], move.operation)
-        target, finished = _run.result_of(x, array, outs[i], shape, move.operation, move.queue, keeps=fill_bytes == b"")
-        kind = _Kind(array.shape[k], math.prod(array.shape[:k]), fill_bytes)
+        filled = fill_bytes(fills[i], array, outs[i], move.operation)
+        target, finished = _run.result_of(x, array, outs[i], shape, move.operation, move.queue, keeps=filled == b"")
+        kind = _Kind(array.shape[k], math.prod(array.shape[:k]), filled)
         moved.append((kind, array, target, math.prod(array.shape[k + 1 :]) * array.itemsize))
         finish.append((finished, x))
     move.same_rows(table, counts)

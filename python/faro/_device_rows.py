@@ -14,6 +14,7 @@ from typing import Any
 
 from . import _arrays, _faro, _outputs, _run
 from ._errors import FaroTypeError, refuse
+from ._fills import fill_bytes
 
 _INTEGERS = {f"{kind}{bits}": kind == "int" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
 
@@ -96,8 +97,6 @@ def plan_for(kind: str, entries: _arrays.Array, rows: int, outer: int, row_bytes
 
 
 def take(x: Any, array: _arrays.Array, indices: Any, axis: int | None, fill: Any, out: Any, stream: Any, check: bool) -> Any:
-    from ._rows import _fill_bytes
-
     beside = _outputs.reads(out, input=x, indices=indices)
     if not _arrays.is_dense(array):
         x = _faro.run(x, _run.COPY, None, None, stream)
@@ -106,7 +105,7 @@ def take(x: Any, array: _arrays.Array, indices: Any, axis: int | None, fill: Any
     shape = array.shape if axis is not None else (array.size,)
     k = 0 if axis is None else _run.axis_of(axis, len(shape), "take")
     queue = _run.stream_of(array, stream, "take")
-    filled = _fill_bytes(fill, array, out, "take")
+    filled = fill_bytes(fill, array, out, "take")
     result = shape[:k] + entries.shape + shape[k + 1 :]
     target, finished = _run.result_of(x, array, out, result, "take", queue, filled == b"", beside)
     _move("take", shape, k, entries, array.itemsize, filled, (0, 0), (array.address, target.address), queue, check)

@@ -299,8 +299,6 @@ def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, str
     given = x if in_place else _kinds.read(x, "permute")
     if _kinds.is_masked(given) and not in_place:
         return _kinds.with_mask(given, lambda part: _along(part, by, inverse, axis, None, stream, False), out, "permute")
-    if out is not None:
-        _kinds.refuse_other_units(x, out, "permute")
     x = given
     array = _arrays.describe(x, writable=in_place)
     k = _run.axis_of(axis, len(array.shape), "permute")

@@ -1,7 +1,7 @@
 """Arrays permuted where they are, in whatever order their axes lie in memory.
 
-An array that fills its memory is a dense array of the same axes in another order, some of them backwards: Fortran's order, PyTorch's
-channels_last, ``x[::-1]``. What is asked of the array is done to that dense one:
+An array that fills its memory is a dense array of the same axes in another order, some of them backwards: Fortran's order,
+PyTorch's channels_last, ``x[::-1]``. What is asked of the array is done to that dense one:
 
     x      shape (3, 4, 5), strides (1, 15, 3)                       axes 1, 2, 0 from the slowest to the fastest
     block  shape (4, 5, 3), dense                                    flip(x, 0) is flip(block, 2)
@@ -73,7 +73,8 @@ def block_of(x: Any, out: Any, operation: str = "permute") -> Block:
     wanted = array.itemsize
     for a in reversed(long):
         if abs(array.strides[a]) != wanted:
-            refuse(operation, f"strides of {array.strides} bytes for shape {array.shape} in place", "an array that fills its memory",
+            refuse(operation, f"strides of {array.strides} bytes for shape {array.shape} in place",
+                   "an array that fills its memory",
                    "leave in_place= out: the result is a new array")
         wanted *= array.shape[a]
     turned = tuple(array.shape[a] > 1 and array.strides[a] < 0 for a in axes)
@@ -127,8 +128,8 @@ def _is_affine(by: "maps.Map") -> bool:
 
 @functools.lru_cache(maxsize=256)
 def widened(by: "maps.Map", width: int) -> tuple["maps.Map", int]:
-    """An affine map of elements of ``width`` bytes, as one of units that a plan can have, and their width; the map itself where there
-    are none."""
+    """An affine map of elements of ``width`` bytes, as one of units that a plan can have, and their width; the map itself where
+    there are none."""
     unit = width
     while unit > _MOST_BYTES and unit % 2 == 0:
         unit //= 2
@@ -145,7 +146,8 @@ def widened(by: "maps.Map", width: int) -> tuple["maps.Map", int]:
 
 def _by_cycles(array: _arrays.Array, step: Step, width: int) -> Callable[[int, int], None]:
     if array.device is not None:
-        refuse("permute", f"rows of {width} bytes on a GPU in place", "rows of at most 4096 bytes, or a power of two of bytes and an affine map",
+        refuse("permute", f"rows of {width} bytes on a GPU in place",
+               "rows of at most 4096 bytes, or a power of two of bytes and an affine map",
                "take() of the inverse map's indices on the GPU moves them to a new array", kind=FaroUnsupportedError)
     sources = (~step.by).indices
     address = sources.__array_interface__["data"][0] if hasattr(sources, "__array_interface__") else sources.buffer_info()[0]
@@ -246,7 +248,8 @@ def _by_text(block: Block, text: str, stream: Any) -> Any:
         handle = _faro.plan_array(text, list(array.shape), None, array.itemsize, opts)
         shape = tuple(handle.out_shape())
         if math.prod(shape) != array.size:
-            refuse("permute", f"an array of {array.size} elements", f"{math.prod(shape)}, as `{text}` has", "axis= permutes along one axis")
+            refuse("permute", f"an array of {array.size} elements", f"{math.prod(shape)}, as `{text}` has",
+                   "axis= permutes along one axis")
         result = shape if _run._is_named(text, list(shape)) else array.shape
         handle.run_in_place(array.address, _run.stream_of(array, stream, "permute"))
     else:

@@ -1,9 +1,9 @@
 """What arrays are read as, whoever made them, and what becomes of what they keep beside their elements.
 
-One rule for all functions: a result is an array of the library of what was given, where faro knows how that library makes arrays: NumPy,
-PyTorch, JAX, CuPy, Numba, and whoever makes arrays from DLPack. Everything else is read once and gives arrays of NumPy: numbers in lists,
-columns of tables, handles of files, and NumPy's own subclasses, whose units and names are left behind. Masks are part of the values: NumPy's
-masked arrays are moved with theirs, and missing values of other libraries are refused.
+One rule for all functions: a result is an array of the library of what was given, where faro knows how that library makes
+arrays: NumPy, PyTorch, JAX, CuPy, Numba, and whoever makes arrays from DLPack. Everything else is read once and gives arrays of
+NumPy: numbers in lists, columns of tables, handles of files, and NumPy's own subclasses, whose units and names are left behind.
+Masks are part of the values: NumPy's masked arrays are moved with theirs, and missing values of other libraries are refused.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ def is_masked(x: Any) -> bool:
 
 
 def read(x: Any, operation: str = "read an array") -> Any:
-    """The array that stands for ``x`` in all that follows: ``x`` itself where its library has a kind of its own, and masked arrays; else
-    NumPy's array of its elements, of its memory where that is one. Handles of files are read here, so once a call.
+    """The array that stands for ``x`` in all that follows: ``x`` itself where its library has a kind of its own, and masked
+    arrays; else NumPy's array of its elements, of its memory where that is one. Handles of files are read here, so once a call.
 
-    Raises FaroValueError for missing values, which have no place in such an array; what is no array is given back for ``describe`` to refuse.
+    Raises FaroValueError for missing values, which have no place in such an array; what is no array is given back for
+    ``describe`` to refuse.
     """
     np = _arrays.numpy()
     if np is None or x.__class__ is np.ndarray or _has_own_kind(x, np):
@@ -63,7 +64,8 @@ def _read_once(x: Any, operation: str, np: Any) -> Any:
             made = np.asarray(memoryview(x))
     except (BufferError, NotImplementedError, RuntimeError, TypeError, ValueError) as why:
         if hasattr(x, "__array__"):
-            refuse(operation, f"a {type(x).__name__} that makes no array", "numbers of one type", str(why).split("\n")[0].split(". ")[0])
+            refuse(operation, f"a {type(x).__name__} that makes no array", "numbers of one type",
+                   str(why).split("\n")[0].split(". ")[0])
         return x
     if isinstance(made, np.ma.MaskedArray):
         return made
@@ -94,8 +96,8 @@ def _refuse_missing(x: Any, operation: str) -> None:
     elif kind == "pandas" and hasattr(x, "isna"):
         types = list(x.dtypes) if hasattr(x, "columns") else [x.dtype]
         absent: Any = getattr(sys.modules["pandas"], "NA", None)
-        has_some = any(getattr(dtype, "na_value", None) is absent or str(dtype) == "category" for dtype in types)  # not NaN, a number
-        missing = has_some and _any(x.isna())
+        nullable = [dtype for dtype in types if getattr(dtype, "na_value", None) is absent or str(dtype) == "category"]  # not NaN
+        missing = bool(nullable) and _any(x.isna())
         remedy = "x.fillna(value)"
     else:
         return
@@ -112,8 +114,8 @@ def refuse_out_of_masked(operation: str) -> NoReturn:
 
 
 def with_mask(x: Any, move: Callable[[Any], Any], out: Any, operation: str, move_mask: Callable[[Any], Any] | None = None) -> Any:
-    """``move`` of a masked array's data and, in the same way, of its mask: a masked array with the same fill value. Where it has no mask
-    it gets none, and a hard mask stays one."""
+    """``move`` of a masked array's data and, in the same way, of its mask: a masked array with the same fill value. Where it has
+    no mask it gets none, and a hard mask stays one."""
     if out is not None:
         refuse_out_of_masked(operation)
     data, *masks = parts_of(x)
@@ -137,14 +139,20 @@ def masked_like(x: Any, data: Any, mask: Any = False) -> Any:
     return made
 
 
-def units_of(x: Any) -> Any:
-    """What astropy, unyt or pint say that an array's numbers count; None where nobody does."""
-    return getattr(x, "unit", None) or getattr(x, "units", None) if not isinstance(x, _arrays.OF_NUMBERS) else None
+def flat(x: Any) -> Any:
+    """A dense array's elements along one axis."""
+    if hasattr(x, "reshape"):
+        return x.reshape(-1)
+    seen = memoryview(x)
+    return seen.cast("B").cast(seen.format)  # type: ignore[call-overload]
 
 
-def refuse_other_units(x: Any, out: Any, operation: str) -> None:
-    """Numbers are moved as they are: not from metres to kilometres."""
-    given, wanted = units_of(x), units_of(out)
-    if given is not None and wanted is not None and given != wanted:
-        refuse(operation, f"numbers in {given} for an output in {wanted}", "one unit", f"convert them first: x.to('{wanted}')",
+def refuse_units(out: Any, operation: str) -> None:
+    """An output whose numbers count something: what is written to it has left its unit behind."""
+    if _arrays.is_tensor(out) or isinstance(out, _arrays.OF_NUMBERS):
+        return
+    unit = next((found for found in (getattr(out, name, None) for name in ("unit", "units")) if found is not None), None)
+    if unit is not None:
+        refuse(operation, f"an output in {unit}", "one of plain numbers, in the unit of what is moved",
+               "out.view(numpy.ndarray) is its memory",
                kind=FaroTypeError)

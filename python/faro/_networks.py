@@ -211,13 +211,16 @@ def _exchanged(wide: Any, dtype: Any, kind: str, bits: int, back: bool = False) 
         signed = wide ^ ((wide >> 31) & (sign - 1))
         return signed & ((1 << of_float) - 1)
     signed = wide - ((wide & sign) << 1)
-    return signed ^ ((signed >> 31) & (sign - 1))
+    ordered = signed ^ ((signed >> 31) & (sign - 1))
+    if name.endswith("fnuz"):  # which has one NaN in the place of -0, and no sign for it
+        ordered = ordered + (wide == sign) * (sign + 1)
+    return ordered
 
 
 def _flat(x: Any) -> Any:
     from ._functions import ascontiguousarray
 
-    return ascontiguousarray(x).reshape(-1)
+    return _kinds.flat(ascontiguousarray(x))
 
 
 def _scaled(program: str, x: Any, axis: int, inverse: bool, operation: str) -> str:

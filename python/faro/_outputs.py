@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
-from . import _arrays, _faro
+from . import _arrays, _faro, _kinds
 from ._errors import FaroError, refuse
 
 Laid = tuple[str, int, tuple[int, ...], tuple[int, ...], int, bool]  # name, address, shape, strides, width, whether it is written
@@ -43,6 +43,7 @@ def reads(out: Any, **given: Any) -> list[Laid]:
 def check_out(x: Any, array: _arrays.Array, out: Any, shape: tuple[int, ...], operation: str, beside: Sequence[Laid] = ()) -> _arrays.Array:
     """``out=`` as an array. Raises where it cannot hold the result, and where it overlaps ``array``, which is ``x``, or what is read beside
     it: of a copy the caller's own array, too."""
+    _kinds.refuse_units(out, operation)
     target = _arrays.describe(out, writable=True)
     if target.shape != shape:
         refuse(operation, f"out= of shape {target.shape}", f"shape {shape}")

@@ -8,6 +8,7 @@ from typing import Any
 
 from . import _arrays, _columns, _faro, _rows, _run
 from ._errors import refuse
+from ._fills import fill_bytes
 
 __all__ = ["plan_rows", "RowPlan"]
 
@@ -107,7 +108,7 @@ class RowPlan:
         if array.shape[k] != self.rows:
             refuse(move.operation, f"an array of {array.shape[k]} rows", f"{self.rows}, which the plan is for")
         adds = (_rows._number_of(array, move.operation), _rows._SUMS[self._sums]) if self.verb == "add" else (0, 0)
-        fill = _rows._fill_bytes(self._fill, array, x, move.operation)
+        fill = fill_bytes(self._fill, array, x, move.operation)
         kind = _columns._Kind(self.rows, math.prod(array.shape[:k]), fill, adds)
         return str(move.plan(kind, math.prod(array.shape[k + 1 :]) * array.itemsize)[0].explain())
 

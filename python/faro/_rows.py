@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any, Callable
 
 from . import _arrays, _device_rows, _faro, _kinds, _outputs, _run
-from ._errors import FaroError, FaroTypeError, FaroUnsupportedError, FaroValueError, refuse
+from ._errors import FaroTypeError, FaroUnsupportedError, FaroValueError, refuse
+from ._fills import as_elements, fill_bytes
 from ._functions import _is_ndarray, ascontiguousarray
 from ._indices import IndexEntries, index_entries
 
@@ -31,13 +32,9 @@ def _number_of(array: _arrays.Array, operation: str, whole: bool = False) -> int
     name = getattr(dtype, "name", str(dtype)).rpartition(".")[2]
     if name == "bfloat16":
         return _NUMBERS["bfloat16"]
-    kind = getattr(dtype, "kind", None)
-    if kind is None:  # PyTorch's
-        kind = {"f": "f", "i": "i", "u": "u", "c": "c"}.get(name[:1], "?")
-    if isinstance(dtype, tuple):  # DLPack's code, bits, lanes
-        kind = {0: "i", 1: "u", 2: "f", 4: "b", 5: "c"}.get(dtype[0], "?")
-        if kind == "b":
-            return _NUMBERS["bfloat16"]
+    if isinstance(dtype, tuple) and dtype[0] == 4:  # DLPack's code
+        return _NUMBERS["bfloat16"]
+    kind = _arrays.kind_of(array)[0]
     parts = kind == "c" and not whole
     number = _NUMBERS.get(f"f{array.itemsize // 2}" if parts else f"{kind}{array.itemsize}")
     if number is None or not getattr(dtype, "isnative", True):
@@ -70,104 +67,6 @@ def _rows(entries: IndexEntries, rows: int, outer: int, row_bytes: int, threads:
         entries.address, entries.size, entries.itemsize, entries.is_signed, rows, outer, row_bytes,
         _run.threads_of(threads, "move rows"),
     )
-
-
-def _fill_bytes(fill: Any, array: _arrays.Array, out: Any, operation: str) -> bytes | None:
-    """What -1 gives, as faro.h has it: None where it is refused, no byte where rows stay as they were."""
-    if fill is None:
-        return None
-    if isinstance(fill, str) and fill == "keep":
-        if out is None:
-            refuse(operation, "fill='keep' without out=", "out=, an array whose rows stay")
-        return b""
-    if isinstance(fill, (bytes, bytearray)) and getattr(array.dtype, "kind", "") != "S":
-        if not fill:
-            refuse(operation, "fill of 0 bytes", "at least one byte", "fill='keep' leaves rows of out= as they were")
-        return bytes(fill)
-    if isinstance(fill, (int, float)) and fill == 0 and math.copysign(1, fill) > 0:
-        return bytes(1)
-    torch: Any = sys.modules.get("torch")
-    if torch is not None and isinstance(array.dtype, torch.dtype):
-        made = _tensor_bytes(fill, array.dtype, torch)
-    else:
-        made = _ndarray_bytes(fill, array, operation)
-    if made is None:
-        refuse(operation, f"fill {fill!r}", f"0, bytes, or what elements {array.dtype} hold", kind=FaroTypeError)
-    return made
-
-
-def _tensor_bytes(fill: Any, dtype: Any, torch: Any) -> bytes | None:
-    """A value as the bytes of a tensor's element; None where that does not hold it."""
-    try:
-        np = _arrays.numpy()
-        if np is not None and isinstance(fill, np.generic):  # by its bits: a number of Python's would be another NaN
-            fill = torch.from_numpy(np.asarray(fill)) if fill.dtype.kind in "biufc" else float(fill)
-        plain = torch.as_tensor(fill, device="cpu").detach().reshape(-1)
-        # A number of Python's own is made the element at once, one of an array or tensor by way of its own type.
-        made = plain.to(dtype) if hasattr(fill, "dtype") else torch.tensor(fill, dtype=dtype, device="cpu").reshape(-1)
-        is_exact = not (dtype.is_floating_point or dtype.is_complex)
-        if is_exact and made.tolist() != plain.tolist() or plain.is_complex() and not dtype.is_complex:
-            return None
-        if (plain.isfinite() & ~made.to(torch.complex128).isfinite()).any():
-            return None
-    except (OverflowError, TypeError, ValueError, RuntimeError):
-        return None
-    return bytes(made.contiguous().view(torch.uint8).numpy().tobytes())
-
-
-def _ndarray_bytes(fill: Any, array: _arrays.Array, operation: str) -> bytes | None:
-    """The same of other libraries' elements, where NumPy has their type."""
-    np = _arrays.numpy()
-    if np is None:
-        return None
-    dtype = array.dtype
-    if not isinstance(dtype, np.dtype):
-        kind = _arrays.kind_of(array)
-        if str(dtype) == "bfloat16" or dtype == (4, 16, 1):
-            dtype = np.dtype(_arrays.numpy_type((4, 16, 1)))
-        elif kind[0] not in "iufcb":
-            return None
-        else:
-            dtype = np.dtype(kind)
-    return bytes(_as_elements(fill, dtype, operation, "a fill").tobytes())
-
-
-_KINDS = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}  # each holds those before it
-
-
-def _as_elements(given: Any, dtype: Any, operation: str, what: str) -> Any:
-    """Numbers of Python's own as elements of a type of NumPy, as far as these can hold them."""
-    np: Any = _arrays.numpy()
-    try:
-        plain = np.asanyarray(given)
-        is_text = plain.dtype.kind in "SU"
-        is_other = _KINDS.get(plain.dtype.kind, 0) > _KINDS.get(dtype.kind, 3) or (dtype.kind in "SU") != is_text
-        is_date = plain.dtype.kind == "U" and dtype.kind in "Mm"  # may be written
-        if is_other and not is_date:
-            refuse(operation, f"{what} of {plain.dtype}", f"elements {dtype}", kind=FaroValueError if is_text else FaroTypeError)
-        if _kinds.is_masked(plain):
-            refuse(operation, f"{what} that is masked", f"elements {dtype}", kind=FaroTypeError)
-        with np.errstate(over="ignore"):
-            made = np.asarray(given, dtype)
-        is_changed = not is_date and dtype.fields is None and bool(_is_changed(made, plain, np))
-    except (OverflowError, ValueError, TypeError) as why:
-        if isinstance(why, FaroError):
-            raise
-        refuse(operation, f"{what} that cannot be held ({str(why).partition(chr(10))[0]})", f"elements {dtype}")
-    if is_changed:
-        refuse(operation, f"{what} that cannot be held", f"elements {dtype}")
-    return made
-
-
-def _is_changed(made: Any, plain: Any, np: Any) -> Any:
-    """Whether whole numbers, texts or dates became others, or numbers infinite: floats are rounded."""
-    dtype = made.dtype
-    if dtype.kind in "biuSUMm" or dtype.name.startswith(("int", "uint")):  # the latter of ml_dtypes
-        held = made.astype(np.int64) if dtype.kind == "V" else made
-        return ((held != plain) & (plain == plain)).any()
-    if plain.dtype.kind not in "biufc":
-        return False
-    return (np.isfinite(plain) & ~np.isfinite(made.astype(np.complex128))).any()
 
 
 def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False, fill: Any = None, out: Any = None,
@@ -207,8 +106,6 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     if _kinds.is_masked(given):
         return _kinds.with_mask(given, lambda part: take(part, indices, axis, fill=fill, threads=threads), out, "take",
                                 lambda mask: take(mask, indices, axis, fill=unmasked_fill(fill), threads=threads))
-    if out is not None:
-        _kinds.refuse_other_units(x, out, "take")
     x = given
     array = _arrays.describe(x)
     if array.device is not None:
@@ -222,7 +119,7 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     outer, rows = math.prod(shape[:k]), shape[k]
     row_bytes = math.prod(shape[k + 1 :]) * array.itemsize
     result = shape[:k] + tuple(entries.shape) + shape[k + 1 :]
-    filled = _fill_bytes(fill, array, out, "take")
+    filled = fill_bytes(fill, array, out, "take")
     target, finished = _run.result_of(x, array, out, result, "take", 0, filled == b"", beside)
     if math.prod(result) and array.itemsize:
         _faro.take(_rows(entries, rows, outer, row_bytes, threads), filled, array.address, target.address, out is None)
@@ -255,7 +152,7 @@ def _take_back(x: Any, indices: Any, axis: int | None, fill: Any, out: Any, stre
     if out is not None:
         _outputs.check_out(x, array, out, shape, "take", _outputs.reads(out, indices=entries.given))
     if axis is None and len(array.shape) != 1:
-        x = ascontiguousarray(x).reshape(-1)
+        x = _kinds.flat(ascontiguousarray(x))
     target = _arrays.describe(made, writable=True)
     if array.device is not None:
         _device_rows.put(made, target, indices, x, k, stream, check, every=True)
@@ -410,7 +307,7 @@ def _values(values: Any, target: _arrays.Array, operation: str) -> Any:
     if np is None or not isinstance(values, _run.OF_NUMBERS):
         return values
     if isinstance(target.dtype, np.dtype):
-        return _as_elements(values, target.dtype, operation, "values")
+        return as_elements(values, target.dtype, operation, "values")
     torch: Any = sys.modules.get("torch")
     if torch is not None and isinstance(target.dtype, torch.dtype) and target.device is None:
         made = torch.from_numpy(_arrays.as_array(values, operation))
@@ -425,7 +322,7 @@ def _placed(out: Any, target: _arrays.Array, values: Any, wanted: tuple[int, ...
     device."""
     if isinstance(out, _run.OF_NUMBERS):
         refuse(operation, f"a {type(out).__name__} to write to", "an array", kind=FaroTypeError)
-    _kinds.refuse_other_units(values, out, operation)
+    _kinds.refuse_units(out, operation)
     if target.device is None:
         values = _values(values, target, operation)
         source = given = _arrays.describe(values)

@@ -514,8 +514,6 @@ def run(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
     given = _kinds.read(x, operation)
     if _kinds.is_masked(given):
         return _kinds.with_mask(given, lambda part: _faro.run(part, op, argument, None, stream), out, operation)
-    if out is not None:
-        _kinds.refuse_other_units(x, out, operation)
     if given is not x:
         return _faro.run(given, op, argument, out, stream)
     array = _arrays.describe(x)

@@ -41,7 +41,8 @@ def check(x, call, wanted, may_refuse=False):
     assert done or may_refuse
 
 
-SHAPES = [(), (1,), (0,), (5,), (8,), (4, 4), (3, 5), (1, 5), (5, 1), (0, 3), (1, 1, 1), (4, 4, 4), (3, 3, 3), (2, 3, 4), (2, 4, 8), (5, 1, 5)]
+SHAPES = [(), (1,), (0,), (5,), (8,), (4, 4), (3, 5), (1, 5), (5, 1), (0, 3), (1, 1, 1), (4, 4, 4), (3, 3, 3), (2, 3, 4),
+          (2, 4, 8), (5, 1, 5)]
 
 
 @pytest.mark.parametrize("dtype", ["f8", "u1", "V3"])
@@ -52,12 +53,14 @@ def test_dense_arrays_of_any_order(shape, dtype):
     for axis in (None, *range(rank)):
         check(x, lambda v, axis=axis: faro.flip(v, axis, in_place=True), np.flip(x, axis))
         for shift in (1, -2):
-            check(x, lambda v, axis=axis, shift=shift: faro.roll(v, shift, axis, in_place=True), np.roll(x, shift, axis), axis is None)
+            check(x, lambda v, axis=axis, shift=shift: faro.roll(v, shift, axis, in_place=True), np.roll(x, shift, axis),
+                  axis is None)
     for order in itertools.permutations(range(rank)):
         check(x, lambda v, order=order: faro.permute_dims(v, order, in_place=True), x.transpose(order).copy(), True)
     check(x, lambda v: faro.permute(v, "transpose", in_place=True), x.T.copy(), True)
     if x.size and x.size & (x.size - 1) == 0:
-        check(x, lambda v: faro.bit_reverse(v, in_place=True), faro.bit_reverse(x) if dtype != "V3" else permuted(x, "bit_reversal"), dtype == "V3")
+        check(x, lambda v: faro.bit_reverse(v, in_place=True),
+              faro.bit_reverse(x) if dtype != "V3" else permuted(x, "bit_reversal"), dtype == "V3")
     for axis in range(rank):
         for text in ("flip", "roll(1)", "gray", "bit_reversal"):
             extent = shape[axis]
@@ -101,7 +104,8 @@ def test_states_of_qubits():
 
 
 # Rows of powers of two of bytes, of odd multiples of them, and of neither; a few of other widths below a unit.
-WIDTHS = [(4, 1024, "f8"), (8, 1025, "f8"), (16, 5003, "f8"), (7, 5003, "u1"), (32, 4099, "u1"), (12, 3000, "f4"), (8, 2, "V5000"), (6, 65536, "u1"),
+WIDTHS = [(4, 1024, "f8"), (8, 1025, "f8"), (16, 5003, "f8"), (7, 5003, "u1"), (32, 4099, "u1"), (12, 3000, "f4"),
+          (8, 2, "V5000"), (6, 65536, "u1"),
           (16, 3, "f4"), (16, 5, "u1")]
 
 
@@ -143,8 +147,10 @@ def test_what_does_not_fill_its_memory_is_refused():
 def test_channels_last():
     torch = pytest.importorskip("torch")
     x = torch.arange(256.0).reshape(2, 8, 4, 4)
-    calls = [lambda v, **how: faro.flip(v, (2, 3), **how), lambda v, **how: faro.roll(v, 1, 2, **how), lambda v, **how: faro.bit_reverse(v, 1, **how),
-             lambda v, **how: faro.permute_dims(v, (0, 1, 3, 2), **how), lambda v, **how: faro.permute_dims(v, (0, 2, 3, 1), **how)]
+    calls = [lambda v, **how: faro.flip(v, (2, 3), **how), lambda v, **how: faro.roll(v, 1, 2, **how),
+             lambda v, **how: faro.bit_reverse(v, 1, **how),
+             lambda v, **how: faro.permute_dims(v, (0, 1, 3, 2), **how),
+             lambda v, **how: faro.permute_dims(v, (0, 2, 3, 1), **how)]
     for call in calls:
         given = x.clone().contiguous(memory_format=torch.channels_last)
         address, wanted = given.data_ptr(), call(x)

@@ -292,10 +292,19 @@ bool lacks_only_bits(std::string_view text, ParseOptions options) {
   options.bare_bits = kMostBits;
   if (is_read()) return true;
   if (!options.shape) return false;
-  // Maps beside it, such as flip, take the number of elements: few enough for an index array.
-  constexpr int kBitsOfAll = 20;
+  // Maps beside it, such as flip, take the number of elements, and others the axes: as many of them, of
+  // unequal powers of two, and few enough elements for an index array.
+  constexpr std::size_t kMostAxes = 5;
+  constexpr std::size_t kBitsOfAll = 20;
+  std::vector<std::uint64_t>& shape = *options.shape;
+  if (shape.empty() || shape.size() > kMostAxes) return false;
+  std::size_t left = kBitsOfAll;
+  for (std::size_t axis = 0; axis + 1 < shape.size(); ++axis) {
+    shape[axis] = std::uint64_t{2} << axis;
+    left -= axis + 1;
+  }
+  shape.back() = std::uint64_t{1} << left;
   options.bare_bits.reset();
-  options.shape->assign(1, std::uint64_t{1} << kBitsOfAll);
   return is_read();
 }
 
