@@ -312,7 +312,7 @@ def whole_array_remedy(shape: Shape) -> str:
     if len(shape) < 2:
         return ""
     lists = (shape, range(len(shape)), (0,) * len(shape), (len(shape) - 1,))
-    return f"`axes({'; '.join(' '.join(map(str, each)) for each in lists)})` flips axis {len(shape) - 1}, and takes rolls of axes before the flips"
+    return f"`axes({'; '.join(' '.join(map(str, each)) for each in lists)})` flips axis {len(shape) - 1}; rolls of the axes stand before the flipped ones"
 
 
 def _plan_text(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any, remedy: str = _ALONG) -> tuple[Any, Shape]:

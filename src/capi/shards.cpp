@@ -39,7 +39,7 @@ std::string whole_array_remedy(const Shape& shape) {
   std::vector<std::size_t> order(shape.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const std::vector<int> rolls(shape.size(), 0);
-  return fmt::format("`axes({}; {}; {}; {})` flips axis {}, and takes rolls of axes before the flips",
+  return fmt::format("`axes({}; {}; {}; {})` flips axis {}; rolls of the axes stand before the flipped ones",
                      fmt::join(shape, " "), fmt::join(order, " "), fmt::join(rolls, " "), order.back(),
                      order.back());
 }
