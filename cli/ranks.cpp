@@ -155,9 +155,9 @@ ShardProblem shard_problem(const AskedShards& asked, const CutOptions& cuts) {
                                .in = faro::parse_cut(cuts.in, "read --shard-in"),
                                .out = faro::parse_cut(cuts.out, "read --shard-out")}};
   faro::detail::count_axes(made, asked.read);
-  const std::vector<std::uint64_t> shape = made.in_shape();
+  const std::vector<std::uint64_t> counted = made.in_shape();
   const std::uint64_t named =
-      std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>());
+      std::accumulate(counted.begin(), counted.end(), std::uint64_t{1}, std::multiplies<>());
   if (named != element_count(problem.permutation)) {  // of wider elements, which were taken apart
     made.axes.reset();
     made.shapes.reset();

@@ -8,6 +8,7 @@
 
 #include "engine_support.hpp"
 #include "refusal.hpp"
+#include "shard/methods.hpp"
 #include "shard_support.hpp"
 
 namespace faro {
@@ -218,18 +219,21 @@ TEST(ShardEngine, CutsCountTheAxesOfTexts) {
           expect_ranks(problem);
           const ShardMethod method = ShardPlan(problem).method();
           methods.insert(method);
-          if (each.by_boxes && ranks == 2 && each.before[in] % 4 == 0 && each.after[out] % 4 == 0)
+          if (each.by_boxes && ranks == 2 && each.before[in] % 4 == 0 && each.after[out] % 4 == 0) {
             EXPECT_NE(method, ShardMethod::indices) << each.text << ", axes " << in << " and " << out;
+          }
         }
       }
     }
   }
   EXPECT_TRUE(methods.contains(ShardMethod::slabs) && methods.contains(ShardMethod::indices) &&
               methods.contains(ShardMethod::affine));
-  const ShardProblem wrong{
-      .permutation = maps::flip(24), .element_bytes = 4, .shapes = RegroupedShape{{4, 5}, {5, 4}}};
+  const ShardProblem wrong{.permutation = maps::flip(24),
+                           .element_bytes = 4,
+                           .shards = {},
+                           .shapes = RegroupedShape{{4, 5}, {5, 4}}};
   EXPECT_THAT(test::refusal([&] { static_cast<void>(ShardPlan(wrong)); }).what(),
-              HasSubstr("24, as the permutation has"));
+              HasSubstr("24 elements, as the permutation has"));
 }
 
 TEST(ShardEngine, TransposeOfSlabs) {

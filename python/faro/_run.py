@@ -321,7 +321,18 @@ def _is_named(text: str, out_shape: list[int]) -> bool:
     return len(out_shape) != 1 or "->" in text
 
 
-def _plan_text(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any) -> tuple[Any, Shape]:
+_ALONG = "axis= permutes along one axis"
+
+
+def whole_array_remedy(shape: Shape) -> str:
+    """For who permutes along an axis where only whole arrays are taken."""
+    if len(shape) < 2:
+        return ""
+    lists = (shape, range(len(shape)), (0,) * len(shape), (len(shape) - 1,))
+    return f"`axes({'; '.join(' '.join(map(str, each)) for each in lists)})` flips axis {len(shape) - 1}; rolls of the axes stand before the flipped ones"
+
+
+def _plan_text(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any, remedy: str = _ALONG) -> tuple[Any, Shape]:
     text, inverse = argument
     said = _inverse_text(text) if inverse else text
     if any(e > 1 and s % width for s, e in zip(strides, shape)):
@@ -346,16 +357,15 @@ def _plan_text(shape: Shape, strides: Shape, width: int, argument: Any, opts: An
     if math.prod(out_shape) != math.prod(shape):
         refuse(
             "permute", f"an array of {math.prod(shape)} elements", f"{math.prod(out_shape)}, as `{said}` has",
-            "axis= permutes along one axis",
+            remedy,
         )
     return handle, tuple(out_shape) if _is_named(said, out_shape) else shape
 
 
-def _plan_map(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any) -> tuple[Any, Shape]:
+def _plan_map(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any, remedy: str = _ALONG) -> tuple[Any, Shape]:
     count = math.prod(shape)
     if argument.count != count:
-        refuse("permute", f"an array of {count} elements", f"{argument.count}, as the map has",
-               "axis= permutes along one axis")
+        refuse("permute", f"an array of {count} elements", f"{argument.count}, as the map has", remedy)
     if _element_strides(shape, strides, width) is not None:
         refuse("permute", "an array with strides", "a dense array", "faro.ascontiguousarray() first")
     return _faro.plan_map(argument._handle, width, opts), shape

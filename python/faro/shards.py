@@ -95,7 +95,7 @@ class ShardPlan:
 
 def _remedy(shape: tuple[int, ...]) -> str:
     if len(shape) < 2:
-        return "without shape= the map's own count is taken"
+        return ""
     return (f"faro.maps.from_indices(numpy.arange({math.prod(shape)}).reshape({shape}).take(indices, {len(shape) - 1}).ravel(), gather=True) "
             f"is that of an index array along axis {len(shape) - 1}")
 

@@ -169,7 +169,8 @@ def torch_rank(rank, ranks, backend, port):
 
     all_tensor_types(ranks, rank, device)
     if not on_gpu:
-        each_refusal(gather, dist.group.WORLD, rank)
+        if ranks > 1:
+            each_refusal(gather, dist.group.WORLD, rank)
         all_types(dist.group.WORLD, ranks, rank)
     mesh = init_device_mesh(device, (ranks,))
     for shape in ((12, 7, 10), (5, 9, 4), (1, 3, 8)):

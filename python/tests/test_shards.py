@@ -118,12 +118,15 @@ def test_maps_of_another_size_have_a_remedy_that_works():
         faro.shards.plan("flip(1)", shape=(7, 5), itemsize=8)
     text = caught.value.remedy.split("`")[1]
     assert np.array_equal(faro.shards.plan(text, shape=(7, 5), itemsize=8)(x), x[:, ::-1])
-    assert np.array_equal(faro.shards.plan(text.replace("0 0", "0 2"), shape=(7, 5), itemsize=8)(x), np.roll(x, 2, 1)[:, ::-1])
+    assert np.array_equal(faro.shards.plan(text.replace("0 0", "0 2"), shape=(7, 5), itemsize=8)(x), np.roll(x[:, ::-1], 2, 1))
     indices = np.array([3, 0, 4, 1, 2])
     with pytest.raises(faro.FaroValueError) as caught:
         faro.shards.plan(faro.maps.from_indices(indices, gather=True), shape=(7, 5), itemsize=8)
     made = eval(caught.value.remedy.split(" is that")[0], {"faro": faro, "numpy": np, "indices": indices})
     assert np.array_equal(faro.shards.plan(made, shape=(7, 5), itemsize=8)(x), x[:, indices])
+    with pytest.raises(faro.FaroValueError) as caught:
+        faro.plan("flip(1)", shape=(7, 5), itemsize=8)
+    assert np.array_equal(faro.plan(caught.value.remedy.split("`")[1], shape=(7, 5), itemsize=8)(x), x[:, ::-1])
     for by, shape in (("flip(3)", (8,)), (faro.maps.flip(3), (8,)), ("transpose(4, 6)", (3, 8)), ("flip(3)", (2, 2, 2))):
         with pytest.raises(faro.FaroValueError) as caught:
             faro.shards.plan(by, shape=shape, itemsize=8)

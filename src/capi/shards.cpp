@@ -35,11 +35,11 @@ constexpr const char* kPlanShards = "plan shards";
 
 // How to say of an array's axes what these take: here for the last.
 std::string whole_array_remedy(const Shape& shape) {
-  if (shape.size() < 2) return "the text without a size takes the array's";
+  if (shape.size() < 2) return "";
   std::vector<std::size_t> order(shape.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const std::vector<int> rolls(shape.size(), 0);
-  return fmt::format("`axes({}; {}; {}; {})` flips axis {}, and takes rolls of axes before the flips",
+  return fmt::format("`axes({}; {}; {}; {})` flips axis {}; rolls of the axes stand before the flipped ones",
                      fmt::join(shape, " "), fmt::join(order, " "), fmt::join(rolls, " "), order.back(),
                      order.back());
 }

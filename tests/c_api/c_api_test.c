@@ -994,12 +994,54 @@ static void test_shards(void) {
   faro_map_destroy(map);
 }
 
+/* Outputs that overlap what is read, itself, or by a view's strides: refused before anything is written. */
+static void test_disjoint(void) {
+  int32_t memory[24];
+  for (int i = 0; i < 24; ++i) memory[i] = i;
+  const uint64_t extents[2] = {4, 3};
+  const int64_t strides[2] = {24, 8};
+  const int64_t windows[2] = {4, 4};
+  faro_laid_array arrays[3] = {
+      {"the output", memory, 2, extents, strides, 4, 1},
+      {"the input", memory + 1, 2, extents, strides, 4, 0},
+      {"indices", memory + 1, 2, extents, NULL, 4, 0},
+  };
+  EXPECT(faro_check_disjoint("copy", arrays, 2) == FARO_OK);
+  EXPECT(faro_check_disjoint("copy", NULL, 0) == FARO_OK);
+  EXPECT(faro_check_disjoint("copy", arrays, 3) == FARO_VALUE);
+  EXPECT(strcmp(faro_last_message(),
+                "copy: got overlapping arrays, the output and indices, wanted two disjoint arrays") == 0);
+  arrays[0].stride_bytes = windows;
+  EXPECT(faro_check_disjoint("copy", arrays, 1) == FARO_VALUE &&
+         strstr(faro_last_got(), "own elements") != NULL);
+  arrays[0].is_output = 0;
+  EXPECT(faro_check_disjoint("copy", arrays, 3) == FARO_OK); /* all are read */
+  const int64_t far[2] = {INT64_MAX, 4};
+  arrays[0].stride_bytes = far;
+  EXPECT(faro_check_disjoint("copy", arrays, 1) == FARO_VALUE && strstr(faro_last_message(), "2^62") != NULL);
+  arrays[0].name = NULL;
+  EXPECT(faro_check_disjoint("copy", arrays, 1) == FARO_VALUE);
+  EXPECT(faro_check_disjoint(NULL, arrays, 1) == FARO_VALUE);
+
+  /* A roll goes box by box: none of them is moved where one overlaps. */
+  const uint64_t shape[2] = {4, 3};
+  const int64_t rows[2] = {6, 2};
+  const int64_t shifts[2] = {1, 1};
+  faro_plan* plan = NULL;
+  EXPECT(faro_plan_roll(2, shape, rows, shifts, 4, NULL, &plan) == FARO_OK);
+  for (int first = 1; first < 12; ++first)
+    EXPECT(faro_plan_run(plan, memory, memory + first, NULL) == FARO_VALUE);
+  for (int i = 0; i < 24; ++i) EXPECT(memory[i] == i);
+  faro_plan_destroy(plan);
+}
+
 int main(int argc, char** argv) {
   EXPECT(faro_abi_version() == FARO_ABI_VERSION);
   EXPECT(strlen(faro_version()) >= 5);
   test_maps();
   test_plans(argc > 1 ? argv[1] : ".");
   test_views();
+  test_disjoint();
   test_rows();
   test_entries_of_rows();
   test_plans_of_rows();
