@@ -114,7 +114,6 @@ TEST_F(Cli, FailuresAreOneLineAndWriteNothing) {
       {"permute gray a.npy out.npy --checkpoint inf", 2, "0.5"},
       {"permute gray a.npy out.npy --memory 0.5B", 2, "1.5GiB"},
       {"permute gray a.npy out.npy --memory 1e30GiB", 2, "1.5GiB"},
-      {"permute gray - out.npy --raw u1 --shape 16 < a.npy", 6, "--shape 16 of u1"},
       {"bench 'gray(10)' --engine cuda --device 99", 4, "faro: "},
       {"bench 'gray(10)' --tile 1,2,3,4", 2, "a compiled tile for units of 4 bytes"},
       {"explain 'gray(10)' --engine cuda --device 99", 4, "faro: "},

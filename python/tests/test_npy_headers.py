@@ -148,3 +148,10 @@ def test_types_are_read_by_every_verb(tmp_path):
     assert (np.load(tmp_path / "sums.npy")[[3, 1, 0, 2]] == rows).all()
     done = run("permute", "flip", "-", "-", "--raw", "float32", "--shape", "12", cwd=tmp_path, stdin=rows.tobytes())
     assert done.returncode == 0 and done.stdout == rows.ravel()[::-1].tobytes(), done.stderr
+
+
+def test_streams_that_are_too_long_speak_of_what_said_their_length(tmp_path):
+    done = run("permute", "flip", "-", "-", "--raw", "u1", "--shape", "12", cwd=tmp_path, stdin=bytes(13))
+    assert done.returncode == 6 and b"--shape 12 of u1" in done.stderr and b"header" not in done.stderr
+    done = run("permute", "flip", "-", "-", cwd=tmp_path, stdin=header("u1", (12,)) + bytes(13))
+    assert done.returncode == 6 and b"its header says" in done.stderr
