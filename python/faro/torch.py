@@ -10,8 +10,8 @@ A tensor is moved on its device, on PyTorch's current stream, which a CUDA graph
 shape makes its plan: call once before). The gradient of a permutation is its inverse, that of ``take`` a sum in a fixed
 order, so gradients are the same in every run. Autocast changes nothing: elements are moved as they are.
 
-Called eagerly on plain tensors these functions go straight to the engine; what is traced or transformed goes by
-``torch.ops.faro.*``.
+Called eagerly on plain tensors these functions go straight to the engine; what is traced, transformed or differentiated goes by
+``torch.ops.faro.*`` (_torch_modes.py says what that is).
 """
 
 from __future__ import annotations
