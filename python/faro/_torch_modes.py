@@ -65,6 +65,10 @@ def _keys() -> list[int]:
     return bits if all(agree) else []
 
 
+_NOT_INLINED = ("_arrays", "_automorphisms", "_columns", "_device_rows", "_functions", "_indices", "_networks", "_plan", "_row_plans",
+                "_rows", "_torch_modes", "shards")
+
+
 def keep_from_dynamo() -> bool:
     """torch.compile calls these modules' functions between its graphs, as it calls those of an extension: what they read of a tensor
     it cannot trace. (faro.torch it inlines.) Asked once Dynamo is there, since importing it takes a second; tells whether it was."""
