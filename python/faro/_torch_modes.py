@@ -1,7 +1,7 @@
 """What PyTorch does with a call beside its numbers: gradients, tangents, transforms, tracers, modes, version counters.
 
     a call with a tensor
-         |  calls.cpp asks QUESTIONS and for forward AD's level, some nanoseconds each
+         |  pytorch.cpp asks whether anything is active, in some nanoseconds
     nothing is active, or the call is an operator's own work: the engine moves the memory
          |  else
     watcher(x)   says who would not hear of it
@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import torch as _torch
 import torch.autograd.forward_ad as _forward_ad
 
+from . import _faro
 from ._errors import FaroTypeError, FaroUnsupportedError, refuse
 
 _C: Any = _torch._C
@@ -37,7 +38,31 @@ _TRACER = "a tensor whose operations are recorded, by torch.jit.trace", "call it
 
 def meet() -> tuple[Any, ...]:
     """What the short way of a call asks, and tells: once it has seen a tensor."""
-    return QUESTIONS, _forward_ad.__dict__, is_active, _C._increment_version
+    keys = _keys()
+    return keys, () if keys else QUESTIONS, _forward_ad.__dict__, is_active, _C._increment_version
+
+
+def _keys() -> list[int]:
+    """The dispatch keys that are included while something is active, where libc10's own functions are found to tell what PyTorch's
+    Python functions tell; else none."""
+    names = ("Python", "Tracer", "FuncTorchDynamicLayerFrontMode")
+    try:
+        keys = [_C._dispatch_key_parse(name) for name in names]
+        bits = [int(_C.DispatchKeySet(key).raw_repr()) for key in keys]
+
+        def agrees() -> bool:
+            included = [bool(_C._dispatch_tls_is_dispatch_key_included(name)) for name in names]
+            return bool(_faro.torch_tells(bits) == [*included, bool(_is_function_mode())])
+
+        agree = [agrees()]
+        for key in keys:
+            with _C._IncludeDispatchKeyGuard(key):
+                agree.append(agrees())
+        with _torch.overrides.BaseTorchFunctionMode():
+            agree.append(agrees())
+    except (AttributeError, TypeError):  # of another PyTorch
+        return []
+    return bits if all(agree) else []
 
 
 _NOT_INLINED = ("_arrays", "_automorphisms", "_columns", "_device_rows", "_functions", "_indices", "_networks", "_plan", "_row_plans",

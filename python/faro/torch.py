@@ -11,8 +11,8 @@ shape makes its plan: call once before). Every function has a gradient: that of 
 in a fixed order, so gradients are the same in every run. Autocast changes nothing: elements are moved as they are. All return new
 tensors, ``put`` and ``add_at``, too, and take no ``out=``.
 
-Called eagerly on plain tensors these functions go straight to the engine; what is traced or transformed goes by operators,
-``torch.ops.faro.*``. These know gradients; forward mode and ``torch.func`` know the functions here.
+Called eagerly on plain tensors these functions go straight to the engine; what is traced, transformed or differentiated goes by
+``torch.ops.faro.*`` (_torch_modes.py says what that is).
 """
 
 from __future__ import annotations

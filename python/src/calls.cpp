@@ -25,6 +25,7 @@
 #include "numpy_arrays.hpp"
 #include "plan_cache.hpp"
 #include "plan_handle.hpp"
+#include "pytorch.hpp"
 #include "status.hpp"
 
 namespace faro::python {
@@ -35,7 +36,6 @@ struct Session {
   PlanCache cache;
   PyObject* plan = nullptr;   // _run.py: plan(op, shape, strides, width, argument, device) -> (Plan, shape)
   PyObject* other = nullptr;  // _run.py: run(x, op, argument, out, stream)
-  PyObject* meet = nullptr;   // _arrays.py: meet_torch() -> what PyTorch below has
   PyObject* requires_grad = PyUnicode_InternFromString("requires_grad");
   PyObject* is_neg = PyUnicode_InternFromString("is_neg");
   PyObject* is_conj = PyUnicode_InternFromString("is_conj");
@@ -55,50 +55,6 @@ struct Asked {
   const Py_ssize_t* shape;
   const Py_ssize_t* strides;
 };
-
-// What there is to know of PyTorch (_torch_modes.py), asked for when the first tensor is seen.
-struct PyTorch {
-  std::vector<nb::object>
-      questions;          // functions that tell true or a number while a mode or a tracer is active
-  nb::dict forward_mode;  // of the module that keeps the level of forward-mode derivatives
-  nb::str level = nb::str("_current_level");
-  nb::object no_level = nb::int_(-1);
-  nb::object is_active;  // whether such a mode has to hear of a call
-  nb::object written;    // raises the version counters of a tuple of tensors
-};
-
-const PyTorch& pytorch() {
-  static const PyTorch* const known = [] {
-    const nb::tuple told = nb::cast<nb::tuple>(nb::borrow(session().meet)());
-    auto* const made = new PyTorch;
-    for (nb::handle question : nb::cast<nb::tuple>(told[0])) made->questions.push_back(nb::borrow(question));
-    made->forward_mode = nb::cast<nb::dict>(told[1]);
-    made->is_active = told[2];
-    made->written = told[3];
-    return made;
-  }();
-  return *known;
-}
-
-// Whether a mode, a tracer or forward-mode derivatives may have to hear of a call: Python looks at it then.
-bool is_watched(const ExchangeType& type) {
-  if (!type.has_gradients) return false;
-  const PyTorch& torch = pytorch();
-  nb::object level = nb::borrow(PyDict_GetItemWithError(torch.forward_mode.ptr(), torch.level.ptr()));
-  if (level.is_valid() && PyObject_RichCompareBool(level.ptr(), torch.no_level.ptr(), Py_EQ) != 1)
-    return true;
-  for (const nb::object& question : torch.questions) {
-    const nb::object told = nb::steal(PyObject_CallNoArgs(question.ptr()));
-    if (!told.is_valid()) nb::raise_python_error();
-    if (PyObject_IsTrue(told.ptr()) == 1) return nb::cast<bool>(torch.is_active());
-  }
-  return false;
-}
-
-// A tensor of PyTorch was written: what autograd saved of it is no longer right.
-void tell_written(const ExchangeType& type, nb::handle tensor) {
-  if (type.has_gradients) pytorch().written(nb::make_tuple(tensor));
-}
 
 // A cached plan; where there is none Python makes one.
 std::shared_ptr<const CachedPlan> planned(const Asked& asked, nb::handle argument) {
@@ -564,7 +520,7 @@ void bind_calls(nb::module_& module) {
   module.def("set_python_side", [](nb::object plan, nb::object other, nb::object meet) {
     session().plan = plan.release().ptr();
     session().other = other.release().ptr();
-    session().meet = meet.release().ptr();
+    set_meet_torch(std::move(meet));
   });
   module.def("set_numpy", &set_numpy);
   module.def("new_ndarray", [](const std::vector<Py_ssize_t>& shape, nb::handle dtype) {

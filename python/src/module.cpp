@@ -6,6 +6,7 @@
 #include <string>
 
 #include "plan_handle.hpp"
+#include "pytorch.hpp"
 #include "status.hpp"
 
 NB_MODULE(_faro, module) {
@@ -29,5 +30,6 @@ NB_MODULE(_faro, module) {
   faro::python::bind_shards(module);
   faro::python::bind_arrays(module);
   faro::python::bind_calls(module);
+  faro::python::bind_pytorch(module);
   faro::python::bind_xla(module);
 }

@@ -389,3 +389,18 @@ assert made(y[None] if how == "vmap" else y).flatten().tolist() == [7.0, 6.0, 5.
 """
     for how in ("make_fx", "trace", "compile", "vmap"):
         subprocess.run([sys.executable, "-c", "import faro\n" + script, how], check=True, timeout=300)
+
+
+def test_the_short_way_asks_pytorchs_own_library():
+    """A wheel of PyTorch has what tells in nanoseconds; where it is not found, Python's functions are asked."""
+    from faro import _torch_modes
+
+    keys, questions, *_ = _torch_modes.meet()
+    assert keys and not questions
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_torch_modes, "_keys", list)
+        keys, questions, *_ = _torch_modes.meet()
+    assert not keys and not any(question() for question in questions)
+    for mode in (Seen, Heard):
+        with mode():
+            assert any(question() for question in questions)

@@ -1,0 +1,24 @@
+// What PyTorch has to be asked, and told, of a call that goes the short way (python/faro/_torch_modes.py says
+// of what).
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "dlpack.hpp"
+
+namespace faro::python {
+
+/// Whether a mode, a tracer, a transform or forward-mode derivatives may have to hear of a call with tensors
+/// of this type: Python looks at it then. Some nanoseconds.
+bool is_watched(const ExchangeType& type);
+
+/// A tensor was written: what autograd saved of it is no longer right.
+void tell_written(const ExchangeType& type, nb::handle tensor);
+
+/// _arrays.py: meet_torch() -> (keys, questions, forward mode's module, is_active, written), called when a
+/// tensor is first seen.
+void set_meet_torch(nb::object meet);
+
+void bind_pytorch(nb::module_& module);
+
+}  // namespace faro::python
