@@ -13,6 +13,9 @@ from ._indices import index_entries
 from ._torch_operators import call, is_traced
 from ._torch_rows import along_one_axis
 
+__all__ = ["take", "take_segments", "put", "add_at", "add_rows", "dispatch", "combine", "take_columns", "put_columns", "add_columns",
+           "take_blocks", "put_blocks"]
+
 
 def _by_operator(*given: Any) -> bool:
     return is_traced() or any(_arrays.is_recorded(x) for x in given)
