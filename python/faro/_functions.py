@@ -291,7 +291,7 @@ def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, str
     """Every slice along the axis is permuted alike: arrays of rows, or of elements where the axis is the last."""
     recorder = None if in_place else _run.recording("permute", (x,), out, stream)
     if recorder is not None:
-        return recorder.permute(x, by, inverse=inverse, dim=axis)
+        return recorder.permute_recorded(x, by, inverse, axis)
     if not in_place and _arrays.by_jax("permute", x, out=out, stream=stream):
         from .jax import permute as of_jax
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import re as _re
+import sys as _sys
 from operator import index as _index
 from typing import Any, Callable, Sequence
 
@@ -489,7 +490,11 @@ def stream_of(array: _arrays.Array, stream: Any, operation: str) -> int:
 def recording(operation: str, given: Sequence[Any], out: Any = None, stream: Any = None, check: bool = False) -> Any:
     """``faro.torch`` where what is done with one of these is recorded, for its gradient, by a transformation, by a tracer; else None.
     It makes new tensors, and nothing waits for a device."""
-    if not any(_arrays.is_recorded(x) for x in (*given, out)):
+    tensor: Any = getattr(_sys.modules.get("torch"), "Tensor", ())
+    for x in (*given, out):
+        if isinstance(x, tensor) and _arrays.is_recorded(x):
+            break
+    else:
         return None
     if out is not None or stream is not None:
         _arrays.torch_modes().refuse_output(operation, (*given, out))

@@ -8,13 +8,15 @@ says otherwise. The classes are declared here, in _torch_rows.py and in _torch_n
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any, Callable, Sequence
 
 import torch as _torch
+import torch.autograd.forward_ad as _forward_ad
 from torch._functorch.autograd_function import enable_single_level_autograd_function
 from torch.autograd.function import _SingleLevelFunction
 
-from . import _arrays, _faro, _run, _torch_modes, maps
+from . import _arrays, _faro, _rows, _run, _torch_modes, maps
 from ._functions import permute as _permute
 
 _DEVICES = ("cpu", "cuda")
@@ -25,10 +27,6 @@ _ops = _torch.ops.faro
 def by_operator(*given: Any) -> bool:
     """Whether a call goes by operators: a compiler reads it, or what is done with one of its arrays is recorded."""
     return _torch.compiler.is_compiling() or any(_arrays.is_recorded(x) for x in given)
-
-
-def _has_tangents() -> bool:
-    return _torch.autograd.forward_ad._current_level >= 0 or _torch._C._are_functorch_transforms_active()
 
 
 def call(name: str, *arguments: Any) -> Any:
@@ -104,7 +102,8 @@ def _derived(name: str, made: Any) -> Any:
 
     def derived(keys: Any, *inputs: Any) -> Any:
         inputs += (None,) * (count - len(inputs))  # which all default to
-        if _has_tangents() or (_torch.is_grad_enabled() and any(_torch.is_tensor(x) and x.requires_grad for x in inputs)):
+        is_transformed = _forward_ad._current_level >= 0 or _torch._C._are_functorch_transforms_active()
+        if is_transformed or (_torch.is_grad_enabled() and any(_torch.is_tensor(x) and x.requires_grad for x in inputs)):
             with enable_single_level_autograd_function():
                 return function.apply(keys, *inputs)
         return below(keys, inputs)
@@ -264,12 +263,22 @@ class _Permute:
         return call("permute", first(x, in_dims[0]), map, inverse, batch_dims + 1), 0
 
 
+@functools.lru_cache(maxsize=8)
+def sources(handle: Any, inverse: bool, device: Any) -> Any:
+    """Where each element of a map's result comes from: a list for ``take``."""
+    chosen = maps.Map(handle)
+    places = (chosen if inverse else ~chosen).indices
+    return _torch.as_tensor(places.astype("int64") if hasattr(places, "astype") else list(places), device=device)
+
+
 @operator("permute_along(Tensor x, str map, bool inverse, int dim) -> Tensor")
 class _PermuteAlong:
     """One axis, permuted by a map that takes its size from it."""
 
     @staticmethod
     def move(x: Any, map: str, inverse: bool, dim: int) -> Any:
+        if x.is_cuda and math.prod(x.shape[dim + 1 :]) * x.element_size() > _run._MOST_BYTES:
+            return _rows.take(x, sources(maps.parse(map, (x.shape[dim],))._handle, inverse, x.device), dim)
         return _permute(x, map, inverse=inverse, axis=dim)
 
     @staticmethod

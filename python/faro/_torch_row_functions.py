@@ -13,6 +13,9 @@ from ._indices import index_entries
 from ._torch_operators import by_operator, call
 from ._torch_rows import along_one_axis
 
+__all__ = ["take", "take_segments", "put", "add_at", "add_rows", "dispatch", "combine", "take_columns", "put_columns", "add_columns",
+           "take_blocks", "put_blocks"]
+
 
 def _index(index: Any, x: Any, operation: str) -> Any:
     """A tensor of whole numbers beside ``x``. Lists and NumPy's arrays are the host's."""

@@ -25,7 +25,7 @@ import torch as _torch
 from . import _arrays, _faro, _functions, _networks, _automorphisms, _run, maps
 from . import _torch_networks
 from ._errors import FaroTypeError, refuse
-from ._torch_operators import by_operator, by_plan, call, inverse_order
+from ._torch_operators import by_operator, by_plan, call, inverse_order, sources
 from ._torch_patterns import single_axes
 from ._torch_row_functions import (add_at, add_columns, add_rows, combine, dispatch, put, put_blocks, put_columns, take, take_blocks,
                                    take_columns, take_segments, write_back)
@@ -84,13 +84,13 @@ def roll(x: Any, shifts: int | Sequence[int], dims: int | Sequence[int] | None =
     >>> faro.torch.roll(torch.arange(4), 1).tolist()
     [3, 0, 1, 2]
     """
-    shifts = tuple(shifts) if isinstance(shifts, (tuple, list)) else (shifts,)
+    by: tuple[Any, ...] = tuple(shifts) if isinstance(shifts, (tuple, list)) else (shifts,)
     if inverse:
-        shifts = tuple(-s for s in shifts)
+        by = tuple(-s for s in by)
     axes = None if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
     if _torch.compiler.is_compiling():
-        return call("roll", x, list(shifts), list(axes or ()))
-    return _faro.run(x, _run.ROLL, (shifts, axes), None, None)
+        return call("roll", x, list(by), list(axes or ()))
+    return _faro.run(x, _run.ROLL, (by, axes), None, None)
 
 
 # --- maps
@@ -106,8 +106,14 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, dim: int | N
     """
     if not isinstance(by, (str, maps.Map)):
         refuse("permute", f"a {type(by).__name__}", "a map or its text", kind=FaroTypeError)
-    if not by_operator(x):
+    if not _torch.compiler.is_compiling():
+        if dim is None and isinstance(by, str):
+            return _faro.run(x, _run.TEXT, (by, bool(inverse)), None, None)
         return _functions.permute(x, by, inverse=inverse, axis=dim)
+    return permute_recorded(x, by, inverse, dim)
+
+
+def permute_recorded(x: Any, by: "str | maps.Map", inverse: bool, dim: int | None = None) -> Any:
     if dim is not None:
         return _along(x, by, inverse, dim)
     text = by if isinstance(by, str) else _text_of(by)
@@ -137,17 +143,9 @@ def _text_of(by: maps.Map) -> str | None:
     return _text_of_kept(by._handle)
 
 
-@functools.lru_cache(maxsize=8)
-def _sources(handle: Any, inverse: bool, device: Any) -> Any:
-    """Where each element of the result comes from: a list for ``take``."""
-    chosen = maps.Map(handle)
-    sources = (chosen if inverse else ~chosen).indices
-    return _torch.as_tensor(sources.astype("int64") if hasattr(sources, "astype") else list(sources), device=device)
-
-
 @_constant
 def _sources_of(by: maps.Map, inverse: bool, device: Any) -> Any:
-    return _sources(by._handle, inverse, device)
+    return sources(by._handle, inverse, device)
 
 
 def _along(x: Any, by: "str | maps.Map", inverse: bool, dim: int) -> Any:
@@ -181,7 +179,7 @@ def bit_reverse(x: Any, dim: int | None = None) -> Any:
     >>> faro.torch.bit_reverse(torch.arange(4)).tolist()
     [0, 2, 1, 3]
     """
-    if not by_operator(x):
+    if not _torch.compiler.is_compiling():
         return _functions.bit_reverse(x, dim)
     return permute(x, "bit_reversal", dim=dim)
 
@@ -214,9 +212,12 @@ def rearrange(x: Any, pattern: str, *, inverse: bool = False, **lengths: int) ->
     >>> faro.torch.rearrange(torch.zeros(2, 6), "a (b c) -> b a c", b=3).shape
     torch.Size([3, 2, 2])
     """
-    if not by_operator(x):
-        return _functions.rearrange(x, pattern, inverse=inverse, **lengths)
-    return _by_pattern(x, pattern, inverse, lengths)
+    if _torch.compiler.is_compiling():
+        return _by_pattern(x, pattern, inverse, lengths)
+    if not isinstance(pattern, str) or "->" not in pattern:
+        return _functions.rearrange(x, pattern)  # which says what is wrong
+    said = pattern + "".join(f", {name}={int(length)}" for name, length in lengths.items()) if lengths else pattern
+    return _faro.run(x, _run.TEXT, (said, bool(inverse)), None, None)
 
 
 def _by_pattern(x: Any, pattern: str, inverse: bool, lengths: dict[str, Any]) -> Any:
@@ -366,5 +367,5 @@ def _recorded(x: Any, op: int, argument: Any) -> Any:
     if op == _run.QUBITS:
         return permute_qubits(x, argument[0], little_endian=argument[1])
     if op == _run.MAP:
-        return permute(x, argument)
-    return permute(x, argument[0], inverse=argument[1])
+        return permute_recorded(x, argument, False)
+    return permute_recorded(x, argument[0], argument[1])

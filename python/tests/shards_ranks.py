@@ -183,6 +183,9 @@ def torch_rank(rank, ranks, backend, port):
                     assert isinstance(out, DTensor) and out.shape == whole.permute(dims).shape
                     assert out.placements[0].dim == (dims.index(cut) if dim is None else dim)
                     assert torch.equal(out.full_tensor(), whole.permute(dims)), (shape, cut, dims, dim)
+                    leaf = spread.detach().requires_grad_()
+                    faro.torch.permute_dims_sharded(leaf, dims, dim).backward(out)
+                    assert torch.equal(leaf.grad.full_tensor(), whole) and leaf.grad.placements == spread.placements
     dist.barrier()
     if rank == 0:
         print(f"{ranks} ranks of {backend} passed", flush=True)

@@ -95,7 +95,7 @@ def test_torch():
 
 OF_MAPS = ["faro._map", "faro._indices", "faro._circuits"]  # whose examples are read as faro.maps has the names
 MODULES = [*OF_MAPS, "faro", "faro._errors", "faro.maps", "faro._functions", "faro._plan", "faro._rows", "faro._columns",
-           "faro._automorphisms", "faro._row_plans", "faro._networks", "faro._authors", "faro.sketch"]
+           "faro._network_text", "faro._automorphisms", "faro._row_plans", "faro._networks", "faro._authors", "faro.sketch"]
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -106,9 +106,9 @@ def test_examples_in_docstrings(name):
     assert found.failed == 0
 
 
-@pytest.mark.parametrize("name", ["faro.torch", "faro.jax"])
-def test_examples_of_libraries(name):
-    pytest.importorskip(name.partition(".")[2])
+@pytest.mark.parametrize("name, library", [("faro.torch", "torch"), ("faro._torch_row_functions", "torch"), ("faro.jax", "jax")])
+def test_examples_of_libraries(name, library):
+    pytest.importorskip(library)
     module = importlib.import_module(name)
     assert doctest.testmod(module).failed == 0
     for function in module.__all__:
@@ -141,19 +141,19 @@ def python_blocks():
 
 @pytest.mark.parametrize("program", list(python_blocks()))
 def test_pages(program):
-    exec(compile(program, "page", "exec"), {"__name__": "__main__"})
+    exec(compile(program, "<page>", "exec"), {"__name__": "__main__"})
 
 
 def library_blocks():
-    """Those of the guide that need a library: each is a program."""
-    guide = pathlib.Path(__file__).resolve().parents[2] / "docs/guide/python.md"
-    if guide.exists():
-        for block in re.findall(r"^```py\n(.*?)^```", guide.read_text(), re.M | re.S):
+    """Those of the guide and the recipes that need a library: each is a program."""
+    root = pathlib.Path(__file__).resolve().parents[2] / "docs"
+    for page in [root / "guide/python.md", *sorted(root.glob("recipes/*.md"))]:
+        for block in re.findall(r"^```py\n(.*?)^```", page.read_text(), re.M | re.S) if page.exists() else []:
             library = re.match(r"import (\w+)", block).group(1)
-            yield pytest.param(library, block, id=library)
+            yield pytest.param(library, block, id=f"{library}-{page.stem}")
 
 
 @pytest.mark.parametrize("library, program", list(library_blocks()))
 def test_pages_of_libraries(library, program):
     pytest.importorskip(library)
-    exec(compile(program, "page", "exec"), {"__name__": "__main__"})
+    exec(compile(program, "<page>", "exec"), {"__name__": "__main__"})

@@ -191,7 +191,13 @@ def same(got, wanted):
 @each_case
 def test_backwards(case, device, module):
     given = [x.requires_grad_() for x in case.inputs(device)]
-    got, wanted = case.ours(module, *given), case.theirs(*given)
+    wanted = case.theirs(*given)
+    try:
+        got = case.ours(module, *given)
+    except faro.FaroUnsupportedError as refused:
+        if device == "cpu":
+            raise
+        pytest.skip(str(refused))
     same(got, wanted)
     weights = drawn(*wanted.shape, dtype=wanted.dtype, device=device)
     for ours, theirs in zip(torch.autograd.grad(got, given, weights), torch.autograd.grad(wanted, given, weights)):
