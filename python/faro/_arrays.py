@@ -70,7 +70,8 @@ def as_array(given: Any, operation: str, dtype: Any = None) -> Any:
     try:
         return _numpy.asarray(given, dtype)
     except (OverflowError, TypeError, ValueError) as wrong:
-        refuse(operation, f"a {type(given).__name__} that makes no array", "numbers in rows of equal lengths", str(wrong).splitlines()[0].split(". ")[0])
+        refuse(operation, f"a {type(given).__name__} that makes no array", "numbers in rows of equal lengths",
+               str(wrong).splitlines()[0].split(". ")[0])
 
 
 def _let_read_directly(np: Any) -> None:
@@ -310,9 +311,11 @@ def refuse_jax(operation: str, remedy: str, *arrays: Any, wanted: str = "one who
     """Refuses arrays of JAX that are traced, or spread over devices, in which nothing can be read or written by its address."""
     for x in arrays if "jax" in sys.modules else ():
         if is_traced(x):
-            refuse(operation, f"an array of JAX that is traced ({x.dtype}{list(x.shape)})", wanted, remedy, kind=FaroUnsupportedError)
+            refuse(operation, f"an array of JAX that is traced ({x.dtype}{list(x.shape)})", wanted, remedy,
+                   kind=FaroUnsupportedError)
         if is_jax(x) and len(x.sharding.device_set) > 1:
-            refuse(operation, f"an array of JAX on {len(x.sharding.device_set)} devices", wanted, remedy, kind=FaroUnsupportedError)
+            refuse(operation, f"an array of JAX on {len(x.sharding.device_set)} devices", wanted, remedy,
+                   kind=FaroUnsupportedError)
 
 
 def refuse_to_write_jax(operation: str, remedy: str, *arrays: Any) -> None:

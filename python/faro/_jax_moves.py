@@ -73,8 +73,8 @@ def _each(x: Any, axis: int, text: str, back: str) -> Any:
 
 
 def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None, *, inverse: bool = False) -> Any:
-    """The elements shifted along an axis, and round its end, as ``jax.numpy.roll``; ``axis=None``: the flat array. ``inverse=True``
-    shifts them back.
+    """The elements shifted along an axis, and round its end, as ``jax.numpy.roll``; ``axis=None``: the flat array.
+    ``inverse=True`` shifts them back.
 
     >>> import jax.numpy as jnp, faro.jax
     >>> faro.jax.roll(jnp.arange(4), 1).tolist()
@@ -110,8 +110,8 @@ def _text_moves(text: str, inverse: bool, shape: tuple[int, ...]) -> tuple[str, 
 
 
 def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | None = None) -> Any:
-    """Element ``i`` of the flat array goes to ``m(i)``, for a map or its text (docs/guide/maps.md), as ``faro.permute``; ``axis``: of
-    every slice along it. The indices of a map that was made of a long array are part of the program that XLA compiles.
+    """Element ``i`` of the flat array goes to ``m(i)``, for a map or its text (docs/guide/maps.md), as ``faro.permute``;
+    ``axis``: of every slice along it. The indices of a map that was made of a long array are part of the program that XLA compiles.
 
     >>> import jax.numpy as jnp, faro.jax
     >>> faro.jax.permute(jnp.arange(4), "bit_reversal").tolist()
@@ -264,7 +264,8 @@ def _automorphism(x: Any, k: Any, operation: str, move: str, **how: Any) -> Any:
     """k of 1 to 2 n - 1 has an inverse modulo 2 n, which is the way back and the transpose, signs and all."""
     number = _run.whole(k, operation, "k =")
     # What is wrong with n, k, the modulus or the type of numbers is said of no polynomials of this kind.
-    getattr(_automorphisms, operation)(_np.zeros((0,) + x.shape[-1:], x.dtype) if x.ndim else _np.zeros((), x.dtype), number, **how)
+    none = (0,) + x.shape[-1:] if x.ndim else ()
+    getattr(_automorphisms, operation)(_np.zeros(none, x.dtype), number, **how)
     if x.size == 0:
         return x
     turns = 2 * x.shape[-1]

@@ -1,7 +1,8 @@
 """What faro hands to JAX: arrays read, and three primitives with their derivatives and batches.
 
 ``faro_move`` permutes, ``faro_take`` takes rows, and ``faro_write`` adds or puts rows to an array. Each is linear, so that the
-derivative of one is itself and its transpose another of them. Elements of less than a byte and sums of 8-bit floats go in wider types.
+derivative of one is itself and its transpose another of them. Elements of less than a byte and sums of 8-bit floats go in
+wider types.
 """
 
 from __future__ import annotations

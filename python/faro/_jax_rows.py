@@ -19,7 +19,8 @@ from ._jax_primitives import array_of, indices_of, take_bind, vary_alike, write_
 def take(x: Any, index: Any, axis: int = 0, *, inverse: bool = False, fill: Any = None) -> Any:
     """The rows ``x[index[i]]`` along ``axis``, as ``jax.numpy.take``. An index that is no row fails when it is used.
 
-    ``fill``: what an index of -1 gives, a number (which may be traced, and has a gradient), or bytes, repeated along the row; None: -1 fails.
+    ``fill``: what an index of -1 gives, a number (which may be traced, and has a gradient), or bytes, repeated along the row;
+    None: -1 fails.
     ``inverse=True``, of an index that names every row once, goes the way back.
 
     >>> import jax.numpy as jnp, faro.jax
@@ -56,7 +57,8 @@ def _fill_of(fill: Any, dtype: Any, row: tuple[int, ...]) -> Any:
         return _jnp.asarray(_np.resize(_np.frombuffer(fill, _np.uint8), count).view(dtype).reshape(row))
     if isinstance(fill, _jax.Array):
         if fill.ndim or _kind_of(fill.dtype) > _kind_of(dtype):
-            refuse("take", f"fill of {fill.dtype}{list(fill.shape)}", f"one number that elements {dtype} hold", kind=FaroTypeError)
+            refuse("take", f"fill of {fill.dtype}{list(fill.shape)}", f"one number that elements {dtype} hold",
+                   kind=FaroTypeError)
         return fill.astype(dtype)
     if isinstance(fill, (int, float)) and fill == 0 and _np.copysign(1, fill) > 0:
         return None
@@ -104,8 +106,8 @@ def _require_numbers(x: Any, operation: str) -> None:
 
 
 def put(x: Any, index: Any, values: Any, axis: int = 0) -> Any:
-    """A new array: ``x`` with row ``index[i]`` along ``axis`` replaced by ``values[i]``. No two indices may be one row, -1 leaves a row
-    of ``values`` out; others fail when they are used. Both arrays have a gradient.
+    """A new array: ``x`` with row ``index[i]`` along ``axis`` replaced by ``values[i]``. No two indices may be one row, -1 leaves
+    a row of ``values`` out; others fail when they are used. Both arrays have a gradient.
 
     >>> import jax.numpy as jnp, faro.jax
     >>> faro.jax.put(jnp.zeros(4), [3, 1], jnp.array([7.0, 8.0])).tolist()
@@ -151,8 +153,8 @@ def _written(x: Any, index: Any, values: Any, axis: int, operation: str, **how: 
 
 
 def take_segments(x: Any, offsets: Any, indices: Any) -> tuple[Any, Any]:
-    """Ragged rows, each whole, as ``faro.take_segments``. ``offsets`` and ``indices`` are there when the function is traced, since the
-    length of the result is their sum.
+    """Ragged rows, each whole, as ``faro.take_segments``. ``offsets`` and ``indices`` are there when the function is traced,
+    since the length of the result is their sum.
 
     >>> import jax.numpy as jnp, faro.jax
     >>> values, begins = faro.jax.take_segments(jnp.arange(6), [0, 1, 4, 6], [2, 0, 2])
@@ -168,7 +170,8 @@ def take_segments(x: Any, offsets: Any, indices: Any) -> tuple[Any, Any]:
 
 # --- rows that are sent to buckets: what route() returned outside may be closed over, or be an argument
 
-_jax.tree_util.register_dataclass(_rows.Routing, ["places", "inverse", "offsets", "counts", "rows"], ["dropped", "absent", "keys_per_row"])
+_jax.tree_util.register_dataclass(
+    _rows.Routing, ["places", "inverse", "offsets", "counts", "rows"], ["dropped", "absent", "keys_per_row"])
 
 
 def _routed(x: Any, routing: Any, operation: str) -> Any:
@@ -181,8 +184,8 @@ def _routed(x: Any, routing: Any, operation: str) -> Any:
 
 
 def dispatch(x: Any, routing: _rows.Routing) -> Any:
-    """Sends the rows of ``x`` to their buckets, as ``faro.dispatch``. ``routing`` is what ``faro.route`` returned; it may be an argument
-    of a function that is transformed.
+    """Sends the rows of ``x`` to their buckets, as ``faro.dispatch``. ``routing`` is what ``faro.route`` returned; it may be an
+    argument of a function that is transformed.
 
     >>> import jax.numpy as jnp, faro.jax
     >>> r = faro.route([[0, 1], [1, 0]], 2, multiple=3)
@@ -197,8 +200,8 @@ def dispatch(x: Any, routing: _rows.Routing) -> Any:
 
 
 def combine(x: Any, routing: _rows.Routing, weights: Any = None, *, sums: str = "usual") -> Any:
-    """Brings routed rows back, as ``faro.combine``, with the same bits; ``x`` and ``weights`` have gradients. Cost: three passes, and an
-    array of as many rows as there are items.
+    """Brings routed rows back, as ``faro.combine``, with the same bits; ``x`` and ``weights`` have gradients. Cost: three passes,
+    and an array of as many rows as there are items.
 
     >>> import jax.numpy as jnp, faro.jax
     >>> r = faro.route([[0, 1], [1, 0]], 2)

@@ -13,6 +13,7 @@ from ._errors import FaroUnsupportedError, refuse
 from ._jax_moves import permute, permute_dims
 from ._jax_primitives import array_of
 
+
 def _shard_map(function: Any, mesh: Any, before: Any, after: Any) -> Any:
     # Every output is sharded, so that what varies over the mesh need not be followed.
     if hasattr(_jax, "shard_map"):

@@ -9,9 +9,9 @@
 
 Each permutation is one call of the host's or the GPU's engine on XLA's buffers. All are linear: a permutation's transpose
 is its inverse, that of ``take`` is ``add_rows``. A batch of vmap is one more axis, not a loop. Shapes are known when a
-function is traced, so what is wrong with axes and maps is said then; indices are checked when they are used. Axes, shifts, lengths and k
-are Python's own numbers; indices, values, fills and weights may be traced. Elements have any type of JAX's but random keys: those of
-less than a byte are widened and narrowed again, which takes two passes more.
+function is traced, so what is wrong with axes and maps is said then; indices are checked when they are used. Axes, shifts,
+lengths and k are Python's own numbers; indices, values, fills and weights may be traced. Elements have any type of JAX's but random
+keys: those of less than a byte are widened and narrowed again, which takes two passes more.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@
 // "batch " in front of others: the first axis is a batch's, each array of it alike. "rows " in front of a
 // text: the last axis is one element, which stays whole.
 //
-// Plans are kept by the text, the shape, the width and the device. faro/jax.py makes the texts.
+// Plans are kept by the text, the shape, the width and the device. faro/_jax_moves.py makes the texts.
 #include <nanobind/nanobind.h>
 
 #include <charconv>

@@ -7,6 +7,7 @@ import importlib
 import inspect
 import pathlib
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -110,7 +111,9 @@ def test_examples_in_docstrings(name):
 def test_examples_of_libraries(name, library):
     pytest.importorskip(library)
     module = importlib.import_module(name)
-    assert doctest.testmod(module).failed == 0
+    parts = {sys.modules[getattr(module, function).__module__] for function in module.__all__}
+    for part in (module, *parts):
+        assert doctest.testmod(part, extraglobs={"faro": faro}).failed == 0
     for function in module.__all__:
         if not function.endswith("_sharded"):  # they take several processes, or a mesh
             assert ">>>" in getattr(module, function).__doc__, function
