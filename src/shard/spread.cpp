@@ -41,6 +41,7 @@ std::vector<std::uint64_t> even_extents(std::uint64_t extent, int ranks) {
 // A cut of an array whose axes are taken apart, as one of the first of those that the axis is made of.
 std::optional<Spread> as_finer(const Spread& cut, const std::vector<std::uint64_t>& finer, const char* role) {
   if (cut.shape() == finer) return cut;
+  if (cut.count() == 0) return std::nullopt;  // which extents belong to an axis of none, nothing says
   const std::uint64_t extent = cut.start(cut.ranks());
   const auto begin = cut.shape().begin();
   const std::uint64_t before = std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(cut.axis()),
@@ -48,8 +49,8 @@ std::optional<Spread> as_finer(const Spread& cut, const std::vector<std::uint64_
   std::size_t first = 0;
   for (std::uint64_t reached = 1; first < finer.size() && reached < before; ++first) reached *= finer[first];
   while (first < finer.size() && finer[first] == 1 && extent > 1) ++first;
-  if (first == finer.size() || extent % std::max<std::uint64_t>(finer[first], 1) != 0) return std::nullopt;
-  const std::uint64_t rows = extent / std::max<std::uint64_t>(finer[first], 1);
+  if (first == finer.size() || extent % finer[first] != 0) return std::nullopt;
+  const std::uint64_t rows = extent / finer[first];
   ShardAxis axis{.axis = static_cast<int>(first), .extents = {}};
   for (int rank = 0; rank < cut.ranks(); ++rank) {
     const std::uint64_t places = cut.start(rank + 1) - cut.start(rank);
