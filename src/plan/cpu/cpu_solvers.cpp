@@ -10,9 +10,9 @@ namespace faro::detail {
 namespace {
 
 constexpr const CpuSolver* kCpuSolvers[] = {
-    &kCpuAffineSolver, &kCpuAxesSolver,    &kCpuCyclicSolver,    &kCpuEntriesSolver,
-    &kCpuWindowSolver, &kCpuRunsSolver,    &kCpuPartitionSolver, &kCpuMatrixSolver,
-    &kCpuSweepSolver,  &kCpuModularSolver, &kCpuPatchSolver,     &kCpuReversalSolver,
+    &kCpuAffineSolver,   &kCpuAxesSolver,      &kCpuCyclicSolver,   &kCpuEntriesSolver, &kCpuWindowSolver,
+    &kCpuRunsSolver,     &kCpuPartitionSolver, &kCpuMatrixSolver,   &kCpuSweepSolver,   &kCpuModularSolver,
+    &kCpuComputedSolver, &kCpuPatchSolver,     &kCpuReversalSolver,
 };
 
 // The one whose loop this is.
