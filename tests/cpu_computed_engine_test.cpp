@@ -78,8 +78,7 @@ TEST(CpuComputed, IsExplainedWithoutItsElements) {
 // A plan for a GPU says that an index array is made, and makes none yet.
 TEST(CpuComputed, AGpuIsGivenAnIndexArray) {
   for (const char* const text : {"hilbert(2, 15)", "healpix(14)"}) {
-    Target target;
-    target.engine = Engine::cuda;
+    const Target target = cuda::target_of_capability(9, 0);
     const Plan plan({.permutation = parse_permutation(text), .element_bytes = 4}, target);
     ASSERT_NE(plan.index_plan(), nullptr);
     EXPECT_NE(plan.index_plan()->chosen().method, IndexMethod::computed);

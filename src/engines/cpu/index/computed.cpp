@@ -1,7 +1,6 @@
 // Maps that are computed: tiles through a buffer, or places one by one.
 #include <cstring>
 
-#include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/element_width.hpp"
 #include "engines/cpu/pass_program.hpp"
 #include "engines/cpu/team.hpp"
@@ -54,14 +53,12 @@ class ComputedProgram final : public ElementProgram {
             mine.runs().first(tiles_->tile(tile, mine.runs(), mine.leaves()));
         if (gathers) {
           read_runs(runs, step.in + array, mine.places());
-          from_buffer(mine, width, streamed() ? mine.in_order() : step.out + ordered);
-          if (streamed()) copy_streamed(mine.in_order(), step.out + ordered, tile_bytes);
+          from_buffer(mine, width, step.out + ordered);
         } else {
           to_buffer(mine, width, step.in + ordered);
           write_runs(runs, mine.places(), step.out + array);
         }
       }
-      if (streamed()) finish_streams();
     });
   }
 
@@ -71,16 +68,9 @@ class ComputedProgram final : public ElementProgram {
       std::memcpy(places + run.at * width, array + run.place * width, run.elements * width);
   }
   void write_runs(std::span<const ComputedRun> runs, const std::byte* places, std::byte* array) const {
-    constexpr std::uint64_t kLeastStreamed = 256;  // bytes, of which most are whole lines
     const std::uint64_t width = element_bytes();
-    for (const ComputedRun& run : runs) {
-      const std::uint64_t bytes = run.elements * width;
-      if (streamed() && bytes >= kLeastStreamed) {
-        copy_streamed(places + run.at * width, array + run.place * width, bytes);
-      } else {
-        std::memcpy(array + run.place * width, places + run.at * width, bytes);
-      }
-    }
+    for (const ComputedRun& run : runs)
+      std::memcpy(array + run.place * width, places + run.at * width, run.elements * width);
   }
 
   template <typename Width>
