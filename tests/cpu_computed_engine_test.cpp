@@ -58,7 +58,7 @@ TEST(CpuComputed, LargeOnesInSeveralTiles) {
                                  "inverse(hilbert(3, 7))", "healpix(8)", "inverse(healpix(8))"}) {
     for (const std::uint64_t width : {1, 4, 8}) expect_permuted(text, width, 1, 2);
   }
-  expect_permuted("hilbert(2, 12)", 4, 1, 1);  // written past the caches
+  expect_permuted("hilbert(2, 12)", 4, 1, 1);  // larger than what other passes write through the caches
 }
 
 TEST(CpuComputed, IsExplainedWithoutItsElements) {
