@@ -48,7 +48,7 @@ struct FileWork {
   std::optional<file::Sweep> sweep;
   bool needs_order = false;         // what is swept is the data in C order
   bool is_turned = false;           // the result comes into its order by one sweep more
-  std::optional<Problem> by_index;  // instead: an index array over arrays that memory does not hold
+  std::optional<Problem> by_index;  // instead: elements are distributed by their places
   std::string spec;                 // canonical
   std::string key;                  // of what is turned: spec, and what an index array is
   std::string elements;             // "2^30 elements of 4 bytes"
@@ -120,13 +120,11 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
     work.needs_order = !from_there;
     if (from_there) asked.problem.permutation = *from_there;
   }
-  if (std::holds_alternative<Indexed>(asked.problem.permutation)) {
+  if (std::holds_alternative<Indexed>(asked.problem.permutation))
     asked.problem.permutation = normal_form(asked.problem.permutation, file_options.threads);
-    if (std::holds_alternative<Indexed>(asked.problem.permutation) &&
-        !file::holds_arrays(asked.problem, file_options)) {
-      work.by_index = asked.problem;
-      return work;
-    }
+  if (file::is_distributed(asked.problem, file_options)) {
+    work.by_index = asked.problem;
+    return work;
   }
   work.sweep.emplace(asked.problem, file_options);
   return work;

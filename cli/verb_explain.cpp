@@ -208,10 +208,10 @@ void explain_files(const ExplainOptions& options) {
     problem->permutation = normal_form(problem->permutation, file_options.threads);
     if (options.in_place) {
       of_in_place = file::in_place_facts(*problem, file_options);
-    } else if (std::holds_alternative<Indexed>(problem->permutation) &&
-               !file::holds_arrays(*problem, file_options)) {
-      of_records =
-          file::record_facts(element_count(problem->permutation) * problem->batch, width, true, file_options);
+    } else if (file::is_distributed(*problem, file_options)) {
+      const bool by_index = std::holds_alternative<Indexed>(problem->permutation);
+      of_records = file::record_facts(element_count(problem->permutation) * problem->batch, width, by_index,
+                                      file_options);
     } else {
       sweep.emplace(*problem, file_options);
     }

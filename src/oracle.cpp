@@ -130,6 +130,7 @@ void with_walk(const Permutation& permutation, const Action& action) {
   if (const auto* const map = std::get_if<Modular>(&permutation)) return action(ImageWalk<Modular>{*map});
   if (const auto* const map = std::get_if<CyclicAxes>(&permutation))
     return action(ImageWalk<CyclicAxes>{*map});
+  if (const auto* const map = std::get_if<Computed>(&permutation)) return action(ImageWalk<Computed>{*map});
   const auto& indexed = std::get<Indexed>(permutation);
   if (const auto wide = indexed.entries64(); !wide.empty()) {
     return action(IndexWalk<std::uint64_t>{wide.data(), indexed.direction()});

@@ -25,6 +25,38 @@ constexpr auto read_file = testing::read_bytes;
 constexpr auto write_file = testing::write_bytes;
 namespace fs = std::filesystem;
 
+// Larger than the budget elements go by their places, which are computed; a sweep by itself is refused.
+TEST_F(FileSweep, ComputedMapsInAnyMemory) {
+  for (const char* const text :
+       {"hilbert(2, 6)", "inverse(hilbert(3, 4))", "healpix(4)", "inverse(healpix(4))"}) {
+    for (const std::uint64_t width : {1, 4, 12}) {
+      const Problem problem{.permutation = parse_permutation(text), .element_bytes = width, .batch = 3};
+      const std::uint64_t count = element_count(problem.permutation);
+      const Bytes data = random_bytes(count * width * problem.batch, width);
+      write_file(directory_ / "in", data);
+      Bytes expected(data.size());
+      for (std::uint64_t x = 0; x < count * problem.batch; ++x) {
+        const std::uint64_t y = x / count * count + apply(problem.permutation, x % count);
+        std::copy_n(&data[x * width], width, &expected[y * width]);
+      }
+      for (const std::uint64_t memory : {count * width, 8 * count * width}) {
+        file::Options options = budget(memory);
+        options.verify = true;
+        const bool is_distributed = file::is_distributed(problem, options);
+        EXPECT_EQ(is_distributed, memory == count * width);
+        const file::Report report =
+            file::run(problem, {.path = directory_ / "in"}, {.path = directory_ / "out"}, options);
+        EXPECT_TRUE(report.finished && report.verified) << text;
+        EXPECT_TRUE(read_file(directory_ / "out") == expected) << text << ", " << width << ", " << memory;
+        fs::remove(directory_ / "out");
+        if (is_distributed) {
+          EXPECT_EQ(test::code_of([&] { file::Sweep(problem, options); }), ErrorCode::unsupported);
+        }
+      }
+    }
+  }
+}
+
 TEST_F(FileSweep, IndexArraysOfEveryDirectionAndPlace) {
   constexpr std::uint64_t kCount = 700;
   constexpr std::uint64_t kWidth = 5;

@@ -173,6 +173,10 @@ class Sweep {
 /// index array needs. Without, permute_indexed() distributes them.
 bool holds_arrays(const Problem& problem, const Options& options);
 
+/// Whether permute_indexed() is what takes a problem in normal form: an index array or a computed map, over
+/// arrays that memory does not hold.
+bool is_distributed(const Problem& problem, const Options& options);
+
 /// out[b][pi(x)] = in[b][x], from file to file; the same file for every budget. The output appears at its
 /// path whole, or not at all; its room is reserved before the first byte is read.
 /// Errors: those of Sweep; ErrorCode::value where both are one file; ErrorCode::file for an input that is too
@@ -181,7 +185,7 @@ bool holds_arrays(const Problem& problem, const Options& options);
 Report run(const Sweep& sweep, const Input& in, const Output& out, const Options& options);
 
 /// The same of a problem, in whatever way the budget leaves: as run(Sweep(problem, options), …), and an index
-/// array over arrays that memory does not hold as permute_indexed().
+/// array or a computed map over arrays that memory does not hold as permute_indexed().
 Report run(const Problem& problem, const Input& in, const Output& out, const Options& options = {});
 
 /// A share of a sweep: the tiles of one of several processes, which all write into one output.
@@ -310,7 +314,8 @@ IndexFiles index_files(const std::string& text);
 Report permute_by_index_text(const IndexText& index, std::uint64_t record_bytes, const Input& in,
                              const Output& out, const Options& options = {});
 
-/// The same by an index array in memory, whose bytes are taken out of the budget; batches included. Errors:
+/// The same by an index array in memory, whose bytes are taken out of the budget, or by a computed map, whose
+/// places are worked out as they are needed; batches included. Errors:
 /// also ErrorCode::value for another permutation, and where the array takes more than three quarters of the
 /// budget.
 Report permute_indexed(const Problem& problem, const Input& in, const Output& out,

@@ -239,11 +239,14 @@ def _scaled(program: str, x: Any, axis: int, inverse: bool, operation: str) -> s
 def walsh_hadamard(x: Any, axis: int = -1, *, inverse: bool = False, out: Any = None, stream: Any = None,
                    threads: int = 0) -> Any:
     """The Walsh-Hadamard transform along ``axis``, a power of two of elements, in natural order, unscaled; ``inverse=True``
-    divides by their number, so that it takes the transform back.
+    divides by their number, so that it takes the transform back. ``maps.sequency(n)`` brings the result to sequency order,
+    ``maps.bit_reversal(n)`` to dyadic (Paley) order.
 
     >>> import numpy as np, faro
     >>> faro.walsh_hadamard(np.array([1.0, 0.0, 0.0, 1.0])).tolist()
     [2.0, 0.0, 0.0, 2.0]
+    >>> faro.permute(faro.walsh_hadamard(np.arange(4.0)), faro.maps.sequency(2)).tolist()
+    [6.0, -4.0, 0.0, -2.0]
     """
     recorder = _run.recording("transform", (x,), out, stream)
     if recorder is not None:

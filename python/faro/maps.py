@@ -27,7 +27,7 @@ from ._run import order_of, shape_of, whole
 
 __all__ = [
     "Map", "parse", "identity", "bit_reversal", "reverse", "xor", "rotate_bits", "shuffle", "swap_bits", "bits", "gray",
-    "transpose", "axes", "morton", "roll", "flip", "multiply", "random", "random_bmmc", "aos_to_soa", "soa_to_aos",
+    "sequency", "transpose", "axes", "morton", "hilbert", "healpix", "roll", "flip", "multiply", "random", "random_bmmc", "aos_to_soa", "soa_to_aos",
     "from_matrix", "from_indices", "circuit", "from_qasm", "from_qiskit", "catalogue",
 ]
 
@@ -114,6 +114,20 @@ def gray(n: int) -> Map:
     return parse(f"gray({n})")
 
 
+def sequency(n: int, order: str = "hadamard") -> Map:
+    """The rows of a Walsh-Hadamard transform of 2^n by sequency, their number of sign changes: from ``"hadamard"``
+    (natural) order, which :func:`faro.walsh_hadamard` gives, or from ``"dyadic"`` (Paley) order. An affine map.
+
+    >>> [sequency(2)(x) for x in range(4)]              # ++++ +-+- ++-- +--+
+    [0, 3, 1, 2]
+    >>> sequency(5, "dyadic") @ bit_reversal(5) == sequency(5)
+    True
+    """
+    if order not in ("hadamard", "natural", "dyadic", "paley"):
+        refuse("make a map of sequency", repr(order), "the order before: 'hadamard' or 'dyadic'")
+    return parse(f"sequency({n}, {order})")
+
+
 def transpose(rows: int, columns: int) -> Map:
     """A row-major rows x columns array becomes columns x rows.
 
@@ -140,6 +154,31 @@ def morton(d: int, b: int) -> Map:
     [0, 1, 2, 3]
     """
     return parse(f"morton({d}, {b})")
+
+
+def hilbert(d: int, b: int) -> Map:
+    """A d-dimensional array of 2^b elements a side, row-major, becomes Hilbert's order: m(x) is the number of element
+    x along the curve, as the packages hilbertcurve and numpy-hilbert-curve count. Computed, not stored; d b is at most
+    62. Raises FaroValueError beyond.
+
+    >>> [hilbert(2, 1)(x) for x in range(4)]            # rows 0 1 and 3 2
+    [0, 1, 3, 2]
+    >>> hilbert(3, 9).text
+    'hilbert(3, 9)'
+    """
+    return parse(f"hilbert({d}, {b})")
+
+
+def healpix(k: int) -> Map:
+    """The 12 * 4^k pixels of a HEALPix map of ``nside = 2**k``, nested, become rings; ``~healpix(k)`` is the way back.
+    m(x) is ``healpy.nest2ring(2**k, x)``. Computed, not stored; k is at most 29. Raises FaroValueError beyond.
+
+    >>> [healpix(1)(x) for x in range(4)]
+    [13, 5, 4, 0]
+    >>> (~healpix(9))(0) == 4**9 - 1
+    True
+    """
+    return parse(f"healpix({k})")
 
 
 def roll(count: int, shift: int) -> Map:

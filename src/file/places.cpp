@@ -55,6 +55,28 @@ class PlacesOfMemory final : public IndexPlaces {
   Indexed index_;
 };
 
+class ComputedPlaces final : public IndexPlaces {
+ public:
+  ComputedPlaces(const Computed& map, std::uint64_t batch)
+      : IndexPlaces(map.count(), batch), map_(map), undone_(map.inverse()) {}
+  bool has_inverse() const override { return true; }
+  void fill_inverse(std::uint64_t first, std::span<std::uint64_t> sources) const override {
+    for (std::uint64_t& source : sources) {
+      const std::uint64_t y = first++ % entries();
+      source = first - 1 - y + undone_(y);
+    }
+  }
+  std::string text() const override { return map_.text(); }
+
+ private:
+  void read(std::uint64_t x, std::span<std::uint64_t> entries) const override {
+    for (std::uint64_t& entry : entries) entry = map_(x++);
+  }
+
+  Computed map_;
+  Computed undone_;
+};
+
 }  // namespace
 
 Report shuffle(const Shuffle& shuffle, const Input& in, const Output& out, const Options& options) {
@@ -62,9 +84,13 @@ Report shuffle(const Shuffle& shuffle, const Input& in, const Output& out, const
 }
 
 Report permute_indexed(const Problem& problem, const Input& in, const Output& out, const Options& options) {
+  if (const auto* const computed = std::get_if<Computed>(&problem.permutation))
+    return place_records(ComputedPlaces(*computed, problem.batch), problem.element_bytes, in, out, options);
   const auto* const index = std::get_if<Indexed>(&problem.permutation);
-  if (index == nullptr || !index->on_host())
-    fail(ErrorCode::value, "permute records", to_text(problem.permutation), "an index array of the host");
+  if (index == nullptr || !index->on_host()) {
+    fail(ErrorCode::value, "permute records", to_text(problem.permutation),
+         "an index array of the host, or a computed map");
+  }
   // The array takes its part of the memory; a gather's once more, turned round.
   const std::uint64_t entry_bytes = index->entries64().empty() ? 4 : 8;
   const std::uint64_t memory = options.memory_bytes != 0 ? options.memory_bytes : default_memory_bytes();

@@ -76,14 +76,11 @@ Report run(const Sweep& sweep, const Input& in, const Output& out, const Options
 }
 
 Report run(const Problem& problem, const Input& in, const Output& out, const Options& options) {
-  if (!std::holds_alternative<Indexed>(problem.permutation))
-    return run(Sweep(problem, options), in, out, options);
   Problem known = problem;
-  known.permutation = normal_form(problem.permutation, options.threads);
-  const bool is_distributed =
-      std::holds_alternative<Indexed>(known.permutation) && !holds_arrays(known, options);
-  return is_distributed ? permute_indexed(known, in, out, options)
-                        : run(Sweep(known, options), in, out, options);
+  if (std::holds_alternative<Indexed>(problem.permutation))
+    known.permutation = normal_form(problem.permutation, options.threads);
+  return is_distributed(known, options) ? permute_indexed(known, in, out, options)
+                                        : run(Sweep(known, options), in, out, options);
 }
 
 namespace {

@@ -150,6 +150,12 @@ bool holds_arrays(const Problem& problem, const Options& options) {
   return problem.batch == 0 || total_bytes(problem) / problem.batch <= tile_bytes_of(problem, memory);
 }
 
+bool is_distributed(const Problem& problem, const Options& options) {
+  const bool has_places = std::holds_alternative<Indexed>(problem.permutation) ||
+                          std::holds_alternative<Computed>(problem.permutation);
+  return has_places && !holds_arrays(problem, options);
+}
+
 Sweep::Sweep(const Problem& problem, const Options& options) {
   const auto state = std::make_shared<State>();
   state_ = state;
@@ -190,6 +196,11 @@ Sweep::Sweep(const Problem& problem, const Options& options) {
   const bool has_own_tiles = std::holds_alternative<Affine>(form) || std::holds_alternative<Modular>(form);
   state->whole_arrays = array_bytes <= state->budget.tile_bytes;
   if (!state->whole_arrays) {
+    if (std::holds_alternative<Computed>(form)) {
+      fail(ErrorCode::unsupported, "plan " + state->text,
+           "a sweep over arrays of " + io::size_text(array_bytes) + " and too little memory for one",
+           "memory for three such arrays", "file::run() of the problem distributes their elements");
+    }
     if (std::holds_alternative<Indexed>(form)) {
       fail(ErrorCode::unsupported, "plan " + state->text,
            "an index array over arrays of " + io::size_text(array_bytes) + " and too little memory for one",

@@ -144,6 +144,14 @@ constexpr std::array kCatalogue{
              .example = "gray(4)",
              .command = "faro explain 'gray(20)'",
              .of_bits = maps::gray},
+    MapEntry{.name = "sequency",
+             .syntax = "sequency(n, order)",
+             .meaning = "rows of a Walsh-Hadamard transform by sign changes, from order hadamard or dyadic",
+             .picture = "y3  y2     y1        y0\nx0  x0^x1  x0^x1^x2  x0^x1^x2^x3",
+             .example = "sequency(4, hadamard)",
+             .command = "faro explain 'sequency(20)'",
+             .of_bits = maps::sequency,
+             .read = detail::read_sequency},
     MapEntry{
         .name = "transpose",
         .syntax = "transpose(rows, columns)",
@@ -160,13 +168,25 @@ constexpr std::array kCatalogue{
              .example = "morton(2, 2)",
              .command = "faro explain 'morton(3, 7)'",
              .of_shape = detail::morton_of_shape,
-             .read = [](SpecReader& r) -> Permutation {
-               const int d = r.small_number("the number of axes d");
-               const std::optional<int> n = r.bits_at_hand();
-               if (n && r.at(')') && d > 0 && *n % d == 0) return maps::morton(d, *n / d);
-               r.comma();
-               return maps::morton(d, r.small_number("the bits of an axis b"));
-             }},
+             .read = detail::read_morton},
+    MapEntry{.name = "hilbert",
+             .syntax = "hilbert(d, b)",
+             .meaning = "a row-major array of d axes of 2^b elements becomes Hilbert order, computed",
+             .picture = "in   a b c d e f g h i j k l m n o p\nout  a e f b c d h g k l p o n j i m",
+             .example = "hilbert(2, 2)",
+             .command = "faro explain 'hilbert(3, 7)'",
+             .of_shape = detail::hilbert_of_shape,
+             .read = detail::read_hilbert},
+    MapEntry{.name = "healpix",
+             .syntax = "healpix(k)",
+             .meaning = "12 4^k pixels of a sphere, nested, become rings (nside is 2^k), computed",
+             .picture = "in   a b c d e f g h i j k l m n o p q r s t u v w x y z A B C D E F G H I J K L M "
+                        "N O P Q R S T U V\nout  d h l p c b g f k j o n t a x e B i F m r w v A z E D s q J "
+                        "u N y R C V I H M L Q P U T G K O S",
+             .example = "healpix(1)",
+             .command = "faro explain 'healpix(9)'",
+             .of_shape = detail::healpix_of_shape,
+             .read = detail::read_healpix},
     MapEntry{
         .name = "parm",
         .syntax = "parm(n, mask)",

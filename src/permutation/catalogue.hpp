@@ -46,7 +46,7 @@ struct MapEntry {
   /// The map of an array of this shape, where that is all it needs: it, too, may be given by its bare name.
   Permutation (*of_shape)(detail::SpecReader& reader, const std::vector<std::uint64_t>& shape) = nullptr;
 
-  /// Reads what stands between the parentheses. Null where of_bits is set, and for files.
+  /// Reads what stands between the parentheses. Null where that is n alone, and for files.
   Permutation (*read)(detail::SpecReader& arguments) = nullptr;
 
   /// "@file.qasm", "gather(@file.npy)" and the like: `example` is another text, which says the same as the
@@ -67,7 +67,7 @@ std::string suggest_map(std::string_view misspelt);
 std::string bit_picture(const Affine& map);
 
 /// bit_picture() of an affine map; of others an array of letters before and after.
-/// Requires: at most 26 elements, if not affine (checked).
+/// Requires: at most 52 elements, if not affine (checked).
 std::string picture(const Permutation& map);
 
 }  // namespace faro

@@ -31,7 +31,8 @@ bool is_identity(const Cyclic& map) { return map.count <= 1 || (map.shift == 0 &
 bool is_identity(const Modular& map) { return map.factor == 1 % map.count && map.shift == 0; }
 bool is_identity(const Axes& map) { return map.is_identity(); }
 bool is_identity(const CyclicAxes& map) { return map.shape().empty(); }
-bool is_identity(const Indexed&) { return false; }  // its entries would have to be read
+bool is_identity(const Computed&) { return false; }  // those that are have other forms
+bool is_identity(const Indexed&) { return false; }   // its entries would have to be read
 
 bool is_spec(const std::string& text) { return text.find("indices(of") == std::string::npos; }
 
@@ -185,6 +186,9 @@ std::optional<Permutation> compose_forms(const Permutation& a, const Permutation
   const auto is_identity_form = [](const auto& form) { return is_identity(form); };
   if (std::visit(is_identity_form, a)) return b;
   if (std::visit(is_identity_form, b)) return a;
+  const auto* const computed = std::get_if<Computed>(&a);
+  if (computed != nullptr && Permutation(computed->inverse()) == b)
+    return Cyclic{.count = count, .shift = 0, .reversed = false};
   const auto* const cyclic_a = std::get_if<Cyclic>(&a);
   const auto* const cyclic_b = std::get_if<Cyclic>(&b);
   if (cyclic_a != nullptr && cyclic_b != nullptr) return composed(*cyclic_a, *cyclic_b);

@@ -236,12 +236,68 @@ Permutation rader_of_shape(SpecReader& reader, const std::vector<std::uint64_t>&
   return maps::rader(prime);
 }
 
-Permutation morton_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape) {
+namespace {
+
+using CubeMap = Permutation (*)(int d, int b);
+Permutation morton_map(int d, int b) { return maps::morton(d, b); }
+
+// d and b, of which an array at hand fixes b.
+Permutation read_cube(SpecReader& reader, CubeMap map) {
+  const int d = reader.small_number("the number of axes d");
+  const std::optional<int> n = reader.bits_at_hand();
+  if (n && reader.at(')') && d > 0 && *n % d == 0) return map(d, *n / d);
+  reader.comma();
+  return map(d, reader.small_number("the bits of an axis b"));
+}
+
+Permutation cube_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape, CubeMap map,
+                          const char* remedy) {
   const bool is_cube =
       !shape.empty() && f2::is_power_of_two(shape.front()) &&
       std::all_of(shape.begin(), shape.end(), [&](std::uint64_t extent) { return extent == shape.front(); });
-  require_axes(reader, shape, is_cube, "axes of 2^b elements each", "give the sizes: `morton(d, b)`");
-  return maps::morton(static_cast<int>(shape.size()), f2::trailing_bit(shape.front()));
+  require_axes(reader, shape, is_cube, "axes of 2^b elements each", remedy);
+  return map(static_cast<int>(shape.size()), f2::trailing_bit(shape.front()));
+}
+
+}  // namespace
+
+Permutation read_morton(SpecReader& reader) { return read_cube(reader, morton_map); }
+Permutation read_hilbert(SpecReader& reader) { return read_cube(reader, maps::hilbert); }
+
+Permutation morton_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape) {
+  return cube_of_shape(reader, shape, morton_map, "give the sizes: `morton(d, b)`");
+}
+
+Permutation hilbert_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape) {
+  return cube_of_shape(reader, shape, maps::hilbert, "give the sizes: `hilbert(d, b)`");
+}
+
+Permutation read_healpix(SpecReader& reader) {
+  return maps::healpix(reader.small_number("the order k, of which nside is 2^k"));
+}
+
+Permutation healpix_of_shape(SpecReader& reader, const std::vector<std::uint64_t>&) {
+  constexpr std::uint64_t kDiamonds = 12;
+  const std::uint64_t count = reader.count_at_hand().value_or(0);
+  const std::uint64_t pixels = count / kDiamonds;  // of a diamond
+  if (count % kDiamonds != 0 || !f2::is_power_of_two(pixels) || f2::trailing_bit(pixels) % 2 != 0) {
+    reader.fail(ErrorCode::value, "an array of " + std::to_string(count) + " elements",
+                "12 4^k pixels: 12, 48, 192 and so on", "`--axis` names the axis of the pixels");
+  }
+  return maps::healpix(f2::trailing_bit(pixels) / 2);
+}
+
+Permutation read_sequency(SpecReader& reader) {
+  const std::optional<int> at_hand = reader.bits_at_hand();
+  const bool is_left_out = at_hand && !reader.at_digit();
+  const int n = is_left_out ? *at_hand : reader.bits();
+  if (!is_left_out && reader.at(')')) return maps::sequency(n);
+  if (!is_left_out) reader.comma();
+  const std::string place = reader.here();
+  const std::string_view order = reader.word("an order, hadamard or dyadic,");
+  if (order == "hadamard" || order == "natural") return maps::sequency(n);
+  if (order == "dyadic" || order == "paley") return maps::sequency_of_dyadic(n);
+  reader.fail(ErrorCode::spec, place, "the order before: hadamard (natural) or dyadic (paley)");
 }
 
 Permutation read_rader(SpecReader& reader) {

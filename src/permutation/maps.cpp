@@ -123,6 +123,13 @@ Affine gray(int n) {
   return Affine(a, 0);
 }
 
+Affine sequency_of_dyadic(int n) {
+  require_bits("sequency", n);
+  return gray(n).inverse();
+}
+
+Affine sequency(int n) { return compose(sequency_of_dyadic(n), bit_reversal(n)); }
+
 Affine transpose(std::uint64_t rows, std::uint64_t columns) {
   const auto sizes = std::to_string(rows) + " x " + std::to_string(columns);
   if (rows == 0 || columns == 0) fail(ErrorCode::value, "transpose", sizes, "sizes of at least 1");

@@ -56,6 +56,9 @@ std::optional<Affine> affine_of(const Axes& map) {
   return probed(f2::trailing_bit(map.count()), map);
 }
 
+// What is affine of them has that form from the start.
+std::optional<Affine> affine_of(const Computed&) { return std::nullopt; }
+
 std::optional<Affine> affine_of(const Indexed&) { return std::nullopt; }  // its entries would have to be read
 
 }  // namespace

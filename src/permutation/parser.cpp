@@ -54,7 +54,7 @@ Permutation SpecReader::map() {
 
 Permutation SpecReader::arguments_of(const MapEntry& entry) {
   entry_ = &entry;
-  Permutation result = entry.of_bits != nullptr ? entry.of_bits(bits()) : entry.read(*this);
+  Permutation result = entry.read != nullptr ? entry.read(*this) : entry.of_bits(bits());
   entry_ = &entry;
   sign(')');
   return result;

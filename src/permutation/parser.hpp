@@ -136,6 +136,10 @@ Permutation read_affine_mod(SpecReader& reader);   // count, factor, shift
 Permutation read_good_thomas(SpecReader& reader);  // rows, columns
 Permutation read_rader(SpecReader& reader);        // prime
 Permutation read_random(SpecReader& reader);       // count, seed
+Permutation read_sequency(SpecReader& reader);     // n, the order before
+Permutation read_morton(SpecReader& reader);       // d, b
+Permutation read_hilbert(SpecReader& reader);      // d, b
+Permutation read_healpix(SpecReader& reader);      // k
 Permutation read_indices(SpecReader& reader);      // the entries of a scatter
 Permutation read_compose(SpecReader& reader);      // f, g
 Permutation read_inverse(SpecReader& reader);      // f
@@ -148,6 +152,8 @@ Permutation aos_to_soa_of_shape(SpecReader& reader, const std::vector<std::uint6
 Permutation soa_to_aos_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape);
 Permutation flip_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape);
 Permutation morton_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape);
+Permutation hilbert_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape);
+Permutation healpix_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape);
 Permutation rader_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape);
 
 }  // namespace faro::detail

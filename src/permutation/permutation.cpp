@@ -37,8 +37,8 @@ std::string text_of(const Affine& map) {
   };
   // Where two names fit, as for n = 1, the first is the canonical one.
   constexpr std::array kNamed{Named{"identity", maps::identity}, Named{"bit_reversal", maps::bit_reversal},
-                              Named{"reverse", maps::reverse}, Named{"gray", maps::gray},
-                              Named{"shuffle", maps::shuffle}};
+                              Named{"reverse", maps::reverse},   Named{"gray", maps::gray},
+                              Named{"shuffle", maps::shuffle},   Named{"sequency", maps::sequency}};
   const int n = map.bits();
   const std::string size = std::to_string(n);
   for (const Named& named : kNamed) {
@@ -101,6 +101,8 @@ std::string text_of(const CyclicAxes& map) {
   return text + ";" + rolls + (flips.empty() ? "" : ";" + flips) + ")";
 }
 
+std::string text_of(const Computed& map) { return map.text(); }
+
 std::string text_of(const Indexed& map) {
   if (!map.label().empty()) return map.label();
   if (map.count() > kLongestIndexLiteral || !map.on_host()) {
@@ -121,6 +123,7 @@ std::uint64_t element_count(const Permutation& permutation) {
   if (const auto* const axes = std::get_if<Axes>(&permutation)) return axes->count();
   if (const auto* const modular = std::get_if<Modular>(&permutation)) return modular->count;
   if (const auto* const axes = std::get_if<CyclicAxes>(&permutation)) return axes->count();
+  if (const auto* const computed = std::get_if<Computed>(&permutation)) return computed->count();
   if (const auto* const indexed = std::get_if<Indexed>(&permutation)) return indexed->count();
   const int n = std::get<Affine>(permutation).bits();
   if (n >= f2::kMaxDimension) {
@@ -148,6 +151,7 @@ std::uint64_t apply(const Permutation& permutation, std::uint64_t x) {
     if (const auto* const cyclic = std::get_if<Cyclic>(&permutation)) return (*cyclic)(x);
     if (const auto* const modular = std::get_if<Modular>(&permutation)) return (*modular)(x);
     if (const auto* const axes = std::get_if<CyclicAxes>(&permutation)) return (*axes)(x);
+    if (const auto* const computed = std::get_if<Computed>(&permutation)) return (*computed)(x);
     return std::get<Axes>(permutation)(x);
   }
   static_cast<void>(indexed->entries32());  // refuses an array on a device

@@ -22,12 +22,12 @@ std::string sum_of_bits(const Affine& map, int row) {
 
 std::string letters_picture(const Permutation& map) {
   const std::uint64_t count = element_count(map);
-  FARO_CHECK(count <= 26);
+  FARO_CHECK(count <= 52);
   std::string before = "in  ";
   std::string after = "out ";
   after.resize(after.size() + 2 * count, ' ');
   for (std::uint64_t x = 0; x < count; ++x) {
-    const auto letter = static_cast<char>('a' + x);
+    const auto letter = static_cast<char>(x < 26 ? 'a' + x : 'A' + (x - 26));
     before += {' ', letter};
     after[5 + 2 * apply(map, x)] = letter;
   }

@@ -365,6 +365,8 @@ const char* name(Family family) noexcept {
       return "axes";
     case Family::cyclic_axes:
       return "cyclic axes";
+    case Family::computed:
+      return "computed";
     case Family::blocks:
       return "blocks";
     case Family::exceptions:

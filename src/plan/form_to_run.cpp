@@ -146,6 +146,10 @@ Problem in_form_to_run(Problem problem, const Target& target) {
     const bool is_unit = f2::is_power_of_two(problem.element_bytes) && problem.element_bytes <= kWidestUnit;
     if (modular != nullptr && target.engine == Engine::cuda && !is_unit)
       problem.permutation = as_index_array(*modular);
+    // Passes that are counted without their tables are those of 2^n elements.
+    const auto* const computed = std::get_if<Computed>(&problem.permutation);
+    if (computed != nullptr && target.engine == Engine::cuda && !f2::is_power_of_two(computed->count()))
+      problem.permutation = as_index_array(*computed);
     return problem;
   }
   if (f2::is_power_of_two(problem.element_bytes)) {

@@ -52,9 +52,13 @@ IndexCandidate asked_candidate(const IndexWork& work, const IndexChoice& choice)
 /// Bytes of a schedule's place of an element, in one pass.
 inline constexpr std::uint64_t kPlaceBytes = 2;
 
-/// Whether the problem is an index array, not a form that it could be recognised as.
+inline bool on_gpu(const Target& target) { return target.engine == Engine::cuda; }
+
+/// Whether the problem is an index array, not a form that it could be recognised as; or a computed map for a
+/// GPU, whose engine makes the array.
 inline bool is_array(const IndexWork& work) {
-  return std::holds_alternative<Indexed>(work.problem.permutation);
+  return std::holds_alternative<Indexed>(work.problem.permutation) ||
+         (std::holds_alternative<Computed>(work.problem.permutation) && on_gpu(work.target));
 }
 /// The one candidate of a way that takes index arrays; none for other problems.
 inline std::vector<IndexCandidate> of_arrays(const IndexWork& work,
@@ -62,8 +66,6 @@ inline std::vector<IndexCandidate> of_arrays(const IndexWork& work,
   if (!is_array(work)) return {};
   return {candidate(work)};
 }
-
-inline bool on_gpu(const Target& target) { return target.engine == Engine::cuda; }
 
 /// Microseconds of all arrays, each kernel streaming through them in order.
 std::optional<double> streaming_us(const IndexWork& work, IndexKernel kernel, int chunk_bits = 0,

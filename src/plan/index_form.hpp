@@ -4,6 +4,7 @@
 //     form              passes                                          schedule
 //     Axes, Cyclic      1                                               none
 //     Modular           1                                               none
+//     Computed          1                                               none
 //     CyclicAxes        1, in as many parts as views                    none
 //     DirectForm        1                                               the index array
 //     WindowForm        1                                               shifts
@@ -17,6 +18,7 @@
 #include <variant>
 
 #include "faro/permutation/axes.hpp"
+#include "faro/permutation/computed.hpp"
 #include "faro/permutation/modular.hpp"
 #include "faro/plan/pass.hpp"
 #include "faro/plan/plan.hpp"
@@ -64,7 +66,7 @@ struct MatrixForm {
   bool as_published = false;  // by five passes
 };
 
-using IndexForm = std::variant<Axes, Cyclic, Modular, CyclicAxes, DirectForm, WindowForm, RunsForm,
+using IndexForm = std::variant<Axes, Cyclic, Modular, CyclicAxes, Computed, DirectForm, WindowForm, RunsForm,
                                schedule::PartitionShape, MatrixForm>;
 
 /// For `has_form` of a solver.

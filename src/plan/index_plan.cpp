@@ -14,9 +14,10 @@
 namespace faro {
 namespace {
 
-constexpr std::array kMethods{IndexMethod::cyclic,    IndexMethod::modular,    IndexMethod::axes,
-                              IndexMethod::direct,    IndexMethod::window,     IndexMethod::runs,
-                              IndexMethod::partition, IndexMethod::row_column, IndexMethod::row_column_5};
+constexpr std::array kMethods{IndexMethod::cyclic,      IndexMethod::modular,   IndexMethod::computed,
+                              IndexMethod::axes,        IndexMethod::direct,    IndexMethod::window,
+                              IndexMethod::runs,        IndexMethod::partition, IndexMethod::row_column,
+                              IndexMethod::row_column_5};
 
 void check_index(const Problem& problem) {
   if (problem.element_bytes == 0 || problem.element_bytes > kMaxElementBytes) {
@@ -71,6 +72,8 @@ const char* name(IndexMethod method) noexcept {
       return "cyclic";
     case IndexMethod::modular:
       return "modular";
+    case IndexMethod::computed:
+      return "computed";
     case IndexMethod::axes:
       return "axes";
     case IndexMethod::direct:
@@ -97,7 +100,8 @@ IndexMethod parse_index_method(const std::string& text) {
   }
   const std::string suggestion = did_you_mean(text, names);
   fail(ErrorCode::value, "read the method", "`" + text + "`",
-       "cyclic, modular, axes, direct, window, runs, partition, row_column or row_column_5", suggestion);
+       "cyclic, modular, computed, axes, direct, window, runs, partition, row_column or row_column_5",
+       suggestion);
 }
 
 IndexPlan::IndexPlan(Problem problem, Target target, Recognition recognition, const IndexChoice& choice)

@@ -42,6 +42,7 @@ Recognition known(const Permutation& permutation) {
   const Family family = std::holds_alternative<Cyclic>(permutation)       ? Family::cyclic
                         : std::holds_alternative<Modular>(permutation)    ? Family::modular
                         : std::holds_alternative<CyclicAxes>(permutation) ? Family::cyclic_axes
+                        : std::holds_alternative<Computed>(permutation)   ? Family::computed
                         : std::holds_alternative<Indexed>(permutation)    ? Family::general
                                                                           : Family::axes;
   Recognition made;
@@ -114,6 +115,8 @@ const char* name(PassKind kind) noexcept {
       return "sweep";
     case PassKind::modular:
       return "modular";
+    case PassKind::computed:
+      return "computed";
     case PassKind::patch:
       return "patch";
   }

@@ -258,6 +258,14 @@ std::optional<double> cpu_us(const IndexCalibration& curves, const Plan& plan, c
   }
   if (const auto* const sweep = std::get_if<detail::CpuSweep>(&pass.cpu->kernel))
     *us *= sweep_over_copy(*pass.cpu, *sweep);
+  if (pass.kind == PassKind::computed) {
+    // A look-up an element beside the copy (docs/notes/cpu-experiments.md).
+    constexpr double kNsOfElement = 0.8;
+    constexpr double kNsInUs = 1e3;
+    const double elements =
+        static_cast<double>(pass.bytes_read) / static_cast<double>(pass.cpu->element_bytes);
+    *us += kNsOfElement * elements / kNsInUs / std::max(1, pass.cpu->threads);
+  }
   return us;
 }
 

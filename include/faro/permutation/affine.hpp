@@ -106,6 +106,12 @@ Affine swap_bits(int n, int i, int j);         // bits i and j change places
 Affine permute_bits(std::span<const int> to);  // bit i goes to to[i]
 Affine gray(int n);                            // x goes to x ^ (x >> 1)
 
+/// The rows of a Walsh-Hadamard transform by their number of sign changes, the sequency: from natural
+/// (Hadamard) order row x goes to its sequency, which is the bits of x backwards, read as a Gray code.
+Affine sequency(int n);
+/// The same from dyadic (Paley) order: x read as a Gray code.
+Affine sequency_of_dyadic(int n);
+
 /// Row-major rows x columns becomes columns x rows: x goes to (x mod columns) * rows + x div columns.
 /// Errors: ErrorCode::unsupported where a size is not a power of two.
 Affine transpose(std::uint64_t rows, std::uint64_t columns);

@@ -18,13 +18,14 @@
 
 #include "faro/permutation/affine.hpp"
 #include "faro/permutation/axes.hpp"
+#include "faro/permutation/computed.hpp"
 #include "faro/permutation/indexed.hpp"
 #include "faro/permutation/modular.hpp"
 
 namespace faro {
 
 /// The first that fits is the best: affine maps over F2 have the most to offer.
-using Permutation = std::variant<Affine, Cyclic, Modular, Axes, CyclicAxes, Indexed>;
+using Permutation = std::variant<Affine, Cyclic, Modular, Axes, CyclicAxes, Computed, Indexed>;
 
 /// The affine map. Errors: ErrorCode::unsupported for any other permutation, saying that `operation` takes
 /// affine maps only.
@@ -39,7 +40,7 @@ std::optional<Affine> affine_form(const Permutation& permutation);
 
 /// The form with the most to offer: the permutation as an Affine where it is affine, else as a Cyclic where
 /// it is a roll or a flip, else as a Modular where it is a multiplication, else as Axes, else as CyclicAxes,
-/// else as an Indexed:
+/// else as a Computed, else as an Indexed:
 ///
 ///     axes(4 4; 1 0), indices(0 2 1 3), flip(8)    bits(4; 2 3 0 1), bits(2; 1 0), reverse(3)
 ///     axes(3 4; 0 1), indices(2 0 1)               roll(12, 0), roll(3, 2)
@@ -66,7 +67,8 @@ requires std::is_same_v<std::remove_cvref_t<P>, Permutation> && std::is_integral
 }
 
 /// a o b: out[a(b(x))] = in[x]. Affine where both are, cyclic where both are, modular where both are modular
-/// or cyclic; where one is the identity, the other; else an index array. Errors: ErrorCode::value for
+/// or cyclic; where one is the identity, the other; of a computed map and its inverse the identity; else an
+/// index array. Errors: ErrorCode::value for
 /// different counts, an array on a device, or too little memory for the array.
 Permutation compose(const Permutation& a, const Permutation& b);
 
@@ -121,12 +123,12 @@ struct ParsedPermutation {
 ParsedPermutation parse_with_axes(std::string_view text, const ParseOptions& options = {});
 
 /// The canonical text. Of an affine map the first that fits of `identity(n)`, `bit_reversal(n)`,
-/// `reverse(n)`, `gray(n)`, `shuffle(n)`, `xor(n, mask)`, `bits(n; positions)` and `affine(n; columns;
-/// complement)` in lower-case hexadecimal. Of others `roll(count, shift)`, `flip(count)`, `compose(roll(…),
-/// flip(…))`, `multiply(count, factor)`, `affine_mod(count, factor, shift)`, `transpose(rows, columns)`,
-/// `axes(extents; order)` and `axes(extents; order; rolls; flipped axes)`. Of an index array its label; else,
-/// to 64 elements, `indices(entries of the scatter)`; else `indices(of 1000 elements)`, which no parser
-/// reads.
+/// `reverse(n)`, `gray(n)`, `shuffle(n)`, `sequency(n)`, `xor(n, mask)`, `bits(n; positions)` and `affine(n;
+/// columns; complement)` in lower-case hexadecimal. Of others `roll(count, shift)`, `flip(count)`,
+/// `compose(roll(…), flip(…))`, `multiply(count, factor)`, `affine_mod(count, factor, shift)`,
+/// `transpose(rows, columns)`, `axes(extents; order)` and `axes(extents; order; rolls; flipped axes)`,
+/// `hilbert(d, b)`, `healpix(k)` and `inverse(…)` of these two. Of an index array its label; else, to 64
+/// elements, `indices(entries of the scatter)`; else `indices(of 1000 elements)`, which no parser reads.
 std::string to_text(const Permutation& permutation);
 
 }  // namespace faro
@@ -155,6 +157,15 @@ Permutation soa_to_aos(std::uint64_t count, std::uint64_t words);
 /// structs, and where there is not enough memory for the array. Cost: of an index array 4 bytes an element, 8
 /// beyond 2^32.
 Permutation aosoa(std::uint64_t count, std::uint64_t words, std::uint64_t tile);
+
+/// A d-dimensional array of 2^b elements a side, row-major with axis 0 slowest, becomes Hilbert's order:
+/// pi(x) is the number of an element along the curve, as Skilling's algorithm has it. Computed, or affine
+/// where b is 0 or 1 or d is 1. Errors: ErrorCode::value for d below 1, b below 0 and d b above 62.
+Permutation hilbert(int d, int b);
+
+/// The 12 4^k pixels of a HEALPix map, nested, become rings from north to south; nside is 2^k. Computed.
+/// Errors: ErrorCode::value for k outside 0..29.
+Permutation healpix(int k);
 
 }  // namespace faro::maps
 
@@ -189,6 +200,7 @@ enum class Family {
   modular,
   axes,
   cyclic_axes,
+  computed,
   blocks,
   exceptions,
   runs,

@@ -5,6 +5,7 @@
 //     affine, in place             tiles, segments or small arrays whose orbits change places, one a factor
 //     axes, roll, flip             axes, of rolled ones some; cyclic
 //     multiplication               modular
+//     computed map                 computed
 //     a map with exceptions        those of the map, and patch
 //     index array                  indexed | window | runs | spread ... spread, place | pick, collect ...
 //                                  | place, columns, place and the like
@@ -49,19 +50,20 @@ enum class PassKind {
   segments,
   tile,
   direct,
-  axes,     // a permutation of axes
-  cyclic,   // a roll or a flip
-  window,   // small displacements, a tile with its margins
-  runs,     // long runs, a piece of output
-  indexed,  // gather or scatter by the index array itself
-  spread,   // a level of a partition: chunks to the runs of their buckets
-  collect,  // the same backwards
-  place,    // the last pass of a partition, or rows: every chunk permuted within itself
-  pick,     // the same backwards
-  columns,  // the middle pass of rows, columns, rows
-  sweep,    // of a transposition in place
-  modular,  // a multiplication modulo the count
-  patch,    // elements that go elsewhere than the passes before brought them
+  axes,      // a permutation of axes
+  cyclic,    // a roll or a flip
+  window,    // small displacements, a tile with its margins
+  runs,      // long runs, a piece of output
+  indexed,   // gather or scatter by the index array itself
+  spread,    // a level of a partition: chunks to the runs of their buckets
+  collect,   // the same backwards
+  place,     // the last pass of a partition, or rows: every chunk permuted within itself
+  pick,      // the same backwards
+  columns,   // the middle pass of rows, columns, rows
+  sweep,     // of a transposition in place
+  modular,   // a multiplication modulo the count
+  computed,  // by a formula, tile by tile
+  patch,     // elements that go elsewhere than the passes before brought them
 };
 
 /// "copy", "segments", "tile", ….

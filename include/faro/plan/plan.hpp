@@ -73,6 +73,7 @@ std::uint64_t total_bytes(const Problem& problem);
 //     method        passes              when
 //     cyclic        1                   a roll or a flip
 //     modular       1                   a multiplication modulo the count
+//     computed      1                   a computed map, on a CPU; for a GPU it becomes an index array
 //     axes          1                   a permutation of axes, tiled; flipped and rolled ones in boxes
 //     direct        1                   small arrays, wide elements, whatever caches hold
 //     window        1                   everything moves less than a tile's margin
@@ -85,7 +86,18 @@ std::uint64_t total_bytes(const Problem& problem);
 // planner takes the least, with that of making the schedule where a plan is run a few times only. An
 // IndexPlan moves nothing and holds no schedule: engines make that (engines/cpu.hpp, faro/engines/cuda.hpp).
 
-enum class IndexMethod { cyclic, modular, axes, direct, window, runs, partition, row_column, row_column_5 };
+enum class IndexMethod {
+  cyclic,
+  modular,
+  computed,
+  axes,
+  direct,
+  window,
+  runs,
+  partition,
+  row_column,
+  row_column_5
+};
 const char* name(IndexMethod method) noexcept;
 
 /// One way to carry it out.

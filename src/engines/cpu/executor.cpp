@@ -39,6 +39,7 @@ IndexSchedule schedule_of(const IndexPlan& plan, const Indexed& indexed) {
     case IndexMethod::direct:
     case IndexMethod::cyclic:
     case IndexMethod::modular:
+    case IndexMethod::computed:
     case IndexMethod::axes:
       break;
   }

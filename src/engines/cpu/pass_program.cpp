@@ -18,6 +18,7 @@ struct MakeProgram {
   Program operator()(const detail::CpuCyclic&) const { return cyclic_program(pass); }
   Program operator()(const detail::CpuReversal&) const { return reversal_program(pass); }
   Program operator()(const detail::CpuModular&) const { return modular_program(pass); }
+  Program operator()(const detail::CpuComputed&) const { return computed_program(pass); }
   Program operator()(const detail::CpuPatch&) const { return patch_program(pass); }
   Program operator()(const detail::CpuEntries&) const { return entries_program(pass, schedule); }
   Program operator()(const detail::CpuWindow&) const { return window_program(pass, schedule); }

@@ -86,6 +86,7 @@ Program axes_program(const CpuPass& pass);
 Program cyclic_program(const CpuPass& pass);
 Program reversal_program(const CpuPass& pass);  // index/cyclic.cpp, in place
 Program modular_program(const CpuPass& pass);
+Program computed_program(const CpuPass& pass);
 Program patch_program(const CpuPass& pass);
 /// out[i] = in[entries[i]]; scatter: out[entries[i]] = in[i].
 Program entries_program(const CpuPass& pass, const SharedSchedule& schedule);

@@ -10,6 +10,7 @@
 //     axes_solver        axes, box by box                       by registers or by a table; long elements
 //     cyclic_solver      a roll or a flip
 //     modular_solver     a multiplication modulo the count
+//     computed_solver    a computed map, tile by tile             element by element where it has no tiles
 //     patch_solver       exceptions to a map
 //     local_solver       small displacements; long runs
 //     entries_solver     gather and scatter
@@ -20,6 +21,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -37,6 +39,8 @@
 namespace faro::detail {
 
 using kernels::Way;
+
+class ComputedTiles;
 
 // --- loops, and what each of them is given beside the arrays
 
@@ -78,6 +82,11 @@ struct CpuReversal {
 };
 struct CpuModular {
   Modular map;
+};
+/// Null where there are no tiles.
+struct CpuComputed {
+  Computed map;
+  std::shared_ptr<const ComputedTiles> tiles;
 };
 /// Elements that go elsewhere than the passes before brought them; of every array of the batch.
 struct CpuPatch {
@@ -142,8 +151,9 @@ struct CpuSweep {
   std::uint64_t columns() const { return r2c ? m : n; }
 };
 
-using CpuKernel = std::variant<CpuAffine, CpuAxes, CpuCyclic, CpuReversal, CpuModular, CpuPatch, CpuEntries,
-                               CpuWindow, CpuRuns, CpuLevel, CpuChunks, CpuRows, CpuColumns, CpuSweep>;
+using CpuKernel =
+    std::variant<CpuAffine, CpuAxes, CpuCyclic, CpuReversal, CpuModular, CpuComputed, CpuPatch, CpuEntries,
+                 CpuWindow, CpuRuns, CpuLevel, CpuChunks, CpuRows, CpuColumns, CpuSweep>;
 
 // --- passes
 

@@ -37,6 +37,7 @@ extern const CpuSolver kCpuAxesSolver;
 extern const CpuSolver kCpuCyclicSolver;
 extern const CpuSolver kCpuReversalSolver;
 extern const CpuSolver kCpuModularSolver;
+extern const CpuSolver kCpuComputedSolver;
 extern const CpuSolver kCpuPatchSolver;
 extern const CpuSolver kCpuEntriesSolver;
 extern const CpuSolver kCpuWindowSolver;

@@ -10,9 +10,9 @@ namespace faro::detail {
 namespace {
 
 constexpr const CpuSolver* kCpuSolvers[] = {
-    &kCpuAffineSolver, &kCpuAxesSolver,    &kCpuCyclicSolver,    &kCpuEntriesSolver,
-    &kCpuWindowSolver, &kCpuRunsSolver,    &kCpuPartitionSolver, &kCpuMatrixSolver,
-    &kCpuSweepSolver,  &kCpuModularSolver, &kCpuPatchSolver,     &kCpuReversalSolver,
+    &kCpuAffineSolver,   &kCpuAxesSolver,      &kCpuCyclicSolver,   &kCpuEntriesSolver, &kCpuWindowSolver,
+    &kCpuRunsSolver,     &kCpuPartitionSolver, &kCpuMatrixSolver,   &kCpuSweepSolver,   &kCpuModularSolver,
+    &kCpuComputedSolver, &kCpuPatchSolver,     &kCpuReversalSolver,
 };
 
 // The one whose loop this is.
@@ -80,7 +80,9 @@ std::vector<CpuPass> solve(const CpuWork& work) {
       pass.count = work.count;
       pass.element_bytes = work.element_bytes;
       pass.threads = useful_threads(work.threads, together * work.array_bytes());
-      pass.streamed = work.total_bytes() > work.streaming_bytes;
+      // Look-ups take longer than lines that are read before they are written.
+      pass.streamed =
+          work.total_bytes() > work.streaming_bytes && !std::holds_alternative<CpuComputed>(pass.kernel);
       pass.run.workspace.parts = static_cast<std::uint64_t>(work.threads);
     }
     return passes;

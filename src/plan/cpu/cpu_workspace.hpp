@@ -8,10 +8,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "faro/schedule/index_schedule.hpp"
 #include "layout/cache_box.hpp"
+#include "permutation/computed_map.hpp"
 
 namespace faro::detail {
 
@@ -112,5 +115,30 @@ struct MatrixPart {
   std::uint64_t bytes = 0;
 };
 MatrixPart matrix_part(std::uint64_t rows, std::uint64_t columns, std::uint64_t element_bytes);
+
+/// A thread's part of a computed map's tiles: the buffer, the runs and the leaves.
+class ComputedPart {
+ public:
+  ComputedPart(const ComputedTiles& tiles, std::uint64_t element_bytes, std::byte* memory = nullptr)
+      : memory_(memory),
+        places_(whole_lines(tiles.sizes().buffer * element_bytes)),
+        runs_(tiles.sizes().runs),
+        leaves_(tiles.leaves()) {}
+
+  std::uint64_t bytes() const {
+    return whole_pages(places_ + runs_ * sizeof(ComputedRun) + leaves_ * sizeof(ComputedLeaf));
+  }
+  std::byte* places() const { return memory_; }
+  std::span<ComputedRun> runs() const { return {reinterpret_cast<ComputedRun*>(memory_ + places_), runs_}; }
+  std::span<ComputedLeaf> leaves() const {
+    return {reinterpret_cast<ComputedLeaf*>(memory_ + places_ + runs_ * sizeof(ComputedRun)), leaves_};
+  }
+
+ private:
+  std::byte* memory_;
+  std::uint64_t places_;  // bytes
+  std::uint64_t runs_;
+  std::uint64_t leaves_;
+};
 
 }  // namespace faro::detail

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "permutation/computed_map.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/cpu/modular_tiles.hpp"
 #include "plan/facts.hpp"
@@ -226,6 +227,24 @@ struct SidesOf {
   CountedSides operator()(const CpuModular& loop) const {
     return counted(modular_runs(pass, loop.map, true), modular_runs(pass, loop.map, false));
   }
+  // One side in the order of tiles, of the other the runs of all tiles, or of some evenly chosen.
+  CountedSides operator()(const CpuComputed& loop) const {
+    if (loop.tiles == nullptr) {
+      CountedSides sides;
+      sides.written = counted(in_order(pass.arrays, pass.array_bytes()), sides.all);
+      sides.read = anywhere(pass.arrays * pass.count, bytes());
+      sides.bounded = true;
+      return sides;
+    }
+    CountedSides sides;
+    const ComputedTiles::Sizes& sizes = loop.tiles->sizes();
+    const bool gathers = is_ordered_side(loop.map, ComputedSide::output);
+    const std::uint64_t tiles = pass.arrays * (pass.count / sizes.tile);
+    (gathers ? sides.written : sides.read) =
+        counted(in_order(tiles, sizes.tile * pass.element_bytes), sides.all);
+    (gathers ? sides.read : sides.written) = runs_of_tiles(*loop.tiles, tiles, sides.all);
+    return sides;
+  }
   CountedSides operator()(const CpuPatch& patch) const {
     const auto side = [&](std::uint64_t Exception::*place) {
       return RunsOfSide{
@@ -317,6 +336,29 @@ struct SidesOf {
   }
 
  private:
+  SideLines runs_of_tiles(const ComputedTiles& of, std::uint64_t tiles, bool& all) const {
+    std::vector<ComputedRun> runs(of.sizes().runs);
+    std::vector<ComputedLeaf> leaves(of.leaves());
+    const std::uint64_t of_array = pass.count / of.sizes().tile;
+    const std::uint64_t seen = std::min(tiles, std::max<std::uint64_t>(1, kCountedRuns / runs.size()));
+    all = all && seen == tiles;
+    SideLines lines;
+    for (std::uint64_t i = 0; i < seen; ++i) {
+      const auto part = [&](std::uint64_t k) {
+        return static_cast<std::uint64_t>(WideCount{tiles} * k / seen);
+      };
+      const std::uint64_t tile = part(i);
+      const std::uint64_t as_many = part(i + 1) - tile;
+      const std::uint64_t begin = tile / of_array * pass.count;
+      const std::size_t found = of.tile(tile % of_array, runs, leaves);
+      lines.runs += as_many * found;
+      for (const ComputedRun& run : std::span(runs).first(found)) {
+        const ByteRun moved{(begin + run.place) * pass.element_bytes, run.elements * pass.element_bytes};
+        lines.lines += as_many * moved.lines();
+      }
+    }
+    return lines;
+  }
   // The pieces 0 .. first - 1 and first .. count - 1 of every array.
   RunsOfSide pieces(std::uint64_t first) const {
     const std::uint64_t of_array = first == 0 || first == pass.count ? 1 : 2;

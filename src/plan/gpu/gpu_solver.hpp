@@ -48,6 +48,7 @@ extern const GpuSolver kAffineSolver;
 extern const GpuSolver kAxesSolver;
 extern const GpuSolver kCyclicSolver;
 extern const GpuSolver kModularSolver;
+extern const GpuSolver kComputedSolver;
 extern const GpuSolver kPatchSolver;
 extern const GpuSolver kDirectSolver;
 extern const GpuSolver kWindowSolver;

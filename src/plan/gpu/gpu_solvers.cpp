@@ -20,8 +20,8 @@ namespace faro::detail {
 namespace {
 
 constexpr const GpuSolver* kGpuSolvers[] = {
-    &kAffineSolver,    &kAxesSolver,      &kCyclicSolver, &kDirectSolver,  &kWindowSolver, &kRunsSolver,
-    &kPartitionSolver, &kRowColumnSolver, &kSweepSolver,  &kModularSolver, &kPatchSolver,
+    &kAffineSolver,    &kAxesSolver,      &kCyclicSolver, &kDirectSolver,  &kWindowSolver,   &kRunsSolver,
+    &kPartitionSolver, &kRowColumnSolver, &kSweepSolver,  &kModularSolver, &kComputedSolver, &kPatchSolver,
 };
 
 // Where each pass writes: backwards from the output, in place where a pass can. There is a workspace for one

@@ -259,6 +259,11 @@ Indexed compose(const Permutation& a, const Permutation& b) {
     return compose(outer->on_host() ? to_device(*outer, *device) : *outer,
                    inner->on_host() ? to_device(*inner, *device) : *inner);
   }
+  // Kernels have no formula of a computed map.
+  if (const auto* const map = std::get_if<Computed>(&a))
+    return cuda::compose(Permutation(as_index_array(*map)), b);
+  if (const auto* const map = std::get_if<Computed>(&b))
+    return cuda::compose(a, Permutation(as_index_array(*map)));
   return outer != nullptr ? composed_with(*outer, b, true) : composed_with(*inner, a, false);
 }
 

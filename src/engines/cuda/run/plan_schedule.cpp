@@ -12,7 +12,9 @@ namespace faro::cuda {
 namespace {
 
 // The index array that the schedule is made from.
-const Indexed& indexed_of(const Plan& plan) {
+Indexed indexed_of(const Plan& plan) {
+  if (const auto* const computed = std::get_if<Computed>(&plan.problem().permutation))
+    return as_index_array(*computed);
   const Indexed* indexed = std::get_if<Indexed>(&plan.problem().permutation);
   if (indexed == nullptr) indexed = std::get_if<Indexed>(&plan.index_plan()->recognition().permutation);
   FARO_CHECK(indexed != nullptr);
@@ -92,7 +94,8 @@ bool gathers(const std::vector<Pass>& passes) {
 bool has_schedule(const Plan& plan) {
   if (plan.index_plan() == nullptr) return false;
   const IndexMethod method = plan.index_plan()->chosen().method;
-  return method != IndexMethod::axes && method != IndexMethod::cyclic && method != IndexMethod::modular;
+  return method != IndexMethod::axes && method != IndexMethod::cyclic && method != IndexMethod::modular &&
+         method != IndexMethod::computed;
 }
 
 PlanSchedule::PlanSchedule(const Plan& plan) : source_(indexed_of(plan)), passes_(plan.passes()) {

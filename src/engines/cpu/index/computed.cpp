@@ -1,0 +1,106 @@
+// Maps that are computed: tiles through a buffer, or places one by one.
+#include <cstring>
+
+#include "engines/cpu/element_width.hpp"
+#include "engines/cpu/pass_program.hpp"
+#include "engines/cpu/team.hpp"
+#include "permutation/computed_map.hpp"
+
+namespace faro::cpu {
+namespace {
+
+using faro::detail::ComputedLeaf;
+using faro::detail::ComputedPart;
+using faro::detail::ComputedRun;
+using faro::detail::ComputedSide;
+using faro::detail::ComputedTiles;
+
+class ComputedProgram final : public ElementProgram {
+ public:
+  ComputedProgram(const CpuPass& pass, const detail::CpuComputed& computed)
+      : ElementProgram(pass), map_(computed.map), undone_(map_.inverse()), tiles_(computed.tiles) {}
+
+  void run(const Step& step) const override {
+    if (tiles_ == nullptr) return with_width(element_bytes(), [&](auto width) { one_by_one(step, width); });
+    with_width(element_bytes(), [&](auto width) { by_tiles(step, width); });
+  }
+
+ private:
+  template <typename Width>
+  void one_by_one(const Step& step, Width width) const {
+    share_out(step.arrays * count(), threads(), [&](std::uint64_t begin, std::uint64_t end) {
+      for_each_array(begin, end, count(), [&](std::uint64_t array, std::uint64_t first, std::uint64_t stop) {
+        const std::byte* const in = step.in + array * array_bytes();
+        std::byte* const out = step.out + array * array_bytes();
+        for (std::uint64_t y = first; y < stop; ++y)
+          width.move(in + undone_(y) * width.bytes(), out + y * width.bytes());
+      });
+    });
+  }
+
+  template <typename Width>
+  void by_tiles(const Step& step, Width width) const {
+    const bool gathers = faro::detail::is_ordered_side(map_, ComputedSide::output);
+    const std::uint64_t tile_bytes = tiles_->sizes().tile * width.bytes();
+    const std::uint64_t of_array = count() / tiles_->sizes().tile;
+    share_out_by_rank(step.arrays * of_array, threads(), [&](Share share) {
+      const ComputedPart mine(*tiles_, element_bytes(), part(step, share.rank));
+      for (std::uint64_t number = share.begin; number < share.end; ++number) {
+        const std::uint64_t array = number / of_array * array_bytes();
+        const std::uint64_t tile = number % of_array;
+        const std::uint64_t ordered = array + tile * tile_bytes;
+        const std::span<const ComputedRun> runs =
+            mine.runs().first(tiles_->tile(tile, mine.runs(), mine.leaves()));
+        if (gathers) {
+          read_runs(runs, step.in + array, mine.places());
+          from_buffer(mine, width, step.out + ordered);
+        } else {
+          to_buffer(mine, width, step.in + ordered);
+          write_runs(runs, mine.places(), step.out + array);
+        }
+      }
+    });
+  }
+
+  void read_runs(std::span<const ComputedRun> runs, const std::byte* array, std::byte* places) const {
+    const std::uint64_t width = element_bytes();
+    for (const ComputedRun& run : runs)
+      std::memcpy(places + run.at * width, array + run.place * width, run.elements * width);
+  }
+  void write_runs(std::span<const ComputedRun> runs, const std::byte* places, std::byte* array) const {
+    const std::uint64_t width = element_bytes();
+    for (const ComputedRun& run : runs)
+      std::memcpy(array + run.place * width, places + run.at * width, run.elements * width);
+  }
+
+  template <typename Width>
+  void from_buffer(const ComputedPart& mine, Width width, std::byte* to) const {
+    for (const ComputedLeaf& leaf : mine.leaves()) {
+      const std::byte* const from = mine.places() + leaf.at * width.bytes();
+      const std::uint16_t* const order = tiles_->order(leaf.order);
+      for (std::uint64_t k = 0; k < tiles_->sizes().leaf; ++k, to += width.bytes())
+        width.move(from + order[k] * width.bytes(), to);
+    }
+  }
+  template <typename Width>
+  void to_buffer(const ComputedPart& mine, Width width, const std::byte* from) const {
+    for (const ComputedLeaf& leaf : mine.leaves()) {
+      std::byte* const to = mine.places() + leaf.at * width.bytes();
+      const std::uint16_t* const order = tiles_->order(leaf.order);
+      for (std::uint64_t k = 0; k < tiles_->sizes().leaf; ++k, from += width.bytes())
+        width.move(from, to + order[k] * width.bytes());
+    }
+  }
+
+  Computed map_;
+  Computed undone_;
+  std::shared_ptr<const ComputedTiles> tiles_;
+};
+
+}  // namespace
+
+Program computed_program(const CpuPass& pass) {
+  return std::make_unique<ComputedProgram>(pass, std::get<detail::CpuComputed>(pass.kernel));
+}
+
+}  // namespace faro::cpu
