@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, NoReturn
 
 from . import _faro
-from ._errors import FaroDeviceError, FaroMemoryError, FaroTypeError, refuse
+from ._errors import FaroDeviceError, FaroMemoryError, FaroTypeError, FaroUnsupportedError, refuse
 
 CPU = 1
 CUDA = 2

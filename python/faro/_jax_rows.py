@@ -11,7 +11,7 @@ import jax as _jax
 import jax.numpy as _jnp
 import numpy as _np
 
-from . import _arrays, _rows, _run
+from . import _arrays, _fills, _rows, _run
 from ._errors import FaroTypeError, FaroUnsupportedError, refuse
 from ._jax_primitives import array_of, indices_of, take_bind, vary_alike, write_bind
 
@@ -62,7 +62,7 @@ def _fill_of(fill: Any, dtype: Any, row: tuple[int, ...]) -> Any:
         return fill.astype(dtype)
     if isinstance(fill, (int, float)) and fill == 0 and _np.copysign(1, fill) > 0:
         return None
-    made = _rows._as_elements(fill, _np.dtype(dtype), "take", "a fill")
+    made = _fills.as_elements(fill, _np.dtype(dtype), "take", "a fill")
     if made.ndim:
         refuse("take", f"fill of shape {made.shape}", "one number")
     return _jnp.asarray(made)
@@ -141,7 +141,7 @@ def _written(x: Any, index: Any, values: Any, axis: int, operation: str, **how: 
         refuse(operation, f"indices of {index.ndim} axes", "one axis")
     index = index.reshape(-1)
     if isinstance(values, _run.OF_NUMBERS):
-        values = _rows._as_elements(values, _np.dtype(x.dtype), operation, "values")
+        values = _fills.as_elements(values, _np.dtype(x.dtype), operation, "values")
     values = array_of(values, operation)
     wanted = x.shape[:k] + index.shape + x.shape[k + 1 :]
     if values.shape != wanted:

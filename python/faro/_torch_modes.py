@@ -72,7 +72,7 @@ _NOT_INLINED = ("_arrays", "_automorphisms", "_columns", "_device_rows", "_funct
 def keep_from_dynamo() -> bool:
     """torch.compile calls these modules' functions between its graphs, as it calls those of an extension: what they read of a tensor
     it cannot trace. (faro.torch it inlines.) Asked once Dynamo is there, since importing it takes a second; tells whether it was."""
-    rules = getattr(_torch._dynamo, "trace_rules", None)
+    rules: Any = getattr(_torch._dynamo, "trace_rules", None)
     for name in _NOT_INLINED if hasattr(rules, "add") else ():
         rules.add(f"{__package__}.{name}")
     return rules is not None
