@@ -497,7 +497,7 @@ def recording(operation: str, given: Sequence[Any], out: Any = None, stream: Any
     else:
         return None
     if out is not None or stream is not None:
-        _arrays.torch_modes().refuse_output(operation, (*given, out))
+        _arrays.torch_modes().refuse_output((*given, out))
     if check and any(getattr(x, "is_cuda", False) for x in given):
         refuse(operation, "check=True for a tensor on a GPU whose operations are recorded", "check=False",
                "the same call of x.detach() checks the indices")

@@ -136,11 +136,20 @@ def refuse_distributed(name: str, arguments: tuple[Any, ...]) -> None:
                    "faro.torch.permute_dims_sharded() permutes the axes of the whole", kind=FaroUnsupportedError)
 
 
-def refuse_output(operation: str, arrays: tuple[Any, ...]) -> NoReturn:
+def refuse_output(arrays: tuple[Any, ...]) -> NoReturn:
     """Operators make new tensors, on the current stream."""
     watched = [seen for seen in (watcher(given) for given in arrays if isinstance(given, _torch.Tensor)) if seen is not None]
     got, remedy = watched[0] if watched else _GRADIENT
-    refuse(operation, f"out= or stream= for {got}", "neither", f"leave them out; or {remedy}")
+    refuse(_called(), f"out= or stream= for {got}", "neither", f"leave them out; or {remedy}")
+
+
+def refuse_unheard(x: Any) -> None:
+    """Of what is no operator derivatives and batches may know; tracers, modes and functionalization do not."""
+    seen = _mode()
+    if any(level.key() == _C._functorch.TransformType.Functionalize for level in _C._functorch.get_interpreter_stack() or ()):
+        seen = _TRANSFORM
+    if seen is not None:
+        refuse_recorded(x, seen)
 
 
 def refuse_recorded(x: Any, seen: tuple[str, str]) -> NoReturn:
@@ -169,23 +178,6 @@ def _called() -> str:
 def written(x: Any) -> None:
     """Raises the version counter of a tensor; one of inference mode has none, and stays as it is."""
     _C._increment_version((x,))
-
-
-def goes_by_function() -> bool:
-    """Whether derivatives are taken by an operator's autograd.Function: torch.func's grad and jvp ask for one, and forward mode does.
-    Functionalization and torch.jit.trace know operators alone."""
-    kinds = {level.key() for level in _C._functorch.get_interpreter_stack() or ()}
-    if not kinds & _DERIVATIVES:
-        return _forward_ad._current_level >= 0 and bool(_C._is_fwd_grad_enabled())
-    if _KINDS.Functionalize in kinds or _is_tracing():
-        other = "functionalize" if _KINDS.Functionalize in kinds else "torch.jit.trace"
-        refuse(_called(), f"a derivative of torch.func's beside {other}", "one of them", "make_fx() traces derivatives, in operators only",
-               kind=FaroUnsupportedError)
-    return True
-
-
-_KINDS = _C._functorch.TransformType
-_DERIVATIVES = {_KINDS.Grad, _KINDS.Jvp}
 
 
 def refuse_others(x: Any) -> None:

@@ -76,6 +76,11 @@ def _derived(name: str, made: Any) -> Any:
         with _torch._C._AutoDispatchBelowAutograd():
             return overload.redispatch(keys & _torch._C._after_autograd_keyset, *inputs)
 
+    def forward(keys: Any, *inputs: Any) -> Any:
+        # Its own derivatives an autograd.Function takes itself; those of the transforms outside are taken below.
+        with _torch.enable_grad(), _forward_ad._set_fwd_grad_enabled(True):
+            return below(keys, inputs)
+
     def setup(ctx: Any, inputs: Any, output: Any) -> None:
         inputs = inputs[1:]
         keep(ctx, *inputs)
@@ -92,7 +97,7 @@ def _derived(name: str, made: Any) -> Any:
         return move_tangents([next(saved) if given is None else given[0] for given in ctx.others], tangents)
 
     function: Any = type(f"_{name}", (_SingleLevelFunction,), {
-        "forward": staticmethod(lambda keys, *inputs: below(keys, inputs)),
+        "forward": staticmethod(forward),
         "setup_context": staticmethod(setup),
         "backward": staticmethod(backward),
         "jvp": staticmethod(jvp),
@@ -326,4 +331,5 @@ class _ByPlan(_torch.autograd.Function):
 @_torch.compiler.disable
 def by_plan(x: Any, plan: Any) -> Any:
     """A plan of the user's, between the graphs of a compiled program."""
+    _torch_modes.refuse_unheard(x)
     return _ByPlan.apply(x, plan)

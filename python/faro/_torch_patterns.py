@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Any, Mapping, Sequence
 
 
-def _groups(side: str) -> list[list[str]] | None:
-    groups: list[list[str]] = []
+_DOTS = ["..."]  # that stand alone: each of their axes is a group
+_Group = list[str] | tuple[str, ...]  # what brackets join is a tuple
+
+
+def _groups(side: str) -> list[_Group] | None:
+    groups: list[_Group] = []
     is_inside = False
     for word in side.replace("(", " ( ").replace(")", " ) ").split():
         if word in ("(", ")"):
@@ -14,19 +18,19 @@ def _groups(side: str) -> list[list[str]] | None:
                 return None
             is_inside = word == "("
             if is_inside:
-                groups.append([])
+                groups.append(())
         elif is_inside:
-            groups[-1].append(word)
+            groups[-1] = (*groups[-1], word)
         else:
             groups.append([word])
     return None if is_inside else groups
 
 
-def _expanded(groups: list[list[str]], dots: Sequence[str]) -> list[list[str]]:
+def _expanded(groups: list[_Group], dots: Sequence[str]) -> list[list[str]]:
     """With names for the axes of ``...``, each a group of its own unless brackets join them."""
     made: list[list[str]] = []
     for group in groups:
-        if group == ["..."]:
+        if group == _DOTS:
             made.extend([name] for name in dots)
         else:
             made.append([each for word in group for each in (dots if word == "..." else [word]) if each != "1"])
@@ -47,9 +51,9 @@ def single_axes(pattern: str, shape: Sequence[Any], inverse: bool, lengths: Mapp
     if len(sides) != 2 or len(shape) == 0:
         return None
     given, wanted = _groups(sides[1 if inverse else 0]), _groups(sides[0 if inverse else 1])
-    if given is None or wanted is None or any("..." in group and len(group) > 1 for group in given):
+    if given is None or wanted is None or any("..." in group and group != _DOTS for group in given):
         return None
-    many = len(shape) - len(given) + 1 if ["..."] in given else 0
+    many = len(shape) - len(given) + 1 if _DOTS in given else 0
     dots = [f"...{k}" for k in range(many)]
     given, wanted = _expanded(given, dots), _expanded(wanted, dots)
     before, after = [name for group in given for name in group], [name for group in wanted for name in group]

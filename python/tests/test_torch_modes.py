@@ -215,7 +215,7 @@ def writes(shape, call):
 
 MOVED = cases(MOVES)
 OTHER = cases(OTHERS) + cases({name: [writes(*each) for each in calls] for name, calls in WRITES.items()})
-LINEAR = MOVED + [case for case in OTHER if case.values[0] not in ("sort", "route", "take", "plan_rows")]
+LINEAR = MOVED + [case for case in OTHER if case.values[0] not in ("sort", "torch.sort", "route", "take", "plan_rows")]
 
 
 def refused(name, work):
