@@ -71,7 +71,7 @@ def moduli_of(modulus: Any, shape: _run.Shape) -> list[int]:
     """Of arrays of polynomials of this shape, so many that the rest have them again."""
     operation = "permute_negacyclic"
     given = _run.listed(modulus)
-    if isinstance(given, int):
+    if not isinstance(given, tuple):
         return [_run.whole(given, operation, "modulus =", 0, 2**64 - 1)]
     np = _arrays.numpy()
     if np is None:

@@ -145,8 +145,8 @@ def refuse_output(arrays: tuple[Any, ...]) -> NoReturn:
 
 def refuse_unheard(x: Any) -> None:
     """Of what is no operator derivatives and batches may know; tracers, modes and functionalization do not."""
-    seen = _mode()
-    if any(level.key() == _C._functorch.TransformType.Functionalize for level in _C._functorch.get_interpreter_stack() or ()):
+    seen = _of_subclass(x) if type(x) not in _PLAIN else _mode()
+    if any(level.key() == _KINDS.Functionalize for level in _C._functorch.get_interpreter_stack() or ()):
         seen = _TRANSFORM
     if seen is not None:
         refuse_recorded(x, seen)
@@ -178,6 +178,18 @@ def _called() -> str:
 def written(x: Any) -> None:
     """Raises the version counter of a tensor; one of inference mode has none, and stays as it is."""
     _C._increment_version((x,))
+
+
+_KINDS = _C._functorch.TransformType
+
+
+def refuse_mixed() -> None:
+    """PyTorch has no way for derivatives of torch.func's beside functionalization, which knows no autograd, or torch.jit.trace."""
+    kinds = {level.key() for level in _C._functorch.get_interpreter_stack() or ()}
+    if kinds & {_KINDS.Grad, _KINDS.Jvp} and (_KINDS.Functionalize in kinds or _is_tracing()):
+        other = "functionalize" if _KINDS.Functionalize in kinds else "torch.jit.trace"
+        refuse(_called(), f"a derivative of torch.func's beside {other}", "one of them", "make_fx() traces derivatives, in operators only",
+               kind=FaroUnsupportedError)
 
 
 def refuse_others(x: Any) -> None:

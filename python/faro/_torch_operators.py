@@ -32,6 +32,7 @@ def by_operator(*given: Any) -> bool:
 def call(name: str, *arguments: Any) -> Any:
     if not _torch.compiler.is_compiling():
         _torch_modes.refuse_distributed(name, arguments)
+        _torch_modes.refuse_mixed()
     return getattr(_ops, name)(*arguments)
 
 
@@ -55,13 +56,23 @@ def operator(schema: str) -> Callable[[Any], Any]:
     def declared(made: Any) -> Any:
         _LIBRARY.define(schema)
         for device in _DEVICES:
-            _LIBRARY.impl(name, lambda *given: made.move(*map(_plain, given)), device.upper())
+            _LIBRARY.impl(name, _moved(made), device.upper())
         _torch.library.register_fake(f"faro::{name}", made.fake, lib=_LIBRARY)
         _torch.library.register_vmap(f"faro::{name}", made.batch, lib=_LIBRARY)
         _LIBRARY.impl(name, _derived(name, made), "Autograd", with_keyset=True)
         return made
 
     return declared
+
+
+def _moved(made: Any) -> Any:
+    """What an operator does below autograd, with nobody left to hear of it."""
+
+    def move(*given: Any) -> Any:
+        with _torch.no_grad(), _forward_ad._set_fwd_grad_enabled(False):
+            return made.move(*map(_plain, given))
+
+    return move
 
 
 def _derived(name: str, made: Any) -> Any:
@@ -93,8 +104,9 @@ def _derived(name: str, made: Any) -> Any:
         return None, *made.back(ctx, *gradients)
 
     def jvp(ctx: Any, _: Any, *tangents: Any) -> Any:
-        saved = iter(ctx.saved_tensors)
-        return move_tangents([next(saved) if given is None else given[0] for given in ctx.others], tangents)
+        with _forward_ad._set_fwd_grad_enabled(True):  # as in forward, of the transforms outside; this one's are in `tangents`
+            saved = (_forward_ad.unpack_dual(x).primal for x in ctx.saved_tensors)
+            return move_tangents([next(saved) if given is None else given[0] for given in ctx.others], tangents)
 
     function: Any = type(f"_{name}", (_SingleLevelFunction,), {
         "forward": staticmethod(forward),

@@ -331,8 +331,13 @@ def permute_negacyclic(x: Any, k: int, *, modulus: Any = 0) -> Any:
     """
     if not by_operator(x):
         return _automorphisms.permute_negacyclic(x, k, modulus=modulus)
-    moduli = _automorphisms.moduli_of(modulus, tuple(x.shape[:-1]))
+    moduli = [modulus] if isinstance(modulus, int) else _moduli_of(modulus, tuple(x.shape[:-1]))
     return call("permute_negacyclic", x, k, [_torch_networks.as_signed(m) for m in moduli])
+
+
+@_constant
+def _moduli_of(modulus: Any, shape: tuple[int, ...]) -> list[int]:
+    return _automorphisms.moduli_of(modulus, shape)
 
 
 def permute_evaluations(x: Any, k: int) -> Any:

@@ -259,3 +259,20 @@ def test_forwards(case):
         duals = [torch.autograd.forward_ad.make_dual(x, t) for x, t in zip(given, tangents)]
         ours, theirs = (torch.autograd.forward_ad.unpack_dual(f(*duals)).tangent for f in (fixed(case), case.theirs))
         same(ours, theirs)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_second_derivatives_of_combine(device):
+    """It is linear in rows and in weights, each: its second derivatives are between them."""
+    routing = faro.route([[0, 1], [1, 0], [1, 1], [0, 0]], 2)
+    places = torch.as_tensor(routing.places, device=device)
+    if device != "cpu":
+        routing = faro.route(torch.tensor([[0, 1], [1, 0], [1, 1], [0, 0]], device=device), 2)
+    x, weights = torch.randn(8, 3, device=device), torch.arange(8, dtype=torch.float32, device=device) / 3
+    ours, plain = (lambda x, w: faro.torch.combine(x, routing, w)), (lambda x, w: (x[places] * w[:, None]).reshape(4, 2, -1).sum(1))
+    for twice in (lambda f: torch.func.hessian(f, argnums=(0, 1)), lambda f: torch.func.jacfwd(torch.func.jacfwd(f, argnums=(0, 1)), argnums=(0, 1)),
+                  lambda f: torch.func.jacrev(torch.func.jacrev(f, argnums=(0, 1)), argnums=(0, 1))):
+        got, wanted = (twice(lambda x, w: q(x, w).square().sum())(x, weights) for q in (ours, plain))
+        for a in range(2):
+            for b in range(2):
+                torch.testing.assert_close(got[a][b], wanted[a][b], rtol=1e-4, atol=1e-4)
