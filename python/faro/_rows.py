@@ -150,7 +150,8 @@ def _take_back(x: Any, indices: Any, axis: int | None, fill: Any, out: Any, stre
                "put() writes some rows")
     made = array.new(shape) if out is None else out
     if out is not None:
-        _outputs.check_out(x, array, out, shape, "take", _outputs.reads(out, indices=entries.given))
+        read = indices if array.device is not None else entries.given
+        _outputs.check_out(x, array, out, shape, "take", _outputs.reads(out, indices=read))
     if axis is None and len(array.shape) != 1:
         x = _kinds.flat(ascontiguousarray(x))
     target = _arrays.describe(made, writable=True)

@@ -181,7 +181,7 @@ def test_wrong_columns():
     for columns, index in (([a, b.cpu()], torch.tensor([0], device="cuda")), ([a, b], torch.tensor([0])), ([a, b[:9]], torch.tensor([0], device="cuda"))):
         with pytest.raises(faro.FaroValueError):
             faro.take_columns(columns, index)
-    with pytest.raises(faro.FaroValueError, match="overlap"):
+    with pytest.raises(faro.FaroValueError, match="disjoint"):
         faro.put_columns([a, a], torch.tensor([1], device="cuda"), [a[:1].clone(), a[:1].clone()])
 
 

@@ -252,7 +252,8 @@ def test_outputs_that_overlap(case, arena_of):
         # Every other element, of which one is in what is read; and what is read with strides that the output is in.
         arena = arena_of()
         out = arena.placed(case.out, _HERE - 2 * width * (case.out.size // 2), tuple(2 * s for s in dense(shape)))
-        assert "disjoint" in refused(arena, case, out, laid_out(arena, case, name, _HERE)).wanted
+        wanted = refused(arena, case, out, laid_out(arena, case, name, _HERE)).wanted
+        assert "disjoint" in wanted or (arena_of.__name__ == "CudaArena" and wanted == "a dense array")  # which some functions ask for there
         arena = arena_of()
         out = arena.placed(case.out, _HERE + step)
         read = laid_out(arena, case, name, _HERE, tuple(2 * s for s in dense(case.read[name].shape)))
