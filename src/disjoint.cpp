@@ -134,6 +134,11 @@ bool meet(const ByteRange& a, const ByteRange& b) {
        "two disjoint arrays", remedy);
 }
 
+[[noreturn]] void refuse_own(const char* operation, const RunArray& output, const char* remedy) {
+  fail(ErrorCode::value, operation, std::string(output.name) + " whose own elements overlap",
+       "an array whose elements are disjoint", remedy);
+}
+
 }  // namespace
 
 bool share_bytes(const LaidArray& a, const LaidArray& b) {
@@ -189,9 +194,7 @@ void check_disjoint(const char* operation, std::span<const RunArray> outputs,
   append(outputs, true);
   append(inputs, false);
   for (const Ranged& each : all) {
-    if (!each.is_output || !shares_own_bytes(each.array->laid)) continue;
-    fail(ErrorCode::value, operation, std::string(each.array->name) + " whose own elements overlap",
-         "an array whose elements are disjoint", remedy);
+    if (each.is_output && shares_own_bytes(each.array->laid)) refuse_own(operation, *each.array, remedy);
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const Ranged& a, const Ranged& b) { return a.range.begin < b.range.begin; });
@@ -211,7 +214,10 @@ void check_disjoint(const char* operation, std::span<const RunArray> outputs,
 
 void check_disjoint(const char* operation, const RunArray& output, std::initializer_list<RunArray> inputs,
                     const char* remedy) {
-  check_disjoint(operation, std::span(&output, 1), std::span(inputs.begin(), inputs.size()), remedy);
+  if (shares_own_bytes(output.laid)) refuse_own(operation, output, remedy);
+  for (const RunArray& input : inputs) {
+    if (share_bytes(output.laid, input.laid)) refuse_shared(operation, output, input, remedy);
+  }
 }
 
 }  // namespace faro::detail

@@ -49,7 +49,7 @@ struct RunArray {
 void check_disjoint(const char* operation, std::span<const RunArray> outputs,
                     std::span<const RunArray> inputs, const char* remedy = "");
 
-/// The same of one output.
+/// The same of one output; allocates nothing where no range meets its own.
 void check_disjoint(const char* operation, const RunArray& output, std::initializer_list<RunArray> inputs,
                     const char* remedy = "");
 
