@@ -291,7 +291,7 @@ bool lacks_only_bits(std::string_view text, ParseOptions options) {
   constexpr int kMostBits = 40;
   options.bare_bits = kMostBits;
   if (is_read()) return true;
-  if (!options.shape) return false;
+  if (!options.shape || detail::is_pattern(text)) return false;
   // Maps beside it, such as flip, take the number of elements, and others the axes: as many of them, of
   // unequal powers of two, and few enough elements for an index array.
   constexpr std::size_t kMostAxes = 5;
