@@ -70,8 +70,8 @@ def as_array(given: Any, operation: str, dtype: Any = None) -> Any:
     try:
         return _numpy.asarray(given, dtype)
     except (OverflowError, TypeError, ValueError) as wrong:
-        refuse(operation, f"a {type(given).__name__} that makes no array", "numbers in rows of equal lengths",
-               str(wrong).splitlines()[0].split(". ")[0])
+        why = str(wrong).splitlines()[0].split(". ")[0]
+        refuse(operation, f"a {type(given).__name__} that makes no array ({why})", "numbers in rows of equal lengths")
 
 
 def _let_read_directly(np: Any) -> None:
@@ -192,11 +192,11 @@ def _of_numpy(x: Any, np: Any, writable: bool) -> Array:
             "read an array",
             "elements that are references to objects",
             "elements of plain bytes",
-            "moved as bytes they would be lost count of",
+            "x.ravel()[places] moves them, for the places that the same call makes of numpy.arange(x.size).reshape(x.shape)",
         )
     if isinstance(x, np.ma.MaskedArray):
         if writable:
-            refuse("write an array", "a masked array", "an array without a mask", "a.data and a.mask are written apart")
+            refuse("write an array", "a masked array", "an array without a mask", "a.data and a.mask are written by a call each")
         refuse("read an array", "a masked array", "an array without a mask", "x.filled(value) has none")
     dtype = x.dtype
     address = x.__array_interface__["data"][0] if x.size else 0
@@ -307,6 +307,9 @@ def by_jax(operation: str, *arrays: Any, **beside: Any) -> bool:
     return True
 
 
+OUTSIDE_JAX = "call it outside of jit, grad and vmap; numpy.asarray(x) gathers an array of several devices"
+
+
 def refuse_jax(operation: str, remedy: str, *arrays: Any, wanted: str = "one whose elements are there") -> None:
     """Refuses arrays of JAX that are traced, or spread over devices, in which nothing can be read or written by its address."""
     for x in arrays if "jax" in sys.modules else ():
@@ -327,7 +330,8 @@ def refuse_to_write_jax(operation: str, remedy: str, *arrays: Any) -> None:
 def check_jax(x: Any, operation: str) -> None:
     """Refuses arrays of JAX without numbers that can be moved: random keys, and those that are deleted."""
     if not is_traced(x) and x.is_deleted():
-        refuse(operation, "an array of JAX that is deleted", "one that is there", "what is donated to a function is gone after it")
+        refuse(operation, "an array of JAX that is deleted", "one that is there",
+               "jax.numpy.copy(x), made before, stays when x is donated or deleted")
     if sys.modules["jax"].dtypes.issubdtype(x.dtype, sys.modules["jax"].dtypes.extended):
         refuse(operation, f"elements {x.dtype}, whose bytes JAX keeps to itself", "numbers",
                "jax.random.key_data(x) has those of keys, jax.random.wrap_key_data() makes keys of them", kind=FaroTypeError)
@@ -401,7 +405,7 @@ def _of_torch(x: Any) -> Array:
         refuse("read an array", f"a tensor of layout {x.layout}", "a strided tensor")
     if x.is_nested or x.is_quantized:
         refuse("read an array", f"a {'nested' if x.is_nested else 'quantized'} tensor", "a strided tensor of plain numbers",
-               "its values move as tensors of their own")
+               "each of x.unbind() by itself" if x.is_nested else "x.dequantize() has its values, x.int_repr() its bytes")
     if x.device.type not in ("cpu", "cuda"):
         refuse("read an array", f"a tensor on {x.device}", "a tensor on cpu or cuda")
     if x.is_conj() or x.is_neg():
@@ -496,8 +500,8 @@ def _of_cuda_interface(x: Any, writable: bool) -> Array:
     device = _faro.cuda_device_of(int(address)) if 0 not in shape else 0
     if device < 0:
         available, reason = _faro.cuda_status()
-        refuse("read an array", f"a {type(x).__name__} whose memory is no device's", "memory of a CUDA device",
-               "" if available else reason, kind=FaroDeviceError)
+        wanted = "memory of a CUDA device" + ("" if available else f" ({reason})")
+        refuse("read an array", f"a {type(x).__name__} whose memory is no device's", wanted, kind=FaroDeviceError)
     return Array(
         address, shape, tuple(strides), itemsize, readonly, device, int(facts.get("stream") or 0), x, _made_by_namespace(x),
         facts["typestr"],

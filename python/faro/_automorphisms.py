@@ -85,7 +85,7 @@ def moduli_of(modulus: Any, shape: _run.Shape) -> list[int]:
     behind = shape[max(len(shape) - len(of), 0):]
     if len(of) > len(shape) or any(extent not in (1, there) for extent, there in zip(of, behind)):
         refuse(operation, f"moduli of shape {of} for polynomials of shape {shape}", "one number, or what broadcasts to that shape",
-               "a list goes with the axis before the last")
+               "numpy.reshape(modulus, (-1, 1)) has one for each place of the axis before the last two")
     if of == behind:
         return moduli
     return [int(each) for each in np.broadcast_to(np.array(moduli, np.uint64).reshape(of), behind).ravel()]

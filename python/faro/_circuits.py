@@ -111,7 +111,7 @@ class _Reader:
     def read(self, quantum_circuit: Any) -> None:
         self._inline(quantum_circuit, list(range(len(self.sums))), None)
         if abs(_math.remainder(self.phase, _math.tau)) > _ROUNDING:
-            _refuse(f"a global phase of {self.phase:.12g}")
+            _refuse(f"a global phase of {self.phase:.12g}", f"circuit.global_phase -= {self.phase!r} takes it out")
 
     def _inline(self, quantum_circuit: Any, on_qubits: list[int], within: str | None) -> None:
         phase = getattr(quantum_circuit, "global_phase", 0)
@@ -136,7 +136,7 @@ class _Reader:
         if body is not None:
             return self._inline(body, on, called)
         if self.measured.intersection(on):
-            _refuse(f"{called} behind a measurement of its qubit", "measurements are passed over at the end only")
+            _refuse(f"{called} behind a measurement of its qubit", "take the measurement out: a map has none")
         if name == "permutation":
             # Qubit i of the gate's result is qubit pattern[i] of what it is given.
             for place, value in zip(on, [self.sums[on[int(source)]] for source in operation.pattern]):
@@ -187,5 +187,5 @@ def _numbers(angles: Iterable[Any], called: str) -> list[float]:
     return numbers
 
 
-def _refuse(what: str, remedy: str = "other gates do not permute amplitudes by an affine map") -> NoReturn:
+def _refuse(what: str, remedy: str = "cut the circuit there and read its parts by themselves") -> NoReturn:
     refuse("read a circuit", what, "x, cx, swap and permutation gates", remedy, kind=FaroUnsupportedError)

@@ -65,10 +65,10 @@ class _Move:
         for i, array in enumerate(arrays):
             if array.device != device:
                 refuse(self.operation, f"{table.word(i)} on another device than {table.word(0)}", "columns on one device",
-                       "nothing is copied between devices unasked")
+                       "copy the columns to one device first")
         if self.entries is not None and device != self.device:
             refuse(self.operation, "arrays on another device than the plan's indices", "one device",
-                   "nothing is copied between devices unasked")
+                   "copy them to its device first, or plan with indices on theirs")
         queues = {_run.stream_of(array, self.stream, self.operation) for array in arrays}
         if len(queues) > 1:
             refuse(self.operation, "columns of libraries with different streams", "one stream", "give it as stream=")

@@ -66,7 +66,7 @@ def _entries(indices: Any, device: int | None, operation: str) -> tuple[Any, _ar
     array = _arrays.describe(indices)
     if array.device != device:
         refuse(operation, "indices in another memory", "indices on the arrays' device",
-               "nothing is copied between devices unasked")
+               "copy the indices to the arrays' device first")
     name = getattr(array.dtype, "name", str(array.dtype)).rpartition(".")[2]
     if name not in _INTEGERS:
         refuse(operation, f"indices of {array.dtype}", "whole numbers of 8 to 64 bits", kind=FaroTypeError)

@@ -236,7 +236,8 @@ def permute(x: Any, by: "str | maps.Map", out: Any, stream: Any, batch: int = 1)
     if isinstance(by, str):
         return _by_text(block, by, stream)
     if by.count * batch != array.size:
-        refuse("permute", f"an array of {array.size} elements", f"{by.count * batch}, as the map has")
+        refuse("permute", f"an array of {array.size} elements", f"{by.count * batch}, as the map has",
+               _run.along_remedy(tuple(array.shape), by.count))
     run(block, [*_to_dense(block), Step(by, batch), *_from_dense(block)], stream)
     return x
 
@@ -249,7 +250,7 @@ def _by_text(block: Block, text: str, stream: Any) -> Any:
         shape = tuple(handle.out_shape())
         if math.prod(shape) != array.size:
             refuse("permute", f"an array of {array.size} elements", f"{math.prod(shape)}, as `{text}` has",
-                   "axis= permutes along one axis")
+                   _run.along_remedy(tuple(block.array.shape), math.prod(shape)))
         result = shape if _run._is_named(text, list(shape)) else array.shape
         handle.run_in_place(array.address, _run.stream_of(array, stream, "permute"))
     else:

@@ -51,7 +51,7 @@ def index_entries(indices: Any, operation: str) -> IndexEntries:
         device = indices.__dlpack_device__()[0]
         if device not in (1, 3, 13):
             refuse(operation, "indices on a device", "indices in the host's memory",
-                   "nothing is copied between devices unasked")
+                   "copy the indices to the host first")
         indices = np.asarray(indices) if _arrays.is_jax(indices) else np.from_dlpack(indices)
     if isinstance(indices, np.ma.MaskedArray):
         refuse(operation, "a masked array of indices", "an array without a mask", "indices.filled(-1), and fill= for what they take")

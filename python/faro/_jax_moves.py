@@ -124,7 +124,8 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | 
         return _along(x, by, inverse, _run.axis_of(axis, x.ndim, "permute"))
     if isinstance(by, maps.Map):
         if by.count != x.size:
-            refuse("permute", f"an array of {x.size} elements", f"{by.count}, as the map has", "axis= permutes along one axis")
+            refuse("permute", f"an array of {x.size} elements", f"{by.count}, as the map has",
+                   _run.along_remedy(x.shape, by.count))
         if not _says_all(by):
             return _by_images(x.reshape(-1), by, inverse, 0).reshape(x.shape)
         by = by.text

@@ -87,8 +87,9 @@ def array_of(x: Any, operation: str) -> Any:
     try:
         return _jnp.asarray(x)
     except (TypeError, ValueError, OverflowError, RuntimeError) as wrong:
-        refuse(operation, f"a {type(x).__name__} of {x.dtype} that makes no array of JAX", "numbers of JAX's types",
-               str(wrong).partition("\n")[0], kind=FaroTypeError)
+        why = str(wrong).partition("\n")[0]
+        refuse(operation, f"a {type(x).__name__} of {x.dtype} that makes no array of JAX ({why})", "numbers of JAX's types",
+               kind=FaroTypeError)
 
 
 def indices_of(index: Any, operation: str) -> Any:

@@ -147,7 +147,7 @@ def _written(x: Any, index: Any, values: Any, axis: int, operation: str, **how: 
     if values.shape != wanted:
         refuse(operation, f"values of shape {values.shape}", f"shape {wanted}")
     if values.dtype != x.dtype:
-        refuse(operation, f"values of elements {values.dtype}", f"elements {x.dtype}", "values.astype() makes them",
+        refuse(operation, f"values of elements {values.dtype}", f"elements {x.dtype}", f"values.astype('{x.dtype}') makes them",
                kind=FaroTypeError)
     return write_bind(*vary_alike(values, index, x), axis=k, **how)
 
@@ -228,7 +228,7 @@ def _summed_in(dtype: Any, sums: int) -> Any:
     """The type that sums are kept in until they are written."""
     if not _jnp.issubdtype(dtype, _jnp.inexact) or dtype.itemsize < 2:
         refuse("combine", f"elements {dtype}", "floats of 2 to 8 bytes or complex numbers",
-               _arrays.widened(dtype), kind=FaroTypeError)
+               "x.astype('float32') makes them", kind=FaroTypeError)
     of_complex = _jnp.issubdtype(dtype, _jnp.complexfloating)
     if sums == _rows._SUMS["compensated"]:
         refuse("combine", "sums 'compensated' inside a transformation of JAX", "usual, fp32 or fp64", kind=FaroUnsupportedError)

@@ -64,7 +64,7 @@ def _sharded_passes(text: str, width: int, ranks: int) -> Any:
     plans = [shards.ShardPlan(text, itemsize=width, ranks=ranks, rank=rank) for rank in range(ranks)]
     if plans[0].explain_json()["method"] != "affine":
         refuse("permute_sharded", f"`{text}` on {ranks} devices", "an affine map of 2^n elements on 2^g devices",
-               "permute_dims_sharded() permutes axes", kind=FaroUnsupportedError)
+               f"x[(~faro.maps.parse({text!r})).indices] is moved by JAX itself", kind=FaroUnsupportedError)
 
     def texts(unpack: bool) -> list[str]:
         made = [plan._handle.pass_map(unpack) for plan in plans]
@@ -96,7 +96,7 @@ def permute_sharded(x: Any, text: str, mesh: Any, name: str) -> Any:
     """
     x = array_of(x, "permute_sharded")
     if x.ndim != 1:
-        refuse("permute_sharded", f"an array of shape {x.shape}", "one axis", "reshape it")
+        refuse("permute_sharded", f"an array of shape {x.shape}", "one axis", "x.reshape(-1) has one")
     ranks = mesh.shape[name]
     packs, unpacks, rounds = _sharded_passes(maps.parse(text, tuple(x.shape)).text, x.dtype.itemsize, ranks)
     messages = len(rounds)

@@ -64,8 +64,8 @@ def _read_once(x: Any, operation: str, np: Any) -> Any:
             made = np.asarray(memoryview(x))
     except (BufferError, NotImplementedError, RuntimeError, TypeError, ValueError) as why:
         if hasattr(x, "__array__"):
-            refuse(operation, f"a {type(x).__name__} that makes no array", "numbers of one type",
-                   str(why).split("\n")[0].split(". ")[0])
+            reason = str(why).split("\n")[0].split(". ")[0]
+            refuse(operation, f"a {type(x).__name__} that makes no array ({reason})", "numbers of one type")
         return x
     if isinstance(made, np.ma.MaskedArray):
         return made
@@ -153,6 +153,16 @@ def refuse_units(out: Any, operation: str) -> None:
         return
     unit = next((found for found in (getattr(out, name, None) for name in ("unit", "units")) if found is not None), None)
     if unit is not None:
-        refuse(operation, f"an output in {unit}", "one of plain numbers, in the unit of what is moved",
-               "out.view(numpy.ndarray) is its memory",
+        refuse(operation, f"an output in {unit}", "one of plain numbers, in the unit of what is moved", _memory_of(out),
                kind=FaroTypeError)
+
+
+def _memory_of(out: Any) -> str:
+    """The remedy that names an output's plain numbers; "" where they are a copy."""
+    np: Any = _arrays.numpy()
+    if isinstance(out, np.ndarray):
+        return "out.view(numpy.ndarray) is its memory"
+    for name in ("magnitude", "values"):  # of pint and of xarray
+        if isinstance(getattr(out, name, None), np.ndarray):
+            return f"out.{name} is its memory"
+    return ""

@@ -30,7 +30,8 @@ _PAIRS = {
 
 def _no_gradient(what: str) -> NoReturn:
     refuse("differentiate a network", f"`{what}`, which is not linear", "permutations, hadamard, fourier and multiplications",
-           "faro.torch.sort() has a gradient of its own", kind=FaroUnsupportedError)
+           "functions of PyTorch between linear networks have a gradient, and so has faro.torch.sort()",
+           kind=FaroUnsupportedError)
 
 
 def _pieces(text: str, separator: str) -> list[str]:
@@ -61,8 +62,8 @@ def linear_part(text: str) -> str:
 
 def _definitions(text: str, adjoint: bool) -> str:
     if text.lstrip().startswith("@"):
-        refuse("differentiate a network", f"the file `{text.strip()}`", "the program's text", "give what the file holds",
-               kind=FaroUnsupportedError)
+        refuse("differentiate a network", f"the file `{text.strip()}`", "the program's text",
+               f"pathlib.Path({text.strip()[1:]!r}).read_text() is that", kind=FaroUnsupportedError)
     *definitions, program = [part for part in _pieces(text, ";") if part] or [""]
     heads = [definition.partition("=") for definition in definitions]
     own = {head.split()[0] for head, _, _ in heads if head.split()}

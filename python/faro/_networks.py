@@ -14,7 +14,6 @@ from ._errors import FaroTypeError, refuse
 __all__ = ["network", "explain_network", "sort", "walsh_hadamard", "fft"]
 
 # The remedy for arrays of JAX that are traced or sharded.
-_OUTSIDE = "call it outside of jit, grad and vmap; numpy.asarray(x) gathers an array of several devices"
 _ELEMENTS = {"i4": "i32", "u4": "u32", "i8": "i64", "u8": "u64", "f4": "f32", "f8": "f64", "c8": "c64", "c16": "c128"}
 
 
@@ -50,7 +49,7 @@ def network(x: Any, program: str, axis: int = -1, *, out: Any = None, stream: An
     recorder = _run.recording("run a network", (x,), out, stream)
     if recorder is not None:
         return recorder.network(x, program, axis)
-    _arrays.refuse_jax("network", _OUTSIDE, x)
+    _arrays.refuse_jax("network", _arrays.OUTSIDE_JAX, x)
     x = _kinds.read(x, "run a network")
     array = _arrays.describe(x)
     rank = len(array.shape)
@@ -251,7 +250,7 @@ def walsh_hadamard(x: Any, axis: int = -1, *, inverse: bool = False, out: Any = 
     recorder = _run.recording("transform", (x,), out, stream)
     if recorder is not None:
         return recorder.walsh_hadamard(x, axis, inverse=inverse)
-    _arrays.refuse_jax("walsh_hadamard", _OUTSIDE, x)
+    _arrays.refuse_jax("walsh_hadamard", _arrays.OUTSIDE_JAX, x)
     x = _kinds.read(x, "transform")
     program = _scaled("wht", x, axis, inverse, "transform")
     return network(x, program, axis, out=out, stream=stream, threads=threads)

@@ -50,7 +50,7 @@ def check_out(x: Any, array: _arrays.Array, out: Any, shape: tuple[int, ...], op
     if not _arrays.are_alike(x, array, out, target):
         refuse(operation, f"out= of elements {target.dtype}", f"elements {array.dtype}")
     if target.device != array.device:
-        refuse(operation, "out= on another device", "one device", "nothing is copied between devices unasked")
+        refuse(operation, "out= on another device", "one device", "give out= on the input's device, and copy that")
     check_disjoint(operation, (("output", target),), (_laid("input", array), *beside))
     return target
 

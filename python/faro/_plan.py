@@ -232,9 +232,9 @@ def plan(by: "str | maps.Map", like: Any = None, *, shape: Sequence[int] | None 
     opts = _run.options(engine, threads, device, in_place, 1, repeats)
     strides = _arrays.dense_strides(given, itemsize)
     if isinstance(by, maps.Map):
-        handle, out_shape = _run._plan_map(given, strides, itemsize, by, opts, _run.whole_array_remedy(given))
+        handle, out_shape = _run._plan_map(given, strides, itemsize, by, opts, is_plan=True)
     else:
-        handle, out_shape = _run._plan_text(given, strides, itemsize, (by, False), opts, _run.whole_array_remedy(given))
+        handle, out_shape = _run._plan_text(given, strides, itemsize, (by, False), opts, is_plan=True)
     return Plan(handle, given, out_shape, itemsize, device)
 
 

@@ -46,7 +46,7 @@ def _number_of(array: _arrays.Array, operation: str, whole: bool = False) -> int
 
 def _on_host(array: _arrays.Array, operation: str) -> None:
     if array.device is not None:
-        refuse(operation, "an array on a GPU", "arrays of the host", "nothing is copied between devices unasked",
+        refuse(operation, "an array on a GPU", "arrays of the host", "copy it to the host first",
                kind=FaroUnsupportedError)
 
 
@@ -200,7 +200,8 @@ def take_segments(x: Any, offsets: Any, indices: Any, *, out: Any = None, room: 
     recorder = _run.recording("take_segments", (x, offsets, indices), out, stream, check)
     if recorder is not None:
         return recorder.take_segments(x, offsets, indices, room=room)
-    _arrays.refuse_jax("take_segments", "arrays of NumPy tell the length of the result when a function is traced", offsets, indices)
+    _arrays.refuse_jax("take_segments", "arrays of NumPy tell the length of the result when a function is traced",
+                       offsets, indices)
     if _arrays.by_jax("take_segments", x, out=out, stream=stream, room=room):
         from .jax import take_segments as of_jax
 
@@ -224,12 +225,12 @@ def take_segments(x: Any, offsets: Any, indices: Any, *, out: Any = None, room: 
     if room is not None:
         room = _run.whole(room, "take_segments", "room =", 0, 2**62 // element)
         if out is not None:
-            refuse("take_segments", "room= and out=", "one of them", "out= has the room that it has")
+            refuse("take_segments", "room= and out=", "one of them", "leave room= out")
     if array.device is not None:
         return _device_rows.take_segments(x, array, offsets, indices, element, out, room, stream, check)
     _run.stream_of(array, stream, "take_segments")
     if room is not None:
-        refuse("take_segments", "room= for an array of the host", "none", "the length is known there")
+        refuse("take_segments", "room= for an array of the host", "none: the length is known there", "leave room= out")
     cuts, taken = index_entries(offsets, "take_segments"), index_entries(indices, "take_segments")
     beside = _outputs.reads(out, input=array, offsets=cuts.given, indices=taken.given)
     x, array = _dense(x, "take_segments", array)
@@ -333,7 +334,7 @@ def _placed(out: Any, target: _arrays.Array, values: Any, wanted: tuple[int, ...
             refuse(operation, "an output with strides", "a dense array")
         source = given = _arrays.describe(values)
         if source.device != target.device:
-            refuse(operation, "values on another device", "one device", "nothing is copied between devices unasked")
+            refuse(operation, "values on another device", "one device", "copy the values to the output's device first")
     if source.shape != wanted:
         refuse(operation, f"values of shape {source.shape}", f"shape {wanted}")
     if not _arrays.are_alike(out, target, values, source):
@@ -400,7 +401,7 @@ def route(keys: Any, buckets: int, *, keys_per_row: int | None = None, multiple:
     >>> r.places.tolist(), r.offsets.tolist()
     ([3, 0, 4, 2, 1], [0, 2, 3, 5])
     """
-    _arrays.refuse_jax("route", "call it outside of jit, grad and vmap, and hand them what it returns", keys)
+    _arrays.refuse_jax("route", _arrays.OUTSIDE_JAX, keys)
     on_gpu = _on_gpu(keys)
     entries: Any = _arrays.describe(keys) if on_gpu else index_entries(keys, "route")
     if keys_per_row is None:

@@ -322,18 +322,19 @@ def _is_named(text: str, out_shape: list[int]) -> bool:
     return len(out_shape) != 1 or "->" in text
 
 
-_ALONG = "axis= permutes along one axis"
-
-
-def whole_array_remedy(shape: Shape) -> str:
-    """For who permutes along an axis where only whole arrays are taken."""
-    if len(shape) < 2:
+def along_remedy(shape: Shape, count: int, is_plan: bool = False) -> str:
+    """For who gives a map of one axis where whole arrays are permuted; "" where no axis has as many places."""
+    axis = next((k for k in reversed(range(len(shape))) if shape[k] == count), None)
+    if axis is None or len(shape) < 2:
         return ""
-    lists = (shape, range(len(shape)), (0,) * len(shape), (len(shape) - 1,))
-    return f"`axes({'; '.join(' '.join(map(str, each)) for each in lists)})` flips axis {len(shape) - 1}; rolls of the axes stand before the flipped ones"
+    if is_plan:
+        places = f"numpy.arange({math.prod(shape)}).reshape({tuple(shape)})"
+        return (f"faro.maps.from_indices({places}.take((~m).indices, {axis}).ravel(), gather=True) "
+                f"is map m along axis {axis}")
+    return f"faro.permute(x, by, axis={axis}) permutes along axis {axis}"
 
 
-def _plan_text(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any, remedy: str = _ALONG) -> tuple[Any, Shape]:
+def _plan_text(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any, is_plan: bool = False) -> tuple[Any, Shape]:
     text, inverse = argument
     said = _inverse_text(text) if inverse else text
     if any(e > 1 and s % width for s, e in zip(strides, shape)):
@@ -343,7 +344,7 @@ def _plan_text(shape: Shape, strides: Shape, width: int, argument: Any, opts: An
         )
     if "strided" in text and text.lstrip().startswith("strided"):
         if _element_strides(shape, strides, width) is not None:
-            refuse("permute", "a strided view of an array with strides", "a dense array", "a view's strides say all")
+            refuse("permute", "a strided view of an array with strides", "a dense array", "faro.ascontiguousarray() first")
         handle = _faro.plan_array(said, list(shape) or [1], None, width, opts)
         result = tuple(handle.out_shape())
         if math.prod(result) * width != handle.out_bytes():
@@ -358,15 +359,16 @@ def _plan_text(shape: Shape, strides: Shape, width: int, argument: Any, opts: An
     if math.prod(out_shape) != math.prod(shape):
         refuse(
             "permute", f"an array of {math.prod(shape)} elements", f"{math.prod(out_shape)}, as `{said}` has",
-            remedy,
+            along_remedy(shape, math.prod(out_shape), is_plan),
         )
     return handle, tuple(out_shape) if _is_named(said, out_shape) else shape
 
 
-def _plan_map(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any, remedy: str = _ALONG) -> tuple[Any, Shape]:
+def _plan_map(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any, is_plan: bool = False) -> tuple[Any, Shape]:
     count = math.prod(shape)
     if argument.count != count:
-        refuse("permute", f"an array of {count} elements", f"{argument.count}, as the map has", remedy)
+        refuse("permute", f"an array of {count} elements", f"{argument.count}, as the map has",
+               along_remedy(shape, argument.count, is_plan))
     if _element_strides(shape, strides, width) is not None:
         refuse("permute", "an array with strides", "a dense array", "faro.ascontiguousarray() first")
     return _faro.plan_map(argument._handle, width, opts), shape

@@ -30,7 +30,7 @@ def _index(index: Any, x: Any, operation: str) -> Any:
             refuse(operation, f"indices of {index.dtype}", "whole numbers", kind=FaroTypeError)
         index = index.to(_torch.int64)
     if index.device != x.device:
-        refuse(operation, f"indices on {index.device}", f"indices on {x.device}", "nothing is copied between devices unasked")
+        refuse(operation, f"indices on {index.device}", f"indices on {x.device}", "index.to(x.device) is there")
     return index
 
 
@@ -97,7 +97,7 @@ def take_segments(x: Any, offsets: Any, index: Any, *, room: int | None = None) 
     if x.dim() == 0:
         refuse(operation, "a single number", "an array of elements")
     if room is not None and not x.is_cuda:
-        refuse(operation, "room= for an array of the host", "none", "the length is known there")
+        refuse(operation, "room= for an array of the host", "none: the length is known there", "leave room= out")
     return call("take_segments", x, _list(offsets, x, operation), _list(index, x, operation), room)
 
 
@@ -112,7 +112,7 @@ def _values(values: Any, out: Any, operation: str) -> Any:
     if values.dtype != out.dtype:
         refuse(operation, f"values of elements {values.dtype}", f"elements {out.dtype}", kind=FaroTypeError)
     if values.device != out.device:
-        refuse(operation, f"values on {values.device}", f"values on {out.device}", "nothing is copied between devices unasked")
+        refuse(operation, f"values on {values.device}", f"values on {out.device}", "values.to(out.device) is there")
     return values
 
 

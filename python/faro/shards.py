@@ -54,7 +54,7 @@ class ShardPlan:
         if isinstance(by, maps.Map):
             if self.shape and math.prod(self.shape) != by.count:
                 refuse(operation, f"a map of {by.count} elements", f"one of all {math.prod(self.shape)} of shape {self.shape}",
-                       _remedy(self.shape))
+                       _run.along_remedy(self.shape, by.count, is_plan=True))
             self._handle = _faro.shard_plan_map(by._handle, self.itemsize, cuts)
         elif isinstance(by, str):
             self._handle = _faro.shard_plan_text(by, list(self.shape), self.itemsize, cuts)
@@ -91,13 +91,6 @@ class ShardPlan:
 
     def __repr__(self) -> str:
         return f"<faro.shards.ShardPlan rank {self.rank} of {self.ranks}, {self.in_bytes} -> {self.out_bytes} bytes>"
-
-
-def _remedy(shape: tuple[int, ...]) -> str:
-    if len(shape) < 2:
-        return ""
-    return (f"faro.maps.from_indices(numpy.arange({math.prod(shape)}).reshape({shape}).take(indices, {len(shape) - 1}).ravel(), gather=True) "
-            f"is that of an index array along axis {len(shape) - 1}")
 
 
 # --- who carries the messages
@@ -317,8 +310,7 @@ class ShardedPlan:
         others = self._comm.gather(asked)
         for rank, theirs in enumerate(others):
             if theirs != others[0]:
-                refuse("plan shards", f"rank {rank} with {theirs}", f"the same on all ranks, of rank 0 {others[0]}",
-                       "every rank has to ask for the same problem")
+                refuse("plan shards", f"rank {rank} with {theirs}", f"the same on all ranks, of rank 0 {others[0]}")
         self._messages = self.plan.sends, self.plan.receives
         in_count, out_count = self.plan.in_bytes // itemsize, self.plan.out_bytes // itemsize
         before, after = self.plan._shapes

@@ -105,8 +105,8 @@ class Index:
         return _node("not", self)
 
     def __bool__(self) -> bool:
-        refuse("build a sketch", "an index asked whether it is true", "select(), or & | ~",
-               "its value is known when the kernel runs", kind=FaroTypeError)
+        refuse("build a sketch", "an index asked whether it is true", "what can be said before the kernel runs",
+               "select(), or & | ~", kind=FaroTypeError)
 
 
 def _tree(index: Any) -> Any:
