@@ -227,6 +227,9 @@ def _written(table: _Table, values: Any, move: _Move, axis: int, sums: str, bloc
         return
     sources = _beside(values, table, "values", move.operation)
     functional = f"faro.jax.{'add_at' if move.verb == 'add' else 'put'}() gives a new one"
+    if blocks:
+        functional = ("faro.jax.put(cache, table.reshape(-1), values.reshape(cache.shape[:axis] + (-1,) + cache.shape[axis + 1:]), "
+                      "axis) gives a new one")
     _arrays.refuse_to_write_jax(move.operation, functional, *table.columns)
     _arrays.refuse_jax(move.operation, functional, move.indices, *sources)
     arrays = [_arrays.describe(x, writable=True) for x in table.columns]

@@ -9,7 +9,8 @@ import pytest
 
 import faro
 import remedies
-import test_remedies_of_libraries
+import test_remedies_of_jax  # noqa: F401
+import test_remedies_of_libraries  # noqa: F401
 from faro import maps
 from remedies import Told, same, torch_on_gpu, trial
 
@@ -17,7 +18,6 @@ ROWS = np.arange(12.0).reshape(4, 3)
 
 
 def test_each_remedy_has_a_trial():
-    assert test_remedies_of_libraries.TRIALS is remedies.TRIALS
     found = remedies.collect() - remedies.FORWARDED
     assert sorted(found - set(remedies.TRIALS)) == [], "remedies without a trial"
     assert sorted(set(remedies.TRIALS) - found) == [], "trials whose remedy is gone"
@@ -117,15 +117,9 @@ def _(told):
     fields = np.zeros(4, [("a", "i2"), ("b", "i4")])
     fields["b"] = range(4)
     x = np.arange(16)[::2]
-    for strided, by in ((fields["b"], "strided(4; -1; 1; 3 0)"), (x, "strided(8; -1; 1; 7 0)"),
-                        (fields["b"], maps.parse("reverse(2)")), (x, maps.parse("reverse(3)"))):
-        wanted = strided[::-1].copy()
-        try:
-            made = faro.permute(strided, by)
-        except faro.FaroError:
-            told(faro.permute, strided, by)
-            made = faro.permute(faro.ascontiguousarray(strided), by)
-        same(made, wanted)
+    for strided, by in ((fields["b"], "strided(4; -1; 1; 3 0)"), (x, "strided(8; -1; 1; 7 0)"), (fields["b"], "reverse")):
+        told(faro.permute, strided, by)
+        same(faro.permute(faro.ascontiguousarray(strided), by), strided[::-1])
 
 
 @trial("_run.py", "out[...] = faro.ascontiguousarray(x[...]) leaves the others as they are")
