@@ -406,12 +406,11 @@ def _rank(backend="gloo"):
     torch = _torch()
     if not torch.distributed.is_available() or torch.distributed.is_initialized():
         pytest.skip("torch.distributed is not there, or in use")
-    with tempfile.TemporaryDirectory() as folder:
-        torch.distributed.init_process_group(backend, init_method=f"file://{folder}/store", rank=0, world_size=1)
-        try:
-            yield torch
-        finally:
-            torch.distributed.destroy_process_group()
+    torch.distributed.init_process_group(backend, store=torch.distributed.HashStore(), rank=0, world_size=1)
+    try:
+        yield torch
+    finally:
+        torch.distributed.destroy_process_group()
 
 
 @trial("_torch_modes.py", "x.to_local() is this rank's part",
