@@ -91,7 +91,7 @@ class _Move:
             return self._run_on_device(groups)
         if not groups and moved and self.entries.size:  # nothing to move, but every index still has to name a row
             kind = moved[0][0]
-            _faro.take(_rows._rows(self.entries, kind.rows, 0, 1, self.threads), kind.fill, 0, 0, False)
+            _faro.take(_rows._rows(self.entries, kind.rows, 0, 1, self.threads), kind.fill and bytes(1), 0, 0, False)
         plans = []
         for kind, columns in groups.items():
             rows = _rows._rows(self.entries, kind.rows, kind.outer, columns[0][2], self.threads)

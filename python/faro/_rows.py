@@ -124,7 +124,7 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     if math.prod(result) and array.itemsize:
         _faro.take(_rows(entries, rows, outer, row_bytes, threads), filled, array.address, target.address, out is None)
     elif entries.size:  # nothing to move, but every index still has to name a row
-        _faro.take(_rows(entries, rows, 0, 1, threads), filled, 0, 0, False)
+        _faro.take(_rows(entries, rows, 0, 1, threads), filled and bytes(1), 0, 0, False)
     return finished()
 
 

@@ -41,6 +41,19 @@ def test_take_fills_and_refuses():
     assert faro.take(np.zeros((3, 0)), [2, 2], 0).shape == (2, 0)
 
 
+@pytest.mark.parametrize("shape, axis, wanted", [((3, 0), 0, (2, 0)), ((0, 3), 1, (0, 2)), ((2, 3, 0), 1, (2, 2, 0))])
+def test_fills_of_no_elements(shape, axis, wanted):
+    x = np.zeros(shape)
+    assert faro.take(x, [1, -1], axis, fill=5).shape == wanted
+    assert faro.take_columns([x, x], [1, -1], axis, fill=5)[1].shape == wanted
+    assert faro.take_blocks([np.zeros((3, 4, 0))], [1, -1], fill=5)[0].shape == (8, 0)
+    out = np.zeros(wanted)
+    assert faro.take(x, [1, -1], axis, fill="keep", out=out) is out
+    for fill in (None, 5):
+        with pytest.raises(faro.FaroValueError):
+            faro.take(x, [1, -1 if fill is None else 3], axis, fill=fill)
+
+
 @given(st.data())
 def test_put(data):
     rows, width = data.draw(st.integers(1, 8)), data.draw(st.integers(1, 4))
