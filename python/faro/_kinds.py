@@ -134,7 +134,7 @@ def masked_like(x: Any, data: Any, mask: Any = False) -> Any:
     """A masked array of these parts, as ``x`` is one."""
     np: Any = _arrays.numpy()
     made = np.ma.MaskedArray(data, mask=np.ma.nomask if mask is False else mask, hard_mask=x.hardmask)
-    if data.dtype == x.dtype:
+    if data.dtype == x.dtype and x is not np.ma.masked:  # which is not written to, and reading its fill value does
         made.fill_value = x.fill_value
     return made
 

@@ -95,6 +95,8 @@ def test_masks_of_views_of_structures_and_of_single_numbers():
     assert repr(faro.take(x, [2, 0], 1)) == repr(x[:, [2, 0]].copy())
     one = faro.flip(np.ma.MaskedArray(3.0, mask=True))
     assert one.shape == () and one.mask.all()
+    one = faro.flip(np.ma.array([1, 2], mask=[0, 1])[1])  # numpy.ma.masked
+    assert one.shape == () and one.mask.all()
     records = np.ma.array([(1, 2), (3, 4)], mask=[(0, 1), (0, 0)], dtype=[("a", "i4"), ("b", "i4")])
     assert faro.flip(records).mask.tolist() == [(False, False), (False, True)]
     assert faro.aos_to_soa(records).mask.tolist() == [[False, False], [True, False]]
