@@ -168,6 +168,8 @@ TEST(PlanCpuPass, AreExplained) {
   std::swap(entries[10], entries[77777]);
   plans.emplace_back(
       Problem{.permutation = Indexed(std::move(entries), Direction::scatter), .element_bytes = 4}, machine());
+  plans.emplace_back(Problem{.permutation = parse_permutation("hilbert(2, 9)"), .element_bytes = 4},
+                     machine());
   std::set<std::size_t> loops;
   for (const Plan& plan : plans) {
     const std::string text = plan.explain();

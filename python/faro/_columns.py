@@ -323,7 +323,7 @@ def take_columns(columns: Any, indices: Any, axis: int = 0, *, fill: Any = None,
         short = _taken_short(table, indices, axis)
         if short is not None:
             return short
-    is_recorded = _run.recording("take_columns", (indices, *table.columns), None, stream, check) is not None
+    is_recorded = _run.recording("take_columns", (indices, *table.columns, *_listed(fill)), None, stream, check) is not None
     is_of_jax = any(_arrays.is_of_jax(x) for x in table.columns) or _arrays.by_jax("take_columns", indices, *_listed(fill))
     if out is None and (is_recorded or is_of_jax):  # each by its own library
         fills = _fills(fill, table, "take_columns")
@@ -395,7 +395,8 @@ def take_blocks(caches: Any, table: Any, axis: int = 0, *, fill: Any = 0, out: A
         for i, x in enumerate(listed.columns):
             _axis(listed.word(i), x, axis, "take_blocks", True)
         return listed.like([_blocks_of_jax(x, table, axis, f) for x, f in zip(listed.columns, fills)])
-    recorder = _run.recording("take_blocks", (table, *listed.columns), None, stream, check)
+    given = listed.columns + (_listed(fill) if all(map(_arrays.is_tensor, listed.columns)) else [])
+    recorder = _run.recording("take_blocks", (table, *given), None, stream, check)
     if recorder is not None and out is None:
         return recorder.take_blocks(caches, table, axis, fill=fill)
     return _taken(listed, _Move("take_blocks", "take", table, stream, check, threads), axis, fill, out, blocks=True)

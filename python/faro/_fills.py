@@ -17,6 +17,7 @@ def fill_bytes(fill: Any, array: _arrays.Array, out: Any, operation: str) -> byt
     """What -1 gives, as faro.h has it: None where it is refused, no byte where rows stay as they were."""
     if fill is None:
         return None
+    _arrays.refuse_recorded(fill)
     if isinstance(fill, str) and fill == "keep":
         if out is None:
             refuse(operation, "fill='keep' without out=", "out=, an array whose rows stay")
@@ -43,7 +44,7 @@ def _tensor_bytes(fill: Any, dtype: Any, torch: Any) -> bytes | None:
         np = _arrays.numpy()
         if np is not None and isinstance(fill, np.generic):  # by its bits: a number of Python's would be another NaN
             fill = torch.from_numpy(np.asarray(fill)) if fill.dtype.kind in "biufc" else float(fill)
-        plain = torch.as_tensor(fill, device="cpu").detach().reshape(-1)
+        plain = torch.as_tensor(fill, device="cpu").detach().resolve_conj().resolve_neg().reshape(-1)
         # A number of Python's own is made the element at once, one of an array or tensor by way of its own type.
         made = plain.to(dtype) if hasattr(fill, "dtype") else torch.tensor(fill, dtype=dtype, device="cpu").reshape(-1)
         is_exact = not (dtype.is_floating_point or dtype.is_complex)
@@ -51,9 +52,9 @@ def _tensor_bytes(fill: Any, dtype: Any, torch: Any) -> bytes | None:
             return None
         if (plain.isfinite() & ~made.to(torch.complex128).isfinite()).any():
             return None
+        return bytes(made.contiguous().view(torch.uint8).numpy().tobytes())
     except (OverflowError, TypeError, ValueError, RuntimeError):
         return None
-    return bytes(made.contiguous().view(torch.uint8).numpy().tobytes())
 
 
 def _ndarray_bytes(fill: Any, array: _arrays.Array, operation: str) -> bytes | None:

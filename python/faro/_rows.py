@@ -92,7 +92,7 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
             made = _faro.take_short(x, indices, axis)
         if made is not None:
             return made
-    recorder = _run.recording("take", (x, indices), out, stream, check)
+    recorder = _run.recording("take", (x, indices, fill) if _arrays.is_tensor(x) else (x, indices), out, stream, check)
     if recorder is not None:
         return recorder.take(x.reshape(-1) if axis is None else x, indices, axis or 0, inverse=inverse, fill=fill)
     if _arrays.by_jax("take", x, indices, fill, out=out, stream=stream):

@@ -43,17 +43,17 @@ def _list(index: Any, x: Any, operation: str) -> Any:
 
 def take(x: Any, index: Any, dim: int = 0, *, inverse: bool = False, fill: Any = None) -> Any:
     """The rows ``x[index[i]]`` along ``dim``, as ``torch.index_select``. ``index``: whole numbers on x's device, of any shape. ``fill``:
-    what an index of -1 gives, a number, or bytes that are repeated along the row; None: -1 is refused.
+    what an index of -1 gives, a number (a tensor of one has a gradient), or bytes that are repeated along the row; None: -1 is refused.
 
     ``inverse=True``, of indices that name every row once, goes the way back: ``result[index[i]] = x[i]``. The gradient is the sum of
-    what each row's copies got, in the order of the index; rows of ``fill`` have none.
+    what each row's copies got, in the order of the index; rows of ``fill`` give it to that.
 
     >>> import torch, faro.torch
     >>> faro.torch.take(torch.tensor([5, 6, 7]), torch.tensor([2, -1, 0]), fill=1).tolist()
     [7, 1, 5]
     """
     d = _run.axis_of(dim, x.dim(), "take")
-    if not by_operator(x, index):
+    if not by_operator(x, index, fill):
         return _rows.take(x, index, d, inverse=inverse, fill=fill)
     index = _index(index, x, "take")
     if inverse:
@@ -65,11 +65,19 @@ def take(x: Any, index: Any, dim: int = 0, *, inverse: bool = False, fill: Any =
         return call("take_back", x, index, d)
     if isinstance(fill, str):
         refuse("take", f"fill {fill!r}", "a number or bytes", "put() leaves rows as they were")
-    if isinstance(fill, (bytes, bytearray)):
-        row = _row_of_bytes(fill, x, x.shape[d + 1 :])
+    is_number = isinstance(fill, _torch.Tensor) and by_operator(fill)
+    if is_number or isinstance(fill, (bytes, bytearray)):
+        row = _as_element(fill, x) if is_number else _row_of_bytes(fill, x, x.shape[d + 1 :])
         absent = (index == -1).reshape([*index.shape, *[1] * (x.dim() - 1 - d)])
         return _torch.where(absent, row, call("take", x, index, d, 0))
     return call("take", x, index, d, fill.item() if hasattr(fill, "item") else fill)
+
+
+def _as_element(fill: Any, x: Any) -> Any:
+    """A tensor of one number, whose operations are recorded."""
+    if fill.numel() != 1 or not _torch.can_cast(fill.dtype, x.dtype):
+        refuse("take", f"fill of {fill.dtype}{list(fill.shape)}", f"one number that elements {x.dtype} hold", kind=FaroTypeError)
+    return fill.reshape(()).to(x.dtype)
 
 
 def _row_of_bytes(fill: bytes | bytearray, x: Any, shape: Any) -> Any:
@@ -237,7 +245,7 @@ def take_columns(columns: Any, index: Any, dim: int = 0, *, fill: Any = None) ->
     [[2, 0], [[0.0], [0.0]]]
     """
     table = _tables._table(columns, "take_columns")
-    if not by_operator(index, *table.columns):
+    if not by_operator(index, *table.columns, *_tables._fills(fill, table, "take_columns")):
         return _columns.take_columns(columns, index, dim, fill=fill)
     _tables.same_rows(table, dim, "take_columns")
     return table.like([take(x, index, dim, fill=f) for x, f in zip(table.columns, _tables._fills(fill, table, "take_columns"))])
@@ -277,7 +285,7 @@ def take_blocks(caches: Any, table: Any, dim: int = 0, *, fill: Any = 0) -> Any:
     [[6, 7, 0, 1]]
     """
     listed = _tables._table(caches, "take_blocks")
-    if not by_operator(table, *listed.columns):
+    if not by_operator(table, *listed.columns, *_tables._fills(fill, listed, "take_blocks")):
         return _columns.take_blocks(caches, table, dim, fill=fill)
     made = []
     _tables.same_rows(listed, dim, "take_blocks")

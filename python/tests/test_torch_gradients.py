@@ -276,3 +276,43 @@ def test_second_derivatives_of_combine(device):
         for a in range(2):
             for b in range(2):
                 torch.testing.assert_close(got[a][b], wanted[a][b], rtol=1e-4, atol=1e-4)
+
+
+# --- fills that are tensors
+
+FILLED = {
+    "take": lambda w: faro.take(torch.arange(3.0), [-1, 1, -1], fill=w),
+    "take of what is recorded": lambda w: faro.take(torch.arange(3.0) * w, [-1, 1, -1], fill=w),
+    "torch.take": lambda w: faro.torch.take(torch.arange(3.0) * w, torch.tensor([-1, 1, -1]), fill=w),
+    "take_columns": lambda w: faro.take_columns({"a": torch.arange(3.0)}, [-1, 1, -1], fill={"a": w})["a"],
+    "torch.take_columns": lambda w: faro.torch.take_columns([torch.arange(3.0)], torch.tensor([-1, 1, -1]), fill=w)[0],
+    "take_blocks": lambda w: faro.take_blocks([torch.arange(3.0)[:, None]], [-1, 1, -1], fill=w)[0],
+    "torch.take_blocks": lambda w: faro.torch.take_blocks([torch.arange(3.0)[:, None]], torch.tensor([-1, 1, -1]), fill=w)[0],
+}
+
+
+@pytest.mark.parametrize("name", FILLED)
+def test_a_fill_that_is_a_tensor_has_a_gradient(name):
+    f, w, other = FILLED[name], torch.tensor(2.0), torch.tensor(5.0)
+    slope = torch.tensor([1.0, 1.0 if f(w)[1] == 2 else 0.0, 1.0])  # of the row that is taken: that of 1 * w, or of 1
+    leaf = w.clone().requires_grad_()
+    f(leaf).sum().backward()
+    assert leaf.grad == slope.sum() == torch.func.grad(lambda w: f(w).sum())(w)
+    assert torch.equal(torch.func.jvp(f, (w,), (torch.tensor(1.0),))[1], slope)
+    assert torch.equal(torch.func.vmap(f)(torch.stack([w, other])), torch.stack([f(w), f(other)]))
+    assert torch.equal(torch.jit.trace(f, (w,), check_trace=False)(other), f(other))
+    assert torch.equal(torch.compile(f, backend="eager")(other), f(other))
+
+
+def test_fills_that_no_gradient_reaches_are_refused():
+    w, x = torch.tensor(2.0, requires_grad=True), torch.arange(3.0)
+    for call in (lambda: faro.take(x, [-1], fill=w, out=torch.zeros(1)), lambda: faro.plan_rows("take", [-1, 0], 3, fill=w)(x),
+                 lambda: faro.take(x.numpy(), [-1], fill=w), lambda: faro.take(x.long(), [-1], fill=w), lambda: faro.take(x, [-1], fill=w.expand(2))):
+        with pytest.raises(faro.FaroError):
+            call()
+
+
+def test_fills_that_are_conjugated_or_negated():
+    x = torch.arange(3) * 1j
+    assert faro.take(x, [-1], fill=x[1].conj()).tolist() == [-1j]
+    assert faro.take(x.imag.contiguous(), [-1], fill=x.conj().imag[1]).tolist() == [-1]
