@@ -17,6 +17,7 @@ from torch._functorch.autograd_function import enable_single_level_autograd_func
 from torch.autograd.function import _SingleLevelFunction
 
 from . import _arrays, _faro, _rows, _run, _torch_modes, maps
+from ._errors import refuse
 from ._functions import permute as _permute
 
 _DEVICES = ("cpu", "cuda")
@@ -141,9 +142,13 @@ def one_by_one(name: str, info: Any, in_dims: Sequence[int | None], inputs: Sequ
 
 
 def inverse_order(order: Sequence[int]) -> list[int]:
-    back = [0] * len(order)
+    n = len(order)
+    back = [-1] * n
     for place, d in enumerate(order):
-        back[d % len(order)] = place
+        if -n <= d < n:
+            back[d % n] = place
+    if -1 in back:
+        refuse("permute_dims", f"the axes {tuple(order)}", f"each of the {n} axes once")
     return back
 
 

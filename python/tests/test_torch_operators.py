@@ -360,3 +360,14 @@ def test_sharded(tmp_path):
             assert spread.grad.placements == spread.placements
     finally:
         torch.distributed.destroy_process_group()
+
+
+@pytest.mark.parametrize("dims", [(0, 0), (0, 7), (0,), (-3, 1)])
+def test_the_inverse_of_what_is_no_order_is_refused(dims):
+    x = torch.arange(6.0).reshape(2, 3)
+    for given in (x, x.clone().requires_grad_()):
+        with pytest.raises(faro.FaroValueError):
+            faro.torch.permute_dims(given, dims, inverse=True)
+    assert torch.equal(faro.torch.permute_dims(x, (-1, 0), inverse=True), x.T)
+    with pytest.raises(faro.FaroValueError):
+        faro.torch.permute_qubits(torch.arange(4), (0, 0), inverse=True)
