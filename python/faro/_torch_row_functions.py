@@ -75,7 +75,9 @@ def take(x: Any, index: Any, dim: int = 0, *, inverse: bool = False, fill: Any =
 
 def _as_element(fill: Any, x: Any) -> Any:
     """A tensor of one number, whose operations are recorded."""
-    if fill.numel() != 1 or not _torch.can_cast(fill.dtype, x.dtype):
+    wider = fill.dtype.is_complex and not x.dtype.is_complex or fill.dtype.is_floating_point and not (
+        x.dtype.is_floating_point or x.dtype.is_complex)
+    if fill.numel() != 1 or wider:
         refuse("take", f"fill of {fill.dtype}{list(fill.shape)}", f"one number that elements {x.dtype} hold", kind=FaroTypeError)
     return fill.reshape(()).to(x.dtype)
 

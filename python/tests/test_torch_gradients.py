@@ -301,7 +301,7 @@ def test_a_fill_that_is_a_tensor_has_a_gradient(name):
     assert torch.equal(torch.func.jvp(f, (w,), (torch.tensor(1.0),))[1], slope)
     assert torch.equal(torch.func.vmap(f)(torch.stack([w, other])), torch.stack([f(w), f(other)]))
     assert torch.equal(torch.jit.trace(f, (w,), check_trace=False)(other), f(other))
-    assert torch.equal(torch.compile(f, backend="eager")(other), f(other))
+    assert torch.equal(torch.compile(f, backend="aot_eager", fullgraph=name.startswith("torch."))(other), f(other))
 
 
 def test_fills_that_no_gradient_reaches_are_refused():
