@@ -125,16 +125,16 @@ class _Reader:
         called = within or f"the gate {name}"
         if getattr(operation, "condition", None) is not None:
             _refuse(f"{called}, with classical bits")
-        if name in ("id", "barrier", "delay"):
+        # Whoever makes a gate of a circuit may name it as he likes: its definition says what it does.
+        is_named = type(operation).__name__ not in ("Gate", "Instruction", "ControlledGate", "_DefinedGate")  # the last of qasm2
+        body = None if is_named and name in (*_NAMED, *_IDLE, "measure") else _body_of(operation)
+        if body is not None:
+            return self._inline(body, on, called)
+        if name in _IDLE:
             return
         if name == "measure":
             self.measured.update(on)
             return
-        # Whoever makes a gate of a circuit may name it as he likes: its definition says what it does.
-        is_named = type(operation).__name__ not in ("Gate", "Instruction", "ControlledGate")
-        body = None if is_named and name in _NAMED else _body_of(operation)
-        if body is not None:
-            return self._inline(body, on, called)
         if self.measured.intersection(on):
             _refuse(f"{called} behind a measurement of its qubit", "take the measurement out: a map has none")
         if name == "permutation":
@@ -169,12 +169,13 @@ class _Reader:
             self.sums[qubit] ^= self.one
 
 
+_IDLE = ("id", "barrier", "delay")
 _NAMED = ("x", "cx", "swap", "cx_o0", "permutation", "u", "U", "u3")
 
 
 def _body_of(operation: Any) -> Any:
     """The circuit that an operation stands for, or None."""
-    return operation.blocks[0] if operation.name == "box" else getattr(operation, "definition", None)
+    return operation.blocks[0] if type(operation).__name__ == "BoxOp" else getattr(operation, "definition", None)
 
 
 def _numbers(angles: Iterable[Any], called: str) -> list[float]:

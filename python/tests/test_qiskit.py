@@ -165,13 +165,17 @@ def test_parameters(qiskit):
 
 
 def test_a_gate_is_what_its_definition_says(qiskit):
-    for name in ("x", "cx", "swap", "id2", "permutation", "u"):
+    for name in ("x", "cx", "swap", "id", "barrier", "delay", "measure", "box", "permutation", "u"):
         part = qiskit.QuantumCircuit(2, name=name)
         part.cx(1, 0)
         part.x(1)
-        circuit = qiskit.QuantumCircuit(3)
-        circuit.append(part.to_gate(), [2, 0])
-        assert read(circuit) == images(circuit)
+        for made in (part.to_gate(), part.to_instruction()):
+            circuit = qiskit.QuantumCircuit(3)
+            circuit.append(made, [2, 0])
+            assert read(circuit) == images(circuit), name
+        if name not in ("barrier", "measure"):  # words of OpenQASM 2
+            text = f"OPENQASM 2.0; gate {name} a, b {{ CX b, a; U(pi, 0, pi) b; }} qreg q[3]; {name} q[2], q[0];"
+            assert read(qiskit.qasm2.loads(text)) == images(circuit), name
     flips = qiskit.QuantumCircuit(1, name="swap")
     flips.x(0)
     circuit = qiskit.QuantumCircuit(3)
