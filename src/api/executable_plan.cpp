@@ -41,15 +41,18 @@ const std::string& ExecutablePlan::map() const {
 }
 
 ExecutablePlan ExecutablePlan::with_map(const std::string& map, const std::string& element) const {
-  if (engine() != Engine::cuda) {
+  const bool on_cpu = engine() != Engine::cuda;
+  const bool in_part = plan().blocks() != Blocks{} || !plan().exceptions().empty();
+  const bool is_affine = on_cpu ? std::holds_alternative<Affine>(normal_form(plan().given().permutation))
+                                : plan().index_plan() == nullptr && !in_part;
+  if (!is_affine) {
+    fail(ErrorCode::unsupported, "map `" + map + "`", to_text(plan().given().permutation),
+         "an affine map over F2", "other permutations move elements as they are");
+  }
+  if (on_cpu) {
     fail(ErrorCode::unsupported, "map `" + map + "`",
          "engine cpu, which moves elements and evaluates no CUDA C++", "a plan for engine cuda",
          "`faro emit --target cpp --map` writes the same for a CPU");
-  }
-  const bool in_part = plan().blocks() != Blocks{} || !plan().exceptions().empty();
-  if (plan().index_plan() != nullptr || in_part) {
-    fail(ErrorCode::unsupported, "map `" + map + "`", to_text(plan().given().permutation),
-         "an affine map over F2", "other permutations move elements as they are");
   }
   if (state().in_place()) {
     fail(ErrorCode::unsupported, "map `" + map + "`", "a plan in place",
