@@ -296,13 +296,17 @@ TEST(Qasm, DelaysAndPhasesThatAreRounding) {
   same("U(0,0,0) q; u(0,1,-1) q; u3(4*pi,0,0) q; u1(0) q; p(2*pi) q; rz(0) q; rx(4*pi) q; u0(1) q;", "id 0");
   same("cp(0) q[0], q[1]; crz(-4*pi) q[0], q[1]; rzz(0.0) q[0], q[1]; cphase(tau) q[0], q[1];", "id 0");
   same("pow(2.0) @ x q[0]; pow(6/2) @ x q[1]; pow(-1) @ x q[0];", "x 1; x 0");
-  for (const std::string phased : {"rx(pi) q[0]",          "rz(2*pi) q[0]",    "U(pi,0,0) q[0]",
-                                   "U(pi,pi/2,pi/2) q[0]", "u(2*pi,0,0) q[0]", "ry(pi) q[0]",
-                                   "gphase(pi)",           "p(pi) q[0]",       "u1(1e-6) q[0]",
-                                   "crx(2*pi) q[0], q[1]", "u3(pi,0) q[0]",    "u(pi,0,theta) q[0]",
-                                   "u2(0,pi) q[0]",        "rz(1/0) q[0]",     "rz(ln(0)) q[0]",
-                                   "rz(0x) q[0]",          "rz() q[0]",        "gphase() ",
-                                   "u1(2 pi) q[0]",        "u1(f(0)) q[0]",    "rz(1.2.3) q[0]"}) {
+  for (const std::string phased : {"rx(pi) q[0]",      "rz(2*pi) q[0]",
+                                   "U(pi,0,0) q[0]",   "U(pi,pi/2,pi/2) q[0]",
+                                   "u(2*pi,0,0) q[0]", "ry(pi) q[0]",
+                                   "gphase(pi)",       "p(pi) q[0]",
+                                   "u1(1e-6) q[0]",    "crx(2*pi) q[0], q[1]",
+                                   "u3(pi,0) q[0]",    "u(pi,0,theta) q[0]",
+                                   "u2(0,pi) q[0]",    "rz(1/0) q[0]",
+                                   "rz(ln(0)) q[0]",   "rz(0x) q[0]",
+                                   "rz(0 0) q[0]",     "rz() q[0]",
+                                   "gphase() ",        "u1(2 pi) q[0]",
+                                   "u1(f(0)) q[0]",    "rz(1.2.3) q[0]"}) {
     const std::string name = phased.substr(0, phased.find('('));
     try {
       parse_qasm("qubit[2] q; " + phased + ";");

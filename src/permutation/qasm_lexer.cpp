@@ -145,6 +145,8 @@ std::string QasmCursor::bracketed(char open, char close) {
     if (at_end()) fail(ErrorCode::spec, shown(token_), in_quotes(std::string_view(&close, 1)));
     if (at(open)) ++depth;
     if (at(close) && --depth == 0) break;
+    // `1 0` is not 10. Between words and numbers a blank is the only thing that there can be.
+    if (!text.empty() && is_word(text.back()) && token_.kind != QasmToken::Kind::sign) text += ' ';
     text += token_.text;
   }
   sign(close);
