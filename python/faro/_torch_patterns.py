@@ -55,14 +55,14 @@ def single_axes(pattern: str, shape: Sequence[Any], inverse: bool, lengths: Mapp
         return None
     many = len(shape) - len(given) + 1 if _DOTS in given else 0
     dots = [f"...{k}" for k in range(many)]
-    given, wanted = _expanded(given, dots), _expanded(wanted, dots)
-    before, after = [name for group in given for name in group], [name for group in wanted for name in group]
-    if many < 0 or len(given) != len(shape) or len(set(before)) != len(before) or sorted(before) != sorted(after):
+    axes, result_axes = _expanded(given, dots), _expanded(wanted, dots)
+    before, after = [name for group in axes for name in group], [name for group in result_axes for name in group]
+    if many < 0 or len(axes) != len(shape) or len(set(before)) != len(before) or sorted(before) != sorted(after):
         return None
-    if any(name.isdigit() for name in before) or not _measured(given, shape, sizes):
+    if any(name.isdigit() for name in before) or not _measured(axes, shape, sizes):
         return None
     result = []
-    for group in wanted:
+    for group in result_axes:
         extent = 1
         for name in group:
             extent = extent * sizes[name]

@@ -13,9 +13,9 @@
 //
 // Classical registers may be declared, since exporters write them. Delays, boxes and annotations change no
 // amplitude; pragmas are other programs' business, but for those of Amazon Braket that are gates or noise.
-// Gates with angles are read where these make them x, cx or nothing, up to rounding and without a phase. A gate
-// after a measurement of its qubit, what depends on a measurement, and every gate that is no permutation of
-// basis states by an affine map is refused by name; in a definition only where it is used.
+// Gates with angles are read where these make them x, cx or nothing, up to rounding and without a phase. A
+// gate after a measurement of its qubit, what depends on a measurement, and every gate that is no permutation
+// of basis states by an affine map is refused by name; in a definition only where it is used.
 #pragma once
 
 #include <string>
