@@ -175,9 +175,12 @@ ShardProblem shard_problem(const AskedShards& asked, const CutOptions& cuts) {
       made.permutation = Axes(made.axes->shape, made.axes->order);
     } else if (map && std::has_single_bit(problem.batch)) {
       made.permutation = direct_sum(*map, Affine(std::countr_zero(problem.batch)));
+    } else if (const auto* const cyclic = std::get_if<Cyclic>(&problem.permutation)) {
+      made.permutation =
+          CyclicAxes({problem.batch, cyclic->count}, {0, 1}, {{.count = problem.batch}, *cyclic});
     } else {
       fail(ErrorCode::unsupported, "permute shards", fmt::format("a batch of {} arrays", problem.batch),
-           "permutations of axes, or affine maps in 2^k arrays");
+           "permutations of axes, rolls and flips, or affine maps in 2^k arrays");
     }
   }
   const std::uint64_t count = element_count(made.permutation);

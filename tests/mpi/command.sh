@@ -12,11 +12,12 @@ ranks() { "$MPIEXEC" -n "$@" 2>stderr.txt; }
 "$FARO" new 2^16 u8 power.npy
 "$FARO" new 1000 u4 ids.npy
 "$FARO" permute 'random(1000, 1)' ids.npy index.npy --quiet
-for spec in 'axes(2 0 1)' 'axes(1 2 0)' 'axes(0 2 1)' 'roll(777)'; do
-  "$FARO" permute "$spec" in.npy alone.npy --quiet
+for spec in 'axes(2 0 1)' 'axes(1 2 0)' 'axes(0 2 1)' 'roll(777)' 'flip(1)' 'roll(7)'; do
+  along=(); [[ $spec != 'roll(7)' ]] || along=(--axis 1)
+  "$FARO" permute "$spec" "${along[@]}" in.npy alone.npy --quiet
   for n in 2 3; do
     rm -f shared.npy
-    ranks $n "$FARO" permute "$spec" in.npy shared.npy --shards --verify || fail "$spec, $n ranks: $(cat stderr.txt)"
+    ranks $n "$FARO" permute "$spec" "${along[@]}" in.npy shared.npy --shards --verify || fail "$spec, $n ranks: $(cat stderr.txt)"
     cmp alone.npy shared.npy || fail "$spec by $n ranks is another file"
   done
 done
@@ -34,7 +35,7 @@ grep -q '"method": "indices"' told.json || fail "$(cat told.json)"
 
 # Files larger than the memory: each rank sweeps its share of the tiles.
 for n in 2 3; do
-  for spec in 'axes(2 0 1)' 'roll(777)'; do
+  for spec in 'axes(2 0 1)' 'roll(777)' 'flip(1)'; do
     "$FARO" permute "$spec" in.npy alone.npy --quiet
     rm -f shared.npy
     ranks $n "$FARO" permute "$spec" in.npy shared.npy --shards --memory 16KiB --verify || fail "$spec swept: $(cat stderr.txt)"
