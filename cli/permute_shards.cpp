@@ -467,6 +467,7 @@ void shuffle_shards(const PermuteOptions& options, std::uint64_t seed) {
     const bool by_rows = options.rows && !header.shape.empty();
     FileShards made;
     made.count = by_rows ? header.shape.front() : header.item_count();
+    made.problem.permutation = Cyclic{.count = made.count};  // of as many elements, for the cuts
     made.problem.element_bytes =
         by_rows && header.item_count() > 0 ? header.data_bytes() / made.count : header.item_bytes;
     made.problem.permutation =
