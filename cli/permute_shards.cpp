@@ -470,8 +470,6 @@ void shuffle_shards(const PermuteOptions& options, std::uint64_t seed) {
     made.problem.permutation = Cyclic{.count = made.count};  // of as many elements, for the cuts
     made.problem.element_bytes =
         by_rows && header.item_count() > 0 ? header.data_bytes() / made.count : header.item_bytes;
-    made.problem.permutation =
-        Cyclic{.count = made.count};  // as many records: each rank computes where its own go
     made.problem.shards.ranks = communicator.ranks();
     made.spec = options.spec;
     made.elements =
