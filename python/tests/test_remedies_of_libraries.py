@@ -398,6 +398,17 @@ def _(told):
     same(make_fx(lambda x: faro.torch.flip(x, 0))(x)(x + 1), np.arange(1, 5, dtype="f4")[::-1])
 
 
+@trial("_torch_modes.py", "make_fx() traces derivatives, in operators only")
+def _(told):
+    torch = _torch()
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    gradient = torch.func.grad(lambda x: (faro.torch.flip(x, 0) ** 2).sum())
+    x = torch.arange(4.0)
+    told(torch.func.functionalize(gradient), x)
+    same(make_fx(gradient)(x)(x + 1), 2 * np.arange(1, 5, dtype="f4"))
+
+
 # --- one rank of torch.distributed
 
 

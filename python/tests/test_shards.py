@@ -121,8 +121,8 @@ def test_maps_of_another_size_have_a_remedy_that_works():
     assert np.array_equal(faro.shards.plan(text.replace("0 0", "0 2"), shape=(7, 5), itemsize=8)(x), np.roll(x[:, ::-1], 2, 1))
     indices = np.array([3, 0, 4, 1, 2])
     with pytest.raises(faro.FaroValueError) as caught:
-        faro.shards.plan(faro.maps.from_indices(indices, gather=True), shape=(7, 5), itemsize=8)
-    made = eval(caught.value.remedy.split(" is that")[0], {"faro": faro, "numpy": np, "indices": indices})
+        faro.shards.plan(m := faro.maps.from_indices(indices, gather=True), shape=(7, 5), itemsize=8)
+    made = eval(caught.value.remedy.split(" is map m")[0], {"faro": faro, "numpy": np, "m": m})
     assert np.array_equal(faro.shards.plan(made, shape=(7, 5), itemsize=8)(x), x[:, indices])
     with pytest.raises(faro.FaroValueError) as caught:
         faro.plan("flip(1)", shape=(7, 5), itemsize=8)
