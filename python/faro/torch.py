@@ -216,7 +216,8 @@ def rearrange(x: Any, pattern: str, *, inverse: bool = False, **lengths: int) ->
         return _by_pattern(x, pattern, inverse, lengths)
     if not isinstance(pattern, str) or "->" not in pattern:
         return _functions.rearrange(x, pattern)  # which says what is wrong
-    said = pattern + "".join(f", {name}={int(length)}" for name, length in lengths.items()) if lengths else pattern
+    told = (f", {name}={_run.whole(length, 'rearrange', f'{name} =', 0)}" for name, length in lengths.items())
+    said = pattern + "".join(told) if lengths else pattern
     return _faro.run(x, _run.TEXT, (said, bool(inverse)), None, None)
 
 
