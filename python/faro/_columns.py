@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Callable, Sequence
+from typing import Any, Callable
 
 from . import _arrays, _device_rows, _faro, _kinds, _outputs, _rows, _run
 from ._errors import FaroTypeError, refuse
 from ._fills import fill_bytes
 from ._indices import index_entries
-from ._tables import _axis, _beside, _fills, _is_frame, _Table, _table, same_counts, same_rows
+from ._tables import _axis, _beside, _fills, _Table, _table, same_counts, same_rows
 
 __all__ = ["take_columns", "put_columns", "add_columns", "take_blocks", "put_blocks"]
 

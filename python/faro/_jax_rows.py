@@ -11,7 +11,7 @@ import jax as _jax
 import jax.numpy as _jnp
 import numpy as _np
 
-from . import _arrays, _fills, _rows, _run
+from . import _fills, _rows, _run
 from ._errors import FaroTypeError, FaroUnsupportedError, refuse
 from ._jax_primitives import array_of, indices_of, take_bind, vary_alike, write_bind
 

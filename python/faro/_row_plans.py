@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from . import _arrays, _columns, _faro, _rows, _run
+from . import _arrays, _columns, _faro, _rows, _run, _tables
 from ._errors import refuse
 from ._fills import fill_bytes
 
@@ -61,7 +61,7 @@ class RowPlan:
         recorded = self._recorded(x, out, given, move)
         if recorded is not None:
             return recorded
-        if isinstance(given, dict) or _columns._is_frame(given) or (isinstance(given, (list, tuple)) and _holds_arrays(given)):
+        if isinstance(given, dict) or _tables._is_frame(given) or (isinstance(given, (list, tuple)) and _holds_arrays(given)):
             table = _columns._table(given, move.operation)
             if is_take:
                 return _columns._taken(table, move, self._axis, self._fill, out, blocks=False)

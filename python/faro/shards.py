@@ -24,7 +24,7 @@ import math
 import sys
 from typing import Any, Callable, Sequence
 
-from . import _arrays, _errors, _faro, _kinds, _outputs, _run, maps
+from . import _arrays, _errors, _faro, _kinds, _run, maps
 from ._errors import FaroError, FaroTypeError, refuse
 
 __all__ = ["ShardPlan", "ShardedPlan", "plan", "permute"]

@@ -22,7 +22,7 @@ from typing import Any, Sequence
 
 import torch as _torch
 
-from . import _arrays, _faro, _functions, _networks, _automorphisms, _run, maps
+from . import _faro, _functions, _networks, _automorphisms, _run, maps
 from . import _torch_networks
 from ._errors import FaroTypeError, refuse
 from ._torch_operators import by_operator, by_plan, call, inverse_order, sources
