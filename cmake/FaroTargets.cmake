@@ -64,6 +64,11 @@ if(native_generations AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
     set(faro_instruction_sets -DHWY_COMPILE_ONLY_STATIC -DHWY_BASELINE_TARGETS=${native_target})
   endif()
 endif()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  # NEON, which every 64-bit ARM has, and no dispatch: Highway's own would ask for the instructions of AES as well, which some lack.
+  # Registers of SVE cannot be held in arrays, as micro tiles hold them.
+  set(faro_instruction_sets -DHWY_COMPILE_ONLY_STATIC -DTOOLCHAIN_MISS_SYS_AUXV_H)
+endif()
 
 set(faro_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
@@ -98,7 +103,7 @@ endfunction()
 
 # For programs that are not installed: by LLVM's linker, where it is.
 function(faro_link_fast target)
-  if(FARO_LLD)
+  if(FARO_LLD AND NOT CMAKE_CROSSCOMPILING)
     target_link_options(${target} PRIVATE -fuse-ld=lld)
   endif()
 endfunction()

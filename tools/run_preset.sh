@@ -8,6 +8,7 @@ scope=${2:-all}
 last=${3:-test}
 seconds=60
 [[ $scope == quick ]] && seconds=3
+if [[ $1 == arm64 ]]; then tools/arm_sysroot.sh; fi
 cmake --preset "$1" -DFARO_CHECKS="$scope" -DFARO_FUZZ_SECONDS="${FUZZ_SECONDS:-$seconds}"
 [[ $last == configure ]] && exit 0
 cmake --build --preset "$1"

@@ -19,15 +19,30 @@ std::uint64_t system_bytes(int name, std::uint64_t otherwise) {
   return value > 0 ? static_cast<std::uint64_t>(value) : otherwise;
 }
 
-// The last level of cache that a core has. The C library adds up those of a socket on some processors (384
-// MiB on an EPYC whose cores share 32 MiB eight by eight), the kernel knows which cores share one.
+// The core's cache of a level that holds data, as the kernel tells it; 0: there is none, or it does not tell.
+// The C library knows nothing of the caches of an ARM, and adds up those of a socket on some other processors
+// (384 MiB on an EPYC whose cores share 32 MiB eight by eight).
+std::uint64_t cache_bytes(int level) {
+  constexpr std::uint64_t kKib = 1024;
+  const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index";
+  for (int index = 0;; ++index) {
+    const std::string cache = folder + std::to_string(index);
+    int its_level = 0;
+    if (!(std::ifstream(cache + "/level") >> its_level)) return 0;
+    std::string type;
+    std::ifstream(cache + "/type") >> type;
+    std::uint64_t kib = 0;  // "32768K"
+    if (its_level == level && type != "Instruction" && std::ifstream(cache + "/size") >> kib)
+      return kib * kKib;
+  }
+}
+
+// Of the last level: the third, or the second where there is no other.
 std::uint64_t last_level_bytes() {
   constexpr std::uint64_t kUsual = std::uint64_t{16} << 20;
+  const std::uint64_t shared = cache_bytes(3) != 0 ? cache_bytes(3) : cache_bytes(2);
   const std::uint64_t told = system_bytes(_SC_LEVEL3_CACHE_SIZE, kUsual);
-  std::uint64_t shared_kib = 0;  // "32768K"
-  std::ifstream("/sys/devices/system/cpu/cpu0/cache/index3/size") >> shared_kib;
-  constexpr std::uint64_t kKib = 1024;
-  return shared_kib == 0 ? told : std::min(told, shared_kib * kKib);
+  return shared == 0 ? told : shared;
 }
 
 }  // namespace
@@ -45,8 +60,9 @@ Target target(int threads) {
   t.direct_bytes_max = 128;
   // Input and output together past half of the last level, which others use as well.
   static const std::uint64_t last_level = last_level_bytes();
+  static const std::uint64_t first_level = cache_bytes(1);
   t.streaming_bytes = last_level / 4;
-  t.first_level_bytes = system_bytes(_SC_LEVEL1_DCACHE_SIZE, 0);
+  t.first_level_bytes = first_level != 0 ? first_level : system_bytes(_SC_LEVEL1_DCACHE_SIZE, 0);
   t.name = std::to_string(t.threads) + (t.threads == 1 ? " thread, " : " threads, ") + simd_target();
   return t;
 }
