@@ -242,6 +242,28 @@ def test_unusual_types(dtype):
     assert torch.equal(ft.flip(x, 0).view(raw), torch.flip(x.view(raw), (0,)))
 
 
+SHELLS = [d for d in (getattr(torch, f"{sign}int{bits}", None) for sign in ("", "u") for bits in range(1, 8)) if d is not None]
+
+
+@pytest.mark.parametrize("dtype", SHELLS + [d for d in (getattr(torch, "float4_e2m1fn_x2", None), torch.bits8) if d is not None])
+def test_types_of_which_dlpack_tells_others(dtype):
+    """A type of less than a byte takes a byte of its own, and is called a byte by DLPack."""
+    raw = torch.arange(8, dtype=torch.uint8)
+    x = raw.view(dtype)
+    index = torch.tensor([3, 0, 3])
+    moved = {
+        "flip": (faro.flip(x), raw.flip(0)), "permute_dims": (faro.permute_dims(x.reshape(2, 4), (1, 0)), raw.reshape(2, 4).T),
+        "roll": (faro.roll(x, 3), raw.roll(3)), "permute": (faro.permute(x, "xor(3, 7)"), raw.flip(0)),
+        "rearrange": (faro.rearrange(x, "(a b) -> b a", a=2), raw.reshape(2, 4).T), "take": (faro.take(x, index), raw[index]),
+        "out": (faro.flip(x, out=torch.empty_like(x)), raw.flip(0)), }
+    for name, (got, wanted) in moved.items():
+        assert got.dtype == dtype and torch.equal(got.view(torch.uint8), wanted), name
+    assert faro.put(x, [7, 0], torch.tensor([9, 8], dtype=torch.uint8).view(dtype)) is x
+    assert raw.tolist() == [8, 1, 2, 3, 4, 5, 6, 9]
+    with pytest.raises(faro.FaroValueError, match="elements"):
+        faro.flip(x, out=torch.empty(8, dtype=torch.float8_e5m2))
+
+
 def test_views_and_lazy_bits():
     x = torch.randn(4, 6, dtype=torch.complex64)
     assert torch.equal(faro.permute_dims(x.conj(), (1, 0)), x.conj().T.resolve_conj())
