@@ -264,6 +264,53 @@ def test_types_of_which_dlpack_tells_others(dtype):
         faro.flip(x, out=torch.empty(8, dtype=torch.float8_e5m2))
 
 
+def test_indices_that_are_negated_when_they_are_read():
+    """NumPy reads them from memory, by DLPack, without their sign."""
+    x = filled((3, 4))
+    at = torch.tensor([-2, 0])._neg_view()
+    assert at.tolist() == [2, 0]
+    rows = x[[2, 0]]  # PyTorch's x[at] forgets the sign, too
+    assert torch.equal(faro.take(x, at, axis=0), rows)
+    assert np.array_equal(faro.take(x.numpy(), at, axis=0), x.numpy()[[2, 0]])
+    assert faro.take(x, torch.tensor([0, 1])._neg_view(), axis=0, fill=7.0)[:, 1].tolist() == [1.0, 7.0]
+    assert faro.put(torch.zeros(3), at, torch.tensor([-5.0, -6.0])._neg_view()).tolist() == [6.0, 0.0, 5.0]
+    assert faro.add_at(torch.zeros(3), at, torch.tensor([5.0, 6.0])).tolist() == [6.0, 0.0, 5.0]
+    assert torch.equal(faro.take_columns([x], at)[0], rows)
+    keys = torch.tensor([[0, -1], [-1, 0]])._neg_view()
+    assert faro.route(keys, 2).places.tolist() == faro.route(keys.resolve_neg(), 2).places.tolist()
+    assert str(faro.maps.from_indices(torch.tensor([0, -2, -1])._neg_view())) == "indices(0 2 1)"
+    with pytest.raises(faro.FaroTypeError, match="whole numbers"):
+        faro.take(x, torch.tensor([1, 0], dtype=torch.uint8).view(torch.uint4), axis=0)
+
+
+def test_arrays_of_numpy():
+    """What moves gives arrays of their own kind; what makes a new array of an output takes tensors."""
+    x, z = np.arange(12.0).reshape(3, 4), np.arange(4) + 1j
+    r = faro.route(np.array([[0, 1], [1, 0], [0, 1]]), 2)
+    moved = {
+        "permute_dims": (ft.permute_dims(x, (1, 0)), x.T), "flip": (ft.flip(x, 0), x[::-1]), "roll": (ft.roll(x, 1, 0), np.roll(x, 1, 0)),
+        "permute_qubits": (ft.permute_qubits(np.arange(8), (2, 0, 1)), faro.permute_qubits(np.arange(8), (2, 0, 1))),
+        "aos_to_soa": (ft.aos_to_soa(x), x.T), "soa_to_aos": (ft.soa_to_aos(x), x.T), "take": (ft.take(x, [2, 0], 1), x[:, [2, 0]]),
+        "take_segments": (ft.take_segments(x, [0, 1, 3], [1])[0], x[1:]), "combine": (ft.combine(ft.dispatch(x, r), r), 2 * x),
+        "fft": (ft.fft(ft.fft(z), inverse=True), z), "walsh_hadamard": (ft.walsh_hadamard(ft.walsh_hadamard(x), inverse=True), x),
+        "sort": (ft.sort(x[::-1], 0), x),
+    }
+    for name, (got, wanted) in moved.items():
+        assert isinstance(got, np.ndarray) and np.array_equal(got, wanted), name
+    tensor = torch.rand(1, 4, dtype=torch.float64, requires_grad=True)
+    refused = [lambda: ft.put(x, [0], x[:1]), lambda: ft.add_at(x, [0], x[:1]), lambda: ft.add_rows(x, [0, 1, 2], 3),
+               lambda: ft.put_columns([x], [0], [x[:1]]), lambda: ft.put_blocks([x], [[0]], [x[:1]]), lambda: faro.put(x, [0], tensor),
+               lambda: faro.combine(x, r, tensor), lambda: faro.add_at(x, [0], tensor)]
+    for call in refused:
+        with pytest.raises(faro.FaroTypeError, match=r"got a ndarray, wanted a tensor; torch\.as_tensor\(\) makes one"):
+            call()
+    for given in ("a", 1.5, [1, "a"]):
+        for y in (torch.arange(4.0), torch.arange(4.0, requires_grad=True)):
+            for inverse in (False, True):
+                with pytest.raises(faro.FaroTypeError, match="a shift of"):
+                    ft.roll(y, given, inverse=inverse)
+
+
 def test_views_and_lazy_bits():
     x = torch.randn(4, 6, dtype=torch.complex64)
     assert torch.equal(faro.permute_dims(x.conj(), (1, 0)), x.conj().T.resolve_conj())
