@@ -13,7 +13,7 @@ help:
 	@echo "make check    all of that and the long rest: clang-tidy of every file, all sanitizers, minutes of fuzzing, the benchmarks' build"
 	@echo "make fuzz     every fuzzer, MINUTES=10 together; the last lines are a table of executions and branches reached"
 	@echo "make bench    build and run the CPU benchmark, 20 minutes; ARGS=--quick: one"
-	@echo "make bench-axes  permutations of axes on the CPU beside a copy, and HPTT where it is; ARGS='--suites ttc': ten minutes"
+	@echo "make bench-axes  permutations of axes on the CPU beside a copy and the peers that are installed; PEERS=hptt,onednn,fftw,openblas,mkl,numpy,torch or none; ARGS='--suites ttc': ten minutes"
 	@echo "make bench-files  files larger than memory beside a plain copy; ARGS='36 16GiB /disk': 64 GiB, the budget, where; minutes"
 	@echo "make wheel    build/wheel/, the Python package as a wheel with both engines; minutes"
 	@echo "make bench-python  the Python package beside NumPy on the CPU; ARGS=--quick: a minute"
@@ -82,7 +82,7 @@ bench-axes:
 	@tools/install_dependencies.sh build
 	@cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_BUILD_BENCH=ON --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target axes_bench
-	@build/bench/axes_bench $(ARGS)
+	@build/bench/axes_bench $(if $(PEERS),--peers $(PEERS)) $(ARGS)
 
 bench-files:
 	@tools/install_dependencies.sh build

@@ -1,9 +1,7 @@
 // axes_bench: permutations of axes on the CPU, as plans run them, beside a plain copy of the same bytes in
 // the same rounds. `axes_bench --help` lists the options.
 //
-// Every result is verified, element by element, before it is timed. HPTT is a peer where its library is found
-// at run time: its own C interface, which plans anew in each call; its results are verified too.
-#include <dlfcn.h>
+// Every result is verified, element by element, before it is timed, those of the peers, too.
 #include <fmt/format.h>
 #include <time.h>
 
@@ -13,10 +11,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "bench/arguments.hpp"
+#include "bench/axes_peers.hpp"
 #include "bench/axes_suites.hpp"
 #include "bench/report.hpp"
 #include "bench/view_suite.hpp"
@@ -42,7 +42,8 @@ constexpr const char* kUsage =
   --match TEXT       only shapes and views whose line has it
   --clock NAME       wall, or thread: the processor time of one thread, for a busy machine (with --threads 1)
   --budget-ms NUMBER of measuring a shape                              (default 1000)
-  --hptt FILE        HPTT's library, a peer at 4 and 8 bytes           (default libhptt.so, where it is)
+  --peers LIST       of hptt,onednn,fftw,openblas,mkl,numpy,torch, or none: libraries that do the same
+                     (default: those that are installed)
   --out FILE         the tables, in Markdown
   --help
 )";
@@ -54,7 +55,7 @@ struct AxesOptions {
   double budget_ms = 1000;
   std::string match = {};
   bool thread_clock = false;
-  std::string hptt = {};
+  std::vector<std::string> peers = {};  // none: all that are there
   std::string out = {};
   std::string command = {};
 };
@@ -72,51 +73,10 @@ AxesOptions parse(const CommandLine& line) {
                 options.thread_clock = a.text == "thread";
               }},
              {"--budget-ms", [&](const Argument& a) { options.budget_ms = parse_int(a, 1); }},
-             {"--hptt", [&](const Argument& a) { options.hptt = a.text; }},
+             {"--peers", [&](const Argument& a) { options.peers = parse_names(a); }},
              {"--out", [&](const Argument& a) { options.out = a.text; }}});
   return options;
 }
-
-// HPTT's C interface, B = alpha * A permuted + beta * B.
-class Hptt {
- public:
-  explicit Hptt(const std::string& file) {
-    library_ = dlopen(file.empty() ? "libhptt.so" : file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library_ == nullptr && !file.empty())
-      fail(ErrorCode::file, "axes_bench", "--hptt " + file, "HPTT's library", dlerror());
-    if (library_ == nullptr) return;
-    float_ = reinterpret_cast<Transpose<float>>(dlsym(library_, "sTensorTranspose"));
-    double_ = reinterpret_cast<Transpose<double>>(dlsym(library_, "dTensorTranspose"));
-  }
-
-  bool is_here() const { return float_ != nullptr; }
-  bool takes(const AxesShape& shape) const {
-    return (shape.element_bytes == sizeof(float) && float_ != nullptr) ||
-           (shape.element_bytes == sizeof(double) && double_ != nullptr);
-  }
-
-  void run(const AxesShape& shape, const std::byte* in, std::byte* out, int threads) const {
-    const std::vector<int> extents(shape.shape.begin(), shape.shape.end());
-    const auto rank = static_cast<int>(extents.size());
-    constexpr int kRowMajor = 1;
-    if (shape.element_bytes == sizeof(float)) {
-      float_(shape.order.data(), rank, 1, reinterpret_cast<const float*>(in), extents.data(), nullptr, 0,
-             reinterpret_cast<float*>(out), nullptr, threads, kRowMajor);
-    } else {
-      double_(shape.order.data(), rank, 1, reinterpret_cast<const double*>(in), extents.data(), nullptr, 0,
-              reinterpret_cast<double*>(out), nullptr, threads, kRowMajor);
-    }
-  }
-
- private:
-  template <typename T>
-  using Transpose = void (*)(const int* perm, int rank, T alpha, const T* a, const int* extents,
-                             const int* outer_a, T beta, T* b, const int* outer_b, int threads,
-                             int row_major);
-  void* library_ = nullptr;  // for as long as the program runs
-  Transpose<float> float_ = nullptr;
-  Transpose<double> double_ = nullptr;
-};
 
 // Numbers, none of which is a NaN that arithmetic might change.
 void fill(std::byte* data, std::uint64_t bytes, std::uint64_t width) {
@@ -229,18 +189,18 @@ double with_short_gaps(const Strided& view, std::uint64_t width) {
 
 class AxesBench {
  public:
-  explicit AxesBench(const AxesOptions& options)
-      : options_(options), target_(cpu::target(options.threads)), hptt_(options.hptt) {}
+  explicit AxesBench(const AxesOptions& options) : options_(options), target_(cpu::target(options.threads)) {
+    if (options.peers != std::vector<std::string>{"none"}) peers_ = axes_peers(options.peers);
+  }
 
   /// Whether every shape worked.
   bool run() {
     add(fmt::format(
         "# Permutations of axes on a CPU\n\n{}; {}; commit {}; load {:.1f} before; `{}`\n\n"
         "Every result was verified before it was timed. Medians of alternating rounds{}; shares are "
-        "of the plain copy of the\nsame bytes in the same rounds. HPTT {}.\n",
+        "of the plain copy of the\nsame bytes in the same rounds. Peers: {}.\n",
         machine_text(), target_.name, FARO_COMMIT, load_average(), options_.command,
-        options_.thread_clock ? ", in processor time of one thread" : "",
-        hptt_.is_here() ? "plans in each call" : "was not found, so it was not measured"));
+        options_.thread_clock ? ", in processor time of one thread" : "", peer_names()));
     std::string summary = "\n| suite | shapes | median | least |\n|---|---|---|---|\n";
     for (const AxesSuite& suite : axes_suites(options_.widths)) {
       if (!wants(suite.name)) continue;
@@ -249,6 +209,10 @@ class AxesBench {
       summary += fmt::format("| {} | {} | {:.1f}% | {:.1f}% |\n", suite.name, shares.size(), median(shares),
                              *std::min_element(shares.begin(), shares.end()));
     }
+    if (!over_peers_.empty())
+      summary += fmt::format("\nThe best peer's time over faro's, {} shapes: median {:.2f}, least {:.2f}.\n",
+                             over_peers_.size(), median(over_peers_),
+                             *std::min_element(over_peers_.begin(), over_peers_.end()));
     if (wants("views")) summary += time_views();
     add(summary);
     return failures_ == 0;
@@ -259,6 +223,12 @@ class AxesBench {
     const auto& names = options_.suites;
     return names.empty() || std::any_of(names.begin(), names.end(),
                                         [&](const auto& name) { return suite.rfind(name, 0) == 0; });
+  }
+
+  std::string peer_names() const {
+    std::string names;
+    for (const auto& peer : peers_) names += (names.empty() ? "" : ", ") + peer->name();
+    return names.empty() ? "none is installed" : names;
   }
 
   bool matches(const std::string& line) const { return line.find(options_.match) != std::string::npos; }
@@ -334,8 +304,9 @@ class AxesBench {
   }
 
   std::vector<double> measure(const AxesSuite& suite) {
-    add("\n## " + suite.name + "\n\n| axes | share | ms | copy, ms | HPTT | plan, us | loop |\n" +
-        "|---|---|---|---|---|---|---|\n");
+    add("\n## " + suite.name +
+        "\n\n| axes | share | ms | copy, ms | best peer | over it | plan, us | loop |\n" +
+        "|---|---|---|---|---|---|---|---|\n");
     std::vector<double> shares;
     for (const AxesShape& shape : suite.shapes) {
       if (!matches(shape.text())) continue;
@@ -364,11 +335,15 @@ class AxesBench {
     std::vector<std::function<void()>> contestants{
         [&] { engine.run(in.data(), out.data(), lent.data()); },
         [&] { cpu::copy(in.data(), out.data(), bytes, target_.threads); }};
-    const auto hptt = [&] { hptt_.run(shape, in.data(), out.data(), target_.threads); };
-    if (hptt_.takes(shape)) {
-      hptt();
-      verify("HPTT", shape, in.data(), out.data());
-      contestants.emplace_back(hptt);
+    std::vector<std::string> names{"faro", "copy"};
+    for (const auto& peer : peers_) {
+      auto run = peer->prepare(shape, {in.data(), out.data(), target_.threads});
+      if (!run) continue;
+      std::fill_n(out.data(), bytes, std::byte{0xff});
+      run();
+      verify(peer->name().c_str(), shape, in.data(), out.data());
+      names.push_back(peer->name());
+      contestants.push_back(std::move(run));
     }
     std::fill_n(out.data(), bytes, std::byte{0xff});
     contestants.front()();
@@ -378,9 +353,16 @@ class AxesBench {
     constexpr double percent = 100;
     const auto share = [&](std::size_t i) { return percent * times[1].median_ms / times[i].median_ms; };
     const Pass* const pass = plan.passes().empty() ? nullptr : &plan.passes().front();
-    add(fmt::format("| {} | {:.1f}% | {:.2f} | {:.2f} | {} | {:.0f} | {} |\n", shape.text(), share(0),
+    std::size_t best = 1;
+    for (std::size_t i = 2; i < times.size(); ++i) {
+      if (best == 1 || times[i].median_ms < times[best].median_ms) best = i;
+    }
+    const double over = times[best].median_ms / times[0].median_ms;
+    if (best > 1) over_peers_.push_back(over);
+    add(fmt::format("| {} | {:.1f}% | {:.2f} | {:.2f} | {} | {} | {:.0f} | {} |\n", shape.text(), share(0),
                     times[0].median_ms, times[1].median_ms,
-                    times.size() > 2 ? fmt::format("{:.1f}%", share(2)) : "", planning.count(),
+                    best > 1 ? fmt::format("{} {:.1f}%", names[best], share(best)) : "",
+                    best > 1 ? fmt::format("{:.2f}", over) : "", planning.count(),
                     pass != nullptr && pass->team ? pass->team->kernel : "none"));
     return share(0);
   }
@@ -394,7 +376,8 @@ class AxesBench {
 
   AxesOptions options_;
   Target target_;
-  Hptt hptt_;
+  std::vector<std::unique_ptr<AxesPeer>> peers_;
+  std::vector<double> over_peers_;  // of each shape that a peer takes: the best of them over faro
   int failures_ = 0;
   std::string text_;
 };
