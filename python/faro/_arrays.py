@@ -398,12 +398,6 @@ def meet_torch() -> Any:
     return torch_modes().meet()
 
 
-def resolved(x: Any) -> Any:
-    """A tensor whose memory has what it means: one that is conjugated or negated when it is read is copied. DLPack tells nothing of
-    the latter."""
-    return x.resolve_conj().resolve_neg() if x.is_conj() or x.is_neg() else x
-
-
 def _of_torch(x: Any) -> Array:
     import torch
 
@@ -414,7 +408,9 @@ def _of_torch(x: Any) -> Array:
                "each of x.unbind() by itself" if x.is_nested else "x.dequantize() has its values, x.int_repr() its bytes")
     if x.device.type not in ("cpu", "cuda"):
         refuse("read an array", f"a tensor on {x.device}", "a tensor on cpu or cuda")
-    x = resolved(x).detach()
+    if x.is_conj() or x.is_neg():
+        x = x.resolve_conj().resolve_neg()
+    x = x.detach()
     itemsize = x.element_size()
     device = None if x.device.type == "cpu" else int(x.device.index or 0)
     stream = 0 if device is None else int(torch.cuda.current_stream(x.device).cuda_stream)

@@ -52,10 +52,7 @@ def index_entries(indices: Any, operation: str) -> IndexEntries:
         if device not in (1, 3, 13):
             refuse(operation, "indices on a device", "indices in the host's memory",
                    "copy the indices to the host first")
-        if _arrays.is_tensor(indices):
-            indices = _of_tensor(indices, operation)
-        else:
-            indices = np.asarray(indices) if _arrays.is_jax(indices) else np.from_dlpack(indices)
+        indices = np.asarray(indices) if _arrays.is_jax(indices) else np.from_dlpack(indices)
     if isinstance(indices, np.ma.MaskedArray):
         refuse(operation, "a masked array of indices", "an array without a mask", "indices.filled(-1), and fill= for what they take")
     values = read = _arrays.as_array(indices, operation)
@@ -71,13 +68,6 @@ def index_entries(indices: Any, operation: str) -> IndexEntries:
         values.__array_interface__["data"][0], values.size, values.dtype.itemsize, values.dtype.kind == "i",
         np.shape(indices), values, read, values is read,
     )
-
-
-def _of_tensor(indices: Any, operation: str) -> Any:
-    try:
-        return _arrays.resolved(indices).detach().numpy()
-    except TypeError:  # a type that NumPy has not, such as int4
-        refuse(operation, f"indices of {indices.dtype}", "whole numbers of 8 to 64 bits", kind=FaroTypeError)
 
 
 _DEVICE_ENTRIES = {"int32": True, "int64": True, "uint32": False, "uint64": False}

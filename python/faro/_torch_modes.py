@@ -39,7 +39,7 @@ _TRACER = "a tensor whose operations are recorded, by torch.jit.trace", "call it
 def meet() -> tuple[Any, ...]:
     """What the short way of a call asks, and tells: once it has seen a tensor."""
     keys = _keys()
-    return keys, () if keys else QUESTIONS, _forward_ad.__dict__, is_active, _C._increment_version, (_torch.uint8, _torch.int8)
+    return keys, () if keys else QUESTIONS, _forward_ad.__dict__, is_active, _C._increment_version
 
 
 def _keys() -> list[int]:

@@ -17,7 +17,7 @@ from torch._functorch.autograd_function import enable_single_level_autograd_func
 from torch.autograd.function import _SingleLevelFunction
 
 from . import _arrays, _faro, _rows, _run, _torch_modes, maps
-from ._errors import FaroTypeError, refuse
+from ._errors import refuse
 from ._functions import permute as _permute
 
 _DEVICES = ("cpu", "cuda")
@@ -28,13 +28,6 @@ _ops = _torch.ops.faro
 def by_operator(*given: Any) -> bool:
     """Whether a call goes by operators: a compiler reads it, or what is done with one of its arrays is recorded."""
     return _torch.compiler.is_compiling() or any(_arrays.is_recorded(x) for x in given)
-
-
-def tensor(x: Any, operation: str) -> Any:
-    """``x``, which a function that goes by operators, or makes new tensors, takes of no other kind."""
-    if not _torch.is_tensor(x):
-        refuse(operation, f"a {type(x).__name__}", "a tensor", "torch.as_tensor() makes one", kind=FaroTypeError)
-    return x
 
 
 def call(name: str, *arguments: Any) -> Any:
@@ -48,7 +41,8 @@ def _plain(given: Any) -> Any:
     """A tensor below autograd: nothing is recorded any more."""
     if not _torch.is_tensor(given):
         return given
-    return _arrays.resolved(given.detach())
+    given = given.detach()
+    return given.resolve_conj().resolve_neg() if given.is_conj() or given.is_neg() else given
 
 
 def _tangent(name: str, inputs: Sequence[Any], tangents: Sequence[Any]) -> Any:

@@ -10,7 +10,7 @@ import torch as _torch
 from . import _arrays, _columns, _rows, _run, _tables
 from ._errors import FaroTypeError, refuse
 from ._indices import index_entries
-from ._torch_operators import by_operator, call, tensor
+from ._torch_operators import by_operator, call
 from ._torch_rows import along_one_axis
 
 __all__ = ["take", "take_segments", "put", "add_at", "add_rows", "dispatch", "combine", "take_columns", "put_columns", "add_columns",
@@ -52,9 +52,9 @@ def take(x: Any, index: Any, dim: int = 0, *, inverse: bool = False, fill: Any =
     >>> faro.torch.take(torch.tensor([5, 6, 7]), torch.tensor([2, -1, 0]), fill=1).tolist()
     [7, 1, 5]
     """
+    d = _run.axis_of(dim, x.dim(), "take")
     if not by_operator(x, index, fill):
-        return _rows.take(x, index, _run.whole(dim, "take", "dim ="), inverse=inverse, fill=fill)
-    d = _run.axis_of(dim, tensor(x, "take").dim(), "take")
+        return _rows.take(x, index, d, inverse=inverse, fill=fill)
     index = _index(index, x, "take")
     if inverse:
         if fill is not None:
@@ -104,7 +104,7 @@ def take_segments(x: Any, offsets: Any, index: Any, *, room: int | None = None) 
     if not by_operator(x, offsets, index):
         values, begins = _rows.take_segments(x, offsets, index, room=room)
         return values, begins if _torch.is_tensor(begins) else _torch.as_tensor(begins)
-    if tensor(x, operation).dim() == 0:
+    if x.dim() == 0:
         refuse(operation, "a single number", "an array of elements")
     if room is not None and not x.is_cuda:
         refuse(operation, "room= for an array of the host", "none: the length is known there", "leave room= out")
@@ -127,7 +127,7 @@ def _values(values: Any, out: Any, operation: str) -> Any:
 
 
 def _written(name: str, out: Any, index: Any, values: Any, dim: int, *how: Any) -> Any:
-    d = _run.axis_of(dim, tensor(out, name).dim(), name)
+    d = _run.axis_of(dim, out.dim(), name)
     index, values = _list(index, out, name), _values(values, out, name)
     wanted = [*out.shape[:d], index.shape[0], *out.shape[d + 1 :]]
     if list(values.shape) != wanted:
@@ -167,7 +167,7 @@ def add_rows(values: Any, index: Any, rows: int, dim: int = 0) -> Any:
     >>> faro.torch.add_rows(torch.tensor([1.0, 2.0, 4.0]), torch.tensor([1, 1, 0]), 2).tolist()
     [4.0, 3.0]
     """
-    d = _run.axis_of(dim, tensor(values, "add_rows").dim(), "add_rows")
+    d = _run.axis_of(dim, values.dim(), "add_rows")
     index = _index(index, values, "add_rows")
     if tuple(values.shape[d : d + index.dim()]) != tuple(index.shape):
         refuse("add_rows", f"values of shape {tuple(values.shape)} and indices of {tuple(index.shape)}", "a value for each index")
@@ -193,7 +193,7 @@ def write_back(operation: str, out: Any, made: Any) -> Any:
 def _lists(x: Any, routing: Any, operation: str) -> list[Any]:
     if not isinstance(routing, _rows.Routing):
         refuse(operation, f"a {type(routing).__name__} as routing", "what route() returned", kind=FaroTypeError)
-    if tensor(x, operation).dim() == 0:
+    if x.dim() == 0:
         refuse(operation, "a single number", "an array of rows")
     return [_list(each, x, operation) for each in (routing.places, routing.rows, routing.inverse)]
 
@@ -313,7 +313,7 @@ def put_blocks(caches: Any, table: Any, values: Any, dim: int = 0) -> Any:
     sources = _tables._beside(values, listed, "values", operation)
     _tables.same_rows(listed, dim, operation)
     for i, (x, y) in enumerate(zip(listed.columns, sources)):
-        k = _tables._axis(listed.word(i), tensor(x, operation), dim, operation, True)
+        k = _tables._axis(listed.word(i), x, dim, operation, True)
         index = _index(table, x, operation)
         if index.dim() == 0:
             refuse(operation, "a single number as block table", "a table of one axis or more")

@@ -86,16 +86,11 @@ def roll(x: Any, shifts: int | Sequence[int], dims: int | Sequence[int] | None =
     """
     by: tuple[Any, ...] = tuple(shifts) if isinstance(shifts, (tuple, list)) else (shifts,)
     if inverse:
-        by = tuple(-_shift(s) for s in by)
+        by = tuple(-s for s in by)
     axes = None if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
     if _torch.compiler.is_compiling():
-        return call("roll", x, [_shift(s) for s in by], list(axes or ()))
+        return call("roll", x, list(by), list(axes or ()))
     return _faro.run(x, _run.ROLL, (by, axes), None, None)
-
-
-def _shift(by: Any) -> Any:
-    """A whole number, or a symbol of one."""
-    return by if isinstance(by, (int, _torch.SymInt)) else _run.whole(by, "roll", "a shift of")
 
 
 # --- maps
@@ -196,8 +191,6 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
     >>> faro.torch.permute_qubits(torch.arange(4), (1, 0)).tolist()
     [0, 2, 1, 3]
     """
-    if not _torch.is_tensor(state):
-        return _functions.permute_qubits(state, order, little_endian=little_endian, inverse=inverse)
     n = len(order)
     if inverse:
         order = inverse_order(order)
@@ -244,8 +237,6 @@ def aos_to_soa(x: Any, *, inverse: bool = False) -> Any:
     >>> faro.torch.aos_to_soa(torch.tensor([[1, 2], [3, 4]])).tolist()
     [[1, 3], [2, 4]]
     """
-    if not _torch.is_tensor(x):
-        return _functions.aos_to_soa(x)
     if x.dim() != 2:
         refuse("aos_to_soa", f"a tensor of {x.dim()} axes", "shape (structures, words)")
     return permute_dims(x, (1, 0))
@@ -258,8 +249,6 @@ def soa_to_aos(x: Any, *, inverse: bool = False) -> Any:
     >>> faro.torch.soa_to_aos(torch.tensor([[1, 3], [2, 4]])).tolist()
     [[1, 2], [3, 4]]
     """
-    if not _torch.is_tensor(x):
-        return _functions.soa_to_aos(x)
     if x.dim() != 2:
         refuse("soa_to_aos", f"a tensor of {x.dim()} axes", "shape (words, structures)")
     return permute_dims(x, (1, 0))
@@ -291,8 +280,6 @@ def walsh_hadamard(x: Any, dim: int = -1, *, inverse: bool = False) -> Any:
     >>> faro.torch.walsh_hadamard(torch.tensor([1.0, 0.0])).tolist()
     [1.0, 1.0]
     """
-    if not _torch.is_tensor(x):
-        return _networks.walsh_hadamard(x, dim, inverse=inverse)
     return network(x, _scaled(x, "wht", dim) if inverse else "wht", dim)
 
 
@@ -304,8 +291,6 @@ def fft(x: Any, dim: int = -1, *, inverse: bool = False) -> Any:
     >>> faro.torch.fft(torch.tensor([1, 1j], dtype=torch.complex64)).tolist()
     [(1+1j), (1-1j)]
     """
-    if not _torch.is_tensor(x):
-        return _networks.fft(x, dim, inverse=inverse)
     if not x.is_complex():
         refuse("transform", f"elements {x.dtype}", "complex64 or complex128", kind=FaroTypeError)
     return network(x, _scaled(x, "inverse_fft", dim) if inverse else "fft", dim)
@@ -380,10 +365,10 @@ def _recorded(x: Any, op: int, argument: Any) -> Any:
         return call("flip", x, list(_run.axes_of(argument, x.dim(), "flip")))
     if op == _run.ROLL:
         shifts, axes = argument
-        shifts = [_shift(s) for s in shifts] if isinstance(shifts, (tuple, list)) else [_shift(shifts)]
+        shifts = (shifts,) if isinstance(shifts, int) else shifts
         axes = () if axes is None else (axes,) if isinstance(axes, int) else axes
         many = max(len(shifts), len(axes)) if axes else len(shifts)
-        shifts = shifts * (many if len(shifts) == 1 and axes else 1)
+        shifts = list(shifts) * (many if len(shifts) == 1 and axes else 1)
         return call("roll", x, shifts, list(axes) * (many if len(axes) == 1 else 1))
     if op == _run.QUBITS:
         return permute_qubits(x, argument[0], little_endian=argument[1])

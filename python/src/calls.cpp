@@ -145,8 +145,6 @@ bool is_plain(PyObject* tensor, const ExchangeType& type, const Tensor& told) {
   const nb::object recorded = nb::steal(PyObject_GetAttr(tensor, s.requires_grad));
   if (!recorded.is_valid()) nb::raise_python_error();
   if (recorded.ptr() != Py_False || is_so(tensor, s.is_neg)) return false;
-  constexpr int kLastOfIntegers = 1;
-  if (told.dtype.code <= kLastOfIntegers && told.dtype.bits == 8 && !is_of_bytes(tensor)) return false;
   constexpr int kComplex = 5;
   return told.dtype.code != kComplex || !is_so(tensor, s.is_conj);
 }

@@ -46,8 +46,6 @@ struct PyTorch {
   nb::object no_level = nb::int_(-1);
   nb::object is_active;  // whether that has to hear of a call
   nb::object written;    // raises the version counters of a tuple of tensors
-  nb::tuple bytes;       // torch.uint8, torch.int8
-  nb::str dtype = nb::str("dtype");
 };
 
 const PyTorch& pytorch() {
@@ -59,7 +57,6 @@ const PyTorch& pytorch() {
     made->forward_mode = nb::cast<nb::dict>(told[2]);
     made->is_active = told[3];
     made->written = told[4];
-    made->bytes = nb::cast<nb::tuple>(told[5]);
     return made;
   }();
   return *known;
@@ -93,13 +90,6 @@ bool is_watched(const ExchangeType& type) {
   const PyTorch& torch = pytorch();
   if (has_forward_level(torch)) return true;
   return may_be_active(torch) && nb::cast<bool>(torch.is_active());
-}
-
-bool is_of_bytes(nb::handle tensor) {
-  const PyTorch& torch = pytorch();
-  const nb::object type = nb::steal(PyObject_GetAttr(tensor.ptr(), torch.dtype.ptr()));
-  if (!type.is_valid()) nb::raise_python_error();
-  return type.is(torch.bytes[0]) || type.is(torch.bytes[1]);
 }
 
 void tell_written(const ExchangeType& type, nb::handle tensor) {

@@ -12,15 +12,11 @@ namespace faro::python {
 /// of this type: Python looks at it then. Some nanoseconds.
 bool is_watched(const ExchangeType& type);
 
-/// Whether a tensor of which DLPack tells integers of a byte has them: it tells the same of int4, uint1 and
-/// others of less than a byte, each of which takes one.
-bool is_of_bytes(nb::handle tensor);
-
 /// A tensor was written: what autograd saved of it is no longer right.
 void tell_written(const ExchangeType& type, nb::handle tensor);
 
-/// _arrays.py: meet_torch() -> (keys, questions, forward mode's module, is_active, written, types of bytes),
-/// called when a tensor is first seen.
+/// _arrays.py: meet_torch() -> (keys, questions, forward mode's module, is_active, written), called when a
+/// tensor is first seen.
 void set_meet_torch(nb::object meet);
 
 void bind_pytorch(nb::module_& module);
