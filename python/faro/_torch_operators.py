@@ -35,16 +35,20 @@ def by_operator(operation: str, x: Any, *beside: Any) -> bool:
     if not any_recorded(x, *beside):
         return False
     if not _torch.compiler.is_compiling():
-        check_moved(operation, x, *beside)
+        _torch_modes.refuse_unmoved(operation, beside)
+    check_moved(operation, x)
     return True
 
 
-def check_moved(operation: str, x: Any, *beside: Any) -> None:
-    """Refuses what operators do not move."""
-    _torch_modes.refuse_unmoved(operation, (x, *beside))
-    if not _torch.is_tensor(x):
-        refuse(operation, f"a {type(x).__name__} beside tensors whose operations are recorded", "a tensor",
-               "torch.as_tensor(x) is one", kind=FaroTypeError)
+def check_moved(operation: str, *moved: Any) -> None:
+    """Refuses what operators do not move. A compiler has no other tensors, and NumPy's arrays are tensors to it."""
+    if _torch.compiler.is_compiling():
+        return
+    _torch_modes.refuse_unmoved(operation, moved)
+    for x in moved:
+        if not _torch.is_tensor(x):
+            refuse(operation, f"a {type(x).__name__} beside tensors whose operations are recorded", "a tensor",
+                   "torch.as_tensor(x) is one", kind=FaroTypeError)
 
 
 def call(name: str, *arguments: Any) -> Any:

@@ -277,6 +277,7 @@ def put_columns(out: Any, index: Any, values: Any, dim: int = 0) -> Any:
     sources = _tables._beside(values, table, "values", "put_columns")
     if not any_recorded(index, *table.columns, *sources):
         return _columns.put_columns(table.like([*map(_copied, table.columns)]), index, values, dim)
+    check_moved("put_columns", *table.columns)
     _tables.same_rows(table, dim, "put_columns")
     return table.like([put(x, index, y, dim) for x, y in zip(table.columns, sources)])
 
@@ -292,6 +293,7 @@ def add_columns(out: Any, index: Any, values: Any, dim: int = 0, *, sums: str = 
     sources = _tables._beside(values, table, "values", "add_columns")
     if not any_recorded(index, *table.columns, *sources):
         return _columns.add_columns(table.like([*map(_copied, table.columns)]), index, values, dim, sums=sums)
+    check_moved("add_columns", *table.columns)
     _tables.same_rows(table, dim, "add_columns")
     return table.like([add_at(x, index, y, dim, sums=sums) for x, y in zip(table.columns, sources)])
 
@@ -309,8 +311,7 @@ def take_blocks(caches: Any, table: Any, dim: int = 0, *, fill: Any = 0) -> Any:
     made = []
     _tables.same_rows(listed, dim, "take_blocks")
     for i, (x, f) in enumerate(zip(listed.columns, _tables._fills(fill, listed, "take_blocks"))):
-        if not _torch.compiler.is_compiling():
-            check_moved("take_blocks", x)
+        check_moved("take_blocks", x)
         k = _tables._axis(listed.word(i), x, dim, "take_blocks", True)
         taken = take(x, table, k, fill=f)
         if taken.dim() == x.dim() - 1:
@@ -334,8 +335,7 @@ def put_blocks(caches: Any, table: Any, values: Any, dim: int = 0) -> Any:
         return _columns.put_blocks(listed.like([*map(_copied, listed.columns)]), table, values, dim)
     _tables.same_rows(listed, dim, operation)
     for i, (x, y) in enumerate(zip(listed.columns, sources)):
-        if not _torch.compiler.is_compiling():
-            check_moved(operation, x)
+        check_moved(operation, x)
         k = _tables._axis(listed.word(i), x, dim, operation, True)
         index = _index(table, x, operation)
         if index.dim() == 0:
@@ -345,6 +345,7 @@ def put_blocks(caches: Any, table: Any, values: Any, dim: int = 0) -> Any:
         wanted = [*x.shape[:k], *blocks[:-1], blocks[-1] * tokens, *x.shape[k + 2 :]]
         if list(y.shape) != wanted:
             refuse(operation, f"values of shape {tuple(y.shape)}", f"shape {tuple(wanted)}")
-        rows = y.reshape([*x.shape[:k], index.numel(), *x.shape[k + 1 :]])
+        last = k + index.dim() - 1  # one axis is cut, then others are joined: a guess at both at once guards a symbol's size
+        rows = y.unflatten(last, (blocks[-1], tokens)).flatten(k, last)
         made.append(call("put", x, index.reshape(-1), rows, k))
     return listed.like(made)
