@@ -192,7 +192,7 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
     >>> faro.torch.permute_qubits(torch.arange(4), (1, 0)).tolist()
     [0, 2, 1, 3]
     """
-    if not by_operator("permute_qubits", state):
+    if not _torch.is_tensor(state):
         return _functions.permute_qubits(state, order, little_endian=little_endian, inverse=inverse)
     n = len(order)
     if inverse:
@@ -240,7 +240,7 @@ def aos_to_soa(x: Any, *, inverse: bool = False) -> Any:
     >>> faro.torch.aos_to_soa(torch.tensor([[1, 2], [3, 4]])).tolist()
     [[1, 3], [2, 4]]
     """
-    if not by_operator("aos_to_soa", x):
+    if not _torch.is_tensor(x):
         return _functions.aos_to_soa(x, inverse=inverse)
     if x.dim() != 2:
         refuse("aos_to_soa", f"a tensor of {x.dim()} axes", "shape (structures, words)")
@@ -254,7 +254,7 @@ def soa_to_aos(x: Any, *, inverse: bool = False) -> Any:
     >>> faro.torch.soa_to_aos(torch.tensor([[1, 3], [2, 4]])).tolist()
     [[1, 2], [3, 4]]
     """
-    if not by_operator("soa_to_aos", x):
+    if not _torch.is_tensor(x):
         return _functions.soa_to_aos(x, inverse=inverse)
     if x.dim() != 2:
         refuse("soa_to_aos", f"a tensor of {x.dim()} axes", "shape (words, structures)")

@@ -24,6 +24,13 @@ def test_each_remedy_has_a_trial():
     assert remedies.FORWARDED <= remedies.collect()
 
 
+def test_remedies_of_the_extension_are_found():
+    text = """void refuse(const char* a, b c, d e, f g) {
+      refuse("read", std::to_string(f(1, 2)) + ", of", "some"); refuse("read", "a (", "b", "x.copy(), made");
+      refuse("read", "\\", ", "b, c", "x.copy(1, 2) " "is one"); session.refuse("a", "b", "c", "d");"""
+    assert list(remedies.of_extension(text)) == ["x.copy(), made", "x.copy(1, 2)  is one"]
+
+
 @pytest.mark.parametrize("key", remedies.TRIALS, ids=lambda key: f"{key[0]}: {key[1][:60]}")
 def test_remedies_work(key):
     told = Told(key[1])
