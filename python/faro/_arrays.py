@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, NoReturn
 
 from . import _faro
-from ._errors import FaroDeviceError, FaroMemoryError, FaroTypeError, FaroUnsupportedError, refuse
+from ._errors import FaroDeviceError, FaroMemoryError, FaroTypeError, FaroUnsupportedError, called, refuse
 
 CPU = 1
 CUDA = 2
@@ -196,8 +196,8 @@ def _of_numpy(x: Any, np: Any, writable: bool) -> Array:
         )
     if isinstance(x, np.ma.MaskedArray):
         if writable:
-            refuse("write an array", "a masked array", "an array without a mask", "a.data and a.mask are written by a call each")
-        refuse("read an array", "a masked array", "an array without a mask", "x.filled(value) has none")
+            refuse(called(), "a masked array to write to", "an array without a mask", "a.data and a.mask are written by a call each")
+        refuse(called(), "a masked array", "an array without a mask", "x.filled(value) has none")
     dtype = x.dtype
     address = x.__array_interface__["data"][0] if x.size else 0
     if writable and not x.flags.writeable:
@@ -398,19 +398,19 @@ def meet_torch() -> Any:
     return torch_modes().meet()
 
 
+def resolved(x: Any) -> Any:
+    """A tensor whose memory has the numbers that it means: neither conjugated nor negated when it is read. (DLPack tells nothing of
+    that.)"""
+    return x.resolve_conj().resolve_neg() if x.is_conj() or x.is_neg() else x
+
+
 def _of_torch(x: Any) -> Array:
     import torch
 
-    if x.layout != torch.strided:
-        refuse("read an array", f"a tensor of layout {x.layout}", "a strided tensor")
-    if x.is_nested or x.is_quantized:
-        refuse("read an array", f"a {'nested' if x.is_nested else 'quantized'} tensor", "a strided tensor of plain numbers",
-               "each of x.unbind() by itself" if x.is_nested else "x.dequantize() has its values, x.int_repr() its bytes")
+    torch_modes().refuse_layout("read an array", x)
     if x.device.type not in ("cpu", "cuda"):
         refuse("read an array", f"a tensor on {x.device}", "a tensor on cpu or cuda")
-    if x.is_conj() or x.is_neg():
-        x = x.resolve_conj().resolve_neg()
-    x = x.detach()
+    x = resolved(x.detach())
     itemsize = x.element_size()
     device = None if x.device.type == "cpu" else int(x.device.index or 0)
     stream = 0 if device is None else int(torch.cuda.current_stream(x.device).cuda_stream)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+import sys as _sys
+from typing import Any, NoReturn
 
 
 class FaroError(Exception):
@@ -81,3 +82,14 @@ def refuse(operation: str, got: str, wanted: str, remedy: str = "", kind: type[F
     error = kind(f"{operation}: got {got}, wanted {wanted}" + (f"; {remedy}" if remedy else ""))
     error.operation, error.got, error.wanted, error.remedy = operation, got, wanted, remedy
     raise error
+
+
+def called() -> str:
+    """The function of faro's that the user called."""
+    frame: Any = _sys._getframe(1)
+    named = "read an array"
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+            named = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
+        frame = frame.f_back
+    return named

@@ -46,7 +46,7 @@ def index_entries(indices: Any, operation: str) -> IndexEntries:
         _arrays.refuse_jax(operation, "take(), put() and add_at() of faro.jax read such indices when they are run", indices)
     _arrays.refuse_recorded(indices)
     if indices.__class__ is not np.ndarray and not isinstance(indices, (list, tuple, int)):
-        indices = _kinds.read(indices, operation)
+        indices = _arrays.resolved(indices) if _arrays.is_tensor(indices) else _kinds.read(indices, operation)
     if not isinstance(indices, np.ndarray) and hasattr(indices, "__dlpack__"):
         device = indices.__dlpack_device__()[0]
         if device not in (1, 3, 13):

@@ -498,6 +498,7 @@ def recording(operation: str, given: Sequence[Any], out: Any = None, stream: Any
             break
     else:
         return None
+    _arrays.torch_modes().refuse_unmoved(operation, given)
     if out is not None or stream is not None:
         _arrays.torch_modes().refuse_output((*given, out))
     if check and any(getattr(x, "is_cuda", False) for x in given):

@@ -13,13 +13,13 @@ A write by a call raises the tensor's version counter (``written``), so that bac
 from __future__ import annotations
 
 import sys
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Sequence
 
 import torch as _torch
 import torch.autograd.forward_ad as _forward_ad
 
 from . import _faro
-from ._errors import FaroTypeError, FaroUnsupportedError, refuse
+from ._errors import FaroTypeError, FaroUnsupportedError, called, refuse
 
 _C: Any = _torch._C
 _dispatch_modes = _C._len_torch_dispatch_stack
@@ -39,7 +39,7 @@ _TRACER = "a tensor whose operations are recorded, by torch.jit.trace", "call it
 def meet() -> tuple[Any, ...]:
     """What the short way of a call asks, and tells: once it has seen a tensor."""
     keys = _keys()
-    return keys, () if keys else QUESTIONS, _forward_ad.__dict__, is_active, _C._increment_version
+    return keys, () if keys else QUESTIONS, _forward_ad.__dict__, is_active, _C._increment_version, (_torch.int8, _torch.uint8)
 
 
 def _keys() -> list[int]:
@@ -128,19 +128,32 @@ def _is_distributed(x: Any) -> bool:
     return distributed is not None and isinstance(x, distributed.DTensor)
 
 
-def refuse_distributed(name: str, arguments: tuple[Any, ...]) -> None:
-    """An operator moves a whole array, and has no rule for one that is spread over ranks."""
+def refuse_unmoved(name: str, arguments: Sequence[Any]) -> None:
+    """An operator moves a whole array of plain numbers, and has no rule for one that is spread over ranks or has no strides."""
     for x in arguments:
+        if not isinstance(x, _torch.Tensor):
+            continue
+        while _C._functorch.is_functorch_wrapped_tensor(x):
+            x = _C._functorch.get_unwrapped(x)
+        refuse_layout(name, x)
         if _is_distributed(x):
             refuse(name, "a DTensor", "a tensor of one rank", "x.to_local() is this rank's part, and "
                    "faro.torch.permute_dims_sharded() permutes the axes of the whole", kind=FaroUnsupportedError)
+
+
+def refuse_layout(operation: str, x: Any) -> None:
+    if x.is_nested or x.is_quantized:
+        refuse(operation, f"a {'nested' if x.is_nested else 'quantized'} tensor", "a strided tensor of plain numbers",
+               "each of x.unbind() by itself" if x.is_nested else "x.dequantize() has its values, x.int_repr() its bytes")
+    if x.layout != _torch.strided:
+        refuse(operation, f"a tensor of layout {x.layout}", "a strided tensor", "x.to_dense() is one")
 
 
 def refuse_output(arrays: tuple[Any, ...]) -> NoReturn:
     """Operators make new tensors, on the current stream."""
     watched = [seen for seen in (watcher(given) for given in arrays if isinstance(given, _torch.Tensor)) if seen is not None]
     got, remedy = watched[0] if watched else _GRADIENT
-    refuse(_called(), f"out= or stream= for {got}", "neither", f"leave them out; or {remedy}")
+    refuse(called(), f"out= or stream= for {got}", "neither", f"leave them out; or {remedy}")
 
 
 def refuse_unheard(x: Any) -> None:
@@ -157,22 +170,11 @@ def refuse_recorded(x: Any, seen: tuple[str, str]) -> NoReturn:
     from .torch import __all__ as operators
 
     got, remedy = seen
-    named = _called()
+    named = called()
     if seen == _GRADIENT and named in operators:
         remedy = f"faro.torch.{named}(), or x.detach()"
     refuse(named, got, "one that is detached" if seen in (_GRADIENT, _TANGENT) else "a plain tensor", remedy,
            kind=FaroUnsupportedError)
-
-
-def _called() -> str:
-    """The function of faro's that the user called."""
-    frame: Any = sys._getframe(1)
-    named = "read an array"
-    while frame is not None:
-        if frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
-            named = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
-        frame = frame.f_back
-    return named
 
 
 def written(x: Any) -> None:
@@ -188,12 +190,12 @@ def refuse_mixed() -> None:
     kinds = {level.key() for level in _C._functorch.get_interpreter_stack() or ()}
     if kinds & {_KINDS.Grad, _KINDS.Jvp} and (_KINDS.Functionalize in kinds or _is_tracing()):
         other = "functionalize" if _KINDS.Functionalize in kinds else "torch.jit.trace"
-        refuse(_called(), f"a derivative of torch.func's beside {other}", "one of them", "make_fx() traces derivatives, in operators only",
+        refuse(called(), f"a derivative of torch.func's beside {other}", "one of them", "make_fx() traces derivatives, in operators only",
                kind=FaroUnsupportedError)
 
 
 def refuse_others(x: Any) -> None:
     """What has torch's functions and is no tensor: of torch.fx's symbolic tracing."""
-    refuse(_called(), f"a {type(x).__name__} of {type(x).__module__}", "a tensor",
+    refuse(called(), f"a {type(x).__name__} of {type(x).__module__}", "a tensor",
            "torch.fx.experimental.proxy_tensor.make_fx() traces the functions of faro.torch" if type(x).__module__.startswith("torch.fx") else "",
            kind=FaroTypeError)

@@ -17,7 +17,7 @@ from torch._functorch.autograd_function import enable_single_level_autograd_func
 from torch.autograd.function import _SingleLevelFunction
 
 from . import _arrays, _faro, _rows, _run, _torch_modes, maps
-from ._errors import refuse
+from ._errors import FaroTypeError, refuse
 from ._functions import permute as _permute
 
 _DEVICES = ("cpu", "cuda")
@@ -25,14 +25,35 @@ _LIBRARY = _torch.library.Library("faro", "FRAGMENT")
 _ops = _torch.ops.faro
 
 
-def by_operator(*given: Any) -> bool:
-    """Whether a call goes by operators: a compiler reads it, or what is done with one of its arrays is recorded."""
+def any_recorded(*given: Any) -> bool:
+    """Whether a compiler reads a call, or what is done with one of its arrays is recorded."""
     return _torch.compiler.is_compiling() or any(_arrays.is_recorded(x) for x in given)
+
+
+def by_operator(operation: str, x: Any, *beside: Any) -> bool:
+    """Whether a call goes by operators, which move tensors only; other calls are those of faro's function of that name."""
+    if not any_recorded(x, *beside):
+        return False
+    if not _torch.compiler.is_compiling():
+        _torch_modes.refuse_unmoved(operation, beside)
+    check_moved(operation, x)
+    return True
+
+
+def check_moved(operation: str, *moved: Any) -> None:
+    """Refuses what operators do not move. A compiler has no other tensors, and NumPy's arrays are tensors to it."""
+    if _torch.compiler.is_compiling():
+        return
+    _torch_modes.refuse_unmoved(operation, moved)
+    for x in moved:
+        if not _torch.is_tensor(x):
+            refuse(operation, f"a {type(x).__name__} beside tensors whose operations are recorded", "a tensor",
+                   "torch.as_tensor(x) is one", kind=FaroTypeError)
 
 
 def call(name: str, *arguments: Any) -> Any:
     if not _torch.compiler.is_compiling():
-        _torch_modes.refuse_distributed(name, arguments)
+        _torch_modes.refuse_unmoved(name, arguments)
         _torch_modes.refuse_mixed()
     return getattr(_ops, name)(*arguments)
 

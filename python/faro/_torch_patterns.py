@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Mapping, Sequence
 
 
-_DOTS = ["..."]  # that stand alone: each of their axes is a group
-_Group = list[str] | tuple[str, ...]  # what brackets join is a tuple
+_Group = tuple[str, ...]  # of one axis, or of those that brackets join
+_DOTS: _Group = ("", "...")  # that stand alone: each of their axes is a group
 
 
 def _groups(side: str) -> list[_Group] | None:
@@ -22,7 +22,7 @@ def _groups(side: str) -> list[_Group] | None:
         elif is_inside:
             groups[-1] = (*groups[-1], word)
         else:
-            groups.append([word])
+            groups.append(_DOTS if word == "..." else (word,))
     return None if is_inside else groups
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import torch as _torch
 
-from . import _arrays, _columns, _rows, _run, _tables
+from . import _arrays, _columns, _kinds, _rows, _run, _tables
 from ._errors import FaroTypeError, refuse
 from ._indices import index_entries
-from ._torch_operators import by_operator, call
-from ._torch_rows import along_one_axis
+from ._torch_operators import any_recorded, by_operator, call, check_moved
+from ._torch_rows import _copied, along_one_axis
 
 __all__ = ["take", "take_segments", "put", "add_at", "add_rows", "dispatch", "combine", "take_columns", "put_columns", "add_columns",
            "take_blocks", "put_blocks"]
@@ -52,9 +52,9 @@ def take(x: Any, index: Any, dim: int = 0, *, inverse: bool = False, fill: Any =
     >>> faro.torch.take(torch.tensor([5, 6, 7]), torch.tensor([2, -1, 0]), fill=1).tolist()
     [7, 1, 5]
     """
+    if not by_operator("take", x, index, fill):
+        return _rows.take(x, index, dim, inverse=inverse, fill=fill)
     d = _run.axis_of(dim, x.dim(), "take")
-    if not by_operator(x, index, fill):
-        return _rows.take(x, index, d, inverse=inverse, fill=fill)
     index = _index(index, x, "take")
     if inverse:
         if fill is not None:
@@ -65,7 +65,7 @@ def take(x: Any, index: Any, dim: int = 0, *, inverse: bool = False, fill: Any =
         return call("take_back", x, index, d)
     if isinstance(fill, str):
         refuse("take", f"fill {fill!r}", "a number or bytes", "put() leaves rows as they were")
-    is_number = isinstance(fill, _torch.Tensor) and by_operator(fill)
+    is_number = isinstance(fill, _torch.Tensor) and any_recorded(fill)
     if is_number or isinstance(fill, (bytes, bytearray)):
         row = _as_element(fill, x) if is_number else _row_of_bytes(fill, x, x.shape[d + 1 :])
         absent = (index == -1).reshape([*index.shape, *[1] * (x.dim() - 1 - d)])
@@ -101,9 +101,9 @@ def take_segments(x: Any, offsets: Any, index: Any, *, room: int | None = None) 
     ([4, 5, 0], [0, 2, 3])
     """
     operation = "take_segments"
-    if not by_operator(x, offsets, index):
+    if not by_operator(operation, x, offsets, index):
         values, begins = _rows.take_segments(x, offsets, index, room=room)
-        return values, begins if _torch.is_tensor(begins) else _torch.as_tensor(begins)
+        return values, _torch.as_tensor(begins) if _torch.is_tensor(values) else begins
     if x.dim() == 0:
         refuse(operation, "a single number", "an array of elements")
     if room is not None and not x.is_cuda:
@@ -143,6 +143,8 @@ def put(out: Any, index: Any, values: Any, dim: int = 0) -> Any:
     >>> faro.torch.put(torch.zeros(4), torch.tensor([3, 1]), torch.tensor([7.0, 8.0])).tolist()
     [0.0, 8.0, 0.0, 7.0]
     """
+    if not by_operator("put", out, index, values):
+        return _rows.put(_copied(out), index, values, dim)
     return _written("put", out, index, values, dim)
 
 
@@ -156,6 +158,8 @@ def add_at(out: Any, index: Any, values: Any, dim: int = 0, *, sums: str = "usua
     """
     if not isinstance(sums, str) or sums not in _rows._SUMS:
         refuse("add_at", f"sums {sums!r}", f"one of {', '.join(_rows._SUMS)}")
+    if not by_operator("add_at", out, index, values):
+        return _rows.add_at(_copied(out), index, values, dim, sums=sums)
     return _written("add_at", out, index, values, dim, sums)
 
 
@@ -167,11 +171,20 @@ def add_rows(values: Any, index: Any, rows: int, dim: int = 0) -> Any:
     >>> faro.torch.add_rows(torch.tensor([1.0, 2.0, 4.0]), torch.tensor([1, 1, 0]), 2).tolist()
     [4.0, 3.0]
     """
-    d = _run.axis_of(dim, values.dim(), "add_rows")
-    index = _index(index, values, "add_rows")
-    if tuple(values.shape[d : d + index.dim()]) != tuple(index.shape):
+    is_tensor = by_operator("add_rows", values, index) or _torch.is_tensor(values)
+    if is_tensor:
+        index = _index(index, values, "add_rows")
+    else:
+        values, held = _arrays.as_array(_kinds.read(values, "add_rows"), "add_rows"), index_entries(index, "add_rows")
+        index = held.keep.reshape(held.shape)
+    d = _run.axis_of(dim, len(values.shape), "add_rows")
+    if tuple(values.shape[d : d + len(index.shape)]) != tuple(index.shape):
         refuse("add_rows", f"values of shape {tuple(values.shape)} and indices of {tuple(index.shape)}", "a value for each index")
     values, index = along_one_axis(values, index, d)
+    if not is_tensor:
+        made = _arrays.new_numbers((*values.shape[:d], _run.whole(rows, "add_rows", "rows =", 0), *values.shape[d + 1 :]), values.dtype)
+        made[...] = 0
+        return _rows.add_at(made, index, values, d)
     return call("add_rows", values, index, d, rows)
 
 
@@ -206,7 +219,7 @@ def dispatch(x: Any, routing: _rows.Routing) -> Any:
     >>> faro.torch.dispatch(torch.tensor([[1.0], [10.0]]), r).tolist()
     [[1.0], [10.0], [1.0], [10.0]]
     """
-    if not by_operator(x):
+    if not by_operator("dispatch", x):
         return _rows.dispatch(x, routing)
     places, rows, _ = _lists(x, routing, "dispatch")
     k = routing.keys_per_row
@@ -226,7 +239,7 @@ def combine(x: Any, routing: _rows.Routing, weights: Any = None, *, sums: str = 
     """
     if not isinstance(sums, str) or sums not in _rows._SUMS:
         refuse("combine", f"sums {sums!r}", f"one of {', '.join(_rows._SUMS)}")
-    if not by_operator(x, weights):
+    if not by_operator("combine", x, weights):
         return _rows.combine(x, routing, weights, sums=sums)
     places, rows, inverse = _lists(x, routing, "combine")
     if weights is not None:
@@ -247,7 +260,7 @@ def take_columns(columns: Any, index: Any, dim: int = 0, *, fill: Any = None) ->
     [[2, 0], [[0.0], [0.0]]]
     """
     table = _tables._table(columns, "take_columns")
-    if not by_operator(index, *table.columns, *_tables._fills(fill, table, "take_columns")):
+    if not any_recorded(index, *table.columns, *_tables._fills(fill, table, "take_columns")):
         return _columns.take_columns(columns, index, dim, fill=fill)
     _tables.same_rows(table, dim, "take_columns")
     return table.like([take(x, index, dim, fill=f) for x, f in zip(table.columns, _tables._fills(fill, table, "take_columns"))])
@@ -262,6 +275,9 @@ def put_columns(out: Any, index: Any, values: Any, dim: int = 0) -> Any:
     """
     table = _tables._table(out, "put_columns")
     sources = _tables._beside(values, table, "values", "put_columns")
+    if not any_recorded(index, *table.columns, *sources):
+        return _columns.put_columns(table.like([*map(_copied, table.columns)]), index, values, dim)
+    check_moved("put_columns", *table.columns)
     _tables.same_rows(table, dim, "put_columns")
     return table.like([put(x, index, y, dim) for x, y in zip(table.columns, sources)])
 
@@ -275,6 +291,9 @@ def add_columns(out: Any, index: Any, values: Any, dim: int = 0, *, sums: str = 
     """
     table = _tables._table(out, "add_columns")
     sources = _tables._beside(values, table, "values", "add_columns")
+    if not any_recorded(index, *table.columns, *sources):
+        return _columns.add_columns(table.like([*map(_copied, table.columns)]), index, values, dim, sums=sums)
+    check_moved("add_columns", *table.columns)
     _tables.same_rows(table, dim, "add_columns")
     return table.like([add_at(x, index, y, dim, sums=sums) for x, y in zip(table.columns, sources)])
 
@@ -287,11 +306,12 @@ def take_blocks(caches: Any, table: Any, dim: int = 0, *, fill: Any = 0) -> Any:
     [[6, 7, 0, 1]]
     """
     listed = _tables._table(caches, "take_blocks")
-    if not by_operator(table, *listed.columns, *_tables._fills(fill, listed, "take_blocks")):
+    if not any_recorded(table, *listed.columns, *_tables._fills(fill, listed, "take_blocks")):
         return _columns.take_blocks(caches, table, dim, fill=fill)
     made = []
     _tables.same_rows(listed, dim, "take_blocks")
     for i, (x, f) in enumerate(zip(listed.columns, _tables._fills(fill, listed, "take_blocks"))):
+        check_moved("take_blocks", x)
         k = _tables._axis(listed.word(i), x, dim, "take_blocks", True)
         taken = take(x, table, k, fill=f)
         if taken.dim() == x.dim() - 1:
@@ -311,8 +331,11 @@ def put_blocks(caches: Any, table: Any, values: Any, dim: int = 0) -> Any:
     listed = _tables._table(caches, operation)
     made = []
     sources = _tables._beside(values, listed, "values", operation)
+    if not any_recorded(table, *listed.columns, *sources):
+        return _columns.put_blocks(listed.like([*map(_copied, listed.columns)]), table, values, dim)
     _tables.same_rows(listed, dim, operation)
     for i, (x, y) in enumerate(zip(listed.columns, sources)):
+        check_moved(operation, x)
         k = _tables._axis(listed.word(i), x, dim, operation, True)
         index = _index(table, x, operation)
         if index.dim() == 0:
@@ -322,6 +345,7 @@ def put_blocks(caches: Any, table: Any, values: Any, dim: int = 0) -> Any:
         wanted = [*x.shape[:k], *blocks[:-1], blocks[-1] * tokens, *x.shape[k + 2 :]]
         if list(y.shape) != wanted:
             refuse(operation, f"values of shape {tuple(y.shape)}", f"shape {tuple(wanted)}")
-        rows = y.reshape([*x.shape[:k], index.numel(), *x.shape[k + 1 :]])
+        last = k + index.dim() - 1  # one axis is cut, then others are joined: a guess at both at once guards a symbol's size
+        rows = y.unflatten(last, (blocks[-1], tokens)).flatten(k, last)
         made.append(call("put", x, index.reshape(-1), rows, k))
     return listed.like(made)

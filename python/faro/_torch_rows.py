@@ -5,11 +5,12 @@ An index of -1 names no row, as in faro's functions, and gradients keep to that:
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch as _torch
 
-from . import _rows
+from . import _faro, _rows, _run
 from ._torch_operators import call, first, one_by_one, operator
 
 _WIDER = {_torch.float16: _torch.float32, _torch.bfloat16: _torch.float32}
@@ -27,7 +28,7 @@ def _shifted(index: Any, count: int, rows: int) -> Any:
 def along_one_axis(values: Any, index: Any, dim: int) -> tuple[Any, Any]:
     """Values for indices of any number of axes as values for a list of them."""
     shape = list(values.shape)
-    return values.reshape(shape[:dim] + [index.numel()] + shape[dim + index.dim() :]), index.reshape(-1)
+    return values.reshape(shape[:dim] + [math.prod(index.shape)] + shape[dim + len(index.shape) :]), index.reshape(-1)
 
 
 def _all(x: Any, axis: int | None, count: int) -> Any:
@@ -148,7 +149,8 @@ class _AddRows:
 
 
 def _copied(out: Any) -> Any:
-    return _torch.empty_like(out, memory_format=_torch.contiguous_format).copy_(out)
+    """Of any type, also of those that PyTorch itself does not copy."""
+    return _faro.run(out, _run.COPY, None, None, None)
 
 
 class _Written:

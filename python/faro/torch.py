@@ -9,7 +9,8 @@ torch.Size([2, 3])
 A tensor is moved on its device, on PyTorch's current stream, which a CUDA graph may be capturing (the first call with a
 shape makes its plan: call once before). Every function has a gradient: that of a permutation is its inverse, that of ``take`` a sum
 in a fixed order, so gradients are the same in every run. Autocast changes nothing: elements are moved as they are. All return new
-tensors, ``put`` and ``add_at``, too, and take no ``out=``.
+tensors, ``put`` and ``add_at``, too, and take no ``out=``. Arrays of other libraries are moved as faro's functions of these names move
+them, beside plain tensors; beside tensors that are differentiated, transformed or traced they are refused.
 
 Called eagerly on plain tensors these functions go straight to the engine; what is traced, transformed or differentiated goes by
 ``torch.ops.faro.*`` (_torch_modes.py says what that is).
@@ -86,7 +87,7 @@ def roll(x: Any, shifts: int | Sequence[int], dims: int | Sequence[int] | None =
     """
     by: tuple[Any, ...] = tuple(shifts) if isinstance(shifts, (tuple, list)) else (shifts,)
     if inverse:
-        by = tuple(-s for s in by)
+        by = tuple(-(s if isinstance(s, _torch.SymInt) else _run.whole(s, "roll", "a shift of")) for s in by)
     axes = None if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
     if _torch.compiler.is_compiling():
         return call("roll", x, list(by), list(axes or ()))
@@ -191,6 +192,8 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
     >>> faro.torch.permute_qubits(torch.arange(4), (1, 0)).tolist()
     [0, 2, 1, 3]
     """
+    if not _torch.is_tensor(state):
+        return _functions.permute_qubits(state, order, little_endian=little_endian, inverse=inverse)
     n = len(order)
     if inverse:
         order = inverse_order(order)
@@ -237,6 +240,8 @@ def aos_to_soa(x: Any, *, inverse: bool = False) -> Any:
     >>> faro.torch.aos_to_soa(torch.tensor([[1, 2], [3, 4]])).tolist()
     [[1, 3], [2, 4]]
     """
+    if not _torch.is_tensor(x):
+        return _functions.aos_to_soa(x, inverse=inverse)
     if x.dim() != 2:
         refuse("aos_to_soa", f"a tensor of {x.dim()} axes", "shape (structures, words)")
     return permute_dims(x, (1, 0))
@@ -249,6 +254,8 @@ def soa_to_aos(x: Any, *, inverse: bool = False) -> Any:
     >>> faro.torch.soa_to_aos(torch.tensor([[1, 3], [2, 4]])).tolist()
     [[1, 2], [3, 4]]
     """
+    if not _torch.is_tensor(x):
+        return _functions.soa_to_aos(x, inverse=inverse)
     if x.dim() != 2:
         refuse("soa_to_aos", f"a tensor of {x.dim()} axes", "shape (words, structures)")
     return permute_dims(x, (1, 0))
@@ -268,7 +275,7 @@ def network(x: Any, program: str, dim: int = -1) -> Any:
     """
     if not isinstance(program, str):
         refuse("run a network", f"a program that is a {type(program).__name__}", "its text", kind=FaroTypeError)
-    if not by_operator(x):
+    if not by_operator("run a network", x):
         return _networks.network(x, program, dim)
     return call("network", x, program, _run.axis_of(dim, x.dim(), "run a network"))
 
@@ -280,6 +287,8 @@ def walsh_hadamard(x: Any, dim: int = -1, *, inverse: bool = False) -> Any:
     >>> faro.torch.walsh_hadamard(torch.tensor([1.0, 0.0])).tolist()
     [1.0, 1.0]
     """
+    if not by_operator("transform", x):
+        return _networks.walsh_hadamard(x, dim, inverse=inverse)
     return network(x, _scaled(x, "wht", dim) if inverse else "wht", dim)
 
 
@@ -291,6 +300,8 @@ def fft(x: Any, dim: int = -1, *, inverse: bool = False) -> Any:
     >>> faro.torch.fft(torch.tensor([1, 1j], dtype=torch.complex64)).tolist()
     [(1+1j), (1-1j)]
     """
+    if not by_operator("transform", x):
+        return _networks.fft(x, dim, inverse=inverse)
     if not x.is_complex():
         refuse("transform", f"elements {x.dtype}", "complex64 or complex128", kind=FaroTypeError)
     return network(x, _scaled(x, "inverse_fft", dim) if inverse else "fft", dim)
@@ -314,7 +325,7 @@ def sort(x: Any, dim: int | None = -1) -> Any:
     >>> faro.torch.sort(torch.tensor([3.0, 1.0, 2.0])).tolist()
     [1.0, 2.0, 3.0]
     """
-    if not by_operator(x):
+    if not by_operator("sort", x):
         return _networks.sort(x, dim)
     x, dim = (x.reshape(-1), -1) if dim is None else (x, dim)
     return call("sort", x, _run.axis_of(dim, x.dim(), "sort"))
@@ -330,7 +341,7 @@ def permute_negacyclic(x: Any, k: int, *, modulus: Any = 0) -> Any:
     >>> faro.torch.permute_negacyclic(torch.tensor([1, 2, 3, 4]), 3).tolist()
     [1, 4, -3, 2]
     """
-    if not by_operator(x):
+    if not by_operator("permute_negacyclic", x):
         return _automorphisms.permute_negacyclic(x, k, modulus=modulus)
     moduli = [modulus] if isinstance(modulus, int) else _moduli_of(modulus, tuple(x.shape[:-1]))
     return call("permute_negacyclic", x, k, [_torch_networks.as_signed(m) for m in moduli])
@@ -348,7 +359,7 @@ def permute_evaluations(x: Any, k: int) -> Any:
     >>> faro.torch.permute_evaluations(torch.arange(4), 3).tolist()
     [2, 3, 0, 1]
     """
-    if not by_operator(x):
+    if not by_operator("permute_evaluations", x):
         return _automorphisms.permute_evaluations(x, k)
     return call("permute_evaluations", x, k)
 

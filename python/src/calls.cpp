@@ -108,7 +108,7 @@ bool is_shape(const std::vector<Py_ssize_t>& wanted, int ndim, const Py_ssize_t*
 nb::object run_ndarray(nb::handle array, int op, nb::handle argument, nb::handle out) {
   const HostArray in = host_array(array);
   const ElementType type = element_type(in.dtype);
-  if (type.bytes == 0) return {};
+  if (type.bytes <= 0) return {};
   const auto entry = planned({.op = op,
                               .width = type.bytes,
                               .device = -1,
@@ -144,7 +144,8 @@ bool is_plain(PyObject* tensor, const ExchangeType& type, const Tensor& told) {
   const Session& s = session();
   const nb::object recorded = nb::steal(PyObject_GetAttr(tensor, s.requires_grad));
   if (!recorded.is_valid()) nb::raise_python_error();
-  if (recorded.ptr() != Py_False || is_so(tensor, s.is_neg)) return false;
+  if (recorded.ptr() != Py_False || is_so(tensor, s.is_neg) || !is_what_dlpack_says(tensor, told))
+    return false;
   constexpr int kComplex = 5;
   return told.dtype.code != kComplex || !is_so(tensor, s.is_conj);
 }

@@ -90,10 +90,7 @@ bool is_tuple_of(nb::handle tuple, const Py_ssize_t* values, int count) {
 
 ElementType asked(PyObject* dtype) {
   const nb::handle type(dtype);
-  if (nb::cast<bool>(type.attr("hasobject"))) {
-    refuse("read an array", "elements that are references to objects", "elements of plain bytes",
-           "moved as bytes they would be lost count of");
-  }
+  if (nb::cast<bool>(type.attr("hasobject"))) return {.dtype = dtype, .bytes = -1};
   const auto kind = nb::cast<std::string>(type.attr("kind"));
   ElementType made{.dtype = dtype, .bytes = nb::cast<Py_ssize_t>(type.attr("itemsize"))};
   made.is_signed = kind == "i";

@@ -26,8 +26,8 @@ struct HostArray {
 /// What calls ask of an element type.
 struct ElementType {
   PyObject* dtype = nullptr;  // kept for the life of the process
-  Py_ssize_t bytes = 0;
-  bool is_index = false;  // whole numbers of 4 or 8 bytes in this machine's order
+  Py_ssize_t bytes = 0;       // -1: references to objects, which Python refuses
+  bool is_index = false;      // whole numbers of 4 or 8 bytes in this machine's order
   bool is_signed = false;
 };
 
@@ -41,7 +41,6 @@ bool is_ndarray(nb::handle array) noexcept;
 /// Requires: is_ndarray(array). Valid while the array lives.
 HostArray host_array(nb::handle array) noexcept;
 
-/// Errors: FaroValueError for elements that are references to objects.
 ElementType element_type(PyObject* dtype);
 
 /// numpy.empty(shape, dtype), in memory that is kept for it where it is large (array_memory.hpp). Throws what

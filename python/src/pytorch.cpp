@@ -46,6 +46,8 @@ struct PyTorch {
   nb::object no_level = nb::int_(-1);
   nb::object is_active;  // whether that has to hear of a call
   nb::object written;    // raises the version counters of a tuple of tensors
+  nb::str dtype = nb::str("dtype");
+  nb::tuple bytes;  // the types of PyTorch that DLPack's integers of eight bits are
 };
 
 const PyTorch& pytorch() {
@@ -57,6 +59,7 @@ const PyTorch& pytorch() {
     made->forward_mode = nb::cast<nb::dict>(told[2]);
     made->is_active = told[3];
     made->written = told[4];
+    made->bytes = nb::cast<nb::tuple>(told[5]);
     return made;
   }();
   return *known;
@@ -90,6 +93,15 @@ bool is_watched(const ExchangeType& type) {
   const PyTorch& torch = pytorch();
   if (has_forward_level(torch)) return true;
   return may_be_active(torch) && nb::cast<bool>(torch.is_active());
+}
+
+bool is_what_dlpack_says(nb::handle tensor, const Tensor& told) {
+  constexpr int kUnsigned = 1;
+  if (told.dtype.code > kUnsigned || told.dtype.bits != 8) return true;
+  const PyTorch& torch = pytorch();
+  const nb::object dtype = nb::steal(PyObject_GetAttr(tensor.ptr(), torch.dtype.ptr()));
+  if (!dtype.is_valid()) nb::raise_python_error();
+  return dtype.is(torch.bytes[told.dtype.code]);
 }
 
 void tell_written(const ExchangeType& type, nb::handle tensor) {

@@ -12,11 +12,15 @@ namespace faro::python {
 /// of this type: Python looks at it then. Some nanoseconds.
 bool is_watched(const ExchangeType& type);
 
+/// Whether a tensor of PyTorch has the type that DLPack tells: its integers of less than a byte are told as
+/// those of eight bits, and a result would be one of these.
+bool is_what_dlpack_says(nb::handle tensor, const Tensor& told);
+
 /// A tensor was written: what autograd saved of it is no longer right.
 void tell_written(const ExchangeType& type, nb::handle tensor);
 
-/// _arrays.py: meet_torch() -> (keys, questions, forward mode's module, is_active, written), called when a
-/// tensor is first seen.
+/// _arrays.py: meet_torch() -> (keys, questions, forward mode's module, is_active, written, bytes),
+/// called when a tensor is first seen.
 void set_meet_torch(nb::object meet);
 
 void bind_pytorch(nb::module_& module);

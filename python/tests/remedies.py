@@ -169,4 +169,29 @@ def collect():
     for file, call in _nodes(ast.Call):
         if _called(call) == "refuse":
             follow(file, _argument(call, 3, "remedy"))
+    for path in sorted((pathlib.Path(__file__).parents[1] / "src").glob("*.cpp")):
+        found |= {(path.name, remedy) for remedy in of_extension(path.read_text(encoding="utf-8"))}
     return found
+
+
+def of_extension(text):
+    """The remedies of calls of ``refuse`` in C++, as they are written there: a fourth argument."""
+    for call in re.finditer(r"(?<![\w:.>])refuse\(", text):
+        depth, quoted, words, at = 1, False, [""], call.end()
+        while depth:
+            each = text[at]
+            at += 1
+            if each == "\\" and quoted:
+                each += text[at]
+                at += 1
+            elif each == '"':
+                quoted = not quoted
+            elif not quoted:
+                depth += (each in "([{") - (each in ")]}")
+            if each == "," and depth == 1 and not quoted:
+                words.append("")
+            elif depth:
+                words[-1] += each
+        definition = text[at:].lstrip().startswith("{")
+        if len(words) > 3 and not definition and words[3].strip() != "{}":
+            yield " ".join(re.findall(r'"((?:[^"\\]|\\.)*)"', words[3])) or words[3].strip()

@@ -36,6 +36,13 @@ NARROW = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _on_the_host():
+    """Where JAX has a GPU, too: what is told here of traced and of other arrays is told of the host's."""
+    with jax.default_device(jax.devices("cpu")[0]):
+        yield
+
+
 @pytest.mark.parametrize("name", NARROW)
 def test_types_of_elements(name):
     """As NumPy's, which has a byte for each number of less; where it has no such numbers either side says so."""
@@ -218,7 +225,7 @@ def test_traced_numbers_are_refused():
 
 def test_devices():
     """A result lies where its array does; what is spread over several devices goes by JAX, or is refused."""
-    devices = jax.devices()
+    devices = jax.devices("cpu")
     x = np.arange(16, dtype=np.float32).reshape(4, 4)
     for device in devices:
         there = jax.device_put(x, device)
@@ -249,7 +256,7 @@ def test_devices():
 
 
 def test_sharded_functions():
-    mesh = Mesh(np.array(jax.devices()), ("d",))
+    mesh = Mesh(np.array(jax.devices("cpu")), ("d",))
     x = np.arange(64, dtype=np.float32).reshape(4, 16)
     turned = lambda x: fj.permute_dims_sharded(x, (1, 0), mesh, "d")  # noqa: E731
     mapped = lambda x: fj.permute_sharded(x, "gray(6)", mesh, "d")  # noqa: E731

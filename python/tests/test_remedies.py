@@ -24,6 +24,13 @@ def test_each_remedy_has_a_trial():
     assert remedies.FORWARDED <= remedies.collect()
 
 
+def test_remedies_of_the_extension_are_found():
+    text = """void refuse(const char* a, b c, d e, f g) {
+      refuse("read", std::to_string(f(1, 2)) + ", of", "some"); refuse("read", "a (", "b", "x.copy(), made");
+      refuse("read", "\\", ", "b, c", "x.copy(1, 2) " "is one"); session.refuse("a", "b", "c", "d");"""
+    assert list(remedies.of_extension(text)) == ["x.copy(), made", "x.copy(1, 2)  is one"]
+
+
 @pytest.mark.parametrize("key", remedies.TRIALS, ids=lambda key: f"{key[0]}: {key[1][:60]}")
 def test_remedies_work(key):
     told = Told(key[1])
@@ -282,9 +289,11 @@ def _(told):
 @trial("_indices.py", "faro.ascontiguousarray() first")
 def _(told):
     torch = torch_on_gpu()
-    x, index = torch.arange(6.0).cuda(), torch.tensor([2, 5, 0, 5]).cuda()[::2]
-    told(faro.take, x, index)
-    same(faro.take(x, faro.ascontiguousarray(index)).cpu(), np.array([2, 0], "f4"))
+    images, index = np.arange(1024)[::-1], (torch.arange(2048).flip(0) // 2).cuda()[::2]
+    told(maps.from_indices, index)
+    made = maps.from_indices(faro.ascontiguousarray(index))
+    x = torch.arange(1024.0)
+    same(faro.permute(x.cuda(), made).cpu(), x.numpy()[images])
 
 
 @trial("_outputs.py", "give out= on the input's device, and copy that")
@@ -314,11 +323,15 @@ def _(told):
 @trial("_plan.py", "engine='cuda' plans for arrays on a GPU, 'cpu' for those of the host")
 def _(told):
     torch = torch_on_gpu()
-    x = torch.arange(6.0)
-    told(faro.plan("reverse", shape=(6,), itemsize=4, engine="cpu"), x.cuda())
-    told(faro.plan("reverse", shape=(6,), itemsize=4, engine="cuda"), x)
+    x = torch.arange(1024.0)
+
+    def plan(engine):
+        return faro.plan("bit_reversal", shape=(1024,), itemsize=4, engine=engine)
+
+    told(plan("cpu"), x.cuda())
+    told(plan("cuda"), x)
     for engine, given in (("cuda", x.cuda()), ("cpu", x)):
-        same(faro.plan("reverse", shape=(6,), itemsize=4, engine=engine)(given).cpu(), x.numpy()[::-1])
+        same(plan(engine)(given).cpu(), faro.permute(x.numpy(), "bit_reversal"))
 
 
 @trial("_functions.py", "take() of the inverse map's indices on the GPU")

@@ -5,7 +5,8 @@ import pytest
 
 import faro
 from faro import maps
-from remedies import same, trial
+import remedies
+from remedies import same
 
 ROWS = np.arange(12, dtype="f4").reshape(4, 3)
 
@@ -15,6 +16,21 @@ def _jax():
     import faro.jax  # noqa: F401
 
     return jax, jax.numpy
+
+
+def trial(*key):
+    """A trial on the host, also where JAX has a GPU: there another function may do what is asked."""
+
+    def keep(function):
+        @remedies.trial(*key)
+        def _(told):
+            jax, _ = _jax()
+            with jax.default_device(jax.devices("cpu")[0]):
+                function(told)
+
+        return function
+
+    return keep
 
 
 class _Wide:

@@ -161,7 +161,7 @@ def _(told):
     same(faro.put(out.resolve_conj().resolve_neg(), [1], torch.ones(1, dtype=torch.complex64)), np.array([0, 1], "c8"))
 
 
-@trial("_arrays.py", "each of x.unbind() by itself")
+@trial("_torch_modes.py", "each of x.unbind() by itself")
 def _(told):
     torch = _torch()
     x = torch.nested.nested_tensor([torch.arange(2.0), torch.arange(3.0)], layout=torch.strided)
@@ -169,7 +169,29 @@ def _(told):
     assert [faro.flip(each, 0).tolist() for each in x.unbind()] == [[1, 0], [2, 1, 0]]
 
 
-@trial("_arrays.py", "x.dequantize() has its values, x.int_repr() its bytes")
+@trial("_torch_modes.py", "x.to_dense() is one")
+def _(told):
+    torch = _torch()
+    x = torch.eye(3).to_sparse()
+    for recorded in (False, True):
+        told(faro.flip, x.requires_grad_(recorded), 0)
+        same(faro.flip(x.to_dense(), 0).detach(), np.eye(3, dtype="f4")[::-1])
+
+
+@trial("_torch_operators.py", "torch.as_tensor(x) is one")
+def _(told):
+    torch = _torch()
+    x, values = np.zeros(3, "f4"), torch.ones(1, requires_grad=True)
+    for put, more in ((faro.put, 0), (faro.torch.put, 0), (faro.add_at, 0), (faro.torch.add_at, 0)):
+        told(put, x, [1], values, more)
+        made = put(torch.as_tensor(x.copy()), [1], values, more)
+        same(made.detach(), np.array([0, 1, 0], "f4"))
+        values.grad = None
+        made.sum().backward()
+        same(values.grad, np.ones(1, "f4"))
+
+
+@trial("_torch_modes.py", "x.dequantize() has its values, x.int_repr() its bytes")
 def _(told):
     torch = _torch()
     x = torch.quantize_per_tensor(torch.arange(3.0), 0.5, 1, torch.quint8)
@@ -453,7 +475,7 @@ def _(told):
 def _(told):
     torch = torch_on_gpu()
     x = torch.arange(8.0)
-    with _rank():
+    with _rank("cpu:gloo"):  # gloo alone carries both in newer versions
         told(faro.shards.plan("bit_reversal(3)", itemsize=4, comm=torch.distributed.group.WORLD), x.cuda())
     with _rank("cpu:gloo,cuda:nccl"):
         plan = faro.shards.plan("bit_reversal(3)", itemsize=4, comm=torch.distributed.group.WORLD)
