@@ -31,6 +31,10 @@ class IndexEntries:
         return _arrays.Array(self.address, (self.size,), (self.itemsize,), self.itemsize, True, None, 0, self.keep, _no_array)
 
 
+# PyTorch's integers of less than a byte, which DLPack calls integers of eight bits.
+_SHELLS = {f"torch.{sign}int{bits}" for sign in ("", "u") for bits in range(1, 8)}
+
+
 def index_entries(indices: Any, operation: str) -> IndexEntries:
     """Integers of any library and width as entries; narrow ones are widened."""
     np = _arrays.numpy()
@@ -52,6 +56,9 @@ def index_entries(indices: Any, operation: str) -> IndexEntries:
         if device not in (1, 3, 13):
             refuse(operation, "indices on a device", "indices in the host's memory",
                    "copy the indices to the host first")
+        type_name = str(getattr(indices, "dtype", ""))
+        if type_name in _SHELLS:
+            refuse(operation, f"indices of {type_name}", "whole numbers of 8 to 64 bits", kind=FaroTypeError)
         indices = np.asarray(indices) if _arrays.is_jax(indices) else np.from_dlpack(indices)
     if isinstance(indices, np.ma.MaskedArray):
         refuse(operation, "a masked array of indices", "an array without a mask", "indices.filled(-1), and fill= for what they take")

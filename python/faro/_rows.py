@@ -104,8 +104,7 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
         return _take_back(x, indices, axis, fill, out, stream, check, threads)
     given = _kinds.read(x, "take")
     if _kinds.is_masked(given):
-        return _kinds.with_mask(given, lambda part: take(part, indices, axis, fill=fill, threads=threads), out, "take",
-                                lambda mask: take(mask, indices, axis, fill=unmasked_fill(fill), threads=threads))
+        return _take_with_mask(given, indices, axis, fill, out, threads)
     x = given
     array = _arrays.describe(x)
     if array.device is not None:
@@ -126,6 +125,11 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     elif entries.size:  # nothing to move, but every index still has to name a row
         _faro.take(_rows(entries, rows, 0, 1, threads), filled and bytes(1), 0, 0, False)
     return finished()
+
+
+def _take_with_mask(x: Any, indices: Any, axis: int | None, fill: Any, out: Any, threads: int) -> Any:
+    return _kinds.with_mask(x, lambda part: take(part, indices, axis, fill=fill, threads=threads), out, "take",
+                            lambda mask: take(mask, indices, axis, fill=unmasked_fill(fill), threads=threads))
 
 
 def unmasked_fill(fill: Any) -> Any:

@@ -87,11 +87,16 @@ def roll(x: Any, shifts: int | Sequence[int], dims: int | Sequence[int] | None =
     """
     by: tuple[Any, ...] = tuple(shifts) if isinstance(shifts, (tuple, list)) else (shifts,)
     if inverse:
-        by = tuple(-(s if isinstance(s, _torch.SymInt) else _run.whole(s, "roll", "a shift of")) for s in by)
+        by = tuple(-_shift(s) for s in by)
     axes = None if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
     if _torch.compiler.is_compiling():
-        return call("roll", x, list(by), list(axes or ()))
+        return call("roll", x, [_shift(s) for s in by], list(axes or ()))
     return _faro.run(x, _run.ROLL, (by, axes), None, None)
+
+
+def _shift(by: Any) -> Any:
+    """A whole number, or a symbol of one."""
+    return by if isinstance(by, (int, _torch.SymInt)) else _run.whole(by, "roll", "a shift of")
 
 
 # --- maps
@@ -376,10 +381,10 @@ def _recorded(x: Any, op: int, argument: Any) -> Any:
         return call("flip", x, list(_run.axes_of(argument, x.dim(), "flip")))
     if op == _run.ROLL:
         shifts, axes = argument
-        shifts = (shifts,) if isinstance(shifts, int) else shifts
+        shifts = [_shift(s) for s in (shifts if isinstance(shifts, (tuple, list)) else (shifts,))]
         axes = () if axes is None else (axes,) if isinstance(axes, int) else axes
         many = max(len(shifts), len(axes)) if axes else len(shifts)
-        shifts = list(shifts) * (many if len(shifts) == 1 and axes else 1)
+        shifts = shifts * (many if len(shifts) == 1 and axes else 1)
         return call("roll", x, shifts, list(axes) * (many if len(axes) == 1 else 1))
     if op == _run.QUBITS:
         return permute_qubits(x, argument[0], little_endian=argument[1])

@@ -137,6 +137,13 @@ def test_shifts_are_whole_numbers(module, inverse):
     for shift in ("a", 1.5, [1, None]):
         with pytest.raises(faro.FaroTypeError, match="^roll"):
             module.roll(torch.arange(4), shift, inverse=inverse)
+        with pytest.raises(faro.FaroTypeError, match="^roll"):
+            module.roll(torch.arange(4.0, requires_grad=True), shift, inverse=inverse)
+
+
+def test_indices_of_less_than_a_byte_are_refused():
+    with pytest.raises(faro.FaroTypeError, match="whole numbers of 8 to 64 bits"):
+        faro.take(torch.arange(4.0), torch.tensor([1, 0], dtype=torch.uint8).view(torch.uint4), axis=0)
 
 
 # --- what a tensor means and its memory does not say
