@@ -57,15 +57,26 @@ void run_view(const ViewStep& step, std::uint64_t width, const void* in, void* o
                 plan.out_elements(), stream);
 }
 
+// From the first byte to the last of several arrays.
+struct Reach {
+  const std::byte* begin = nullptr;
+  const std::byte* end = nullptr;
+
+  void add(const std::byte* first, std::uint64_t bytes) {
+    begin = end == nullptr ? first : std::min(begin, first);
+    end = std::max(end, first + bytes);
+  }
+  faro::detail::LaidArray all() const { return {begin, static_cast<std::uint64_t>(end - begin)}; }
+};
+
 std::uint64_t moved_bytes(const faro_plan& plan) {
   std::uint64_t bytes = plan.map ? plan.map->plan.plan().array_bytes() : 0;
   for (const ViewStep& step : plan.views) bytes += step.plan.plan().moved_bytes();
   return bytes;
 }
 
-// What all views read and write, before any of them is run.
-void check_steps_disjoint(const faro_plan& plan, const void* in, void* out) {
-  if (in == nullptr || out == nullptr) return;  // refused where it is run
+// What views that are not empty read and write, from where an array has its index 0.
+std::vector<faro::detail::SidesOfView> sides_of(const faro_plan& plan, const void* in, const void* out) {
   std::vector<faro::detail::SidesOfView> sides;
   sides.reserve(plan.views.size());
   for (const ViewStep& step : plan.views) {
@@ -75,6 +86,24 @@ void check_steps_disjoint(const faro_plan& plan, const void* in, void* out) {
                        at(in, step.view.in_corner + step.in_first, plan.element_bytes),
                        at(out, step.view.out_corner + step.out_first, plan.element_bytes));
   }
+  return sides;
+}
+
+// Whether what all views read lies apart from what they write: their first and last bytes tell most often.
+void check_steps_disjoint(const faro_plan& plan, const void* in, void* out) {
+  if (in == nullptr || out == nullptr) return;  // refused where it is run
+  Reach reads;
+  Reach writes;
+  for (const ViewStep& step : plan.views) {
+    const std::uint64_t width = plan.element_bytes;
+    const StridedPlan& of = step.plan.plan();
+    if (of.moved_bytes() == 0) continue;
+    reads.add(at(in, step.view.in_corner + step.in_first, width), of.in_elements() * width);
+    writes.add(at(out, step.view.out_corner + step.out_first, width), of.out_elements() * width);
+  }
+  if (plan.map) writes.add(static_cast<const std::byte*>(out), plan.map->plan.plan().array_bytes());
+  if (!faro::detail::share_bytes(reads.all(), writes.all())) return;
+  const auto sides = sides_of(plan, in, out);
   std::vector<faro::detail::RunArray> inputs;
   std::vector<faro::detail::RunArray> outputs;
   for (const faro::detail::SidesOfView& side : sides) {
@@ -83,6 +112,16 @@ void check_steps_disjoint(const faro_plan& plan, const void* in, void* out) {
   }
   if (plan.map) outputs.push_back({"output", {out, plan.map->plan.plan().array_bytes()}});
   faro::detail::check_disjoint("run", outputs, inputs);
+}
+
+// Several views write side by side, wherever the output lies.
+void check_writes_apart(const faro_plan& plan) {
+  if (plan.views.size() < 2) return;
+  constexpr std::byte origin{};
+  const auto sides = sides_of(plan, &origin, &origin);
+  std::vector<faro::detail::RunArray> outputs;
+  for (const faro::detail::SidesOfView& side : sides) outputs.push_back({"output", side.out()});
+  faro::detail::check_disjoint(kPlanning, outputs, {});
 }
 
 void run_plan(const faro_plan& plan, const void* in, void* out, Stream stream) {
@@ -212,6 +251,7 @@ faro_plan* new_view_plan(const std::vector<CornerView>& views, std::uint64_t ele
   plan->element_bytes = element_bytes;
   plan->options = options;
   for (const CornerView& view : views) plan->views.push_back(make_view_step(view, element_bytes, options));
+  check_writes_apart(*plan);
   if (views.size() == 1) plan->out_shape = views.front().extents;
   return plan.release();
 }
