@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "reproduce/monte_carlo.hpp"
-#include "reproduce/reproduce.hpp"
+#include "reproduce/table.hpp"
 
 namespace faro::reproduce {
 
