@@ -19,9 +19,9 @@
 #include <optional>
 
 #include "cli/arguments.hpp"
+#include "cli/file_options.hpp"
 #include "cli/file_problem.hpp"
 #include "cli/host_run.hpp"
-#include "cli/permute_file.hpp"
 #include "cli/ranks.hpp"
 #include "cli/report.hpp"
 #include "engines/cpu.hpp"

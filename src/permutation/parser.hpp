@@ -16,8 +16,11 @@
 
 #include "cursor.hpp"
 #include "faro/permutation/permutation.hpp"
-#include "permutation/catalogue.hpp"
 #include "permutation/text.hpp"
+
+namespace faro {
+struct MapEntry;
+}  // namespace faro
 
 namespace faro::detail {
 

@@ -1,3 +1,5 @@
+#include "faro/plan/strided_plan.hpp"
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

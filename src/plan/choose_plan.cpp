@@ -1,5 +1,3 @@
-#include "faro/plan/plan.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -7,6 +5,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
+#include "faro/plan/plan.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/facts.hpp"
 #include "plan/form_to_run.hpp"
@@ -80,74 +79,6 @@ Problem in_form_to_run(Problem problem, const Target& target) {
 }
 
 }  // namespace
-
-const char* name(PassKind kind) noexcept {
-  switch (kind) {
-    case PassKind::copy:
-      return "copy";
-    case PassKind::segments:
-      return "segments";
-    case PassKind::tile:
-      return "tile";
-    case PassKind::direct:
-      return "direct";
-    case PassKind::axes:
-      return "axes";
-    case PassKind::cyclic:
-      return "cyclic";
-    case PassKind::window:
-      return "window";
-    case PassKind::runs:
-      return "runs";
-    case PassKind::indexed:
-      return "indexed";
-    case PassKind::spread:
-      return "spread";
-    case PassKind::collect:
-      return "collect";
-    case PassKind::place:
-      return "place";
-    case PassKind::pick:
-      return "pick";
-    case PassKind::columns:
-      return "columns";
-    case PassKind::sweep:
-      return "sweep";
-    case PassKind::modular:
-      return "modular";
-    case PassKind::computed:
-      return "computed";
-    case PassKind::patch:
-      return "patch";
-  }
-  return "direct";
-}
-
-const char* name(PassBuffer buffer) noexcept {
-  switch (buffer) {
-    case PassBuffer::input:
-      return "input";
-    case PassBuffer::output:
-      return "output";
-    case PassBuffer::workspace:
-      return "workspace";
-    case PassBuffer::data:
-      return "data";
-  }
-  return "data";
-}
-
-const char* name(Engine engine) noexcept {
-  switch (engine) {
-    case Engine::automatic:
-      return "auto";
-    case Engine::cpu:
-      return "cpu";
-    case Engine::cuda:
-      return "cuda";
-  }
-  return "auto";
-}
 
 Plan::Plan(const Problem& problem, Target target)
     : given_(problem), problem_(problem), target_(std::move(target)) {
@@ -297,19 +228,6 @@ void Plan::plan_affine() {
     pass.target = pass.gpu->target;
   }
   folded_batch_bits_ = planned.folded_batch_bits;
-}
-
-std::uint64_t total_bytes(const Problem& problem) {
-  constexpr std::uint64_t kLimit = std::uint64_t{1} << 62;
-  const std::uint64_t count = element_count(problem.permutation);
-  const auto too_many = [&](std::uint64_t a, std::uint64_t b) { return a != 0 && b > kLimit / a; };
-  if (too_many(count, problem.element_bytes) || too_many(count * problem.element_bytes, problem.batch)) {
-    fail(ErrorCode::value, "size of the problem",
-         std::to_string(problem.batch) + " x " + std::to_string(count) + " elements of " +
-             std::to_string(problem.element_bytes) + " bytes",
-         "at most 2^62 bytes in all");
-  }
-  return count * problem.element_bytes * problem.batch;
 }
 
 }  // namespace faro

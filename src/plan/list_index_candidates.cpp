@@ -1,5 +1,3 @@
-#include "plan/index_candidates.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,8 +5,10 @@
 
 #include "faro/error.hpp"
 #include "permutation/computed_map.hpp"
+#include "permutation/computed_sides.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/gpu/gpu_solver.hpp"
+#include "plan/index_candidates.hpp"
 
 namespace faro::detail {
 

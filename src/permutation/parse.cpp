@@ -1,11 +1,12 @@
-#include "parser.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <utility>
 
 #include "faro/permutation/strided.hpp"
 #include "index_file.hpp"
+#include "parser.hpp"
+#include "permutation/catalogue.hpp"
+#include "permutation/parser.hpp"
 #include "permutation/pattern.hpp"
 #include "permutation/text.hpp"
 #include "spec_file.hpp"
