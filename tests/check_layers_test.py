@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 CHECK = pathlib.Path(__file__).resolve().parent.parent / "tools" / "check_layers.py"
-TABLE = "## The layers\n\nWords.\n\n| layer | what |\n|---|---|\n| `src` itself | a |\n| `low` | b |\n| `high`, `faro.hpp` | c |\n\nRules.\n"
+TABLE = "## The layers\n\nWords.\n\n| layer | what |\n|---|---|\n| `src` itself | a |\n| `low` | b |\n| `high`, `faro.hpp` | c |\n| `extras` | d |\n\nRules.\n"
 
 
 class Layers(unittest.TestCase):
@@ -53,6 +53,13 @@ class Layers(unittest.TestCase):
         self.assertEqual((status, text.count("no longer needed")), (1, 2))
         self.assertEqual(self.check(files, listed, "--shrink"), (0, ""))
         self.assertEqual(self.exceptions, "# Words.\n")
+
+    def test_extras_take_what_is_installed(self):
+        files = {"extras/p/a.cpp": '#include "p/b.hpp"\n#include "faro/faro.hpp"\n', "extras/p/p/b.hpp": "", "include/faro/faro.hpp": ""}
+        self.assertEqual(self.check(files), (0, ""))
+        files |= {"extras/p/c.cpp": '#include "low/a.hpp"\n', "src/low/a.hpp": ""}
+        self.assertIn("extras/p/c.cpp:1: extras/p includes low/a, which is not installed", self.check(files)[1])
+        self.assertEqual(self.check(files, "extras/p -> low/a\n"), (0, ""))
 
     def test_folder_without_a_layer(self):
         self.assertIn("names no layer of other/a.hpp", self.check({"src/other/a.hpp": "", "src/low/b.cpp": '#include "other/a.hpp"\n'})[1])

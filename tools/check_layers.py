@@ -2,7 +2,8 @@
 """check_layers.py [--shrink] [ROOT]   holds the sources (of ROOT) to the table of layers in docs/architecture.md.
 
 A layer includes only layers above it in the table, and modules do not include each other in a circle; a module is a header with its
-source, or a file of the Python package, of which imports inside functions count too. Whatever breaks this stands in
+source, or a file of the Python package, of which imports inside functions count too. Projects of extras/ include what is installed, and
+the command's headers for their verbs, but nothing else of src. Whatever breaks this stands in
 tools/layer_exceptions.txt, a line `MODULE -> MODULE` each. An entry that is no longer needed is an error as well, so that the list only
 gets shorter; --shrink takes such entries out.
 """
@@ -16,7 +17,7 @@ import sys
 ARGUMENTS = [word for word in sys.argv[1:] if word != "--shrink"]
 ROOT = pathlib.Path(ARGUMENTS[0] if ARGUMENTS else pathlib.Path(__file__).parent.parent).resolve()
 EXCEPTIONS = ROOT / "tools" / "layer_exceptions.txt"
-FOLDERS = ("include/faro", "src", "cli", "page")
+FOLDERS = ("include/faro", "src", "cli", "extras", "page")
 SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".cu"}
 
 
@@ -33,7 +34,8 @@ class Sources:
 
     def __init__(self, rows: dict[str, int]):
         self.rows = rows
-        found = [file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("*")) if file.suffix in SUFFIXES]
+        found = [file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("*"))
+                 if file.suffix in SUFFIXES and file.parent.name != "tests"]
         self.files = {self.short(file): file for file in found}
 
     @staticmethod
@@ -57,10 +59,20 @@ class Sources:
             for number, line in enumerate(file.read_text().splitlines(), 1):
                 if not (found := re.match(r'\s*#\s*include\s+"(?:faro/)?([^"]+)"', line)):
                     continue
-                beside = self.short(file.parent / found[1]) if file.parent != ROOT else found[1]
-                target = found[1] if found[1] in self.files else beside
-                if target in self.files:
-                    yield name, target, f"{file.relative_to(ROOT)}:{number}"
+                own = f"{project(name)}/{found[1]}"
+                for target in (own, found[1], self.short(file.parent / found[1])):
+                    if target in self.files:
+                        yield name, target, f"{file.relative_to(ROOT)}:{number}"
+                        break
+
+    def is_private(self, name: str) -> bool:
+        """Whether it is a header of src."""
+        return (ROOT / "src") in self.files[name].parents
+
+
+def project(name: str) -> str:
+    """extras/papers of a file of that; else nothing."""
+    return "/".join(name.split("/")[:2]) if name.startswith("extras/") else ""
 
 
 def module(name: str) -> str:
@@ -111,12 +123,16 @@ def main() -> int:
     sources = Sources(read_table())
     where: dict[tuple[str, str], str] = {}
     upward: dict[tuple[str, str], str] = {}
+    private: dict[tuple[str, str], str] = {}
     for name, target, line in sources.includes():
         edge = (module(name), module(target))
         if edge[0] != edge[1]:
             where.setdefault(edge, line)
         if sources.row(name) < sources.row(target):
             upward.setdefault(edge, line)
+        if project(name) and sources.is_private(target):
+            where.setdefault((project(name), edge[1]), line)
+            private.setdefault((project(name), edge[1]), line)
     for name, target, line in python_imports():
         where.setdefault((name, target), line)
 
@@ -129,13 +145,14 @@ def main() -> int:
 
     faults = [f"{line}: {a} is above {b} in the table of docs/architecture.md and must not include it"
               for (a, b), line in upward.items() if (a, b) not in exceptions]
+    faults += [f"{line}: {a} includes {b}, which is not installed" for (a, b), line in private.items() if (a, b) not in exceptions]
     told: set[str] = set()
     for (a, b), line in where.items():
         if b in edges[a] and a not in told and (way := reaches(edges, b, a)):
             faults.append(f"{line}: modules in a circle: {' -> '.join([a, *way])}")
             told.update(way)
     needless = [text for text, edge in zip(listed, exceptions)
-                if edge not in where or (edge not in upward and not reaches(edges, edge[1], edge[0]))]
+                if edge not in where or (edge not in upward and edge not in private and not reaches(edges, edge[1], edge[0]))]
     if needless and "--shrink" in sys.argv[1:]:
         kept = [line for line in EXCEPTIONS.read_text().splitlines() if line not in needless]
         EXCEPTIONS.write_text("\n".join(kept) + "\n")
