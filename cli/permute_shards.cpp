@@ -1,8 +1,7 @@
 // faro permute SPEC IN.npy OUT.npy --shards: each rank reads its part of the file, permutes with the others,
 // and writes its part. Parts are blocks of the file on both sides.
 //
-//     read the header  ->  plan  ->  read the part  ->  permute  ->  verify  ->  write the part  ->  rank 0
-//     names the file
+//     read the header  ->  plan  ->  read the part  ->  permute  ->  verify  ->  write the part  ->  rank 0 names the file
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>

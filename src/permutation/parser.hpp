@@ -2,8 +2,7 @@
 // class.
 //
 //     map        = name | name "(" arguments ")" | "@" path
-//     arguments  = what the entry asks for, with the signs that its syntax shows; what the array at hand
-//     fixes
+//     arguments  = what the entry asks for, with the signs that its syntax shows; what the array at hand fixes
 //                  may be left out
 #pragma once
 
