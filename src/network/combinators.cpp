@@ -1,3 +1,4 @@
+// Programs, put together by combinators, each checked as it is made.
 #include "faro/network/program.hpp"
 
 #include <string>
