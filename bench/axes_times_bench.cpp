@@ -27,6 +27,7 @@
 #include "engines/cpu.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
+#include "faro/plan/strided_plan.hpp"
 #include "faro_build_info.hpp"
 #include "io/buffer.hpp"
 #include "io/npy.hpp"

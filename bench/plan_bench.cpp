@@ -3,8 +3,7 @@
 //
 //     a GPU of compute capability 9.0     Plan(problem, target), which no GPU is needed for
 //     this machine's CPU                  Plan(problem, target)
-//     asked for again                     faro::plan() of a problem that is among the 256 plans it keeps, on
-//     the CPU
+//     asked for again                     faro::plan() of a problem that is among the 256 plans it keeps, on the CPU
 //                                         and, where there is one, on a GPU
 //
 // A plan is meant to take at most a millisecond, and a tenth of one where it is kept.

@@ -11,11 +11,11 @@
 #include <utility>
 #include <variant>
 
+#include "cli/file_options.hpp"
 #include "cli/file_problem.hpp"
 #include "cli/file_report.hpp"
 #include "cli/fortran_problem.hpp"
 #include "cli/ordered_input.hpp"
-#include "cli/permute_stream.hpp"
 #include "cli/permute_strided.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
@@ -33,8 +33,6 @@
 
 namespace faro::cli {
 namespace {
-
-std::string file_operation(const PermuteOptions& options) { return "permute `" + options.in + "`"; }
 
 // Why only memory will do; empty where files will.
 std::string needs_memory(const PermuteOptions& options) {
@@ -128,11 +126,6 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
   }
   work.sweep.emplace(asked.problem, file_options);
   return work;
-}
-
-double checkpoint_seconds(const PermuteOptions& options) {
-  constexpr double kMostSeconds = 1e9;
-  return parse_measure("--checkpoint", options.checkpoint, kMostSeconds);
 }
 
 // Options of every run over files, but for what each sets of its own.
@@ -269,35 +262,6 @@ FortranProblem on_fortran_file(const PermuteOptions& options, const io::NpyHeade
   return found;
 }
 
-// What `--raw DTYPE --shape SHAPE` says of a file.
-io::NpyHeader raw_header(const PermuteOptions& options) {
-  const std::string operation = file_operation(options);
-  if (options.shape.empty())
-    fail(ErrorCode::value, operation, "--raw without --shape", "--raw DTYPE --shape SHAPE");
-  const auto type = io::npy_type_code(options.raw);
-  if (!type || type->item_bytes == 0)
-    fail(ErrorCode::value, operation, "--raw " + options.raw, "a dtype such as u4, f8, float32 or S32");
-  io::NpyHeader header{.descr = "'" + options.raw + "'",
-                       .item_bytes = type->item_bytes,
-                       .shape = parse_shape(options.shape),
-                       .data_offset = 0,
-                       .fortran_order = false};
-  constexpr std::uint64_t kMostBytes = (std::uint64_t{1} << 63) - 1;
-  std::uint64_t left = kMostBytes / header.item_bytes;
-  for (const std::uint64_t extent : header.shape) left = extent == 0 ? left : left / extent;
-  if (left == 0) {
-    fail(ErrorCode::value, operation, fmt::format("--shape {} of {}", shape_text(header.shape), options.raw),
-         "less than 2^63 bytes");
-  }
-  if (options.in == kStream) return header;
-  const std::uint64_t bytes = bytes_of_file(options.in);
-  if (bytes != header.data_bytes()) {
-    fail(ErrorCode::file, operation, "a file of " + count_text(bytes, "byte"),
-         fmt::format("the {} of {} of {}", header.data_bytes(), shape_text(header.shape), options.raw));
-  }
-  return header;
-}
-
 // What an index array takes beside the arrays that are read and written: its entries, and the file that they
 // are read from; two more while some are composed. A text may make one of as many entries as the file has
 // items.
@@ -341,25 +305,6 @@ bool needs_any_width(const PermuteOptions& options, const io::NpyHeader& header,
 
 }  // namespace
 
-std::uint64_t memory_budget(const std::string& text) {
-  if (!text.empty()) {
-    const std::uint64_t bytes = parse_size("--memory", text);
-    if (bytes == 0) fail(ErrorCode::value, "read --memory", "0", "memory for some elements");
-    return bytes;
-  }
-  // Two digits, so that a run and the one that resumes it have the same tiles as a rule.
-  const std::uint64_t bytes = file::default_memory_bytes();
-  const std::uint64_t unit = std::max<std::uint64_t>(std::bit_floor(bytes) / 4, 1);
-  return bytes / unit * unit;
-}
-
-file::Io io_of(const std::string& text) {
-  for (const file::Io io : {file::Io::automatic, file::Io::uring, file::Io::threads, file::Io::buffered}) {
-    if (text == file::name(io)) return io;
-  }
-  fail(ErrorCode::value, "read --io", text, "auto, uring, threads or buffered");
-}
-
 void run_records(const PermuteOptions& options, const io::NpyHeader& header, const RecordRun& run,
                  const RecordMove& move) {
   const InterruptNote interrupted(resumable_text(options, run.budget));
@@ -382,54 +327,6 @@ void run_records(const PermuteOptions& options, const io::NpyHeader& header, con
        {.path = options.out,
         .header = header_of_result(options, header.descr, header.shape, io::MemoryOrder::c)},
        file_options);
-}
-
-io::NpyHeader header_of_input(const PermuteOptions& options) {
-  return options.raw.empty() ? io::read_npy_header(options.in) : raw_header(options);
-}
-
-void require_whole(const std::string& path) {
-  if (!file::is_permuted_in_part(path)) return;
-  fail(ErrorCode::file, "read `" + path + "`", "a file that an interrupted run left permuted in part",
-       "a whole one", "`faro recover " + path + "` finishes that run, or takes it back with --undo");
-}
-
-void add_file_options(CLI::App& command, PermuteOptions& options) {
-  add_text(command, "--memory", options.memory, "SIZE",
-           "Memory that may be used, such as 16GiB; larger arrays are permuted piece by piece from "
-           "file to file. The "
-           "default is 60% of the free memory");
-  add_journal_options(command, options);
-  add_text(command, "--io", options.io, "WAY",
-           "For larger files, how they are read and written: auto, uring, threads (both with "
-           "O_DIRECT) or buffered");
-  add_raw_options(command, options);
-}
-
-void add_journal_options(CLI::App& command, PermuteOptions& options) {
-  command.add_flag("--resume", options.resume,
-                   "For larger files: go on where the same command was interrupted");
-  add_text(command, "--checkpoint", options.checkpoint, "SECONDS",
-           "For larger files: every so many seconds, such as 0.5, record what is finished, for --resume; the "
-           "default is 5");
-}
-
-void add_raw_options(CLI::App& command, PermuteOptions& options) {
-  add_text(command, "--raw", options.raw, "DTYPE",
-           "Read and write files without a header, whose items have this dtype, such as f4; needs --shape");
-  add_text(command, "--shape", options.shape, "SHAPE", "With --raw: the shape of the input, such as 2^20x64");
-}
-
-void check_file_options(const PermuteOptions& options) {
-  static_cast<void>(io_of(options.io));
-  if (!options.memory.empty()) static_cast<void>(memory_budget(options.memory));
-  if (!options.checkpoint.empty()) static_cast<void>(checkpoint_seconds(options));
-  if (options.in_place && (options.resume || !options.checkpoint.empty())) {
-    fail(ErrorCode::unsupported, file_operation(options), "--resume or --checkpoint with --in-place",
-         "neither", "`faro recover` goes on where a run in place was interrupted");
-  }
-  if (options.raw.empty() && !options.shape.empty())
-    fail(ErrorCode::value, file_operation(options), "--shape without --raw", "--raw DTYPE --shape SHAPE");
 }
 
 bool permute_in_place_by_file(const PermuteOptions& options) {

@@ -1,7 +1,6 @@
 // `faro permute` of arrays that memory does not hold twice: from file to file, in one sweep within --memory.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -12,22 +11,6 @@
 
 namespace faro::cli {
 
-/// --memory, --resume, --checkpoint, --io, --raw and --shape.
-void add_file_options(CLI::App& command, PermuteOptions& options);
-/// --resume and --checkpoint alone.
-void add_journal_options(CLI::App& command, PermuteOptions& options);
-/// --raw and --shape alone.
-void add_raw_options(CLI::App& command, PermuteOptions& options);
-
-/// Of the input, or what --raw and --shape say that it has. Errors: ErrorCode::file, ErrorCode::value.
-io::NpyHeader header_of_input(const PermuteOptions& options);
-
-/// Errors: ErrorCode::file for a file that an interrupted run in place left permuted in part.
-void require_whole(const std::string& path);
-
-/// Errors: ErrorCode::value for values that they do not take, and for what no sweep over files does.
-void check_file_options(const PermuteOptions& options);
-
 /// Permutes where the arrays are larger than the budget. Returns false, and has done nothing, where they fit,
 /// and without --memory where only memory will do. Errors: also ErrorCode::unsupported for that with
 /// --memory.
@@ -35,11 +18,6 @@ bool permute_by_file(const PermuteOptions& options);
 
 /// The same in place, on the file itself beside a journal, where the array is larger than half the budget.
 bool permute_in_place_by_file(const PermuteOptions& options);
-
-/// --memory as bytes; what is free, rounded, where it was not given. Errors: ErrorCode::value.
-std::uint64_t memory_budget(const std::string& text);
-/// --io. Errors: ErrorCode::value.
-file::Io io_of(const std::string& text);
 
 /// Records that go where a seed or an index file says: what is told of them.
 struct RecordRun {

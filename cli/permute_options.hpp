@@ -13,6 +13,9 @@
 
 namespace faro::cli {
 
+/// What IN or OUT is called that is a stream.
+inline constexpr const char* kStream = "-";
+
 /// --devices and --backend: GPUs of this machine as ranks of one process.
 struct DeviceOptions {
   std::string devices;  // "0,1"

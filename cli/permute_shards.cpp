@@ -1,8 +1,7 @@
 // faro permute SPEC IN.npy OUT.npy --shards: each rank reads its part of the file, permutes with the others,
 // and writes its part. Parts are blocks of the file on both sides.
 //
-//     read the header  ->  plan  ->  read the part  ->  permute  ->  verify  ->  write the part  ->  rank 0
-//     names the file
+//     read the header  ->  plan  ->  read the part  ->  permute  ->  verify  ->  write the part  ->  rank 0 names the file
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -19,9 +18,9 @@
 #include <optional>
 
 #include "cli/arguments.hpp"
+#include "cli/file_options.hpp"
 #include "cli/file_problem.hpp"
 #include "cli/host_run.hpp"
-#include "cli/permute_file.hpp"
 #include "cli/ranks.hpp"
 #include "cli/report.hpp"
 #include "engines/cpu.hpp"

@@ -1,6 +1,7 @@
 #include "cli/permute_stream.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/file_options.hpp"
 #include "cli/file_problem.hpp"
 #include "cli/file_report.hpp"
 #include "cli/fortran_problem.hpp"
-#include "cli/permute_file.hpp"
 #include "cli/report.hpp"
 #include "engines/cpu.hpp"
 #include "faro/file.hpp"

@@ -5,9 +5,6 @@
 
 namespace faro::cli {
 
-/// What IN or OUT is called that is a stream.
-inline constexpr const char* kStream = "-";
-
 /// Where IN, OUT or both are kStream. A result that goes to a file appears whole or not at all. Errors: those
 /// of file::permute_stream(); ErrorCode::unsupported for options that need a file.
 void permute_stream(const PermuteOptions& options);

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "cli/file_options.hpp"
 #include "cli/host_run.hpp"
-#include "cli/permute_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "cli/arguments.hpp"
+#include "cli/file_options.hpp"
 #include "cli/file_plan.hpp"
 #include "cli/output.hpp"
-#include "cli/permute_file.hpp"
 #include "cli/ranks.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"

@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "cli/arguments.hpp"
+#include "cli/file_options.hpp"
 #include "cli/file_problem.hpp"
 #include "cli/fortran_problem.hpp"
 #include "cli/host_run.hpp"

@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "cli/arguments.hpp"
+#include "cli/file_options.hpp"
 #include "cli/file_report.hpp"
 #include "cli/output.hpp"
-#include "cli/permute_file.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"

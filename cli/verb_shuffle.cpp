@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/arguments.hpp"
+#include "cli/file_options.hpp"
 #include "cli/file_plan.hpp"
 #include "cli/output.hpp"
 #include "cli/permute_file.hpp"

@@ -3,7 +3,7 @@
 //     faro permute SPEC IN.npy OUT.npy     faro explain SPEC     faro bench SPEC…
 //     faro maps [NAME]                     faro info             faro new SHAPE DTYPE OUT.npy
 //     faro layout --rows R --columns C --access A…
-//     faro reproduce NAME                  faro simulate PROGRAM [FILE]
+//     faro simulate PROGRAM [FILE]
 //     faro network ACTION [PROGRAM [IN.npy OUT.npy]]
 //     faro emit SPEC                       faro tune
 //     faro synth EXAMPLE
@@ -11,6 +11,8 @@
 //     faro shuffle IN.npy OUT.npy --seed SEED
 //     faro recover FILE
 //     faro route KEYS.npy --buckets N --out-places P.npy --out-offsets O.npy
+//
+// Those of extras/ join them where they are built (faro_extra_verb in cmake/FaroTargets.cmake).
 //
 // A verb throws faro::Error, writes data to standard output and everything else to standard error. main()
 // turns errors into one line, JSON and an exit status.
@@ -33,7 +35,6 @@ Verb maps_verb(CLI::App& app);
 Verb info_verb(CLI::App& app);
 Verb new_verb(CLI::App& app);
 Verb layout_verb(CLI::App& app);
-Verb reproduce_verb(CLI::App& app);
 Verb simulate_verb(CLI::App& app);
 Verb network_verb(CLI::App& app);
 Verb emit_verb(CLI::App& app);

@@ -1,5 +1,5 @@
-# What rests on libfaro and is no part of it: faro_swizzle, which is installed for users beside it, and faro_reproduce, which only
-# the command and the tests link. Neither has threads or anything else rest on it, so that ThreadSanitizer's build leaves both out.
+# What rests on libfaro and is no part of it: faro_swizzle, which is installed for users beside it. It has no threads, and nothing that
+# ThreadSanitizer's build tests rests on it.
 
 # Sketches with holes, the search for them, and their kernels. Users link faro::swizzle.
 file(GLOB faro_swizzle_headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} include/faro/swizzle/*.hpp)
@@ -19,10 +19,3 @@ endif()
 faro_layer(faro_swizzle objects FOLDERS swizzle
   HOT "swizzle/(search|domains|sum_prop|supports|constraints|model|function_set|interpret|mismatch)" LEVEL ${search_level})
 faro_own_target(faro_swizzle)
-
-# The published tables and figures, of which `faro reproduce` prints its own.
-add_library(faro_reproduce STATIC)
-set_target_properties(faro_reproduce PROPERTIES LINKER_LANGUAGE CXX)
-target_link_libraries(faro_reproduce PUBLIC faro_library faro_swizzle PRIVATE OpenMP::OpenMP_CXX fmt::fmt)
-faro_layer(faro_reproduce objects FOLDERS reproduce HOT "reproduce/(rap_|matrix_access)" LEVEL -O2)
-faro_own_target(faro_reproduce)

@@ -108,9 +108,9 @@ function(faro_link_fast target)
   endif()
 endfunction()
 
-# One layer of the library: the sources below src/FOLDER... as objects that go into `library`.
+# One layer of the library: the sources below src/FOLDER..., or ROOT/FOLDER..., as objects that go into `library`.
 #
-#     faro_layer(LIBRARY NAME FOLDERS FOLDER... [HOT REGEX LEVEL -O2] [COLD -O1] [PARSES])
+#     faro_layer(LIBRARY NAME [ROOT src] FOLDERS FOLDER... [HOT REGEX LEVEL -O2] [COLD -O1] [PARSES])
 #
 # Files of a layer are compiled together (FARO_UNITY), which takes a third of the time; names in their unnamed namespaces are
 # therefore unique within a layer. What decides and tells is optimised little (-Og, or COLD) in a Release build. Files whose path matches
@@ -118,19 +118,22 @@ endfunction()
 # of Highway's instruction sets. In the quick sanitized build only what PARSES texts and files of strangers tells fuzzers which branches
 # they reached, and checks the alignment of what it reads.
 function(faro_layer library name)
-  cmake_parse_arguments(layer "PARSES" "HOT;LEVEL;COLD" "FOLDERS" ${ARGN})
+  cmake_parse_arguments(layer "PARSES" "HOT;LEVEL;COLD;ROOT" "FOLDERS" ${ARGN})
+  set(root ${PROJECT_SOURCE_DIR}/src)
+  if(layer_ROOT)
+    set(root ${layer_ROOT})
+  endif()
   set(files "")
   foreach(folder IN LISTS layer_FOLDERS)
-    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp
-      ${PROJECT_SOURCE_DIR}/src/${folder}/*.cu)
-    file(GLOB single CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}.cpp)
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${root}/${folder}/*.cpp ${root}/${folder}/*.cu)
+    file(GLOB single CONFIGURE_DEPENDS ${root}/${folder}.cpp)
     list(APPEND files ${found} ${single})
   endforeach()
   set(cold ${files})
   if(layer_HOT)
     set(hot ${files})
-    list(FILTER hot INCLUDE REGEX "/src/(${layer_HOT})")
-    list(FILTER cold EXCLUDE REGEX "/src/(${layer_HOT})")
+    list(FILTER hot INCLUDE REGEX "^${root}/(${layer_HOT})")
+    list(FILTER cold EXCLUDE REGEX "^${root}/(${layer_HOT})")
     faro_layer_objects(${library} ${library}_${name}_hot ${layer_LEVEL} ${hot})
     if(FARO_SANITIZE STREQUAL "address" AND NOT FARO_CHECKS STREQUAL "quick")
       target_compile_options(${library}_${name}_hot PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${faro_coverage}>)
@@ -161,7 +164,7 @@ endfunction()
 function(faro_layer_objects library layer level)
   add_library(${layer} OBJECT ${ARGN})
   target_sources(${library} PRIVATE $<TARGET_OBJECTS:${layer}>)
-  target_include_directories(${layer} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_include_directories(${layer} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${root})
   target_link_libraries(${layer} PRIVATE OpenMP::OpenMP_CXX hwy::hwy fmt::fmt nlohmann_json::nlohmann_json faro_build_info)
   target_compile_features(${layer} PRIVATE cxx_std_20)
   set_target_properties(${layer} PROPERTIES POSITION_INDEPENDENT_CODE ON UNITY_BUILD ${FARO_UNITY} UNITY_BUILD_BATCH_SIZE 0)
@@ -191,6 +194,31 @@ function(faro_layer_objects library layer level)
         COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
     endif()
   endforeach()
+endfunction()
+
+# The verb NAME of the command, in verb_NAME.cpp of the caller's folder, on `library`: a project of extras/ adds it where it is built.
+function(faro_extra_verb name library)
+  if(TARGET faro)
+    target_sources(faro PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/verb_${name}.cpp)
+    target_link_libraries(faro PRIVATE ${library})
+    set_property(GLOBAL APPEND PROPERTY faro_extra_verbs ${name}_verb)
+  endif()
+endfunction()
+
+# #include "faro_extra_verbs.hpp" gives faro::cli::extra_verbs(), what makes each of them.
+function(faro_write_extra_verbs)
+  get_property(verbs GLOBAL PROPERTY faro_extra_verbs)
+  list(TRANSFORM verbs REPLACE "(.+)" "Verb \\1(CLI::App& app)\\;\n" OUTPUT_VARIABLE declarations)
+  list(JOIN declarations "" declarations)
+  list(JOIN verbs ", " verbs)
+  file(CONFIGURE OUTPUT ${faro_build_info_dir}/faro_extra_verbs.hpp @ONLY CONTENT [=[
+#pragma once
+#include <vector>
+#include "cli/verbs.hpp"
+namespace faro::cli {
+@declarations@inline std::vector<Verb (*)(CLI::App&)> extra_verbs() { return {@verbs@}; }
+}  // namespace faro::cli
+]=])
 endfunction()
 
 # #include "faro_build_info.hpp" gives FARO_VERSION, FARO_COMMIT and FARO_CUDA_STATUS as string literals. The commit is

@@ -18,6 +18,7 @@
 #include "kernels/axes_box.hpp"
 #include "kernels/axes_params.hpp"
 #include "kernels/axes_ragged_box.hpp"
+#include "layout/box_choice.hpp"
 #include "layout/strided_box.hpp"
 
 namespace faro::kernels {

@@ -172,19 +172,7 @@ TEST_F(Cli, FailuresAreOneLineAndWriteNothing) {
       {"simulate trace missing.txt", 6, "missing.txt"},
       {"simulate trace text.npy", 6, "text.npy"},
       {"simulate trace text.npy --n 4", 2, "with a trace"},
-      {"simulate copy --svg missing/x.svg", 6, "missing/x.svg"},
-      {"reproduce", 2, "no NAME"},
-      {"reproduce rap-tabel2", 2, "did you mean `rap-table2`?"},
-      {"reproduce frobnicate", 2, "faro reproduce --list"},
-      {"reproduce ''", 2, "NAME: an empty value"},
-      {"reproduce rap-figure3 --list", 2, "one of them"},
-      {"reproduce rap-figure3 rap-table1", 2, "one argument too many"},
-      {"reproduce rap-figure3 --seed -1", 2, "--seed"},
-      {"reproduce rap-figure3 --seed ''", 2, "--seed: an empty value"},
-      {"reproduce rap-table2 --trials 1", 2, "from 64 to"},
-      {"reproduce rap-table2 --width 48", 2, "one of 16, 32, 64, 128, 256"},
-      {"reproduce rap-figure3 --width 4", 2, "no width: what is published has one"},
-      {"reproduce rap-table2 --trails 100", 2, "did you mean `--trials`?"}};
+      {"simulate copy --svg missing/x.svg", 6, "missing/x.svg"}};
   const auto before = files();
   for (const Case& c : table) {
     for (const bool as_json : {false, true}) {
@@ -220,9 +208,7 @@ TEST_F(Cli, JsonHasTheDocumentedKeys) {
                                        "info --json",
                                        "layout --rows 64 --columns 64 --element-bytes 2 --access 'row(8)' "
                                        "--access 'column(8)' --json",
-                                       "new 2x3 c8 out.npy --json",
-                                       "reproduce rap-figure3 --json",
-                                       "reproduce rap-table3 --trials 100 --json"};
+                                       "new 2x3 c8 out.npy --json"};
   auto documented = documented_keys();
   for (const std::string& arguments : table) {
     SCOPED_TRACE("faro " + arguments);
@@ -241,52 +227,6 @@ TEST_F(Cli, JsonHasTheDocumentedKeys) {
       expected.merge(std::set(documented[verb + ", of a plan for a CPU"]));
     }
     EXPECT_EQ(keys, without_empty_arrays(leaves_of(expected), json));
-  }
-}
-
-// The table is printed whole; the status and one line tell that it does not agree. Few trials err by more
-// than their own standard error suggests, once in a thousand seeds.
-TEST_F(Cli, ReproduceThatDoesNotAgreeEndsWithFive) {
-  const Result result = run("reproduce rap-table2 --trials 64 --seed 1355");
-  EXPECT_EQ(result.status, 5);
-  EXPECT_EQ(result.err,
-            "faro: reproduce rap-table2: 1 row of 60 does not agree, first RAS, random, w = 256, mean "
-            "congestion\n");
-  EXPECT_NE(result.out.find("note"), std::string::npos) << result.out;
-  const Result as_json = run("reproduce rap-table2 --trials 64 --seed 1355 --json");
-  EXPECT_EQ(as_json.status, 5);
-  EXPECT_EQ(Json::parse(as_json.out).at("disagreements"), 1);
-}
-
-// Figures are numbers, what has none is null, words stand where the paper has no figure or prints a list.
-TEST_F(Cli, ReproducesAsJson) {
-  const std::string list = run("reproduce --list").out;
-  EXPECT_EQ(lines_of(list), 19);
-  EXPECT_EQ(Json::parse(run("reproduce --list --json").out).at("names").size(), 19U);
-  for (const std::string name :
-       {"bmmc-section2.3", "bmmc-figure9", "bmmc-figure10", "bmmc-figure11", "bmmc-figure12", "bmmc-appendix",
-        "offline-example", "offline-table1", "offline-table2", "offline-figure7", "dmm-umm-figure4",
-        "dmm-umm-table1", "rap-figure3", "rap-table1", "rap-table2", "rap-table3", "rap-table4",
-        "swizzle-grids"}) {
-    SCOPED_TRACE("faro reproduce " + name);
-    EXPECT_NE(list.find(name + "\n"), std::string::npos);
-    const Result result = run("reproduce " + name + " --trials 64 --seed 0x5 --json");
-    ASSERT_EQ(result.status, 0) << result.err;
-    const Json json = Json::parse(result.out);
-    EXPECT_EQ(json.at("name"), name);
-    EXPECT_EQ(json.at("seed"), 5);
-    EXPECT_FALSE(json.at("rows").empty());
-    for (const Json& row : json.at("rows")) {
-      EXPECT_TRUE(row.at("here").is_number() || row.at("here").is_null() ||
-                  (row.at("here").is_string() && row.at("paper").is_string()))
-          << row;
-      EXPECT_TRUE(row.at("paper").is_number() || row.at("paper").is_null() ||
-                  (row.at("paper").is_string() &&
-                   (!row.at("here").is_null() || row.at("criterion") == "needs a GPU")))
-          << row;
-      EXPECT_TRUE(row.at("model").is_number() || row.at("model").is_null()) << row;
-      EXPECT_TRUE(row.at("agrees").is_boolean() || row.at("agrees").is_null()) << row;
-    }
   }
 }
 
@@ -407,9 +347,8 @@ TEST_F(Cli, NewFillsWithTheIndex) {
 TEST_F(Cli, PagesGoToStandardOutput) {
   for (const std::string arguments :
        {"", "--help", "--version", "permute --help", "explain --help", "bench --help", "maps --help",
-        "info --help", "new --help", "layout --help", "reproduce --help", "simulate --help",
-        "simulate stride --timeline", "reproduce --list", "reproduce rap-figure3", "maps", "maps gray",
-        "info"}) {
+        "info --help", "new --help", "layout --help", "simulate --help", "simulate stride --timeline", "maps",
+        "maps gray", "info"}) {
     SCOPED_TRACE("faro " + arguments);
     const Result result = run(arguments);
     EXPECT_EQ(result.status, 0);

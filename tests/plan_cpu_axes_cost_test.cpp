@@ -14,6 +14,7 @@
 #include "contains.hpp"
 #include "faro/permutation/axes.hpp"
 #include "faro/plan/plan.hpp"
+#include "faro/plan/strided_plan.hpp"
 #include "plan/cpu/axes_counts.hpp"
 #include "plan/cpu/axes_runs.hpp"
 #include "plan/prediction.hpp"

@@ -14,6 +14,7 @@
 #include "faro/permutation/indexed.hpp"
 #include "faro/permutation/modular.hpp"
 #include "faro/plan/plan.hpp"
+#include "faro/plan/strided_plan.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/cpu/line_counts.hpp"
 

@@ -20,6 +20,7 @@
 #include "faro/error.hpp"
 #include "faro/plan/plan.hpp"
 #include "faro/plan/row_plan.hpp"
+#include "faro/plan/strided_plan.hpp"
 #include "plan/cpu/line_counts.hpp"
 #include "plan/row_counts.hpp"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tools/tidy.sh BUILD_DIR [changed]   clang-tidy over src and cli (headers come with them), with what BUILD_DIR has generated.
+# tools/tidy.sh BUILD_DIR [changed]   clang-tidy over src, cli and extras (headers come with them), with what BUILD_DIR has generated.
 #
 # With `changed` only over the sources that differ from the merge base with FARO_BASE (origin/main unless told), or that include a
 # header of ours that does; over all of them where there is no merge base.
@@ -16,44 +16,7 @@ cd "$(dirname "$0")/.."
 build=$1
 stamps=$build/tidy
 mkdir -p "$stamps"
-nvcc=$(sed -n 's/^CMAKE_CUDA_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
-cuda_include=$(dirname "$(dirname "$nvcc")")/include
-[[ -e $cuda_include/cuda_runtime_api.h ]] || cuda_include=""
-# Where MPI's headers are, if it is built.
-mpi_include=$(sed -n 's/^MPI_CXX_COMPILER_INCLUDE_DIRS:[A-Z]*=//p; s/^MPI_CXX_HEADER_DIR:[A-Z]*=//p' "$build/CMakeCache.txt" | tr ';' '\n' | sed '/^$/d; s/^/-isystem /' | sort -u)
-# shellcheck disable=SC2206  # a flag and its value are two words
-mpi_flags=($mpi_include)
-as_cpp=(-std=c++20 -fopenmp -x c++ -Iinclude -Isrc -I. -I"$build/generated" -I"$build/generated/embed"
-  ${cuda_include:+-isystem "$cuda_include"} -DOMPI_SKIP_MPICXX "${mpi_flags[@]}")
-
-# Of src and cli: "FOLDER FILE" a line.
-list_files() {
-  find src cli \( -name '*.cpp' -o -name '*.cu' \) | sort | while read -r file; do
-    if [[ -z $cuda_include ]]; then
-      [[ $file != *.cu ]] && ! grep -q '#include <cuda_runtime' "$file" || continue
-    fi
-    [[ $file == *.cu ]] && grep -q '#include <cub/' "$file" && continue
-    [[ $file == src/mpi/* && -z $mpi_include ]] && continue
-    # Highway's files include themselves for each instruction set.
-    local kind=${file##*.}
-    grep -q 'foreach_target' "$file" && kind=$file
-    echo "$(dirname "$file")/$kind $file"
-  done
-}
-
-# Sources that differ from the merge base, and those whose own headers do: a line each. Status 1 where there is no merge base.
-changed_files() {
-  local base changed
-  base=$(git merge-base HEAD "${FARO_BASE:-origin/main}" 2>/dev/null) || return 1
-  changed=$(git diff --name-only --diff-filter=d "$base" -- src cli include; git ls-files --others --exclude-standard -- src cli include)
-  [[ -z $changed ]] && return 0
-  local headers
-  headers=$(grep -E '\.(hpp|cuh)$' <<<"$changed" | sed -E 's,^(src|include)/,,; s,[.],\\.,g' | paste -sd '|' || true)
-  {
-    grep -E '\.(cpp|cu)$' <<<"$changed" || true
-    [[ -z $headers ]] || grep -rlE "#include \"($headers)\"" src cli --include='*.cpp' --include='*.cu' || true
-  } | sort -u
-}
+source tools/sources.sh
 
 # tidy FILE...   all of one kind, read as one.
 tidy() {
@@ -101,7 +64,7 @@ else
   if [[ ${2:-} == changed ]] && changed_files >"$wanted"; then
     echo "clang-tidy of $(wc -l <"$wanted") files that differ from the merge base, or whose headers do"
   else
-    find src cli -type f >"$wanted"
+    find src cli extras/papers -type f >"$wanted"
   fi
   # Files that fail must not stop the others: xargs goes on after statuses 1 to 125.
   list_files | awk 'NR == FNR { wanted[$1] = 1; next } $2 in wanted' "$wanted" - | sort -s -k 1,1 |

@@ -29,6 +29,7 @@
 #include "io/npy.hpp"
 #include "kernels/axes_params.hpp"
 #include "kernels/partition_params.hpp"
+#include "layout/box_choice.hpp"
 #include "layout/box_search.hpp"
 #include "layout/strided_box.hpp"
 #include "layout/unit_axes.hpp"

@@ -3,8 +3,7 @@
 // A way's time is a few terms, by what a rank sends and how it passes over its own memory:
 //
 //     stores       the longer of sending and a pass, and a pass more where the output is unpacked
-//     messages     packing, exchange and unpacking; in k slices all but the first packing and the last
-//     unpacking
+//     messages     packing, exchange and unpacking; in k slices all but the first packing and the last unpacking
 //                  go on while the links work
 //
 // with the rates of the copies between two GPUs and within one. Two GPUs' time over these terms is what the

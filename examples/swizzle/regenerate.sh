@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# regenerate.sh [DIRECTORY [NAME…]]   writes kernels/, or DIRECTORY: of every example, or of those named, the report of
-#                                     `faro synth` without its times (NAME.txt) and the kernel (NAME.cu)
-# regenerate.sh --list                the files that these are
+# regenerate.sh DIRECTORY [NAME…]   writes to DIRECTORY: of every example, or of those named, the report of
+#                                   `faro synth` without its times (NAME.txt) and the kernel (NAME.cu)
+# regenerate.sh --list              the files that these are
+#
+# Three of them are kept in kernels/, to be read; kernels.sha256 has the sums of all: after a change that is meant,
+# cd DIRECTORY && sha256sum $(regenerate.sh --list | sort) > kernels.sha256
 #
 # FARO=path of the command. All together are some minutes of one core, poly_64 one of them.
 # Where the space `full` has no solution the kernel is that of the closed form, and the report of `extra` follows; not for
@@ -9,8 +12,8 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 faro=${FARO:-$here/../../build/faro}
-directory=${1:-$here/kernels}
-shift || true
+directory=${1:?DIRECTORY, where the kernels go, or --list}
+shift
 wanted=" $* "
 if [[ $directory != --list ]]; then
   faro=$(realpath "$faro")

@@ -47,6 +47,7 @@
 #include "faro/permutation/permutation.hpp"
 #include "faro/permutation/take.hpp"
 #include "faro/plan/plan.hpp"
+#include "faro/plan/strided_plan.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "faro/stream.hpp"
 

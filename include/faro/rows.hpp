@@ -28,7 +28,9 @@
 #include <string>
 #include <vector>
 
+#include "faro/engines/cpu_routes.hpp"
 #include "faro/faro.hpp"
+#include "faro/permutation/route.hpp"
 #include "faro/permutation/take.hpp"
 #include "faro/plan/row_plan.hpp"
 
@@ -119,22 +121,8 @@ class ExecutableRows {
 /// cuda none.
 ExecutableRows plan_rows(const RowMove& move, const RowLayout& layout, const RowOptions& options = {});
 
-// Rows sent to buckets by their keys, and summed up when they come back: tokens to experts, records to
-// shards.
-//
-//     keys      2 0 2 1 0                  of five items, three buckets
-//     counts    2 1 2
-//     offsets   0 2 3 5                    bucket b has places offsets[b] .. offsets[b + 1] - 1
-//     places    3 0 4 2 1                  where each item goes: by bucket, and in order within it
-//     inverse   1 4 3 0 2                  the item at each place
-//
-// With places to a multiple of 2 the offsets are 0 2 4 6, and the inverse is 1 4 3 - 0 2 with -1 for padding.
-// With a capacity of 1 the second item of a bucket is dropped: its place is -1.
-//
-// A row with k keys is k items, one after another. `dispatch` brings rows to their buckets, reading each
-// once; so does taking them by `taken_rows` (Take, with a fill for padding), which writes in
-// order. `combine` brings them back, each row the sum of its k, with weights, in the order of its keys. All
-// is the same for every number of threads.
+// Routes: rows sent to buckets by their keys, and summed up when they come back. On the host route(),
+// dispatch() and combine() do it (faro/engines/cpu_routes.hpp).
 //
 // On a GPU keys, places and weights lie on the device, and change from run to run; nothing waits for the
 // host, the workspace has a fixed size, and all of it may be captured in a graph:
@@ -154,78 +142,6 @@ class SegmentsExecutor;
 namespace cpu {
 class SegmentMoves;
 }  // namespace cpu
-
-struct RouteOptions {
-  std::uint64_t buckets = 0;
-  std::uint64_t keys_per_row = 1;
-  /// Each bucket's places are a multiple of this, its last ones without an item.
-  std::uint64_t multiple = 1;
-  /// Items that a bucket takes, the first ones; others are dropped.
-  std::optional<std::uint64_t> capacity = {};
-  /// Keys of items that go nowhere, sign-extended; without, -1 of signed keys.
-  std::optional<std::uint64_t> marker = {};
-  int threads = 0;  // 0: what OpenMP would use
-};
-
-struct Route {
-  std::vector<std::int64_t> places;   // of each item; -1: it goes nowhere
-  std::vector<std::int64_t> inverse;  // of each place; -1: padding
-  std::vector<std::int64_t> offsets;  // one more than buckets; the last is the number of places
-  std::vector<std::int64_t> counts;   // items that each bucket has
-  std::uint64_t dropped = 0;          // items past the capacity
-  std::uint64_t absent = 0;           // items that the keys send nowhere
-  std::uint64_t keys_per_row = 1;
-
-  /// The row at each place, inverse / keys_per_row, -1 for padding: what Take is given.
-  std::vector<std::int64_t> taken_rows() const;
-};
-
-/// Arrays of a device that a routing there fills; null ones are not wanted.
-struct DeviceRoute {
-  std::int64_t* places = nullptr;   // [keys]
-  std::int64_t* inverse = nullptr;  // [most_places()]: -1 for padding, and behind the last place
-  std::int64_t* rows = nullptr;     // [most_places()]: inverse / keys_per_row, what Take is given
-  std::int64_t* offsets = nullptr;  // [buckets + 1]
-  std::int64_t* counts = nullptr;   // [buckets]
-};
-
-/// Errors: ErrorCode::value naming the first key that is no bucket; also for 0 keys a row, a multiple of 0,
-/// keys that are no whole number of rows, more than 2^40 keys, buckets or places, or too little memory.
-/// Cost:   two sweeps of the keys.
-Route route(const RowNumbers& keys, const RouteOptions& options);
-
-struct Dispatch {
-  RowNumbers places = {};          // of each item, as Route has them; each of one item
-  std::uint64_t rows = 0;          // of the output
-  std::uint64_t keys_per_row = 1;  // items of a row of the input
-  /// Of each row of the output, as Route::taken_rows() and DeviceRoute::rows: where it is absent the row
-  /// becomes zeros. None: rows without an item stay as they are.
-  RowNumbers taken = {};
-};
-
-/// out[places[t k + j]] = in[t], k being keys_per_row; items without a place are left out.
-/// Errors: ErrorCode::value for a place past `rows` or of two items, sizes that do not fit, or arrays that
-///         overlap; nothing is written then.
-void dispatch(const Dispatch& of, std::uint64_t row_bytes, std::span<const std::byte> in,
-              std::span<std::byte> out, int threads = 0);
-
-struct Combine {
-  RowNumbers places = {};          // of each item, as Route has them
-  std::uint64_t rows = 0;          // of the input
-  std::uint64_t keys_per_row = 1;  // items of a row of the output
-  /// Of each item; empty: all 1.
-  std::span<const float> weights = {};
-  Number number = Number::f32;  // f16, bf16, f32 or f64
-  Sums sums = Sums::usual;      // usual, fp32 or fp64
-};
-
-/// out[t] = sum over j of weights[t k + j] in[places[t k + j]], items without a place left out. Each product
-/// is rounded to the type of the sums, and added in the order of j; the sum is rounded once.
-/// Errors: ErrorCode::value for a place past `rows`, numbers or sums of other types, sizes that do not fit,
-/// or
-///         arrays that overlap; nothing is written then.
-void combine(const Combine& of, std::uint64_t row_bytes, std::span<const std::byte> in,
-             std::span<std::byte> out, int threads = 0);
 
 /// A routing on a device, for keys that are read by each run. Every const member may be called from many
 /// threads at once.
@@ -311,21 +227,6 @@ class ExecutableCombine {
 /// Errors: those of combine() but for places and arrays; ErrorCode::value for places and weights that are not
 /// the device's or not aligned; ErrorCode::device.
 ExecutableCombine plan_combine(const Combine& of, std::uint64_t row_bytes, int device = cuda::kCurrentDevice);
-
-/// Segments of any lengths: segment s has elements offsets[s] .. offsets[s + 1] - 1.
-struct Segments {
-  RowNumbers offsets = {};
-  std::uint64_t element_bytes = 1;
-};
-
-/// The offsets of segments from[0], from[1], … one after another. Errors: ErrorCode::value for offsets that
-/// go down, and for a segment that there is none of.
-std::vector<std::uint64_t> taken_offsets(const Segments& segments, const RowNumbers& from);
-
-/// Writes these segments, each whole: out segment i is in segment from[i]. Errors: also ErrorCode::value for
-/// arrays of other sizes (the input holds at least offsets.back() elements), and such that overlap.
-void take_segments(const Segments& segments, const RowNumbers& from, std::span<const std::byte> in,
-                   std::span<std::byte> out, int threads = 0);
 
 struct SegmentOptions {
   int threads = 0;  // 0: what OpenMP would use

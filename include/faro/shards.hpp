@@ -35,6 +35,7 @@
 
 #include "faro/communicator.hpp"
 #include "faro/faro.hpp"
+#include "faro/plan/strided_plan.hpp"
 #include "faro/stream.hpp"
 
 namespace faro {

@@ -1,8 +1,7 @@
 // Elements that are taken, put or added again and again by the same entries, on a device: a permutation
 // between two streams.
 //
-//     take   in, in the order of the entries, repeats and all    -->  permuted to where they go; the first
-//     pass
+//     take   in, in the order of the entries, repeats and all    -->  permuted to where they go; the first pass
 //                                                                     of that takes, too, where it can
 //     put    permuted into the order of the entries              -->  written in that order
 //     add    permuted into the order of the entries              -->  each sum's elements side by side

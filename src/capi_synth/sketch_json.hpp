@@ -2,13 +2,11 @@
 //
 //     value        ["I", 3]                                             element 3 of array I
 //                  {"sum": {"outer": "+", …}, "terms": [[value, …], …]}
-//     expression   7   ["lane"]   ["warp"]   ["block"]   ["loop", 0]   ["argument", 0]   ["hole", 1,
-//     expression, …]
+//     expression   7   ["lane"]   ["warp"]   ["block"]   ["loop", 0]   ["argument", 0]   ["hole", 1, expression, …]
 //                  ["+", a, b]   -  *  /  %  <  <=  ==  and  or   ["not", a]   ["select", condition, a, b]
 //     register     [number of its array, expression]
 //     statement    ["load", register, array, expression, when]   ["store", array, expression, register, when]
-//                  ["shuffle", register, register, expression]   ["permute", registers, registers, expression
-//                  of argument 0]
+//                  ["shuffle", register, register, expression]   ["permute", registers, registers, expression of argument 0]
 //                  ["move", register, register]   ["accumulate", accumulator, [register, …], when]
 //                  ["evaluate", register, accumulator]   ["store_sum", array, expression, accumulator, when]
 //                  ["barrier"]   ["present", registers, array, expression, when]

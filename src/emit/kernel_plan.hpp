@@ -18,9 +18,10 @@
 #include <string>
 #include <vector>
 
-#include "faro/emit/emit.hpp"
+#include "faro/emit/options.hpp"
 #include "faro/error.hpp"
 #include "faro/machine/access_counts.hpp"
+#include "faro/permutation/affine.hpp"
 #include "machine/counting_memory.hpp"
 
 namespace faro::emit {

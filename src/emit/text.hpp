@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "emit/kernel_plan.hpp"
+#include "faro/emit/source.hpp"
 
 namespace faro::emit {
 

@@ -13,8 +13,8 @@
 
 #include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
+#include "faro/permutation/route.hpp"
 #include "faro/plan/row_plan.hpp"
-#include "faro/rows.hpp"
 #include "faro/stream.hpp"
 
 namespace faro::cuda {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "faro/permutation/axes.hpp"
-#include "file/in_place_steps.hpp"
+#include "file/steps.hpp"
 
 namespace faro::file {
 

@@ -487,8 +487,6 @@ class Work {
 
 }  // namespace
 
-void Places::fill_inverse(std::uint64_t, std::span<std::uint64_t>) const { FARO_CHECK(has_inverse()); }
-
 std::uint64_t BucketShape::chunks() const { return detail::ceil_div(records, chunk_records); }
 std::uint64_t BucketShape::cells() const { return ((records - 1) >> cell_bits) + 1; }
 std::uint64_t BucketShape::buckets() const { return detail::ceil_div(cells(), bucket_cells); }

@@ -22,22 +22,9 @@
 #include <string>
 
 #include "faro/file.hpp"
+#include "file/places.hpp"
 
 namespace faro::file {
-
-/// Where records go: a permutation of count() records.
-class Places {
- public:
-  virtual ~Places() = default;
-  virtual std::uint64_t count() const = 0;
-  /// Of records first, first + 1, …. By any thread.
-  virtual void fill(std::uint64_t first, std::span<std::uint64_t> places) const = 0;
-  /// Whether fill_inverse() may be called: the records that places first, first + 1, … are given.
-  virtual bool has_inverse() const { return false; }
-  virtual void fill_inverse(std::uint64_t first, std::span<std::uint64_t> sources) const;
-  /// What tells them from others, for a journal.
-  virtual std::string text() const = 0;
-};
 
 /// How records are cut into chunks, buckets and cells.
 struct BucketShape {

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "file/buckets.hpp"
+#include "file/places.hpp"
 #include "widths.hpp"
 
 namespace faro::file {

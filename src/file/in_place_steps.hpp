@@ -19,24 +19,9 @@
 #include <vector>
 
 #include "faro/file.hpp"
-#include "file/tiles.hpp"
+#include "file/steps.hpp"
 
 namespace faro::file {
-
-/// One pass.
-class Steps {
- public:
-  virtual ~Steps() = default;
-  virtual std::uint64_t count() const = 0;
-  /// A step, or what takes it back: the rows that are read are, as sets of bytes, those that are written.
-  /// Requires: number < count() (unchecked). By one thread at a time.
-  virtual TileWork step(std::uint64_t number, bool is_undone) = 0;
-  /// What all steps together do to the file: out of place, of the whole batch.
-  virtual const Problem& problem() const = 0;
-
-  std::uint64_t step_bytes = 0;  // the most of one
-  std::uint64_t run_bytes = 0;   // that lie together
-};
 
 /// The passes, the first first; none for the identity. Errors: those of Sweep; ErrorCode::unsupported for
 /// what no pass in place is known for, such as axes that leave too short parts of rows whole and do not fit.

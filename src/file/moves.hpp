@@ -17,6 +17,7 @@
 
 #include "faro/file.hpp"
 #include "faro/plan/plan.hpp"
+#include "faro/plan/strided_plan.hpp"
 
 namespace faro::file {
 

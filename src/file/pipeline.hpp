@@ -26,7 +26,7 @@
 
 #include "faro/file.hpp"
 #include "file/io_team.hpp"
-#include "file/tiles.hpp"
+#include "file/tile_work.hpp"
 #include "io/buffer.hpp"
 #include "io/file_system.hpp"
 #include "io/transfers.hpp"

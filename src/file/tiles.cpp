@@ -59,10 +59,6 @@ class ArrayTiles final : public Tiles {
 
 }  // namespace
 
-Rows one_row(std::uint64_t begin, std::uint64_t bytes) {
-  return {.count = 1, .bytes = bytes, .begin = begin, .base = 0, .vectors = {}, .digits = {}};
-}
-
 std::uint64_t long_run_bytes(const Options& options, std::uint64_t all_bytes) {
   constexpr std::uint64_t kUsualSegment = std::uint64_t{128} << 10;
   constexpr std::uint64_t kSegments = 32;
@@ -77,21 +73,6 @@ std::uint64_t enough_tile_bytes(std::uint64_t all_bytes) {
   constexpr std::uint64_t kLeast = std::uint64_t{4} << 20;
   constexpr std::uint64_t kMost = std::uint64_t{32} << 20;  // slices of a MiB, four for each of eight threads
   return std::clamp(all_bytes / kManyTiles, kLeast, kMost);
-}
-
-std::uint64_t Rows::offset(std::uint64_t row) const {
-  std::uint64_t at = base;
-  if (digits.empty()) {
-    for (std::uint64_t bits = row; bits != 0; bits &= bits - 1) {
-      at ^= vectors[static_cast<std::size_t>(std::countr_zero(bits))];
-    }
-    return begin + at * unit;
-  }
-  for (const Digit& digit : digits) {
-    at += row % digit.extent * static_cast<std::uint64_t>(digit.stride);
-    row /= digit.extent;
-  }
-  return begin + at;
 }
 
 std::unique_ptr<Tiles> tiles_of_arrays(const Problem& problem, const TileBudget& budget) {

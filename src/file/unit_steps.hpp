@@ -18,7 +18,7 @@
 
 #include "faro/permutation/axes.hpp"
 #include "file/axes_steps.hpp"
-#include "file/in_place_steps.hpp"
+#include "file/steps.hpp"
 
 namespace faro::file {
 

@@ -1,8 +1,7 @@
 // A file that appears at its path whole or not at all.
 //
 //     open nameless in the folder  ->  reserve  ->  write  ->  finish: bring the data to the disk
-//                                  ->  commit: link beside, rename onto the path, bring the folder to the
-//                                  disk
+//                                  ->  commit: link beside, rename onto the path, bring the folder to the disk
 //
 // Nameless files (O_TMPFILE) vanish with the process however it ends. Where the file system has none, a
 // temporary name (file_system.hpp) is used from the start and is removed by the destructor, by

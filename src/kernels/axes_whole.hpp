@@ -10,8 +10,7 @@
 // output's do. Units change places on the way out. Where a vector of output reads its units repeats:
 //
 //     vectors of 4 units    | 0  | 1  | 2  | 3  ...  | 14 | 15 | 16 | 17 ...     vector 15 reads 60 units
-//     after arrays of 15 units    | a . . . | b . . . | c . . . | d . . . | e ...      vector 0, as 4 arrays
-//     have 60
+//     after arrays of 15 units    | a . . . | b . . . | c . . . | d . . . | e ...      vector 0, as 4 arrays have 60
 //
 // So a thread works out the places of one vector's units, by a division an axis, and uses them for every
 // vector that is some `period` of them on. Where a period has many arrays, as 8 of an odd number of 2-byte

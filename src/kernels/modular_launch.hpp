@@ -10,7 +10,7 @@
 #include "faro/error.hpp"
 #include "faro/permutation/modular.hpp"
 #include "kernels/modular_tile.hpp"
-#include "permutation/modular_cover.hpp"
+#include "permutation/modular_arithmetic.hpp"
 #include "rounding.hpp"
 
 namespace faro::kernels {

@@ -6,8 +6,7 @@
 //             J             a block reads tiles (I, J) and (J, I) of one index of the axis between, and then
 //         + - - - + - - +   writes each, turned, to where the other was; tile (I, I) is its own image
 //         |       |  I,J|
-//         |       |     |   sides of few elements have one tile, of several indices of the axis between,
-//         which
+//         |       |     |   sides of few elements have one tile, of several indices of the axis between, which
 //         + - - - + - - +   follow one another in each of its rows
 //       I |  J,I  |     |
 //         + - - - + - - +   an element that is longer than a tile is wide is moved in parts

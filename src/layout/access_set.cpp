@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "faro/error.hpp"
-#include "faro/layout/adviser.hpp"
+#include "faro/layout/placement.hpp"
 #include "faro/machine/access_counts.hpp"
-#include "layout/candidates.hpp"
+#include "layout/shared_geometry.hpp"
 #include "machine/trace.hpp"
 #include "suggest.hpp"
 

@@ -6,6 +6,7 @@
 #include "faro/f2/matrix.hpp"
 #include "layout/bank_search.hpp"
 #include "layout/candidates.hpp"
+#include "layout/shared_geometry.hpp"
 
 namespace faro::layout {
 namespace {

@@ -21,7 +21,7 @@
 #include <span>
 #include <vector>
 
-#include "faro/layout/adviser.hpp"
+#include "faro/layout/placement.hpp"
 
 namespace faro::layout {
 

@@ -1,4 +1,4 @@
-// What the search for a box (strided_box.cpp) shares with the parts of it that are files of their own: boxes
+// What the search for a box (box_choice.cpp) shares with the parts of it that are files of their own: boxes
 // whose rows begin anywhere (ragged_box.cpp), what a box costs (box_price.cpp), and where it lies in shared
 // memory (box_banks.cpp).
 #pragma once

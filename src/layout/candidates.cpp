@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "faro/error.hpp"
+#include "layout/shared_geometry.hpp"
 #include "machine/congestion.hpp"
 
 namespace faro::layout {

@@ -4,8 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "faro/layout/adviser.hpp"
-#include "faro/machine/access_counts.hpp"
+#include "faro/layout/advice.hpp"
 #include "layout/bank_search.hpp"
 
 namespace faro::layout {
@@ -32,9 +31,5 @@ std::optional<Candidate> padded_candidate(const AdviceRequest& request, const Ca
 
 /// Costs are over many seeds; `request.seed` is the one that is proposed.
 Candidate rap_candidate(const AdviceRequest& request);
-
-// The shared memory that layouts are made for.
-
-inline constexpr machine::MemoryGeometry kGeometry;
 
 }  // namespace faro::layout

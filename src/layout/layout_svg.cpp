@@ -8,6 +8,7 @@
 
 #include "drawing/svg_canvas.hpp"
 #include "layout/candidates.hpp"
+#include "layout/shared_geometry.hpp"
 #include "machine/congestion.hpp"
 
 namespace faro::layout {

@@ -14,7 +14,7 @@
 
 #include <string>
 
-#include "faro/layout/adviser.hpp"
+#include "faro/layout/advice.hpp"
 
 namespace faro::layout {
 

@@ -1,10 +1,11 @@
+#include "faro/layout/placement.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 
-#include "faro/layout/adviser.hpp"
-#include "layout/candidates.hpp"
+#include "layout/shared_geometry.hpp"
 
 namespace faro::layout {
 namespace {

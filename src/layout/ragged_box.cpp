@@ -4,8 +4,7 @@
 // sectors, and not vectors.)
 //
 //     rows of 7 units, stride 27        | . . . a a a a | a a a - - - - |      27 = 3 mod 4: so is the step,
-//     15 vectors of 4                      | - - b b b b b | b b - - - - - |      "-": neighbours, read and
-//     not used
+//     15 vectors of 4                      | - - b b b b b | b b - - - - - |      "-": neighbours, read and not used
 #include <algorithm>
 #include <cstdint>
 

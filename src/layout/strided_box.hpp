@@ -8,8 +8,7 @@
 // The input's run goes along its fastest axes, the last of them in part (axis p); the output's run likewise
 // (axis q); the box is the product of both. Only p and q are cut. Both are the slowest of their run, and of
 // the other side's rows, so whatever is left of a box at an end of the array is a prefix on every side.
-// Which p, which q and how much of them is found by trying: a few hundred boxes, each priced in a microsecond
-// by the sectors that its runs touch, how short they are, what lanes and boxes are left idle.
+// Which p, which q and how much of them box_choice.hpp finds.
 //
 // In shared memory every part of the box, an axis or some of its digits, has a step of its own (box_banks.cpp
 // chooses the pads between them), and a place is the sum of digits times steps on both sides.
@@ -109,13 +108,5 @@ struct StridedBox {
   /// Of one axis, fastest digit first.
   std::vector<BoxPart> parts_of(int axis) const;
 };
-
-/// All boxes that were tried, without places in shared memory, the cheapest first.
-std::vector<StridedBox> box_candidates(const std::vector<StridedAxis>& axes, int unit_bytes,
-                                       const BoxLimits& limits = {});
-
-/// The best box. Requires: axes in normal form, or turned by read_forwards(), at least one, 1, 2, 4, 8 or 16
-/// bytes a unit (checked). Cost: some hundred microseconds.
-StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, const BoxLimits& limits = {});
 
 }  // namespace faro::layout

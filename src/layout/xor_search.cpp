@@ -3,8 +3,10 @@
 #include <bit>
 
 #include "faro/error.hpp"
+#include "faro/machine/access_counts.hpp"
 #include "layout/bank_search.hpp"
 #include "layout/candidates.hpp"
+#include "layout/shared_geometry.hpp"
 
 namespace faro::layout {
 namespace {

@@ -18,7 +18,7 @@
 #include <memory>
 #include <vector>
 
-#include "faro/network/network.hpp"
+#include "faro/network/plan.hpp"
 
 namespace faro::network::cpu {
 

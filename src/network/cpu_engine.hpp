@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "faro/network/network.hpp"
+#include "faro/network/plan.hpp"
 
 namespace faro::network {
 

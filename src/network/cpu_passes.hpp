@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/network/network.hpp"
+#include "faro/network/plan.hpp"
 #include "faro/plan/target.hpp"
 
 namespace faro::network {

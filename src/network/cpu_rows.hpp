@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "faro/network/network.hpp"
+#include "faro/network/plan.hpp"
 
 namespace faro::network::cpu {
 

@@ -12,7 +12,7 @@
 #include <memory>
 
 #include "faro/engines/cuda.hpp"
-#include "faro/network/network.hpp"
+#include "faro/network/plan.hpp"
 #include "faro/stream.hpp"
 
 namespace faro::network {

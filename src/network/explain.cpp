@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "faro/network/network.hpp"
+#include "faro/network/plan.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "network/pass_facts.hpp"
 #include "network/text.hpp"

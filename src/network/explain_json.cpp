@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "faro/network/network.hpp"
+#include "faro/network/plan.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "network/pass_facts.hpp"
 #include "network/text.hpp"

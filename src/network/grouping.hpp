@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "faro/f2/matrix.hpp"
-#include "faro/network/network.hpp"
+#include "faro/network/pass.hpp"
 #include "faro/permutation/affine.hpp"
 #include "faro/plan/plan.hpp"
 

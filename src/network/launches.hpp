@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "faro/kernels/affine_tile_index.hpp"
-#include "faro/network/network.hpp"
+#include "faro/network/plan.hpp"
 #include "kernels/network_tables.hpp"
 
 namespace faro::network {

@@ -8,7 +8,7 @@
 //     parm(m; f)    the index goes through the map of m, which makes it two(f); and back
 #include <utility>
 
-#include "faro/network/network.hpp"
+#include "faro/network/plan.hpp"
 
 namespace faro::network {
 namespace {

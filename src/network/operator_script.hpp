@@ -5,11 +5,9 @@
 //     if (b < a) { const auto t = a; a = b; b = t; }
 //     a = p < 4u ? a + b : max(a, b);
 //
-//     statements    declarations with `=` of auto, bool, int, unsigned, float, double and the fixed-width
-//     integers;
+//     statements    declarations with `=` of auto, bool, int, unsigned, float, double and the fixed-width integers;
 //                   = += -= *= /= %= &= |= ^= <<= >>= ++ --, if and else, { }
-//     expressions   C++'s operators but for the comma and assignments within; ?:, static_cast<T>(x), T(x),
-//     min, max, abs
+//     expressions   C++'s operators but for the comma and assignments within; ?:, static_cast<T>(x), T(x), min, max, abs
 //
 // Types, promotions and conversions are C++'s. What it leaves undefined is defined here: signed numbers wrap;
 // a number that an integer cannot hold becomes the nearest one, a NaN zero, as on a GPU; what divides by zero

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/network/network.hpp"
+#include "faro/network/plan.hpp"
 
 namespace faro::network::detail {
 

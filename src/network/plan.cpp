@@ -1,9 +1,10 @@
+#include "faro/network/plan.hpp"
+
 #include <string>
 #include <utility>
 
 #include "faro/error.hpp"
 #include "faro/f2/matrix.hpp"
-#include "faro/network/network.hpp"
 #include "network/grouping.hpp"
 
 namespace faro::network {

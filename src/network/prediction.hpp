@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "faro/machine/access_counts.hpp"
-#include "faro/network/network.hpp"
+#include "faro/network/plan.hpp"
 #include "faro/plan/target.hpp"
 
 namespace faro::network {

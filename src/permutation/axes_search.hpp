@@ -27,8 +27,7 @@ struct AxesSearch {
 /// The only axes, each flipped or rolled, that it can be, the fastest first: the longest of which a few
 /// entries are where its steps lead.
 ///
-///     P[0] P[p] P[2 p] …      steps all alike but one, where the axis goes round, and back by as many as it
-///     has
+///     P[0] P[p] P[2 p] …      steps all alike but one, where the axis goes round, and back by as many as it has
 struct CyclicAxesSearch {
   std::optional<CyclicAxes> candidate;
   std::string why;  // where there is none

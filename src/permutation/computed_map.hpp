@@ -18,8 +18,6 @@
 #include <string>
 #include <vector>
 
-#include "faro/permutation/computed.hpp"
-
 namespace faro::detail {
 
 enum class ComputedSide : std::uint8_t { input, output };
@@ -87,16 +85,5 @@ class ComputedMap {
   /// by one.   Cost: microseconds, and memory of a table, some ten kilobytes.
   virtual std::unique_ptr<const ComputedTiles> tiles(std::uint64_t most_places) const = 0;
 };
-
-/// Whether tiles are consecutive on that side of the arrays that `map` moves.
-inline bool is_ordered_side(const Computed& map, ComputedSide side) {
-  const ComputedSide ordered = map.map().ordered_side();
-  return side == (map.direction() == Direction::scatter ? ordered : opposite(ordered));
-}
-
-/// How as_index_array() writes it: the way that tiles give entries in their order.
-inline Direction entry_direction(const Computed& map) {
-  return is_ordered_side(map, ComputedSide::input) ? Direction::scatter : Direction::gather;
-}
 
 }  // namespace faro::detail

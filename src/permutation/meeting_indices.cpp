@@ -16,7 +16,7 @@
 
 #include "faro/error.hpp"
 #include "faro/permutation/strided.hpp"
-#include "permutation/modular_cover.hpp"
+#include "permutation/modular_arithmetic.hpp"
 
 namespace faro {
 namespace {

@@ -2,8 +2,7 @@
 // class.
 //
 //     map        = name | name "(" arguments ")" | "@" path
-//     arguments  = what the entry asks for, with the signs that its syntax shows; what the array at hand
-//     fixes
+//     arguments  = what the entry asks for, with the signs that its syntax shows; what the array at hand fixes
 //                  may be left out
 #pragma once
 
@@ -16,8 +15,11 @@
 
 #include "cursor.hpp"
 #include "faro/permutation/permutation.hpp"
-#include "permutation/catalogue.hpp"
 #include "permutation/text.hpp"
+
+namespace faro {
+struct MapEntry;
+}  // namespace faro
 
 namespace faro::detail {
 

@@ -6,8 +6,7 @@
 //     q[0:2]  q[0:2:3]        0 1 2 and 0 2 in turn: first, step and last, which belongs to it
 //     q[{0, 3}]               0 3 in turn
 //     let a = q[1:2] ++ s;    1 2 4 under a new name
-//     $5                      5, in a file that declares no qubits; there are as many as the largest number
-//     asks for
+//     $5                      5, in a file that declares no qubits; there are as many as the largest number asks for
 #pragma once
 
 #include <array>

@@ -9,6 +9,7 @@
 #include "permutation/axes_search.hpp"
 #include "permutation/cyclic_axes.hpp"
 #include "permutation/index_check.hpp"
+#include "permutation/index_sweep.hpp"
 
 namespace faro {
 namespace {

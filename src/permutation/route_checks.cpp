@@ -1,12 +1,24 @@
 #include "permutation/route_checks.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "faro/error.hpp"
 #include "rounding.hpp"
 
-namespace faro::detail {
+namespace faro {
+
+std::vector<std::int64_t> Route::taken_rows() const {
+  std::vector<std::int64_t> rows(inverse.size());
+  const auto keys = static_cast<std::int64_t>(keys_per_row);
+  std::transform(inverse.begin(), inverse.end(), rows.begin(),
+                 [keys](std::int64_t item) { return item < 0 ? -1 : item / keys; });
+  return rows;
+}
+
+namespace detail {
 
 void require_route(const RowNumbers& keys, const RouteOptions& options) {
   if (options.buckets == 0 || options.buckets > kMostPlaces)
@@ -97,4 +109,5 @@ void check_disjoint(const RowNumbers& keys, const RouteOptions& options, const D
   check_disjoint("route", lists, std::span(&read, 1));
 }
 
-}  // namespace faro::detail
+}  // namespace detail
+}  // namespace faro

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "disjoint.hpp"
-#include "faro/rows.hpp"
+#include "faro/permutation/route.hpp"
 
 namespace faro::detail {
 

@@ -5,13 +5,11 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "faro/plan/pass.hpp"
-#include "plan/margin_text.hpp"
 
 namespace faro::detail {
 
@@ -44,12 +42,5 @@ std::optional<BoxFacts> box_facts(const Pass& pass);
 std::string box_text(const BoxFacts& box, const char* one = "box", const char* many = "boxes");
 /// "reads 8 rows of 1 KiB, writes 8 rows of 1 KiB, 1040 bytes apart in shared memory"
 std::string runs_text(const BoxFacts& box);
-
-/// The same for programs, as `box`, or as `plane_tile` where planes go by tiles; nothing for passes without
-/// one.
-void add_box_json(nlohmann::ordered_json& json, const Pass& pass);
-
-/// Lines `  box`, or `  tile` where planes go by tiles, and `  runs`; of rows that stay whole `  runs` alone.
-void add_box(MarginText& text, const Pass& pass);
 
 }  // namespace faro::detail

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "faro/plan/plan.hpp"
-#include "plan/box_facts.hpp"
+#include "plan/box_lines.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/cpu/line_counts_json.hpp"
 #include "plan/facts.hpp"

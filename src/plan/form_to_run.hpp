@@ -29,7 +29,7 @@
 #include <optional>
 
 #include "faro/permutation/permutation.hpp"
-#include "faro/plan/plan.hpp"
+#include "faro/plan/problem.hpp"
 #include "faro/plan/target.hpp"
 
 namespace faro::detail {

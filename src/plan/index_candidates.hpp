@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/plan/plan.hpp"
+#include "faro/plan/index_plan.hpp"
 
 namespace faro::detail {
 

@@ -20,8 +20,8 @@
 #include "faro/permutation/axes.hpp"
 #include "faro/permutation/computed.hpp"
 #include "faro/permutation/modular.hpp"
+#include "faro/plan/index_plan.hpp"
 #include "faro/plan/pass.hpp"
-#include "faro/plan/plan.hpp"
 #include "faro/schedule/index_schedule.hpp"
 
 namespace faro::detail {

@@ -21,18 +21,6 @@ double over_least(std::uint64_t count, std::uint64_t bytes, int unit_bytes) {
 
 }  // namespace
 
-std::string kernel_text(const kernels::CompiledTile& kernel) {
-  const kernels::AffineTileShape& shape = kernel.shape;
-  return fmt::format("tile {} x {} bytes, {}-byte vectors, {} threads", 1 << shape.row_bits,
-                     1 << (shape.segment_bits + shape.width_bits), shape.vector_bytes(), shape.threads());
-}
-
-std::string kernel_text(const Launch& launch) {
-  if (!launch.kernel.empty()) return launch.kernel;
-  if (launch.tile) return kernel_text(*launch.tile);
-  return fmt::format("{}-byte vectors, {} threads", launch.vector_bytes, launch.threads);
-}
-
 int min_blocks(const Launch& launch) { return launch.tile ? launch.tile->min_blocks : 1; }
 
 int registers_max(const Launch& launch) {

@@ -8,14 +8,10 @@
 
 #include "faro/machine/access_counts.hpp"
 #include "faro/plan/plan.hpp"
+#include "plan/kernel_text.hpp"
 #include "plan/prediction.hpp"
 
 namespace faro::detail {
-
-/// "tile 64 x 256 bytes, 16-byte vectors, 128 threads".
-std::string kernel_text(const kernels::CompiledTile& kernel);
-/// The same of any launched pass; without a tile "16-byte vectors, 256 threads".
-std::string kernel_text(const Launch& launch);
 
 /// What the launch bounds leave a thread: the registers of a multiprocessor over the threads of the blocks
 /// that it must hold, in steps of 8, at most 255.

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "faro/plan/plan.hpp"
+#include "faro/plan/problem.hpp"
 
 namespace faro::detail {
 

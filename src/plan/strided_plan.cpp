@@ -1,3 +1,5 @@
+#include "faro/plan/strided_plan.hpp"
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -5,7 +7,7 @@
 
 #include "faro/error.hpp"
 #include "faro/plan/plan.hpp"
-#include "plan/box_facts.hpp"
+#include "plan/box_lines.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/cpu/line_counts_json.hpp"
 #include "plan/facts.hpp"

@@ -25,17 +25,9 @@
 #include <span>
 #include <vector>
 
+#include "schedule/bipartite_graph.hpp"
+
 namespace faro::schedule {
-
-/// Edge e joins left node left[e] and right node right[e]. Edges may be parallel.
-struct BipartiteGraph {
-  std::uint64_t left_nodes = 0;
-  std::uint64_t right_nodes = 0;
-  std::span<const std::uint32_t> left;
-  std::span<const std::uint32_t> right;
-
-  std::uint64_t edges() const { return left.size(); }
-};
 
 struct EdgeColouring {
   std::uint32_t colours = 0;          // the largest degree

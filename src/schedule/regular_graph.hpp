@@ -20,7 +20,7 @@
 #include <memory>
 #include <vector>
 
-#include "schedule/edge_colouring.hpp"
+#include "schedule/bipartite_graph.hpp"
 #include "schedule/euler_split.hpp"
 
 namespace faro::schedule {

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kMostElements = (std::uint64_t{1} << 32) - 16;
 }  // namespace
 
-BankRule bank_rule(int element_bytes, const machine::MemoryGeometry& geometry) {
+BankRule bank_rule(int element_bytes, const device::MemoryGeometry& geometry) {
   const int access_bytes = device::shared_access_bytes(element_bytes);
   if (access_bytes == 0) {
     fail(ErrorCode::unsupported, "schedule a permutation of shared memory",
@@ -39,7 +39,7 @@ BankRule bank_rule(int element_bytes, const machine::MemoryGeometry& geometry) {
 }
 
 SharedSchedule shared_schedule(std::span<const std::uint32_t> permutation, int element_bytes,
-                               const machine::MemoryGeometry& geometry) {
+                               const device::MemoryGeometry& geometry) {
   const BankRule rule = bank_rule(element_bytes, geometry);
   if (permutation.size() >= kMostElements) {
     fail(ErrorCode::value, "schedule a permutation of shared memory",

@@ -2,8 +2,7 @@
 //
 //     StoredShards     one kernel reads a rank's part and writes straight into the arrays of all ranks
 //
-//     SlicedShards     pack      0 1 2 3            messages in slices: while one crosses the links, the next
-//     is
+//     SlicedShards     pack      0 1 2 3            messages in slices: while one crosses the links, the next is
 //                      exchange    0 1 2 3          packed, and the one before unpacked
 //                      unpack        0 1 2 3
 //

@@ -11,6 +11,7 @@
 #include "disjoint.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
+#include "faro/plan/strided_plan.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "faro/shards.hpp"
 #include "io/buffer.hpp"

@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "faro/error.hpp"
-#include "faro/swizzle/specification.hpp"
+#include "faro/swizzle/accumulation.hpp"
 
 namespace faro::swizzle {
 

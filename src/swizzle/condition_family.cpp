@@ -4,6 +4,7 @@
 #include <array>
 
 #include "swizzle/function_builder.hpp"
+#include "swizzle/function_set.hpp"
 
 namespace faro::swizzle::detail {
 namespace {
@@ -75,7 +76,7 @@ class ConditionFamily final : public Family {
 // Chains of distinct conditions. A source is the conditions' numbers, 16 bits each, the first one highest.
 class PartFamily final : public Family {
  public:
-  PartFamily(const HoleDeclaration& hole, Space space, const FunctionSet::Limits& limits)
+  PartFamily(const HoleDeclaration& hole, Space space, const FunctionLimits& limits)
       : conditions_(condition_hole(hole), space, limits) {}
 
   void build(const HoleDeclaration& hole, FunctionBuilder& builder) const {
@@ -151,7 +152,7 @@ std::shared_ptr<const Family> build_conditions(const HoleDeclaration& hole, Spac
 
 std::shared_ptr<const Family> build_parts(const HoleDeclaration& hole, Space space,
                                           FunctionBuilder& builder) {
-  auto family = std::make_shared<PartFamily>(hole, space, FunctionSet::Limits());
+  auto family = std::make_shared<PartFamily>(hole, space, FunctionLimits());
   family->set_length(static_cast<int>(hole.choices) - 1);
   family->build(hole, builder);
   return family;

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "faro/swizzle/emission.hpp"
+#include "faro/swizzle/emission_options.hpp"
 #include "faro/swizzle/program.hpp"
 #include "swizzle/register_permutation.hpp"
 

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "faro/error.hpp"
+#include "faro/swizzle/emission.hpp"
 #include "swizzle/emission_context.hpp"
 #include "swizzle/statements.hpp"
 

@@ -14,9 +14,14 @@
 #include <string>
 #include <vector>
 
-#include "swizzle/function_set.hpp"
+#include "faro/swizzle/hole.hpp"
+#include "swizzle/function_limits.hpp"
 #include "swizzle/hash_slots.hpp"
 #include "swizzle/search_clock.hpp"
+
+namespace faro::swizzle {
+class FunctionSet;
+}  // namespace faro::swizzle
 
 namespace faro::swizzle::detail {
 
@@ -58,7 +63,7 @@ class RowTable {
 
 class FunctionBuilder {
  public:
-  FunctionBuilder(const HoleDeclaration& hole, const FunctionSet::Limits& limits);
+  FunctionBuilder(const HoleDeclaration& hole, const FunctionLimits& limits);
 
   RowTable& rows() { return rows_; }
   std::size_t columns() const { return columns_; }
@@ -76,7 +81,7 @@ class FunctionBuilder {
   friend class swizzle::FunctionSet;
 
   const HoleDeclaration& hole_;
-  FunctionSet::Limits limits_;
+  FunctionLimits limits_;
   SearchClock clock_;
   std::size_t columns_;
   RowTable rows_;

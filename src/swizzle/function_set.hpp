@@ -23,40 +23,15 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "faro/error.hpp"
 #include "faro/swizzle/hole.hpp"
+#include "swizzle/function_limits.hpp"
 
 namespace faro::swizzle {
 namespace detail {
-
 class Family;
-
-enum class Limit : std::uint8_t { time, size };
-
-/// What may finish it, in any space.
-inline std::string remedy_of(Limit limit) {
-  return limit == Limit::time ? "a longer time limit" : "smaller holes";
-}
-
-/// ErrorCode::unsupported, with what a result says instead of the error: `what` is a clause, "the functions
-/// of `row` were not all listed", to which a limit of time is still to be added.
-class CutOff : public Error {
- public:
-  CutOff(Limit limit, std::string what, ErrorReport report)
-      : Error(std::move(report)), limit_(limit), what_(std::move(what)) {}
-
-  Limit limit() const noexcept { return limit_; }
-  const std::string& clause() const noexcept { return what_; }
-
- private:
-  Limit limit_;
-  std::string what_;
-};
-
 }  // namespace detail
 
 /// How many parameters a family has before repeats are dropped: the 194 of conditions of two arguments.
@@ -64,11 +39,7 @@ std::uint64_t parameter_count(const HoleDeclaration& hole, Space space);
 
 class FunctionSet {
  public:
-  struct Limits {
-    std::uint64_t most_functions = 20'000'000;
-    double seconds = 0;           // 0: no limit
-    bool processor_time = false;  // what `seconds` count; else the clock's
-  };
+  using Limits = FunctionLimits;
 
   /// Every distinct function of the hole's family. Errors: ErrorCode::unsupported ("not finished: …") past a
   /// limit; those of check(hole).

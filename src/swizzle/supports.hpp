@@ -4,8 +4,7 @@
 //     node  ──────────────>   0 ──────────────────────>    0 ──────────────────────>   I0    keep()
 //                             3 ──────────────────────>    index(3,1) in {0, 1} ─ 0 ─> I3
 //                                                                               └ 1 ─> I35   keep()
-//     restrict_kept           two supports were kept; lane(5,1) is in both: it is 0 or 3. index(3,1) is in
-//     one.
+//     restrict_kept           two supports were kept; lane(5,1) is in both: it is 0 or 3. index(3,1) is in one.
 //
 // A support gives each variable that it meets one value, out of those that the domains leave. A value of a
 // variable without a support is pruned.

@@ -3,8 +3,7 @@
 //
 //     gpu_test --require-gpu                                                  everything, two minutes
 //     compute-sanitizer gpu_test --gtest_filter='GpuSweep.*' --maps=2000      the small seeded sweep
-//     gpu_test --gtest_filter='GpuDrawnAxes.*' --seconds=60 --seed=7          a minute of each kind of axes
-//     and views
+//     gpu_test --gtest_filter='GpuDrawnAxes.*' --seconds=60 --seed=7          a minute of each kind of axes and views
 #include <gtest/gtest.h>
 
 #include <charconv>

@@ -32,7 +32,7 @@
 #include <vector>
 
 #include "faro/device/memory.hpp"
-#include "faro/machine/access_counts.hpp"
+#include "faro/device/memory_geometry.hpp"
 
 namespace faro::device {
 
@@ -216,7 +216,7 @@ namespace faro::schedule {
 // full. Otherwise there are as many groups as the fullest class has elements, and some slots are idle: fewer
 // than 32 of them (16, 8) for 4 bytes and wider; for 2 and 1 bytes fewer than 64 and 128.
 //
-// Other machines than NVIDIA's follow from machine::MemoryGeometry by the same rule.
+// Other machines than NVIDIA's follow from device::MemoryGeometry by the same rule.
 
 /// What decides which elements of an array can be moved together.
 struct BankRule {
@@ -235,7 +235,7 @@ struct BankRule {
 
 /// Errors: ErrorCode::unsupported for an element that is not of 1, 2, 4, 8, 12 or 16 bytes, or is wider than
 ///         all banks together.
-BankRule bank_rule(int element_bytes, const machine::MemoryGeometry& geometry = {});
+BankRule bank_rule(int element_bytes, const device::MemoryGeometry& geometry = {});
 
 /// No element.
 inline constexpr std::uint32_t kIdle = 0xffff'ffff;
@@ -258,7 +258,7 @@ struct SharedSchedule {
 /// Errors: ErrorCode::value where the list is no permutation or has 2^32 - 16 elements or more; as bank_rule.
 /// Cost:   as colour_edges of n edges; nothing is cached.
 SharedSchedule shared_schedule(std::span<const std::uint32_t> permutation, int element_bytes,
-                               const machine::MemoryGeometry& geometry = {});
+                               const device::MemoryGeometry& geometry = {});
 
 /// The lists as a kernel reads them: all words of the sources, then as many of the targets.
 struct PackedSchedule {

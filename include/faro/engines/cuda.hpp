@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "faro/plan/plan.hpp"
+#include "faro/plan/strided_plan.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "faro/stream.hpp"
 

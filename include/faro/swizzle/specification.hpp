@@ -19,21 +19,9 @@
 #include <string>
 #include <vector>
 
+#include "faro/swizzle/accumulation.hpp"
+
 namespace faro::swizzle {
-
-/// Associative and commutative operations of elements.
-enum class Operator : std::uint8_t { none, add, multiply, bit_xor, bit_and, bit_or, least, greatest };
-
-/// "+", "*", "^", "&", "|", "min", "max"; "" for none.
-const char* name(Operator op) noexcept;
-
-/// What an accumulator does: outer over its terms, inner within a term; then divided by `divisor`.
-struct Accumulation {
-  Operator outer = Operator::add;
-  Operator inner = Operator::none;  // none: every term is one value
-  std::uint32_t divisor = 1;        // the finaliser; 1: none
-  friend bool operator==(const Accumulation&, const Accumulation&) = default;
-};
 
 /// A value by number, in the table that made it. 0 is "undefined": read before it was written.
 using ValueId = std::uint32_t;

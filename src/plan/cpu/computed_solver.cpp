@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "permutation/computed_map.hpp"
+#include "permutation/computed_sides.hpp"
 #include "plan/cpu/cpu_solver.hpp"
 #include "plan/facts.hpp"
 

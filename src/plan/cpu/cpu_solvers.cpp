@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
+#include "faro/permutation/strided.hpp"
 #include "plan/cpu/cpu_solver.hpp"
 #include "plan/index_candidates.hpp"
 

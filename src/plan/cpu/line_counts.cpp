@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "permutation/computed_map.hpp"
+#include "permutation/computed_sides.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/cpu/modular_tiles.hpp"
 #include "plan/facts.hpp"

@@ -20,7 +20,7 @@
 #include <cstdint>
 #include <numeric>
 
-#include "faro/plan/plan.hpp"
+#include "faro/plan/transpose_plan.hpp"
 
 namespace faro::detail {
 

@@ -6,6 +6,7 @@
 
 #include "faro/error.hpp"
 #include "kernels/partition_params.hpp"
+#include "layout/box_choice.hpp"
 #include "layout/strided_box.hpp"
 #include "plan/gpu/lines_or_boxes.hpp"
 #include "rounding.hpp"

@@ -25,6 +25,7 @@
 #include "faro/permutation/strided.hpp"
 #include "kernels/axes_params.hpp"
 #include "layout/strided_box.hpp"
+#include "plan/gpu/axes_forms.hpp"
 
 namespace faro::detail {
 
@@ -47,44 +48,6 @@ struct AxesVariant {
   std::uint32_t box_bytes = 0;                     // that boxes are wanted to have; 0: as usual
   std::uint64_t least_row_bytes = 0;               // of rows of a view that stay whole; 0: as usual
   std::optional<bool> drops_first = std::nullopt;  // what boxes move, from the second-level cache
-};
-
-struct AxesCopy {
-  std::uint64_t bytes = 0;
-};
-
-struct AxesBoxes {
-  struct Variant {
-    kernels::AxesBoxParams params;
-    kernels::BoxShape shape;
-    std::uint64_t in_run_bytes = 0;
-    std::uint64_t out_run_bytes = 0;
-    std::uint64_t alignment = 1;                              // of the arrays, in bytes
-    std::shared_ptr<const layout::StridedBox> box = nullptr;  // as explanations tell of it
-  };
-  std::vector<Variant> variants;  // vectors, then single units
-};
-
-/// Kernels of one form, that of the widest unit first.
-template <typename Params>
-struct AxesVariants {
-  struct Variant {
-    Params params;
-    std::uint64_t unit_bytes = 1;  // arrays are aligned to it
-  };
-  std::vector<Variant> variants;
-};
-using AxesElements = AxesVariants<kernels::AxesElementsParams>;  // small arrays
-using AxesWhole = AxesVariants<kernels::AxesWholeParams>;        // small arrays of a batch
-using AxesRows = AxesVariants<kernels::AxesRowsParams>;
-
-struct AxesLines {
-  struct Variant {
-    kernels::AxesLinesChoice choice;
-    std::uint64_t unit_bytes = 1;
-    bool anywhere = false;  // arrays aligned to the unit; else to 16 and 32 bytes
-  };
-  std::vector<Variant> variants;
 };
 
 struct AxesChoice {

@@ -6,8 +6,7 @@
 // counted where they are few, and else a stratified sample:
 //
 //     blocks    0 | 1 ........ | ........ | ... | ........ n - 2 | n - 1
-//     counted   x |     x      |   x      |     |        x       |   x          one of each part, for all of
-//     it
+//     counted   x |     x      |   x      |     |        x       |   x          one of each part, for all of it
 //
 // The sample is drawn by a fixed seed, so counts of a plan are always the same. Counts of a sample are scaled
 // to the bytes that are written, which are known.

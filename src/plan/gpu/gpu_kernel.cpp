@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "plan/launch_facts.hpp"
+#include "plan/kernel_text.hpp"
 
 namespace faro::detail {
 namespace {

@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "faro/plan/index_plan.hpp"
 #include "faro/plan/pass.hpp"
-#include "faro/plan/plan.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 #include "plan/gpu/pass_cost.hpp"
 #include "plan/index_candidates.hpp"

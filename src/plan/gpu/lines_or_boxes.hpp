@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "layout/unit_axes.hpp"
-#include "plan/gpu/axes_choice.hpp"
+#include "plan/gpu/axes_forms.hpp"
 
 namespace faro::detail {
 

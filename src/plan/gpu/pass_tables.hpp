@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-#include "faro/plan/plan.hpp"
+#include "faro/plan/index_plan.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "plan/gpu/block_phases.hpp"
 #include "plan/gpu/counting.hpp"

@@ -5,6 +5,7 @@
 #include "engines/cpu/pass_program.hpp"
 #include "engines/cpu/team.hpp"
 #include "permutation/computed_map.hpp"
+#include "permutation/computed_sides.hpp"
 
 namespace faro::cpu {
 namespace {

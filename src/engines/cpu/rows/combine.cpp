@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "engines/cpu/team.hpp"
+#include "faro/engines/cpu_routes.hpp"
 #include "faro/error.hpp"
-#include "faro/rows.hpp"
 #include "kernels/row_numbers.hpp"
 #include "permutation/index_rows.hpp"
 #include "permutation/route_checks.hpp"

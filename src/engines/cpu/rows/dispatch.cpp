@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "engines/cpu/team.hpp"
+#include "faro/engines/cpu_routes.hpp"
 #include "faro/error.hpp"
-#include "faro/rows.hpp"
 #include "permutation/index_rows.hpp"
 #include "permutation/route_checks.hpp"
 #include "threads.hpp"

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "engines/cpu/team.hpp"
+#include "faro/engines/cpu_routes.hpp"
 #include "faro/error.hpp"
-#include "faro/rows.hpp"
 #include "io/buffer.hpp"
 #include "permutation/index_rows.hpp"
 #include "permutation/route_checks.hpp"
@@ -60,14 +60,6 @@ void set_offsets(Route& made, const RouteOptions& options) {
 }
 
 }  // namespace
-
-std::vector<std::int64_t> Route::taken_rows() const {
-  std::vector<std::int64_t> rows(inverse.size());
-  const auto keys = static_cast<std::int64_t>(keys_per_row);
-  std::transform(inverse.begin(), inverse.end(), rows.begin(),
-                 [keys](std::int64_t item) { return item < 0 ? -1 : item / keys; });
-  return rows;
-}
 
 Route route(const RowNumbers& keys, const RouteOptions& options) {
   detail::require_route(keys, options);

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "faro/rows.hpp"
+#include "faro/permutation/route.hpp"
 
 namespace faro::cpu {
 

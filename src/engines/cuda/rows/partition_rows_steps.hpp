@@ -1,9 +1,7 @@
 // The kernels of a stable partition of items by key, for routing and for sums in a fixed order.
 //
-//     keys 2 0 2 1 0      CountDigits     a chunk's items of each bucket         2 0 2 | 1 0  -->  1 0 2 | 1
-//     1 0
-//                         SumColumns,     how many came before in the bucket,               -->  0 0 0 | 1 0
-//                         2
+//     keys 2 0 2 1 0      CountDigits     a chunk's items of each bucket         2 0 2 | 1 0  -->  1 0 2 | 1 1 0
+//                         SumColumns,     how many came before in the bucket,               -->  0 0 0 | 1 0 2
 //                           ScanColumns     and how many there are                          -->  2 1 2
 //                         BeginBuckets    where buckets begin, padded and capped            -->  0 2 3 5
 //                         PlaceItems      where each item goes, and what is there

@@ -8,7 +8,7 @@
 #include "engines/cuda/rows/route_many_steps.hpp"
 #include "engines/cuda/rows/row_queue.hpp"
 #include "engines/cuda/rows/sum_rows_step.hpp"
-#include "faro/rows.hpp"
+#include "faro/permutation/route.hpp"
 
 namespace faro::cuda {
 
