@@ -122,7 +122,7 @@ def figure(colours, size, panels=1, **options):
 def draw_front(results, colours):
     gpu, cpu = front_bars(results)
     drawn, panels = figure(colours, (8.4, 5.6), 2, height_ratios=[len(gpu), len(cpu)])
-    titles = ("One NVIDIA H200, arrays of 4 GiB (Fourier: 128 MiB)", "Two cores of an AMD EPYC, arrays of 1 GiB")
+    titles = ("One NVIDIA H200, arrays of 4 GiB (Fourier: 128 MiB)", "Two cores of an AMD EPYC (Zen 4, AVX-512), arrays of 1 GiB")
     for axes, bars, title in zip(panels, (gpu, cpu), titles):
         ticks = []
         for place, work in enumerate(bars):
