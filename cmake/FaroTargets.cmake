@@ -208,8 +208,10 @@ endfunction()
 # #include "faro_extra_verbs.hpp" gives faro::cli::extra_verbs(), what makes each of them.
 function(faro_write_extra_verbs)
   get_property(verbs GLOBAL PROPERTY faro_extra_verbs)
-  list(TRANSFORM verbs REPLACE "(.+)" "Verb \\1(CLI::App& app)\\;\n" OUTPUT_VARIABLE declarations)
-  list(JOIN declarations "" declarations)
+  set(declarations "")
+  foreach(verb IN LISTS verbs)
+    string(APPEND declarations "Verb ${verb}(CLI::App& app);\n")
+  endforeach()
   list(JOIN verbs ", " verbs)
   file(CONFIGURE OUTPUT ${faro_build_info_dir}/faro_extra_verbs.hpp @ONLY CONTENT [=[
 #pragma once

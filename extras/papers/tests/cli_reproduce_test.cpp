@@ -12,9 +12,9 @@ namespace cli_reproduce_test {
 
 using namespace faro::testing;
 
-class Reproduce : public CommandTest {};
+class ReproduceCommand : public CommandTest {};
 
-TEST_F(Reproduce, FailuresAreOneLine) {
+TEST_F(ReproduceCommand, FailuresAreOneLine) {
   struct Case {
     std::string arguments;
     int status;
@@ -46,7 +46,7 @@ TEST_F(Reproduce, FailuresAreOneLine) {
   }
 }
 
-TEST_F(Reproduce, JsonHasTheDocumentedKeys) {
+TEST_F(ReproduceCommand, JsonHasTheDocumentedKeys) {
   for (const std::string arguments : {"rap-figure3", "rap-table3 --trials 100"}) {
     SCOPED_TRACE("faro reproduce " + arguments);
     const Result result = run("reproduce " + arguments + " --json");
@@ -59,7 +59,7 @@ TEST_F(Reproduce, JsonHasTheDocumentedKeys) {
   }
 }
 
-TEST_F(Reproduce, PagesGoToStandardOutput) {
+TEST_F(ReproduceCommand, PagesGoToStandardOutput) {
   for (const std::string arguments : {"reproduce --help", "reproduce --list", "reproduce rap-figure3"}) {
     SCOPED_TRACE("faro " + arguments);
     const Result result = run(arguments);
@@ -73,7 +73,7 @@ TEST_F(Reproduce, PagesGoToStandardOutput) {
 
 // The table is printed whole; the status and one line tell that it does not agree. Few trials err by more
 // than their own standard error suggests, once in a thousand seeds.
-TEST_F(Reproduce, TablesThatDoNotAgreeEndWithFive) {
+TEST_F(ReproduceCommand, TablesThatDoNotAgreeEndWithFive) {
   const Result result = run("reproduce rap-table2 --trials 64 --seed 1355");
   EXPECT_EQ(result.status, 5);
   EXPECT_EQ(result.err,
@@ -86,7 +86,7 @@ TEST_F(Reproduce, TablesThatDoNotAgreeEndWithFive) {
 }
 
 // Figures are numbers, what has none is null, words stand where the paper has no figure or prints a list.
-TEST_F(Reproduce, TablesAsJson) {
+TEST_F(ReproduceCommand, TablesAsJson) {
   const std::string list = run("reproduce --list").out;
   EXPECT_EQ(lines_of(list), 19);
   EXPECT_EQ(Json::parse(run("reproduce --list --json").out).at("names").size(), 19U);
