@@ -23,6 +23,7 @@
 #include "faro/file.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "file/disk.hpp"
+#include "io/buffer.hpp"
 #include "io/npy.hpp"
 #include "io/npy_update.hpp"
 #include "io/output_file.hpp"
@@ -385,10 +386,13 @@ bool permute_by_file(const PermuteOptions& options) {
   if (!is_raw && fits && !needs_any_width(options, header, index)) return false;
   const std::string reason = needs_memory(options);
   if (!reason.empty()) {
-    if (options.memory.empty() && !is_raw) return false;
+    const bool by_memory = options.memory.empty() && !is_raw;
+    if (by_memory && io::fits_in_memory(bytes)) return false;
     fail(ErrorCode::unsupported, file_operation(options),
          fmt::format("{} with {} of {}", reason, is_raw ? "a raw file" : "an array", size_text(bytes)),
-         is_raw ? "a .npy file" : fmt::format("one that --memory {} holds {} times", options.memory, copies),
+         is_raw      ? "a .npy file"
+         : by_memory ? "one that fits in the memory that is free, " + size_text(io::available_memory_bytes())
+                     : fmt::format("one that --memory {} holds {} times", options.memory, copies),
          "without it the array is permuted from file to file");
   }
   // Index arrays are known better in memory, where there is room for what recognises them.

@@ -211,7 +211,8 @@ class PermutedShards {
       const auto ranks = static_cast<std::uint64_t>(communicator_->ranks());
       const bool is_said = !options_.memory.empty();
       if (is_said && !asked_.whole)
-        fail(ErrorCode::unsupported, operation_, "--memory", "--shards with permutations of files");
+        fail(ErrorCode::unsupported, operation_, "--memory with --shards", "either alone",
+             "without --shards one process shuffles the same way within --memory");
       budget_ = is_said ? memory_budget(options_.memory) : memory_budget("") / ranks;
     });
     for (const std::string& theirs : communicator_->all_gather(std::to_string(budget_)))

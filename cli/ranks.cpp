@@ -180,7 +180,8 @@ ShardProblem shard_problem(const AskedShards& asked, const CutOptions& cuts) {
           CyclicAxes({problem.batch, cyclic->count}, {0, 1}, {{.count = problem.batch}, *cyclic});
     } else {
       fail(ErrorCode::unsupported, "permute shards", fmt::format("a batch of {} arrays", problem.batch),
-           "permutations of axes, rolls and flips, or affine maps in 2^k arrays");
+           "permutations of axes, rolls and flips, or affine maps in 2^k arrays",
+           "without --shards one process takes it");
     }
   }
   const std::uint64_t count = element_count(made.permutation);

@@ -283,13 +283,12 @@ void read_as_view(const PermuteOptions& options, io::NpyInput& input, FileProble
 
 // The result's order as well, by the same permutation. False where that takes another one afterwards.
 bool put_in_fortran_order(const PermuteOptions& options, const io::NpyHeader& header, FileProblem& asked) {
-  auto made = in_fortran_order(header, asked);
-  if (made) {
+  if (auto made = in_fortran_order(header, asked)) {
     asked = *std::move(made);
-  } else if (!options.map.empty()) {
-    fail_order(options, "--map of " + options.label());
+    return true;
   }
-  return made.has_value();
+  if (!options.map.empty()) fail_order(options, "--map of " + options.label());
+  return false;
 }
 
 // The second permutation, and what became of the first one's times.

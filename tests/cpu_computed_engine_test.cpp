@@ -75,19 +75,6 @@ TEST(CpuComputed, IsExplainedWithoutItsElements) {
   }
 }
 
-// A plan for a GPU says that an index array is made, and makes none yet.
-TEST(CpuComputed, AGpuIsGivenAnIndexArray) {
-  for (const char* const text : {"hilbert(2, 15)", "inverse(hilbert(3, 10))"}) {
-    const Target target = cuda::target_of_capability(9, 0);
-    const Plan plan({.permutation = parse_permutation(text), .element_bytes = 4}, target);
-    ASSERT_NE(plan.index_plan(), nullptr);
-    EXPECT_NE(plan.index_plan()->chosen().method, IndexMethod::computed);
-    EXPECT_NE(plan.explain().find("an index array of 32 bits an element is made from the formula"),
-              std::string::npos)
-        << plan.explain();
-  }
-}
-
 TEST(CpuComputed, RunsAreCounted) {
   const Problem problem{.permutation = parse_permutation("hilbert(2, 10)"), .element_bytes = 4};
   const Plan plan = faro::plan(problem, {.engine = Engine::cpu, .threads = 1}).plan();

@@ -95,6 +95,29 @@ TEST(CpuCyclicInPlace, LargeArraysByManyThreads) {
   }
 }
 
+// Wider than elements of other plans are: rolls and flips, also as affine maps, and equal axes.
+TEST(CpuCyclicInPlace, AnyWidth) {
+  for (const std::uint64_t width : {4097U, 5000U, 8192U, 70003U}) {
+    for (const char* const text : {"roll(15, 4)", "flip(7)", "xor(4, 0xf)", "roll(16, 8)", "roll(16, 0)",
+                                   "axes(3 5 2; 0 1 2; 1 3 0; 2)", "axes(5 3 5; 2 1 0)", "transpose(4, 4)",
+                                   "inverse(transpose(8, 8))"}) {
+      expect_in_place(parse_permutation(text), width, 2, 2);
+      const Plan on_gpu({.permutation = parse_permutation(text),
+                         .element_bytes = width,
+                         .batch = 2,
+                         .placement = Placement::in_place},
+                        cuda::target_of_capability(9, 0));
+      EXPECT_EQ(on_gpu.passes().empty(), std::string(text) == "roll(16, 0)") << text;
+    }
+    for (const char* const text :
+         {"bit_reversal(4)", "multiply(15, 7)", "hilbert(2, 2)", "axes(3 5 2; 2 1 0)"}) {
+      const Problem problem{
+          .permutation = parse_permutation(text), .element_bytes = width, .placement = Placement::in_place};
+      EXPECT_THROW(Plan(problem, cpu::target(1)), Error) << text;
+    }
+  }
+}
+
 // What no engine does in place is refused by name, with the memory that a second array takes.
 TEST(CpuCyclicInPlace, OthersAreRefused) {
   const auto refused = [](const Permutation& permutation, const Target& target) {

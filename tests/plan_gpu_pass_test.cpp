@@ -76,6 +76,10 @@ std::vector<Plan> plans_of_every_kind() {
                           plan_of("flip(1000003)", 8),
                           plan_of("multiply(10007, 31)", 4, 3),
                           plan_of("multiply(1000003, 7)", 1),
+                          plan_of("hilbert(2, 7)", 4, 3),
+                          plan_of("inverse(hilbert(3, 5))", 12),
+                          plan_of("healpix(6)", 8),
+                          plan_of("inverse(healpix(9))", 1),
                           plan_of("axes(500 600; 1 0)", 8),
                           plan_of("axes(100000 6; 1 0)", 6),
                           plan_of("swap_bits(20, 10, 19)"),
@@ -88,6 +92,9 @@ std::vector<Plan> plans_of_every_kind() {
                           plan_of("roll(1001, 3)", 4, 5, Placement::in_place),
                           plan_of("flip(100003)", 12, 1, Placement::in_place),
                           plan_of("transpose(1000, 1000)", 2, 1, Placement::in_place),
+                          plan_of("roll(15, 4)", 70003, 2, Placement::in_place),
+                          plan_of("flip(100)", 8200, 1, Placement::in_place),
+                          plan_of("transpose(20, 20)", 5001, 1, Placement::in_place),
                           plan_of("axes(30 7 30 5; 2 1 0 3)", 4, 2, Placement::in_place),
                           plan_of("transpose(1000, 3000)", 4, 1, Placement::in_place),
                           plan_of("transpose(20000, 50000)", 4, 1, Placement::in_place),
@@ -285,11 +292,40 @@ TEST(PlanGpuPass, MultiplicationsAreCountedAndTimed) {
   }
 }
 
+// Of every width and both ways, past what a table could hold: every byte is read and written once, and what a
+// warp reads or writes beyond its sectors is little.
+TEST(PlanGpuPass, ComputedMapsAreCountedAndTimed) {
+  for (const std::string text : {"hilbert(2, 9)", "hilbert(9, 2)", "healpix(7)"}) {
+    for (const std::string& each : {text, "inverse(" + text + ")"}) {
+      for (const std::uint64_t width : {1U, 4U, 12U}) {
+        const Plan plan = plan_of(each, width, 2);
+        SCOPED_TRACE(plan.explain());
+        ASSERT_EQ(plan.passes().size(), 1U);
+        const Pass& pass = plan.passes().front();
+        ASSERT_EQ(pass.kind, PassKind::computed);
+        EXPECT_EQ(plan.workspace_bytes(), 0U);
+        EXPECT_TRUE(pass.tables.empty());
+        EXPECT_EQ(plan.index_plan()->chosen().schedule_bytes, 0U);
+        const auto counted = PassCounter(plan)(0);
+        ASSERT_TRUE(counted.has_value());
+        const std::uint64_t bytes = total_bytes(plan.problem());
+        EXPECT_EQ(counted->counts.global_stores.bytes, bytes);
+        EXPECT_EQ(counted->counts.global_loads.bytes, bytes);
+        EXPECT_GT(predict_us(plan, 0).value_or(0), 0);
+        if (text.starts_with("hilbert(2") && width == 4) {
+          EXPECT_EQ(32 * counted->counts.global_loads.sectors, bytes);
+          EXPECT_EQ(32 * counted->counts.global_stores.sectors, bytes);
+        }
+      }
+    }
+  }
+}
+
 // A sample against every block: what differs is at the ends of rows and lines.
 TEST(PlanGpuPass, SamplesAreNearToFullCounts) {
-  for (const Plan& plan :
-       {plan_of("axes(3234 2678; 1 0)"), plan_of("axes(150 160 170; 2 1 0)", 2), plan_of("roll(1000003, 17)"),
-        plan_of("flip(3000017)", 12), plan_of("bit_reversal(23)", 4, 1, Placement::in_place)}) {
+  for (const Plan& plan : {plan_of("axes(3234 2678; 1 0)"), plan_of("axes(150 160 170; 2 1 0)", 2),
+                           plan_of("roll(1000003, 17)"), plan_of("flip(3000017)", 12), plan_of("healpix(10)"),
+                           plan_of("bit_reversal(23)", 4, 1, Placement::in_place)}) {
     const Pass& pass = plan.passes().front();
     const GpuKernel& kernel = pass.gpu->kernels.front();
     const auto counted = PassCounter(plan)(0);

@@ -104,18 +104,27 @@ def _planned(array: _arrays.Array, step: Step) -> Callable[[int, int], None]:
     if step.by.count * step.batch * step.row != array.size:
         refuse("permute", f"an array of {array.size} elements", f"{step.by.count * step.batch * step.row}, as the map has")
     width = array.itemsize * step.row
-    by, unit = (step.by, width) if width <= _MOST_BYTES else widened(step.by, width)
-    if unit > _MOST_BYTES:
-        return _by_cycles(array, step, width)
+    ways = [(step.by, width)]
+    if width > _MOST_BYTES:  # rolls, flips and equal axes take any width; on the host cycles are as fast
+        ways = [widened(step.by, width)] + (ways if array.device is not None else [])
     opts = _run.options_for(array.device, in_place=True)
     opts.set_batch(step.batch)
-    try:
-        handle = _faro.plan_map(by._handle, unit, opts)
-    except (FaroUnsupportedError, FaroValueError):  # the kernels of affine maps take widths of powers of two
-        if not unit & (unit - 1) or not _is_affine(by) or (array.device is not None and unit == width):
-            raise
-        return _by_cycles(array, step, width)
-    return lambda address, queue: handle.run_in_place(address, queue)
+    for by, unit in ways:
+        if unit > _MOST_BYTES and array.device is None:
+            break
+        try:
+            handle = _faro.plan_map(by._handle, unit, opts)
+        except (FaroUnsupportedError, FaroValueError):  # the kernels of affine maps take widths of powers of two
+            if unit <= _MOST_BYTES and (not unit & (unit - 1) or not _is_affine(by) or
+                                        (array.device is not None and unit == width)):
+                raise
+        else:
+            return functools.partial(_run_planned, handle)
+    return _by_cycles(array, step, width)
+
+
+def _run_planned(handle: Any, address: int, queue: int) -> None:
+    handle.run_in_place(address, queue)
 
 
 def _is_affine(by: "maps.Map") -> bool:
@@ -147,8 +156,11 @@ def widened(by: "maps.Map", width: int) -> tuple["maps.Map", int]:
 def _by_cycles(array: _arrays.Array, step: Step, width: int) -> Callable[[int, int], None]:
     if array.device is not None:
         refuse("permute", f"rows of {width} bytes on a GPU in place",
-               "rows of at most 4096 bytes, or a power of two of bytes and an affine map",
+               "rows of at most 4096 bytes, a power of two of bytes and an affine map, or a roll or a flip",
                "take() of the inverse map's indices on the GPU moves them to a new array", kind=FaroUnsupportedError)
+    if _is_affine(step.by):
+        columns, complement = (~step.by)._handle.matrix()
+        return lambda data, queue: _faro.permute_affine_rows_in_place(columns, complement, step.batch, width, data)
     sources = (~step.by).indices
     address = sources.__array_interface__["data"][0] if hasattr(sources, "__array_interface__") else sources.buffer_info()[0]
 

@@ -3,20 +3,98 @@
 #include <algorithm>
 #include <cstring>
 #include <thread>
+#include <type_traits>
 
 namespace faro::python {
 namespace {
 
-// One row of each cycle that moves anything.
-std::vector<std::uint64_t> cycle_starts(const std::vector<std::uint64_t>& sources) {
-  std::vector<std::uint64_t> starts;
-  std::vector<bool> met(sources.size());
-  for (std::uint64_t start = 0; start < sources.size(); ++start) {
-    if (met[start] || sources[start] == start) continue;
-    starts.push_back(start);
-    for (std::uint64_t row = start; !met[row]; row = sources[row]) met[row] = true;
+constexpr std::uint64_t kBegins = std::uint64_t{1} << 63;  // of a visit: the first of its cycle
+
+// The rows of all cycles that move anything, cycle after cycle.
+template <typename Sources>
+class CycleWalk {
+ public:
+  CycleWalk(const Sources& sources, std::uint64_t rows)
+      : sources_(sources), rows_(rows), met_((rows + kBits - 1) / kBits) {}
+
+  // The next ones; `named` is told of each. Empty at the end.
+  template <typename Named>
+  void next(std::vector<std::uint64_t>& visits, std::uint64_t most, const Named& named) {
+    visits.clear();
+    while (visits.size() < most) {
+      if (!inside_) {
+        while (start_ < rows_ && (is_met(start_) || sources_(start_) == start_)) ++start_;
+        if (start_ == rows_) return;
+        row_ = start_++;
+        inside_ = true;
+        visits.push_back(row_ | kBegins);
+      } else {
+        visits.push_back(row_);
+      }
+      named(row_);
+      met_[row_ / kBits] |= std::uint64_t{1} << row_ % kBits;
+      row_ = sources_(row_);
+      inside_ = !is_met(row_);
+    }
   }
-  return starts;
+
+ private:
+  static constexpr std::uint64_t kBits = 64;
+  bool is_met(std::uint64_t row) const { return (met_[row / kBits] >> row % kBits & 1) != 0; }
+
+  const Sources& sources_;
+  std::uint64_t rows_;
+  std::vector<std::uint64_t> met_;
+  std::uint64_t start_ = 0;
+  std::uint64_t row_ = 0;
+  bool inside_ = false;  // a cycle, at row_
+};
+
+// Moves along cycles, visit by visit: each row to where the one before was.
+template <typename Width>
+class CycleMoves {
+ public:
+  CycleMoves(Width width, std::uint64_t pitch, std::byte* first)
+      : width_(width), pitch_(pitch), first_(first), held_(width) {}
+
+  void visit(std::uint64_t visit) {
+    const std::uint64_t row = visit & ~kBegins;
+    std::byte* const at = first_ + row * pitch_;
+    if ((visit & kBegins) != 0) {
+      end();
+      std::memcpy(held_.data(), at, width_);
+    } else {
+      std::memcpy(before_, at, width_);
+    }
+    before_ = at;
+  }
+  void end() {
+    if (before_ != nullptr) std::memcpy(before_, held_.data(), width_);
+  }
+
+ private:
+  Width width_;
+  std::uint64_t pitch_;
+  std::byte* first_;
+  std::byte* before_ = nullptr;
+  std::vector<std::byte> held_;
+};
+
+// Widths of narrow rows as constants.
+template <typename Use>
+void with_row_width(std::uint64_t width, const Use& use) {
+  switch (width) {
+    case 3:
+      return use(std::integral_constant<std::uint64_t, 3>());
+    case 6:
+      return use(std::integral_constant<std::uint64_t, 6>());
+    case 12:
+      return use(std::integral_constant<std::uint64_t, 12>());
+    case 24:
+      return use(std::integral_constant<std::uint64_t, 24>());
+    default:
+      return use(width);
+  }
 }
 
 struct ByteRange {
@@ -24,42 +102,67 @@ struct ByteRange {
   std::uint64_t end;
 };
 
-void follow(const RowCycles& rows, const std::vector<std::uint64_t>& starts, ByteRange columns,
-            std::byte* data) {
-  const std::uint64_t width = columns.end - columns.begin;
-  std::vector<std::byte> held(width);
-  for (std::uint64_t array = 0; array < rows.outer; ++array) {
-    std::byte* const first = data + array * rows.sources.size() * rows.row_bytes + columns.begin;
-    const auto at = [&](std::uint64_t row) { return first + row * rows.row_bytes; };
-    for (const std::uint64_t start : starts) {
-      std::memcpy(held.data(), at(start), width);
-      std::uint64_t row = start;
-      for (std::uint64_t from = rows.sources[row]; from != start; row = from, from = rows.sources[row])
-        std::memcpy(at(row), at(from), width);
-      std::memcpy(at(row), held.data(), width);
+template <typename Sources>
+void follow(const RowCycles& of, const Sources& sources, ByteRange columns, std::byte* data) {
+  constexpr std::uint64_t kAhead = 256;     // rows
+  constexpr std::uint64_t kFewRows = 4096;  // named once for all arrays
+  const bool few = of.rows <= kFewRows;
+  std::vector<std::uint64_t> visits;
+  const auto nothing = [](std::uint64_t /*row*/) {};
+  if (few) CycleWalk<Sources>(sources, of.rows).next(visits, of.rows, nothing);
+  with_row_width(columns.end - columns.begin, [&](auto width) {
+    for (std::uint64_t array = 0; array < of.outer; ++array) {
+      std::byte* const first = data + array * of.rows * of.row_bytes + columns.begin;
+      CycleMoves moves(width, of.row_bytes, first);
+      if (few) {
+        for (const std::uint64_t visit : visits) moves.visit(visit);
+      } else {
+        CycleWalk<Sources> walk(sources, of.rows);
+        const auto fetch = [&](std::uint64_t row) { __builtin_prefetch(first + row * of.row_bytes, 1); };
+        do {
+          walk.next(visits, kAhead, fetch);
+          for (const std::uint64_t visit : visits) moves.visit(visit);
+        } while (!visits.empty());
+      }
+      moves.end();
     }
+  });
+}
+
+template <typename Sources>
+void permute_by(const RowCycles& of, const Sources& sources, std::byte* data) {
+  constexpr std::uint64_t kLine = 64;
+  constexpr std::uint64_t kLeastColumns = 2048;                     // bytes of a row that a thread moves
+  constexpr std::uint64_t kLeastOfThread = std::uint64_t{1} << 20;  // bytes in all
+  const std::uint64_t total = of.outer * of.rows * of.row_bytes;
+  const std::uint64_t processors = std::max(std::thread::hardware_concurrency(), 1U);
+  const std::uint64_t parts = std::clamp<std::uint64_t>(
+      std::min(of.row_bytes / kLeastColumns, total / kLeastOfThread), 1, processors);
+  const std::uint64_t columns = (of.row_bytes / parts + kLine - 1) / kLine * kLine;
+  std::vector<std::jthread> threads;
+  for (std::uint64_t begin = columns; begin < of.row_bytes; begin += columns) {
+    const ByteRange range{.begin = begin, .end = std::min(begin + columns, of.row_bytes)};
+    threads.emplace_back([&of, &sources, range, data] { follow(of, sources, range, data); });
   }
+  follow(of, sources, {.begin = 0, .end = std::min(columns, of.row_bytes)}, data);
 }
 
 }  // namespace
 
-void permute_rows(const RowCycles& rows, std::byte* data) {
-  constexpr std::uint64_t kLine = 64;
-  constexpr std::uint64_t kLeastColumns = 2048;                     // bytes of a row that a thread moves
-  constexpr std::uint64_t kLeastOfThread = std::uint64_t{1} << 20;  // bytes in all
-  const std::vector<std::uint64_t> starts = cycle_starts(rows.sources);
-  if (starts.empty()) return;
-  const std::uint64_t total = rows.outer * rows.sources.size() * rows.row_bytes;
-  const std::uint64_t processors = std::max(std::thread::hardware_concurrency(), 1U);
-  const std::uint64_t parts = std::clamp<std::uint64_t>(
-      std::min(rows.row_bytes / kLeastColumns, total / kLeastOfThread), 1, processors);
-  const std::uint64_t columns = (rows.row_bytes / parts + kLine - 1) / kLine * kLine;
-  std::vector<std::jthread> threads;
-  for (std::uint64_t begin = columns; begin < rows.row_bytes; begin += columns) {
-    const ByteRange range{.begin = begin, .end = std::min(begin + columns, rows.row_bytes)};
-    threads.emplace_back([&rows, &starts, range, data] { follow(rows, starts, range, data); });
+AffineSources::AffineSources(const std::vector<std::uint64_t>& columns, std::uint64_t complement)
+    : tables_((columns.size() + 7) / 8), complement_(complement) {
+  for (std::size_t bit = 0; bit < columns.size(); ++bit) {
+    auto& table = tables_[bit / 8];
+    const std::size_t own = std::size_t{1} << bit % 8;
+    for (std::size_t i = 0; i < own; ++i) table[own + i] = table[i] ^ columns[bit];
   }
-  follow(rows, starts, {.begin = 0, .end = std::min(columns, rows.row_bytes)}, data);
+}
+
+void permute_rows(const RowCycles& of, const ListedSources& sources, std::byte* data) {
+  permute_by(of, sources, data);
+}
+void permute_rows(const RowCycles& of, const AffineSources& sources, std::byte* data) {
+  permute_by(of, sources, data);
 }
 
 }  // namespace faro::python

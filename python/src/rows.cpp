@@ -74,9 +74,18 @@ void bind_rows(nb::module_& module) {
   module.def("permute_rows_in_place", [](std::uintptr_t sources, std::uint64_t count, std::uint64_t outer,
                                          std::uint64_t row_bytes, std::uintptr_t data) {
     const nb::gil_scoped_release released;
-    const auto* const first = static_cast<const std::uint64_t*>(in_of(sources));
-    permute_rows({.sources = {first, first + count}, .outer = outer, .row_bytes = row_bytes},
+    const ListedSources listed(static_cast<const std::uint64_t*>(in_of(sources)));
+    permute_rows({.rows = count, .outer = outer, .row_bytes = row_bytes}, listed,
                  static_cast<std::byte*>(out_of(data)));
+  });
+  // (columns of a matrix and a complement that give the sources, arrays, bytes of a row, address of the
+  // first)
+  module.def("permute_affine_rows_in_place", [](const std::vector<std::uint64_t>& columns,
+                                                std::uint64_t complement, std::uint64_t outer,
+                                                std::uint64_t row_bytes, std::uintptr_t data) {
+    const nb::gil_scoped_release released;
+    const RowCycles of{.rows = std::uint64_t{1} << columns.size(), .outer = outer, .row_bytes = row_bytes};
+    permute_rows(of, AffineSources(columns, complement), static_cast<std::byte*>(out_of(data)));
   });
   module.def("add", [](const Rows& rows, int number, int sums, std::uintptr_t in, std::uintptr_t out) {
     do_unlocked([&] {

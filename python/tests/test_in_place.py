@@ -126,6 +126,19 @@ def test_rows_of_any_width_along_an_axis(rows, columns, dtype, outer):
         assert faro.permute(x, text, axis=1).tobytes() == wanted.tobytes() if columns * x.itemsize > 4096 else True
 
 
+@pytest.mark.parametrize("text", ["bit_reversal(14)", "compose(gray(14), xor(14, 0x1235))", "random_bmmc(14, 3)"])
+@pytest.mark.parametrize("width", [1, 3, 5, 6, 7, 12, 24, 100])
+def test_many_rows_of_odd_widths_by_affine_maps(text, width):
+    """More rows than are listed at once, and fewer in several arrays."""
+    x = filled((1 << 14, width), "u1")
+    sources = np.asarray((~maps.parse(text)).indices)
+    same = x[sources]
+    assert (faro.permute(x.copy(), text, axis=0, in_place=True) == same).all()
+    few = maps.parse(text.replace("14", "8").replace("0x1235", "0x35"))
+    y = filled((3, 1 << 8, width), "u1")
+    assert (faro.permute(y.copy(), few, axis=1, in_place=True) == y[:, np.asarray((~few).indices)]).all()
+
+
 def test_wide_rows_by_threads():
     x = filled((64, 1 << 17), "u1")
     by = maps.random(64, 5)

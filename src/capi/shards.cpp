@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -13,6 +14,7 @@
 #include "capi/plans.hpp"
 #include "capi/status.hpp"
 #include "permutation/text.hpp"
+#include "plan/form_to_run.hpp"
 #include "shard/methods.hpp"
 
 struct faro_shard_plan {
@@ -33,15 +35,24 @@ namespace {
 
 constexpr const char* kPlanShards = "plan shards";
 
-// How to say of an array's axes what these take: here for the last.
-std::string whole_array_remedy(const Shape& shape) {
-  if (shape.size() < 2) return "";
-  std::vector<std::size_t> order(shape.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const std::vector<int> rolls(shape.size(), 0);
-  return fmt::format("`axes({}; {}; {}; {})` flips axis {}; rolls of the axes stand before the flipped ones",
-                     fmt::join(shape, " "), fmt::join(order, " "), fmt::join(rolls, " "), order.back(),
-                     order.back());
+// How to say of the whole array what was asked of the last axis that has as many places: of rolls and flips,
+// which have a text of their own.
+std::string whole_array_remedy(const Shape& shape, const Permutation& asked) {
+  const std::uint64_t count = element_count(asked);
+  const auto found = std::find(shape.rbegin(), shape.rend(), count);
+  Permutation simplest = normal_form(asked);
+  if (const auto* const map = std::get_if<Affine>(&simplest)) {
+    if (auto form = faro::detail::form_of_any_width(*map)) simplest = *std::move(form);
+  }
+  const auto* const cyclic = std::get_if<Cyclic>(&simplest);
+  if (shape.size() < 2 || found == shape.rend() || cyclic == nullptr) return "";
+  std::vector<int> order(shape.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<Cyclic> moves;
+  for (const std::uint64_t extent : shape) moves.push_back({.count = extent});
+  const auto axis = static_cast<std::size_t>(shape.rend() - found - 1);
+  moves[axis] = *cyclic;
+  return fmt::format("`{}` does that along axis {}", to_text(CyclicAxes(shape, order, moves)), axis);
 }
 
 faro::Shards shards_of(int ranks, int rank, const char* cut_in, const char* cut_out) {
@@ -55,7 +66,8 @@ void check_whole_array(const faro::detail::NotedPermutation& read, const Shape& 
   const std::uint64_t given = product(shape);
   if (count != given) {
     fail(ErrorCode::value, kPlanShards, fmt::format("`{}` of {} elements", text, count),
-         fmt::format("a map of all {} of shape {}", given, fmt::join(shape, "x")), whole_array_remedy(shape));
+         fmt::format("a map of all {} of shape {}", given, fmt::join(shape, "x")),
+         whole_array_remedy(shape, read.parsed.permutation));
   }
   require_named_shape(read, shape, kPlanShards);
 }

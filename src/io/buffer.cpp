@@ -140,14 +140,15 @@ std::string size_text(std::uint64_t bytes) {
   return text.data();
 }
 
-void require_memory_for_array(const std::string& operation, std::uint64_t bytes) {
+bool fits_in_memory(std::uint64_t bytes) {
   constexpr std::uint64_t kAlwaysThere = std::uint64_t{64} << 20;
-  if (bytes <= kAlwaysThere) return;
-  const std::uint64_t available = available_memory_bytes();
-  if (bytes <= available) return;
+  return bytes <= kAlwaysThere || bytes <= available_memory_bytes();
+}
+
+void require_memory_for_array(const std::string& operation, std::uint64_t bytes) {
+  if (fits_in_memory(bytes)) return;
   fail(ErrorCode::unsupported, operation, "an array of " + size_text(bytes),
-       "one that fits in the memory that is free, " + size_text(available),
-       "`faro permute` takes larger ones from file to file");
+       "one that fits in the memory that is free, " + size_text(available_memory_bytes()));
 }
 
 std::uint64_t available_memory_bytes() {

@@ -51,6 +51,9 @@ void populate(std::byte* mapping, std::uint64_t bytes, const std::function<void(
 /// "1.5 GiB", "186 GiB", "512 bytes".
 std::string size_text(std::uint64_t bytes);
 
+/// Whether memory can hold an array; few bytes always.
+bool fits_in_memory(std::uint64_t bytes);
+
 /// Refuses an array that memory cannot hold, before it is touched. Errors: ErrorCode::unsupported, naming
 /// what it needs and what there is.
 void require_memory_for_array(const std::string& operation, std::uint64_t bytes);

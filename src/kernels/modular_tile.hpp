@@ -23,6 +23,7 @@
 
 #include "faro/device/division.hpp"
 #include "faro/device/memory.hpp"
+#include "kernels/block_array.hpp"
 
 namespace faro::kernels {
 
@@ -86,18 +87,6 @@ struct ModularTiles {
 /// complement.
 enum class ModularSign : std::int32_t { none, floating, integer };
 
-/// An array that a block's threads read and write: by its address, on a GPU. What counts accesses
-/// (plan/gpu/modular_phases.cpp) has one of the same members.
-template <typename T>
-struct ModularArray {
-  T* data = nullptr;
-
-  constexpr T get(std::uint64_t i) const { return data[i]; }
-  constexpr void put(std::uint64_t i, const T& value) const { data[i] = value; }
-  /// Where other threads get() or put() and this one does not.
-  constexpr void skip() const {}
-};
-
 /// `Place`: a word that holds twice the ring.
 template <int kBytes, typename Place, bool kSigned = false>
 struct MoveModularTiles {
@@ -142,17 +131,17 @@ struct MoveModularTiles {
   template <typename Block>
   constexpr void operator()(Block& block) const {
     const Work work = work_of(block.index());
-    const auto columns = ModularArray<Column>{reinterpret_cast<Column*>(block.shared())};
-    const auto rows = ModularArray<Place>{reinterpret_cast<Place*>(block.shared() + rows_begin(*work.tiles))};
+    const auto columns = BlockArray<Column>{reinterpret_cast<Column*>(block.shared())};
+    const auto rows = BlockArray<Place>{reinterpret_cast<Place*>(block.shared() + rows_begin(*work.tiles))};
     const auto stage =
-        ModularArray<Element>{reinterpret_cast<Element*>(block.shared() + lines_bytes(*work.tiles))};
+        BlockArray<Element>{reinterpret_cast<Element*>(block.shared() + lines_bytes(*work.tiles))};
     list(work, block.thread(), rows, columns);
     block.barrier();
     read(work, block.thread(), rows, stage,
-         ModularArray<const Element>{reinterpret_cast<const Element*>(in) + work.array * count});
+         BlockArray<const Element>{reinterpret_cast<const Element*>(in) + work.array * count});
     block.barrier();
     write(work, block.thread(), rows, columns, stage,
-          ModularArray<Element>{reinterpret_cast<Element*>(out) + work.array * count});
+          BlockArray<Element>{reinterpret_cast<Element*>(out) + work.array * count});
   }
 
   // The kernel's parts, between which a block waits for all its threads.

@@ -16,7 +16,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
+
+#include "permutation/healpix_pixels.hpp"
+#include "permutation/hilbert_cells.hpp"
 
 namespace faro::detail {
 
@@ -66,6 +70,9 @@ class ComputedTiles {
   std::vector<std::uint16_t> orders_;
 };
 
+/// What kernels compute places by (kernels/computed_launch.hpp).
+using ComputedFormula = std::variant<HilbertCube, HealpixSphere>;
+
 class ComputedMap {
  public:
   ComputedMap() = default;
@@ -79,6 +86,7 @@ class ComputedMap {
   /// Reads back as this map. Two maps of one text are equal.
   virtual std::string text() const = 0;
 
+  virtual ComputedFormula formula() const = 0;
   /// The side of this map that its tiles are consecutive on.
   virtual ComputedSide ordered_side() const = 0;
   /// Tiles whose buffer has at most so many places; null where there are none, and elements are computed one

@@ -1,26 +1,14 @@
-// Hilbert's curve through a cube of d axes of 2^b elements, in Skilling's form.
-//
-// The curve goes down level by level. At a level the cube is cut into 2^d cells; the curve visits them in
-// Gray code order, and in each runs through the same curve with its axes exchanged and flipped:
-//
-//     cells of a level, d = 2          within them
-//     0 3                              0: axes exchanged       3: exchanged and both flipped
-//     1 2                              1, 2: as it is
-//
-// So the number of an element is read off its coordinates' bits from the top, a digit of d bits a level, by a
-// machine whose state says where each axis went and whether it is flipped.
-// Source: J. Skilling, Programming the Hilbert curve, AIP Conference Proceedings 707 (2004).
+// Hilbert's curve through a cube of d axes of 2^b elements (hilbert_cells.hpp): of few axes its states and
+// their steps are a table, by which tiles and orders within them are told.
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/f2/matrix.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "permutation/computed_map.hpp"
+#include "permutation/hilbert_cells.hpp"
 
 namespace faro {
 namespace {
@@ -29,64 +17,10 @@ using detail::ComputedLeaf;
 using detail::ComputedRun;
 using detail::ComputedSide;
 using detail::ComputedTiles;
+using detail::HilbertCube;
+using detail::HilbertState;
 
 constexpr int kMostHilbertBits = 62;
-constexpr int kMostHilbertAxes = kMostHilbertBits / 2;  // beyond, an axis has one bit, and the map is affine
-
-// Cells and digits have d bits; the bit of axis 0 is the highest, as it is in a row-major index.
-class HilbertState {
- public:
-  explicit HilbertState(int d) {
-    for (int i = 0; i < d; ++i) axis_.at(static_cast<std::size_t>(i)) = static_cast<std::uint8_t>(i);
-  }
-
-  // The digit of a cell; then the state is that within the cell.
-  std::uint64_t enter_cell(int d, std::uint64_t cell) {
-    std::uint64_t turned = 0;
-    for (int i = 0; i < d; ++i) turned = turned << 1 | ((cell >> (d - 1 - axis(i)) ^ flip_ >> i) & 1);
-    std::uint64_t digit = 0;
-    bool sum = false;
-    for (int i = 0; i < d; ++i) {
-      sum ^= (turned >> (d - 1 - i) & 1) != 0;
-      digit = digit << 1 | static_cast<std::uint64_t>(sum ^ backwards_);
-    }
-    turn(d, turned);
-    backwards_ ^= sum;
-    return digit;
-  }
-
-  std::uint64_t enter_digit(int d, std::uint64_t digit) {
-    const std::uint64_t sums = digit ^ (backwards_ ? f2::low_mask(d) : 0);
-    const std::uint64_t turned = sums ^ sums >> 1;
-    std::uint64_t cell = 0;
-    for (int i = 0; i < d; ++i) cell |= ((turned >> (d - 1 - i) ^ flip_ >> i) & 1) << (d - 1 - axis(i));
-    turn(d, turned);
-    backwards_ ^= (sums & 1) != 0;
-    return cell;
-  }
-
-  friend bool operator==(const HilbertState&, const HilbertState&) = default;
-
- private:
-  int axis(int i) const { return axis_[static_cast<std::size_t>(i)]; }
-
-  // Within a cell the first axis is flipped for each 1, and changes places with the axis of each 0.
-  void turn(int d, std::uint64_t turned) {
-    for (int i = 0; i < d; ++i) {
-      if ((turned >> (d - 1 - i) & 1) != 0) {
-        flip_ ^= 1;
-        continue;
-      }
-      std::swap(axis_[0], axis_[static_cast<std::size_t>(i)]);
-      const std::uint64_t differ = (flip_ ^ flip_ >> i) & 1;
-      if (i > 0) flip_ ^= differ | differ << i;
-    }
-  }
-
-  std::array<std::uint8_t, kMostHilbertAxes> axis_{};
-  std::uint64_t flip_ = 0;  // bit i: of what stands at place i
-  bool backwards_ = false;  // digits are complemented
-};
 
 // All states of so few axes that there are few, and their steps.
 class HilbertTable {
@@ -99,7 +33,7 @@ class HilbertTable {
   };
 
   explicit HilbertTable(int d) : d_(d) {
-    std::vector<HilbertState> states{HilbertState(d)};
+    std::vector<HilbertState> states{HilbertState()};
     for (std::size_t s = 0; s < states.size(); ++s) {
       digits_.resize((s + 1) << d);
       cells_.resize((s + 1) << d);
@@ -154,29 +88,10 @@ class TableState {
   std::size_t number_;
 };
 
-struct Cube {
-  int d = 2;
-  int b = 1;
-
-  // Bit `level` of each coordinate of a row-major index, axis 0 first.
-  std::uint64_t cell_of(std::uint64_t x, int level) const {
-    std::uint64_t cell = 0;
-    for (int a = d - 1; a >= 0; --a) cell = cell << 1 | (x >> (a * b + level) & 1);
-    return cell;
-  }
-  // Where a cell of that level begins.
-  std::uint64_t place_of(std::uint64_t cell, int level) const {
-    std::uint64_t x = 0;
-    for (int a = 0; a < d; ++a) x |= (cell >> a & 1) << (a * b + level);
-    return x;
-  }
-  std::uint64_t digit_of(std::uint64_t y, int level) const { return y >> (level * d) & f2::low_mask(d); }
-};
-
 // Tiles are cubes of 2^j elements a side, leaves cubes of 2^l within.
 class HilbertTiles final : public ComputedTiles {
  public:
-  HilbertTiles(Cube cube, const HilbertTable& table, int j) : cube_(cube), table_(table), j_(j) {
+  HilbertTiles(HilbertCube cube, const HilbertTable& table, int j) : cube_(cube), table_(table), j_(j) {
     // Orders of all states in what a first-level cache holds besides a buffer's lines.
     constexpr std::uint64_t kMostOrders = std::uint64_t{1} << 13;
     const int d = cube.d;
@@ -187,12 +102,12 @@ class HilbertTiles final : public ComputedTiles {
               .buffer = elements(j),
               .runs = std::uint64_t{1} << (j * (d - 1))};
     orders_.resize(table.states() * sizes_.leaf);
-    const Cube buffer{.d = d, .b = j};
+    const HilbertCube buffer{.d = d, .b = j};
     for (std::size_t state = 0; state < table.states(); ++state) {
       for (std::uint64_t k = 0; k < sizes_.leaf; ++k) {
         TableState at_leaf{table, state};
         orders_[state * sizes_.leaf + k] =
-            static_cast<std::uint16_t>(go_down(buffer, k, {.levels = l_, .below = 0}, at_leaf));
+            static_cast<std::uint16_t>(buffer.go_down(k, {.levels = l_, .below = 0}, at_leaf));
       }
     }
   }
@@ -200,17 +115,17 @@ class HilbertTiles final : public ComputedTiles {
   std::size_t tile(std::uint64_t number, std::span<ComputedRun> runs,
                    std::span<ComputedLeaf> leaves) const override {
     TableState state{table_};
-    const std::uint64_t begin = go_down(cube_, number, {.levels = cube_.b - j_, .below = j_}, state);
+    const std::uint64_t begin = cube_.go_down(number, {.levels = cube_.b - j_, .below = j_}, state);
     const auto side = std::uint64_t{1} << j_;
     for (std::uint64_t run = 0; run < sizes_.runs; ++run) {
       std::uint64_t place = begin;
       for (int a = 1; a < cube_.d; ++a) place |= (run >> ((a - 1) * j_) & (side - 1)) << (a * cube_.b);
       runs[run] = {.place = place, .elements = side, .at = static_cast<std::uint32_t>(run << j_)};
     }
-    const Cube buffer{.d = cube_.d, .b = j_};
+    const HilbertCube buffer{.d = cube_.d, .b = j_};
     for (std::uint64_t leaf = 0; leaf < leaves.size(); ++leaf) {
       TableState within = state;
-      const std::uint64_t at = go_down(buffer, leaf, {.levels = j_ - l_, .below = l_}, within);
+      const std::uint64_t at = buffer.go_down(leaf, {.levels = j_ - l_, .below = l_}, within);
       leaves[leaf] = {.at = static_cast<std::uint32_t>(at),
                       .order = static_cast<std::uint32_t>(within.number())};
     }
@@ -218,19 +133,7 @@ class HilbertTiles final : public ComputedTiles {
   }
 
  private:
-  struct Levels {
-    int levels = 0;
-    int below = 0;  // levels of a cell at the end
-  };
-  // Where the number-th cell of these levels begins; `state` becomes that within it.
-  static std::uint64_t go_down(const Cube& cube, std::uint64_t number, Levels by, TableState& state) {
-    std::uint64_t place = 0;
-    for (int level = by.levels - 1; level >= 0; --level)
-      place |= cube.place_of(state.enter_digit(cube.d, cube.digit_of(number, level)), level + by.below);
-    return place;
-  }
-
-  Cube cube_;
+  HilbertCube cube_;
   const HilbertTable& table_;
   int j_;
   int l_ = 1;
@@ -242,15 +145,16 @@ class HilbertMap final : public detail::ComputedMap {
 
   std::uint64_t count() const override { return std::uint64_t{1} << (cube_.d * cube_.b); }
   std::uint64_t image(std::uint64_t x) const override {
-    return table_ != nullptr ? number_of(x, TableState{*table_}) : number_of(x, HilbertState(cube_.d));
+    return table_ != nullptr ? number_of(x, TableState{*table_}) : number_of(x, HilbertState());
   }
   std::uint64_t preimage(std::uint64_t y) const override {
-    return table_ != nullptr ? place_of(y, TableState{*table_}) : place_of(y, HilbertState(cube_.d));
+    return table_ != nullptr ? place_of(y, TableState{*table_}) : place_of(y, HilbertState());
   }
   std::string text() const override {
     return "hilbert(" + std::to_string(cube_.d) + ", " + std::to_string(cube_.b) + ")";
   }
 
+  detail::ComputedFormula formula() const override { return cube_; }
   ComputedSide ordered_side() const override { return ComputedSide::output; }
   std::unique_ptr<const ComputedTiles> tiles(std::uint64_t most_places) const override {
     constexpr int kMostTileBits = 16;
@@ -278,7 +182,7 @@ class HilbertMap final : public detail::ComputedMap {
     return x;
   }
 
-  Cube cube_;
+  HilbertCube cube_;
   const HilbertTable* table_;
 };
 

@@ -165,10 +165,7 @@ void Plan::plan_index(Recognition recognition, const IndexChoice& choice) {
   }
   const bool on_gpu = target_.engine == Engine::cuda;
   if (is_in_place(problem_)) {
-    if (!is_width(problem_.element_bytes)) {
-      fail(ErrorCode::value, "plan", "elements of " + std::to_string(problem_.element_bytes) + " bytes",
-           "1 to " + std::to_string(kMaxElementBytes) + " bytes");
-    }
+    if (problem_.element_bytes == 0) fail(ErrorCode::value, "plan", "elements of 0 bytes", "at least a byte");
     if (choice.empty() && !as_transposition(problem_) && detail::reverses_in_place(problem_)) {
       array_bytes_ = total_bytes(problem_);
       unit_bytes_ = problem_.element_bytes & (~problem_.element_bytes + 1);

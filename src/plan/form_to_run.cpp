@@ -6,6 +6,7 @@
 
 #include "permutation/axes_search.hpp"
 #include "plan/gpu/axes_choice.hpp"
+#include "plan/reversals.hpp"
 
 namespace faro::detail {
 namespace {
@@ -134,7 +135,9 @@ Recognition recognition_of_block(const Problem& block, Recognition of_all, int t
 }
 
 Problem in_form_to_run(Problem problem, const Target& target) {
-  if (problem.element_bytes == 0 || problem.element_bytes > kMaxElementBytes) return problem;
+  const bool wide = problem.element_bytes > kMaxElementBytes;
+  const bool in_place = problem.placement == Placement::in_place;
+  if (problem.element_bytes == 0 || (wide && !in_place)) return problem;
   const std::optional<Affine> map = affine_form(problem.permutation);
   if (!map) {
     // Axes that all stay, and multiplications by 1 and -1, are rolls and flips.
@@ -146,15 +149,17 @@ Problem in_form_to_run(Problem problem, const Target& target) {
     const bool is_unit = f2::is_power_of_two(problem.element_bytes) && problem.element_bytes <= kWidestUnit;
     if (modular != nullptr && target.engine == Engine::cuda && !is_unit)
       problem.permutation = as_index_array(*modular);
-    // Passes that are counted without their tables are those of 2^n elements.
-    const auto* const computed = std::get_if<Computed>(&problem.permutation);
-    if (computed != nullptr && target.engine == Engine::cuda && !f2::is_power_of_two(computed->count()))
-      problem.permutation = as_index_array(*computed);
     return problem;
   }
-  if (f2::is_power_of_two(problem.element_bytes)) {
-    const bool stays = problem.placement == Placement::out_of_place &&
-                       axes_suit(problem.permutation, problem.element_bytes, problem.batch, target);
+  if (wide) {
+    // Rolls, flips and axes that change places in place take any width; other maps do not.
+    Problem named = problem;
+    if (auto form = form_of_any_width(*map); form && std::holds_alternative<Affine>(problem.permutation))
+      named.permutation = *std::move(form);
+    if (reverses_in_place(named) || as_transposition(named)) return named;
+  } else if (f2::is_power_of_two(problem.element_bytes)) {
+    const bool stays =
+        !in_place && axes_suit(problem.permutation, problem.element_bytes, problem.batch, target);
     if (!stays) problem.permutation = *map;
   } else if (std::holds_alternative<Affine>(problem.permutation)) {
     if (auto form = form_of_any_width(*map)) problem.permutation = *std::move(form);

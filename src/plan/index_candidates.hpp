@@ -54,11 +54,9 @@ inline constexpr std::uint64_t kPlaceBytes = 2;
 
 inline bool on_gpu(const Target& target) { return target.engine == Engine::cuda; }
 
-/// Whether the problem is an index array, not a form that it could be recognised as; or a computed map for a
-/// GPU, whose engine makes the array.
+/// Whether the problem is an index array, not a form that it could be recognised as.
 inline bool is_array(const IndexWork& work) {
-  return std::holds_alternative<Indexed>(work.problem.permutation) ||
-         (std::holds_alternative<Computed>(work.problem.permutation) && on_gpu(work.target));
+  return std::holds_alternative<Indexed>(work.problem.permutation);
 }
 /// The one candidate of a way that takes index arrays; none for other problems.
 inline std::vector<IndexCandidate> of_arrays(const IndexWork& work,

@@ -33,11 +33,6 @@ void add_problem(Text& text, const IndexPlan& plan) {
                         8 * indexed->index_type().bytes);
     if (!indexed->on_host()) what += fmt::format(" in the memory of device {}", *indexed->device());
   }
-  if (const auto* const computed = std::get_if<Computed>(&problem.permutation);
-      computed != nullptr && detail::is_array(detail::work_about(plan))) {
-    what += fmt::format("; an index array of {} bits an element is made from the formula",
-                        8 * detail::work_about(plan).index_bytes());
-  }
   text.line("", what);
   detail::add_recognition(text, plan.recognition());
   std::string units = fmt::format("{} wide", size_text(problem.element_bytes));
@@ -115,8 +110,7 @@ std::string method_reason(const IndexPlan& plan) {
       return "rows of the input are columns of the output in two matrices that lie apart; no index is stored";
     case IndexMethod::computed:
       return "a tile is a run of one side and runs of the other, between which a small table tells places; "
-             "no "
-             "index is stored";
+             "no index is stored";
     case IndexMethod::axes:
       if (std::holds_alternative<CyclicAxes>(plan.problem().permutation))
         return "boxes that are read and written in runs, an axis backwards or in two parts; no index is "

@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "permutation/computed_map.hpp"
-#include "permutation/computed_sides.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/gpu/gpu_solver.hpp"
 #include "plan/index_candidates.hpp"
@@ -13,17 +11,13 @@
 namespace faro::detail {
 
 Direction IndexWork::direction() const {
-  if (const auto* const computed = std::get_if<Computed>(&problem.permutation); computed && on_gpu(target))
-    return entry_direction(*computed);
   const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
   return indexed == nullptr ? Direction::scatter : indexed->direction();
 }
 
 int IndexWork::index_bytes() const {
-  if (!is_array(*this)) return 0;
   const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
-  constexpr std::uint64_t kNarrowEntries = std::uint64_t{1} << 32;
-  return indexed != nullptr ? indexed->index_type().bytes : count() > kNarrowEntries ? 8 : 4;
+  return indexed == nullptr ? 0 : indexed->index_type().bytes;
 }
 
 bool IndexWork::is_checked() const {

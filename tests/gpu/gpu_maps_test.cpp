@@ -178,7 +178,9 @@ TEST_F(GpuMaps, ATileThatWasAskedFor) {
     for (const cuda::KernelResources& kernel : plan.kernel_resources()) {
       EXPECT_GT(kernel.registers, 0);
       EXPECT_GT(kernel.blocks_per_multiprocessor, 0);
+#if defined(FARO_TEST_OPTIMISED_KERNELS)
       EXPECT_EQ(kernel.local_bytes, 0U) << tile_name(tile) << " spills";
+#endif
     }
   }
 }

@@ -4,7 +4,7 @@
 //     method        passes              when
 //     cyclic        1                   a roll or a flip
 //     modular       1                   a multiplication modulo the count
-//     computed      1                   a computed map, on a CPU; for a GPU it becomes an index array
+//     computed      1                   a computed map
 //     axes          1                   a permutation of axes, tiled; flipped and rolled ones in boxes
 //     direct        1                   small arrays, wide elements, whatever caches hold
 //     window        1                   everything moves less than a tile's margin

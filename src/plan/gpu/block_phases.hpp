@@ -42,10 +42,10 @@ struct CountedShared {
 };
 
 /// Requires: a kernel of axes or rolls and flips (axes_phases), of orbits (orbit_phases), of exchanges
-/// (exchange_phases), of multiplications (modular_phases), of a sweep (sweep_block), or of a schedule
-/// (index_phases) with its tables; arrays aligned to 128 bytes; a memory without buffers, and with the shared
-/// memory of the kernel's cluster. Errors: those of the counting memory; ErrorCode::internal for other
-/// kernels, and for tables that are not those of the kernel.
+/// (exchange_phases), of multiplications (modular_phases), of computed maps (computed_phases), of a sweep
+/// (sweep_block), or of a schedule (index_phases) with its tables; arrays aligned to 128 bytes; a memory
+/// without buffers, and with the shared memory of the kernel's cluster. Errors: those of the counting memory;
+/// ErrorCode::internal for other kernels, and for tables that are not those of the kernel.
 void run_phases(const GpuKernel& kernel, machine::CountingMemory& memory, const BlockAt& at,
                 const PassTables& tables = {});
 
@@ -53,6 +53,7 @@ bool run_axes_phases(const GpuKernel& kernel, machine::CountingMemory& memory, s
 bool run_orbit_phases(const GpuKernel& kernel, machine::CountingMemory& memory, std::uint64_t block);
 bool run_exchange_phases(const GpuKernel& kernel, machine::CountingMemory& memory, std::uint64_t block);
 bool run_modular_phases(const GpuKernel& kernel, machine::CountingMemory& memory, std::uint64_t block);
+bool run_computed_phases(const GpuKernel& kernel, machine::CountingMemory& memory, std::uint64_t block);
 bool run_sweep_phases(const GpuKernel& kernel, machine::CountingMemory& memory, const BlockAt& at);
 bool run_index_phases(const GpuKernel& kernel, machine::CountingMemory& memory, const BlockAt& at,
                       const PassTables& tables);

@@ -1,19 +1,52 @@
-// Maps that are computed: the way of a CPU. For a GPU they are index arrays, which the other solvers take.
-#include "faro/error.hpp"
+// Maps that are computed: one pass, parts that are consecutive on one side and runs of the other.
+#include "kernels/computed_launch.hpp"
+#include "plan/facts.hpp"
 #include "plan/gpu/gpu_solver.hpp"
 
 namespace faro::detail {
 namespace {
 
 std::vector<IndexCandidate> computed_candidates(const IndexWork& work) {
-  if (!std::holds_alternative<Computed>(work.problem.permutation) || is_array(work)) return {};
+  if (!std::holds_alternative<Computed>(work.problem.permutation)) return {};
   IndexCandidate made = structured_candidate(work, IndexMethod::computed);
-  constexpr double kOverTiles = 1.5;  // a look-up an element, and runs of a tile's side
+  constexpr double kOverTiles = 1.5;  // on a CPU: a look-up an element, and runs of a tile's side
   made.curve_us = times(made.curve_us, kOverTiles);
   return {std::move(made)};
 }
 
+// A launch of the kernel, told and not launched.
+struct ToldLaunch {
+  GpuKernel& kernel;
+
+  template <typename Kernel>
+  void run(const Kernel& value) {
+    kernel.blocks = value.blocks();
+    kernel.threads = static_cast<int>(Kernel::kThreads);
+    kernel.shared_bytes = value.shared_bytes();
+  }
+};
+
+// Places take instructions, some tens for a unit on each side, of which a multiprocessor issues four warps'
+// in a cycle; not measured yet.
+std::optional<double> computed_cost(const CountedPass& of) {
+  constexpr double kCyclesOfRequest = 10;
+  return overlapped_us(of,
+                       {.bytes = 1.1, .load_sectors = 1, .store_sectors = 1, .requests = kCyclesOfRequest});
+}
+
 }  // namespace
+
+std::vector<GpuPass> computed_passes(const PassWork& work) {
+  const Computed& map = std::get<Computed>(work.form);
+  const std::uint64_t unit = work.units().unit_bytes;
+  GpuKernel kernel{.id = ComputedKernel{.map = map, .element_bytes = work.element_bytes, .batch = work.batch},
+                   .params = {},
+                   .in_alignment = unit,
+                   .out_alignment = unit};
+  ToldLaunch told{kernel};
+  kernels::move_computed(told, {.map = map, .element_bytes = work.element_bytes, .batch = work.batch});
+  return {{.kind = PassKind::computed, .kernels = {kernel}}};
+}
 
 const GpuSolver kComputedSolver{
     .makes = [](PassKind kind) { return kind == PassKind::computed; },
@@ -23,11 +56,13 @@ const GpuSolver kComputedSolver{
       return form_of<Computed>(work);
     },
     .has_form = has_form<Computed>,
-    .passes = [](const PassWork& /*work*/) -> std::vector<GpuPass> {
-      FARO_CHECK(false);  // only a CPU has a candidate
-      return {};
+    .passes = computed_passes,
+    .words = [](const GpuPass& pass, const PassWork& /*work*/) -> std::string {
+      const Computed& map = std::get<ComputedKernel>(pass.kernels.front().id).map;
+      const bool gathers = is_ordered_side(map, ComputedSide::output);
+      return std::string("parts that are consecutive in the ") + (gathers ? "output" : "input") +
+             ", and runs of the " + (gathers ? "input" : "output") + ", places computed";
     },
-    .words = [](const GpuPass& /*pass*/, const PassWork& /*work*/) -> std::string { return {}; },
-    .cost = [](const CountedPass& pass) { return cost_us(pass, {}); }};
+    .cost = computed_cost};
 
 }  // namespace faro::detail

@@ -119,7 +119,7 @@ void run_block(const BlockSpace& space, const Counting& how, std::uint64_t block
 
 bool is_countable(const GpuPass& pass, const PassTables& tables) {
   return tables.read != nullptr || pass.kind == PassKind::axes || pass.kind == PassKind::cyclic ||
-         pass.kind == PassKind::modular || pass.kind == PassKind::sweep ||
+         pass.kind == PassKind::modular || pass.kind == PassKind::computed || pass.kind == PassKind::sweep ||
          (pass.in_place && pass.source == PassBuffer::data);
 }
 

@@ -46,8 +46,8 @@ struct CountedArrays {
 /// Which blocks are run.
 enum class Blocks { sampled, all };
 
-/// Of axes, cyclic, modular, in-place orbits and sweeps; with tables those of index arrays; nothing for other
-/// passes. Cost: some milliseconds a block.
+/// Of axes, cyclic, modular, computed, in-place orbits and sweeps; with tables those of index arrays; nothing
+/// for other passes. Cost: some milliseconds a block.
 std::optional<Counted> count_blocks(const GpuPass& pass, const CountedArrays& arrays,
                                     const machine::MemoryGeometry& geometry, const PassTables& tables = {},
                                     Blocks which = Blocks::sampled);

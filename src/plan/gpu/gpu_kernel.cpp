@@ -107,6 +107,11 @@ struct KernelName {
       text += fmt::format("{}{} x {}", r == 0 ? "" : " and ", cover.at(r).columns, cover.at(r).rows);
     return text;
   }
+  std::string operator()(const ComputedKernel& k) const {
+    const kernels::ElementUnits element = kernels::units_of_element(k.element_bytes);
+    const IndexUnit unit{.unit_bytes = static_cast<int>(element.unit_bytes), .single = element.units == 1};
+    return fmt::format("parts of {}, {}", k.map.text(), unit_text(unit));
+  }
   std::string operator()(const PatchKernel& k) const {
     return fmt::format("patch, {}",
                        units_text(static_cast<int>(kernels::units_of_element(k.element_bytes).unit_bytes)));

@@ -112,6 +112,12 @@ struct ModularKernel {
   std::uint64_t element_bytes = 1;  // 1, 2, 4, 8 or 16
   std::uint64_t batch = 1;
 };
+/// Likewise (kernels/computed_launch.hpp).
+struct ComputedKernel {
+  Computed map;
+  std::uint64_t element_bytes = 1;
+  std::uint64_t batch = 1;
+};
 struct PatchKernel {
   std::shared_ptr<const std::vector<Exception>> exceptions;
   std::uint64_t count = 0;  // elements of an array
@@ -155,8 +161,9 @@ using KernelId =
     std::variant<CopyKernel, AffineTileKernel, SegmentsKernel, OrbitKernel, SwapKernel, SmallKernel,
                  SweepKernel, ReversalKernel, CyclicWholeKernel, SquaresKernel, AxesBoxKernel,
                  AxesWholeKernel, AxesLinesKernel, AxesPlaneKernel, AxesTurnedKernel, AxesSkinnyKernel,
-                 AxesRowsKernel, AxesElementsKernel, ViewRowsKernel, CyclicKernel, ModularKernel, PatchKernel,
-                 WindowKernel, RunsKernel, DirectKernel, LevelKernel, ChunkKernel, ColumnsKernel>;
+                 AxesRowsKernel, AxesElementsKernel, ViewRowsKernel, CyclicKernel, ModularKernel,
+                 ComputedKernel, PatchKernel, WindowKernel, RunsKernel, DirectKernel, LevelKernel,
+                 ChunkKernel, ColumnsKernel>;
 
 /// What every kernel takes by value, after its family.
 using KernelParams =

@@ -9,6 +9,7 @@
 //     axes_solver        axes, tiled                                          (axes_choice.hpp says which)
 //     cyclic_solver      a roll or a flip
 //     modular_solver     a multiplication modulo the count; exceptions to a map
+//     computed_solver    a computed map
 //     window_solver      small displacements
 //     runs_solver        long runs
 //     direct_solver      gather and scatter
@@ -103,6 +104,7 @@ PassWork work_of(const IndexWork& about, const IndexCandidate& chosen);
 std::vector<GpuPass> axes_passes(const PassWork& work);
 std::vector<GpuPass> cyclic_passes(const PassWork& work);
 std::vector<GpuPass> modular_passes(const PassWork& work);
+std::vector<GpuPass> computed_passes(const PassWork& work);
 std::vector<GpuPass> window_passes(const PassWork& work);
 std::vector<GpuPass> runs_passes(const PassWork& work);
 std::vector<GpuPass> direct_passes(const PassWork& work);

@@ -159,7 +159,8 @@ void run_phases(const GpuKernel& kernel, CountingMemory& memory, const BlockAt& 
   memory.add_virtual_input(at.bytes);
   memory.add_virtual_output(at.bytes);
   if (run_axes_phases(kernel, memory, at.block) || run_orbit_phases(kernel, memory, at.block) ||
-      run_exchange_phases(kernel, memory, at.block) || run_modular_phases(kernel, memory, at.block))
+      run_exchange_phases(kernel, memory, at.block) || run_modular_phases(kernel, memory, at.block) ||
+      run_computed_phases(kernel, memory, at.block))
     return;
   FARO_CHECK(tables.read != nullptr && run_index_phases(kernel, memory, at, tables));
 }

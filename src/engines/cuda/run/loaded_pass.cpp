@@ -18,6 +18,7 @@
 #include "engines/cuda/rows/row_stream.hpp"
 #include "engines/cuda/runtime/calls.hpp"
 #include "faro/error.hpp"
+#include "kernels/computed_launch.hpp"
 #include "kernels/modular_launch.hpp"
 #include "rounding.hpp"
 #include "unit_bytes.hpp"
@@ -76,6 +77,7 @@ struct EntryOf {
   }
   // Values, which are launched as they are made: launch_value().
   KernelEntry operator()(const plan::ModularKernel& /*k*/) const { return {}; }
+  KernelEntry operator()(const plan::ComputedKernel& /*k*/) const { return {}; }
   KernelEntry operator()(const plan::PatchKernel& /*k*/) const { return {}; }
   KernelEntry operator()(const plan::WindowKernel& k) const {
     return window_kernel(k.unit_bytes, k.backwards, k.vectors, k.direct);
@@ -102,6 +104,7 @@ struct EntryOf {
 
 bool is_value(const GpuKernel& kernel) {
   return std::holds_alternative<plan::ModularKernel>(kernel.id) ||
+         std::holds_alternative<plan::ComputedKernel>(kernel.id) ||
          std::holds_alternative<plan::PatchKernel>(kernel.id);
 }
 
@@ -311,6 +314,14 @@ void LoadedPass::launch_value(const PassArrays& arrays, Stream stream, const cha
                               .batch = arrays.count,
                               .in = arrays.in,
                               .out = arrays.out});
+    return;
+  }
+  if (const auto* const computed = std::get_if<plan::ComputedKernel>(&id)) {
+    kernels::move_computed(queue, {.map = computed->map,
+                                   .element_bytes = computed->element_bytes,
+                                   .batch = arrays.count,
+                                   .in = arrays.in,
+                                   .out = arrays.out});
     return;
   }
   const auto& patch = std::get<plan::PatchKernel>(id);

@@ -13,8 +13,6 @@ namespace {
 
 // The index array that the schedule is made from.
 Indexed indexed_of(const Plan& plan) {
-  if (const auto* const computed = std::get_if<Computed>(&plan.problem().permutation))
-    return as_index_array(*computed);
   const Indexed* indexed = std::get_if<Indexed>(&plan.problem().permutation);
   if (indexed == nullptr) indexed = std::get_if<Indexed>(&plan.index_plan()->recognition().permutation);
   FARO_CHECK(indexed != nullptr);
