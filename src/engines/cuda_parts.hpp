@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "faro/plan/plan.hpp"
+#include "faro/plan/strided_plan.hpp"
 #include "faro/stream.hpp"
 #include "plan/gpu/part_pass.hpp"
 

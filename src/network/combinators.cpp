@@ -1,10 +1,9 @@
 // Programs, put together by combinators, each checked as it is made.
-#include "faro/network/program.hpp"
-
 #include <string>
 #include <utility>
 
 #include "faro/error.hpp"
+#include "faro/network/program.hpp"
 #include "network/text.hpp"
 #include "permutation/text.hpp"
 

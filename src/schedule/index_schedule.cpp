@@ -12,6 +12,7 @@
 #include "faro/error.hpp"
 #include "permutation/axes_search.hpp"
 #include "permutation/index_check.hpp"
+#include "permutation/index_sweep.hpp"
 #include "schedule/host_entries.hpp"
 
 namespace faro::schedule {
