@@ -992,6 +992,21 @@ static void test_shards(void) {
   EXPECT(faro_shard_plan_text(NULL, 0, NULL, 4, 4, 0, NULL, NULL, &plans[0]) == FARO_VALUE);
   faro_shard_plan_destroy(NULL);
   faro_map_destroy(map);
+
+  /* A roll of an axis: the text of the whole array that is named instead does it. Of other maps there is none. */
+  const uint64_t sides[2] = {5, 8};
+  EXPECT(faro_shard_plan_text("roll(8, 3)", 2, sides, 4, 2, 0, NULL, NULL, &plans[0]) == FARO_VALUE);
+  char remedy[64] = "";
+  const char* named = strstr(faro_last_message(), "axes(");
+  EXPECT(named != NULL && sscanf(named, "%63[^`]", remedy) == 1);
+  EXPECT(faro_shard_plan_text(remedy, 2, sides, 4, 2, 0, NULL, NULL, &plans[0]) == FARO_OK);
+  faro_shard_plan_destroy(plans[0]);
+  EXPECT(faro_map_parse(remedy, 2, sides, &map) == FARO_OK);
+  uint64_t target = 0;
+  EXPECT(faro_map_apply(map, 15, &target) == FARO_OK && target == 10);
+  faro_map_destroy(map);
+  EXPECT(faro_shard_plan_text("bit_reversal(3)", 2, sides, 4, 2, 0, NULL, NULL, &plans[0]) == FARO_VALUE);
+  EXPECT(strstr(faro_last_message(), "axes(") == NULL);
 }
 
 /* Outputs that overlap what is read, itself, or by a view's strides: refused before anything is written. */
