@@ -46,13 +46,15 @@ std::string whole_array_remedy(const Shape& shape, const Permutation& asked) {
   }
   const auto* const cyclic = std::get_if<Cyclic>(&simplest);
   if (shape.size() < 2 || found == shape.rend() || cyclic == nullptr) return "";
-  std::vector<int> order(shape.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::vector<Cyclic> moves;
-  for (const std::uint64_t extent : shape) moves.push_back({.count = extent});
-  const auto axis = static_cast<std::size_t>(shape.rend() - found - 1);
-  moves[axis] = *cyclic;
-  return fmt::format("`{}` does that along axis {}", to_text(CyclicAxes(shape, order, moves)), axis);
+  const std::size_t axis = static_cast<std::size_t>(shape.rend() - found) - 1;
+  std::vector<std::size_t> order(shape.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  // shift - x is count - 1 - x, moved on by shift + 1.
+  std::vector<std::uint64_t> rolls(shape.size(), 0);
+  rolls[axis] = cyclic->reversed ? (cyclic->shift + 1) % count : cyclic->shift;
+  return fmt::format("`axes({}; {}; {}{})` does that along axis {}", fmt::join(shape, " "),
+                     fmt::join(order, " "), fmt::join(rolls, " "),
+                     cyclic->reversed ? fmt::format("; {}", axis) : std::string(), axis);
 }
 
 faro::Shards shards_of(int ranks, int rank, const char* cut_in, const char* cut_out) {
