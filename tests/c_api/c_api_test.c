@@ -999,7 +999,7 @@ static void test_shards(void) {
     const char* text;
     uint64_t image; /* of 2, 3, 7 */
   } asked[] = {{"roll(8, 3)", 106}, {"flip(8)", 104}, {"compose(roll(8, 3), flip(8))", 107}, {"xor(3, 0x7)", 104},
-               {"roll(5, -2)", 95}, {"flip(4)", 71}};
+               {"roll(5, -2)", 95}, {"flip(4)", 71}, {"flip(1)", 95}};
   for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); ++i) {
     EXPECT(faro_shard_plan_text(asked[i].text, 3, sides, 4, 2, 0, NULL, NULL, &plans[0]) == FARO_VALUE);
     char remedy[64] = "";
