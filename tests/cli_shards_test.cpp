@@ -121,7 +121,17 @@ TEST_F(CliShards, FilesLargerThanMemoryAreSwept) {
     const auto files = this->files();
     EXPECT_EQ(files.at("alone.npy"), files.at("shared.npy")) << spec;
   }
-  expect_refused("shuffle in.npy out.npy --seed 1 --shards --memory 16KiB", 3, "--memory");
+}
+
+// What is named instead does it.
+TEST_F(CliShards, RefusalsSayWhatWorks) {
+  ASSERT_EQ(run("new 5x12 u4 in.npy").status, 0);
+  const std::string shuffle = "shuffle in.npy out.npy --seed 1 --memory 16KiB";
+  expect_refused(shuffle + " --shards", 3, "without --shards");
+  EXPECT_EQ(run(shuffle).status, 0);
+  const std::string multiply = "permute 'multiply(12, 5)' in.npy other.npy --axis 1";
+  expect_refused(multiply + " --shards", 3, "without --shards");
+  EXPECT_EQ(run(multiply).status, 0);
 }
 
 TEST_F(CliShards, CutsAreRead) {

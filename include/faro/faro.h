@@ -174,7 +174,7 @@ typedef struct faro_options {
 typedef struct faro_plan faro_plan;
 
 /* Plans a map on elements of 1 to 4096 bytes. Affine maps are moved entry by entry where that is no power of two and they
- * are no permutation of axes, roll or flip either. */
+ * are no permutation of axes, roll or flip either. In place rolls, flips and equal axes take elements of any width. */
 FARO_API faro_status faro_plan_map(const faro_map* map, uint64_t element_bytes, const faro_options* options,
                                    faro_plan** plan);
 /* faro_map_parse and faro_plan_map; also views, `strided(3 4; -4 1; 4 1; 8 0)`, which a shape that is given has to hold. For all

@@ -220,11 +220,11 @@ class ExecutablePlan {
 };
 
 /// Plans `problem`. Errors: ErrorCode::value for a problem without a permutation, for an element width
-/// outside 1..4096, or that is no power of two for an affine map, n > 40 or a total size past 2^62, and for
-/// options that the engine has no use for; ErrorCode::unsupported for a tile that cannot carry out the map,
-/// and in place for what is neither affine nor a transposition; ErrorCode::device for an engine that this
-/// build or machine has not. Cost: under 1 ms at n = 34; with engine cuda, the first time also the driver's
-/// start.
+/// outside 1..4096 (in place rolls, flips and equal axes take any), or that is no power of two for an affine
+/// map, n > 40 or a total size past 2^62, and for options that the engine has no use for;
+/// ErrorCode::unsupported for a tile that cannot carry out the map, and in place for what is neither affine
+/// nor a transposition; ErrorCode::device for an engine that this build or machine has not. Cost: under 1 ms
+/// at n = 34; with engine cuda, the first time also the driver's start.
 ///
 /// An index array is recognised first and planned as what it is (docs/guide/index-arrays.md). One on a device
 /// is for engine cuda, which `automatic` then takes; whether it is a permutation is found out here. Errors:

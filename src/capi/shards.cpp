@@ -35,24 +35,30 @@ namespace {
 
 constexpr const char* kPlanShards = "plan shards";
 
-// How to say of the whole array what was asked of the last axis that has as many places: of rolls and flips,
-// which have a text of their own.
+// How to say of the whole array what was asked of one axis, the last that has as many places: of rolls and
+// flips, which have a text of their own. flip(K) is along axis K wherever there is one.
 std::string whole_array_remedy(const Shape& shape, const Permutation& asked) {
+  if (shape.size() < 2) return "";
   const std::uint64_t count = element_count(asked);
+  const auto* const given = std::get_if<Cyclic>(&asked);
+  const bool named = given != nullptr && count < shape.size() && *given == maps::flip(count);
   const auto found = std::find(shape.rbegin(), shape.rend(), count);
   Permutation simplest = normal_form(asked);
   if (const auto* const map = std::get_if<Affine>(&simplest)) {
     if (auto form = faro::detail::form_of_any_width(*map)) simplest = *std::move(form);
   }
   const auto* const cyclic = std::get_if<Cyclic>(&simplest);
-  if (shape.size() < 2 || found == shape.rend() || cyclic == nullptr) return "";
-  std::vector<int> order(shape.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::vector<Cyclic> moves;
-  for (const std::uint64_t extent : shape) moves.push_back({.count = extent});
-  const auto axis = static_cast<std::size_t>(shape.rend() - found - 1);
-  moves[axis] = *cyclic;
-  return fmt::format("`{}` does that along axis {}", to_text(CyclicAxes(shape, order, moves)), axis);
+  if (!named && (found == shape.rend() || cyclic == nullptr)) return "";
+  const std::size_t axis = named ? count : static_cast<std::size_t>(shape.rend() - found) - 1;
+  const Cyclic move = named ? maps::flip(shape[axis]) : *cyclic;
+  std::vector<std::size_t> order(shape.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  // shift - x is count - 1 - x, moved on by shift + 1.
+  std::vector<std::uint64_t> rolls(shape.size(), 0);
+  rolls[axis] = move.reversed && move.count > 0 ? (move.shift + 1) % move.count : move.shift;
+  return fmt::format("`axes({}; {}; {}{})` does that along axis {}", fmt::join(shape, " "),
+                     fmt::join(order, " "), fmt::join(rolls, " "),
+                     move.reversed ? fmt::format("; {}", axis) : std::string(), axis);
 }
 
 faro::Shards shards_of(int ranks, int rank, const char* cut_in, const char* cut_out) {

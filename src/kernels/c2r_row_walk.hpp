@@ -84,8 +84,8 @@ constexpr void finish(C2rRowsParams& p) {
   p.in = make_c2r_row_side(s, p.in.held, p.diagonal, p.unit_bytes);
   p.out = make_c2r_row_side(s, p.out.held, p.diagonal, p.unit_bytes);
   p.m_mod_n = static_cast<std::uint32_t>(s.m % s.n);
-  p.step_slot =
-      static_cast<std::uint32_t>(p.threads * (kC2rVectorBytes / p.unit_bytes) % s.n * p.m_mod_n % s.n);
+  const std::uint64_t step = std::uint64_t{p.threads} * (kC2rVectorBytes / p.unit_bytes);
+  p.step_slot = static_cast<std::uint32_t>(step % s.n * p.m_mod_n % s.n);
   p.by_run_vectors =
       device::Division32(static_cast<std::uint32_t>(c2r_run_vectors(p.diagonal ? s.b : s.n, p.unit_bytes)));
   p.by_panel = device::Division32(static_cast<std::uint32_t>(s.b));

@@ -992,6 +992,28 @@ static void test_shards(void) {
   EXPECT(faro_shard_plan_text(NULL, 0, NULL, 4, 4, 0, NULL, NULL, &plans[0]) == FARO_VALUE);
   faro_shard_plan_destroy(NULL);
   faro_map_destroy(map);
+
+  /* A roll of an axis: the text of the whole array that is named instead does it. Of other maps there is none. */
+  const uint64_t sides[3] = {4, 5, 8};
+  static const struct {
+    const char* text;
+    uint64_t image; /* of 2, 3, 7 */
+  } asked[] = {{"roll(8, 3)", 106}, {"flip(8)", 104}, {"compose(roll(8, 3), flip(8))", 107}, {"xor(3, 0x7)", 104},
+               {"roll(5, -2)", 95}, {"flip(4)", 71}, {"flip(1)", 95}};
+  for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); ++i) {
+    EXPECT(faro_shard_plan_text(asked[i].text, 3, sides, 4, 2, 0, NULL, NULL, &plans[0]) == FARO_VALUE);
+    char remedy[64] = "";
+    const char* named = strstr(faro_last_message(), "axes(");
+    EXPECT(named != NULL && sscanf(named, "%63[^`]", remedy) == 1);
+    EXPECT(faro_shard_plan_text(remedy, 3, sides, 4, 2, 0, NULL, NULL, &plans[0]) == FARO_OK);
+    faro_shard_plan_destroy(plans[0]);
+    EXPECT(faro_map_parse(remedy, 3, sides, &map) == FARO_OK);
+    uint64_t image = 0;
+    EXPECT(faro_map_apply(map, 111, &image) == FARO_OK && image == asked[i].image);
+    faro_map_destroy(map);
+  }
+  EXPECT(faro_shard_plan_text("bit_reversal(3)", 3, sides, 4, 2, 0, NULL, NULL, &plans[0]) == FARO_VALUE);
+  EXPECT(strstr(faro_last_message(), "axes(") == NULL);
 }
 
 /* Outputs that overlap what is read, itself, or by a view's strides: refused before anything is written. */

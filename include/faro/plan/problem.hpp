@@ -26,7 +26,7 @@ struct Problem {
   /// Has to be said: what stands here before is no permutation, and is refused.
   Permutation permutation = detail::no_permutation();
   /// Bytes of an element, 1 to 4096, which have to be said; of an affine map a power of two, unless it is a
-  /// roll, a flip or a permutation of axes too.
+  /// roll, a flip or a permutation of axes too. In place rolls, flips and equal axes take any number.
   std::uint64_t element_bytes = 0;
   std::uint64_t batch = 1;  // any count; 0 is an empty problem
   Placement placement = Placement::out_of_place;
