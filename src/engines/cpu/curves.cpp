@@ -1,12 +1,16 @@
 // Which curves a plan is made by: those that are kept, else the built-in ones as far as they hold here.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -14,7 +18,6 @@
 #include "engines/cpu.hpp"
 #include "engines/cpu/tune_affine.hpp"
 #include "io/buffer.hpp"
-#include "measure.hpp"
 #include "plan/cpu/affine_cost.hpp"
 
 namespace faro::cpu {
@@ -50,11 +53,20 @@ double slowness_of(IndexKernel kernel, const Slowness& here) {
   }
 }
 
-// The least of two calls after one that warms, in microseconds.
-double briefly_us(const std::function<void()>& run) {
-  constexpr double kUsInMs = 1e3;
-  const std::function<void()> runs[] = {run};
-  return quietest_medians_ms(runs, 1, {.budget_ms = 1, .min_samples = 2, .max_samples = 2}).front() * kUsInMs;
+// The least of three calls after one that warms, over what the curves say. A busy moment is no slow machine.
+double slowness(const std::function<void()>& run, std::optional<double> by_curves_us) {
+  constexpr int kCalls = 3;
+  constexpr double kMost = 4;
+  if (!by_curves_us) return 1;
+  run();
+  double least = std::numeric_limits<double>::max();
+  for (int call = 0; call < kCalls; ++call) {
+    const auto begin = std::chrono::steady_clock::now();
+    run();
+    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
+    least = std::min(least, took.count());
+  }
+  return std::clamp(least / *by_curves_us, 1 / kMost, kMost);
 }
 
 Slowness measure_slowness(const IndexCalibration& built_in, const Target& machine) {
@@ -70,8 +82,7 @@ Slowness measure_slowness(const IndexCalibration& built_in, const Target& machin
   one.streaming_bytes = 0;
   Slowness here;
   const auto copy_us = built_in.predict_us(IndexKernel::copy, kCopyWidth, bytes / kCopyWidth);
-  const double copied = briefly_us([&] { copy(in.data(), out.data(), bytes, machine.threads); });
-  if (copy_us) here.copies = copied / *copy_us;
+  here.copies = slowness([&] { copy(in.data(), out.data(), bytes, machine.threads); }, copy_us);
   constexpr int kUnitBits = 2;
   constexpr int kExchanged = 4;
   const auto map = detail::tile_sample(kBits - kUnitBits, {.unit_bits = kUnitBits, .exchanged = kExchanged});
@@ -79,14 +90,12 @@ Slowness measure_slowness(const IndexCalibration& built_in, const Target& machin
   const auto tiles_us = detail::affine_thread_us(
       built_in, {.pass = tiles.passes().front(), .unit_bytes = kWidth, .streamed = true});
   const Executor moves(tiles);
-  const double moved = briefly_us([&] { moves.run(in.data(), out.data()); });
-  if (tiles_us) here.tiles = moved / *tiles_us;
+  here.tiles = slowness([&] { moves.run(in.data(), out.data()); }, tiles_us);
   constexpr std::uint64_t kGathered = std::uint64_t{1} << 20;
   const auto gather_us = built_in.predict_us(IndexKernel::gather, kWidth, kGathered);
   const Executor gathers(Plan({.permutation = Indexed::random(kGathered, 1), .element_bytes = kWidth},
                               machine, {}, {.method = IndexMethod::direct}));
-  const double gathered = briefly_us([&] { gathers.run(in.data(), out.data()); });
-  if (gather_us) here.gathers = gathered / *gather_us;
+  here.gathers = slowness([&] { gathers.run(in.data(), out.data()); }, gather_us);
   return here;
 }
 
