@@ -188,6 +188,11 @@ void CommonOptions::add_tile(CLI::App& command) {
            "A compiled tile kernel instead of the GPU's own choice: s,r,v,threads, or with ,blocked");
 }
 
+void CommonOptions::add_measure(CLI::App& command) {
+  command.add_flag("--measure", measure,
+                   "Try the few best ways of a CPU on arrays of this size first, and keep the fastest "
+                   "(`faro wisdom`)");
+}
 void CommonOptions::add_threads(CLI::App& command) {
   add_text(command, "--threads", threads, "T",
            "Number of threads; the default is OMP_NUM_THREADS, else one for each core");
@@ -224,6 +229,7 @@ PlanOptions CommonOptions::plan_options(std::uint64_t width) const {
   if (!device.empty()) options.device = static_cast<int>(parse_number("--device", device, 0, kMostDevices));
   if (!tile.empty()) options.tile = parse_tile(tile, width);
   if (!threads.empty()) options.threads = parse_threads(threads);
+  options.measure = measure;
   return options;
 }
 

@@ -65,11 +65,13 @@ struct CommonOptions {
   std::string threads;
   std::string element_bytes;
   std::string batch;
+  bool measure = false;
   bool json = false;
 
   void add_engine(CLI::App& command);
   void add_device(CLI::App& command);
   void add_tile(CLI::App& command);
+  void add_measure(CLI::App& command);
   void add_threads(CLI::App& command);
   void add_element_bytes(CLI::App& command, const std::string& help);
   void add_batch(CLI::App& command, const std::string& what);

@@ -53,6 +53,7 @@ constexpr std::array<VerbHelp, 20> kVerbHelp{{
     {"maps", kExplain, {"faro maps", "faro maps gray"}},
     {"info", kExplain, {"faro info", "faro info --json"}},
     {"tune", kExplain, {"faro tune", "faro tune --json"}},
+    {"wisdom", kExplain, {"faro wisdom", "faro wisdom --json"}},
     {"help", kExplain, {"faro help", "faro help permute"}},
     {"layout",
      kKernels,

@@ -375,6 +375,7 @@ Verb bench_verb(CLI::App& app) {
   options->common.add_engine(*command);
   options->common.add_device(*command);
   options->common.add_tile(*command);
+  options->common.add_measure(*command);
   options->index.add_direction(*command);
   options->index.add_choice(*command);
   options->common.add_element_bytes(*command, "Bytes of an element; the default is 4");

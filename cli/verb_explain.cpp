@@ -336,6 +336,7 @@ Verb explain_verb(CLI::App& app) {
       "--no-calibration", options->no_calibration,
       "With --engine cuda: predict times by what is known of the GPU's kind, without measuring it");
   options->common.add_tile(*command);
+  options->common.add_measure(*command);
   options->common.add_element_bytes(*command, "Bytes of an element; the default is 4");
   options->common.add_batch(*command, "Plan for N arrays one after another, each permuted alike");
   add_text(*command, "--shards", options->shards, "N",

@@ -415,6 +415,7 @@ Verb permute_verb(CLI::App& app) {
   options->common.add_engine(*command);
   options->common.add_device(*command);
   options->common.add_tile(*command);
+  options->common.add_measure(*command);
   add_text(*command, "--piece-bytes", options->piece_bytes, "SIZE",
            "With --engine cuda: send the array to the GPU in pieces of at most this size, such as 64MiB");
   add_text(*command, "--device-bytes", options->device_bytes, "SIZE",

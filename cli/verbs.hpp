@@ -39,6 +39,7 @@ Verb simulate_verb(CLI::App& app);
 Verb network_verb(CLI::App& app);
 Verb emit_verb(CLI::App& app);
 Verb tune_verb(CLI::App& app);
+Verb wisdom_verb(CLI::App& app);
 Verb synth_verb(CLI::App& app);
 Verb take_verb(CLI::App& app);
 Verb put_verb(CLI::App& app);

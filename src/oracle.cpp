@@ -1,7 +1,5 @@
 #include "oracle.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "thread_team.hpp"
 #include "threads.hpp"
 
 namespace faro {
@@ -29,13 +28,12 @@ int thread_count(std::uint64_t bytes, int threads) {
 template <typename Body>
 void for_each_chunk(std::uint64_t elements, std::uint64_t batch, int threads, Body body) {
   const std::uint64_t chunks_per_array = (elements + kChunk - 1) / kChunk;
-  const auto chunks = static_cast<std::int64_t>(chunks_per_array * batch);
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-  for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
-    const std::uint64_t b = static_cast<std::uint64_t>(chunk) / chunks_per_array;
-    const std::uint64_t first = static_cast<std::uint64_t>(chunk) % chunks_per_array * kChunk;
-    body(b, first, std::min(first + kChunk, elements));
-  }
+  detail::share_out_evenly(chunks_per_array * batch, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t chunk = begin; chunk < end; ++chunk) {
+      const std::uint64_t first = chunk % chunks_per_array * kChunk;
+      body(chunk / chunks_per_array, first, std::min(first + kChunk, elements));
+    }
+  });
 }
 
 // The walks: move(source, destination) for i in [first, end), as cheaply as one would by hand. i is x, but

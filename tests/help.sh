@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every verb stands in a group of `faro --help` and ends its own --help in two examples, which run; `faro help VERB` is the same page; and
-# completions of the three shells name every verb and its options. Measuring verbs are not run: `faro tune` takes a minute.
+# completions of the three shells name every verb and its options. Measuring verbs are not run: `faro tune` takes 20 seconds.
 set -euo pipefail
 tools=$(cd "$(dirname "$0")/../tools" && pwd)
 PATH=$(dirname "$FARO"):$PATH

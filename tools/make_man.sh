@@ -85,6 +85,9 @@ Threads of the CPU engine; the default is every core.
 \fBFARO_CACHE\fR
 Where \fBfaro tune\fR keeps what it measured; the default is faro in \fBXDG_CACHE_HOME\fR or in ~/.cache.
 .TP
+\fBFARO_MEASURE\fR
+If \fBnever\fR, the curves that come with faro are not fitted to this machine before the first plan of 16 MiB or more.
+.TP
 \fBFARO_NVRTC\fR
 The library of NVIDIA's run\-time compiler, where the loader does not find it.
 .TP

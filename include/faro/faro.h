@@ -168,10 +168,17 @@ typedef struct faro_options {
   int in_place;      /* one array, permuted where it is */
   uint64_t batch;    /* arrays that follow one another, each permuted alike; 0: one */
   uint64_t repeats;  /* of an index array: how often the plan will be run; 0: often */
-  uint64_t reserved[4]; /* zeros: for options to come */
+  uint64_t measure;  /* of engine cpu, not 0: the fastest of some ways that are tried, remembered (faro_wisdom_export) */
+  uint64_t reserved[3]; /* zeros: for options to come */
 } faro_options;
 
 typedef struct faro_plan faro_plan;
+
+/* What plans with `measure` have found and kept, as JSON; entries of such a text taken in, of the same problem the faster
+ * stays; all forgotten. `changed` and `entries` may be null. Errors: FARO_FILE, nothing is changed then. */
+FARO_API faro_status faro_wisdom_export(char** json);
+FARO_API faro_status faro_wisdom_import(const char* json, uint64_t* changed);
+FARO_API faro_status faro_wisdom_forget(uint64_t* entries);
 
 /* Plans a map on elements of 1 to 4096 bytes. Affine maps are moved entry by entry where that is no power of two and they
  * are no permutation of axes, roll or flip either. In place rolls, flips and equal axes take elements of any width. */

@@ -65,6 +65,13 @@ struct PlanOptions {
   /// of the device of its kind that faro was measured on (cuda::calibrate).
   bool calibrate = false;
 
+  // Of engine cpu only.
+  /// Try the few best ways on arrays of the problem's size, made for that, instead of choosing by the curves:
+  /// tiles and segments of several sizes, stores through the caches and past them, an index array's methods,
+  /// fewer threads. The winner is kept (faro/wisdom.hpp), so that only the first plan of a problem on a
+  /// machine measures. Cost: up to some seconds, and two arrays.
+  bool measure = false;
+
   // Of index arrays only.
   /// How often the plan will be run; or a method, and sizes, instead of the fastest.
   IndexChoice index_choice = {};

@@ -12,7 +12,7 @@ from typing import Any, Sequence
 from . import _arrays, _faro, _kinds, _outputs, _run, maps
 from ._errors import FaroError, FaroTypeError, refuse
 
-__all__ = ["Plan", "plan", "load_plan"]
+__all__ = ["Plan", "plan", "load_plan", "export_wisdom", "import_wisdom", "forget_wisdom"]
 
 
 class Plan:
@@ -201,11 +201,12 @@ _MAGIC = b"faro-python-plan 1\n"
 
 def plan(by: "str | maps.Map", like: Any = None, *, shape: Sequence[int] | None = None, itemsize: int | None = None,
          engine: str = "auto", threads: int = 0, device: int | None = None, in_place: bool = False,
-         repeats: int = 0) -> Plan:
+         repeats: int = 0, measure: bool = False) -> Plan:
     """Plans a map, or its text form, for arrays as ``like``, or of this shape and element width in bytes.
 
     ``engine``: ``"cpu"``, ``"cuda"`` or ``"auto"``, which is where ``like`` lies, else the CPU. ``threads`` 0: as many as
-    OpenMP would use. ``repeats``: how often an index array's plan will be run, 0: often.
+    OpenMP would use. ``repeats``: how often an index array's plan will be run, 0: often. ``measure``, of the CPU: some ways
+    are tried on arrays of this size, for up to some seconds, and the fastest is taken and remembered (``export_wisdom``).
 
     Raises FaroValueError and FaroUnsupportedError as ``permute``, FaroDeviceError for an engine that is not here.
 
@@ -229,13 +230,47 @@ def plan(by: "str | maps.Map", like: Any = None, *, shape: Sequence[int] | None 
     if shape is None:
         shape = (by.count,) if isinstance(by, maps.Map) else (maps.parse(by).count,)
     given = _run.shape_of(shape, "plan")
-    opts = _run.options(engine, threads, device, in_place, 1, repeats)
+    opts = _run.options(engine, threads, device, in_place, 1, repeats, measure)
     strides = _arrays.dense_strides(given, itemsize)
     if isinstance(by, maps.Map):
         handle, out_shape = _run._plan_map(given, strides, itemsize, by, opts, is_plan=True)
     else:
         handle, out_shape = _run._plan_text(given, strides, itemsize, (by, False), opts, is_plan=True)
     return Plan(handle, given, out_shape, itemsize, device)
+
+
+def export_wisdom() -> str:
+    """What plans with ``measure=True`` have found and kept on this machine and others, as JSON. Raises FaroFileError.
+
+    >>> import faro
+    >>> "entries" in faro.export_wisdom()
+    True
+    """
+    return str(_faro.wisdom_export())
+
+
+def import_wisdom(text: str) -> int:
+    """Takes what ``export_wisdom`` told, here or elsewhere; of the same problem, machine and version the faster stays.
+
+    Gives how many entries are new or faster. Raises FaroFileError for any other text, and changes nothing then.
+
+    >>> import faro
+    >>> faro.import_wisdom(faro.export_wisdom())
+    0
+    """
+    if not isinstance(text, str):
+        refuse("take wisdom", f"a {type(text).__name__}", "the text that export_wisdom gave", kind=FaroTypeError)
+    return int(_faro.wisdom_import(text))
+
+
+def forget_wisdom() -> int:
+    """Forgets all that plans with ``measure=True`` have kept; gives how many there were. Raises FaroFileError.
+
+    >>> import faro
+    >>> faro.forget_wisdom()
+    0
+    """
+    return int(_faro.wisdom_forget())
 
 
 def load_plan(source: "bytes | str | _os.PathLike[str]", *, engine: str = "auto", threads: int = 0,

@@ -26,7 +26,8 @@ _MOST_BYTES = 4096  # of an element
 
 
 def options(
-    engine: str = "auto", threads: int = 0, device: int | None = None, in_place: bool = False, batch: int = 1, repeats: int = 0
+    engine: str = "auto", threads: int = 0, device: int | None = None, in_place: bool = False, batch: int = 1, repeats: int = 0,
+    measure: bool = False,
 ) -> Any:
     """faro.h's options."""
     engines = ("auto", "cpu", "cuda")
@@ -35,7 +36,7 @@ def options(
     threads = threads_of(threads, "plan")
     repeats = whole(repeats, "plan", "repeats =", 0, 2**63 - 1)
     number = 0 if device is None else whole(device, "plan", "device =", 0, 2**16) + 1
-    return _faro.Options.make(engines.index(engine), threads, number, in_place, batch, repeats)
+    return _faro.Options.make(engines.index(engine), threads, number, in_place, batch, repeats, bool(measure))
 
 
 def options_for(device: int | None, in_place: bool = False) -> Any:

@@ -127,6 +127,17 @@ void bind_maps(nb::module_& module) {
     handle.map.reset(map);
     return handle;
   });
+  module.def("wisdom_export", [] { return told([](char** text) { return faro_wisdom_export(text); }); });
+  module.def("wisdom_import", [](const std::string& json) {
+    std::uint64_t changed = 0;
+    check(faro_wisdom_import(json.c_str(), &changed));
+    return changed;
+  });
+  module.def("wisdom_forget", [] {
+    std::uint64_t entries = 0;
+    check(faro_wisdom_forget(&entries));
+    return entries;
+  });
   module.def("catalogue", [] { return told([](char** text) { return faro_map_catalogue(text); }); });
   module.def("emit", [](const MapHandle& map, const std::string& options) {
     return told([&](char** text) { return faro_emit(map.map.get(), c_text(options), text); });

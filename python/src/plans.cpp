@@ -18,13 +18,13 @@ namespace {
 using Shape = std::vector<std::uint64_t>;
 using Strides = std::vector<std::int64_t>;
 
-// (engine, threads, device, in_place, batch, repeats), as Python has them.
+// (engine, threads, device, in_place, batch, repeats, measure), as Python has them.
 struct Options {
   faro_options value{};
 };
 
 Options options_of(int engine, int threads, int device, bool in_place, std::uint64_t batch,
-                   std::uint64_t repeats) {
+                   std::uint64_t repeats, bool measure) {
   Options options;
   options.value.engine = static_cast<faro_engine>(engine);
   options.value.threads = threads;
@@ -32,6 +32,7 @@ Options options_of(int engine, int threads, int device, bool in_place, std::uint
   options.value.in_place = in_place ? 1 : 0;
   options.value.batch = batch;
   options.value.repeats = repeats;
+  options.value.measure = measure ? 1 : 0;
   return options;
 }
 

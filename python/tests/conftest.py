@@ -5,6 +5,7 @@ from hypothesis import settings
 
 # What the user's own `faro tune` has kept has no say in a test, nor in the programs that it runs. The folder is not there.
 os.environ["FARO_CACHE"] = os.path.join(tempfile.gettempdir(), f"faro-tests-{os.getpid()}", "none")
+os.environ["FARO_MEASURE"] = "never"  # nor has what this machine takes just now
 
 # Machines that test are shared: no deadline for a single example. FARO_EXAMPLES asks for more of them.
 settings.register_profile("faro", deadline=None, max_examples=int(os.environ.get("FARO_EXAMPLES", "60")))

@@ -204,8 +204,9 @@ CASES: dict[str, list[Case]] = {
     "emit": [untraced(lambda n: faro.emit("gray(10)", n_tile=n), "emit")],
     "keep_memory": [untraced(lambda n: faro.keep_memory(n), "keep memory")],
     "load_plan": [untraced(lambda n: faro.load_plan(n), "path")],
+    "import_wisdom": [untraced(lambda n: faro.import_wisdom(n), "the text that export_wisdom gave")],
 }
-WITHOUT_ARGUMENTS = {"clear_plans", "cuda_status", "kept_memory"}
+WITHOUT_ARGUMENTS = {"clear_plans", "cuda_status", "kept_memory", "export_wisdom", "forget_wisdom"}
 OVER_A_MESH = {"permute_dims_sharded", "permute_sharded"}  # test_shards.py has them, and those below
 RUN = [pytest.param(case, id=f"{name}-{i}") for name, cases in CASES.items() for i, case in enumerate(cases)]
 MOVED = [param for param in RUN if param.values[0].oracle is not None]

@@ -170,7 +170,7 @@ each_case = pytest.mark.parametrize("case", CASES, ids=IDS)
 NO_ARRAYS = {
     "clear_plans", "cuda_status", "keep_memory", "kept_memory", "maps", "shards", "sketch", "layout", "emit", "simulate", "synth",
     "Layout", "LayoutCandidate", "Emitted", "Simulation", "Synthesis", "route", "Routing", "plan", "load_plan", "plan_rows",
-    "explain_network",
+    "explain_network", "export_wisdom", "import_wisdom", "forget_wisdom",
 }
 BY_PLANS = {"Plan", "RowPlan"}  # test_plans
 

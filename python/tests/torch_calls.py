@@ -145,7 +145,7 @@ WRITES = {
 WITHOUT_TENSORS = {
     "torch.permute_dims_sharded", "layout", "emit", "simulate", "synth", "Layout", "LayoutCandidate", "Emitted", "Simulation", "Synthesis",
     "clear_plans", "cuda_status", "keep_memory", "kept_memory", "maps", "shards", "sketch", "explain_network", "load_plan", "Routing",
-    "shards.ShardPlan",
+    "shards.ShardPlan", "export_wisdom", "import_wisdom", "forget_wisdom",
 }
 
 

@@ -3,14 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <memory>
 #include <utility>
 #include <variant>
 
+#include "api/measured_choice.hpp"
 #include "api/plan_cache.hpp"
+#include "contains.hpp"
 #include "engines/cpu.hpp"
 #include "engines/cuda_index.hpp"
 #include "engines/cuda_measure.hpp"
+#include "io/buffer.hpp"
 #include "plan/form_to_run.hpp"
 #include "threads.hpp"
 
@@ -33,6 +38,13 @@ void check_options(const PlanOptions& options) {
   if (!on_gpu && options.calibrate) {
     fail(ErrorCode::value, "plan", std::string("calibration for engine ") + name(options.engine),
          "calibration with engine cuda only");
+  }
+  const bool is_chosen = !options.index_choice.empty() || options.index_schedule != nullptr;
+  if (options.measure && (on_gpu || is_chosen)) {
+    fail(ErrorCode::value, "plan",
+         on_gpu ? "measured choice for engine cuda" : "measured choice, and a method or schedule besides",
+         on_gpu ? "engine cpu; kernels of a GPU are chosen by what they do to its memories" : "one of them",
+         "leave `measure` out");
   }
   if (!options.tile) return;
   if (!on_gpu) {
@@ -136,14 +148,119 @@ Target make_target(const PlanOptions& options) {
   return target;
 }
 
-Target with_predictions(Target target, const PlanOptions& options, Predictions predictions) {
+// `bytes`: of an array, all of a batch together. CPUs have curves of everything.
+Target with_predictions(Target target, const PlanOptions& options, Predictions predictions,
+                        std::uint64_t bytes) {
   const bool on_gpu = options.engine == Engine::cuda;
   if (predictions.of_tiles && options.calibrate) target.calibration = cuda::calibrate(target.device);
-  if (predictions.of_index_arrays) {
-    target.index_calibration =
-        calibration_for(target.name, on_gpu ? built_in_gpu_calibration() : built_in_cpu_calibration());
-  }
+  if (!on_gpu) target.index_calibration = cpu::curves_for(target, bytes);
+  if (on_gpu && predictions.of_index_arrays)
+    target.index_calibration = calibration_for(target.name, built_in_gpu_calibration());
   return target;
+}
+
+// --- measured choice
+
+WisdomKey wisdom_key(const std::string& what, std::uint64_t element_bytes, const Target& target) {
+  return {.problem = fmt::format("{}, {} bytes", what, element_bytes),
+          .machine = target.name + ", " + cpu::processor()};
+}
+
+std::string signature_of(const std::vector<Pass>& passes) {
+  std::string text;
+  for (const Pass& pass : passes) {
+    text += fmt::format("{} {} {}; {} {} {};", name(pass.kind), pass.segment_bytes, pass.tile.row_bits,
+                        pass.team ? pass.team->threads : 0, pass.team && pass.team->streamed,
+                        pass.team ? pass.team->kernel : "");
+  }
+  return text;
+}
+
+// Arrays to try ways on.
+struct TrialArrays {
+  TrialArrays(std::uint64_t in_bytes, std::uint64_t out_bytes) {
+    require_memory("plan", "measured choice", in_bytes + out_bytes);
+    in = std::make_shared<io::Buffer>(in_bytes);
+    out = std::make_shared<io::Buffer>(out_bytes);
+  }
+  std::shared_ptr<io::Buffer> in;
+  std::shared_ptr<io::Buffer> out;
+};
+
+// The choice that is remembered, or else is found now.
+CpuChoice choice_for(const WisdomKey& key, const Target& target, const std::vector<IndexMethod>& methods,
+                     const std::function<ReadyPlan(const CpuChoice&)>& make) {
+  if (const auto known = remembered(key)) return *known;
+  const CpuChoice found = measured_choice(target, methods, make);
+  remember(key, found);
+  return found;
+}
+
+// Targets of plans that were chosen so say it.
+Target told(Target target, const CpuChoice& choice) {
+  Target made = chosen(std::move(target), choice);
+  made.name += fmt::format("; measured choice: {}", to_text(choice));
+  return made;
+}
+
+using MakePlan = std::function<Plan(Target target, const IndexChoice& choice)>;
+
+std::string problem_text(const Problem& problem) {
+  const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
+  const std::string map = indexed == nullptr ? to_text(problem.permutation)
+                                             : fmt::format("index array of {}, fingerprint {:#018x}",
+                                                           indexed->count(), schedule::fingerprint(*indexed));
+  return fmt::format("{}, batch {}{}", map, problem.batch,
+                     problem.placement == Placement::in_place ? ", in place" : "");
+}
+
+Plan measured_plan(const Problem& problem, const Target& target, IndexChoice given, const MakePlan& make) {
+  const bool in_place = problem.placement == Placement::in_place;
+  const Plan as_planned = make(target, given);
+  if (total_bytes(problem) == 0) return as_planned;
+  std::vector<IndexMethod> methods;
+  if (const IndexPlan* const index = as_planned.index_plan()) {
+    constexpr std::size_t kMostMethods = 4;
+    for (const IndexCandidate& each : index->candidates()) {
+      if (methods.size() < kMostMethods && !contains(methods, each.method)) methods.push_back(each.method);
+    }
+  } else if (!in_place) {
+    methods.push_back(IndexMethod::axes);  // as boxes, where the affine map moves axes
+  }
+  std::optional<TrialArrays> arrays;
+  const auto choice_of = [&](const CpuChoice& choice) {
+    IndexChoice made = given;
+    if (choice.method) made.method = choice.method;
+    return made;
+  };
+  const auto ready = [&](const CpuChoice& choice) -> ReadyPlan {
+    const Plan plan = make(chosen(target, choice), choice_of(choice));
+    if (!arrays) arrays.emplace(total_bytes(problem), in_place ? 0 : total_bytes(problem));
+    const auto engine = std::make_shared<cpu::Executor>(plan);
+    const auto run = [engine, in_place, all = *arrays] {
+      if (in_place) return engine->run_in_place(all.in->data());
+      engine->run(all.in->data(), all.out->data());
+    };
+    return {.signature = signature_of(plan.passes()), .run = run};
+  };
+  const CpuChoice choice =
+      choice_for(wisdom_key(problem_text(problem), problem.element_bytes, target), target, methods, ready);
+  return make(told(target, choice), choice_of(choice));
+}
+
+StridedPlan measured_view(const Strided& view, std::uint64_t element_bytes, const Target& target) {
+  const StridedPlan as_planned(view, element_bytes, target);
+  if (as_planned.moved_bytes() == 0) return as_planned;
+  const TrialArrays arrays(as_planned.in_elements() * element_bytes,
+                           as_planned.out_elements() * element_bytes);
+  const auto ready = [&](const CpuChoice& choice) -> ReadyPlan {
+    const StridedPlan plan(view, element_bytes, chosen(target, choice));
+    const auto engine = std::make_shared<cpu::Executor>(plan);
+    const auto run = [engine, arrays] { engine->run(arrays.in->data(), arrays.out->data()); };
+    return {.signature = signature_of(plan.passes()), .run = run};
+  };
+  const CpuChoice choice = choice_for(wisdom_key(to_text(view), element_bytes, target), target, {}, ready);
+  return StridedPlan(view, element_bytes, told(target, choice));
 }
 
 struct Description {
@@ -200,7 +317,8 @@ void set_machine(Key& key, const PlanOptions& options) {
 
 // What a plan that nothing was chosen for depends on; nothing where something was.
 std::optional<PlanKey> key_of(const Problem& problem, const PlanOptions& options) {
-  if (!options.index_choice.empty() || options.calibrate || options.tile) return std::nullopt;
+  if (!options.index_choice.empty() || options.calibrate || options.tile || options.measure)
+    return std::nullopt;
   PlanKey key{.problem = problem};
   set_machine(key, options);
   return key;
@@ -228,7 +346,17 @@ Decision decide(const Problem& problem, const PlanOptions& asked) {
     const bool chosen = !options.index_choice.empty();
     const bool affine = !chosen && f2::is_power_of_two(problem.element_bytes) &&
                         std::holds_alternative<Affine>(in_form_to_run(problem, target).permutation);
-    target = with_predictions(std::move(target), options, {.of_tiles = affine, .of_index_arrays = !affine});
+    target = with_predictions(std::move(target), options, {.of_tiles = affine, .of_index_arrays = !affine},
+                              total_bytes(problem));
+    if (options.measure) {
+      const auto make = [&](Target on, const IndexChoice& choice) {
+        if (choice.empty()) return Plan(problem, std::move(on));
+        Recognition as_given;
+        as_given.permutation = problem.permutation;
+        return Plan(problem, std::move(on), std::move(as_given), choice);
+      };
+      return {measured_plan(problem, target, options.index_choice, make), reason, nullptr};
+    }
     if (!chosen) {
       Plan made(problem, std::move(target));
       if (key) plan_cache().keep(*key, made);
@@ -241,7 +369,8 @@ Decision decide(const Problem& problem, const PlanOptions& asked) {
   if (const auto given = options.index_schedule) {
     Description description = describe(*given, *indexed);
     Plan made(problem,
-              with_predictions(make_target(options), options, {.of_tiles = false, .of_index_arrays = true}),
+              with_predictions(make_target(options), options, {.of_tiles = false, .of_index_arrays = true},
+                               total_bytes(problem)),
               std::move(description.recognition), description.choice);
     if (given->applied == indexed->direction()) return {std::move(made), reason, given};
     return {std::move(made), reason, std::make_shared<const IndexSchedule>(given->inverse())};
@@ -249,8 +378,14 @@ Decision decide(const Problem& problem, const PlanOptions& asked) {
   if (options.engine == Engine::cuda) static_cast<void>(cuda::target(options.device));  // before the sweeps
   Recognition recognition = recognise_where_it_is(*indexed, options.threads);
   const bool affine = std::holds_alternative<Affine>(recognition.permutation) && options.index_choice.empty();
-  Target target =
-      with_predictions(make_target(options), options, {.of_tiles = affine, .of_index_arrays = true});
+  Target target = with_predictions(make_target(options), options,
+                                   {.of_tiles = affine, .of_index_arrays = true}, total_bytes(problem));
+  if (options.measure) {
+    const auto make = [&](Target on, const IndexChoice& choice) {
+      return Plan(problem, std::move(on), recognition, choice);
+    };
+    return {measured_plan(problem, target, options.index_choice, make), reason, nullptr};
+  }
   return {Plan(problem, std::move(target), std::move(recognition), options.index_choice), reason, nullptr};
 }
 
@@ -263,11 +398,13 @@ StridedPlan decide_view(const Strided& view, std::uint64_t element_bytes, const 
   const auto make = [&] {
     PlanOptions resolved = options;
     if (resolved.engine == Engine::automatic) resolved.engine = Engine::cpu;
-    return StridedPlan(
-        view, element_bytes,
-        with_predictions(make_target(resolved), resolved, {.of_tiles = false, .of_index_arrays = true}));
+    Target target =
+        with_predictions(make_target(resolved), resolved, {.of_tiles = false, .of_index_arrays = true},
+                         element_count(view) * element_bytes);
+    if (options.measure) return measured_view(view, element_bytes, target);
+    return StridedPlan(view, element_bytes, std::move(target));
   };
-  if (options.tile) return make();
+  if (options.tile || options.measure) return make();
   ViewKey key{.view = view, .element_bytes = element_bytes};
   set_machine(key, options);
   if (std::optional<StridedPlan> kept = view_cache().find(key)) return *std::move(kept);

@@ -219,6 +219,7 @@ PlanOptions plan_options(const faro_options* options) {
   made.threads = options->threads;
   if (options->device != 0) made.device = options->device - 1;
   made.index_choice.repeats = options->repeats;
+  made.measure = options->measure != 0;
   return made;
 }
 

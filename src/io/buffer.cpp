@@ -14,6 +14,7 @@
 
 #include "faro/error.hpp"
 #include "rounding.hpp"
+#include "thread_team.hpp"
 #include "threads.hpp"
 
 namespace faro::io {
@@ -24,11 +25,14 @@ using faro::detail::round_up;
 constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
 
 void touch(std::byte* data, std::uint64_t bytes, std::uint64_t page_bytes) {
-  const auto pages = static_cast<std::int64_t>((bytes + page_bytes - 1) / page_bytes);
-#pragma omp parallel for schedule(static) num_threads(detail::thread_count()) if (pages > 64)
-  for (std::int64_t page = 0; page < pages; ++page) {
-    *static_cast<volatile std::byte*>(data + static_cast<std::uint64_t>(page) * page_bytes) = std::byte{0};
-  }
+  constexpr std::uint64_t kFewPages = 64;
+  const std::uint64_t pages = (bytes + page_bytes - 1) / page_bytes;
+  const int threads = pages > kFewPages ? detail::thread_count() : 1;
+  // By the threads that will write them: a run shares its output out in the same parts.
+  detail::share_out_evenly(pages, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t page = begin; page < end; ++page)
+      *static_cast<volatile std::byte*>(data + page * page_bytes) = std::byte{0};
+  });
 }
 
 // The first number in `file` after `key`, or `otherwise`.

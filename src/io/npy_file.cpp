@@ -14,6 +14,7 @@
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
 #include "io/output_file.hpp"
+#include "thread_team.hpp"
 #include "threads.hpp"
 
 namespace faro::io {
@@ -41,15 +42,15 @@ class ToCOrder {
     std::uint64_t middle = 1;
     for (std::size_t a = 1; a + 1 < shape_.size(); ++a) middle *= shape_[a];
     const std::uint64_t strips = (rows + kSide - 1) / kSide;
-#pragma omp parallel for schedule(static) num_threads(detail::thread_count())
-    for (std::int64_t piece = 0; piece < static_cast<std::int64_t>(middle * strips); ++piece) {
-      const std::uint64_t at = static_cast<std::uint64_t>(piece) / strips;
-      const std::uint64_t row = static_cast<std::uint64_t>(piece) % strips * kSide;
-      for (std::uint64_t column = 0; column < columns; column += kSide) {
-        copy_square({row, std::min(row + kSide, rows)}, {column, std::min(column + kSide, columns)}, at,
-                    middle);
-      }
-    }
+    detail::take_turns_at(middle * strips, detail::thread_count(), 1,
+                          [&](std::uint64_t piece, std::uint64_t) {
+                            const std::uint64_t at = piece / strips;
+                            const std::uint64_t row = piece % strips * kSide;
+                            for (std::uint64_t column = 0; column < columns; column += kSide) {
+                              copy_square({row, std::min(row + kSide, rows)},
+                                          {column, std::min(column + kSide, columns)}, at, middle);
+                            }
+                          });
   }
 
  private:

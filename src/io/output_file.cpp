@@ -21,6 +21,7 @@
 #include "faro/error.hpp"
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
+#include "thread_team.hpp"
 #include "threads.hpp"
 
 namespace faro::io {
@@ -207,18 +208,18 @@ bool OutputFile::reserve(std::uint64_t bytes) {
 
 void OutputFile::write(std::span<const std::byte> data, std::uint64_t offset,
                        const std::function<void(std::uint64_t)>& advance) {
-  const auto pieces = static_cast<std::int64_t>((data.size() + kPieceBytes - 1) / kPieceBytes);
+  const std::uint64_t pieces = (data.size() + kPieceBytes - 1) / kPieceBytes;
   std::atomic<int> error{0};
   // All threads write: copying into the page cache is bound by a core's speed.
-#pragma omp parallel for schedule(dynamic) num_threads(detail::thread_count()) if (pieces > 1)
-  for (std::int64_t piece = 0; piece < pieces; ++piece) {
-    if (error.load(std::memory_order_relaxed) != 0) continue;
-    const std::uint64_t begin = static_cast<std::uint64_t>(piece) * kPieceBytes;
-    const std::uint64_t bytes = std::min<std::uint64_t>(kPieceBytes, data.size() - begin);
-    const int result = write_at(descriptor(), data.subspan(begin, bytes), offset + begin);
-    if (result != 0) error.store(result, std::memory_order_relaxed);
-    if (result == 0 && advance) advance(bytes);
-  }
+  detail::take_turns_at(
+      pieces, pieces > 1 ? detail::thread_count() : 1, 1, [&](std::uint64_t piece, std::uint64_t) {
+        if (error.load(std::memory_order_relaxed) != 0) return;
+        const std::uint64_t begin = piece * kPieceBytes;
+        const std::uint64_t bytes = std::min<std::uint64_t>(kPieceBytes, data.size() - begin);
+        const int result = write_at(descriptor(), data.subspan(begin, bytes), offset + begin);
+        if (result != 0) error.store(result, std::memory_order_relaxed);
+        if (result == 0 && advance) advance(bytes);
+      });
   if (error.load() != 0) fail_for_room(error.load(), data.size());
 }
 

@@ -4,8 +4,6 @@
 // one, in order, then finds the positions to name, which are the same however many threads there were.
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -17,6 +15,7 @@
 #include <vector>
 
 #include "io/buffer.hpp"
+#include "thread_team.hpp"
 #include "threads.hpp"
 
 namespace faro::detail {
@@ -33,8 +32,9 @@ inline int threads_for(std::uint64_t elements, int threads = 0) {
 template <typename Body>
 void for_each_index(std::uint64_t count, const Body& body, int threads = 0) {
   const int used = threads_for(count, threads);
-#pragma omp parallel for schedule(static) num_threads(used) if (used > 1)
-  for (std::int64_t i = 0; i < static_cast<std::int64_t>(count); ++i) body(static_cast<std::uint64_t>(i));
+  share_out_evenly(count, used, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) body(i);
+  });
 }
 
 /// The errors of an index array: `value` as its type has it, negative ones too.
@@ -89,16 +89,16 @@ void check_permutation(const Word* entries, std::uint64_t count) {
   const int threads = threads_for(count);
   std::atomic<std::uint64_t> out_of_range{count};
   std::atomic<bool> twice{false};
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-  for (std::int64_t signed_i = 0; signed_i < static_cast<std::int64_t>(count); ++signed_i) {
-    const auto i = static_cast<std::uint64_t>(signed_i);
-    const std::uint64_t value = entries[i];
-    if (value >= count) {
-      keep_smallest(out_of_range, i);
-    } else if (threads > 1 ? marks.mark_shared(value) : marks.mark_alone(value)) {
-      twice.store(true, std::memory_order_relaxed);
+  share_out_evenly(count, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const std::uint64_t value = entries[i];
+      if (value >= count) {
+        keep_smallest(out_of_range, i);
+      } else if (threads > 1 ? marks.mark_shared(value) : marks.mark_alone(value)) {
+        twice.store(true, std::memory_order_relaxed);
+      }
     }
-  }
+  });
   if (const std::uint64_t i = out_of_range.load(); i < count) {
     fail_entry_out_of_range(i, std::to_string(entries[i]), count);
   }

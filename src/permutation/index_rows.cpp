@@ -134,35 +134,41 @@ RowCensus check_rows(const RowMove& move, int threads) {
   std::atomic<std::uint64_t> wrong_block{detail::kNoRow};
   std::atomic<bool> twice{false};
   const bool plain = !distinct && !absent_marker(move) && numbered_rows(move) > 0;
-  std::uint64_t absent = 0;
-  std::uint64_t runs = 0;
-  const auto blocks = static_cast<std::int64_t>(detail::ceil_div(count, kCheckBlock));
-#pragma omp parallel for schedule(static) num_threads(used) reduction(+ : absent, runs) if (used > 1)
-  for (std::int64_t block = 0; block < blocks; ++block) {
-    const std::uint64_t first = static_cast<std::uint64_t>(block) * kCheckBlock;
+  const auto check_block = [&](std::uint64_t block, std::uint64_t& absent, std::uint64_t& runs) {
+    const std::uint64_t first = block * kCheckBlock;
     const std::uint64_t n = std::min(kCheckBlock, count - first);
     if (plain) {
       // Past the last row there is none that an entry could follow.
       const std::uint64_t previous = first == 0 ? numbered_rows(move) : reader.entry(first - 1);
-      if (!reader.sum_up(first, n, previous, &runs))
-        detail::keep_smallest(wrong_block, static_cast<std::uint64_t>(block));
-      continue;
+      if (!reader.sum_up(first, n, previous, &runs)) detail::keep_smallest(wrong_block, block);
+      return;
     }
     std::array<std::uint64_t, kCheckBlock + 1> rows;
     // With the entry before, for the runs; before the first there is one that nothing follows.
     const std::uint64_t before = first == 0 ? 0 : 1;
     rows[0] = numbered_rows(move);
     if (!reader.read(first - before, n + before, rows.data() + 1 - before))
-      detail::keep_smallest(wrong_block, static_cast<std::uint64_t>(block));
+      detail::keep_smallest(wrong_block, block);
     const Seen seen = seen_in(rows.data() + 1, n, rows[0]);
     absent += seen.absent;
     runs += seen.runs;
-    if (!distinct) continue;
+    if (!distinct) return;
     for (std::uint64_t i = 1; i <= n; ++i) {
       if (rows[i] == detail::kNoRow || numbered_rows(move) == 0) continue;
       if (used > 1 ? marks.mark_shared(rows[i]) : marks.mark_alone(rows[i])) twice.store(true);
     }
-  }
+  };
+  std::atomic<std::uint64_t> all_absent{0};
+  std::atomic<std::uint64_t> all_runs{0};
+  detail::share_out_evenly(detail::ceil_div(count, kCheckBlock), used,
+                           [&](std::uint64_t begin, std::uint64_t end) {
+                             std::uint64_t absent = 0;
+                             std::uint64_t runs = 0;
+                             for (std::uint64_t block = begin; block < end; ++block)
+                               check_block(block, absent, runs);
+                             all_absent += absent;
+                             all_runs += runs;
+                           });
   if (wrong_block.load() != detail::kNoRow) {
     const auto marker = absent_marker(move);
     // The entry before a block is read with it, so it may be that one.
@@ -172,7 +178,7 @@ RowCensus check_rows(const RowMove& move, int threads) {
     fail_row(move, i, reader.entry(i));
   }
   if (twice.load()) fail_twice(move, reader);
-  return {.absent = absent, .runs = runs};
+  return {.absent = all_absent, .runs = all_runs};
 }
 
 std::optional<RowCensus> sample_rows(const RowMove& move) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <mutex>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -28,12 +29,10 @@ constexpr std::uint64_t kChunk = std::uint64_t{1} << 15;  // elements that a thr
 template <typename Body>
 void for_each_chunk(std::uint64_t count, int threads, const Body& body) {
   const int used = threads_for(count, threads);
-  const auto chunks = static_cast<std::int64_t>((count + kChunk - 1) / kChunk);
-#pragma omp parallel for schedule(dynamic) num_threads(used) if (used > 1)
-  for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
-    const std::uint64_t begin = static_cast<std::uint64_t>(chunk) * kChunk;
+  take_turns_at((count + kChunk - 1) / kChunk, used, 1, [&](std::uint64_t chunk, std::uint64_t) {
+    const std::uint64_t begin = chunk * kChunk;
     body(begin, std::min(begin + kChunk, count));
-  }
+  });
 }
 
 // Whether entries[0..length-1] are first, first + step, …; where not, the first that differs.
@@ -249,6 +248,7 @@ std::optional<std::vector<std::uint64_t>> mismatches_of(std::span<const Word> en
                                                         std::uint64_t most, int threads) {
   std::vector<std::uint64_t> found;
   std::atomic<std::uint64_t> number{0};
+  std::mutex adding;
   for_each_chunk(entries.size(), threads, [&](std::uint64_t begin, std::uint64_t end) {
     if (number.load(std::memory_order_relaxed) > most) return;
     Images own = images;
@@ -261,7 +261,7 @@ std::optional<std::vector<std::uint64_t>> mismatches_of(std::span<const Word> en
     }
     if (here.empty()) return;
     number.fetch_add(here.size(), std::memory_order_relaxed);
-#pragma omp critical(faro_mismatches)
+    const std::lock_guard lock(adding);
     found.insert(found.end(), here.begin(), here.end());
   });
   if (number.load() > most) return std::nullopt;

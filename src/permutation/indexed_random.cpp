@@ -53,16 +53,14 @@ std::vector<Word> detail::RandomEntries::of_buckets(std::uint64_t first, std::ui
   };
   std::vector<std::uint64_t> next(parts * buckets);
   const auto for_each_element = [&](const auto& visit) {
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-    for (std::int64_t number = 0; number < static_cast<std::int64_t>(parts); ++number) {
-      const auto part = static_cast<std::uint64_t>(number);
+    take_turns_at(parts, threads, 1, [&](std::uint64_t part, std::uint64_t) {
       std::uint64_t* const mine = next.data() + part * buckets;
       const std::uint64_t part_end = part_begin(part + 1);
       for (std::uint64_t i = part_begin(part); i < part_end; ++i) {
         const std::uint64_t bucket = bucket_of(i);
         if (bucket < buckets) visit(i, mine[bucket]);
       }
-    }
+    });
   };
   for_each_element([](std::uint64_t /*i*/, std::uint64_t& of_bucket) { ++of_bucket; });
   std::vector<std::uint64_t> begin(buckets + 1);
@@ -78,15 +76,13 @@ std::vector<Word> detail::RandomEntries::of_buckets(std::uint64_t first, std::ui
   for_each_element(
       [&](std::uint64_t i, std::uint64_t& of_bucket) { list[of_bucket++] = static_cast<Word>(i); });
   // Each bucket by the method of Fisher and Yates, from the top, with a generator of its own.
-#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
-  for (std::int64_t bucket = 0; bucket < static_cast<std::int64_t>(buckets); ++bucket) {
-    const auto b = static_cast<std::uint64_t>(bucket);
+  take_turns_at(buckets, threads, 1, [&](std::uint64_t b, std::uint64_t) {
     SplitMix64 random(SplitMix64::at(seed_, count_ + first + b));
     Word* const mine = list.data() + begin[b];
     for (std::uint64_t left = begin[b + 1] - begin[b]; left > 1; --left) {
       std::swap(mine[left - 1], mine[below(left, random)]);
     }
-  }
+  });
   return list;
 }
 

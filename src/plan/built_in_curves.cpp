@@ -6,6 +6,7 @@
 #include <span>
 
 #include "faro/plan/target.hpp"
+#include "plan/built_in_tiles.hpp"
 
 namespace faro {
 namespace {
@@ -142,7 +143,11 @@ const IndexCalibration& built_in_gpu_calibration() {
 }
 
 const IndexCalibration& built_in_cpu_calibration() {
-  static const IndexCalibration made = make("an AMD EPYC (Zen 4), 2 cores, built in", kTwoCores);
+  static const IndexCalibration made = [] {
+    IndexCalibration curves = make("an AMD EPYC (Zen 4), 2 cores, built in", kTwoCores);
+    detail::add_built_in_tiles(curves);
+    return curves;
+  }();
   return made;
 }
 

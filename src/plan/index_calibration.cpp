@@ -38,7 +38,7 @@ double traffic_bytes(IndexKernel kernel, std::uint64_t element_bytes, int run_bi
       return width + 2 * kPlace;
     case IndexKernel::check:
       return width + kSector;
-    case IndexKernel::copy:
+    default:
       break;
   }
   return 2 * width;
@@ -173,6 +173,14 @@ const char* name(IndexKernel kernel) noexcept {
       return "schedule";
     case IndexKernel::check:
       return "check";
+    case IndexKernel::tile:
+      return "tile";
+    case IndexKernel::streamed_tile:
+      return "streamed tile";
+    case IndexKernel::segments:
+      return "segments";
+    case IndexKernel::streamed_segments:
+      return "streamed segments";
     case IndexKernel::copy:
       break;
   }

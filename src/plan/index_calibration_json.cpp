@@ -28,10 +28,12 @@ constexpr int kMostWidth = 4096;
 constexpr int kMostBits = 40;
 constexpr std::uint64_t kMostFileBytes = std::uint64_t{16} << 20;
 
-constexpr IndexKernel kKernels[] = {IndexKernel::gather,   IndexKernel::scatter, IndexKernel::spread,
-                                    IndexKernel::collect,  IndexKernel::place,   IndexKernel::pick,
-                                    IndexKernel::window,   IndexKernel::runs,    IndexKernel::copy,
-                                    IndexKernel::schedule, IndexKernel::check};
+constexpr IndexKernel kKernels[] = {
+    IndexKernel::gather,        IndexKernel::scatter,  IndexKernel::spread,
+    IndexKernel::collect,       IndexKernel::place,    IndexKernel::pick,
+    IndexKernel::window,        IndexKernel::runs,     IndexKernel::copy,
+    IndexKernel::schedule,      IndexKernel::check,    IndexKernel::tile,
+    IndexKernel::streamed_tile, IndexKernel::segments, IndexKernel::streamed_segments};
 
 constexpr const char* kTuneRemedy = "`faro tune` writes it anew";
 

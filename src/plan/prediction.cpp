@@ -9,6 +9,7 @@
 #include "faro/error.hpp"
 #include "kernels/affine_params.hpp"
 #include "machine/counting_memory.hpp"
+#include "plan/cpu/affine_cost.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/gpu/counting.hpp"
 #include "plan/gpu/gpu_solver.hpp"
@@ -206,38 +207,10 @@ double sweep_over_copy(const detail::CpuPass& pass, const detail::CpuSweep& swee
   }
 }
 
-// Nanoseconds that a thread takes for a line of an affine pass that is written through the caches, beyond
-// what a copy takes; 0 of others. Registers turn elements by their width; of many rows that lie whole pages
-// apart in the output the lines share a set of the first level (docs/notes/prediction-experiments.md).
-double cached_line_ns(const Pass& pass) {
-  const auto* const affine = std::get_if<detail::CpuAffine>(&pass.cpu->kernel);
-  if (affine == nullptr || pass.cpu->streamed || pass.orbits) return 0;
-  constexpr std::uint64_t kShortSegment = 128;
-  if (pass.kind == PassKind::segments)
-    return static_cast<double>(kShortSegment) / static_cast<double>(pass.segment_bytes);
-  if (pass.kind != PassKind::tile) return 0;
-  constexpr int kManyRows = 4;  // bits
-  const auto in_pages = [&](f2::Word row) { return row * affine->unit_bytes % detail::kPageBytes == 0; };
-  const auto& rows = pass.tile.target_rows;
-  const bool many = pass.tile.row_bits >= kManyRows;
-  const bool share =
-      many && pass.segment_bytes <= kShortSegment && std::all_of(rows.begin(), rows.end(), in_pages);
-  switch (affine->unit_bytes) {
-    case 1:
-      return (pass.segment_bytes < kShortSegment ? 2.2 : 1.0) + (share ? 2.3 : 0);
-    case 2:
-      return 1.6 + (share ? 2 : 0);
-    case 4:
-      return many ? 2.4 + (share ? 0.9 : 0) : 0.45;
-    default:
-      return 0.65 + (share ? 2.6 : 0);
-  }
-}
-
 // Passes on a CPU whose planners told no time: by the curve of its copy, which in place moves as many bytes.
-// Affine tiles past the caches take the share of it that they had of nearly all maps that were measured on
-// two EPYCs and two Xeons (bench/results). Elements that go one by one, of small arrays and exceptions, are
-// gathered.
+// Affine tiles and segments have curves of their own; where these are not known, they take the share of a
+// copy that they had of nearly all maps that were measured (bench/results). Elements that go one by one, of
+// small arrays and exceptions, are gathered.
 std::optional<double> cpu_us(const IndexCalibration& curves, const Plan& plan, const Pass& pass) {
   constexpr double kTilesOfCopy = 0.8;
   constexpr std::uint64_t kWidth = 16;
@@ -249,13 +222,14 @@ std::optional<double> cpu_us(const IndexCalibration& curves, const Plan& plan, c
   auto us =
       curves.predict_us(IndexKernel::copy, kWidth, std::max<std::uint64_t>(1, pass.bytes_read / kWidth));
   if (!us || pass.cpu == nullptr) return us;
-  if (const double ns = cached_line_ns(pass); ns > 0) {
-    constexpr double kNsInUs = 1e3;
-    const double lines = static_cast<double>(pass.bytes_read) / static_cast<double>(detail::kLineBytes);
-    *us += ns * lines / kNsInUs / std::max(1, pass.cpu->threads);
-  } else if (pass.kind == PassKind::tile) {
-    *us /= kTilesOfCopy;
+  if (const auto* const affine = std::get_if<detail::CpuAffine>(&pass.cpu->kernel);
+      affine != nullptr && !pass.orbits && (pass.kind == PassKind::tile || pass.kind == PassKind::segments)) {
+    const auto by_curves = detail::affine_us(
+        curves, {.pass = pass, .unit_bytes = affine->unit_bytes, .streamed = pass.cpu->streamed},
+        pass.cpu->threads);
+    if (by_curves) return by_curves;
   }
+  if (pass.kind == PassKind::tile) *us /= kTilesOfCopy;
   if (const auto* const sweep = std::get_if<detail::CpuSweep>(&pass.cpu->kernel))
     *us *= sweep_over_copy(*pass.cpu, *sweep);
   if (pass.kind == PassKind::computed) {

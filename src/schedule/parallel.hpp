@@ -1,13 +1,12 @@
 // Loops over chunks by several threads, each with a number that its scratch goes by.
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <optional>
 
+#include "thread_team.hpp"
 #include "threads.hpp"
 
 namespace faro::schedule {
@@ -26,8 +25,9 @@ inline constexpr std::uint64_t kPieceElements = 1 << 16;
 /// work(chunk, thread) for each chunk, thread below `threads`. Requires: work does not throw.
 template <typename Work>
 void for_each_chunk(std::uint64_t chunks, int threads, const Work& work) {
-#pragma omp parallel for num_threads(threads) schedule(dynamic) if (threads > 1)
-  for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) work(chunk, omp_get_thread_num());
+  detail::take_turns_at(chunks, threads, 1, [&](std::uint64_t chunk, std::uint64_t thread) {
+    work(chunk, static_cast<int>(thread));
+  });
 }
 
 /// The first chunk of which is_fine(chunk, thread) is false, whatever the number of threads.

@@ -92,18 +92,35 @@ struct TimeCurve {
   double microseconds(std::uint64_t elements) const;
 };
 
-enum class IndexKernel { gather, scatter, spread, collect, place, pick, window, runs, copy, schedule, check };
+enum class IndexKernel {
+  gather,
+  scatter,
+  spread,
+  collect,
+  place,
+  pick,
+  window,
+  runs,
+  copy,
+  schedule,
+  check,
+  tile,
+  streamed_tile,
+  segments,
+  streamed_segments
+};
 /// spread: a partition level forwards; collect: backwards. place: the last pass forwards; pick: backwards.
 /// schedule: making a partition's schedule, with all its levels, from an array of indices; check: seeing that
 /// an array of a device's memory is a permutation, which such a schedule comes with; element_bytes of both is
-/// an index's.
+/// an index's. tile, segments: affine passes of a CPU by one thread, through the caches; streamed: past them.
 const char* name(IndexKernel kernel) noexcept;
 
 struct IndexCurve {
   IndexKernel kernel = IndexKernel::gather;
   int element_bytes = 4;
-  int chunk_bits = 0;  // spread, collect, place, pick, schedule
-  int run_bits = 0;    // spread, collect: mean elements of a run, log2; runs: likewise
+  int chunk_bits = 0;  // spread, collect, place, pick, schedule; tile: bits that registers exchange
+  int run_bits = 0;    // spread, collect: mean elements of a run, log2; runs, segments: likewise; tile: sides
+                       // that share sets of a cache, 1 source, 2 target, 3 both
   TimeCurve curve;
 };
 

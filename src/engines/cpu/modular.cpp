@@ -5,6 +5,7 @@
 #include "engines/cpu/element_width.hpp"
 #include "engines/cpu/pass_program.hpp"
 #include "plan/cpu/modular_tiles.hpp"
+#include "thread_team.hpp"
 #include "threads.hpp"
 
 namespace faro::cpu {
@@ -114,16 +115,14 @@ void permute_by(const ColumnOf& column_of, const Modular& map, std::uint64_t bat
   const std::uint64_t of_array = tiles[0].count() + tiles[1].count();
   constexpr std::uint64_t kThreadBytes = 1 << 18;
   const int used = array_bytes * batch < kThreadBytes ? 1 : detail::thread_count(threads);
-  const auto all = static_cast<std::int64_t>(of_array * batch);
-  constexpr int kTilesAtATime = 16;
-#pragma omp parallel for schedule(dynamic, kTilesAtATime) num_threads(used) if (used > 1)
-  for (std::int64_t number = 0; number < all; ++number) {
-    const std::uint64_t array = static_cast<std::uint64_t>(number) / of_array;
-    const std::uint64_t tile = static_cast<std::uint64_t>(number) % of_array;
+  constexpr std::uint64_t kTilesAtATime = 16;
+  detail::take_turns_at(of_array * batch, used, kTilesAtATime, [&](std::uint64_t number, std::uint64_t) {
+    const std::uint64_t array = number / of_array;
+    const std::uint64_t tile = number % of_array;
     const ModularRectangle rectangle =
         tile < tiles[0].count() ? tiles[0].tile(tile) : tiles[1].tile(tile - tiles[0].count());
     move_tile(column_of(array), map, undone, rectangle, in + array * array_bytes, out + array * array_bytes);
-  }
+  });
 }
 
 template <typename Word>
@@ -189,11 +188,11 @@ void permute_evaluations(const kernels::EvaluationOrder& order, const ModularArr
   const std::uint64_t n = std::uint64_t{1} << order.bits;
   constexpr std::uint64_t kThreadBytes = 1 << 18;
   const int used = n * arrays.batch * arrays.element_bytes < kThreadBytes ? 1 : detail::thread_count(threads);
-  const auto blocks = static_cast<std::int64_t>(arrays.batch << (order.bits - low));
+  const std::uint64_t blocks = arrays.batch << (order.bits - low);
   with_width(arrays.element_bytes, [&](auto width) {
-#pragma omp parallel for schedule(static) num_threads(used) if (used > 1)
-    for (std::int64_t b = 0; b < blocks; ++b) {
-      const std::uint64_t first = static_cast<std::uint64_t>(b) << low;
+    constexpr std::uint64_t kBlocksAtATime = 64;
+    detail::take_turns_at(blocks, used, kBlocksAtATime, [&](std::uint64_t b, std::uint64_t) {
+      const std::uint64_t first = b << low;
       const std::uint64_t array = first & ~(n - 1);
       // Of the block's first place and of any other the numbers differ by multiples of their high part alone.
       const std::uint64_t number =
@@ -204,7 +203,7 @@ void permute_evaluations(const kernels::EvaluationOrder& order, const ModularArr
         const std::uint64_t from = reversed[(high + order.factor * reversed[x]) & (block - 1)];
         width.move(in + (source + from) * width.bytes(), out + (first + x) * width.bytes());
       }
-    }
+    });
   });
 }
 

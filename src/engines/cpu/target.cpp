@@ -45,7 +45,30 @@ std::uint64_t last_level_bytes() {
   return shared == 0 ? told : shared;
 }
 
+// "model name", "cpu family" and "model" of the first processor, or what an ARM's lines say instead.
+std::string processor_text() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string text;
+  for (std::string line; std::getline(file, line) && !line.empty();) {
+    const std::size_t colon = line.find(':');
+    const std::size_t end = line.find_last_not_of(" \t", colon == 0 ? 0 : colon - 1);
+    if (colon == std::string::npos || colon + 2 > line.size() || end == std::string::npos) continue;
+    const std::string key = line.substr(0, end + 1);
+    const std::string value = line.substr(colon + 2);
+    if (key == "model name" || key == "CPU implementer") text = value + text;
+    if (key == "cpu family") text += ", family " + value;
+    if (key == "model") text += ", model " + value;
+    if (key == "CPU part") text += ", part " + value;
+  }
+  return text.empty() ? "a processor that is not known" : text;
+}
+
 }  // namespace
+
+const std::string& processor() {
+  static const std::string text = processor_text();
+  return text;
+}
 
 Target target(int threads) {
   Target t;

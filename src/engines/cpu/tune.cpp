@@ -8,6 +8,7 @@
 
 #include "engines/cpu.hpp"
 #include "engines/cpu/pass_program.hpp"
+#include "engines/cpu/tune_affine.hpp"
 #include "io/buffer.hpp"
 #include "measure.hpp"
 
@@ -40,9 +41,9 @@ Contest contest(bool quick) {
             .budget_ms = 150};
   }
   return {.widths = {1, 4, 8, 16},
-          .size_bits = {10, 12, 14, 16, 18, 20, 22, 24, 26},
-          .most_bytes = std::uint64_t{256} << 20,
-          .budget_ms = 500};
+          .size_bits = {10, 14, 18, 20, 22, 24},
+          .most_bytes = std::uint64_t{64} << 20,
+          .budget_ms = 250};
 }
 
 std::string today() {
@@ -230,6 +231,8 @@ IndexCalibration tune(int threads, bool quick) {
     }
   }
   calibration.curves.push_back(schedule_curve(sizes, machine.threads));
+  for (IndexCurve& each : tune_affine({.brief = quick}, machine))
+    calibration.curves.push_back(std::move(each));
   return calibration;
 }
 

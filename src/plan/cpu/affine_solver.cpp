@@ -1,6 +1,9 @@
 // Affine passes on a CPU, which the planners have made: who shares them out, and how they are written.
 #include <fmt/format.h>
 
+#include <limits>
+
+#include "plan/cpu/affine_cost.hpp"
 #include "plan/cpu/cpu_solver.hpp"
 
 namespace faro::detail {
@@ -21,11 +24,32 @@ std::string affine_loop(const CpuPass& pass) {
   }
 }
 
+// By the curves where they know both; by the size where they do not, or where it was asked for.
+bool goes_past_caches(const Pass& pass, std::uint64_t unit_bytes, const Target& target) {
+  const bool by_size = pass.bytes_read > target.streaming_bytes;
+  const bool is_asked_for =
+      target.streaming_bytes == 0 || target.streaming_bytes == std::numeric_limits<std::uint64_t>::max();
+  const bool has_curves = pass.kind == PassKind::tile || pass.kind == PassKind::segments;
+  // Far from the sizes at which the two meet nothing is gained by asking.
+  constexpr std::uint64_t kNear = 4;
+  const bool is_near =
+      pass.bytes_read >= target.streaming_bytes / kNear && pass.bytes_read / kNear <= target.streaming_bytes;
+  if (is_asked_for || !has_curves || !is_near || pass.orbits || target.index_calibration == nullptr)
+    return by_size;
+  const auto us = [&](bool streamed) {
+    return affine_thread_us(*target.index_calibration,
+                            {.pass = pass, .unit_bytes = unit_bytes, .streamed = streamed});
+  };
+  const auto cached = us(false);
+  const auto streamed = us(true);
+  return cached && streamed ? *streamed < *cached : by_size;
+}
+
 }  // namespace
 
 // In place every line has just been read, so it is written through the caches, and fetched ahead instead.
 CpuPass cpu_affine_pass(const Pass& pass, std::uint64_t unit_bytes, const Target& target) {
-  const bool beyond_caches = pass.bytes_read > target.streaming_bytes;
+  const bool beyond_caches = goes_past_caches(pass, unit_bytes, target);
   const bool in_place = pass.orbits.has_value();
   const bool one_by_one = pass.kind == PassKind::direct;  // small arrays, or the few that are left over
   return {.kind = pass.kind,

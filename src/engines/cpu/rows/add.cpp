@@ -193,13 +193,10 @@ void add_buckets(const RowWork& work) {
     share_out(all, work.threads, [&](std::uint64_t begin, std::uint64_t end) { sums.load(out, begin, end); });
     for (std::uint64_t first = 0; first < work.count; first += work.plan.wave_rows()) {
       parted.part(array, first, std::min(work.count, first + work.plan.wave_rows()));
-      const auto buckets = static_cast<std::int64_t>(parted.buckets());
-#pragma omp parallel for schedule(dynamic) num_threads(detail::thread_count(work.threads))
-      for (std::int64_t bucket = 0; bucket < buckets; ++bucket) {
-        const auto b = static_cast<std::uint64_t>(bucket);
+      detail::take_turns_at(parted.buckets(), work.threads, 1, [&](std::uint64_t b, std::uint64_t) {
         for (std::uint64_t at = parted.begin(b); at < parted.end(b); ++at)
           sums.add(out, parted.row(b, at), parted.bytes(at), 0, sums.elements());
-      }
+      });
     }
     share_out(all, work.threads,
               [&](std::uint64_t begin, std::uint64_t end) { sums.store(out, begin, end); });

@@ -1,0 +1,168 @@
+// The curves of affine tiles and segments: by one thread, whose processor time other programs hardly change.
+#include "engines/cpu/tune_affine.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <utility>
+
+#include "engines/cpu.hpp"
+#include "io/buffer.hpp"
+#include "plan/cpu/affine_cost.hpp"
+
+namespace faro::cpu {
+namespace {
+
+using detail::Crowded;
+
+double thread_us() {
+  constexpr double kInSecond = 1e6;
+  constexpr double kNs = 1e-3;
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * kInSecond + static_cast<double>(now.tv_nsec) * kNs;
+}
+
+// What is measured of one kind, through the caches and past them.
+struct Sizes {
+  std::vector<int> cached_bits;  // log2 of an array's bytes
+  std::vector<int> streamed_bits;
+};
+
+class AffineContest {
+ public:
+  AffineContest(AffineTuning tuning, const Target& machine)
+      : tuning_(tuning),
+        tile_bits_(static_cast<int>(std::bit_width(machine.tile_bytes_max)) - 1),
+        in_(std::uint64_t{1} << most_bits()),
+        out_(std::uint64_t{1} << most_bits()) {
+    cached_ = machine;
+    cached_.threads = 1;
+    cached_.index_calibration = nullptr;
+    streamed_ = cached_;
+    cached_.streaming_bytes = std::numeric_limits<std::uint64_t>::max();
+    streamed_.streaming_bytes = 0;
+  }
+
+  // The least of some sweeps over everything: a busy moment spoils a part of one.
+  std::vector<IndexCurve> curves() {
+    std::vector<IndexCurve> least = sweep();
+    for (int again = 1; again < (tuning_.brief ? 1 : kSweeps); ++again) {
+      const std::vector<IndexCurve> more = sweep();
+      for (std::size_t i = 0; i < least.size(); ++i) {
+        for (std::size_t k = 0; k < least[i].curve.points.size(); ++k) {
+          double& us = least[i].curve.points[k].microseconds;
+          us = std::min(us, more[i].curve.points[k].microseconds);
+        }
+      }
+    }
+    return least;
+  }
+
+ private:
+  static constexpr int kSweeps = 3;
+
+  std::vector<IndexCurve> sweep() {
+    std::vector<IndexCurve> made;
+    for (int unit_bits = 0; unit_bits <= kWidestUnit; ++unit_bits) {
+      for (int exchanged = 1; exchanged <= kLineBits - unit_bits; ++exchanged) {
+        if (tuning_.brief && exchanged != kLineBits - unit_bits) continue;
+        for (const Crowded crowded : {Crowded::none, Crowded::source, Crowded::target, Crowded::both}) {
+          const auto map = [&](int bits) {
+            return detail::tile_sample(bits - unit_bits, {.unit_bits = unit_bits,
+                                                          .exchanged = exchanged,
+                                                          .crowded = crowded,
+                                                          .tile_bits = tile_bits_});
+          };
+          const IndexCurve empty{.element_bytes = 1 << unit_bits,
+                                 .chunk_bits = exchanged,
+                                 .run_bits = static_cast<int>(crowded),
+                                 .curve = {}};
+          add_both(made, empty, IndexKernel::tile, IndexKernel::streamed_tile, map);
+        }
+      }
+    }
+    for (const int run_bits : {6, 8, 10, 12}) {
+      // The bits of whole segments backwards.
+      const auto map = [&](int bits) -> std::optional<Affine> {
+        constexpr int kUnit = 4;
+        std::vector<int> to;
+        for (int bit = 0; bit < bits - kUnit; ++bit)
+          to.push_back(bit < run_bits - kUnit ? bit : bits - kUnit - 1 - (bit - (run_bits - kUnit)));
+        return maps::permute_bits(to);
+      };
+      const IndexCurve empty{.element_bytes = 1, .chunk_bits = 0, .run_bits = run_bits, .curve = {}};
+      add_both(made, empty, IndexKernel::segments, IndexKernel::streamed_segments, map);
+    }
+    return made;
+  }
+
+  static constexpr int kWidestUnit = 4;
+  static constexpr int kLineBits = 6;
+
+  int most_bits() const { return tuning_.brief ? 24 : 26; }
+  std::vector<int> cached_bits() const {
+    return tuning_.brief ? std::vector<int>{20, 23} : std::vector<int>{16, 20, 22, 23, 24};
+  }
+  std::vector<int> streamed_bits() const {
+    return tuning_.brief ? std::vector<int>{24} : std::vector<int>{22, 24, 26};
+  }
+
+  template <typename MapOf>
+  void add_both(std::vector<IndexCurve>& made, IndexCurve empty, IndexKernel cached, IndexKernel streamed,
+                const MapOf& map_of) {
+    empty.kernel = cached;
+    made.push_back(curve_of(empty, cached_bits(), cached_, map_of));
+    empty.kernel = streamed;
+    made.push_back(curve_of(std::move(empty), streamed_bits(), streamed_, map_of));
+  }
+
+  template <typename MapOf>
+  IndexCurve curve_of(IndexCurve curve, const std::vector<int>& sizes, const Target& machine,
+                      const MapOf& map_of) {
+    for (const int bits : sizes) {
+      const std::optional<Affine> map = map_of(bits);
+      if (!map) continue;
+      const std::uint64_t bytes = std::uint64_t{1} << bits;
+      const std::uint64_t unit_bytes = bytes >> map->bits();
+      const Executor engine(Plan({.permutation = *map, .element_bytes = unit_bytes}, machine));
+      const auto us = quietest_us([&] { engine.run(in_.data(), out_.data()); }, bytes);
+      curve.curve.points.push_back(
+          {.elements = bytes / static_cast<std::uint64_t>(curve.element_bytes), .microseconds = us});
+    }
+    return curve;
+  }
+
+  // The least of some rounds, each long enough for the clock.
+  template <typename Run>
+  double quietest_us(const Run& run, std::uint64_t bytes) const {
+    constexpr std::uint64_t kRoundBytes = std::uint64_t{4} << 20;
+    const auto calls = static_cast<int>(std::max<std::uint64_t>(1, kRoundBytes / bytes));
+    constexpr int kCallsTimed = 2;
+    run();
+    double least = std::numeric_limits<double>::max();
+    for (int round = 0; round < kCallsTimed; ++round) {
+      const double begin = thread_us();
+      for (int call = 0; call < calls; ++call) run();
+      least = std::min(least, (thread_us() - begin) / calls);
+    }
+    return least;
+  }
+
+  AffineTuning tuning_;
+  int tile_bits_;
+  io::Buffer in_;
+  io::Buffer out_;
+  Target cached_;
+  Target streamed_;
+};
+
+}  // namespace
+
+std::vector<IndexCurve> tune_affine(AffineTuning tuning, const Target& machine) {
+  return AffineContest(tuning, machine).curves();
+}
+
+}  // namespace faro::cpu

@@ -1,0 +1,64 @@
+// What an affine pass takes on a CPU: by measured curves of the engine's own tiles.
+//
+// Three things tell tiles apart, beside the width of their units and the array's size:
+//
+//     exchanged    bits of an element's place in a line of 64 bytes that come from elsewhere: what registers
+//                  have to exchange
+//     crowding     how far the tile's lines share sets of a cache, in the source and in the target: rows that
+//                  lie whole powers of two apart
+//     streamed     whether lines are written past the caches
+//
+//     bit_reversal(24), 4 bytes     all 4 bits exchanged, rows 2 MiB apart on both sides
+//     random_bmmc(24, 1)            all 4 bits exchanged, rows side by side
+//     transpose(4, 2^22)            2 bits exchanged, rows of the source 2^24 bytes apart
+//
+// `faro tune` measures a tile of every width, exchange and crowding (none, source, target, both), by one
+// thread; what lies between is taken from these in proportion.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "faro/plan/pass.hpp"
+#include "faro/plan/target.hpp"
+
+namespace faro::detail {
+
+/// Of tile curves, IndexCurve::run_bits: which sides are crowded.
+enum class Crowded : std::uint8_t { none, source, target, both };
+
+struct CpuTileFacts {
+  int exchanged = 0;
+  double source_crowding = 0;  // 0: every line in another set; 1: all in one
+  double target_crowding = 0;
+};
+CpuTileFacts tile_facts_on_cpu(const Pass& pass, std::uint64_t unit_bytes);
+
+/// A pass of kinds tile and segments, out of place.
+struct AffineWork {
+  const Pass& pass;
+  std::uint64_t unit_bytes = 1;
+  bool streamed = false;
+};
+
+/// Microseconds by one thread; nothing without curves of that kind.
+std::optional<double> affine_thread_us(const IndexCalibration& curves, const AffineWork& work);
+
+/// By so many: no less than a copy of as many bytes takes them.
+std::optional<double> affine_us(const IndexCalibration& curves, const AffineWork& work, int threads);
+
+/// A tile that `faro tune` measures.
+struct TileSample {
+  int unit_bits = 2;
+  int exchanged = 1;  // at most all bits of a place in a line
+  Crowded crowded = Crowded::none;
+  int tile_bits = 12;  // log2 of the most bytes of a tile
+};
+
+/// A map of 2^bits units with such tiles: the lowest index bits change places with others, near or far.
+/// Nothing where the array is too small for it.
+std::optional<Affine> tile_sample(int bits, const TileSample& sample);
+
+}  // namespace faro::detail
