@@ -19,7 +19,7 @@ struct VerbHelp {
   std::array<std::string_view, 2> examples;  // run by tests/help.sh, in files that it makes
 };
 
-constexpr std::array<VerbHelp, 20> kVerbHelp{{
+constexpr std::array<VerbHelp, 21> kVerbHelp{{
     {"permute",
      kMove,
      {"faro permute bit_reversal in.npy out.npy --verify",

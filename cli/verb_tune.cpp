@@ -1,4 +1,4 @@
-// faro tune: measures what plans of index arrays are chosen by, and keeps it for this machine.
+// faro tune: measures what plans are chosen by, and keeps it for this machine.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -148,7 +148,8 @@ void tune(const TuneOptions& options) {
 Verb tune_verb(CLI::App& app) {
   const auto options = std::make_shared<TuneOptions>();
   CLI::App* const command = app.add_subcommand(
-      "tune", "Measure this machine and keep the figures, by which plans for index arrays are chosen");
+      "tune",
+      "Measure this machine and keep the figures, by which plans are chosen and their times predicted");
   options->common.add_engine(*command);
   options->common.add_device(*command);
   options->common.add_threads(*command);

@@ -80,8 +80,8 @@ const std::string& processor();
 
 /// What to plan with on this machine: the kept curves, else the built-in ones. For work of kMeasuredBytes and
 /// more, unless FARO_MEASURE is `never`, the built-in ones as far as they hold here: a few runs, once a
-/// process, tell how much faster or slower this machine copies, gathers and moves tiles. The source says which.
-/// Cost: a look at the kept file; measuring, a tenth of a second and 64 MiB.
+/// process, tell how much faster or slower this machine copies, gathers and moves tiles. The source says
+/// which. Cost: a look at the kept file; measuring, a tenth of a second and 64 MiB.
 inline constexpr std::uint64_t kMeasuredBytes = std::uint64_t{16} << 20;
 std::shared_ptr<const IndexCalibration> curves_for(const Target& target, std::uint64_t bytes);
 
