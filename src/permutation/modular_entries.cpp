@@ -72,6 +72,8 @@ Indexed as_index_array(const Modular& map) {
   return made.labelled(to_text(Permutation(map)));
 }
 
+namespace maps {
+
 Indexed good_thomas(std::uint64_t rows, std::uint64_t columns) {
   const std::string asked = std::to_string(rows) + " rows and " + std::to_string(columns) + " columns";
   if (rows == 0 || columns == 0 || rows > Indexed::kMaxCount / columns)
@@ -104,4 +106,5 @@ Indexed rader(std::uint64_t prime) {
   return made.labelled("rader(" + std::to_string(prime) + ")");
 }
 
+}  // namespace maps
 }  // namespace faro
