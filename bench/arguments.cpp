@@ -1,9 +1,15 @@
 #include "bench/arguments.hpp"
 
+// Before Highway: the instruction sets that the kernels are compiled for.
+#define HWY_WANT_AVX3_DL
+
 #include <fmt/format.h>
+#include <hwy/highway.h>
+#include <hwy/targets.h>
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
 #include <charconv>
 #include <cstdio>
 #include <exception>
@@ -13,6 +19,32 @@
 #include "faro/error.hpp"
 
 namespace faro::bench {
+
+namespace {
+
+const char* const kSharedUsage = R"(
+Every benchmark takes:
+  --targets NAME   instruction set: avx2 and what is below it on a processor with AVX-512, or avx3, ...
+                                       (default the best that this processor has)
+)";
+
+std::string lower_case(std::string text) {
+  for (char& letter : text) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return text;
+}
+
+// From here on, as on a machine that knows this set and the lesser ones, which have the higher bits.
+void limit_targets(const Argument& argument) {
+  std::string names;
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    const std::string name = lower_case(hwy::TargetName(target));
+    if (name == argument.text) return hwy::SetSupportedTargetsForTest(~(target - 1));
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  refuse(argument, "one of " + names);
+}
+
+}  // namespace
 
 void refuse(const Argument& got, const std::string& wanted) {
   fail(ErrorCode::usage, got.option, got.text.empty() ? "nothing" : "`" + std::string(got.text) + "`", wanted,
@@ -112,7 +144,9 @@ bool CommandLine::has(std::string_view word) const {
   return std::find(words_.begin(), words_.end(), word) != words_.end();
 }
 
-void CommandLine::read(const std::vector<Option>& options, const std::vector<std::string_view>& flags) const {
+void CommandLine::read(const std::vector<Option>& own, const std::vector<std::string_view>& flags) const {
+  std::vector<Option> options = own;
+  options.push_back({"--targets", limit_targets});
   for (auto word = words_.begin(); word != words_.end(); ++word) {
     if (std::find(flags.begin(), flags.end(), *word) != flags.end()) continue;
     const auto option = std::find_if(options.begin(), options.end(),
@@ -130,6 +164,7 @@ int run_program(int count, const char* const* words, const char* usage,
   try {
     if (!line.has("--help")) return run(line);
     std::fputs(usage, stdout);
+    std::fputs(kSharedUsage, stdout);
     return 0;
   } catch (const Error& error) {
     std::fprintf(stderr, "%s: %s\n", line.name().c_str(), error.what());

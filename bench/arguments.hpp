@@ -58,8 +58,9 @@ class CommandLine {
   std::string text() const;
   bool has(std::string_view word) const;
 
-  /// Reads the value of every option that is there, in their order. Flags have none: ask `has` for them.
-  /// Errors: ErrorCode::usage where there is any other word; what `read` throws.
+  /// Reads the value of every option that is there, in their order, and --targets, which all programs have.
+  /// Flags have none: ask `has` for them. Errors: ErrorCode::usage where there is any other word; what `read`
+  /// throws.
   void read(const std::vector<Option>& options, const std::vector<std::string_view>& flags = {}) const;
 
  private:

@@ -20,16 +20,17 @@ int log2(std::uint64_t power_of_two) { return std::countr_zero(power_of_two); }
 
 // --- every instantiation of the tile kernel
 
-// A map of each rank for each vector and unit, with segments of one vector: the rank is what is exchanged. In
-// an instruction set without wide registers, programs for them run on narrow ones, staged.
-void run_every_kernel(Reached& reached) {
+// A map of each rank for each vector and unit, with segments of one vector, so that a tile is one micro tile,
+// and of up to four: the rank is what is exchanged. In an instruction set without wide registers, programs
+// for them run on narrow ones, staged.
+void run_every_kernel(std::uint64_t vectors_a_segment, Reached& reached) {
   std::uint64_t seed = 100;
   for (const std::uint64_t vector : kVectorBytes) {
     for (std::uint64_t unit = 1; unit <= 16; unit *= 2) {
       const int v = log2(vector / unit);
       for (int rank = 0; rank <= v; ++rank) {
         for (const Stores stores : kStores) {
-          const int n = v + std::max(rank, 1) + 2;
+          const int n = v + std::max(rank, 1) + 2 + log2(vectors_a_segment);
           // Bit 0 complemented: no segment of two units moves whole.
           const Affine ranked = map_of_rank(n, v, rank, seed);
           const Affine map(ranked.matrix(), ranked.complement() | 1);
@@ -37,7 +38,7 @@ void run_every_kernel(Reached& reached) {
                        .target = test_target(vector, stores),
                        .in_offset = seed % 5,
                        .seed = seed};
-          c.target.segment_bytes_max = vector;
+          c.target.segment_bytes_max = vector * vectors_a_segment;
           check(c, &reached);
           seed += 10;
         }
@@ -48,6 +49,7 @@ void run_every_kernel(Reached& reached) {
 
 std::vector<std::string> kernels_of_this_target() {
   std::vector<std::string> names;
+  const bool has_pairs = cpu::simd_target().starts_with("AVX");
   for (const std::uint64_t vector : kVectorBytes) {
     for (std::uint64_t unit = 1; unit <= 16; unit *= 2) {
       if (cpu::widest_vector_bytes(unit) < vector) continue;
@@ -55,6 +57,7 @@ std::vector<std::string> kernels_of_this_target() {
         if (vector == unit) continue;  // one unit a vector: nothing moves inside, a pass of segments
         for (const bool streamed : {false, true}) {
           names.push_back(tile_kernel_name(vector, unit, bits, streamed));
+          if (vector == 16 && has_pairs) names.push_back(tile_kernel_name(32, unit, bits, streamed));
         }
       }
     }
@@ -70,7 +73,8 @@ TEST(CpuEngine, EveryKernelOfEveryInstructionSet) {
     EXPECT_EQ(cpu::simd_target(), hwy::TargetName(target));
     sets.push_back(cpu::simd_target());
     Reached reached;
-    run_every_kernel(reached);
+    run_every_kernel(1, reached);
+    run_every_kernel(4, reached);
     for (const std::string& kernel : kernels_of_this_target()) {
       EXPECT_TRUE(reached.contains(kernel)) << cpu::simd_target() << ": " << kernel;
     }

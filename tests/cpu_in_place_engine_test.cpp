@@ -121,6 +121,7 @@ TEST(CpuInPlace, AnyNumberOfThreads) {
 std::vector<Pass> passes_of(const Affine& map, std::uint64_t width, std::uint64_t batch = 1) {
   Target target = cpu::target(1);
   target.vector_bytes = 64;
+  target.tile_bytes_max = 4096;
   return Plan({.permutation = map, .element_bytes = width, .batch = batch, .placement = Placement::in_place},
               target)
       .passes();

@@ -15,7 +15,9 @@ namespace cpu_in_place_lines_engine_test {
 // Sixty-four bytes that know the operations of register_line-inl.hpp's WideLine, one lane after another.
 template <std::size_t kLaneBytes>
 struct EmulatedLine {
+  static constexpr std::size_t kTiles = 1;
   static constexpr std::size_t kBytes = 64;
+  static constexpr int kRoundBits = 4;
   static constexpr std::size_t kLanes = kBytes / kLaneBytes;
   static constexpr int kMaxBits = std::countr_zero(kLanes);
   struct Line {
@@ -85,9 +87,8 @@ void check_wide(const Affine& map, std::uint64_t width, std::uint64_t segment_by
     if (pass.kind != PassKind::tile) return;
     const cpu::TileOrbits program(pass, width, 64);
     reached.insert("exchange " + std::to_string(program.tile.exchange_bits));
-    if (!program.straight) reached.insert("buffered");
-    if (pass.orbits->orbit_tiles == 1 && program.tile.micro_sources.size() == 1)
-      reached.insert("one micro tile");
+    if (pass.orbits->orbit_tiles == 1)
+      reached.insert(program.tile.micro_sources.size() == 1 ? "one micro tile" : "buffered");
     if (pass.orbits->orbit_tiles == 2) reached.insert("pairs");
     if (pass.orbits->orbit_tiles > 2) reached.insert("orbits");
     for (std::uint64_t begin = 0; begin < program.orbits.tiles();) {

@@ -36,8 +36,10 @@ inline void note(const Plan& plan, std::size_t offset, Reached& reached) {
     if (pass.kind == PassKind::tile) {
       const std::uint64_t vector = std::min(cpu::widest_vector_bytes(unit), plan.target().vector_bytes);
       const cpu::TileOrbits program(pass, unit, vector);
-      reached.insert(tile_kernel_name(vector, unit, program.tile.exchange_bits, streamed));
-      if (program.tile.rows * program.tile.row_bytes > cpu::kMaxTileBytes) reached.insert("one large tile");
+      reached.insert(
+          tile_kernel_name(cpu::register_bytes(program.tile), unit, program.tile.exchange_bits, streamed));
+      if (program.tile.rows * program.tile.row_bytes > plan.target().tile_bytes_max)
+        reached.insert("one large tile");
     }
   }
   reached.insert(std::to_string(main_passes) + " passes");

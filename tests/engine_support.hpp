@@ -160,9 +160,9 @@ inline std::string describe(const EngineCase& c) {
 /// (vectors of 64 bytes, units of 1), "staged", "several arrays", …
 using Reached = std::set<std::string>;
 
-inline std::string tile_kernel_name(std::uint64_t vector_bytes, std::uint64_t unit_bytes, int exchange_bits,
+inline std::string tile_kernel_name(std::uint64_t register_bytes, std::uint64_t unit_bytes, int exchange_bits,
                                     bool streamed) {
-  return "tile " + std::to_string(vector_bytes) + "/" + std::to_string(unit_bytes) + " exchange " +
+  return "tile " + std::to_string(register_bytes) + "/" + std::to_string(unit_bytes) + " exchange " +
          std::to_string(exchange_bits) + (streamed ? " streamed" : " cached");
 }
 
@@ -186,7 +186,7 @@ inline void note_kernels(const Plan& plan, std::size_t out_offset, Reached& reac
         const cpu::TileProgram program(pass, unit,
                                        std::min(cpu::widest_vector_bytes(unit), plan.target().vector_bytes));
         const bool streamed = large && offset % kAlignment == 0;
-        reached.insert(tile_kernel_name(program.vector_bytes, unit, program.exchange_bits, streamed));
+        reached.insert(tile_kernel_name(cpu::register_bytes(program), unit, program.exchange_bits, streamed));
         reached.insert(program.staged ? "staged" : "straight");
         if (pass.arrays > 1) reached.insert("several arrays");
         if (large && !streamed) reached.insert("misaligned");

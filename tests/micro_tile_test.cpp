@@ -19,8 +19,8 @@ using f2::Word;
 Word at(const std::vector<Word>& list, Word index) { return list[static_cast<std::size_t>(index)]; }
 
 // Follows every element of the tile through the three steps. Returns what is wrong.
-std::string walk(const layout::Tile& tile, int v) {
-  const cpu::MicroTile micro = cpu::make_micro_tile(tile, v);
+std::string walk(const layout::Tile& tile, int v, cpu::MicroOrder order) {
+  const cpu::MicroTile micro = cpu::make_micro_tile(tile, v, order);
   const int q = micro.exchange_bits;
   if (micro.lane_bits != v) return "lane_bits";
   if (micro.exchange.rank() != q || micro.exchange.rows() != q || micro.exchange.columns() != v)
@@ -75,7 +75,8 @@ TEST(MicroTile, TheThreeStepsAreTheTilesMap) {
     const Affine map = random() % 4 == 0 ? maps::random_bpc(n, seed) : map_of_rank(n, s, rank, seed);
     const layout::Tile tile = layout::make_tile(map, {.segment_bits = s, .near_bits = n / 2});
     for (int v = 0; v <= s; ++v) {
-      const std::string wrong = walk(tile, v);
+      const std::string wrong =
+          walk(tile, v, random() % 2 == 0 ? cpu::MicroOrder::source : cpu::MicroOrder::target);
       ASSERT_EQ(wrong, "") << to_text(map) << ", segments of 2^" << s << ", vectors of 2^" << v << ", seed "
                            << seed;
       exchanged.insert(cpu::make_micro_tile(tile, v).exchange_bits);
@@ -95,6 +96,28 @@ TEST(MicroTile, ReversalOfFourBits) {
   EXPECT_EQ(micro.target_vectors, (std::vector<Word>{0, 2}));
   EXPECT_EQ(micro.exchange, f2::Matrix::identity(1));
   EXPECT_EQ(micro.first_lanes, f2::Matrix::identity(1));  // Q H = P + I with P = 0
+}
+
+// Lines of four vectors: all vectors of a line are read before another line is, except where a micro tile
+// holds several vectors of one line.
+TEST(MicroTile, InTheOrderOfTheSourceEveryLineIsReadOnce) {
+  for (const Affine& map : {maps::bit_reversal(12), maps::random_bmmc(12, 3), maps::transpose(64, 64)}) {
+    const layout::Tile tile = layout::make_tile(map, {.segment_bits = 5});
+    const cpu::MicroTile micro = cpu::make_micro_tile(tile, 2);
+    std::set<Word> open;
+    std::set<Word> closed;
+    for (const Word block : micro.source_blocks) {
+      std::set<Word> lines;
+      for (const Word vector : micro.source_vectors) lines.insert((block ^ vector) >> 4);
+      if (lines != open) {
+        for (const Word line : lines)
+          EXPECT_FALSE(closed.contains(line)) << to_text(map) << ", line " << line;
+        closed.insert(lines.begin(), lines.end());
+        open = lines;
+      }
+    }
+    EXPECT_EQ(closed.size(), f2::unit(tile.tile_bits() - 4)) << to_text(map);
+  }
 }
 
 TEST(MicroTile, NoLanesExchangesNothing) {

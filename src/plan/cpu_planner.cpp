@@ -41,9 +41,11 @@ class CpuPlanner {
 }  // namespace
 
 int batch_bits_to_fold(const Work& work, const Target& target) {
-  if (work.array_bytes() >= target.tile_bytes_max) return 0;
-  return std::min(log2_floor(work.arrays),
-                  log2_floor(target.tile_bytes_max) - log2_floor(work.array_bytes()));
+  // Larger tiles gain nothing where all of an array is one, and leave more arrays over.
+  constexpr std::uint64_t kFoldedBytesMax = 4096;
+  const std::uint64_t folded_bytes = std::min(target.tile_bytes_max, kFoldedBytesMax);
+  if (work.array_bytes() >= folded_bytes) return 0;
+  return std::min(log2_floor(work.arrays), log2_floor(folded_bytes) - log2_floor(work.array_bytes()));
 }
 
 int vector_bits(const Work& work, const Target& target) {

@@ -62,7 +62,7 @@ Pass make_pass(PassKind kind, const Affine& map, int unit_bits, std::uint64_t ar
 
 // What both planners for a CPU need, out of place and in place.
 
-/// How many bits of the batch become index bits: enough that an array reaches a tile's size.
+/// How many bits of the batch become index bits: enough that an array reaches a tile's size, or 4 KiB.
 int batch_bits_to_fold(const Work& work, const Target& target);
 
 /// log2 of the units of a register, which a segment holds at least.

@@ -79,7 +79,8 @@ Target target(int threads) {
   // Measured (docs/notes/cpu-experiments.md): small tiles, whose lines survive in the caches from their
   // fetching to their use, beat long segments; the order of the blocks makes long reads of short segments.
   t.segment_bytes_max = 1024;
-  t.tile_bytes_max = kMaxTileBytes;
+  // Registers narrower than a line go through a buffer in the first level, and gain by longer rows.
+  t.tile_bytes_max = widest_vector_bytes(4) == kLineBytes ? 4096 : kMaxTileBytes;
   t.direct_bytes_max = 128;
   // Input and output together past half of the last level, which others use as well.
   static const std::uint64_t last_level = last_level_bytes();

@@ -50,6 +50,9 @@ void MoveTileOrbits(const TileOrbits& p, TileRange range, Fetch fetch, std::byte
     }
   }
 #endif
+#if FARO_HAVE_BLOCK_PAIRS
+  if (InPairs(p.tile)) return MoveTiles<BlockPair>(p, range, fetch, data);
+#endif
   MoveTiles<BlockLine>(p, range, fetch, data);
 }
 

@@ -143,7 +143,7 @@ enum class Fetch { none, ahead };
 
 /// Moves the orbits whose leaders are in `range`, each whole. Orbits are disjoint: shares of the tiles may be
 /// moved at the same time. Any alignment.
-/// Cost: no allocation; at most 16 KiB of stack.
+/// Cost: no allocation; at most 40 KiB of stack.
 void move_tile_orbits(const TileOrbits& program, TileRange range, Fetch fetch, std::byte* data);
 void move_segment_orbits(const SegmentOrbits& program, TileRange range, Fetch fetch, std::byte* data);
 

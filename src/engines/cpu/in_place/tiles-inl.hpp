@@ -30,23 +30,27 @@ namespace HWY_NAMESPACE {
 // How far ahead lines are fetched.
 constexpr std::uint64_t kInPlaceLinesAhead = 128;
 
-// Permutes a tile from memory to memory. Requires: no line that is written is yet to be read; a tile that
-// stays where it is has one micro tile, whose lines are all loaded before the first is stored.
-template <class L, int kBits>
-HWY_INLINE void MoveStraight(const TileProgram& p, const MicroTables& t, std::byte* array,
-                             std::uint64_t source, f2::Word block) {
-  const std::uint64_t* const micro_sources = p.micro_sources.data();
-  const std::uint64_t* const micro_targets = p.micro_targets.data();
-  const std::uint8_t* const micro_lanes = p.micro_lanes.data();
-  const std::uint8_t* const index_flip = p.last_index_flip.data();
-  const std::uint64_t micro_tiles = p.micro_sources.size();
-  const f2::Word lanes = block & p.lane_mask;
-  const std::uint64_t place = (block & ~p.lane_mask) << p.unit_shift;
-  for (std::uint64_t k = 0; k < micro_tiles; ++k) {
-    RunMicroTile<L, kBits, StoreKind::cached>(t, array, source ^ micro_sources[k], array,
-                                              place ^ micro_targets[k], index_flip[lanes ^ micro_lanes[k]]);
+// The tiles of pairs, for a LineFetcher: of each the one that leads, then the other.
+class PairSourceCursor {
+ public:
+  PairSourceCursor(const Orbits& orbits, TileRange range, const std::byte* data)
+      : pair_(orbits, range), data_(data) {}
+
+  bool done() const { return pair_.done(); }
+  const std::byte* source(std::uint64_t line) const {
+    const BlockPlaces& at = pair_.places();
+    return data_ + pair_.array() + ((is_second_ ? at.next_source : at.source) ^ line);
   }
-}
+  void advance() {
+    is_second_ = !is_second_ && !pair_.alone();
+    if (!is_second_) pair_.advance();
+  }
+
+ private:
+  PairCursor pair_;
+  const std::byte* data_;
+  bool is_second_ = false;
+};
 
 template <class L>
 HWY_INLINE void WriteBuffer(const TileProgram& p, const std::byte* buffer, std::byte* array, f2::Word block) {
@@ -63,39 +67,33 @@ void MovePairs(const TileOrbits& p, TileRange range, Fetch fetch, std::byte* dat
   const MicroTables straight_tables(straight);
   const bool goes_straight = p.straight.has_value();
   const bool stays_straight = goes_straight && tile.micro_sources.size() == 1;
-  const std::uint64_t* const lines = tile.source_lines.data();
-  const std::uint64_t line_count = tile.source_lines.size();
-
-  PairCursor pair(p.orbits, range);
-  PairCursor ahead = pair;
-  const auto fetch_next = [&] {
-    if (ahead.done()) return;
-    const std::byte* const array = data + ahead.array();
-    for (std::uint64_t line = 0; line < line_count; ++line) {
-      // To the second level: rows at power-of-two strides crowd the same sets of the first.
-      __builtin_prefetch(array + (ahead.places().source ^ lines[line]), 0, 2);
-      if (!ahead.alone()) __builtin_prefetch(array + (ahead.places().next_source ^ lines[line]), 0, 2);
-    }
-    ahead.advance();
+  const TileRange fetched = fetch == Fetch::ahead ? range : TileRange{};
+  const FetchSteps steps(tile, L::kTiles);
+  LineFetcher ahead(tile, steps, PairSourceCursor(p.orbits, fetched, data), kInPlaceLinesAhead);
+  const auto fetch_some = [&] { ahead.step(); };
+  const auto fill = [&](const std::byte* array, std::uint64_t source, f2::Word block, std::byte* stage) {
+    FillStage<L, kBits>(tile, tables, steps.micro_tiles, array, source, block, stage, fetch_some);
   };
-  if (fetch == Fetch::ahead) {
-    const std::uint64_t pairs = std::max<std::uint64_t>(1, kInPlaceLinesAhead / (2 * line_count));
-    for (std::uint64_t i = 0; i < pairs; ++i) fetch_next();
-  }
-  for (; !pair.done(); pair.advance()) {
-    if (fetch == Fetch::ahead) fetch_next();
+  // Requires: no line that is written is yet to be read; a tile that stays where it is has one micro tile,
+  // whose lines are all loaded before the first is stored.
+  const auto move = [&](std::byte* array, std::uint64_t source, f2::Word block) {
+    MoveStraight<L, kBits, StoreKind::cached>(straight, straight_tables, steps.micro_tiles, array, source,
+                                              block, array, fetch_some);
+  };
+
+  for (PairCursor pair(p.orbits, range); !pair.done(); pair.advance()) {
     std::byte* const array = data + pair.array();
     const BlockPlaces& at = pair.places();
     if (pair.alone() && stays_straight) {
-      MoveStraight<L, kBits>(straight, straight_tables, array, at.source, at.target);
+      move(array, at.source, at.target);
       continue;
     }
-    FillStage<L, kBits>(tile, tables, array, at.source, at.target, buffer);
+    fill(array, at.source, at.target, buffer);
     if (!pair.alone()) {
       if (goes_straight) {
-        MoveStraight<L, kBits>(straight, straight_tables, array, at.next_source, at.next_target);
+        move(array, at.next_source, at.next_target);
       } else {
-        FillStage<L, kBits>(tile, tables, array, at.next_source, at.next_target, other);
+        fill(array, at.next_source, at.next_target, other);
         WriteBuffer<L>(tile, other, array, at.next_target);
       }
     }
@@ -108,6 +106,9 @@ void MoveOrbits(const TileOrbits& p, TileRange range, std::byte* data) {
   alignas(kMaxVectorBytes) std::byte buffer[kInPlaceBufferBytes];
   const TileProgram& tile = p.tile;
   const MicroTables tables(tile);
+  const auto fill = [&](const std::byte* array, std::uint64_t source, f2::Word block, std::byte* stage) {
+    FillStage<L, kBits>(tile, tables, tile.micro_sources.size(), array, source, block, stage, [] {});
+  };
   const f2::Word mask = f2::low_mask(p.orbits.block_bits);
   for (std::uint64_t number = range.begin; number < range.end; ++number) {
     const f2::Word leader = number & mask;
@@ -116,9 +117,9 @@ void MoveOrbits(const TileOrbits& p, TileRange range, std::byte* data) {
     std::byte* held = buffer;  // permuted, and not yet written
     std::byte* other = buffer + kInPlaceBufferBytes / 2;
     BlockPlaces at = p.orbits.table.at(leader);
-    FillStage<L, kBits>(tile, tables, array, at.source, at.target, held);
+    fill(array, at.source, at.target, held);
     while (at.next != leader) {
-      FillStage<L, kBits>(tile, tables, array, at.next_source, at.next_target, other);
+      fill(array, at.next_source, at.next_target, other);
       WriteBuffer<L>(tile, held, array, at.target);
       std::swap(held, other);
       at = p.orbits.table.at(at.next);

@@ -26,54 +26,33 @@ HWY_BEFORE_NAMESPACE();
 namespace faro::cpu {
 namespace HWY_NAMESPACE {
 
-// How far ahead lines are fetched.
+// How far ahead lines are fetched: tiles through a buffer are the larger ones.
 constexpr std::uint64_t kLinesAhead = 128;
+constexpr std::uint64_t kStagedLinesAhead = 256;
 
 template <class L, int kBits, StoreKind kStores>
 void RunRange(const TileProgram& p, TileRange range, const std::byte* in, std::byte* out) {
   constexpr bool kStaged = L::kBytes < kLineBytes;
   const bool fetches = kStores == StoreKind::streamed || range.fetches_ahead;
   const MicroTables tables(p);
-  const std::uint64_t* const micro_sources = p.micro_sources.data();
-  const std::uint64_t* const micro_targets = p.micro_targets.data();
-  const std::uint8_t* const micro_lanes = p.micro_lanes.data();
-  const std::uint8_t* const index_flip = p.last_index_flip.data();
-  const std::uint64_t micro_tiles = p.micro_sources.size();
-  const std::uint64_t* const lines = p.source_lines.data();
-  const std::uint64_t line_count = p.source_lines.size();
-  const f2::Word lane_mask = p.lane_mask;
-  const f2::Word column_mask = p.column_mask;
-  const int unit_shift = p.unit_shift;
-
-  const std::uint64_t tiles_ahead = std::max<std::uint64_t>(1, kLinesAhead / line_count);
-  const std::uint64_t last_ahead = range.end - std::min(range.end - range.begin, tiles_ahead);
+  const FetchSteps steps(p, L::kTiles);
   TileCursor source(p.block_sources, p.block_bits, p.array_bytes, range.begin);
   TileCursor target(p.block_targets, p.block_bits, p.array_bytes, range.begin);
-  TileCursor ahead(p.block_sources, p.block_bits, p.array_bytes, range.begin + tiles_ahead);
+  LineFetcher ahead(p, steps, SourceCursor(p, fetches ? range : TileRange{}, in),
+                    kStaged ? kStagedLinesAhead : kLinesAhead);
+  const auto fetch = [&] { ahead.step(); };
 
   for (std::uint64_t tile = range.begin; tile < range.end; ++tile) {
-    if (fetches && tile < last_ahead) {
-      const std::byte* const array = in + ahead.array();
-      for (std::uint64_t line = 0; line < line_count; ++line) {
-        // To the second level: rows at power-of-two strides crowd the same sets of the first.
-        __builtin_prefetch(array + (ahead.value() ^ lines[line]), 0, 2);
-      }
-      ahead.advance();
-    }
     const std::byte* const from = in + source.array();
     std::byte* const array = out + target.array();
     const f2::Word block = target.value();
-    const f2::Word lanes = block & lane_mask;
     if constexpr (kStaged) {
       alignas(kMaxVectorBytes) std::byte stage[kMaxTileBytes];
-      FillStage<L, kBits>(p, tables, from, source.value(), block, stage);
-      WriteRows<L, kStores>(p, stage, array, (block & ~column_mask) << unit_shift);
+      FillStage<L, kBits>(p, tables, steps.micro_tiles, from, source.value(), block, stage, fetch);
+      WriteRows<L, kStores>(p, stage, array, (block & ~p.column_mask) << p.unit_shift);
     } else {
-      const std::uint64_t place = (block & ~lane_mask) << unit_shift;
-      for (std::uint64_t k = 0; k < micro_tiles; ++k) {
-        RunMicroTile<L, kBits, kStores>(tables, from, source.value() ^ micro_sources[k], array,
-                                        place ^ micro_targets[k], index_flip[lanes ^ micro_lanes[k]]);
-      }
+      MoveStraight<L, kBits, kStores>(p, tables, steps.micro_tiles, from, source.value(), block, array,
+                                      fetch);
     }
     source.advance();
     target.advance();
@@ -113,6 +92,8 @@ void RunStores(const TileProgram& p, TileRange range, StoreKind stores, const st
   }
 }
 
+std::uint64_t RegisterBytes(const TileProgram& p) { return InPairs(p) ? 32 : p.vector_bytes; }
+
 void RunTiles(const TileProgram& p, TileRange range, StoreKind stores, const std::byte* in, std::byte* out) {
 #if FARO_SINGLE_BYTES_ALONE
   if (p.vector_bytes != 64 || p.unit_bytes != 1) return N_AVX3::RunTiles(p, range, stores, in, out);
@@ -133,6 +114,9 @@ void RunTiles(const TileProgram& p, TileRange range, StoreKind stores, const std
         return RunStores<WideLine<8>>(p, range, stores, in, out);
     }
   }
+#endif
+#if FARO_HAVE_BLOCK_PAIRS
+  if (InPairs(p)) return RunStores<BlockPair>(p, range, stores, in, out);
 #endif
   RunStores<BlockLine>(p, range, stores, in, out);
 #endif
@@ -157,10 +141,15 @@ namespace faro::cpu {
 
 HWY_EXPORT(RunTiles);
 HWY_EXPORT(WidestVectorBytes);
+HWY_EXPORT(RegisterBytes);
 HWY_EXPORT(DispatchedTarget);
 
 std::uint64_t widest_vector_bytes(std::uint64_t unit_bytes) {
   return HWY_DYNAMIC_DISPATCH(WidestVectorBytes)(unit_bytes);
+}
+
+std::uint64_t register_bytes(const TileProgram& program) {
+  return HWY_DYNAMIC_DISPATCH(RegisterBytes)(program);
 }
 
 std::string simd_target() { return hwy::TargetName(HWY_DYNAMIC_DISPATCH(DispatchedTarget)()); }

@@ -12,6 +12,10 @@ namespace faro::cpu {
 /// or 16.
 std::uint64_t widest_vector_bytes(std::uint64_t unit_bytes);
 
+/// Bytes of the registers that a program runs in on this machine: those of its vectors, or 32, which hold a
+/// vector of each of two micro tiles.
+std::uint64_t register_bytes(const TileProgram& program);
+
 /// How the target is written.
 enum class StoreKind {
   cached,    // any alignment
@@ -25,7 +29,7 @@ struct TileRange {
 };
 
 /// Permutes the tiles of `range`. Requires: `program` made for widest_vector_bytes or 16 (unchecked).
-/// Cost: no allocation; at most 8 KiB of stack.
+/// Cost: no allocation; at most 20 KiB of stack.
 void run_tiles(const TileProgram& program, TileRange range, StoreKind stores, const std::byte* in,
                std::byte* out);
 

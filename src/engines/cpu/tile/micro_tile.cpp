@@ -20,7 +20,7 @@ Matrix solve_columns(const Matrix& q, const Matrix& right) {
 
 }  // namespace
 
-MicroTile make_micro_tile(const layout::Tile& tile, int lane_bits) {
+MicroTile make_micro_tile(const layout::Tile& tile, int lane_bits, MicroOrder order) {
   FARO_CHECK(lane_bits <= tile.segment_bits);
   const Affine map(tile.local, 0);
   const int v = lane_bits;
@@ -39,7 +39,8 @@ MicroTile make_micro_tile(const layout::Tile& tile, int lane_bits) {
   const layout::Tile backwards =
       layout::make_tile(map.inverse(), {.segment_bits = v, .near_bits = tile.tile_bits()});
   for (Word block = 0; block < f2::unit(vectors.block_bits()); ++block) {
-    const Word source = backwards.block_target(block) & ~f2::low_mask(v);
+    const Word source = order == MicroOrder::source ? vectors.block_source(block)
+                                                    : backwards.block_target(block) & ~f2::low_mask(v);
     micro.source_blocks.push_back(source);
     micro.target_blocks.push_back(map(source));
   }

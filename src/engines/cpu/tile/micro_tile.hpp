@@ -38,9 +38,12 @@ struct MicroTile {
   f2::Matrix last_lanes_offset;          // G^-1 K, v x q: l1 = G^-1 l' + G^-1 K j'
 };
 
-/// Splits a tile's map for vectors of 2^lane_bits elements. Micro tiles are ordered so that consecutive ones
-/// write consecutive vectors of a row where the map allows. Requires: lane_bits <= tile.segment_bits
+/// Which micro tiles follow each other where the map allows: those that read consecutive vectors of the
+/// tile's rows, or write them.
+enum class MicroOrder { source, target };
+
+/// Splits a tile's map for vectors of 2^lane_bits elements. Requires: lane_bits <= tile.segment_bits
 /// (checked).
-MicroTile make_micro_tile(const layout::Tile& tile, int lane_bits);
+MicroTile make_micro_tile(const layout::Tile& tile, int lane_bits, MicroOrder order = MicroOrder::source);
 
 }  // namespace faro::cpu

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <unordered_set>
 
 #include "engines/cpu/tile/micro_tile.hpp"
 #include "faro/error.hpp"
@@ -91,13 +92,10 @@ TileProgram::TileProgram(const Pass& pass, std::uint64_t unit, std::uint64_t vec
     if (staged) return place << unit_shift;
     return tile.target_row(place >> tile.segment_bits) << unit_shift ^ column_bytes(place);
   };
-  for (Word row = 0; row < rows; ++row) {
-    target_rows.push_back(tile.target_row(row) << unit_shift);
-    const Word source = tile.source_row(row) << unit_shift;
-    for (Word line = 0; line < row_bytes; line += kLineBytes) source_lines.push_back(source ^ line);
-  }
+  for (Word row = 0; row < rows; ++row) target_rows.push_back(tile.target_row(row) << unit_shift);
 
-  const MicroTile micro = make_micro_tile(tile, std::countr_zero(vector / unit));
+  const MicroOrder order = staged ? MicroOrder::source : MicroOrder::target;
+  const MicroTile micro = make_micro_tile(tile, std::countr_zero(vector / unit), order);
   exchange_bits = micro.exchange_bits;
   for (std::size_t k = 0; k < micro.source_blocks.size(); ++k) {
     micro_sources.push_back(source_bytes(micro.source_blocks[k]));
@@ -117,6 +115,14 @@ TileProgram::TileProgram(const Pass& pass, std::uint64_t unit, std::uint64_t vec
     last_index_flip.push_back(images.flip(micro.last_lanes_inverse * lane));
   }
   for (int k = 0; k < exchange_bits; ++k) exchange_lanes.push_back(images.lanes(micro.exchange, k));
+
+  std::unordered_set<std::uint64_t> met;
+  for (const std::uint64_t block : micro_sources) {
+    for (const std::uint64_t within : vector_sources) {
+      const std::uint64_t line = (block ^ within) & ~std::uint64_t{kLineBytes - 1};
+      if (met.insert(line).second) source_lines.push_back(line);
+    }
+  }
 }
 
 }  // namespace faro::cpu

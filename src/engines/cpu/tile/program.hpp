@@ -7,7 +7,9 @@
 //
 // With 64-byte vectors a segment is one vector and a tile one micro tile. Narrower vectors are less than a
 // cache line, and stores that bypass the caches want whole lines: such a program is *staged*, its vectors are
-// put into a small buffer and the target's rows written from there.
+// put into a small buffer and the target's rows written from there. Its micro tiles are in the order of the
+// source, so that each line is read once, whatever sets of the caches the rows share; the buffer is one run
+// of half the first level at most, which has the same number of lines in every set.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +22,7 @@
 namespace faro::cpu {
 
 inline constexpr std::size_t kMaxVectorBytes = 64;
-inline constexpr std::uint64_t kMaxTileBytes = 4096;  // and of the staging buffer
+inline constexpr std::uint64_t kMaxTileBytes = 16384;  // and of the staging buffer
 /// The buffer of a pass in place: two tiles that change places, or a larger one that stays where it is.
 inline constexpr std::uint64_t kInPlaceBufferBytes = 2 * kMaxTileBytes;
 
@@ -110,7 +112,7 @@ struct TileProgram {
   std::uint64_t rows;
   std::uint64_t row_bytes;
   std::vector<std::uint64_t> target_rows;   // bytes, for staged programs
-  std::vector<std::uint64_t> source_lines;  // bytes; every cache line of a tile's source
+  std::vector<std::uint64_t> source_lines;  // bytes; every cache line of a tile's source, as first met
 
   int exchange_bits;
   f2::Word lane_mask;                         // of a place in units

@@ -1,11 +1,14 @@
 // One register of units and the few operations a micro tile needs of it, for the target being compiled.
 //
-//     64 bytes    AVX-512: any permutation of the units is one instruction (bytes need VBMI); so is a blend
-//     16 bytes    elsewhere: any permutation of the units is one table lookup of bytes, whatever their width
+//     64 bytes      AVX-512: any permutation of the units is one instruction (bytes need VBMI); so is a blend
+//     2 x 16 bytes  AVX2: any permutation within each half is one table lookup of bytes, whatever their
+//     width.
+//                   The halves belong to two micro tiles, which differ in nothing but where they lie
+//     16 bytes      elsewhere, the same of one micro tile
 //
-// Index and choice tables come ready-made from program.hpp, so nothing here knows what is permuted.
-// Highway 1.0.3 has no lookup across the blocks of a 64-byte vector for 1- and 2-byte lanes, hence the
-// intrinsics.
+// A register holds a vector of each of kTiles micro tiles, each of kBytes. Index and choice tables come
+// ready-made from program.hpp, so nothing here knows what is permuted. Highway 1.0.3 has no lookup across the
+// blocks of a 64-byte vector for 1- and 2-byte lanes, hence the intrinsics.
 #if defined(FARO_REGISTER_LINE_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FARO_REGISTER_LINE_INL_HPP
 #undef FARO_REGISTER_LINE_INL_HPP
@@ -27,8 +30,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET == HWY_SCALAR
 // No vectors at all: the same operations on an array of bytes.
 struct BlockLine {
+  static constexpr std::size_t kTiles = 1;
   static constexpr std::size_t kBytes = 16;
   static constexpr int kMaxBits = 4;
+  static constexpr int kRoundBits = 4;
   struct Line {
     std::uint8_t byte[16];
   };
@@ -63,25 +68,24 @@ struct BlockLine {
   }
 };
 #else
-struct BlockLine {
+// What a register of 16-byte blocks can do, whatever their number: every block is looked up by itself.
+template <class D>
+struct Blocks {
   static constexpr std::size_t kBytes = 16;
-  static constexpr int kMaxBits = 4;  // a line has at most 2^4 units
-  using D = hn::FixedTag<std::uint8_t, 16>;
+  static constexpr int kMaxBits = 4;  // a block has at most 2^4 units
   using Line = hn::Vec<D>;
   using Choice = hn::Vec<D>;
 
   static const std::uint8_t* Bytes(const std::byte* from) {
     return reinterpret_cast<const std::uint8_t*>(from);
   }
+  static std::uint8_t* Bytes(std::byte* to) { return reinterpret_cast<std::uint8_t*>(to); }
   static HWY_INLINE Line Load(const std::byte* from) { return hn::LoadU(D(), Bytes(from)); }
-  static HWY_INLINE void Store(Line line, std::byte* to) {
-    hn::StoreU(line, D(), reinterpret_cast<std::uint8_t*>(to));
+  static HWY_INLINE void Store(Line line, std::byte* to) { hn::StoreU(line, D(), Bytes(to)); }
+  static HWY_INLINE void Stream(Line line, std::byte* to) { hn::Stream(line, D(), Bytes(to)); }
+  static HWY_INLINE Line LoadIndex(const RegisterImage& image) {
+    return hn::LoadDup128(D(), Bytes(image.bytes));
   }
-  static HWY_INLINE void Stream(Line line, std::byte* to) {
-    hn::Stream(line, D(), reinterpret_cast<std::uint8_t*>(to));
-  }
-  static HWY_INLINE Line LoadIndex(const RegisterImage& image) { return hn::Load(D(), Bytes(image.bytes)); }
-  static HWY_INLINE Line SetIndex(std::uint8_t value) { return hn::Set(D(), value); }
   static HWY_INLINE Line Xor(Line a, Line b) { return hn::Xor(a, b); }
   static HWY_INLINE Line Permute(Line line, Line index) { return hn::TableLookupBytes(line, index); }
   static HWY_INLINE Choice LoadChoice(const ExchangeLanes& lanes) { return LoadIndex(lanes.bytes); }
@@ -89,6 +93,41 @@ struct BlockLine {
     return hn::IfVecThenElse(choice, chosen, other);
   }
 };
+
+struct BlockLine : Blocks<hn::FixedTag<std::uint8_t, 16>> {
+  static constexpr std::size_t kTiles = 1;
+  static constexpr int kRoundBits = 4;
+  static HWY_INLINE Line SetIndex(std::uint8_t value) {
+    return hn::Set(hn::FixedTag<std::uint8_t, 16>(), value);
+  }
+};
+#endif
+
+#undef FARO_HAVE_BLOCK_PAIRS  // of the target before
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+#define FARO_HAVE_BLOCK_PAIRS 1
+
+struct BlockPair : Blocks<hn::FixedTag<std::uint8_t, 32>> {
+  static constexpr std::size_t kTiles = 2;
+  static constexpr int kRoundBits = 3;
+  using D = hn::FixedTag<std::uint8_t, 32>;
+  using H = hn::FixedTag<std::uint8_t, 16>;
+
+  using Blocks::Load;
+  using Blocks::Store;
+  static HWY_INLINE Line Load(const std::byte* low, const std::byte* high) {
+    return hn::Combine(D(), hn::LoadU(H(), Bytes(high)), hn::LoadU(H(), Bytes(low)));
+  }
+  static HWY_INLINE void Store(Line line, std::byte* low, std::byte* high) {
+    hn::StoreU(hn::LowerHalf(H(), line), H(), Bytes(low));
+    hn::StoreU(hn::UpperHalf(H(), line), H(), Bytes(high));
+  }
+  static HWY_INLINE Line SetIndex(std::uint8_t low, std::uint8_t high) {
+    return hn::Combine(D(), hn::Set(H(), high), hn::Set(H(), low));
+  }
+};
+#else
+#define FARO_HAVE_BLOCK_PAIRS 0
 #endif
 
 // AVX3_DL gains on AVX3 where single bytes are permuted, and nowhere else: all else is AVX3's there.
@@ -155,7 +194,9 @@ struct WideLanes<8> {
 
 template <std::size_t kLaneBytes>
 struct WideLine : WideLanes<kLaneBytes> {
+  static constexpr std::size_t kTiles = 1;
   static constexpr std::size_t kBytes = 64;
+  static constexpr int kRoundBits = 4;
   using Line = __m512i;
   using Choice = typename WideLanes<kLaneBytes>::Choice;
 
