@@ -110,16 +110,18 @@ TEST(CpuStridedEngine, RandomViews) {
     const StridedPlan plan = plan_of(view, setting);
     if (plan.permutation_plan() != nullptr) continue;
     const auto& axes = std::get<detail::CpuAxes>(plan.passes().front().cpu->kernel);
-    const char* const move = axes.move == detail::AxesMove::pieces   ? "pieces"
-                             : axes.move == detail::AxesMove::planes ? "planes"
-                             : axes.move == detail::AxesMove::groups ? "groups"
-                             : axes.move == detail::AxesMove::lines  ? "lines"
-                                                                     : "table";
+    const char* const move = axes.move == detail::AxesMove::pieces     ? "pieces"
+                             : axes.move == detail::AxesMove::planes   ? "planes"
+                             : axes.move == detail::AxesMove::groups   ? "groups"
+                             : axes.move == detail::AxesMove::lines    ? "lines"
+                             : axes.move == detail::AxesMove::channels ? "channels"
+                                                                       : "table";
     reached.insert(std::string(move) + (axes.staged ? ", staged" : ""));
   }
   EXPECT_GT(moved, trials / 3);
   EXPECT_EQ(reached, (std::set<std::string>{"pieces", "planes", "planes, staged", "table", "table, staged",
-                                            "groups, staged", "lines", "lines, staged"}));
+                                            "groups, staged", "lines", "lines, staged", "channels",
+                                            "channels, staged"}));
 }
 
 // Sizes of many boxes, ends that are cut, and what fills a box with one run.

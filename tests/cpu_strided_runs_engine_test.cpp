@@ -171,6 +171,74 @@ TEST(CpuStridedEngine, RectanglesByEveryInstructionSet) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
+// Two to eight rows interleaved, and taken apart again, of every width and of lengths that lines cut
+// anywhere: planes that follow one another or lie apart, end for end and all the same, where lines of the
+// output meet and where they do not; by every instruction set of this machine.
+TEST(CpuStridedEngine, ChannelsByEveryInstructionSet) {
+  int channels_moved = 0;
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(~(target - 1));
+    SCOPED_TRACE(cpu::simd_target());
+    for (const std::uint64_t width : {1, 2, 4, 8}) {
+      for (const std::uint64_t channels : {2, 3, 4, 5, 6, 7, 8, 9}) {
+        for (const std::uint64_t line_parts : {15, 16, 17, 129, 200}) {
+          const std::uint64_t count = line_parts * 4 + (line_parts % 2) * 3;
+          const auto wide = static_cast<std::int64_t>(channels);
+          // Between planes: nothing, some elements, whole lines.
+          for (const std::uint64_t gap : {std::uint64_t{0}, std::uint64_t{5}, 64 - count % 64}) {
+            const auto plane = static_cast<std::int64_t>(count + gap);
+            const Strided joined{.extents = {2, count, channels},
+                                 .in_strides = {plane * wide, 1, plane},
+                                 .out_strides = {plane * wide, wide, 1}};
+            Strided backwards = joined;
+            backwards.in_strides[2] = -plane;
+            backwards.in_offset = static_cast<std::uint64_t>(plane * (wide - 1));
+            Strided repeated = joined;
+            repeated.in_strides[2] = 0;
+            const Strided parted{.extents = {2, channels, count},
+                                 .in_strides = {plane * wide, 1, wide},
+                                 .out_strides = {plane * wide, plane, 1}};
+            for (const Strided& view : {joined, backwards, repeated, parted}) {
+              for (const Stores stores : {Stores::as_sized, Stores::streamed}) {
+                const Setting setting{.width = width,
+                                      .in_past_line = gap % 2 * width,
+                                      .out_past_line = count % 2 * 8 + (line_parts == 200 ? 1 : 0),
+                                      .threads = line_parts == 129 ? 2 : 1,
+                                      .stores = stores};
+                ASSERT_NO_FATAL_FAILURE(expect_moved(view, setting));
+                const StridedPlan plan = plan_of(view, setting);
+                if (plan.permutation_plan() != nullptr || channels > 8) continue;
+                const auto& axes = std::get<detail::CpuAxes>(plan.passes().front().cpu->kernel);
+                channels_moved += axes.move == detail::AxesMove::channels;
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(channels_moved, 1000);
+  hwy::SetSupportedTargetsForTest(0);
+}
+
+// Boxes of channels are parts of long rows, and end at the ends of these.
+TEST(CpuStridedEngine, LongRowsOfChannels) {
+  for (const std::uint64_t channels : {3, 8}) {
+    for (const std::uint64_t count : {65536, 100001}) {
+      for (const Stores stores : {Stores::as_sized, Stores::streamed}) {
+        for (const int threads : {1, 3}) {
+          for (const std::size_t past : {0, 6}) {
+            const Setting setting{.width = 2, .out_past_line = past, .threads = threads, .stores = stores};
+            ASSERT_NO_FATAL_FAILURE(expect_moved(view_of({channels, count}, {1, 0}), setting));
+            ASSERT_NO_FATAL_FAILURE(expect_moved(view_of({count, channels}, {1, 0}), setting));
+            ASSERT_NO_FATAL_FAILURE(expect_moved(view_of({3, count / 3, channels}, {0, 2, 1}), setting));
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(CpuStridedEngine, BoxesForEitherFirstLevel) {
   const Strided view = view_of({2000, 3000}, {1, 0});
   const auto axes_for = [&](std::uint64_t width, std::uint64_t first_level) {

@@ -46,7 +46,7 @@ BoxFacts facts_of(const CpuAxes& made) {
     std::uint64_t run = box.element_bytes;
     for (const std::size_t axis : turned_axes(box).rows) run *= box.extent[axis];
     facts.pitch_bytes = stage_pitch(run + kLineBytes);
-  } else if (made.staged && made.move != AxesMove::lines) {
+  } else if (made.staged && made.move != AxesMove::lines && made.move != AxesMove::channels) {
     facts.pitch_bytes = stage_pitch(facts.out_run_bytes);
   }
   set_rows(facts);

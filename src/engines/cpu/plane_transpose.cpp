@@ -242,12 +242,13 @@ HWY_INLINE void CoverRuns(std::uint64_t rows, std::uint64_t columns, Between& be
   }
 }
 
-// The same of rectangles of a line or two, less than what is done between them is worth: 16 lines of them at
-// a time where columns are lines.
+constexpr std::size_t kManyRows = 16;
+// The same of rectangles of a few lines, less than what is done between them is worth: 16 rows of a line or
+// two at a time where columns are whole lines.
 template <std::size_t kElement, std::size_t kRows, std::size_t kColumns, class Between, typename Turn>
 HWY_INLINE void CoverRunsInPieces(std::uint64_t rows, std::uint64_t columns, Between& between,
                                   const Turn& turn) {
-  constexpr std::size_t kManyRows = 16;
+  static_assert(kManyRows % kRows == 0);
   constexpr std::size_t kManyColumns = kLineBytes / kElement;
   std::uint64_t done = 0;
   if (columns % kManyColumns == 0) {
@@ -327,15 +328,16 @@ template <typename Lane, std::size_t kElement, class Between>
 HWY_INLINE void TransposeRunBlocks(const PlaneRows& from, const PlaneColumns& to, Between& between) {
   constexpr std::size_t kSide = 16 / kElement;
   constexpr std::size_t kRows = kBlocks * kSide;
-  constexpr std::size_t kWideElement = 8;
+  constexpr std::size_t kLines = kRows * kSide * kElement / kLineBytes;
+  constexpr std::size_t kFewLines = 4;
   const auto turn = [&](std::uint64_t row, std::uint64_t column) {
     TransposeBlocks<Lane, kSide>(from.data + column * kElement, from.rows + row, to.data + row * kElement,
                                  to.columns + column);
   };
-  if constexpr (kElement >= kWideElement) {
+  if constexpr (kLines <= kFewLines && kRows <= kManyRows) {
     CoverRunsInPieces<kElement, kRows, kSide>(from.count, to.count, between, turn);
   } else {
-    CoverRuns<kRows, kSide, kRows * kSide * kElement / kLineBytes>(from.count, to.count, between, turn);
+    CoverRuns<kRows, kSide, kLines>(from.count, to.count, between, turn);
   }
 }
 

@@ -62,6 +62,9 @@ constexpr AxesPrice kGroups{
            .spilled = 0.377},
     .lines = {.lines_held = 0.0828, .gap_lines = 0.324, .paged_rows = 0.0601, .paged_columns = 0.224},
     .power = 1.02};
+constexpr AxesPrice kChannels{.ns = {.lines_written = 1.6, .reads = 5},
+                              .lines = {.lines_held = 0.55, .lines_written = 0.55},
+                              .power = 2};
 constexpr AxesPrice kStagedPlanes{.ns = {.lines = 0.3,
                                          .reads = 7.02,
                                          .parts = 0.0595,
@@ -138,6 +141,8 @@ const AxesPrice& price_of(const CpuAxes& axes) {
       return kPieces;
     case AxesMove::groups:
       return kGroups;
+    case AxesMove::channels:
+      return kChannels;
     case AxesMove::planes:
       return axes.staged ? kStagedPlanes : kPlanes;
     case AxesMove::lines:

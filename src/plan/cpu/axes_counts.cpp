@@ -381,7 +381,7 @@ AxesCounts count_axes(const CpuAxes& axes) {
     if (!is_cut) counts.parts += runs * run_lines(run_bytes, grain).in_part;
   }
   if (axes.move == AxesMove::lines) add_gathered(axes, elements, counts);
-  if (axes.move == AxesMove::table) counts.placed = elements;
+  if (axes.move == AxesMove::table || axes.move == AxesMove::channels) counts.placed = elements;
 
   // What lies where.
   const auto of_lines = [&](double part) { return counts.lines * part; };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include "contains.hpp"
 #include "faro/error.hpp"
@@ -20,6 +21,44 @@ bool repeats_long_rows(const layout::CacheBox& box) {
   return !box.axes.empty() && box.axes.front().in == 0 &&
          box.axes.front().out == static_cast<std::int64_t>(box.element_bytes) &&
          box.axes.front().extent * box.element_bytes >= kLongRow;
+}
+
+// The axes of two to eight rows that are interleaved, or taken apart. Either side's rows go upwards.
+std::optional<ChannelAxes> find_channels(const layout::CacheBox& box) {
+  if (!transposes_in_registers(box.element_bytes) || box.axes.size() < 2) return std::nullopt;
+  const auto width = static_cast<std::int64_t>(box.element_bytes);
+  const auto is_channel = [](const layout::StridedAxis& axis) { return axis.extent <= kMostChannels; };
+  const auto beside = [&](const layout::StridedAxis& channel) {
+    return static_cast<std::int64_t>(channel.extent) * width;
+  };
+  const layout::StridedAxis& first = box.axes[0];
+  const layout::StridedAxis& second = box.axes[1];
+  if (first.out != width) return std::nullopt;
+  if (is_channel(first) && second.out == beside(first) && second.in == width)
+    return ChannelAxes{.channel = 0, .row = 1};
+  for (std::size_t axis = 1; axis < box.axes.size(); ++axis) {
+    const layout::StridedAxis& other = box.axes[axis];
+    if (is_channel(other) && other.in == width && first.in == beside(other))
+      return ChannelAxes{.channel = axis, .row = 0, .parts = true};
+  }
+  return std::nullopt;
+}
+
+// Makes a box of such rows where they are long enough. Parts of rows begin as far past a line as rows do.
+bool make_channels(layout::CacheBox& box, bool past_caches) {
+  constexpr std::uint64_t kBoxBytes = std::uint64_t{128} << 10;
+  constexpr std::uint64_t kLeastStreamed = 512;
+  const auto axes = box.is_of_long_elements() ? std::nullopt : find_channels(box);
+  if (!axes) return false;
+  const std::uint64_t row = box.axes[axes->row].extent;
+  if (row * box.element_bytes < (past_caches ? kLeastStreamed : kLineBytes)) return false;
+  const std::uint64_t channels = box.axes[axes->channel].extent;
+  // In the caches squares of eight by eight are faster, but of single bytes.
+  if (channels == kMostChannels && !past_caches && box.element_bytes > 1) return false;
+  std::fill(box.extent.begin(), box.extent.end(), 1);
+  box.extent[axes->channel] = channels;
+  box.extent[axes->row] = std::min(row, kBoxBytes / (channels * box.element_bytes) / kLineBytes * kLineBytes);
+  return true;
 }
 
 // Registers serve where both sides' runs begin with axes of their own. What is written in runs is else put
@@ -176,6 +215,7 @@ std::uint64_t stage_bytes_of(const layout::CacheBox& box, AxesMove move) {
     const std::uint64_t ahead = boxes_ahead(box.elements() * box.element_bytes);
     return with_places(cut_run_bytes(run) + 2 * kLineBytes, run, ahead);
   }
+  if (move == AxesMove::channels) return whole_pages(channel_stage_bytes());
   if (move == AxesMove::groups) {
     const std::uint64_t rows = bytes_of(box, turned_axes(box).rows);
     return with_places(2 * group_stage_bytes(cut_run_bytes(rows), box.element_bytes), rows, 1);
@@ -206,6 +246,8 @@ std::string axes_loop(const CpuPass& pass) {
         return "turned in registers";
       case AxesMove::lines:
         return "run by run";
+      case AxesMove::channels:
+        return channel_axes(axes.box).parts ? "taken apart in registers" : "interleaved in registers";
       default:
         return "element by element";
     }
@@ -261,12 +303,22 @@ TurnedAxes turned_axes(const layout::CacheBox& box) {
   return turned;
 }
 
+ChannelAxes channel_axes(const layout::CacheBox& box) {
+  const auto axes = find_channels(box);
+  FARO_CHECK(axes);
+  return *axes;
+}
+
 CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
                          bool past_caches, std::uint64_t first_level_bytes) {
   const bool second_level = past_caches && fetches_into_second_level(first_level_bytes);
   CpuAxes made{.box = past_caches ? streamed_box(axes, element_bytes, second_level)
                                   : cached_box(axes, element_bytes)};
-  made.move = past_caches ? streamed_move(made.box) : move_of(made.box);
+  if (make_channels(made.box, past_caches)) {
+    made.move = AxesMove::channels;
+  } else {
+    made.move = past_caches ? streamed_move(made.box) : move_of(made.box);
+  }
   made.staged = past_caches && made.move != AxesMove::pieces;
   made.one_by_one = past_caches && goes_one_by_one(made.box, made.move);
   // Rows that are read backwards by themselves are long, and come soon enough.

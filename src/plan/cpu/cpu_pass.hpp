@@ -56,8 +56,8 @@ struct CpuAffine {
 
 /// Long elements in pieces; boxes plane by plane in registers, element by element, or, where elements are
 /// lines and more, run by run of the output; boxes larger than the caches plane by plane in groups of
-/// columns, reading, turning and writing at once.
-enum class AxesMove : std::uint8_t { pieces, planes, table, lines, groups };
+/// columns, reading, turning and writing at once; a few rows interleaved in registers, or taken apart.
+enum class AxesMove : std::uint8_t { pieces, planes, table, lines, groups, channels };
 /// The arrays of a batch are an axis. With a stage, what is written past the caches is put together before;
 /// elements of whole lines need none where the output begins at a line, and may go one by one in the order of
 /// the input then, as may rows of whole lines that are read backwards.
@@ -76,6 +76,15 @@ struct TurnedAxes {
   std::vector<std::size_t> rows;
 };
 TurnedAxes turned_axes(const layout::CacheBox& box);
+
+/// Rows that lie apart on one side, and an element of each beside the others' on the other side.
+struct ChannelAxes {
+  std::size_t channel = 0;
+  std::size_t row = 0;
+  bool parts = false;  // rows are the output's; else the input's
+};
+/// Requires: AxesMove::channels.
+ChannelAxes channel_axes(const layout::CacheBox& box);
 struct CpuCyclic {
   Cyclic cyclic;
 };

@@ -66,6 +66,12 @@ constexpr std::uint64_t group_stage_bytes(std::uint64_t run_bytes, std::uint64_t
   return whole_lines(group_columns(element_bytes) * stage_pitch(run_bytes + kLineBytes)) + kLineBytes;
 }
 
+/// Rows that are interleaved in registers, or taken apart; and what is put together of them where the output
+/// meets no lines.
+inline constexpr std::uint64_t kMostChannels = 8;
+inline constexpr std::uint64_t kChannelStageBytes = std::uint64_t{16} << 10;
+constexpr std::uint64_t channel_stage_bytes() { return kChannelStageBytes + 2 * kMostChannels * kLineBytes; }
+
 /// Where a run is cut at lines of the output instead of where an axis ends: it is up to two lines longer.
 constexpr std::uint64_t cut_run_bytes(std::uint64_t run_bytes) { return run_bytes + 2 * kLineBytes; }
 /// While a box is taken run by run, a later one is fetched: of small boxes one further away than the next,

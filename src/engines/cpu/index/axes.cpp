@@ -8,14 +8,17 @@
 // A place within a box is a sum of digits times strides, on all three sides. What fits the caches as a whole
 // has no stage: it is written where it belongs. What does not is turned a group of columns at a time, a line
 // of each row: while one stage of such columns is filled, the other is written and the next box is fetched.
+// Two to eight long rows are interleaved in registers, or taken apart (channels.hpp).
 // Elements of a line and more are not turned, but taken run by run of the output, boxes in the input's order;
 // so are those of widths of no register, and those whose runs begin with the same axis on both sides.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <vector>
 
+#include "engines/cpu/channels.hpp"
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/element_width.hpp"
 #include "engines/cpu/index/axes_boxes.hpp"
@@ -45,6 +48,8 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
       tasks_ = elements_ * pieces();
     } else if (move_ == detail::AxesMove::lines) {
       set_units();
+    } else if (move_ == detail::AxesMove::channels) {
+      set_channels(axes.box);
     } else {
       set_tables();
     }
@@ -70,6 +75,9 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
           case detail::AxesMove::groups:
             move_groups(grid, share, step.in, step.out, stage);
             break;
+          case detail::AxesMove::channels:
+            move_channels(grid, share, step.in, step.out, stage);
+            break;
           case detail::AxesMove::lines:
             move_lines(grid, share, step.in, step.out, stage);
             break;
@@ -91,6 +99,13 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
     column_in_ = place_table(columns_, box_, in_);
     column_to_ = place_table(columns_, box_, to_);
     if (backwards_) std::reverse(column_to_.begin(), column_to_.end());
+  }
+
+  void set_channels(const layout::CacheBox& box) {
+    channel_axes_ = detail::channel_axes(box);
+    const auto& [channel, row, parts] = channel_axes_;
+    column_to_ = place_table({channel}, box_, parts ? out_ : in_);
+    channels_.emplace(ChannelShape{.width = width_, .channels = box_[channel], .parts = parts});
   }
 
   // A run of the output: where each of its elements is, and how those along its first axis follow one
@@ -279,6 +294,24 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
     });
   }
 
+  // --- rows of a few channels
+
+  void move_channels(const Grid& grid, Share share, const std::byte* in, std::byte* out,
+                     std::byte* stage) const {
+    for (Boxes boxes(*this, grid, share, stage); boxes.any(); boxes.advance()) {
+      const Box& box = boxes.now();
+      const Channels::Move move{.from = in + box.source,
+                                .to = out + box.target,
+                                .planes = column_to_.data(),
+                                .count = box.extents[channel_axes_.row]};
+      if (staged_) {
+        channels_->stream(move, stage);
+      } else {
+        channels_->move(move);
+      }
+    }
+  }
+
   // --- a run of the output at a time
 
   void move_lines(const Grid& grid, Share share, const std::byte* in, std::byte* out,
@@ -461,8 +494,10 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
   std::int64_t step_ = 0;
   std::uint64_t block_ = 0;
   std::array<std::uint8_t, kMostBlockBytes> turned_{};
+  detail::ChannelAxes channel_axes_;
+  std::optional<Channels> channels_;
   std::vector<std::int64_t> column_in_;
-  std::vector<std::int64_t> column_to_;
+  std::vector<std::int64_t> column_to_;  // of channels: their planes
 };
 
 }  // namespace
