@@ -17,5 +17,5 @@ if(FARO_CPU_TARGETS STREQUAL "NATIVE")
   set(search_level -O1)  # a first build: three quarters of the time to compile
 endif()
 faro_layer(faro_swizzle objects FOLDERS swizzle
-  HOT "swizzle/(search|domains|sum_prop|supports|constraints|model|function_set|interpret|mismatch)" LEVEL ${search_level})
+  HOT "swizzle/(search|domains|sum_prop|supports|constraints|model|function_(builder|set)|interpret|mismatch)" LEVEL ${search_level})
 faro_own_target(faro_swizzle)
