@@ -17,7 +17,6 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "hwy/targets.h"
 
 namespace faro::bench {
 
@@ -119,18 +118,6 @@ std::vector<std::string> parse_names(const Argument& argument) {
   std::vector<std::string> names;
   for (const Argument& part : split(argument)) names.emplace_back(part.text);
   return names;
-}
-
-void use_targets(const Argument& argument) {
-  if (argument.text == "all") return hwy::SetSupportedTargetsForTest(0);
-  std::string names = "all";
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    std::string name = hwy::TargetName(target);
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-    if (name == argument.text) return hwy::SetSupportedTargetsForTest(~(target - 1));
-    names += ", " + name;
-  }
-  refuse(argument, "one of " + names);
 }
 
 std::vector<Argument> split(const Argument& argument, char separator) {

@@ -35,10 +35,6 @@ std::vector<int> parse_ints(const Argument& argument, int least, int most);
 /// "1,4,16": widths of elements that are one unit.
 std::vector<std::uint64_t> parse_widths(const Argument& argument);
 
-/// "avx2": programs of the engine that are made from now on take no instruction set beyond it; "all" of this
-/// machine.
-void use_targets(const Argument& argument);
-
 /// "ttc,ranks".
 std::vector<std::string> parse_names(const Argument& argument);
 

@@ -41,7 +41,6 @@ constexpr const char* kUsage =
   --threads COUNT    0: all                                            (default 0)
   --match TEXT       only shapes and views whose line has it
   --clock NAME       wall, or thread: the processor time of one thread, for a busy machine (with --threads 1)
-  --targets NAME     the widest instruction set, as avx2                (default all)
   --budget-ms NUMBER of measuring a shape                              (default 1000)
   --peers LIST       of hptt,onednn,fftw,openblas,mkl,numpy,torch, or none: libraries that do the same
                      (default: those that are installed)
@@ -73,7 +72,6 @@ AxesOptions parse(const CommandLine& line) {
                 if (a.text != "wall" && a.text != "thread") refuse(a, "wall or thread");
                 options.thread_clock = a.text == "thread";
               }},
-             {"--targets", use_targets},
              {"--budget-ms", [&](const Argument& a) { options.budget_ms = parse_int(a, 1); }},
              {"--peers", [&](const Argument& a) { options.peers = parse_names(a); }},
              {"--out", [&](const Argument& a) { options.out = a.text; }}});
