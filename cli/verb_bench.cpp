@@ -140,6 +140,7 @@ std::vector<Contestant> contestants_of(const Problem& problem, PlanOptions optio
   if (std::holds_alternative<Affine>(problem.permutation) && !has_index_plan) return all;
   const Indexed indexed = indexed_of(problem.permutation);
   options.index_choice = {.method = IndexMethod::direct, .chunk_bits = {}, .level_bits = {}};
+  options.measure = false;  // of faro's own plan
   for (const Direction direction : {Direction::gather, Direction::scatter}) {
     Problem direct = problem;
     direct.permutation = indexed.redirected(direction);

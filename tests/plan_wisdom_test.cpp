@@ -121,6 +121,7 @@ TEST_F(Wisdom, TextsThatAreNoneAreRefusedAndChangeNothing) {
   for (const std::string& text : texts) {
     const ErrorReport report = report_of([&] { wisdom::merge(text, "a file"); });
     EXPECT_EQ(report.code, ErrorCode::file) << text;
+    EXPECT_THAT(report.remedy, HasSubstr("--export"));
     EXPECT_EQ(entries(), 0U);
   }
 }

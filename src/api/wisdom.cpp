@@ -26,7 +26,8 @@ using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr int kWisdomSchema = 1;
-constexpr const char* kWisdomRemedy = "`faro wisdom --forget` begins anew";
+constexpr const char* kKeptRemedy = "`faro wisdom --forget` begins anew";
+constexpr const char* kGivenRemedy = "`faro wisdom --export FILE` writes such a file";
 
 using EntryKey = std::tuple<std::string, std::string, std::string>;  // machine, version, problem
 using Entries = std::map<EntryKey, detail::CpuChoice>;
@@ -62,7 +63,8 @@ Json json_of(const Entries& entries) {
 // One entry's values, each refused by its name.
 class EntryReader {
  public:
-  EntryReader(const Json& entry, const std::string& file) : entry_(entry), file_(file) {}
+  EntryReader(const Json& entry, const std::string& file, const char* remedy)
+      : entry_(entry), file_(file), remedy_(remedy) {}
 
   std::string text(const char* key) const {
     if (!entry_.is_object() || !entry_.contains(key) || !entry_[key].is_string()) refuse(key, "text");
@@ -115,25 +117,26 @@ class EntryReader {
                                 detail::printable(
                                     entry_[key].dump(-1, ' ', true, Json::error_handler_t::replace), kMost))
                   : fmt::format("no `{}`", key),
-         wanted, kWisdomRemedy);
+         wanted, remedy_);
   }
 
   const Json& entry_;
   const std::string& file_;
+  const char* remedy_;
 };
 
-Entries entries_of(const std::string& text, const std::string& file) {
+Entries entries_of(const std::string& text, const std::string& file, const char* remedy) {
   constexpr std::uint64_t kMostSize = std::uint64_t{1} << 20;
   const Json json = Json::parse(text, nullptr, false);
   const bool is_wisdom = json.is_object() && json.contains("schema") && json["schema"] == kWisdomSchema &&
                          json.contains("entries") && json["entries"].is_array();
   if (!is_wisdom) {
     fail(ErrorCode::file, detail::reading(file), "no wisdom of faro",
-         fmt::format("what `faro wisdom --export` writes, schema {}", kWisdomSchema), kWisdomRemedy);
+         fmt::format("what `faro wisdom --export` writes, schema {}", kWisdomSchema), remedy);
   }
   Entries entries;
   for (const Json& each : json["entries"]) {
-    const EntryReader read(each, file);
+    const EntryReader read(each, file, remedy);
     entries[{read.text("machine"), read.text("version"), read.text("problem")}] = {
         .stores = read.stores(),
         .segment_bytes = read.size("segment_bytes", kMostSize),
@@ -153,15 +156,15 @@ Entries kept_entries() {
   if (!path || !fs::exists(*path, ignored)) return {};
   if (!fs::is_regular_file(*path, ignored) || fs::file_size(*path, ignored) > kMostBytes) {
     fail(ErrorCode::file, detail::reading(path->string()), "no regular file of at most 64 MiB", "one",
-         kWisdomRemedy);
+         kKeptRemedy);
   }
   std::ifstream file(*path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file.is_open() || file.bad()) {
     fail(ErrorCode::file, detail::reading(path->string()), "a file that cannot be read", "one that can",
-         kWisdomRemedy);
+         kKeptRemedy);
   }
-  return entries_of(text, path->string());
+  return entries_of(text, path->string(), kKeptRemedy);
 }
 
 void keep_entries(const Entries& entries) {
@@ -217,7 +220,7 @@ std::optional<fs::path> path() {
 std::string to_json() { return json_of(kept_entries()).dump(1, ' ', false, Json::error_handler_t::replace); }
 
 std::size_t merge(const std::string& json, const std::string& name) {
-  return merge_entries(entries_of(json, name));
+  return merge_entries(entries_of(json, name, kGivenRemedy));
 }
 
 std::size_t forget() {

@@ -23,7 +23,7 @@ constexpr int kRounds = 3;  // of a size: a busy moment spoils one of them
 
 // Curves of other widths end earlier.
 constexpr std::uint64_t kLongestWidth = 4;
-constexpr int kLargestBits = 22;
+constexpr int kLargestBits = 20;
 
 // What is measured: widths, chunks and runs that stand for the others.
 struct Contest {
@@ -43,7 +43,7 @@ Contest contest(bool quick) {
   return {.widths = {1, 4, 8, 16},
           .size_bits = {10, 14, 18, 20, 22, 24},
           .most_bytes = std::uint64_t{64} << 20,
-          .budget_ms = 250};
+          .budget_ms = 150};
 }
 
 std::string today() {

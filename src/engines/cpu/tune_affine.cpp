@@ -62,7 +62,7 @@ class AffineContest {
   }
 
  private:
-  static constexpr int kSweeps = 3;
+  static constexpr int kSweeps = 2;
 
   std::vector<IndexCurve> sweep() {
     std::vector<IndexCurve> made;
