@@ -55,6 +55,12 @@ bool make_channels(layout::CacheBox& box, bool past_caches) {
   const std::uint64_t channels = box.axes[axes->channel].extent;
   // In the caches squares of eight by eight are faster, but of single bytes.
   if (channels == kMostChannels && !past_caches && box.element_bytes > 1) return false;
+  // So are other ways where many rows of the output do not meet lines together, and go by way of a stage.
+  constexpr std::uint64_t kMany = 6;
+  constexpr std::uint64_t kRegister = 16;
+  const bool meets = static_cast<std::uint64_t>(box.axes[axes->channel].out) % kLineBytes == 0;
+  if (axes->parts && past_caches && !meets && channels >= kMany && channels * box.element_bytes >= kRegister)
+    return false;
   std::fill(box.extent.begin(), box.extent.end(), 1);
   box.extent[axes->channel] = channels;
   box.extent[axes->row] = std::min(row, kBoxBytes / (channels * box.element_bytes) / kLineBytes * kLineBytes);
