@@ -6,7 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "plan/cpu/line_counts.hpp"
 
 namespace faro::detail {
 namespace {
