@@ -54,7 +54,8 @@ class GpuExchange : public GpuTest {
 };
 
 TEST_F(GpuExchange, RollsAndFlips) {
-  for (const std::uint64_t width : {1U, 2U, 3U, 4U, 5U, 8U, 12U, 16U, 24U, 100U, 4096U, 5000U, 8192U, 70003U}) {
+  for (const std::uint64_t width :
+       {1U, 2U, 3U, 4U, 5U, 8U, 12U, 16U, 24U, 100U, 4096U, 5000U, 8192U, 70003U}) {
     for (const std::uint64_t count : {2U, 3U, 17U, 1000U, 30000U, 200001U}) {
       if (count * width > (16U << 20)) continue;
       const std::uint64_t shift = random() % (count - 1) + 1;

@@ -6,7 +6,6 @@
 #include <numeric>
 #include <utility>
 
-
 namespace faro::detail {
 namespace {
 
