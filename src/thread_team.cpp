@@ -163,12 +163,19 @@ class Pool {
     auto* const helper = new (std::nothrow) Helper;
     if (helper == nullptr) return nullptr;
     helper->number = made_;
+    // A stack of less than the usual 8 MiB, which count where address space is limited.
+    constexpr std::size_t kStackBytes = std::size_t{1} << 20;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, kStackBytes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_t thread{};
-    if (pthread_create(&thread, nullptr, help, helper) != 0) {
+    const int error = pthread_create(&thread, &attributes, help, helper);
+    pthread_attr_destroy(&attributes);
+    if (error != 0) {
       delete helper;
       return nullptr;
     }
-    pthread_detach(thread);
     ++made_;
     return helper;
   }

@@ -441,7 +441,7 @@ TEST_F(ShapeCli, RemediesLeaveNoDoubt) {
             "got 2 arrays of 8 elements, wanted arrays of 5 for"},
            {"permute 'random(16000, 1)' flat.npy out.npy --memory 4KiB", "`faro shuffle`"},
            {"shuffle short.npy out.npy", "no --seed, wanted IN.npy OUT.npy --seed SEED"},
-           {"shufle", "recover or help; did you mean `shuffle`?"}}) {
+           {"shufle", "or help; did you mean `shuffle`?"}}) {
     const Result result = run(arguments);
     EXPECT_NE(result.status, 0) << arguments;
     EXPECT_EQ(lines_of(result.err), 1) << result.err;

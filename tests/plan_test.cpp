@@ -222,14 +222,14 @@ TEST(PlanByHand, KindsAndSizes) {
 }
 
 TEST(PlanByHand, BatchIsFolded) {
-  // 128 bytes an array: 2^7 of them fill a tile; 1000003 = 7812 * 128 + 67.
+  // 128 bytes an array: 2^5 of them have 4 KiB, which is folded at most; 1000003 = 31250 * 32 + 3.
   const Plan plan = plan_of(maps::reverse(5), 4, 1000003);
-  EXPECT_EQ(plan.folded_batch_bits(), 7);
+  EXPECT_EQ(plan.folded_batch_bits(), 5);
   ASSERT_EQ(plan.passes().size(), 2U);
-  EXPECT_EQ(plan.passes()[0].arrays, 7812U);
-  EXPECT_EQ(plan.passes()[1].arrays, 67U);
+  EXPECT_EQ(plan.passes()[0].arrays, 31250U);
+  EXPECT_EQ(plan.passes()[1].arrays, 3U);
   EXPECT_EQ(plan.passes()[1].kind, PassKind::direct);
-  EXPECT_EQ(plan.passes()[1].bytes_read, 67U * 128);
+  EXPECT_EQ(plan.passes()[1].bytes_read, 3U * 128);
 }
 
 TEST(PlanByHand, RowBasesOfBitReversal) {
