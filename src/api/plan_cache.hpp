@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "faro/plan/plan.hpp"
+#include "faro/plan/strided_plan.hpp"
 
 namespace faro::detail {
 
