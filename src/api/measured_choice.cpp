@@ -104,6 +104,7 @@ CpuChoice measured_choice(const Target& target, const std::vector<IndexMethod>& 
     }
     if (ready.size() == 1 && best.microseconds > 0) continue;
     std::vector<std::function<void()>> runs;
+    runs.reserve(ready.size());
     for (const ReadyPlan& each : ready) runs.push_back(each.run);
     const std::vector<double> ms = quietest_medians_ms(runs, kRounds, {.budget_ms = kBudgetMs});
     const auto least = static_cast<std::size_t>(std::min_element(ms.begin(), ms.end()) - ms.begin());

@@ -216,7 +216,7 @@ std::string problem_text(const Problem& problem) {
 
 Plan measured_plan(const Problem& problem, const Target& target, IndexChoice given, const MakePlan& make) {
   const bool in_place = problem.placement == Placement::in_place;
-  const Plan as_planned = make(target, given);
+  Plan as_planned = make(target, given);
   if (total_bytes(problem) == 0) return as_planned;
   std::vector<IndexMethod> methods;
   if (const IndexPlan* const index = as_planned.index_plan()) {
@@ -249,7 +249,7 @@ Plan measured_plan(const Problem& problem, const Target& target, IndexChoice giv
 }
 
 StridedPlan measured_view(const Strided& view, std::uint64_t element_bytes, const Target& target) {
-  const StridedPlan as_planned(view, element_bytes, target);
+  StridedPlan as_planned(view, element_bytes, target);
   if (as_planned.moved_bytes() == 0) return as_planned;
   const TrialArrays arrays(as_planned.in_elements() * element_bytes,
                            as_planned.out_elements() * element_bytes);

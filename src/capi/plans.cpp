@@ -120,6 +120,7 @@ void check_writes_apart(const faro_plan& plan) {
   constexpr std::byte origin{};
   const auto sides = sides_of(plan, &origin, &origin);
   std::vector<faro::detail::RunArray> outputs;
+  outputs.reserve(sides.size());
   for (const faro::detail::SidesOfView& side : sides) outputs.push_back({"output", side.out()});
   faro::detail::check_disjoint(kPlanning, outputs, {});
 }

@@ -55,7 +55,7 @@ std::string processor_text() {
     if (colon == std::string::npos || colon + 2 > line.size() || end == std::string::npos) continue;
     const std::string key = line.substr(0, end + 1);
     const std::string value = line.substr(colon + 2);
-    if (key == "model name" || key == "CPU implementer") text = value + text;
+    if (key == "model name" || key == "CPU implementer") text.insert(0, value);
     if (key == "cpu family") text += ", family " + value;
     if (key == "model") text += ", model " + value;
     if (key == "CPU part") text += ", part " + value;

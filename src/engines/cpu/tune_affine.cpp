@@ -89,6 +89,7 @@ class AffineContest {
       const auto map = [&](int bits) -> std::optional<Affine> {
         constexpr int kUnit = 4;
         std::vector<int> to;
+        to.reserve(static_cast<std::size_t>(bits));
         for (int bit = 0; bit < bits - kUnit; ++bit)
           to.push_back(bit < run_bits - kUnit ? bit : bits - kUnit - 1 - (bit - (run_bits - kUnit)));
         return maps::permute_bits(to);
