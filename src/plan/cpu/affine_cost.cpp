@@ -144,7 +144,9 @@ std::optional<Affine> tile_sample(int bits, const TileSample& sample) {
   if (sample.exchanged > line || near + moved > far) return std::nullopt;
   std::vector<int> to(static_cast<std::size_t>(bits));
   std::iota(to.begin(), to.end(), 0);
-  const auto place = [&](int from, int i) -> int& { return to[static_cast<std::size_t>(from + i)]; };
+  const auto place = [&](int from, int i) -> int& {
+    return to[static_cast<std::size_t>(from) + static_cast<std::size_t>(i)];
+  };
   for (int i = 0; i < moved; ++i) {
     switch (sample.crowded) {
       case Crowded::none:

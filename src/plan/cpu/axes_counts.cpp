@@ -105,7 +105,8 @@ RunLines run_lines(std::uint64_t bytes, std::uint64_t grain) {
     lines.touched += static_cast<double>(touched);
     lines.in_part += touched == 1 ? std::min(ends, 1) : ends;
   }
-  const auto places = static_cast<double>(kLineBytes / grain);
+  const std::uint64_t whole_places = kLineBytes / grain;
+  const auto places = static_cast<double>(whole_places);
   return {.touched = lines.touched / places, .in_part = lines.in_part / places};
 }
 
@@ -222,7 +223,8 @@ void add_squares(std::uint64_t width, const Plane& plane, double times, AxesCoun
   constexpr std::uint64_t kRegister = 16;
   constexpr std::uint64_t kLargeSide = 16;
   const auto up = [](std::uint64_t count, std::uint64_t side) {
-    return static_cast<double>((count + side - 1) / side);
+    const std::uint64_t sides = (count + side - 1) / side;
+    return static_cast<double>(sides);
   };
   const std::uint64_t side = kRegister / width;
   const auto add_blocks = [&](double blocks) {
@@ -361,8 +363,8 @@ AxesCounts count_axes(const CpuAxes& axes) {
       const auto columns = static_cast<std::uint64_t>(like.product(turned.columns));
       const std::uint64_t at_once =
           axes.move == AxesMove::groups ? std::min(columns, group_columns(box.element_bytes)) : columns;
-      const double groups =
-          runs / static_cast<double>(columns) * static_cast<double>((columns + at_once - 1) / at_once);
+      const std::uint64_t turns = (columns + at_once - 1) / at_once;
+      const double groups = runs / static_cast<double>(columns) * static_cast<double>(turns);
       const bool rows_follow =
           box.axes[turned.rows.front()].in == static_cast<std::int64_t>(at_once * box.element_bytes);
       const bool columns_follow =

@@ -258,7 +258,7 @@ std::string axes_loop(const CpuPass& pass) {
         return "element by element";
     }
   };
-  const std::string boxes = fmt::format("boxes of {} {}, {}", extents_text(axes.box.extent), elements, how());
+  std::string boxes = fmt::format("boxes of {} {}, {}", extents_text(axes.box.extent), elements, how());
   if (!axes.one_by_one) return boxes;
   const std::string rows = reads_rows_backwards(axes.box)
                                ? "rows of " + size_text(bytes_one_by_one(axes.box)) + ", turned in registers,"
