@@ -363,8 +363,8 @@ AxesCounts count_axes(const CpuAxes& axes) {
       const auto columns = static_cast<std::uint64_t>(like.product(turned.columns));
       const std::uint64_t at_once =
           axes.move == AxesMove::groups ? std::min(columns, group_columns(box.element_bytes)) : columns;
-      const std::uint64_t turns = (columns + at_once - 1) / at_once;
-      const double groups = runs / static_cast<double>(columns) * static_cast<double>(turns);
+      const std::uint64_t times_read = (columns + at_once - 1) / at_once;
+      const double groups = runs / static_cast<double>(columns) * static_cast<double>(times_read);
       const bool rows_follow =
           box.axes[turned.rows.front()].in == static_cast<std::int64_t>(at_once * box.element_bytes);
       const bool columns_follow =
