@@ -4,7 +4,6 @@
 // Each map takes turns with a plain copy of as many bytes. Curves are measured first, as `faro tune` does,
 // unless --built-in says otherwise. What it moves is the tests' affair.
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <bit>
@@ -22,6 +21,7 @@
 #include "faro/faro.hpp"
 #include "faro_build_info.hpp"
 #include "io/buffer.hpp"
+#include "measure.hpp"
 #include "permutation/split_mix.hpp"
 #include "plan/prediction.hpp"
 
@@ -61,12 +61,6 @@ AffineOptions affine_options(const CommandLine& line) {
              {"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1); }}},
             {"--built-in"});
   return options;
-}
-
-double ms_of(bool of_thread) {
-  timespec time{};
-  clock_gettime(of_thread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
 }
 
 struct DrawnMap {
@@ -149,9 +143,9 @@ void run_times(const AffineOptions& options) {
     for (int round = 0; round < options.rounds; ++round) {
       const auto timed = [&](auto&& call) {
         const int calls = static_cast<int>(std::max<std::uint64_t>(1, (std::uint64_t{8} << 20) / bytes));
-        const double begin = ms_of(options.threads == 1);
+        const double begin = clock_ms(options.threads == 1);
         for (int k = 0; k < calls; ++k) call();
-        return (ms_of(options.threads == 1) - begin) / calls;
+        return (clock_ms(options.threads == 1) - begin) / calls;
       };
       times.push_back(timed([&] { engine.run(in.data(), out.data()); }));
       copies.push_back(timed([&] { cpu::copy(in.data(), out.data(), bytes, target.threads); }));

@@ -3,7 +3,6 @@
 //
 // Every result is verified, element by element, before it is timed, those of the peers, too.
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -135,22 +134,15 @@ void verify_view(const Strided& view, std::uint64_t width, const std::byte* in, 
   }
 }
 
-double thread_ms() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  constexpr double ms = 1e3;
-  return ms * (static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec));
-}
-
 std::vector<Timing> measure_by(bool thread_clock, const std::vector<std::function<void()>>& contestants,
                                const MeasureOptions& options) {
   if (!thread_clock) return measure_alternating(contestants, options);
   std::vector<TimedRun> timed;
   for (const auto& run : contestants) {
     timed.emplace_back([&run](int calls) {
-      const double begin = thread_ms();
+      const double begin = clock_ms(true);
       for (int call = 0; call < calls; ++call) run();
-      return thread_ms() - begin;
+      return clock_ms(true) - begin;
     });
   }
   return measure_alternating(timed, options);

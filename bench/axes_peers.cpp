@@ -69,89 +69,80 @@ std::optional<Matrices> matrices_of(const AxesShape& shape) {
   return found;
 }
 
-template <typename Copy>
-std::function<void()> transpose_each(const Matrices& of, std::uint64_t width, const PeerArrays& arrays,
-                                     Copy copy) {
-  return [=] {
-    const std::uint64_t bytes = of.rows * of.columns * width;
-    for (std::uint64_t k = 0; k < of.count; ++k) copy(arrays.in + k * bytes, arrays.out + k * bytes);
-  };
-}
-
-class OpenBlas final : public AxesPeer {
+// A BLAS with copies of transposed matrices; what differs between two is told by `Calls`.
+template <typename Calls>
+class Blas final : public AxesPeer {
  public:
-  OpenBlas() : library_(library({"libopenblas.so.0", "libopenblas.so"})) {
-    set_threads_ = function<void(int)>(library_, "openblas_set_num_threads");
-    float_ = function<Copy<float>>(library_, "cblas_somatcopy");
-    double_ = function<Copy<double>>(library_, "cblas_domatcopy");
+  Blas() : library_(library(Calls::kFiles)) {
+    set_threads_ = function<void(int)>(library_, Calls::kSetThreads);
+    float_ = function<typename Calls::template Copy<float>>(library_, Calls::kFloat);
+    double_ = function<typename Calls::template Copy<double>>(library_, Calls::kDouble);
   }
   bool is_here() const { return set_threads_ != nullptr && float_ != nullptr && double_ != nullptr; }
-  std::string name() const override { return "OpenBLAS"; }
+  std::string name() const override { return Calls::kName; }
   std::function<void()> prepare(const AxesShape& shape, const PeerArrays& arrays) override {
     const auto of = matrices_of(shape);
     if (!of) return {};
     set_threads_(arrays.threads);
-    if (shape.element_bytes == sizeof(float)) return with(float_, *of, arrays);
-    if (shape.element_bytes == sizeof(double)) return with(double_, *of, arrays);
+    if (shape.element_bytes == sizeof(float)) return each<float>(float_, *of, arrays);
+    if (shape.element_bytes == sizeof(double)) return each<double>(double_, *of, arrays);
     return {};
   }
 
  private:
+  template <typename T, typename Copy>
+  static std::function<void()> each(Copy* copy, const Matrices& of, const PeerArrays& arrays) {
+    return [=] {
+      const auto* in = reinterpret_cast<const T*>(arrays.in);
+      auto* out = reinterpret_cast<T*>(arrays.out);
+      for (std::uint64_t k = 0; k < of.count; ++k) {
+        Calls::transpose(copy, of, in, out);
+        in += of.rows * of.columns;
+        out += of.rows * of.columns;
+      }
+    };
+  }
+
+  void* library_;
+  void (*set_threads_)(int) = nullptr;
+  typename Calls::template Copy<float>* float_ = nullptr;
+  typename Calls::template Copy<double>* double_ = nullptr;
+};
+
+struct OpenBlasCalls {
+  static constexpr std::initializer_list<const char*> kFiles = {"libopenblas.so.0", "libopenblas.so"};
+  static constexpr const char* kName = "OpenBLAS";
+  static constexpr const char* kSetThreads = "openblas_set_num_threads";
+  static constexpr const char* kFloat = "cblas_somatcopy";
+  static constexpr const char* kDouble = "cblas_domatcopy";
   template <typename T>
   using Copy = void(int order, int transposed, int rows, int columns, T alpha, const T* a, int lda, T* b,
                     int ldb);
+
   template <typename T>
-  static std::function<void()> with(Copy<T>* copy, const Matrices& of, const PeerArrays& arrays) {
+  static void transpose(Copy<T>* copy, const Matrices& of, const T* in, T* out) {
     constexpr int kRowMajor = 101;
     constexpr int kTransposed = 112;
     const auto rows = static_cast<int>(of.rows);
     const auto columns = static_cast<int>(of.columns);
-    return transpose_each(of, sizeof(T), arrays, [=](const std::byte* in, std::byte* out) {
-      copy(kRowMajor, kTransposed, rows, columns, 1, reinterpret_cast<const T*>(in), columns,
-           reinterpret_cast<T*>(out), rows);
-    });
+    copy(kRowMajor, kTransposed, rows, columns, 1, in, columns, out, rows);
   }
-
-  void* library_;
-  void (*set_threads_)(int) = nullptr;
-  Copy<float>* float_ = nullptr;
-  Copy<double>* double_ = nullptr;
 };
 
-class Mkl final : public AxesPeer {
- public:
-  Mkl() : library_(library({"libmkl_rt.so.2", "libmkl_rt.so"})) {
-    set_threads_ = function<void(int)>(library_, "MKL_Set_Num_Threads");
-    float_ = function<Copy<float>>(library_, "MKL_Somatcopy");
-    double_ = function<Copy<double>>(library_, "MKL_Domatcopy");
-  }
-  bool is_here() const { return set_threads_ != nullptr && float_ != nullptr && double_ != nullptr; }
-  std::string name() const override { return "MKL"; }
-  std::function<void()> prepare(const AxesShape& shape, const PeerArrays& arrays) override {
-    const auto of = matrices_of(shape);
-    if (!of) return {};
-    set_threads_(arrays.threads);
-    if (shape.element_bytes == sizeof(float)) return with(float_, *of, arrays);
-    if (shape.element_bytes == sizeof(double)) return with(double_, *of, arrays);
-    return {};
-  }
-
- private:
+struct MklCalls {
+  static constexpr std::initializer_list<const char*> kFiles = {"libmkl_rt.so.2", "libmkl_rt.so"};
+  static constexpr const char* kName = "MKL";
+  static constexpr const char* kSetThreads = "MKL_Set_Num_Threads";
+  static constexpr const char* kFloat = "MKL_Somatcopy";
+  static constexpr const char* kDouble = "MKL_Domatcopy";
   template <typename T>
   using Copy = void(char order, char transposed, std::size_t rows, std::size_t columns, T alpha, const T* a,
                     std::size_t lda, T* b, std::size_t ldb);
-  template <typename T>
-  static std::function<void()> with(Copy<T>* copy, const Matrices& of, const PeerArrays& arrays) {
-    return transpose_each(of, sizeof(T), arrays, [=](const std::byte* in, std::byte* out) {
-      copy('R', 'T', of.rows, of.columns, 1, reinterpret_cast<const T*>(in), of.columns,
-           reinterpret_cast<T*>(out), of.rows);
-    });
-  }
 
-  void* library_;
-  void (*set_threads_)(int) = nullptr;
-  Copy<float>* float_ = nullptr;
-  Copy<double>* double_ = nullptr;
+  template <typename T>
+  static void transpose(Copy<T>* copy, const Matrices& of, const T* in, T* out) {
+    copy('R', 'T', of.rows, of.columns, 1, in, of.columns, out, of.rows);
+  }
 };
 
 // One width of FFTW.
@@ -311,8 +302,8 @@ std::vector<std::unique_ptr<AxesPeer>> axes_peers(const std::vector<std::string>
       {"hptt", hptt_peer},
       {"onednn", onednn_peer},
       {"fftw", [] { return if_here<Fftw>(); }},
-      {"openblas", [] { return if_here<OpenBlas>(); }},
-      {"mkl", [] { return if_here<Mkl>(); }},
+      {"openblas", [] { return if_here<Blas<OpenBlasCalls>>(); }},
+      {"mkl", [] { return if_here<Blas<MklCalls>>(); }},
       {"numpy", [] { return if_here<OfPython>("NumPy", "numpy", "permute = lambda: numpy.copyto(b, a)"); }},
       {"torch",
        [] {

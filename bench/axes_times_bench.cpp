@@ -5,7 +5,6 @@
 // plan is by the kept curve of a copy. Every result is verified before it is timed, at 2^16 drawn elements:
 // all elements are the tests' affair. A set that is timed twice says how well this machine repeats itself.
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <bit>
@@ -290,12 +289,6 @@ double quietest(std::vector<double> values) {
   return values[values.size() / 8];
 }
 
-double now_ms(bool of_thread) {
-  timespec time{};
-  clock_gettime(of_thread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
-}
-
 class TimesBench {
  public:
   explicit TimesBench(const TimesOptions& options)
@@ -385,9 +378,9 @@ class TimesBench {
   // Milliseconds of a call; so many in a row that a clock can tell.
   double once(const std::function<void()>& call, int calls) const {
     const bool of_thread = target_.threads == 1;
-    const double begin = now_ms(of_thread);
+    const double begin = clock_ms(of_thread);
     for (int k = 0; k < calls; ++k) call();
-    return (now_ms(of_thread) - begin) / calls;
+    return (clock_ms(of_thread) - begin) / calls;
   }
 
   // The copy of all sizes, as `faro tune` keeps it.

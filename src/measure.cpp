@@ -1,11 +1,22 @@
 #include "measure.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
 
 namespace faro {
+
+double clock_ms(bool of_thread) {
+  constexpr double kInSecond = 1e3;
+  constexpr double kInNanosecond = 1e-6;
+  timespec time{};
+  clock_gettime(of_thread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) * kInSecond + static_cast<double>(time.tv_nsec) * kInNanosecond;
+}
+
 namespace {
 
 double milliseconds_of(const std::function<void()>& run, int calls) {

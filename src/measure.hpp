@@ -13,6 +13,9 @@
 
 namespace faro {
 
+/// Milliseconds of a clock that only goes forward, or of this thread's processor time.
+double clock_ms(bool of_thread);
+
 struct Timing {
   double median_ms = 0;  // of one call
   double mad_ms = 0;     // median of the absolute deviations from median_ms

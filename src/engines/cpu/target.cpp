@@ -40,9 +40,10 @@ std::uint64_t cache_bytes(int level) {
 // Of the last level: the third, or the second where there is no other.
 std::uint64_t last_level_bytes() {
   constexpr std::uint64_t kUsual = std::uint64_t{16} << 20;
-  const std::uint64_t shared = cache_bytes(3) != 0 ? cache_bytes(3) : cache_bytes(2);
-  const std::uint64_t told = system_bytes(_SC_LEVEL3_CACHE_SIZE, kUsual);
-  return shared == 0 ? told : shared;
+  for (const int level : {3, 2}) {
+    if (const std::uint64_t bytes = cache_bytes(level); bytes != 0) return bytes;
+  }
+  return system_bytes(_SC_LEVEL3_CACHE_SIZE, kUsual);
 }
 
 // "model name", "cpu family" and "model" of the first processor, or what an ARM's lines say instead.

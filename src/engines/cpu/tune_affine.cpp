@@ -1,8 +1,6 @@
 // The curves of affine tiles and segments: by one thread, whose processor time other programs hardly change.
 #include "engines/cpu/tune_affine.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -10,6 +8,7 @@
 
 #include "engines/cpu.hpp"
 #include "io/buffer.hpp"
+#include "measure.hpp"
 #include "plan/cpu/affine_cost.hpp"
 
 namespace faro::cpu {
@@ -17,13 +16,8 @@ namespace {
 
 using detail::Crowded;
 
-double thread_us() {
-  constexpr double kInSecond = 1e6;
-  constexpr double kNs = 1e-3;
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * kInSecond + static_cast<double>(now.tv_nsec) * kNs;
-}
+constexpr double kUsOfMs = 1e3;
+double thread_us() { return kUsOfMs * clock_ms(true); }
 
 // What is measured of one kind, through the caches and past them.
 struct Sizes {

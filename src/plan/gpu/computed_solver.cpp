@@ -14,18 +14,6 @@ std::vector<IndexCandidate> computed_candidates(const IndexWork& work) {
   return {std::move(made)};
 }
 
-// A launch of the kernel, told and not launched.
-struct ToldLaunch {
-  GpuKernel& kernel;
-
-  template <typename Kernel>
-  void run(const Kernel& value) {
-    kernel.blocks = value.blocks();
-    kernel.threads = static_cast<int>(Kernel::kThreads);
-    kernel.shared_bytes = value.shared_bytes();
-  }
-};
-
 // Places take instructions, some tens for a unit on each side, of which a multiprocessor issues four warps'
 // in a cycle; not measured yet.
 std::optional<double> computed_cost(const CountedPass& of) {

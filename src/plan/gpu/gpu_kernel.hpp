@@ -199,6 +199,18 @@ struct GpuKernel {
   std::uint64_t out_alignment = 1;
 };
 
+/// A queue of a kernel's launches that notes what a launch is and launches nothing.
+struct ToldLaunch {
+  GpuKernel& kernel;
+
+  template <typename Kernel>
+  void run(const Kernel& value) {
+    kernel.blocks = value.blocks();
+    kernel.threads = static_cast<int>(Kernel::kThreads);
+    kernel.shared_bytes = value.shared_bytes();
+  }
+};
+
 /// "axes turned, units of 4 bytes, rows of 256 and lines of 512 bytes, 288 threads".
 std::string to_text(const GpuKernel& kernel);
 

@@ -14,18 +14,6 @@ std::vector<IndexCandidate> modular_candidates(const IndexWork& work) {
   return {std::move(made)};
 }
 
-// What a launch of the kernel is, without launching it.
-struct Shown {
-  GpuKernel& kernel;
-
-  template <typename Kernel>
-  void run(const Kernel& value) {
-    kernel.blocks = value.blocks();
-    kernel.threads = static_cast<int>(Kernel::kThreads);
-    kernel.shared_bytes = value.shared_bytes();
-  }
-};
-
 // Runs begin and end within sectors. By multiplications of 8-byte elements on an H100 and an H200
 // (bench/results, rows): 83 to 92 and 79 to 84% of a copy; those whose runs are short 70%.
 std::optional<double> modular_cost(const CountedPass& of) {
@@ -40,8 +28,8 @@ std::vector<GpuPass> modular_passes(const PassWork& work) {
                    .params = {},
                    .in_alignment = work.element_bytes,
                    .out_alignment = work.element_bytes};
-  Shown shown{kernel};
-  kernels::multiply(shown, {.map = map, .element_bytes = work.element_bytes, .batch = work.batch});
+  ToldLaunch told{kernel};
+  kernels::multiply(told, {.map = map, .element_bytes = work.element_bytes, .batch = work.batch});
   return {{.kind = PassKind::modular, .kernels = {kernel}}};
 }
 
