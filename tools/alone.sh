@@ -13,5 +13,5 @@ trap 'rm -f "$wanted"' EXIT
 if [[ ${2:-} != changed ]] || ! changed_files >"$wanted"; then
   list_files | cut -d ' ' -f 2 >"$wanted"
 fi
-list_files | cut -d ' ' -f 2 | grep '\.cpp$' | grep -Fxf "$wanted" |
+list_files | cut -d ' ' -f 2 | awk 'NR == FNR { wanted[$0] = 1; next } /\.cpp$/ && $0 in wanted' "$wanted" - |
   xargs -r -P "$(nproc)" -I {} "${CXX:-g++}" "${as_cpp[@]}" -w -fsyntax-only {}
