@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from . import _arrays, _faro, _kinds, _outputs, _rows, _run
+from . import _arrays, _faro, _kinds, _libraries, _outputs, _row_values, _run
 from ._errors import refuse
 
 __all__ = ["permute_negacyclic", "permute_evaluations"]
@@ -55,12 +55,10 @@ def permute_negacyclic(x: Any, k: int, *, modulus: Any = 0, out: Any = None, str
     if recorder is not None:
         return recorder.permute_negacyclic(x, k, modulus=modulus)
     if _arrays.by_jax("permute_negacyclic", x, out=out, stream=stream):
-        from .jax import permute_negacyclic as of_jax
-
-        return of_jax(x, k, modulus=modulus)
+        return _libraries.functions_for("jax").permute_negacyclic(x, k, modulus=modulus)
 
     def move(array: _arrays.Array, n: int, k: int, source: int, target: int, where: tuple[int, int, int]) -> None:
-        number = _rows._number_of(array, "permute_negacyclic", whole=True)
+        number = _row_values.number_of(array, "permute_negacyclic", whole=True)
         moduli = moduli_of(modulus, array.shape[:-1])
         _faro.permute_negacyclic(n, k, number, moduli, source, target, array.size * array.itemsize, *where)
 
@@ -103,9 +101,7 @@ def permute_evaluations(x: Any, k: int, *, out: Any = None, stream: Any = None, 
     if recorder is not None:
         return recorder.permute_evaluations(x, k)
     if _arrays.by_jax("permute_evaluations", x, out=out, stream=stream):
-        from .jax import permute_evaluations as of_jax
-
-        return of_jax(x, k)
+        return _libraries.functions_for("jax").permute_evaluations(x, k)
     x = _kinds.read(x, "permute_evaluations")
     if _kinds.is_masked(x):
         return _kinds.with_mask(x, lambda part: permute_evaluations(part, k, threads=threads), out, "permute_evaluations")

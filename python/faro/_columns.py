@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Callable
 
-from . import _arrays, _device_rows, _faro, _kinds, _outputs, _rows, _run
+from . import _arrays, _device_rows, _faro, _kinds, _libraries, _outputs, _row_values, _rows, _run
 from ._errors import FaroTypeError, refuse
 from ._fills import fill_bytes
 from ._indices import index_entries
@@ -160,9 +160,7 @@ def _listed(columns: Any) -> list[Any]:
 
 
 def _blocks_of_jax(x: Any, table: Any, axis: int, fill: Any) -> Any:
-    from .jax import take
-
-    taken = take(x, table, axis, fill=fill)
+    taken = _libraries.functions_for("jax").take(x, table, axis, fill=fill)
     behind = x.ndim - 1 - axis % x.ndim  # the tokens' axis and those after it
     shape = taken.shape
     return taken.reshape(shape[: -behind - 1] + (shape[-behind - 1] * shape[-behind],) + shape[len(shape) - behind + 1 :])
@@ -246,8 +244,8 @@ def _written(table: _Table, values: Any, move: _Move, axis: int, sums: str, bloc
         wanted = target.shape[:k] + (move.entries.size,) + target.shape[k + 1 :]
         if blocks:
             wanted = target.shape[:k] + index_shape[:-1] + (index_shape[-1] * target.shape[k + 1],) + target.shape[k + 2 :]
-        adds = (_rows._number_of(target, move.operation), _rows._SUMS[sums]) if move.verb == "add" else (0, 0)
-        read, source, written, finished = _rows._placed(x, target, sources[i], wanted, move.operation, move.stream)
+        adds = (_row_values.number_of(target, move.operation), _row_values.SUMS[sums]) if move.verb == "add" else (0, 0)
+        read, source, written, finished = _row_values.placed(x, target, sources[i], wanted, move.operation, move.stream)
         given.append(read)
         kind = _Kind(target.shape[k], math.prod(target.shape[:k]), None, adds)
         moved.append((kind, source, written, math.prod(target.shape[k + 1 :]) * target.itemsize))
@@ -364,8 +362,8 @@ def add_columns(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str
     ([1, 2], [4.0, 1.5])
     """
     table = _table(out, "add_columns")
-    if not isinstance(sums, str) or sums not in _rows._SUMS:
-        refuse("add_columns", f"sums {sums!r}", f"one of {', '.join(_rows._SUMS)}")
+    if not isinstance(sums, str) or sums not in _row_values.SUMS:
+        refuse("add_columns", f"sums {sums!r}", f"one of {', '.join(_row_values.SUMS)}")
     if _written_back(table, indices, values, axis, "add_columns", stream, check,
                      lambda recorder, x, y: recorder.add_at(x, indices, y, axis, sums=sums)):
         return out

@@ -12,7 +12,7 @@ import math
 import sys
 from typing import Any
 
-from . import _arrays, _faro, _outputs, _run
+from . import _arrays, _faro, _outputs, _row_values, _run
 from ._errors import FaroTypeError, refuse
 from ._fills import fill_bytes
 
@@ -115,14 +115,12 @@ def take(x: Any, array: _arrays.Array, indices: Any, axis: int | None, fill: Any
 
 def _into(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int, operation: str, adds: tuple[int, int],
           stream: Any, check: bool, every: bool = False) -> Any:
-    from ._rows import _placed
-
     k = _run.axis_of(axis, len(target.shape), operation)
     kept, entries = _entries(indices, target.device, operation)
     if len(entries.shape) > 1:
         refuse(operation, f"indices of {len(entries.shape)} axes", "one axis")
     wanted = target.shape[:k] + (entries.size,) + target.shape[k + 1 :]
-    given, source, written, finished = _placed(out, target, values, wanted, operation, stream)
+    given, source, written, finished = _row_values.placed(out, target, values, wanted, operation, stream)
     _outputs.check_disjoint(operation, (("output", target),), _outputs.reads(out, values=given, indices=indices))
     kind = "put" if operation == "put" else "add"
     _move(kind, target.shape, k, entries, target.itemsize, None, adds, (source.address, written.address),
@@ -265,8 +263,6 @@ def dispatch(x: Any, array: _arrays.Array, routing: Any, out: Any, stream: Any, 
 
 def combine(x: Any, array: _arrays.Array, places: Any, keys_per_row: int, weights: Any, adds: tuple[int, int], out: Any,
             stream: Any, check: bool) -> Any:
-    from ._rows import _number_of
-
     beside = _outputs.reads(out, input=x, places=places, weights=weights)
     if not _arrays.is_dense(array):
         x = _faro.run(x, _run.COPY, None, None, stream)
@@ -277,7 +273,7 @@ def combine(x: Any, array: _arrays.Array, places: Any, keys_per_row: int, weight
         given = _arrays.describe(weights)
         if given.device != array.device or not _arrays.is_dense(given):
             refuse("combine", "weights elsewhere or with strides", "dense ones on the array's device")
-        if given.itemsize != 4 or _number_of(given, "combine") != 10 or given.size != entries.size:
+        if given.itemsize != 4 or _row_values.number_of(given, "combine") != _row_values.NUMBERS["f4"] or given.size != entries.size:
             refuse("combine", f"{given.size} weights of {given.dtype}", f"{entries.size} of float32")
         factors = given.address
     row_bytes = math.prod(array.shape[1:]) * array.itemsize

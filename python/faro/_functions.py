@@ -15,7 +15,7 @@ import functools
 import math
 from typing import Any, Sequence
 
-from . import _arrays, _faro, _in_place, _kinds, _outputs, _run, maps
+from . import _arrays, _faro, _in_place, _kinds, _libraries, _outputs, _run, maps
 from ._errors import FaroTypeError, refuse
 
 __all__ = [
@@ -293,9 +293,7 @@ def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, str
     if recorder is not None:
         return recorder.permute_recorded(x, by, inverse, axis)
     if not in_place and _arrays.by_jax("permute", x, out=out, stream=stream):
-        from .jax import permute as of_jax
-
-        return of_jax(x, by, inverse=inverse, axis=axis)
+        return _libraries.functions_for("jax").permute(x, by, inverse=inverse, axis=axis)
     given = x if in_place else _kinds.read(x, "permute")
     if _kinds.is_masked(given) and not in_place:
         return _kinds.with_mask(given, lambda part: _along(part, by, inverse, axis, None, stream, False), out, "permute")

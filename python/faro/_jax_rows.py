@@ -11,7 +11,7 @@ import jax as _jax
 import jax.numpy as _jnp
 import numpy as _np
 
-from . import _fills, _rows, _run
+from . import _fills, _row_values, _rows, _run
 from ._errors import FaroTypeError, FaroUnsupportedError, refuse
 from ._jax_primitives import array_of, indices_of, take_bind, vary_alike, write_bind
 
@@ -127,9 +127,9 @@ def add_at(x: Any, index: Any, values: Any, axis: int = 0, *, sums: str = "usual
 
 
 def _sums_of(sums: Any, operation: str) -> int:
-    if not isinstance(sums, str) or sums not in _rows._SUMS:
-        refuse(operation, f"sums {sums!r}", f"one of {', '.join(_rows._SUMS)}")
-    return _rows._SUMS[sums]
+    if not isinstance(sums, str) or sums not in _row_values.SUMS:
+        refuse(operation, f"sums {sums!r}", f"one of {', '.join(_row_values.SUMS)}")
+    return _row_values.SUMS[sums]
 
 
 def _written(x: Any, index: Any, values: Any, axis: int, operation: str, **how: Any) -> Any:
@@ -230,13 +230,13 @@ def _summed_in(dtype: Any, sums: int) -> Any:
         refuse("combine", f"elements {dtype}", "floats of 2 to 8 bytes or complex numbers",
                "x.astype('float32') makes them", kind=FaroTypeError)
     of_complex = _jnp.issubdtype(dtype, _jnp.complexfloating)
-    if sums == _rows._SUMS["compensated"]:
+    if sums == _row_values.SUMS["compensated"]:
         refuse("combine", "sums 'compensated' inside a transformation of JAX", "usual, fp32 or fp64", kind=FaroUnsupportedError)
-    if sums == _rows._SUMS["fp64"]:
+    if sums == _row_values.SUMS["fp64"]:
         if not _jax.config.read("jax_enable_x64"):
             refuse("combine", "sums 'fp64' without JAX's 64-bit types", "usual or fp32",
                    "jax.config.update('jax_enable_x64', True) has them", kind=FaroUnsupportedError)
         return _np.dtype(_np.complex128 if of_complex else _np.float64)
-    if sums == _rows._SUMS["fp32"] or (not of_complex and dtype.itemsize < 4):
+    if sums == _row_values.SUMS["fp32"] or (not of_complex and dtype.itemsize < 4):
         return _np.dtype(_np.complex64 if of_complex else _np.float32)
     return dtype

@@ -41,6 +41,9 @@ def read(x: Any, operation: str = "read an array") -> Any:
     return _read_once(x, operation, np)
 
 
+_arrays.read_by(read)
+
+
 def _has_own_kind(x: Any, np: Any) -> bool:
     if _arrays.is_tensor(x) or isinstance(x, (memoryview, np.ma.MaskedArray)) or hasattr(x, "__cuda_array_interface__"):
         return True

@@ -169,10 +169,14 @@ class Map:
         try:
             _faro.map_parse(self.text, [])
         except ValueError:
-            from ._indices import from_indices  # which makes maps
-
-            return from_indices, (self.indices,)
+            return _of_images, (self.indices,)
         return parse, (self.text,)
+
+
+def _of_images(images: Any) -> Map:
+    """The map of what Map.indices gave, as pickles have it."""
+    address = images.buffer_info()[0] if isinstance(images, _array.array) else images.__array_interface__["data"][0]
+    return Map(_faro.map_from_indices(address, len(images), 8, False, False))
 
 
 def parse(text: str, shape: Sequence[int] | None = None) -> Map:

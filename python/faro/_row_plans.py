@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from . import _arrays, _columns, _faro, _rows, _run, _tables
+from . import _arrays, _columns, _faro, _row_values, _rows, _run, _tables
 from ._errors import refuse
 from ._fills import fill_bytes
 
@@ -107,7 +107,7 @@ class RowPlan:
         k = _columns._axis("an array", array, self._axis, move.operation, False)
         if array.shape[k] != self.rows:
             refuse(move.operation, f"an array of {array.shape[k]} rows", f"{self.rows}, which the plan is for")
-        adds = (_rows._number_of(array, move.operation), _rows._SUMS[self._sums]) if self.verb == "add" else (0, 0)
+        adds = (_row_values.number_of(array, move.operation), _row_values.SUMS[self._sums]) if self.verb == "add" else (0, 0)
         fill = fill_bytes(self._fill, array, x, move.operation)
         kind = _columns._Kind(self.rows, math.prod(array.shape[:k]), fill, adds)
         return str(move.plan(kind, math.prod(array.shape[k + 1 :]) * array.itemsize)[0].explain())
@@ -136,8 +136,8 @@ def plan_rows(verb: str, indices: Any, rows: int, axis: int = 0, *, fill: Any = 
     operation = "plan_rows"
     if not isinstance(verb, str) or verb not in ("take", "put", "add"):
         refuse(operation, f"verb {verb!r}", "take, put or add")
-    if not isinstance(sums, str) or sums not in _rows._SUMS:
-        refuse(operation, f"sums {sums!r}", f"one of {', '.join(_rows._SUMS)}")
+    if not isinstance(sums, str) or sums not in _row_values.SUMS:
+        refuse(operation, f"sums {sums!r}", f"one of {', '.join(_row_values.SUMS)}")
     if fill is not None and verb != "take":
         refuse(operation, f"fill= of {verb}", "none: other rows stay")
     number = _run.whole(rows, operation, "rows =", 0, 2**62)

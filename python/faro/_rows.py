@@ -9,45 +9,16 @@ from __future__ import annotations
 
 import functools
 import math
-import sys
 from dataclasses import dataclass
 from typing import Any, Callable
 
-from . import _arrays, _device_rows, _faro, _kinds, _outputs, _run
-from ._errors import FaroTypeError, FaroUnsupportedError, FaroValueError, refuse
-from ._fills import as_elements, fill_bytes
+from . import _arrays, _device_rows, _faro, _kinds, _libraries, _outputs, _row_values, _run
+from ._errors import FaroTypeError, FaroValueError, refuse
+from ._fills import fill_bytes
 from ._functions import _is_ndarray, ascontiguousarray
 from ._indices import IndexEntries, index_entries
 
 __all__ = ["take", "take_segments", "put", "add_at", "route", "dispatch", "combine", "Routing"]
-
-_NUMBERS = {"i1": 0, "u1": 1, "i2": 2, "u2": 3, "i4": 4, "u4": 5, "i8": 6, "u8": 7, "f2": 8, "bfloat16": 9, "f4": 10, "f8": 11}
-_SUMS = {"usual": 0, "fp32": 1, "fp64": 2, "compensated": 3}
-
-
-def _number_of(array: _arrays.Array, operation: str, whole: bool = False) -> int:
-    """The numbers of an array's elements, as faro.h counts them; of complex ones, unless each has to be one number, that of
-    their two parts."""
-    dtype = array.dtype
-    name = getattr(dtype, "name", str(dtype)).rpartition(".")[2]
-    if name == "bfloat16":
-        return _NUMBERS["bfloat16"]
-    if isinstance(dtype, tuple) and dtype[0] == 4:  # DLPack's code
-        return _NUMBERS["bfloat16"]
-    kind = _arrays.kind_of(array)[0]
-    parts = kind == "c" and not whole
-    number = _NUMBERS.get(f"f{array.itemsize // 2}" if parts else f"{kind}{array.itemsize}")
-    if number is None or not getattr(dtype, "isnative", True):
-        wanted = "integers, float16, bfloat16, float32 or float64" if whole else "integers, floats of 2 to 8 bytes or complex numbers"
-        refuse(operation, f"elements {dtype}", f"{wanted} of this machine's byte order", _arrays.widened(dtype),
-               kind=FaroTypeError)
-    return number
-
-
-def _on_host(array: _arrays.Array, operation: str) -> None:
-    if array.device is not None:
-        refuse(operation, "an array on a GPU", "arrays of the host", "copy it to the host first",
-               kind=FaroUnsupportedError)
 
 
 def _dense(x: Any, operation: str, array: _arrays.Array | None = None) -> tuple[Any, _arrays.Array]:
@@ -55,7 +26,7 @@ def _dense(x: Any, operation: str, array: _arrays.Array | None = None) -> tuple[
     if array is None:
         x = _kinds.read(x, operation)
         array = _arrays.describe(x)
-    _on_host(array, operation)
+    _row_values.require_host(array, operation)
     if _arrays.is_dense(array):
         return x, array
     x = _faro.run(x, _run.COPY, None, None, None)
@@ -96,10 +67,9 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     if recorder is not None:
         return recorder.take(x.reshape(-1) if axis is None else x, indices, axis or 0, inverse=inverse, fill=fill)
     if _arrays.by_jax("take", x, indices, fill, out=out, stream=stream):
-        from .jax import array_of, take as of_jax
-
-        x = array_of(x, "take")
-        return of_jax(x.reshape(-1) if axis is None else x, indices, 0 if axis is None else axis, inverse=inverse, fill=fill)
+        of_jax = _libraries.functions_for("jax")
+        x = of_jax.array_of(x, "take")
+        return of_jax.take(x.reshape(-1) if axis is None else x, indices, 0 if axis is None else axis, inverse=inverse, fill=fill)
     if inverse:
         return _take_back(x, indices, axis, fill, out, stream, check, threads)
     given = _kinds.read(x, "take")
@@ -169,7 +139,7 @@ def _take_back(x: Any, indices: Any, axis: int | None, fill: Any, out: Any, stre
 
 def _put_every(made: Any, target: _arrays.Array, entries: IndexEntries, x: Any, k: int, threads: int) -> None:
     """Puts to every row: -1, which put() leaves out, is one that there is none of, as it is without a sign."""
-    _, source, written, finished = _placed(made, target, x, target.shape, "take", None)
+    _, source, written, finished = _row_values.placed(made, target, x, target.shape, "take", None)
     outer, row_bytes = math.prod(target.shape[:k]), math.prod(target.shape[k + 1 :]) * target.itemsize
     unsigned = IndexEntries(entries.address, entries.size, entries.itemsize, False, entries.shape, entries.keep)
     move = _rows(unsigned, target.shape[k], outer, row_bytes, threads)
@@ -207,9 +177,7 @@ def take_segments(x: Any, offsets: Any, indices: Any, *, out: Any = None, room: 
     _arrays.refuse_jax("take_segments", "arrays of NumPy tell the length of the result when a function is traced",
                        offsets, indices)
     if _arrays.by_jax("take_segments", x, out=out, stream=stream, room=room):
-        from .jax import take_segments as of_jax
-
-        return of_jax(x, offsets, indices)
+        return _libraries.functions_for("jax").take_segments(x, offsets, indices)
     x = _kinds.read(x, "take_segments")
     if _kinds.is_masked(x):
         begins = []
@@ -288,8 +256,8 @@ def add_at(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str = "u
     >>> faro.add_at(np.zeros(3), [1, 1, 2], np.array([1.0, 2.0, 5.0])).tolist()
     [0.0, 3.0, 5.0]
     """
-    if not isinstance(sums, str) or sums not in _SUMS:
-        refuse("add_at", f"sums {sums!r}", f"one of {', '.join(_SUMS)}")
+    if not isinstance(sums, str) or sums not in _row_values.SUMS:
+        refuse("add_at", f"sums {sums!r}", f"one of {', '.join(_row_values.SUMS)}")
     recorder = _run.recording("add_at", (out, indices, values), None, stream, check)
     if recorder is not None:
         return recorder.write_back("add_at", out, recorder.add_at(out, indices, values, axis, sums=sums))
@@ -297,58 +265,14 @@ def add_at(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str = "u
     _arrays.refuse_jax("add_at", "faro.jax.add_at() gives a new array", indices, values)
     target = _arrays.describe(out, writable=True)
     if target.device is not None:
-        number = _number_of(target, "add_at")
-        return _device_rows.add(out, target, indices, values, axis, (number, _SUMS[sums]), stream, check)
+        number = _row_values.number_of(target, "add_at")
+        return _device_rows.add(out, target, indices, values, axis, (number, _row_values.SUMS[sums]), stream, check)
     _run.stream_of(target, stream, "add_at")
-    number = _number_of(target, "add_at")
+    number = _row_values.number_of(target, "add_at")
     move, source, written, finished = _into(out, target, indices, values, axis, "add_at", threads)
     if move is not None:
-        _faro.add(move, number, _SUMS[sums], source.address, written.address)
+        _faro.add(move, number, _row_values.SUMS[sums], source.address, written.address)
     return finished()
-
-
-def _values(values: Any, target: _arrays.Array, operation: str) -> Any:
-    """Numbers of Python's own as elements of the output, as far as these can hold their kind."""
-    np = _arrays.numpy()
-    if np is None or not isinstance(values, _run.OF_NUMBERS):
-        return values
-    if isinstance(target.dtype, np.dtype):
-        return as_elements(values, target.dtype, operation, "values")
-    torch: Any = sys.modules.get("torch")
-    if torch is not None and isinstance(target.dtype, torch.dtype) and target.device is None:
-        made = torch.from_numpy(_arrays.as_array(values, operation))
-        if torch.can_cast(made.dtype, target.dtype) and (made.to(target.dtype) == made).all() | made.is_floating_point():
-            return made.to(target.dtype)
-    return values
-
-
-def _placed(out: Any, target: _arrays.Array, values: Any, wanted: tuple[int, ...], operation: str,
-            stream: Any) -> tuple[_arrays.Array, _arrays.Array, _arrays.Array, Callable[[], Any]]:
-    """(the values as they were given, and dense, a dense array to write to, and what then gives the caller ``out``), of the host or a
-    device."""
-    if isinstance(out, _run.OF_NUMBERS):
-        refuse(operation, f"a {type(out).__name__} to write to", "an array", kind=FaroTypeError)
-    _kinds.refuse_units(out, operation)
-    if target.device is None:
-        values = _values(values, target, operation)
-        source = given = _arrays.describe(values)
-        _on_host(source, operation)
-    else:
-        if not _arrays.is_dense(target):
-            refuse(operation, "an output with strides", "a dense array")
-        source = given = _arrays.describe(values)
-        if source.device != target.device:
-            refuse(operation, "values on another device", "one device", "copy the values to the output's device first")
-    if source.shape != wanted:
-        refuse(operation, f"values of shape {source.shape}", f"shape {wanted}")
-    if not _arrays.are_alike(out, target, values, source):
-        refuse(operation, f"values of elements {source.dtype}", f"elements {target.dtype}", kind=FaroTypeError)
-    if not _arrays.is_dense(source):
-        source = _arrays.describe(_faro.run(values, _run.COPY, None, None, stream))
-    if _arrays.is_dense(target):
-        return given, source, target, lambda: out
-    _outputs.check_disjoint(operation, (("output", target),))
-    return given, source, *_run.copy_and_back(out, target)
 
 
 def _into(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int, operation: str,
@@ -359,7 +283,7 @@ def _into(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int,
     if len(entries.shape) > 1:
         refuse(operation, f"indices of {len(entries.shape)} axes", "one axis")
     wanted = target.shape[:k] + (entries.size,) + target.shape[k + 1 :]
-    given, source, written, finished = _placed(out, target, values, wanted, operation, None)
+    given, source, written, finished = _row_values.placed(out, target, values, wanted, operation, None)
     _outputs.check_disjoint(operation, (("output", target),), _outputs.reads(out, values=given, indices=entries.given))
     outer = math.prod(target.shape[:k])
     row_bytes = math.prod(target.shape[k + 1 :]) * target.itemsize
@@ -479,9 +403,7 @@ def dispatch(x: Any, routing: Routing, *, out: Any = None, stream: Any = None, c
     if recorder is not None:
         return recorder.dispatch(x, routing)
     if isinstance(routing, Routing) and _arrays.by_jax("dispatch", x, routing.places, routing.rows, out=out, stream=stream):
-        from .jax import dispatch as of_jax
-
-        return of_jax(x, routing)
+        return _libraries.functions_for("jax").dispatch(x, routing)
     x = _kinds.read(x, "dispatch")
     if _kinds.is_masked(x):
         return _kinds.with_mask(x, lambda part: dispatch(part, routing, stream=stream, threads=threads), out, "dispatch")
@@ -519,15 +441,13 @@ def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual
     if recorder is not None:
         return recorder.combine(x, routing, weights, sums=sums)
     if isinstance(routing, Routing) and _arrays.by_jax("combine", x, routing.places, weights, out=out, stream=stream):
-        from .jax import combine as of_jax
-
-        return of_jax(x, routing, weights, sums=sums)
+        return _libraries.functions_for("jax").combine(x, routing, weights, sums=sums)
     x = _kinds.read(x, "combine")
     array = _routed(x, routing, "combine")
-    if not isinstance(sums, str) or sums not in _SUMS:
-        refuse("combine", f"sums {sums!r}", f"one of {', '.join(_SUMS)}")
+    if not isinstance(sums, str) or sums not in _row_values.SUMS:
+        refuse("combine", f"sums {sums!r}", f"one of {', '.join(_row_values.SUMS)}")
     if array.device is not None:
-        adds = (_number_of(array, "combine"), _SUMS[sums])
+        adds = (_row_values.number_of(array, "combine"), _row_values.SUMS[sums])
         return _device_rows.combine(x, array, routing.places, routing.keys_per_row, weights, adds, out, stream, check)
     _run.stream_of(array, stream, "combine")
     places = index_entries(routing.places, "combine")
@@ -541,12 +461,12 @@ def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual
         if np is not None and isinstance(weights, _run.OF_NUMBERS):
             weights = _arrays.as_array(weights, "combine", np.float32)
         weights, given = _dense(weights, "combine")
-        if given.itemsize != 4 or _number_of(given, "combine") != _NUMBERS["f4"] or given.size != places.size:
+        if given.itemsize != 4 or _row_values.number_of(given, "combine") != _row_values.NUMBERS["f4"] or given.size != places.size:
             refuse("combine", f"{given.size} weights of {given.dtype}", f"{places.size} of float32")
         factors = given.address
     target, finished = _run.result_of(x, array, out, (places.size // k,) + array.shape[1:], "combine", 0, beside=beside)
     if row_bytes == 0:
         return finished()
     move = _rows(places, array.shape[0], 1, row_bytes, threads)
-    _faro.combine(move, k, factors, _number_of(array, "combine"), _SUMS[sums], array.address, target.address)
+    _faro.combine(move, k, factors, _row_values.number_of(array, "combine"), _row_values.SUMS[sums], array.address, target.address)
     return finished()

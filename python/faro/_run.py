@@ -13,7 +13,7 @@ import sys as _sys
 from operator import index as _index
 from typing import Any, Callable, Sequence
 
-from . import _arrays, _faro, _kinds, _outputs
+from . import _arrays, _faro, _kinds, _libraries, _outputs
 from ._errors import FaroTypeError, refuse
 
 Shape = tuple[int, ...]
@@ -505,9 +505,7 @@ def recording(operation: str, given: Sequence[Any], out: Any = None, stream: Any
     if check and any(getattr(x, "is_cuda", False) for x in given):
         refuse(operation, "check=True for a tensor on a GPU whose operations are recorded", "check=False",
                "the same call of x.detach() checks the indices")
-    from . import torch
-
-    return torch
+    return _libraries.functions_for("torch")
 
 
 def move(handle: Any, array: _arrays.Array, source: int, target: int, queue: int) -> None:
@@ -526,9 +524,7 @@ def run(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
     if recorder is not None:
         return recorder._recorded(x, op, argument)
     if _arrays.by_jax(_NAMES[op], x, out=out, stream=stream):
-        from .jax import _by_operation
-
-        return _by_operation(x, op, argument)
+        return _libraries.functions_for("jax")._by_operation(x, op, argument)
     operation = _NAMES[op]
     given = _kinds.read(x, operation)
     if _kinds.is_masked(given):

@@ -18,7 +18,7 @@ from typing import Any, NoReturn, Sequence
 import torch as _torch
 import torch.autograd.forward_ad as _forward_ad
 
-from . import _faro
+from . import _faro, _libraries
 from ._errors import FaroTypeError, FaroUnsupportedError, called, refuse
 
 _C: Any = _torch._C
@@ -167,11 +167,9 @@ def refuse_unheard(x: Any) -> None:
 
 def refuse_recorded(x: Any, seen: tuple[str, str]) -> NoReturn:
     """For a function that has no operator."""
-    from .torch import __all__ as operators
-
     got, remedy = seen
     named = called()
-    if seen == _GRADIENT and named in operators:
+    if seen == _GRADIENT and named in _libraries.functions_for("torch").__all__:
         remedy = f"faro.torch.{named}(), or x.detach()"
     refuse(named, got, "one that is detached" if seen in (_GRADIENT, _TANGENT) else "a plain tensor", remedy,
            kind=FaroUnsupportedError)

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch as _torch
 
-from . import _arrays, _columns, _kinds, _rows, _run, _tables
+from . import _arrays, _columns, _kinds, _row_values, _rows, _run, _tables
 from ._errors import FaroTypeError, refuse
 from ._indices import index_entries
 from ._torch_operators import any_recorded, by_operator, call, check_moved
@@ -117,7 +117,7 @@ def take_segments(x: Any, offsets: Any, index: Any, *, room: int | None = None) 
 def _values(values: Any, out: Any, operation: str) -> Any:
     """What is written, as a tensor of the output's elements."""
     if isinstance(values, _run.OF_NUMBERS) and not _torch.compiler.is_compiling():
-        values = _rows._values(values, _arrays.describe(out, recorded=True), operation)
+        values = _row_values.values_of(values, _arrays.describe(out, recorded=True), operation)
     values = values if _torch.is_tensor(values) else _torch.as_tensor(values)
     if values.dtype != out.dtype:
         refuse(operation, f"values of elements {values.dtype}", f"elements {out.dtype}", kind=FaroTypeError)
@@ -156,8 +156,8 @@ def add_at(out: Any, index: Any, values: Any, dim: int = 0, *, sums: str = "usua
     >>> faro.torch.add_at(torch.zeros(3), torch.tensor([1, 1]), torch.tensor([1.0, 2.0])).tolist()
     [0.0, 3.0, 0.0]
     """
-    if not isinstance(sums, str) or sums not in _rows._SUMS:
-        refuse("add_at", f"sums {sums!r}", f"one of {', '.join(_rows._SUMS)}")
+    if not isinstance(sums, str) or sums not in _row_values.SUMS:
+        refuse("add_at", f"sums {sums!r}", f"one of {', '.join(_row_values.SUMS)}")
     if not by_operator("add_at", out, index, values):
         return _rows.add_at(_copied(out), index, values, dim, sums=sums)
     return _written("add_at", out, index, values, dim, sums)
@@ -237,8 +237,8 @@ def combine(x: Any, routing: _rows.Routing, weights: Any = None, *, sums: str = 
     >>> faro.torch.combine(torch.tensor([[1.0], [10.0], [1.0], [10.0]]), r).tolist()
     [[2.0], [20.0]]
     """
-    if not isinstance(sums, str) or sums not in _rows._SUMS:
-        refuse("combine", f"sums {sums!r}", f"one of {', '.join(_rows._SUMS)}")
+    if not isinstance(sums, str) or sums not in _row_values.SUMS:
+        refuse("combine", f"sums {sums!r}", f"one of {', '.join(_row_values.SUMS)}")
     if not by_operator("combine", x, weights):
         return _rows.combine(x, routing, weights, sums=sums)
     places, rows, inverse = _lists(x, routing, "combine")
