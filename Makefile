@@ -96,14 +96,14 @@ cuda_of_wheel = $$(tools/has_nvcc.sh && echo -DFARO_CUDA=ON -UCMAKE_CUDA_ARCHITE
 wheel:
 	@tools/install_dependencies.sh wheel
 	@cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_CHECKS=OFF $(cuda_of_wheel) --log-level=WARNING >/dev/null
-	@cmake --build --preset release --target faro_library faro_swizzle
+	@cmake --build --preset release --target faro_libraries
 	@tools/make_wheel.sh build build/wheel
 
 # With the kernels that the tree has.
 bench-python:
 	@tools/install_dependencies.sh python
 	@cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_CHECKS=OFF --log-level=WARNING >/dev/null
-	@cmake --build --preset release --target faro_library faro_swizzle
+	@cmake --build --preset release --target faro_libraries
 	@tools/make_wheel.sh build build/wheel
 	@tools/bench_python.sh build $(ARGS)
 

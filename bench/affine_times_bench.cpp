@@ -19,10 +19,10 @@
 #include "engines/cpu.hpp"
 #include "engines/cpu/tune_affine.hpp"
 #include "faro/faro.hpp"
+#include "faro/measure.hpp"
+#include "faro/permutation/split_mix.hpp"
 #include "faro_build_info.hpp"
 #include "io/buffer.hpp"
-#include "measure.hpp"
-#include "permutation/split_mix.hpp"
 #include "plan/prediction.hpp"
 
 namespace faro::bench {

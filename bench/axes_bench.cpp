@@ -22,10 +22,10 @@
 #include "engines/cpu.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
+#include "faro/measure.hpp"
 #include "faro_build_info.hpp"
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
-#include "measure.hpp"
 #include "plan/cpu/line_counts.hpp"
 
 namespace faro::bench {

@@ -13,10 +13,10 @@
 #include "bench/arguments.hpp"
 #include "engines/cpu.hpp"
 #include "faro/error.hpp"
+#include "faro/measure.hpp"
 #include "faro/plan/plan.hpp"
 #include "faro_build_info.hpp"
 #include "io/buffer.hpp"
-#include "measure.hpp"
 #include "oracle.hpp"
 
 namespace faro::bench {

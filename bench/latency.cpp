@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/measure.hpp"
 #include "io/buffer.hpp"
-#include "measure.hpp"
 
 namespace faro::bench {
 namespace {

@@ -16,11 +16,11 @@
 #include "bench/arguments.hpp"
 #include "bench/report.hpp"
 #include "faro/error.hpp"
+#include "faro/machine/memory_machine.hpp"
+#include "faro/measure.hpp"
 #include "faro_build_info.hpp"
 #include "kernels/affine_params.hpp"
 #include "kernels/affine_tile.hpp"
-#include "machine/memory_machine.hpp"
-#include "measure.hpp"
 
 namespace faro::bench {
 namespace {

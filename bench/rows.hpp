@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "measure.hpp"
+#include "faro/measure.hpp"
 
 namespace faro::bench {
 

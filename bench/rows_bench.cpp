@@ -17,10 +17,10 @@
 #include "engines/cpu.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
+#include "faro/measure.hpp"
 #include "faro/rows.hpp"
 #include "faro_build_info.hpp"
 #include "io/buffer.hpp"
-#include "measure.hpp"
 
 namespace faro::bench {
 namespace {

@@ -15,8 +15,8 @@
 
 #include "bench/arguments.hpp"
 #include "faro/error.hpp"
+#include "faro/measure.hpp"
 #include "faro_build_info.hpp"
-#include "measure.hpp"
 #include "schedule/edge_colouring.hpp"
 
 namespace faro::bench {

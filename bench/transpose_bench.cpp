@@ -23,9 +23,9 @@
 #include "engines/cpu.hpp"
 #include "engines/cpu/pass_program.hpp"
 #include "faro/error.hpp"
+#include "faro/measure.hpp"
 #include "faro_build_info.hpp"
 #include "io/buffer.hpp"
-#include "measure.hpp"
 
 namespace faro::bench {
 namespace {

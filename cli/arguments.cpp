@@ -15,9 +15,9 @@
 
 #include "cli/output.hpp"
 #include "cli/report.hpp"
+#include "faro/suggest.hpp"
 #include "permutation/pattern.hpp"
 #include "permutation/text.hpp"
-#include "suggest.hpp"
 
 namespace faro::cli {
 namespace {

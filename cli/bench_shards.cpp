@@ -13,9 +13,9 @@
 #include "cli/host_run.hpp"
 #include "cli/ranks.hpp"
 #include "cli/report.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/measure.hpp"
 #include "io/buffer.hpp"
-#include "measure.hpp"
 #include "shard/methods.hpp"
 
 namespace faro::cli {

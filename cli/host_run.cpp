@@ -7,7 +7,7 @@
 
 #include "cli/report.hpp"
 #include "engines/cpu.hpp"
-#include "measure.hpp"
+#include "faro/measure.hpp"
 #include "oracle.hpp"
 
 namespace faro::cli {

@@ -19,10 +19,10 @@
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"
+#include "faro/suggest.hpp"
 #include "faro_build_info.hpp"
 #include "faro_extra_verbs.hpp"
 #include "faro_processor.hpp"
-#include "suggest.hpp"
 
 namespace faro::cli {
 namespace {
@@ -55,9 +55,8 @@ class Command {
                           "The version and the commit");
     app_.require_subcommand(0, 1);
     for (const auto make :
-         {permute_verb, explain_verb, bench_verb, maps_verb, info_verb, new_verb, layout_verb, simulate_verb,
-          network_verb, emit_verb, tune_verb, wisdom_verb, synth_verb, take_verb, put_verb, add_verb,
-          route_verb, shuffle_verb, recover_verb}) {
+         {permute_verb, explain_verb, bench_verb, maps_verb, info_verb, new_verb, layout_verb, emit_verb,
+          tune_verb, wisdom_verb, take_verb, put_verb, add_verb, route_verb, shuffle_verb, recover_verb}) {
       verbs_.push_back(make(app_));
     }
     for (const auto make : extra_verbs()) verbs_.push_back(make(app_));

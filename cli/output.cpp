@@ -38,14 +38,23 @@ void require_own_file(const std::string& operation, const char* role, const std:
   }
 }
 
-void require_text_file(const std::string& path) {
+namespace {
+
+void refuse_dash(const std::string& path) {
   if (path == "-")
     fail(ErrorCode::usage, "write `-`", "`-` for a file", "a file's name", "`./-` is a file of that name");
 }
 
+}  // namespace
+
+void require_text_file(const std::string& path) {
+  refuse_dash(path);
+  io::require_output(path);
+}
+
 TextFile::TextFile(const std::string& path, std::string_view text) {
   if (path.empty()) return;
-  require_text_file(path);
+  refuse_dash(path);
   file_ = std::make_unique<io::OutputFile>(path);
   file_->reserve(text.size());
   file_->write(std::as_bytes(std::span(text.data(), text.size())), 0);

@@ -26,7 +26,8 @@ std::vector<std::string> files_in(std::string_view text);
 void require_own_file(const std::string& operation, const char* role, const std::string& out,
                       const std::vector<std::string>& inputs, const char* what = "the permutation");
 
-/// Refuses `-`, by which other commands mean standard output. Errors: ErrorCode::usage.
+/// Refuses what cannot be written, before work that takes long. Errors: ErrorCode::usage for `-`, by which
+/// other commands mean standard output; ErrorCode::file.
 void require_text_file(const std::string& path);
 
 /// A small file, whole and on the disk, that takes its place by commit(). Nothing where `path` is empty.

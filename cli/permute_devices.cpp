@@ -11,7 +11,7 @@
 #include "cli/ranks.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/shards.hpp"
 #include "io/npy.hpp"
 

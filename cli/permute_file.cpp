@@ -22,6 +22,7 @@
 #include "engines/cpu.hpp"
 #include "faro/file.hpp"
 #include "faro/schedule/index_schedule.hpp"
+#include "faro/shell.hpp"
 #include "file/disk.hpp"
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
@@ -30,7 +31,6 @@
 #include "io/transfers.hpp"
 #include "permutation/rows.hpp"
 #include "plan/form_to_run.hpp"
-#include "shell.hpp"
 
 namespace faro::cli {
 namespace {

@@ -23,8 +23,8 @@
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
 #include "engines/cpu.hpp"
+#include "faro/measure.hpp"
 #include "io/npy_update.hpp"
-#include "measure.hpp"
 
 namespace faro::cli {
 namespace {

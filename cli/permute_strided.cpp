@@ -13,7 +13,7 @@
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "io/npy.hpp"
 #include "permutation/rows.hpp"
 

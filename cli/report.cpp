@@ -16,10 +16,10 @@
 #include <variant>
 
 #include "engines/cpu.hpp"
-#include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/threads.hpp"
 #include "io/buffer.hpp"
-#include "threads.hpp"
 
 namespace faro::cli {
 namespace {

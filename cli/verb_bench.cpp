@@ -18,14 +18,14 @@
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "engines/cpu.hpp"
-#include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/faro.hpp"
+#include "faro/measure.hpp"
 #include "faro/permutation/affine.hpp"
+#include "faro/threads.hpp"
 #include "io/buffer.hpp"
-#include "measure.hpp"
 #include "oracle.hpp"
-#include "threads.hpp"
 
 namespace faro::cli {
 namespace {

@@ -11,11 +11,11 @@
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "engines/cpu.hpp"
-#include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/threads.hpp"
 #include "faro_build_info.hpp"
 #include "io/buffer.hpp"
-#include "threads.hpp"
 
 namespace faro::cli {
 namespace {

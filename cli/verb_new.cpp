@@ -26,9 +26,9 @@
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"
+#include "faro/suggest.hpp"
+#include "faro/threads.hpp"
 #include "io/npy.hpp"
-#include "suggest.hpp"
-#include "threads.hpp"
 
 namespace faro::cli {
 namespace {

@@ -22,7 +22,7 @@
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/rows.hpp"
 #include "io/npy.hpp"
 #include "permutation/index_file.hpp"

@@ -29,14 +29,14 @@
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"
 #include "engines/cpu.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/rows.hpp"
+#include "faro/suggest.hpp"
+#include "faro/threads.hpp"
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
 #include "permutation/index_file.hpp"
 #include "plan/row_counts.hpp"
-#include "suggest.hpp"
-#include "threads.hpp"
 
 namespace faro::cli {
 namespace {

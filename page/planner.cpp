@@ -15,6 +15,7 @@
 #include <string>
 
 #include "capi/author_requests.hpp"
+#include "capi/simulation_json.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/permutation/strided.hpp"
 #include "faro/plan/plan.hpp"

@@ -1,4 +1,4 @@
-#include "measure.hpp"
+#include "faro/measure.hpp"
 
 #include <time.h>
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/threads.hpp"
 #include "thread_team.hpp"
-#include "threads.hpp"
 
 namespace faro {
 namespace {

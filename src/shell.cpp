@@ -1,4 +1,4 @@
-#include "shell.hpp"
+#include "faro/shell.hpp"
 
 namespace faro {
 

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <new>
 
-#include "threads.hpp"
+#include "faro/threads.hpp"
 
 namespace faro::detail {
 namespace {

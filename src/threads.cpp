@@ -1,4 +1,4 @@
-#include "threads.hpp"
+#include "faro/threads.hpp"
 
 #include <omp.h>
 #include <pthread.h>

@@ -14,8 +14,8 @@
 
 #include "faro/error.hpp"
 #include "faro/kernels/affine_tile_index.hpp"
+#include "faro/machine/counting_memory.hpp"
 #include "faro/permutation/affine.hpp"
-#include "machine/counting_memory.hpp"
 #include "random_matrix.hpp"
 #include "refusal.hpp"
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "affine_kernel_support.hpp"
+#include "faro/machine/counting_memory.hpp"
 #include "kernels/axes_elements.hpp"
 #include "kernels/axes_params.hpp"
-#include "machine/counting_memory.hpp"
 
 namespace faro::kernels {
 namespace axes_elements_kernel_test {

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "affine_kernel_support.hpp"
+#include "faro/machine/counting_memory.hpp"
 #include "faro/permutation/axes.hpp"
 #include "kernels/axes_params.hpp"
 #include "layout/unit_axes.hpp"
-#include "machine/counting_memory.hpp"
 
 namespace faro::kernels {
 

@@ -12,11 +12,11 @@
 
 #include "affine_kernel_support.hpp"
 #include "axes_kernel_support.hpp"
+#include "faro/machine/congestion.hpp"
 #include "kernels/axes_lines.hpp"
 #include "kernels/axes_params.hpp"
 #include "kernels/axes_turned.hpp"
 #include "kernels/stored_part.hpp"
-#include "machine/congestion.hpp"
 
 namespace faro::kernels {
 namespace axes_lines_kernel_test {

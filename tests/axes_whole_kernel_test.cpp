@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "affine_kernel_support.hpp"
+#include "faro/machine/counting_memory.hpp"
 #include "kernels/axes_params.hpp"
 #include "kernels/axes_whole.hpp"
-#include "machine/counting_memory.hpp"
 #include "plan/gpu/sweep_phases.hpp"
 
 namespace faro::kernels {

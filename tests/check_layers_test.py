@@ -58,8 +58,16 @@ class Layers(unittest.TestCase):
         files = {"extras/p/a.cpp": '#include "p/b.hpp"\n#include "faro/faro.hpp"\n', "extras/p/p/b.hpp": "", "include/faro/faro.hpp": ""}
         self.assertEqual(self.check(files), (0, ""))
         files |= {"extras/p/c.cpp": '#include "low/a.hpp"\n', "src/low/a.hpp": ""}
-        self.assertIn("extras/p/c.cpp:1: extras/p includes low/a, which is not installed", self.check(files)[1])
+        self.assertIn("extras/p/c.cpp:1: extras/p includes low/a, which is neither installed nor named", self.check(files)[1])
         self.assertEqual(self.check(files, "extras/p -> low/a\n"), (0, ""))
+        named = TABLE + "\n### Named interfaces\n\n| header | what for |\n|---|---|\n| `low/a.hpp` | e |\n"
+        self.assertEqual(self.check(files | {"docs/architecture.md": named}), (0, ""))
+        self.assertIn("no project of extras/ includes low/b, which is named",
+                      self.check(files | {"docs/architecture.md": named + "| `low/b.hpp` | f |\n"})[1])
+
+    def test_extras_take_headers_of_one_another(self):
+        files = {"extras/p/include/faro/p/a.hpp": "", "extras/q/b.cpp": '#include "faro/p/a.hpp"\n'}
+        self.assertEqual(self.check(files), (0, ""))
 
     def test_folder_without_a_layer(self):
         self.assertIn("names no layer of other/a.hpp", self.check({"src/other/a.hpp": "", "src/low/b.cpp": '#include "other/a.hpp"\n'})[1])

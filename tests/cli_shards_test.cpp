@@ -1,5 +1,5 @@
-// Shards on the command line without a launcher: one rank, plans of any number of them, links simulated. What
-// takes several processes is in tests/mpi/command.sh.
+// Shards on the command line without a launcher: one rank, plans of any number of them. What takes
+// several processes is in tests/mpi/command.sh.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,8 +41,6 @@ TEST_F(CliShards, KeysAreDocumented) {
                     "permute, of shards from file to file");
   expect_documented("explain 'bit_reversal(20)' --shards 8 --json", "explain, of shards");
   expect_documented("bench 'transpose(30, 50)' --shards --json", "bench, of shards");
-  expect_documented("simulate shards --spec 'gray(20)' --ranks 8,64 --topology islands --json",
-                    "simulate, of shards");
 }
 
 // What the ranks' own passes do and take, on either engine: each names its kernel, counts and time.
@@ -147,7 +145,6 @@ TEST_F(CliShards, CutsAreRead) {
     EXPECT_THAT(run("explain '" + spec + "' --shards 3 --rank 0 --shard-in 'axis(1)'").out,
                 HasSubstr("192 bytes in"));
     expect_refused("explain '" + spec + "' --shards 3 --shard-in 'axis(3)'", 2, "4x5x6");
-    EXPECT_EQ(run("simulate shards --spec '" + spec + "' --ranks 3 --shard-in 'axis(1)'").status, 0);
   }
   expect_refused("explain 'gray(10)' --shards 4 --shard-in 'rows'", 2, "read --shard-in: got `rows`");
   expect_refused("explain 'gray(10)' --shards 4 --shard-in 'bits(0 70)'", 2, "bits(0 70)");
@@ -177,24 +174,6 @@ TEST_F(CliShards, WhatDoesNotGoTogetherIsRefused) {
   expect_refused("bench 'gray(10)' --shards --devices 0,1", 3, "without --engine cuda");
   expect_refused("bench 'gray(10)' --shards --engine cuda", 3, "without --devices");
   EXPECT_EQ(files().size(), 1U);
-}
-
-TEST_F(CliShards, TopologiesAreFiles) {
-  std::ofstream(directory_ / "two.json")
-      << R"({"name": "pairs", "levels": [{"name": "pair", "ranks": 2, "gb_per_s": 1, "only_inside": true},
-                                        {"name": "all", "ranks": 4, "gb_per_s": 0.5}], "message_us": 0})";
-  const Result result = run("simulate shards --spec 'bit_reversal(20)' --ranks 4 --topology two.json --json");
-  ASSERT_EQ(result.status, 0) << result.err;
-  const Json json = Json::parse(result.out);
-  EXPECT_EQ(json["topology"], "pairs");
-  EXPECT_EQ(json["rows"][0]["levels"][0]["bytes"], 4 << 18);
-  EXPECT_EQ(json["rows"][0]["levels"][1]["bytes"], 8 << 18);
-  EXPECT_NEAR(json["rows"][0]["exchange_ms"], 2 * (1 << 18) / 0.5e6, 1e-6);
-  expect_refused("simulate shards --spec 'gray(20)' --ranks 8 --topology two.json", 2, "at most 4");
-  expect_refused("simulate shards --spec 'gray(20)' --topology none.json", 6, "none.json");
-  expect_refused("simulate shards --ranks 8", 2, "no --spec");
-  expect_refused("simulate shards --spec 'gray(20)' --width 32 --n 64", 2, "memory machines");
-  expect_refused("simulate copy --ranks 8", 2, "with `simulate shards`");
 }
 
 }  // namespace cli_shards_test

@@ -32,6 +32,12 @@ inline fs::path faro_command() {
   return {};
 }
 
+/// Whether the command has the verb of `faro ARGUMENTS`; those of extras/ may be left out of a build.
+inline bool has_verb(const std::string& arguments) {
+  const std::string missing = FARO_MISSING_VERBS;  // " network simulate "
+  return missing.find(" " + arguments.substr(0, arguments.find(' ')) + " ") == std::string::npos;
+}
+
 inline std::string content_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

@@ -1,6 +1,6 @@
 // The conflict-free schedules: the paper's example, congestion 1 for every permutation and width, remainders,
 // packed lists, and refusals.
-#include "schedule/conflict_free.hpp"
+#include "faro/schedule/conflict_free.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "engine_support.hpp"
 #include "faro/device/conflict_free.hpp"
 #include "faro/error.hpp"
-#include "machine/congestion.hpp"
+#include "faro/machine/congestion.hpp"
 #include "refusal.hpp"
 #include "shared_schedule_support.hpp"
 

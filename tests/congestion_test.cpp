@@ -1,6 +1,6 @@
 // TurnCounter against congestion counted by hand, from the figures of the memory machine papers, and against
 // sets and maps.
-#include "machine/congestion.hpp"
+#include "faro/machine/congestion.hpp"
 
 #include <gtest/gtest.h>
 

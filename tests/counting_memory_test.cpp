@@ -1,6 +1,6 @@
 // The counting memory against congestion counted by hand (the congestion of the random address permute-shift
 // paper: distinct banks 1, one bank w, one word 1), and against kernels that break each of its rules.
-#include "machine/counting_memory.hpp"
+#include "faro/machine/counting_memory.hpp"
 
 #include <gtest/gtest.h>
 

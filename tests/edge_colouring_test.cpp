@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/schedule/conflict_free.hpp"
+#include "faro/schedule/row_column.hpp"
 #include "refusal.hpp"
-#include "schedule/conflict_free.hpp"
-#include "schedule/row_column.hpp"
 
 namespace faro::schedule {
 namespace edge_colouring_test {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "engines/cuda/host/mapped.hpp"
-#include "engines/cuda/host/nvrtc.hpp"
-#include "engines/cuda_emitted.hpp"
+#include "faro/engines/cuda_emitted.hpp"
+#include "faro/engines/nvrtc.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "refusal.hpp"

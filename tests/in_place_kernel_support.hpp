@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "affine_kernel_support.hpp"
+#include "faro/machine/counting_memory.hpp"
 #include "kernels/affine_in_place.hpp"
 #include "kernels/affine_params.hpp"
 #include "kernels/in_place_tiles.hpp"
-#include "machine/counting_memory.hpp"
 
 namespace faro::kernels {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "faro/schedule/row_column.hpp"
 #include "kernels/indexed_direct.hpp"
 #include "kernels/row_column.hpp"
 #include "partition_kernel_support.hpp"
-#include "schedule/row_column.hpp"
 
 namespace faro::kernels {
 namespace index_kernels_test {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "faro/layout/shared.hpp"
-#include "machine/congestion.hpp"
+#include "faro/machine/congestion.hpp"
 
 namespace faro::layout {
 namespace layout_shared_test {

@@ -5,10 +5,10 @@
 #include <random>
 
 #include "affine_kernel_support.hpp"
+#include "faro/machine/memory_machine.hpp"
 #include "kernels/affine_naive.hpp"
 #include "kernels/affine_params.hpp"
 #include "kernels/affine_tile.hpp"
-#include "machine/memory_machine.hpp"
 
 namespace faro::kernels {
 namespace machine_kernels_test {

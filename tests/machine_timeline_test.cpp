@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "machine/round_timer.hpp"
-#include "machine/timeline.hpp"
-#include "machine/trace.hpp"
+#include "faro/machine/round_timer.hpp"
+#include "faro/machine/timeline.hpp"
+#include "faro/machine/trace.hpp"
 #include "text_search.hpp"
 
 namespace faro::machine {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "machine/memory_machine.hpp"
+#include "faro/machine/memory_machine.hpp"
 
 namespace faro::machine {
 namespace machine_timing_test {

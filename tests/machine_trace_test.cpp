@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "machine/trace.hpp"
+#include "faro/machine/trace.hpp"
 
 namespace faro::machine {
 namespace machine_trace_test {

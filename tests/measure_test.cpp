@@ -1,5 +1,5 @@
 // Medians by hand, and the order in which contestants are called.
-#include "measure.hpp"
+#include "faro/measure.hpp"
 
 #include <gtest/gtest.h>
 

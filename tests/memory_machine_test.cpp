@@ -1,6 +1,6 @@
 // The memory machines against the papers' figures and exact costs, cases counted by hand, and programs that
 // break each of their rules.
-#include "machine/memory_machine.hpp"
+#include "faro/machine/memory_machine.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "faro/device/memory.hpp"
 #include "faro/error.hpp"
-#include "machine/counting_memory.hpp"
+#include "faro/machine/counting_memory.hpp"
 #include "refusal.hpp"
 
 namespace faro::machine {

@@ -11,12 +11,12 @@
 #include <type_traits>
 #include <vector>
 
+#include "faro/machine/counting_memory.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "kernels/partition.hpp"
 #include "kernels/partition_in_global.hpp"
 #include "kernels/partition_params.hpp"
 #include "kernels/partition_runs.hpp"
-#include "machine/counting_memory.hpp"
 
 namespace faro::kernels {
 

@@ -13,10 +13,10 @@
 
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
+#include "faro/machine/counting_memory.hpp"
 #include "faro/permutation/strided.hpp"
 #include "faro/plan/plan.hpp"
 #include "faro/plan/strided_plan.hpp"
-#include "machine/counting_memory.hpp"
 #include "plan/gpu/block_phases.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 #include "view_oracle.hpp"

@@ -8,34 +8,14 @@
 #include <vector>
 
 #include "faro/engines/cuda.hpp"
-#include "faro/network/network.hpp"
-#include "faro/network/program.hpp"
 #include "faro/permutation/indexed.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "faro/plan/plan.hpp"
-#include "network/prediction.hpp"
+#include "hardware_counters.hpp"
 #include "plan/prediction.hpp"
 
 namespace faro {
 namespace plan_hardware_counts_test {
-
-struct Counters {
-  std::uint64_t load_requests = 0;
-  std::uint64_t store_requests = 0;
-  std::uint64_t load_sectors = 0;
-  std::uint64_t store_sectors = 0;
-
-  friend bool operator==(const Counters&, const Counters&) = default;
-  friend std::ostream& operator<<(std::ostream& out, const Counters& c) {
-    return out << c.load_requests << " " << c.store_requests << " " << c.load_sectors << " "
-               << c.store_sectors;
-  }
-};
-
-Counters counters_of(const machine::AccessCounts& counts) {
-  return {counts.global_loads.requests, counts.global_stores.requests, counts.global_loads.sectors,
-          counts.global_stores.sectors};
-}
 
 Counters counted(const Plan& plan) {
   const PassCounter counter(plan, {.every_block = true});
@@ -108,28 +88,6 @@ TEST(PlanHardwareCounts, IndexArrays) {
     const Plan plan({.permutation = array, .element_bytes = row.width}, cuda::target_of_capability(9, 0),
                     recognise(array), choice);
     EXPECT_EQ(counted(plan), row.counters) << row.count << " " << name(row.method);
-  }
-}
-
-// With the tables that the kernels read.
-TEST(PlanHardwareCounts, Networks) {
-  struct Row {
-    network::Program program;
-    network::Scalar scalar;
-    Counters counters;
-  };
-  for (const Row& row :
-       {Row{network::merge(20), network::Scalar::u32, {118784, 16384, 395264, 262144}},
-        Row{network::sort(18), network::Scalar::u32, {261120, 20480, 634368, 327680}},
-        Row{network::bitonic_sort(19), network::Scalar::u32, {608256, 45056, 1425408, 720896}},
-        Row{network::wht(20), network::Scalar::f32, {118784, 16384, 395264, 262144}}}) {
-    const network::Plan plan({.program = row.program, .element = {.scalar = row.scalar}}, {}, Engine::cuda);
-    machine::AccessCounts sum;
-    for (const network::LaunchCounts& launch : network::predict(plan)) {
-      sum += launch.counts;
-      sum.global_loads += launch.tables.value();
-    }
-    EXPECT_EQ(counters_of(sum), row.counters);
   }
 }
 

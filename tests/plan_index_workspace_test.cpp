@@ -11,7 +11,7 @@
 #include "faro/engines/cuda.hpp"
 #include "faro/permutation/affine.hpp"
 #include "faro/plan/plan.hpp"
-#include "schedule/row_column.hpp"
+#include "faro/schedule/row_column.hpp"
 
 namespace faro {
 namespace plan_index_workspace_test {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/machine/counting_memory.hpp"
 #include "gpu_plan_support.hpp"
 #include "kernels/affine_params.hpp"
-#include "machine/counting_memory.hpp"
 #include "plan/launch_facts.hpp"
 #include "plan/prediction.hpp"
 #include "plan_support.hpp"

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "faro/faro.hpp"
-#include "faro/network/network.hpp"
 
 namespace run_watch_test {
 namespace {
@@ -102,26 +101,6 @@ TEST(RunWatch, SpecsOfEveryKind) {
       EXPECT_TRUE(run() == unwatched) << what << ": not watched any more";
       expect_told(told, bytes, what);
     }
-  }
-}
-
-TEST(RunWatch, Networks) {
-  const network::Problem problem{.program = network::sort(18), .element = {network::Scalar::u32}, .batch = 3};
-  const std::uint64_t bytes = 3 * 4 << 18;
-  const std::vector<std::byte> in = bytes_of(bytes);
-  for (const int threads : {1, 2}) {
-    const auto program = network::compile(problem, {.engine = Engine::cpu, .threads = threads});
-    std::vector<std::byte> unwatched(bytes);
-    program.run(in.data(), unwatched.data(), bytes);
-    std::vector<std::byte> out(bytes);
-    Told told;
-    const cpu::RunWatch watch(bytes, [&](std::uint64_t more) {
-      told.bytes += more;
-      ++told.times;
-    });
-    program.run(in.data(), out.data(), bytes);
-    EXPECT_TRUE(out == unwatched);
-    expect_told(told, bytes, "sort");
   }
 }
 

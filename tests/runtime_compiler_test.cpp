@@ -1,6 +1,6 @@
 // The run-time compiler without a GPU: texts that compile and texts that do not, with NVRTC's own words; the
 // cache of modules on values of its own. tests/gpu/gpu_emitted_test.cpp runs what was compiled.
-#include "engines/cuda/runtime/runtime_compiler.hpp"
+#include "faro/engines/runtime_compiler.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "machine/congestion.hpp"
-#include "schedule/conflict_free.hpp"
+#include "faro/machine/congestion.hpp"
+#include "faro/schedule/conflict_free.hpp"
 
 namespace faro::schedule {
 namespace schedule_conflict_free_places_test {

@@ -1,5 +1,5 @@
 // The nearest name: near enough to help, never a guess from nothing.
-#include "suggest.hpp"
+#include "faro/suggest.hpp"
 
 #include <gtest/gtest.h>
 

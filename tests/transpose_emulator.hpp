@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "machine/counting_memory.hpp"
+#include "faro/machine/counting_memory.hpp"
 #include "plan/gpu_transpose.hpp"
 #include "transpose_phases.hpp"
 

@@ -2,8 +2,9 @@
 """check_layers.py [--shrink] [ROOT]   holds the sources (of ROOT) to the table of layers in docs/architecture.md.
 
 A layer includes only layers above it in the table, and modules do not include each other in a circle; a module is a header with its
-source, or a file of the Python package, of which imports inside functions count too. Projects of extras/ include what is installed, and
-the command's headers for their verbs, but nothing else of src. Whatever breaks this stands in
+source, or a file of the Python package, of which imports inside functions count too. Projects of extras/ include what is installed and
+what docs/architecture.md names beside it, the command's headers for their verbs and the C interface's for functions of faro.h, but nothing
+else of src. Whatever breaks this stands in
 tools/layer_exceptions.txt, a line `MODULE -> MODULE` each. An entry that is no longer needed is an error as well, so that the list only
 gets shorter; --shrink takes such entries out.
 """
@@ -29,19 +30,26 @@ def read_table() -> dict[str, int]:
     return {name: row for row, cell in enumerate(rows) for name in re.findall(r"`([^`]+)`", cell)}
 
 
+def read_named() -> set[str]:
+    """The headers of src that projects of extras/ may include beside what is installed."""
+    section = (ROOT / "docs" / "architecture.md").read_text().partition("### Named interfaces")[2].partition("\n#")[0]
+    return {module(name) for line in section.splitlines() if line.startswith("| `") for name in re.findall(r"`([^`]+)`", line.split("|")[1])}
+
+
 class Sources:
     """What includes what, by the paths that #include names: those of src and include/faro without their folder."""
 
     def __init__(self, rows: dict[str, int]):
         self.rows = rows
         found = [file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("*"))
-                 if file.suffix in SUFFIXES and file.parent.name != "tests"]
+                 if file.suffix in SUFFIXES and not {"tests", "bench", "examples"} & set(file.relative_to(ROOT).parts)]
         self.files = {self.short(file): file for file in found}
+        self.extras = sorted({project(name) for name in self.files} - {""})
 
     @staticmethod
     def short(file: pathlib.Path) -> str:
         name = file.relative_to(ROOT).as_posix()
-        return re.sub(r"^(include/faro|src)/", "", name)
+        return re.sub(r"^(include/faro|src)/", "", re.sub(r"^(extras/\w+)/include/faro/", r"\1/", name))
 
     def row(self, name: str) -> int:
         """Errors: KeyError for a file that the table does not name."""
@@ -60,14 +68,16 @@ class Sources:
                 if not (found := re.match(r'\s*#\s*include\s+"(?:faro/)?([^"]+)"', line)):
                     continue
                 own = f"{project(name)}/{found[1]}"
-                for target in (own, found[1], self.short(file.parent / found[1])):
+                public = [f"{extra}/{found[1]}" for extra in self.extras if "faro/" in line]
+                for target in (own, found[1], self.short(file.parent / found[1]), *public):
                     if target in self.files:
                         yield name, target, f"{file.relative_to(ROOT)}:{number}"
                         break
 
     def is_private(self, name: str) -> bool:
-        """Whether it is a header of src."""
-        return (ROOT / "src") in self.files[name].parents
+        """Whether it is a header of src, other than what functions of faro.h are written with."""
+        file = self.files[name]
+        return (ROOT / "src") in file.parents and file.parent != ROOT / "src" / "capi"
 
 
 def project(name: str) -> str:
@@ -124,6 +134,8 @@ def main() -> int:
     where: dict[tuple[str, str], str] = {}
     upward: dict[tuple[str, str], str] = {}
     private: dict[tuple[str, str], str] = {}
+    named = read_named()
+    used: set[str] = set()
     for name, target, line in sources.includes():
         edge = (module(name), module(target))
         if edge[0] != edge[1]:
@@ -132,7 +144,9 @@ def main() -> int:
             upward.setdefault(edge, line)
         if project(name) and sources.is_private(target):
             where.setdefault((project(name), edge[1]), line)
-            private.setdefault((project(name), edge[1]), line)
+            used.add(edge[1])
+            if edge[1] not in named:
+                private.setdefault((project(name), edge[1]), line)
     for name, target, line in python_imports():
         where.setdefault((name, target), line)
 
@@ -145,7 +159,8 @@ def main() -> int:
 
     faults = [f"{line}: {a} is above {b} in the table of docs/architecture.md and must not include it"
               for (a, b), line in upward.items() if (a, b) not in exceptions]
-    faults += [f"{line}: {a} includes {b}, which is not installed" for (a, b), line in private.items() if (a, b) not in exceptions]
+    faults += [f"{line}: {a} includes {b}, which is neither installed nor named in docs/architecture.md" for (a, b), line in private.items() if (a, b) not in exceptions]
+    faults += [f"docs/architecture.md: no project of extras/ includes {name}, which is named for them" for name in sorted(named - used)]
     told: set[str] = set()
     for (a, b), line in where.items():
         if b in edges[a] and a not in told and (way := reaches(edges, b, a)):

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 minutes=${1:?minutes}
-targets=$(find tests/fuzz -name '*_fuzz.cpp' -printf '%f\n' | sed 's/\.cpp$//' | sort)
+targets=$(find tests/fuzz extras/*/tests/fuzz -name '*_fuzz.cpp' -printf '%f\n' | sed 's/\.cpp$//' | sort)
 count=$(wc -w <<<"$targets")
 cores=$(nproc)
 seconds=$((minutes * 60 * (cores < count ? cores : count) / count))
@@ -17,7 +17,7 @@ build=$(find . -maxdepth 1 -type d -name 'build*asan*' | sed -n 1p)
 logs=$(mktemp -d)
 found=0
 run() {
-  tools/run_fuzzer.sh "$(realpath "$build/tests/fuzz/$1")" "$PWD/tests/fuzz/corpus/${1%_fuzz}" "$PWD/$build/scratch/$1" \
+  tools/run_fuzzer.sh "$(realpath "$build/tests/fuzz/$1")" "$(find "$PWD"/tests/fuzz "$PWD"/extras/*/tests/fuzz -path "*/corpus/${1%_fuzz}" | sed -n 1p)" "$PWD/$build/scratch/$1" \
     "$seconds" >"$logs/$1" 2>&1
 }
 export -f run

@@ -10,7 +10,7 @@ mkdir -p "$2"
 out=$(realpath "$2")
 tools=$build/python-tools
 
-[[ -f $build/libfaro.a && -f $build/libfaro_swizzle.a ]] || { echo "no $build/libfaro.a: build the targets faro_library and faro_swizzle first, static" >&2; exit 1; }
+[[ -f $build/libfaro.a ]] || { echo "no $build/libfaro.a: build the target faro_libraries first, static" >&2; exit 1; }
 if [[ ! -x $tools/bin/auditwheel ]]; then
   rm -rf "$tools"
   /usr/bin/python3 -m venv "$tools"

@@ -5,14 +5,16 @@ cuda_include=$(dirname "$(dirname "$nvcc")")/include
 [[ -e $cuda_include/cuda_runtime_api.h ]] || cuda_include=""
 # Where MPI's headers are, if it is built.
 mpi_include=$(sed -n 's/^MPI_CXX_COMPILER_INCLUDE_DIRS:[A-Z]*=//p; s/^MPI_CXX_HEADER_DIR:[A-Z]*=//p' "$build/CMakeCache.txt" | tr ';' '\n' | sed '/^$/d; s/^/-isystem /' | sort -u)
+extra_folders=(extras/*)
+extra_includes=(extras/*/include)
 # shellcheck disable=SC2206  # a flag and its value are two words
 mpi_flags=($mpi_include)
-as_cpp=(-std=c++20 -fopenmp -x c++ -Iinclude -Isrc -Iextras/papers -I. -I"$build/generated" -I"$build/generated/embed"
+as_cpp=(-std=c++20 -fopenmp -x c++ -Iinclude -Isrc "${extra_folders[@]/#/-I}" "${extra_includes[@]/#/-I}" -I. -I"$build/generated" -I"$build/generated/embed"
   ${cuda_include:+-isystem "$cuda_include"} -DOMPI_SKIP_MPICXX "${mpi_flags[@]}")
 
 # Of src and cli: "FOLDER FILE" a line.
 list_files() {
-  find src cli extras/papers -not -path "*/tests/*" \( -name '*.cpp' -o -name '*.cu' \) | sort | while read -r file; do
+  find src cli extras -not -path "*/bench/*" -not -path "*/examples/*.cu" -not -path "*/tests/*" \( -name '*.cpp' -o -name '*.cu' \) | sort | while read -r file; do
     if [[ -z $cuda_include ]]; then
       [[ $file != *.cu ]] && ! grep -q '#include <cuda_runtime' "$file" || continue
     fi
@@ -29,12 +31,12 @@ list_files() {
 changed_files() {
   local base changed
   base=$(git merge-base HEAD "${FARO_BASE:-origin/main}" 2>/dev/null) || return 1
-  changed=$(git diff --name-only --diff-filter=d "$base" -- src cli extras/papers include; git ls-files --others --exclude-standard -- src cli extras/papers include)
+  changed=$(git diff --name-only --diff-filter=d "$base" -- src cli extras include; git ls-files --others --exclude-standard -- src cli extras include)
   [[ -z $changed ]] && return 0
   local headers
-  headers=$(grep -E '\.(hpp|cuh)$' <<<"$changed" | sed -E 's,^(src|include|extras/papers)/,,; s,[.],\\.,g' | paste -sd '|' || true)
+  headers=$(grep -E '\.(hpp|cuh)$' <<<"$changed" | sed -E 's,^(src|include|extras/[a-z]+/include|extras/[a-z]+)/,,; s,[.],\\.,g' | paste -sd '|' || true)
   {
     grep -E '\.(cpp|cu)$' <<<"$changed" || true
-    [[ -z $headers ]] || grep -rlE "#include \"($headers)\"" src cli extras/papers --include='*.cpp' --include='*.cu' || true
+    [[ -z $headers ]] || grep -rlE "#include \"($headers)\"" src cli extras --include='*.cpp' --include='*.cu' || true
   } | sort -u
 }

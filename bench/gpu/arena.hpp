@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/plan/plan.hpp"
 
 namespace faro::bench::gpu {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/measure.hpp"
 #include "faro/stream.hpp"
-#include "measure.hpp"
 
 namespace faro::bench::gpu {
 

@@ -11,7 +11,7 @@
 
 #include "bench/arguments.hpp"
 #include "bench/gpu/contestants.hpp"
-#include "engines/cuda_emitted.hpp"
+#include "faro/engines/cuda_emitted.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 

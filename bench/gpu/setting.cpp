@@ -9,8 +9,8 @@
 
 #include "bench/arguments.hpp"
 #include "bench/gpu/runtime.hpp"
-#include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro_build_info.hpp"
 
 namespace faro::bench::gpu {

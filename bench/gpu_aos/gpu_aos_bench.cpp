@@ -14,10 +14,10 @@
 #include "bench/gpu/page.hpp"
 #include "bench/gpu/setting.hpp"
 #include "bench/gpu_aos/kernels.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
+#include "faro/measure.hpp"
 #include "io/npy.hpp"
-#include "measure.hpp"
 
 namespace faro::bench::gpu {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "bench/gpu/page.hpp"
 #include "bench/gpu/runtime.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/faro.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 

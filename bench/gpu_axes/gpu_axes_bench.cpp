@@ -23,12 +23,12 @@
 #include "bench/gpu_axes/axes_bench.hpp"
 #include "bench/gpu_axes/cutensor.hpp"
 #include "engines/cuda/run/loaded_passes.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
+#include "faro/measure.hpp"
 #include "faro/permutation/axes.hpp"
 #include "gpu/axes_oracle.hpp"
-#include "measure.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 
 namespace faro::bench::gpu {

@@ -23,7 +23,8 @@
 #include "bench/gpu/setting.hpp"
 #include "bench/view_suite.hpp"
 #include "engines/cuda/run/loaded_passes.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/measure.hpp"
 #include "faro/permutation/axes.hpp"
 #include "gpu/axes_oracle.hpp"
 #include "io/npy.hpp"
@@ -33,7 +34,6 @@
 #include "layout/box_search.hpp"
 #include "layout/strided_box.hpp"
 #include "layout/unit_axes.hpp"
-#include "measure.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 
 namespace faro::bench::gpu {

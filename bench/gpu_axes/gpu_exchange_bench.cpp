@@ -14,14 +14,14 @@
 #include "bench/gpu/page.hpp"
 #include "bench/gpu/setting.hpp"
 #include "engines/cuda/run/loaded_passes.hpp"
-#include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
+#include "faro/measure.hpp"
 #include "faro/permutation/axes.hpp"
 #include "gpu/axes_oracle.hpp"
 #include "kernels/exchange_params.hpp"
-#include "measure.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 
 namespace faro::bench::gpu {

@@ -12,9 +12,9 @@
 #include "bench/gpu_axes/axes_bench.hpp"
 #include "bench/small_axes.hpp"
 #include "engines/cuda/run/loaded_passes.hpp"
+#include "faro/measure.hpp"
 #include "faro/permutation/axes.hpp"
 #include "gpu/axes_oracle.hpp"
-#include "measure.hpp"
 
 namespace faro::bench::gpu {
 namespace {

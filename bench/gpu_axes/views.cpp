@@ -14,8 +14,8 @@
 #include "bench/gpu_axes/axes_bench.hpp"
 #include "bench/view_suite.hpp"
 #include "engines/cuda/run/loaded_passes.hpp"
+#include "faro/measure.hpp"
 #include "gpu/axes_oracle.hpp"
-#include "measure.hpp"
 
 namespace faro::bench::gpu {
 namespace {

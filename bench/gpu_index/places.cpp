@@ -13,8 +13,8 @@
 #include "faro/layout/shared.hpp"
 #include "faro/permutation/affine.hpp"
 #include "faro/permutation/indexed.hpp"
+#include "faro/schedule/conflict_free.hpp"
 #include "gpu/scheduled_passes.hpp"
-#include "schedule/conflict_free.hpp"
 
 namespace faro::bench::gpu {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "bench/gpu/runtime.hpp"
-#include "engines/cuda_measure.hpp"
-#include "measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/measure.hpp"
 
 namespace faro::bench::gpu {
 

@@ -11,13 +11,13 @@
 #include <utility>
 
 #include "bench/maps.hpp"
-#include "engines/cuda_measure.hpp"
-#include "engines/cuda_shared_transpose.hpp"
+#include "cuda/shared_transpose.hpp"
 #include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/f2/matrix.hpp"
+#include "faro/machine/counting_memory.hpp"
 #include "kernels/affine_naive.hpp"
 #include "kernels/affine_params.hpp"
-#include "machine/counting_memory.hpp"
 #include "plan/prediction.hpp"
 
 namespace faro::bench::gpu_model {

@@ -8,7 +8,7 @@
 #include <random>
 #include <utility>
 
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/network/program.hpp"
 #include "faro/permutation/permutation.hpp"

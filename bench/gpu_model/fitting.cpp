@@ -8,7 +8,7 @@
 #include "bench/gpu_model/marker.hpp"
 #include "bench/gpu_model/times.hpp"
 #include "engines/cuda/run/loaded_passes.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 

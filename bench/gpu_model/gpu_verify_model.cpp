@@ -34,8 +34,8 @@
 #include "bench/gpu_model/marker.hpp"
 #include "bench/gpu_model/profile.hpp"
 #include "bench/gpu_model/times.hpp"
-#include "engines/cuda_measure.hpp"
-#include "engines/cuda_shared_transpose.hpp"
+#include "cuda/shared_transpose.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "io/npy.hpp"
 

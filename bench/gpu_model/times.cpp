@@ -10,8 +10,8 @@
 #include "bench/arguments.hpp"
 #include "bench/gpu_model/marker.hpp"
 #include "bench/maps.hpp"
-#include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "plan/prediction.hpp"
 

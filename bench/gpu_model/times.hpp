@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/gpu_model/drawn.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/plan/target.hpp"
 #include "faro/stream.hpp"
 

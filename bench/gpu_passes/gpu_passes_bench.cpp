@@ -16,11 +16,11 @@
 #include "bench/gpu/page.hpp"
 #include "bench/gpu/setting.hpp"
 #include "engines/cuda/run/loaded_passes.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/measure.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "gpu/scheduled_passes.hpp"
 #include "io/npy.hpp"
-#include "measure.hpp"
 
 namespace faro::bench::gpu {
 namespace {

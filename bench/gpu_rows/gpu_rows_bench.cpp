@@ -20,12 +20,12 @@
 #include "bench/gpu/page.hpp"
 #include "bench/gpu/setting.hpp"
 #include "bench/gpu_rows/peers.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
+#include "faro/measure.hpp"
 #include "faro/rows.hpp"
 #include "gpu/index_oracle.hpp"
-#include "measure.hpp"
 
 namespace faro::bench::gpu {
 namespace {

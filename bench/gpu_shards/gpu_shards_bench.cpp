@@ -26,13 +26,13 @@
 #include "bench/gpu_shards/benched.hpp"
 #include "bench/gpu_shards/parts.hpp"
 #include "bench/gpu_shards/scaling.hpp"
-#include "engines/cuda_measure.hpp"
 #include "faro/communicator.hpp"
 #include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
+#include "faro/measure.hpp"
 #include "faro/network/sharded.hpp"
 #include "faro/shards.hpp"
-#include "measure.hpp"
 
 namespace faro::bench::gpu {
 namespace {

@@ -18,7 +18,7 @@
 #include "bench/gpu/setting.hpp"
 #include "bench/gpu_transpose/options.hpp"
 #include "bench/gpu_transpose/transposition_clock.hpp"
-#include "measure.hpp"
+#include "faro/measure.hpp"
 
 namespace faro::bench::gpu {
 namespace {

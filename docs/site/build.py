@@ -83,11 +83,12 @@ class Stage:
             self.add(name, text)
 
     def add_reference(self):
-        include = self.repository / "include"
-        names = [path.relative_to(include).as_posix() for path in sorted(include.rglob("*.h*"))]
+        headers = {path.relative_to(include).as_posix(): path
+                   for include in (self.repository / "include", *sorted(self.repository.glob("extras/*/include")))
+                   for path in include.rglob("*.h*")}
         rows = []
-        for name in names:
-            text = api.page(name, (include / name).read_text(encoding="utf-8"))
+        for name, path in sorted(headers.items()):
+            text = api.page(name, path.read_text(encoding="utf-8"))
             target = reference_page(name)
             self.add(f"docs/api/{target}", text)
             rows.append((name, target, summary_of(text)))
@@ -149,9 +150,9 @@ class Stage:
             return found.group(0)
         if not place.is_file():
             raise SystemExit(f"{page}: a link to `{target}`, where there is nothing")
-        if name.startswith("include/"):
+        if header := re.match(r"(?:extras/\w+/)?include/(.+)", name):
             up = "../" * page.count("/")
-            return f"[{words}]({up}docs/api/{reference_page(name.removeprefix('include/'))})"
+            return f"[{words}]({up}docs/api/{reference_page(header[1])})"
         copied = self.source / name
         copied.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(place, copied)

@@ -1,4 +1,4 @@
-#include "cli/network_run.hpp"
+#include "network_run.hpp"
 
 #include <fmt/format.h>
 
@@ -17,10 +17,10 @@
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
 #include "engines/cpu.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/measure.hpp"
 #include "faro/network/network.hpp"
 #include "io/npy.hpp"
-#include "measure.hpp"
 #include "network/text.hpp"
 #include "network/verify.hpp"
 

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "cli/arguments.hpp"
-#include "cli/network_run.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
@@ -16,13 +15,14 @@
 #include "faro/engines/cuda.hpp"
 #include "faro/network/network.hpp"
 #include "faro/network/program.hpp"
+#include "faro/suggest.hpp"
 #include "io/npy.hpp"
 #include "network/cpu_passes.hpp"
 #include "network/drawing.hpp"
 #include "network/prediction.hpp"
 #include "network/rewrite.hpp"
 #include "network/text.hpp"
-#include "suggest.hpp"
+#include "network_run.hpp"
 
 namespace faro::cli {
 namespace {

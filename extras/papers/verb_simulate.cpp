@@ -6,17 +6,15 @@
 #include <optional>
 #include <utility>
 
-#include "capi/author_json.hpp"
+#include "capi/simulation_json.hpp"
 #include "cli/arguments.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/simulate_shards.hpp"
 #include "cli/verbs.hpp"
-#include "io/npy.hpp"
-#include "machine/trace.hpp"
-#include "permutation/text.hpp"
+#include "faro/machine/trace.hpp"
+#include "faro/suggest.hpp"
 #include "programs/simulation.hpp"
-#include "suggest.hpp"
 
 namespace faro::cli {
 namespace {

@@ -14,11 +14,10 @@
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
+#include "faro/shell.hpp"
+#include "faro/suggest.hpp"
 #include "faro/swizzle/emission.hpp"
 #include "faro/swizzle/examples.hpp"
-#include "io/npy.hpp"
-#include "shell.hpp"
-#include "suggest.hpp"
 
 namespace faro::cli {
 namespace {
@@ -215,7 +214,6 @@ void run(const SynthOptions& given) {
   if (!options.emit.empty()) {
     swizzle::require_emittable(example, emission);  // before a search that may take minutes
     require_text_file(options.emit);
-    io::require_output(options.emit);
   }
   swizzle::SynthesisResult result;
   {

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -112,6 +113,14 @@ std::vector<std::shared_ptr<Communicator>> in_memory_communicators(
 /// communicator, or one that is of devices already; ErrorCode::device without that device.
 std::shared_ptr<Communicator> staged_communicator(std::shared_ptr<Communicator> host, int device);
 
+namespace detail {
+
+/// Runs `work`, which may throw, on every rank; where it does on any, all throw what the first of them did,
+/// with its number; and where the texts that it returns differ. Collective.
+void agree(Communicator& communicator, const std::string& operation,
+           const std::function<std::string()>& work);
+
+}  // namespace detail
 }  // namespace faro
 
 // NCCL's own name; ncclComm_t points to it.

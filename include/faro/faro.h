@@ -566,10 +566,11 @@ FARO_API faro_status faro_emit(const faro_map* map, const char* options, char** 
  * "threads", "n", "registers", "dmms", "shared_latency", "spec", "seed", "layout", "direct", "overlap", "timeline". */
 FARO_API faro_status faro_simulate(const char* request, char** json);
 /* The swizzles that complete a kernel's sketch, or a proof that there are none (docs/guide/swizzle.md). `request`: JSON
- * with "example" and its "struct" and "warp", or with "name", "specification" and "sketch" as src/capi_synth/
+ * with "example" and its "struct" and "warp", or with "name", "specification" and "sketch" as extras/swizzle/capi/
  * sketch_json.hpp has them; and any of "space", "time_limit" in seconds (600), "all", "emit": an object with "name",
  * "element", "batch", "image", "device_function". `keep_on(context)` is asked at most ten times a second, and ends the search
- * by 0; null: nobody is asked. In libfaro.so and the Python package, not in the C++ library, whose functions faro_swizzle has. */
+ * by 0; null: nobody is asked. Simulations and swizzles are in libfaro.so and the Python package, not in
+ * libfaro.a: in faro_papers and faro_swizzle. */
 FARO_API faro_status faro_synth(const char* request, int (*keep_on)(void*), void* context, char** json);
 
 #ifdef __cplusplus

@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "engines/cpu.hpp"
-#include "engines/cuda_emitted.hpp"
 #include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_emitted.hpp"
 #include "faro/faro.hpp"
 #include "faro/plan/plan.hpp"
 

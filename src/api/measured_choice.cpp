@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "measure.hpp"
+#include "faro/measure.hpp"
 
 namespace faro::detail {
 namespace {

@@ -14,10 +14,10 @@
 #include "contains.hpp"
 #include "engines/cpu.hpp"
 #include "engines/cuda_index.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/threads.hpp"
 #include "io/buffer.hpp"
 #include "plan/form_to_run.hpp"
-#include "threads.hpp"
 
 namespace faro::detail {
 namespace {

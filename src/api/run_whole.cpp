@@ -2,7 +2,7 @@
 #include <string>
 
 #include "api/executable_state.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 
 namespace faro::detail {

@@ -37,7 +37,7 @@ Json json_of(const Candidate& candidate, const Advice& advice) {
 
 Json layout_json(const layout::Advice& advice) {
   const layout::SharedArray& array = advice.request.array;
-  Json json = {{"schema", detail::kJsonSchema}};
+  Json json = {{"schema", kJsonSchema}};
   json["rows"] = array.rows;
   json["columns"] = array.columns;
   json["element_bytes"] = array.element_bytes;
@@ -112,70 +112,8 @@ Json emit_json(const Affine& map, const emit::Options& options, const emit::Sour
   emitted["kernels"] = Json::array();
   for (const emit::Kernel& kernel : source.kernels) emitted["kernels"].push_back(json_of(kernel));
   emitted["text"] = source.text;
-  Json json = {{"schema", detail::kJsonSchema}};
+  Json json = {{"schema", kJsonSchema}};
   json["emit"] = emitted;
-  return json;
-}
-
-namespace {
-
-Json json_of(const machine::TimelineStage& stage) {
-  return {{"unit", stage.unit},
-          {"memory", stage.memory},
-          {"warp", stage.warp},
-          {"round", stage.round},
-          {"words", stage.words}};
-}
-
-}  // namespace
-
-Json simulation_json(const SimulationResult& result, const SimulationAsked& asked) {
-  const machine::MachineOptions& machine = result.machine;
-  const machine::MachineReport& report = result.report;
-  const bool of_program = result.simulation.has_value();
-  Json json = {{"schema", detail::kJsonSchema}};
-  json["program"] = asked.program;
-  json["machine"] = machine::name(machine.kind);
-  json["width"] = machine.width;
-  json["latency"] = machine.latency;
-  json["threads"] = machine.threads;
-  json["n"] = result.n;
-  json["time"] = report.time;
-  json["formula"] = of_program ? Json(result.simulation->formula.time) : Json();
-  json["lower_bound"] = of_program ? Json(result.simulation->lower_bound) : Json();
-  json["congestion"] = Json::object();
-  for (std::size_t c = 1; c < report.congestion.size(); ++c) {
-    if (report.congestion[c] > 0) json["congestion"][std::to_string(c)] = report.congestion[c];
-  }
-  json["formula_text"] = of_program ? Json(result.simulation->formula.text) : Json();
-  json["formula_source"] = of_program ? Json(result.simulation->formula.source) : Json();
-  json["rounds"] = report.rounds;
-  json["requests"] = report.requests;
-  json["accesses"] = report.accesses;
-  json["stages"] = report.stages;
-  json["overlap_time"] = report.overlap_time ? Json(*report.overlap_time) : Json();
-  json["registers"] = of_program ? Json(machine.registers) : Json();
-  json["dmms"] = machine.dmms;
-  json["shared_latency"] = machine.shared_latency;
-  const bool permutes = asked.program == std::string_view("permute");
-  const bool is_random = permutes && !result.simulation->request.permutation;
-  const bool has_layout = of_program && result.simulation->request.layout;
-  const auto layout =
-      has_layout ? *result.simulation->request.layout : programs::MatrixLayout::raw;  // raw: nothing moved
-  const bool is_shifted = layout != programs::MatrixLayout::raw;
-  json["spec"] = permutes && !is_random ? Json(to_text(*result.simulation->request.permutation)) : Json();
-  json["seed"] = is_random || is_shifted ? Json(result.simulation->request.seed) : Json();
-  json["direct"] = asked.direct;
-  json["layout"] = has_layout ? Json(programs::name(layout)) : Json();
-  json["padded_n"] = of_program ? Json(result.simulation->padded_n) : Json();
-  json["verified"] = of_program;
-  json["file"] = of_program ? Json() : Json(asked.file);
-  json["timeline"] = Json::array();
-  if (asked.timeline) {
-    for (const machine::TimelineStage& stage : result.timeline.stages) {
-      json["timeline"].push_back(json_of(stage));
-    }
-  }
   return json;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "suggest.hpp"
+#include "faro/suggest.hpp"
 
 namespace faro::capi {
 
@@ -51,58 +51,6 @@ layout::AdviceRequest advice_request(std::uint64_t rows, std::uint64_t columns, 
   for (const std::string& access : layout::split_accesses(accesses))
     request.accesses.push_back(layout::parse_access(request.array, access));
   return request;
-}
-
-namespace {
-
-machine::MachineOptions machine_of(const Request& request) {
-  constexpr std::uint64_t kTimelineUnits = 256;
-  const std::string kind = request.text("machine", "dmm");
-  machine::MachineOptions options{
-      .kind = machine::MachineKind::dmm,
-      .width = request.number("width", 32, 1, machine::kMaxWidth),
-      .latency = request.number("latency", 32, 1, machine::kMaxLatency),
-      .threads = request.number("threads", 0, 1, machine::kMaxThreads),
-      .registers = request.number("registers", 0, 1, machine::kMaxWidth),
-      .dmms = request.number("dmms", 1, 1, machine::kMaxDmms),
-      .shared_latency = request.number("shared_latency", 1, 1, machine::kMaxLatency),
-      .overlap = request.flag("overlap"),
-      .timeline_units = request.flag("timeline") ? kTimelineUnits : 0};
-  for (const auto known : {machine::MachineKind::dmm, machine::MachineKind::umm, machine::MachineKind::hmm}) {
-    if (machine::name(known) != kind) continue;
-    options.kind = known;
-    return options;
-  }
-  fail(ErrorCode::value, "simulate", "the machine `" + kind + "`", "dmm, umm or hmm");
-}
-
-}  // namespace
-
-Simulated simulate_asked(const char* text) {
-  const Request request(text, "simulate",
-                        {"program", "machine", "width", "latency", "threads", "n", "registers", "dmms",
-                         "shared_latency", "spec", "seed", "layout", "direct", "overlap", "timeline"});
-  programs::ProgramRequest asked{.program = request.text("program", ""),
-                                 .machine = machine_of(request),
-                                 .n = request.number("n", 0, 1, programs::kMostElements),
-                                 .seed = request.number("seed", 0, 0, ~std::uint64_t{0}),
-                                 .direct = request.flag("direct")};
-  if (request.has("layout")) asked.layout = programs::parse_matrix_layout(request.text("layout", ""));
-  if (request.has("spec")) {
-    ParseOptions options;
-    if (asked.n != 0) options.shape = std::vector<std::uint64_t>{asked.n};
-    asked.permutation = parse_permutation(request.text("spec", ""), options);
-  }
-  programs::Simulation simulation = programs::simulate(asked);
-  return {.result = {.machine = simulation.request.machine,
-                     .report = simulation.report,
-                     .timeline = simulation.timeline,
-                     .n = simulation.request.n,
-                     .simulation = simulation},
-          .asked = {.program = asked.program,
-                    .file = {},
-                    .direct = asked.direct,
-                    .timeline = request.flag("timeline")}};
 }
 
 }  // namespace faro::capi

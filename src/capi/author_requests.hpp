@@ -39,12 +39,4 @@ class Request {
 layout::AdviceRequest advice_request(std::uint64_t rows, std::uint64_t columns, std::uint64_t element_bytes,
                                      const std::string& accesses, std::uint64_t seed);
 
-struct Simulated {
-  SimulationResult result;
-  SimulationAsked asked;
-};
-
-/// Runs what faro_simulate() is asked for, a JSON object. Errors: those of Request and programs::simulate.
-Simulated simulate_asked(const char* request);
-
 }  // namespace faro::capi

@@ -1,4 +1,4 @@
-// For the authors of kernels: the layout adviser, emitted source, the memory machines. Requests and results
+// For the authors of kernels: the layout adviser and emitted source. Requests and results
 // are JSON.
 #include <nlohmann/json.hpp>
 #include <string>
@@ -55,14 +55,5 @@ faro_status faro_emit(const faro_map* map, const char* options, char** json) {
     require_argument(map, "emit", "map");
     require_argument(json, "emit", "json");
     *json = given_away(faro::capi::emit_text(*map, options));
-  });
-}
-
-faro_status faro_simulate(const char* request, char** json) {
-  return guarded([&] {
-    require_argument(json, "simulate", "json");
-    require_argument(request, "simulate", "request");
-    const auto simulated = faro::capi::simulate_asked(request);
-    *json = given_away(dumped(faro::capi::simulation_json(simulated.result, simulated.asked)));
   });
 }

@@ -5,7 +5,7 @@
 
 #include "emit/text.hpp"
 #include "faro/permutation/permutation.hpp"
-#include "shell.hpp"
+#include "faro/shell.hpp"
 
 namespace faro::emit {
 namespace {

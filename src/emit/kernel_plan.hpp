@@ -21,8 +21,8 @@
 #include "faro/emit/options.hpp"
 #include "faro/error.hpp"
 #include "faro/machine/access_counts.hpp"
+#include "faro/machine/counting_memory.hpp"
 #include "faro/permutation/affine.hpp"
-#include "machine/counting_memory.hpp"
 
 namespace faro::emit {
 

@@ -7,8 +7,8 @@
 
 #include "emit/kernel_plan.hpp"
 #include "emit/text.hpp"
-#include "reserved_words.hpp"
-#include "suggest.hpp"
+#include "faro/emit/reserved_words.hpp"
+#include "faro/suggest.hpp"
 
 namespace faro::emit {
 namespace {

@@ -8,7 +8,7 @@
 #include "emit/kernel_plan.hpp"
 #include "faro/device/memory.hpp"
 #include "faro/error.hpp"
-#include "machine/counting_memory.hpp"
+#include "faro/machine/counting_memory.hpp"
 
 namespace faro::emit {
 namespace {

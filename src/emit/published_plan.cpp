@@ -20,7 +20,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "emit/bit_moves.hpp"
 #include "emit/kernel_plan.hpp"
+#include "faro/emit/emit.hpp"
 #include "plan/published_class.hpp"
 
 namespace faro::emit {
@@ -187,6 +189,18 @@ KernelPlan plan_published(const Affine& map, const ElementType& element, const O
   require_room(plan, options);
   if (turned) turn_rows(plan);
   return plan;
+}
+
+AddressInstructions address_instructions(const Affine& map, const Options& options) {
+  const KernelPlan plan = plan_published(map, find_element(options), options);
+  AddressInstructions sum;
+  for (const Form* const form : {&plan.source, &plan.stored, &plan.loaded, &plan.target}) {
+    for (const auto* const part : {&form->block, &form->thread, &form->warp, &form->iteration}) {
+      sum.one_by_one += static_cast<std::uint64_t>(one_by_one(*part).operations());
+      sum.merged += static_cast<std::uint64_t>(merge(*part).operations());
+    }
+  }
+  return sum;
 }
 
 }  // namespace faro::emit

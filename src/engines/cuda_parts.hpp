@@ -92,10 +92,7 @@ class SideStream {
   std::unique_ptr<State> state_;
 };
 
-/// Queues a copy between any two arrays that the device can reach.
-void copy_between(const void* from, void* to, std::uint64_t bytes, int device, Stream stream);
-
-/// The same of rows whose starts are apart.
+/// Queues a copy as copy_between() does, of rows whose starts are apart.
 struct CopiedRows {
   std::uint64_t from_pitch_bytes = 0;
   std::uint64_t to_pitch_bytes = 0;

@@ -11,8 +11,8 @@
 #include <optional>
 #include <span>
 
-#include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/permutation/route.hpp"
 #include "faro/plan/row_plan.hpp"
 #include "faro/stream.hpp"

@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/threads.hpp"
 #include "file/cells.hpp"
 #include "file/file_run.hpp"
 #include "file/tiles.hpp"
 #include "io/buffer.hpp"
 #include "io/output_file.hpp"
 #include "rounding.hpp"
-#include "threads.hpp"
 
 namespace faro::file {
 namespace {

@@ -6,8 +6,8 @@
 #include <exception>
 
 #include "faro/error.hpp"
+#include "faro/threads.hpp"
 #include "rounding.hpp"
-#include "threads.hpp"
 
 namespace faro::file {
 namespace {

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/threads.hpp"
 #include "oracle.hpp"
 #include "rounding.hpp"
-#include "threads.hpp"
 
 namespace faro::file {
 namespace {

@@ -17,11 +17,11 @@
 #include <variant>
 
 #include "faro/error.hpp"
+#include "faro/threads.hpp"
 #include "file/tiles.hpp"
 #include "io/buffer.hpp"
 #include "permutation/modular_cover.hpp"
 #include "rounding.hpp"
-#include "threads.hpp"
 #include "widths.hpp"
 
 namespace faro::file {

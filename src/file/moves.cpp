@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "engines/cpu.hpp"
-#include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/layout/tile.hpp"
+#include "faro/threads.hpp"
 #include "io/buffer.hpp"
 #include "plan/form_to_run.hpp"
-#include "threads.hpp"
 #include "widths.hpp"
 
 namespace faro::file {

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "faro/error.hpp"
+#include "faro/threads.hpp"
 #include "permutation/text.hpp"
 #include "rounding.hpp"
-#include "threads.hpp"
 
 namespace faro::file {
 namespace {

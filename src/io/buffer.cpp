@@ -13,9 +13,9 @@
 #include <string>
 
 #include "faro/error.hpp"
+#include "faro/threads.hpp"
 #include "rounding.hpp"
 #include "thread_team.hpp"
-#include "threads.hpp"
 
 namespace faro::io {
 namespace {

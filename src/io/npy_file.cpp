@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "faro/error.hpp"
+#include "faro/threads.hpp"
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
 #include "io/output_file.hpp"
 #include "thread_team.hpp"
-#include "threads.hpp"
 
 namespace faro::io {
 namespace {

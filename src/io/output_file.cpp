@@ -19,10 +19,10 @@
 #include <system_error>
 
 #include "faro/error.hpp"
+#include "faro/threads.hpp"
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
 #include "thread_team.hpp"
-#include "threads.hpp"
 
 namespace faro::io {
 namespace {

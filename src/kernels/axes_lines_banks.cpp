@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "faro/machine/access_counts.hpp"
+#include "faro/machine/congestion.hpp"
 #include "kernels/axes_params.hpp"
-#include "machine/congestion.hpp"
 
 namespace faro::kernels {
 namespace {

@@ -1,4 +1,4 @@
-// The middle pass of rows, columns, rows (schedule/row_column.hpp): every column of a matrix permuted, a
+// The middle pass of rows, columns, rows (faro/schedule/row_column.hpp): every column of a matrix permuted, a
 // strip of columns a block, through shared memory. The first pass and the last one are place and pick with a
 // row as the chunk (kernels/partition.hpp).
 //

@@ -9,9 +9,9 @@
 #include "faro/error.hpp"
 #include "faro/layout/placement.hpp"
 #include "faro/machine/access_counts.hpp"
+#include "faro/machine/trace.hpp"
+#include "faro/suggest.hpp"
 #include "layout/shared_geometry.hpp"
-#include "machine/trace.hpp"
-#include "suggest.hpp"
 
 namespace faro::layout {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "faro/error.hpp"
+#include "faro/machine/congestion.hpp"
 #include "layout/shared_geometry.hpp"
-#include "machine/congestion.hpp"
 
 namespace faro::layout {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "drawing/svg_canvas.hpp"
+#include "faro/machine/congestion.hpp"
 #include "layout/candidates.hpp"
 #include "layout/shared_geometry.hpp"
-#include "machine/congestion.hpp"
 
 namespace faro::layout {
 namespace {

@@ -1,4 +1,4 @@
-#include "machine/congestion.hpp"
+#include "faro/machine/congestion.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "machine/counting_memory.hpp"
+#include "faro/machine/counting_memory.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "machine/machine_options.hpp"
+#include "faro/machine/machine_options.hpp"
 
 #include <bit>
 #include <string>

@@ -1,4 +1,4 @@
-#include "machine/memory_machine.hpp"
+#include "faro/machine/memory_machine.hpp"
 
 #include <algorithm>
 #include <bit>

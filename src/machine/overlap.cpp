@@ -1,4 +1,4 @@
-#include "machine/overlap.hpp"
+#include "faro/machine/overlap.hpp"
 
 #include <algorithm>
 #include <functional>

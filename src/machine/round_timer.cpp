@@ -1,4 +1,4 @@
-#include "machine/round_timer.hpp"
+#include "faro/machine/round_timer.hpp"
 
 #include <algorithm>
 #include <unordered_map>

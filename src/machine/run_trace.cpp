@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "machine/trace.hpp"
+#include "faro/machine/trace.hpp"
 #include "permutation/text.hpp"
 
 namespace faro::machine {

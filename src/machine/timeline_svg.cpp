@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "drawing/svg_canvas.hpp"
-#include "machine/timeline.hpp"
+#include "faro/machine/timeline.hpp"
 
 namespace faro::machine {
 namespace {

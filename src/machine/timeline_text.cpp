@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "machine/timeline.hpp"
+#include "faro/machine/timeline.hpp"
 
 namespace faro::machine::detail {
 namespace {

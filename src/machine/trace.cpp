@@ -1,11 +1,11 @@
-#include "machine/trace.hpp"
+#include "faro/machine/trace.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "faro/error.hpp"
-#include "machine/congestion.hpp"
+#include "faro/machine/congestion.hpp"
 #include "permutation/spec_file.hpp"
 #include "permutation/text.hpp"
 

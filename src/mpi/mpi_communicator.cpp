@@ -15,6 +15,7 @@
 
 #include "engines/cuda_parts.hpp"
 #include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/mpi.hpp"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/suggest.hpp"
 #include "permutation/spec_file.hpp"
-#include "suggest.hpp"
 #include "text.hpp"
 
 namespace faro {

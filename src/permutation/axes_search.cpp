@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "faro/permutation/split_mix.hpp"
 #include "permutation/cyclic_axes.hpp"
-#include "permutation/split_mix.hpp"
 
 namespace faro::detail {
 namespace {

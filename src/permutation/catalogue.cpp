@@ -8,8 +8,8 @@
 
 #include "circuit.hpp"
 #include "faro/permutation/affine.hpp"
+#include "faro/suggest.hpp"
 #include "permutation/parser.hpp"
-#include "suggest.hpp"
 
 namespace faro {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/suggest.hpp"
 #include "parser.hpp"
-#include "suggest.hpp"
 #include "text.hpp"
 
 namespace faro::detail {

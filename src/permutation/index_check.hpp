@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "faro/threads.hpp"
 #include "io/buffer.hpp"
 #include "thread_team.hpp"
-#include "threads.hpp"
 
 namespace faro::detail {
 

@@ -10,10 +10,10 @@
 
 #include "faro/error.hpp"
 #include "faro/permutation/indexed.hpp"
+#include "faro/permutation/split_mix.hpp"
 #include "index_check.hpp"
 #include "io/buffer.hpp"
 #include "permutation/random_entries.hpp"
-#include "split_mix.hpp"
 
 namespace faro {
 namespace {

@@ -8,7 +8,7 @@
 #include "faro/error.hpp"
 #include "faro/f2/matrix.hpp"
 #include "faro/permutation/affine.hpp"
-#include "split_mix.hpp"
+#include "faro/permutation/split_mix.hpp"
 
 namespace faro::maps {
 namespace {

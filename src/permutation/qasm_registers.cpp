@@ -5,9 +5,9 @@
 #include <charconv>
 #include <system_error>
 
+#include "faro/suggest.hpp"
 #include "permutation/circuit.hpp"
 #include "permutation/text.hpp"
-#include "suggest.hpp"
 
 namespace faro::detail {
 namespace {

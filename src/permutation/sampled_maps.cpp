@@ -4,8 +4,8 @@
 #include <numeric>
 #include <optional>
 
+#include "faro/permutation/split_mix.hpp"
 #include "permutation/axes_search.hpp"
-#include "permutation/split_mix.hpp"
 
 namespace faro::detail {
 namespace {

@@ -1,4 +1,4 @@
-#include "suggest.hpp"
+#include "faro/suggest.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "faro/plan/plan.hpp"
+#include "faro/suggest.hpp"
 #include "plan/index_candidates.hpp"
 #include "plan/planners.hpp"
-#include "suggest.hpp"
 
 namespace faro {
 namespace {

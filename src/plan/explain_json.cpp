@@ -258,7 +258,7 @@ std::string Plan::explain_json() const {
   if (transpose_plan_) return with_passes(transpose_plan_->explain_json(), *this);
   if (detail::reverses_in_place(problem_)) {
     Json json = {
-        {"schema", detail::kJsonSchema},
+        {"schema", kJsonSchema},
         {"permutation", to_text(problem_.permutation)},
         {"elements", element_count(problem_.permutation)},
         {"element_bytes", problem_.element_bytes},
@@ -274,7 +274,7 @@ std::string Plan::explain_json() const {
   }
   const Affine& map = detail::element_map(*this);
   Json json = {
-      {"schema", detail::kJsonSchema},
+      {"schema", kJsonSchema},
       {"permutation", to_text(problem_.permutation)},
       {"index_bits", map.bits()},
       {"class", name(published_class(map, problem_.element_bytes))},

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "faro/json_schema.hpp"
 #include "faro/plan/plan.hpp"
 
 namespace faro::detail {
@@ -49,10 +50,5 @@ std::string in_place_sweeps_text(const Plan& plan);
 
 /// Why passes()[index] is of its kind: one sentence without a full stop.
 std::string in_place_reason(const Plan& plan, std::size_t index);
-
-// The number of the schema of docs/guide/json.md.
-
-/// It grows when a key changes its meaning or goes away.
-inline constexpr int kJsonSchema = 1;
 
 }  // namespace faro::detail

@@ -51,7 +51,7 @@ nlohmann::ordered_json recognition_json(const Recognition& recognition) {
 
 std::string IndexPlan::explain_json() const {
   Json json = {
-      {"schema", detail::kJsonSchema},
+      {"schema", kJsonSchema},
       {"permutation", to_text(problem_.permutation)},
       {"elements", count()},
       {"direction", direction_json(problem_)},

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/machine/counting_memory.hpp"
 #include "kernels/affine_params.hpp"
-#include "machine/counting_memory.hpp"
 #include "plan/cpu/affine_cost.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/gpu/counting.hpp"

@@ -1,7 +1,7 @@
 // What a pass will do to a GPU's memories: sectors, requests and wavefronts, as a profiler counts them.
 //
 // Nothing is modelled. The very phases that run on the device are run on the counting memory
-// (machine/counting_memory.hpp), for one block, and the counts are multiplied by the number of blocks:
+// (faro/machine/counting_memory.hpp), for one block, and the counts are multiplied by the number of blocks:
 //
 //     tile 0 of 2^18   --load_tile, store_tile-->   512 + 512 sectors, 128 + 128 wavefronts     x 2^18
 //

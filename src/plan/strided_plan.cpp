@@ -248,7 +248,7 @@ std::string StridedPlan::svg() const {
 std::string StridedPlan::explain_json() const {
   using Json = nlohmann::ordered_json;
   Json json = {
-      {"schema", detail::kJsonSchema},
+      {"schema", kJsonSchema},
       {"view", to_text(view_)},
       {"normal_form", to_text(normal_)},
       {"elements", element_count(view_)},

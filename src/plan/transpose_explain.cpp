@@ -86,7 +86,7 @@ std::string TransposePlan::explain_json() const {
         {{"what", each.what}, {"bytes_read", each.bytes_read}, {"bytes_written", each.bytes_written}});
   }
   const Json json = {
-      {"schema", detail::kJsonSchema},
+      {"schema", kJsonSchema},
       {"permutation", map_text(r)},
       {"elements", r.count()},
       {"element_bytes", r.element_bytes},

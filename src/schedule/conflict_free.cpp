@@ -1,4 +1,4 @@
-#include "schedule/conflict_free.hpp"
+#include "faro/schedule/conflict_free.hpp"
 
 #include <string>
 

@@ -7,8 +7,8 @@
 //
 // Where every node has the same degree d, the graph is *regular* and each colour is a perfect matching: every
 // node once. That is what turns a permutation into conflict-free rounds (nodes are memory banks, edges are
-// elements, colours are rounds; schedule/conflict_free.hpp) and into passes over rows and columns (nodes are
-// rows, colours are columns).
+// elements, colours are rounds; faro/schedule/conflict_free.hpp) and into passes over rows and columns (nodes
+// are rows, colours are columns).
 //
 // How. A graph whose degrees are even splits into two of half the degrees: walk along it without taking an
 // edge twice and deal the edges out in turn (Euler splitting, linear time). A degree of 2^k is done after k

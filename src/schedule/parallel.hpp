@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "faro/threads.hpp"
 #include "thread_team.hpp"
-#include "threads.hpp"
 
 namespace faro::schedule {
 

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "faro/error.hpp"
+#include "faro/schedule/conflict_free.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "io/buffer.hpp"
-#include "schedule/conflict_free.hpp"
 #include "schedule/conflict_free_chunk.hpp"
 #include "schedule/host_entries.hpp"
 #include "schedule/parallel.hpp"

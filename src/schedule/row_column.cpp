@@ -1,13 +1,13 @@
-#include "schedule/row_column.hpp"
+#include "faro/schedule/row_column.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "faro/error.hpp"
+#include "faro/schedule/conflict_free.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "io/buffer.hpp"
-#include "schedule/conflict_free.hpp"
 #include "schedule/edge_colouring.hpp"
 #include "schedule/host_entries.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "faro/device/conflict_free.hpp"
 #include "faro/error.hpp"
-#include "schedule/conflict_free.hpp"
+#include "faro/schedule/conflict_free.hpp"
 #include "schedule/edge_colouring.hpp"
 
 namespace faro::schedule {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <sstream>
 
+#include "faro/communicator.hpp"
 #include "faro/error.hpp"
-#include "shard/methods.hpp"
 
 namespace faro::detail {
 namespace {

@@ -17,8 +17,8 @@
 #include <optional>
 #include <vector>
 
-#include "engines/cuda_measure.hpp"
 #include "engines/cuda_parts.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/shards.hpp"
 #include "shard/row_copies.hpp"
 

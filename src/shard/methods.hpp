@@ -92,11 +92,6 @@ std::vector<OfPeer> next_rank_first(std::span<const OfPeer> all, int rank, int r
   return by_turns;
 }
 
-/// Runs `work`, which may throw, on every rank; where it does on any, all throw what the first of them did,
-/// with its number. Collective.
-void agree(Communicator& communicator, const std::string& operation,
-           const std::function<std::string()>& work);
-
 /// The axes that a text names, as cuts count them: those of a pattern as they are written, brackets and all.
 void count_axes(ShardProblem& problem, const NotedPermutation& read);
 

@@ -7,10 +7,10 @@
 #include <thread>
 #include <utility>
 
-#include "engines/cuda_measure.hpp"
 #include "engines/cuda_nccl.hpp"
 #include "engines/cuda_parts.hpp"
 #include "faro/communicator.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "shard/methods.hpp"
 

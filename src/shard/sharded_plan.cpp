@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "disjoint.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/plan/strided_plan.hpp"
 #include "faro/schedule/index_schedule.hpp"

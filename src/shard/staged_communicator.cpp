@@ -6,6 +6,7 @@
 #include "engines/cuda_parts.hpp"
 #include "faro/communicator.hpp"
 #include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 
 namespace faro {

@@ -795,15 +795,7 @@ static void test_files(const char* folder) {
 }
 
 static void test_the_rest(void) {
-  const uint32_t keys[8] = {5, 3, 7, 1, 0, 6, 2, 4};
-  uint32_t sorted[8];
   char* text = NULL;
-  EXPECT(faro_network_run("sort", 3, "u32", 1, 0, keys, sorted) == FARO_OK);
-  for (uint32_t i = 0; i < 8; ++i) EXPECT(sorted[i] == i);
-  EXPECT(faro_network_run("srot", 3, "u32", 1, 0, keys, sorted) == FARO_SPEC);
-  EXPECT(faro_network_run("sort", 3, "u31", 1, 0, keys, sorted) == FARO_VALUE);
-  EXPECT(faro_network_explain("sort", 3, "u32", &text) == FARO_OK && strlen(text) > 0);
-  faro_free(text);
   EXPECT(faro_layout(32, 32, 4, "row,column", 0, &text) == FARO_OK && strstr(text, "\"worst\": 1") != NULL);
   faro_free(text);
   EXPECT(faro_layout(32, 32, 4, "rwo", 0, &text) != FARO_OK);
@@ -815,12 +807,6 @@ static void test_the_rest(void) {
   EXPECT(faro_emit(map, "{\"kernl\": \"banks\"}", &text) == FARO_SPEC && strstr(faro_last_message(), "kernel") != NULL);
   EXPECT(faro_emit(map, "[", &text) == FARO_SPEC);
   EXPECT(faro_emit(map, "{\"n_tile\": -1}", &text) == FARO_VALUE);
-  EXPECT(faro_simulate("{\"program\": \"transpose-diagonal\", \"width\": 4, \"latency\": 5, \"threads\": 16, \"n\": 16}",
-                       &text) == FARO_OK);
-  EXPECT(strstr(text, "\"time\": 16") != NULL);
-  faro_free(text);
-  EXPECT(faro_simulate("{\"program\": \"copy\", \"machine\": \"pmm\"}", &text) == FARO_VALUE);
-  EXPECT(faro_simulate(NULL, &text) == FARO_VALUE);
   faro_map_destroy(map);
 }
 
@@ -833,6 +819,19 @@ static int stop(void* asked) {
   return 0;
 }
 
+#ifndef FARO_WITHOUT_PAPERS
+static void test_simulate(void) {
+  char* text = NULL;
+  EXPECT(faro_simulate("{\"program\": \"transpose-diagonal\", \"width\": 4, \"latency\": 5, \"threads\": 16, \"n\": 16}",
+                       &text) == FARO_OK);
+  EXPECT(strstr(text, "\"time\": 16") != NULL);
+  faro_free(text);
+  EXPECT(faro_simulate("{\"program\": \"copy\", \"machine\": \"pmm\"}", &text) == FARO_VALUE);
+  EXPECT(faro_simulate(NULL, &text) == FARO_VALUE);
+}
+#endif
+
+#ifndef FARO_WITHOUT_SWIZZLE
 static void test_synth(void) {
   char* text = NULL;
   int asked = 0;
@@ -858,6 +857,8 @@ static void test_synth(void) {
   EXPECT(faro_synth("{\"example\": \"poly-64\", \"space\": \"extra\"}", stop, &asked, &text) == FARO_USAGE);
   EXPECT(asked > 0 && strstr(faro_last_message(), "stopped") != NULL && text == NULL);
 }
+
+#endif
 
 /* A failure is its thread's own. */
 static void test_ending(void) {
@@ -892,7 +893,10 @@ static void test_ending(void) {
   free(out);
 }
 
+#ifndef FARO_WITHOUT_NETWORK
 static void test_networks(void) {
+  const uint32_t keys[8] = {5, 3, 7, 1, 0, 6, 2, 4};
+  uint32_t sorted[8];
   const uint32_t in[2][4] = {{3, 1, 2, 0}, {7, 9, 8, 6}};
   uint32_t out[2][4] = {{0}};
   faro_options options;
@@ -901,6 +905,13 @@ static void test_networks(void) {
   options.batch = 2;
   faro_network_plan* plan = NULL;
   char* text = NULL;
+  EXPECT(faro_network_run("sort", 3, "u32", 1, 0, keys, sorted) == FARO_OK);
+  for (uint32_t i = 0; i < 8; ++i) EXPECT(sorted[i] == i);
+  EXPECT(faro_network_run("srot", 3, "u32", 1, 0, keys, sorted) == FARO_SPEC);
+  EXPECT(faro_network_run("sort", 3, "u31", 1, 0, keys, sorted) == FARO_VALUE);
+  EXPECT(faro_network_explain("sort", 3, "u32", &text) == FARO_OK && strlen(text) > 0);
+  faro_free(text);
+  text = NULL;
   EXPECT(faro_network_plan_make("sort", 2, "u32", &options, &plan) == FARO_OK);
   EXPECT(faro_network_plan_run(plan, in, out, NULL) == FARO_OK);
   for (uint32_t i = 0; i < 4; ++i) EXPECT(out[0][i] == i && out[1][i] == 6 + i);
@@ -912,6 +923,19 @@ static void test_networks(void) {
   plan = NULL;
   EXPECT(faro_network_plan_make("sart", 2, "u32", &options, &plan) == FARO_SPEC && plan == NULL);
 }
+#endif
+
+#if defined(FARO_WITHOUT_NETWORK) && defined(FARO_WITHOUT_PAPERS) && defined(FARO_WITHOUT_SWIZZLE)
+/* Of a build without extras/: what is lacking is said. */
+static void test_without_extras(void) {
+  char* text = NULL;
+  faro_network_plan* plan = NULL;
+  EXPECT(faro_network_explain("sort", 3, "u32", &text) == FARO_UNSUPPORTED && text == NULL);
+  EXPECT(faro_network_plan_make("sort", 2, "u32", NULL, &plan) == FARO_UNSUPPORTED && plan == NULL);
+  EXPECT(faro_simulate("{}", &text) == FARO_UNSUPPORTED && strstr(faro_last_message(), "extras/papers") != NULL);
+  EXPECT(faro_synth("{}", NULL, NULL, &text) == FARO_UNSUPPORTED);
+}
+#endif
 
 static void* other_thread(void* seen) {
   *(int*)seen = strlen(faro_last_message()) == 0;
@@ -1073,10 +1097,20 @@ int main(int argc, char** argv) {
   test_files(argv[1]);
   test_shards();
   test_the_rest();
+#ifndef FARO_WITHOUT_PAPERS
+  test_simulate();
+#endif
+#ifndef FARO_WITHOUT_SWIZZLE
   test_synth();
+#endif
   test_threads();
   test_ending();
+#ifndef FARO_WITHOUT_NETWORK
   test_networks();
+#endif
+#if defined(FARO_WITHOUT_NETWORK) && defined(FARO_WITHOUT_PAPERS) && defined(FARO_WITHOUT_SWIZZLE)
+  test_without_extras();
+#endif
   printf("faro.h: %d failures\n", failures);
   return failures == 0 ? 0 : 1;
 }

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "emitted/emitted_kernel.hpp"
-#include "machine/counting_memory.hpp"
-#include "machine/memory_machine.hpp"
+#include "faro/machine/counting_memory.hpp"
+#include "faro/machine/memory_machine.hpp"
 
 namespace faro::testing {
 

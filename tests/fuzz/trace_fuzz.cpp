@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "machine/trace.hpp"
+#include "faro/machine/trace.hpp"
 #include "round_trip.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

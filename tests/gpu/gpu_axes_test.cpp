@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "faro/permutation/axes.hpp"

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "faro/permutation/axes.hpp"

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "engines/cuda/host/nvrtc.hpp"
-#include "engines/cuda/runtime/runtime_compiler.hpp"
-#include "engines/cuda_emitted.hpp"
+#include "faro/engines/cuda_emitted.hpp"
+#include "faro/engines/nvrtc.hpp"
+#include "faro/engines/runtime_compiler.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "gpu/gpu_maps.hpp"

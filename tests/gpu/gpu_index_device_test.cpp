@@ -19,7 +19,7 @@
 #include "engines/cuda/index/index_random.hpp"
 #include "engines/cuda/index/index_schedule.hpp"
 #include "engines/cuda_index.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "faro/permutation/affine.hpp"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "engines/cuda/run/loaded_passes.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "gpu/gpu_support.hpp"
 #include "gpu/scheduled_passes.hpp"

@@ -10,8 +10,8 @@
 #include <set>
 #include <string>
 
-#include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/plan/plan.hpp"
 #include "gpu/device_oracle.hpp"
 #include "gpu/oracle_problem.hpp"

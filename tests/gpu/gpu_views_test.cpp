@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "gpu/gpu_support.hpp"

@@ -21,11 +21,11 @@
 #include "bench/report.hpp"
 #include "engines/cpu.hpp"
 #include "faro/error.hpp"
+#include "faro/measure.hpp"
 #include "faro/network/network.hpp"
 #include "faro/network/program.hpp"
 #include "faro_build_info.hpp"
 #include "io/buffer.hpp"
-#include "measure.hpp"
 #include "network/verify.hpp"
 
 namespace faro::bench {

@@ -17,12 +17,12 @@
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/team.hpp"
 #include "faro/error.hpp"
+#include "faro/threads.hpp"
 #include "network/cpu_chunks.hpp"
 #include "network/cpu_passes.hpp"
 #include "network/cpu_rows.hpp"
 #include "network/cpu_scalar.hpp"
 #include "network/operator_script.hpp"
-#include "threads.hpp"
 
 namespace faro::network {
 namespace {

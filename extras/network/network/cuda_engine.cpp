@@ -11,8 +11,8 @@
 
 #include "engines/cuda/host/availability.hpp"
 #include "engines/cuda/runtime/device_arrays.hpp"
-#include "engines/cuda/runtime/runtime_compiler.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/engines/runtime_compiler.hpp"
 #include "faro/error.hpp"
 #include "network/device_tables.hpp"
 #include "network/kernel_source.hpp"

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "faro/error.hpp"
+#include "faro/suggest.hpp"
 #include "network/operator_script.hpp"
 #include "permutation/text.hpp"
-#include "suggest.hpp"
 
 namespace faro::network {
 namespace {

@@ -57,7 +57,7 @@ std::string Plan::explain_json() const {
   for (const Layer& layer : normal_form_.layers) {
     if (normal_form_.bits > 0) directions.push_back(faro::detail::hex(layer.direction()));
   }
-  Json json = {{"schema", faro::detail::kJsonSchema},
+  Json json = {{"schema", kJsonSchema},
                {"program", short_text(problem_.program)},
                {"index_bits", normal_form_.bits},
                {"element", to_text(problem_.element)},

@@ -4,7 +4,6 @@
 #include <utility>
 #include <variant>
 
-#include "api/planning.hpp"
 #include "disjoint.hpp"
 #include "engines/cpu.hpp"
 #include "engines/cuda/host/device_pointer.hpp"

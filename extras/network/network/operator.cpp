@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "suggest.hpp"
+#include "faro/suggest.hpp"
 
 namespace faro::network {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "faro/error.hpp"
 #include "faro/network/operator.hpp"
+#include "faro/suggest.hpp"
 #include "network/elementwise.hpp"
-#include "suggest.hpp"
 
 namespace faro::network {
 namespace {

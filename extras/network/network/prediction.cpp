@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "faro/device/memory.hpp"
+#include "faro/machine/counting_memory.hpp"
 #include "kernels/network_tile.hpp"
-#include "machine/counting_memory.hpp"
 #include "network/launches.hpp"
 #include "network/table_loads.hpp"
 #include "plan/facts.hpp"

@@ -18,13 +18,12 @@
 #include <vector>
 
 #include "disjoint.hpp"
-#include "engines/cuda_measure.hpp"
-#include "engines/cuda_parts.hpp"
+#include "faro/communicator.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/network/sharded.hpp"
 #include "io/buffer.hpp"
 #include "layout/functionals.hpp"
-#include "shard/methods.hpp"
 
 namespace faro::network {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "machine/counting_memory.hpp"
+#include "faro/machine/counting_memory.hpp"
 #include "network/device_tables.hpp"
 #include "network/kernel_source.hpp"
 

@@ -10,11 +10,11 @@
 #include "faro/error.hpp"
 #include "faro/network/program.hpp"
 #include "faro/permutation/permutation.hpp"
+#include "faro/suggest.hpp"
 #include "network/syntax.hpp"
 #include "permutation/catalogue.hpp"
 #include "permutation/spec_file.hpp"
 #include "permutation/text.hpp"
-#include "suggest.hpp"
 
 namespace faro::network {
 namespace {

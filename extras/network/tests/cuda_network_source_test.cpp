@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "engines/cuda/host/nvrtc.hpp"
+#include "faro/engines/nvrtc.hpp"
 #include "faro/error.hpp"
 #include "network/elementwise.hpp"
 #include "network/kernel_source.hpp"

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "engines/cuda/host/nvrtc.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/engines/nvrtc.hpp"
 #include "faro/error.hpp"
 #include "faro/network/network.hpp"
 #include "faro/network/program.hpp"

@@ -7,10 +7,10 @@
 #include <random>
 #include <vector>
 
+#include "faro/machine/counting_memory.hpp"
 #include "kernels/affine_params.hpp"
 #include "kernels/network_operators.hpp"
 #include "kernels/network_tables.hpp"
-#include "machine/counting_memory.hpp"
 
 namespace faro::kernels {
 namespace network_kernel_test {

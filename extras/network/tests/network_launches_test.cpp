@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/machine/counting_memory.hpp"
 #include "faro/network/network.hpp"
 #include "faro/network/program.hpp"
 #include "faro/permutation/affine.hpp"
 #include "kernels/affine_tile.hpp"
 #include "kernels/network_operators.hpp"
-#include "machine/counting_memory.hpp"
 #include "network/device_tables.hpp"
 #include "network/launches.hpp"
 #include "network/prediction.hpp"

@@ -1,9 +1,8 @@
-// The kernels of kernels/shared_permutation.hpp as addresses that cudaLaunchKernel takes. No CUDA header is
-// needed.
+// The kernels of kernels/shared_permutation.hpp as addresses that cudaLaunchKernel takes.
 #pragma once
 
-#include "engines/cuda/kernels/kernels.hpp"
-#include "engines/cuda_shared_permutation.hpp"
+#include "cuda/device.hpp"
+#include "cuda/shared_permutation.hpp"
 #include "kernels/shared_permutation_params.hpp"
 
 namespace faro::cuda {
@@ -17,11 +16,11 @@ constexpr kernels::PermuteShape bench_shape(kernels::PermuteWay way) {
 
 /// Takes (std::uint32_t repeats, const std::byte* in, std::byte* out, const std::byte* lists). Its shared
 /// memory is static.
-KernelEntry permutation_bench_kernel(kernels::PermuteWay way);
+papers::BlockKernel permutation_bench_kernel(kernels::PermuteWay way);
 
 /// Takes (kernels::TeamParams, const std::byte* in, std::byte* out, const std::byte* lists), and as much
 /// dynamic shared memory as team_shared_bytes() says. Requires: an element that shared_access_bytes() knows
 /// and indices of 8, 10 or 16 bits; else the function is null.
-KernelEntry permute_teams_kernel(int element_bytes, int index_bits);
+papers::BlockKernel permute_teams_kernel(int element_bytes, int index_bits);
 
 }  // namespace faro::cuda

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "faro/error.hpp"
-#include "schedule/conflict_free.hpp"
+#include "faro/schedule/conflict_free.hpp"
 
 namespace faro::kernels {
 namespace {

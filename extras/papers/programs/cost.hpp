@@ -15,7 +15,7 @@
 #include <string>
 
 #include "faro/error.hpp"
-#include "machine/machine_options.hpp"
+#include "faro/machine/machine_options.hpp"
 
 namespace faro::programs {
 

@@ -8,9 +8,9 @@
 
 #include "faro/error.hpp"
 #include "faro/layout/shared.hpp"
-#include "machine/congestion.hpp"
+#include "faro/machine/congestion.hpp"
+#include "faro/suggest.hpp"
 #include "programs/cost.hpp"
-#include "suggest.hpp"
 
 namespace faro::programs {
 namespace {

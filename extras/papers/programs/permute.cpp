@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "machine/congestion.hpp"
+#include "faro/machine/congestion.hpp"
 #include "programs/cost.hpp"
 
 namespace faro::programs {

@@ -3,9 +3,9 @@
 //     P = 0 4 8 12 1 5 …, w = 4        direct: b[P(i)] <- a[i]           writes 0 4 8 12: one bank, 4 stages
 //                                      scheduled: b[d(i)] <- a[s(i)]     reads 0 5 10 15, writes 0 5 10 15
 //
-// The schedule s, d (schedule/conflict_free.hpp) puts elements of distinct banks together, so both rounds
-// take one stage a warp, whatever the permutation. It is part of the program: indices are known before the
-// program runs, and reading them is not counted.
+// The schedule s, d (faro/schedule/conflict_free.hpp) puts elements of distinct banks together, so both
+// rounds take one stage a warp, whatever the permutation. It is part of the program: indices are known before
+// the program runs, and reading them is not counted.
 //
 // Source: section 6 of Nakano's memory machines paper, Theorem 6.3.
 #pragma once

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/schedule/conflict_free.hpp"
+#include "faro/schedule/row_column.hpp"
 #include "programs/cost.hpp"
-#include "schedule/conflict_free.hpp"
-#include "schedule/row_column.hpp"
 
 namespace faro::programs {
 namespace {

@@ -9,8 +9,8 @@
 // Each "in rows" is the same again, down to rows of w. A row of w words is an address group: reading it in
 // order and writing it in any order takes one stage each (Lemma 7.1). "In columns" is "in rows" between two
 // transposes (Lemma 7.2). Any permutation is in rows, in columns, in rows (Lemma 7.4,
-// schedule/row_column.hpp). The transposes are rotating ones, so r registers cost a factor of sqrt(w / r)
-// there (Theorem 7.6).
+// faro/schedule/row_column.hpp). The transposes are rotating ones, so r registers cost a factor of sqrt(w /
+// r) there (Theorem 7.6).
 //
 // At w = 1 every word is a group, and one pass moves any number of words.
 //

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "machine/machine_options.hpp"
+#include "faro/machine/machine_options.hpp"
 
 namespace faro::programs {
 

@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "faro/error.hpp"
+#include "faro/schedule/conflict_free.hpp"
+#include "faro/schedule/row_column.hpp"
 #include "programs/access.hpp"
 #include "programs/hierarchical.hpp"
 #include "programs/permute.hpp"
 #include "programs/permute_umm.hpp"
 #include "programs/rotating_transpose.hpp"
 #include "programs/transpose.hpp"
-#include "schedule/conflict_free.hpp"
-#include "schedule/row_column.hpp"
 
 namespace faro::programs {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "machine/memory_machine.hpp"
+#include "faro/machine/memory_machine.hpp"
 #include "programs/cost.hpp"
 #include "programs/matrix_access.hpp"
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "machine/memory_machine.hpp"
+#include "faro/machine/memory_machine.hpp"
+#include "faro/suggest.hpp"
 #include "programs/run_program.hpp"
-#include "suggest.hpp"
 
 namespace faro::programs {
 namespace {

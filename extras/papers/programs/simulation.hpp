@@ -25,10 +25,10 @@
 #include <string_view>
 #include <vector>
 
+#include "faro/machine/machine_options.hpp"
+#include "faro/machine/round_timer.hpp"
+#include "faro/machine/timeline.hpp"
 #include "faro/permutation/permutation.hpp"
-#include "machine/machine_options.hpp"
-#include "machine/round_timer.hpp"
-#include "machine/timeline.hpp"
 #include "programs/cost.hpp"
 #include "programs/matrix_access.hpp"
 

@@ -8,8 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "emit/bit_moves.hpp"
-#include "emit/kernel_plan.hpp"
+#include "faro/emit/emit.hpp"
 #include "faro/permutation/affine.hpp"
 #include "reproduce/ladder.hpp"
 #include "reproduce/tables.hpp"
@@ -39,38 +38,15 @@ std::unique_ptr<LadderBench> bench_of(Table& table, int bits) {
 
 // --- appendix A
 
-struct Instructions {
-  std::uint64_t one_by_one = 0;
-  std::uint64_t merged = 0;
+using Instructions = emit::AddressInstructions;
 
-  double saved_percent() const {
-    return one_by_one == 0 ? 0 : 100 * (1 - static_cast<double>(merged) / static_cast<double>(one_by_one));
-  }
-};
-
-void add_part(Instructions& sum, const std::vector<f2::Word>& columns) {
-  sum.one_by_one += static_cast<std::uint64_t>(emit::one_by_one(columns).operations());
-  sum.merged += static_cast<std::uint64_t>(emit::merge(columns).operations());
-}
-
-// Of the kernel's addresses: where it reads, where it puts and takes in shared memory, where it writes.
-Instructions instructions_of(const emit::KernelPlan& plan) {
-  Instructions sum;
-  for (const emit::Form* const form : {&plan.source, &plan.stored, &plan.loaded, &plan.target}) {
-    for (const auto* const part : {&form->block, &form->thread, &form->warp, &form->iteration})
-      add_part(sum, *part);
-  }
-  return sum;
-}
-
-emit::ElementType four_bytes() {
-  const auto types = emit::element_types();
-  return *std::find_if(types.begin(), types.end(),
-                       [](const emit::ElementType& type) { return type.name == "uint32_t"; });
+double saved_percent(const Instructions& of) {
+  return of.one_by_one == 0 ? 0
+                            : 100 * (1 - static_cast<double>(of.merged) / static_cast<double>(of.one_by_one));
 }
 
 Instructions instructions_of(const Affine& map, Rung rung) {
-  return instructions_of(emit::plan_published(map, four_bytes(), {.rung = rung}));
+  return emit::address_instructions(map, {.rung = rung, .element = "uint32_t"});
 }
 
 Row counted_row(const std::string& subject, const std::string& quantity, const Value& paper,
@@ -91,7 +67,7 @@ void add_mean(Table& table, const std::string& subject, const std::vector<Instru
   for (const Instructions& each : all) {
     sum.one_by_one += each.one_by_one;
     sum.merged += each.merged;
-    saved += each.saved_percent();
+    saved += saved_percent(each);
   }
   const auto count = static_cast<double>(all.size());
   const auto mean = [&](std::uint64_t of) { return static_cast<double>(of) / count; };
@@ -193,7 +169,7 @@ Table bmmc_appendix(const Options& options) {
     everything.insert(everything.end(), all.begin(), all.end());
   }
   double saved = 0;
-  for (const Instructions& each : everything) saved += each.saved_percent();
+  for (const Instructions& each : everything) saved += saved_percent(each);
   table.rows.push_back(counted_row("random BPC, all four", "saved, mean", std::uint64_t{50},
                                    saved / static_cast<double>(everything.size()), "percent", kOtherMaps));
   table.notes.push_back(fmt::format("random BPC: random_bpc({}, s) for s = {} to {}", kExampleBits,

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "engines/cuda/runtime/runtime_compiler.hpp"
+#include "faro/engines/runtime_compiler.hpp"
 #include "faro/error.hpp"
 
 namespace faro::reproduce {

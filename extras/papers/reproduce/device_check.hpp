@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/permutation/affine.hpp"
 
 namespace faro::reproduce {

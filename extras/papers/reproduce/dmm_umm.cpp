@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "machine/memory_machine.hpp"
+#include "faro/machine/memory_machine.hpp"
 #include "programs/access.hpp"
 #include "reproduce/tables.hpp"
 

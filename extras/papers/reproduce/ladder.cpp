@@ -8,9 +8,9 @@
 #include <span>
 #include <utility>
 
-#include "engines/cuda/host/nvrtc.hpp"
-#include "engines/cuda_emitted.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_emitted.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/engines/nvrtc.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/affine.hpp"
 #include "reproduce/device_check.hpp"

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "faro/emit/emit.hpp"
-#include "measure.hpp"
+#include "faro/measure.hpp"
 #include "reproduce/tables.hpp"
 
 namespace faro::reproduce {

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "faro/layout/shared.hpp"
-#include "machine/congestion.hpp"
+#include "faro/machine/congestion.hpp"
+#include "faro/threads.hpp"
 #include "reproduce/address_recorder.hpp"
-#include "threads.hpp"
 
 namespace faro::reproduce {
 

@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "machine/congestion.hpp"
+#include "faro/machine/congestion.hpp"
+#include "faro/schedule/conflict_free.hpp"
 #include "reproduce/offline_kernel.hpp"
 #include "reproduce/tables.hpp"
-#include "schedule/conflict_free.hpp"
 
 namespace faro::reproduce {
 namespace {

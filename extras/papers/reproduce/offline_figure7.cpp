@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "faro/machine/memory_machine.hpp"
 #include "kernels/shared_permutation_params.hpp"
-#include "machine/memory_machine.hpp"
 #include "reproduce/offline_times.hpp"
 #include "reproduce/tables.hpp"
 

@@ -6,8 +6,8 @@
 
 #include "faro/error.hpp"
 #include "faro/layout/shared.hpp"
+#include "faro/machine/counting_memory.hpp"
 #include "kernels/shared_permutation_params.hpp"
-#include "machine/counting_memory.hpp"
 
 namespace faro::reproduce {
 namespace {

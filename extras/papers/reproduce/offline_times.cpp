@@ -5,9 +5,9 @@
 #include <numeric>
 #include <string>
 
-#include "engines/cuda_measure.hpp"
-#include "engines/cuda_shared_permutation.hpp"
+#include "cuda/shared_permutation.hpp"
 #include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 
 namespace faro::reproduce {

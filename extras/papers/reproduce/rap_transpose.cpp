@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "engines/cuda_shared_transpose.hpp"
+#include "cuda/shared_transpose.hpp"
 #include "faro/engines/cuda.hpp"
+#include "faro/machine/memory_machine.hpp"
 #include "kernels/shared_transpose.hpp"
-#include "machine/memory_machine.hpp"
 #include "reproduce/address_recorder.hpp"
 #include "reproduce/expectation.hpp"
 #include "reproduce/matrix_access.hpp"

@@ -6,8 +6,8 @@
 #include <array>
 
 #include "faro/error.hpp"
+#include "faro/suggest.hpp"
 #include "reproduce/tables.hpp"
-#include "suggest.hpp"
 
 namespace faro::reproduce {
 namespace {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "engines/cuda_shared_permutation.hpp"
+#include "cuda/shared_permutation.hpp"
 #include "faro/error.hpp"
 #include "gpu/gpu_support.hpp"
 #include "refusal.hpp"

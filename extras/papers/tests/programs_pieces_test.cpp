@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "machine/congestion.hpp"
-#include "machine/counting_memory.hpp"
-#include "machine/memory_machine.hpp"
+#include "faro/machine/congestion.hpp"
+#include "faro/machine/counting_memory.hpp"
+#include "faro/machine/memory_machine.hpp"
 #include "programs/hierarchical.hpp"
 #include "programs/permute.hpp"
 #include "programs/permute_umm.hpp"

@@ -8,11 +8,11 @@
 #include <numeric>
 #include <string>
 
-#include "machine/congestion.hpp"
+#include "faro/machine/congestion.hpp"
+#include "faro/schedule/conflict_free.hpp"
 #include "reproduce/expectation.hpp"
 #include "reproduce/offline_kernel.hpp"
 #include "reproduce/reproduce.hpp"
-#include "schedule/conflict_free.hpp"
 
 namespace faro::reproduce {
 namespace reproduce_offline_test {

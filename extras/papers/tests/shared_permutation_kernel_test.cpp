@@ -10,9 +10,9 @@
 
 #include "faro/device/conflict_free.hpp"
 #include "faro/error.hpp"
+#include "faro/machine/counting_memory.hpp"
 #include "kernels/shared_permutation.hpp"
 #include "kernels/shared_permutation_params.hpp"
-#include "machine/counting_memory.hpp"
 #include "shared_schedule_support.hpp"
 
 namespace faro::kernels {

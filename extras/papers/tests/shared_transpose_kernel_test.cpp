@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "faro/machine/counting_memory.hpp"
+#include "faro/machine/memory_machine.hpp"
 #include "kernels/shared_transpose.hpp"
-#include "machine/counting_memory.hpp"
-#include "machine/memory_machine.hpp"
 #include "reproduce/address_recorder.hpp"
 
 namespace faro::kernels {

@@ -1,4 +1,4 @@
-#include "capi_synth/sketch_json.hpp"
+#include "capi/sketch_json.hpp"
 
 #include <array>
 #include <string>

@@ -5,12 +5,13 @@
 #include <string_view>
 #include <vector>
 
+#include "capi/sketch_json.hpp"
 #include "capi/status.hpp"
-#include "capi_synth/sketch_json.hpp"
+#include "faro/error.hpp"
+#include "faro/suggest.hpp"
 #include "faro/swizzle/emission.hpp"
 #include "faro/swizzle/examples.hpp"
 #include "faro/swizzle/synthesise.hpp"
-#include "suggest.hpp"
 
 namespace faro::capi {
 namespace {

@@ -11,7 +11,7 @@
 # structs of 12 words, of which that search takes minutes and a GiB.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-faro=${FARO:-$here/../../build/faro}
+faro=${FARO:-$here/../../../build/faro}
 directory=${1:?DIRECTORY, where the kernels go, or --list}
 shift
 wanted=" $* "

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "permutation/split_mix.hpp"
+#include "faro/permutation/split_mix.hpp"
 #include "swizzle/hash_slots.hpp"
 
 namespace faro::swizzle::detail {

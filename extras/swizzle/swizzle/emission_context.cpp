@@ -7,8 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "faro/emit/reserved_words.hpp"
 #include "faro/error.hpp"
-#include "reserved_words.hpp"
 #include "swizzle/execution_domain.hpp"
 #include "swizzle/statements.hpp"
 

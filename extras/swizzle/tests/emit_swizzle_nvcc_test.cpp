@@ -7,7 +7,7 @@
 #include <string>
 
 #include "emitted/emitted_library.hpp"  // ScratchDirectory, run_command
-#include "engines/cuda/host/nvrtc.hpp"
+#include "faro/engines/nvrtc.hpp"
 #include "faro/swizzle/examples.hpp"
 #include "faro/swizzle/synthesise.hpp"
 #include "swizzle_kernels_support.hpp"

@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "engines/cuda/host/nvrtc.hpp"
-#include "engines/cuda/runtime/runtime_compiler.hpp"
+#include "faro/engines/nvrtc.hpp"
+#include "faro/engines/runtime_compiler.hpp"
 #include "gpu/gpu_support.hpp"
 #include "swizzle_arrays_support.hpp"
 #include "swizzle_kernels_support.hpp"

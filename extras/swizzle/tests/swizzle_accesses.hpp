@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/machine/trace.hpp"
 #include "faro/swizzle/program.hpp"
-#include "machine/trace.hpp"
 #include "swizzle/executor.hpp"
 
 namespace faro::swizzle {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/machine/congestion.hpp"
 #include "faro/swizzle/examples.hpp"
-#include "machine/congestion.hpp"
 #include "refusal.hpp"
 #include "swizzle_accesses.hpp"
 

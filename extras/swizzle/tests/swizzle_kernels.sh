@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# What examples/swizzle/regenerate.sh makes is what it made when kernels.sha256 was written, and the three that are kept. Those that
+# What ../examples/regenerate.sh makes is what it made when kernels.sha256 was written, and the three that are kept. Those that
 # take long are left out: poly_64, and structs whose sizes have no solution, which are then sought in `extra`.
 set -euo pipefail
 export LC_ALL=C
-examples=$(cd "$(dirname "${BASH_SOURCE[0]}")/../examples/swizzle" && pwd)
-FARO=$(realpath "${FARO:-$examples/../../build/faro}")
+examples=$(cd "$(dirname "${BASH_SOURCE[0]}")/../examples" && pwd)
+FARO=$(realpath "${FARO:-$examples/../../../build/faro}")
 export FARO
 names=(stencil_1d conv_1d conv_2d_3 conv_2d_7 conv_2d_7_image poly_32 load_only transpose_5 transpose_7 transpose_33)
 for words in 2 3 4 5 7 8; do names+=("aos_sum_$words" "aos_crc_$words" "aos_rcr_$words"); done

@@ -40,4 +40,13 @@ namespace faro::emit {
 /// Cost:   one block of every kernel on the CPU, some milliseconds.
 Source emit(const Affine& map, const Options& options = {});
 
+/// Instructions of the addresses of a published rung's kernel: where it reads, where it puts and takes in
+/// shared memory, where it writes.
+struct AddressInstructions {
+  std::uint64_t one_by_one = 0;  // a move an entry of the matrices
+  std::uint64_t merged = 0;      // as they are emitted: bits that move equally far move in one step
+};
+/// Requires: options.rung naive, tile, banks or iters. Errors: as emit().
+AddressInstructions address_instructions(const Affine& map, const Options& options);
+
 }  // namespace faro::emit

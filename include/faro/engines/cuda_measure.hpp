@@ -57,6 +57,9 @@ class DeviceArray {
 /// ErrorCode::device.
 void copy(const void* in, void* out, std::uint64_t bytes, Stream stream = {});
 
+/// Queues a copy between any two arrays that the device can reach. Errors: ErrorCode::device.
+void copy_between(const void* from, void* to, std::uint64_t bytes, int device, Stream stream);
+
 /// The naive kernel, one thread an element with every column of the matrix looked at: the floor of a
 /// benchmark, never what a plan does.
 class NaiveExecutor {

@@ -15,7 +15,7 @@
 #include <memory>
 #include <string>
 
-#include "engines/cuda/host/nvrtc.hpp"
+#include "faro/engines/nvrtc.hpp"
 #include "faro/stream.hpp"
 
 namespace faro::cuda {

@@ -48,7 +48,7 @@
 
 #include "faro/device/memory.hpp"
 #include "faro/machine/access_counts.hpp"
-#include "machine/congestion.hpp"
+#include "faro/machine/congestion.hpp"
 
 namespace faro::machine {
 

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "machine/congestion.hpp"
+#include "faro/machine/congestion.hpp"
 
 namespace faro::machine {
 

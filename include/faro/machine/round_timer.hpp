@@ -30,10 +30,10 @@
 #include <span>
 #include <vector>
 
-#include "machine/congestion.hpp"
-#include "machine/machine_options.hpp"
-#include "machine/overlap.hpp"
-#include "machine/timeline.hpp"
+#include "faro/machine/congestion.hpp"
+#include "faro/machine/machine_options.hpp"
+#include "faro/machine/overlap.hpp"
+#include "faro/machine/timeline.hpp"
 
 namespace faro::machine {
 

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "machine/machine_options.hpp"
+#include "faro/machine/machine_options.hpp"
 
 namespace faro::machine {
 

@@ -21,9 +21,9 @@
 #include <string_view>
 #include <vector>
 
-#include "machine/machine_options.hpp"
-#include "machine/round_timer.hpp"
-#include "machine/timeline.hpp"
+#include "faro/machine/machine_options.hpp"
+#include "faro/machine/round_timer.hpp"
+#include "faro/machine/timeline.hpp"
 
 namespace faro::machine {
 

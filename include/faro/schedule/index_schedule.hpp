@@ -138,7 +138,7 @@ struct RunsSchedule {
 
 /// count = rows x columns, both at most 2^16. Forwards: row i's element j goes to column first[i columns +
 /// j]; then column c's element i goes to row middle[c rows + i]; then row i's element j to column last[i
-/// columns + j]. By edge colouring (schedule/row_column.hpp).
+/// columns + j]. By edge colouring (faro/schedule/row_column.hpp).
 struct RowColumnSchedule {
   std::uint32_t rows = 0;
   std::uint32_t columns = 0;

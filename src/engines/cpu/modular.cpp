@@ -4,9 +4,9 @@
 #include "engines/cpu.hpp"
 #include "engines/cpu/element_width.hpp"
 #include "engines/cpu/pass_program.hpp"
+#include "faro/threads.hpp"
 #include "plan/cpu/modular_tiles.hpp"
 #include "thread_team.hpp"
-#include "threads.hpp"
 
 namespace faro::cpu {
 namespace {

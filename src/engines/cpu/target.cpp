@@ -8,7 +8,7 @@
 
 #include "engines/cpu.hpp"
 #include "engines/cpu/tile/kernel.hpp"
-#include "threads.hpp"
+#include "faro/threads.hpp"
 
 namespace faro::cpu {
 namespace {

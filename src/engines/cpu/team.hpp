@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "engines/cpu/run_watch.hpp"
+#include "faro/threads.hpp"
 #include "thread_team.hpp"
-#include "threads.hpp"
 
 namespace faro::cpu {
 

@@ -9,8 +9,8 @@
 #include "engines/cpu.hpp"
 #include "engines/cpu/pass_program.hpp"
 #include "engines/cpu/tune_affine.hpp"
+#include "faro/measure.hpp"
 #include "io/buffer.hpp"
-#include "measure.hpp"
 
 namespace faro::cpu {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "engines/cpu.hpp"
+#include "faro/measure.hpp"
 #include "io/buffer.hpp"
-#include "measure.hpp"
 #include "plan/cpu/affine_cost.hpp"
 
 namespace faro::cpu {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <span>
 
-#include "machine/counting_memory.hpp"
+#include "faro/machine/counting_memory.hpp"
 #include "plan/gpu/gpu_kernel.hpp"
 
 namespace faro::detail {

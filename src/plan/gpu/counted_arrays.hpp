@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "faro/device/memory.hpp"
-#include "machine/counting_memory.hpp"
+#include "faro/machine/counting_memory.hpp"
 
 namespace faro::detail {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine/counting_memory.hpp"
+#include "faro/machine/counting_memory.hpp"
 
 namespace faro::detail {
 namespace {

@@ -1,5 +1,5 @@
 // What the passes of a GPU do to its memories, counted: the kernels' own phases run on the counting memory
-// (machine/counting_memory.hpp), for arrays that are aligned to 128 bytes.
+// (faro/machine/counting_memory.hpp), for arrays that are aligned to 128 bytes.
 //
 // Blocks of an affine pass are alike, and one stands for all (plan/prediction.hpp). Blocks that permute axes,
 // roll, sweep or follow orbits are not: tiles at the ends are short, rows begin anywhere. So all blocks are

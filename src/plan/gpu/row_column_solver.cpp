@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "faro/schedule/row_column.hpp"
 #include "kernels/partition_in_global.hpp"
 #include "plan/facts.hpp"
 #include "plan/gpu/gpu_solver.hpp"
 #include "rounding.hpp"
-#include "schedule/row_column.hpp"
 
 namespace faro::detail {
 namespace {

@@ -18,12 +18,12 @@
 #include "bench/gpu/setting.hpp"
 #include "bench/gpu_network/baselines.hpp"
 #include "bench/gpu_network/cufft.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
+#include "faro/measure.hpp"
 #include "faro/network/network.hpp"
 #include "faro/network/program.hpp"
 #include "io/npy.hpp"
-#include "measure.hpp"
 #include "network/cuda_engine.hpp"
 
 namespace faro::bench::gpu {

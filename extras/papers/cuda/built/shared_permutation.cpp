@@ -1,5 +1,5 @@
 // The host's part of the permutations in shared memory: lists, sizes and launches.
-#include "engines/cuda/kernels/shared_permutation.hpp"
+#include "cuda/shared_permutation.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -9,13 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "engines/cuda/host/array_addresses.hpp"
-#include "engines/cuda/host/availability.hpp"
-#include "engines/cuda/runtime/calls.hpp"
-#include "engines/cuda/runtime/device_arrays.hpp"
-#include "engines/cuda/runtime/kernel_launch.hpp"
-#include "engines/cuda_measure.hpp"
+#include "cuda/device.hpp"
+#include "cuda/shared_permutation_kernels.hpp"
 #include "faro/device/conflict_free.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/error.hpp"
 
 namespace faro::cuda {
 namespace {
@@ -31,9 +29,19 @@ DeviceArray uploaded(const std::vector<std::uint32_t>& words, int device) {
 }
 
 int attribute_of(cudaDeviceAttr which, int device) {
-  int value = 0;
-  check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute", kPermutingShared);
-  return value;
+  return papers::attribute(which, device, kPermutingShared);
+}
+
+constexpr std::uint64_t kVectorBytes = 16;  // the widest access
+
+std::uintptr_t addresses(const void* in, const void* out) {
+  return reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
+}
+
+void require_alignment(std::uintptr_t all, std::uint64_t bytes) {
+  if (all % bytes == 0) return;
+  fail(ErrorCode::value, kPermutingShared, "arrays aligned to " + std::to_string(all & (~all + 1)) + " bytes",
+       "arrays aligned to " + std::to_string(bytes) + " bytes");
 }
 
 }  // namespace
@@ -42,18 +50,18 @@ int attribute_of(cudaDeviceAttr which, int device) {
 
 struct SharedPermutationBench::State {
   int device;
-  KernelEntry kernel;
+  papers::BlockKernel kernel;
   DeviceArray lists;
 };
 
 SharedPermutationBench::SharedPermutationBench(std::span<const std::uint32_t> permutation, PermuteWay way,
                                                int device) {
-  require_available();
+  papers::require_cuda();
   if (permutation.size() != kPermutedElements) {
     fail(ErrorCode::value, kPermutingShared, std::to_string(permutation.size()) + " elements",
          std::to_string(kPermutedElements));
   }
-  const int ordinal = ordinal_of(device);
+  const int ordinal = papers::ordinal(device);
   const std::vector<std::uint32_t> lists = kernels::permutation_lists(permutation, way);
   FARO_CHECK(lists.size() == bench_shape(way).list_words);
   state_ = std::make_unique<State>(State{ordinal, permutation_bench_kernel(way), uploaded(lists, ordinal)});
@@ -66,26 +74,26 @@ SharedPermutationBench::~SharedPermutationBench() = default;
 void SharedPermutationBench::run(const void* in, void* out, std::uint32_t blocks, std::uint32_t repeats,
                                  Stream stream) const {
   if (blocks == 0) return;
-  const DeviceGuard guard(state_->device);
+  const papers::CurrentDevice guard(state_->device);
   const void* lists = state_->lists.data();
   void* arguments[] = {&repeats, &in, &out, &lists};
-  launch(state_->kernel, blocks, arguments, stream, {.operation = kPermutingShared});
+  papers::queue(state_->kernel, blocks, arguments, stream, kPermutingShared);
 }
 
 BlockRoom permutation_block_room(int device) {
-  require_available();
-  const int ordinal = ordinal_of(device);
-  const DeviceGuard guard(ordinal);
-  const KernelEntry kernel = permutation_bench_kernel(PermuteWay::conflict_free);
+  papers::require_cuda();
+  const int ordinal = papers::ordinal(device);
+  const papers::CurrentDevice guard(ordinal);
+  const papers::BlockKernel kernel = permutation_bench_kernel(PermuteWay::conflict_free);
   return {.multiprocessors = attribute_of(cudaDevAttrMultiProcessorCount, ordinal),
-          .blocks_each = resources_of(kernel).blocks_per_multiprocessor};
+          .blocks_each = papers::blocks_of_multiprocessor(kernel, kPermutingShared)};
 }
 
 // --- arrays of any length
 
 struct SharedPermuter::State {
   int device;
-  KernelEntry kernel;
+  papers::BlockKernel kernel;
   kernels::TeamParams params;
   std::uint64_t array_bytes;
   std::uint64_t alignment;  // of the arrays' begin, at least
@@ -94,10 +102,10 @@ struct SharedPermuter::State {
 };
 
 SharedPermuter::SharedPermuter(std::span<const std::uint32_t> permutation, int element_bytes, int device) {
-  require_available();
+  papers::require_cuda();
   if (permutation.empty()) fail(ErrorCode::value, kPermutingShared, "no elements", "1 or more");
-  const int ordinal = ordinal_of(device);
-  const DeviceGuard guard(ordinal);
+  const int ordinal = papers::ordinal(device);
+  const papers::CurrentDevice guard(ordinal);
   const auto shared_bytes =
       static_cast<std::uint64_t>(attribute_of(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal));
   const std::uint64_t array_bytes = permutation.size() * static_cast<std::uint64_t>(element_bytes);
@@ -115,12 +123,12 @@ SharedPermuter::SharedPermuter(std::span<const std::uint32_t> permutation, int e
   const std::optional<kernels::TeamParams> params =
       kernels::make_team_params(packed, element_bytes, shared_bytes, kMostTeamThreads);
   if (!params) fail(ErrorCode::unsupported, kPermutingShared, size, room, remedy);
-  KernelEntry kernel =
+  papers::BlockKernel kernel =
       permute_teams_kernel(element_bytes, packed.index_bits);  // indices of 32 bits do not fit
   kernel.threads = static_cast<int>(params->teams * params->team_threads);
   kernel.shared_bytes = static_cast<int>(kernels::team_shared_bytes(*params));
-  kernel = loaded(kernel, Carveout::driver);
-  const int resident = resources_of(kernel).blocks_per_multiprocessor;
+  papers::allow_shared_bytes(kernel, kPermutingShared);
+  const int resident = papers::blocks_of_multiprocessor(kernel, kPermutingShared);
   const int multiprocessors = attribute_of(cudaDevAttrMultiProcessorCount, ordinal);
   state_ = std::make_unique<State>(
       State{.device = ordinal,
@@ -140,17 +148,17 @@ std::uint32_t SharedPermuter::teams() const { return state_->params.teams; }
 
 void SharedPermuter::run(const void* in, void* out, std::uint64_t arrays, Stream stream) const {
   if (arrays == 0) return;
-  const DeviceGuard guard(state_->device);
-  require_accessible(in, "input", state_->device);
-  require_accessible(out, "output", state_->device);
-  require_aligned(addresses(in, out), state_->alignment, {.operation = kPermutingShared});
+  const papers::CurrentDevice guard(state_->device);
+  papers::require_on_device(in, "input", state_->device, kPermutingShared);
+  papers::require_on_device(out, "output", state_->device, kPermutingShared);
+  require_alignment(addresses(in, out), state_->alignment);
   kernels::TeamParams params = state_->params;
   params.arrays = arrays;
-  params.wide = (addresses(in, out) | state_->array_bytes) % kVector == 0;
+  params.wide = (addresses(in, out) | state_->array_bytes) % kVectorBytes == 0;
   const std::uint64_t blocks = std::min((arrays + params.teams - 1) / params.teams, state_->most_blocks);
   const void* lists = state_->lists.data();
   void* arguments[] = {&params, &in, &out, &lists};
-  launch(state_->kernel, blocks, arguments, stream, {.operation = kPermutingShared});
+  papers::queue(state_->kernel, blocks, arguments, stream, kPermutingShared);
 }
 
 }  // namespace faro::cuda

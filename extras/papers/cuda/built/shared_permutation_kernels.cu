@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
-#include "engines/cuda/kernels/device_memory.cuh"
-#include "engines/cuda/kernels/shared_permutation.hpp"
+#include "cuda/memory.cuh"
+#include "cuda/shared_permutation_kernels.hpp"
 
 namespace faro::cuda {
 
@@ -15,14 +15,14 @@ using kernels::TeamPhase;
 namespace {
 
 // Buffer kLists is read by every block: it is left in the caches.
-struct ListedMemory : GlobalMemory {
+struct ListedMemory : papers::ArrayMemory {
   const std::byte* lists;
 
   template <int bytes>
   __device__ device::Packet<bytes> load_global(int buffer, std::uint64_t offset) const {
-    if (buffer != kernels::kLists) return GlobalMemory::load_global<bytes>(buffer, offset);
-    using Word = typename Machine<bytes>::Word;
-    return std::bit_cast<device::Packet<bytes>>(__ldg(reinterpret_cast<const Word*>(lists + offset)));
+    if (buffer != kernels::kLists) return papers::ArrayMemory::load_global<bytes>(buffer, offset);
+    return std::bit_cast<device::Packet<bytes>>(
+        __ldg(reinterpret_cast<const papers::Word<bytes>*>(lists + offset)));
   }
 };
 
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(kMostTeamThreads)
 namespace {
 
 template <PermuteWay way>
-KernelEntry bench_entry() {
+papers::BlockKernel bench_entry() {
   return {.function = reinterpret_cast<const void*>(&permute_repeatedly<way>),
           .threads = static_cast<int>(bench_shape(way).threads),
           .shared_bytes = 0};
@@ -101,7 +101,7 @@ const void* teams_function(int element_bytes, int index_bits) {
 
 }  // namespace
 
-KernelEntry permutation_bench_kernel(PermuteWay way) {
+papers::BlockKernel permutation_bench_kernel(PermuteWay way) {
   switch (way) {
     case PermuteWay::copy:
       return bench_entry<PermuteWay::copy>();
@@ -119,7 +119,7 @@ KernelEntry permutation_bench_kernel(PermuteWay way) {
   return {};
 }
 
-KernelEntry permute_teams_kernel(int element_bytes, int index_bits) {
+papers::BlockKernel permute_teams_kernel(int element_bytes, int index_bits) {
   return {.function = teams_function(element_bytes, index_bits),
           .threads = static_cast<int>(kMostTeamThreads),
           .shared_bytes = 0};

@@ -6,11 +6,10 @@
 #include <cstddef>
 #include <string>
 
-#include "engines/cuda/host/availability.hpp"
-#include "engines/cuda/kernels/device_memory.cuh"
-#include "engines/cuda/runtime/kernel_launch.hpp"
-#include "engines/cuda_measure.hpp"
-#include "engines/cuda_shared_transpose.hpp"
+#include "cuda/device.hpp"
+#include "cuda/memory.cuh"
+#include "cuda/shared_transpose.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 
 namespace faro::cuda {
@@ -29,7 +28,7 @@ __global__ void __launch_bounds__(kThreads)
     transpose_repeatedly(const __grid_constant__ Layout layout, std::uint32_t repeats, const std::byte* in,
                          std::byte* out) {
   __shared__ __align__(8) std::byte shared[kernels::transpose_shared_bytes<Layout, w, bytes>()];
-  GlobalMemory memory{in, out, shared};
+  papers::ArrayMemory memory{in, out, shared};
   kernels::fill_shared<w, bytes>(memory, layout, blockIdx.x, threadIdx.x);
   __syncthreads();
   kernels::repeat_transpose<order, w, bytes>(memory, layout, repeats, threadIdx.x, [] { __syncthreads(); });
@@ -50,9 +49,9 @@ struct Request {
 template <TransposeOrder order, int bytes, typename Layout>
 void launch(Layout layout, Request request) {
   void* arguments[] = {&layout, &request.repeats, &request.in, &request.out};
-  const KernelEntry entry{reinterpret_cast<const void*>(&transpose_repeatedly<order, bytes, Layout>),
-                          kThreads};
-  cuda::launch(entry, request.blocks, arguments, request.stream, {.operation = kOperation});
+  const papers::BlockKernel kernel{reinterpret_cast<const void*>(&transpose_repeatedly<order, bytes, Layout>),
+                                   kThreads};
+  papers::queue(kernel, request.blocks, arguments, request.stream, kOperation);
 }
 
 template <int bytes, typename Layout>
@@ -90,7 +89,7 @@ void run(const SharedTranspose& transpose, const void* in, void* out, std::uint3
     fail(ErrorCode::value, kOperation, "elements of " + std::to_string(transpose.element_bytes) + " bytes",
          "4 or 8 bytes");
   }
-  require_available();
+  papers::require_cuda();
   const Request request{&transpose, in, out, blocks, repeats, stream};
   if (transpose.element_bytes == 4) return launch_layout<4>(request);
   launch_layout<8>(request);

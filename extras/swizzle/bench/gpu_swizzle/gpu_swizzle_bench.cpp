@@ -18,7 +18,7 @@
 #include "bench/gpu_swizzle/kernels.hpp"
 #include "bench/gpu_swizzle/npp.hpp"
 #include "bench/gpu_swizzle/polynomials.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "io/npy.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/gpu/runtime.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 
 namespace faro::bench::gpu {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "engines/cuda/host/nvrtc.hpp"
-#include "engines/cuda/runtime/runtime_compiler.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/engines/nvrtc.hpp"
+#include "faro/engines/runtime_compiler.hpp"
 #include "faro/error.hpp"
 #include "faro/swizzle/examples.hpp"
 #include "faro/swizzle/program.hpp"

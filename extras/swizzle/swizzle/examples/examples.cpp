@@ -4,7 +4,7 @@
 #include <array>
 
 #include "faro/error.hpp"
-#include "suggest.hpp"
+#include "faro/suggest.hpp"
 
 namespace faro::swizzle {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "permutation/split_mix.hpp"
+#include "faro/permutation/split_mix.hpp"
 
 namespace faro::swizzle::detail {
 

@@ -1,5 +1,5 @@
-// Rows, columns, rows (schedule/row_column.hpp). A row is permuted in a buffer; columns are, a strip of them
-// one cache line wide at a time, so that memory is read and written in whole lines.
+// Rows, columns, rows (faro/schedule/row_column.hpp). A row is permuted in a buffer; columns are, a strip of
+// them one cache line wide at a time, so that memory is read and written in whole lines.
 #include <algorithm>
 
 #include "engines/cpu/index/chunk_moves.hpp"

@@ -7,10 +7,10 @@
 #include "engines/cpu/team.hpp"
 #include "faro/engines/cpu_routes.hpp"
 #include "faro/error.hpp"
+#include "faro/threads.hpp"
 #include "kernels/row_numbers.hpp"
 #include "permutation/index_rows.hpp"
 #include "permutation/route_checks.hpp"
-#include "threads.hpp"
 
 namespace faro {
 namespace {

@@ -7,11 +7,11 @@
 #include "engines/cpu/team.hpp"
 #include "faro/engines/cpu_routes.hpp"
 #include "faro/error.hpp"
+#include "faro/threads.hpp"
 #include "io/buffer.hpp"
 #include "permutation/index_rows.hpp"
 #include "permutation/route_checks.hpp"
 #include "rounding.hpp"
-#include "threads.hpp"
 
 namespace faro {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/affine.hpp"
 #include "plan/planners.hpp"

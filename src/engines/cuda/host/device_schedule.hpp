@@ -15,7 +15,7 @@
 #include <variant>
 #include <vector>
 
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/permutation/indexed.hpp"
 #include "faro/plan/plan.hpp"
 #include "faro/schedule/index_schedule.hpp"

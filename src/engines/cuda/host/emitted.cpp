@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "engines/cuda/host/array_addresses.hpp"
-#include "engines/cuda/runtime/runtime_compiler.hpp"
-#include "engines/cuda_emitted.hpp"
+#include "faro/engines/cuda_emitted.hpp"
+#include "faro/engines/runtime_compiler.hpp"
 #include "faro/error.hpp"
 
 namespace faro::cuda {

@@ -9,8 +9,8 @@
 
 #include <cstdint>
 
-#include "engines/cuda_emitted.hpp"
 #include "faro/emit/emit.hpp"
+#include "faro/engines/cuda_emitted.hpp"
 #include "faro/plan/plan.hpp"
 
 namespace faro::cuda {

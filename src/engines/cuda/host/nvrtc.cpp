@@ -1,4 +1,4 @@
-#include "engines/cuda/host/nvrtc.hpp"
+#include "faro/engines/nvrtc.hpp"
 
 #include <algorithm>
 #include <array>

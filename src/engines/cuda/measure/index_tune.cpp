@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "engines/cuda_index.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/measure.hpp"
 #include "faro/plan/plan.hpp"
-#include "measure.hpp"
 
 namespace faro::cuda {
 namespace {

@@ -7,7 +7,7 @@
 #include "engines/cuda/runtime/calls.hpp"
 #include "engines/cuda/runtime/device_arrays.hpp"
 #include "engines/cuda/runtime/kernel_launch.hpp"
-#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/plan/plan.hpp"
 #include "kernels/affine_params.hpp"
 

@@ -10,6 +10,7 @@
 #include "engines/cuda/runtime/calls.hpp"
 #include "engines/cuda/runtime/kernel_launch.hpp"
 #include "engines/cuda_parts.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 
 namespace faro::cuda {

@@ -25,7 +25,7 @@
 #include "engines/cuda/run/loaded_passes.hpp"
 #include "engines/cuda/runtime/calls.hpp"
 #include "faro/engines/cuda.hpp"
-#include "threads.hpp"
+#include "faro/threads.hpp"
 
 namespace faro::cuda {
 namespace {

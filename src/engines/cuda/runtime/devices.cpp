@@ -4,8 +4,8 @@
 #include "engines/cuda/host/availability.hpp"
 #include "engines/cuda/host/device_table.hpp"
 #include "engines/cuda/runtime/calls.hpp"
-#include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro_build_info.hpp"
 
 namespace faro::cuda {

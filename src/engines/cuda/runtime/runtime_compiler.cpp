@@ -1,4 +1,4 @@
-#include "engines/cuda/runtime/runtime_compiler.hpp"
+#include "faro/engines/runtime_compiler.hpp"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>

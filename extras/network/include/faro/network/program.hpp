@@ -135,7 +135,7 @@ void check_element(const Program& program, const ElementType& element);
 //     merge(n)    a column of mirror images, then the same on each half: the balanced merger
 //     vcolumn(n)  x meets 2^n - 1 - x
 //
-// The bodies, in src/network/library.cpp, read like the recurrences of the literature. All of them work for
+// The bodies, in network/library.cpp, read like the recurrences of the literature. All of them work for
 // n = 0, where they do nothing.
 
 /// Compares x with 2^n - 1 - x; the smaller comes first. Source: Bouverot-Dupuis and Sheeran, section 7.1.

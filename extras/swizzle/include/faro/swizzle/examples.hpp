@@ -12,8 +12,8 @@
 //     aos-rcr       2..  1      the same: load, column, store                load, column, store
 //     transpose     5..  1      any matrix side through a smaller shared tile  none
 //
-// An example is a function from options to a value of this type; examples/swizzle/template.cpp is one to
-// copy.
+// An example is a function from options to a value of this type; extras/swizzle/examples/template.cpp is one
+// to copy.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // It is a constraint satisfaction problem. A *variable* is a cell of a hole's table, its *domain* the values
 // that the hole's family has there. A family is a table constraint on the cells of its hole: its functions
 // are the rows. The sketch, run with holes for variables, gives the other constraints
-// (src/swizzle/model.hpp): what is stored where, what sums add up, what a warp must hold. The space is the
+// (swizzle/model.hpp): what is stored where, what sums add up, what a warp must hold. The space is the
 // product of the families: 4,680 x 183,358 x 4,680 for the transposition of 8-word structs, more than 10^38
 // for the product of polynomials of degree 64. It is never walked. Three observations, made on the model of
 // whatever sketch is given, make it small.

@@ -1,0 +1,62 @@
+// `faro simulate shards`: links between ranks, of topologies that are kept in files or built in.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "cli_support.hpp"
+
+namespace faro {
+namespace cli_simulate_shards_test {
+
+using ::testing::HasSubstr;
+using testing::Json;
+using testing::Result;
+
+class CliSimulateShards : public testing::CommandTest {
+ protected:
+  // One line on standard error that has `text` in it.
+  void expect_refused(const std::string& arguments, int status, const std::string& text) const {
+    const Result result = run(arguments);
+    EXPECT_EQ(result.status, status) << arguments;
+    EXPECT_THAT(result.err, HasSubstr(text)) << arguments;
+    EXPECT_EQ(testing::lines_of(result.err), 1) << result.err;
+  }
+};
+
+TEST_F(CliSimulateShards, KeysAreDocumented) {
+  const Result result = run("simulate shards --spec 'gray(20)' --ranks 8,64 --topology islands --json");
+  ASSERT_EQ(result.status, 0) << result.err;
+  std::set<std::string> keys;
+  testing::collect_keys(Json::parse(result.out), "", keys);
+  EXPECT_EQ(keys, testing::documented_keys()["simulate, of shards"]);
+}
+
+TEST_F(CliSimulateShards, CutsAreRead) {
+  for (const std::string spec :
+       {"axes(4 5 6; 2 0 1)", "a b c -> c a b, a=4, b=5, c=6", "axes(4 5 6; 2 0 1; 1 0 0)"})
+    EXPECT_EQ(run("simulate shards --spec '" + spec + "' --ranks 3 --shard-in 'axis(1)'").status, 0);
+}
+
+TEST_F(CliSimulateShards, TopologiesAreFiles) {
+  std::ofstream(directory_ / "two.json")
+      << R"({"name": "pairs", "levels": [{"name": "pair", "ranks": 2, "gb_per_s": 1, "only_inside": true},
+                                        {"name": "all", "ranks": 4, "gb_per_s": 0.5}], "message_us": 0})";
+  const Result result = run("simulate shards --spec 'bit_reversal(20)' --ranks 4 --topology two.json --json");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const Json json = Json::parse(result.out);
+  EXPECT_EQ(json["topology"], "pairs");
+  EXPECT_EQ(json["rows"][0]["levels"][0]["bytes"], 4 << 18);
+  EXPECT_EQ(json["rows"][0]["levels"][1]["bytes"], 8 << 18);
+  EXPECT_NEAR(json["rows"][0]["exchange_ms"], 2 * (1 << 18) / 0.5e6, 1e-6);
+  expect_refused("simulate shards --spec 'gray(20)' --ranks 8 --topology two.json", 2, "at most 4");
+  expect_refused("simulate shards --spec 'gray(20)' --topology none.json", 6, "none.json");
+  expect_refused("simulate shards --ranks 8", 2, "no --spec");
+  expect_refused("simulate shards --spec 'gray(20)' --width 32 --n 64", 2, "memory machines");
+  expect_refused("simulate copy --ranks 8", 2, "with `simulate shards`");
+}
+
+}  // namespace cli_simulate_shards_test
+}  // namespace faro
