@@ -1,14 +1,12 @@
 // The CUDA engine of a build without CUDA: it says so.
-#include "engines/cuda/host/availability.hpp"
+#include "engines/cuda/not_built/refusal.hpp"
 #include "engines/cuda/runtime/device_arrays.hpp"
-#include "engines/cuda/runtime/runtime_compiler.hpp"
 #include "engines/cuda_index.hpp"
-#include "engines/cuda_measure.hpp"
 #include "engines/cuda_modular.hpp"
 #include "engines/cuda_rows.hpp"
-#include "engines/cuda_shared_permutation.hpp"
-#include "engines/cuda_shared_transpose.hpp"
 #include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/engines/runtime_compiler.hpp"
 #include "faro/error.hpp"
 #include "faro_build_info.hpp"
 
@@ -18,247 +16,168 @@ Status status() { return {.available = false, .reason = FARO_CUDA_STATUS}; }
 
 std::vector<Device> devices() { return {}; }
 
-Target target(int /*device*/) {
-  require_available();
-  return {};
-}
+Target target(int /*device*/) { refuse(); }
 
-struct Executor::State {};
-
-Executor::Executor(const Plan& /*plan*/) { require_available(); }
-Executor::Executor(const Plan& /*plan*/, const schedule::IndexSchedule& /*made*/) { require_available(); }
-Executor::Executor(const StridedPlan& /*plan*/) { require_available(); }
-Executor::Executor(Executor&&) noexcept = default;
-Executor& Executor::operator=(Executor&&) noexcept = default;
-Executor::~Executor() = default;
+FARO_NOT_BUILT(Executor);
+Executor::Executor(const Plan& /*plan*/) { refuse(); }
+Executor::Executor(const Plan& /*plan*/, const schedule::IndexSchedule& /*made*/) { refuse(); }
+Executor::Executor(const StridedPlan& /*plan*/) { refuse(); }
 
 void Executor::run(const void* /*in*/, void* /*out*/, Stream /*stream*/, void* /*workspace*/) const {
-  require_available();
+  refuse();
 }
-void Executor::run(void* /*data*/, Stream /*stream*/, void* /*workspace*/) const { require_available(); }
+void Executor::run(void* /*data*/, Stream /*stream*/, void* /*workspace*/) const { refuse(); }
 
 std::uint64_t Executor::workspace_bytes() const { return 0; }
 std::uint64_t Executor::schedule_bytes() const { return 0; }
-schedule::IndexSchedule Executor::schedule() const {
-  require_available();
-  return {.what = schedule::WindowSchedule{}, .count = 0, .applied = Direction::scatter, .fingerprint = 0};
-}
-std::vector<KernelResources> Executor::resources() const {
-  require_available();
-  return {};
-}
+schedule::IndexSchedule Executor::schedule() const { refuse(); }
+std::vector<KernelResources> Executor::resources() const { refuse(); }
 
-struct StagedExecutor::State {};
+FARO_NOT_BUILT(StagedExecutor);
+StagedExecutor::StagedExecutor(const Plan& /*plan*/, const StagingOptions& /*options*/) { refuse(); }
 
-StagedExecutor::StagedExecutor(const Plan& /*plan*/, const StagingOptions& /*options*/) {
-  require_available();
-}
-StagedExecutor::StagedExecutor(StagedExecutor&&) noexcept = default;
-StagedExecutor& StagedExecutor::operator=(StagedExecutor&&) noexcept = default;
-StagedExecutor::~StagedExecutor() = default;
-
-void StagedExecutor::run(const void* /*in*/, void* /*out*/) const { require_available(); }
+void StagedExecutor::run(const void* /*in*/, void* /*out*/) const { refuse(); }
 std::uint64_t StagedExecutor::pieces() const { return 0; }
 std::uint64_t StagedExecutor::piece_bytes() const { return 0; }
 std::uint64_t StagedExecutor::segment_bytes() const { return 0; }
 int StagedExecutor::pieces_in_flight() const { return 0; }
 
 void run_staged(const Plan& /*plan*/, const void* /*in*/, void* /*out*/, const StagingOptions& /*options*/) {
-  require_available();
+  refuse();
 }
 
 // --- cuda_rows.hpp
 
-struct RowExecutor::State {};
-
-RowExecutor::RowExecutor(const RowPlan& /*plan*/) { require_available(); }
-RowExecutor::RowExecutor(RowExecutor&&) noexcept = default;
-RowExecutor& RowExecutor::operator=(RowExecutor&&) noexcept = default;
-RowExecutor::~RowExecutor() = default;
+FARO_NOT_BUILT(RowExecutor);
+RowExecutor::RowExecutor(const RowPlan& /*plan*/) { refuse(); }
 
 void RowExecutor::run(std::span<const RowGroup> /*groups*/, Stream /*stream*/, void* /*workspace*/) const {
-  require_available();
+  refuse();
 }
-void RowExecutor::require_entries(const void* /*entries*/) const { require_available(); }
-void RowExecutor::check(Stream /*stream*/) const { require_available(); }
+void RowExecutor::require_entries(const void* /*entries*/) const { refuse(); }
+void RowExecutor::check(Stream /*stream*/) const { refuse(); }
 
-std::optional<SortedRows> sorted_rows(const RowPlan& /*plan*/) {
-  require_available();
-  return std::nullopt;
-}
+std::optional<SortedRows> sorted_rows(const RowPlan& /*plan*/) { refuse(); }
 void take_sorted(const RowPlan& /*plan*/, const SortedRows& /*sorted*/, const void* /*in*/, void* /*taken*/,
                  Stream /*stream*/) {
-  require_available();
+  refuse();
 }
 struct SegmentsExecutor::State {};
 SegmentsExecutor::SegmentsExecutor(const Segments& /*segments*/, const RowNumbers& /*from*/, int /*device*/) {
-  require_available();
+  refuse();
 }
 SegmentsExecutor::~SegmentsExecutor() = default;
 std::uint64_t SegmentsExecutor::workspace_bytes() const { return 0; }
 void SegmentsExecutor::offsets(std::uint64_t /*in_elements*/, std::int64_t* /*to*/, Stream /*stream*/) const {
-  require_available();
+  refuse();
 }
 void SegmentsExecutor::run(std::span<const std::byte> /*in*/, std::span<std::byte> /*out*/,
                            std::int64_t* /*offsets*/, Stream /*stream*/, void* /*workspace*/) const {
-  require_available();
+  refuse();
 }
-void SegmentsExecutor::check(Stream /*stream*/) const { require_available(); }
+void SegmentsExecutor::check(Stream /*stream*/) const { refuse(); }
 
 struct TakePasses::State {};
 TakePasses::TakePasses(std::unique_ptr<const State> state) : state_(std::move(state)) {}
 TakePasses::~TakePasses() = default;
 std::unique_ptr<const TakePasses> TakePasses::of(const RowPlan& /*plan*/, const SortedRows& /*sorted*/,
                                                  const Plan& /*permutation*/) {
-  require_available();
-  return nullptr;
+  refuse();
 }
 std::uint64_t TakePasses::workspace_bytes() const { return 0; }
 void TakePasses::run(const void* /*in*/, void* /*out*/, void* /*workspace*/, Stream /*stream*/) const {
-  require_available();
+  refuse();
 }
 
 void put_sorted(const RowPlan& /*plan*/, const SortedRows& /*sorted*/, const void* /*values*/, void* /*out*/,
                 Stream /*stream*/) {
-  require_available();
+  refuse();
 }
 void add_sorted(const RowPlan& /*plan*/, const SortedRows& /*sorted*/, const void* /*values*/, void* /*out*/,
                 Stream /*stream*/) {
-  require_available();
+  refuse();
 }
 
-struct RouteExecutor::State {};
-
+FARO_NOT_BUILT(RouteExecutor);
 RouteExecutor::RouteExecutor(const RowNumbers& /*keys*/, const RouteOptions& /*options*/, int /*device*/) {
-  require_available();
+  refuse();
 }
-RouteExecutor::RouteExecutor(RouteExecutor&&) noexcept = default;
-RouteExecutor& RouteExecutor::operator=(RouteExecutor&&) noexcept = default;
-RouteExecutor::~RouteExecutor() = default;
 
 std::uint64_t RouteExecutor::most_places() const { return 0; }
 std::uint64_t RouteExecutor::workspace_bytes() const { return 0; }
-void RouteExecutor::run(const DeviceRoute& /*to*/, Stream /*stream*/, void* /*workspace*/) const {
-  require_available();
-}
-void RouteExecutor::check(Stream /*stream*/) const { require_available(); }
+void RouteExecutor::run(const DeviceRoute& /*to*/, Stream /*stream*/, void* /*workspace*/) const { refuse(); }
+void RouteExecutor::check(Stream /*stream*/) const { refuse(); }
 
-struct DispatchExecutor::State {};
-
+FARO_NOT_BUILT(DispatchExecutor);
 DispatchExecutor::DispatchExecutor(const Dispatch& /*of*/, std::uint64_t /*row_bytes*/, int /*device*/) {
-  require_available();
+  refuse();
 }
-DispatchExecutor::DispatchExecutor(DispatchExecutor&&) noexcept = default;
-DispatchExecutor& DispatchExecutor::operator=(DispatchExecutor&&) noexcept = default;
-DispatchExecutor::~DispatchExecutor() = default;
 
-void DispatchExecutor::run(const void* /*in*/, void* /*out*/, Stream /*stream*/) const {
-  require_available();
-}
-void DispatchExecutor::check(Stream /*stream*/) const { require_available(); }
+void DispatchExecutor::run(const void* /*in*/, void* /*out*/, Stream /*stream*/) const { refuse(); }
+void DispatchExecutor::check(Stream /*stream*/) const { refuse(); }
 
-struct CombineExecutor::State {};
-
+FARO_NOT_BUILT(CombineExecutor);
 CombineExecutor::CombineExecutor(const Combine& /*of*/, std::uint64_t /*row_bytes*/, int /*device*/) {
-  require_available();
+  refuse();
 }
-CombineExecutor::CombineExecutor(CombineExecutor&&) noexcept = default;
-CombineExecutor& CombineExecutor::operator=(CombineExecutor&&) noexcept = default;
-CombineExecutor::~CombineExecutor() = default;
 
-void CombineExecutor::run(const void* /*in*/, void* /*out*/, Stream /*stream*/) const { require_available(); }
-void CombineExecutor::check(Stream /*stream*/) const { require_available(); }
+void CombineExecutor::run(const void* /*in*/, void* /*out*/, Stream /*stream*/) const { refuse(); }
+void CombineExecutor::check(Stream /*stream*/) const { refuse(); }
 
 // --- cuda_modular.hpp
 
-void permute_evaluations(const EvaluationMove& /*move*/, Stream /*stream*/, int /*device*/) {
-  require_available();
-}
+void permute_evaluations(const EvaluationMove& /*move*/, Stream /*stream*/, int /*device*/) { refuse(); }
 
-void permute(const ModularMove& /*move*/, Stream /*stream*/, int /*device*/) { require_available(); }
+void permute(const ModularMove& /*move*/, Stream /*stream*/, int /*device*/) { refuse(); }
 
 // --- cuda_measure.hpp
 
 Versions versions() { return {}; }
 
-struct DeviceArray::State {};
-
-DeviceArray::DeviceArray(std::uint64_t /*bytes*/, int /*device*/) { require_available(); }
-DeviceArray::DeviceArray(DeviceArray&&) noexcept = default;
-DeviceArray& DeviceArray::operator=(DeviceArray&&) noexcept = default;
-DeviceArray::~DeviceArray() = default;
+FARO_NOT_BUILT(DeviceArray);
+DeviceArray::DeviceArray(std::uint64_t /*bytes*/, int /*device*/) { refuse(); }
 
 std::byte* DeviceArray::data() const { return nullptr; }
 std::uint64_t DeviceArray::size() const { return 0; }
-void DeviceArray::upload(const void* /*from*/, std::uint64_t /*bytes*/) { require_available(); }
-void DeviceArray::download(void* /*to*/, std::uint64_t /*bytes*/) const { require_available(); }
+void DeviceArray::upload(const void* /*from*/, std::uint64_t /*bytes*/) { refuse(); }
+void DeviceArray::download(void* /*to*/, std::uint64_t /*bytes*/) const { refuse(); }
 
-void copy(const void* /*in*/, void* /*out*/, std::uint64_t /*bytes*/, Stream /*stream*/) {
-  require_available();
-}
+void copy(const void* /*in*/, void* /*out*/, std::uint64_t /*bytes*/, Stream /*stream*/) { refuse(); }
 
-struct NaiveExecutor::State {};
+FARO_NOT_BUILT(NaiveExecutor);
+NaiveExecutor::NaiveExecutor(const Problem& /*problem*/, int /*device*/) { refuse(); }
 
-NaiveExecutor::NaiveExecutor(const Problem& /*problem*/, int /*device*/) { require_available(); }
-NaiveExecutor::NaiveExecutor(NaiveExecutor&&) noexcept = default;
-NaiveExecutor& NaiveExecutor::operator=(NaiveExecutor&&) noexcept = default;
-NaiveExecutor::~NaiveExecutor() = default;
+void NaiveExecutor::run(const void* /*in*/, void* /*out*/, Stream /*stream*/) const { refuse(); }
 
-void NaiveExecutor::run(const void* /*in*/, void* /*out*/, Stream /*stream*/) const { require_available(); }
-
-struct StreamClock::State {};
-
-StreamClock::StreamClock(int /*device*/) { require_available(); }
-StreamClock::StreamClock(StreamClock&&) noexcept = default;
-StreamClock& StreamClock::operator=(StreamClock&&) noexcept = default;
-StreamClock::~StreamClock() = default;
+FARO_NOT_BUILT(StreamClock);
+StreamClock::StreamClock(int /*device*/) { refuse(); }
 
 double StreamClock::milliseconds(int /*calls*/, const std::function<void(Stream)>& /*queue*/) const {
-  require_available();
-  return 0;
-}
-
-// --- cuda_shared_transpose.hpp
-
-void run(const SharedTranspose& /*transpose*/, const void* /*in*/, void* /*out*/, std::uint32_t /*blocks*/,
-         std::uint32_t /*repeats*/, Stream /*stream*/) {
-  require_available();
-}
-
-double time_ns(const SharedTranspose& /*transpose*/, int /*device*/) {
-  require_available();
-  return 0;
+  refuse();
 }
 
 // --- cuda_index.hpp: curves
 
-IndexCalibration tune(int /*device*/, bool /*quick*/) {
-  require_available();
-  return {};
-}
+IndexCalibration tune(int /*device*/, bool /*quick*/) { refuse(); }
 
 // --- device_arrays.hpp
 
-void require_accessible(const void* /*array*/, const char* /*role*/, int /*device*/) { require_available(); }
+void require_accessible(const void* /*array*/, const char* /*role*/, int /*device*/) { refuse(); }
 
-int ordinal_of(int device) {
-  require_available();
-  return device;
-}
+int ordinal_of(int /*device*/) { refuse(); }
 
 StreamMemory::StreamMemory(std::uint64_t /*bytes*/, int device, Stream stream)
     : device_(device), stream_(stream) {
-  require_available();
+  refuse();
 }
 
 StreamMemory::~StreamMemory() { data_ = nullptr; }
 
 // --- cuda_index.hpp: work on index arrays
 
-Indexed indexed_on_device(const void* indices, std::uint64_t count, IndexType type, Direction direction,
-                          int device) {
-  require_available();
-  return Indexed::on_device(indices, count, type, direction, device, nullptr);
+Indexed indexed_on_device(const void* /*indices*/, std::uint64_t /*count*/, IndexType /*type*/,
+                          Direction /*direction*/, int /*device*/) {
+  refuse();
 }
 
 Indexed copied_on_device(const void* indices, std::uint64_t count, IndexType type, Direction direction,
@@ -266,55 +185,36 @@ Indexed copied_on_device(const void* indices, std::uint64_t count, IndexType typ
   return indexed_on_device(indices, count, type, direction, device);
 }
 
-Indexed to_device(const Indexed& indexed, int /*device*/) {
-  require_available();
-  return indexed;
-}
+Indexed to_device(const Indexed& /*indexed*/, int /*device*/) { refuse(); }
 
 Indexed to_host(const Indexed& indexed) {
   if (!indexed.on_host()) require_available();
   return indexed;
 }
 
-void validate(const Indexed& /*indexed*/) { require_available(); }
+void validate(const Indexed& /*indexed*/) { refuse(); }
 
-Recognition recognise(const Indexed& indexed, const RecogniseLimits& /*limits*/) {
-  require_available();
-  return {.family = Family::general, .permutation = indexed, .runs = {}, .displacement = {}, .findings = {}};
-}
+Recognition recognise(const Indexed& /*indexed*/, const RecogniseLimits& /*limits*/) { refuse(); }
 
-Indexed redirected(const Indexed& indexed, Direction /*direction*/) {
-  require_available();
-  return indexed;
-}
+Indexed redirected(const Indexed& /*indexed*/, Direction /*direction*/) { refuse(); }
 
-Indexed compose(const Indexed& a, const Indexed& /*b*/) {
-  require_available();
-  return a;
-}
+Indexed compose(const Indexed& /*a*/, const Indexed& /*b*/) { refuse(); }
 
-Indexed compose(const Permutation& /*a*/, const Permutation& /*b*/) {
-  require_available();
-  return Indexed::random(0, 0);
-}
+Indexed compose(const Permutation& /*a*/, const Permutation& /*b*/) { refuse(); }
 
-Indexed random_on_device(std::uint64_t count, std::uint64_t seed, int /*device*/) {
-  require_available();
-  return Indexed::random(count, seed);
-}
+Indexed random_on_device(std::uint64_t /*count*/, std::uint64_t /*seed*/, int /*device*/) { refuse(); }
 
 // --- runtime_compiler.hpp
 
 struct RuntimeModule::State {};
 
-RuntimeModule::RuntimeModule(const CompiledText& /*compiled*/, int /*device*/) { require_available(); }
+RuntimeModule::RuntimeModule(const CompiledText& /*compiled*/, int /*device*/) { refuse(); }
 RuntimeModule::~RuntimeModule() = default;
 int RuntimeModule::device() const { return 0; }
 
-RuntimeKernel RuntimeModule::kernel(const std::string& name_or_expression,
+RuntimeKernel RuntimeModule::kernel(const std::string& /*name_or_expression*/,
                                     bool /*uses_shared_memory*/) const {
-  require_available();
-  return {shared_from_this(), nullptr, name_or_expression};
+  refuse();
 }
 
 RuntimeKernel::RuntimeKernel(std::shared_ptr<const RuntimeModule> module, void* function, std::string name)
@@ -323,7 +223,7 @@ RuntimeKernel::RuntimeKernel(std::shared_ptr<const RuntimeModule> module, void* 
 void RuntimeKernel::launch(std::uint64_t /*blocks*/, int /*threads_x*/, int /*threads_y*/,
                            std::uint64_t /*dynamic_shared_bytes*/, void** /*arguments*/,
                            Stream /*stream*/) const {
-  require_available();
+  refuse();
 }
 
 int RuntimeKernel::registers() const { return 0; }
@@ -334,48 +234,6 @@ int RuntimeKernel::blocks_per_multiprocessor(int /*threads*/, std::uint64_t /*dy
   return 0;
 }
 
-std::shared_ptr<const RuntimeModule> compile(const RuntimeSource& /*source*/, int /*device*/) {
-  require_available();
-  return nullptr;
-}
-
-// --- cuda_shared_permutation.hpp
-
-struct SharedPermutationBench::State {};
-
-SharedPermutationBench::SharedPermutationBench(std::span<const std::uint32_t> /*permutation*/,
-                                               kernels::PermuteWay /*way*/, int /*device*/) {
-  require_available();
-}
-SharedPermutationBench::SharedPermutationBench(SharedPermutationBench&&) noexcept = default;
-SharedPermutationBench& SharedPermutationBench::operator=(SharedPermutationBench&&) noexcept = default;
-SharedPermutationBench::~SharedPermutationBench() = default;
-
-void SharedPermutationBench::run(const void* /*in*/, void* /*out*/, std::uint32_t /*blocks*/,
-                                 std::uint32_t /*repeats*/, Stream /*stream*/) const {
-  require_available();
-}
-
-BlockRoom permutation_block_room(int /*device*/) {
-  require_available();
-  return {};
-}
-
-struct SharedPermuter::State {};
-
-SharedPermuter::SharedPermuter(std::span<const std::uint32_t> /*permutation*/, int /*element_bytes*/,
-                               int /*device*/) {
-  require_available();
-}
-SharedPermuter::SharedPermuter(SharedPermuter&&) noexcept = default;
-SharedPermuter& SharedPermuter::operator=(SharedPermuter&&) noexcept = default;
-SharedPermuter::~SharedPermuter() = default;
-
-void SharedPermuter::run(const void* /*in*/, void* /*out*/, std::uint64_t /*arrays*/,
-                         Stream /*stream*/) const {
-  require_available();
-}
-
-std::uint32_t SharedPermuter::teams() const { return 0; }
+std::shared_ptr<const RuntimeModule> compile(const RuntimeSource& /*source*/, int /*device*/) { refuse(); }
 
 }  // namespace faro::cuda

@@ -1,6 +1,7 @@
 // Passes over parts in a build without CUDA.
-#include "engines/cuda/host/availability.hpp"
+#include "engines/cuda/not_built/refusal.hpp"
 #include "engines/cuda_parts.hpp"
+#include "faro/engines/cuda_measure.hpp"
 
 namespace faro::cuda {
 
@@ -8,7 +9,7 @@ struct PartExecutor::State {
   faro::detail::PartPass pass;
 };
 PartExecutor::PartExecutor(const faro::detail::PartPass& /*pass*/, int /*device*/, int /*multiprocessors*/) {
-  require_available();
+  refuse();
 }
 PartExecutor::PartExecutor(PartExecutor&&) noexcept = default;
 PartExecutor& PartExecutor::operator=(PartExecutor&&) noexcept = default;
@@ -16,43 +17,31 @@ PartExecutor::~PartExecutor() = default;
 const faro::detail::PartPass& PartExecutor::pass() const { return state_->pass; }
 void PartExecutor::run(const void* /*in*/, std::span<std::byte* const> /*arrays*/, const Slices& /*slices*/,
                        Stream /*stream*/) const {
-  require_available();
+  refuse();
 }
 
-struct PeerView::State {};
-PeerView::PeerView(const StridedPlan& /*plan*/, ViewShare /*share*/) { require_available(); }
-PeerView::PeerView(PeerView&&) noexcept = default;
-PeerView& PeerView::operator=(PeerView&&) noexcept = default;
-PeerView::~PeerView() = default;
-void PeerView::run(const void* /*in*/, void* /*out*/, Stream /*stream*/) const { require_available(); }
+FARO_NOT_BUILT(PeerView);
+PeerView::PeerView(const StridedPlan& /*plan*/, ViewShare /*share*/) { refuse(); }
+void PeerView::run(const void* /*in*/, void* /*out*/, Stream /*stream*/) const { refuse(); }
 
-struct SideStream::State {};
-SideStream::SideStream(int /*device*/) { require_available(); }
-SideStream::SideStream(SideStream&&) noexcept = default;
-SideStream& SideStream::operator=(SideStream&&) noexcept = default;
-SideStream::~SideStream() = default;
+FARO_NOT_BUILT(SideStream);
+SideStream::SideStream(int /*device*/) { refuse(); }
 Stream SideStream::stream() const { return {}; }
-void SideStream::follow(Stream /*other*/) { require_available(); }
-void SideStream::mark(std::size_t /*k*/) { require_available(); }
-void SideStream::lead(Stream /*other*/, std::size_t /*k*/) { require_available(); }
+void SideStream::follow(Stream /*other*/) { refuse(); }
+void SideStream::mark(std::size_t /*k*/) { refuse(); }
+void SideStream::lead(Stream /*other*/, std::size_t /*k*/) { refuse(); }
 
 void copy_between(const void* /*from*/, void* /*to*/, std::uint64_t /*bytes*/, int /*device*/,
                   Stream /*stream*/) {
-  require_available();
+  refuse();
 }
 void copy_rows_between(const void* /*from*/, void* /*to*/, const CopiedRows& /*rows*/, int /*device*/,
                        Stream /*stream*/) {
-  require_available();
+  refuse();
 }
 PinnedArray::~PinnedArray() = default;
-std::byte* PinnedArray::of_bytes(std::uint64_t /*bytes*/) {
-  require_available();
-  return data_;
-}
-void finish(int /*device*/, Stream /*stream*/) { require_available(); }
-bool is_done(int /*device*/, Stream /*stream*/) {
-  require_available();
-  return true;
-}
+std::byte* PinnedArray::of_bytes(std::uint64_t /*bytes*/) { refuse(); }
+void finish(int /*device*/, Stream /*stream*/) { refuse(); }
+bool is_done(int /*device*/, Stream /*stream*/) { refuse(); }
 
 }  // namespace faro::cuda
