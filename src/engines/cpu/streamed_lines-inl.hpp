@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engines/cpu/plane_transpose.hpp"
+#include "engines/cpu/element_width.hpp"
 #include "engines/cpu/reversed_lanes-inl.hpp"
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"

@@ -16,18 +16,6 @@ std::uint64_t widest_vector_bytes(std::uint64_t unit_bytes);
 /// vector of each of two micro tiles.
 std::uint64_t register_bytes(const TileProgram& program);
 
-/// How the target is written.
-enum class StoreKind {
-  cached,    // any alignment
-  streamed,  // past the caches; the output is aligned to 64 bytes
-};
-
-struct TileRange {
-  std::uint64_t begin = 0;  // tiles, over all arrays
-  std::uint64_t end = 0;
-  bool fetches_ahead = false;  // what is read, although the caches are written; streamed stores always do
-};
-
 /// Permutes the tiles of `range`. Requires: `program` made for widest_vector_bytes or 16 (unchecked).
 /// Cost: no allocation; at most 20 KiB of stack.
 void run_tiles(const TileProgram& program, TileRange range, StoreKind stores, const std::byte* in,

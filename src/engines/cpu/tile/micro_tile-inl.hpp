@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engines/cpu/tile/kernel.hpp"
 #include "engines/cpu/tile/program.hpp"
 #include "engines/cpu/tile/register_line-inl.hpp"
 #include "hwy/highway.h"

@@ -88,6 +88,18 @@ class TileCursor {
   f2::Word value_;
 };
 
+/// How the target is written.
+enum class StoreKind {
+  cached,    // any alignment
+  streamed,  // past the caches; the output is aligned to 64 bytes
+};
+
+struct TileRange {
+  std::uint64_t begin = 0;  // tiles, over all arrays
+  std::uint64_t end = 0;
+  bool fetches_ahead = false;  // what is read, although the caches are written; streamed stores always do
+};
+
 /// Which programs go through a buffer.
 enum class Staging { narrow_vectors, always };
 
