@@ -35,15 +35,18 @@ help:
 	@echo "make format   format the sources in place"
 	@echo "make clean    remove the build trees"
 
+# What the first build of `make demo` leaves out.
+everything = -DFARO_CPU_TARGETS=ALL -DFARO_EXTRAS=ON
+
 build:
 	@tools/install_dependencies.sh build
-	@cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_CHECKS=OFF --log-level=WARNING >/dev/null
+	@cmake --preset release $(everything) -DFARO_CHECKS=OFF --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target faro faro_c
 
-# A first build is for this machine's processor, which takes two thirds of the time; a tree that is there is kept as it is.
+# A first build is for this machine's processor and without extras/, which takes half of the time; a tree that is there is kept as it is.
 demo:
 	@tools/install_dependencies.sh build
-	@cmake --preset release $$([[ -e build/CMakeCache.txt ]] || echo -DFARO_CPU_TARGETS=NATIVE) --log-level=WARNING >/dev/null
+	@cmake --preset release $$([[ -e build/CMakeCache.txt ]] || echo -DFARO_CPU_TARGETS=NATIVE -DFARO_EXTRAS=OFF) --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target faro
 	@tools/demo.sh build/faro
 
@@ -57,14 +60,14 @@ run_tests = OMP_WAIT_POLICY=passive ctest --preset release -j $$(($$(nproc) + 2)
 test:
 	@tools/install_dependencies.sh test
 	@tools/run_preset.sh asan quick configure >/dev/null & \
-	  cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_BUILD_TESTS=ON -DFARO_CHECKS=quick $(cuda_of_tests) && wait $$!
+	  cmake --preset release $(everything) -DFARO_BUILD_TESTS=ON -DFARO_CHECKS=quick $(cuda_of_tests) && wait $$!
 	cmake --build --preset release
 	tools/run_preset.sh asan quick build
 	@$(run_tests)
 
 check:
 	@tools/install_dependencies.sh test
-	cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_BUILD_TESTS=ON -DFARO_BUILD_BENCH=ON -DFARO_CHECKS=all $(cuda_of_tests)
+	cmake --preset release $(everything) -DFARO_BUILD_TESTS=ON -DFARO_BUILD_BENCH=ON -DFARO_CHECKS=all $(cuda_of_tests)
 	cmake --build --preset release
 	@rm -f build/python-*.txt; $(run_tests); status=$$?; cat build/python-*.txt; exit $$status
 
@@ -74,13 +77,13 @@ fuzz:
 
 bench:
 	@tools/install_dependencies.sh build
-	@cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_BUILD_BENCH=ON --log-level=WARNING >/dev/null
+	@cmake --preset release $(everything) -DFARO_BUILD_BENCH=ON --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target cpu_bench
 	@build/bench/cpu_bench $(ARGS)
 
 bench-axes:
 	@tools/install_dependencies.sh build
-	@cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_BUILD_BENCH=ON --log-level=WARNING >/dev/null
+	@cmake --preset release $(everything) -DFARO_BUILD_BENCH=ON --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target axes_bench
 	@build/bench/axes_bench $(if $(PEERS),--peers $(PEERS)) $(ARGS)
 
@@ -95,21 +98,21 @@ cuda_of_wheel = $$(tools/has_nvcc.sh && echo -DFARO_CUDA=ON -UCMAKE_CUDA_ARCHITE
 
 wheel:
 	@tools/install_dependencies.sh wheel
-	@cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_CHECKS=OFF $(cuda_of_wheel) --log-level=WARNING >/dev/null
+	@cmake --preset release $(everything) -DFARO_CHECKS=OFF $(cuda_of_wheel) --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target faro_libraries
 	@tools/make_wheel.sh build build/wheel
 
 # With the kernels that the tree has.
 bench-python:
 	@tools/install_dependencies.sh python
-	@cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_CHECKS=OFF --log-level=WARNING >/dev/null
+	@cmake --preset release $(everything) -DFARO_CHECKS=OFF --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target faro_libraries
 	@tools/make_wheel.sh build build/wheel
 	@tools/bench_python.sh build $(ARGS)
 
 bench-machine:
 	@tools/install_dependencies.sh build
-	@cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_BUILD_BENCH=ON --log-level=WARNING >/dev/null
+	@cmake --preset release $(everything) -DFARO_BUILD_BENCH=ON --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target machine_bench schedule_bench
 	@build/bench/machine_bench
 	@build/bench/schedule_bench
@@ -117,7 +120,7 @@ bench-machine:
 # $(call gpu_folder,TARGET,NAME): builds the program and makes build/gpu-NAME/, which runs it on a machine with a GPU.
 define gpu_folder
 @tools/install_dependencies.sh gpu
-@cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_BUILD_$(if $(filter test,$(2)),TESTS,BENCH)=ON -DFARO_CHECKS=OFF -DFARO_CUDA=ON --log-level=WARNING >/dev/null
+@cmake --preset release $(everything) -DFARO_BUILD_$(if $(filter test,$(2)),TESTS,BENCH)=ON -DFARO_CHECKS=OFF -DFARO_CUDA=ON --log-level=WARNING >/dev/null
 @cmake --build --preset release --target $(1)
 @ARGS="$(ARGS)" tools/gpu_folder.sh $(2) build
 endef

@@ -113,6 +113,12 @@ class Command {
     for (const Verb& verb : verbs_) names.push_back(verb.command->get_name());
     if (std::find(names.begin(), names.end(), word) != names.end()) return;
     std::vector<std::string_view> candidates(names.begin(), names.end());
+    for (const MissingVerb& missing : missing_verbs()) {
+      if (word != missing.verb) continue;
+      fail(ErrorCode::unsupported, "find the verb",
+           "`" + word + "` of " + missing.project + ", which this build leaves out", list_of(names),
+           "`make build` builds all verbs");
+    }
     if (!word.starts_with('-')) {
       const std::string suggestion = did_you_mean(word, candidates);
       fail(ErrorCode::usage, "find the verb", "`" + word + "`", list_of(names),

@@ -216,8 +216,17 @@ function(faro_extra_verb name library)
   endif()
 endfunction()
 
-# #include "faro_extra_verbs.hpp" gives faro::cli::extra_verbs(), what makes each of them.
+# #include "faro_extra_verbs.hpp" gives faro::cli::extra_verbs(), what makes each of them, and missing_verbs(), those of projects that are
+# not built.
 function(faro_write_extra_verbs)
+  set(missing "")
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/extras/*/verb_*.cpp)
+  foreach(file IN LISTS files)
+    string(REGEX MATCH "^(extras/([a-z]+))/verb_([a-z]+)" matched ${file})
+    if(NOT CMAKE_MATCH_2 IN_LIST faro_extras)
+      string(APPEND missing "{\"${CMAKE_MATCH_3}\", \"${CMAKE_MATCH_1}\"}, ")
+    endif()
+  endforeach()
   get_property(verbs GLOBAL PROPERTY faro_extra_verbs)
   set(declarations "")
   foreach(verb IN LISTS verbs)
@@ -230,6 +239,11 @@ function(faro_write_extra_verbs)
 #include "cli/verbs.hpp"
 namespace faro::cli {
 @declarations@inline std::vector<Verb (*)(CLI::App&)> extra_verbs() { return {@verbs@}; }
+struct MissingVerb {
+  const char* verb;
+  const char* project;
+};
+inline std::vector<MissingVerb> missing_verbs() { return {@missing@}; }
 }  // namespace faro::cli
 ]=])
 endfunction()
