@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "drawn.hpp"
 #include "faro/error.hpp"
 #include "faro/kernels/affine_tile_index.hpp"
 #include "faro/machine/counting_memory.hpp"
 #include "faro/permutation/affine.hpp"
-#include "random_matrix.hpp"
 #include "refusal.hpp"
 
 namespace faro::kernels {
@@ -105,14 +105,7 @@ struct Shapes {
 
 using test::random_affine;
 
-inline Affine random_bpc(int n, std::mt19937_64& random) {
-  std::vector<int> to(static_cast<std::size_t>(n));
-  std::iota(to.begin(), to.end(), 0);
-  std::shuffle(to.begin(), to.end(), random);
-  f2::Matrix a = f2::Matrix::zero(n, n);
-  for (int i = 0; i < n; ++i) a.set_column(i, f2::unit(to[static_cast<std::size_t>(i)]));
-  return {a, random() & f2::low_mask(n)};
-}
+using test::random_bpc;
 
 // A random map that fixes the low k bits' values: the components of input and output vectors nest, in part or
 // wholly.

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "drawn.hpp"
 #include "faro/error.hpp"
 #include "refusal.hpp"
 
@@ -175,14 +176,7 @@ TEST(Affine, CompositionOfAllPairsOfTwoBitMaps) {
 
 // --- random maps of any size
 
-Affine random_affine(int n, std::mt19937_64& random) {
-  for (;;) {
-    std::vector<Word> columns;
-    for (int j = 0; j < n; ++j) columns.push_back(random() & f2::low_mask(n));
-    const Matrix a = Matrix::from_columns(n, columns);
-    if (a.rank() == n) return Affine(a, random() & f2::low_mask(n));
-  }
-}
+using test::random_affine;
 
 TEST(Affine, LawsOfRandomMaps) {
   for (std::uint64_t seed = 1; seed <= 600; ++seed) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "drawn.hpp"
 #include "faro/faro.hpp"
 #include "faro/permutation/affine.hpp"
 #include "permutation_support.hpp"
@@ -22,12 +23,7 @@ namespace cpu_known_forms_engine_test {
 
 using Bytes = std::vector<std::byte>;
 
-Bytes random_bytes(std::uint64_t size, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  Bytes bytes(size);
-  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
-  return bytes;
-}
+using test::random_bytes;
 
 // out[target(x)] = in[x] of `count` elements, by a loop.
 template <typename Target>

@@ -53,7 +53,7 @@ Bytes added(const Shape& shape, const std::vector<std::int64_t>& to, const Bytes
 
 // Finite numbers of moderate size, so that no two NaN have to agree.
 Bytes random_numbers(std::mt19937_64& random, Number number, std::uint64_t bytes) {
-  Bytes made = random_bytes(random, bytes);
+  Bytes made = random_bytes(bytes, random);
   const std::uint64_t width = bytes_of(number);
   if (number < Number::f16) return made;
   std::normal_distribution<double> normal(0, 3);

@@ -62,13 +62,13 @@ TEST(CpuRows, TakeIsItsDefinition) {
   std::mt19937_64 random(1);
   std::set<RowWay> ways;
   for (const Shape& shape : shapes()) {
-    const Bytes in = random_bytes(random, shape.outer * shape.rows * shape.row_bytes);
-    const Bytes before = random_bytes(random, shape.outer * shape.count * shape.row_bytes);
+    const Bytes in = random_bytes(shape.outer * shape.rows * shape.row_bytes, random);
+    const Bytes before = random_bytes(shape.outer * shape.count * shape.row_bytes, random);
     for (const Pattern& pattern : kPatterns) {
       SCOPED_TRACE(shape.text() + ", " + pattern.name);
       const auto rows = pattern.make(random, shape.count, shape.rows);
       const Entries entries(rows, kTypes[random() % kTypes.size()]);
-      const Bytes value = random_bytes(random, shape.row_bytes % 2 == 0 ? 2 : 1);
+      const Bytes value = random_bytes(shape.row_bytes % 2 == 0 ? 2 : 1, random);
       for (const Fill& fill : {Fill::zero(), Fill::kept(), Fill::of(value)}) {
         const Take take{
             .from = entries.numbers(), .rows = shape.rows, .fill = fill, .marker = entries.marker};
@@ -98,8 +98,8 @@ TEST(CpuRows, TakePastTheCaches) {
     for (const std::uint64_t outer : {1, 3}) {
       Shape shape{.outer = outer, .count = 0, .rows = 100, .row_bytes = width};
       shape.count = 200'000 / width + 5;
-      const Bytes in = random_bytes(random, shape.outer * shape.rows * width);
-      const Bytes before = random_bytes(random, shape.outer * shape.count * width);
+      const Bytes in = random_bytes(shape.outer * shape.rows * width, random);
+      const Bytes before = random_bytes(shape.outer * shape.count * width, random);
       for (const Pattern& pattern : kPatterns) {
         const auto rows = pattern.make(random, shape.count, shape.rows);
         const Entries entries(rows, kTypes[random() % kTypes.size()]);
@@ -131,8 +131,8 @@ TEST(CpuRows, EntriesCheckedMeanwhile) {
     std::vector<std::int64_t> rows(shape.count);
     for (auto& row : rows) row = static_cast<std::int64_t>(random() % shape.rows);
     const IndexType type = kTypes[random() % kTypes.size()];
-    const Bytes in = random_bytes(random, shape.outer * shape.rows * width);
-    const Bytes before = random_bytes(random, shape.outer * shape.count * width);
+    const Bytes in = random_bytes(shape.outer * shape.rows * width, random);
+    const Bytes before = random_bytes(shape.outer * shape.count * width, random);
     for (const bool fine : {true, false}) {
       const std::uint64_t at = random() % shape.count;
       if (!fine) rows[at] = random() % 2 == 0 ? static_cast<std::int64_t>(shape.rows) : 0x7fffffff;
@@ -181,8 +181,8 @@ TEST(CpuRows, PutIsItsDefinition) {
     for (auto& row : rows) row = random() % 5 == 0 ? -1 : row;
     shape.count = rows.size();
     const Entries entries(rows, kTypes[random() % kTypes.size()]);
-    const Bytes in = random_bytes(random, shape.outer * shape.count * shape.row_bytes);
-    Bytes out = random_bytes(random, shape.outer * shape.rows * shape.row_bytes);
+    const Bytes in = random_bytes(shape.outer * shape.count * shape.row_bytes, random);
+    Bytes out = random_bytes(shape.outer * shape.rows * shape.row_bytes, random);
     const Put put{.to = entries.numbers(), .rows = shape.rows, .marker = entries.marker};
     const RowLayout layout{.outer = shape.outer, .row_bytes = shape.row_bytes};
     const int threads = 1 + static_cast<int>(random() % 4);
@@ -248,7 +248,7 @@ TEST(CpuRows, ColumnsOfATableGoByOnePlan) {
   std::vector<Bytes> out;
   std::vector<RowColumn> columns;
   for (const std::uint64_t width : widths) {
-    in.push_back(random_bytes(random, 5 * width));
+    in.push_back(random_bytes(5 * width, random));
     out.emplace_back(6 * width);
   }
   for (std::size_t k = 0; k < widths.size(); ++k)

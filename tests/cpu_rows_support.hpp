@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "drawn.hpp"
 #include "engines/cpu.hpp"
 #include "faro/rows.hpp"
 
@@ -23,11 +24,7 @@ using namespace faro;
 using Bytes = std::vector<std::byte>;
 inline constexpr std::uint64_t kGuard = 67;  // odd, so that arrays lie at any address
 
-inline Bytes random_bytes(std::mt19937_64& random, std::uint64_t size) {
-  Bytes bytes(size);
-  for (std::byte& b : bytes) b = static_cast<std::byte>(random());
-  return bytes;
-}
+using faro::test::random_bytes;
 
 // Entries of one of the four types, and what they say: -1 is no row.
 struct Entries {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "drawn.hpp"
 #include "emit/bit_moves.hpp"
 #include "emit_support.hpp"
 #include "plan/published_class.hpp"
@@ -174,12 +175,7 @@ std::vector<std::byte> moved(const KernelPlan& plan, const std::vector<std::byte
   return out;
 }
 
-std::vector<std::byte> random_bytes(std::size_t count) {
-  std::mt19937 random(1);
-  std::vector<std::byte> bytes(count);
-  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
-  return bytes;
-}
+using test::random_bytes;
 
 // Every kernel of the plan, whole, against out[pi(x)] = in[x] and against its prediction.
 void expect_right(const Affine& map, const Options& options) {
@@ -187,7 +183,7 @@ void expect_right(const Affine& map, const Options& options) {
   SCOPED_TRACE(what);
   const ElementType& element = find_element(options);
   const auto bytes = static_cast<std::size_t>(element.bytes);
-  const std::vector<std::byte> in = random_bytes(bytes << map.bits());
+  const std::vector<std::byte> in = random_bytes(bytes << map.bits(), 1);
   std::vector<std::byte> out = in;
   for (const KernelPlan& plan : plan_kernels(map, element, options)) {
     machine::AccessCounts counts;

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "drawn.hpp"
 #include "faro/file.hpp"
 #include "io/file_system.hpp"
 
@@ -20,12 +21,7 @@ namespace faro::testing {
 
 using Bytes = std::vector<std::byte>;
 
-inline Bytes random_bytes(std::uint64_t count, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  Bytes bytes(count);
-  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
-  return bytes;
-}
+using test::random_bytes;
 
 inline Bytes read_bytes(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);

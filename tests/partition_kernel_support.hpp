@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "drawn.hpp"
 #include "faro/machine/counting_memory.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "kernels/partition.hpp"
@@ -59,11 +60,7 @@ std::span<const std::byte> bytes_of(const std::vector<T>& values) {
   return std::as_bytes(std::span(values));
 }
 
-inline Bytes random_bytes(std::uint64_t count, std::mt19937_64& random) {
-  Bytes bytes(count);
-  for (std::byte& b : bytes) b = static_cast<std::byte>(random());
-  return bytes;
-}
+using test::random_bytes;
 
 /// call(std::integral_constant<int, bytes>).
 template <typename Call>

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "block_emulator.hpp"
+#include "drawn.hpp"
 #include "engines/cuda/rows/row_queue.hpp"
 #include "faro/error.hpp"
 #include "faro/plan/row_plan.hpp"
@@ -31,12 +32,7 @@ Target gpu_target() {
   return target;
 }
 
-Bytes random_bytes(std::uint64_t size, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  Bytes bytes(size);
-  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
-  return bytes;
-}
+using test::random_bytes;
 
 // What a move makes of `out`: the definition, one row after another.
 void move_plainly(const RowMove& move, const RowLayout& layout, const std::vector<std::int64_t>& entries,

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "drawn.hpp"
+
 namespace faro::testing {
 
 using List = std::vector<std::uint32_t>;
@@ -91,12 +93,7 @@ inline std::vector<NamedList> named_lists(std::uint32_t n, std::uint32_t w) {
 
 using Bytes = std::vector<std::byte>;
 
-inline Bytes random_bytes(std::size_t size, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  Bytes bytes(size);
-  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
-  return bytes;
-}
+using test::random_bytes;
 
 /// out[k n + P(i)] = in[k n + i].
 inline Bytes permuted(const Bytes& in, const List& permutation, std::size_t element_bytes) {

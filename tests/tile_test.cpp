@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "drawn.hpp"
 #include "faro/f2/matrix.hpp"
-#include "random_matrix.hpp"
 
 namespace faro::layout {
 namespace tile_test {
@@ -31,12 +31,7 @@ Affine bit_permutation(const std::vector<int>& to, Word complement) {
   return {a, complement};
 }
 
-Affine random_bpc(int n, std::mt19937_64& random) {
-  std::vector<int> to(static_cast<std::size_t>(n));
-  std::iota(to.begin(), to.end(), 0);
-  std::shuffle(to.begin(), to.end(), random);
-  return bit_permutation(to, random() & f2::low_mask(n));
-}
+using test::random_bpc;
 
 Affine rotation(int n, int k) {
   std::vector<int> to(static_cast<std::size_t>(n));

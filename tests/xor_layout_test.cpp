@@ -7,9 +7,9 @@
 #include <random>
 #include <set>
 
+#include "drawn.hpp"
 #include "faro/f2/matrix.hpp"
 #include "faro/layout/tile.hpp"
-#include "random_matrix.hpp"
 
 namespace faro::layout {
 namespace xor_layout_test {

@@ -10,7 +10,7 @@
 #include "faro/error.hpp"
 #include "faro/permutation/affine.hpp"
 #include "network/grouping.hpp"
-#include "random_matrix.hpp"
+#include "drawn.hpp"
 
 namespace faro::network {
 namespace network_grouping_test {

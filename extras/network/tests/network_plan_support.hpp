@@ -12,7 +12,7 @@
 #include "faro/network/network.hpp"
 #include "faro/network/program.hpp"
 #include "network/text.hpp"
-#include "random_matrix.hpp"
+#include "drawn.hpp"
 
 namespace faro::network::testing_support {
 
