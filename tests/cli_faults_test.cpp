@@ -74,7 +74,7 @@ class Faults : public CommandTest, public ::testing::WithParamInterface<Case> {
     ASSERT_EQ(run("new 30x70 u4 m.npy").status, 0);
     ASSERT_EQ(run("new 4096 i4 p.npy").status, 0);
     const Case& test = GetParam();
-    if (!has_verb(test.arguments)) GTEST_SKIP() << "a build without this verb";
+    if (!faro::testing::has_verb(test.arguments)) GTEST_SKIP() << "a build without this verb";
     if (!test.out.empty() && !fs::exists(directory_ / test.out))
       std::ofstream(directory_ / test.out) << "what was there before\n";
     before_ = files();
@@ -238,7 +238,7 @@ class Kills : public CommandTest, public ::testing::WithParamInterface<Victim> {
 
   void SetUp() override {
     CommandTest::SetUp();
-    if (!has_verb(GetParam().arguments[0])) GTEST_SKIP() << "a build without this verb";
+    if (!faro::testing::has_verb(GetParam().arguments[0])) GTEST_SKIP() << "a build without this verb";
     ASSERT_EQ(run("new 2^16 u4 a.npy").status, 0);
     ASSERT_EQ(run("new 2^16 u4 p.npy").status, 0);
     cache_ = directory_ / "cache";

@@ -169,7 +169,7 @@ TEST_F(Terminal, CtrlCSaysThatNothingWasWritten) {
                            Case{{"network", "run", "vcolumn", "a.npy", "out.npy"}, "out.npy"},
                            Case{{"new", "2^22", "u4", "out.npy"}, "out.npy"},
                            Case{{"permute", "--in-place", "reverse", "a.npy"}, "a.npy"}}) {
-    if (!has_verb(each.arguments[0])) continue;
+    if (!faro::testing::has_verb(each.arguments[0])) continue;
     for (const std::string kind : {"write", "sync"}) {
       const auto before = files();
       const Shown shown = run_on_terminal(each.arguments, slowed(kind, "1", "250"), "writing", "\x03");
