@@ -23,7 +23,7 @@
 #include "io/buffer.hpp"
 #include "measure.hpp"
 #include "permutation/split_mix.hpp"
-#include "plan/prediction.hpp"
+#include "tell/prediction.hpp"
 
 namespace faro::bench {
 namespace {

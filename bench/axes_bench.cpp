@@ -26,7 +26,7 @@
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
 #include "measure.hpp"
-#include "plan/cpu/line_counts.hpp"
+#include "tell/counts/line_counts.hpp"
 
 namespace faro::bench {
 namespace {

@@ -34,8 +34,8 @@
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
 #include "permutation/index_file.hpp"
-#include "plan/row_counts.hpp"
 #include "suggest.hpp"
+#include "tell/row_counts.hpp"
 #include "threads.hpp"
 
 namespace faro::cli {

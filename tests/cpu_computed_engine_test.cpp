@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "faro/faro.hpp"
-#include "plan/cpu/line_counts.hpp"
 #include "refusal.hpp"
+#include "tell/counts/line_counts.hpp"
 
 namespace faro {
 namespace cpu_computed_engine_test {

@@ -16,7 +16,7 @@
 #include "faro/plan/plan.hpp"
 #include "faro/plan/strided_plan.hpp"
 #include "plan/cpu/cpu_pass.hpp"
-#include "plan/cpu/line_counts.hpp"
+#include "tell/counts/line_counts.hpp"
 
 namespace faro {
 namespace plan_cpu_pass_test {

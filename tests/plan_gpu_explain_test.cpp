@@ -13,12 +13,12 @@
 #include "cli_support.hpp"
 #include "gpu_plan_support.hpp"
 #include "kernels/axes_turned.hpp"
-#include "plan/box_facts.hpp"
 #include "plan/gpu/gpu_pass.hpp"
-#include "plan/launch_facts.hpp"
-#include "plan/prediction.hpp"
-#include "plan/tile_facts.hpp"
 #include "plan_support.hpp"
+#include "tell/box_facts.hpp"
+#include "tell/launch_facts.hpp"
+#include "tell/prediction.hpp"
+#include "tell/tile_facts.hpp"
 #include "text_search.hpp"
 
 namespace faro {

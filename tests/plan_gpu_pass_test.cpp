@@ -12,11 +12,11 @@
 
 #include "faro/engines/cuda.hpp"
 #include "faro/permutation/affine.hpp"
-#include "plan/gpu/block_phases.hpp"
-#include "plan/gpu/counting.hpp"
 #include "plan/gpu/gpu_pass.hpp"
-#include "plan/gpu/pass_tables.hpp"
-#include "plan/prediction.hpp"
+#include "tell/counts/block_phases.hpp"
+#include "tell/counts/counting.hpp"
+#include "tell/counts/pass_tables.hpp"
+#include "tell/prediction.hpp"
 #include "transpose_emulator.hpp"
 
 namespace faro {

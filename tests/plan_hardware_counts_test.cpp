@@ -14,7 +14,7 @@
 #include "faro/permutation/permutation.hpp"
 #include "faro/plan/plan.hpp"
 #include "network/prediction.hpp"
-#include "plan/prediction.hpp"
+#include "tell/prediction.hpp"
 
 namespace faro {
 namespace plan_hardware_counts_test {

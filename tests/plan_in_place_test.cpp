@@ -19,11 +19,11 @@
 #include "faro/permutation/permutation.hpp"
 #include "faro/plan/plan.hpp"
 #include "in_place_support.hpp"
-#include "plan/facts.hpp"
-#include "plan/margin_text.hpp"
-#include "plan/prediction.hpp"
 #include "plan_support.hpp"
 #include "processor_time.hpp"
+#include "tell/facts.hpp"
+#include "tell/margin_text.hpp"
+#include "tell/prediction.hpp"
 
 namespace faro::testing {
 namespace plan_in_place_test {

@@ -19,7 +19,7 @@
 #include "faro/error.hpp"
 #include "faro/permutation/affine.hpp"
 #include "faro/plan/plan.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/target.hpp"
 #include "own_cache_support.hpp"
 #include "refusal.hpp"
 

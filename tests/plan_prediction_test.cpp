@@ -15,9 +15,9 @@
 #include "gpu_plan_support.hpp"
 #include "kernels/affine_params.hpp"
 #include "machine/counting_memory.hpp"
-#include "plan/launch_facts.hpp"
-#include "plan/prediction.hpp"
 #include "plan_support.hpp"
+#include "tell/launch_facts.hpp"
+#include "tell/prediction.hpp"
 
 namespace faro {
 namespace plan_prediction_test {

@@ -4,7 +4,6 @@
 
 #include "api/planning.hpp"
 #include "engines/cuda/host/device_pointer.hpp"
-#include "plan/facts.hpp"
 
 namespace faro::detail {
 namespace {

@@ -21,7 +21,7 @@
 #include <bit>
 
 #include "emit/kernel_plan.hpp"
-#include "plan/published_class.hpp"
+#include "tell/published_class.hpp"
 
 namespace faro::emit {
 namespace {

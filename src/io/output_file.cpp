@@ -21,6 +21,7 @@
 #include "faro/error.hpp"
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
+#include "size_text.hpp"
 #include "thread_team.hpp"
 #include "threads.hpp"
 

@@ -6,16 +6,13 @@
 #include <utility>
 
 #include "network/cpu_chunks.hpp"
-#include "plan/facts.hpp"
-#include "plan/margin_text.hpp"
+#include "tell/facts.hpp"
+#include "tell/margin_text.hpp"
 
 namespace faro::network {
 namespace {
 
 constexpr std::uint64_t kNetworkLine = 64;
-
-using faro::detail::count_text;
-using faro::detail::size_text;
 
 // Below this a thread costs more than it brings.
 constexpr std::uint64_t kBytesPerThread = std::uint64_t{64} << 10;

@@ -8,7 +8,7 @@
 #include "faro/permutation/permutation.hpp"
 #include "network/pass_facts.hpp"
 #include "network/text.hpp"
-#include "plan/facts.hpp"
+#include "tell/facts.hpp"
 
 namespace faro::network {
 namespace {

@@ -7,12 +7,12 @@
 #include "faro/error.hpp"
 #include "faro/plan/plan.hpp"
 #include "plan/cpu/cpu_pass.hpp"
-#include "plan/facts.hpp"
 #include "plan/form_to_run.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 #include "plan/gpu/gpu_solver.hpp"
 #include "plan/planners.hpp"
 #include "plan/reversals.hpp"
+#include "size_text.hpp"
 
 namespace faro {
 namespace {
@@ -53,9 +53,7 @@ Recognition known(const Permutation& permutation) {
 bool is_in_place(const Problem& problem) { return problem.placement == Placement::in_place; }
 
 // ", of 11.4 MiB"
-std::string size_of_second(const Problem& problem) {
-  return ", of " + detail::size_text(total_bytes(problem));
-}
+std::string size_of_second(const Problem& problem) { return ", of " + size_text(total_bytes(problem)); }
 
 // The problem in the form that it is carried out in. In place, elements of a width that is no power of two
 // have a way only in transpositions.

@@ -8,9 +8,9 @@
 #include "faro/error.hpp"
 #include "faro/plan/plan.hpp"
 #include "plan/cpu/cpu_pass.hpp"
-#include "plan/facts.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 #include "plan/gpu_transpose.hpp"
+#include "size_text.hpp"
 
 namespace faro {
 namespace {
@@ -146,8 +146,7 @@ TransposePlan::TransposePlan(const Problem& problem, Target target) : target_(st
   const bool on_gpu = target_.engine == Engine::cuda;
   const bool exchanges = on_gpu && !is_still(rectangle_) && detail::exchanges_tiles(rectangle_);
   const auto second = [&] {
-    return "other permutations need a second array for the result, of " +
-           detail::size_text(rectangle_.bytes());
+    return "other permutations need a second array for the result, of " + size_text(rectangle_.bytes());
   };
   if (!is_still(rectangle_) && rectangle_.element_bytes > kWidestElement && !rectangle_.is_square()) {
     fail(ErrorCode::unsupported, "transpose in place",

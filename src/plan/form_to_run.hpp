@@ -29,8 +29,8 @@
 #include <optional>
 
 #include "faro/permutation/permutation.hpp"
-#include "faro/plan/problem.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/problem.hpp"
+#include "faro/problem/target.hpp"
 
 namespace faro::detail {
 

@@ -21,7 +21,7 @@
 #include "faro/permutation/computed.hpp"
 #include "faro/permutation/modular.hpp"
 #include "faro/plan/index_plan.hpp"
-#include "faro/plan/pass.hpp"
+#include "faro/problem/pass.hpp"
 #include "faro/schedule/index_schedule.hpp"
 
 namespace faro::detail {

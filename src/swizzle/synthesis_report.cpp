@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "faro/swizzle/examples.hpp"
-#include "plan/facts.hpp"
+#include "tell/facts.hpp"
 
 namespace faro::swizzle {
 namespace {

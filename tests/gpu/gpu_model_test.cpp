@@ -10,7 +10,7 @@
 #include "engines/cuda_shared_transpose.hpp"
 #include "faro/error.hpp"
 #include "gpu/gpu_support.hpp"
-#include "plan/prediction.hpp"
+#include "tell/prediction.hpp"
 
 namespace faro::testing {
 namespace {

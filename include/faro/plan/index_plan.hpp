@@ -25,9 +25,9 @@
 #include <variant>
 #include <vector>
 
-#include "faro/plan/pass.hpp"
-#include "faro/plan/problem.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/pass.hpp"
+#include "faro/problem/problem.hpp"
+#include "faro/problem/target.hpp"
 #include "faro/schedule/index_schedule.hpp"
 
 namespace faro {

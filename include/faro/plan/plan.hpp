@@ -13,7 +13,7 @@
 //
 // A permutation that is not affine is planned by IndexPlan, one that is transposed in place by TransposePlan:
 // index_plan() or transpose_plan() then says by which method, and the passes are of other kinds
-// (plan/pass.hpp). An index array is recognised first: what turns out to be affine is planned
+// (faro/problem/pass.hpp). An index array is recognised first: what turns out to be affine is planned
 // like any affine map, and recognition() tells how it was found out.
 //
 // A plan is immutable, holds no pointer to the caller's arrays, and may be used from many threads.
@@ -28,10 +28,10 @@
 
 #include "faro/permutation/permutation.hpp"
 #include "faro/plan/index_plan.hpp"
-#include "faro/plan/pass.hpp"
-#include "faro/plan/problem.hpp"
-#include "faro/plan/target.hpp"
 #include "faro/plan/transpose_plan.hpp"
+#include "faro/problem/pass.hpp"
+#include "faro/problem/problem.hpp"
+#include "faro/problem/target.hpp"
 
 namespace faro {
 

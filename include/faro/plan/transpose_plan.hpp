@@ -20,9 +20,9 @@
 #include <string>
 #include <vector>
 
-#include "faro/plan/pass.hpp"
-#include "faro/plan/problem.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/pass.hpp"
+#include "faro/problem/problem.hpp"
+#include "faro/problem/target.hpp"
 
 namespace faro {
 

@@ -29,9 +29,9 @@
 
 #include "faro/permutation/strided.hpp"
 #include "faro/plan/index_plan.hpp"
-#include "faro/plan/pass.hpp"
-#include "faro/plan/problem.hpp"
 #include "faro/plan/transpose_plan.hpp"
+#include "faro/problem/pass.hpp"
+#include "faro/problem/problem.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "kernels/partition_params.hpp"
 #include "layout/cache_box.hpp"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "plan/cpu/cpu_pass.hpp"
-#include "plan/facts.hpp"
+#include "size_text.hpp"
 
 namespace faro::detail {
 

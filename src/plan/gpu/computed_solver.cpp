@@ -1,7 +1,7 @@
 // Maps that are computed: one pass, parts that are consecutive on one side and runs of the other.
 #include "kernels/computed_launch.hpp"
-#include "plan/facts.hpp"
 #include "plan/gpu/gpu_solver.hpp"
+#include "size_text.hpp"
 
 namespace faro::detail {
 namespace {

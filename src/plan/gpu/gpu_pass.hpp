@@ -28,8 +28,8 @@
 
 #include "faro/permutation/indexed.hpp"
 #include "faro/plan/index_plan.hpp"
-#include "faro/plan/pass.hpp"
 #include "faro/plan/transpose_plan.hpp"
+#include "faro/problem/pass.hpp"
 #include "plan/gpu/axes_choice.hpp"
 #include "plan/gpu/gpu_kernel.hpp"
 #include "plan/index_form.hpp"

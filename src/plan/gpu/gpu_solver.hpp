@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "faro/plan/index_plan.hpp"
-#include "faro/plan/pass.hpp"
+#include "faro/problem/pass.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 #include "plan/gpu/pass_cost.hpp"
 #include "plan/index_candidates.hpp"

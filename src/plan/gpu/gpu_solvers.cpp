@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "plan/facts.hpp"
 #include "plan/gpu/gpu_solver.hpp"
 #include "plan/planners.hpp"
+#include "size_text.hpp"
 
 namespace faro::detail {
 namespace {

@@ -1,7 +1,7 @@
 // Multiplications modulo the count: one pass, tile by tile of two matrices.
 #include "kernels/modular_launch.hpp"
-#include "plan/facts.hpp"
 #include "plan/gpu/gpu_solver.hpp"
+#include "size_text.hpp"
 
 namespace faro::detail {
 namespace {

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "kernels/partition_in_global.hpp"
-#include "plan/facts.hpp"
 #include "plan/gpu/gpu_solver.hpp"
 #include "rounding.hpp"
 #include "schedule/row_column.hpp"
+#include "size_text.hpp"
 
 namespace faro::detail {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "plan/facts.hpp"
 #include "plan/gpu/gpu_solver.hpp"
+#include "size_text.hpp"
 
 namespace faro::detail {
 namespace {
