@@ -34,7 +34,7 @@ std::string pass_text(const Plan& plan, const Pass& pass) {
 std::string in_place_text(const Plan& plan) {
   if (const TransposePlan* const transposes = plan.transpose_plan()) {
     return fmt::format("{}, {} over memory", transposes->r2c() ? "R2C" : "C2R",
-                       count_text(transposes->sweeps().size(), "sweep"));
+                       count_text(plan.passes().size(), "sweep"));
   }
   if (!plan.passes().empty() && plan.passes().front().kind == PassKind::cyclic)
     return "turned end for end, " + count_text(plan.passes().size(), "sweep") + " over memory";

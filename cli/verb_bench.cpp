@@ -233,7 +233,7 @@ std::string method_of(const Problem& problem, const Contestant& faro) {
   const bool is_affine = std::holds_alternative<Affine>(problem.permutation);
   if (const TransposePlan* const transposes = faro.plan.plan().transpose_plan()) {
     return fmt::format("{}, {} over memory; planned in {:.3g} ms", transposes->r2c() ? "R2C" : "C2R",
-                       count_text(transposes->sweeps().size(), "sweep"), faro.plan_ms);
+                       count_text(faro.plan.plan().passes().size(), "sweep"), faro.plan_ms);
   }
   if (is_affine && index == nullptr) return "";
   const std::string how = index == nullptr ? "affine, " + to_text(faro.plan.plan().problem().permutation)

@@ -239,9 +239,8 @@ TEST(PlanGpuPass, SmallArraysAreMovedWhole) {
             "axes whole, units of 2 bytes, 7 arrays of 4800 bytes a block, 256 threads");
   const std::string text = plan_of("axes(1600000 5 15; 0 2 1)").explain();
   EXPECT_THAT(
-      text,
-      HasSubstr("box         48 x 15 x 5 of 1600000 x 15 x 5 units of 4 bytes, 14.06 KiB; 33334 boxes"));
-  EXPECT_THAT(text, HasSubstr("runs        reads 1 run of 14.06 KiB, writes 1 run of 14.06 KiB"));
+      text, HasSubstr("box         48 x 15 x 5 of 1600000 x 15 x 5 units of 4 bytes, 14.1 KiB; 33334 boxes"));
+  EXPECT_THAT(text, HasSubstr("runs        reads 1 run of 14.1 KiB, writes 1 run of 14.1 KiB"));
   EXPECT_THAT(kernel("axes(100000 12 10 10; 0 3 1 2)", 4), HasSubstr("axes whole, units of 4 bytes"));
   EXPECT_THAT(kernel("axes(1600000 5 16; 0 2 1)", 4), HasSubstr("axes whole, units of 4 bytes"));
   EXPECT_THAT(kernel("axes(1000 201 203; 0 2 1)", 4), Not(HasSubstr("axes whole")));

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "faro/plan/plan.hpp"
+#include "plan/cpu/cpu_pass.hpp"
+#include "plan/gpu/gpu_pass.hpp"
 #include "plan/index_candidates.hpp"
 #include "plan/planners.hpp"
 #include "suggest.hpp"
@@ -62,6 +64,17 @@ std::size_t fastest(std::vector<IndexCandidate>& candidates, std::uint64_t repea
                        : fmt::format("faster by less than {:.0f}% or {} us", 100 * (1 - kWorthIt), kWorthUs);
   }
   return best;
+}
+
+// The one that was asked for, before all others.
+void put_first(IndexCandidate asked, std::vector<IndexCandidate>& candidates) {
+  std::erase_if(candidates, [&](const IndexCandidate& each) {
+    return each.method == asked.method && each.shape == asked.shape;
+  });
+  for (IndexCandidate& each : candidates) {
+    if (each.why_not.empty()) each.why_not = "another was asked for";
+  }
+  candidates.insert(candidates.begin(), std::move(asked));
 }
 
 }  // namespace
@@ -125,16 +138,11 @@ IndexPlan::IndexPlan(Problem problem, Target target, Recognition recognition, co
   candidates_ = detail::index_candidates(work);
   if (choice.empty()) {
     chosen_ = fastest(candidates_, repeats_);
-    return;
+  } else {
+    put_first(detail::asked_candidate(work, choice), candidates_);
   }
-  IndexCandidate asked = detail::asked_candidate(work, choice);
-  std::erase_if(candidates_, [&](const IndexCandidate& each) {
-    return each.method == asked.method && each.shape == asked.shape;
-  });
-  for (IndexCandidate& each : candidates_) {
-    if (each.why_not.empty()) each.why_not = "another was asked for";
-  }
-  candidates_.insert(candidates_.begin(), std::move(asked));
+  passes_ = target_.engine == Engine::cuda ? detail::passes_of(*this) : detail::cpu_passes_of(*this);
+  for (IndexCandidate& each : candidates_) each.solved.reset();
 }
 
 const IndexCalibration& IndexPlan::calibration() const {

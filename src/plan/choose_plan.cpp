@@ -182,11 +182,11 @@ void Plan::plan_index(Recognition recognition, const IndexChoice& choice) {
     array_bytes_ = total_bytes(problem_);
     unit_bytes_ = std::min<std::uint64_t>(problem_.element_bytes & (~problem_.element_bytes + 1),
                                           target_.unit_bytes_max);
-    passes_ = on_gpu ? detail::passes_of(*transpose_plan_) : detail::cpu_passes_of(*transpose_plan_);
+    passes_ = transpose_plan_->passes();
     return;
   }
   index_plan_ = std::make_shared<const IndexPlan>(problem_, target_, std::move(recognition), choice);
-  passes_ = on_gpu ? detail::passes_of(*index_plan_) : detail::cpu_passes_of(*index_plan_);
+  passes_ = index_plan_->passes();
   array_bytes_ = index_plan_->array_bytes();
   unit_bytes_ = index_plan_->unit_bytes();
 }

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "plan/cpu/cpu_pass.hpp"
 #include "plan/gpu/gpu_solver.hpp"
 #include "plan/index_candidates.hpp"
+#include "plan/solved_passes.hpp"
 
 namespace faro::detail {
 
@@ -46,12 +46,16 @@ std::optional<double> times(std::optional<double> us, double factor) {
 }
 
 IndexCandidate with_workspace(const IndexWork& work, IndexCandidate made) {
-  if (!on_gpu(work.target)) {
-    const std::vector<CpuPass> passes = solve(cpu_work_of(work, made));
-    if (!passes.empty()) made.workspace_bytes = passes.front().run.workspace.lent_bytes();
-  } else if (made.passes > 1 || made.method == IndexMethod::partition) {
-    made.workspace_bytes = workspace_bytes(solve(work_of(work, made)));
+  if (on_gpu(work.target) && made.passes == 1 && made.method != IndexMethod::partition) return made;
+  SolvedPasses solved;
+  if (on_gpu(work.target)) {
+    solved.gpu = solve(work_of(work, made));
+    made.workspace_bytes = workspace_bytes(solved.gpu);
+  } else {
+    solved.cpu = solve(cpu_work_of(work, made));
+    if (!solved.cpu.empty()) made.workspace_bytes = solved.cpu.front().run.workspace.lent_bytes();
   }
+  made.solved = std::make_shared<const SolvedPasses>(std::move(solved));
   return made;
 }
 
@@ -61,7 +65,7 @@ IndexCandidate structured_candidate(const IndexWork& work, IndexMethod method) {
   constexpr double kOverCopy = 1.1;
   IndexCandidate made = with_workspace(work, {.method = method, .bytes_moved = 2 * work.array_bytes()});
   if (on_gpu(work.target)) return made;
-  made.curve_us = method == IndexMethod::axes ? axes_us(solve(cpu_work_of(work, made)), work.calibration)
+  made.curve_us = method == IndexMethod::axes ? axes_us(made.solved->cpu, work.calibration)
                                               : times(streaming_us(work, IndexKernel::copy), kOverCopy);
   return made;
 }

@@ -32,6 +32,10 @@
 
 namespace faro {
 
+namespace detail {
+struct SolvedPasses;
+}  // namespace detail
+
 enum class IndexMethod {
   cyclic,
   modular,
@@ -60,6 +64,8 @@ struct IndexCandidate {
   std::optional<double> curve_us = {};
   std::optional<double> schedule_us = {};  // to make the schedule, once
   std::string why_not = {};                // empty: could be taken
+  /// The passes that this was worked out from, where it took them; null once a plan is made.
+  std::shared_ptr<const detail::SolvedPasses> solved = {};
 };
 
 /// "partition, chunks of 2^14 elements, levels of 8 and 8 bits": the method and its sizes.
@@ -112,8 +118,8 @@ class IndexPlan {
   /// part for each thread, and room for the arrays between passes.
   std::uint64_t workspace_bytes() const { return chosen().workspace_bytes; }
 
-  std::string explain() const;
-  std::string explain_json() const;
+  /// In the order in which an engine runs them; none where nothing is moved.
+  const std::vector<Pass>& passes() const { return passes_; }
 
  private:
   Problem problem_;
@@ -121,6 +127,7 @@ class IndexPlan {
   Recognition recognition_;
   std::vector<IndexCandidate> candidates_;
   std::size_t chosen_ = 0;
+  std::vector<Pass> passes_;
   std::uint64_t repeats_ = 0;
   std::uint64_t unit_bytes_ = 1;
 };

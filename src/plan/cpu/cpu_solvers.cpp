@@ -6,6 +6,7 @@
 #include "faro/permutation/strided.hpp"
 #include "plan/cpu/cpu_solver.hpp"
 #include "plan/index_candidates.hpp"
+#include "plan/solved_passes.hpp"
 
 namespace faro::detail {
 namespace {
@@ -125,7 +126,8 @@ void put_on_cpu(Pass& pass, CpuPass made) {
 std::vector<Pass> cpu_passes_of(const IndexPlan& plan) {
   const CpuWork work = cpu_work_of(work_about(plan), plan.chosen());
   std::vector<Pass> passes;
-  for (CpuPass& each : solve(work)) {
+  const std::shared_ptr<const SolvedPasses>& solved = plan.chosen().solved;
+  for (CpuPass& each : solved ? std::vector(solved->cpu) : solve(work)) {
     each.what = cpu_solver_of(each).words(each);
     const auto* const level = std::get_if<CpuLevel>(&each.kernel);
     const std::optional<double> us =
@@ -142,12 +144,9 @@ std::vector<Pass> cpu_passes_of(const IndexPlan& plan) {
   return passes;
 }
 
-std::vector<Pass> cpu_passes_of(const TransposePlan& plan) {
+std::vector<Pass> cpu_sweeps_shown(const Rectangle& rectangle, const TransposeWorkers& workers) {
   std::vector<Pass> passes;
-  for (CpuPass& each :
-       cpu_sweeps(plan.rectangle(), cpu_transpose_workers(plan.rectangle(), plan.target().threads))) {
-    passes.push_back(shown_on_cpu(std::move(each)));
-  }
+  for (CpuPass& each : cpu_sweeps(rectangle, workers)) passes.push_back(shown_on_cpu(std::move(each)));
   return passes;
 }
 

@@ -150,7 +150,9 @@ Pass shown_pass(GpuPass made, std::uint64_t arrays, std::uint64_t bytes);
 Pass gpu_patch(const std::vector<Exception>& exceptions, const Problem& problem);
 
 std::vector<Pass> passes_of(const IndexPlan& plan);
-std::vector<Pass> passes_of(const TransposePlan& plan);
+/// Of a transposition in place: pairs of tiles that change places, or the sweeps that are planned.
+Pass squares_shown(const Rectangle& rectangle, std::uint64_t unit_bytes);
+std::vector<Pass> sweeps_shown(const GpuTranspose& plan);
 std::vector<Pass> gpu_reversals(const Problem& problem, const Target& target);
 
 }  // namespace faro::detail

@@ -14,6 +14,7 @@
 #include "faro/error.hpp"
 #include "plan/gpu/gpu_solver.hpp"
 #include "plan/planners.hpp"
+#include "plan/solved_passes.hpp"
 #include "size_text.hpp"
 
 namespace faro::detail {
@@ -142,7 +143,8 @@ Pass pass_of_view(const Strided& view, std::uint64_t element_bytes) {
 
 std::vector<Pass> passes_of(const IndexPlan& plan) {
   const PassWork work = work_of(work_about(plan), plan.chosen());
-  std::vector<GpuPass> made = solve(work);
+  const std::shared_ptr<const SolvedPasses>& solved = plan.chosen().solved;
+  std::vector<GpuPass> made = solved ? solved->gpu : solve(work);
   FARO_CHECK(workspace_bytes(made) == plan.workspace_bytes());
   const bool in_turns = workspace_bytes(made) > 0;
   std::vector<Pass> passes;
@@ -168,26 +170,21 @@ std::vector<Pass> passes_of(const IndexPlan& plan) {
   return passes;
 }
 
-std::vector<Pass> passes_of(const TransposePlan& plan) {
-  const Rectangle& rectangle = plan.rectangle();
-  if (!plan.sweeps().empty() && exchanges_tiles(rectangle)) {
-    GpuPass made = squares_pass(rectangle, plan.unit_bytes());
-    made.what = plan.sweeps().front().what;
-    return {shown(std::move(made), rectangle.arrays, rectangle.bytes())};
-  }
-  std::vector<GpuPass> made =
-      sweep_passes(plan_gpu_transpose(rectangle, gpu_transpose_limits(plan.target())));
-  FARO_CHECK(made.size() == plan.sweeps().size());
+Pass squares_shown(const Rectangle& rectangle, std::uint64_t unit_bytes) {
+  return shown(squares_pass(rectangle, unit_bytes), rectangle.arrays, rectangle.bytes());
+}
+
+std::vector<Pass> sweeps_shown(const GpuTranspose& plan) {
+  const Rectangle& rectangle = plan.rectangle;
   std::vector<Pass> passes;
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    made[i].what = plan.sweeps()[i].what;
+  for (GpuPass& made : sweep_passes(plan)) {
     std::uint64_t blocks = 0;
-    for (const GpuKernel& kernel : made[i].kernels) {
+    for (const GpuKernel& kernel : made.kernels) {
       blocks += kernel.blocks * std::get<GpuTransposeLaunch>(kernel.params).repeats;
     }
-    const std::uint64_t groups = (rectangle.arrays + made[i].arrays_at_once - 1) / made[i].arrays_at_once;
-    const bool of_one = made[i].blocks_of_one_array;
-    Pass pass = shown(std::move(made[i]), rectangle.arrays, rectangle.bytes());
+    const std::uint64_t groups = (rectangle.arrays + made.arrays_at_once - 1) / made.arrays_at_once;
+    const bool of_one = made.blocks_of_one_array;
+    Pass pass = shown(std::move(made), rectangle.arrays, rectangle.bytes());
     pass.launch->blocks = of_one ? blocks * rectangle.arrays : blocks;
     pass.launch->launches = groups * launches_of_sweep(*pass.gpu);
     passes.push_back(std::move(pass));
