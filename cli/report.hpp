@@ -8,15 +8,13 @@
 
 #include "faro/error.hpp"
 #include "faro/permutation/permutation.hpp"
+#include "json_schema.hpp"
 #include "permutation/text.hpp"
 #include "size_text.hpp"
 
 namespace faro::cli {
 
 using Json = nlohmann::ordered_json;
-
-/// The version of every verb's JSON; docs/guide/json.md describes it.
-inline constexpr int kJsonSchema = 1;
 
 /// An object that begins with its schema.
 Json new_json();

@@ -21,9 +21,9 @@
 #include "in_place_support.hpp"
 #include "plan_support.hpp"
 #include "processor_time.hpp"
-#include "tell/facts.hpp"
 #include "tell/margin_text.hpp"
 #include "tell/prediction.hpp"
+#include "tell/reasons.hpp"
 
 namespace faro::testing {
 namespace plan_in_place_test {

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "tell/facts.hpp"
+#include "json_schema.hpp"
 #include "tell/published_class.hpp"
 
 namespace faro::capi {
@@ -37,7 +37,7 @@ Json json_of(const Candidate& candidate, const Advice& advice) {
 
 Json layout_json(const layout::Advice& advice) {
   const layout::SharedArray& array = advice.request.array;
-  Json json = {{"schema", detail::kJsonSchema}};
+  Json json = {{"schema", kJsonSchema}};
   json["rows"] = array.rows;
   json["columns"] = array.columns;
   json["element_bytes"] = array.element_bytes;
@@ -112,7 +112,7 @@ Json emit_json(const Affine& map, const emit::Options& options, const emit::Sour
   emitted["kernels"] = Json::array();
   for (const emit::Kernel& kernel : source.kernels) emitted["kernels"].push_back(json_of(kernel));
   emitted["text"] = source.text;
-  Json json = {{"schema", detail::kJsonSchema}};
+  Json json = {{"schema", kJsonSchema}};
   json["emit"] = emitted;
   return json;
 }
@@ -133,7 +133,7 @@ Json simulation_json(const SimulationResult& result, const SimulationAsked& aske
   const machine::MachineOptions& machine = result.machine;
   const machine::MachineReport& report = result.report;
   const bool of_program = result.simulation.has_value();
-  Json json = {{"schema", detail::kJsonSchema}};
+  Json json = {{"schema", kJsonSchema}};
   json["program"] = asked.program;
   json["machine"] = machine::name(machine.kind);
   json["width"] = machine.width;

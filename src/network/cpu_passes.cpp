@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "network/cpu_chunks.hpp"
-#include "tell/facts.hpp"
+#include "size_text.hpp"
 #include "tell/margin_text.hpp"
 
 namespace faro::network {

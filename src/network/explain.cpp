@@ -15,7 +15,7 @@
 #include "faro/permutation/permutation.hpp"
 #include "network/pass_facts.hpp"
 #include "network/text.hpp"
-#include "tell/facts.hpp"
+#include "size_text.hpp"
 #include "tell/margin_text.hpp"
 #include "tell/published_class.hpp"
 

@@ -6,9 +6,10 @@
 
 #include "faro/network/plan.hpp"
 #include "faro/permutation/permutation.hpp"
+#include "json_schema.hpp"
 #include "network/pass_facts.hpp"
 #include "network/text.hpp"
-#include "tell/facts.hpp"
+#include "tell/margin_text.hpp"
 
 namespace faro::network {
 namespace {
@@ -57,7 +58,7 @@ std::string Plan::explain_json() const {
   for (const Layer& layer : normal_form_.layers) {
     if (normal_form_.bits > 0) directions.push_back(faro::detail::hex(layer.direction()));
   }
-  Json json = {{"schema", faro::detail::kJsonSchema},
+  Json json = {{"schema", kJsonSchema},
                {"program", short_text(problem_.program)},
                {"index_bits", normal_form_.bits},
                {"element", to_text(problem_.element)},

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "network/text.hpp"
-#include "tell/facts.hpp"
+#include "size_text.hpp"
 
 namespace faro::network::detail {
 

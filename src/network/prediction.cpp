@@ -10,7 +10,7 @@
 #include "machine/counting_memory.hpp"
 #include "network/launches.hpp"
 #include "network/table_loads.hpp"
-#include "tell/facts.hpp"
+#include "size_text.hpp"
 
 namespace faro::network {
 namespace {

@@ -58,12 +58,6 @@ inline bool on_gpu(const Target& target) { return target.engine == Engine::cuda;
 inline bool is_array(const IndexWork& work) {
   return std::holds_alternative<Indexed>(work.problem.permutation);
 }
-/// The one candidate of a way that takes index arrays; none for other problems.
-inline std::vector<IndexCandidate> of_arrays(const IndexWork& work,
-                                             IndexCandidate (*candidate)(const IndexWork&)) {
-  if (!is_array(work)) return {};
-  return {candidate(work)};
-}
 
 /// Microseconds of all arrays, each kernel streaming through them in order.
 std::optional<double> streaming_us(const IndexWork& work, IndexKernel kernel, int chunk_bits = 0,
@@ -72,11 +66,12 @@ std::optional<double> streaming_us(const IndexWork& work, IndexKernel kernel, in
 std::optional<double> index_pass_us(const IndexWork& work, IndexKernel kernel, int chunk_bits = 0);
 /// The same time over and over; nothing of nothing.
 std::optional<double> times(std::optional<double> us, double factor);
-/// A roll, a flip, or a permutation of axes.
-IndexCandidate structured_candidate(const IndexWork& work, IndexMethod method);
 /// With the workspace that its executor will ask for.
 IndexCandidate with_workspace(const IndexWork& work, IndexCandidate made);
-/// The candidate itself. Errors: ErrorCode::unsupported with its why_not, unless the schedule is there.
-IndexCandidate required(IndexCandidate made, const IndexChoice& choice);
+
+/// Of an index array: partitions of the sizes that suit the target, or of those asked for. Errors:
+/// ErrorCode::value for sizes that no schedule can have.
+std::vector<IndexCandidate> partition_candidates(const IndexWork& work);
+IndexCandidate asked_partition(const IndexWork& work, const IndexChoice& choice);
 
 }  // namespace faro::detail

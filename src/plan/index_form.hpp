@@ -75,7 +75,7 @@ bool has_form(const IndexForm& form) {
   return std::holds_alternative<Wanted>(form);
 }
 
-/// That of a candidate, as its solver says.   Cost: of row_column and row_column_5, at most 2^16 divisions.
+/// That of a candidate.   Cost: of row_column and row_column_5, at most 2^16 divisions.
 IndexForm form_of(const IndexWork& work, const IndexCandidate& candidate);
 
 /// The table's name and its bytes.   Requires: a form that has it.

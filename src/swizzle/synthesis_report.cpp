@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "faro/swizzle/examples.hpp"
-#include "tell/facts.hpp"
+#include "json_schema.hpp"
 
 namespace faro::swizzle {
 namespace {
@@ -208,7 +208,7 @@ std::string to_text(const Example& example, const SynthesisResult& result, std::
 
 std::string to_json(const Example& example, const SynthesisResult& result, std::uint64_t most_solutions) {
   Json json;
-  json["schema"] = faro::detail::kJsonSchema;
+  json["schema"] = kJsonSchema;
   json["example"] = example.name;
   json["struct"] = example.struct_words ? Json(*example.struct_words) : Json(nullptr);
   json["warp"] = example.sketch.launch().warp;

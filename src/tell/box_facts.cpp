@@ -9,7 +9,7 @@
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 #include "rounding.hpp"
-#include "tell/facts.hpp"
+#include "size_text.hpp"
 
 namespace faro::detail {
 namespace {

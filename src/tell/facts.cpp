@@ -2,158 +2,163 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <bit>
-
+#include "plan/cpu/cpu_pass.hpp"
+#include "plan/gpu/gpu_pass.hpp"
+#include "plan/gpu/gpu_solver.hpp"
+#include "plan/planners.hpp"
+#include "plan/reversals.hpp"
+#include "tell/counts/counting.hpp"
+#include "tell/margin_text.hpp"
 #include "tell/published_class.hpp"
+#include "tell/reasons.hpp"
 
-namespace faro::detail {
+namespace faro {
+namespace detail {
 namespace {
 
-std::string segments_reason(const Pass& pass) {
-  return fmt::format(
-      "at least the lowest {} bits of every index stay as they are, so segments change places whole and "
-      "nothing moves "
-      "inside one",
-      pass.tile.segment_bits);
+FactorFacts factor_facts(const Pass& pass, std::uint64_t unit_bytes) {
+  return {.text = factor_text(pass.map),
+          .published_class = name(published_class(pass.map, unit_bytes)),
+          .is_involution = pass.map.is_involution(),
+          .resting_tiles = pass.orbits ? resting_tiles(*pass.orbits) : 0};
 }
 
-// Why segments are as long as they are. A tile takes segment_bytes * 2^r, and r may grow with the segment.
-std::string tile_reason(const Plan& plan, const Pass& pass) {
-  const layout::Tile& tile = pass.tile;
-  const Target& target = plan.target();
-  const std::string moved =
-      pass.map.rank_gamma(tile.segment_bits) == 0
-          ? "elements change places within a segment only"
-          : "the map mixes low index bits with high ones, so a tile collects whole segments of both sides";
-  if (pass.launch) {
-    return fmt::format("{}; of the device's kernels for {}-byte {} this is the first that holds it", moved,
-                       plan.unit_bytes(), plan.unit_bits_per_element() > 0 ? "units" : "elements");
-  }
-  const std::string longest =
-      pass.segment_bytes >= target.segment_bytes_max ? "longer segments would gain nothing"
-      : tile.segment_bits == tile.index_bits
-          ? "the segment is the whole array"
-          : "longer segments would not fit a tile of " + size_text(target.tile_bytes_max);
-  return moved + "; " + longest;
+AffineFacts affine_facts(const Plan& plan) {
+  const Affine& map = element_map(plan);
+  AffineFacts facts{.index_bits = map.bits(),
+                    .published_class = name(published_class(map, plan.problem().element_bytes)),
+                    .is_involution = map.is_involution(),
+                    .folded_batch_bits = plan.folded_batch_bits(),
+                    .sweeps = sweeps(plan)};
+  if (!is_in_place(plan)) facts.literature_sweeps = literature_sweeps(plan);
+  return facts;
 }
 
-std::string direct_reason(const Plan& plan, const Pass& pass, std::size_t index) {
-  const bool gpu = pass.launch.has_value();
-  if (index > 0) {
-    return fmt::format("{} left over from groups of {}, {}", count_text(pass.arrays, "array"),
-                       count_text(std::uint64_t{1} << plan.folded_batch_bits()),
-                       gpu ? "a thread for each element" : "moved one element after another");
-  }
-  if (gpu) {
-    return fmt::format("{} in all are too few for tiles, so there is a thread for each element",
-                       size_text(pass.bytes_read));
-  }
-  return fmt::format("{} in one piece are too few for tiles, so elements move one after another",
-                     size_text(plan.unit_bytes() << pass.map.bits()));
+PassFacts with_box(PassFacts facts) {
+  facts.box = box_facts(*facts.pass);
+  if (!facts.box) facts.plane_tile = tile_facts(*facts.pass);
+  return facts;
+}
+
+PassFacts pass_facts(const Plan& plan, std::size_t index, const PassCounter& counter, bool is_affine) {
+  const Pass& pass = plan.passes()[index];
+  PassFacts facts{
+      .pass = &pass,
+      .reason = is_affine ? reason(plan, index) : pass.what,
+      .is_affine = is_affine,
+      .elements = static_cast<double>(pass.bytes_read) / static_cast<double>(plan.problem().element_bytes),
+      .lines = count_lines(plan, index),
+      .us = counter.microseconds(index)};
+  if (const auto& counted = counter(index)) facts.accesses = accesses_of(*counted, pass, plan.target());
+  if (!is_affine) return with_box(std::move(facts));
+  if (is_in_place(plan)) facts.factor = factor_facts(pass, plan.unit_bytes());
+  return facts;
+}
+
+// What the kernel of a view does to the memories.
+std::optional<PassCounts> view_counts(const StridedPlan& plan) {
+  const Pass& pass = plan.passes().front();
+  if (!pass.launch) return std::nullopt;
+  const std::uint64_t longer = std::max(plan.in_elements(), plan.out_elements());
+  const auto counted = count_blocks(
+      *pass.gpu, {.arrays = 1, .array_bytes = longer * plan.element_bytes(), .written = plan.moved_bytes()},
+      geometry_of(plan.target()));
+  if (!counted) return std::nullopt;
+  return PassCounts{.counts = counted->counts, .counted = to_text(*counted)};
+}
+
+const IndexCalibration& curves_of(const Target& target) {
+  return target.index_calibration ? *target.index_calibration : built_in_cpu_calibration();
+}
+
+std::optional<double> view_us(const StridedPlan& plan, const std::optional<PassCounts>& counts) {
+  const Pass& pass = plan.passes().front();
+  if (pass.cpu) return axes_us({*pass.cpu}, curves_of(plan.target()));
+  if (!counts) return std::nullopt;
+  return solver_of(pass.kind).cost(
+      {.pass = pass, .counts = counts->counts, .rates = plan.target().calibration});
 }
 
 }  // namespace
 
-const Affine& element_map(const Plan& plan) { return affine(plan.problem().permutation, "explain"); }
-
-int sweeps(const Plan& plan) {
-  if (!is_in_place(plan)) return plan.passes().empty() ? 0 : 1;
-  // Those that begin further on are of arrays that are left over.
-  return static_cast<int>(std::count_if(plan.passes().begin(), plan.passes().end(),
-                                        [](const Pass& pass) { return pass.offset == 0; }));
+std::string map_text(const Rectangle& rectangle) {
+  // Of no elements there is no shape: the text that such a permutation has out of place.
+  if (rectangle.count() == 0) return "axes(0; 0)";
+  if (rectangle.between > 1)
+    return fmt::format("axes({} {} {}; 2 1 0)", rectangle.rows, rectangle.between, rectangle.columns);
+  return fmt::format("transpose({}, {})", rectangle.rows, rectangle.columns);
 }
 
-int literature_sweeps(const Plan& plan) {
-  return published_class(element_map(plan), plan.problem().element_bytes) == AffineClass::bmmc ? 2 : 1;
-}
-
-std::string reason(const Plan& plan, std::size_t index) {
-  const Pass& pass = plan.passes().at(index);
-  const bool is_affine_in_place =
-      is_in_place(plan) && plan.transpose_plan() == nullptr && pass.kind != PassKind::cyclic;
-  if (is_affine_in_place) return in_place_reason(plan, index);
-  switch (pass.kind) {
-    case PassKind::copy:
-      return "nothing moves, so bytes are read and written in order";
-    case PassKind::segments:
-      return segments_reason(pass);
-    case PassKind::tile:
-      return tile_reason(plan, pass);
-    case PassKind::direct:
-      return direct_reason(plan, pass, index);
-    default:
-      return pass.what;
+PlanFacts facts_of(const Plan& plan) {
+  const Problem& problem = plan.problem();
+  PlanFacts facts{.kind = ReversalFacts{},
+                  .target = &plan.target(),
+                  .recognition = plan.recognition(),
+                  .permutation = to_text(problem.permutation),
+                  .elements = element_count(problem.permutation),
+                  .element_bytes = problem.element_bytes,
+                  .batch = problem.batch,
+                  .bytes = plan.array_bytes(),
+                  .workspace_bytes = plan.workspace_bytes(),
+                  .in_place = is_in_place(plan),
+                  .rates = rates_of(plan)};
+  if (const TransposePlan* const transposes = plan.transpose_plan()) {
+    const Rectangle& rectangle = transposes->rectangle();
+    facts.kind = transposes;
+    facts.permutation = map_text(rectangle);
+    facts.elements = rectangle.count();
+    facts.element_bytes = rectangle.element_bytes;
+    facts.batch = rectangle.arrays;
+  } else if (plan.index_plan() != nullptr) {
+    facts.kind = plan.index_plan();
+    facts.recognition = &plan.index_plan()->recognition();
+    facts.unit_bytes = plan.unit_bytes();
+  } else if (!reverses_in_place(problem)) {
+    facts.kind = affine_facts(plan);
+    facts.unit_bytes = plan.unit_bytes();
   }
-  return "";
-}
-
-std::string hex(f2::Word word) { return fmt::format("{:#x}", word); }
-
-bool is_in_place(const Plan& plan) { return plan.problem().placement == Placement::in_place; }
-
-std::uint64_t resting_tiles(const layout::InPlaceTile& tile) {
-  const f2::Matrix& next = tile.next_matrix;
-  // next(b) = b where (next + I) b is the complement.
-  const f2::Matrix moved = next + f2::Matrix::identity(next.columns());
-  if (!moved.solve(tile.next_complement)) return 0;
-  return std::uint64_t{1} << (next.columns() - moved.rank());
-}
-
-std::string orbits_text(const Pass& pass) {
-  const std::uint64_t tiles = std::uint64_t{1} << pass.tile.block_bits();
-  const std::uint64_t resting = resting_tiles(*pass.orbits);
-  const std::string of_each = pass.arrays == 1 ? "" : " of each array";
-  if (resting == tiles)
-    return fmt::format("{}{}, each permuted within itself", count_text(tiles, "tile"), of_each);
-  std::string text = count_text(tiles, "tile") + of_each + ": ";
-  if (pass.orbits->orbit_tiles == 2) {
-    text += count_text((tiles - resting) / 2, "pair") +
-            ((tiles - resting) / 2 == 1 ? " changes places" : " change places");
-  } else {
-    text += fmt::format("at most {} go round, each to the place of the next", pass.orbits->orbit_tiles);
+  const PassCounter counter(plan);
+  facts.us = counter.microseconds();
+  const bool is_affine = std::holds_alternative<AffineFacts>(facts.kind);
+  for (std::size_t i = 0; i < plan.passes().size(); ++i) {
+    facts.passes.push_back(
+        pass_facts(plan, i, counter, is_affine && plan.passes()[i].kind != PassKind::patch));
   }
-  if (resting == 0) return text;
-  return text + fmt::format(", {} {} permuted within {}", count_text(resting), resting == 1 ? "is" : "are",
-                            resting == 1 ? "itself" : "themselves");
+  return facts;
 }
 
-std::string in_place_sweeps_text(const Plan& plan) {
-  const int count = sweeps(plan);
-  if (plan.array_bytes() == 0) return "none: the batch is empty";
-  if (count == 0) return "none: every element is where it belongs";
-  if (count == 1) return "1 over memory, in place: what a block reads is where it writes";
-  return fmt::format(
-      "{} over memory, in place: the map is a product of {} factors, each of which writes where it has read; "
-      "no one pass fits what a block holds",
-      count, count);
+PlanFacts facts_of(const StridedPlan& plan) {
+  const Target& target = plan.target();
+  PlanFacts facts{.kind = &plan,
+                  .target = &target,
+                  .permutation = to_text(plan.view()),
+                  .elements = element_count(plan.view()),
+                  .element_bytes = plan.element_bytes(),
+                  .bytes = plan.moved_bytes(),
+                  .us = 0,
+                  .rates = target.engine == Engine::cpu ? curves_of(target).source
+                           : target.calibration         ? target.calibration->source
+                                                        : target.name};
+  if (plan.passes().empty()) return facts;
+  const Pass& pass = plan.passes().front();
+  const std::optional<PassCounts> counts = view_counts(plan);
+  if (plan.moved_bytes() > 0) facts.us = view_us(plan, counts);
+  PassFacts told{.pass = &pass,
+                 .reason = pass.what,
+                 .elements = static_cast<double>(facts.elements),
+                 .lines = count_lines(pass, nullptr)};
+  if (plan.moved_bytes() > 0) told.us = facts.us;
+  if (counts) told.accesses = accesses_of(*counts, pass, target);
+  facts.passes = {with_box(std::move(told))};
+  return facts;
 }
 
-std::string in_place_reason(const Plan& plan, std::size_t index) {
-  const Pass& pass = plan.passes().at(index);
-  std::string text;
-  if (pass.offset > 0) {
-    text = fmt::format("{} left over from groups of {}: ", count_text(pass.arrays, "array"),
-                       count_text(std::uint64_t{1} << plan.folded_batch_bits()));
-  }
-  switch (pass.kind) {
-    case PassKind::copy:
-      return text + "nothing moves";
-    case PassKind::segments:
-      return text + fmt::format("whole segments of {} change places and nothing moves inside one",
-                                size_text(pass.segment_bytes));
-    case PassKind::tile:
-      return text +
-             "elements change places between segments, so a block holds all the tiles that are "
-             "written where it has read";
-    case PassKind::direct:
-      return text +
-             fmt::format("an array of {} is one tile", size_text(plan.unit_bytes() << pass.map.bits()));
-    default:  // others are not of affine maps
-      break;
-  }
-  return text;
+}  // namespace detail
+
+std::optional<double> predict_us(const StridedPlan& plan) {
+  if (plan.permutation_plan() != nullptr) return predict_us(*plan.permutation_plan());
+  if (plan.moved_bytes() == 0) return 0;
+  return detail::view_us(plan, detail::view_counts(plan));
 }
 
-}  // namespace faro::detail
+}  // namespace faro

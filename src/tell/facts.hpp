@@ -1,50 +1,85 @@
-// What a plan says about itself, in the words and numbers that its text, its JSON and its drawing share.
+// What there is to say of a plan, found out once. Its text (text.cpp) and its JSON (json.cpp) say it; neither
+// asks the plan's solvers, counts or prices anything itself.
+//
+//     Plan, StridedPlan  -->  PlanFacts  -->  text, JSON
+//                             a PassFacts each: why it is of its kind, what was counted, how long it takes
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "faro/plan/plan.hpp"
-#include "size_text.hpp"
+#include "faro/plan/strided_plan.hpp"
+#include "tell/box_facts.hpp"
+#include "tell/counts/line_counts.hpp"
+#include "tell/launch_facts.hpp"
+#include "tell/tile_facts.hpp"
 
 namespace faro::detail {
 
-/// The problem's map, on elements.
-const Affine& element_map(const Plan& plan);
+/// The map of an affine pass in place.
+struct FactorFacts {
+  std::string text;  // in one line
+  const char* published_class = "";
+  bool is_involution = false;
+  std::uint64_t resting_tiles = 0;  // of one array, where tiles change places
+};
 
-/// How often every array is read and written: 1, or 0 for an empty batch; in place, of the arrays that are
-/// not left over.
-int sweeps(const Plan& plan);
+struct PassFacts {
+  const Pass* pass = nullptr;
+  std::string reason;                        // why it is of its kind: a sentence without a full stop
+  bool is_affine = false;                    // told by its map and its tile
+  double elements = 0;                       // that it moves, all arrays together
+  std::optional<FactorFacts> factor = {};    // affine, in place
+  std::optional<BoxFacts> box = {};          // of axes, or of a view
+  std::optional<TileFacts> plane_tile = {};  // of axes without a box
+  std::optional<Accesses> accesses = {};     // on a GPU, where they are counted
+  std::optional<LineCounts> lines = {};      // on a CPU
+  std::optional<double> us = {};             // where it is known
+};
 
-/// What the published method takes for the same map: 2 for a general BMMC, else 1.
-/// Source: Bouverot-Dupuis and Sheeran 2023, A = (U R)(R L P), two tiled maps.
-int literature_sweeps(const Plan& plan);
+/// Of a plan of an affine map.
+struct AffineFacts {
+  int index_bits = 0;
+  const char* published_class = "";
+  bool is_involution = false;
+  int folded_batch_bits = 0;
+  int sweeps = 0;
+  std::optional<int> literature_sweeps = {};  // of the published method; none in place
+};
 
-/// Why passes()[index] is of its kind: one sentence without a full stop.
-std::string reason(const Plan& plan, std::size_t index);
+/// Rolls and flips in place.
+struct ReversalFacts {};
 
-/// "0x1f"
-std::string hex(f2::Word word);
+struct PlanFacts {
+  /// Which kind of plan, with what only such a plan has.
+  std::variant<AffineFacts, const IndexPlan*, const TransposePlan*, ReversalFacts, const StridedPlan*> kind;
+  const Target* target = nullptr;
+  const Recognition* recognition = nullptr;  // of an index array; null where none was given
+  std::string permutation;                   // its text
+  std::uint64_t elements = 0;                // of one array
+  std::uint64_t element_bytes = 0;
+  std::uint64_t unit_bytes = 0;  // what is moved as one; 0: not told
+  std::uint64_t batch = 1;
+  std::uint64_t bytes = 0;  // of all arrays
+  std::uint64_t workspace_bytes = 0;
+  bool in_place = false;
+  std::vector<PassFacts> passes = {};
+  std::optional<double> us = {};  // of all passes
+  std::string rates;              // whose, in words
 
-// What a plan in place says about itself, in the words and numbers that its text and its JSON share.
+  std::uint64_t units_per_element() const { return unit_bytes == 0 ? 1 : element_bytes / unit_bytes; }
+};
 
-bool is_in_place(const Plan& plan);
+/// Cost, both: counting the passes, up to some hundred milliseconds. The facts refer to the plan.
+PlanFacts facts_of(const Plan& plan);
+/// Of a view that is no permutation.
+PlanFacts facts_of(const StridedPlan& plan);
 
-/// Tiles of one array that are permuted within themselves: those that `next` leaves where they are.
-std::uint64_t resting_tiles(const layout::InPlaceTile& tile);
-
-/// "2^13 tiles: 2^12 pairs change places"
-std::string orbits_text(const Pass& pass);
-
-/// Why the array is swept as often as it is: a sentence without a full stop.
-std::string in_place_sweeps_text(const Plan& plan);
-
-/// Why passes()[index] is of its kind: one sentence without a full stop.
-std::string in_place_reason(const Plan& plan, std::size_t index);
-
-// The number of the schema of docs/guide/json.md.
-
-/// It grows when a key changes its meaning or goes away.
-inline constexpr int kJsonSchema = 1;
+/// The permutation that a transposition in place is of.
+std::string map_text(const Rectangle& rectangle);
 
 }  // namespace faro::detail

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "plan/planners.hpp"
 
@@ -29,40 +28,24 @@ int registers_max(const Launch& launch) {
   return std::min(most, kRegisters / (launch.threads * min_blocks(launch)) / step * step);
 }
 
-Predicted predicted(const Plan& plan, std::size_t pass) {
-  std::optional<Predicted> result = predicted_if_counted(plan, pass, PassCounter(plan));
-  FARO_CHECK(result.has_value());
-  return *std::move(result);
-}
-
-std::optional<Predicted> predicted_if_counted(const Plan& plan, std::size_t pass,
-                                              const PassCounter& counter) {
-  const std::optional<PassCounts>& counted = counter(pass);
-  if (!counted) return std::nullopt;
-  const Pass& of = plan.passes().at(pass);
-  const machine::MemoryGeometry geometry = geometry_of(plan.target());
-  Predicted result;
-  result.counts = counted->counts;
-  result.counted = counted->counted;
-  result.bounded = counted->bounded;
+Accesses accesses_of(const PassCounts& counted, const Pass& pass, const Target& target) {
+  const machine::MemoryGeometry geometry = geometry_of(target);
+  Accesses result{counted};
   const machine::AccessCounts& c = result.counts;
-  result.sectors_read = over_least(c.global_loads.sectors, of.bytes_read, geometry.sector_bytes);
-  result.sectors_written = over_least(c.global_stores.sectors, of.bytes_written, geometry.sector_bytes);
+  result.sectors_read = over_least(c.global_loads.sectors, pass.bytes_read, geometry.sector_bytes);
+  result.sectors_written = over_least(c.global_stores.sectors, pass.bytes_written, geometry.sector_bytes);
   // Bytes that copies bring to shared memory asynchronously are not stored by it.
-  result.wavefronts_stored = over_least(
-      c.shared_stores.wavefronts, std::min(of.bytes_read, c.shared_stores.bytes), geometry.bank_row_bytes());
-  result.wavefronts_loaded = over_least(
-      c.shared_loads.wavefronts, std::min(of.bytes_written, c.shared_loads.bytes), geometry.bank_row_bytes());
+  result.wavefronts_stored =
+      over_least(c.shared_stores.wavefronts, std::min(pass.bytes_read, c.shared_stores.bytes),
+                 geometry.bank_row_bytes());
+  result.wavefronts_loaded =
+      over_least(c.shared_loads.wavefronts, std::min(pass.bytes_written, c.shared_loads.bytes),
+                 geometry.bank_row_bytes());
   return result;
 }
 
 std::string least_text(double times) {
   return times == 1 ? "the least" : fmt::format("{:.3g} times the least", times);
-}
-
-double elements_of(const Plan& plan, std::size_t pass) {
-  return static_cast<double>(plan.passes().at(pass).bytes_read) /
-         static_cast<double>(plan.problem().element_bytes);
 }
 
 std::string congestion_text(const machine::AccessCounts& counts) {

@@ -20,24 +20,16 @@ int registers_max(const Launch& launch);
 /// Blocks that a multiprocessor must have registers for.
 int min_blocks(const Launch& launch);
 
-/// A pass's accesses, predicted on the counting memory, as multiples of the least.
-struct Predicted {
-  machine::AccessCounts counts;
-  std::string counted;      // which blocks were run
-  bool bounded = false;     // at most so many
+/// A pass's accesses, counted, and as multiples of the least.
+struct Accesses : PassCounts {
   double sectors_read = 1;  // over bytes / 32
   double sectors_written = 1;
   double wavefronts_stored = 1;  // over bytes / 128, of what goes through there; 1 where there is no tile
   double wavefronts_loaded = 1;
 };
 
-/// Requires: the pass is launched, and affine (checked).
-Predicted predicted(const Plan& plan, std::size_t pass);
-/// Nothing where accesses are not counted. `counter` is of the plan.
-std::optional<Predicted> predicted_if_counted(const Plan& plan, std::size_t pass, const PassCounter& counter);
-
-/// Elements that a pass moves, all arrays together.
-double elements_of(const Plan& plan, std::size_t pass);
+/// `counted` is of the pass.
+Accesses accesses_of(const PassCounts& counted, const Pass& pass, const Target& target);
 
 /// "the least", "4 times the least".
 std::string least_text(double times);

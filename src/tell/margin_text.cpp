@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "faro/permutation/permutation.hpp"
-#include "tell/facts.hpp"
 
 namespace faro::detail {
 
@@ -26,6 +25,8 @@ void MarginText::line(std::string_view name, std::string_view words) {
 void MarginText::whole_line(std::string_view name, std::string_view words) {
   fmt::format_to(std::back_inserter(text_), "{:<14}{}\n", name, words);
 }
+
+std::string hex(f2::Word word) { return fmt::format("{:#x}", word); }
 
 std::string steps(std::span<const f2::Word> vectors) {
   constexpr std::size_t most = 8;

@@ -29,6 +29,9 @@ class MarginText {
   std::string text_;
 };
 
+/// "0x1f"
+std::string hex(f2::Word word);
+
 /// "0x40 0x80", the middle left out of long lists.
 std::string steps(std::span<const f2::Word> vectors);
 

@@ -1,5 +1,5 @@
-// Plan::svg(): the index bits above, the tile and its banks below; in place both passes, with what changes
-// places.
+// Plan::svg() and StridedPlan::svg(): the index bits above, the tile and its banks below; in place both
+// passes, with what changes places.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,10 +10,12 @@
 #include "drawing/svg_canvas.hpp"
 #include "faro/error.hpp"
 #include "faro/plan/plan.hpp"
+#include "faro/plan/strided_plan.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/reversals.hpp"
-#include "tell/facts.hpp"
+#include "size_text.hpp"
 #include "tell/launch_facts.hpp"
+#include "tell/prediction.hpp"
 #include "tell/svg_figures.hpp"
 
 namespace faro {
@@ -69,9 +71,8 @@ std::string summary(const Plan& plan, std::size_t passes) {
 }
 
 // With the plan's time, where it is known.
-std::string timed(const std::string& words, const Plan& plan) {
+std::string timed(const std::string& words, const std::optional<double>& us) {
   constexpr double us_per_ms = 1e3;
-  const std::optional<double> us = predict_us(plan);
   return us && *us > 0 ? words + fmt::format("; {:.4g} ms predicted", *us / us_per_ms) : words;
 }
 
@@ -85,10 +86,13 @@ std::string launch_summary(const Launch& launch) {
 
 // What was counted of the first pass, the only one out of place.
 std::string access_summary(const Plan& plan) {
-  const detail::Predicted predicted = detail::predicted(plan, 0);
+  const Pass& pass = plan.passes().front();
+  const auto counted = PassCounter(plan)(0);
+  FARO_CHECK(counted.has_value());
+  const detail::Accesses predicted = detail::accesses_of(*counted, pass, plan.target());
   std::string text = fmt::format("Sectors read: {}, written: {}", detail::least_text(predicted.sectors_read),
                                  detail::least_text(predicted.sectors_written));
-  if (plan.passes().front().launch->tile) text += "; " + detail::congestion_text(predicted.counts);
+  if (pass.launch->tile) text += "; " + detail::congestion_text(predicted.counts);
   return text;
 }
 
@@ -109,14 +113,14 @@ std::string Plan::svg() const {
     if (passes_.size() == 1) words += "one sweep over memory";
     if (passes_.size() > 1)
       words += fmt::format("{} sweeps, each over a part; the first is drawn", passes_.size());
-    return svg::box_svg(to_text(problem_.permutation), timed(words, *this),
+    return svg::box_svg(to_text(problem_.permutation), timed(words, predict_us(*this)),
                         passes_.empty() ? none : passes_.front());
   }
   static_cast<void>(affine(problem_.permutation, "draw"));
   constexpr std::size_t title_length = 66;
   const std::string permutation = to_text(problem_.permutation);
   const std::vector<std::size_t> drawn = drawn_passes(*this);
-  const std::string words = timed(summary(*this, drawn.size()), *this);
+  const std::string words = timed(summary(*this, drawn.size()), predict_us(*this));
   svg::Canvas canvas;
   double y = svg::kMargin + 8;
   canvas.text({svg::kMargin, y}, "title", svg::shortened(permutation, title_length));
@@ -139,6 +143,15 @@ std::string Plan::svg() const {
     y = svg::draw_tile_banks(canvas, *this, pass, y + (pass.orbits ? 30 : 20));
   }
   return canvas.finish(svg::kWidth, y + svg::kMargin / 2, "faro: " + permutation, words);
+}
+
+std::string StridedPlan::svg() const {
+  if (permutation_) return permutation_->svg();
+  const std::string words = fmt::format("{} elements of {}, one sweep, tile by tile", element_count(view_),
+                                        size_text(element_bytes_));
+  const Pass none;
+  return svg::box_svg(to_text(view_), timed(words, predict_us(*this)),
+                      passes_.empty() ? none : passes_.front());
 }
 
 }  // namespace faro

@@ -14,7 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "tell/facts.hpp"
+#include "size_text.hpp"
+#include "tell/margin_text.hpp"
 #include "tell/svg_figures.hpp"
 
 namespace faro::svg {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "size_text.hpp"
 #include "tell/box_facts.hpp"
-#include "tell/facts.hpp"
 #include "tell/svg_figures.hpp"
 #include "tell/tile_facts.hpp"
 

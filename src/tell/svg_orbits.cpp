@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tell/facts.hpp"
+#include "tell/reasons.hpp"
 #include "tell/svg_figures.hpp"
 
 namespace faro::svg {
@@ -32,7 +32,7 @@ std::vector<f2::Word> orbit_of(const layout::InPlaceTile& tile, f2::Word block) 
 
 double draw_orbits(Canvas& canvas, const Pass& pass, double top) {
   canvas.text({kMargin, top}, "heading", "Tiles by number: those of one block are written where it has read");
-  canvas.text({kMargin, top + 20}, "note", detail::orbits_text(pass));
+  canvas.text({kMargin, top + 20}, "note", detail::orbits_text(pass, detail::resting_tiles(*pass.orbits)));
   const double y = top + 36;
   const std::uint64_t blocks = std::uint64_t{1} << pass.tile.block_bits();
   std::set<f2::Word> drawn;

@@ -19,7 +19,8 @@
 
 #include "faro/f2/matrix.hpp"
 #include "faro/layout/tile.hpp"
-#include "tell/facts.hpp"
+#include "size_text.hpp"
+#include "tell/margin_text.hpp"
 #include "tell/svg_figures.hpp"
 
 namespace faro::svg {

@@ -92,18 +92,10 @@ const GpuSolver& solver_of(PassKind kind) {
   return **found;
 }
 
-std::vector<const GpuSolver*> index_solvers() {
-  std::vector<const GpuSolver*> solvers;
-  for (const GpuSolver* const solver : kGpuSolvers) {
-    if (solver->candidates != nullptr) solvers.push_back(solver);
-  }
-  return solvers;
-}
-
 std::vector<GpuPass> solve(const PassWork& work) {
   if (work.count == 0 || work.batch == 0) return {};
-  for (const GpuSolver* const solver : index_solvers()) {
-    if (!solver->has_form(work.form)) continue;
+  for (const GpuSolver* const solver : kGpuSolvers) {
+    if (solver->has_form == nullptr || !solver->has_form(work.form)) continue;
     std::vector<GpuPass> passes = solver->passes(work);
     route(passes, work);
     return passes;
@@ -125,14 +117,6 @@ PassWork work_of(const IndexWork& about, const IndexCandidate& chosen) {
           .way = about.direction() == Direction::scatter && !turned ? Way::forwards : Way::backwards,
           .form = form_of(about, chosen),
           .shared_bytes = target.chunk_bytes_max == 0 ? ~std::uint64_t{0} : target.chunk_bytes_max};
-}
-
-IndexForm form_of(const IndexWork& work, const IndexCandidate& candidate) {
-  for (const GpuSolver* const solver : index_solvers()) {
-    if (solver->is_method(candidate.method)) return solver->form(work, candidate);
-  }
-  FARO_CHECK(false);
-  return DirectForm{};
 }
 
 Pass pass_of_view(const Strided& view, std::uint64_t element_bytes) {

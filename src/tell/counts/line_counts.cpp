@@ -15,7 +15,7 @@
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/cpu/modular_tiles.hpp"
 #include "rounding.hpp"
-#include "tell/facts.hpp"
+#include "size_text.hpp"
 #include "tell/launch_facts.hpp"
 
 namespace faro::detail {
