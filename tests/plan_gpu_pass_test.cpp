@@ -141,7 +141,7 @@ TEST(PlanGpuPass, OfIndexArraysInTheirOrder) {
 // The plan lends what its passes go through.
 TEST(PlanGpuPass, GoThroughTheWorkspaceThatThePlanLends) {
   for (const Plan& plan : plans_of_every_kind()) {
-    if (plan.index_plan() == nullptr) continue;
+    if (plan.way() == nullptr) continue;
     bool through = false;
     PassBuffer at = PassBuffer::input;
     for (const Pass& pass : plan.passes()) {
@@ -304,7 +304,7 @@ TEST(PlanGpuPass, ComputedMapsAreCountedAndTimed) {
         ASSERT_EQ(pass.kind, PassKind::computed);
         EXPECT_EQ(plan.workspace_bytes(), 0U);
         EXPECT_TRUE(pass.tables.empty());
-        EXPECT_EQ(plan.index_plan()->chosen().schedule_bytes, 0U);
+        EXPECT_EQ(plan.way()->schedule_bytes, 0U);
         const auto counted = PassCounter(plan)(0);
         ASSERT_TRUE(counted.has_value());
         const std::uint64_t bytes = total_bytes(plan.problem());

@@ -30,13 +30,12 @@ void expect_agreement(const Permutation& permutation, const IndexChoice& choice,
   recognition.displacement = 99;
   recognition.runs = 3;
   const Plan made(problem, cpu::target(asked.threads), recognition, choice);
-  ASSERT_NE(made.index_plan(), nullptr);
-  const IndexPlan& plan = *made.index_plan();
+  ASSERT_NE(made.way(), nullptr);
   const cpu::Executor executor(made);
-  EXPECT_EQ(made.workspace_bytes(), plan.workspace_bytes());
-  EXPECT_EQ(plan.workspace_bytes(), executor.workspace_bytes())
-      << to_text(plan.chosen()) << ", " << plan.count() << " elements of " << asked.width << " bytes, batch "
-      << asked.batch << ", threads " << asked.threads << ", " << to_text(permutation).substr(0, 40);
+  EXPECT_EQ(made.workspace_bytes(), executor.workspace_bytes())
+      << to_text(*made.way()) << ", " << element_count(permutation) << " elements of " << asked.width
+      << " bytes, batch " << asked.batch << ", threads " << asked.threads << ", "
+      << to_text(permutation).substr(0, 40);
 }
 
 IndexChoice of_method(IndexMethod method) { return {.method = method, .chunk_bits = {}, .level_bits = {}}; }

@@ -6,11 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "faro/error.hpp"
 #include "faro/plan/plan.hpp"
-#include "plan/cpu/cpu_pass.hpp"
-#include "plan/gpu/gpu_pass.hpp"
 #include "plan/index_candidates.hpp"
-#include "plan/planners.hpp"
 #include "suggest.hpp"
 
 namespace faro {
@@ -20,18 +18,6 @@ constexpr std::array kMethods{IndexMethod::cyclic,      IndexMethod::modular,   
                               IndexMethod::axes,        IndexMethod::direct,    IndexMethod::window,
                               IndexMethod::runs,        IndexMethod::partition, IndexMethod::row_column,
                               IndexMethod::row_column_5};
-
-void check_index(const Problem& problem) {
-  if (problem.element_bytes == 0 || problem.element_bytes > kMaxElementBytes) {
-    fail(ErrorCode::value, "plan", "elements of " + std::to_string(problem.element_bytes) + " bytes",
-         "1 to " + std::to_string(kMaxElementBytes) + " bytes");
-  }
-  if (problem.placement == Placement::in_place) {
-    fail(ErrorCode::unsupported, "plan", to_text(problem.permutation) + " in place",
-         "out of place, or an affine map or transposition, which Plan takes",
-         "other permutations need a second array for the result");
-  }
-}
 
 // Of so many runs, with the schedule; of one without it where it does not count.
 double cost_us(const IndexCandidate& candidate, std::uint64_t repeats) {
@@ -122,12 +108,9 @@ IndexPlan::IndexPlan(Problem problem, Target target, Recognition recognition, co
       target_(std::move(target)),
       recognition_(std::move(recognition)),
       repeats_(choice.repeats) {
-  check_index(problem_);
-  if (std::holds_alternative<Affine>(problem_.permutation)) {
-    fail(ErrorCode::unsupported, "plan", to_text(problem_.permutation), "a permutation that is not affine",
-         "Plan takes those that are");
-  }
-  static_cast<void>(total_bytes(problem_));
+  FARO_CHECK(std::holds_alternative<Indexed>(problem_.permutation));
+  FARO_CHECK(problem_.placement == Placement::out_of_place);
+  detail::check_width(problem_);
   unit_bytes_ =
       std::min<std::uint64_t>(problem_.element_bytes & (~problem_.element_bytes + 1), target_.unit_bytes_max);
   const detail::IndexWork work{.problem = problem_,
@@ -141,14 +124,11 @@ IndexPlan::IndexPlan(Problem problem, Target target, Recognition recognition, co
   } else {
     put_first(detail::asked_candidate(work, choice), candidates_);
   }
-  passes_ = target_.engine == Engine::cuda ? detail::passes_of(*this) : detail::cpu_passes_of(*this);
+  passes_ = detail::passes_of(work, chosen());
   for (IndexCandidate& each : candidates_) each.solved.reset();
 }
 
-const IndexCalibration& IndexPlan::calibration() const {
-  if (target_.index_calibration) return *target_.index_calibration;
-  return target_.engine == Engine::cuda ? built_in_gpu_calibration() : built_in_cpu_calibration();
-}
+const IndexCalibration& IndexPlan::calibration() const { return detail::curves_of(target_); }
 
 std::uint64_t IndexPlan::array_bytes() const { return total_bytes(problem_); }
 

@@ -10,6 +10,7 @@
 #include "plan/form_to_run.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 #include "plan/gpu/gpu_solver.hpp"
+#include "plan/index_candidates.hpp"
 #include "plan/planners.hpp"
 #include "plan/reversals.hpp"
 #include "size_text.hpp"
@@ -34,20 +35,6 @@ void check_affine(const Problem& problem) {
     fail(ErrorCode::value, "plan", "n = " + std::to_string(n),
          "at most " + std::to_string(kMaxProblemBits) + " index bits");
   }
-}
-
-// Of a permutation that says itself what it is.
-Recognition known(const Permutation& permutation) {
-  const Family family = std::holds_alternative<Cyclic>(permutation)       ? Family::cyclic
-                        : std::holds_alternative<Modular>(permutation)    ? Family::modular
-                        : std::holds_alternative<CyclicAxes>(permutation) ? Family::cyclic_axes
-                        : std::holds_alternative<Computed>(permutation)   ? Family::computed
-                        : std::holds_alternative<Indexed>(permutation)    ? Family::general
-                                                                          : Family::axes;
-  Recognition made;
-  made.family = family;
-  made.permutation = permutation;
-  return made;
 }
 
 bool is_in_place(const Problem& problem) { return problem.placement == Placement::in_place; }
@@ -96,7 +83,7 @@ Plan::Plan(const Problem& problem, Target target)
     plan_affine();
     return;
   }
-  plan_index(known(problem_.permutation), {});
+  plan_other(detail::known_form(problem_.permutation), {});
 }
 
 Plan::Plan(const Problem& problem, Target target, Recognition recognition, const IndexChoice& choice)
@@ -135,7 +122,7 @@ Plan::Plan(const Problem& problem, Target target, Recognition recognition, const
     }
     plan_affine();
   } else {
-    plan_index(std::move(recognition), choice);
+    plan_other(std::move(recognition), choice);
   }
   add_patch();
 }
@@ -156,39 +143,52 @@ void Plan::add_patch() {
   passes_.push_back(std::move(pass));
 }
 
-void Plan::plan_index(Recognition recognition, const IndexChoice& choice) {
+void Plan::plan_in_place(const IndexChoice& choice) {
+  if (problem_.element_bytes == 0) fail(ErrorCode::value, "plan", "elements of 0 bytes", "at least a byte");
+  const bool on_gpu = target_.engine == Engine::cuda;
+  if (choice.empty() && !as_transposition(problem_) && detail::reverses_in_place(problem_)) {
+    array_bytes_ = total_bytes(problem_);
+    unit_bytes_ = problem_.element_bytes & (~problem_.element_bytes + 1);
+    if (on_gpu) unit_bytes_ = std::min(unit_bytes_, target_.unit_bytes_max);
+    passes_ = on_gpu ? detail::gpu_reversals(problem_, target_) : detail::cpu_reversals(problem_, target_);
+    return;
+  }
+  if (!choice.empty() || !as_transposition(problem_)) {
+    fail(ErrorCode::unsupported, "plan",
+         to_text(problem_.permutation) + " in place" + (choice.empty() ? "" : ", by a given method"),
+         "an affine map over F2, the transposition of an array of rows x columns, rolls and flips of axes, "
+         "or two equal axes that change places",
+         "other permutations need a second array for the result" + size_of_second(problem_));
+  }
+  transpose_plan_ = std::make_shared<const TransposePlan>(problem_, target_);
+  passes_ = transpose_plan_->passes();
+}
+
+void Plan::plan_other(Recognition recognition, const IndexChoice& choice) {
   if (target_.tile) {
     fail(ErrorCode::unsupported, "plan", "a tile kernel for " + to_text(problem_.permutation),
          "a tile kernel for affine maps only");
   }
-  const bool on_gpu = target_.engine == Engine::cuda;
   if (is_in_place(problem_)) {
-    if (problem_.element_bytes == 0) fail(ErrorCode::value, "plan", "elements of 0 bytes", "at least a byte");
-    if (choice.empty() && !as_transposition(problem_) && detail::reverses_in_place(problem_)) {
-      array_bytes_ = total_bytes(problem_);
-      unit_bytes_ = problem_.element_bytes & (~problem_.element_bytes + 1);
-      if (on_gpu) unit_bytes_ = std::min(unit_bytes_, target_.unit_bytes_max);
-      passes_ = on_gpu ? detail::gpu_reversals(problem_, target_) : detail::cpu_reversals(problem_, target_);
-      return;
-    }
-    if (!choice.empty() || !as_transposition(problem_)) {
-      fail(ErrorCode::unsupported, "plan",
-           to_text(problem_.permutation) + " in place" + (choice.empty() ? "" : ", by a given method"),
-           "an affine map over F2, the transposition of an array of rows x columns, rolls and flips of axes, "
-           "or two equal axes that change places",
-           "other permutations need a second array for the result" + size_of_second(problem_));
-    }
-    transpose_plan_ = std::make_shared<const TransposePlan>(problem_, target_);
-    array_bytes_ = total_bytes(problem_);
-    unit_bytes_ = std::min<std::uint64_t>(problem_.element_bytes & (~problem_.element_bytes + 1),
-                                          target_.unit_bytes_max);
-    passes_ = transpose_plan_->passes();
-    return;
+    plan_in_place(choice);
+  } else if (std::holds_alternative<Indexed>(problem_.permutation)) {
+    index_plan_ = std::make_shared<const IndexPlan>(problem_, target_, std::move(recognition), choice);
+    passes_ = index_plan_->passes();
+  } else {
+    detail::check_width(problem_);
+    const detail::IndexWork work{.problem = problem_,
+                                 .target = target_,
+                                 .recognition = recognition,
+                                 .calibration = detail::curves_of(target_),
+                                 .repeats = choice.repeats};
+    IndexCandidate way = detail::only_candidate(work, choice);
+    passes_ = detail::passes_of(work, way);
+    way.solved.reset();
+    way_ = std::make_shared<const IndexCandidate>(std::move(way));
   }
-  index_plan_ = std::make_shared<const IndexPlan>(problem_, target_, std::move(recognition), choice);
-  passes_ = index_plan_->passes();
-  array_bytes_ = index_plan_->array_bytes();
-  unit_bytes_ = index_plan_->unit_bytes();
+  array_bytes_ = total_bytes(problem_);
+  unit_bytes_ =
+      std::min<std::uint64_t>(problem_.element_bytes & (~problem_.element_bytes + 1), target_.unit_bytes_max);
 }
 
 void Plan::plan_affine() {

@@ -42,6 +42,9 @@ std::optional<Permutation> form_of_any_width(const Affine& map);
 bool axes_suit(const Permutation& permutation, std::uint64_t element_bytes, std::uint64_t arrays,
                const Target& target);
 
+/// Of a permutation that says itself what it is.
+Recognition known_form(const Permutation& permutation);
+
 /// A problem with its permutation in the form that elements of this width are moved by on this target. One
 /// that has no such form stays as it is, and its plan refuses the width. In place an affine map is always run
 /// as one, for nothing has fewer passes.

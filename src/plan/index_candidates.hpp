@@ -39,13 +39,26 @@ inline IndexWork work_about(const IndexPlan& plan) {
           .repeats = plan.repeats()};
 }
 
-/// All of them, those that do not apply with the reason in why_not. The first is the one that is taken where
-/// nothing else is predicted to be faster. Never empty.
+/// The target's curves, or those built in for its engine.
+const IndexCalibration& curves_of(const Target& target);
+
+/// Errors: ErrorCode::value for an element width outside 1..4096 and a size past 2^62.
+void check_width(const Problem& problem);
+
+/// The way of a permutation that is neither affine nor an index array. Errors: ErrorCode::unsupported where
+/// another is asked for.
+IndexCandidate only_candidate(const IndexWork& work, const IndexChoice& choice);
+
+/// Of an index array: all of them, those that do not apply with the reason in why_not. The first is the one
+/// that is taken where nothing else is predicted to be faster. Never empty.
 std::vector<IndexCandidate> index_candidates(const IndexWork& work);
 
-/// The one that is asked for. Errors: ErrorCode::unsupported where it does not apply; ErrorCode::value for
-/// sizes that no schedule can have, or for sizes with a method that has none.
+/// The one that is asked for of an index array. Errors: ErrorCode::unsupported where it does not apply;
+/// ErrorCode::value for sizes that no schedule can have, or for sizes with a method that has none.
 IndexCandidate asked_candidate(const IndexWork& work, const IndexChoice& choice);
+
+/// The passes of a candidate, in the order in which an engine runs them.
+std::vector<Pass> passes_of(const IndexWork& work, const IndexCandidate& chosen);
 
 // --- what the ways have in common
 
@@ -53,11 +66,6 @@ IndexCandidate asked_candidate(const IndexWork& work, const IndexChoice& choice)
 inline constexpr std::uint64_t kPlaceBytes = 2;
 
 inline bool on_gpu(const Target& target) { return target.engine == Engine::cuda; }
-
-/// Whether the problem is an index array, not a form that it could be recognised as.
-inline bool is_array(const IndexWork& work) {
-  return std::holds_alternative<Indexed>(work.problem.permutation);
-}
 
 /// Microseconds of all arrays, each kernel streaming through them in order.
 std::optional<double> streaming_us(const IndexWork& work, IndexKernel kernel, int chunk_bits = 0,

@@ -85,7 +85,7 @@ PassTable table_of(const IndexForm& form, std::uint64_t count, const TableId& id
 enum class BatchOrder { together, in_turns };
 
 /// Microseconds of a pass over all arrays, by the curves of its family. `level`: of a partition's passes.
-std::optional<double> pass_us(const IndexPlan& plan, const IndexForm& form, PassKind kind, int level,
-                              BatchOrder order);
+std::optional<double> pass_us(const IndexWork& work, const IndexCandidate& chosen, const IndexForm& form,
+                              PassKind kind, int level, BatchOrder order);
 
 }  // namespace faro::detail

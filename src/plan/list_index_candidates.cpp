@@ -100,12 +100,19 @@ IndexCandidate structured_candidate(const IndexWork& work) {
   return made;
 }
 
-// What was recognised, or what was asked for.
-template <typename Wanted>
-const Wanted& recognised_form(const IndexWork& work) {
-  if (const auto* found = std::get_if<Wanted>(&work.recognition.permutation)) return *found;
-  return std::get<Wanted>(work.problem.permutation);
-}
+struct FormOfPermutation {
+  IndexForm operator()(const Affine& /*map*/) const { return none(); }
+  IndexForm operator()(const Indexed& /*array*/) const { return none(); }
+  template <typename Form>
+  IndexForm operator()(const Form& form) const {
+    return form;
+  }
+
+  static IndexForm none() {
+    FARO_CHECK(false);
+    return DirectForm{};
+  }
+};
 
 // --- ways of an index array
 
@@ -227,6 +234,15 @@ MatrixForm matrix_form(const IndexWork& work, IndexMethod method) {
           .as_published = method == IndexMethod::row_column_5};
 }
 
+IndexMethod asked_method(const IndexChoice& choice) {
+  const IndexMethod method = choice.method.value_or(IndexMethod::partition);
+  if (method != IndexMethod::partition && (choice.chunk_bits || !choice.level_bits.empty())) {
+    fail(ErrorCode::value, "plan", fmt::format("sizes of chunks or levels with method {}", name(method)),
+         "them with method partition");
+  }
+  return method;
+}
+
 IndexCandidate asked_way(const IndexWork& work, const IndexChoice& choice, IndexMethod method) {
   switch (method) {
     case IndexMethod::direct:
@@ -250,8 +266,30 @@ IndexCandidate asked_way(const IndexWork& work, const IndexChoice& choice, Index
 
 }  // namespace
 
+const IndexCalibration& curves_of(const Target& target) {
+  if (target.index_calibration) return *target.index_calibration;
+  return on_gpu(target) ? built_in_gpu_calibration() : built_in_cpu_calibration();
+}
+
+void check_width(const Problem& problem) {
+  if (problem.element_bytes == 0 || problem.element_bytes > kMaxElementBytes) {
+    fail(ErrorCode::value, "plan", "elements of " + std::to_string(problem.element_bytes) + " bytes",
+         "1 to " + std::to_string(kMaxElementBytes) + " bytes");
+  }
+  static_cast<void>(total_bytes(problem));
+}
+
+IndexCandidate only_candidate(const IndexWork& work, const IndexChoice& choice) {
+  IndexCandidate only = structured_candidate(work);
+  if (choice.empty()) return only;
+  const IndexMethod method = asked_method(choice);
+  if (only.method == method) return only;
+  fail(ErrorCode::unsupported, "plan",
+       fmt::format("method {} for {}", name(method), to_text(work.problem.permutation)),
+       fmt::format("method {}", name(only.method)), "index arrays have the others");
+}
+
 std::vector<IndexCandidate> index_candidates(const IndexWork& work) {
-  if (!is_array(work)) return {structured_candidate(work)};
   std::vector<IndexCandidate> all{direct_candidate(work), window_candidate(work), runs_candidate(work)};
   for (IndexCandidate& each : partition_candidates(work)) all.push_back(std::move(each));
   for (const IndexMethod method : {IndexMethod::row_column, IndexMethod::row_column_5}) {
@@ -263,19 +301,7 @@ std::vector<IndexCandidate> index_candidates(const IndexWork& work) {
 }
 
 IndexCandidate asked_candidate(const IndexWork& work, const IndexChoice& choice) {
-  const IndexMethod method = choice.method.value_or(IndexMethod::partition);
-  if (method != IndexMethod::partition && (choice.chunk_bits || !choice.level_bits.empty())) {
-    fail(ErrorCode::value, "plan", fmt::format("sizes of chunks or levels with method {}", name(method)),
-         "them with method partition");
-  }
-  if (!is_array(work)) {
-    IndexCandidate only = structured_candidate(work);
-    if (only.method == method) return only;
-    fail(ErrorCode::unsupported, "plan",
-         fmt::format("method {} for {}", name(method), to_text(work.problem.permutation)),
-         fmt::format("method {}", name(only.method)), "index arrays have the others");
-  }
-  IndexCandidate made = asked_way(work, choice, method);
+  IndexCandidate made = asked_way(work, choice, asked_method(choice));
   if (choice.scheduled) made.why_not.clear();
   if (made.why_not.empty()) return made;
   fail(ErrorCode::unsupported, "plan", fmt::format("method {}", name(made.method)), "a method that applies",
@@ -284,16 +310,6 @@ IndexCandidate asked_candidate(const IndexWork& work, const IndexChoice& choice)
 
 IndexForm form_of(const IndexWork& work, const IndexCandidate& candidate) {
   switch (candidate.method) {
-    case IndexMethod::cyclic:
-      return recognised_form<Cyclic>(work);
-    case IndexMethod::modular:
-      return recognised_form<Modular>(work);
-    case IndexMethod::computed:
-      return recognised_form<Computed>(work);
-    case IndexMethod::axes:
-      if (std::holds_alternative<CyclicAxes>(work.problem.permutation))
-        return recognised_form<CyclicAxes>(work);
-      return recognised_form<Axes>(work);
     case IndexMethod::direct:
       return direct_form(work);
     case IndexMethod::window:
@@ -304,9 +320,15 @@ IndexForm form_of(const IndexWork& work, const IndexCandidate& candidate) {
       return *candidate.shape;
     case IndexMethod::row_column:
     case IndexMethod::row_column_5:
+      return matrix_form(work, candidate.method);
+    default:
       break;
   }
-  return matrix_form(work, candidate.method);
+  return std::visit(FormOfPermutation(), work.problem.permutation);
+}
+
+std::vector<Pass> passes_of(const IndexWork& work, const IndexCandidate& chosen) {
+  return on_gpu(work.target) ? gpu_passes_of(work, chosen) : cpu_passes_of(work, chosen);
 }
 
 }  // namespace faro::detail

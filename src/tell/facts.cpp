@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include "plan/cpu/cpu_pass.hpp"
+#include "plan/form_to_run.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 #include "plan/gpu/gpu_solver.hpp"
+#include "plan/index_candidates.hpp"
 #include "plan/planners.hpp"
 #include "plan/reversals.hpp"
 #include "tell/counts/counting.hpp"
@@ -32,6 +34,24 @@ AffineFacts affine_facts(const Plan& plan) {
                     .sweeps = sweeps(plan)};
   if (!is_in_place(plan)) facts.literature_sweeps = literature_sweeps(plan);
   return facts;
+}
+
+WayFacts way_facts(const Plan& plan) {
+  const IndexPlan* const index = plan.index_plan();
+  return {.candidates = index != nullptr ? std::span(index->candidates()) : std::span(plan.way(), 1),
+          .chosen = plan.way(),
+          .repeats = index != nullptr ? index->repeats() : 0,
+          .curves = curves_of(plan.target()).source,
+          .array = std::get_if<Indexed>(&plan.problem().permutation),
+          .reason = method_reason(plan)};
+}
+
+// As the way that is taken has it; else of the array as it was given.
+std::optional<Recognition> recognition_of(const Plan& plan) {
+  if (plan.index_plan() != nullptr) return plan.index_plan()->recognition();
+  if (plan.recognition() != nullptr) return *plan.recognition();
+  if (plan.way() != nullptr) return known_form(plan.problem().permutation);
+  return std::nullopt;
 }
 
 PassFacts with_box(PassFacts facts) {
@@ -67,10 +87,6 @@ std::optional<PassCounts> view_counts(const StridedPlan& plan) {
   return PassCounts{.counts = counted->counts, .counted = to_text(*counted)};
 }
 
-const IndexCalibration& curves_of(const Target& target) {
-  return target.index_calibration ? *target.index_calibration : built_in_cpu_calibration();
-}
-
 std::optional<double> view_us(const StridedPlan& plan, const std::optional<PassCounts>& counts) {
   const Pass& pass = plan.passes().front();
   if (pass.cpu) return axes_us({*pass.cpu}, curves_of(plan.target()));
@@ -93,7 +109,6 @@ PlanFacts facts_of(const Plan& plan) {
   const Problem& problem = plan.problem();
   PlanFacts facts{.kind = ReversalFacts{},
                   .target = &plan.target(),
-                  .recognition = plan.recognition(),
                   .permutation = to_text(problem.permutation),
                   .elements = element_count(problem.permutation),
                   .element_bytes = problem.element_bytes,
@@ -109,14 +124,14 @@ PlanFacts facts_of(const Plan& plan) {
     facts.elements = rectangle.count();
     facts.element_bytes = rectangle.element_bytes;
     facts.batch = rectangle.arrays;
-  } else if (plan.index_plan() != nullptr) {
-    facts.kind = plan.index_plan();
-    facts.recognition = &plan.index_plan()->recognition();
+  } else if (plan.way() != nullptr) {
+    facts.kind = way_facts(plan);
     facts.unit_bytes = plan.unit_bytes();
   } else if (!reverses_in_place(problem)) {
     facts.kind = affine_facts(plan);
     facts.unit_bytes = plan.unit_bytes();
   }
+  facts.recognition = recognition_of(plan);
   const PassCounter counter(plan);
   facts.us = counter.microseconds();
   const bool is_affine = std::holds_alternative<AffineFacts>(facts.kind);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -51,16 +52,27 @@ struct AffineFacts {
   std::optional<int> literature_sweeps = {};  // of the published method; none in place
 };
 
+/// Of a permutation that is not affine, out of place: the ways there are, which one is taken, and by whose
+/// curves.
+struct WayFacts {
+  std::span<const IndexCandidate> candidates;
+  const IndexCandidate* chosen = nullptr;
+  std::uint64_t repeats = 0;  // 0: so many that making a schedule does not count
+  std::string curves;
+  const Indexed* array = nullptr;  // null where there is none
+  std::string reason;              // why it serves: a sentence without a full stop
+};
+
 /// Rolls and flips in place.
 struct ReversalFacts {};
 
 struct PlanFacts {
   /// Which kind of plan, with what only such a plan has.
-  std::variant<AffineFacts, const IndexPlan*, const TransposePlan*, ReversalFacts, const StridedPlan*> kind;
+  std::variant<AffineFacts, WayFacts, const TransposePlan*, ReversalFacts, const StridedPlan*> kind;
   const Target* target = nullptr;
-  const Recognition* recognition = nullptr;  // of an index array; null where none was given
-  std::string permutation;                   // its text
-  std::uint64_t elements = 0;                // of one array
+  std::optional<Recognition> recognition = {};  // of an index array, or of a form that says itself what it is
+  std::string permutation;                      // its text
+  std::uint64_t elements = 0;                   // of one array
   std::uint64_t element_bytes = 0;
   std::uint64_t unit_bytes = 0;  // what is moved as one; 0: not told
   std::uint64_t batch = 1;

@@ -262,8 +262,8 @@ Json recognition_json(const Recognition& recognition) {
           {"findings", std::move(findings)}};
 }
 
-Json candidate_json(const IndexPlan& plan, const IndexCandidate& each) {
-  const std::optional<double>& taken = plan.chosen().curve_us;
+Json candidate_json(const IndexCandidate& each, const IndexCandidate& chosen) {
+  const std::optional<double>& taken = chosen.curve_us;
   return {{"method", name(each.method)},
           {"chunk_bits", each.shape ? Json(each.shape->chunk_bits) : Json()},
           {"level_bits", each.shape ? Json(each.shape->level_bits) : Json::array()},
@@ -273,7 +273,7 @@ Json candidate_json(const IndexPlan& plan, const IndexCandidate& each) {
           {"workspace_bytes", each.workspace_bytes},
           {"times_as_long", each.curve_us && taken ? Json(*each.curve_us / *taken) : Json()},
           {"schedule_ms", ms_json(each.schedule_us)},
-          {"taken", &each == &plan.chosen()},
+          {"taken", &each == &chosen},
           {"why_not", each.why_not}};
 }
 
@@ -293,18 +293,17 @@ struct KeysOfWay {
     json["target"] = target_json(*facts.target);
   }
 
-  void operator()(const IndexPlan* plan) const {
-    const auto* const indexed = std::get_if<Indexed>(&plan->problem().permutation);
+  void operator()(const detail::WayFacts& way) const {
     json["elements"] = facts.elements;
-    json["direction"] = indexed == nullptr ? Json() : Json(name(indexed->direction()));
+    json["direction"] = way.array == nullptr ? Json() : Json(name(way.array->direction()));
     add_units();
-    json["repeats"] = plan->repeats() == 0 ? Json() : Json(plan->repeats());
-    json["method"] = name(plan->chosen().method);
-    json["reason"] = detail::method_reason(*plan);
-    json["curves"] = plan->calibration().source;
+    json["repeats"] = way.repeats == 0 ? Json() : Json(way.repeats);
+    json["method"] = name(way.chosen->method);
+    json["reason"] = way.reason;
+    json["curves"] = way.curves;
     json["candidates"] = Json::array();
-    for (const IndexCandidate& each : plan->candidates())
-      json["candidates"].push_back(candidate_json(*plan, each));
+    for (const IndexCandidate& each : way.candidates)
+      json["candidates"].push_back(candidate_json(each, *way.chosen));
   }
 
   void operator()(const TransposePlan* plan) const {
@@ -348,7 +347,7 @@ std::string Plan::explain_json() const {
                {"workspace_bytes", facts.workspace_bytes},
                {"target", short_target_json(*facts.target)}};
   std::visit(KeysOfWay{json, facts}, facts.kind);
-  if (facts.recognition != nullptr) json["recognition"] = recognition_json(*facts.recognition);
+  if (facts.recognition) json["recognition"] = recognition_json(*facts.recognition);
   add_passes(json, facts);
   return dumped(json);
 }

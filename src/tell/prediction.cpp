@@ -12,6 +12,7 @@
 #include "plan/cpu/affine_cost.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/gpu/gpu_solver.hpp"
+#include "plan/index_candidates.hpp"
 #include "plan/planners.hpp"
 #include "tell/counts/counting.hpp"
 #include "tell/counts/pass_tables.hpp"
@@ -166,11 +167,11 @@ namespace {
 // H200).
 double device_over_curves(const Plan& plan, const std::optional<Calibration>& rates) {
   constexpr double kOfMemory = 0.77;
-  if (!rates || rates->copy.gb_per_s <= 0 || plan.index_plan() == nullptr) return 1;
+  if (!rates || rates->copy.gb_per_s <= 0 || plan.way() == nullptr) return 1;
   // Copies that no cache holds: shorter ones say nothing of device memory.
   constexpr std::uint64_t kWidth = 16;
   constexpr std::uint64_t kElements = std::uint64_t{1} << 26;
-  const auto of_curves = plan.index_plan()->calibration().predict_us(IndexKernel::copy, kWidth, kElements);
+  const auto of_curves = detail::curves_of(plan.target()).predict_us(IndexKernel::copy, kWidth, kElements);
   if (!of_curves) return 1;
   const double here = rates->copy.microseconds(static_cast<double>(2 * kWidth * kElements));
   return 1 + kOfMemory * (here / *of_curves - 1);
@@ -359,8 +360,7 @@ std::optional<double> predict_us(const Plan& plan) { return PassCounter(plan).mi
 
 std::string rates_of(const Plan& plan) {
   if (plan.target().calibration) return plan.target().calibration->source;
-  const IndexPlan* const index = plan.index_plan();
-  if (index != nullptr) return index->calibration().source;
+  if (plan.way() != nullptr) return detail::curves_of(plan.target()).source;
   return plan.target().engine == Engine::cuda ? ""
          : plan.target().index_calibration
              ? plan.target().index_calibration->source

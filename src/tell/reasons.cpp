@@ -151,8 +151,8 @@ std::string in_place_reason(const Plan& plan, std::size_t index) {
   return text;
 }
 
-std::string method_reason(const IndexPlan& plan) {
-  const IndexCandidate& chosen = plan.chosen();
+std::string method_reason(const Plan& plan) {
+  const IndexCandidate& chosen = *plan.way();
   switch (chosen.method) {
     case IndexMethod::cyclic:
       return "two pieces of the array change places, or it is read backwards; no index is stored";
@@ -171,10 +171,10 @@ std::string method_reason(const IndexPlan& plan) {
     case IndexMethod::window:
       return fmt::format(
           "nothing moves by more than {}, so a tile with margins holds all that its output needs",
-          plan.recognition().displacement.value_or(0));
+          plan.index_plan()->recognition().displacement.value_or(0));
     case IndexMethod::runs:
       return fmt::format("{} are copied one by one",
-                         count_text(plan.recognition().runs.value_or(0), "contiguous run"));
+                         count_text(plan.index_plan()->recognition().runs.value_or(0), "contiguous run"));
     case IndexMethod::partition:
       if (chosen.passes == 1) return "the array fits in one chunk, which is read and written in order";
       return "elements are sorted by where they go, in passes that read and write long runs";

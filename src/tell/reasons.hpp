@@ -39,7 +39,7 @@ std::string in_place_sweeps_text(int sweeps, std::uint64_t bytes);
 /// Why passes()[index] is of its kind: one sentence without a full stop.
 std::string in_place_reason(const Plan& plan, std::size_t index);
 
-/// Why the chosen method serves: a sentence without a full stop.
-std::string method_reason(const IndexPlan& plan);
+/// Why plan.way() serves: a sentence without a full stop.
+std::string method_reason(const Plan& plan);
 
 }  // namespace faro::detail

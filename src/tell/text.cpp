@@ -27,8 +27,7 @@ constexpr double kUsPerMs = 1e3;
 // --- what is moved
 
 // "; scatter, out[P[i]] = in[i], by 32-bit indices"
-std::string array_text(const IndexPlan& plan) {
-  const auto* const indexed = std::get_if<Indexed>(&plan.problem().permutation);
+std::string array_text(const Indexed* indexed) {
   if (indexed == nullptr) return "";
   const bool scatter = indexed->direction() == Direction::scatter;
   std::string text = fmt::format("; {} by {}-bit indices",
@@ -54,7 +53,7 @@ void add_target(Text& text, const Target& target) {
 
 void add_problem(Text& text, const PlanFacts& facts) {
   const auto* const affine = std::get_if<detail::AffineFacts>(&facts.kind);
-  const auto* const index = std::get_if<const IndexPlan*>(&facts.kind);
+  const auto* const way = std::get_if<detail::WayFacts>(&facts.kind);
   text.whole_line("permutation", facts.permutation);
   std::string about = count_text(facts.elements, "element");
   if (affine != nullptr) {
@@ -62,10 +61,10 @@ void add_problem(Text& text, const PlanFacts& facts) {
         "; class {}; {}", affine->published_class,
         affine->is_involution ? "an involution (applied twice, nothing has moved)" : "not an involution");
   } else {
-    about += index != nullptr ? array_text(**index) : "; in place";
+    about += way != nullptr ? array_text(way->array) : "; in place";
   }
   text.line("", about);
-  if (facts.recognition != nullptr) add_recognition(text, *facts.recognition);
+  if (facts.recognition) add_recognition(text, *facts.recognition);
   std::string units = size_text(facts.element_bytes) + " wide";
   if (facts.units_per_element() > 1) {
     units +=
@@ -100,9 +99,9 @@ struct WordsOfWay {
                                           literature));
   }
 
-  void operator()(const IndexPlan* plan) const {
-    add_method(*plan);
-    add_candidates(*plan);
+  void operator()(const detail::WayFacts& way) const {
+    add_method(way);
+    add_candidates(way);
   }
 
   void operator()(const TransposePlan* plan) const {
@@ -126,10 +125,10 @@ struct WordsOfWay {
   void operator()(const StridedPlan* /*view*/) const {}
 
  private:
-  void add_method(const IndexPlan& plan) const {
-    const IndexCandidate& chosen = plan.chosen();
-    text.line("method", fmt::format("{}: {}", to_text(chosen), detail::method_reason(plan)));
-    const std::uint64_t one = plan.count() * plan.problem().element_bytes;
+  void add_method(const detail::WayFacts& way) const {
+    const IndexCandidate& chosen = *way.chosen;
+    text.line("method", fmt::format("{}: {}", to_text(chosen), way.reason));
+    const std::uint64_t one = facts.elements * facts.element_bytes;
     std::string moved = fmt::format("{} pass{} over memory; an array moves {}", chosen.passes,
                                     chosen.passes == 1 ? "" : "es", size_text(chosen.bytes_moved));
     if (one > 0) {
@@ -149,15 +148,15 @@ struct WordsOfWay {
     return fmt::format("{}, {} predicted to make it", size_text(chosen.schedule_bytes), time);
   }
 
-  void add_candidates(const IndexPlan& plan) const {
-    if (plan.repeats() > 0) {
-      text.line("chosen for", fmt::format("{}, and making the schedule", count_text(plan.repeats(), "run")));
+  void add_candidates(const detail::WayFacts& way) const {
+    if (way.repeats > 0) {
+      text.line("chosen for", fmt::format("{}, and making the schedule", count_text(way.repeats, "run")));
     }
-    if (plan.candidates().size() > 1) text.line("compared", "by the curves of " + plan.calibration().source);
+    if (way.candidates.size() > 1) text.line("compared", "by the curves of " + way.curves);
     const char* label = "candidates";
-    for (const IndexCandidate& each : plan.candidates()) {
-      const bool taken = &each == &plan.chosen();
-      text.whole_line(label, fmt::format("{}: {}", to_text(each), taken ? "taken" : each.why_not));
+    for (const IndexCandidate& each : way.candidates) {
+      text.whole_line(label,
+                      fmt::format("{}: {}", to_text(each), &each == way.chosen ? "taken" : each.why_not));
       label = "";
     }
   }

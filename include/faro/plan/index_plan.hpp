@@ -1,5 +1,5 @@
-// The plan of a permutation that is not affine: the candidates, the predicted time of each, and the one that
-// is chosen.
+// The plan of an index array: the candidates, the predicted time of each, and the one that is chosen. Other
+// permutations that are not affine have one way, cyclic to axes below, which Plan takes itself.
 //
 //     method        passes              when
 //     cyclic        1                   a roll or a flip
@@ -50,7 +50,7 @@ enum class IndexMethod {
 };
 const char* name(IndexMethod method) noexcept;
 
-/// One way to carry it out.
+/// One way to carry a permutation out.
 struct IndexCandidate {
   IndexMethod method = IndexMethod::direct;
   std::optional<schedule::PartitionShape> shape = {};  // method partition
@@ -91,9 +91,9 @@ struct IndexChoice {
 
 class IndexPlan {
  public:
-  /// `recognition` of problem.permutation where that is an Indexed: findings for explain(), runs,
+  /// Requires: an Indexed, out of place (checked). `recognition` is of it: findings for explain(), runs,
   /// displacement. Errors: ErrorCode::value for an element width outside 1..4096 or a size past 2^62;
-  /// ErrorCode::unsupported for a chosen method that does not apply, and for in place.
+  /// ErrorCode::unsupported for a chosen method that does not apply.
   IndexPlan(Problem problem, Target target, Recognition recognition, const IndexChoice& choice = {});
 
   const Problem& problem() const { return problem_; }

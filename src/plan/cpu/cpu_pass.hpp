@@ -251,7 +251,7 @@ CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint
 
 // --- as a plan shows them
 
-std::vector<Pass> cpu_passes_of(const IndexPlan& plan);
+std::vector<Pass> cpu_passes_of(const IndexWork& work, const IndexCandidate& chosen);
 std::vector<Pass> cpu_sweeps_shown(const Rectangle& rectangle, const TransposeWorkers& workers);
 /// Of rolls and flips in place: reverses_in_place(problem).
 std::vector<CpuPass> reversals_of(const Problem& problem);

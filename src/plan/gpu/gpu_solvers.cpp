@@ -125,19 +125,18 @@ Pass pass_of_view(const Strided& view, std::uint64_t element_bytes) {
   return shown(std::move(made), 1, element_count(view) * element_bytes);
 }
 
-std::vector<Pass> passes_of(const IndexPlan& plan) {
-  const PassWork work = work_of(work_about(plan), plan.chosen());
-  const std::shared_ptr<const SolvedPasses>& solved = plan.chosen().solved;
-  std::vector<GpuPass> made = solved ? solved->gpu : solve(work);
-  FARO_CHECK(workspace_bytes(made) == plan.workspace_bytes());
+std::vector<Pass> gpu_passes_of(const IndexWork& about, const IndexCandidate& chosen) {
+  const PassWork work = work_of(about, chosen);
+  std::vector<GpuPass> made = chosen.solved ? chosen.solved->gpu : solve(work);
+  FARO_CHECK(workspace_bytes(made) == chosen.workspace_bytes);
   const bool in_turns = workspace_bytes(made) > 0;
   std::vector<Pass> passes;
   for (GpuPass& each : made) {
     each.what = words_of(each, work);
     const bool of_one = each.blocks_of_one_array || (in_turns && !each.kernels.empty());
     const int level = each.tables.empty() ? 0 : each.tables.front().level;
-    const std::optional<double> us =
-        pass_us(plan, work.form, each.kind, level, in_turns ? BatchOrder::in_turns : BatchOrder::together);
+    const std::optional<double> us = pass_us(about, chosen, work.form, each.kind, level,
+                                             in_turns ? BatchOrder::in_turns : BatchOrder::together);
     const std::uint64_t all = work.array_bytes() * work.batch;
     const std::uint64_t part = each.part_bytes == 0 ? all : each.part_bytes;
     Pass pass = shown(std::move(each), part == all ? work.batch : 1, part);

@@ -386,13 +386,6 @@ struct SidesOf {
   }
 };
 
-const Indexed* array_of(const Plan& plan) {
-  if (plan.index_plan() == nullptr) return nullptr;
-  const IndexPlan& index = *plan.index_plan();
-  if (const auto* const given = std::get_if<Indexed>(&index.problem().permutation)) return given;
-  return std::get_if<Indexed>(&index.recognition().permutation);
-}
-
 }  // namespace
 
 std::optional<LineCounts> count_lines(const Pass& pass, const Indexed* array) {
@@ -407,7 +400,7 @@ std::optional<LineCounts> count_lines(const Pass& pass, const Indexed* array) {
 }
 
 std::optional<LineCounts> count_lines(const Plan& plan, std::size_t pass) {
-  return count_lines(plan.passes().at(pass), array_of(plan));
+  return count_lines(plan.passes().at(pass), std::get_if<Indexed>(&plan.problem().permutation));
 }
 
 double lines_over_least(const SideLines& side, std::uint64_t bytes) {
