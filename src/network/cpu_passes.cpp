@@ -23,10 +23,6 @@ std::uint64_t bytes_of_one(const Plan& plan) {
   return plan.problem().element.bytes() << plan.normal_form().bits;
 }
 
-const IndexCalibration& curves_of(const Target& target) {
-  return target.index_calibration ? *target.index_calibration : built_in_cpu_calibration();
-}
-
 const char* words_of(cpu::Kernel kernel) {
   using cpu::Kernel;
   switch (kernel) {

@@ -128,8 +128,6 @@ IndexPlan::IndexPlan(Problem problem, Target target, Recognition recognition, co
   for (IndexCandidate& each : candidates_) each.solved.reset();
 }
 
-const IndexCalibration& IndexPlan::calibration() const { return detail::curves_of(target_); }
-
 std::uint64_t IndexPlan::array_bytes() const { return total_bytes(problem_); }
 
 }  // namespace faro

@@ -179,7 +179,7 @@ void Plan::plan_other(Recognition recognition, const IndexChoice& choice) {
     const detail::IndexWork work{.problem = problem_,
                                  .target = target_,
                                  .recognition = recognition,
-                                 .calibration = detail::curves_of(target_),
+                                 .calibration = curves_of(target_),
                                  .repeats = choice.repeats};
     IndexCandidate way = detail::only_candidate(work, choice);
     passes_ = detail::passes_of(work, way);

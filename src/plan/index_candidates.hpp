@@ -39,9 +39,6 @@ inline IndexWork work_about(const IndexPlan& plan) {
           .repeats = plan.repeats()};
 }
 
-/// The target's curves, or those built in for its engine.
-const IndexCalibration& curves_of(const Target& target);
-
 /// Errors: ErrorCode::value for an element width outside 1..4096 and a size past 2^62.
 void check_width(const Problem& problem);
 

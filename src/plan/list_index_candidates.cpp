@@ -266,11 +266,6 @@ IndexCandidate asked_way(const IndexWork& work, const IndexChoice& choice, Index
 
 }  // namespace
 
-const IndexCalibration& curves_of(const Target& target) {
-  if (target.index_calibration) return *target.index_calibration;
-  return on_gpu(target) ? built_in_gpu_calibration() : built_in_cpu_calibration();
-}
-
 void check_width(const Problem& problem) {
   if (problem.element_bytes == 0 || problem.element_bytes > kMaxElementBytes) {
     fail(ErrorCode::value, "plan", "elements of " + std::to_string(problem.element_bytes) + " bytes",

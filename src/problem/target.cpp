@@ -14,4 +14,9 @@ const char* name(Engine engine) noexcept {
   return "auto";
 }
 
+const IndexCalibration& curves_of(const Target& target) {
+  if (target.index_calibration) return *target.index_calibration;
+  return target.engine == Engine::cuda ? built_in_gpu_calibration() : built_in_cpu_calibration();
+}
+
 }  // namespace faro

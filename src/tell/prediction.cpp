@@ -171,7 +171,7 @@ double device_over_curves(const Plan& plan, const std::optional<Calibration>& ra
   // Copies that no cache holds: shorter ones say nothing of device memory.
   constexpr std::uint64_t kWidth = 16;
   constexpr std::uint64_t kElements = std::uint64_t{1} << 26;
-  const auto of_curves = detail::curves_of(plan.target()).predict_us(IndexKernel::copy, kWidth, kElements);
+  const auto of_curves = curves_of(plan.target()).predict_us(IndexKernel::copy, kWidth, kElements);
   if (!of_curves) return 1;
   const double here = rates->copy.microseconds(static_cast<double>(2 * kWidth * kElements));
   return 1 + kOfMemory * (here / *of_curves - 1);
@@ -360,7 +360,7 @@ std::optional<double> predict_us(const Plan& plan) { return PassCounter(plan).mi
 
 std::string rates_of(const Plan& plan) {
   if (plan.target().calibration) return plan.target().calibration->source;
-  if (plan.way() != nullptr) return detail::curves_of(plan.target()).source;
+  if (plan.way() != nullptr) return curves_of(plan.target()).source;
   return plan.target().engine == Engine::cuda ? ""
          : plan.target().index_calibration
              ? plan.target().index_calibration->source

@@ -13,12 +13,6 @@ constexpr std::uint64_t kRowSector = 32;
 constexpr std::uint64_t kRowLanes = 32;
 constexpr std::uint64_t kRequestBytes = 512;
 
-const IndexCalibration& curves_of_rows(const RowPlan& plan) {
-  const Target& target = plan.target();
-  if (target.index_calibration) return *target.index_calibration;
-  return target.engine == Engine::cuda ? built_in_gpu_calibration() : built_in_cpu_calibration();
-}
-
 }  // namespace
 
 RowCounts count_rows(const RowPlan& plan, const RowPass& pass) {
@@ -57,7 +51,7 @@ RowCounts count_rows(const RowPlan& plan, const RowPass& pass) {
 std::optional<double> predict_us(const RowPlan& plan) {
   const std::uint64_t rows = row_numbers(plan.move()).count * plan.layout().outer;
   if (rows == 0) return 0;
-  const IndexCalibration& curves = curves_of_rows(plan);
+  const IndexCalibration& curves = curves_of(plan.target());
   if (std::holds_alternative<Add>(plan.move())) {
     constexpr std::uint64_t kWidth = 16;
     std::uint64_t bytes = plan.in_bytes() + plan.out_bytes();
@@ -70,6 +64,6 @@ std::optional<double> predict_us(const RowPlan& plan) {
   return curves.predict_us(takes ? IndexKernel::gather : IndexKernel::scatter, plan.layout().row_bytes, rows);
 }
 
-std::string rates_of(const RowPlan& plan) { return curves_of_rows(plan).source; }
+std::string rates_of(const RowPlan& plan) { return curves_of(plan.target()).source; }
 
 }  // namespace faro::detail

@@ -111,7 +111,7 @@ class IndexPlan {
   const std::vector<IndexCandidate>& candidates() const { return candidates_; }
   const IndexCandidate& chosen() const { return candidates_[chosen_]; }
   /// Whose curves the predictions rest on: the target's, or those built in for its engine.
-  const IndexCalibration& calibration() const;
+  const IndexCalibration& calibration() const { return curves_of(target_); }
 
   std::uint64_t array_bytes() const;  // of input, and of output, all of the batch
   /// To lend while running, what the executor asks for: on a GPU one array's worth, or nothing; on a CPU a

@@ -201,4 +201,7 @@ struct Target {
   std::shared_ptr<const IndexCalibration> index_calibration = {};  // null: built in, of the engine
 };
 
+/// The target's index_calibration, or what is built in for its engine.
+const IndexCalibration& curves_of(const Target& target);
+
 }  // namespace faro
