@@ -221,13 +221,6 @@ TEST(PlanGpuPass, BoxesOfAxesSayTheirRuns) {
               HasSubstr("axes box, units of 1 byte, runs of "));
 }
 
-TEST(PlanGpuPass, AxesNameTheirKernel) {
-  const std::string text = plan_of("axes(12345 6789; 1 0)").explain();
-  EXPECT_THAT(text, HasSubstr("kernel      axes turned, units of 4 bytes"));
-  EXPECT_THAT(text, HasSubstr("counted     258 of "));
-  EXPECT_THAT(text, ContainsRegex("time +0\\.1[89]"));
-}
-
 // Small arrays of a batch; others are too large, or no arrays.
 TEST(PlanGpuPass, SmallArraysAreMovedWhole) {
   const auto kernel = [](const std::string& axes, std::uint64_t element_bytes) {

@@ -281,30 +281,6 @@ TEST(OrbitFacts, RestingTilesAreCounted) {
   EXPECT_GT(none, 0);
 }
 
-TEST(ExplainInPlace, SaysWhatChangesPlaces) {
-  const std::string one = on_cpu(maps::bit_reversal(24)).explain();
-  for (const char* const part :
-       {"1 over memory, in place", "pass 1        tile", "factor      bit_reversal(24)",
-        "space       T of dimension s + r", "change places", "workspace     none"}) {
-    EXPECT_TRUE(has(one, part)) << part << "\n" << one;
-  }
-  EXPECT_FALSE(has(one, "pass 2"));
-
-  const std::string two = on_cpu(maps::random_bmmc(24, 1)).explain();
-  EXPECT_TRUE(has(two, "2 over memory, in place")) << two;
-  EXPECT_TRUE(has(two, "pass 2")) << two;
-
-  const std::string circuit = on_cpu(parse_permutation("circuit(24; x 3; cx 0 19; swap 1 22)")).explain();
-  EXPECT_TRUE(has(circuit, "factor      circuit(24;")) << circuit;
-
-  const std::string rest = on_cpu(maps::bit_reversal(6), 4, 13).explain();
-  EXPECT_TRUE(has(rest, "left over")) << rest;
-
-  const std::string any = on_cpu(maps::transpose_any(1000, 3000)).explain();
-  EXPECT_TRUE(has(any, "transpose(1000, 3000)")) << any;
-  EXPECT_TRUE(has(any, "sweep 1")) << any;
-}
-
 TEST(ExplainInPlace, PredictsTimeFromBytes) {
   const Plan plan = on_gpu(maps::random_bmmc(28, 1));
   ASSERT_TRUE(plan.target().calibration);

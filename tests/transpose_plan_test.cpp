@@ -149,10 +149,6 @@ TEST(TransposePlan, IsExplained) {
   Problem problem = problem_of(maps::transpose_any(20000, 50000), 4);
   problem.placement = Placement::in_place;
   const Plan plan(problem, cuda::target_of_capability(9, 0));
-  const std::string text = plan.explain();
-  for (const Pass& sweep : plan.passes()) {
-    EXPECT_NE(text.find(sweep.what.substr(0, 16)), std::string::npos) << text;
-  }
   const auto json = nlohmann::json::parse(plan.explain_json());
   EXPECT_EQ(json["placement"], "in_place");
   EXPECT_EQ(json["elements"], 1'000'000'000u);
