@@ -24,7 +24,6 @@ namespace plan_gpu_pass_test {
 
 using detail::GpuKernel;
 using detail::GpuPass;
-using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
