@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/json_schema.hpp"
 #include "faro/permutation/permutation.hpp"
-#include "json_schema.hpp"
 #include "permutation/text.hpp"
 #include "size_text.hpp"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "json_schema.hpp"
+#include "faro/json_schema.hpp"
 #include "tell/published_class.hpp"
 
 namespace faro::capi {

@@ -4,9 +4,9 @@
 #include <span>
 #include <string>
 
+#include "faro/json_schema.hpp"
 #include "faro/network/plan.hpp"
 #include "faro/permutation/permutation.hpp"
-#include "json_schema.hpp"
 #include "network/pass_facts.hpp"
 #include "network/text.hpp"
 #include "tell/margin_text.hpp"

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "faro/json_schema.hpp"
 #include "faro/swizzle/examples.hpp"
-#include "json_schema.hpp"
 
 namespace faro::swizzle {
 namespace {

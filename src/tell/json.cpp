@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "json_schema.hpp"
+#include "faro/json_schema.hpp"
 #include "plan/cpu/cpu_workspace.hpp"
 #include "plan/kernel_text.hpp"
 #include "tell/facts.hpp"
