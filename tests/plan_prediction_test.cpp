@@ -30,7 +30,8 @@ using testing::maps_of;
 constexpr std::uint64_t kSeed = 31;
 
 detail::Accesses accesses(const Plan& plan, std::size_t pass) {
-  return detail::accesses_of({.counts = predict(plan, pass)}, plan.passes()[pass], plan.target());
+  return detail::accesses_of({.counts = predict(plan, pass), .counted = {}}, plan.passes()[pass],
+                             plan.target());
 }
 
 // --- every block of a pass, by the kernel that its launch names
