@@ -23,7 +23,7 @@
 #include "faro/permutation/split_mix.hpp"
 #include "faro_build_info.hpp"
 #include "io/buffer.hpp"
-#include "plan/prediction.hpp"
+#include "tell/prediction.hpp"
 
 namespace faro::bench {
 namespace {

@@ -26,7 +26,7 @@
 #include "faro_build_info.hpp"
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
-#include "plan/cpu/line_counts.hpp"
+#include "tell/counts/line_counts.hpp"
 
 namespace faro::bench {
 namespace {

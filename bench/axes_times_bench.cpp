@@ -33,7 +33,7 @@
 #include "io/npy.hpp"
 #include "plan/cpu/axes_counts.hpp"
 #include "plan/cpu/cpu_pass.hpp"
-#include "plan/prediction.hpp"
+#include "tell/prediction.hpp"
 
 namespace faro::bench {
 namespace {

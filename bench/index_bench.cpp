@@ -96,7 +96,7 @@ void measure(const Options& options, int bits, std::uint64_t width) {
                                   .displacement = std::nullopt,
                                   .findings = {}};
     const Plan plan(problem, cpu::target(), recognition, choice);
-    const IndexCandidate& chosen = plan.index_plan()->chosen();
+    const IndexCandidate& chosen = *plan.way();
     const auto executor = std::make_shared<const cpu::Executor>(plan);
     const std::uint64_t wanted = executor->workspace_bytes();
     if (wanted != 0 && (!*workspace || (*workspace)->size() < wanted))

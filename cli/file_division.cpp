@@ -150,7 +150,7 @@ std::string Division::elements_text(std::uint64_t item_bytes, const std::vector<
   const std::string of = " of " + size_text(group * item_bytes);
   const std::string along_axis = axis && *axis > 0 ? fmt::format(" along axis {}", *axis) : std::string();
   const bool is_rows = axis == std::size_t{0} && shape.size() > 1;
-  return short_count(elements) + (is_rows ? " row" : " element") + (elements == 1 ? "" : "s") + of +
+  return faro::count_text(elements) + (is_rows ? " row" : " element") + (elements == 1 ? "" : "s") + of +
          along_axis;
 }
 

@@ -18,7 +18,7 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 
 HostRun::HostRun(const ExecutablePlan& plan, const cuda::StagingOptions& options)
     : plan_(plan), options_(options) {
-  if (plan.engine() != Engine::cuda || !plan.map().empty() || plan.plan().index_plan() != nullptr) return;
+  if (plan.engine() != Engine::cuda || !plan.map().empty() || plan.plan().way() != nullptr) return;
   const auto start = std::chrono::steady_clock::now();
   staged_.emplace(plan.plan(), options);
   setup_ms_ = milliseconds_since(start);

@@ -34,7 +34,7 @@ std::string pass_text(const Plan& plan, const Pass& pass) {
 std::string in_place_text(const Plan& plan) {
   if (const TransposePlan* const transposes = plan.transpose_plan()) {
     return fmt::format("{}, {} over memory", transposes->r2c() ? "R2C" : "C2R",
-                       count_text(transposes->sweeps().size(), "sweep"));
+                       count_text(plan.passes().size(), "sweep"));
   }
   if (!plan.passes().empty() && plan.passes().front().kind == PassKind::cyclic)
     return "turned end for end, " + count_text(plan.passes().size(), "sweep") + " over memory";
@@ -49,7 +49,7 @@ std::string in_place_text(const Plan& plan) {
 }
 
 bool moves(const Plan& plan) {
-  return plan.transpose_plan() != nullptr || plan.index_plan() != nullptr || !plan.passes().empty();
+  return plan.transpose_plan() != nullptr || plan.way() != nullptr || !plan.passes().empty();
 }
 
 // "bit_reversal(20) x 3 in place"
@@ -63,10 +63,9 @@ std::string heading(const PermuteOptions& options, std::string label, const Prob
 std::string way_text(const PermuteOptions& options, const Plan& plan) {
   if (!moves(plan) || plan.array_bytes() == 0) return "nothing to move";
   if (options.in_place) return in_place_text(plan);
-  if (plan.index_plan() != nullptr) {
-    const IndexCandidate& chosen = plan.index_plan()->chosen();
-    return fmt::format("{}; {} over memory", to_text(chosen),
-                       chosen.passes == 1 ? "1 pass" : fmt::format("{} passes", chosen.passes));
+  if (const IndexCandidate* const way = plan.way()) {
+    return fmt::format("{}; {} over memory", to_text(*way),
+                       way->passes == 1 ? "1 pass" : fmt::format("{} passes", way->passes));
   }
   const Pass& pass = plan.passes().front();
   const bool is_counted = pass.kind == PassKind::segments || pass.kind == PassKind::tile;

@@ -228,8 +228,6 @@ int report_error(const Error& told, bool as_json) noexcept {
   return exit_status(report.code);
 }
 
-std::string size_text(std::uint64_t bytes) { return io::size_text(bytes); }
-
 std::string shape_text(const std::vector<std::uint64_t>& shape) {
   std::string text;
   for (const std::uint64_t extent : shape) text += (text.empty() ? "" : "x") + std::to_string(extent);
@@ -238,12 +236,6 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) {
 
 std::string count_text(std::uint64_t count, const std::string& noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
-std::string short_count(std::uint64_t count) {
-  constexpr std::uint64_t kLarge = 1024;
-  if (count < kLarge || !std::has_single_bit(count)) return std::to_string(count);
-  return fmt::format("2^{}", std::countr_zero(count));
 }
 
 std::string device_name() {

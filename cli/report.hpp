@@ -10,6 +10,7 @@
 #include "faro/json_schema.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "permutation/text.hpp"
+#include "size_text.hpp"
 
 namespace faro::cli {
 
@@ -58,17 +59,11 @@ inline constexpr int kNoSolution = 7;   // proven
 inline constexpr int kNotFinished = 8;  // of a search: a solution may still exist
 inline constexpr int kNotReported = 9;  // done, and standard output did not take the report
 
-/// "1.5 GiB", "512 bytes".
-std::string size_text(std::uint64_t bytes);
-
 /// "30x70"
 std::string shape_text(const std::vector<std::uint64_t>& shape);
 
 /// "1 array", "3 arrays".
 std::string count_text(std::uint64_t count, const std::string& noun);
-
-/// "2^20", "1000003": a large power of two by its exponent.
-std::string short_count(std::uint64_t count);
 
 /// The processor's name, its SIMD target and the threads that OpenMP would use.
 std::string device_name();

@@ -136,8 +136,8 @@ std::vector<Contestant> contestants_of(const Problem& problem, PlanOptions optio
     return all;
   }
   all.push_back(contestant("faro", problem, options));
-  const bool has_index_plan = all.front().plan.plan().index_plan() != nullptr;
-  if (std::holds_alternative<Affine>(problem.permutation) && !has_index_plan) return all;
+  const bool has_way = all.front().plan.plan().way() != nullptr;
+  if (std::holds_alternative<Affine>(problem.permutation) && !has_way) return all;
   const Indexed indexed = indexed_of(problem.permutation);
   options.index_choice = {.method = IndexMethod::direct, .chunk_bits = {}, .level_bits = {}};
   options.measure = false;  // of faro's own plan
@@ -180,7 +180,7 @@ std::vector<Timing> bench_on_device(const Problem& problem, const std::vector<Co
   const int device = plans.front().plan.plan().target().device;
   std::optional<cuda::NaiveExecutor> naive;
   const Plan& last = plans.back().plan.plan();
-  if (has_naive(plans) && last.index_plan() == nullptr) naive.emplace(with_two_arrays(problem), device);
+  if (has_naive(plans) && last.way() == nullptr) naive.emplace(with_two_arrays(problem), device);
   cuda::DeviceArray device_in(in.size(), device);
   const cuda::DeviceArray device_out(out.size(), device);
   std::uint64_t lent = 0;
@@ -229,16 +229,16 @@ void check_memory(const Problem& problem, const std::string& text) {
 }
 
 std::string method_of(const Problem& problem, const Contestant& faro) {
-  const IndexPlan* const index = faro.plan.plan().index_plan();
+  const IndexCandidate* const way = faro.plan.plan().way();
   const bool is_affine = std::holds_alternative<Affine>(problem.permutation);
   if (const TransposePlan* const transposes = faro.plan.plan().transpose_plan()) {
     return fmt::format("{}, {} over memory; planned in {:.3g} ms", transposes->r2c() ? "R2C" : "C2R",
-                       count_text(transposes->sweeps().size(), "sweep"), faro.plan_ms);
+                       count_text(faro.plan.plan().passes().size(), "sweep"), faro.plan_ms);
   }
-  if (is_affine && index == nullptr) return "";
-  const std::string how = index == nullptr ? "affine, " + to_text(faro.plan.plan().problem().permutation)
-                                           : to_text(index->chosen());
-  const std::uint64_t schedule = index == nullptr ? 0 : index->chosen().schedule_bytes;
+  if (is_affine && way == nullptr) return "";
+  const std::string how =
+      way == nullptr ? "affine, " + to_text(faro.plan.plan().problem().permutation) : to_text(*way);
+  const std::uint64_t schedule = way == nullptr ? 0 : way->schedule_bytes;
   return fmt::format("{}; planned in {:.3g} ms{}", how, faro.plan_ms,
                      schedule == 0 ? "" : ", a schedule of " + size_text(schedule));
 }

@@ -21,7 +21,7 @@
 #include "faro/file.hpp"
 #include "file/disk.hpp"
 #include "io/npy.hpp"
-#include "plan/figure.hpp"
+#include "tell/figure.hpp"
 
 namespace faro::cli {
 namespace {

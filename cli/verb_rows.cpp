@@ -36,7 +36,7 @@
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
 #include "permutation/index_file.hpp"
-#include "plan/row_counts.hpp"
+#include "tell/row_counts.hpp"
 
 namespace faro::cli {
 namespace {

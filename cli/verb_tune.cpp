@@ -16,7 +16,7 @@
 #include "engines/cpu.hpp"
 #include "engines/cuda_index.hpp"
 #include "faro/engines/cuda.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/target.hpp"
 #include "file/disk.hpp"
 #include "io/npy.hpp"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "faro/faro.hpp"
-#include "plan/cpu/line_counts.hpp"
 #include "refusal.hpp"
+#include "tell/counts/line_counts.hpp"
 
 namespace faro {
 namespace cpu_computed_engine_test {
@@ -32,8 +32,8 @@ void expect_permuted(const char* text, std::uint64_t width, std::uint64_t batch,
   }
   const Problem problem{.permutation = map, .element_bytes = width, .batch = batch};
   const ExecutablePlan plan = faro::plan(problem, {.engine = Engine::cpu, .threads = threads});
-  ASSERT_NE(plan.plan().index_plan(), nullptr) << text;
-  EXPECT_EQ(plan.plan().index_plan()->chosen().method, IndexMethod::computed) << text;
+  ASSERT_NE(plan.plan().way(), nullptr) << text;
+  EXPECT_EQ(plan.plan().way()->method, IndexMethod::computed) << text;
   plan.run(in.data() + 1, out.data() + kGuard, count * width * batch);
   ASSERT_TRUE(out == expected) << text << ", " << width << " bytes, " << batch << " arrays, " << threads
                                << " threads";

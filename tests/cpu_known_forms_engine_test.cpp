@@ -73,15 +73,15 @@ TEST(CpuKnownForms, FlippedAndRolledAxesAndMultiplications) {
             std::string(text) + ", " + std::to_string(width) + " bytes, batch " + std::to_string(batch);
         const Problem problem{.permutation = map, .element_bytes = width, .batch = batch};
         const ExecutablePlan plan = faro::plan(problem, {.engine = Engine::cpu, .threads = 2});
-        ASSERT_NE(plan.plan().index_plan(), nullptr) << what;
-        EXPECT_EQ(plan.plan().index_plan()->chosen().schedule_bytes, 0U) << what;
+        ASSERT_NE(plan.plan().way(), nullptr) << what;
+        EXPECT_EQ(plan.plan().way()->schedule_bytes, 0U) << what;
         expect_run(plan, in, expected, what);
         if (width != 4) continue;
         for (const Direction direction : {Direction::scatter, Direction::gather}) {
           Problem as_array = problem;
           as_array.permutation = faro::as_array(map, direction);
           const ExecutablePlan found = faro::plan(as_array, {.engine = Engine::cpu, .threads = 2});
-          EXPECT_EQ(found.plan().index_plan()->chosen().schedule_bytes, 0U) << what << found.explain();
+          EXPECT_EQ(found.plan().way()->schedule_bytes, 0U) << what << found.explain();
           expect_run(found, in, expected, what + ", found in an array");
         }
       }

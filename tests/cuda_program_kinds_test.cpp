@@ -25,9 +25,9 @@
 #include "kernels/partition.hpp"
 #include "kernels/partition_runs.hpp"
 #include "kernels/row_column.hpp"
-#include "plan/gpu/block_phases.hpp"
 #include "plan/gpu/sweep_phases.hpp"
 #include "stand_in_cuda/cuda_runtime_api.h"
+#include "tell/counts/block_phases.hpp"
 
 namespace faro::testing {
 namespace {

@@ -13,7 +13,7 @@
 #include "drawn.hpp"
 #include "emit/bit_moves.hpp"
 #include "emit_support.hpp"
-#include "plan/published_class.hpp"
+#include "tell/published_class.hpp"
 
 namespace faro::emit {
 namespace emit_plan_test {

@@ -105,10 +105,10 @@ TEST_F(ExecutableIndexPlan, WhatIsRecognisedIsRunAsThat) {
       expect_right(problem, made);
       ASSERT_NE(made.plan().recognition(), nullptr);
       EXPECT_EQ(made.plan().recognition()->family, c.family);
-      const IndexPlan* const index = made.plan().index_plan();
-      ASSERT_EQ(index != nullptr, !c.method.empty());
-      if (index != nullptr) {
-        EXPECT_EQ(name(index->chosen().method), c.method);
+      const IndexCandidate* const way = made.plan().way();
+      ASSERT_EQ(way != nullptr, !c.method.empty());
+      if (way != nullptr) {
+        EXPECT_EQ(name(way->method), c.method);
       }
       EXPECT_NE(made.explain().find(std::string("recognised    ") + name(c.family)), std::string::npos)
           << made.explain();

@@ -17,7 +17,7 @@
 #include "faro/plan/strided_plan.hpp"
 #include "plan/cpu/axes_counts.hpp"
 #include "plan/cpu/axes_runs.hpp"
-#include "plan/prediction.hpp"
+#include "tell/prediction.hpp"
 
 namespace faro {
 namespace plan_cpu_axes_cost_test {

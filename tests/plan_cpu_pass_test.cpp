@@ -16,7 +16,7 @@
 #include "faro/plan/plan.hpp"
 #include "faro/plan/strided_plan.hpp"
 #include "plan/cpu/cpu_pass.hpp"
-#include "plan/cpu/line_counts.hpp"
+#include "tell/counts/line_counts.hpp"
 
 namespace faro {
 namespace plan_cpu_pass_test {
@@ -137,7 +137,7 @@ TEST(PlanCpuPass, LeadFromTheInputToTheOutput) {
 TEST(PlanCpuPass, TablesAreTheScheduleAndTimesAddUp) {
   for (const Plan& plan : plans_of_every_form()) {
     SCOPED_TRACE(plan.explain());
-    const IndexCandidate& chosen = plan.index_plan()->chosen();
+    const IndexCandidate& chosen = *plan.way();
     std::uint64_t bytes = 0;
     double us = 0;
     for (const Pass& pass : plan.passes()) {

@@ -50,46 +50,6 @@ bool contains(std::string_view text, std::string_view part) { return text.find(p
 
 // --- words
 
-TEST(PlanExplain, BitReversal) {
-  EXPECT_EQ(plan_of("bit_reversal(20)").explain(),
-            R"(permutation   bit_reversal(20)
-              2^20 elements; class BP; an involution (applied twice, nothing has moved)
-elements      4 bytes wide
-batch         1 array of 4 MiB
-target        cpu, 2 threads, <AVX2> & "co"
-sweeps        1 over memory
-pass 1        tile: the map mixes low index bits with high ones, so a tile collects whole segments
-              of both sides; longer segments would not fit a tile of 16 KiB
-  tile        2^(s + r) = 2^(6 + 6) elements = 16 KiB: segments of 2^s elements, and 2^r of them,
-              where r is the map's rank gamma, 6
-  reads       64 rows of 256 bytes, at sums (XOR) of 0x4000 0x8000 0x10000 0x20000 0x40000 0x80000
-  writes      64 rows of 256 bytes, at sums (XOR) of 0x4000 0x8000 0x10000 0x20000 0x40000 0x80000
-  blocks      256; the first is written at 0x0
-              block bits, low to high, step the source by 0x40 0x80 0x100 0x200 0x2000 0x1000 0x800
-              0x400
-              and the target by 0x2000 0x1000 0x800 0x400 0x40 0x80 0x100 0x200
-  kernel      tiles in registers of up to 64 bytes
-  threads     1, written past the caches
-  predicted   reads 4 MiB in 2^14 segments of 256 bytes and writes as much
-  lines       reads 2^16 of 64 bytes in 2^14 runs, the least; writes 2^16 in 2^14 runs, the least
-  counted     all runs
-  time        0.793 ms, 10.58 GB/s read and written, by the rates of an AMD EPYC (Zen 4), 2 cores,
-              built in
-workspace     none
-)");
-}
-
-TEST(PlanExplain, SaysWhatMatters) {
-  EXPECT_TRUE(
-      contains(plan_of("random_bmmc(24, 1)").explain(), "1 over memory, where the published method takes 2"));
-  EXPECT_TRUE(contains(plan_of("xor(20, 0xff000)").explain(), "the lowest 12 bits of every index stay"));
-  EXPECT_TRUE(contains(plan_of("bit_reversal(18)", 32).explain(), "moved as 2 units of 16 bytes"));
-  EXPECT_TRUE(contains(plan_of("reverse(5)", 4, 1000003).explain(), "3 arrays left over from groups of 32"));
-  EXPECT_TRUE(contains(plan_of("gray(10)", 4, 0).explain(), "none: the batch is empty"));
-  EXPECT_TRUE(contains(plan_of("bit_reversal(4)").explain(), "64 bytes in one piece are too few for tiles"));
-  EXPECT_TRUE(contains(plan_of("identity(20)").explain(), "nothing moves"));
-}
-
 TEST(PlanExplain, IsShortAndCanBePastedBack) {
   for_each_plan([](const Plan& plan) {
     const std::string text = plan.explain();

@@ -21,8 +21,8 @@
 #include "faro/plan/plan.hpp"
 #include "faro/plan/row_plan.hpp"
 #include "faro/plan/strided_plan.hpp"
-#include "plan/cpu/line_counts.hpp"
-#include "plan/row_counts.hpp"
+#include "tell/counts/line_counts.hpp"
+#include "tell/row_counts.hpp"
 
 namespace faro {
 namespace plan_fields_test {

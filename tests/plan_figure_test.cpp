@@ -8,7 +8,7 @@
 
 #include "faro/error.hpp"
 #include "faro/permutation/affine.hpp"
-#include "plan/figure.hpp"
+#include "tell/figure.hpp"
 #include "text_search.hpp"
 
 namespace faro {

@@ -89,7 +89,7 @@ TEST(FormOfAnyWidth, PlansRunAsTheForm) {
     for (const std::uint64_t width : {3U, 12U, 24U, 100U}) {
       const Problem problem{.permutation = used, .element_bytes = width, .batch = 3};
       const Plan plan(problem, host());
-      ASSERT_NE(plan.index_plan(), nullptr) << to_text(used);
+      ASSERT_NE(plan.way(), nullptr) << to_text(used);
       EXPECT_FALSE(std::holds_alternative<Affine>(plan.problem().permutation));
       EXPECT_EQ(plan.array_bytes(), total_bytes(problem));
       std::vector<std::byte> in(total_bytes(problem));
@@ -102,7 +102,7 @@ TEST(FormOfAnyWidth, PlansRunAsTheForm) {
 }
 
 TEST(FormOfAnyWidth, PowersOfTwoStayAffineAndOthersAreRefused) {
-  EXPECT_EQ(Plan({.permutation = maps::transpose(16, 2), .element_bytes = 8}, host()).index_plan(), nullptr);
+  EXPECT_EQ(Plan({.permutation = maps::transpose(16, 2), .element_bytes = 8}, host()).way(), nullptr);
   try {
     const Plan plan({.permutation = maps::gray(4), .element_bytes = 12}, host());
     ADD_FAILURE() << "planned";
@@ -123,8 +123,8 @@ TEST(FormOfAnyWidth, OfIndexArraysToo) {
   const Indexed indexed(std::move(entries), Direction::scatter);
   const Plan plan({.permutation = indexed, .element_bytes = 12}, host());
   EXPECT_TRUE(std::holds_alternative<Axes>(plan.problem().permutation));
-  ASSERT_NE(plan.index_plan(), nullptr);
-  EXPECT_EQ(plan.index_plan()->chosen().method, IndexMethod::axes);
+  ASSERT_NE(plan.way(), nullptr);
+  EXPECT_EQ(plan.way()->method, IndexMethod::axes);
   EXPECT_THAT(plan.explain(), HasSubstr("recognised    affine"));
   for (const Affine& other : {maps::gray(10), maps::bit_reversal(10)}) {
     std::vector<std::uint32_t> array(1024);
@@ -136,7 +136,7 @@ TEST(FormOfAnyWidth, OfIndexArraysToo) {
 
 TEST(FormOfAnyWidth, NothingToMove) {
   const Plan plan({.permutation = maps::transpose_any(0, 3), .element_bytes = 12}, host());
-  ASSERT_NE(plan.index_plan(), nullptr);
+  ASSERT_NE(plan.way(), nullptr);
   EXPECT_EQ(plan.array_bytes(), 0U);
   EXPECT_FALSE(plan.explain().empty());
   cpu::Executor(plan).run(nullptr, nullptr);
@@ -233,8 +233,8 @@ TEST(FormToRun, RowsAndPlanesStayAxesOnAGpu) {
   for (const Axes& axes : {Axes({4096, 4096}, {1, 0}), Axes({256, 64, 64}, {1, 0, 2}),
                            Axes({16, 2048, 1024}, {0, 2, 1}), Axes({1024, 16, 1024}, {2, 1, 0})}) {
     const Plan on_gpu({.permutation = axes, .element_bytes = 4}, gpu());
-    ASSERT_NE(on_gpu.index_plan(), nullptr) << to_text(axes);
-    EXPECT_EQ(on_gpu.index_plan()->chosen().method, IndexMethod::axes);
+    ASSERT_NE(on_gpu.way(), nullptr) << to_text(axes);
+    EXPECT_EQ(on_gpu.way()->method, IndexMethod::axes);
     EXPECT_NE(run_as_affine(Plan({.permutation = axes, .element_bytes = 4}, held)), nullptr);
     EXPECT_EQ(run_as_affine(Plan({.permutation = axes, .element_bytes = 4}, not_held)), nullptr);
     expect_planned_as_the_map(axes, 4, Placement::in_place);
@@ -253,8 +253,8 @@ TEST(FormToRun, AMethodAskedForIsTaken) {
   const IndexChoice by_axes{.method = IndexMethod::axes};
   for (const Target& target : {host(), gpu()}) {
     const Plan plan({.permutation = axes, .element_bytes = 4}, target, as_given, by_axes);
-    ASSERT_NE(plan.index_plan(), nullptr);
-    EXPECT_EQ(plan.index_plan()->chosen().method, IndexMethod::axes);
+    ASSERT_NE(plan.way(), nullptr);
+    EXPECT_EQ(plan.way()->method, IndexMethod::axes);
     EXPECT_NE(run_as_affine(Plan({.permutation = axes, .element_bytes = 4}, target, as_given, {})), nullptr);
   }
 }

@@ -17,8 +17,8 @@
 #include "faro/permutation/strided.hpp"
 #include "faro/plan/plan.hpp"
 #include "faro/plan/strided_plan.hpp"
-#include "plan/gpu/block_phases.hpp"
 #include "plan/gpu/gpu_pass.hpp"
+#include "tell/counts/block_phases.hpp"
 #include "view_oracle.hpp"
 
 namespace faro {

@@ -12,7 +12,8 @@
 #include "faro/permutation/permutation.hpp"
 #include "faro/plan/plan.hpp"
 #include "hardware_counters.hpp"
-#include "plan/prediction.hpp"
+#include "network/prediction.hpp"
+#include "tell/prediction.hpp"
 
 namespace faro {
 namespace plan_hardware_counts_test {

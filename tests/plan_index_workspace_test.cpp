@@ -30,13 +30,12 @@ void expect_agreement(const Permutation& permutation, const IndexChoice& choice,
   recognition.displacement = 99;
   recognition.runs = 3;
   const Plan made(problem, cpu::target(asked.threads), recognition, choice);
-  ASSERT_NE(made.index_plan(), nullptr);
-  const IndexPlan& plan = *made.index_plan();
+  ASSERT_NE(made.way(), nullptr);
   const cpu::Executor executor(made);
-  EXPECT_EQ(made.workspace_bytes(), plan.workspace_bytes());
-  EXPECT_EQ(plan.workspace_bytes(), executor.workspace_bytes())
-      << to_text(plan.chosen()) << ", " << plan.count() << " elements of " << asked.width << " bytes, batch "
-      << asked.batch << ", threads " << asked.threads << ", " << to_text(permutation).substr(0, 40);
+  EXPECT_EQ(made.workspace_bytes(), executor.workspace_bytes())
+      << to_text(*made.way()) << ", " << element_count(permutation) << " elements of " << asked.width
+      << " bytes, batch " << asked.batch << ", threads " << asked.threads << ", "
+      << to_text(permutation).substr(0, 40);
 }
 
 IndexChoice of_method(IndexMethod method) { return {.method = method, .chunk_bits = {}, .level_bits = {}}; }
@@ -106,11 +105,11 @@ TEST(IndexWorkspace, ByHand) {
   const Indexed array = Indexed::random(20000, 1);
   const Recognition general{
       .family = Family::general, .permutation = array, .runs = {}, .displacement = {}, .findings = {}};
-  const IndexPlan plan({.permutation = array, .element_bytes = 4}, cpu::target(2), general,
-                       {.method = IndexMethod::partition, .chunk_bits = 12, .level_bits = {2, 1}});
+  const Plan plan({.permutation = array, .element_bytes = 4}, cpu::target(2), general,
+                  {.method = IndexMethod::partition, .chunk_bits = 12, .level_bits = {2, 1}});
   // A thread: chunk and line 16448, stage 4096, 4 slots of 65: 20804, in pages 24576. Then an array of 80000.
   EXPECT_EQ(plan.workspace_bytes(), 2 * 24576 + 80000 + 4095U);
-  EXPECT_NE(plan.explain().find("workspace     130.1 KiB"), std::string::npos) << plan.explain();
+  EXPECT_NE(plan.explain().find("workspace     130 KiB"), std::string::npos) << plan.explain();
 }
 
 TEST(IndexWorkspace, OfAGpuIsOneArrayOrNothing) {

@@ -15,9 +15,9 @@
 #include "faro/machine/counting_memory.hpp"
 #include "gpu_plan_support.hpp"
 #include "kernels/affine_params.hpp"
-#include "plan/launch_facts.hpp"
-#include "plan/prediction.hpp"
 #include "plan_support.hpp"
+#include "tell/launch_facts.hpp"
+#include "tell/prediction.hpp"
 
 namespace faro {
 namespace plan_prediction_test {
@@ -28,6 +28,11 @@ using testing::gpu_targets;
 using testing::maps_of;
 
 constexpr std::uint64_t kSeed = 31;
+
+detail::Accesses accesses(const Plan& plan, std::size_t pass) {
+  return detail::accesses_of({.counts = predict(plan, pass), .counted = {}}, plan.passes()[pass],
+                             plan.target());
+}
 
 // --- every block of a pass, by the kernel that its launch names
 
@@ -134,7 +139,7 @@ void run_and_compare(const Plan& plan, Reached& reached) {
       EXPECT_EQ(counted.global_stores.sectors, pass.bytes_written / 32);
     }
     reached.kinds.insert(pass.kind);
-    reached.wasted_sectors |= detail::predicted(plan, i).sectors_written > 1;
+    reached.wasted_sectors |= accesses(plan, i).sectors_written > 1;
   }
   ASSERT_EQ(done, plan.array_bytes());
   expect_permuted(plan, in, out);
@@ -183,7 +188,7 @@ TEST(PlanPrediction, DirectPassesMayWaste) {
   Target target = cuda::target_of_capability(9, 0);
   target.tiles.clear();
   const Plan plan = gpu_plan(maps::bit_reversal(20), 4, 1, target);
-  const detail::Predicted predicted = detail::predicted(plan, 0);
+  const detail::Accesses predicted = accesses(plan, 0);
   EXPECT_EQ(predicted.counts.global_stores.sectors, 1U << 20);
   EXPECT_EQ(predicted.sectors_read, 1);
   EXPECT_EQ(predicted.sectors_written, 8);

@@ -3,7 +3,7 @@
 
 #include "faro/permutation/affine.hpp"
 #include "gpu_plan_support.hpp"
-#include "plan/prediction.hpp"
+#include "tell/prediction.hpp"
 
 namespace faro {
 namespace plan_time_test {

@@ -82,7 +82,7 @@ Options parse(const CommandLine& line) {
   return options;
 }
 std::string chosen_text(const Plan& plan) {
-  const IndexCandidate& chosen = plan.index_plan()->chosen();
+  const IndexCandidate& chosen = *plan.way();
   std::string text = name(chosen.method);
   if (!chosen.shape) return text;
   text += fmt::format(" {}", chosen.shape->chunk_bits);

@@ -18,7 +18,7 @@
 #include "faro/machine/counting_memory.hpp"
 #include "kernels/affine_naive.hpp"
 #include "kernels/affine_params.hpp"
-#include "plan/prediction.hpp"
+#include "tell/prediction.hpp"
 
 namespace faro::bench::gpu_model {
 namespace {
@@ -91,7 +91,7 @@ void add_vectors(std::vector<Case>& cases, const Target& target) {
 
 // --- the naive kernel
 
-// One block stands for all, since addresses are XORs (plan/prediction.hpp).
+// One block stands for all, since addresses are XORs (tell/prediction.hpp).
 AccessCounts predict_naive(const Affine& map, int width_bits) {
   constexpr int thread_bits = 8;  // any number of whole warps counts alike
   const kernels::AffineNaiveParams params = kernels::make_affine_naive_params(map, 1, thread_bits);

@@ -14,7 +14,7 @@
 #include "faro/permutation/permutation.hpp"
 #include "network/prediction.hpp"
 #include "plan/gpu/gpu_pass.hpp"
-#include "plan/prediction.hpp"
+#include "tell/prediction.hpp"
 
 namespace faro::bench::gpu_model {
 namespace {

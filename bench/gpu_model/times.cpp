@@ -13,7 +13,7 @@
 #include "faro/engines/cuda.hpp"
 #include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
-#include "plan/prediction.hpp"
+#include "tell/prediction.hpp"
 
 namespace faro::bench::gpu_model {
 namespace {

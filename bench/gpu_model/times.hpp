@@ -8,7 +8,7 @@
 
 #include "bench/gpu_model/drawn.hpp"
 #include "faro/engines/cuda_measure.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/target.hpp"
 #include "faro/stream.hpp"
 
 namespace faro::bench::gpu_model {

@@ -67,7 +67,7 @@ void TranspositionClock::time(const Rectangle& shape, const Queue& queue, TimedT
 
 TimedTransposition TranspositionClock::in_place(const Rectangle& shape) {
   const TransposePlan plan(problem_of(shape, Placement::in_place), cuda::target());
-  const cuda::LoadedPasses sweeps(detail::passes_of(plan));  // of powers of two, too
+  const cuda::LoadedPasses sweeps(plan.passes());  // of powers of two, too
   const cuda::DeviceArray workspace(std::max<std::uint64_t>(1, plan.workspace_bytes()));
   void* const lent = plan.workspace_bytes() == 0 ? nullptr : workspace.data();
   const auto queue = [&](Stream stream) {
@@ -76,7 +76,7 @@ TimedTransposition TranspositionClock::in_place(const Rectangle& shape) {
   testing::draw(array_.data(), shape, kDrawn, {});
   queue({});
   require_placed(array_.data(), shape);
-  TimedTransposition result{.sweeps = plan.sweeps().size(), .workspace_bytes = plan.workspace_bytes()};
+  TimedTransposition result{.sweeps = plan.passes().size(), .workspace_bytes = plan.workspace_bytes()};
   time(shape, queue, result);
   return result;
 }

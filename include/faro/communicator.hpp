@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/plan/target.hpp"
+#include "faro/problem/target.hpp"
 #include "faro/stream.hpp"
 
 namespace faro {

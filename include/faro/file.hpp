@@ -30,7 +30,7 @@
 #include "faro/permutation/permutation.hpp"
 #include "faro/permutation/strided.hpp"
 #include "faro/plan/plan.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/target.hpp"
 
 namespace faro::file {
 

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "faro/error.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/target.hpp"
 #include "permutation/index_file.hpp"
 
 namespace faro {

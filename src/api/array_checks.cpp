@@ -4,7 +4,6 @@
 
 #include "api/planning.hpp"
 #include "engines/cuda/host/device_pointer.hpp"
-#include "plan/facts.hpp"
 
 namespace faro::detail {
 namespace {
@@ -46,7 +45,7 @@ SidesOfView::SidesOfView(const Strided& view, std::uint64_t element_bytes, const
 }
 
 void check_arrays(const Plan& plan, const void* in, const void* out, std::uint64_t bytes) {
-  if (is_in_place(plan))
+  if (plan.problem().placement == Placement::in_place)
     fail(ErrorCode::value, "run", "two arrays for a plan in place", "one array, run(data, bytes)",
          kOtherPlacement);
   check_size(plan, bytes);
@@ -90,7 +89,7 @@ void check_width(std::uint64_t bytes, std::uint64_t wanted) {
 }
 
 void check_array(const ExecutablePlan& plan, const void* data, std::uint64_t bytes, Stream stream) {
-  if (!is_in_place(plan.plan()))
+  if (plan.plan().problem().placement != Placement::in_place)
     fail(ErrorCode::value, "run", "one array for a plan out of place", "two arrays, run(in, out, bytes)",
          kOtherPlacement);
   check_size(plan.plan(), bytes);

@@ -44,7 +44,7 @@ ExecutablePlan ExecutablePlan::with_map(const std::string& map, const std::strin
   const bool on_cpu = engine() != Engine::cuda;
   const bool in_part = plan().blocks() != Blocks{} || !plan().exceptions().empty();
   const bool is_affine = on_cpu ? std::holds_alternative<Affine>(normal_form(plan().given().permutation))
-                                : plan().index_plan() == nullptr && !in_part;
+                                : plan().way() == nullptr && !in_part;
   if (!is_affine) {
     fail(ErrorCode::unsupported, "map `" + map + "`", to_text(plan().given().permutation),
          "an affine map over F2", "other permutations move elements as they are");
@@ -159,7 +159,7 @@ void ExecutablePlan::run_staged(const void* in, void* out, std::uint64_t bytes,
                                run(data, bytes, {.data = workspace, .bytes = workspace_bytes()}, {});
                              });
   }
-  const bool cannot_be_cut = plan().index_plan() != nullptr || !plan().exceptions().empty();
+  const bool cannot_be_cut = plan().way() != nullptr || !plan().exceptions().empty();
   if (state().as<cuda::MappedExecutor>() != nullptr || cannot_be_cut) {
     return detail::run_whole(
         plan(), workspace_bytes(), in, out, options,

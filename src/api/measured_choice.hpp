@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "faro/plan/plan.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/target.hpp"
 
 namespace faro::detail {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "plan/facts.hpp"
-#include "plan/published_class.hpp"
+#include "faro/json_schema.hpp"
+#include "tell/published_class.hpp"
 
 namespace faro::capi {
 

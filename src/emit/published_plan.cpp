@@ -23,7 +23,7 @@
 #include "emit/bit_moves.hpp"
 #include "emit/kernel_plan.hpp"
 #include "faro/emit/emit.hpp"
-#include "plan/published_class.hpp"
+#include "tell/published_class.hpp"
 
 namespace faro::emit {
 namespace {

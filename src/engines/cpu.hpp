@@ -17,7 +17,7 @@
 #include "faro/plan/plan.hpp"
 #include "faro/plan/row_plan.hpp"
 #include "faro/plan/strided_plan.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/target.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "kernels/evaluation_order.hpp"
 

@@ -12,7 +12,7 @@
 #include "faro/engines/cuda.hpp"
 #include "faro/permutation/indexed.hpp"
 #include "faro/permutation/permutation.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/target.hpp"
 
 namespace faro::cuda {
 

@@ -21,6 +21,7 @@
 #include "faro/error.hpp"
 #include "io/buffer.hpp"
 #include "rounding.hpp"
+#include "size_text.hpp"
 
 namespace faro::file {
 namespace {
@@ -150,8 +151,8 @@ class AxesSteps final : public Steps {
     step_bytes = order_of(order_) * box_bytes(extents_);
     run_bytes = run(extents_);
     if (step_bytes > budget_bytes) {
-      fail(ErrorCode::value, "plan in place", "memory for " + io::size_text(budget_bytes) + " at a time",
-           fmt::format("for {} elements of {}", order_of(order_), io::size_text(problem.element_bytes)));
+      fail(ErrorCode::value, "plan in place", "memory for " + size_text(budget_bytes) + " at a time",
+           fmt::format("for {} elements of {}", order_of(order_), size_text(problem.element_bytes)));
     }
   }
 

@@ -19,6 +19,7 @@
 #include "io/buffer.hpp"
 #include "io/output_file.hpp"
 #include "rounding.hpp"
+#include "size_text.hpp"
 
 namespace faro::file {
 namespace {
@@ -480,9 +481,9 @@ class Work {
   std::uint64_t enough = std::max<std::uint64_t>(memory, 1);
   while (enough < std::uint64_t{1} << 60 && !bucket_shape(records, record_bytes, is_tagged, enough))
     enough *= 2;
-  fail(ErrorCode::value, "plan", fmt::format("memory of {}", io::size_text(memory)),
-       fmt::format("about {} for {} record{} of {}", io::size_text(enough), records, records == 1 ? "" : "s",
-                   io::size_text(record_bytes)));
+  fail(ErrorCode::value, "plan", fmt::format("memory of {}", size_text(memory)),
+       fmt::format("about {} for {} record{} of {}", size_text(enough), records, records == 1 ? "" : "s",
+                   size_text(record_bytes)));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/target.hpp"
 #include "file/pipeline.hpp"
 #include "io/output_file.hpp"
 

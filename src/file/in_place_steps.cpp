@@ -17,6 +17,7 @@
 #include "file/sweep.hpp"
 #include "file/unit_steps.hpp"
 #include "io/buffer.hpp"
+#include "size_text.hpp"
 
 namespace faro::file {
 namespace {
@@ -293,8 +294,8 @@ std::vector<std::unique_ptr<Steps>> in_place_passes(const Problem& problem, cons
   const std::uint64_t budget = memory / kThreeBuffers;
   const std::uint64_t width = forward.element_bytes;
   if (budget < 2 * width) {
-    fail(ErrorCode::value, "plan in place", "memory of " + io::size_text(memory),
-         "for six elements of " + io::size_text(width));
+    fail(ErrorCode::value, "plan in place", "memory of " + size_text(memory),
+         "for six elements of " + size_text(width));
   }
   Passes passes;
   const auto maker = std::make_shared<const MoveMaker>(options);
@@ -325,13 +326,13 @@ std::vector<std::unique_ptr<Steps>> in_place_passes(const Problem& problem, cons
       if (auto units = passes_of_units(*moved, forward, memory, maker)) return *std::move(units);
     }
     const std::uint64_t array_bytes = bytes / forward.batch;
-    fail(ErrorCode::unsupported, "plan " + to_text(forward.permutation) + " in place",
-         "arrays of " + io::size_text(array_bytes) + " and memory of " + io::size_text(memory),
-         "an affine map, axes that keep the shape or long parts of rows, a roll, a flip, or `--memory` for "
-         "three such arrays, " +
-             io::size_text(kThreeBuffers * array_bytes),
-         "from one file to another it needs no more memory, but room for the other file, " +
-             io::size_text(bytes));
+    fail(
+        ErrorCode::unsupported, "plan " + to_text(forward.permutation) + " in place",
+        "arrays of " + size_text(array_bytes) + " and memory of " + size_text(memory),
+        "an affine map, axes that keep the shape or long parts of rows, a roll, a flip, or `--memory` for "
+        "three such arrays, " +
+            size_text(kThreeBuffers * array_bytes),
+        "from one file to another it needs no more memory, but room for the other file, " + size_text(bytes));
   }
   Problem back = forward;
   back.permutation = inverse(forward.permutation);

@@ -25,6 +25,7 @@
 #include "permutation/parser.hpp"
 #include "permutation/random_entries.hpp"
 #include "rounding.hpp"
+#include "size_text.hpp"
 
 namespace faro::file {
 namespace {
@@ -298,9 +299,8 @@ void require_room(const IndexNode& node, std::uint64_t records, std::uint64_t re
   std::error_code unknown;
   const auto space = std::filesystem::space(io::directory_of(out), unknown);
   if (unknown || space.available >= bytes) return;
-  fail(ErrorCode::file, "write `" + out.string() + "`",
-       io::size_text(space.available) + " of room on the disk",
-       "about " + io::size_text(bytes) + " for the result and what is beside it until then");
+  fail(ErrorCode::file, "write `" + out.string() + "`", size_text(space.available) + " of room on the disk",
+       "about " + size_text(bytes) + " for the result and what is beside it until then");
 }
 
 Report by_node(IndexNode node, const IndexText& index, std::uint64_t record_bytes, const Input& in,

@@ -11,6 +11,7 @@
 #include "file/index_places.hpp"
 #include "file/record_shuffle.hpp"
 #include "io/buffer.hpp"
+#include "size_text.hpp"
 
 namespace faro::file {
 namespace {
@@ -100,9 +101,9 @@ Report permute_indexed(const Problem& problem, const Input& in, const Output& ou
   chosen.memory_bytes = taken < memory ? memory - taken : 0;
   if (chosen.memory_bytes < memory / 4) {
     fail(
-        ErrorCode::value, "plan", "memory of " + io::size_text(memory),
-        "at least " + io::size_text(taken + taken / 3 + 1) + ", for the index array alone takes " +
-            io::size_text(taken),
+        ErrorCode::value, "plan", "memory of " + size_text(memory),
+        "at least " + size_text(taken + taken / 3 + 1) + ", for the index array alone takes " +
+            size_text(taken),
         "an index array that is a .npy file is read as it is needed; `faro shuffle` moves records at random");
   }
   return place_records(PlacesOfMemory(*index, problem.batch), problem.element_bytes, in, out, chosen);

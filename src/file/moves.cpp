@@ -20,6 +20,7 @@
 #include "faro/threads.hpp"
 #include "io/buffer.hpp"
 #include "plan/form_to_run.hpp"
+#include "size_text.hpp"
 #include "widths.hpp"
 
 namespace faro::file {
@@ -67,8 +68,7 @@ class AnyWidthMove final : public TileMove {
   std::string text() const {
     return fmt::format(
         "2^{} elements of {}, copied one by one, in 2^{} cosets of {} that a core's cache holds\n",
-        tile_.index_bits, io::size_text(width_), tile_.block_bits(),
-        io::size_text(width_ << tile_.tile_bits()));
+        tile_.index_bits, size_text(width_), tile_.block_bits(), size_text(width_ << tile_.tile_bits()));
   }
 
  private:

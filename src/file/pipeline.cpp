@@ -13,6 +13,7 @@
 #include "faro/threads.hpp"
 #include "permutation/text.hpp"
 #include "rounding.hpp"
+#include "size_text.hpp"
 
 namespace faro::file {
 namespace {
@@ -166,7 +167,7 @@ std::string IoChoice::text(const io::TransferFile& file, std::uint64_t run_bytes
   }
   if (mode_ == io::TransferMode::buffered) return "buffered, as asked for";
   if (mode_for(run_bytes) == io::TransferMode::buffered)
-    return "buffered, for runs of " + io::size_text(run_bytes) + " are short";
+    return "buffered, for runs of " + size_text(run_bytes) + " are short";
   return "buffered, for it is refused " + file.refusal();
 }
 

@@ -13,6 +13,7 @@
 #include "file/pipeline.hpp"
 #include "file/sweep.hpp"
 #include "io/buffer.hpp"
+#include "size_text.hpp"
 
 namespace faro::file {
 namespace {
@@ -47,8 +48,8 @@ Sweep stream_sweep(const Problem& asked, const Options& options) {
   Sweep sweep(problem, options);
   if (sweep.facts().tiles > 0 && !sweep.state().whole_arrays) {
     fail(ErrorCode::unsupported, "permute a stream",
-         fmt::format("arrays of {} and memory for {}", io::size_text(sweep.state().out_bytes / problem.batch),
-                     io::size_text(memory / kStreamBuffers)),
+         fmt::format("arrays of {} and memory for {}", size_text(sweep.state().out_bytes / problem.batch),
+                     size_text(memory / kStreamBuffers)),
          "memory for a whole array and its copy", "from file to file any array takes one sweep");
   }
   return sweep;

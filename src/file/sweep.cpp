@@ -13,6 +13,7 @@
 #include "file/pipeline.hpp"
 #include "io/buffer.hpp"
 #include "plan/form_to_run.hpp"
+#include "size_text.hpp"
 
 namespace faro::file {
 namespace {
@@ -29,8 +30,8 @@ std::uint64_t tile_bytes_of(const Problem& problem, std::uint64_t memory_bytes) 
 
 void require_room(std::uint64_t tile_bytes, std::uint64_t element_bytes) {
   if (tile_bytes >= element_bytes) return;
-  fail(ErrorCode::value, "plan", fmt::format("memory for {} an array", io::size_text(tile_bytes)),
-       fmt::format("for at least one element of {}", io::size_text(element_bytes)));
+  fail(ErrorCode::value, "plan", fmt::format("memory for {} an array", size_text(tile_bytes)),
+       fmt::format("for at least one element of {}", size_text(element_bytes)));
 }
 
 void fill_facts(Sweep::State& state) {
@@ -87,18 +88,18 @@ const char* name(Io io) noexcept {
 
 std::string Facts::text() const {
   if (tiles == 0) return "nothing to move";
-  const std::string runs = read_run_bytes == write_run_bytes
-                               ? io::size_text(read_run_bytes)
-                               : fmt::format("{} read and {} written", io::size_text(read_run_bytes),
-                                             io::size_text(write_run_bytes));
+  const std::string runs =
+      read_run_bytes == write_run_bytes
+          ? size_text(read_run_bytes)
+          : fmt::format("{} read and {} written", size_text(read_run_bytes), size_text(write_run_bytes));
   if (in_place) {
     return fmt::format("in place in {} sweep{}, tiles of {} in segments of {}", sweeps,
-                       sweeps == 1 ? "" : "s", io::size_text(tile_bytes), runs);
+                       sweeps == 1 ? "" : "s", size_text(tile_bytes), runs);
   }
   if (sweeps == 1)
-    return fmt::format("one sweep, tiles of {} in segments of {}", io::size_text(tile_bytes), runs);
-  return fmt::format("a distribution and a sweep, buckets of {} in runs of {}", io::size_text(tile_bytes),
-                     io::size_text(write_run_bytes));
+    return fmt::format("one sweep, tiles of {} in segments of {}", size_text(tile_bytes), runs);
+  return fmt::format("a distribution and a sweep, buckets of {} in runs of {}", size_text(tile_bytes),
+                     size_text(write_run_bytes));
 }
 
 Problem in_small_arrays(const Problem& problem, std::uint64_t most_bytes) {
@@ -198,12 +199,12 @@ Sweep::Sweep(const Problem& problem, const Options& options) {
   if (!state->whole_arrays) {
     if (std::holds_alternative<Computed>(form)) {
       fail(ErrorCode::unsupported, "plan " + state->text,
-           "a sweep over arrays of " + io::size_text(array_bytes) + " and too little memory for one",
+           "a sweep over arrays of " + size_text(array_bytes) + " and too little memory for one",
            "memory for three such arrays", "file::run() of the problem distributes their elements");
     }
     if (std::holds_alternative<Indexed>(form)) {
       fail(ErrorCode::unsupported, "plan " + state->text,
-           "an index array over arrays of " + io::size_text(array_bytes) + " and too little memory for one",
+           "an index array over arrays of " + size_text(array_bytes) + " and too little memory for one",
            "memory for one of its arrays, its copy and its schedule",
            "`faro shuffle` moves records at random, and `faro permute @index.npy` by an index file, of any "
            "size");

@@ -15,6 +15,7 @@
 #include "faro/error.hpp"
 #include "faro/threads.hpp"
 #include "rounding.hpp"
+#include "size_text.hpp"
 #include "thread_team.hpp"
 
 namespace faro::io {
@@ -132,18 +133,6 @@ void populate(std::byte* mapping, std::uint64_t bytes, const std::function<void(
   }
 }
 
-std::string size_text(std::uint64_t bytes) {
-  constexpr std::array<const char*, 6> kUnits{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  if (bytes < 1024) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
-  auto value = static_cast<double>(bytes) / 1024;
-  std::size_t unit = 0;
-  // What would be rounded to 1024 is one of the next unit.
-  for (; value >= 1023.5 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), value >= 99.95 ? "%.0f %s" : "%.3g %s", value, kUnits.at(unit));
-  return text.data();
-}
-
 bool fits_in_memory(std::uint64_t bytes) {
   constexpr std::uint64_t kAlwaysThere = std::uint64_t{64} << 20;
   return bytes <= kAlwaysThere || bytes <= available_memory_bytes();
@@ -169,8 +158,8 @@ void require_memory(const std::string& operation, const std::string& what, std::
   if (bytes <= kAlwaysThere) return;
   const std::uint64_t available = io::available_memory_bytes();
   if (bytes <= available) return;
-  fail(ErrorCode::value, operation, what + ", which needs " + io::size_text(bytes) + " of memory",
-       "at most the " + io::size_text(available) + " that are free",
+  fail(ErrorCode::value, operation, what + ", which needs " + size_text(bytes) + " of memory",
+       "at most the " + size_text(available) + " that are free",
        "on a machine with more memory it would work");
 }
 

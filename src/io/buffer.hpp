@@ -48,9 +48,6 @@ class Buffer {
 /// a failure leaves the pages to be read when they are touched.
 void populate(std::byte* mapping, std::uint64_t bytes, const std::function<void(std::uint64_t)>& advance);
 
-/// "1.5 GiB", "186 GiB", "512 bytes".
-std::string size_text(std::uint64_t bytes);
-
 /// Whether memory can hold an array; few bytes always.
 bool fits_in_memory(std::uint64_t bytes);
 

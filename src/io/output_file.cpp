@@ -22,6 +22,7 @@
 #include "faro/threads.hpp"
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
+#include "size_text.hpp"
 #include "thread_team.hpp"
 
 namespace faro::io {

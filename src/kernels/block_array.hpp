@@ -1,5 +1,5 @@
 // What a block's threads read and write, in memory or in its shared memory: by its address, on a GPU. What
-// counts accesses (plan/gpu/counted_arrays.hpp) has types of the same members.
+// counts accesses (tell/counts/counted_arrays.hpp) has types of the same members.
 #pragma once
 
 #include <cstdint>

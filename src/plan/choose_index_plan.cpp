@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
+#include "faro/error.hpp"
 #include "faro/plan/plan.hpp"
 #include "faro/suggest.hpp"
 #include "plan/index_candidates.hpp"
-#include "plan/planners.hpp"
 
 namespace faro {
 namespace {
@@ -18,18 +18,6 @@ constexpr std::array kMethods{IndexMethod::cyclic,      IndexMethod::modular,   
                               IndexMethod::axes,        IndexMethod::direct,    IndexMethod::window,
                               IndexMethod::runs,        IndexMethod::partition, IndexMethod::row_column,
                               IndexMethod::row_column_5};
-
-void check_index(const Problem& problem) {
-  if (problem.element_bytes == 0 || problem.element_bytes > kMaxElementBytes) {
-    fail(ErrorCode::value, "plan", "elements of " + std::to_string(problem.element_bytes) + " bytes",
-         "1 to " + std::to_string(kMaxElementBytes) + " bytes");
-  }
-  if (problem.placement == Placement::in_place) {
-    fail(ErrorCode::unsupported, "plan", to_text(problem.permutation) + " in place",
-         "out of place, or an affine map or transposition, which Plan takes",
-         "other permutations need a second array for the result");
-  }
-}
 
 // Of so many runs, with the schedule; of one without it where it does not count.
 double cost_us(const IndexCandidate& candidate, std::uint64_t repeats) {
@@ -62,6 +50,17 @@ std::size_t fastest(std::vector<IndexCandidate>& candidates, std::uint64_t repea
                        : fmt::format("faster by less than {:.0f}% or {} us", 100 * (1 - kWorthIt), kWorthUs);
   }
   return best;
+}
+
+// The one that was asked for, before all others.
+void put_first(IndexCandidate asked, std::vector<IndexCandidate>& candidates) {
+  std::erase_if(candidates, [&](const IndexCandidate& each) {
+    return each.method == asked.method && each.shape == asked.shape;
+  });
+  for (IndexCandidate& each : candidates) {
+    if (each.why_not.empty()) each.why_not = "another was asked for";
+  }
+  candidates.insert(candidates.begin(), std::move(asked));
 }
 
 }  // namespace
@@ -109,12 +108,9 @@ IndexPlan::IndexPlan(Problem problem, Target target, Recognition recognition, co
       target_(std::move(target)),
       recognition_(std::move(recognition)),
       repeats_(choice.repeats) {
-  check_index(problem_);
-  if (std::holds_alternative<Affine>(problem_.permutation)) {
-    fail(ErrorCode::unsupported, "plan", to_text(problem_.permutation), "a permutation that is not affine",
-         "Plan takes those that are");
-  }
-  static_cast<void>(total_bytes(problem_));
+  FARO_CHECK(std::holds_alternative<Indexed>(problem_.permutation));
+  FARO_CHECK(problem_.placement == Placement::out_of_place);
+  detail::check_width(problem_);
   unit_bytes_ =
       std::min<std::uint64_t>(problem_.element_bytes & (~problem_.element_bytes + 1), target_.unit_bytes_max);
   const detail::IndexWork work{.problem = problem_,
@@ -125,21 +121,11 @@ IndexPlan::IndexPlan(Problem problem, Target target, Recognition recognition, co
   candidates_ = detail::index_candidates(work);
   if (choice.empty()) {
     chosen_ = fastest(candidates_, repeats_);
-    return;
+  } else {
+    put_first(detail::asked_candidate(work, choice), candidates_);
   }
-  IndexCandidate asked = detail::asked_candidate(work, choice);
-  std::erase_if(candidates_, [&](const IndexCandidate& each) {
-    return each.method == asked.method && each.shape == asked.shape;
-  });
-  for (IndexCandidate& each : candidates_) {
-    if (each.why_not.empty()) each.why_not = "another was asked for";
-  }
-  candidates_.insert(candidates_.begin(), std::move(asked));
-}
-
-const IndexCalibration& IndexPlan::calibration() const {
-  if (target_.index_calibration) return *target_.index_calibration;
-  return target_.engine == Engine::cuda ? built_in_gpu_calibration() : built_in_cpu_calibration();
+  passes_ = detail::passes_of(work, chosen());
+  for (IndexCandidate& each : candidates_) each.solved.reset();
 }
 
 std::uint64_t IndexPlan::array_bytes() const { return total_bytes(problem_); }

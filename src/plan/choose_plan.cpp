@@ -7,12 +7,13 @@
 #include "faro/error.hpp"
 #include "faro/plan/plan.hpp"
 #include "plan/cpu/cpu_pass.hpp"
-#include "plan/facts.hpp"
 #include "plan/form_to_run.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 #include "plan/gpu/gpu_solver.hpp"
+#include "plan/index_candidates.hpp"
 #include "plan/planners.hpp"
 #include "plan/reversals.hpp"
+#include "size_text.hpp"
 
 namespace faro {
 namespace {
@@ -36,26 +37,10 @@ void check_affine(const Problem& problem) {
   }
 }
 
-// Of a permutation that says itself what it is.
-Recognition known(const Permutation& permutation) {
-  const Family family = std::holds_alternative<Cyclic>(permutation)       ? Family::cyclic
-                        : std::holds_alternative<Modular>(permutation)    ? Family::modular
-                        : std::holds_alternative<CyclicAxes>(permutation) ? Family::cyclic_axes
-                        : std::holds_alternative<Computed>(permutation)   ? Family::computed
-                        : std::holds_alternative<Indexed>(permutation)    ? Family::general
-                                                                          : Family::axes;
-  Recognition made;
-  made.family = family;
-  made.permutation = permutation;
-  return made;
-}
-
 bool is_in_place(const Problem& problem) { return problem.placement == Placement::in_place; }
 
 // ", of 11.4 MiB"
-std::string size_of_second(const Problem& problem) {
-  return ", of " + detail::size_text(total_bytes(problem));
-}
+std::string size_of_second(const Problem& problem) { return ", of " + size_text(total_bytes(problem)); }
 
 // The problem in the form that it is carried out in. In place, elements of a width that is no power of two
 // have a way only in transpositions.
@@ -98,7 +83,7 @@ Plan::Plan(const Problem& problem, Target target)
     plan_affine();
     return;
   }
-  plan_index(known(problem_.permutation), {});
+  plan_other(detail::known_form(problem_.permutation), {});
 }
 
 Plan::Plan(const Problem& problem, Target target, Recognition recognition, const IndexChoice& choice)
@@ -137,7 +122,7 @@ Plan::Plan(const Problem& problem, Target target, Recognition recognition, const
     }
     plan_affine();
   } else {
-    plan_index(std::move(recognition), choice);
+    plan_other(std::move(recognition), choice);
   }
   add_patch();
 }
@@ -158,39 +143,52 @@ void Plan::add_patch() {
   passes_.push_back(std::move(pass));
 }
 
-void Plan::plan_index(Recognition recognition, const IndexChoice& choice) {
+void Plan::plan_in_place(const IndexChoice& choice) {
+  if (problem_.element_bytes == 0) fail(ErrorCode::value, "plan", "elements of 0 bytes", "at least a byte");
+  const bool on_gpu = target_.engine == Engine::cuda;
+  if (choice.empty() && !as_transposition(problem_) && detail::reverses_in_place(problem_)) {
+    array_bytes_ = total_bytes(problem_);
+    unit_bytes_ = problem_.element_bytes & (~problem_.element_bytes + 1);
+    if (on_gpu) unit_bytes_ = std::min(unit_bytes_, target_.unit_bytes_max);
+    passes_ = on_gpu ? detail::gpu_reversals(problem_, target_) : detail::cpu_reversals(problem_, target_);
+    return;
+  }
+  if (!choice.empty() || !as_transposition(problem_)) {
+    fail(ErrorCode::unsupported, "plan",
+         to_text(problem_.permutation) + " in place" + (choice.empty() ? "" : ", by a given method"),
+         "an affine map over F2, the transposition of an array of rows x columns, rolls and flips of axes, "
+         "or two equal axes that change places",
+         "other permutations need a second array for the result" + size_of_second(problem_));
+  }
+  transpose_plan_ = std::make_shared<const TransposePlan>(problem_, target_);
+  passes_ = transpose_plan_->passes();
+}
+
+void Plan::plan_other(Recognition recognition, const IndexChoice& choice) {
   if (target_.tile) {
     fail(ErrorCode::unsupported, "plan", "a tile kernel for " + to_text(problem_.permutation),
          "a tile kernel for affine maps only");
   }
-  const bool on_gpu = target_.engine == Engine::cuda;
   if (is_in_place(problem_)) {
-    if (problem_.element_bytes == 0) fail(ErrorCode::value, "plan", "elements of 0 bytes", "at least a byte");
-    if (choice.empty() && !as_transposition(problem_) && detail::reverses_in_place(problem_)) {
-      array_bytes_ = total_bytes(problem_);
-      unit_bytes_ = problem_.element_bytes & (~problem_.element_bytes + 1);
-      if (on_gpu) unit_bytes_ = std::min(unit_bytes_, target_.unit_bytes_max);
-      passes_ = on_gpu ? detail::gpu_reversals(problem_, target_) : detail::cpu_reversals(problem_, target_);
-      return;
-    }
-    if (!choice.empty() || !as_transposition(problem_)) {
-      fail(ErrorCode::unsupported, "plan",
-           to_text(problem_.permutation) + " in place" + (choice.empty() ? "" : ", by a given method"),
-           "an affine map over F2, the transposition of an array of rows x columns, rolls and flips of axes, "
-           "or two equal axes that change places",
-           "other permutations need a second array for the result" + size_of_second(problem_));
-    }
-    transpose_plan_ = std::make_shared<const TransposePlan>(problem_, target_);
-    array_bytes_ = total_bytes(problem_);
-    unit_bytes_ = std::min<std::uint64_t>(problem_.element_bytes & (~problem_.element_bytes + 1),
-                                          target_.unit_bytes_max);
-    passes_ = on_gpu ? detail::passes_of(*transpose_plan_) : detail::cpu_passes_of(*transpose_plan_);
-    return;
+    plan_in_place(choice);
+  } else if (std::holds_alternative<Indexed>(problem_.permutation)) {
+    index_plan_ = std::make_shared<const IndexPlan>(problem_, target_, std::move(recognition), choice);
+    passes_ = index_plan_->passes();
+  } else {
+    detail::check_width(problem_);
+    const detail::IndexWork work{.problem = problem_,
+                                 .target = target_,
+                                 .recognition = recognition,
+                                 .calibration = curves_of(target_),
+                                 .repeats = choice.repeats};
+    IndexCandidate way = detail::only_candidate(work, choice);
+    passes_ = detail::passes_of(work, way);
+    way.solved.reset();
+    way_ = std::make_shared<const IndexCandidate>(std::move(way));
   }
-  index_plan_ = std::make_shared<const IndexPlan>(problem_, target_, std::move(recognition), choice);
-  passes_ = on_gpu ? detail::passes_of(*index_plan_) : detail::cpu_passes_of(*index_plan_);
-  array_bytes_ = index_plan_->array_bytes();
-  unit_bytes_ = index_plan_->unit_bytes();
+  array_bytes_ = total_bytes(problem_);
+  unit_bytes_ =
+      std::min<std::uint64_t>(problem_.element_bytes & (~problem_.element_bytes + 1), target_.unit_bytes_max);
 }
 
 void Plan::plan_affine() {

@@ -8,9 +8,9 @@
 #include "faro/error.hpp"
 #include "faro/plan/plan.hpp"
 #include "plan/cpu/cpu_pass.hpp"
-#include "plan/facts.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 #include "plan/gpu_transpose.hpp"
+#include "size_text.hpp"
 
 namespace faro {
 namespace {
@@ -96,28 +96,6 @@ bool is_still(const Rectangle& rectangle) {
   return rectangle.bytes() == 0 || rectangle.rows == 1 || rectangle.columns == 1;
 }
 
-// The steps in the order of C2R, as the engine joins them.
-std::vector<std::string> steps_of_gpu(const detail::GpuTranspose& gpu) {
-  using Form = detail::GpuTransposeForm;
-  if (gpu.form == Form::whole) return {"transpose whole arrays in shared memory"};
-  const std::string elements = fmt::format("{} elements", gpu.n);
-  std::string rows = fmt::format("shuffle rows of {} in shared memory", elements);
-  if (gpu.form == Form::long_rows) {
-    rows = fmt::format("shuffle rows of {}, {} at a time, each to where one was before", elements,
-                       gpu.moved_rows);
-  }
-  if (gpu.form == Form::huge) rows = fmt::format("shuffle rows of {} by way of a copy", elements);
-  std::string columns = "shuffle columns, strips in shared memory";
-  if (gpu.moved_columns > 0) {
-    columns = fmt::format("shuffle columns, {} at a time, each to where one was before", gpu.moved_columns);
-  }
-  std::vector<std::string> steps;
-  if (gpu.rotates_apart) steps.emplace_back("rotate columns");
-  steps.push_back(std::move(rows));
-  steps.push_back(std::move(columns));
-  return steps;
-}
-
 }  // namespace
 
 const char* name(TransposeMethod method) noexcept {
@@ -146,8 +124,7 @@ TransposePlan::TransposePlan(const Problem& problem, Target target) : target_(st
   const bool on_gpu = target_.engine == Engine::cuda;
   const bool exchanges = on_gpu && !is_still(rectangle_) && detail::exchanges_tiles(rectangle_);
   const auto second = [&] {
-    return "other permutations need a second array for the result, of " +
-           detail::size_text(rectangle_.bytes());
+    return "other permutations need a second array for the result, of " + size_text(rectangle_.bytes());
   };
   if (!is_still(rectangle_) && rectangle_.element_bytes > kWidestElement && !rectangle_.is_square()) {
     fail(ErrorCode::unsupported, "transpose in place",
@@ -158,29 +135,21 @@ TransposePlan::TransposePlan(const Problem& problem, Target target) : target_(st
   method_ = std::min(rectangle_.rows, rectangle_.columns) < kNarrow ? TransposeMethod::narrow
                                                                     : TransposeMethod::rows_in_memory;
   if (is_still(rectangle_)) return;
-  std::vector<std::string> steps;
   if (exchanges) {
     r2c_ = false;
-    steps.emplace_back("pairs of tiles change places, turned");
+    passes_ = {detail::squares_shown(rectangle_, unit_bytes_)};
   } else if (on_gpu) {
     const detail::GpuTranspose gpu =
         detail::plan_gpu_transpose(rectangle_, detail::gpu_transpose_limits(target_));
     r2c_ = gpu.r2c;
     workspace_bytes_ = gpu.workspace_bytes();
     workers_ = gpu.workers();
-    steps = steps_of_gpu(gpu);
-    if (r2c_) std::reverse(steps.begin(), steps.end());
+    passes_ = detail::sweeps_shown(gpu);
   } else {
     const detail::TransposeWorkers workers = detail::cpu_transpose_workers(rectangle_, target_.threads);
     workspace_bytes_ = workers.workspace_bytes();
     workers_ = workers.count();
-    for (detail::CpuPass& sweep : detail::cpu_sweeps(rectangle_, workers)) {
-      steps.push_back(std::move(sweep.what));
-    }
-  }
-  for (std::string& step : steps) {
-    sweeps_.push_back(
-        {.what = std::move(step), .bytes_read = rectangle_.bytes(), .bytes_written = rectangle_.bytes()});
+    passes_ = detail::cpu_sweeps_shown(rectangle_, workers);
   }
 }
 

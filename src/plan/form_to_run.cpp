@@ -134,6 +134,19 @@ Recognition recognition_of_block(const Problem& block, Recognition of_all, int t
   return made;
 }
 
+Recognition known_form(const Permutation& permutation) {
+  const Family family = std::holds_alternative<Cyclic>(permutation)       ? Family::cyclic
+                        : std::holds_alternative<Modular>(permutation)    ? Family::modular
+                        : std::holds_alternative<CyclicAxes>(permutation) ? Family::cyclic_axes
+                        : std::holds_alternative<Computed>(permutation)   ? Family::computed
+                        : std::holds_alternative<Indexed>(permutation)    ? Family::general
+                                                                          : Family::axes;
+  Recognition made;
+  made.family = family;
+  made.permutation = permutation;
+  return made;
+}
+
 Problem in_form_to_run(Problem problem, const Target& target) {
   const bool wide = problem.element_bytes > kMaxElementBytes;
   const bool in_place = problem.placement == Placement::in_place;

@@ -29,8 +29,8 @@
 #include <optional>
 
 #include "faro/permutation/permutation.hpp"
-#include "faro/plan/problem.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/problem.hpp"
+#include "faro/problem/target.hpp"
 
 namespace faro::detail {
 
@@ -41,6 +41,9 @@ std::optional<Permutation> form_of_any_width(const Affine& map);
 /// that they are, of a batch of `arrays`. Requires: element_bytes > 0 (unchecked).
 bool axes_suit(const Permutation& permutation, std::uint64_t element_bytes, std::uint64_t arrays,
                const Target& target);
+
+/// Of a permutation that says itself what it is.
+Recognition known_form(const Permutation& permutation);
 
 /// A problem with its permutation in the form that elements of this width are moved by on this target. One
 /// that has no such form stays as it is, and its plan refuses the width. In place an affine map is always run

@@ -18,8 +18,8 @@
 #include <variant>
 #include <vector>
 
-#include "faro/plan/target.hpp"
 #include "faro/plan/transpose_plan.hpp"
+#include "faro/problem/target.hpp"
 #include "kernels/c2r_huge_rows.hpp"
 #include "kernels/c2r_long_rows.hpp"
 #include "kernels/c2r_rows.hpp"

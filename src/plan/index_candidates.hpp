@@ -39,13 +39,23 @@ inline IndexWork work_about(const IndexPlan& plan) {
           .repeats = plan.repeats()};
 }
 
-/// All of them, those that do not apply with the reason in why_not. The first is the one that is taken where
-/// nothing else is predicted to be faster. Never empty.
+/// Errors: ErrorCode::value for an element width outside 1..4096 and a size past 2^62.
+void check_width(const Problem& problem);
+
+/// The way of a permutation that is neither affine nor an index array. Errors: ErrorCode::unsupported where
+/// another is asked for.
+IndexCandidate only_candidate(const IndexWork& work, const IndexChoice& choice);
+
+/// Of an index array: all of them, those that do not apply with the reason in why_not. The first is the one
+/// that is taken where nothing else is predicted to be faster. Never empty.
 std::vector<IndexCandidate> index_candidates(const IndexWork& work);
 
-/// The one that is asked for. Errors: ErrorCode::unsupported where it does not apply; ErrorCode::value for
-/// sizes that no schedule can have, or for sizes with a method that has none.
+/// The one that is asked for of an index array. Errors: ErrorCode::unsupported where it does not apply;
+/// ErrorCode::value for sizes that no schedule can have, or for sizes with a method that has none.
 IndexCandidate asked_candidate(const IndexWork& work, const IndexChoice& choice);
+
+/// The passes of a candidate, in the order in which an engine runs them.
+std::vector<Pass> passes_of(const IndexWork& work, const IndexCandidate& chosen);
 
 // --- what the ways have in common
 
@@ -54,17 +64,6 @@ inline constexpr std::uint64_t kPlaceBytes = 2;
 
 inline bool on_gpu(const Target& target) { return target.engine == Engine::cuda; }
 
-/// Whether the problem is an index array, not a form that it could be recognised as.
-inline bool is_array(const IndexWork& work) {
-  return std::holds_alternative<Indexed>(work.problem.permutation);
-}
-/// The one candidate of a way that takes index arrays; none for other problems.
-inline std::vector<IndexCandidate> of_arrays(const IndexWork& work,
-                                             IndexCandidate (*candidate)(const IndexWork&)) {
-  if (!is_array(work)) return {};
-  return {candidate(work)};
-}
-
 /// Microseconds of all arrays, each kernel streaming through them in order.
 std::optional<double> streaming_us(const IndexWork& work, IndexKernel kernel, int chunk_bits = 0,
                                    int run_bits = 0);
@@ -72,11 +71,12 @@ std::optional<double> streaming_us(const IndexWork& work, IndexKernel kernel, in
 std::optional<double> index_pass_us(const IndexWork& work, IndexKernel kernel, int chunk_bits = 0);
 /// The same time over and over; nothing of nothing.
 std::optional<double> times(std::optional<double> us, double factor);
-/// A roll, a flip, or a permutation of axes.
-IndexCandidate structured_candidate(const IndexWork& work, IndexMethod method);
 /// With the workspace that its executor will ask for.
 IndexCandidate with_workspace(const IndexWork& work, IndexCandidate made);
-/// The candidate itself. Errors: ErrorCode::unsupported with its why_not, unless the schedule is there.
-IndexCandidate required(IndexCandidate made, const IndexChoice& choice);
+
+/// Of an index array: partitions of the sizes that suit the target, or of those asked for. Errors:
+/// ErrorCode::value for sizes that no schedule can have.
+std::vector<IndexCandidate> partition_candidates(const IndexWork& work);
+IndexCandidate asked_partition(const IndexWork& work, const IndexChoice& choice);
 
 }  // namespace faro::detail

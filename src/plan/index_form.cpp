@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/runs.hpp"
+#include "plan/index_candidates.hpp"
 
 namespace faro::detail {
 
@@ -45,13 +46,13 @@ PassTable table_of(const IndexForm& form, std::uint64_t count, const TableId& id
   return {"places", places};
 }
 
-std::optional<double> pass_us(const IndexPlan& plan, const IndexForm& form, PassKind kind, int level,
-                              BatchOrder order) {
-  const std::uint64_t batch = plan.problem().batch;
+std::optional<double> pass_us(const IndexWork& work, const IndexCandidate& chosen, const IndexForm& form,
+                              PassKind kind, int level, BatchOrder order) {
+  const std::uint64_t batch = work.problem.batch;
   const std::uint64_t together = order == BatchOrder::in_turns ? 1 : batch;
   const auto curve = [&](IndexKernel kernel, int chunk_bits = 0, int run_bits = 0) {
-    auto us = plan.calibration().predict_us(kernel, plan.problem().element_bytes, plan.count() * together,
-                                            chunk_bits, run_bits);
+    auto us =
+        work.calibration.predict_us(kernel, work.width(), work.count() * together, chunk_bits, run_bits);
     const std::uint64_t rounds = batch / together;
     if (us) *us *= static_cast<double>(rounds);
     return us;
@@ -73,7 +74,7 @@ std::optional<double> pass_us(const IndexPlan& plan, const IndexForm& form, Pass
       break;
   }
   const bool turns = kind == PassKind::axes || kind == PassKind::copy;  // between passes along rows
-  if (!turns || !std::holds_alternative<MatrixForm>(form)) return plan.chosen().curve_us;
+  if (!turns || !std::holds_alternative<MatrixForm>(form)) return chosen.curve_us;
   constexpr double over_copy = 1.1;  // tiles reach about nine tenths of a copy
   auto us = curve(IndexKernel::copy);
   if (us) *us *= over_copy;

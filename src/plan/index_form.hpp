@@ -21,7 +21,7 @@
 #include "faro/permutation/computed.hpp"
 #include "faro/permutation/modular.hpp"
 #include "faro/plan/index_plan.hpp"
-#include "faro/plan/pass.hpp"
+#include "faro/problem/pass.hpp"
 #include "faro/schedule/index_schedule.hpp"
 
 namespace faro::detail {
@@ -75,7 +75,7 @@ bool has_form(const IndexForm& form) {
   return std::holds_alternative<Wanted>(form);
 }
 
-/// That of a candidate, as its solver says.   Cost: of row_column and row_column_5, at most 2^16 divisions.
+/// That of a candidate.   Cost: of row_column and row_column_5, at most 2^16 divisions.
 IndexForm form_of(const IndexWork& work, const IndexCandidate& candidate);
 
 /// The table's name and its bytes.   Requires: a form that has it.
@@ -85,7 +85,7 @@ PassTable table_of(const IndexForm& form, std::uint64_t count, const TableId& id
 enum class BatchOrder { together, in_turns };
 
 /// Microseconds of a pass over all arrays, by the curves of its family. `level`: of a partition's passes.
-std::optional<double> pass_us(const IndexPlan& plan, const IndexForm& form, PassKind kind, int level,
-                              BatchOrder order);
+std::optional<double> pass_us(const IndexWork& work, const IndexCandidate& chosen, const IndexForm& form,
+                              PassKind kind, int level, BatchOrder order);
 
 }  // namespace faro::detail

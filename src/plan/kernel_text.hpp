@@ -4,7 +4,7 @@
 #include <string>
 
 #include "faro/kernels/affine_tile_index.hpp"
-#include "faro/plan/pass.hpp"
+#include "faro/problem/pass.hpp"
 
 namespace faro::detail {
 

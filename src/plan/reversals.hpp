@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "faro/plan/problem.hpp"
+#include "faro/problem/problem.hpp"
 
 namespace faro::detail {
 

@@ -14,6 +14,7 @@
 #include "permutation/index_rows.hpp"
 #include "plan/row_partition.hpp"
 #include "rounding.hpp"
+#include "size_text.hpp"
 #include "unit_bytes.hpp"
 
 namespace faro {
@@ -251,7 +252,7 @@ std::vector<RowPass> RowPlan::added_passes(const RowLaunch& launch) const {
       detail::kPartitionThreads);
   pass.read_bytes = partition.items * pair_bytes + (carried ? 0 : in_bytes());
   pass.text = fmt::format("adds up each row that gets any, vectors of {} a thread, in the order of the input",
-                          io::size_text(static_cast<std::uint64_t>(pass.vector_bytes)));
+                          size_text(static_cast<std::uint64_t>(pass.vector_bytes)));
   passes.push_back(std::move(pass));
   return passes;
 }
@@ -281,7 +282,7 @@ void RowPlan::decide_on_gpu() {
   } else {
     way_ = RowWay::vectors;
     reason_ = fmt::format("vectors of {}, {} of them a row; of arrays at other addresses narrower ones",
-                          io::size_text(static_cast<std::uint64_t>(vector_bytes)),
+                          size_text(static_cast<std::uint64_t>(vector_bytes)),
                           layout_.row_bytes / static_cast<std::uint64_t>(vector_bytes));
   }
 }
@@ -353,10 +354,10 @@ std::string RowPlan::moving_text(const RowPass& pass) const {
   std::string text;
   detail::by_unit_bytes(pass.vector_bytes, [&](auto bytes) {
     using Kernel = kernels::MoveRowVectors<kernels::RowDirection::take, bytes()>;
-    text = fmt::format("a thread moves {} vectors of {}", Kernel::kEach, io::size_text(bytes()));
+    text = fmt::format("a thread moves {} vectors of {}", Kernel::kEach, size_text(bytes()));
   });
   if (pass.slice_bytes > 0)
-    text += fmt::format(", of {} of all rows before the next", io::size_text(pass.slice_bytes));
+    text += fmt::format(", of {} of all rows before the next", size_text(pass.slice_bytes));
   return text;
 }
 
@@ -394,7 +395,7 @@ void RowPlan::decide() {
     way_ = RowWay::runs;
     reason_ = fmt::format(
         "rows that follow each other come in runs of {} on average, and each run is copied whole{}",
-        io::size_text(run_bytes), past);
+        size_text(run_bytes), past);
   } else {
     way_ = RowWay::blocks;
     reason_ = fmt::format("short rows are fetched ahead and moved one by one{}", past);

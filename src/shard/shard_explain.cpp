@@ -7,6 +7,7 @@
 
 #include "faro/shards.hpp"
 #include "io/buffer.hpp"
+#include "size_text.hpp"
 
 namespace faro {
 namespace {
@@ -96,24 +97,23 @@ std::string ShardPlan::explain(const ShardRates& rates) const {
     fmt::format_to(std::back_inserter(text), "{:<14}{}\n", what, value);
   };
   const Shards& shards = problem_.shards;
-  line("shards", fmt::format("rank {} of {}: {} in, {} out", shards.rank, shards.ranks,
-                             io::size_text(in_bytes()), io::size_text(out_bytes())));
+  line("shards", fmt::format("rank {} of {}: {} in, {} out", shards.rank, shards.ranks, size_text(in_bytes()),
+                             size_text(out_bytes())));
   line("cuts", fmt::format("{} -> {}", cut_text(shards.in), cut_text(shards.out)));
   line("method", fmt::format("{}: {}", name(method_), reason_));
   line("pack", pass_text(pack_, "nothing, sent from where it lies"));
-  line("exchange", fmt::format("{} to {} other ranks, {} from them{}", io::size_text(sent_bytes()),
-                               ranks_met(), io::size_text(received_bytes()),
+  line("exchange", fmt::format("{} to {} other ranks, {} from them{}", size_text(sent_bytes()), ranks_met(),
+                               size_text(received_bytes()),
                                rho_ ? fmt::format("; rho = {}, messages of {}", *rho_,
-                                                  io::size_text(sends_.empty() ? 0 : sends_[0].bytes))
+                                                  size_text(sends_.empty() ? 0 : sends_[0].bytes))
                                     : ""));
   line("links", fmt::format("{} at most between two ranks, in {} rounds of pairs; slices: {}",
-                            io::size_text(most_link_bytes()), rounds(),
+                            size_text(most_link_bytes()), rounds(),
                             slice_bits_ == 0 ? "none" : fmt::format("up to {} a message", 1 << slice_bits_)));
   line("stores", stores_text(stores_));
-  line("bound",
-       fmt::format("{}, what changes its rank: no schedule sends less", io::size_text(sent_bytes())));
+  line("bound", fmt::format("{}, what changes its rank: no schedule sends less", size_text(sent_bytes())));
   line("unpack", pass_text(unpack_, "nothing, received where it lies"));
-  line("workspace", io::size_text(workspace_bytes()));
+  line("workspace", size_text(workspace_bytes()));
   line("predicted", fmt::format("{:.3g} ms at {:g} GB/s a link and a copy of {:g} GB/s",
                                 predicted_seconds(rates) * 1e3, rates.link_gb_per_s, rates.copy_gb_per_s));
   return text;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "faro/plan/target.hpp"
+#include "faro/problem/target.hpp"
 #include "round_trip.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

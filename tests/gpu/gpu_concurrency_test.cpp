@@ -122,7 +122,7 @@ TEST_F(GpuConcurrency, IndexArraysPlannedAtOnce) {
       std::vector<std::byte> out(bytes);
       to.download(out.data());
       EXPECT_TRUE(out == wanted) << planned.count() << " elements of " << width << " bytes, "
-                                 << to_text(made.plan().index_plan()->chosen());
+                                 << to_text(*made.plan().way());
     }
   };
   std::vector<std::thread> callers;

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "gpu/gpu_support.hpp"
-#include "plan/prediction.hpp"
+#include "tell/prediction.hpp"
 
 namespace faro::testing {
 namespace {

@@ -47,7 +47,7 @@ class GpuTranspose : public GpuTest {
     const TransposePlan plan(problem_of(r), cuda::target());
     reached.insert(detail::plan_gpu_transpose(r, detail::gpu_transpose_limits(plan.target())).form);
     EXPECT_LE(plan.workspace_bytes(), plan.workers() * std::max(r.rows, r.columns) * r.element_bytes);
-    const cuda::LoadedPasses sweeps(detail::passes_of(plan));  // of powers of two, too
+    const cuda::LoadedPasses sweeps(plan.passes());  // of powers of two, too
     const std::uint64_t begin = kGuard + offset;
     std::vector<std::byte> poison(begin + r.bytes() + kGuard, std::byte{0x5a});
     std::vector<std::byte> lent(2 * kGuard + plan.workspace_bytes(), std::byte{0x5a});
@@ -102,7 +102,7 @@ class SmallShapes {
 
   void expect_in_place(const Rectangle& r) {
     const TransposePlan plan(problem_of(r), target_);
-    const cuda::LoadedPasses sweeps(detail::passes_of(plan));
+    const cuda::LoadedPasses sweeps(plan.passes());
     ASSERT_LE(plan.workspace_bytes(), workspace_.size());
     to_.upload(between_guards(drawn(r)).data());
     std::byte* const data = to_.data() + kGuard;

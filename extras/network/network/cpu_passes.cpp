@@ -6,16 +6,13 @@
 #include <utility>
 
 #include "network/cpu_chunks.hpp"
-#include "plan/facts.hpp"
-#include "plan/margin_text.hpp"
+#include "size_text.hpp"
+#include "tell/margin_text.hpp"
 
 namespace faro::network {
 namespace {
 
 constexpr std::uint64_t kNetworkLine = 64;
-
-using faro::detail::count_text;
-using faro::detail::size_text;
 
 // Below this a thread costs more than it brings.
 constexpr std::uint64_t kBytesPerThread = std::uint64_t{64} << 10;
@@ -24,10 +21,6 @@ constexpr std::uint64_t kFoldedBytes = std::uint64_t{16} << 10;
 
 std::uint64_t bytes_of_one(const Plan& plan) {
   return plan.problem().element.bytes() << plan.normal_form().bits;
-}
-
-const IndexCalibration& curves_of(const Target& target) {
-  return target.index_calibration ? *target.index_calibration : built_in_cpu_calibration();
 }
 
 const char* words_of(cpu::Kernel kernel) {

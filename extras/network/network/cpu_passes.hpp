@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "faro/network/plan.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/target.hpp"
 
 namespace faro::network {
 

@@ -15,16 +15,14 @@
 #include "faro/permutation/permutation.hpp"
 #include "network/pass_facts.hpp"
 #include "network/text.hpp"
-#include "plan/facts.hpp"
-#include "plan/margin_text.hpp"
-#include "plan/published_class.hpp"
+#include "size_text.hpp"
+#include "tell/margin_text.hpp"
+#include "tell/published_class.hpp"
 
 namespace faro::network {
 namespace {
 
-using faro::detail::count_text;
 using faro::detail::MarginText;
-using faro::detail::size_text;
 using faro::detail::steps;
 
 std::string rows(const Plan& plan, const std::vector<f2::Word>& vectors) {

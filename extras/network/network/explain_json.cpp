@@ -4,11 +4,12 @@
 #include <span>
 #include <string>
 
+#include "faro/json_schema.hpp"
 #include "faro/network/plan.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "network/pass_facts.hpp"
 #include "network/text.hpp"
-#include "plan/facts.hpp"
+#include "tell/margin_text.hpp"
 
 namespace faro::network {
 namespace {

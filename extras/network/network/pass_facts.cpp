@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "network/text.hpp"
-#include "plan/facts.hpp"
+#include "size_text.hpp"
 
 namespace faro::network::detail {
 
@@ -24,7 +24,7 @@ std::string layers_text(const std::vector<Layer>& layers) {
     }
   }
   if (counts.empty()) return "no layers";
-  const std::string all = faro::detail::count_text(layers.size(), "layer");
+  const std::string all = count_text(layers.size(), "layer");
   if (counts.size() == 1) return fmt::format("{} of {}", all, counts.front().first);
   std::string text;
   for (const auto& [name, count] : counts) {

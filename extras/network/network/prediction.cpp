@@ -10,7 +10,7 @@
 #include "kernels/network_tile.hpp"
 #include "network/launches.hpp"
 #include "network/table_loads.hpp"
-#include "plan/facts.hpp"
+#include "size_text.hpp"
 
 namespace faro::network {
 namespace {
@@ -183,8 +183,8 @@ double predict_us(const Plan& plan, const LaunchCounts& launch, const Calibratio
 std::string kernel_text(const Plan& plan) {
   const kernels::NetworkShape shape = kernel_shape(plan, Access::vectors);
   return fmt::format("tiles of {} in blocks of {} threads, {} elements in registers",
-                     faro::detail::count_text(std::uint64_t{1} << shape.tile.tile_bits(), "element"),
-                     shape.tile.threads(), shape.registers());
+                     count_text(std::uint64_t{1} << shape.tile.tile_bits(), "element"), shape.tile.threads(),
+                     shape.registers());
 }
 
 std::string explain(const Plan& plan, const std::vector<LaunchCounts>& launches,
@@ -210,9 +210,8 @@ std::string explain(const Plan& plan, const std::vector<LaunchCounts>& launches,
         counts.shared_stores.wavefronts + counts.shared_loads.wavefronts,
         counts.shared_stores.max_congestion(), counts.shared_loads.max_congestion(), "",
         counts.global_loads.requests, counts.global_loads.sectors, counts.global_stores.requests,
-        counts.global_stores.sectors, "", kernel_text(plan), "",
-        faro::detail::count_text(launch.blocks, "block"), launch.threads,
-        faro::detail::size_text(launch.shared_bytes), "", faro::detail::size_text(plan.array_bytes()),
+        counts.global_stores.sectors, "", kernel_text(plan), "", count_text(launch.blocks, "block"),
+        launch.threads, size_text(launch.shared_bytes), "", size_text(plan.array_bytes()),
         launch.tables ? fmt::format("; {} loads of tables, from the cache", launch.tables->requests) : "");
     if (!rates) continue;
     text += fmt::format(

@@ -1,7 +1,7 @@
 // What a network's passes do to a GPU's memories: the proof that each is coalesced and free of bank
 // conflicts.
 //
-// As for plans of permutations (plan/prediction.hpp) nothing is modelled: the addresses of every access of
+// As for plans of permutations (tell/prediction.hpp) nothing is modelled: the addresses of every access of
 // one block go through the counting memory, and the counts are multiplied by the number of blocks, which are
 // all alike because addresses are XORs of the block's and the thread's.
 #pragma once
@@ -12,7 +12,7 @@
 
 #include "faro/machine/access_counts.hpp"
 #include "faro/network/plan.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/target.hpp"
 
 namespace faro::network {
 

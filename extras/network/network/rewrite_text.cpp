@@ -3,7 +3,7 @@
 
 #include "network/rewrite.hpp"
 #include "network/text.hpp"
-#include "plan/margin_text.hpp"
+#include "tell/margin_text.hpp"
 
 namespace faro::network {
 namespace {

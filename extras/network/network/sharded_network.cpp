@@ -24,6 +24,7 @@
 #include "faro/network/sharded.hpp"
 #include "io/buffer.hpp"
 #include "layout/functionals.hpp"
+#include "size_text.hpp"
 
 namespace faro::network {
 namespace {
@@ -469,9 +470,8 @@ std::string ShardedNetwork::explain() const {
   for (const auto& stage : state_->stages) {
     if (stage.exchange) {
       const ShardPlan& plan = stage.exchange->plan();
-      text +=
-          fmt::format("exchange      {}, rho = {}, {} sent, by {}\n", to_text(plan.problem().permutation),
-                      plan.rho().value_or(0), io::size_text(plan.sent_bytes()), stage.exchange->backend());
+      text += fmt::format("exchange      {}, rho = {}, {} sent, by {}\n", to_text(plan.problem().permutation),
+                          plan.rho().value_or(0), size_text(plan.sent_bytes()), stage.exchange->backend());
     }
     if (stage.layers)
       text +=

@@ -20,7 +20,7 @@
 //                               target = (thread & 0x1) << 4 ^ (thread & 0x2) << 2 ^ thread & 0x4 ^ ...
 //
 // The prediction beside a kernel is counted, not modelled: one block of the same four functions is run on
-// the counting memory, and multiplied by the number of blocks (plan/prediction.hpp tells why that is exact).
+// the counting memory, and multiplied by the number of blocks (tell/prediction.hpp tells why that is exact).
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@
 
 #include "faro/engines/cuda.hpp"
 #include "faro/plan/plan.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/target.hpp"
 #include "faro/stream.hpp"
 
 namespace faro::cuda {

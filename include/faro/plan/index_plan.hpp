@@ -1,5 +1,5 @@
-// The plan of a permutation that is not affine: the candidates, the predicted time of each, and the one that
-// is chosen.
+// The plan of an index array: the candidates, the predicted time of each, and the one that is chosen. Other
+// permutations that are not affine have one way, cyclic to axes below, which Plan takes itself.
 //
 //     method        passes              when
 //     cyclic        1                   a roll or a flip
@@ -25,12 +25,16 @@
 #include <variant>
 #include <vector>
 
-#include "faro/plan/pass.hpp"
-#include "faro/plan/problem.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/pass.hpp"
+#include "faro/problem/problem.hpp"
+#include "faro/problem/target.hpp"
 #include "faro/schedule/index_schedule.hpp"
 
 namespace faro {
+
+namespace detail {
+struct SolvedPasses;
+}  // namespace detail
 
 enum class IndexMethod {
   cyclic,
@@ -46,7 +50,7 @@ enum class IndexMethod {
 };
 const char* name(IndexMethod method) noexcept;
 
-/// One way to carry it out.
+/// One way to carry a permutation out.
 struct IndexCandidate {
   IndexMethod method = IndexMethod::direct;
   std::optional<schedule::PartitionShape> shape = {};  // method partition
@@ -60,6 +64,8 @@ struct IndexCandidate {
   std::optional<double> curve_us = {};
   std::optional<double> schedule_us = {};  // to make the schedule, once
   std::string why_not = {};                // empty: could be taken
+  /// The passes that this was worked out from, where it took them; null once a plan is made.
+  std::shared_ptr<const detail::SolvedPasses> solved = {};
 };
 
 /// "partition, chunks of 2^14 elements, levels of 8 and 8 bits": the method and its sizes.
@@ -85,9 +91,9 @@ struct IndexChoice {
 
 class IndexPlan {
  public:
-  /// `recognition` of problem.permutation where that is an Indexed: findings for explain(), runs,
+  /// Requires: an Indexed, out of place (checked). `recognition` is of it: findings for explain(), runs,
   /// displacement. Errors: ErrorCode::value for an element width outside 1..4096 or a size past 2^62;
-  /// ErrorCode::unsupported for a chosen method that does not apply, and for in place.
+  /// ErrorCode::unsupported for a chosen method that does not apply.
   IndexPlan(Problem problem, Target target, Recognition recognition, const IndexChoice& choice = {});
 
   const Problem& problem() const { return problem_; }
@@ -105,15 +111,15 @@ class IndexPlan {
   const std::vector<IndexCandidate>& candidates() const { return candidates_; }
   const IndexCandidate& chosen() const { return candidates_[chosen_]; }
   /// Whose curves the predictions rest on: the target's, or those built in for its engine.
-  const IndexCalibration& calibration() const;
+  const IndexCalibration& calibration() const { return curves_of(target_); }
 
   std::uint64_t array_bytes() const;  // of input, and of output, all of the batch
   /// To lend while running, what the executor asks for: on a GPU one array's worth, or nothing; on a CPU a
   /// part for each thread, and room for the arrays between passes.
   std::uint64_t workspace_bytes() const { return chosen().workspace_bytes; }
 
-  std::string explain() const;
-  std::string explain_json() const;
+  /// In the order in which an engine runs them; none where nothing is moved.
+  const std::vector<Pass>& passes() const { return passes_; }
 
  private:
   Problem problem_;
@@ -121,6 +127,7 @@ class IndexPlan {
   Recognition recognition_;
   std::vector<IndexCandidate> candidates_;
   std::size_t chosen_ = 0;
+  std::vector<Pass> passes_;
   std::uint64_t repeats_ = 0;
   std::uint64_t unit_bytes_ = 1;
 };

@@ -11,9 +11,10 @@
 // On a CPU the tile is as large as pays, and each pass says which threads share it out; on a GPU it is one of
 // the compiled kernels' (Target::tiles), and each pass says how it is launched.
 //
-// A permutation that is not affine is planned by IndexPlan, one that is transposed in place by TransposePlan:
-// index_plan() or transpose_plan() then says by which method, and the passes are of other kinds
-// (plan/pass.hpp). An index array is recognised first: what turns out to be affine is planned
+// Other permutations have a way() of their own: axes, rolls, multiplications and computed maps one each,
+// index arrays the fastest of several, which index_plan() has; one that is transposed in place has a
+// transpose_plan(). Their passes are of other kinds
+// (faro/problem/pass.hpp). An index array is recognised first: what turns out to be affine is planned
 // like any affine map, and recognition() tells how it was found out.
 //
 // A plan is immutable, holds no pointer to the caller's arrays, and may be used from many threads.
@@ -28,10 +29,10 @@
 
 #include "faro/permutation/permutation.hpp"
 #include "faro/plan/index_plan.hpp"
-#include "faro/plan/pass.hpp"
-#include "faro/plan/problem.hpp"
-#include "faro/plan/target.hpp"
 #include "faro/plan/transpose_plan.hpp"
+#include "faro/problem/pass.hpp"
+#include "faro/problem/problem.hpp"
+#include "faro/problem/target.hpp"
 
 namespace faro {
 
@@ -64,14 +65,17 @@ class Plan {
   /// Of a transposition in place that is not affine; null for all others.
   const TransposePlan* transpose_plan() const { return transpose_plan_.get(); }
 
-  /// Of a permutation that is not affine, or is not carried out as such; null for all others.
+  /// Of an index array that is carried out as one; null for all others.
   const IndexPlan* index_plan() const { return index_plan_.get(); }
+  /// The way of a permutation that is not affine, or is not carried out as such, out of place; null for all
+  /// others. Without an index_plan() there was no other.
+  const IndexCandidate* way() const { return index_plan_ ? &index_plan_->chosen() : way_.get(); }
   /// What the index array turned out to be; null where none was given.
   const Recognition* recognition() const { return recognition_.get(); }
 
   /// Out of place: at most one main pass, then one `direct` pass for the arrays of a batch that do not fill a
   /// folded group. In place: the passes of layout::factor_in_place over the folded arrays, one after another
-  /// on the same memory, then those of the arrays that are left. With an index_plan() or a transpose_plan()
+  /// on the same memory, then those of the arrays that are left. With a way() or a transpose_plan()
   /// its passes, in the order in which an engine runs them. Empty where nothing moves: for a batch of 0, no
   /// elements, and the identity in place.
   const std::vector<Pass>& passes() const { return passes_; }
@@ -86,7 +90,7 @@ class Plan {
   /// Bytes of device or host memory the caller must lend while running.
   std::uint64_t workspace_bytes() const {
     if (transpose_plan_) return transpose_plan_->workspace_bytes();
-    return index_plan_ ? index_plan_->workspace_bytes() : 0;
+    return way() == nullptr ? 0 : way()->workspace_bytes;
   }
 
   /// The plan in words, several lines.
@@ -94,13 +98,14 @@ class Plan {
   /// The same as a JSON object (docs/guide/json.md, "explain").
   std::string explain_json() const;
   /// A drawing: the index bits by role, and the tile with its banks before and after the swizzle. Errors:
-  /// ErrorCode::unsupported for a plan with an index_plan().
+  /// ErrorCode::unsupported for a plan with an index_plan(), and others without a drawing.
   std::string svg() const;
 
  private:
   void plan_affine();
   void add_patch();
-  void plan_index(Recognition recognition, const IndexChoice& choice);
+  void plan_in_place(const IndexChoice& choice);
+  void plan_other(Recognition recognition, const IndexChoice& choice);
 
   Problem given_;
   Problem problem_;
@@ -108,6 +113,7 @@ class Plan {
   std::vector<Exception> exceptions_;
   std::shared_ptr<const TransposePlan> transpose_plan_;
   std::shared_ptr<const IndexPlan> index_plan_;
+  std::shared_ptr<const IndexCandidate> way_;  // where there is one alone
   std::shared_ptr<const Recognition> recognition_;
   std::vector<Pass> passes_;
   std::uint64_t unit_bytes_ = 1;

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "faro/permutation/take.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/target.hpp"
 
 namespace faro {
 

@@ -20,9 +20,9 @@
 #include <string>
 #include <vector>
 
-#include "faro/plan/pass.hpp"
-#include "faro/plan/problem.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/pass.hpp"
+#include "faro/problem/problem.hpp"
+#include "faro/problem/target.hpp"
 
 namespace faro {
 
@@ -49,13 +49,6 @@ std::optional<Rectangle> as_transposition(const Problem& problem);
 enum class TransposeMethod { rows_in_memory, narrow };  // general; the shorter side below 32
 const char* name(TransposeMethod method) noexcept;
 
-/// One sweep over the arrays, in words: "rotate columns", "shuffle rows", ….
-struct TransposeSweep {
-  std::string what;
-  std::uint64_t bytes_read = 0;
-  std::uint64_t bytes_written = 0;
-};
-
 class TransposePlan {
  public:
   /// Errors: ErrorCode::unsupported for a permutation that is no transposition, or elements wider than 16
@@ -66,7 +59,8 @@ class TransposePlan {
   const Target& target() const { return target_; }
   bool r2c() const { return r2c_; }  // else C2R
   TransposeMethod method() const { return method_; }
-  const std::vector<TransposeSweep>& sweeps() const { return sweeps_; }
+  /// The sweeps over the arrays, in their order: Pass::what is "rotate columns", "shuffle rows", ….
+  const std::vector<Pass>& passes() const { return passes_; }
 
   /// To lend while running: at most max(rows, columns) elements a worker, for `workers()` of them; 0 where
   /// rows fit the fast memory.
@@ -75,15 +69,12 @@ class TransposePlan {
   /// The widest power of two up to 16 that divides the width of the problem's elements.
   std::uint64_t unit_bytes() const { return unit_bytes_; }
 
-  std::string explain() const;
-  std::string explain_json() const;
-
  private:
   Rectangle rectangle_;
   Target target_;
   bool r2c_ = false;
   TransposeMethod method_ = TransposeMethod::rows_in_memory;
-  std::vector<TransposeSweep> sweeps_;
+  std::vector<Pass> passes_;
   std::uint64_t workspace_bytes_ = 0;
   std::uint64_t workers_ = 0;
   std::uint64_t unit_bytes_ = 1;

@@ -36,11 +36,7 @@ IndexSchedule schedule_of(const IndexPlan& plan, const Indexed& indexed) {
     case IndexMethod::row_column:
     case IndexMethod::row_column_5:
       return schedule::row_column_schedule(indexed);
-    case IndexMethod::direct:
-    case IndexMethod::cyclic:
-    case IndexMethod::modular:
-    case IndexMethod::computed:
-    case IndexMethod::axes:
+    default:
       break;
   }
   return schedule::direct_schedule(indexed);

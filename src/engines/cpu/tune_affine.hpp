@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "faro/plan/target.hpp"
+#include "faro/problem/target.hpp"
 
 namespace faro::cpu {
 

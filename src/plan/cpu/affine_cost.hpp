@@ -21,8 +21,8 @@
 #include <span>
 #include <vector>
 
-#include "faro/plan/pass.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/pass.hpp"
+#include "faro/problem/target.hpp"
 
 namespace faro::detail {
 

@@ -5,7 +5,7 @@
 #include "permutation/computed_map.hpp"
 #include "permutation/computed_sides.hpp"
 #include "plan/cpu/cpu_solver.hpp"
-#include "plan/facts.hpp"
+#include "size_text.hpp"
 
 namespace faro::detail {
 namespace {

@@ -29,9 +29,9 @@
 
 #include "faro/permutation/strided.hpp"
 #include "faro/plan/index_plan.hpp"
-#include "faro/plan/pass.hpp"
-#include "faro/plan/problem.hpp"
 #include "faro/plan/transpose_plan.hpp"
+#include "faro/problem/pass.hpp"
+#include "faro/problem/problem.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "kernels/partition_params.hpp"
 #include "layout/cache_box.hpp"
@@ -251,8 +251,8 @@ CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint
 
 // --- as a plan shows them
 
-std::vector<Pass> cpu_passes_of(const IndexPlan& plan);
-std::vector<Pass> cpu_passes_of(const TransposePlan& plan);
+std::vector<Pass> cpu_passes_of(const IndexWork& work, const IndexCandidate& chosen);
+std::vector<Pass> cpu_sweeps_shown(const Rectangle& rectangle, const TransposeWorkers& workers);
 /// Of rolls and flips in place: reverses_in_place(problem).
 std::vector<CpuPass> reversals_of(const Problem& problem);
 std::vector<Pass> cpu_reversals(const Problem& problem, const Target& target);

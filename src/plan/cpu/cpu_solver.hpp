@@ -8,8 +8,8 @@
 //     loop        a pass             --> its loop, in words
 //
 // There is one table of them (cpu_solvers.cpp). Adding a way touches its file, its loop in src/engines/cpu
-// and the table. Which ways apply to a problem, and what each moves, is the same on a GPU, so the planner
-// asks the solvers there; times are those of the measured curves (plan/index_form.hpp).
+// and the table. Which ways apply to a problem, and what each moves, is the same on both engines
+// (plan/index_candidates.hpp); times are those of the measured curves (plan/index_form.hpp).
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "plan/cpu/cpu_pass.hpp"
-#include "plan/facts.hpp"
+#include "size_text.hpp"
 
 namespace faro::detail {
 

@@ -6,6 +6,7 @@
 #include "faro/permutation/strided.hpp"
 #include "plan/cpu/cpu_solver.hpp"
 #include "plan/index_candidates.hpp"
+#include "plan/solved_passes.hpp"
 
 namespace faro::detail {
 namespace {
@@ -122,14 +123,14 @@ void put_on_cpu(Pass& pass, CpuPass made) {
   pass.cpu = std::make_shared<const CpuPass>(std::move(made));
 }
 
-std::vector<Pass> cpu_passes_of(const IndexPlan& plan) {
-  const CpuWork work = cpu_work_of(work_about(plan), plan.chosen());
+std::vector<Pass> cpu_passes_of(const IndexWork& about, const IndexCandidate& chosen) {
+  const CpuWork work = cpu_work_of(about, chosen);
   std::vector<Pass> passes;
-  for (CpuPass& each : solve(work)) {
+  for (CpuPass& each : chosen.solved ? std::vector(chosen.solved->cpu) : solve(work)) {
     each.what = cpu_solver_of(each).words(each);
     const auto* const level = std::get_if<CpuLevel>(&each.kernel);
-    const std::optional<double> us =
-        pass_us(plan, work.form, each.kind, level == nullptr ? 0 : level->level, BatchOrder::together);
+    const std::optional<double> us = pass_us(about, chosen, work.form, each.kind,
+                                             level == nullptr ? 0 : level->level, BatchOrder::together);
     const double part = each.part_bytes == 0
                             ? 1
                             : static_cast<double>(each.part_bytes) / static_cast<double>(work.total_bytes());
@@ -142,12 +143,9 @@ std::vector<Pass> cpu_passes_of(const IndexPlan& plan) {
   return passes;
 }
 
-std::vector<Pass> cpu_passes_of(const TransposePlan& plan) {
+std::vector<Pass> cpu_sweeps_shown(const Rectangle& rectangle, const TransposeWorkers& workers) {
   std::vector<Pass> passes;
-  for (CpuPass& each :
-       cpu_sweeps(plan.rectangle(), cpu_transpose_workers(plan.rectangle(), plan.target().threads))) {
-    passes.push_back(shown_on_cpu(std::move(each)));
-  }
+  for (CpuPass& each : cpu_sweeps(rectangle, workers)) passes.push_back(shown_on_cpu(std::move(each)));
   return passes;
 }
 

@@ -1,6 +1,6 @@
 // Exceptions to a map: the elements whose places hold others when the map's passes are done.
 #include "plan/cpu/cpu_solver.hpp"
-#include "plan/facts.hpp"
+#include "size_text.hpp"
 
 namespace faro::detail {
 

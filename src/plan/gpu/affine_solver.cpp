@@ -88,7 +88,8 @@ std::optional<double> orbits_cost(const CountedPass& of) {
   return us;
 }
 
-// Device memory or shared memory, whichever takes longer: a line through measured sizes (plan/target.hpp).
+// Device memory or shared memory, whichever takes longer: a line through measured sizes
+// (faro/problem/target.hpp).
 std::optional<double> affine_cost(const CountedPass& of) {
   const std::optional<Calibration>& calibration = of.rates;
   if (!calibration) return std::nullopt;

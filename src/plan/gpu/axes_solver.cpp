@@ -122,12 +122,6 @@ struct KernelsOf {
   }
 };
 
-std::vector<IndexCandidate> axes_candidates(const IndexWork& work) {
-  const bool is_axes = std::holds_alternative<Axes>(work.problem.permutation);
-  if (!is_axes && !std::holds_alternative<CyclicAxes>(work.problem.permutation)) return {};
-  return {structured_candidate(work, IndexMethod::axes)};
-}
-
 struct MovedInWords {
   static constexpr const char* kBoxes =
       "boxes go through shared memory, runs of the input in, runs of the output out";
@@ -419,12 +413,6 @@ GpuPass view_pass(const Strided& view, std::uint64_t element_bytes, const AxesVa
 
 const GpuSolver kAxesSolver{
     .makes = [](PassKind kind) { return kind == PassKind::axes; },
-    .is_method = [](IndexMethod method) { return method == IndexMethod::axes; },
-    .candidates = axes_candidates,
-    .form = [](const IndexWork& work, const IndexCandidate& /*candidate*/) -> IndexForm {
-      if (std::holds_alternative<CyclicAxes>(work.problem.permutation)) return form_of<CyclicAxes>(work);
-      return form_of<Axes>(work);
-    },
     .has_form = [](const IndexForm& form) { return has_form<Axes>(form) || has_form<CyclicAxes>(form); },
     .passes = axes_passes,
     .words = axes_words,

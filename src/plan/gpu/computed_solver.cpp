@@ -1,18 +1,9 @@
 // Maps that are computed: one pass, parts that are consecutive on one side and runs of the other.
 #include "kernels/computed_launch.hpp"
-#include "plan/facts.hpp"
 #include "plan/gpu/gpu_solver.hpp"
 
 namespace faro::detail {
 namespace {
-
-std::vector<IndexCandidate> computed_candidates(const IndexWork& work) {
-  if (!std::holds_alternative<Computed>(work.problem.permutation)) return {};
-  IndexCandidate made = structured_candidate(work, IndexMethod::computed);
-  constexpr double kOverTiles = 1.5;  // on a CPU: a look-up an element, and runs of a tile's side
-  made.curve_us = times(made.curve_us, kOverTiles);
-  return {std::move(made)};
-}
 
 // Places take instructions, some tens for a unit on each side, of which a multiprocessor issues four warps'
 // in a cycle; not measured yet.
@@ -36,21 +27,16 @@ std::vector<GpuPass> computed_passes(const PassWork& work) {
   return {{.kind = PassKind::computed, .kernels = {kernel}}};
 }
 
-const GpuSolver kComputedSolver{
-    .makes = [](PassKind kind) { return kind == PassKind::computed; },
-    .is_method = [](IndexMethod method) { return method == IndexMethod::computed; },
-    .candidates = computed_candidates,
-    .form = [](const IndexWork& work, const IndexCandidate& /*candidate*/) -> IndexForm {
-      return form_of<Computed>(work);
-    },
-    .has_form = has_form<Computed>,
-    .passes = computed_passes,
-    .words = [](const GpuPass& pass, const PassWork& /*work*/) -> std::string {
-      const Computed& map = std::get<ComputedKernel>(pass.kernels.front().id).map;
-      const bool gathers = is_ordered_side(map, ComputedSide::output);
-      return std::string("parts that are consecutive in the ") + (gathers ? "output" : "input") +
-             ", and runs of the " + (gathers ? "input" : "output") + ", places computed";
-    },
-    .cost = computed_cost};
+const GpuSolver kComputedSolver{.makes = [](PassKind kind) { return kind == PassKind::computed; },
+                                .has_form = has_form<Computed>,
+                                .passes = computed_passes,
+                                .words = [](const GpuPass& pass, const PassWork& /*work*/) -> std::string {
+                                  const Computed& map = std::get<ComputedKernel>(pass.kernels.front().id).map;
+                                  const bool gathers = is_ordered_side(map, ComputedSide::output);
+                                  return std::string("parts that are consecutive in the ") +
+                                         (gathers ? "output" : "input") + ", and runs of the " +
+                                         (gathers ? "input" : "output") + ", places computed";
+                                },
+                                .cost = computed_cost};
 
 }  // namespace faro::detail

@@ -8,11 +8,6 @@
 namespace faro::detail {
 namespace {
 
-std::vector<IndexCandidate> cyclic_candidates(const IndexWork& work) {
-  if (!std::holds_alternative<Cyclic>(work.problem.permutation)) return {};
-  return {structured_candidate(work, IndexMethod::cyclic)};
-}
-
 // In place, measured on an H100; elements shorter than a vector, of several units, are put together one by
 // one.
 std::optional<double> exchanged_cost(const CountedPass& of, int unit_bytes, bool short_elements) {
@@ -78,18 +73,12 @@ std::vector<GpuPass> cyclic_passes(const PassWork& work) {
                     .out_alignment = unit}}}};
 }
 
-const GpuSolver kCyclicSolver{
-    .makes = [](PassKind kind) { return kind == PassKind::cyclic; },
-    .is_method = [](IndexMethod method) { return method == IndexMethod::cyclic; },
-    .candidates = cyclic_candidates,
-    .form = [](const IndexWork& work, const IndexCandidate& /*candidate*/) -> IndexForm {
-      return form_of<Cyclic>(work);
-    },
-    .has_form = has_form<Cyclic>,
-    .passes = cyclic_passes,
-    .words = [](const GpuPass& /*pass*/, const PassWork& /*work*/) -> std::string {
-      return "each thread brings together a vector of output";
-    },
-    .cost = cyclic_cost};
+const GpuSolver kCyclicSolver{.makes = [](PassKind kind) { return kind == PassKind::cyclic; },
+                              .has_form = has_form<Cyclic>,
+                              .passes = cyclic_passes,
+                              .words = [](const GpuPass& /*pass*/, const PassWork& /*work*/) -> std::string {
+                                return "each thread brings together a vector of output";
+                              },
+                              .cost = cyclic_cost};
 
 }  // namespace faro::detail

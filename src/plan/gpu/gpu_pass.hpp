@@ -28,8 +28,8 @@
 
 #include "faro/permutation/indexed.hpp"
 #include "faro/plan/index_plan.hpp"
-#include "faro/plan/pass.hpp"
 #include "faro/plan/transpose_plan.hpp"
+#include "faro/problem/pass.hpp"
 #include "plan/gpu/axes_choice.hpp"
 #include "plan/gpu/gpu_kernel.hpp"
 #include "plan/index_form.hpp"
@@ -149,8 +149,10 @@ Pass shown_pass(GpuPass made, std::uint64_t arrays, std::uint64_t bytes);
 /// The pass of exceptions.
 Pass gpu_patch(const std::vector<Exception>& exceptions, const Problem& problem);
 
-std::vector<Pass> passes_of(const IndexPlan& plan);
-std::vector<Pass> passes_of(const TransposePlan& plan);
+std::vector<Pass> gpu_passes_of(const IndexWork& about, const IndexCandidate& chosen);
+/// Of a transposition in place: pairs of tiles that change places, or the sweeps that are planned.
+Pass squares_shown(const Rectangle& rectangle, std::uint64_t unit_bytes);
+std::vector<Pass> sweeps_shown(const GpuTranspose& plan);
 std::vector<Pass> gpu_reversals(const Problem& problem, const Target& target);
 
 }  // namespace faro::detail

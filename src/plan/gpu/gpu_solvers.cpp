@@ -12,9 +12,10 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "plan/facts.hpp"
 #include "plan/gpu/gpu_solver.hpp"
 #include "plan/planners.hpp"
+#include "plan/solved_passes.hpp"
+#include "size_text.hpp"
 
 namespace faro::detail {
 namespace {
@@ -91,18 +92,10 @@ const GpuSolver& solver_of(PassKind kind) {
   return **found;
 }
 
-std::vector<const GpuSolver*> index_solvers() {
-  std::vector<const GpuSolver*> solvers;
-  for (const GpuSolver* const solver : kGpuSolvers) {
-    if (solver->candidates != nullptr) solvers.push_back(solver);
-  }
-  return solvers;
-}
-
 std::vector<GpuPass> solve(const PassWork& work) {
   if (work.count == 0 || work.batch == 0) return {};
-  for (const GpuSolver* const solver : index_solvers()) {
-    if (!solver->has_form(work.form)) continue;
+  for (const GpuSolver* const solver : kGpuSolvers) {
+    if (solver->has_form == nullptr || !solver->has_form(work.form)) continue;
     std::vector<GpuPass> passes = solver->passes(work);
     route(passes, work);
     return passes;
@@ -126,32 +119,24 @@ PassWork work_of(const IndexWork& about, const IndexCandidate& chosen) {
           .shared_bytes = target.chunk_bytes_max == 0 ? ~std::uint64_t{0} : target.chunk_bytes_max};
 }
 
-IndexForm form_of(const IndexWork& work, const IndexCandidate& candidate) {
-  for (const GpuSolver* const solver : index_solvers()) {
-    if (solver->is_method(candidate.method)) return solver->form(work, candidate);
-  }
-  FARO_CHECK(false);
-  return DirectForm{};
-}
-
 Pass pass_of_view(const Strided& view, std::uint64_t element_bytes) {
   GpuPass made = view_pass(view, element_bytes);
   made.what = axes_pass_words(made);
   return shown(std::move(made), 1, element_count(view) * element_bytes);
 }
 
-std::vector<Pass> passes_of(const IndexPlan& plan) {
-  const PassWork work = work_of(work_about(plan), plan.chosen());
-  std::vector<GpuPass> made = solve(work);
-  FARO_CHECK(workspace_bytes(made) == plan.workspace_bytes());
+std::vector<Pass> gpu_passes_of(const IndexWork& about, const IndexCandidate& chosen) {
+  const PassWork work = work_of(about, chosen);
+  std::vector<GpuPass> made = chosen.solved ? chosen.solved->gpu : solve(work);
+  FARO_CHECK(workspace_bytes(made) == chosen.workspace_bytes);
   const bool in_turns = workspace_bytes(made) > 0;
   std::vector<Pass> passes;
   for (GpuPass& each : made) {
     each.what = words_of(each, work);
     const bool of_one = each.blocks_of_one_array || (in_turns && !each.kernels.empty());
     const int level = each.tables.empty() ? 0 : each.tables.front().level;
-    const std::optional<double> us =
-        pass_us(plan, work.form, each.kind, level, in_turns ? BatchOrder::in_turns : BatchOrder::together);
+    const std::optional<double> us = pass_us(about, chosen, work.form, each.kind, level,
+                                             in_turns ? BatchOrder::in_turns : BatchOrder::together);
     const std::uint64_t all = work.array_bytes() * work.batch;
     const std::uint64_t part = each.part_bytes == 0 ? all : each.part_bytes;
     Pass pass = shown(std::move(each), part == all ? work.batch : 1, part);
@@ -168,26 +153,21 @@ std::vector<Pass> passes_of(const IndexPlan& plan) {
   return passes;
 }
 
-std::vector<Pass> passes_of(const TransposePlan& plan) {
-  const Rectangle& rectangle = plan.rectangle();
-  if (!plan.sweeps().empty() && exchanges_tiles(rectangle)) {
-    GpuPass made = squares_pass(rectangle, plan.unit_bytes());
-    made.what = plan.sweeps().front().what;
-    return {shown(std::move(made), rectangle.arrays, rectangle.bytes())};
-  }
-  std::vector<GpuPass> made =
-      sweep_passes(plan_gpu_transpose(rectangle, gpu_transpose_limits(plan.target())));
-  FARO_CHECK(made.size() == plan.sweeps().size());
+Pass squares_shown(const Rectangle& rectangle, std::uint64_t unit_bytes) {
+  return shown(squares_pass(rectangle, unit_bytes), rectangle.arrays, rectangle.bytes());
+}
+
+std::vector<Pass> sweeps_shown(const GpuTranspose& plan) {
+  const Rectangle& rectangle = plan.rectangle;
   std::vector<Pass> passes;
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    made[i].what = plan.sweeps()[i].what;
+  for (GpuPass& made : sweep_passes(plan)) {
     std::uint64_t blocks = 0;
-    for (const GpuKernel& kernel : made[i].kernels) {
+    for (const GpuKernel& kernel : made.kernels) {
       blocks += kernel.blocks * std::get<GpuTransposeLaunch>(kernel.params).repeats;
     }
-    const std::uint64_t groups = (rectangle.arrays + made[i].arrays_at_once - 1) / made[i].arrays_at_once;
-    const bool of_one = made[i].blocks_of_one_array;
-    Pass pass = shown(std::move(made[i]), rectangle.arrays, rectangle.bytes());
+    const std::uint64_t groups = (rectangle.arrays + made.arrays_at_once - 1) / made.arrays_at_once;
+    const bool of_one = made.blocks_of_one_array;
+    Pass pass = shown(std::move(made), rectangle.arrays, rectangle.bytes());
     pass.launch->blocks = of_one ? blocks * rectangle.arrays : blocks;
     pass.launch->launches = groups * launches_of_sweep(*pass.gpu);
     passes.push_back(std::move(pass));

@@ -1,18 +1,10 @@
 // Multiplications modulo the count: one pass, tile by tile of two matrices.
 #include "kernels/modular_launch.hpp"
-#include "plan/facts.hpp"
 #include "plan/gpu/gpu_solver.hpp"
+#include "size_text.hpp"
 
 namespace faro::detail {
 namespace {
-
-std::vector<IndexCandidate> modular_candidates(const IndexWork& work) {
-  if (!std::holds_alternative<Modular>(work.problem.permutation)) return {};
-  IndexCandidate made = structured_candidate(work, IndexMethod::modular);
-  constexpr double kOverTiles = 1.13;  // on a CPU: runs begin and end anywhere
-  made.curve_us = times(made.curve_us, kOverTiles);
-  return {std::move(made)};
-}
 
 // Runs begin and end within sectors. By multiplications of 8-byte elements on an H100 and an H200
 // (bench/results, rows): 83 to 92 and 79 to 84% of a copy; those whose runs are short 70%.
@@ -33,19 +25,13 @@ std::vector<GpuPass> modular_passes(const PassWork& work) {
   return {{.kind = PassKind::modular, .kernels = {kernel}}};
 }
 
-const GpuSolver kModularSolver{
-    .makes = [](PassKind kind) { return kind == PassKind::modular; },
-    .is_method = [](IndexMethod method) { return method == IndexMethod::modular; },
-    .candidates = modular_candidates,
-    .form = [](const IndexWork& work, const IndexCandidate& /*candidate*/) -> IndexForm {
-      return form_of<Modular>(work);
-    },
-    .has_form = has_form<Modular>,
-    .passes = modular_passes,
-    .words = [](const GpuPass& /*pass*/, const PassWork& /*work*/) -> std::string {
-      return "rows of the input become columns of the output, in two matrices";
-    },
-    .cost = modular_cost};
+const GpuSolver kModularSolver{.makes = [](PassKind kind) { return kind == PassKind::modular; },
+                               .has_form = has_form<Modular>,
+                               .passes = modular_passes,
+                               .words = [](const GpuPass& /*pass*/, const PassWork& /*work*/) -> std::string {
+                                 return "rows of the input become columns of the output, in two matrices";
+                               },
+                               .cost = modular_cost};
 
 Pass gpu_patch(const std::vector<Exception>& exceptions, const Problem& problem) {
   const std::uint64_t unit = kernels::units_of_element(problem.element_bytes).unit_bytes;
@@ -68,10 +54,6 @@ Pass gpu_patch(const std::vector<Exception>& exceptions, const Problem& problem)
 
 const GpuSolver kPatchSolver{
     .makes = [](PassKind kind) { return kind == PassKind::patch; },
-    .is_method = nullptr,
-    .candidates = nullptr,
-    .asked = nullptr,
-    .form = nullptr,
     .has_form = nullptr,
     .passes = nullptr,
     .words = [](const GpuPass& pass, const PassWork& /*work*/) -> std::string { return pass.what; },

@@ -19,7 +19,7 @@
 #include <variant>
 #include <vector>
 
-#include "faro/plan/target.hpp"
+#include "faro/problem/target.hpp"
 #include "kernels/affine_params.hpp"
 #include "kernels/part_arrays.hpp"
 

@@ -8,10 +8,10 @@
 //                     + blocks / resident / cycles               how long a block takes, with so many at once
 //
 // A copy is the driver's, and a cycle one of all multiprocessors together: both are the calibration's
-// (plan/target.hpp), so factors are numbers without a unit; `blocks` is cycles of one multiprocessor. Filling
-// and draining the device adds a fixed time to each launch. cost_us() is the sum of all. overlapped_us() is
-// for kernels whose blocks are many and small: device memory and the multiprocessors work at the same time,
-// so it is nearly the longer of both,
+// (faro/problem/target.hpp), so factors are numbers without a unit; `blocks` is cycles of one multiprocessor.
+// Filling and draining the device adds a fixed time to each launch. cost_us() is the sum of all.
+// overlapped_us() is for kernels whose blocks are many and small: device memory and the multiprocessors work
+// at the same time, so it is nearly the longer of both,
 //
 //     (memory^6 + multiprocessors^6)^(1/6)                       12% more where they are equal
 //
@@ -30,8 +30,8 @@
 #include <optional>
 
 #include "faro/machine/access_counts.hpp"
-#include "faro/plan/pass.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/pass.hpp"
+#include "faro/problem/target.hpp"
 
 namespace faro::detail {
 

@@ -1,64 +1,12 @@
 // Rows, columns, rows: every row permuted within itself, then every column, then every row; as published, the
 // columns as rows of the transpose.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <utility>
-
 #include "faro/schedule/row_column.hpp"
 #include "kernels/partition_in_global.hpp"
-#include "plan/facts.hpp"
 #include "plan/gpu/gpu_solver.hpp"
 #include "rounding.hpp"
 
 namespace faro::detail {
 namespace {
-
-IndexCandidate row_column_candidate(const IndexWork& work, IndexMethod method) {
-  const bool five = method == IndexMethod::row_column_5;
-  const std::uint64_t lists = 3 * kPlaceBytes * work.count();
-  IndexCandidate made{.method = method,
-                      .passes = five ? 5 : 3,
-                      .bytes_moved = (five ? 10 : 6) * work.array_bytes() + lists,
-                      .schedule_bytes = lists};
-  const std::uint64_t most_columns =
-      on_gpu(work.target) && work.target.chunk_bytes_max > 0
-          ? std::clamp<std::uint64_t>(work.target.chunk_bytes_max / work.width(), 1,
-                                      schedule::kMostMatrixSide)
-          : schedule::kMostMatrixSide;
-  std::uint64_t columns = std::min(most_columns, work.count());
-  while (columns > 0 && work.count() % columns != 0) --columns;
-  if (columns == 0 || work.count() / columns > schedule::kMostMatrixSide) {
-    made.why_not = fmt::format("{} are no matrix of at most 2^16 rows of at most {}",
-                               count_text(work.count(), "element"), count_text(most_columns));
-    return made;
-  }
-  constexpr double kOverCopy = 1.1;
-  made.curve_us = times(streaming_us(work, IndexKernel::place), 3);
-  if (five && made.curve_us) {
-    const auto copy = streaming_us(work, IndexKernel::copy);
-    if (copy) *made.curve_us += 2 * kOverCopy * *copy;
-  }
-  return with_workspace(work, std::move(made));
-}
-
-std::vector<IndexCandidate> row_column_candidates(const IndexWork& work) {
-  std::vector<IndexCandidate> candidates;
-  if (!is_array(work)) return candidates;
-  for (const IndexMethod method : {IndexMethod::row_column, IndexMethod::row_column_5}) {
-    IndexCandidate made = row_column_candidate(work, method);
-    if (made.why_not.empty()) made.why_not = "taken only on request, because its edge colouring takes long";
-    candidates.push_back(std::move(made));
-  }
-  return candidates;
-}
-
-IndexForm row_column_form(const IndexWork& work, const IndexCandidate& candidate) {
-  const schedule::MatrixSides sides = schedule::matrix_sides(work.count());
-  return MatrixForm{.rows = static_cast<std::uint32_t>(sides.rows),
-                    .columns = static_cast<std::uint32_t>(sides.columns),
-                    .as_published = candidate.method == IndexMethod::row_column_5};
-}
 
 GpuPass columns_pass(const PassWork& work) {
   const auto& matrix = std::get<MatrixForm>(work.form);
@@ -129,16 +77,6 @@ std::vector<GpuPass> row_column_passes(const PassWork& work) {
 
 const GpuSolver kRowColumnSolver{
     .makes = [](PassKind kind) { return kind == PassKind::columns; },
-    .is_method =
-        [](IndexMethod method) {
-          return method == IndexMethod::row_column || method == IndexMethod::row_column_5;
-        },
-    .candidates = row_column_candidates,
-    .asked =
-        [](const IndexWork& work, const IndexChoice& choice) {
-          return required(row_column_candidate(work, *choice.method), choice);
-        },
-    .form = row_column_form,
     .has_form = has_form<MatrixForm>,
     .passes = row_column_passes,
     .words = [](const GpuPass& /*pass*/, const PassWork& /*work*/) -> std::string {

@@ -1,8 +1,11 @@
 // Transpositions in place: the launches of plan/gpu_transpose.hpp, those that follow one another by the same
 // family joined to a sweep.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "faro/error.hpp"
 #include "plan/gpu/gpu_solver.hpp"
 
 namespace faro::detail {
@@ -16,6 +19,29 @@ GpuKernel of_launch(const GpuTransposeLaunch& launch, std::uint64_t unit_bytes) 
           .shared_bytes = launch.shared_bytes,
           .in_alignment = unit_bytes,
           .out_alignment = unit_bytes};
+}
+
+// What the sweeps do, in their order.
+std::vector<std::string> words_of_sweeps(const GpuTranspose& gpu) {
+  using Form = GpuTransposeForm;
+  if (gpu.form == Form::whole) return {"transpose whole arrays in shared memory"};
+  const std::string elements = fmt::format("{} elements", gpu.n);
+  std::string rows = fmt::format("shuffle rows of {} in shared memory", elements);
+  if (gpu.form == Form::long_rows) {
+    rows = fmt::format("shuffle rows of {}, {} at a time, each to where one was before", elements,
+                       gpu.moved_rows);
+  }
+  if (gpu.form == Form::huge) rows = fmt::format("shuffle rows of {} by way of a copy", elements);
+  std::string columns = "shuffle columns, strips in shared memory";
+  if (gpu.moved_columns > 0) {
+    columns = fmt::format("shuffle columns, {} at a time, each to where one was before", gpu.moved_columns);
+  }
+  std::vector<std::string> steps;
+  if (gpu.rotates_apart) steps.emplace_back("rotate columns");
+  steps.push_back(std::move(rows));
+  steps.push_back(std::move(columns));
+  if (gpu.r2c) std::reverse(steps.begin(), steps.end());
+  return steps;
 }
 
 bool same_family(const GpuKernel& a, const GpuTransposeLaunch& b) {
@@ -117,6 +143,7 @@ std::uint64_t launches_of_sweep(const GpuPass& sweep) {
 std::vector<GpuPass> sweep_passes(const GpuTranspose& plan) {
   std::vector<GpuPass> passes;
   const bool whole = plan.form == GpuTransposeForm::whole;
+  const std::vector<std::string> words = words_of_sweeps(plan);
   for (const GpuTransposeLaunch& launch : launches_of(plan)) {
     if (passes.empty() || !same_family(passes.back().kernels.back(), launch)) {
       passes.push_back(
@@ -127,7 +154,7 @@ std::vector<GpuPass> sweep_passes(const GpuTranspose& plan) {
            .target = PassBuffer::data,
            .in_place = true,
            .blocks_of_one_array = !whole,
-           .what = {},
+           .what = words.at(passes.size()),
            .arrays = plan.rectangle.arrays,
            .array_bytes = plan.rectangle.count() * plan.rectangle.element_bytes,
            .arrays_at_once = whole ? plan.rectangle.arrays : plan.arrays_at_once,
@@ -136,6 +163,7 @@ std::vector<GpuPass> sweep_passes(const GpuTranspose& plan) {
     }
     passes.back().kernels.push_back(of_launch(launch, plan.unit_bytes));
   }
+  FARO_CHECK(passes.size() == words.size());
   return passes;
 }
 

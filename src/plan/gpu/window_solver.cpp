@@ -1,45 +1,12 @@
 // Small displacements: one pass, a tile with its margins a block, or without shared memory where margins do
 // not fit it.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
-#include "plan/facts.hpp"
 #include "plan/gpu/gpu_solver.hpp"
 
 namespace faro::detail {
 namespace {
-
-IndexCandidate window_candidate(const IndexWork& work) {
-  IndexCandidate made{.method = IndexMethod::window,
-                      .bytes_moved = 2 * work.array_bytes() + kPlaceBytes * work.count(),
-                      .schedule_bytes = kPlaceBytes * work.count(),
-                      .schedule_us = index_pass_us(work, IndexKernel::copy)};
-  constexpr std::uint64_t kMostDisplacement = 32767;  // shifts are 16 bits wide
-  const auto displacement = work.recognition.displacement;
-  if (!displacement) {
-    made.why_not = "elements move further than a tile's margin";
-  } else if (*displacement > kMostDisplacement) {
-    made.why_not =
-        fmt::format("elements move by up to {}, a window has at most {}", *displacement, kMostDisplacement);
-  } else if (work.count() <= 4 * *displacement) {
-    made.why_not = fmt::format("elements move by up to {}, a good part of the array", *displacement);
-  } else if (on_gpu(work.target) && work.target.chunk_bytes_max > 0 &&
-             (4 * *displacement + 1) * work.width() > work.target.chunk_bytes_max) {
-    made.why_not = fmt::format("margins of {} elements and a tile as long do not fit {}", *displacement,
-                               size_text(work.target.chunk_bytes_max));
-  } else {
-    // Margins are read twice.
-    constexpr double kMargins = 1.25;
-    made.curve_us = times(streaming_us(work, IndexKernel::window), kMargins);
-  }
-  return with_workspace(work, std::move(made));
-}
-
-IndexForm window_form(const IndexWork& work, const IndexCandidate& /*candidate*/) {
-  return WindowForm{static_cast<std::uint32_t>(work.recognition.displacement.value_or(0))};
-}
 
 // Margins are read twice, the second time from a cache. Large windows leave a multiprocessor few warps, which
 // wait for shared memory; and a unit that is stored by itself waits for its shift, then for its place. Fitted
@@ -91,18 +58,12 @@ std::vector<GpuPass> window_passes(const PassWork& work) {
   return {std::move(pass)};
 }
 
-const GpuSolver kWindowSolver{
-    .makes = [](PassKind kind) { return kind == PassKind::window; },
-    .is_method = [](IndexMethod method) { return method == IndexMethod::window; },
-    .candidates = [](const IndexWork& work) { return of_arrays(work, window_candidate); },
-    .asked = [](const IndexWork& work,
-                const IndexChoice& choice) { return required(window_candidate(work), choice); },
-    .form = window_form,
-    .has_form = has_form<WindowForm>,
-    .passes = window_passes,
-    .words = [](const GpuPass& /*pass*/, const PassWork& /*work*/) -> std::string {
-      return "a block holds a tile and its margins";
-    },
-    .cost = window_cost};
+const GpuSolver kWindowSolver{.makes = [](PassKind kind) { return kind == PassKind::window; },
+                              .has_form = has_form<WindowForm>,
+                              .passes = window_passes,
+                              .words = [](const GpuPass& /*pass*/, const PassWork& /*work*/) -> std::string {
+                                return "a block holds a tile and its margins";
+                              },
+                              .cost = window_cost};
 
 }  // namespace faro::detail

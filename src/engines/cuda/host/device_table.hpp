@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <span>
 
-#include "faro/plan/target.hpp"
+#include "faro/problem/target.hpp"
 
 namespace faro::cuda {
 

@@ -1,4 +1,4 @@
-// cuda::tune: the curves of plan/target.hpp, measured on random permutations made on the device.
+// cuda::tune: the curves of faro/problem/target.hpp, measured on random permutations made on the device.
 //
 //     place      many arrays of one chunk each, whose list the cache holds: the pass without that
 //                list's bytes

@@ -13,7 +13,7 @@
 
 #include "engines/cuda/run/loaded_pass.hpp"
 #include "faro/engines/cuda.hpp"
-#include "faro/plan/pass.hpp"
+#include "faro/problem/pass.hpp"
 #include "faro/stream.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 

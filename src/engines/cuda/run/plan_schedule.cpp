@@ -12,12 +12,7 @@ namespace faro::cuda {
 namespace {
 
 // The index array that the schedule is made from.
-Indexed indexed_of(const Plan& plan) {
-  const Indexed* indexed = std::get_if<Indexed>(&plan.problem().permutation);
-  if (indexed == nullptr) indexed = std::get_if<Indexed>(&plan.index_plan()->recognition().permutation);
-  FARO_CHECK(indexed != nullptr);
-  return *indexed;
-}
+Indexed indexed_of(const Plan& plan) { return std::get<Indexed>(plan.problem().permutation); }
 
 void require_on_device(const Indexed& indexed, int device) {
   if (indexed.on_host() || *indexed.device() == device) return;
@@ -89,12 +84,7 @@ bool gathers(const std::vector<Pass>& passes) {
 
 }  // namespace
 
-bool has_schedule(const Plan& plan) {
-  if (plan.index_plan() == nullptr) return false;
-  const IndexMethod method = plan.index_plan()->chosen().method;
-  return method != IndexMethod::axes && method != IndexMethod::cyclic && method != IndexMethod::modular &&
-         method != IndexMethod::computed;
-}
+bool has_schedule(const Plan& plan) { return plan.index_plan() != nullptr; }
 
 PlanSchedule::PlanSchedule(const Plan& plan) : source_(indexed_of(plan)), passes_(plan.passes()) {
   schedule_ = make_schedule(*plan.index_plan(), *source_, plan.target().device);

@@ -31,8 +31,8 @@
 #include "faro/network/operator.hpp"
 #include "faro/network/program.hpp"
 #include "faro/permutation/affine.hpp"
-#include "faro/plan/problem.hpp"
-#include "faro/plan/target.hpp"
+#include "faro/problem/problem.hpp"
+#include "faro/problem/target.hpp"
 
 namespace faro::network {
 
