@@ -305,14 +305,14 @@ def _(told):
     same(out, np.arange(6, dtype="f4")[::-1])
 
 
-@trial("_rows.py", "copy it to the host first")
+@trial("_row_values.py", "copy it to the host first")
 def _(told):
     torch = torch_on_gpu()
     told(faro.put, ROWS.copy(), [1], torch.ones(1, 3, dtype=torch.float64).cuda())
     same(faro.put(ROWS.copy(), [1], torch.ones(1, 3, dtype=torch.float64).cuda().cpu())[1], np.ones(3))
 
 
-@trial("_rows.py", "copy the values to the output's device first")
+@trial("_row_values.py", "copy the values to the output's device first")
 def _(told):
     torch = torch_on_gpu()
     out, index = torch.zeros(3).cuda(), torch.tensor([1]).cuda()

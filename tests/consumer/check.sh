@@ -11,7 +11,9 @@ rm -rf "$scratch"
   -D CMAKE_PREFIX_PATH="$scratch/prefix" -D CMAKE_CXX_COMPILER="${CXX:-g++}"
 "$cmake" --build "$scratch/build"
 "$scratch/build/consumer"
-"$scratch/build/swizzle_consumer"
+for extra in network swizzle; do
+  [[ ! -e $scratch/build/${extra}_consumer ]] || "$scratch/build/${extra}_consumer"
+done
 "$scratch/build/c_consumer"
 
 # The project that a recipe shows: its ```cmake block and its first ```cpp block are the two files.
@@ -52,6 +54,7 @@ if command -v pkg-config >/dev/null; then
   export PKG_CONFIG_PATH
   PKG_CONFIG_PATH=$(dirname "$(find "$scratch/prefix" -name faro.pc)")
   for package in faro faro_swizzle; do
+    pkg-config --exists "$package" || [[ $package == faro ]] || continue  # extras/swizzle may be left out
     source=$here/main.cpp
     [[ $package == faro_swizzle ]] && source=$here/swizzle.cpp
     # shellcheck disable=SC2046  # words, not one

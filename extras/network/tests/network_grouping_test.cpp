@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "drawn.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/affine.hpp"
 #include "network/grouping.hpp"
-#include "drawn.hpp"
 
 namespace faro::network {
 namespace network_grouping_test {

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "drawn.hpp"
 #include "faro/network/network.hpp"
 #include "faro/network/program.hpp"
 #include "network/text.hpp"
-#include "drawn.hpp"
 
 namespace faro::network::testing_support {
 
