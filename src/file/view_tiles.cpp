@@ -27,11 +27,7 @@ class ViewBoxes {
         budget_(budget),
         in_begin_(view.in_offset * width),
         out_begin_(view.out_offset * width) {
-    std::vector<layout::StridedAxis> axes;
-    for (std::size_t a = view.extents.size(); a-- > 0;) {
-      axes.push_back({.extent = view.extents[a], .in = view.in_strides[a], .out = view.out_strides[a]});
-    }
-    axes = layout::normal_axes(std::move(axes));
+    const std::vector<layout::StridedAxis> axes = detail::normal_form(detail::axis_map(view)).axes;
     // Rows that are read with the gaps between them take more of the budget than a box's elements.
     const std::uint64_t most_bytes = budget.tile_bytes;
     for (std::uint64_t bytes = most_bytes;; bytes = std::max(bytes / 2, width_)) {

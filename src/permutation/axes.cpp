@@ -168,6 +168,17 @@ NamedAxes NamedAxes::after(const NamedAxes& before) const {
   return result;
 }
 
+NamedAxes NamedAxes::split(std::size_t axis, std::uint64_t inner) const {
+  NamedAxes result{.shape = shape, .order = {}};
+  result.shape[axis] /= inner;
+  result.shape.insert(result.shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, inner);
+  for (const int a : order) {
+    result.order.push_back(index(a) > axis ? a + 1 : a);
+    if (index(a) == axis) result.order.push_back(a + 1);
+  }
+  return result;
+}
+
 CyclicAxes::CyclicAxes(const std::vector<std::uint64_t>& shape, const std::vector<int>& order,
                        const std::vector<Cyclic>& moves)
     : CyclicAxes(map_of(shape, order, moves)) {}

@@ -42,8 +42,8 @@ void drop_ones(std::vector<StridedAxis>& axes) {
   std::erase_if(axes, [](const StridedAxis& axis) { return axis.extent == 1; });
 }
 
-bool is_empty(const AxisMap& map) {
-  return std::any_of(map.axes.begin(), map.axes.end(), [](const StridedAxis& a) { return a.extent == 0; });
+bool is_empty(const std::vector<StridedAxis>& axes) {
+  return std::any_of(axes.begin(), axes.end(), [](const StridedAxis& axis) { return axis.extent == 0; });
 }
 
 // An axis that is rolled by half: its outer axis has two elements, which a flip exchanges as well as a roll.
@@ -78,10 +78,10 @@ bool meet(std::vector<StridedAxis>& one, std::vector<StridedAxis>& other) {
 
 }  // namespace
 
-std::uint64_t unit_count(const AxisMap& map) {
-  if (is_empty(map)) return 0;
+std::uint64_t unit_count(const std::vector<StridedAxis>& axes) {
+  if (is_empty(axes)) return 0;
   std::int64_t count = 1;
-  for (const StridedAxis& axis : map.axes) count = times(count, axis.extent);
+  for (const StridedAxis& axis : axes) count = times(count, axis.extent);
   return static_cast<std::uint64_t>(count);
 }
 
@@ -116,7 +116,7 @@ void flip(AxisMap& map, std::size_t axis) {
 
 std::uint64_t widest_fold(const AxisMap& map) {
   const auto unit = std::find_if(map.axes.begin(), map.axes.end(), stays);
-  if (unit == map.axes.end() || is_empty(map)) return 1;
+  if (unit == map.axes.end() || is_empty(map.axes)) return 1;
   std::uint64_t widest = std::gcd(unit->extent, std::gcd(size_of(map.in_first), size_of(map.out_first)));
   for (auto axis = map.axes.begin(); axis != map.axes.end(); ++axis) {
     if (axis != unit) widest = std::gcd(widest, std::gcd(size_of(axis->in), size_of(axis->out)));
@@ -193,7 +193,7 @@ AxisMap inverse(AxisMap map) {
 }
 
 AxisMap normal_form(AxisMap map) {
-  if (is_empty(map)) return {.axes = {{.extent = 0, .in = 1, .out = 1}}, .unit = map.unit};
+  if (is_empty(map.axes)) return {.axes = {{.extent = 0, .in = 1, .out = 1}}, .unit = map.unit};
   flip_halves(map);
   drop_ones(map.axes);
   for (std::size_t a = 0; a < map.axes.size(); ++a) {
@@ -234,7 +234,8 @@ AxisMap with_rolls(AxisMap normal) {
 std::optional<AxisMap> compose(const AxisMap& second, const AxisMap& first) {
   AxisMap to = with_rolls(normal_form(first));
   AxisMap from = inverse(with_rolls(normal_form(inverse(second))));
-  if (is_empty(to) || is_empty(from) || to.out_first != 0 || from.in_first != 0 || to.unit != from.unit)
+  if (is_empty(to.axes) || is_empty(from.axes) || to.out_first != 0 || from.in_first != 0 ||
+      to.unit != from.unit)
     return std::nullopt;
   // Both sides between are walked from the fastest axis on, and leave no gaps.
   if (!meet(to.axes, from.axes)) return std::nullopt;
@@ -283,20 +284,30 @@ bool is_dense(const std::vector<std::uint64_t>& extents, const std::vector<std::
          std::all_of(order->begin(), order->end(), [&](std::size_t axis) { return strides[axis] > 0; });
 }
 
+std::int64_t lowest(const std::vector<StridedAxis>& axes, std::int64_t StridedAxis::*stride) {
+  std::int64_t reached = 0;
+  if (is_empty(axes)) return reached;
+  for (const StridedAxis& axis : axes) {
+    if (axis.*stride < 0) move_by(reached, axis.*stride, axis.extent - 1);
+  }
+  return reached;
+}
+
 std::optional<WholeAxes> whole(const AxisMap& map) {
   std::vector<std::uint64_t> extents;
   std::vector<std::int64_t> in;
   std::vector<std::int64_t> out;
-  std::int64_t in_lowest = map.in_first;
   for (const StridedAxis& axis : map.axes) {
     extents.push_back(axis.extent);
     in.push_back(axis.in);
     out.push_back(axis.out);
-    if (axis.in < 0 && axis.extent > 0) move_by(in_lowest, axis.in, axis.extent - 1);
   }
   const auto by_input = dense_order(extents, in);
   const auto by_output = dense_order(extents, out);
-  if (!by_input || !by_output || in_lowest != 0 || map.out_first != 0) return std::nullopt;
+  if (!by_input || !by_output || map.in_first + lowest(map.axes, &StridedAxis::in) != 0 ||
+      map.out_first + lowest(map.axes, &StridedAxis::out) != 0) {
+    return std::nullopt;
+  }
   WholeAxes made;
   for (const std::size_t axis : *by_input) made.axes.push_back(map.axes[axis]);
   for (const std::size_t axis : *by_output) {
@@ -306,16 +317,23 @@ std::optional<WholeAxes> whole(const AxisMap& map) {
   return made;
 }
 
+AxisMap packed(const std::vector<std::uint64_t>& extents, const std::vector<std::int64_t>& in_strides) {
+  AxisMap map;
+  const std::vector<std::int64_t> out_strides = dense_strides(extents);
+  for (std::size_t a = 0; a < extents.size(); ++a)
+    map.axes.push_back({.extent = extents[a], .in = in_strides[a], .out = out_strides[a]});
+  return map;
+}
+
 AxisMap permuted(const std::vector<std::uint64_t>& extents, const std::vector<std::int64_t>& in_strides,
                  const std::vector<int>& order) {
-  AxisMap map;
   std::vector<std::uint64_t> target;
-  for (const int axis : order) target.push_back(extents[static_cast<std::size_t>(axis)]);
-  const std::vector<std::int64_t> out_strides = dense_strides(target);
-  for (std::size_t a = 0; a < order.size(); ++a)
-    map.axes.push_back(
-        {.extent = target[a], .in = in_strides[static_cast<std::size_t>(order[a])], .out = out_strides[a]});
-  return map;
+  std::vector<std::int64_t> strides;
+  for (const int axis : order) {
+    target.push_back(extents[static_cast<std::size_t>(axis)]);
+    strides.push_back(in_strides[static_cast<std::size_t>(axis)]);
+  }
+  return packed(target, strides);
 }
 
 }  // namespace faro::detail

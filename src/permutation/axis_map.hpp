@@ -57,7 +57,7 @@ struct AxisMap {
 };
 
 /// Units that are moved. Errors of this and of all below: ErrorCode::value for numbers past 2^63.
-std::uint64_t unit_count(const AxisMap& map);
+std::uint64_t unit_count(const std::vector<StridedAxis>& axes);
 
 /// The two axes as one; nothing where the inner one does not continue in the outer one.
 std::optional<StridedAxis> merged(const StridedAxis& outer, const StridedAxis& inner);
@@ -107,8 +107,13 @@ struct WholeAxes {
 /// Nothing where a side has gaps or does not begin at 0. Requires: strides of the output above 0.
 std::optional<WholeAxes> whole(const AxisMap& map);
 
-/// The axes of an input with any strides, written densely in another order; numpy's `x.transpose(order)`.
-/// Requires: as many strides as extents, and an order of them.
+/// How far below its first unit a side of such strides reaches, `&StridedAxis::in` or `out`: at most 0.
+std::int64_t lowest(const std::vector<StridedAxis>& axes, std::int64_t StridedAxis::*stride);
+
+/// An input with any strides, written densely: numpy's ascontiguousarray. Requires: as many strides as
+/// extents.
+AxisMap packed(const std::vector<std::uint64_t>& extents, const std::vector<std::int64_t>& in_strides);
+/// The same with the axes in another order: numpy's `ascontiguousarray(x.transpose(order))`.
 AxisMap permuted(const std::vector<std::uint64_t>& extents, const std::vector<std::int64_t>& in_strides,
                  const std::vector<int>& order);
 

@@ -35,15 +35,6 @@ void check_strided_width(const Strided& view, std::uint64_t element_bytes) {
   }
 }
 
-std::vector<layout::StridedAxis> axes_of_view(const Strided& normal) {
-  std::vector<layout::StridedAxis> axes;
-  for (std::size_t axis = 0; axis < normal.extents.size(); ++axis) {
-    axes.push_back(
-        {.extent = normal.extents[axis], .in = normal.in_strides[axis], .out = normal.out_strides[axis]});
-  }
-  return layout::normal_axes(std::move(axes));
-}
-
 // Kernels of affine maps take widths that are powers of two: a flip of one axis of two elements is no roll,
 // flip or permutation of axes of the whole, and is moved in boxes where elements have, say, 3 bytes.
 bool takes_width(const Permutation& permutation, std::uint64_t element_bytes) {
@@ -184,7 +175,8 @@ StridedPlan::StridedPlan(const Strided& view, std::uint64_t element_bytes, Targe
     if (moved_bytes_ > 0) passes_.push_back(detail::pass_of_view(normal_, element_bytes_));
     return;
   }
-  passes_.push_back(detail::cpu_pass_of(normal_, axes_of_view(normal_), element_bytes_, target_));
+  passes_.push_back(
+      detail::cpu_pass_of(detail::normal_form(detail::axis_map(normal_)), element_bytes_, target_));
 }
 
 std::optional<double> predict_us(const StridedPlan& plan) {

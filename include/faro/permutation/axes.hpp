@@ -6,6 +6,7 @@
 // and no two axes that stay neighbours: axes(2 3 4; 1 2 0) is axes(2 12; 1 0).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -56,6 +57,8 @@ struct NamedAxes {
   NamedAxes inverse() const;
   /// These axes of what `before` gives. Requires: before.target_shape() == shape (unchecked).
   NamedAxes after(const NamedAxes& before) const;
+  /// One axis as an outer and an inner one, of extent `inner`. Requires: that divides it (unchecked).
+  NamedAxes split(std::size_t axis, std::uint64_t inner) const;
 };
 
 namespace maps {
