@@ -29,7 +29,7 @@ bool continues(std::int64_t outer, std::int64_t inner, std::uint64_t extent) {
   return !__builtin_mul_overflow(inner, extent, &product) && product == outer;
 }
 
-std::uint64_t size_of(std::int64_t stride) {
+std::uint64_t stride_length(std::int64_t stride) {
   return stride < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(stride)
                     : static_cast<std::uint64_t>(stride);
 }
@@ -117,9 +117,10 @@ void flip(AxisMap& map, std::size_t axis) {
 std::uint64_t widest_fold(const AxisMap& map) {
   const auto unit = std::find_if(map.axes.begin(), map.axes.end(), stays);
   if (unit == map.axes.end() || is_empty(map.axes)) return 1;
-  std::uint64_t widest = std::gcd(unit->extent, std::gcd(size_of(map.in_first), size_of(map.out_first)));
+  std::uint64_t widest =
+      std::gcd(unit->extent, std::gcd(stride_length(map.in_first), stride_length(map.out_first)));
   for (auto axis = map.axes.begin(); axis != map.axes.end(); ++axis) {
-    if (axis != unit) widest = std::gcd(widest, std::gcd(size_of(axis->in), size_of(axis->out)));
+    if (axis != unit) widest = std::gcd(widest, std::gcd(stride_length(axis->in), stride_length(axis->out)));
   }
   return widest;
 }
@@ -267,11 +268,12 @@ std::optional<std::vector<std::size_t>> dense_order(const std::vector<std::uint6
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
     if (extents[axis] != 1) order.push_back(axis);
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return size_of(strides[a]) > size_of(strides[b]); });
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return stride_length(strides[a]) > stride_length(strides[b]);
+  });
   std::uint64_t stride = 1;
   for (std::size_t i = order.size(); i-- > 0;) {
-    if (size_of(strides[order[i]]) != stride) return std::nullopt;
+    if (stride_length(strides[order[i]]) != stride) return std::nullopt;
     stride *= extents[order[i]];
   }
   return order;
