@@ -214,7 +214,7 @@ class CyclicAxesWalk {
     if (!whole(map)) return failed("steps and a first entry that no order of the axes has");
     CyclicAxes candidate(map);
     constexpr std::uint64_t kMostViews = 16;
-    if (number_of_views(candidate) > kMostViews) return failed("more than four axes are rolled");
+    if (number_of_parts(candidate) > kMostViews) return failed("more than four axes are rolled");
     constexpr std::size_t kMostAxes = 8;
     if (candidate.shape().size() > kMostAxes) return failed("more than eight axes");
     if (!samples_hold(candidate)) return failed("entries between are not those of axes");

@@ -15,19 +15,23 @@ std::optional<AxisMap> axis_map(const Permutation& permutation) {
   return CyclicAxes({cyclic->count}, {0}, {*cyclic}).map();
 }
 
-std::uint64_t number_of_views(const CyclicAxes& axes) {
+std::uint64_t number_of_parts(const CyclicAxes& axes) {
   const std::vector<StridedAxis> all = axes.map().axes;
   return std::uint64_t{1} << std::count_if(all.begin(), all.end(),
                                            [](const StridedAxis& axis) { return axis.shift != 0; });
 }
 
-std::vector<Strided> views_of(const Permutation& permutation, std::uint64_t batch) {
+std::vector<AxisMap> parts_of(const Permutation& permutation, std::uint64_t batch) {
   std::optional<AxisMap> map = axis_map(permutation);
   FARO_CHECK(map);
   const auto count = static_cast<std::int64_t>(element_count(permutation));
   map->axes.insert(map->axes.begin(), {.extent = batch, .in = count, .out = count});
+  return unrolled(*map);
+}
+
+std::vector<Strided> views_of(const Permutation& permutation, std::uint64_t batch) {
   std::vector<Strided> views;
-  for (const AxisMap& part : unrolled(*map)) views.push_back(as_strided(part));
+  for (const AxisMap& part : parts_of(permutation, batch)) views.push_back(as_strided(part));
   return views;
 }
 

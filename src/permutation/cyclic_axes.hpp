@@ -18,14 +18,16 @@ Permutation simplest_form(const CyclicAxes& axes);
 /// Of Axes, CyclicAxes and Cyclic; nothing for all others.
 std::optional<AxisMap> axis_map(const Permutation& permutation);
 
-/// Views of disjoint parts of an array, which together move it all; of as many arrays one after another as
+/// Disjoint parts of an array, which together move it all; of as many arrays one after another as
 /// `batch`. An axis that is rolled is two parts: 2^r views of r such axes.
 ///
 ///     roll by 2 of 5    x 0 1 2 --> 2 3 4,  x 3 4 --> 0 1
 /// Requires: axis_map().
+std::vector<AxisMap> parts_of(const Permutation& permutation, std::uint64_t batch);
+/// The same as views.
 std::vector<Strided> views_of(const Permutation& permutation, std::uint64_t batch);
 
 /// How many there are.
-std::uint64_t number_of_views(const CyclicAxes& axes);
+std::uint64_t number_of_parts(const CyclicAxes& axes);
 
 }  // namespace faro::detail

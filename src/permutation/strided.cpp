@@ -207,15 +207,18 @@ Strided detail::as_strided(const AxisMap& map) {
 Strided normal_form(const Strided& view) {
   check(view);
   detail::AxisMap normal = detail::normal_form(detail::axis_map(view));
-  std::reverse(normal.axes.begin(), normal.axes.end());
+  std::reverse(normal.axes.begin(), normal.axes.end());  // slowest first
   return detail::as_strided(normal);
+}
+
+std::optional<Permutation> detail::as_permutation(const AxisMap& normal) {
+  if (!whole(normal)) return std::nullopt;
+  return faro::normal_form(Permutation(CyclicAxes(normal)));
 }
 
 std::optional<Permutation> as_permutation(const Strided& view) {
   check(view);
-  const detail::AxisMap normal = detail::normal_form(detail::axis_map(view));
-  if (!detail::whole(normal)) return std::nullopt;
-  return normal_form(Permutation(CyclicAxes(normal)));
+  return detail::as_permutation(detail::normal_form(detail::axis_map(view)));
 }
 
 Strided as_strided(const Axes& axes) { return detail::as_strided(axes.map()); }

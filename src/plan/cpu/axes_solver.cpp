@@ -275,8 +275,8 @@ std::vector<layout::StridedAxis> axes_of(const CpuWork& work) {
 std::vector<CpuPass> view_passes(const CpuWork& work) {
   std::vector<CpuPass> passes;
   std::uint64_t most = 0;
-  for (const Strided& part : views_of(std::get<CyclicAxes>(work.form), work.batch)) {
-    const AxisMap view = normal_form(axis_map(part));
+  for (AxisMap& part : parts_of(std::get<CyclicAxes>(work.form), work.batch)) {
+    const AxisMap view = normal_form(std::move(part));
     CpuPass pass = cpu_strided_pass(view.axes, work.element_bytes, work.total_bytes() > work.streaming_bytes,
                                     work.first_level_bytes);
     pass.in_offset = static_cast<std::uint64_t>(view.in_first) * work.element_bytes;

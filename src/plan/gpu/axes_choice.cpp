@@ -259,9 +259,9 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
   return {.form = std::move(rows), .unit_bytes = unit};
 }
 
-ViewChoice choose_view(const Strided& view, std::uint64_t element_bytes, const AxesVariant& variant) {
+ViewChoice choose_view(const AxisMap& view, std::uint64_t element_bytes, const AxesVariant& variant) {
   const std::uint64_t unit = kernels::units_of_element(element_bytes).unit_bytes;
-  layout::AxisMap elements = axis_map(view);
+  layout::AxisMap elements = view;
   elements.unit = element_bytes;
   const layout::AxisMap units = normal_form(unfolded(std::move(elements), element_bytes / unit));
   kernels::check_reach(units.axes, static_cast<int>(unit));

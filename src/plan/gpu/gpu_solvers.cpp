@@ -134,10 +134,10 @@ IndexForm form_of(const IndexWork& work, const IndexCandidate& candidate) {
   return DirectForm{};
 }
 
-Pass pass_of_view(const Strided& view, std::uint64_t element_bytes) {
+Pass pass_of_view(const AxisMap& view, std::uint64_t element_bytes) {
   GpuPass made = view_pass(view, element_bytes);
   made.what = axes_pass_words(made);
-  return shown(std::move(made), 1, element_count(view) * element_bytes);
+  return shown(std::move(made), 1, unit_count(view.axes) * element_bytes);
 }
 
 std::vector<Pass> passes_of(const IndexPlan& plan) {
