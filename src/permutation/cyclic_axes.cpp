@@ -21,7 +21,7 @@ std::uint64_t number_of_parts(const CyclicAxes& axes) {
                                            [](const StridedAxis& axis) { return axis.shift != 0; });
 }
 
-std::vector<AxisMap> parts_of(const Permutation& permutation, std::uint64_t batch) {
+std::vector<AxisMap> unrolled_parts(const Permutation& permutation, std::uint64_t batch) {
   std::optional<AxisMap> map = axis_map(permutation);
   FARO_CHECK(map);
   const auto count = static_cast<std::int64_t>(element_count(permutation));
@@ -31,7 +31,7 @@ std::vector<AxisMap> parts_of(const Permutation& permutation, std::uint64_t batc
 
 std::vector<Strided> views_of(const Permutation& permutation, std::uint64_t batch) {
   std::vector<Strided> views;
-  for (const AxisMap& part : parts_of(permutation, batch)) views.push_back(as_strided(part));
+  for (const AxisMap& part : unrolled_parts(permutation, batch)) views.push_back(as_strided(part));
   return views;
 }
 

@@ -23,7 +23,7 @@ std::optional<AxisMap> axis_map(const Permutation& permutation);
 ///
 ///     roll by 2 of 5    x 0 1 2 --> 2 3 4,  x 3 4 --> 0 1
 /// Requires: axis_map().
-std::vector<AxisMap> parts_of(const Permutation& permutation, std::uint64_t batch);
+std::vector<AxisMap> unrolled_parts(const Permutation& permutation, std::uint64_t batch);
 /// The same as views.
 std::vector<Strided> views_of(const Permutation& permutation, std::uint64_t batch);
 

@@ -275,7 +275,7 @@ std::vector<layout::StridedAxis> axes_of(const CpuWork& work) {
 std::vector<CpuPass> view_passes(const CpuWork& work) {
   std::vector<CpuPass> passes;
   std::uint64_t most = 0;
-  for (AxisMap& part : parts_of(std::get<CyclicAxes>(work.form), work.batch)) {
+  for (AxisMap& part : unrolled_parts(std::get<CyclicAxes>(work.form), work.batch)) {
     const AxisMap view = normal_form(std::move(part));
     CpuPass pass = cpu_strided_pass(view.axes, work.element_bytes, work.total_bytes() > work.streaming_bytes,
                                     work.first_level_bytes);

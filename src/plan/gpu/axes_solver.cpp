@@ -376,7 +376,7 @@ std::optional<double> axes_cost(const CountedPass& of) {
 std::vector<GpuPass> axes_passes(const PassWork& work) {
   if (const auto* const moved = std::get_if<CyclicAxes>(&work.form)) {
     std::vector<GpuPass> passes;
-    for (AxisMap& part : parts_of(*moved, work.batch)) {
+    for (AxisMap& part : unrolled_parts(*moved, work.batch)) {
       const std::uint64_t bytes = unit_count(part.axes) * work.element_bytes;
       passes.push_back(view_pass(normal_form(std::move(part)), work.element_bytes));
       passes.back().part_bytes = bytes;
