@@ -16,7 +16,7 @@ std::optional<AxisMap> axis_map(const Permutation& permutation) {
 }
 
 std::uint64_t number_of_parts(const CyclicAxes& axes) {
-  const std::vector<StridedAxis> all = axes.map().axes;
+  const std::vector<StridedAxis> all = normal_form(axes.map()).axes;
   return std::uint64_t{1} << std::count_if(all.begin(), all.end(),
                                            [](const StridedAxis& axis) { return axis.shift != 0; });
 }
@@ -26,7 +26,7 @@ std::vector<AxisMap> unrolled_parts(const Permutation& permutation, std::uint64_
   FARO_CHECK(map);
   const auto count = static_cast<std::int64_t>(element_count(permutation));
   map->axes.insert(map->axes.begin(), {.extent = batch, .in = count, .out = count});
-  return unrolled(*map);
+  return unrolled(normal_form(*std::move(map)));
 }
 
 std::vector<Strided> views_of(const Permutation& permutation, std::uint64_t batch) {
