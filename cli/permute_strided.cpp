@@ -16,6 +16,7 @@
 #include "engines/cuda_measure.hpp"
 #include "io/npy.hpp"
 #include "permutation/rows.hpp"
+#include "permutation/strides.hpp"
 
 namespace faro::cli {
 namespace {
@@ -139,12 +140,8 @@ FileView file_view_of(const PermuteOptions& options, const io::NpyHeader& header
   made.shape = shape_of_view(made.view);
   if (options.order != "F") return made;
   made.order = io::MemoryOrder::fortran;
-  if (made.shape != made.view.extents) return made;  // one axis is in both orders
-  std::int64_t stride = 1;
-  for (std::size_t axis = 0; axis < made.shape.size(); ++axis) {
-    made.view.out_strides[axis] = stride;
-    stride *= static_cast<std::int64_t>(made.shape[axis]);
-  }
+  // Where elements make one axis, that is in both orders.
+  if (made.shape == made.view.extents) made.view.out_strides = faro::detail::fortran_strides(made.shape);
   return made;
 }
 

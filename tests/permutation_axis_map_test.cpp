@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "permutation/axis_map.hpp"
+#include "permutation/strides.hpp"
 #include "permutation_support.hpp"
 
 namespace faro {
@@ -276,6 +277,8 @@ TEST(AxisMap, OneFormOfOneMap) {
 TEST(AxisMap, DenseOrders) {
   EXPECT_THAT(detail::dense_strides({2, 3, 4}), ElementsAre(12, 4, 1));
   EXPECT_THAT(detail::dense_strides({2, 0, 4}), ElementsAre(4, 4, 1));
+  EXPECT_THAT(detail::fortran_strides({2, 3, 4}), ElementsAre(1, 2, 6));
+  EXPECT_THAT(detail::finer_strides({6, 1, 4}, {-8, 99, 2}, {2, 3, 4, 1}), ElementsAre(-24, -8, 2, 0));
   EXPECT_THAT(*detail::dense_order({2, 1, 3, 4}, {1, 7, -8, 2}), ElementsAre(2, 3, 0));
   EXPECT_FALSE(detail::dense_order({2, 3}, {4, 1}));
   EXPECT_FALSE(detail::dense_order({2, 3}, {0, 1}));

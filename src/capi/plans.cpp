@@ -9,6 +9,7 @@
 #include "capi/status.hpp"
 #include "io/buffer.hpp"
 #include "permutation/rows.hpp"
+#include "permutation/strides.hpp"
 #include "permutation/text.hpp"
 #include "plan/form_to_run.hpp"
 
@@ -327,7 +328,7 @@ faro_status faro_plan_array(const char* text, int rank, const uint64_t* shape, c
     const faro::capi::Strides given = given_strides(axes.size(), strides, "strides");
     const bool is_of_axes = parsed.axes && (parsed.regrouped || parsed.axes->shape == axes);
     if (is_of_axes) {
-      const auto finer = faro::capi::finer_strides(axes, given, parsed.axes->shape);
+      const auto finer = faro::detail::finer_strides(axes, given, parsed.axes->shape);
       const auto moved = faro::detail::permuted(parsed.axes->shape, finer, parsed.axes->order);
       *plan = faro::capi::new_view_plan({moved}, element_bytes, planned);
     } else {

@@ -36,24 +36,4 @@ Strides given_strides(std::size_t axes, const std::int64_t* strides, const char*
   return {strides, strides + axes};
 }
 
-Strides finer_strides(const Shape& of, const Strides& strides, const Shape& finer) {
-  Strides made;
-  std::size_t next = 0;
-  for (std::size_t axis = 0; axis < of.size(); ++axis) {
-    // The finer axes whose product is this axis, the first the slowest; those of extent 1 go anywhere.
-    const std::size_t begin = next;
-    std::uint64_t reached = 1;
-    while (next < finer.size() && reached < of[axis]) reached *= finer[next++];
-    std::int64_t stride = strides[axis];
-    Strides parts(next - begin);
-    for (std::size_t k = next; k-- > begin;) {
-      parts[k - begin] = stride;
-      stride *= static_cast<std::int64_t>(finer[k]);
-    }
-    made.insert(made.end(), parts.begin(), parts.end());
-  }
-  made.resize(finer.size(), 0);  // axes of one element
-  return made;
-}
-
 }  // namespace faro::capi

@@ -20,7 +20,4 @@ std::uint64_t product(const Shape& shape);
 Shape given_shape(int rank, const std::uint64_t* shape);
 Strides given_strides(std::size_t axes, const std::int64_t* strides, const char* name);
 
-/// Array `of` and the strides of its axes, as the finer axes that a pattern takes it apart into.
-Strides finer_strides(const Shape& of, const Strides& strides, const Shape& finer);
-
 }  // namespace faro::capi
