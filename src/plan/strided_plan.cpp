@@ -142,6 +142,9 @@ bool goes_by_boxes(const StridedPlan& plan, const detail::AxisMap& normal, const
   if (std::holds_alternative<CyclicAxes>(permutation)) return true;
   constexpr std::size_t kMostAxes = 16;
   const std::size_t axes = normal.axes.size();
+  // Halves that are flipped each.
+  const auto* const cyclic = std::get_if<Cyclic>(&permutation);
+  if (cyclic != nullptr && cyclic->reversed && axes > 1) return true;
   if (axes < 2 || axes > kMostAxes || !std::holds_alternative<Affine>(permutation)) return false;
   if (plan.target().engine == Engine::cuda) {
     if (plan.target().tile) return false;
