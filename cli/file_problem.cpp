@@ -222,7 +222,7 @@ FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& he
                    .is_flip = false,
                    .elements = division.elements_text(header.item_bytes, shape)};
   made.is_flip = is_flip(made.problem.permutation);
-  if (is_strided_text(options.spec)) made.result_shape = shape_of_view(parse_strided(options.spec));
+  if (options.view) made.result_shape = shape_of_view(*options.view);
   made.problem.element_bytes = division.group * header.item_bytes;
   check_axes(options, made, division);
   fit_width(options, made, division, header.item_bytes, widths);

@@ -6,7 +6,9 @@
 #include <numeric>
 #include <utility>
 
+#include "permutation/axis_map.hpp"
 #include "permutation/rows.hpp"
+#include "permutation/strides.hpp"
 #include "plan/form_to_run.hpp"
 
 namespace faro::cli {
@@ -57,25 +59,11 @@ std::optional<NamedAxes> from_fortran(const Shape& shape, const Shape& parts) {
   return turned;
 }
 
-// Steps of parts of axes, in items: each axis of `shape` is one or several of `parts`, and lies in `order`.
-std::vector<std::int64_t> steps_of(const Shape& shape, const Shape& parts, io::MemoryOrder order) {
-  std::vector<std::int64_t> of_axes(shape.size());
-  std::int64_t step = 1;
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    const std::size_t axis = order == io::MemoryOrder::fortran ? i : shape.size() - 1 - i;
-    of_axes[axis] = step;
-    step *= static_cast<std::int64_t>(shape[axis]);
-  }
-  std::vector<std::int64_t> steps(parts.size(), 0);
-  std::size_t part = parts.size();
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    std::uint64_t inner = 1;
-    while (part > 0 && inner != shape[axis]) {
-      steps[--part] = of_axes[axis] * static_cast<std::int64_t>(inner);
-      inner *= parts[part];
-    }
-  }
-  return steps;
+// Strides of parts of axes, in items: each axis of `shape` is one or several of `parts`, and lies in `order`.
+std::vector<std::int64_t> strides_of(const Shape& shape, const Shape& parts, io::MemoryOrder order) {
+  const bool is_fortran = order == io::MemoryOrder::fortran;
+  return faro::detail::finer_strides(
+      shape, is_fortran ? faro::detail::fortran_strides(shape) : faro::detail::dense_strides(shape), parts);
 }
 
 bool is_taken(const Affine& map, std::uint64_t item_bytes, Widths widths) {
@@ -208,8 +196,8 @@ std::optional<Strided> flipped_view(const io::NpyHeader& header, const FileProbl
   const Shape& parts = asked.cut.extents;
   const io::MemoryOrder of_input = header.fortran_order ? io::MemoryOrder::fortran : io::MemoryOrder::c;
   Strided view{.extents = parts,
-               .in_strides = steps_of(header.shape, parts, of_input),
-               .out_strides = steps_of(header.shape, parts, order)};
+               .in_strides = strides_of(header.shape, parts, of_input),
+               .out_strides = strides_of(header.shape, parts, order)};
   if (product(parts, 0, parts.size()) == 0) return view;
   for (std::size_t part = asked.part->first_axis; part < asked.part->end_axis; ++part) {
     std::int64_t& step = view.in_strides[part];

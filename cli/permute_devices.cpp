@@ -28,7 +28,7 @@ void check_device_options(const PermuteOptions& options) {
        {"--order F", options.order != "C"},
        {"--device, --piece-bytes or --device-bytes",
         !options.common.device.empty() || !options.piece_bytes.empty() || !options.device_bytes.empty()},
-       {"a strided view", is_strided_text(options.spec)}});
+       {"a strided view", options.view.has_value()}});
   if (!other.empty()) {
     fail(ErrorCode::unsupported, "permute --devices", other,
          "--engine cuda --devices with SPEC IN.npy OUT.npy", "one device takes all options");

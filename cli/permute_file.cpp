@@ -82,7 +82,7 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
                  const file::Options& file_options) {
   FileWork work;
   work.shape_before = header.shape;
-  if (is_strided_text(options.spec)) {
+  if (options.view) {
     work.needs_order = header.fortran_order;
     sweep_view(work, file_view_of(options, header), header, file_options);
     return work;
@@ -282,7 +282,7 @@ std::uint64_t memory_beside(const PermuteOptions& options, const io::NpyHeader& 
 
 // Of the result: a view may repeat elements, and leave gaps.
 std::uint64_t bytes_written(const PermuteOptions& options, const io::NpyHeader& header) {
-  if (!is_strided_text(options.spec)) return header.data_bytes();
+  if (!options.view) return header.data_bytes();
   return out_elements(view_of(options, header)) * header.item_bytes;
 }
 
@@ -297,7 +297,7 @@ bool fits_beside(const PermuteOptions& options, const io::NpyHeader& header, con
 // An affine map of elements that no kernel takes, which sweeps move.
 bool needs_any_width(const PermuteOptions& options, const io::NpyHeader& header,
                      const file::IndexFiles& index) {
-  if (index.files > 0 || is_strided_text(options.spec) || !needs_memory(options).empty()) return false;
+  if (index.files > 0 || options.view || !needs_memory(options).empty()) return false;
   if (std::has_single_bit(header.item_bytes) && options.common.element_bytes.empty()) return false;
   const Problem problem = file_problem_of(options, header, Widths::of_kernels).problem;
   const auto* const map = std::get_if<Affine>(&problem.permutation);

@@ -110,6 +110,7 @@ void complete_spec(PermuteOptions& options) {
   }
   if (options.order == "F" && options.in_place)
     fail(ErrorCode::value, "permute `" + options.in + "`", "--order F with --in-place", "one of them");
+  if (is_strided_text(options.spec)) options.view = parse_strided(options.spec);
   if (options.lengths.empty()) return;
   if (!faro::detail::is_pattern(options.spec)) {
     fail(ErrorCode::value, "permute `" + options.in + "`", "--let with " + options.spec,

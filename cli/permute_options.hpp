@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct PermuteOptions {
   CommonOptions common;
   IndexOptions index;
   std::string spec;
+  std::optional<Strided> view;  // that SPEC is, by complete_spec(); none where it is a permutation's text
   std::string plan_cache;
   std::string in;
   std::string out;
@@ -68,8 +70,8 @@ struct PermuteOptions {
 
 cuda::StagingOptions staging_options(const PermuteOptions& options, const PlanOptions& plan_options);
 
-/// Appends --let to a pattern. Errors: ErrorCode::value where SPEC is none, or for another order than C and
-/// F.
+/// Appends --let to a pattern, and reads a strided view. Errors: ErrorCode::value for --let where SPEC is no
+/// pattern, or for another order than C and F; those of parse_strided().
 void complete_spec(PermuteOptions& options);
 
 /// The file that the permutation is read from is not written over: `path` is OUT, or FILE in place.

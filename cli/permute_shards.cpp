@@ -104,7 +104,7 @@ void check_shard_options(const PermuteOptions& options) {
                    {"--resume", options.resume},
                    {"--raw", !options.raw.empty()},
                    {"--order F", options.order != "C"},
-                   {"a strided view", is_strided_text(options.spec)},
+                   {"a strided view", options.view.has_value()},
                    {"--devices or --backend", options.devices.is_given()},
                    {"--engine cuda", options.common.plan_options(1).engine == Engine::cuda}});
   if (!other.empty()) {

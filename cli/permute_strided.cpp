@@ -16,6 +16,7 @@
 #include "faro/engines/cuda_measure.hpp"
 #include "io/npy.hpp"
 #include "permutation/rows.hpp"
+#include "permutation/strides.hpp"
 
 namespace faro::cli {
 namespace {
@@ -24,8 +25,7 @@ using Shape = std::vector<std::uint64_t>;
 
 // A view may leave elements out, repeat them or make holes: it has a second array.
 [[noreturn]] void fail_in_place(const PermuteOptions& options) {
-  const Strided view = parse_strided(options.spec);
-  const std::uint64_t bytes = out_elements(view) * header_of_input(options).item_bytes;
+  const std::uint64_t bytes = out_elements(*options.view) * header_of_input(options).item_bytes;
   fail(ErrorCode::unsupported, "permute `" + options.in + "`", "--in-place with a strided view",
        "OUT, a second array of " + size_text(bytes),
        "views that are permutations of axes, flips of all elements or affine maps run in place");
@@ -117,7 +117,7 @@ void report_view(const PermuteOptions& options, const FileView& wanted, const Ex
 
 Strided view_of(const PermuteOptions& options, const io::NpyHeader& header) {
   check_view_options(options);
-  Strided view = parse_strided(options.spec);
+  const Strided& view = *options.view;
   if (header.item_count() < in_elements(view)) {
     fail(ErrorCode::value, "permute `" + options.in + "`",
          fmt::format("a file of {} items", header.item_count()),
@@ -127,7 +127,7 @@ Strided view_of(const PermuteOptions& options, const io::NpyHeader& header) {
 }
 
 bool permutes_file(const PermuteOptions& options) {
-  const Strided view = parse_strided(options.spec);
+  const Strided& view = *options.view;
   const io::NpyHeader header = header_of_input(options);
   if (header.fortran_order || element_count(view) != header.item_count() || !as_permutation(view))
     return false;
@@ -140,12 +140,8 @@ FileView file_view_of(const PermuteOptions& options, const io::NpyHeader& header
   made.shape = shape_of_view(made.view);
   if (options.order != "F") return made;
   made.order = io::MemoryOrder::fortran;
-  if (made.shape != made.view.extents) return made;  // one axis is in both orders
-  std::int64_t stride = 1;
-  for (std::size_t axis = 0; axis < made.shape.size(); ++axis) {
-    made.view.out_strides[axis] = stride;
-    stride *= static_cast<std::int64_t>(made.shape[axis]);
-  }
+  // Where elements make one axis, that is in both orders.
+  if (made.shape == made.view.extents) made.view.out_strides = faro::detail::fortran_strides(made.shape);
   return made;
 }
 

@@ -315,7 +315,7 @@ void permute(PermuteOptions options) {
   if (options.in == kStream || options.out == kStream) return permute_stream(options);
   check_files(options);
   check_file_options(options);
-  if (is_strided_text(options.spec) && !(options.in_place && permutes_file(options))) {
+  if (options.view && !(options.in_place && permutes_file(options))) {
     if (options.in_place || !permute_by_file(options)) permute_strided(options);
     return;
   }

@@ -157,7 +157,7 @@ AccessCounts run_box(const std::vector<StridedAxis>& axes, int unit_bytes, const
 
 std::vector<StridedAxis> strided(const std::vector<std::uint64_t>& shape, const std::vector<int>& order,
                                  std::uint64_t element_units = 1, std::uint64_t batch = 1) {
-  return layout::strided_axes(layout::unit_axes(Axes(shape, order), element_units, batch));
+  return layout::unit_axes(Axes(shape, order), element_units, batch).axes;
 }
 
 double congestion(const AccessCounts& counts) {
@@ -166,19 +166,12 @@ double congestion(const AccessCounts& counts) {
   return static_cast<double>(s.wavefronts + l.wavefronts) / static_cast<double>(s.phases + l.phases);
 }
 
-TEST(UnitAxes, NormalFormWithElementsAndBatch) {
-  const UnitAxes plain = normal({2, 3, 1, 4}, {1, 3, 0, 2});  // 2 | 3 4 -> 12 2
-  EXPECT_EQ(plain.shape, (std::vector<std::uint64_t>{2, 12}));
-  EXPECT_EQ(plain.order, (std::vector<int>{1, 0}));
-  const UnitAxes more = layout::unit_axes(Axes({5, 7}, {1, 0}), 3, 10);
-  EXPECT_EQ(more.shape, (std::vector<std::uint64_t>{10, 5, 7, 3}));
-  EXPECT_EQ(more.order, (std::vector<int>{0, 2, 1, 3}));
-  EXPECT_EQ(more.in_strides(), (std::vector<std::uint64_t>{105, 21, 3, 1}));
-  EXPECT_EQ(more.out_strides(), (std::vector<std::uint64_t>{105, 3, 15, 1}));
+TEST(StridedAxes, NormalFormWithElementsAndBatch) {
+  EXPECT_EQ(normal({2, 3, 1, 4}, {1, 3, 0, 2}), (StridedAxes{{2, 12, 1}, {12, 1, 2}}));  // 2 | 3 4
+  EXPECT_EQ(strided({5, 7}, {1, 0}, 3, 10), (StridedAxes{{3, 1, 1}, {5, 21, 3}, {7, 3, 15}, {10, 105, 105}}));
   // What stays in front joins the batch, what stays behind the element.
-  const UnitAxes joined = layout::unit_axes(Axes({4, 5, 6, 7}, {0, 2, 1, 3}), 2, 9);
-  EXPECT_EQ(joined.shape, (std::vector<std::uint64_t>{36, 5, 6, 14}));
-  EXPECT_EQ(joined.order, (std::vector<int>{0, 2, 1, 3}));
+  EXPECT_EQ(strided({4, 5, 6, 7}, {0, 2, 1, 3}, 2, 9),
+            (StridedAxes{{14, 1, 1}, {5, 84, 14}, {6, 14, 70}, {36, 420, 420}}));
 }
 
 TEST(StridedAxes, NormalFormIsOneWhateverItWasWrittenAs) {
@@ -186,27 +179,21 @@ TEST(StridedAxes, NormalFormIsOneWhateverItWasWrittenAs) {
   EXPECT_EQ(plain, (std::vector<StridedAxis>{{24, 10, 1}, {10, 1, 24}}));
   EXPECT_EQ(strided({24, 10}, {1, 0}), plain);
   EXPECT_EQ(strided({2, 2, 1, 3, 2, 5, 2}, {5, 6, 2, 0, 1, 3, 4}), plain);
-  std::vector<StridedAxis> scattered = {{1, 7, 7}, {5, 2, 48}, {2, 1, 24}, {4, 60, 6}, {6, 10, 1}};
-  EXPECT_EQ(layout::normal_axes(scattered), plain);
+  const layout::AxisMap scattered{.axes = {{1, 7, 7}, {5, 2, 48}, {2, 1, 24}, {4, 60, 6}, {6, 10, 1}}};
+  EXPECT_EQ(faro::detail::normal_form(scattered).axes, plain);
   // What stays in front or behind joins no axis that moves.
   EXPECT_EQ(strided({3, 4, 5, 6}, {0, 2, 1, 3}).size(), 4U);
 }
 
 TEST(StridedAxes, UnitsAreWidenedByWhatStays) {
-  std::vector<StridedAxis> axes = strided({4, 6, 8}, {1, 0, 2});
-  int unit = 2;
-  layout::widen_unit(axes, unit);
-  EXPECT_EQ(unit, 16);
-  EXPECT_EQ(axes, strided({4, 6}, {1, 0}));
-  axes = strided({4, 6, 12}, {1, 0, 2});
-  unit = 2;
-  layout::widen_unit(axes, unit);
-  EXPECT_EQ(unit, 8);
-  EXPECT_EQ(axes, strided({4, 6, 3}, {1, 0, 2}));
-  axes = strided({4, 6}, {1, 0});
-  unit = 4;
-  layout::widen_unit(axes, unit);
-  EXPECT_EQ(unit, 4);
+  const auto widest = [](const StridedAxes& axes, std::uint64_t unit) {
+    return layout::with_widest_units({.axes = axes, .unit = unit});
+  };
+  EXPECT_EQ(widest(strided({4, 6, 8}, {1, 0, 2}), 2).axes, strided({4, 6}, {1, 0}));
+  EXPECT_EQ(widest(strided({4, 6, 8}, {1, 0, 2}), 2).unit, 16U);
+  EXPECT_EQ(widest(strided({4, 6, 12}, {1, 0, 2}), 2).axes, strided({4, 6, 3}, {1, 0, 2}));
+  EXPECT_EQ(widest(strided({4, 6, 12}, {1, 0, 2}), 2).unit, 8U);
+  EXPECT_EQ(widest(strided({4, 6}, {1, 0}), 4).unit, 4U);
 }
 
 struct Case {
@@ -462,13 +449,14 @@ TEST(AxesBoxKernel, ViewsOfTheInput) {
       if (axis.in < 0) first += (extent - 1) * in;
       in *= extent + static_cast<std::int64_t>(random() % 3);
     }
-    const std::vector<StridedAxis> normal = layout::normal_axes(axes);
+    const layout::AxisMap view = faro::detail::normal_form({.axes = axes, .in_first = first});
+    const std::vector<StridedAxis>& normal = view.axes;
     if (normal.empty()) continue;
     const int unit_bytes = 1 << random() % 5;
     const auto unit = static_cast<std::size_t>(unit_bytes);
-    const auto turned = random() % 2 == 0 ? layout::read_forwards(normal) : std::nullopt;
+    const auto turned = random() % 2 == 0 ? layout::read_forwards(view) : std::nullopt;
     any_turned |= turned.has_value();
-    const auto in_begin = static_cast<std::uint64_t>(first + (turned ? turned->in_first : 0));
+    const auto in_begin = static_cast<std::uint64_t>(turned ? turned->in_first : first);
     const auto out_begin = static_cast<std::uint64_t>(turned ? turned->out_first : 0);
     const StridedBox box = layout::choose_box(turned ? turned->axes : normal, unit_bytes,
                                               {.vectors = (in_begin | out_begin) * unit % 16 == 0});

@@ -77,9 +77,9 @@ void run_view(std::mt19937_64& random) {
   const AxesElementsShape shape{
       .lanes = std::uint64_t{1} << random() % 6,
       .units = static_cast<int>(1 + random() % static_cast<unsigned>(most_elements_units(unit)))};
-  AxesElementsParams params =
-      make_axes_elements_params(layout::normal_axes(axes), unit, static_cast<std::uint64_t>(first), 0,
-                                random() % 3 == 0 ? std::nullopt : std::optional(shape));
+  AxesElementsParams params = make_axes_elements_params(
+      faro::detail::normal_form({.axes = axes}).axes, unit, static_cast<std::uint64_t>(first), 0,
+      random() % 3 == 0 ? std::nullopt : std::optional(shape));
   EXPECT_LE(params.in.end, input.size());
   for (std::uint64_t* const offset : {&params.in_first, &params.in.begin, &params.in.end}) *offset += skew;
   EXPECT_EQ(params.is_near, 1);

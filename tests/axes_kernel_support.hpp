@@ -21,48 +21,38 @@
 
 namespace faro::kernels {
 
-using layout::UnitAxes;
+using StridedAxes = std::vector<layout::StridedAxis>;
 
-// --- the oracle: for every unit, its coordinates, then their place in the output
-
-inline std::vector<std::uint64_t> targets(const std::vector<std::uint64_t>& shape,
-                                          const std::vector<int>& order) {
-  const std::size_t n = shape.size();
-  std::vector<std::uint64_t> result;
-  std::vector<std::uint64_t> coordinate(n, 0);
-  const std::uint64_t count =
-      std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>());
-  for (std::uint64_t x = 0; x < count; ++x) {
-    std::uint64_t y = 0;
-    for (const int a : order)
-      y = y * shape[static_cast<std::size_t>(a)] + coordinate[static_cast<std::size_t>(a)];
-    result.push_back(y);
-    for (std::size_t a = n; a-- > 0;) {
-      if (++coordinate[a] < shape[a]) break;
-      coordinate[a] = 0;
-    }
+inline std::string describe(const StridedAxes& axes, int unit_bytes) {
+  std::string text = "axes";
+  for (const layout::StridedAxis& axis : axes) {
+    text += " (" + std::to_string(axis.extent) + ", " + std::to_string(axis.in) + ", " +
+            std::to_string(axis.out) + ")";
   }
-  return result;
+  return text + ", " + std::to_string(unit_bytes) + " bytes, fastest of the output first";
 }
 
-inline std::string describe(const UnitAxes& axes, int unit_bytes) {
-  std::string text = "axes(";
-  for (const std::uint64_t e : axes.shape) text += std::to_string(e) + " ";
-  text += ";";
-  for (const int a : axes.order) text += " " + std::to_string(a);
-  return text + "), " + std::to_string(unit_bytes) + " bytes";
+inline StridedAxes normal(const std::vector<std::uint64_t>& shape, const std::vector<int>& order) {
+  return layout::unit_axes(Axes(shape, order), 1, 1).axes;
 }
 
-inline UnitAxes normal(const std::vector<std::uint64_t>& shape, const std::vector<int>& order) {
-  return layout::unit_axes(Axes(shape, order), 1, 1);
+// --- the oracle: for every unit of the output, its coordinates, then its place in the input
+
+inline std::vector<std::uint64_t> sources(const StridedAxes& axes) {
+  std::vector<std::uint64_t> from(faro::detail::unit_count(axes));
+  for (std::uint64_t y = 0; y < from.size(); ++y) {
+    for (const layout::StridedAxis& axis : axes)
+      from[y] += y / static_cast<std::uint64_t>(axis.out) % axis.extent * static_cast<std::uint64_t>(axis.in);
+  }
+  return from;
 }
 
 /// Every unit is where the definition says.
-inline void expect_moved(const UnitAxes& axes, std::size_t unit_bytes, std::span<const std::byte> in,
+inline void expect_moved(const StridedAxes& axes, std::size_t unit_bytes, std::span<const std::byte> in,
                          std::span<const std::byte> out) {
-  const std::vector<std::uint64_t> target = targets(axes.shape, axes.order);
-  for (std::size_t x = 0; x < target.size(); ++x) {
-    ASSERT_EQ(std::memcmp(&in[x * unit_bytes], &out[target[x] * unit_bytes], unit_bytes), 0) << "unit " << x;
+  const std::vector<std::uint64_t> from = sources(axes);
+  for (std::size_t y = 0; y < from.size(); ++y) {
+    ASSERT_EQ(std::memcmp(&in[from[y] * unit_bytes], &out[y * unit_bytes], unit_bytes), 0) << "unit " << y;
   }
 }
 
@@ -76,7 +66,7 @@ struct SkewedArrays {
 };
 
 /// Runs kernel(memory) on random bytes: every unit is moved, each byte of them stored once, none before them.
-inline machine::AccessCounts expect_moved(const UnitAxes& axes, int unit_bytes, const SkewedArrays& run,
+inline machine::AccessCounts expect_moved(const StridedAxes& axes, int unit_bytes, const SkewedArrays& run,
                                           std::mt19937_64& random, const auto& kernel) {
   std::vector<std::byte> in(run.in_end);
   for (std::byte& b : in) b = static_cast<std::byte>(random());
@@ -88,7 +78,7 @@ inline machine::AccessCounts expect_moved(const UnitAxes& axes, int unit_bytes, 
   const auto unit = static_cast<std::size_t>(unit_bytes);
   expect_moved(axes, unit, std::span(in).subspan(run.in_skew), std::span(out).subspan(run.out_skew));
   for (std::uint32_t i = 0; i < run.out_skew; ++i) EXPECT_EQ(out[i], kPoison);
-  EXPECT_EQ(memory.counts().global_stores.bytes, axes.count() * unit);
+  EXPECT_EQ(memory.counts().global_stores.bytes, faro::detail::unit_count(axes) * unit);
   return memory.counts();
 }
 

@@ -136,7 +136,7 @@ std::string form_text(const AxesLinesChoice& choice, int unit_bytes) {
 }
 
 // False where the axes have no such form.
-bool check(const UnitAxes& axes, int unit_bytes, const AxesLinesOptions& options, std::mt19937_64& random,
+bool check(const StridedAxes& axes, int unit_bytes, const AxesLinesOptions& options, std::mt19937_64& random,
            Reached& reached, AccessCounts* counts = nullptr) {
   AxesLinesOptions joined = options;
   joined.skinny = kJoined.skinny;
@@ -205,7 +205,7 @@ TEST(AxesLinesKernel, KnownShapes) {
       {{135, 160}, {1, 0}},
   };
   for (const Case& c : cases) {
-    const UnitAxes axes = normal(c.shape, c.order);
+    const StridedAxes axes = normal(c.shape, c.order);
     for (const int unit : {1, 2, 4, 8, 16}) {
       check(axes, unit, {}, random, reached);
       for (int round = 0; round < 3; ++round)
@@ -271,9 +271,9 @@ TEST(AxesLinesKernel, RandomShapes) {
     if (random() % 2 == 0) std::swap(shape[0], shape[1]);
     const std::uint64_t element = random() % 4 == 0 ? 3 : 1;
     const std::uint64_t batch = random() % 3 == 0 ? 3 : 1;
-    const UnitAxes axes = layout::unit_axes(Axes(shape, {1, 0}), element, batch);
+    const StridedAxes axes = layout::unit_axes(Axes(shape, {1, 0}), element, batch).axes;
     const int unit = 1 << random() % 5;
-    if (axes.count() * static_cast<std::uint64_t>(unit) > (1 << 18)) continue;
+    if (faro::detail::unit_count(axes) * static_cast<std::uint64_t>(unit) > (1 << 18)) continue;
     if (check(axes, unit, random_options(unit, random), random, reached)) ++planned;
     if (HasFailure()) FAIL() << "seed " << kSeed << ", round " << round;
   }
@@ -287,11 +287,11 @@ TEST(AxesLinesKernel, AlignedPlanesMoveWholeSectorsWithoutConflicts) {
   for (const int unit : {1, 2, 4, 8, 16}) {
     for (int shape = 0; shape < 2; ++shape) {
       AccessCounts counts;
-      const UnitAxes axes = normal({512, 512}, {1, 0});
+      const StridedAxes axes = normal({512, 512}, {1, 0});
       AxesLinesOptions options;
       options.plane_shape = shape;
       ASSERT_TRUE(check(axes, unit, options, random, reached, &counts));
-      const std::uint64_t bytes = axes.count() * static_cast<unsigned>(unit);
+      const std::uint64_t bytes = faro::detail::unit_count(axes) * static_cast<unsigned>(unit);
       EXPECT_EQ(counts.global_loads.bytes, bytes) << unit;
       EXPECT_EQ(counts.global_loads.sectors, bytes / 32) << unit;
       EXPECT_EQ(counts.global_stores.sectors, bytes / 32) << unit;
@@ -311,9 +311,9 @@ TEST(AxesLinesKernel, OddPlanesMoveWholeSectorsToo) {
     AccessCounts counts;
     constexpr std::uint64_t rows = 1021;
     constexpr std::uint64_t columns = 259;
-    const UnitAxes axes = normal({rows, columns}, {1, 0});
+    const StridedAxes axes = normal({rows, columns}, {1, 0});
     ASSERT_TRUE(check(axes, unit, {}, random, reached, &counts));
-    const std::uint64_t bytes = axes.count() * static_cast<unsigned>(unit);
+    const std::uint64_t bytes = faro::detail::unit_count(axes) * static_cast<unsigned>(unit);
     EXPECT_LE(counts.global_stores.sectors, bytes / 32 + columns * (2 * 32 / static_cast<unsigned>(unit)));
     EXPECT_EQ(counts.shared_stores.max_congestion(), 1) << unit;
     // The ends of lines are read unit by unit.
@@ -352,7 +352,7 @@ TEST(AxesLinesKernel, SkinnyTransposesMeetFewConflicts) {
     for (std::uint64_t few = 2; few < 64; ++few) {
       for (const bool rows : {false, true}) {
         const std::uint64_t many = 100003;
-        const UnitAxes axes = rows ? normal({few, many}, {1, 0}) : normal({many, few}, {1, 0});
+        const StridedAxes axes = rows ? normal({few, many}, {1, 0}) : normal({many, few}, {1, 0});
         const auto choice = make_axes_lines(axes, unit, kJoined);
         ASSERT_TRUE(choice);
         if (choice->plane) continue;
@@ -369,11 +369,11 @@ TEST(AxesLinesKernel, SkinnyTransposesMeetFewConflicts) {
 // Blocks of arrays of 2^36 units and more: at both ends, and anywhere.
 TEST(AxesLinesKernel, BeyondThirtyTwoBits) {
   std::mt19937_64 random(kSeed);
-  const UnitAxes all[] = {normal({(1 << 20) + 3, (1 << 18) + 1}, {1, 0}),
-                          normal({3, (std::uint64_t{1} << 34) + 5}, {1, 0}),
-                          normal({(std::uint64_t{1} << 34) + 5, 5}, {1, 0}),
-                          layout::unit_axes(Axes({(1 << 17) + 1, 1025}, {1, 0}), 1, 1003)};
-  for (const UnitAxes& axes : all) {
+  const StridedAxes all[] = {normal({(1 << 20) + 3, (1 << 18) + 1}, {1, 0}),
+                             normal({3, (std::uint64_t{1} << 34) + 5}, {1, 0}),
+                             normal({(std::uint64_t{1} << 34) + 5, 5}, {1, 0}),
+                             layout::unit_axes(Axes({(1 << 17) + 1, 1025}, {1, 0}), 1, 1003).axes};
+  for (const StridedAxes& axes : all) {
     const auto choice = make_axes_lines(axes, 4, kJoined);
     ASSERT_TRUE(choice);
     const AxesLinesParams& p = choice->params;

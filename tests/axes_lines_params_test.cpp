@@ -18,14 +18,14 @@ struct Tile {
   friend bool operator==(const Tile&, const Tile&) = default;
 };
 
-std::optional<Tile> tile_of(const UnitAxes& axes, int unit_bytes) {
+std::optional<Tile> tile_of(const StridedAxes& axes, int unit_bytes) {
   const auto choice = make_axes_lines(axes, unit_bytes);
   if (!choice || !choice->plane) return std::nullopt;
   return Tile{.row_bytes = choice->plane->row_bytes, .line_bytes = choice->plane->line_bytes};
 }
 
 TEST(AxesLinesParams, LargeArraysHaveLargeTiles) {
-  const UnitAxes large = normal({100003, 100003}, {1, 0});
+  const StridedAxes large = normal({100003, 100003}, {1, 0});
   EXPECT_EQ(tile_of(large, 1), (Tile{.row_bytes = 256, .line_bytes = 256}));
   EXPECT_EQ(tile_of(large, 2), (Tile{.row_bytes = 256, .line_bytes = 512}));
   EXPECT_EQ(tile_of(large, 4), (Tile{.row_bytes = 512, .line_bytes = 512}));
@@ -45,7 +45,7 @@ struct Bands {
   friend bool operator==(const Bands&, const Bands&) = default;
 };
 
-std::optional<Bands> bands_of(const UnitAxes& axes, int unit_bytes) {
+std::optional<Bands> bands_of(const StridedAxes& axes, int unit_bytes) {
   const auto choice = make_axes_lines(axes, unit_bytes);
   if (!choice) return std::nullopt;
   return Bands{.tiles = choice->params.band.divisor(), .bands = choice->params.bands};
@@ -84,7 +84,7 @@ TEST(AxesLinesParams, LeavesOthersToOtherKernels) {
   EXPECT_FALSE(make_axes_lines(normal({7, 5, 100000}, {2, 1, 0}), 4));  // lines of 7 far apart
   EXPECT_FALSE(make_axes_lines(normal({20, 30}, {1, 0}), 1));           // both short
   EXPECT_FALSE(make_axes_lines(normal({20, 30, 1000}, {1, 0, 2}), 4));  // rows stay
-  EXPECT_FALSE(make_axes_lines(layout::unit_axes(Axes({3, 100000}, {1, 0}), 3, 1), 4));
+  EXPECT_FALSE(make_axes_lines(layout::unit_axes(Axes({3, 100000}, {1, 0}), 3, 1).axes, 4));
 }
 
 // More than 2^30 planes, of 1 KiB each, and as many as tiles can be numbered: each is another plane.
@@ -105,7 +105,7 @@ TEST(AxesLinesParams, NumbersPlanesOfATebibyte) {
 
 TEST(AxesLinesParams, RefusesWhatCannotBeCounted) {
   try {
-    make_axes_lines(layout::unit_axes(Axes({1 << 20, 1 << 19}, {1, 0}), 1, std::uint64_t{1} << 30), 16);
+    make_axes_lines(layout::unit_axes(Axes({1 << 20, 1 << 19}, {1, 0}), 1, std::uint64_t{1} << 30).axes, 16);
     FAIL() << "nothing was refused";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::unsupported);

@@ -18,7 +18,7 @@ using machine::AccessCounts;
 using machine::CountingMemory;
 
 template <int unit>
-AccessCounts run_rows(const UnitAxes& axes, std::uint32_t in_skew, std::uint32_t out_skew,
+AccessCounts run_rows(const StridedAxes& axes, std::uint32_t in_skew, std::uint32_t out_skew,
                       std::mt19937_64& random) {
   SCOPED_TRACE(describe(axes, unit) + ", skews " + std::to_string(in_skew) + " " + std::to_string(out_skew));
   const AxesRowsParams params = make_axes_rows_params(axes, unit, in_skew, out_skew);
@@ -38,7 +38,7 @@ template <int unit>
 void sweep_rows(std::mt19937_64& random) {
   for (const std::uint64_t row : {1U, 2U, 3U, 5U, 16U, 33U, 100U, 1000U}) {
     for (const std::uint64_t batch : {1U, 3U}) {
-      const UnitAxes axes = layout::unit_axes(Axes({3, 2, 4}, {1, 2, 0}), row, batch);
+      const StridedAxes axes = layout::unit_axes(Axes({3, 2, 4}, {1, 2, 0}), row, batch).axes;
       if (row == 1) continue;
       const auto skew = [&] { return static_cast<std::uint32_t>(random() % 16 / unit * unit); };
       run_rows<unit>(axes, skew(), skew(), random);
@@ -60,11 +60,11 @@ TEST(AxesRowsKernel, RowsOfAllLengthsAnywhere) {
 
 TEST(AxesRowsKernel, WholeSectors) {
   std::mt19937_64 random(kSeed);
-  const UnitAxes axes = normal({20, 30, 64}, {1, 0, 2});
+  const StridedAxes axes = normal({20, 30, 64}, {1, 0, 2});
   const AccessCounts counts = run_rows<4>(axes, 0, 0, random);
-  EXPECT_EQ(counts.global_loads.bytes, axes.count() * 4);
-  EXPECT_EQ(counts.global_loads.sectors, axes.count() / 8);
-  EXPECT_EQ(counts.global_stores.sectors, axes.count() / 8);
+  EXPECT_EQ(counts.global_loads.bytes, faro::detail::unit_count(axes) * 4);
+  EXPECT_EQ(counts.global_loads.sectors, faro::detail::unit_count(axes) / 8);
+  EXPECT_EQ(counts.global_stores.sectors, faro::detail::unit_count(axes) / 8);
   EXPECT_TRUE(axes_rows_suit(axes, 4));
   EXPECT_FALSE(axes_rows_suit(normal({20, 30, 3}, {1, 0, 2}), 4));
   EXPECT_FALSE(axes_rows_suit(normal({20, 30}, {1, 0}), 16));
@@ -72,7 +72,7 @@ TEST(AxesRowsKernel, WholeSectors) {
 }
 
 TEST(AxesRowsKernel, BeyondThirtyTwoBits) {
-  const UnitAxes axes = normal({(1 << 14) + 1, (1 << 13) + 3, 1001}, {1, 0, 2});
+  const StridedAxes axes = normal({(1 << 14) + 1, (1 << 13) + 3, 1001}, {1, 0, 2});
   const AxesRowsParams params = make_axes_rows_params(axes, 4, 0, 0);
   const std::uint64_t blocks = (params.vectors() + kAxesRowsThreads - 1) / kAxesRowsThreads;
   for (const std::uint64_t block : {std::uint64_t{0}, blocks / 3, blocks - 2}) {
@@ -87,7 +87,7 @@ TEST(AxesRowsKernel, BeyondThirtyTwoBits) {
   std::mt19937_64 random(kSeed);
   const Axes map({(1 << 14) + 1, (1 << 13) + 3, 1001}, {1, 0, 2});
   for (int sample = 0; sample < 2000; ++sample) {
-    const std::uint64_t x = random() % axes.count();
+    const std::uint64_t x = random() % faro::detail::unit_count(axes);
     ASSERT_EQ(axes_rows_piece(params, map(x) * 4).at, x * 4);
   }
 }

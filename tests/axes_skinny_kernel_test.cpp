@@ -60,7 +60,7 @@ std::string text_of(const AxesSkinnyShape& shape) {
 using Reached = std::set<std::string>;
 
 // False where another kernel is chosen.
-bool check(const UnitAxes& axes, int unit_bytes, const AxesLinesOptions& options, std::mt19937_64& random,
+bool check(const StridedAxes& axes, int unit_bytes, const AxesLinesOptions& options, std::mt19937_64& random,
            Reached& reached, AccessCounts* counts = nullptr) {
   const auto choice = make_axes_lines(axes, unit_bytes, options);
   if (!choice || !choice->skinny) return false;
@@ -108,7 +108,7 @@ TEST(AxesSkinnyKernel, KnownShapes) {
       {{16, 2048}, {1, 0}},      {{2048, 16}, {1, 0}},
   };
   for (const Case& c : cases) {
-    const UnitAxes axes = normal(c.shape, c.order);
+    const StridedAxes axes = normal(c.shape, c.order);
     for (const int unit : {1, 2, 4, 8}) {
       check(axes, unit, {}, random, reached);
       for (int round = 0; round < 2; ++round)
@@ -135,12 +135,12 @@ TEST(AxesSkinnyKernel, FewAtVectors) {
         for (const std::uint64_t vectors : {40U, 256U, 771U, 1030U}) {
           const std::uint64_t many = vectors * in_vector;
           const std::uint64_t planes = 1 + random() % 3;
-          const UnitAxes axes =
+          const StridedAxes axes =
               rows ? normal({planes, few, many}, {0, 2, 1}) : normal({planes, many, few}, {0, 2, 1});
           AccessCounts counts;
           const bool moved = check(axes, unit, {}, random, reached, &counts);
           if (many * static_cast<unsigned>(unit) < 512 || !moved) continue;
-          const std::uint64_t bytes = axes.count() * static_cast<unsigned>(unit);
+          const std::uint64_t bytes = faro::detail::unit_count(axes) * static_cast<unsigned>(unit);
           SCOPED_TRACE(describe(axes, unit));
           if (vectors % 2 == 0) {
             EXPECT_EQ(counts.global_loads.sectors, bytes / 32);
@@ -161,7 +161,7 @@ TEST(AxesSkinnyKernel, FewAtVectors) {
     EXPECT_TRUE(reached.contains(text_of(axes_skinny_shape(number)))) << text_of(axes_skinny_shape(number));
   }
   // What begins between vectors goes by words, and so do wide units.
-  const auto few_of = [](const UnitAxes& axes, int unit, const AxesLinesOptions& options) {
+  const auto few_of = [](const StridedAxes& axes, int unit, const AxesLinesOptions& options) {
     return make_axes_lines(axes, unit, options)->skinny->few;
   };
   EXPECT_EQ(few_of(normal({3, 80000}, {1, 0}), 2, {}), 3);
@@ -182,7 +182,7 @@ TEST(AxesSkinnyKernel, RandomShapes) {
     const std::uint64_t few = 2 + random() % (round % 2 == 0 ? 30 : 254);
     const std::uint64_t many = (512 + random() % 30000) / few + 1 + 511 / static_cast<unsigned>(unit);
     const bool rows = random() % 2 == 0;
-    const UnitAxes axes = rows ? normal({few, many}, {1, 0}) : normal({many, few}, {1, 0});
+    const StridedAxes axes = rows ? normal({few, many}, {1, 0}) : normal({many, few}, {1, 0});
     checked += check(axes, unit, random_options(unit, random), random, reached) ? 1 : 0;
     if (HasFailure()) FAIL() << "seed " << kSeed << ", round " << round;
   }
@@ -195,7 +195,7 @@ TEST(AxesSkinnyKernel, MovesFewSectorsMore) {
   for (const int unit : {1, 2, 4, 8}) {
     for (const std::uint64_t few : {3U, 7U, 63U}) {
       for (const bool rows : {true, false}) {
-        const UnitAxes axes = rows ? normal({few, 1000001}, {1, 0}) : normal({1000001, few}, {1, 0});
+        const StridedAxes axes = rows ? normal({few, 1000001}, {1, 0}) : normal({1000001, few}, {1, 0});
         const auto choice = make_axes_lines(axes, unit);
         if (!choice || !choice->skinny) continue;
         SCOPED_TRACE(describe(axes, unit));
@@ -225,7 +225,7 @@ TEST(AxesSkinnyKernel, MeetsFewConflicts) {
     for (std::uint64_t few = 2; few <= 256; ++few) {
       for (const bool rows : {false, true}) {
         const std::uint64_t many = 100003;
-        const UnitAxes axes = rows ? normal({few, many}, {1, 0}) : normal({many, few}, {1, 0});
+        const StridedAxes axes = rows ? normal({few, many}, {1, 0}) : normal({many, few}, {1, 0});
         const auto choice = make_axes_lines(axes, unit);
         if (!choice || !choice->skinny) continue;
         EXPECT_LE(choice->params.shared_bytes, 40U << 10) << describe(axes, unit);
@@ -241,10 +241,10 @@ TEST(AxesSkinnyKernel, MeetsFewConflicts) {
 // Blocks of arrays of 2^34 units and more: at both ends, and anywhere.
 TEST(AxesSkinnyKernel, BeyondThirtyTwoBits) {
   std::mt19937_64 random(kSeed);
-  const UnitAxes all[] = {normal({3, (std::uint64_t{1} << 34) + 5}, {1, 0}),
-                          normal({(std::uint64_t{1} << 34) + 5, 5}, {1, 0}),
-                          normal({251, (std::uint64_t{1} << 30) + 5}, {1, 0})};
-  for (const UnitAxes& axes : all) {
+  const StridedAxes all[] = {normal({3, (std::uint64_t{1} << 34) + 5}, {1, 0}),
+                             normal({(std::uint64_t{1} << 34) + 5, 5}, {1, 0}),
+                             normal({251, (std::uint64_t{1} << 30) + 5}, {1, 0})};
+  for (const StridedAxes& axes : all) {
     const auto choice = make_axes_lines(axes, 2);
     ASSERT_TRUE(choice);
     ASSERT_TRUE(choice->skinny);

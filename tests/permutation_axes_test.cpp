@@ -194,5 +194,26 @@ TEST(Cyclic, EverySmallOne) {
   }
 }
 
+TEST(CyclicAxes, CompositionsStayAxes) {
+  const auto text = [](std::string_view f, std::string_view g) {
+    const Permutation both = compose(parse_permutation(f), parse_permutation(g));
+    const auto images = targets(both);
+    for (std::uint64_t x = 0; x < images.size(); ++x) {
+      EXPECT_EQ(images[x], apply(parse_permutation(f), apply(parse_permutation(g), x))) << f << " o " << g;
+    }
+    return to_text(both);
+  };
+  EXPECT_EQ(text("axes(3 2 5; 2 1 0)", "axes(2 3 5; 1 0 2)"), "transpose(6, 5)");
+  EXPECT_EQ(text("transpose(6, 35)", "transpose(14, 15)"),  // an index array: 6 and 15 do not meet
+            "compose(transpose(6, 35), transpose(14, 15))");
+  EXPECT_EQ(text("transpose(7, 6)", "roll(42, 12)"), "axes(7 6; 1 0; 2 0)");
+  EXPECT_EQ(text("flip(30)", "axes(2 3 5; 2 0 1)"), "axes(6 5; 1 0; 0 0; 0 1)");
+  EXPECT_EQ(text("transpose(5, 6)", "transpose(6, 5)"), "roll(30, 0)");
+  EXPECT_EQ(text("roll(30, 10)", "axes(6 5; 0 1; 0 0; 1)"), "axes(6 5; 0 1; 2 0; 1)");
+  // Two halves that are flipped each are one flip that goes round.
+  EXPECT_EQ(to_text(normal_form(parse_permutation("axes(2 9; 0 1; 0 0; 1)"))),
+            "compose(roll(18, 9), flip(18))");
+}
+
 }  // namespace permutation_axes_test
 }  // namespace faro

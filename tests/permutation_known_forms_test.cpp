@@ -100,7 +100,7 @@ TEST(CyclicAxes, AreWhatTheySayAndFoundAgain) {
           if (known) {
             EXPECT_EQ(images_of(seen.permutation), images) << name(seen.family);
           }
-          const bool rolls_much = detail::number_of_views(axes) > 16;
+          const bool rolls_much = detail::number_of_parts(axes) > 16;
           EXPECT_TRUE(known || rolls_much) << name(seen.family) << ": " << seen.findings.back().why;
         }
       });
@@ -114,7 +114,7 @@ TEST(CyclicAxes, AreViewsThatMeetNowhere) {
         constexpr std::uint64_t kBatch = 2;
         const std::uint64_t count = axes.count();
         const std::vector<Strided> views = detail::views_of(axes, kBatch);
-        EXPECT_EQ(views.size(), detail::number_of_views(axes));
+        EXPECT_EQ(views.size(), detail::number_of_parts(axes));
         std::vector<std::uint64_t> from(count * kBatch, ~std::uint64_t{0});
         for (const Strided& view : views) {
           std::vector<std::uint64_t> at(view.extents.size());

@@ -61,7 +61,7 @@ class DrawAxes {
       drawn.axes[a].in = below(6) == 0 ? -stride : stride;
       stride *= static_cast<std::int64_t>(extents[a]) + (padded_input ? 5 : 0);
     }
-    drawn.axes = layout::normal_axes(std::move(drawn.axes));
+    drawn.axes = detail::normal_form({.axes = std::move(drawn.axes)}).axes;
     return drawn;
   }
 

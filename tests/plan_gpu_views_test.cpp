@@ -86,7 +86,8 @@ void expect_moved(const Strided& view, std::uint64_t width, std::mt19937_64& ran
   const detail::AxesVariant others[] = {{.elements = false},
                                         {.elements = false, .lines_only = true, .whole = false}};
   for (const detail::AxesVariant& other : others) {
-    for (detail::GpuKernel& kernel : detail::view_pass(normal_form(view), width, other).kernels) {
+    for (detail::GpuKernel& kernel :
+         detail::view_pass(detail::normal_form(detail::axis_map(view)), width, other).kernels) {
       kernels.push_back(std::move(kernel));
     }
   }

@@ -117,7 +117,7 @@ class BoxesBench {
   // What is moved: its text, its axes in the widest units, and what is checked.
   struct Task {
     std::string text;
-    std::vector<layout::StridedAxis> axes;
+    std::vector<layout::StridedAxis> axes = {};
     int unit = 1;
     std::uint64_t bytes = 0;  // that are written
     std::uint64_t in_bytes = 0;
@@ -129,37 +129,33 @@ class BoxesBench {
     const Axes axes(shape.shape, shape.order);
     const std::uint64_t unit_bytes = kernels::units_of_element(shape.element_bytes).unit_bytes;
     const std::uint64_t bytes = axes.count() * shape.element_bytes;
-    Task task{.text = shape.text(),
-              .axes = layout::strided_axes(layout::unit_axes(axes, shape.element_bytes / unit_bytes, 1)),
-              .unit = static_cast<int>(unit_bytes),
-              .bytes = bytes,
-              .in_bytes = bytes,
-              .out_bytes = bytes,
-              .oracle = testing::axes_oracle(shape.shape, shape.order, shape.element_bytes)};
-    layout::widen_unit(task.axes, task.unit);
+    return made(layout::unit_axes(axes, shape.element_bytes / unit_bytes, 1), unit_bytes,
+                {.text = shape.text(),
+                 .bytes = bytes,
+                 .in_bytes = bytes,
+                 .out_bytes = bytes,
+                 .oracle = testing::axes_oracle(shape.shape, shape.order, shape.element_bytes)});
+  }
+
+  // The task's axes in the widest units.
+  static Task made(const layout::AxisMap& units, std::uint64_t unit_bytes, Task task) {
+    const layout::AxisMap wide = layout::with_widest_units({.axes = units.axes, .unit = unit_bytes});
+    task.axes = wide.axes;
+    task.unit = static_cast<int>(wide.unit);
     return task;
   }
 
   static Task task_of(const ViewCase& each) {
     const std::uint64_t width = each.plain.element_bytes;
     const std::uint64_t unit_bytes = kernels::units_of_element(width).unit_bytes;
-    const auto per_element = static_cast<std::int64_t>(width / unit_bytes);
-    std::vector<layout::StridedAxis> axes{
-        {.extent = static_cast<std::uint64_t>(per_element), .in = 1, .out = 1}};
-    for (std::size_t a = 0; a < each.view.extents.size(); ++a) {
-      axes.push_back({.extent = each.view.extents[a],
-                      .in = each.view.in_strides[a] * per_element,
-                      .out = each.view.out_strides[a] * per_element});
-    }
-    Task task{.text = each.plain.text() + ", " + each.what,
-              .axes = layout::normal_axes(std::move(axes)),
-              .unit = static_cast<int>(unit_bytes),
-              .bytes = element_count(each.view) * width,
-              .in_bytes = in_elements(each.view) * width,
-              .out_bytes = out_elements(each.view) * width,
-              .oracle = testing::axes_oracle(each.view, width)};
-    layout::widen_unit(task.axes, task.unit);
-    return task;
+    layout::AxisMap elements = detail::axis_map(each.view);
+    elements.unit = width;
+    return made(detail::normal_form(detail::unfolded(std::move(elements), width / unit_bytes)), unit_bytes,
+                {.text = each.plain.text() + ", " + each.what,
+                 .bytes = element_count(each.view) * width,
+                 .in_bytes = in_elements(each.view) * width,
+                 .out_bytes = out_elements(each.view) * width,
+                 .oracle = testing::axes_oracle(each.view, width)});
   }
 
   void attempt(const std::string& text, const std::function<void()>& work) {

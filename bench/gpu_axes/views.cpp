@@ -82,13 +82,13 @@ ViewShares time_view(const ViewCase& each, const AxesOptions& options) {
   std::vector<cuda::LoadedPasses> others;
   others.reserve(options.as.size());
   for (const std::string& as : options.as) {
-    others.emplace_back(
-        std::vector<detail::GpuPass>{detail::view_pass(normal_form(each.view), width, variant_of(as))});
+    others.emplace_back(std::vector<detail::GpuPass>{
+        detail::view_pass(detail::normal_form(detail::axis_map(each.view)), width, variant_of(as))});
   }
   std::optional<cuda::LoadedPasses> rows;
   if (const auto in_order = rows_in_order(each.view)) {
     rows.emplace(std::vector<detail::GpuPass>{
-        detail::view_pass(normal_form(*in_order), width, {.least_row_bytes = 1})});
+        detail::view_pass(detail::normal_form(detail::axis_map(*in_order)), width, {.least_row_bytes = 1})});
   }
   std::vector<double> ordered;
   std::vector<std::vector<double>> otherwise(others.size());

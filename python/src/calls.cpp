@@ -161,17 +161,6 @@ bool is_exchanged(const Tensor& tensor) {
 
 char* address_of(const Tensor& tensor) { return static_cast<char*>(tensor.data) + tensor.byte_offset; }
 
-bool is_dense(const Tensor& tensor) {
-  std::int64_t dense = 1;
-  bool is_dense_so_far = true;
-  for (int axis = tensor.ndim; axis-- > 0;) {
-    if (tensor.shape[axis] == 0) return true;
-    is_dense_so_far = is_dense_so_far && (tensor.shape[axis] == 1 || tensor.strides[axis] == dense);
-    dense *= tensor.shape[axis];
-  }
-  return is_dense_so_far;
-}
-
 bool is_like(const Tensor& a, const Tensor& b) {
   return a.device.device_type == b.device.device_type && a.device.device_id == b.device.device_id &&
          a.dtype.code == b.dtype.code && a.dtype.bits == b.dtype.bits && a.dtype.lanes == b.dtype.lanes;
@@ -285,7 +274,7 @@ nb::object run_tensor(nb::handle array, const ExchangeType& type, int op, nb::ha
   if (Py_TYPE(out.ptr()) != type.type) return {};
   if (type.functions->borrow(out.ptr(), &to) != 0) nb::raise_python_error();
   const bool fits = is_exchanged(to) && is_plain(out.ptr(), type, to) && is_like(in, to) &&
-                    is_shape(entry->out_shape, to.ndim, to.shape) && is_dense(to);
+                    is_shape(entry->out_shape, to.ndim, to.shape) && is_dense(to, 1);
   if (!fits) return {};
   move_to(address_of(to));
   tell_written(type, out);
@@ -356,7 +345,7 @@ nb::object call(const Call& self, nb::handle array) {
   const bool fits = is_exchanged(in) && is_plain(array.ptr(), type, in) &&
                     (in.device.device_type == kDeviceOfHost ? -1 : in.device.device_id) == self.device &&
                     in.dtype.bits * in.dtype.lanes / 8 == self.width &&
-                    is_shape(self.shape, in.ndim, in.shape) && is_dense(in) && !is_watched(type);
+                    is_shape(self.shape, in.ndim, in.shape) && is_dense(in, 1) && !is_watched(type);
   if (!fits) return nb::none();
   NewTensor made(*type.functions, in, self.out_shape);
   move_tensor(*type.functions, in,
@@ -481,8 +470,8 @@ nb::object take_tensor(nb::handle array, nb::handle indices, nb::handle axis, co
   const int entry_bits = entries.dtype.bits * entries.dtype.lanes;
   const bool are_entries = entries.dtype.code <= kUnsigned && (entry_bits == 32 || entry_bits == 64);
   TakenShape taken;
-  const bool fits = are_entries && is_exchanged(in) && is_exchanged(entries) && is_dense(in) &&
-                    is_dense(entries) && in.device.device_type == entries.device.device_type &&
+  const bool fits = are_entries && is_exchanged(in) && is_exchanged(entries) && is_dense(in, 1) &&
+                    is_dense(entries, 1) && in.device.device_type == entries.device.device_type &&
                     in.device.device_id == entries.device.device_id && is_plain(array.ptr(), type, in) &&
                     is_plain(indices.ptr(), type, entries) && !is_watched(type) &&
                     shape_taken(taken, in.ndim, in.shape, entries.ndim, entries.shape, axis);

@@ -190,15 +190,4 @@ nb::object new_ndarray(const Py_ssize_t* shape, std::size_t axes, PyObject* dtyp
   nb::raise_python_error();
 }
 
-bool is_dense(const HostArray& array, Py_ssize_t itemsize) noexcept {
-  Py_ssize_t dense = itemsize;
-  bool is_so = true;
-  for (int axis = array.ndim; axis-- > 0;) {
-    if (array.shape[axis] == 0) return true;
-    is_so = is_so && (array.shape[axis] == 1 || array.strides[axis] == dense);
-    dense *= array.shape[axis];
-  }
-  return is_so;
-}
-
 }  // namespace faro::python

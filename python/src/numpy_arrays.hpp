@@ -8,6 +8,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace faro::python {
 
@@ -47,7 +48,16 @@ ElementType element_type(PyObject* dtype);
 /// NumPy raises.
 nb::object new_ndarray(const Py_ssize_t* shape, std::size_t axes, PyObject* dtype);
 
-/// Whether rows follow one another without gaps.
-bool is_dense(const HostArray& array, Py_ssize_t itemsize) noexcept;
+/// Whether rows follow one another without gaps. `item`: the stride of neighbours, in the strides' unit.
+template <typename Array>
+bool is_dense(const Array& array, std::int64_t item) noexcept {
+  bool is_so = true;
+  for (int axis = array.ndim; axis-- > 0;) {
+    if (array.shape[axis] == 0) return true;
+    is_so = is_so && (array.shape[axis] == 1 || array.strides[axis] == item);
+    item *= array.shape[axis];
+  }
+  return is_so;
+}
 
 }  // namespace faro::python

@@ -45,12 +45,13 @@ std::span<const std::byte> entries_of(const Indexed& indexed) {
   return narrow.empty() ? std::as_bytes(indexed.entries64()) : narrow;
 }
 
-Json view_json(const CornerView& view) {
-  return {{"extents", view.extents},
-          {"in_strides", view.in_strides},
-          {"out_strides", view.out_strides},
-          {"in_corner", view.in_corner},
-          {"out_corner", view.out_corner}};
+Json view_json(const faro::detail::AxisMap& view) {
+  const Strided lists = faro::detail::as_strided(view);
+  return {{"extents", lists.extents},
+          {"in_strides", lists.in_strides},
+          {"out_strides", lists.out_strides},
+          {"in_corner", view.in_first},
+          {"out_corner", view.out_first}};
 }
 
 std::string sum_of(const Json& header_without_it, std::span<const std::byte> entries) {
@@ -119,15 +120,16 @@ Permutation permutation_of(const Json& json, std::span<const std::byte> entries)
                              direction == "gather" ? Direction::gather : Direction::scatter);
 }
 
-CornerView view_of(const Json& json) {
-  CornerView view{.extents = json.at("extents").get<std::vector<std::uint64_t>>(),
-                  .in_strides = json.at("in_strides").get<std::vector<std::int64_t>>(),
-                  .out_strides = json.at("out_strides").get<std::vector<std::int64_t>>(),
-                  .in_corner = json.at("in_corner").get<std::int64_t>(),
-                  .out_corner = json.at("out_corner").get<std::int64_t>()};
-  const std::size_t axes = view.extents.size();
-  if (axes > 64 || view.in_strides.size() != axes || view.out_strides.size() != axes)
+faro::detail::AxisMap view_of(const Json& json) {
+  const Strided lists{.extents = json.at("extents").get<std::vector<std::uint64_t>>(),
+                      .in_strides = json.at("in_strides").get<std::vector<std::int64_t>>(),
+                      .out_strides = json.at("out_strides").get<std::vector<std::int64_t>>()};
+  const std::size_t axes = lists.extents.size();
+  if (axes > 64 || lists.in_strides.size() != axes || lists.out_strides.size() != axes)
     fail(ErrorCode::file, kReading, "a view of lists of different lengths", kPlanBytes);
+  faro::detail::AxisMap view = faro::detail::axis_map(lists);
+  view.in_first = json.at("in_corner").get<std::int64_t>();
+  view.out_first = json.at("out_corner").get<std::int64_t>();
   return view;
 }
 
@@ -142,7 +144,7 @@ faro_plan* plan_of(const Json& json, std::span<const std::byte> entries, const P
       fail(ErrorCode::file, kReading, "a sum that differs: the bytes are damaged", kPlanBytes);
   }
   const auto width = json.at("element_bytes").get<std::uint64_t>();
-  std::vector<CornerView> views;
+  std::vector<faro::detail::AxisMap> views;
   for (const Json& view : json.at("views")) views.push_back(view_of(view));
   const bool has_map = json.contains("map") || json.contains("indices");
   if (!has_map && !entries.empty())
@@ -157,7 +159,8 @@ faro_plan* plan_of(const Json& json, std::span<const std::byte> entries, const P
         .batch = json.at("batch").get<std::uint64_t>(),
         .placement = json.at("in_place").get<bool>() ? Placement::in_place : Placement::out_of_place};
     made.reset(new_map_plan(problem, options));
-    for (const CornerView& view : views) made->views.push_back(make_view_step(view, width, options));
+    for (const faro::detail::AxisMap& view : views)
+      made->views.push_back(make_view_step(view, width, options));
     if (!views.empty() &&
         made->views.front().plan.plan().moved_bytes() != made->map->plan.plan().array_bytes())
       fail(ErrorCode::file, kReading, "a map and a view of different sizes", kPlanBytes);

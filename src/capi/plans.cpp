@@ -9,6 +9,7 @@
 #include "capi/status.hpp"
 #include "io/buffer.hpp"
 #include "permutation/rows.hpp"
+#include "permutation/strides.hpp"
 #include "permutation/text.hpp"
 #include "plan/form_to_run.hpp"
 
@@ -16,6 +17,8 @@ namespace faro::capi {
 namespace {
 
 constexpr const char* kPlanning = "plan";
+
+using faro::detail::AxisMap;
 
 Shape out_shape_of(const faro::detail::NotedPermutation& read) {
   const ParsedPermutation& parsed = read.parsed;
@@ -52,9 +55,8 @@ void run_view(const ViewStep& step, std::uint64_t width, const void* in, void* o
   if (plan.moved_bytes() == 0) return;
   require_argument(in, "run", "the input");
   require_argument(out, "run", "the output");
-  auto* const target = const_cast<std::byte*>(at(out, step.view.out_corner + step.out_first, width));
-  step.plan.run(at(in, step.view.in_corner + step.in_first, width), plan.in_elements(), target,
-                plan.out_elements(), stream);
+  auto* const target = const_cast<std::byte*>(at(out, step.out_first, width));
+  step.plan.run(at(in, step.in_first, width), plan.in_elements(), target, plan.out_elements(), stream);
 }
 
 // From the first byte to the last of several arrays.
@@ -82,9 +84,8 @@ std::vector<faro::detail::SidesOfView> sides_of(const faro_plan& plan, const voi
   for (const ViewStep& step : plan.views) {
     const StridedPlan& of = step.plan.plan();
     if (of.moved_bytes() == 0) continue;
-    sides.emplace_back(of.view(), plan.element_bytes,
-                       at(in, step.view.in_corner + step.in_first, plan.element_bytes),
-                       at(out, step.view.out_corner + step.out_first, plan.element_bytes));
+    sides.emplace_back(of.view(), plan.element_bytes, at(in, step.in_first, plan.element_bytes),
+                       at(out, step.out_first, plan.element_bytes));
   }
   return sides;
 }
@@ -98,8 +99,8 @@ void check_steps_disjoint(const faro_plan& plan, const void* in, void* out) {
     const std::uint64_t width = plan.element_bytes;
     const StridedPlan& of = step.plan.plan();
     if (of.moved_bytes() == 0) continue;
-    reads.add(at(in, step.view.in_corner + step.in_first, width), of.in_elements() * width);
-    writes.add(at(out, step.view.out_corner + step.out_first, width), of.out_elements() * width);
+    reads.add(at(in, step.in_first, width), of.in_elements() * width);
+    writes.add(at(out, step.out_first, width), of.out_elements() * width);
   }
   if (plan.map) writes.add(static_cast<const std::byte*>(out), plan.map->plan.plan().array_bytes());
   if (!faro::detail::share_bytes(reads.all(), writes.all())) return;
@@ -154,8 +155,8 @@ faro_plan* inverse_of(const faro_plan& plan) {
     problem.permutation = inverse(problem.permutation);
     return new_map_plan(problem, plan.options);
   }
-  std::vector<CornerView> views;
-  for (const ViewStep& step : plan.views) views.push_back(turned(step.view));
+  std::vector<AxisMap> views;
+  for (const ViewStep& step : plan.views) views.push_back(faro::detail::inverse(step.view));
   return new_view_plan(views, plan.element_bytes, plan.options);
 }
 
@@ -185,18 +186,14 @@ const faro_plan& of(const faro_plan* plan, const char* operation) {
   return *plan;
 }
 
-ViewStep make_view_step(const CornerView& view, std::uint64_t element_bytes, const PlanOptions& options) {
-  const std::int64_t in_first = lowest(view.extents, view.in_strides);
-  const std::int64_t out_first = lowest(view.extents, view.out_strides);
-  const Strided strided{.extents = view.extents,
-                        .in_strides = view.in_strides,
-                        .out_strides = view.out_strides,
-                        .in_offset = static_cast<std::uint64_t>(-in_first),
-                        .out_offset = static_cast<std::uint64_t>(-out_first)};
+ViewStep make_view_step(const AxisMap& view, std::uint64_t element_bytes, const PlanOptions& options) {
+  AxisMap inside = view;  // arrays that begin with the lowest elements
+  inside.in_first = -faro::detail::lowest(view.axes, &faro::detail::StridedAxis::in);
+  inside.out_first = -faro::detail::lowest(view.axes, &faro::detail::StridedAxis::out);
   return {.view = view,
-          .plan = faro::plan(strided, element_bytes, options),
-          .in_first = in_first,
-          .out_first = out_first};
+          .plan = faro::plan(faro::detail::as_strided(inside), element_bytes, options),
+          .in_first = view.in_first - inside.in_first,
+          .out_first = view.out_first - inside.out_first};
 }
 
 PlanOptions plan_options(const faro_options* options) {
@@ -247,14 +244,14 @@ faro_plan* new_map_plan(const Problem& problem, const PlanOptions& options) {
                        .out_shape = {problem.batch * element_count(problem.permutation)}};
 }
 
-faro_plan* new_view_plan(const std::vector<CornerView>& views, std::uint64_t element_bytes,
+faro_plan* new_view_plan(const std::vector<AxisMap>& views, std::uint64_t element_bytes,
                          const PlanOptions& options) {
   auto plan = std::make_unique<faro_plan>();
   plan->element_bytes = element_bytes;
   plan->options = options;
-  for (const CornerView& view : views) plan->views.push_back(make_view_step(view, element_bytes, options));
+  for (const AxisMap& view : views) plan->views.push_back(make_view_step(view, element_bytes, options));
   check_writes_apart(*plan);
-  if (views.size() == 1) plan->out_shape = views.front().extents;
+  if (views.size() == 1) plan->out_shape = faro::detail::as_strided(views.front()).extents;
   return plan.release();
 }
 
@@ -304,12 +301,7 @@ faro_status faro_plan_array(const char* text, int rank, const uint64_t* shape, c
                    "at least " + std::to_string(faro::in_elements(view)) + ", which the strides of " +
                        faro::to_text(view) + " reach");
       }
-      faro::capi::CornerView corner{.extents = view.extents,
-                                    .in_strides = view.in_strides,
-                                    .out_strides = view.out_strides,
-                                    .in_corner = static_cast<std::int64_t>(view.in_offset),
-                                    .out_corner = static_cast<std::int64_t>(view.out_offset)};
-      *plan = faro::capi::new_view_plan({corner}, element_bytes, planned);
+      *plan = faro::capi::new_view_plan({faro::detail::axis_map(view)}, element_bytes, planned);
       (*plan)->out_shape = faro::detail::result_shape(view);
       return;
     }
@@ -320,7 +312,7 @@ faro_status faro_plan_array(const char* text, int rank, const uint64_t* shape, c
     faro::capi::require_named_shape(read, axes, faro::capi::kPlanning);
     auto out_shape = faro::capi::out_shape_of(read);
     const bool has_gaps =
-        strides != nullptr && !faro::capi::is_dense(axes, given_strides(axes.size(), strides, "strides"));
+        strides != nullptr && !faro::detail::is_dense(axes, given_strides(axes.size(), strides, "strides"));
     if (!has_gaps) {
       *plan = faro::capi::new_map_plan(faro::capi::problem_of(parsed.permutation, element_bytes, options),
                                        planned);
@@ -336,14 +328,14 @@ faro_status faro_plan_array(const char* text, int rank, const uint64_t* shape, c
     const faro::capi::Strides given = given_strides(axes.size(), strides, "strides");
     const bool is_of_axes = parsed.axes && (parsed.regrouped || parsed.axes->shape == axes);
     if (is_of_axes) {
-      const auto finer = faro::capi::finer_strides(axes, given, parsed.axes->shape);
-      *plan =
-          faro::capi::new_view_plan({faro::capi::view_of_axes(*parsed.axes, finer)}, element_bytes, planned);
+      const auto finer = faro::detail::finer_strides(axes, given, parsed.axes->shape);
+      const auto moved = faro::detail::permuted(parsed.axes->shape, finer, parsed.axes->order);
+      *plan = faro::capi::new_view_plan({moved}, element_bytes, planned);
     } else {
       auto made = std::unique_ptr<faro_plan>(faro::capi::new_map_plan(
           faro::capi::problem_of(parsed.permutation, element_bytes, options), planned));
       made->views.push_back(
-          faro::capi::make_view_step(faro::capi::view_of_all(axes, given), element_bytes, planned));
+          faro::capi::make_view_step(faro::detail::packed(axes, given), element_bytes, planned));
       *plan = made.release();
     }
     (*plan)->out_shape = std::move(out_shape);
@@ -356,13 +348,14 @@ faro_status faro_plan_view(const faro_view* view, uint64_t element_bytes, const 
     require_argument(view, kPlanning, "view");
     require_argument(plan, kPlanning, "plan");
     faro::capi::require_single_view(options);
-    faro::capi::CornerView corner;
-    corner.extents = given_shape(view->rank, view->extents);
-    corner.in_strides = given_strides(corner.extents.size(), view->in_strides, "in_strides");
-    corner.out_strides = given_strides(corner.extents.size(), view->out_strides, "out_strides");
-    corner.in_corner = view->in_corner;
-    corner.out_corner = view->out_corner;
-    *plan = faro::capi::new_view_plan({corner}, element_bytes, plan_options(options));
+    faro::Strided lists{
+        .extents = given_shape(view->rank, view->extents), .in_strides = {}, .out_strides = {}};
+    lists.in_strides = given_strides(lists.extents.size(), view->in_strides, "in_strides");
+    lists.out_strides = given_strides(lists.extents.size(), view->out_strides, "out_strides");
+    faro::detail::AxisMap given = faro::detail::axis_map(lists);
+    given.in_first = view->in_corner;
+    given.out_first = view->out_corner;
+    *plan = faro::capi::new_view_plan({given}, element_bytes, plan_options(options));
   });
 }
 
@@ -373,9 +366,11 @@ faro_status faro_plan_roll(int rank, const uint64_t* shape, const int64_t* in_st
     faro::capi::require_single_view(options);
     auto axes = given_shape(rank, shape);
     static_cast<void>(faro::capi::product(axes));
-    const auto views = faro::capi::rolled(axes, given_strides(axes.size(), in_strides, "in_strides"),
-                                          given_strides(axes.size(), shifts, "shifts"));
-    *plan = faro::capi::new_view_plan(views, element_bytes, plan_options(options));
+    auto rolled = faro::detail::packed(axes, given_strides(axes.size(), in_strides, "in_strides"));
+    const auto by = given_strides(axes.size(), shifts, "shifts");
+    for (std::size_t a = 0; a < axes.size() && faro::capi::product(axes) > 0; ++a)
+      rolled.axes[a].shift = faro::maps::roll(axes[a], by[a]).shift;
+    *plan = faro::capi::new_view_plan(faro::detail::unrolled(rolled), element_bytes, plan_options(options));
     (*plan)->out_shape = std::move(axes);
   });
 }

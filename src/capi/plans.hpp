@@ -14,18 +14,21 @@
 #include "capi/view_shapes.hpp"
 #include "faro/faro.h"
 #include "faro/faro.hpp"
+#include "permutation/axis_map.hpp"
 
 namespace faro::capi {
 
 /// A view with its engine, and where its first elements lie.
 struct ViewStep {
-  CornerView view;
+  faro::detail::AxisMap view;  // from the addresses that are given: an element of an array may lie before it
   ExecutableStridedPlan plan;
-  std::int64_t in_first = 0;  // elements from the given address to the lowest that is read; not above 0
+  std::int64_t in_first = 0;  // elements from the given address to the lowest that is read
   std::int64_t out_first = 0;
 };
 
-ViewStep make_view_step(const CornerView& view, std::uint64_t element_bytes, const PlanOptions& options);
+/// Requires: axes without shifts.
+ViewStep make_view_step(const faro::detail::AxisMap& view, std::uint64_t element_bytes,
+                        const PlanOptions& options);
 
 /// A permutation as it was asked for.
 struct MapStep {
@@ -58,7 +61,7 @@ void require_named_shape(const faro::detail::NotedPermutation& read, const Shape
 
 /// Errors: those of faro::plan.
 faro_plan* new_map_plan(const Problem& problem, const PlanOptions& options);
-faro_plan* new_view_plan(const std::vector<CornerView>& views, std::uint64_t element_bytes,
+faro_plan* new_view_plan(const std::vector<faro::detail::AxisMap>& views, std::uint64_t element_bytes,
                          const PlanOptions& options);
 
 }  // namespace faro::capi

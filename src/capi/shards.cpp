@@ -90,14 +90,8 @@ faro_plan* new_pass(const faro_shard_plan& plan, int unpack, const PlanOptions& 
     if (pass.keeps_order) own.index_choice.method = faro::IndexMethod::direct;
     return new_map_plan({.permutation = *pass.permutation, .element_bytes = width}, own);
   }
-  std::vector<CornerView> views;
-  for (const Strided& view : pass.views) {
-    views.push_back({.extents = view.extents,
-                     .in_strides = view.in_strides,
-                     .out_strides = view.out_strides,
-                     .in_corner = static_cast<std::int64_t>(view.in_offset),
-                     .out_corner = static_cast<std::int64_t>(view.out_offset)});
-  }
+  std::vector<faro::detail::AxisMap> views;
+  for (const Strided& view : pass.views) views.push_back(faro::detail::axis_map(view));
   return new_view_plan(views, width, options);
 }
 

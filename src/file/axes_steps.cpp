@@ -85,7 +85,7 @@ std::uint64_t run_of(const Shape& extents, const Shape& shape, std::uint64_t wid
 }
 
 // As long runs as the budget has room for: the last axis first, with those that it changes places with.
-Shape box_of(const KeptAxes& axes, std::uint64_t width, std::uint64_t budget_bytes) {
+Shape box_of(const NamedAxes& axes, std::uint64_t width, std::uint64_t budget_bytes) {
   const Shape& shape = axes.shape;
   const std::uint64_t most_boxes = order_of(axes.order);
   Shape extents(shape.size(), 1);
@@ -116,9 +116,9 @@ Shape box_of(const KeptAxes& axes, std::uint64_t width, std::uint64_t budget_byt
 }
 
 // Both reflections of each cycle, the first first.
-std::vector<KeptAxes> swaps_of(const KeptAxes& axes) {
-  KeptAxes first = axes;
-  KeptAxes second = axes;
+std::vector<NamedAxes> swaps_of(const NamedAxes& axes) {
+  NamedAxes first = axes;
+  NamedAxes second = axes;
   std::vector<bool> seen(axes.order.size(), false);
   for (std::size_t a = 0; a < seen.size(); ++a) {
     if (seen[a]) continue;
@@ -135,7 +135,7 @@ std::vector<KeptAxes> swaps_of(const KeptAxes& axes) {
 
 class AxesSteps final : public Steps {
  public:
-  AxesSteps(const KeptAxes& axes, const Problem& problem, std::uint64_t budget_bytes,
+  AxesSteps(const NamedAxes& axes, const Problem& problem, std::uint64_t budget_bytes,
             std::shared_ptr<const MoveMaker> maker)
       : problem_{.permutation = Axes(axes.shape, axes.order),
                  .element_bytes = problem.element_bytes,
@@ -276,19 +276,9 @@ class AxesSteps final : public Steps {
 
 }  // namespace
 
-std::optional<KeptAxes> kept_axes(const Axes& axes) {
+std::optional<NamedAxes> kept_axes(const Axes& axes) {
   // Axes are cut wherever the other side has a border between two, until both sides have the same.
-  KeptAxes kept{.shape = axes.shape(), .order = axes.order()};
-  const auto cut = [&kept](std::size_t axis, std::uint64_t inner) {
-    kept.shape[axis] /= inner;
-    kept.shape.insert(kept.shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, inner);
-    std::vector<int> order;
-    for (const int a : kept.order) {
-      order.push_back(a > static_cast<int>(axis) ? a + 1 : a);
-      if (a == static_cast<int>(axis)) order.push_back(a + 1);
-    }
-    kept.order = std::move(order);
-  };
+  NamedAxes kept{.shape = axes.shape(), .order = axes.order()};
   for (;;) {
     // From the fastest axis on, the first that is another on the other side.
     std::size_t i = kept.shape.size();
@@ -299,26 +289,26 @@ std::optional<KeptAxes> kept_axes(const Axes& axes) {
     const std::uint64_t shorter = std::min(in(i - 1), out(i - 1));
     const std::uint64_t longer = std::max(in(i - 1), out(i - 1));
     if (longer % shorter != 0) return std::nullopt;
-    cut(in(i - 1) == longer ? i - 1 : static_cast<std::size_t>(kept.order[i - 1]), shorter);
+    kept = kept.split(in(i - 1) == longer ? i - 1 : static_cast<std::size_t>(kept.order[i - 1]), shorter);
   }
 }
 
-std::vector<std::unique_ptr<Steps>> passes_of_axes(const KeptAxes& axes, const Problem& problem,
+std::vector<std::unique_ptr<Steps>> passes_of_axes(const NamedAxes& axes, const Problem& problem,
                                                    std::uint64_t budget_bytes,
                                                    const std::shared_ptr<const MoveMaker>& maker) {
   const std::uint64_t width = problem.element_bytes;
-  const auto cost = [&](const KeptAxes& pass) {
+  const auto cost = [&](const NamedAxes& pass) {
     const Shape box = box_of(pass, width, budget_bytes);
     return 1 + kRunOfDoubleCost / static_cast<double>(run_of(box, pass.shape, width));
   };
-  std::vector<KeptAxes> passes{axes};
+  std::vector<NamedAxes> passes{axes};
   if (order_of(axes.order) > 2) {
-    std::vector<KeptAxes> swaps = swaps_of(axes);
+    std::vector<NamedAxes> swaps = swaps_of(axes);
     if (cost(swaps.front()) + cost(swaps.back()) < cost(axes)) passes = std::move(swaps);
   }
   std::vector<std::unique_ptr<Steps>> made;
   made.reserve(passes.size());
-  for (const KeptAxes& pass : passes)
+  for (const NamedAxes& pass : passes)
     made.push_back(std::make_unique<AxesSteps>(pass, problem, budget_bytes, maker));
   return made;
 }

@@ -11,20 +11,15 @@
 
 namespace faro::file {
 
-/// Axes cut into such as keep the shape.
-struct KeptAxes {
-  std::vector<std::uint64_t> shape;  // of the input and of the output
-  std::vector<int> order;            // of the output: the input's axes, each as long as the one it becomes
-};
-
-/// Nothing where the axes cannot be cut so: axes(6 6; 1 0) are as they are, axes(5 25; 1 0) become
-/// axes(5 5 5; 1 2 0), and axes(2 3; 1 0) are none.
-std::optional<KeptAxes> kept_axes(const Axes& axes);
+/// Axes cut into such as keep the shape: each is as long as the one that it becomes. Nothing where they
+/// cannot be cut so: axes(6 6; 1 0) are as they are, axes(5 25; 1 0) become axes(5 5 5; 1 2 0), and axes(2 3;
+/// 1 0) are none.
+std::optional<NamedAxes> kept_axes(const Axes& axes);
 
 /// Passes in place: in each a box, the box it goes to, and so on until it comes back, are a step. One pass,
 /// or two that swap pairs of axes where their runs are longer by more. Errors: ErrorCode::unsupported for
 /// more than 2^23 boxes.
-std::vector<std::unique_ptr<Steps>> passes_of_axes(const KeptAxes& axes, const Problem& problem,
+std::vector<std::unique_ptr<Steps>> passes_of_axes(const NamedAxes& axes, const Problem& problem,
                                                    std::uint64_t budget_bytes,
                                                    const std::shared_ptr<const MoveMaker>& maker);
 

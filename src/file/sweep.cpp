@@ -12,6 +12,7 @@
 #include "faro/plan/plan.hpp"
 #include "file/pipeline.hpp"
 #include "io/buffer.hpp"
+#include "permutation/cyclic_axes.hpp"
 #include "plan/form_to_run.hpp"
 #include "size_text.hpp"
 
@@ -209,7 +210,7 @@ Sweep::Sweep(const Problem& problem, const Options& options) {
            "`faro shuffle` moves records at random, and `faro permute @index.npy` by an index file, of any "
            "size");
     }
-    if (!has_own_tiles) state->views = views_of(form, problem.batch);
+    if (!has_own_tiles) state->views = detail::views_of(form, problem.batch);
     choose_placement(*state, options, memory);
   }
   fill_facts(*state);

@@ -66,7 +66,4 @@ std::unique_ptr<Tiles> tiles_of_views(const std::vector<Strided>& views, std::ui
 /// Of a Modular. Errors: ErrorCode::value for a budget of less than one element.
 std::unique_ptr<Tiles> tiles_of_modular(const Problem& problem, const TileBudget& budget);
 
-/// A roll, a flip or a permutation of axes of every array of a batch.
-std::vector<Strided> views_of(const Permutation& permutation, std::uint64_t batch);
-
 }  // namespace faro::file

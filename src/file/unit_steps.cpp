@@ -20,31 +20,8 @@ constexpr std::uint64_t kTableBytes = 32;  // a unit: pairs of two passes, a cyc
 constexpr std::uint64_t kRangesOfPair =
     4 * sizeof(Rows::Range);  // two that are read and two that are written
 
-// Where units go whose axes are permuted.
-class UnitPlaces {
- public:
-  UnitPlaces(const std::vector<std::uint64_t>& shape, const std::vector<int>& order)
-      : shape_(shape), strides_(shape.size()) {
-    std::uint64_t stride = 1;
-    for (std::size_t a = order.size(); a-- > 0;) {
-      const auto axis = static_cast<std::size_t>(order[a]);
-      strides_[axis] = stride;
-      stride *= shape[axis];
-    }
-  }
-  std::uint64_t operator()(std::uint64_t unit) const {
-    std::uint64_t place = 0;
-    for (std::size_t a = shape_.size(); a-- > 0; unit /= shape_[a]) place += unit % shape_[a] * strides_[a];
-    return place;
-  }
-
- private:
-  std::vector<std::uint64_t> shape_;
-  std::vector<std::uint64_t> strides_;  // after, of the axes before
-};
-
 // The pairs of both passes, the first first, each in ascending order.
-std::pair<std::vector<Pair>, std::vector<Pair>> pairs_of(const UnitPlaces& places, std::uint64_t count) {
+std::pair<std::vector<Pair>, std::vector<Pair>> pairs_of(const Axes& places, std::uint64_t count) {
   std::vector<Pair> first;
   std::vector<Pair> second;
   std::vector<bool> seen(count, false);
@@ -137,55 +114,35 @@ class UnitSteps final : public Steps {
 
 }  // namespace
 
-UnitAxes unit_axes(const Axes& axes) {
-  std::vector<std::uint64_t> shape = axes.shape();
-  std::vector<int> order = axes.order();
-  const std::size_t rank = shape.size();
-  UnitAxes made;
-  if (rank == 0) return made;
-  const auto is_still = [&] { return order.back() == static_cast<int>(order.size()) - 1; };
+SquaresAndUnits squares_and_units(const Axes& axes) {
+  SquaresAndUnits made{.squares = {}, .units = {.shape = axes.shape(), .order = axes.order()}};
+  NamedAxes& units = made.units;
+  if (units.order.empty()) return made;
+  const auto is_still = [&] { return units.order.back() == static_cast<int>(units.order.size()) - 1; };
   if (!is_still()) {
     // Both axes are cut; their inner parts change places, after which the last axis stays.
-    const auto fastest = static_cast<std::size_t>(order.back());
-    const std::uint64_t inner = std::gcd(shape[fastest], shape.back());
-    std::vector<int> cut;  // of each axis, the number of its outer part
-    KeptAxes& squares = made.squares;
-    for (std::size_t a = 0; a < rank; ++a) {
-      cut.push_back(static_cast<int>(squares.shape.size()));
-      const bool is_cut = a == fastest || a + 1 == rank;
-      squares.shape.push_back(is_cut ? shape[a] / inner : shape[a]);
-      if (is_cut) squares.shape.push_back(inner);
-    }
-    squares.order.resize(squares.shape.size());
-    std::iota(squares.order.begin(), squares.order.end(), 0);
-    std::swap(squares.order[static_cast<std::size_t>(cut[fastest]) + 1], squares.order.back());
-    // Of the axes as they then are: the last one's inner part is where the fastest one's was.
-    std::vector<int> after;
-    for (const int axis : order) {
-      const auto a = static_cast<std::size_t>(axis);
-      after.push_back(cut[a]);
-      if (a == fastest) after.push_back(static_cast<int>(squares.shape.size()) - 1);
-      if (a + 1 == rank) after.push_back(cut[fastest] + 1);
-    }
-    shape = squares.shape;
-    order = std::move(after);
+    const auto fastest = static_cast<std::size_t>(units.order.back());
+    const std::uint64_t inner = std::gcd(units.shape[fastest], units.shape.back());
+    units = units.split(units.shape.size() - 1, inner).split(fastest, inner);
+    made.squares = {.shape = units.shape, .order = std::vector<int>(units.order.size())};
+    std::iota(made.squares.order.begin(), made.squares.order.end(), 0);
+    std::swap(made.squares.order[fastest + 1], made.squares.order.back());
+    units = units.after(made.squares.inverse());
   }
-  while (!order.empty() && is_still()) {
-    made.elements *= shape.back();
-    shape.pop_back();
-    order.pop_back();
+  while (!units.order.empty() && is_still()) {
+    made.elements *= units.shape.back();
+    units.shape.pop_back();
+    units.order.pop_back();
   }
-  made.shape = std::move(shape);
-  made.order = std::move(order);
   return made;
 }
 
 std::optional<std::vector<std::unique_ptr<Steps>>> passes_of_units(
     const Axes& axes, const Problem& problem, std::uint64_t memory_bytes,
     const std::shared_ptr<const MoveMaker>& maker) {
-  const UnitAxes found = unit_axes(axes);
-  const std::uint64_t units =
-      std::accumulate(found.shape.begin(), found.shape.end(), std::uint64_t{1}, std::multiplies<>());
+  const SquaresAndUnits found = squares_and_units(axes);
+  const std::uint64_t units = std::accumulate(found.units.shape.begin(), found.units.shape.end(),
+                                              std::uint64_t{1}, std::multiplies<>());
   const std::uint64_t unit_bytes = found.elements * problem.element_bytes;
   if (units > std::numeric_limits<std::uint32_t>::max() || units > memory_bytes / (2 * kTableBytes))
     return std::nullopt;
@@ -193,7 +150,7 @@ std::optional<std::vector<std::unique_ptr<Steps>>> passes_of_units(
   if (budget < UnitSteps::pair_bytes(unit_bytes)) return std::nullopt;
   std::vector<std::unique_ptr<Steps>> passes;
   if (!found.squares.shape.empty()) passes = passes_of_axes(found.squares, problem, budget, maker);
-  auto [first, second] = pairs_of(UnitPlaces(found.shape, found.order), units);
+  auto [first, second] = pairs_of(Axes(found.units.shape, found.units.order), units);
   for (std::vector<Pair>* const pairs : {&first, &second}) {
     if (pairs->empty()) continue;
     passes.push_back(

@@ -23,14 +23,13 @@
 namespace faro::file {
 
 /// What axes do: to parts of rows, and then to units.
-struct UnitAxes {
-  KeptAxes squares;                  // the identity where the last axis stays
-  std::vector<std::uint64_t> shape;  // of the units before
-  std::vector<int> order;            // of their axes after
-  std::uint64_t elements = 1;        // of a unit
+struct SquaresAndUnits {
+  NamedAxes squares;  // none where the last axis stays
+  NamedAxes units;
+  std::uint64_t elements = 1;  // of a unit
 };
 
-UnitAxes unit_axes(const Axes& axes);
+SquaresAndUnits squares_and_units(const Axes& axes);
 
 /// At most three passes in place; nothing where `memory_bytes` has no room for the numbers of so many units,
 /// 64 bytes each, or for two units three times.

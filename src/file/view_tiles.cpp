@@ -4,12 +4,10 @@
 #include <limits>
 #include <map>
 #include <utility>
-#include <variant>
 
 #include "faro/error.hpp"
 #include "file/tiles.hpp"
 #include "layout/cache_box.hpp"
-#include "permutation/cyclic_axes.hpp"
 #include "rounding.hpp"
 
 namespace faro::file {
@@ -29,11 +27,7 @@ class ViewBoxes {
         budget_(budget),
         in_begin_(view.in_offset * width),
         out_begin_(view.out_offset * width) {
-    std::vector<layout::StridedAxis> axes;
-    for (std::size_t a = view.extents.size(); a-- > 0;) {
-      axes.push_back({.extent = view.extents[a], .in = view.in_strides[a], .out = view.out_strides[a]});
-    }
-    axes = layout::normal_axes(std::move(axes));
+    const std::vector<layout::StridedAxis> axes = detail::normal_form(detail::axis_map(view)).axes;
     // Rows that are read with the gaps between them take more of the budget than a box's elements.
     const std::uint64_t most_bytes = budget.tile_bytes;
     for (std::uint64_t bytes = most_bytes;; bytes = std::max(bytes / 2, width_)) {
@@ -304,46 +298,11 @@ class ViewTiles final : public Tiles {
   std::map<std::pair<std::size_t, Shape>, SharedMove> moves_;
 };
 
-// The one or two stretches of a roll.
-std::vector<Strided> views_of_cyclic(const Cyclic& map, std::uint64_t batch) {
-  std::vector<Strided> views;
-  const auto stretch = [&](std::uint64_t length, std::uint64_t from, std::int64_t step, std::uint64_t to) {
-    if (length == 0) return;
-    const auto count = static_cast<std::int64_t>(map.count);
-    views.push_back({.extents = {batch, length},
-                     .in_strides = {count, step},
-                     .out_strides = {count, 1},
-                     .in_offset = from,
-                     .out_offset = to});
-  };
-  const std::uint64_t shift = map.shift;
-  if (map.reversed) {
-    // y = shift - x for x up to shift, and around for the rest.
-    stretch(shift + 1, shift, -1, 0);
-    stretch(map.count - shift - 1, map.count - 1, -1, shift + 1);
-  } else {
-    stretch(shift, map.count - shift, 1, 0);
-    stretch(map.count - shift, 0, 1, shift);
-  }
-  return views;
-}
-
 }  // namespace
 
 std::unique_ptr<Tiles> tiles_of_views(const std::vector<Strided>& views, std::uint64_t element_bytes,
                                       const TileBudget& budget, Gaps gaps) {
   return std::make_unique<ViewTiles>(views, element_bytes, budget, gaps);
-}
-
-std::vector<Strided> views_of(const Permutation& permutation, std::uint64_t batch) {
-  if (const auto* const cyclic = std::get_if<Cyclic>(&permutation)) return views_of_cyclic(*cyclic, batch);
-  if (const auto* const axes = std::get_if<CyclicAxes>(&permutation)) return detail::views_of(*axes, batch);
-  Strided view = as_strided(std::get<Axes>(permutation));
-  const auto count = static_cast<std::int64_t>(element_count(permutation));
-  view.extents.insert(view.extents.begin(), batch);
-  view.in_strides.insert(view.in_strides.begin(), count);
-  view.out_strides.insert(view.out_strides.begin(), count);
-  return {view};
 }
 
 }  // namespace faro::file

@@ -39,20 +39,25 @@ struct Plane {
   std::uint64_t line_bytes() const { return rows * element_bytes(); }
 };
 
-std::optional<Plane> plane_of(const layout::UnitAxes& axes, std::uint64_t unit_bytes) {
-  const std::size_t n = axes.shape.size();
-  const bool stays = axes.order[n - 1] == static_cast<int>(n) - 1;
-  if (stays && n < 3) return std::nullopt;
+std::optional<Plane> plane_of(const std::vector<layout::StridedAxis>& axes, std::uint64_t unit_bytes) {
+  const bool stays = axes.front().in == 1;
+  if (stays && axes.size() < 3) return std::nullopt;
   Plane plane;
   plane.unit_bytes = unit_bytes;
-  plane.element_units = stays ? axes.shape[n - 1] : 1;
-  plane.column_axis = stays ? n - 2 : n - 1;
-  plane.row_axis = static_cast<std::size_t>(axes.order[stays ? n - 2 : n - 1]);
+  plane.element_units = stays ? axes.front().extent : 1;
+  plane.row_axis = stays ? 1 : 0;
+  const auto is_column = [&](const layout::StridedAxis& axis) {
+    return axis.in == static_cast<std::int64_t>(plane.element_units);
+  };
+  plane.column_axis = static_cast<std::size_t>(
+      std::find_if(axes.begin() + (stays ? 1 : 0), axes.end(), is_column) - axes.begin());
   if (plane.row_axis == plane.column_axis) return std::nullopt;
-  plane.rows = axes.shape[plane.row_axis];
-  plane.columns = axes.shape[plane.column_axis];
-  plane.in_pitch = axes.in_strides()[plane.row_axis] * unit_bytes;
-  plane.out_pitch = axes.out_strides()[plane.column_axis] * unit_bytes;
+  const layout::StridedAxis& row = axes[plane.row_axis];
+  const layout::StridedAxis& column = axes[plane.column_axis];
+  plane.rows = row.extent;
+  plane.columns = column.extent;
+  plane.in_pitch = static_cast<std::uint64_t>(row.in) * unit_bytes;
+  plane.out_pitch = static_cast<std::uint64_t>(column.out) * unit_bytes;
   return plane;
 }
 
@@ -73,20 +78,16 @@ struct LinesWork {
   std::uint64_t moved_bytes = 0;
 };
 
-LinesWork work_of(const layout::UnitAxes& axes, const Plane& plane) {
-  const std::uint64_t bytes = axes.count() * plane.unit_bytes;
+LinesWork work_of(const std::vector<layout::StridedAxis>& axes, const Plane& plane) {
+  const std::uint64_t bytes = faro::detail::unit_count(axes) * plane.unit_bytes;
   LinesWork work{.plane = plane};
   work.in = work.out = {.begin = 0, .end = bytes};
   work.moved_bytes = bytes;
-  const std::vector<std::uint64_t> in_strides = axes.in_strides();
-  const std::vector<std::uint64_t> out_strides = axes.out_strides();
-  const std::size_t own = plane.element_units == 1 ? axes.shape.size() : axes.shape.size() - 1;
-  for (std::size_t i = own; i-- > 0;) {
-    const auto a = static_cast<std::size_t>(axes.order[i]);
+  for (std::size_t a = plane.element_units == 1 ? 0 : 1; a < axes.size(); ++a) {
     if (a == plane.row_axis || a == plane.column_axis) continue;
-    work.others.push_back({.extent = axes.shape[a],
-                           .in_step = in_strides[a] * plane.unit_bytes,
-                           .out_step = out_strides[a] * plane.unit_bytes});
+    work.others.push_back({.extent = axes[a].extent,
+                           .in_step = static_cast<std::uint64_t>(axes[a].in) * plane.unit_bytes,
+                           .out_step = static_cast<std::uint64_t>(axes[a].out) * plane.unit_bytes});
   }
   return work;
 }
@@ -469,9 +470,9 @@ std::optional<AxesLinesChoice> make_lines(const LinesWork& work, AxesLinesForm f
 
 }  // namespace
 
-std::optional<AxesLinesChoice> make_axes_lines(const layout::UnitAxes& axes, int unit_bytes,
+std::optional<AxesLinesChoice> make_axes_lines(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
                                                const AxesLinesOptions& options) {
-  FARO_CHECK(axes.shape.size() >= 2 && axes.shape.size() <= kMostAxes);
+  FARO_CHECK(axes.size() >= 2 && axes.size() <= kMostAxes);
   const auto unit = static_cast<std::uint64_t>(unit_bytes);
   check_size(axes, unit);
   const std::optional<Plane> plane = plane_of(axes, unit);
@@ -481,7 +482,7 @@ std::optional<AxesLinesChoice> make_axes_lines(const layout::UnitAxes& axes, int
   return make_lines(work_of(axes, *plane), *form, options);
 }
 
-std::optional<AxesLinesChoice> make_axes_lines(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
+std::optional<AxesLinesChoice> make_view_lines(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
                                                const ViewFirst& first, const AxesLinesOptions& options) {
   const std::optional<LinesWork> work = work_of(axes, static_cast<std::uint64_t>(unit_bytes), first);
   if (!work || form_of(work->plane, options) != AxesLinesForm::plane) return std::nullopt;

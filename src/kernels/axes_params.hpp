@@ -22,9 +22,9 @@ namespace faro::kernels {
 
 /// Numbers of units and bytes are divided by device::Division64, and added up.
 /// Errors: ErrorCode::unsupported for more than 2^62 bytes.
-inline void check_size(const layout::UnitAxes& axes, std::uint64_t unit_bytes) {
+inline void check_size(const std::vector<layout::StridedAxis>& axes, std::uint64_t unit_bytes) {
   std::uint64_t left = (std::uint64_t{1} << 62) / unit_bytes;
-  for (const std::uint64_t extent : axes.shape) left /= extent;
+  for (const layout::StridedAxis& axis : axes) left /= axis.extent;
   if (left > 0) return;
   fail(ErrorCode::unsupported, "permute axes", "more than 2^62 bytes", "at most 2^62 bytes",
        "split the batch");
@@ -91,14 +91,15 @@ struct AxesLinesChoice {
   bool aligned = false;                   // whether rows of the input begin at vectors; turned, at words
 };
 
-/// Nothing where neither form fits. Requires: axes of two and more, not the identity (checked).
+/// Of a dense array's axes in normal form. Nothing where neither form fits. Requires: axes of two and more,
+/// not the identity (checked).
 /// Errors: ErrorCode::unsupported past 2^62 bytes.   Cost: under a millisecond.
-std::optional<AxesLinesChoice> make_axes_lines(const layout::UnitAxes& axes, int unit_bytes,
+std::optional<AxesLinesChoice> make_axes_lines(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
                                                const AxesLinesOptions& options = {});
 
 /// The same of a view: planes alone, whose rows and lines may go backwards, be apart, and begin anywhere.
 /// Requires: axes in normal form, or turned by read_forwards(), that check_reach() lets pass.
-std::optional<AxesLinesChoice> make_axes_lines(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
+std::optional<AxesLinesChoice> make_view_lines(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
                                                const ViewFirst& first, const AxesLinesOptions& options = {});
 
 /// Bank turns of a warp's access to units of a stretch, over those without conflict.
@@ -107,12 +108,12 @@ double axes_skinny_congestion(const AxesLinesParams& params, const AxesSkinnySha
 // Parameters of axes_rows.hpp, made on the host.
 
 /// Whether rows that stay whole are long enough to be moved as they are, both sides by the sector.
-bool axes_rows_suit(const layout::UnitAxes& axes, int unit_bytes);
+bool axes_rows_suit(const std::vector<layout::StridedAxis>& axes, int unit_bytes);
 
 /// Requires: axes of which the fastest stays, or none at all (checked). `in_skew`, `out_skew`: how far the
 /// arrays begin past an address that is aligned to 16. Errors: ErrorCode::unsupported past 2^62 bytes.
-AxesRowsParams make_axes_rows_params(const layout::UnitAxes& axes, int unit_bytes, std::uint32_t in_skew,
-                                     std::uint32_t out_skew);
+AxesRowsParams make_axes_rows_params(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
+                                     std::uint32_t in_skew, std::uint32_t out_skew);
 
 // Parameters of axes_view_rows.hpp, made on the host from the axes of a view.
 
@@ -132,14 +133,11 @@ std::optional<ViewRowsChoice> make_view_rows(const std::vector<layout::StridedAx
 
 /// `tile_bytes`: of the arrays of a block; 0: as is usual, and nothing where there would be fewer blocks than
 /// multiprocessors. Nothing either where the slowest axis does not stay, or an array has less than 2 axes or
-/// more than kMostWholeBytes.
-/// Errors: ErrorCode::unsupported past 2^62 bytes.   Cost: under a tenth of a millisecond.
-std::optional<AxesWholeParams> make_axes_whole(const layout::UnitAxes& axes, int unit_bytes,
-                                               std::uint32_t tile_bytes = 0);
-/// The same of a view, whose arrays may be turned and repeated within themselves, and lie a fifth apart in
-/// the input. Nothing where the output has gaps. Requires: axes in normal form, below 2^62 bytes.
+/// more than kMostWholeBytes. Arrays of a view may be turned and repeated within themselves, and lie a fifth
+/// apart in the input; nothing where the output has gaps. Requires: axes in normal form, below 2^62 bytes.
+/// Cost: under a tenth of a millisecond.
 std::optional<AxesWholeParams> make_axes_whole(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
-                                               const ViewFirst& first, std::uint32_t tile_bytes = 0);
+                                               const ViewFirst& first = {}, std::uint32_t tile_bytes = 0);
 inline constexpr std::uint64_t kMostWholeBytes = 48 << 10;
 
 /// Bank turns of a warp's read of units, over those without conflict, on an average over some warps of a

@@ -149,13 +149,6 @@ double axes_whole_congestion(const AxesWholeParams& p, int unit_bytes, int most_
   return turns / reads;
 }
 
-std::optional<AxesWholeParams> make_axes_whole(const layout::UnitAxes& axes, int unit_bytes,
-                                               std::uint32_t tile_bytes) {
-  check_size(axes, static_cast<std::uint64_t>(unit_bytes));
-  if (axes.shape.size() < 3 || axes.order.front() != 0) return std::nullopt;
-  return make_axes_whole(layout::strided_axes(axes), unit_bytes, {}, tile_bytes);
-}
-
 std::optional<AxesWholeParams> make_axes_whole(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
                                                const ViewFirst& first, std::uint32_t tile_bytes) {
   // Narrow units take more instructions a byte, which more arrays share the places of.

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
+#include <functional>
+#include <numeric>
 #include <string>
-#include <utility>
 
 #include "faro/error.hpp"
 #include "faro/permutation/indexed.hpp"
+#include "permutation/axis_map.hpp"
 
 namespace faro {
 namespace {
@@ -46,58 +47,95 @@ void check_extents(const std::vector<std::uint64_t>& shape) {
   }
 }
 
+void check_moves(const std::vector<std::uint64_t>& shape, const std::vector<Cyclic>& moves) {
+  if (moves.size() != shape.size()) {
+    fail(ErrorCode::value, "axes",
+         std::to_string(moves.size()) + " flips and rolls of " + std::to_string(shape.size()) + " axes",
+         "one of each axis");
+  }
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    if (moves[axis].count == shape[axis] && (shape[axis] == 0 || moves[axis].shift < shape[axis])) continue;
+    fail(ErrorCode::value, "axes",
+         "a roll of " + std::to_string(moves[axis].count) + " elements by " +
+             std::to_string(moves[axis].shift) + " along an axis of " + std::to_string(shape[axis]),
+         "one of as many elements, by less");
+  }
+}
+
 std::size_t index(int axis) { return static_cast<std::size_t>(axis); }
+
+std::uint64_t product(const std::vector<std::uint64_t>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>());
+}
+
+detail::AxisMap map_of(const std::vector<std::uint64_t>& shape, const std::vector<int>& order) {
+  check_order(order, shape.size());
+  check_extents(shape);
+  return detail::permuted(shape, detail::dense_strides(shape), order);
+}
+
+// Flips and rolls each axis.
+detail::AxisMap moved(detail::AxisMap map, const std::vector<Cyclic>& moves) {
+  for (std::size_t a = 0; a < moves.size(); ++a) {
+    const Cyclic& move = moves[a];
+    detail::StridedAxis& axis = map.axes[a];
+    axis.shift = move.shift;
+    if (!move.reversed || move.count == 0) continue;
+    // y = shift - x: from the last x on, and a place further.
+    axis.shift = (move.shift + 1) % move.count;
+    map.in_first += axis.in * static_cast<std::int64_t>(axis.extent - 1);
+    axis.in = -axis.in;
+  }
+  return map;
+}
+
+detail::AxisMap map_of(const std::vector<std::uint64_t>& shape, const std::vector<int>& order,
+                       const std::vector<Cyclic>& moves) {
+  const detail::AxisMap map = map_of(shape, order);
+  check_moves(shape, moves);
+  std::vector<Cyclic> by_output;
+  for (const int axis : order) by_output.push_back(moves[index(axis)]);
+  return moved(map, by_output);
+}
+
+Cyclic move_of(const detail::StridedAxis& axis) {
+  const bool reversed = axis.in < 0;
+  return {.count = axis.extent,
+          .shift = reversed ? (axis.shift + axis.extent - 1) % axis.extent : axis.shift,
+          .reversed = reversed};
+}
+
+detail::WholeAxes whole_of(const detail::AxisMap& normal) {
+  auto axes = detail::whole(normal);
+  FARO_CHECK(axes);
+  return *std::move(axes);
+}
+
+// The input's axes, slowest first.
+detail::AxisMap map_of(const std::vector<std::uint64_t>& shape, const std::vector<std::uint64_t>& targets) {
+  const std::vector<std::int64_t> strides = detail::dense_strides(shape);
+  detail::AxisMap map;
+  for (std::size_t a = 0; a < shape.size(); ++a)
+    map.axes.push_back({.extent = shape[a], .in = strides[a], .out = static_cast<std::int64_t>(targets[a])});
+  return map;
+}
 
 }  // namespace
 
-Axes::Axes(const std::vector<std::uint64_t>& shape, const std::vector<int>& order) {
-  check_order(order, shape.size());
-  check_extents(shape);
-  // Walk the output's axes: one that follows its neighbour of the input as well joins it. Of extent 1 are
-  // none.
-  std::vector<int> kept_before(shape.size() + 1, 0);  // axes of more than one element before this one
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    kept_before[axis + 1] = kept_before[axis] + (shape[axis] == 1 ? 0 : 1);
-  }
-  struct Block {  // axes first .. last of those kept, which stay together
-    int first;
-    int last;
-    std::uint64_t extent;
-  };
-  std::vector<Block> blocks;
-  for (const int axis : order) {
-    const std::uint64_t extent = shape[index(axis)];
-    if (extent == 1) continue;
-    const int number = kept_before[index(axis)];
-    if (!blocks.empty() && blocks.back().last + 1 == number) {
-      blocks.back().last = number;
-      blocks.back().extent *= extent;
-    } else {
-      blocks.push_back({.first = number, .last = number, .extent = extent});
-    }
-  }
-  // The blocks in the input's order are the axes of the normal form.
-  std::vector<int> block_at(index(kept_before.back()), -1);
-  for (std::size_t b = 0; b < blocks.size(); ++b) block_at[index(blocks[b].first)] = static_cast<int>(b);
-  order_.resize(blocks.size());
-  for (const int b : block_at) {
-    if (b < 0) continue;
-    order_[index(b)] = static_cast<int>(shape_.size());
-    shape_.push_back(blocks[index(b)].extent);
-  }
-  target_strides_.resize(shape_.size());
-  std::uint64_t stride = 1;
-  for (std::size_t a = order_.size(); a-- > 0;) {
-    target_strides_[index(order_[a])] = stride;
-    stride *= shape_[index(order_[a])];
+Axes::Axes(const std::vector<std::uint64_t>& shape, const std::vector<int>& order)
+    : Axes(map_of(shape, order)) {}
+
+Axes::Axes(const detail::AxisMap& map) {
+  detail::WholeAxes whole = whole_of(detail::normal_form(map));
+  order_ = std::move(whole.order);
+  for (const detail::StridedAxis& axis : whole.axes) {
+    FARO_CHECK(axis.in > 0 && axis.shift == 0);
+    shape_.push_back(axis.extent);
+    target_strides_.push_back(static_cast<std::uint64_t>(axis.out));
   }
 }
 
-std::uint64_t Axes::count() const {
-  std::uint64_t count = 1;
-  for (const std::uint64_t extent : shape_) count *= extent;
-  return count;
-}
+std::uint64_t Axes::count() const { return product(shape_); }
 
 std::uint64_t Axes::operator()(std::uint64_t x) const {
   std::uint64_t target = 0;
@@ -108,15 +146,9 @@ std::uint64_t Axes::operator()(std::uint64_t x) const {
   return target;
 }
 
-Axes Axes::inverse() const {
-  std::vector<std::uint64_t> shape(shape_.size());
-  std::vector<int> order(shape_.size());
-  for (std::size_t a = 0; a < order_.size(); ++a) {
-    shape[a] = shape_[index(order_[a])];
-    order[index(order_[a])] = static_cast<int>(a);
-  }
-  return {shape, order};
-}
+Axes Axes::inverse() const { return Axes(detail::inverse(map())); }
+
+detail::AxisMap Axes::map() const { return map_of(shape_, target_strides_); }
 
 std::vector<std::uint64_t> NamedAxes::target_shape() const {
   std::vector<std::uint64_t> target;
@@ -136,108 +168,37 @@ NamedAxes NamedAxes::after(const NamedAxes& before) const {
   return result;
 }
 
-namespace {
-
-// An axis of a normal form to be, with where it goes in the output.
-struct MovedAxis {
-  std::uint64_t extent = 1;
-  Cyclic move;
-  int place = 0;  // of the output, 0 the slowest
-};
-
-Cyclic stays(std::uint64_t extent) { return {.count = extent, .shift = 0, .reversed = false}; }
-bool is_stay(const Cyclic& move) { return move.shift == 0 && !move.reversed; }
-bool is_flip(const Cyclic& move) { return move.reversed && move.shift == move.count - 1; }
-
-// Of two elements, a flip or nothing.
-Cyclic simplest_move(const Cyclic& move) {
-  if (move.count > 2) return move;
-  return move(0) == 0 ? stays(move.count) : Cyclic{.count = move.count, .shift = 1, .reversed = true};
-}
-
-// What an axis and the next faster one are as one; nothing where they are none.
-std::optional<Cyclic> joined(const MovedAxis& outer, const MovedAxis& inner) {
-  if (inner.place != outer.place + 1) return std::nullopt;
-  const std::uint64_t extent = outer.extent * inner.extent;
-  if (is_stay(inner.move) && !outer.move.reversed)
-    return Cyclic{.count = extent, .shift = outer.move.shift * inner.extent, .reversed = false};
-  if (is_flip(inner.move) && is_flip(outer.move))
-    return Cyclic{.count = extent, .shift = extent - 1, .reversed = true};
-  // A flip of two elements is a roll by one of them as well.
-  if (is_stay(inner.move) && outer.extent == 2)
-    return Cyclic{.count = extent, .shift = inner.extent, .reversed = false};
-  return std::nullopt;
-}
-
-void close_gap(std::vector<MovedAxis>& axes, int place) {
-  for (MovedAxis& axis : axes) {
-    if (axis.place > place) --axis.place;
+NamedAxes NamedAxes::split(std::size_t axis, std::uint64_t inner) const {
+  NamedAxes result{.shape = shape, .order = {}};
+  result.shape[axis] /= inner;
+  result.shape.insert(result.shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, inner);
+  for (const int a : order) {
+    result.order.push_back(index(a) > axis ? a + 1 : a);
+    if (index(a) == axis) result.order.push_back(a + 1);
   }
+  return result;
 }
-
-}  // namespace
 
 CyclicAxes::CyclicAxes(const std::vector<std::uint64_t>& shape, const std::vector<int>& order,
-                       const std::vector<Cyclic>& moves) {
-  check_order(order, shape.size());
-  check_extents(shape);
-  if (moves.size() != shape.size()) {
-    fail(ErrorCode::value, "axes",
-         std::to_string(moves.size()) + " flips and rolls of " + std::to_string(shape.size()) + " axes",
-         "one of each axis");
-  }
-  std::vector<MovedAxis> axes(shape.size());
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    if (moves[axis].count != shape[axis] || (shape[axis] > 0 && moves[axis].shift >= shape[axis])) {
-      fail(ErrorCode::value, "axes",
-           "a roll of " + std::to_string(moves[axis].count) + " elements by " +
-               std::to_string(moves[axis].shift) + " along an axis of " + std::to_string(shape[axis]),
-           "one of as many elements, by less");
-    }
-    axes[axis].extent = shape[axis];
-    axes[axis].move = simplest_move(moves[axis]);
-  }
-  for (std::size_t a = 0; a < order.size(); ++a) axes[index(order[a])].place = static_cast<int>(a);
-  for (std::size_t axis = axes.size(); axis-- > 0;) {
-    if (axes[axis].extent != 1) continue;
-    const int place = axes[axis].place;
-    axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(axis));
-    close_gap(axes, place);
-  }
-  for (std::size_t axis = 1; axis < axes.size();) {
-    const auto move = joined(axes[axis - 1], axes[axis]);
-    if (!move) {
-      ++axis;
-      continue;
-    }
-    const int place = axes[axis].place;
-    axes[axis - 1].extent = move->count;
-    axes[axis - 1].move = *move;
-    axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(axis));
-    close_gap(axes, place);
-    axis = axis > 1 ? axis - 1 : 1;  // what is joined may join the one before it
-  }
-  order_.resize(axes.size());
-  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-    shape_.push_back(axes[axis].extent);
-    moves_.push_back(axes[axis].move);
-    order_[index(axes[axis].place)] = static_cast<int>(axis);
-  }
-  target_strides_.resize(shape_.size());
-  std::uint64_t stride = 1;
-  for (std::size_t a = order_.size(); a-- > 0;) {
-    target_strides_[index(order_[a])] = stride;
-    stride *= shape_[index(order_[a])];
+                       const std::vector<Cyclic>& moves)
+    : CyclicAxes(map_of(shape, order, moves)) {}
+
+CyclicAxes::CyclicAxes(const detail::AxisMap& map) {
+  detail::WholeAxes whole = whole_of(detail::with_rolls(detail::normal_form(map)));
+  order_ = std::move(whole.order);
+  for (const detail::StridedAxis& axis : whole.axes) {
+    shape_.push_back(axis.extent);
+    moves_.push_back(move_of(axis));
+    target_strides_.push_back(static_cast<std::uint64_t>(axis.out));
   }
 }
 
-std::uint64_t CyclicAxes::count() const {
-  std::uint64_t count = 1;
-  for (const std::uint64_t extent : shape_) count *= extent;
-  return count;
-}
+std::uint64_t CyclicAxes::count() const { return product(shape_); }
 
-bool CyclicAxes::is_axes() const { return std::all_of(moves_.begin(), moves_.end(), is_stay); }
+bool CyclicAxes::is_axes() const {
+  return std::all_of(moves_.begin(), moves_.end(),
+                     [](const Cyclic& move) { return move.shift == 0 && !move.reversed; });
+}
 
 std::uint64_t CyclicAxes::operator()(std::uint64_t x) const {
   std::uint64_t target = 0;
@@ -248,17 +209,9 @@ std::uint64_t CyclicAxes::operator()(std::uint64_t x) const {
   return target;
 }
 
-CyclicAxes CyclicAxes::inverse() const {
-  std::vector<std::uint64_t> shape(shape_.size());
-  std::vector<int> order(shape_.size());
-  std::vector<Cyclic> moves(shape_.size());
-  for (std::size_t a = 0; a < order_.size(); ++a) {
-    shape[a] = shape_[index(order_[a])];
-    moves[a] = moves_[index(order_[a])].inverse();
-    order[index(order_[a])] = static_cast<int>(a);
-  }
-  return {shape, order, moves};
-}
+CyclicAxes CyclicAxes::inverse() const { return CyclicAxes(detail::inverse(map())); }
+
+detail::AxisMap CyclicAxes::map() const { return moved(map_of(shape_, target_strides_), moves_); }
 
 namespace maps {
 

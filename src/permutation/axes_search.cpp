@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,33 +37,17 @@ std::vector<std::uint64_t> divisors(std::uint64_t count) {
   return result;
 }
 
-// An axis, the fastest first: how many, and what a step of it adds to the target.
-struct FoundAxis {
-  std::uint64_t extent = 0;
-  std::uint64_t step = 0;
-};
-
-// The axes' order in the output, slowest first, if steps are those of one.
-std::optional<Axes> ordered(const std::vector<FoundAxis>& fastest_first) {
-  const std::size_t axes = fastest_first.size();
-  std::vector<std::size_t> by_step(axes);
-  std::iota(by_step.begin(), by_step.end(), std::size_t{0});
-  std::sort(by_step.begin(), by_step.end(),
-            [&](std::size_t a, std::size_t b) { return fastest_first[a].step < fastest_first[b].step; });
-  std::uint64_t step = 1;
-  for (const std::size_t axis : by_step) {
-    if (fastest_first[axis].step != step) return std::nullopt;
-    step *= fastest_first[axis].extent;
-  }
-  std::vector<std::uint64_t> shape;
-  for (std::size_t axis = axes; axis-- > 0;) shape.push_back(fastest_first[axis].extent);
-  std::vector<int> order;
-  for (std::size_t a = axes; a-- > 0;) order.push_back(static_cast<int>(axes - 1 - by_step[a]));
-  return Axes(shape, order);
+// Axes from the input to the output, the fastest first, if their steps are those of a permutation.
+std::optional<Axes> ordered(const std::vector<StridedAxis>& axes) {
+  const AxisMap map{.axes = axes};
+  const auto is_forwards = [](const StridedAxis& axis) { return axis.out > 0; };
+  if (!std::all_of(axes.begin(), axes.end(), is_forwards) || !whole(map)) return std::nullopt;
+  return Axes(map);
 }
 
 // "4 3 2": of the slowest axis first, as shapes are written.
-std::string listed(const std::vector<FoundAxis>& fastest_first, std::uint64_t FoundAxis::*what) {
+template <typename Number>
+std::string listed(const std::vector<StridedAxis>& fastest_first, Number StridedAxis::*what) {
   std::string text;
   for (std::size_t axis = fastest_first.size(); axis-- > 0;) {
     text += (text.empty() ? "" : " ") + std::to_string(fastest_first[axis].*what);
@@ -77,7 +60,7 @@ std::string listed(const std::vector<FoundAxis>& fastest_first, std::uint64_t Fo
 AxesSearch find_axes(IndexReader& reader) {
   const std::uint64_t count = reader.count();
   const std::vector<std::uint64_t> all = divisors(count);
-  std::vector<FoundAxis> axes;
+  std::vector<StridedAxis> axes;
   for (std::uint64_t place = 1; place < count;) {
     const std::uint64_t left = count / place;
     std::vector<std::uint64_t> extents;  // candidates, 1 for the step itself; all that is left needs no probe
@@ -96,14 +79,15 @@ AxesSearch find_axes(IndexReader& reader) {
     std::size_t k = 1;
     while (k < extents.size() && is_on_line(k)) ++k;
     const std::uint64_t extent = k < extents.size() ? extents[k] : left;
-    axes.push_back({.extent = extent, .step = step});
+    axes.push_back(
+        {.extent = extent, .in = static_cast<std::int64_t>(place), .out = static_cast<std::int64_t>(step)});
     place *= extent;
   }
   auto candidate = ordered(axes);
   std::string why;
   if (!candidate) {
-    why = "extents " + listed(axes, &FoundAxis::extent) + " would step by " + listed(axes, &FoundAxis::step) +
-          ", which no order of axes does";
+    why = "extents " + listed(axes, &StridedAxis::extent) + " would step by " +
+          listed(axes, &StridedAxis::out) + ", which no order of axes does";
   }
   return {.candidate = std::move(candidate), .why = std::move(why)};
 }
@@ -123,19 +107,16 @@ std::optional<std::int64_t> step_of(const std::vector<std::int64_t>& steps) {
   return std::nullopt;
 }
 
-struct MovedAxisFound {
-  std::uint64_t stride = 0;
-  Cyclic move;
-};
-
-// Of elements `place` apart, so many of them, whose steps are `step`.
-std::optional<MovedAxisFound> moved_axis(IndexReader& reader, std::uint64_t place, std::uint64_t extent,
-                                         std::int64_t step, std::uint64_t zero) {
+// Of elements `place` apart, so many of them, whose steps are `step`: from the output, where these are its
+// strides, back to the input.
+std::optional<StridedAxis> moved_axis(IndexReader& reader, std::uint64_t place, std::uint64_t extent,
+                                      std::int64_t step, std::uint64_t zero) {
   const auto value = [&](std::uint64_t digit) {
     const std::uint64_t position = digit * place;
     return static_cast<std::int64_t>(reader.at(std::span(&position, 1)).front() - zero);
   };
-  if (step == 0) return std::nullopt;
+  const auto count = static_cast<std::int64_t>(reader.count());
+  if (step == 0 || step <= -count || step >= count) return std::nullopt;
   const auto is_straight = [&](std::uint64_t digit) {
     return value(digit) == step * static_cast<std::int64_t>(digit);
   };
@@ -156,16 +137,13 @@ std::optional<MovedAxisFound> moved_axis(IndexReader& reader, std::uint64_t plac
     const auto gone = digit >= round ? static_cast<std::int64_t>(extent) : 0;
     if (value(digit) != step * (static_cast<std::int64_t>(digit) - gone)) return std::nullopt;
   }
-  const bool reversed = step < 0;
-  return MovedAxisFound{
-      .stride = static_cast<std::uint64_t>(reversed ? -step : step),
-      .move = {
-          .count = extent, .shift = reversed ? round - 1 : (extent - round) % extent, .reversed = reversed}};
+  return StridedAxis{
+      .extent = extent, .in = step, .out = static_cast<std::int64_t>(place), .shift = round % extent};
 }
 
 // The axes that may begin with steps of `place`, the longest first: what is shorter is mostly a part of it.
 // The last elements of all are read at once: most extents are not looked at any further.
-std::vector<MovedAxisFound> moved_axes(IndexReader& reader, std::uint64_t place, std::uint64_t zero) {
+std::vector<StridedAxis> moved_axes(IndexReader& reader, std::uint64_t place, std::uint64_t zero) {
   std::vector<std::uint64_t> extents = divisors(reader.count() / place);
   extents.erase(extents.begin());  // 1
   std::vector<std::uint64_t> positions;
@@ -176,7 +154,7 @@ std::vector<MovedAxisFound> moved_axes(IndexReader& reader, std::uint64_t place,
   std::vector<std::uint64_t> entries = reader.at(positions);
   for (std::uint64_t& entry : entries) entry -= zero;
   const auto* const first = reinterpret_cast<const std::int64_t*>(entries.data()) + extents.size();
-  std::vector<MovedAxisFound> found;
+  std::vector<StridedAxis> found;
   for (std::size_t k = extents.size(); k-- > 0;) {
     const std::uint64_t extent = extents[k];
     std::vector<std::int64_t> steps{first[0]};
@@ -210,16 +188,16 @@ class CyclicAxesWalk {
   // The axes found so far, and those from steps of `place` on.
   std::optional<CyclicAxes> from(std::uint64_t place) {
     if (place >= reader_.count()) return made();
-    const std::vector<MovedAxisFound> found = moved_axes(reader_, place, zero_);
+    const std::vector<StridedAxis> found = moved_axes(reader_, place, zero_);
     if (found.empty())
       return failed("elements " + std::to_string(place) + " apart are neither flipped nor rolled");
     // Of what goes on straight, the longest and the shortest tell as much as all between.
     for (std::size_t k = 0; k < found.size(); ++k) {
       if (k >= 2 && k + 1 < found.size()) continue;
       if (--trials_left_ < 0) return std::nullopt;
-      const MovedAxisFound& axis = found[k];
+      const StridedAxis& axis = found[k];
       axes_.push_back(axis);
-      auto candidate = from(place * axis.move.count);
+      auto candidate = from(place * axis.extent);
       if (candidate) return candidate;
       axes_.pop_back();
     }
@@ -227,32 +205,16 @@ class CyclicAxesWalk {
   }
 
   std::optional<CyclicAxes> made() {
-    std::uint64_t first = 0;
-    for (const MovedAxisFound& axis : axes_) first += axis.stride * axis.move.shift;
-    std::vector<std::size_t> by_stride(axes_.size());
-    std::iota(by_stride.begin(), by_stride.end(), std::size_t{0});
-    std::sort(by_stride.begin(), by_stride.end(),
-              [&](std::size_t a, std::size_t b) { return axes_[a].stride < axes_[b].stride; });
-    std::uint64_t stride = 1;
-    for (const std::size_t axis : by_stride) {
-      if (axes_[axis].stride != stride) {
-        return failed("a step of " + std::to_string(axes_[axis].stride) +
-                      ", where an order of the axes has " + std::to_string(stride));
-      }
-      stride *= axes_[axis].move.count;
-    }
-    if (first != zero_) return failed("the axes do not begin at entry 0");
-    std::vector<std::uint64_t> shape;
-    std::vector<Cyclic> moves;
-    std::vector<int> order;
-    for (std::size_t k = axes_.size(); k-- > 0;) {
-      shape.push_back(axes_[k].move.count);
-      moves.push_back(axes_[k].move);
-      order.push_back(static_cast<int>(axes_.size() - 1 - by_stride[k]));
-    }
-    CyclicAxes candidate(shape, order, moves);
+    if (zero_ >= reader_.count()) return failed("entry 0 is past the end");
+    // Digit 0 of an axis that is rolled is some steps behind the first.
+    AxisMap back{.axes = axes_, .in_first = static_cast<std::int64_t>(zero_)};
+    for (const StridedAxis& axis : axes_)
+      back.in_first -= axis.in * static_cast<std::int64_t>((axis.extent - axis.shift) % axis.extent);
+    const AxisMap map = normal_form(inverse(std::move(back)));
+    if (!whole(map)) return failed("steps and a first entry that no order of the axes has");
+    CyclicAxes candidate(map);
     constexpr std::uint64_t kMostViews = 16;
-    if (number_of_views(candidate) > kMostViews) return failed("more than four axes are rolled");
+    if (number_of_parts(candidate) > kMostViews) return failed("more than four axes are rolled");
     constexpr std::size_t kMostAxes = 8;
     if (candidate.shape().size() > kMostAxes) return failed("more than eight axes");
     if (!samples_hold(candidate)) return failed("entries between are not those of axes");
@@ -279,7 +241,7 @@ class CyclicAxesWalk {
   IndexReader& reader_;
   std::uint64_t zero_ = 0;
   int trials_left_ = 200;
-  std::vector<MovedAxisFound> axes_;  // the fastest first
+  std::vector<StridedAxis> axes_;  // the fastest first
   std::string why_;
 };
 

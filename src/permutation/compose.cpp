@@ -10,6 +10,7 @@
 #include "faro/permutation/permutation.hpp"
 #include "index_check.hpp"
 #include "io/buffer.hpp"
+#include "permutation/cyclic_axes.hpp"
 #include "permutation/rows.hpp"
 
 namespace faro {
@@ -198,6 +199,10 @@ std::optional<Permutation> compose_forms(const Permutation& a, const Permutation
   const auto form_a = affine_form(a);
   const auto form_b = affine_form(b);
   if (form_a && form_b) return compose(*form_a, *form_b);
+  const auto axes_a = axis_map(a);
+  const auto axes_b = axis_map(b);
+  const auto axes = axes_a && axes_b ? compose(*axes_a, *axes_b) : std::nullopt;
+  if (axes) return normal_form(Permutation(CyclicAxes(*axes)));
   return std::nullopt;
 }
 

@@ -1,57 +1,37 @@
 #include "permutation/cyclic_axes.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
+#include "faro/error.hpp"
+
 namespace faro::detail {
-namespace {
 
-// Consecutive places of an axis that go to consecutive ones, up or down.
-struct Part {
-  std::uint64_t begin = 0;
-  std::uint64_t length = 0;
-  std::uint64_t target = 0;  // of the first
-  std::int64_t step = 1;
-};
-
-std::vector<Part> parts_of(const Cyclic& move) {
-  // Where the image goes round the end.
-  const std::uint64_t cut = move.reversed ? move.shift + 1 : move.count - move.shift;
-  const std::int64_t step = move.reversed ? -1 : 1;
-  std::vector<Part> parts{{.begin = 0, .length = cut, .target = move(0), .step = step}};
-  if (cut < move.count)
-    parts.push_back({.begin = cut, .length = move.count - cut, .target = move(cut), .step = step});
-  return parts;
+std::optional<AxisMap> axis_map(const Permutation& permutation) {
+  if (const auto* const axes = std::get_if<Axes>(&permutation)) return axes->map();
+  if (const auto* const axes = std::get_if<CyclicAxes>(&permutation)) return axes->map();
+  const auto* const cyclic = std::get_if<Cyclic>(&permutation);
+  if (cyclic == nullptr) return std::nullopt;
+  return CyclicAxes({cyclic->count}, {0}, {*cyclic}).map();
 }
 
-}  // namespace
-
-std::uint64_t number_of_views(const CyclicAxes& axes) {
-  std::uint64_t number = 1;
-  for (const Cyclic& move : axes.moves()) number *= parts_of(move).size();
-  return number;
+std::uint64_t number_of_parts(const CyclicAxes& axes) {
+  const std::vector<StridedAxis> all = normal_form(axes.map()).axes;
+  return std::uint64_t{1} << std::count_if(all.begin(), all.end(),
+                                           [](const StridedAxis& axis) { return axis.shift != 0; });
 }
 
-std::vector<Strided> views_of(const CyclicAxes& axes, std::uint64_t batch) {
-  const auto count = static_cast<std::int64_t>(axes.count());
-  std::vector<Strided> views{{.extents = {batch}, .in_strides = {count}, .out_strides = {count}}};
-  std::uint64_t in_stride = axes.count();
-  for (std::size_t axis = 0; axis < axes.shape().size(); ++axis) {
-    in_stride /= axes.shape()[axis];
-    const std::uint64_t out_stride = axes.target_strides()[axis];
-    std::vector<Strided> finer;
-    for (const Strided& view : views) {
-      for (const Part& part : parts_of(axes.moves()[axis])) {
-        Strided each = view;
-        each.extents.push_back(part.length);
-        each.in_strides.push_back(static_cast<std::int64_t>(in_stride));
-        each.out_strides.push_back(part.step * static_cast<std::int64_t>(out_stride));
-        each.in_offset += part.begin * in_stride;
-        each.out_offset += part.target * out_stride;
-        finer.push_back(std::move(each));
-      }
-    }
-    views = std::move(finer);
-  }
+std::vector<AxisMap> unrolled_parts(const Permutation& permutation, std::uint64_t batch) {
+  std::optional<AxisMap> map = axis_map(permutation);
+  FARO_CHECK(map);
+  const auto count = static_cast<std::int64_t>(element_count(permutation));
+  map->axes.insert(map->axes.begin(), {.extent = batch, .in = count, .out = count});
+  return unrolled(normal_form(*std::move(map)));
+}
+
+std::vector<Strided> views_of(const Permutation& permutation, std::uint64_t batch) {
+  std::vector<Strided> views;
+  for (const AxisMap& part : unrolled_parts(permutation, batch)) views.push_back(as_strided(part));
   return views;
 }
 

@@ -10,6 +10,7 @@
 #include "faro/error.hpp"
 #include "index_check.hpp"
 #include "io/buffer.hpp"
+#include "permutation/cyclic_axes.hpp"
 
 namespace faro {
 namespace {
@@ -44,32 +45,11 @@ std::uint64_t widened_count(const Permutation& permutation, std::uint64_t units)
 
 // The forms that stay what they are; nothing where an index array is needed.
 std::optional<Permutation> widened_form(const Permutation& permutation, std::uint64_t units) {
-  if (const auto* const axes = std::get_if<Axes>(&permutation)) {
-    std::vector<std::uint64_t> shape = axes->shape();
-    std::vector<int> order = axes->order();
-    if (axes->count() == 0) return permutation;
-    order.push_back(static_cast<int>(shape.size()));
-    shape.push_back(units);
-    return Axes(shape, order);
-  }
-  const auto* const cyclic = std::get_if<Cyclic>(&permutation);
-  if (cyclic != nullptr && !cyclic->reversed) {
-    return Cyclic{.count = cyclic->count * units, .shift = cyclic->shift * units, .reversed = false};
-  }
+  if (element_count(permutation) == 0) return permutation;
   const auto map = affine_form(permutation);
   if (map && f2::is_power_of_two(units)) return direct_sum(Affine(f2::trailing_bit(units)), *map);
-  const Cyclic stays{.count = units, .shift = 0, .reversed = false};
-  if (cyclic != nullptr && cyclic->count > 0)
-    return CyclicAxes({cyclic->count, units}, {0, 1}, {*cyclic, stays});
-  if (const auto* const axes = std::get_if<CyclicAxes>(&permutation)) {
-    std::vector<std::uint64_t> shape = axes->shape();
-    std::vector<int> order = axes->order();
-    std::vector<Cyclic> moves = axes->moves();
-    order.push_back(static_cast<int>(shape.size()));
-    shape.push_back(units);
-    moves.push_back(stays);
-    return CyclicAxes(shape, order, moves);
-  }
+  const auto axes = detail::axis_map(permutation);
+  if (axes) return detail::simplest_form(CyclicAxes(detail::unfolded(*axes, units)));
   return std::nullopt;
 }
 

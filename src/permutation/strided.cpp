@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <string>
 #include <utility>
 
 #include "cursor.hpp"
-#include "faro/permutation/affine.hpp"
+#include "permutation/axis_map.hpp"
 #include "permutation/text.hpp"
 
 namespace faro {
@@ -98,56 +97,6 @@ std::string index_text(const std::vector<std::uint64_t>& index) {
   return text + ")";
 }
 
-struct Line {
-  std::uint64_t extent = 1;
-  std::int64_t in = 0;
-  std::int64_t out = 0;
-};
-
-// Whether strides of the output are those of an array without gaps, slowest first.
-bool is_dense(const Strided& normal) {
-  std::int64_t stride = 1;
-  for (std::size_t axis = normal.extents.size(); axis-- > 0;) {
-    if (normal.out_strides[axis] != stride) return false;
-    stride *= static_cast<std::int64_t>(normal.extents[axis]);
-  }
-  return normal.out_offset == 0;
-}
-
-// The axes by the input's strides, longest first, where those are without gaps too; flips count as forwards.
-std::optional<std::vector<std::size_t>> dense_input_order(const Strided& normal) {
-  std::vector<std::size_t> order(normal.extents.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return length_of(normal.in_strides[a]) > length_of(normal.in_strides[b]);
-  });
-  std::uint64_t stride = 1;
-  for (std::size_t i = order.size(); i-- > 0;) {
-    if (length_of(normal.in_strides[order[i]]) != stride) return std::nullopt;
-    stride *= normal.extents[order[i]];
-  }
-  if (in_reach(normal).first != 0) return std::nullopt;
-  return order;
-}
-
-// Axes of powers of two, some of them flipped: bits change places, and those of a flipped axis change.
-Affine flipped_affine(const Strided& normal) {
-  int bits = 0;
-  for (const std::uint64_t extent : normal.extents) bits += f2::trailing_bit(extent);
-  std::vector<int> to(static_cast<std::size_t>(bits));
-  f2::Word flipped = 0;
-  for (std::size_t axis = 0; axis < normal.extents.size(); ++axis) {
-    const int in = f2::trailing_bit(length_of(normal.in_strides[axis]));
-    const int out = f2::trailing_bit(length_of(normal.out_strides[axis]));
-    for (int bit = 0; bit < f2::trailing_bit(normal.extents[axis]); ++bit) {
-      to[static_cast<std::size_t>(in) + static_cast<std::size_t>(bit)] = out + bit;
-      if (normal.in_strides[axis] < 0) flipped |= f2::Word{1} << (out + bit);
-    }
-  }
-  const Affine moved = maps::permute_bits(to);
-  return Affine(moved.matrix(), flipped);
-}
-
 // --- text
 
 class StridedReader {
@@ -230,93 +179,54 @@ std::uint64_t out_elements(const Strided& view) {
   return static_cast<std::uint64_t>(out_reach(view).last) + 1;
 }
 
-Strided normal_form(const Strided& view) {
-  check(view);
-  Strided normal{.extents = {}, .in_strides = {}, .out_strides = {}};
-  if (element_count(view) == 0) return {.extents = {0}, .in_strides = {1}, .out_strides = {1}};
-  auto in_offset = static_cast<std::int64_t>(view.in_offset);
-  auto out_offset = static_cast<std::int64_t>(view.out_offset);
-  std::vector<Line> lines;
+detail::AxisMap detail::axis_map(const Strided& view) {
+  AxisMap map{.in_first = static_cast<std::int64_t>(view.in_offset),
+              .out_first = static_cast<std::int64_t>(view.out_offset)};
   for (std::size_t axis = 0; axis < view.extents.size(); ++axis) {
-    Line line{.extent = view.extents[axis], .in = view.in_strides[axis], .out = view.out_strides[axis]};
-    if (line.extent == 1) continue;
-    if (line.out < 0) {
-      const auto last = static_cast<std::int64_t>(line.extent - 1);
-      in_offset += last * line.in;
-      out_offset += last * line.out;
-      line.in = -line.in;
-      line.out = -line.out;
-    }
-    lines.push_back(line);
+    map.axes.push_back(
+        {.extent = view.extents[axis], .in = view.in_strides[axis], .out = view.out_strides[axis]});
   }
-  std::sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.out > b.out; });
-  for (const Line& line : lines) {
-    const auto extent = static_cast<std::int64_t>(line.extent);
-    if (!normal.extents.empty() && normal.in_strides.back() == line.in * extent &&
-        normal.out_strides.back() == line.out * extent) {
-      normal.extents.back() *= line.extent;
-      normal.in_strides.back() = line.in;
-      normal.out_strides.back() = line.out;
-      continue;
-    }
-    normal.extents.push_back(line.extent);
-    normal.in_strides.push_back(line.in);
-    normal.out_strides.push_back(line.out);
-  }
-  normal.in_offset = static_cast<std::uint64_t>(in_offset);
-  normal.out_offset = static_cast<std::uint64_t>(out_offset);
-  return normal;
+  return map;
 }
 
-std::optional<Permutation> as_permutation(const Strided& view) {
-  const Strided normal = normal_form(view);
-  if (element_count(normal) == 0) return normal_form(Permutation(Axes({0}, {0})));
-  if (!is_dense(normal)) return std::nullopt;
-  const auto by_input = dense_input_order(normal);
-  if (!by_input) return std::nullopt;
-  const bool flips = std::any_of(normal.in_strides.begin(), normal.in_strides.end(),
-                                 [](std::int64_t stride) { return stride < 0; });
-  std::vector<std::uint64_t> shape;
-  std::vector<int> order(normal.extents.size());
-  for (std::size_t i = 0; i < by_input->size(); ++i) {
-    shape.push_back(normal.extents[(*by_input)[i]]);
-    order[(*by_input)[i]] = static_cast<int>(i);
+Strided detail::as_strided(const AxisMap& map) {
+  Strided view{.extents = {},
+               .in_strides = {},
+               .out_strides = {},
+               .in_offset = static_cast<std::uint64_t>(map.in_first),
+               .out_offset = static_cast<std::uint64_t>(map.out_first)};
+  for (const StridedAxis& axis : map.axes) {
+    FARO_CHECK(axis.shift == 0);
+    view.extents.push_back(axis.extent);
+    view.in_strides.push_back(axis.in);
+    view.out_strides.push_back(axis.out);
   }
-  if (!flips) return normal_form(Permutation(Axes(shape, order)));
-  if (normal.extents.size() == 1) return normal_form(Permutation(maps::flip(normal.extents.front())));
-  const bool powers = std::all_of(normal.extents.begin(), normal.extents.end(),
-                                  [](std::uint64_t extent) { return f2::is_power_of_two(extent); });
-  if (powers) return normal_form(Permutation(flipped_affine(normal)));
-  std::vector<Cyclic> moves;
-  for (const std::size_t axis : *by_input) {
-    const std::uint64_t extent = normal.extents[axis];
-    moves.push_back(normal.in_strides[axis] < 0 ? maps::flip(extent) : maps::roll(extent, 0));
-  }
-  return normal_form(Permutation(CyclicAxes(shape, order, moves)));
-}
-
-Strided as_strided(const Axes& axes) {
-  Strided view{.extents = axes.shape(), .in_strides = {}, .out_strides = {}};
-  view.in_strides.resize(view.extents.size());
-  std::int64_t stride = 1;
-  for (std::size_t axis = view.extents.size(); axis-- > 0;) {
-    view.in_strides[axis] = stride;
-    stride *= static_cast<std::int64_t>(view.extents[axis]);
-  }
-  for (const std::uint64_t target : axes.target_strides())
-    view.out_strides.push_back(static_cast<std::int64_t>(target));
   return view;
 }
 
+Strided normal_form(const Strided& view) {
+  check(view);
+  detail::AxisMap normal = detail::normal_form(detail::axis_map(view));
+  std::reverse(normal.axes.begin(), normal.axes.end());  // slowest first
+  return detail::as_strided(normal);
+}
+
+std::optional<Permutation> detail::as_permutation(const AxisMap& normal) {
+  if (!whole(normal)) return std::nullopt;
+  return faro::normal_form(Permutation(CyclicAxes(normal)));
+}
+
+std::optional<Permutation> as_permutation(const Strided& view) {
+  check(view);
+  return detail::as_permutation(detail::normal_form(detail::axis_map(view)));
+}
+
+Strided as_strided(const Axes& axes) { return detail::as_strided(axes.map()); }
+
 std::vector<std::uint64_t> detail::result_shape(const Strided& view) {
-  if (element_count(view) == 0) return view.extents;
-  std::int64_t stride = 1;
-  bool dense = view.out_offset == 0;
-  for (std::size_t axis = view.extents.size(); axis-- > 0;) {
-    dense = dense && (view.extents[axis] == 1 || view.out_strides[axis] == stride);
-    stride *= static_cast<std::int64_t>(view.extents[axis]);
-  }
-  return dense ? view.extents : std::vector<std::uint64_t>{out_elements(view)};
+  if (element_count(view) == 0 || (view.out_offset == 0 && is_dense(view.extents, view.out_strides)))
+    return view.extents;
+  return {out_elements(view)};
 }
 
 std::string to_text(const Strided& view) {

@@ -26,15 +26,6 @@ void check_strided_width(const Strided& view, std::uint64_t element_bytes) {
   }
 }
 
-std::vector<layout::StridedAxis> axes_of_view(const Strided& normal) {
-  std::vector<layout::StridedAxis> axes;
-  for (std::size_t axis = 0; axis < normal.extents.size(); ++axis) {
-    axes.push_back(
-        {.extent = normal.extents[axis], .in = normal.in_strides[axis], .out = normal.out_strides[axis]});
-  }
-  return layout::normal_axes(std::move(axes));
-}
-
 // Kernels of affine maps take widths that are powers of two: a flip of one axis of two elements is no roll,
 // flip or permutation of axes of the whole, and is moved in boxes where elements have, say, 3 bytes.
 bool takes_width(const Permutation& permutation, std::uint64_t element_bytes) {
@@ -45,44 +36,49 @@ bool takes_width(const Permutation& permutation, std::uint64_t element_bytes) {
 // Axes of which some are flipped go as views. On a CPU boxes are faster than the tiles of an affine map where
 // the caches hold neither array, and most of all where the output begins between lines; on a GPU, those of
 // narrow elements whose rows stay, or are read backwards (docs/notes/axes-experiments.md).
-bool goes_by_boxes(const StridedPlan& plan, const Permutation& permutation) {
+bool goes_by_boxes(const StridedPlan& plan, const detail::AxisMap& normal, const Permutation& permutation) {
   if (std::holds_alternative<CyclicAxes>(permutation)) return true;
   constexpr std::size_t kMostAxes = 16;
-  const std::size_t axes = plan.normal().extents.size();
+  const std::size_t axes = normal.axes.size();
+  // Halves that are flipped each.
+  const auto* const cyclic = std::get_if<Cyclic>(&permutation);
+  if (cyclic != nullptr && cyclic->reversed && axes > 1) return true;
+  if (axes < 2 || axes > kMostAxes || !std::holds_alternative<Affine>(permutation)) return false;
   if (plan.target().engine == Engine::cuda) {
-    if (axes < 2 || axes > kMostAxes || !std::holds_alternative<Affine>(permutation) || plan.target().tile)
-      return false;
+    if (plan.target().tile) return false;
     constexpr std::uint64_t large_bytes = 4 << 20;
     constexpr std::uint64_t row_bytes = 128;
-    const Strided& normal = plan.normal();
-    const bool forwards = normal.in_strides.back() == 1;
-    if (!forwards && normal.in_strides.back() != -1) return false;
+    const detail::StridedAxis& row = normal.axes.front();
+    const bool forwards = row.in == 1;
+    if (!forwards && row.in != -1) return false;
     return plan.element_bytes() <= (forwards ? 1 : 2) && plan.moved_bytes() >= large_bytes &&
-           normal.extents.back() * plan.element_bytes() >= row_bytes;
+           row.extent * plan.element_bytes() >= row_bytes;
   }
-  return plan.target().engine == Engine::cpu && plan.moved_bytes() > plan.target().streaming_bytes &&
-         axes > 1 && axes <= kMostAxes && std::holds_alternative<Affine>(permutation);
+  return plan.target().engine == Engine::cpu && plan.moved_bytes() > plan.target().streaming_bytes;
 }
 
 }  // namespace
 
 StridedPlan::StridedPlan(const Strided& view, std::uint64_t element_bytes, Target target)
-    : view_(view), normal_(normal_form(view)), element_bytes_(element_bytes), target_(std::move(target)) {
+    : view_(view), element_bytes_(element_bytes), target_(std::move(target)) {
+  check(view_);
   check_strided_width(view_, element_bytes_);
   in_elements_ = faro::in_elements(view_);
   out_elements_ = faro::out_elements(view_);
   moved_bytes_ = element_count(view_) * element_bytes_;
-  if (const auto permutation = as_permutation(normal_);
-      permutation && takes_width(*permutation, element_bytes_) && !goes_by_boxes(*this, *permutation)) {
+  const detail::AxisMap normal = detail::normal_form(detail::axis_map(view_));
+  if (const auto permutation = detail::as_permutation(normal); permutation &&
+                                                               takes_width(*permutation, element_bytes_) &&
+                                                               !goes_by_boxes(*this, normal, *permutation)) {
     permutation_ = std::make_shared<const Plan>(
         Problem{.permutation = *permutation, .element_bytes = element_bytes_}, target_);
     return;
   }
   if (target_.engine == Engine::cuda) {
-    if (moved_bytes_ > 0) passes_.push_back(detail::pass_of_view(normal_, element_bytes_));
+    if (moved_bytes_ > 0) passes_.push_back(detail::pass_of_view(normal, element_bytes_));
     return;
   }
-  passes_.push_back(detail::cpu_pass_of(normal_, axes_of_view(normal_), element_bytes_, target_));
+  passes_.push_back(detail::cpu_pass_of(normal, element_bytes_, target_));
 }
 
 }  // namespace faro

@@ -8,19 +8,13 @@
 // as whole runs in its array there is nothing to pack, respectively to unpack.
 #include <algorithm>
 
+#include "permutation/axis_map.hpp"
 #include "shard/methods.hpp"
 
 namespace faro::detail {
 namespace {
 
 using Extents = std::vector<std::uint64_t>;
-
-std::vector<std::int64_t> row_major(const Extents& shape) {
-  std::vector<std::int64_t> strides(shape.size(), 1);
-  for (std::size_t a = shape.size(); a-- > 1;)
-    strides[a - 1] = strides[a] * static_cast<std::int64_t>(shape[a]);
-  return strides;
-}
 
 // A range of the input's axis that is cut, and one of that which is the output's cut.
 struct Range {
@@ -60,8 +54,8 @@ class Boxes {
   Strided packing(int source, const std::vector<Range>& ranges, std::uint64_t at) const {
     Extents slab = in_.shape();
     slab[in_.axis()] = in_.start(source + 1) - in_.start(source);
-    Strided view{.extents = extents(ranges), .in_strides = row_major(slab), .out_strides = {}};
-    view.out_strides = row_major(view.extents);
+    Strided view{.extents = extents(ranges), .in_strides = dense_strides(slab), .out_strides = {}};
+    view.out_strides = dense_strides(view.extents);
     view.out_offset = at;
     for (std::size_t a = 0; a < ranges.size(); ++a) {
       const std::uint64_t begin = ranges[a].begin - (a == in_.axis() ? in_.start(source) : 0);
@@ -74,9 +68,9 @@ class Boxes {
   Strided unpacking(int target, const std::vector<Range>& ranges, std::uint64_t at) const {
     Extents slab = out_.shape();
     slab[out_.axis()] = out_.start(target + 1) - out_.start(target);
-    const std::vector<std::int64_t> strides = row_major(slab);
+    const std::vector<std::int64_t> strides = dense_strides(slab);
     Strided view{.extents = extents(ranges), .in_strides = {}, .out_strides = {}};
-    view.in_strides = row_major(view.extents);
+    view.in_strides = dense_strides(view.extents);
     view.in_offset = at;
     view.out_strides.resize(ranges.size());
     for (std::size_t b = 0; b < order_.size(); ++b) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <numeric>
 
+#include "permutation/axis_map.hpp"
 #include "rounding.hpp"
 
 namespace faro::detail {
@@ -50,12 +51,7 @@ ViewedMessage part_of(const ViewedMessage& whole, const SliceGroup& group, int b
   made.message.bytes = length * run * width;
   if (slowest == extents.end()) return made;
   const auto axis = static_cast<std::size_t>(slowest - extents.begin());
-  const auto moved = [&](std::uint64_t offset, std::int64_t stride) {
-    return offset + begin * static_cast<std::uint64_t>(stride);  // modulo 2^64
-  };
-  made.view.extents[axis] = length;
-  made.view.in_offset = moved(whole.view.in_offset, whole.view.in_strides[axis]);
-  made.view.out_offset = moved(whole.view.out_offset, whole.view.out_strides[axis]);
+  made.view = as_strided(cut(axis_map(whole.view), axis, begin, length));
   return made;
 }
 

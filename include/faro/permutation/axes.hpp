@@ -6,16 +6,23 @@
 // and no two axes that stay neighbours: axes(2 3 4; 1 2 0) is axes(2 12; 1 0).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace faro {
+
+namespace detail {
+struct AxisMap;  // the form that all axes have inside, with strides on both sides
+}  // namespace detail
 
 class Axes {
  public:
   /// Brings to normal form. Errors: ErrorCode::value where `order` is no permutation of the axes' numbers, an
   /// extent is 0 with others (a count of 0 is the empty shape {0}), or the count is past 2^40.
   Axes(const std::vector<std::uint64_t>& shape, const std::vector<int>& order);
+  /// Requires: a permutation of a dense array that flips and rolls no axis.
+  explicit Axes(const detail::AxisMap& map);
 
   const std::vector<std::uint64_t>& shape() const { return shape_; }  // of the input, slowest axis first
   const std::vector<int>& order() const { return order_; }            // of the output: the input's axes
@@ -30,6 +37,7 @@ class Axes {
   std::uint64_t operator()(std::uint64_t x) const;
 
   Axes inverse() const;
+  detail::AxisMap map() const;  // the input's axes, slowest first
 
   friend bool operator==(const Axes&, const Axes&) = default;
 
@@ -49,6 +57,8 @@ struct NamedAxes {
   NamedAxes inverse() const;
   /// These axes of what `before` gives. Requires: before.target_shape() == shape (unchecked).
   NamedAxes after(const NamedAxes& before) const;
+  /// One axis as an outer and an inner one, of extent `inner`. Requires: that divides it (unchecked).
+  NamedAxes split(std::size_t axis, std::uint64_t inner) const;
 };
 
 namespace maps {
@@ -102,6 +112,8 @@ class CyclicAxes {
   /// ErrorCode::value for another number of moves, or of other extents.
   CyclicAxes(const std::vector<std::uint64_t>& shape, const std::vector<int>& order,
              const std::vector<Cyclic>& moves);
+  /// Requires: a permutation of a dense array.
+  explicit CyclicAxes(const detail::AxisMap& map);
 
   const std::vector<std::uint64_t>& shape() const { return shape_; }  // of the input, slowest axis first
   const std::vector<int>& order() const { return order_; }            // of the output: the input's axes
@@ -117,6 +129,7 @@ class CyclicAxes {
   std::uint64_t operator()(std::uint64_t x) const;
 
   CyclicAxes inverse() const;
+  detail::AxisMap map() const;  // the input's axes, slowest first
 
   friend bool operator==(const CyclicAxes&, const CyclicAxes&) = default;
 

@@ -81,6 +81,11 @@ Strided parse_strided(std::string_view text);
 bool is_strided_text(std::string_view text);
 
 namespace detail {
+AxisMap axis_map(const Strided& view);
+/// The permutation that a normal form is, if it is one.
+std::optional<Permutation> as_permutation(const AxisMap& normal);
+/// Requires: axes without shifts; no element below 0 is reached.
+Strided as_strided(const AxisMap& map);
 /// Of what a view makes: as its extents say, where the output is that array or has no elements; else the
 /// elements that the output must have, one after another.
 std::vector<std::uint64_t> result_shape(const Strided& view);

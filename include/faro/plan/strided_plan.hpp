@@ -24,8 +24,8 @@ class StridedPlan {
   /// Plan.
   StridedPlan(const Strided& view, std::uint64_t element_bytes, Target target);
 
-  const Strided& view() const { return view_; }      // as it was given
-  const Strided& normal() const { return normal_; }  // as it is run
+  const Strided& view() const { return view_; }          // as it was given
+  Strided normal() const { return normal_form(view_); }  // as it is run
   std::uint64_t element_bytes() const { return element_bytes_; }
   const Target& target() const { return target_; }
 
@@ -46,7 +46,6 @@ class StridedPlan {
 
  private:
   Strided view_;
-  Strided normal_;
   std::uint64_t element_bytes_ = 0;
   Target target_;
   std::uint64_t in_elements_ = 0;

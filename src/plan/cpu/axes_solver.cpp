@@ -268,24 +268,20 @@ std::string axes_loop(const CpuPass& pass) {
 
 // The axes of like arrays, slowest last, in elements.
 std::vector<layout::StridedAxis> axes_of(const CpuWork& work) {
-  return layout::strided_axes(layout::unit_axes(std::get<Axes>(work.form), 1, work.batch));
+  return layout::unit_axes(std::get<Axes>(work.form), 1, work.batch).axes;
 }
 
 // A pass for each view, all with the workspace of the one that wants most.
 std::vector<CpuPass> view_passes(const CpuWork& work) {
   std::vector<CpuPass> passes;
   std::uint64_t most = 0;
-  for (const Strided& part : views_of(std::get<CyclicAxes>(work.form), work.batch)) {
-    const Strided view = normal_form(part);
-    std::vector<layout::StridedAxis> axes;
-    for (std::size_t axis = 0; axis < view.extents.size(); ++axis)
-      axes.push_back(
-          {.extent = view.extents[axis], .in = view.in_strides[axis], .out = view.out_strides[axis]});
-    CpuPass pass = cpu_strided_pass(layout::normal_axes(std::move(axes)), work.element_bytes,
-                                    work.total_bytes() > work.streaming_bytes, work.first_level_bytes);
-    pass.in_offset = view.in_offset * work.element_bytes;
-    pass.out_offset = view.out_offset * work.element_bytes;
-    pass.part_bytes = element_count(view) * work.element_bytes;
+  for (AxisMap& part : unrolled_parts(std::get<CyclicAxes>(work.form), work.batch)) {
+    const AxisMap view = normal_form(std::move(part));
+    CpuPass pass = cpu_strided_pass(view.axes, work.element_bytes, work.total_bytes() > work.streaming_bytes,
+                                    work.first_level_bytes);
+    pass.in_offset = static_cast<std::uint64_t>(view.in_first) * work.element_bytes;
+    pass.out_offset = static_cast<std::uint64_t>(view.out_first) * work.element_bytes;
+    pass.part_bytes = unit_count(view.axes) * work.element_bytes;
     most = std::max(most, pass.run.workspace.part_bytes);
     passes.push_back(std::move(pass));
   }

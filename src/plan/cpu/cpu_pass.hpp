@@ -257,8 +257,7 @@ std::vector<Pass> cpu_sweeps_shown(const Rectangle& rectangle, const TransposeWo
 std::vector<CpuPass> reversals_of(const Problem& problem);
 std::vector<Pass> cpu_reversals(const Problem& problem, const Target& target);
 /// Of a strided view in normal form; `axes` are its own.
-Pass cpu_pass_of(const Strided& normal, const std::vector<layout::StridedAxis>& axes,
-                 std::uint64_t element_bytes, const Target& target);
+Pass cpu_pass_of(const AxisMap& normal, std::uint64_t element_bytes, const Target& target);
 /// The pass of exceptions, after others of which `last` is one (may be null).
 Pass cpu_patch(const std::vector<Exception>& exceptions, const Problem& problem, const CpuPass* last);
 /// Completes a pass with what the CPU engine runs.

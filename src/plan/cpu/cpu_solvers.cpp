@@ -169,17 +169,15 @@ Pass cpu_patch(const std::vector<Exception>& exceptions, const Problem& problem,
   return shown_on_cpu(std::move(made));
 }
 
-Pass cpu_pass_of(const Strided& normal, const std::vector<layout::StridedAxis>& axes,
-                 std::uint64_t element_bytes, const Target& target) {
-  std::uint64_t count = 1;
-  for (const layout::StridedAxis& axis : axes) count *= axis.extent;
+Pass cpu_pass_of(const AxisMap& normal, std::uint64_t element_bytes, const Target& target) {
+  const std::uint64_t count = unit_count(normal.axes);
   const std::uint64_t bytes = count * element_bytes;
   CpuPass made =
-      cpu_strided_pass(axes, element_bytes, bytes > target.streaming_bytes, target.first_level_bytes);
+      cpu_strided_pass(normal.axes, element_bytes, bytes > target.streaming_bytes, target.first_level_bytes);
   made.count = count;
   made.element_bytes = element_bytes;
-  made.in_offset = normal.in_offset * element_bytes;
-  made.out_offset = normal.out_offset * element_bytes;
+  made.in_offset = static_cast<std::uint64_t>(normal.in_first) * element_bytes;
+  made.out_offset = static_cast<std::uint64_t>(normal.out_first) * element_bytes;
   made.threads = useful_threads(std::max(1, target.threads), bytes);
   made.run.workspace.parts = static_cast<std::uint64_t>(made.threads);
   made.what = cpu_solver_of(made).words(made);

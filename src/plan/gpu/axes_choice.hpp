@@ -72,7 +72,7 @@ struct ViewChoice {
 
 /// Of a view in normal form. Errors: ErrorCode::unsupported where it reaches past 2^47 bytes.
 /// Requires: at least one element. Cost: under a millisecond.
-ViewChoice choose_view(const Strided& view, std::uint64_t element_bytes, const AxesVariant& variant = {});
+ViewChoice choose_view(const AxisMap& view, std::uint64_t element_bytes, const AxesVariant& variant = {});
 
 /// Errors: ErrorCode::unsupported for arrays past 2^62 bytes. Requires: count, element_bytes > 0.
 void require_countable(std::uint64_t count, std::uint64_t element_bytes, std::uint64_t batch);

@@ -370,9 +370,10 @@ std::optional<double> axes_cost(const CountedPass& of) {
 std::vector<GpuPass> axes_passes(const PassWork& work) {
   if (const auto* const moved = std::get_if<CyclicAxes>(&work.form)) {
     std::vector<GpuPass> passes;
-    for (const Strided& part : views_of(*moved, work.batch)) {
-      passes.push_back(view_pass(normal_form(part), work.element_bytes));
-      passes.back().part_bytes = element_count(part) * work.element_bytes;
+    for (AxisMap& part : unrolled_parts(*moved, work.batch)) {
+      const std::uint64_t bytes = unit_count(part.axes) * work.element_bytes;
+      passes.push_back(view_pass(normal_form(std::move(part)), work.element_bytes));
+      passes.back().part_bytes = bytes;
     }
     return passes;
   }
@@ -389,10 +390,10 @@ std::string axes_pass_words(const GpuPass& pass) {
   return pass.part_bytes > 0 ? "a part, whose axes are read forwards or backwards: " + words : words;
 }
 
-GpuPass view_pass(const Strided& view, std::uint64_t element_bytes, const AxesVariant& variant) {
+GpuPass view_pass(const AxisMap& view, std::uint64_t element_bytes, const AxesVariant& variant) {
   GpuPass pass{.kind = PassKind::axes, .kernels = {}};
   const ViewChoice choice = choose_view(view, element_bytes, variant);
-  pass.array_bytes = in_elements(view) * element_bytes;
+  pass.array_bytes = in_elements(as_strided(view)) * element_bytes;
   if (choice.elements) {
     KernelsOf{pass}(*choice.elements);
     return pass;

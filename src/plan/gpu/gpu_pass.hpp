@@ -133,7 +133,7 @@ bool exchanges_tiles(const Rectangle& rectangle);
 GpuPass squares_pass(const Rectangle& rectangle, std::uint64_t unit_bytes);
 
 /// Of a view in normal form that is no permutation. Errors: those of choose_view().
-GpuPass view_pass(const Strided& view, std::uint64_t element_bytes, const AxesVariant& variant = {});
+GpuPass view_pass(const AxisMap& view, std::uint64_t element_bytes, const AxesVariant& variant = {});
 
 /// What a pass over axes or of a view moves at a time, in words, by the kernel for aligned arrays.
 std::string axes_pass_words(const GpuPass& pass);
@@ -141,7 +141,7 @@ std::string axes_pass_words(const GpuPass& pass);
 // --- as a plan shows them
 
 /// The pass of a view in normal form. Errors: those of choose_view().
-Pass pass_of_view(const Strided& view, std::uint64_t element_bytes);
+Pass pass_of_view(const AxisMap& view, std::uint64_t element_bytes);
 
 /// A pass of so many arrays and bytes, with the launch of its first kernel.
 Pass shown_pass(GpuPass made, std::uint64_t arrays, std::uint64_t bytes);

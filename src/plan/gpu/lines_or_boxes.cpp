@@ -23,16 +23,21 @@ double piece_bytes(std::uint64_t bytes, int tile_bytes) {
          static_cast<double>(ceil_div(bytes, static_cast<std::uint64_t>(tile_bytes)));
 }
 
+// The extent of the input's fastest axis; the output's is the first.
+std::uint64_t columns_of(const std::vector<layout::StridedAxis>& axes) {
+  return std::find_if(axes.begin(), axes.end(), [](const auto& axis) { return axis.in == 1; })->extent;
+}
+
 // A plane's tile, and the pieces into which it cuts rows and lines.
 struct Pieces {
   kernels::AxesPlaneShape tile;
   double row = 0;  // bytes
   double line = 0;
 
-  Pieces(const kernels::AxesPlaneShape& shape, const layout::UnitAxes& axes) : tile(shape) {
+  Pieces(const kernels::AxesPlaneShape& shape, const std::vector<layout::StridedAxis>& axes) : tile(shape) {
     const auto unit = static_cast<std::uint64_t>(tile.unit_bytes);
-    row = piece_bytes(axes.shape.back() * unit, tile.row_bytes);
-    line = piece_bytes(axes.shape[static_cast<std::size_t>(axes.order.back())] * unit, tile.line_bytes);
+    row = piece_bytes(columns_of(axes) * unit, tile.row_bytes);
+    line = piece_bytes(axes.front().extent * unit, tile.line_bytes);
   }
   double filled() const { return row * line / (tile.row_bytes * tile.line_bytes); }
 };
@@ -51,7 +56,8 @@ bool tiles_suit(const Pieces& pieces, const kernels::BoxShape& box) {
 
 // Planes of units of 8 and 16 bytes. Boxes whose runs are whole lines are ahead of tiles of rows that lie
 // apart; tiles of 512 bytes a line are ahead of all others where they are full.
-bool wide_tiles_suit(const Pieces& pieces, const layout::UnitAxes& axes, const AxesBoxes::Variant& box) {
+bool wide_tiles_suit(const Pieces& pieces, const std::vector<layout::StridedAxis>& axes,
+                     const AxesBoxes::Variant& box) {
   constexpr double whole_lines = 1.025;  // the price of such boxes, at most
   constexpr double full = 0.85;
   constexpr int large = 512;
@@ -67,7 +73,7 @@ bool wide_tiles_suit(const Pieces& pieces, const layout::UnitAxes& axes, const A
 // Planes of units of 1 to 4 bytes. Tiles cut sides that are a little longer than some of them into short
 // pieces, which boxes join to others; single bytes are slow by boxes that are not of whole vectors.
 bool narrow_tiles_suit(const kernels::AxesLinesChoice& choice, const Pieces& pieces,
-                       const layout::UnitAxes& axes, const AxesBoxes::Variant& chosen) {
+                       const std::vector<layout::StridedAxis>& axes, const AxesBoxes::Variant& chosen) {
   constexpr double line = 128;   // bytes
   constexpr double fast = 1.15;  // of boxes of whole vectors
   const kernels::BoxShape& box = chosen.shape;
@@ -96,9 +102,9 @@ constexpr SkinnyPrice kSkinnyPrices[] = {
     {4, false, 192, 1.2}, {8, false, 0, 1.0},  {8, false, 216, 1.2},
 };
 // Bytes of the rows or columns that there are few of.
-std::uint64_t few_bytes(const kernels::AxesSkinnyShape& skinny, const layout::UnitAxes& axes) {
-  const auto row_axis = static_cast<std::size_t>(axes.order.back());
-  const std::uint64_t few = skinny.by_rows ? axes.shape[row_axis] : axes.shape.back();
+std::uint64_t few_bytes(const kernels::AxesSkinnyShape& skinny,
+                        const std::vector<layout::StridedAxis>& axes) {
+  const std::uint64_t few = skinny.by_rows ? axes.front().extent : columns_of(axes);
   return few * static_cast<std::uint64_t>(skinny.unit_bytes);
 }
 double skinny_price(const kernels::AxesSkinnyShape& skinny, std::uint64_t bytes, double block_bytes) {
@@ -110,8 +116,8 @@ double skinny_price(const kernels::AxesSkinnyShape& skinny, std::uint64_t bytes,
   }
   return price * std::sqrt(std::max(1.0, full_block / block_bytes));
 }
-bool few_suit(const kernels::AxesSkinnyShape& skinny, const layout::UnitAxes& axes, double block_bytes,
-              const AxesBoxes::Variant& box) {
+bool few_suit(const kernels::AxesSkinnyShape& skinny, const std::vector<layout::StridedAxis>& axes,
+              double block_bytes, const AxesBoxes::Variant& box) {
   constexpr double even = 1.05;  // boxes are as fast elsewhere, too
   // Boxes of whole vectors fill a side of so many bytes with them, and narrow units earlier.
   const std::uint64_t filled = skinny.unit_bytes >= 8 ? 256 : skinny.unit_bytes == 4 ? 128 : 64;
@@ -131,16 +137,12 @@ bool lines_of_units_suit(std::uint64_t unit, double tile_bytes, double box_price
 
 }  // namespace
 
-std::uint64_t shorter_side(const layout::UnitAxes& axes) {
-  const std::uint64_t columns = axes.shape.back();
-  const std::uint64_t rows = axes.shape[static_cast<std::size_t>(axes.order.back())];
-  return std::min(rows, columns);
+std::uint64_t shorter_side(const std::vector<layout::StridedAxis>& axes) {
+  return std::min(axes.front().extent, columns_of(axes));
 }
 
-bool planes_lie_together(const layout::UnitAxes& axes) {
-  const std::size_t last = axes.shape.size() - 1;
-  return static_cast<std::size_t>(axes.order.back()) + 1 == last &&
-         axes.order[last - 1] == static_cast<int>(last);
+bool planes_lie_together(const std::vector<layout::StridedAxis>& axes) {
+  return axes[1].in == 1 && axes[0].in == static_cast<std::int64_t>(axes[1].extent);
 }
 
 bool has_largest_tiles(const kernels::AxesLinesChoice& choice) {
@@ -153,10 +155,11 @@ bool boxes_are_ahead(std::uint64_t unit, bool together, const kernels::BoxShape&
   return moves_vectors(box) && (unit == kAxesVector || (unit == half && !together));
 }
 
-bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const AxesBoxes::Variant& box) {
+bool lines_suit(const AxesLines& lines, const std::vector<layout::StridedAxis>& axes,
+                const AxesBoxes::Variant& box) {
   const kernels::AxesLinesChoice& choice = lines.variants.front().choice;
   const std::uint64_t unit = lines.variants.front().unit_bytes;
-  const double bytes = static_cast<double>(axes.count() * unit);
+  const double bytes = static_cast<double>(unit_count(axes) * unit);
   const double tile_bytes = bytes / static_cast<double>(choice.params.tiles);
   if (choice.plane) {
     const Pieces pieces(*choice.plane, axes);

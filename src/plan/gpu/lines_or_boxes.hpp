@@ -16,10 +16,10 @@ inline constexpr std::uint64_t kAxesVector = 16;  // bytes
 inline constexpr std::uint64_t kLongSide = 256;  // units
 
 /// Of the plane of the fastest axes of both sides, in units.
-std::uint64_t shorter_side(const layout::UnitAxes& axes);
+std::uint64_t shorter_side(const std::vector<layout::StridedAxis>& axes);
 
 /// Whether planes lie one after another on both sides: a matrix, or a batch of them.
-bool planes_lie_together(const layout::UnitAxes& axes);
+bool planes_lie_together(const std::vector<layout::StridedAxis>& axes);
 
 /// Lines of the largest tiles, which reach less than ragged boxes where a plane's rows lie apart.
 bool has_largest_tiles(const kernels::AxesLinesChoice& choice);
@@ -28,7 +28,8 @@ bool has_largest_tiles(const kernels::AxesLinesChoice& choice);
 bool boxes_are_ahead(std::uint64_t unit, bool together, const kernels::BoxShape& box);
 
 /// Whether the lines are faster than the box.
-bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const AxesBoxes::Variant& box);
+bool lines_suit(const AxesLines& lines, const std::vector<layout::StridedAxis>& axes,
+                const AxesBoxes::Variant& box);
 
 /// Whether a box has so few vectors that threads which move one each, wherever it lies, are faster.
 bool boxes_are_tiny(const AxesBoxes::Variant& box);
