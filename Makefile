@@ -16,7 +16,7 @@ help:
 	@echo "make bench-axes  permutations of axes on the CPU beside a copy and the peers that are installed; PEERS=hptt,onednn,fftw,openblas,mkl,numpy,torch or none; ARGS='--suites ttc': ten minutes"
 	@echo "make bench-files  files larger than memory beside a plain copy; ARGS='36 16GiB /disk': 64 GiB, the budget, where; minutes"
 	@echo "make wheel    build/wheel/, the Python package as a wheel with both engines; minutes"
-	@echo "make bench-python  the Python package beside NumPy on the CPU; ARGS=--quick: a minute"
+	@echo "make bench-python  the Python package beside NumPy on the CPU; ARGS=--quick: a minute; ARGS=--small: small arrays alone"
 	@echo "make bench-machine  the memory machines and edge colouring, accesses and edges a second; seconds"
 	@echo "make gpu-test   build/gpu-test/, a folder that tests the CUDA engine on a machine with a GPU; run where one is"
 	@echo "make gpu-bench  build/gpu-bench/, the same for its benchmark; ARGS=--quick: seconds; ARGS=--ladder: the emitted kernels"

@@ -267,9 +267,9 @@ class Team {
 void run_pieces(Pieces pieces, int threads, ShareCall work) {
   if (pieces.count == 0) return;
   const std::uint64_t most = pieces.piece > 0 ? (pieces.count - 1) / pieces.piece + 1 : pieces.count;
-  const std::uint64_t team =
-      std::min(most, static_cast<std::uint64_t>(std::clamp(threads, 1, most_threads())));
-  if (team <= 1) return work({.begin = 0, .end = pieces.count, .rank = 0});
+  // What one thread does asks the system nothing: small arrays are done in less than its answer takes.
+  if (threads <= 1 || most <= 1) return work({.begin = 0, .end = pieces.count, .rank = 0});
+  const std::uint64_t team = std::min(most, static_cast<std::uint64_t>(std::min(threads, most_threads())));
   Job job(pieces, team, work);
   Team(job, team - 1).run();
 }

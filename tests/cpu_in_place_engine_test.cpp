@@ -122,6 +122,7 @@ std::vector<Pass> passes_of(const Affine& map, std::uint64_t width, std::uint64_
   Target target = cpu::target(1);
   target.vector_bytes = 64;
   target.tile_bytes_max = 4096;
+  target.in_place_tile_bytes = 0;
   return Plan({.permutation = map, .element_bytes = width, .batch = batch, .placement = Placement::in_place},
               target)
       .passes();

@@ -33,6 +33,7 @@ void check_small(const Affine& map, SmallTiles tiles, Reached& reached) {
   EngineCase c{.problem = {.permutation = map, .element_bytes = width},
                .target = test_target(16, Stores::cached)};
   c.target.tile_bytes_max = width << tiles.m;
+  c.target.in_place_tile_bytes = 0;
   c.target.segment_bytes_max = c.target.tile_bytes_max;
   check_in_place(c, &reached);
 }
@@ -66,6 +67,7 @@ TEST(CpuInPlace, EveryMapOfFourBits) {
     const std::uint64_t width = std::uint64_t{16} >> tiles.s;
     Target target = test_target(16, Stores::cached);
     target.tile_bytes_max = width << tiles.m;
+    target.in_place_tile_bytes = 0;
     target.segment_bytes_max = target.tile_bytes_max;
     const Problem problem{
         .permutation = map, .element_bytes = width, .batch = 1, .placement = Placement::in_place};

@@ -34,7 +34,7 @@ inline void note(const Plan& plan, std::size_t offset, Reached& reached) {
     if (pass.arrays > 1) reached.insert("several arrays");
     if (large && !streamed) reached.insert("misaligned");
     if (pass.kind == PassKind::tile) {
-      const std::uint64_t vector = std::min(cpu::widest_vector_bytes(unit), plan.target().vector_bytes);
+      const std::uint64_t vector = cpu::in_place_vector_bytes(unit, plan.target().vector_bytes);
       const cpu::TileOrbits program(pass, unit, vector);
       reached.insert(
           tile_kernel_name(cpu::register_bytes(program.tile), unit, program.tile.exchange_bits, streamed));

@@ -171,6 +171,53 @@ TEST(CpuStridedEngine, RectanglesByEveryInstructionSet) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
+// Arrays that the caches hold, whose boxes are one call each: units of every width, planes short and long on
+// either side, channels among other axes, some backwards, by every instruction set of this machine and
+// several threads.
+TEST(CpuStridedEngine, CachedBoxesByEveryInstructionSet) {
+  const std::vector<std::uint64_t> widths{1, 2, 4, 8, 16, 3, 5, 6, 7, 9, 12, 20, 24, 40, 48, 100, 192};
+  const std::vector<std::uint64_t> extents{2, 3, 4, 5, 7, 8, 13, 16, 17, 24, 33, 64, 70};
+  std::set<detail::AxesMove> moves;
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(~(target - 1));
+    SCOPED_TRACE(cpu::simd_target());
+    testing::SplitMix64 random{23};
+    const auto below = [&](std::uint64_t bound) { return random() % bound; };
+    for (int round = 0; round < (kInstrumented ? 150 : 1200); ++round) {
+      const std::uint64_t width = widths[below(round % 3 == 0 ? widths.size() : 5)];
+      std::vector<std::uint64_t> shape;
+      for (std::uint64_t count = 1; shape.size() < 2 + below(4);) {
+        shape.push_back(extents[below(extents.size())]);
+        if ((count *= shape.back()) * width > (std::uint64_t{1} << 18)) break;
+      }
+      std::vector<int> order(shape.size());
+      std::iota(order.begin(), order.end(), 0);
+      for (std::size_t a = order.size(); a > 1; --a) std::swap(order[a - 1], order[below(a)]);
+      Strided view = view_of(shape, order);
+      for (std::size_t a = 0; a < view.extents.size(); ++a) {
+        if (below(8) != 0) continue;
+        view.in_offset += (view.extents[a] - 1) * static_cast<std::uint64_t>(view.in_strides[a]);
+        view.in_strides[a] = -view.in_strides[a];
+      }
+      const Setting setting{.width = width,
+                            .in_past_line = below(3) * 4,
+                            .out_past_line = below(3) * 12,
+                            .threads = static_cast<int>(1 + below(3)),
+                            .stores = Stores::as_sized};
+      ASSERT_NO_FATAL_FAILURE(expect_moved(view, setting));
+      const StridedPlan plan = plan_of(view, setting);
+      for (const Pass& pass : plan.passes()) {
+        const auto* const axes = pass.cpu ? std::get_if<detail::CpuAxes>(&pass.cpu->kernel) : nullptr;
+        if (axes != nullptr) moves.insert(axes->move);
+      }
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  using detail::AxesMove;
+  EXPECT_THAT(moves, ::testing::IsSupersetOf({AxesMove::pieces, AxesMove::planes, AxesMove::table,
+                                              AxesMove::lines, AxesMove::channels}));
+}
+
 // Two to eight rows interleaved, and taken apart again, of every width and of lengths that lines cut
 // anywhere: planes that follow one another or lie apart, end for end and all the same, where lines of the
 // output meet and where they do not; by every instruction set of this machine.

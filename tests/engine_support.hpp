@@ -222,6 +222,7 @@ inline Target test_target(std::uint64_t vector_bytes, Stores stores, int threads
   t.vector_bytes = vector_bytes;
   t.segment_bytes_max = 64;
   t.tile_bytes_max = 4096;
+  t.in_place_tile_bytes = 0;
   t.direct_bytes_max = 0;
   t.streaming_bytes = stores == Stores::streamed ? 0 : ~std::uint64_t{0};
   return t;

@@ -75,8 +75,9 @@ std::shared_ptr<const CachedPlan> planned(const Asked& asked, nb::handle argumen
   entry->plan = &nb::cast<const PlanHandle&>(entry->plan_object);
   for (nb::handle extent : nb::cast<nb::tuple>(made[1]))
     entry->out_shape.push_back(nb::cast<Py_ssize_t>(extent));
+  entry->out_bytes = static_cast<double>(entry->plan->out_bytes());
   // Work on a device is only queued.
-  entry->holds_lock = asked.device >= 0 || entry->plan->out_bytes() < kBytesWithLock;
+  entry->holds_lock = asked.device >= 0 || entry->out_bytes < static_cast<double>(kBytesWithLock);
   if (asked.device >= 0) entry->workspace_bytes = entry->plan->workspace_bytes();
   entry->argument = nb::borrow(argument);
   s.cache.add(kept, entry);
@@ -117,7 +118,8 @@ nb::object run_ndarray(nb::handle array, int op, nb::handle argument, nb::handle
                               .strides = in.strides},
                              argument);
   if (out.is_none()) {
-    nb::object made = new_ndarray(entry->out_shape.data(), entry->out_shape.size(), in.dtype);
+    nb::object made =
+        new_ndarray(entry->out_shape.data(), entry->out_shape.size(), in.dtype, entry->out_bytes);
     move(*entry->plan, entry->holds_lock, in.data, host_array(made).data);
     return made;
   }

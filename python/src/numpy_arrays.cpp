@@ -162,13 +162,17 @@ ElementType element_type(PyObject* dtype) {
 }
 
 nb::object new_ndarray(const Py_ssize_t* shape, std::size_t axes, PyObject* dtype) {
+  auto bytes = static_cast<double>(element_type(dtype).bytes);
+  for (std::size_t axis = 0; axis < axes; ++axis) bytes *= static_cast<double>(shape[axis]);
+  return new_ndarray(shape, axes, dtype, bytes);
+}
+
+nb::object new_ndarray(const Py_ssize_t* shape, std::size_t axes, PyObject* dtype, double bytes) {
   const NumPy& np = numpy();
   const auto make = [&] {
     Py_INCREF(dtype);
     return np.make(np.ndarray, dtype, static_cast<int>(axes), shape, nullptr, nullptr, 0, nullptr);
   };
-  auto bytes = static_cast<double>(element_type(dtype).bytes);
-  for (std::size_t axis = 0; axis < axes; ++axis) bytes *= static_cast<double>(shape[axis]);
   PyObject* made = nullptr;
   if (np.set_handler == nullptr || bytes < static_cast<double>(kLeastKeptBytes)) {
     made = make();

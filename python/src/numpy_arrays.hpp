@@ -45,7 +45,8 @@ HostArray host_array(nb::handle array) noexcept;
 ElementType element_type(PyObject* dtype);
 
 /// numpy.empty(shape, dtype), in memory that is kept for it where it is large (array_memory.hpp). Throws what
-/// NumPy raises.
+/// NumPy raises. `bytes`: of such an array, where that is known.
+nb::object new_ndarray(const Py_ssize_t* shape, std::size_t axes, PyObject* dtype, double bytes);
 nb::object new_ndarray(const Py_ssize_t* shape, std::size_t axes, PyObject* dtype);
 
 /// Whether rows follow one another without gaps. `item`: the stride of neighbours, in the strides' unit.

@@ -45,6 +45,7 @@ struct CachedPlan {
   nb::object plan_object;
   const PlanHandle* plan = nullptr;
   std::vector<Py_ssize_t> out_shape;
+  double out_bytes = 0;
   bool holds_lock = true;             // while it runs
   std::uint64_t workspace_bytes = 0;  // of a GPU
   nb::object argument;     // kept, since a key may tell it by its address

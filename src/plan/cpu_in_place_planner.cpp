@@ -23,6 +23,14 @@ using layout::InPlaceFactor;
 constexpr int kTilesHeldBits = 1;
 constexpr std::uint64_t kOrbitTilesMax = 64;
 
+// What a tile holds in place, where every line is read before it is written: as measured, more than out of
+// place for 4 bytes, and for 8 half as much as for 4 (docs/notes/cpu-experiments.md).
+std::uint64_t tile_bytes(const Work& work, const Target& target) {
+  constexpr int kUsualBits = 2;
+  if (target.in_place_tile_bytes == 0 || work.unit_bits < kUsualBits) return target.tile_bytes_max;
+  return work.unit_bits == kUsualBits ? target.in_place_tile_bytes : target.in_place_tile_bytes / 2;
+}
+
 // The smallest space that holds `space` and the low s bits and that the map keeps.
 Subspace kept_with_segments(const InPlaceFactor& factor, int s) {
   const int n = factor.map.bits();
@@ -42,7 +50,7 @@ class Planner {
         target_(target),
         unit_bits_(work.unit_bits),
         vector_bits_(vector_bits(work, target)),
-        tile_bits_(log2_floor(target.tile_bytes_max) - work.unit_bits) {}
+        tile_bits_(log2_floor(tile_bytes(work, target)) - work.unit_bits) {}
 
   std::vector<Pass> passes() const {
     if (work_.map.bits() < vector_bits_ ||

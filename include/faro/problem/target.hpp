@@ -175,6 +175,7 @@ struct Target {
   std::uint64_t vector_bytes = 64;         // one register; a segment is at least this long
   std::uint64_t segment_bytes_max = 4096;  // longer segments gain nothing
   std::uint64_t tile_bytes_max = 16384;    // capacity: one tile in the fast memory
+  std::uint64_t in_place_tile_bytes = 0;   // a CPU's, of tiles of 4 bytes in place; 0: as tile_bytes_max
   std::uint64_t page_bytes = 4096;         // blocks that share pages run one after another
   std::uint64_t page_entries = 2048;       // translations held at once, source and target together
   std::uint64_t streaming_bytes = 0;       // arrays past this bypass the caches when written

@@ -83,6 +83,7 @@ void for_each_array(std::uint64_t begin, std::uint64_t end, std::uint64_t count,
 Program affine_program(const Pass& pass);           // tile/affine_passes.cpp
 Program affine_in_place_program(const Pass& pass);  // in_place/passes.cpp
 Program axes_program(const CpuPass& pass);
+Program cached_axes_program(const CpuPass& pass);  // of those, what is neither staged nor streamed
 Program cyclic_program(const CpuPass& pass);
 Program reversal_program(const CpuPass& pass);  // index/cyclic.cpp, in place
 Program modular_program(const CpuPass& pass);

@@ -9,18 +9,13 @@
 #define HWY_TARGET_INCLUDE "engines/cpu/plane_transpose.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 //
+#include "engines/cpu/register_transpose-inl.hpp"
 #include "engines/cpu/streamed_lines-inl.hpp"
+#include "engines/cpu/strided_nest-inl.hpp"
 #include "hwy/highway.h"
 
 #ifndef FARO_TRANSPOSE_RUNS_PLAINLY
 #define FARO_TRANSPOSE_RUNS_PLAINLY
-// Loops over registers are unrolled, or the registers are memory.
-#if defined(__clang__)
-#define FARO_UNROLL_REGISTERS _Pragma("unroll")
-#else
-#define FARO_UNROLL_REGISTERS _Pragma("GCC unroll 16")
-#endif
-
 namespace faro::cpu {
 
 // Element by element, the input's rows one after another.
@@ -43,88 +38,13 @@ namespace faro::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Squares of as many elements as a register holds; how many rows and columns were done that way.
-struct Done {
-  std::uint64_t rows = 0;
-  std::uint64_t columns = 0;
-};
-
 #if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
-Done TransposeSquares(std::uint64_t /*element_bytes*/, const PlaneIn& /*from*/, std::uint64_t /*rows*/,
-                      std::uint64_t /*columns*/, const PlaneOut& /*to*/) {
-  return {};
-}
-#else
-
-// Interleaving the first half of the rows with the second, as often as the side has bits, is a transpose:
-// each round moves one bit of the row's number into the lane's.
-template <class D, std::size_t kSide>
-HWY_INLINE void TransposeRegisters(D d, hn::Vec<D> (&rows)[kSide]) {
-  FARO_UNROLL_REGISTERS
-  for (std::size_t side = kSide; side > 1; side /= 2) {
-    hn::Vec<D> mixed[kSide];
-    FARO_UNROLL_REGISTERS
-    for (std::size_t i = 0; i < kSide / 2; ++i) {
-      mixed[2 * i] = hn::InterleaveLower(d, rows[i], rows[i + kSide / 2]);
-      mixed[2 * i + 1] = hn::InterleaveUpper(d, rows[i], rows[i + kSide / 2]);
-    }
-    FARO_UNROLL_REGISTERS
-    for (std::size_t i = 0; i < kSide; ++i) rows[i] = mixed[i];
-  }
-}
-
-template <typename Lane>
-HWY_INLINE void TransposeSquare(const PlaneIn& from, const PlaneOut& to) {
-  constexpr std::size_t kSide = 16 / sizeof(Lane);
-  const hn::FixedTag<Lane, kSide> d;
-  const hn::FixedTag<std::uint8_t, 16> bytes;
-  hn::Vec<decltype(d)> rows[kSide];
-  FARO_UNROLL_REGISTERS
-  for (std::size_t i = 0; i < kSide; ++i) {
-    rows[i] = hn::BitCast(
-        d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from.data + i * from.stride_bytes)));
-  }
-  TransposeRegisters(d, rows);
-  FARO_UNROLL_REGISTERS
-  for (std::size_t i = 0; i < kSide; ++i) {
-    hn::StoreU(hn::BitCast(bytes, rows[i]), bytes,
-               reinterpret_cast<std::uint8_t*>(to.data + i * to.stride_bytes));
-  }
-}
-
-template <typename Lane>
-Done TransposeLanes(const PlaneIn& from, std::uint64_t rows, std::uint64_t columns, const PlaneOut& to) {
-  constexpr std::uint64_t kSide = 16 / sizeof(Lane);
-  const Done done{.rows = rows / kSide * kSide, .columns = columns / kSide * kSide};
-  for (std::uint64_t c = 0; c < done.columns; c += kSide) {
-    for (std::uint64_t r = 0; r < done.rows; r += kSide) {
-      TransposeSquare<Lane>({from.data + r * from.stride_bytes + c * sizeof(Lane), from.stride_bytes},
-                            {to.data + c * to.stride_bytes + r * sizeof(Lane), to.stride_bytes});
-    }
-  }
-  return done;
-}
-
-Done TransposeSquares(std::uint64_t element_bytes, const PlaneIn& from, std::uint64_t rows,
-                      std::uint64_t columns, const PlaneOut& to) {
-  switch (element_bytes) {
-    case 1:
-      return TransposeLanes<std::uint8_t>(from, rows, columns, to);
-    case 2:
-      return TransposeLanes<std::uint16_t>(from, rows, columns, to);
-    case 4:
-      return TransposeLanes<std::uint32_t>(from, rows, columns, to);
-    case 8:
-      return TransposeLanes<std::uint64_t>(from, rows, columns, to);
-    default:
-      return {};
-  }
-}
-#endif
-
-#if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
-void TransposeRuns(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to) {
-  TransposeRunsPlainly(element_bytes, from, to);
+void TransposePlanes(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,
+                     const StridedNest& planes) {
+  ForEachPlace(planes, 0, [&](std::int64_t a, std::int64_t b) {
+    TransposeRunsPlainly(element_bytes, {from.data + a, from.rows, from.count},
+                         {to.data + b, to.columns, to.count});
+  });
 }
 void TransposeRunsMeanwhile(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,
                             Traffic& /*traffic*/) {
@@ -292,6 +212,7 @@ constexpr std::size_t kBlocks = 4;
 constexpr std::size_t kBlocks = 2;
 #endif
 
+// Of rows `apart` from one another, the first of them in the lowest block.
 template <class D>
 HWY_INLINE hn::Vec<D> LoadBlocks(D d, const std::byte* from, const std::int64_t* rows, std::size_t apart) {
   const hn::Half<D> half;
@@ -308,37 +229,60 @@ HWY_INLINE hn::Vec<D> LoadBlocks(D d, const std::byte* from, const std::int64_t*
 }
 
 // 16 bytes of a row in each block, those of rows kSide apart in one register: what is transposed within
-// blocks is whole registers of the columns. Elements of 16 bytes need no transposing.
-template <typename Lane, std::size_t kSide>
+// blocks is whole registers of the columns. Elements of 16 bytes need no transposing. kGroups such side by
+// side, whose rows are found once: a stored byte may alias what says where they are.
+template <typename Lane, std::size_t kSide, std::size_t kGroups>
 HWY_INLINE void TransposeBlocks(const std::byte* from, const std::int64_t* rows, std::byte* to,
                                 const std::int64_t* columns) {
   const hn::FixedTag<Lane, kBlocks * 16 / sizeof(Lane)> d;
-  hn::Vec<decltype(d)> lines[kSide];
+  std::int64_t row[kGroups == 1 ? 1 : kBlocks * kSide];
+  if constexpr (kGroups > 1) {
+    FARO_UNROLL_REGISTERS
+    for (std::size_t i = 0; i < kBlocks * kSide; ++i) row[i] = rows[i];
+  }
+  const std::int64_t* const places = kGroups == 1 ? rows : row;
   FARO_UNROLL_REGISTERS
-  for (std::size_t i = 0; i < kSide; ++i) lines[i] = LoadBlocks(d, from, rows + i, kSide);
-  if constexpr (kSide > 1) TransposeRegisters(d, lines);
-  FARO_UNROLL_REGISTERS
-  for (std::size_t i = 0; i < kSide; ++i) {
-    hn::StoreU(lines[i], d, reinterpret_cast<Lane*>(to + columns[i]));
+  for (std::size_t g = 0; g < kGroups; ++g) {
+    hn::Vec<decltype(d)> lines[kSide];
+    FARO_UNROLL_REGISTERS
+    for (std::size_t i = 0; i < kSide; ++i) lines[i] = LoadBlocks(d, from + g * 16, places + i, kSide);
+    if constexpr (kSide > 1) TransposeRegisters(d, lines);
+    FARO_UNROLL_REGISTERS
+    for (std::size_t i = 0; i < kSide; ++i) {
+      hn::StoreU(lines[i], d, reinterpret_cast<Lane*>(to + columns[g * kSide + i]));
+    }
   }
 }
 
 // Rows by columns of `kElement` bytes each.
-template <typename Lane, std::size_t kElement, class Between>
-HWY_INLINE void TransposeRunBlocks(const PlaneRows& from, const PlaneColumns& to, Between& between) {
+template <typename Lane, std::size_t kElement, std::size_t kGroups, class Between>
+HWY_INLINE void TransposeRunGroups(const PlaneRows& from, const PlaneColumns& to, Between& between) {
   constexpr std::size_t kSide = 16 / kElement;
   constexpr std::size_t kRows = kBlocks * kSide;
-  constexpr std::size_t kLines = kRows * kSide * kElement / kLineBytes;
+  constexpr std::size_t kColumns = kGroups * kSide;
+  constexpr std::size_t kLines = kRows * kColumns * kElement / kLineBytes;
   constexpr std::size_t kFewLines = 4;
   const auto turn = [&](std::uint64_t row, std::uint64_t column) {
-    TransposeBlocks<Lane, kSide>(from.data + column * kElement, from.rows + row, to.data + row * kElement,
-                                 to.columns + column);
+    TransposeBlocks<Lane, kSide, kGroups>(from.data + column * kElement, from.rows + row,
+                                          to.data + row * kElement, to.columns + column);
   };
   if constexpr (kLines <= kFewLines && kRows <= kManyRows) {
-    CoverRunsInPieces<kElement, kRows, kSide>(from.count, to.count, between, turn);
+    CoverRunsInPieces<kElement, kRows, kColumns>(from.count, to.count, between, turn);
   } else {
-    CoverRuns<kRows, kSide, kLines>(from.count, to.count, between, turn);
+    CoverRuns<kRows, kColumns, kLines>(from.count, to.count, between, turn);
   }
+}
+
+// A line of each row at a time where there is one, of wide elements.
+template <typename Lane, std::size_t kElement, class Between>
+HWY_INLINE void TransposeRunBlocks(const PlaneRows& from, const PlaneColumns& to, Between& between) {
+  constexpr std::size_t kWideElement = 8;
+  constexpr std::size_t kGroups = kLineBytes / 16;
+  if constexpr (kElement >= kWideElement) {
+    if (to.count * kElement >= kLineBytes)
+      return TransposeRunGroups<Lane, kElement, kGroups>(from, to, between);
+  }
+  TransposeRunGroups<Lane, kElement, 1>(from, to, between);
 }
 
 #if HWY_TARGET <= HWY_AVX3
@@ -433,7 +377,6 @@ std::uint64_t TransposeShortRows(const PlaneRows& from, const PlaneColumns& to) 
   constexpr std::size_t kSide = 16 / sizeof(Lane);
   constexpr std::size_t kRows = kBlocks * kSide;
   const std::uint64_t row_bytes = to.count * sizeof(Lane);
-  if (to.count >= kSide || !Follow(from.rows, from.count, row_bytes)) return 0;
   const std::uint64_t beyond = (16 - row_bytes + row_bytes - 1) / row_bytes;  // rows that a load reaches into
   const hn::FixedTag<Lane, kRows> d;
   std::uint64_t row = 0;
@@ -458,7 +401,6 @@ template <typename Lane>
 std::uint64_t TransposeShortColumns(const PlaneRows& from, const PlaneColumns& to) {
   constexpr std::size_t kSide = 16 / sizeof(Lane);
   const std::uint64_t column_bytes = from.count * sizeof(Lane);
-  if (from.count >= kSide || !Follow(to.columns, to.count, column_bytes)) return 0;
   std::int64_t rows[kSide];
   for (std::size_t i = 0; i < kSide; ++i) rows[i] = from.rows[std::min<std::uint64_t>(i, from.count - 1)];
   const std::uint64_t beyond = (16 - column_bytes + column_bytes - 1) / column_bytes;
@@ -469,15 +411,29 @@ std::uint64_t TransposeShortColumns(const PlaneRows& from, const PlaneColumns& t
   return column;
 }
 
+// Which sides of a plane are short and follow one another, the same for all planes of a nest.
+struct ShortRuns {
+  bool rows = false;
+  bool columns = false;
+};
+HWY_INLINE ShortRuns ShortRunsOf(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to) {
+  constexpr std::uint64_t kBlockBytes = 16;
+  const std::uint64_t row = to.count * element_bytes;
+  const std::uint64_t column = from.count * element_bytes;
+  return {.rows = HWY_TARGET <= HWY_AVX2 && row < kBlockBytes && Follow(from.rows, from.count, row),
+          .columns = column < kBlockBytes && Follow(to.columns, to.count, column)};
+}
+
 // The short rows and columns of a plane that need no small squares; true where there are any.
 template <typename Lane, class Between>
-bool TransposeShortRuns(const PlaneRows& from, const PlaneColumns& to, Between& between) {
+bool TransposeShortRuns(const PlaneRows& from, const PlaneColumns& to, Between& between,
+                        const ShortRuns& are_short) {
   constexpr std::size_t kSide = 16 / sizeof(Lane);
   std::uint64_t rows = 0;
 #if HWY_TARGET <= HWY_AVX2
-  rows = TransposeShortRows<Lane>(from, to);
+  if (are_short.rows) rows = TransposeShortRows<Lane>(from, to);
 #endif
-  const std::uint64_t columns = rows != 0 ? 0 : TransposeShortColumns<Lane>(from, to);
+  const std::uint64_t columns = rows != 0 || !are_short.columns ? 0 : TransposeShortColumns<Lane>(from, to);
   if (rows == 0 && columns == 0) return false;
   between.Pass((rows * to.count + columns * from.count) * sizeof(Lane) / kLineBytes);
   if (rows < from.count) {
@@ -491,7 +447,8 @@ bool TransposeShortRuns(const PlaneRows& from, const PlaneColumns& to, Between& 
 }
 
 template <typename Lane, std::size_t kElement, class Between>
-void TransposeRunsOf(const PlaneRows& from, const PlaneColumns& to, Between& between) {
+HWY_INLINE void TransposeRunsOf(const PlaneRows& from, const PlaneColumns& to, Between& between,
+                                const ShortRuns& are_short) {
 #if HWY_TARGET <= HWY_AVX3
   if constexpr (kElement >= 4) {
     constexpr std::size_t kSide = kLineBytes / kElement;
@@ -504,7 +461,7 @@ void TransposeRunsOf(const PlaneRows& from, const PlaneColumns& to, Between& bet
     return TransposeRunBlocks<Lane, kElement>(from, to, between);
 #endif
   if constexpr (kElement == sizeof(Lane)) {
-    if (TransposeShortRuns<Lane>(from, to, between)) return;
+    if (TransposeShortRuns<Lane>(from, to, between, are_short)) return;
     TransposeRunLanes<Lane, 16 / sizeof(Lane)>(from, to, between);
   } else {
     TransposeRunsPlainly(kElement, from, to);
@@ -512,35 +469,55 @@ void TransposeRunsOf(const PlaneRows& from, const PlaneColumns& to, Between& bet
   }
 }
 
+// The same by itself: compilers do not keep all registers of a loop that is a part of others.
+template <typename Lane, std::size_t kElement, class Between>
+HWY_NOINLINE void TransposeLargePlane(const PlaneRows& from, const PlaneColumns& to, Between& between,
+                                      const ShortRuns& are_short) {
+  TransposeRunsOf<Lane, kElement>(from, to, between, are_short);
+}
+
+// Planes of one shape.
+template <typename Lane, std::size_t kElement, class Between>
+void TransposeNest(const PlaneRows& from, const PlaneColumns& to, const StridedNest& planes,
+                   Between& between) {
+  constexpr std::uint64_t kLargePlane = 2048;
+  const ShortRuns are_short = ShortRunsOf(kElement, from, to);
+  const bool are_large = from.count * to.count * kElement >= kLargePlane;
+  ForEachPlace(planes, 0, [&](std::int64_t a, std::int64_t b) {
+    const PlaneRows rows{from.data + a, from.rows, from.count};
+    const PlaneColumns columns{to.data + b, to.columns, to.count};
+    if (are_large) return TransposeLargePlane<Lane, kElement>(rows, columns, between, are_short);
+    TransposeRunsOf<Lane, kElement>(rows, columns, between, are_short);
+  });
+}
+
 template <class Between>
 void TransposeRunsBetween(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,
-                          Between& between) {
+                          const StridedNest& planes, Between& between) {
   switch (element_bytes) {
     case 1:
-      return TransposeRunsOf<std::uint8_t, 1>(from, to, between);
+      return TransposeNest<std::uint8_t, 1>(from, to, planes, between);
     case 2:
-      return TransposeRunsOf<std::uint16_t, 2>(from, to, between);
+      return TransposeNest<std::uint16_t, 2>(from, to, planes, between);
     case 4:
-      return TransposeRunsOf<std::uint32_t, 4>(from, to, between);
+      return TransposeNest<std::uint32_t, 4>(from, to, planes, between);
     case 8:
-      return TransposeRunsOf<std::uint64_t, 8>(from, to, between);
-    case 16:
-      return TransposeRunsOf<std::uint64_t, 16>(from, to, between);
-    default:
-      TransposeRunsPlainly(element_bytes, from, to);
-      return between.Pass(from.count * to.count * element_bytes / kLineBytes);
+      return TransposeNest<std::uint64_t, 8>(from, to, planes, between);
+    default:  // of 16; others are turned element by element
+      return TransposeNest<std::uint64_t, 16>(from, to, planes, between);
   }
 }
 
-void TransposeRuns(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to) {
+void TransposePlanes(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,
+                     const StridedNest& planes) {
   NoTraffic none;
-  TransposeRunsBetween(element_bytes, from, to, none);
+  TransposeRunsBetween(element_bytes, from, to, planes, none);
 }
 
 void TransposeRunsMeanwhile(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,
                             Traffic& traffic) {
   WithTraffic meanwhile{traffic};
-  TransposeRunsBetween(element_bytes, from, to, meanwhile);
+  TransposeRunsBetween(element_bytes, from, to, StridedNest(), meanwhile);
 }
 
 void StartRuns(RunTraffic& traffic) {
@@ -550,14 +527,6 @@ void StartRuns(RunTraffic& traffic) {
 void FinishRuns(RunTraffic& traffic) { WriteLines(traffic, ~std::uint64_t{0}); }
 #endif
 
-void TransposeInRegisters(std::uint64_t element_bytes, const PlaneIn& from, std::uint64_t rows,
-                          std::uint64_t columns, const PlaneOut& to, std::uint64_t* done_rows,
-                          std::uint64_t* done_columns) {
-  const Done done = TransposeSquares(element_bytes, from, rows, columns, to);
-  *done_rows = done.rows;
-  *done_columns = done.columns;
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace faro::cpu
 HWY_AFTER_NAMESPACE();
@@ -565,14 +534,14 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace faro::cpu {
 
-HWY_EXPORT(TransposeInRegisters);
-HWY_EXPORT(TransposeRuns);
+HWY_EXPORT(TransposePlanes);
 HWY_EXPORT(TransposeRunsMeanwhile);
 HWY_EXPORT(StartRuns);
 HWY_EXPORT(FinishRuns);
 
-void transpose_runs(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to) {
-  HWY_DYNAMIC_DISPATCH(TransposeRuns)(element_bytes, from, to);
+void transpose_planes(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,
+                      const StridedNest& planes) {
+  HWY_DYNAMIC_DISPATCH(TransposePlanes)(element_bytes, from, to, planes);
 }
 
 void transpose_runs(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,
@@ -588,22 +557,6 @@ void start_runs(RunTraffic& traffic, std::uint64_t count, std::uint64_t bytes) {
 }
 
 void finish_runs(RunTraffic& traffic) { HWY_DYNAMIC_DISPATCH(FinishRuns)(traffic); }
-
-void transpose_plane(std::uint64_t element_bytes, const PlaneIn& from, std::uint64_t rows,
-                     std::uint64_t columns, const PlaneOut& to) {
-  std::uint64_t done_rows = 0;
-  std::uint64_t done_columns = 0;
-  HWY_DYNAMIC_DISPATCH(TransposeInRegisters)
-  (element_bytes, from, rows, columns, to, &done_rows, &done_columns);
-  with_width(element_bytes, [&](auto width) {
-    const std::uint64_t bytes = width.bytes();
-    for (std::uint64_t c = 0; c < columns; ++c) {
-      for (std::uint64_t r = c < done_columns ? done_rows : 0; r < rows; ++r) {
-        width.move(from.data + r * from.stride_bytes + c * bytes, to.data + c * to.stride_bytes + r * bytes);
-      }
-    }
-  });
-}
 
 }  // namespace faro::cpu
 #endif  // HWY_ONCE

@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "engines/cpu/element_width.hpp"
+#include "engines/cpu/strided_nest.hpp"
 #include "plan/cpu/cpu_workspace.hpp"
 #include "plan/cpu/transpose_workers.hpp"
 
@@ -135,10 +136,12 @@ struct Traffic {
 void transpose_plane(std::uint64_t element_bytes, const PlaneIn& from, std::uint64_t rows,
                      std::uint64_t columns, const PlaneOut& to);
 
-/// The same of rows and columns that begin anywhere.
-void transpose_runs(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to);
+/// The same of rows and columns that begin anywhere, for as many planes of one shape as the nest has places:
+/// small ones are done in less time than a call for each takes. Requires: detail::is_turned_width().
+void transpose_planes(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,
+                      const StridedNest& planes);
 
-/// The same, and meanwhile as much of the traffic as that is long.
+/// The same of one plane, and meanwhile as much of the traffic as that is long.
 void transpose_runs(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,
                     Traffic& traffic);
 

@@ -82,6 +82,7 @@ Target target(int threads) {
   t.segment_bytes_max = 1024;
   // Registers narrower than a line go through a buffer in the first level, and gain by longer rows.
   t.tile_bytes_max = widest_vector_bytes(4) == kLineBytes ? 4096 : kMaxTileBytes;
+  t.in_place_tile_bytes = kMaxTileBytes;
   t.direct_bytes_max = 128;
   // Input and output together past half of the last level, which others use as well.
   static const std::uint64_t last_level = last_level_bytes();

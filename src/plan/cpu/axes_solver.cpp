@@ -48,11 +48,16 @@ std::optional<ChannelAxes> find_channels(const layout::CacheBox& box) {
 bool make_channels(layout::CacheBox& box, bool past_caches) {
   constexpr std::uint64_t kBoxBytes = std::uint64_t{128} << 10;
   constexpr std::uint64_t kLeastStreamed = 512;
+  constexpr std::uint64_t kLeastCached = 256;
+  constexpr std::uint64_t kFewBytes = 4;
   const auto axes = box.is_of_long_elements() ? std::nullopt : find_channels(box);
   if (!axes) return false;
   const std::uint64_t row = box.axes[axes->row].extent;
-  if (row * box.element_bytes < (past_caches ? kLeastStreamed : kLineBytes)) return false;
   const std::uint64_t channels = box.axes[axes->channel].extent;
+  // Through the caches squares in registers are faster for short rows, but where they are of few bytes.
+  const bool few_bytes = channels * box.element_bytes <= kFewBytes;
+  const std::uint64_t least_cached = few_bytes ? kLineBytes : kLeastCached;
+  if (row * box.element_bytes < (past_caches ? kLeastStreamed : least_cached)) return false;
   // In the caches squares of eight by eight are faster, but of single bytes.
   if (channels == kMostChannels && !past_caches && box.element_bytes > 1) return false;
   // So are other ways where many rows of the output do not meet lines together, and go by way of a stage.
@@ -64,6 +69,14 @@ bool make_channels(layout::CacheBox& box, bool past_caches) {
   std::fill(box.extent.begin(), box.extent.end(), 1);
   box.extent[axes->channel] = channels;
   box.extent[axes->row] = std::min(row, kBoxBytes / (channels * box.element_bytes) / kLineBytes * kLineBytes);
+  // As many rows as fill a box, whose cost is felt.
+  for (std::size_t axis = 0; !past_caches && axis < box.axes.size() && box.extent[axes->row] == row; ++axis) {
+    const std::uint64_t room = kBoxBytes / (box.elements() * box.element_bytes);
+    if (axis == axes->channel || axis == axes->row) continue;
+    if (room < 2) break;
+    box.extent[axis] = std::min(box.axes[axis].extent, room);
+    if (box.extent[axis] < box.axes[axis].extent) break;
+  }
   return true;
 }
 
@@ -291,15 +304,23 @@ std::vector<CpuPass> view_passes(const CpuWork& work) {
 
 }  // namespace
 
-TurnedAxes turned_axes(const layout::CacheBox& box) {
+TurnedAxes turned_axes(const layout::CacheBox& box, bool through_caches) {
   std::vector<std::size_t> in = box.in_run();
   in.resize(box.in_contiguous());
   const std::vector<std::size_t> out = written_axes(box);
   FARO_CHECK(!in.empty() && !out.empty() && in.front() != out.front());
   TurnedAxes turned{.columns = {in.front()}, .rows = {out.front()}};
   const std::size_t next = out.size() > 1 ? out[1] : out.front();
-  for (std::size_t k = 1; k < in.size() && in[k] != next && in[k] != out.front(); ++k)
-    turned.columns.push_back(in[k]);
+  // An axis of both runs is of the rows, which are written as long as they are; in the caches short columns
+  // need it more.
+  constexpr std::uint64_t kRegister = 16;
+  const auto is_of_columns = [&](std::size_t axis) {
+    if (axis == out.front()) return false;
+    if (axis != next) return true;
+    return through_caches && bytes_of(box, turned.columns) < kRegister &&
+           bytes_of(box, turned.rows) >= kRegister;
+  };
+  for (std::size_t k = 1; k < in.size() && is_of_columns(in[k]); ++k) turned.columns.push_back(in[k]);
   for (std::size_t k = 1; k < out.size() && !contains(turned.columns, out[k]); ++k)
     turned.rows.push_back(out[k]);
   return turned;

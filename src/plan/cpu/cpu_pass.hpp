@@ -75,7 +75,7 @@ struct TurnedAxes {
   std::vector<std::size_t> columns;
   std::vector<std::size_t> rows;
 };
-TurnedAxes turned_axes(const layout::CacheBox& box);
+TurnedAxes turned_axes(const layout::CacheBox& box, bool through_caches = false);
 
 /// Rows that lie apart on one side, and an element of each beside the others' on the other side.
 struct ChannelAxes {

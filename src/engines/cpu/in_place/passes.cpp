@@ -95,7 +95,7 @@ Program affine_in_place_program(const Pass& pass) {
     case PassKind::segments:
       return in_place(SegmentOrbits(pass, unit), pass);
     case PassKind::tile:
-      return in_place(TileOrbits(pass, unit, std::min(widest_vector_bytes(unit), affine.vector_bytes)), pass);
+      return in_place(TileOrbits(pass, unit, in_place_vector_bytes(unit, affine.vector_bytes)), pass);
     case PassKind::direct:
       FARO_CHECK(unit << pass.map.bits() <= kMaxTileBytes);
       return in_place(DirectProgram(pass, unit), pass);

@@ -1,5 +1,6 @@
 #include "engines/cpu/in_place/program.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "faro/error.hpp"
@@ -54,6 +55,12 @@ Orbits::Orbits(const Pass& pass, std::uint64_t unit_bytes)
 
 SegmentOrbits::SegmentOrbits(const Pass& pass, std::uint64_t unit_bytes)
     : orbits(pass, unit_bytes), segment_bytes(pass.segment_bytes) {}
+
+std::uint64_t in_place_vector_bytes(std::uint64_t unit_bytes, std::uint64_t most) {
+  constexpr std::uint64_t kUsual = 4;
+  constexpr std::uint64_t kBlock = 16;
+  return std::min(unit_bytes == kUsual ? kBlock : widest_vector_bytes(unit_bytes), most);
+}
 
 TileOrbits::TileOrbits(const Pass& pass, std::uint64_t unit_bytes, std::uint64_t vector_bytes)
     : orbits(pass, unit_bytes), tile(pass, unit_bytes, vector_bytes, Staging::always) {

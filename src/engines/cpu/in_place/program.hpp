@@ -118,6 +118,45 @@ class PairCursor {
   BlockPlaces places_;
 };
 
+/// The tiles of the orbits that those of `range` lead, of any length, each orbit from its leader around.
+class OrbitCursor {
+ public:
+  OrbitCursor(const Orbits& orbits, TileRange range)
+      : orbits_(&orbits), mask_(f2::low_mask(orbits.block_bits)), tile_(range.begin), end_(range.end) {
+    find_leader();
+  }
+
+  bool done() const { return tile_ >= end_; }
+  std::uint64_t array() const { return (tile_ >> orbits_->block_bits) * orbits_->array_bytes; }
+  const BlockPlaces& places() const { return places_; }
+  bool is_first() const { return is_first_; }
+  bool is_last() const { return places_.next == (tile_ & mask_); }
+
+  void advance() {
+    if (!is_last()) {
+      places_ = orbits_->table.at(places_.next);
+      is_first_ = false;
+      return;
+    }
+    ++tile_;
+    find_leader();
+  }
+
+ private:
+  void find_leader() {
+    while (tile_ < end_ && !orbits_->table.leads(tile_ & mask_)) ++tile_;
+    if (tile_ < end_) places_ = orbits_->table.at(tile_ & mask_);
+    is_first_ = true;
+  }
+
+  const Orbits* orbits_;
+  f2::Word mask_;
+  std::uint64_t tile_;  // the leader
+  std::uint64_t end_;
+  BlockPlaces places_;
+  bool is_first_ = true;
+};
+
 /// Whole segments change places.
 struct SegmentOrbits {
   SegmentOrbits(const Pass& pass, std::uint64_t unit_bytes);
@@ -125,6 +164,10 @@ struct SegmentOrbits {
   Orbits orbits;
   std::uint64_t segment_bytes;
 };
+
+/// Of the registers that tiles in place are moved in, `most` at most. Of 4 bytes larger tiles, which go
+/// through a buffer in any case, are worth more than a line in one register.
+std::uint64_t in_place_vector_bytes(std::uint64_t unit_bytes, std::uint64_t most);
 
 /// Tiles change places and are permuted on their way.
 struct TileOrbits {

@@ -52,6 +52,23 @@ class PairSourceCursor {
   bool is_second_ = false;
 };
 
+// The tiles of longer orbits, likewise.
+class OrbitSourceCursor {
+ public:
+  OrbitSourceCursor(const Orbits& orbits, TileRange range, const std::byte* data)
+      : orbit_(orbits, range), data_(data) {}
+
+  bool done() const { return orbit_.done(); }
+  const std::byte* source(std::uint64_t line) const {
+    return data_ + orbit_.array() + (orbit_.places().source ^ line);
+  }
+  void advance() { orbit_.advance(); }
+
+ private:
+  OrbitCursor orbit_;
+  const std::byte* data_;
+};
+
 template <class L>
 HWY_INLINE void WriteBuffer(const TileProgram& p, const std::byte* buffer, std::byte* array, f2::Word block) {
   WriteRows<L, StoreKind::cached>(p, buffer, array, (block & ~p.column_mask) << p.unit_shift);
@@ -102,29 +119,25 @@ void MovePairs(const TileOrbits& p, TileRange range, Fetch fetch, std::byte* dat
 }
 
 template <class L, int kBits>
-void MoveOrbits(const TileOrbits& p, TileRange range, std::byte* data) {
+void MoveOrbits(const TileOrbits& p, TileRange range, Fetch fetch, std::byte* data) {
   alignas(kMaxVectorBytes) std::byte buffer[kInPlaceBufferBytes];
+  std::byte* held = buffer;  // permuted, and not yet written
+  std::byte* other = buffer + kInPlaceBufferBytes / 2;
   const TileProgram& tile = p.tile;
   const MicroTables tables(tile);
+  const FetchSteps steps(tile, L::kTiles);
+  const TileRange fetched = fetch == Fetch::ahead ? range : TileRange{};
+  LineFetcher ahead(tile, steps, OrbitSourceCursor(p.orbits, fetched, data), kInPlaceLinesAhead);
   const auto fill = [&](const std::byte* array, std::uint64_t source, f2::Word block, std::byte* stage) {
-    FillStage<L, kBits>(tile, tables, tile.micro_sources.size(), array, source, block, stage, [] {});
+    FillStage<L, kBits>(tile, tables, steps.micro_tiles, array, source, block, stage, [&] { ahead.step(); });
   };
-  const f2::Word mask = f2::low_mask(p.orbits.block_bits);
-  for (std::uint64_t number = range.begin; number < range.end; ++number) {
-    const f2::Word leader = number & mask;
-    if (!p.orbits.table.leads(leader)) continue;
-    std::byte* const array = data + (number >> p.orbits.block_bits) * p.orbits.array_bytes;
-    std::byte* held = buffer;  // permuted, and not yet written
-    std::byte* other = buffer + kInPlaceBufferBytes / 2;
-    BlockPlaces at = p.orbits.table.at(leader);
-    fill(array, at.source, at.target, held);
-    while (at.next != leader) {
-      fill(array, at.next_source, at.next_target, other);
-      WriteBuffer<L>(tile, held, array, at.target);
-      std::swap(held, other);
-      at = p.orbits.table.at(at.next);
-    }
+  for (OrbitCursor orbit(p.orbits, range); !orbit.done(); orbit.advance()) {
+    std::byte* const array = data + orbit.array();
+    const BlockPlaces& at = orbit.places();
+    if (orbit.is_first()) fill(array, at.source, at.target, held);
+    if (!orbit.is_last()) fill(array, at.next_source, at.next_target, other);
     WriteBuffer<L>(tile, held, array, at.target);
+    std::swap(held, other);
   }
 }
 
@@ -132,7 +145,7 @@ template <class L, int kBits>
 void MoveBits(const TileOrbits& p, TileRange range, Fetch fetch, std::byte* data) {
   if constexpr (kBits <= L::kMaxBits) {
     if (p.orbits.in_pairs) return MovePairs<L, kBits>(p, range, fetch, data);
-    MoveOrbits<L, kBits>(p, range, data);
+    MoveOrbits<L, kBits>(p, range, fetch, data);
   }
 }
 

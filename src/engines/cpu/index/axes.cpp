@@ -6,9 +6,9 @@
 //                  element by element             is fetched
 //
 // A place within a box is a sum of digits times strides, on all three sides. What fits the caches as a whole
-// has no stage: it is written where it belongs. What does not is turned a group of columns at a time, a line
-// of each row: while one stage of such columns is filled, the other is written and the next box is fetched.
-// Two to eight long rows are interleaved in registers, or taken apart (channels.hpp).
+// has no stage: it is written where it belongs (axes_cached.cpp). What does not is turned a group of columns
+// at a time, a line of each row: while one stage of such columns is filled, the other is written and the next
+// box is fetched. Two to eight long rows are interleaved in registers, or taken apart (channels.hpp).
 // Elements of a line and more are not turned, but taken run by run of the output, boxes in the input's order;
 // so are those of widths of no register, and those whose runs begin with the same axis on both sides.
 #include <algorithm>
@@ -34,6 +34,8 @@ namespace faro::cpu {
 namespace {
 
 constexpr std::uint64_t kPieceBytes = std::uint64_t{64} << 10;  // of a long element
+constexpr std::uint64_t kMostCachedPiece = std::uint64_t{16}
+                                           << 10;  // a copy by itself is as fast from there on
 
 class AxesProgram final : public ElementProgram, private AxesBoxes {
  public:
@@ -47,7 +49,7 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
     if (move_ == detail::AxesMove::pieces) {
       tasks_ = elements_ * pieces();
     } else if (move_ == detail::AxesMove::lines) {
-      set_units();
+      units_ = unit_run();
     } else if (move_ == detail::AxesMove::channels) {
       set_channels(axes.box);
     } else {
@@ -93,12 +95,11 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
   // Where rows and columns of squares lie, or elements along the input's run.
   void set_tables() {
     if (move_ == detail::AxesMove::planes || move_ == detail::AxesMove::groups) {
-      backwards_ = in_[columns_.front()] < 0;
-      row_in_ = place_table(rows_, box_, in_);
+      planes_ = plane_tables();
+    } else {
+      column_in_ = place_table(columns_, box_, in_);
+      column_to_ = place_table(columns_, box_, to_);
     }
-    column_in_ = place_table(columns_, box_, in_);
-    column_to_ = place_table(columns_, box_, to_);
-    if (backwards_) std::reverse(column_to_.begin(), column_to_.end());
   }
 
   void set_channels(const layout::CacheBox& box) {
@@ -106,30 +107,6 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
     const auto& [channel, row, parts] = channel_axes_;
     column_to_ = place_table({channel}, box_, parts ? out_ : in_);
     channels_.emplace(ChannelShape{.width = width_, .channels = box_[channel], .parts = parts});
-  }
-
-  // A run of the output: where each of its elements is, and how those along its first axis follow one
-  // another.
-  void set_units() {
-    unit_in_ = place_table(written_, box_, in_);
-    if (width_ >= kLineBytes) return;
-    constexpr std::uint64_t kLeastVector = 16;  // bytes
-    constexpr std::uint64_t kLeastLoop = 16;    // elements
-    const std::size_t first = written_.front();
-    const std::uint64_t count = box_[first];
-    const std::int64_t step = in_[first];
-    const bool in_vectors = transposes_in_registers(width_) &&
-                            (step == -places(width_) || step == 2 * places(width_) || step == 0) &&
-                            count * width_ >= kLeastVector;
-    if (in_vectors || count >= kLeastLoop) {
-      segment_ = count;
-      step_ = step;
-    } else if (written_.size() > 1 && step == -places(width_) && count * width_ <= kMostBlockBytes &&
-               count == extents_[first] && in_[written_[1]] == places(count * width_)) {
-      segment_ = count * box_[written_[1]];
-      block_ = count;
-      turned_ = turned_blocks(block_, width_);
-    }
   }
 
   // --- elements by themselves
@@ -257,29 +234,14 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
                   std::byte* stage) const {
     for (Boxes boxes(*this, grid, share, stage); boxes.any(); boxes.advance()) {
       const Box& box = boxes.now();
-      std::byte* const to = staged_ ? stage : out + box.target;
-      if (staged_ && !whole_lines_) fetch_ends(box, out);
+      if (!whole_lines_) fetch_ends(box, out);
       if (move_ == detail::AxesMove::planes) {
-        turn(box, in + box.source, to);
+        turn(planes_, box.extents, in + box.source, stage);
       } else {
-        with_width(width_, [&](auto width) { move_by_table(width, box, in + box.source, to); });
+        with_width(width_, [&](auto width) { move_by_table(width, box, in + box.source, stage); });
       }
-      if (staged_) write(box, stage, out, {in + boxes.ahead().source, boxes.any_ahead() ? reads_.size() : 0});
+      write(box, stage, out, {in + boxes.ahead().source, boxes.any_ahead() ? reads_.size() : 0});
     }
-  }
-
-  void turn(const Box& box, const std::byte* in, std::byte* to) const {
-    const std::uint64_t columns = product(columns_, box.extents);
-    const PlaneRows from{.data = in - (backwards_ ? places((columns - 1) * width_) : 0),
-                         .rows = row_in_.data(),
-                         .count = product(rows_, box.extents)};
-    const PlaneColumns target{.data = to,
-                              .columns = column_to_.data() + (backwards_ ? column_to_.size() - columns : 0),
-                              .count = columns};
-    each_place(others_, box.extents, in_, to_, [&](std::int64_t source, std::int64_t place) {
-      transpose_runs(width_, {from.data + source, from.rows, from.count},
-                     {target.data + place, target.columns, target.count});
-    });
   }
 
   template <typename Width>
@@ -300,15 +262,11 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
                      std::byte* stage) const {
     for (Boxes boxes(*this, grid, share, stage); boxes.any(); boxes.advance()) {
       const Box& box = boxes.now();
-      const Channels::Move move{.from = in + box.source,
-                                .to = out + box.target,
-                                .planes = column_to_.data(),
-                                .count = box.extents[channel_axes_.row]};
-      if (staged_) {
-        channels_->stream(move, stage);
-      } else {
-        channels_->move(move);
-      }
+      channels_->stream({.from = in + box.source,
+                         .to = out + box.target,
+                         .planes = column_to_.data(),
+                         .count = box.extents[channel_axes_.row]},
+                        stage);
     }
   }
 
@@ -320,7 +278,7 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
       const Box& box = boxes.now();
       RowTraffic rows = fetched(boxes, in);
       const std::uint64_t units = grid.is_cut ? box.run : product(written_, box.extents);
-      const std::int64_t* const from = grid.is_cut ? box.places : unit_in_.data();
+      const std::int64_t* const from = grid.is_cut ? box.places : units_.in.data();
       const std::uint64_t skipped = grid.is_cut ? box.begin % width_ : 0;
       const std::uint64_t left_out = grid.is_cut ? (width_ - box.end % width_) % width_ : 0;
       each_place(write_rows_, box.extents, in_, out_, [&](std::int64_t source, std::int64_t target) {
@@ -331,11 +289,11 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
                       .skipped = skipped,
                       .left_out = left_out,
                       .to = out + box.target + target,
-                      .stage = staged_ ? stage : nullptr,
-                      .segment = segment_,
-                      .step = step_,
-                      .block = block_,
-                      .turned = turned_.data()},
+                      .stage = stage,
+                      .segment = units_.segment,
+                      .step = units_.step,
+                      .block = units_.block,
+                      .turned = units_.turned.data()},
                      rows);
       });
       rows.fetch_rest();
@@ -383,10 +341,11 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
     const std::uint64_t columns = product(columns_, box.extents);
     const bool is_cut = box.places != nullptr;
     const std::uint64_t rows = is_cut ? box.run : product(rows_, box.extents);
-    const std::int64_t* const row_in = is_cut ? box.places : row_in_.data();
+    const std::int64_t* const row_in = is_cut ? box.places : planes_.row_in.data();
     const std::uint64_t size = std::min(columns, detail::group_columns(width_));
-    const std::byte* const first_row = backwards_ ? in - places((columns - 1) * width_) : in;
-    const std::int64_t* const column_out = column_to_.data() + (backwards_ ? column_to_.size() - columns : 0);
+    const std::byte* const first_row = planes_.backwards ? in - places((columns - 1) * width_) : in;
+    const std::int64_t* const column_out =
+        planes_.column_to.data() + (planes_.backwards ? planes_.column_to.size() - columns : 0);
     for (std::uint64_t first = 0; first < columns; first += size) {
       const std::uint64_t begin = std::min(first, columns - size);
       std::byte* const stage = stages.stage[stages.filled];
@@ -485,15 +444,10 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
   AxisList by_input_;             // for elements by themselves, and the steps along these
   Strides upwards_in_{};
   Strides upwards_out_{};
-  bool is_broken_ = false;            // gaps of the input are not short
-  Numbers gaps_{};                    // that are fetched, bytes, before the next along an axis
-  bool backwards_ = false;            // along the columns, in the input
-  std::vector<std::int64_t> row_in_;  // bytes from a box's first element
-  std::vector<std::int64_t> unit_in_;
-  std::uint64_t segment_ = 1;  // of those, as LineGather has it
-  std::int64_t step_ = 0;
-  std::uint64_t block_ = 0;
-  std::array<std::uint8_t, kMostBlockBytes> turned_{};
+  bool is_broken_ = false;  // gaps of the input are not short
+  Numbers gaps_{};          // that are fetched, bytes, before the next along an axis
+  PlaneTables planes_;
+  UnitRun units_;
   detail::ChannelAxes channel_axes_;
   std::optional<Channels> channels_;
   std::vector<std::int64_t> column_in_;
@@ -503,7 +457,12 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
 }  // namespace
 
 Program axes_program(const CpuPass& pass) {
-  return std::make_unique<AxesProgram>(pass, std::get<detail::CpuAxes>(pass.kernel));
+  const auto& axes = std::get<detail::CpuAxes>(pass.kernel);
+  const bool are_long =
+      axes.move == detail::AxesMove::pieces && (pass.streamed || axes.box.element_bytes > kMostCachedPiece);
+  const bool through_caches = !axes.staged && !are_long;
+  if (through_caches) return cached_axes_program(pass);
+  return std::make_unique<AxesProgram>(pass, axes);
 }
 
 }  // namespace faro::cpu

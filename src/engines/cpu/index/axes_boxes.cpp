@@ -77,7 +77,7 @@ void AxesBoxes::set_box(const layout::CacheBox& box) {
 // input's run.
 void AxesBoxes::set_turned(const layout::CacheBox& box) {
   if (move_ == detail::AxesMove::planes || move_ == detail::AxesMove::groups) {
-    detail::TurnedAxes turned = detail::turned_axes(box);
+    detail::TurnedAxes turned = detail::turned_axes(box, !staged_);
     columns_ = std::move(turned.columns);
     rows_ = std::move(turned.rows);
   } else {
@@ -87,6 +87,49 @@ void AxesBoxes::set_turned(const layout::CacheBox& box) {
   for (std::size_t a = 0; a < axes_; ++a) {
     if (!detail::contains(columns_, a) && !detail::contains(rows_, a) && box_[a] > 1) others_.push_back(a);
   }
+}
+
+AxesBoxes::PlaneTables AxesBoxes::plane_tables() const {
+  PlaneTables tables{.backwards = in_[columns_.front()] < 0,
+                     .row_in = place_table(rows_, box_, in_),
+                     .column_to = place_table(columns_, box_, to_)};
+  if (tables.backwards) std::reverse(tables.column_to.begin(), tables.column_to.end());
+  return tables;
+}
+
+void AxesBoxes::turn(const PlaneTables& tables, const Numbers& extents, const std::byte* in,
+                     std::byte* to) const {
+  const std::uint64_t columns = product(columns_, extents);
+  const PlaneRows from{.data = in - (tables.backwards ? places((columns - 1) * width_) : 0),
+                       .rows = tables.row_in.data(),
+                       .count = product(rows_, extents)};
+  const std::size_t first = tables.backwards ? tables.column_to.size() - columns : 0;
+  transpose_planes(width_, from, {.data = to, .columns = tables.column_to.data() + first, .count = columns},
+                   nest(others_, extents, in_, to_));
+}
+
+AxesBoxes::UnitRun AxesBoxes::unit_run() const {
+  UnitRun run{.in = place_table(written_, box_, in_)};
+  if (width_ >= kLineBytes) return run;
+  constexpr std::uint64_t kLeastVector = 16;  // bytes
+  constexpr std::uint64_t kLeastLoop = 16;    // elements
+  const std::size_t first = written_.front();
+  const std::uint64_t count = box_[first];
+  const std::int64_t step = in_[first];
+  run.in_vectors = transposes_in_registers(width_) &&
+                   (step == -places(width_) || step == 2 * places(width_) || step == 0) &&
+                   count * width_ >= kLeastVector;
+  if (run.in_vectors || count >= kLeastLoop) {
+    run.segment = count;
+    run.step = step;
+  } else if (written_.size() > 1 && step == -places(width_) && count * width_ <= kMostBlockBytes &&
+             count == extents_[first] && in_[written_[1]] == places(count * width_)) {
+    run.in_vectors = true;
+    run.segment = count * box_[written_[1]];
+    run.block = count;
+    run.turned = turned_blocks(run.block, width_);
+  }
+  return run;
 }
 
 AxesBoxes::ReadRun AxesBoxes::read_run(const layout::CacheBox& box, std::size_t least) const {

@@ -14,6 +14,7 @@
 
 #include "contains.hpp"
 #include "engines/cpu/index/aligned_runs.hpp"
+#include "engines/cpu/line_gather.hpp"
 #include "engines/cpu/plane_transpose.hpp"
 #include "engines/cpu/team.hpp"
 #include "plan/cpu/cpu_pass.hpp"
@@ -22,7 +23,7 @@ namespace faro::cpu {
 
 class AxesBoxes {
  protected:
-  static constexpr std::size_t kMaxAxes = 48;  // extents of at least 2, counts to 2^40
+  static constexpr std::size_t kMaxAxes = StridedNest::kMostAxes;
 
   using Numbers = std::array<std::uint64_t, kMaxAxes>;
   using Strides = std::array<std::int64_t, kMaxAxes>;
@@ -111,26 +112,28 @@ class AxesBoxes {
   };
   // Along axes that go backwards in the input boxes are counted from the output's end: rows of memory that
   // are read downwards cost a quarter more than those that are read upwards.
-  void set_to(const Grid& grid, const Numbers& at, Box& box) const {
-    const auto number = [&](std::size_t axis) {
-      return in_[axis] < 0 ? grid.boxes[axis] - 1 - at[axis] : at[axis];
-    };
-    box.source = 0;
-    box.target = 0;
-    std::size_t a = 0;
-    if (grid.is_cut) {
-      const std::uint64_t part = number(0);
-      box.begin = grid.cut.begin(part);
-      box.end = grid.cut.end(part);
-      box.target = places(box.begin);
-      for (; a < aligned_axes_; ++a) box.extents[a] = 1;
-    }
-    for (; a < axes_; ++a) {
-      const std::uint64_t begin = number(a) * box_[a];
+  std::uint64_t number_of(const Numbers& boxes, const Numbers& at, std::size_t axis) const {
+    return in_[axis] < 0 ? boxes[axis] - 1 - at[axis] : at[axis];
+  }
+  template <typename Placed>
+  void set_axes(const Numbers& boxes, const Numbers& at, std::size_t first, Placed& box) const {
+    for (std::size_t a = first; a < axes_; ++a) {
+      const std::uint64_t begin = number_of(boxes, at, a) * box_[a];
       box.extents[a] = std::min(box_[a], extents_[a] - begin);
       box.source += places(begin) * in_[a];
       box.target += places(begin) * out_[a];
     }
+  }
+  void set_to(const Grid& grid, const Numbers& at, Box& box) const {
+    box.source = 0;
+    box.target = 0;
+    if (!grid.is_cut) return set_axes(grid.boxes, at, 0, box);
+    const std::uint64_t part = number_of(grid.boxes, at, 0);
+    box.begin = grid.cut.begin(part);
+    box.end = grid.cut.end(part);
+    box.target = places(box.begin);
+    for (std::size_t a = 0; a < aligned_axes_; ++a) box.extents[a] = 1;
+    set_axes(grid.boxes, at, aligned_axes_, box);
   }
 
   // A box and those after it, the last of which is fetched meanwhile.
@@ -232,6 +235,35 @@ class AxesBoxes {
   static bool fetches_gap(std::uint64_t stretch, std::uint64_t gap) {
     constexpr std::uint64_t kMost = 2304;
     return is_short_gap(stretch, gap) || gap <= std::min(kMost, stretch / 3);
+  }
+
+  // A run of the output: where each of its elements is, and how those along its first axis follow one
+  // another, as LineGather has it.
+  struct UnitRun {
+    std::vector<std::int64_t> in;  // bytes from a box's first element
+    bool in_vectors = false;       // vectors have the elements in order, or turn them
+    std::uint64_t segment = 1;
+    std::int64_t step = 0;
+    std::uint64_t block = 0;
+    std::array<std::uint8_t, kMostBlockBytes> turned{};
+  };
+  UnitRun unit_run() const;
+
+  // Where rows and columns of squares lie.
+  struct PlaneTables {
+    bool backwards = false;  // along the columns, in the input
+    std::vector<std::int64_t> row_in;
+    std::vector<std::int64_t> column_to;
+  };
+  PlaneTables plane_tables() const;
+  // The planes of a box of these extents, one for each place along the other axes.
+  void turn(const PlaneTables& tables, const Numbers& extents, const std::byte* in, std::byte* to) const;
+
+  StridedNest nest(const AxisList& axes, const Numbers& extents, const Strides& in,
+                   const Strides& out) const {
+    StridedNest made;
+    for (const std::size_t axis : axes) made.add(extents[axis], in[axis], out[axis]);
+    return made;
   }
 
   // A run that a box is read by: its axes, as many as leave no gap that is not fetched, whichever way they

@@ -35,7 +35,8 @@ void RunRange(const TileProgram& p, TileRange range, const std::byte* in, std::b
   constexpr bool kStaged = L::kBytes < kLineBytes;
   const bool fetches = kStores == StoreKind::streamed || range.fetches_ahead;
   const MicroTables tables(p);
-  const FetchSteps steps(p, L::kTiles);
+  constexpr std::uint64_t kWideUnit = 8;
+  const FetchSteps steps(p, L::kTiles, !kStaged && p.unit_bytes == kWideUnit);
   TileCursor source(p.block_sources, p.block_bits, p.array_bytes, range.begin);
   TileCursor target(p.block_targets, p.block_bits, p.array_bytes, range.begin);
   LineFetcher ahead(p, steps, SourceCursor(p, fetches ? range : TileRange{}, in),

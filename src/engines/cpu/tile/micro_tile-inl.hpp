@@ -172,15 +172,17 @@ HWY_INLINE void RunMicroTile(const MicroTables& t, const std::byte* in, std::byt
 }
 
 // A tile in steps of some micro tiles, which read as many lines as are asked for meanwhile, some way ahead:
-// asked for all at once, lines would wait for each other, and nothing else be done. All powers of two.
+// asked for all at once, lines would wait for each other, and nothing else be done. All powers of two. Lines
+// of 8-byte units in one register each are moved as fast as they come, and asked for all at once: an Intel
+// with AVX-512 takes 6 to 12 points less for the other way, a Zen 4 as long (docs/notes/cpu-experiments.md).
 struct FetchSteps {
   // A step is so many lines that its loop costs nothing beside them.
   static constexpr std::uint64_t kLeastLines = 4;
 
-  FetchSteps(const TileProgram& p, std::uint64_t micro_tiles_at_once) {
+  FetchSteps(const TileProgram& p, std::uint64_t micro_tiles_at_once, bool all_at_once = false) {
     const std::uint64_t turns = p.micro_sources.size() / micro_tiles_at_once;
     const std::uint64_t all = p.source_lines.size();
-    lines = std::min(all, std::max(kLeastLines, all / turns));
+    lines = all_at_once ? all : std::min(all, std::max(kLeastLines, all / turns));
     micro_tiles = p.micro_sources.size() * lines / all;
   }
 

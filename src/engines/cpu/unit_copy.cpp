@@ -1,0 +1,124 @@
+#include "engines/cpu/unit_copy.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engines/cpu/unit_copy.cpp"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+//
+#include "engines/cpu/element_width.hpp"
+#include "engines/cpu/gathered_segment.hpp"
+#include "engines/cpu/strided_nest-inl.hpp"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace faro::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// What is copied, and from where to where.
+struct Units {
+  const std::byte* from;
+  std::byte* to;
+  std::uint64_t bytes;
+  const StridedNest& nest;
+  RowTraffic* fetched;
+
+  template <class Copy>
+  HWY_INLINE void CopyEach(const Copy& copy) const {
+    ForEachPlace(nest, 0, [&](std::int64_t a, std::int64_t b) { copy(from + a, to + b); });
+  }
+};
+
+#if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
+void CopyUnits(const Units& units) {
+  with_width(units.bytes, [&](auto width) {
+    units.CopyEach([width](const std::byte* a, std::byte* b) { width.move(a, b); });
+  });
+}
+#else
+
+// The first and the last kBytes, which may overlap. Requires: at most twice as many.
+template <std::size_t kBytes>
+HWY_INLINE void CopyEnds(const std::byte* from, std::byte* to, std::uint64_t bytes) {
+  const hn::CappedTag<std::uint8_t, kBytes> d;
+  constexpr std::size_t kStep = hn::MaxLanes(d);
+  const auto* const a = reinterpret_cast<const std::uint8_t*>(from);
+  auto* const b = reinterpret_cast<std::uint8_t*>(to);
+  if constexpr (kStep == kBytes) {
+    const auto first = hn::LoadU(d, a);
+    const auto last = hn::LoadU(d, a + bytes - kBytes);
+    hn::StoreU(first, d, b);
+    hn::StoreU(last, d, b + bytes - kBytes);
+  } else {
+    CopyEnds<kStep>(from, to, kBytes);
+    CopyEnds<kStep>(from + bytes - kBytes, to + bytes - kBytes, kBytes);
+  }
+}
+
+// More than a line: whole vectors, and a last one that may overlap them.
+HWY_INLINE void CopyLong(const std::byte* from, std::byte* to, std::uint64_t bytes) {
+  const hn::CappedTag<std::uint8_t, kLineBytes> d;
+  const std::uint64_t step = hn::Lanes(d);
+  const auto move = [&](std::uint64_t at) {
+    hn::StoreU(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from + at)), d,
+               reinterpret_cast<std::uint8_t*>(to + at));
+  };
+  std::uint64_t at = 0;
+  for (; at + step < bytes; at += step) move(at);
+  move(bytes - step);
+}
+
+// Of odd widths, side by side in the output: a move of a register each.
+void CopyOdd(const Units& units) {
+  const StridedNest& nest = units.nest;
+  const std::uint64_t lines = (nest.extents[0] * units.bytes + kLineBytes - 1) / kLineBytes;
+  ForEachPlace(nest, 1, [&](std::int64_t a, std::int64_t b) {
+    const GatheredSegment row{
+        .from = units.from + a, .step = nest.in[0], .count = nest.extents[0], .to = units.to + b};
+    move_plainly(units.bytes, row, 0);
+    if (units.fetched != nullptr) units.fetched->fetch(lines);
+  });
+}
+
+void CopyUnits(const Units& units) {
+  constexpr std::uint64_t kBlock = 16;
+  const std::uint64_t bytes = units.bytes;
+  constexpr std::uint64_t kLongRow = 16;
+  const StridedNest& nest = units.nest;
+  const bool is_odd = (bytes & (bytes - 1)) != 0 && bytes < 2 * kBlock;
+  if (is_odd && nest.axes > 0 && nest.extents[0] >= kLongRow &&
+      nest.out[0] == static_cast<std::int64_t>(bytes))
+    return CopyOdd(units);
+  if (bytes <= kBlock) {
+    return with_width(bytes, [&](auto width) {
+      units.CopyEach([width](const std::byte* a, std::byte* b) { width.move(a, b); });
+    });
+  }
+  if (bytes <= 2 * kBlock)
+    return units.CopyEach([bytes](const std::byte* a, std::byte* b) { CopyEnds<kBlock>(a, b, bytes); });
+  if (bytes <= kLineBytes)
+    return units.CopyEach([bytes](const std::byte* a, std::byte* b) { CopyEnds<2 * kBlock>(a, b, bytes); });
+  units.CopyEach([bytes](const std::byte* a, std::byte* b) { CopyLong(a, b, bytes); });
+}
+#endif
+
+void CopyAll(const std::byte* from, std::byte* to, std::uint64_t bytes, const StridedNest& nest,
+             RowTraffic* fetched) {
+  CopyUnits({.from = from, .to = to, .bytes = bytes, .nest = nest, .fetched = fetched});
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace faro::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace faro::cpu {
+
+HWY_EXPORT(CopyAll);
+
+void copy_units(const std::byte* from, std::byte* to, std::uint64_t bytes, const StridedNest& nest,
+                RowTraffic* fetched) {
+  HWY_DYNAMIC_DISPATCH(CopyAll)(from, to, bytes, nest, fetched);
+}
+
+}  // namespace faro::cpu
+#endif  // HWY_ONCE
