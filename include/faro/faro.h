@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 /* Grows when functions are added, without taking any away: a program may ask for at least what it was made with. */
-#define FARO_ABI_VERSION 7
+#define FARO_ABI_VERSION 8
 
 /* --- what went wrong */
 
@@ -280,12 +280,56 @@ FARO_API faro_status faro_take_new(const faro_rows* rows, const void* fill, uint
 FARO_API faro_status faro_put(const faro_rows* rows, const void* in, void* out);
 
 typedef enum faro_number {
-  FARO_I8, FARO_U8, FARO_I16, FARO_U16, FARO_I32, FARO_U32, FARO_I64, FARO_U64, FARO_F16, FARO_BF16, FARO_F32, FARO_F64
+  FARO_I8, FARO_U8, FARO_I16, FARO_U16, FARO_I32, FARO_U32, FARO_I64, FARO_U64, FARO_F16, FARO_BF16, FARO_F32, FARO_F64,
+  /* of faro_arithmetic alone */
+  FARO_BOOL, FARO_C64, FARO_C128, FARO_F8_E4M3FN, FARO_F8_E5M2, FARO_F8_E4M3FNUZ, FARO_F8_E5M2FNUZ
 } faro_number;
 typedef enum faro_sums { FARO_SUMS_USUAL, FARO_SUMS_F32, FARO_SUMS_F64, FARO_SUMS_COMPENSATED } faro_sums;
 
 /* out[entries[i]] += in[i], in the order of i. */
 FARO_API faro_status faro_add(const faro_rows* rows, faro_number number, faro_sums sums, const void* in, void* out);
+
+/* Numbers that are changed while a view is moved (faro/arithmetic.hpp says in which type that is computed, and what is rounded,
+ * saturated and taken for NaN):
+ *     out[i] = to( scale[c] f(in[i]) + offset[c] + beta addend[i] )
+ * With all zeros but the types nothing but these changes. */
+typedef enum faro_function {
+  FARO_IDENTITY, FARO_CONJUGATE, FARO_NEGATE, FARO_ABSOLUTE, FARO_RECIPROCAL, FARO_SQUARE_ROOT, FARO_EXP, FARO_LOG, FARO_TANH,
+  FARO_SIGMOID, FARO_RELU, FARO_GELU
+} faro_function;
+/* One value, or one for each index along an axis of the view; real and imaginary parts by turns. Null: 1 of a scale, 0 of an
+ * offset. */
+typedef struct faro_coefficient {
+  const double* values;
+  uint64_t count;
+  int axis;    /* of several */
+  int padding; /* 0 */
+} faro_coefficient;
+typedef struct faro_arithmetic {
+  faro_number from;
+  faro_number to;
+  faro_function function;
+  int to_nearest;  /* floats to integers; 0: toward 0 */
+  int saturated;   /* floats of 16 and 8 bits take their largest finite number for what is beyond it */
+  int in_swapped;  /* the bytes of the numbers are in the other order than this machine's */
+  int out_swapped;
+  int adds; /* whether there is an addend, of the next five */
+  faro_coefficient scale;
+  faro_coefficient offset;
+  faro_number addend;
+  int addend_swapped;
+  const int64_t* addend_strides; /* one an axis of the view; null: as the output lies */
+  double beta[2];
+  uint64_t reserved[4];
+} faro_arithmetic;
+typedef struct faro_arithmetic_plan faro_arithmetic_plan;
+/* Everything that is pointed to is copied. Of `options` the engine, which is FARO_AUTO or FARO_CPU, and threads count. */
+FARO_API faro_status faro_arithmetic_plan_make(const faro_view* view, const faro_arithmetic* arithmetic,
+                                               const faro_options* options, faro_arithmetic_plan** plan);
+FARO_API void faro_arithmetic_plan_destroy(faro_arithmetic_plan* plan);
+/* `addend` may be `out`, which accumulates; without one it is null. In words, as faro_plan_explain. */
+FARO_API faro_status faro_arithmetic_plan_run(const faro_arithmetic_plan* plan, const void* in, const void* addend, void* out);
+FARO_API faro_status faro_arithmetic_plan_explain(const faro_arithmetic_plan* plan, char** text);
 
 /* Ragged rows: segment s of the input has elements offsets[s] to offsets[s + 1] - 1. Of `offsets` the entries, their count (one
  * more than there are segments), widths and `threads` count; of `from`, which names the segments that are taken, the entries, their

@@ -39,6 +39,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "faro/arithmetic.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "faro/kernels/affine_tile_index.hpp"
@@ -299,6 +300,49 @@ ExecutableStridedPlan plan(const Strided& view, std::uint64_t element_bytes, con
 
 /// What that would decide.
 StridedPlan plan_only(const Strided& view, std::uint64_t element_bytes, const PlanOptions& options = {});
+
+/// An array that is read, and how many numbers it has.
+struct NumberArray {
+  const void* data = nullptr;
+  std::uint64_t count = 0;
+};
+
+/// The plan of a view whose numbers are changed while they are moved (faro/arithmetic.hpp), together with the
+/// engine that runs it. Cheap to move; every const member may be called from many threads at once.
+class ExecutableArithmetic {
+ public:
+  ExecutableArithmetic(ExecutableArithmetic&&) noexcept;
+  ExecutableArithmetic& operator=(ExecutableArithmetic&&) noexcept;
+  ~ExecutableArithmetic();
+
+  /// The view with its arithmetic; every other element of the output stays as it is. `addend`: of the
+  /// arithmetic's addend and of nothing else; it may be the output itself, number by number, which
+  /// accumulates. Any alignment. Returns when the result is there. Errors: ErrorCode::value for arrays that
+  /// the strides leave, null pointers, an output that overlaps an input or, other than number by number, the
+  /// addend, and an addend that is missing or that the arithmetic has none of; nothing is written then. Cost:
+  /// a sweep over the arrays; allocates some hundred KiB a thread.
+  void run(const NumberArray& in, void* out, std::uint64_t out_count, const NumberArray& addend = {}) const;
+
+  /// Numbers that the arrays must have at least.
+  std::uint64_t in_count() const;
+  std::uint64_t out_count() const;
+  std::uint64_t addend_count() const;
+  std::uint64_t moved_bytes() const;  // read and written
+  std::string explain() const;
+
+ private:
+  struct State;
+  explicit ExecutableArithmetic(std::unique_ptr<State> state);
+  friend ExecutableArithmetic plan(const Strided& view, const Arithmetic& arithmetic,
+                                   const PlanOptions& options);
+  const State& state() const;
+
+  std::unique_ptr<State> state_;
+};
+
+/// Plans a view with arithmetic, for engine cpu. Errors: those of check() of both; ErrorCode::unsupported for
+/// engine cuda.
+ExecutableArithmetic plan(const Strided& view, const Arithmetic& arithmetic, const PlanOptions& options = {});
 
 // Multiplications modulo a number of elements, carried out on the host or a GPU: one sweep, no index array,
 // any count to 2^40 (faro/permutation/modular.hpp has the maps and why).

@@ -18,8 +18,9 @@ from . import _errors, _faro
 
 _faro.set_errors(_errors._make)
 
-from . import _arrays, _authors, _automorphisms, _columns, _functions, _in_place, _networks, _plan  # noqa: E402
+from . import _arithmetic, _arrays, _authors, _automorphisms, _columns, _functions, _in_place, _networks, _plan  # noqa: E402
 from . import _row_plans, _rows, _run, maps, shards, sketch  # noqa: E402
+from ._arithmetic import *  # noqa: E402, F403
 from ._authors import *  # noqa: E402, F403
 from ._automorphisms import *  # noqa: E402, F403
 from ._columns import *  # noqa: E402, F403
@@ -59,7 +60,7 @@ def clear_plans() -> None:
     >>> clear_plans()
     """
     _faro.clear_plans()
-    for kept in (_run._plan_on, _functions._chosen, _functions._plan_along, _in_place.widened, _networks._plan):
+    for kept in (_run._plan_on, _functions._chosen, _functions._plan_along, _in_place.widened, _networks._plan, _arithmetic._planned):
         kept.cache_clear()
 
 

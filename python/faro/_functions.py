@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, Sequence
+from typing import Any, Sequence, Unpack
 
-from . import _arrays, _faro, _in_place, _kinds, _libraries, _outputs, _run, maps
+from . import _arithmetic, _arrays, _faro, _in_place, _kinds, _libraries, _outputs, _run, maps
+from ._arithmetic import Change
 from ._errors import FaroTypeError, refuse
 
 __all__ = [
@@ -25,7 +26,7 @@ __all__ = [
 
 
 def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = False, out: Any = None, stream: Any = None,
-                 in_place: bool = False) -> Any:
+                 in_place: bool = False, **change: Unpack[Change]) -> Any:
     """The axes in another order, as ``numpy.transpose(x, axes)``, moved. ``axes=None`` reverses them. ``inverse=True``: by
     the inverse order.
 
@@ -39,20 +40,24 @@ def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = F
     """
     if inverse and axes is not None:
         axes = _run.inverse_order(axes, "permute_dims")
+    if change:
+        _arithmetic.refuse_unknown("permute_dims", change, in_place)
+        return _arithmetic.moved(x, "permute_dims", lambda rank: _arithmetic.Turned(_run.order_of(axes, rank, "permute_dims")), change,
+                                 out, stream)
     if in_place:
         return _in_place.permute_dims(x, axes, out, stream)
     return _faro.run(x, _run.PERMUTE_DIMS, axes if axes.__class__ is tuple else _run.listed(axes), out, stream)
 
 
 def transpose(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = False, out: Any = None, stream: Any = None,
-              in_place: bool = False) -> Any:
+              in_place: bool = False, **change: Unpack[Change]) -> Any:
     """``permute_dims`` by NumPy's older name.
 
     >>> import numpy as np, faro
     >>> faro.transpose(np.arange(6).reshape(2, 3)).shape
     (3, 2)
     """
-    return permute_dims(x, axes, inverse=inverse, out=out, stream=stream, in_place=in_place)
+    return permute_dims(x, axes, inverse=inverse, out=out, stream=stream, in_place=in_place, **change)
 
 
 def ascontiguousarray(x: Any, *, out: Any = None, stream: Any = None) -> Any:
@@ -81,7 +86,7 @@ def ascontiguousarray(x: Any, *, out: Any = None, stream: Any = None) -> Any:
 
 
 def flip(x: Any, axis: int | Sequence[int] | None = None, *, inverse: bool = False, out: Any = None, stream: Any = None,
-         in_place: bool = False) -> Any:
+         in_place: bool = False, **change: Unpack[Change]) -> Any:
     """The elements along ``axis``, several or all axes, in reverse order, as ``numpy.flip``. Its own inverse.
 
     ``in_place=True`` turns ``x``, an array that is dense in any order, where it is, in one sweep an axis. Raises FaroValueError for an axis that
@@ -91,6 +96,10 @@ def flip(x: Any, axis: int | Sequence[int] | None = None, *, inverse: bool = Fal
     >>> faro.flip(np.arange(4).reshape(2, 2), 0).tolist()
     [[2, 3], [0, 1]]
     """
+    if change:
+        _arithmetic.refuse_unknown("flip", change, in_place)
+        return _arithmetic.moved(x, "flip", lambda rank: _arithmetic.Turned(tuple(range(rank)), _run.axes_of(axis, rank, "flip")), change,
+                                 out, stream)
     if in_place:
         return _in_place.flip(x, _run.listed(axis), out, stream)
     return _faro.run(x, _run.FLIP, _run.listed(axis), out, stream)

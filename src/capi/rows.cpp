@@ -191,7 +191,8 @@ std::vector<RowColumn> columns_of(const RowPlan& plan, std::span<const faro_row_
   return made;
 }
 
-static_assert(static_cast<int>(Number::f64) == FARO_F64 && static_cast<int>(Number::f16) == FARO_F16);
+static_assert(static_cast<int>(Number::f64) == FARO_F64 && static_cast<int>(Number::f16) == FARO_F16 &&
+              static_cast<int>(Number::f8_e5m2fnuz) == FARO_F8_E5M2FNUZ);
 
 Sums sums_of(faro_sums sums) {
   if (sums < FARO_SUMS_USUAL || sums > FARO_SUMS_COMPENSATED)

@@ -1,7 +1,5 @@
 // Numbers that are added up: how each type is stored, and what its sums are kept in.
 //
-//     binary16   1 sign, 5 exponent, 10 mantissa bits        bfloat16   the upper half of a binary32
-//
 // A sum begins as what was stored, takes one number after another, and is rounded to its type once, to
 // nearest and ties to even. Both engines add by these, so their sums have the same bits; but which of the
 // numbers that are none a sum becomes is the processor's to say.
@@ -12,16 +10,9 @@
 #include <type_traits>
 
 #include "faro/require_cxx20.hpp"
+#include "kernels/small_floats.hpp"
 
 namespace faro::kernels {
-
-/// Binary16 and bfloat16 as their bits.
-struct Half {
-  std::uint16_t bits = 0;
-};
-struct BrainHalf {
-  std::uint16_t bits = 0;
-};
 
 /// The number without its sign, as bits: they are in the order of the numbers, infinity after all of them.
 constexpr std::uint32_t magnitude_bits(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7fffffffU; }
@@ -47,52 +38,16 @@ constexpr double rounded_product(double a, double b) {
 #endif
 }
 
-constexpr float to_float(BrainHalf x) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16);
+template <typename Small>
+constexpr void round_to(double x, Small& to) requires kIsSmallFloat<Small> {
+  to = rounded_to<Small>(x);
 }
-
-constexpr float to_float(Half x) {
-  const auto sign = static_cast<std::uint32_t>(x.bits & 0x8000U) << 16;
-  const std::uint32_t rest = x.bits & 0x7fffU;
-  if (rest >= 0x7c00U) return std::bit_cast<float>(sign | 0x7f800000U | (rest & 0x3ffU) << 13);
-  // The exponent moved over, and scaled from the one bias to the other; exact for subnormals too.
-  const float scaled = std::bit_cast<float>(rest << 13) * 0x1p112F;
-  return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(scaled));
-}
-
-/// A binary64 rounded once to a format of `kMantissa` stored mantissa bits and smallest exponent `kLowest`
-/// (of a normal number), as bits below the sign. `kInfinity` are the bits of infinity.
-template <int kMantissa, int kLowest, std::uint32_t kInfinity>
-constexpr std::uint16_t rounded_bits(double x) {
-  const auto sign = static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(x) >> 48 & 0x8000U);
-  const std::uint64_t bits = magnitude_bits(x);
-  if (bits > infinity_bits(x)) return static_cast<std::uint16_t>(sign | kInfinity | 1U << (kMantissa - 1));
-  if (bits == infinity_bits(x)) return static_cast<std::uint16_t>(sign | kInfinity);
-  const int exponent = static_cast<int>(bits >> 52) - 1023;
-  if (exponent < kLowest - kMantissa - 1) return static_cast<std::uint16_t>(sign);
-  // In units of the last place: a whole number after rounding, whose carry into the exponent is right.
-  const int place = (exponent < kLowest ? kLowest : exponent) - kMantissa;
-  const std::uint64_t mantissa = (bits & ((std::uint64_t{1} << 52) - 1)) | std::uint64_t{1} << 52;
-  const int dropped = place - (exponent - 52);  // 1 to 54 bits
-  const std::uint64_t kept = mantissa >> dropped;
-  const std::uint64_t rest = mantissa & ((std::uint64_t{1} << dropped) - 1);
-  const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
-  const std::uint64_t up = rest > half || (rest == half && (kept & 1) != 0) ? 1 : 0;
-  const auto scale = static_cast<std::uint32_t>(exponent < kLowest ? 0 : exponent - kLowest);
-  // A normal number's hidden bit counts as the step to its exponent.
-  const std::uint32_t result = (scale << kMantissa) + static_cast<std::uint32_t>(kept + up);
-  return static_cast<std::uint16_t>(sign | (result < kInfinity ? result : kInfinity));
-}
-
-constexpr void round_to(double x, Half& to) { to.bits = rounded_bits<10, -14, 0x7c00>(x); }
-
-constexpr void round_to(double x, BrainHalf& to) { to.bits = rounded_bits<7, -126, 0x7f80>(x); }
 
 constexpr void round_to(float x, Half& to) {
 #if defined(__CUDA_ARCH__)
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(to.bits) : "f"(x));
 #else
-  round_to(static_cast<double>(x), to);
+  to = rounded_to<Half>(x);
 #endif
 }
 
@@ -100,10 +55,7 @@ constexpr void round_to(float x, BrainHalf& to) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(to.bits) : "f"(x));
 #else
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
-  const std::uint32_t quiet = bits >> 16 | 0x40U;
-  const std::uint32_t rounded = (bits + 0x7fffU + (bits >> 16 & 1U)) >> 16;
-  to.bits = static_cast<std::uint16_t>((bits & 0x7fffffffU) > 0x7f800000U ? quiet : rounded);
+  to = rounded_to<BrainHalf>(x);
 #endif
 }
 

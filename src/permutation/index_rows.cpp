@@ -70,17 +70,6 @@ Seen seen_in(const std::uint64_t* rows, std::uint64_t n, std::uint64_t before) {
 
 }  // namespace
 
-const char* name(Number number) noexcept {
-  static constexpr std::array kNames{"i8",  "u8",  "i16", "u16",  "i32", "u32",
-                                     "i64", "u64", "f16", "bf16", "f32", "f64"};
-  return kNames[static_cast<std::size_t>(number)];
-}
-
-std::uint64_t bytes_of(Number number) noexcept {
-  static constexpr std::array<std::uint64_t, 12> kBytes{1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8};
-  return kBytes[static_cast<std::size_t>(number)];
-}
-
 const char* name(Sums sums) noexcept {
   static constexpr std::array kNames{"usual", "fp32", "fp64", "compensated"};
   return kNames[static_cast<std::size_t>(sums)];

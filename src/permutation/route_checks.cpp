@@ -55,7 +55,7 @@ std::uint64_t most_places(std::uint64_t keys, const RouteOptions& options) {
 }
 
 void require_combine(const Combine& of, std::uint64_t row_bytes) {
-  if (of.number < Number::f16)
+  if (of.number < Number::f16 || !is_summed(of.number))
     fail(ErrorCode::value, "combine", std::string("numbers ") + name(of.number), "f16, bf16, f32 or f64");
   if (of.sums == Sums::compensated || (of.sums == Sums::fp32 && of.number == Number::f64))
     fail(ErrorCode::value, "combine", std::string("sums ") + name(of.sums), "usual or fp64");

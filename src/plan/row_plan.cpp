@@ -53,6 +53,9 @@ void require_layout(const RowMove& move, const RowLayout& layout) {
   }
   const auto* const add = std::get_if<Add>(&move);
   if (add == nullptr) return;
+  if (!is_summed(add->number))
+    fail(ErrorCode::value, "add", fmt::format("numbers {}", name(add->number)),
+         "i8 to u64, f16, bf16, f32 or f64");
   if (layout.row_bytes % bytes_of(add->number) != 0) {
     fail(ErrorCode::value, "add", fmt::format("rows of {} bytes", layout.row_bytes),
          fmt::format("whole numbers of type {}, {} bytes each", name(add->number), bytes_of(add->number)));

@@ -328,6 +328,46 @@ static void test_views(void) {
   faro_plan_destroy(nothing);
 }
 
+static void test_arithmetic(void) {
+  const uint64_t extents[2] = {3, 2};
+  const int64_t in_strides[2] = {1, -3};
+  const int64_t out_strides[2] = {2, 1};
+  const faro_view view = {2, extents, in_strides, out_strides, 3, 0}; /* 2 x 3 transposed, its rows upside down */
+  const uint8_t in[6] = {1, 2, 3, 10, 20, 255};
+  const double offsets[4] = {0.5, 0, -1, 0};
+  float out[6];
+  faro_arithmetic to_floats;
+  memset(&to_floats, 0, sizeof to_floats);
+  to_floats.from = FARO_U8;
+  to_floats.to = FARO_F32;
+  to_floats.offset.values = offsets;
+  to_floats.offset.count = 2;
+  to_floats.offset.axis = 1;
+  faro_arithmetic_plan* plan = NULL;
+  EXPECT(faro_arithmetic_plan_make(&view, &to_floats, NULL, &plan) == FARO_OK);
+  EXPECT(faro_arithmetic_plan_run(plan, in, NULL, out) == FARO_OK);
+  const float wanted[6] = {10.5F, 0, 20.5F, 1, 255.5F, 2};
+  EXPECT(memcmp(out, wanted, sizeof out) == 0);
+  char* text = NULL;
+  EXPECT(faro_arithmetic_plan_explain(plan, &text) == FARO_OK && strstr(text, "u8 to f32") != NULL);
+  faro_free(text);
+  faro_arithmetic_plan_destroy(plan);
+
+  faro_arithmetic sums = to_floats;
+  memset(&sums.offset, 0, sizeof sums.offset);
+  sums.adds = 1;
+  sums.addend = FARO_F32;
+  sums.beta[0] = 2;
+  EXPECT(faro_arithmetic_plan_make(&view, &sums, NULL, &plan) == FARO_OK);
+  EXPECT(faro_arithmetic_plan_run(plan, in, out, out) == FARO_OK && out[0] == 31 && out[5] == 7);
+  EXPECT(faro_arithmetic_plan_run(plan, in, NULL, out) == FARO_VALUE);
+  EXPECT(faro_arithmetic_plan_run(plan, in, (const char*)out + 4, out) == FARO_VALUE && out[0] == 31);
+  faro_arithmetic_plan_destroy(plan);
+  to_floats.offset.count = 1;
+  to_floats.from = (faro_number)99;
+  EXPECT(faro_arithmetic_plan_make(&view, &to_floats, NULL, &plan) == FARO_VALUE && strstr(faro_last_message(), "99") != NULL);
+}
+
 static void test_rows(void) {
   const int32_t from[4] = {2, 0, 2, -1};
   const float in[6] = {1, 2, 3, 4, 5, 6};
@@ -1088,6 +1128,7 @@ int main(int argc, char** argv) {
   test_plans(argc > 1 ? argv[1] : ".");
   test_views();
   test_disjoint();
+  test_arithmetic();
   test_rows();
   test_entries_of_rows();
   test_plans_of_rows();

@@ -20,6 +20,7 @@
 #include <variant>
 #include <vector>
 
+#include "faro/number.hpp"
 #include "faro/permutation/indexed.hpp"
 
 namespace faro {
@@ -82,13 +83,6 @@ struct Put {
   std::optional<std::uint64_t> marker = {};
 };
 
-/// The types of numbers that Add knows. Integers wrap.
-enum class Number { i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64 };
-
-/// "i8", "bf16", …; and its bytes.
-const char* name(Number number) noexcept;
-std::uint64_t bytes_of(Number number) noexcept;
-
 /// What sums are kept in until they are written, rounded once.
 enum class Sums {
   usual,        // fp32 for fp16 and bf16, else the type itself
@@ -99,7 +93,7 @@ enum class Sums {
 /// "usual", "fp32", ….
 const char* name(Sums sums) noexcept;
 
-/// out[to(i)] += in[i], in the order of i.
+/// out[to(i)] += in[i], in the order of i. Integers wrap.
 struct Add {
   RowNumbers to = {};
   std::uint64_t rows = 0;  // of the output

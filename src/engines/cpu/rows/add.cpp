@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "engines/cpu/rows/row_work.hpp"
+#include "faro/error.hpp"
 #include "kernels/row_numbers.hpp"
 
 namespace faro::cpu {
@@ -254,6 +255,8 @@ void run_add(const RowWork& work) {
     case Number::f64:
       if (add.sums == Sums::compensated) return add_by<CompensatedSum<double, double>>(work);
       return add_by<OwnSum<double>>(work);
+    default:
+      FARO_CHECK(is_summed(add.number));
   }
 }
 

@@ -14,6 +14,7 @@
 #include "engines/cuda/rows/route_queue.hpp"
 #include "engines/cuda/rows/row_queue.hpp"
 #include "engines/cuda/rows/sum_rows_step.hpp"
+#include "faro/error.hpp"
 
 namespace faro::cuda {
 
@@ -98,6 +99,8 @@ void with_sum(Number number, Sums sums, const Body& body) {
       if (sums == Sums::compensated)
         return body.template operator()<kernels::CompensatedSum<double, double>>();
       return body.template operator()<kernels::OwnSum<double>>();
+    default:
+      FARO_CHECK(is_summed(number));
   }
 }
 

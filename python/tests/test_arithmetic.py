@@ -1,0 +1,243 @@
+"""Numbers changed while they are moved, against what NumPy, ml_dtypes and PyTorch make of them."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import faro
+
+ml_dtypes = pytest.importorskip("ml_dtypes")
+
+INTEGERS = [np.dtype(f"{kind}{width}") for kind in "iu" for width in (1, 2, 4, 8)]
+SMALL = [np.dtype(t) for t in (np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2,
+                               ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e5m2fnuz)]
+FLOATS = [*SMALL, np.dtype(np.float32), np.dtype(np.float64)]
+COMPLEX = [np.dtype(np.complex64), np.dtype(np.complex128)]
+TYPES = [*INTEGERS, *FLOATS, *COMPLEX, np.dtype(bool)]
+
+
+def bits(array):
+    return array.view(f"u{array.dtype.itemsize}") if array.dtype.itemsize in (1, 2, 4, 8) else array.view(np.uint8)
+
+
+def special_values(dtype):
+    """Every value of 8 and 16 bits; of wider types limits, halves, powers of two and their neighbours, and bits at random."""
+    rng = np.random.default_rng(7)
+    if dtype.itemsize <= 2 and dtype.kind != "b":
+        return np.arange(2 ** (8 * dtype.itemsize), dtype=np.uint64).astype(f"u{dtype.itemsize}").view(dtype)
+    if dtype.kind == "b":
+        return np.array([False, True])
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        powers = [s * (2**k + d) for k in range(64) for d in (-1, 0, 1) for s in (1, -1)]
+        fitting = [p for p in (*powers, info.min, info.max) if info.min <= p <= info.max]
+        return np.concatenate([np.array(fitting, dtype), rng.integers(info.min, info.max, 4000, dtype, endpoint=True)])
+    if dtype.kind == "c":
+        parts = special_values(np.dtype(f"f{dtype.itemsize // 2}"))
+        return (parts + 1j * rng.permutation(parts)).astype(dtype)
+    with np.errstate(all="ignore"):
+        near = np.array([m * 2.0**e for e in range(-150, 130) for m in (1, 1.5, 1 + 2**-9, 1 + 2**-11, 1 + 2**-12, 2 - 2**-12)])
+        near = np.concatenate([near, np.nextafter(near, 0), np.arange(-600, 600) / 2, [np.inf, np.nan, 0, 65519.9, 65520, 448, 464, 480]])
+        random = rng.integers(0, 2**63, 6000, np.uint64).view(np.float64) if dtype.itemsize == 8 else \
+            rng.integers(0, 2**32, 6000, np.uint32).view(np.float32)
+        return np.concatenate([near, -near, random, -random]).astype(dtype)
+
+
+def saturated(values, dtype):
+    """Of floats what the rules say: towards 0, held within the limits, and 0 for NaN. By whole numbers of Python's own."""
+    info = np.iinfo(dtype)
+    def one(x):
+        if isinstance(x, float):
+            if math.isnan(x):
+                return 0
+            x = info.max if x == math.inf else info.min if x == -math.inf else math.trunc(x)
+        return min(max(x, info.min), info.max)
+    return np.array([one(x) for x in values.tolist()], dtype)
+
+
+def expected(x, dtype):
+    with np.errstate(all="ignore"):
+        if x.dtype.kind == "c" and dtype.kind not in "cb":
+            x = x.real
+        if dtype.kind in "iu":
+            if x.dtype == dtype:
+                return x
+            wide = x if x.dtype.kind in "iub" else x.astype(np.float64)
+            return saturated(wide, dtype)
+        if dtype.kind == "b":
+            return x.astype(np.float64) != 0 if x.dtype.kind == "V" else x != 0
+        if dtype in SMALL and x.dtype.kind in "iu" and x.dtype.itemsize == 8:
+            # By the odd binary64, so that it is rounded once.
+            odd = [float(v) if int(float(v)) == v else float(_odd(v)) for v in x.tolist()]
+            x = np.array(odd)
+        if dtype in SMALL and x.dtype in (np.float64, np.int32, np.uint32):
+            x = _odd_single(x.astype(np.float64))
+        return x.astype(np.float32).astype(dtype) if dtype in SMALL and x.dtype.kind in "iubV" else x.astype(dtype)
+
+
+def _odd(v):
+    shift = max(abs(v).bit_length() - 53, 0)
+    kept = abs(v) >> shift
+    kept |= (kept << shift) != abs(v)
+    return (kept << shift) * (1 if v >= 0 else -1)
+
+
+def _odd_single(x):
+    near = x.astype(np.float32)
+    inexact = (near.astype(np.float64) != x) & ~np.isnan(x)
+    raw = near.view(np.uint32).copy()
+    raw -= (inexact & (np.abs(near.astype(np.float64)) > np.abs(x))).astype(np.uint32)
+    raw |= inexact.astype(np.uint32)
+    return raw.view(np.float32)
+
+
+@pytest.mark.parametrize("from_type,to_type", list(itertools.product(TYPES, TYPES)), ids=lambda t: t.name)
+def test_every_pair_of_types_with_all_special_values(from_type, to_type):
+    x = special_values(from_type)
+    got = faro.astype(x, to_type)
+    wanted = expected(x, to_type)
+    assert got.dtype == to_type
+    if to_type.kind in "iub":
+        assert np.array_equal(got, wanted)
+        return
+    def parts(a):
+        return (a.real, a.imag) if a.dtype.kind == "c" else (a,)
+
+    for a, b in zip(parts(got), parts(wanted)):
+        nan_a, nan_b = np.isnan(a.astype(np.float64)), np.isnan(b.astype(np.float64))
+        assert np.array_equal(nan_a, nan_b)
+        differ = bits(np.ascontiguousarray(a))[~nan_a] != bits(np.ascontiguousarray(b))[~nan_a]
+        where = np.flatnonzero(~nan_a)[differ][:3]
+        assert not differ.any(), (x[where], a[where], b[where])
+
+
+def test_nearest_and_saturate():
+    x = np.array([0.5, 1.5, 2.5, -0.5, -1.5, 126.5, 127.5, -128.5, -129, 1e9, np.nan], np.float32)
+    assert faro.astype(x, "int8", rounding="nearest").tolist() == [0, 2, 2, 0, -2, 126, 127, -128, -128, 127, 0]
+    assert faro.astype(x, "uint8").tolist() == [0, 1, 2, 0, 0, 126, 127, 0, 0, 255, 0]
+    y = np.array([447, 465, 1e6, -np.inf], np.float32)
+    assert np.isnan(faro.astype(y, ml_dtypes.float8_e4m3fn).astype(np.float32))[2:].all()
+    assert faro.astype(y, "float8_e4m3fn", saturate=True).astype(np.float32).tolist() == [448, 448, 448, -448]
+    assert faro.astype(y, "float8_e5m2", saturate=True).astype(np.float32)[3] == -57344
+
+
+def test_axes_scale_offset_and_addend():
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((5, 33, 7, 64)).astype(np.float32)
+    scale = rng.standard_normal((33, 1, 1)).astype(np.float32)
+    offset = rng.standard_normal(7).astype(np.float32)
+    turned = x.transpose(3, 1, 0, 2)
+    got = faro.permute_dims(x, (3, 1, 0, 2), scale=scale, offset=offset)
+    assert np.array_equal(got, turned * scale + offset)
+    other = rng.standard_normal(got.shape).astype(np.float32)
+    got = faro.transpose(x, (3, 1, 0, 2), scale=2, add=other, beta=0.5)
+    assert np.array_equal(got, turned * np.float32(2) + other * np.float32(0.5))
+    total = other.copy()
+    assert faro.permute_dims(x, (3, 1, 0, 2), add=total, out=total) is total
+    assert np.array_equal(total, turned + other)
+    assert np.array_equal(faro.flip(x, (0, 2), dtype="float64", op="neg"), -np.flip(x, (0, 2)).astype(np.float64))
+    assert np.array_equal(faro.permute_dims(x, (3, 1, 0, 2), inverse=True, dtype=np.float16),
+                          x.transpose(np.argsort((3, 1, 0, 2))).astype(np.float16))
+
+
+def test_complex_numbers():
+    rng = np.random.default_rng(4)
+    x = (rng.standard_normal((96, 65)) + 1j * rng.standard_normal((96, 65))).astype(np.complex64)
+    assert np.array_equal(faro.permute_dims(x, (1, 0), op="conj"), x.T.conj())
+    assert np.array_equal(faro.astype(x, "float32"), x.real)
+    got = faro.permute_dims(x, scale=2j)
+    assert np.allclose(got, x.T * 2j)
+    assert faro.astype(np.array([-1.0]), "complex128", scale=1j).tolist() == [-1j]
+
+
+def test_byte_orders():
+    x = np.arange(300, dtype=">f8").reshape(20, 15) / 7
+    assert np.array_equal(faro.astype(x, np.float64, (1, 0)), x.T.astype(np.float64))
+    swapped = faro.astype(x.astype(np.float32), ">u2")
+    assert swapped.dtype == np.dtype(">u2") and np.array_equal(swapped, x.astype(np.uint16))
+    pairs = (np.arange(10) + 1j).astype(">c8")
+    assert np.array_equal(faro.astype(pairs, np.complex64), pairs.astype(np.complex64))
+
+
+def test_strides_of_both_sides():
+    rng = np.random.default_rng(5)
+    base = rng.integers(0, 255, (40, 60, 4), np.uint8)
+    x = base[::-2, 5:, 1:4]
+    assert np.array_equal(faro.astype(x, "float32", (2, 0, 1)), x.transpose(2, 0, 1).astype(np.float32))
+    room = np.zeros((3, 20, 80), np.float32)
+    faro.permute_dims(x, (2, 0, 1), dtype="float32", out=room[:, :, 3:58])
+    assert np.array_equal(room[:, :, 3:58], x.transpose(2, 0, 1)) and not room[:, :, 58:].any() and not room[:, :, :3].any()
+    packed = np.zeros(50, [("a", "u1"), ("b", "<f4")])
+    packed["b"] = rng.standard_normal(50)
+    assert np.array_equal(faro.astype(packed["b"], "float64"), packed["b"].astype(np.float64))
+    assert faro.astype(np.broadcast_to(np.float32(3), (4, 5)), "int8").tolist() == [[3] * 5] * 4
+
+
+def test_functions():
+    x = np.linspace(-6, 6, 999).astype(np.float64)
+    positive = np.abs(x) + 0.1
+    erfc = np.vectorize(math.erfc)
+    for op, wanted in {"exp": np.exp(x), "tanh": np.tanh(x), "sigmoid": 1 / (1 + np.exp(-x)), "relu": np.maximum(x, 0), "abs": np.abs(x),
+                       "gelu": x * erfc(-x / math.sqrt(2)) / 2}.items():
+        assert np.allclose(faro.astype(x, "float64", op=op), wanted, rtol=1e-14, atol=0)
+    for op, wanted in {"log": np.log(positive), "sqrt": np.sqrt(positive), "reciprocal": 1 / positive}.items():
+        assert np.allclose(faro.astype(positive, "float64", op=op), wanted, rtol=1e-14, atol=0)
+    assert faro.astype(np.array([-128, -5, 7], np.int8), "int8", op="abs").tolist() == [127, 5, 7]
+
+
+def test_channels_first():
+    rng = np.random.default_rng(6)
+    images = rng.integers(0, 256, (3, 37, 53, 3), np.uint8)
+    mean, std = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+    wanted = ((images / 255.0 - mean) / std).transpose(0, 3, 1, 2)
+    assert np.allclose(faro.channels_first(images, mean=mean, std=std), wanted, rtol=0, atol=3e-6)
+    assert np.allclose(faro.channels_first(images[0], "float16", mean=mean, std=std), wanted[0], rtol=0, atol=3e-3)
+    assert faro.channels_first(images.astype(np.float32)).dtype == np.float32
+
+
+def test_extents_of_0_and_1():
+    assert faro.astype(np.zeros((3, 0, 2), np.uint8), "float32", (2, 1, 0)).shape == (2, 0, 3)
+    assert faro.astype(np.array(2.7), "int32").tolist() == 2
+    assert faro.astype(np.ones((1, 1), np.float16), "bool").tolist() == [[True]]
+
+
+@pytest.mark.parametrize("call,said", [
+    (lambda x: faro.permute_dims(x, scale=np.ones((2, 2))), "along one axis at most"),
+    (lambda x: faro.permute_dims(x, scale=np.ones(5)), "along one axis at most"),
+    (lambda x: faro.permute_dims(x, dtype="float31"), "float31"),
+    (lambda x: faro.permute_dims(x, dtype="U3"), "numbers of the types"),
+    (lambda x: faro.permute_dims(x, op="cube"), "op='cube'"),
+    (lambda x: faro.permute_dims(x, beta=2), "beta= without add="),
+    (lambda x: faro.permute_dims(x, add=np.ones((2, 3))), "shape (3, 2)"),
+    (lambda x: faro.permute_dims(x, dtype="float32", in_place=True), "in_place=True"),
+    (lambda x: faro.permute_dims(x, dtype="float32", out=np.empty((3, 2), np.float64)), "elements float32"),
+    (lambda x: faro.permute_dims(x, add=x.T, out=x.T), "disjoint"),
+    (lambda x: faro.astype(np.array(["a"]), "float32"), "numbers of the types"),
+    (lambda x: faro.channels_first(x), "2 axes"),
+    (lambda x: faro.channels_first(x[None], std=0), "std= of 0"),
+    (lambda x: faro.astype(np.ma.array(x, mask=True), "float32"), "masked"),
+])
+def test_refusals(call, said):
+    x = np.arange(6, dtype=np.float64).reshape(2, 3)
+    before = x.copy()
+    with pytest.raises(faro.FaroError) as told:
+        call(x)
+    assert said in str(told.value), str(told.value)
+    assert np.array_equal(x, before)
+    with pytest.raises(TypeError, match="scael"):
+        faro.permute_dims(x, scael=2)
+
+
+def test_tensors_of_pytorch():
+    torch = pytest.importorskip("torch")
+    x = torch.randn(6, 5, 4)
+    got = faro.permute_dims(x, (2, 0, 1), dtype=torch.bfloat16)
+    assert got.dtype == torch.bfloat16 and torch.equal(got, x.permute(2, 0, 1).to(torch.bfloat16).contiguous())
+    assert torch.equal(faro.astype(x, "float8_e4m3fn").float(), x.to(torch.float8_e4m3fn).float())
+    scale = torch.rand(5, 4)[:, :1]
+    assert torch.equal(faro.astype(x, torch.float32, scale=scale), x * scale)
+    assert torch.equal(faro.astype(x.to(torch.complex64).conj(), torch.complex64, op="conj"), x.to(torch.complex64))
+    with pytest.raises(faro.FaroUnsupportedError):
+        faro.astype(x.requires_grad_(), torch.float64)

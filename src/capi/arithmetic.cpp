@@ -1,0 +1,139 @@
+// Views with arithmetic, for C.
+#include "faro/arithmetic.hpp"
+
+#include <complex>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "capi/plans.hpp"
+#include "capi/status.hpp"
+#include "faro/faro.h"
+#include "faro/faro.hpp"
+
+struct faro_arithmetic_plan {
+  faro::ExecutableArithmetic plan;
+  // From the addresses that a run is given to the first number that is reached, in bytes.
+  std::int64_t in_first = 0;
+  std::int64_t out_first = 0;
+  std::int64_t addend_first = 0;
+};
+
+namespace faro::capi {
+namespace {
+
+static_assert(static_cast<int>(Function::gelu) == FARO_GELU);
+
+Number number_in(faro_number number) {
+  if (number < FARO_I8 || number > FARO_F8_E5M2FNUZ) {
+    fail(ErrorCode::value, "read a type of numbers", std::to_string(static_cast<int>(number)),
+         "FARO_I8 to FARO_F8_E5M2FNUZ");
+  }
+  return static_cast<Number>(number);
+}
+
+Function function_in(faro_function function) {
+  if (function < FARO_IDENTITY || function > FARO_GELU) {
+    fail(ErrorCode::value, "read a function of numbers", std::to_string(static_cast<int>(function)),
+         "FARO_IDENTITY to FARO_GELU");
+  }
+  return static_cast<Function>(function);
+}
+
+Coefficient coefficient_in(const faro_coefficient& of, double usual) {
+  if (of.values == nullptr) return {{usual}, {}};
+  Coefficient made;
+  for (std::uint64_t i = 0; i < of.count; ++i)
+    made.values.emplace_back(of.values[2 * i], of.values[2 * i + 1]);
+  if (of.count != 1) made.axis = static_cast<std::size_t>(of.axis);
+  return made;
+}
+
+Arithmetic arithmetic_in(const faro_arithmetic& of) {
+  require_zeros(of.reserved, "plan");
+  Arithmetic made{.from = number_in(of.from),
+                  .to = number_in(of.to),
+                  .function = function_in(of.function),
+                  .scale = coefficient_in(of.scale, 1),
+                  .offset = coefficient_in(of.offset, 0),
+                  .to_integer = of.to_nearest != 0 ? ToInteger::nearest : ToInteger::truncate,
+                  .saturated = of.saturated != 0,
+                  .in_swapped = of.in_swapped != 0,
+                  .out_swapped = of.out_swapped != 0};
+  if (of.adds != 0) {
+    made.addend = Addend{
+        .number = number_in(of.addend), .beta = {of.beta[0], of.beta[1]}, .swapped = of.addend_swapped != 0};
+  }
+  return made;
+}
+
+std::int64_t bytes_to(std::int64_t elements, Number number) {
+  return elements * static_cast<std::int64_t>(bytes_of(number));
+}
+
+faro_arithmetic_plan* new_arithmetic_plan(const faro_view& view, const faro_arithmetic& arithmetic,
+                                          const PlanOptions& options) {
+  Strided strided;
+  strided.extents = given_shape(view.rank, view.extents);
+  strided.in_strides = given_strides(strided.extents.size(), view.in_strides, "in_strides");
+  strided.out_strides = given_strides(strided.extents.size(), view.out_strides, "out_strides");
+  const std::int64_t in_lowest = lowest(strided.extents, strided.in_strides);
+  const std::int64_t out_lowest = lowest(strided.extents, strided.out_strides);
+  strided.in_offset = static_cast<std::uint64_t>(-in_lowest);
+  strided.out_offset = static_cast<std::uint64_t>(-out_lowest);
+  Arithmetic made = arithmetic_in(arithmetic);
+  std::int64_t addend_lowest = out_lowest;
+  if (made.addend && arithmetic.addend_strides != nullptr) {
+    made.addend->strides = given_strides(strided.extents.size(), arithmetic.addend_strides, "addend_strides");
+    addend_lowest = lowest(strided.extents, made.addend->strides);
+    made.addend->first = static_cast<std::uint64_t>(-addend_lowest);
+  }
+  const std::int64_t addend_first = made.addend ? bytes_to(addend_lowest, made.addend->number) : 0;
+  return std::make_unique<faro_arithmetic_plan>(
+             faro_arithmetic_plan{.plan = faro::plan(strided, made, options),
+                                  .in_first = bytes_to(view.in_corner + in_lowest, made.from),
+                                  .out_first = bytes_to(view.out_corner + out_lowest, made.to),
+                                  .addend_first = addend_first})
+      .release();
+}
+
+}  // namespace
+}  // namespace faro::capi
+
+using faro::capi::given_away;
+using faro::capi::guarded;
+using faro::capi::require_argument;
+
+faro_status faro_arithmetic_plan_make(const faro_view* view, const faro_arithmetic* arithmetic,
+                                      const faro_options* options, faro_arithmetic_plan** plan) {
+  return guarded([&] {
+    require_argument(view, "plan", "view");
+    require_argument(arithmetic, "plan", "arithmetic");
+    require_argument(plan, "plan", "plan");
+    *plan = faro::capi::new_arithmetic_plan(*view, *arithmetic, faro::capi::plan_options(options));
+  });
+}
+
+void faro_arithmetic_plan_destroy(faro_arithmetic_plan* plan) { delete plan; }
+
+faro_status faro_arithmetic_plan_run(const faro_arithmetic_plan* plan, const void* in, const void* addend,
+                                     void* out) {
+  return guarded([&] {
+    require_argument(plan, "run", "plan");
+    const faro::ExecutableArithmetic& of = plan->plan;
+    const faro::capi::Endable endable(of.moved_bytes());
+    const auto at = [](const void* array, std::int64_t bytes) {
+      return array == nullptr ? nullptr : static_cast<const std::byte*>(array) + bytes;
+    };
+    of.run({at(in, plan->in_first), of.in_count()}, const_cast<std::byte*>(at(out, plan->out_first)),
+           of.out_count(), {at(addend, plan->addend_first), of.addend_count()});
+  });
+}
+
+faro_status faro_arithmetic_plan_explain(const faro_arithmetic_plan* plan, char** text) {
+  return guarded([&] {
+    require_argument(plan, "explain", "plan");
+    require_argument(text, "explain", "text");
+    *text = given_away(plan->plan.explain());
+  });
+}

@@ -1,0 +1,220 @@
+#include "plan/value_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "faro/error.hpp"
+#include "rounding.hpp"
+
+namespace faro::detail {
+namespace {
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
+constexpr std::uint64_t kFewBytes = 65536;      // moved on one thread
+constexpr std::uint64_t kSegmentBytes = 512;    // what memory likes to be read and written by
+constexpr std::uint64_t kShortRun = 64;         // elements: calls for less take longer than the work
+constexpr std::uint64_t kBoxBytes = 256 << 10;  // of a second-level cache, with all that a box takes
+constexpr std::uint64_t kPieceBytes = 1 << 20;  // of an output that needs no boxes
+
+constexpr std::int64_t ValueStrides::*kAllStrides[] = {&ValueStrides::in, &ValueStrides::out,
+                                                       &ValueStrides::addend, &ValueStrides::scale,
+                                                       &ValueStrides::offset};
+
+std::vector<ValueAxis> axes_of(const Strided& view, const Arithmetic& of) {
+  std::vector<ValueAxis> axes;
+  for (std::size_t i = 0; i < view.extents.size(); ++i) {
+    ValueAxis axis{.extent = view.extents[i],
+                   .strides = {.in = view.in_strides[i], .out = view.out_strides[i]}};
+    if (of.addend)
+      axis.strides.addend = of.addend->strides.empty() ? view.out_strides[i] : of.addend->strides[i];
+    axis.strides.scale = of.scale.axis == i ? 1 : 0;
+    axis.strides.offset = of.offset.axis == i ? 1 : 0;
+    axes.push_back(axis);
+  }
+  return axes;
+}
+
+// An axis that goes down in the output goes up instead, from its other end.
+void turn_upwards(ValueAxis& axis, ValueStrides& first) {
+  if (axis.strides.out >= 0) return;
+  for (const auto stride : kAllStrides) {
+    first.*stride += axis.strides.*stride * static_cast<std::int64_t>(axis.extent - 1);
+    axis.strides.*stride = -(axis.strides.*stride);
+  }
+}
+
+bool continues(const ValueAxis& outer, const ValueAxis& inner) {
+  return std::all_of(std::begin(kAllStrides), std::end(kAllStrides), [&](auto stride) {
+    return outer.strides.*stride == inner.strides.*stride * static_cast<std::int64_t>(inner.extent);
+  });
+}
+
+std::vector<ValueAxis> normal(std::vector<ValueAxis> axes, ValueStrides& first) {
+  std::erase_if(axes, [](const ValueAxis& axis) { return axis.extent == 1; });
+  for (ValueAxis& axis : axes) turn_upwards(axis, first);
+  std::stable_sort(axes.begin(), axes.end(),
+                   [](const ValueAxis& a, const ValueAxis& b) { return a.strides.out > b.strides.out; });
+  std::vector<ValueAxis> merged;
+  for (const ValueAxis& axis : axes) {
+    if (!merged.empty() && continues(merged.back(), axis)) {
+      merged.back() = {.extent = merged.back().extent * axis.extent, .strides = axis.strides};
+    } else {
+      merged.push_back(axis);
+    }
+  }
+  return merged;
+}
+
+// How many of the last axes of a box lie together on one side.
+std::size_t together(const ValuePlan& plan, std::int64_t ValueStrides::*stride) {
+  std::uint64_t next = 1;
+  std::size_t count = 0;
+  for (std::size_t i = plan.axes.size(); i-- > 0; ++count) {
+    if (plan.axes[i].strides.*stride != static_cast<std::int64_t>(next)) break;
+    next *= plan.box[i];
+    if (plan.box[i] != plan.axes[i].extent) return count + 1;
+  }
+  return count;
+}
+
+std::uint64_t product_of_last(const std::vector<std::uint64_t>& box, std::size_t axes) {
+  return std::accumulate(box.end() - static_cast<std::ptrdiff_t>(axes), box.end(), std::uint64_t{1},
+                         std::multiplies<>());
+}
+
+// Extents of a box that grows along the axes that are the fastest on a side.
+class GrowingBox {
+ public:
+  explicit GrowingBox(const std::vector<ValueAxis>& axes) : axes_(axes), extents_(axes.size(), 1) {}
+
+  // Until what lies together on this side has `wanted` elements, or the box has `most`.
+  void grow(std::int64_t ValueStrides::*stride, std::uint64_t wanted, std::uint64_t most) {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      if (axes_[i].strides.*stride != 0) order.push_back(i);
+    }
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::abs(axes_[a].strides.*stride) < std::abs(axes_[b].strides.*stride);
+    });
+    std::uint64_t run = 1;
+    for (const std::size_t i : order) {
+      if (run >= wanted) return;
+      const std::uint64_t room = std::max<std::uint64_t>(most / (count() / extents_[i]), 1);
+      const std::uint64_t take = std::min({axes_[i].extent, room, ceil_div(wanted, run)});
+      // In equal parts, so that no box is much smaller than others.
+      const std::uint64_t parts = ceil_div(axes_[i].extent, std::max(take, extents_[i]));
+      extents_[i] = std::max(extents_[i], ceil_div(axes_[i].extent, parts));
+      run *= extents_[i];
+      if (extents_[i] < axes_[i].extent) return;
+    }
+  }
+
+  std::uint64_t count() const {
+    return std::accumulate(extents_.begin(), extents_.end(), std::uint64_t{1}, std::multiplies<>());
+  }
+  const std::vector<std::uint64_t>& extents() const { return extents_; }
+
+ private:
+  const std::vector<ValueAxis>& axes_;
+  std::vector<std::uint64_t> extents_;
+};
+
+std::vector<std::uint64_t> whole(const std::vector<ValueAxis>& axes) {
+  std::vector<std::uint64_t> extents;
+  extents.reserve(axes.size());
+  for (const ValueAxis& axis : axes) extents.push_back(axis.extent);
+  return extents;
+}
+
+void choose_box(ValuePlan& plan) {
+  const Arithmetic& of = plan.arithmetic;
+  // Where everything lies together along rows, as long as they are: no boxes.
+  plan.box = whole(plan.axes);
+  const auto direct_axes = [&] {
+    std::size_t axes = std::min(together(plan, &ValueStrides::in), together(plan, &ValueStrides::out));
+    return of.addend ? std::min(axes, together(plan, &ValueStrides::addend)) : axes;
+  };
+  std::size_t direct = direct_axes();
+  if (plan.count <= 1 || product_of_last(plan.box, direct) >= std::min(kShortRun, plan.count)) {
+    GrowingBox box(plan.axes);
+    box.grow(&ValueStrides::out, plan.count, std::max(kPieceBytes / bytes_of(of.to), kShortRun));
+    plan.box = box.extents();
+    direct = direct_axes();
+    plan.run_axes = direct;
+    plan.in_direct = plan.out_direct = plan.addend_direct = true;
+    return;
+  }
+  std::uint64_t widths = bytes_of(of.from);
+  if (of.addend) widths += bytes_of(of.addend->number);
+  const std::uint64_t most = std::max(kBoxBytes / widths, kShortRun);
+  GrowingBox box(plan.axes);
+  box.grow(&ValueStrides::in, kSegmentBytes / bytes_of(of.from), most);
+  box.grow(&ValueStrides::out, kSegmentBytes / bytes_of(of.to), most);
+  for (std::uint64_t longer = 2; box.count() * 2 <= most && longer <= most; longer *= 2) {
+    box.grow(&ValueStrides::out, longer * kSegmentBytes / bytes_of(of.to), most);
+    box.grow(&ValueStrides::in, longer * kSegmentBytes / bytes_of(of.from), most);
+  }
+  plan.box = box.extents();
+  plan.run_axes = together(plan, &ValueStrides::out);
+  plan.out_direct = plan.run_axes > 0;
+  if (!plan.out_direct) plan.run_axes = plan.axes.size();
+  plan.in_direct = together(plan, &ValueStrides::in) >= plan.run_axes;
+  plan.addend_direct = together(plan, &ValueStrides::addend) >= plan.run_axes;
+}
+
+void check_size(const Strided& view, const Arithmetic& of) {
+  const std::uint64_t in = in_elements(view);
+  const std::uint64_t out = out_elements(view);
+  if (in > kMostBytes / bytes_of(of.from) || out > kMostBytes / bytes_of(of.to)) {
+    fail(ErrorCode::value, "plan", fmt::format("{} of {} and {}", to_text(view), name(of.from), name(of.to)),
+         "arrays of at most 2^62 bytes");
+  }
+}
+
+}  // namespace
+
+std::uint64_t ValuePlan::run_count() const { return product_of_last(box, run_axes); }
+std::uint64_t ValuePlan::box_count() const { return product_of_last(box, box.size()); }
+std::uint64_t ValuePlan::read_bytes() const {
+  const std::uint64_t addend = arithmetic.addend ? bytes_of(arithmetic.addend->number) : 0;
+  return count * (bytes_of(arithmetic.from) + addend);
+}
+std::uint64_t ValuePlan::written_bytes() const { return count * bytes_of(arithmetic.to); }
+
+ValuePlan make_value_plan(const Strided& view, const Arithmetic& arithmetic, const Target& target) {
+  check(view);
+  check(arithmetic, view.extents);
+  check_size(view, arithmetic);
+  ValuePlan plan{.arithmetic = arithmetic,
+                 .first = {.in = static_cast<std::int64_t>(view.in_offset),
+                           .out = static_cast<std::int64_t>(view.out_offset)},
+                 .count = element_count(view)};
+  plan.first.addend = plan.first.out;
+  if (arithmetic.addend && !arithmetic.addend->strides.empty())
+    plan.first.addend = static_cast<std::int64_t>(arithmetic.addend->first);
+  if (plan.count == 0) return plan;
+  plan.axes = normal(axes_of(view, arithmetic), plan.first);
+  choose_box(plan);
+  plan.streamed = plan.out_direct && plan.written_bytes() > target.streaming_bytes &&
+                  plan.run_count() * bytes_of(arithmetic.to) >= kSegmentBytes / 2;
+  plan.threads = plan.read_bytes() + plan.written_bytes() < 2 * kFewBytes ? 1 : target.threads;
+  return plan;
+}
+
+std::string ValuePlan::explain() const {
+  std::string text = fmt::format("arithmetic      {}\n", to_text(arithmetic));
+  text += fmt::format("numbers         {}: {} bytes read, {} bytes written\n", count, read_bytes(),
+                      written_bytes());
+  if (count == 0) return text;
+  const auto where = [](bool direct) { return direct ? "where they lie" : "by way of a box in the cache"; };
+  text += fmt::format("boxes           {} in runs of {}\n", fmt::join(box, " x "), run_count());
+  text += fmt::format("  read          {}\n  written       {}{}\n", where(in_direct), where(out_direct),
+                      streamed ? ", past the caches" : "");
+  if (arithmetic.addend) text += fmt::format("  added         {}\n", where(addend_direct));
+  return text;
+}
+
+}  // namespace faro::detail

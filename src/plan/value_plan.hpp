@@ -1,0 +1,64 @@
+// A view whose numbers are changed while they are moved: boxes of its index space, each converted in a core's
+// cache.
+//
+//     input, any strides                                    output, rows that lie together
+//        |                                                        ^
+//        |  box moved by a plan of its own, as bytes              |  streamed
+//        v                                                        |
+//     box in the second-level cache, in the output's order -- converted run by run
+//
+// A run is what lies together in the output. Where the input's numbers lie together along a run too, they are
+// converted from where they are, and no box is moved; so is the array that is added. An output whose numbers
+// do not lie together is written from a box as well. So every view has every arithmetic, and the second pass
+// over a box finds it in the cache.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "faro/arithmetic.hpp"
+#include "faro/permutation/strided.hpp"
+#include "faro/problem/target.hpp"
+
+namespace faro::detail {
+
+/// Strides of everything that is read or written, in its own elements; those of coefficients are 0 but on
+/// their axis.
+struct ValueStrides {
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+  std::int64_t addend = 0;
+  std::int64_t scale = 0;
+  std::int64_t offset = 0;
+};
+
+struct ValueAxis {
+  std::uint64_t extent = 1;
+  ValueStrides strides;
+};
+
+struct ValuePlan {
+  Arithmetic arithmetic;
+  std::vector<ValueAxis> axes = {};     // slowest of the output first; strides of the output above 0
+  ValueStrides first = {};              // where index 0 lies
+  std::uint64_t count = 0;              // numbers that are moved
+  std::vector<std::uint64_t> box = {};  // its extents
+  std::size_t run_axes = 0;             // the last axes, along which the output of a box lies together: a run
+  bool in_direct = false;               // converted from where they are
+  bool addend_direct = false;
+  bool out_direct = false;  // converted to where they belong
+  bool streamed = false;    // past the caches
+  int threads = 1;
+
+  std::uint64_t run_count() const;  // of a whole box
+  std::uint64_t box_count() const;
+  std::uint64_t read_bytes() const;
+  std::uint64_t written_bytes() const;
+  std::string explain() const;
+};
+
+/// Errors: those of check(view) and check(arithmetic, extents); ErrorCode::value for arrays past 2^62 bytes.
+ValuePlan make_value_plan(const Strided& view, const Arithmetic& arithmetic, const Target& target);
+
+}  // namespace faro::detail
