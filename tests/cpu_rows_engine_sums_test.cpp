@@ -112,6 +112,8 @@ Bytes added_by_definition(const Shape& shape, const Add& add, const std::vector<
                   : added<float, float>(shape, to, in, out, same, same);
     case Number::f64:
       return added<double, double>(shape, to, in, out, same, same);
+    default:
+      break;
   }
   return {};
 }

@@ -15,6 +15,7 @@
 #include "io/buffer.hpp"
 #include "io/python_literal.hpp"
 #include "refusal.hpp"
+#include "size_text.hpp"
 
 namespace faro::io {
 namespace npy_test {

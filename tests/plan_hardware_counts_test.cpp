@@ -12,7 +12,6 @@
 #include "faro/permutation/permutation.hpp"
 #include "faro/plan/plan.hpp"
 #include "hardware_counters.hpp"
-#include "network/prediction.hpp"
 #include "tell/prediction.hpp"
 
 namespace faro {

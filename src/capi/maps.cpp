@@ -16,7 +16,7 @@ namespace {
 
 faro_map* new_map(Permutation permutation) { return new faro_map{std::move(permutation)}; }
 
-const Permutation& of(const faro_map* map, const char* operation, const char* name = "map") {
+const Permutation& permutation_in(const faro_map* map, const char* operation, const char* name = "map") {
   require_argument(map, operation, name);
   return map->permutation;
 }
@@ -47,7 +47,7 @@ using faro::capi::given_away;
 using faro::capi::guarded;
 using faro::capi::is_on_device;
 using faro::capi::new_map;
-using faro::capi::of;
+using faro::capi::permutation_in;
 using faro::capi::require_argument;
 using faro::capi::require_entries;
 
@@ -123,8 +123,8 @@ void faro_map_destroy(faro_map* map) { delete map; }
 faro_status faro_map_compose(const faro_map* a, const faro_map* b, faro_map** composed) {
   return guarded([&] {
     require_argument(composed, "compose maps", "composed");
-    const faro::Permutation& outer = of(a, "compose maps", "a");
-    const faro::Permutation& inner = of(b, "compose maps", "b");
+    const faro::Permutation& outer = permutation_in(a, "compose maps", "a");
+    const faro::Permutation& inner = permutation_in(b, "compose maps", "b");
     const bool there = is_on_device(outer) || is_on_device(inner);
     *composed =
         new_map(there ? faro::Permutation(faro::cuda::compose(outer, inner)) : faro::compose(outer, inner));
@@ -134,35 +134,35 @@ faro_status faro_map_compose(const faro_map* a, const faro_map* b, faro_map** co
 faro_status faro_map_inverse(const faro_map* map, faro_map** inverse) {
   return guarded([&] {
     require_argument(inverse, "invert a map", "inverse");
-    *inverse = new_map(faro::inverse(of(map, "invert a map")));
+    *inverse = new_map(faro::inverse(permutation_in(map, "invert a map")));
   });
 }
 
 faro_status faro_map_power(const faro_map* map, int64_t k, faro_map** power) {
   return guarded([&] {
     require_argument(power, "raise a map to a power", "power");
-    *power = new_map(faro::power(of(map, "raise a map to a power"), k));
+    *power = new_map(faro::power(permutation_in(map, "raise a map to a power"), k));
   });
 }
 
 faro_status faro_map_normal_form(const faro_map* map, faro_map** form) {
   return guarded([&] {
     require_argument(form, "bring a map to its normal form", "form");
-    *form = new_map(faro::normal_form(of(map, "bring a map to its normal form")));
+    *form = new_map(faro::normal_form(permutation_in(map, "bring a map to its normal form")));
   });
 }
 
 faro_status faro_map_count(const faro_map* map, uint64_t* elements) {
   return guarded([&] {
     require_argument(elements, "count a map's elements", "elements");
-    *elements = faro::element_count(of(map, "count a map's elements"));
+    *elements = faro::element_count(permutation_in(map, "count a map's elements"));
   });
 }
 
 faro_status faro_map_apply(const faro_map* map, uint64_t x, uint64_t* image) {
   return guarded([&] {
     require_argument(image, "apply a map", "image");
-    const faro::Permutation& permutation = of(map, "apply a map");
+    const faro::Permutation& permutation = permutation_in(map, "apply a map");
     // A map of 64 bits has a count that no number holds, and takes every index.
     const auto* const affine = std::get_if<faro::Affine>(&permutation);
     const bool takes_all = affine != nullptr && affine->bits() == 64;
@@ -176,7 +176,7 @@ faro_status faro_map_apply(const faro_map* map, uint64_t x, uint64_t* image) {
 
 faro_status faro_map_images(const faro_map* map, uint64_t* images) {
   return guarded([&] {
-    const faro::Permutation& permutation = of(map, "list a map's images");
+    const faro::Permutation& permutation = permutation_in(map, "list a map's images");
     const uint64_t count = faro::element_count(permutation);
     if (count > 0) require_argument(images, "list a map's images", "images");
     if (const auto* const indexed = std::get_if<faro::Indexed>(&permutation)) {
@@ -196,8 +196,8 @@ faro_status faro_map_images(const faro_map* map, uint64_t* images) {
 faro_status faro_map_equal(const faro_map* a, const faro_map* b, int* equal) {
   return guarded([&] {
     require_argument(equal, "compare maps", "equal");
-    const faro::Permutation first = faro::normal_form(of(a, "compare maps", "a"));
-    const faro::Permutation second = faro::normal_form(of(b, "compare maps", "b"));
+    const faro::Permutation first = faro::normal_form(permutation_in(a, "compare maps", "a"));
+    const faro::Permutation second = faro::normal_form(permutation_in(b, "compare maps", "b"));
     *equal = first == second ? 1 : 0;
   });
 }
@@ -205,7 +205,7 @@ faro_status faro_map_equal(const faro_map* a, const faro_map* b, int* equal) {
 faro_status faro_map_matrix(const faro_map* map, int* bits, uint64_t* columns, uint64_t* complement) {
   return guarded([&] {
     constexpr const char* kDoing = "take a map's matrix";
-    const faro::Permutation& permutation = of(map, kDoing);
+    const faro::Permutation& permutation = permutation_in(map, kDoing);
     require_argument(bits, kDoing, "bits");
     require_argument(columns, kDoing, "columns");
     require_argument(complement, kDoing, "complement");
@@ -219,7 +219,7 @@ faro_status faro_map_matrix(const faro_map* map, int* bits, uint64_t* columns, u
 faro_status faro_map_text(const faro_map* map, char** text) {
   return guarded([&] {
     require_argument(text, "print a map", "text");
-    *text = given_away(faro::to_text(of(map, "print a map")));
+    *text = given_away(faro::to_text(permutation_in(map, "print a map")));
   });
 }
 
@@ -227,7 +227,7 @@ faro_status faro_map_picture(const faro_map* map, char** text) {
   return guarded([&] {
     constexpr const char* kDoing = "draw a map";
     require_argument(text, kDoing, "text");
-    const faro::Permutation form = faro::normal_form(of(map, kDoing));
+    const faro::Permutation form = faro::normal_form(permutation_in(map, kDoing));
     const bool is_affine = std::holds_alternative<faro::Affine>(form);
     if (!is_affine && faro::element_count(form) > faro::capi::kMaxPictureElements) {
       faro::fail(faro::ErrorCode::unsupported, kDoing, faro::to_text(form),

@@ -112,11 +112,12 @@ constexpr Small rounded_to(float x, Overflow overflow = Overflow::as_type) {
       (rounded >> kDropped) - (static_cast<std::uint32_t>(kFloatBias - Small::kBias) << Small::kMantissaBits);
   if constexpr (Small::kBias != kFloatBias) {
     // Below the smallest normal number: the sum with a number whose last place is a subnormal's.
-    constexpr float kPlaces = power_of_two(kFloatMantissa + kLowest - Small::kMantissaBits);
+    constexpr float kSubnormals = power_of_two(kFloatMantissa + kLowest - Small::kMantissaBits);
     constexpr std::uint32_t kSmallest = std::bit_cast<std::uint32_t>(power_of_two(kLowest));
     const std::uint32_t subnormal =
-        std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude < kSmallest ? magnitude : 0U) + kPlaces) -
-        std::bit_cast<std::uint32_t>(kPlaces);
+        std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude < kSmallest ? magnitude : 0U) +
+                                     kSubnormals) -
+        std::bit_cast<std::uint32_t>(kSubnormals);
     rounded = magnitude < kSmallest ? subnormal : rounded;
   }
   constexpr std::uint32_t kBeyond = Small::kSpecials == Specials::ieee ? Small::kInfinity : Small::kNan;

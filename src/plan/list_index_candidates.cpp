@@ -10,7 +10,7 @@
 #include "kernels/partition_params.hpp"
 #include "plan/index_candidates.hpp"
 #include "plan/solved_passes.hpp"
-#include "schedule/row_column.hpp"
+#include "faro/schedule/row_column.hpp"
 #include "size_text.hpp"
 
 namespace faro::detail {

@@ -355,7 +355,7 @@ std::string Plan::explain_json() const {
 std::string StridedPlan::explain_json() const {
   Json json = {{"schema", kJsonSchema},
                {"view", to_text(view_)},
-               {"normal_form", to_text(normal_)},
+               {"normal_form", to_text(normal())},
                {"elements", element_count(view_)},
                {"element_bytes", element_bytes_},
                {"in_elements", in_elements_},

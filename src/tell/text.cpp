@@ -208,7 +208,7 @@ std::string StridedPlan::explain() const {
   text.line("", "reads " + elements_of_array(in_elements_, moved));
   text.line("", "writes " + elements_of_array(out_elements_, moved));
   if (permutation_) return text.take() + permutation_->explain();
-  text.whole_line("normal form", to_text(normal_));
+  text.whole_line("normal form", to_text(normal()));
   text.line("elements", size_text(element_bytes_) + " wide");
   add_target(text, target_);
   add_passes(text, detail::facts_of(*this));
