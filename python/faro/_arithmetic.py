@@ -78,8 +78,7 @@ def _asked_type(dtype: Any, x: Any, operation: str) -> _Type:
     try:
         import ml_dtypes
     except ImportError:
-        refuse(operation, f"dtype={dtype!r}", "a type that NumPy knows", "pip install ml_dtypes, for bfloat16 and 8-bit floats",
-               kind=FaroTypeError)
+        refuse(operation, f"dtype={dtype!r}", "a type that NumPy knows; ml_dtypes has bfloat16 and 8-bit floats", kind=FaroTypeError)
     found = getattr(ml_dtypes, str(named), None)
     if found is None:
         refuse(operation, f"dtype={dtype!r}", "a type of NumPy's or of ml_dtypes, or its name", kind=FaroTypeError)
@@ -162,13 +161,13 @@ def moved(x: Any, operation: str, turned: Any, change: Any, out: Any = None, str
     if _kinds.is_masked(x):
         refuse(operation, f"a masked array with {next(iter(change))}=", "an array without a mask", "x.filled(value) has none")
     if _arrays.is_jax(x):
-        _arrays.refuse_jax(operation, "call it outside of jit, grad and vmap", x)
+        _arrays.refuse_jax(operation, _arrays.OUTSIDE_JAX, x)
     x = _kinds.read(x, operation) if not _arrays.is_tensor(x) else x
     _arrays.refuse_recorded(x)
     array = _arrays.describe(x)
     if array.device is not None or stream is not None:
         refuse(operation, f"{next(iter(change))}= of an array on a GPU", "an array of the host",
-               "leave it out, and change the numbers by the array's own library", kind=FaroUnsupportedError)
+               "leave it out, and convert the result by the array's own library", kind=FaroUnsupportedError)
     order, flipped = turned(len(array.shape))
     from_type = _type_of(array.dtype, operation)
     asked = change.get("dtype")

@@ -38,6 +38,36 @@ def test_remedies_work(key):
     assert told.count, "the trial asks for no error"
 
 
+# --- numbers that are changed
+
+
+@trial("_arithmetic.py", "an array of the result's shape is given as add=")
+def _(told):
+    told(faro.permute_dims, ROWS, offset=ROWS.T)
+    same(faro.permute_dims(ROWS, add=ROWS.T.copy()), 2 * ROWS.T)
+
+
+@trial("_arithmetic.py", "leave in_place= out")
+def _(told):
+    told(faro.permute_dims, ROWS.copy(), dtype="float32", in_place=True)
+    same(faro.permute_dims(ROWS, dtype="float32"), ROWS.T.astype("float32"))
+
+
+@trial("_arithmetic.py", "x.filled(value) has none")
+def _(told):
+    x = np.ma.array([3.0, 1.0], mask=[0, 1])
+    told(faro.astype, x, "int8")
+    same(faro.astype(x.filled(0), "int8"), np.array([3, 0], "int8"))
+
+
+@trial("_arithmetic.py", "leave it out, and convert the result by the array's own library")
+def _(told):
+    torch = torch_on_gpu()
+    x = torch.arange(6.0, device="cuda").reshape(2, 3)
+    told(faro.permute_dims, x, dtype="float16")
+    assert faro.permute_dims(x).to(torch.float16).tolist() == x.T.tolist()
+
+
 # --- arrays, masks, strides
 
 

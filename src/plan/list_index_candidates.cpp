@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "faro/error.hpp"
+#include "faro/schedule/row_column.hpp"
 #include "kernels/partition_params.hpp"
 #include "plan/index_candidates.hpp"
 #include "plan/solved_passes.hpp"
-#include "faro/schedule/row_column.hpp"
 #include "size_text.hpp"
 
 namespace faro::detail {
