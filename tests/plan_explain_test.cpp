@@ -76,18 +76,18 @@ using Keys = std::vector<std::string>;
 TEST(PlanJson, KeysAreExactlyThese) {
   for_each_plan([](const Plan& plan) {
     const Json json = Json::parse(plan.explain_json());
-    ASSERT_EQ(keys(json),
-              (Keys{"schema", "permutation", "index_bits", "class", "involution", "element_bytes",
-                    "unit_bytes", "units_per_element", "batch", "folded_batch_bits", "placement", "bytes",
-                    "workspace_bytes", "sweeps", "literature_sweeps", "target", "predicted_ms", "passes"}));
+    ASSERT_EQ(keys(json), (Keys{"schema", "permutation", "element_bytes", "batch", "placement", "bytes",
+                                "workspace_bytes", "target", "index_bits", "class", "involution",
+                                "unit_bytes", "units_per_element", "folded_batch_bits", "sweeps",
+                                "literature_sweeps", "predicted_ms", "passes"}));
     ASSERT_EQ(keys(json["target"]),
               (Keys{"engine", "name", "threads", "unit_bytes_max", "vector_bytes", "segment_bytes_max",
                     "tile_bytes_max", "page_bytes", "page_entries", "streaming_bytes", "first_level_bytes",
                     "direct_bytes_max", "banks", "bank_bytes"}));
     ASSERT_EQ(json["passes"].size(), plan.passes().size());
     for (const Json& pass : json["passes"]) {
-      ASSERT_EQ(keys(pass), (Keys{"kind", "reason", "map", "index_bits", "arrays", "segment_bytes",
-                                  "bytes_read", "bytes_written", "segments_read", "segments_written", "tile",
+      ASSERT_EQ(keys(pass), (Keys{"kind", "reason", "arrays", "bytes_read", "bytes_written", "map",
+                                  "index_bits", "segment_bytes", "segments_read", "segments_written", "tile",
                                   "team", "lines", "counted", "bounded", "predicted_time"}));
       ASSERT_EQ(keys(pass["team"]),
                 (Keys{"kernel", "threads", "streamed", "thread_bytes", "arrays_at_once"}));

@@ -97,8 +97,8 @@ constexpr Integer saturated_integer(Wide x) {
 /// the integer itself does.
 constexpr double to_odd_double(std::uint64_t x) {
   constexpr int kBits = std::numeric_limits<double>::digits;
-  const int dropped = 64 - std::countl_zero(x) - kBits;
-  if (dropped <= 0) return static_cast<double>(x);
+  if (x >> kBits == 0) return static_cast<double>(x);
+  const int dropped = 64 - __builtin_clzll(x) - kBits;
   const std::uint64_t kept = x >> dropped << dropped;
   return static_cast<double>(kept | static_cast<std::uint64_t>(kept != x) << dropped);
 }
