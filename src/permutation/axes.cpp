@@ -94,6 +94,7 @@ detail::AxisMap map_of(const std::vector<std::uint64_t>& shape, const std::vecto
   const detail::AxisMap map = map_of(shape, order);
   check_moves(shape, moves);
   std::vector<Cyclic> by_output;
+  by_output.reserve(order.size());
   for (const int axis : order) by_output.push_back(moves[index(axis)]);
   return moved(map, by_output);
 }

@@ -113,9 +113,9 @@ TEST_F(GpuShards, SlabsBlocksAndIndexArrays) {
 
 TEST_F(GpuShards, WhatIsWrongIsRefusedBeforeAnythingIsQueued) {
   PeerShards peers({.permutation = maps::bit_reversal(12), .element_bytes = 4, .shards = {}}, {0, 0});
-  const cuda::DeviceArray array(16384, 0);
+  const cuda::DeviceArray array(24576, 0);
   const std::vector<const void*> ins{array.data(), nullptr};
-  const std::vector<void*> outs{array.data() + 8192, array.data() + 8192};
+  const std::vector<void*> outs{array.data() + 8192, array.data() + 16384};
   const std::vector<Stream> streams(2);
   const auto refused = [&](std::span<const Stream> with) {
     return test::message_of(ErrorCode::value, [&] { peers.run(ins, outs, with); });
@@ -124,8 +124,7 @@ TEST_F(GpuShards, WhatIsWrongIsRefusedBeforeAnythingIsQueued) {
   EXPECT_NE(refused({}).find("0 streams"), std::string::npos);
   // It is of use after that.
   const std::vector<const void*> both{array.data(), array.data()};
-  const std::vector<void*> apart{array.data() + 8192, array.data() + 8192};
-  peers.run(both, apart, streams);
+  peers.run(both, outs, streams);
   check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 

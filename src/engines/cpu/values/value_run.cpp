@@ -192,39 +192,44 @@ void NarrowAll(const std::byte* from, std::byte* to, std::size_t count) {
   }
 }
 
+template <typename Computed, typename Stored>
+void WidenFrom(const std::byte* from, Computed* to, std::size_t count) {
+  if constexpr (!widens<Computed, Stored>()) {
+    return;
+  } else if constexpr (kernels::kIsComplex<Stored>) {
+    WidenAll<decltype(Computed::re), decltype(Stored::re)>(from, &to->re, 2 * count);
+  } else {
+    WidenAll<Computed, Stored>(from, to, count);
+  }
+}
+
 template <typename Computed>
 void Widen(Number number, const std::byte* from, Computed* to, std::size_t count) {
-  with_number(number, [&]<typename Stored>() HWY_ATTR {
-    if constexpr (!widens<Computed, Stored>()) {
-      return;
-    } else if constexpr (kernels::kIsComplex<Stored>) {
-      using Real = decltype(Computed::re);
-      WidenAll<Real, decltype(Stored::re)>(from, &to->re, 2 * count);
-    } else {
-      WidenAll<Computed, Stored>(from, to, count);
-    }
-  });
+  with_number(number, [&]<typename Stored>() HWY_ATTR { WidenFrom<Computed, Stored>(from, to, count); });
+}
+
+template <typename Computed, typename Stored>
+void NarrowTo(const ValueProgram& program, const std::byte* from, std::byte* to, std::size_t count) {
+  using kernels::Overflow;
+  if constexpr (!narrows<Computed, Stored>()) {
+    return;
+  } else if constexpr (kernels::kIsComplex<Stored> && kernels::kIsComplex<Computed>) {
+    NarrowAll<decltype(Computed::re), decltype(Stored::re), false, Overflow::as_type>(from, to, 2 * count);
+  } else if constexpr (kernels::kIsSmallFloat<Stored>) {
+    if (program.saturated) return NarrowAll<Computed, Stored, false, Overflow::saturate>(from, to, count);
+    NarrowAll<Computed, Stored, false, Overflow::as_type>(from, to, count);
+  } else if constexpr (std::is_integral_v<Stored> && !std::is_integral_v<Computed>) {
+    if (program.to_nearest) return NarrowAll<Computed, Stored, true, Overflow::as_type>(from, to, count);
+    NarrowAll<Computed, Stored, false, Overflow::as_type>(from, to, count);
+  } else {
+    NarrowAll<Computed, Stored, false, Overflow::as_type>(from, to, count);
+  }
 }
 
 template <typename Computed>
 void Narrow(const ValueProgram& program, const std::byte* from, std::byte* to, std::size_t count) {
-  using kernels::Overflow;
-  with_number(program.to, [&]<typename Stored>() HWY_ATTR {
-    if constexpr (!narrows<Computed, Stored>()) {
-      return;
-    } else if constexpr (kernels::kIsComplex<Stored> && kernels::kIsComplex<Computed>) {
-      using Real = decltype(Computed::re);
-      NarrowAll<Real, decltype(Stored::re), false, Overflow::as_type>(from, to, 2 * count);
-    } else if constexpr (kernels::kIsSmallFloat<Stored>) {
-      if (program.saturated) return NarrowAll<Computed, Stored, false, Overflow::saturate>(from, to, count);
-      NarrowAll<Computed, Stored, false, Overflow::as_type>(from, to, count);
-    } else if constexpr (std::is_integral_v<Stored> && !std::is_integral_v<Computed>) {
-      if (program.to_nearest) return NarrowAll<Computed, Stored, true, Overflow::as_type>(from, to, count);
-      NarrowAll<Computed, Stored, false, Overflow::as_type>(from, to, count);
-    } else {
-      NarrowAll<Computed, Stored, false, Overflow::as_type>(from, to, count);
-    }
-  });
+  with_number(program.to,
+              [&]<typename Stored>() HWY_ATTR { NarrowTo<Computed, Stored>(program, from, to, count); });
 }
 
 template <typename Computed, typename Step>

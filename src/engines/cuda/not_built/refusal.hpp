@@ -14,10 +14,12 @@ namespace faro::cuda {
 }
 
 /// A class that moves: its constructors refuse, so that nothing of it is ever run.
+// NOLINTBEGIN(bugprone-macro-parentheses): names of classes
 #define FARO_NOT_BUILT(Class)                          \
   struct Class::State {};                              \
   Class::Class(Class&&) noexcept = default;            \
   Class& Class::operator=(Class&&) noexcept = default; \
   Class::~Class() = default
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace faro::cuda
