@@ -73,11 +73,68 @@ constexpr float power_of_two(int exponent) {
 }
 }  // namespace detail
 
+#if defined(__CUDA_ARCH__)
+// What a GPU has instructions for; the same bits, but those of a NaN.
+namespace detail {
+template <typename Small>
+inline constexpr bool kRoundsByDevice = false;
+template <>
+inline constexpr bool kRoundsByDevice<Half> = true;
+#if __CUDA_ARCH__ >= 900
+template <>
+inline constexpr bool kRoundsByDevice<BrainHalf> = true;
+template <>
+inline constexpr bool kRoundsByDevice<Float8E4M3> = true;
+template <>
+inline constexpr bool kRoundsByDevice<Float8E5M2> = true;
+#endif
+
+__device__ inline float widened_by_device(std::uint16_t half) {
+  float wide;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(half));
+  return wide;
+}
+
+template <typename Small>
+__device__ inline Small rounded_by_device(float x) {
+  std::uint16_t bits;
+  if constexpr (std::is_same_v<Small, Half>) {
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  } else if constexpr (std::is_same_v<Small, BrainHalf>) {
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  } else if constexpr (std::is_same_v<Small, Float8E4M3>) {
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(bits) : "f"(0.0F), "f"(x));
+  } else {
+    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(bits) : "f"(0.0F), "f"(x));
+  }
+  return {static_cast<typename Small::Bits>(bits)};
+}
+
+// 8-bit floats saturate by themselves; where they shall not, what lies beyond half a step past the largest
+// one.
+template <typename Small>
+__device__ inline Small beyond_or(Small saturated, float x) {
+  if constexpr (std::is_same_v<Small, Float8E4M3>) {
+    constexpr float kHalfStepBeyond = 464;  // a tie, to the even 448
+    return fabsf(x) > kHalfStepBeyond ? Small{static_cast<std::uint8_t>(saturated.bits | Small::kNan)}
+                                      : saturated;
+  } else {
+    constexpr float kHalfStepBeyond = 61440;  // a tie, to infinity
+    const auto infinity = static_cast<std::uint8_t>((saturated.bits & Small::kSign) | Small::kInfinity);
+    return fabsf(x) >= kHalfStepBeyond ? Small{infinity} : saturated;
+  }
+}
+}  // namespace detail
+#endif
+
 /// The same number.
 template <int kExponent, int kMantissa, int kBias, Specials kSpecials>
 constexpr float to_float(SmallFloat<kExponent, kMantissa, kBias, kSpecials> x) {
   using Small = SmallFloat<kExponent, kMantissa, kBias, kSpecials>;
   using namespace detail;
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<Small, Half>) return widened_by_device(x.bits);
+#endif
   const std::uint32_t bits = x.bits;
   const std::uint32_t sign = (bits & Small::kSign) << (32 - Small::kBits);
   const std::uint32_t rest = bits & Small::kAllOnes;
@@ -102,6 +159,13 @@ constexpr float to_float(SmallFloat<kExponent, kMantissa, kBias, kSpecials> x) {
 template <typename Small>
 constexpr Small rounded_to(float x, Overflow overflow = Overflow::as_type) {
   using namespace detail;
+#if defined(__CUDA_ARCH__)
+  if constexpr (kRoundsByDevice<Small>) {
+    const auto rounded = rounded_by_device<Small>(x);
+    if constexpr (Small::kBits == 8) return overflow == Overflow::saturate ? rounded : beyond_or(rounded, x);
+    if (overflow == Overflow::as_type) return rounded;
+  }
+#endif
   constexpr int kDropped = kFloatMantissa - Small::kMantissaBits;
   constexpr int kLowest = 1 - Small::kBias;  // exponent of the smallest normal number
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);

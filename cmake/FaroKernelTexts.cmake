@@ -1,0 +1,28 @@
+# #include "kernel_texts.hpp" gives faro::cuda::kernel_texts(): headers of kernels as text, by the names that they are
+# included by, for what is compiled while the library runs (engines/cuda/value_program.hpp).
+set(faro_kernel_headers
+  src:kernels/value_box.hpp src:kernels/number_program.hpp src:kernels/value_functions.hpp src:kernels/values.hpp
+  src:kernels/small_floats.hpp include:faro/device/division.hpp include:faro/device/memory.hpp include:faro/require_cxx20.hpp)
+set(texts "")
+foreach(header IN LISTS faro_kernel_headers)
+  string(REPLACE ":" ";" parts ${header})
+  list(GET parts 0 folder)
+  list(GET parts 1 name)
+  set(path ${PROJECT_SOURCE_DIR}/${folder}/${name})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+  file(READ ${path} text)
+  string(APPEND texts "    {\"${name}\", R\"faro_text(${text})faro_text\"},\n")
+endforeach()
+list(LENGTH faro_kernel_headers count)
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/kernel_texts.hpp @ONLY CONTENT [=[
+#pragma once
+#include <array>
+#include <utility>
+namespace faro::cuda {
+inline const std::array<std::pair<const char*, const char*>, @count@>& kernel_texts() {
+  static const std::array<std::pair<const char*, const char*>, @count@> kTexts{{
+@texts@  }};
+  return kTexts;
+}
+}  // namespace faro::cuda
+]=])

@@ -1,0 +1,203 @@
+#include <array>
+#include <utility>
+
+#include "engines/cuda/value_program.hpp"
+#include "kernel_texts.hpp"  // made by CMake: kernel_texts(), the headers below and what they include
+
+namespace faro::cuda {
+namespace {
+
+const char* type_of(Number number) {
+  switch (number) {
+    case Number::i8:
+      return "signed char";
+    case Number::u8:
+      return "unsigned char";
+    case Number::i16:
+      return "short";
+    case Number::u16:
+      return "unsigned short";
+    case Number::i32:
+      return "int";
+    case Number::u32:
+      return "unsigned int";
+    case Number::i64:
+      return "long";
+    case Number::u64:
+      return "unsigned long";
+    case Number::f16:
+      return "faro::kernels::Half";
+    case Number::bf16:
+      return "faro::kernels::BrainHalf";
+    case Number::f32:
+      return "float";
+    case Number::f64:
+      return "double";
+    case Number::boolean:
+      return "faro::kernels::Boolean";
+    case Number::c64:
+      return "faro::kernels::Complex<float>";
+    case Number::c128:
+      return "faro::kernels::Complex<double>";
+    case Number::f8_e4m3fn:
+      return "faro::kernels::Float8E4M3";
+    case Number::f8_e5m2:
+      return "faro::kernels::Float8E5M2";
+    case Number::f8_e4m3fnuz:
+      return "faro::kernels::Float8E4M3Fnuz";
+    case Number::f8_e5m2fnuz:
+      break;
+  }
+  return "faro::kernels::Float8E5M2Fnuz";
+}
+
+const char* type_of(Function function) {
+  constexpr std::array<const char*, kFunctions> kTypes{"Identity",   "Conjugate",  "Negate", "Absolute",
+                                                       "Reciprocal", "SquareRoot", "Exp",    "Log",
+                                                       "Tanh",       "Sigmoid",    "Relu",   "Gelu"};
+  return kTypes[static_cast<std::size_t>(function)];
+}
+
+const char* text_of(kernels::ValueOrder order) {
+  switch (order) {
+    case kernels::ValueOrder::by_table:
+      return "faro::kernels::ValueOrder::by_table";
+    case kernels::ValueOrder::by_steps:
+      return "faro::kernels::ValueOrder::by_steps";
+    case kernels::ValueOrder::along_runs:
+      break;
+  }
+  return "faro::kernels::ValueOrder::along_runs";
+}
+
+// What the kernels' headers use of the standard library, which NVRTC has not.
+constexpr const char* kBit = R"(#pragma once
+namespace std {
+template <typename To, typename From>
+constexpr To bit_cast(const From& from) { return __builtin_bit_cast(To, from); }
+template <typename T>
+constexpr int bit_width(T x) { int bits = 0; for (; x != 0; x >>= 1) ++bits; return bits; }
+}
+)";
+constexpr const char* kTypeTraits = R"(#pragma once
+namespace std {
+template <typename T, T kValue> struct integral_constant { static constexpr T value = kValue; };
+template <bool kCondition, typename A, typename B> struct conditional { using type = A; };
+template <typename A, typename B> struct conditional<false, A, B> { using type = B; };
+template <bool kCondition, typename A, typename B> using conditional_t = typename conditional<kCondition, A, B>::type;
+template <typename A, typename B> inline constexpr bool is_same_v = false;
+template <typename A> inline constexpr bool is_same_v<A, A> = true;
+template <typename T> inline constexpr bool is_floating_point_v = is_same_v<T, float> || is_same_v<T, double>;
+template <typename T> inline constexpr bool is_signed_v = is_floating_point_v<T> || is_same_v<T, signed char> ||
+    is_same_v<T, char> || is_same_v<T, short> || is_same_v<T, int> || is_same_v<T, long> || is_same_v<T, long long>;
+template <typename T> inline constexpr bool is_integral_v = (is_signed_v<T> && !is_floating_point_v<T>) ||
+    is_same_v<T, bool> || is_same_v<T, unsigned char> || is_same_v<T, unsigned short> || is_same_v<T, unsigned int> ||
+    is_same_v<T, unsigned long> || is_same_v<T, unsigned long long>;
+}
+)";
+constexpr const char* kLimits = R"(#pragma once
+#include <type_traits>
+namespace std {
+template <typename T> struct numeric_limits {
+  static constexpr int digits = is_same_v<T, double> ? 53 : is_same_v<T, float> ? 24
+      : 8 * static_cast<int>(sizeof(T)) - (is_signed_v<T> ? 1 : 0);
+  static constexpr T max() { return is_signed_v<T> ? static_cast<T>((1ULL << (8 * sizeof(T) - 1)) - 1) : static_cast<T>(~0ULL); }
+  static constexpr T min() { return is_signed_v<T> ? static_cast<T>(1ULL << (8 * sizeof(T) - 1)) : T{0}; }
+};
+}
+)";
+constexpr const char* kCmath = R"(#pragma once
+namespace std {
+#define FARO_REAL(name) \
+  inline float name(float x) { return ::name##f(x); } \
+  inline double name(double x) { return ::name(x); }
+FARO_REAL(fabs) FARO_REAL(sqrt) FARO_REAL(exp) FARO_REAL(log) FARO_REAL(tanh) FARO_REAL(erfc) FARO_REAL(cos)
+FARO_REAL(sin) FARO_REAL(tan) FARO_REAL(cosh) FARO_REAL(rint)
+#undef FARO_REAL
+inline float hypot(float x, float y) { return ::hypotf(x, y); }
+inline double hypot(double x, double y) { return ::hypot(x, y); }
+inline float atan2(float y, float x) { return ::atan2f(y, x); }
+inline double atan2(double y, double x) { return ::atan2(y, x); }
+inline float copysign(float x, float y) { return ::copysignf(x, y); }
+inline double copysign(double x, double y) { return ::copysign(x, y); }
+}
+)";
+// The concepts of faro/device/memory.hpp, which these kernels do not name.
+constexpr const char* kConcepts = R"(#pragma once
+namespace std { template <typename A, typename B> concept same_as = __is_same(A, B); }
+)";
+
+}  // namespace
+
+ValueKernel value_kernel_of(const Arithmetic& of, const faro::detail::ValueBoxes& boxes) {
+  using namespace kernels;
+  ValueKernel kernel{.from = of.from,
+                     .to = of.to,
+                     .computed = computed_in(of),
+                     .function = of.function,
+                     .direct = boxes.direct,
+                     .in = boxes.in_vector,
+                     .out = boxes.out_vector};
+  if (!boxes.direct) {
+    kernel.loads = boxes.loads;
+    kernel.stores = boxes.stores;
+  }
+  if (of.addend) kernel.addend = of.addend->number;
+  const auto flag = [&](bool is, ProgramFlags which) { kernel.flags |= is ? which : 0U; };
+  flag(of.scale.axis || of.scale.values.front() != 1.0, kScales);
+  flag(of.offset.axis || of.offset.values.front() != 0.0, kOffsets);
+  flag(of.in_swapped, kSwapsIn);
+  flag(of.out_swapped, kSwapsOut);
+  flag(of.addend && of.addend->swapped, kSwapsAddend);
+  flag(of.to_integer == ToInteger::nearest && is_integer(of.to), kToNearest);
+  flag(of.saturated, kSaturates);
+  return kernel;
+}
+
+std::string type_text(const ValueKernel& kernel) {
+  const std::string program = std::string("faro::kernels::NumberProgram<") + type_of(kernel.from) + ", " +
+                              type_of(kernel.to) + ", " + type_of(kernel.computed) +
+                              ", faro::kernels::" + type_of(kernel.function) + ", " +
+                              std::to_string(kernel.flags) + "u, " +
+                              (kernel.addend ? type_of(*kernel.addend) : "faro::kernels::NoAddend") + ">";
+  if (kernel.direct)
+    return "faro::kernels::MoveValueRuns<" + program + ", " + std::to_string(kernel.in) + ">";
+  return "faro::kernels::MoveValues<" + program + ", faro::kernels::ValueShape<" + std::to_string(kernel.in) +
+         ", " + std::to_string(kernel.out) + ", " + text_of(kernel.loads) + ", " + text_of(kernel.stores) +
+         ">>";
+}
+
+RuntimeSource value_source(const ValueKernel& kernel) {
+  RuntimeSource source;
+  source.text = R"(#include "kernels/value_box.hpp"
+struct ValueBlock {
+  std::byte* memory;
+  std::uint64_t index() const { return blockIdx.x; }
+  std::uint32_t thread() const { return threadIdx.x; }
+  std::byte* shared() const { return memory; }
+  void barrier() const { __syncthreads(); }
+};
+using Kernel = )" +
+                type_text(kernel) +
+                R"(;
+extern "C" __global__ void __launch_bounds__(Kernel::kThreads, Kernel::kMinBlocks)
+)" + kValueKernelName +
+                R"((const __grid_constant__ Kernel kernel) {
+  extern __shared__ __align__(16) std::byte shared[];
+  ValueBlock block{shared};
+  kernel(block);
+}
+)";
+  source.file_name = "faro_values.cu";
+  source.headers = {{"bit", kBit},
+                    {"type_traits", kTypeTraits},
+                    {"limits", kLimits},
+                    {"cmath", kCmath},
+                    {"concepts", kConcepts}};
+  for (const auto& [name, text] : kernel_texts()) source.headers.emplace_back(name, text);
+  // Products are rounded before they are added to, as on a CPU.
+  source.options = {"--fmad=false", "--device-as-default-execution-space"};
+  return source;
+}
+
+}  // namespace faro::cuda

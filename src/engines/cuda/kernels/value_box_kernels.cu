@@ -1,0 +1,113 @@
+// The popular kernels with arithmetic; others are compiled by NVRTC (value_source.cpp).
+#include <type_traits>
+
+#include "engines/cuda/kernels/value_kernel.cuh"
+#include "engines/cuda/value_program.hpp"
+#include "kernels/value_box.hpp"
+
+namespace faro::cuda {
+namespace {
+
+using kernels::NumberProgram;
+using kernels::ValueOrder;
+
+template <typename T>
+constexpr Number number_of() {
+  if constexpr (std::is_same_v<T, std::uint8_t>) return Number::u8;
+  if constexpr (std::is_same_v<T, float>) return Number::f32;
+  if constexpr (std::is_same_v<T, double>) return Number::f64;
+  if constexpr (std::is_same_v<T, kernels::Half>) return Number::f16;
+  if constexpr (std::is_same_v<T, kernels::BrainHalf>) return Number::bf16;
+  if constexpr (std::is_same_v<T, kernels::Float8E4M3>) return Number::f8_e4m3fn;
+  if constexpr (std::is_same_v<T, kernels::Float8E5M2>) return Number::f8_e5m2;
+  if constexpr (std::is_same_v<T, kernels::Complex<float>>) return Number::c64;
+  if constexpr (std::is_same_v<T, kernels::Complex<double>>) return Number::c128;
+}
+
+template <typename From, typename To, typename Computed, typename Applied, unsigned kFlags, typename Addend>
+ValueKernel described(Function function) {
+  ValueKernel which{.from = number_of<From>(),
+                    .to = number_of<To>(),
+                    .computed = number_of<Computed>(),
+                    .function = function,
+                    .flags = kFlags};
+  if constexpr (!std::is_same_v<Addend, kernels::NoAddend>) which.addend = number_of<Addend>();
+  return which;
+}
+
+// Every way to move numbers of a program, by vectors of 16 bytes where nothing is in the way.
+template <typename From, typename To, typename Computed = float, typename Applied = kernels::Identity,
+          unsigned kFlags = 0, typename Addend = kernels::NoAddend>
+const void* find(const ValueKernel& wanted, Function function = Function::identity) {
+  using Program = NumberProgram<From, To, Computed, Applied, kFlags, Addend>;
+  constexpr int kIn = 16 / sizeof(From);
+  constexpr int kOut =
+      16 / (std::is_same_v<Addend, kernels::NoAddend> || sizeof(To) > sizeof(Addend) ? sizeof(To)
+                                                                                     : sizeof(Addend));
+  constexpr int kBoth = kIn < kOut ? kIn : kOut;
+  ValueKernel which = described<From, To, Computed, Applied, kFlags, Addend>(function);
+  which.direct = true;
+  which.in = which.out = kBoth;
+  if (which == wanted) return value_kernel<kernels::MoveValueRuns<Program, kBoth>>();
+  which.direct = false;
+  which.in = kIn;
+  which.out = kOut;
+  which.loads = which.stores = ValueOrder::by_steps;
+  if (which == wanted)
+    return value_kernel<kernels::MoveValues<
+        Program, kernels::ValueShape<kIn, kOut, ValueOrder::by_steps, ValueOrder::by_steps>>>();
+  which.loads = which.stores = ValueOrder::by_table;
+  if (which == wanted)
+    return value_kernel<kernels::MoveValues<
+        Program, kernels::ValueShape<kIn, kOut, ValueOrder::by_table, ValueOrder::by_table>>>();
+  return nullptr;
+}
+
+}  // namespace
+
+const void* compiled_value_kernel(const ValueKernel& wanted) {
+  using kernels::BrainHalf;
+  using kernels::Half;
+  using kernels::Identity;
+  using kernels::kScales;
+  constexpr unsigned kLinear = kernels::kScales | kernels::kOffsets;
+  using C64 = kernels::Complex<float>;
+  using C128 = kernels::Complex<double>;
+  const void* const found[] = {
+      find<std::uint8_t, float>(wanted),
+      find<std::uint8_t, Half>(wanted),
+      find<std::uint8_t, BrainHalf>(wanted),
+      find<std::uint8_t, float, float, Identity, kLinear>(wanted),
+      find<std::uint8_t, Half, float, Identity, kLinear>(wanted),
+      find<std::uint8_t, BrainHalf, float, Identity, kLinear>(wanted),
+      find<float, Half>(wanted),
+      find<float, BrainHalf>(wanted),
+      find<Half, float>(wanted),
+      find<BrainHalf, float>(wanted),
+      find<float, double, double>(wanted),
+      find<double, float, double>(wanted),
+      find<Half, kernels::Float8E4M3>(wanted),
+      find<BrainHalf, kernels::Float8E4M3>(wanted),
+      find<Half, kernels::Float8E4M3, float, Identity, kScales>(wanted),
+      find<BrainHalf, kernels::Float8E4M3, float, Identity, kScales>(wanted),
+      find<Half, kernels::Float8E5M2, float, Identity, kScales>(wanted),
+      find<BrainHalf, kernels::Float8E5M2, float, Identity, kScales>(wanted),
+      find<float, float, float, Identity, kScales>(wanted),
+      find<double, double, double, Identity, kScales>(wanted),
+      find<C64, C64, C64, Identity, kScales>(wanted),
+      find<C128, C128, C128, Identity, kScales>(wanted),
+      find<float, float, float, Identity, 0, float>(wanted),
+      find<float, float, float, Identity, kScales, float>(wanted),
+      find<double, double, double, Identity, kScales, double>(wanted),
+      find<C64, C64, C64, Identity, kScales, C64>(wanted),
+      find<C128, C128, C128, Identity, kScales, C128>(wanted),
+      find<C64, C64, C64, kernels::Conjugate>(wanted, Function::conjugate),
+      find<C128, C128, C128, kernels::Conjugate>(wanted, Function::conjugate),
+  };
+  for (const void* const function : found) {
+    if (function != nullptr) return function;
+  }
+  return nullptr;
+}
+
+}  // namespace faro::cuda

@@ -1,0 +1,14 @@
+// Views with arithmetic in a build without CUDA.
+#include "engines/cuda/not_built/refusal.hpp"
+#include "engines/cuda_values.hpp"
+
+namespace faro::cuda {
+
+FARO_NOT_BUILT(ValueExecutor);
+ValueExecutor::ValueExecutor(const faro::detail::ValuePlan& /*plan*/, int /*device*/) { refuse(); }
+void ValueExecutor::run(const void* /*in*/, const void* /*addend*/, void* /*out*/, Stream /*stream*/) const {
+  refuse();
+}
+std::string ValueExecutor::explain() const { refuse(); }
+
+}  // namespace faro::cuda

@@ -1,0 +1,36 @@
+// Views with arithmetic on a device (kernels/value_box.hpp): the boxes of a plan, their tables on the device
+// and the kernel, compiled with the library or by NVRTC.
+//
+// Host-only C++; in a build without CUDA everything refuses with ErrorCode::device.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "faro/stream.hpp"
+#include "plan/value_plan.hpp"
+
+namespace faro::cuda {
+
+/// Cheap to move; run() may be called by many threads at once.
+class ValueExecutor {
+ public:
+  /// Errors: ErrorCode::device without such a device, and where the kernel must be compiled and NVRTC is not
+  /// found. Cost: milliseconds, and up to a second where a kernel is compiled that is not kept yet.
+  ValueExecutor(const faro::detail::ValuePlan& plan, int device);
+  ValueExecutor(ValueExecutor&&) noexcept;
+  ValueExecutor& operator=(ValueExecutor&&) noexcept;
+  ~ValueExecutor();
+
+  /// Queues it. Arrays are the device's or managed, aligned to their numbers; `addend` where the plan has
+  /// one. Errors: ErrorCode::value for other memory or alignments; ErrorCode::device.
+  void run(const void* in, const void* addend, void* out, Stream stream) const;
+
+  std::string explain() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace faro::cuda

@@ -1,0 +1,582 @@
+#include "plan/gpu/value_boxes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <numeric>
+#include <set>
+
+#include "faro/error.hpp"
+#include "rounding.hpp"
+
+namespace faro::detail {
+namespace {
+
+using kernels::ValueBoxParams;
+using kernels::ValuePlace;
+using kernels::ValueRow;
+using kernels::ValueRowFactors;
+using kernels::ValueSide;
+
+constexpr std::uint64_t kVectorBytes = 16;
+constexpr std::uint64_t kRunBytes = 256;        // what memory likes to be read and written by
+constexpr std::uint64_t kHeldBytes = 34 << 10;  // of shared memory, for a box
+constexpr std::uint64_t kDirectNumbers = 8192;  // of a box without shared memory
+constexpr std::uint64_t kDirectBytes = 64;      // of a run that is the same on both sides
+constexpr std::uint64_t kMultiple = 16;         // what a cut run is a multiple of
+constexpr std::uint64_t kBanks = 32;
+constexpr std::uint64_t kBankBytes = 4;
+constexpr std::uint64_t kMostPad = 32;
+constexpr std::uint64_t kMostFew = (std::uint64_t{1} << 31) - 1;
+
+std::uint64_t magnitude(std::int64_t x) { return static_cast<std::uint64_t>(std::abs(x)); }
+
+// Axes of a side whose numbers lie together, the fastest first.
+std::vector<std::size_t> together(const std::vector<ValueAxis>& axes, std::int64_t ValueStrides::*stride) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i].strides.*stride != 0) order.push_back(i);
+  }
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return magnitude(axes[a].strides.*stride) < magnitude(axes[b].strides.*stride);
+  });
+  std::uint64_t next = 1;
+  std::size_t count = 0;
+  for (; count < order.size(); ++count) {
+    const ValueAxis& axis = axes[order[count]];
+    if (magnitude(axis.strides.*stride) != next) break;
+    next *= axis.extent;
+  }
+  order.resize(count);
+  return order;
+}
+
+// A box that grows.
+struct Growth {
+  const std::vector<ValueAxis>& axes;
+  std::vector<std::uint64_t> box;
+
+  std::uint64_t count() const {
+    return std::accumulate(box.begin(), box.end(), std::uint64_t{1}, std::multiplies<>());
+  }
+
+  // Until a run along `order` has `wanted` numbers, or the box `most`.
+  void grow(const std::vector<std::size_t>& order, std::uint64_t wanted, std::uint64_t most) {
+    std::uint64_t run = 1;
+    for (const std::size_t i : order) {
+      if (run >= wanted) return;
+      const std::uint64_t room = std::max<std::uint64_t>(most / (count() / box[i]), 1);
+      const std::uint64_t multiple = kMultiple / std::gcd(kMultiple, run);
+      const std::uint64_t most_here = std::min(axes[i].extent, std::bit_floor(room));
+      const std::uint64_t take = std::min(most_here, ceil_div(wanted, run * multiple) * multiple);
+      // In parts that are nearly equal.
+      const std::uint64_t parts = ceil_div(axes[i].extent, std::max(take, box[i]));
+      const std::uint64_t part = ceil_div(axes[i].extent, parts * multiple) * multiple;
+      box[i] = std::max(box[i], std::min({part, most_here, axes[i].extent}));
+      run *= box[i];
+      if (box[i] < axes[i].extent) return;
+    }
+  }
+
+  // Along further axes, by divisors of theirs, so that no more are cut.
+  void fill(std::uint64_t most) {
+    for (std::size_t i = axes.size(); i-- > 0;) {
+      if (box[i] != 1) continue;
+      for (std::uint64_t part = std::min(axes[i].extent, most / count()); part > 1; --part) {
+        if (axes[i].extent % part != 0) continue;
+        box[i] = part;
+        break;
+      }
+      if (count() * 2 > most) return;
+    }
+  }
+};
+
+// A digit of a run or of the rows.
+struct Digit {
+  std::size_t axis = 0;
+  std::uint64_t extent = 1;
+};
+
+std::uint64_t count_of(const std::vector<Digit>& digits) {
+  std::uint64_t count = 1;
+  for (const Digit& digit : digits) count *= digit.extent;
+  return count;
+}
+
+// Calls step(index along each digit) in order, the first fastest.
+template <typename Step>
+void for_each(const std::vector<Digit>& digits, const Step& step) {
+  std::vector<std::uint64_t> at(digits.size(), 0);
+  const std::uint64_t count = count_of(digits);
+  for (std::uint64_t n = 0; n < count; ++n) {
+    step(at);
+    for (std::size_t d = 0; d < digits.size() && ++at[d] == digits[d].extent; ++d) at[d] = 0;
+  }
+}
+
+class Maker {
+ public:
+  Maker(const ValuePlan& plan, const ValueAlignment& alignment)
+      : plan_(plan), alignment_(alignment), axes_(plan.axes) {
+    if (axes_.empty()) axes_.push_back({.extent = 1, .strides = {.in = 1, .out = 1, .addend = 1}});
+    if (axes_.size() > kernels::kValueGridAxes) {
+      fail(ErrorCode::unsupported, "plan", std::to_string(axes_.size()) + " axes that do not merge",
+           "at most " + std::to_string(kernels::kValueGridAxes) + " with arithmetic on a GPU");
+    }
+    held_bytes_ = bytes_of(computed_in(plan.arithmetic));
+  }
+
+  ValueBoxes make() {
+    const std::vector<std::size_t> in_order = together(axes_, &ValueStrides::in);
+    std::vector<std::size_t> out_order = together(axes_, &ValueStrides::out);
+    if (plan_.arithmetic.addend) out_order.resize(followed_by_addend(out_order));
+    std::vector<std::size_t> common;
+    std::uint64_t common_run = 1;
+    for (std::size_t i = 0; i < std::min(in_order.size(), out_order.size()); ++i) {
+      if (in_order[i] != out_order[i] || axes_[in_order[i]].strides.in < 0) break;
+      common.push_back(in_order[i]);
+      common_run *= axes_[in_order[i]].extent;
+    }
+    const std::uint64_t narrow = std::min(in_bytes(), out_bytes());
+    made_.direct = common_run * narrow >= kDirectBytes || common_run == plan_.count;
+    if (made_.direct) {
+      choose_runs(common);
+    } else {
+      choose_box(in_order, out_order);
+    }
+    find_cuts();
+    in_run_ = run_digits(made_.direct ? common : in_order);
+    out_run_ = made_.direct ? in_run_ : run_digits(out_order);
+    in_rows_ = row_digits(in_run_, true);
+    out_rows_ = row_digits(out_run_, false);
+    make_grid();
+    choose_vectors();
+    choose_places();
+    make_tables();
+    return std::move(made_);
+  }
+
+ private:
+  std::uint64_t in_bytes() const { return bytes_of(plan_.arithmetic.from); }
+  std::uint64_t out_bytes() const { return bytes_of(plan_.arithmetic.to); }
+
+  // How many of the first axes of a run the addend's runs have, too.
+  std::size_t followed_by_addend(const std::vector<std::size_t>& order) const {
+    const auto other = std::find_if(order.begin(), order.end(), [&](std::size_t i) {
+      return axes_[i].strides.addend != axes_[i].strides.out;
+    });
+    return static_cast<std::size_t>(other - order.begin());
+  }
+
+  void choose_runs(const std::vector<std::size_t>& common) {
+    Growth growth{axes_, std::vector<std::uint64_t>(axes_.size(), 1)};
+    growth.grow(common, kDirectNumbers, kDirectNumbers);
+    std::vector<std::size_t> others;  // rows, those that follow in the output
+    for (std::size_t i = axes_.size(); i-- > 0;) {
+      if (growth.box[i] == 1) others.push_back(i);
+    }
+    growth.grow(others, kDirectNumbers / growth.count(), kDirectNumbers);
+    made_.box = growth.box;
+  }
+
+  void choose_box(const std::vector<std::size_t>& in_order, const std::vector<std::size_t>& out_order) {
+    Growth growth{axes_, std::vector<std::uint64_t>(axes_.size(), 1)};
+    const std::uint64_t most = kHeldBytes / held_bytes_;
+    for (std::uint64_t longer = 1; longer <= most; longer *= 2) {
+      growth.grow(in_order, longer * kRunBytes / in_bytes(), most);
+      growth.grow(out_order, longer * kRunBytes / out_bytes(), most);
+      if (growth.count() * 2 > most) break;
+    }
+    growth.fill(most);
+    made_.box = growth.box;
+  }
+
+  bool is_cut(std::size_t axis) const { return axes_[axis].extent % made_.box[axis] != 0; }
+
+  void find_cuts() {
+    cut_of_.assign(axes_.size(), kernels::kUncut);
+    int cuts = 0;
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      if (!is_cut(i)) continue;
+      FARO_CHECK(cuts < 2);
+      made_.params.cut[cuts] = {.extent = axes_[i].extent, .box = static_cast<std::uint32_t>(made_.box[i])};
+      cut_of_[i] = cuts++;
+    }
+  }
+
+  std::vector<Digit> run_digits(const std::vector<std::size_t>& order) const {
+    std::vector<Digit> digits;
+    for (const std::size_t i : order) {
+      if (made_.box[i] > 1) digits.push_back({i, made_.box[i]});
+      if (made_.box[i] < axes_[i].extent) break;
+    }
+    return digits;
+  }
+
+  // What a run leaves of the box: in the order of the other side, the axis that is cut last.
+  std::vector<Digit> row_digits(const std::vector<Digit>& run, bool of_input) const {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      const bool in_run = std::any_of(run.begin(), run.end(), [&](const Digit& d) { return d.axis == i; });
+      if (!in_run && made_.box[i] > 1) order.push_back(i);
+    }
+    // The fastest of the other side first: those are neighbours in shared memory, or in the input.
+    const auto side = of_input || made_.direct ? &ValueStrides::out : &ValueStrides::in;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      const bool a_cut = is_cut(a);
+      const bool b_cut = is_cut(b);
+      if (a_cut != b_cut) return b_cut;
+      return magnitude(axes_[a].strides.*side) < magnitude(axes_[b].strides.*side);
+    });
+    std::vector<Digit> digits;
+    for (const std::size_t i : order) digits.push_back({i, made_.box[i]});
+    return digits;
+  }
+
+  static ValuePlace place_of(const ValueStrides& s, std::int64_t times) {
+    return {.in = s.in * times,
+            .out = s.out * times,
+            .addend = s.addend * times,
+            .scale = s.scale * times,
+            .offset = s.offset * times};
+  }
+
+  bool runs_down(std::size_t axis) const { return axes_[axis].strides.in < 0; }
+
+  void make_grid() {
+    ValueBoxParams& p = made_.params;
+    const ValueStrides& first = plan_.first;
+    p.first = place_of(first, 1);
+    made_.boxes = 1;
+    for (std::size_t i = axes_.size(); i-- > 0;) {
+      const std::uint64_t count = ceil_div(axes_[i].extent, made_.box[i]);
+      made_.boxes *= count;
+      if (count == 1) continue;
+      p.grid[p.grid_axes++] = {
+          .boxes = device::Division64(count),
+          .few_boxes = device::Division32(static_cast<std::uint32_t>(std::min(count, kMostFew))),
+          .step = place_of(axes_[i].strides, static_cast<std::int64_t>(made_.box[i])),
+          .cut = cut_of_[i]};
+    }
+    p.few = made_.boxes <= kMostFew ? 1 : 0;
+    // Runs of the input are read upwards.
+    for (const Digit& digit : in_run_) {
+      if (runs_down(digit.axis))
+        p.first.in += axes_[digit.axis].strides.in * static_cast<std::int64_t>(digit.extent - 1);
+    }
+    p.in = side_of(in_run_, in_rows_);
+    p.out = side_of(out_run_, out_rows_);
+    if (p.in.run_cut != kernels::kUncut && runs_down(in_run_.back().axis))
+      p.missing_in = -axes_[in_run_.back().axis].strides.in;
+  }
+
+  ValueSide side_of(const std::vector<Digit>& run, const std::vector<Digit>& rows) const {
+    ValueSide side;
+    side.run = static_cast<std::uint32_t>(count_of(run));
+    side.rows = static_cast<std::uint32_t>(count_of(rows));
+    // Axes that are cut are the last of a run or of the rows.
+    const auto cut = [&](const std::vector<Digit>& digits, std::int32_t& which, std::uint32_t& step) {
+      std::uint64_t before = 1;
+      for (std::size_t d = 0; d < digits.size(); ++d) {
+        if (cut_of_[digits[d].axis] != kernels::kUncut) {
+          FARO_CHECK(d + 1 == digits.size());
+          which = cut_of_[digits[d].axis];
+          step = static_cast<std::uint32_t>(before);
+        }
+        before *= digits[d].extent;
+      }
+    };
+    cut(run, side.run_cut, side.run_step);
+    cut(rows, side.rows_cut, side.rows_step);
+    return side;
+  }
+
+  // The largest power of two, of numbers, that divides where runs of a side begin and how long they are.
+  std::uint64_t multiple_of(const std::vector<Digit>& run, const std::vector<Digit>& rows,
+                            std::int64_t ValuePlace::*place, std::int64_t ValueStrides::*stride,
+                            const ValueSide& side) const {
+    const ValueBoxParams& p = made_.params;
+    std::uint64_t all = magnitude(p.first.*place) | side.run;
+    for (std::int32_t a = 0; a < p.grid_axes; ++a) all |= magnitude(p.grid[a].step.*place);
+    for (const Digit& digit : rows) all |= magnitude(axes_[digit.axis].strides.*stride);
+    if (side.run_cut != kernels::kUncut) {
+      const auto& cut = p.cut[side.run_cut];
+      all |= cut.extent % cut.box * side.run_step;
+      if (place == &ValuePlace::in) all |= magnitude(p.missing_in) * (cut.box - cut.extent % cut.box);
+    }
+    // Runs of one number, or of one that repeats, lie anywhere.
+    if (run.empty()) return 1;
+    return all & (~all + 1);
+  }
+
+  void choose_vectors() {
+    const auto vector = [](std::uint64_t multiple, std::uint64_t bytes, std::uint64_t alignment) {
+      return std::min({multiple, std::max<std::uint64_t>(kVectorBytes / bytes, 1),
+                       std::max<std::uint64_t>(alignment / bytes, 1)});
+    };
+    const ValueBoxParams& p = made_.params;
+    std::uint64_t in = vector(multiple_of(in_run_, in_rows_, &ValuePlace::in, &ValueStrides::in, p.in),
+                              in_bytes(), alignment_.in);
+    std::uint64_t out = vector(multiple_of(out_run_, out_rows_, &ValuePlace::out, &ValueStrides::out, p.out),
+                               out_bytes(), alignment_.out);
+    if (plan_.arithmetic.addend) {
+      const std::uint64_t bytes = bytes_of(plan_.arithmetic.addend->number);
+      out = std::min(
+          out, vector(multiple_of(out_run_, out_rows_, &ValuePlace::addend, &ValueStrides::addend, p.out),
+                      bytes, alignment_.addend));
+    }
+    if (made_.direct) in = out = std::min(in, out);
+    made_.in_vector = static_cast<int>(in);
+    made_.out_vector = static_cast<int>(out);
+  }
+
+  // --- places in shared memory
+
+  // Steps along the box's axes: the output's run lies together, its rows `pitch` apart.
+  std::vector<std::uint64_t> steps_of(std::uint64_t pitch) const {
+    std::vector<std::uint64_t> steps(axes_.size(), 0);
+    std::uint64_t step = 1;
+    for (const Digit& digit : out_run_) {
+      steps[digit.axis] = step;
+      step *= digit.extent;
+    }
+    step = pitch;
+    for (const Digit& digit : out_rows_) {
+      steps[digit.axis] = step;
+      step *= digit.extent;
+    }
+    return steps;
+  }
+
+  std::vector<std::uint64_t> places_of(const std::vector<Digit>& digits,
+                                       const std::vector<std::uint64_t>& steps, bool may_run_down) const {
+    std::vector<std::uint64_t> places;
+    for_each(digits, [&](const std::vector<std::uint64_t>& at) {
+      std::uint64_t place = 0;
+      for (std::size_t d = 0; d < digits.size(); ++d) {
+        const bool down = may_run_down && runs_down(digits[d].axis);
+        place += (down ? digits[d].extent - 1 - at[d] : at[d]) * steps[digits[d].axis];
+      }
+      places.push_back(place);
+    });
+    return places;
+  }
+
+  // Lanes of a warp that meet in a bank, in the mean over a vector's numbers.
+  double wavefronts(const std::vector<std::uint64_t>& run, const std::vector<std::uint64_t>& rows,
+                    std::uint64_t vector, std::uint32_t lanes_log2) const {
+    const std::uint64_t words = std::max<std::uint64_t>(held_bytes_ / kBankBytes, 1);
+    const std::uint64_t lanes = kernels::kValueWarpLanes / words;  // of a phase
+    const std::uint64_t along = std::uint64_t{1} << lanes_log2;
+    double total = 0;
+    for (std::uint64_t j = 0; j < vector; ++j) {
+      std::array<std::set<std::uint64_t>, kBanks> banks;
+      for (std::uint64_t lane = 0; lane < lanes; ++lane) {
+        const std::uint64_t slot = lane % along;
+        const std::uint64_t row = lane / along;
+        if (slot * vector + j >= run.size() || row >= rows.size()) continue;
+        const std::uint64_t place = run[slot * vector + j] + rows[row];
+        banks[place * words % kBanks].insert(place);
+      }
+      std::size_t most = 0;
+      for (const auto& bank : banks) most = std::max(most, bank.size());
+      total += static_cast<double>(most);
+    }
+    return total / static_cast<double>(vector);
+  }
+
+  struct Spread {
+    std::uint32_t lanes_log2 = 0;
+    double wavefronts = 0;
+    double cost = 0;
+  };
+
+  // How lanes are shared out over a side: wavefronts, and sectors that a warp's access has in part.
+  Spread best_spread(const std::vector<std::uint64_t>& run, const std::vector<std::uint64_t>& rows,
+                     std::uint64_t vector, std::uint64_t bytes) const {
+    constexpr std::uint64_t kSector = 32;
+    const std::uint64_t slots = std::max<std::uint64_t>(run.size() / vector, 1);
+    Spread best;
+    for (std::uint32_t log2 = 0; log2 <= 5; ++log2) {
+      const std::uint64_t along = std::uint64_t{1} << log2;
+      if (along / 2 >= slots && log2 > 0) break;
+      Spread spread{.lanes_log2 = log2, .wavefronts = wavefronts(run, rows, vector, log2)};
+      const std::uint64_t used =
+          std::min(along, slots) * std::min<std::uint64_t>(kernels::kValueWarpLanes / along, rows.size());
+      const double idle = static_cast<double>(kernels::kValueWarpLanes) / static_cast<double>(used);
+      const std::uint64_t together = std::min(along, slots) * vector * bytes;
+      const double partial = together >= 4 * kSector   ? 0
+                             : together >= 2 * kSector ? 0.1
+                             : together >= kSector     ? 0.3
+                                                       : 3;
+      spread.cost = spread.wavefronts * idle + partial;
+      if (log2 == 0 || spread.cost < best.cost) best = spread;
+    }
+    return best;
+  }
+
+  static std::uint32_t warps_along(std::uint64_t slots, std::uint32_t lanes_log2) {
+    constexpr std::uint32_t kWarps = kernels::kValueThreads / kernels::kValueWarpLanes;
+    const std::uint64_t wanted = ceil_div(slots, std::uint64_t{1} << lanes_log2);
+    return static_cast<std::uint32_t>(
+        std::bit_width(std::bit_floor(std::clamp<std::uint64_t>(wanted, 1, kWarps))) - 1);
+  }
+
+  void choose_places() {
+    ValueBoxParams& p = made_.params;
+    const std::uint64_t in_vector = static_cast<std::uint64_t>(made_.in_vector);
+    const std::uint64_t out_vector = static_cast<std::uint64_t>(made_.out_vector);
+    if (made_.direct) {
+      // Whole warps along a run as far as there is one.
+      const std::uint64_t slots = std::max<std::uint64_t>(p.out.run / out_vector, 1);
+      p.out.lanes_log2 =
+          std::min<std::uint32_t>(5, static_cast<std::uint32_t>(std::bit_width(std::bit_ceil(slots)) - 1));
+      p.out.warps_log2 = warps_along(slots, p.out.lanes_log2);
+      steps_ = steps_of(0);
+      return;
+    }
+    const std::uint64_t run = p.out.run;
+    double best = 0;
+    std::uint64_t best_pitch = 0;
+    for (std::uint64_t pad = 0; pad < kMostPad; ++pad) {
+      if (pad > 0 && p.out.rows == 1) break;
+      const std::uint64_t numbers = (run + pad) * p.out.rows;
+      if (pad > 0 && numbers * held_bytes_ > kHeldBytes + kHeldBytes / 4) break;
+      const std::vector<std::uint64_t> steps = steps_of(run + pad);
+      const Spread in = best_spread(places_of(in_run_, steps, true), places_of(in_rows_, steps, false),
+                                    in_vector, in_bytes());
+      const Spread out = best_spread(places_of(out_run_, steps, false), places_of(out_rows_, steps, false),
+                                     out_vector, out_bytes());
+      const double cost = in.cost + out.cost;
+      if (pad > 0 && cost >= best - 1e-9) continue;
+      best = cost;
+      best_pitch = run + pad;
+      p.in.lanes_log2 = in.lanes_log2;
+      p.out.lanes_log2 = out.lanes_log2;
+      made_.load_wavefronts = in.wavefronts;
+      made_.store_wavefronts = out.wavefronts;
+    }
+    p.in.warps_log2 = warps_along(std::max<std::uint64_t>(p.in.run / in_vector, 1), p.in.lanes_log2);
+    p.out.warps_log2 = warps_along(std::max<std::uint64_t>(run / out_vector, 1), p.out.lanes_log2);
+    steps_ = steps_of(best_pitch);
+    p.shared_numbers = static_cast<std::uint32_t>(best_pitch * p.out.rows);
+    if (p.missing_in != 0) p.missing_place = static_cast<std::uint32_t>(steps_[in_run_.back().axis]);
+  }
+
+  // --- tables
+
+  struct Row {
+    ValueStrides at;
+    std::uint64_t place = 0;
+
+    ValueRow of(std::int64_t ValueStrides::*side) const {
+      return {.at = at.*side, .place = static_cast<std::uint32_t>(place), .unused = 0};
+    }
+    ValueRowFactors factors() const {
+      return {.addend = at.addend,
+              .scale = static_cast<std::int32_t>(at.scale),
+              .offset = static_cast<std::int32_t>(at.offset)};
+    }
+  };
+
+  Row row_at(const std::vector<Digit>& digits, const std::vector<std::uint64_t>& index) const {
+    Row row;
+    for (std::size_t d = 0; d < digits.size(); ++d) {
+      const ValueStrides& s = axes_[digits[d].axis].strides;
+      const auto times = static_cast<std::int64_t>(index[d]);
+      row.at.in += times * s.in;
+      row.at.out += times * s.out;
+      row.at.addend += times * s.addend;
+      row.at.scale += times * s.scale;
+      row.at.offset += times * s.offset;
+      row.place += index[d] * steps_[digits[d].axis];
+    }
+    return row;
+  }
+
+  kernels::ValueOrder order_of(const std::vector<Digit>& rows, std::int64_t ValueStrides::*stride,
+                               ValueSide& side) const {
+    if (rows.size() > 1) return kernels::ValueOrder::by_table;
+    for (const Digit& digit : rows) {
+      side.row_at = axes_[digit.axis].strides.*stride;
+      side.row_place = static_cast<std::uint32_t>(steps_[digit.axis]);
+    }
+    return kernels::ValueOrder::by_steps;
+  }
+
+  void make_tables() {
+    ValueBoxParams& p = made_.params;
+    made_.loads = order_of(in_rows_, &ValueStrides::in, p.in);
+    made_.stores = order_of(out_rows_, &ValueStrides::out, p.out);
+    const std::uint64_t slots = p.in.run / static_cast<std::uint64_t>(made_.in_vector);
+    const std::uint64_t slot_steps = slots >> (p.in.lanes_log2 + p.in.warps_log2);
+    const std::uint64_t row_steps =
+        p.in.rows * (std::uint64_t{1} << (p.in.lanes_log2 + p.in.warps_log2)) / kernels::kValueThreads;
+    if (slot_steps > row_steps) made_.loads = kernels::ValueOrder::along_runs;
+    for_each(out_rows_, [&](const auto& at) {
+      const Row row = row_at(out_rows_, at);
+      made_.out_rows.push_back(row.of(&ValueStrides::out));
+      made_.row_factors.push_back(row.factors());
+    });
+    for_each(in_rows_,
+             [&](const auto& at) { made_.in_rows.push_back(row_at(in_rows_, at).of(&ValueStrides::in)); });
+    for_each(out_run_, [&](const auto& at) {
+      const ValueRowFactors factors = row_at(out_run_, at).factors();
+      made_.scales_of_run.push_back(factors.scale);
+      made_.offsets_of_run.push_back(factors.offset);
+    });
+    const auto varies = [](const std::vector<std::int32_t>& of_run) {
+      return std::any_of(of_run.begin(), of_run.end(), [](std::int32_t index) { return index != 0; });
+    };
+    p.factors_at = p.shared_numbers;
+    if (varies(made_.scales_of_run)) {
+      p.factors_vary |= 1;
+      p.shared_numbers += p.out.run;
+    }
+    if (varies(made_.offsets_of_run)) {
+      p.factors_vary |= 2;
+      p.shared_numbers += p.out.run;
+    }
+    if (made_.direct) return;
+    for (const std::uint64_t place : places_of(in_run_, steps_, true)) {
+      FARO_CHECK(place <= 0xffff);
+      made_.places.push_back(static_cast<std::uint16_t>(place));
+    }
+  }
+
+  const ValuePlan& plan_;
+  const ValueAlignment& alignment_;
+  std::vector<ValueAxis> axes_;
+  std::uint64_t held_bytes_ = 4;
+  ValueBoxes made_;
+  std::vector<std::int32_t> cut_of_;
+  std::vector<Digit> in_run_;
+  std::vector<Digit> out_run_;
+  std::vector<Digit> in_rows_;
+  std::vector<Digit> out_rows_;
+  std::vector<std::uint64_t> steps_;
+};
+
+}  // namespace
+
+ValueBoxes make_value_boxes(const ValuePlan& plan, const ValueAlignment& alignment) {
+  FARO_CHECK(plan.count > 0);
+  return Maker(plan, alignment).make();
+}
+
+std::string ValueBoxes::explain() const {
+  std::string text = fmt::format("boxes           {} of {}\n", boxes, fmt::join(box, " x "));
+  text += fmt::format("  read          {} runs of {} by vectors of {}\n",
+                      direct ? params.out.rows : params.in.rows, params.in.run, in_vector);
+  text += fmt::format("  written       {} runs of {} by vectors of {}\n", params.out.rows, params.out.run,
+                      out_vector);
+  if (direct) return text + "  between       in registers\n";
+  return text + fmt::format("  between       {} numbers of shared memory, {:.1f} and {:.1f} wavefronts\n",
+                            params.shared_numbers, load_wavefronts, store_wavefronts);
+}
+
+}  // namespace faro::detail

@@ -1,0 +1,50 @@
+// A view with arithmetic as boxes of a GPU (kernels/value_box.hpp): how large they are, where their numbers
+// lie in shared memory, and the tables that blocks read.
+//
+// A box grows along the axes that are the fastest of each side until runs of both are what memory likes; so
+// at most one axis a side is cut, the last of its run. Where both sides begin with the same axes and those
+// are long, no shared memory is needed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/value_box.hpp"
+#include "plan/value_plan.hpp"
+
+namespace faro::detail {
+
+/// Alignments of arrays in bytes, powers of two; 16 and more are alike.
+struct ValueAlignment {
+  std::uint64_t in = 16;
+  std::uint64_t out = 16;
+  std::uint64_t addend = 16;
+};
+
+struct ValueBoxes {
+  bool direct = false;  // by MoveValueRuns
+  int in_vector = 1;    // numbers
+  int out_vector = 1;
+  kernels::ValueOrder loads = kernels::ValueOrder::by_table;
+  kernels::ValueOrder stores = kernels::ValueOrder::by_table;
+  kernels::ValueBoxParams params;
+  std::vector<kernels::ValueRow> in_rows;
+  std::vector<kernels::ValueRow> out_rows;
+  std::vector<kernels::ValueRowFactors> row_factors;  // of the output's rows
+  std::vector<std::uint16_t> places;
+  std::vector<std::int32_t> scales_of_run;
+  std::vector<std::int32_t> offsets_of_run;
+  std::vector<std::uint64_t> box;  // extents, slowest of the output first
+  std::uint64_t boxes = 0;
+  double load_wavefronts = 0;  // of a warp's access to shared memory, 1 at best
+  double store_wavefronts = 0;
+
+  std::string explain() const;
+};
+
+/// Requires: a plan of at least one number. Errors: ErrorCode::unsupported for more than 32 axes that do not
+/// merge.
+ValueBoxes make_value_boxes(const ValuePlan& plan, const ValueAlignment& alignment = {});
+
+}  // namespace faro::detail

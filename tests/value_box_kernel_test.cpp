@@ -1,0 +1,320 @@
+// Boxes with arithmetic, planned as for a GPU and run by a block that is emulated, against the CPU engine's
+// bits: drawn views, factors, added arrays and alignments, between guard zones.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+
+#include "block_emulator.hpp"
+#include "cpu_strided_support.hpp"
+#include "faro/faro.hpp"
+#include "plan/gpu/value_boxes.hpp"
+#include "plan/value_plan.hpp"
+
+namespace faro::value_box_test {
+
+using cpu_strided_test::Guarded;
+using detail::ValueBoxes;
+using kernels::NumberProgram;
+using testing::SplitMix64;
+
+std::uint64_t below(SplitMix64& random, std::uint64_t end) { return random() % end; }
+
+struct Arrays {
+  const std::byte* in = nullptr;
+  const std::byte* addend = nullptr;
+  std::byte* out = nullptr;
+};
+
+template <typename Kernel>
+struct Launch : Kernel {
+  std::uint64_t number = 1;
+  std::uint64_t blocks() const { return number; }
+};
+
+template <typename Program>
+std::vector<typename Program::Computed> factors_of(const Coefficient& of) {
+  std::vector<typename Program::Computed> values;
+  for (const std::complex<double>& value : of.values) {
+    if constexpr (kernels::kIsComplex<typename Program::Computed>) {
+      using Real = decltype(Program::Computed::re);
+      values.push_back({static_cast<Real>(value.real()), static_cast<Real>(value.imag())});
+    } else {
+      values.push_back(static_cast<typename Program::Computed>(value.real()));
+    }
+  }
+  return values;
+}
+
+template <typename Program, typename Kernel>
+void run_kernel(const ValueBoxes& boxes, const Arithmetic& of, const Arrays& arrays, testing::Order order) {
+  const auto scales = factors_of<Program>(of.scale);
+  const auto offsets = factors_of<Program>(of.offset);
+  Launch<Kernel> kernel;
+  kernel.number = boxes.boxes;
+  kernel.p = boxes.params;
+  kernel.in_rows = boxes.in_rows.data();
+  kernel.out_rows = boxes.out_rows.data();
+  kernel.row_factors = boxes.row_factors.data();
+  kernel.places = boxes.places.data();
+  kernel.scales_of_run = boxes.scales_of_run.data();
+  kernel.offsets_of_run = boxes.offsets_of_run.data();
+  kernel.scales = scales.data();
+  kernel.offsets = offsets.data();
+  kernel.in = arrays.in;
+  kernel.addend = arrays.addend;
+  kernel.out = arrays.out;
+  if (of.addend) {
+    const auto beta = factors_of<Program>({.values = {of.addend->beta}});
+    std::memcpy(kernel.beta.bytes, beta.data(), sizeof(beta[0]));
+  }
+  // Places are read by vectors.
+  std::vector<std::uint16_t> places(boxes.places);
+  places.resize(places.size() + 16);
+  void* aligned = places.data();
+  std::size_t room = places.size() * sizeof(std::uint16_t);
+  std::memmove(std::align(16, boxes.places.size() * sizeof(std::uint16_t), aligned, room),
+               boxes.places.data(), boxes.places.size() * sizeof(std::uint16_t));
+  kernel.places = static_cast<const std::uint16_t*>(aligned);
+  testing::emulate(kernel, {.order = order});
+}
+
+// Calls run(constant) with the vector's numbers, up to 16 bytes of T.
+template <typename T, typename Run>
+void with_vector(int numbers, const Run& run) {
+  const auto one = [&](auto k) {
+    if constexpr (sizeof(T) * k() <= 16) {
+      if (numbers == k()) run(k);
+    }
+  };
+  one(std::integral_constant<int, 1>{});
+  one(std::integral_constant<int, 2>{});
+  one(std::integral_constant<int, 4>{});
+  one(std::integral_constant<int, 8>{});
+  one(std::integral_constant<int, 16>{});
+}
+
+template <kernels::ValueOrder kOrder>
+using OrderConstant = std::integral_constant<kernels::ValueOrder, kOrder>;
+
+// Calls run(constant, constant) with the orders of loads and stores.
+template <typename Run>
+void with_orders(const ValueBoxes& boxes, const Run& run) {
+  using kernels::ValueOrder;
+  const auto with_stores = [&](auto loads) {
+    if (boxes.stores == ValueOrder::by_steps) return run(loads, OrderConstant<ValueOrder::by_steps>{});
+    run(loads, OrderConstant<ValueOrder::by_table>{});
+  };
+  switch (boxes.loads) {
+    case ValueOrder::by_table:
+      return with_stores(OrderConstant<ValueOrder::by_table>{});
+    case ValueOrder::by_steps:
+      return with_stores(OrderConstant<ValueOrder::by_steps>{});
+    case ValueOrder::along_runs:
+      return with_stores(OrderConstant<ValueOrder::along_runs>{});
+  }
+}
+
+template <typename Program>
+void run_boxes(const ValueBoxes& boxes, const Arithmetic& of, const Arrays& arrays, testing::Order order) {
+  using From = typename Program::From;
+  using To = typename Program::To;
+  with_vector<From>(boxes.in_vector, [&](auto in) {
+    if (boxes.direct) {
+      ASSERT_EQ(boxes.in_vector, boxes.out_vector);
+      if constexpr (sizeof(To) * in() <= 16)
+        run_kernel<Program, kernels::MoveValueRuns<Program, in()>>(boxes, of, arrays, order);
+      return;
+    }
+    with_vector<To>(boxes.out_vector, [&](auto out) {
+      with_orders(boxes, [&](auto loads, auto stores) {
+        using Shape = kernels::ValueShape<in(), out(), loads(), stores()>;
+        run_kernel<Program, kernels::MoveValues<Program, Shape>>(boxes, of, arrays, order);
+      });
+    });
+  });
+}
+
+struct Case {
+  Arithmetic arithmetic;
+  void (*run)(const ValueBoxes&, const Arithmetic&, const Arrays&, testing::Order);
+};
+
+using Float = float;
+using kernels::kOffsets;
+using kernels::kScales;
+using ComplexFloat = kernels::Complex<float>;
+
+const Case kCases[] = {
+    {{.from = Number::f32, .to = Number::bf16}, &run_boxes<NumberProgram<Float, kernels::BrainHalf, Float>>},
+    {{.from = Number::u8, .to = Number::f32, .scale = {{0.25}, {}}, .offset = {{-1.0}, {}}},
+     &run_boxes<NumberProgram<std::uint8_t, Float, Float, kernels::Identity, kScales | kOffsets>>},
+    {{.from = Number::f32, .to = Number::f32, .scale = {{2.0}, {}}, .addend = Addend{.beta = 0.5}},
+     &run_boxes<NumberProgram<Float, Float, Float, kernels::Identity, kScales, Float>>},
+    {{.from = Number::c64, .to = Number::c64, .function = Function::conjugate},
+     &run_boxes<NumberProgram<ComplexFloat, ComplexFloat, ComplexFloat, kernels::Conjugate>>},
+    {{.from = Number::bf16, .to = Number::f8_e4m3fn, .scale = {{3.0}, {}}, .saturated = true},
+     &run_boxes<NumberProgram<kernels::BrainHalf, kernels::Float8E4M3, Float, kernels::Identity,
+                              kScales | kernels::kSaturates>>},
+    {{.from = Number::i16, .to = Number::f64, .offset = {{0.5}, {}}, .in_swapped = true},
+     &run_boxes<
+         NumberProgram<std::int16_t, double, double, kernels::Identity, kOffsets | kernels::kSwapsIn>>},
+    {{.from = Number::i64, .to = Number::u8, .function = Function::negate},
+     &run_boxes<NumberProgram<std::int64_t, std::uint8_t, std::int64_t, kernels::Negate>>},
+    {{.from = Number::f16,
+      .to = Number::i8,
+      .addend = Addend{.number = Number::bf16, .beta = -1.5},
+      .to_integer = ToInteger::nearest},
+     &run_boxes<NumberProgram<kernels::Half, std::int8_t, Float, kernels::Identity, kernels::kToNearest,
+                              kernels::BrainHalf>>},
+};
+
+void expect_boxes(const Strided& view, const Case& of, const detail::ValueAlignment& alignment,
+                  SplitMix64& random) {
+  const Arithmetic& arithmetic = of.arithmetic;
+  SCOPED_TRACE(to_text(view) + ": " + to_text(arithmetic));
+  const auto cpu = faro::plan(view, arithmetic, {.engine = Engine::cpu, .threads = 1});
+  if (element_count(view) == 0) return;
+  Guarded in(cpu.in_count() * bytes_of(arithmetic.from), alignment.in % 64);
+  Guarded wanted(cpu.out_count() * bytes_of(arithmetic.to), alignment.out % 64);
+  const std::uint64_t added = arithmetic.addend ? bytes_of(arithmetic.addend->number) : 1;
+  Guarded addend(cpu.addend_count() * added, alignment.addend % 64);
+  cpu_strided_test::fill(in, random());
+  cpu_strided_test::fill(addend, random());
+  Guarded out = wanted;
+  cpu.run({in.data(), cpu.in_count()}, wanted.data(), cpu.out_count(),
+          {arithmetic.addend ? addend.data() : nullptr, cpu.addend_count()});
+
+  Target target;
+  const detail::ValuePlan plan = detail::make_value_plan(view, arithmetic, target);
+  const ValueBoxes boxes = detail::make_value_boxes(plan, alignment);
+  SCOPED_TRACE(boxes.explain());
+  const auto order = static_cast<testing::Order>(below(random, 3));
+  of.run(boxes, arithmetic, {.in = in.data(), .addend = addend.data(), .out = out.data()}, order);
+  // NaN may have any bits.
+  const std::uint64_t bytes = out.memory().size();
+  if (std::memcmp(wanted.memory().data(), out.memory().data(), bytes) == 0) return;
+  const std::uint64_t width = bytes_of(arithmetic.to) / (is_complex(arithmetic.to) ? 2 : 1);
+  for (std::uint64_t i = 0; i < out.bytes(); i += width) {
+    if (std::memcmp(out.data() + i, wanted.data() + i, width) == 0) continue;
+    const auto is_nan = [&](const std::byte* at) {
+      if (arithmetic.to == Number::f32 || arithmetic.to == Number::c64) {
+        float x;
+        std::memcpy(&x, at, sizeof x);
+        return x != x;
+      }
+      if (arithmetic.to == Number::f64) {
+        double x;
+        std::memcpy(&x, at, sizeof x);
+        return x != x;
+      }
+      if (arithmetic.to == Number::bf16) {
+        kernels::BrainHalf x;
+        std::memcpy(&x, at, sizeof x);
+        return kernels::to_float(x) != kernels::to_float(x);
+      }
+      return false;
+    };
+    ASSERT_TRUE(is_nan(out.data() + i) && is_nan(wanted.data() + i)) << "number " << i / width;
+  }
+}
+
+Strided draw_view(SplitMix64& random) {
+  const std::size_t rank = below(random, 5);
+  Strided view;
+  std::uint64_t count = 1;
+  for (std::size_t i = 0; i < rank; ++i) {
+    constexpr std::uint64_t kMost = 40000;
+    std::uint64_t extent =
+        1 + below(random, std::min<std::uint64_t>(kMost / count, below(random, 2) == 0 ? 12 : 400));
+    if (below(random, 2) == 0 && extent > 4) extent = extent / 4 * 4;
+    view.extents.push_back(extent);
+    count *= extent;
+  }
+  const auto strides_of = [&](bool gaps) {
+    std::vector<std::size_t> order(rank);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (std::size_t i = rank; i > 1; --i) std::swap(order[i - 1], order[below(random, i)]);
+    std::vector<std::int64_t> strides(rank);
+    std::int64_t next = gaps && below(random, 4) == 0 ? 2 : 1;
+    for (const std::size_t axis : order) {
+      strides[axis] = next;
+      next *= static_cast<std::int64_t>(view.extents[axis]);
+      if (gaps && below(random, 3) == 0) next += static_cast<std::int64_t>(below(random, 9));
+    }
+    return strides;
+  };
+  view.in_strides = strides_of(below(random, 3) == 0);
+  view.out_strides = strides_of(below(random, 3) == 0);
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (below(random, 10) == 0) view.in_strides[i] = 0;
+    for (auto* const side : {&view.in_strides, &view.out_strides}) {
+      if (below(random, 5) != 0) continue;
+      auto& offset = side == &view.in_strides ? view.in_offset : view.out_offset;
+      offset += static_cast<std::uint64_t>((*side)[i]) * (view.extents[i] - 1);
+      (*side)[i] = -(*side)[i];
+    }
+  }
+  return view;
+}
+
+TEST(ValueBoxes, DrawnViews) {
+  const int rounds = testing::kInstrumented ? 60 : 600;
+  for (int i = 0; i < rounds && !::testing::Test::HasFailure(); ++i) {
+    SplitMix64 random{static_cast<std::uint64_t>(i) * 104729 + 5};
+    SCOPED_TRACE("seed " + std::to_string(i));
+    Case of = kCases[below(random, std::size(kCases))];
+    const Strided view = draw_view(random);
+    for (Coefficient* const factors : {&of.arithmetic.scale, &of.arithmetic.offset}) {
+      if (factors->values[0] == (factors == &of.arithmetic.scale ? 1.0 : 0.0) || view.extents.empty())
+        continue;
+      if (below(random, 2) == 0) continue;
+      factors->axis = below(random, view.extents.size());
+      factors->values.clear();
+      for (std::uint64_t j = 0; j < view.extents[*factors->axis]; ++j)
+        factors->values.emplace_back(static_cast<double>(below(random, 33)) / 8 - 2);
+    }
+    if (of.arithmetic.addend && below(random, 3) == 0) {
+      of.arithmetic.addend->strides = view.in_strides;
+      for (std::int64_t& stride : of.arithmetic.addend->strides) stride = std::abs(stride);
+    }
+    const auto alignment = [&](Number number) {
+      return std::max<std::uint64_t>(bytes_of(number), std::uint64_t{1} << below(random, 6));
+    };
+    expect_boxes(view, of,
+                 {.in = alignment(of.arithmetic.from),
+                  .out = alignment(of.arithmetic.to),
+                  .addend = alignment(of.arithmetic.addend ? of.arithmetic.addend->number : Number::u8)},
+                 random);
+  }
+}
+
+TEST(ValueBoxes, UsualShapes) {
+  SplitMix64 random{3};
+  const Strided transposed{.extents = {256, 192}, .in_strides = {1, 256}, .out_strides = {192, 1}};
+  const Strided pixels{
+      .extents = {2, 3, 40, 100}, .in_strides = {12000, 1, 300, 3}, .out_strides = {12000, 4000, 100, 1}};
+  const Strided rows{
+      .extents = {5, 6, 7, 128}, .in_strides = {5376, 128, 768, 1}, .out_strides = {5376, 896, 128, 1}};
+  const Strided reversed{.extents = {12, 20, 56}, .in_strides = {1, 12, 240}, .out_strides = {1120, 56, 1}};
+  for (const Strided& view : {transposed, pixels, rows, reversed}) {
+    for (const Case& of : kCases) expect_boxes(view, of, {}, random);
+  }
+  const Strided one{.extents = {}, .in_strides = {}, .out_strides = {}};
+  for (const Case& of : kCases) expect_boxes(one, of, {}, random);
+}
+
+// Lanes of a warp meet in no bank where tiles are transposed.
+TEST(ValueBoxes, TransposedTilesHaveNoConflicts) {
+  for (const auto& [from, to] :
+       {std::pair(Number::f32, Number::bf16), std::pair(Number::f32, Number::f32),
+        std::pair(Number::bf16, Number::f8_e4m3fn), std::pair(Number::f64, Number::f32)}) {
+    const Strided view{.extents = {4096, 8192}, .in_strides = {1, 4096}, .out_strides = {8192, 1}};
+    const auto boxes =
+        detail::make_value_boxes(detail::make_value_plan(view, Arithmetic{.from = from, .to = to}, Target{}));
+    EXPECT_EQ(boxes.load_wavefronts, 1) << boxes.explain();
+    EXPECT_EQ(boxes.store_wavefronts, 1) << boxes.explain();
+  }
+}
+
+}  // namespace faro::value_box_test
