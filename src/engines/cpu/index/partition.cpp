@@ -52,17 +52,17 @@ class ChunksOfArrays : public ElementProgram {
     return (chunk << shape_.chunk_bits) * element_bytes();
   }
 
-  // Elements first .. first + size - 1 of the input to their places in the buffer.
+  // Elements first .. first + size - 1 of the input to their places; `memory` is the thread's.
   void scatter_in(const Step& step, const std::byte* from, const std::uint16_t* places, std::uint64_t first,
-                  std::uint64_t size, std::byte* buffer) const {
+                  std::uint64_t size, std::byte* memory, std::byte* to) const {
     with_width(element_bytes(), [&](auto width) {
-      if (step.read == nullptr) return scatter_chunk(width, from, places, size, buffer);
-      std::byte* const stage = buffer + part_.stage_offset;
+      if (step.read == nullptr) return scatter_chunk(width, from, places, size, to);
+      std::byte* const stage = memory + part_.stage_offset;
       const std::uint64_t most = kStageBytes / element_bytes();
       for (std::uint64_t at = 0; at < size; at += most) {
         const std::uint64_t some = std::min(most, size - at);
         step.read->read(first + at, some, stage);
-        scatter_chunk(width, stage, places + at, some, buffer);
+        scatter_chunk(width, stage, places + at, some, to);
       }
     });
   }
@@ -146,7 +146,7 @@ class LevelProgram final : public ChunksOfArrays {
                          writer.begin(out + region_offset(chunk), stride, runs);
                        const std::uint64_t place = chunk << shape_.chunk_bits;
                        scatter_in(step, in + chunk_offset(chunk), table_.places.data() + place, place,
-                                  runs.size, memory);
+                                  runs.size, memory, memory);
                        writer.write(runs);
                        if (chunk + 1 == last || is_new_region(chunk + 1)) writer.finish(runs);
                      }
@@ -234,7 +234,7 @@ class ChunksProgram final : public ChunksOfArrays {
       const std::uint64_t first = chunk << shape_.chunk_bits;
       const bool straight = step.in != step.out && !streamed() && step.written == nullptr;
       std::byte* const to = straight ? step.out + at : memory;
-      scatter_in(step, step.in + at, last_.data() + first, first, size, to);
+      scatter_in(step, step.in + at, last_.data() + first, first, size, memory, to);
       if (straight) return;
       if (step.written != nullptr) return step.written->write(memory, first, size);
       copy_bytes(memory, step.out + at, size * element_bytes(), streamed());
