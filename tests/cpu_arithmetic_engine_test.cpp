@@ -11,89 +11,19 @@
 
 #include "cpu_strided_support.hpp"
 #include "faro/faro.hpp"
-#include "kernels/values.hpp"
+#include "number_support.hpp"
 
 namespace faro::cpu_arithmetic_test {
 
 using cpu_strided_test::Guarded;
 using testing::SplitMix64;
 
-// Numbers of any type as the oracle has them. An integer of 64 bits needs what a long double holds.
-using Wide = long double;
-using WideComplex = std::complex<Wide>;
-
-template <typename T>
-T value_at(const std::byte* array, std::int64_t index, bool swapped) {
-  std::array<std::byte, sizeof(T)> bytes;
-  std::memcpy(bytes.data(), array + index * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
-  constexpr std::size_t kPart = kernels::kIsComplex<T> ? sizeof(T) / 2 : sizeof(T);
-  for (std::size_t part = 0; swapped && part < sizeof(T); part += kPart)
-    std::reverse(bytes.begin() + part, bytes.begin() + part + kPart);
-  T x;
-  std::memcpy(&x, bytes.data(), sizeof(T));
-  return x;
-}
-
-template <typename Call>
-auto with_type(Number number, const Call& call) {
-  switch (number) {
-    case Number::i8:
-      return call(std::int8_t{});
-    case Number::u8:
-      return call(std::uint8_t{});
-    case Number::i16:
-      return call(std::int16_t{});
-    case Number::u16:
-      return call(std::uint16_t{});
-    case Number::i32:
-      return call(std::int32_t{});
-    case Number::u32:
-      return call(std::uint32_t{});
-    case Number::i64:
-      return call(std::int64_t{});
-    case Number::u64:
-      return call(std::uint64_t{});
-    case Number::f16:
-      return call(kernels::Half{});
-    case Number::bf16:
-      return call(kernels::BrainHalf{});
-    case Number::f32:
-      return call(float{});
-    case Number::f64:
-      return call(double{});
-    case Number::boolean:
-      return call(kernels::Boolean{});
-    case Number::c64:
-      return call(kernels::Complex<float>{});
-    case Number::c128:
-      return call(kernels::Complex<double>{});
-    case Number::f8_e4m3fn:
-      return call(kernels::Float8E4M3{});
-    case Number::f8_e5m2:
-      return call(kernels::Float8E5M2{});
-    case Number::f8_e4m3fnuz:
-      return call(kernels::Float8E4M3Fnuz{});
-    case Number::f8_e5m2fnuz:
-      break;
-  }
-  return call(kernels::Float8E5M2Fnuz{});
-}
-
-WideComplex read(Number number, const std::byte* array, std::int64_t index, bool swapped) {
-  return with_type(number, [&](auto type) -> WideComplex {
-    using T = decltype(type);
-    const T x = value_at<T>(array, index, swapped);
-    if constexpr (kernels::kIsComplex<T>) {
-      return {x.re, x.im};
-    } else if constexpr (kernels::kIsSmallFloat<T>) {
-      return kernels::to_float(x);
-    } else if constexpr (std::is_same_v<T, kernels::Boolean>) {
-      return x.bits != 0 ? 1 : 0;
-    } else {
-      return static_cast<Wide>(x);
-    }
-  });
-}
+using test::draw_number;
+using test::fill_numbers;
+using test::read;
+using test::Wide;
+using test::WideComplex;
+using test::with_type;
 
 WideComplex rounded_in(Number computed, const WideComplex& z) {
   switch (computed) {
@@ -200,20 +130,6 @@ std::string text_of(const Drawn& drawn) {
   return to_text(drawn.view) + ": " + to_text(drawn.arithmetic) + ", " + std::to_string(drawn.in_past_line) +
          " and " + std::to_string(drawn.out_past_line) + " bytes past a line, " +
          std::to_string(drawn.threads) + " threads" + (drawn.accumulates ? ", accumulated" : "");
-}
-
-void fill_numbers(Guarded& array, Number number, SplitMix64& random) {
-  for (std::uint64_t at = 0; at < array.bytes(); ++at) array.data()[at] = static_cast<std::byte>(random());
-  // Bits at random are mostly far out; half of the floats are near 1 instead.
-  const auto put = [&](auto type) {
-    using T = decltype(type);
-    for (std::uint64_t at = 0; at + sizeof(T) <= array.bytes(); at += 2 * sizeof(T)) {
-      const T x = static_cast<T>(static_cast<double>(static_cast<std::int64_t>(random() % 4001) - 2000) / 64);
-      std::memcpy(array.data() + at, &x, sizeof(T));
-    }
-  };
-  if (number == Number::f32 || number == Number::c64) put(float{});
-  if (number == Number::f64 || number == Number::c128) put(double{});
 }
 
 void expect_arithmetic(const Drawn& drawn, std::uint64_t seed) {
@@ -326,8 +242,6 @@ Strided draw_view(SplitMix64& random) {
   }
   return view;
 }
-
-Number draw_number(SplitMix64& random) { return static_cast<Number>(below(random, kNumbers)); }
 
 Coefficient draw_coefficient(SplitMix64& random, const Strided& view, double usual) {
   const auto value = [&] {

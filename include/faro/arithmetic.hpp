@@ -60,10 +60,10 @@ std::optional<Function> function_named(std::string_view name) noexcept;
 /// From floats to integers: toward 0, as NumPy and PyTorch do, or to nearest and ties to even.
 enum class ToInteger { truncate, nearest };
 
-/// One number for all, or one for each index along an axis of the view.
+/// One number for all, or one for each index along an axis.
 struct Coefficient {
   std::vector<std::complex<double>> values;
-  std::optional<std::size_t> axis = {};  // of the view's extents; none: one value
+  std::optional<std::size_t> axis = {};  // of the view's extents, or of Arithmetic::shape; none: one value
 };
 
 /// Another array that is added, of the output's indices.
@@ -88,6 +88,8 @@ struct Arithmetic {
       false;  // floats of 16 and 8 bits take their largest finite number instead of infinity or NaN
   bool in_swapped = false;  // the bytes of the input's numbers are in the other order than this machine's
   bool out_swapped = false;
+  /// Of what is no view: the output's, row-major, whose axes coefficients are along. Empty: one axis.
+  std::vector<std::uint64_t> shape = {};
 };
 
 /// Whether nothing is done but moving.

@@ -326,6 +326,29 @@ typedef struct faro_arithmetic_plan faro_arithmetic_plan;
 /* Everything that is pointed to is copied. Of `options` the engine, which is FARO_AUTO or FARO_CPU, and threads count. */
 FARO_API faro_status faro_arithmetic_plan_make(const faro_view* view, const faro_arithmetic* arithmetic,
                                                const faro_options* options, faro_arithmetic_plan** plan);
+/* The same of a map, by which as many arrays as `options` say are permuted, one after another, in place where they say so: `in`
+ * of a run is `out` then. Coefficients are along axes of the output's shape, all arrays together: `rank` extents, 0 and null one
+ * axis. `addend_strides` is null. */
+FARO_API faro_status faro_arithmetic_plan_make_map(const faro_map* map, int rank, const uint64_t* out_shape,
+                                                   const faro_arithmetic* arithmetic, const faro_options* options,
+                                                   faro_arithmetic_plan** plan);
+/* The same of rows, converted after they are taken, and before they are put or added, by sums of the type `to`; `row_bytes` are
+ * the input's. The entries are the caller's until the plan is destroyed. `fill`: as faro_take's, of the output's numbers. An addend
+ * is for rows that are taken. */
+typedef enum faro_row_move { FARO_TAKE, FARO_PUT, FARO_ADD } faro_row_move;
+typedef struct faro_moved_rows {
+  const faro_rows* rows;
+  faro_row_move move;
+  faro_sums sums;   /* of FARO_ADD */
+  const void* fill; /* of FARO_TAKE */
+  uint64_t fill_bytes;
+  const uint64_t* out_shape; /* as above */
+  int rank;
+  int padding; /* 0 */
+  uint64_t reserved[2];
+} faro_moved_rows;
+FARO_API faro_status faro_arithmetic_plan_make_rows(const faro_moved_rows* rows, const faro_arithmetic* arithmetic,
+                                                    faro_arithmetic_plan** plan);
 FARO_API void faro_arithmetic_plan_destroy(faro_arithmetic_plan* plan);
 /* `addend` may be `out`, which accumulates; without one it is null. In words, as faro_plan_explain. */
 FARO_API faro_status faro_arithmetic_plan_run(const faro_arithmetic_plan* plan, const void* in, const void* addend, void* out);

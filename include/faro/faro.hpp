@@ -307,20 +307,21 @@ struct NumberArray {
   std::uint64_t count = 0;
 };
 
-/// The plan of a view whose numbers are changed while they are moved (faro/arithmetic.hpp), together with the
-/// engine that runs it. Cheap to move; every const member may be called from many threads at once.
+/// The plan of a view, a permutation or rows whose numbers are changed while they are moved
+/// (faro/arithmetic.hpp), together with the engine that runs it. Cheap to move; every const member may be
+/// called from many threads at once.
 class ExecutableArithmetic {
  public:
   ExecutableArithmetic(ExecutableArithmetic&&) noexcept;
   ExecutableArithmetic& operator=(ExecutableArithmetic&&) noexcept;
   ~ExecutableArithmetic();
 
-  /// The view with its arithmetic; every other element of the output stays as it is. `addend`: of the
+  /// The move with its arithmetic; every other element of the output stays as it is. `addend`: of the
   /// arithmetic's addend and of nothing else; it may be the output itself, number by number, which
-  /// accumulates. Any alignment. Returns when the result is there. Errors: ErrorCode::value for arrays that
-  /// the strides leave, null pointers, an output that overlaps an input or, other than number by number, the
-  /// addend, and an addend that is missing or that the arithmetic has none of; nothing is written then. Cost:
-  /// a sweep over the arrays; allocates some hundred KiB a thread.
+  /// accumulates. In place the input is the output. Any alignment. Returns when the result is there. Errors:
+  /// ErrorCode::value for arrays that the strides leave, null pointers, an output that overlaps an input or,
+  /// other than number by number, the addend, and an addend that is missing or that the arithmetic has none
+  /// of; nothing is written then. Cost: a sweep over the arrays; allocates some hundred KiB a thread.
   void run(const NumberArray& in, void* out, std::uint64_t out_count, const NumberArray& addend = {}) const;
 
   /// Numbers that the arrays must have at least.
@@ -330,11 +331,16 @@ class ExecutableArithmetic {
   std::uint64_t moved_bytes() const;  // read and written
   std::string explain() const;
 
+  struct State;  // a view's, a permutation's or that of rows
+
  private:
-  struct State;
   explicit ExecutableArithmetic(std::unique_ptr<State> state);
   friend ExecutableArithmetic plan(const Strided& view, const Arithmetic& arithmetic,
                                    const PlanOptions& options);
+  friend ExecutableArithmetic plan(const Problem& problem, const Arithmetic& arithmetic,
+                                   const PlanOptions& options);
+  friend ExecutableArithmetic plan_rows(const RowMove& move, const RowLayout& layout,
+                                        const Arithmetic& arithmetic, int threads);
   const State& state() const;
 
   std::unique_ptr<State> state_;
@@ -343,6 +349,26 @@ class ExecutableArithmetic {
 /// Plans a view with arithmetic, for engine cpu. Errors: those of check() of both; ErrorCode::unsupported for
 /// engine cuda.
 ExecutableArithmetic plan(const Strided& view, const Arithmetic& arithmetic, const PlanOptions& options = {});
+
+/// Plans any other permutation with arithmetic, for engine cpu; factors are along axes of arithmetic.shape,
+/// the output's, all arrays of the batch together. Of problem.element_bytes nothing is read. In place the
+/// types have one width, and the permutation is one that has a plan in place. Errors: those of check() and
+/// plan(problem); ErrorCode::value for a shape of another count, and strides of an addend;
+/// ErrorCode::unsupported for engine cuda, for factors along an axis that the axes of a roll or transposition
+/// cross, and for an index array on a device.
+ExecutableArithmetic plan(const Problem& problem, const Arithmetic& arithmetic,
+                          const PlanOptions& options = {});
+/// The same of one array out of place: plan(maps::bit_reversal(20), Arithmetic{…}).
+ExecutableArithmetic plan(const Permutation& permutation, const Arithmetic& arithmetic,
+                          const PlanOptions& options = {});
+
+/// Plans rows with arithmetic, for engine cpu and entries of the host: they are converted before they are put
+/// or added, and after they are taken; what fills a taken row stands in the output as it is.
+/// `layout.row_bytes` are those of the input's rows. Errors: those of RowPlan and check(); ErrorCode::value
+/// for rows that are no whole number of numbers, and sums of another type than the output's;
+/// ErrorCode::unsupported for an addend, or factors that differ from row to row, of rows that are not taken.
+ExecutableArithmetic plan_rows(const RowMove& move, const RowLayout& layout, const Arithmetic& arithmetic,
+                               int threads = 0);
 
 // Multiplications modulo a number of elements, carried out on the host or a GPU: one sweep, no index array,
 // any count to 2^40 (faro/permutation/modular.hpp has the maps and why).

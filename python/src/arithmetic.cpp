@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "plan_handle.hpp"
@@ -43,16 +44,69 @@ struct Addend {
 
 constexpr std::uint64_t kBytesUnlocked = 65536;
 
+// How numbers are changed, without where they lie.
+struct Change {
+  std::pair<int, int> numbers;
+  int function;
+  Coefficient scale;
+  Coefficient offset;
+  std::optional<Addend> addend;
+  std::vector<bool> flags;  // to_nearest, saturated, in_swapped, out_swapped
+
+  /// It points to what this holds. Strides of an addend are a view's.
+  faro_arithmetic arithmetic() const {
+    faro_arithmetic made{};
+    made.from = static_cast<faro_number>(numbers.first);
+    made.to = static_cast<faro_number>(numbers.second);
+    made.function = static_cast<faro_function>(function);
+    made.to_nearest = flags.at(0) ? 1 : 0;
+    made.saturated = flags.at(1) ? 1 : 0;
+    made.in_swapped = flags.at(2) ? 1 : 0;
+    made.out_swapped = flags.at(3) ? 1 : 0;
+    made.scale = coefficient_of(scale);
+    made.offset = coefficient_of(offset);
+    if (!addend) return made;
+    made.adds = 1;
+    made.addend = static_cast<faro_number>(addend->number);
+    made.addend_swapped = addend->swapped ? 1 : 0;
+    made.addend_strides = addend->strides.empty() ? nullptr : addend->strides.data();
+    made.beta[0] = addend->beta.real();
+    made.beta[1] = addend->beta.imag();
+    return made;
+  }
+};
+
 void require_ranks(std::initializer_list<std::size_t> ranks, std::size_t wanted) {
   for (const std::size_t rank : ranks) {
     if (rank != wanted) throw nb::value_error("one stride for each extent");
   }
 }
 
+faro_options cpu_options(int threads) {
+  faro_options options{};
+  options.engine = FARO_CPU;
+  options.threads = threads;
+  return options;
+}
+
 }  // namespace
 
 void bind_arithmetic(nb::module_& module) {
   nb::class_<Addend>(module, "Addend").def(nb::init<int, Steps, std::complex<double>, bool>());
+  nb::class_<Change>(module, "Change")
+      .def_static(
+          "make",
+          [](std::pair<int, int> numbers, int function, const Coefficient& scale, const Coefficient& offset,
+             const Addend* addend, std::vector<bool> flags) {
+            return Change{.numbers = numbers,
+                          .function = function,
+                          .scale = scale,
+                          .offset = offset,
+                          .addend = addend == nullptr ? std::nullopt : std::optional(*addend),
+                          .flags = std::move(flags)};
+          },
+          nb::arg("numbers"), nb::arg("function"), nb::arg("scale").none(), nb::arg("offset").none(),
+          nb::arg("addend").none(), nb::arg("flags"));
   nb::class_<ArithmeticHandle>(module, "Arithmetic")
       .def("run",
            [](const ArithmeticHandle& self, std::uintptr_t in, std::uintptr_t addend, std::uintptr_t out,
@@ -68,47 +122,58 @@ void bind_arithmetic(nb::module_& module) {
       .def("explain", [](const ArithmeticHandle& self) {
         return told([&](char** text) { return faro_arithmetic_plan_explain(self.plan.get(), text); });
       });
+  module.def("plan_arithmetic", [](const Extents& extents, const Steps& in_strides, const Steps& out_strides,
+                                   const Change& change, int threads) {
+    require_ranks({in_strides.size(), out_strides.size()}, extents.size());
+    if (change.addend) require_ranks({change.addend->strides.size()}, extents.size());
+    const faro_view view{.rank = static_cast<int>(extents.size()),
+                         .extents = extents.data(),
+                         .in_strides = in_strides.data(),
+                         .out_strides = out_strides.data(),
+                         .in_corner = 0,
+                         .out_corner = 0};
+    const faro_arithmetic arithmetic = change.arithmetic();
+    const faro_options options = cpu_options(threads);
+    return made_unlocked<ArithmeticHandle>([&](faro_arithmetic_plan** plan) {
+      return faro_arithmetic_plan_make(&view, &arithmetic, &options, plan);
+    });
+  });
+  // (map, shape of the output, arrays, whether in place, …)
+  module.def("plan_arithmetic_map", [](const MapHandle& map, const Extents& shape, std::uint64_t batch,
+                                       bool in_place, const Change& change, int threads) {
+    const faro_arithmetic arithmetic = change.arithmetic();
+    faro_options options = cpu_options(threads);
+    options.batch = batch;
+    options.in_place = in_place ? 1 : 0;
+    return made_unlocked<ArithmeticHandle>([&](faro_arithmetic_plan** plan) {
+      return faro_arithmetic_plan_make_map(map.map.get(), static_cast<int>(shape.size()), shape.data(),
+                                           &arithmetic, &options, plan);
+    });
+  });
+  // (rows, a faro_row_move, fill or none, a faro_sums, shape of the output, …); the entries have to live as
+  // long.
   module.def(
-      "plan_arithmetic",
-      [](const Extents& extents, const Steps& in_strides, const Steps& out_strides,
-         std::pair<int, int> numbers, int function, const Coefficient& scale, const Coefficient& offset,
-         const Addend* addend, std::vector<bool> flags, int threads) {
-        require_ranks({in_strides.size(), out_strides.size()}, extents.size());
-        const faro_view view{.rank = static_cast<int>(extents.size()),
-                             .extents = extents.data(),
-                             .in_strides = in_strides.data(),
-                             .out_strides = out_strides.data(),
-                             .in_corner = 0,
-                             .out_corner = 0};
-        faro_arithmetic arithmetic{};
-        arithmetic.from = static_cast<faro_number>(numbers.first);
-        arithmetic.to = static_cast<faro_number>(numbers.second);
-        arithmetic.function = static_cast<faro_function>(function);
-        arithmetic.to_nearest = flags.at(0) ? 1 : 0;
-        arithmetic.saturated = flags.at(1) ? 1 : 0;
-        arithmetic.in_swapped = flags.at(2) ? 1 : 0;
-        arithmetic.out_swapped = flags.at(3) ? 1 : 0;
-        arithmetic.scale = coefficient_of(scale);
-        arithmetic.offset = coefficient_of(offset);
-        if (addend != nullptr) {
-          require_ranks({addend->strides.size()}, extents.size());
-          arithmetic.adds = 1;
-          arithmetic.addend = static_cast<faro_number>(addend->number);
-          arithmetic.addend_swapped = addend->swapped ? 1 : 0;
-          arithmetic.addend_strides = addend->strides.data();
-          arithmetic.beta[0] = addend->beta.real();
-          arithmetic.beta[1] = addend->beta.imag();
-        }
-        faro_options options{};
-        options.engine = FARO_CPU;
-        options.threads = threads;
+      "plan_arithmetic_rows",
+      [](const Rows& rows, int move, const nb::object& fill, int sums, const Extents& shape,
+         const Change& change) {
+        const bool filled = !fill.is_none();
+        const nb::bytes bytes = filled ? nb::cast<nb::bytes>(fill) : nb::bytes("", 0);
+        const faro_moved_rows moved{.rows = &rows.value,
+                                    .move = static_cast<faro_row_move>(move),
+                                    .sums = static_cast<faro_sums>(sums),
+                                    .fill = filled ? bytes.data() : nullptr,
+                                    .fill_bytes = bytes.size(),
+                                    .out_shape = shape.data(),
+                                    .rank = static_cast<int>(shape.size()),
+                                    .padding = 0,
+                                    .reserved = {}};
+        const faro_arithmetic arithmetic = change.arithmetic();
         return made_unlocked<ArithmeticHandle>([&](faro_arithmetic_plan** plan) {
-          return faro_arithmetic_plan_make(&view, &arithmetic, &options, plan);
+          return faro_arithmetic_plan_make_rows(&moved, &arithmetic, plan);
         });
       },
-      nb::arg("extents"), nb::arg("in_strides"), nb::arg("out_strides"), nb::arg("numbers"),
-      nb::arg("function"), nb::arg("scale").none(), nb::arg("offset").none(), nb::arg("addend").none(),
-      nb::arg("flags"), nb::arg("threads"));
+      nb::arg("rows"), nb::arg("move"), nb::arg("fill").none(), nb::arg("sums"), nb::arg("shape"),
+      nb::arg("change"));
 }
 
 }  // namespace faro::python

@@ -47,6 +47,10 @@ struct PlanHandle {
   std::uint64_t workspace_bytes() const;
 };
 
+struct Rows {
+  faro_rows value{};
+};
+
 /// What a function of faro.h gives through its last argument, made without the interpreter's lock. Throws its
 /// failure.
 template <typename OfHandle, typename Make>

@@ -25,10 +25,6 @@ using DispatchPlanHandle = Handle<faro_dispatch_plan, faro_dispatch_plan_destroy
 using SegmentsPlanHandle = Handle<faro_segments_plan, faro_segments_plan_destroy>;
 using NetworkPlanHandle = Handle<faro_network_plan, faro_network_plan_destroy>;
 
-struct Rows {
-  faro_rows value{};
-};
-
 const void* in_of(std::uintptr_t address) { return reinterpret_cast<const void*>(address); }
 void* out_of(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 

@@ -1,4 +1,4 @@
-// A view's plan with arithmetic, together with the engine that runs it.
+// Plans with arithmetic, of views, permutations and rows, together with the engine that runs them.
 #include <string>
 #include <utility>
 #include <vector>
@@ -6,9 +6,14 @@
 #include "api/array_checks.hpp"
 #include "disjoint.hpp"
 #include "engines/cpu.hpp"
+#include "engines/cpu/values/moved_sweep.hpp"
+#include "engines/cpu/values/row_value_sweep.hpp"
 #include "engines/cpu/values/value_sweep.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
+#include "permutation/route_checks.hpp"
+#include "plan/moved_values.hpp"
+#include "plan/row_values.hpp"
 #include "plan/value_plan.hpp"
 
 namespace faro {
@@ -33,18 +38,156 @@ struct Side {
 
 }  // namespace
 
+// What all plans have: a view, or else arrays that are dense.
 struct ExecutableArithmetic::State {
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  virtual ~State() = default;
+
+  bool adds = false;
+  std::uint64_t in_count = 0;
+  std::uint64_t out_count = 0;
+  std::uint64_t addend_count = 0;
+
+  virtual std::uint64_t moved_bytes() const = 0;
+  virtual std::string explain() const = 0;
+  /// Requires: arrays of so many numbers, an addend where there is one (unchecked).
+  virtual void run(const void* in, const void* addend, void* out) const = 0;
+};
+
+namespace {
+
+constexpr const char* kAsOutput = "it may be the output itself, number by number";
+
+struct ViewState final : ExecutableArithmetic::State {
   Strided view;
-  Arithmetic arithmetic;
   detail::ValuePlan plan;
   cpu::ValueSweep sweep;
-  std::uint64_t in_count;
-  std::uint64_t out_count;
-  std::uint64_t addend_count;
   Side in;
   Side out;
   Side addend;
+
+  ViewState(const Strided& of, detail::ValuePlan made, const Target& machine)
+      : view(of),
+        plan(std::move(made)),
+        sweep(plan, machine),
+        in(view.in_strides, static_cast<std::int64_t>(view.in_offset), bytes_of(plan.arithmetic.from)),
+        out(view.out_strides, static_cast<std::int64_t>(view.out_offset), bytes_of(plan.arithmetic.to)),
+        addend({}, 0, 1) {
+    in_count = in_elements(view);
+    out_count = out_elements(view);
+    if (plan.arithmetic.addend) set_addend(*plan.arithmetic.addend);
+  }
+
+  void set_addend(const Addend& of) {
+    adds = true;
+    const bool as_output = of.strides.empty();
+    addend = Side(as_output ? view.out_strides : of.strides,
+                  static_cast<std::int64_t>(as_output ? view.out_offset : of.first), bytes_of(of.number));
+    // As a view reads it.
+    Strided reads = view;
+    reads.in_strides = of.strides;
+    reads.in_offset = of.first;
+    addend_count = as_output ? out_count : in_elements(reads);
+  }
+
+  std::uint64_t moved_bytes() const override { return plan.read_bytes() + plan.written_bytes(); }
+  std::string explain() const override { return plan.explain(); }
+
+  void run(const void* from, const void* added, void* target) const override {
+    if (plan.count == 0) return;
+    const auto& extents = view.extents;
+    const detail::LaidArray to = out.at(target, extents);
+    constexpr const char* kOutOfPlace = "numbers are changed out of place";
+    detail::check_disjoint("run", detail::RunArray{"output", to}, {{"input", in.at(from, extents)}},
+                           kOutOfPlace);
+    if (adds) {
+      const detail::LaidArray other = addend.at(added, extents);
+      const bool accumulates =
+          other.address == to.address && addend.width == out.width && addend.stride_bytes == out.stride_bytes;
+      if (!accumulates)
+        detail::check_disjoint("run", detail::RunArray{"output", to}, {{"added array", other}}, kAsOutput);
+    }
+    detail::check_on_host(from, target, "copy it to the host");
+    sweep.run(static_cast<const std::byte*>(from), static_cast<const std::byte*>(added),
+              static_cast<std::byte*>(target));
+  }
 };
+
+// Permutations and rows.
+struct DenseState : ExecutableArithmetic::State {
+  Arithmetic arithmetic;
+  bool in_place = false;
+  detail::LaidArray entries = {};  // that a run reads
+
+  void set_counts(const Arithmetic& of, std::uint64_t in, std::uint64_t out) {
+    arithmetic = of;
+    in_count = in;
+    out_count = out;
+    adds = of.addend.has_value();
+    addend_count = adds ? out : 0;
+  }
+
+  virtual void run_checked(const cpu::ValueArrays& arrays) const = 0;
+
+  void run(const void* in, const void* added, void* out) const override {
+    const detail::LaidArray to{out, out_count * bytes_of(arithmetic.to)};
+    const detail::RunArray output{"output", to};
+    if (in_place && in != out) {
+      fail(ErrorCode::value, "run", "two arrays, and a plan in place",
+           "one array, as the input and the output", "a plan that is not in place takes two");
+    }
+    if (!in_place) {
+      detail::check_disjoint("run", output,
+                             {{"input", {in, in_count * bytes_of(arithmetic.from)}}, {"entries", entries}});
+    }
+    if (adds) {
+      const detail::LaidArray other{added, addend_count * bytes_of(arithmetic.addend->number)};
+      const bool accumulates = !in_place && added == out && other.element_bytes == to.element_bytes;
+      if (!accumulates) detail::check_disjoint("run", output, {{"added array", other}}, kAsOutput);
+    }
+    detail::check_on_host(in, out, "copy it to the host");
+    run_checked({.in = static_cast<const std::byte*>(in),
+                 .addend = static_cast<const std::byte*>(added),
+                 .out = static_cast<std::byte*>(out)});
+  }
+};
+
+struct MovedState final : DenseState {
+  detail::MovedValues plan;
+  cpu::MovedSweep sweep;
+
+  MovedState(const detail::MovedValues& made, const Target& one_thread)
+      : plan(made), sweep(plan, one_thread) {
+    set_counts(plan.arithmetic, plan.numbers(), plan.numbers());
+    in_place = std::holds_alternative<detail::ValuesInPlace>(plan.way);
+  }
+  std::uint64_t moved_bytes() const override { return plan.read_bytes() + plan.written_bytes(); }
+  std::string explain() const override { return plan.explain(); }
+  void run_checked(const cpu::ValueArrays& arrays) const override { sweep.run(arrays); }
+};
+
+struct RowState final : DenseState {
+  detail::RowValues plan;
+  cpu::RowValueSweep sweep;
+
+  explicit RowState(const detail::RowValues& made) : plan(made), sweep(plan) {
+    set_counts(plan.arithmetic, plan.in_count(), plan.out_count());
+    entries = detail::laid(row_numbers(plan.move));
+  }
+  std::uint64_t moved_bytes() const override { return plan.read_bytes() + plan.written_bytes(); }
+  std::string explain() const override { return plan.explain(); }
+  void run_checked(const cpu::ValueArrays& arrays) const override { sweep.run(arrays); }
+};
+
+void require_cpu(const PlanOptions& options) {
+  if (options.engine != Engine::cuda) return;
+  fail(ErrorCode::unsupported, "plan", "arithmetic with engine cuda", "engine cpu",
+       "permute there first, and change the numbers in a kernel of your own, or with with_map()");
+}
+
+}  // namespace
 
 ExecutableArithmetic::ExecutableArithmetic(std::unique_ptr<State> state) : state_(std::move(state)) {}
 ExecutableArithmetic::ExecutableArithmetic(ExecutableArithmetic&&) noexcept = default;
@@ -59,16 +202,13 @@ const ExecutableArithmetic::State& ExecutableArithmetic::state() const {
 std::uint64_t ExecutableArithmetic::in_count() const { return state().in_count; }
 std::uint64_t ExecutableArithmetic::out_count() const { return state().out_count; }
 std::uint64_t ExecutableArithmetic::addend_count() const { return state().addend_count; }
-std::uint64_t ExecutableArithmetic::moved_bytes() const {
-  return state().plan.read_bytes() + state().plan.written_bytes();
-}
-std::string ExecutableArithmetic::explain() const { return state().plan.explain(); }
+std::uint64_t ExecutableArithmetic::moved_bytes() const { return state().moved_bytes(); }
+std::string ExecutableArithmetic::explain() const { return state().explain(); }
 
 void ExecutableArithmetic::run(const NumberArray& in, void* out, std::uint64_t out_count,
                                const NumberArray& addend) const {
   const State& of = state();
-  const bool adds = of.arithmetic.addend.has_value();
-  if (!adds && addend.data != nullptr)
+  if (!of.adds && addend.data != nullptr)
     fail(ErrorCode::value, "run", "an array to add", "none", "plan with an addend");
   const auto require = [](const char* what, const void* data, std::uint64_t got, std::uint64_t wanted) {
     if (got < wanted) {
@@ -80,59 +220,37 @@ void ExecutableArithmetic::run(const NumberArray& in, void* out, std::uint64_t o
   };
   require("an input", in.data, in.count, of.in_count);
   require("an output", out, out_count, of.out_count);
-  if (adds) require("an added array", addend.data, addend.count, of.addend_count);
-  if (of.plan.count == 0) return;
-  const auto& extents = of.view.extents;
-  const detail::LaidArray to = of.out.at(out, extents);
-  constexpr const char* kOutOfPlace = "numbers are changed out of place";
-  detail::check_disjoint("run", detail::RunArray{"output", to}, {{"input", of.in.at(in.data, extents)}},
-                         kOutOfPlace);
-  if (adds) {
-    const detail::LaidArray from = of.addend.at(addend.data, extents);
-    const bool accumulates = from.address == to.address && of.addend.width == of.out.width &&
-                             of.addend.stride_bytes == of.out.stride_bytes;
-    if (!accumulates) {
-      detail::check_disjoint("run", detail::RunArray{"output", to}, {{"added array", from}},
-                             "it may be the output itself, number by number");
-    }
-  }
-  detail::check_on_host(in.data, out, "copy it to the host");
-  of.sweep.run(static_cast<const std::byte*>(in.data), static_cast<const std::byte*>(addend.data),
-               static_cast<std::byte*>(out));
+  if (of.adds) require("an added array", addend.data, addend.count, of.addend_count);
+  of.run(in.data, addend.data, out);
 }
 
 ExecutableArithmetic plan(const Strided& view, const Arithmetic& arithmetic, const PlanOptions& options) {
-  using State = ExecutableArithmetic::State;
-  if (options.engine == Engine::cuda) {
-    fail(ErrorCode::unsupported, "plan", "arithmetic with engine cuda", "engine cpu",
-         "permute there first, and change the numbers in a kernel of your own, or with with_map()");
+  require_cpu(options);
+  return ExecutableArithmetic(std::make_unique<ViewState>(
+      view, detail::make_value_plan(view, arithmetic, cpu::target(options.threads)), cpu::target(1)));
+}
+
+ExecutableArithmetic plan(const Problem& problem, const Arithmetic& arithmetic, const PlanOptions& options) {
+  require_cpu(options);
+  Target machine = cpu::target(options.threads);
+  if (!detail::is_no_permutation(problem.permutation)) {
+    const std::uint64_t bytes = element_count(problem.permutation) * bytes_of(arithmetic.to);
+    machine.index_calibration = cpu::curves_for(machine, bytes);
   }
-  const detail::ValuePlan made = detail::make_value_plan(view, arithmetic, cpu::target(options.threads));
-  Side addend({}, 0, 1);
-  std::uint64_t addend_count = 0;
-  if (arithmetic.addend) {
-    const Addend& of = *arithmetic.addend;
-    const bool as_output = of.strides.empty();
-    addend = Side(as_output ? view.out_strides : of.strides,
-                  static_cast<std::int64_t>(as_output ? view.out_offset : of.first), bytes_of(of.number));
-    // As a view reads it.
-    Strided reads = view;
-    reads.in_strides = of.strides;
-    reads.in_offset = of.first;
-    addend_count = as_output ? out_elements(view) : in_elements(reads);
-  }
-  cpu::ValueSweep sweep(made, cpu::target(1));
-  return ExecutableArithmetic(std::make_unique<State>(State{
-      .view = view,
-      .arithmetic = arithmetic,
-      .plan = made,
-      .sweep = std::move(sweep),
-      .in_count = in_elements(view),
-      .out_count = out_elements(view),
-      .addend_count = addend_count,
-      .in = Side(view.in_strides, static_cast<std::int64_t>(view.in_offset), bytes_of(arithmetic.from)),
-      .out = Side(view.out_strides, static_cast<std::int64_t>(view.out_offset), bytes_of(arithmetic.to)),
-      .addend = std::move(addend)}));
+  return ExecutableArithmetic(std::make_unique<MovedState>(
+      detail::make_moved_values(problem, arithmetic, machine, options.index_choice), cpu::target(1)));
+}
+
+ExecutableArithmetic plan(const Permutation& permutation, const Arithmetic& arithmetic,
+                          const PlanOptions& options) {
+  return plan(Problem{.permutation = permutation, .element_bytes = bytes_of(arithmetic.from)}, arithmetic,
+              options);
+}
+
+ExecutableArithmetic plan_rows(const RowMove& move, const RowLayout& layout, const Arithmetic& arithmetic,
+                               int threads) {
+  return ExecutableArithmetic(
+      std::make_unique<RowState>(detail::make_row_values(move, layout, arithmetic, cpu::target(threads))));
 }
 
 }  // namespace faro

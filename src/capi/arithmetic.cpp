@@ -1,15 +1,18 @@
-// Views with arithmetic, for C.
+// Views, maps and rows with arithmetic, for C.
 #include "faro/arithmetic.hpp"
 
 #include <complex>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "capi/plans.hpp"
+#include "capi/row_entries.hpp"
 #include "capi/status.hpp"
 #include "faro/faro.h"
 #include "faro/faro.hpp"
+#include "faro/rows.hpp"
 #include "permutation/axis_map.hpp"
 
 struct faro_arithmetic_plan {
@@ -80,6 +83,14 @@ std::int64_t bytes_to(std::int64_t elements, Number number) {
   return elements * static_cast<std::int64_t>(bytes_of(number));
 }
 
+constexpr const char* kMovingRows = "plan rows";
+
+void require_dense_addend(const faro_arithmetic& of) {
+  if (of.adds != 0 && of.addend_strides != nullptr)
+    fail(ErrorCode::value, "plan", "strides of an added array", "none: it lies as the output",
+         "views have them");
+}
+
 faro_arithmetic_plan* new_arithmetic_plan(const faro_view& view, const faro_arithmetic& arithmetic,
                                           const PlanOptions& options) {
   Strided strided;
@@ -106,6 +117,42 @@ faro_arithmetic_plan* new_arithmetic_plan(const faro_view& view, const faro_arit
       .release();
 }
 
+faro_arithmetic_plan* new_map_arithmetic(const Permutation& map, Shape out_shape,
+                                         const faro_arithmetic& arithmetic, const faro_options* options) {
+  Arithmetic made = arithmetic_in(arithmetic);
+  require_dense_addend(arithmetic);
+  made.shape = std::move(out_shape);
+  Problem problem{.permutation = map, .element_bytes = bytes_of(made.from)};
+  if (options != nullptr) {
+    problem.batch = options->batch == 0 ? 1 : options->batch;
+    problem.placement = options->in_place != 0 ? Placement::in_place : Placement::out_of_place;
+  }
+  return new faro_arithmetic_plan{.plan = faro::plan(problem, made, plan_options(options))};
+}
+
+RowMove move_in(const faro_moved_rows& of, Number to) {
+  switch (of.move) {
+    case FARO_TAKE:
+      return take_of(*of.rows, of.fill, of.fill_bytes);
+    case FARO_PUT:
+      return Put{.to = entries_in(*of.rows), .rows = of.rows->rows};
+    case FARO_ADD:
+      return Add{.to = entries_in(*of.rows), .rows = of.rows->rows, .number = to, .sums = sums_of(of.sums)};
+  }
+  fail(ErrorCode::value, kMovingRows, "move " + std::to_string(static_cast<int>(of.move)),
+       "FARO_TAKE, FARO_PUT or FARO_ADD");
+}
+
+faro_arithmetic_plan* new_row_arithmetic(const faro_moved_rows& of, const faro_arithmetic& arithmetic) {
+  require_zeros(of.reserved, kMovingRows);
+  Arithmetic made = arithmetic_in(arithmetic);
+  require_dense_addend(arithmetic);
+  made.shape = given_shape(of.rank, of.out_shape);
+  return new faro_arithmetic_plan{
+      .plan = plan_rows(move_in(of, made.to), {.outer = of.rows->outer, .row_bytes = of.rows->row_bytes},
+                        made, of.rows->threads)};
+}
+
 }  // namespace
 }  // namespace faro::capi
 
@@ -120,6 +167,29 @@ faro_status faro_arithmetic_plan_make(const faro_view* view, const faro_arithmet
     require_argument(arithmetic, "plan", "arithmetic");
     require_argument(plan, "plan", "plan");
     *plan = faro::capi::new_arithmetic_plan(*view, *arithmetic, faro::capi::plan_options(options));
+  });
+}
+
+faro_status faro_arithmetic_plan_make_map(const faro_map* map, int rank, const uint64_t* out_shape,
+                                          const faro_arithmetic* arithmetic, const faro_options* options,
+                                          faro_arithmetic_plan** plan) {
+  return guarded([&] {
+    require_argument(map, "plan", "map");
+    require_argument(arithmetic, "plan", "arithmetic");
+    require_argument(plan, "plan", "plan");
+    *plan = faro::capi::new_map_arithmetic(map->permutation, faro::capi::given_shape(rank, out_shape),
+                                           *arithmetic, options);
+  });
+}
+
+faro_status faro_arithmetic_plan_make_rows(const faro_moved_rows* rows, const faro_arithmetic* arithmetic,
+                                           faro_arithmetic_plan** plan) {
+  return guarded([&] {
+    require_argument(rows, "plan rows", "rows");
+    require_argument(rows->rows, "plan rows", "rows->rows");
+    require_argument(arithmetic, "plan rows", "arithmetic");
+    require_argument(plan, "plan rows", "plan");
+    *plan = faro::capi::new_row_arithmetic(*rows, *arithmetic);
   });
 }
 

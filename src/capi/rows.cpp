@@ -69,6 +69,25 @@ RowNumbers entries_in(const faro_rows& rows) {
   return numbers_of(rows.entries, rows.count, rows.entry_bytes, rows.is_signed);
 }
 
+Take take_of(const faro_rows& rows, const void* fill, std::uint64_t fill_bytes) {
+  Take take{.from = entries_in(rows), .rows = rows.rows};
+  if (fill != nullptr && fill_bytes == 0) {
+    take.fill = Fill::kept();
+  } else if (fill != nullptr) {
+    const auto* const bytes = static_cast<const std::byte*>(fill);
+    take.fill = Fill::of({bytes, bytes + fill_bytes});
+  }
+  return take;
+}
+
+Sums sums_of(faro_sums sums) {
+  if (sums < FARO_SUMS_USUAL || sums > FARO_SUMS_COMPENSATED)
+    fail(ErrorCode::value, "read a type of sums", std::to_string(static_cast<int>(sums)), "a faro_sums");
+  return static_cast<Sums>(sums);
+}
+static_assert(static_cast<int>(Sums::compensated) == FARO_SUMS_COMPENSATED &&
+              static_cast<int>(Sums::fp32) == FARO_SUMS_F32);
+
 Number number_of(faro_number number) {
   if (number < FARO_I8 || number > FARO_F64)
     fail(ErrorCode::value, "read a type of numbers", std::to_string(static_cast<int>(number)),
@@ -150,17 +169,6 @@ faro_row_plan* new_row_plan(const faro_rows& rows, const RowMove& move, const fa
       plan_rows(move, {.outer = rows.outer, .row_bytes = rows.row_bytes}, row_options(rows, options))};
 }
 
-Take take_of(const faro_rows& rows, const void* fill, std::uint64_t fill_bytes) {
-  Take take{.from = entries_in(rows), .rows = rows.rows};
-  if (fill != nullptr && fill_bytes == 0) {
-    take.fill = Fill::kept();
-  } else if (fill != nullptr) {
-    const auto* const bytes = static_cast<const std::byte*>(fill);
-    take.fill = Fill::of({bytes, bytes + fill_bytes});
-  }
-  return take;
-}
-
 void run_rows(const faro_rows& rows, const RowMove& move, bool taken, const void* in, void* out,
               EntryCheck check = EntryCheck::before) {
   const std::uint64_t in_rows = taken ? rows.rows : rows.count;
@@ -193,14 +201,6 @@ std::vector<RowColumn> columns_of(const RowPlan& plan, std::span<const faro_row_
 
 static_assert(static_cast<int>(Number::f64) == FARO_F64 && static_cast<int>(Number::f16) == FARO_F16 &&
               static_cast<int>(Number::f8_e5m2fnuz) == FARO_F8_E5M2FNUZ);
-
-Sums sums_of(faro_sums sums) {
-  if (sums < FARO_SUMS_USUAL || sums > FARO_SUMS_COMPENSATED)
-    fail(ErrorCode::value, "read a type of sums", std::to_string(static_cast<int>(sums)), "a faro_sums");
-  return static_cast<Sums>(sums);
-}
-static_assert(static_cast<int>(Sums::compensated) == FARO_SUMS_COMPENSATED &&
-              static_cast<int>(Sums::fp32) == FARO_SUMS_F32);
 
 Add add_of(const faro_rows& rows, faro_number number, faro_sums sums) {
   return {.to = entries_in(rows), .rows = rows.rows, .number = number_of(number), .sums = sums_of(sums)};

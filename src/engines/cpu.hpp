@@ -33,6 +33,8 @@ Target target(int threads = 0);
 /// plain copy, against which everything is measured. Any alignment. Requires: no overlap (unchecked).
 void copy(const void* in, void* out, std::uint64_t bytes, int threads = 0);
 
+struct ConvertedEnds;  // engines/cpu/pass_program.hpp
+
 /// A plan made ready to run here, of any permutation and placement: its tables and its schedule are made
 /// once. Runs allocate nothing where a workspace is lent, or none is needed.
 class Executor {
@@ -57,6 +59,10 @@ class Executor {
   /// here, checked by faro::ExecutablePlan). Any alignment; an output that is not aligned to the vector width
   /// is written through the caches.
   void run(const void* in, void* out, void* workspace = nullptr) const;
+
+  /// The same of one array whose numbers are converted as the first pass reads them, or as the last writes
+  /// them. Requires: passes that do so (plan/moved_values.hpp), one of the sides at most (checked).
+  void run_converted(const void* in, void* out, const ConvertedEnds& converted) const;
 
   /// The same in place, of a plan that is (checked): data[b][pi(x)] = data[b][x] as it was. Any alignment.
   void run_in_place(void* data, void* workspace = nullptr) const;

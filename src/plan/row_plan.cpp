@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <utility>
 
 #include "faro/error.hpp"
@@ -136,6 +137,12 @@ bool goes_by_bytes(const RowMove& move, std::uint64_t row_bytes, int vector_byte
   return straddles(move, row_bytes, vector_bytes) || (vector_bytes < 4 && row_bytes > 2);
 }
 
+RowNumbers& entries_of(RowMove& move) {
+  if (auto* const take = std::get_if<Take>(&move)) return take->from;
+  if (auto* const put = std::get_if<Put>(&move)) return put->to;
+  return std::get<Add>(move).to;
+}
+
 }  // namespace
 
 detail::RowPartition detail::added_partition(const Add& add, const RowLayout& layout) {
@@ -177,13 +184,26 @@ RowPlan::RowPlan(RowMove move, RowLayout layout, const Target& target, EntryChec
 
 RowPlan RowPlan::with_entries_at(const void* entries) const {
   RowPlan made = *this;
-  if (auto* const take = std::get_if<Take>(&made.move_)) {
-    take->from.data = entries;
-  } else if (auto* const put = std::get_if<Put>(&made.move_)) {
-    put->to.data = entries;
-  } else {
-    std::get<Add>(made.move_).to.data = entries;
-  }
+  entries_of(made.move_).data = entries;
+  return made;
+}
+
+RowPlan RowPlan::of_part(std::uint64_t first, std::uint64_t count, int threads) const {
+  RowPlan made = *this;
+  RowNumbers& entries = entries_of(made.move_);
+  // As many of the runs, and absent entries where there are any.
+  const auto share = [&](std::uint64_t of_all) {
+    const double part =
+        static_cast<double>(count) / static_cast<double>(std::max<std::uint64_t>(entries.count, 1));
+    return static_cast<std::uint64_t>(std::ceil(static_cast<double>(of_all) * part));
+  };
+  made.census_ = {.absent = share(census_.absent), .runs = share(census_.runs)};
+  entries.data =
+      static_cast<const std::byte*>(entries.data) + first * static_cast<std::uint64_t>(entries.type.bytes);
+  entries.count = count;
+  made.layout_.outer = 1;
+  made.target_.threads = threads;
+  made.decide();
   return made;
 }
 

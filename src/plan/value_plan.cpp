@@ -184,24 +184,29 @@ std::uint64_t ValuePlan::read_bytes() const {
 }
 std::uint64_t ValuePlan::written_bytes() const { return count * bytes_of(arithmetic.to); }
 
-ValuePlan make_value_plan(const Strided& view, const Arithmetic& arithmetic, const Target& target) {
-  check(view);
-  check(arithmetic, view.extents);
-  check_size(view, arithmetic);
-  ValuePlan plan{.arithmetic = arithmetic,
-                 .first = {.in = static_cast<std::int64_t>(view.in_offset),
-                           .out = static_cast<std::int64_t>(view.out_offset)},
-                 .count = element_count(view)};
-  plan.first.addend = plan.first.out;
-  if (arithmetic.addend && !arithmetic.addend->strides.empty())
-    plan.first.addend = static_cast<std::int64_t>(arithmetic.addend->first);
+ValuePlan make_value_plan(const std::vector<ValueAxis>& axes, const ValueStrides& first,
+                          const Arithmetic& arithmetic, const Target& target) {
+  ValuePlan plan{.arithmetic = arithmetic, .first = first, .count = 1};
+  for (const ValueAxis& axis : axes) plan.count *= axis.extent;
   if (plan.count == 0) return plan;
-  plan.axes = normal(axes_of(view, arithmetic), plan.first);
+  plan.axes = normal(axes, plan.first);
   choose_box(plan);
   plan.streamed = plan.out_direct && plan.written_bytes() > target.streaming_bytes &&
                   plan.run_count() * bytes_of(arithmetic.to) >= kSegmentBytes / 2;
   plan.threads = plan.read_bytes() + plan.written_bytes() < 2 * kFewBytes ? 1 : target.threads;
   return plan;
+}
+
+ValuePlan make_value_plan(const Strided& view, const Arithmetic& arithmetic, const Target& target) {
+  check(view);
+  check(arithmetic, view.extents);
+  check_size(view, arithmetic);
+  ValueStrides first{.in = static_cast<std::int64_t>(view.in_offset),
+                     .out = static_cast<std::int64_t>(view.out_offset)};
+  first.addend = first.out;
+  if (arithmetic.addend && !arithmetic.addend->strides.empty())
+    first.addend = static_cast<std::int64_t>(arithmetic.addend->first);
+  return make_value_plan(axes_of(view, arithmetic), first, arithmetic, target);
 }
 
 std::string ValuePlan::explain() const {

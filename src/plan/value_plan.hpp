@@ -60,5 +60,9 @@ struct ValuePlan {
 
 /// Errors: those of check(view) and check(arithmetic, extents); ErrorCode::value for arrays past 2^62 bytes.
 ValuePlan make_value_plan(const Strided& view, const Arithmetic& arithmetic, const Target& target);
+/// The same of axes with all their strides, `first` where index 0 lies. Requires: no element is met twice in
+/// the output, arrays of at most 2^62 bytes (unchecked).
+ValuePlan make_value_plan(const std::vector<ValueAxis>& axes, const ValueStrides& first,
+                          const Arithmetic& arithmetic, const Target& target);
 
 }  // namespace faro::detail

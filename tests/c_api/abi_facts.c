@@ -54,6 +54,9 @@ int main(void) {
   NUMBER(FARO_SIGMOID);
   NUMBER(FARO_RELU);
   NUMBER(FARO_GELU);
+  NUMBER(FARO_TAKE);
+  NUMBER(FARO_PUT);
+  NUMBER(FARO_ADD);
   NUMBER(FARO_SUMS_USUAL);
   NUMBER(FARO_SUMS_F32);
   NUMBER(FARO_SUMS_F64);
@@ -163,5 +166,14 @@ int main(void) {
   MEMBER(faro_arithmetic, addend_strides);
   MEMBER(faro_arithmetic, beta);
   MEMBER(faro_arithmetic, reserved);
+  SIZE(faro_moved_rows);
+  MEMBER(faro_moved_rows, rows);
+  MEMBER(faro_moved_rows, move);
+  MEMBER(faro_moved_rows, sums);
+  MEMBER(faro_moved_rows, fill);
+  MEMBER(faro_moved_rows, fill_bytes);
+  MEMBER(faro_moved_rows, out_shape);
+  MEMBER(faro_moved_rows, rank);
+  MEMBER(faro_moved_rows, reserved);
   return 0;
 }

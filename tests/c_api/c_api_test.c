@@ -363,7 +363,37 @@ static void test_arithmetic(void) {
   EXPECT(faro_arithmetic_plan_run(plan, in, NULL, out) == FARO_VALUE);
   EXPECT(faro_arithmetic_plan_run(plan, in, (const char*)out + 4, out) == FARO_VALUE && out[0] == 31);
   faro_arithmetic_plan_destroy(plan);
-  to_floats.offset.count = 1;
+
+  /* The same numbers, reversed by a map, and as rows. */
+  to_floats.offset.axis = 0;
+  faro_map* map = NULL;
+  const uint64_t shape[2] = {2, 3};
+  EXPECT(faro_map_parse("flip(6)", 0, NULL, &map) == FARO_OK);
+  EXPECT(faro_arithmetic_plan_make_map(map, 2, shape, &to_floats, NULL, &plan) == FARO_OK);
+  EXPECT(faro_arithmetic_plan_run(plan, in, NULL, out) == FARO_OK);
+  EXPECT(out[0] == 255.5F && out[2] == 10.5F && out[3] == 2 && out[5] == 0);
+  faro_arithmetic_plan_destroy(plan);
+  EXPECT(faro_arithmetic_plan_make_map(map, 1, shape, &to_floats, NULL, &plan) == FARO_VALUE);
+  faro_map_destroy(map);
+  const int32_t entries[2] = {1, -1};
+  const float zero = 0;
+  const faro_rows rows = {entries, 2, 4, 1, 2, 1, 3, 1};
+  faro_moved_rows taken;
+  memset(&taken, 0, sizeof taken);
+  taken.rows = &rows;
+  taken.fill = &zero;
+  taken.fill_bytes = sizeof zero;
+  memset(&to_floats.offset, 0, sizeof to_floats.offset);
+  EXPECT(faro_arithmetic_plan_make_rows(&taken, &to_floats, &plan) == FARO_OK);
+  EXPECT(faro_arithmetic_plan_run(plan, in, NULL, out) == FARO_OK && out[0] == 10 && out[2] == 255 && out[5] == 0);
+  faro_arithmetic_plan_destroy(plan);
+  taken.fill = NULL;
+  taken.move = FARO_ADD;
+  EXPECT(faro_arithmetic_plan_make_rows(&taken, &to_floats, &plan) == FARO_OK);
+  EXPECT(faro_arithmetic_plan_run(plan, in, NULL, out) == FARO_OK && out[3] == 1 && out[5] == 3 && out[0] == 10);
+  faro_arithmetic_plan_destroy(plan);
+  taken.move = (faro_row_move)7;
+  EXPECT(faro_arithmetic_plan_make_rows(&taken, &to_floats, &plan) == FARO_VALUE);
   to_floats.from = (faro_number)99;
   EXPECT(faro_arithmetic_plan_make(&view, &to_floats, NULL, &plan) == FARO_VALUE && strstr(faro_last_message(), "99") != NULL);
 }

@@ -73,6 +73,8 @@ class RowPlan {
   RowPlan with_rows_of(std::uint64_t row_bytes) const;
   /// The same for as many entries elsewhere, which are not read.
   RowPlan with_entries_at(const void* entries) const;
+  /// Of `count` of the entries, `first` and on, which are not read again: of engine cpu, for one array.
+  RowPlan of_part(std::uint64_t first, std::uint64_t count, int threads) const;
 
   const RowMove& move() const { return move_; }
   const RowLayout& layout() const { return layout_; }

@@ -56,18 +56,18 @@ struct Executor::State {
   SharedSchedule schedule;
   PassSequence passes;
 
-  void run(const void* in, void* out, void* workspace) const {
+  void run(const void* in, void* out, void* workspace, const ConvertedEnds& converted = {}) const {
     const auto* const from = static_cast<const std::byte*>(in);
     auto* const to = static_cast<std::byte*>(out);
     const std::uint64_t bytes = passes.workspace_bytes();
     if (workspace != nullptr || bytes == 0) {
-      passes.run(from, to, bytes == 0 ? nullptr : static_cast<std::byte*>(workspace));
+      passes.run(from, to, bytes == 0 ? nullptr : static_cast<std::byte*>(workspace), converted);
     } else if (bytes >= kLargeWorkspace) {
       const io::Buffer own(bytes);
-      passes.run(from, to, own.data());
+      passes.run(from, to, own.data(), converted);
     } else {
       const auto own = std::make_unique_for_overwrite<std::byte[]>(bytes);
-      passes.run(from, to, own.get());
+      passes.run(from, to, own.get(), converted);
     }
   }
 };
@@ -110,6 +110,11 @@ std::shared_ptr<const IndexSchedule> Executor::schedule() const { return state_-
 void Executor::run(const void* in, void* out, void* workspace) const {
   FARO_CHECK(!state_->in_place);
   state_->run(in, out, workspace);
+}
+
+void Executor::run_converted(const void* in, void* out, const ConvertedEnds& converted) const {
+  FARO_CHECK(!state_->in_place && (converted.read == nullptr || converted.written == nullptr));
+  state_->run(in, out, nullptr, converted);
 }
 
 void Executor::run_in_place(void* data, void* workspace) const {

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "engines/cpu.hpp"
+#include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/element_width.hpp"
 #include "engines/cpu/pass_program.hpp"
 #include "faro/threads.hpp"
@@ -78,29 +79,86 @@ struct SignedColumn {
   static constexpr std::uint64_t bytes() { return sizeof(Word); }
 };
 
-// Rows of the input into the stage, then columns of the stage into rows of the output.
+// Rows of the input into the stage: read(place, number, to).
+template <typename Read>
+void fill_stage(const Modular& map, std::uint64_t undone, const ModularRectangle& tile, std::uint64_t bytes,
+                std::byte* stage, const Read& read) {
+  Ring source(map.count, undone, tile.first_i + static_cast<WideIndex>(tile.first_j) * undone);
+  for (std::uint64_t j = 0; j < tile.rows; ++j, source.advance()) {
+    source.stretches(tile.columns, [&](std::uint64_t at, std::uint64_t first, std::uint64_t number) {
+      read(at, number, stage + (j * tile.columns + first) * bytes);
+    });
+  }
+}
+
+// Then its columns: start(i), and write(place, number, the first of them in the stage).
+template <typename Start, typename Write>
+void empty_stage(const Modular& map, const ModularRectangle& tile, std::uint64_t bytes,
+                 const std::byte* stage, const Start& start, const Write& write) {
+  Ring target(map.count, map.factor,
+              static_cast<WideIndex>(tile.first_i) * map.factor + tile.first_j + map.shift);
+  for (std::uint64_t i = 0; i < tile.columns; ++i, target.advance()) {
+    start(i);
+    target.stretches(tile.rows, [&](std::uint64_t at, std::uint64_t first, std::uint64_t number) {
+      write(at, number, stage + (first * tile.columns + i) * bytes);
+    });
+  }
+}
+
 template <typename Column>
 void move_tile(Column column, const Modular& map, std::uint64_t undone, const ModularRectangle& tile,
                const std::byte* in, std::byte* out) {
   alignas(64) std::array<std::byte, kModularTileBytes> stage;
   const std::uint64_t bytes = column.bytes();
-  const std::uint64_t pitch = tile.columns * bytes;
-  Ring source(map.count, undone, tile.first_i + static_cast<WideIndex>(tile.first_j) * undone);
-  for (std::uint64_t j = 0; j < tile.rows; ++j, source.advance()) {
-    source.stretches(tile.columns, [&](std::uint64_t at, std::uint64_t first, std::uint64_t number) {
-      std::memcpy(stage.data() + j * pitch + first * bytes, in + at * bytes, number * bytes);
-    });
-  }
-  Ring target(map.count, map.factor,
-              static_cast<WideIndex>(tile.first_i) * map.factor + tile.first_j + map.shift);
-  for (std::uint64_t i = 0; i < tile.columns; ++i, target.advance()) {
-    column.start(tile.first_i + i, tile.first_j);
-    target.stretches(tile.rows, [&](std::uint64_t at, std::uint64_t first, std::uint64_t number) {
-      const std::byte* from = stage.data() + first * pitch + i * bytes;
-      std::byte* to = out + at * bytes;
-      for (std::uint64_t j = 0; j < number; ++j, from += pitch, to += bytes) column.move(from, to);
-    });
-  }
+  fill_stage(map, undone, tile, bytes, stage.data(),
+             [&](std::uint64_t at, std::uint64_t number, std::byte* to) {
+               std::memcpy(to, in + at * bytes, number * bytes);
+             });
+  empty_stage(
+      map, tile, bytes, stage.data(), [&](std::uint64_t i) { column.start(tile.first_i + i, tile.first_j); },
+      [&](std::uint64_t at, std::uint64_t number, const std::byte* from) {
+        std::byte* to = out + at * bytes;
+        for (std::uint64_t j = 0; j < number; ++j, from += tile.columns * bytes, to += bytes)
+          column.move(from, to);
+      });
+}
+
+// The same, converted on one side, or on both not at all.
+template <typename Width>
+void move_value_tile(Width width, const Modular& map, std::uint64_t undone, const ModularRectangle& tile,
+                     const Step& step) {
+  alignas(64) std::array<std::byte, kModularTileBytes> stage;
+  alignas(64) std::array<std::byte, kModularTileBytes> column;
+  const std::uint64_t bytes = width.bytes();
+  fill_stage(map, undone, tile, bytes, stage.data(),
+             [&](std::uint64_t at, std::uint64_t number, std::byte* to) {
+               if (step.read != nullptr) return step.read->read(at, number, to);
+               std::memcpy(to, step.in + at * bytes, number * bytes);
+             });
+  empty_stage(
+      map, tile, bytes, stage.data(), [](std::uint64_t) {},
+      [&](std::uint64_t at, std::uint64_t number, const std::byte* from) {
+        std::byte* const to = step.written != nullptr ? column.data() : step.out + at * bytes;
+        for (std::uint64_t j = 0; j < number; ++j)
+          width.move(from + j * tile.columns * bytes, to + j * bytes);
+        if (step.written != nullptr) step.written->write(to, at, number);
+      });
+}
+
+// Calls move(array, tile) for the tiles of all arrays.
+template <typename Move>
+void for_tiles(const Modular& map, std::uint64_t bytes, std::uint64_t batch, int threads, const Move& move) {
+  const auto cover = l_shape(map);
+  const std::array<ModularTiles, 2> tiles{ModularTiles(cover[0], bytes), ModularTiles(cover[1], bytes)};
+  const std::uint64_t of_array = tiles[0].count() + tiles[1].count();
+  constexpr std::uint64_t kThreadBytes = 1 << 18;
+  const int used = map.count * bytes * batch < kThreadBytes ? 1 : detail::thread_count(threads);
+  constexpr std::uint64_t kTilesAtATime = 16;
+  detail::take_turns_at(of_array * batch, used, kTilesAtATime, [&](std::uint64_t number, std::uint64_t) {
+    const std::uint64_t tile = number % of_array;
+    move(number / of_array,
+         tile < tiles[0].count() ? tiles[0].tile(tile) : tiles[1].tile(tile - tiles[0].count()));
+  });
 }
 
 // Array b is moved by column_of(b).
@@ -110,18 +168,8 @@ void permute_by(const ColumnOf& column_of, const Modular& map, std::uint64_t bat
   const std::uint64_t bytes = column_of(0).bytes();
   const std::uint64_t array_bytes = map.count * bytes;
   const std::uint64_t undone = map.inverse().factor;
-  const auto cover = l_shape(map);
-  const std::array<ModularTiles, 2> tiles{ModularTiles(cover[0], bytes), ModularTiles(cover[1], bytes)};
-  const std::uint64_t of_array = tiles[0].count() + tiles[1].count();
-  constexpr std::uint64_t kThreadBytes = 1 << 18;
-  const int used = array_bytes * batch < kThreadBytes ? 1 : detail::thread_count(threads);
-  constexpr std::uint64_t kTilesAtATime = 16;
-  detail::take_turns_at(of_array * batch, used, kTilesAtATime, [&](std::uint64_t number, std::uint64_t) {
-    const std::uint64_t array = number / of_array;
-    const std::uint64_t tile = number % of_array;
-    const ModularRectangle rectangle =
-        tile < tiles[0].count() ? tiles[0].tile(tile) : tiles[1].tile(tile - tiles[0].count());
-    move_tile(column_of(array), map, undone, rectangle, in + array * array_bytes, out + array * array_bytes);
+  for_tiles(map, bytes, batch, threads, [&](std::uint64_t array, const ModularRectangle& tile) {
+    move_tile(column_of(array), map, undone, tile, in + array * array_bytes, out + array * array_bytes);
   });
 }
 
@@ -214,10 +262,21 @@ class ModularProgram final : public ElementProgram {
   ModularProgram(const CpuPass& pass, const Modular& map) : ElementProgram(pass), map_(map) {}
 
   void run(const Step& step) const override {
+    if (step.read != nullptr || step.written != nullptr) return run_values(step);
     permute(map_, {.element_bytes = element_bytes(), .batch = step.arrays}, step.in, step.out, threads());
   }
 
  private:
+  void run_values(const Step& step) const {
+    const std::uint64_t undone = map_.inverse().factor;
+    with_width(element_bytes(), [&](auto width) {
+      for_tiles(map_, width.bytes(), 1, threads(), [&](std::uint64_t, const ModularRectangle& tile) {
+        move_value_tile(width, map_, undone, tile, step);
+        if (step.written != nullptr) finish_streams();
+      });
+    });
+  }
+
   Modular map_;
 };
 

@@ -74,7 +74,8 @@ void PassSequence::add(const CpuPass& pass, const SharedSchedule& schedule) {
                      .out_offset = pass.out_offset});
 }
 
-void PassSequence::run(const std::byte* in, std::byte* out, std::byte* workspace) const {
+void PassSequence::run(const std::byte* in, std::byte* out, std::byte* workspace,
+                       const ConvertedEnds& converted) const {
   if (passes_.empty()) return;
   const detail::CpuWorkspace& lent = run_.workspace;
   std::byte* const memory = lent.bytes() != 0 && lent.from_page ? at_page(workspace) : workspace;
@@ -94,11 +95,15 @@ void PassSequence::run(const std::byte* in, std::byte* out, std::byte* workspace
       std::byte* const between = memory + lent.threads_bytes();
       const bool from_between = pass.source == PassBuffer::workspace;
       const bool to_between = pass.target == PassBuffer::workspace;
-      const std::byte* const given = pass.source == PassBuffer::input ? in : out;
+      const bool is_last = k + 1 == passes_.size();
+      std::byte* const kept = converted.between != nullptr ? converted.between : out;
+      const std::byte* const given = pass.source == PassBuffer::input ? in : kept;
       pass.program->run({.in = from_between ? between : given + at + pass.in_offset,
-                         .out = to_between ? between : out + at + pass.out_offset,
+                         .out = to_between ? between : (is_last ? out : kept) + at + pass.out_offset,
                          .arrays = std::min(group, arrays_ - first),
-                         .memory = own});
+                         .memory = own,
+                         .read = k == 0 ? converted.read : nullptr,
+                         .written = is_last ? converted.written : nullptr});
     }
   };
   if (one_by_one) {

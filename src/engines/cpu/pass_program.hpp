@@ -15,6 +15,7 @@
 #include <memory>
 #include <vector>
 
+#include "engines/cpu/values/value_side.hpp"
 #include "faro/plan/plan.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "plan/cpu/cpu_pass.hpp"
@@ -30,6 +31,19 @@ struct Step {
   std::byte* out = nullptr;
   std::uint64_t arrays = 0;
   std::byte* memory = nullptr;  // the threads' parts
+  // Numbers that are converted on this side, of one array: by it instead of at `in`, or at `out`. Entries
+  // that scatter, levels and chunks, multiplications and computed maps do so on either side that their loop
+  // goes along in order (plan/moved_values.hpp).
+  const ValueSide* read = nullptr;
+  const ValueSide* written = nullptr;
+};
+
+/// Conversions in the first pass of a sequence, or in its last.
+struct ConvertedEnds {
+  const ValueSide* read = nullptr;
+  const ValueSide* written = nullptr;
+  /// What passes before the last write instead of the output; null: the output, which is as wide then.
+  std::byte* between = nullptr;
 };
 
 class PassProgram {
@@ -117,7 +131,8 @@ class PassSequence {
   std::uint64_t workspace_bytes() const { return run_.workspace.lent_bytes(); }
 
   /// All arrays. In place `in` is `out`. `workspace`: workspace_bytes(). Cost: no allocation.
-  void run(const std::byte* in, std::byte* out, std::byte* workspace) const;
+  void run(const std::byte* in, std::byte* out, std::byte* workspace,
+           const ConvertedEnds& converted = {}) const;
 
  private:
   struct Placed {

@@ -8,9 +8,12 @@
 #include "engines/cpu/element_width.hpp"
 #include "engines/cpu/pass_program.hpp"
 #include "engines/cpu/team.hpp"
+#include "faro/error.hpp"
 
 namespace faro::cpu {
 namespace {
+
+constexpr std::uint64_t kValueBufferBytes = 8192;
 
 // One thread's part of one array.
 struct Part {
@@ -21,6 +24,7 @@ struct Part {
   std::uint64_t count;
   bool fetches;  // ahead
   bool streamed;
+  std::uint64_t origin = 0;  // of the side that is gone along in order, where its array begins
 };
 
 template <typename Width, typename Entry>
@@ -34,9 +38,9 @@ void gather(Width width, const Entry* entries, const Part& part) {
     const std::byte* const from = part.in + entries[at] * bytes;
     // A streamed store is worth its price where it fills a line.
     if (bytes >= kLineBytes && part.streamed) {
-      copy_streamed(from, part.out + at * bytes, bytes);
+      copy_streamed(from, part.out + (at - part.origin) * bytes, bytes);
     } else {
-      width.move(from, part.out + at * bytes);
+      width.move(from, part.out + (at - part.origin) * bytes);
     }
   };
   for (; i < fetched; ++i) {
@@ -53,15 +57,16 @@ void scatter(Width width, const Entry* entries, const Part& part) {
   const std::uint64_t fetched =
       part.fetches && part.count > ahead ? std::min(part.last, part.count - ahead) : part.first;
   std::uint64_t i = part.first;
+  const auto source = [&](std::uint64_t at) { return part.in + (at - part.origin) * bytes; };
   if (bytes >= kLineBytes && part.streamed) {
-    for (; i < part.last; ++i) copy_streamed(part.in + i * bytes, part.out + entries[i] * bytes, bytes);
+    for (; i < part.last; ++i) copy_streamed(source(i), part.out + entries[i] * bytes, bytes);
     return;
   }
   for (; i < fetched; ++i) {
     __builtin_prefetch(part.out + entries[i + ahead] * bytes, 1, 3);
-    width.move(part.in + i * bytes, part.out + entries[i] * bytes);
+    width.move(source(i), part.out + entries[i] * bytes);
   }
-  for (; i < part.last; ++i) width.move(part.in + i * bytes, part.out + entries[i] * bytes);
+  for (; i < part.last; ++i) width.move(source(i), part.out + entries[i] * bytes);
 }
 
 class EntriesProgram final : public ElementProgram {
@@ -92,7 +97,9 @@ class EntriesProgram final : public ElementProgram {
                         .fetches = entries_.fetches_ahead,
                         .streamed = streamed()};
         with_width(element_bytes(), [&](auto width) {
-          if (entries_.way == Way::backwards) {
+          if (step.read != nullptr || step.written != nullptr) {
+            move_values(width, entries, part, step);
+          } else if (entries_.way == Way::backwards) {
             gather(width, entries, part);
           } else {
             scatter(width, entries, part);
@@ -101,6 +108,30 @@ class EntriesProgram final : public ElementProgram {
       });
       finish_streams();
     });
+  }
+
+  // By way of a buffer in the first-level cache, on the side that is gone along in order.
+  template <typename Width, typename Entry>
+  void move_values(Width width, const Entry* entries, const Part& all, const Step& step) const {
+    alignas(kLineBytes) std::byte buffer[kValueBufferBytes];
+    const std::uint64_t most = kValueBufferBytes / width.bytes();
+    for (std::uint64_t first = all.first; first < all.last; first += most) {
+      Part part = all;
+      part.first = part.origin = first;
+      part.last = std::min(all.last, first + most);
+      const std::uint64_t size = part.last - first;
+      if (entries_.way == Way::backwards) {
+        FARO_CHECK(step.written != nullptr);
+        part.out = buffer;
+        gather(width, entries, part);
+        step.written->write(buffer, first, size);
+      } else {
+        FARO_CHECK(step.read != nullptr);
+        step.read->read(first, size, buffer);
+        part.in = buffer;
+        scatter(width, entries, part);
+      }
+    }
   }
 
   Indexed indexed_;

@@ -52,9 +52,35 @@ class ChunksOfArrays : public ElementProgram {
     return (chunk << shape_.chunk_bits) * element_bytes();
   }
 
-  // The elements of a chunk that lies in the buffer, in the order of the output.
-  void gather_out(const std::uint16_t* places, std::uint64_t size, std::byte* buffer, std::byte* out) const {
+  // Elements first .. first + size - 1 of the input to their places; `memory` is the thread's.
+  void scatter_in(const Step& step, const std::byte* from, const std::uint16_t* places, std::uint64_t first,
+                  std::uint64_t size, std::byte* memory, std::byte* to) const {
+    with_width(element_bytes(), [&](auto width) {
+      if (step.read == nullptr) return scatter_chunk(width, from, places, size, to);
+      std::byte* const stage = memory + part_.stage_offset;
+      const std::uint64_t most = kStageBytes / element_bytes();
+      for (std::uint64_t at = 0; at < size; at += most) {
+        const std::uint64_t some = std::min(most, size - at);
+        step.read->read(first + at, some, stage);
+        scatter_chunk(width, stage, places + at, some, to);
+      }
+    });
+  }
+
+  // The elements of a chunk that lies in the buffer, in the order of the output, where they are first …
+  void gather_out(const Step& step, const std::uint16_t* places, std::uint64_t first_place,
+                  std::uint64_t size, std::byte* buffer, std::byte* out) const {
     std::byte* const stage = buffer + part_.stage_offset;
+    if (step.written != nullptr) {
+      const std::uint64_t most = kStageBytes / element_bytes();
+      for (std::uint64_t at = 0; at < size; at += most) {
+        const std::uint64_t some = std::min(most, size - at);
+        with_width(element_bytes(),
+                   [&](auto width) { gather_chunk(width, buffer, places + at, some, stage); });
+        step.written->write(stage, first_place + at, some);
+      }
+      return;
+    }
     with_width(element_bytes(), [&](auto width) {
       write_in_order(size, element_bytes(), streamed(), stage, out,
                      [&](std::uint64_t first, std::uint64_t last, std::byte* to) {
@@ -118,11 +144,9 @@ class LevelProgram final : public ChunksOfArrays {
                        };
                        if (chunk == first || is_new_region(chunk))
                          writer.begin(out + region_offset(chunk), stride, runs);
-                       with_width(element_bytes(), [&](auto width) {
-                         scatter_chunk(width, in + chunk_offset(chunk),
-                                       table_.places.data() + (chunk << shape_.chunk_bits), runs.size,
-                                       memory);
-                       });
+                       const std::uint64_t place = chunk << shape_.chunk_bits;
+                       scatter_in(step, in + chunk_offset(chunk), table_.places.data() + place, place,
+                                  runs.size, memory, memory);
                        writer.write(runs);
                        if (chunk + 1 == last || is_new_region(chunk + 1)) writer.finish(runs);
                      }
@@ -136,7 +160,8 @@ class LevelProgram final : public ChunksOfArrays {
       const ChunkRuns runs = runs_of(chunk, memory);
       const std::byte* const in = step.in + array * array_bytes();
       fetch_runs(runs, {in + region_offset(chunk), stride, end}, memory);
-      gather_out(table_.places.data() + (chunk << shape_.chunk_bits), runs.size, memory,
+      const std::uint64_t place = chunk << shape_.chunk_bits;
+      gather_out(step, table_.places.data() + place, place, runs.size, memory,
                  step.out + array * array_bytes() + chunk_offset(chunk));
     });
   }
@@ -206,13 +231,13 @@ class ChunksProgram final : public ChunksOfArrays {
     each_chunk(share, [&](std::uint64_t array, std::uint64_t chunk) {
       const std::uint64_t at = array * array_bytes() + chunk_offset(chunk);
       const std::uint64_t size = shape_.chunk_size(chunk);
-      const std::uint16_t* const places = last_.data() + (chunk << shape_.chunk_bits);
-      const bool straight = step.in != step.out && !streamed();
+      const std::uint64_t first = chunk << shape_.chunk_bits;
+      const bool straight = step.in != step.out && !streamed() && step.written == nullptr;
       std::byte* const to = straight ? step.out + at : memory;
-      with_width(element_bytes(), [&](auto width) { scatter_chunk(width, step.in + at, places, size, to); });
+      scatter_in(step, step.in + at, last_.data() + first, first, size, memory, to);
       if (straight) return;
-      const std::uint64_t bytes = size * element_bytes();
-      copy_bytes(memory, step.out + at, bytes, streamed());
+      if (step.written != nullptr) return step.written->write(memory, first, size);
+      copy_bytes(memory, step.out + at, size * element_bytes(), streamed());
     });
   }
 
@@ -220,9 +245,13 @@ class ChunksProgram final : public ChunksOfArrays {
     each_chunk(share, [&](std::uint64_t array, std::uint64_t chunk) {
       const std::uint64_t at = array * array_bytes() + chunk_offset(chunk);
       const std::uint64_t size = shape_.chunk_size(chunk);
-      const std::uint16_t* const places = last_.data() + (chunk << shape_.chunk_bits);
-      copy_cached(step.in + at, memory, size * element_bytes());
-      gather_out(places, size, memory, step.out + at);
+      const std::uint64_t first = chunk << shape_.chunk_bits;
+      if (step.read != nullptr) {
+        step.read->read(first, size, memory);
+      } else {
+        copy_cached(step.in + at, memory, size * element_bytes());
+      }
+      gather_out(step, last_.data() + first, first, size, memory, step.out + at);
     });
   }
 

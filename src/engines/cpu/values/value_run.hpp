@@ -52,8 +52,8 @@ struct ValueRun {
   std::byte* to = nullptr;
   const std::byte* addend = nullptr;
   std::uint64_t count = 0;
-  Factors scale;
-  Factors offset;
+  Factors scale = {};
+  Factors offset = {};
 };
 
 /// Any alignment. Requires: `to` overlaps neither input, or is the addend of as wide a type itself
