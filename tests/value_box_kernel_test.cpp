@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <numeric>
 
 #include "block_emulator.hpp"
 #include "cpu_strided_support.hpp"
+#include "drawn_views.hpp"
 #include "faro/faro.hpp"
 #include "plan/gpu/value_boxes.hpp"
 #include "plan/value_plan.hpp"
@@ -16,9 +16,10 @@ namespace faro::value_box_test {
 using cpu_strided_test::Guarded;
 using detail::ValueBoxes;
 using kernels::NumberProgram;
+using test::below;
+using test::draw_factors;
+using test::draw_view;
 using testing::SplitMix64;
-
-std::uint64_t below(SplitMix64& random, std::uint64_t end) { return random() % end; }
 
 struct Arrays {
   const std::byte* in = nullptr;
@@ -141,32 +142,32 @@ struct Case {
 };
 
 using Float = float;
-using kernels::kOffsets;
-using kernels::kScales;
+using kernels::ProgramStep;
 using ComplexFloat = kernels::Complex<float>;
 
 const Case kCases[] = {
     {{.from = Number::f32, .to = Number::bf16}, &run_boxes<NumberProgram<Float, kernels::BrainHalf, Float>>},
     {{.from = Number::u8, .to = Number::f32, .scale = {{0.25}, {}}, .offset = {{-1.0}, {}}},
-     &run_boxes<NumberProgram<std::uint8_t, Float, Float, kernels::Identity, kScales | kOffsets>>},
+     &run_boxes<NumberProgram<std::uint8_t, Float, Float, kernels::Identity,
+                              ProgramStep::scale | ProgramStep::offset>>},
     {{.from = Number::f32, .to = Number::f32, .scale = {{2.0}, {}}, .addend = Addend{.beta = 0.5}},
-     &run_boxes<NumberProgram<Float, Float, Float, kernels::Identity, kScales, Float>>},
+     &run_boxes<NumberProgram<Float, Float, Float, kernels::Identity, ProgramStep::scale, Float>>},
     {{.from = Number::c64, .to = Number::c64, .function = Function::conjugate},
      &run_boxes<NumberProgram<ComplexFloat, ComplexFloat, ComplexFloat, kernels::Conjugate>>},
     {{.from = Number::bf16, .to = Number::f8_e4m3fn, .scale = {{3.0}, {}}, .saturated = true},
      &run_boxes<NumberProgram<kernels::BrainHalf, kernels::Float8E4M3, Float, kernels::Identity,
-                              kScales | kernels::kSaturates>>},
+                              ProgramStep::scale | kernels::ProgramStep::saturate>>},
     {{.from = Number::i16, .to = Number::f64, .offset = {{0.5}, {}}, .in_swapped = true},
-     &run_boxes<
-         NumberProgram<std::int16_t, double, double, kernels::Identity, kOffsets | kernels::kSwapsIn>>},
+     &run_boxes<NumberProgram<std::int16_t, double, double, kernels::Identity,
+                              ProgramStep::offset | kernels::ProgramStep::swap_in>>},
     {{.from = Number::i64, .to = Number::u8, .function = Function::negate},
      &run_boxes<NumberProgram<std::int64_t, std::uint8_t, std::int64_t, kernels::Negate>>},
     {{.from = Number::f16,
       .to = Number::i8,
       .addend = Addend{.number = Number::bf16, .beta = -1.5},
       .to_integer = ToInteger::nearest},
-     &run_boxes<NumberProgram<kernels::Half, std::int8_t, Float, kernels::Identity, kernels::kToNearest,
-                              kernels::BrainHalf>>},
+     &run_boxes<NumberProgram<kernels::Half, std::int8_t, Float, kernels::Identity,
+                              kernels::ProgramStep::to_nearest, kernels::BrainHalf>>},
 };
 
 void expect_boxes(const Strided& view, const Case& of, const detail::ValueAlignment& alignment,
@@ -219,45 +220,6 @@ void expect_boxes(const Strided& view, const Case& of, const detail::ValueAlignm
   }
 }
 
-Strided draw_view(SplitMix64& random) {
-  const std::size_t rank = below(random, 5);
-  Strided view;
-  std::uint64_t count = 1;
-  for (std::size_t i = 0; i < rank; ++i) {
-    constexpr std::uint64_t kMost = 40000;
-    std::uint64_t extent =
-        1 + below(random, std::min<std::uint64_t>(kMost / count, below(random, 2) == 0 ? 12 : 400));
-    if (below(random, 2) == 0 && extent > 4) extent = extent / 4 * 4;
-    view.extents.push_back(extent);
-    count *= extent;
-  }
-  const auto strides_of = [&](bool gaps) {
-    std::vector<std::size_t> order(rank);
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    for (std::size_t i = rank; i > 1; --i) std::swap(order[i - 1], order[below(random, i)]);
-    std::vector<std::int64_t> strides(rank);
-    std::int64_t next = gaps && below(random, 4) == 0 ? 2 : 1;
-    for (const std::size_t axis : order) {
-      strides[axis] = next;
-      next *= static_cast<std::int64_t>(view.extents[axis]);
-      if (gaps && below(random, 3) == 0) next += static_cast<std::int64_t>(below(random, 9));
-    }
-    return strides;
-  };
-  view.in_strides = strides_of(below(random, 3) == 0);
-  view.out_strides = strides_of(below(random, 3) == 0);
-  for (std::size_t i = 0; i < rank; ++i) {
-    if (below(random, 10) == 0) view.in_strides[i] = 0;
-    for (auto* const side : {&view.in_strides, &view.out_strides}) {
-      if (below(random, 5) != 0) continue;
-      auto& offset = side == &view.in_strides ? view.in_offset : view.out_offset;
-      offset += static_cast<std::uint64_t>((*side)[i]) * (view.extents[i] - 1);
-      (*side)[i] = -(*side)[i];
-    }
-  }
-  return view;
-}
-
 TEST(ValueBoxes, DrawnViews) {
   const int rounds = testing::kInstrumented ? 60 : 600;
   for (int i = 0; i < rounds && !::testing::Test::HasFailure(); ++i) {
@@ -269,10 +231,7 @@ TEST(ValueBoxes, DrawnViews) {
       if (factors->values[0] == (factors == &of.arithmetic.scale ? 1.0 : 0.0) || view.extents.empty())
         continue;
       if (below(random, 2) == 0) continue;
-      factors->axis = below(random, view.extents.size());
-      factors->values.clear();
-      for (std::uint64_t j = 0; j < view.extents[*factors->axis]; ++j)
-        factors->values.emplace_back(static_cast<double>(below(random, 33)) / 8 - 2);
+      *factors = draw_factors(random, view);
     }
     if (of.arithmetic.addend && below(random, 3) == 0) {
       of.arithmetic.addend->strides = view.in_strides;

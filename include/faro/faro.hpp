@@ -322,7 +322,9 @@ class ExecutableArithmetic {
   /// ErrorCode::value for arrays that the strides leave, null pointers, an output that overlaps an input or,
   /// other than number by number, the addend, and an addend that is missing or that the arithmetic has none
   /// of; nothing is written then. Cost: a sweep over the arrays; allocates some hundred KiB a thread.
-  void run(const NumberArray& in, void* out, std::uint64_t out_count, const NumberArray& addend = {}) const;
+  /// Of engine cuda arrays are the device's, aligned to their numbers, and the work is queued on `stream`.
+  void run(const NumberArray& in, void* out, std::uint64_t out_count, const NumberArray& addend = {},
+           Stream stream = {}) const;
 
   /// Numbers that the arrays must have at least.
   std::uint64_t in_count() const;
@@ -346,8 +348,9 @@ class ExecutableArithmetic {
   std::unique_ptr<State> state_;
 };
 
-/// Plans a view with arithmetic, for engine cpu. Errors: those of check() of both; ErrorCode::unsupported for
-/// engine cuda.
+/// Plans a view with arithmetic; Engine::automatic is the CPU's. A kernel of a GPU that does not come with the
+/// library is compiled by NVRTC and kept in the user's folder. Errors: those of check() of both, and of engine
+/// cuda those of compile_text (faro/engines/nvrtc.hpp).
 ExecutableArithmetic plan(const Strided& view, const Arithmetic& arithmetic, const PlanOptions& options = {});
 
 /// Plans any other permutation with arithmetic, for engine cpu; factors are along axes of arithmetic.shape,

@@ -1,6 +1,7 @@
 // Plans with arithmetic, of views, permutations and rows, together with the engine that runs them.
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "api/array_checks.hpp"
@@ -9,6 +10,7 @@
 #include "engines/cpu/values/moved_sweep.hpp"
 #include "engines/cpu/values/row_value_sweep.hpp"
 #include "engines/cpu/values/value_sweep.hpp"
+#include "engines/cuda_values.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "permutation/route_checks.hpp"
@@ -53,7 +55,7 @@ struct ExecutableArithmetic::State {
   virtual std::uint64_t moved_bytes() const = 0;
   virtual std::string explain() const = 0;
   /// Requires: arrays of so many numbers, an addend where there is one (unchecked).
-  virtual void run(const void* in, const void* addend, void* out) const = 0;
+  virtual void run(const void* in, const void* addend, void* out, Stream stream) const = 0;
 };
 
 namespace {
@@ -63,15 +65,16 @@ constexpr const char* kAsOutput = "it may be the output itself, number by number
 struct ViewState final : ExecutableArithmetic::State {
   Strided view;
   detail::ValuePlan plan;
-  cpu::ValueSweep sweep;
+  std::variant<cpu::ValueSweep, cuda::ValueExecutor> engine;
   Side in;
   Side out;
   Side addend;
 
-  ViewState(const Strided& of, detail::ValuePlan made, const Target& machine)
+  ViewState(const Strided& of, const detail::ValuePlan& made,
+            std::variant<cpu::ValueSweep, cuda::ValueExecutor> runs)
       : view(of),
-        plan(std::move(made)),
-        sweep(plan, machine),
+        plan(made),
+        engine(std::move(runs)),
         in(view.in_strides, static_cast<std::int64_t>(view.in_offset), bytes_of(plan.arithmetic.from)),
         out(view.out_strides, static_cast<std::int64_t>(view.out_offset), bytes_of(plan.arithmetic.to)),
         addend({}, 0, 1) {
@@ -93,9 +96,12 @@ struct ViewState final : ExecutableArithmetic::State {
   }
 
   std::uint64_t moved_bytes() const override { return plan.read_bytes() + plan.written_bytes(); }
-  std::string explain() const override { return plan.explain(); }
+  std::string explain() const override {
+    const auto* const on_device = std::get_if<cuda::ValueExecutor>(&engine);
+    return on_device != nullptr ? on_device->explain() : plan.explain();
+  }
 
-  void run(const void* from, const void* added, void* target) const override {
+  void run(const void* from, const void* added, void* target, Stream stream) const override {
     if (plan.count == 0) return;
     const auto& extents = view.extents;
     const detail::LaidArray to = out.at(target, extents);
@@ -109,9 +115,12 @@ struct ViewState final : ExecutableArithmetic::State {
       if (!accumulates)
         detail::check_disjoint("run", detail::RunArray{"output", to}, {{"added array", other}}, kAsOutput);
     }
-    detail::check_on_host(from, target, "copy it to the host");
-    sweep.run(static_cast<const std::byte*>(from), static_cast<const std::byte*>(added),
-              static_cast<std::byte*>(target));
+    if (const auto* const on_device = std::get_if<cuda::ValueExecutor>(&engine))
+      return on_device->run(from, added, target, stream);
+    detail::check_on_host(from, target, "copy it to the host, or plan for engine cuda");
+    std::get<cpu::ValueSweep>(engine).run(static_cast<const std::byte*>(from),
+                                          static_cast<const std::byte*>(added),
+                                          static_cast<std::byte*>(target));
   }
 };
 
@@ -131,7 +140,7 @@ struct DenseState : ExecutableArithmetic::State {
 
   virtual void run_checked(const cpu::ValueArrays& arrays) const = 0;
 
-  void run(const void* in, const void* added, void* out) const override {
+  void run(const void* in, const void* added, void* out, Stream /*stream*/) const override {
     const detail::LaidArray to{out, out_count * bytes_of(arithmetic.to)};
     const detail::RunArray output{"output", to};
     if (in_place && in != out) {
@@ -206,7 +215,7 @@ std::uint64_t ExecutableArithmetic::moved_bytes() const { return state().moved_b
 std::string ExecutableArithmetic::explain() const { return state().explain(); }
 
 void ExecutableArithmetic::run(const NumberArray& in, void* out, std::uint64_t out_count,
-                               const NumberArray& addend) const {
+                               const NumberArray& addend, Stream stream) const {
   const State& of = state();
   if (!of.adds && addend.data != nullptr)
     fail(ErrorCode::value, "run", "an array to add", "none", "plan with an addend");
@@ -221,13 +230,15 @@ void ExecutableArithmetic::run(const NumberArray& in, void* out, std::uint64_t o
   require("an input", in.data, in.count, of.in_count);
   require("an output", out, out_count, of.out_count);
   if (of.adds) require("an added array", addend.data, addend.count, of.addend_count);
-  of.run(in.data, addend.data, out);
+  of.run(in.data, addend.data, out, stream);
 }
 
 ExecutableArithmetic plan(const Strided& view, const Arithmetic& arithmetic, const PlanOptions& options) {
-  require_cpu(options);
-  return ExecutableArithmetic(std::make_unique<ViewState>(
-      view, detail::make_value_plan(view, arithmetic, cpu::target(options.threads)), cpu::target(1)));
+  const detail::ValuePlan made = detail::make_value_plan(view, arithmetic, cpu::target(options.threads));
+  if (options.engine == Engine::cuda)
+    return ExecutableArithmetic(
+        std::make_unique<ViewState>(view, made, cuda::ValueExecutor(made, options.device)));
+  return ExecutableArithmetic(std::make_unique<ViewState>(view, made, cpu::ValueSweep(made, cpu::target(1))));
 }
 
 ExecutableArithmetic plan(const Problem& problem, const Arithmetic& arithmetic, const PlanOptions& options) {

@@ -50,14 +50,17 @@ constexpr T swapped_bytes(T x) {
 
 struct NoAddend {};
 
-enum ProgramFlags : unsigned {
-  kScales = 1,
-  kOffsets = 2,
-  kSwapsIn = 4,
-  kSwapsOut = 8,
-  kSwapsAddend = 16,
-  kToNearest = 32,
-  kSaturates = 64
+/// What a program has beside its types and function: flags.
+struct ProgramStep {
+  enum Flag : unsigned {
+    scale = 1,
+    offset = 2,
+    swap_in = 4,
+    swap_out = 8,
+    swap_addend = 16,
+    to_nearest = 32,
+    saturate = 64
+  };
 };
 
 template <typename FromType, typename ToType, typename ComputedType, typename FunctionType = Identity,
@@ -67,13 +70,13 @@ struct NumberProgram {
   using To = ToType;
   using Computed = ComputedType;
   using Addend = AddendType;
-  static constexpr bool kHasScale = (kFlags & kScales) != 0;
-  static constexpr bool kHasOffset = (kFlags & kOffsets) != 0;
+  static constexpr bool kHasScale = (kFlags & ProgramStep::scale) != 0;
+  static constexpr bool kHasOffset = (kFlags & ProgramStep::offset) != 0;
   static constexpr bool kHasAddend = !std::is_same_v<Addend, NoAddend>;
 
   /// Real numbers that are complex only afterwards have the real function: log(-1) is none.
   static constexpr Computed widened(From x) {
-    if constexpr ((kFlags & kSwapsIn) != 0) x = swapped_bytes(x);
+    if constexpr ((kFlags & ProgramStep::swap_in) != 0) x = swapped_bytes(x);
     if constexpr (kIsComplex<Computed> && !kIsComplex<From>) {
       using Real = decltype(Computed::re);
       return {FunctionType{}(computed<Real>(x)), Real{0}};
@@ -82,15 +85,15 @@ struct NumberProgram {
     }
   }
   static constexpr Computed widened_addend(Addend x) {
-    if constexpr ((kFlags & kSwapsAddend) != 0) x = swapped_bytes(x);
+    if constexpr ((kFlags & ProgramStep::swap_addend) != 0) x = swapped_bytes(x);
     return computed<Computed>(x);
   }
   static constexpr To rounded(Computed x) {
     constexpr Narrowing kNarrowing{
-        .to_nearest = (kFlags & kToNearest) != 0,
-        .overflow = (kFlags & kSaturates) != 0 ? Overflow::saturate : Overflow::as_type};
+        .to_nearest = (kFlags & ProgramStep::to_nearest) != 0,
+        .overflow = (kFlags & ProgramStep::saturate) != 0 ? Overflow::saturate : Overflow::as_type};
     const To rounded = stored<To>(x, kNarrowing);
-    if constexpr ((kFlags & kSwapsOut) != 0) {
+    if constexpr ((kFlags & ProgramStep::swap_out) != 0) {
       return swapped_bytes(rounded);
     } else {
       return rounded;

@@ -19,7 +19,7 @@ struct ValueKernel {
   Number computed = Number::f32;
   std::optional<Number> addend = {};
   Function function = Function::identity;
-  unsigned flags = 0;  // kernels::ProgramFlags
+  unsigned flags = 0;  // kernels::ProgramStep
   bool direct = false;
   int in = 1;  // numbers of a vector
   int out = 1;

@@ -21,33 +21,34 @@ using kernels::ValueRow;
 using kernels::ValueRowFactors;
 using kernels::ValueSide;
 
-constexpr std::uint64_t kVectorBytes = 16;
-constexpr std::uint64_t kRunBytes = 256;        // what memory likes to be read and written by
-constexpr std::uint64_t kHeldBytes = 34 << 10;  // of shared memory, for a box
-constexpr std::uint64_t kDirectNumbers = 8192;  // of a box without shared memory
-constexpr std::uint64_t kDirectBytes = 64;      // of a run that is the same on both sides
-constexpr std::uint64_t kMultiple = 16;         // what a cut run is a multiple of
-constexpr std::uint64_t kBanks = 32;
-constexpr std::uint64_t kBankBytes = 4;
-constexpr std::uint64_t kMostPad = 32;
-constexpr std::uint64_t kMostFew = (std::uint64_t{1} << 31) - 1;
+constexpr std::uint64_t kValueVectorBytes = 16;
+constexpr std::uint64_t kValueRunBytes = 256;        // what memory likes to be read and written by
+constexpr std::uint64_t kValueHeldBytes = 34 << 10;  // of shared memory, for a box
+constexpr std::uint64_t kDirectNumbers = 8192;       // of a box without shared memory
+constexpr std::uint64_t kDirectBytes = 64;           // of a run that is the same on both sides
+constexpr std::uint64_t kRunMultiple = 16;           // what a cut run is a multiple of
+constexpr std::uint64_t kValueBanks = 32;
+constexpr std::uint64_t kValueBankBytes = 4;
+constexpr std::uint64_t kMostValuePad = 32;
+constexpr std::uint64_t kMostFewBoxes = (std::uint64_t{1} << 31) - 1;
 
-std::uint64_t magnitude(std::int64_t x) { return static_cast<std::uint64_t>(std::abs(x)); }
+std::uint64_t stride_magnitude(std::int64_t x) { return static_cast<std::uint64_t>(std::abs(x)); }
 
-// Axes of a side whose numbers lie together, the fastest first.
-std::vector<std::size_t> together(const std::vector<ValueAxis>& axes, std::int64_t ValueStrides::*stride) {
+// Axes of a side whose numbers lie lying_together, the fastest first.
+std::vector<std::size_t> lying_together(const std::vector<ValueAxis>& axes,
+                                        std::int64_t ValueStrides::*stride) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     if (axes[i].strides.*stride != 0) order.push_back(i);
   }
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return magnitude(axes[a].strides.*stride) < magnitude(axes[b].strides.*stride);
+    return stride_magnitude(axes[a].strides.*stride) < stride_magnitude(axes[b].strides.*stride);
   });
   std::uint64_t next = 1;
   std::size_t count = 0;
   for (; count < order.size(); ++count) {
     const ValueAxis& axis = axes[order[count]];
-    if (magnitude(axis.strides.*stride) != next) break;
+    if (stride_magnitude(axis.strides.*stride) != next) break;
     next *= axis.extent;
   }
   order.resize(count);
@@ -55,7 +56,7 @@ std::vector<std::size_t> together(const std::vector<ValueAxis>& axes, std::int64
 }
 
 // A box that grows.
-struct Growth {
+struct ValueBoxGrowth {
   const std::vector<ValueAxis>& axes;
   std::vector<std::uint64_t> box;
 
@@ -69,7 +70,7 @@ struct Growth {
     for (const std::size_t i : order) {
       if (run >= wanted) return;
       const std::uint64_t room = std::max<std::uint64_t>(most / (count() / box[i]), 1);
-      const std::uint64_t multiple = kMultiple / std::gcd(kMultiple, run);
+      const std::uint64_t multiple = kRunMultiple / std::gcd(kRunMultiple, run);
       const std::uint64_t most_here = std::min(axes[i].extent, std::bit_floor(room));
       const std::uint64_t take = std::min(most_here, ceil_div(wanted, run * multiple) * multiple);
       // In parts that are nearly equal.
@@ -96,31 +97,31 @@ struct Growth {
 };
 
 // A digit of a run or of the rows.
-struct Digit {
+struct ValueDigit {
   std::size_t axis = 0;
   std::uint64_t extent = 1;
 };
 
-std::uint64_t count_of(const std::vector<Digit>& digits) {
+std::uint64_t digits_count(const std::vector<ValueDigit>& digits) {
   std::uint64_t count = 1;
-  for (const Digit& digit : digits) count *= digit.extent;
+  for (const ValueDigit& digit : digits) count *= digit.extent;
   return count;
 }
 
 // Calls step(index along each digit) in order, the first fastest.
 template <typename Step>
-void for_each(const std::vector<Digit>& digits, const Step& step) {
+void for_each_index(const std::vector<ValueDigit>& digits, const Step& step) {
   std::vector<std::uint64_t> at(digits.size(), 0);
-  const std::uint64_t count = count_of(digits);
+  const std::uint64_t count = digits_count(digits);
   for (std::uint64_t n = 0; n < count; ++n) {
     step(at);
     for (std::size_t d = 0; d < digits.size() && ++at[d] == digits[d].extent; ++d) at[d] = 0;
   }
 }
 
-class Maker {
+class ValueBoxMaker {
  public:
-  Maker(const ValuePlan& plan, const ValueAlignment& alignment)
+  ValueBoxMaker(const ValuePlan& plan, const ValueAlignment& alignment)
       : plan_(plan), alignment_(alignment), axes_(plan.axes) {
     if (axes_.empty()) axes_.push_back({.extent = 1, .strides = {.in = 1, .out = 1, .addend = 1}});
     if (axes_.size() > kernels::kValueGridAxes) {
@@ -131,8 +132,8 @@ class Maker {
   }
 
   ValueBoxes make() {
-    const std::vector<std::size_t> in_order = together(axes_, &ValueStrides::in);
-    std::vector<std::size_t> out_order = together(axes_, &ValueStrides::out);
+    const std::vector<std::size_t> in_order = lying_together(axes_, &ValueStrides::in);
+    std::vector<std::size_t> out_order = lying_together(axes_, &ValueStrides::out);
     if (plan_.arithmetic.addend) out_order.resize(followed_by_addend(out_order));
     std::vector<std::size_t> common;
     std::uint64_t common_run = 1;
@@ -173,7 +174,7 @@ class Maker {
   }
 
   void choose_runs(const std::vector<std::size_t>& common) {
-    Growth growth{axes_, std::vector<std::uint64_t>(axes_.size(), 1)};
+    ValueBoxGrowth growth{axes_, std::vector<std::uint64_t>(axes_.size(), 1)};
     growth.grow(common, kDirectNumbers, kDirectNumbers);
     std::vector<std::size_t> others;  // rows, those that follow in the output
     for (std::size_t i = axes_.size(); i-- > 0;) {
@@ -184,11 +185,11 @@ class Maker {
   }
 
   void choose_box(const std::vector<std::size_t>& in_order, const std::vector<std::size_t>& out_order) {
-    Growth growth{axes_, std::vector<std::uint64_t>(axes_.size(), 1)};
-    const std::uint64_t most = kHeldBytes / held_bytes_;
+    ValueBoxGrowth growth{axes_, std::vector<std::uint64_t>(axes_.size(), 1)};
+    const std::uint64_t most = kValueHeldBytes / held_bytes_;
     for (std::uint64_t longer = 1; longer <= most; longer *= 2) {
-      growth.grow(in_order, longer * kRunBytes / in_bytes(), most);
-      growth.grow(out_order, longer * kRunBytes / out_bytes(), most);
+      growth.grow(in_order, longer * kValueRunBytes / in_bytes(), most);
+      growth.grow(out_order, longer * kValueRunBytes / out_bytes(), most);
       if (growth.count() * 2 > most) break;
     }
     growth.fill(most);
@@ -208,8 +209,8 @@ class Maker {
     }
   }
 
-  std::vector<Digit> run_digits(const std::vector<std::size_t>& order) const {
-    std::vector<Digit> digits;
+  std::vector<ValueDigit> run_digits(const std::vector<std::size_t>& order) const {
+    std::vector<ValueDigit> digits;
     for (const std::size_t i : order) {
       if (made_.box[i] > 1) digits.push_back({i, made_.box[i]});
       if (made_.box[i] < axes_[i].extent) break;
@@ -218,10 +219,11 @@ class Maker {
   }
 
   // What a run leaves of the box: in the order of the other side, the axis that is cut last.
-  std::vector<Digit> row_digits(const std::vector<Digit>& run, bool of_input) const {
+  std::vector<ValueDigit> row_digits(const std::vector<ValueDigit>& run, bool of_input) const {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < axes_.size(); ++i) {
-      const bool in_run = std::any_of(run.begin(), run.end(), [&](const Digit& d) { return d.axis == i; });
+      const bool in_run =
+          std::any_of(run.begin(), run.end(), [&](const ValueDigit& d) { return d.axis == i; });
       if (!in_run && made_.box[i] > 1) order.push_back(i);
     }
     // The fastest of the other side first: those are neighbours in shared memory, or in the input.
@@ -230,9 +232,9 @@ class Maker {
       const bool a_cut = is_cut(a);
       const bool b_cut = is_cut(b);
       if (a_cut != b_cut) return b_cut;
-      return magnitude(axes_[a].strides.*side) < magnitude(axes_[b].strides.*side);
+      return stride_magnitude(axes_[a].strides.*side) < stride_magnitude(axes_[b].strides.*side);
     });
-    std::vector<Digit> digits;
+    std::vector<ValueDigit> digits;
     for (const std::size_t i : order) digits.push_back({i, made_.box[i]});
     return digits;
   }
@@ -258,13 +260,13 @@ class Maker {
       if (count == 1) continue;
       p.grid[p.grid_axes++] = {
           .boxes = device::Division64(count),
-          .few_boxes = device::Division32(static_cast<std::uint32_t>(std::min(count, kMostFew))),
+          .few_boxes = device::Division32(static_cast<std::uint32_t>(std::min(count, kMostFewBoxes))),
           .step = place_of(axes_[i].strides, static_cast<std::int64_t>(made_.box[i])),
           .cut = cut_of_[i]};
     }
-    p.few = made_.boxes <= kMostFew ? 1 : 0;
+    p.few = made_.boxes <= kMostFewBoxes ? 1 : 0;
     // Runs of the input are read upwards.
-    for (const Digit& digit : in_run_) {
+    for (const ValueDigit& digit : in_run_) {
       if (runs_down(digit.axis))
         p.first.in += axes_[digit.axis].strides.in * static_cast<std::int64_t>(digit.extent - 1);
     }
@@ -274,12 +276,12 @@ class Maker {
       p.missing_in = -axes_[in_run_.back().axis].strides.in;
   }
 
-  ValueSide side_of(const std::vector<Digit>& run, const std::vector<Digit>& rows) const {
+  ValueSide side_of(const std::vector<ValueDigit>& run, const std::vector<ValueDigit>& rows) const {
     ValueSide side;
-    side.run = static_cast<std::uint32_t>(count_of(run));
-    side.rows = static_cast<std::uint32_t>(count_of(rows));
+    side.run = static_cast<std::uint32_t>(digits_count(run));
+    side.rows = static_cast<std::uint32_t>(digits_count(rows));
     // Axes that are cut are the last of a run or of the rows.
-    const auto cut = [&](const std::vector<Digit>& digits, std::int32_t& which, std::uint32_t& step) {
+    const auto cut = [&](const std::vector<ValueDigit>& digits, std::int32_t& which, std::uint32_t& step) {
       std::uint64_t before = 1;
       for (std::size_t d = 0; d < digits.size(); ++d) {
         if (cut_of_[digits[d].axis] != kernels::kUncut) {
@@ -296,17 +298,17 @@ class Maker {
   }
 
   // The largest power of two, of numbers, that divides where runs of a side begin and how long they are.
-  std::uint64_t multiple_of(const std::vector<Digit>& run, const std::vector<Digit>& rows,
+  std::uint64_t multiple_of(const std::vector<ValueDigit>& run, const std::vector<ValueDigit>& rows,
                             std::int64_t ValuePlace::*place, std::int64_t ValueStrides::*stride,
                             const ValueSide& side) const {
     const ValueBoxParams& p = made_.params;
-    std::uint64_t all = magnitude(p.first.*place) | side.run;
-    for (std::int32_t a = 0; a < p.grid_axes; ++a) all |= magnitude(p.grid[a].step.*place);
-    for (const Digit& digit : rows) all |= magnitude(axes_[digit.axis].strides.*stride);
+    std::uint64_t all = stride_magnitude(p.first.*place) | side.run;
+    for (std::int32_t a = 0; a < p.grid_axes; ++a) all |= stride_magnitude(p.grid[a].step.*place);
+    for (const ValueDigit& digit : rows) all |= stride_magnitude(axes_[digit.axis].strides.*stride);
     if (side.run_cut != kernels::kUncut) {
       const auto& cut = p.cut[side.run_cut];
       all |= cut.extent % cut.box * side.run_step;
-      if (place == &ValuePlace::in) all |= magnitude(p.missing_in) * (cut.box - cut.extent % cut.box);
+      if (place == &ValuePlace::in) all |= stride_magnitude(p.missing_in) * (cut.box - cut.extent % cut.box);
     }
     // Runs of one number, or of one that repeats, lie anywhere.
     if (run.empty()) return 1;
@@ -315,7 +317,7 @@ class Maker {
 
   void choose_vectors() {
     const auto vector = [](std::uint64_t multiple, std::uint64_t bytes, std::uint64_t alignment) {
-      return std::min({multiple, std::max<std::uint64_t>(kVectorBytes / bytes, 1),
+      return std::min({multiple, std::max<std::uint64_t>(kValueVectorBytes / bytes, 1),
                        std::max<std::uint64_t>(alignment / bytes, 1)});
     };
     const ValueBoxParams& p = made_.params;
@@ -336,26 +338,26 @@ class Maker {
 
   // --- places in shared memory
 
-  // Steps along the box's axes: the output's run lies together, its rows `pitch` apart.
+  // Steps along the box's axes: the output's run lies lying_together, its rows `pitch` apart.
   std::vector<std::uint64_t> steps_of(std::uint64_t pitch) const {
     std::vector<std::uint64_t> steps(axes_.size(), 0);
     std::uint64_t step = 1;
-    for (const Digit& digit : out_run_) {
+    for (const ValueDigit& digit : out_run_) {
       steps[digit.axis] = step;
       step *= digit.extent;
     }
     step = pitch;
-    for (const Digit& digit : out_rows_) {
+    for (const ValueDigit& digit : out_rows_) {
       steps[digit.axis] = step;
       step *= digit.extent;
     }
     return steps;
   }
 
-  std::vector<std::uint64_t> places_of(const std::vector<Digit>& digits,
+  std::vector<std::uint64_t> places_of(const std::vector<ValueDigit>& digits,
                                        const std::vector<std::uint64_t>& steps, bool may_run_down) const {
     std::vector<std::uint64_t> places;
-    for_each(digits, [&](const std::vector<std::uint64_t>& at) {
+    for_each_index(digits, [&](const std::vector<std::uint64_t>& at) {
       std::uint64_t place = 0;
       for (std::size_t d = 0; d < digits.size(); ++d) {
         const bool down = may_run_down && runs_down(digits[d].axis);
@@ -369,18 +371,18 @@ class Maker {
   // Lanes of a warp that meet in a bank, in the mean over a vector's numbers.
   double wavefronts(const std::vector<std::uint64_t>& run, const std::vector<std::uint64_t>& rows,
                     std::uint64_t vector, std::uint32_t lanes_log2) const {
-    const std::uint64_t words = std::max<std::uint64_t>(held_bytes_ / kBankBytes, 1);
+    const std::uint64_t words = std::max<std::uint64_t>(held_bytes_ / kValueBankBytes, 1);
     const std::uint64_t lanes = kernels::kValueWarpLanes / words;  // of a phase
     const std::uint64_t along = std::uint64_t{1} << lanes_log2;
     double total = 0;
     for (std::uint64_t j = 0; j < vector; ++j) {
-      std::array<std::set<std::uint64_t>, kBanks> banks;
+      std::array<std::set<std::uint64_t>, kValueBanks> banks;
       for (std::uint64_t lane = 0; lane < lanes; ++lane) {
         const std::uint64_t slot = lane % along;
         const std::uint64_t row = lane / along;
         if (slot * vector + j >= run.size() || row >= rows.size()) continue;
         const std::uint64_t place = run[slot * vector + j] + rows[row];
-        banks[place * words % kBanks].insert(place);
+        banks[place * words % kValueBanks].insert(place);
       }
       std::size_t most = 0;
       for (const auto& bank : banks) most = std::max(most, bank.size());
@@ -408,11 +410,11 @@ class Maker {
       const std::uint64_t used =
           std::min(along, slots) * std::min<std::uint64_t>(kernels::kValueWarpLanes / along, rows.size());
       const double idle = static_cast<double>(kernels::kValueWarpLanes) / static_cast<double>(used);
-      const std::uint64_t together = std::min(along, slots) * vector * bytes;
-      const double partial = together >= 4 * kSector   ? 0
-                             : together >= 2 * kSector ? 0.1
-                             : together >= kSector     ? 0.3
-                                                       : 3;
+      const std::uint64_t joint = std::min(along, slots) * vector * bytes;
+      const double partial = joint >= 4 * kSector   ? 0
+                             : joint >= 2 * kSector ? 0.1
+                             : joint >= kSector     ? 0.3
+                                                    : 3;
       spread.cost = spread.wavefronts * idle + partial;
       if (log2 == 0 || spread.cost < best.cost) best = spread;
     }
@@ -442,10 +444,10 @@ class Maker {
     const std::uint64_t run = p.out.run;
     double best = 0;
     std::uint64_t best_pitch = 0;
-    for (std::uint64_t pad = 0; pad < kMostPad; ++pad) {
+    for (std::uint64_t pad = 0; pad < kMostValuePad; ++pad) {
       if (pad > 0 && p.out.rows == 1) break;
       const std::uint64_t numbers = (run + pad) * p.out.rows;
-      if (pad > 0 && numbers * held_bytes_ > kHeldBytes + kHeldBytes / 4) break;
+      if (pad > 0 && numbers * held_bytes_ > kValueHeldBytes + kValueHeldBytes / 4) break;
       const std::vector<std::uint64_t> steps = steps_of(run + pad);
       const Spread in = best_spread(places_of(in_run_, steps, true), places_of(in_rows_, steps, false),
                                     in_vector, in_bytes());
@@ -483,7 +485,7 @@ class Maker {
     }
   };
 
-  Row row_at(const std::vector<Digit>& digits, const std::vector<std::uint64_t>& index) const {
+  Row row_at(const std::vector<ValueDigit>& digits, const std::vector<std::uint64_t>& index) const {
     Row row;
     for (std::size_t d = 0; d < digits.size(); ++d) {
       const ValueStrides& s = axes_[digits[d].axis].strides;
@@ -498,10 +500,10 @@ class Maker {
     return row;
   }
 
-  kernels::ValueOrder order_of(const std::vector<Digit>& rows, std::int64_t ValueStrides::*stride,
+  kernels::ValueOrder order_of(const std::vector<ValueDigit>& rows, std::int64_t ValueStrides::*stride,
                                ValueSide& side) const {
     if (rows.size() > 1) return kernels::ValueOrder::by_table;
-    for (const Digit& digit : rows) {
+    for (const ValueDigit& digit : rows) {
       side.row_at = axes_[digit.axis].strides.*stride;
       side.row_place = static_cast<std::uint32_t>(steps_[digit.axis]);
     }
@@ -517,14 +519,15 @@ class Maker {
     const std::uint64_t row_steps =
         p.in.rows * (std::uint64_t{1} << (p.in.lanes_log2 + p.in.warps_log2)) / kernels::kValueThreads;
     if (slot_steps > row_steps) made_.loads = kernels::ValueOrder::along_runs;
-    for_each(out_rows_, [&](const auto& at) {
+    for_each_index(out_rows_, [&](const auto& at) {
       const Row row = row_at(out_rows_, at);
       made_.out_rows.push_back(row.of(&ValueStrides::out));
       made_.row_factors.push_back(row.factors());
     });
-    for_each(in_rows_,
-             [&](const auto& at) { made_.in_rows.push_back(row_at(in_rows_, at).of(&ValueStrides::in)); });
-    for_each(out_run_, [&](const auto& at) {
+    for_each_index(in_rows_, [&](const auto& at) {
+      made_.in_rows.push_back(row_at(in_rows_, at).of(&ValueStrides::in));
+    });
+    for_each_index(out_run_, [&](const auto& at) {
       const ValueRowFactors factors = row_at(out_run_, at).factors();
       made_.scales_of_run.push_back(factors.scale);
       made_.offsets_of_run.push_back(factors.offset);
@@ -554,10 +557,10 @@ class Maker {
   std::uint64_t held_bytes_ = 4;
   ValueBoxes made_;
   std::vector<std::int32_t> cut_of_;
-  std::vector<Digit> in_run_;
-  std::vector<Digit> out_run_;
-  std::vector<Digit> in_rows_;
-  std::vector<Digit> out_rows_;
+  std::vector<ValueDigit> in_run_;
+  std::vector<ValueDigit> out_run_;
+  std::vector<ValueDigit> in_rows_;
+  std::vector<ValueDigit> out_rows_;
   std::vector<std::uint64_t> steps_;
 };
 
@@ -565,7 +568,7 @@ class Maker {
 
 ValueBoxes make_value_boxes(const ValuePlan& plan, const ValueAlignment& alignment) {
   FARO_CHECK(plan.count > 0);
-  return Maker(plan, alignment).make();
+  return ValueBoxMaker(plan, alignment).make();
 }
 
 std::string ValueBoxes::explain() const {

@@ -143,14 +143,14 @@ ValueKernel value_kernel_of(const Arithmetic& of, const faro::detail::ValueBoxes
     kernel.stores = boxes.stores;
   }
   if (of.addend) kernel.addend = of.addend->number;
-  const auto flag = [&](bool is, ProgramFlags which) { kernel.flags |= is ? which : 0U; };
-  flag(of.scale.axis || of.scale.values.front() != 1.0, kScales);
-  flag(of.offset.axis || of.offset.values.front() != 0.0, kOffsets);
-  flag(of.in_swapped, kSwapsIn);
-  flag(of.out_swapped, kSwapsOut);
-  flag(of.addend && of.addend->swapped, kSwapsAddend);
-  flag(of.to_integer == ToInteger::nearest && is_integer(of.to), kToNearest);
-  flag(of.saturated, kSaturates);
+  const auto flag = [&](bool is, ProgramStep::Flag which) { kernel.flags |= is ? which : 0U; };
+  flag(of.scale.axis || of.scale.values.front() != 1.0, ProgramStep::scale);
+  flag(of.offset.axis || of.offset.values.front() != 0.0, ProgramStep::offset);
+  flag(of.in_swapped, ProgramStep::swap_in);
+  flag(of.out_swapped, ProgramStep::swap_out);
+  flag(of.addend && of.addend->swapped, ProgramStep::swap_addend);
+  flag(of.to_integer == ToInteger::nearest && is_integer(of.to), ProgramStep::to_nearest);
+  flag(of.saturated, ProgramStep::saturate);
   return kernel;
 }
 

@@ -69,8 +69,8 @@ const void* compiled_value_kernel(const ValueKernel& wanted) {
   using kernels::BrainHalf;
   using kernels::Half;
   using kernels::Identity;
-  using kernels::kScales;
-  constexpr unsigned kLinear = kernels::kScales | kernels::kOffsets;
+  using kernels::ProgramStep;
+  constexpr unsigned kLinear = kernels::ProgramStep::scale | kernels::ProgramStep::offset;
   using C64 = kernels::Complex<float>;
   using C128 = kernels::Complex<double>;
   const void* const found[] = {
@@ -88,19 +88,19 @@ const void* compiled_value_kernel(const ValueKernel& wanted) {
       find<double, float, double>(wanted),
       find<Half, kernels::Float8E4M3>(wanted),
       find<BrainHalf, kernels::Float8E4M3>(wanted),
-      find<Half, kernels::Float8E4M3, float, Identity, kScales>(wanted),
-      find<BrainHalf, kernels::Float8E4M3, float, Identity, kScales>(wanted),
-      find<Half, kernels::Float8E5M2, float, Identity, kScales>(wanted),
-      find<BrainHalf, kernels::Float8E5M2, float, Identity, kScales>(wanted),
-      find<float, float, float, Identity, kScales>(wanted),
-      find<double, double, double, Identity, kScales>(wanted),
-      find<C64, C64, C64, Identity, kScales>(wanted),
-      find<C128, C128, C128, Identity, kScales>(wanted),
+      find<Half, kernels::Float8E4M3, float, Identity, ProgramStep::scale>(wanted),
+      find<BrainHalf, kernels::Float8E4M3, float, Identity, ProgramStep::scale>(wanted),
+      find<Half, kernels::Float8E5M2, float, Identity, ProgramStep::scale>(wanted),
+      find<BrainHalf, kernels::Float8E5M2, float, Identity, ProgramStep::scale>(wanted),
+      find<float, float, float, Identity, ProgramStep::scale>(wanted),
+      find<double, double, double, Identity, ProgramStep::scale>(wanted),
+      find<C64, C64, C64, Identity, ProgramStep::scale>(wanted),
+      find<C128, C128, C128, Identity, ProgramStep::scale>(wanted),
       find<float, float, float, Identity, 0, float>(wanted),
-      find<float, float, float, Identity, kScales, float>(wanted),
-      find<double, double, double, Identity, kScales, double>(wanted),
-      find<C64, C64, C64, Identity, kScales, C64>(wanted),
-      find<C128, C128, C128, Identity, kScales, C128>(wanted),
+      find<float, float, float, Identity, ProgramStep::scale, float>(wanted),
+      find<double, double, double, Identity, ProgramStep::scale, double>(wanted),
+      find<C64, C64, C64, Identity, ProgramStep::scale, C64>(wanted),
+      find<C128, C128, C128, Identity, ProgramStep::scale, C128>(wanted),
       find<C64, C64, C64, kernels::Conjugate>(wanted, Function::conjugate),
       find<C128, C128, C128, kernels::Conjugate>(wanted, Function::conjugate),
   };

@@ -192,8 +192,11 @@ void ValueExecutor::run(const void* in, const void* addend, void* out, Stream st
 }
 
 std::string ValueExecutor::explain() const {
-  if (state_->plan.count == 0) return "";
-  return state_->boxes_for({}).explain();
+  const ValuePlan& plan = state_->plan;
+  std::string text = "arithmetic      " + to_text(plan.arithmetic) + "\n";
+  text += "numbers         " + std::to_string(plan.count) + ": " + std::to_string(plan.read_bytes()) +
+          " bytes read, " + std::to_string(plan.written_bytes()) + " bytes written\n";
+  return plan.count == 0 ? text : text + state_->boxes_for({}).explain();
 }
 
 }  // namespace faro::cuda

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engines/cuda/host/availability.hpp"
+#include "engines/cuda/host/compiled_cache.hpp"
 #include "engines/cuda/host/module_cache.hpp"
 #include "engines/cuda/runtime/calls.hpp"
 #include "engines/cuda/runtime/kernel_launch.hpp"
@@ -204,7 +205,7 @@ std::shared_ptr<const RuntimeModule> compile(const RuntimeSource& source, int de
   return cache->get(std::to_string(ordinal) + " " + source.key(), [&] {
     const int major = device_attribute(cudaDevAttrComputeCapabilityMajor, ordinal);
     const int minor = device_attribute(cudaDevAttrComputeCapabilityMinor, ordinal);
-    return std::make_shared<const RuntimeModule>(compile_text(source, major, minor), ordinal);
+    return std::make_shared<const RuntimeModule>(compile_or_find(source, major, minor), ordinal);
   });
 }
 

@@ -1,0 +1,200 @@
+// Views with arithmetic on a GPU against the CPU engine: the same bits, but those of a NaN, and nearly the
+// same where a function is the C library's.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "drawn_views.hpp"
+#include "faro/faro.hpp"
+#include "gpu/gpu_rows_support.hpp"
+#include "kernels/small_floats.hpp"
+
+namespace faro::testing {
+namespace gpu_arithmetic_test {
+
+using namespace gpu_rows;
+using test::below;
+using test::draw_factors;
+using test::draw_view;
+
+class GpuArithmetic : public GpuTest {};
+
+template <typename Stored>
+double value_at(const std::byte* at) {
+  Stored x;
+  std::memcpy(&x, at, sizeof x);
+  if constexpr (kernels::kIsSmallFloat<Stored>) {
+    return kernels::to_float(x);
+  } else {
+    return static_cast<double>(x);
+  }
+}
+
+// A real number, or half a complex one.
+double real_at(Number number, const std::byte* at) {
+  switch (number) {
+    case Number::f16:
+      return value_at<kernels::Half>(at);
+    case Number::bf16:
+      return value_at<kernels::BrainHalf>(at);
+    case Number::f32:
+    case Number::c64:
+      return value_at<float>(at);
+    case Number::f64:
+    case Number::c128:
+      return value_at<double>(at);
+    case Number::f8_e4m3fn:
+      return value_at<kernels::Float8E4M3>(at);
+    case Number::f8_e5m2:
+      return value_at<kernels::Float8E5M2>(at);
+    case Number::f8_e4m3fnuz:
+      return value_at<kernels::Float8E4M3Fnuz>(at);
+    case Number::f8_e5m2fnuz:
+      return value_at<kernels::Float8E5M2Fnuz>(at);
+    default:
+      return 0;
+  }
+}
+
+void expect_same(Number number, const Bytes& got, const Bytes& wanted, double tolerance) {
+  if (got == wanted) return;
+  const std::uint64_t width = bytes_of(number) / (is_complex(number) ? 2 : 1);
+  for (std::uint64_t at = 0; at + width <= got.size(); at += width) {
+    if (std::memcmp(got.data() + at, wanted.data() + at, width) == 0) continue;
+    ASSERT_FALSE(is_integer(number) || number == Number::boolean) << "byte " << at;
+    const double a = real_at(number, got.data() + at);
+    const double b = real_at(number, wanted.data() + at);
+    if (std::isnan(a) && std::isnan(b)) continue;
+    ASSERT_LE(std::abs(a - b), tolerance * std::max({std::abs(a), std::abs(b), 1e-3}))
+        << "byte " << at << ": " << a << ", wanted " << b;
+  }
+}
+
+void expect_as_on_cpu(const Strided& view, const Arithmetic& of, SplitMix64& random) {
+  SCOPED_TRACE(to_text(view) + ": " + to_text(of));
+  const auto cpu = plan(view, of, {.engine = Engine::cpu, .threads = 1});
+  const auto gpu = plan(view, of, {.engine = Engine::cuda});
+  SCOPED_TRACE(gpu.explain());
+  const auto numbers = [&](Number number, std::uint64_t count) {
+    Bytes bytes = random_bytes(count * bytes_of(number), random());
+    // Bits at random are mostly far out: half of the floats are near 1 instead.
+    for (std::uint64_t at = 0; !is_integer(number) && bytes_of(number) >= 4 && at + 8 <= bytes.size();
+         at += 16) {
+      const auto x = static_cast<double>(static_cast<std::int64_t>(below(random, 4001)) - 2000) / 64;
+      const auto narrow = static_cast<float>(x);
+      const bool wide = number == Number::f64 || number == Number::c128;
+      std::memcpy(bytes.data() + at, wide ? static_cast<const void*>(&x) : &narrow, wide ? 8 : 4);
+    }
+    return bytes;
+  };
+  const Bytes in = numbers(of.from, cpu.in_count());
+  const Number added = of.addend ? of.addend->number : Number::u8;
+  const Bytes addend = numbers(added, cpu.addend_count());
+  const bool accumulates = of.addend && of.addend->strides.empty() && added == of.to && below(random, 2) == 0;
+  const Bytes before =
+      accumulates ? numbers(of.to, cpu.out_count()) : Bytes(cpu.out_count() * bytes_of(of.to), std::byte{7});
+  Bytes wanted = before;
+  const auto other = [&](const void* out, const void* separate) {
+    return NumberArray{!of.addend ? nullptr : accumulates ? out : separate, cpu.addend_count()};
+  };
+  cpu.run({in.data(), cpu.in_count()}, wanted.data(), cpu.out_count(), other(wanted.data(), addend.data()));
+
+  const auto offset = [&](Number number) {
+    return below(random, 3) == 0 ? bytes_of(number) * below(random, 5) : 0;
+  };
+  const Placed device_in(in, offset(of.from));
+  const Placed device_addend(addend, offset(added));
+  const Placed device_out(before, offset(of.to));
+  const OwnStream stream;
+  gpu.run({device_in.data(), cpu.in_count()}, device_out.data(), cpu.out_count(),
+          other(device_out.data(), device_addend.data()), stream);
+  stream.wait();
+  const bool nearly = (of.function >= Function::exp && of.function != Function::relu) ||
+                      (is_complex(of.from) && of.function >= Function::absolute);
+  const double unit = bytes_of(of.to) == 1 ? 0.26 : bytes_of(of.to) == 2 ? 1e-2 : 1e-4;
+  expect_same(of.to, device_out.get(), wanted, nearly ? unit : 0);
+}
+
+TEST_F(GpuArithmetic, DrawnViewsAsOnTheCpu) {
+  // So many kernels are compiled.
+  const std::uint64_t rounds = std::max<std::uint64_t>(settings().maps / 10, 20);
+  for (std::uint64_t i = 0; i < rounds && !::testing::Test::HasFailure(); ++i) {
+    SplitMix64 random{i * 7919 + settings().seed};
+    SCOPED_TRACE("case " + std::to_string(i));
+    const Strided view = draw_view(random);
+    Arithmetic of{.from = static_cast<Number>(below(random, kNumbers)),
+                  .to = static_cast<Number>(below(random, kNumbers))};
+    if (below(random, 3) == 0) of.function = static_cast<Function>(below(random, kFunctions));
+    if (is_complex(of.from) && (of.function == Function::relu || of.function == Function::gelu))
+      of.function = Function::conjugate;
+    // Whether what is nearly right is 0, or rounds to the same integer.
+    if ((is_integer(of.to) || of.to == Number::boolean) && of.function > Function::negate)
+      of.function = Function::negate;
+    // Parts of complex functions are as right as the whole is large.
+    if (is_complex(of.from) && of.function > Function::negate) of.function = Function::conjugate;
+    if (below(random, 2) == 0) of.scale = {{1.5}, {}};
+    if (below(random, 2) == 0) of.offset = {{-0.25}, {}};
+    if (!view.extents.empty() && below(random, 3) == 0) of.scale = draw_factors(random, view);
+    if (!view.extents.empty() && below(random, 3) == 0) of.offset = draw_factors(random, view);
+    if (below(random, 3) == 0) {
+      of.addend =
+          Addend{.number = below(random, 2) == 0 ? of.to : static_cast<Number>(below(random, kNumbers)),
+                 .beta = 0.5};
+      if (below(random, 4) == 0) {
+        of.addend->strides = view.in_strides;
+        for (std::int64_t& stride : of.addend->strides) stride = std::abs(stride);
+      }
+    }
+    of.to_integer = below(random, 2) == 0 ? ToInteger::nearest : ToInteger::truncate;
+    of.saturated = below(random, 4) == 0;
+    of.in_swapped = below(random, 6) == 0;
+    of.out_swapped = !of.addend && below(random, 6) == 0;
+    expect_as_on_cpu(view, of, random);
+  }
+}
+
+// All values of 8 and 16 bits to each type, as instructions of the device convert them.
+TEST_F(GpuArithmetic, EveryNarrowValueToEachType) {
+  constexpr Number kNarrow[] = {Number::u8,        Number::i16,     Number::f16,         Number::bf16,
+                                Number::f8_e4m3fn, Number::f8_e5m2, Number::f8_e4m3fnuz, Number::f8_e5m2fnuz};
+  SplitMix64 random{1};
+  for (const Number from : kNarrow) {
+    const std::uint64_t count = bytes_of(from) == 1 ? 256 : 65536;
+    Bytes all(count * bytes_of(from));
+    for (std::uint64_t i = 0; i < count; ++i)
+      std::memcpy(all.data() + i * bytes_of(from), &i, bytes_of(from));
+    const Placed device_in(all);
+    for (int n = 0; n < kNumbers; ++n) {
+      const auto to = static_cast<Number>(n);
+      SCOPED_TRACE(std::string(name(from)) + " to " + name(to));
+      const Strided view{.extents = {count}, .in_strides = {1}, .out_strides = {1}};
+      for (const bool saturated : {false, true}) {
+        if (saturated && bytes_of(to) > 2) continue;
+        const Arithmetic of{.from = from, .to = to, .saturated = saturated};
+        Bytes wanted(count * bytes_of(to));
+        plan(view, of, {.engine = Engine::cpu}).run({all.data(), count}, wanted.data(), count);
+        const Placed device_out(Bytes(wanted.size(), std::byte{9}));
+        plan(view, of, {.engine = Engine::cuda}).run({device_in.data(), count}, device_out.data(), count);
+        check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+        expect_same(to, device_out.get(), wanted, 0);
+      }
+    }
+  }
+}
+
+TEST_F(GpuArithmetic, RefusesWhatCannotBe) {
+  const Strided view{.extents = {4, 6}, .in_strides = {6, 1}, .out_strides = {1, 4}};
+  const auto plan_of = plan(view, Arithmetic{.to = Number::bf16}, {.engine = Engine::cuda});
+  const Bytes host(96);
+  const Placed device(host);
+  const Placed out(Bytes(64));
+  EXPECT_NE(refusal([&] { plan_of.run({host.data(), 24}, out.data(), 24); }), "");
+  EXPECT_NE(refusal([&] { plan_of.run({device.data() + 1, 23}, out.data(), 24); }), "");
+  EXPECT_NE(refusal([&] { plan_of.run({device.data() + 2, 24}, out.data(), 24); }), "");
+  EXPECT_NE(refusal([&] { plan_of.run({device.data(), 24}, device.data() + 4, 24); }), "");
+  EXPECT_EQ(refusal([&] { plan_of.run({device.data(), 24}, out.data(), 24); }), "");
+}
+
+}  // namespace gpu_arithmetic_test
+}  // namespace faro::testing

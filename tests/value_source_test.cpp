@@ -1,0 +1,122 @@
+// Kernels with arithmetic as NVRTC gets them, and compiled kernels that are kept between processes.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "engines/cuda/host/compiled_cache.hpp"
+#include "engines/cuda/value_program.hpp"
+
+namespace faro::value_source_test {
+
+namespace fs = std::filesystem;
+
+class ValueSources : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const cuda::NvrtcStatus status = cuda::nvrtc_status();
+    if (!status.available) GTEST_SKIP() << status.reason;
+  }
+};
+
+void expect_compiles(const cuda::ValueKernel& kernel) {
+  SCOPED_TRACE(cuda::type_text(kernel));
+  EXPECT_EQ(cuda::compile_text(cuda::value_source(kernel), 9, 0).code.substr(1, 3), "ELF");
+}
+
+// Each type from and to, each function of real and of complex numbers, each flag, order and vector.
+TEST_F(ValueSources, EveryKindCompiles) {
+  for (int n = 0; n < kNumbers; ++n) {
+    const auto from = static_cast<Number>(n);
+    const auto to = static_cast<Number>((n * 7 + 3) % kNumbers);
+    const Number computed = computed_in({.from = from, .to = to});
+    expect_compiles({.from = from, .to = to, .computed = computed, .direct = n % 2 == 0});
+  }
+  for (int f = 0; f < kFunctions; ++f) {
+    const auto function = static_cast<Function>(f);
+    expect_compiles({.function = function, .flags = kernels::ProgramStep::scale});
+    if (function == Function::relu || function == Function::gelu) continue;
+    expect_compiles(
+        {.from = Number::c128, .to = Number::c64, .computed = Number::c128, .function = function});
+  }
+  expect_compiles({.from = Number::i16,
+                   .to = Number::u8,
+                   .addend = Number::bf16,
+                   .flags = 127,
+                   .in = 8,
+                   .out = 8,
+                   .loads = kernels::ValueOrder::along_runs,
+                   .stores = kernels::ValueOrder::by_steps});
+}
+
+class KeptKernels : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("faro-kept-" + std::to_string(::getpid()));
+    fs::remove_all(folder_);
+    if (const char* const before = std::getenv("FARO_CACHE")) before_ = before;
+    ::setenv("FARO_CACHE", folder_.c_str(), 1);
+  }
+  void TearDown() override {
+    if (before_.empty()) {
+      ::unsetenv("FARO_CACHE");
+    } else {
+      ::setenv("FARO_CACHE", before_.c_str(), 1);
+    }
+    fs::remove_all(folder_);
+  }
+  fs::path only_file() const { return fs::directory_iterator(folder_ / "kernels")->path(); }
+
+  fs::path folder_;
+  std::string before_;
+};
+
+TEST_F(KeptKernels, ComeBackAsTheyWere) {
+  const std::string code(
+      "\x7f"
+      "ELF\0 5 code",
+      12);
+  EXPECT_FALSE(cuda::kept_kernel("key"));
+  cuda::keep_kernel("key", {.code = code, .lowered = {{"f<1>", "_Z1f"}, {"", "x"}}});
+  const auto kept = cuda::kept_kernel("key");
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->code, code);
+  EXPECT_EQ(kept->lowered.at("f<1>"), "_Z1f");
+  EXPECT_EQ(kept->lowered.size(), 2U);
+  EXPECT_FALSE(cuda::kept_kernel("kez"));
+  struct stat is {};
+  ASSERT_EQ(::stat(only_file().c_str(), &is), 0);
+  EXPECT_EQ(is.st_mode & 0777, 0600U);
+}
+
+TEST_F(KeptKernels, DamagedFilesAreNotTaken) {
+  cuda::keep_kernel("key", {.code = "abcdef", .lowered = {{"f", "g"}}});
+  std::ifstream file(only_file(), std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const auto put = [&](const std::string& text) {
+    std::ofstream(only_file(), std::ios::binary | std::ios::trunc) << text;
+    return cuda::kept_kernel("key").has_value();
+  };
+  EXPECT_TRUE(put(whole));
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    std::string changed = whole;
+    changed[i] = static_cast<char>(changed[i] ^ 1);
+    EXPECT_FALSE(put(changed)) << "byte " << i;
+    EXPECT_FALSE(put(whole.substr(0, i))) << "cut at " << i;
+  }
+  EXPECT_FALSE(put(whole + "1"));
+}
+
+TEST_F(KeptKernels, FoldersOfOthersAreLeftAlone) {
+  cuda::keep_kernel("key", {.code = "abc"});
+  ASSERT_EQ(::chmod((folder_ / "kernels").c_str(), 0777), 0);
+  EXPECT_FALSE(cuda::kept_kernel("key"));
+  cuda::keep_kernel("other", {.code = "abc"});
+  ASSERT_EQ(::chmod((folder_ / "kernels").c_str(), 0700), 0);
+  EXPECT_TRUE(cuda::kept_kernel("key"));
+  EXPECT_FALSE(cuda::kept_kernel("other"));
+}
+
+}  // namespace faro::value_source_test
