@@ -80,11 +80,12 @@ void run_kernel(const ValueBoxes& boxes, const Arithmetic& of, const Arrays& arr
   testing::emulate(kernel, {.order = order});
 }
 
-// Calls run(constant) with the vector's numbers, up to 16 bytes of T.
-template <typename T, typename Run>
+// Calls run(constant) with the vector's numbers: any up to 16 bytes of T, or 1 and the most alone.
+template <typename T, bool kAll, typename Run>
 void with_vector(int numbers, const Run& run) {
+  constexpr int kMost = 16 / static_cast<int>(sizeof(T));
   const auto one = [&](auto k) {
-    if constexpr (sizeof(T) * k() <= 16) {
+    if constexpr (k() <= kMost && (kAll || k() == 1 || k() == kMost)) {
       if (numbers == k()) run(k);
     }
   };
@@ -95,50 +96,62 @@ void with_vector(int numbers, const Run& run) {
   one(std::integral_constant<int, 16>{});
 }
 
-template <kernels::ValueOrder kOrder>
-using OrderConstant = std::integral_constant<kernels::ValueOrder, kOrder>;
-
-// Calls run(constant, constant) with the orders of loads and stores.
-template <typename Run>
-void with_orders(const ValueBoxes& boxes, const Run& run) {
-  using kernels::ValueOrder;
-  const auto with_stores = [&](auto loads) {
-    if (boxes.stores == ValueOrder::by_steps) return run(loads, OrderConstant<ValueOrder::by_steps>{});
-    run(loads, OrderConstant<ValueOrder::by_table>{});
-  };
-  switch (boxes.loads) {
-    case ValueOrder::by_table:
-      return with_stores(OrderConstant<ValueOrder::by_table>{});
-    case ValueOrder::by_steps:
-      return with_stores(OrderConstant<ValueOrder::by_steps>{});
-    case ValueOrder::along_runs:
-      return with_stores(OrderConstant<ValueOrder::along_runs>{});
-  }
-}
-
-template <typename Program>
-void run_boxes(const ValueBoxes& boxes, const Arithmetic& of, const Arrays& arrays, testing::Order order) {
-  using From = typename Program::From;
-  using To = typename Program::To;
-  with_vector<From>(boxes.in_vector, [&](auto in) {
-    if (boxes.direct) {
-      ASSERT_EQ(boxes.in_vector, boxes.out_vector);
-      if constexpr (sizeof(To) * in() <= 16)
-        run_kernel<Program, kernels::MoveValueRuns<Program, in()>>(boxes, of, arrays, order);
-      return;
-    }
-    with_vector<To>(boxes.out_vector, [&](auto out) {
-      with_orders(boxes, [&](auto loads, auto stores) {
-        using Shape = kernels::ValueShape<in(), out(), loads(), stores()>;
-        run_kernel<Program, kernels::MoveValues<Program, Shape>>(boxes, of, arrays, order);
-      });
+template <typename Program, bool kRounds, kernels::ValueOrder kLoads, kernels::ValueOrder kStores, bool kAll>
+void run_with_orders(const ValueBoxes& boxes, const Arithmetic& of, const Arrays& arrays,
+                     testing::Order order) {
+  with_vector<typename Program::From, kAll>(boxes.in_vector, [&](auto in) {
+    with_vector<typename Program::To, kAll>(boxes.out_vector, [&](auto out) {
+      using Shape = kernels::ValueShape<in(), out(), kLoads, kStores, kRounds>;
+      run_kernel<Program, kernels::MoveValues<Program, Shape>>(boxes, of, arrays, order);
     });
   });
+}
+
+// Every order of the first program's loads and stores, with few vectors; every vector by tables, which any
+// box has.
+template <typename Program, bool kEverything = false>
+void run_boxes(const ValueBoxes& boxes, const Arithmetic& of, const Arrays& arrays, testing::Order order) {
+  using kernels::ValueOrder;
+  constexpr bool kRounds =
+      sizeof(typename Program::To) < sizeof(typename Program::From) && !Program::kHasAddend;
+  const auto run = [&]<bool kFirst>() {
+    if (boxes.direct) {
+      with_vector<typename Program::From, kEverything>(boxes.in_vector, [&](auto in) {
+        if constexpr (sizeof(typename Program::To) * in() <= 16)
+          run_kernel<Program, kernels::MoveValueRuns<Program, in()>>(boxes, of, arrays, order);
+      });
+      return;
+    }
+    if constexpr (kEverything) {
+      constexpr int kIn = 16 / static_cast<int>(sizeof(typename Program::From));
+      constexpr int kOut = 16 / static_cast<int>(sizeof(typename Program::To));
+      const bool few = (boxes.in_vector == 1 || boxes.in_vector == kIn) &&
+                       (boxes.out_vector == 1 || boxes.out_vector == kOut);
+      const bool steps = few && boxes.stores == ValueOrder::by_steps;
+      if (steps && boxes.loads == ValueOrder::by_steps)
+        return run_with_orders<Program, kFirst, ValueOrder::by_steps, ValueOrder::by_steps, false>(
+            boxes, of, arrays, order);
+      if (steps && boxes.loads == ValueOrder::along_runs)
+        return run_with_orders<Program, kFirst, ValueOrder::along_runs, ValueOrder::by_steps, false>(
+            boxes, of, arrays, order);
+      if (few && boxes.loads == ValueOrder::along_runs)
+        return run_with_orders<Program, kFirst, ValueOrder::along_runs, ValueOrder::by_table, false>(
+            boxes, of, arrays, order);
+    }
+    run_with_orders<Program, kFirst, ValueOrder::by_table, ValueOrder::by_table, kEverything>(boxes, of,
+                                                                                              arrays, order);
+  };
+  if constexpr (kRounds) {
+    if (boxes.rounds_first) return run.template operator()<true>();
+  }
+  ASSERT_FALSE(boxes.rounds_first);
+  run.template operator()<false>();
 }
 
 struct Case {
   Arithmetic arithmetic;
   void (*run)(const ValueBoxes&, const Arithmetic&, const Arrays&, testing::Order);
+  bool every_vector = false;
 };
 
 using Float = float;
@@ -146,10 +159,13 @@ using kernels::ProgramStep;
 using ComplexFloat = kernels::Complex<float>;
 
 const Case kCases[] = {
-    {{.from = Number::f32, .to = Number::bf16}, &run_boxes<NumberProgram<Float, kernels::BrainHalf, Float>>},
+    {{.from = Number::f32, .to = Number::bf16},
+     &run_boxes<NumberProgram<Float, kernels::BrainHalf, Float>, true>,
+     true},
     {{.from = Number::u8, .to = Number::f32, .scale = {{0.25}, {}}, .offset = {{-1.0}, {}}},
      &run_boxes<NumberProgram<std::uint8_t, Float, Float, kernels::Identity,
-                              ProgramStep::scale | ProgramStep::offset>>},
+                              ProgramStep::scale | ProgramStep::offset>,
+                true>},
     {{.from = Number::f32, .to = Number::f32, .scale = {{2.0}, {}}, .addend = Addend{.beta = 0.5}},
      &run_boxes<NumberProgram<Float, Float, Float, kernels::Identity, ProgramStep::scale, Float>>},
     {{.from = Number::c64, .to = Number::c64, .function = Function::conjugate},
@@ -188,7 +204,13 @@ void expect_boxes(const Strided& view, const Case& of, const detail::ValueAlignm
 
   Target target;
   const detail::ValuePlan plan = detail::make_value_plan(view, arithmetic, target);
-  const ValueBoxes boxes = detail::make_value_boxes(plan, alignment);
+  ValueBoxes boxes = detail::make_value_boxes(plan, alignment);
+  const auto is_few = [](int vector, Number number) {
+    return vector == 1 || vector * bytes_of(number) == 16;
+  };
+  if (!of.every_vector &&
+      !(is_few(boxes.in_vector, arithmetic.from) && is_few(boxes.out_vector, arithmetic.to)))
+    boxes = detail::make_value_boxes(plan, {.in = 1, .out = 1, .addend = 1});
   SCOPED_TRACE(boxes.explain());
   const auto order = static_cast<testing::Order>(below(random, 3));
   of.run(boxes, arithmetic, {.in = in.data(), .addend = addend.data(), .out = out.data()}, order);

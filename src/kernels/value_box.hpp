@@ -1,13 +1,15 @@
 // Boxes whose numbers change on their way: any view, and any affine map, in one pass (docs/theory/boxes.md;
 // what is done to a number is kernels/number_program.hpp).
 //
-//     in    runs of the input            shared memory, as computed       out   runs of the output
-//           vectors of kIn numbers  -->  one number a place          -->  vectors of kOut numbers
-//           widened                                                       scaled, added to, rounded
+//     in    runs of the input            shared memory              out   runs of the output
+//           vectors of kIn numbers  -->  one number a place    -->  vectors of kOut numbers
+//           [rounded]                                               widened, scaled, added to, rounded
 //
-// The two sides have types of different widths, so each has vectors of its own; between them numbers lie as
-// they are computed with, 4 bytes for most. A *run* lies together in an array; *rows* are where runs begin.
-// The lanes of a warp are shared out over vectors of a run and over rows, so that few of them meet in a bank.
+// The two sides have types of different widths, so each has vectors of its own. Between them numbers lie as
+// they are stored in the input, or, where that is narrower and nothing is known of the output only when they
+// are read, in the output: f32 to bf16 is rounded as it is read. A *run* lies together in an array; *rows*
+// are where runs begin. The lanes of a warp are shared out over vectors of a run and over rows, so that few
+// of them meet in a bank.
 //
 //     places[p]    where number p of a run of the input lies in shared memory, from its row's place
 //     rows[r]      where run r begins in the array, in shared memory, and among the factors
@@ -89,8 +91,8 @@ struct ValueBoxParams {
   std::int32_t grid_axes = 0;
   std::int32_t few = 0;           // whether all boxes are fewer than 2^31
   std::int32_t factors_vary = 0;  // along a run of the output: bit 0 the scale, bit 1 the offset
-  std::uint32_t factors_at = 0;   // where those lie in shared memory, in numbers
-  std::uint32_t shared_numbers = 0;
+  std::uint32_t factors_at = 0;   // where those lie in shared memory, in bytes
+  std::uint32_t shared_bytes = 0;
   ValuePlace first;
   // Runs of the input that go down an axis which is cut begin later where it is shorter, and end where they
   // did: by so much for each index that is missing.
@@ -106,7 +108,7 @@ struct ValueBoxParams {
 /// Of an affine map: what bit b of a box's number adds, by exclusive or.
 struct AffineBoxParams {
   std::int32_t bits = 0;
-  std::uint32_t shared_numbers = 0;
+  std::uint32_t shared_bytes = 0;
   std::int32_t factors_vary = 0;
   std::uint32_t factors_at = 0;
   std::uint64_t first_box = 0;
@@ -299,9 +301,9 @@ class ValueFactors {
   using Computed = typename Program::Computed;
 
   template <typename Params>
-  constexpr ValueFactors(const ValueArrays<Params>& of, Computed* shared)
+  constexpr ValueFactors(const ValueArrays<Params>& of, std::byte* shared)
       : vary_(of.p.factors_vary),
-        scales_of_run_(shared + of.p.factors_at),
+        scales_of_run_(reinterpret_cast<Computed*>(shared + of.p.factors_at)),
         offsets_of_run_(scales_of_run_ + ((vary_ & 1) != 0 ? of.p.out.run : 0)),
         scales_(static_cast<const Computed*>(of.scales)),
         offsets_(static_cast<const Computed*>(of.offsets)),
@@ -362,13 +364,14 @@ inline constexpr std::uint32_t kValueBatch = 4;
 
 /// How boxes are moved, known when a kernel is compiled.
 template <int kInVector, int kOutVector, ValueOrder kInOrder = ValueOrder::by_table,
-          ValueOrder kOutOrder = ValueOrder::by_table>
+          ValueOrder kOutOrder = ValueOrder::by_table, bool kRoundsFirst = false>
 struct ValueShape {
   static constexpr int kIn =
       kInVector;  // numbers of a vector, of which runs and what they begin at are multiples
   static constexpr int kOut = kOutVector;
   static constexpr ValueOrder kLoads = kInOrder;
   static constexpr ValueOrder kStores = kOutOrder;
+  static constexpr bool kRounds = kRoundsFirst;  // as they are read; no addend, and no factors that differ
 };
 
 /// Boxes by way of shared memory. The addend's runs lie as the output's.
@@ -378,26 +381,28 @@ struct MoveValues : ValueArrays<Params> {
   using To = typename Program::To;
   using Addend = typename Program::Addend;
   using Computed = typename Program::Computed;
+  using Held = std::conditional_t<Shape::kRounds, To, From>;
   static constexpr std::uint32_t kThreads = kValueThreads;
   static constexpr int kMinBlocks = 4;
   static constexpr bool kXor = kIsXor<Params>;
 
-  constexpr std::uint32_t shared_bytes() const { return this->p.shared_numbers * sizeof(Computed); }
+  constexpr std::uint32_t shared_bytes() const { return this->p.shared_bytes; }
 
   template <typename Block>
   constexpr void operator()(Block& block) const {
-    auto* const held = reinterpret_cast<Computed*>(block.shared());
+    auto* const held = reinterpret_cast<Held*>(block.shared());
     const ValueCorner corner = corner_of<Program>(this->p, block.index());
-    ValueFactors<Program> factors(*this, held);
+    ValueFactors<Program> factors(*this, block.shared());
+    if constexpr (Shape::kRounds) factors.begin({}, ValueRowFactors{});
     if constexpr (Program::kHasScale || Program::kHasOffset) {
       if (this->p.factors_vary != 0) factors.stage(*this, corner, corner.run_of(this->p.out), block);
     }
     const ValueWalk loads(this->p.in, block.thread(), corner.run_of(this->p.in) / kIn,
                           corner.rows_of(this->p.in));
     if constexpr (Shape::kLoads == ValueOrder::along_runs) {
-      load_along_runs(corner, loads, held);
+      load_along_runs(corner, loads, held, factors);
     } else {
-      load_rows(corner, loads, held);
+      load_rows(corner, loads, held, factors);
     }
     block.barrier();
     store(corner,
@@ -416,17 +421,25 @@ struct MoveValues : ValueArrays<Params> {
   using Results = Lanes<To, kOut>;
   using Others = Lanes<Addend, Program::kHasAddend ? kOut : 1>;
 
-  static constexpr void hold(const Vector& vector, const Places& places, std::uint32_t row_place,
-                             Computed* held) {
+  static constexpr Held held_of(From x, const ValueFactors<Program>& factors) {
+    if constexpr (Shape::kRounds) {
+      return Program::rounded(factors.scaled(Program::widened(x), 0));
+    } else {
+      return x;
+    }
+  }
+  static constexpr void hold(const Vector& vector, const Places& places, std::uint32_t row_place, Held* held,
+                             const ValueFactors<Program>& factors) {
     FARO_UNROLL
     for (int j = 0; j < kIn; ++j)
-      held[joined<kXor>(row_place, std::uint32_t{places.value[j]})] = Program::widened(vector.value[j]);
+      held[joined<kXor>(row_place, std::uint32_t{places.value[j]})] = held_of(vector.value[j], factors);
   }
   constexpr const Vector* vector_at(std::int64_t begin, std::int64_t row) const {
     return reinterpret_cast<const Vector*>(static_cast<const From*>(this->in) + joined<kXor>(begin, row));
   }
 
-  constexpr void load_along_runs(const ValueCorner& corner, const ValueWalk& walk, Computed* held) const {
+  constexpr void load_along_runs(const ValueCorner& corner, const ValueWalk& walk, Held* held,
+                                 const ValueFactors<Program>& factors) const {
     const auto* const all_places = reinterpret_cast<const Places*>(this->places);
     for (std::uint32_t row = walk.row; row < walk.rows; row += walk.row_step) {
       const ValueRow of_row = this->in_rows[row];
@@ -441,28 +454,31 @@ struct MoveValues : ValueArrays<Params> {
         FARO_UNROLL
         for (std::uint32_t i = 0; i < kBatch; ++i) {
           const std::uint32_t at = slot + i * walk.slot_step;
-          if (at < walk.slots) hold(vectors[i], all_places[at], of_row.place - corner.back, held);
+          if (at < walk.slots) hold(vectors[i], all_places[at], of_row.place - corner.back, held, factors);
         }
       }
     }
   }
 
-  constexpr void load_rows(const ValueCorner& corner, const ValueWalk& walk, Computed* held) const {
+  constexpr void load_rows(const ValueCorner& corner, const ValueWalk& walk, Held* held,
+                           const ValueFactors<Program>& factors) const {
     for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += walk.slot_step) {
       const Places places = reinterpret_cast<const Places*>(this->places)[slot];
       const std::int64_t begin = joined<kXor>(corner.at.in, std::int64_t{slot} * kIn);
       ValueRows<Shape::kLoads> rows(this->p.in, this->in_rows, walk.row, walk.row_step);
       std::uint32_t row = walk.row;
       for (; row + (kBatch - 1) * walk.row_step < walk.rows; row += kBatch * walk.row_step)
-        load_batch<true>(kBatch, begin, places, corner.back, rows, held);
+        load_batch<true>(kBatch, begin, places, corner.back, rows, held, factors);
       if (row >= walk.rows) continue;
-      load_batch<false>((walk.rows - row - 1) / walk.row_step + 1, begin, places, corner.back, rows, held);
+      load_batch<false>((walk.rows - row - 1) / walk.row_step + 1, begin, places, corner.back, rows, held,
+                        factors);
     }
   }
 
   template <bool kWhole>
   constexpr void load_batch(std::uint32_t count, std::int64_t begin, const Places& places, std::uint32_t back,
-                            ValueRows<Shape::kLoads>& rows, Computed* held) const {
+                            ValueRows<Shape::kLoads>& rows, Held* held,
+                            const ValueFactors<Program>& factors) const {
     ValueRow of_rows[kBatch];
     Vector vectors[kBatch];
     FARO_UNROLL
@@ -475,11 +491,11 @@ struct MoveValues : ValueArrays<Params> {
     }
     FARO_UNROLL
     for (std::uint32_t i = 0; i < kBatch; ++i) {
-      if (kWhole || i < count) hold(vectors[i], places, of_rows[i].place - back, held);
+      if (kWhole || i < count) hold(vectors[i], places, of_rows[i].place - back, held, factors);
     }
   }
 
-  constexpr void store(const ValueCorner& corner, const ValueWalk& walk, const Computed* held,
+  constexpr void store(const ValueCorner& corner, const ValueWalk& walk, const Held* held,
                        ValueFactors<Program>& factors) const {
     for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += walk.slot_step) {
       ValueRows<Shape::kStores> rows(this->p.out, this->out_rows, walk.row, walk.row_step);
@@ -510,15 +526,31 @@ struct MoveValues : ValueArrays<Params> {
     return *reinterpret_cast<const Others*>(static_cast<const Addend*>(this->addend) + at);
   }
 
+  // So many are read from shared memory at once, of a word.
+  static constexpr int kWord =
+      sizeof(Held) >= 4 || kXor
+          ? 1
+          : (4 / static_cast<int>(sizeof(Held)) < kOut ? 4 / static_cast<int>(sizeof(Held)) : kOut);
+
   constexpr void finish(const ValueCorner& corner, const ValueRow& of_row, std::uint32_t first,
-                        const Computed* held, const Others& others, ValueFactors<Program>& factors) const {
+                        const Held* held, const Others& others, ValueFactors<Program>& factors) const {
     Results results;
     FARO_UNROLL
-    for (int j = 0; j < kOut; ++j) {
-      const std::uint32_t of_run = first + static_cast<std::uint32_t>(j);
-      Computed x = factors.scaled(held[joined<kXor>(of_row.place, of_run)], of_run);
-      if constexpr (Program::kHasAddend) x = factors.added(x, others.value[j]);
-      results.value[j] = Program::rounded(x);
+    for (int w = 0; w < kOut; w += kWord) {
+      using Word = Lanes<Held, kWord>;
+      const std::uint32_t of_run = first + static_cast<std::uint32_t>(w);
+      const Word word = *reinterpret_cast<const Word*>(held + joined<kXor>(of_row.place, of_run));
+      FARO_UNROLL
+      for (int j = 0; j < kWord; ++j) {
+        if constexpr (Shape::kRounds) {
+          results.value[w + j] = word.value[j];
+        } else {
+          Computed x =
+              factors.scaled(Program::widened(word.value[j]), of_run + static_cast<std::uint32_t>(j));
+          if constexpr (Program::kHasAddend) x = factors.added(x, others.value[w + j]);
+          results.value[w + j] = Program::rounded(x);
+        }
+      }
     }
     const std::int64_t at = joined<kXor>(corner.at.out, joined<kXor>(of_row.at, std::int64_t{first}));
     *reinterpret_cast<Results*>(static_cast<To*>(this->out) + at) = results;
@@ -535,12 +567,12 @@ struct MoveValueRuns : ValueArrays<ValueBoxParams> {
   static constexpr std::uint32_t kThreads = kValueThreads;
   static constexpr int kMinBlocks = 4;
 
-  constexpr std::uint32_t shared_bytes() const { return this->p.shared_numbers * sizeof(Computed); }
+  constexpr std::uint32_t shared_bytes() const { return this->p.shared_bytes; }
 
   template <typename Block>
   constexpr void operator()(Block& block) const {
     const ValueCorner corner = corner_of<Program>(this->p, block.index());
-    ValueFactors<Program> factors(*this, reinterpret_cast<Computed*>(block.shared()));
+    ValueFactors<Program> factors(*this, block.shared());
     if constexpr (Program::kHasScale || Program::kHasOffset) {
       if (this->p.factors_vary != 0) {
         factors.stage(*this, corner, corner.run_of(this->p.out), block);

@@ -98,7 +98,11 @@ constexpr Integer saturated_integer(Wide x) {
 constexpr double to_odd_double(std::uint64_t x) {
   constexpr int kBits = std::numeric_limits<double>::digits;
   if (x >> kBits == 0) return static_cast<double>(x);
+#if defined(__CUDA_ARCH__)
+  const int dropped = 64 - __clzll(static_cast<long long>(x)) - kBits;
+#else
   const int dropped = 64 - __builtin_clzll(x) - kBits;
+#endif
   const std::uint64_t kept = x >> dropped << dropped;
   return static_cast<double>(kept | static_cast<std::uint64_t>(kept != x) << dropped);
 }

@@ -158,7 +158,6 @@ TEST_F(GpuArithmetic, DrawnViewsAsOnTheCpu) {
 TEST_F(GpuArithmetic, EveryNarrowValueToEachType) {
   constexpr Number kNarrow[] = {Number::u8,        Number::i16,     Number::f16,         Number::bf16,
                                 Number::f8_e4m3fn, Number::f8_e5m2, Number::f8_e4m3fnuz, Number::f8_e5m2fnuz};
-  SplitMix64 random{1};
   for (const Number from : kNarrow) {
     const std::uint64_t count = bytes_of(from) == 1 ? 256 : 65536;
     Bytes all(count * bytes_of(from));

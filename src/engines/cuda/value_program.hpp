@@ -25,6 +25,7 @@ struct ValueKernel {
   int out = 1;
   kernels::ValueOrder loads = kernels::ValueOrder::by_table;
   kernels::ValueOrder stores = kernels::ValueOrder::by_table;
+  bool rounds_first = false;
 
   friend bool operator==(const ValueKernel&, const ValueKernel&) = default;
 };

@@ -23,6 +23,7 @@ using kernels::ValueSide;
 
 constexpr std::uint64_t kValueVectorBytes = 16;
 constexpr std::uint64_t kValueRunBytes = 256;        // what memory likes to be read and written by
+constexpr std::uint64_t kBoxTraffic = 64 << 10;      // bytes that a box reads and writes
 constexpr std::uint64_t kValueHeldBytes = 34 << 10;  // of shared memory, for a box
 constexpr std::uint64_t kDirectNumbers = 8192;       // of a box without shared memory
 constexpr std::uint64_t kDirectBytes = 64;           // of a run that is the same on both sides
@@ -128,7 +129,9 @@ class ValueBoxMaker {
       fail(ErrorCode::unsupported, "plan", std::to_string(axes_.size()) + " axes that do not merge",
            "at most " + std::to_string(kernels::kValueGridAxes) + " with arithmetic on a GPU");
     }
-    held_bytes_ = bytes_of(computed_in(plan.arithmetic));
+    const Arithmetic& of = plan.arithmetic;
+    made_.rounds_first = out_bytes() < in_bytes() && !of.addend && !of.scale.axis && !of.offset.axis;
+    held_bytes_ = made_.rounds_first ? out_bytes() : in_bytes();
   }
 
   ValueBoxes make() {
@@ -186,7 +189,8 @@ class ValueBoxMaker {
 
   void choose_box(const std::vector<std::size_t>& in_order, const std::vector<std::size_t>& out_order) {
     ValueBoxGrowth growth{axes_, std::vector<std::uint64_t>(axes_.size(), 1)};
-    const std::uint64_t most = kValueHeldBytes / held_bytes_;
+    const std::uint64_t most =
+        std::bit_floor(std::min(kValueHeldBytes / held_bytes_, kBoxTraffic / (in_bytes() + out_bytes())));
     for (std::uint64_t longer = 1; longer <= most; longer *= 2) {
       growth.grow(in_order, longer * kValueRunBytes / in_bytes(), most);
       growth.grow(out_order, longer * kValueRunBytes / out_bytes(), most);
@@ -371,8 +375,8 @@ class ValueBoxMaker {
   // Lanes of a warp that meet in a bank, in the mean over a vector's numbers.
   double wavefronts(const std::vector<std::uint64_t>& run, const std::vector<std::uint64_t>& rows,
                     std::uint64_t vector, std::uint32_t lanes_log2) const {
-    const std::uint64_t words = std::max<std::uint64_t>(held_bytes_ / kValueBankBytes, 1);
-    const std::uint64_t lanes = kernels::kValueWarpLanes / words;  // of a phase
+    const std::uint64_t lanes =
+        kernels::kValueWarpLanes / std::max<std::uint64_t>(held_bytes_ / kValueBankBytes, 1);  // of a phase
     const std::uint64_t along = std::uint64_t{1} << lanes_log2;
     double total = 0;
     for (std::uint64_t j = 0; j < vector; ++j) {
@@ -382,7 +386,8 @@ class ValueBoxMaker {
         const std::uint64_t row = lane / along;
         if (slot * vector + j >= run.size() || row >= rows.size()) continue;
         const std::uint64_t place = run[slot * vector + j] + rows[row];
-        banks[place * words % kValueBanks].insert(place);
+        const std::uint64_t word = place * held_bytes_ / kValueBankBytes;
+        banks[word % kValueBanks].insert(word);
       }
       std::size_t most = 0;
       for (const auto& bank : banks) most = std::max(most, bank.size());
@@ -446,6 +451,8 @@ class ValueBoxMaker {
     std::uint64_t best_pitch = 0;
     for (std::uint64_t pad = 0; pad < kMostValuePad; ++pad) {
       if (pad > 0 && p.out.rows == 1) break;
+      if ((run + pad) * held_bytes_ % std::min(kValueBankBytes, out_vector * held_bytes_) != 0)
+        continue;  // words are read
       const std::uint64_t numbers = (run + pad) * p.out.rows;
       if (pad > 0 && numbers * held_bytes_ > kValueHeldBytes + kValueHeldBytes / 4) break;
       const std::vector<std::uint64_t> steps = steps_of(run + pad);
@@ -454,7 +461,7 @@ class ValueBoxMaker {
       const Spread out = best_spread(places_of(out_run_, steps, false), places_of(out_rows_, steps, false),
                                      out_vector, out_bytes());
       const double cost = in.cost + out.cost;
-      if (pad > 0 && cost >= best - 1e-9) continue;
+      if (best_pitch > 0 && cost >= best - 1e-9) continue;
       best = cost;
       best_pitch = run + pad;
       p.in.lanes_log2 = in.lanes_log2;
@@ -465,7 +472,7 @@ class ValueBoxMaker {
     p.in.warps_log2 = warps_along(std::max<std::uint64_t>(p.in.run / in_vector, 1), p.in.lanes_log2);
     p.out.warps_log2 = warps_along(std::max<std::uint64_t>(run / out_vector, 1), p.out.lanes_log2);
     steps_ = steps_of(best_pitch);
-    p.shared_numbers = static_cast<std::uint32_t>(best_pitch * p.out.rows);
+    p.shared_bytes = static_cast<std::uint32_t>(best_pitch * p.out.rows * held_bytes_);
     if (p.missing_in != 0) p.missing_place = static_cast<std::uint32_t>(steps_[in_run_.back().axis]);
   }
 
@@ -535,14 +542,16 @@ class ValueBoxMaker {
     const auto varies = [](const std::vector<std::int32_t>& of_run) {
       return std::any_of(of_run.begin(), of_run.end(), [](std::int32_t index) { return index != 0; });
     };
-    p.factors_at = p.shared_numbers;
+    const std::uint64_t factor_bytes = bytes_of(computed_in(plan_.arithmetic));
+    p.factors_at = static_cast<std::uint32_t>(ceil_div(p.shared_bytes, factor_bytes) * factor_bytes);
+    p.shared_bytes = p.factors_at;
     if (varies(made_.scales_of_run)) {
       p.factors_vary |= 1;
-      p.shared_numbers += p.out.run;
+      p.shared_bytes += static_cast<std::uint32_t>(p.out.run * factor_bytes);
     }
     if (varies(made_.offsets_of_run)) {
       p.factors_vary |= 2;
-      p.shared_numbers += p.out.run;
+      p.shared_bytes += static_cast<std::uint32_t>(p.out.run * factor_bytes);
     }
     if (made_.direct) return;
     for (const std::uint64_t place : places_of(in_run_, steps_, true)) {
@@ -578,8 +587,8 @@ std::string ValueBoxes::explain() const {
   text += fmt::format("  written       {} runs of {} by vectors of {}\n", params.out.rows, params.out.run,
                       out_vector);
   if (direct) return text + "  between       in registers\n";
-  return text + fmt::format("  between       {} numbers of shared memory, {:.1f} and {:.1f} wavefronts\n",
-                            params.shared_numbers, load_wavefronts, store_wavefronts);
+  return text + fmt::format("  between       {} bytes of shared memory, {:.1f} and {:.1f} wavefronts\n",
+                            params.shared_bytes, load_wavefronts, store_wavefronts);
 }
 
 }  // namespace faro::detail

@@ -124,7 +124,8 @@ inline double copysign(double x, double y) { return ::copysign(x, y); }
 )";
 // The concepts of faro/device/memory.hpp, which these kernels do not name.
 constexpr const char* kConcepts = R"(#pragma once
-namespace std { template <typename A, typename B> concept same_as = __is_same(A, B); }
+#include <type_traits>
+namespace std { template <typename A, typename B> concept same_as = is_same_v<A, B>; }
 )";
 
 }  // namespace
@@ -141,6 +142,7 @@ ValueKernel value_kernel_of(const Arithmetic& of, const faro::detail::ValueBoxes
   if (!boxes.direct) {
     kernel.loads = boxes.loads;
     kernel.stores = boxes.stores;
+    kernel.rounds_first = boxes.rounds_first;
   }
   if (of.addend) kernel.addend = of.addend->number;
   const auto flag = [&](bool is, ProgramStep::Flag which) { kernel.flags |= is ? which : 0U; };

@@ -50,16 +50,19 @@ const void* find(const ValueKernel& wanted, Function function = Function::identi
   which.in = which.out = kBoth;
   if (which == wanted) return value_kernel<kernels::MoveValueRuns<Program, kBoth>>();
   which.direct = false;
+  // Factors of the popular narrowing programs are numbers.
+  constexpr bool kRounds = sizeof(To) < sizeof(From) && std::is_same_v<Addend, kernels::NoAddend>;
+  which.rounds_first = kRounds;
   which.in = kIn;
   which.out = kOut;
   which.loads = which.stores = ValueOrder::by_steps;
   if (which == wanted)
     return value_kernel<kernels::MoveValues<
-        Program, kernels::ValueShape<kIn, kOut, ValueOrder::by_steps, ValueOrder::by_steps>>>();
+        Program, kernels::ValueShape<kIn, kOut, ValueOrder::by_steps, ValueOrder::by_steps, kRounds>>>();
   which.loads = which.stores = ValueOrder::by_table;
   if (which == wanted)
     return value_kernel<kernels::MoveValues<
-        Program, kernels::ValueShape<kIn, kOut, ValueOrder::by_table, ValueOrder::by_table>>>();
+        Program, kernels::ValueShape<kIn, kOut, ValueOrder::by_table, ValueOrder::by_table, kRounds>>>();
   return nullptr;
 }
 

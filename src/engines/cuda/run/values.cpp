@@ -63,7 +63,7 @@ class LoadedBoxes {
   LoadedBoxes(const ValuePlan& plan, const ValueAlignment& alignment, int device)
       : boxes_(faro::detail::make_value_boxes(plan, alignment)),
         kernel_(value_kernel_of(plan.arithmetic, boxes_),
-                boxes_.params.shared_numbers * bytes_of(computed_in(plan.arithmetic)), device),
+                boxes_.params.shared_bytes, device),
         in_rows_(DeviceBuffer<kernels::ValueRow>::of(boxes_.in_rows, device)),
         out_rows_(DeviceBuffer<kernels::ValueRow>::of(boxes_.out_rows, device)),
         row_factors_(DeviceBuffer<kernels::ValueRowFactors>::of(boxes_.row_factors, device)),
