@@ -115,6 +115,25 @@ void run_boxes(const ValueBoxes& boxes, const Arithmetic& of, const Arrays& arra
   constexpr bool kRounds =
       sizeof(typename Program::To) < sizeof(typename Program::From) && !Program::kHasAddend;
   const auto run = [&]<bool kFirst>() {
+    if (boxes.columns > 0) {
+      const auto with_columns = [&]<int kColumns>() {
+        with_vector<typename Program::From, true>(boxes.in_vector, [&](auto in) {
+          using kernels::Interleaved;
+          if constexpr (sizeof(typename Program::To) * in() > 16) {
+            FAIL();
+          } else if (boxes.interleaved == Interleaved::input) {
+            run_kernel<Program, kernels::MoveValueColumns<Program, kColumns, in(), Interleaved::input>>(
+                boxes, of, arrays, order);
+          } else {
+            run_kernel<Program, kernels::MoveValueColumns<Program, kColumns, in(), Interleaved::output>>(
+                boxes, of, arrays, order);
+          }
+        });
+      };
+      if (boxes.columns == 2) return with_columns.template operator()<2>();
+      if (boxes.columns == 3) return with_columns.template operator()<3>();
+      return with_columns.template operator()<4>();
+    }
     if (boxes.direct) {
       with_vector<typename Program::From, kEverything>(boxes.in_vector, [&](auto in) {
         if constexpr (sizeof(typename Program::To) * in() <= 16)
@@ -280,6 +299,24 @@ TEST(ValueBoxes, UsualShapes) {
   const Strided reversed{.extents = {12, 20, 56}, .in_strides = {1, 12, 240}, .out_strides = {1120, 56, 1}};
   for (const Strided& view : {transposed, pixels, rows, reversed}) {
     for (const Case& of : kCases) expect_boxes(view, of, {}, random);
+  }
+  for (const std::uint64_t channels : {2U, 3U, 4U}) {
+    const auto c = static_cast<std::int64_t>(channels);
+    const Strided to_planes{.extents = {2, channels, 36, 100},
+                            .in_strides = {3600 * c, 1, 100 * c, c},
+                            .out_strides = {3600 * c, 3600, 100, 1}};
+    const Strided to_pixels{.extents = {2, 36, 99, channels},
+                            .in_strides = {3600 * c, 100, 1, 3600},
+                            .out_strides = {36 * 99 * c, 99 * c, c, 1}};
+    for (const Strided& view : {to_planes, to_pixels}) {
+      for (Case of : kCases) {
+        expect_boxes(view, of, {}, random);
+        if (of.arithmetic.scale.values[0] == 1.0) continue;
+        of.arithmetic.scale = {.values = {1.5, -2, 0.25, 3}, .axis = view.extents[1] == channels ? 1 : 3};
+        of.arithmetic.scale.values.resize(channels);
+        expect_boxes(view, of, {.in = 1, .out = 8, .addend = 2}, random);
+      }
+    }
   }
   const Strided one{.extents = {}, .in_strides = {}, .out_strides = {}};
   for (const Case& of : kCases) expect_boxes(one, of, {}, random);

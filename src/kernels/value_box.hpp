@@ -20,6 +20,11 @@
 //
 // Factors that differ along a run of the output are brought to shared memory first, those that differ from
 // row to row are read with the row.
+//
+// Few columns, as the channels of images, are exchanged in registers (MoveValueColumns): a thread has k
+// numbers of each.
+//
+//     r g b r g b r g b r g b   <-->   r r r r  g g g g  b b b b        3 columns, k = 4
 #pragma once
 
 #include <cstddef>
@@ -94,6 +99,7 @@ struct ValueBoxParams {
   std::uint32_t factors_at = 0;   // where those lie in shared memory, in bytes
   std::uint32_t shared_bytes = 0;
   ValuePlace first;
+  ValuePlace column;  // of MoveValueColumns: from column to column
   // Runs of the input that go down an axis which is cut begin later where it is shorter, and end where they
   // did: by so much for each index that is missing.
   std::int64_t missing_in = 0;
@@ -640,6 +646,116 @@ struct MoveValueRuns : ValueArrays<ValueBoxParams> {
     }
     const std::int64_t at = corner.at.out + this->out_rows[row].at + std::int64_t{first};
     *reinterpret_cast<Results*>(static_cast<To*>(this->out) + at) = results;
+  }
+};
+
+/// A run of pairs, triples, … on one side, and of so many columns on the other. The run of kInterleaved is
+/// counted in those tuples, of which the side has all numbers together.
+enum class Interleaved { input, output };
+
+template <typename Program, int kColumns, int k, Interleaved kInterleaved>
+struct MoveValueColumns : ValueArrays<ValueBoxParams> {
+  using From = typename Program::From;
+  using To = typename Program::To;
+  using Addend = typename Program::Addend;
+  using Computed = typename Program::Computed;
+  static constexpr std::uint32_t kThreads = kValueThreads;
+  static constexpr int kMinBlocks = 4;
+
+  constexpr std::uint32_t shared_bytes() const { return 0; }
+
+  template <typename Block>
+  constexpr void operator()(Block& block) const {
+    const ValueCorner corner = corner_of<Program>(this->p, block.index());
+    const ValueWalk walk(this->p.out, block.thread(), corner.run_of(this->p.out) / k,
+                         corner.rows_of(this->p.out));
+    for (std::uint32_t row = walk.row; row < walk.rows; row += walk.row_step) {
+      for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += kBatch * walk.slot_step) {
+        Parts<From> parts[kBatch];
+        FARO_UNROLL
+        for (std::uint32_t i = 0; i < kBatch; ++i) {
+          const std::uint32_t at = slot + i * walk.slot_step;
+          if (at < walk.slots)
+            parts[i] =
+                read<From, kFrom>(this->in, corner.at.in + this->in_rows[row].at, this->p.column.in, at);
+        }
+        FARO_UNROLL
+        for (std::uint32_t i = 0; i < kBatch; ++i) {
+          const std::uint32_t at = slot + i * walk.slot_step;
+          if (at < walk.slots) finish(corner, row, at, parts[i]);
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kBatch = 4;
+  static constexpr bool kFrom = kInterleaved == Interleaved::input;
+
+  // k tuples of numbers, as they lie: those of a column together, or those of a tuple.
+  template <typename T>
+  struct Parts {
+    Lanes<T, k> part[kColumns];
+
+    // Number j of a column.
+    template <bool kTogether>
+    constexpr T& at(int column, int j) {
+      const int flat = kTogether ? j * kColumns + column : column * k + j;
+      return part[flat / k].value[flat % k];
+    }
+  };
+
+  template <bool kTogether>
+  static constexpr std::int64_t part_at(std::int64_t begin, std::int64_t column_step, std::uint32_t slot,
+                                        int part) {
+    if constexpr (kTogether) return begin + (std::int64_t{slot} * kColumns + part) * k;
+    return begin + std::int64_t{slot} * k + part * column_step;
+  }
+
+  template <typename T, bool kTogether>
+  static constexpr Parts<T> read(const void* array, std::int64_t begin, std::int64_t column_step,
+                                 std::uint32_t slot) {
+    Parts<T> parts;
+    FARO_UNROLL
+    for (int i = 0; i < kColumns; ++i) {
+      parts.part[i] = *reinterpret_cast<const Lanes<T, k>*>(static_cast<const T*>(array) +
+                                                            part_at<kTogether>(begin, column_step, slot, i));
+    }
+    return parts;
+  }
+
+  constexpr void finish(const ValueCorner& corner, std::uint32_t row, std::uint32_t slot,
+                        Parts<From>& parts) const {
+    using Others = Parts<std::conditional_t<Program::kHasAddend, Addend, char>>;
+    const ValueRowFactors of_row = this->row_factors[row];
+    Others others;
+    if constexpr (Program::kHasAddend) {
+      others =
+          read<Addend, !kFrom>(this->addend, corner.at.addend + of_row.addend, this->p.column.addend, slot);
+    }
+    Parts<To> results;
+    ValueFactors<Program> factors(*this, nullptr);
+    FARO_UNROLL
+    for (int c = 0; c < kColumns; ++c) {
+      if constexpr (Program::kHasScale || Program::kHasOffset) {
+        factors.begin(corner,
+                      {.addend = 0,
+                       .scale = of_row.scale + c * static_cast<std::int32_t>(this->p.column.scale),
+                       .offset = of_row.offset + c * static_cast<std::int32_t>(this->p.column.offset)});
+      }
+      FARO_UNROLL
+      for (int j = 0; j < k; ++j) {
+        Computed x = factors.scaled(Program::widened(parts.template at<kFrom>(c, j)), 0);
+        if constexpr (Program::kHasAddend) x = factors.added(x, others.template at<!kFrom>(c, j));
+        results.template at<!kFrom>(c, j) = Program::rounded(x);
+      }
+    }
+    const std::int64_t begin = corner.at.out + this->out_rows[row].at;
+    FARO_UNROLL
+    for (int i = 0; i < kColumns; ++i) {
+      *reinterpret_cast<Lanes<To, k>*>(static_cast<To*>(this->out) +
+                                       part_at<!kFrom>(begin, this->p.column.out, slot, i)) = results.part[i];
+    }
   }
 };
 

@@ -21,6 +21,8 @@ struct ValueKernel {
   Function function = Function::identity;
   unsigned flags = 0;  // kernels::ProgramStep
   bool direct = false;
+  int columns = 0;
+  kernels::Interleaved interleaved = kernels::Interleaved::input;
   int in = 1;  // numbers of a vector
   int out = 1;
   kernels::ValueOrder loads = kernels::ValueOrder::by_table;

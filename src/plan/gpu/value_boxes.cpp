@@ -26,8 +26,10 @@ constexpr std::uint64_t kValueRunBytes = 256;        // what memory likes to be 
 constexpr std::uint64_t kBoxTraffic = 64 << 10;      // bytes that a box reads and writes
 constexpr std::uint64_t kValueHeldBytes = 34 << 10;  // of shared memory, for a box
 constexpr std::uint64_t kDirectNumbers = 8192;       // of a box without shared memory
-constexpr std::uint64_t kDirectBytes = 64;           // of a run that is the same on both sides
-constexpr std::uint64_t kRunMultiple = 16;           // what a cut run is a multiple of
+constexpr std::uint64_t kMostColumns = 4;
+constexpr std::uint64_t kLeastColumn = 256;  // numbers, for which columns are exchanged in registers
+constexpr std::uint64_t kDirectBytes = 64;   // of a run that is the same on both sides
+constexpr std::uint64_t kRunMultiple = 16;   // what a cut run is a multiple of
 constexpr std::uint64_t kValueBanks = 32;
 constexpr std::uint64_t kValueBankBytes = 4;
 constexpr std::uint64_t kMostValuePad = 32;
@@ -135,18 +137,12 @@ class ValueBoxMaker {
   }
 
   ValueBoxes make() {
-    const std::vector<std::size_t> in_order = lying_together(axes_, &ValueStrides::in);
+    std::vector<std::size_t> in_order = lying_together(axes_, &ValueStrides::in);
     std::vector<std::size_t> out_order = lying_together(axes_, &ValueStrides::out);
     if (plan_.arithmetic.addend) out_order.resize(followed_by_addend(out_order));
-    std::vector<std::size_t> common;
-    std::uint64_t common_run = 1;
-    for (std::size_t i = 0; i < std::min(in_order.size(), out_order.size()); ++i) {
-      if (in_order[i] != out_order[i] || axes_[in_order[i]].strides.in < 0) break;
-      common.push_back(in_order[i]);
-      common_run *= axes_[in_order[i]].extent;
-    }
-    const std::uint64_t narrow = std::min(in_bytes(), out_bytes());
-    made_.direct = common_run * narrow >= kDirectBytes || common_run == plan_.count;
+    std::vector<std::size_t> common = columns(in_order, out_order);
+    if (common.empty()) common = common_run(in_order, out_order);
+    made_.direct = !common.empty();
     if (made_.direct) {
       choose_runs(common);
     } else {
@@ -167,6 +163,48 @@ class ValueBoxMaker {
  private:
   std::uint64_t in_bytes() const { return bytes_of(plan_.arithmetic.from); }
   std::uint64_t out_bytes() const { return bytes_of(plan_.arithmetic.to); }
+
+  // The first axes of both sides, where they are long.
+  std::vector<std::size_t> common_run(const std::vector<std::size_t>& in_order,
+                                      const std::vector<std::size_t>& out_order) const {
+    std::vector<std::size_t> common;
+    std::uint64_t run = 1;
+    for (std::size_t i = 0; i < std::min(in_order.size(), out_order.size()); ++i) {
+      if (in_order[i] != out_order[i] || axes_[in_order[i]].strides.in < 0) break;
+      common.push_back(in_order[i]);
+      run *= axes_[in_order[i]].extent;
+    }
+    const bool is_long = run * std::min(in_bytes(), out_bytes()) >= kDirectBytes || run == plan_.count;
+    return is_long ? common : std::vector<std::size_t>{};
+  }
+
+  // The long axis beside an axis of few indices that is the fastest of one side; the latter is taken out of
+  // the axes, for each thread goes along it.
+  std::vector<std::size_t> columns(const std::vector<std::size_t>& in_order,
+                                   const std::vector<std::size_t>& out_order) {
+    if (in_order.empty() || out_order.empty() || in_order[0] == out_order[0]) return {};
+    const auto few = [&](std::size_t axis) { return axes_[axis].extent <= kMostColumns; };
+    const bool from = few(in_order[0]);
+    if (!from && !few(out_order[0])) return {};
+    const auto& order = from ? in_order : out_order;
+    const std::size_t column = order[0];
+    const std::size_t along = (from ? out_order : in_order)[0];
+    const auto& strides = axes_[along].strides;
+    const bool follows =
+        order.size() > 1 && order[1] == along && axes_[column].strides.in > 0 && strides.in > 0;
+    if (!follows || axes_[along].extent < kLeastColumn || strides.scale != 0 || strides.offset != 0)
+      return {};
+    const ValueAxis taken = axes_[column];
+    // The addend's tuples or columns lie as the output's.
+    if (plan_.arithmetic.addend &&
+        (strides.addend != strides.out || taken.strides.addend != taken.strides.out))
+      return {};
+    made_.columns = static_cast<int>(taken.extent);
+    made_.interleaved = from ? kernels::Interleaved::input : kernels::Interleaved::output;
+    made_.params.column = place_of(taken.strides, 1);
+    axes_.erase(axes_.begin() + static_cast<std::ptrdiff_t>(column));
+    return {along > column ? along - 1 : along};
+  }
 
   // How many of the first axes of a run the addend's runs have, too.
   std::size_t followed_by_addend(const std::vector<std::size_t>& order) const {
@@ -309,6 +347,8 @@ class ValueBoxMaker {
     std::uint64_t all = stride_magnitude(p.first.*place) | side.run;
     for (std::int32_t a = 0; a < p.grid_axes; ++a) all |= stride_magnitude(p.grid[a].step.*place);
     for (const ValueDigit& digit : rows) all |= stride_magnitude(axes_[digit.axis].strides.*stride);
+    const bool together = (made_.interleaved == kernels::Interleaved::input) == (place == &ValuePlace::in);
+    if (made_.columns > 0 && !together) all |= stride_magnitude(p.column.*place);
     if (side.run_cut != kernels::kUncut) {
       const auto& cut = p.cut[side.run_cut];
       all |= cut.extent % cut.box * side.run_step;
@@ -586,6 +626,7 @@ std::string ValueBoxes::explain() const {
                       direct ? params.out.rows : params.in.rows, params.in.run, in_vector);
   text += fmt::format("  written       {} runs of {} by vectors of {}\n", params.out.rows, params.out.run,
                       out_vector);
+  if (columns > 0) return text + fmt::format("  between       {} columns in registers\n", columns);
   if (direct) return text + "  between       in registers\n";
   return text + fmt::format("  between       {} bytes of shared memory, {:.1f} and {:.1f} wavefronts\n",
                             params.shared_bytes, load_wavefronts, store_wavefronts);

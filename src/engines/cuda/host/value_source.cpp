@@ -137,6 +137,8 @@ ValueKernel value_kernel_of(const Arithmetic& of, const faro::detail::ValueBoxes
                      .computed = computed_in(of),
                      .function = of.function,
                      .direct = boxes.direct,
+                     .columns = boxes.columns,
+                     .interleaved = boxes.interleaved,
                      .in = boxes.in_vector,
                      .out = boxes.out_vector};
   if (!boxes.direct) {
@@ -162,6 +164,11 @@ std::string type_text(const ValueKernel& kernel) {
                               ", faro::kernels::" + type_of(kernel.function) + ", " +
                               std::to_string(kernel.flags) + "u, " +
                               (kernel.addend ? type_of(*kernel.addend) : "faro::kernels::NoAddend") + ">";
+  if (kernel.columns > 0) {
+    const bool from = kernel.interleaved == kernels::Interleaved::input;
+    return "faro::kernels::MoveValueColumns<" + program + ", " + std::to_string(kernel.columns) + ", " +
+           std::to_string(kernel.in) + ", faro::kernels::Interleaved::" + (from ? "input" : "output") + ">";
+  }
   if (kernel.direct)
     return "faro::kernels::MoveValueRuns<" + program + ", " + std::to_string(kernel.in) + ">";
   return "faro::kernels::MoveValues<" + program + ", faro::kernels::ValueShape<" + std::to_string(kernel.in) +

@@ -49,6 +49,15 @@ const void* find(const ValueKernel& wanted, Function function = Function::identi
   which.direct = true;
   which.in = which.out = kBoth;
   if (which == wanted) return value_kernel<kernels::MoveValueRuns<Program, kBoth>>();
+  // Pixels of bytes become planes.
+  if constexpr (std::is_same_v<From, std::uint8_t>) {
+    constexpr int kChannels = 3;
+    which.columns = kChannels;
+    if (which == wanted)
+      return value_kernel<
+          kernels::MoveValueColumns<Program, kChannels, kBoth, kernels::Interleaved::input>>();
+    which.columns = 0;
+  }
   which.direct = false;
   // Factors of the popular narrowing programs are numbers.
   constexpr bool kRounds = sizeof(To) < sizeof(From) && std::is_same_v<Addend, kernels::NoAddend>;
