@@ -67,6 +67,17 @@ enum class Widths : std::uint8_t { of_kernels, any };
 FileProblem file_problem_of(const PermuteOptions& options, const io::NpyHeader& header,
                             Widths widths = Widths::of_kernels);
 
+/// The same of options.view, a strided view of the file's items in C order. The result has the view's shape
+/// where its elements follow one another in the output, its axes in Fortran order with --order F; else one
+/// axis. Errors: ErrorCode::value for a view that leaves the file, and for options that are for permutations.
+FileProblem view_problem_of(const PermuteOptions& options, const io::NpyHeader& header);
+/// Any view of a file's items, and what its result's shape is.
+FileProblem viewed(const io::NpyHeader& header, const Strided& view, std::vector<std::uint64_t> result_shape);
+/// options.view. Errors: as above.
+const Strided& view_of(const PermuteOptions& options, const io::NpyHeader& header);
+/// Errors: ErrorCode::unsupported for a view of which one array does not hold both sides.
+void require_view_in_place(const PermuteOptions& options, const io::NpyHeader& header);
+
 /// How a file is cut for a permutation that is known by its number of elements alone.
 struct FileRecords {
   std::uint64_t batch = 1;

@@ -16,7 +16,6 @@
 #include "cli/file_report.hpp"
 #include "cli/fortran_problem.hpp"
 #include "cli/ordered_input.hpp"
-#include "cli/permute_strided.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
 #include "engines/cpu.hpp"
@@ -66,43 +65,26 @@ Plan plan_of_shape(Problem problem, int threads) {
   return {problem, cpu::target(threads)};
 }
 
-void sweep_view(FileWork& work, const FileView& wanted, const io::NpyHeader& header,
-                const file::Options& file_options) {
-  const std::uint64_t units = widening_for(header.item_bytes, kMaxElementBytes);
-  work.sweep.emplace(widened(wanted.view, units), header.item_bytes / units, file_options);
-  work.spec = to_text(wanted.view);
-  work.count = element_count(wanted.view);
-  work.width = header.item_bytes;
-  work.shape = wanted.shape;
-  work.order = wanted.order;
-  work.elements = count_text(work.count, "element") + " of " + size_text(work.width);
-}
-
 FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
                  const file::Options& file_options) {
   FileWork work;
   work.shape_before = header.shape;
-  if (options.view) {
-    work.needs_order = header.fortran_order;
-    sweep_view(work, file_view_of(options, header), header, file_options);
-    return work;
-  }
-  FileProblem asked = file_problem_of(options, header, Widths::any);
-  const io::MemoryOrder order = options.order == "F" ? io::MemoryOrder::fortran : io::MemoryOrder::c;
-  if (header.fortran_order || order == io::MemoryOrder::fortran) {
-    if (const auto view = flipped_view(header, asked, order)) {
-      sweep_view(work, {.view = *view, .shape = header.shape, .order = order}, header, file_options);
-      return work;
+  FileProblem asked =
+      options.view ? view_problem_of(options, header) : file_problem_of(options, header, Widths::any);
+  work.order = options.order == "F" ? io::MemoryOrder::fortran : io::MemoryOrder::c;
+  bool is_flipped = false;  // as a view of the data as it lies
+  if (!options.view && (header.fortran_order || work.order == io::MemoryOrder::fortran)) {
+    if (auto flipped = flipped_view(header, asked, work.order)) {
+      asked = *std::move(flipped);
+      is_flipped = true;
+    } else if (work.order == io::MemoryOrder::fortran) {
+      auto turned = in_fortran_order(header, asked, Widths::any);
+      work.is_turned = !turned;
+      if (turned) asked = *std::move(turned);
     }
   }
-  if (order == io::MemoryOrder::fortran) {
-    work.order = order;
-    auto turned = in_fortran_order(header, asked, Widths::any);
-    work.is_turned = !turned;
-    if (turned) asked = *std::move(turned);
-  }
-  work.spec = to_text(asked.problem.permutation);
-  work.count = element_count(asked.problem.permutation);
+  work.spec = to_text(asked.problem);
+  work.count = element_count(asked.problem);
   work.width = asked.problem.element_bytes;
   work.batch = asked.problem.batch;
   work.elements = asked.elements;
@@ -114,6 +96,11 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
   }
   // The shape is that of what an index array was recognised as.
   work.shape = asked.shape_after(plan_of_shape(asked.problem, file_options.threads));
+  if (asked.problem.view) {
+    work.needs_order = header.fortran_order && !is_flipped;
+    work.sweep.emplace(*asked.problem.view, asked.problem.element_bytes, file_options);
+    return work;
+  }
   if (header.fortran_order) {
     const auto from_there = on_fortran_data(header, asked, Widths::any);
     work.needs_order = !from_there;
@@ -330,8 +317,7 @@ void run_records(const PermuteOptions& options, const io::NpyHeader& header, con
        file_options);
 }
 
-bool permute_in_place_by_file(const PermuteOptions& options) {
-  const io::NpyHeader header = header_of_input(options);
+bool permute_in_place_by_file(const PermuteOptions& options, const io::NpyHeader& header) {
   const std::uint64_t budget = memory_budget(options.memory);
   if (options.raw.empty() && header.data_bytes() <= budget / 2) return false;
   const std::string reason = options.has_out ? "a second file" : needs_memory(options);
@@ -372,8 +358,7 @@ bool permute_in_place_by_file(const PermuteOptions& options) {
   return true;
 }
 
-bool permute_by_file(const PermuteOptions& options) {
-  const io::NpyHeader header = header_of_input(options);
+bool permute_by_file(const PermuteOptions& options, const io::NpyHeader& header) {
   const std::uint64_t bytes = header.data_bytes();
   // What is mapped and what is written, which of a view may be more; for data in Fortran order, and for a
   // result in it, once more.

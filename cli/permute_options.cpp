@@ -63,6 +63,7 @@ std::string heading(const PermuteOptions& options, std::string label, const Prob
 std::string way_text(const PermuteOptions& options, const Plan& plan) {
   if (!moves(plan) || plan.array_bytes() == 0) return "nothing to move";
   if (options.in_place) return in_place_text(plan);
+  if (plan.problem().view) return "one pass in boxes";
   if (const IndexCandidate* const way = plan.way()) {
     return fmt::format("{}; {} over memory", to_text(*way),
                        way->passes == 1 ? "1 pass" : fmt::format("{} passes", way->passes));

@@ -35,7 +35,6 @@
 
 #include "faro/communicator.hpp"
 #include "faro/faro.hpp"
-#include "faro/plan/strided_plan.hpp"
 #include "faro/stream.hpp"
 
 namespace faro {
@@ -214,8 +213,8 @@ class ShardPlan {
   std::string explain(const ShardRates& rates = {}) const;
   /// The same as a JSON object (docs/guide/json.md, "explain --shards").
   std::string explain_json(const ShardRates& rates = {}) const;
-  /// The packing and the unpacking, those that there are, as `target` carries them out. Errors: those of Plan
-  /// and StridedPlan. Cost: planning and counting each box, up to some milliseconds.
+  /// The packing and the unpacking, those that there are, as `target` carries them out. Errors: those of
+  /// Plan. Cost: planning and counting each box, up to some milliseconds.
   std::vector<ShardLocalPlan> local_plans(const Target& target) const;
   /// At what rate these move bytes, read and written: ShardRates::copy_gb_per_s of that target. Nothing where
   /// there are none, or the time of one is not known.

@@ -21,7 +21,4 @@ struct Decision {
 /// Errors: those of faro::plan.
 Decision decide(const Problem& problem, const PlanOptions& options);
 
-/// For a strided view. Errors: those of StridedPlan, and of options that views have no use for.
-StridedPlan decide_view(const Strided& view, std::uint64_t element_bytes, const PlanOptions& options);
-
 }  // namespace faro::detail

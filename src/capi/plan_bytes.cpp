@@ -162,7 +162,7 @@ faro_plan* plan_of(const Json& json, std::span<const std::byte> entries, const P
     for (const faro::detail::AxisMap& view : views)
       made->views.push_back(make_view_step(view, width, options));
     if (!views.empty() &&
-        made->views.front().plan.plan().moved_bytes() != made->map->plan.plan().array_bytes())
+        made->views.front().plan.plan().array_bytes() != made->map->plan.plan().array_bytes())
       fail(ErrorCode::file, kReading, "a map and a view of different sizes", kPlanBytes);
   } else {
     made.reset(new_view_plan(views, width, options));

@@ -11,8 +11,7 @@ namespace faro::capi {
 namespace {
 
 // NaN where the time is not known.
-template <typename Made>
-double predicted_us_of(const Made& plan) {
+double predicted_us_of(const Plan& plan) {
   return predict_us(plan).value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
@@ -41,7 +40,7 @@ faro_status faro_plan_out_bytes(const faro_plan* plan, uint64_t* bytes) {
     const faro_plan& made = of(plan, "tell of a plan");
     require_argument(bytes, "tell of a plan", "bytes");
     uint64_t sum = 0;
-    for (const auto& step : made.views) sum += step.plan.plan().moved_bytes();
+    for (const auto& step : made.views) sum += step.plan.plan().array_bytes();
     *bytes = made.map ? made.map->plan.plan().array_bytes() : sum;
   });
 }

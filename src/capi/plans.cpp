@@ -51,12 +51,13 @@ const std::byte* at(const void* base, std::int64_t elements, std::uint64_t width
 }
 
 void run_view(const ViewStep& step, std::uint64_t width, const void* in, void* out, Stream stream) {
-  const StridedPlan& plan = step.plan.plan();
-  if (plan.moved_bytes() == 0) return;
+  const Plan& plan = step.plan.plan();
+  if (plan.array_bytes() == 0) return;
   require_argument(in, "run", "the input");
   require_argument(out, "run", "the output");
   auto* const target = const_cast<std::byte*>(at(out, step.out_first, width));
-  step.plan.run(at(in, step.in_first, width), plan.in_elements(), target, plan.out_elements(), stream);
+  step.plan.run(at(in, step.in_first, width), plan.in_bytes() / width, target, plan.out_bytes() / width,
+                stream);
 }
 
 // From the first byte to the last of several arrays.
@@ -73,7 +74,7 @@ struct Reach {
 
 std::uint64_t moved_bytes(const faro_plan& plan) {
   std::uint64_t bytes = plan.map ? plan.map->plan.plan().array_bytes() : 0;
-  for (const ViewStep& step : plan.views) bytes += step.plan.plan().moved_bytes();
+  for (const ViewStep& step : plan.views) bytes += step.plan.plan().array_bytes();
   return bytes;
 }
 
@@ -82,9 +83,9 @@ std::vector<faro::detail::SidesOfView> sides_of(const faro_plan& plan, const voi
   std::vector<faro::detail::SidesOfView> sides;
   sides.reserve(plan.views.size());
   for (const ViewStep& step : plan.views) {
-    const StridedPlan& of = step.plan.plan();
-    if (of.moved_bytes() == 0) continue;
-    sides.emplace_back(of.view(), plan.element_bytes, at(in, step.in_first, plan.element_bytes),
+    const Plan& of = step.plan.plan();
+    if (of.array_bytes() == 0) continue;
+    sides.emplace_back(*of.given().view, plan.element_bytes, at(in, step.in_first, plan.element_bytes),
                        at(out, step.out_first, plan.element_bytes));
   }
   return sides;
@@ -97,10 +98,10 @@ void check_steps_disjoint(const faro_plan& plan, const void* in, void* out) {
   Reach writes;
   for (const ViewStep& step : plan.views) {
     const std::uint64_t width = plan.element_bytes;
-    const StridedPlan& of = step.plan.plan();
-    if (of.moved_bytes() == 0) continue;
-    reads.add(at(in, step.in_first, width), of.in_elements() * width);
-    writes.add(at(out, step.out_first, width), of.out_elements() * width);
+    const Plan& of = step.plan.plan();
+    if (of.array_bytes() == 0) continue;
+    reads.add(at(in, step.in_first, width), of.in_bytes());
+    writes.add(at(out, step.out_first, width), of.out_bytes());
   }
   if (plan.map) writes.add(static_cast<const std::byte*>(out), plan.map->plan.plan().array_bytes());
   if (!faro::detail::share_bytes(reads.all(), writes.all())) return;

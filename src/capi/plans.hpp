@@ -21,7 +21,7 @@ namespace faro::capi {
 /// A view with its engine, and where its first elements lie.
 struct ViewStep {
   faro::detail::AxisMap view;  // from the addresses that are given: an element of an array may lie before it
-  ExecutableStridedPlan plan;
+  ExecutablePlan plan;
   std::int64_t in_first = 0;  // elements from the given address to the lowest that is read
   std::int64_t out_first = 0;
 };

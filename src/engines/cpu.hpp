@@ -16,7 +16,6 @@
 #include "faro/permutation/take.hpp"
 #include "faro/plan/plan.hpp"
 #include "faro/plan/row_plan.hpp"
-#include "faro/plan/strided_plan.hpp"
 #include "faro/problem/target.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "kernels/evaluation_order.hpp"
@@ -44,8 +43,6 @@ class Executor {
   /// (checked). The plan then only says widths, batch and target; its chosen() may differ. Errors:
   /// ErrorCode::value where its count is not the plan's.
   Executor(const Plan& plan, std::shared_ptr<const schedule::IndexSchedule> schedule);
-  /// Of a view. run() then takes arrays that hold plan.in_elements() and plan.out_elements() at least.
-  explicit Executor(const StridedPlan& plan);
   Executor(Executor&&) noexcept;
   Executor& operator=(Executor&&) noexcept;
   ~Executor();
@@ -53,9 +50,9 @@ class Executor {
   /// Runs the plan once, all arrays of the batch. May be called from many threads at once, each with its own
   /// workspace. Uses at most 17 KiB of each thread's stack. `workspace`: workspace_bytes() of the host, any
   /// alignment; null: allocated and returned by the run.
-  /// Requires: a plan for two arrays (checked); both hold plan.array_bytes() and do not overlap (unchecked
-  /// here, checked by faro::ExecutablePlan). Any alignment; an output that is not aligned to the vector width
-  /// is written through the caches.
+  /// Requires: a plan for two arrays (checked); they hold plan.in_bytes() and plan.out_bytes() and do not
+  /// overlap (unchecked here, checked by faro::ExecutablePlan). Any alignment; an output that is not aligned
+  /// to the vector width is written through the caches.
   void run(const void* in, void* out, void* workspace = nullptr) const;
 
   /// The same in place, of a plan that is (checked): data[b][pi(x)] = data[b][x] as it was. Any alignment.

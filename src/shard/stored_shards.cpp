@@ -70,13 +70,13 @@ std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device
                       .first = workspace_elements,
                       .side = cuda::SideStream(device)};
         for (const RowCopies::Slice& slice : copied.rows)
-          copied.packing.emplace_back(StridedPlan(slice.packing, width, target),
+          copied.packing.emplace_back(Plan({.element_bytes = width, .view = slice.packing}, target),
                                       cuda::ViewShare::beside_copies);
         workspace_elements += rows->workspace_elements;
         made.copied_.push_back(std::move(copied));
         continue;
       }
-      const StridedPlan view(each.view, width, target);
+      const Plan view({.element_bytes = width, .view = each.view}, target);
       const cuda::ViewShare share = over_links             ? cuda::ViewShare::over_links
                                     : made.copied_.empty() ? cuda::ViewShare::all
                                                            : cuda::ViewShare::beside_copies;

@@ -1,8 +1,8 @@
 // What there is to say of a plan, found out once. Its text (text.cpp) and its JSON (json.cpp) say it; neither
 // asks the plan's solvers, counts or prices anything itself.
 //
-//     Plan, StridedPlan  -->  PlanFacts  -->  text, JSON
-//                             a PassFacts each: why it is of its kind, what was counted, how long it takes
+//     Plan  -->  PlanFacts  -->  text, JSON
+//                a PassFacts each: why it is of its kind, what was counted, how long it takes
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "faro/plan/plan.hpp"
-#include "faro/plan/strided_plan.hpp"
 #include "tell/box_facts.hpp"
 #include "tell/counts/line_counts.hpp"
 #include "tell/launch_facts.hpp"
@@ -66,9 +65,12 @@ struct WayFacts {
 /// Rolls and flips in place.
 struct ReversalFacts {};
 
+/// A view that is no permutation.
+struct ViewFacts {};
+
 struct PlanFacts {
   /// Which kind of plan, with what only such a plan has.
-  std::variant<AffineFacts, WayFacts, const TransposePlan*, ReversalFacts, const StridedPlan*> kind;
+  std::variant<AffineFacts, WayFacts, const TransposePlan*, ReversalFacts, ViewFacts> kind;
   const Target* target = nullptr;
   std::optional<Recognition> recognition = {};  // of an index array, or of a form that says itself what it is
   std::string permutation;                      // its text
@@ -86,10 +88,8 @@ struct PlanFacts {
   std::uint64_t units_per_element() const { return unit_bytes == 0 ? 1 : element_bytes / unit_bytes; }
 };
 
-/// Cost, both: counting the passes, up to some hundred milliseconds. The facts refer to the plan.
+/// Cost: counting the passes, up to some hundred milliseconds. The facts refer to the plan.
 PlanFacts facts_of(const Plan& plan);
-/// Of a view that is no permutation.
-PlanFacts facts_of(const StridedPlan& plan);
 
 /// The permutation that a transposition in place is of.
 std::string map_text(const Rectangle& rectangle);

@@ -244,6 +244,12 @@ std::optional<double> cpu_us(const IndexCalibration& curves, const Plan& plan, c
   return us;
 }
 
+// Boxes of a view that is no permutation.
+std::optional<double> view_us(const Plan& plan, const Pass& pass) {
+  if (pass.bytes_read == 0) return std::nullopt;
+  return detail::axes_us({*pass.cpu}, curves_of(plan.target()));
+}
+
 // The driver's copy: it moves the array in order, here as warps do whose lanes have vectors of 16 bytes.
 AccessCounts count_copy(const Pass& pass, const machine::MemoryGeometry& geometry) {
   constexpr std::uint64_t kVector = 16;
@@ -334,6 +340,7 @@ const std::optional<PassCounts>& PassCounter::operator()(std::size_t pass) const
 std::optional<double> PassCounter::microseconds(std::size_t pass) const {
   const Pass& of = state_->plan.passes().at(pass);
   if (state_->plan.target().engine != Engine::cuda) {
+    if (state_->plan.problem().view) return view_us(state_->plan, of);
     return of.curve_us ? of.curve_us : cpu_us(state_->cpu_curves(), state_->plan, of);
   }
   const std::optional<PassCounts>& counted = (*this)(pass);
@@ -347,6 +354,7 @@ std::optional<double> PassCounter::microseconds(std::size_t pass) const {
 }
 
 std::optional<double> PassCounter::microseconds() const {
+  if (state_->plan.array_bytes() == 0 && state_->plan.problem().view) return 0;
   double sum = 0;
   for (std::size_t i = 0; i < state_->plan.passes().size(); ++i) {
     const std::optional<double> us = microseconds(i);

@@ -140,8 +140,8 @@ std::string axes_pass_words(const GpuPass& pass);
 
 // --- as a plan shows them
 
-/// The pass of a view in normal form. Errors: those of choose_view().
-Pass pass_of_view(const AxisMap& view, std::uint64_t element_bytes);
+/// The pass of a view in normal form; `array_bytes`: of the longer side. Errors: those of choose_view().
+Pass pass_of_view(const AxisMap& view, std::uint64_t element_bytes, std::uint64_t array_bytes);
 
 /// A pass of so many arrays and bytes, with the launch of its first kernel.
 Pass shown_pass(GpuPass made, std::uint64_t arrays, std::uint64_t bytes);
