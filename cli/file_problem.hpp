@@ -37,11 +37,11 @@ struct FileProblem {
   std::optional<AxesPart> part;
   /// As the text says them, turned round for --inverse.
   std::optional<NamedAxes> axes;
-  /// Of a pattern of axes, likewise.
+  /// What a pattern of axes says, likewise.
   std::optional<RegroupedShape> regrouped;
-  /// Of axes composed with other maps, likewise.
+  /// What axes composed with other maps say, likewise.
   std::optional<RegroupedShape> shapes;
-  /// Of the result, where the problem's own order is that of its file: --order F.
+  /// The result's shape, where the problem's own order is that of its file: --order F.
   std::optional<std::vector<std::uint64_t>> result_shape;
   /// All elements of the array backwards: along one axis, or along all of them.
   bool is_flip = false;
@@ -54,12 +54,12 @@ struct FileProblem {
   std::vector<std::uint64_t> array_shape() const;
   /// The file's shape with these axes in the place of the array's.
   std::vector<std::uint64_t> with_array(const std::vector<std::uint64_t>& axes) const;
-  /// Of the result. `plan` is of the problem; it knows what an index array really is.
+  /// The result's shape. `plan` is of the problem; it knows what an index array really is.
   std::vector<std::uint64_t> shape_after(const Plan& plan) const;
 };
 
-/// Of which elements affine maps are left as they are: of those that kernels take, or, for sweeps over files,
-/// of all.
+/// The elements whose affine maps are left as they are: those that kernels take, or, for sweeps over files,
+/// all.
 enum class Widths : std::uint8_t { of_kernels, any };
 
 /// Errors: ErrorCode::value where the file's items do not fit the permutation in number or in shape, and

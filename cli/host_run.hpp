@@ -29,7 +29,7 @@ class HostRun {
   bool is_of_view() const { return plan_.plan().given().view.has_value(); }
   /// That arrays travel in; 0 where they stay.
   std::uint64_t pieces() const;
-  /// Of making what they travel through; 0 where they stay.
+  /// Milliseconds to make what they travel through; 0 where they stay.
   double setup_ms() const { return setup_ms_; }
 
  private:

@@ -267,7 +267,7 @@ std::uint64_t memory_beside(const PermuteOptions& options, const io::NpyHeader& 
   return (count * entry_bytes + index.bytes) * (is_composed ? 2 : 1);
 }
 
-// Of the result: a view may repeat elements, and leave gaps.
+// Bytes of the result: a view may repeat elements, and leave gaps.
 std::uint64_t bytes_written(const PermuteOptions& options, const io::NpyHeader& header) {
   if (!options.view) return header.data_bytes();
   return out_elements(view_of(options, header)) * header.item_bytes;

@@ -205,7 +205,7 @@ void explain_files(const ExplainOptions& options) {
   print_file_plan(plan, options.common.json);
 }
 
-// Of one rank among so many: what it packs, sends to whom, and unpacks.
+// What one rank among so many packs, sends to whom, and unpacks.
 void explain_shards(const ExplainOptions& options) {
   if (!options.svg.empty() || options.in_place || !options.common.tile.empty() || options.by_file) {
     fail(ErrorCode::value, "explain", "--svg, --in-place, --tile or --file with --shards", "--shards alone");

@@ -174,7 +174,7 @@ RowsAsked rows_asked(const RowsOptions& options, const io::NpyHeader& input, con
   static_cast<void>(product_of(options, asked.shape, input.item_bytes));
   asked.layout.outer = product_of(options, {input.shape.begin(), begin}, 1);
   asked.layout.row_bytes = product_of(options, {behind, input.shape.end()}, input.item_bytes);
-  // Of rows without items there is nothing to move.
+  // Where rows have no items there is nothing to move.
   if (asked.layout.row_bytes == 0) asked.layout = {.outer = 0, .row_bytes = input.item_bytes};
   if (!options.fill.empty()) asked.fill = item_of("--fill", options.fill, input, options.bf16);
   const auto marker = marker_of(options);

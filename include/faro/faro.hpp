@@ -57,7 +57,7 @@ struct PlanOptions {
   Engine engine = Engine::automatic;
   int threads = 0;  // 0: what OpenMP would use (OMP_NUM_THREADS respected)
 
-  // Of engine cuda only.
+  // For engine cuda only.
   int device = cuda::kCurrentDevice;  // ordinal
   /// Instead of the device's own choice, for passes of kind tile: an entry of kernels::kCompiledTiles.
   std::optional<kernels::CompiledTile> tile = std::nullopt;
@@ -65,14 +65,14 @@ struct PlanOptions {
   /// of the device of its kind that faro was measured on (cuda::calibrate).
   bool calibrate = false;
 
-  // Of engine cpu only.
+  // For engine cpu only.
   /// Try the few best ways on arrays of the problem's size, made for that, instead of choosing by the curves:
   /// tiles and segments of several sizes, stores through the caches and past them, an index array's methods,
   /// fewer threads. The winner is kept (faro/wisdom.hpp), so that only the first plan of a problem on a
   /// machine measures. Cost: up to some seconds, and two arrays.
   bool measure = false;
 
-  // Of index arrays only.
+  // For index arrays only.
   /// How often the plan will be run; or a method, and sizes, instead of the fastest.
   IndexChoice index_choice = {};
   /// A schedule that was made before (schedule::load, ExecutablePlan::schedule): nothing is recognised or
@@ -122,10 +122,10 @@ class ExecutablePlan {
   /// from the device's pool in the stream's order.
   void run(const void* in, void* out, std::uint64_t bytes, Stream stream = {}) const;
 
-  /// Of a strided view: out[out_offset + i . out_strides] = in[in_offset + i . in_strides], and every other
-  /// element of the output stays as it is. The arrays have so many elements, at least plan().in_bytes() and
-  /// plan().out_bytes() of them, and may be larger. Errors: also ErrorCode::value for arrays that the strides
-  /// leave, and for the plan of a permutation, whose arrays have one size.
+  /// Runs the plan of a strided view: out[out_offset + i . out_strides] = in[in_offset + i . in_strides], and
+  /// every other element of the output stays as it is. The arrays have so many elements, at least
+  /// plan().in_bytes() and plan().out_bytes() of them, and may be larger. Errors: also ErrorCode::value for
+  /// arrays that the strides leave, and for the plan of a permutation, whose arrays have one size.
   void run(const void* in, std::uint64_t in_elements, void* out, std::uint64_t out_elements,
            Stream stream = {}) const;
 
@@ -180,7 +180,7 @@ class ExecutablePlan {
   /// The same for arrays of the host, whatever the engine: with engine cuda they travel through the device in
   /// pieces, as cuda::run_staged says; with engine cpu this is run(). Returns when the result is there.
   /// With a map, and of an index array: the whole array at once, which the device has to hold twice, or three
-  /// times with a workspace. Of a plan in place `in` and `out` are the same array, which the device holds
+  /// times with a workspace. For a plan in place `in` and `out` are the same array, which the device holds
   /// once. Errors: as run(), and as cuda::run_staged.
   void run_staged(const void* in, void* out, std::uint64_t bytes,
                   const cuda::StagingOptions& options = {}) const;

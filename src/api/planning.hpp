@@ -12,9 +12,9 @@ namespace faro::detail {
 
 struct Decision {
   Plan plan;
-  /// Of engine's choice: one line.
+  /// Why this engine: one line.
   std::string reason;
-  /// Of options.index_schedule, turned round where the problem reads the array the other way; or null.
+  /// options.index_schedule, inverted where the problem reads the array the other way; or null.
   std::shared_ptr<const schedule::IndexSchedule> schedule;
 };
 

@@ -48,7 +48,7 @@ struct faro_plan {
 
 namespace faro::capi {
 
-/// Of null options the defaults. Errors: ErrorCode::value for an engine that there is none of.
+/// Null options are the defaults. Errors: ErrorCode::value for an engine that there is none of.
 PlanOptions plan_options(const faro_options* options);
 
 /// The plan that a caller gave. Errors: ErrorCode::value where there is none.

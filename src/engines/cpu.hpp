@@ -2,7 +2,7 @@
 //
 // A tile is a few cache lines: they are read, permuted in registers, and written with stores that bypass the
 // caches, while the lines of later tiles are on their way. docs/notes/cpu-experiments.md tells what that
-// costs and what was measured. Of an index array, a partition pass scatters a chunk in the L2 cache and
+// costs and what was measured. For an index array, a partition pass scatters a chunk in the L2 cache and
 // writes its runs with stores that bypass the caches (docs/notes/index-experiments.md).
 #pragma once
 
@@ -61,7 +61,7 @@ class Executor {
   /// Bytes that a run needs; of the schedule's passes, which may be others than the plan's.
   std::uint64_t workspace_bytes() const;
 
-  /// Of an index array that is carried out as such; else null.
+  /// The schedule of an index array that is carried out as such; else null.
   std::shared_ptr<const schedule::IndexSchedule> schedule() const;
 
  private:

@@ -24,7 +24,7 @@ namespace faro::file {
 class TileMove {
  public:
   virtual ~TileMove() = default;
-  /// x and y hold the tile's rows of either side, and as much memory as the sweep's largest tile. Of a move
+  /// x and y hold the tile's rows of either side, and as much memory as the sweep's largest tile. In a move
   /// in place both are one.
   virtual void run(const std::byte* x, std::byte* y) const = 0;
 };

@@ -89,7 +89,7 @@ struct Transfers::Request {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
   std::uint64_t least = 0;  // of them are needed: a block that the file's end cuts has no more
-  // Of a read by way of the bounce buffer.
+  // Where a read by way of the bounce buffer goes.
   std::byte* copy_to = nullptr;
   const std::byte* copy_from = nullptr;
   std::uint64_t copy_bytes = 0;

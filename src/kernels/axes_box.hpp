@@ -184,7 +184,7 @@ struct AxesBoxParams {
 
   constexpr std::uint32_t shared_bytes() const { return box_bytes; }
 
-  /// Of ragged boxes: both arrays begin so many units later, counted from an aligned address.
+  /// For ragged boxes: both arrays begin so many units later, counted from an aligned address.
   constexpr void skew(std::uint64_t in_units, std::uint64_t out_units) {
     in_first += in_units;
     in_begin += in_units;

@@ -27,8 +27,8 @@ struct FewSource {
   std::uint32_t piece = 0;
 };
 
-/// Of unit `number` of the vectors that result: of the stretch (`to_stretch`), or of the rows one after
-/// another.
+/// The place of unit `number` of the vectors that result: of the stretch (`to_stretch`), or of the rows one
+/// after another.
 template <AxesSkinnyShape shape>
 constexpr FewSource few_source(bool to_stretch, std::uint32_t number) {
   constexpr auto few = static_cast<std::uint32_t>(shape.few);
@@ -89,7 +89,7 @@ struct FewVectors {
         most(p.tile_bytes / (shape.by_rows ? kFew * kMovedBytes : std::uint32_t{kMovedBytes})),
         vectors(tile.row_bytes / (shape.by_rows ? std::uint32_t{kMovedBytes} : kFew * kMovedBytes)) {}
 
-  /// Of a vector of the stretch, in shared memory.
+  /// The place of a vector of the stretch, in shared memory.
   constexpr std::uint32_t place(std::uint32_t vector) const {
     return shape.exchanged ? exchange.place(vector * kMovedBytes) : vector * kMovedBytes;
   }

@@ -18,7 +18,8 @@ using faro::detail::round_up;
 
 constexpr std::uint64_t kUsualTileBytes = 32 << 10;
 constexpr std::uint64_t kSkinnyTileBytes = 16 << 10;
-// Of a band's tiles in one line: those in the next lines still find its sectors in the second-level cache.
+// The bytes of a band's tiles in one line: those in the next lines still find its sectors in the second-level
+// cache.
 constexpr std::uint64_t kBandBytes = 8 << 20;
 // Tiles are numbered, and their numbers divided, with 31 bits.
 constexpr std::uint64_t kMostNumbered = std::uint64_t{1} << 31;

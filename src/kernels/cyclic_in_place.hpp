@@ -57,7 +57,7 @@ struct ReversalParams {
   constexpr std::uint64_t shared_bytes() const { return 2 * std::uint64_t{chunk_bytes}; }
 };
 
-/// The two chunks of a block. Of each, element e goes to where the other's element last - e is.
+/// The two chunks of a block. Element e of each goes to where the other's element last - e is.
 struct ChunkPair {
   HeldBytes chunk[2];
   std::uint64_t last = 0;     // element

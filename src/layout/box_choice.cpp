@@ -337,8 +337,8 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
     box.in = walk(box, moving, search.out_order, in_last, most_axes, kBoxLongRead, in_stride);
     box.out = walk(box, search.out_order, search.in_order, out_last, most_axes, kBoxLongRun, out_stride);
   };
-  // Of many small arrays, each is some rows of both sides where vectors fit. Else they are one run, which is
-  // slow where arrays are as large as runs (docs/notes/axes-experiments.md).
+  // Where there are many small arrays, each is some rows of both sides where vectors fit. Else they are one
+  // run, which is slow where arrays are as large as runs (docs/notes/axes-experiments.md).
   const bool arrays_are_rows = ip == iq && is_of_arrays(search, ip) && search.bytes64(units) > kBoxLongTrial;
   if (arrays_are_rows) {
     take_walks(0, 0, ip);

@@ -45,7 +45,7 @@ void grow(const CacheBox& box, const std::vector<std::size_t>& order, std::uint6
     const auto up = [&](std::uint64_t extent) { return (extent + grain - 1) / grain * grain; };
     const std::uint64_t wanted = up(needed);
     const std::uint64_t parts = (whole + wanted / 2) / wanted;
-    // Of many parts a sliver at the end costs little; few are alike.
+    // A sliver at the end of many parts costs little; few are made equal.
     const std::uint64_t alike =
         parts >= kManyParts ? wanted : up((whole + parts - 1) / std::max<std::uint64_t>(parts, 1));
     const bool uneven = parts == 2 && whole - std::min(whole, alike) <= alike / 2;  // 3 as 2 and 1

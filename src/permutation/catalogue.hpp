@@ -10,7 +10,7 @@
 //     gray(4)     pi(x)  y3   y2     y1     y0
 //                        x3   x2^x3  x1^x2  x0^x1
 //
-// Of other maps the picture shows an array before and after:
+// For other maps the picture shows an array before and after:
 //
 //     roll(5, 2)  in   a b c d e
 //                 out  d e a b c

@@ -138,7 +138,7 @@ std::vector<Word> slicing_functionals(const Coordinates& v, const Matrix& invers
   return made;
 }
 
-// Of messages in the order of the output: its top bits that are constant on a segment of the input.
+// For messages in the order of the output: its top bits that are constant on a segment of the input.
 int slices_in_place(const Matrix& a11, int w_bits, int segment_bits) {
   Word varying = 0;
   for (int j = 0; j < std::min(segment_bits, a11.columns()); ++j) varying |= a11.column(j);

@@ -120,7 +120,7 @@ class SlicedShards {
 
   SlicedShards(const ShardPlan& plan, int device);
   bool make_passes(const ShardPlan& plan, const Choice& choice, bool directly);
-  // Of slabs and blocks: boxes of other ranks are packed, sent and unpacked, those of this rank copied
+  // For slabs and blocks: boxes of other ranks are packed, sent and unpacked, those of this rank copied
   // meanwhile. Slices are of a box's slowest axis.
   void make_views(const ShardPlan& plan, const Choice& choice);
   void run_views(const void* in, void* out, const Buffers& buffers, Communicator& communicator,

@@ -78,7 +78,7 @@ PassFacts pass_facts(const Plan& plan, std::size_t index, const PassCounter& cou
 }  // namespace
 
 std::string map_text(const Rectangle& rectangle) {
-  // Of no elements there is no shape: the text that such a permutation has out of place.
+  // No elements have no shape: the text that such a permutation has out of place.
   if (rectangle.count() == 0) return "axes(0; 0)";
   if (rectangle.between > 1)
     return fmt::format("axes({} {} {}; 2 1 0)", rectangle.rows, rectangle.between, rectangle.columns);

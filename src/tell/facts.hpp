@@ -41,7 +41,7 @@ struct PassFacts {
   std::optional<double> us = {};             // where it is known
 };
 
-/// Of a plan of an affine map.
+/// Facts of a plan of an affine map.
 struct AffineFacts {
   int index_bits = 0;
   const char* published_class = "";
@@ -51,8 +51,8 @@ struct AffineFacts {
   std::optional<int> literature_sweeps = {};  // of the published method; none in place
 };
 
-/// Of a permutation that is not affine, out of place: the ways there are, which one is taken, and by whose
-/// curves.
+/// Facts of a permutation that is not affine, out of place: the ways there are, which one is taken, and by
+/// whose curves.
 struct WayFacts {
   std::span<const IndexCandidate> candidates;
   const IndexCandidate* chosen = nullptr;

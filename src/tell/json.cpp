@@ -334,7 +334,7 @@ struct KeysOfWay {
   }
 };
 
-// Of a permutation.
+// The keys of a permutation.
 Json permutation_json(const PlanFacts& facts) {
   Json json = {{"schema", kJsonSchema},
                {"permutation", facts.permutation},
@@ -350,7 +350,7 @@ Json permutation_json(const PlanFacts& facts) {
   return json;
 }
 
-// Of a view, as it was given.
+// The keys of a view, as it was given.
 Json view_json(const Plan& plan, const PlanFacts& facts) {
   const Problem& given = plan.given();
   Json json = {{"schema", kJsonSchema},

@@ -171,7 +171,7 @@ Indexed copied_on_device(const void* indices, std::uint64_t count, IndexType typ
                          int device = kCurrentDevice, Stream stream = {});
 /// a o b, out[a(b(x))] = in[x], where one of the two or both are index arrays of a device; the other may be
 /// any map, or an index array of the host. What is made lies on the device, and one plan of it moves by both
-/// at once. Of an array and a map it has the array's direction, of two arrays it is a scatter. Errors:
+/// at once. An array and a map give one of the array's direction, two arrays a scatter. Errors:
 /// ErrorCode::value for other counts, two devices, no array of a device, or one that is no permutation;
 /// ErrorCode::device, saying how much is needed, for too little memory.   Cost: one sweep; its loads are at
 /// random where a map comes before a scatter, or after a gather.

@@ -67,10 +67,10 @@ class Plan {
   const std::vector<Exception>& exceptions() const { return exceptions_; }
   const Target& target() const { return target_; }
 
-  /// Of a transposition in place that is not affine; null for all others.
+  /// The plan of a transposition in place that is not affine; null for all others.
   const TransposePlan* transpose_plan() const { return transpose_plan_.get(); }
 
-  /// Of an index array that is carried out as one; null for all others.
+  /// The plan of an index array that is carried out as one; null for all others.
   const IndexPlan* index_plan() const { return index_plan_.get(); }
   /// The way of a permutation that is not affine, or is not carried out as such, out of place; null for all
   /// others. Without an index_plan() there was no other.

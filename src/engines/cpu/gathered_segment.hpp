@@ -44,7 +44,7 @@ void move_by_wider(std::uint64_t width, const GatheredSegment& segment) {
   for (; i < segment.count; ++i) exactly.move(segment.element(i), segment.to + i * width);
 }
 
-// Of any width.
+// Moves a segment of any width.
 inline void move_plainly(std::uint64_t bytes, const GatheredSegment& segment, std::uint64_t first) {
   constexpr std::uint64_t kHalf = 4;
   constexpr std::uint64_t kWord = 8;

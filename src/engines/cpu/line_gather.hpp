@@ -25,7 +25,7 @@ struct LineGather {
   const std::int64_t* places = nullptr;  // bytes from there
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;  // of an element
-  // Of elements of a line and more, with a stage: bytes of the first and of the last one that are not moved.
+  // For elements of a line and more, with a stage: bytes of the first and of the last one that are not moved.
   std::uint64_t skipped = 0;
   std::uint64_t left_out = 0;
   std::byte* to = nullptr;     // any alignment

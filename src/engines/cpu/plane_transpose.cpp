@@ -212,7 +212,7 @@ constexpr std::size_t kBlocks = 4;
 constexpr std::size_t kBlocks = 2;
 #endif
 
-// Of rows `apart` from one another, the first of them in the lowest block.
+// Loads blocks of rows `apart` from one another, the first of them in the lowest block.
 template <class D>
 HWY_INLINE hn::Vec<D> LoadBlocks(D d, const std::byte* from, const std::int64_t* rows, std::size_t apart) {
   const hn::Half<D> half;

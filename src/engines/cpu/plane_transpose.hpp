@@ -51,7 +51,7 @@ struct RunTraffic {
     const std::byte* from = nullptr;
     std::byte* to = nullptr;
   };
-  // Of each run, where it lies in the stage and in the output: tables that are there anyhow, for stores of
+  // Where each run lies in the stage and in the output: tables that are there anyhow, for stores of
   // other things stand in line with the streamed ones.
   Run base;
   const std::int64_t* from_places = nullptr;
