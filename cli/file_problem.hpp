@@ -35,7 +35,7 @@ struct FileProblem {
   CutShape cut;                      // the same
   /// The axes of the cut shape that are the array's; nothing where none begin and end there.
   std::optional<AxesPart> part;
-  /// As the text says them, turned round for --inverse.
+  /// As the text says them, inverted for --inverse.
   std::optional<NamedAxes> axes;
   /// What a pattern of axes says, likewise.
   std::optional<RegroupedShape> regrouped;

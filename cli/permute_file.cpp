@@ -48,8 +48,8 @@ struct FileWork {
   bool is_turned = false;           // the result comes into its order by one sweep more
   std::optional<Problem> by_index;  // instead: elements are distributed by their places
   std::string spec;                 // canonical
-  std::string key;                  // of what is turned: spec, and what an index array is
-  std::string elements;             // "2^30 elements of 4 bytes"
+  std::string key;       // of what is put into its order afterwards: spec, and what an index array is
+  std::string elements;  // "2^30 elements of 4 bytes"
   std::uint64_t count = 0;
   std::uint64_t width = 0;
   std::uint64_t batch = 1;

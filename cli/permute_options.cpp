@@ -153,7 +153,7 @@ std::string run_line(const PermuteOptions& options, const Plan& plan, const RunF
     }
     return text + (options.verify ? ", verified" : "");
   };
-  // From the longest that tells all to the shortest; a name that leaves no room is told by its first word.
+  // From the longest that tells all to the shortest; a name that leaves no room is given by its first word.
   const std::string label = heading(options, options.label(), plan.problem()) + ": ";
   const std::string short_one = heading(options, short_label(options.label()), plan.problem()) + ": ";
   const std::string in_full = done(facts.elements, " in ");

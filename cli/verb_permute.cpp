@@ -128,7 +128,7 @@ std::shared_ptr<const schedule::IndexSchedule> kept_schedule(const PermuteOption
   return kept;
 }
 
-// The plan; one that is kept and moves other elements than the index array at hand is told by its file.
+// The plan; one that is kept and moves other elements than the index array at hand is reported by its file.
 ExecutablePlan plan_by(const PermuteOptions& options, const Problem& problem,
                        const PlanOptions& plan_options) {
   try {

@@ -247,7 +247,7 @@ void move_as_it_is(const ExecutableRows& plan, std::span<const std::byte> in, st
   plan.run(in, out);
 }
 
-// Numbers of the other byte order are turned round, added and turned back.
+// Numbers of the other byte order are swapped, added and swapped back.
 void move_rows(const RowsAsked& asked, const ExecutableRows& plan, std::span<const std::byte> in,
                std::span<std::byte> out) {
   if (asked.layout.outer == 0) return;
@@ -335,7 +335,7 @@ void report_rows(const RowsOptions& options, const RowsAsked& asked, const Plann
       {fmt::format("{} of {} {}", rows, size_text(asked.layout.row_bytes), done), rows + " " + done}, more));
 }
 
-// What is wrong with an entry is told of the files.
+// What is wrong with an entry is reported with the files.
 PlannedRows planned_rows(const RowsOptions& options, const RowsAsked& asked, const PlanOptions& common) {
   try {
     if (common.engine != Engine::cuda) {

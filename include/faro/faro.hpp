@@ -25,7 +25,10 @@
 //                                          .in_offset = 8}, sizeof(float));
 //     rows.run(in, out);                                                   // 3 rows of 4, flipped
 //
-// This header is the whole public interface, host-only C++20.
+// This header has what most programs need, host-only C++20: plans and what runs them on a CPU or a GPU, maps,
+// index arrays, views and arithmetic. Beside it stand rows.hpp (rows taken, put and added), file.hpp (files
+// larger than memory), shards.hpp (arrays over ranks), device/ and layout/ (for authors of kernels), emit/
+// (kernels as source), wisdom.hpp and faro.h, the interface in C.
 #pragma once
 
 #include <cstddef>

@@ -283,7 +283,7 @@ struct IndexFile {
 };
 
 /// out[index[x]] = in[x], or of a gather out[x] = in[index[x]], for records of record_bytes. The scratch file
-/// has 2 bytes a record more. A gather's array is turned round first, which takes four files' room of its
+/// has 2 bytes a record more. A gather's array is inverted first, which takes four files' room of its
 /// size beside the output. Errors: as shuffle(); ErrorCode::file for a file that cannot be read;
 /// ErrorCode::value where it is no permutation, or no index array.
 Report permute_indexed(const IndexFile& index, std::uint64_t record_bytes, const Input& in, const Output& out,

@@ -300,7 +300,7 @@ void Transfers::flush() {
       }
       io_uring_sqe_set_data64(entry, static_cast<__u64>(&request - requests.data()));
     }
-    // Every request is waited for before any error is told: the kernel has their memory.
+    // Every request is waited for before any error is reported: the kernel has their memory.
     std::vector<std::int64_t> results(requests.size(), -EAGAIN);
     std::size_t submitted = 0;
     while (submitted < requests.size()) {

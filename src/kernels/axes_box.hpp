@@ -333,7 +333,7 @@ inline constexpr bool box_copies = requires(Memory memory) {
 constexpr int box_unroll(int accesses) { return accesses >= 8 ? 1 : accesses > 1 ? 8 / accesses : 4; }
 
 /// Words of shared memory, each of some units along the input, to vectors of the output, one a unit: a matrix
-/// of bytes or halves turned.
+/// of bytes or halves transposed.
 template <int unit_bytes, int words, int vector>
 struct BoxTurn {
   device::Packet<unit_bytes * vector> turned[words];

@@ -84,7 +84,7 @@ struct TurnedLayout {
   }
 };
 
-/// One word of each row of a group, turned: vector j is column j of them.
+/// One word of each row of a group, transposed: vector j is column j of them.
 template <int unit_bytes, int word_bytes>
 constexpr void turn_words(const device::Packet<word_bytes> (&row)[kMovedBytes / unit_bytes],
                           device::Packet<16> (&column)[word_bytes / unit_bytes]) {

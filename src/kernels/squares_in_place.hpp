@@ -4,7 +4,7 @@
 //     axes [arrays,] side, between, side [, parts of an element]
 //
 //             J             a block reads tiles (I, J) and (J, I) of one index of the axis between, and then
-//         + - - - + - - +   writes each, turned, to where the other was; tile (I, I) is its own image
+//         + - - - + - - +   writes each, transposed, to where the other was; tile (I, I) is its own image
 //         |       |  I,J|
 //         |       |     |   sides of few elements have one tile, of several indices of the axis between, which
 //         + - - - + - - +   follow one another in each of its rows
@@ -160,7 +160,7 @@ constexpr void load_exchange(Memory& memory, const SquaresParams& p, std::uint64
   }
 }
 
-/// Phase 2: each turned, to where the other was.
+/// Phase 2: each transposed, to where the other was.
 template <int unit_bytes, MovedElements as, device::Memory Memory>
 constexpr void store_exchange(Memory& memory, const SquaresParams& p, std::uint64_t block,
                               std::uint32_t thread) {

@@ -31,7 +31,7 @@ std::vector<std::size_t> by_input(const std::vector<StridedAxis>& axes) {
 }
 
 // Grows a box along one side's axes, fastest first, until its run is about as long as wanted. The last axis
-// is cut into parts that are alike and of whole lines, where the run before it allows.
+// is cut into parts that are equal and of whole lines, where the run before it allows.
 void grow(const CacheBox& box, const std::vector<std::size_t>& order, std::uint64_t wanted_bytes,
           std::uint64_t line, std::vector<std::uint64_t>& extents) {
   std::uint64_t run = box.element_bytes;

@@ -113,7 +113,7 @@ class SlicedShards {
     cuda::PartExecutor on_all;
     cuda::PartExecutor beside_links;
     int slice_bits = 0;
-    int message_bits = 0;     // log2 of the messages that slices are told apart by; 0: none
+    int message_bits = 0;     // log2 of the messages that distinguish slices; 0: none
     bool by_message = false;  // a message's slices are numbered one after the other; else a slice's messages
     std::optional<std::uint64_t> left_out = {};  // the number of the rank's own
   };

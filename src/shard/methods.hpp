@@ -38,7 +38,7 @@ struct ShardPassing {
   std::vector<ShardView> views = {};
 };
 
-/// Index bits as they are told apart by ranks: those of the input and of the output.
+/// Index bits as ranks distinguish them: those of the input and of the output.
 struct ShardRankBits {
   std::vector<int> in;
   std::vector<int> out;

@@ -31,7 +31,7 @@ struct FactorFacts {
 struct PassFacts {
   const Pass* pass = nullptr;
   std::string reason;                        // why it is of its kind: a sentence without a full stop
-  bool is_affine = false;                    // told by its map and its tile
+  bool is_affine = false;                    // described by its map and its tile
   double elements = 0;                       // that it moves, all arrays together
   std::optional<FactorFacts> factor = {};    // affine, in place
   std::optional<BoxFacts> box = {};          // of axes, or of a view
@@ -76,7 +76,7 @@ struct PlanFacts {
   std::string permutation;                      // its text
   std::uint64_t elements = 0;                   // of one array
   std::uint64_t element_bytes = 0;
-  std::uint64_t unit_bytes = 0;  // what is moved as one; 0: not told
+  std::uint64_t unit_bytes = 0;  // what is moved as one; 0: not said
   std::uint64_t batch = 1;
   std::uint64_t bytes = 0;  // of all arrays
   std::uint64_t workspace_bytes = 0;

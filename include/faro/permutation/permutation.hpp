@@ -178,7 +178,7 @@ Permutation healpix(int k);
 //     multiplication modulo count  one probe
 //     permutation of axes          strides probed at the divisors of the count: the shape is found, not given
 //     axes flipped and rolled      the same by differences, and where each axis goes round
-//     blocks that repeat           alike blocks of a smaller permutation, whose elements may be several: I x
+//     blocks that repeat           equal blocks of a smaller permutation, whose elements may be several: I x
 //     P x I structure with exceptions    most of 32 samples agree on an affine, cyclic or modular map; few
 //     entries differ contiguous runs              counted: few runs are moved as runs small displacement
 //     measured: what moves less than a window, and less than a quarter of the

@@ -56,7 +56,7 @@ class Plan {
   Plan(const Problem& problem, Target target, Recognition recognition, const IndexChoice& choice = {});
 
   /// The problem as it is carried out: where an index array was recognised as another form, that form is its
-  /// permutation; where one has blocks that are alike, a block is, with as many arrays and as wide elements
+  /// permutation; where one has blocks that are equal, a block is, with as many arrays and as wide elements
   /// more. A view that is a permutation is that, any other is in its normal form.
   const Problem& problem() const { return problem_; }
   /// As it was given.

@@ -1,4 +1,4 @@
-// Elements that are alike far apart in the input, moved side by side into the output without vectors.
+// Elements that are equally far apart in the input, moved side by side into the output without vectors.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace faro::cpu {
 
-// Elements that are alike far apart, from the first one's place on.
+// Elements that are equally far apart, from the first one's place on.
 struct GatheredSegment {
   const std::byte* from = nullptr;
   std::int64_t step = 0;

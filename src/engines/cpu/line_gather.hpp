@@ -9,7 +9,7 @@
 //     backwards              input   a b c d e f g h        output   h g f e d c b a
 //     every other            input   a . b . c . d .        output   a b c d
 //     one, again and again   input   a                      output   a a a a
-//     short blocks turned    input   a b c  d e f  g h i    output   c b a  f e d  i h g
+//     short blocks reversed  input   a b c  d e f  g h i    output   c b a  f e d  i h g
 #pragma once
 
 #include <array>

@@ -503,7 +503,7 @@ void TransposeRunsBetween(std::uint64_t element_bytes, const PlaneRows& from, co
       return TransposeNest<std::uint32_t, 4>(from, to, planes, between);
     case 8:
       return TransposeNest<std::uint64_t, 8>(from, to, planes, between);
-    default:  // of 16; others are turned element by element
+    default:  // of 16; others are transposed element by element
       return TransposeNest<std::uint64_t, 16>(from, to, planes, between);
   }
 }

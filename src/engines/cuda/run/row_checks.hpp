@@ -1,4 +1,4 @@
-// What is refused of rows' arrays before anything is queued, what their kernels' faults are told as, and
+// What is refused of rows' arrays before anything is queued, what their kernels' faults are reported as, and
 // their workspace.
 #pragma once
 
