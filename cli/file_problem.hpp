@@ -45,6 +45,7 @@ struct FileProblem {
   std::optional<std::vector<std::uint64_t>> result_shape;
   /// All elements of the array backwards: along one axis, or along all of them.
   bool is_flip = false;
+  bool is_along_axis = false;
   /// What was taken as an element: "2^20 elements of 4 bytes", "1000 rows of 12 bytes".
   std::string elements;
 
@@ -67,6 +68,10 @@ enum class Widths : std::uint8_t { of_kernels, any };
 FileProblem file_problem_of(const PermuteOptions& options, const io::NpyHeader& header,
                             Widths widths = Widths::of_kernels);
 
+/// The same with its affine map for elements that kernels take. Errors: ErrorCode::unsupported for others in
+/// place.
+FileProblem for_kernels(const PermuteOptions& options, FileProblem asked);
+
 /// The same of options.view, a strided view of the file's items in C order. The result has the view's shape
 /// where its elements follow one another in the output, its axes in Fortran order with --order F; else one
 /// axis. Errors: ErrorCode::value for a view that leaves the file, and for options that are for permutations.
@@ -77,6 +82,21 @@ FileProblem viewed(const io::NpyHeader& header, const Strided& view, std::vector
 const Strided& view_of(const PermuteOptions& options, const io::NpyHeader& header);
 /// Errors: ErrorCode::unsupported for a view of which one array does not hold both sides.
 void require_view_in_place(const PermuteOptions& options, const io::NpyHeader& header);
+
+/// What is asked of a file, whose text is read once, when it is first looked at. Keeps references to both.
+class FileRequest {
+ public:
+  FileRequest(const PermuteOptions& asked, const io::NpyHeader& of) : options(asked), header(of) {}
+
+  const PermuteOptions& options;
+  const io::NpyHeader& header;
+
+  /// With affine maps for elements of any width. Errors: those of file_problem_of() and view_problem_of().
+  const FileProblem& problem();
+
+ private:
+  std::optional<FileProblem> problem_;
+};
 
 /// How a file is cut for a permutation that is known by its number of elements alone.
 struct FileRecords {

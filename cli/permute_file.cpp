@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -65,12 +64,12 @@ Plan plan_of_shape(Problem problem, int threads) {
   return {problem, cpu::target(threads)};
 }
 
-FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
-                 const file::Options& file_options) {
+FileWork work_of(FileRequest& request, const file::Options& file_options) {
+  const PermuteOptions& options = request.options;
+  const io::NpyHeader& header = request.header;
   FileWork work;
   work.shape_before = header.shape;
-  FileProblem asked =
-      options.view ? view_problem_of(options, header) : file_problem_of(options, header, Widths::any);
+  FileProblem asked = request.problem();
   work.order = options.order == "F" ? io::MemoryOrder::fortran : io::MemoryOrder::c;
   bool is_flipped = false;  // as a view of the data as it lies
   if (!options.view && (header.fortran_order || work.order == io::MemoryOrder::fortran)) {
@@ -168,11 +167,13 @@ std::string resumable_text(const PermuteOptions& options, std::uint64_t budget) 
                      options.memory.empty() ? fmt::format(" --memory {}", budget_text(budget)) : "");
 }
 
-void sweep(const PermuteOptions& options, const io::NpyHeader& header, std::uint64_t budget) {
+void sweep(FileRequest& request, std::uint64_t budget) {
+  const PermuteOptions& options = request.options;
+  const io::NpyHeader& header = request.header;
   FileWatch watch(options);
   watch.step("planning " + options.spec);
   file::Options file_options = options_of(options, header.item_bytes, budget);
-  const FileWork work = work_of(options, header, file_options);
+  const FileWork work = work_of(request, file_options);
   const InterruptNote interrupted(resumable_text(options, budget));
   const file::Output out{.path = options.out,
                          .header = header_of_result(options, header.descr, work.shape, work.order)};
@@ -250,21 +251,13 @@ FortranProblem on_fortran_file(const PermuteOptions& options, const io::NpyHeade
   return found;
 }
 
-// What an index array takes beside the arrays that are read and written: its entries, and the file that they
-// are read from; two more while some are composed. A text may make one of as many entries as the file has
-// items.
-std::uint64_t memory_beside(const PermuteOptions& options, const io::NpyHeader& header,
-                            const file::IndexFiles& index) {
-  const auto names_any = [&](std::initializer_list<const char*> names) {
-    return std::any_of(names.begin(), names.end(),
-                       [&](const char* name) { return options.spec.find(name) != std::string::npos; });
-  };
-  const bool is_composed = names_any({"compose(", "power("});
-  const bool is_made = is_composed || names_any({"random(", "indices", "rader(", "good_thomas(", "aosoa("});
-  if (index.files == 0 && !is_made) return 0;
-  const std::uint64_t count = index.files > 0 ? index.count : header.item_count();
-  const std::uint64_t entry_bytes = count > std::uint64_t{1} << 32 ? 8 : 4;
-  return (count * entry_bytes + index.bytes) * (is_composed ? 2 : 1);
+// What an index array in files takes beside the arrays that are read and written: its entries, and the file
+// that they are read from; two more while some are composed.
+std::uint64_t memory_beside(const std::string& spec, const file::IndexFiles& index) {
+  const bool is_composed =
+      spec.find("compose(") != std::string::npos || spec.find("power(") != std::string::npos;
+  const std::uint64_t entry_bytes = index.count > std::uint64_t{1} << 32 ? 8 : 4;
+  return (index.count * entry_bytes + index.bytes) * (is_composed ? 2 : 1);
 }
 
 // Bytes of the result: a view may repeat elements, and leave gaps.
@@ -273,20 +266,19 @@ std::uint64_t bytes_written(const PermuteOptions& options, const io::NpyHeader& 
   return out_elements(view_of(options, header)) * header.item_bytes;
 }
 
-bool fits_beside(const PermuteOptions& options, const io::NpyHeader& header, const file::IndexFiles& index,
-                 std::uint64_t room) {
-  if (memory_beside(options, header, index) <= room) return true;
-  // Maps that are composed need not be an index array.
-  return index.files == 0 &&
-         !std::holds_alternative<Indexed>(file_problem_of(options, header, Widths::any).problem.permutation);
+bool fits_beside(FileRequest& request, const file::IndexFiles& index, std::uint64_t room) {
+  if (index.files > 0) return memory_beside(request.options.spec, index) <= room;
+  // A text may make one.
+  const auto* const indexed = std::get_if<Indexed>(&request.problem().problem.permutation);
+  return indexed == nullptr || indexed->count() * (indexed->entries32().empty() ? 8 : 4) <= room;
 }
 
 // An affine map of elements that no kernel takes, which sweeps move.
-bool needs_any_width(const PermuteOptions& options, const io::NpyHeader& header,
-                     const file::IndexFiles& index) {
+bool needs_any_width(FileRequest& request, const file::IndexFiles& index) {
+  const PermuteOptions& options = request.options;
   if (index.files > 0 || options.view || !needs_memory(options).empty()) return false;
-  if (std::has_single_bit(header.item_bytes) && options.common.element_bytes.empty()) return false;
-  const Problem problem = file_problem_of(options, header, Widths::of_kernels).problem;
+  if (std::has_single_bit(request.header.item_bytes) && options.common.element_bytes.empty()) return false;
+  const Problem problem = for_kernels(options, request.problem()).problem;
   const auto* const map = std::get_if<Affine>(&problem.permutation);
   return map != nullptr && !std::has_single_bit(problem.element_bytes) && !detail::form_of_any_width(*map);
 }
@@ -358,7 +350,9 @@ bool permute_in_place_by_file(const PermuteOptions& options, const io::NpyHeader
   return true;
 }
 
-bool permute_by_file(const PermuteOptions& options, const io::NpyHeader& header) {
+bool permute_by_file(FileRequest& request) {
+  const PermuteOptions& options = request.options;
+  const io::NpyHeader& header = request.header;
   const std::uint64_t bytes = header.data_bytes();
   // What is mapped and what is written, which of a view may be more; for data in Fortran order, and for a
   // result in it, once more.
@@ -367,8 +361,8 @@ bool permute_by_file(const PermuteOptions& options, const io::NpyHeader& header)
   const std::uint64_t budget = memory_budget(options.memory);
   const file::IndexFiles index = file::index_files(options.spec);
   const bool is_raw = !options.raw.empty();
-  const bool fits = arrays <= budget && fits_beside(options, header, index, budget - arrays);
-  if (!is_raw && fits && !needs_any_width(options, header, index)) return false;
+  const bool fits = arrays <= budget && fits_beside(request, index, budget - arrays);
+  if (!is_raw && fits && !needs_any_width(request, index)) return false;
   const std::string reason = needs_memory(options);
   if (!reason.empty()) {
     const bool by_memory = options.memory.empty() && !is_raw;
@@ -383,7 +377,7 @@ bool permute_by_file(const PermuteOptions& options, const io::NpyHeader& header)
   // Index arrays are known better in memory, where there is room for what recognises them.
   constexpr std::uint64_t kIndexShare = 4;
   if (index.bytes <= budget / kIndexShare) {
-    sweep(options, header, budget);
+    sweep(request, budget);
   } else {
     by_index_files(options, header, index, budget);
   }

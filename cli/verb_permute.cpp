@@ -337,19 +337,21 @@ void permute(PermuteOptions options) {
   check_plan_cache(options);
   check_spec_file(options, options.out, "OUT");
   if (!options.raw.empty()) {
-    permute_by_file(options, header_of_input(options));
+    const io::NpyHeader header = header_of_input(options);
+    FileRequest request(options, header);
+    permute_by_file(request);
     return;
   }
   io::NpyInput input = io::NpyInput::header_first(options.in);
-  if (permute_by_file(options, input.header())) return;
+  FileRequest request(options, input.header());
+  if (permute_by_file(request)) return;
   std::optional<Planned> plan;
   {
     const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");
     Progress progress(options.quiet ? Verbosity::quiet : Verbosity::normal);
     progress.step("reading " + options.in, bytes_of_file(options.in));
     input.load(progress.advance(), io::FortranData::as_it_lies);
-    asked =
-        options.view ? view_problem_of(options, input.header()) : file_problem_of(options, input.header());
+    asked = options.view ? request.problem() : for_kernels(options, request.problem());
     if (options.view) input.put_in_c_order();
     check_plan_cache_of(options, asked.problem);
     const bool is_turned = !asked.problem.view && !put_in_order(options, input, asked, order);  // afterwards
