@@ -1,5 +1,6 @@
 // Strided views and axes on the CPU engine: against one obvious loop, with guard zones, and every element of
 // the output that no index reaches as it was.
+// Sanitized: in `make test`, too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,5 +1,6 @@
 // Views whose runs the CPU engine moves in ways of their own: columns turned in groups, lines cut and
 // streamed one by one, rows of one axis on both sides; each against the obvious loop.
+// Sanitized: in `make test`, too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

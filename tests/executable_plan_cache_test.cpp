@@ -1,5 +1,6 @@
 // Plans that are asked for again: the same plan, in a tenth of a millisecond; other problems and machines
 // have their own; the least recently used goes first.
+// Sanitized: in `make test`, too.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,5 +1,6 @@
 // Strided views as GPU passes: every block of every alternative on the counting memory, held against one
 // obvious loop, wherever the arrays begin; what no index reaches stays as it is.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
