@@ -96,7 +96,7 @@ void run_work(const Work& work, int threads, int rounds) {
   std::memset(addend.data(), 0, addend.size());
   const PlanOptions options{.engine = Engine::cpu, .threads = threads};
   const ExecutableArithmetic changed = plan(work.view, work.arithmetic, options);
-  const ExecutableStridedPlan plain = plan(work.view, wide, options);
+  const ExecutablePlan plain = plan(work.view, wide, options);
   std::vector<double> times[3];
   for (int round = 0; round <= rounds; ++round) {
     const auto timed = [&](std::vector<double>& to, auto&& call) {

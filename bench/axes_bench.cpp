@@ -266,14 +266,14 @@ class AxesBench {
   };
   ViewShares time_view(const ViewCase& each) {
     const std::uint64_t width = each.plain.element_bytes;
-    const StridedPlan view(each.view, width, target_);
+    const Plan view({.element_bytes = width, .view = each.view}, target_);
     const Plan plain({.permutation = Axes(each.plain.shape, each.plain.order), .element_bytes = width},
                      target_);
     const cpu::Executor of_view(view);
     const cpu::Executor of_plain(plain);
-    const std::uint64_t bytes = view.moved_bytes();
-    const io::Buffer in(std::max(bytes, view.in_elements() * width));
-    const io::Buffer out(std::max(bytes, view.out_elements() * width));
+    const std::uint64_t bytes = view.array_bytes();
+    const io::Buffer in(std::max(bytes, view.in_bytes()));
+    const io::Buffer out(std::max(bytes, view.out_bytes()));
     const io::Buffer lent(
         std::max({std::uint64_t{1}, of_view.workspace_bytes(), of_plain.workspace_bytes()}));
     fill(in.data(), in.size(), width);

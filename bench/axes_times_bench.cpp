@@ -27,7 +27,6 @@
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "faro/measure.hpp"
-#include "faro/plan/strided_plan.hpp"
 #include "faro_build_info.hpp"
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
@@ -224,7 +223,7 @@ class TimedPlan {
           std::make_unique<Plan>(Problem{.permutation = *drawn.axes, .element_bytes = drawn.width}, target);
       engine_ = std::make_unique<cpu::Executor>(*plan_);
     } else {
-      view_ = std::make_unique<StridedPlan>(drawn.view, drawn.width, target);
+      view_ = std::make_unique<Plan>(Problem{.element_bytes = drawn.width, .view = drawn.view}, target);
       engine_ = std::make_unique<cpu::Executor>(*view_);
     }
   }
@@ -235,7 +234,7 @@ class TimedPlan {
 
  private:
   std::unique_ptr<Plan> plan_;
-  std::unique_ptr<StridedPlan> view_;
+  std::unique_ptr<Plan> view_;
   std::unique_ptr<cpu::Executor> engine_;
 };
 

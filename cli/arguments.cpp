@@ -153,7 +153,7 @@ void require_npy_name(const std::string& operation, const std::string& path) {
   std::error_code failed;
   const auto status = std::filesystem::status(path, failed);
   const bool is_file = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
-  // What cannot be written at all is told by whoever opens it.
+  // What cannot be written at all is reported by whoever opens it.
   if (path.empty() || !is_file || path.ends_with(".npy") || path.ends_with('/')) return;
   fail(ErrorCode::value, operation, "OUT " + path, "a name that ends in .npy, which is what is written",
        "`" + std::filesystem::path(path).replace_extension(".npy").string() + "` would be one");

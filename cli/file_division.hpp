@@ -42,7 +42,7 @@ struct Division {
   std::string elements_text(std::uint64_t item_bytes, const std::vector<std::uint64_t>& shape) const;
 };
 
-/// Of axes begin .. end - 1.
+/// The product of axes begin .. end - 1.
 std::uint64_t product(const std::vector<std::uint64_t>& shape, std::size_t begin, std::size_t end);
 std::vector<std::uint64_t> axes_of_part(const std::vector<std::uint64_t>& shape, const AxesPart& part);
 /// `shape` with `other` in the place of the part.

@@ -21,7 +21,7 @@ void add_journal_options(CLI::App& command, PermuteOptions& options);
 /// --raw and --shape alone.
 void add_raw_options(CLI::App& command, PermuteOptions& options);
 
-/// Of the input, or what --raw and --shape say that it has. Errors: ErrorCode::file, ErrorCode::value.
+/// The input's header, or what --raw and --shape say that it has. Errors: ErrorCode::file, ErrorCode::value.
 io::NpyHeader header_of_input(const PermuteOptions& options);
 
 /// Errors: ErrorCode::file for a file that an interrupted run in place left permuted in part.

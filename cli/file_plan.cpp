@@ -34,7 +34,7 @@ Requests requests_of(const FilePlan& plan) {
     const auto passes = static_cast<double>(facts.sweeps);
     return {.reads = passes * requests.reads, .writes = passes * (requests.writes + of(facts.tile_bytes))};
   }
-  // Of a distribution the other sides are in order.
+  // The other sides of a distribution are in order.
   if (plan.of_records && facts.sweeps == 2) {
     requests.reads += of(facts.tile_bytes);
     requests.writes += of(facts.tile_bytes);
@@ -51,7 +51,7 @@ std::optional<double> predicted_seconds(const FilePlan& plan, const file::DiskCu
     seconds *= facts.sweeps;
     seconds += curve.predict_write_seconds(facts.moved_bytes, facts.tile_bytes) * facts.sweeps;
   }
-  // Of a distribution the other sides are in order: whole buckets are.
+  // The other sides of a distribution are in order: whole buckets are.
   if (plan.of_records && facts.sweeps == 2)
     seconds += curve.predict_seconds(facts.moved_bytes, facts.tile_bytes, facts.tile_bytes);
   return seconds;
@@ -66,7 +66,7 @@ struct Published {
 
 std::optional<Published> published_of(const FilePlan& plan) {
   const file::Facts& facts = plan.facts;
-  // Of a distribution the side that is out of order.
+  // In a distribution, the side that is out of order.
   const std::uint64_t longer =
       plan.of_records ? facts.write_run_bytes : std::max(facts.read_run_bytes, facts.write_run_bytes);
   const std::uint64_t segment = std::min(longer, std::max<std::uint64_t>(facts.moved_bytes, 1));

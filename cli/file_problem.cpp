@@ -8,10 +8,10 @@
 #include <iterator>
 #include <utility>
 
-#include "cli/permute_strided.hpp"
 #include "cli/report.hpp"
 #include "permutation/pattern.hpp"
 #include "permutation/rows.hpp"
+#include "permutation/strides.hpp"
 #include "plan/form_to_run.hpp"
 
 namespace faro::cli {
@@ -102,34 +102,72 @@ faro::detail::NotedPermutation parsed_spec(const PermuteOptions& options, const 
   return undone;
 }
 
-// Elements that no kernel takes as they are, as smaller ones that move together.
-void fit_width(const PermuteOptions& options, FileProblem& made, const Division& division,
-               std::uint64_t item_bytes, Widths widths) {
-  std::uint64_t width = division.group * item_bytes;
-  if (widths == Widths::any && std::holds_alternative<Affine>(made.problem.permutation)) {
-    made.problem.element_bytes = width;
-    return;
-  }
-  if (width > kMaxElementBytes) {
-    const std::uint64_t units = widening_for(width, kMaxElementBytes);
-    made.problem.permutation = widened(made.problem.permutation, units);
-    width /= units;
-  }
-  made.problem.element_bytes = width;
-  // Nothing but an index array moves what is affine and no more by elements of such a width.
-  const auto* const map = std::get_if<Affine>(&made.problem.permutation);
-  const bool is_only_affine = map != nullptr && width > 0 && width <= kMaxElementBytes &&
-                              !std::has_single_bit(width) && !detail::form_of_any_width(*map);
-  if (!is_only_affine) return;
-  if (options.in_place) {
-    fail(
-        ErrorCode::unsupported, permuting(options), fmt::format("elements of {} bytes in place", width),
-        "elements whose width is a power of two",
-        "`--memory` of less than twice the file permutes any width where it lies, and so does a second file");
-  }
-  if (division.axis) made.problem.permutation = as_index_array(*map);
+// Elements that are wider than any plan takes, as smaller ones that move together.
+void narrow(Problem& problem) {
+  if (problem.element_bytes <= kMaxElementBytes) return;
+  const std::uint64_t units = widening_for(problem.element_bytes, kMaxElementBytes);
+  problem.permutation = widened(problem.permutation, units);
+  problem.element_bytes /= units;
 }
+
+void check_view_options(const PermuteOptions& options) {
+  const std::pair<bool, const char*> others[] = {
+      {options.inverse, "--inverse"},
+      {options.rows, "--rows"},
+      {!options.axis.empty(), "--axis"},
+      {!options.common.batch.empty(), "--batch"},
+      {!options.common.element_bytes.empty(), "--element-bytes"},
+      {!options.map.empty() || !options.element.empty(), "--map"},
+      {!options.plan_cache.empty(), "--plan-cache"},
+      {options.index.gather || options.index.scatter, "--gather or --scatter"},
+  };
+  for (const auto& [given, name] : others) {
+    if (given) {
+      fail(ErrorCode::value, permuting(options), std::string(name) + " with a strided view", "a view alone",
+           "its strides say all");
+    }
+  }
+}
+
 }  // namespace
+
+const Strided& view_of(const PermuteOptions& options, const io::NpyHeader& header) {
+  check_view_options(options);
+  const Strided& view = *options.view;
+  if (header.item_count() < in_elements(view)) {
+    fail(ErrorCode::value, permuting(options), fmt::format("a file of {} items", header.item_count()),
+         fmt::format("at least {}, which the strides of {} reach", in_elements(view), options.label()));
+  }
+  return view;
+}
+
+FileProblem viewed(const io::NpyHeader& header, const Strided& view, Shape result_shape) {
+  const std::uint64_t units = widening_for(header.item_bytes, kMaxElementBytes);
+  FileProblem made;
+  made.problem = {.element_bytes = header.item_bytes / units, .view = widened(view, units)};
+  made.shape = header.shape;
+  made.result_shape = std::move(result_shape);
+  made.elements = count_text(element_count(view), "element") + " of " + size_text(header.item_bytes);
+  return made;
+}
+
+FileProblem view_problem_of(const PermuteOptions& options, const io::NpyHeader& header) {
+  Strided view = view_of(options, header);
+  Shape shape = faro::detail::result_shape(view);
+  // Where elements make one axis, that is in both orders.
+  if (options.order == "F" && shape == view.extents) view.out_strides = faro::detail::fortran_strides(shape);
+  return viewed(header, view, std::move(shape));
+}
+
+void require_view_in_place(const PermuteOptions& options, const io::NpyHeader& header) {
+  const Strided& view = *options.view;
+  if (header.fortran_order || element_count(view) != header.item_count() || !as_permutation(view)) {
+    fail(ErrorCode::unsupported, permuting(options), "--in-place with a strided view",
+         "OUT, a second array of " + size_text(out_elements(view) * header.item_bytes),
+         "views that are permutations of axes, flips of all elements or affine maps run in place");
+  }
+  check_view_options(options);
+}
 
 std::optional<NamedAxes> axes_moved(const Permutation& permutation, const Shape& array) {
   const bool rests =
@@ -189,6 +227,32 @@ std::vector<std::uint64_t> FileProblem::shape_after(const Plan& plan) const {
   return with_array(moved->target_shape());
 }
 
+FileProblem for_kernels(const PermuteOptions& options, FileProblem asked) {
+  Problem& problem = asked.problem;
+  narrow(problem);
+  // Nothing but an index array moves what is affine and no more by elements of such a width.
+  const std::uint64_t width = problem.element_bytes;
+  const auto* const map = std::get_if<Affine>(&problem.permutation);
+  const bool is_only_affine =
+      map != nullptr && width > 0 && !std::has_single_bit(width) && !detail::form_of_any_width(*map);
+  if (!is_only_affine) return asked;
+  if (options.in_place) {
+    fail(
+        ErrorCode::unsupported, permuting(options), fmt::format("elements of {} bytes in place", width),
+        "elements whose width is a power of two",
+        "`--memory` of less than twice the file permutes any width where it lies, and so does a second file");
+  }
+  if (asked.is_along_axis) problem.permutation = as_index_array(*map);
+  return asked;
+}
+
+const FileProblem& FileRequest::problem() {
+  if (!problem_)
+    problem_ =
+        options.view ? view_problem_of(options, header) : file_problem_of(options, header, Widths::any);
+  return *problem_;
+}
+
 FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& header, Widths widths) {
   const Shape& shape = header.shape;
   PermuteOptions options = asked;
@@ -220,12 +284,14 @@ FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& he
                    .shapes = std::move(read.shapes),
                    .result_shape = {},
                    .is_flip = false,
+                   .is_along_axis = division.axis.has_value(),
                    .elements = division.elements_text(header.item_bytes, shape)};
   made.is_flip = is_flip(made.problem.permutation);
-  if (options.view) made.result_shape = shape_of_view(*options.view);
+  if (options.view) made.result_shape = faro::detail::result_shape(*options.view);
   made.problem.element_bytes = division.group * header.item_bytes;
   check_axes(options, made, division);
-  fit_width(options, made, division, header.item_bytes, widths);
+  if (widths == Widths::of_kernels) return for_kernels(options, std::move(made));
+  if (!std::holds_alternative<Affine>(made.problem.permutation)) narrow(made.problem);
   return made;
 }
 

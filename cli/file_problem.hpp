@@ -35,16 +35,17 @@ struct FileProblem {
   CutShape cut;                      // the same
   /// The axes of the cut shape that are the array's; nothing where none begin and end there.
   std::optional<AxesPart> part;
-  /// As the text says them, turned round for --inverse.
+  /// As the text says them, inverted for --inverse.
   std::optional<NamedAxes> axes;
-  /// Of a pattern of axes, likewise.
+  /// What a pattern of axes says, likewise.
   std::optional<RegroupedShape> regrouped;
-  /// Of axes composed with other maps, likewise.
+  /// What axes composed with other maps say, likewise.
   std::optional<RegroupedShape> shapes;
-  /// Of the result, where the problem's own order is that of its file: --order F.
+  /// The result's shape, where the problem's own order is that of its file: --order F.
   std::optional<std::vector<std::uint64_t>> result_shape;
   /// All elements of the array backwards: along one axis, or along all of them.
   bool is_flip = false;
+  bool is_along_axis = false;
   /// What was taken as an element: "2^20 elements of 4 bytes", "1000 rows of 12 bytes".
   std::string elements;
 
@@ -54,18 +55,48 @@ struct FileProblem {
   std::vector<std::uint64_t> array_shape() const;
   /// The file's shape with these axes in the place of the array's.
   std::vector<std::uint64_t> with_array(const std::vector<std::uint64_t>& axes) const;
-  /// Of the result. `plan` is of the problem; it knows what an index array really is.
+  /// The result's shape. `plan` is of the problem; it knows what an index array really is.
   std::vector<std::uint64_t> shape_after(const Plan& plan) const;
 };
 
-/// Of which elements affine maps are left as they are: of those that kernels take, or, for sweeps over files,
-/// of all.
+/// The elements whose affine maps are left as they are: those that kernels take, or, for sweeps over files,
+/// all.
 enum class Widths : std::uint8_t { of_kernels, any };
 
 /// Errors: ErrorCode::value where the file's items do not fit the permutation in number or in shape, and
 /// those of parse_spec.
 FileProblem file_problem_of(const PermuteOptions& options, const io::NpyHeader& header,
                             Widths widths = Widths::of_kernels);
+
+/// The same with its affine map for elements that kernels take. Errors: ErrorCode::unsupported for others in
+/// place.
+FileProblem for_kernels(const PermuteOptions& options, FileProblem asked);
+
+/// The same of options.view, a strided view of the file's items in C order. The result has the view's shape
+/// where its elements follow one another in the output, its axes in Fortran order with --order F; else one
+/// axis. Errors: ErrorCode::value for a view that leaves the file, and for options that are for permutations.
+FileProblem view_problem_of(const PermuteOptions& options, const io::NpyHeader& header);
+/// Any view of a file's items, and what its result's shape is.
+FileProblem viewed(const io::NpyHeader& header, const Strided& view, std::vector<std::uint64_t> result_shape);
+/// options.view. Errors: as above.
+const Strided& view_of(const PermuteOptions& options, const io::NpyHeader& header);
+/// Errors: ErrorCode::unsupported for a view of which one array does not hold both sides.
+void require_view_in_place(const PermuteOptions& options, const io::NpyHeader& header);
+
+/// What is asked of a file, whose text is read once, when it is first looked at. Keeps references to both.
+class FileRequest {
+ public:
+  FileRequest(const PermuteOptions& asked, const io::NpyHeader& of) : options(asked), header(of) {}
+
+  const PermuteOptions& options;
+  const io::NpyHeader& header;
+
+  /// With affine maps for elements of any width. Errors: those of file_problem_of() and view_problem_of().
+  const FileProblem& problem();
+
+ private:
+  std::optional<FileProblem> problem_;
+};
 
 /// How a file is cut for a permutation that is known by its number of elements alone.
 struct FileRecords {

@@ -190,21 +190,21 @@ std::optional<FileProblem> in_fortran_order(const io::NpyHeader& header, FilePro
   return made;
 }
 
-std::optional<Strided> flipped_view(const io::NpyHeader& header, const FileProblem& asked,
-                                    io::MemoryOrder order) {
+std::optional<FileProblem> flipped_view(const io::NpyHeader& header, const FileProblem& asked,
+                                        io::MemoryOrder order) {
   if (!asked.is_flip || !asked.part) return std::nullopt;
   const Shape& parts = asked.cut.extents;
   const io::MemoryOrder of_input = header.fortran_order ? io::MemoryOrder::fortran : io::MemoryOrder::c;
   Strided view{.extents = parts,
                .in_strides = strides_of(header.shape, parts, of_input),
                .out_strides = strides_of(header.shape, parts, order)};
-  if (product(parts, 0, parts.size()) == 0) return view;
-  for (std::size_t part = asked.part->first_axis; part < asked.part->end_axis; ++part) {
+  const bool is_empty = product(parts, 0, parts.size()) == 0;
+  for (std::size_t part = asked.part->first_axis; part < asked.part->end_axis && !is_empty; ++part) {
     std::int64_t& step = view.in_strides[part];
     view.in_offset += (parts[part] - 1) * static_cast<std::uint64_t>(step);
     step = -step;
   }
-  return view;
+  return viewed(header, view, header.shape);
 }
 
 Problem into_fortran_order(const Shape& shape, std::uint64_t item_bytes) {

@@ -23,8 +23,8 @@ std::optional<FileProblem> in_fortran_order(const io::NpyHeader& header, FilePro
 
 /// The flip of one axis or of all as a view of the file's items, which lie in the order that the header says;
 /// the result's lie in `order`. Nothing where the problem is no flip, or of a part that has no axes.
-std::optional<Strided> flipped_view(const io::NpyHeader& header, const FileProblem& asked,
-                                    io::MemoryOrder order);
+std::optional<FileProblem> flipped_view(const io::NpyHeader& header, const FileProblem& asked,
+                                        io::MemoryOrder order);
 
 /// What brings a result of this shape from C order into Fortran order.
 Problem into_fortran_order(const std::vector<std::uint64_t>& shape, std::uint64_t item_bytes);

@@ -7,6 +7,7 @@
 
 #include "cli/report.hpp"
 #include "engines/cpu.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/measure.hpp"
 #include "oracle.hpp"
 
@@ -18,7 +19,8 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 
 HostRun::HostRun(const ExecutablePlan& plan, const cuda::StagingOptions& options)
     : plan_(plan), options_(options) {
-  if (plan.engine() != Engine::cuda || !plan.map().empty() || plan.plan().way() != nullptr) return;
+  if (plan.engine() != Engine::cuda || !plan.map().empty() || plan.plan().way() != nullptr || is_of_view())
+    return;
   const auto start = std::chrono::steady_clock::now();
   staged_.emplace(plan.plan(), options);
   setup_ms_ = milliseconds_since(start);
@@ -27,9 +29,26 @@ HostRun::HostRun(const ExecutablePlan& plan, const cuda::StagingOptions& options
 void HostRun::operator()(std::span<const std::byte> in, std::span<std::byte> out) const {
   if (staged_) {
     staged_->run(in.data(), out.data());
+  } else if (is_of_view() && plan_.engine() == Engine::cuda) {
+    run_view_on_device(in, out);
+  } else if (is_of_view()) {
+    plan_.run(in, out);
   } else {
     plan_.run_staged(in.data(), out.data(), in.size(), options_);
   }
+}
+
+// Both arrays travel whole, the output as it is where no index reaches it.
+void HostRun::run_view_on_device(std::span<const std::byte> in, std::span<std::byte> out) const {
+  const Plan& plan = plan_.plan();
+  if (plan.array_bytes() == 0) return;
+  const std::uint64_t width = plan.given().element_bytes;
+  cuda::DeviceArray from(in.size(), plan.target().device);
+  cuda::DeviceArray to(out.size(), plan.target().device);
+  from.upload(in.data());
+  to.upload(out.data());
+  plan_.run(from.data(), in.size() / width, to.data(), out.size() / width);
+  to.download(out.data());
 }
 
 ShownRun::ShownRun(Progress& progress, const std::string& doing, Engine engine, std::uint64_t bytes) {
@@ -57,7 +76,7 @@ Outcome run_timed(const HostRun& permute, std::span<const std::byte> in, std::sp
                   int threads) {
   constexpr std::uint64_t kRepeatedBytes = std::uint64_t{64} << 20;
   constexpr double kBudgetMs = 30;
-  if (in.size() > kRepeatedBytes) return run_once(permute, in, out);
+  if (in.size() > kRepeatedBytes || permute.is_of_view()) return run_once(permute, in, out);
   const std::function<void()> run = [&] { permute(in, out); };
   const std::function<void()> copy = [&] { cpu::copy(in.data(), out.data(), in.size(), threads); };
   Outcome outcome{.pieces = permute.pieces(), .setup_ms = permute.setup_ms()};
@@ -75,8 +94,7 @@ void verify(const Problem& problem, const std::byte* in, const std::byte* out, i
             const std::string& plan_file) {
   const auto mismatch = find_mismatch(problem, in, out, threads);
   if (!mismatch) return;
-  fail(ErrorCode::verification, "verify " + to_text(problem.permutation), to_text(*mismatch),
-       "the oracle's result",
+  fail(ErrorCode::verification, "verify " + to_text(problem), to_text(*mismatch), "the oracle's result",
        plan_file.empty() ? "no result was written; this is a bug in faro, please report it with the command"
                          : "no result was written; the plan in `" + plan_file +
                                "` is not this permutation's: delete it to have it made anew");

@@ -21,17 +21,20 @@ double milliseconds_since(std::chrono::steady_clock::time_point start);
 class HostRun {
  public:
   /// Keeps a reference to `plan`. `options` are for engine cuda; a plan with a map, or of an index array,
-  /// takes the array in one piece.
+  /// takes the array in one piece, and a view both of its arrays.
   HostRun(const ExecutablePlan& plan, const cuda::StagingOptions& options);
 
   void operator()(std::span<const std::byte> in, std::span<std::byte> out) const;
 
+  bool is_of_view() const { return plan_.plan().given().view.has_value(); }
   /// That arrays travel in; 0 where they stay.
   std::uint64_t pieces() const;
-  /// Of making what they travel through; 0 where they stay.
+  /// Milliseconds to make what they travel through; 0 where they stay.
   double setup_ms() const { return setup_ms_; }
 
  private:
+  void run_view_on_device(std::span<const std::byte> in, std::span<std::byte> out) const;
+
   const ExecutablePlan& plan_;
   cuda::StagingOptions options_;
   std::optional<cuda::StagedExecutor> staged_;
@@ -61,7 +64,7 @@ struct Outcome {
 Outcome run_once(const HostRun& permute, std::span<const std::byte> in, std::span<std::byte> out);
 
 /// Runs the plan in turns with a plain copy between the same buffers, several times; arrays of more than 64
-/// MiB once, without a copy.
+/// MiB and views, which move another number of bytes, once, without a copy.
 Outcome run_timed(const HostRun& permute, std::span<const std::byte> in, std::span<std::byte> out,
                   int threads);
 

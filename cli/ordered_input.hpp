@@ -22,7 +22,7 @@ namespace faro::cli {
 
 class OrderedInput {
  public:
-  /// Of data in C order nothing is done. `run` are the options of the run that is to follow. Errors: those of
+  /// Data in C order is left as it is. `run` are the options of the run that is to follow. Errors: those of
   /// file::run(), and ErrorCode::file with --resume where the output's journal is of another run.
   OrderedInput(const PermuteOptions& options, const io::NpyHeader& header, const file::Options& run);
   /// What `sweep` makes of `in`, of so many bytes. `what` tells it from other permutations of that file.

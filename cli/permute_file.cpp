@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -16,7 +15,6 @@
 #include "cli/file_report.hpp"
 #include "cli/fortran_problem.hpp"
 #include "cli/ordered_input.hpp"
-#include "cli/permute_strided.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
 #include "engines/cpu.hpp"
@@ -49,8 +47,8 @@ struct FileWork {
   bool is_turned = false;           // the result comes into its order by one sweep more
   std::optional<Problem> by_index;  // instead: elements are distributed by their places
   std::string spec;                 // canonical
-  std::string key;                  // of what is turned: spec, and what an index array is
-  std::string elements;             // "2^30 elements of 4 bytes"
+  std::string key;       // of what is put into its order afterwards: spec, and what an index array is
+  std::string elements;  // "2^30 elements of 4 bytes"
   std::uint64_t count = 0;
   std::uint64_t width = 0;
   std::uint64_t batch = 1;
@@ -66,43 +64,26 @@ Plan plan_of_shape(Problem problem, int threads) {
   return {problem, cpu::target(threads)};
 }
 
-void sweep_view(FileWork& work, const FileView& wanted, const io::NpyHeader& header,
-                const file::Options& file_options) {
-  const std::uint64_t units = widening_for(header.item_bytes, kMaxElementBytes);
-  work.sweep.emplace(widened(wanted.view, units), header.item_bytes / units, file_options);
-  work.spec = to_text(wanted.view);
-  work.count = element_count(wanted.view);
-  work.width = header.item_bytes;
-  work.shape = wanted.shape;
-  work.order = wanted.order;
-  work.elements = count_text(work.count, "element") + " of " + size_text(work.width);
-}
-
-FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
-                 const file::Options& file_options) {
+FileWork work_of(FileRequest& request, const file::Options& file_options) {
+  const PermuteOptions& options = request.options;
+  const io::NpyHeader& header = request.header;
   FileWork work;
   work.shape_before = header.shape;
-  if (options.view) {
-    work.needs_order = header.fortran_order;
-    sweep_view(work, file_view_of(options, header), header, file_options);
-    return work;
-  }
-  FileProblem asked = file_problem_of(options, header, Widths::any);
-  const io::MemoryOrder order = options.order == "F" ? io::MemoryOrder::fortran : io::MemoryOrder::c;
-  if (header.fortran_order || order == io::MemoryOrder::fortran) {
-    if (const auto view = flipped_view(header, asked, order)) {
-      sweep_view(work, {.view = *view, .shape = header.shape, .order = order}, header, file_options);
-      return work;
+  FileProblem asked = request.problem();
+  work.order = options.order == "F" ? io::MemoryOrder::fortran : io::MemoryOrder::c;
+  bool is_flipped = false;  // as a view of the data as it lies
+  if (!options.view && (header.fortran_order || work.order == io::MemoryOrder::fortran)) {
+    if (auto flipped = flipped_view(header, asked, work.order)) {
+      asked = *std::move(flipped);
+      is_flipped = true;
+    } else if (work.order == io::MemoryOrder::fortran) {
+      auto turned = in_fortran_order(header, asked, Widths::any);
+      work.is_turned = !turned;
+      if (turned) asked = *std::move(turned);
     }
   }
-  if (order == io::MemoryOrder::fortran) {
-    work.order = order;
-    auto turned = in_fortran_order(header, asked, Widths::any);
-    work.is_turned = !turned;
-    if (turned) asked = *std::move(turned);
-  }
-  work.spec = to_text(asked.problem.permutation);
-  work.count = element_count(asked.problem.permutation);
+  work.spec = to_text(asked.problem);
+  work.count = element_count(asked.problem);
   work.width = asked.problem.element_bytes;
   work.batch = asked.problem.batch;
   work.elements = asked.elements;
@@ -114,6 +95,11 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
   }
   // The shape is that of what an index array was recognised as.
   work.shape = asked.shape_after(plan_of_shape(asked.problem, file_options.threads));
+  if (asked.problem.view) {
+    work.needs_order = header.fortran_order && !is_flipped;
+    work.sweep.emplace(*asked.problem.view, asked.problem.element_bytes, file_options);
+    return work;
+  }
   if (header.fortran_order) {
     const auto from_there = on_fortran_data(header, asked, Widths::any);
     work.needs_order = !from_there;
@@ -181,11 +167,13 @@ std::string resumable_text(const PermuteOptions& options, std::uint64_t budget) 
                      options.memory.empty() ? fmt::format(" --memory {}", budget_text(budget)) : "");
 }
 
-void sweep(const PermuteOptions& options, const io::NpyHeader& header, std::uint64_t budget) {
+void sweep(FileRequest& request, std::uint64_t budget) {
+  const PermuteOptions& options = request.options;
+  const io::NpyHeader& header = request.header;
   FileWatch watch(options);
   watch.step("planning " + options.spec);
   file::Options file_options = options_of(options, header.item_bytes, budget);
-  const FileWork work = work_of(options, header, file_options);
+  const FileWork work = work_of(request, file_options);
   const InterruptNote interrupted(resumable_text(options, budget));
   const file::Output out{.path = options.out,
                          .header = header_of_result(options, header.descr, work.shape, work.order)};
@@ -263,43 +251,34 @@ FortranProblem on_fortran_file(const PermuteOptions& options, const io::NpyHeade
   return found;
 }
 
-// What an index array takes beside the arrays that are read and written: its entries, and the file that they
-// are read from; two more while some are composed. A text may make one of as many entries as the file has
-// items.
-std::uint64_t memory_beside(const PermuteOptions& options, const io::NpyHeader& header,
-                            const file::IndexFiles& index) {
-  const auto names_any = [&](std::initializer_list<const char*> names) {
-    return std::any_of(names.begin(), names.end(),
-                       [&](const char* name) { return options.spec.find(name) != std::string::npos; });
-  };
-  const bool is_composed = names_any({"compose(", "power("});
-  const bool is_made = is_composed || names_any({"random(", "indices", "rader(", "good_thomas(", "aosoa("});
-  if (index.files == 0 && !is_made) return 0;
-  const std::uint64_t count = index.files > 0 ? index.count : header.item_count();
-  const std::uint64_t entry_bytes = count > std::uint64_t{1} << 32 ? 8 : 4;
-  return (count * entry_bytes + index.bytes) * (is_composed ? 2 : 1);
+// What an index array in files takes beside the arrays that are read and written: its entries, and the file
+// that they are read from; two more while some are composed.
+std::uint64_t memory_beside(const std::string& spec, const file::IndexFiles& index) {
+  const bool is_composed =
+      spec.find("compose(") != std::string::npos || spec.find("power(") != std::string::npos;
+  const std::uint64_t entry_bytes = index.count > std::uint64_t{1} << 32 ? 8 : 4;
+  return (index.count * entry_bytes + index.bytes) * (is_composed ? 2 : 1);
 }
 
-// Of the result: a view may repeat elements, and leave gaps.
+// Bytes of the result: a view may repeat elements, and leave gaps.
 std::uint64_t bytes_written(const PermuteOptions& options, const io::NpyHeader& header) {
   if (!options.view) return header.data_bytes();
   return out_elements(view_of(options, header)) * header.item_bytes;
 }
 
-bool fits_beside(const PermuteOptions& options, const io::NpyHeader& header, const file::IndexFiles& index,
-                 std::uint64_t room) {
-  if (memory_beside(options, header, index) <= room) return true;
-  // Maps that are composed need not be an index array.
-  return index.files == 0 &&
-         !std::holds_alternative<Indexed>(file_problem_of(options, header, Widths::any).problem.permutation);
+bool fits_beside(FileRequest& request, const file::IndexFiles& index, std::uint64_t room) {
+  if (index.files > 0) return memory_beside(request.options.spec, index) <= room;
+  // A text may make one.
+  const auto* const indexed = std::get_if<Indexed>(&request.problem().problem.permutation);
+  return indexed == nullptr || indexed->count() * (indexed->entries32().empty() ? 8 : 4) <= room;
 }
 
 // An affine map of elements that no kernel takes, which sweeps move.
-bool needs_any_width(const PermuteOptions& options, const io::NpyHeader& header,
-                     const file::IndexFiles& index) {
+bool needs_any_width(FileRequest& request, const file::IndexFiles& index) {
+  const PermuteOptions& options = request.options;
   if (index.files > 0 || options.view || !needs_memory(options).empty()) return false;
-  if (std::has_single_bit(header.item_bytes) && options.common.element_bytes.empty()) return false;
-  const Problem problem = file_problem_of(options, header, Widths::of_kernels).problem;
+  if (std::has_single_bit(request.header.item_bytes) && options.common.element_bytes.empty()) return false;
+  const Problem problem = for_kernels(options, request.problem()).problem;
   const auto* const map = std::get_if<Affine>(&problem.permutation);
   return map != nullptr && !std::has_single_bit(problem.element_bytes) && !detail::form_of_any_width(*map);
 }
@@ -330,8 +309,7 @@ void run_records(const PermuteOptions& options, const io::NpyHeader& header, con
        file_options);
 }
 
-bool permute_in_place_by_file(const PermuteOptions& options) {
-  const io::NpyHeader header = header_of_input(options);
+bool permute_in_place_by_file(const PermuteOptions& options, const io::NpyHeader& header) {
   const std::uint64_t budget = memory_budget(options.memory);
   if (options.raw.empty() && header.data_bytes() <= budget / 2) return false;
   const std::string reason = options.has_out ? "a second file" : needs_memory(options);
@@ -372,8 +350,9 @@ bool permute_in_place_by_file(const PermuteOptions& options) {
   return true;
 }
 
-bool permute_by_file(const PermuteOptions& options) {
-  const io::NpyHeader header = header_of_input(options);
+bool permute_by_file(FileRequest& request) {
+  const PermuteOptions& options = request.options;
+  const io::NpyHeader& header = request.header;
   const std::uint64_t bytes = header.data_bytes();
   // What is mapped and what is written, which of a view may be more; for data in Fortran order, and for a
   // result in it, once more.
@@ -382,8 +361,8 @@ bool permute_by_file(const PermuteOptions& options) {
   const std::uint64_t budget = memory_budget(options.memory);
   const file::IndexFiles index = file::index_files(options.spec);
   const bool is_raw = !options.raw.empty();
-  const bool fits = arrays <= budget && fits_beside(options, header, index, budget - arrays);
-  if (!is_raw && fits && !needs_any_width(options, header, index)) return false;
+  const bool fits = arrays <= budget && fits_beside(request, index, budget - arrays);
+  if (!is_raw && fits && !needs_any_width(request, index)) return false;
   const std::string reason = needs_memory(options);
   if (!reason.empty()) {
     const bool by_memory = options.memory.empty() && !is_raw;
@@ -398,7 +377,7 @@ bool permute_by_file(const PermuteOptions& options) {
   // Index arrays are known better in memory, where there is room for what recognises them.
   constexpr std::uint64_t kIndexShare = 4;
   if (index.bytes <= budget / kIndexShare) {
-    sweep(options, header, budget);
+    sweep(request, budget);
   } else {
     by_index_files(options, header, index, budget);
   }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "cli/file_problem.hpp"
 #include "cli/permute_options.hpp"
 #include "faro/file.hpp"
 #include "io/npy.hpp"
@@ -14,10 +15,10 @@ namespace faro::cli {
 /// Permutes where the arrays are larger than the budget. Returns false, and has done nothing, where they fit,
 /// and without --memory where only memory will do. Errors: also ErrorCode::unsupported for that with
 /// --memory.
-bool permute_by_file(const PermuteOptions& options);
+bool permute_by_file(FileRequest& request);
 
 /// The same in place, on the file itself beside a journal, where the array is larger than half the budget.
-bool permute_in_place_by_file(const PermuteOptions& options);
+bool permute_in_place_by_file(const PermuteOptions& options, const io::NpyHeader& header);
 
 /// Records that go where a seed or an index file says: what is told of them.
 struct RecordRun {

@@ -58,7 +58,7 @@ double milliseconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Of one file: what was done, for the report.
+// What was done with one file, for the report.
 struct Done {
   std::optional<ExecutablePlan> plan;
   FileProblem asked;

@@ -63,6 +63,7 @@ std::string heading(const PermuteOptions& options, std::string label, const Prob
 std::string way_text(const PermuteOptions& options, const Plan& plan) {
   if (!moves(plan) || plan.array_bytes() == 0) return "nothing to move";
   if (options.in_place) return in_place_text(plan);
+  if (plan.problem().view) return "one pass in boxes";
   if (const IndexCandidate* const way = plan.way()) {
     return fmt::format("{}; {} over memory", to_text(*way),
                        way->passes == 1 ? "1 pass" : fmt::format("{} passes", way->passes));
@@ -152,7 +153,7 @@ std::string run_line(const PermuteOptions& options, const Plan& plan, const RunF
     }
     return text + (options.verify ? ", verified" : "");
   };
-  // From the longest that tells all to the shortest; a name that leaves no room is told by its first word.
+  // From the longest that tells all to the shortest; a name that leaves no room is given by its first word.
   const std::string label = heading(options, options.label(), plan.problem()) + ": ";
   const std::string short_one = heading(options, short_label(options.label()), plan.problem()) + ": ";
   const std::string in_full = done(facts.elements, " in ");

@@ -41,7 +41,7 @@ namespace {
        "every rank needs the same files");
 }
 
-// Of a file, so many bytes from an offset on.
+// So many bytes of a file from an offset on.
 struct PartOfFile {
   std::string path;
   std::uint64_t offset = 0;
@@ -130,14 +130,14 @@ struct FileShards {
   bool aligned = false;              // its data begin at a block of the disk, as without ranks
   /// The plan of this rank; may talk to the others.
   std::function<ShardPlan(const ShardProblem& problem)> plan;
-  /// Of the whole file, where it can be swept from file to file.
+  /// The whole file's problem, where it can be swept from file to file.
   std::optional<Problem> whole = std::nullopt;
   /// The element of the input that goes to y.
   std::function<std::uint64_t(std::uint64_t y)> source_of;
 };
 using ShardsOfFile = std::function<FileShards(const io::NpyHeader& header, Communicator& communicator)>;
 
-// Of which one look-up costs no sweep.
+// The inverse, of which one look-up costs no sweep.
 Permutation quick_inverse(const Permutation& permutation) {
   const Permutation back = inverse(permutation);
   const auto* const indexed = std::get_if<Indexed>(&back);

@@ -145,7 +145,7 @@ void permute_stream(const PermuteOptions& options) {
     if (output) output->finish();
     told_when_done(report);
   };
-  // What cannot be permuted is told before the header is out.
+  // What cannot be permuted is reported before the header is out.
   file::require_stream(asked.problem, file_options);
   std::size_t done = 0;
   while (done < begin.size()) {

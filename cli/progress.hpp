@@ -48,7 +48,7 @@ class Progress {
   std::thread thread_;  // not started where nothing is shown
 };
 
-/// Of a file, 0 where it is none.
+/// A file's size, 0 where it is none.
 std::uint64_t bytes_of_file(const std::string& path);
 
 /// "43% of 186 GiB, 1.2 GiB/s, 88 s left": of `done` bytes in so many seconds. Without a total its time

@@ -35,7 +35,7 @@ bool is_launched() {
 
 #ifdef FARO_HAVE_MPI
 
-// What all ranks refuse alike, told once: before MPI ends, which waits for all, for the launcher kills the
+// What all ranks refuse, reported once: before MPI ends, which waits for all, for the launcher kills the
 // others as soon as one has ended with an error.
 void tell_once(const std::shared_ptr<Communicator>& communicator, bool as_json, const RankWork& work) {
   try {

@@ -66,7 +66,7 @@ std::optional<std::vector<std::byte>> real_number(const std::string& text, std::
     kernels::round_to(value, rounded);
     return bytes_of_value(rounded);
   }
-  // Of the decimal number itself, not of its nearest double.
+  // Rounds the decimal number itself, not its nearest double.
   if (bytes == 4) return bytes_of_value(std::strtof(text.c_str(), nullptr));
   if (bytes == 8) return bytes_of_value(value);
   return std::nullopt;

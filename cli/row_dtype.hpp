@@ -17,8 +17,9 @@ struct ItemNumbers {
   bool swapped = false;  // of the other byte order
 };
 
-/// Of integers, floating-point and complex numbers (two numbers an item); `as_bf16` reads items of 2 bytes as
-/// bfloat16, which numpy has no type for. Errors: ErrorCode::value for any other dtype.
+/// The numbers of a dtype of integers, floating-point and complex numbers (two numbers an item); `as_bf16`
+/// reads items of 2 bytes as bfloat16, which numpy has no type for. Errors: ErrorCode::value for any other
+/// dtype.
 ItemNumbers numbers_of(const std::string& operation, const io::NpyHeader& header, bool as_bf16);
 
 /// `text` as an item of the file's dtype: a number of its range, `nan`, `inf`, `true`, `false`; of dtypes

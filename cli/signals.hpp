@@ -12,8 +12,8 @@ namespace faro::cli {
 /// that gets no memory, ends the process with one line.
 void install_signal_handlers();
 
-/// What an interruption would leave, told when one comes: "`x.npy` is permuted in part". For as long as this
-/// lives; one at a time.
+/// What an interruption would leave, reported when one comes: "`x.npy` is permuted in part". For as long as
+/// this lives; one at a time.
 class InterruptNote {
  public:
   explicit InterruptNote(const std::string& left);

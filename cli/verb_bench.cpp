@@ -217,7 +217,7 @@ struct Benched {
 
 void check_memory(const Problem& problem, const std::string& text) {
   const std::uint64_t bytes = total_bytes(problem);
-  // Of an array of indices two directions, and schedules.
+  // An array of indices has two directions, and schedules.
   constexpr std::uint64_t kTables = 32;
   const bool is_affine =
       std::holds_alternative<Affine>(problem.permutation) && std::has_single_bit(problem.element_bytes);

@@ -116,7 +116,7 @@ Explanation make_explanation(const ExplainOptions& options, const Problem& probl
     }
   }
   // What an index array becomes would take long to make, and is not looked at.
-  if (!affine_form(problem.permutation) || !plan_options.index_choice.empty()) {
+  if (problem.view || !affine_form(problem.permutation) || !plan_options.index_choice.empty()) {
     const Plan plan = plan_only(problem, plan_options);
     return {plan, plan.explain()};
   }
@@ -151,30 +151,6 @@ std::optional<Target> kind_of_gpu(const ExplainOptions& options, const PlanOptio
     }
   }
   return std::nullopt;
-}
-
-StridedPlan view_plan(const ExplainOptions& options, std::uint64_t width, const PlanOptions& plan_options) {
-  const Strided view = parse_strided(options.spec);
-  if (std::optional<Target> kind = kind_of_gpu(options, plan_options)) return {view, width, *std::move(kind)};
-  return plan_only(view, width, plan_options);
-}
-
-// A strided view has one pass, and no choice of methods.
-void explain_view(const ExplainOptions& options) {
-  const bool has_others =
-      !options.common.batch.empty() || !options.common.tile.empty() || !options.figure.empty();
-  if (has_others) {
-    fail(ErrorCode::value, "explain", "--batch, --tile or --figure with a strided view", "a view alone");
-  }
-  const std::uint64_t width = options.common.element_bytes_given().value_or(kUsualElementBytes);
-  PlanOptions plan_options = options.common.plan_options(width);
-  plan_options.index_choice = options.index.choice();
-  const StridedPlan plan = view_plan(options, width, plan_options);
-  TextFile svg(options.svg, options.svg.empty() ? "" : plan.svg());
-  std::string text = options.common.json ? plan.explain_json() : plan.explain();
-  while (!options.common.json && text.ends_with('\n')) text.pop_back();
-  print(text);
-  svg.commit();
 }
 
 // From file to file, within --memory: the sweep, what is known of its time, and the literature's transfers.
@@ -229,7 +205,7 @@ void explain_files(const ExplainOptions& options) {
   print_file_plan(plan, options.common.json);
 }
 
-// Of one rank among so many: what it packs, sends to whom, and unpacks.
+// What one rank among so many packs, sends to whom, and unpacks.
 void explain_shards(const ExplainOptions& options) {
   if (!options.svg.empty() || options.in_place || !options.common.tile.empty() || options.by_file) {
     fail(ErrorCode::value, "explain", "--svg, --in-place, --tile or --file with --shards", "--shards alone");
@@ -284,6 +260,20 @@ void explain_shards(const ExplainOptions& options) {
   print(explained("permutation", options.spec) + "\n" + text);
 }
 
+Problem problem_in(const ExplainOptions& options) {
+  Problem problem{.element_bytes = options.common.element_bytes_given().value_or(kUsualElementBytes),
+                  .batch = options.common.batch_count(),
+                  .placement = options.in_place ? Placement::in_place : Placement::out_of_place};
+  if (!is_strided_text(options.spec) || options.in_place) {
+    problem.permutation = parse_spec(options.spec, {}, options.index.direction(options.spec));
+    return problem;
+  }
+  if (!options.common.batch.empty() || !options.common.tile.empty() || !options.figure.empty())
+    fail(ErrorCode::value, "explain", "--batch, --tile or --figure with a strided view", "a view alone");
+  problem.view = parse_strided(options.spec);
+  return problem;
+}
+
 void explain(const ExplainOptions& options) {
   if (!options.shards.empty()) return explain_shards(options);
   if (options.cuts.is_given() || options.rank != "0" || !options.link.empty())
@@ -296,11 +286,7 @@ void explain(const ExplainOptions& options) {
   if (options.by_file) return explain_files(options);
   if (!options.memory.empty() || !options.disk.empty())
     fail(ErrorCode::value, "explain", "--memory or --disk without --file", "--file with them");
-  if (is_strided_text(options.spec) && !options.in_place) return explain_view(options);
-  const Problem problem{.permutation = parse_spec(options.spec, {}, options.index.direction(options.spec)),
-                        .element_bytes = options.common.element_bytes_given().value_or(kUsualElementBytes),
-                        .batch = options.common.batch_count(),
-                        .placement = options.in_place ? Placement::in_place : Placement::out_of_place};
+  const Problem problem = problem_in(options);
   if (options.index.choice().repeats != 0 && !std::holds_alternative<Indexed>(problem.permutation))
     fail(ErrorCode::value, "explain", "--repeats with " + options.spec, "that option with an index array");
   if (options.no_calibration && options.common.engine != "cuda") {

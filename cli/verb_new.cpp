@@ -131,7 +131,7 @@ void put_random_bytes(std::byte* item, std::uint64_t bytes, std::uint64_t state)
   }
 }
 
-// Of 0 to 1, in steps that the width holds exactly.
+// A number from 0 to 1, in steps that the width holds exactly.
 std::uint64_t random_float_bits(std::uint64_t bytes, std::uint64_t random) {
   if (bytes == 2) {
     constexpr std::uint64_t kOneBits = 0x3c00;  // 1 in half precision; below it every number is one of 0 to 1

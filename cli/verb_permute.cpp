@@ -23,7 +23,6 @@
 #include "cli/permute_in_place.hpp"
 #include "cli/permute_options.hpp"
 #include "cli/permute_stream.hpp"
-#include "cli/permute_strided.hpp"
 #include "cli/progress.hpp"
 #include "cli/ranks.hpp"
 #include "cli/report.hpp"
@@ -38,8 +37,6 @@
 
 namespace faro::cli {
 namespace {
-
-using PermuteOptions = PermuteOptions;
 
 // The type that the map's v has, by the file's dtype where an element is one of its items.
 std::string map_element(const PermuteOptions& options, const io::NpyHeader& header,
@@ -131,7 +128,7 @@ std::shared_ptr<const schedule::IndexSchedule> kept_schedule(const PermuteOption
   return kept;
 }
 
-// The plan; one that is kept and moves other elements than the index array at hand is told by its file.
+// The plan; one that is kept and moves other elements than the index array at hand is reported by its file.
 ExecutablePlan plan_by(const PermuteOptions& options, const Problem& problem,
                        const PlanOptions& plan_options) {
   try {
@@ -212,11 +209,11 @@ void print_json(const PermuteOptions& options, const FileProblem& asked, const P
   const std::uint64_t bytes = total_bytes(problem);
   const double rate = gb_per_s(bytes, outcome.milliseconds);
   Json json = new_json();
-  json["spec"] = to_text(problem.permutation);
+  json["spec"] = to_text(problem);
   json["in"] = options.in;
   json["out"] = options.out;
   json["shape"] = asked.shape_after(plan.plan());
-  json["elements"] = element_count(problem.permutation);
+  json["elements"] = element_count(problem);
   json["element_bytes"] = problem.element_bytes;
   json["batch"] = problem.batch;
   json["bytes"] = bytes;
@@ -291,6 +288,22 @@ bool put_in_fortran_order(const PermuteOptions& options, const io::NpyHeader& he
   return false;
 }
 
+// The orders of both files, by the problem itself. False where the result's order takes a second permutation.
+bool put_in_order(const PermuteOptions& options, io::NpyInput& input, FileProblem& asked,
+                  io::MemoryOrder order) {
+  const bool to_fortran = order == io::MemoryOrder::fortran;
+  if (!to_fortran && !input.header().fortran_order) return true;
+  if (options.map.empty()) {
+    if (auto flipped = flipped_view(input.header(), asked, order)) {
+      asked = *std::move(flipped);
+      return true;
+    }
+  }
+  const bool is_put = !to_fortran || put_in_fortran_order(options, input.header(), asked);
+  if (input.header().fortran_order) read_as_view(options, input, asked);
+  return is_put;
+}
+
 // The second permutation, and what became of the first one's times.
 Outcome turned(const Problem& turn, std::span<const std::byte> in, std::span<std::byte> out, int threads,
                Outcome outcome) {
@@ -315,35 +328,33 @@ void permute(PermuteOptions options) {
   if (options.in == kStream || options.out == kStream) return permute_stream(options);
   check_files(options);
   check_file_options(options);
-  if (options.view && !(options.in_place && permutes_file(options))) {
-    if (options.in_place || !permute_by_file(options)) permute_strided(options);
-    return;
-  }
   if (options.in_place) {
-    if (!permute_in_place_by_file(options)) permute_in_place(options);
+    const io::NpyHeader header = header_of_input(options);
+    if (options.view) require_view_in_place(options, header);
+    if (!permute_in_place_by_file(options, header)) permute_in_place(options);
     return;
   }
   check_plan_cache(options);
   check_spec_file(options, options.out, "OUT");
-  if (permute_by_file(options)) return;
+  if (!options.raw.empty()) {
+    const io::NpyHeader header = header_of_input(options);
+    FileRequest request(options, header);
+    permute_by_file(request);
+    return;
+  }
+  io::NpyInput input = io::NpyInput::header_first(options.in);
+  FileRequest request(options, input.header());
+  if (permute_by_file(request)) return;
   std::optional<Planned> plan;
   {
     const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");
     Progress progress(options.quiet ? Verbosity::quiet : Verbosity::normal);
     progress.step("reading " + options.in, bytes_of_file(options.in));
-    io::NpyInput input(options.in, progress.advance(), io::FortranData::as_it_lies);
-    asked = file_problem_of(options, input.header());
+    input.load(progress.advance(), io::FortranData::as_it_lies);
+    asked = options.view ? request.problem() : for_kernels(options, request.problem());
+    if (options.view) input.put_in_c_order();
     check_plan_cache_of(options, asked.problem);
-    const bool is_ordered = input.header().fortran_order || order == io::MemoryOrder::fortran;
-    const auto view =
-        is_ordered && options.map.empty() ? flipped_view(input.header(), asked, order) : std::nullopt;
-    if (view) {
-      const FileView wanted{.view = *view, .shape = input.header().shape, .order = order};
-      return permute_view(options, wanted, input, progress);
-    }
-    bool is_turned = false;  // afterwards
-    if (order == io::MemoryOrder::fortran) is_turned = !put_in_fortran_order(options, input.header(), asked);
-    if (input.header().fortran_order) read_as_view(options, input, asked);
+    const bool is_turned = !asked.problem.view && !put_in_order(options, input, asked, order);  // afterwards
     const std::span<const std::byte> in = input.data();
     const PlanOptions plan_options = options.common.plan_options(asked.problem.element_bytes);
     progress.step("planning " + options.spec);
@@ -356,6 +367,7 @@ void permute(PermuteOptions options) {
     std::optional<io::Buffer> in_c_order;
     if (is_turned) in_c_order.emplace(in.size());
     const std::span<std::byte> out = in_c_order ? in_c_order->span() : output.data();
+    if (total_bytes(asked.problem) != out.size()) std::fill(out.begin(), out.end(), std::byte{0});  // gaps
     {
       const ShownRun shown(progress, "permuting", plan->plan.engine(), in.size());
       outcome = options.common.json ? run_timed(run, in, out, plan_options.threads) : run_once(run, in, out);

@@ -174,7 +174,7 @@ RowsAsked rows_asked(const RowsOptions& options, const io::NpyHeader& input, con
   static_cast<void>(product_of(options, asked.shape, input.item_bytes));
   asked.layout.outer = product_of(options, {input.shape.begin(), begin}, 1);
   asked.layout.row_bytes = product_of(options, {behind, input.shape.end()}, input.item_bytes);
-  // Of rows without items there is nothing to move.
+  // Where rows have no items there is nothing to move.
   if (asked.layout.row_bytes == 0) asked.layout = {.outer = 0, .row_bytes = input.item_bytes};
   if (!options.fill.empty()) asked.fill = item_of("--fill", options.fill, input, options.bf16);
   const auto marker = marker_of(options);
@@ -247,7 +247,7 @@ void move_as_it_is(const ExecutableRows& plan, std::span<const std::byte> in, st
   plan.run(in, out);
 }
 
-// Numbers of the other byte order are turned round, added and turned back.
+// Numbers of the other byte order are swapped, added and swapped back.
 void move_rows(const RowsAsked& asked, const ExecutableRows& plan, std::span<const std::byte> in,
                std::span<std::byte> out) {
   if (asked.layout.outer == 0) return;
@@ -335,7 +335,7 @@ void report_rows(const RowsOptions& options, const RowsAsked& asked, const Plann
       {fmt::format("{} of {} {}", rows, size_text(asked.layout.row_bytes), done), rows + " " + done}, more));
 }
 
-// What is wrong with an entry is told of the files.
+// What is wrong with an entry is reported with the files.
 PlannedRows planned_rows(const RowsOptions& options, const RowsAsked& asked, const PlanOptions& common) {
   try {
     if (common.engine != Engine::cuda) {

@@ -1,4 +1,4 @@
-// faro wisdom: what `--measure` has found, kept by this user: told, taken from elsewhere, forgotten.
+// faro wisdom: what `--measure` has found, kept by this user: shown, taken from elsewhere, forgotten.
 #include <fmt/format.h>
 
 #include <fstream>

@@ -14,7 +14,7 @@ namespace {
 __extension__ using Wide = __int128;  // addresses times extents
 __extension__ using Natural = unsigned __int128;
 
-// Of an equation: step x, 0 <= x <= most.
+// A term of an equation: step x, 0 <= x <= most.
 struct Term {
   Natural step;
   Natural most;
@@ -109,7 +109,7 @@ void append_terms(std::vector<Term>& terms, const LaidArray& array) {
   }
 }
 
-// Of ranges that meet.
+// Requires: ranges that meet.
 bool share_within_ranges(const LaidArray& a, const ByteRange& a_range, const LaidArray& b,
                          const ByteRange& b_range) {
   // From a's lowest byte up by its strides, and down by b's from the highest of b: a.begin + … + u = b.end -

@@ -93,6 +93,32 @@ struct AxesWalk {
   const Axes& map;
 };
 
+// The i-th element of a view, its index counted in the order of the extents.
+Mismatch place_of(const Strided& view, std::uint64_t i) {
+  auto source = static_cast<std::int64_t>(view.in_offset);
+  auto destination = static_cast<std::int64_t>(view.out_offset);
+  for (std::size_t axis = view.extents.size(); axis-- > 0; i /= view.extents[axis]) {
+    const auto at = static_cast<std::int64_t>(i % view.extents[axis]);
+    source += at * view.in_strides[axis];
+    destination += at * view.out_strides[axis];
+  }
+  return {.batch_index = 0,
+          .source = static_cast<std::uint64_t>(source),
+          .destination = static_cast<std::uint64_t>(destination)};
+}
+
+struct ViewWalk {
+  template <typename Move>
+  void operator()(std::uint64_t first, std::uint64_t end, const Move& move) const {
+    for (std::uint64_t i = first; i < end; ++i) {
+      const Mismatch place = place_of(view, i);
+      move(place.source, place.destination);
+    }
+  }
+
+  const Strided& view;
+};
+
 // The images themselves.
 template <typename Map>
 struct ImageWalk {
@@ -119,9 +145,11 @@ struct IndexWalk {
   Direction direction;
 };
 
-// Calls action(walk) with the walk of the permutation's form.
+// Calls action(walk) with the walk of the problem's form.
 template <typename Action>
-void with_walk(const Permutation& permutation, const Action& action) {
+void with_walk(const Problem& problem, const Action& action) {
+  if (problem.view) return action(ViewWalk{*problem.view});
+  const Permutation& permutation = problem.permutation;
   if (const auto* const affine = std::get_if<Affine>(&permutation)) return action(AffineWalk(*affine));
   if (const auto* const cyclic = std::get_if<Cyclic>(&permutation)) return action(CyclicWalk{*cyclic});
   if (const auto* const axes = std::get_if<Axes>(&permutation)) return action(AxesWalk{*axes});
@@ -161,7 +189,9 @@ struct WideMover {
 };
 
 // What pi(i) says, without a walk: for the check, which shares nothing with what it checks.
-Mismatch place_of(const Permutation& permutation, std::uint64_t i) {
+Mismatch place_of(const Problem& problem, std::uint64_t i) {
+  if (problem.view) return place_of(*problem.view, i);
+  const Permutation& permutation = problem.permutation;
   const auto* const indexed = std::get_if<Indexed>(&permutation);
   if (indexed == nullptr) return {.batch_index = 0, .source = i, .destination = apply(permutation, i)};
   const std::uint64_t entry = indexed->entry(i);
@@ -183,9 +213,8 @@ std::string to_text(const Mismatch& mismatch) {
 }
 
 std::optional<Mismatch> find_mismatch(const Problem& problem, const void* in, const void* out, int threads) {
-  const Permutation& permutation = problem.permutation;
-  require_readable(permutation);
-  const std::uint64_t elements = element_count(permutation);
+  require_readable(problem.permutation);
+  const std::uint64_t elements = element_count(problem);
   const std::uint64_t width = problem.element_bytes;
   const std::uint64_t array_bytes = elements * width;
   std::atomic<std::uint64_t> first_wrong{~std::uint64_t{0}};  // counted over all arrays
@@ -195,7 +224,7 @@ std::optional<Mismatch> find_mismatch(const Problem& problem, const void* in, co
         const auto* const source = static_cast<const std::byte*>(in) + b * array_bytes;
         const auto* const target = static_cast<const std::byte*>(out) + b * array_bytes;
         for (std::uint64_t i = first; i < end; ++i) {
-          const Mismatch place = place_of(permutation, i);
+          const Mismatch place = place_of(problem, i);
           if (std::memcmp(target + place.destination * width, source + place.source * width, width) == 0) {
             continue;
           }
@@ -207,16 +236,16 @@ std::optional<Mismatch> find_mismatch(const Problem& problem, const void* in, co
       });
   const std::uint64_t wrong = first_wrong.load();
   if (wrong == ~std::uint64_t{0}) return std::nullopt;
-  Mismatch mismatch = place_of(permutation, wrong % elements);
+  Mismatch mismatch = place_of(problem, wrong % elements);
   mismatch.batch_index = wrong / elements;
   return mismatch;
 }
 
 void permute_naively(const Problem& problem, const void* in, void* out, int threads) {
-  const std::uint64_t elements = element_count(problem.permutation);
+  const std::uint64_t elements = element_count(problem);
   const std::uint64_t width = problem.element_bytes;
   const int used = thread_count(total_bytes(problem), threads);
-  with_walk(problem.permutation, [&](const auto& walk) {
+  with_walk(problem, [&](const auto& walk) {
     for_each_chunk(elements, problem.batch, used,
                    [&](std::uint64_t b, std::uint64_t first, std::uint64_t end) {
                      const auto* const source = static_cast<const std::byte*>(in) + b * elements * width;
@@ -246,7 +275,7 @@ void destinations(const Permutation& permutation, std::uint64_t first, std::span
     fail(ErrorCode::value, "tell where elements go", "a gather's index array", "a scatter's",
          "Indexed::redirected turns it round");
   }
-  with_walk(permutation, [&](const auto& walk) {
+  with_walk({.permutation = permutation}, [&](const auto& walk) {
     walk(first, first + places.size(),
          [&](std::uint64_t x, std::uint64_t y) { places[static_cast<std::size_t>(x - first)] = y; });
   });

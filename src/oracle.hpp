@@ -26,9 +26,9 @@ std::string to_text(const Mismatch& mismatch);
 
 /// Compares every element's bytes, with pi(x) worked out for each x on its own; nothing is shared with an
 /// engine. The first is that of the smallest x, of a gather's index array that of the smallest destination.
-/// Requires: `in` and `out` hold total_bytes(problem) (unchecked). Errors: ErrorCode::value for an index
-/// array on a device. Cost: one random access an element, and of an affine map about n operations, of axes a
-/// division each. threads: 0 is what OpenMP would use.
+/// Requires: `in` and `out` hold total_bytes(problem), of a view what its strides reach (unchecked). Errors:
+/// ErrorCode::value for an index array on a device. Cost: one random access an element, and of an affine map
+/// about n operations, of axes a division each. threads: 0 is what OpenMP would use.
 std::optional<Mismatch> find_mismatch(const Problem& problem, const void* in, const void* out,
                                       int threads = 0);
 

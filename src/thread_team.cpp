@@ -195,8 +195,8 @@ Pool& pool() {
   return *made;
 }
 
-// Of a clock that is read without the kernel. (Asking for a thread's processor time makes the kernel look
-// whether it has had its turn, and take its processor away the sooner.)
+// The time of a clock that is read without the kernel. (Asking for a thread's processor time makes the kernel
+// look whether it has had its turn, and take its processor away the sooner.)
 std::int64_t microseconds_now() {
   return std::chrono::duration_cast<std::chrono::microseconds>(
              std::chrono::steady_clock::now().time_since_epoch())

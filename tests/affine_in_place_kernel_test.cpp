@@ -3,6 +3,7 @@
 // Law, for every map, width, batch and shape: data[pi(x)] is what data[x] was, every byte loaded and stored
 // once by the block that owns it, congestion 1 in both shared-memory phases, and no sector but the array's
 // own.
+// Sanitized: never, its accesses are counted elsewhere.
 #include <gtest/gtest.h>
 
 #include <algorithm>

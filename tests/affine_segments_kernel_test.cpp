@@ -1,5 +1,6 @@
 // The kernel without a tile on the counting memory: the laws of affine_tile_kernel_test.cpp, and no sector
 // touched but the array's own where whole sectors change places.
+// Sanitized: never, its accesses are counted elsewhere.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,5 +1,6 @@
 // Boxes of axes on the counting memory, held against the definition: every byte once, runs long on both
 // sides, few bank conflicts, arrays past 2^32 units; all permutations of small shapes.
+// Sanitized: never, its accesses are counted elsewhere.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Transposes of any shape at any alignment, on the counting memory: every form, width and skew against the
 // definition, every byte stored once, whole sectors but at the ends of lines, few bank conflicts.
+// Sanitized: never, its accesses are counted elsewhere.
 #include <gtest/gtest.h>
 
 #include <algorithm>

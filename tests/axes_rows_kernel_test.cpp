@@ -1,5 +1,6 @@
 // Rows that change places whole, on the counting memory: rows of any length anywhere, against the definition;
 // whole sectors where rows are made of them.
+// Sanitized: never, its accesses are counted elsewhere.
 #include <gtest/gtest.h>
 
 #include <random>

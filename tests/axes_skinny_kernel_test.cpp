@@ -1,5 +1,6 @@
 // Transposes with few rows or few columns, on the counting memory: against the definition at any alignment,
 // every byte stored once, few bank conflicts, few sectors more than there are.
+// Sanitized: never, its accesses are counted elsewhere.
 #include <gtest/gtest.h>
 
 #include <algorithm>

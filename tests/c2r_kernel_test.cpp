@@ -1,6 +1,7 @@
 // The kernels of the transposition in place, on the counting memory, whole plans at a time: every form of
 // plan, reached with small shapes by making the limits small; elements of every width; batches; and what they
 // cost.
+// Sanitized: never, its accesses are counted elsewhere.
 #include <gtest/gtest.h>
 
 #include <cstring>

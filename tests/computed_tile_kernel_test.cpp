@@ -1,4 +1,5 @@
 // Computed maps by the kernel of a GPU, a thread at a time on the host: against the definition, byte by byte.
+// Sanitized: never, its accesses are counted elsewhere.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 // Sixteen bytes are one narrow vector and less than a wide one, so that there is something to exchange only
 // where elements are several units: with 2^e units an element, the map of units is the map of elements with e
 // fixed bits below.
+// Sanitized: in `make test`, too.
 #include <gtest/gtest.h>
 
 #include <array>

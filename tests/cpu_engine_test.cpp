@@ -1,5 +1,6 @@
 // The CPU engine against the obvious loop, bit for bit: every map, width, batch, alignment, kernel and
 // instruction set.
+// Sanitized: in `make test`, too.
 #define HWY_WANT_AVX3_DL  // as the kernels do, so that this file knows the same instruction sets
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // The CPU engine in place against the oracle: every map, width, batch, alignment, instruction set and number
 // of threads, and what is planned for it.
+// Sanitized: in `make test`, too.
 #define HWY_WANT_AVX3_DL  // as the kernels do, so that this file knows the same instruction sets
 
 #include <gtest/gtest.h>

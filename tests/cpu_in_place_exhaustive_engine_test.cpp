@@ -1,4 +1,5 @@
 // All affine maps of up to 16 indices in place, with tiles of every size.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

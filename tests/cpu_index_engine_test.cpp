@@ -1,4 +1,5 @@
 // The CPU engine for index arrays, held to the definition between guard zones.
+// Sanitized: in `make test`, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Multiplications modulo a count on the CPU, against their definition element by element.
+// Sanitized: in `make test`, too.
 #include <gtest/gtest.h>
 
 #include <array>

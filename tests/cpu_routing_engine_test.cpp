@@ -1,4 +1,5 @@
 // Routing, combining and ragged rows against their definitions, item by item.
+// Sanitized: in `make test`, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Rows added on the CPU against one obvious loop, in the type that sums are kept in: every type, layout and
 // thread count, with guard zones around the output.
+// Sanitized: in `make test`, too.
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -1,5 +1,6 @@
 // Rows taken and put against one obvious loop: every width, type of entries, layout and thread count, with
 // guard zones around the output, which is poisoned first; and what is refused.
+// Sanitized: in `make test`, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Strided views and axes on the CPU engine: against one obvious loop, with guard zones, and every element of
 // the output that no index reaches as it was.
+// Sanitized: in `make test`, too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -107,8 +108,8 @@ TEST(CpuStridedEngine, RandomViews) {
     expect_moved(view, setting);
     if (::testing::Test::HasFatalFailure()) return;
     ++moved;
-    const StridedPlan plan = plan_of(view, setting);
-    if (plan.permutation_plan() != nullptr) continue;
+    const Plan plan = plan_of(view, setting);
+    if (!plan.problem().view) continue;
     const auto& axes = std::get<detail::CpuAxes>(plan.passes().front().cpu->kernel);
     const char* const move = axes.move == detail::AxesMove::pieces     ? "pieces"
                              : axes.move == detail::AxesMove::planes   ? "planes"
@@ -269,7 +270,7 @@ TEST(CpuStridedEngine, StridesPastThirtyTwoBits) {
       from.out_offset = view.in_offset;
       move_by_loop(from, width, numbers.data(), in.data());
       move_by_loop(view, width, in.data(), wanted.data());
-      const StridedPlan plan(view, width, cpu::target(2));
+      const Plan plan({.element_bytes = width, .view = view}, cpu::target(2));
       cpu::Executor(plan).run(in.data(), out.data());
       // What the view writes, brought together on both sides.
       Strided back = from;
@@ -314,7 +315,7 @@ TEST(CpuTarget, ResultsPassTheCacheThatACoreHas) {
   EXPECT_GT(cpu::target(1).streaming_bytes, 0U);
 }
 
-TEST(StridedPlan, RunsOnVectors) {
+TEST(PlanOfView, RunsOnVectors) {
   const std::vector<float> in{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   std::vector<float> out(12, -1);
   const auto rows =
@@ -332,11 +333,11 @@ TEST(StridedPlan, RunsOnVectors) {
   EXPECT_THAT(rows.plan().explain_json(), ::testing::HasSubstr("\"normal_form\""));
   const auto transposed =
       faro::plan(Strided{.extents = {3, 4}, .in_strides = {4, 1}, .out_strides = {1, 3}}, sizeof(float));
-  ASSERT_NE(transposed.plan().permutation_plan(), nullptr);
+  ASSERT_FALSE(transposed.plan().problem().view);
   EXPECT_THAT(transposed.explain(), ::testing::HasSubstr("transpose(3, 4)"));
 }
 
-TEST(StridedPlan, Refusals) {
+TEST(PlanOfView, Refusals) {
   const Strided view{.extents = {3, 4}, .in_strides = {5, 1}, .out_strides = {4, 1}};
   const auto plan = faro::plan(view, 4);
   std::vector<float> in(14);
@@ -366,6 +367,17 @@ TEST(StridedPlan, Refusals) {
   PlanOptions options;
   options.index_choice.method = IndexMethod::direct;
   EXPECT_THAT(refusal_of([&] { faro::plan(view, 4, options); }), HasSubstr("for a strided view"));
+  EXPECT_THAT(refusal_of([&] { plan.run(in.data(), out.data(), 48); }), HasSubstr("one size for a plan"));
+  EXPECT_THAT(refusal_of([&] { faro::plan(maps::roll(12, 1), 4).run(in.data(), 12, out.data(), 12); }),
+              HasSubstr("for a plan of a permutation"));
+  EXPECT_THAT(
+      refusal_of([&] { faro::plan({.permutation = maps::roll(12, 1), .element_bytes = 4, .view = view}); }),
+      HasSubstr("a permutation and a strided view"));
+  EXPECT_THAT(refusal_of([&] { faro::plan({.element_bytes = 4, .batch = 2, .view = view}); }),
+              HasSubstr("a batch of strided views"));
+  EXPECT_THAT(
+      refusal_of([&] { faro::plan({.element_bytes = 4, .placement = Placement::in_place, .view = view}); }),
+      HasSubstr("a strided view in place"));
   auto moved = faro::plan(view, 4);
   const auto other = std::move(moved);
   EXPECT_THAT(refusal_of([&] { moved.run(in, out); }), HasSubstr("moved from"));

@@ -61,11 +61,11 @@ struct Setting {
   std::uint64_t first_level_bytes = kLargeFirstLevel;
 };
 
-inline StridedPlan plan_of(const Strided& view, const Setting& setting) {
+inline Plan plan_of(const Strided& view, const Setting& setting) {
   Target target = cpu::target(setting.threads);
   if (setting.stores == Stores::streamed) target.streaming_bytes = 0;
   target.first_level_bytes = setting.first_level_bytes;
-  return {view, setting.width, std::move(target)};
+  return {{.element_bytes = setting.width, .view = view}, std::move(target)};
 }
 
 inline void expect_moved(const Strided& view, const Setting& setting) {
@@ -82,9 +82,9 @@ inline void expect_moved(const Strided& view, const Setting& setting) {
   std::copy_n(out.data(), out.bytes(), wanted.data());
   const std::vector<std::byte> before = in.memory();
   move_by_loop(view, setting.width, in.data(), wanted.data());
-  const StridedPlan plan = plan_of(view, setting);
+  const Plan plan = plan_of(view, setting);
   const cpu::Executor executor(plan);
-  if (plan.moved_bytes() > 0) executor.run(in.data(), out.data());
+  if (plan.array_bytes() > 0) executor.run(in.data(), out.data());
   ASSERT_TRUE(std::equal(out.data() - kGuardBytes / 2, out.data() + out.bytes() + kGuardBytes / 2,
                          wanted.data() - kGuardBytes / 2));
   ASSERT_EQ(in.memory(), before);

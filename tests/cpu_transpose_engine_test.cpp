@@ -1,5 +1,6 @@
 // Transposition in place on the CPU against the loop that defines it: every shape to 64 x 64, every way that
 // the work can be shared out, every width, between guard zones.
+// Sanitized: in `make test`, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>

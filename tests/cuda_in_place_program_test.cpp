@@ -2,6 +2,7 @@
 // runtime, whose kernels are the same phases on the counting memory, in exactly the grid that was launched:
 // blocks, threads, clusters and shared memory. A block too few, a thread too many or a byte of shared memory
 // too few does not pass.
+// Sanitized: never, its accesses are counted elsewhere.
 #include <gtest/gtest.h>
 
 #include <array>

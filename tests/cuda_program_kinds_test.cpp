@@ -2,6 +2,7 @@
 // cuda_program_test: the kernels are their own phases on plain memory, in exactly the grid that was launched.
 // Covers what a launch adds to a plan's parameters, skews above all, groups of arrays that take turns, the
 // order of a sweep's kernels, and where scratch and copied rows lie.
+// Sanitized: never, its accesses are counted elsewhere.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Rolls and flips on the counting memory: every count and shift where small, arrays that begin anywhere,
 // batches, elements of several units; whole vectors where it matters.
+// Sanitized: never, its accesses are counted elsewhere.
 #include <gtest/gtest.h>
 
 #include <random>

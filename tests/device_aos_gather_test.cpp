@@ -1,5 +1,6 @@
 // Gathered and scattered structs, and structs to planes and back, on a warp that runs on the CPU: any
 // indices, lanes that want nothing, and how many sectors each access touches.
+// Sanitized: never, long to compile.
 #include <gtest/gtest.h>
 
 #include <algorithm>

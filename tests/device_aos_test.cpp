@@ -1,5 +1,6 @@
 // Arrays of structures through registers, on a warp that runs on the CPU: the closed forms, every size of
 // struct, tails of every length, any indices, and how many sectors each access touches.
+// Sanitized: never, long to compile.
 #include <gtest/gtest.h>
 
 #include <cstring>

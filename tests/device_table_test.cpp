@@ -1,4 +1,5 @@
 // The table of GPUs: its entries are sane, every capability finds one, and what does not fit is left out.
+// Sanitized: never, the same few lines, tables or texts.
 #include "engines/cuda/host/device_table.hpp"
 
 #include <gtest/gtest.h>

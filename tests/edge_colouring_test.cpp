@@ -1,4 +1,5 @@
 // Edge colourings and what is made of them, against oracles that look at nothing but the ends of the edges.
+// Sanitized: never, the same few lines, tables or texts.
 #include "schedule/edge_colouring.hpp"
 
 #include <gtest/gtest.h>

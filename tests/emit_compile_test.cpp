@@ -1,5 +1,6 @@
 // Emitted texts and their compilers: nvcc takes every rung and launcher as they are, the portable form
 // compiles without a warning and runs on its own.
+// Sanitized: never, the same few lines, tables or texts.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // Kernel plans before they are text: bit moves, the published plan's hand-checked values, and plans run on
 // real data under the counting memory.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 //
 //     in    14-10 warp | 9-5 block | 4-0 thread          out   14-10 warp | 9-5 block | 4-0 thread,
 //                                                              each of the three reversed
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Functions fused into a permutation, out[y] = f(in[x]), of every rung; every element type; and arrays of up
 // to 2^40 elements, of which one block is run.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -1,5 +1,6 @@
 // Every rung's text, run on the CPU: the permutation is the oracle's, the traffic is the predicted one and
 // obeys the rung's law (emitted_check.hpp).
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

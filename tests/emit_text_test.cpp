@@ -1,4 +1,5 @@
 // Emitted text before any compiler sees it: its head, its names, and every refusal.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -1,6 +1,7 @@
 // faro::plan on index arrays, rolls and permutations of axes, as a user calls it: what is recognised is run
 // as that, every method gives the oracle's result, schedules are saved and used again, and bad requests are
 // refused before anything is written.
+// Sanitized: in `make test`, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>

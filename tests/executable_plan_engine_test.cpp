@@ -1,4 +1,5 @@
 // faro::plan and ExecutablePlan: what they refuse before anything is written, threads, and memory.
+// Sanitized: in `make test`, too.
 #include <gtest/gtest.h>
 #include <omp.h>
 

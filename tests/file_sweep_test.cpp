@@ -202,7 +202,7 @@ TEST_F(FileSweep, ViewsWithGapsRepeatsAndFlips) {
         const Bytes data = random_bytes(1300 * width, 4);
         write_file(directory_ / "in", data);
         Bytes expected(out_elements(view) * width, std::byte{0});
-        const ExecutableStridedPlan plan = faro::plan(view, width, {.engine = Engine::cpu, .threads = 1});
+        const ExecutablePlan plan = faro::plan(view, width, {.engine = Engine::cpu, .threads = 1});
         plan.run(data.data(), 1300, expected.data(), out_elements(view));
         file::Options options = budget(600 * width, io);
         options.verify = io == file::Io::threads;

@@ -1,5 +1,6 @@
 // Plans in place for GPUs: the planner's choices, and every pass of them by the compiled kernels' own phases
 // on one array of the counting memory.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // The verification of predictions, without a GPU: reading a profile, and telling agreement from a miss.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

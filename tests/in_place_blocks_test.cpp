@@ -1,5 +1,6 @@
 // What theorem 4 is built from: cyclic blocks of a linear map, functionals, and the chains that end in
 // segments.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

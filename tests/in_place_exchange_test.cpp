@@ -1,5 +1,6 @@
 // Rolls, flips and equal axes that change places in place on a GPU: the passes of plans, every block on the
 // memory that is literally one array, arrays that begin anywhere, held to the map element by element.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

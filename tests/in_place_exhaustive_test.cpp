@@ -1,5 +1,6 @@
 // Every affine map of up to 4 bits, with every complement, in place: carried out literally, in as many passes
 // as the theorems say, which are asked here by their definitions.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // layout::factor_in_place beyond the smallest sizes: examples by hand, laws at up to 40 bits, maps that were
 // made to be hard, what is refused, and the time that it takes.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // layout::make_in_place_tile: blocks that change places with each other, padded or not, and nothing lost.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // The work on index arrays that the CUDA engine does on a device, done on the host: its kernels emulated a
 // thread at a time, its queues as they are. Held against the host's own schedules, checks and recognition.
+// Sanitized: never, its accesses are counted elsewhere.
 #include <gtest/gtest.h>
 
 #include <algorithm>

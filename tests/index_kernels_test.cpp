@@ -1,5 +1,6 @@
 // The kernels of index arrays beside those of partitions, on the counting memory: direct gather and scatter,
 // and columns of a matrix.
+// Sanitized: never, its accesses are counted elsewhere.
 #include <gtest/gtest.h>
 
 #include <bit>

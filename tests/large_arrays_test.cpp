@@ -3,6 +3,7 @@
 // Element x is a hash of x, so that what belongs at place y is known from the inverse map alone: every byte
 // of the output is checked in order of memory, and 2^22 places at random with the map itself. Needs up to 8
 // GiB, and skips without them. In place there is one array, and its definition is the check.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <array>

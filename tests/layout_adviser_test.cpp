@@ -1,5 +1,6 @@
 // The adviser: the layouts that engineers know, every cost against one obvious count, what random layouts
 // promise, and searches that find nothing.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 // memory.
 //
 // The C++ compiler is $CXX, or c++.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
 // Trace files: what is read, what it costs, and the line that every bad one is told by.
+// Sanitized: in `make test`, too.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
 // .npy headers: what numpy writes is read, what lies is refused by name, and a round trip keeps every byte.
+// Sanitized: in `make test`, too.
 #include "io/npy.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // Affine maps in JSON: what is read, and the error of every bad text.
+// Sanitized: in `make test`, too.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,5 @@
 // Files that texts name: affine maps in JSON, index arrays of every type, and the error of every bad file.
+// Sanitized: in `make test`, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Index arrays: what they mean, what is refused and in which words, their algebra, and files of them.
+// Sanitized: in `make test`, too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // The text grammar where the shape of the array at hand is known, which need not be typed then.
+// Sanitized: in `make test`, too.
 #include <gtest/gtest.h>
 
 #include <cstdint>

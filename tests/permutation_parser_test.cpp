@@ -1,4 +1,5 @@
 // The text grammar: what it accepts, what it prints, and the error of every bad text.
+// Sanitized: in `make test`, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // OpenQASM: what is read, against the same gates in the text grammar and a simulation; what is refused, and
 // where.
+// Sanitized: in `make test`, too.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -14,7 +14,6 @@
 #include "contains.hpp"
 #include "faro/permutation/axes.hpp"
 #include "faro/plan/plan.hpp"
-#include "faro/plan/strided_plan.hpp"
 #include "plan/cpu/axes_counts.hpp"
 #include "plan/cpu/axes_runs.hpp"
 #include "tell/prediction.hpp"
@@ -225,8 +224,8 @@ TEST(CpuAxesTimes, OfViewsAreThoseOfTheirBoxes) {
   const Strided dense = as_strided(Axes({3000, 2001}, {1, 0}));
   Strided padded = dense;
   padded.in_strides = {2300, 1};
-  const auto of_dense = predict_us(StridedPlan(dense, 4, target));
-  const auto of_padded = predict_us(StridedPlan(padded, 4, target));
+  const auto of_dense = predict_us(Plan({.element_bytes = 4, .view = dense}, target));
+  const auto of_padded = predict_us(Plan({.element_bytes = 4, .view = padded}, target));
   ASSERT_TRUE(of_dense && of_padded);
   EXPECT_GT(*of_padded, *of_dense);
   EXPECT_LT(*of_padded, 2 * *of_dense);
@@ -236,7 +235,8 @@ TEST(CpuAxesTimes, OfViewsAreThoseOfTheirBoxes) {
 TEST(CpuAxesTimes, WithoutACopyThereAreNone) {
   Target target = machine(1, 20);
   target.index_calibration = std::make_shared<const IndexCalibration>();
-  EXPECT_FALSE(predict_us(StridedPlan(as_strided(Axes({300, 201}, {1, 0})), 4, target)).has_value());
+  EXPECT_FALSE(predict_us(Plan({.element_bytes = 4, .view = as_strided(Axes({300, 201}, {1, 0}))}, target))
+                   .has_value());
 }
 
 }  // namespace plan_cpu_axes_cost_test

@@ -14,7 +14,6 @@
 #include "faro/permutation/indexed.hpp"
 #include "faro/permutation/modular.hpp"
 #include "faro/plan/plan.hpp"
-#include "faro/plan/strided_plan.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "tell/counts/line_counts.hpp"
 
@@ -269,7 +268,7 @@ TEST(PlanCpuPass, RowsReadBackwardsGoOneByOne) {
                        .in_strides = {400 * columns, columns, -1},
                        .out_strides = {columns, 300 * columns, 1},
                        .in_offset = static_cast<std::uint64_t>(columns - 1)};
-    const StridedPlan plan(view, width, machine());
+    const Plan plan({.element_bytes = width, .view = view}, machine());
     return std::get<detail::CpuAxes>(plan.passes().front().cpu->kernel);
   };
   EXPECT_TRUE(kernel_of(128, 4).one_by_one);
@@ -286,7 +285,7 @@ TEST(PlanCpuPass, BoxesOfPaddedRowsFitTheCache) {
     const Strided view{.extents = {60, 60, 96, 96},
                        .in_strides = {96 * pitch, 60 * 96 * pitch, pitch, 1},
                        .out_strides = {60 * 96 * 96, 96 * 96, 1, 96}};
-    const StridedPlan plan(view, 4, machine());
+    const Plan plan({.element_bytes = 4, .view = view}, machine());
     const auto kernel = std::get<detail::CpuAxes>(plan.passes().front().cpu->kernel);
     EXPECT_EQ(kernel.move, detail::AxesMove::groups);
     return kernel.box.elements() * 4;
@@ -302,7 +301,7 @@ TEST(PlanCpuPass, LongRowsOfOneElement) {
     const Strided view{.extents = {20000, columns},
                        .in_strides = {1, 0},
                        .out_strides = {static_cast<std::int64_t>(columns), 1}};
-    const StridedPlan plan(view, 4, machine());
+    const Plan plan({.element_bytes = 4, .view = view}, machine());
     return std::get<detail::CpuAxes>(plan.passes().front().cpu->kernel).move;
   };
   EXPECT_EQ(move_of(1024), detail::AxesMove::lines);
@@ -314,8 +313,8 @@ TEST(PlanCpuPass, LongRowsOfOneElement) {
 TEST(PlanCpuPass, CountsTheLinesOfViews) {
   const auto expect_lines = [](const Strided& view, std::uint64_t width) {
     SCOPED_TRACE(to_text(view) + ", elements of " + std::to_string(width));
-    const StridedPlan plan(view, width, machine());
-    if (plan.permutation_plan() != nullptr) return;
+    const Plan plan({.element_bytes = width, .view = view}, machine());
+    if (!plan.problem().view) return;
     const auto counts = detail::count_lines(plan.passes().front(), nullptr);
     ASSERT_TRUE(counts);
     const Strided normal = normal_form(view);
@@ -361,7 +360,8 @@ TEST(PlanCpuPass, CountsTheLinesOfViews) {
     expect_lines(view, std::vector<std::uint64_t>{1, 3, 4, 8, 24, 100}[random() % 6]);
   }
   // What it says of the first, whose rows of 20 bytes lie in the first eight lines.
-  const StridedPlan plan(parse_strided("strided(4 6 5; 30 -5 1; 30 5 1; 25 0)"), 4, machine());
+  const Plan plan({.element_bytes = 4, .view = parse_strided("strided(4 6 5; 30 -5 1; 30 5 1; 25 0)")},
+                  machine());
   EXPECT_THAT(plan.explain(), HasSubstr("lines       reads "));
   EXPECT_THAT(plan.explain(), Not(HasSubstr("e+")));
 }

@@ -1,4 +1,5 @@
 // A plan's words, JSON and drawing: what they must contain, and that they are well formed for every plan.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

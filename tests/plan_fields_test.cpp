@@ -20,7 +20,6 @@
 #include "faro/error.hpp"
 #include "faro/plan/plan.hpp"
 #include "faro/plan/row_plan.hpp"
-#include "faro/plan/strided_plan.hpp"
 #include "tell/counts/line_counts.hpp"
 #include "tell/row_counts.hpp"
 
@@ -314,9 +313,10 @@ TEST(PlanFields, EveryViewHasThem) {
     for (const std::uint64_t width : {1U, 3U, 4U, 16U}) {
       for (const Target& target : {cpu(), cuda::target_of_capability(9, 0)}) {
         SCOPED_TRACE(std::string(text) + " of " + std::to_string(width));
-        const StridedPlan plan(view, width, target);
-        if (plan.permutation_plan() != nullptr) {
-          expect_every_field(*plan.permutation_plan());
+        const Plan plan({.element_bytes = width, .view = view}, target);
+        if (!plan.problem().view) {
+          expect_every_field(
+              Plan({.permutation = plan.problem().permutation, .element_bytes = width}, target));
           continue;
         }
         const Json json = Json::parse(plan.explain_json());

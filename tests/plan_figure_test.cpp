@@ -1,5 +1,6 @@
 // The published tile's index functions on the paper's own example, their laws, and the drawings of the
 // figures.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gmock/gmock.h>
 
 #include <algorithm>

@@ -12,7 +12,6 @@
 
 #include "faro/engines/cuda.hpp"
 #include "faro/plan/plan.hpp"
-#include "faro/plan/strided_plan.hpp"
 
 namespace faro {
 namespace plan_golden_test {
@@ -51,7 +50,7 @@ constexpr Case kCases[] = {{"identity(20)"},
 std::string words(const Case& asked, const Target& target) {
   const std::string spec = asked.spec;
   if (spec.starts_with("strided")) {
-    return StridedPlan(parse_strided(spec), asked.element_bytes, target).explain();
+    return Plan({.element_bytes = asked.element_bytes, .view = parse_strided(spec)}, target).explain();
   }
   return Plan({.permutation = parse_permutation(spec),
                .element_bytes = asked.element_bytes,

@@ -1,5 +1,6 @@
 // The passes of GPU plans, of every kind: which there are, that what is shown is what is launched, and that
 // counts of a few blocks are those of all.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // Prediction against the counts of a full run on the counting memory, which walks every block and assumes
 // nothing; and the run against the oracle, so that plans are carried out right: kernels, folded batches,
 // tails.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -1,4 +1,5 @@
 // Predicted times: the line through two sizes, which rate a pass takes, and where shared memory decides.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include "faro/permutation/affine.hpp"

@@ -1,5 +1,6 @@
 // The kernels that route and add rows on a GPU, a thread at a time on the host, queued as the CUDA engine
 // queues them: against the CPU engine, bit for bit, in every order of threads.
+// Sanitized: never, its accesses are counted elsewhere.
 #include <gtest/gtest.h>
 
 #include <algorithm>

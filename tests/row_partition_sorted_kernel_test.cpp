@@ -1,5 +1,6 @@
 // The kernels that take, put and add rows by entries that were sorted, and ragged rows, a thread at a time on
 // the host: against the CPU engine and obvious loops.
+// Sanitized: never, its accesses are counted elsewhere.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Runs that change places, on the counting memory: random runs of all lengths, any alignment, both
 // directions, batches, elements of several units, against the definition.
+// Sanitized: never, its accesses are counted elsewhere.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Places free of bank conflicts: valid schedules of the same permutation, and the turns of their stores,
 // counted, beside those of the plain order and of random shifts.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

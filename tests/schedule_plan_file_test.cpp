@@ -1,4 +1,5 @@
 // Plan files: what is saved loads as it was; what is no plan file, or no permutation, is refused by name.
+// Sanitized: in `make test`, too.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

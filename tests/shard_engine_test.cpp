@@ -1,5 +1,6 @@
 // Permutations of shards by threads as ranks: each rank's output against the whole, by the definition, with
 // guard zones; bytes sent against those that have to be; errors of one rank on all.
+// Sanitized: in `make test`, too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

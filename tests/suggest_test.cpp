@@ -1,4 +1,5 @@
 // The nearest name: near enough to help, never a guess from nothing.
+// Sanitized: never, the same few lines, tables or texts.
 #include "faro/suggest.hpp"
 
 #include <gtest/gtest.h>

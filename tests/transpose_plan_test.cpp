@@ -1,4 +1,5 @@
 // Plans of transpositions in place: what is one, which way it is taken, what it borrows, and what is refused.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Small displacements on the counting memory: random permutations within a window, both directions, any
 // alignment, batches, several units, with shared memory and without, against the definition.
+// Sanitized: never, its accesses are counted elsewhere.
 #include <gtest/gtest.h>
 
 #include <algorithm>

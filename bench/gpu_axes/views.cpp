@@ -55,7 +55,7 @@ std::optional<Strided> rows_in_order(const Strided& view) {
 
 ViewShares time_view(const ViewCase& each, const AxesOptions& options) {
   const std::uint64_t width = each.plain.element_bytes;
-  const ExecutableStridedPlan moved = faro::plan(each.view, width, {.engine = Engine::cuda});
+  const ExecutablePlan moved = faro::plan(each.view, width, {.engine = Engine::cuda});
   const Problem problem{.permutation = Axes(each.plain.shape, each.plain.order), .element_bytes = width};
   const ExecutablePlan plain = faro::plan(problem, {.engine = Engine::cuda});
   const std::uint64_t bytes = total_bytes(problem);

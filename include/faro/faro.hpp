@@ -25,7 +25,10 @@
 //                                          .in_offset = 8}, sizeof(float));
 //     rows.run(in, out);                                                   // 3 rows of 4, flipped
 //
-// This header is the whole public interface, host-only C++20.
+// This header has what most programs need, host-only C++20: plans and what runs them on a CPU or a GPU, maps,
+// index arrays, views and arithmetic. Beside it stand rows.hpp (rows taken, put and added), file.hpp (files
+// larger than memory), shards.hpp (arrays over ranks), device/ and layout/ (for authors of kernels), emit/
+// (kernels as source), wisdom.hpp and faro.h, the interface in C.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +51,6 @@
 #include "faro/permutation/permutation.hpp"
 #include "faro/permutation/take.hpp"
 #include "faro/plan/plan.hpp"
-#include "faro/plan/strided_plan.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "faro/stream.hpp"
 
@@ -58,7 +60,7 @@ struct PlanOptions {
   Engine engine = Engine::automatic;
   int threads = 0;  // 0: what OpenMP would use (OMP_NUM_THREADS respected)
 
-  // Of engine cuda only.
+  // For engine cuda only.
   int device = cuda::kCurrentDevice;  // ordinal
   /// Instead of the device's own choice, for passes of kind tile: an entry of kernels::kCompiledTiles.
   std::optional<kernels::CompiledTile> tile = std::nullopt;
@@ -66,14 +68,14 @@ struct PlanOptions {
   /// of the device of its kind that faro was measured on (cuda::calibrate).
   bool calibrate = false;
 
-  // Of engine cpu only.
+  // For engine cpu only.
   /// Try the few best ways on arrays of the problem's size, made for that, instead of choosing by the curves:
   /// tiles and segments of several sizes, stores through the caches and past them, an index array's methods,
   /// fewer threads. The winner is kept (faro/wisdom.hpp), so that only the first plan of a problem on a
   /// machine measures. Cost: up to some seconds, and two arrays.
   bool measure = false;
 
-  // Of index arrays only.
+  // For index arrays only.
   /// How often the plan will be run; or a method, and sizes, instead of the fastest.
   IndexChoice index_choice = {};
   /// A schedule that was made before (schedule::load, ExecutablePlan::schedule): nothing is recognised or
@@ -123,20 +125,26 @@ class ExecutablePlan {
   /// from the device's pool in the stream's order.
   void run(const void* in, void* out, std::uint64_t bytes, Stream stream = {}) const;
 
+  /// Runs the plan of a strided view: out[out_offset + i . out_strides] = in[in_offset + i . in_strides], and
+  /// every other element of the output stays as it is. The arrays have so many elements, at least
+  /// plan().in_bytes() and plan().out_bytes() of them, and may be larger. Errors: also ErrorCode::value for
+  /// arrays that the strides leave, and for the plan of a permutation, whose arrays have one size.
+  void run(const void* in, std::uint64_t in_elements, void* out, std::uint64_t out_elements,
+           Stream stream = {}) const;
+
   /// The same, and allocates nothing. Errors: also ErrorCode::value for a workspace of less than
   /// workspace_bytes(), for one that overlaps an array, and with engine cuda for one that is not aligned to
   /// 16 bytes.
   void run(const void* in, void* out, std::uint64_t bytes, Workspace workspace, Stream stream) const;
 
   /// The same for spans of trivially copyable values, each an element of the plan: the total size is
-  /// total_bytes(problem). Errors: also ErrorCode::value for values of another width than the plan's
-  /// elements; std::byte is untyped, and goes with every width.
+  /// total_bytes(problem), but for a strided view's. Errors: also ErrorCode::value for values of another
+  /// width than the plan's elements; std::byte is untyped, and goes with every width.
   template <typename T>
   void run(std::span<const T> in, std::span<T> out, Stream stream = {}) const {
     static_assert(std::is_trivially_copyable_v<T>, "faro moves bytes");
     require_width<T>();
-    require_same_size(in.size_bytes(), out.size_bytes());
-    run(in.data(), out.data(), in.size_bytes(), stream);
+    run_spans(std::as_bytes(in), std::as_writable_bytes(out), stream);
   }
 
   /// The same for vectors, arrays and whatever else is contiguous: plan.run(vector_in, vector_out).
@@ -175,7 +183,7 @@ class ExecutablePlan {
   /// The same for arrays of the host, whatever the engine: with engine cuda they travel through the device in
   /// pieces, as cuda::run_staged says; with engine cpu this is run(). Returns when the result is there.
   /// With a map, and of an index array: the whole array at once, which the device has to hold twice, or three
-  /// times with a workspace. Of a plan in place `in` and `out` are the same array, which the device holds
+  /// times with a workspace. For a plan in place `in` and `out` are the same array, which the device holds
   /// once. Errors: as run(), and as cuda::run_staged.
   void run_staged(const void* in, void* out, std::uint64_t bytes,
                   const cuda::StagingOptions& options = {}) const;
@@ -217,7 +225,7 @@ class ExecutablePlan {
   explicit ExecutablePlan(std::unique_ptr<State> state);
   friend ExecutablePlan plan(const Problem& problem, const PlanOptions& options);
   void run_checked(const void* in, void* out, void* workspace, Stream stream) const;
-  static void require_same_size(std::uint64_t in_bytes, std::uint64_t out_bytes);
+  void run_spans(std::span<const std::byte> in, std::span<std::byte> out, Stream stream) const;
   void require_width_of(std::uint64_t bytes) const;
   template <typename T>
   void require_width() const {
@@ -248,58 +256,11 @@ ExecutablePlan plan(const Permutation& permutation, std::uint64_t element_bytes,
 /// What plan() would decide, with nothing made for running it: no schedule, no kernels.
 Plan plan_only(const Problem& problem, const PlanOptions& options = {});
 
-/// The plan of a strided view together with the engine that runs it. Cheap to move; every const member may be
-/// called from many threads at once.
-class ExecutableStridedPlan {
- public:
-  ExecutableStridedPlan(ExecutableStridedPlan&&) noexcept;
-  ExecutableStridedPlan& operator=(ExecutableStridedPlan&&) noexcept;
-  ~ExecutableStridedPlan();
-
-  /// out[out_offset + i . out_strides] = in[in_offset + i . in_strides]; every other element of the output
-  /// stays as it is. The arrays have so many elements, at least plan().in_elements() and
-  /// plan().out_elements(), and may be larger. Alignment, streams and times: as ExecutablePlan::run. Errors:
-  /// ErrorCode::value for arrays that the strides leave, null pointers, arrays that overlap, memory that the
-  /// engine cannot access, a stream for engine cpu; nothing is written then.   Cost: allocates what
-  /// workspace_bytes() says.
-  void run(const void* in, std::uint64_t in_elements, void* out, std::uint64_t out_elements,
-           Stream stream = {}) const;
-
-  /// The same for vectors, arrays and whatever else is contiguous: plan.run(in, out). Errors: also
-  /// ErrorCode::value for values of another width than the plan's elements.
-  template <std::ranges::contiguous_range In, std::ranges::contiguous_range Out>
-  requires std::ranges::sized_range<const In> && std::ranges::sized_range<Out>
-  void run(const In& in, Out&& out, Stream stream = {}) const {
-    using T = std::ranges::range_value_t<Out>;
-    static_assert(std::is_same_v<T, std::ranges::range_value_t<In>>,
-                  "faro moves elements, and converts none");
-    static_assert(std::is_trivially_copyable_v<T>, "faro moves bytes");
-    require_width_of(sizeof(T));
-    run(std::ranges::data(in), std::ranges::size(in), std::ranges::data(out), std::ranges::size(out), stream);
-  }
-
-  const StridedPlan& plan() const;
-  std::string explain() const;
-  Engine engine() const;
-  std::uint64_t workspace_bytes() const;
-
- private:
-  struct State;
-  explicit ExecutableStridedPlan(std::unique_ptr<State> state);
-  friend ExecutableStridedPlan plan(const Strided& view, std::uint64_t element_bytes,
-                                    const PlanOptions& options);
-  const State& state() const;
-  void require_width_of(std::uint64_t bytes) const;
-
-  std::unique_ptr<State> state_;
-};
-
-/// Plans a view. Errors: those of StridedPlan, and of the options; a method, a schedule and calibration are
-/// for index arrays and affine maps only.
-ExecutableStridedPlan plan(const Strided& view, std::uint64_t element_bytes, const PlanOptions& options = {});
+/// The same of a strided view.
+ExecutablePlan plan(const Strided& view, std::uint64_t element_bytes, const PlanOptions& options = {});
 
 /// What that would decide.
-StridedPlan plan_only(const Strided& view, std::uint64_t element_bytes, const PlanOptions& options = {});
+Plan plan_only(const Strided& view, std::uint64_t element_bytes, const PlanOptions& options = {});
 
 /// An array that is read, and how many numbers it has.
 struct NumberArray {

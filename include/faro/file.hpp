@@ -60,7 +60,7 @@ struct SegmentRate {
 };
 
 struct Options {
-  /// Of the buffers, at most; at least some KiB. 0: default_memory_bytes().
+  /// Bytes of the buffers, at most; at least some KiB. 0: default_memory_bytes().
   std::uint64_t memory_bytes = 0;
   int threads = 0;  // that permute: as PlanOptions::threads
   /// Engine::cuda: a device permutes the tiles where it is faster than the CPU, which the first tile shows.
@@ -151,11 +151,11 @@ std::uint64_t default_memory_bytes();
 /// A sweep that is planned. Cheap to copy.
 class Sweep {
  public:
-  /// Of a permutation, batches included. Errors: those of faro::plan(); ErrorCode::unsupported for an index
-  /// array that memory_bytes do not hold, and for placement in_place; ErrorCode::value for memory that does
-  /// not hold three elements.
+  /// Sweeps by a permutation, batches included. Errors: those of faro::plan(); ErrorCode::unsupported for an
+  /// index array that memory_bytes do not hold, and for placement in_place; ErrorCode::value for memory that
+  /// does not hold three elements.
   Sweep(const Problem& problem, const Options& options);
-  /// Of a view: what no element of it reaches is zero. Errors: those of check(view); as above.
+  /// Sweeps by a view: what no element of it reaches is zero. Errors: those of check(view); as above.
   Sweep(const Strided& view, std::uint64_t element_bytes, const Options& options);
 
   const Facts& facts() const;
@@ -251,7 +251,7 @@ Facts in_place_facts(const Problem& problem, const Options& options);
 bool is_permuted_in_part(const std::filesystem::path& path);
 
 enum class Recovery : std::uint8_t { finish, undo };
-/// Of options threads, io, progress, cancelled and done are used; memory is what the interrupted run had.
+/// The options threads, io, progress, cancelled and done are used; memory is what the interrupted run had.
 /// Errors: ErrorCode::file where there is no journal, it is damaged, or the file is another.
 /// Where the run was interrupted before its first step the file is as it was: the journal goes, and the
 /// report has no tiles; `done` is not called.
@@ -283,7 +283,7 @@ struct IndexFile {
 };
 
 /// out[index[x]] = in[x], or of a gather out[x] = in[index[x]], for records of record_bytes. The scratch file
-/// has 2 bytes a record more. A gather's array is turned round first, which takes four files' room of its
+/// has 2 bytes a record more. A gather's array is inverted first, which takes four files' room of its
 /// size beside the output. Errors: as shuffle(); ErrorCode::file for a file that cannot be read;
 /// ErrorCode::value where it is no permutation, or no index array.
 Report permute_indexed(const IndexFile& index, std::uint64_t record_bytes, const Input& in, const Output& out,

@@ -9,8 +9,8 @@
 
 namespace faro {
 
-/// c64 and c128 are complex numbers of two f32 and two f64. Of the 8-bit floating-point numbers the first two
-/// are those of the Open Compute Project, the others have no infinities and no -0
+/// c64 and c128 are complex numbers of two f32 and two f64. Among the 8-bit floating-point numbers the first
+/// two are those of the Open Compute Project, the others have no infinities and no -0
 /// (src/kernels/small_floats.hpp has them all). Sums of rows (Add, Combine) are of the types to f64.
 enum class Number {
   i8,
@@ -39,7 +39,8 @@ inline constexpr int kNumbers = static_cast<int>(Number::f8_e5m2fnuz) + 1;
 const char* name(Number number) noexcept;
 std::uint64_t bytes_of(Number number) noexcept;
 
-/// Of such a name, or of NumPy's and ml_dtypes': "int8", "bfloat16", "complex64", "float8_e4m3fn", ….
+/// The type of such a name, or of NumPy's and ml_dtypes': "int8", "bfloat16", "complex64", "float8_e4m3fn",
+/// ….
 std::optional<Number> number_named(std::string_view name) noexcept;
 
 constexpr bool is_integer(Number number) noexcept { return number <= Number::u64; }

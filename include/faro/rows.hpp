@@ -49,10 +49,10 @@ struct RowOptions {
   /// `automatic`: cuda for entries in a device's memory.
   Engine engine = Engine::automatic;
   int device = cuda::kCurrentDevice;  // of engine cuda
-  /// Of engine cuda: the entries stay as they are, and the plan is run many times. Elements of 4 or 8 bytes
+  /// For engine cuda: the entries stay as they are, and the plan is run many times. Elements of 4 or 8 bytes
   /// are then taken, put and added, by a schedule that is made once, where they are too many for the caches.
   bool reused = false;
-  /// Of engine cpu. `meanwhile`: run() tells of a wrong entry when rows may have been written, and elements
+  /// For engine cpu. `meanwhile`: run() tells of a wrong entry when rows may have been written, and elements
   /// that are taken once go without a sweep of their entries.
   EntryCheck check = EntryCheck::before;
 };
@@ -245,7 +245,7 @@ struct SegmentOptions {
 class ExecutableSegments {
  public:
   bool on_gpu() const { return on_device_ != nullptr; }
-  /// Of engine cuda, beside the arrays; else 0.
+  /// What engine cuda needs beside the arrays; else 0.
   std::uint64_t workspace_bytes() const;
 
   /// How many elements are taken. Errors: ErrorCode::unsupported for engine cuda, where the host does not
@@ -258,7 +258,7 @@ class ExecutableSegments {
   void offsets(std::uint64_t in_bytes, std::int64_t* to, Stream stream = {}) const;
 
   /// `out` has room for as many elements as there may be; what the segments leave of it stays as it was.
-  /// `offsets`: becomes what offsets() writes; may be null. Of engine cuda queued. Errors: ErrorCode::value
+  /// `offsets`: becomes what offsets() writes; may be null. Engine cuda queues it. Errors: ErrorCode::value
   /// for arrays that overlap, are no whole number of elements, or are not in the engine's memory, of engine
   /// cpu also for too short ones, before anything is written; ErrorCode::device.
   void run(std::span<const std::byte> in, std::span<std::byte> out, std::int64_t* offsets = nullptr,

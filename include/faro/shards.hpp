@@ -35,7 +35,6 @@
 
 #include "faro/communicator.hpp"
 #include "faro/faro.hpp"
-#include "faro/plan/strided_plan.hpp"
 #include "faro/stream.hpp"
 
 namespace faro {
@@ -80,7 +79,7 @@ struct ShardProblem {
   /// and, without `axes`, of axes that are also rolled or flipped and of compositions. As many elements as
   /// the permutation has.
   std::optional<RegroupedShape> shapes = std::nullopt;
-  /// Of an affine map: two passes whose slices overlap with messages, rather than one without slices.
+  /// For an affine map: two passes whose slices overlap with messages, rather than one without slices.
   bool slices_even_by_two_passes = false;
 
   /// The axes that the cuts count.
@@ -102,7 +101,7 @@ const char* name(ShardMethod method) noexcept;
 struct ShardPass {
   std::optional<Permutation> permutation = std::nullopt;
   std::vector<Strided> views = {};
-  /// Of an index array: what goes to one rank, or comes from it, keeps its order, so that the obvious loop
+  /// For an index array: what goes to one rank, or comes from it, keeps its order, so that the obvious loop
   /// reads and writes a few runs side by side.
   bool keeps_order = false;
 
@@ -117,9 +116,9 @@ struct ShardView {
 
 /// The way without messages, for ranks whose kernels can write into each other's memory.
 struct ShardStores {
-  /// Of affine maps: where an element goes, local bits of its place low and the rank's on top on both sides.
+  /// For affine maps: where an element goes, local bits of its place low and the rank's on top on both sides.
   std::optional<Affine> map = std::nullopt;
-  /// Of slabs and blocks; ranks without elements have none.
+  /// For slabs and blocks; ranks without elements have none.
   std::vector<ShardView> views = {};
   bool by_views = false;
   /// Into outputs, one pass; else to where the receiver's unpacking reads, two.
@@ -153,7 +152,7 @@ class ShardPlan {
   /// parts, and their sorting.
   explicit ShardPlan(const ShardProblem& problem);
 
-  /// Of an index array that no rank has whole: rank r gives the entries of its own part, `mine`. Scatter:
+  /// Plans an index array that no rank has whole: rank r gives the entries of its own part, `mine`. Scatter:
   /// those of its part of the input, cut by problem.shards.in, out[mine[i]] = in[i]; gather: those of its
   /// part of the output, cut by problem.shards.out. problem.permutation is not looked at, the array has
   /// `count` elements. Collective; entries go by communicator.host(). Errors, on all ranks alike: also
@@ -166,7 +165,7 @@ class ShardPlan {
   /// Why this method: one line.
   const std::string& reason() const { return reason_; }
 
-  /// Of this rank's parts.
+  /// Elements of this rank's parts.
   std::uint64_t in_elements() const { return in_elements_; }
   std::uint64_t out_elements() const { return out_elements_; }
   std::uint64_t in_bytes() const { return in_elements_ * problem_.element_bytes; }
@@ -182,9 +181,9 @@ class ShardPlan {
   /// Messages may be cut into 2^k slices, by the top bits of what each holds, so that packing, exchanging and
   /// unpacking go on at the same time. 0: they follow each other.
   int slice_bits() const { return slice_bits_; }
-  /// Of an affine map with an unpacking: to the places of all that is received, from those of all parts.
+  /// For an affine map with an unpacking: to the places of all that is received, from those of all parts.
   const std::optional<Affine>& arrivals() const { return arrivals_; }
-  /// Of an affine map: to the places of all outputs.
+  /// For an affine map: to the places of all outputs.
   const std::optional<Affine>& places() const { return places_; }
   /// Those to and from the rank itself among them. Sizes are of this rank's array or workspace.
   const std::vector<ShardMessage>& sends() const { return sends_; }
@@ -202,9 +201,9 @@ class ShardPlan {
   /// that it sends to, or hears from. All messages are under way at once; a link that serves one pair at a
   /// time takes these rounds.
   std::uint64_t rounds() const;
-  /// Of the busiest pair: to one other rank, or from one.
+  /// Bytes of the busiest pair: to one other rank, or from one.
   std::uint64_t most_link_bytes() const;
-  /// Of an affine map: log2 of the messages of each rank.
+  /// For an affine map: log2 of the messages of each rank.
   std::optional<int> rho() const { return rho_; }
 
   /// Seconds: local passes by the copy's rate, the exchange by the link's, one after the other.
@@ -214,8 +213,8 @@ class ShardPlan {
   std::string explain(const ShardRates& rates = {}) const;
   /// The same as a JSON object (docs/guide/json.md, "explain --shards").
   std::string explain_json(const ShardRates& rates = {}) const;
-  /// The packing and the unpacking, those that there are, as `target` carries them out. Errors: those of Plan
-  /// and StridedPlan. Cost: planning and counting each box, up to some milliseconds.
+  /// The packing and the unpacking, those that there are, as `target` carries them out. Errors: those of
+  /// Plan. Cost: planning and counting each box, up to some milliseconds.
   std::vector<ShardLocalPlan> local_plans(const Target& target) const;
   /// At what rate these move bytes, read and written: ShardRates::copy_gb_per_s of that target. Nothing where
   /// there are none, or the time of one is not known.
@@ -245,7 +244,7 @@ struct ShardWays {
   /// Most slices, log2, by which passes and links work at the same time: 0 to 4; -1: by the size. Of
   /// messages, or of stores whose output is unpacked.
   int slice_bits = -1;
-  /// Of a device with slices: multiprocessors that the other passes leave free while the links work. Kernels
+  /// For a device with slices: multiprocessors that the other passes leave free while the links work. Kernels
   /// of NCCL need whole ones, and memory that is not all taken: -1 is 2 of 5 between arrays that are
   /// registered with it, 13 of 20 between others; stores go by these alone: -1 is 11 of 20. 0: all passes
   /// take all.

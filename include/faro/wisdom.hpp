@@ -1,4 +1,4 @@
-// What measured choice has found (PlanOptions::measure): kept in a file, told, taken from others.
+// What measured choice has found (PlanOptions::measure): kept in a file, shown, taken from others.
 //
 //     faro::plan(problem, {.measure = true})     the first time: tries the few best ways, keeps the winner
 //     faro::plan(problem, {.measure = true})     from then on, in every process: reads it

@@ -18,6 +18,9 @@ void check_ends(const void* array, std::uint64_t bytes) {
 constexpr const char* kOtherPlacement = "Problem::placement says which a plan takes";
 
 void check_size(const Plan& plan, std::uint64_t bytes) {
+  if (plan.given().view)
+    fail(ErrorCode::value, "run", "one size for a plan of a strided view",
+         "the elements of each of its arrays");
   const std::uint64_t wanted = plan.array_bytes();
   if (bytes == wanted) return;
   fail(ErrorCode::value, "run", std::to_string(bytes) + " bytes",
@@ -58,34 +61,26 @@ void check_arrays(const Plan& plan, const void* in, const void* out, std::uint64
                  "in place: a plan with Placement::in_place takes one");
 }
 
-void check_view(const StridedPlan& plan, const CountedArray<const void*>& in,
-                const CountedArray<void*>& out) {
-  const auto require = [](const char* side, std::uint64_t got, std::uint64_t wanted) {
+void check_view(const Plan& plan, const CountedArray<const void*>& in, const CountedArray<void*>& out) {
+  const Problem& problem = plan.given();
+  const auto require = [&](const char* side, std::uint64_t got, std::uint64_t wanted_bytes) {
+    const std::uint64_t wanted = wanted_bytes / problem.element_bytes;
     if (got >= wanted) return;
     fail(ErrorCode::value, "run", std::string("an ") + side + " of " + std::to_string(got) + " elements",
          "at least " + std::to_string(wanted) + ", which the strides reach");
   };
-  require("input", in.elements, plan.in_elements());
-  require("output", out.elements, plan.out_elements());
-  if (plan.moved_bytes() == 0) return;
+  require("input", in.elements, plan.in_bytes());
+  require("output", out.elements, plan.out_bytes());
+  if (plan.array_bytes() == 0) return;
   if (in.data == nullptr || out.data == nullptr)
     fail(ErrorCode::value, "run", in.data == nullptr ? "a null input" : "a null output", "an array");
   // What the strides reach: the rest of the arrays is not touched.
-  const std::uint64_t in_bytes = plan.in_elements() * plan.element_bytes();
-  const std::uint64_t out_bytes = plan.out_elements() * plan.element_bytes();
-  check_ends(in.data, in_bytes);
-  check_ends(out.data, out_bytes);
-  if (!share_bytes({in.data, in_bytes}, {out.data, out_bytes})) return;
-  const SidesOfView sides(plan.view(), plan.element_bytes(), in.data, out.data);
+  check_ends(in.data, plan.in_bytes());
+  check_ends(out.data, plan.out_bytes());
+  if (!share_bytes({in.data, plan.in_bytes()}, {out.data, plan.out_bytes()})) return;
+  const SidesOfView sides(*problem.view, problem.element_bytes, in.data, out.data);
   check_disjoint("run", RunArray{"output", sides.out()}, {{"input", sides.in()}},
                  "a view is copied out of place");
-}
-
-void check_width(std::uint64_t bytes, std::uint64_t wanted) {
-  if (bytes == wanted) return;
-  fail(ErrorCode::value, "run", "values of " + std::to_string(bytes) + " bytes",
-       "values of the plan's element width, " + std::to_string(wanted) + " bytes",
-       "the plan says the width; pointers have none");
 }
 
 void check_array(const ExecutablePlan& plan, const void* data, std::uint64_t bytes, Stream stream) {

@@ -27,11 +27,8 @@ struct CountedArray {
   Pointer data = nullptr;
   std::uint64_t elements = 0;
 };
-/// Two disjoint arrays that a view's strides stay within.
-void check_view(const StridedPlan& plan, const CountedArray<const void*>& in, const CountedArray<void*>& out);
-
-/// Values of the plan's width.
-void check_width(std::uint64_t bytes, std::uint64_t wanted);
+/// Two disjoint arrays that a view's strides stay within. Requires: a plan of a view.
+void check_view(const Plan& plan, const CountedArray<const void*>& in, const CountedArray<void*>& out);
 
 /// The elements of a view on both sides, by the addresses of the arrays that it is of.
 class SidesOfView {

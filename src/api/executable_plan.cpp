@@ -43,11 +43,12 @@ const std::string& ExecutablePlan::map() const {
 ExecutablePlan ExecutablePlan::with_map(const std::string& map, const std::string& element) const {
   const bool on_cpu = engine() != Engine::cuda;
   const bool in_part = plan().blocks() != Blocks{} || !plan().exceptions().empty();
-  const bool is_affine = on_cpu ? std::holds_alternative<Affine>(normal_form(plan().given().permutation))
-                                : plan().way() == nullptr && !in_part;
+  const bool is_affine = !plan().given().view &&
+                         (on_cpu ? std::holds_alternative<Affine>(normal_form(plan().given().permutation))
+                                 : plan().way() == nullptr && !in_part);
   if (!is_affine) {
-    fail(ErrorCode::unsupported, "map `" + map + "`", to_text(plan().given().permutation),
-         "an affine map over F2", "other permutations move elements as they are");
+    fail(ErrorCode::unsupported, "map `" + map + "`", to_text(plan().given()), "an affine map over F2",
+         "other permutations move elements as they are");
   }
   if (on_cpu) {
     fail(ErrorCode::unsupported, "map `" + map + "`",
@@ -101,12 +102,18 @@ std::string ExecutablePlan::explain() const {
   return text;
 }
 
-void ExecutablePlan::require_same_size(std::uint64_t in_bytes, std::uint64_t out_bytes) {
-  if (in_bytes != out_bytes) {
+void ExecutablePlan::run_spans(std::span<const std::byte> in, std::span<std::byte> out, Stream stream) const {
+  const Problem& problem = plan().given();
+  if (problem.view) {
+    const std::uint64_t width = problem.element_bytes;
+    return run(in.data(), in.size() / width, out.data(), out.size() / width, stream);
+  }
+  if (in.size() != out.size()) {
     fail(ErrorCode::value, "run",
-         "an input of " + std::to_string(in_bytes) + " bytes and an output of " + std::to_string(out_bytes),
+         "an input of " + std::to_string(in.size()) + " bytes and an output of " + std::to_string(out.size()),
          "arrays of one size");
   }
+  run(in.data(), out.data(), in.size(), stream);
 }
 
 void ExecutablePlan::require_width_of(std::uint64_t bytes) const {
@@ -119,6 +126,16 @@ void ExecutablePlan::require_width_of(std::uint64_t bytes) const {
 
 void ExecutablePlan::run(const void* in, void* out, std::uint64_t bytes, Stream stream) const {
   check_arrays(plan(), in, out, bytes);
+  run_checked(in, out, nullptr, stream);
+}
+
+void ExecutablePlan::run(const void* in, std::uint64_t in_elements, void* out, std::uint64_t out_elements,
+                         Stream stream) const {
+  if (!plan().given().view) {
+    fail(ErrorCode::value, "run", "elements of each array for a plan of a permutation", "run(in, out, bytes)",
+         "its arrays have one size");
+  }
+  detail::check_view(plan(), {in, in_elements}, {out, out_elements});
   run_checked(in, out, nullptr, stream);
 }
 
@@ -221,8 +238,16 @@ ExecutablePlan plan(const Permutation& permutation, std::uint64_t element_bytes,
   return plan(Problem{.permutation = permutation, .element_bytes = element_bytes}, options);
 }
 
+ExecutablePlan plan(const Strided& view, std::uint64_t element_bytes, const PlanOptions& options) {
+  return plan(Problem{.element_bytes = element_bytes, .view = view}, options);
+}
+
 Plan plan_only(const Problem& problem, const PlanOptions& options) {
   return detail::decide(problem, options).plan;
+}
+
+Plan plan_only(const Strided& view, std::uint64_t element_bytes, const PlanOptions& options) {
+  return plan_only(Problem{.element_bytes = element_bytes, .view = view}, options);
 }
 
 }  // namespace faro

@@ -87,7 +87,7 @@ std::uint64_t require_negacyclic(std::uint64_t n, std::int64_t k, const Negation
   return doubled.factor;
 }
 
-// Of values in bit-reversed order: how many polynomials there are, and the order.
+// For values in bit-reversed order: how many polynomials there are, and the order.
 std::uint64_t require_evaluations(std::uint64_t n, std::uint64_t element_bytes, std::span<const std::byte> in,
                                   std::span<const std::byte> out) {
   if (!f2::is_power_of_two(n) || n > Indexed::kMaxCount / 2)

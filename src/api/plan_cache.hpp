@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "faro/plan/plan.hpp"
-#include "faro/plan/strided_plan.hpp"
 
 namespace faro::detail {
 
@@ -28,28 +27,18 @@ struct PlanKey {
   friend bool operator==(const PlanKey& a, const PlanKey& b) {
     return a.engine == b.engine && a.device == b.device && a.threads == b.threads &&
            a.problem.element_bytes == b.problem.element_bytes && a.problem.batch == b.problem.batch &&
-           a.problem.placement == b.problem.placement && a.problem.permutation == b.problem.permutation;
+           a.problem.placement == b.problem.placement && a.problem.view == b.problem.view &&
+           a.problem.permutation == b.problem.permutation;
   }
-};
-
-struct ViewKey {
-  Strided view;
-  std::uint64_t element_bytes = 0;
-  Engine engine = Engine::cpu;
-  int device = 0;
-  int threads = 0;
-
-  friend bool operator==(const ViewKey&, const ViewKey&) = default;
 };
 
 /// May be used by many threads at once. Cost: a comparison with each of at most kMost problems, and a copy of
 /// the plan: some microseconds.
-template <typename Key, typename Made>
-class KeptPlans {
+class PlanCache {
  public:
   static constexpr std::size_t kMost = 256;
 
-  std::optional<Made> find(const Key& key) {
+  std::optional<Plan> find(const PlanKey& key) {
     const std::lock_guard lock(mutex_);
     for (auto entry = plans_.begin(); entry != plans_.end(); ++entry) {
       if (!(entry->first == key)) continue;
@@ -60,7 +49,7 @@ class KeptPlans {
   }
 
   /// Instead of the one that was not asked for for longest, where there are kMost.
-  void keep(const Key& key, const Made& plan) {
+  void keep(const PlanKey& key, const Plan& plan) {
     const std::lock_guard lock(mutex_);
     plans_.emplace_front(key, plan);
     if (plans_.size() > kMost) plans_.pop_back();
@@ -73,10 +62,7 @@ class KeptPlans {
 
  private:
   mutable std::mutex mutex_;
-  std::list<std::pair<Key, Made>> plans_;
+  std::list<std::pair<PlanKey, Plan>> plans_;
 };
-
-using PlanCache = KeptPlans<PlanKey, Plan>;
-using ViewCache = KeptPlans<ViewKey, StridedPlan>;
 
 }  // namespace faro::detail

@@ -59,6 +59,7 @@ void check_options(const PlanOptions& options) {
 }
 
 void check_problem(const Problem& problem) {
+  if (problem.view) return;  // checked by its plan
   if (is_no_permutation(problem.permutation)) {
     fail(ErrorCode::value, "plan", "a problem without a permutation", "Problem::permutation",
          "faro::maps has them by name, faro::parse_permutation by their text");
@@ -69,6 +70,11 @@ void check_problem(const Problem& problem) {
 }
 
 void check_index_options(const Problem& problem, const PlanOptions& options) {
+  const bool is_chosen = !options.index_choice.empty() || options.index_schedule != nullptr;
+  if (problem.view && (is_chosen || options.calibrate)) {
+    fail(ErrorCode::value, "plan", "a method, a schedule or calibration for a strided view", "none of them",
+         "views have one way");
+  }
   if (options.index_schedule && !options.index_choice.empty()) {
     fail(ErrorCode::value, "plan", "a schedule and a method", "one of them", "a schedule has its method");
   }
@@ -206,6 +212,7 @@ Target told(Target target, const CpuChoice& choice) {
 using MakePlan = std::function<Plan(Target target, const IndexChoice& choice)>;
 
 std::string problem_text(const Problem& problem) {
+  if (problem.view) return to_text(problem);
   const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
   const std::string map = indexed == nullptr ? to_text(problem.permutation)
                                              : fmt::format("index array of {}, fingerprint {:#018x}",
@@ -217,14 +224,14 @@ std::string problem_text(const Problem& problem) {
 Plan measured_plan(const Problem& problem, const Target& target, IndexChoice given, const MakePlan& make) {
   const bool in_place = problem.placement == Placement::in_place;
   Plan as_planned = make(target, given);
-  if (total_bytes(problem) == 0) return as_planned;
+  if (as_planned.array_bytes() == 0) return as_planned;
   std::vector<IndexMethod> methods;
   if (const IndexPlan* const index = as_planned.index_plan()) {
     constexpr std::size_t kMostMethods = 4;
     for (const IndexCandidate& each : index->candidates()) {
       if (methods.size() < kMostMethods && !contains(methods, each.method)) methods.push_back(each.method);
     }
-  } else if (!in_place) {
+  } else if (!in_place && !problem.view) {
     methods.push_back(IndexMethod::axes);  // as boxes, where the affine map moves axes
   }
   std::optional<TrialArrays> arrays;
@@ -235,7 +242,7 @@ Plan measured_plan(const Problem& problem, const Target& target, IndexChoice giv
   };
   const auto ready = [&](const CpuChoice& choice) -> ReadyPlan {
     const Plan plan = make(chosen(target, choice), choice_of(choice));
-    if (!arrays) arrays.emplace(total_bytes(problem), in_place ? 0 : total_bytes(problem));
+    if (!arrays) arrays.emplace(plan.in_bytes(), in_place ? 0 : plan.out_bytes());
     const auto engine = std::make_shared<cpu::Executor>(plan);
     const auto run = [engine, in_place, all = *arrays] {
       if (in_place) return engine->run_in_place(all.in->data());
@@ -246,21 +253,6 @@ Plan measured_plan(const Problem& problem, const Target& target, IndexChoice giv
   const CpuChoice choice =
       choice_for(wisdom_key(problem_text(problem), problem.element_bytes, target), target, methods, ready);
   return make(told(target, choice), choice_of(choice));
-}
-
-StridedPlan measured_view(const Strided& view, std::uint64_t element_bytes, const Target& target) {
-  StridedPlan as_planned(view, element_bytes, target);
-  if (as_planned.moved_bytes() == 0) return as_planned;
-  const TrialArrays arrays(as_planned.in_elements() * element_bytes,
-                           as_planned.out_elements() * element_bytes);
-  const auto ready = [&](const CpuChoice& choice) -> ReadyPlan {
-    const StridedPlan plan(view, element_bytes, chosen(target, choice));
-    const auto engine = std::make_shared<cpu::Executor>(plan);
-    const auto run = [engine, arrays] { engine->run(arrays.in->data(), arrays.out->data()); };
-    return {.signature = signature_of(plan.passes()), .run = run};
-  };
-  const CpuChoice choice = choice_for(wisdom_key(to_text(view), element_bytes, target), target, {}, ready);
-  return StridedPlan(view, element_bytes, told(target, choice));
 }
 
 struct Description {
@@ -300,27 +292,16 @@ PlanCache& plan_cache() {
   return cache;
 }
 
-ViewCache& view_cache() {
-  static ViewCache cache;
-  return cache;
-}
-
-template <typename Key>
-void set_machine(Key& key, const PlanOptions& options) {
-  key.engine = options.engine == Engine::cuda ? Engine::cuda : Engine::cpu;
+// What a plan that nothing was chosen for depends on; nothing where something was.
+std::optional<PlanKey> key_of(const Problem& problem, const PlanOptions& options) {
+  if (!options.index_choice.empty() || options.calibrate || options.tile || options.measure)
+    return std::nullopt;
+  PlanKey key{.problem = problem, .engine = options.engine == Engine::cuda ? Engine::cuda : Engine::cpu};
   if (key.engine == Engine::cuda) {
     key.device = cuda::target(options.device).device;
   } else {
     key.threads = options.threads > 0 ? options.threads : thread_count();
   }
-}
-
-// What a plan that nothing was chosen for depends on; nothing where something was.
-std::optional<PlanKey> key_of(const Problem& problem, const PlanOptions& options) {
-  if (!options.index_choice.empty() || options.calibrate || options.tile || options.measure)
-    return std::nullopt;
-  PlanKey key{.problem = problem};
-  set_machine(key, options);
   return key;
 }
 
@@ -344,7 +325,7 @@ Decision decide(const Problem& problem, const PlanOptions& asked) {
     }
     Target target = make_target(options);
     const bool chosen = !options.index_choice.empty();
-    const bool affine = !chosen && f2::is_power_of_two(problem.element_bytes) &&
+    const bool affine = !chosen && !problem.view && f2::is_power_of_two(problem.element_bytes) &&
                         std::holds_alternative<Affine>(in_form_to_run(problem, target).permutation);
     target = with_predictions(std::move(target), options, {.of_tiles = affine, .of_index_arrays = !affine},
                               total_bytes(problem));
@@ -387,30 +368,6 @@ Decision decide(const Problem& problem, const PlanOptions& asked) {
     return {measured_plan(problem, target, options.index_choice, make), reason, nullptr};
   }
   return {Plan(problem, std::move(target), std::move(recognition), options.index_choice), reason, nullptr};
-}
-
-StridedPlan decide_view(const Strided& view, std::uint64_t element_bytes, const PlanOptions& options) {
-  check_options(options);
-  if (!options.index_choice.empty() || options.index_schedule != nullptr || options.calibrate) {
-    fail(ErrorCode::value, "plan", "a method, a schedule or calibration for a strided view", "none of them",
-         "views have one way");
-  }
-  const auto make = [&] {
-    PlanOptions resolved = options;
-    if (resolved.engine == Engine::automatic) resolved.engine = Engine::cpu;
-    Target target =
-        with_predictions(make_target(resolved), resolved, {.of_tiles = false, .of_index_arrays = true},
-                         element_count(view) * element_bytes);
-    if (options.measure) return measured_view(view, element_bytes, target);
-    return StridedPlan(view, element_bytes, std::move(target));
-  };
-  if (options.tile || options.measure) return make();
-  ViewKey key{.view = view, .element_bytes = element_bytes};
-  set_machine(key, options);
-  if (std::optional<StridedPlan> kept = view_cache().find(key)) return *std::move(kept);
-  StridedPlan made = make();
-  view_cache().keep(key, made);
-  return made;
 }
 
 }  // namespace faro::detail

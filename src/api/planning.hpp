@@ -12,16 +12,13 @@ namespace faro::detail {
 
 struct Decision {
   Plan plan;
-  /// Of engine's choice: one line.
+  /// Why this engine: one line.
   std::string reason;
-  /// Of options.index_schedule, turned round where the problem reads the array the other way; or null.
+  /// options.index_schedule, inverted where the problem reads the array the other way; or null.
   std::shared_ptr<const schedule::IndexSchedule> schedule;
 };
 
 /// Errors: those of faro::plan.
 Decision decide(const Problem& problem, const PlanOptions& options);
-
-/// For a strided view. Errors: those of StridedPlan, and of options that views have no use for.
-StridedPlan decide_view(const Strided& view, std::uint64_t element_bytes, const PlanOptions& options);
 
 }  // namespace faro::detail

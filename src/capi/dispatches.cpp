@@ -33,7 +33,7 @@ Dispatch dispatch_of(const faro_rows* places, std::uint64_t keys_per_row, const 
           .taken = taken == nullptr ? RowNumbers() : entries_in(*taken)};
 }
 
-// Of its input.
+// Bytes of its input.
 std::uint64_t sent_bytes(const faro_rows& places, std::uint64_t keys_per_row) {
   return bytes_of_rows(1, places.count / keys_per_row, places.row_bytes);
 }

@@ -64,9 +64,9 @@ std::string header_of(const faro_plan& plan, std::span<const std::byte> entries)
   Json json = {
       {"faro_plan", kPlanBytesVersion}, {"element_bytes", plan.element_bytes}, {"out_shape", plan.out_shape}};
   json["views"] = Json::array();
-  for (const ViewStep& step : plan.views) json["views"].push_back(view_json(step.view));
-  if (plan.map) {
-    const Permutation& permutation = plan.map->problem.permutation;
+  for (const Step& step : plan.views()) json["views"].push_back(view_json(step.view()));
+  if (const Step* const map = plan.map()) {
+    const Permutation& permutation = map->problem.permutation;
     if (const auto* const indexed = std::get_if<Indexed>(&permutation)) {
       json["indices"] = {{"count", indexed->count()},
                          {"entry_bytes", indexed->entries32().empty() ? 8 : 4},
@@ -74,8 +74,8 @@ std::string header_of(const faro_plan& plan, std::span<const std::byte> entries)
     } else {
       json["map"] = to_text(permutation);
     }
-    json["batch"] = plan.map->problem.batch;
-    json["in_place"] = plan.map->problem.placement == Placement::in_place;
+    json["batch"] = map->problem.batch;
+    json["in_place"] = map->problem.placement == Placement::in_place;
   }
   json["sum"] = sum_of(json, entries);
   return json.dump() + "\n";
@@ -83,10 +83,9 @@ std::string header_of(const faro_plan& plan, std::span<const std::byte> entries)
 
 std::vector<std::byte> bytes_of(const faro_plan& plan) {
   std::span<const std::byte> entries;
-  if (plan.map) {
-    if (const auto* const indexed = std::get_if<Indexed>(&plan.map->problem.permutation))
-      entries = entries_of(*indexed);
-  }
+  const Step* const map = plan.map();
+  const auto* const indexed = map == nullptr ? nullptr : std::get_if<Indexed>(&map->problem.permutation);
+  if (indexed != nullptr) entries = entries_of(*indexed);
   const std::string header = header_of(plan, entries);
   std::vector<std::byte> bytes(header.size() + entries.size());
   std::memcpy(bytes.data(), header.data(), header.size());
@@ -160,9 +159,8 @@ faro_plan* plan_of(const Json& json, std::span<const std::byte> entries, const P
         .placement = json.at("in_place").get<bool>() ? Placement::in_place : Placement::out_of_place};
     made.reset(new_map_plan(problem, options));
     for (const faro::detail::AxisMap& view : views)
-      made->views.push_back(make_view_step(view, width, options));
-    if (!views.empty() &&
-        made->views.front().plan.plan().moved_bytes() != made->map->plan.plan().array_bytes())
+      made->steps.insert(made->steps.begin(), make_view_step(view, width, options));
+    if (made->steps.front().bytes() != made->steps.back().bytes())
       fail(ErrorCode::file, kReading, "a map and a view of different sizes", kPlanBytes);
   } else {
     made.reset(new_view_plan(views, width, options));

@@ -11,8 +11,7 @@ namespace faro::capi {
 namespace {
 
 // NaN where the time is not known.
-template <typename Made>
-double predicted_us_of(const Made& plan) {
+double predicted_us_of(const Plan& plan) {
   return predict_us(plan).value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
@@ -30,9 +29,9 @@ faro_status faro_plan_facts(const faro_plan* plan, int* on_gpu, int* in_place) {
     const faro_plan& made = of(plan, kDoing);
     require_argument(on_gpu, kDoing, "on_gpu");
     require_argument(in_place, kDoing, "in_place");
-    const faro::Engine engine = made.map ? made.map->plan.engine() : made.views.front().plan.engine();
-    *on_gpu = engine == faro::Engine::cuda ? 1 : 0;
-    *in_place = made.map && made.map->problem.placement == faro::Placement::in_place ? 1 : 0;
+    const faro::capi::Step& last = made.steps.back();
+    *on_gpu = last.plan.engine() == faro::Engine::cuda ? 1 : 0;
+    *in_place = last.problem.placement == faro::Placement::in_place ? 1 : 0;
   });
 }
 
@@ -40,9 +39,9 @@ faro_status faro_plan_out_bytes(const faro_plan* plan, uint64_t* bytes) {
   return guarded([&] {
     const faro_plan& made = of(plan, "tell of a plan");
     require_argument(bytes, "tell of a plan", "bytes");
-    uint64_t sum = 0;
-    for (const auto& step : made.views) sum += step.plan.plan().moved_bytes();
-    *bytes = made.map ? made.map->plan.plan().array_bytes() : sum;
+    *bytes = 0;
+    for (const auto& step : made.map() == nullptr ? made.views() : std::span(made.map(), 1))
+      *bytes += step.bytes();
   });
 }
 
@@ -61,12 +60,9 @@ faro_status faro_plan_workspace_bytes(const faro_plan* plan, uint64_t* bytes) {
     const faro_plan& made = of(plan, "tell of a plan");
     require_argument(bytes, "tell of a plan", "bytes");
     uint64_t most = 0;
-    for (const auto& step : made.views) most = std::max(most, step.plan.workspace_bytes());
-    if (made.map) {
-      most = std::max(most, made.map->plan.workspace_bytes());
-      if (!made.views.empty()) most += made.map->plan.plan().array_bytes();
-    }
-    *bytes = most;
+    for (const auto& step : made.steps) most = std::max(most, step.plan.workspace_bytes());
+    const bool collects = made.map() != nullptr && made.steps.size() > 1;
+    *bytes = most + (collects ? made.map()->bytes() : 0);
   });
 }
 
@@ -75,8 +71,7 @@ faro_status faro_plan_explain(const faro_plan* plan, char** text) {
     const faro_plan& made = of(plan, "explain a plan");
     require_argument(text, "explain a plan", "text");
     std::string words;
-    for (const auto& step : made.views) words += step.plan.explain();
-    if (made.map) words += made.map->plan.explain();
+    for (const auto& step : made.steps) words += step.plan.explain();
     *text = given_away(words);
   });
 }
@@ -87,8 +82,7 @@ faro_status faro_plan_explain_json(const faro_plan* plan, char** json) {
     require_argument(json, "explain a plan", "json");
     using Json = nlohmann::ordered_json;
     Json steps = Json::array();
-    for (const auto& step : made.views) steps.push_back(Json::parse(step.plan.plan().explain_json()));
-    if (made.map) steps.push_back(Json::parse(made.map->plan.plan().explain_json()));
+    for (const auto& step : made.steps) steps.push_back(Json::parse(step.plan.plan().explain_json()));
     const Json told = steps.size() == 1 ? steps.front() : Json{{"steps", steps}};
     *json = given_away(told.dump(2, ' ', false, Json::error_handler_t::replace));
   });
@@ -98,10 +92,8 @@ faro_status faro_plan_svg(const faro_plan* plan, char** svg) {
   return guarded([&] {
     const faro_plan& made = of(plan, "draw a plan");
     require_argument(svg, "draw a plan", "svg");
-    if (made.map) {
-      *svg = given_away(made.map->plan.plan().svg());
-    } else if (made.views.size() == 1) {
-      *svg = given_away(made.views.front().plan.plan().svg());
+    if (made.map() != nullptr || made.steps.size() == 1) {
+      *svg = given_away(made.steps.back().plan.plan().svg());
     } else {
       faro::fail(faro::ErrorCode::unsupported, "draw a plan", "a plan of several strided views",
                  "a plan of one view or of a permutation");
@@ -113,8 +105,7 @@ faro_status faro_plan_predicted_us(const faro_plan* plan, double* microseconds) 
   return guarded([&] {
     const faro_plan& made = of(plan, "predict a plan");
     require_argument(microseconds, "predict a plan", "microseconds");
-    double sum = made.map ? faro::capi::predicted_us_of(made.map->plan.plan()) : 0;
-    for (const auto& step : made.views) sum += faro::capi::predicted_us_of(step.plan.plan());
-    *microseconds = sum;
+    *microseconds = 0;
+    for (const auto& step : made.steps) *microseconds += faro::capi::predicted_us_of(step.plan.plan());
   });
 }

@@ -50,13 +50,14 @@ const std::byte* at(const void* base, std::int64_t elements, std::uint64_t width
   return static_cast<const std::byte*>(base) + elements * static_cast<std::int64_t>(width);
 }
 
-void run_view(const ViewStep& step, std::uint64_t width, const void* in, void* out, Stream stream) {
-  const StridedPlan& plan = step.plan.plan();
-  if (plan.moved_bytes() == 0) return;
+void run_view(const Step& step, std::uint64_t width, const void* in, void* out, Stream stream) {
+  const Plan& plan = step.plan.plan();
+  if (plan.array_bytes() == 0) return;
   require_argument(in, "run", "the input");
   require_argument(out, "run", "the output");
   auto* const target = const_cast<std::byte*>(at(out, step.out_first, width));
-  step.plan.run(at(in, step.in_first, width), plan.in_elements(), target, plan.out_elements(), stream);
+  step.plan.run(at(in, step.in_first, width), plan.in_bytes() / width, target, plan.out_bytes() / width,
+                stream);
 }
 
 // From the first byte to the last of several arrays.
@@ -72,19 +73,18 @@ struct Reach {
 };
 
 std::uint64_t moved_bytes(const faro_plan& plan) {
-  std::uint64_t bytes = plan.map ? plan.map->plan.plan().array_bytes() : 0;
-  for (const ViewStep& step : plan.views) bytes += step.plan.plan().moved_bytes();
+  std::uint64_t bytes = 0;
+  for (const Step& step : plan.steps) bytes += step.bytes();
   return bytes;
 }
 
 // What views that are not empty read and write, from where an array has its index 0.
 std::vector<faro::detail::SidesOfView> sides_of(const faro_plan& plan, const void* in, const void* out) {
   std::vector<faro::detail::SidesOfView> sides;
-  sides.reserve(plan.views.size());
-  for (const ViewStep& step : plan.views) {
-    const StridedPlan& of = step.plan.plan();
-    if (of.moved_bytes() == 0) continue;
-    sides.emplace_back(of.view(), plan.element_bytes, at(in, step.in_first, plan.element_bytes),
+  sides.reserve(plan.views().size());
+  for (const Step& step : plan.views()) {
+    if (step.bytes() == 0) continue;
+    sides.emplace_back(*step.problem.view, plan.element_bytes, at(in, step.in_first, plan.element_bytes),
                        at(out, step.out_first, plan.element_bytes));
   }
   return sides;
@@ -95,29 +95,30 @@ void check_steps_disjoint(const faro_plan& plan, const void* in, void* out) {
   if (in == nullptr || out == nullptr) return;  // refused where it is run
   Reach reads;
   Reach writes;
-  for (const ViewStep& step : plan.views) {
+  for (const Step& step : plan.views()) {
     const std::uint64_t width = plan.element_bytes;
-    const StridedPlan& of = step.plan.plan();
-    if (of.moved_bytes() == 0) continue;
-    reads.add(at(in, step.in_first, width), of.in_elements() * width);
-    writes.add(at(out, step.out_first, width), of.out_elements() * width);
+    const Plan& of = step.plan.plan();
+    if (of.array_bytes() == 0) continue;
+    reads.add(at(in, step.in_first, width), of.in_bytes());
+    writes.add(at(out, step.out_first, width), of.out_bytes());
   }
-  if (plan.map) writes.add(static_cast<const std::byte*>(out), plan.map->plan.plan().array_bytes());
+  const Step* const map = plan.map();
+  if (map != nullptr) writes.add(static_cast<const std::byte*>(out), map->bytes());
   if (!faro::detail::share_bytes(reads.all(), writes.all())) return;
   const auto sides = sides_of(plan, in, out);
   std::vector<faro::detail::RunArray> inputs;
   std::vector<faro::detail::RunArray> outputs;
   for (const faro::detail::SidesOfView& side : sides) {
     inputs.push_back({"input", side.in()});
-    if (!plan.map) outputs.push_back({"output", side.out()});
+    if (map == nullptr) outputs.push_back({"output", side.out()});
   }
-  if (plan.map) outputs.push_back({"output", {out, plan.map->plan.plan().array_bytes()}});
+  if (map != nullptr) outputs.push_back({"output", {out, map->bytes()}});
   faro::detail::check_disjoint("run", outputs, inputs);
 }
 
 // Several views write side by side, wherever the output lies.
 void check_writes_apart(const faro_plan& plan) {
-  if (plan.views.size() < 2) return;
+  if (plan.views().size() < 2) return;
   constexpr std::byte origin{};
   const auto sides = sides_of(plan, &origin, &origin);
   std::vector<faro::detail::RunArray> outputs;
@@ -128,35 +129,38 @@ void check_writes_apart(const faro_plan& plan) {
 
 void run_plan(const faro_plan& plan, const void* in, void* out, Stream stream) {
   const Endable endable(moved_bytes(plan));
-  if (plan.map ? !plan.views.empty() : plan.views.size() > 1) check_steps_disjoint(plan, in, out);
-  if (plan.map && !plan.views.empty()) {
-    // The strided array, collected; then the map.
-    const std::uint64_t bytes = plan.map->plan.plan().array_bytes();
-    if (bytes == 0) return;
-    if (plan.map->plan.engine() == Engine::cuda) {
-      fail(ErrorCode::unsupported, "run", "a map of an array with strides on a GPU", "a dense array",
-           "make it dense first");
-    }
-    const io::Buffer collected(bytes);
-    run_view(plan.views.front(), plan.element_bytes, in, collected.data(), stream);
-    return plan.map->plan.run(collected.data(), out, bytes, stream);
+  if (plan.steps.size() > 1) check_steps_disjoint(plan, in, out);
+  const Step* const map = plan.map();
+  if (map == nullptr) {
+    for (const Step& step : plan.steps) run_view(step, plan.element_bytes, in, out, stream);
+    return;
   }
-  if (plan.map) return plan.map->plan.run(in, out, plan.map->plan.plan().array_bytes(), stream);
-  for (const ViewStep& step : plan.views) run_view(step, plan.element_bytes, in, out, stream);
+  const std::uint64_t bytes = map->bytes();
+  if (plan.steps.size() == 1) return map->plan.run(in, out, bytes, stream);
+  // The strided array, collected; then the map.
+  if (bytes == 0) return;
+  if (map->plan.engine() == Engine::cuda) {
+    fail(ErrorCode::unsupported, "run", "a map of an array with strides on a GPU", "a dense array",
+         "make it dense first");
+  }
+  const io::Buffer collected(bytes);
+  run_view(plan.steps.front(), plan.element_bytes, in, collected.data(), stream);
+  map->plan.run(collected.data(), out, bytes, stream);
 }
 
 faro_plan* inverse_of(const faro_plan& plan) {
-  if (plan.map && !plan.views.empty()) {
+  const Step* const map = plan.map();
+  if (map != nullptr && plan.steps.size() > 1) {
     fail(ErrorCode::unsupported, "invert a plan", "a map of an array with strides", "a plan of a dense array",
          "the inverse writes a dense array");
   }
-  if (plan.map) {
-    Problem problem = plan.map->problem;
+  if (map != nullptr) {
+    Problem problem = map->problem;
     problem.permutation = inverse(problem.permutation);
     return new_map_plan(problem, plan.options);
   }
   std::vector<AxisMap> views;
-  for (const ViewStep& step : plan.views) views.push_back(faro::detail::inverse(step.view));
+  for (const Step& step : plan.steps) views.push_back(faro::detail::inverse(step.view()));
   return new_view_plan(views, plan.element_bytes, plan.options);
 }
 
@@ -186,14 +190,22 @@ const faro_plan& of(const faro_plan* plan, const char* operation) {
   return *plan;
 }
 
-ViewStep make_view_step(const AxisMap& view, std::uint64_t element_bytes, const PlanOptions& options) {
+Step make_view_step(const AxisMap& view, std::uint64_t element_bytes, const PlanOptions& options) {
   AxisMap inside = view;  // arrays that begin with the lowest elements
   inside.in_first = -faro::detail::lowest(view.axes, &faro::detail::StridedAxis::in);
   inside.out_first = -faro::detail::lowest(view.axes, &faro::detail::StridedAxis::out);
-  return {.view = view,
-          .plan = faro::plan(faro::detail::as_strided(inside), element_bytes, options),
+  const Problem problem{.element_bytes = element_bytes, .view = faro::detail::as_strided(inside)};
+  return {.problem = problem,
+          .plan = faro::plan(problem, options),
           .in_first = view.in_first - inside.in_first,
           .out_first = view.out_first - inside.out_first};
+}
+
+AxisMap Step::view() const {
+  AxisMap view = faro::detail::axis_map(*problem.view);
+  view.in_first += in_first;
+  view.out_first += out_first;
+  return view;
 }
 
 PlanOptions plan_options(const faro_options* options) {
@@ -237,11 +249,12 @@ Problem of_any_width(Problem problem) {
 }  // namespace
 
 faro_plan* new_map_plan(const Problem& problem, const PlanOptions& options) {
-  return new faro_plan{.element_bytes = problem.element_bytes,
-                       .options = options,
-                       .views = {},
-                       .map = MapStep{.problem = problem, .plan = faro::plan(of_any_width(problem), options)},
-                       .out_shape = {problem.batch * element_count(problem.permutation)}};
+  auto plan = std::make_unique<faro_plan>();
+  plan->element_bytes = problem.element_bytes;
+  plan->options = options;
+  plan->steps.push_back({.problem = problem, .plan = faro::plan(of_any_width(problem), options)});
+  plan->out_shape = {problem.batch * element_count(problem)};
+  return plan.release();
 }
 
 faro_plan* new_view_plan(const std::vector<AxisMap>& views, std::uint64_t element_bytes,
@@ -249,7 +262,7 @@ faro_plan* new_view_plan(const std::vector<AxisMap>& views, std::uint64_t elemen
   auto plan = std::make_unique<faro_plan>();
   plan->element_bytes = element_bytes;
   plan->options = options;
-  for (const AxisMap& view : views) plan->views.push_back(make_view_step(view, element_bytes, options));
+  for (const AxisMap& view : views) plan->steps.push_back(make_view_step(view, element_bytes, options));
   check_writes_apart(*plan);
   if (views.size() == 1) plan->out_shape = faro::detail::as_strided(views.front()).extents;
   return plan.release();
@@ -334,8 +347,8 @@ faro_status faro_plan_array(const char* text, int rank, const uint64_t* shape, c
     } else {
       auto made = std::unique_ptr<faro_plan>(faro::capi::new_map_plan(
           faro::capi::problem_of(parsed.permutation, element_bytes, options), planned));
-      made->views.push_back(
-          faro::capi::make_view_step(faro::detail::packed(axes, given), element_bytes, planned));
+      made->steps.insert(made->steps.begin(), faro::capi::make_view_step(faro::detail::packed(axes, given),
+                                                                         element_bytes, planned));
       *plan = made.release();
     }
     (*plan)->out_shape = std::move(out_shape);
@@ -388,23 +401,23 @@ faro_status faro_plan_run_in_workspace(const faro_plan* plan, const void* in, vo
   return guarded([&] {
     const faro_plan& ready = of(plan, "run");
     const faro::Stream queue(static_cast<CUstream_st*>(stream));
-    if (workspace == nullptr || !ready.map || !ready.views.empty())
+    const faro::capi::Step* const map = ready.map();
+    if (workspace == nullptr || map == nullptr || ready.steps.size() > 1)
       return faro::capi::run_plan(ready, in, out, queue);
-    const faro::ExecutablePlan& map = ready.map->plan;
-    const faro::capi::Endable endable(map.plan().array_bytes());
-    map.run(in, out, map.plan().array_bytes(), {.data = workspace, .bytes = workspace_bytes}, queue);
+    const faro::capi::Endable endable(map->bytes());
+    map->plan.run(in, out, map->bytes(), {.data = workspace, .bytes = workspace_bytes}, queue);
   });
 }
 
 faro_status faro_plan_run_in_place(const faro_plan* plan, void* data, void* stream) {
   return guarded([&] {
     const faro_plan& ready = of(plan, "run");
-    if (!ready.map || !ready.views.empty()) {
+    const faro::capi::Step* const map = ready.map();
+    if (map == nullptr || ready.steps.size() > 1) {
       faro::fail(faro::ErrorCode::value, "run", "one array for a view", "two arrays, faro_plan_run",
                  "permutations of dense arrays can be in place");
     }
-    const faro::ExecutablePlan& map = ready.map->plan;
-    map.run(data, map.plan().array_bytes(), faro::Stream(static_cast<CUstream_st*>(stream)));
+    map->plan.run(data, map->bytes(), faro::Stream(static_cast<CUstream_st*>(stream)));
   });
 }
 

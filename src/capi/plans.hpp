@@ -7,7 +7,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,37 +18,42 @@
 
 namespace faro::capi {
 
-/// A view with its engine, and where its first elements lie.
-struct ViewStep {
-  faro::detail::AxisMap view;  // from the addresses that are given: an element of an array may lie before it
-  ExecutableStridedPlan plan;
-  std::int64_t in_first = 0;  // elements from the given address to the lowest that is read
+/// A sweep with its engine.
+struct Step {
+  Problem
+      problem;  // as it was asked for; a view of arrays that begin with the lowest elements that it reaches
+  ExecutablePlan plan;
+  std::int64_t in_first = 0;  // elements from the given address to that lowest one: it may lie before
   std::int64_t out_first = 0;
+
+  std::uint64_t bytes() const { return plan.plan().array_bytes(); }  // that are moved
+  /// A view as it was asked for, counted from the given addresses.
+  faro::detail::AxisMap view() const;
 };
 
 /// Requires: axes without shifts.
-ViewStep make_view_step(const faro::detail::AxisMap& view, std::uint64_t element_bytes,
-                        const PlanOptions& options);
-
-/// A permutation as it was asked for.
-struct MapStep {
-  Problem problem;
-  ExecutablePlan plan;
-};
+Step make_view_step(const faro::detail::AxisMap& view, std::uint64_t element_bytes,
+                    const PlanOptions& options);
 
 }  // namespace faro::capi
 
 struct faro_plan {
   std::uint64_t element_bytes = 1;
   faro::PlanOptions options;
-  std::vector<faro::capi::ViewStep> views;  // side by side; with a map one, before it
-  std::optional<faro::capi::MapStep> map = {};
-  std::vector<std::uint64_t> out_shape;  // empty: a single element
+  std::vector<faro::capi::Step>
+      steps;  // views side by side; or a permutation, with one view or none before it
+  std::vector<std::uint64_t> out_shape = {};  // empty: a single element
+
+  /// The permutation; null where there are views alone.
+  const faro::capi::Step* map() const { return steps.back().problem.view ? nullptr : &steps.back(); }
+  std::span<const faro::capi::Step> views() const {
+    return std::span(steps).first(steps.size() - (map() == nullptr ? 0 : 1));
+  }
 };
 
 namespace faro::capi {
 
-/// Of null options the defaults. Errors: ErrorCode::value for an engine that there is none of.
+/// Null options are the defaults. Errors: ErrorCode::value for an engine that there is none of.
 PlanOptions plan_options(const faro_options* options);
 
 /// The plan that a caller gave. Errors: ErrorCode::value where there is none.

@@ -10,7 +10,7 @@
 // tile, `warp` from row to row). Vector kernels move 2^v elements at a time, k numbers them, and have
 // `thread` only. The naive rung has no tile: out[target] = in[source].
 //
-// Addresses of the tile are in elements. Where `turned` is not empty, rows are turned: the column bits of an
+// Addresses of the tile are in elements. Where `turned` is not empty, rows are rotated: the column bits of an
 // address are added to a shift that its row's bits select, and wrap around.
 #pragma once
 
@@ -72,8 +72,8 @@ struct KernelPlan {
   Form loaded = {};
   Form target = {};
   Form origin = {};                   // the index x of f(in[x]) at `target`: of the whole permutation
-  int turn_bits = 0;                  // elements of a row that is turned
-  std::vector<f2::Word> turned = {};  // the shift that bit k of its number adds; empty: rows are not turned
+  int turn_bits = 0;                  // elements of a row that is rotated
+  std::vector<f2::Word> turned = {};  // the shift that bit k of its number adds; empty: rows are not rotated
 
   int threads() const { return 1 << (thread_bits + warp_bits); }
   int iterations() const { return 1 << iteration_bits; }
@@ -84,7 +84,7 @@ struct KernelPlan {
     return has_tile ? static_cast<std::uint64_t>(element_bytes) << shared_bits() : 0;
   }
 
-  /// The address that a turned row gives to place `address`; the same where rows are not turned.
+  /// The address that a rotated row gives to place `address`; the same where rows are not rotated.
   std::uint32_t turn(std::uint32_t address) const;
   /// What is added to the columns of that address.
   f2::Word shift_of(f2::Word address) const;

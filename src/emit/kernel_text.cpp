@@ -21,7 +21,7 @@ std::string naive_text(const TextContext& context, const KernelPlan& plan, bool 
   return text + fmt::format("  out[y] = {};\n}}\n", fused ? call_text(context, "in[x]", "x", "y") : "in[x]");
 }
 
-// The address of an element of the tile: its place, or turned within its row.
+// The address of an element of the tile: its place, or rotated within its row.
 std::string turned_text(const TextContext& context, const KernelPlan& plan, const std::string& name,
                         const Form& place) {
   std::vector<f2::Word> shift_of_thread;

@@ -6,7 +6,7 @@
 namespace faro::emit {
 namespace {
 
-// Of CUDA's vector types a plain struct, where there is no CUDA.
+// A plain struct for a vector type of CUDA, where there is no CUDA.
 std::string plain_struct(const TextContext& context) {
   constexpr std::string_view names = "xyzw";
   std::string members;

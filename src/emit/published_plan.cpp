@@ -10,10 +10,10 @@
 //
 // Within the tile the block bits are left out and the others move together.
 //
-// Turned rows: lanes that write together differ in row bits. Those that are columns, too, tell columns apart;
-// the others are bits of the row's number i, and row i is turned by them, scattered to the columns that are
-// still free. So 2^t lanes meet 2^t different columns. Rows longer than a bank row, 128 bytes, are turned
-// bank row by bank row, and the lanes are those of one hardware phase: the same, with fewer bits.
+// Rotated rows: lanes that write together differ in row bits. Those that are columns, too, tell columns
+// apart; the others are bits of the row's number i, and row i is rotated by them, scattered to the columns
+// that are still free. So 2^t lanes meet 2^t different columns. Rows longer than a bank row, 128 bytes, are
+// rotated bank row by bank row, and the lanes are those of one hardware phase: the same, with fewer bits.
 // Source: Bouverot-Dupuis and Sheeran, sections 4.1 to 4.3 and 5.1.
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 namespace faro::emit {
 namespace {
 
-// Of element indices, the indices of their vectors.
+// The indices of the vectors of such elements.
 Form in_vectors(Form form, int vector_bits) {
   for (auto* const columns : {&form.block, &form.thread, &form.iteration}) {
     for (f2::Word& column : *columns) column >>= vector_bits;

@@ -2,7 +2,7 @@
 //
 // A tile is a few cache lines: they are read, permuted in registers, and written with stores that bypass the
 // caches, while the lines of later tiles are on their way. docs/notes/cpu-experiments.md tells what that
-// costs and what was measured. Of an index array, a partition pass scatters a chunk in the L2 cache and
+// costs and what was measured. For an index array, a partition pass scatters a chunk in the L2 cache and
 // writes its runs with stores that bypass the caches (docs/notes/index-experiments.md).
 #pragma once
 
@@ -16,7 +16,6 @@
 #include "faro/permutation/take.hpp"
 #include "faro/plan/plan.hpp"
 #include "faro/plan/row_plan.hpp"
-#include "faro/plan/strided_plan.hpp"
 #include "faro/problem/target.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "kernels/evaluation_order.hpp"
@@ -46,8 +45,6 @@ class Executor {
   /// (checked). The plan then only says widths, batch and target; its chosen() may differ. Errors:
   /// ErrorCode::value where its count is not the plan's.
   Executor(const Plan& plan, std::shared_ptr<const schedule::IndexSchedule> schedule);
-  /// Of a view. run() then takes arrays that hold plan.in_elements() and plan.out_elements() at least.
-  explicit Executor(const StridedPlan& plan);
   Executor(Executor&&) noexcept;
   Executor& operator=(Executor&&) noexcept;
   ~Executor();
@@ -55,9 +52,9 @@ class Executor {
   /// Runs the plan once, all arrays of the batch. May be called from many threads at once, each with its own
   /// workspace. Uses at most 17 KiB of each thread's stack. `workspace`: workspace_bytes() of the host, any
   /// alignment; null: allocated and returned by the run.
-  /// Requires: a plan for two arrays (checked); both hold plan.array_bytes() and do not overlap (unchecked
-  /// here, checked by faro::ExecutablePlan). Any alignment; an output that is not aligned to the vector width
-  /// is written through the caches.
+  /// Requires: a plan for two arrays (checked); they hold plan.in_bytes() and plan.out_bytes() and do not
+  /// overlap (unchecked here, checked by faro::ExecutablePlan). Any alignment; an output that is not aligned
+  /// to the vector width is written through the caches.
   void run(const void* in, void* out, void* workspace = nullptr) const;
 
   /// The same of one array whose numbers are converted as the first pass reads them, or as the last writes
@@ -70,7 +67,7 @@ class Executor {
   /// Bytes that a run needs; of the schedule's passes, which may be others than the plan's.
   std::uint64_t workspace_bytes() const;
 
-  /// Of an index array that is carried out as such; else null.
+  /// The schedule of an index array that is carried out as such; else null.
   std::shared_ptr<const schedule::IndexSchedule> schedule() const;
 
  private:

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "faro/plan/plan.hpp"
-#include "faro/plan/strided_plan.hpp"
 #include "faro/stream.hpp"
 #include "plan/gpu/part_pass.hpp"
 
@@ -56,12 +55,12 @@ enum class ViewShare {
 class PeerView {
  public:
   /// A view on `plan.target().device`. Errors: ErrorCode::device for a failed call.
-  PeerView(const StridedPlan& plan, ViewShare share);
+  PeerView(const Plan& plan, ViewShare share);
   PeerView(PeerView&&) noexcept;
   PeerView& operator=(PeerView&&) noexcept;
   ~PeerView();
 
-  /// Queues it. Requires: arrays that the device can reach, of plan.in_elements() and plan.out_elements(),
+  /// Queues it. Requires: arrays that the device can reach, of plan.in_bytes() and plan.out_bytes(),
   /// without overlap (unchecked). Errors: ErrorCode::value for misaligned arrays; ErrorCode::device for a
   /// failed launch.
   void run(const void* in, void* out, Stream stream) const;

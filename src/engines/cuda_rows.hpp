@@ -43,8 +43,8 @@ class RowExecutor {
   /// ErrorCode::device for a failed launch.
   void run(std::span<const RowGroup> groups, Stream stream, void* workspace) const;
 
-  /// Of plans whose entries lie elsewhere. Errors: ErrorCode::value for entries that are not the device's or
-  /// not aligned.
+  /// Checks the entries of plans whose entries lie elsewhere. Errors: ErrorCode::value for entries that are
+  /// not the device's or not aligned.
   void require_entries(const void* entries) const;
 
   /// Waits for the stream. Errors: ErrorCode::value for entries that runs since the last check() found wrong.
@@ -56,8 +56,8 @@ class RowExecutor {
 };
 
 /// The entries of a plan in their own order, for good: items[k] are their positions, of equal ones in order.
-/// Of Take and Put keys[k] are the entries; of Add begins[r] is where those of row r begin, rows + 1 of them.
-/// Numbers of 32 bits.
+/// For Take and Put keys[k] are the entries; for Add begins[r] is where those of row r begin, rows + 1 of
+/// them. Numbers of 32 bits.
 struct SortedRows {
   std::shared_ptr<const DeviceArray> keys;
   std::shared_ptr<const DeviceArray> begins;
@@ -69,11 +69,11 @@ struct SortedRows {
 /// of 32-bit entries.
 std::optional<SortedRows> sorted_rows(const RowPlan& plan);
 
-/// Of Take, rows of 4 or 8 bytes (checked): writes what is taken, in the order of `sorted`. Queues. Errors:
+/// For Take, rows of 4 or 8 bytes (checked): writes what is taken, in the order of `sorted`. Queues. Errors:
 /// ErrorCode::value for an input that is not the device's or not aligned to an element.
 void take_sorted(const RowPlan& plan, const SortedRows& sorted, const void* in, void* taken, Stream stream);
 
-/// Of Put, rows of 4 or 8 bytes (checked): writes `values`, which are in the order of `sorted`, where they
+/// For Put, rows of 4 or 8 bytes (checked): writes `values`, which are in the order of `sorted`, where they
 /// go. Queues. Errors: likewise, for the output.
 void put_sorted(const RowPlan& plan, const SortedRows& sorted, const void* values, void* out, Stream stream);
 
@@ -99,7 +99,7 @@ class TakePasses {
   std::unique_ptr<const State> state_;
 };
 
-/// Of Add, rows of one number of 4 or 8 bytes (checked): adds `values`, which are in the order of `sorted`.
+/// For Add, rows of one number of 4 or 8 bytes (checked): adds `values`, which are in the order of `sorted`.
 /// Queues. Errors: likewise, for the output.
 void add_sorted(const RowPlan& plan, const SortedRows& sorted, const void* values, void* out, Stream stream);
 

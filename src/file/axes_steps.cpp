@@ -109,7 +109,7 @@ Shape box_of(const NamedAxes& axes, std::uint64_t width, std::uint64_t budget_by
         most = middle - 1;
       }
     }
-    set(detail::ceil_div(shape[a], detail::ceil_div(shape[a], least)));  // as many boxes, all alike
+    set(detail::ceil_div(shape[a], detail::ceil_div(shape[a], least)));  // as many boxes, all of one size
     if (extents[a] < shape[a]) break;
   }
   return extents;
@@ -235,7 +235,7 @@ class AxesSteps final : public Steps {
     const std::uint64_t count = box_bytes(extents) / bytes;
     std::uint64_t at = rows.ranges.empty() ? 0 : rows.total_bytes();
     rows.ranges.reserve(rows.ranges.size() + count);
-    std::size_t rank = shape_.size();  // of the axes that rows are told apart by
+    std::size_t rank = shape_.size();  // of the axes that distinguish rows
     for (std::uint64_t within = problem_.element_bytes; within < bytes;) within *= extents[--rank];
     for (std::uint64_t row = 0; row < count; ++row, at += bytes) {
       std::uint64_t left = row;

@@ -89,7 +89,7 @@ std::optional<BucketShape> shape_of(std::uint64_t records, std::uint64_t record_
                                   shape.chunks() * (kCountBytes + sizeof(std::uint32_t));
     if (padding + of_cell > memory_bytes) continue;
     const std::uint64_t most = (memory_bytes - padding) / of_cell;
-    // Alike, but for the last.
+    // Of one size, but for the last.
     const std::uint64_t buckets = detail::ceil_div(shape.cells(), most);
     shape.bucket_cells = detail::ceil_div(shape.cells(), buckets);
     shape.region_bytes = detail::round_up(
@@ -304,7 +304,7 @@ class Work {
     require_permutation(!is_wrong);
   }
 
-  // Of a chunk that an earlier run distributed: the runs, by the counts that they begin with.
+  // Finds the runs of a chunk that an earlier run distributed, by the counts that they begin with.
   bool found(TileWork& work) {
     const std::uint64_t chunk = work.in.begin / width_ / shape_.chunk_records;
     std::vector<std::byte> counts(shape_.bucket_cells * kCountBytes);
@@ -325,7 +325,7 @@ class Work {
 
   // --- the second
 
-  // Of each chunk, where the records and tags of its run in the bucket's buffer begin.
+  // Where, for each chunk, the records and tags of its run in the bucket's buffer begin.
   struct Run {
     const std::byte* records = nullptr;
     const std::byte* tags = nullptr;

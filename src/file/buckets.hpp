@@ -35,7 +35,7 @@ struct BucketShape {
   std::uint64_t chunk_records = 0;  // that are distributed at a time
   std::uint64_t bucket_cells = 0;
   std::uint64_t run_unit = 1;  // what a run's bytes are a multiple of: blocks of the disk for long ones
-  /// Of a bucket's runs together, at most; a run for each chunk.
+  /// Bytes of a bucket's runs together, at most; a run for each chunk.
   std::uint64_t region_bytes = 0;
 
   std::uint64_t chunks() const;
@@ -48,8 +48,8 @@ struct BucketShape {
   std::uint64_t run_bytes(std::uint64_t bucket, std::uint64_t run_records) const;
 };
 
-/// Of a budget of memory, whatever the number of threads; nothing where it is too small. Requires: records
-/// and record_bytes above 0 (unchecked).
+/// The shape for a budget of memory, whatever the number of threads; nothing where it is too small. Requires:
+/// records and record_bytes above 0 (unchecked).
 std::optional<BucketShape> bucket_shape(std::uint64_t records, std::uint64_t record_bytes, bool is_tagged,
                                         std::uint64_t memory_bytes);
 

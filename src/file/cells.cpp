@@ -60,7 +60,7 @@ bool CellSort::sort(std::uint64_t first, std::uint64_t records, const std::byte*
   return true;
 }
 
-// Of each record, and how many of each thread's share go to each cell.
+// The cell of each record, and how many of each thread's share go to each cell.
 bool CellSort::find_places(std::uint64_t first, std::uint64_t records) {
   std::uint64_t* const to = to_;
   const std::uint64_t share = detail::ceil_div(records, static_cast<std::uint64_t>(threads_));

@@ -265,7 +265,7 @@ void choose_requests(const std::filesystem::path& file, Options& options) {
     if (options.segment_bytes == 0) options.segment_bytes = curve->enough_segment_bytes();
     if (options.segment_rates.empty()) options.segment_rates = curve->points;
   } catch (const Error&) {
-    // A damaged curve is told by who asks for it.
+    // A damaged curve is reported to who asks for it.
   }
 }
 

@@ -13,7 +13,7 @@
 
 namespace faro::file {
 
-/// Of an index array of `entries` entries, over each array of a batch.
+/// The places of an index array of `entries` entries, over each array of a batch.
 class IndexPlaces : public Places {
  public:
   IndexPlaces(std::uint64_t entries, std::uint64_t batch) : entries_(entries), batch_(batch) {}
@@ -41,8 +41,8 @@ struct EntryRange {
   std::uint64_t count = 0;
 };
 
-/// Of an .npy file of whole numbers, of any width and byte order; one axis, or others beside it of extent 1.
-/// Errors: ErrorCode::file, ErrorCode::value for another dtype or shape.
+/// The entries of an .npy file of whole numbers, of any width and byte order; one axis, or others beside it
+/// of extent 1. Errors: ErrorCode::file, ErrorCode::value for another dtype or shape.
 EntryRange entries_of(const std::filesystem::path& path);
 
 /// "index file 8:1234 of 4128 bytes, 1700000000.000000000": tells it from others, and from itself after a

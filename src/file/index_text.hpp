@@ -34,7 +34,7 @@ struct IndexNode {
 /// wrong with it.
 std::optional<IndexNode> index_node(std::string_view text);
 
-/// Of `random(count, seed)`, what stands between its parentheses; nothing of other texts.
+/// What stands between the parentheses of `random(count, seed)`; nothing for other texts.
 std::optional<std::string> random_arguments(std::string_view text);
 
 /// The paths of its index files, in their order.

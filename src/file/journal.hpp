@@ -18,7 +18,7 @@ namespace faro::file {
 
 class Journal {
  public:
-  /// Of the output `path`. Errors: ErrorCode::file where it cannot be made.
+  /// Makes the journal of the output `path`. Errors: ErrorCode::file where it cannot be made.
   Journal(const std::filesystem::path& path, std::string identity);
 
   /// Whether there is one of another run, in the way of one to be resumed.

@@ -92,7 +92,7 @@ Report permute_indexed(const Problem& problem, const Input& in, const Output& ou
     fail(ErrorCode::value, "permute records", to_text(problem.permutation),
          "an index array of the host, or a computed map");
   }
-  // The array takes its part of the memory; a gather's once more, turned round.
+  // The array takes its part of the memory; a gather's once more, inverted.
   const std::uint64_t entry_bytes = index->entries64().empty() ? 4 : 8;
   const std::uint64_t memory = options.memory_bytes != 0 ? options.memory_bytes : default_memory_bytes();
   const std::uint64_t arrays = index->direction() == Direction::gather ? 2 : 1;

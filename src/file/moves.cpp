@@ -28,8 +28,7 @@ namespace {
 
 class HostMove final : public TileMove {
  public:
-  template <typename AnyPlan>
-  explicit HostMove(const AnyPlan& plan) : executor_(plan) {}
+  explicit HostMove(const Plan& plan) : executor_(plan) {}
   void run(const std::byte* x, std::byte* y) const override { executor_.run(x, y); }
 
  private:
@@ -217,30 +216,17 @@ SharedMove MoveMaker::make(const Problem& problem) const {
     return std::make_shared<HostMoveInPlace>(Plan(problem, target_));
   }
   if (is_of_other_width(problem)) return std::make_shared<AnyWidthMove>(problem, threads_);
-  auto host = std::make_shared<HostMove>(Plan(problem, target_));
-  const std::uint64_t bytes = total_bytes(problem);
-  if (device_ == nullptr || bytes == 0) return host;
+  const Plan plan(problem, target_);
+  auto host = std::make_shared<HostMove>(plan);
+  if (device_ == nullptr || plan.array_bytes() == 0) return host;
   const auto executor = std::make_shared<const cuda::Executor>(Plan(problem, device_->target));
   return with_device(
-      std::move(host), [executor](const std::byte* x, std::byte* y) { executor->run(x, y); }, bytes, bytes);
-}
-
-SharedMove MoveMaker::make(const StridedPlan& view) const {
-  auto host = std::make_shared<HostMove>(view);
-  if (device_ == nullptr || view.moved_bytes() == 0) return host;
-  const auto executor =
-      std::make_shared<const cuda::Executor>(StridedPlan(view.view(), view.element_bytes(), device_->target));
-  return with_device(
-      std::move(host), [executor](const std::byte* x, std::byte* y) { executor->run(x, y); },
-      view.in_elements() * view.element_bytes(), view.out_elements() * view.element_bytes());
-}
-
-StridedPlan MoveMaker::plan(const Strided& view, std::uint64_t element_bytes) const {
-  return {view, element_bytes, target_};
+      std::move(host), [executor](const std::byte* x, std::byte* y) { executor->run(x, y); }, plan.in_bytes(),
+      plan.out_bytes());
 }
 
 TilePlan MoveMaker::explain(const Problem& problem) const {
-  TilePlan told{.permutation = to_text(problem.permutation), .text = {}, .json = {}};
+  TilePlan told{.permutation = to_text(problem), .text = {}, .json = {}};
   if (is_of_other_width(problem)) {
     told.text = AnyWidthMove(problem, threads_).text();
     return told;
@@ -249,11 +235,6 @@ TilePlan MoveMaker::explain(const Problem& problem) const {
   told.text = plan.explain();
   told.json = plan.explain_json();
   return told;
-}
-
-TilePlan MoveMaker::explain(const StridedPlan& view) const {
-  const StridedPlan plan(view.view(), view.element_bytes(), device_ == nullptr ? target_ : device_->target);
-  return {.permutation = to_text(view.view()), .text = plan.explain(), .json = plan.explain_json()};
 }
 
 // Nothing may have gone to the device: elements of other widths, multiplications.

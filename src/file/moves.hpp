@@ -17,7 +17,6 @@
 
 #include "faro/file.hpp"
 #include "faro/plan/plan.hpp"
-#include "faro/plan/strided_plan.hpp"
 
 namespace faro::file {
 
@@ -25,7 +24,7 @@ namespace faro::file {
 class TileMove {
  public:
   virtual ~TileMove() = default;
-  /// x and y hold the tile's rows of either side, and as much memory as the sweep's largest tile. Of a move
+  /// x and y hold the tile's rows of either side, and as much memory as the sweep's largest tile. In a move
   /// in place both are one.
   virtual void run(const std::byte* x, std::byte* y) const = 0;
 };
@@ -67,13 +66,9 @@ class MoveMaker {
   /// Errors: those of Plan, but for affine maps of elements of any width. Requires: engine cpu for what is in
   /// place (checked), since a device's trial would move it more than once.
   SharedMove make(const Problem& problem) const;
-  SharedMove make(const StridedPlan& view) const;
-  /// A view's plan for make().
-  StridedPlan plan(const Strided& view, std::uint64_t element_bytes) const;
 
   /// What make() would carry out, for the engine that was asked for.
   TilePlan explain(const Problem& problem) const;
-  TilePlan explain(const StridedPlan& view) const;
 
   Engine engine() const;
   std::string engine_text() const;

@@ -12,7 +12,7 @@ class Places {
  public:
   virtual ~Places() = default;
   virtual std::uint64_t count() const = 0;
-  /// Of records first, first + 1, …. By any thread.
+  /// Fills in the places of records first, first + 1, …. Called by any thread.
   virtual void fill(std::uint64_t first, std::span<std::uint64_t> places) const = 0;
   /// Whether fill_inverse() may be called: the records that places first, first + 1, … are given.
   virtual bool has_inverse() const { return false; }

@@ -221,20 +221,20 @@ Sweep::Sweep(const Strided& view, std::uint64_t element_bytes, const Options& op
   state_ = state;
   const std::uint64_t memory = options.memory_bytes != 0 ? options.memory_bytes : default_memory_bytes();
   // Refuses what is no view, and widths that no plan takes.
-  const StridedPlan checked(view, element_bytes, cpu::target(options.threads));
+  const Plan checked({.element_bytes = element_bytes, .view = view}, cpu::target(options.threads));
   state->text = to_text(view);
-  state->views = {checked.normal()};
+  state->views = {normal_form(view)};
   state->element_bytes = element_bytes;
-  state->in_bytes = checked.in_elements() * element_bytes;
-  state->out_bytes = checked.out_elements() * element_bytes;
-  state->facts.moved_bytes = checked.moved_bytes();
+  state->in_bytes = checked.in_bytes();
+  state->out_bytes = checked.out_bytes();
+  state->facts.moved_bytes = checked.array_bytes();
   state->budget = {.tile_bytes = memory / kBuffers,
                    .moves = std::make_shared<const MoveMaker>(options),
                    .threads = options.threads,
-                   .long_run_bytes = long_run_bytes(options, checked.moved_bytes()),
-                   .enough_bytes = enough_tile_bytes(checked.moved_bytes()),
+                   .long_run_bytes = long_run_bytes(options, checked.array_bytes()),
+                   .enough_bytes = enough_tile_bytes(checked.array_bytes()),
                    .disk = disk_of(options)};
-  if (checked.moved_bytes() == 0) return;
+  if (checked.array_bytes() == 0) return;
   require_room(state->budget.tile_bytes, element_bytes);
   fill_facts(*state);
 }

@@ -276,7 +276,7 @@ class ViewTiles final : public Tiles {
   TilePlan plan() const override {
     Shape origin;
     const Shape extents = boxes_.front().extents(0, origin);
-    return maker_->explain(maker_->plan(boxes_.front().local(extents), width_));
+    return maker_->explain({.element_bytes = width_, .view = boxes_.front().local(extents)});
   }
 
  private:
@@ -286,8 +286,8 @@ class ViewTiles final : public Tiles {
     const auto found = moves_.find(key);
     if (found != moves_.end()) return found->second;
     if (moves_.size() >= kMostMoves) moves_.clear();
-    const StridedPlan plan = maker_->plan(boxes_[view].local(extents), width_);
-    return moves_.emplace(key, maker_->make(plan)).first->second;
+    const Problem problem{.element_bytes = width_, .view = boxes_[view].local(extents)};
+    return moves_.emplace(key, maker_->make(problem)).first->second;
   }
 
   std::uint64_t width_;

@@ -53,7 +53,7 @@ struct GroupFiles {
   const char* cache;  // in memory.stat: what is given back first
 };
 
-// Of one control group's folder. Pages of files that nobody has used for long count as free, as in
+// What one control group's folder leaves. Pages of files that nobody has used for long count as free, as in
 // MemAvailable.
 std::uint64_t left_in_group(const std::string& folder, const GroupFiles& files) {
   const std::uint64_t limit = number_in((folder + files.limit).c_str(), "", kUnknown);
@@ -63,7 +63,7 @@ std::uint64_t left_in_group(const std::string& folder, const GroupFiles& files) 
   return limit - std::min(limit, used - std::min(used, cache));
 }
 
-// Of the groups that this process is in, and all above them.
+// What the groups leave that this process is in, and all above them.
 std::uint64_t left_in_groups() {
   constexpr GroupFiles kVersion1{"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file"};
   constexpr GroupFiles kVersion2{"/memory.max", "/memory.current", "inactive_file"};
@@ -91,7 +91,7 @@ std::uint64_t left_in_groups() {
   return left;
 }
 
-// Of a limit such as `ulimit -v` sets.
+// What a limit leaves such as `ulimit -v` sets.
 std::uint64_t left_of_address_space() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnknown;

@@ -41,7 +41,7 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-// Of this boot of this kernel: names of other hosts, and of the time before, have others.
+// The digits of this boot of this kernel: names of other hosts, and of the time before, have others.
 const std::string& boot_digits() {
   static const std::string digits = [] {
     std::string letters;

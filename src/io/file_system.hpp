@@ -65,7 +65,7 @@ std::filesystem::path directory_of(const std::filesystem::path& path);
 /// being followed: in a sticky folder that anyone may write to, one of neither ours nor the folder's owner.
 std::error_code follow_links(std::filesystem::path& path);
 
-/// Whether files are brought to the disk before success is told; true from the start. Process-wide.
+/// Whether files are brought to the disk before success is reported; true from the start. Process-wide.
 void set_sync(bool wanted);
 
 /// Brings a file's data to the disk. Returns errno, or zero, also where set_sync(false) was asked for.

@@ -105,9 +105,14 @@ class NpyInput {
   /// refused; ErrorCode::unsupported for an array larger than the free memory.
   explicit NpyInput(const std::filesystem::path& path, const Advance& advance = {},
                     FortranData fortran = FortranData::to_c_order);
+  /// The header alone, until load(). Errors: ErrorCode::file as above.
+  static NpyInput header_first(const std::filesystem::path& path) { return {path, HeaderFirst{}}; }
   ~NpyInput();
   NpyInput(const NpyInput&) = delete;
   NpyInput& operator=(const NpyInput&) = delete;
+
+  /// Brings the data into memory. Call once, after header_first(). Errors: ErrorCode::unsupported as above.
+  void load(const Advance& advance, FortranData fortran);
 
   const NpyHeader& header() const { return header_; }
 
@@ -119,6 +124,10 @@ class NpyInput {
   std::span<const std::byte> data() const;
 
  private:
+  struct HeaderFirst {};
+  NpyInput(const std::filesystem::path& path, HeaderFirst tag);
+
+  std::string operation_;  // for messages
   NpyHeader header_;
   std::byte* mapping_ = nullptr;
   std::uint64_t mapping_bytes_ = 0;

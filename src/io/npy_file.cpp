@@ -146,25 +146,33 @@ NpyHeader read_npy_header(const fs::path& path) {
   }
 }
 
-NpyInput::NpyInput(const fs::path& path, const Advance& advance, FortranData fortran) {
-  const std::string operation = "read `" + path.string() + "`";
+NpyInput::NpyInput(const fs::path& path, HeaderFirst /*tag*/) : operation_("read `" + path.string() + "`") {
   struct stat status {};
-  const Descriptor file = open_array(path, operation, status);
+  const Descriptor file = open_array(path, operation_, status);
   const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
   if (file_bytes > 0) {
     mapping_ = map_file(file.get(), file_bytes, PROT_READ, MAP_PRIVATE);
-    if (mapping_ == nullptr) fail(ErrorCode::file, operation, error_text(errno), "a file that can be mapped");
+    if (mapping_ == nullptr)
+      fail(ErrorCode::file, operation_, error_text(errno), "a file that can be mapped");
     mapping_bytes_ = file_bytes;
   }
   try {
     header_ = parse_npy_header({mapping_, mapping_bytes_}, file_bytes, path.string());
-    require_memory_for_array(operation, header_.data_bytes());
-    populate(mapping_, mapping_bytes_, advance);
-    if (fortran == FortranData::to_c_order) put_in_c_order();
   } catch (...) {
     if (mapping_ != nullptr) munmap(mapping_, mapping_bytes_);
     throw;
   }
+}
+
+NpyInput::NpyInput(const fs::path& path, const Advance& advance, FortranData fortran)
+    : NpyInput(path, HeaderFirst{}) {
+  load(advance, fortran);
+}
+
+void NpyInput::load(const Advance& advance, FortranData fortran) {
+  require_memory_for_array(operation_, header_.data_bytes());
+  populate(mapping_, mapping_bytes_, advance);
+  if (fortran == FortranData::to_c_order) put_in_c_order();
 }
 
 void NpyInput::put_in_c_order() {

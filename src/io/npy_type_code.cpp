@@ -31,7 +31,7 @@ constexpr std::array<NumberKind, 8> kNumberKinds{
      {'M', {8}},
      {'m', {8}}}};
 
-// A word that is a whole type. Of what ml_dtypes adds numpy knows the width alone, as of 'V2'.
+// A word that is a whole type. NumPy knows the width alone of what ml_dtypes adds, as of 'V2'.
 struct TypeWord {
   std::string_view word;
   char kind;

@@ -67,7 +67,8 @@ class OutputFile {
   std::string operation() const { return "write `" + path_.string() + "`"; }
 
  private:
-  /// Of so many bytes for which there is no room: says what is free, or was before an attempt that took it.
+  /// Fails for so many bytes for which there is no room: says what is free, or was before an attempt that
+  /// took it.
   [[noreturn]] void fail_for_room(int error, std::uint64_t bytes,
                                   std::optional<std::uint64_t> free_before = {}) const;
   void forget_temporary_name();

@@ -89,7 +89,7 @@ struct Transfers::Request {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
   std::uint64_t least = 0;  // of them are needed: a block that the file's end cuts has no more
-  // Of a read by way of the bounce buffer.
+  // Where a read by way of the bounce buffer goes.
   std::byte* copy_to = nullptr;
   const std::byte* copy_from = nullptr;
   std::uint64_t copy_bytes = 0;
@@ -300,7 +300,7 @@ void Transfers::flush() {
       }
       io_uring_sqe_set_data64(entry, static_cast<__u64>(&request - requests.data()));
     }
-    // Every request is waited for before any error is told: the kernel has their memory.
+    // Every request is waited for before any error is reported: the kernel has their memory.
     std::vector<std::int64_t> results(requests.size(), -EAGAIN);
     std::size_t submitted = 0;
     while (submitted < requests.size()) {

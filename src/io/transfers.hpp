@@ -44,7 +44,7 @@ class TransferFile {
  public:
   enum class Use : std::uint8_t { read, write, update };
 
-  /// Of a descriptor that stays open as long as this lives, and reads or writes by way of the page cache.
+  /// Takes a descriptor that stays open as long as this lives, and reads or writes by way of the page cache.
   /// `label` names the file in errors. O_DIRECT is asked for unless `wanted` is buffered.
   TransferFile(int descriptor, Use use, TransferMode wanted, std::string label);
 

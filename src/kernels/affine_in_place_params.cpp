@@ -34,7 +34,7 @@ struct SwapBasis {
   bool all_move = false;
 };
 
-// Of next(b) = N b ^ d with N N = I and N d = d.
+// A basis for next(b) = N b ^ d with N N = I and N d = d.
 SwapBasis find_swap_basis(const Matrix& next, Word complement) {
   const int k = next.rows();
   const Matrix moved = next + Matrix::identity(k);

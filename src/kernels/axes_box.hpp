@@ -184,7 +184,7 @@ struct AxesBoxParams {
 
   constexpr std::uint32_t shared_bytes() const { return box_bytes; }
 
-  /// Of ragged boxes: both arrays begin so many units later, counted from an aligned address.
+  /// For ragged boxes: both arrays begin so many units later, counted from an aligned address.
   constexpr void skew(std::uint64_t in_units, std::uint64_t out_units) {
     in_first += in_units;
     in_begin += in_units;
@@ -333,7 +333,7 @@ inline constexpr bool box_copies = requires(Memory memory) {
 constexpr int box_unroll(int accesses) { return accesses >= 8 ? 1 : accesses > 1 ? 8 / accesses : 4; }
 
 /// Words of shared memory, each of some units along the input, to vectors of the output, one a unit: a matrix
-/// of bytes or halves turned.
+/// of bytes or halves transposed.
 template <int unit_bytes, int words, int vector>
 struct BoxTurn {
   device::Packet<unit_bytes * vector> turned[words];

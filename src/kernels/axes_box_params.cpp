@@ -57,7 +57,7 @@ class BoxSideMaker {
                        .stride = part.step * stride_of(part.axis)};
   }
 
-  // Of the input, slots count vectors; of the output, units.
+  // The input's slots count vectors, the output's units.
   void make_run(BoxSide& side) const {
     const auto vector = static_cast<std::uint32_t>(walk_.vector);
     if (of_input_ && box_.ragged) return;  // one stretch

@@ -64,7 +64,7 @@ struct ElementsPlace {
   std::int64_t out = 0;
 };
 
-/// Of thread `left`. Offset is a signed integer that holds all sums of strides.
+/// The place of thread `left`. Offset is a signed integer that holds all sums of strides.
 template <typename Offset>
 constexpr ElementsPlace elements_place(const AxesElementsParams& p, std::uint32_t left) {
   using Sum = std::make_unsigned_t<Offset>;

@@ -1,7 +1,7 @@
 // Transposes with two to eight rows or columns of units of 1 or 2 bytes, where both sides begin at vectors:
 // everything moves by vectors of 16 bytes, and units change places in registers.
 //
-//     3 rows, 2 bytes      a thread's vectors       turned: 3 vectors of the stretch
+//     3 rows, 2 bytes      a thread's vectors       transposed: 3 vectors of the stretch
 //     a                    a0 a1 ... a7             a0 b0 c0 a1 b1 c1 a2 b2
 //     b                    b0 b1 ... b7             c2 a3 b3 c3 a4 b4 c4 a5
 //     c                    c0 c1 ... c7             b5 c5 a6 b6 c6 a7 b7 c7
@@ -27,8 +27,8 @@ struct FewSource {
   std::uint32_t piece = 0;
 };
 
-/// Of unit `number` of the vectors that result: of the stretch (`to_stretch`), or of the rows one after
-/// another.
+/// The place of unit `number` of the vectors that result: of the stretch (`to_stretch`), or of the rows one
+/// after another.
 template <AxesSkinnyShape shape>
 constexpr FewSource few_source(bool to_stretch, std::uint32_t number) {
   constexpr auto few = static_cast<std::uint32_t>(shape.few);
@@ -89,7 +89,7 @@ struct FewVectors {
         most(p.tile_bytes / (shape.by_rows ? kFew * kMovedBytes : std::uint32_t{kMovedBytes})),
         vectors(tile.row_bytes / (shape.by_rows ? std::uint32_t{kMovedBytes} : kFew * kMovedBytes)) {}
 
-  /// Of a vector of the stretch, in shared memory.
+  /// The place of a vector of the stretch, in shared memory.
   constexpr std::uint32_t place(std::uint32_t vector) const {
     return shape.exchanged ? exchange.place(vector * kMovedBytes) : vector * kMovedBytes;
   }

@@ -343,7 +343,7 @@ constexpr void store_axes_lines(Memory& memory, const AxesLinesParams& p, const 
     std::uint32_t slot = base;
     const std::uint32_t line = p.line_slots.divide(slot);
     const LineVector v = line_vector(p, tile, line, slot * kMovedBytes);
-    // Of a byte of the line; its digit 0 as well.
+    // The place of a byte of the line; its digit 0 as well.
     const auto place_of = [&](std::uint32_t byte, std::uint32_t& digit) {
       digit = byte / unit_bytes;
       const std::uint32_t rest = p.digit0.divide(digit);

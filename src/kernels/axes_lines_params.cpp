@@ -18,7 +18,8 @@ using faro::detail::round_up;
 
 constexpr std::uint64_t kUsualTileBytes = 32 << 10;
 constexpr std::uint64_t kSkinnyTileBytes = 16 << 10;
-// Of a band's tiles in one line: those in the next lines still find its sectors in the second-level cache.
+// The bytes of a band's tiles in one line: those in the next lines still find its sectors in the second-level
+// cache.
 constexpr std::uint64_t kBandBytes = 8 << 20;
 // Tiles are numbered, and their numbers divided, with 31 bits.
 constexpr std::uint64_t kMostNumbered = std::uint64_t{1} << 31;
@@ -111,7 +112,7 @@ Reach reach_of(const std::vector<layout::StridedAxis>& axes, std::uint64_t unit_
 }
 
 // A view whose rows are read forwards, unit by unit, and whose lines are written so. Nothing where it is
-// none, or the input stands still along an axis: boxes read what is repeated once.
+// none, or the input has stride 0 along an axis: boxes read what is repeated once.
 std::optional<LinesWork> work_of(const std::vector<layout::StridedAxis>& axes, std::uint64_t unit_bytes,
                                  const ViewFirst& first) {
   if (axes.size() < 2 || axes.size() > kMostAxes || axes.front().out != 1) return std::nullopt;
@@ -417,7 +418,7 @@ std::optional<AxesLinesChoice> make_lines(const LinesWork& work, AxesLinesForm f
   p.tile_steps = static_cast<std::uint32_t>(tile.steps);
   p.tile_columns = static_cast<std::uint32_t>(tile.columns);
   p.tile_bytes = static_cast<std::uint32_t>(tile.steps * in_line);
-  // Turned in whole groups of rows, the halo is a group as well.
+  // Transposed in whole groups of rows, the halo is a group as well.
   p.halo = static_cast<std::uint32_t>(choice.turned && ragged > 0 ? kLineSector / unit
                                                                   : ceil_div(ragged, in_line));
   const std::uint64_t along = ceil_div(p.line_bytes + ragged, p.tile_bytes);

@@ -79,7 +79,7 @@ class ElementsParts {
     return none();
   }
 
-  // Of what lanes do not have, the axis that a thread's units are along: the input's fastest that is long
+  // Among what lanes do not have, the axis that a thread's units are along: the input's fastest that is long
   // enough, shorter ones before it being lanes as well; else the longest.
   std::size_t find_column(const AxesElementsShape& shape, std::size_t row) {
     const std::vector<std::size_t> order = in_order();

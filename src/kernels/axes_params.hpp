@@ -91,9 +91,9 @@ struct AxesLinesChoice {
   bool aligned = false;                   // whether rows of the input begin at vectors; turned, at words
 };
 
-/// Of a dense array's axes in normal form. Nothing where neither form fits. Requires: axes of two and more,
-/// not the identity (checked).
-/// Errors: ErrorCode::unsupported past 2^62 bytes.   Cost: under a millisecond.
+/// The choice for a dense array's axes in normal form. Nothing where neither form fits. Requires: axes of two
+/// and more, not the identity (checked). Errors: ErrorCode::unsupported past 2^62 bytes.   Cost: under a
+/// millisecond.
 std::optional<AxesLinesChoice> make_axes_lines(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
                                                const AxesLinesOptions& options = {});
 

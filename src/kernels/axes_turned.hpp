@@ -62,7 +62,7 @@ struct TurnedLayout {
   static constexpr auto kWarps = static_cast<std::uint32_t>(shape.threads) / kLanes;
   static constexpr auto kColumns = static_cast<std::uint32_t>(shape.columns());
   static constexpr std::uint32_t kSides = kColumns / (kLanes * kWordUnits);  // words of a row, 32 apart
-  /// Of these a lane reads so many, in all at most 64 bytes of a group, and warps side by side the others.
+  /// A lane reads so many of these, in all at most 64 bytes of a group, and warps side by side the others.
   static constexpr std::uint32_t kMostWide = kUnit == 1 ? 1 : kUnit == 4 ? 4 : 2;
   static constexpr std::uint32_t kWide = kSides < kMostWide ? kSides : kMostWide;
   static constexpr std::uint32_t kAcross = kSides / kWide;
@@ -84,7 +84,7 @@ struct TurnedLayout {
   }
 };
 
-/// One word of each row of a group, turned: vector j is column j of them.
+/// One word of each row of a group, transposed: vector j is column j of them.
 template <int unit_bytes, int word_bytes>
 constexpr void turn_words(const device::Packet<word_bytes> (&row)[kMovedBytes / unit_bytes],
                           device::Packet<16> (&column)[word_bytes / unit_bytes]) {

@@ -124,7 +124,7 @@ double axes_whole_congestion(const AxesWholeParams& p, int unit_bytes, int most_
   const std::uint64_t slots = std::min<std::uint64_t>(vectors, p.period);
   const std::uint64_t warps = ceil_div(slots, kWholeWarp);
   const std::uint64_t step = std::max<std::uint64_t>(1, warps / static_cast<std::uint64_t>(most_warps));
-  // Of many warps a few reads tell enough.
+  // A few reads of many warps tell enough.
   const std::uint32_t units = static_cast<std::uint32_t>(kMovedBytes) / unit;
   double turns = 0;
   double reads = 0;

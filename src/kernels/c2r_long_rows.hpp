@@ -165,7 +165,7 @@ struct C2rSegment {
   std::uint32_t slot;  // of the first in the stretch; the others are m apart
 };
 
-/// Of the array whose first element is `array`.
+/// Moves the array whose first element is `array`.
 template <typename Mover>
 constexpr C2rSegment c2r_segment(const C2rLongRowsParams& p, const C2rStretch<Mover>& stretch,
                                  std::uint64_t array, std::uint32_t number) {
@@ -258,7 +258,7 @@ constexpr void move_c2r_stretch(Memory& memory, const C2rLongRowsParams& p,
   std::uint64_t in_panel = stretch.begin;
   const std::uint64_t panel = s.by_b.divide(in_panel);
   const std::uint64_t array = stretch.array * s.m * s.n;
-  // Of the panel in which the stretch begins, which it seldom leaves.
+  // The panel in which the stretch begins, which it seldom leaves.
   const std::uint64_t here = in_scratch ? stretch.array * p.scratch_elements + row * s.n
                                         : array + c2r_wrapped(row + panel, s.m) * s.n;
   const std::uint64_t left = in_scratch ? s.n : s.b - in_panel;

@@ -121,7 +121,7 @@ struct C2rRowRun {
   C2rRun run;
   std::uint32_t column = 0;
 
-  /// Of the vector `number` of a side, which becomes the number within the run.
+  /// Begins at the vector `number` of a side, which becomes the number within the run.
   constexpr C2rRowRun(const C2rRowsParams& p, const C2rRowSide& side, const C2rRow& row,
                       std::uint32_t& number) {
     const auto n = static_cast<std::uint32_t>(p.shape.n);
@@ -196,7 +196,7 @@ struct C2rRowWalk {
   std::uint32_t number = 0;   // of the line's vectors
   std::uint32_t vectors = 0;  // of the run
   std::uint32_t flat = 0;     // of the side's vectors
-  // Of the vector's element 0, whether or not it is the run's.
+  // The column of the vector's element 0, whether or not it is the run's.
   std::uint32_t column = 0;
   std::uint32_t slot = 0;
   std::uint32_t left = 0;  // columns to the panel's end

@@ -30,7 +30,7 @@
 
 namespace faro::kernels {
 
-/// Of columns of m elements, in vectors.
+/// The tile of columns of m elements, in vectors.
 constexpr C2rTile c2r_strip_tile(std::uint64_t m, std::uint64_t element_bytes) {
   return {.rows = m, .lines = m, .element_bytes = element_bytes};
 }

@@ -90,7 +90,7 @@ class HilbertParts {
     made.flips = static_cast<std::uint32_t>(state.flips()) | (state.backwards() ? kBackwards : 0);
     return made;
   }
-  /// Of the first state, coordinates of l bits each, the last axis's lowest.
+  /// The order of the first state, coordinates of l bits each, the last axis's lowest.
   constexpr std::uint8_t order(std::uint32_t k) const {
     faro::detail::HilbertState state;
     return static_cast<std::uint8_t>(

@@ -34,7 +34,7 @@ struct MoveComputedParts {
   using Leaf = typename Parts::Leaf;
   static constexpr std::uint32_t kThreads = 256;
   static constexpr int kMinBlocks = 4;
-  /// Of a thread on their way at a time.
+  /// Elements of a thread that are on their way at a time.
   static constexpr std::uint32_t kAhead = kBytes == 16 ? 4 : 8;
 
   const std::byte* in = nullptr;

@@ -1,6 +1,6 @@
 // Rolls and flips in place: what change places is read by one block before it writes any of it.
 //
-// A piece of an axis that is turned end for end is pairs of chunks, a pair a block. Nothing else is moved, so
+// A piece of an axis that is reversed is pairs of chunks, a pair a block. Nothing else is moved, so
 // no block waits for another, and nothing is borrowed:
 //
 //     piece      a b c d e f g h i        i is the middle of an odd one, and stays
@@ -57,7 +57,7 @@ struct ReversalParams {
   constexpr std::uint64_t shared_bytes() const { return 2 * std::uint64_t{chunk_bytes}; }
 };
 
-/// The two chunks of a block. Of each, element e goes to where the other's element last - e is.
+/// The two chunks of a block. Element e of each goes to where the other's element last - e is.
 struct ChunkPair {
   HeldBytes chunk[2];
   std::uint64_t last = 0;     // element

@@ -30,7 +30,7 @@ std::uint64_t isqrt(std::uint64_t x) {
   return root;
 }
 
-// As many elements as fit a tile's side, whole sectors of them, all tiles alike.
+// As many elements as fit a tile's side, whole sectors of them, all tiles of one size.
 std::uint64_t square_tile(const SquareAxes& axes) {
   if (axes.element_bytes > kSquarePartBytes) return 1;
   const std::uint64_t grain = kSquareSector / std::gcd(axes.element_bytes, std::uint64_t{kSquareSector});

@@ -25,7 +25,7 @@ struct HeldBytes {
   constexpr std::uint32_t vectors() const {
     return static_cast<std::uint32_t>((end - first_vector() + (kMovedBytes - 1)) / kMovedBytes);
   }
-  /// Of a byte.
+  /// The place of a byte.
   constexpr std::uint32_t place_of(std::uint64_t at) const {
     return place + static_cast<std::uint32_t>(at - first_vector());
   }

@@ -15,10 +15,10 @@
 
 namespace faro::kernels {
 
-/// Of each width, the best for large arrays first. min_blocks bounds the registers of a thread, for blocks of
-/// two groups unless they are clustered; where shared memory has room for three blocks only, threads get
-/// registers for more loads at a time. Plain shapes of 1 and 2 bytes serve maps that fits_blocked() refuses;
-/// shapes of vector_bits 0 serve arrays that are aligned to their elements only.
+/// The tiles of each width, the best for large arrays first. min_blocks bounds the registers of a thread, for
+/// blocks of two groups unless they are clustered; where shared memory has room for three blocks only,
+/// threads get registers for more loads at a time. Plain shapes of 1 and 2 bytes serve maps that
+/// fits_blocked() refuses; shapes of vector_bits 0 serve arrays that are aligned to their elements only.
 inline constexpr CompiledTile kInPlaceTiles[] = {
     // width, s, r, v, threads of a group (all log2)
     {{0, 8, 8, 4, 8}, true, 3},  // 256-byte segments; these three are clustered

@@ -21,7 +21,7 @@ struct ModularWork {
   std::uint64_t batch = 1;
   const std::byte* in = nullptr;  // both aligned to an element
   std::byte* out = nullptr;
-  // Of negated ones: a factor below twice the count, of which the map's is the rest.
+  // For negated ones: a factor below twice the count, of which the map's is the rest.
   std::uint64_t sign_factor = 0;
   kernels::ModularSign sign = kernels::ModularSign::none;
   std::span<const std::uint64_t> moduli = {};  // of integers: array b has moduli[b mod their number]; none: 0

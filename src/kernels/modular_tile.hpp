@@ -79,7 +79,7 @@ struct ModularTiles {
     number = (whole ? of_strip_row : of_last_row).divide(column);
     return first + column;
   }
-  /// Of a row in shared memory, in elements: odd, so that columns lie in different banks.
+  /// The pitch of a row in shared memory, in elements: odd, so that columns lie in different banks.
   constexpr std::uint32_t pitch() const { return tile_columns | 1; }
 };
 
@@ -96,7 +96,7 @@ struct MoveModularTiles {
   static constexpr int kMinBlocks = 4;
   /// Elements of a tile's sides, about: more narrow ones and fewer wide ones.
   static constexpr std::uint32_t kSide = kBytes <= 2 ? 128 : kBytes <= 8 ? 64 : 40;
-  /// Of a thread on their way at a time.
+  /// Elements of a thread that are on their way at a time.
   static constexpr std::uint32_t kAhead = kBytes == 16 ? 4 : 8;
   static constexpr std::uint32_t kSector = 32 / kBytes;  // elements
 

@@ -19,14 +19,14 @@ struct PartArrays {
   std::int32_t array_bytes_bits;
 };
 
-/// Of the tile kernels those that move parts: 16-byte vectors, 256-byte segments.
+/// Whether a tile kernel moves parts: 16-byte vectors, 256-byte segments.
 constexpr bool moves_parts(const CompiledTile& tile) {
   constexpr int segment_bytes_bits = 8;
   return tile.shape.vector_bytes() == kMaxVectorBytes &&
          tile.shape.segment_bits + tile.shape.width_bits == segment_bytes_bits;
 }
 
-/// Of the kernel on few multiprocessors: groups of a tile's threads in a block, and a block's shared memory,
+/// For the kernel on few multiprocessors: groups of a tile's threads in a block, and a block's shared memory,
 /// which is more than half of a multiprocessor's.
 constexpr int few_groups(const CompiledTile& tile) {
   constexpr int most_threads = 1024;

@@ -59,7 +59,7 @@ struct IndexUnit {
 /// Which way a pass of a schedule is run: spread, place, scatter; or collect, pick, gather.
 enum class Way { forwards, backwards };
 
-/// Of passes that keep every chunk to itself: place and pick. The chunk is 2^chunk_bits elements, or a row.
+/// For passes that keep every chunk to itself: place and pick. The chunk is 2^chunk_bits elements, or a row.
 constexpr PartitionParams make_chunk_params(std::uint64_t count, std::uint32_t chunk_elements,
                                             const ElementUnits& element) {
   const std::uint32_t elements_of_vector = kChunkVectorBytes / element.unit_bytes;
@@ -77,7 +77,7 @@ constexpr PartitionParams make_chunk_params(std::uint64_t count, std::uint32_t c
           .offsets_at = 0};
 }
 
-/// Of a level. Requires: a checked shape.
+/// The parameters of a level. Requires: a checked shape.
 inline PartitionParams make_level_params(const schedule::PartitionShape& shape, int level,
                                          const ElementUnits& element) {
   PartitionParams params =

@@ -136,7 +136,7 @@ constexpr void note_fault(Block& block, std::uint64_t* least, std::uint64_t posi
   if (position < block.read(least)) block.atomic_min(least, position);
 }
 
-/// Of Put: a bit for each row that an entry names. Those that are named twice and entries that are wrong are
+/// For Put: a bit for each row that an entry names. Those that are named twice and entries that are wrong are
 /// noted for good, and for the kernels of this run that follow.
 struct MarkRows {
   static constexpr std::uint32_t kThreads = 256;

@@ -82,7 +82,7 @@ struct MoveRowVectors {
   /// entries of 8 are taken at 87% of a copy by 5 blocks of a multiprocessor, at 93 by 6 and at 96 by 8.
   static constexpr int kMinBlocks =
       kBytes < 16 ? 4 : (kDirection == RowDirection::take && kArrays == 1 ? 8 : 6);
-  /// Of a thread: more of narrow ones, as far as registers go.
+  /// Elements of a thread: more of narrow ones, as far as registers go.
   static constexpr std::uint32_t kEach = kBytes == 16 ? 2 : 4;
   static constexpr std::uint64_t kOfBlock = std::uint64_t{kThreads} * kEach;
 

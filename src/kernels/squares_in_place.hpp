@@ -4,7 +4,7 @@
 //     axes [arrays,] side, between, side [, parts of an element]
 //
 //             J             a block reads tiles (I, J) and (J, I) of one index of the axis between, and then
-//         + - - - + - - +   writes each, turned, to where the other was; tile (I, I) is its own image
+//         + - - - + - - +   writes each, transposed, to where the other was; tile (I, I) is its own image
 //         |       |  I,J|
 //         |       |     |   sides of few elements have one tile, of several indices of the axis between, which
 //         + - - - + - - +   follow one another in each of its rows
@@ -54,7 +54,7 @@ struct SquaresParams {
   constexpr std::uint64_t shared_bytes() const {
     return std::uint64_t{tile_bytes()} * (pairs.divisor() > 1 ? 2 : 1);
   }
-  /// Of one array.
+  /// Blocks of one array.
   constexpr std::uint64_t blocks() const { return pairs.divisor() * groups.divisor() * parts.divisor(); }
 };
 
@@ -160,7 +160,7 @@ constexpr void load_exchange(Memory& memory, const SquaresParams& p, std::uint64
   }
 }
 
-/// Phase 2: each turned, to where the other was.
+/// Phase 2: each transposed, to where the other was.
 template <int unit_bytes, MovedElements as, device::Memory Memory>
 constexpr void store_exchange(Memory& memory, const SquaresParams& p, std::uint64_t block,
                               std::uint32_t thread) {
@@ -193,7 +193,7 @@ constexpr void store_exchange(Memory& memory, const SquaresParams& p, std::uint6
       const auto end = static_cast<std::int32_t>(to.row_bytes);
       const bool has = row < to.rows && vector_at < end && vector_at > -kMovedBytes;
       device::Packet<kMovedBytes> moved{};
-      // Of a unit within the row: its element, and where that is in the row of its own.
+      // The place of a unit within the row: its element, and where that is in the row of its own.
       const auto place_of = [&](std::uint32_t byte) -> std::uint32_t {
         std::uint32_t within = byte;
         std::uint32_t column = 0;

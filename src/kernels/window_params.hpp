@@ -23,7 +23,7 @@ struct WindowShape {
 /// Whether a block's shared memory holds a tile that is larger than its margins.
 bool window_fits(const WindowShape& shape);
 
-/// Of window_fits(), else for move_window_directly(). The skews are the arrays' own and 0 here.
+/// For what window_fits(), else for move_window_directly(). The skews are the arrays' own and 0 here.
 /// Requires: count, batch > 0 (checked). Errors: ErrorCode::unsupported past 2^62 bytes.
 WindowParams make_window_params(const WindowShape& shape);
 

@@ -105,7 +105,7 @@ BoxWalk walk(const StridedBox& box, const std::vector<int>& order, const std::ve
   return result;
 }
 
-// None where the input stands still.
+// None where the input has stride 0.
 int first_axis(const BoxWalk& walk) { return walk.run.empty() ? -1 : walk.run.front(); }
 
 std::int64_t in_stride(const StridedAxis& axis) { return axis.in; }
@@ -337,8 +337,8 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
     box.in = walk(box, moving, search.out_order, in_last, most_axes, kBoxLongRead, in_stride);
     box.out = walk(box, search.out_order, search.in_order, out_last, most_axes, kBoxLongRun, out_stride);
   };
-  // Of many small arrays, each is some rows of both sides where vectors fit. Else they are one run, which is
-  // slow where arrays are as large as runs (docs/notes/axes-experiments.md).
+  // Where there are many small arrays, each is some rows of both sides where vectors fit. Else they are one
+  // run, which is slow where arrays are as large as runs (docs/notes/axes-experiments.md).
   const bool arrays_are_rows = ip == iq && is_of_arrays(search, ip) && search.bytes64(units) > kBoxLongTrial;
   if (arrays_are_rows) {
     take_walks(0, 0, ip);
@@ -350,7 +350,7 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
   }
   const auto slowest = [&](int axis, const BoxWalk& own, const BoxWalk& other) {
     if (!box.cut(axis)) return true;
-    if (own.run.empty() || other.run.empty()) return true;  // the input stands still
+    if (own.run.empty() || other.run.empty()) return true;  // the input has stride 0
     if (arrays_are_rows)
       return box.extent[at(axis)] == 1 || (own.rest.back() == axis && other.rest.back() == axis);
     if (own.run.back() != axis) return false;
@@ -446,7 +446,7 @@ std::optional<StridedBox> try_box(const BoxSearch& search, const PricedTrial& tr
 // In the order in which they are tried.
 std::vector<PricedTrial> priced_trials(const BoxSearch& search) {
   std::vector<PricedTrial> found;
-  // Where the input stands still, one unit is its run.
+  // Where the input has stride 0, one unit is its run.
   std::vector<Trial> of_input = trials(search, search.in_order, search.in_moving);
   if (of_input.empty()) of_input.push_back({.axis = 0, .part = 1});
   const std::vector<Trial> of_output = trials(search, search.out_order, search.axes.size());

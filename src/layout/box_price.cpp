@@ -37,10 +37,11 @@ struct RunPrices {
 };
 constexpr RunPrices kReads{.lines = 0.077, .pairs = 0.03, .sectors = 0.38, .granules = 0.007, .begin = 0};
 constexpr RunPrices kWrites{.lines = 0.005, .pairs = 0.01, .sectors = 1.74, .granules = 0.03, .begin = 0};
-// Of narrower units, whose boxes take more instructions a byte: small ones of both sides' lines are faster.
+// Prices of narrower units, whose boxes take more instructions a byte: small ones of both sides' lines are
+// faster.
 constexpr RunPrices kWordWrites{.lines = 0.02, .pairs = 0.01, .sectors = 1.74, .granules = 0.03, .begin = 0};
 constexpr RunPrices kPairWrites{.lines = 0.02, .pairs = 0.02, .sectors = 1.74, .granules = 0.03, .begin = 0};
-// Of bytes, by the H100 alone: on an H200 they were not measured again.
+// Prices of bytes, by the H100 alone: on an H200 they were not measured again.
 constexpr RunPrices kByteReads{.lines = 0.55, .pairs = 0.1, .sectors = 0, .granules = 0, .begin = 0};
 constexpr RunPrices kByteWrites{.lines = 0.15, .pairs = 0.05, .sectors = 0, .granules = 0, .begin = 8};
 constexpr RunPrices kRaggedReads{.lines = 0.45, .pairs = 0.1, .sectors = 0, .granules = 0, .begin = 32};
@@ -230,7 +231,7 @@ void price(const BoxSearch& search, StridedBox& box) {
     // or 8 KiB of wider units, lanes are idle. Of 8-byte units any size is about as fast. What vectors cost
     // that are not whole counts more than the lanes.
     const SizePrice size = size_price(box.unit_bytes);
-    // Of what is read in less than vectors, lanes are idle in larger boxes.
+    // Where less than vectors are read, lanes are idle in larger boxes.
     constexpr double small_of_units = 0.375;
     const double small = (box.in.spread > 1 ? std::max(size.small, small_of_units) : size.small) * best;
     // Rows that share sectors with the next, which other lanes write.

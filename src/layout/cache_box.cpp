@@ -31,7 +31,7 @@ std::vector<std::size_t> by_input(const std::vector<StridedAxis>& axes) {
 }
 
 // Grows a box along one side's axes, fastest first, until its run is about as long as wanted. The last axis
-// is cut into parts that are alike and of whole lines, where the run before it allows.
+// is cut into parts that are equal and of whole lines, where the run before it allows.
 void grow(const CacheBox& box, const std::vector<std::size_t>& order, std::uint64_t wanted_bytes,
           std::uint64_t line, std::vector<std::uint64_t>& extents) {
   std::uint64_t run = box.element_bytes;
@@ -45,7 +45,7 @@ void grow(const CacheBox& box, const std::vector<std::size_t>& order, std::uint6
     const auto up = [&](std::uint64_t extent) { return (extent + grain - 1) / grain * grain; };
     const std::uint64_t wanted = up(needed);
     const std::uint64_t parts = (whole + wanted / 2) / wanted;
-    // Of many parts a sliver at the end costs little; few are alike.
+    // A sliver at the end of many parts costs little; few are made equal.
     const std::uint64_t alike =
         parts >= kManyParts ? wanted : up((whole + parts - 1) / std::max<std::uint64_t>(parts, 1));
     const bool uneven = parts == 2 && whole - std::min(whole, alike) <= alike / 2;  // 3 as 2 and 1

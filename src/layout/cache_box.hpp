@@ -27,16 +27,16 @@ struct CacheBox {
 
   /// Whether elements are moved by themselves.
   bool is_of_long_elements() const;
-  /// Of the box; 0 without one.
+  /// Elements of the box; 0 without one.
   std::uint64_t elements() const;
-  /// Of all boxes.
+  /// How many boxes there are.
   std::uint64_t count() const;
 
   /// The axes of the input's run, and of the output's, fastest first: those of which the box has more than
   /// one, as far as all before the last are whole.
   std::vector<std::size_t> in_run() const;
   std::vector<std::size_t> out_run() const;
-  /// Of a run, how many axes lie together in memory, forwards or, in the input, backwards.
+  /// How many axes of a run lie together in memory, forwards or, in the input, backwards.
   std::size_t in_contiguous() const;
   std::size_t out_contiguous() const;
 };

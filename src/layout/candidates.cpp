@@ -222,7 +222,7 @@ Candidate rap_candidate(const AdviceRequest& request) {
     const WordPhases set = all_phases(request.array, access);
     AccessCost cost;
     cost.holds_always = free_for_every_seed(set, word_turns);
-    // Of those, one seed tells all.
+    // One seed of those tells all.
     const std::uint64_t affordable = kMostWords / std::max<std::uint64_t>(1, set.words.size() + all_words);
     const std::uint64_t seeds = cost.holds_always ? 1 : std::clamp<std::uint64_t>(affordable, 16, kMostSeeds);
     std::uint64_t turns = 0;

@@ -6,7 +6,7 @@
 // is the transpose of A^. h, the last coordinate, is fixed by every affine map. S^, the functionals that
 // vanish on the segments' directions, are the words without the low s bits.
 //
-// A chain is phi, alpha phi, .., all in S^ but the last. Of any map, chains and the largest subspace of S^
+// A chain is phi, alpha phi, .., all in S^ but the last. For any map, chains and the largest subspace of S^
 // that alpha keeps are together a basis (Brunovsky's form of the pair of alpha and S):
 //
 //     rotating 4 bits up, s = 1: bit i of A x is bit i - 1 of x, so alpha e_i = e_(i-1), alpha e_0 = e_3

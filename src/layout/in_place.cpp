@@ -60,7 +60,7 @@ std::vector<InPlaceFactor> factor_in_place(const Affine& map, const InPlaceOptio
   if (options.max_orbit_tiles == 1) return single();
   Factors two = detail::factor_in_two(map, s);
   const bool two_fit = all_fit(two, options);
-  // Of single tiles ceil(unfixed / rows) factors: more than two are never the choice.
+  // Single tiles take ceil(unfixed / rows) factors: more than two are never the choice.
   if (two_fit && unfixed > 2 * rows) return two;
   Factors others = single();
   return two_fit && most_held(two) <= most_held(others) ? two : others;

@@ -67,7 +67,7 @@ struct SortedBlocks {
 };
 SortedBlocks sort_blocks(std::vector<CyclicBlock> blocks);
 
-/// Of `leftovers` blocks, how many the first factor takes so that the larger of 2^(s + first) and
+/// How many of `leftovers` blocks the first factor takes so that the larger of 2^(s + first) and
 /// 2^(s + r + the others) is least.
 int leftovers_of_first(int leftovers, int rank_gamma);
 

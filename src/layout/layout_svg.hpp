@@ -18,7 +18,7 @@
 
 namespace faro::layout {
 
-/// Of a larger array so much is drawn, from its first row and column on.
+/// So much of a larger array is drawn, from its first row and column on.
 inline constexpr Index kMostDrawnRows = 32;
 inline constexpr Index kMostDrawnColumns = 64;
 

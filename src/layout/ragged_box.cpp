@@ -55,7 +55,7 @@ std::uint32_t rows_of_first(const StridedBox& box, std::uint32_t units) {
 }
 
 // A sector that two runs share is written by the box where it begins, which reads what it lacks of the next:
-// writing parts of sectors costs six times as much as whole ones (docs/notes/axes-experiments.md). Of long
+// writing parts of sectors costs six times as much as whole ones (docs/notes/axes-experiments.md). For long
 // runs whose first units are in many rows of the input, to read these costs more than to write parts.
 void choose_halo(StridedBox& box) {
   const auto unit = static_cast<std::uint32_t>(box.unit_bytes);

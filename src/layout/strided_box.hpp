@@ -21,7 +21,7 @@
 
 namespace faro::layout {
 
-/// Of units of 4 bytes and more: boxes of which two fit a multiprocessor have longer runs.
+/// For units of 4 bytes and more: boxes of which two fit a multiprocessor have longer runs.
 inline constexpr std::uint32_t kTwoFitBytes = 88 << 10;
 
 struct BoxLimits {
@@ -101,11 +101,11 @@ struct StridedBox {
   std::uint64_t units() const;  // of a whole box
   bool cut(int axis) const;
   int word_bytes() const { return unit_bytes * words; }
-  /// Of shared memory for rows of the halo, behind all others.
+  /// Words of shared memory for rows of the halo, behind all others.
   std::uint32_t halo_words() const;
   /// Words of a vector of the input.
   std::uint32_t grain() const;
-  /// Of one axis, fastest digit first.
+  /// The parts of one axis, fastest digit first.
   std::vector<BoxPart> parts_of(int axis) const;
 };
 

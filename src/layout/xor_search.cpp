@@ -22,7 +22,7 @@ Index word_count(const SharedArray& array) {
   return static_cast<Index>((array.bytes() + row - 1) / row * kBanks);
 }
 
-// Of a word's number; also of place bits above a bank row.
+// High bits of a word's number; also place bits above a bank row.
 int high_bits(const SharedArray& array) {
   const Index rows = word_count(array) / kBanks;
   return static_cast<int>(std::bit_width(rows - 1));

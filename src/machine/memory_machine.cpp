@@ -12,7 +12,7 @@ namespace {
 
 using faro::detail::round_up;
 
-// Of all blocks of a wave. Addresses and their sums then stay far from 2^64.
+// Bytes of all blocks of a wave. Addresses and their sums then stay far from 2^64.
 constexpr std::uint64_t kMaxSharedBytes = std::uint64_t{1} << 40;
 
 constexpr std::size_t kChunkWords = std::size_t{1} << 12;

@@ -107,8 +107,8 @@ std::optional<std::int64_t> step_of(const std::vector<std::int64_t>& steps) {
   return std::nullopt;
 }
 
-// Of elements `place` apart, so many of them, whose steps are `step`: from the output, where these are its
-// strides, back to the input.
+// The axis of elements `place` apart, so many of them, whose steps are `step`: from the output, where these
+// are its strides, back to the input.
 std::optional<StridedAxis> moved_axis(IndexReader& reader, std::uint64_t place, std::uint64_t extent,
                                       std::int64_t step, std::uint64_t zero) {
   const auto value = [&](std::uint64_t digit) {
@@ -191,7 +191,7 @@ class CyclicAxesWalk {
     const std::vector<StridedAxis> found = moved_axes(reader_, place, zero_);
     if (found.empty())
       return failed("elements " + std::to_string(place) + " apart are neither flipped nor rolled");
-    // Of what goes on straight, the longest and the shortest tell as much as all between.
+    // The longest and the shortest of what goes on straight tell as much as all between.
     for (std::size_t k = 0; k < found.size(); ++k) {
       if (k >= 2 && k + 1 < found.size()) continue;
       if (--trials_left_ < 0) return std::nullopt;

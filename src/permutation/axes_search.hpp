@@ -51,7 +51,7 @@ struct SampledMaps {
 /// Cost: a thousand entries.
 SampledMaps sample_maps(IndexReader& reader);
 
-// An index array of blocks that are alike (Blocks of faro/permutation/permutation.hpp), as one of them.
+// An index array of blocks that are equal (Blocks of faro/permutation/permutation.hpp), as one of them.
 
 /// The permutation of the first `block` elements, of which `together` are one: of block / together elements,
 /// with the array's direction. Requires: an array of the host; both divide what they are to (unchecked).

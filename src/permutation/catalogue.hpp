@@ -1,8 +1,8 @@
 // The one list of maps: what the text grammar knows, `faro maps` prints and docs/guide/maps.md describes.
 //
-// An entry holds both how a map is told to a reader and how its arguments are read, so that a map cannot be
-// in one list and not in the other. To add a map: a function in affine.hpp, an entry in catalogue.cpp, a case
-// in the tests.
+// An entry holds both how a map is described to a reader and how its arguments are read, so that a map cannot
+// be in one list and not in the other. To add a map: a function in affine.hpp, an entry in catalogue.cpp, a
+// case in the tests.
 //
 // A bit picture shows where the bits of an index come from: under each bit of pi(x), the bits of x whose sum
 // it is, with `~` where the complement flips it.
@@ -10,7 +10,7 @@
 //     gray(4)     pi(x)  y3   y2     y1     y0
 //                        x3   x2^x3  x1^x2  x0^x1
 //
-// Of other maps the picture shows an array before and after:
+// For other maps the picture shows an array before and after:
 //
 //     roll(5, 2)  in   a b c d e
 //                 out  d e a b c

@@ -15,7 +15,7 @@ namespace faro::detail {
 /// Axes where none is flipped or rolled, a Cyclic of one axis; else the same.
 Permutation simplest_form(const CyclicAxes& axes);
 
-/// Of Axes, CyclicAxes and Cyclic; nothing for all others.
+/// The form of Axes, CyclicAxes and Cyclic; nothing for all others.
 std::optional<AxisMap> axis_map(const Permutation& permutation);
 
 /// Disjoint parts of an array, which together move it all; of as many arrays one after another as `batch`. An

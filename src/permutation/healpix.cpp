@@ -155,7 +155,7 @@ Permutation maps::healpix(int k) {
   if (k < 0 || k > kMostOrder)
     fail(ErrorCode::value, "healpix", "order " + std::to_string(k),
          "an order k of 0 to 29, of 12 4^k pixels");
-  // Of one pixel a diamond both are the same.
+  // With one pixel a diamond both are the same.
   if (k == 0) return Cyclic{.count = detail::kHealpixDiamonds, .shift = 0, .reversed = false};
   return Computed(std::make_shared<const HealpixMap>(k), Direction::scatter);
 }

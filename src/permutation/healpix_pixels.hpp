@@ -42,7 +42,7 @@ struct HealpixPixel {
   std::int64_t x = 0;
   std::int64_t y = 0;
 
-  /// Of the southern corner in rings, and of the middle in eighths of a turn.
+  /// Where the southern corner lies in rings, and the middle in eighths of a turn.
   constexpr std::int64_t corner_ring() const { return 2 + diamond / 4; }
   constexpr std::int64_t middle() const { return 2 * (diamond % 4) + (diamond / 4 == 1 ? 0 : 1); }
 };

@@ -1,5 +1,5 @@
 // Hilbert's curve through a cube of d axes of 2^b elements (hilbert_cells.hpp): of few axes its states and
-// their steps are a table, by which tiles and orders within them are told.
+// their steps are a table, by which tiles and orders within them are found.
 #include <algorithm>
 #include <memory>
 #include <string>

@@ -81,7 +81,7 @@ class HilbertState {
     }
   }
 
-  // Of each place the axis: four bits of it, sixteen to a word, and the fifth.
+  // The axis of each place: four bits of it, sixteen to a word, and the fifth.
   std::uint64_t axes_ = 0xfedcba9876543210;
   std::uint64_t more_axes_ = 0xfedcba9876543210;
   std::uint32_t high_axes_ = 0xffff0000;

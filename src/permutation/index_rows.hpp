@@ -62,7 +62,7 @@ class RowReader {
     return fine;
   }
 
-  /// Of entries first .. first + n - 1, none of which may name no row: whether each is a row, and how many
+  /// Looks at entries first .. first + n - 1, which may name no row: whether each is a row, and how many
   /// do not follow the one before them. `before`: what the first would follow. In vectors, without comparing:
   /// a number that is none of 0 .. rows - 1, and any difference but 0, shows in a top bit.
   /// Requires: rows, n > 0, within count() (unchecked).

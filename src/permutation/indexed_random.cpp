@@ -40,7 +40,7 @@ detail::RandomEntries::RandomEntries(std::uint64_t count, std::uint64_t seed)
 template <typename Word>
 std::vector<Word> detail::RandomEntries::of_buckets(std::uint64_t first, std::uint64_t end) const {
   const std::uint64_t buckets = end - first;
-  // Of those before `first`, a number that is too large.
+  // For those before `first`, a number that is too large.
   const auto bucket_of = [&](std::uint64_t i) {
     return (bits_ == 0 ? 0 : SplitMix64::at(seed_, i) >> (64 - bits_)) - first;
   };

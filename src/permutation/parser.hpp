@@ -81,7 +81,7 @@ class SpecReader {
   /// The map that is being read moves these axes, or is such a one.
   void name_axes(NamedAxes axes);
   void name(ShapeEffect effect) { effect_ = std::move(effect); }
-  /// Of the map that was read last.
+  /// What the map that was read last does to a shape.
   const ShapeEffect& effect() const { return effect_; }
   /// What the files that were read hold beyond their map.
   const std::vector<std::string>& notes() const { return notes_; }

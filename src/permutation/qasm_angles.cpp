@@ -179,7 +179,7 @@ struct AngleGate {
   std::string_view name;
   AngleRule rule;
   std::size_t angles = 1;
-  int qubits = 1;  // where there are two, the first one is a control, or both are turned
+  int qubits = 1;  // where there are two, the first one is a control, or both are rotated
 };
 constexpr std::array kAngleGates{
     AngleGate{"U", AngleRule::turn, 3},       AngleGate{"u", AngleRule::turn, 3},

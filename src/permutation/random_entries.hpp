@@ -13,7 +13,7 @@ class RandomEntries {
  public:
   RandomEntries(std::uint64_t count, std::uint64_t seed);
 
-  /// Of 2^15 to 2^16 elements on the mean, but one of all where these are fewer.
+  /// Buckets of 2^15 to 2^16 elements on the mean, but one of all where these are fewer.
   std::uint64_t buckets() const { return std::uint64_t{1} << bits_; }
   /// The entries of buckets first .. end - 1, as words that hold count - 1: of 32 or 64 bits.
   /// Cost: hashes every element twice, whichever buckets are asked for.

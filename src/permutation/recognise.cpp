@@ -54,7 +54,7 @@ class Search {
 
   bool is_affine() {
     if (bits_ < 0) return refuse(Family::affine, std::to_string(count_) + " is no power of two");
-    // Of two elements both permutations are affine, and entries past the count are no map's.
+    // Both permutations of two elements are affine, and entries past the count are no map's.
     f2::Matrix matrix = f2::Matrix::zero(bits_, bits_);
     for (std::size_t k = 0; k < entries_.size(); ++k) {
       if (entries_[k] >= count_) return refuse(Family::affine, entry(k) + ", which is past the end");

@@ -74,7 +74,7 @@ Permutation widened(const Permutation& permutation, std::uint64_t units) {
 
 Strided widened(const Strided& view, std::uint64_t units) {
   if (units == 1) return view;
-  // Of the normal form no stride goes past what is reached, and there are at most 40 axes.
+  // In the normal form no stride goes past what is reached, and there are at most 40 axes.
   Strided wide = normal_form(view);
   if (std::max(in_elements(wide), out_elements(wide)) > kFarthestUnit / units) {
     fail(ErrorCode::value, "strided", to_text(view) + " of elements of " + std::to_string(units) + " units",

@@ -25,8 +25,8 @@ std::uint64_t difference(std::uint64_t a, std::uint64_t b, std::uint64_t count) 
   return a >= b ? a - b : a + (count - b);
 }
 
-// Of matrix and complement: each column by what most pairs of entries differ by whose positions differ by its
-// bit.
+// Finds matrix and complement: each column by what most pairs of entries differ by whose positions differ by
+// its bit.
 std::optional<Affine> sampled_affine(IndexReader& reader, const std::vector<std::uint64_t>& positions,
                                      const std::vector<std::uint64_t>& entries) {
   const std::uint64_t count = reader.count();

@@ -1,4 +1,4 @@
-// `@file` in a permutation's text: a map kept in a file, told by the file's extension.
+// `@file` in a permutation's text: a map kept in a file, known by the file's extension.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace faro::detail {
 
-/// Reads a .qasm or .json file; what of it was passed over is told in `notes`.
+/// Reads a .qasm or .json file; what of it was passed over is noted in `notes`.
 /// Errors: ErrorCode::file where the file is missing, unreadable or past 64 MiB; ErrorCode::spec for any
 ///         other extension; and those of the format's reader.
 Affine read_spec_file(const std::string& path, std::vector<std::string>& notes);

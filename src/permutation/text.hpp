@@ -89,7 +89,7 @@ class TypedNames {
 
 struct NotedPermutation {
   ParsedPermutation parsed;
-  /// Of words that name axes composed with other maps, where `parsed.axes` is nothing: the shape that is
+  /// For words that name axes composed with other maps, where `parsed.axes` is nothing: the shape that is
   /// taken and the one that is given.
   std::optional<RegroupedShape> shapes = std::nullopt;
   std::vector<std::string> notes = {};  // a line each: what was read and left out

@@ -19,7 +19,7 @@ constexpr std::array kMethods{IndexMethod::cyclic,      IndexMethod::modular,   
                               IndexMethod::runs,        IndexMethod::partition, IndexMethod::row_column,
                               IndexMethod::row_column_5};
 
-// Of so many runs, with the schedule; of one without it where it does not count.
+// Cost of so many runs, with the schedule; of one without it where it does not count.
 double cost_us(const IndexCandidate& candidate, std::uint64_t repeats) {
   const double run_us = candidate.curve_us.value_or(0);
   return repeats == 0 ? run_us : static_cast<double>(repeats) * run_us + candidate.schedule_us.value_or(0);

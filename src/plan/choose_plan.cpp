@@ -67,6 +67,10 @@ Problem in_form_to_run(Problem problem, const Target& target) {
 
 Plan::Plan(const Problem& problem, Target target)
     : given_(problem), problem_(problem), target_(std::move(target)) {
+  if (problem.view) {
+    plan_view();
+    return;
+  }
   const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
   if (indexed != nullptr) {
     if (!indexed->on_host()) {
@@ -78,16 +82,19 @@ Plan::Plan(const Problem& problem, Target target)
     *this = Plan(problem, target_, recognise(*indexed, read_by));
     return;
   }
+  plan_in_its_form();
+}
+
+void Plan::plan_in_its_form() {
   problem_ = in_form_to_run(std::move(problem_), target_);
-  if (std::holds_alternative<Affine>(problem_.permutation)) {
-    plan_affine();
-    return;
-  }
+  if (std::holds_alternative<Affine>(problem_.permutation)) return plan_affine();
   plan_other(detail::known_form(problem_.permutation), {});
 }
 
 Plan::Plan(const Problem& problem, Target target, Recognition recognition, const IndexChoice& choice)
     : given_(problem), problem_(problem), target_(std::move(target)) {
+  if (problem.view)
+    fail(ErrorCode::value, "plan", "a method for a strided view", "none", "views have one way");
   const bool was_array = std::holds_alternative<Indexed>(problem.permutation);
   const Recognition told = recognition;
   // A schedule of blocks is of those that it says.

@@ -37,7 +37,7 @@ std::optional<Rectangle> squares_of(const Axes& axes) {
                    .between = shape[first + 1]};
 }
 
-// Of axes in normal form: [arrays,] rows, columns [, parts of an element].
+// The rectangle of axes in normal form: [arrays,] rows, columns [, parts of an element].
 std::optional<Rectangle> rectangle_of(const Axes& axes) {
   const std::vector<std::uint64_t>& shape = axes.shape();
   const std::vector<int>& order = axes.order();
@@ -57,7 +57,7 @@ std::optional<Rectangle> rectangle_of(const Axes& axes) {
   return squares_of(axes);
 }
 
-// Of index bits: some that stay, some that are rotated, some that stay.
+// The rectangle of index bits: some that stay, some that are rotated, some that stay.
 std::optional<Rectangle> rectangle_of(const Affine& map) {
   if (map.complement() != 0) return std::nullopt;
   const int bits = map.bits();

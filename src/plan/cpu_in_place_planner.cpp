@@ -42,7 +42,7 @@ Subspace kept_with_segments(const InPlaceFactor& factor, int s) {
   }
 }
 
-// Of arrays that are taken as one, all of `work`.
+// Plans arrays that are taken as one, all of `work`.
 class Planner {
  public:
   Planner(const Work& work, const Target& target)
@@ -64,7 +64,7 @@ class Planner {
     return list;
   }
 
-  // Of arrays that are too small for tiles: each is a tile.
+  // For arrays that are too small for tiles: each is a tile.
   static Pass direct_pass(const Work& work) {
     Pass pass = make_pass(PassKind::direct, work.map, work.unit_bits, work.arrays,
                           std::uint64_t{1} << work.unit_bits);
@@ -75,7 +75,7 @@ class Planner {
   }
 
  private:
-  // Of a map that keeps segments of 2^whole units as they are.
+  // The factors of a map that keeps segments of 2^whole units as they are.
   std::vector<InPlaceFactor> factors_of_segments(int whole) const {
     const int n = work_.map.bits();
     const Affine above(work_.map.matrix().block(whole, whole, n - whole, n - whole),

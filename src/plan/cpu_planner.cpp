@@ -7,7 +7,7 @@
 namespace faro::detail {
 namespace {
 
-// Of arrays that are taken as one, all of `work`.
+// Plans arrays that are taken as one, all of `work`.
 class CpuPlanner {
  public:
   CpuPlanner(const Work& work, const Target& target)

@@ -42,7 +42,7 @@ std::optional<Permutation> form_of_any_width(const Affine& map);
 bool axes_suit(const Permutation& permutation, std::uint64_t element_bytes, std::uint64_t arrays,
                const Target& target);
 
-/// Of a permutation that says itself what it is.
+/// The recognition of a permutation that says itself what it is.
 Recognition known_form(const Permutation& permutation);
 
 /// A problem with its permutation in the form that elements of this width are moved by on this target. One
@@ -57,10 +57,10 @@ Permutation form_to_run(const Problem& problem, const Recognition& recognition);
 /// Whether the map that all but a few elements follow (family exceptions) can be run at this width.
 bool runs_with_exceptions(const Problem& problem, const Recognition& recognition, const Target& target);
 
-/// Of family blocks: a block as it is carried out, at most as wide an element as there may be, and no fewer
+/// For family blocks: a block as it is carried out, at most as wide an element as there may be, and no fewer
 /// of them than a chunk holds, where there are as many.
 Problem problem_of_block(const Problem& problem, const Recognition& recognition);
-/// Of these blocks. Requires: an index array of the host that has them.
+/// The problem of these blocks. Requires: an index array of the host that has them.
 Problem problem_of_blocks(const Problem& problem, const Blocks& blocks);
 /// What there is to know of its permutation, with the findings of all.
 Recognition recognition_of_block(const Problem& block, Recognition of_all, int threads);

@@ -89,7 +89,7 @@ struct GpuHugeStep {
   bool gathers = false;
 };
 
-/// One kernel over the arrays of a group, or a series of alike ones: `repeats` launches, each of the rows or
+/// One kernel over the arrays of a group, or a series of equal ones: `repeats` launches, each of the rows or
 /// columns after those of the one before, in turns with the `turns` - 1 series that follow this one.
 struct GpuTransposeLaunch {
   std::variant<kernels::TransposeWholeParams, kernels::C2rRowsParams, kernels::C2rStripsParams,

@@ -18,7 +18,7 @@ std::uint32_t threads_of(std::uint64_t shared_bytes) {
   return shared_bytes > several ? 2 * kThreads : kThreads;
 }
 
-// Of the sweeps' steps, which differ in where columns are before and after.
+// Makes the launches of the sweeps' steps, which differ in where columns are before and after.
 class Launches {
  public:
   explicit Launches(const GpuTranspose& plan)

@@ -32,7 +32,7 @@ struct InPlaceLaunch {
   std::uint64_t shared_bytes = 0;  // a block
 };
 
-/// The widest accesses first; at least one. Of pass.launch it reads the tiles and, of kind direct,
+/// The widest accesses first; at least one. It reads of pass.launch the tiles and, for kind direct,
 /// shared_bytes: what a block is to hold of small arrays, if it holds more than one. Requires: a pass in
 /// place of units of 2^unit_bits bytes, with orbits and launch (checked). Errors: those of
 /// kernels/affine_params.hpp.

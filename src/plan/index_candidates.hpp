@@ -22,7 +22,7 @@ struct IndexWork {
   std::uint64_t count() const { return element_count(problem.permutation); }
   std::uint64_t width() const { return problem.element_bytes; }
   std::uint64_t array_bytes() const { return count() * width(); }
-  /// Of the index array; scatter for a form that has none.
+  /// The direction of the index array; scatter for a form that has none.
   Direction direction() const;
   int index_bytes() const;  // 0 for a form that has none
   bool is_checked() const;  // Indexed::is_checked
@@ -46,8 +46,8 @@ void check_width(const Problem& problem);
 /// another is asked for.
 IndexCandidate only_candidate(const IndexWork& work, const IndexChoice& choice);
 
-/// Of an index array: all of them, those that do not apply with the reason in why_not. The first is the one
-/// that is taken where nothing else is predicted to be faster. Never empty.
+/// The candidates of an index array: all of them, those that do not apply with the reason in why_not. The
+/// first is the one that is taken where nothing else is predicted to be faster. Never empty.
 std::vector<IndexCandidate> index_candidates(const IndexWork& work);
 
 /// The one that is asked for of an index array. Errors: ErrorCode::unsupported where it does not apply;
@@ -67,14 +67,14 @@ inline bool on_gpu(const Target& target) { return target.engine == Engine::cuda;
 /// Microseconds of all arrays, each kernel streaming through them in order.
 std::optional<double> streaming_us(const IndexWork& work, IndexKernel kernel, int chunk_bits = 0,
                                    int run_bits = 0);
-/// Of a sweep of the index array: a part of making a schedule, once, whatever the batch.
+/// The time of a sweep of the index array: a part of making a schedule, once, whatever the batch.
 std::optional<double> index_pass_us(const IndexWork& work, IndexKernel kernel, int chunk_bits = 0);
 /// The same time over and over; nothing of nothing.
 std::optional<double> times(std::optional<double> us, double factor);
 /// With the workspace that its executor will ask for.
 IndexCandidate with_workspace(const IndexWork& work, IndexCandidate made);
 
-/// Of an index array: partitions of the sizes that suit the target, or of those asked for. Errors:
+/// For an index array: partitions of the sizes that suit the target, or of those asked for. Errors:
 /// ErrorCode::value for sizes that no schedule can have.
 std::vector<IndexCandidate> partition_candidates(const IndexWork& work);
 IndexCandidate asked_partition(const IndexWork& work, const IndexChoice& choice);

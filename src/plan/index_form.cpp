@@ -16,7 +16,7 @@ PassTable table_of(const IndexForm& form, std::uint64_t count, const TableId& id
   const std::uint64_t buckets = shape == nullptr || shape->levels() == 0 ? 0 : shape->buckets(id.level);
   switch (id.kind) {
     case TableKind::entries: {
-      // Of another form they are worked out from its schedule, as narrow as they can be.
+      // For another form they are worked out from its schedule, as narrow as they can be.
       const int narrowest = count <= std::uint64_t{1} << 32 ? 4 : 8;
       return {"entries",
               count * static_cast<std::uint64_t>(direct == nullptr ? narrowest : direct->index_bytes)};

@@ -45,7 +45,7 @@ layout::Tile make_compiled_tile(const Affine& map, const kernels::CompiledTile& 
 
 int log2_floor(std::uint64_t x);
 
-/// Of a target with banks.
+/// The geometry of a target with banks.
 machine::MemoryGeometry geometry_of(const Target& target);
 
 /// log2 of the units of the longest segments, up to kWholeSegmentBytesMax, that change places whole.

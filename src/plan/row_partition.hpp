@@ -17,7 +17,7 @@ inline constexpr std::uint32_t kPartitionRound = 2048;  // items that a block ra
 inline constexpr int kPartitionDigitBits = 8;           // of keys that are partitioned digit by digit
 inline constexpr int kRouteBits = 12;                   // of buckets that one pass tells apart
 
-// Of numbers that are partitioned into bins, rows of the output whose sums a warp keeps in shared memory.
+// For numbers that are partitioned into bins: rows of the output whose sums a warp keeps in shared memory.
 inline constexpr std::uint32_t kBinThreads = 512;
 inline constexpr std::uint32_t kBinRound = 8192;
 inline constexpr int kBinDigitBits = 10;
@@ -112,7 +112,7 @@ inline RowPartition added_partition(std::uint64_t items, std::uint64_t rows, boo
   if (carried && !binned.wide && items >= kLeastBinned && items >= rows / kLeastOfRow) return binned;
   return row_partition(items, rows, kPartitionDigitBits);
 }
-/// Of what is added in such a layout.
+/// The partition of what is added in such a layout.
 RowPartition added_partition(const Add& add, const RowLayout& layout);
 
 }  // namespace faro::detail

@@ -438,7 +438,7 @@ std::uint64_t RowPlan::workspace_bytes() const {
     if (row_numbers(move_).count == 0) return 0;
     if (std::holds_alternative<Add>(move_)) {
       if (numbered_rows(move_) == 0) return 0;
-      // Of whatever width: arrays of others are run by plans that come of this one.
+      // The count is of whatever width: arrays of others are run by plans that come of this one.
       const std::uint64_t count = row_numbers(move_).count;
       std::uint64_t most = 0;
       for (const bool carried : {false, true}) {

@@ -118,7 +118,7 @@ class CurveFamily {
   }
 
   // Straight in the number of runs an element between the nearest curves on both sides, and beyond the last
-  // by the last two. Of several curves of the same runs the first tells.
+  // by the last two. Where several curves have the same runs the first tells.
   double slowdown(std::uint64_t elements, int run_bits) const {
     std::vector<const IndexCurve*> by_runs = members_;
     std::stable_sort(by_runs.begin(), by_runs.end(),

@@ -12,8 +12,8 @@
 //
 // How. A graph whose degrees are even splits into two of half the degrees: walk along it without taking an
 // edge twice and deal the edges out in turn (Euler splitting, linear time). A degree of 2^k is done after k
-// splittings. Of any other even degree one half is coloured first, and lends the other half so many of its
-// colours that its degree becomes 2^k. Of an odd degree one perfect matching is taken away first, found by
+// splittings. For any other even degree one half is coloured first, and lends the other half so many of its
+// colours that its degree becomes 2^k. For an odd degree one perfect matching is taken away first, found by
 // splitting, too: edges get weights so large that all degrees are a power of two. Graphs that are not regular
 // are filled up: nodes of low degree are joined until few are left, then edges are added.
 //

@@ -8,7 +8,7 @@
 //     left     0   0   1   1          walk: 0 first, its partner 1 second, mate 3 first, its partner 2
 //     right    5   7   5   7                second, mate 0: done          -->   first {0, 3}, second {1, 2}
 //
-// Of each pair of partners one edge goes either way. So a half is the list of the pairs, one edge of each: it
+// One edge of each pair of partners goes either way. So a half is the list of the pairs, one edge of each: it
 // is sorted by left node again, without sorting, and there is nothing but arrays.
 #pragma once
 
@@ -53,7 +53,7 @@ class EulerSplitter {
 
   // Where no edge waits for a mate at a right node: a place past the last.
   std::vector<std::uint32_t> waiting_;
-  // Of a place its mate; of a pair that is decided, in both places, kFirst + choice.
+  // The mate of a place; in both places of a pair that is decided, kFirst + choice.
   std::unique_ptr<std::uint32_t[]> steps_;
   std::uint64_t most_edges_;
 };

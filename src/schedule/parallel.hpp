@@ -19,7 +19,7 @@ inline int thread_count(int threads, std::uint64_t elements) {
   return static_cast<int>(std::min(static_cast<std::uint64_t>(most), 1 + elements / kThreadElements));
 }
 
-/// Of an array that is looked at piece by piece, each by one thread.
+/// Elements of a piece of an array, each of which one thread looks at.
 inline constexpr std::uint64_t kPieceElements = 1 << 16;
 
 /// work(chunk, thread) for each chunk, thread below `threads`. Requires: work does not throw.

@@ -52,7 +52,7 @@ PlanHeader parse_plan_header(std::span<const std::byte, kPlanHeaderBytes> bytes,
 /// Requires: a header that was parsed or made (unchecked).
 std::vector<std::uint64_t> array_bytes(const PlanHeader& header);
 
-/// Of the whole file.
+/// Bytes of the whole file.
 std::uint64_t file_bytes(const PlanHeader& header);
 
 constexpr std::uint64_t padding_of(std::uint64_t bytes) { return -bytes % 8; }
@@ -61,7 +61,7 @@ constexpr std::uint64_t padding_of(std::uint64_t bytes) { return -bytes % 8; }
 class PlanSource {
  public:
   virtual ~PlanSource() = default;
-  /// Of the whole.
+  /// Bytes of the whole.
   virtual std::uint64_t size() const = 0;
   /// The next bytes. Requires: that there are so many.
   virtual void read(std::span<std::byte> to) = 0;

@@ -10,7 +10,7 @@
 // one v go to one rank, Q v ^ A22 d ^ c_d. So packing is any invertible map whose top rho bits are v; we
 // take the columns at the highest local bits, and leave the others w in their order: long runs stay long, and
 // where v is the top bits of the part themselves, packing is nothing. The top of w is what slices of messages
-// are told apart by.
+// are distinguished by.
 //
 // The receiver hears from a coset of ranks as large: by the same of the inverse map B, those are
 // K u ^ B22 d' ^ (B c)_d with K columns of B21 and u the coordinates of B21 l' in K. The message of source u
@@ -87,12 +87,12 @@ Matrix packing_matrix(const Coordinates& v, int local_bits, const std::vector<Wo
 }
 
 // Standard form taken apart.
-struct Blocks {
+struct BlockMatrix {
   Matrix a11, a12, a21, a22;
   Word c_local = 0;
   Word c_rank = 0;
 
-  Blocks(const Affine& map, int m, int g)
+  BlockMatrix(const Affine& map, int m, int g)
       : a11(map.matrix().block(0, 0, m, m)),
         a12(map.matrix().block(0, m, m, g)),
         a21(map.matrix().block(m, 0, g, m)),
@@ -138,7 +138,7 @@ std::vector<Word> slicing_functionals(const Coordinates& v, const Matrix& invers
   return made;
 }
 
-// Of messages in the order of the output: its top bits that are constant on a segment of the input.
+// For messages in the order of the output: its top bits that are constant on a segment of the input.
 int slices_in_place(const Matrix& a11, int w_bits, int segment_bits) {
   Word varying = 0;
   for (int j = 0; j < std::min(segment_bits, a11.columns()); ++j) varying |= a11.column(j);
@@ -159,7 +159,7 @@ struct Packed {
   Matrix pack;
   Matrix source_basis;  // K
 };
-Affine arrivals(const Blocks& a, const Blocks& b, const Packed& packed, int w_bits) {
+Affine arrivals(const BlockMatrix& a, const BlockMatrix& b, const Packed& packed, int w_bits) {
   const int m = a.a11.columns();
   const int g = a.a22.columns();
   const auto place = [&](Word local, Word rank, Word complement) {
@@ -198,8 +198,8 @@ ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int ra
   const Affine standard = standard_form(map, bits);
   const int g = static_cast<int>(bits.in.size());
   const int m = standard.bits() - g;
-  const Blocks a(standard, m, g);
-  const Blocks b(standard.inverse(), m, g);
+  const BlockMatrix a(standard, m, g);
+  const BlockMatrix b(standard.inverse(), m, g);
   const Coordinates v = coordinates_of(a.a21);
   const Coordinates u = coordinates_of(b.a21);
   const int rho = v.basis.columns();

@@ -43,7 +43,7 @@ std::string outcome_of(const std::function<std::string()>& work, const std::stri
   }
 }
 
-// Of the rank alone, or of all alike: then no number is said.
+// Reports the fault of the rank alone, or of all: then no number is said.
 [[noreturn]] void throw_report(const std::string& text, std::optional<std::size_t> rank) {
   std::istringstream lines(text);
   std::array<std::string, 5> parts;

@@ -113,14 +113,14 @@ class SlicedShards {
     cuda::PartExecutor on_all;
     cuda::PartExecutor beside_links;
     int slice_bits = 0;
-    int message_bits = 0;     // log2 of the messages that slices are told apart by; 0: none
+    int message_bits = 0;     // log2 of the messages that distinguish slices; 0: none
     bool by_message = false;  // a message's slices are numbered one after the other; else a slice's messages
     std::optional<std::uint64_t> left_out = {};  // the number of the rank's own
   };
 
   SlicedShards(const ShardPlan& plan, int device);
   bool make_passes(const ShardPlan& plan, const Choice& choice, bool directly);
-  // Of slabs and blocks: boxes of other ranks are packed, sent and unpacked, those of this rank copied
+  // For slabs and blocks: boxes of other ranks are packed, sent and unpacked, those of this rank copied
   // meanwhile. Slices are of a box's slowest axis.
   void make_views(const ShardPlan& plan, const Choice& choice);
   void run_views(const void* in, void* out, const Buffers& buffers, Communicator& communicator,

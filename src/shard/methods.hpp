@@ -29,16 +29,16 @@ struct ShardPassing {
   std::vector<ShardMessage> sends;  // offset_bytes and bytes still in elements
   std::vector<ShardMessage> receives;
   std::optional<int> rho = std::nullopt;
-  /// Of an affine map, from places of all parts, local bits low and rank bits high: to those of all outputs,
+  /// For an affine map, from places of all parts, local bits low and rank bits high: to those of all outputs,
   std::optional<Affine> places = std::nullopt;
   /// and to those of all that is received, where there is an unpacking.
   std::optional<Affine> arrivals = std::nullopt;
   int slice_bits = 0;  // messages may be cut into so many slices, log2
-  /// Of slabs and blocks: straight from the rank's part to another's output.
+  /// For slabs and blocks: straight from the rank's part to another's output.
   std::vector<ShardView> views = {};
 };
 
-/// Index bits as they are told apart by ranks: those of the input and of the output.
+/// Index bits as ranks distinguish them: those of the input and of the output.
 struct ShardRankBits {
   std::vector<int> in;
   std::vector<int> out;

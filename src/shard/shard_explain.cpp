@@ -40,7 +40,7 @@ ShardLocalPlan local_plan_of(const char* step, const Plan& plan) {
 ShardLocalPlan local_plan_of(const char* step, const std::vector<Strided>& views, std::uint64_t width,
                              const Target& target) {
   constexpr std::size_t kMostCounted = 256;
-  const StridedPlan first(views.front(), width, target);
+  const Plan first({.element_bytes = width, .view = views.front()}, target);
   ShardLocalPlan made{.step = step,
                       .boxes = views.size(),
                       .text = first.explain(),
@@ -49,7 +49,7 @@ ShardLocalPlan local_plan_of(const char* step, const std::vector<Strided>& views
   if (views.size() > kMostCounted) return made;
   double sum = 0;
   for (const Strided& view : views) {
-    const std::optional<double> us = predict_us(StridedPlan(view, width, target));
+    const std::optional<double> us = predict_us(Plan({.element_bytes = width, .view = view}, target));
     if (!us) return made;
     sum += *us;
   }

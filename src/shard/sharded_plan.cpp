@@ -11,7 +11,6 @@
 #include "disjoint.hpp"
 #include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
-#include "faro/plan/strided_plan.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "faro/shards.hpp"
 #include "io/buffer.hpp"
@@ -40,7 +39,7 @@ class LocalPass {
 
   void run(const std::byte* in, std::byte* out, Stream stream) const {
     if (whole_) whole_->run(in, out, elements_ * width_, stream);
-    for (const ExecutableStridedPlan& view : views_) view.run(in, elements_, out, elements_, stream);
+    for (const ExecutablePlan& view : views_) view.run(in, elements_, out, elements_, stream);
   }
 
   std::string explain() const {
@@ -52,7 +51,7 @@ class LocalPass {
   std::uint64_t elements_;
   std::uint64_t width_;
   std::optional<ExecutablePlan> whole_;
-  std::vector<ExecutableStridedPlan> views_;
+  std::vector<ExecutablePlan> views_;
 };
 
 // Memory of the engine, or none.

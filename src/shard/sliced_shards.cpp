@@ -209,14 +209,16 @@ void SlicedShards::make_views(const ShardPlan& plan, const Choice& choice) {
         const ViewedMessage part = has_views ? part_of(each, group, choice.slice_bits, width) : each;
         if (part.message.bytes == 0) continue;
         messages.back().push_back(part.message);
-        if (has_views) views.back().emplace_back(StridedPlan(part.view, width, target), share);
+        if (has_views)
+          views.back().emplace_back(Plan({.element_bytes = width, .view = part.view}, target), share);
       }
     }
   };
   cut(MessageSide::packed, pack_views_, sends_, packs_);
   cut(MessageSide::unpacked, unpack_views_, receives_, unpacks_);
   for (const ShardView& each : plan.stores().views) {
-    if (each.peer == rank_) own_views_.emplace_back(StridedPlan(each.view, width, target), share);
+    if (each.peer == rank_)
+      own_views_.emplace_back(Plan({.element_bytes = width, .view = each.view}, target), share);
   }
 }
 

@@ -22,7 +22,7 @@ class Spread {
     std::uint64_t element = 0;
   };
 
-  /// Of an array of `shape`, slowest axis first. `role` is "in" or "out", for messages. Errors:
+  /// Spreads an array of `shape`, slowest axis first. `role` is "in" or "out", for messages. Errors:
   /// ErrorCode::value for a cut that is none of this shape by so many ranks.
   Spread(const ShardCut& cut, std::vector<std::uint64_t> shape, int ranks, const std::string& role);
 
@@ -38,7 +38,7 @@ class Spread {
   /// The same as index bits that are the rank's, where it is: of 2^g ranks and 2^n elements, cut evenly.
   const std::optional<std::vector<int>>& bits() const { return bits_; }
 
-  // Of slabs only.
+  // Whether there are slabs only.
   bool is_slabs() const { return !starts_.empty(); }
   const std::vector<std::uint64_t>& shape() const { return shape_; }
   std::size_t axis() const { return axis_; }

@@ -13,7 +13,8 @@ namespace {
 std::optional<RowCopies> rows_over_links(const Strided& view, std::uint64_t width, std::size_t peers) {
   constexpr std::uint64_t least_row_bytes = 4 << 10;
   constexpr std::uint64_t slice_bytes = 16 << 20;
-  // Of all peers together: each is a kernel, a copy and their events, which the host has to queue in time.
+  // Slices of all peers together: each is a kernel, a copy and their events, which the host has to queue in
+  // time.
   const std::uint64_t most_slices = std::max<std::uint64_t>(2, 16 / std::max<std::size_t>(1, peers));
   constexpr std::uint64_t unit_bytes = 256;
   constexpr std::uint64_t most_pitch_bytes = (std::uint64_t{1} << 31) - 1;  // of cudaMemcpy2D
@@ -70,13 +71,13 @@ std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device
                       .first = workspace_elements,
                       .side = cuda::SideStream(device)};
         for (const RowCopies::Slice& slice : copied.rows)
-          copied.packing.emplace_back(StridedPlan(slice.packing, width, target),
+          copied.packing.emplace_back(Plan({.element_bytes = width, .view = slice.packing}, target),
                                       cuda::ViewShare::beside_copies);
         workspace_elements += rows->workspace_elements;
         made.copied_.push_back(std::move(copied));
         continue;
       }
-      const StridedPlan view(each.view, width, target);
+      const Plan view({.element_bytes = width, .view = each.view}, target);
       const cuda::ViewShare share = over_links             ? cuda::ViewShare::over_links
                                     : made.copied_.empty() ? cuda::ViewShare::all
                                                            : cuda::ViewShare::beside_copies;

@@ -133,7 +133,7 @@ std::vector<std::uint64_t> carried(const TopologyLevel& level, const std::vector
   return inside;
 }
 
-// Of the group below whose ranks carry most, for as many links as it has.
+// The load of the group below whose ranks carry most, for as many links as it has.
 struct Busiest {
   std::uint64_t elements = 0;
   double per_rank = 0;

@@ -75,30 +75,10 @@ PassFacts pass_facts(const Plan& plan, std::size_t index, const PassCounter& cou
   return facts;
 }
 
-// What the kernel of a view does to the memories.
-std::optional<PassCounts> view_counts(const StridedPlan& plan) {
-  const Pass& pass = plan.passes().front();
-  if (!pass.launch) return std::nullopt;
-  const std::uint64_t longer = std::max(plan.in_elements(), plan.out_elements());
-  const auto counted = count_blocks(
-      *pass.gpu, {.arrays = 1, .array_bytes = longer * plan.element_bytes(), .written = plan.moved_bytes()},
-      geometry_of(plan.target()));
-  if (!counted) return std::nullopt;
-  return PassCounts{.counts = counted->counts, .counted = to_text(*counted)};
-}
-
-std::optional<double> view_us(const StridedPlan& plan, const std::optional<PassCounts>& counts) {
-  const Pass& pass = plan.passes().front();
-  if (pass.cpu) return axes_us({*pass.cpu}, curves_of(plan.target()));
-  if (!counts) return std::nullopt;
-  return solver_of(pass.kind).cost(
-      {.pass = pass, .counts = counts->counts, .rates = plan.target().calibration});
-}
-
 }  // namespace
 
 std::string map_text(const Rectangle& rectangle) {
-  // Of no elements there is no shape: the text that such a permutation has out of place.
+  // No elements have no shape: the text that such a permutation has out of place.
   if (rectangle.count() == 0) return "axes(0; 0)";
   if (rectangle.between > 1)
     return fmt::format("axes({} {} {}; 2 1 0)", rectangle.rows, rectangle.between, rectangle.columns);
@@ -109,8 +89,8 @@ PlanFacts facts_of(const Plan& plan) {
   const Problem& problem = plan.problem();
   PlanFacts facts{.kind = ReversalFacts{},
                   .target = &plan.target(),
-                  .permutation = to_text(problem.permutation),
-                  .elements = element_count(problem.permutation),
+                  .permutation = to_text(problem),
+                  .elements = element_count(problem),
                   .element_bytes = problem.element_bytes,
                   .batch = problem.batch,
                   .bytes = plan.array_bytes(),
@@ -127,6 +107,8 @@ PlanFacts facts_of(const Plan& plan) {
   } else if (plan.way() != nullptr) {
     facts.kind = way_facts(plan);
     facts.unit_bytes = plan.unit_bytes();
+  } else if (problem.view) {
+    facts.kind = ViewFacts{};
   } else if (!reverses_in_place(problem)) {
     facts.kind = affine_facts(plan);
     facts.unit_bytes = plan.unit_bytes();
@@ -142,38 +124,5 @@ PlanFacts facts_of(const Plan& plan) {
   return facts;
 }
 
-PlanFacts facts_of(const StridedPlan& plan) {
-  const Target& target = plan.target();
-  PlanFacts facts{.kind = &plan,
-                  .target = &target,
-                  .permutation = to_text(plan.view()),
-                  .elements = element_count(plan.view()),
-                  .element_bytes = plan.element_bytes(),
-                  .bytes = plan.moved_bytes(),
-                  .us = 0,
-                  .rates = target.engine == Engine::cpu ? curves_of(target).source
-                           : target.calibration         ? target.calibration->source
-                                                        : target.name};
-  if (plan.passes().empty()) return facts;
-  const Pass& pass = plan.passes().front();
-  const std::optional<PassCounts> counts = view_counts(plan);
-  if (plan.moved_bytes() > 0) facts.us = view_us(plan, counts);
-  PassFacts told{.pass = &pass,
-                 .reason = pass.what,
-                 .elements = static_cast<double>(facts.elements),
-                 .lines = count_lines(pass, nullptr)};
-  if (plan.moved_bytes() > 0) told.us = facts.us;
-  if (counts) told.accesses = accesses_of(*counts, pass, target);
-  facts.passes = {with_box(std::move(told))};
-  return facts;
-}
-
 }  // namespace detail
-
-std::optional<double> predict_us(const StridedPlan& plan) {
-  if (plan.permutation_plan() != nullptr) return predict_us(*plan.permutation_plan());
-  if (plan.moved_bytes() == 0) return 0;
-  return detail::view_us(plan, detail::view_counts(plan));
-}
-
 }  // namespace faro

@@ -1,8 +1,8 @@
 // What there is to say of a plan, found out once. Its text (text.cpp) and its JSON (json.cpp) say it; neither
 // asks the plan's solvers, counts or prices anything itself.
 //
-//     Plan, StridedPlan  -->  PlanFacts  -->  text, JSON
-//                             a PassFacts each: why it is of its kind, what was counted, how long it takes
+//     Plan  -->  PlanFacts  -->  text, JSON
+//                a PassFacts each: why it is of its kind, what was counted, how long it takes
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "faro/plan/plan.hpp"
-#include "faro/plan/strided_plan.hpp"
 #include "tell/box_facts.hpp"
 #include "tell/counts/line_counts.hpp"
 #include "tell/launch_facts.hpp"
@@ -32,7 +31,7 @@ struct FactorFacts {
 struct PassFacts {
   const Pass* pass = nullptr;
   std::string reason;                        // why it is of its kind: a sentence without a full stop
-  bool is_affine = false;                    // told by its map and its tile
+  bool is_affine = false;                    // described by its map and its tile
   double elements = 0;                       // that it moves, all arrays together
   std::optional<FactorFacts> factor = {};    // affine, in place
   std::optional<BoxFacts> box = {};          // of axes, or of a view
@@ -42,7 +41,7 @@ struct PassFacts {
   std::optional<double> us = {};             // where it is known
 };
 
-/// Of a plan of an affine map.
+/// Facts of a plan of an affine map.
 struct AffineFacts {
   int index_bits = 0;
   const char* published_class = "";
@@ -52,8 +51,8 @@ struct AffineFacts {
   std::optional<int> literature_sweeps = {};  // of the published method; none in place
 };
 
-/// Of a permutation that is not affine, out of place: the ways there are, which one is taken, and by whose
-/// curves.
+/// Facts of a permutation that is not affine, out of place: the ways there are, which one is taken, and by
+/// whose curves.
 struct WayFacts {
   std::span<const IndexCandidate> candidates;
   const IndexCandidate* chosen = nullptr;
@@ -66,15 +65,18 @@ struct WayFacts {
 /// Rolls and flips in place.
 struct ReversalFacts {};
 
+/// A view that is no permutation.
+struct ViewFacts {};
+
 struct PlanFacts {
   /// Which kind of plan, with what only such a plan has.
-  std::variant<AffineFacts, WayFacts, const TransposePlan*, ReversalFacts, const StridedPlan*> kind;
+  std::variant<AffineFacts, WayFacts, const TransposePlan*, ReversalFacts, ViewFacts> kind;
   const Target* target = nullptr;
   std::optional<Recognition> recognition = {};  // of an index array, or of a form that says itself what it is
   std::string permutation;                      // its text
   std::uint64_t elements = 0;                   // of one array
   std::uint64_t element_bytes = 0;
-  std::uint64_t unit_bytes = 0;  // what is moved as one; 0: not told
+  std::uint64_t unit_bytes = 0;  // what is moved as one; 0: not said
   std::uint64_t batch = 1;
   std::uint64_t bytes = 0;  // of all arrays
   std::uint64_t workspace_bytes = 0;
@@ -86,10 +88,8 @@ struct PlanFacts {
   std::uint64_t units_per_element() const { return unit_bytes == 0 ? 1 : element_bytes / unit_bytes; }
 };
 
-/// Cost, both: counting the passes, up to some hundred milliseconds. The facts refer to the plan.
+/// Cost: counting the passes, up to some hundred milliseconds. The facts refer to the plan.
 PlanFacts facts_of(const Plan& plan);
-/// Of a view that is no permutation.
-PlanFacts facts_of(const StridedPlan& plan);
 
 /// The permutation that a transposition in place is of.
 std::string map_text(const Rectangle& rectangle);

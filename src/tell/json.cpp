@@ -1,4 +1,4 @@
-// Plan::explain_json() and StridedPlan::explain_json(): the facts of a plan for programs. docs/guide/json.md
+// Plan::explain_json(): the facts of a plan for programs. docs/guide/json.md
 // lists the keys; bit vectors are strings in hexadecimal, since many readers round integers past 2^53.
 #include <nlohmann/json.hpp>
 #include <span>
@@ -325,7 +325,7 @@ struct KeysOfWay {
     json["sweeps"] = facts.passes.size();
   }
 
-  void operator()(const StridedPlan* /*view*/) const {}
+  void operator()(detail::ViewFacts /*view*/) const {}
 
  private:
   void add_units() const {
@@ -334,10 +334,8 @@ struct KeysOfWay {
   }
 };
 
-}  // namespace
-
-std::string Plan::explain_json() const {
-  const PlanFacts facts = detail::facts_of(*this);
+// The keys of a permutation.
+Json permutation_json(const PlanFacts& facts) {
   Json json = {{"schema", kJsonSchema},
                {"permutation", facts.permutation},
                {"element_bytes", facts.element_bytes},
@@ -349,27 +347,36 @@ std::string Plan::explain_json() const {
   std::visit(KeysOfWay{json, facts}, facts.kind);
   if (facts.recognition) json["recognition"] = recognition_json(*facts.recognition);
   add_passes(json, facts);
-  return dumped(json);
+  return json;
 }
 
-std::string StridedPlan::explain_json() const {
+// The keys of a view, as it was given.
+Json view_json(const Plan& plan, const PlanFacts& facts) {
+  const Problem& given = plan.given();
   Json json = {{"schema", kJsonSchema},
-               {"view", to_text(view_)},
-               {"normal_form", to_text(normal())},
-               {"elements", element_count(view_)},
-               {"element_bytes", element_bytes_},
-               {"in_elements", in_elements_},
-               {"out_elements", out_elements_},
-               {"bytes", moved_bytes_},
-               {"target", short_target_json(target_)},
-               {"permutation", permutation_ ? Json::parse(permutation_->explain_json()) : Json()}};
-  if (permutation_) {
+               {"view", to_text(given)},
+               {"normal_form", to_text(normal_form(*given.view))},
+               {"elements", element_count(given)},
+               {"element_bytes", given.element_bytes},
+               {"in_elements", plan.in_bytes() / given.element_bytes},
+               {"out_elements", plan.out_bytes() / given.element_bytes},
+               {"bytes", plan.array_bytes()},
+               {"target", short_target_json(plan.target())},
+               {"permutation", plan.problem().view ? Json() : permutation_json(facts)}};
+  if (plan.problem().view) {
+    add_passes(json, facts);
+  } else {
     json["predicted_ms"] = json["permutation"]["predicted_ms"];
     json["passes"] = Json::array();
-  } else {
-    add_passes(json, detail::facts_of(*this));
   }
-  return dumped(json);
+  return json;
+}
+
+}  // namespace
+
+std::string Plan::explain_json() const {
+  const PlanFacts facts = detail::facts_of(*this);
+  return dumped(given_.view ? view_json(*this, facts) : permutation_json(facts));
 }
 
 }  // namespace faro

@@ -123,11 +123,11 @@ AccessCounts predict_vectors(const Plan& plan, const Pass& pass) {
   return counts;
 }
 
-// --- blocks that are not alike
+// --- blocks that differ
 
 // A pass by its own kernel, with `tables` where it reads any.
 std::optional<PassCounts> count_blocks_of(const Plan& plan, const Pass& pass,
-                                          const detail::PassTables& tables, detail::Blocks which) {
+                                          const detail::PassTables& tables, detail::CountedBlocks which) {
   detail::CountedArrays arrays{.arrays = pass.arrays, .array_bytes = pass.bytes_read / pass.arrays};
   if (pass.gpu->part_bytes > 0) {
     arrays = {.arrays = 1, .array_bytes = pass.gpu->array_bytes, .written = pass.gpu->part_bytes};
@@ -208,10 +208,10 @@ double sweep_over_copy(const detail::CpuPass& pass, const detail::CpuSweep& swee
   }
 }
 
-// Passes on a CPU whose planners told no time: by the curve of its copy, which in place moves as many bytes.
-// Affine tiles and segments have curves of their own; where these are not known, they take the share of a
-// copy that they had of nearly all maps that were measured (bench/results). Elements that go one by one, of
-// small arrays and exceptions, are gathered.
+// Passes on a CPU whose planners predicted no time: by the curve of its copy, which in place moves as many
+// bytes. Affine tiles and segments have curves of their own; where these are not known, they take the share
+// of a copy that they had of nearly all maps that were measured (bench/results). Elements that go one by one,
+// of small arrays and exceptions, are gathered.
 std::optional<double> cpu_us(const IndexCalibration& curves, const Plan& plan, const Pass& pass) {
   constexpr double kTilesOfCopy = 0.8;
   constexpr std::uint64_t kWidth = 16;
@@ -244,6 +244,12 @@ std::optional<double> cpu_us(const IndexCalibration& curves, const Plan& plan, c
   return us;
 }
 
+// Boxes of a view that is no permutation.
+std::optional<double> view_us(const Plan& plan, const Pass& pass) {
+  if (pass.bytes_read == 0) return std::nullopt;
+  return detail::axes_us({*pass.cpu}, curves_of(plan.target()));
+}
+
 // The driver's copy: it moves the array in order, here as warps do whose lanes have vectors of 16 bytes.
 AccessCounts count_copy(const Pass& pass, const machine::MemoryGeometry& geometry) {
   constexpr std::uint64_t kVector = 16;
@@ -265,7 +271,7 @@ AccessCounts count_copy(const Pass& pass, const machine::MemoryGeometry& geometr
 
 struct PassCounter::State {
   const Plan& plan;
-  detail::Blocks which = detail::Blocks::sampled;
+  detail::CountedBlocks which = detail::CountedBlocks::sampled;
   std::optional<Calibration> rates = {};
   std::optional<detail::ScheduleTables> tables = {};
   bool tables_made = false;
@@ -274,7 +280,8 @@ struct PassCounter::State {
   std::vector<bool> done = {};
 
   const std::optional<detail::ScheduleTables>& schedule() {
-    if (!tables_made) tables = detail::ScheduleTables::made(*plan.index_plan(), which == detail::Blocks::all);
+    if (!tables_made)
+      tables = detail::ScheduleTables::made(*plan.index_plan(), which == detail::CountedBlocks::all);
     tables_made = true;
     return tables;
   }
@@ -315,7 +322,7 @@ struct PassCounter::State {
 PassCounter::PassCounter(const Plan& plan, const Options& options)
     : state_(std::make_unique<State>(
           State{.plan = plan,
-                .which = options.every_block ? detail::Blocks::all : detail::Blocks::sampled,
+                .which = options.every_block ? detail::CountedBlocks::all : detail::CountedBlocks::sampled,
                 .rates = options.rates ? options.rates : plan.target().calibration})) {
   state_->counted.resize(plan.passes().size());
   state_->done.resize(plan.passes().size());
@@ -334,6 +341,7 @@ const std::optional<PassCounts>& PassCounter::operator()(std::size_t pass) const
 std::optional<double> PassCounter::microseconds(std::size_t pass) const {
   const Pass& of = state_->plan.passes().at(pass);
   if (state_->plan.target().engine != Engine::cuda) {
+    if (state_->plan.problem().view) return view_us(state_->plan, of);
     return of.curve_us ? of.curve_us : cpu_us(state_->cpu_curves(), state_->plan, of);
   }
   const std::optional<PassCounts>& counted = (*this)(pass);
@@ -347,6 +355,7 @@ std::optional<double> PassCounter::microseconds(std::size_t pass) const {
 }
 
 std::optional<double> PassCounter::microseconds() const {
+  if (state_->plan.array_bytes() == 0 && state_->plan.problem().view) return 0;
   double sum = 0;
   for (std::size_t i = 0; i < state_->plan.passes().size(); ++i) {
     const std::optional<double> us = microseconds(i);

@@ -59,7 +59,7 @@ class PassCounter {
   /// solver that made it (plan/gpu/pass_cost.hpp). Where counts are a bound, or the target has no
   /// calibration, by the measured curves of its family; so on a CPU. Nothing where neither is known.
   std::optional<double> microseconds(std::size_t pass) const;
-  /// Of all passes together; nothing where one is not known.
+  /// The time of all passes together; nothing where one is not known.
   std::optional<double> microseconds() const;
 
  private:

@@ -24,7 +24,7 @@ int literature_sweeps(const Plan& plan);
 /// Why passes()[index] is of its kind: one sentence without a full stop.
 std::string reason(const Plan& plan, std::size_t index);
 
-// Of a plan in place.
+// For a plan in place.
 
 bool is_in_place(const Plan& plan);
 

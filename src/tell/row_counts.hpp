@@ -27,7 +27,7 @@ struct RowCounts {
   bool at_most = true;  // else at least
 };
 
-/// Of one of plan.passes().
+/// Counts one of plan.passes().
 RowCounts count_rows(const RowPlan& plan, const RowPass& pass);
 
 /// Microseconds of the whole plan, on either engine: rows that are taken or put as elements of an index array

@@ -1,4 +1,4 @@
-// Plan::svg() and StridedPlan::svg(): the index bits above, the tile and its banks below; in place both
+// Plan::svg(): the index bits above, the tile and its banks below; in place both
 // passes, with what changes places.
 #include <fmt/format.h>
 
@@ -10,7 +10,6 @@
 #include "drawing/svg_canvas.hpp"
 #include "faro/error.hpp"
 #include "faro/plan/plan.hpp"
-#include "faro/plan/strided_plan.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/reversals.hpp"
 #include "size_text.hpp"
@@ -99,6 +98,13 @@ std::string access_summary(const Plan& plan) {
 }  // namespace
 
 std::string Plan::svg() const {
+  const Pass none;
+  if (problem_.view) {
+    const std::string words = fmt::format("{} elements of {}, one sweep, tile by tile", element_count(given_),
+                                          size_text(given_.element_bytes));
+    return svg::box_svg(to_text(given_), timed(words, predict_us(*this)),
+                        passes_.empty() ? none : passes_.front());
+  }
   if (transpose_plan_ || detail::reverses_in_place(problem_)) {
     fail(ErrorCode::unsupported, "draw " + to_text(problem_.permutation) + " in place",
          transpose_plan_ ? "sweeps along rows and columns" : "pieces that change places end for end",
@@ -108,7 +114,6 @@ std::string Plan::svg() const {
                           std::holds_alternative<CyclicAxes>(problem_.permutation) ||
                           std::holds_alternative<Cyclic>(problem_.permutation);
   if (is_of_axes) {
-    const Pass none;
     std::string words = summary(*this, std::min<std::size_t>(passes_.size(), 1));
     if (passes_.size() == 1) words += "one sweep over memory";
     if (passes_.size() > 1)
@@ -143,15 +148,6 @@ std::string Plan::svg() const {
     y = svg::draw_tile_banks(canvas, *this, pass, y + (pass.orbits ? 30 : 20));
   }
   return canvas.finish(svg::kWidth, y + svg::kMargin / 2, "faro: " + permutation, words);
-}
-
-std::string StridedPlan::svg() const {
-  if (permutation_) return permutation_->svg();
-  const std::string words = fmt::format("{} elements of {}, one sweep, tile by tile", element_count(view_),
-                                        size_text(element_bytes_));
-  const Pass none;
-  return svg::box_svg(to_text(view_), timed(words, predict_us(*this)),
-                      passes_.empty() ? none : passes_.front());
 }
 
 }  // namespace faro

@@ -193,7 +193,7 @@ class BoxDrawing {
   std::uint64_t columns_ = 1;
 };
 
-// Of at most `most` characters, as many lines as it takes, broken behind commas.
+// Lines of at most `most` characters, as many as it takes, broken behind commas.
 std::vector<std::string> lines_of(std::string_view text, std::size_t most) {
   std::vector<std::string> lines;
   while (text.size() > most) {

@@ -1,4 +1,4 @@
-// Plan::explain() and StridedPlan::explain(): a plan in words. One fact a line, its name in the margin:
+// Plan::explain(): a plan in words. One fact a line, its name in the margin:
 //
 //     permutation   bit_reversal(20)
 //                   2^20 elements; class BP; an involution
@@ -122,7 +122,7 @@ struct WordsOfWay {
                                                    count_text(facts.passes.size(), "sweep") + " over memory");
   }
 
-  void operator()(const StridedPlan* /*view*/) const {}
+  void operator()(detail::ViewFacts /*view*/) const {}
 
  private:
   void add_method(const detail::WayFacts& way) const {
@@ -189,29 +189,32 @@ std::string elements_of_array(std::uint64_t needed, std::uint64_t moved) {
   return fmt::format("{} element{} of an array of {} or more", moved, plural, needed);
 }
 
+// As it was given.
+void add_view(Text& text, const Plan& plan) {
+  const std::uint64_t moved = element_count(plan.given());
+  const std::uint64_t width = plan.given().element_bytes;
+  text.whole_line("view", to_text(plan.given()));
+  text.line("", "reads " + elements_of_array(plan.in_bytes() / width, moved));
+  text.line("", "writes " + elements_of_array(plan.out_bytes() / width, moved));
+}
+
 }  // namespace
 
 std::string Plan::explain() const {
   const PlanFacts facts = detail::facts_of(*this);
   Text text;
+  if (given_.view) add_view(text, *this);
+  if (problem_.view) {
+    text.whole_line("normal form", facts.permutation);
+    text.line("elements", size_text(facts.element_bytes) + " wide");
+    add_target(text, target_);
+    add_passes(text, facts);
+    return text.take();
+  }
   add_problem(text, facts);
   std::visit(WordsOfWay{text, facts}, facts.kind);
   add_passes(text, facts);
   text.line("workspace", workspace_text(facts));
-  return text.take();
-}
-
-std::string StridedPlan::explain() const {
-  Text text;
-  const std::uint64_t moved = element_count(view_);
-  text.whole_line("view", to_text(view_));
-  text.line("", "reads " + elements_of_array(in_elements_, moved));
-  text.line("", "writes " + elements_of_array(out_elements_, moved));
-  if (permutation_) return text.take() + permutation_->explain();
-  text.whole_line("normal form", to_text(normal()));
-  text.line("elements", size_text(element_bytes_) + " wide");
-  add_target(text, target_);
-  add_passes(text, detail::facts_of(*this));
   return text.take();
 }
 

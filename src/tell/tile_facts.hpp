@@ -37,7 +37,7 @@ struct TileFacts {
   std::function<std::uint64_t(std::uint64_t row, std::uint64_t column)> address = nullptr;
 };
 
-/// Of the kernel for aligned arrays; nothing for passes with a box and for all other kernels.
+/// Facts of the kernel for aligned arrays; nothing for passes with a box and for all other kernels.
 std::optional<TileFacts> tile_facts(const Pass& pass);
 
 }  // namespace faro::detail

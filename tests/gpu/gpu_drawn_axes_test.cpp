@@ -214,7 +214,7 @@ class GpuDrawnAxes : public GpuTest {
     SCOPED_TRACE(to_text(view) + " of " + std::to_string(element_bytes) + " bytes, " +
                  std::to_string(in_skew) + " and " + std::to_string(out_skew) +
                  " bytes past an aligned address");
-    const ExecutableStridedPlan plan = faro::plan(view, element_bytes, {.engine = Engine::cuda});
+    const ExecutablePlan plan = faro::plan(view, element_bytes, {.engine = Engine::cuda});
     const std::uint64_t in_count = in_elements(view);
     const std::uint64_t out_count = out_elements(view);
     arrays.check(axes_oracle(view, element_bytes), in_count * element_bytes, out_count * element_bytes,

@@ -36,7 +36,7 @@ class GpuViews : public GpuTest {
     cuda::DeviceArray to(out.size());
     from.upload(in.data());
     to.upload(out.data());
-    const ExecutableStridedPlan plan = faro::plan(view, width, {.engine = Engine::cuda});
+    const ExecutablePlan plan = faro::plan(view, width, {.engine = Engine::cuda});
     plan.run(from.data() + in_skew, in_elements(view), to.data() + kViewGuard + out_skew, out_elements(view));
     test::move_by_loop(view, width, in.data() + in_skew, out.data() + kViewGuard + out_skew);
     std::vector<std::byte> got(out.size());
@@ -110,7 +110,7 @@ TEST_F(GpuViews, RandomViewsWhereverArraysBegin) {
 
 TEST_F(GpuViews, HostArraysAreRefused) {
   std::vector<std::byte> host(4000);
-  const ExecutableStridedPlan plan =
+  const ExecutablePlan plan =
       faro::plan(parse_strided("strided(10 10; -10 1; 10 1; 90 0)"), 4, {.engine = Engine::cuda});
   EXPECT_THROW(plan.run(host.data(), 100, host.data() + 2000, 100), Error);
 }

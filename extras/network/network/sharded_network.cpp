@@ -39,7 +39,7 @@ constexpr const char* kMakeSharded = "compile a network over shards";
 Word row_of(const Matrix& matrix, int row) { return matrix.transposed().column(row); }
 
 // Vectors that vanish on all of `directions`, the highest bits first.
-std::vector<Word> annihilator(const std::vector<Word>& directions, int n) {
+std::vector<Word> vanishing_on(const std::vector<Word>& directions, int n) {
   const Subspace space = layout::detail::annihilator(Subspace::span(n, directions));
   std::vector<Word> made(space.basis().begin(), space.basis().end());
   std::reverse(made.begin(), made.end());
@@ -51,7 +51,7 @@ std::vector<Word> annihilator(const std::vector<Word>& directions, int n) {
 std::optional<Affine> order_for(const std::vector<Word>& directions, int n, int g,
                                 const std::vector<Word>& preferred = {}) {
   const int m = n - g;
-  const std::vector<Word> free = annihilator(directions, n);
+  const std::vector<Word> free = vanishing_on(directions, n);
   const Subspace allowed = Subspace::span(n, free);
   if (allowed.dimension() < g) return std::nullopt;
   std::vector<Word> rank_rows(static_cast<std::size_t>(g), 0);
@@ -234,7 +234,7 @@ Program local_layer(const Layer& layer, const Affine& frame, const LocalParts& o
     if (independent.insert(row)) rows.push_back(row);
   }
   const auto own_pair_bits = static_cast<int>(rows.size()) - 1;
-  for (const Word row : annihilator({direction}, m)) {
+  for (const Word row : vanishing_on({direction}, m)) {
     if (independent.insert(row)) rows.push_back(row);
   }
   FARO_CHECK(static_cast<int>(rows.size()) == m);

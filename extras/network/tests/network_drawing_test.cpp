@@ -1,4 +1,5 @@
 // Wirings are programs: meetings in place, then the wires read in order. And the drawings show them.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gmock/gmock.h>
 
 #include "faro/network/program.hpp"

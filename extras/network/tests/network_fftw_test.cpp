@@ -1,5 +1,6 @@
 // FFT programs on the CPU against FFTW, to the accuracy that the type allows: the root mean square error of a
 // radix-2 transform grows with the square root of its layers, so eps log2(N) bounds it with room.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #if FARO_HAVE_FFTW

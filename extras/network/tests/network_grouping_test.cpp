@@ -1,5 +1,6 @@
 // network/grouping: the passes hold what they must, and there are as few as a search over all subspaces
 // finds.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

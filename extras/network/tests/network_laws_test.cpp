@@ -2,6 +2,7 @@
 //
 // The operator at the leaves is a witness: it treats its two sides differently, and knows the pair's number
 // and the size, so that whatever is exchanged shows in the result.
+// Sanitized: never, the same few lines, tables or texts.
 #include "faro/network/program.hpp"
 #include "network/rewrite.hpp"
 #include "network_program_support.hpp"

@@ -1,4 +1,5 @@
 // Operators: names and types, one total order for compare-exchange, butterflies, twiddles.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // network::Plan: its passes, carried out tile by tile, do what the program does; every tile has its size and
 // holds what it must; and the passes are as many as the tables say.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

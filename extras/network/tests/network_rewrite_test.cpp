@@ -1,4 +1,5 @@
 // Rewriting: every rule is a law, the driver keeps the effect and never adds a sweep.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gmock/gmock.h>
 
 #include <complex>

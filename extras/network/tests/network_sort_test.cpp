@@ -1,5 +1,6 @@
 // What the library's programs compute: sorted arrays, Walsh-Hadamard and Fourier transforms, from their
 // definitions.
+// Sanitized: never, the same few lines, tables or texts.
 #include <algorithm>
 #include <cmath>
 #include <complex>

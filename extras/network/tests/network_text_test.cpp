@@ -1,4 +1,5 @@
 // Programs as text: the grammar, round trips, definitions, and every refusal with its place.
+// Sanitized: in `make test`, too.
 #include <gmock/gmock.h>
 #include <unistd.h>
 

@@ -87,13 +87,13 @@ void add_model(Table& table, const OfflinePermutation& permutation) {
 // --- on a GPU
 
 // Half a block a multiprocessor, and one to eight.
-struct Blocks {
+struct BlockNumber {
   double each;
   std::string text;
 };
 
-std::vector<Blocks> numbers_of_blocks() {
-  std::vector<Blocks> numbers{{.each = 0.5, .text = "1/2"}};
+std::vector<BlockNumber> numbers_of_blocks() {
+  std::vector<BlockNumber> numbers{{.each = 0.5, .text = "1/2"}};
   for (int each = 1; each <= 8; ++each) {
     numbers.push_back({.each = static_cast<double>(each), .text = std::to_string(each)});
   }
@@ -102,13 +102,13 @@ std::vector<Blocks> numbers_of_blocks() {
 
 void add_measured(Table& table, const OfflinePermutation& permutation,
                   const std::optional<OfflineDevice>& device) {
-  const std::vector<Blocks> numbers = numbers_of_blocks();
+  const std::vector<BlockNumber> numbers = numbers_of_blocks();
   std::vector<double> ns;
   if (device) {
     std::vector<OfflineContestant> contestants;
     for (const PermuteWay way : kWays) {
       contestants.push_back({.way = way, .permutation = permutation.list, .blocks = 1});
-      for (const Blocks& number : numbers) {
+      for (const BlockNumber& number : numbers) {
         const auto blocks = static_cast<std::uint32_t>(number.each * device->multiprocessors);
         contestants.push_back({.way = way, .permutation = permutation.list, .blocks = std::max(1U, blocks)});
       }

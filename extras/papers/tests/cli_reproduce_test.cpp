@@ -1,4 +1,5 @@
 // `faro reproduce` as a user meets it: exit statuses, one line for an error, JSON as documented.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

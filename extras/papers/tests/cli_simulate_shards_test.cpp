@@ -1,4 +1,5 @@
 // `faro simulate shards`: links between ranks, of topologies that are kept in files or built in.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

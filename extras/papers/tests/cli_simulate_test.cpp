@@ -1,4 +1,5 @@
 // `faro simulate` as a user meets it: the papers' figures from the command line, and its JSON.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

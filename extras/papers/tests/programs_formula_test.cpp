@@ -1,5 +1,6 @@
 // Every formula against the machine: simulate() itself compares the time with the formula and every word with
 // a plain loop, so these sweeps only have to reach the sizes, and to see that they did.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // The pieces of the programs one by one: the lemmas that they rest on, by hand where small, their refusals,
 // and that they are kernels like others.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

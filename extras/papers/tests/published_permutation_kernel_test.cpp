@@ -1,5 +1,6 @@
 // The kernels of kernels/shared_permutation.hpp on the counting memory: the published one, its turns counted,
 // and the one for many arrays.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // The offline permutation paper's tables: what they rest on, held against other ways to compute it.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <omp.h>

@@ -1,4 +1,5 @@
 // The figures of the swizzle paper: that the synthesised programs go through every grid that is drawn there.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <set>

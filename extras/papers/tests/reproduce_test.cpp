@@ -1,5 +1,6 @@
 // The reproduced tables: that they agree, that their estimates are estimates of the right thing, and that
 // seeds and threads do what is promised.
+// Sanitized: never, the same few lines, tables or texts.
 #include "reproduce/reproduce.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,6 @@
 // The device functions of device/conflict_free.hpp and the kernels made of them, on the counting memory:
 // right results, congestion 1 for every width, length and index width, nothing out of bounds, no race.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

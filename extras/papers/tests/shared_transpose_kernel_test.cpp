@@ -1,5 +1,6 @@
 // The transposes in shared memory: right results on every memory machine, for every order, layout and
 // element; congestion as the counting memory sees it; and what is wrong with the kernel as printed.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,5 +1,6 @@
 // Kernels of completed sketches on the CPU, thread by thread with waits at shuffles and barriers: they leave
 // what the interpreter and the specification say.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

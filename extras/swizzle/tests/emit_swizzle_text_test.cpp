@@ -1,4 +1,5 @@
 // The text of emitted swizzle kernels: what is in it, what is left out, and what is refused.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <cstdint>

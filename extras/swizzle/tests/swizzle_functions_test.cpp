@@ -1,4 +1,5 @@
 // The families of holes: counts, the grids of the primitives, laws between formula, table and expression.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

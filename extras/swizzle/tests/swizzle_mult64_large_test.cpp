@@ -1,5 +1,6 @@
 // Searches that take seconds, one of them a minute: the product of degree 2 W with its proof, and structures
 // of more than 7 words.
+// Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
 #include <cstdint>

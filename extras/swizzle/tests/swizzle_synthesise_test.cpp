@@ -1,4 +1,5 @@
 // The search: published counts, proofs of none, and every combination of small families as the oracle.
+// Sanitized: never, the same few lines, tables or texts.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

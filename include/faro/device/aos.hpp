@@ -192,7 +192,7 @@ FARO_DEVICE_INLINE T gather(const T* array, Index index, bool wanted) {
       gather_rows<typename Access::Shape>(CudaWarp{}, bytes, detail::index_word(index), mask));
 }
 
-/// array[index] = value. Of lanes with equal indices each word is from one of them, not all from the same.
+/// array[index] = value. Where lanes have equal indices each word is from one of them, not all from the same.
 template <typename T, int alignment = static_cast<int>(alignof(T)), Method method = Method::row_column_row,
           typename Index = std::uint64_t>
 FARO_DEVICE_INLINE void scatter(T* array, Index index, const std::type_identity_t<T>& value) {

@@ -7,7 +7,7 @@
 //     rung       what it adds                                                     maps
 //     naive      a thread an element; reads coalesced, writes anywhere            all
 //     tile       a tile in shared memory, so that writes are coalesced, too       BP, BPC, tiled BMMC
-//     banks      rows of the tile turned, so that no two lanes meet in a bank     the same
+//     banks      rows of the tile rotated, so that no two lanes meet in a bank     the same
 //     iters      2^n_iter tiles a block: indices once, accesses many times        the same
 //     two-pass   A = (U R)(R L P), each factor a kernel with coordinate tiles     all
 //     one-pass   theorem 1: one tile along any subspace                           all

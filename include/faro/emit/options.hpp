@@ -52,9 +52,9 @@ struct Options {
   /// bits.
   int tile_bits = 0;
   int iteration_bits = 3;  // n_iter of iters; cut to the block's bits
-  /// Of iters: false leaves the rows as they are, as in the publication's appendix.
+  /// For iters: false leaves the rows as they are, as in the publication's appendix.
   bool turned_rows = true;
-  /// Of tile, banks and iters: the published pair for any map, A = (U R)(R L P), a kernel for each factor.
+  /// For tile, banks and iters: the published pair for any map, A = (U R)(R L P), a kernel for each factor.
   bool both_factors = false;
   bool launcher = false;  // of Language::cuda: NAME_launch and NAME_workspace_bytes as well
   /// C++ over v, the element, and the indices x and y: out[y] = EXPR for v = in[x], y = pi(x). Empty: v.

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "faro/plan/plan.hpp"
-#include "faro/plan/strided_plan.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "faro/stream.hpp"
 
@@ -78,8 +77,6 @@ class Executor {
   /// With a schedule that was made before. Errors: also ErrorCode::value for one of another count, method or
   /// direction than the plan's.
   Executor(const Plan& plan, const schedule::IndexSchedule& made);
-  /// A strided view. run() then takes the arrays that its offsets count from.
-  explicit Executor(const StridedPlan& plan);
   Executor(Executor&&) noexcept;
   Executor& operator=(Executor&&) noexcept;
   ~Executor();
@@ -88,13 +85,13 @@ class Executor {
   /// each with a workspace of its own, and while the stream is captured into a graph. The calling thread's
   /// current device is left as it was. `workspace`: workspace_bytes() of the device, aligned to 16; null:
   /// taken from the device's pool and returned to it in the stream's order.
-  /// Requires: both arrays hold plan.array_bytes(), in memory that the plan's device can access, aligned to
-  /// the element's widest power of two up to 16 bytes (checked); no overlap (unchecked here, checked by
-  /// faro::ExecutablePlan). Where either array is not aligned to 16 bytes, slower kernels may move an element
-  /// at a time. Uses the device's primary context, as the CUDA runtime does. Errors: ErrorCode::value for a
-  /// host or foreign pointer or a misaligned one, ErrorCode::unsupported for more blocks than a launch may
-  /// have (2^31 - 1), before anything is queued; ErrorCode::device for a failed launch, saying what had been
-  /// queued.
+  /// Requires: the arrays hold plan.in_bytes() and plan.out_bytes(), in memory that the plan's device can
+  /// access, aligned to the element's widest power of two up to 16 bytes (checked); no overlap (unchecked
+  /// here, checked by faro::ExecutablePlan). Where either array is not aligned to 16 bytes, slower kernels
+  /// may move an element at a time. Uses the device's primary context, as the CUDA runtime does. Errors:
+  /// ErrorCode::value for a host or foreign pointer or a misaligned one, ErrorCode::unsupported for more
+  /// blocks than a launch may have (2^31 - 1), before anything is queued; ErrorCode::device for a failed
+  /// launch, saying what had been queued.
   void run(const void* in, void* out, Stream stream = {}, void* workspace = nullptr) const;
 
   /// The same in place, of a plan that is (checked): data[b][pi(x)] = data[b][x] as it was. Allocates
@@ -174,7 +171,7 @@ Indexed copied_on_device(const void* indices, std::uint64_t count, IndexType typ
                          int device = kCurrentDevice, Stream stream = {});
 /// a o b, out[a(b(x))] = in[x], where one of the two or both are index arrays of a device; the other may be
 /// any map, or an index array of the host. What is made lies on the device, and one plan of it moves by both
-/// at once. Of an array and a map it has the array's direction, of two arrays it is a scatter. Errors:
+/// at once. An array and a map give one of the array's direction, two arrays a scatter. Errors:
 /// ErrorCode::value for other counts, two devices, no array of a device, or one that is no permutation;
 /// ErrorCode::device, saying how much is needed, for too little memory.   Cost: one sweep; its loads are at
 /// random where a map comes before a scatter, or after a gather.

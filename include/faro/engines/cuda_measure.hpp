@@ -22,7 +22,8 @@
 
 namespace faro::cuda {
 
-/// Of the driver and of the runtime that is linked, as "13.0"; empty where there is none. Never throws.
+/// The versions of the driver and of the runtime that is linked, as "13.0"; empty where there is none. Never
+/// throws.
 struct Versions {
   std::string driver;
   std::string runtime;

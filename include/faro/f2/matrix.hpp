@@ -48,7 +48,7 @@ constexpr int trailing_bit(Word x) { return std::countr_zero(x); }
 
 constexpr bool is_power_of_two(Word x) { return std::has_single_bit(x); }
 
-/// The XOR of columns[j] over the set bits j of x. The matrix-vector product everything here rests on.
+/// The XOR of columns[j] over the set bits j of x. The matrix-vector product everything here is made of.
 template <typename Value>
 constexpr Value combine(const Value* columns, Word x) {
   Value sum{};

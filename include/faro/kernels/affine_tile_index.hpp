@@ -175,8 +175,8 @@ struct CompiledTile {
   friend constexpr bool operator==(const CompiledTile&, const CompiledTile&) = default;
 };
 
-/// Of each width, the best for large arrays first. Shapes of vector_bits 0 serve arrays that are aligned to
-/// their elements only; the plain shapes of 1 and 2 bytes serve maps that fits_blocked() refuses.
+/// The kernels of each width, the best for large arrays first. Shapes of vector_bits 0 serve arrays that are
+/// aligned to their elements only; the plain shapes of 1 and 2 bytes serve maps that fits_blocked() refuses.
 inline constexpr CompiledTile kCompiledTiles[] = {
     // width, s, r, v, threads (all log2)
     {{0, 8, 8, 4, 8}, true, 4},  // 256-byte segments, as in all but the last

@@ -83,7 +83,7 @@ std::vector<std::string> split_accesses(std::string_view text);
 //     padded    x + i pad
 //     cute      x ^ ((x >> S) & ((2^B - 1) << M))                        CuTe's Swizzle<B,M,S>
 //     xor       x ^ X high(x)                                            layout::Xor
-//     rap       the place within its bank row of 128 bytes turned by a sum of random permutations, one for
+//     rap       the place within its bank row of 128 bytes rotated by a sum of random permutations, one for
 //               every digit of the row's number:
 //
 //         units of `unit_elements`, w = 128 bytes / unit; x = (bank row, position, element of the unit)

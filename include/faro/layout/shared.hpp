@@ -9,7 +9,7 @@
 //     w = 4, shifts r = (2, 0, 3, 1)       each entry is the element's own number, 4 i + j
 //
 //     RAW   bank  0   1   2   3            RAP   bank  0   1   2   3
-//           i=0   0   1   2   3                  i=0   2   3   0   1       row 0 turned by r_0 = 2
+//           i=0   0   1   2   3                  i=0   2   3   0   1       row 0 rotated by r_0 = 2
 //           i=1   4   5   6   7                  i=1   4   5   6   7       row 1 by 0
 //           i=2   8   9  10  11                  i=2   9  10  11   8       element 10 sits at address 9
 //           i=3  12  13  14  15                  i=3  15  12  13  14
@@ -23,7 +23,7 @@
 // |---|---|---|---|
 // | Raw | i C + j | 0 | rows |
 // | Padded | i (C + pad) + j | 0 | rows; columns if C + pad is odd |
-// | Ras, Rap | i C + j, turned by r_(i mod w) | w | rows; Rap also columns |
+// | Ras, Rap | i C + j, rotated by r_(i mod w) | w | rows; Rap also columns |
 // | Xor | place ^ X high (faro/layout/tile.hpp) | 0 | two families of linear accesses, provably |
 //
 // and of an array a[i][j][k][l] of w^4 elements, at i w^3 + j w^2 + k w + (l + f) mod w:
@@ -184,7 +184,7 @@ struct Padded {
   FARO_LAYOUT_FUNCTION Index operator()(Index i, Index j) const { return i * (columns + pad) + j; }
 };
 
-/// What Ras and Rap share: element j of row i turned within its chunk of w by shift i mod w.
+/// What Ras and Rap share: element j of row i rotated within its chunk of w by shift i mod w.
 template <Index w, Index columns>
 struct Turned {
   static_assert(columns % w == 0, "rows of whole chunks of w elements");
@@ -251,7 +251,7 @@ struct Xor {
 
 // --- arrays a[i][j][k][l] of w^4 elements
 
-/// The common part: the address of element l of row (i, j, k) when that is turned by `shift` (below 3 w).
+/// The common part: the address of element l of row (i, j, k) when that is rotated by `shift` (below 3 w).
 template <Index w>
 struct FourDimensions {
   static_assert(w >= 1 && w <= kMaxShiftWidth, "a width from 1 to 256");

@@ -67,8 +67,8 @@ struct TileOptions {
   /// The order of the blocks that near_bits leaves open.
   BlockOrder order = BlockOrder::source;
   /// T is made to hold these as well, before rows are added for min_row_bits: what the elements of a tile
-  /// have to do with each other besides the move (network/network.hpp). Of any number and dependence, n bits
-  /// each.
+  /// have to do with each other besides the move (network/network.hpp). They are of any number and
+  /// dependence, n bits each.
   std::vector<f2::Word> directions = {};
 };
 

@@ -172,7 +172,7 @@ class CountingMemory {
     const std::byte* input = nullptr;       // of an input that is not virtual
     std::byte* output = nullptr;            // of an output that is not virtual
     std::vector<std::uint8_t> stored = {};  // which bytes of that
-    // Of a virtual output: byte 64 i + k has been stored iff bit k of [i] is set.
+    // In a virtual output, byte 64 i + k has been stored iff bit k of [i] is set.
     std::unordered_map<std::uint64_t, std::uint64_t> stored_virtual = {};
   };
   // The state of a byte of shared memory: the phase in which it was stored, counted over the whole run, and

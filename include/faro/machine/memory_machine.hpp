@@ -23,7 +23,8 @@
 // sits on DMM b mod k. Shared memory is zero when a wave begins.
 //
 // Threads run one after another within a phase, so a thread sees the stores of those before it: a phase that
-// depends on that, or on the opposite, has a race. Of several stores to one word the last thread's stays.
+// depends on that, or on the opposite, has a race. Where several store to one word the last thread's value
+// stays.
 //
 // These throw ErrorCode::internal, naming block, thread and address: an access out of bounds, not aligned to
 // its size, or of another kind or size than the warp's other lanes make.

@@ -79,7 +79,7 @@ struct MemoryTimeline {
   bool shows_pipeline() const { return latency <= kMostPipelineColumns; }
 };
 
-/// Of every memory that anything entered.
+/// The timelines of all memories that anything entered.
 std::vector<MemoryTimeline> memory_timelines(const Timeline& timeline);
 
 /// "5 time units", "the first 100 of 123456 time units".

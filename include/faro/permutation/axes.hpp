@@ -62,9 +62,9 @@ struct NamedAxes {
 };
 
 namespace maps {
-/// The array of rows x columns, row-major, transposed: any sizes, 0 too. Of powers of two the affine
-/// maps::transpose says the same and has better kernels; the text `transpose(rows, columns)` takes whichever
-/// fits.
+/// The array of rows x columns, row-major, transposed: any sizes, 0 too. Where they are powers of two the
+/// affine maps::transpose says the same and has better kernels; the text `transpose(rows, columns)` takes
+/// whichever fits.
 Axes transpose_any(std::uint64_t rows, std::uint64_t columns);
 }  // namespace maps
 
@@ -73,7 +73,8 @@ Axes transpose_any(std::uint64_t rows, std::uint64_t columns);
 //     roll(5, 2)      in   a b c d e        flip(5)     in   a b c d e        flipped, then shifted:
 //                     out  d e a b c                    out  e d c b a        pi(x) = (shift - x) mod count
 //
-// Of 2^n elements they are not affine over F2 (but for the plain reversal), hence a type of their own.
+// Where there are 2^n elements they are not affine over F2 (but for the plain reversal), hence a type of
+// their own.
 
 /// pi(x) = (shift + x) mod count, or (shift - x) mod count where reversed. Value type.
 struct Cyclic {

@@ -29,7 +29,7 @@ class ComputedMap;
 /// A formula and its direction. Value type: copies share the formula.
 class Computed {
  public:
-  /// Of a scatter pi(x) is the formula's image of x, of a gather its preimage.
+  /// For a scatter pi(x) is the formula's image of x, for a gather its preimage.
   Computed(std::shared_ptr<const detail::ComputedMap> map, Direction direction);
 
   std::uint64_t count() const;

@@ -94,7 +94,7 @@ class Indexed {
  private:
   struct Storage;
   void require_host() const;
-  /// Of entries that are a permutation by construction: not checked.
+  /// Takes entries that are a permutation by construction: they are not checked.
   static Indexed of_valid(std::vector<std::uint32_t> indices, Direction direction);
   static Indexed of_valid(std::vector<std::uint64_t> indices, Direction direction);
   Indexed(std::shared_ptr<const Storage> storage, Direction direction, std::optional<int> device);

@@ -103,7 +103,7 @@ struct ParseOptions {
 ///         ErrorCode::unsupported for what is understood but not possible yet.
 Permutation parse_permutation(std::string_view text, const ParseOptions& options = {});
 
-/// Of a pattern such as 'b (h d) s -> b h s d': the array's shape and the result's. Its axes are finer where
+/// A pattern such as 'b (h d) s -> b h s d' has the array's shape and the result's. Its axes are finer where
 /// brackets join them.
 struct RegroupedShape {
   std::vector<std::uint64_t> before;
@@ -115,19 +115,19 @@ struct ParsedPermutation {
   /// What the words say of axes: of `transpose`, `axes`, `aos_to_soa`, `soa_to_aos`, and of their inverses
   /// and compositions. Nothing for maps of indices alone.
   std::optional<NamedAxes> axes = std::nullopt;
-  /// Of a pattern.
+  /// What a pattern says.
   std::optional<RegroupedShape> regrouped = std::nullopt;
 };
 
 /// The same, with the axes that the text names.
 ParsedPermutation parse_with_axes(std::string_view text, const ParseOptions& options = {});
 
-/// The canonical text. Of an affine map the first that fits of `identity(n)`, `bit_reversal(n)`,
+/// The canonical text. An affine map has the first that fits of `identity(n)`, `bit_reversal(n)`,
 /// `reverse(n)`, `gray(n)`, `shuffle(n)`, `sequency(n)`, `xor(n, mask)`, `bits(n; positions)` and `affine(n;
-/// columns; complement)` in lower-case hexadecimal. Of others `roll(count, shift)`, `flip(count)`,
+/// columns; complement)` in lower-case hexadecimal. Others have `roll(count, shift)`, `flip(count)`,
 /// `compose(roll(…), flip(…))`, `multiply(count, factor)`, `affine_mod(count, factor, shift)`,
 /// `transpose(rows, columns)`, `axes(extents; order)` and `axes(extents; order; rolls; flipped axes)`,
-/// `hilbert(d, b)`, `healpix(k)` and `inverse(…)` of these two. Of an index array its label; else, to 64
+/// `hilbert(d, b)`, `healpix(k)` and `inverse(…)` of these two. An index array has its label; else, to 64
 /// elements, `indices(entries of the scatter)`; else `indices(of 1000 elements)`, which no parser reads.
 std::string to_text(const Permutation& permutation);
 
@@ -178,7 +178,7 @@ Permutation healpix(int k);
 //     multiplication modulo count  one probe
 //     permutation of axes          strides probed at the divisors of the count: the shape is found, not given
 //     axes flipped and rolled      the same by differences, and where each axis goes round
-//     blocks that repeat           alike blocks of a smaller permutation, whose elements may be several: I x
+//     blocks that repeat           equal blocks of a smaller permutation, whose elements may be several: I x
 //     P x I structure with exceptions    most of 32 samples agree on an affine, cyclic or modular map; few
 //     entries differ contiguous runs              counted: few runs are moved as runs small displacement
 //     measured: what moves less than a window, and less than a quarter of the
@@ -245,9 +245,9 @@ struct Recognition {
   /// was given. Family blocks: the permutation of a block, in its own simplest form. Family exceptions: the
   /// map that the others follow.
   Permutation permutation;
-  /// Of family blocks.
+  /// For family blocks.
   Blocks blocks = {};
-  /// Of family exceptions, ascending by source.
+  /// For family exceptions, ascending by source.
   std::vector<Exception> exceptions = {};
   /// Where they were counted (families runs, window, general) and are within RecogniseLimits.
   std::optional<std::uint64_t> runs;
@@ -290,8 +290,8 @@ struct RecogniseLimits {
 /// for each family that survives its probes, at most two or three as a rule.
 Recognition recognise(IndexReader& reader, const Indexed& indexed, const RecogniseLimits& limits = {});
 
-/// Of an array of the host. `threads` 0: what OpenMP would use. Errors: ErrorCode::value for an array on a
-/// device.
+/// Recognises an array of the host. `threads` 0: what OpenMP would use. Errors: ErrorCode::value for an array
+/// on a device.
 Recognition recognise(const Indexed& indexed, int threads = 0, const RecogniseLimits& limits = {});
 
 }  // namespace faro

@@ -64,8 +64,8 @@ struct Dispatch {
   RowNumbers places = {};          // of each item, as Route has them; each of one item
   std::uint64_t rows = 0;          // of the output
   std::uint64_t keys_per_row = 1;  // items of a row of the input
-  /// Of each row of the output, as Route::taken_rows() and DeviceRoute::rows: where it is absent the row
-  /// becomes zeros. None: rows without an item stay as they are.
+  /// The item of each row of the output, as Route::taken_rows() and DeviceRoute::rows: where it is absent the
+  /// row becomes zeros. None: rows without an item stay as they are.
   RowNumbers taken = {};
 };
 
@@ -73,7 +73,7 @@ struct Combine {
   RowNumbers places = {};          // of each item, as Route has them
   std::uint64_t rows = 0;          // of the input
   std::uint64_t keys_per_row = 1;  // items of a row of the output
-  /// Of each item; empty: all 1.
+  /// The weight of each item; empty: all 1.
   std::span<const float> weights = {};
   Number number = Number::f32;  // f16, bf16, f32 or f64
   Sums sums = Sums::usual;      // usual, fp32 or fp64

@@ -86,8 +86,8 @@ AxisMap axis_map(const Strided& view);
 std::optional<Permutation> as_permutation(const AxisMap& normal);
 /// Requires: axes without shifts; no element below 0 is reached.
 Strided as_strided(const AxisMap& map);
-/// Of what a view makes: as its extents say, where the output is that array or has no elements; else the
-/// elements that the output must have, one after another.
+/// The shape that a view makes: as its extents say, where the output is that array or has no elements; else
+/// the elements that the output must have, one after another.
 std::vector<std::uint64_t> result_shape(const Strided& view);
 }  // namespace detail
 

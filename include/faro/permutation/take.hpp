@@ -41,7 +41,7 @@ struct RowNumbers {
   RowNumbers(const void* entries, std::uint64_t entry_count, IndexType entry_type,
              ByteOrder byte_order = ByteOrder::little)
       : data(entries), count(entry_count), type(entry_type), order(byte_order) {}
-  /// Of whole numbers: RowNumbers(std::span(vector)).
+  /// Takes whole numbers: RowNumbers(std::span(vector)).
   template <typename Integer, std::size_t kExtent>
   requires std::integral<std::remove_const_t<Integer>>
   explicit RowNumbers(std::span<Integer, kExtent> entries)

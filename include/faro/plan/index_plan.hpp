@@ -58,9 +58,9 @@ struct IndexCandidate {
   std::uint64_t bytes_moved = 0;  // of one array: read and written, schedule included
   std::uint64_t schedule_bytes = 0;
   std::uint64_t workspace_bytes = 0;  // what the executor's will be
-  /// Of all arrays of the batch, by the measured curves: what the ways of an index array are compared by
-  /// before any has a schedule. Of the way that is taken predict_us() tells the time. Nothing where there is
-  /// no choice, or no curve.
+  /// The time of all arrays of the batch, by the measured curves: what the ways of an index array are
+  /// compared by before any has a schedule. The time of the way that is taken predict_us() tells. Nothing
+  /// where there is no choice, or no curve.
   std::optional<double> curve_us = {};
   std::optional<double> schedule_us = {};  // to make the schedule, once
   std::string why_not = {};                // empty: could be taken

@@ -15,7 +15,12 @@
 // index arrays the fastest of several, which index_plan() has; one that is transposed in place has a
 // transpose_plan(). Their passes are of other kinds
 // (faro/problem/pass.hpp). An index array is recognised first: what turns out to be affine is planned
-// like any affine map, and recognition() tells how it was found out.
+// like any affine map, and recognition() tells how it was found out. So is a strided view: one that is a
+// permutation of a dense array is planned as that, any other is one pass of boxes.
+//
+//     strided(3 4; 4 1; 1 3)                  axes(3 4; 1 0): the plan of that
+//     strided(1024 1024; 1 1024; 1024 1)      powers of two: the plan of an affine map
+//     strided(3 4; -4 1; 4 1; 8 0)            boxes; a flip is a negative stride of the input
 //
 // A plan is immutable, holds no pointer to the caller's arrays, and may be used from many threads.
 #pragma once
@@ -51,8 +56,8 @@ class Plan {
   Plan(const Problem& problem, Target target, Recognition recognition, const IndexChoice& choice = {});
 
   /// The problem as it is carried out: where an index array was recognised as another form, that form is its
-  /// permutation; where one has blocks that are alike, a block is, with as many arrays and as wide elements
-  /// more.
+  /// permutation; where one has blocks that are equal, a block is, with as many arrays and as wide elements
+  /// more. A view that is a permutation is that, any other is in its normal form.
   const Problem& problem() const { return problem_; }
   /// As it was given.
   const Problem& given() const { return given_; }
@@ -62,10 +67,10 @@ class Plan {
   const std::vector<Exception>& exceptions() const { return exceptions_; }
   const Target& target() const { return target_; }
 
-  /// Of a transposition in place that is not affine; null for all others.
+  /// The plan of a transposition in place that is not affine; null for all others.
   const TransposePlan* transpose_plan() const { return transpose_plan_.get(); }
 
-  /// Of an index array that is carried out as one; null for all others.
+  /// The plan of an index array that is carried out as one; null for all others.
   const IndexPlan* index_plan() const { return index_plan_.get(); }
   /// The way of a permutation that is not affine, or is not carried out as such, out of place; null for all
   /// others. Without an index_plan() there was no other.
@@ -84,8 +89,11 @@ class Plan {
   int unit_bits_per_element() const { return unit_bits_per_element_; }
   int folded_batch_bits() const { return folded_batch_bits_; }
 
-  /// Bytes of the input, and of the output.
+  /// Bytes that are read, and as many written: those of the input and of the output, but for a view's.
   std::uint64_t array_bytes() const { return array_bytes_; }
+  /// Bytes that the arrays must have; of a view at least, up to the last element that its strides reach.
+  std::uint64_t in_bytes() const { return given_.view ? in_bytes_ : array_bytes_; }
+  std::uint64_t out_bytes() const { return given_.view ? out_bytes_ : array_bytes_; }
 
   /// Bytes of device or host memory the caller must lend while running.
   std::uint64_t workspace_bytes() const {
@@ -102,7 +110,9 @@ class Plan {
   std::string svg() const;
 
  private:
+  void plan_in_its_form();
   void plan_affine();
+  void plan_view();
   void add_patch();
   void plan_in_place(const IndexChoice& choice);
   void plan_other(Recognition recognition, const IndexChoice& choice);
@@ -120,6 +130,8 @@ class Plan {
   int unit_bits_per_element_ = 0;
   int folded_batch_bits_ = 0;
   std::uint64_t array_bytes_ = 0;
+  std::uint64_t in_bytes_ = 0;  // of a view
+  std::uint64_t out_bytes_ = 0;
 };
 
 /// Microseconds that a run of the plan is predicted to take: all its passes together, as explain() tells

@@ -79,7 +79,7 @@ class RowPlan {
   const RowMove& move() const { return move_; }
   const RowLayout& layout() const { return layout_; }
   const Target& target() const { return target_; }
-  /// Of entries that are checked meanwhile, an estimate.
+  /// An estimate for entries that are checked meanwhile.
   const RowCensus& census() const { return census_; }
   EntryCheck check() const { return check_; }
 
@@ -88,18 +88,18 @@ class RowPlan {
   const std::string& reason() const { return reason_; }
   /// Whether what is written goes past the caches.
   bool streamed() const { return streamed_; }
-  /// Of way buckets: rows of the output in one bucket.
+  /// For way buckets: rows of the output in one bucket.
   std::uint64_t bucket_rows() const { return bucket_rows_; }
 
   std::uint64_t in_bytes() const;
   std::uint64_t out_bytes() const;
-  /// Of way buckets: rows that are parted at a time, enough of them for each bucket.
+  /// For way buckets: rows that are parted at a time, enough of them for each bucket.
   std::uint64_t wave_rows() const;
 
   /// Beside the arrays, while it runs.
   std::uint64_t workspace_bytes() const;
 
-  /// Of engine cuda: the launches that move such arrays, in their order. None where nothing is moved.
+  /// For engine cuda: the launches that move such arrays, in their order. None where nothing is moved.
   std::vector<RowPass> passes(const RowLaunch& launch = {}) const;
   /// The last of passes(launch) but for its text, which takes longer to write than a launch. Requires: engine
   /// cuda, a Take or Put, something to move (unchecked).

@@ -129,9 +129,9 @@ struct IndexCalibration {
   std::vector<IndexCurve> curves;
 
   /// Microseconds of one kernel on so many elements, from the curves of that kernel whose width and chunk are
-  /// nearest (in this order), scaled by the ratio of bytes where the width differs. Of several, by their
-  /// runs, the one with the most points tells how time grows with the size, the others how much longer their
-  /// runs take where they were measured. Nothing without any.
+  /// nearest (in this order), scaled by the ratio of bytes where the width differs. Where there are several,
+  /// by their runs, the one with the most points tells how time grows with the size, the others how much
+  /// longer their runs take where they were measured. Nothing without any.
   std::optional<double> predict_us(IndexKernel kernel, std::uint64_t element_bytes, std::uint64_t elements,
                                    int chunk_bits = 0, int run_bits = 0) const;
 
@@ -197,7 +197,7 @@ struct Target {
   std::optional<kernels::CompiledTile> tile = {};
   std::optional<Calibration> calibration = {};  // for predicted times; none: not known
 
-  // Of permutations that are not affine (IndexPlan).
+  // For permutations that are not affine (IndexPlan).
   std::uint64_t chunk_bytes_max = 0;  // shared memory of a block, or of a core's cache what a chunk may take
   std::shared_ptr<const IndexCalibration> index_calibration = {};  // null: built in, of the engine
 };

@@ -51,7 +51,7 @@ struct PartitionShape {
   int levels() const { return static_cast<int>(level_bits.size()); }
   std::uint64_t chunk_elements() const { return std::uint64_t{1} << chunk_bits; }
   std::uint64_t chunks() const { return (count + chunk_elements() - 1) >> chunk_bits; }
-  /// Of chunk k: chunk_elements(), or what is left.
+  /// Elements of chunk k: chunk_elements(), or what is left.
   std::uint64_t chunk_size(std::uint64_t chunk) const;
   std::uint32_t buckets(int level) const {
     return std::uint32_t{1} << level_bits[static_cast<std::size_t>(level)];
@@ -154,7 +154,7 @@ struct IndexSchedule {
   std::uint64_t count = 0;
   Direction applied = Direction::scatter;
   std::uint64_t fingerprint = 0;  // of the entries it was made from, see fingerprint()
-  /// Of an index array of blocks that are alike it is one block's, of `count` elements that are as many of
+  /// For an index array of equal blocks it is one block's, of `count` elements that are as many of
   /// the array's as `blocks.together`.
   Blocks blocks = {};
 

@@ -202,7 +202,7 @@ Channels::Channels(const ChannelShape& shape)
   const std::uint64_t channels = shape.channels;
   for (std::uint64_t written = 0; written < channels; ++written) {
     for (std::uint64_t place = 0; place < kLookupBytes; ++place) {
-      // Of planes both blocks are alike, of the interleaved side the second is the one that follows.
+      // Both blocks of planes are alike; of the interleaved side the second is the one that follows.
       std::uint64_t read = 0;
       std::uint64_t byte = 0;
       if (shape.parts) {

@@ -94,11 +94,6 @@ Executor::Executor(const Plan& plan, std::shared_ptr<const IndexSchedule> schedu
       PassSequence(detail::solve(detail::cpu_work_of(index, *state_->schedule)), state_->schedule);
 }
 
-Executor::Executor(const StridedPlan& plan) : state_(std::make_unique<State>()) {
-  FARO_CHECK(plan.target().engine == Engine::cpu);
-  for (const Pass& pass : plan.passes()) state_->passes.add(pass, nullptr);
-}
-
 Executor::Executor(Executor&&) noexcept = default;
 Executor& Executor::operator=(Executor&&) noexcept = default;
 Executor::~Executor() = default;

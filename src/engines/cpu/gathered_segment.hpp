@@ -1,4 +1,4 @@
-// Elements that are alike far apart in the input, moved side by side into the output without vectors.
+// Elements that are equally far apart in the input, moved side by side into the output without vectors.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace faro::cpu {
 
-// Elements that are alike far apart, from the first one's place on.
+// Elements that are equally far apart, from the first one's place on.
 struct GatheredSegment {
   const std::byte* from = nullptr;
   std::int64_t step = 0;
@@ -44,7 +44,7 @@ void move_by_wider(std::uint64_t width, const GatheredSegment& segment) {
   for (; i < segment.count; ++i) exactly.move(segment.element(i), segment.to + i * width);
 }
 
-// Of any width.
+// Moves a segment of any width.
 inline void move_plainly(std::uint64_t bytes, const GatheredSegment& segment, std::uint64_t first) {
   constexpr std::uint64_t kHalf = 4;
   constexpr std::uint64_t kWord = 8;

@@ -9,7 +9,7 @@
 //     backwards              input   a b c d e f g h        output   h g f e d c b a
 //     every other            input   a . b . c . d .        output   a b c d
 //     one, again and again   input   a                      output   a a a a
-//     short blocks turned    input   a b c  d e f  g h i    output   c b a  f e d  i h g
+//     short blocks reversed  input   a b c  d e f  g h i    output   c b a  f e d  i h g
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct LineGather {
   const std::int64_t* places = nullptr;  // bytes from there
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;  // of an element
-  // Of elements of a line and more, with a stage: bytes of the first and of the last one that are not moved.
+  // For elements of a line and more, with a stage: bytes of the first and of the last one that are not moved.
   std::uint64_t skipped = 0;
   std::uint64_t left_out = 0;
   std::byte* to = nullptr;     // any alignment

@@ -242,7 +242,7 @@ void permute_evaluations(const kernels::EvaluationOrder& order, const ModularArr
     detail::take_turns_at(blocks, used, kBlocksAtATime, [&](std::uint64_t b, std::uint64_t) {
       const std::uint64_t first = b << low;
       const std::uint64_t array = first & ~(n - 1);
-      // Of the block's first place and of any other the numbers differ by multiples of their high part alone.
+      // The numbers of the block's first place and of any other differ by multiples of their high part alone.
       const std::uint64_t number =
           order.factor * kernels::reversed_bits(first & (n - 1), order.bits) + (order.factor - 1) / 2;
       const std::uint64_t high = number >> (order.bits - low);

@@ -212,7 +212,7 @@ constexpr std::size_t kBlocks = 4;
 constexpr std::size_t kBlocks = 2;
 #endif
 
-// Of rows `apart` from one another, the first of them in the lowest block.
+// Loads blocks of rows `apart` from one another, the first of them in the lowest block.
 template <class D>
 HWY_INLINE hn::Vec<D> LoadBlocks(D d, const std::byte* from, const std::int64_t* rows, std::size_t apart) {
   const hn::Half<D> half;
@@ -503,7 +503,7 @@ void TransposeRunsBetween(std::uint64_t element_bytes, const PlaneRows& from, co
       return TransposeNest<std::uint32_t, 4>(from, to, planes, between);
     case 8:
       return TransposeNest<std::uint64_t, 8>(from, to, planes, between);
-    default:  // of 16; others are turned element by element
+    default:  // of 16; others are transposed element by element
       return TransposeNest<std::uint64_t, 16>(from, to, planes, between);
   }
 }

@@ -51,7 +51,7 @@ struct RunTraffic {
     const std::byte* from = nullptr;
     std::byte* to = nullptr;
   };
-  // Of each run, where it lies in the stage and in the output: tables that are there anyhow, for stores of
+  // Where each run lies in the stage and in the output: tables that are there anyhow, for stores of
   // other things stand in line with the streamed ones.
   Run base;
   const std::int64_t* from_places = nullptr;
@@ -70,7 +70,7 @@ struct RunTraffic {
 
 /// How rows are fetched into the caches.
 struct RowFetch {
-  double lines_a_line = 1;    // for each that is turned
+  double lines_a_line = 1;    // for each that is transposed
   bool second_level = false;  // into that cache instead of the first
 };
 
@@ -87,7 +87,7 @@ class RowTraffic {
         share_(static_cast<std::uint64_t>(how.lines_a_line * kWhole) + 1),
         second_level_(how.second_level) {}
 
-  /// While so many lines are turned.
+  /// While so many lines are transposed.
   void fetch(std::uint64_t lines) {
     credit_ += lines * share_;
     fetch_lines(credit_ / kWhole);

@@ -1,4 +1,4 @@
-// Whole lines written past the caches, as they are or turned end for end, for the target being compiled.
+// Whole lines written past the caches, as they are or reversed, for the target being compiled.
 #if defined(FARO_STREAMED_LINES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FARO_STREAMED_LINES_INL_HPP
 #undef FARO_STREAMED_LINES_INL_HPP
@@ -19,7 +19,7 @@ namespace faro::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// What is read downwards, or turned, is so much at a time: the input is read upwards, part by part, and the
+// What is read downwards, or reversed, is so much at a time: the input is read upwards, part by part, and the
 // output is written upwards within each. Lines that are all written downwards cost a tenth more.
 constexpr std::uint64_t kPartBytes = 1024;
 

@@ -37,7 +37,7 @@ std::uint64_t cache_bytes(int level) {
   }
 }
 
-// Of the last level: the third, or the second where there is no other.
+// Bytes of the last level: the third, or the second where there is no other.
 std::uint64_t last_level_bytes() {
   constexpr std::uint64_t kUsual = std::uint64_t{16} << 20;
   for (const int level : {3, 2}) {

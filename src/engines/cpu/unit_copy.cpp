@@ -67,7 +67,7 @@ HWY_INLINE void CopyLong(const std::byte* from, std::byte* to, std::uint64_t byt
   move(bytes - step);
 }
 
-// Of odd widths, side by side in the output: a move of a register each.
+// Copies units of odd widths, side by side in the output: a move of a register each.
 void CopyOdd(const Units& units) {
   const StridedNest& nest = units.nest;
   const std::uint64_t lines = (nest.extents[0] * units.bytes + kLineBytes - 1) / kLineBytes;

@@ -11,8 +11,8 @@ namespace faro::cpu {
 
 /// Elements of whole lines, from some bytes apart to others apart, past the caches, while as many others are
 /// fetched, as far apart as those that are read: with `gap` bytes before the first of them and `gaps` before
-/// each other. `broken`: the input has gaps that are not fetched. An element may be a row that is turned end
-/// for end, of elements of `turned_bytes` (1, 2, 4 or 8) each; 0: it is none.
+/// each other. `broken`: the input has gaps that are not fetched. An element may be a row that is reversed,
+/// end for end, of elements of `turned_bytes` (1, 2, 4 or 8) each; 0: it is none.
 struct WholeElements {
   const std::byte* from = nullptr;
   std::byte* to = nullptr;  // aligned to a line, as all others are

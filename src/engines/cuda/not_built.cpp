@@ -21,7 +21,6 @@ Target target(int /*device*/) { refuse(); }
 FARO_NOT_BUILT(Executor);
 Executor::Executor(const Plan& /*plan*/) { refuse(); }
 Executor::Executor(const Plan& /*plan*/, const schedule::IndexSchedule& /*made*/) { refuse(); }
-Executor::Executor(const StridedPlan& /*plan*/) { refuse(); }
 
 void Executor::run(const void* /*in*/, void* /*out*/, Stream /*stream*/, void* /*workspace*/) const {
   refuse();

@@ -26,7 +26,7 @@
 
 namespace faro::detail {
 
-/// Of tile curves, IndexCurve::run_bits: which sides are crowded.
+/// For tile curves, IndexCurve::run_bits: which sides are crowded.
 enum class Crowded : std::uint8_t { none, source, target, both };
 
 struct CpuTileFacts {

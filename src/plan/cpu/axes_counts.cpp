@@ -90,8 +90,8 @@ std::uint64_t grain_of(const layout::CacheBox& box, Side side, const AxisNumbers
   return grain;
 }
 
-// Of a run of so many bytes that begins at any multiple of `grain`: lines that it touches, and those of which
-// it has a part.
+// For a run of so many bytes that begins at any multiple of `grain`: lines that it touches, and those of
+// which it has a part.
 struct RunLines {
   double touched = 0;
   double in_part = 0;

@@ -16,7 +16,7 @@
 
 namespace faro::detail {
 
-/// Of all boxes of a pass. Lines are of 64 bytes.
+/// Counts of all boxes of a pass. Lines are of 64 bytes.
 struct AxesCounts {
   double lines = 0;           // that would hold what is moved
   double lines_held = 0;      // of the input that runs touch, at most all that there are

@@ -161,7 +161,7 @@ layout::CacheBox streamed_box(const std::vector<layout::StridedAxis>& axes, std:
   }
   if (move_of(box) == AxesMove::lines) return short_lines_box(axes, element_bytes, box, limits);
   if (move_of(box) != AxesMove::planes) return layout::choose_cache_box(axes, element_bytes);
-  // Of wide elements a box of such runs is small, and what each box costs is felt.
+  // For wide elements a box of such runs is small, and what each box costs is felt.
   constexpr std::uint64_t kWideElement = 8;
   constexpr std::uint64_t kUsualElement = 4;
   if (box.element_bytes >= kWideElement) limits.in_run_bytes = limits.out_run_bytes = 768;
@@ -224,7 +224,8 @@ bool goes_one_by_one(const layout::CacheBox& box, AxesMove move) {
   return bytes >= kAnywhere || static_cast<std::uint64_t>(std::abs(first->in)) <= kNear;
 }
 
-// Of a thread: a box as it is written, runs of the output one after another; or a run; or groups of them.
+// The stage of a thread: a box as it is written, runs of the output one after another; or a run; or groups of
+// them.
 std::uint64_t stage_bytes_of(const layout::CacheBox& box, AxesMove move) {
   const std::uint64_t run = bytes_of(box, written_axes(box));
   const auto with_places = [&](std::uint64_t bytes, std::uint64_t run_bytes, std::uint64_t ahead) {

@@ -69,7 +69,7 @@ struct CpuAxes {
   bool second_level = false;  // boxes are fetched into that cache, not the first
 };
 
-/// Of a box that is turned in registers: axes along the rows of the input's side, and along those of the
+/// A box that is transposed in registers: axes along the rows of the input's side, and along those of the
 /// output's, fastest first. Both lie together in memory.
 struct TurnedAxes {
   std::vector<std::size_t> columns;
@@ -131,7 +131,7 @@ struct CpuChunks {
   Way way = Way::forwards;
   ChunkPart part;
 };
-/// Of a matrix; its lists of places are the pass's table.
+/// The rows of a matrix; its lists of places are the pass's table.
 struct CpuRows {
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
@@ -146,7 +146,7 @@ struct CpuColumns {
 };
 
 enum class CpuSweepKind : std::uint8_t { whole, square, panels, rows, shared_rows, columns };
-/// Of the longer rows, n elements each, and m of them; C2R where the array had them (kernels/c2r_index.hpp).
+/// The longer rows, n elements each, and m of them; C2R where the array had them (kernels/c2r_index.hpp).
 struct CpuSweep {
   CpuSweepKind kind = CpuSweepKind::rows;
   std::uint64_t m = 0;
@@ -186,8 +186,8 @@ struct CpuPass {
   std::uint64_t element_bytes = 4;
   std::vector<TableId> tables = {};
   std::string what = {};
-  // Of a view, and of one of several parts: where the first element of each side lies; of a part how much is
-  // moved.
+  // For a view, and for one of several parts: where the first element of each side lies; of a part how much
+  // is moved.
   std::uint64_t in_offset = 0;
   std::uint64_t out_offset = 0;
   std::uint64_t part_bytes = 0;  // 0: all
@@ -241,11 +241,11 @@ CpuPass cpu_gather_by_schedule(const CpuWork& work);
 std::vector<CpuPass> cpu_sweeps(const Rectangle& rectangle, const TransposeWorkers& workers,
                                 std::uint64_t small_bytes = kSmallTransposeBytes);
 
-/// Of an affine pass on a CPU, in place or not.
+/// The pass of an affine map on a CPU, in place or not.
 CpuPass cpu_affine_pass(const Pass& pass, std::uint64_t unit_bytes, const Target& target);
 
-/// Of a strided view in normal form, complete but for its counts and threads. `first_level_bytes` as in
-/// Target.
+/// The pass of a strided view in normal form, complete but for its counts and threads. `first_level_bytes` as
+/// in Target.
 CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
                          bool past_caches, std::uint64_t first_level_bytes = 0);
 
@@ -253,10 +253,10 @@ CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint
 
 std::vector<Pass> cpu_passes_of(const IndexWork& work, const IndexCandidate& chosen);
 std::vector<Pass> cpu_sweeps_shown(const Rectangle& rectangle, const TransposeWorkers& workers);
-/// Of rolls and flips in place: reverses_in_place(problem).
+/// The passes of rolls and flips in place: reverses_in_place(problem).
 std::vector<CpuPass> reversals_of(const Problem& problem);
 std::vector<Pass> cpu_reversals(const Problem& problem, const Target& target);
-/// Of a strided view in normal form; `axes` are its own.
+/// The pass of a strided view in normal form, as a plan shows it.
 Pass cpu_pass_of(const AxisMap& normal, std::uint64_t element_bytes, const Target& target);
 /// The pass of exceptions, after others of which `last` is one (may be null).
 Pass cpu_patch(const std::vector<Exception>& exceptions, const Problem& problem, const CpuPass* last);

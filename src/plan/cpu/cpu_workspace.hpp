@@ -54,7 +54,7 @@ constexpr std::uint64_t stage_pitch(std::uint64_t row_bytes) {
                                 : whole_lines(row_bytes) / kLineBytes / 2 * 2 * kLineBytes + kLineBytes;
 }
 
-/// Columns that a box's rows are turned to at a time: a line of each row, but no more than a stage in the
+/// Columns that a box's rows are transposed to at a time: a line of each row, but no more than a stage in the
 /// first-level cache may have.
 inline constexpr std::uint64_t kMostGroupColumns = 32;
 constexpr std::uint64_t group_columns(std::uint64_t element_bytes) {

@@ -24,7 +24,7 @@
 
 namespace faro::detail {
 
-/// Of sides with a common divisor; others have no panels.
+/// The panels of sides with a common divisor; others have none.
 enum class Panels : std::uint8_t { none, along_diagonals, rotated_apart };
 
 struct TransposeWorkers {

@@ -111,7 +111,7 @@ AxesElements elements_of(const layout::AxisMap& wide, const layout::AxisMap& uni
   return elements;
 }
 
-// Few rows or columns that are turned in registers.
+// Few rows or columns that are transposed in registers.
 bool few_at_vectors(const AxesLines& lines) {
   const auto& skinny = lines.variants.front().choice.skinny;
   return skinny && skinny->few > 0;

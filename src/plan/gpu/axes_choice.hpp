@@ -70,7 +70,7 @@ struct ViewChoice {
   AxesBoxes boxes;  // of neither elements nor small arrays, nor planes
 };
 
-/// Of a view in normal form. Errors: ErrorCode::unsupported where it reaches past 2^47 bytes.
+/// The choice for a view in normal form. Errors: ErrorCode::unsupported where it reaches past 2^47 bytes.
 /// Requires: at least one element. Cost: under a millisecond.
 ViewChoice choose_view(const AxisMap& view, std::uint64_t element_bytes, const AxesVariant& variant = {});
 

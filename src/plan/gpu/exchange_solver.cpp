@@ -1,4 +1,4 @@
-// In place, one sweep each: pieces of an axis turned end for end by pairs of chunks, whole arrays in shared
+// In place, one sweep each: pieces of an axis reversed by pairs of chunks, whole arrays in shared
 // memory where they fit, and equal axes that change places by pairs of tiles. Every kernel takes arrays that
 // are aligned to its unit: the widest that divides what lies behind an axis, then the element's own.
 #include <algorithm>

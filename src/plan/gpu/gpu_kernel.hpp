@@ -187,7 +187,7 @@ enum class Carveout {
 struct GpuKernel {
   KernelId id;
   KernelParams params;
-  /// Of all arrays of a launch; where a schedule's arrays may take turns, of one.
+  /// Blocks of all arrays of a launch; where a schedule's arrays may take turns, of one.
   std::uint64_t blocks = 0;
   /// What the params' first tile, block or vector counts a block as; 0: one launch has all blocks.
   std::uint64_t first_step = 0;

@@ -54,7 +54,7 @@ struct GpuPass {
   bool in_place = false;
   /// Kernels count the blocks of one array, and a launch takes as many arrays as fit a grid.
   bool blocks_of_one_array = false;
-  /// Of one of several parts, each from the input to the output: how much it moves; 0: all.
+  /// How much a part moves, one of several, each from the input to the output; 0: all.
   std::uint64_t part_bytes = 0;
   std::string what = {};
 
@@ -65,7 +65,7 @@ struct GpuPass {
   std::uint64_t arrays_at_once = 1;
   std::uint64_t offset = 0;  // of the pass's first array, in bytes, in whatever it reads and writes
 
-  /// Of axes and views by boxes: that of aligned arrays.
+  /// For axes and views by boxes: that of aligned arrays.
   std::shared_ptr<const layout::StridedBox> box = nullptr;
 
   std::uint64_t workspace_bytes = 0;  // of the whole plan
@@ -116,8 +116,8 @@ GpuPass chunk_pass(const PassWork& work, std::uint64_t chunk_elements, TableKind
 
 // --- passes of affine maps and transpositions
 
-/// Of an affine pass on a GPU, in place or not, with launch where it is no copy. `unit_bits`: log2 of a
-/// unit's bytes.
+/// The pass of an affine map on a GPU, in place or not, with launch where it is no copy. `unit_bits`: log2 of
+/// a unit's bytes.
 GpuPass affine_pass(const Pass& pass, int unit_bits);
 
 /// The sweeps of a transposition in place, in their order.
@@ -125,14 +125,14 @@ std::vector<GpuPass> sweep_passes(const GpuTranspose& plan);
 /// How many launches a group of arrays takes of such a sweep.
 std::uint64_t launches_of_sweep(const GpuPass& sweep);
 
-/// Of rolls and flips in place: plan/reversals.hpp.
+/// The passes of rolls and flips in place: plan/reversals.hpp.
 std::vector<GpuPass> exchange_passes(const Problem& problem, const Target& target);
 
 /// Whether a transposition in place is one sweep of pairs of tiles, and that sweep.
 bool exchanges_tiles(const Rectangle& rectangle);
 GpuPass squares_pass(const Rectangle& rectangle, std::uint64_t unit_bytes);
 
-/// Of a view in normal form that is no permutation. Errors: those of choose_view().
+/// The pass of a view in normal form that is no permutation. Errors: those of choose_view().
 GpuPass view_pass(const AxisMap& view, std::uint64_t element_bytes, const AxesVariant& variant = {});
 
 /// What a pass over axes or of a view moves at a time, in words, by the kernel for aligned arrays.
@@ -140,8 +140,8 @@ std::string axes_pass_words(const GpuPass& pass);
 
 // --- as a plan shows them
 
-/// The pass of a view in normal form. Errors: those of choose_view().
-Pass pass_of_view(const AxisMap& view, std::uint64_t element_bytes);
+/// The pass of a view in normal form; `array_bytes`: of the longer side. Errors: those of choose_view().
+Pass pass_of_view(const AxisMap& view, std::uint64_t element_bytes, std::uint64_t array_bytes);
 
 /// A pass of so many arrays and bytes, with the launch of its first kernel.
 Pass shown_pass(GpuPass made, std::uint64_t arrays, std::uint64_t bytes);
@@ -150,7 +150,7 @@ Pass shown_pass(GpuPass made, std::uint64_t arrays, std::uint64_t bytes);
 Pass gpu_patch(const std::vector<Exception>& exceptions, const Problem& problem);
 
 std::vector<Pass> gpu_passes_of(const IndexWork& about, const IndexCandidate& chosen);
-/// Of a transposition in place: pairs of tiles that change places, or the sweeps that are planned.
+/// The passes of a transposition in place: pairs of tiles that change places, or the sweeps that are planned.
 Pass squares_shown(const Rectangle& rectangle, std::uint64_t unit_bytes);
 std::vector<Pass> sweeps_shown(const GpuTranspose& plan);
 std::vector<Pass> gpu_reversals(const Problem& problem, const Target& target);

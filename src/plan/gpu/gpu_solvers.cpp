@@ -119,10 +119,12 @@ PassWork work_of(const IndexWork& about, const IndexCandidate& chosen) {
           .shared_bytes = target.chunk_bytes_max == 0 ? ~std::uint64_t{0} : target.chunk_bytes_max};
 }
 
-Pass pass_of_view(const AxisMap& view, std::uint64_t element_bytes) {
+Pass pass_of_view(const AxisMap& view, std::uint64_t element_bytes, std::uint64_t array_bytes) {
   GpuPass made = view_pass(view, element_bytes);
   made.what = axes_pass_words(made);
-  return shown(std::move(made), 1, unit_count(view.axes) * element_bytes);
+  made.part_bytes = unit_count(view.axes) * element_bytes;
+  made.array_bytes = array_bytes;
+  return shown(std::move(made), 1, made.part_bytes);
 }
 
 std::vector<Pass> gpu_passes_of(const IndexWork& about, const IndexCandidate& chosen) {

@@ -17,7 +17,7 @@ bool moves_vectors(const kernels::BoxShape& shape) {
          shape.unit_bytes * shape.out_vector == vector;
 }
 
-// Of a side that is cut into tiles, the bytes of each piece.
+// The bytes of each piece of a side that is cut into tiles.
 double piece_bytes(std::uint64_t bytes, int tile_bytes) {
   return static_cast<double>(bytes) /
          static_cast<double>(ceil_div(bytes, static_cast<std::uint64_t>(tile_bytes)));

@@ -12,10 +12,10 @@
 namespace faro::detail {
 
 inline constexpr std::uint64_t kAxesVector = 16;  // bytes
-/// Of a plane of narrow units whose sides are so long, lines reach more than boxes do.
+/// Where the sides of a plane of narrow units are so long, lines reach more than boxes do.
 inline constexpr std::uint64_t kLongSide = 256;  // units
 
-/// Of the plane of the fastest axes of both sides, in units.
+/// The shorter side of the plane of the fastest axes of both sides, in units.
 std::uint64_t shorter_side(const std::vector<layout::StridedAxis>& axes);
 
 /// Whether planes lie one after another on both sides: a matrix, or a batch of them.

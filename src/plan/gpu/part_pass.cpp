@@ -169,7 +169,7 @@ bool keeps_segments_local(const Affine& map, int local_bits, int segment_bits) {
 
 std::optional<PartPass> make_part_pass(const PartProblem& problem, const Target& target) {
   if (!has_room(problem)) return std::nullopt;
-  // Whole lines change places: nothing is to be turned on chip. But vectors move in the order of the part,
+  // Whole lines change places: nothing is to be exchanged on chip. But vectors move in the order of the part,
   // and what goes to one array is often one half of it: tiles go to all arrays by turns.
   const auto by_vectors = [&]() -> std::optional<PartPass> {
     constexpr int vector_bytes_bits = 4;

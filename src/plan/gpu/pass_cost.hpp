@@ -106,7 +106,7 @@ inline double beyond(std::uint64_t count, double unit, double bytes) {
   return std::max(0.0, unit * static_cast<double>(count) - bytes);
 }
 
-/// Whether a cost can be told from these rates.
+/// Whether a cost can be predicted from these rates.
 inline bool has_rates(const std::optional<Calibration>& rates) {
   return rates && rates->copy.gb_per_s > 0 && rates->shared_wavefronts_per_us > 0;
 }

@@ -34,7 +34,7 @@ GpuPass columns_pass(const PassWork& work) {
           .blocks_of_one_array = true};
 }
 
-// Of one array at a time, since there is but one workspace.
+// A pass of one array at a time, since there is but one workspace.
 GpuPass transpose_pass(const PassWork& work, const Axes& axes) {
   PassWork of_one = work;
   of_one.form = axes;

@@ -30,7 +30,7 @@ struct Stretch {
   std::size_t turns = 1;
 };
 
-// A stretch is one of `groups` alike ones, but for where their arrays begin.
+// A stretch is one of `groups` equal ones, but for where their arrays begin.
 struct BlockSpace {
   std::vector<Stretch> stretches;  // of a group
   std::uint64_t group_blocks = 0;
@@ -43,7 +43,7 @@ struct Counting {
   const CountedArrays& arrays;
   const machine::MemoryGeometry& geometry;
   const PassTables& tables;
-  Blocks which = Blocks::sampled;
+  CountedBlocks which = CountedBlocks::sampled;
 };
 
 void run_block(const Stretch& stretch, const Counting& how, std::uint64_t block,
@@ -127,7 +127,7 @@ Counted count_space(const BlockSpace& space, const Counting& how) {
   const std::uint64_t blocks = space.group_blocks * space.groups;
   Counted counted{.counts = {}, .blocks = blocks, .of = blocks};
   const bool swaps = std::holds_alternative<SwapKernel>(space.stretches.front().kernel->id);
-  if (how.which == Blocks::all || blocks <= (swaps ? kFewSwappingBlocks : kFewBlocks)) {
+  if (how.which == CountedBlocks::all || blocks <= (swaps ? kFewSwappingBlocks : kFewBlocks)) {
     for (std::uint64_t b = 0; b < blocks; ++b) run_block(space, how, b, counted.counts, 1);
     return counted;
   }
@@ -176,7 +176,7 @@ std::string to_text(const Counted& counted) {
 
 std::optional<Counted> count_blocks(const GpuPass& pass, const CountedArrays& arrays,
                                     const machine::MemoryGeometry& geometry, const PassTables& tables,
-                                    Blocks which) {
+                                    CountedBlocks which) {
   if (pass.kernels.empty() || arrays.arrays == 0 || !is_countable(pass, tables)) return std::nullopt;
   const BlockSpace space = space_of(pass, arrays);
   Counted counted = count_space(space, {arrays, geometry, tables, which});

@@ -44,15 +44,15 @@ struct CountedArrays {
 };
 
 /// Which blocks are run.
-enum class Blocks { sampled, all };
+enum class CountedBlocks { sampled, all };
 
-/// Of axes, cyclic, modular, computed, in-place orbits and sweeps; with tables those of index arrays; nothing
-/// for other passes. Cost: some milliseconds a block.
+/// Counts passes of axes, cyclic, modular, computed, in-place orbits and sweeps; with tables those of index
+/// arrays; nothing for other passes. Cost: some milliseconds a block.
 std::optional<Counted> count_blocks(const GpuPass& pass, const CountedArrays& arrays,
                                     const machine::MemoryGeometry& geometry, const PassTables& tables = {},
-                                    Blocks which = Blocks::sampled);
+                                    CountedBlocks which = CountedBlocks::sampled);
 
-/// Of exceptions to a map, every warp of all arrays; nothing for other passes.
+/// Counts exceptions to a map, every warp of all arrays; nothing for other passes.
 std::optional<machine::AccessCounts> count_patch(const Pass& pass, const machine::MemoryGeometry& geometry);
 
 }  // namespace faro::detail

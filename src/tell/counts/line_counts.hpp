@@ -32,16 +32,16 @@ struct LineCounts {
   bool bounded = false;      // at most so many: what the index array says is not at hand
 };
 
-/// Of a pass that a CPU runs; nothing of others. `array`: the plan's index array, null where there is none.
-/// Cost: up to some milliseconds.
+/// Counts a pass that a CPU runs; nothing for others. `array`: the plan's index array, null where there is
+/// none. Cost: up to some milliseconds.
 std::optional<LineCounts> count_lines(const Pass& pass, const Indexed* array);
 
-/// Of a pass of a plan.
+/// Counts a pass of a plan.
 std::optional<LineCounts> count_lines(const Plan& plan, std::size_t pass);
 
 /// "reads 40287 of 64 bytes in 23 runs, 1.05 times the least; writes 40300 in 161 runs, …", for a reader.
 std::string lines_text(const LineCounts& counts, std::uint64_t bytes_read, std::uint64_t bytes_written);
-/// Of a side, times the least lines that `bytes` need.
+/// Lines of a side, in times the least that `bytes` need.
 double lines_over_least(const SideLines& side, std::uint64_t bytes);
 
 }  // namespace faro::detail

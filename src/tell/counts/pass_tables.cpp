@@ -261,13 +261,13 @@ void widen(machine::SharedCounts& counts) {
   counts.wavefronts = std::max<std::uint64_t>(counts.wavefronts, kLanes * counts.requests);
 }
 
-// Of accesses of `unit` bytes, each of which may be anywhere.
+// For accesses of `unit` bytes, each of which may be anywhere.
 void widen_scattered(machine::GlobalCounts& counts, std::uint64_t bytes, std::uint64_t unit) {
   counts.sectors += bytes / unit;
   counts.lines += bytes / unit;
 }
 
-// Of `runs` runs of together `units` units, by groups of `lanes` lanes.
+// A side of `runs` runs of together `units` units, by groups of `lanes` lanes.
 struct RunSide {
   std::uint64_t runs = 0;
   std::uint64_t units = 0;

@@ -24,13 +24,13 @@ namespace faro::detail {
 
 class ScheduleTables {
  public:
-  /// Of the plan's index array, where it is the host's and, unless `however_long`, making the schedule takes
-  /// about a second at most; nothing else.   Cost: that of the schedule.
+  /// The tables of the plan's index array, where it is the host's and, unless `however_long`, making the
+  /// schedule takes about a second at most; nothing else.   Cost: that of the schedule.
   static std::optional<ScheduleTables> made(const IndexPlan& plan, bool however_long = false);
-  /// Of a schedule that a plan's passes go by.
+  /// The tables of a schedule that a plan's passes go by.
   static ScheduleTables of(const schedule::IndexSchedule& schedule, Way way);
 
-  /// Of a pass. Requires: the pass is one of the schedule's (checked).
+  /// The tables of a pass. Requires: the pass is one of the schedule's (checked).
   PassTables operator()(const GpuPass& pass) const;
 
  private:

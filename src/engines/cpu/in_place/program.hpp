@@ -6,7 +6,7 @@
 //     b          next(b)   where b is read   where next(b) is read   where b, and next(b), are written
 //     0 0 0      0 1 1     ...               ...
 //
-// Of each pair the tile of the smaller number leads: it is met first, and both are moved then. Longer orbits
+// The tile of the smaller number leads its pair: it is met first, and both are moved then. Longer orbits
 // are led by their smallest number as well, which takes a walk around the orbit to find out.
 #pragma once
 
@@ -165,8 +165,8 @@ struct SegmentOrbits {
   std::uint64_t segment_bytes;
 };
 
-/// Of the registers that tiles in place are moved in, `most` at most. Of 4 bytes larger tiles, which go
-/// through a buffer in any case, are worth more than a line in one register.
+/// Bytes of the registers that tiles in place are moved in, `most` at most. With 4 bytes larger tiles, which
+/// go through a buffer in any case, are worth more than a line in one register.
 std::uint64_t in_place_vector_bytes(std::uint64_t unit_bytes, std::uint64_t most);
 
 /// Tiles change places and are permuted on their way.

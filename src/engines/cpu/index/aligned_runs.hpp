@@ -52,7 +52,7 @@ class AlignedRuns {
 
   bool any() const { return cut_.length >= 2 * (cut_.run + detail::kLineBytes); }
 
-  /// Of a row that begins at `out`. Requires: any().
+  /// The cut of a row that begins at `out`. Requires: any().
   RunCut cut(const std::byte* out) const {
     RunCut made = cut_;
     made.head = (0 - reinterpret_cast<std::uintptr_t>(out)) % detail::kLineBytes;

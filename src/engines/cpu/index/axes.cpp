@@ -2,15 +2,16 @@
 //
 //     input                          stage                         output
 //     rows of the input's run  --->  rows of the output's run ---> the same, streamed as whole lines
-//                  turned in registers, or        while the next box
+//                  transposed in registers, or    while the next box
 //                  element by element             is fetched
 //
 // A place within a box is a sum of digits times strides, on all three sides. What fits the caches as a whole
-// has no stage: it is written where it belongs (axes_cached.cpp). What does not is turned a group of columns
-// at a time, a line of each row: while one stage of such columns is filled, the other is written and the next
-// box is fetched. Two to eight long rows are interleaved in registers, or taken apart (channels.hpp).
-// Elements of a line and more are not turned, but taken run by run of the output, boxes in the input's order;
-// so are those of widths of no register, and those whose runs begin with the same axis on both sides.
+// has no stage: it is written where it belongs (axes_cached.cpp). What does not is transposed a group of
+// columns at a time, a line of each row: while one stage of such columns is filled, the other is written and
+// the next box is fetched. Two to eight long rows are interleaved in registers, or taken apart
+// (channels.hpp). Elements of a line and more are not transposed, but taken run by run of the output, boxes
+// in the input's order; so are those of widths of no register, and those whose runs begin with the same axis
+// on both sides.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -158,7 +159,7 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
     const std::size_t axis = by_input_.front();
     return extents_[axis] - now.at[axis];
   }
-  // Requires: no more than are alike.
+  // Requires: no more than are equally far apart.
   void advance(Element& now, std::uint64_t count = 1) const {
     now.gap = 0;
     for (const std::size_t axis : by_input_) {
@@ -399,7 +400,7 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
     }
     if (past == 0 && group.run_bytes % kLineBytes == 0) return;
     for (std::uint64_t run = 0; run < group.runs; ++run) {
-      // What is no whole line goes through the caches: it is there by the time that the group is turned.
+      // What is no whole line goes through the caches: it is there by the time that the group is transposed.
       const std::byte* const begin = out + group.to_places[run];
       const std::byte* const end = begin + group.run_bytes;
       if (past_line(begin) != 0) __builtin_prefetch(begin, 1, 3);

@@ -60,7 +60,7 @@ void AxesBoxes::set_box(const layout::CacheBox& box) {
   for (const std::size_t axis : write_rows_)
     whole_lines_ = whole_lines_ && static_cast<std::uint64_t>(out_[axis]) % kLineBytes == 0;
   // Boxes that share lines of the output follow one another; else those that share pages of the input;
-  // where boxes are fetched as fast as they are turned, those of both sides in turns.
+  // where boxes are fetched as fast as they are transposed, those of both sides in turns.
   AxisList out_order(axes_);
   std::iota(out_order.begin(), out_order.end(), std::size_t{0});
   if (move_ == detail::AxesMove::groups) {

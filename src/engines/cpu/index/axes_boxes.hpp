@@ -103,7 +103,7 @@ class AxesBoxes {
     Numbers extents{};
     std::int64_t source = 0;  // bytes, of its first element
     std::int64_t target = 0;
-    // Of a run that is cut at lines: its bytes in the row, its elements, and where they lie in the input.
+    // A run that is cut at lines: its bytes in the row, its elements, and where they lie in the input.
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
     std::uint64_t run = 0;
@@ -273,7 +273,7 @@ class AxesBoxes {
     std::int64_t first = 0;  // byte, from the first element
     std::uint64_t bytes = 0;
   };
-  // Of axes `least` and on alone.
+  // The run of axes `least` and on alone.
   ReadRun read_run(const layout::CacheBox& box, std::size_t least) const;
 
   std::uint64_t width_;

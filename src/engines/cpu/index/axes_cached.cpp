@@ -2,7 +2,7 @@
 // fetched, and each box is one call, for small arrays are done in less time than a call for each part of them
 // would take.
 //
-//     columns of the input's run, rows of the output's    planes that are turned in registers
+//     columns of the input's run, rows of the output's    planes that are transposed in registers
 //     two to eight rows, and their elements side by side  channels (channels.hpp)
 //     what lies together on both sides, and what is alone units that are copied (unit_copy.hpp)
 #include <algorithm>

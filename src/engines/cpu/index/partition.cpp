@@ -122,7 +122,7 @@ class LevelProgram final : public ChunksOfArrays {
             .size = shape_.chunk_size(chunk)};
   }
 
-  // Of the region of a level that holds a chunk.
+  // Where the region of a level begins that holds a chunk.
   std::uint64_t region_offset(std::uint64_t chunk) const {
     const int bits = shape_.region_bits(level_);
     return ((chunk << shape_.chunk_bits) >> bits << bits) * element_bytes();

@@ -33,7 +33,7 @@ class RowSums {
 
   std::uint64_t elements() const { return elements_; }
 
-  // Of elements begin .. end - 1 of all rows together.
+  // Loads elements begin .. end - 1 of all rows together.
   void load(const std::byte* out, std::uint64_t begin, std::uint64_t end) {
     if constexpr (!Sum::kInPlace) {
       for (std::uint64_t i = begin; i < end; ++i) beside_[i].start(stored(out, i));

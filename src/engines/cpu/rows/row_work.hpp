@@ -124,7 +124,7 @@ class PartedRows {
   std::uint64_t buckets() const { return buckets_; }
   std::uint64_t begin(std::uint64_t bucket) const { return begins_[bucket]; }
   std::uint64_t end(std::uint64_t bucket) const { return begins_[bucket + 1]; }
-  /// Of the output.
+  /// The output's row.
   std::uint64_t row(std::uint64_t bucket, std::uint64_t at) const {
     return bucket * work_.plan.bucket_rows() + rows_[at];
   }

@@ -104,9 +104,9 @@ void take_rows(Width width, const RowWork& work, const std::byte* absent, std::u
   finish_streams();
 }
 
-// Of one block, all present. `rows`: how many there are; entries past them, which were others when they were
-// planned, take the last one. `known`: entries from the block's first on, at least `size`. `is_far`: the rows
-// are not in the caches. Returns whether there were wrong ones.
+// Takes the rows of one block, all present. `rows`: how many there are; entries past them, which were others
+// when they were planned, take the last one. `known`: entries from the block's first on, at least `size`.
+// `is_far`: the rows are not in the caches. Returns whether there were wrong ones.
 template <typename Word, typename Width>
 bool take_present(Width width, const std::byte* entries, std::uint64_t size, std::uint64_t known,
                   std::uint64_t rows, bool is_far, const std::byte* in, std::byte* to) {

@@ -70,7 +70,7 @@ struct BlockLine {
 #else
 // What a register of 16-byte blocks can do, whatever their number: every block is looked up by itself.
 template <class D>
-struct Blocks {
+struct RegisterBlocks {
   static constexpr std::size_t kBytes = 16;
   static constexpr int kMaxBits = 4;  // a block has at most 2^4 units
   using Line = hn::Vec<D>;
@@ -94,7 +94,7 @@ struct Blocks {
   }
 };
 
-struct BlockLine : Blocks<hn::FixedTag<std::uint8_t, 16>> {
+struct BlockLine : RegisterBlocks<hn::FixedTag<std::uint8_t, 16>> {
   static constexpr std::size_t kTiles = 1;
   static constexpr int kRoundBits = 4;
   static HWY_INLINE Line SetIndex(std::uint8_t value) {
@@ -107,14 +107,14 @@ struct BlockLine : Blocks<hn::FixedTag<std::uint8_t, 16>> {
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
 #define FARO_HAVE_BLOCK_PAIRS 1
 
-struct BlockPair : Blocks<hn::FixedTag<std::uint8_t, 32>> {
+struct BlockPair : RegisterBlocks<hn::FixedTag<std::uint8_t, 32>> {
   static constexpr std::size_t kTiles = 2;
   static constexpr int kRoundBits = 3;
   using D = hn::FixedTag<std::uint8_t, 32>;
   using H = hn::FixedTag<std::uint8_t, 16>;
 
-  using Blocks::Load;
-  using Blocks::Store;
+  using RegisterBlocks::Load;
+  using RegisterBlocks::Store;
   static HWY_INLINE Line Load(const std::byte* low, const std::byte* high) {
     return hn::Combine(D(), hn::LoadU(H(), Bytes(high)), hn::LoadU(H(), Bytes(low)));
   }

@@ -3,7 +3,7 @@
 //
 //     C2R    new[i][j] = old[(q(i) + j) mod m][j]          R2C    new[i][j] = old[q^-1((i - j) mod m)][j]
 //
-// Columns are taken in strips of one to some cache lines. Of the rotation, what is the strip's first column's
+// Columns are taken in strips of one to some cache lines. What of the rotation is the strip's first column's
 // joins the permutation of the rows, which then moves whole pieces of them; what is left is 0, 1, 2, ….
 //
 //     columns 8 to 11     rotation 8 8 8 8, with q     left 0 1 2 3

@@ -85,7 +85,7 @@ class BoxMove {
  public:
   BoxMove(const ValuePlan& plan, const Extents& extents, std::int64_t ValueStrides::*side,
           std::uint64_t width, bool to_box, const Target& target)
-      : executor_(StridedPlan(view_of(plan, extents, side, to_box), width, target)),
+      : executor_(Plan({.element_bytes = width, .view = view_of(plan, extents, side, to_box)}, target)),
         lowest_bytes_(lowest(plan, extents, side) * static_cast<std::int64_t>(width)) {}
 
   std::uint64_t workspace_bytes() const { return executor_.workspace_bytes(); }

@@ -96,7 +96,7 @@ struct DeviceIndexSchedule {
   Direction applied = Direction::scatter;
   std::optional<std::uint64_t> fingerprint = {};  // of the entries; nothing where no host has seen them
 
-  /// Of its arrays. A DeviceDirect counts the index array.
+  /// Bytes of its arrays. A DeviceDirect counts the index array.
   std::uint64_t bytes() const;
 };
 

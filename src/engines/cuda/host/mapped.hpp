@@ -26,7 +26,7 @@ struct MappedLaunches {
   int folded_bits = 0;  // k
   std::uint64_t count = 0;
 
-  /// Of launch i, from the start of the batch.
+  /// The first byte of launch i, from the start of the batch.
   std::uint64_t first_byte(std::uint64_t i) const;
 };
 

@@ -57,7 +57,7 @@ class CudaDevice {
     const char* name;
     double milliseconds;
   };
-  /// Waits. Of each step() since keep_times().
+  /// Waits. The times of each step() since keep_times().
   std::vector<Step> steps() const;
 
   int ordinal() const { return device_; }

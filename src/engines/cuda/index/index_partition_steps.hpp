@@ -55,7 +55,7 @@ struct LevelShape {
     if (next < chunks() && region_of(next) == region_of(chunk)) return offsets[next * buckets() + bucket];
     return bucket_size(region_of(chunk), bucket);
   }
-  /// Of a place within the region; the last bucket for what lies beyond.
+  /// The bucket of a place within the region; the last bucket for what lies beyond.
   template <typename Entry>
   constexpr std::uint32_t bucket(Entry entry) const {
     const Entry high = entry >> bucket_bits;
@@ -110,7 +110,7 @@ struct CountRuns {
   }
 };
 
-/// Of an array that is one chunk: the entries are the places.
+/// For an array that is one chunk: the entries are the places.
 template <typename Entry>
 struct NarrowEntries : PlainKernel<> {
   std::uint64_t count = 0;

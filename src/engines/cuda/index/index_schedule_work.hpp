@@ -32,7 +32,7 @@ struct PartitionArrays {
   Buffer<std::uint16_t> last;
 };
 
-/// Of everything that partition_on() allocates, in bytes, but for a few words.
+/// Bytes of everything that partition_on() allocates, but for a few words.
 inline std::uint64_t partition_bytes_on_device(const schedule::PartitionShape& shape) {
   const std::uint64_t remainders = static_cast<std::uint64_t>(std::clamp(shape.levels() - 1, 0, 2));
   std::uint64_t largest = 0;  // offsets of a level

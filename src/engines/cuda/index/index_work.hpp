@@ -51,7 +51,7 @@ class FaultWords {
       : device_(device), words_(device.template buffer<std::uint32_t>(steps)) {
     device_.fill(words_.data(), 0, words_.bytes());
   }
-  /// Of the next step.
+  /// The fault of the next step.
   Fault next() {
     FARO_CHECK(step_ < words_.size());
     return {.words = words_.data(), .step = step_++};

@@ -50,8 +50,8 @@ constexpr int block_threads() {
   return kernels::is_clustered(shape) ? shape.threads() : shape.threads() * kernels::kMostOrbitGroups;
 }
 
-// Of whole vectors the second-level cache keeps longest what was read: it is what will be written next. Tiles
-// of 2-byte elements, which measured better without that, do not take it.
+// With whole vectors the second-level cache keeps longest what was read: it is what will be written next.
+// Tiles of 2-byte elements, which measured better without that, do not take it.
 template <int bytes>
 struct OrbitMemory : StreamedMemory<bytes> {
   __device__ OrbitMemory(const std::byte* in, std::byte* out, std::byte* tile)

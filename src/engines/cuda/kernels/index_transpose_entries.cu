@@ -1,4 +1,4 @@
-// One-pass kernels for transposes that are turned in registers, or have few rows or columns.
+// One-pass kernels for transposes that are done in registers, or have few rows or columns.
 #include <cstddef>
 #include <cstdint>
 #include <iterator>

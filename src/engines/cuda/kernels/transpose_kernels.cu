@@ -11,8 +11,8 @@
 namespace faro::cuda {
 namespace {
 
-// Threads of a block, at most. Of sweeps in vectors, which need few registers, a multiprocessor holds so many
-// blocks as have that many threads of rows.
+// Threads of a block, at most. For sweeps in vectors, which need few registers, a multiprocessor holds so
+// many blocks as have that many threads of rows.
 template <typename Params>
 inline constexpr int kMostThreads = 1024;
 template <>

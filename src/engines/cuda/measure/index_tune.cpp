@@ -156,7 +156,7 @@ class Tuner {
     const Indexed scatter = random_on_device(count, kSeed, target_.device);
     add({.kernel = IndexKernel::gather, .width = width}, count,
         microseconds(scatter.inverse(), width, 1, {.method = IndexMethod::direct}));
-    // For one run it is not turned round.
+    // For one run it is not inverted.
     add({.kernel = IndexKernel::scatter, .width = width}, count,
         microseconds(scatter, width, 1, {.method = IndexMethod::direct, .repeats = 1}));
     if (width == scatter.index_type().bytes) measure_check(scatter);

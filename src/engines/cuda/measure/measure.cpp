@@ -60,7 +60,7 @@ std::uint64_t DeviceArray::size() const { return state_->bytes; }
 void DeviceArray::upload(const void* from, std::uint64_t bytes) {
   const DeviceGuard guard(state_->device);
   check(cudaMemcpy(data(), from, bytes, cudaMemcpyHostToDevice), "cudaMemcpy", "upload an array");
-  // Of pageable memory the call may return when all is on its way.
+  // For pageable memory the call may return when all is on its way.
   check(cudaDeviceSynchronize(), "cudaDeviceSynchronize", "upload an array");
 }
 

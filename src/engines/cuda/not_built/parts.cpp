@@ -21,7 +21,7 @@ void PartExecutor::run(const void* /*in*/, std::span<std::byte* const> /*arrays*
 }
 
 FARO_NOT_BUILT(PeerView);
-PeerView::PeerView(const StridedPlan& /*plan*/, ViewShare /*share*/) { refuse(); }
+PeerView::PeerView(const Plan& /*plan*/, ViewShare /*share*/) { refuse(); }
 void PeerView::run(const void* /*in*/, void* /*out*/, Stream /*stream*/) const { refuse(); }
 
 FARO_NOT_BUILT(SideStream);

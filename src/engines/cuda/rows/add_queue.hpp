@@ -3,7 +3,7 @@
 //     rows of at most a word, one array     the numbers themselves travel with the keys
 //     others                                the items' numbers travel, and each sum fetches its rows
 //
-// Of numbers of at most 4 bytes there are other kernels, for bins (bin_steps.hpp); the partition says which.
+// Numbers of at most 4 bytes have other kernels, for bins (bin_steps.hpp); the partition says which.
 #pragma once
 
 #include <cstddef>

@@ -19,7 +19,7 @@
 
 namespace faro::cuda {
 
-/// Pairs of keys and items in the order of a digit. Of each round of a block's chunk the warps rank their
+/// Pairs of keys and items in the order of a digit. In each round of a block's chunk the warps rank their
 /// stretches, 32 items at a time, and the round leaves in runs through shared memory:
 ///
 ///     lanes' digits        5 2 5 7         add 1 to the warp's counters of 5, 2, 5 and 7, which tell what

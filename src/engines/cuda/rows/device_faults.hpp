@@ -12,7 +12,7 @@ namespace faro::cuda {
 
 class DeviceFaults {
  public:
-  /// Of the current device. Errors: ErrorCode::device.
+  /// Faults of the current device. Errors: ErrorCode::device.
   DeviceFaults(int device, const char* operation) : operation_(operation), words_(1, device) {
     check(cudaMemset(words_.data(), kNoFaultByte, words_.bytes()), "cudaMemset", operation_);
   }

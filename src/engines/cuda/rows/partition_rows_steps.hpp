@@ -347,7 +347,7 @@ struct RankRound {
     }
   }
 
-  /// Of the round that begins at `first`.
+  /// Where the round that begins at `first` begins for this thread.
   template <Block B>
   static constexpr std::uint64_t first_of(B& block, std::uint64_t first) {
     return first + block.thread() / kWarpLanes * kWarpLanes * kItems + lane_of(block);
@@ -395,7 +395,7 @@ struct PadPlaces {
   }
 };
 
-/// Of a routing: places of items, items of places, rows of places, and what no item goes to besides.
+/// For a routing: places of items, items of places, rows of places, and what no item goes to besides.
 template <int kBits, typename Word>
 struct PlaceItems {
   static constexpr std::uint32_t kThreads = PartitionGrid::kThreads;

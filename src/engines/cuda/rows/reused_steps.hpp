@@ -89,7 +89,7 @@ struct PutSorted : SortedMove {
   }
 };
 
-/// Of sorted entries the least position of one that is named before, by items[i]; kNoFault at first.
+/// Among sorted entries, the least position of one that is named before, by items[i]; kNoFault at first.
 struct FindTwice : PlainKernel<> {
   const std::uint32_t* keys = nullptr;
   const std::uint32_t* items = nullptr;

@@ -58,7 +58,7 @@ class RowMoveQueue {
   RowMoveQueue(Queue& queue, const RowMemory& memory, std::byte* workspace)
       : queue_(queue), memory_(memory), workspace_(workspace) {}
 
-  /// Of Put, once for all arrays: what follows moves nothing if two entries name one row.
+  /// For Put, once for all arrays: what follows moves nothing if two entries name one row.
   void mark(const RowPlan& plan) {
     if (!std::holds_alternative<Put>(plan.move()) || row_numbers(plan.move()).count == 0) return;
     auto* const own = reinterpret_cast<kernels::RowFaults*>(workspace_);

@@ -41,7 +41,7 @@ void sum_up_segments(WorkspaceQueue<Queue>& queue, const TakenSegments& taken, k
 
 }  // namespace detail
 
-/// Of `work` the segments, the faults, and the offsets, which are written. `workspace`: as take_segments.
+/// Writes the segments, the faults and the offsets of `work`. `workspace`: as take_segments.
 template <typename Queue>
 void find_segments(Queue& queue, const SegmentWork& work, std::byte* workspace) {
   WorkspaceQueue<Queue> lent(queue, workspace, segments_workspace_bytes(work.taken.from.count));

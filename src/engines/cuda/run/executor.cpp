@@ -40,7 +40,6 @@ struct Executor::State {
                         : LoadedPasses(plan.passes())) {
     FARO_CHECK(passes.workspace_bytes() == plan.workspace_bytes());
   }
-  explicit State(const StridedPlan& plan) : device(plan.target().device), passes(plan.passes()) {}
 };
 
 Executor::Executor(const Plan& plan) {
@@ -59,13 +58,6 @@ Executor::Executor(const Plan& plan, const schedule::IndexSchedule& made) {
   }
   const DeviceGuard guard(plan.target().device);
   state_ = std::make_unique<State>(plan, std::make_unique<PlanSchedule>(plan, made));
-}
-
-Executor::Executor(const StridedPlan& plan) {
-  FARO_CHECK(plan.target().engine == Engine::cuda);
-  require_available();
-  const DeviceGuard guard(plan.target().device);
-  state_ = std::make_unique<State>(plan);
 }
 
 Executor::Executor(Executor&&) noexcept = default;

@@ -33,7 +33,7 @@ struct PassArrays {
   std::byte* out = nullptr;
   std::byte* workspace = nullptr;  // of sweeps
   std::uint64_t count = 1;         // arrays that follow one another
-  /// Of affine passes out of place: out[pi(x) ^ target_shift] = in[x], in units. It keeps every array in
+  /// For affine passes out of place: out[pi(x) ^ target_shift] = in[x], in units. It keeps every array in
   /// itself, and is 0 for a copy and within longer vectors.
   std::uint64_t target_shift = 0;
 };
@@ -59,7 +59,8 @@ class LoadedPass {
   void spread_out(std::uint64_t shared_bytes);
 
   const faro::detail::GpuPass& pass() const { return *pass_; }
-  /// Of the kernel for aligned arrays, the worst of a sweep's; zeros of a copy, which is the driver's.
+  /// Resources of the kernel for aligned arrays, the worst of a sweep's; zeros of a copy, which is the
+  /// driver's.
   KernelResources resources() const;
 
  private:

@@ -36,7 +36,7 @@ class LoadedPasses {
   explicit LoadedPasses(const std::vector<Pass>& passes, const TablesOf& tables_of = {});
   explicit LoadedPasses(std::vector<faro::detail::GpuPass> passes, const TablesOf& tables_of = {});
 
-  /// Of an empty batch, or of the identity in place.
+  /// Whether there is none: of an empty batch, or of the identity in place.
   bool empty() const { return passes_.empty(); }
   std::size_t size() const { return passes_.size(); }
   const LoadedPass& operator[](std::size_t index) const { return passes_[index]; }
@@ -53,7 +53,7 @@ class LoadedPasses {
   /// launch may have; ErrorCode::device for a failed launch, saying what had been queued.
   void launch(const RunArrays& arrays, Stream stream = {}, std::uint64_t target_shift = 0) const;
 
-  /// Of every pass.
+  /// The resources of every pass.
   std::vector<KernelResources> resources() const;
 
  private:

@@ -101,7 +101,7 @@ struct PeerView::State {
   LoadedPasses passes;
 };
 
-PeerView::PeerView(const StridedPlan& plan, ViewShare share) {
+PeerView::PeerView(const Plan& plan, ViewShare share) {
   require_available();
   const DeviceGuard guard(plan.target().device);
   state_ =

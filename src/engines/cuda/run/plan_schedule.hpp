@@ -2,7 +2,7 @@
 // made before; and the passes that it is run by, which are the plan's.
 //
 //     the plan asks for                     what is taken
-//     a scatter turned round, a gather      the inverse array; where that does not fit, a scatter's passes
+//     a scatter inverted, a gather          the inverse array; where that does not fit, a scatter's passes
 //     a direct schedule that was given      passes for its entries, which may be of another width
 #pragma once
 

@@ -1,4 +1,4 @@
-// What is refused of rows' arrays before anything is queued, what their kernels' faults are told as, and
+// What is refused of rows' arrays before anything is queued, what their kernels' faults are reported as, and
 // their workspace.
 #pragma once
 
@@ -37,7 +37,7 @@ class RowWorkspace {
   StreamMemory own_;
 };
 
-/// Of faults that were found. Errors: ErrorCode::value where an entry was out of range.
+/// Refuses faults that were found. Errors: ErrorCode::value where an entry was out of range.
 inline void require_in_range(const char* operation, const char* what, const kernels::RowFaults& found,
                              std::uint64_t rows) {
   if (found.out_of_range == kernels::kNoFault) return;

@@ -19,14 +19,14 @@ namespace faro::cuda {
 
 class ScheduleTables {
  public:
-  /// The schedule must outlive this: pointers are kept. Of runs, makes at most 16 bytes of tables a run, and
-  /// waits. Requires: its device is the current one. Errors: ErrorCode::device.
+  /// The schedule must outlive this: pointers are kept. For runs it makes at most 16 bytes of tables a run,
+  /// and waits. Requires: its device is the current one. Errors: ErrorCode::device.
   explicit ScheduleTables(const DeviceIndexSchedule& schedule);
 
-  /// Of pass.tables, in their order. Requires: a pass of the schedule's kind.
+  /// The addresses of pass.tables, in their order. Requires: a pass of the schedule's kind.
   std::vector<const void*> of(const faro::detail::GpuPass& pass) const;
 
-  /// Of what was made beside the schedule.
+  /// Bytes of what was made beside the schedule.
   std::uint64_t bytes() const { return sorted_.bytes() + sources_.bytes() + firsts_.bytes(); }
 
  private:

@@ -35,7 +35,7 @@ using faro::detail::Carveout;
 /// function is checked). Errors: ErrorCode::device.
 KernelEntry loaded(KernelEntry entry, Carveout carveout = Carveout::shared);
 
-/// Of a kernel that is loaded.
+/// The resources of a kernel that is loaded.
 KernelResources resources_of(const KernelEntry& entry);
 
 /// What an error says of a launch that failed.
