@@ -2,14 +2,20 @@
 //
 //     microseconds for 2^10, 2^12, … 2^30 elements of so many bytes; runs and chunks as powers of two; where
 //     a larger array took less, which is noise, its time stands for the smaller one too
+#include "problem/built_in_curves.hpp"
+
 #include <array>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
 #include <span>
 
 #include "faro/problem/target.hpp"
-#include "problem/built_in_tiles.hpp"
 
 namespace faro {
 namespace {
+
+using detail::CpuSizes;
 
 constexpr int kFirstBits = 10;
 constexpr int kStepBits = 2;
@@ -115,6 +121,54 @@ constexpr Row kTwoCores[] = {
   {IndexKernel::place,   4,   14,    0, { 2.0, 3.5,   9,  30, 115,  450, 1850,  7500,  27000,  108000,  430000}},
   {IndexKernel::schedule, 4,  14,    0, {  10,  30,  90, 350,1300, 5000,20000, 70000, 450000, 2000000, 8500000}},
 };
+constexpr Row kXeonCopies[] = {
+  // kernel            width chunk run   2^10 2^12 2^14 2^16 2^18 2^20  2^22   2^24     2^26     2^28     2^30
+  {IndexKernel::copy,  16,    0,    0, {0.11, 1.2, 4.7,  33, 176,  594, 3458,  11560,   49900,       0,       0}},
+};
+const PriceFactor kXeonAxes[] = {
+  {"groups", "ns read_beyond", 0.959}, {"groups", "ns written_beyond", 1.11}, {"groups", "ns reads", 1.12},
+  {"groups", "ns parts", 1.98}, {"groups", "ns groups", 1.21}, {"groups", "ns squares", 2.1},
+  {"groups", "ns blocks_1", 2.07}, {"groups", "ns blocks_2", 1.61}, {"groups", "ns blocks_4", 1.46},
+  {"groups", "ns blocks_8", 0.933}, {"groups", "ns blocks_16", 0.622}, {"groups", "ns small_squares", 1.11},
+  {"groups", "ns box_in_sets", 3.34}, {"groups", "ns box_in_full_sets", 2.22}, {"groups", "ns spilled", 3.49},
+  {"groups", "lines lines_held", 0.82}, {"groups", "lines gap_lines", 1.01}, {"groups", "lines paged_rows", 0.717},
+  {"groups", "lines paged_columns", 0.516},
+  {"long elements", "ns lines", 0.638}, {"long elements", "ns reads", 5.16}, {"long elements", "ns writes", 1.67},
+  {"long elements", "ns placed", 1.65}, {"long elements", "ns odd_lines", 1.95},
+  {"long elements", "ns box_in_sets", 1.66}, {"long elements", "ns far_in", 1.87},
+  {"long elements", "lines lines_written", 0.867},
+  {"one by one", "ns placed", 0.986}, {"one by one", "lines lines", 0.961},
+  {"one by one", "lines lines_held", 0.973}, {"one by one", "lines written_beyond", 0.965},
+  {"one by one", "lines gap_lines", 0.514},
+  {"pieces", "ns placed", 2.62}, {"pieces", "lines lines", 0.935}, {"pieces", "lines lines_held", 0.951},
+  {"pieces", "lines gap_lines", 0.999},
+  {"planes", "ns reads", 3.52}, {"planes", "ns paged_writes", 0.88}, {"planes", "ns parts", 1.72},
+  {"planes", "ns groups", 0.976}, {"planes", "ns squares", 1.95}, {"planes", "ns blocks_1", 2.7},
+  {"planes", "ns blocks_2", 2}, {"planes", "ns blocks_4", 1.28}, {"planes", "ns blocks_8", 0.856},
+  {"planes", "ns blocks_16", 1.2}, {"planes", "ns small_squares", 1.18}, {"planes", "ns single", 1.35},
+  {"planes", "ns columns_in_sets", 1.16}, {"planes", "ns columns_in_full_sets", 0.961},
+  {"planes", "ns box_in_sets", 1.33}, {"planes", "ns far_in", 1.5}, {"planes", "ns far_out", 2.18},
+  {"planes", "lines lines_held", 0.649}, {"planes", "lines lines_written", 2.17},
+  {"short elements", "ns lines", 0.487}, {"short elements", "ns reads", 0.872},
+  {"short elements", "ns writes", 0.323}, {"short elements", "ns placed", 1.27},
+  {"short elements", "ns stepped", 1.36}, {"short elements", "ns odd_placed", 0.555},
+  {"short elements", "ns box_in_sets", 1.13}, {"short elements", "ns far_in", 7.95},
+  {"short elements", "lines lines_held", 1.15}, {"short elements", "lines lines_written", 0.535},
+  {"streamed long elements", "ns lines", 4.09}, {"streamed long elements", "ns reads", 1.48},
+  {"streamed long elements", "ns writes", 0.576}, {"streamed long elements", "ns paged_writes", 0.957},
+  {"streamed long elements", "ns spread_parts", 1.07}, {"streamed long elements", "ns placed", 0.499},
+  {"streamed long elements", "ns odd_lines", 2.77}, {"streamed long elements", "ns spilled", 0.892},
+  {"streamed long elements", "lines lines", 0.72}, {"streamed long elements", "lines lines_held", 0.658},
+  {"streamed long elements", "lines written_beyond", 0.785}, {"streamed long elements", "lines gap_lines", 1.39},
+  {"streamed short elements", "ns lines", 1.42}, {"streamed short elements", "ns read_beyond", 1.23},
+  {"streamed short elements", "ns reads", 1.78}, {"streamed short elements", "ns far_reads", 1.21},
+  {"streamed short elements", "ns writes", 1.12}, {"streamed short elements", "ns parts", 1.71},
+  {"streamed short elements", "ns far_parts", 1.86}, {"streamed short elements", "ns spread_parts", 1.28},
+  {"streamed short elements", "ns placed", 1.12}, {"streamed short elements", "ns stepped", 1.36},
+  {"streamed short elements", "ns odd_placed", 1.13}, {"streamed short elements", "ns box_in_sets", 1.09},
+  {"streamed short elements", "ns box_in_full_sets", 1.16}, {"streamed short elements", "lines lines", 0.747},
+  {"streamed short elements", "lines lines_held", 0.928}, {"streamed short elements", "lines gap_lines", 1.28},
+};
 // clang-format on
 
 IndexCalibration make(const char* source, std::span<const Row> rows) {
@@ -135,6 +189,58 @@ IndexCalibration make(const char* source, std::span<const Row> rows) {
   return calibration;
 }
 
+const IndexCalibration& zen4_curves() {
+  static const IndexCalibration made = [] {
+    IndexCalibration curves = make("an AMD EPYC (Zen 4), 2 cores, built in", kTwoCores);
+    detail::add_built_in_tiles(curves, detail::BuiltInCpu::zen4);
+    return curves;
+  }();
+  return made;
+}
+
+const IndexCalibration& xeon_curves() {
+  static const IndexCalibration made = [] {
+    IndexCalibration curves = make(
+        "an Intel Xeon (caches of 48 KiB, 2 MiB and 480 MiB), 2 cores, index arrays as on a Zen 4, built in",
+        kXeonCopies);
+    for (const IndexCurve& each : zen4_curves().curves) {
+      if (each.kernel < IndexKernel::tile && each.kernel != IndexKernel::copy) curves.curves.push_back(each);
+    }
+    curves.axes.assign(std::begin(kXeonAxes), std::end(kXeonAxes));
+    detail::add_built_in_tiles(curves, detail::BuiltInCpu::xeon);
+    return curves;
+  }();
+  return made;
+}
+
+struct BuiltInMachine {
+  CpuSizes sizes;
+  const IndexCalibration& (*curves)();
+};
+constexpr std::uint64_t kKib = 1024;
+constexpr std::array kMachines{BuiltInMachine{.sizes = {.lines_in_registers = true,
+                                                        .first_level_bytes = 32 * kKib,
+                                                        .second_level_bytes = 1024 * kKib,
+                                                        .last_level_bytes = 32 * 1024 * kKib},
+                                              .curves = zen4_curves},
+                               BuiltInMachine{.sizes = {.lines_in_registers = true,
+                                                        .first_level_bytes = 48 * kKib,
+                                                        .second_level_bytes = 2048 * kKib,
+                                                        .last_level_bytes = 480 * 1024 * kKib},
+                                              .curves = xeon_curves}};
+
+// Doublings, all caches together; registers of another width are further off than any cache.
+double distance(const CpuSizes& a, const CpuSizes& b) {
+  constexpr double kOtherRegisters = 1000;
+  double doublings = a.lines_in_registers == b.lines_in_registers ? 0 : kOtherRegisters;
+  for (const auto level :
+       {&CpuSizes::first_level_bytes, &CpuSizes::second_level_bytes, &CpuSizes::last_level_bytes}) {
+    if (a.*level == 0 || b.*level == 0) continue;
+    doublings += std::fabs(std::log2(static_cast<double>(a.*level) / static_cast<double>(b.*level)));
+  }
+  return doublings;
+}
+
 }  // namespace
 
 const IndexCalibration& built_in_gpu_calibration() {
@@ -142,13 +248,17 @@ const IndexCalibration& built_in_gpu_calibration() {
   return made;
 }
 
-const IndexCalibration& built_in_cpu_calibration() {
-  static const IndexCalibration made = [] {
-    IndexCalibration curves = make("an AMD EPYC (Zen 4), 2 cores, built in", kTwoCores);
-    detail::add_built_in_tiles(curves);
-    return curves;
-  }();
-  return made;
+const IndexCalibration& built_in_cpu_calibration() { return zen4_curves(); }
+
+namespace detail {
+
+const IndexCalibration& built_in_near(const CpuSizes& sizes) {
+  const BuiltInMachine* nearest = kMachines.begin();
+  for (const BuiltInMachine& each : kMachines) {
+    if (distance(each.sizes, sizes) < distance(nearest->sizes, sizes)) nearest = &each;
+  }
+  return nearest->curves();
 }
 
+}  // namespace detail
 }  // namespace faro

@@ -1,30 +1,34 @@
 // The tiles and segments of affine maps that come with faro: nanoseconds for a line of 64 bytes, by one
-// thread of an AMD EPYC (Zen 4, 32 KiB and 1 MiB of the first and second level, 32 MiB shared), 28 November
-// 2026; measured by cpu::tune_affine() and written down as it gave them.
+// thread, as cpu::tune_affine() measured them.
 //
 //     unit, bits that registers exchange, crowded sides, {through the caches}, {past them}
 //
-// Arrays of 2^16, 2^20, 2^22, 2^23 and 2^24 bytes; past the caches of 2^22, 2^24 and 2^26. 0: too small for
-// the tile. Rows of unit 0 are whole segments of 2^(third number) bytes.
-#include "problem/built_in_tiles.hpp"
-
+// by arrays of 2^bits bytes. 0: too small for the tile. Rows of unit 0 are whole segments of 2^(third number)
+// bytes; of other tiles no more sizes were measured through the caches than there are numbers.
 #include <array>
 #include <cstdint>
+#include <span>
+
+#include "problem/built_in_curves.hpp"
 
 namespace faro::detail {
 namespace {
 
-constexpr std::array kCachedBits{16, 20, 22, 23, 24};
-constexpr std::array kStreamedBits{22, 24, 26};
+constexpr std::size_t kMostSizes = 6;
+using Times = std::array<double, kMostSizes>;
+using Sizes = std::span<const int>;
 
 struct TileRow {
   int unit_bytes;
   int exchanged;
   int run_bits;
-  std::array<double, kCachedBits.size()> cached_ns;
-  std::array<double, kStreamedBits.size()> streamed_ns;
+  Times cached_ns;
+  Times streamed_ns;
 };
 
+// An AMD EPYC (Zen 4, 32 KiB and 1 MiB of the first and second level, 32 MiB shared), 28 November 2026.
+constexpr std::array kZen4CachedBits{16, 20, 22, 23, 24};
+constexpr std::array kZen4StreamedBits{22, 24, 26};
 // clang-format off
 constexpr TileRow kZen4Tiles[] = {
   {1, 1, 0, {2.57, 2.84, 2.99, 6.51, 10.1}, {3.04, 3.34, 3.26}},
@@ -114,9 +118,100 @@ constexpr TileRow kZen4Tiles[] = {
 };
 // clang-format on
 
-template <std::size_t sizes>
-IndexCurve curve_of(const TileRow& row, IndexKernel kernel, const std::array<int, sizes>& bits,
-                    const std::array<double, sizes>& ns) {
+// An Intel Xeon with AVX-512 (48 KiB and 2 MiB of the first and second level, 480 MiB shared with other
+// machines), 29 November 2026.
+constexpr std::array kXeonCachedBits{16, 20, 22, 23, 24, 26};
+constexpr std::array kXeonStreamedBits{20, 22, 24, 26};
+// clang-format off
+constexpr TileRow kXeonTiles[] = {
+  {1, 1, 0, {1.93, 2.64, 4.93, 4.69}, {3.24, 4.38, 4.42, 4.51}},
+  {1, 1, 1, {2.05, 2.56, 4.55, 4.66}, {3.25, 4.54, 4.47, 4.51}},
+  {1, 1, 2, {1.98, 2.59, 4.64, 4.53}, {3.25, 4.38, 4.47, 4.43}},
+  {1, 1, 3, {1.98, 2.55, 4.55, 4.59}, {3.22, 4.51, 4.47, 4.54}},
+  {1, 2, 0, {1.73, 2.74, 5.45, 5.52}, {3.32, 4.36, 4.38, 4.5}},
+  {1, 2, 1, {1.77, 2.71, 4.96, 5.14}, {3.31, 4.66, 4.6, 4.67}},
+  {1, 2, 2, {1.96, 2.75, 4.6, 4.73}, {3.27, 4.4, 4.37, 4.53}},
+  {1, 2, 3, {2, 2.56, 5.02, 5.01}, {3.29, 4.6, 4.65, 4.66}},
+  {1, 3, 0, {1.75, 2.61, 4.99, 5.01}, {3.21, 4.48, 4.39, 4.62}},
+  {1, 3, 1, {1.7, 2.71, 4.54, 4.99}, {3.28, 4.68, 4.75, 4.72}},
+  {1, 3, 2, {1.97, 2.5, 5.17, 4.47}, {3.03, 4.4, 4.41, 4.57}},
+  {1, 3, 3, {1.98, 2.5, 4.47, 4.56}, {3.1, 4.52, 4.6, 4.69}},
+  {1, 4, 0, {0, 4.01, 6.54, 6.23}, {4.75, 5.45, 5.55, 5.99}},
+  {1, 4, 1, {0, 4.14, 5.67, 6.03}, {5.13, 5.78, 5.76, 5.85}},
+  {1, 4, 2, {0, 4.5, 5.41, 5.52}, {4.86, 5.51, 5.51, 5.94}},
+  {1, 4, 3, {0, 4.62, 5.15, 5.26}, {5, 5.69, 5.75, 5.79}},
+  {1, 5, 0, {0, 3.5, 5.61, 5.47}, {4.51, 5.44, 5.49, 5.67}},
+  {1, 5, 1, {0, 3.51, 4.82, 7.07}, {4.54, 5.93, 6.11, 6.03}},
+  {1, 5, 2, {0, 3.87, 5.4, 5.39}, {4.55, 5.69, 5.61, 5.75}},
+  {1, 5, 3, {0, 4.15, 5.43, 5.39}, {4.8, 6.07, 6.18, 6.1}},
+  {1, 6, 0, {0, 3.53, 5.95, 5.63}, {3.56, 5.41, 5.52, 5.54}},
+  {1, 6, 1, {0, 3.52, 5.26, 6.38}, {4.12, 7.37, 7.47, 8.77}},
+  {1, 6, 2, {0, 4.07, 4.88, 4.93}, {5.5, 6.72, 6.8, 6.91}},
+  {1, 6, 3, {0, 4.76, 5.66, 5.92}, {5.41, 6.58, 7.95, 9.49}},
+  {2, 1, 0, {2.06, 2.68, 4.93, 5.1}, {3.3, 4.4, 4.4, 4.48}},
+  {2, 1, 1, {2.07, 2.7, 4.53, 5.26}, {3.3, 4.53, 4.48, 4.55}},
+  {2, 1, 2, {2.11, 2.66, 4.72, 4.6}, {3.25, 4.31, 4.47, 4.45}},
+  {2, 1, 3, {2.1, 2.55, 4.54, 4.73}, {3.29, 4.52, 4.52, 4.57}},
+  {2, 2, 0, {1.82, 2.61, 5.55, 5.31}, {3.25, 4.35, 4.38, 4.46}},
+  {2, 2, 1, {1.85, 2.66, 4.88, 4.94}, {3.32, 4.76, 4.63, 4.65}},
+  {2, 2, 2, {1.97, 2.63, 4.62, 4.83}, {3.2, 4.41, 4.4, 4.47}},
+  {2, 2, 3, {2.01, 2.59, 4.5, 4.5}, {3.24, 4.6, 4.59, 4.59}},
+  {2, 3, 0, {1.78, 2.6, 5.09, 5.15}, {3.1, 4.44, 4.52, 4.65}},
+  {2, 3, 1, {1.7, 2.57, 4.65, 4.74}, {3.2, 4.6, 4.67, 4.76}},
+  {2, 3, 2, {1.99, 2.48, 4.4, 4.58}, {2.99, 4.42, 4.45, 4.62}},
+  {2, 3, 3, {1.99, 2.79, 4.57, 4.57}, {3.18, 4.66, 4.62, 4.67}},
+  {2, 4, 0, {0, 4.44, 7.16, 6.3}, {4.9, 5.43, 5.62, 5.93}},
+  {2, 4, 1, {0, 4.21, 5.73, 5.91}, {5.17, 5.92, 5.95, 5.94}},
+  {2, 4, 2, {0, 4.57, 5.75, 5.56}, {4.95, 5.6, 5.65, 5.95}},
+  {2, 4, 3, {0, 5.06, 5.28, 5.55}, {5.33, 6, 5.93, 5.85}},
+  {2, 5, 0, {0, 3.53, 5.82, 5.58}, {5.22, 6.45, 6.56, 6.71}},
+  {2, 5, 1, {0, 3.89, 5.78, 6.92}, {5.42, 6.7, 6.75, 6.82}},
+  {2, 5, 2, {0, 4.6, 5.41, 7}, {5.23, 6.3, 6.38, 6.62}},
+  {2, 5, 3, {0, 4.59, 6.37, 7.85}, {5.54, 6.78, 6.74, 6.7}},
+  {4, 1, 0, {1.99, 2.62, 4.78, 5.01}, {3.18, 4.37, 4.34, 4.53}},
+  {4, 1, 1, {1.95, 2.54, 4.68, 4.84}, {3.2, 4.5, 4.44, 4.48}},
+  {4, 1, 2, {2, 2.66, 4.52, 4.82}, {3.14, 4.37, 4.49, 4.54}},
+  {4, 1, 3, {1.97, 2.48, 4.52, 4.6}, {3.16, 4.48, 4.43, 4.45}},
+  {4, 2, 0, {1.74, 2.66, 5.03, 5.28}, {3.22, 4.28, 4.36, 4.54}},
+  {4, 2, 1, {1.78, 2.72, 4.8, 4.62}, {3.25, 4.63, 4.55, 4.56}},
+  {4, 2, 2, {1.99, 2.77, 4.54, 4.53}, {3.18, 4.36, 4.37, 4.61}},
+  {4, 2, 3, {2.02, 2.45, 4.86, 4.73}, {3.21, 4.57, 4.49, 4.53}},
+  {4, 3, 0, {1.69, 2.76, 5.38, 4.9}, {3.18, 4.43, 4.41, 4.7}},
+  {4, 3, 1, {1.67, 2.6, 4.54, 4.66}, {3.23, 4.52, 4.59, 4.72}},
+  {4, 3, 2, {2, 2.48, 4.34, 4.41}, {2.99, 4.42, 4.42, 4.53}},
+  {4, 3, 3, {1.93, 2.48, 4.41, 4.45}, {3.04, 4.58, 4.58, 4.6}},
+  {4, 4, 0, {0, 4.29, 7.08, 6.58}, {4.91, 6.9, 6.83, 7.55}},
+  {4, 4, 1, {0, 4.12, 5.49, 5.55}, {5.82, 6.9, 6.56, 6.77}},
+  {4, 4, 2, {0, 5.01, 5.84, 6.05}, {5.49, 6.84, 7.1, 7.72}},
+  {4, 4, 3, {0, 5.05, 5.65, 6.6}, {5.89, 6.83, 7.01, 6.83}},
+  {8, 1, 0, {1.69, 2.45, 4.45, 5.01}, {3.03, 4.58, 4.52, 4.64}},
+  {8, 1, 1, {1.73, 2.42, 4.64, 5.04}, {3.03, 4.53, 4.54, 4.57}},
+  {8, 1, 2, {1.78, 2.41, 4.39, 4.48}, {2.94, 4.57, 4.57, 4.66}},
+  {8, 1, 3, {1.77, 2.3, 4.47, 4.44}, {3.02, 4.57, 4.53, 4.58}},
+  {8, 2, 0, {1.63, 2.58, 4.87, 4.76}, {3, 4.86, 4.93, 5.01}},
+  {8, 2, 1, {1.66, 2.9, 4.62, 4.53}, {3.02, 4.81, 4.75, 4.75}},
+  {8, 2, 2, {1.91, 2.44, 4.36, 4.42}, {2.97, 4.72, 4.75, 4.99}},
+  {8, 2, 3, {1.94, 2.28, 4.48, 4.41}, {2.87, 4.72, 4.72, 4.77}},
+  {8, 3, 0, {0, 2.5, 4.89, 4.75}, {3.12, 4.92, 4.93, 5.14}},
+  {8, 3, 1, {0, 2.63, 4.88, 4.78}, {3.3, 4.91, 5.03, 4.93}},
+  {8, 3, 2, {0, 2.7, 4.47, 4.8}, {3.13, 4.8, 4.83, 4.98}},
+  {8, 3, 3, {0, 2.74, 4.81, 4.86}, {3.43, 4.9, 4.9, 4.97}},
+  {16, 1, 0, {2.01, 2.63, 5.02, 5.05}, {3.21, 4.4, 4.37, 4.45}},
+  {16, 1, 1, {2.02, 2.54, 4.47, 4.86}, {3.24, 4.51, 4.49, 4.53}},
+  {16, 1, 2, {1.95, 2.62, 4.7, 4.62}, {3.18, 4.46, 4.46, 4.46}},
+  {16, 1, 3, {1.96, 2.62, 4.61, 4.77}, {3.2, 4.51, 4.52, 4.49}},
+  {16, 2, 0, {1.8, 2.45, 4.77, 4.66}, {3.4, 4.66, 4.59, 4.73}},
+  {16, 2, 1, {1.86, 2.53, 4.53, 4.62}, {3.51, 4.78, 4.92, 4.79}},
+  {16, 2, 2, {2.47, 2.99, 4.36, 4.43}, {3.31, 4.46, 4.45, 4.66}},
+  {16, 2, 3, {2.44, 3, 4.44, 4.61}, {3.37, 4.74, 4.79, 4.78}},
+  {0, 0, 6, {3.45, 6.92, 9.83, 13, 12.1, 62.4}, {4.98, 5.44, 5.64, 6.04}},
+  {0, 0, 8, {1.92, 2.64, 4.46, 4.45, 4.47, 6.15}, {2.88, 4.48, 4.52, 4.57}},
+  {0, 0, 10, {1.32, 2.19, 4.49, 4.46, 4.54, 7.49}, {2.79, 4.34, 4.42, 4.53}},
+  {0, 0, 12, {1.23, 1.91, 4.38, 4.4, 4.54, 6.58}, {2.9, 4.8, 4.82, 4.96}},
+};
+// clang-format on
+
+IndexCurve curve_of(const TileRow& row, IndexKernel kernel, Sizes bits, const Times& ns) {
   constexpr double kLineBytes = 64;
   constexpr double kNsInUs = 1e3;
   const int width = row.unit_bytes == 0 ? 1 : row.unit_bytes;
@@ -125,25 +220,38 @@ IndexCurve curve_of(const TileRow& row, IndexKernel kernel, const std::array<int
                   .chunk_bits = row.exchanged,
                   .run_bits = row.run_bits,
                   .curve = {}};
-  for (std::size_t i = 0; i < sizes; ++i) {
+  for (std::size_t i = 0; i < bits.size(); ++i) {
     const std::uint64_t bytes = std::uint64_t{1} << bits[i];
-    if (ns[i] <= 0) continue;
-    made.curve.points.push_back({.elements = bytes / static_cast<std::uint64_t>(width),
-                                 .microseconds = ns[i] * static_cast<double>(bytes) / kLineBytes / kNsInUs});
+    if (ns.at(i) <= 0) continue;
+    made.curve.points.push_back(
+        {.elements = bytes / static_cast<std::uint64_t>(width),
+         .microseconds = ns.at(i) * static_cast<double>(bytes) / kLineBytes / kNsInUs});
   }
   return made;
 }
 
+struct TileTable {
+  std::span<const TileRow> rows;
+  Sizes cached_bits;
+  Sizes streamed_bits;
+};
+
+TileTable table_of(BuiltInCpu cpu) {
+  if (cpu == BuiltInCpu::zen4) return {kZen4Tiles, kZen4CachedBits, kZen4StreamedBits};
+  return {kXeonTiles, kXeonCachedBits, kXeonStreamedBits};
+}
+
 }  // namespace
 
-void add_built_in_tiles(IndexCalibration& calibration) {
-  for (const TileRow& row : kZen4Tiles) {
+void add_built_in_tiles(IndexCalibration& calibration, BuiltInCpu cpu) {
+  const TileTable table = table_of(cpu);
+  for (const TileRow& row : table.rows) {
     const bool is_tile = row.unit_bytes != 0;
     calibration.curves.push_back(
-        curve_of(row, is_tile ? IndexKernel::tile : IndexKernel::segments, kCachedBits, row.cached_ns));
+        curve_of(row, is_tile ? IndexKernel::tile : IndexKernel::segments, table.cached_bits, row.cached_ns));
     calibration.curves.push_back(
-        curve_of(row, is_tile ? IndexKernel::streamed_tile : IndexKernel::streamed_segments, kStreamedBits,
-                 row.streamed_ns));
+        curve_of(row, is_tile ? IndexKernel::streamed_tile : IndexKernel::streamed_segments,
+                 table.streamed_bits, row.streamed_ns));
   }
 }
 

@@ -19,12 +19,6 @@ using detail::Crowded;
 constexpr double kUsOfMs = 1e3;
 double thread_us() { return kUsOfMs * clock_ms(true); }
 
-// What is measured of one kind, through the caches and past them.
-struct Sizes {
-  std::vector<int> cached_bits;  // log2 of an array's bytes
-  std::vector<int> streamed_bits;
-};
-
 class AffineContest {
  public:
   AffineContest(AffineTuning tuning, const Target& machine)
@@ -98,18 +92,20 @@ class AffineContest {
   static constexpr int kLineBits = 6;
 
   int most_bits() const { return tuning_.brief ? 24 : 26; }
-  std::vector<int> cached_bits() const {
-    return tuning_.brief ? std::vector<int>{20, 23} : std::vector<int>{16, 20, 22, 23, 24};
+  // Segments are written through the caches at all sizes, since they tell how far these reach.
+  std::vector<int> cached_bits(bool of_segments) const {
+    if (tuning_.brief) return {20, 23};
+    return of_segments ? std::vector<int>{16, 20, 22, 23, 24, 26} : std::vector<int>{16, 20, 22, 23};
   }
   std::vector<int> streamed_bits() const {
-    return tuning_.brief ? std::vector<int>{24} : std::vector<int>{22, 24, 26};
+    return tuning_.brief ? std::vector<int>{20, 24} : std::vector<int>{20, 22, 24, 26};
   }
 
   template <typename MapOf>
   void add_both(std::vector<IndexCurve>& made, IndexCurve empty, IndexKernel cached, IndexKernel streamed,
                 const MapOf& map_of) {
     empty.kernel = cached;
-    made.push_back(curve_of(empty, cached_bits(), cached_, map_of));
+    made.push_back(curve_of(empty, cached_bits(cached == IndexKernel::segments), cached_, map_of));
     empty.kernel = streamed;
     made.push_back(curve_of(std::move(empty), streamed_bits(), streamed_, map_of));
   }
