@@ -45,7 +45,7 @@ Contest contest(bool quick) {
   return {.widths = {1, 4, 8, 16},
           .size_bits = {10, 14, 18, 20, 22, 24},
           .most_bytes = std::uint64_t{64} << 20,
-          .budget_ms = 100};
+          .budget_ms = 80};
 }
 
 std::string today() {

@@ -25,8 +25,6 @@ std::string affine_loop(const CpuPass& pass) {
 }
 
 // By the curves where they know both; by the size beyond what the caches hold, or where it was asked for.
-// Through the caches a tile takes what others leave of them, and its places in their sets allow: it has to be
-// clearly faster.
 bool goes_past_caches(const Pass& pass, std::uint64_t unit_bytes, const Target& target) {
   const bool by_size = pass.bytes_read > target.streaming_bytes;
   const bool is_asked_for =
@@ -34,14 +32,13 @@ bool goes_past_caches(const Pass& pass, std::uint64_t unit_bytes, const Target& 
   const bool has_curves = pass.kind == PassKind::tile || pass.kind == PassKind::segments;
   const bool has_no_choice = by_size || is_asked_for || !has_curves || pass.orbits.has_value();
   if (has_no_choice || target.index_calibration == nullptr) return by_size;
-  constexpr double kClearly = 1.2;
   const auto us = [&](bool streamed) {
     return affine_thread_us(*target.index_calibration,
                             {.pass = pass, .unit_bytes = unit_bytes, .streamed = streamed});
   };
   const auto cached = us(false);
   const auto streamed = us(true);
-  return cached && streamed ? *streamed < kClearly * *cached : by_size;
+  return cached && streamed ? *streamed < *cached : by_size;
 }
 
 }  // namespace
