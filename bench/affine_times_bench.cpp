@@ -36,7 +36,7 @@ constexpr const char* kUsage =
   --least, --most SIZE  of an array, powers of two                     (default 1MiB, 256MiB)
   --threads COUNT    0: all; 1: by the thread's processor time         (default 1)
   --rounds COUNT     of each map                                       (default 7)
-  --built-in         by the curves that come with faro
+  --built-in         by the curves that come with faro of the processor most like this one
   --help
 )";
 
@@ -120,12 +120,13 @@ std::string tile_text(const Pass& pass) {
 
 void run_times(const AffineOptions& options) {
   Target target = cpu::target(options.threads);
-  auto curves = std::make_shared<IndexCalibration>(built_in_cpu_calibration());
+  auto curves = std::make_shared<IndexCalibration>(cpu::nearest_curves());
   if (!options.built_in) {
     curves->source = "tiles measured now, the rest: " + curves->source;
     std::erase_if(curves->curves, [](const IndexCurve& each) { return each.kernel >= IndexKernel::tile; });
     for (IndexCurve& each : cpu::tune_affine({}, target)) curves->curves.push_back(std::move(each));
   }
+  target.streaming_bytes = cpu::streaming_bytes(*curves);
   target.index_calibration = std::move(curves);
   const io::Buffer in(options.most);
   const io::Buffer out(options.most);

@@ -2,7 +2,8 @@
 // take. `axes_times_bench --help` lists the options.
 //
 // Each problem takes turns with a plain copy of as many bytes, and is predicted by what that copy took, as a
-// plan is by the kept curve of a copy. Every result is verified before it is timed, at 2^16 drawn elements:
+// plan is by the kept curve of a copy. Prices are fitted to this machine before, as `faro tune` does, unless
+// --built-in says otherwise. Every result is verified before it is timed, at 2^16 drawn elements:
 // all elements are the tests' affair. A set that is timed twice says how well this machine repeats itself.
 #include <fmt/format.h>
 
@@ -24,6 +25,7 @@
 #include "bench/arguments.hpp"
 #include "bench/report.hpp"
 #include "engines/cpu.hpp"
+#include "engines/cpu/tune_axes.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "faro/measure.hpp"
@@ -46,6 +48,7 @@ constexpr const char* kUsage =
   --threads COUNT    0: all; 1: by the thread's processor time         (default 0)
   --rounds COUNT     of each problem                                   (default 7)
   --turns COUNT      of the whole set, each beside the first           (default 1)
+  --built-in         by the prices that come with faro
   --out FILE         a table, separated by tabs
   --help
 )";
@@ -58,6 +61,7 @@ struct TimesOptions {
   int threads = 0;
   int rounds = 7;
   int turns = 1;
+  bool built_in = false;
   std::string out = {};
   std::string command = {};
 };
@@ -65,6 +69,7 @@ struct TimesOptions {
 TimesOptions parse(const CommandLine& line) {
   TimesOptions options;
   options.command = line.text();
+  options.built_in = line.has("--built-in");
   line.read({{"--seed", [&](const Argument& a) { options.seed = parse_count(a); }},
              {"--count", [&](const Argument& a) { options.count = parse_int(a, 1); }},
              {"--least", [&](const Argument& a) { options.least = parse_bytes(a, 4096); }},
@@ -72,7 +77,8 @@ TimesOptions parse(const CommandLine& line) {
              {"--threads", [&](const Argument& a) { options.threads = parse_int(a, 0); }},
              {"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1); }},
              {"--turns", [&](const Argument& a) { options.turns = parse_int(a, 1); }},
-             {"--out", [&](const Argument& a) { options.out = a.text; }}});
+             {"--out", [&](const Argument& a) { options.out = a.text; }}},
+            {"--built-in"});
   if (options.least > options.most)
     fail(ErrorCode::usage, "axes_times_bench", "--least above --most", "a range of sizes");
   return options;
@@ -268,7 +274,7 @@ std::string box_text(const Pass& pass) {
     return text;
   }
   if (axes == nullptr) return name(pass.kind);
-  static constexpr const char* kMoves[] = {"pieces", "planes", "table", "lines", "groups"};
+  static constexpr const char* kMoves[] = {"pieces", "planes", "table", "lines", "groups", "channels"};
   const layout::CacheBox& box = axes->box;
   std::string text = fmt::format("{} {} {} {}", kMoves[static_cast<std::size_t>(axes->move)],
                                  axes->staged ? 1 : 0, axes->one_by_one ? 1 : 0, box.element_bytes);
@@ -314,6 +320,7 @@ class TimesBench {
       if (fits && moved >= options_.least / 2 && moved <= options_.most * 2)
         drawn_.push_back(std::move(next));
     }
+    if (!options_.built_in) prices_ = cpu::tune_axes({}, target_);
     measure_copies();
     table_ += "turn\tnumber\twhat\tproblem\twidth\tbytes\tthreads\tms\tcopy_ms\tpredicted_ms\tbox\n";
     std::vector<std::vector<double>> ratios(drawn_.size());
@@ -399,7 +406,8 @@ class TimesBench {
     TimeCurve copies = copies_;
     const double now = copy_ms * 1e3 / copies_.microseconds(std::max<std::uint64_t>(1, bytes / kCurveBytes));
     for (TimeCurve::Point& point : copies.points) point.microseconds *= now;
-    auto curves = std::make_shared<IndexCalibration>(built_in_cpu_calibration());
+    auto curves = std::make_shared<IndexCalibration>(cpu::nearest_curves());
+    if (!options_.built_in) curves->axes = prices_;
     std::erase_if(curves->curves, [](const IndexCurve& of) { return of.kernel == IndexKernel::copy; });
     curves->curves.push_back(
         {.kernel = IndexKernel::copy, .element_bytes = kCurveBytes, .curve = std::move(copies)});
@@ -445,6 +453,7 @@ class TimesBench {
   TimesOptions options_;
   Target target_;
   TimeCurve copies_;
+  std::vector<PriceFactor> prices_;
   std::string table_;
   std::uint64_t room_;
   io::Buffer in_;

@@ -1,4 +1,5 @@
 // What an affine pass takes on a CPU, by curves that are made up here.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -8,12 +9,14 @@
 #include "faro/permutation/affine.hpp"
 #include "faro/plan/plan.hpp"
 #include "plan/cpu/affine_cost.hpp"
+#include "problem/built_in_curves.hpp"
 
 namespace faro::testing {
 namespace plan_cpu_affine_cost_test {
 
 using detail::CpuTileFacts;
 using detail::Crowded;
+using ::testing::HasSubstr;
 
 constexpr std::uint64_t kStreamingBytes = std::uint64_t{8} << 20;
 
@@ -110,9 +113,43 @@ TEST(CpuAffineCost, CurvesDecideWhetherLinesAreWrittenPastTheCaches) {
   };
   EXPECT_TRUE(streamed(200, 100, 20));  // 4 MiB
   EXPECT_FALSE(streamed(100, 200, 20));
-  EXPECT_FALSE(streamed(100, 200, 22));  // 16 MiB
-  EXPECT_TRUE(streamed(100, 200, 26));   // far past the caches nothing is asked
-  EXPECT_FALSE(streamed(200, 100, 16));
+  EXPECT_TRUE(streamed(200, 100, 16));
+  EXPECT_TRUE(streamed(100, 200, 22));  // 16 MiB, which the caches do not hold
+}
+
+TEST(CpuAffineCost, SegmentsTellHowFarTheCachesReach) {
+  const auto curve = [](IndexKernel kernel, int run_bits, double small_us, double large_us) {
+    return IndexCurve{.kernel = kernel,
+                      .element_bytes = 1,
+                      .chunk_bits = 0,
+                      .run_bits = run_bits,
+                      .curve = {.points = {{.elements = std::uint64_t{1} << 20, .microseconds = small_us},
+                                           {.elements = std::uint64_t{1} << 24, .microseconds = large_us}}}};
+  };
+  IndexCalibration curves;
+  EXPECT_FALSE(detail::cached_bytes_by(curves));
+  curves.curves = {curve(IndexKernel::segments, 6, 1, 1), curve(IndexKernel::segments, 12, 10, 16 * 40),
+                   curve(IndexKernel::streamed_segments, 6, 1, 1),
+                   curve(IndexKernel::streamed_segments, 12, 20, 16 * 20)};
+  // They meet where one doubles fourfold in four doublings and the other stays: at 2^22.
+  const std::uint64_t meeting = *detail::cached_bytes_by(curves);
+  EXPECT_GT(meeting, std::uint64_t{3} << 20);
+  EXPECT_LT(meeting, std::uint64_t{6} << 20);
+}
+
+TEST(CpuAffineCost, BuiltInCurvesAreOfTheProcessorThatIsMostAlike) {
+  constexpr std::uint64_t kKib = 1024;
+  const auto near = [](std::uint64_t first, std::uint64_t second, std::uint64_t last) {
+    return detail::built_in_near({.lines_in_registers = true,
+                                  .first_level_bytes = first * kKib,
+                                  .second_level_bytes = second * kKib,
+                                  .last_level_bytes = last * kKib})
+        .source;
+  };
+  EXPECT_THAT(near(32, 1024, 16 * kKib), HasSubstr("Zen 4"));
+  EXPECT_THAT(near(32, 512, 32 * kKib), HasSubstr("Zen 4"));
+  EXPECT_THAT(near(48, 2048, 300 * kKib), HasSubstr("Xeon"));
+  EXPECT_THAT(near(0, 0, 0), HasSubstr("Zen 4"));
 }
 
 }  // namespace plan_cpu_affine_cost_test

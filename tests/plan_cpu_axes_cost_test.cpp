@@ -14,6 +14,7 @@
 #include "contains.hpp"
 #include "faro/permutation/axes.hpp"
 #include "faro/plan/plan.hpp"
+#include "plan/cpu/axes_cost.hpp"
 #include "plan/cpu/axes_counts.hpp"
 #include "plan/cpu/axes_runs.hpp"
 #include "tell/prediction.hpp"
@@ -230,6 +231,51 @@ TEST(CpuAxesTimes, OfViewsAreThoseOfTheirBoxes) {
   EXPECT_GT(*of_padded, *of_dense);
   EXPECT_LT(*of_padded, 2 * *of_dense);
   EXPECT_NEAR(us_of(Axes({3000, 2001}, {1, 0}), 4, target), *of_dense, 1e-6 * *of_dense);
+}
+
+// Passes that take what factors make of the prices are told so, whichever these are, by factors that were
+// found from half of them.
+TEST(CpuAxesTimes, PricesAreFittedToWhatPassesTake) {
+  const IndexCalibration plain = *copies(20);
+  std::mt19937_64 random(3);
+  std::vector<CpuPass> passes;
+  DrawAxes draw(7);
+  while (passes.size() < 600) {
+    const DrawnAxes drawn = draw.next();
+    passes.push_back(detail::cpu_strided_pass(drawn.axes, drawn.width, drawn.past_caches));
+    passes.back().threads = 1;
+  }
+  // Any factors: those of a fit to times that have nothing to do with each other.
+  std::vector<detail::TimedAxes> noise;
+  for (const CpuPass& pass : passes)
+    noise.push_back(
+        {.axes = std::get<CpuAxes>(pass.kernel),
+         .us = *detail::axes_us({pass}, plain) * std::exp2(static_cast<double>(random() % 5) - 1)});
+  IndexCalibration made = plain;
+  made.axes = detail::fitted_prices(noise, plain);
+  ASSERT_GT(made.axes.size(), 30U);
+
+  std::vector<detail::TimedAxes> half;
+  for (std::size_t i = 0; i < passes.size(); i += 2)
+    half.push_back({.axes = std::get<CpuAxes>(passes[i].kernel), .us = *detail::axes_us({passes[i]}, made)});
+  IndexCalibration found = plain;
+  found.axes = detail::fitted_prices(half, plain);
+  int near_before = 0;
+  int near = 0;
+  for (std::size_t i = 1; i < passes.size(); i += 2) {
+    const double us = *detail::axes_us({passes[i]}, made);
+    near += std::fabs(*detail::axes_us({passes[i]}, found) / us - 1) < 0.1 ? 1 : 0;
+    near_before += std::fabs(*detail::axes_us({passes[i]}, plain) / us - 1) < 0.1 ? 1 : 0;
+  }
+  EXPECT_GT(near, 240) << "of 300";
+  EXPECT_LT(near_before, 150);
+}
+
+TEST(CpuAxesTimes, FewPassesMakeNoPrices) {
+  const CpuPass pass = detail::cpu_strided_pass(
+      {{.extent = 300, .in = 200, .out = 1}, {.extent = 200, .in = 1, .out = 300}}, 4, false);
+  EXPECT_TRUE(
+      detail::fitted_prices({{.axes = std::get<CpuAxes>(pass.kernel), .us = 10}}, *copies(20)).empty());
 }
 
 TEST(CpuAxesTimes, WithoutACopyThereAreNone) {

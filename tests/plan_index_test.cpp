@@ -197,13 +197,21 @@ TEST_F(Calibrations, AreKeptAndReadAgain) {
   EXPECT_EQ(calibration_path("NVIDIA H200")->filename(), "tune-nvidia-h200.json");
   EXPECT_EQ(calibration_path("../../x y/\xff")->filename(), "tune-x-y.json");
   EXPECT_FALSE(kept_calibration("a machine").has_value());
-  const IndexCalibration& made = built_in_gpu_calibration();
+  IndexCalibration made = built_in_gpu_calibration();
+  made.axes = {{.kind = "groups", .count = "ns reads", .factor = 1.25}};
   const fs::path path = keep_calibration("a machine", made);
   const auto kept = kept_calibration("a machine");
   ASSERT_TRUE(kept.has_value());
   EXPECT_EQ(kept->to_json(), made.to_json());
   EXPECT_EQ(calibration_for("a machine", built_in_cpu_calibration())->source, made.source);
   EXPECT_EQ(calibration_for("another", made)->source, made.source);
+
+  for (const char* const wrong : {"[\"groups\", \"ns reads\", 0]", "[\"groups\", 1, 1]", "[]", "{}", "1e9"}) {
+    const std::string text =
+        std::string(R"({"schema": 1, "source": "", "curves": [], "axes": [)") + wrong + "]}";
+    EXPECT_THAT(report_of([&] { IndexCalibration::from_json(text, "a file"); }).got, HasSubstr("`axes`"))
+        << wrong;
+  }
 
   // What is broken is named, left out of planning, and overwritten by what is measured next.
   std::ofstream(path) << "{";

@@ -81,12 +81,19 @@ IndexCalibration tune(int threads = 0, bool quick = false);
 /// The processor in words that tell it from others: "AMD EPYC, family 25, model 17".
 const std::string& processor();
 
-/// What to plan with on this machine: the kept curves, else the built-in ones. For work of kMeasuredBytes and
+/// What to plan with on this machine: the kept curves, else nearest_curves(). For work of kMeasuredBytes and
 /// more, unless FARO_MEASURE is `never`, the built-in ones as far as they hold here: a few runs, once a
 /// process, tell how much faster or slower this machine copies, gathers and moves tiles. The source says
 /// which. Cost: a look at the kept file; measuring, a tenth of a second and 64 MiB.
 inline constexpr std::uint64_t kMeasuredBytes = std::uint64_t{16} << 20;
 std::shared_ptr<const IndexCalibration> curves_for(const Target& target, std::uint64_t bytes);
+
+/// The curves that come with faro of the processor whose registers and caches are most like this one's.
+const IndexCalibration& nearest_curves();
+
+/// From arrays of how many bytes on this machine writes past the caches: as curves tell, and input and output
+/// together at most half of the last level, which others use as well.
+std::uint64_t streaming_bytes(const IndexCalibration& curves);
 
 // Rows moved by a row plan (faro/plan/row_plan.hpp), on all cores.
 

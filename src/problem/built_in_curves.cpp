@@ -2,14 +2,20 @@
 //
 //     microseconds for 2^10, 2^12, … 2^30 elements of so many bytes; runs and chunks as powers of two; where
 //     a larger array took less, which is noise, its time stands for the smaller one too
+#include "problem/built_in_curves.hpp"
+
 #include <array>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
 #include <span>
 
 #include "faro/problem/target.hpp"
-#include "problem/built_in_tiles.hpp"
 
 namespace faro {
 namespace {
+
+using detail::CpuSizes;
 
 constexpr int kFirstBits = 10;
 constexpr int kStepBits = 2;
@@ -115,6 +121,55 @@ constexpr Row kTwoCores[] = {
   {IndexKernel::place,   4,   14,    0, { 2.0, 3.5,   9,  30, 115,  450, 1850,  7500,  27000,  108000,  430000}},
   {IndexKernel::schedule, 4,  14,    0, {  10,  30,  90, 350,1300, 5000,20000, 70000, 450000, 2000000, 8500000}},
 };
+// An Intel Xeon with AVX-512, two cores of a virtual machine, 29 November 2026: copies, and the prices of axes
+// as cpu::tune_axes() found them.
+constexpr Row kXeonCopies[] = {
+  // kernel            width chunk run   2^10 2^12 2^14 2^16 2^18 2^20  2^22   2^24     2^26     2^28     2^30
+  {IndexKernel::copy,  16,    0,    0, {0.11, 1.2, 4.7,  33, 176,  594, 3458,  11560,   49900,       0,       0}},
+};
+const PriceFactor kXeonAxes[] = {
+  {"groups", "ns read_beyond", 0.903}, {"groups", "ns written_beyond", 1.38}, {"groups", "ns reads", 1.49},
+  {"groups", "ns parts", 1.69}, {"groups", "ns groups", 1.78}, {"groups", "ns squares", 2.54},
+  {"groups", "ns blocks_1", 2.35}, {"groups", "ns blocks_2", 1.37}, {"groups", "ns blocks_4", 1.47},
+  {"groups", "ns blocks_8", 0.88}, {"groups", "ns blocks_16", 0.524}, {"groups", "ns small_squares", 1.28},
+  {"groups", "ns box_in_sets", 2.48}, {"groups", "ns box_in_full_sets", 3.7}, {"groups", "ns spilled", 4.65},
+  {"groups", "lines lines_held", 0.94}, {"groups", "lines gap_lines", 1.31}, {"groups", "lines paged_rows", 0.844},
+  {"groups", "lines paged_columns", 1.28},
+  {"long elements", "ns lines", 0.598}, {"long elements", "ns reads", 0.703}, {"long elements", "ns writes", 0.693},
+  {"long elements", "ns placed", 0.701}, {"long elements", "ns odd_lines", 0.705},
+  {"long elements", "ns box_in_sets", 0.702}, {"long elements", "ns far_in", 0.702},
+  {"long elements", "lines lines_written", 0.819},
+  {"one by one", "ns placed", 0.945}, {"one by one", "lines lines", 1.05}, {"one by one", "lines lines_held", 1},
+  {"one by one", "lines written_beyond", 1}, {"one by one", "lines gap_lines", 0.836},
+  {"pieces", "ns placed", 0.702}, {"pieces", "lines lines", 1.02}, {"pieces", "lines lines_held", 1.01},
+  {"pieces", "lines gap_lines", 1.02},
+  {"planes", "ns reads", 8.27}, {"planes", "ns paged_writes", 2.14}, {"planes", "ns parts", 2.43},
+  {"planes", "ns groups", 1.07}, {"planes", "ns squares", 2}, {"planes", "ns blocks_1", 2.51},
+  {"planes", "ns blocks_2", 1.69}, {"planes", "ns blocks_4", 1.67}, {"planes", "ns blocks_8", 1.95},
+  {"planes", "ns blocks_16", 1.6}, {"planes", "ns small_squares", 1.27}, {"planes", "ns single", 1.67},
+  {"planes", "ns columns_in_sets", 1.54}, {"planes", "ns columns_in_full_sets", 1.67},
+  {"planes", "ns box_in_sets", 1.56}, {"planes", "ns far_in", 1.32}, {"planes", "ns far_out", 2.25},
+  {"planes", "lines lines_held", 0.602}, {"planes", "lines lines_written", 1.71},
+  {"short elements", "ns lines", 0.527}, {"short elements", "ns reads", 0.652},
+  {"short elements", "ns writes", 0.255}, {"short elements", "ns placed", 1.19},
+  {"short elements", "ns stepped", 1.42}, {"short elements", "ns odd_placed", 0.546},
+  {"short elements", "ns box_in_sets", 1.01}, {"short elements", "ns far_in", 1.21},
+  {"short elements", "lines lines_held", 1.63}, {"short elements", "lines lines_written", 0.484},
+  {"streamed long elements", "ns lines", 0.933}, {"streamed long elements", "ns reads", 0.948},
+  {"streamed long elements", "ns writes", 0.936}, {"streamed long elements", "ns paged_writes", 0.947},
+  {"streamed long elements", "ns spread_parts", 0.95}, {"streamed long elements", "ns placed", 0.928},
+  {"streamed long elements", "ns odd_lines", 0.949}, {"streamed long elements", "ns spilled", 0.95},
+  {"streamed long elements", "lines lines", 1.04}, {"streamed long elements", "lines lines_held", 0.908},
+  {"streamed long elements", "lines written_beyond", 4.79}, {"streamed long elements", "lines gap_lines", 1.74},
+  {"streamed short elements", "ns lines", 2.5}, {"streamed short elements", "ns read_beyond", 1.88},
+  {"streamed short elements", "ns reads", 1.21}, {"streamed short elements", "ns far_reads", 1.22},
+  {"streamed short elements", "ns writes", 1.13}, {"streamed short elements", "ns parts", 1.3},
+  {"streamed short elements", "ns far_parts", 5.73}, {"streamed short elements", "ns spread_parts", 1.19},
+  {"streamed short elements", "ns placed", 0.793}, {"streamed short elements", "ns stepped", 1.3},
+  {"streamed short elements", "ns odd_placed", 0.777}, {"streamed short elements", "ns box_in_sets", 1.09},
+  {"streamed short elements", "ns box_in_full_sets", 0.77}, {"streamed short elements", "lines lines", 0.837},
+  {"streamed short elements", "lines lines_held", 0.86}, {"streamed short elements", "lines gap_lines", 0.886},
+};
 // clang-format on
 
 IndexCalibration make(const char* source, std::span<const Row> rows) {
@@ -135,6 +190,58 @@ IndexCalibration make(const char* source, std::span<const Row> rows) {
   return calibration;
 }
 
+const IndexCalibration& zen4_curves() {
+  static const IndexCalibration made = [] {
+    IndexCalibration curves = make("an AMD EPYC (Zen 4), 2 cores, built in", kTwoCores);
+    detail::add_built_in_tiles(curves, detail::BuiltInCpu::zen4);
+    return curves;
+  }();
+  return made;
+}
+
+const IndexCalibration& xeon_curves() {
+  static const IndexCalibration made = [] {
+    IndexCalibration curves = make(
+        "an Intel Xeon (caches of 48 KiB, 2 MiB and 480 MiB), 2 cores, index arrays as on a Zen 4, built in",
+        kXeonCopies);
+    for (const IndexCurve& each : zen4_curves().curves) {
+      if (each.kernel < IndexKernel::tile && each.kernel != IndexKernel::copy) curves.curves.push_back(each);
+    }
+    curves.axes.assign(std::begin(kXeonAxes), std::end(kXeonAxes));
+    detail::add_built_in_tiles(curves, detail::BuiltInCpu::xeon);
+    return curves;
+  }();
+  return made;
+}
+
+struct BuiltInMachine {
+  CpuSizes sizes;
+  const IndexCalibration& (*curves)();
+};
+constexpr std::uint64_t kKib = 1024;
+constexpr std::array kMachines{BuiltInMachine{.sizes = {.lines_in_registers = true,
+                                                        .first_level_bytes = 32 * kKib,
+                                                        .second_level_bytes = 1024 * kKib,
+                                                        .last_level_bytes = 32 * 1024 * kKib},
+                                              .curves = zen4_curves},
+                               BuiltInMachine{.sizes = {.lines_in_registers = true,
+                                                        .first_level_bytes = 48 * kKib,
+                                                        .second_level_bytes = 2048 * kKib,
+                                                        .last_level_bytes = 480 * 1024 * kKib},
+                                              .curves = xeon_curves}};
+
+// Doublings, all caches together; registers of another width are further off than any cache.
+double distance(const CpuSizes& a, const CpuSizes& b) {
+  constexpr double kOtherRegisters = 1000;
+  double doublings = a.lines_in_registers == b.lines_in_registers ? 0 : kOtherRegisters;
+  for (const auto level :
+       {&CpuSizes::first_level_bytes, &CpuSizes::second_level_bytes, &CpuSizes::last_level_bytes}) {
+    if (a.*level == 0 || b.*level == 0) continue;
+    doublings += std::fabs(std::log2(static_cast<double>(a.*level) / static_cast<double>(b.*level)));
+  }
+  return doublings;
+}
+
 }  // namespace
 
 const IndexCalibration& built_in_gpu_calibration() {
@@ -142,13 +249,17 @@ const IndexCalibration& built_in_gpu_calibration() {
   return made;
 }
 
-const IndexCalibration& built_in_cpu_calibration() {
-  static const IndexCalibration made = [] {
-    IndexCalibration curves = make("an AMD EPYC (Zen 4), 2 cores, built in", kTwoCores);
-    detail::add_built_in_tiles(curves);
-    return curves;
-  }();
-  return made;
+const IndexCalibration& built_in_cpu_calibration() { return zen4_curves(); }
+
+namespace detail {
+
+const IndexCalibration& built_in_near(const CpuSizes& sizes) {
+  const BuiltInMachine* nearest = kMachines.begin();
+  for (const BuiltInMachine& each : kMachines) {
+    if (distance(each.sizes, sizes) < distance(nearest->sizes, sizes)) nearest = &each;
+  }
+  return nearest->curves();
 }
 
+}  // namespace detail
 }  // namespace faro

@@ -1,30 +1,34 @@
 // The tiles and segments of affine maps that come with faro: nanoseconds for a line of 64 bytes, by one
-// thread of an AMD EPYC (Zen 4, 32 KiB and 1 MiB of the first and second level, 32 MiB shared), 28 November
-// 2026; measured by cpu::tune_affine() and written down as it gave them.
+// thread, as cpu::tune_affine() measured them.
 //
 //     unit, bits that registers exchange, crowded sides, {through the caches}, {past them}
 //
-// Arrays of 2^16, 2^20, 2^22, 2^23 and 2^24 bytes; past the caches of 2^22, 2^24 and 2^26. 0: too small for
-// the tile. Rows of unit 0 are whole segments of 2^(third number) bytes.
-#include "problem/built_in_tiles.hpp"
-
+// by arrays of 2^bits bytes. 0: too small for the tile. Rows of unit 0 are whole segments of 2^(third number)
+// bytes. Where there are fewer numbers than sizes, the others were not measured.
 #include <array>
 #include <cstdint>
+#include <span>
+
+#include "problem/built_in_curves.hpp"
 
 namespace faro::detail {
 namespace {
 
-constexpr std::array kCachedBits{16, 20, 22, 23, 24};
-constexpr std::array kStreamedBits{22, 24, 26};
+constexpr std::size_t kMostSizes = 7;
+using Times = std::array<double, kMostSizes>;
+using Sizes = std::span<const int>;
 
 struct TileRow {
   int unit_bytes;
   int exchanged;
   int run_bits;
-  std::array<double, kCachedBits.size()> cached_ns;
-  std::array<double, kStreamedBits.size()> streamed_ns;
+  Times cached_ns;
+  Times streamed_ns;
 };
 
+// An AMD EPYC (Zen 4, 32 KiB and 1 MiB of the first and second level, 32 MiB shared), 28 November 2026.
+constexpr std::array kZen4CachedBits{16, 20, 22, 23, 24};
+constexpr std::array kZen4StreamedBits{22, 24, 26};
 // clang-format off
 constexpr TileRow kZen4Tiles[] = {
   {1, 1, 0, {2.57, 2.84, 2.99, 6.51, 10.1}, {3.04, 3.34, 3.26}},
@@ -114,9 +118,100 @@ constexpr TileRow kZen4Tiles[] = {
 };
 // clang-format on
 
-template <std::size_t sizes>
-IndexCurve curve_of(const TileRow& row, IndexKernel kernel, const std::array<int, sizes>& bits,
-                    const std::array<double, sizes>& ns) {
+// An Intel Xeon with AVX-512 (48 KiB and 2 MiB of the first and second level, 480 MiB shared with other
+// machines), 29 November 2026.
+constexpr std::array kXeonCachedBits{16, 20, 21, 22, 23, 24, 26};
+constexpr std::array kXeonStreamedBits{20, 21, 22, 24, 26};
+// clang-format off
+constexpr TileRow kXeonTiles[] = {
+  {1, 1, 0, {2.16, 4.04, 4.91, 4.88, 5.1}, {4.68, 5.06, 6.04, 5.32, 4.97}},
+  {1, 1, 1, {2.15, 2.68, 5.12, 5.52, 5.04}, {4.96, 5.21, 5.78, 5.56, 4.85}},
+  {1, 1, 2, {2.25, 3.24, 4.79, 4.81, 5.1}, {4.85, 5.13, 5.2, 5.07, 4.83}},
+  {1, 1, 3, {2.41, 2.94, 4.99, 5.15, 5.02}, {4.64, 5.07, 6, 5.65, 4.85}},
+  {1, 2, 0, {2.02, 2.94, 5.33, 5.57, 5.15}, {4.67, 4.87, 5.81, 5.62, 4.87}},
+  {1, 2, 1, {2.12, 3.17, 5.45, 5.12, 5.47}, {4.9, 5.47, 6.86, 5.86, 4.86}},
+  {1, 2, 2, {2.39, 3.27, 4.94, 5.15, 4.94}, {4.68, 5.25, 5.72, 5.7, 4.97}},
+  {1, 2, 3, {2.41, 3.04, 4.9, 4.99, 5.01}, {4.74, 5.4, 6.18, 5.81, 4.82}},
+  {1, 3, 0, {2, 2.76, 5.2, 5.01, 5.28}, {4.63, 5.28, 6.26, 6.2, 5.15}},
+  {1, 3, 1, {1.83, 2.6, 5.86, 5.08, 5.04}, {4.68, 5.46, 6.35, 5.82, 5}},
+  {1, 3, 2, {2.1, 3.6, 4.71, 4.63, 4.69}, {4.96, 5.5, 6.42, 5.7, 5.17}},
+  {1, 3, 3, {2.18, 3.68, 4.66, 5.03, 4.75}, {4.66, 5.53, 6.33, 6.35, 4.98}},
+  {1, 4, 0, {0, 4.75, 6.51, 5.75, 6.24}, {6.7, 7.03, 7.5, 7.09, 6.48}},
+  {1, 4, 1, {0, 5.42, 6.14, 6.48, 6.28}, {6.67, 7.21, 8.45, 7.34, 6.38}},
+  {1, 4, 2, {0, 6.1, 6.12, 6.3, 6.01}, {6.77, 7.46, 7.4, 7.18, 7.34}},
+  {1, 4, 3, {0, 6.59, 6.34, 6.23, 6.19}, {7, 7.04, 7.52, 7.15, 6.39}},
+  {1, 5, 0, {0, 3.96, 5.81, 5.71, 5.8}, {7.02, 6.9, 7.46, 7.13, 6.64}},
+  {1, 5, 1, {0, 4.19, 5.75, 6.15, 6.18}, {7.19, 7.57, 9.03, 7.8, 6.7}},
+  {1, 5, 2, {0, 6.85, 6.78, 6.51, 6.58}, {7.17, 7.16, 8.11, 7.19, 7.13}},
+  {1, 5, 3, {0, 6.9, 10.2, 10.5, 10.4}, {7.6, 7.64, 8.9, 8.07, 6.57}},
+  {1, 6, 0, {0, 3.72, 5.37, 5.44, 5.29}, {5.16, 5.97, 7.2, 6.81, 6.06}},
+  {1, 6, 1, {0, 4.25, 7.6, 7.67, 7.76}, {6.35, 9.02, 11.8, 9.93, 12.3}},
+  {1, 6, 2, {0, 6.87, 9.51, 8.8, 8.95}, {8.43, 9.55, 10.5, 9.21, 7.77}},
+  {1, 6, 3, {0, 8.21, 8.79, 10.4, 9.8}, {8.32, 9.5, 12.2, 11.1, 11.8}},
+  {2, 1, 0, {2.47, 3.11, 4.86, 5.06, 5.22}, {4.81, 5.15, 6.01, 5.24, 5.21}},
+  {2, 1, 1, {2.48, 2.91, 5.13, 5.18, 5.03}, {4.82, 5.69, 5.91, 5.42, 4.95}},
+  {2, 1, 2, {3, 3.58, 5.31, 5.11, 4.9}, {5.08, 5.3, 5.8, 5.63, 4.85}},
+  {2, 1, 3, {2.65, 3.5, 5.02, 4.89, 4.94}, {4.84, 5.13, 5.66, 5.53, 4.91}},
+  {2, 2, 0, {2.04, 2.88, 5.31, 5.2, 5.24}, {4.59, 5.22, 6.11, 5.58, 4.91}},
+  {2, 2, 1, {2.16, 2.86, 5.37, 5.13, 5.35}, {4.63, 5.11, 5.86, 5.48, 4.83}},
+  {2, 2, 2, {2.4, 3.12, 5.01, 5.02, 5.02}, {4.58, 5.28, 5.75, 5.45, 5.41}},
+  {2, 2, 3, {2.51, 3.27, 5.12, 5.06, 4.95}, {4.61, 5.1, 6, 5.75, 4.76}},
+  {2, 3, 0, {1.87, 2.46, 4.93, 5.01, 5.13}, {4.61, 4.97, 5.71, 5.85, 5.54}},
+  {2, 3, 1, {2.07, 2.99, 4.99, 4.99, 5.06}, {5.03, 5.48, 6.45, 6.08, 4.99}},
+  {2, 3, 2, {2.16, 3.63, 4.66, 4.7, 5.12}, {4.62, 5.38, 6.52, 5.71, 5.36}},
+  {2, 3, 3, {2.16, 3.57, 4.59, 5, 4.69}, {4.64, 5.24, 5.8, 5.68, 4.91}},
+  {2, 4, 0, {0, 4.6, 6.53, 6, 6.54}, {6.69, 7.23, 7.37, 6.75, 7.57}},
+  {2, 4, 1, {0, 5.63, 6.59, 6.5, 6.45}, {7.16, 7.86, 8.21, 7.23, 6.79}},
+  {2, 4, 2, {0, 6.23, 6.18, 5.96, 6.33}, {6.97, 6.94, 7.23, 6.99, 7.61}},
+  {2, 4, 3, {0, 6.53, 6.79, 6.18, 6.54}, {7.14, 7.15, 7.31, 7.2, 6.54}},
+  {2, 5, 0, {0, 4.19, 5.72, 5.43, 5.59}, {7.99, 7.91, 8.31, 8.05, 8.58}},
+  {2, 5, 1, {0, 4.61, 6.38, 6.42, 6.71}, {8.75, 10.1, 10.9, 9.75, 8.01}},
+  {2, 5, 2, {0, 7.26, 7.88, 8.6, 11.4}, {8.06, 8.41, 8.72, 8.24, 7.12}},
+  {2, 5, 3, {0, 8.18, 11.8, 11.9, 9.53}, {8.62, 9.8, 10.8, 9.87, 7.69}},
+  {4, 1, 0, {1.99, 2.91, 4.93, 4.85, 5.06}, {4.77, 4.79, 5.2, 5.03, 4.72}},
+  {4, 1, 1, {2.04, 2.89, 5.04, 5.01, 4.82}, {4.59, 5.22, 5.83, 5.34, 4.77}},
+  {4, 1, 2, {2.28, 3.54, 4.94, 4.91, 5}, {4.5, 4.97, 5.97, 5.32, 5.14}},
+  {4, 1, 3, {2.42, 3.25, 5.16, 4.83, 4.87}, {4.43, 5.17, 5.51, 5.3, 4.86}},
+  {4, 2, 0, {1.91, 2.76, 4.88, 4.98, 5.19}, {4.8, 4.87, 5.4, 5.27, 4.84}},
+  {4, 2, 1, {1.93, 2.67, 5.19, 4.93, 5.28}, {4.62, 5.23, 5.86, 5.53, 4.72}},
+  {4, 2, 2, {2.27, 2.83, 4.54, 4.62, 4.8}, {4.47, 5.09, 5.95, 5.27, 5.35}},
+  {4, 2, 3, {2.27, 2.9, 4.89, 5.18, 4.85}, {4.6, 5.37, 5.84, 5.8, 4.92}},
+  {4, 3, 0, {2.1, 2.44, 5.29, 5.02, 4.92}, {4.49, 5.09, 5.59, 5.63, 5.53}},
+  {4, 3, 1, {1.84, 2.46, 5.04, 4.92, 4.96}, {4.62, 5.2, 6.56, 6.13, 5}},
+  {4, 3, 2, {2.11, 3.55, 4.72, 4.62, 4.77}, {4.53, 5.42, 6.06, 5.49, 5.51}},
+  {4, 3, 3, {2.24, 3.15, 4.48, 4.61, 4.85}, {4.54, 5.35, 6.24, 5.74, 4.9}},
+  {4, 4, 0, {0, 5.03, 7.24, 6.23, 6.04}, {6.99, 7.81, 8.96, 8.12, 9.4}},
+  {4, 4, 1, {0, 5.45, 6.22, 6.69, 7.12}, {8.55, 9.73, 10.3, 8.59, 8.26}},
+  {4, 4, 2, {0, 6.95, 7.43, 6.95, 7.43}, {7.83, 9, 8.56, 8.5, 9.45}},
+  {4, 4, 3, {0, 7.11, 10.2, 11.3, 11}, {8.48, 9.28, 10.3, 8.72, 8.15}},
+  {8, 1, 0, {1.92, 2.83, 4.76, 4.7, 4.88}, {4.59, 5.48, 6.38, 5.68, 5.16}},
+  {8, 1, 1, {1.98, 2.38, 5.03, 4.63, 4.6}, {4.69, 5.24, 5.93, 5.6, 4.83}},
+  {8, 1, 2, {2.18, 3.01, 4.56, 4.58, 5.04}, {4.2, 5.18, 6.12, 5.55, 5.13}},
+  {8, 1, 3, {2.12, 2.65, 4.55, 4.83, 4.75}, {4.38, 5.13, 5.66, 5.61, 4.81}},
+  {8, 2, 0, {1.95, 2.59, 4.81, 4.99, 4.99}, {4.38, 5.14, 6.19, 6.11, 5.41}},
+  {8, 2, 1, {2.02, 2.69, 4.66, 4.56, 4.55}, {4.37, 5.44, 6.39, 5.91, 5.17}},
+  {8, 2, 2, {2.18, 2.53, 4.58, 4.4, 4.61}, {4.31, 5.78, 6.1, 6.04, 5.5}},
+  {8, 2, 3, {2.31, 2.81, 4.39, 4.6, 4.73}, {4.49, 5.35, 6.64, 5.92, 5.11}},
+  {8, 3, 0, {0, 2.72, 4.74, 4.88, 5.43}, {4.7, 5.48, 6.32, 6.58, 5.81}},
+  {8, 3, 1, {0, 3.22, 5.4, 5.39, 5.52}, {4.94, 5.85, 6.9, 6.42, 5.41}},
+  {8, 3, 2, {0, 4.02, 5.29, 5.02, 5.21}, {4.91, 5.77, 6.69, 6.25, 5.96}},
+  {8, 3, 3, {0, 3.79, 5.65, 5.51, 5.32}, {4.97, 5.8, 6.77, 6.69, 5.24}},
+  {16, 1, 0, {2.26, 3.04, 4.74, 5.03, 4.63}, {4.51, 4.94, 6.13, 5.48, 4.96}},
+  {16, 1, 1, {2.25, 2.75, 5.04, 4.93, 5.05}, {4.58, 5.23, 5.94, 5.48, 4.93}},
+  {16, 1, 2, {2.39, 3.17, 4.94, 4.9, 5.03}, {4.67, 5.06, 6.06, 5.68, 5.09}},
+  {16, 1, 3, {2.41, 3.26, 4.98, 5.05, 5.23}, {4.64, 5.03, 5.91, 5.61, 4.74}},
+  {16, 2, 0, {1.86, 2.64, 4.82, 4.94, 4.7}, {4.88, 5.69, 6.3, 5.79, 5.33}},
+  {16, 2, 1, {2.03, 3.15, 5.13, 5.09, 5.04}, {4.95, 6.02, 6.75, 6.03, 5.14}},
+  {16, 2, 2, {2.63, 3.59, 4.87, 4.83, 4.93}, {4.89, 6.02, 6.03, 5.74, 5.07}},
+  {16, 2, 3, {2.44, 3.79, 4.99, 4.77, 5.02}, {5.01, 6.08, 6.6, 5.91, 5.14}},
+  {0, 0, 6, {5.61, 13.3, 27.8, 16.5, 29, 40.1, 79.7}, {7.63, 7.79, 8.36, 7.52, 6.93}},
+  {0, 0, 8, {2.05, 3.16, 4.51, 4.59, 4.72, 4.76, 8.19}, {4.23, 4.86, 5.61, 5.35, 4.8}},
+  {0, 0, 10, {1.4, 2.02, 4.47, 4.54, 4.64, 4.72, 11}, {4.18, 4.85, 5.46, 5.35, 4.98}},
+  {0, 0, 12, {1.41, 2.1, 4.47, 4.57, 4.56, 4.73, 8.55}, {4.31, 5.06, 5.99, 5.91, 5.15}},
+};
+// clang-format on
+
+IndexCurve curve_of(const TileRow& row, IndexKernel kernel, Sizes bits, const Times& ns) {
   constexpr double kLineBytes = 64;
   constexpr double kNsInUs = 1e3;
   const int width = row.unit_bytes == 0 ? 1 : row.unit_bytes;
@@ -125,25 +220,38 @@ IndexCurve curve_of(const TileRow& row, IndexKernel kernel, const std::array<int
                   .chunk_bits = row.exchanged,
                   .run_bits = row.run_bits,
                   .curve = {}};
-  for (std::size_t i = 0; i < sizes; ++i) {
+  for (std::size_t i = 0; i < bits.size(); ++i) {
     const std::uint64_t bytes = std::uint64_t{1} << bits[i];
-    if (ns[i] <= 0) continue;
-    made.curve.points.push_back({.elements = bytes / static_cast<std::uint64_t>(width),
-                                 .microseconds = ns[i] * static_cast<double>(bytes) / kLineBytes / kNsInUs});
+    if (ns.at(i) <= 0) continue;
+    made.curve.points.push_back(
+        {.elements = bytes / static_cast<std::uint64_t>(width),
+         .microseconds = ns.at(i) * static_cast<double>(bytes) / kLineBytes / kNsInUs});
   }
   return made;
 }
 
+struct TileTable {
+  std::span<const TileRow> rows;
+  Sizes cached_bits;
+  Sizes streamed_bits;
+};
+
+TileTable table_of(BuiltInCpu cpu) {
+  if (cpu == BuiltInCpu::zen4) return {kZen4Tiles, kZen4CachedBits, kZen4StreamedBits};
+  return {kXeonTiles, kXeonCachedBits, kXeonStreamedBits};
+}
+
 }  // namespace
 
-void add_built_in_tiles(IndexCalibration& calibration) {
-  for (const TileRow& row : kZen4Tiles) {
+void add_built_in_tiles(IndexCalibration& calibration, BuiltInCpu cpu) {
+  const TileTable table = table_of(cpu);
+  for (const TileRow& row : table.rows) {
     const bool is_tile = row.unit_bytes != 0;
     calibration.curves.push_back(
-        curve_of(row, is_tile ? IndexKernel::tile : IndexKernel::segments, kCachedBits, row.cached_ns));
+        curve_of(row, is_tile ? IndexKernel::tile : IndexKernel::segments, table.cached_bits, row.cached_ns));
     calibration.curves.push_back(
-        curve_of(row, is_tile ? IndexKernel::streamed_tile : IndexKernel::streamed_segments, kStreamedBits,
-                 row.streamed_ns));
+        curve_of(row, is_tile ? IndexKernel::streamed_tile : IndexKernel::streamed_segments,
+                 table.streamed_bits, row.streamed_ns));
   }
 }
 

@@ -25,6 +25,7 @@ constexpr std::uint64_t kMostElements = std::uint64_t{1} << 50;
 constexpr double kLeastMicroseconds = 1e-6;  // so that no ratio of two times overflows
 constexpr double kMostMicroseconds = 1e15;
 constexpr int kMostWidth = 4096;
+constexpr double kMostFactor = 1e6;
 constexpr int kMostBits = 40;
 constexpr std::uint64_t kMostFileBytes = std::uint64_t{16} << 20;
 
@@ -80,6 +81,19 @@ class Reader {
     }
     fail(ErrorCode::file, detail::reading(file_), "`kernel` of " + short_text(given), "the name of a kernel",
          kTuneRemedy);
+  }
+
+  PriceFactor factor(const Json& given) const {
+    const bool is_factor = given.is_array() && given.size() == 3 && given[0].is_string() &&
+                           given[1].is_string() && given[2].is_number() && given[2].get<double>() > 0 &&
+                           given[2].get<double>() <= kMostFactor;
+    if (!is_factor) {
+      fail(ErrorCode::file, detail::reading(file_), "`axes` with " + short_text(given),
+           "lists of a kind, a count and a factor above 0, at most 1e6", kTuneRemedy);
+    }
+    return {.kind = given[0].get<std::string>(),
+            .count = given[1].get<std::string>(),
+            .factor = given[2].get<double>()};
   }
 
   TimeCurve curve(const Json& object) const {
@@ -152,6 +166,7 @@ std::string IndexCalibration::to_json() const {
                               {"run_bits", each.run_bits},
                               {"points", std::move(points)}});
   }
+  for (const PriceFactor& each : axes) json["axes"].push_back({each.kind, each.count, each.factor});
   return json.dump(1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -168,6 +183,9 @@ IndexCalibration IndexCalibration::from_json(const std::string& text, const std:
                                   .chunk_bits = reader.small(each, "chunk_bits", 0, kMostBits),
                                   .run_bits = reader.small(each, "run_bits", 0, kMostBits),
                                   .curve = reader.curve(each)});
+  }
+  if (json.contains("axes")) {
+    for (const Json& each : reader.list(json, "axes")) calibration.axes.push_back(reader.factor(each));
   }
   return calibration;
 }

@@ -124,9 +124,18 @@ struct IndexCurve {
   TimeCurve curve;
 };
 
+/// How many times the price that comes with faro something costs that a CPU does for axes, of all their
+/// passes of a kind (plan/cpu/axes_cost.hpp).
+struct PriceFactor {
+  std::string kind;   // "groups", "planes", …
+  std::string count;  // "ns reads", "lines held", …
+  double factor = 1;
+};
+
 struct IndexCalibration {
   std::string source;  // whose, in words: "NVIDIA H200, `faro tune`, 2026-11-21"
   std::vector<IndexCurve> curves;
+  std::vector<PriceFactor> axes = {};
 
   /// Microseconds of one kernel on so many elements, from the curves of that kernel whose width and chunk are
   /// nearest (in this order), scaled by the ratio of bytes where the width differs. Where there are several,
@@ -148,7 +157,8 @@ std::optional<IndexCalibration> kept_calibration(const std::string& machine);
 /// Keeps them, whole or not at all, in place of what was there. Returns where. Errors: ErrorCode::file.
 std::filesystem::path keep_calibration(const std::string& machine, const IndexCalibration& calibration);
 
-/// Curves that come with faro: an H200's, and those of a CPU of two cores.
+/// Curves that come with faro: an H200's, and those of a CPU of two cores (others:
+/// problem/built_in_curves.hpp).
 const IndexCalibration& built_in_gpu_calibration();
 const IndexCalibration& built_in_cpu_calibration();
 

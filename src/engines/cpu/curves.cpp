@@ -35,6 +35,7 @@ struct Slowness {
   double copies = 1;
   double gathers = 1;
   double tiles = 1;
+  double cached_tiles = 1;
 };
 
 double slowness_of(IndexKernel kernel, const Slowness& here) {
@@ -43,11 +44,12 @@ double slowness_of(IndexKernel kernel, const Slowness& here) {
     case IndexKernel::scatter:
     case IndexKernel::check:
       return here.gathers;
-    case IndexKernel::tile:
     case IndexKernel::streamed_tile:
-    case IndexKernel::segments:
     case IndexKernel::streamed_segments:
       return here.tiles;
+    case IndexKernel::tile:
+    case IndexKernel::segments:
+      return here.cached_tiles;
     default:
       return here.copies;
   }
@@ -79,18 +81,22 @@ Slowness measure_slowness(const IndexCalibration& built_in, const Target& machin
   Target one = machine;
   one.threads = 1;
   one.index_calibration = nullptr;
-  one.streaming_bytes = 0;
   Slowness here;
   const auto copy_us = built_in.predict_us(IndexKernel::copy, kCopyWidth, bytes / kCopyWidth);
   here.copies = slowness([&] { copy(in.data(), out.data(), bytes, machine.threads); }, copy_us);
   constexpr int kUnitBits = 2;
   constexpr int kExchanged = 4;
   const auto map = detail::tile_sample(kBits - kUnitBits, {.unit_bits = kUnitBits, .exchanged = kExchanged});
-  const Plan tiles({.permutation = *map, .element_bytes = kWidth}, one);
-  const auto tiles_us = detail::affine_thread_us(
-      built_in, {.pass = tiles.passes().front(), .unit_bytes = kWidth, .streamed = true});
-  const Executor moves(tiles);
-  here.tiles = slowness([&] { moves.run(in.data(), out.data()); }, tiles_us);
+  const auto slowness_of_tiles = [&](bool streamed) {
+    one.streaming_bytes = streamed ? 0 : std::numeric_limits<std::uint64_t>::max();
+    const Plan tiles({.permutation = *map, .element_bytes = kWidth}, one);
+    const auto us = detail::affine_thread_us(
+        built_in, {.pass = tiles.passes().front(), .unit_bytes = kWidth, .streamed = streamed});
+    const Executor moves(tiles);
+    return slowness([&] { moves.run(in.data(), out.data()); }, us);
+  };
+  here.tiles = slowness_of_tiles(true);
+  here.cached_tiles = slowness_of_tiles(false);
   constexpr std::uint64_t kGathered = std::uint64_t{1} << 20;
   const auto gather_us = built_in.predict_us(IndexKernel::gather, kWidth, kGathered);
   const Executor gathers(Plan({.permutation = Indexed::random(kGathered, 1), .element_bytes = kWidth},
@@ -100,7 +106,7 @@ Slowness measure_slowness(const IndexCalibration& built_in, const Target& machin
 }
 
 IndexCalibration fitted_built_in(const Target& machine) {
-  IndexCalibration made = built_in_cpu_calibration();
+  IndexCalibration made = nearest_curves();
   const auto begin = std::chrono::steady_clock::now();
   const Slowness here = measure_slowness(made, machine);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
@@ -108,9 +114,9 @@ IndexCalibration fitted_built_in(const Target& machine) {
     for (TimeCurve::Point& point : curve.curve.points) point.microseconds *= slowness_of(curve.kernel, here);
   }
   made.source += fmt::format(
-      ", fitted to this machine in {:.2g} s: copies take {:.2f}, gathers {:.2f}, tiles {:.2f} "
-      "times as long",
-      took.count(), here.copies, here.gathers, here.tiles);
+      ", fitted to this machine in {:.2g} s: copies take {:.2f}, gathers {:.2f}, tiles {:.2f}, through the "
+      "caches {:.2f} times as long",
+      took.count(), here.copies, here.gathers, here.tiles, here.cached_tiles);
   return made;
 }
 
@@ -138,7 +144,7 @@ std::shared_ptr<const IndexCalibration> curves_for(const Target& target, std::ui
   if (is_same && (known.fitted || !measures)) return known.curves;
   known = {.path = path, .written = has_file ? written : fs::file_time_type::min(), .fitted = measures};
   known.curves = measures ? std::make_shared<const IndexCalibration>(fitted_built_in(target))
-                          : calibration_for(target.name, built_in_cpu_calibration());
+                          : calibration_for(target.name, nearest_curves());
   return known.curves;
 }
 

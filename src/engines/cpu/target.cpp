@@ -9,6 +9,8 @@
 #include "engines/cpu.hpp"
 #include "engines/cpu/tile/kernel.hpp"
 #include "faro/threads.hpp"
+#include "plan/cpu/affine_cost.hpp"
+#include "problem/built_in_curves.hpp"
 
 namespace faro::cpu {
 namespace {
@@ -66,6 +68,20 @@ std::string processor_text() {
 
 }  // namespace
 
+const IndexCalibration& nearest_curves() {
+  static const IndexCalibration& nearest =
+      detail::built_in_near({.lines_in_registers = widest_vector_bytes(4) == kLineBytes,
+                             .first_level_bytes = cache_bytes(1),
+                             .second_level_bytes = cache_bytes(2),
+                             .last_level_bytes = last_level_bytes()});
+  return nearest;
+}
+
+std::uint64_t streaming_bytes(const IndexCalibration& curves) {
+  static const std::uint64_t most = last_level_bytes() / 4;
+  return std::min(most, detail::cached_bytes_by(curves).value_or(most));
+}
+
 const std::string& processor() {
   static const std::string text = processor_text();
   return text;
@@ -84,10 +100,9 @@ Target target(int threads) {
   t.tile_bytes_max = widest_vector_bytes(4) == kLineBytes ? 4096 : kMaxTileBytes;
   t.in_place_tile_bytes = kMaxTileBytes;
   t.direct_bytes_max = 128;
-  // Input and output together past half of the last level, which others use as well.
-  static const std::uint64_t last_level = last_level_bytes();
+  static const std::uint64_t streaming = streaming_bytes(nearest_curves());
   static const std::uint64_t first_level = cache_bytes(1);
-  t.streaming_bytes = last_level / 4;
+  t.streaming_bytes = streaming;
   t.first_level_bytes = first_level != 0 ? first_level : system_bytes(_SC_LEVEL1_DCACHE_SIZE, 0);
   t.name = std::to_string(t.threads) + (t.threads == 1 ? " thread, " : " threads, ") + simd_target();
   return t;

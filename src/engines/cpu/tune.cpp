@@ -9,6 +9,7 @@
 #include "engines/cpu.hpp"
 #include "engines/cpu/pass_program.hpp"
 #include "engines/cpu/tune_affine.hpp"
+#include "engines/cpu/tune_axes.hpp"
 #include "faro/measure.hpp"
 #include "io/buffer.hpp"
 
@@ -24,6 +25,7 @@ constexpr int kRounds = 3;  // of a size: a busy moment spoils one of them
 // Curves of other widths end earlier.
 constexpr std::uint64_t kLongestWidth = 4;
 constexpr int kLargestBits = 20;
+constexpr std::uint64_t kCopyWidth = 16;  // of copies that are measured on larger arrays
 
 // What is measured: widths, chunks and runs that stand for the others.
 struct Contest {
@@ -43,7 +45,7 @@ Contest contest(bool quick) {
   return {.widths = {1, 4, 8, 16},
           .size_bits = {10, 14, 18, 20, 22, 24},
           .most_bytes = std::uint64_t{64} << 20,
-          .budget_ms = 150};
+          .budget_ms = 80};
 }
 
 std::string today() {
@@ -168,6 +170,21 @@ std::vector<Contestant> contestants_of(const Job& job, int bits) {
   return made;
 }
 
+// Copies of more than is measured otherwise: what memory takes.
+IndexCurve copy_curve(int threads, bool quick) {
+  const int most_bits = quick ? 25 : 28;  // of bytes
+  const io::Buffer in(std::uint64_t{1} << most_bits);
+  const io::Buffer out(std::uint64_t{1} << most_bits);
+  IndexCurve made{.kernel = IndexKernel::copy, .element_bytes = static_cast<int>(kCopyWidth), .curve = {}};
+  for (int bits = 14; bits <= most_bits; ++bits) {
+    const std::uint64_t bytes = std::uint64_t{1} << bits;
+    const std::vector<std::function<void()>> copies{[&] { copy(in.data(), out.data(), bytes, threads); }};
+    const std::vector<double> ms = quietest_medians_ms(copies, kRounds, {.budget_ms = 20});
+    made.curve.points.push_back({.elements = bytes / kCopyWidth, .microseconds = ms.front() * 1e3});
+  }
+  return made;
+}
+
 // Making a partition's schedule, page faults and all, as it is for a plan that runs once.
 IndexCurve schedule_curve(const Contest& sizes, int threads) {
   constexpr int kChunkBits = 14;
@@ -215,13 +232,15 @@ IndexCalibration tune(int threads, bool quick) {
       runs.reserve(contestants.size() + 1);
       for (const Contestant& each : contestants)
         runs.emplace_back([&] { each.passes.run(in.data(), out.data(), workspace.data()); });
-      runs.emplace_back([&] { copy(in.data(), out.data(), job.array_bytes(), machine.threads); });
-      contestants.push_back({.curve = {.kernel = IndexKernel::copy,
-                                       .element_bytes = static_cast<int>(width),
-                                       .chunk_bits = 0,
-                                       .run_bits = 0,
-                                       .curve = {}},
-                             .passes = {}});
+      if (width != kCopyWidth) {
+        runs.emplace_back([&] { copy(in.data(), out.data(), job.array_bytes(), machine.threads); });
+        contestants.push_back({.curve = {.kernel = IndexKernel::copy,
+                                         .element_bytes = static_cast<int>(width),
+                                         .chunk_bits = 0,
+                                         .run_bits = 0,
+                                         .curve = {}},
+                               .passes = {}});
+      }
       const std::vector<double> times = quietest_medians_ms(runs, kRounds, {.budget_ms = sizes.budget_ms});
       for (std::size_t i = 0; i < contestants.size(); ++i) {
         if (calibration.curves.size() == first_curve + i) calibration.curves.push_back(contestants[i].curve);
@@ -230,9 +249,11 @@ IndexCalibration tune(int threads, bool quick) {
       }
     }
   }
+  calibration.curves.push_back(copy_curve(machine.threads, quick));
   calibration.curves.push_back(schedule_curve(sizes, machine.threads));
   for (IndexCurve& each : tune_affine({.brief = quick}, machine))
     calibration.curves.push_back(std::move(each));
+  calibration.axes = tune_axes({.brief = quick}, machine);
   return calibration;
 }
 

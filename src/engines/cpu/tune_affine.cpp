@@ -2,6 +2,7 @@
 #include "engines/cpu/tune_affine.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 #include <utility>
@@ -19,12 +20,6 @@ using detail::Crowded;
 constexpr double kUsOfMs = 1e3;
 double thread_us() { return kUsOfMs * clock_ms(true); }
 
-// What is measured of one kind, through the caches and past them.
-struct Sizes {
-  std::vector<int> cached_bits;  // log2 of an array's bytes
-  std::vector<int> streamed_bits;
-};
-
 class AffineContest {
  public:
   AffineContest(AffineTuning tuning, const Target& machine)
@@ -40,25 +35,7 @@ class AffineContest {
     streamed_.streaming_bytes = 0;
   }
 
-  // The least of some sweeps over everything: a busy moment spoils a part of one.
   std::vector<IndexCurve> curves() {
-    std::vector<IndexCurve> least = sweep();
-    for (int again = 1; again < (tuning_.brief ? 1 : kSweeps); ++again) {
-      const std::vector<IndexCurve> more = sweep();
-      for (std::size_t i = 0; i < least.size(); ++i) {
-        for (std::size_t k = 0; k < least[i].curve.points.size(); ++k) {
-          double& us = least[i].curve.points[k].microseconds;
-          us = std::min(us, more[i].curve.points[k].microseconds);
-        }
-      }
-    }
-    return least;
-  }
-
- private:
-  static constexpr int kSweeps = 2;
-
-  std::vector<IndexCurve> sweep() {
     std::vector<IndexCurve> made;
     for (int unit_bits = 0; unit_bits <= kWidestUnit; ++unit_bits) {
       for (int exchanged = 1; exchanged <= kLineBits - unit_bits; ++exchanged) {
@@ -94,22 +71,25 @@ class AffineContest {
     return made;
   }
 
+ private:
   static constexpr int kWidestUnit = 4;
   static constexpr int kLineBits = 6;
 
   int most_bits() const { return tuning_.brief ? 24 : 26; }
-  std::vector<int> cached_bits() const {
-    return tuning_.brief ? std::vector<int>{20, 23} : std::vector<int>{16, 20, 22, 23, 24};
+  // Segments are written through the caches at all sizes, since they tell how far these reach.
+  std::vector<int> cached_bits(bool of_segments) const {
+    if (tuning_.brief) return {20, 23};
+    return of_segments ? std::vector<int>{16, 20, 21, 22, 23, 24, 26} : std::vector<int>{16, 20, 21, 22, 23};
   }
   std::vector<int> streamed_bits() const {
-    return tuning_.brief ? std::vector<int>{24} : std::vector<int>{22, 24, 26};
+    return tuning_.brief ? std::vector<int>{20, 24} : std::vector<int>{20, 21, 22, 24, 26};
   }
 
   template <typename MapOf>
   void add_both(std::vector<IndexCurve>& made, IndexCurve empty, IndexKernel cached, IndexKernel streamed,
                 const MapOf& map_of) {
     empty.kernel = cached;
-    made.push_back(curve_of(empty, cached_bits(), cached_, map_of));
+    made.push_back(curve_of(empty, cached_bits(cached == IndexKernel::segments), cached_, map_of));
     empty.kernel = streamed;
     made.push_back(curve_of(std::move(empty), streamed_bits(), streamed_, map_of));
   }
@@ -123,27 +103,29 @@ class AffineContest {
       const std::uint64_t bytes = std::uint64_t{1} << bits;
       const std::uint64_t unit_bytes = bytes >> map->bits();
       const Executor engine(Plan({.permutation = *map, .element_bytes = unit_bytes}, machine));
-      const auto us = quietest_us([&] { engine.run(in_.data(), out_.data()); }, bytes);
+      const auto us = median_us([&] { engine.run(in_.data(), out_.data()); }, bytes);
       curve.curve.points.push_back(
           {.elements = bytes / static_cast<std::uint64_t>(curve.element_bytes), .microseconds = us});
     }
     return curve;
   }
 
-  // The least of some rounds, each long enough for the clock.
+  // The median of three rounds, each long enough for the clock. Before each the arrays are copied, so that
+  // they lie where others leave them: what the caches hold is written past them more slowly.
   template <typename Run>
-  double quietest_us(const Run& run, std::uint64_t bytes) const {
-    constexpr std::uint64_t kRoundBytes = std::uint64_t{4} << 20;
+  double median_us(const Run& run, std::uint64_t bytes) const {
+    constexpr std::uint64_t kRoundBytes = std::uint64_t{8} << 20;
     const auto calls = static_cast<int>(std::max<std::uint64_t>(1, kRoundBytes / bytes));
-    constexpr int kCallsTimed = 2;
+    std::array<double, 3> rounds{};
     run();
-    double least = std::numeric_limits<double>::max();
-    for (int round = 0; round < kCallsTimed; ++round) {
+    for (double& us : rounds) {
+      copy(in_.data(), out_.data(), bytes, 1);
       const double begin = thread_us();
       for (int call = 0; call < calls; ++call) run();
-      least = std::min(least, (thread_us() - begin) / calls);
+      us = (thread_us() - begin) / calls;
     }
-    return least;
+    std::sort(rounds.begin(), rounds.end());
+    return rounds[1];
   }
 
   AffineTuning tuning_;

@@ -11,7 +11,7 @@ struct AffineTuning {
   bool brief = false;  // fewer sizes, and only tiles that exchange all they can
 };
 
-/// Cost: 5 s; brief: 1 s. 128 MiB of memory.
+/// Cost: 8 s; brief: 1 s. 256 MiB of memory.
 std::vector<IndexCurve> tune_affine(AffineTuning tuning, const Target& machine);
 
 }  // namespace faro::cpu

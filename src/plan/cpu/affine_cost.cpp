@@ -130,6 +130,27 @@ std::optional<double> affine_us(const IndexCalibration& curves, const AffineWork
   return std::max(*alone / std::pow(static_cast<double>(threads), kShared), copy.value_or(0));
 }
 
+std::optional<std::uint64_t> cached_bytes_by(const IndexCalibration& curves) {
+  const auto longest = [&](IndexKernel kernel) {
+    const IndexCurve* found = nullptr;
+    for (const IndexCurve& each : curves.curves) {
+      if (each.kernel == kernel && !each.curve.empty() &&
+          (found == nullptr || each.run_bits > found->run_bits))
+        found = &each;
+    }
+    return found;
+  };
+  const IndexCurve* const cached = longest(IndexKernel::segments);
+  const IndexCurve* const streamed = longest(IndexKernel::streamed_segments);
+  if (cached == nullptr || streamed == nullptr) return std::nullopt;
+  constexpr double kNoise = 1.05;
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 16;
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
+  std::uint64_t bytes = kMost;
+  while (bytes > kLeast && time_of(*cached, bytes) > kNoise * time_of(*streamed, bytes)) bytes -= bytes / 4;
+  return bytes;
+}
+
 std::optional<Affine> tile_sample(int bits, const TileSample& sample) {
   const int line = std::max(0, kLineBits - sample.unit_bits);
   // As many rows as columns, where all of a line is exchanged; else no more than it takes.

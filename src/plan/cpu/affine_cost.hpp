@@ -49,6 +49,10 @@ std::optional<double> affine_thread_us(const IndexCalibration& curves, const Aff
 /// By so many: no less than a copy of as many bytes takes them.
 std::optional<double> affine_us(const IndexCalibration& curves, const AffineWork& work, int threads);
 
+/// Up to arrays of how many bytes long segments are written through the caches as fast as past them; nothing
+/// where the curves do not tell.
+std::optional<std::uint64_t> cached_bytes_by(const IndexCalibration& curves);
+
 /// A tile that `faro tune` measures.
 struct TileSample {
   int unit_bits = 2;

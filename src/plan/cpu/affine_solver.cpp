@@ -24,18 +24,14 @@ std::string affine_loop(const CpuPass& pass) {
   }
 }
 
-// By the curves where they know both; by the size where they do not, or where it was asked for.
+// By the curves where they know both; by the size beyond what the caches hold, or where it was asked for.
 bool goes_past_caches(const Pass& pass, std::uint64_t unit_bytes, const Target& target) {
   const bool by_size = pass.bytes_read > target.streaming_bytes;
   const bool is_asked_for =
       target.streaming_bytes == 0 || target.streaming_bytes == std::numeric_limits<std::uint64_t>::max();
   const bool has_curves = pass.kind == PassKind::tile || pass.kind == PassKind::segments;
-  // Far from the sizes at which the two meet nothing is gained by asking.
-  constexpr std::uint64_t kNear = 4;
-  const bool is_near =
-      pass.bytes_read >= target.streaming_bytes / kNear && pass.bytes_read / kNear <= target.streaming_bytes;
-  if (is_asked_for || !has_curves || !is_near || pass.orbits || target.index_calibration == nullptr)
-    return by_size;
+  const bool has_no_choice = by_size || is_asked_for || !has_curves || pass.orbits.has_value();
+  if (has_no_choice || target.index_calibration == nullptr) return by_size;
   const auto us = [&](bool streamed) {
     return affine_thread_us(*target.index_calibration,
                             {.pass = pass, .unit_bytes = unit_bytes, .streamed = streamed});
