@@ -152,7 +152,7 @@ class InPlaceRun {
   // A step writes the ranges that it read, and to each place what the pass has there: known before any of it
   // is written, to the journal or to the file.
   static void verify(Checksums& sums, const TileWork& work, const std::byte* x, const std::byte* y) {
-    sums.add_read(work.in, work.out, x);
+    sums.add_read(work, x);
     sums.add_written(work.out, y);
     sums.add_covered(sums.covered(work.out) - sums.covered(work.in));
     sums.require_alike();

@@ -1,0 +1,269 @@
+#include "file/number_tiles.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <complex>
+#include <functional>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "engines/cpu/values/value_run.hpp"
+#include "faro/error.hpp"
+#include "faro/threads.hpp"
+#include "rounding.hpp"
+
+namespace faro::file {
+namespace {
+
+constexpr std::uint64_t kRunNumbers = 16384;    // converted by a thread at a time
+constexpr std::uint64_t kFewNumbers = 1 << 16;  // on one thread
+
+Rows scaled(Rows rows, Scale scale) {
+  const auto each = [scale](std::uint64_t bytes) { return scale.in_file(bytes); };
+  rows.bytes = each(rows.bytes);
+  rows.begin = each(rows.begin);
+  (rows.digits.empty() ? rows.unit : rows.base) = each(rows.digits.empty() ? rows.unit : rows.base);
+  for (Rows::Digit& digit : rows.digits) {
+    digit.stride =
+        digit.stride / static_cast<std::int64_t>(scale.tile) * static_cast<std::int64_t>(scale.file);
+  }
+  for (Rows::Range& range : rows.ranges)
+    range = {.at = each(range.at), .offset = each(range.offset), .bytes = each(range.bytes)};
+  return rows;
+}
+
+// Values of a coefficient in the type that is computed in.
+class FactorValues {
+ public:
+  FactorValues(const Coefficient& of, Number computed) : width_(bytes_of(computed)) {
+    values_.resize(of.values.size() * width_);
+    for (std::size_t i = 0; i < of.values.size(); ++i)
+      cpu::store_factor(computed, of.values[i], values_.data() + i * width_);
+    varies_ = of.axis.has_value();
+  }
+
+  // Those of the places of numbers first .. end - 1 of the rows, which are out_width bytes each; kept in
+  // `buffer`.
+  template <typename Index>
+  cpu::Factors of(const Rows& rows, std::uint64_t out_width, std::uint64_t first, std::uint64_t end,
+                  const Index& index, std::vector<std::byte>& buffer) const {
+    if (!varies_) return {.data = values_.data(), .varies = false};
+    buffer.resize((end - first) * width_);
+    std::byte* to = buffer.data();
+    for_places(rows, out_width, first, end, [&](std::uint64_t place) {
+      std::copy_n(values_.data() + index(place) * width_, width_, to);
+      to += width_;
+    });
+    return {.data = buffer.data(), .varies = true};
+  }
+
+ private:
+  template <typename Call>
+  static void for_places(const Rows& rows, std::uint64_t width, std::uint64_t first, std::uint64_t end,
+                         const Call& call) {
+    std::uint64_t row = 0;
+    if (rows.ranges.empty()) {
+      row = first * width / rows.bytes;
+    } else {
+      const auto after =
+          std::upper_bound(rows.ranges.begin(), rows.ranges.end(), first * width,
+                           [](std::uint64_t at, const Rows::Range& range) { return at < range.at; });
+      row = static_cast<std::uint64_t>(after - rows.ranges.begin()) - 1;
+    }
+    for (std::uint64_t number = first; number < end; ++row) {
+      const Rows::Range range = rows.range(row);
+      const std::uint64_t within = number - range.at / width;
+      const std::uint64_t count = std::min(range.bytes / width - within, end - number);
+      const std::uint64_t place = range.offset / width + within;
+      for (std::uint64_t i = 0; i < count; ++i) call(place + i);
+      number += count;
+    }
+  }
+
+  std::uint64_t width_;
+  std::vector<std::byte> values_;
+  bool varies_ = false;
+};
+
+// What is the same for all tiles of a sweep.
+struct Conversion {
+  std::shared_ptr<const ChangedNumbers> numbers;
+  cpu::ValueProgram program;
+  FactorValues scale;
+  FactorValues offset;
+  int threads;
+
+  Conversion(std::shared_ptr<const ChangedNumbers> of, int asked_threads)
+      : numbers(std::move(of)),
+        program(numbers->arithmetic()),
+        scale(numbers->arithmetic().scale, program.computed),
+        offset(numbers->arithmetic().offset, program.computed),
+        threads(detail::thread_count(asked_threads)) {}
+
+  // `rows`: of the output, where it is converted behind the move.
+  void run(const std::byte* from, const std::byte* added, std::byte* to, std::uint64_t count,
+           const Rows& rows) const {
+    const auto runs = static_cast<std::int64_t>(detail::ceil_div(count, kRunNumbers));
+    const int team = count < kFewNumbers ? 1 : threads;
+#pragma omp parallel num_threads(team) if (team > 1)
+    {
+      std::vector<std::byte> scales;
+      std::vector<std::byte> offsets;
+#pragma omp for schedule(static)
+      for (std::int64_t number = 0; number < runs; ++number) {
+        const std::uint64_t first = static_cast<std::uint64_t>(number) * kRunNumbers;
+        const std::uint64_t end = std::min(first + kRunNumbers, count);
+        const std::uint64_t width = numbers->out_width();
+        const auto scale_at = [&](std::uint64_t place) { return numbers->scale_at(place); };
+        const auto offset_at = [&](std::uint64_t place) { return numbers->offset_at(place); };
+        const cpu::ValueRun part{.from = from + first * numbers->in_width(),
+                                 .to = to + first * width,
+                                 .addend = added + first * numbers->added_width(),
+                                 .count = end - first,
+                                 .scale = scale.of(rows, width, first, end, scale_at, scales),
+                                 .offset = offset.of(rows, width, first, end, offset_at, offsets)};
+        cpu::convert_run(program, part);
+      }
+    }
+  }
+};
+
+class NumberMove final : public TileMove {
+ public:
+  // `moved` is null of what rests.
+  NumberMove(std::shared_ptr<const Conversion> conversion, SharedMove moved, const TileWork& work)
+      : conversion_(std::move(conversion)), moved_(std::move(moved)), in_(work.in), out_(work.out) {}
+
+  void run(const std::byte* x, std::byte* y) const override {
+    const ChangedNumbers& numbers = *conversion_->numbers;
+    const std::uint64_t count = out_.total_bytes() / numbers.out_width();
+    const std::byte* const added = x + in_.total_bytes();
+    std::byte* const behind = y + detail::round_up(out_.total_bytes(), ChangedNumbers::kSlackBytes);
+    if (moved_ == nullptr) return conversion_->run(x, added, y, count, out_);
+    if (!numbers.is_late()) {
+      conversion_->run(x, added, behind, in_.total_bytes() / numbers.in_width(), out_);
+      return moved_->run(behind, y);
+    }
+    std::byte* const moved = numbers.in_width() == numbers.out_width() ? y : behind;
+    moved_->run(x, moved);
+    conversion_->run(moved, added, y, count, out_);
+  }
+
+ private:
+  std::shared_ptr<const Conversion> conversion_;
+  SharedMove moved_;
+  Rows in_;
+  Rows out_;
+};
+
+class NumberTiles final : public Tiles {
+ public:
+  NumberTiles(std::unique_ptr<Tiles> moved, std::shared_ptr<const ChangedNumbers> numbers, int threads)
+      : moved_(std::move(moved)),
+        conversion_(std::make_shared<const Conversion>(std::move(numbers), threads)) {
+    const ChangedNumbers& of = *conversion_->numbers;
+    tile_bytes = moved_->tile_bytes / of.moved_width() * of.buffer_width() + ChangedNumbers::kSlackBytes;
+    read_run_bytes = of.in_scale().in_file(moved_->read_run_bytes);
+    write_run_bytes = of.out_scale().in_file(moved_->write_run_bytes);
+  }
+
+  std::uint64_t count() const override { return moved_->count(); }
+
+  TileWork tile(std::uint64_t number) override {
+    const ChangedNumbers& of = *conversion_->numbers;
+    TileWork work = moved_->tile(number);
+    work.in = scaled(std::move(work.in), of.in_scale());
+    work.out = scaled(std::move(work.out), of.out_scale());
+    if (of.added_width() > 0) work.added = of.added_rows(work.out);
+    // Moves in place are of tiles whose rows are written as they were read.
+    SharedMove moved = moved_->placement == Placement::in_place ? nullptr : std::move(work.move);
+    work.move = std::make_shared<NumberMove>(conversion_, std::move(moved), work);
+    return work;
+  }
+
+  TilePlan plan() const override {
+    TilePlan plan = moved_->plan();
+    plan.text +=
+        fmt::format("numbers         {}; converted {} the tile is moved\n", conversion_->numbers->text(),
+                    conversion_->numbers->is_late() ? "when" : "before");
+    return plan;
+  }
+
+ private:
+  std::unique_ptr<Tiles> moved_;
+  std::shared_ptr<const Conversion> conversion_;
+};
+
+std::uint64_t all(const std::vector<std::uint64_t>& shape, std::size_t from) {
+  return std::accumulate(shape.begin() + static_cast<std::ptrdiff_t>(from), shape.end(), std::uint64_t{1},
+                         std::multiplies<>());
+}
+
+}  // namespace
+
+ChangedNumbers::ChangedNumbers(const Numbers& numbers)
+    : numbers_(numbers),
+      in_width_(bytes_of(numbers.arithmetic.from)),
+      out_width_(bytes_of(numbers.arithmetic.to)),
+      added_width_(numbers.arithmetic.addend ? bytes_of(numbers.arithmetic.addend->number) : 0) {
+  const Arithmetic& of = numbers_.arithmetic;
+  check(of, numbers_.shape);
+  if (of.addend && !of.addend->strides.empty())
+    fail(ErrorCode::value, "plan", "an added file with strides", "one that lies as the output does");
+  const bool has_places = of.addend || of.scale.axis || of.offset.axis;
+  is_late_ = has_places || in_width_ <= out_width_;
+  moved_width_ = is_late_ ? in_width_ : out_width_;
+  const std::uint64_t behind = in_width_ == out_width_ ? 0 : moved_width_;
+  buffer_width_ = std::max(in_width_ + added_width_, out_width_ + behind);
+  scale_ = along(of.scale);
+  offset_ = along(of.offset);
+}
+
+ChangedNumbers::Along ChangedNumbers::along(const Coefficient& of) const {
+  if (!of.axis) return {};
+  return {.step = all(numbers_.shape, *of.axis + 1), .extent = numbers_.shape[*of.axis]};
+}
+
+void ChangedNumbers::require(std::uint64_t element_bytes, std::uint64_t out_bytes) const {
+  const Arithmetic& of = numbers_.arithmetic;
+  if (element_bytes % in_width_ != 0) {
+    fail(ErrorCode::value, "plan", fmt::format("elements of {} bytes of {}", element_bytes, name(of.from)),
+         fmt::format("a multiple of {} bytes", in_width_));
+  }
+  const bool has_axis = of.scale.axis || of.offset.axis;
+  if (has_axis && all(numbers_.shape, 0) * out_width_ != out_bytes) {
+    fail(ErrorCode::value, "plan",
+         fmt::format("values along an axis of {}", fmt::join(numbers_.shape, " x ")),
+         fmt::format("an axis of the result, of {} numbers", out_bytes / out_width_));
+  }
+}
+
+std::string ChangedNumbers::identity() const {
+  const Arithmetic& of = numbers_.arithmetic;
+  std::string text = this->text();
+  const auto add = [&text](const Coefficient& all) {
+    text += fmt::format("; {}:", all.axis ? static_cast<std::int64_t>(*all.axis) : -1);
+    for (const std::complex<double>& value : all.values)
+      text += fmt::format(" {:a} {:a}", value.real(), value.imag());
+  };
+  add(of.scale);
+  add(of.offset);
+  if (of.addend) {
+    add({{of.addend->beta}, {}});
+    text += of.addend->swapped ? " swapped" : "";
+  }
+  return text + fmt::format("; of {}", fmt::join(numbers_.shape, " "));
+}
+
+Rows ChangedNumbers::added_rows(const Rows& out) const {
+  return scaled(out, {.file = added_width_, .tile = out_width_});
+}
+
+std::unique_ptr<Tiles> tiles_of_numbers(std::unique_ptr<Tiles> moved,
+                                        std::shared_ptr<const ChangedNumbers> numbers, int threads) {
+  return std::make_unique<NumberTiles>(std::move(moved), std::move(numbers), threads);
+}
+
+}  // namespace faro::file
