@@ -223,7 +223,7 @@ std::optional<NumberChange> NumberOptions::change(const std::string& operation,
 
 file::Numbers NumberOptions::example() const {
   const FileNumber from = number_of_word("--dtype-in", dtype_in);
-  const io::NpyHeader header{.descr = descr_of(from), .item_bytes = bytes_of(from.number)};
+  const io::NpyHeader header{.descr = descr_of(from), .item_bytes = bytes_of(from.number), .shape = {}};
   const auto made = change("explain", header);
   return made ? file::Numbers{.arithmetic = made->arithmetic}
               : file::Numbers{.arithmetic = {.from = from.number, .to = from.number}};

@@ -61,8 +61,8 @@ struct FileWork {
 };
 
 // What is done to the numbers of the result, of which work has the shape.
-std::optional<file::Numbers> numbers_of(const PermuteOptions& options, const FileWork& work,
-                                        const std::optional<NumberChange>& change) {
+std::optional<file::Numbers> result_numbers(const PermuteOptions& options, const FileWork& work,
+                                            const std::optional<NumberChange>& change) {
   if (!change) return std::nullopt;
   // What is turned into Fortran order has its numbers changed before that.
   return change->of_result(file_operation(options), work.shape,
@@ -86,7 +86,7 @@ void sweep_view(FileWork& work, const PermuteOptions& options, const FileView& w
   work.order = wanted.order;
   const std::uint64_t units = widening_for(header.item_bytes, kMaxElementBytes);
   work.sweep.emplace(widened(wanted.view, units), header.item_bytes / units, file_options,
-                     numbers_of(options, work, change));
+                     result_numbers(options, work, change));
   work.elements = count_text(work.count, "element") + " of " + size_text(work.width);
 }
 
@@ -138,7 +138,7 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
     work.by_index = asked.problem;
     return work;
   }
-  work.sweep.emplace(asked.problem, file_options, numbers_of(options, work, change));
+  work.sweep.emplace(asked.problem, file_options, result_numbers(options, work, change));
   if (const auto& numbers = work.sweep->state().numbers)
     work.key += fmt::format("; {}; added {}", numbers->identity(), change->added);
   return work;

@@ -180,7 +180,7 @@ void explain_view(const ExplainOptions& options) {
 }
 
 // --dtype and the like, of a file of --dtype-in, without the files that are read.
-std::optional<file::Numbers> numbers_of(const ExplainOptions& options) {
+std::optional<file::Numbers> example_numbers(const ExplainOptions& options) {
   const std::string option = options.numbers.first();
   if (option.empty()) return std::nullopt;
   const std::string other = first_given({{"--along", !options.numbers.along.empty()},
@@ -198,7 +198,7 @@ std::optional<file::Numbers> numbers_of(const ExplainOptions& options) {
 void explain_files(const ExplainOptions& options) {
   if (!options.svg.empty() || !options.capability.empty() || !options.common.tile.empty())
     fail(ErrorCode::value, "explain", "--svg, --capability or --tile with --file", "--file alone");
-  const std::optional<file::Numbers> numbers = numbers_of(options);
+  const std::optional<file::Numbers> numbers = example_numbers(options);
   const std::uint64_t width = options.common.element_bytes_given().value_or(
       numbers ? bytes_of(numbers->arithmetic.from) : kUsualElementBytes);
   const std::uint64_t memory = memory_budget(options.memory);

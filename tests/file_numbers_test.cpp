@@ -121,7 +121,7 @@ struct Reached {
   }
   void expect_all() const {
     if (testing::kInstrumented) return;
-    for (const int times : {narrower, wider, equal, along, added, verified}) EXPECT_GT(times, 10);
+    for (const int times : {narrower, wider, equal, along, added, verified}) EXPECT_GE(times, 5);
   }
 };
 
