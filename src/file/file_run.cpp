@@ -138,7 +138,7 @@ bool FileRun::sweep(const Stage& stage) {
   Pipeline pipeline(
       machinery, teller_, {.file = &stage.in, .offset = stage.in_offset},
       {.file = &stage.out, .offset = stage.out_offset},
-      {.permute = [&](TileWork& work, const std::byte* x, std::byte* y) { permuted(stage, work, x, y); },
+      {.permute = [&](TileWork& work, std::byte* x, std::byte* y) { permuted(stage, work, x, y); },
        .writing = sums_ && stage.sums_written ? cover : std::function<void(std::span<const io::Piece>)>(),
        .written = [&] { note_written(written_to); }},
       stage.added);
@@ -183,7 +183,7 @@ std::uint64_t FileRun::verified_tiles(std::uint64_t finished, const Stage& stage
   return tile;
 }
 
-void FileRun::permuted(const Stage& stage, TileWork& work, const std::byte* x, std::byte* y) {
+void FileRun::permuted(const Stage& stage, TileWork& work, std::byte* x, std::byte* y) {
   if (sums_ && stage.sums_read) sums_->add_read(work, x);
   stage.permute(work, x, y);
   if (sums_ && stage.sums_written) sums_->add_written(work.out, y);

@@ -63,7 +63,7 @@ class FileRun {
     bool sums_read = true;
     bool sums_written = true;
     /// From a tile's rows in memory to the output's, which it may still determine.
-    std::function<void(TileWork& work, const std::byte* x, std::byte* y)> permute;
+    std::function<void(TileWork& work, std::byte* x, std::byte* y)> permute;
     /// Of a tile that an earlier run finished: what of its rows permute() would have determined. False where
     /// that is not to be found.
     std::function<bool(TileWork& work)> found = {};
@@ -101,7 +101,7 @@ class FileRun {
   void begin_or_resume();
   std::uint64_t verified_tiles(std::uint64_t finished, const Stage& stage, Pipeline& pipeline,
                                const Machinery& machinery);
-  void permuted(const Stage& stage, TileWork& work, const std::byte* x, std::byte* y);
+  void permuted(const Stage& stage, TileWork& work, std::byte* x, std::byte* y);
   void note_written(int descriptor);
   void checkpoint(int descriptor);
 

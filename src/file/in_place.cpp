@@ -102,7 +102,7 @@ class InPlaceRun {
       auto sums = options_.verify && !is_undone ? sums_of(passes_[pass]->problem()) : std::nullopt;
       Pipeline pipeline =
           pipeline_of(file, {.permute =
-                                 [&](TileWork& work, const std::byte* x, std::byte* y) {
+                                 [&](TileWork& work, std::byte* x, std::byte* y) {
                                    work.move->run(x, y);
                                    if (sums) verify(*sums, work, x, y);
                                    const std::uint64_t number = before + tiles.step(permuted++);

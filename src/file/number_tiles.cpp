@@ -134,28 +134,28 @@ class NumberMove final : public TileMove {
  public:
   // `moved` is null of what rests.
   NumberMove(std::shared_ptr<const Conversion> conversion, SharedMove moved, const TileWork& work)
-      : conversion_(std::move(conversion)), moved_(std::move(moved)), in_(work.in), out_(work.out) {}
+      : conversion_(std::move(conversion)), moved_(std::move(moved)), work_(work) {}
 
-  void run(const std::byte* x, std::byte* y) const override {
+  void run(std::byte* x, std::byte* y) const override {
     const ChangedNumbers& numbers = *conversion_->numbers;
-    const std::uint64_t count = out_.total_bytes() / numbers.out_width();
-    const std::byte* const added = x + in_.total_bytes();
-    std::byte* const behind = y + detail::round_up(out_.total_bytes(), ChangedNumbers::kSlackBytes);
-    if (moved_ == nullptr) return conversion_->run(x, added, y, count, out_);
+    const Rows& out = work_.out;
+    const std::uint64_t count = out.total_bytes() / numbers.out_width();
+    const std::byte* const added = x + work_.in.total_bytes();
+    if (moved_ == nullptr) return conversion_->run(x, added, y, count, out);
+    std::byte* const behind = numbers.is_behind_input() ? x + work_.read_bytes() : y + out.total_bytes();
     if (!numbers.is_late()) {
-      conversion_->run(x, added, behind, in_.total_bytes() / numbers.in_width(), out_);
+      conversion_->run(x, added, behind, work_.in.total_bytes() / numbers.in_width(), out);
       return moved_->run(behind, y);
     }
     std::byte* const moved = numbers.in_width() == numbers.out_width() ? y : behind;
     moved_->run(x, moved);
-    conversion_->run(moved, added, y, count, out_);
+    conversion_->run(moved, added, y, count, out);
   }
 
  private:
   std::shared_ptr<const Conversion> conversion_;
   SharedMove moved_;
-  Rows in_;
-  Rows out_;
+  TileWork work_;
 };
 
 class NumberTiles final : public Tiles {
@@ -164,9 +164,10 @@ class NumberTiles final : public Tiles {
       : moved_(std::move(moved)),
         conversion_(std::make_shared<const Conversion>(std::move(numbers), threads)) {
     const ChangedNumbers& of = *conversion_->numbers;
-    tile_bytes = moved_->tile_bytes / of.moved_width() * of.buffer_width() + ChangedNumbers::kSlackBytes;
+    tile_bytes = moved_->tile_bytes / of.moved_width() * of.buffer_width();
     read_run_bytes = of.in_scale().in_file(moved_->read_run_bytes);
     write_run_bytes = of.out_scale().in_file(moved_->write_run_bytes);
+    if (of.in_width() == of.out_width()) placement = moved_->placement;
   }
 
   std::uint64_t count() const override { return moved_->count(); }
@@ -177,8 +178,8 @@ class NumberTiles final : public Tiles {
     work.in = scaled(std::move(work.in), of.in_scale());
     work.out = scaled(std::move(work.out), of.out_scale());
     if (of.added_width() > 0) work.added = of.added_rows(work.out);
-    // Moves in place are of tiles whose rows are written as they were read.
-    SharedMove moved = moved_->placement == Placement::in_place ? nullptr : std::move(work.move);
+    // Of numbers of another width tiles in place are those that rest.
+    SharedMove moved = moved_->placement == placement ? std::move(work.move) : nullptr;
     work.move = std::make_shared<NumberMove>(conversion_, std::move(moved), work);
     return work;
   }
@@ -215,8 +216,12 @@ ChangedNumbers::ChangedNumbers(const Numbers& numbers)
   const bool has_places = of.addend || of.scale.axis || of.offset.axis;
   is_late_ = has_places || in_width_ <= out_width_;
   moved_width_ = is_late_ ? in_width_ : out_width_;
+  const std::uint64_t read = in_width_ + added_width_;
   const std::uint64_t behind = in_width_ == out_width_ ? 0 : moved_width_;
-  buffer_width_ = std::max(in_width_ + added_width_, out_width_ + behind);
+  const std::uint64_t behind_output = std::max(read, out_width_ + behind);
+  const std::uint64_t behind_input = std::max(read + behind, out_width_);
+  is_behind_input_ = is_late_ && behind_input < behind_output;
+  buffer_width_ = is_behind_input_ ? behind_input : behind_output;
   scale_ = along(of.scale);
   offset_ = along(of.offset);
 }

@@ -1,17 +1,18 @@
 // Sweeps that change numbers while they move them: a number has w bytes in the input, v in the output, and
 // the tile is moved in the narrower of both.
 //
-//     buffer X     | the input's rows, w bytes a number | the added file's rows      |
-//     buffer Y     | the output's rows, v bytes a number | the tile that is converted |
+//     buffer X     | the input's rows, w bytes a number | the added file's rows, a | perhaps a tile |
+//     buffer Y     | the output's rows, v bytes a number | perhaps a tile of m bytes a number      |
 //
 //     v < w        X --convert--> behind Y --move--> Y
-//     v > w        X --move--> behind Y --convert--> Y
-//     v = w        X --move--> Y, and converted there
+//     v > w        X --move--> behind X --convert--> Y
+//     v = w        X --move--> Y, and converted there; in place where tiles of such maps are
 //     what rests   X --convert--> Y
 //
 // An added file and values along an axis belong to places of the output: with them the tile is converted
-// behind the move, whatever the widths. The tiles themselves are those of any sweep, of m = min(v, w) bytes a
-// number, with the rows of both files as much longer.
+// after the move, whatever the widths, and is moved to behind X or Y, where there is more room. The tiles
+// themselves are those of any sweep, of m = min(v, w) bytes a number (converted late, of w), with the rows of
+// both files as much longer.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +27,6 @@ namespace faro::file {
 
 class ChangedNumbers {
  public:
-  /// Of each buffer, beside its tile.
-  static constexpr std::uint64_t kSlackBytes = 64;
-
   /// Errors: those of check(); ErrorCode::value for an addend with strides, and for axes without a shape.
   explicit ChangedNumbers(const Numbers& numbers);
 
@@ -46,8 +44,10 @@ class ChangedNumbers {
   /// Of each of a sweep's buffers.
   std::uint64_t buffer_width() const { return buffer_width_; }
 
-  /// Whether it is converted behind the move.
+  /// Whether it is converted after the move.
   bool is_late() const { return is_late_; }
+  /// Whether what is moved first is put behind the input's rows, rather than the output's.
+  bool is_behind_input() const { return is_behind_input_; }
 
   /// Bytes of the input or the output as those of the tile that is moved.
   std::uint64_t moved_of_in(std::uint64_t bytes) const { return bytes / in_width_ * moved_width_; }
@@ -80,6 +80,7 @@ class ChangedNumbers {
   std::uint64_t added_width_;
   bool is_late_;
   std::uint64_t moved_width_;
+  bool is_behind_input_ = false;
   std::uint64_t buffer_width_;
   Along scale_;
   Along offset_;

@@ -126,7 +126,7 @@ class Pipeline {
   };
   struct Hooks {
     /// From the input's rows at x to the output's at y, which it may still determine. In place x is y.
-    std::function<void(TileWork& work, const std::byte* x, std::byte* y)> permute;
+    std::function<void(TileWork& work, std::byte* x, std::byte* y)> permute;
     /// Before pieces are written. By any thread.
     std::function<void(std::span<const io::Piece> pieces)> writing = {};
     /// Another tile is written, in order.

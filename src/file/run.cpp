@@ -78,7 +78,7 @@ Report run(const Sweep& sweep, const Input& in, const Output& out, const Options
          .in_offset = work.in_offset(),
          .out_offset = work.out_offset(),
          .added = {.file = other ? &*other : nullptr, .offset = added ? numbers->addend().offset : 0},
-         .permute = [](TileWork& tile, const std::byte* x, std::byte* y) { tile.move->run(x, y); }});
+         .permute = [](TileWork& tile, std::byte* x, std::byte* y) { tile.move->run(x, y); }});
     work.told_engine(state.budget.moves->engine(), state.budget.moves->engine_text());
     if (added) added->require_unchanged();
     return finished;
@@ -141,9 +141,9 @@ Report run_share(const Sweep& sweep, const Input& in, const SharedOutput& out, c
     const io::TransferFile to(target.get(), io::TransferFile::Use::update, kBuffered, out.path.string());
     Machinery machinery(options, kBuffered, tiles.tile_bytes, tiles.placement);
     Teller teller(options, state.told_bytes() / share.processes);
-    Pipeline pipeline(
-        machinery, teller, {.file = &from, .offset = in.offset}, {.file = &to, .offset = out.offset},
-        {.permute = [](TileWork& tile, const std::byte* x, std::byte* y) { tile.move->run(x, y); }});
+    Pipeline pipeline(machinery, teller, {.file = &from, .offset = in.offset},
+                      {.file = &to, .offset = out.offset},
+                      {.permute = [](TileWork& tile, std::byte* x, std::byte* y) { tile.move->run(x, y); }});
     report.finished = tiles.count() == 0 || pipeline.run(tiles);
     report.read_bytes = pipeline.read_bytes();
     report.written_bytes = pipeline.written_bytes();

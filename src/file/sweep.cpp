@@ -23,13 +23,14 @@ constexpr std::uint64_t kBuffers = 3;  // one is permuted to a second, while the
 
 // Beside three buffers, an index array's plan needs workspace and a schedule. `buffer`: the bytes that each
 // has for one of the tile.
-std::uint64_t tile_bytes_of(const Problem& problem, std::uint64_t memory_bytes, Scale buffer = {}) {
+std::uint64_t tile_bytes_of(const Problem& problem, std::uint64_t memory_bytes,
+                            std::uint64_t buffers = kBuffers, Scale buffer = {}) {
   if (!std::holds_alternative<Indexed>(problem.permutation))
-    return memory_bytes / kBuffers / buffer.file * buffer.tile;
+    return memory_bytes / buffers / buffer.file * buffer.tile;
   constexpr std::uint64_t kScheduleBytes = 12;  // an element
   const std::uint64_t width = problem.element_bytes;
   const std::uint64_t in_buffer = buffer.in_file(width);
-  return memory_bytes / (kBuffers * in_buffer + width + kScheduleBytes) * width;
+  return memory_bytes / (buffers * in_buffer + width + kScheduleBytes) * width;
 }
 
 void require_room(std::uint64_t tile_bytes, std::uint64_t element_bytes) {
@@ -62,18 +63,16 @@ void add_numbers(Sweep::State& state, const std::optional<Numbers>& numbers) {
   state.facts.numbers = changed->text();
 }
 
-// Of an array of the budget. Requires: all else of the budget is known.
-void divide_memory(Sweep::State& state, std::uint64_t memory) {
-  if (state.numbers == nullptr) {
-    state.budget.tile_bytes = tile_bytes_of(state.to_run, memory);
-    return;
+// What of the memory a tile has.
+void divide_memory(TileBudget& budget, const Sweep::State& state, std::uint64_t memory,
+                   std::uint64_t buffers = kBuffers) {
+  Scale buffer;
+  if (const ChangedNumbers* const numbers = state.numbers.get()) {
+    buffer = {.file = numbers->buffer_width(), .tile = numbers->moved_width()};
+    budget.read = numbers->in_scale();
+    budget.written = numbers->out_scale();
   }
-  const std::uint64_t lost = std::min(memory, kBuffers * ChangedNumbers::kSlackBytes);
-  state.budget.tile_bytes =
-      tile_bytes_of(state.to_run, memory - lost,
-                    {.file = state.numbers->buffer_width(), .tile = state.numbers->moved_width()});
-  state.budget.read = state.numbers->in_scale();
-  state.budget.written = state.numbers->out_scale();
+  budget.tile_bytes = tile_bytes_of(state.to_run, memory, buffers, buffer);
 }
 
 DiskCurve disk_of(const Options& options) {
@@ -92,9 +91,9 @@ void choose_placement(Sweep::State& state, const Options& options, std::uint64_t
     state.budget.placement = Placement::in_place;
     return;
   }
-  if (state.numbers != nullptr) return;
+  if (state.numbers != nullptr && state.numbers->in_width() != state.numbers->out_width()) return;
   TileBudget halves = state.budget;
-  halves.tile_bytes = memory / TileBuffers::count(Placement::in_place);
+  divide_memory(halves, state, memory, TileBuffers::count(Placement::in_place));
   halves.placement = Placement::in_place;
   const auto cost = [&state](const TileBudget& budget) {
     const std::unique_ptr<Tiles> tiles = tiles_of_affine(state.to_run, budget);
@@ -231,7 +230,7 @@ Sweep::Sweep(const Problem& problem, const Options& options, const std::optional
                    .long_run_bytes = long_run_bytes(options, bytes),
                    .enough_bytes = enough_tile_bytes(bytes),
                    .disk = disk_of(options)};
-  divide_memory(*state, memory);
+  divide_memory(state->budget, *state, memory);
   if (bytes == 0) return;
   require_room(state->budget.tile_bytes, state->to_run.element_bytes);
   const std::uint64_t array_bytes = total_bytes(state->to_run) / problem.batch;
@@ -281,7 +280,7 @@ Sweep::Sweep(const Strided& view, std::uint64_t element_bytes, const Options& op
                    .long_run_bytes = long_run_bytes(options, checked.moved_bytes()),
                    .enough_bytes = enough_tile_bytes(checked.moved_bytes()),
                    .disk = disk_of(options)};
-  divide_memory(*state, memory);
+  divide_memory(state->budget, *state, memory);
   if (checked.moved_bytes() == 0) return;
   require_room(state->budget.tile_bytes, state->to_run.element_bytes);
   fill_facts(*state);
