@@ -427,7 +427,7 @@ bool permute_by_file(const PermuteOptions& options) {
     fail(ErrorCode::unsupported, file_operation(options),
          options.numbers.first() + " with an index array of " + size_text(index.bytes),
          "one that a quarter of --memory holds",
-         "`faro permute identity IN.npy OUT.npy` with the options changes the numbers first");
+         "`faro permute 'roll(0)' IN.npy OUT.npy` with the options changes the numbers first");
   } else {
     by_index_files(options, header, index, budget);
   }

@@ -271,7 +271,7 @@ void check_numbers(const PermuteOptions& options) {
   if (other.empty()) return;
   fail(ErrorCode::unsupported, file_operation(options), option + " with " + other,
        "one of them, since numbers are changed from one file to another by the CPU",
-       "`faro permute identity IN.npy OUT.npy` with the options changes them first");
+       "`faro permute 'roll(0)' IN.npy OUT.npy` with the options changes them first");
 }
 
 void check_files(const PermuteOptions& options) {

@@ -247,7 +247,7 @@ Sweep::Sweep(const Problem& problem, const Options& options, const std::optional
       fail(ErrorCode::unsupported, "plan " + state->text,
            "an index array over arrays of " + size_text(array_bytes) + " and too little memory for one",
            "memory for one of its arrays, its copy and its schedule",
-           state->numbers != nullptr ? "numbers are changed first, by a sweep of the identity"
+           state->numbers != nullptr ? "a sweep of maps::roll(count, 0) changes the numbers first"
                                      : "`faro shuffle` moves records at random, and `faro permute "
                                        "@index.npy` by an index file, of any "
                                        "size");
