@@ -129,8 +129,8 @@ struct Facts {
   std::uint64_t write_run_bytes = 0;  // likewise
   std::uint64_t memory_bytes = 0;     // of all buffers
   std::uint64_t moved_bytes = 0;      // read; as many are written but for repeats of a view
-  std::uint64_t added_bytes = 0;      // that are read of an added file, where numbers are changed
-  std::uint64_t written_bytes = 0;    // likewise; 0: as many as are moved
+  std::uint64_t added_bytes = 0;      // of Numbers::addend, which are read as well
+  std::uint64_t written_bytes = 0;    // where numbers are changed; 0: as many as are moved
   int sweeps = 1;
   bool in_place = false;     // sweeps over the file itself
   std::string numbers = {};  // "f32 to bf16, scaled by 0.5, in f32", where they are changed
@@ -167,11 +167,11 @@ std::uint64_t default_memory_bytes();
 /// A sweep that is planned. Cheap to copy.
 class Sweep {
  public:
-  /// Of a permutation, batches included; elements are whole numbers of the input where those are changed.
-  /// Errors: those of faro::plan(); ErrorCode::unsupported for an index
-  /// array that memory_bytes do not hold, and for placement in_place; ErrorCode::value for memory that does
-  /// not hold three elements; those of check(arithmetic, numbers.shape), and ErrorCode::value for an addend
-  /// with strides, elements of no whole numbers, and axes of another array than the result.
+  /// Of a permutation, batches included; elements are some numbers of the input each where those are changed.
+  /// Errors: those of faro::plan(); ErrorCode::unsupported for an index array that memory_bytes do not hold,
+  /// and for placement in_place; ErrorCode::value for memory that does not hold three elements; of numbers
+  /// those of check(arithmetic, shape), and ErrorCode::value for an addend with strides, for elements that
+  /// are no whole number of them, and for axes of another array than the result.
   Sweep(const Problem& problem, const Options& options, const std::optional<Numbers>& numbers = std::nullopt);
   /// Of a view: what no element of it reaches is zero. Errors: those of check(view); as above.
   Sweep(const Strided& view, std::uint64_t element_bytes, const Options& options,
