@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine_support.hpp"
@@ -268,6 +269,31 @@ TEST_F(FileNumbers, DrawnViews) {
           [&](const file::Numbers& of) { return file::Sweep(view, width, options, of); });
   }
   reached_.expect_all();
+}
+
+// Tiles that several threads convert, in place and by way of two buffers.
+TEST_F(FileNumbers, TilesOfManyNumbers) {
+  constexpr int kBits = testing::kInstrumented ? 18 : 20;
+  const std::uint64_t count = std::uint64_t{1} << kBits;
+  std::uint64_t seed = 0;
+  for (const auto& [from, to] : {std::pair(Number::f32, Number::bf16), std::pair(Number::u8, Number::f32),
+                                 std::pair(Number::f32, Number::f32), std::pair(Number::i16, Number::c128),
+                                 std::pair(Number::f64, Number::i8)}) {
+    for (const int threads : {1, 2, 3}) {
+      ++seed;
+      Arithmetic of{.from = from, .to = to, .scale = {{2.0}, {}}};
+      file::Options options = budget((bytes_of(from) + bytes_of(to)) << kBits);
+      options.threads = threads;
+      options.verify = threads == 2;
+      expect(maps::random_bmmc(kBits, seed), 1, 1, {.arithmetic = of}, options, seed);
+      of.offset = {{1.0, 2.0, 3.0, 4.0}, 1};
+      expect(maps::bit_reversal(kBits), 1, 1, {.arithmetic = of, .shape = {count / 8, 4, 2}}, options, seed);
+      of.addend = Addend{.number = Number::i32, .beta = 0.25};
+      options.memory_bytes += 4 << kBits;
+      expect(maps::random_bpc(kBits, seed), 1, 1, {.arithmetic = of, .shape = {count / 8, 4, 2}}, options,
+             ++seed);
+    }
+  }
 }
 
 // What no element of a view reaches is zero, and not the offset.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <complex>
+#include <cstring>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -102,31 +103,88 @@ struct Conversion {
         offset(numbers->arithmetic().offset, program.computed),
         threads(detail::thread_count(asked_threads)) {}
 
-  // `rows`: of the output, where it is converted behind the move.
+  // A thread's own.
+  struct Buffers {
+    std::vector<std::byte> scales = {};
+    std::vector<std::byte> offsets = {};
+    std::vector<std::byte> numbers = {};
+  };
+
+  // Numbers first .. end - 1 of the rows, of the output where it is converted after the move: `from`, `added`
+  // and `to` are where the first of them lies.
+  void convert(const std::byte* from, const std::byte* added, std::byte* to, std::uint64_t first,
+               std::uint64_t end, const Rows& rows, Buffers& own) const {
+    const std::uint64_t width = numbers->out_width();
+    const auto scale_at = [&](std::uint64_t place) { return numbers->scale_at(place); };
+    const auto offset_at = [&](std::uint64_t place) { return numbers->offset_at(place); };
+    cpu::convert_run(program, {.from = from,
+                               .to = to,
+                               .addend = added,
+                               .count = end - first,
+                               .scale = scale.of(rows, width, first, end, scale_at, own.scales),
+                               .offset = offset.of(rows, width, first, end, offset_at, own.offsets)});
+  }
+
   void run(const std::byte* from, const std::byte* added, std::byte* to, std::uint64_t count,
            const Rows& rows) const {
     const auto runs = static_cast<std::int64_t>(detail::ceil_div(count, kRunNumbers));
     const int team = count < kFewNumbers ? 1 : threads;
 #pragma omp parallel num_threads(team) if (team > 1)
     {
-      std::vector<std::byte> scales;
-      std::vector<std::byte> offsets;
+      Buffers own;
 #pragma omp for schedule(static)
       for (std::int64_t number = 0; number < runs; ++number) {
         const std::uint64_t first = static_cast<std::uint64_t>(number) * kRunNumbers;
-        const std::uint64_t end = std::min(first + kRunNumbers, count);
-        const std::uint64_t width = numbers->out_width();
-        const auto scale_at = [&](std::uint64_t place) { return numbers->scale_at(place); };
-        const auto offset_at = [&](std::uint64_t place) { return numbers->offset_at(place); };
-        const cpu::ValueRun part{.from = from + first * numbers->in_width(),
-                                 .to = to + first * width,
-                                 .addend = added + first * numbers->added_width(),
-                                 .count = end - first,
-                                 .scale = scale.of(rows, width, first, end, scale_at, scales),
-                                 .offset = offset.of(rows, width, first, end, offset_at, offsets)};
-        cpu::convert_run(program, part);
+        convert(from + first * numbers->in_width(), added + first * numbers->added_width(),
+                to + first * numbers->out_width(), first, std::min(first + kRunNumbers, count), rows, own);
       }
     }
+  }
+
+  // In one buffer, by parts that a thread each converts by itself:
+  //
+  //     narrower    |ab  cd  |ef  gh  |  -->  |abcd    |efgh    |  -->  |abcdefgh        |
+  //     wider       |abcdefgh        |  -->  |    abcd|    efgh|  -->  |a b c d |e f g h |
+  void run_in_place(std::byte* data, std::uint64_t count, const Rows& rows) const {
+    const std::uint64_t in = numbers->in_width();
+    const std::uint64_t out = numbers->out_width();
+    if (in == out)
+      return run(data, data + rows.total_bytes(), data, count, rows);  // what is added lies behind
+    const int team = count < kFewNumbers ? 1 : threads;
+    const std::uint64_t part =
+        detail::ceil_div(std::max<std::uint64_t>(count, 1), static_cast<std::uint64_t>(team));
+    const std::uint64_t slot = part * std::max(in, out);
+    const auto first_of = [&](int number) {
+      return std::min(static_cast<std::uint64_t>(number) * part, count);
+    };
+    const auto count_of = [&](int number) { return first_of(number + 1) - first_of(number); };
+    // Where a part's numbers lie at the end of its slot.
+    const auto late = [&](int number) {
+      return data + static_cast<std::uint64_t>(number) * slot + count_of(number) * (out - in);
+    };
+    for (int number = team; out > in && number-- > 0;)
+      std::memmove(late(number), data + first_of(number) * in, count_of(number) * in);
+#pragma omp parallel for schedule(static) num_threads(team) if (team > 1)
+    for (int number = 0; number < team; ++number) {
+      Buffers own;
+      own.numbers.resize(kRunNumbers * std::max(in, out));
+      std::byte* const begin = data + static_cast<std::uint64_t>(number) * slot;
+      std::byte* const from = out > in ? late(number) : begin;
+      for (std::uint64_t at = 0; at < count_of(number); at += kRunNumbers) {
+        const std::uint64_t some = std::min(kRunNumbers, count_of(number) - at);
+        const std::uint64_t first = first_of(number) + at;
+        if (out > in) {
+          std::memcpy(own.numbers.data(), from + at * in, some * in);
+          convert(own.numbers.data(), nullptr, begin + at * out, first, first + some, rows, own);
+        } else {
+          convert(from + at * in, nullptr, own.numbers.data(), first, first + some, rows, own);
+          std::memcpy(begin + at * out, own.numbers.data(), some * out);
+        }
+      }
+    }
+    for (int number = 1; out < in && number < team; ++number)
+      std::memmove(data + first_of(number) * out, data + static_cast<std::uint64_t>(number) * slot,
+                   count_of(number) * out);
   }
 };
 
@@ -141,6 +199,7 @@ class NumberMove final : public TileMove {
     const Rows& out = work_.out;
     const std::uint64_t count = out.total_bytes() / numbers.out_width();
     const std::byte* const added = x + work_.in.total_bytes();
+    if (x == y) return run_in_place(y, count);
     if (moved_ == nullptr) return conversion_->run(x, added, y, count, out);
     std::byte* const behind = numbers.is_behind_input() ? x + work_.read_bytes() : y + out.total_bytes();
     if (!numbers.is_late()) {
@@ -153,6 +212,13 @@ class NumberMove final : public TileMove {
   }
 
  private:
+  void run_in_place(std::byte* data, std::uint64_t count) const {
+    const bool is_late = conversion_->numbers->is_late();
+    if (is_late) moved_->run(data, data);
+    conversion_->run_in_place(data, count, work_.out);
+    if (!is_late) moved_->run(data, data);
+  }
+
   std::shared_ptr<const Conversion> conversion_;
   SharedMove moved_;
   TileWork work_;
@@ -164,10 +230,10 @@ class NumberTiles final : public Tiles {
       : moved_(std::move(moved)),
         conversion_(std::make_shared<const Conversion>(std::move(numbers), threads)) {
     const ChangedNumbers& of = *conversion_->numbers;
-    tile_bytes = moved_->tile_bytes / of.moved_width() * of.buffer_width();
+    if (of.may_be_in_place()) placement = moved_->placement;
+    tile_bytes = moved_->tile_bytes / of.moved_width() * of.buffer_width(placement);
     read_run_bytes = of.in_scale().in_file(moved_->read_run_bytes);
     write_run_bytes = of.out_scale().in_file(moved_->write_run_bytes);
-    if (of.in_width() == of.out_width()) placement = moved_->placement;
   }
 
   std::uint64_t count() const override { return moved_->count(); }
@@ -178,7 +244,7 @@ class NumberTiles final : public Tiles {
     work.in = scaled(std::move(work.in), of.in_scale());
     work.out = scaled(std::move(work.out), of.out_scale());
     if (of.added_width() > 0) work.added = of.added_rows(work.out);
-    // Of numbers of another width tiles in place are those that rest.
+    // Where a file is added to others tiles in place are those that rest.
     SharedMove moved = moved_->placement == placement ? std::move(work.move) : nullptr;
     work.move = std::make_shared<NumberMove>(conversion_, std::move(moved), work);
     return work;
@@ -217,6 +283,7 @@ ChangedNumbers::ChangedNumbers(const Numbers& numbers)
   is_late_ = has_places || in_width_ <= out_width_;
   moved_width_ = is_late_ ? in_width_ : out_width_;
   const std::uint64_t read = in_width_ + added_width_;
+  in_place_width_ = std::max(read, out_width_);
   const std::uint64_t behind = in_width_ == out_width_ ? 0 : moved_width_;
   const std::uint64_t behind_output = std::max(read, out_width_ + behind);
   const std::uint64_t behind_input = std::max(read + behind, out_width_);

@@ -6,8 +6,9 @@
 //
 //     v < w        X --convert--> behind Y --move--> Y
 //     v > w        X --move--> behind X --convert--> Y
-//     v = w        X --move--> Y, and converted there; in place where tiles of such maps are
+//     v = w        X --move--> Y, and converted there
 //     what rests   X --convert--> Y
+//     in place     X --convert--> X --move--> X, or the other way round, unless another width is added to
 //
 // An added file and values along an axis belong to places of the output: with them the tile is converted
 // after the move, whatever the widths, and is moved to behind X or Y, where there is more room. The tiles
@@ -42,7 +43,11 @@ class ChangedNumbers {
   std::uint64_t added_width() const { return added_width_; }  // 0: none is added
   std::uint64_t moved_width() const { return moved_width_; }
   /// Of each of a sweep's buffers.
-  std::uint64_t buffer_width() const { return buffer_width_; }
+  std::uint64_t buffer_width(Placement placement) const {
+    return placement == Placement::in_place ? in_place_width_ : buffer_width_;
+  }
+  /// Whether tiles that are moved in place may be: nothing is added, or no number grows into what is.
+  bool may_be_in_place() const { return added_width_ == 0 || in_width_ == out_width_; }
 
   /// Whether it is converted after the move.
   bool is_late() const { return is_late_; }
@@ -81,6 +86,7 @@ class ChangedNumbers {
   bool is_late_;
   std::uint64_t moved_width_;
   bool is_behind_input_ = false;
+  std::uint64_t in_place_width_;
   std::uint64_t buffer_width_;
   Along scale_;
   Along offset_;

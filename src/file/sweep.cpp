@@ -65,14 +65,14 @@ void add_numbers(Sweep::State& state, const std::optional<Numbers>& numbers) {
 
 // What of the memory a tile has.
 void divide_memory(TileBudget& budget, const Sweep::State& state, std::uint64_t memory,
-                   std::uint64_t buffers = kBuffers) {
+                   Placement placement = Placement::out_of_place) {
   Scale buffer;
   if (const ChangedNumbers* const numbers = state.numbers.get()) {
-    buffer = {.file = numbers->buffer_width(), .tile = numbers->moved_width()};
+    buffer = {.file = numbers->buffer_width(placement), .tile = numbers->moved_width()};
     budget.read = numbers->in_scale();
     budget.written = numbers->out_scale();
   }
-  budget.tile_bytes = tile_bytes_of(state.to_run, memory, buffers, buffer);
+  budget.tile_bytes = tile_bytes_of(state.to_run, memory, TileBuffers::count(placement), buffer);
 }
 
 DiskCurve disk_of(const Options& options) {
@@ -91,9 +91,9 @@ void choose_placement(Sweep::State& state, const Options& options, std::uint64_t
     state.budget.placement = Placement::in_place;
     return;
   }
-  if (state.numbers != nullptr && state.numbers->in_width() != state.numbers->out_width()) return;
+  if (state.numbers != nullptr && !state.numbers->may_be_in_place()) return;
   TileBudget halves = state.budget;
-  divide_memory(halves, state, memory, TileBuffers::count(Placement::in_place));
+  divide_memory(halves, state, memory, Placement::in_place);
   halves.placement = Placement::in_place;
   const auto cost = [&state](const TileBudget& budget) {
     const std::unique_ptr<Tiles> tiles = tiles_of_affine(state.to_run, budget);
