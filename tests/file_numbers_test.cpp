@@ -291,7 +291,7 @@ TEST_F(FileNumbers, TilesOfManyNumbers) {
       of.addend = Addend{.number = Number::i32, .beta = 0.25};
       options.memory_bytes += 4 << kBits;
       expect(maps::random_bpc(kBits, seed), 1, 1, {.arithmetic = of, .shape = {count / 8, 4, 2}}, options,
-             ++seed);
+             seed);
     }
   }
 }
