@@ -100,12 +100,12 @@ double parse_measure(const std::string& option, const std::string& text, double 
        fmt::format("a number from 0 to {:.0f}, such as 0.5 or 2", most));
 }
 
-std::uint64_t parse_axis(const std::string& text, std::uint64_t axes) {
+std::uint64_t parse_axis(const std::string& text, std::uint64_t axes, const std::string& option) {
   const bool from_behind = text.starts_with('-');
   const auto number = read_number(from_behind ? text.substr(1) : text);
   const std::uint64_t least = from_behind ? 1 : 0;
   if (number && *number >= least && *number < axes + least) return from_behind ? axes - *number : *number;
-  fail(ErrorCode::value, "read --axis", "`" + text + "`",
+  fail(ErrorCode::value, "read " + option, "`" + text + "`",
        fmt::format("an axis from 0 to {}, or from -{} to -1, which counts from the last", axes - 1, axes));
 }
 

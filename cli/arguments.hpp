@@ -24,8 +24,8 @@ std::uint64_t parse_number(const std::string& option, const std::string& text, s
 double parse_measure(const std::string& option, const std::string& text, double most);
 
 /// --axis: a number from 0 to axes - 1, or from -axes to -1, which counts from the last. Requires: axes > 0
-/// (unchecked). Errors: ErrorCode::value.
-std::uint64_t parse_axis(const std::string& text, std::uint64_t axes);
+/// (unchecked). Errors: ErrorCode::value naming `option`.
+std::uint64_t parse_axis(const std::string& text, std::uint64_t axes, const std::string& option = "--axis");
 
 /// A number of bytes: as parse_number, or decimal with B, KiB, MiB, GiB or TiB, of which it may be a fraction
 /// that is rounded down to bytes: 1.5GiB. Errors: ErrorCode::value.

@@ -14,6 +14,10 @@
 namespace faro::cli {
 namespace {
 
+std::uint64_t written_bytes(const file::Facts& facts) {
+  return facts.written_bytes != 0 ? facts.written_bytes : facts.moved_bytes;
+}
+
 // Requests of all sweeps, each of a run.
 struct Requests {
   double reads = 0;
@@ -24,11 +28,14 @@ struct Requests {
 Requests requests_of(const FilePlan& plan) {
   const file::Facts& facts = plan.facts;
   if (facts.tiles == 0) return {};
-  const auto of = [&](std::uint64_t run_bytes) {
-    return static_cast<double>(facts.moved_bytes) /
-           static_cast<double>(std::max<std::uint64_t>(run_bytes, 1));
+  const auto runs = [](std::uint64_t bytes, std::uint64_t run_bytes) {
+    return static_cast<double>(bytes) / static_cast<double>(std::max<std::uint64_t>(run_bytes, 1));
   };
-  Requests requests{.reads = of(facts.read_run_bytes), .writes = of(facts.write_run_bytes)};
+  const auto of = [&](std::uint64_t run_bytes) { return runs(facts.moved_bytes, run_bytes); };
+  Requests requests{.reads = of(facts.read_run_bytes),
+                    .writes = runs(written_bytes(facts), facts.write_run_bytes)};
+  // An added file lies as the output does.
+  if (facts.added_bytes > 0) requests.reads += requests.writes;
   // Each pass in place writes twice, to the journal in order.
   if (facts.in_place) {
     const auto passes = static_cast<double>(facts.sweeps);
@@ -46,6 +53,11 @@ std::optional<double> predicted_seconds(const FilePlan& plan, const file::DiskCu
   const file::Facts& facts = plan.facts;
   if (facts.tiles == 0) return std::nullopt;
   double seconds = curve.predict_seconds(facts.moved_bytes, facts.read_run_bytes, facts.write_run_bytes);
+  if (facts.written_bytes != 0) {
+    seconds = curve.predict_read_seconds(facts.moved_bytes, facts.read_run_bytes) +
+              curve.predict_read_seconds(facts.added_bytes, facts.write_run_bytes) +
+              curve.predict_write_seconds(facts.written_bytes, facts.write_run_bytes);
+  }
   // Each pass in place reads once and writes twice, the first time in order.
   if (facts.in_place) {
     seconds *= facts.sweeps;
@@ -92,6 +104,11 @@ std::optional<Published> published_of(const FilePlan& plan) {
 
 std::string files_text(const FilePlan& plan) {
   const std::string bytes = size_text(plan.facts.moved_bytes);
+  if (plan.facts.written_bytes != 0) {
+    return fmt::format("{} read, {} written, with {} of memory",
+                       size_text(plan.facts.moved_bytes + plan.facts.added_bytes),
+                       size_text(plan.facts.written_bytes), size_text(plan.memory));
+  }
   const std::string memory = size_text(plan.memory);
   if (plan.facts.in_place) {
     return fmt::format("{} read, and written to a journal and in place, in each sweep; with {} of memory",
@@ -117,6 +134,9 @@ void print_json(const FilePlan& plan, const std::optional<file::DiskCurve>& curv
   json["bytes"] = facts.moved_bytes;
   json["memory_bytes"] = plan.memory;
   json["buffer_bytes"] = facts.memory_bytes;
+  json["numbers"] = facts.numbers;
+  json["added_bytes"] = facts.added_bytes;
+  json["written_bytes"] = written_bytes(facts);
   json["plan"] = facts.text();
   json["sweeps"] = facts.sweeps;
   json["tiles"] = facts.tiles;
@@ -146,6 +166,7 @@ void print_file_plan(const FilePlan& plan, bool as_json) {
   std::vector<std::string> lines{explained("permutation", plan.spec),
                                  explained("elements", fmt::format("{} wide", size_text(plan.width))),
                                  explained("files", files_text(plan)), explained("sweeps", facts.text())};
+  if (!facts.numbers.empty()) lines.insert(lines.begin() + 2, explained("numbers", facts.numbers));
   const bool is_distributed = plan.of_records && facts.sweeps == 2;
   if (is_distributed) {
     lines.push_back(explained("records", "sorted by the processor: to buckets, then within each"));

@@ -34,6 +34,7 @@ void print_file_json(const PermuteOptions& options, const FileTold& told, const 
   json["element_bytes"] = told.width;
   json["batch"] = told.batch;
   json["bytes"] = report.facts.moved_bytes;
+  json["numbers"] = report.facts.numbers;
   json["plan"] = report.facts.text();
   json["engine"] = name(report.engine);
   json["engine_reason"] = report.engine_text;
@@ -66,6 +67,7 @@ std::string file_line(const FileTold& told, const file::Report& report) {
   const std::vector<std::string> heads{told.label + ": " + full + rate, told.label + ": " + compact + rate,
                                        short_label(told.label) + ": " + compact + rate, compact + rate};
   std::vector<std::vector<std::string>> more;
+  if (!report.facts.numbers.empty()) more.push_back({report.facts.numbers});
   more.push_back({report.facts.text(), short_plan(report.facts)});
   if (report.resumed_tiles > 0)
     more.push_back(

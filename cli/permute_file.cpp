@@ -22,6 +22,7 @@
 #include "faro/schedule/index_schedule.hpp"
 #include "faro/shell.hpp"
 #include "file/disk.hpp"
+#include "file/sweep.hpp"
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
 #include "io/npy_update.hpp"
@@ -57,6 +58,15 @@ struct FileWork {
   io::MemoryOrder order = io::MemoryOrder::c;
 };
 
+// What is done to the numbers of the result, of which work has the shape.
+std::optional<file::Numbers> result_numbers(const PermuteOptions& options, const FileWork& work,
+                                            const std::optional<NumberChange>& change) {
+  if (!change) return std::nullopt;
+  // What is turned into Fortran order has its numbers changed before that.
+  return change->of_result(file_operation(options), work.shape,
+                           work.is_turned ? io::MemoryOrder::c : work.order);
+}
+
 // A plan that says what an index array really is. Elements of any width are planned.
 Plan plan_of_shape(Problem problem, int threads) {
   problem.placement = Placement::out_of_place;
@@ -64,7 +74,8 @@ Plan plan_of_shape(Problem problem, int threads) {
   return {problem, cpu::target(threads)};
 }
 
-FileWork work_of(FileRequest& request, const file::Options& file_options) {
+FileWork work_of(FileRequest& request, const file::Options& file_options,
+                 const std::optional<NumberChange>& change) {
   const PermuteOptions& options = request.options;
   const io::NpyHeader& header = request.header;
   FileWork work;
@@ -97,7 +108,8 @@ FileWork work_of(FileRequest& request, const file::Options& file_options) {
   work.shape = asked.shape_after(plan_of_shape(asked.problem, file_options.threads));
   if (asked.problem.view) {
     work.needs_order = header.fortran_order && !is_flipped;
-    work.sweep.emplace(*asked.problem.view, asked.problem.element_bytes, file_options);
+    work.sweep.emplace(*asked.problem.view, asked.problem.element_bytes, file_options,
+                       result_numbers(options, work, change));
     return work;
   }
   if (header.fortran_order) {
@@ -107,11 +119,13 @@ FileWork work_of(FileRequest& request, const file::Options& file_options) {
   }
   if (std::holds_alternative<Indexed>(asked.problem.permutation))
     asked.problem.permutation = normal_form(asked.problem.permutation, file_options.threads);
-  if (file::is_distributed(asked.problem, file_options)) {
+  if (!change && file::is_distributed(asked.problem, file_options)) {
     work.by_index = asked.problem;
     return work;
   }
-  work.sweep.emplace(asked.problem, file_options);
+  work.sweep.emplace(asked.problem, file_options, result_numbers(options, work, change));
+  if (const auto& numbers = work.sweep->state().numbers)
+    work.key += fmt::format("; {}; added {}", numbers->identity(), change->added);
   return work;
 }
 
@@ -167,23 +181,29 @@ std::string resumable_text(const PermuteOptions& options, std::uint64_t budget) 
                      options.memory.empty() ? fmt::format(" --memory {}", budget_text(budget)) : "");
 }
 
-void sweep(FileRequest& request, std::uint64_t budget) {
+// What is held in memory by other ways may be in the page cache.
+enum class Fits : std::uint8_t { no, yes };
+
+void sweep(FileRequest& request, std::uint64_t budget, const std::optional<NumberChange>& change, Fits fits) {
   const PermuteOptions& options = request.options;
   const io::NpyHeader& header = request.header;
   FileWatch watch(options);
   watch.step("planning " + options.spec);
   file::Options file_options = options_of(options, header.item_bytes, budget);
-  const FileWork work = work_of(request, file_options);
+  if (fits == Fits::yes && file_options.io == file::Io::automatic) file_options.io = file::Io::buffered;
+  const FileWork work = work_of(request, file_options, change);
+  const std::string& descr = change ? change->descr : header.descr;
+  const std::uint64_t item_bytes = change ? bytes_of(change->arithmetic.to) : header.item_bytes;
   const InterruptNote interrupted(resumable_text(options, budget));
   const file::Output out{.path = options.out,
-                         .header = header_of_result(options, header.descr, work.shape, work.order)};
+                         .header = header_of_result(options, descr, work.shape, work.order)};
   watch.watch("permuting " + options.in, told_of(options, work, budget), file_options);
   io::NpyHeader as_read = header;
   as_read.fortran_order = work.needs_order;
   // What it refuses is refused before anything is written.
   std::optional<file::Sweep> turn;
   if (work.is_turned && header.data_bytes() != 0)
-    turn.emplace(into_fortran_order(work.shape, header.item_bytes), file_options);
+    turn.emplace(into_fortran_order(work.shape, item_bytes), file_options);
   const OrderedInput ordered(options, as_read, file_options);
   if (ordered.is_cancelled()) return;
   const auto permute = [&work](const file::Input& from, const file::Output& to, const file::Options& chosen) {
@@ -194,7 +214,8 @@ void sweep(FileRequest& request, std::uint64_t budget) {
     permute(ordered.input(), out, file_options);
     return;
   }
-  const OrderedInput made(options, ordered.input(), work.key, header.data_bytes(), permute, file_options);
+  const OrderedInput made(options, ordered.input(), work.key, header.item_count() * item_bytes, permute,
+                          file_options);
   if (made.is_cancelled()) return;
   file::run(*turn, made.input(), out, file_options);
 }
@@ -354,6 +375,7 @@ bool permute_by_file(FileRequest& request) {
   const PermuteOptions& options = request.options;
   const io::NpyHeader& header = request.header;
   const std::uint64_t bytes = header.data_bytes();
+  const std::optional<NumberChange> change = options.numbers.change(file_operation(options), header);
   // What is mapped and what is written, which of a view may be more; for data in Fortran order, and for a
   // result in it, once more.
   const std::uint64_t copies = 2U + (header.fortran_order ? 1U : 0U) + (options.order == "F" ? 1U : 0U);
@@ -362,7 +384,7 @@ bool permute_by_file(FileRequest& request) {
   const file::IndexFiles index = file::index_files(options.spec);
   const bool is_raw = !options.raw.empty();
   const bool fits = arrays <= budget && fits_beside(request, index, budget - arrays);
-  if (!is_raw && fits && !needs_any_width(request, index)) return false;
+  if (!is_raw && fits && !change && !needs_any_width(request, index)) return false;
   const std::string reason = needs_memory(options);
   if (!reason.empty()) {
     const bool by_memory = options.memory.empty() && !is_raw;
@@ -377,7 +399,12 @@ bool permute_by_file(FileRequest& request) {
   // Index arrays are known better in memory, where there is room for what recognises them.
   constexpr std::uint64_t kIndexShare = 4;
   if (index.bytes <= budget / kIndexShare) {
-    sweep(request, budget);
+    sweep(request, budget, change, !is_raw && fits ? Fits::yes : Fits::no);
+  } else if (change) {
+    fail(ErrorCode::unsupported, file_operation(options),
+         options.numbers.first() + " with an index array of " + size_text(index.bytes),
+         "one that a quarter of --memory holds",
+         "`faro permute 'roll(0)' IN.npy OUT.npy` with the options changes the numbers first");
   } else {
     by_index_files(options, header, index, budget);
   }

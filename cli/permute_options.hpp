@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/arguments.hpp"
+#include "cli/number_options.hpp"
 #include "faro/faro.hpp"
 #include "faro/shards.hpp"
 #include "io/npy.hpp"
@@ -36,6 +37,7 @@ struct DeviceOptions {
 struct PermuteOptions {
   CommonOptions common;
   IndexOptions index;
+  NumberOptions numbers;
   std::string spec;
   std::optional<Strided> view;  // that SPEC is, by complete_spec(); none where it is a permutation's text
   std::string plan_cache;

@@ -11,6 +11,7 @@
 #include "cli/arguments.hpp"
 #include "cli/file_options.hpp"
 #include "cli/file_plan.hpp"
+#include "cli/number_options.hpp"
 #include "cli/output.hpp"
 #include "cli/ranks.hpp"
 #include "cli/report.hpp"
@@ -29,6 +30,7 @@ namespace {
 struct ExplainOptions {
   CommonOptions common;
   IndexOptions index;
+  NumberOptions numbers;
   std::string spec;
   std::string svg;
   std::string figure;
@@ -153,11 +155,28 @@ std::optional<Target> kind_of_gpu(const ExplainOptions& options, const PlanOptio
   return std::nullopt;
 }
 
+// --dtype and the like, of a file of --dtype-in, without the files that are read.
+std::optional<file::Numbers> example_numbers(const ExplainOptions& options) {
+  const std::string option = options.numbers.first();
+  if (option.empty()) return std::nullopt;
+  const std::string other = first_given({{"--along", !options.numbers.along.empty()},
+                                         {"--add", !options.numbers.add.empty()},
+                                         {"--in-place", options.in_place}});
+  if (!other.empty())
+    fail(ErrorCode::value, "explain", other + " with " + option,
+         "numbers that are changed alike, without files");
+  NumberOptions numbers = options.numbers;
+  if (numbers.dtype_in.empty()) numbers.dtype_in = "float32";
+  return numbers.example();
+}
+
 // From file to file, within --memory: the sweep, what is known of its time, and the literature's transfers.
 void explain_files(const ExplainOptions& options) {
   if (!options.svg.empty() || !options.capability.empty() || !options.common.tile.empty())
     fail(ErrorCode::value, "explain", "--svg, --capability or --tile with --file", "--file alone");
-  const std::uint64_t width = options.common.element_bytes_given().value_or(kUsualElementBytes);
+  const std::optional<file::Numbers> numbers = example_numbers(options);
+  const std::uint64_t width = options.common.element_bytes_given().value_or(
+      numbers ? bytes_of(numbers->arithmetic.from) : kUsualElementBytes);
   const std::uint64_t memory = memory_budget(options.memory);
   const PlanOptions plan_options = options.common.plan_options(width);
   file::Options file_options{.memory_bytes = memory,
@@ -173,7 +192,7 @@ void explain_files(const ExplainOptions& options) {
   const file::IndexFiles index = file::index_files(options.spec);
   constexpr std::uint64_t kIndexShare = 4;
   if (is_strided_text(options.spec) && !options.in_place) {
-    sweep.emplace(parse_strided(options.spec), width, file_options);
+    sweep.emplace(parse_strided(options.spec), width, file_options, numbers);
   } else if (index.bytes > memory / kIndexShare && !options.in_place) {
     // Read as it is needed, and not for this.
     of_records = file::record_facts(index.count * options.common.batch_count(), width, true, file_options);
@@ -184,12 +203,12 @@ void explain_files(const ExplainOptions& options) {
     problem->permutation = normal_form(problem->permutation, file_options.threads);
     if (options.in_place) {
       of_in_place = file::in_place_facts(*problem, file_options);
-    } else if (file::is_distributed(*problem, file_options)) {
+    } else if (!numbers && file::is_distributed(*problem, file_options)) {
       const bool by_index = std::holds_alternative<Indexed>(problem->permutation);
       of_records = file::record_facts(element_count(problem->permutation) * problem->batch, width, by_index,
                                       file_options);
     } else {
-      sweep.emplace(*problem, file_options);
+      sweep.emplace(*problem, file_options, numbers);
     }
   }
   const FilePlan plan{.spec = options.spec,
@@ -283,7 +302,7 @@ void explain(const ExplainOptions& options) {
     fail(ErrorCode::value, "explain", "--figure without --svg", "--svg FILE, which it is drawn to");
   }
   require_own_file("explain", "--svg", options.svg, files_in(options.spec));
-  if (options.by_file) return explain_files(options);
+  if (options.by_file || !options.numbers.first().empty()) return explain_files(options);
   if (!options.memory.empty() || !options.disk.empty())
     fail(ErrorCode::value, "explain", "--memory or --disk without --file", "--file with them");
   const Problem problem = problem_in(options);
@@ -335,6 +354,7 @@ Verb explain_verb(CLI::App& app) {
                     "Plan for a file that is larger than the memory, see --memory");
   add_text(*command, "--memory", options->memory, "SIZE",
            "With --file: memory for buffers, such as 16GiB; the default is 60% of the free memory");
+  options->numbers.add_to(*command);
   add_text(*command, "--disk", options->disk, "DIR",
            "With --file: a folder on the disk for which the time is predicted; the default is the "
            "present folder");

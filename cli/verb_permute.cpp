@@ -1,5 +1,6 @@
-// faro permute SPEC IN.npy OUT.npy: the file's data, permuted; the dtype stays as it is, and the shape
-// follows the permutation. One file in place is permute_in_place.cpp's.
+// faro permute SPEC IN.npy OUT.npy: the file's data, permuted; the shape follows the permutation, and the
+// dtype stays as it is where no option changes numbers, for which files are swept (permute_file.cpp). One
+// file in place is permute_in_place.cpp's.
 //
 //     read header  ->  plan  ->  reserve the output  ->  copy, to compare  ->  permute  ->  verify  ->  write
 #include <fmt/format.h>
@@ -252,6 +253,24 @@ void print_line(const PermuteOptions& options, const FileProblem& asked, const P
   note(run_line(options, plan, facts));
 }
 
+// Numbers are changed from file to file alone.
+void check_numbers(const PermuteOptions& options) {
+  const std::string option = options.numbers.first();
+  if (option.empty()) return;
+  const std::string other =
+      first_given({{"--in-place", options.in_place},
+                   {"--shards", options.shards},
+                   {"--devices", options.devices.is_given()},
+                   {"--map", !options.map.empty()},
+                   {"--plan-cache", !options.plan_cache.empty()},
+                   {"standard input or output", options.in == kStream || options.out == kStream},
+                   {"--engine cuda", options.common.engine == "cuda"}});
+  if (other.empty()) return;
+  fail(ErrorCode::unsupported, file_operation(options), option + " with " + other,
+       "one of them, since numbers are changed from one file to another by the CPU",
+       "`faro permute 'roll(0)' IN.npy OUT.npy` with the options changes them first");
+}
+
 void check_files(const PermuteOptions& options) {
   if (options.no_backup && !options.in_place)
     fail(ErrorCode::value, "permute", "--no-backup without --in-place", "--no-backup with --in-place only");
@@ -319,6 +338,7 @@ Outcome turned(const Problem& turn, std::span<const std::byte> in, std::span<std
 void permute(PermuteOptions options) {
   const auto start = std::chrono::steady_clock::now();
   complete_spec(options);
+  check_numbers(options);
   if (options.shards) return permute_shards(options);
   if (options.devices.is_given()) return permute_devices(options);
   Outcome outcome;
@@ -408,13 +428,12 @@ Verb permute_verb(CLI::App& app) {
                    "The array to permute; any dtype of plain bytes; - is standard input")
       ->required()
       ->type_name("");
-  const CLI::Option* const out =
-      command
-          ->add_option(
-              "OUT.npy", options->out,
-              "The result, with the dtype of IN.npy and the shape that the permutation gives it; none with "
-              "--in-place")
-          ->type_name("");
+  const CLI::Option* const out = command
+                                     ->add_option("OUT.npy", options->out,
+                                                  "The result, with the dtype of IN.npy or of --dtype and "
+                                                  "the shape that the permutation gives it; "
+                                                  "none with --in-place")
+                                     ->type_name("");
   command->add_flag("--in-place", options->in_place,
                     "Replace the file by its permuted copy, made in memory of the file's size; the shape "
                     "follows the permutation");
@@ -462,6 +481,7 @@ Verb permute_verb(CLI::App& app) {
       "--verify", options->verify,
       "Check every element against the obvious loop before writing; larger files are checked by sums "
       "over what is read and written");
+  options->numbers.add_to(*command);
   add_file_options(*command, *options);
   options->common.add_run(*command, options->quiet);
   return {command, [options, out] {

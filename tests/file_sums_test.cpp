@@ -32,7 +32,7 @@ TEST_F(FileSweep, SumsHoldForWhatIsRightAndForNothingElse) {
   const file::Rows out_rows{.count = 1, .bytes = data.size(), .vectors = {}, .digits = {}};
   const auto code_of = [&](const Bytes& written, std::uint64_t begin, std::uint64_t bytes) {
     file::Checksums sums(file::destinations_of(problem), problem.element_bytes, "the test", 2);
-    sums.add_read(in_rows, data.data());
+    sums.add_read({.in = in_rows, .out = {}, .move = nullptr}, data.data());
     sums.add_written(out_rows, written.data());
     sums.add_covered(sums.covered(begin, bytes));
     sums.add_covered(sums.covered(0, begin));
@@ -54,7 +54,7 @@ TEST_F(FileSweep, SumsHoldForWhatIsRightAndForNothingElse) {
   // In the middle of a run, of tiles that are written where they were read.
   const auto code_of_tile = [&](const Bytes& written, std::uint64_t written_bytes) {
     file::Checksums sums(file::destinations_of(problem), problem.element_bytes, "the test", 2);
-    sums.add_read(in_rows, data.data());
+    sums.add_read({.in = in_rows, .out = {}, .move = nullptr}, data.data());
     sums.add_written(out_rows, written.data());
     sums.add_covered(sums.covered(0, written_bytes) - sums.covered(out_rows));
     return test::code_of([&] {
@@ -110,7 +110,7 @@ TEST_F(FileSweep, SourcesOfViews) {
   for (const bool is_wrong : {false, true}) {
     file::Checksums sums(*sources, true, 1, "the test", 1);
     Bytes written{data[23], data[25], data[27], data[29], data[is_wrong ? 30 : 31]};
-    sums.add_read(in, out, data.data());
+    sums.add_read({.in = in, .out = out, .move = nullptr}, data.data());
     sums.add_written(out, written.data());
     EXPECT_EQ(test::code_of([&] {
                 sums.require_equal(5);

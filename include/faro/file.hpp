@@ -27,6 +27,7 @@
 #include <string>
 #include <vector>
 
+#include "faro/arithmetic.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "faro/permutation/strided.hpp"
 #include "faro/plan/plan.hpp"
@@ -108,6 +109,18 @@ struct Output {
   std::vector<std::byte> header = {};
 };
 
+/// What is done to each number in the same sweep (faro/arithmetic.hpp): a file of another type, scaled, added
+/// to, of the other byte order.
+///
+///     Sweep({.permutation = maps::transpose_any(rows, columns), .element_bytes = 4}, options,
+///           Numbers{.arithmetic = {.from = Number::f32, .to = Number::bf16, .scale = {{0.5}, {}}}});
+struct Numbers {
+  Arithmetic arithmetic;  // its addend has no strides: it lies as the output does
+  /// Of the result as it lies in the file, slowest first: what scale's and offset's axes are of.
+  std::vector<std::uint64_t> shape = {};
+  Input addend = {};
+};
+
 /// What a sweep does, before it does it.
 struct Facts {
   std::uint64_t tiles = 0;
@@ -116,8 +129,11 @@ struct Facts {
   std::uint64_t write_run_bytes = 0;  // likewise
   std::uint64_t memory_bytes = 0;     // of all buffers
   std::uint64_t moved_bytes = 0;      // read; as many are written but for repeats of a view
+  std::uint64_t added_bytes = 0;      // of Numbers::addend, which are read as well
+  std::uint64_t written_bytes = 0;    // where numbers are changed; 0: as many as are moved
   int sweeps = 1;
-  bool in_place = false;  // sweeps over the file itself
+  bool in_place = false;     // sweeps over the file itself
+  std::string numbers = {};  // "f32 to bf16, scaled by 0.5, in f32", where they are changed
 
   /// "one sweep, tiles of 256 MiB in segments of 32 KiB"
   std::string text() const;
@@ -151,12 +167,15 @@ std::uint64_t default_memory_bytes();
 /// A sweep that is planned. Cheap to copy.
 class Sweep {
  public:
-  /// Sweeps by a permutation, batches included. Errors: those of faro::plan(); ErrorCode::unsupported for an
-  /// index array that memory_bytes do not hold, and for placement in_place; ErrorCode::value for memory that
-  /// does not hold three elements.
-  Sweep(const Problem& problem, const Options& options);
+  /// Sweeps by a permutation, batches included; elements are some numbers of the input each where those are
+  /// changed. Errors: those of faro::plan(); ErrorCode::unsupported for an index array that memory_bytes do
+  /// not hold, and for placement in_place; ErrorCode::value for memory that does not hold three elements; of
+  /// numbers those of check(arithmetic, shape), and ErrorCode::value for an addend with strides, for elements
+  /// that are no whole number of them, and for axes of another array than the result.
+  Sweep(const Problem& problem, const Options& options, const std::optional<Numbers>& numbers = std::nullopt);
   /// Sweeps by a view: what no element of it reaches is zero. Errors: those of check(view); as above.
-  Sweep(const Strided& view, std::uint64_t element_bytes, const Options& options);
+  Sweep(const Strided& view, std::uint64_t element_bytes, const Options& options,
+        const std::optional<Numbers>& numbers = std::nullopt);
 
   const Facts& facts() const;
   /// Nothing in it where nothing is moved. Errors: those of Plan.

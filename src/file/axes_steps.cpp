@@ -37,7 +37,7 @@ class OrbitMove final : public TileMove {
  public:
   OrbitMove(std::vector<SharedMove> moves, std::uint64_t box_bytes)
       : moves_(std::move(moves)), box_bytes_(box_bytes) {}
-  void run(const std::byte* x, std::byte* y) const override {
+  void run(std::byte* x, std::byte* y) const override {
     for (std::size_t box = 0; box < moves_.size(); ++box)
       moves_[box]->run(x + box * box_bytes_, y + box * box_bytes_);
   }

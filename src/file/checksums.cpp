@@ -173,7 +173,8 @@ Checksums::Checksums(Sources sources, bool has_gaps, std::uint64_t element_bytes
                      int threads)
     : sources_(std::move(sources)),
       has_gaps_(has_gaps),
-      width_(element_bytes),
+      in_bytes_(element_bytes),
+      out_bytes_(element_bytes),
       what_(std::move(what)),
       threads_(detail::thread_count(threads)),
       key_{random_word(), random_word()} {}
@@ -238,11 +239,21 @@ class RowFinder {
 
 }  // namespace
 
+void Checksums::change(std::shared_ptr<const ChangedNumbers> numbers) {
+  numbers_ = std::move(numbers);
+  oracle_.emplace(numbers_->arithmetic());
+  out_bytes_ = in_bytes_ / numbers_->in_width() * numbers_->out_width();
+}
+
+std::uint64_t Checksums::added_element_bytes() const {
+  return numbers_ == nullptr ? 0 : in_bytes_ / numbers_->in_width() * numbers_->added_width();
+}
+
 // By the places that the rows are read for: each source is looked up among the rows.
-void Checksums::add_read_for(const Rows& rows, const Rows& out, const std::byte* buffer) {
-  const RowFinder find(rows);
-  const std::uint64_t width = width_;
-  const SumParts parts(out, width);
+void Checksums::add_read_for(const TileWork& work, const std::byte* buffer) {
+  const RowFinder find(work.in);
+  const SumParts parts(work.out, out_bytes_);
+  const std::byte* const added = buffer + work.in.total_bytes();
   std::uint64_t total = 0;
   std::atomic<bool> is_missing{false};
 #pragma omp parallel for schedule(static) num_threads(threads_) reduction(+ : total)
@@ -252,9 +263,10 @@ void Checksums::add_read_for(const Rows& rows, const Rows& out, const std::byte*
     const std::span<std::uint64_t> elements = std::span(all).first(part.elements);
     sources_(part.first, elements);
     for (std::size_t i = 0; i < elements.size(); ++i) {
-      const auto at = elements[i] == kNoSource ? std::nullopt : find(elements[i] * width);
+      const auto at = elements[i] == kNoSource ? std::nullopt : find(elements[i] * in_bytes_);
       if (at) {
-        total += hash(part.first + i, buffer + *at);
+        const std::byte* const other = added + (part.at / out_bytes_ + i) * added_element_bytes();
+        total += hash_read(part.first + i, buffer + *at, other);
       } else {
         is_missing = true;
       }
@@ -265,45 +277,91 @@ void Checksums::add_read_for(const Rows& rows, const Rows& out, const std::byte*
 
 Checksums::Checksums(Destinations destinations, std::uint64_t element_bytes, std::string what, int threads)
     : destinations_(std::move(destinations)),
-      width_(element_bytes),
+      in_bytes_(element_bytes),
+      out_bytes_(element_bytes),
       what_(std::move(what)),
       threads_(detail::thread_count(threads)),
       key_{random_word(), random_word()} {}
 
-std::uint64_t Checksums::hash(std::uint64_t place, const std::byte* element) const {
+// Of bytes `at` and on of an element.
+std::uint64_t Checksums::hash(std::uint64_t place, std::uint64_t at, const std::byte* data,
+                              std::uint64_t bytes) const {
   std::uint64_t sum = 0;
-  for (std::uint64_t at = 0; at < width_; at += 8) {
+  for (std::uint64_t done = 0; done < bytes; done += 8) {
     std::uint64_t word = 0;
-    std::memcpy(&word, element + at, std::min<std::uint64_t>(8, width_ - at));
-    sum += mixed(fold(word ^ key_[0], mixed(place * kOdd + at + key_[1])));
+    std::memcpy(&word, data + done, std::min<std::uint64_t>(8, bytes - done));
+    sum += mixed(fold(word ^ key_[0], mixed(place * kOdd + at + done + key_[1])));
   }
   return sum;
 }
 
-// `place` fills in the places of elements first .. first + n - 1.
-template <typename Place>
-std::uint64_t Checksums::sum(const Rows& rows, const std::byte* buffer, const Place& place) const {
-  const std::uint64_t width = width_;
-  const SumParts parts(rows, width);
+// `fill` gives number k of the element.
+template <typename Fill>
+std::uint64_t Checksums::hash_numbers(std::uint64_t place, const Fill& fill) const {
+  constexpr std::uint64_t kTogether = 64;
+  std::array<std::byte, 16 * kTogether> data;
+  const std::uint64_t width = numbers_->out_width();
+  const std::uint64_t count = out_bytes_ / width;
+  std::uint64_t sum = 0;
+  for (std::uint64_t first = 0; first < count; first += kTogether) {
+    const std::uint64_t some = std::min(kTogether, count - first);
+    for (std::uint64_t k = 0; k < some; ++k) {
+      fill(first + k, data.data() + k * width);
+      oracle_->settle(data.data() + k * width);
+    }
+    sum += hash(place, first * width, data.data(), some * width);
+  }
+  return sum;
+}
+
+std::uint64_t Checksums::hash_written(std::uint64_t place, const std::byte* element) const {
+  if (numbers_ == nullptr) return hash(place, 0, element, out_bytes_);
+  const std::uint64_t width = numbers_->out_width();
+  return hash_numbers(place,
+                      [&](std::uint64_t k, std::byte* to) { std::memcpy(to, element + k * width, width); });
+}
+
+std::uint64_t Checksums::hash_read(std::uint64_t place, const std::byte* element,
+                                   const std::byte* added) const {
+  if (numbers_ == nullptr) return hash(place, 0, element, in_bytes_);
+  const ChangedNumbers& numbers = *numbers_;
+  const std::uint64_t first = place * (out_bytes_ / numbers.out_width());
+  return hash_numbers(place, [&](std::uint64_t k, std::byte* to) {
+    oracle_->change(element + k * numbers.in_width(), added + k * numbers.added_width(),
+                    numbers.scale_at(first + k), numbers.offset_at(first + k), to);
+  });
+}
+
+void Checksums::add_read_from(const TileWork& work, const std::byte* buffer) {
+  const SumParts parts(work.in, in_bytes_);
+  const RowFinder find(work.added);
+  const std::byte* const added = buffer + work.in.total_bytes();
+  const std::uint64_t added_bytes = added_element_bytes();
   std::uint64_t total = 0;
 #pragma omp parallel for schedule(static) num_threads(threads_) reduction(+ : total)
   for (std::int64_t p = 0; p < static_cast<std::int64_t>(parts.count()); ++p) {
     const SumPart part = parts[static_cast<std::uint64_t>(p)];
     std::array<std::uint64_t, kChunk> places;
-    place(part.first, std::span(places).first(part.elements));
-    for (std::uint64_t i = 0; i < part.elements; ++i) total += hash(places[i], buffer + part.at + i * width);
+    destinations_(part.first, std::span(places).first(part.elements));
+    for (std::uint64_t i = 0; i < part.elements; ++i) {
+      // Of an element that another tile is to write the sum is another.
+      const std::uint64_t other = added_bytes == 0 ? 0 : find(places[i] * added_bytes).value_or(0);
+      total += hash_read(places[i], buffer + part.at + i * in_bytes_, added + other);
+    }
   }
-  return total;
-}
-
-void Checksums::add_read(const Rows& rows, const std::byte* buffer) {
-  read_ += sum(rows, buffer, destinations_);
+  read_ += total;
 }
 
 void Checksums::add_written(const Rows& rows, const std::byte* buffer) {
-  written_ += sum(rows, buffer, [](std::uint64_t first, std::span<std::uint64_t> places) {
-    for (std::size_t i = 0; i < places.size(); ++i) places[i] = first + i;
-  });
+  const SumParts parts(rows, out_bytes_);
+  std::uint64_t total = 0;
+#pragma omp parallel for schedule(static) num_threads(threads_) reduction(+ : total)
+  for (std::int64_t p = 0; p < static_cast<std::int64_t>(parts.count()); ++p) {
+    const SumPart part = parts[static_cast<std::uint64_t>(p)];
+    for (std::uint64_t i = 0; i < part.elements; ++i)
+      total += hash_written(part.first + i, buffer + part.at + i * out_bytes_);
+  }
+  written_ += total;
 }
 
 void Checksums::require_alike() const {

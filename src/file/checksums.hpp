@@ -5,6 +5,9 @@
 //     of a view  sum of h(y, in[f(y)])       over all y of the output's rows, f worked out from the strides
 //     covered    sum of g(end) - g(begin)   over the same ranges: g(N) - g(0) where each place is in one
 //
+// Where numbers are changed (number_tiles.hpp), what is read is changed by the obvious steps before h, and a
+// NaN has the same bits in all sums.
+//
 // h and g are keyed by a random number of each run. The last sum holds only where the ranges, all of which
 // go forward, lead from 0 to N without a gap or an overlap; then the first two are equal only where every
 // out[pi(x)] = in[x], but for a chance of about 2^-60. What the disk makes of what it is handed is not
@@ -14,13 +17,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
 #include "faro/permutation/strided.hpp"
 #include "faro/plan/plan.hpp"
+#include "file/number_tiles.hpp"
 #include "file/tiles.hpp"
+#include "number_oracle.hpp"
 
 namespace faro::file {
 
@@ -49,14 +55,14 @@ class Checksums {
   /// By sources, instead: elements may be read for many places, or none, and the output have gaps.
   Checksums(Sources sources, bool has_gaps, std::uint64_t element_bytes, std::string what, int threads);
 
-  /// A tile's rows as they were read, one behind the other. Where there are sources `out` says what they are
-  /// read for.
-  void add_read(const Rows& rows, const Rows& out, const std::byte* buffer) {
-    if (!sources_) return add_read(rows, buffer);
-    add_read_for(rows, out, buffer);
+  /// What is written are these numbers changed. Before anything is added.
+  void change(std::shared_ptr<const ChangedNumbers> numbers);
+
+  /// A tile's rows as they were read, one behind the other. Where there are sources its rows of the output
+  /// say what they are read for.
+  void add_read(const TileWork& work, const std::byte* buffer) {
+    sources_ ? add_read_for(work, buffer) : add_read_from(work, buffer);
   }
-  /// Requires: destinations (unchecked).
-  void add_read(const Rows& rows, const std::byte* buffer);
   /// Rows as they will be written.
   void add_written(const Rows& rows, const std::byte* buffer);
   /// g(end) - g(begin), for add_covered().
@@ -73,15 +79,23 @@ class Checksums {
   void require_alike() const;
 
  private:
-  void add_read_for(const Rows& rows, const Rows& out, const std::byte* buffer);
-  template <typename Place>
-  std::uint64_t sum(const Rows& rows, const std::byte* buffer, const Place& place) const;
-  std::uint64_t hash(std::uint64_t place, const std::byte* element) const;
+  void add_read_from(const TileWork& work, const std::byte* buffer);
+  void add_read_for(const TileWork& work, const std::byte* buffer);
+  std::uint64_t added_element_bytes() const;
+  // Of an element that is written, and of one that is read for a place of the output.
+  std::uint64_t hash_written(std::uint64_t place, const std::byte* element) const;
+  std::uint64_t hash_read(std::uint64_t place, const std::byte* element, const std::byte* added) const;
+  template <typename Fill>
+  std::uint64_t hash_numbers(std::uint64_t place, const Fill& fill) const;
+  std::uint64_t hash(std::uint64_t place, std::uint64_t at, const std::byte* data, std::uint64_t bytes) const;
 
   Destinations destinations_;
   Sources sources_;  // instead
   bool has_gaps_ = false;
-  std::uint64_t width_;
+  std::uint64_t in_bytes_;   // of an element
+  std::uint64_t out_bytes_;  // likewise
+  std::shared_ptr<const ChangedNumbers> numbers_;
+  std::optional<NumberOracle> oracle_;
   std::string what_;
   int threads_;
   std::uint64_t key_[2];

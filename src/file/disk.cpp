@@ -78,9 +78,12 @@ void require_curve(bool is_curve, const std::string& name) {
 
 double DiskCurve::predict_seconds(std::uint64_t bytes, std::uint64_t read_run_bytes,
                                   std::uint64_t write_run_bytes) const {
+  return predict_read_seconds(bytes, read_run_bytes) + predict_write_seconds(bytes, write_run_bytes);
+}
+
+double DiskCurve::predict_read_seconds(std::uint64_t bytes, std::uint64_t read_run_bytes) const {
   return static_cast<double>(bytes) /
-             rate_at(points, read_run_bytes, [](const Point& p) { return p.read_bytes_per_s; }) +
-         predict_write_seconds(bytes, write_run_bytes);
+         rate_at(points, read_run_bytes, [](const Point& p) { return p.read_bytes_per_s; });
 }
 
 double DiskCurve::predict_write_seconds(std::uint64_t bytes, std::uint64_t write_run_bytes) const {

@@ -26,7 +26,8 @@ struct DiskCurve {
   /// interpolated. Requires: points (checked).
   double predict_seconds(std::uint64_t bytes, std::uint64_t read_run_bytes,
                          std::uint64_t write_run_bytes) const;
-  /// The same of what is only written. Requires: points (checked).
+  /// The same of what is only read, and only written. Requires: points (checked).
+  double predict_read_seconds(std::uint64_t bytes, std::uint64_t read_run_bytes) const;
   double predict_write_seconds(std::uint64_t bytes, std::uint64_t write_run_bytes) const;
 
   /// The shortest segments that are read and written nearly as fast as any. Requires: points (checked).

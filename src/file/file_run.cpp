@@ -56,6 +56,10 @@ void FileRun::verify_by(Sources sources, bool has_gaps, std::uint64_t element_by
   sums_.emplace(std::move(sources), has_gaps, element_bytes, what, options_.threads);
 }
 
+void FileRun::verify_numbers(std::shared_ptr<const ChangedNumbers> numbers) {
+  sums_->change(std::move(numbers));
+}
+
 io::TransferFile FileRun::input(std::uint64_t run_bytes) const { return choice_.input(source_, run_bytes); }
 
 io::TransferFile FileRun::output(std::uint64_t run_bytes) const {
@@ -134,9 +138,10 @@ bool FileRun::sweep(const Stage& stage) {
   Pipeline pipeline(
       machinery, teller_, {.file = &stage.in, .offset = stage.in_offset},
       {.file = &stage.out, .offset = stage.out_offset},
-      {.permute = [&](TileWork& work, const std::byte* x, std::byte* y) { permuted(stage, work, x, y); },
+      {.permute = [&](TileWork& work, std::byte* x, std::byte* y) { permuted(stage, work, x, y); },
        .writing = sums_ && stage.sums_written ? cover : std::function<void(std::span<const io::Piece>)>(),
-       .written = [&] { note_written(written_to); }});
+       .written = [&] { note_written(written_to); }},
+      stage.added);
   const std::uint64_t noted = journal_ && goes_on_ ? journal_->finished().size() : 0;
   std::uint64_t first = 0;
   if (noted > tiles_before_) first = verified_tiles(noted - tiles_before_, stage, pipeline, machinery);
@@ -169,17 +174,17 @@ std::uint64_t FileRun::verified_tiles(std::uint64_t finished, const Stage& stage
       sums_->add_covered(sums_->covered(work.out));
     }
     if (sums_ && stage.sums_read) {
-      pipeline.read(stage.in, stage.in_offset, work.in, buffer);
-      sums_->add_read(work.in, work.out, buffer);
+      pipeline.read(work, buffer);
+      sums_->add_read(work, buffer);
     }
-    teller_.advance(work.in.total_bytes() + work.out.total_bytes());
+    teller_.advance(work.read_bytes() + work.out.total_bytes());
   }
   if (tile < finished && tile < stage.tiles.count()) journal_->restart(tiles_before_ + tile);
   return tile;
 }
 
-void FileRun::permuted(const Stage& stage, TileWork& work, const std::byte* x, std::byte* y) {
-  if (sums_ && stage.sums_read) sums_->add_read(work.in, work.out, x);
+void FileRun::permuted(const Stage& stage, TileWork& work, std::byte* x, std::byte* y) {
+  if (sums_ && stage.sums_read) sums_->add_read(work, x);
   stage.permute(work, x, y);
   if (sums_ && stage.sums_written) sums_->add_written(work.out, y);
   if (journal_) permuted_.push_back(checksum({y, work.out.total_bytes()}, options_.threads));

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "faro/file.hpp"
 #include "file/checksums.hpp"
 #include "file/journal.hpp"
+#include "file/number_tiles.hpp"
 #include "file/pipeline.hpp"
 #include "io/output_file.hpp"
 
@@ -47,6 +49,8 @@ class FileRun {
 
   /// The same of a view.
   void verify_by(Sources sources, bool has_gaps, std::uint64_t element_bytes, const std::string& what);
+  /// Of numbers that are changed. Follows verify_by(); element_bytes there are the input's.
+  void verify_numbers(std::shared_ptr<const ChangedNumbers> numbers);
 
   /// A sweep of tiles. The pieces of a stage that has sums_written are those that the output is covered by.
   struct Stage {
@@ -55,10 +59,11 @@ class FileRun {
     const io::TransferFile& out;
     std::uint64_t in_offset = 0;
     std::uint64_t out_offset = 0;
+    Pipeline::Side added = {};  // what tiles have rows of beside the input's
     bool sums_read = true;
     bool sums_written = true;
     /// From a tile's rows in memory to the output's, which it may still determine.
-    std::function<void(TileWork& work, const std::byte* x, std::byte* y)> permute;
+    std::function<void(TileWork& work, std::byte* x, std::byte* y)> permute;
     /// Of a tile that an earlier run finished: what of its rows permute() would have determined. False where
     /// that is not to be found.
     std::function<bool(TileWork& work)> found = {};
@@ -96,7 +101,7 @@ class FileRun {
   void begin_or_resume();
   std::uint64_t verified_tiles(std::uint64_t finished, const Stage& stage, Pipeline& pipeline,
                                const Machinery& machinery);
-  void permuted(const Stage& stage, TileWork& work, const std::byte* x, std::byte* y);
+  void permuted(const Stage& stage, TileWork& work, std::byte* x, std::byte* y);
   void note_written(int descriptor);
   void checkpoint(int descriptor);
 

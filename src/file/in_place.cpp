@@ -102,7 +102,7 @@ class InPlaceRun {
       auto sums = options_.verify && !is_undone ? sums_of(passes_[pass]->problem()) : std::nullopt;
       Pipeline pipeline =
           pipeline_of(file, {.permute =
-                                 [&](TileWork& work, const std::byte* x, std::byte* y) {
+                                 [&](TileWork& work, std::byte* x, std::byte* y) {
                                    work.move->run(x, y);
                                    if (sums) verify(*sums, work, x, y);
                                    const std::uint64_t number = before + tiles.step(permuted++);
@@ -152,7 +152,7 @@ class InPlaceRun {
   // A step writes the ranges that it read, and to each place what the pass has there: known before any of it
   // is written, to the journal or to the file.
   static void verify(Checksums& sums, const TileWork& work, const std::byte* x, const std::byte* y) {
-    sums.add_read(work.in, work.out, x);
+    sums.add_read(work, x);
     sums.add_written(work.out, y);
     sums.add_covered(sums.covered(work.out) - sums.covered(work.in));
     sums.require_alike();

@@ -116,7 +116,7 @@ class ModularMove final : public TileMove {
   ModularMove(ModularSide in, ModularSide out, std::uint64_t width, int threads)
       : in_(std::move(in)), out_(std::move(out)), width_(width), threads_(detail::thread_count(threads)) {}
 
-  void run(const std::byte* x, std::byte* y) const override {
+  void run(std::byte* x, std::byte* y) const override {
     detail::with_width(width_, [&](auto width) { transpose(x, y, width); });
   }
 

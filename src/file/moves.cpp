@@ -29,7 +29,7 @@ namespace {
 class HostMove final : public TileMove {
  public:
   explicit HostMove(const Plan& plan) : executor_(plan) {}
-  void run(const std::byte* x, std::byte* y) const override { executor_.run(x, y); }
+  void run(std::byte* x, std::byte* y) const override { executor_.run(x, y); }
 
  private:
   cpu::Executor executor_;
@@ -38,7 +38,7 @@ class HostMove final : public TileMove {
 class HostMoveInPlace final : public TileMove {
  public:
   explicit HostMoveInPlace(const Plan& plan) : executor_(plan) {}
-  void run(const std::byte*, std::byte* y) const override { executor_.run_in_place(y); }
+  void run(std::byte*, std::byte* y) const override { executor_.run_in_place(y); }
 
  private:
   cpu::Executor executor_;
@@ -60,7 +60,7 @@ class AnyWidthMove final : public TileMove {
     }
   }
 
-  void run(const std::byte* x, std::byte* y) const override {
+  void run(std::byte* x, std::byte* y) const override {
     detail::with_width(width_, [&](auto width) { move(x, y, width); });
   }
 
@@ -116,7 +116,7 @@ class TriedMove final : public TileMove {
   using Run = std::function<void(const std::byte*, std::byte*)>;
   TriedMove(std::shared_ptr<EngineTrial> trial, Run device, SharedMove host, std::uint64_t bytes)
       : trial_(std::move(trial)), device_(std::move(device)), host_(std::move(host)), bytes_(bytes) {}
-  void run(const std::byte* x, std::byte* y) const override {
+  void run(std::byte* x, std::byte* y) const override {
     trial_->run([&] { device_(x, y); }, [&] { host_->run(x, y); }, bytes_);
   }
 
@@ -146,7 +146,7 @@ bool is_of_other_width(const Problem& problem) {
 SharedMove resting_move() {
   class RestingMove final : public TileMove {
    public:
-    void run(const std::byte*, std::byte*) const override {}
+    void run(std::byte*, std::byte*) const override {}
   };
   return std::make_shared<RestingMove>();
 }

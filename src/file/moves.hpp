@@ -25,8 +25,8 @@ class TileMove {
  public:
   virtual ~TileMove() = default;
   /// x and y hold the tile's rows of either side, and as much memory as the sweep's largest tile. In a move
-  /// in place both are one.
-  virtual void run(const std::byte* x, std::byte* y) const = 0;
+  /// in place both are one. Where numbers are changed anything may be left in x.
+  virtual void run(std::byte* x, std::byte* y) const = 0;
 };
 
 using SharedMove = std::shared_ptr<const TileMove>;

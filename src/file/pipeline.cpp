@@ -201,8 +201,8 @@ Machinery::Machinery(const Options& options, io::TransferMode mode, std::uint64_
       team(detail::threads_beside(detail::thread_count(options.threads), io_threads(options)), mode,
            options.queue_depth) {}
 
-Pipeline::Pipeline(Machinery& machinery, Teller& teller, Side in, Side out, Hooks hooks)
-    : machinery_(machinery), teller_(teller), in_(in), out_(out), hooks_(std::move(hooks)) {}
+Pipeline::Pipeline(Machinery& machinery, Teller& teller, Side in, Side out, Hooks hooks, Side added)
+    : machinery_(machinery), teller_(teller), in_(in), out_(out), added_(added), hooks_(std::move(hooks)) {}
 
 std::uint64_t Pipeline::slices(std::uint64_t bytes) const {
   return detail::ceil_div(bytes, machinery_.slice_bytes);
@@ -218,11 +218,16 @@ void Pipeline::count(std::span<const io::Piece> pieces, std::atomic<std::uint64_
 void Pipeline::read_slice(const TileWork& work, std::byte* buffer, std::uint64_t slice,
                           io::Transfers& transfers) {
   const std::uint64_t begin = slice * machinery_.slice_bytes;
-  for_pieces(work.in, in_.offset, buffer, begin, begin + machinery_.slice_bytes,
-             [&](std::span<const io::Piece> pieces) {
-               transfers.read(*in_.file, pieces);
-               count(pieces, read_);
-             });
+  const std::uint64_t end = begin + machinery_.slice_bytes;
+  const auto read_part = [&](const Side& side, const Rows& rows, std::uint64_t at) {
+    for_pieces(rows, side.offset, buffer + at, begin - std::min(at, begin), end - std::min(at, end),
+               [&](std::span<const io::Piece> pieces) {
+                 transfers.read(*side.file, pieces);
+                 count(pieces, read_);
+               });
+  };
+  read_part(in_, work.in, 0);
+  if (work.added.total_bytes() > 0) read_part(added_, work.added, work.in.total_bytes());
 }
 
 void Pipeline::write_slice(const TileWork& work, std::byte* buffer, std::uint64_t slice,
@@ -239,7 +244,7 @@ void Pipeline::write_slice(const TileWork& work, std::byte* buffer, std::uint64_
 // Writes `before` from the buffer, and reads `next` into what was written; either may be null.
 void Pipeline::start(const SharedFlight& before, const SharedFlight& next, std::byte* buffer) {
   const std::uint64_t bytes =
-      std::max(before ? before->work.out.total_bytes() : 0, next ? next->work.in.total_bytes() : 0);
+      std::max(before ? before->work.out.total_bytes() : 0, next ? next->work.read_bytes() : 0);
   machinery_.team.start(slices(bytes), [=, this](std::uint64_t slice, io::Transfers& transfers) {
     if (teller_.stopped()) {
       if (before) before->is_cut = true;
@@ -259,6 +264,12 @@ void Pipeline::move(std::uint64_t offset, const Rows& rows, std::byte* buffer, c
                                      [&](std::span<const io::Piece> pieces) { transfer(transfers, pieces); });
                         });
   machinery_.team.wait();
+}
+
+void Pipeline::read(const TileWork& work, std::byte* buffer) {
+  read(*in_.file, in_.offset, work.in, buffer);
+  if (work.added.total_bytes() > 0)
+    read(*added_.file, added_.offset, work.added, buffer + work.in.total_bytes());
 }
 
 void Pipeline::read(const io::TransferFile& file, std::uint64_t offset, const Rows& rows, std::byte* buffer) {

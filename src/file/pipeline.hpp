@@ -121,24 +121,27 @@ struct Machinery {
 class Pipeline {
  public:
   struct Side {
-    const io::TransferFile* file = nullptr;
-    std::uint64_t offset = 0;  // of the array in the file
+    const io::TransferFile* file;
+    std::uint64_t offset;  // of the array in the file
   };
   struct Hooks {
     /// From the input's rows at x to the output's at y, which it may still determine. In place x is y.
-    std::function<void(TileWork& work, const std::byte* x, std::byte* y)> permute;
+    std::function<void(TileWork& work, std::byte* x, std::byte* y)> permute;
     /// Before pieces are written. By any thread.
     std::function<void(std::span<const io::Piece> pieces)> writing = {};
     /// Another tile is written, in order.
     std::function<void()> written = {};
   };
 
-  Pipeline(Machinery& machinery, Teller& teller, Side in, Side out, Hooks hooks);
+  /// `added`: what TileWork::added is of.
+  Pipeline(Machinery& machinery, Teller& teller, Side in, Side out, Hooks hooks, Side added = {});
 
   /// Sweeps tiles `first` and up. Returns whether nobody stopped it. Errors: those of Transfers and of
   /// hooks.
   bool run(Tiles& tiles, std::uint64_t first = 0);
 
+  /// All that is read of a tile into a buffer.
+  void read(const TileWork& work, std::byte* buffer);
   /// One side of one tile into a buffer, for who compares.
   void read(const io::TransferFile& file, std::uint64_t offset, const Rows& rows, std::byte* buffer);
   /// Likewise from a buffer, for who makes a file whole again.
@@ -168,6 +171,7 @@ class Pipeline {
   Teller& teller_;
   Side in_;
   Side out_;
+  Side added_;
   Hooks hooks_;
   std::atomic<std::uint64_t> read_{0};
   std::atomic<std::uint64_t> written_{0};

@@ -24,6 +24,7 @@ std::string work_text(const Sweep::State& sweep) {
                                  facts.read_run_bytes, facts.write_run_bytes);
   const auto* const indexed = sweep.problem ? std::get_if<Indexed>(&sweep.problem->permutation) : nullptr;
   if (indexed != nullptr) text += fmt::format("; indices {:016x}", schedule::fingerprint(*indexed));
+  if (sweep.numbers != nullptr) text += "; " + sweep.numbers->identity();
   return text;
 }
 
@@ -47,30 +48,39 @@ std::optional<Sources> sources_to_verify(const Sweep::State& sweep) {
 Report run(const Sweep& sweep, const Input& in, const Output& out, const Options& options) {
   const Sweep::State& state = sweep.state();
   const auto sources = options.verify ? sources_to_verify(state) : std::nullopt;
+  const ChangedNumbers* const numbers = state.numbers.get();
+  std::optional<SourceFile> added;
+  if (numbers != nullptr && numbers->added_width() > 0)
+    added.emplace(numbers->addend(), state.out_bytes / numbers->out_width() * numbers->added_width());
   FileRun work(
       in, out, options,
-      {.in_bytes = state.in_bytes, .out_bytes = state.out_bytes, .told_bytes = 2 * state.facts.moved_bytes},
-      work_text(state));
+      {.in_bytes = state.in_bytes, .out_bytes = state.out_bytes, .told_bytes = state.told_bytes()},
+      work_text(state) +
+          (added ? fmt::format("; added {} of {}", numbers->addend().offset, added->identity()) : ""));
   if (sources) {
-    const bool has_gaps =
-        !state.problem && element_count(state.views.front()) * state.element_bytes != state.out_bytes;
+    const bool has_gaps = !state.problem && state.written_bytes() != state.out_bytes;
     work.verify_by(*sources, has_gaps, state.element_bytes, state.text);
   } else if (options.verify) {
     work.verify_by(destinations_of(*state.problem), state.element_bytes, state.text);
   }
+  if (options.verify && numbers != nullptr) work.verify_numbers(state.numbers);
   return work.run(state.facts, [&] {
     if (state.facts.tiles == 0) return true;
     const std::unique_ptr<Tiles> tiles = state.tiles();
     const io::TransferFile from = work.input(tiles->read_run_bytes);
     const io::TransferFile to = work.output(tiles->write_run_bytes);
+    std::optional<io::TransferFile> other;
+    if (added) other.emplace(work.choice().input(*added, tiles->write_run_bytes));
     const bool finished = work.sweep(
         {.tiles = *tiles,
          .in = from,
          .out = to,
          .in_offset = work.in_offset(),
          .out_offset = work.out_offset(),
-         .permute = [](TileWork& tile, const std::byte* x, std::byte* y) { tile.move->run(x, y); }});
+         .added = {.file = other ? &*other : nullptr, .offset = added ? numbers->addend().offset : 0},
+         .permute = [](TileWork& tile, std::byte* x, std::byte* y) { tile.move->run(x, y); }});
     work.told_engine(state.budget.moves->engine(), state.budget.moves->engine_text());
+    if (added) added->require_unchanged();
     return finished;
   });
 }
@@ -112,6 +122,8 @@ Report run_share(const Sweep& sweep, const Input& in, const SharedOutput& out, c
                  const Options& options) {
   const Sweep::State& state = sweep.state();
   FARO_CHECK(share.process < share.processes);
+  if (state.numbers != nullptr)
+    fail(ErrorCode::unsupported, "share a sweep", state.numbers->text(), "a sweep that changes no numbers");
   const auto begin = std::chrono::steady_clock::now();
   Report report;
   report.facts = state.facts;
@@ -128,10 +140,10 @@ Report run_share(const Sweep& sweep, const Input& in, const SharedOutput& out, c
     const io::TransferFile from(source.descriptor(), io::TransferFile::Use::read, kBuffered, source.path());
     const io::TransferFile to(target.get(), io::TransferFile::Use::update, kBuffered, out.path.string());
     Machinery machinery(options, kBuffered, tiles.tile_bytes, tiles.placement);
-    Teller teller(options, 2 * state.facts.moved_bytes / share.processes);
-    Pipeline pipeline(
-        machinery, teller, {.file = &from, .offset = in.offset}, {.file = &to, .offset = out.offset},
-        {.permute = [](TileWork& tile, const std::byte* x, std::byte* y) { tile.move->run(x, y); }});
+    Teller teller(options, state.told_bytes() / share.processes);
+    Pipeline pipeline(machinery, teller, {.file = &from, .offset = in.offset},
+                      {.file = &to, .offset = out.offset},
+                      {.permute = [](TileWork& tile, std::byte* x, std::byte* y) { tile.move->run(x, y); }});
     report.finished = tiles.count() == 0 || pipeline.run(tiles);
     report.read_bytes = pipeline.read_bytes();
     report.written_bytes = pipeline.written_bytes();

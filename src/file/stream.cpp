@@ -90,7 +90,7 @@ Report permute_stream(const Problem& asked, int in, int out, const Options& opti
       work.move->run(from.data(), to.data());
       if (sums) {
         // Before any of it is written.
-        sums->add_read(work.in, work.out, from.data());
+        sums->add_read(work, from.data());
         sums->add_written(work.out, to.data());
         sums->require_alike();
       }

@@ -21,12 +21,16 @@ namespace {
 
 constexpr std::uint64_t kBuffers = 3;  // one is permuted to a second, while the third is written and read
 
-// Beside three buffers, an index array's plan needs workspace and a schedule.
-std::uint64_t tile_bytes_of(const Problem& problem, std::uint64_t memory_bytes) {
-  if (!std::holds_alternative<Indexed>(problem.permutation)) return memory_bytes / kBuffers;
+// Beside three buffers, an index array's plan needs workspace and a schedule. `buffer`: the bytes that each
+// has for one of the tile.
+std::uint64_t tile_bytes_of(const Problem& problem, std::uint64_t memory_bytes,
+                            std::uint64_t buffers = kBuffers, Scale buffer = {}) {
+  if (!std::holds_alternative<Indexed>(problem.permutation))
+    return memory_bytes / buffers / buffer.file * buffer.tile;
   constexpr std::uint64_t kScheduleBytes = 12;  // an element
   const std::uint64_t width = problem.element_bytes;
-  return memory_bytes / ((kBuffers + 1) * width + kScheduleBytes) * width;
+  const std::uint64_t in_buffer = buffer.in_file(width);
+  return memory_bytes / (buffers * in_buffer + width + kScheduleBytes) * width;
 }
 
 void require_room(std::uint64_t tile_bytes, std::uint64_t element_bytes) {
@@ -37,12 +41,38 @@ void require_room(std::uint64_t tile_bytes, std::uint64_t element_bytes) {
 
 void fill_facts(Sweep::State& state) {
   const std::unique_ptr<Tiles> tiles = state.tiles();
-  state.facts = {.tiles = tiles->count(),
-                 .tile_bytes = tiles->tile_bytes,
-                 .read_run_bytes = tiles->read_run_bytes,
-                 .write_run_bytes = tiles->write_run_bytes,
-                 .memory_bytes = TileBuffers::count(tiles->placement) * tiles->tile_bytes,
-                 .moved_bytes = state.facts.moved_bytes};
+  state.facts.tiles = tiles->count();
+  state.facts.tile_bytes = tiles->tile_bytes;
+  state.facts.read_run_bytes = tiles->read_run_bytes;
+  state.facts.write_run_bytes = tiles->write_run_bytes;
+  state.facts.memory_bytes = TileBuffers::count(tiles->placement) * tiles->tile_bytes;
+}
+
+// What of a sweep's bytes follows from the numbers that are changed; those of the input are known.
+void add_numbers(Sweep::State& state, const std::optional<Numbers>& numbers) {
+  if (!numbers || is_plain(numbers->arithmetic)) return;
+  const auto changed = std::make_shared<const ChangedNumbers>(*numbers);
+  state.numbers = changed;
+  const auto as_output = [&](std::uint64_t bytes) {
+    return bytes / changed->in_width() * changed->out_width();
+  };
+  state.out_bytes = as_output(state.out_bytes);
+  changed->require(state.element_bytes, state.out_bytes);
+  state.facts.written_bytes = as_output(state.facts.moved_bytes);
+  state.facts.added_bytes = state.facts.written_bytes / changed->out_width() * changed->added_width();
+  state.facts.numbers = changed->text();
+}
+
+// What of the memory a tile has.
+void divide_memory(TileBudget& budget, const Sweep::State& state, std::uint64_t memory,
+                   Placement placement = Placement::out_of_place) {
+  Scale buffer;
+  if (const ChangedNumbers* const numbers = state.numbers.get()) {
+    buffer = {.file = numbers->buffer_width(placement), .tile = numbers->moved_width()};
+    budget.read = numbers->in_scale();
+    budget.written = numbers->out_scale();
+  }
+  budget.tile_bytes = tile_bytes_of(state.to_run, memory, TileBuffers::count(placement), buffer);
 }
 
 DiskCurve disk_of(const Options& options) {
@@ -61,8 +91,9 @@ void choose_placement(Sweep::State& state, const Options& options, std::uint64_t
     state.budget.placement = Placement::in_place;
     return;
   }
+  if (state.numbers != nullptr && !state.numbers->may_be_in_place()) return;
   TileBudget halves = state.budget;
-  halves.tile_bytes = memory / TileBuffers::count(Placement::in_place);
+  divide_memory(halves, state, memory, Placement::in_place);
   halves.placement = Placement::in_place;
   const auto cost = [&state](const TileBudget& budget) {
     const std::unique_ptr<Tiles> tiles = tiles_of_affine(state.to_run, budget);
@@ -141,10 +172,14 @@ Problem in_small_arrays(const Problem& problem, std::uint64_t most_bytes) {
 std::uint64_t default_memory_bytes() { return io::available_memory_bytes() / 10 * 6; }
 
 std::unique_ptr<Tiles> Sweep::State::tiles() const {
-  if (whole_arrays) return tiles_of_arrays(to_run, budget);
-  if (problem && std::holds_alternative<Affine>(to_run.permutation)) return tiles_of_affine(to_run, budget);
-  if (problem && std::holds_alternative<Modular>(to_run.permutation)) return tiles_of_modular(to_run, budget);
-  return tiles_of_views(views, element_bytes, budget, problem ? Gaps::left_out : Gaps::may_be_read);
+  const auto moved = [this] {
+    if (whole_arrays) return tiles_of_arrays(to_run, budget);
+    if (problem && std::holds_alternative<Affine>(to_run.permutation)) return tiles_of_affine(to_run, budget);
+    if (problem && std::holds_alternative<Modular>(to_run.permutation))
+      return tiles_of_modular(to_run, budget);
+    return tiles_of_views(views, to_run.element_bytes, budget, problem ? Gaps::left_out : Gaps::may_be_read);
+  };
+  return numbers == nullptr ? moved() : tiles_of_numbers(moved(), numbers, budget.threads);
 }
 
 bool holds_arrays(const Problem& problem, const Options& options) {
@@ -158,7 +193,7 @@ bool is_distributed(const Problem& problem, const Options& options) {
   return has_places && !holds_arrays(problem, options);
 }
 
-Sweep::Sweep(const Problem& problem, const Options& options) {
+Sweep::Sweep(const Problem& problem, const Options& options, const std::optional<Numbers>& numbers) {
   const auto state = std::make_shared<State>();
   state_ = state;
   const std::uint64_t memory = options.memory_bytes != 0 ? options.memory_bytes : default_memory_bytes();
@@ -168,6 +203,13 @@ Sweep::Sweep(const Problem& problem, const Options& options) {
   state->problem = problem;
   state->to_run = problem;
   state->element_bytes = problem.element_bytes;
+  const std::uint64_t bytes = total_bytes(problem);
+  state->in_bytes = bytes;
+  state->out_bytes = bytes;
+  state->facts.moved_bytes = bytes;
+  add_numbers(*state, numbers);
+  if (state->numbers != nullptr)
+    state->to_run.element_bytes = state->numbers->moved_of_in(problem.element_bytes);
   const Target target = cpu::target(options.threads);
   if (std::holds_alternative<Indexed>(problem.permutation)) {
     state->to_run.permutation = normal_form(problem.permutation, options.threads);
@@ -178,22 +220,20 @@ Sweep::Sweep(const Problem& problem, const Options& options) {
     if (std::holds_alternative<Affine>(checked.permutation) && checked.element_bytes > 0)
       checked.element_bytes = 1;
     static_cast<void>(Plan(checked, target));
-    if (checked.element_bytes == problem.element_bytes || problem.element_bytes <= kMaxElementBytes)
+    const std::uint64_t width = state->to_run.element_bytes;
+    if (checked.element_bytes == width || width <= kMaxElementBytes)
       state->to_run = detail::in_form_to_run(state->to_run, target);
   }
-  const std::uint64_t bytes = total_bytes(problem);
-  state->in_bytes = bytes;
-  state->out_bytes = bytes;
-  state->facts.moved_bytes = bytes;
-  state->budget = {.tile_bytes = tile_bytes_of(state->to_run, memory),
+  state->budget = {.tile_bytes = 0,
                    .moves = std::make_shared<const MoveMaker>(options),
                    .threads = options.threads,
                    .long_run_bytes = long_run_bytes(options, bytes),
                    .enough_bytes = enough_tile_bytes(bytes),
                    .disk = disk_of(options)};
+  divide_memory(state->budget, *state, memory);
   if (bytes == 0) return;
-  require_room(state->budget.tile_bytes, problem.element_bytes);
-  const std::uint64_t array_bytes = bytes / problem.batch;
+  require_room(state->budget.tile_bytes, state->to_run.element_bytes);
+  const std::uint64_t array_bytes = total_bytes(state->to_run) / problem.batch;
   const Permutation& form = state->to_run.permutation;
   const bool has_own_tiles = std::holds_alternative<Affine>(form) || std::holds_alternative<Modular>(form);
   state->whole_arrays = array_bytes <= state->budget.tile_bytes;
@@ -207,8 +247,10 @@ Sweep::Sweep(const Problem& problem, const Options& options) {
       fail(ErrorCode::unsupported, "plan " + state->text,
            "an index array over arrays of " + size_text(array_bytes) + " and too little memory for one",
            "memory for one of its arrays, its copy and its schedule",
-           "`faro shuffle` moves records at random, and `faro permute @index.npy` by an index file, of any "
-           "size");
+           state->numbers != nullptr ? "a sweep of maps::roll(count, 0) changes the numbers first"
+                                     : "`faro shuffle` moves records at random, and `faro permute "
+                                       "@index.npy` by an index file, of any "
+                                       "size");
     }
     if (!has_own_tiles) state->views = detail::views_of(form, problem.batch);
     choose_placement(*state, options, memory);
@@ -216,7 +258,8 @@ Sweep::Sweep(const Problem& problem, const Options& options) {
   fill_facts(*state);
 }
 
-Sweep::Sweep(const Strided& view, std::uint64_t element_bytes, const Options& options) {
+Sweep::Sweep(const Strided& view, std::uint64_t element_bytes, const Options& options,
+             const std::optional<Numbers>& numbers) {
   const auto state = std::make_shared<State>();
   state_ = state;
   const std::uint64_t memory = options.memory_bytes != 0 ? options.memory_bytes : default_memory_bytes();
@@ -228,14 +271,18 @@ Sweep::Sweep(const Strided& view, std::uint64_t element_bytes, const Options& op
   state->in_bytes = checked.in_bytes();
   state->out_bytes = checked.out_bytes();
   state->facts.moved_bytes = checked.array_bytes();
-  state->budget = {.tile_bytes = memory / kBuffers,
+  add_numbers(*state, numbers);
+  state->to_run.element_bytes =
+      state->numbers == nullptr ? element_bytes : state->numbers->moved_of_in(element_bytes);
+  state->budget = {.tile_bytes = 0,
                    .moves = std::make_shared<const MoveMaker>(options),
                    .threads = options.threads,
                    .long_run_bytes = long_run_bytes(options, checked.array_bytes()),
                    .enough_bytes = enough_tile_bytes(checked.array_bytes()),
                    .disk = disk_of(options)};
+  divide_memory(state->budget, *state, memory);
   if (checked.array_bytes() == 0) return;
-  require_room(state->budget.tile_bytes, element_bytes);
+  require_room(state->budget.tile_bytes, state->to_run.element_bytes);
   fill_facts(*state);
 }
 

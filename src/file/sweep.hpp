@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "faro/file.hpp"
+#include "file/number_tiles.hpp"
 #include "file/tiles.hpp"
 
 namespace faro::file {
@@ -15,15 +16,19 @@ namespace faro::file {
 struct Sweep::State {
   std::string text;                // of the permutation or the view, for errors and journals
   std::optional<Problem> problem;  // as it was given; nothing for a view
-  Problem to_run;                  // in the form that tiles are made of
+  Problem to_run;                  // in the form that tiles are made of, elements as wide as they are moved
   std::vector<Strided> views;      // instead, where tiles are boxes
-  std::uint64_t element_bytes = 0;
-  std::uint64_t in_bytes = 0;   // that the input must have
-  std::uint64_t out_bytes = 0;  // of the output
+  std::shared_ptr<const ChangedNumbers> numbers;  // null: none are changed
+  std::uint64_t element_bytes = 0;                // of the input
+  std::uint64_t in_bytes = 0;                     // that the input must have
+  std::uint64_t out_bytes = 0;                    // of the output
   TileBudget budget;
   bool whole_arrays = false;
   Facts facts;
 
+  std::uint64_t written_bytes() const { return numbers != nullptr ? facts.written_bytes : facts.moved_bytes; }
+  /// Read and written.
+  std::uint64_t told_bytes() const { return facts.moved_bytes + facts.added_bytes + written_bytes(); }
   std::unique_ptr<Tiles> tiles() const;
 };
 

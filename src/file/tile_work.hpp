@@ -50,6 +50,9 @@ struct TileWork {
   Rows in;
   Rows out;
   SharedMove move;  // from in's rows to out's, each one behind the other
+  Rows added = {};  // of another input, behind in's in the buffer
+  /// That are read into the buffer.
+  std::uint64_t read_bytes() const { return in.total_bytes() + added.total_bytes(); }
 };
 
 /// All tiles of a sweep, made when they are asked for.

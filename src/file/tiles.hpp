@@ -32,6 +32,14 @@ std::uint64_t long_run_bytes(const Options& options, std::uint64_t all_bytes);
 /// requests.
 std::uint64_t enough_tile_bytes(std::uint64_t all_bytes);
 
+/// How many bytes of a file so many of a tile are: not as many where numbers are changed (number_tiles.hpp).
+struct Scale {
+  std::uint64_t file = 1;
+  std::uint64_t tile = 1;
+  std::uint64_t in_file(std::uint64_t bytes) const { return bytes / tile * file; }
+  std::uint64_t in_tile(std::uint64_t bytes) const { return std::max<std::uint64_t>(bytes * tile / file, 1); }
+};
+
 struct TileBudget {
   std::uint64_t tile_bytes = 0;  // of one side of a tile at most
   std::shared_ptr<const MoveMaker> moves;
@@ -43,11 +51,13 @@ struct TileBudget {
   DiskCurve disk = usual_disk();
   /// Of affine maps of elements of 2^k bytes: in place, so that two buffers do instead of three.
   Placement placement = Placement::out_of_place;
+  Scale read = {};
+  Scale written = {};
 
   /// Seconds a byte that is read and written in such runs, no more for runs longer than are long.
   double cost(std::uint64_t read_run_bytes, std::uint64_t write_run_bytes) const {
-    return disk.predict_seconds(1, std::min(read_run_bytes, long_run_bytes),
-                                std::min(write_run_bytes, long_run_bytes));
+    return disk.predict_seconds(1, std::min(read.in_file(read_run_bytes), long_run_bytes),
+                                std::min(written.in_file(write_run_bytes), long_run_bytes));
   }
 };
 

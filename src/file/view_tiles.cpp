@@ -189,12 +189,12 @@ class ViewBoxes {
     layout::CacheBox box =
         layout::choose_cache_box(axes, width_,
                                  {.most_bytes = most_bytes,
-                                  .line_bytes = kFileBlock,
+                                  .line_bytes = budget_.read.in_tile(kFileBlock),
                                   .long_bytes = ~std::uint64_t{0},
                                   .most_element_bytes = std::max(width_, most_bytes / 64),
                                   .growth = 1.1,
                                   .out_over_in = out_over_in,
-                                  .out_line_bytes = begins_at_blocks(axes) ? kFileBlock : 0});
+                                  .out_line_bytes = begins_at_blocks(axes) ? out_block() : 0});
     if (box.extent.empty()) box.extent.assign(box.axes.size(), 1);
     return box;
   }
@@ -203,10 +203,12 @@ class ViewBoxes {
   // is written by way of the page cache.
   bool begins_at_blocks(const std::vector<layout::StridedAxis>& axes) const {
     const auto is_whole = [this](const layout::StridedAxis& axis) {
-      return axis.out == 1 || static_cast<std::uint64_t>(axis.out) * width_ % kFileBlock == 0;
+      return axis.out == 1 || static_cast<std::uint64_t>(axis.out) * width_ % out_block() == 0;
     };
-    return out_begin_ % kFileBlock == 0 && std::all_of(axes.begin(), axes.end(), is_whole);
+    return out_begin_ % out_block() == 0 && std::all_of(axes.begin(), axes.end(), is_whole);
   }
+
+  std::uint64_t out_block() const { return budget_.written.in_tile(kFileBlock); }
 
   // Of a whole box.
   double cost_of_box() const {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/values.hpp"
+#include "kernels/number_types.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engines/cpu/values/value_run.cpp"
@@ -39,50 +39,7 @@ void store_value(Stored x, std::byte* to, std::size_t i) {
   std::memcpy(to + i * sizeof(Stored), &x, sizeof(Stored));
 }
 
-// Calls call.operator()<Stored>() with the type.
-template <typename Call>
-void with_number(Number number, const Call& call) {
-  switch (number) {
-    case Number::i8:
-      return call.template operator()<std::int8_t>();
-    case Number::u8:
-      return call.template operator()<std::uint8_t>();
-    case Number::i16:
-      return call.template operator()<std::int16_t>();
-    case Number::u16:
-      return call.template operator()<std::uint16_t>();
-    case Number::i32:
-      return call.template operator()<std::int32_t>();
-    case Number::u32:
-      return call.template operator()<std::uint32_t>();
-    case Number::i64:
-      return call.template operator()<std::int64_t>();
-    case Number::u64:
-      return call.template operator()<std::uint64_t>();
-    case Number::f16:
-      return call.template operator()<kernels::Half>();
-    case Number::bf16:
-      return call.template operator()<kernels::BrainHalf>();
-    case Number::f32:
-      return call.template operator()<float>();
-    case Number::f64:
-      return call.template operator()<double>();
-    case Number::boolean:
-      return call.template operator()<Boolean>();
-    case Number::c64:
-      return call.template operator()<Complex<float>>();
-    case Number::c128:
-      return call.template operator()<Complex<double>>();
-    case Number::f8_e4m3fn:
-      return call.template operator()<kernels::Float8E4M3>();
-    case Number::f8_e5m2:
-      return call.template operator()<kernels::Float8E5M2>();
-    case Number::f8_e4m3fnuz:
-      return call.template operator()<kernels::Float8E4M3Fnuz>();
-    case Number::f8_e5m2fnuz:
-      return call.template operator()<kernels::Float8E5M2Fnuz>();
-  }
-}
+using kernels::with_number;
 
 // Which types computed_in() puts together; no loops are made for others.
 template <typename Stored>
