@@ -347,6 +347,8 @@ def _mapped(by: "str | maps.Map", inverse: bool, array: _arrays.Array) -> tuple[
         chosen = ~by if inverse else by
         _run._plan_on(_run.MAP, array.shape, dense, array.itemsize, chosen, None)  # refuses another count
         return chosen._handle, 1, array.shape
+    if by.lstrip().startswith("strided"):
+        refuse("permute", f"`{by}` and keywords that change numbers", "a permutation", "astype() of a slice changes a view's")
     _, shape = _run._plan_on(_run.TEXT, array.shape, dense, array.itemsize, (by, bool(inverse)), None)
     said = _run._inverse_text(by) if inverse else by
     if not array.shape and "->" in said:

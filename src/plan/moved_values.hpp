@@ -9,8 +9,8 @@
 //     buffer   arrays of a few KiB             moved whole in a core's cache
 //     in place what can be moved there         moved, and then converted by another sweep
 //
-// Numbers are converted as they are read where that makes them narrower, so that tiles, passes and what lies
-// between them have the narrower type; else as they are written:
+// Numbers are converted as they are read where that does not make them wider, so that tiles, passes and what
+// lies between them have the narrower type; else as they are written:
 //
 //     f32 to bf16     in --converted--> bf16 --moved--> out       u8 to f32     in --moved--> u8 --converted--> out
 //

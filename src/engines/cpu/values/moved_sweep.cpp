@@ -101,42 +101,52 @@ class TilesWay final : public ConvertedWay {
                  std::min(widest_vector_bytes(tiles.unit_bytes), tiles.vector_bytes)) {}
 
   void run(const ValueArrays& arrays) const override {
-    const std::uint64_t boxes = f2::unit(static_cast<int>(box_.boxes.size()));
-    share_out_with_buffers(boxes * plan().batch, plan().threads, unit_bytes_ << box_.box_bits(),
+    share_out_with_buffers(box_.boxes() * plan().batch, plan().threads, unit_bytes_ << box_.box_bits(),
                            [&](const Share& share, std::byte* buffer) {
                              for (std::uint64_t i = share.begin; i < share.end; ++i)
-                               run_box(arrays, i / boxes * plan().count, i % boxes, buffer);
+                               run_box(arrays, {.array = i / box_.boxes(), .number = i % box_.boxes()},
+                                       buffer);
                            });
   }
 
  private:
-  // `first`: of the array.
-  void run_box(const ValueArrays& arrays, std::uint64_t first, f2::Word box, std::byte* buffer) const {
+  struct Box {
+    std::uint64_t array = 0;
+    f2::Word number = 0;
+  };
+
+  void run_box(const ValueArrays& arrays, const Box& box, std::byte* buffer) const {
+    const std::uint64_t first = box.array * plan().count;
     const ValueSide values = side(arrays, first);
-    const TileRange tiles{
-        .begin = box << box_.tile_bits, .end = (box + 1) << box_.tile_bits, .fetches_ahead = true};
-    if (reads()) {
-      for_rows(box, buffer,
-               [&](std::uint64_t at, std::uint64_t size, std::byte* row) { values.read(at, size, row); });
-      std::byte* const to = out(arrays, first);
-      const bool aligned = reinterpret_cast<std::uintptr_t>(to) % kMaxVectorBytes == 0;
-      run_tiles(program_, tiles, plan().streamed && aligned ? StoreKind::streamed : StoreKind::cached, buffer,
-                to);
-      return;
+    const TileRange tiles{.begin = box.number << box_.tile_bits,
+                          .end = (box.number + 1) << box_.tile_bits,
+                          .fetches_ahead = true};
+    const std::uint64_t row_bytes = unit_bytes_ << box_.row_bits;
+    const std::uint64_t size = f2::unit(box_.row_bits - element_bits_);
+    if (!reads()) run_tiles(program_, tiles, StoreKind::cached, in(arrays, first), buffer);
+    for (f2::Word row = 0; row < box_.rows(); ++row) {
+      std::byte* const at = buffer + row * row_bytes;
+      fetch_row(in(arrays, first), {.array = box.array, .number = box.number + 1}, row);
+      if (reads()) {
+        values.read(box_.source.at(box.number, row) >> element_bits_, size, at);
+      } else {
+        values.write(at, box_.target.at(box.number, row) >> element_bits_, size);
+      }
     }
-    run_tiles(program_, tiles, StoreKind::cached, in(arrays, first), buffer);
-    for_rows(box, buffer,
-             [&](std::uint64_t at, std::uint64_t size, std::byte* row) { values.write(row, at, size); });
+    if (!reads()) return;
+    std::byte* const to = out(arrays, first);
+    const bool aligned = reinterpret_cast<std::uintptr_t>(to) % kMaxVectorBytes == 0;
+    run_tiles(program_, tiles, plan().streamed && aligned ? StoreKind::streamed : StoreKind::cached, buffer,
+              to);
   }
 
-  // Calls visit(first number, numbers, where they lie in the buffer).
-  template <typename Visit>
-  void for_rows(f2::Word box, std::byte* buffer, const Visit& visit) const {
-    const f2::Word corner = box_.box(box);
-    const std::uint64_t row_bytes = unit_bytes_ << box_.row_bits;
-    for (f2::Word row = 0; row < f2::unit(static_cast<int>(box_.rows.size())); ++row)
-      visit((corner ^ box_.row(row)) >> element_bits_, f2::unit(box_.row_bits - element_bits_),
-            buffer + row * row_bytes);
+  // What the box after this one begins with, into the second-level cache, while this one is converted.
+  void fetch_row(const std::byte* array, const Box& next, f2::Word row) const {
+    if (next.number == box_.boxes()) return;
+    const std::uint64_t width = bytes_of(plan().arithmetic.from);
+    const std::byte* const from = array + (box_.source.at(next.number, row) >> element_bits_) * width;
+    const std::uint64_t bytes = width << (box_.row_bits - element_bits_);
+    for (std::uint64_t at = 0; at < bytes; at += kLineBytes) __builtin_prefetch(from + at, 0, 2);
   }
 
   layout::TileBox box_;
