@@ -9,6 +9,7 @@ docs/guide/arithmetic.md says in which type all is computed, and what is rounded
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 from typing import Any, Callable, NamedTuple, Sequence, TypedDict
 
@@ -309,14 +310,16 @@ def by_map(x: Any, operation: str, mapped: Any, change: Any, out: Any = None, st
 def in_place(x: Any, operation: str, change: Any, stream: Any = None) -> Callable[[Any], Any]:
     """What changes the numbers of ``x`` where they are, once they are moved: it is given what the move returned."""
     request = _asked(x, operation, change, stream)
-    for name in ("scale", "offset", "add"):
-        if not isinstance(change.get(name, 0), (int, float, complex)) or (name == "add" and name in change):
-            refuse(operation, f"in_place=True with {name}=, an array", "numbers", "leave in_place= out", kind=FaroUnsupportedError)
     if request.array.itemsize != getattr(request.to_type.dtype, "itemsize", request.array.itemsize):
         refuse(operation, f"{request.array.dtype} to {request.to_type.dtype} in place", "types of one width", "leave in_place= out",
                kind=FaroUnsupportedError)
     block = _in_place.block_of(x, None, operation)
     size = block.array.size
+    several = [name for name in ("add", "beta") if change.get(name) is not None]
+    several += [name for name in ("scale", "offset") if math.prod(_arrays.numpy().shape(change.get(name))) != 1]
+    if several:
+        refuse(operation, f"in_place=True with an array as {several[0]}=", "one number for all", "leave in_place= out",
+               kind=FaroUnsupportedError)
     plan = None if size == 0 else _planned_map(_in_place.maps.roll(size, 0)._handle, (size,), 1, True, request.key((size,), None))
 
     def finished(result: Any) -> Any:

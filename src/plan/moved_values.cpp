@@ -90,8 +90,9 @@ bool add_strides(std::vector<ValueAxis>& axes, ValueStrides& first, const PlaceA
   return low < along.inner && value < along.extent;
 }
 
-ViewsOfValues views_of_values(const Permutation& form, std::uint64_t batch, const Arithmetic& arithmetic,
-                              const Target& target) {
+// Nothing where factors lie across the axes.
+std::optional<ViewsOfValues> views_of_values(const Permutation& form, std::uint64_t batch,
+                                             const Arithmetic& arithmetic, const Target& target) {
   ViewsOfValues made;
   for (const Strided& view : views_of(form, batch)) {
     std::vector<ValueAxis> axes;
@@ -107,11 +108,7 @@ ViewsOfValues views_of_values(const Permutation& form, std::uint64_t batch, cons
     for (const auto& [of, side] : {std::pair(&arithmetic.scale, &ValueStrides::scale),
                                    std::pair(&arithmetic.offset, &ValueStrides::offset)}) {
       const auto along = place_axis(*of, arithmetic.shape);
-      if (!along || add_strides(axes, first, *along, side)) continue;
-      fail(ErrorCode::unsupported, "plan",
-           fmt::format("values along axis {} of the output's shape {}, which the axes of {} cross", *of->axis,
-                       fmt::join(arithmetic.shape, " x "), to_text(form)),
-           "a shape whose axes are those of the permutation, or parts of them");
+      if (along && !add_strides(axes, first, *along, side)) return std::nullopt;
     }
     made.parts.push_back(make_value_plan(axes, first, arithmetic, target));
   }
@@ -288,6 +285,9 @@ std::string told_way(const ViewsOfValues& way) {
   }
   return text;
 }
+std::string told_way(const PlacesOfValues&) {
+  return "places          each by itself, for factors lie across the axes\n";
+}
 std::string told_way(const TilesOfValues& way) {
   const layout::TileBox& box = way.box;
   const int element = way.unit_bits_per_element;
@@ -344,8 +344,12 @@ MovedValues make_moved_values(const Problem& problem, const Arithmetic& arithmet
     return values;
   }
   const Permutation form = normal_form(problem.permutation, target.threads);
-  if (const auto views = as_views(form)) {
-    values.way = views_of_values(*views, values.batch, values.arithmetic, target);
+  if (const auto axes = as_views(form)) {
+    if (auto views = views_of_values(*axes, values.batch, values.arithmetic, target)) {
+      values.way = *std::move(views);
+    } else {
+      values.way = PlacesOfValues{inverse(*axes)};
+    }
     return values;
   }
   if (choice.empty() && values.count * values.moved_width() <= kBufferBytes) {

@@ -1,6 +1,7 @@
 #include "engines/cpu/values/moved_sweep.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -89,6 +90,36 @@ void share_out_with_buffers(std::uint64_t count, int threads, std::uint64_t byte
     finish_streams();
   });
 }
+
+class PlacesWay final : public ConvertedWay {
+ public:
+  PlacesWay(const MovedValues& plan, const detail::PlacesOfValues& places)
+      : ConvertedWay(plan), back_(places.back) {}
+
+  void run(const ValueArrays& arrays) const override {
+    const ValueSide values = side(arrays, 0);
+    const std::uint64_t width = bytes_of(plan().arithmetic.from);
+    share_out_with_buffers(plan().numbers(), plan().threads, kPiece * width,
+                           [&](const Share& share, std::byte* buffer) {
+                             for (std::uint64_t first = share.begin; first < share.end; first += kPiece) {
+                               const std::uint64_t size = std::min(kPiece, share.end - first);
+                               for (std::uint64_t i = 0; i < size; ++i)
+                                 std::memcpy(buffer + i * width, in(arrays, source(first + i)), width);
+                               values.write(buffer, first, size);
+                             }
+                           });
+  }
+
+ private:
+  static constexpr std::uint64_t kPiece = 1024;
+
+  std::uint64_t source(std::uint64_t place) const {
+    const std::uint64_t within = place % plan().count;
+    return place - within + faro::apply(back_, within);
+  }
+
+  Permutation back_;
+};
 
 class TilesWay final : public ConvertedWay {
  public:
@@ -242,6 +273,7 @@ struct MakeWay {
   using Way = std::unique_ptr<const MovedSweep::Way>;
 
   Way operator()(const detail::ViewsOfValues& of) const { return std::make_unique<ViewsWay>(of, one_thread); }
+  Way operator()(const detail::PlacesOfValues& of) const { return std::make_unique<PlacesWay>(plan, of); }
   Way operator()(const detail::TilesOfValues& of) const { return std::make_unique<TilesWay>(plan, of); }
   Way operator()(const detail::PassesOfValues& of) const { return std::make_unique<PassesWay>(plan, of); }
   Way operator()(const detail::BufferOfValues& of) const { return std::make_unique<BufferWay>(plan, of); }
