@@ -9,10 +9,13 @@ docs/guide/arithmetic.md says in which type all is computed, and what is rounded
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple, Sequence, TypedDict
+import math
+from dataclasses import dataclass
+from typing import Any, Callable, NamedTuple, Sequence, TypedDict
 
-from . import _arrays, _faro, _kinds, _outputs, _run
+from . import _arrays, _faro, _in_place, _kinds, _outputs, _run
 from ._errors import FaroTypeError, FaroUnsupportedError, refuse
+from ._fills import fill_bytes
 
 __all__ = ["astype", "channels_first"]
 
@@ -115,11 +118,30 @@ def _torch() -> Any:
     return torch
 
 
+class _Key(NamedTuple):
+    """How numbers are changed, as plans are kept by."""
+
+    numbers: tuple[int, int]
+    op: int
+    scale: Any
+    offset: Any
+    addend: tuple[int, tuple[int, ...], complex, bool] | None  # number, strides of a view, beta, swapped
+    flags: tuple[bool, bool, bool, bool]
+
+    def change(self) -> Any:
+        addend = None if self.addend is None else _faro.Addend(*self.addend)
+        return _faro.Change.make(self.numbers, self.op, self.scale, self.offset, addend, list(self.flags))
+
+
 @functools.lru_cache(maxsize=1024)
-def _planned(shape: Any, in_strides: Any, out_strides: Any, numbers: Any, op: int, scale: Any, offset: Any, addend: Any,
-             flags: Any) -> Any:
-    made = None if addend is None else _faro.Addend(*addend)
-    return _faro.plan_arithmetic(shape, in_strides, out_strides, numbers, op, scale, offset, made, list(flags), 0)
+def _planned(shape: Any, in_strides: Any, out_strides: Any, key: _Key) -> Any:
+    return _faro.plan_arithmetic(shape, in_strides, out_strides, key.change(), 0)
+
+
+@functools.lru_cache(maxsize=256)
+def _planned_map(handle: Any, shape: Any, batch: int, in_place: bool, key: _Key) -> Any:
+    """Kept by the map itself, of which the cache keeps one."""
+    return _faro.plan_arithmetic_map(handle, shape, batch, in_place, key.change(), 0)
 
 
 def _elements(strides: Sequence[int], itemsize: int) -> tuple[int, ...] | None:
@@ -145,19 +167,59 @@ class Turned(NamedTuple):
     flipped: tuple[int, ...] = ()
 
 
-def refuse_unknown(operation: str, change: Any, in_place: bool = False) -> None:
-    """Keywords that there are none of, and what cannot be done in place."""
+@dataclass
+class _Request:
+    """What is asked for of an array, without the places that its numbers go to."""
+
+    operation: str
+    x: Any
+    array: _arrays.Array
+    change: Any
+    from_type: _Type
+    to_type: _Type
+    op: int
+    nearest: bool
+
+    def result(self, shape: tuple[int, ...], out: Any) -> tuple[Any, _arrays.Array]:
+        """A new array, or ``out``, and how it lies; its type is what numbers become."""
+        result = _new(self.x, shape, self.to_type.dtype) if out is None else out
+        target = _arrays.describe(result, writable=True)
+        if target.shape != shape:
+            refuse(self.operation, f"out= of shape {target.shape}", f"shape {shape}")
+        if target.device is not None:
+            refuse(self.operation, "out= on another device", "one device")
+        found = _type_of(target.dtype, self.operation)
+        if self.change.get("dtype") is not None and found[1:] != self.to_type[1:]:
+            refuse(self.operation, f"out= of elements {target.dtype}", f"elements {self.to_type.dtype}")
+        self.to_type = found
+        return result, target
+
+    def added(self, shape: tuple[int, ...]) -> _arrays.Array | None:
+        add = self.change.get("add")
+        if add is None:
+            if self.change.get("beta") is not None:
+                refuse(self.operation, "beta= without add=", "an array to add")
+            return None
+        other = _arrays.describe(add)
+        if other.shape != shape or other.device is not None:
+            refuse(self.operation, f"add= of shape {other.shape}", f"shape {shape}, on the host")
+        return other
+
+    def key(self, shape: tuple[int, ...], other: _arrays.Array | None, strides: tuple[int, ...] = ()) -> _Key:
+        addend = None
+        if other is not None:
+            added, beta = _type_of(other.dtype, self.operation), self.change.get("beta")
+            addend = (added.number, strides, complex(1 if beta is None else beta), added.swapped)
+        scale, offset = (_coefficient(self.change.get(what), shape, what, self.operation) for what in ("scale", "offset"))
+        return _Key((self.from_type.number, self.to_type.number), self.op, scale, offset, addend,
+                    (self.nearest, bool(self.change.get("saturate")), self.from_type.swapped, self.to_type.swapped))
+
+
+def _asked(x: Any, operation: str, change: Any, stream: Any = None) -> _Request:
+    """Refuses what is no array of the host, and keywords that there are none of."""
     for name in change:
         if name not in _KEYWORDS:
             raise TypeError(f"{operation}() got an unexpected keyword argument '{name}'")
-    if in_place:
-        refuse(operation, f"in_place=True with {next(iter(change))}=", "two arrays", "leave in_place= out",
-               kind=FaroUnsupportedError)
-
-
-def moved(x: Any, operation: str, turned: Any, change: Any, out: Any = None, stream: Any = None) -> Any:
-    """``x`` with its axes as ``turned(rank)`` says, and its numbers changed: a new dense array, or ``out``."""
-    refuse_unknown(operation, change)
     if _kinds.is_masked(x):
         refuse(operation, f"a masked array with {next(iter(change))}=", "an array without a mask", "x.filled(value) has none")
     if _arrays.is_jax(x):
@@ -168,10 +230,8 @@ def moved(x: Any, operation: str, turned: Any, change: Any, out: Any = None, str
     if array.device is not None or stream is not None:
         refuse(operation, f"{next(iter(change))}= of an array on a GPU", "an array of the host",
                "leave it out, and convert the result by the array's own library", kind=FaroUnsupportedError)
-    order, flipped = turned(len(array.shape))
     from_type = _type_of(array.dtype, operation)
     asked = change.get("dtype")
-    to_type = from_type if asked is None else _asked_type(asked, x, operation)
     op = change.get("op") or "identity"
     op = _SHORT.get(op, op)
     if op not in _OPS:
@@ -179,44 +239,150 @@ def moved(x: Any, operation: str, turned: Any, change: Any, out: Any = None, str
     rounding = change.get("rounding") or "truncate"
     if rounding not in ("truncate", "nearest"):
         refuse(operation, f"rounding={rounding!r}", "'truncate' or 'nearest'")
+    return _Request(operation, x, array, change, from_type, from_type if asked is None else _asked_type(asked, x, operation),
+                    _OPS.index(op), rounding == "nearest")
 
-    array, strides = _laid_in_elements(array)
+
+def moved(x: Any, operation: str, turned: Any, change: Any, out: Any = None, stream: Any = None) -> Any:
+    """``x`` with its axes as ``turned(rank)`` says, and its numbers changed: a new dense array, or ``out``."""
+    request = _asked(x, operation, change, stream)
+    order, flipped = turned(len(request.array.shape))
+    array, strides = _laid_in_elements(request.array)
     shape = tuple(array.shape[a] for a in order)
     address = array.address
     in_strides = [strides[a] for a in order]
     for axis in flipped:
         address += in_strides[axis] * (shape[axis] - 1) * array.itemsize if shape[axis] > 0 else 0
         in_strides[axis] = -in_strides[axis]
-    result = _new(x, shape, to_type.dtype) if out is None else out
-    target = _arrays.describe(result, writable=True)
-    if target.shape != shape:
-        refuse(operation, f"out= of shape {target.shape}", f"shape {shape}")
-    if target.device is not None:
-        refuse(operation, "out= on another device", "one device")
-    if asked is not None and _type_of(target.dtype, operation)[1:] != to_type[1:]:
-        refuse(operation, f"out= of elements {target.dtype}", f"elements {to_type.dtype}")
-    to_type = _type_of(target.dtype, operation)
+    result, target = request.result(shape, out)
     out_strides = _elements(target.strides, target.itemsize)
     if out_strides is None:
         refuse(operation, f"out= of strides {target.strides} bytes", f"a multiple of {target.itemsize}")
-    add = change.get("add")
-    addend, addend_address = None, 0
-    if add is not None:
-        other = _arrays.describe(add)
-        if other.shape != shape or other.device is not None:
-            refuse(operation, f"add= of shape {other.shape}", f"shape {shape}, on the host")
-        added = _type_of(other.dtype, operation)
+    other, other_strides = request.added(shape), ()
+    if other is not None:
         other, other_strides = _laid_in_elements(other)
-        beta = change.get("beta")
-        addend = (added.number, other_strides, complex(1 if beta is None else beta), added.swapped)
-        addend_address = other.address
-    elif change.get("beta") is not None:
-        refuse(operation, "beta= without add=", "an array to add")
-    scale, offset = (_coefficient(change.get(what), shape, what, operation) for what in ("scale", "offset"))
-    plan = _planned(shape, tuple(in_strides), out_strides, (from_type.number, to_type.number), _OPS.index(op), scale, offset, addend,
-                    (rounding == "nearest", bool(change.get("saturate")), from_type.swapped, to_type.swapped))
-    plan.run(address, addend_address, target.address, array.size * (array.itemsize + target.itemsize))
+    plan = _planned(shape, tuple(in_strides), out_strides, request.key(shape, other, other_strides))
+    plan.run(address, other.address if other is not None else 0, target.address, array.size * (array.itemsize + target.itemsize))
     return result
+
+
+def _dense(array: _arrays.Array) -> _arrays.Array:
+    if _arrays.is_dense(array):
+        return array
+    return _arrays.describe(_faro.run(array.keep, _run.COPY, None, None, None))
+
+
+def _dense_target(request: _Request, result: Any, target: _arrays.Array, beside: Any, keeps: bool) -> tuple[_arrays.Array, Any]:
+    """A dense array to write to, and what puts its elements where they belong. ``keeps``: some of them stay as they were."""
+    _outputs.check_disjoint(request.operation, (("output", target),), beside)
+    if _arrays.is_dense(target):
+        return target, lambda: result
+    if keeps:
+        return _run.copy_and_back(result, target)
+    dense = _arrays.describe(target.new(target.shape), writable=True)
+    spread = _run.view(target.shape, dense.strides, target.strides, 0, target.itemsize, _run.options_for(None))
+
+    def finished() -> Any:
+        spread.run(dense.address, target.address, 0)
+        return result
+
+    return dense, finished
+
+
+def by_map(x: Any, operation: str, mapped: Any, change: Any, out: Any = None, stream: Any = None) -> Any:
+    """``x`` permuted by ``mapped(array)``: a map's handle, how many arrays it permutes, and the result's shape."""
+    request = _asked(x, operation, change, stream)
+    handle, batch, shape = mapped(request.array)
+    other = request.added(shape)
+    result, target = request.result(shape, out)
+    beside = _outputs.reads(out, input=request.array)
+    written, finished = _dense_target(request, result, target, beside, keeps=False)
+    if request.array.size == 0:
+        return result
+    array = _dense(request.array)
+    if other is not None:
+        other = _dense(other)
+    plan = _planned_map(handle, shape, batch, False, request.key(shape, other))
+    plan.run(array.address, other.address if other is not None else 0, written.address, array.size * (array.itemsize + target.itemsize))
+    return finished()
+
+
+def in_place(x: Any, operation: str, change: Any, stream: Any = None) -> Callable[[Any], Any]:
+    """What changes the numbers of ``x`` where they are, once they are moved: it is given what the move returned."""
+    request = _asked(x, operation, change, stream)
+    if request.array.itemsize != getattr(request.to_type.dtype, "itemsize", request.array.itemsize):
+        refuse(operation, f"{request.array.dtype} to {request.to_type.dtype} in place", "types of one width", "leave in_place= out",
+               kind=FaroUnsupportedError)
+    block = _in_place.block_of(x, None, operation)
+    size = block.array.size
+    several = [name for name in ("add", "beta") if change.get(name) is not None]
+    several += [name for name in ("scale", "offset") if math.prod(_arrays.numpy().shape(change.get(name))) != 1]
+    if several:
+        refuse(operation, f"in_place=True with an array as {several[0]}=", "one number for all", "leave in_place= out",
+               kind=FaroUnsupportedError)
+    plan = None if size == 0 else _planned_map(_in_place.maps.roll(size, 0)._handle, (size,), 1, True, request.key((size,), None))
+
+    def finished(result: Any) -> Any:
+        if plan is not None:
+            plan.run(block.address, 0, block.address, 2 * size * block.array.itemsize)
+        return result if request.to_type.dtype == request.from_type.dtype else result.view(request.to_type.dtype)
+
+    return finished
+
+
+TAKE, PUT, ADD = range(3)  # faro_row_move
+
+
+class Rows(NamedTuple):
+    """A move of rows along an axis: by entries, of so many rows that they number."""
+
+    entries: Any  # IndexEntries
+    rows: int
+    outer: int
+    numbers: int  # of a row
+    threads: int = 0
+
+    def of(self, itemsize: int) -> Any:
+        e = self.entries
+        return _faro.Rows.make(e.address, e.size, e.itemsize, e.is_signed, self.rows, self.outer, self.numbers * itemsize, self.threads)
+
+
+def taken(x: Any, operation: str, rows_of: Any, change: Any, fill: Any = None, out: Any = None, stream: Any = None) -> Any:
+    """Rows taken from ``x``: ``rows_of(array)`` says which, and the result's shape."""
+    request = _asked(x, operation, change, stream)
+    rows, shape = rows_of(request.array)
+    other = request.added(shape)
+    result, target = request.result(shape, out)
+    filled = fill_bytes(fill, target, out, operation)
+    beside = _outputs.reads(out, input=request.array, indices=rows.entries.given)
+    written, finished = _dense_target(request, result, target, beside, keeps=filled == b"")
+    array = _dense(request.array)
+    if other is not None:
+        other = _dense(other)
+    if rows.numbers == 0 or rows.outer == 0:
+        return finished()
+    plan = _faro.plan_arithmetic_rows(rows.of(array.itemsize), TAKE, filled, 0, shape, request.key(shape, other).change())
+    plan.run(array.address, other.address if other is not None else 0, written.address, target.size * (array.itemsize + target.itemsize))
+    return finished()
+
+
+def written(result: Any, operation: str, rows_of: Any, values: Any, change: Any, move: int = PUT, sums: int = 0, stream: Any = None) -> Any:
+    """``values`` put into rows of ``result``, or added to them: ``rows_of(target)`` says which, and the shape of the values."""
+    request = _asked(values, operation, change, stream)
+    _, target = request.result(_arrays.describe(result, writable=True).shape, result)
+    rows, shape = rows_of(target)
+    if request.array.shape != shape:
+        refuse(operation, f"values of shape {request.array.shape}", f"shape {shape}")
+    if change.get("add") is not None:
+        refuse(operation, "add=", "none: add_at() accumulates", kind=FaroUnsupportedError)
+    beside = _outputs.reads(result, values=request.array, indices=rows.entries.given)
+    dense, finished = _dense_target(request, result, target, beside, keeps=True)
+    source = _dense(request.array)
+    if rows.numbers == 0 or rows.outer == 0:
+        return result
+    plan = _faro.plan_arithmetic_rows(rows.of(source.itemsize), move, None, sums, target.shape, request.key(target.shape, None).change())
+    plan.run(source.address, 0, dense.address, source.size * (source.itemsize + target.itemsize))
+    return finished()
 
 
 def _new(x: Any, shape: tuple[int, ...], dtype: Any) -> Any:

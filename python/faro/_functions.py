@@ -18,6 +18,7 @@ from typing import Any, Sequence, Unpack
 from . import _arithmetic, _arrays, _faro, _in_place, _kinds, _libraries, _outputs, _run, maps
 from ._arithmetic import Change
 from ._errors import FaroTypeError, refuse
+from ._indices import IndexEntries
 
 __all__ = [
     "permute_dims", "transpose", "ascontiguousarray", "flip", "roll", "permute", "bit_reverse", "permute_qubits",
@@ -40,8 +41,10 @@ def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = F
     """
     if inverse and axes is not None:
         axes = _run.inverse_order(axes, "permute_dims")
+    if change and in_place:
+        finished = _arithmetic.in_place(x, "permute_dims", change, stream)
+        return finished(_in_place.permute_dims(x, axes, out, stream))
     if change:
-        _arithmetic.refuse_unknown("permute_dims", change, in_place)
         return _arithmetic.moved(x, "permute_dims", lambda rank: _arithmetic.Turned(_run.order_of(axes, rank, "permute_dims")), change,
                                  out, stream)
     if in_place:
@@ -96,8 +99,10 @@ def flip(x: Any, axis: int | Sequence[int] | None = None, *, inverse: bool = Fal
     >>> faro.flip(np.arange(4).reshape(2, 2), 0).tolist()
     [[2, 3], [0, 1]]
     """
+    if change and in_place:
+        finished = _arithmetic.in_place(x, "flip", change, stream)
+        return finished(_in_place.flip(x, _run.listed(axis), out, stream))
     if change:
-        _arithmetic.refuse_unknown("flip", change, in_place)
         return _arithmetic.moved(x, "flip", lambda rank: _arithmetic.Turned(tuple(range(rank)), _run.axes_of(axis, rank, "flip")), change,
                                  out, stream)
     if in_place:
@@ -106,7 +111,7 @@ def flip(x: Any, axis: int | Sequence[int] | None = None, *, inverse: bool = Fal
 
 
 def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None, *, inverse: bool = False,
-         out: Any = None, stream: Any = None, in_place: bool = False) -> Any:
+         out: Any = None, stream: Any = None, in_place: bool = False, **change: Unpack[Change]) -> Any:
     """The elements shifted along an axis, and round its end, as ``numpy.roll``; ``axis=None``: along the flat array.
     ``inverse=True`` shifts them back. ``in_place=True`` shifts those of ``x``, an array that is dense in any order, where they are, in two sweeps an
     axis, on a GPU one where rows fit a block's memory. Raises FaroValueError for an axis that there is not, or other counts of
@@ -121,6 +126,11 @@ def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
         back = tuple(-_run.whole(s, "roll", "a shift of") for s in (shifts if isinstance(shifts, tuple) else (shifts,)))
         shifts = back if isinstance(shifts, tuple) else back[0]
     axes = _run.listed(axis)
+    if change and in_place:
+        finished = _arithmetic.in_place(x, "roll", change, stream)
+        return finished(_in_place.roll(x, shifts, axes, out, stream))
+    if change:
+        return _arithmetic.by_map(x, "roll", lambda array: (_rolled(array.shape, shifts, axes)._handle, 1, array.shape), change, out, stream)
     if in_place:
         return _in_place.roll(x, shifts, axes, out, stream)
     if axes is None and _is_ndarray(x) and not x.flags.c_contiguous:
@@ -130,7 +140,7 @@ def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
 
 
 def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | None = None, out: Any = None,
-            stream: Any = None, in_place: bool = False) -> Any:
+            stream: Any = None, in_place: bool = False, **change: Unpack[Change]) -> Any:
     """Element ``i`` of the flat array goes to ``m(i)``: ``result.flat[m(i)] = x.flat[i]``.
 
     ``by`` is a map, or its text form (docs/guide/maps.md), which takes its size from ``x``. ``inverse=True`` goes the
@@ -148,6 +158,13 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | 
     """
     if not isinstance(by, (str, maps.Map)):
         refuse("permute", f"a {type(by).__name__}", "a map or its text", kind=FaroTypeError)
+    if change and in_place:
+        finished = _arithmetic.in_place(x, "permute", change, stream)
+        return finished(permute(x, by, inverse=inverse, axis=axis, out=out, stream=stream, in_place=True))
+    if change and axis is not None:
+        return _changed_along(x, by, inverse, axis, change, out, stream)
+    if change:
+        return _arithmetic.by_map(x, "permute", lambda array: _mapped(by, inverse, array), change, out, stream)
     if axis is not None:
         return _along(x, by, inverse, axis, out, stream, in_place)
     if in_place:
@@ -162,7 +179,7 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | 
 
 
 def bit_reverse(x: Any, axis: int | None = None, *, inverse: bool = False, out: Any = None, stream: Any = None,
-                in_place: bool = False) -> Any:
+                in_place: bool = False, **change: Unpack[Change]) -> Any:
     """Element ``i`` goes to the reverse of i's bits, along ``axis`` or the flat array: what a Fourier transform needs
     before or after it. Its own inverse. Raises FaroValueError where the extent is no power of two.
 
@@ -170,11 +187,11 @@ def bit_reverse(x: Any, axis: int | None = None, *, inverse: bool = False, out: 
     >>> faro.bit_reverse(np.arange(4)).tolist()
     [0, 2, 1, 3]
     """
-    return permute(x, "bit_reversal", axis=axis, out=out, stream=stream, in_place=in_place)
+    return permute(x, "bit_reversal", axis=axis, out=out, stream=stream, in_place=in_place, **change)
 
 
 def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False, inverse: bool = False,
-                   out: Any = None, stream: Any = None, in_place: bool = False) -> Any:
+                   out: Any = None, stream: Any = None, in_place: bool = False, **change: Unpack[Change]) -> Any:
     """The qubits of state vectors in another order: qubit k of the result is qubit ``order[k]`` of ``state``.
 
     ``state`` has 2^n amplitudes in its last axis, or n axes of two, and any axes before them. ``little_endian=False``:
@@ -189,20 +206,28 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
     order = _run.inverse_order(order, "permute_qubits") if inverse else _run.listed(order)
     if not isinstance(order, tuple):
         refuse("permute_qubits", f"the order {order!r}", "a sequence of qubits", kind=FaroTypeError)
-    if in_place:
+    if in_place or change:
         n = len(order)
         axes = _run.qubit_axes(order, bool(little_endian))
         to = [0] * n
         for place, source in enumerate(axes):
             to[n - 1 - source] = n - 1 - place
+        by = maps.bits(to)
+    if change and not in_place:
+        return _arithmetic.by_map(
+            state, "permute_qubits", lambda array: (by._handle, math.prod(_run.before_qubits(array.shape, n)), array.shape), change, out,
+            stream)
+    if in_place:
         before = _run.before_qubits(_arrays.describe(state, writable=True).shape, n)
-        return _in_place.permute(state, maps.bits(to), out, stream, math.prod(before))
+        finished = _arithmetic.in_place(state, "permute_qubits", change, stream) if change else lambda result: result
+        return finished(_in_place.permute(state, by, out, stream, math.prod(before)))
     return _faro.run(state, _run.QUBITS, (order, bool(little_endian)), out, stream)
 
 
 def rearrange(x: Any, pattern: str, *, inverse: bool = False, out: Any = None, stream: Any = None, in_place: bool = False,
-              **lengths: int) -> Any:
-    """The axes as a pattern of einops says, without sums or repeats. ``inverse=True``: from its right side to its left.
+              **lengths: Any) -> Any:
+    """The axes as a pattern of einops says, without sums or repeats. ``lengths`` are those of axes that the pattern names; other
+    keywords those of ``permute``. ``inverse=True``: from its right side to its left.
     ``in_place=True``: as ``permute_dims``. Raises FaroValueError for a pattern that does not fit ``x``.
 
     >>> import numpy as np, faro
@@ -213,13 +238,21 @@ def rearrange(x: Any, pattern: str, *, inverse: bool = False, out: Any = None, s
         refuse("rearrange", f"a {type(pattern).__name__}", "a pattern such as 'b s h d -> b h s d'", kind=FaroTypeError)
     if "->" not in pattern:
         refuse("rearrange", f"{pattern!r}", "a pattern such as 'b s h d -> b h s d'", "permute() takes the names of maps")
+    named = set(pattern.replace("(", " ").replace(")", " ").split())
+    change: Any = {name: lengths.pop(name) for name in tuple(lengths) if name in Change.__annotations__ and name not in named}
     said = pattern + "".join(f", {name}={_run.whole(length, 'rearrange', f'{name} =', 0)}" for name, length in lengths.items())
+    if change and in_place:
+        finished = _arithmetic.in_place(x, "rearrange", change, stream)
+        return finished(_in_place.permute(x, _text_or_map(said, inverse), out, stream))
+    if change:
+        return _arithmetic.by_map(x, "rearrange", lambda array: _mapped(said, inverse, array), change, out, stream)
     if in_place:
         return _in_place.permute(x, _text_or_map(said, inverse), out, stream)
     return _faro.run(x, _run.TEXT, (said, bool(inverse)), out, stream)
 
 
-def aos_to_soa(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = None, in_place: bool = False) -> Any:
+def aos_to_soa(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = None, in_place: bool = False,
+               **change: Unpack[Change]) -> Any:
     """An array of structures as a structure of arrays: shape (n, words) becomes (words, n). A one-dimensional
     structured array of NumPy whose fields are all of one type becomes (fields, n) of that type. ``inverse=True``:
     ``soa_to_aos``. ``in_place=True``: in one array, of any numbers of structures and words. Raises FaroValueError for other
@@ -231,7 +264,7 @@ def aos_to_soa(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = 
     [[1, 3], [2, 4]]
     """
     if inverse:
-        return soa_to_aos(x, out=out, stream=stream, in_place=in_place)
+        return soa_to_aos(x, out=out, stream=stream, in_place=in_place, **change)
     fields = getattr(getattr(x, "dtype", None), "fields", None)
     if fields:
         types, places = zip(*(fields[name][:2] for name in x.dtype.names))
@@ -249,10 +282,11 @@ def aos_to_soa(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = 
         x = x.view(types[0]).reshape(*x.shape, len(types))
     if _rank(x) != 2:
         refuse("aos_to_soa", f"an array of {_rank(x)} axes", "shape (structures, words)")
-    return permute_dims(x, (1, 0), out=out, stream=stream, in_place=in_place)
+    return permute_dims(x, (1, 0), out=out, stream=stream, in_place=in_place, **change)
 
 
-def soa_to_aos(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = None, in_place: bool = False) -> Any:
+def soa_to_aos(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = None, in_place: bool = False,
+               **change: Unpack[Change]) -> Any:
     """A structure of arrays as an array of structures: shape (words, n) becomes (n, words). The rest as ``aos_to_soa``,
     its inverse.
 
@@ -263,8 +297,8 @@ def soa_to_aos(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = 
     if _rank(x) != 2:
         refuse("soa_to_aos", f"an array of {_rank(x)} axes", "shape (words, structures)")
     if inverse:
-        return aos_to_soa(x, out=out, stream=stream, in_place=in_place)
-    return permute_dims(x, (1, 0), out=out, stream=stream, in_place=in_place)
+        return aos_to_soa(x, out=out, stream=stream, in_place=in_place, **change)
+    return permute_dims(x, (1, 0), out=out, stream=stream, in_place=in_place, **change)
 
 
 # --- what they share
@@ -294,6 +328,58 @@ def _text_or_map(by: "str | maps.Map", inverse: bool) -> "str | maps.Map":
     if isinstance(by, str):
         return _run._inverse_text(by) if inverse else by
     return ~by if inverse else by
+
+
+def _rolled(shape: tuple[int, ...], shifts: Any, axes: Any) -> "maps.Map":
+    count = math.prod(shape)
+    if count == 0 or axes is None:
+        total = sum(_run.whole(s, "roll", "a shift of") for s in (shifts if isinstance(shifts, tuple) else (shifts,)))
+        return maps.roll(count, total % max(count, 1))
+    rolls = " ".join(str(s % e) for s, e in zip(_run._shifts(shifts, axes, len(shape)), shape))
+    order = " ".join(map(str, range(len(shape))))
+    return maps.parse(f"axes({' '.join(map(str, shape))}; {order}; {rolls};)") if shape else maps.roll(1, 0)
+
+
+def _mapped(by: "str | maps.Map", inverse: bool, array: _arrays.Array) -> tuple[Any, int, tuple[int, ...]]:
+    """The map that a dense array of this shape is permuted by, and the result's shape."""
+    dense = _arrays.dense_strides(array.shape, array.itemsize)
+    if not isinstance(by, str):
+        chosen = ~by if inverse else by
+        _run._plan_on(_run.MAP, array.shape, dense, array.itemsize, chosen, None)  # refuses another count
+        return chosen._handle, 1, array.shape
+    if by.lstrip().startswith("strided"):
+        refuse("permute", f"`{by}` and keywords that change numbers", "a permutation", "astype() of a slice changes a view's")
+    _, shape = _run._plan_on(_run.TEXT, array.shape, dense, array.itemsize, (by, bool(inverse)), None)
+    said = _run._inverse_text(by) if inverse else by
+    if not array.shape and "->" in said:
+        said = f"1 {said}"
+    return _parsed(said, array.shape or (1,))._handle, 1, shape
+
+
+@functools.lru_cache(maxsize=256)
+def _parsed(text: str, shape: tuple[int, ...]) -> "maps.Map":
+    return maps.parse(text, shape)
+
+
+def _changed_along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, change: Any, out: Any, stream: Any) -> Any:
+    """Slices along the axis are rows, taken by the map's inverse."""
+    def rows_of(array: _arrays.Array) -> tuple[_arithmetic.Rows, tuple[int, ...]]:
+        k = _run.axis_of(axis, len(array.shape), "permute")
+        extent = array.shape[k]
+        chosen = _chosen(by, extent, bool(inverse)) if isinstance(by, str) else ~by if inverse else by
+        if chosen.count != extent:
+            refuse("permute", f"axis {k} of {extent}", f"{chosen.count}, as the map has")
+        return _arithmetic.Rows(entries_of_images(~chosen), extent, math.prod(array.shape[:k]), math.prod(array.shape[k + 1 :])), array.shape
+
+    return _arithmetic.taken(x, "permute", rows_of, change, None, out, stream)
+
+
+def entries_of_images(by: "maps.Map") -> IndexEntries:
+    import array as plain
+
+    images = plain.array("Q", bytes(8 * by.count))
+    by._handle.images(images.buffer_info()[0])
+    return IndexEntries(images.buffer_info()[0], by.count, 8, False, (by.count,), images)
 
 
 def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, stream: Any, in_place: bool) -> Any:
@@ -355,11 +441,6 @@ def _plan_along(map_handle: Any, width: int, outer: int, device: int | None) -> 
 
 
 def _along_rows(chosen: "maps.Map", row_bytes: int, outer: int, array: Any, target: Any) -> None:
-    import array as plain
-
-    images = plain.array("Q", bytes(8 * chosen.count))
-    chosen._handle.images(images.buffer_info()[0])
-    rows = _faro.Rows.make(
-        images.buffer_info()[0], chosen.count, 8, False, chosen.count, outer, row_bytes, 0
-    )
+    entries = entries_of_images(chosen)
+    rows = _faro.Rows.make(entries.address, chosen.count, 8, False, chosen.count, outer, row_bytes, 0)
     _faro.put(rows, array.address, target.address)

@@ -10,12 +10,13 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any, Callable, Unpack
 
-from . import _arrays, _device_rows, _faro, _kinds, _libraries, _outputs, _row_values, _run
+from . import _arithmetic, _arrays, _device_rows, _faro, _kinds, _libraries, _outputs, _row_values, _run, maps
+from ._arithmetic import Change
 from ._errors import FaroTypeError, FaroValueError, refuse
 from ._fills import fill_bytes
-from ._functions import _is_ndarray, ascontiguousarray
+from ._functions import _is_ndarray, ascontiguousarray, entries_of_images
 from ._indices import IndexEntries, index_entries
 
 __all__ = ["take", "take_segments", "put", "add_at", "route", "dispatch", "combine", "Routing"]
@@ -41,7 +42,7 @@ def _rows(entries: IndexEntries, rows: int, outer: int, row_bytes: int, threads:
 
 
 def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False, fill: Any = None, out: Any = None,
-         stream: Any = None, check: bool = False, threads: int = 0) -> Any:
+         stream: Any = None, check: bool = False, threads: int = 0, **change: Unpack[Change]) -> Any:
     """The rows ``x[indices[i]]`` along ``axis``, as ``numpy.take``; ``axis=None``: of the flat array.
 
     ``fill``: what an index of -1 gives, a value that the elements hold (0 is a zero of every type), bytes, repeated along the row, or
@@ -56,6 +57,8 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     >>> faro.take(np.array([10, 20, 30]), [2, 0, 2, -1], fill=0).tolist()
     [30, 10, 30, 0]
     """
+    if change:
+        return _take_changed(x, indices, axis, inverse, fill, out, stream, threads, change)
     if fill is None and out is None and stream is None and not (check or threads or inverse):
         made = _faro.take_short(x, indices, axis)
         if made is None and _is_ndarray(x) and not x.flags.c_contiguous:
@@ -95,6 +98,26 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     elif entries.size:  # nothing to move, but every index still has to name a row
         _faro.take(_rows(entries, rows, 0, 1, threads), filled and bytes(1), 0, 0, False)
     return finished()
+
+
+def _take_changed(x: Any, indices: Any, axis: int | None, inverse: bool, fill: Any, out: Any, stream: Any, threads: int,
+                  change: Any) -> Any:
+    """The way back names every row once, so that it is a take by the rows' places."""
+    def rows_of(array: _arrays.Array) -> tuple[_arithmetic.Rows, tuple[int, ...]]:
+        shape = array.shape if axis is not None else (array.size,)
+        k = 0 if axis is None else _run.axis_of(axis, len(shape), "take")
+        entries = index_entries(indices, "take")
+        if inverse:
+            if entries.shape != (shape[k],):
+                refuse("take", f"indices of shape {entries.shape} for the inverse", f"shape ({shape[k]},), every row once",
+                       "put() writes some rows")
+            entries = entries_of_images(~maps.from_indices(indices))
+        rows = _arithmetic.Rows(entries, shape[k], math.prod(shape[:k]), math.prod(shape[k + 1 :]), _run.threads_of(threads, "take"))
+        return rows, (array.shape if inverse and axis is None else shape[:k] + tuple(entries.shape) + shape[k + 1 :])
+
+    if inverse and fill is not None:
+        refuse("take", "fill= of an inverse", "none: every row is written")
+    return _arithmetic.taken(x, "take", rows_of, change, fill, out, stream)
 
 
 def _take_with_mask(x: Any, indices: Any, axis: int | None, fill: Any, out: Any, threads: int) -> Any:
@@ -219,7 +242,7 @@ def take_segments(x: Any, offsets: Any, indices: Any, *, out: Any = None, room: 
 
 
 def put(out: Any, indices: Any, values: Any, axis: int = 0, *, stream: Any = None, check: bool = False,
-        threads: int = 0) -> Any:
+        threads: int = 0, **change: Unpack[Change]) -> Any:
     """``out[indices[i]] = values[i]`` along ``axis``; the other rows stay. Returns ``out``, which is copied and copied back
     where it has strides.
 
@@ -230,6 +253,8 @@ def put(out: Any, indices: Any, values: Any, axis: int = 0, *, stream: Any = Non
     >>> faro.put(np.zeros(4, int), [3, 1], np.array([7, 8])).tolist()
     [0, 8, 0, 7]
     """
+    if change:
+        return _write_changed(out, indices, values, axis, "put", stream, threads, change, _arithmetic.PUT)
     recorder = _run.recording("put", (out, indices, values), None, stream, check)
     if recorder is not None:
         return recorder.write_back("put", out, recorder.put(out, indices, values, axis))
@@ -246,7 +271,7 @@ def put(out: Any, indices: Any, values: Any, axis: int = 0, *, stream: Any = Non
 
 
 def add_at(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str = "usual", stream: Any = None,
-           check: bool = False, threads: int = 0) -> Any:
+           check: bool = False, threads: int = 0, **change: Unpack[Change]) -> Any:
     """``out[indices[i]] += values[i]`` along ``axis``, in the order of i, as ``numpy.add.at``. Returns ``out``.
 
     The result is the same for any number of threads, and on a GPU. ``check``: as ``take``. ``sums``: what they are kept in until they are written,
@@ -258,6 +283,8 @@ def add_at(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str = "u
     """
     if not isinstance(sums, str) or sums not in _row_values.SUMS:
         refuse("add_at", f"sums {sums!r}", f"one of {', '.join(_row_values.SUMS)}")
+    if change:
+        return _write_changed(out, indices, values, axis, "add_at", stream, threads, change, _arithmetic.ADD, _row_values.SUMS[sums])
     recorder = _run.recording("add_at", (out, indices, values), None, stream, check)
     if recorder is not None:
         return recorder.write_back("add_at", out, recorder.add_at(out, indices, values, axis, sums=sums))
@@ -273,6 +300,20 @@ def add_at(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str = "u
     if move is not None:
         _faro.add(move, number, _row_values.SUMS[sums], source.address, written.address)
     return finished()
+
+
+def _write_changed(out: Any, indices: Any, values: Any, axis: int, operation: str, stream: Any, threads: int, change: Any, move: int,
+                   sums: int = 0) -> Any:
+    def rows_of(target: _arrays.Array) -> tuple[_arithmetic.Rows, tuple[int, ...]]:
+        k = _run.axis_of(axis, len(target.shape), operation)
+        entries = index_entries(indices, operation)
+        if len(entries.shape) > 1:
+            refuse(operation, f"indices of {len(entries.shape)} axes", "one axis")
+        rows = _arithmetic.Rows(entries, target.shape[k], math.prod(target.shape[:k]), math.prod(target.shape[k + 1 :]),
+                                _run.threads_of(threads, operation))
+        return rows, target.shape[:k] + (entries.size,) + target.shape[k + 1 :]
+
+    return _arithmetic.written(out, operation, rows_of, values, change, move, sums, stream)
 
 
 def _into(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int, operation: str,

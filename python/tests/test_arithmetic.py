@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import faro
+from faro import maps
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 
@@ -197,6 +198,98 @@ def test_channels_first():
     assert faro.channels_first(images.astype(np.float32)).dtype == np.float32
 
 
+def changed(moved, dtype="float16", **change):
+    """By two steps: ``scale`` and ``offset`` in float32."""
+    return (moved * np.asarray(change.get("scale", 1), np.float32) + np.asarray(change.get("offset", 0), np.float32)).astype(dtype)
+
+
+ALONG = np.arange(10, dtype=np.float32) / 4
+
+
+@pytest.mark.parametrize("change", [{"dtype": "float16"}, {"dtype": "float32", "scale": 2, "offset": -0.5}, {"dtype": "float16", "scale": ALONG}],
+                         ids=["type", "numbers", "axis"])
+@pytest.mark.parametrize("move", [
+    lambda x, **change: faro.roll(x, 3, **change),
+    lambda x, **change: faro.roll(x, (1, -2), (0, 1), **change),
+    lambda x, **change: faro.roll(x, 2, 1, inverse=True, **change),
+    lambda x, **change: faro.permute(x, maps.random(60, 5), **change),
+    lambda x, **change: faro.permute(x, maps.random(60, 5), inverse=True, **change),
+    lambda x, **change: faro.permute(x, "flip", axis=0, **change),
+    lambda x, **change: faro.permute(x, maps.random(10, 1), axis=1, inverse=True, **change),
+    lambda x, **change: faro.permute(x, "affine_mod(60, 7, 3)", **change),
+    lambda x, **change: faro.take(x, [5, 0, 0, 3], 0, **change),
+    lambda x, **change: faro.take(x, [3, 1, 0, 2, 5, 4], 0, inverse=True, **change),
+    lambda x, **change: faro.flip(x, 0, **change),
+])
+def test_every_function_that_moves(move, change):
+    x = np.random.default_rng(7).standard_normal((6, 10)).astype(np.float32)
+    for given in (x, np.asfortranarray(x), np.repeat(x, 2, 1)[:, ::2], x[::-1]):
+        wanted = changed(move(given), **change)
+        got = move(given, **change)
+        assert got.dtype == wanted.dtype and np.array_equal(got, wanted)
+        room = np.full((*wanted.shape[:-1], 3 * wanted.shape[-1]), 7, wanted.dtype)
+        move(given, **change, out=room[..., ::3])
+        assert np.array_equal(room[..., ::3], wanted) and (room[..., 1::3] == 7).all()
+        total = room[..., ::3].copy()
+        move(given, **{**change, "dtype": wanted.dtype}, add=total, out=total, beta=-1)
+        exact = move(given).astype(np.float32) * np.asarray(change.get("scale", 1), np.float32) + np.float32(change.get("offset", 0))
+        assert np.array_equal(total, (exact - wanted.astype(np.float32)).astype(wanted.dtype))
+
+
+def test_shapes_that_texts_and_patterns_give():
+    rng = np.random.default_rng(8)
+    x = rng.standard_normal((6, 10)).astype(np.float32)
+    assert np.array_equal(faro.permute(x, "transpose", dtype="float16", scale=ALONG[:6]), (x.T * ALONG[:6]).astype(np.float16))
+    z = rng.standard_normal((2, 6, 5)).astype(np.float32)
+    pattern = "b (h d) s -> b h s d"
+    for inverse, given in ((False, z), (True, faro.rearrange(z, pattern, h=3))):
+        got = faro.rearrange(given, pattern, h=3, inverse=inverse, dtype="float64", scale=3)
+        assert np.array_equal(got, faro.rearrange(given, pattern, h=3, inverse=inverse).astype(np.float64) * 3)
+    named = faro.rearrange(z, "b scale s -> s scale b", scale=6)  # an axis of the pattern's
+    assert named.shape == (5, 6, 2)
+    state = (rng.standard_normal((3, 8)) + 1j).astype(np.complex64)
+    for little in (False, True):
+        got = faro.permute_qubits(state, (2, 0, 1), little_endian=little, op="conj")
+        assert np.array_equal(got, faro.permute_qubits(state, (2, 0, 1), little_endian=little).conj())
+    assert np.array_equal(faro.aos_to_soa(x, dtype="int8"), x.T.astype(np.int8))
+    assert np.array_equal(faro.bit_reverse(x[:, :8], 1, dtype="float64"), faro.bit_reverse(x[:, :8], 1).astype(np.float64))
+    assert faro.permute(np.float32(2.5), "identity", dtype="int8").tolist() == 2
+    assert faro.roll(np.zeros((0, 3), np.float32), 1, dtype="float16").shape == (0, 3)
+
+
+def test_rows_that_are_filled_put_and_added():
+    rng = np.random.default_rng(9)
+    x = rng.standard_normal((6, 10)).astype(np.float32)
+    got = faro.take(x, [2, -1, 5], 0, fill=0, dtype="float16", offset=1)
+    assert np.array_equal(got, np.stack([x[2] + 1, np.zeros(10), x[5] + 1]).astype(np.float16))
+    kept = np.full((3, 10), 7, np.float16)
+    faro.take(x, [2, -1, 5], 0, fill="keep", dtype="float16", out=kept)
+    assert np.array_equal(kept, np.stack([x[2], np.full(10, 7), x[5]]).astype(np.float16))
+    assert faro.take(x, [-1], 0, fill=2.5, dtype="float64").tolist() == [[2.5] * 10]
+    for out in (np.zeros((8, 10), np.float16), np.zeros((10, 8), np.float16).T):
+        wanted = out.copy()
+        wanted[[3, 1]] = (x[:2] * 2 + ALONG).astype(np.float16)
+        assert faro.put(out, [3, -1, 1], x[[0, 4, 1]], scale=2, offset=ALONG) is out and np.array_equal(out, wanted)
+        total = out.astype(np.float64)
+        wanted = total.copy()
+        np.add.at(wanted, [3, 1, 3], x[:3].astype(np.float64) * 0.5)
+        assert np.array_equal(faro.add_at(total, [3, 1, 3], x[:3], scale=0.5), wanted)
+
+
+def test_in_place():
+    x = np.random.default_rng(10).standard_normal((32, 32)).astype(np.float32)
+    for move in (lambda a, **how: faro.permute(a, "bit_reversal", **how), lambda a, **how: faro.permute_dims(a, (1, 0), **how),
+                 lambda a, **how: faro.flip(a, 0, **how), lambda a, **how: faro.roll(a, 5, 1, **how),
+                 lambda a, **how: faro.permute(a, "gray(5)", axis=0, **how)):
+        for order in "CF":
+            a = np.array(x, order=order)
+            if order == "F" and "permute" in str(move.__code__.co_names) and "permute_dims" not in str(move.__code__.co_names):
+                continue  # maps are of dense arrays
+            got = move(a, in_place=True, dtype="int32", scale=100)
+            assert np.shares_memory(got, a) and got.dtype == np.int32
+            assert np.array_equal(got, (move(x) * np.float32(100)).astype(np.int32))
+
+
 def test_extents_of_0_and_1():
     assert faro.astype(np.zeros((3, 0, 2), np.uint8), "float32", (2, 1, 0)).shape == (2, 0, 3)
     assert faro.astype(np.array(2.7), "int32").tolist() == 2
@@ -211,7 +304,22 @@ def test_extents_of_0_and_1():
     (lambda x: faro.permute_dims(x, op="cube"), "op='cube'"),
     (lambda x: faro.permute_dims(x, beta=2), "beta= without add="),
     (lambda x: faro.permute_dims(x, add=np.ones((2, 3))), "shape (3, 2)"),
-    (lambda x: faro.permute_dims(x, dtype="float32", in_place=True), "in_place=True"),
+    (lambda x: faro.permute_dims(x, dtype="float32", in_place=True), "float64 to float32 in place"),
+    (lambda x: faro.permute_dims(x, scale=np.ones(2), in_place=True), "an array as scale="),
+    (lambda x: faro.roll(x, 1, add=np.ones((3, 2))), "shape (2, 3)"),
+    (lambda x: faro.permute(x, "flip", dtype="float32", out=np.empty((2, 3), np.int32)), "elements float32"),
+    (lambda x: faro.permute(x, "flip", axis=1, scale=np.ones((2, 3))), "along one axis at most"),
+    (lambda x: faro.permute(x, "strided(3; 1; 1)", dtype="float32"), "a permutation"),
+    (lambda x: faro.permute(x, maps.random(5, 1), dtype="float32"), "5, as the map has"),
+    (lambda x: faro.roll(x, 1, add=x, out=x), "disjoint"),
+    (lambda x: faro.take(x, [2], 0, dtype="float32"), "row 2 at position 0"),
+    (lambda x: faro.take(x, [0], 0, dtype="float32", fill="no"), "fill"),
+    (lambda x: faro.take(x, [0, 0], 0, inverse=True, dtype="float32"), "entry 1 is 0"),
+    (lambda x: faro.put(x, [1, 1], np.ones((2, 3), np.int8), dtype="float64"), "row 1"),
+    (lambda x: faro.put(x, [1], np.ones((1, 3), np.int8), dtype="float32"), "elements float32"),
+    (lambda x: faro.put(x, [1], np.ones((1, 3)), add=x), "add_at() accumulates"),
+    (lambda x: faro.add_at(x, [1], np.ones((1, 3)), scale=np.ones((2, 1))), "differs from row to row"),
+    (lambda x: faro.put(x, [1], x[:1], scale=2), "disjoint"),
     (lambda x: faro.permute_dims(x, dtype="float32", out=np.empty((3, 2), np.float64)), "elements float32"),
     (lambda x: faro.permute_dims(x, add=x.T, out=x.T), "disjoint"),
     (lambda x: faro.astype(np.array(["a"]), "float32"), "numbers of the types"),

@@ -53,6 +53,12 @@ def _(told):
     same(faro.permute_dims(ROWS, dtype="float32"), ROWS.T.astype("float32"))
 
 
+@trial("_functions.py", "astype() of a slice changes a view's")
+def _(told):
+    told(faro.permute, ROWS, "strided(2 3; 6 1; 3 1)", dtype="float32")
+    same(faro.astype(ROWS[::2], "float32"), ROWS[::2].astype("float32"))
+
+
 @trial("_arithmetic.py", "x.filled(value) has none")
 def _(told):
     x = np.ma.array([3.0, 1.0], mask=[0, 1])

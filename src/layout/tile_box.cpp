@@ -13,28 +13,35 @@ using f2::Word;
 // them the boxes' basis.
 class BoxFrame {
  public:
-  BoxFrame(int bits, const TileBox& box) : in_box_(box.box_bits()) {
+  BoxFrame(int bits, int row_bits, const BoxRows& of) : in_box_(row_bits + static_cast<int>(of.rows.size())) {
     Matrix frame = Matrix::zero(bits, bits);
     int next = 0;
-    for (; next < box.row_bits; ++next) frame.set_column(next, f2::unit(next));
-    for (const Word row : box.rows) frame.set_column(next++, row);
-    for (const Word number : box.boxes) frame.set_column(next++, number);
+    for (; next < row_bits; ++next) frame.set_column(next, f2::unit(next));
+    for (const Word row : of.rows) frame.set_column(next++, row);
+    for (const Word box : of.boxes) frame.set_column(next++, box);
     const auto inverse = frame.inverse();
     FARO_CHECK(next == bits && inverse.has_value());
     coordinates_ = *inverse;
   }
 
   Word place(Word x) const { return coordinates_ * x & f2::low_mask(in_box_); }
-  Word number(Word x) const { return in_box_ == f2::kMaxDimension ? 0 : coordinates_ * x >> in_box_; }
+  Word box(Word x) const { return coordinates_ * x >> in_box_; }
 
  private:
   int in_box_;
   Matrix coordinates_;
 };
 
-Subspace box_space(const Affine& map, int row_bits) {
-  const Subspace row = Subspace::low(map.bits(), row_bits);
-  return f2::sum(row, f2::image(map.inverse_matrix(), row));
+// The rows of one side: of a space that holds whole rows, and of the blocks past the first box's.
+BoxRows rows_of(const Subspace& space, int row_bits, const std::vector<Word>& blocks, int first_block) {
+  const Word above = ~f2::low_mask(row_bits);
+  BoxRows made;
+  Subspace rows(space.ambient_dimension());
+  for (const Word v : space.basis()) rows.insert(v & above);
+  made.rows.assign(rows.basis().begin(), rows.basis().end());
+  for (auto block = blocks.begin() + first_block; block != blocks.end(); ++block)
+    made.boxes.push_back(*block & above);
+  return made;
 }
 
 }  // namespace
@@ -43,29 +50,25 @@ int tile_box_bits(const Affine& map, int row_bits) { return row_bits + map.rank_
 
 TileBox make_tile_box(const Affine& map, const TileBoxOptions& options) {
   const int n = map.bits();
-  FARO_CHECK(options.segment_bits <= options.row_bits && options.row_bits <= n);
-  const bool by_target = options.side == BoxSide::target;
-  const Subspace space = box_space(map, options.row_bits);
+  const int p = options.row_bits;
+  FARO_CHECK(n < f2::kMaxDimension && options.segment_bits <= p && p <= n);
+  const Subspace row = Subspace::low(n, p);
+  const Subspace space = f2::sum(row, f2::image(map.inverse_matrix(), row));
   TileBox box;
-  box.tile = make_tile(map, {.segment_bits = options.segment_bits, .near_bits = options.row_bits});
+  box.tile = make_tile(map, {.segment_bits = options.segment_bits, .near_bits = p});
   Tile& tile = box.tile;
-  box.row_bits = options.row_bits;
+  box.row_bits = p;
   box.tile_bits = space.dimension() - tile.tile_bits();
-  const Word above = ~f2::low_mask(options.row_bits);
-  Subspace rows(n);
-  for (const Word v : space.basis()) rows.insert((by_target ? map.matrix() * v : v) & above);
-  box.rows.assign(rows.basis().begin(), rows.basis().end());
-  std::vector<Word>& blocks = by_target ? tile.block_targets : tile.block_sources;
-  for (std::size_t i = static_cast<std::size_t>(box.tile_bits); i < blocks.size(); ++i)
-    box.boxes.push_back(blocks[i] & above);
+  box.source = rows_of(space, p, tile.block_sources, box.tile_bits);
+  box.target = rows_of(f2::image(map.matrix(), space), p, tile.block_targets, box.tile_bits);
+  const BoxFrame targets(n, p, box.target);
+  box.target.first = f2::combine(box.target.boxes.data(), targets.box(tile.complement));
 
-  const BoxFrame frame(n, box);
+  const bool by_target = options.side == BoxSide::target;
+  const BoxFrame frame = by_target ? targets : BoxFrame(n, p, box.source);
   for (Word& word : by_target ? tile.target_rows : tile.source_rows) word = frame.place(word);
-  for (Word& word : blocks) word = frame.place(word);
-  if (by_target) {
-    box.first = f2::combine(box.boxes.data(), frame.number(tile.complement));
-    tile.complement = frame.place(tile.complement);
-  }
+  for (Word& word : by_target ? tile.block_targets : tile.block_sources) word = frame.place(word);
+  if (by_target) tile.complement = frame.place(tile.complement);
   return box;
 }
 

@@ -15,6 +15,7 @@
 // side are replaced by their places in the box, and a kernel of tiles serves as it is.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "faro/layout/tile.hpp"
@@ -23,21 +24,31 @@ namespace faro::layout {
 
 enum class BoxSide { source, target };
 
+/// Rows of 2^p elements in an array.
+struct BoxRows {
+  std::vector<f2::Word> rows;  // low p bits zero, as those of the boxes
+  std::vector<f2::Word> boxes;
+  f2::Word first = 0;  // of box 0
+
+  /// Where row `row` of box `box` begins.
+  f2::Word at(f2::Word box, f2::Word row) const {
+    return first ^ f2::combine(boxes.data(), box) ^ f2::combine(rows.data(), row);
+  }
+};
+
 struct TileBox {
   /// Tiles of one box follow one another. On `side` all words are places in the box, (column | row <<
   /// row_bits).
   Tile tile;
   int tile_bits = 0;  // k: tiles of a box
   int row_bits = 0;   // p: elements of a row
+  BoxRows source;
+  BoxRows target;
 
-  // On `side`, in the array: low p bits zero.
-  std::vector<f2::Word> rows;
-  std::vector<f2::Word> boxes;
-  f2::Word first = 0;  // of box 0
-
-  int box_bits() const { return row_bits + static_cast<int>(rows.size()); }
-  f2::Word box(f2::Word number) const { return first ^ f2::combine(boxes.data(), number); }
-  f2::Word row(f2::Word number) const { return f2::combine(rows.data(), number); }
+  const BoxRows& of(BoxSide side) const { return side == BoxSide::source ? source : target; }
+  std::uint64_t boxes() const { return f2::unit(static_cast<int>(source.boxes.size())); }
+  std::uint64_t rows() const { return f2::unit(static_cast<int>(source.rows.size())); }
+  int box_bits() const { return row_bits + static_cast<int>(source.rows.size()); }
 };
 
 struct TileBoxOptions {
@@ -46,9 +57,9 @@ struct TileBoxOptions {
   BoxSide side = BoxSide::target;
 };
 
-/// Law (tests): for every box b, row j and column i, box(b) ^ row(j) ^ i on `side` is place (i | j << p) of
-/// the
-///              box; tiles b 2^k .. (b + 1) 2^k - 1 move all of them and nothing else.
+/// Law (tests): for every box b, row j and column i, of(side).at(b, j) ^ i is place (i | j << p) of the box;
+/// tiles
+///              b 2^k .. (b + 1) 2^k - 1 move all of them, from the rows source.at(b, …) to target.at(b, …).
 /// Requires: 0 <= s <= p <= n (checked).   Cost: O(n^2) word operations.
 TileBox make_tile_box(const Affine& map, const TileBoxOptions& options);
 

@@ -90,8 +90,9 @@ bool add_strides(std::vector<ValueAxis>& axes, ValueStrides& first, const PlaceA
   return low < along.inner && value < along.extent;
 }
 
-ViewsOfValues views_of_values(const Permutation& form, std::uint64_t batch, const Arithmetic& arithmetic,
-                              const Target& target) {
+// Nothing where factors lie across the axes.
+std::optional<ViewsOfValues> views_of_values(const Permutation& form, std::uint64_t batch,
+                                             const Arithmetic& arithmetic, const Target& target) {
   ViewsOfValues made;
   for (const Strided& view : views_of(form, batch)) {
     std::vector<ValueAxis> axes;
@@ -107,11 +108,7 @@ ViewsOfValues views_of_values(const Permutation& form, std::uint64_t batch, cons
     for (const auto& [of, side] : {std::pair(&arithmetic.scale, &ValueStrides::scale),
                                    std::pair(&arithmetic.offset, &ValueStrides::offset)}) {
       const auto along = place_axis(*of, arithmetic.shape);
-      if (!along || add_strides(axes, first, *along, side)) continue;
-      fail(ErrorCode::unsupported, "plan",
-           fmt::format("values along axis {} of the output's shape {}, which the axes of {} cross", *of->axis,
-                       fmt::join(arithmetic.shape, " x "), to_text(form)),
-           "a shape whose axes are those of the permutation, or parts of them");
+      if (along && !add_strides(axes, first, *along, side)) return std::nullopt;
     }
     made.parts.push_back(make_value_plan(axes, first, arithmetic, target));
   }
@@ -180,10 +177,12 @@ Plan plan_of(const Permutation& form, std::uint64_t arrays, const PassesFor& to)
   return Plan(problem, to.target, as_given, to.choice);
 }
 
-// The side on which the loop of the passes converts; nothing where it does on either.
+// The side on which the loop of the passes converts best; nothing where either is as good.
 std::optional<ConvertedSide> side_of(const Plan& plan) {
   if (plan.passes().empty()) return std::nullopt;
   const CpuKernel& kernel = plan.passes().front().cpu->kernel;
+  // Rows of the input are as short as those of the output, and to convert is more than to move one by one.
+  if (std::holds_alternative<CpuModular>(kernel)) return ConvertedSide::read;
   if (const auto* const entries = std::get_if<CpuEntries>(&kernel))
     return entries->way == Way::forwards ? ConvertedSide::read : ConvertedSide::written;
   if (const auto* const computed = std::get_if<CpuComputed>(&kernel)) {
@@ -199,7 +198,7 @@ Plan plan_of_passes(const Permutation& form, MovedValues& values, bool must_writ
   if (!side || *side == values.side) return plan;
   const auto* const indexed = std::get_if<Indexed>(&form);
   if (must_write && indexed != nullptr) return plan_of(indexed->redirected(Direction::gather), 1, to);
-  if (must_write) return plan;  // a computed map's places one by one
+  if (must_write) return plan;  // also a computed map's, whose places come one by one then
   values.side = *side;
   return plan_of(form, 1, to);
 }
@@ -217,6 +216,8 @@ PassesOfValues passes_of_values(const Permutation& form, MovedValues& values, bo
   const std::vector<Pass>& passes = made.plan.passes();
   if (!std::all_of(passes.begin(), passes.end(), converts))
     fail(ErrorCode::unsupported, "plan", "this method with arithmetic", "direct or partition");
+  // Its rows begin anywhere, and are short.
+  if (std::holds_alternative<CpuModular>(passes.front().cpu->kernel)) values.streamed = false;
   const bool keeps_out = values.side == ConvertedSide::written &&
                          (values.arithmetic.addend || values.moved_width() != bytes_of(values.arithmetic.to));
   const bool writes_out = std::any_of(passes.begin(), passes.end() - 1,
@@ -284,11 +285,14 @@ std::string told_way(const ViewsOfValues& way) {
   }
   return text;
 }
+std::string told_way(const PlacesOfValues&) {
+  return "places          each by itself, for factors lie across the axes\n";
+}
 std::string told_way(const TilesOfValues& way) {
   const layout::TileBox& box = way.box;
   const int element = way.unit_bits_per_element;
   return fmt::format("boxes           2^{} of 2^{} numbers, in rows of 2^{}, by tiles of {}\n",
-                     box.boxes.size(), box.box_bits() - element, box.row_bits - element,
+                     box.source.boxes.size(), box.box_bits() - element, box.row_bits - element,
                      size_text(way.unit_bytes << box.tile.tile_bits()));
 }
 std::string told_way(const PassesOfValues& way) {
@@ -327,8 +331,8 @@ MovedValues make_moved_values(const Problem& problem, const Arithmetic& arithmet
   check_output_shape(values);
   check(arithmetic, values.arithmetic.shape);
   const bool must_write = arithmetic.addend || arithmetic.scale.axis || arithmetic.offset.axis;
-  const bool narrows = bytes_of(arithmetic.to) < bytes_of(arithmetic.from);
-  values.side = narrows && !must_write ? ConvertedSide::read : ConvertedSide::written;
+  const bool widens = bytes_of(arithmetic.to) > bytes_of(arithmetic.from);
+  values.side = !widens && !must_write ? ConvertedSide::read : ConvertedSide::written;
   values.threads = values.read_bytes() + values.written_bytes() < kFewValueBytes ? 1 : target.threads;
   values.streamed = values.written_bytes() > target.streaming_bytes;
   if (values.numbers() == 0) return values;
@@ -340,8 +344,12 @@ MovedValues make_moved_values(const Problem& problem, const Arithmetic& arithmet
     return values;
   }
   const Permutation form = normal_form(problem.permutation, target.threads);
-  if (const auto views = as_views(form)) {
-    values.way = views_of_values(*views, values.batch, values.arithmetic, target);
+  if (const auto axes = as_views(form)) {
+    if (auto views = views_of_values(*axes, values.batch, values.arithmetic, target)) {
+      values.way = *std::move(views);
+    } else {
+      values.way = PlacesOfValues{inverse(*axes)};
+    }
     return values;
   }
   if (choice.empty() && values.count * values.moved_width() <= kBufferBytes) {

@@ -6,11 +6,13 @@
 //     tiles    other affine maps               boxes in a core's cache, moved by tiles, converted row by row
 //     passes   multiplications, computed       the passes of the plain permutation; the first converts what it
 //              maps, index arrays              reads, or the last what it writes
+//     places   the first, where factors lie       each place of the output by itself
+//              across their axes
 //     buffer   arrays of a few KiB             moved whole in a core's cache
 //     in place what can be moved there         moved, and then converted by another sweep
 //
-// Numbers are converted as they are read where that makes them narrower, so that tiles, passes and what lies
-// between them have the narrower type; else as they are written:
+// Numbers are converted as they are read where that does not make them wider, so that tiles, passes and what
+// lies between them have the narrower type; else as they are written:
 //
 //     f32 to bf16     in --converted--> bf16 --moved--> out       u8 to f32     in --moved--> u8 --converted--> out
 //
@@ -46,6 +48,11 @@ struct TilesOfValues {
   int unit_bits_per_element = 0;
 };
 
+/// `back`: from the output's places to the input's.
+struct PlacesOfValues {
+  Permutation back;
+};
+
 /// Of numbers of the width between reading and writing.
 struct PassesOfValues {
   Plan plan;
@@ -70,7 +77,8 @@ struct MovedValues {
   std::uint64_t count = 0;  // of one array
   std::uint64_t batch = 1;
   ConvertedSide side = ConvertedSide::written;
-  std::variant<ViewsOfValues, TilesOfValues, PassesOfValues, BufferOfValues, ValuesInPlace> way;
+  std::variant<ViewsOfValues, PlacesOfValues, TilesOfValues, PassesOfValues, BufferOfValues, ValuesInPlace>
+      way;
   bool streamed = false;  // what is converted as it is written goes past the caches
   int threads = 1;
 

@@ -1,6 +1,7 @@
 #include "engines/cpu/values/moved_sweep.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -90,6 +91,36 @@ void share_out_with_buffers(std::uint64_t count, int threads, std::uint64_t byte
   });
 }
 
+class PlacesWay final : public ConvertedWay {
+ public:
+  PlacesWay(const MovedValues& plan, const detail::PlacesOfValues& places)
+      : ConvertedWay(plan), back_(places.back) {}
+
+  void run(const ValueArrays& arrays) const override {
+    const ValueSide values = side(arrays, 0);
+    const std::uint64_t width = bytes_of(plan().arithmetic.from);
+    share_out_with_buffers(plan().numbers(), plan().threads, kPiece * width,
+                           [&](const Share& share, std::byte* buffer) {
+                             for (std::uint64_t first = share.begin; first < share.end; first += kPiece) {
+                               const std::uint64_t size = std::min(kPiece, share.end - first);
+                               for (std::uint64_t i = 0; i < size; ++i)
+                                 std::memcpy(buffer + i * width, in(arrays, source(first + i)), width);
+                               values.write(buffer, first, size);
+                             }
+                           });
+  }
+
+ private:
+  static constexpr std::uint64_t kPiece = 1024;
+
+  std::uint64_t source(std::uint64_t place) const {
+    const std::uint64_t within = place % plan().count;
+    return place - within + faro::apply(back_, within);
+  }
+
+  Permutation back_;
+};
+
 class TilesWay final : public ConvertedWay {
  public:
   TilesWay(const MovedValues& plan, const detail::TilesOfValues& tiles)
@@ -101,42 +132,52 @@ class TilesWay final : public ConvertedWay {
                  std::min(widest_vector_bytes(tiles.unit_bytes), tiles.vector_bytes)) {}
 
   void run(const ValueArrays& arrays) const override {
-    const std::uint64_t boxes = f2::unit(static_cast<int>(box_.boxes.size()));
-    share_out_with_buffers(boxes * plan().batch, plan().threads, unit_bytes_ << box_.box_bits(),
+    share_out_with_buffers(box_.boxes() * plan().batch, plan().threads, unit_bytes_ << box_.box_bits(),
                            [&](const Share& share, std::byte* buffer) {
                              for (std::uint64_t i = share.begin; i < share.end; ++i)
-                               run_box(arrays, i / boxes * plan().count, i % boxes, buffer);
+                               run_box(arrays, {.array = i / box_.boxes(), .number = i % box_.boxes()},
+                                       buffer);
                            });
   }
 
  private:
-  // `first`: of the array.
-  void run_box(const ValueArrays& arrays, std::uint64_t first, f2::Word box, std::byte* buffer) const {
+  struct Box {
+    std::uint64_t array = 0;
+    f2::Word number = 0;
+  };
+
+  void run_box(const ValueArrays& arrays, const Box& box, std::byte* buffer) const {
+    const std::uint64_t first = box.array * plan().count;
     const ValueSide values = side(arrays, first);
-    const TileRange tiles{
-        .begin = box << box_.tile_bits, .end = (box + 1) << box_.tile_bits, .fetches_ahead = true};
-    if (reads()) {
-      for_rows(box, buffer,
-               [&](std::uint64_t at, std::uint64_t size, std::byte* row) { values.read(at, size, row); });
-      std::byte* const to = out(arrays, first);
-      const bool aligned = reinterpret_cast<std::uintptr_t>(to) % kMaxVectorBytes == 0;
-      run_tiles(program_, tiles, plan().streamed && aligned ? StoreKind::streamed : StoreKind::cached, buffer,
-                to);
-      return;
+    const TileRange tiles{.begin = box.number << box_.tile_bits,
+                          .end = (box.number + 1) << box_.tile_bits,
+                          .fetches_ahead = true};
+    const std::uint64_t row_bytes = unit_bytes_ << box_.row_bits;
+    const std::uint64_t size = f2::unit(box_.row_bits - element_bits_);
+    if (!reads()) run_tiles(program_, tiles, StoreKind::cached, in(arrays, first), buffer);
+    for (f2::Word row = 0; row < box_.rows(); ++row) {
+      std::byte* const at = buffer + row * row_bytes;
+      fetch_row(in(arrays, first), {.array = box.array, .number = box.number + 1}, row);
+      if (reads()) {
+        values.read(box_.source.at(box.number, row) >> element_bits_, size, at);
+      } else {
+        values.write(at, box_.target.at(box.number, row) >> element_bits_, size);
+      }
     }
-    run_tiles(program_, tiles, StoreKind::cached, in(arrays, first), buffer);
-    for_rows(box, buffer,
-             [&](std::uint64_t at, std::uint64_t size, std::byte* row) { values.write(row, at, size); });
+    if (!reads()) return;
+    std::byte* const to = out(arrays, first);
+    const bool aligned = reinterpret_cast<std::uintptr_t>(to) % kMaxVectorBytes == 0;
+    run_tiles(program_, tiles, plan().streamed && aligned ? StoreKind::streamed : StoreKind::cached, buffer,
+              to);
   }
 
-  // Calls visit(first number, numbers, where they lie in the buffer).
-  template <typename Visit>
-  void for_rows(f2::Word box, std::byte* buffer, const Visit& visit) const {
-    const f2::Word corner = box_.box(box);
-    const std::uint64_t row_bytes = unit_bytes_ << box_.row_bits;
-    for (f2::Word row = 0; row < f2::unit(static_cast<int>(box_.rows.size())); ++row)
-      visit((corner ^ box_.row(row)) >> element_bits_, f2::unit(box_.row_bits - element_bits_),
-            buffer + row * row_bytes);
+  // What the box after this one begins with, into the second-level cache, while this one is converted.
+  void fetch_row(const std::byte* array, const Box& next, f2::Word row) const {
+    if (next.number == box_.boxes()) return;
+    const std::uint64_t width = bytes_of(plan().arithmetic.from);
+    const std::byte* const from = array + (box_.source.at(next.number, row) >> element_bits_) * width;
+    const std::uint64_t bytes = width << (box_.row_bits - element_bits_);
+    for (std::uint64_t at = 0; at < bytes; at += kLineBytes) __builtin_prefetch(from + at, 0, 2);
   }
 
   layout::TileBox box_;
@@ -232,6 +273,7 @@ struct MakeWay {
   using Way = std::unique_ptr<const MovedSweep::Way>;
 
   Way operator()(const detail::ViewsOfValues& of) const { return std::make_unique<ViewsWay>(of, one_thread); }
+  Way operator()(const detail::PlacesOfValues& of) const { return std::make_unique<PlacesWay>(plan, of); }
   Way operator()(const detail::TilesOfValues& of) const { return std::make_unique<TilesWay>(plan, of); }
   Way operator()(const detail::PassesOfValues& of) const { return std::make_unique<PassesWay>(plan, of); }
   Way operator()(const detail::BufferOfValues& of) const { return std::make_unique<BufferWay>(plan, of); }
