@@ -72,11 +72,11 @@ struct WantedArray {
   Notes notes = {};
 };
 
-/// A file that is one run behind a header.
+/// A file that is one run between what comes before and behind it.
 struct RunOutput {
   std::vector<std::byte> header;
-  RunForm form;
-  std::uint64_t end_bytes = 0;  // zeros behind it
+  RunForm form = {};
+  std::vector<std::byte> tail = {};
 };
 
 /// A store that is written beside its place.

@@ -6,17 +6,21 @@
 //
 // The library is one for all threads and locks itself: it is asked for places alone.
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
 #include <mutex>
 #include <utility>
 
 #include "faro/error.hpp"
-#include "io/output_file.hpp"
+#include "io/file_system.hpp"
 #include "store/file_numbers.hpp"
 #include "store/store_formats.hpp"
 
-#ifdef FARO_HAVE_HDF5
+#ifdef FARO_HAVE_HDF5_HEADERS
+#include <dlfcn.h>
 #include <hdf5.h>
 #endif
 
@@ -25,13 +29,40 @@ namespace {
 
 namespace fs = std::filesystem;
 
-#ifdef FARO_HAVE_HDF5
+#ifdef FARO_HAVE_HDF5_HEADERS
 
 // The library is not made for several threads.
 std::mutex& library_mutex() {
   static std::mutex mutex;
   return mutex;
 }
+
+// Loaded when the first file of its format is met, for nothing else needs it. Errors: ErrorCode::unsupported.
+void* library() {
+  static void* const loaded = [] {
+    void* const handle = dlopen(FARO_HDF5_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) return handle;
+    // Types and classes of properties have numbers from then on.
+    const auto open = reinterpret_cast<decltype(&H5open)>(dlsym(handle, "H5open"));
+    const auto tell = reinterpret_cast<decltype(&H5Eset_auto2)>(dlsym(handle, "H5Eset_auto2"));
+    open();
+    tell(H5E_DEFAULT, nullptr, nullptr);  // faults are told by us
+    return handle;
+  }();
+  if (loaded != nullptr) return loaded;
+  fail(ErrorCode::unsupported, "read or write HDF5", "no library " FARO_HDF5_LIBRARY " on this machine", "that library",
+       "Debian's package libhdf5-103-1 has it");
+}
+
+template <typename Symbol>
+Symbol& of_library(const char* symbol) {
+  void* const found = dlsym(library(), symbol);
+  FARO_CHECK(found != nullptr);
+  return *reinterpret_cast<Symbol*>(found);
+}
+
+// A function or a number of the library, as its header declares it.
+#define FARO_H5(symbol) of_library<decltype(symbol)>(#symbol)
 
 // A handle of the library's, closed at the end.
 class Handle {
@@ -52,11 +83,8 @@ class Handle {
   herr_t (*close_)(hid_t);
 };
 
-// Faults of the library are told by us.
-void keep_quiet() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
-
 Handle open_file(const fs::path& path) {
-  Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  Handle file(FARO_H5(H5Fopen)(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), FARO_H5(H5Fclose));
   if (file.is_open()) return file;
   fail(ErrorCode::file, "read `" + path.string() + "`", "a file that the HDF5 library cannot open",
        "a whole HDF5 file that nobody is writing");
@@ -68,40 +96,40 @@ struct H5Type {
 };
 
 std::optional<H5Type> type_of(hid_t type) {
-  const std::size_t bytes = H5Tget_size(type);
-  const H5T_order_t order = H5Tget_order(type);
-  const H5T_class_t kind = H5Tget_class(type);
+  const std::size_t bytes = FARO_H5(H5Tget_size)(type);
+  const H5T_order_t order = FARO_H5(H5Tget_order)(type);
+  const H5T_class_t kind = FARO_H5(H5Tget_class)(type);
   std::string name;
   const bool is_whole = (kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_BITFIELD) ||
-                        (H5Tget_precision(type) == 8 * bytes && H5Tget_offset(type) == 0);
+                        (FARO_H5(H5Tget_precision)(type) == 8 * bytes && FARO_H5(H5Tget_offset)(type) == 0);
   if (!is_whole) return std::nullopt;
-  if (kind == H5T_INTEGER) name = fmt::format("{}int{}", H5Tget_sign(type) == H5T_SGN_NONE ? "u" : "", 8 * bytes);
+  if (kind == H5T_INTEGER) name = fmt::format("{}int{}", FARO_H5(H5Tget_sign)(type) == H5T_SGN_NONE ? "u" : "", 8 * bytes);
   if (kind == H5T_FLOAT) {
     std::size_t sign = 0;
     std::size_t exponent = 0;
     std::size_t exponent_bits = 0;
     std::size_t mantissa = 0;
     std::size_t mantissa_bits = 0;
-    H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits);
+    FARO_H5(H5Tget_fields)(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits);
     const bool is_brain = bytes == 2 && exponent_bits == 8;
     name = is_brain ? "bfloat16" : fmt::format("float{}", 8 * bytes);
     const bool is_usual = (bytes == 2 && (is_brain || exponent_bits == 5)) || (bytes == 4 && exponent_bits == 8) ||
                           (bytes == 8 && exponent_bits == 11);
     if (!is_usual) return std::nullopt;
   }
-  if (kind == H5T_STRING && H5Tis_variable_str(type) == 0) name = fmt::format("S{}", bytes);
+  if (kind == H5T_STRING && FARO_H5(H5Tis_variable_str)(type) == 0) name = fmt::format("S{}", bytes);
   if (kind == H5T_OPAQUE) name = fmt::format("V{}", bytes);
   // As h5py keeps NumPy's types: bool as an enumeration of bytes, complex numbers as a pair.
-  if (kind == H5T_ENUM && bytes == 1 && H5Tget_nmembers(type) == 2) name = "bool";
-  if (kind == H5T_COMPOUND && H5Tget_nmembers(type) == 2) {
-    const Handle part(H5Tget_member_type(type, 0), H5Tclose);
-    const Handle other(H5Tget_member_type(type, 1), H5Tclose);
+  if (kind == H5T_ENUM && bytes == 1 && FARO_H5(H5Tget_nmembers)(type) == 2) name = "bool";
+  if (kind == H5T_COMPOUND && FARO_H5(H5Tget_nmembers)(type) == 2) {
+    const Handle part(FARO_H5(H5Tget_member_type)(type, 0), FARO_H5(H5Tclose));
+    const Handle other(FARO_H5(H5Tget_member_type)(type, 1), FARO_H5(H5Tclose));
     const auto of_part = type_of(part.get());
-    char* const first = H5Tget_member_name(type, 0);
+    char* const first = FARO_H5(H5Tget_member_name)(type, 0);
     const bool is_complex = std::string_view(first == nullptr ? "" : first) == "r" && of_part &&
-                            of_part->type.name.starts_with("float") && H5Tequal(part.get(), other.get()) > 0 &&
+                            of_part->type.name.starts_with("float") && FARO_H5(H5Tequal)(part.get(), other.get()) > 0 &&
                             bytes == 2 * of_part->type.bytes;
-    H5free_memory(first);
+    FARO_H5(H5free_memory)(first);
     const auto complex = is_complex ? element_type(fmt::format("complex{}", 8 * bytes)) : std::nullopt;
     if (!complex) return std::nullopt;
     return H5Type{.type = *complex, .order = of_part->order};
@@ -116,8 +144,12 @@ class H5Chunks final : public ChunkStore {
  public:
   H5Chunks(fs::path path, std::string name, Shape chunk)
       : path_(std::move(path)), label_(path_.string() + ":" + name), chunk_(std::move(chunk)), bytes_(path_),
-        file_(open_file(path_)), dataset_(H5Dopen2(file_.get(), name.c_str(), H5P_DEFAULT), H5Dclose) {}
-  ~H5Chunks() override = default;
+        file_(open_file(path_)), dataset_(std::in_place, FARO_H5(H5Dopen2)(file_->get(), name.c_str(), H5P_DEFAULT), FARO_H5(H5Dclose)) {}
+  ~H5Chunks() override {
+    const std::lock_guard lock(library_mutex());
+    dataset_.reset();
+    file_.reset();
+  }
 
   bool read(const Shape& index, Bytes& into, std::uint64_t most) const override {
     std::vector<hsize_t> corner(index.size());
@@ -127,7 +159,7 @@ class H5Chunks final : public ChunkStore {
     hsize_t bytes = 0;
     {
       const std::lock_guard lock(library_mutex());
-      if (H5Dget_chunk_info_by_coord(dataset_.get(), corner.data(), &left_out, &address, &bytes) < 0)
+      if (FARO_H5(H5Dget_chunk_info_by_coord)(dataset_->get(), corner.data(), &left_out, &address, &bytes) < 0)
         fail(ErrorCode::file, "read `" + label_ + "`", "a chunk that the HDF5 library does not find", "a whole file");
     }
     if (address == HADDR_UNDEF) return false;
@@ -150,8 +182,8 @@ class H5Chunks final : public ChunkStore {
   std::string label_;
   Shape chunk_;
   FileReader bytes_;
-  Handle file_;
-  Handle dataset_;
+  std::optional<Handle> file_;
+  std::optional<Handle> dataset_;
 };
 
 // deflate and shuffle, in the order in which they are applied; what else there is, in words.
@@ -161,13 +193,13 @@ struct Filters {
 };
 Filters filters_of(hid_t properties, std::uint64_t element_bytes) {
   Filters filters;
-  const int count = H5Pget_nfilters(properties);
+  const int count = FARO_H5(H5Pget_nfilters)(properties);
   for (int f = 0; f < count; ++f) {
     unsigned flags = 0;
     std::size_t values = 0;
     unsigned configuration = 0;
     std::array<char, 64> name{};
-    const H5Z_filter_t filter = H5Pget_filter2(properties, static_cast<unsigned>(f), &flags, &values, nullptr,
+    const H5Z_filter_t filter = FARO_H5(H5Pget_filter2)(properties, static_cast<unsigned>(f), &flags, &values, nullptr,
                                                name.size(), name.data(), &configuration);
     if (filter == H5Z_FILTER_DEFLATE) {
       filters.codecs.push_back({.kind = CodecKind::zlib, .level = 4});
@@ -192,16 +224,15 @@ class Hdf5 final : public Format {
     std::vector<std::string> names;
     {
       const std::lock_guard lock(library_mutex());
-      keep_quiet();
       const Handle file = open_file(path);
       const auto note = [](hid_t /*file*/, const char* name, const H5O_info_t* info, void* list) -> herr_t {
         if (info->type == H5O_TYPE_DATASET) static_cast<std::vector<std::string>*>(list)->push_back(name);
         return 0;
       };
 #if H5_VERSION_GE(1, 12, 0)
-      const herr_t visited = H5Ovisit3(file.get(), H5_INDEX_NAME, H5_ITER_NATIVE, note, &names, H5O_INFO_BASIC);
+      const herr_t visited = FARO_H5(H5Ovisit3)(file.get(), H5_INDEX_NAME, H5_ITER_NATIVE, note, &names, H5O_INFO_BASIC);
 #else
-      const herr_t visited = H5Ovisit2(file.get(), H5_INDEX_NAME, H5_ITER_NATIVE, note, &names, H5O_INFO_BASIC);
+      const herr_t visited = FARO_H5(H5Ovisit2)(file.get(), H5_INDEX_NAME, H5_ITER_NATIVE, note, &names, H5O_INFO_BASIC);
 #endif
       if (visited < 0)
         fail(ErrorCode::file, "read `" + path.string() + "`", "groups that the HDF5 library cannot read", "a whole file");
@@ -212,13 +243,11 @@ class Hdf5 final : public Format {
     return found;
   }
 
-  std::unique_ptr<CreatedStore> create(const fs::path& path, const WantedArray& wanted) const override;
-
-  std::unique_ptr<Sink> planned_sink(const WantedArray& wanted) const override {
-    return run_sink(-1, "HDF5", dense_run(wanted.shape, wanted.type, 0));
-  }
+  std::optional<RunOutput> run_output(const WantedArray& wanted) const override { return run_of_library(wanted); }
 
  private:
+  static RunOutput run_of_library(const WantedArray& wanted);
+
   StoredArray array_of(const fs::path& path, const std::string& dataset_name) const {
     const std::string operation = "read `" + path.string() + ":" + dataset_name + "`";
     std::optional<StoredArray> array;
@@ -241,18 +270,18 @@ class Hdf5 final : public Format {
 
   StoredArray described(const fs::path& path, const std::string& dataset_name, const std::string& operation) const {
     const Handle file = open_file(path);
-    const Handle dataset(H5Dopen2(file.get(), dataset_name.c_str(), H5P_DEFAULT), H5Dclose);
+    const Handle dataset(FARO_H5(H5Dopen2)(file.get(), dataset_name.c_str(), H5P_DEFAULT), FARO_H5(H5Dclose));
     if (!dataset.is_open()) return refused(dataset_name, operation, "a dataset that the library cannot open");
-    const Handle type(H5Dget_type(dataset.get()), H5Tclose);
-    const Handle space(H5Dget_space(dataset.get()), H5Sclose);
-    const Handle properties(H5Dget_create_plist(dataset.get()), H5Pclose);
+    const Handle type(FARO_H5(H5Dget_type)(dataset.get()), FARO_H5(H5Tclose));
+    const Handle space(FARO_H5(H5Dget_space)(dataset.get()), FARO_H5(H5Sclose));
+    const Handle properties(FARO_H5(H5Dget_create_plist)(dataset.get()), FARO_H5(H5Pclose));
     const auto known = type_of(type.get());
     if (!known) return refused(dataset_name, operation, "elements of another type than numbers and texts");
-    const int rank = H5Sget_simple_extent_ndims(space.get());
-    if (rank < 0 || H5Sget_simple_extent_type(space.get()) == H5S_NULL)
+    const int rank = FARO_H5(H5Sget_simple_extent_ndims)(space.get());
+    if (rank < 0 || FARO_H5(H5Sget_simple_extent_type)(space.get()) == H5S_NULL)
       return refused(dataset_name, operation, "a dataset of no elements");
     std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
-    H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
+    FARO_H5(H5Sget_simple_extent_dims)(space.get(), extents.data(), nullptr);
     const Shape shape(extents.begin(), extents.end());
     require_shape(shape, known->type.bytes, operation);
     StoredArray array{.name = dataset_name,
@@ -261,12 +290,12 @@ class Hdf5 final : public Format {
                       .type = known->type,
                       .byte_order = known->order};
     Bytes fill(known->type.bytes);
-    if (H5Pget_fill_value(properties.get(), type.get(), fill.data()) < 0) fill.assign(fill.size(), std::byte{0});
+    if (FARO_H5(H5Pget_fill_value)(properties.get(), type.get(), fill.data()) < 0) fill.assign(fill.size(), std::byte{0});
     if (known->order == ByteOrder::big) swap_bytes(fill, known->type);
     array.notes.fill = fill;
-    const H5D_layout_t layout = H5Pget_layout(properties.get());
-    if (layout == H5D_CONTIGUOUS && H5Pget_external_count(properties.get()) == 0) {
-      const haddr_t address = H5Dget_offset(dataset.get());
+    const H5D_layout_t layout = FARO_H5(H5Pget_layout)(properties.get());
+    if (layout == H5D_CONTIGUOUS && FARO_H5(H5Pget_external_count)(properties.get()) == 0) {
+      const haddr_t address = FARO_H5(H5Dget_offset)(dataset.get());
       if (address == HADDR_UNDEF && !is_empty(shape))
         return refused(dataset_name, operation, "a dataset that nothing was written to");
       StoredArray run = run_array(*this, dataset_name, path,
@@ -278,7 +307,7 @@ class Hdf5 final : public Format {
     const Filters filters = filters_of(properties.get(), known->type.bytes);
     if (!filters.unknown.empty()) return refused(dataset_name, operation, filters.unknown);
     std::vector<hsize_t> chunk(static_cast<std::size_t>(rank));
-    H5Pget_chunk(properties.get(), rank, chunk.data());
+    FARO_H5(H5Pget_chunk)(properties.get(), rank, chunk.data());
     const Shape cell(chunk.begin(), chunk.end());
     array.chunks = ChunksInStore{.form = {.shape = shape,
                                           .chunk = cell,
@@ -294,68 +323,68 @@ class Hdf5 final : public Format {
 
 // The library's type of elements.
 Handle type_in_file(const ElementType& type, const std::string& operation) {
-  const auto copied = [](hid_t known) { return Handle(H5Tcopy(known), H5Tclose); };
+  const auto copied = [](hid_t known) { return Handle(FARO_H5(H5Tcopy)(known), FARO_H5(H5Tclose)); };
   static const std::array<std::pair<std::string_view, hid_t>, 10> kTypes{
-      {{"int8", H5T_STD_I8LE},    {"uint8", H5T_STD_U8LE},   {"int16", H5T_STD_I16LE},    {"uint16", H5T_STD_U16LE},
-       {"int32", H5T_STD_I32LE},  {"uint32", H5T_STD_U32LE}, {"int64", H5T_STD_I64LE},    {"uint64", H5T_STD_U64LE},
-       {"float32", H5T_IEEE_F32LE}, {"float64", H5T_IEEE_F64LE}}};
+      {{"int8", FARO_H5(H5T_STD_I8LE_g)},    {"uint8", FARO_H5(H5T_STD_U8LE_g)},   {"int16", FARO_H5(H5T_STD_I16LE_g)},    {"uint16", FARO_H5(H5T_STD_U16LE_g)},
+       {"int32", FARO_H5(H5T_STD_I32LE_g)},  {"uint32", FARO_H5(H5T_STD_U32LE_g)}, {"int64", FARO_H5(H5T_STD_I64LE_g)},    {"uint64", FARO_H5(H5T_STD_U64LE_g)},
+       {"float32", FARO_H5(H5T_IEEE_F32LE_g)}, {"float64", FARO_H5(H5T_IEEE_F64LE_g)}}};
   for (const auto& [name, known] : kTypes) {
     if (name == type.name) return copied(known);
   }
   if (type.name == "float16") {
-    Handle half = copied(H5T_IEEE_F32LE);
-    H5Tset_fields(half.get(), 15, 10, 5, 0, 10);
-    H5Tset_size(half.get(), 2);
-    H5Tset_ebias(half.get(), 15);
+    Handle half = copied(FARO_H5(H5T_IEEE_F32LE_g));
+    FARO_H5(H5Tset_fields)(half.get(), 15, 10, 5, 0, 10);
+    FARO_H5(H5Tset_size)(half.get(), 2);
+    FARO_H5(H5Tset_ebias)(half.get(), 15);
     return half;
   }
   fail(ErrorCode::unsupported, operation, "elements of type " + type.name, "integers, float16, float32 or float64",
        "--dtype converts");
 }
 
-// A file with one contiguous dataset, made by the library and filled by ourselves.
-class CreatedHdf5 final : public CreatedStore {
- public:
-  CreatedHdf5(const fs::path& path, const std::string& dataset, const WantedArray& wanted) : file_(path) {
-    const std::string operation = "write `" + path.string() + "`";
+// A file of the library's with one contiguous dataset that nothing was written to: what it has before and behind
+// the dataset's place is the header and the tail of ours.
+RunOutput Hdf5::run_of_library(const WantedArray& wanted) {
+  const std::string operation = "write HDF5";
+  const std::string dataset = wanted.name.empty() ? "data" : wanted.name;
+  std::string path = (fs::temp_directory_path() / "faro-h5-XXXXXX").string();
+  const io::Descriptor file(mkstemp(path.data()));
+  if (!file.is_open()) fail(ErrorCode::file, operation, io::error_text(errno), "a folder for temporary files");
+  struct Remove {
+    const std::string& path;
+    ~Remove() { unlink(path.c_str()); }
+  } const remove{path};
+  std::uint64_t address = 0;
+  {
     const std::lock_guard lock(library_mutex());
-    keep_quiet();
-    const std::string link = fmt::format("/proc/self/fd/{}", file_.descriptor());
-    const Handle made(H5Fcreate(link.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+    const Handle made(FARO_H5(H5Fcreate)(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), FARO_H5(H5Fclose));
     const std::vector<hsize_t> extents(wanted.shape.begin(), wanted.shape.end());
-    const Handle space(extents.empty() ? H5Screate(H5S_SCALAR)
-                                       : H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr),
-                       H5Sclose);
-    const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-    H5Pset_layout(properties.get(), H5D_CONTIGUOUS);
-    H5Pset_alloc_time(properties.get(), H5D_ALLOC_TIME_EARLY);
-    H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER);
-    const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-    H5Pset_create_intermediate_group(links.get(), 1);
+    const Handle space(extents.empty() ? FARO_H5(H5Screate)(H5S_SCALAR)
+                                       : FARO_H5(H5Screate_simple)(static_cast<int>(extents.size()), extents.data(), nullptr),
+                       FARO_H5(H5Sclose));
+    const Handle properties(FARO_H5(H5Pcreate)(FARO_H5(H5P_CLS_DATASET_CREATE_ID_g)), FARO_H5(H5Pclose));
+    FARO_H5(H5Pset_layout)(properties.get(), H5D_CONTIGUOUS);
+    FARO_H5(H5Pset_alloc_time)(properties.get(), H5D_ALLOC_TIME_EARLY);
+    FARO_H5(H5Pset_fill_time)(properties.get(), H5D_FILL_TIME_NEVER);
+    const Handle links(FARO_H5(H5Pcreate)(FARO_H5(H5P_CLS_LINK_CREATE_ID_g)), FARO_H5(H5Pclose));
+    FARO_H5(H5Pset_create_intermediate_group)(links.get(), 1);
     const Handle type = type_in_file(wanted.type, operation);
-    const Handle written(H5Dcreate2(made.get(), dataset.c_str(), type.get(), space.get(), links.get(), properties.get(),
-                                    H5P_DEFAULT),
-                         H5Dclose);
-    if (!made.is_open() || !written.is_open())
-      fail(ErrorCode::file, operation, "a dataset `" + dataset + "` that the HDF5 library does not make", "another name");
-    const haddr_t address = H5Dget_offset(written.get());
-    if (address == HADDR_UNDEF && !is_empty(wanted.shape))
-      fail(ErrorCode::file, operation, "a dataset without a place in its file", "one with a place");
-    sink_ = run_sink(file_.descriptor(), path,
-                     dense_run(wanted.shape, wanted.type, is_empty(wanted.shape) ? 0 : address));
+    const Handle written(FARO_H5(H5Dcreate2)(made.get(), dataset.c_str(), type.get(), space.get(), links.get(),
+                                    properties.get(), H5P_DEFAULT),
+                         FARO_H5(H5Dclose));
+    if (!written.is_open())
+      fail(ErrorCode::value, operation, "a dataset `" + dataset + "` that its library does not make", "another name");
+    const haddr_t found = FARO_H5(H5Dget_offset)(written.get());
+    if (found == HADDR_UNDEF && !is_empty(wanted.shape))
+      fail(ErrorCode::internal, operation, "a dataset without a place in its file", "one with a place");
+    address = found == HADDR_UNDEF ? 0 : found;
   }
-
-  Sink& sink() override { return *sink_; }
-  void finish() override { file_.finish(); }
-  void commit() override { file_.commit(); }
-
- private:
-  io::OutputFile file_;
-  std::unique_ptr<Sink> sink_;
-};
-
-std::unique_ptr<CreatedStore> Hdf5::create(const fs::path& path, const WantedArray& wanted) const {
-  return std::make_unique<CreatedHdf5>(path, wanted.name.empty() ? "data" : wanted.name, wanted);
+  const FileReader whole(path);
+  const std::uint64_t bytes = volume(wanted.shape) * wanted.type.bytes;
+  if (bytes == 0) return {.header = whole.read(0, whole.size()), .form = dense_run(wanted.shape, wanted.type, 0)};
+  return {.header = whole.read(0, address),
+          .form = dense_run(wanted.shape, wanted.type, address),
+          .tail = whole.read(address + bytes, whole.size() - address - bytes)};
 }
 
 #else

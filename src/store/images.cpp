@@ -202,7 +202,7 @@ class Fits final : public Format {
     std::memcpy(made.header.data(), text.data(), text.size());
     made.form = dense_run(wanted.shape, wanted.type, text.size(), ByteOrder::big);
     const std::uint64_t bytes = rank == 0 ? 0 : volume(wanted.shape) * wanted.type.bytes;
-    made.end_bytes = detail::round_up(bytes, kFitsBlock) - bytes;
+    made.tail.resize(detail::round_up(bytes, kFitsBlock) - bytes);
     return made;
   }
 

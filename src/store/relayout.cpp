@@ -207,12 +207,14 @@ class Teller {
   bool stopped_ = false;
 };
 
-// A file that is one run behind a header.
+// A file that is one run between what comes before and behind it.
 class RunFile final : public CreatedStore {
  public:
   RunFile(const fs::path& path, const RunOutput& output) : file_(path) {
-    file_.reserve(std::max(output.header.size(), end_of(output.form)) + output.end_bytes);
+    const std::uint64_t end = std::max<std::uint64_t>(output.header.size(), end_of(output.form));
+    file_.reserve(end + output.tail.size());
     file_.write(output.header, 0);
+    file_.write(output.tail, end);
     sink_ = run_sink(file_.descriptor(), path, output.form);
   }
   Sink& sink() override { return *sink_; }
