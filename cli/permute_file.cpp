@@ -59,13 +59,6 @@ struct FileWork {
   io::MemoryOrder order = io::MemoryOrder::c;
 };
 
-// A plan that says what an index array really is. Elements of any width are planned.
-Plan plan_of_shape(Problem problem, int threads) {
-  problem.placement = Placement::out_of_place;
-  if (std::holds_alternative<Affine>(problem.permutation)) problem.element_bytes = 1;
-  return {problem, cpu::target(threads)};
-}
-
 void sweep_view(FileWork& work, const FileView& wanted, const io::NpyHeader& header,
                 const file::Options& file_options) {
   const std::uint64_t units = widening_for(header.item_bytes, kMaxElementBytes);
@@ -305,6 +298,12 @@ bool needs_any_width(const PermuteOptions& options, const io::NpyHeader& header,
 }
 
 }  // namespace
+
+Plan plan_of_shape(Problem problem, int threads) {
+  problem.placement = Placement::out_of_place;
+  if (std::holds_alternative<Affine>(problem.permutation)) problem.element_bytes = 1;
+  return {problem, cpu::target(threads)};
+}
 
 void run_records(const PermuteOptions& options, const io::NpyHeader& header, const RecordRun& run,
                  const RecordMove& move) {

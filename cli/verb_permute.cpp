@@ -306,6 +306,7 @@ Outcome turned(const Problem& turn, std::span<const std::byte> in, std::span<std
 void permute(PermuteOptions options) {
   const auto start = std::chrono::steady_clock::now();
   complete_spec(options);
+  if (is_of_stores(options)) return relayout_stores(options);
   if (options.shards) return permute_shards(options);
   if (options.devices.is_given()) return permute_devices(options);
   Outcome outcome;
@@ -393,7 +394,8 @@ Verb permute_verb(CLI::App& app) {
       ->type_name("");
   command
       ->add_option("IN.npy", options->in,
-                   "The array to permute; any dtype of plain bytes; - is standard input")
+                   "The array to permute; any dtype of plain bytes; - is standard input; or a store, such as "
+                   "in.zarr or in.h5:/t")
       ->required()
       ->type_name("");
   const CLI::Option* const out =
@@ -451,6 +453,7 @@ Verb permute_verb(CLI::App& app) {
       "Check every element against the obvious loop before writing; larger files are checked by sums "
       "over what is read and written");
   add_file_options(*command, *options);
+  options->store.add(*command);
   options->common.add_run(*command, options->quiet);
   return {command, [options, out] {
             options->has_out = out->count() > 0;

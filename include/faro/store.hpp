@@ -4,7 +4,8 @@
 //                                                   .codec = "zstd:3", .memory_bytes = 1 << 30});
 //     faro::store::relayout("model.h5:/weights", "weights.safetensors", {.axes = {1, 0}, .dtype = "bfloat16"});
 //
-// A store is arrays by name. Each is one run of bytes in a file, or a grid of chunks that are coded one by one:
+// A store is arrays by name. Each is one run of bytes in a file, or a grid of chunks that are coded one by
+// one:
 //
 //     runs of bytes    .npy, .npz stored without compression, safetensors, GGUF's plain types, contiguous HDF5,
 //                      NIfTI-1 and -2, FITS images, uncompressed TIFF and BigTIFF, raw
@@ -12,9 +13,9 @@
 //                      blosc, zstd, lz4, gzip, zlib), chunked HDF5 (deflate, shuffle), TIFF's tiles
 //
 // A chunk grid is a permutation of split axes, so that turning one store into another is axes between two
-// levels whose segments are chunks (docs/theory/chunk-grids.md). Regions of the output that both grids cut are read
-// once and written once; where the memory does not hold them, some chunks are decoded for several regions, or
-// all goes by way of scratch space in two sweeps, whichever is counted cheaper.
+// levels whose segments are chunks (docs/theory/chunk-grids.md). Regions of the output that both grids cut
+// are read once and written once; where the memory does not hold them, some chunks are decoded for several
+// regions, or all goes by way of scratch space in two sweeps, whichever is counted cheaper.
 //
 // An output appears under its name whole and on the disk, or not at all.
 #pragma once
@@ -36,13 +37,13 @@ struct ArrayFacts {
   std::vector<std::uint64_t> shape = {};
   std::string dtype = {};  // "float32", "bfloat16", "S32", … as NumPy and Zarr v3 call it
   bool big_endian = false;
-  std::uint64_t bytes = 0;             // of its elements, decoded
-  std::vector<std::uint64_t> chunks = {};   // empty: a run of bytes
-  std::vector<std::uint64_t> shards = {};   // chunks that are stored together; empty: each by itself
-  std::string codec = {};                   // "zstd:3"; "none"
+  std::uint64_t bytes = 0;                   // of its elements, decoded
+  std::vector<std::uint64_t> chunks = {};    // empty: a run of bytes
+  std::vector<std::uint64_t> shards = {};    // chunks that are stored together; empty: each by itself
+  std::string codec = {};                    // "zstd:3"; "none"
   std::vector<std::string> dimensions = {};  // names of the axes; empty: none
-  std::string attributes = {};              // a JSON object
-  std::string refusal = {};                 // why it cannot be read; empty: it can
+  std::string attributes = {};               // a JSON object
+  std::string refusal = {};                  // why it cannot be read; empty: it can
 };
 
 /// The arrays of a store. `path` may name one of them behind a colon, "in.h5:/t", and Zarr's also as a path.
@@ -70,12 +71,13 @@ struct Options {
   std::vector<int> axes = {};
   /// Instead: goes by way of plain scratch files where the input is no plain run.
   std::optional<ElementMap> map = {};
-  std::vector<std::uint64_t> chunks = {};  // empty: the input's, turned as the axes are, or the format's choice
+  std::vector<std::uint64_t> chunks =
+      {};  // empty: the input's, turned as the axes are, or the format's choice
   std::vector<std::uint64_t> shards = {};  // Zarr v3's; empty: none
-  std::string codec = {};                  // "zstd:3", "blosc:lz4:5:shuffle", "none"; empty: the input's, or zstd:3
-  std::string dtype = {};                  // numbers are converted to; empty: the input's
-  bool fortran_order = false;              // first axis fastest: of .npy, raw, and within Zarr's chunks
-  std::string format = {};                 // of the output, "zarr2" or "zarr3"; empty: by its name
+  std::string codec = {};      // "zstd:3", "blosc:lz4:5:shuffle", "none"; empty: the input's, or zstd:3
+  std::string dtype = {};      // numbers are converted to; empty: the input's
+  bool fortran_order = false;  // first axis fastest: of .npy, raw, and within Zarr's chunks
+  std::string format = {};     // of the output, "zarr2" or "zarr3"; empty: by its name
   /// Of the buffers, at most. 0: 60% of the memory that can be taken.
   std::uint64_t memory_bytes = 0;
   int threads = 0;
@@ -99,10 +101,10 @@ struct Facts {
   std::vector<std::uint64_t> region = {};  // of the output, that a sweep holds at a time
   int sweeps = 1;
   bool uses_scratch = false;
-  double decoded = 1;                // times that each of the input's chunks is, on the mean
-  std::uint64_t read_bytes = 0;      // decoded, scratch space included
-  std::uint64_t written_bytes = 0;   // before they are encoded, likewise
-  std::uint64_t memory_bytes = 0;    // of all buffers
+  double decoded = 1;               // times that each of the input's chunks is, on the mean
+  std::uint64_t read_bytes = 0;     // decoded, scratch space included
+  std::uint64_t written_bytes = 0;  // before they are encoded, likewise
+  std::uint64_t memory_bytes = 0;   // of all buffers
   int threads = 1;
 
   /// "one sweep in regions of 256 x 64 x 512, each chunk decoded once, 96 MiB of memory"

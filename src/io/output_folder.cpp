@@ -18,17 +18,18 @@ constexpr mode_t kFolderMode = 0777;  // less the umask
 // Folders beside `path` whose processes are dead. Never fails.
 void sweep_left_over_folders(const std::filesystem::path& parent) noexcept {
   try {
-    constexpr int kMostNames = 65536;
+    constexpr int kMostEntries = 65536;
     int names = 0;
     for (const auto& entry : std::filesystem::directory_iterator(parent)) {
-      if (++names > kMostNames) return;
+      if (++names > kMostEntries) return;
       struct stat status {};
       const bool is_ours = is_temporary_name(entry.path().filename().string()) &&
                            lstat(entry.path().c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
                            status.st_uid == geteuid();
       if (!is_ours) continue;
       const Descriptor folder(open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-      if (folder.is_open() && flock(folder.get(), LOCK_EX | LOCK_NB) == 0) std::filesystem::remove_all(entry.path());
+      if (folder.is_open() && flock(folder.get(), LOCK_EX | LOCK_NB) == 0)
+        std::filesystem::remove_all(entry.path());
     }
   } catch (...) {  // NOLINT(bugprone-empty-catch): what is left over may stay
   }
@@ -43,7 +44,8 @@ OutputFolder::OutputFolder(const std::filesystem::path& path) : path_(path) {
   if (lstat(path_.c_str(), &existing) == 0) {
     std::error_code failed;
     if (!S_ISDIR(existing.st_mode) || !std::filesystem::is_empty(path_, failed) || failed)
-      fail(ErrorCode::file, operation(), "something there already", "a free name", "remove it, or name another");
+      fail(ErrorCode::file, operation(), "something there already", "a free name",
+           "remove it, or name another");
   }
   const std::filesystem::path parent = directory_of(path_);
   sweep_left_over_folders(parent);

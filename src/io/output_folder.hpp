@@ -3,8 +3,8 @@
 //     make beside, under a temporary name  ->  fill  ->  finish: bring all of it to the disk by one call
 //                                          ->  commit: rename onto the path, bring the parent to the disk
 //
-// What is at the path already is never replaced, but for an empty folder. A folder whose process was killed is
-// locked by nobody and is removed by the next process that makes one beside it.
+// What is at the path already is never replaced, but for an empty folder. A folder whose process was killed
+// is locked by nobody and is removed by the next process that makes one beside it.
 #pragma once
 
 #include <filesystem>

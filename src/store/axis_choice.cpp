@@ -11,7 +11,8 @@
 namespace faro::store {
 
 std::optional<AxisChoice> axis_choice_of(const Permutation& permutation, const Shape& shape) {
-  if (std::holds_alternative<Indexed>(permutation) || volume(shape) != element_count(permutation)) return std::nullopt;
+  if (std::holds_alternative<Indexed>(permutation) || volume(shape) != element_count(permutation))
+    return std::nullopt;
   if (is_empty(shape)) return std::nullopt;
   const std::size_t rank = shape.size();
   const Strides in_strides = dense_strides(shape, c_order(rank));
@@ -48,7 +49,8 @@ AxisChoice axis_choice_of(const std::vector<int>& axes, std::size_t rank, const 
   bool is_permutation = axes.size() == rank;
   for (std::size_t a = 0; a < axes.size() && is_permutation; ++a) {
     const std::int64_t axis = axes[a] < 0 ? axes[a] + static_cast<std::int64_t>(rank) : axes[a];
-    is_permutation = axis >= 0 && axis < static_cast<std::int64_t>(rank) && !seen[static_cast<std::size_t>(axis)];
+    is_permutation =
+        axis >= 0 && axis < static_cast<std::int64_t>(rank) && !seen[static_cast<std::size_t>(axis)];
     if (!is_permutation) break;
     choice.from[a] = static_cast<std::size_t>(axis);
     seen[choice.from[a]] = true;

@@ -64,7 +64,9 @@ inline Shape cells_of(const Shape& shape, const Shape& cell) {
 }
 
 /// Whether any extent is 0.
-inline bool is_empty(const Shape& extents) { return std::find(extents.begin(), extents.end(), 0) != extents.end(); }
+inline bool is_empty(const Shape& extents) {
+  return std::find(extents.begin(), extents.end(), 0) != extents.end();
+}
 
 /// The cell of a grid, cut by the array's end.
 inline Box cell_of(const Shape& shape, const Shape& cell, const Shape& index) {

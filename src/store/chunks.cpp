@@ -29,8 +29,8 @@ bool is_all(const Bytes& fill, std::uint64_t element_bytes, std::span<const std:
                                                  [](std::byte byte) { return byte == std::byte{0}; })
                                    : std::equal(first.begin(), first.end(), fill.begin());
   // And each element is the one before it.
-  return begins && std::memcmp(elements.data(), elements.data() + element_bytes,
-                               elements.size() - element_bytes) == 0;
+  return begins &&
+         std::memcmp(elements.data(), elements.data() + element_bytes, elements.size() - element_bytes) == 0;
 }
 
 // Chunks that regions load: with each multiple of `region` one begins.
@@ -149,7 +149,8 @@ class ChunkSink final : public Sink, ChunkSide {
   }
 
   void read_back(const Box& box, std::span<std::byte> elements, Workspace& workspace) const override {
-    if (!read(*store_, index_of(box), workspace.stored, workspace.between)) return fill_with(form().fill, elements);
+    if (!read(*store_, index_of(box), workspace.stored, workspace.between))
+      return fill_with(form().fill, elements);
     std::memcpy(elements.data(), workspace.stored.data(), elements.size());
   }
 

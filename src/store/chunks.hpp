@@ -40,7 +40,7 @@ struct ChunkForm {
   ElementType type;
   ByteOrder byte_order = ByteOrder::little;
   std::vector<Codec> codecs;
-  Bytes fill;                // an element, in this machine's order; empty: zeros
+  Bytes fill;                 // an element, in this machine's order; empty: zeros
   bool ends_are_cut = false;  // chunks at the array's end have no rests
 
   std::uint64_t chunk_bytes() const { return volume(chunk) * type.bytes; }

@@ -66,7 +66,8 @@ DecodeFault inflate_all(View from, Data& to, std::uint64_t most) {
       result = inflate(&stream, Z_NO_FLUSH);
       taken += in - stream.avail_in;
       made += out - stream.avail_out;
-      if (result == Z_BUF_ERROR || (result == Z_OK && in == stream.avail_in && out == stream.avail_out)) break;
+      if (result == Z_BUF_ERROR || (result == Z_OK && in == stream.avail_in && out == stream.avail_out))
+        break;
     }
     inflateEnd(&stream);
     if (result == Z_BUF_ERROR || result == Z_OK)
@@ -151,8 +152,9 @@ void blosc_encode(const Codec& codec, View from, Data& to) {
          "less than 2 GiB", "smaller chunks, or the codec zstd");
   }
   to.resize(from.size() + BLOSC_MAX_OVERHEAD);
-  const int made = blosc_compress_ctx(codec.level, codec.shuffle, codec.shuffled_bytes, from.size(), from.data(),
-                                      to.data(), to.size(), codec.compressor.c_str(), codec.block_bytes, 1);
+  const int made =
+      blosc_compress_ctx(codec.level, codec.shuffle, codec.shuffled_bytes, from.size(), from.data(),
+                         to.data(), to.size(), codec.compressor.c_str(), codec.block_bytes, 1);
   if (made <= 0) fail_encoding("blosc");
   to.resize(static_cast<std::size_t>(made));
 }
@@ -170,9 +172,9 @@ DecodeFault lz4_decode(View from, Data& to, std::uint64_t most) {
   to.resize(bytes);
   const View block = from.subspan(kLz4Header);
   if (block.size() > kMostOfInts || bytes > kMostOfInts) return "a block of more than LZ4 takes";
-  const int made = LZ4_decompress_safe(reinterpret_cast<const char*>(block.data()),
-                                       reinterpret_cast<char*>(to.data()), static_cast<int>(block.size()),
-                                       static_cast<int>(bytes));
+  const int made =
+      LZ4_decompress_safe(reinterpret_cast<const char*>(block.data()), reinterpret_cast<char*>(to.data()),
+                          static_cast<int>(block.size()), static_cast<int>(bytes));
   if (made < 0 || static_cast<std::uint32_t>(made) != bytes) return "a block that LZ4 cannot decode";
   return {};
 }
@@ -185,9 +187,9 @@ void lz4_encode(const Codec& codec, View from, Data& to) {
   const auto bytes = static_cast<std::uint32_t>(from.size());
   to.resize(kLz4Header + static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(bytes))));
   std::memcpy(to.data(), &bytes, kLz4Header);
-  const int made = LZ4_compress_fast(
-      reinterpret_cast<const char*>(from.data()), reinterpret_cast<char*>(to.data() + kLz4Header),
-      static_cast<int>(bytes), static_cast<int>(to.size() - kLz4Header), codec.level);
+  const int made = LZ4_compress_fast(reinterpret_cast<const char*>(from.data()),
+                                     reinterpret_cast<char*>(to.data() + kLz4Header), static_cast<int>(bytes),
+                                     static_cast<int>(to.size() - kLz4Header), codec.level);
   if (made <= 0) fail_encoding("lz4");
   to.resize(kLz4Header + static_cast<std::size_t>(made));
 }
@@ -325,7 +327,7 @@ Levels levels_of(CodecKind kind) {
 }
 
 // Those that a text names.
-constexpr std::array kKinds{CodecKind::gzip, CodecKind::zlib, CodecKind::zstd,
+constexpr std::array kKinds{CodecKind::gzip,  CodecKind::zlib, CodecKind::zstd,
                             CodecKind::blosc, CodecKind::lz4,  CodecKind::crc32c};
 constexpr std::array<std::string_view, 3> kShuffles{"noshuffle", "shuffle", "bitshuffle"};
 constexpr std::array<std::string_view, 5> kCompressors{"lz4", "lz4hc", "blosclz", "zlib", "zstd"};
@@ -356,8 +358,8 @@ std::optional<int> level_of(std::string_view word, Levels levels) {
 
 Codec parse_codec(std::string_view all, std::string_view text, std::uint64_t element_bytes) {
   const std::vector<std::string_view> words = split(text, ':');
-  const auto* const kind = std::find_if(kKinds.begin(), kKinds.end(),
-                                        [&](CodecKind each) { return name(each) == words.front(); });
+  const auto* const kind =
+      std::find_if(kKinds.begin(), kKinds.end(), [&](CodecKind each) { return name(each) == words.front(); });
   if (kind == kKinds.end()) fail_codec(all, text);
   Codec codec{.kind = *kind, .level = levels_of(*kind).usual};
   for (std::size_t w = 1; w < words.size(); ++w) {
@@ -388,7 +390,8 @@ const char* name(CodecKind kind) noexcept {
 std::vector<Codec> parse_codecs(std::string_view text, std::uint64_t element_bytes) {
   if (text == "none") return {};
   std::vector<Codec> codecs;
-  for (const std::string_view part : split(text, '+')) codecs.push_back(parse_codec(text, part, element_bytes));
+  for (const std::string_view part : split(text, '+'))
+    codecs.push_back(parse_codec(text, part, element_bytes));
   return codecs;
 }
 
@@ -423,7 +426,8 @@ void require_built(const std::vector<Codec>& codecs, const std::string& operatio
 #endif
     if (is_built) continue;
     fail(ErrorCode::unsupported, operation, fmt::format("the codec {}", name(codec.kind)),
-         "a codec that this build has", "tools/install_dependencies.sh installs its library, for a new build");
+         "a codec that this build has",
+         "tools/install_dependencies.sh installs its library, for a new build");
   }
 }
 
@@ -484,7 +488,8 @@ std::uint32_t crc32c(std::span<const std::byte> data) {
       made[0][b] = rest;
     }
     for (std::size_t k = 1; k < kAtOnce; ++k) {
-      for (std::size_t b = 0; b < 256; ++b) made[k][b] = (made[k - 1][b] >> 8) ^ made[0][made[k - 1][b] & 255];
+      for (std::size_t b = 0; b < 256; ++b)
+        made[k][b] = (made[k - 1][b] >> 8) ^ made[0][made[k - 1][b] & 255];
     }
     return made;
   }();
@@ -497,7 +502,8 @@ std::uint32_t crc32c(std::span<const std::byte> data) {
     sum = 0;
     for (std::size_t k = 0; k < kAtOnce; ++k) sum ^= tables[kAtOnce - 1 - k][word >> (8 * k) & 255];
   }
-  for (; at < data.size(); ++at) sum = (sum >> 8) ^ tables[0][(sum ^ static_cast<std::uint32_t>(data[at])) & 255];
+  for (; at < data.size(); ++at)
+    sum = (sum >> 8) ^ tables[0][(sum ^ static_cast<std::uint32_t>(data[at])) & 255];
   return ~sum;
 }
 

@@ -23,11 +23,11 @@ const char* name(CodecKind kind) noexcept;
 struct Codec {
   CodecKind kind = CodecKind::zstd;
   int level = 3;
-  bool has_checksum = false;          // of zstd's frames
-  std::string compressor = "zstd";    // inside of blosc
-  int shuffle = 1;                    // of blosc: 0 none, 1 bytes, 2 bits
-  std::uint64_t shuffled_bytes = 1;   // of blosc and shuffle: an element's
-  std::uint64_t block_bytes = 0;      // of blosc; 0: its own choice
+  bool has_checksum = false;         // of zstd's frames
+  std::string compressor = "zstd";   // inside of blosc
+  int shuffle = 1;                   // of blosc: 0 none, 1 bytes, 2 bits
+  std::uint64_t shuffled_bytes = 1;  // of blosc and shuffle: an element's
+  std::uint64_t block_bytes = 0;     // of blosc; 0: its own choice
 
   bool operator==(const Codec&) const = default;
 };

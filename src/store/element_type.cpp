@@ -15,8 +15,8 @@ constexpr std::uint64_t kMostElementBytes = 4096;
 
 // The names of NumPy and ml_dtypes for the types of Arithmetic.
 constexpr std::array<std::string_view, kNumbers> kNames{
-    "int8",   "uint8",    "int16",   "uint16",  "int32",     "uint32",        "int64",
-    "uint64", "float16",  "bfloat16", "float32", "float64",   "bool",          "complex64",
+    "int8",       "uint8",         "int16",       "uint16",          "int32",          "uint32", "int64",
+    "uint64",     "float16",       "bfloat16",    "float32",         "float64",        "bool",   "complex64",
     "complex128", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz"};
 
 ElementType type_of(Number number) {
@@ -95,9 +95,9 @@ std::optional<std::string> numpy_text(const ElementType& type, ByteOrder order) 
   if (!type.number) return sign + type.name;
   const Number number = *type.number;
   if (number == Number::bf16 || number > Number::c128) return std::nullopt;
-  const char kind = number == Number::boolean ? 'b'
-                    : is_complex(number)      ? 'c'
-                    : number >= Number::f16   ? 'f'
+  const char kind = number == Number::boolean    ? 'b'
+                    : is_complex(number)         ? 'c'
+                    : number >= Number::f16      ? 'f'
                     : type.name.starts_with('u') ? 'u'
                                                  : 'i';
   return sign + kind + std::to_string(type.bytes);

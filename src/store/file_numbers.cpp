@@ -9,7 +9,8 @@
 namespace faro::store {
 
 FileReader::FileReader(const std::filesystem::path& path)
-    : operation_("read `" + path.string() + "`"), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    : operation_("read `" + path.string() + "`"),
+      file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   struct stat status {};
   if (!file_.is_open() || fstat(file_.get(), &status) != 0)
     fail(ErrorCode::file, operation_, io::error_text(errno), "a file that can be read");

@@ -1,5 +1,5 @@
-// Headers of strangers, read number by number: nothing is read behind their end, nothing is allocated on their
-// word.
+// Headers of strangers, read number by number: nothing is read behind their end, nothing is allocated on
+// their word.
 #pragma once
 
 #include <cstdint>

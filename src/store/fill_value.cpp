@@ -67,8 +67,11 @@ std::optional<Bytes> fill_of_list(const Json& json, const ElementType& type, con
     both.insert(both.end(), imaginary.begin(), imaginary.end());
     return both;
   }
-  const auto is_byte = [](const Json& each) { return each.is_number_unsigned() && each.get<std::uint64_t>() < 256; };
-  if (!type.name.starts_with('V') || json.size() != type.bytes || !std::all_of(json.begin(), json.end(), is_byte))
+  const auto is_byte = [](const Json& each) {
+    return each.is_number_unsigned() && each.get<std::uint64_t>() < 256;
+  };
+  if (!type.name.starts_with('V') || json.size() != type.bytes ||
+      !std::all_of(json.begin(), json.end(), is_byte))
     return std::nullopt;
   Bytes bytes;
   for (const Json& each : json) bytes.push_back(static_cast<std::byte>(each.get<std::uint64_t>()));

@@ -11,8 +11,8 @@
 
 namespace faro::store {
 
-/// An element. Errors: ErrorCode::file for JSON that is none; ErrorCode::unsupported for what only another type
-/// would have.
+/// An element. Errors: ErrorCode::file for JSON that is none; ErrorCode::unsupported for what only another
+/// type would have.
 Bytes fill_of_json(const Json& json, const ElementType& type, const std::string& operation);
 /// Law: fill_of_json(json_of_fill(f, t), t) == f.
 Json json_of_fill(const Bytes& fill, const ElementType& type);

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cctype>
+#include <cerrno>
 #include <utility>
 
 #include "faro/error.hpp"
@@ -34,9 +34,7 @@ std::unique_ptr<Source> StoredArray::source() const {
   return run ? run_source(run->path, run->form) : chunk_source(chunks->form, chunks->store);
 }
 
-std::optional<RunOutput> Format::run_output(const WantedArray& /*wanted*/) const {
-  return std::nullopt;
-}
+std::optional<RunOutput> Format::run_output(const WantedArray& /*wanted*/) const { return std::nullopt; }
 
 std::unique_ptr<CreatedStore> Format::create(const fs::path& path, const WantedArray& /*wanted*/) const {
   fail(ErrorCode::unsupported, "write `" + path.string() + "`", std::string("the format ") + name(),
@@ -50,14 +48,17 @@ std::unique_ptr<Sink> Format::planned_sink(const WantedArray& wanted) const {
 const Format& format_of(const fs::path& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0)
-    fail(ErrorCode::file, "read `" + path.string() + "`", io::error_text(errno), "a file or a folder that is there");
+    fail(ErrorCode::file, "read `" + path.string() + "`", io::error_text(errno),
+         "a file or a folder that is there");
   const Bytes first = S_ISREG(status.st_mode) ? first_bytes(path, kFirstBytes) : Bytes();
   for (const Format* const format : formats()) {
     if (format->is_this(path, first)) return *format;
   }
   fail(ErrorCode::unsupported, "read `" + path.string() + "`",
-       S_ISDIR(status.st_mode) ? "a folder without zarr.json, .zarray or .zgroup" : "a file of no known format",
-       "Zarr, HDF5, safetensors, .npy, .npz, GGUF, NIfTI, FITS or TIFF", "--raw DTYPE --shape SHAPE for raw bytes");
+       S_ISDIR(status.st_mode) ? "a folder without zarr.json, .zarray or .zgroup"
+                               : "a file of no known format",
+       "Zarr, HDF5, safetensors, .npy, .npz, GGUF, NIfTI, FITS or TIFF",
+       "--raw DTYPE --shape SHAPE for raw bytes");
 }
 
 const Format* format_meant(const fs::path& path) {
@@ -119,7 +120,8 @@ std::uint64_t file_bytes(const fs::path& path) {
 bool ends_with(const fs::path& path, std::initializer_list<std::string_view> endings) {
   std::string name = path.filename().string();
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return name.ends_with(ending); });
+  return std::any_of(endings.begin(), endings.end(),
+                     [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
 StoredArray run_array(const Format& format, std::string name, const fs::path& path, RunForm form) {
@@ -128,7 +130,8 @@ StoredArray run_array(const Format& format, std::string name, const fs::path& pa
   const std::uint64_t bytes = file_bytes(path);
   if (form.offset > bytes || end_of(form) > bytes) {
     fail(ErrorCode::file, operation, fmt::format("a file of {} bytes", bytes),
-         fmt::format("at least the {} to the end of {}", end_of(form), name.empty() ? "the array" : "`" + name + "`"));
+         fmt::format("at least the {} to the end of {}", end_of(form),
+                     name.empty() ? "the array" : "`" + name + "`"));
   }
   return {.name = std::move(name),
           .format = format.name(),

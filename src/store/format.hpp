@@ -53,8 +53,8 @@ struct StoredArray {
   ByteOrder byte_order = ByteOrder::little;
   Notes notes = {};
   std::optional<RunInFile> run = {};
-  std::optional<ChunksInStore> chunks = {};    // instead
-  std::optional<ErrorReport> refusal = {};  // instead: why it cannot be read
+  std::optional<ChunksInStore> chunks = {};  // instead
+  std::optional<ErrorReport> refusal = {};   // instead: why it cannot be read
 
   std::unique_ptr<Source> source() const;
 };
@@ -66,8 +66,8 @@ struct WantedArray {
   ElementType type = {};
   ByteOrder byte_order = ByteOrder::little;
   bool fortran_order = false;
-  Shape chunks = {};  // empty: the format's choice
-  Shape shards = {};  // empty: none
+  Shape chunks = {};                              // empty: the format's choice
+  Shape shards = {};                              // empty: none
   std::optional<std::vector<Codec>> codecs = {};  // nothing: the format's choice
   Notes notes = {};
 };
@@ -106,7 +106,8 @@ class Format {
   /// what it cannot say.
   virtual std::optional<RunOutput> run_output(const WantedArray& wanted) const;
   /// Errors: ErrorCode::file where there is something already; ErrorCode::unsupported.
-  virtual std::unique_ptr<CreatedStore> create(const std::filesystem::path& path, const WantedArray& wanted) const;
+  virtual std::unique_ptr<CreatedStore> create(const std::filesystem::path& path,
+                                               const WantedArray& wanted) const;
   /// What create() would give, for who only counts: nothing is stored in it. Requires: no run_output().
   virtual std::unique_ptr<Sink> planned_sink(const WantedArray& wanted) const;
   /// Whether it can be told chunks, shards and codecs.
@@ -129,8 +130,8 @@ struct Place {
 /// The whole text where such a file is there, or no colon is behind a name of a format's.
 Place place_of(const std::string& text);
 
-/// Errors: as Format::arrays(); ErrorCode::value for an array that is not there, and for none or several where
-/// none was named.
+/// Errors: as Format::arrays(); ErrorCode::value for an array that is not there, and for none or several
+/// where none was named.
 StoredArray open_array(const Place& place);
 
 // For formats: what their files begin with, and numbers in them.
@@ -142,6 +143,7 @@ std::uint64_t file_bytes(const std::filesystem::path& path);
 /// Whether the name ends so, upper case or lower.
 bool ends_with(const std::filesystem::path& path, std::initializer_list<std::string_view> endings);
 /// A run that is checked to lie in the file. Errors: ErrorCode::file.
-StoredArray run_array(const Format& format, std::string name, const std::filesystem::path& path, RunForm form);
+StoredArray run_array(const Format& format, std::string name, const std::filesystem::path& path,
+                      RunForm form);
 
 }  // namespace faro::store

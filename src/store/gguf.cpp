@@ -18,15 +18,15 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kUsualAlignment = 32;
-constexpr std::uint64_t kFewHeaderBytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t kMostHeaderBytes = std::uint64_t{256} << 20;  // vocabularies are long
+constexpr std::uint64_t kFewGgufHeader = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostGgufHeader = std::uint64_t{256} << 20;  // vocabularies are long
 
 struct GgufType {
   std::uint64_t number;
   std::string_view name;
 };
-constexpr std::array kGgufTypes{GgufType{0, "float32"}, GgufType{1, "float16"}, GgufType{24, "int8"},
-                                GgufType{25, "int16"},  GgufType{26, "int32"},  GgufType{27, "int64"},
+constexpr std::array kGgufTypes{GgufType{0, "float32"},  GgufType{1, "float16"},  GgufType{24, "int8"},
+                                GgufType{25, "int16"},   GgufType{26, "int32"},   GgufType{27, "int64"},
                                 GgufType{28, "float64"}, GgufType{30, "bfloat16"}};
 
 class Gguf final : public Format {
@@ -40,12 +40,12 @@ class Gguf final : public Format {
   std::vector<StoredArray> arrays(const fs::path& path) const override {
     const std::string operation = "read `" + path.string() + "`";
     const std::uint64_t all = file_bytes(path);
-    for (std::uint64_t bytes = kFewHeaderBytes;; bytes *= 16) {
+    for (std::uint64_t bytes = kFewGgufHeader;; bytes *= 16) {
       try {
         return arrays_of(path, first_bytes(path, bytes), operation);
       } catch (const Error& error) {
         // A header that ends too early may be a longer one.
-        if (error.code() != ErrorCode::file || bytes >= std::min(all, kMostHeaderBytes)) throw;
+        if (error.code() != ErrorCode::file || bytes >= std::min(all, kMostGgufHeader)) throw;
       }
     }
   }
@@ -58,7 +58,8 @@ class Gguf final : public Format {
     std::uint64_t offset = 0;
   };
 
-  std::vector<StoredArray> arrays_of(const fs::path& path, const Bytes& begin, const std::string& operation) const {
+  std::vector<StoredArray> arrays_of(const fs::path& path, const Bytes& begin,
+                                     const std::string& operation) const {
     FileNumbers numbers(begin, ByteOrder::little, operation);
     numbers.skip(4);
     const std::uint64_t version = numbers.u32();
@@ -100,7 +101,8 @@ class Gguf final : public Format {
     const std::uint64_t count = numbers.u64();
     const bool is_plain = item < kBytes.size() && kBytes.at(item) > 0;
     if (is_plain && count <= numbers.left()) return numbers.skip(count * kBytes.at(item));
-    if (count > numbers.left()) fail(ErrorCode::file, operation, "a list longer than the file", "a whole file");
+    if (count > numbers.left())
+      fail(ErrorCode::file, operation, "a list longer than the file", "a whole file");
     for (std::uint64_t i = 0; i < count; ++i) skip_value(numbers, item, depth + 1, operation);
   }
 
@@ -123,11 +125,12 @@ class Gguf final : public Format {
     if (type == kGgufTypes.end()) {
       return {.name = tensor.name,
               .format = name(),
-              .refusal = ErrorReport{.code = ErrorCode::unsupported,
-                                     .operation = operation,
-                                     .got = fmt::format("the quantised type {} of `{}`", tensor.type, tensor.name),
-                                     .wanted = "a plain type, such as F32, F16 or BF16",
-                                     .remedy = {}}};
+              .refusal =
+                  ErrorReport{.code = ErrorCode::unsupported,
+                              .operation = operation,
+                              .got = fmt::format("the quantised type {} of `{}`", tensor.type, tensor.name),
+                              .wanted = "a plain type, such as F32, F16 or BF16",
+                              .remedy = {}}};
     }
     if (tensor.offset > ~std::uint64_t{0} - data)
       fail(ErrorCode::file, operation, "a tensor behind the end", "tensors in the file");

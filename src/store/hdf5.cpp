@@ -50,8 +50,8 @@ void* library() {
     return handle;
   }();
   if (loaded != nullptr) return loaded;
-  fail(ErrorCode::unsupported, "read or write HDF5", "no library " FARO_HDF5_LIBRARY " on this machine", "that library",
-       "Debian's package libhdf5-103-1 has it");
+  fail(ErrorCode::unsupported, "read or write HDF5", "no library " FARO_HDF5_LIBRARY " on this machine",
+       "that library", "Debian's package libhdf5-103-1 has it");
 }
 
 template <typename Symbol>
@@ -103,7 +103,8 @@ std::optional<H5Type> type_of(hid_t type) {
   const bool is_whole = (kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_BITFIELD) ||
                         (FARO_H5(H5Tget_precision)(type) == 8 * bytes && FARO_H5(H5Tget_offset)(type) == 0);
   if (!is_whole) return std::nullopt;
-  if (kind == H5T_INTEGER) name = fmt::format("{}int{}", FARO_H5(H5Tget_sign)(type) == H5T_SGN_NONE ? "u" : "", 8 * bytes);
+  if (kind == H5T_INTEGER)
+    name = fmt::format("{}int{}", FARO_H5(H5Tget_sign)(type) == H5T_SGN_NONE ? "u" : "", 8 * bytes);
   if (kind == H5T_FLOAT) {
     std::size_t sign = 0;
     std::size_t exponent = 0;
@@ -113,8 +114,8 @@ std::optional<H5Type> type_of(hid_t type) {
     FARO_H5(H5Tget_fields)(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits);
     const bool is_brain = bytes == 2 && exponent_bits == 8;
     name = is_brain ? "bfloat16" : fmt::format("float{}", 8 * bytes);
-    const bool is_usual = (bytes == 2 && (is_brain || exponent_bits == 5)) || (bytes == 4 && exponent_bits == 8) ||
-                          (bytes == 8 && exponent_bits == 11);
+    const bool is_usual = (bytes == 2 && (is_brain || exponent_bits == 5)) ||
+                          (bytes == 4 && exponent_bits == 8) || (bytes == 8 && exponent_bits == 11);
     if (!is_usual) return std::nullopt;
   }
   if (kind == H5T_STRING && FARO_H5(H5Tis_variable_str)(type) == 0) name = fmt::format("S{}", bytes);
@@ -127,7 +128,8 @@ std::optional<H5Type> type_of(hid_t type) {
     const auto of_part = type_of(part.get());
     char* const first = FARO_H5(H5Tget_member_name)(type, 0);
     const bool is_complex = std::string_view(first == nullptr ? "" : first) == "r" && of_part &&
-                            of_part->type.name.starts_with("float") && FARO_H5(H5Tequal)(part.get(), other.get()) > 0 &&
+                            of_part->type.name.starts_with("float") &&
+                            FARO_H5(H5Tequal)(part.get(), other.get()) > 0 &&
                             bytes == 2 * of_part->type.bytes;
     FARO_H5(H5free_memory)(first);
     const auto complex = is_complex ? element_type(fmt::format("complex{}", 8 * bytes)) : std::nullopt;
@@ -143,8 +145,13 @@ std::optional<H5Type> type_of(hid_t type) {
 class H5Chunks final : public ChunkStore {
  public:
   H5Chunks(fs::path path, std::string name, Shape chunk)
-      : path_(std::move(path)), label_(path_.string() + ":" + name), chunk_(std::move(chunk)), bytes_(path_),
-        file_(open_file(path_)), dataset_(std::in_place, FARO_H5(H5Dopen2)(file_->get(), name.c_str(), H5P_DEFAULT), FARO_H5(H5Dclose)) {}
+      : path_(std::move(path)),
+        label_(path_.string() + ":" + name),
+        chunk_(std::move(chunk)),
+        bytes_(path_),
+        file_(open_file(path_)),
+        dataset_(std::in_place, FARO_H5(H5Dopen2)(file_->get(), name.c_str(), H5P_DEFAULT),
+                 FARO_H5(H5Dclose)) {}
   ~H5Chunks() override {
     const std::lock_guard lock(library_mutex());
     dataset_.reset();
@@ -159,8 +166,10 @@ class H5Chunks final : public ChunkStore {
     hsize_t bytes = 0;
     {
       const std::lock_guard lock(library_mutex());
-      if (FARO_H5(H5Dget_chunk_info_by_coord)(dataset_->get(), corner.data(), &left_out, &address, &bytes) < 0)
-        fail(ErrorCode::file, "read `" + label_ + "`", "a chunk that the HDF5 library does not find", "a whole file");
+      if (FARO_H5(H5Dget_chunk_info_by_coord)(dataset_->get(), corner.data(), &left_out, &address, &bytes) <
+          0)
+        fail(ErrorCode::file, "read `" + label_ + "`", "a chunk that the HDF5 library does not find",
+             "a whole file");
     }
     if (address == HADDR_UNDEF) return false;
     if (left_out != 0) {
@@ -199,8 +208,8 @@ Filters filters_of(hid_t properties, std::uint64_t element_bytes) {
     std::size_t values = 0;
     unsigned configuration = 0;
     std::array<char, 64> name{};
-    const H5Z_filter_t filter = FARO_H5(H5Pget_filter2)(properties, static_cast<unsigned>(f), &flags, &values, nullptr,
-                                               name.size(), name.data(), &configuration);
+    const H5Z_filter_t filter = FARO_H5(H5Pget_filter2)(properties, static_cast<unsigned>(f), &flags, &values,
+                                                        nullptr, name.size(), name.data(), &configuration);
     if (filter == H5Z_FILTER_DEFLATE) {
       filters.codecs.push_back({.kind = CodecKind::zlib, .level = 4});
     } else if (filter == H5Z_FILTER_SHUFFLE) {
@@ -218,7 +227,9 @@ class Hdf5 final : public Format {
   bool is_this(const fs::path& /*path*/, std::span<const std::byte> first) const override {
     return begins_with(first, "\x89HDF\r\n\x1a\n");
   }
-  bool is_meant(const fs::path& path) const override { return ends_with(path, {".h5", ".hdf5", ".nc", ".he5"}); }
+  bool is_meant(const fs::path& path) const override {
+    return ends_with(path, {".h5", ".hdf5", ".nc", ".he5"});
+  }
 
   std::vector<StoredArray> arrays(const fs::path& path) const override {
     std::vector<std::string> names;
@@ -230,12 +241,15 @@ class Hdf5 final : public Format {
         return 0;
       };
 #if H5_VERSION_GE(1, 12, 0)
-      const herr_t visited = FARO_H5(H5Ovisit3)(file.get(), H5_INDEX_NAME, H5_ITER_NATIVE, note, &names, H5O_INFO_BASIC);
+      const herr_t visited =
+          FARO_H5(H5Ovisit3)(file.get(), H5_INDEX_NAME, H5_ITER_NATIVE, note, &names, H5O_INFO_BASIC);
 #else
-      const herr_t visited = FARO_H5(H5Ovisit2)(file.get(), H5_INDEX_NAME, H5_ITER_NATIVE, note, &names, H5O_INFO_BASIC);
+      const herr_t visited =
+          FARO_H5(H5Ovisit2)(file.get(), H5_INDEX_NAME, H5_ITER_NATIVE, note, &names, H5O_INFO_BASIC);
 #endif
       if (visited < 0)
-        fail(ErrorCode::file, "read `" + path.string() + "`", "groups that the HDF5 library cannot read", "a whole file");
+        fail(ErrorCode::file, "read `" + path.string() + "`", "groups that the HDF5 library cannot read",
+             "a whole file");
     }
     std::vector<StoredArray> found;
     found.reserve(names.size());
@@ -243,7 +257,9 @@ class Hdf5 final : public Format {
     return found;
   }
 
-  std::optional<RunOutput> run_output(const WantedArray& wanted) const override { return run_of_library(wanted); }
+  std::optional<RunOutput> run_output(const WantedArray& wanted) const override {
+    return run_of_library(wanted);
+  }
 
  private:
   static RunOutput run_of_library(const WantedArray& wanted);
@@ -258,17 +274,20 @@ class Hdf5 final : public Format {
     return *std::move(array);
   }
 
-  StoredArray refused(const std::string& dataset_name, const std::string& operation, const std::string& got) const {
+  StoredArray refused(const std::string& dataset_name, const std::string& operation,
+                      const std::string& got) const {
     return {.name = dataset_name,
             .format = name(),
-            .refusal = ErrorReport{.code = ErrorCode::unsupported,
-                                   .operation = operation,
-                                   .got = got,
-                                   .wanted = "numbers of whole bytes, contiguous or chunked by deflate and shuffle",
-                                   .remedy = {}}};
+            .refusal =
+                ErrorReport{.code = ErrorCode::unsupported,
+                            .operation = operation,
+                            .got = got,
+                            .wanted = "numbers of whole bytes, contiguous or chunked by deflate and shuffle",
+                            .remedy = {}}};
   }
 
-  StoredArray described(const fs::path& path, const std::string& dataset_name, const std::string& operation) const {
+  StoredArray described(const fs::path& path, const std::string& dataset_name,
+                        const std::string& operation) const {
     const Handle file = open_file(path);
     const Handle dataset(FARO_H5(H5Dopen2)(file.get(), dataset_name.c_str(), H5P_DEFAULT), FARO_H5(H5Dclose));
     if (!dataset.is_open()) return refused(dataset_name, operation, "a dataset that the library cannot open");
@@ -290,7 +309,8 @@ class Hdf5 final : public Format {
                       .type = known->type,
                       .byte_order = known->order};
     Bytes fill(known->type.bytes);
-    if (FARO_H5(H5Pget_fill_value)(properties.get(), type.get(), fill.data()) < 0) fill.assign(fill.size(), std::byte{0});
+    if (FARO_H5(H5Pget_fill_value)(properties.get(), type.get(), fill.data()) < 0)
+      fill.assign(fill.size(), std::byte{0});
     if (known->order == ByteOrder::big) swap_bytes(fill, known->type);
     array.notes.fill = fill;
     const H5D_layout_t layout = FARO_H5(H5Pget_layout)(properties.get());
@@ -303,7 +323,8 @@ class Hdf5 final : public Format {
       run.notes = array.notes;
       return run;
     }
-    if (layout != H5D_CHUNKED) return refused(dataset_name, operation, "a compact, virtual or external dataset");
+    if (layout != H5D_CHUNKED)
+      return refused(dataset_name, operation, "a compact, virtual or external dataset");
     const Filters filters = filters_of(properties.get(), known->type.bytes);
     if (!filters.unknown.empty()) return refused(dataset_name, operation, filters.unknown);
     std::vector<hsize_t> chunk(static_cast<std::size_t>(rank));
@@ -325,9 +346,16 @@ class Hdf5 final : public Format {
 Handle type_in_file(const ElementType& type, const std::string& operation) {
   const auto copied = [](hid_t known) { return Handle(FARO_H5(H5Tcopy)(known), FARO_H5(H5Tclose)); };
   static const std::array<std::pair<std::string_view, hid_t>, 10> kTypes{
-      {{"int8", FARO_H5(H5T_STD_I8LE_g)},    {"uint8", FARO_H5(H5T_STD_U8LE_g)},   {"int16", FARO_H5(H5T_STD_I16LE_g)},    {"uint16", FARO_H5(H5T_STD_U16LE_g)},
-       {"int32", FARO_H5(H5T_STD_I32LE_g)},  {"uint32", FARO_H5(H5T_STD_U32LE_g)}, {"int64", FARO_H5(H5T_STD_I64LE_g)},    {"uint64", FARO_H5(H5T_STD_U64LE_g)},
-       {"float32", FARO_H5(H5T_IEEE_F32LE_g)}, {"float64", FARO_H5(H5T_IEEE_F64LE_g)}}};
+      {{"int8", FARO_H5(H5T_STD_I8LE_g)},
+       {"uint8", FARO_H5(H5T_STD_U8LE_g)},
+       {"int16", FARO_H5(H5T_STD_I16LE_g)},
+       {"uint16", FARO_H5(H5T_STD_U16LE_g)},
+       {"int32", FARO_H5(H5T_STD_I32LE_g)},
+       {"uint32", FARO_H5(H5T_STD_U32LE_g)},
+       {"int64", FARO_H5(H5T_STD_I64LE_g)},
+       {"uint64", FARO_H5(H5T_STD_U64LE_g)},
+       {"float32", FARO_H5(H5T_IEEE_F32LE_g)},
+       {"float64", FARO_H5(H5T_IEEE_F64LE_g)}}};
   for (const auto& [name, known] : kTypes) {
     if (name == type.name) return copied(known);
   }
@@ -338,18 +366,19 @@ Handle type_in_file(const ElementType& type, const std::string& operation) {
     FARO_H5(H5Tset_ebias)(half.get(), 15);
     return half;
   }
-  fail(ErrorCode::unsupported, operation, "elements of type " + type.name, "integers, float16, float32 or float64",
-       "--dtype converts");
+  fail(ErrorCode::unsupported, operation, "elements of type " + type.name,
+       "integers, float16, float32 or float64", "--dtype converts");
 }
 
-// A file of the library's with one contiguous dataset that nothing was written to: what it has before and behind
-// the dataset's place is the header and the tail of ours.
+// A file of the library's with one contiguous dataset that nothing was written to: what it has before and
+// behind the dataset's place is the header and the tail of ours.
 RunOutput Hdf5::run_of_library(const WantedArray& wanted) {
   const std::string operation = "write HDF5";
   const std::string dataset = wanted.name.empty() ? "data" : wanted.name;
   std::string path = (fs::temp_directory_path() / "faro-h5-XXXXXX").string();
   const io::Descriptor file(mkstemp(path.data()));
-  if (!file.is_open()) fail(ErrorCode::file, operation, io::error_text(errno), "a folder for temporary files");
+  if (!file.is_open())
+    fail(ErrorCode::file, operation, io::error_text(errno), "a folder for temporary files");
   struct Remove {
     const std::string& path;
     ~Remove() { unlink(path.c_str()); }
@@ -357,10 +386,12 @@ RunOutput Hdf5::run_of_library(const WantedArray& wanted) {
   std::uint64_t address = 0;
   {
     const std::lock_guard lock(library_mutex());
-    const Handle made(FARO_H5(H5Fcreate)(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), FARO_H5(H5Fclose));
+    const Handle made(FARO_H5(H5Fcreate)(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
+                      FARO_H5(H5Fclose));
     const std::vector<hsize_t> extents(wanted.shape.begin(), wanted.shape.end());
     const Handle space(extents.empty() ? FARO_H5(H5Screate)(H5S_SCALAR)
-                                       : FARO_H5(H5Screate_simple)(static_cast<int>(extents.size()), extents.data(), nullptr),
+                                       : FARO_H5(H5Screate_simple)(static_cast<int>(extents.size()),
+                                                                   extents.data(), nullptr),
                        FARO_H5(H5Sclose));
     const Handle properties(FARO_H5(H5Pcreate)(FARO_H5(H5P_CLS_DATASET_CREATE_ID_g)), FARO_H5(H5Pclose));
     FARO_H5(H5Pset_layout)(properties.get(), H5D_CONTIGUOUS);
@@ -369,11 +400,12 @@ RunOutput Hdf5::run_of_library(const WantedArray& wanted) {
     const Handle links(FARO_H5(H5Pcreate)(FARO_H5(H5P_CLS_LINK_CREATE_ID_g)), FARO_H5(H5Pclose));
     FARO_H5(H5Pset_create_intermediate_group)(links.get(), 1);
     const Handle type = type_in_file(wanted.type, operation);
-    const Handle written(FARO_H5(H5Dcreate2)(made.get(), dataset.c_str(), type.get(), space.get(), links.get(),
-                                    properties.get(), H5P_DEFAULT),
+    const Handle written(FARO_H5(H5Dcreate2)(made.get(), dataset.c_str(), type.get(), space.get(),
+                                             links.get(), properties.get(), H5P_DEFAULT),
                          FARO_H5(H5Dclose));
     if (!written.is_open())
-      fail(ErrorCode::value, operation, "a dataset `" + dataset + "` that its library does not make", "another name");
+      fail(ErrorCode::value, operation, "a dataset `" + dataset + "` that its library does not make",
+           "another name");
     const haddr_t found = FARO_H5(H5Dget_offset)(written.get());
     if (found == HADDR_UNDEF && !is_empty(wanted.shape))
       fail(ErrorCode::internal, operation, "a dataset without a place in its file", "one with a place");
@@ -381,7 +413,8 @@ RunOutput Hdf5::run_of_library(const WantedArray& wanted) {
   }
   const FileReader whole(path);
   const std::uint64_t bytes = volume(wanted.shape) * wanted.type.bytes;
-  if (bytes == 0) return {.header = whole.read(0, whole.size()), .form = dense_run(wanted.shape, wanted.type, 0)};
+  if (bytes == 0)
+    return {.header = whole.read(0, whole.size()), .form = dense_run(wanted.shape, wanted.type, 0)};
   return {.header = whole.read(0, address),
           .form = dense_run(wanted.shape, wanted.type, address),
           .tail = whole.read(address + bytes, whole.size() - address - bytes)};
@@ -396,7 +429,9 @@ class Hdf5 final : public Format {
   bool is_this(const fs::path& /*path*/, std::span<const std::byte> first) const override {
     return begins_with(first, "\x89HDF\r\n\x1a\n");
   }
-  bool is_meant(const fs::path& path) const override { return ends_with(path, {".h5", ".hdf5", ".nc", ".he5"}); }
+  bool is_meant(const fs::path& path) const override {
+    return ends_with(path, {".h5", ".hdf5", ".nc", ".he5"});
+  }
   std::vector<StoredArray> arrays(const fs::path& path) const override {
     fail(ErrorCode::unsupported, "read `" + path.string() + "`", "HDF5, in a build without its library",
          "a build that has it", "tools/install_dependencies.sh installs libhdf5-dev, for a new build");

@@ -27,7 +27,8 @@ struct TypeNumber {
   std::string_view name;
 };
 template <std::size_t N>
-ElementType type_numbered(const std::array<TypeNumber, N>& types, std::int64_t number, const std::string& operation) {
+ElementType type_numbered(const std::array<TypeNumber, N>& types, std::int64_t number,
+                          const std::string& operation) {
   const auto* const found =
       std::find_if(types.begin(), types.end(), [&](const TypeNumber& each) { return each.number == number; });
   if (found == types.end())
@@ -35,10 +36,11 @@ ElementType type_numbered(const std::array<TypeNumber, N>& types, std::int64_t n
   return known_element_type(found->name);
 }
 
-constexpr std::array kNiftiTypes{TypeNumber{2, "uint8"},   TypeNumber{4, "int16"},     TypeNumber{8, "int32"},
-                                 TypeNumber{16, "float32"}, TypeNumber{32, "complex64"}, TypeNumber{64, "float64"},
-                                 TypeNumber{256, "int8"},  TypeNumber{512, "uint16"},  TypeNumber{768, "uint32"},
-                                 TypeNumber{1024, "int64"}, TypeNumber{1280, "uint64"}, TypeNumber{1792, "complex128"}};
+constexpr std::array kNiftiTypes{
+    TypeNumber{2, "uint8"},    TypeNumber{4, "int16"},      TypeNumber{8, "int32"},
+    TypeNumber{16, "float32"}, TypeNumber{32, "complex64"}, TypeNumber{64, "float64"},
+    TypeNumber{256, "int8"},   TypeNumber{512, "uint16"},   TypeNumber{768, "uint32"},
+    TypeNumber{1024, "int64"}, TypeNumber{1280, "uint64"},  TypeNumber{1792, "complex128"}};
 
 constexpr std::uint64_t kNifti1Bytes = 348;
 constexpr std::uint64_t kNifti2Bytes = 540;
@@ -77,12 +79,13 @@ class Nifti final : public Format {
     for (std::uint64_t& extent : shape) {
       extent = numbers.number(width);
       // Numbers with a sign.
-      if (extent >> (8 * width - 1) != 0) fail(ErrorCode::file, operation, "an axis below 0", "one from 0 on");
+      if (extent >> (8 * width - 1) != 0)
+        fail(ErrorCode::file, operation, "an axis below 0", "one from 0 on");
     }
     numbers.go_to(is_second ? 168 : 108);
     const std::uint64_t offset = is_second ? numbers.u64() : whole(numbers.f32(), operation);
-    StoredArray array = run_array(*this, "", path,
-                                  fortran_run(shape, type_numbered(kNiftiTypes, type, operation), offset, order));
+    StoredArray array = run_array(
+        *this, "", path, fortran_run(shape, type_numbered(kNiftiTypes, type, operation), offset, order));
     if (!is_second) {
       const double slope = numbers.f32();
       const double intercept = numbers.f32();
@@ -96,13 +99,15 @@ class Nifti final : public Format {
   static std::uint64_t whole(double value, const std::string& operation) {
     constexpr double kMost = 1e9;  // of a float
     if (!(value >= 0 && value <= kMost && std::floor(value) == value))
-      fail(ErrorCode::file, operation, fmt::format("data that begin at {}", value), "a whole number of bytes");
+      fail(ErrorCode::file, operation, fmt::format("data that begin at {}", value),
+           "a whole number of bytes");
     return static_cast<std::uint64_t>(value);
   }
 };
 
-constexpr std::array kFitsTypes{TypeNumber{8, "uint8"}, TypeNumber{16, "int16"},   TypeNumber{32, "int32"},
-                                TypeNumber{64, "int64"}, TypeNumber{-32, "float32"}, TypeNumber{-64, "float64"}};
+constexpr std::array kFitsTypes{TypeNumber{8, "uint8"},     TypeNumber{16, "int16"},
+                                TypeNumber{32, "int32"},    TypeNumber{64, "int64"},
+                                TypeNumber{-32, "float32"}, TypeNumber{-64, "float64"}};
 constexpr std::uint64_t kFitsBlock = 2880;
 constexpr std::uint64_t kCardBytes = 80;
 // Cards that say nothing of an axis, and are kept.
@@ -125,7 +130,8 @@ FitsCard card_of(std::string_view text) {
   std::size_t end = 0;
   if (rest.front() == '\'') {
     end = rest.find('\'', 1);
-    while (end != std::string_view::npos && rest.substr(end).starts_with("''")) end = rest.find('\'', end + 2);
+    while (end != std::string_view::npos && rest.substr(end).starts_with("''"))
+      end = rest.find('\'', end + 2);
     end = end == std::string_view::npos ? rest.size() : end + 1;
   } else {
     end = std::min(rest.find('/'), rest.size());
@@ -141,8 +147,8 @@ struct FitsUnit {
   std::uint64_t data = 0;
 
   const FitsCard* find(std::string_view keyword) const {
-    const auto found =
-        std::find_if(cards.begin(), cards.end(), [&](const FitsCard& card) { return card.keyword == keyword; });
+    const auto found = std::find_if(cards.begin(), cards.end(),
+                                    [&](const FitsCard& card) { return card.keyword == keyword; });
     return found == cards.end() ? nullptr : &*found;
   }
   std::int64_t number(const std::string& keyword, std::optional<std::int64_t> otherwise,
@@ -181,8 +187,9 @@ class Fits final : public Format {
   }
 
   std::optional<RunOutput> run_output(const WantedArray& wanted) const override {
-    const auto* const type = std::find_if(kFitsTypes.begin(), kFitsTypes.end(),
-                                          [&](const TypeNumber& each) { return each.name == wanted.type.name; });
+    const auto* const type = std::find_if(kFitsTypes.begin(), kFitsTypes.end(), [&](const TypeNumber& each) {
+      return each.name == wanted.type.name;
+    });
     if (type == kFitsTypes.end()) {
       fail(ErrorCode::unsupported, "write FITS", "elements of type " + wanted.type.name,
            "uint8, int16, int32, int64, float32 or float64", "--dtype converts");
@@ -240,7 +247,8 @@ class Fits final : public Format {
                          std::vector<StoredArray>& found, const std::string& operation) const {
     constexpr std::int64_t kMostAxes = 64;
     const std::int64_t rank = unit.number("NAXIS", {}, operation);
-    if (rank < 0 || rank > kMostAxes) fail(ErrorCode::file, operation, fmt::format("{} axes", rank), "0 to 64");
+    if (rank < 0 || rank > kMostAxes)
+      fail(ErrorCode::file, operation, fmt::format("{} axes", rank), "0 to 64");
     Shape shape;
     for (std::int64_t a = rank; a > 0; --a) {
       const std::int64_t extent = unit.number(fmt::format("NAXIS{}", a), {}, operation);
@@ -255,10 +263,11 @@ class Fits final : public Format {
     const std::int64_t groups = unit.number("GCOUNT", 1, operation);
     const std::uint64_t array_bytes = rank == 0 ? 0 : volume(shape) * width;
     constexpr std::uint64_t kMost = std::uint64_t{1} << 61;
-    if (more < 0 || groups < 0 || groups > (1 << 30) || array_bytes > kMost / std::max<std::int64_t>(groups, 1) ||
-        static_cast<std::uint64_t>(more) > kMost)
+    if (more < 0 || groups < 0 || groups > (1 << 30) ||
+        array_bytes > kMost / std::max<std::int64_t>(groups, 1) || static_cast<std::uint64_t>(more) > kMost)
       fail(ErrorCode::file, operation, "data of 2^61 bytes or more", "what a file may hold");
-    const std::uint64_t bytes = (array_bytes + static_cast<std::uint64_t>(more)) * static_cast<std::uint64_t>(groups);
+    const std::uint64_t bytes =
+        (array_bytes + static_cast<std::uint64_t>(more)) * static_cast<std::uint64_t>(groups);
     const FitsCard* const extension = unit.find("XTENSION");
     const bool is_image = extension == nullptr ? number == 0 : extension->value.starts_with("'IMAGE");
     if (is_image && rank > 0 && !is_empty(shape)) {

@@ -15,7 +15,7 @@
 namespace faro::store {
 namespace {
 
-constexpr int kMostDepth = 64;
+constexpr int kMostJsonDepth = 64;
 constexpr std::size_t kMostAxes = 64;
 
 // Why a text is refused while it is read.
@@ -28,7 +28,7 @@ struct Refused {
 Json parse_json_object(std::string_view text, const std::string& operation) {
   std::vector<std::set<std::string>> keys;
   const auto watch = [&keys](int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth > kMostDepth) throw Refused{fmt::format("JSON of more than {} levels", kMostDepth)};
+    if (depth > kMostJsonDepth) throw Refused{fmt::format("JSON of more than {} levels", kMostJsonDepth)};
     switch (event) {
       case Json::parse_event_t::object_start:
         keys.emplace_back();
@@ -62,7 +62,8 @@ Json parse_json_object(std::string_view text, const std::string& operation) {
 
 const Json& member(const Json& object, const char* key, const std::string& operation) {
   const auto found = object.find(key);
-  if (found == object.end()) fail(ErrorCode::file, operation, fmt::format("no key `{}`", key), "metadata with it");
+  if (found == object.end())
+    fail(ErrorCode::file, operation, fmt::format("no key `{}`", key), "metadata with it");
   return *found;
 }
 
@@ -76,7 +77,8 @@ std::string text_of(const Json& object, const char* key, const std::string& oper
 std::uint64_t number_of_key(const Json& object, const char* key, const std::string& operation) {
   const Json& value = member(object, key, operation);
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() >> 63 != 0)
-    fail(ErrorCode::file, operation, fmt::format("{} for `{}`", excerpt_of(value), key), "a number from 0 on");
+    fail(ErrorCode::file, operation, fmt::format("{} for `{}`", excerpt_of(value), key),
+         "a number from 0 on");
   return value.get<std::uint64_t>();
 }
 

@@ -32,7 +32,8 @@ std::string excerpt_of(const Json& value);
 /// The whole of a small file. Errors: ErrorCode::file, also for one of more than `most` bytes.
 std::string read_small_file(const std::string& path, std::uint64_t most);
 
-/// Refuses shapes that no array has. Errors: ErrorCode::file for more than 64 axes and for 2^62 bytes or more.
+/// Refuses shapes that no array has. Errors: ErrorCode::file for more than 64 axes and for 2^62 bytes or
+/// more.
 void require_shape(const Shape& shape, std::uint64_t element_bytes, const std::string& operation);
 
 }  // namespace faro::store

@@ -42,19 +42,20 @@ class Npy final : public Format {
   bool is_meant(const fs::path& path) const override { return ends_with(path, {".npy"}); }
 
   std::vector<StoredArray> arrays(const fs::path& path) const override {
-    return {run_array(*this, "", path,
-                      run_of_npy(io::read_npy_header(path), 0, "read `" + path.string() + "`"))};
+    return {
+        run_array(*this, "", path, run_of_npy(io::read_npy_header(path), 0, "read `" + path.string() + "`"))};
   }
 
   std::optional<RunOutput> run_output(const WantedArray& wanted) const override {
     const auto descr = numpy_text(wanted.type, wanted.byte_order);
     if (!descr) {
-      fail(ErrorCode::unsupported, "write .npy", "elements of type " + wanted.type.name, "a type that NumPy has",
-           "--dtype converts");
+      fail(ErrorCode::unsupported, "write .npy", "elements of type " + wanted.type.name,
+           "a type that NumPy has", "--dtype converts");
     }
     const io::MemoryOrder order = wanted.fortran_order ? io::MemoryOrder::fortran : io::MemoryOrder::c;
-    RunOutput made{.header = io::npy_header_bytes("'" + *descr + "'", wanted.shape, order, io::kTransferBlock),
-                   .form = {}};
+    RunOutput made{
+        .header = io::npy_header_bytes("'" + *descr + "'", wanted.shape, order, io::kTransferBlock),
+        .form = {}};
     const std::uint64_t offset = made.header.size();
     made.form = wanted.fortran_order ? fortran_run(wanted.shape, wanted.type, offset, wanted.byte_order)
                                      : dense_run(wanted.shape, wanted.type, offset, wanted.byte_order);
@@ -65,13 +66,16 @@ class Npy final : public Format {
 class Raw final : public Format {
  public:
   const char* name() const override { return "raw"; }
-  bool is_this(const fs::path& /*path*/, std::span<const std::byte> /*first*/) const override { return false; }
+  bool is_this(const fs::path& /*path*/, std::span<const std::byte> /*first*/) const override {
+    return false;
+  }
   bool is_meant(const fs::path& path) const override { return ends_with(path, {".raw", ".bin"}); }
   std::vector<StoredArray> arrays(const fs::path& /*path*/) const override { return {}; }
   std::optional<RunOutput> run_output(const WantedArray& wanted) const override {
     return RunOutput{.header = {},
-                     .form = wanted.fortran_order ? fortran_run(wanted.shape, wanted.type, 0, wanted.byte_order)
-                                                  : dense_run(wanted.shape, wanted.type, 0, wanted.byte_order)};
+                     .form = wanted.fortran_order
+                                 ? fortran_run(wanted.shape, wanted.type, 0, wanted.byte_order)
+                                 : dense_run(wanted.shape, wanted.type, 0, wanted.byte_order)};
   }
 };
 
@@ -155,7 +159,8 @@ class Archive {
       found.begin = numbers.u32();
       const bool is_large = found.count == 0xffff || found.bytes == 0xffffffff || found.begin == 0xffffffff;
       if (is_large) found = large_directory(bytes_ - tail_bytes + at);
-      if (found.begin > bytes_ || found.bytes > bytes_ - found.begin) fail_archive("a directory behind the end");
+      if (found.begin > bytes_ || found.bytes > bytes_ - found.begin)
+        fail_archive("a directory behind the end");
       constexpr std::uint64_t kLeastEntry = 46;
       if (found.count > found.bytes / kLeastEntry) fail_archive("a directory of more files than it holds");
       return found;

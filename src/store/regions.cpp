@@ -96,7 +96,8 @@ std::optional<Regions> cheapest_direct(const Relaid& work, std::uint64_t memory_
     const std::uint64_t bytes = region_bytes(region, work);
     if (bytes + static_cast<std::uint64_t>(threads) * workspace_bytes(work, region) > memory_bytes) continue;
     const Cost cost = work.source.cost(work.axes.extents_back(region)) + work.sink.cost(region);
-    const bool is_better = !best || cost < 0.999 * best->cost || (cost < 1.001 * best->cost && bytes < best->bytes);
+    const bool is_better =
+        !best || cost < 0.999 * best->cost || (cost < 1.001 * best->cost && bytes < best->bytes);
     if (is_better) best = Regions{.extents = region, .cost = cost, .bytes = bytes};
   }
   return best;
@@ -121,7 +122,8 @@ struct Distribution {
   std::uint64_t bytes = 0;
 };
 
-std::optional<Distribution> cheapest_distribution(const Relaid& work, std::uint64_t memory_bytes, int threads) {
+std::optional<Distribution> cheapest_distribution(const Relaid& work, std::uint64_t memory_bytes,
+                                                  int threads) {
   const auto team = static_cast<std::uint64_t>(threads);
   const Shape in_unit = source_unit(work);
   const Shape out_unit = work.sink.unit();
@@ -131,7 +133,8 @@ std::optional<Distribution> cheapest_distribution(const Relaid& work, std::uint6
   const auto read = best_of(regions_that_fit(work, out_unit, in_unit, memory_bytes), out_cost, work);
   std::optional<Distribution> best;
   for (const Shape& w : written) {
-    const std::uint64_t first = region_bytes(w, work) + team * work.source.workspace_bytes(work.axes.extents_back(w));
+    const std::uint64_t first =
+        region_bytes(w, work) + team * work.source.workspace_bytes(work.axes.extents_back(w));
     if (first > memory_bytes) continue;
     for (const Shape& r : read) {
       Shape piece = w;
@@ -164,7 +167,11 @@ Way choose_way(const Relaid& work, std::uint64_t memory_bytes, int threads, cons
     if (direct && (!distribution || direct->cost <= distribution->cost)) {
       const std::uint64_t all =
           direct->bytes + static_cast<std::uint64_t>(team) * workspace_bytes(work, direct->extents);
-      return {.direct = *direct, .scratch = std::nullopt, .threads = team, .cost = direct->cost, .memory_bytes = all};
+      return {.direct = *direct,
+              .scratch = std::nullopt,
+              .threads = team,
+              .cost = direct->cost,
+              .memory_bytes = all};
     }
     return {.direct = {},
             .scratch = distribution->regions,

@@ -24,7 +24,7 @@ namespace faro::store {
 struct Regions {
   Shape extents;
   Cost cost = 0;
-  std::uint64_t bytes = 0;   // of the memory for a region
+  std::uint64_t bytes = 0;  // of the memory for a region
 };
 
 /// A distribution's.
@@ -35,7 +35,7 @@ struct ScratchRegions {
 
 /// How it is done.
 struct Way {
-  Regions direct;                         // of the sweep, where there is no scratch space
+  Regions direct;  // of the sweep, where there is no scratch space
   std::optional<ScratchRegions> scratch;
   int threads = 1;
   Cost cost = 0;

@@ -14,8 +14,8 @@
 #include "faro/store.hpp"
 #include "faro/threads.hpp"
 #include "io/buffer.hpp"
-#include "io/npy.hpp"
 #include "io/file_system.hpp"
+#include "io/npy.hpp"
 #include "io/output_file.hpp"
 #include "io/output_folder.hpp"
 #include "size_text.hpp"
@@ -100,7 +100,8 @@ std::optional<std::vector<Codec>> codecs_wanted(const Work& work, const Options&
                         });
   if (!is_known) return std::nullopt;
   for (Codec& codec : codecs) {
-    if (codec.kind == CodecKind::blosc) codec.shuffled_bytes = std::min<std::uint64_t>(work.wanted.type.bytes, 255);
+    if (codec.kind == CodecKind::blosc)
+      codec.shuffled_bytes = std::min<std::uint64_t>(work.wanted.type.bytes, 255);
   }
   return codecs;
 }
@@ -133,7 +134,8 @@ Work work_of(const std::string& in, const std::string& out, const Options& optio
   Work work{.operation = "lay `" + in + "` out anew"};
   work.in = options.raw_dtype.empty() ? open_array(place_of(in)) : raw_input(in, options);
   work.out = place_of(out);
-  while (!work.out.path.has_filename() && work.out.path.has_parent_path()) work.out.path = work.out.path.parent_path();
+  while (!work.out.path.has_filename() && work.out.path.has_parent_path())
+    work.out.path = work.out.path.parent_path();
   work.format = &format_of_output(work.out, options, work.operation);
   if (io::same_target(place_of(in).path, work.out.path))
     fail(ErrorCode::value, work.operation, "the same store as the output", "two stores");
@@ -160,7 +162,8 @@ Work work_of(const std::string& in, const std::string& out, const Options& optio
   } else {
     wanted.shape = work.axes.extents(work.in.shape);
     auto& names = wanted.notes.dimension_names;
-    for (std::size_t a = 0; a < names.size(); ++a) names[a] = work.in.notes.dimension_names[work.axes.from[a]];
+    for (std::size_t a = 0; a < names.size(); ++a)
+      names[a] = work.in.notes.dimension_names[work.axes.from[a]];
   }
   wanted.type = options.dtype.empty() ? work.in.type : element_type_or_fail(options.dtype, work.operation);
   if (wanted.type != work.in.type) {
@@ -264,7 +267,8 @@ Relaid relaid_of(const Work& work, const Source& source, const Sink& sink) {
 }
 
 Shape cut_to(Shape region, const Shape& shape) {
-  for (std::size_t a = 0; a < region.size(); ++a) region[a] = std::min(region[a], std::max<std::uint64_t>(shape[a], 1));
+  for (std::size_t a = 0; a < region.size(); ++a)
+    region[a] = std::min(region[a], std::max<std::uint64_t>(shape[a], 1));
   return region;
 }
 
@@ -297,7 +301,8 @@ Facts facts_of(const Work& work, const Way& way, const Source& source, const Sin
 }
 
 // A sweep of its own by way of `memory`.
-bool run_sweep(const Work& work, const Way& way, const Source& source, Sink& sink, Sums* sums, const Advance& advance) {
+bool run_sweep(const Work& work, const Way& way, const Source& source, Sink& sink, Sums* sums,
+               const Advance& advance) {
   SweepJob job{.source = source,
                .sink = sink,
                .shape = work.wanted.shape,
@@ -323,8 +328,8 @@ bool run_sweep(const Work& work, const Way& way, const Source& source, Sink& sin
                          .element_bytes = work.wanted.type.bytes,
                          .written = way.scratch->written,
                          .read = way.scratch->read};
-  const io::Buffer memory(std::max(bytes_of_region(form.written), bytes_of_region(form.read)), io::PageKind::huge,
-                          io::PageTouch::as_used);
+  const io::Buffer memory(std::max(bytes_of_region(form.written), bytes_of_region(form.read)),
+                          io::PageKind::huge, io::PageTouch::as_used);
   job.memory = memory.data();
   const auto between = scratch_sink(scratch.descriptor(), form);
   SweepJob first{.source = source,
@@ -358,16 +363,18 @@ Report relaid(const Work& work, const Options& options) {
   require_room(work);
   const std::unique_ptr<Source> source = work.in.source();
   const std::unique_ptr<CreatedStore> out = created(work);
-  const Way way = choose_way(relaid_of(work, *source, out->sink()), work.memory_bytes, work.threads, work.operation);
+  const Way way =
+      choose_way(relaid_of(work, *source, out->sink()), work.memory_bytes, work.threads, work.operation);
   Report report{.facts = facts_of(work, way, *source, out->sink())};
   Teller teller(options, report.facts.read_bytes + report.facts.written_bytes);
   Sums sums;
-  report.finished = run_sweep(work, way, *source, out->sink(), options.verify ? &sums : nullptr, teller.advance());
+  report.finished =
+      run_sweep(work, way, *source, out->sink(), options.verify ? &sums : nullptr, teller.advance());
   source->require_unchanged();
   if (!report.finished) return report;
   if (options.verify && sums.read != sums.stored) {
-    fail(ErrorCode::verification, work.operation, "what was stored differs from what was read", "the same elements",
-         "nothing was written; the disk or the memory may be at fault");
+    fail(ErrorCode::verification, work.operation, "what was stored differs from what was read",
+         "the same elements", "nothing was written; the disk or the memory may be at fault");
   }
   report.verified = options.verify;
   out->sink().finish();
@@ -384,7 +391,9 @@ Report mapped(const Work& work, const Options& options) {
   const io::OutputFolder scratch(folder_above(work.out.path) / (io::temporary_name() + "-scratch"));
   const fs::path plain_in = scratch.folder() / "in.raw";
   const fs::path plain_out = scratch.folder() / "out.raw";
-  Options inner{.memory_bytes = work.memory_bytes, .threads = options.threads, .verify = options.verify,
+  Options inner{.memory_bytes = work.memory_bytes,
+                .threads = options.threads,
+                .verify = options.verify,
                 .cancelled = options.cancelled};
   // Elements of this machine's byte order, in C order.
   Work first = work;
@@ -398,7 +407,9 @@ Report mapped(const Work& work, const Options& options) {
   const Problem problem{.permutation = work.map->permutation,
                         .element_bytes = work.in.type.bytes * work.map->items,
                         .batch = work.map->batch};
-  file::Options file_options{.memory_bytes = work.memory_bytes, .threads = options.threads, .verify = options.verify,
+  file::Options file_options{.memory_bytes = work.memory_bytes,
+                             .threads = options.threads,
+                             .verify = options.verify,
                              .cancelled = options.cancelled};
   if (!file::run(problem, {.path = plain_in}, {.path = plain_out}, file_options).finished) return {};
   fs::remove(plain_in);
@@ -422,9 +433,11 @@ Report mapped(const Work& work, const Options& options) {
 
 std::string Facts::text() const {
   std::string text = sweeps == 1 ? "one sweep" : fmt::format("{} sweeps through scratch space", sweeps);
-  text += fmt::format(" in regions of {}", region.empty() ? "one element" : fmt::format("{}", fmt::join(region, " x ")));
+  text += fmt::format(" in regions of {}",
+                      region.empty() ? "one element" : fmt::format("{}", fmt::join(region, " x ")));
   if (!in.chunks.empty())
-    text += decoded < 1.005 ? ", each chunk decoded once" : fmt::format(", chunks decoded {:.3g} times", decoded);
+    text +=
+        decoded < 1.005 ? ", each chunk decoded once" : fmt::format(", chunks decoded {:.3g} times", decoded);
   return text + ", " + size_text(memory_bytes) + " of memory";
 }
 
@@ -445,9 +458,9 @@ Facts explain(const std::string& in, const std::string& out, const Options& opti
   } else {
     sink = work.format->planned_sink(work.wanted);
   }
-  return facts_of(work,
-                  choose_way(relaid_of(work, *source, *sink), work.memory_bytes, work.threads, work.operation),
-                  *source, *sink);
+  return facts_of(
+      work, choose_way(relaid_of(work, *source, *sink), work.memory_bytes, work.threads, work.operation),
+      *source, *sink);
 }
 
 Report relayout(const std::string& in, const std::string& out, const Options& options) {

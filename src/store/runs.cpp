@@ -131,10 +131,11 @@ class RunSource final : public Source, RunSide {
   Loaded load(const Box& box, Workspace& workspace) const override {
     workspace.loaded.resize(volume(box.extents) * form().type.bytes);
     for_each_row(box, [&](std::uint64_t offset, std::uint64_t at, std::uint64_t bytes) {
-      const io::ReadAt read = io::read_at(file_.get(), std::span(workspace.loaded).subspan(at, bytes), offset);
+      const io::ReadAt read =
+          io::read_at(file_.get(), std::span(workspace.loaded).subspan(at, bytes), offset);
       if (read.bytes == bytes) return;
-      fail(ErrorCode::file, operation_, read.error != 0 ? io::error_text(read.error) : "an end before its time",
-           "the file as it was");
+      fail(ErrorCode::file, operation_,
+           read.error != 0 ? io::error_text(read.error) : "an end before its time", "the file as it was");
     });
     if (form().byte_order == ByteOrder::big) swap_bytes(workspace.loaded, form().type);
     return {.first = workspace.loaded.data(), .strides = strides_of(box.extents)};
@@ -149,7 +150,8 @@ class RunSource final : public Source, RunSide {
     const bool is_same = fstat(file_.get(), &now) == 0 && now.st_size == status_.st_size &&
                          now.st_mtim.tv_sec == status_.st_mtim.tv_sec &&
                          now.st_mtim.tv_nsec == status_.st_mtim.tv_nsec;
-    if (!is_same) fail(ErrorCode::file, operation_, "a file that was written to meanwhile", "the file as it was");
+    if (!is_same)
+      fail(ErrorCode::file, operation_, "a file that was written to meanwhile", "the file as it was");
   }
 
  private:

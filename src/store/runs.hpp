@@ -23,7 +23,8 @@ struct RunForm {
 };
 
 /// A run in C order.
-RunForm dense_run(Shape shape, ElementType type, std::uint64_t offset, ByteOrder byte_order = ByteOrder::little);
+RunForm dense_run(Shape shape, ElementType type, std::uint64_t offset,
+                  ByteOrder byte_order = ByteOrder::little);
 /// A run whose first axis is the fastest.
 RunForm fortran_run(Shape shape, ElementType type, std::uint64_t offset,
                     ByteOrder byte_order = ByteOrder::little);

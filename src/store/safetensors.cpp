@@ -26,14 +26,22 @@ struct TypeName {
   std::string_view here;
   std::string_view there;
 };
-constexpr std::array kTypes{TypeName{"bool", "BOOL"},          TypeName{"uint8", "U8"},
-                            TypeName{"int8", "I8"},            TypeName{"float8_e5m2", "F8_E5M2"},
-                            TypeName{"float8_e4m3fn", "F8_E4M3"}, TypeName{"int16", "I16"},
-                            TypeName{"uint16", "U16"},         TypeName{"float16", "F16"},
-                            TypeName{"bfloat16", "BF16"},      TypeName{"int32", "I32"},
-                            TypeName{"uint32", "U32"},         TypeName{"float32", "F32"},
-                            TypeName{"float64", "F64"},        TypeName{"int64", "I64"},
-                            TypeName{"uint64", "U64"},         TypeName{"complex64", "C64"}};
+constexpr std::array kTypes{TypeName{"bool", "BOOL"},
+                            TypeName{"uint8", "U8"},
+                            TypeName{"int8", "I8"},
+                            TypeName{"float8_e5m2", "F8_E5M2"},
+                            TypeName{"float8_e4m3fn", "F8_E4M3"},
+                            TypeName{"int16", "I16"},
+                            TypeName{"uint16", "U16"},
+                            TypeName{"float16", "F16"},
+                            TypeName{"bfloat16", "BF16"},
+                            TypeName{"int32", "I32"},
+                            TypeName{"uint32", "U32"},
+                            TypeName{"float32", "F32"},
+                            TypeName{"float64", "F64"},
+                            TypeName{"int64", "I64"},
+                            TypeName{"uint64", "U64"},
+                            TypeName{"complex64", "C64"}};
 
 // The header's bytes, and none where it cannot be one.
 std::uint64_t header_bytes(std::span<const std::byte> first) {
@@ -57,9 +65,11 @@ class Safetensors final : public Format {
     const std::uint64_t all = file_bytes(path);
     const std::uint64_t bytes = header_bytes(first_bytes(path, kLengthBytes + 1));
     if (bytes < 2 || bytes > all - kLengthBytes)
-      fail(ErrorCode::file, operation, "no length of a header", "8 bytes, and as long a JSON object behind them");
+      fail(ErrorCode::file, operation, "no length of a header",
+           "8 bytes, and as long a JSON object behind them");
     const Bytes begin = first_bytes(path, kLengthBytes + bytes);
-    if (begin.size() != kLengthBytes + bytes) fail(ErrorCode::file, operation, "a file that ends in its header", "more");
+    if (begin.size() != kLengthBytes + bytes)
+      fail(ErrorCode::file, operation, "a file that ends in its header", "more");
     const std::string_view text(reinterpret_cast<const char*>(begin.data()) + kLengthBytes, bytes);
     const Json header = parse_json_object(text, operation);
     std::vector<StoredArray> found;
@@ -75,15 +85,16 @@ class Safetensors final : public Format {
   }
 
   std::optional<RunOutput> run_output(const WantedArray& wanted) const override {
-    const auto* const type = std::find_if(kTypes.begin(), kTypes.end(),
-                                          [&](const TypeName& each) { return each.here == wanted.type.name; });
+    const auto* const type = std::find_if(
+        kTypes.begin(), kTypes.end(), [&](const TypeName& each) { return each.here == wanted.type.name; });
     if (type == kTypes.end()) {
       fail(ErrorCode::unsupported, "write safetensors", "elements of type " + wanted.type.name,
            "numbers that safetensors has", "--dtype converts");
     }
     const std::uint64_t bytes = volume(wanted.shape) * wanted.type.bytes;
     Json header = Json::object();
-    header[wanted.name.empty() ? "data" : wanted.name] = {{"dtype", type->there}, {"shape", wanted.shape}, {"data_offsets", {0, bytes}}};
+    header[wanted.name.empty() ? "data" : wanted.name] = {
+        {"dtype", type->there}, {"shape", wanted.shape}, {"data_offsets", {0, bytes}}};
     std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
     text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
     const std::uint64_t length = text.size();
@@ -116,7 +127,8 @@ class Safetensors final : public Format {
     const Shape offsets = shape_of(value, "data_offsets", operation);
     const std::uint64_t bytes = volume(shape) * run.type.bytes;
     if (offsets.size() != 2 || offsets[1] < offsets[0] || offsets[1] - offsets[0] != bytes) {
-      fail(ErrorCode::file, operation, fmt::format("{} for the tensor `{}`", excerpt_of(value["data_offsets"]), key),
+      fail(ErrorCode::file, operation,
+           fmt::format("{} for the tensor `{}`", excerpt_of(value["data_offsets"]), key),
            fmt::format("two offsets {} bytes apart", bytes));
     }
     return run_array(*this, key, path, dense_run(shape, run.type, begin + offsets[0]));
@@ -131,11 +143,13 @@ class Safetensors final : public Format {
     std::sort(ranges.begin(), ranges.end());
     std::uint64_t at = begin;
     for (const auto& [from, to] : ranges) {
-      if (from != at) fail(ErrorCode::file, operation, "tensors that overlap or leave gaps", "one behind another");
+      if (from != at)
+        fail(ErrorCode::file, operation, "tensors that overlap or leave gaps", "one behind another");
       at = to;
     }
     if (at != all)
-      fail(ErrorCode::file, operation, fmt::format("a file of {} bytes", all), fmt::format("the {} of its tensors", at));
+      fail(ErrorCode::file, operation, fmt::format("a file of {} bytes", all),
+           fmt::format("the {} of its tensors", at));
   }
 };
 

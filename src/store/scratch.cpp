@@ -60,7 +60,8 @@ class Scratch {
 
   std::uint64_t most_piece_bytes() const {
     Shape most = form_.shape;
-    for (std::size_t a = 0; a < most.size(); ++a) most[a] = std::min({most[a], form_.read[a], form_.written[a]});
+    for (std::size_t a = 0; a < most.size(); ++a)
+      most[a] = std::min({most[a], form_.read[a], form_.written[a]});
     return volume(most) * form_.element_bytes;
   }
 
@@ -100,7 +101,8 @@ class ScratchSource final : public Source, Scratch {
   Loaded load(const Box& box, Workspace& workspace) const override {
     workspace.loaded.resize(bytes(box));
     read(box, workspace.loaded);
-    return {.first = workspace.loaded.data(), .strides = dense_strides(box.extents, c_order(box.extents.size()))};
+    return {.first = workspace.loaded.data(),
+            .strides = dense_strides(box.extents, c_order(box.extents.size()))};
   }
   Cost cost(const Shape& /*region*/) const override { return scratch_cost(form()) / 2; }
   std::uint64_t workspace_bytes(const Shape& /*region*/) const override { return most_piece_bytes(); }

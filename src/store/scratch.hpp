@@ -1,11 +1,12 @@
-// A distribution's scratch file: written in regions of one grid, read in regions of another, both in long runs.
+// A distribution's scratch file: written in regions of one grid, read in regions of another, both in long
+// runs.
 //
 //     regions that are written      |---------|---------|---------|
 //     regions that are read         |------|------|------|------|
 //     pieces                        |------|--|---|-----|-|------|     where both grids cut: each is a run of bytes
 //
-// The pieces of a region that is read lie one behind another, so that it is read as one run; of a region that is
-// written each piece is one request. Nothing is encoded.
+// The pieces of a region that is read lie one behind another, so that it is read as one run; of a region that
+// is written each piece is one request. Nothing is encoded.
 #pragma once
 
 #include <memory>

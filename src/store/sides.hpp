@@ -3,8 +3,8 @@
 //     Source    boxes(region)  ->  load(box)            a chunk is decoded whole, a run of bytes read in rows
 //     Sink      boxes(region)  ->  room(box), store()   a chunk is encoded whole, a run of bytes written in rows
 //
-// A sweep (sweep.hpp) knows nothing else of formats. All functions but cost() may be called by many threads at
-// once; each thread has a Workspace of its own.
+// A sweep (sweep.hpp) knows nothing else of formats. All functions but cost() may be called by many threads
+// at once; each thread has a Workspace of its own.
 #pragma once
 
 #include <cstddef>

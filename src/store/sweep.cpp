@@ -185,11 +185,11 @@ class Sweep {
       for (std::size_t a = 0; a < rank_of_array; ++a) {
         move.in[a] = loaded.strides[job_.axes.from[a]];
         if (!job_.axes.flipped[a]) continue;
-        first += static_cast<std::int64_t>(box.extents[a] - 1) * move.in[a] * static_cast<std::int64_t>(in_width);
+        first +=
+            static_cast<std::int64_t>(box.extents[a] - 1) * move.in[a] * static_cast<std::int64_t>(in_width);
         move.in[a] = -move.in[a];
       }
-      if (job_.read != nullptr)
-        job_.read->read += sum_of(box, job_.shape, first, move.in, job_.type.bytes);
+      if (job_.read != nullptr) job_.read->read += sum_of(box, job_.shape, first, move.in, job_.type.bytes);
       incoming_.run(move, first, at(region, box));
       told(volume(box.extents) * in_width);
     });

@@ -49,11 +49,11 @@ using Advance = std::function<bool(std::uint64_t bytes)>;
 struct SweepJob {
   const Source& source;
   Sink& sink;
-  Shape shape;        // of the output
+  Shape shape;  // of the output
   AxisChoice axes;
-  ElementType type;   // of the output
+  ElementType type;                           // of the output
   std::optional<Arithmetic> arithmetic = {};  // where the input's differs
-  Shape region;       // extents
+  Shape region;                               // extents
   int threads = 1;
   std::byte* memory = nullptr;  // of a region
   Sums* read = nullptr;         // sums that are wanted

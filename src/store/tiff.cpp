@@ -45,8 +45,8 @@ struct TiffPage {
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
   std::uint64_t samples = 1;
-  bool is_planar = false;          // samples are planes
-  std::uint64_t cell_rows = 0;     // of a strip or a tile
+  bool is_planar = false;       // samples are planes
+  std::uint64_t cell_rows = 0;  // of a strip or a tile
   std::uint64_t cell_columns = 0;
   bool is_tiled = false;
   std::string type = {};
@@ -55,8 +55,8 @@ struct TiffPage {
 
   bool is_like(const TiffPage& other) const {
     const auto form = [](const TiffPage& page) {
-      return std::tuple(page.rows, page.columns, page.samples, page.is_planar, page.cell_rows, page.cell_columns,
-                        page.is_tiled, page.type);
+      return std::tuple(page.rows, page.columns, page.samples, page.is_planar, page.cell_rows,
+                        page.cell_columns, page.is_tiled, page.type);
     };
     return form(*this) == form(other);
   }
@@ -125,9 +125,9 @@ class TiffFile {
   }
 
   static bool is_known(std::uint64_t tag) {
-    constexpr std::array kKnown{kColumns, kRows,         kBits,       kCompression, kFillOrder,   kStripOffsets, kSamples,
-                                kRowsPerStrip, kStripBytes, kPlanar, kTileColumns, kTileRows,    kTileOffsets,
-                                kTileBytes,    kSampleFormat};
+    constexpr std::array kKnown{kColumns,      kRows,     kBits,         kCompression, kFillOrder,
+                                kStripOffsets, kSamples,  kRowsPerStrip, kStripBytes,  kPlanar,
+                                kTileColumns,  kTileRows, kTileOffsets,  kTileBytes,   kSampleFormat};
     return std::find(kKnown.begin(), kKnown.end(), tag) != kKnown.end();
   }
 
@@ -141,7 +141,8 @@ class TiffFile {
     constexpr std::array<std::uint64_t, 19> kBytes{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
     const std::uint64_t width = type < kBytes.size() ? kBytes.at(type) : 0;
     if (width == 0 || count > file_.size() / width)
-      fail(ErrorCode::file, operation_, fmt::format("{} values of type {}", count, type), "values in the file");
+      fail(ErrorCode::file, operation_, fmt::format("{} values of type {}", count, type),
+           "values in the file");
     const Bytes bytes = value_bytes(field, count * width);
     FileNumbers numbers(bytes, order_, operation_);
     Values values(count);
@@ -171,14 +172,17 @@ class TiffFile {
     constexpr std::uint64_t kPlanes = 2;
     page.is_planar = page.samples > 1 && value(kPlanar, 1) == kPlanes;
     page.is_tiled = tags.contains(kTileOffsets);
-    page.cell_rows = page.is_tiled ? value(kTileRows, 0) : std::min(value(kRowsPerStrip, page.rows), page.rows);
+    page.cell_rows =
+        page.is_tiled ? value(kTileRows, 0) : std::min(value(kRowsPerStrip, page.rows), page.rows);
     page.cell_columns = page.is_tiled ? value(kTileColumns, 0) : page.columns;
-    if (page.cell_rows == 0 || page.cell_columns == 0 || page.cell_rows > kMostExtent || page.cell_columns > kMostExtent)
+    if (page.cell_rows == 0 || page.cell_columns == 0 || page.cell_rows > kMostExtent ||
+        page.cell_columns > kMostExtent)
       fail(ErrorCode::file, operation_, "strips or tiles of no elements", "some rows and columns");
     const Values offsets = values(page.is_tiled ? kTileOffsets : kStripOffsets);
     const Values bytes = values(page.is_tiled ? kTileBytes : kStripBytes);
     if (offsets.size() != bytes.size())
-      fail(ErrorCode::file, operation_, "other numbers of offsets than of lengths", "one of each for a strip or tile");
+      fail(ErrorCode::file, operation_, "other numbers of offsets than of lengths",
+           "one of each for a strip or tile");
     for (std::size_t c = 0; c < offsets.size(); ++c) page.ranges.push_back({offsets[c], bytes[c]});
     return page;
   }
@@ -214,7 +218,9 @@ class Tiff final : public Format {
     return begins_with(first, "II*\0"sv) || begins_with(first, "MM\0*"sv) || begins_with(first, "II+\0"sv) ||
            begins_with(first, "MM\0+"sv);
   }
-  bool is_meant(const fs::path& path) const override { return ends_with(path, {".tif", ".tiff", ".btf", ".tf8"}); }
+  bool is_meant(const fs::path& path) const override {
+    return ends_with(path, {".tif", ".tiff", ".btf", ".tf8"});
+  }
 
   std::vector<StoredArray> arrays(const fs::path& path) const override {
     const TiffFile file(path);
@@ -274,16 +280,18 @@ class Tiff final : public Format {
                          .codecs = {},
                          .fill = {},
                          .ends_are_cut = !page.is_tiled};
-    return {.name = name,
-            .format = this->name(),
-            .shape = grid.shape,
-            .type = type,
-            .byte_order = order,
-            .chunks = ChunksInStore{
-                .form = form, .store = chunk_ranges(path, cells_of(grid.shape, grid.chunk), std::move(ranges))}};
+    return {
+        .name = name,
+        .format = this->name(),
+        .shape = grid.shape,
+        .type = type,
+        .byte_order = order,
+        .chunks = ChunksInStore{
+            .form = form, .store = chunk_ranges(path, cells_of(grid.shape, grid.chunk), std::move(ranges))}};
   }
 
-  // Strips one behind another, as long as the array. What writes large stacks may count the first strip alone.
+  // Strips one behind another, as long as the array. What writes large stacks may count the first strip
+  // alone.
   static bool is_run(std::span<const FileRange> ranges, std::uint64_t bytes) {
     if (ranges.empty()) return false;
     std::uint64_t at = ranges.front().offset;
@@ -296,7 +304,8 @@ class Tiff final : public Format {
 
   // tifffile keeps the shape of an array of more axes in the first page's description.
   static Shape described_shape(const TiffPage& page, const Shape& shape) {
-    const Json json = page.description.starts_with('{') ? Json::parse(page.description, nullptr, false) : Json();
+    const Json json =
+        page.description.starts_with('{') ? Json::parse(page.description, nullptr, false) : Json();
     if (!json.is_object() || !json.contains("shape") || !json["shape"].is_array()) return shape;
     Shape described;
     std::uint64_t elements = 1;

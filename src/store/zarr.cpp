@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostMetadataBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kUsualChunkBytes = std::uint64_t{1} << 20;
-constexpr int kMostDepth = 32;  // of groups in groups
+constexpr int kMostGroupDepth = 32;  // of groups in groups
 
 bool is_there(const fs::path& path) {
   std::error_code ignored;
@@ -30,10 +30,12 @@ bool is_there(const fs::path& path) {
 }
 
 Json read_metadata(const fs::path& path) {
-  return parse_json_object(read_small_file(path.string(), kMostMetadataBytes), "read `" + path.string() + "`");
+  return parse_json_object(read_small_file(path.string(), kMostMetadataBytes),
+                           "read `" + path.string() + "`");
 }
 
-// What the library of JSON throws for a value of another kind than was taken for granted is malformed metadata.
+// What the library of JSON throws for a value of another kind than was taken for granted is malformed
+// metadata.
 template <typename Read>
 auto guarded(const std::string& operation, const Read& read) {
   try {
@@ -72,7 +74,8 @@ ZarrArray read_array(const fs::path& folder, Version version) {
   }
   const std::string operation = "read `" + (folder / ".zarray").string() + "`";
   const Json attributes = is_there(folder / ".zattrs") ? read_metadata(folder / ".zattrs") : Json::object();
-  return guarded(operation, [&] { return read_zarr_v2(read_metadata(folder / ".zarray"), attributes, operation); });
+  return guarded(operation,
+                 [&] { return read_zarr_v2(read_metadata(folder / ".zarray"), attributes, operation); });
 }
 
 std::shared_ptr<ChunkStore> chunk_store(const fs::path& folder, const ZarrArray& array) {
@@ -95,7 +98,8 @@ StoredArray stored_array(const fs::path& folder, std::string name, Version versi
 }
 
 // Groups within groups; links are not followed, for they may lead out of the store.
-void add_arrays(const fs::path& folder, const std::string& name, int depth, std::vector<StoredArray>& arrays) {
+void add_arrays(const fs::path& folder, const std::string& name, int depth,
+                std::vector<StoredArray>& arrays) {
   const Node node = node_of(folder);
   if (node.is_array) {
     // One that is not understood does not keep others from being read.
@@ -107,7 +111,7 @@ void add_arrays(const fs::path& folder, const std::string& name, int depth, std:
     }
     return;
   }
-  if (node.version == Version::none || depth > kMostDepth) return;
+  if (node.version == Version::none || depth > kMostGroupDepth) return;
   std::vector<fs::path> folders;
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.is_directory() && !entry.is_symlink()) folders.push_back(entry.path());
@@ -123,7 +127,8 @@ void write_text(const fs::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
   file << text;
   file.close();
-  if (!file) fail(ErrorCode::file, "write `" + path.string() + "`", "a failure of the disk", "room on the disk");
+  if (!file)
+    fail(ErrorCode::file, "write `" + path.string() + "`", "a failure of the disk", "room on the disk");
 }
 
 // As the libraries of Zarr write it; what is no UTF-8 does not get here.
@@ -143,7 +148,8 @@ Shape usual_chunks(const Shape& shape, std::uint64_t element_bytes) {
 std::vector<Codec> usual_codecs() { return {{.kind = CodecKind::zstd, .level = 3}}; }
 
 // What describes the array is repeated in the metadata of a group above that has all of it in one place.
-void note_in_group(const fs::path& group, const std::string& name, const Json& metadata, const Json& attributes) {
+void note_in_group(const fs::path& group, const std::string& name, const Json& metadata,
+                   const Json& attributes) {
   const bool is_v3 = is_there(group / "zarr.json");
   const fs::path path = group / (is_v3 ? "zarr.json" : ".zmetadata");
   if (!is_there(path)) return;
@@ -167,13 +173,14 @@ void note_in_group(const fs::path& group, const std::string& name, const Json& m
 
 ZarrArray array_wanted(const WantedArray& wanted, Version version, const std::string& operation) {
   ZarrArray array;
-  array.form = {.shape = wanted.shape,
-                .chunk = wanted.chunks.empty() ? usual_chunks(wanted.shape, wanted.type.bytes) : wanted.chunks,
-                .order = c_order(wanted.shape.size()),
-                .type = wanted.type,
-                .byte_order = wanted.byte_order,
-                .codecs = wanted.codecs.value_or(usual_codecs()),
-                .fill = wanted.notes.fill.value_or(Bytes(wanted.type.bytes))};
+  array.form = {
+      .shape = wanted.shape,
+      .chunk = wanted.chunks.empty() ? usual_chunks(wanted.shape, wanted.type.bytes) : wanted.chunks,
+      .order = c_order(wanted.shape.size()),
+      .type = wanted.type,
+      .byte_order = wanted.byte_order,
+      .codecs = wanted.codecs.value_or(usual_codecs()),
+      .fill = wanted.notes.fill.value_or(Bytes(wanted.type.bytes))};
   if (wanted.fortran_order) std::reverse(array.form.order.begin(), array.form.order.end());
   array.notes = wanted.notes;
   if (version == Version::v2) array.keys = {.has_prefix = false, .separator = '.'};
@@ -182,9 +189,10 @@ ZarrArray array_wanted(const WantedArray& wanted, Version version, const std::st
   array.shards = ShardForm{.shape = wanted.shape, .chunk = array.form.chunk, .shard = wanted.shards};
   for (std::size_t a = 0; a < wanted.shards.size(); ++a) {
     if (wanted.shards[a] % array.form.chunk[a] == 0) continue;
-    fail(ErrorCode::value, operation,
-         fmt::format("shards of {} with chunks of {} along axis {}", wanted.shards[a], array.form.chunk[a], a),
-         "a whole number of chunks");
+    fail(
+        ErrorCode::value, operation,
+        fmt::format("shards of {} with chunks of {} along axis {}", wanted.shards[a], array.form.chunk[a], a),
+        "a whole number of chunks");
   }
   return array;
 }
@@ -192,7 +200,8 @@ ZarrArray array_wanted(const WantedArray& wanted, Version version, const std::st
 class CreatedZarr final : public CreatedStore {
  public:
   // `version`: of the group that it is in, or is made.
-  CreatedZarr(const fs::path& path, Version version, const WantedArray& wanted) : path_(path), version_(version) {
+  CreatedZarr(const fs::path& path, Version version, const WantedArray& wanted)
+      : path_(path), version_(version) {
     const std::string operation = "write `" + path.string() + "`";
     array_ = array_wanted(wanted, version, operation);
     metadata_ = version == Version::v3 ? zarr_v3_of(array_, operation) : zarr_v2_of(array_, operation);
@@ -232,7 +241,8 @@ class CreatedZarr final : public CreatedStore {
   void commit() override {
     folder_->commit();
     std::string name = path_.filename().string();
-    for (fs::path group = path_.parent_path(); node_of(group).version == version_; group = group.parent_path()) {
+    for (fs::path group = path_.parent_path(); node_of(group).version == version_;
+         group = group.parent_path()) {
       note_in_group(group, name, metadata_, zarr_v2_attributes(array_));
       name = group.filename().string() + "/" + name;
     }
@@ -246,7 +256,8 @@ class CreatedZarr final : public CreatedStore {
 
   void write_group(const fs::path& folder) const {
     if (version_ == Version::v3) {
-      write_text(folder / "zarr.json", printed({{"zarr_format", 3}, {"node_type", "group"}, {"attributes", Json::object()}}));
+      write_text(folder / "zarr.json",
+                 printed({{"zarr_format", 3}, {"node_type", "group"}, {"attributes", Json::object()}}));
     } else {
       write_text(folder / ".zgroup", printed({{"zarr_format", 2}}));
     }
@@ -295,7 +306,8 @@ class Zarr final : public Format {
 
   std::unique_ptr<Sink> planned_sink(const WantedArray& wanted) const override {
     const ZarrArray array = array_wanted(wanted, version_, "write Zarr");
-    static_cast<void>(version_ == Version::v3 ? zarr_v3_of(array, "write Zarr") : zarr_v2_of(array, "write Zarr"));
+    static_cast<void>(version_ == Version::v3 ? zarr_v3_of(array, "write Zarr")
+                                              : zarr_v2_of(array, "write Zarr"));
     return chunk_sink(array.form, nullptr);
   }
 

@@ -37,7 +37,8 @@ std::uint64_t size_of(const io::Descriptor& file, const fs::path& path) {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
-void read_range(const io::Descriptor& file, const fs::path& path, std::uint64_t offset, std::span<std::byte> to) {
+void read_range(const io::Descriptor& file, const fs::path& path, std::uint64_t offset,
+                std::span<std::byte> to) {
   const io::ReadAt read = io::read_at(file.get(), to, offset);
   if (read.bytes == to.size()) return;
   fail(ErrorCode::file, "read `" + path.string() + "`",
@@ -53,7 +54,8 @@ io::Descriptor open_to_write(const fs::path& path, int flags) {
     file.reset(open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, kFileMode));
   }
   if (!file.is_open())
-    fail(ErrorCode::file, "write `" + path.string() + "`", io::error_text(errno), "a folder that can be written to");
+    fail(ErrorCode::file, "write `" + path.string() + "`", io::error_text(errno),
+         "a folder that can be written to");
   return file;
 }
 
@@ -62,7 +64,8 @@ void write_range(const io::Descriptor& file, const fs::path& path, std::uint64_t
   if (const int error = io::write_at(file.get(), from, offset); error != 0)
     fail(ErrorCode::file, "write `" + path.string() + "`", io::error_text(error), "room on the disk");
   // The disk begins at once; who waits for it at the end waits less.
-  sync_file_range(file.get(), static_cast<off64_t>(offset), static_cast<off64_t>(from.size()), SYNC_FILE_RANGE_WRITE);
+  sync_file_range(file.get(), static_cast<off64_t>(offset), static_cast<off64_t>(from.size()),
+                  SYNC_FILE_RANGE_WRITE);
 }
 
 void close_written(io::Descriptor& file, const fs::path& path) {
@@ -134,7 +137,9 @@ class ShardFiles final : public ChunkStore {
     return true;
   }
 
-  std::string label(const Shape& index) const override { return (folder_ / keys_.key(place_of(index).shard)).string(); }
+  std::string label(const Shape& index) const override {
+    return (folder_ / keys_.key(place_of(index).shard)).string();
+  }
 
   void write(const Shape& index, std::span<const std::byte> stored) override {
     const Place place = place_of(index);

@@ -23,9 +23,9 @@ struct ChunkKeys {
 std::shared_ptr<ChunkStore> chunk_files(const std::filesystem::path& folder, ChunkKeys keys);
 
 struct ShardForm {
-  Shape shape;     // of the array
-  Shape chunk;     // of the chunks within
-  Shape shard;     // multiples of it
+  Shape shape;  // of the array
+  Shape chunk;  // of the chunks within
+  Shape shard;  // multiples of it
   bool index_at_end = true;
   bool index_has_checksum = true;
   ByteOrder index_order = ByteOrder::little;

@@ -22,8 +22,8 @@ struct ZarrArray {
   Notes notes = {};
 };
 
-/// Errors, all: ErrorCode::file for what is malformed; ErrorCode::unsupported, naming a codec, type or key that
-/// is not known.
+/// Errors, all: ErrorCode::file for what is malformed; ErrorCode::unsupported, naming a codec, type or key
+/// that is not known.
 ZarrArray read_zarr_v3(const Json& metadata, const std::string& operation);
 ZarrArray read_zarr_v2(const Json& metadata, const Json& attributes, const std::string& operation);
 

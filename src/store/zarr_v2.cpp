@@ -14,7 +14,8 @@ namespace {
 // Where xarray keeps the names of dimensions.
 constexpr const char* kDimensions = "_ARRAY_DIMENSIONS";
 
-std::vector<Codec> compressor_of(const Json& json, std::uint64_t element_bytes, const std::string& operation) {
+std::vector<Codec> compressor_of(const Json& json, std::uint64_t element_bytes,
+                                 const std::string& operation) {
   if (json.is_null()) return {};
   const std::string id = text_of(json, "id", operation);
   const auto level = [&](const char* key, int otherwise) {
@@ -25,16 +26,19 @@ std::vector<Codec> compressor_of(const Json& json, std::uint64_t element_bytes, 
   if (id == "zlib") return {{.kind = CodecKind::zlib, .level = level("level", 1)}};
   if (id == "gzip") return {{.kind = CodecKind::gzip, .level = level("level", 1)}};
   if (id == "zstd")
-    return {{.kind = CodecKind::zstd, .level = level("level", 1), .has_checksum = json.value("checksum", false)}};
+    return {
+        {.kind = CodecKind::zstd, .level = level("level", 1), .has_checksum = json.value("checksum", false)}};
   if (id == "lz4") return {{.kind = CodecKind::lz4, .level = level("acceleration", 1)}};
-  fail(ErrorCode::unsupported, operation, "the compressor " + excerpt_of(id), "blosc, zlib, gzip, zstd or lz4");
+  fail(ErrorCode::unsupported, operation, "the compressor " + excerpt_of(id),
+       "blosc, zlib, gzip, zstd or lz4");
 }
 
 Json json_of_compressor(const std::vector<Codec>& codecs, const std::string& operation) {
   if (codecs.empty()) return nullptr;
   const Codec& codec = codecs.front();
   if (codecs.size() > 1 || codec.kind == CodecKind::crc32c)
-    fail(ErrorCode::unsupported, operation, "the codecs " + to_text(codecs) + " in Zarr v2", "one compressor");
+    fail(ErrorCode::unsupported, operation, "the codecs " + to_text(codecs) + " in Zarr v2",
+         "one compressor");
   Json json{{"id", name(codec.kind)}};
   switch (codec.kind) {
     case CodecKind::blosc:
@@ -119,8 +123,8 @@ Json zarr_v2_of(const ZarrArray& array, const std::string& operation) {
 Json zarr_v2_attributes(const ZarrArray& array) {
   Json attributes = array.notes.attributes;
   const auto& names = array.notes.dimension_names;
-  const bool are_texts =
-      !names.empty() && std::all_of(names.begin(), names.end(), [](const Json& name) { return name.is_string(); });
+  const bool are_texts = !names.empty() && std::all_of(names.begin(), names.end(),
+                                                       [](const Json& name) { return name.is_string(); });
   if (are_texts) attributes[kDimensions] = names;
   return attributes;
 }

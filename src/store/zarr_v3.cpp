@@ -28,7 +28,8 @@ Extension extension_of(const Json& json, const char* what, const std::string& op
   Extension extension{.name = text_of(json, "name", operation)};
   if (const auto found = json.find("configuration"); found != json.end()) extension.configuration = *found;
   if (!extension.configuration.is_object())
-    fail(ErrorCode::file, operation, excerpt_of(extension.configuration) + " for a configuration", "an object");
+    fail(ErrorCode::file, operation, excerpt_of(extension.configuration) + " for a configuration",
+         "an object");
   return extension;
 }
 
@@ -50,12 +51,15 @@ ElementType type_of_json(const Json& json, const std::string& operation) {
     return element_type_or_fail(time_type("M8", type.configuration, operation), operation);
   if (type.name == "numpy.timedelta64")
     return element_type_or_fail(time_type("m8", type.configuration, operation), operation);
-  if (type.name == "null_terminated_bytes") return element_type_or_fail(fmt::format("S{}", length()), operation);
+  if (type.name == "null_terminated_bytes")
+    return element_type_or_fail(fmt::format("S{}", length()), operation);
   if (type.name == "raw_bytes") return element_type_or_fail(fmt::format("V{}", length()), operation);
-  if (type.name == "fixed_length_utf32") return element_type_or_fail(fmt::format("U{}", length() / 4), operation);
+  if (type.name == "fixed_length_utf32")
+    return element_type_or_fail(fmt::format("U{}", length() / 4), operation);
   std::uint64_t bits = 0;
   const char* const end = type.name.data() + type.name.size();
-  if (type.name.starts_with('r') && std::from_chars(type.name.data() + 1, end, bits).ptr == end && bits % 8 == 0)
+  if (type.name.starts_with('r') && std::from_chars(type.name.data() + 1, end, bits).ptr == end &&
+      bits % 8 == 0)
     return element_type_or_fail(fmt::format("V{}", bits / 8), operation);
   // NumPy's short names are no names here.
   const auto known = element_type(type.name);
@@ -96,7 +100,8 @@ int level_of_json(const Json& configuration, const char* key, int otherwise, con
   const auto found = configuration.find(key);
   if (found == configuration.end()) return otherwise;
   constexpr int kMost = 200'000;
-  if (!found->is_number_integer() || found->get<std::int64_t>() > kMost || found->get<std::int64_t>() < -kMost)
+  if (!found->is_number_integer() || found->get<std::int64_t>() > kMost ||
+      found->get<std::int64_t>() < -kMost)
     fail(ErrorCode::file, operation, excerpt_of(*found) + fmt::format(" for `{}`", key), "a level");
   return found->get<int>();
 }
@@ -154,13 +159,15 @@ void transpose(CodecChain& chain, const Json& configuration, const std::string& 
   bool is_permutation = by.size() == chain.order.size();
   for (std::size_t a = 0; is_permutation && a < by.size(); ++a) is_permutation = sorted[a] == a;
   if (!is_permutation)
-    fail(ErrorCode::file, operation, excerpt_of(configuration) + " for transpose", "a permutation of the axes");
+    fail(ErrorCode::file, operation, excerpt_of(configuration) + " for transpose",
+         "a permutation of the axes");
   std::vector<std::size_t> order(by.size());
   for (std::size_t a = 0; a < by.size(); ++a) order[a] = chain.order[by[a]];
   chain.order = std::move(order);
 }
 
-CodecChain chain_of(const Json& list, std::size_t rank, const ElementType& type, const std::string& operation) {
+CodecChain chain_of(const Json& list, std::size_t rank, const ElementType& type,
+                    const std::string& operation) {
   if (!list.is_array()) fail(ErrorCode::file, operation, excerpt_of(list) + " for `codecs`", "a list");
   CodecChain chain{.order = c_order(rank)};
   bool has_bytes = false;
@@ -181,7 +188,8 @@ CodecChain chain_of(const Json& list, std::size_t rank, const ElementType& type,
            "transpose, then bytes or sharding_indexed");
     }
   }
-  if (!has_bytes) fail(ErrorCode::file, operation, "codecs without `bytes` or `sharding_indexed`", "one of them");
+  if (!has_bytes)
+    fail(ErrorCode::file, operation, "codecs without `bytes` or `sharding_indexed`", "one of them");
   return chain;
 }
 
@@ -192,13 +200,14 @@ void read_shards(ZarrArray& array, const CodecChain& outer, const std::string& o
     fail(ErrorCode::unsupported, operation, "codecs around `sharding_indexed`",
          "codecs within its `codecs`, which are applied to each chunk");
   }
-  ShardForm shards{.shape = form.shape, .chunk = shape_of(outer.sharding, "chunk_shape", operation),
-                   .shard = form.chunk};
+  ShardForm shards{
+      .shape = form.shape, .chunk = shape_of(outer.sharding, "chunk_shape", operation), .shard = form.chunk};
   require_chunks(shards.chunk, form.shape, form.type.bytes, operation);
   std::uint64_t chunks = 1;
   for (std::size_t a = 0; a < shards.chunk.size(); ++a) {
     if (shards.shard[a] % shards.chunk[a] != 0)
-      fail(ErrorCode::file, operation, "shards that are no whole number of chunks", "a multiple along each axis");
+      fail(ErrorCode::file, operation, "shards that are no whole number of chunks",
+           "a multiple along each axis");
     const std::uint64_t along = shards.shard[a] / shards.chunk[a];
     if (along > kMostChunksOfShard / chunks)
       fail(ErrorCode::unsupported, operation, "shards of more than 2^24 chunks", "fewer");
@@ -210,7 +219,8 @@ void read_shards(ZarrArray& array, const CodecChain& outer, const std::string& o
   const CodecChain index = chain_of(member(outer.sharding, "index_codecs", operation), form.shape.size() + 1,
                                     known_element_type("uint64"), operation);
   const bool has_checksum = index.codecs.size() == 1 && index.codecs.front().kind == CodecKind::crc32c;
-  if (!index.byte_order || (!index.codecs.empty() && !has_checksum) || index.order != c_order(index.order.size()))
+  if (!index.byte_order || (!index.codecs.empty() && !has_checksum) ||
+      index.order != c_order(index.order.size()))
     fail(ErrorCode::unsupported, operation, "an index of other codecs than bytes and crc32c", "those");
   shards.index_order = *index.byte_order;
   shards.index_has_checksum = has_checksum;
@@ -242,13 +252,15 @@ ChunkKeys keys_of(const Json& metadata, const std::string& operation) {
 
 // Keys that are not known may say anything, unless they say that they need not be understood.
 void require_known_keys(const Json& metadata, const std::string& operation) {
-  constexpr std::array kKnown{"zarr_format",        "node_type",       "shape",      "data_type",
-                              "chunk_grid",         "fill_value",      "codecs",     "attributes",
-                              "chunk_key_encoding", "dimension_names", "storage_transformers"};
+  constexpr std::array kKnown{"zarr_format",     "node_type",           "shape",
+                              "data_type",       "chunk_grid",          "fill_value",
+                              "codecs",          "attributes",          "chunk_key_encoding",
+                              "dimension_names", "storage_transformers"};
   for (const auto& [key, value] : metadata.items()) {
     if (std::find(kKnown.begin(), kKnown.end(), key) != kKnown.end()) continue;
     if (value.is_object() && value.contains("must_understand") && value["must_understand"] == false) continue;
-    fail(ErrorCode::unsupported, operation, "metadata with the key " + excerpt_of(key), "keys of Zarr v3's core");
+    fail(ErrorCode::unsupported, operation, "metadata with the key " + excerpt_of(key),
+         "keys of Zarr v3's core");
   }
   const auto transformers = metadata.find("storage_transformers");
   if (transformers != metadata.end() && !transformers->empty())
@@ -281,14 +293,16 @@ Codec blosc_of(const Json& configuration, std::uint64_t element_bytes, const std
   codec.compressor = text_of(configuration, "cname", operation);
   constexpr std::array<std::string_view, 5> kCompressors{"lz4", "lz4hc", "blosclz", "zlib", "zstd"};
   if (std::find(kCompressors.begin(), kCompressors.end(), codec.compressor) == kCompressors.end())
-    fail(ErrorCode::unsupported, operation, "blosc's compressor `" + codec.compressor + "`", "lz4, zstd, zlib …");
+    fail(ErrorCode::unsupported, operation, "blosc's compressor `" + codec.compressor + "`",
+         "lz4, zstd, zlib …");
   constexpr std::array<std::string_view, 3> kShuffles{"noshuffle", "shuffle", "bitshuffle"};
   const auto shuffle = configuration.find("shuffle");
   codec.shuffle = element_bytes == 1 ? 2 : 1;  // what -1 in v2 means
   if (shuffle != configuration.end() && shuffle->is_string()) {
     const auto* const found = std::find(kShuffles.begin(), kShuffles.end(), shuffle->get<std::string>());
     if (found == kShuffles.end())
-      fail(ErrorCode::file, operation, excerpt_of(*shuffle) + " for `shuffle`", "noshuffle, shuffle or bitshuffle");
+      fail(ErrorCode::file, operation, excerpt_of(*shuffle) + " for `shuffle`",
+           "noshuffle, shuffle or bitshuffle");
     codec.shuffle = static_cast<int>(found - kShuffles.begin());
   } else if (shuffle != configuration.end() && shuffle->is_number_integer()) {
     const auto number = shuffle->get<std::int64_t>();
@@ -297,8 +311,9 @@ Codec blosc_of(const Json& configuration, std::uint64_t element_bytes, const std
     if (number >= 0) codec.shuffle = static_cast<int>(number);
   }
   constexpr std::uint64_t kMostTypeBytes = 255;  // blosc takes more for 1
-  codec.shuffled_bytes = configuration.contains("typesize") ? number_of_key(configuration, "typesize", operation)
-                                                            : element_bytes;
+  codec.shuffled_bytes = configuration.contains("typesize")
+                             ? number_of_key(configuration, "typesize", operation)
+                             : element_bytes;
   if (codec.shuffled_bytes == 0 || codec.shuffled_bytes > kMostTypeBytes) codec.shuffled_bytes = 1;
   if (configuration.contains("blocksize"))
     codec.block_bytes = number_of_key(configuration, "blocksize", operation) & 0x7fffffff;
@@ -318,7 +333,8 @@ ZarrArray read_zarr_v3(const Json& metadata, const std::string& operation) {
   form.chunk = shape_of(grid.configuration, "chunk_shape", operation);
   require_chunks(form.chunk, form.shape, form.type.bytes, operation);
   array.keys = keys_of(metadata, operation);
-  const CodecChain chain = chain_of(member(metadata, "codecs", operation), form.shape.size(), form.type, operation);
+  const CodecChain chain =
+      chain_of(member(metadata, "codecs", operation), form.shape.size(), form.type, operation);
   if (chain.byte_order) {
     form.order = chain.order;
     form.byte_order = *chain.byte_order;
@@ -328,7 +344,8 @@ ZarrArray read_zarr_v3(const Json& metadata, const std::string& operation) {
   }
   form.fill = fill_of_json(member(metadata, "fill_value", operation), form.type, operation);
   array.notes.fill = form.fill;
-  if (const auto found = metadata.find("attributes"); found != metadata.end()) array.notes.attributes = *found;
+  if (const auto found = metadata.find("attributes"); found != metadata.end())
+    array.notes.attributes = *found;
   if (const auto found = metadata.find("dimension_names"); found != metadata.end() && !found->is_null()) {
     if (!found->is_array() || found->size() != form.shape.size())
       fail(ErrorCode::file, operation, excerpt_of(*found) + " for `dimension_names`", "one for each axis");
@@ -342,16 +359,16 @@ Json zarr_v3_of(const ZarrArray& array, const std::string& operation) {
   Json json{{"zarr_format", 3}, {"node_type", "array"}, {"shape", form.shape}};
   json["data_type"] = json_of_type(form.type, operation);
   json["chunk_grid"] = named("regular", {{"chunk_shape", array.shards ? array.shards->shard : form.chunk}});
-  json["chunk_key_encoding"] = named(array.keys.has_prefix ? "default" : "v2",
-                                     {{"separator", std::string(1, array.keys.separator)}});
+  json["chunk_key_encoding"] =
+      named(array.keys.has_prefix ? "default" : "v2", {{"separator", std::string(1, array.keys.separator)}});
   json["fill_value"] = json_of_fill(form.fill.empty() ? Bytes(form.type.bytes) : form.fill, form.type);
   json["codecs"] = chain_json(form, operation);
   if (array.shards) {
     Json index = Json::array({named("bytes", {{"endian", "little"}}), Json{{"name", "crc32c"}}});
     json["codecs"] = Json::array({named("sharding_indexed", {{"chunk_shape", form.chunk},
-                                                              {"codecs", json["codecs"]},
-                                                              {"index_codecs", index},
-                                                              {"index_location", "end"}})});
+                                                             {"codecs", json["codecs"]},
+                                                             {"index_codecs", index},
+                                                             {"index_location", "end"}})});
   }
   json["attributes"] = array.notes.attributes;
   if (!array.notes.dimension_names.empty()) json["dimension_names"] = array.notes.dimension_names;
