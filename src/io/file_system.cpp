@@ -54,6 +54,11 @@ const std::string& boot_digits() {
   return digits;
 }
 
+bool is_temporary_name(std::string_view name) {
+  return name.starts_with(kTemporaryPrefix) &&
+         name.size() == kTemporaryPrefix.size() + kBootDigits + 1 + kRandomDigits;
+}
+
 // Opened without waiting, following no link.
 Descriptor open_left_over(int directory, const char* name) {
   return Descriptor(openat(directory, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -163,7 +168,6 @@ std::error_code follow_links(fs::path& path) {
 }
 
 void set_sync(bool wanted) { sync_wanted = wanted; }
-bool is_sync_wanted() { return sync_wanted; }
 
 int sync_file(int descriptor) {
   if (!sync_wanted) return 0;
@@ -189,11 +193,6 @@ int FolderSync::sync() const {
   if (!folder_.is_open()) return 0;
   const int error = sync_file(folder_.get());
   return error == EINVAL || error == ENOTSUP || error == EROFS ? 0 : error;
-}
-
-bool is_temporary_name(std::string_view name) {
-  return name.starts_with(kTemporaryPrefix) &&
-         name.size() == kTemporaryPrefix.size() + kBootDigits + 1 + kRandomDigits;
 }
 
 std::string temporary_name() {

@@ -18,7 +18,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <system_error>
 
 namespace faro::io {
@@ -68,7 +67,6 @@ std::error_code follow_links(std::filesystem::path& path);
 
 /// Whether files are brought to the disk before success is told; true from the start. Process-wide.
 void set_sync(bool wanted);
-bool is_sync_wanted();
 
 /// Brings a file's data to the disk. Returns errno, or zero, also where set_sync(false) was asked for.
 int sync_file(int descriptor);
@@ -88,7 +86,6 @@ class FolderSync {
 
 /// A name that no other file has: `.faro-`, the boot in 8 digits, `-`, 24 random ones.
 std::string temporary_name();
-bool is_temporary_name(std::string_view name);
 
 /// Removes the temporary files beside `path` whose processes are dead. Files of another boot or host, whose
 /// locks may not be seen here, are removed a day after they were last written. Never fails. Cost: a sweep of

@@ -17,9 +17,9 @@
 #include "io/file_system.hpp"
 #include "io/npy.hpp"
 #include "io/output_file.hpp"
-#include "io/output_folder.hpp"
 #include "size_text.hpp"
 #include "store/axis_choice.hpp"
+#include "store/output_folder.hpp"
 #include "store/regions.hpp"
 #include "store/scratch.hpp"
 #include "store/store_formats.hpp"
@@ -388,7 +388,7 @@ Report relaid(const Work& work, const Options& options) {
 // A map of all elements, from a plain file to a plain file.
 Report mapped(const Work& work, const Options& options) {
   const auto begin = std::chrono::steady_clock::now();
-  const io::OutputFolder scratch(folder_above(work.out.path) / (io::temporary_name() + "-scratch"));
+  const OutputFolder scratch(folder_above(work.out.path) / (io::temporary_name() + "-scratch"));
   const fs::path plain_in = scratch.folder() / "in.raw";
   const fs::path plain_out = scratch.folder() / "out.raw";
   Options inner{.memory_bytes = work.memory_bytes,

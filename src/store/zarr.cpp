@@ -11,7 +11,7 @@
 
 #include "faro/error.hpp"
 #include "io/npy.hpp"
-#include "io/output_folder.hpp"
+#include "store/output_folder.hpp"
 #include "store/store_formats.hpp"
 #include "store/zarr_metadata.hpp"
 
@@ -267,7 +267,7 @@ class CreatedZarr final : public CreatedStore {
   Version version_;
   ZarrArray array_;
   Json metadata_;
-  std::optional<io::OutputFolder> folder_;
+  std::optional<OutputFolder> folder_;
   fs::path place_;  // of the array, until it has its name
   std::shared_ptr<ChunkStore> store_;
   std::unique_ptr<Sink> sink_;

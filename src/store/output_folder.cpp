@@ -1,4 +1,4 @@
-#include "io/output_folder.hpp"
+#include "store/output_folder.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -10,10 +10,14 @@
 
 #include "faro/error.hpp"
 
-namespace faro::io {
+namespace faro::store {
 namespace {
 
 constexpr mode_t kFolderMode = 0777;  // less the umask
+
+bool is_temporary_name(const std::string& name) {
+  return name.starts_with(".faro-") && name.size() == io::temporary_name().size();
+}
 
 // Folders beside `path` whose processes are dead. Never fails.
 void sweep_left_over_folders(const std::filesystem::path& parent) noexcept {
@@ -27,7 +31,8 @@ void sweep_left_over_folders(const std::filesystem::path& parent) noexcept {
                            lstat(entry.path().c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
                            status.st_uid == geteuid();
       if (!is_ours) continue;
-      const Descriptor folder(open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+      const io::Descriptor folder(
+          open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
       if (folder.is_open() && flock(folder.get(), LOCK_EX | LOCK_NB) == 0)
         std::filesystem::remove_all(entry.path());
     }
@@ -47,13 +52,13 @@ OutputFolder::OutputFolder(const std::filesystem::path& path) : path_(path) {
       fail(ErrorCode::file, operation(), "something there already", "a free name",
            "remove it, or name another");
   }
-  const std::filesystem::path parent = directory_of(path_);
+  const std::filesystem::path parent = io::directory_of(path_);
   sweep_left_over_folders(parent);
-  temporary_ = parent / temporary_name();
+  temporary_ = parent / io::temporary_name();
   if (mkdir(temporary_.c_str(), kFolderMode) != 0) {
     const int error = errno;
     temporary_.clear();
-    fail(ErrorCode::file, operation(), error_text(error), "a directory that can be written to");
+    fail(ErrorCode::file, operation(), io::error_text(error), "a directory that can be written to");
   }
   lock_.reset(open(temporary_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (lock_.is_open()) flock(lock_.get(), LOCK_EX | LOCK_NB);
@@ -66,21 +71,21 @@ OutputFolder::~OutputFolder() {
 
 void OutputFolder::finish() {
   if (finished_) return;
-  if (is_sync_wanted() && syncfs(lock_.get()) != 0)
-    fail(ErrorCode::file, operation(), error_text(errno), "a disk that takes what is written");
+  if (syncfs(lock_.get()) != 0)
+    fail(ErrorCode::file, operation(), io::error_text(errno), "a disk that takes what is written");
   finished_ = true;
 }
 
 void OutputFolder::commit() {
   finish();
-  FolderSync parent;
-  parent.open(directory_of(path_));
+  io::FolderSync parent;
+  parent.open(io::directory_of(path_));
   // An empty folder is replaced, any other thing is not.
   if (rename(temporary_.c_str(), path_.c_str()) != 0)
-    fail(ErrorCode::file, operation(), error_text(errno), "a free name");
+    fail(ErrorCode::file, operation(), io::error_text(errno), "a free name");
   temporary_.clear();
   if (const int error = parent.sync(); error != 0)
-    fail(ErrorCode::file, operation(), error_text(error), "a disk that takes the folder's name, too");
+    fail(ErrorCode::file, operation(), io::error_text(error), "a disk that takes the folder's name, too");
 }
 
-}  // namespace faro::io
+}  // namespace faro::store

@@ -12,7 +12,7 @@
 
 #include "io/file_system.hpp"
 
-namespace faro::io {
+namespace faro::store {
 
 class OutputFolder {
  public:
@@ -35,8 +35,8 @@ class OutputFolder {
 
   std::filesystem::path path_;
   std::filesystem::path temporary_;  // empty: committed
-  Descriptor lock_;
+  io::Descriptor lock_;
   bool finished_ = false;
 };
 
-}  // namespace faro::io
+}  // namespace faro::store
