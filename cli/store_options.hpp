@@ -5,11 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "faro/store.hpp"
-
 namespace faro::cli {
-
-struct PermuteOptions;
 
 struct StoreOptions {
   std::string chunks;  // "256,256,64"
@@ -22,12 +18,5 @@ struct StoreOptions {
   void add(CLI::App& command);
   bool is_given() const;
 };
-
-/// Whether IN or OUT is a store other than .npy, or an option asks for one.
-bool is_of_stores(const PermuteOptions& options);
-
-/// Lays IN out anew as OUT, permuted where `options.spec` is not empty. Errors: those of store::relayout();
-/// ErrorCode::value and unsupported for options that stores do not take.
-void relayout_stores(const PermuteOptions& options);
 
 }  // namespace faro::cli

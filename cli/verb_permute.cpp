@@ -22,6 +22,7 @@
 #include "cli/permute_file.hpp"
 #include "cli/permute_in_place.hpp"
 #include "cli/permute_options.hpp"
+#include "cli/permute_store.hpp"
 #include "cli/permute_stream.hpp"
 #include "cli/permute_strided.hpp"
 #include "cli/progress.hpp"
