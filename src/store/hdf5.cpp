@@ -64,6 +64,10 @@ Symbol& of_library(const char* symbol) {
 // A function or a number of the library, as its header declares it.
 #define FARO_H5(symbol) of_library<decltype(symbol)>(#symbol)
 
+// H5F_ACC_RDONLY and H5F_ACC_TRUNC, without the calls of functions that their macros make.
+constexpr unsigned kReadOnly = 0;
+constexpr unsigned kTruncate = 2;
+
 // A handle of the library's, closed at the end.
 class Handle {
  public:
@@ -84,7 +88,7 @@ class Handle {
 };
 
 Handle open_file(const fs::path& path) {
-  Handle file(FARO_H5(H5Fopen)(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), FARO_H5(H5Fclose));
+  Handle file(FARO_H5(H5Fopen)(path.c_str(), kReadOnly, H5P_DEFAULT), FARO_H5(H5Fclose));
   if (file.is_open()) return file;
   fail(ErrorCode::file, "read `" + path.string() + "`", "a file that the HDF5 library cannot open",
        "a whole HDF5 file that nobody is writing");
@@ -386,7 +390,7 @@ RunOutput Hdf5::run_of_library(const WantedArray& wanted) {
   std::uint64_t address = 0;
   {
     const std::lock_guard lock(library_mutex());
-    const Handle made(FARO_H5(H5Fcreate)(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
+    const Handle made(FARO_H5(H5Fcreate)(path.c_str(), kTruncate, H5P_DEFAULT, H5P_DEFAULT),
                       FARO_H5(H5Fclose));
     const std::vector<hsize_t> extents(wanted.shape.begin(), wanted.shape.end());
     const Handle space(extents.empty() ? FARO_H5(H5Screate)(H5S_SCALAR)
