@@ -255,7 +255,7 @@ TEST_F(Stores, ThereAndBackByRandomGridsAxesCodecsAndBudgets) {
     second.codec = std::array{"none", "lz4", "zstd:3"}[random() % 3];
     second.threads = 1 + static_cast<int>(random() % 3);
     second.verify = random() % 2 == 0;
-    second.memory_bytes = 30'000;
+    second.memory_bytes = 1 << 20;
     // As little memory as is taken.
     std::uint64_t budget = 64;
     for (store::Options trial = second; random() % 4 != 0; budget *= 2) {
