@@ -148,8 +148,9 @@ def test_nifti(tmp_path, dtype):
     for image in (nibabel.Nifti1Image, nibabel.Nifti2Image):
         nibabel.save(image(A.astype(dtype), np.eye(4)), tmp_path / "a.nii")
         turned(tmp_path / "a.nii", A.astype(dtype), tmp_path)
-    swapped = nibabel.Nifti1Image(A.astype(">" + dtype), np.eye(4), nibabel.Nifti1Header(endianness=">"))
-    nibabel.save(swapped, tmp_path / "a.nii")
+    header = nibabel.Nifti1Header(endianness=">")
+    header.set_data_dtype(dtype)
+    nibabel.save(nibabel.Nifti1Image(A.astype(dtype), np.eye(4), header), tmp_path / "a.nii")
     turned(tmp_path / "a.nii", A.astype(dtype), tmp_path)
 
 
