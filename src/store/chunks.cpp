@@ -95,14 +95,24 @@ class ChunkSource final : public Source, ChunkSide {
   Loaded load(const Box& box, Workspace& workspace) const override {
     const Shape index = index_of(box);
     const Shape extents = extents_of(index);
+    Loaded loaded{.first = nullptr, .strides = dense_strides(extents, form().order)};
+    const Shape origin = cell_of(form().shape, form().chunk, index).origin;
+    const auto first =
+        static_cast<std::uint64_t>(distance(origin, box.origin, loaded.strides)) * form().type.bytes;
+    const std::uint64_t whole = volume(extents) * form().type.bytes;
+    const std::uint64_t part = span_bytes(box.extents, loaded.strides);
+    if (reads_parts() && part < whole) {
+      workspace.loaded.resize(part);
+      if (!store_->read_part(index, whole, first, workspace.loaded)) fill_with(form().fill, workspace.loaded);
+      if (form().byte_order == ByteOrder::big) swap_bytes(workspace.loaded, form().type);
+      loaded.first = workspace.loaded.data();
+      return loaded;
+    }
     if (!read(*store_, index, workspace.loaded, workspace.between)) {
-      workspace.loaded.resize(volume(extents) * form().type.bytes);
+      workspace.loaded.resize(whole);
       fill_with(form().fill, workspace.loaded);
     }
-    Loaded loaded{.first = workspace.loaded.data(), .strides = dense_strides(extents, form().order)};
-    const Shape origin = cell_of(form().shape, form().chunk, index).origin;
-    loaded.first +=
-        distance(origin, box.origin, loaded.strides) * static_cast<std::int64_t>(form().type.bytes);
+    loaded.first = workspace.loaded.data() + first;
     return loaded;
   }
 
@@ -110,17 +120,34 @@ class ChunkSource final : public Source, ChunkSide {
     double chunks = 1;
     for (std::size_t a = 0; a < region.size(); ++a)
       chunks *= static_cast<double>(chunks_met(form().shape[a], form().chunk[a], region[a]));
-    const auto bytes = static_cast<double>(form().chunk_bytes());
+    const auto bytes = static_cast<double>(loaded_bytes(region));
     return chunks * (bytes * (1 + decode_cost(form().codecs)) + 2 * kRequestBytes);
   }
 
-  std::uint64_t workspace_bytes(const Shape& /*region*/) const override {
-    return form().chunk_bytes() + (form().codecs.empty() ? 0 : stored_bytes());
+  std::uint64_t workspace_bytes(const Shape& region) const override {
+    return loaded_bytes(region) + (form().codecs.empty() ? 0 : stored_bytes());
   }
 
   Shape unit() const override { return form().chunk; }
 
  private:
+  bool reads_parts() const { return form().codecs.empty() && store_->has_parts(); }
+
+  // From a box's first element to its last, in a chunk.
+  std::uint64_t span_bytes(const Shape& extents, const Strides& strides) const {
+    Shape last = extents;
+    for (std::uint64_t& each : last) --each;
+    return static_cast<std::uint64_t>(distance(Shape(last.size(), 0), last, strides) + 1) * form().type.bytes;
+  }
+
+  // Of a chunk, at most, for regions of such extents.
+  std::uint64_t loaded_bytes(const Shape& region) const {
+    if (!reads_parts()) return form().chunk_bytes();
+    Shape part = form().chunk;
+    for (std::size_t a = 0; a < part.size(); ++a) part[a] = std::min(part[a], region[a]);
+    return span_bytes(part, dense_strides(form().chunk, form().order));
+  }
+
   std::shared_ptr<const ChunkStore> store_;
 };
 
@@ -172,6 +199,10 @@ class ChunkSink final : public Sink, ChunkSide {
 
 void ChunkStore::write(const Shape& index, std::span<const std::byte> /*stored*/) {
   fail(ErrorCode::internal, "write `" + label(index) + "`", "a store that is read", "one that is written");
+}
+bool ChunkStore::read_part(const Shape& index, std::uint64_t /*whole*/, std::uint64_t /*offset*/,
+                           std::span<std::byte> /*to*/) const {
+  fail(ErrorCode::internal, "read `" + label(index) + "`", "a store without parts", "one that has them");
 }
 void ChunkStore::leave_out(const Shape& /*index*/) {}
 

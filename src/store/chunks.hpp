@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,12 @@ class ChunkStore {
   virtual ~ChunkStore() = default;
   /// False where there is no such chunk. Errors: ErrorCode::file, also for one of more than `most` bytes.
   virtual bool read(const Shape& index, Bytes& into, std::uint64_t most) const = 0;
+  /// Whether parts of chunks that are not encoded can be read: read_part().
+  virtual bool has_parts() const { return false; }
+  /// Of a chunk of `whole` bytes those from `offset` on. False where there is no such chunk. Errors:
+  /// ErrorCode::file, also for one of another length.
+  virtual bool read_part(const Shape& index, std::uint64_t whole, std::uint64_t offset,
+                         std::span<std::byte> to) const;
   /// The file that a chunk is in, for errors.
   virtual std::string label(const Shape& index) const = 0;
   /// Each chunk of the array is written or left out once. Errors: ErrorCode::file.

@@ -91,6 +91,20 @@ class ChunkFiles final : public ChunkStore {
     return true;
   }
 
+  bool has_parts() const override { return true; }
+  bool read_part(const Shape& index, std::uint64_t whole, std::uint64_t offset,
+                 std::span<std::byte> to) const override {
+    const fs::path path = path_of(index);
+    const auto file = open_if_there(path);
+    if (!file) return false;
+    if (const std::uint64_t bytes = size_of(*file, path); bytes != whole) {
+      fail(ErrorCode::file, "read `" + path.string() + "`", fmt::format("a chunk of {} bytes", bytes),
+           fmt::format("the {} of its elements", whole));
+    }
+    read_range(*file, path, offset, to);
+    return true;
+  }
+
   std::string label(const Shape& index) const override { return path_of(index).string(); }
 
   void write(const Shape& index, std::span<const std::byte> stored) override {
