@@ -59,7 +59,7 @@ struct PermuteOptions {
   bool inverse = false;
   bool in_place = false;
   DeviceOptions devices;
-  StoreOptions store;  // where IN or OUT is one
+  StoreOptions store;   // where IN or OUT is one
   bool shards = false;  // each rank of mpirun its part
   bool no_backup = false;
   bool resume = false;
