@@ -54,9 +54,9 @@ class Command {
     app_.set_version_flag("--version", "faro " FARO_VERSION " (" FARO_COMMIT ")",
                           "The version and the commit");
     app_.require_subcommand(0, 1);
-    for (const auto make :
-         {permute_verb, explain_verb, bench_verb, maps_verb, info_verb, new_verb, layout_verb, emit_verb,
-          tune_verb, wisdom_verb, take_verb, put_verb, add_verb, route_verb, shuffle_verb, recover_verb}) {
+    for (const auto make : {permute_verb, explain_verb, bench_verb, maps_verb, info_verb, new_verb,
+                            layout_verb, emit_verb, tune_verb, wisdom_verb, take_verb, put_verb, add_verb,
+                            route_verb, shuffle_verb, recover_verb, convert_verb}) {
       verbs_.push_back(make(app_));
     }
     for (const auto make : extra_verbs()) verbs_.push_back(make(app_));

@@ -167,9 +167,10 @@ void NumberOptions::add_to(CLI::App& command) {
                    "Numbers beyond a float of 16 or 8 bits become its largest instead of infinity or NaN");
 }
 
-std::string NumberOptions::first() const {
-  return first_given({{"--dtype", !dtype.empty()},
-                      {"--dtype-in", !dtype_in.empty()},
+std::string NumberOptions::first() const { return dtype.empty() ? first_beside_dtype() : "--dtype"; }
+
+std::string NumberOptions::first_beside_dtype() const {
+  return first_given({{"--dtype-in", !dtype_in.empty()},
                       {"--op", !op.empty()},
                       {"--scale", !scale.empty()},
                       {"--offset", !offset.empty()},

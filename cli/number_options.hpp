@@ -47,6 +47,8 @@ struct NumberOptions {
   void add_to(CLI::App& command);
   /// The first of these options that was given; empty where none was.
   std::string first() const;
+  /// Likewise of the others than --dtype.
+  std::string first_beside_dtype() const;
 
   /// Of a file with this header; nothing where that leaves every number as it is. Errors: ErrorCode::value
   /// for types, numbers and names that there are not, for options that need another one, and for a dtype that

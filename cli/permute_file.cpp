@@ -306,6 +306,12 @@ bool needs_any_width(FileRequest& request, const file::IndexFiles& index) {
 
 }  // namespace
 
+Plan plan_of_shape(Problem problem, int threads) {
+  problem.placement = Placement::out_of_place;
+  if (std::holds_alternative<Affine>(problem.permutation)) problem.element_bytes = 1;
+  return {problem, cpu::target(threads)};
+}
+
 void run_records(const PermuteOptions& options, const io::NpyHeader& header, const RecordRun& run,
                  const RecordMove& move) {
   const InterruptNote interrupted(resumable_text(options, run.budget));

@@ -17,6 +17,9 @@ namespace faro::cli {
 /// --memory.
 bool permute_by_file(FileRequest& request);
 
+/// A plan that says what an index array really is. Elements of any width are planned.
+Plan plan_of_shape(Problem problem, int threads);
+
 /// The same in place, on the file itself beside a journal, where the array is larger than half the budget.
 bool permute_in_place_by_file(const PermuteOptions& options, const io::NpyHeader& header);
 

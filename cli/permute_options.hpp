@@ -9,6 +9,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/number_options.hpp"
+#include "cli/store_options.hpp"
 #include "faro/faro.hpp"
 #include "faro/shards.hpp"
 #include "io/npy.hpp"
@@ -60,6 +61,7 @@ struct PermuteOptions {
   bool inverse = false;
   bool in_place = false;
   DeviceOptions devices;
+  StoreOptions store;   // where IN or OUT is one
   bool shards = false;  // each rank of mpirun its part
   bool no_backup = false;
   bool resume = false;

@@ -23,6 +23,7 @@
 #include "cli/permute_file.hpp"
 #include "cli/permute_in_place.hpp"
 #include "cli/permute_options.hpp"
+#include "cli/permute_store.hpp"
 #include "cli/permute_stream.hpp"
 #include "cli/progress.hpp"
 #include "cli/ranks.hpp"
@@ -338,6 +339,7 @@ Outcome turned(const Problem& turn, std::span<const std::byte> in, std::span<std
 void permute(PermuteOptions options) {
   const auto start = std::chrono::steady_clock::now();
   complete_spec(options);
+  if (is_of_stores(options)) return relayout_stores(options);
   check_numbers(options);
   if (options.shards) return permute_shards(options);
   if (options.devices.is_given()) return permute_devices(options);
@@ -425,7 +427,8 @@ Verb permute_verb(CLI::App& app) {
       ->type_name("");
   command
       ->add_option("IN.npy", options->in,
-                   "The array to permute; any dtype of plain bytes; - is standard input")
+                   "The array to permute; any dtype of plain bytes; - is standard input; or a store, such as "
+                   "in.zarr or in.h5:/t")
       ->required()
       ->type_name("");
   const CLI::Option* const out = command
@@ -483,6 +486,7 @@ Verb permute_verb(CLI::App& app) {
       "over what is read and written");
   options->numbers.add_to(*command);
   add_file_options(*command, *options);
+  options->store.add(*command);
   options->common.add_run(*command, options->quiet);
   return {command, [options, out] {
             options->has_out = out->count() > 0;

@@ -9,6 +9,7 @@
 //     faro synth EXAMPLE
 //     faro take|put|add INDEX.npy IN.npy OUT.npy
 //     faro shuffle IN.npy OUT.npy --seed SEED
+//     faro convert IN OUT
 //     faro recover FILE
 //     faro route KEYS.npy --buckets N --out-places P.npy --out-offsets O.npy
 //
@@ -44,5 +45,6 @@ Verb add_verb(CLI::App& app);
 Verb route_verb(CLI::App& app);
 Verb shuffle_verb(CLI::App& app);
 Verb recover_verb(CLI::App& app);
+Verb convert_verb(CLI::App& app);
 
 }  // namespace faro::cli

@@ -49,14 +49,14 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # faro.pc, faro_swizzle.pc and faro_c.pc, for those who build without CMake: `g++ -std=c++20 main.cpp $(pkg-config --cflags --libs faro)`. A static
 # libfaro must be linked with what it uses; a shared one is linked with it already. Paths are relative to the files, so that an
 # installed folder may be moved.
-set(faro_pc_uses "-Wl,--gc-sections -lhwy -lfmt")
+set(faro_pc_uses "-Wl,--gc-sections,--as-needed -lhwy -lfmt")
 if(FARO_HAVE_CUDA)
   string(APPEND faro_pc_uses " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt")
 endif()
 if(FARO_URING_LIBRARY)
   string(APPEND faro_pc_uses " -luring")
 endif()
-foreach(library IN LISTS CMAKE_DL_LIBS)
+foreach(library IN LISTS faro_codec_libraries CMAKE_DL_LIBS)
   string(APPEND faro_pc_uses " -l${library}")
 endforeach()
 string(APPEND faro_pc_uses " ${OpenMP_CXX_FLAGS} -pthread")

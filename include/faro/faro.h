@@ -620,6 +620,21 @@ FARO_API faro_status faro_shard_plan_explain(const faro_shard_plan* plan, char**
 /* docs/guide/json.md, "explain, of shards". */
 FARO_API faro_status faro_shard_plan_explain_json(const faro_shard_plan* plan, char** json);
 
+/* --- stores: Zarr, HDF5, safetensors, .npy, .npz, GGUF, NIfTI, FITS, TIFF (faro/store.hpp, docs/guide/stores.md)
+ *
+ * A path may name an array behind a colon, "in.h5:/t". */
+
+/* What a store says of its arrays: JSON, a list of objects with "name", "format", "shape", "dtype", "big_endian", "bytes",
+ * "chunks", "shards", "codec", "dimensions", "attributes" and "refusal". */
+FARO_API faro_status faro_store_arrays(const char* path, char** json);
+/* From one store to another, whole or not at all. `options`: JSON, an object with any of "axes", "map" (a permutation's
+ * text), "chunks", "shards", "codec", "dtype", "fortran_order", "format", "memory_bytes", "threads", "verify", "raw_dtype",
+ * "raw_shape", "explain" (nothing is written); null: none. `progress` is called by any thread, but by one at a time; other
+ * than 0 ends the run; null: nobody is told. `json`: what was done, or would be. */
+FARO_API faro_status faro_store_relayout(const char* in, const char* out, const char* options,
+                                         int (*progress)(void* context, uint64_t done_bytes, uint64_t total_bytes),
+                                         void* context, char** json);
+
 /* --- for the authors of kernels: JSON, as the command prints it with --json (docs/guide/json.md) */
 
 /* The layout of a rows x columns array in shared memory with the fewest bank conflicts for accesses such as

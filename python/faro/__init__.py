@@ -19,7 +19,7 @@ from . import _errors, _faro
 _faro.set_errors(_errors._make)
 
 from . import _arithmetic, _arrays, _authors, _automorphisms, _columns, _functions, _in_place, _networks, _plan  # noqa: E402
-from . import _row_plans, _rows, _run, maps, shards, sketch  # noqa: E402
+from . import _row_plans, _rows, _run, _stores, maps, shards, sketch  # noqa: E402
 from ._arithmetic import *  # noqa: E402, F403
 from ._authors import *  # noqa: E402, F403
 from ._automorphisms import *  # noqa: E402, F403
@@ -39,6 +39,7 @@ from ._networks import *  # noqa: E402, F403
 from ._plan import *  # noqa: E402, F403
 from ._row_plans import *  # noqa: E402, F403
 from ._rows import *  # noqa: E402, F403
+from ._stores import *  # noqa: E402, F403
 
 __version__: str = _faro.version()
 
@@ -97,6 +98,7 @@ __all__ += _networks.__all__
 __all__ += _plan.__all__
 __all__ += _row_plans.__all__
 __all__ += _rows.__all__
+__all__ += _stores.__all__
 
 _arrays.numpy()
 if "FARO_KEEP_MEMORY" in _os.environ:

@@ -848,6 +848,20 @@ static void test_files(const char* folder) {
   }
   EXPECT(faro_file_permute_by_index("gray(10)", 4, 1, &from, &to, &options, &finished) == FARO_VALUE);
   EXPECT(faro_file_permute_by_index(NULL, 4, 1, &from, &to, &options, &finished) == FARO_VALUE);
+
+  char store[512], back[512], *json = NULL;
+  snprintf(store, sizeof store, "%s/index.zarr", folder);
+  snprintf(back, sizeof back, "%s/back.npy", folder);
+  EXPECT(faro_store_arrays(index, &json) == FARO_OK && strstr(json, "\"shape\":[1024]") != NULL);
+  faro_free(json);
+  EXPECT(faro_store_relayout(index, store, "{\"chunks\": [100], \"codec\": \"none\"}", NULL, NULL, &json) == FARO_OK);
+  EXPECT(strstr(json, "\"finished\":true") != NULL);
+  faro_free(json);
+  EXPECT(faro_store_relayout(store, back, NULL, NULL, NULL, &json) == FARO_OK);
+  faro_free(json);
+  EXPECT(faro_store_relayout(index, store, "{\"chunk\": [100]}", NULL, NULL, &json) == FARO_SPEC);
+  EXPECT(faro_store_relayout(index, store, NULL, NULL, NULL, &json) == FARO_FILE); /* there already */
+  EXPECT(faro_store_arrays("none.zarr", &json) == FARO_FILE && faro_store_arrays(NULL, &json) == FARO_VALUE);
   options.memory_bytes = 1500;
 
   options.verify = 0;

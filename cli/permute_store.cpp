@@ -1,0 +1,185 @@
+#include "cli/permute_store.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/arguments.hpp"
+#include "cli/file_options.hpp"
+#include "cli/file_problem.hpp"
+#include "cli/permute_file.hpp"
+#include "cli/progress.hpp"
+#include "cli/report.hpp"
+#include "cli/signals.hpp"
+#include "faro/store.hpp"
+#include "size_text.hpp"
+
+namespace faro::cli {
+namespace {
+
+std::string relayout_operation(const PermuteOptions& options) { return "lay `" + options.in + "` out anew"; }
+
+// "256,256,64"
+std::vector<std::uint64_t> parse_extents(const std::string& option, const std::string& text) {
+  std::vector<std::uint64_t> extents;
+  for (std::size_t begin = 0; begin <= text.size() && !text.empty();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    extents.push_back(parse_number(option, text.substr(begin, end - begin), 1, std::uint64_t{1} << 62));
+    begin = end + 1;
+  }
+  return extents;
+}
+
+void require_no_others(const PermuteOptions& options) {
+  const std::string numbers = options.numbers.first_beside_dtype();
+  const std::string given = first_given({{"a strided view", options.view.has_value()},
+                                         {"--in-place", options.in_place},
+                                         {"--shards", options.shards},
+                                         {"--devices", options.devices.is_given()},
+                                         {"--map", !options.map.empty()},
+                                         {"--plan-cache", !options.plan_cache.empty()},
+                                         {"--resume", options.resume},
+                                         {numbers, !numbers.empty()},
+                                         {"--engine cuda", options.common.engine == "cuda"}});
+  if (given.empty()) return;
+  fail(ErrorCode::unsupported, relayout_operation(options), given + " with a store",
+       "a permutation from one store to another", "a .npy file takes it");
+}
+
+// The array as a file of its shape would have it, for what reads permutations.
+io::NpyHeader header_of_store(const PermuteOptions& options) {
+  if (!options.raw.empty()) return header_of_input(options);
+  const std::vector<store::ArrayFacts> arrays = store::arrays(options.in);
+  io::NpyHeader header;
+  if (arrays.size() != 1) {
+    std::string names;
+    for (const store::ArrayFacts& array : arrays) names += (names.empty() ? "" : ", ") + array.name;
+    fail(ErrorCode::value, relayout_operation(options),
+         fmt::format("{} arrays: {}", arrays.size(), names.substr(0, 200)), "the name of one of them",
+         arrays.empty() ? "" : "`" + options.in + ":" + arrays.front().name + "`");
+  }
+  const store::ArrayFacts& array = arrays.front();
+  if (!array.refusal.empty())
+    fail(ErrorCode::unsupported, relayout_operation(options), array.refusal, "an array that can be read");
+  header.shape = array.shape;
+  header.item_bytes = 1;
+  for (const std::uint64_t extent : array.shape) header.item_bytes *= std::max<std::uint64_t>(extent, 1);
+  header.item_bytes = std::max<std::uint64_t>(array.bytes / std::max<std::uint64_t>(header.item_bytes, 1), 1);
+  header.descr = "'|V" + std::to_string(header.item_bytes) + "'";
+  return header;
+}
+
+store::Options store_options_of(const PermuteOptions& options) {
+  store::Options made{.chunks = parse_extents("--chunks", options.store.chunks),
+                      .shards = parse_extents("--shard-chunks", options.store.shards),
+                      .codec = options.store.codec,
+                      .dtype = options.numbers.dtype,
+                      .fortran_order = options.order == "F",
+                      .format = options.store.format,
+                      .memory_bytes = memory_budget(options.memory),
+                      .threads = options.common.plan_options(1).threads,
+                      .verify = options.verify};
+  if (!options.raw.empty()) {
+    made.raw_dtype = options.raw;
+    made.raw_shape = parse_shape(options.shape);
+  }
+  if (options.spec.empty()) return made;
+  const io::NpyHeader header = header_of_store(options);
+  const FileProblem asked = file_problem_of(options, header, Widths::any);
+  made.map = store::ElementMap{.permutation = asked.problem.permutation,
+                               .shape = asked.shape_after(plan_of_shape(asked.problem, made.threads)),
+                               .batch = asked.problem.batch,
+                               .items = asked.problem.element_bytes / header.item_bytes};
+  return made;
+}
+
+Json facts_json(const PermuteOptions& options, const store::Facts& facts) {
+  Json json = new_json();
+  json["spec"] = options.spec;
+  json["in"] = options.in;
+  json["out"] = options.out;
+  json["format"] = facts.out.format;
+  json["shape"] = facts.out.shape;
+  json["dtype"] = facts.out.dtype;
+  json["chunks"] = facts.out.chunks;
+  json["shards"] = facts.out.shards;
+  json["codec"] = facts.out.codec;
+  json["bytes"] = facts.out.bytes;
+  json["plan"] = facts.text();
+  json["region"] = facts.region;
+  json["sweeps"] = facts.sweeps;
+  json["scratch"] = facts.uses_scratch;
+  json["decoded"] = facts.decoded;
+  json["read_bytes"] = facts.read_bytes;
+  json["written_bytes"] = facts.written_bytes;
+  json["memory_bytes"] = facts.memory_bytes;
+  json["threads"] = facts.threads;
+  return json;
+}
+
+void tell_facts(const PermuteOptions& options, const store::Facts& facts) {
+  if (options.common.json) return print(facts_json(options, facts));
+  const auto said = [](const store::ArrayFacts& array) {
+    std::string text = fmt::format("{}, {} of {}, {}", array.format, shape_text(array.shape), array.dtype,
+                                   size_text(array.bytes));
+    if (!array.chunks.empty())
+      text += fmt::format(", chunks of {} by {}", shape_text(array.chunks), array.codec);
+    if (!array.shards.empty()) text += fmt::format(", shards of {}", shape_text(array.shards));
+    return text;
+  };
+  print(explained("in", said(facts.in)) + "\n" + explained("out", said(facts.out)) + "\n" +
+        explained("plan", facts.text()) + "\n" +
+        explained("disk", fmt::format("reads {}, writes {}, before coding", size_text(facts.read_bytes),
+                                      size_text(facts.written_bytes))) +
+        "\n" + explained("threads", std::to_string(facts.threads)));
+}
+
+void tell_report(const PermuteOptions& options, const store::Report& report) {
+  const store::Facts& facts = report.facts;
+  const double ms = report.seconds * 1e3;
+  const double rate = gb_per_s(facts.out.bytes, ms);
+  if (options.common.json) {
+    Json json = facts_json(options, facts);
+    json["ms"] = ms;
+    json["gb_per_s"] = rate;
+    json["verified"] = report.verified;
+    return print(json);
+  }
+  const std::string label = options.spec.empty() ? "converted" : options.label();
+  const std::string done = fmt::format("{} in {}, {:.3g} GB/s{}", size_text(facts.out.bytes), time_text(ms),
+                                       rate, report.verified ? ", verified" : "");
+  if (!options.quiet) note(fitted_line({label + ": " + done, done}, {{facts.text()}, {facts.out.format}}));
+}
+
+}  // namespace
+
+bool is_of_stores(const PermuteOptions& options) {
+  if (options.store.is_given()) return true;
+  if (options.in == kStream || options.out == kStream) return false;
+  return (options.raw.empty() && store::is_store(options.in)) ||
+         (options.has_out && store::is_store(options.out));
+}
+
+void relayout_stores(const PermuteOptions& options) {
+  require_no_others(options);
+  if (!options.has_out) fail(ErrorCode::usage, relayout_operation(options), "no OUT", "IN and OUT");
+  store::Options wanted = store_options_of(options);
+  if (options.store.explain) return tell_facts(options, store::explain(options.in, options.out, wanted));
+  const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");
+  Progress progress(options.quiet || options.common.json ? Verbosity::quiet : Verbosity::normal);
+  std::uint64_t told = 0;
+  std::uint64_t total = 0;
+  wanted.progress = [&](const store::Progress& now) {
+    if (std::exchange(total, now.total_bytes) != now.total_bytes)
+      progress.step("laying out " + options.in, now.total_bytes);
+    progress.advance()(now.done_bytes - std::exchange(told, now.done_bytes));
+  };
+  wanted.done = [&](const store::Report& report) {
+    progress.end();
+    tell_report(options, report);
+  };
+  store::relayout(options.in, options.out, wanted);
+}
+
+}  // namespace faro::cli

@@ -1,0 +1,38 @@
+# Libraries that decode and encode the chunks of stores: each is optional, and a build without one refuses its codec by name.
+#
+#     zlib    gzip and zlib, HDF5's deflate      zstd      blosc      lz4      linked
+#     hdf5    its headers here, the library itself is loaded when the first HDF5 file is met
+set(faro_codec_libraries "")
+function(faro_find_codec name header library)
+  string(TOUPPER FARO_${name} variable)
+  find_path(${variable}_INCLUDE ${header})
+  find_library(${variable}_LIBRARY ${library})
+  mark_as_advanced(${variable}_INCLUDE ${variable}_LIBRARY)
+  if(${variable}_INCLUDE AND ${variable}_LIBRARY)
+    string(TOUPPER FARO_HAVE_${name} have)
+    set_property(SOURCE src/store/codecs.cpp APPEND PROPERTY COMPILE_DEFINITIONS ${have})
+    set(faro_codec_libraries ${faro_codec_libraries} ${library} PARENT_SCOPE)
+  else()
+    message(STATUS "${name}: not used, for ${header} is not installed")
+  endif()
+endfunction()
+faro_find_codec(zlib zlib.h z)
+faro_find_codec(zstd zstd.h zstd)
+faro_find_codec(blosc blosc.h blosc)
+faro_find_codec(lz4 lz4.h lz4)
+
+find_path(FARO_HDF5_INCLUDE hdf5.h PATH_SUFFIXES hdf5/serial)
+find_library(FARO_HDF5_LIBRARY NAMES hdf5_serial hdf5)
+mark_as_advanced(FARO_HDF5_INCLUDE FARO_HDF5_LIBRARY)
+if(FARO_HDF5_INCLUDE AND FARO_HDF5_LIBRARY)
+  file(REAL_PATH ${FARO_HDF5_LIBRARY} hdf5_file)
+  cmake_path(GET hdf5_file FILENAME hdf5_name)
+  string(REGEX MATCH "^.*\\.so\\.[0-9]+" hdf5_name ${hdf5_name})
+  set_property(SOURCE src/store/hdf5.cpp APPEND PROPERTY COMPILE_DEFINITIONS FARO_HAVE_HDF5_HEADERS FARO_HDF5_LIBRARY="${hdf5_name}")
+  set_property(SOURCE src/store/hdf5.cpp APPEND PROPERTY INCLUDE_DIRECTORIES ${FARO_HDF5_INCLUDE})
+  # Its header is full of macros.
+  set_property(SOURCE src/store/hdf5.cpp PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
+else()
+  message(STATUS "HDF5: not used, for hdf5.h is not installed")
+endif()
+set_property(SOURCE src/store/codecs.cpp PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)

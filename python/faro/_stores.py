@@ -1,0 +1,164 @@
+"""Stores of arrays: Zarr, HDF5, safetensors, .npy, .npz, GGUF, NIfTI, FITS and TIFF files, laid out anew within a budget."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Callable, Sequence
+
+from . import _faro, _run
+from ._errors import FaroTypeError, refuse
+
+__all__ = ["open", "relayout", "Store", "StoredArray", "Relayout"]
+
+
+@dataclass(frozen=True)
+class StoredArray:
+    """What a store says of an array; ``refusal`` says why it cannot be read, where it cannot."""
+
+    name: str
+    format: str
+    shape: tuple[int, ...]
+    dtype: str
+    bytes: int
+    big_endian: bool
+    chunks: tuple[int, ...] | None
+    shards: tuple[int, ...] | None
+    codec: str
+    dimensions: tuple[str, ...]
+    attributes: dict[str, Any]
+    refusal: str = ""
+
+
+class Store(Mapping[str, StoredArray]):
+    """The arrays of a store by their names; the only array of a file without names is called ``""``."""
+
+    def __init__(self, path: str, arrays: dict[str, StoredArray]):
+        self.path = path
+        self._arrays = arrays
+
+    def __getitem__(self, name: str) -> StoredArray:
+        return self._arrays[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def __repr__(self) -> str:
+        return f"<faro.Store {self.path!r} of {len(self)} arrays>"
+
+
+@dataclass(frozen=True)
+class Relayout:
+    """What a relayout did, or would do: ``plan`` in words, and the numbers behind it."""
+
+    plan: str
+    source: StoredArray
+    result: StoredArray
+    region: tuple[int, ...]
+    sweeps: int
+    scratch: bool
+    decoded: float
+    read_bytes: int
+    written_bytes: int
+    memory_bytes: int
+    threads: int
+    finished: bool = False
+    verified: bool = False
+    seconds: float = field(default=0.0, compare=False)
+
+
+def _array(told: dict[str, Any]) -> StoredArray:
+    return StoredArray(
+        told["name"], told["format"], tuple(told["shape"]), told["dtype"], told["bytes"], told["big_endian"],
+        tuple(told["chunks"]) or None, tuple(told["shards"]) or None, told["codec"], tuple(told["dimensions"]),
+        told["attributes"], told["refusal"],
+    )
+
+
+def _path(path: str | os.PathLike[str], operation: str) -> str:
+    try:
+        return os.fsdecode(path)
+    except TypeError:
+        refuse(operation, f"the path {path!r}", "a text or os.PathLike", kind=FaroTypeError)
+
+
+def _extents(given: Any, what: str) -> list[int] | None:
+    if given is None:
+        return None
+    listed = _run.listed(given)
+    return [_run.whole(each, "relayout", what) for each in (listed if isinstance(listed, tuple) else (listed,))]
+
+
+def open(path: str | os.PathLike[str]) -> Store:  # noqa: A001
+    """What is in a store, from its headers alone.
+
+    >>> import numpy as np, tempfile
+    >>> path = tempfile.mkdtemp() + "/a.npy"
+    >>> np.save(path, np.zeros((3, 4), "f4"))
+    >>> open(path)[""].shape
+    (3, 4)
+    """
+    named = _path(path, "open")
+    return Store(named, {told["name"]: _array(told) for told in json.loads(_faro.store_arrays(named))})
+
+
+def relayout(
+    source: str | os.PathLike[str],
+    result: str | os.PathLike[str],
+    *,
+    axes: Sequence[int] | None = None,
+    map: str | None = None,  # noqa: A002
+    chunks: Sequence[int] | None = None,
+    shards: Sequence[int] | None = None,
+    codec: str | None = None,
+    dtype: Any = None,
+    order: str = "C",
+    format: str | None = None,  # noqa: A002
+    memory: int | None = None,
+    threads: int = 0,
+    verify: bool = False,
+    explain: bool = False,
+    progress: Callable[[int, int], Any] | None = None,
+) -> Relayout:
+    """An array of one store as an array of another: axes turned, chunks, codec, dtype and format as they are asked for,
+    within ``memory`` bytes. A path names an array behind a colon: ``"in.h5:/t"``. ``progress(done, total)`` is called with
+    bytes; what it raises ends the run, as Ctrl-C does, and no result is there. With ``explain`` nothing is written.
+
+    >>> import numpy as np, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> np.save(folder + "/a.npy", np.arange(12).reshape(3, 4))
+    >>> relayout(folder + "/a.npy", folder + "/b.npy", axes=(1, 0)).result.shape
+    (4, 3)
+    >>> np.load(folder + "/b.npy")[1].tolist()
+    [1, 5, 9]
+    """
+    if order not in ("C", "F"):
+        refuse("relayout", f"order {order!r}", "'C' or 'F'")
+    if axes is not None and map is not None:
+        refuse("relayout", "axes and map", "one of them")
+    request = {
+        "axes": _extents(axes, "axes ="), "map": map, "chunks": _extents(chunks, "chunks ="),
+        "shards": _extents(shards, "shards ="), "codec": codec, "dtype": None if dtype is None else _dtype_name(dtype),
+        "fortran_order": order == "F", "format": format,
+        "memory_bytes": 0 if memory is None else _run.whole(memory, "relayout", "memory =", 1, 2**62),
+        "threads": _run.threads_of(threads, "relayout"), "verify": bool(verify), "explain": bool(explain),
+    }
+    told = json.loads(
+        _faro.store_relayout(_path(source, "relayout"), _path(result, "relayout"), json.dumps(request), progress)
+    )
+    return Relayout(
+        told["plan"], _array(told["in"]), _array(told["out"]), tuple(told["region"]), told["sweeps"], told["scratch"],
+        told["decoded"], told["read_bytes"], told["written_bytes"], told["memory_bytes"], told["threads"],
+        told.get("finished", False), told.get("verified", False), told.get("seconds", 0.0),
+    )
+
+
+def _dtype_name(dtype: Any) -> str:
+    if isinstance(dtype, str):
+        return dtype
+    return str(getattr(dtype, "name", None) or getattr(dtype, "__name__", dtype))

@@ -1,0 +1,278 @@
+"""Stores beside the libraries that own their formats: what they write is read, and what faro writes they read."""
+
+import os
+import random
+
+import numpy as np
+import pytest
+
+import faro
+
+A = (np.random.default_rng(0).random((7, 11, 13)) * 100).astype("f4")
+
+
+def turned(path, want, tmp_path, axes=None, **options):
+    """What is read is what is wanted, turned, by way of .npy."""
+    out = tmp_path / "out.npy"
+    axes = axes or tuple(random.Random(str(path)).sample(range(want.ndim), want.ndim))
+    done = faro.relayout(path, out, axes=axes, memory=20000, verify=True, **options)
+    assert done.finished and done.verified and done.memory_bytes <= 20000
+    np.testing.assert_array_equal(np.load(out), np.transpose(want, axes))
+
+
+def saved(tmp_path, array=A):
+    np.save(tmp_path / "in.npy", array)
+    return tmp_path / "in.npy"
+
+
+def test_npy_and_npz(tmp_path):
+    turned(saved(tmp_path), A, tmp_path)
+    turned(saved(tmp_path, np.asfortranarray(A.astype(">f8"))), A.astype("f8"), tmp_path)
+    turned(saved(tmp_path, np.float32(3)), np.float32(3), tmp_path)
+    turned(saved(tmp_path, np.zeros((3, 0, 2))), np.zeros((3, 0, 2)), tmp_path)
+    np.savez(tmp_path / "a.npz", x=A, y=A.astype("i2"))
+    turned(f"{tmp_path}/a.npz:y", A.astype("i2"), tmp_path)
+    assert list(faro.open(tmp_path / "a.npz")) == ["x", "y"]
+    np.savez_compressed(tmp_path / "c.npz", x=A)
+    with pytest.raises(faro.FaroUnsupportedError, match="savez instead"):
+        faro.relayout(tmp_path / "c.npz", tmp_path / "o.npy")
+
+
+def test_options_are_checked(tmp_path):
+    path = saved(tmp_path)
+    for options in ({"axes": (0, 0, 1)}, {"chunks": (1, 2)}, {"order": "K"}, {"codec": "zip"}, {"axes": (0, 1, 2), "map": "flip"},
+                    {"memory": 0}):
+        with pytest.raises(faro.FaroError):
+            faro.relayout(path, tmp_path / "o.zarr", **options)
+    assert os.listdir(tmp_path) == ["in.npy"]
+
+
+def test_progress_and_what_it_raises(tmp_path):
+    path = saved(tmp_path, np.ones((64, 64, 64)))
+    seen = []
+    faro.relayout(path, tmp_path / "a.zarr", chunks=(8, 8, 8), progress=lambda done, total: seen.append((done, total)))
+    assert seen and all(0 < done <= total for done, total in seen)
+
+    def fails(done, total):
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        faro.relayout(path, tmp_path / "b.zarr", chunks=(8, 8, 8), progress=fails)
+    assert sorted(os.listdir(tmp_path)) == ["a.zarr", "in.npy"]
+
+
+def test_maps_of_all_elements(tmp_path):
+    path = saved(tmp_path)
+    faro.relayout(path, tmp_path / "a.zarr", chunks=(3, 4, 5), map="roll(5)", memory=30000)
+    faro.relayout(tmp_path / "a.zarr", tmp_path / "o.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "o.npy"), np.roll(A.ravel(), 5).reshape(A.shape))
+
+
+def test_explain_writes_nothing(tmp_path):
+    told = faro.relayout(saved(tmp_path), tmp_path / "a.zarr", chunks=(3, 4, 5), explain=True)
+    assert not told.finished and told.result.chunks == (3, 4, 5) and os.listdir(tmp_path) == ["in.npy"]
+
+
+def test_safetensors(tmp_path):
+    st = pytest.importorskip("safetensors.numpy")
+    st.save_file({"w": A, "b": A[0].astype("f8"), "e": np.zeros((0, 3), "f4")}, tmp_path / "a.safetensors", {"format": "pt"})
+    turned(f"{tmp_path}/a.safetensors:w", A, tmp_path)
+    turned(f"{tmp_path}/a.safetensors:b", A[0].astype("f8"), tmp_path)
+    turned(f"{tmp_path}/a.safetensors:e", np.zeros((0, 3), "f4"), tmp_path)
+    faro.relayout(saved(tmp_path), f"{tmp_path}/o.safetensors:x", axes=(2, 0, 1), dtype=np.float16)
+    np.testing.assert_array_equal(st.load_file(tmp_path / "o.safetensors")["x"], np.transpose(A, (2, 0, 1)).astype("f2"))
+
+
+def test_hdf5(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    gaps = np.full((9, 9), 7, "i4")
+    gaps[:4, :4] = 1
+    wanted = {"t": A, "g/x": A.astype(">f8"), "b": A > 50, "c": A.astype("c8"), "h": A.astype("f2"), "scalar": np.float64(3.5),
+              "s": np.array([b"abc", b"de"]), "chunked": A, "gzip": A, "gaps": gaps}
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        for name, array in wanted.items():
+            if name not in ("chunked", "gzip", "gaps"):
+                file[name] = array
+        file.create_dataset("chunked", data=A, chunks=(3, 4, 5))
+        file.create_dataset("gzip", data=A, chunks=(3, 4, 5), compression="gzip", shuffle=True)
+        file.create_dataset("gaps", (9, 9), chunks=(4, 4), dtype="i4", fillvalue=7)[:4, :4] = 1
+        file.create_dataset("lzf", data=A, chunks=(3, 4, 5), compression="lzf")
+    try:
+        faro.open(tmp_path / "a.h5")
+    except faro.FaroUnsupportedError as error:
+        pytest.skip(str(error))
+    for name, array in wanted.items():
+        turned(f"{tmp_path}/a.h5:/{name}", array.astype(array.dtype.newbyteorder("=")), tmp_path)
+    with pytest.raises(faro.FaroUnsupportedError, match="lzf"):
+        faro.relayout(f"{tmp_path}/a.h5:lzf", tmp_path / "o.npy")
+    faro.relayout(saved(tmp_path), f"{tmp_path}/o.h5:/g/t", axes=(2, 0, 1), dtype="float16")
+    with h5py.File(tmp_path / "o.h5") as file:
+        np.testing.assert_array_equal(file["g/t"][...], np.transpose(A, (2, 0, 1)).astype("f2"))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "u1", "i4", "u2"])
+def test_tiff(tmp_path, dtype):
+    tifffile = pytest.importorskip("tifffile")
+    path = tmp_path / "a.tif"
+    stack = A.astype(dtype)
+    plane = stack.reshape(77, 13)
+    for options in ({}, {"bigtiff": True}, {"byteorder": ">"}, {"contiguous": False}):
+        tifffile.imwrite(path, stack, **options)
+        turned(path, stack, tmp_path)
+    for options in ({"rowsperstrip": 8}, {"tile": (16, 32)}):
+        tifffile.imwrite(path, plane, **options)
+        turned(path, plane, tmp_path)
+    with tifffile.TiffWriter(path) as pages:
+        for page in stack:
+            pages.write(page, contiguous=False, metadata=None, rowsperstrip=4)
+    turned(path, stack, tmp_path)
+    tifffile.imwrite(path, plane, compression="zlib")
+    with pytest.raises(faro.FaroUnsupportedError, match="compression"):
+        faro.relayout(path, tmp_path / "o.npy")
+
+
+def test_tiff_samples(tmp_path):
+    tifffile = pytest.importorskip("tifffile")
+    pixels = (np.random.default_rng(1).random((50, 70, 3)) * 200).astype("u1")
+    for options in ({}, {"tile": (16, 16)}, {"rowsperstrip": 7}):
+        tifffile.imwrite(tmp_path / "a.tif", pixels, photometric="rgb", **options)
+        turned(tmp_path / "a.tif", pixels, tmp_path)
+    planes = np.moveaxis(pixels, 2, 0).copy()
+    tifffile.imwrite(tmp_path / "a.tif", planes, photometric="rgb", planarconfig="separate", tile=(16, 16))
+    turned(tmp_path / "a.tif", planes, tmp_path)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "u1", "i4", "u2", "c8"])
+def test_nifti(tmp_path, dtype):
+    nibabel = pytest.importorskip("nibabel")
+    for image in (nibabel.Nifti1Image, nibabel.Nifti2Image):
+        nibabel.save(image(A.astype(dtype), np.eye(4)), tmp_path / "a.nii")
+        turned(tmp_path / "a.nii", A.astype(dtype), tmp_path)
+    header = nibabel.Nifti1Header(endianness=">")
+    header.set_data_dtype(dtype)
+    nibabel.save(nibabel.Nifti1Image(A.astype(dtype), np.eye(4), header), tmp_path / "a.nii")
+    turned(tmp_path / "a.nii", A.astype(dtype), tmp_path)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "u1", "i4", "i8"])
+def test_fits(tmp_path, dtype):
+    fits = pytest.importorskip("astropy.io.fits")
+    science = fits.ImageHDU(A.astype(dtype), name="SCI")
+    fits.HDUList([fits.PrimaryHDU(), science, fits.ImageHDU(A[0], name="ERR")]).writeto(tmp_path / "a.fits")
+    turned(f"{tmp_path}/a.fits:SCI", A.astype(dtype), tmp_path)
+    turned(f"{tmp_path}/a.fits:ERR", A[0], tmp_path)
+    faro.relayout(saved(tmp_path, A.astype(dtype)), tmp_path / "o.fits", axes=(1, 2, 0))
+    with fits.open(tmp_path / "o.fits") as file:
+        file.verify("exception")
+        np.testing.assert_array_equal(file[0].data, np.transpose(A.astype(dtype), (1, 2, 0)))
+
+
+def test_fits_keeps_unsigned_numbers(tmp_path):
+    fits = pytest.importorskip("astropy.io.fits")
+    fits.PrimaryHDU(A.astype("u2")).writeto(tmp_path / "a.fits")
+    assert faro.open(tmp_path / "a.fits")["0"].attributes == {"BSCALE": 1, "BZERO": 32768}
+    faro.relayout(tmp_path / "a.fits", tmp_path / "o.fits", axes=(2, 1, 0))
+    np.testing.assert_array_equal(fits.getdata(tmp_path / "o.fits"), A.astype("u2").T)
+
+
+def zarr_array(zarr, draw, path):
+    """An array with whatever form it may have, and its values."""
+    codecs = zarr.codecs
+    rank = draw.randint(0, 4)
+    shape = tuple(draw.randint(1, 14) for _ in range(rank))
+    chunks = tuple(draw.randint(1, extent + 2) for extent in shape)
+    values = np.random.default_rng(draw.randint(0, 2**32)).integers(0, 100, shape).astype(draw.choice("u1 i2 f4 f8 c8 i8 b1".split()))
+    if rank and draw.random() < 0.3:
+        values[: max(1, shape[0] // 2)] = 0
+    options = {}
+    version = draw.choice([2, 3])
+    if version == 3:
+        chosen = draw.choice([None, codecs.ZstdCodec(level=3), codecs.GzipCodec(level=1), codecs.BloscCodec(cname="lz4")])
+        options["compressors"] = [chosen] if chosen else None
+        if chosen and draw.random() < 0.3:
+            options["compressors"] = [chosen, codecs.Crc32cCodec()]
+        if rank and draw.random() < 0.4:
+            options["shards"] = tuple(extent * draw.randint(1, 3) for extent in chunks)
+        if rank and draw.random() < 0.3:
+            options["filters"] = [codecs.TransposeCodec(order=tuple(draw.sample(range(rank), rank)))]
+        if draw.random() < 0.3:
+            options["serializer"] = codecs.BytesCodec(endian="big")
+        if draw.random() < 0.5:
+            options["dimension_names"] = [f"d{axis}" for axis in range(rank)]
+    else:
+        numcodecs = pytest.importorskip("numcodecs")
+        options["compressors"] = draw.choice(
+            [None, numcodecs.Blosc(cname="zstd"), numcodecs.Zstd(), numcodecs.LZ4(), numcodecs.GZip(), numcodecs.Zlib()])
+        options["order"] = draw.choice("CF")
+        if values.dtype.itemsize > 1 and draw.random() < 0.3:
+            values = values.astype(values.dtype.newbyteorder(">"))
+    made = zarr.create_array(path, shape=shape, chunks=chunks, dtype=values.dtype, zarr_format=version,
+                             fill_value=values.dtype.type(draw.choice([0, 1])), attributes={"a": [1, {"b": None}]}, **options)
+    made[...] = values
+    return made, values
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_zarr_of_every_form(tmp_path, seed):
+    zarr = pytest.importorskip("zarr", "3.0")
+    draw = random.Random(seed)
+    made, values = zarr_array(zarr, draw, str(tmp_path / "in.zarr"))
+    axes = tuple(draw.sample(range(values.ndim), values.ndim))
+    wanted = np.transpose(values, axes)
+    options = {"axes": axes, "threads": draw.choice([1, 3]), "verify": draw.random() < 0.7, "format": draw.choice(["zarr2", "zarr3"])}
+    if values.ndim and draw.random() < 0.7:
+        options["chunks"] = [draw.randint(1, extent + 1) for extent in wanted.shape]
+        if options["format"] == "zarr3" and draw.random() < 0.4:
+            options["shards"] = [extent * draw.randint(1, 3) for extent in options["chunks"]]
+    if draw.random() < 0.6:
+        more = "lz4" if options["format"] == "zarr2" else "zstd:1+crc32c"
+        options["codec"] = draw.choice(["none", "zstd:3", "gzip:1", "blosc:lz4:5:bitshuffle", more])
+    options["order"] = draw.choice("CCCF")
+    memory = draw.choice([2000, 6000, 20000, 2**26])
+    while memory < 2**26:  # as little as is taken
+        try:
+            faro.relayout(tmp_path / "in.zarr", tmp_path / "out.zarr", memory=memory, explain=True, **options)
+            break
+        except faro.FaroValueError:
+            memory *= 2
+    done = faro.relayout(tmp_path / "in.zarr", tmp_path / "out.zarr", memory=memory, **options)
+    assert done.memory_bytes <= memory
+    got = zarr.open_array(str(tmp_path / "out.zarr"), mode="r")
+    np.testing.assert_array_equal(got[...], wanted)
+    assert got.fill_value == made.fill_value and dict(got.attrs)["a"] == [1, {"b": None}]
+    assert "chunks" not in options or list(got.chunks) == options["chunks"]
+    names = getattr(made.metadata, "dimension_names", None)
+    if names and options["format"] == "zarr3":
+        assert list(got.metadata.dimension_names) == [names[axis] for axis in axes]
+    assert sorted(os.listdir(tmp_path)) == ["in.zarr", "out.zarr"]
+
+
+def test_zarr_groups(tmp_path):
+    zarr = pytest.importorskip("zarr", "3.0")
+    path = saved(tmp_path)
+    faro.relayout(path, tmp_path / "a.zarr" / "t", chunks=(4, 4, 4))
+    zarr.consolidate_metadata(str(tmp_path / "a.zarr"))
+    faro.relayout(path, tmp_path / "a.zarr" / "u", axes=(2, 0, 1), dtype="float64")
+    assert list(faro.open(tmp_path / "a.zarr")) == ["t", "u"]
+    group = zarr.open_consolidated(str(tmp_path / "a.zarr"))
+    np.testing.assert_array_equal(group["u"][...], np.transpose(A, (2, 0, 1)).astype("f8"))
+    np.testing.assert_array_equal(group["t"][...], A)
+    with pytest.raises(faro.FaroValueError, match="2 arrays: t, u"):
+        faro.relayout(tmp_path / "a.zarr", tmp_path / "o.npy")
+    with pytest.raises(faro.FaroFileError, match="already"):
+        faro.relayout(path, tmp_path / "a.zarr" / "t")
+
+
+def test_gguf(tmp_path):
+    gguf = pytest.importorskip("gguf")
+    writer = gguf.GGUFWriter(tmp_path / "a.gguf", "llama")
+    writer.add_array("tokens", ["a", "b", "cc"])
+    writer.add_tensor("w", A)
+    writer.add_tensor("q", np.zeros((2, 34), "u1"), raw_dtype=gguf.GGMLQuantizationType.Q8_0)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    turned(f"{tmp_path}/a.gguf:w", A, tmp_path)
+    with pytest.raises(faro.FaroUnsupportedError, match="quantised"):
+        faro.relayout(f"{tmp_path}/a.gguf:q", tmp_path / "o.npy")

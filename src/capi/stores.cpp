@@ -1,0 +1,146 @@
+// Stores of arrays, for C. Options and results are JSON.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "capi/author_requests.hpp"
+#include "capi/status.hpp"
+#include "faro/store.hpp"
+
+namespace faro::capi {
+namespace {
+
+constexpr const char* kRelayout = "lay a store out anew";
+
+Json json_of(const store::ArrayFacts& array) {
+  return {{"name", array.name},
+          {"format", array.format},
+          {"shape", array.shape},
+          {"dtype", array.dtype},
+          {"big_endian", array.big_endian},
+          {"bytes", array.bytes},
+          {"chunks", array.chunks},
+          {"shards", array.shards},
+          {"codec", array.codec},
+          {"dimensions", array.dimensions},
+          {"attributes", array.attributes.empty() ? Json::object() : Json::parse(array.attributes)},
+          {"refusal", array.refusal}};
+}
+
+Json json_of(const store::Facts& facts) {
+  return {{"in", json_of(facts.in)},
+          {"out", json_of(facts.out)},
+          {"plan", facts.text()},
+          {"region", facts.region},
+          {"sweeps", facts.sweeps},
+          {"scratch", facts.uses_scratch},
+          {"decoded", facts.decoded},
+          {"read_bytes", facts.read_bytes},
+          {"written_bytes", facts.written_bytes},
+          {"memory_bytes", facts.memory_bytes},
+          {"threads", facts.threads}};
+}
+
+std::vector<std::uint64_t> extents_of(const Request& request, const char* key) {
+  if (!request.has(key)) return {};
+  const Json& value = request.json().at(key);
+  if (value.is_array() && std::all_of(value.begin(), value.end(), [](const Json& each) {
+        return each.is_number_integer() && (each.is_number_unsigned() || each.get<std::int64_t>() >= 0);
+      }))
+    return value.get<std::vector<std::uint64_t>>();
+  fail(ErrorCode::value, kRelayout, std::string(key) + " = " + value.dump(), "a list of whole numbers");
+}
+
+std::vector<int> axes_of(const Request& request) {
+  if (!request.has("axes")) return {};
+  const Json& value = request.json().at("axes");
+  const auto is_axis = [](const Json& each) {
+    constexpr std::int64_t kMost = 64;
+    return each.is_number_integer() && each.get<std::int64_t>() >= -kMost &&
+           each.get<std::int64_t>() <= kMost;
+  };
+  if (value.is_array() && std::all_of(value.begin(), value.end(), is_axis))
+    return value.get<std::vector<int>>();
+  fail(ErrorCode::value, kRelayout, "axes = " + value.dump(), "a list of whole numbers");
+}
+
+store::Options options_of(const Request& request) {
+  constexpr std::uint64_t kMostMemory = std::uint64_t{1} << 62;
+  constexpr std::uint64_t kMostThreads = 1 << 16;
+  return {.axes = axes_of(request),
+          .chunks = extents_of(request, "chunks"),
+          .shards = extents_of(request, "shards"),
+          .codec = request.text("codec", ""),
+          .dtype = request.text("dtype", ""),
+          .fortran_order = request.flag("fortran_order"),
+          .format = request.text("format", ""),
+          .memory_bytes = request.number("memory_bytes", 0, 0, kMostMemory),
+          .threads = static_cast<int>(request.number("threads", 0, 0, kMostThreads)),
+          .verify = request.flag("verify"),
+          .raw_dtype = request.text("raw_dtype", ""),
+          .raw_shape = extents_of(request, "raw_shape")};
+}
+
+// Of all elements of the one array that is named.
+store::ElementMap map_of(const std::string& text, const std::string& in, const store::Options& options) {
+  const std::vector<std::uint64_t> shape =
+      options.raw_dtype.empty() ? store::arrays(in).front().shape : options.raw_shape;
+  const ParsedPermutation parsed = parse_with_axes(text, {.bare_bits = {}, .shape = shape});
+  std::vector<std::uint64_t> after = shape;
+  if (parsed.axes && parsed.axes->shape == shape) after = parsed.axes->target_shape();
+  if (parsed.regrouped && parsed.regrouped->before == shape) after = parsed.regrouped->after;
+  return {.permutation = parsed.permutation, .shape = after};
+}
+
+}  // namespace
+}  // namespace faro::capi
+
+using faro::capi::given_away;
+using faro::capi::guarded;
+using faro::capi::Json;
+using faro::capi::require_argument;
+
+faro_status faro_store_arrays(const char* path, char** json) {
+  return guarded([&] {
+    require_argument(path, "read a store", "path");
+    require_argument(json, "read a store", "json");
+    Json list = Json::array();
+    for (const faro::store::ArrayFacts& array : faro::store::arrays(path))
+      list.push_back(faro::capi::json_of(array));
+    *json = given_away(list.dump(-1, ' ', false, Json::error_handler_t::replace));
+  });
+}
+
+faro_status faro_store_relayout(const char* in, const char* out, const char* options,
+                                int (*progress)(void* context, uint64_t done_bytes, uint64_t total_bytes),
+                                void* context, char** json) {
+  return guarded([&] {
+    require_argument(in, faro::capi::kRelayout, "in");
+    require_argument(out, faro::capi::kRelayout, "out");
+    require_argument(json, faro::capi::kRelayout, "json");
+    const faro::capi::Request request(
+        options, faro::capi::kRelayout,
+        {"axes", "map", "chunks", "shards", "codec", "dtype", "fortran_order", "format", "memory_bytes",
+         "threads", "verify", "raw_dtype", "raw_shape", "explain"});
+    faro::store::Options wanted = faro::capi::options_of(request);
+    if (request.has("map")) wanted.map = faro::capi::map_of(request.text("map", ""), in, wanted);
+    bool stops = false;
+    if (progress != nullptr) {
+      wanted.progress = [&](const faro::store::Progress& now) {
+        if (progress(context, now.done_bytes, now.total_bytes) != 0) stops = true;
+      };
+      wanted.cancelled = [&] { return stops; };
+    }
+    if (request.flag("explain")) {
+      *json = given_away(faro::capi::json_of(faro::store::explain(in, out, wanted)).dump());
+      return;
+    }
+    const faro::store::Report report = faro::store::relayout(in, out, wanted);
+    Json told = faro::capi::json_of(report.facts);
+    told["finished"] = report.finished;
+    told["verified"] = report.verified;
+    told["seconds"] = report.seconds;
+    *json = given_away(told.dump(-1, ' ', false, Json::error_handler_t::replace));
+  });
+}

@@ -1,0 +1,59 @@
+// Arrays that are grids of chunks, each stored by itself.
+//
+//     array        |-----|-----|---|             shape 13, chunks of 5
+//     chunk 2      [k l m 0 0]                   whole all the same, filled up with the fill value
+//     in memory    in C order, or with its axes in another order (Zarr's `transpose`, v2's order F)
+//     stored       byte order, then codecs       a file, a range of a shard, a range of a TIFF; or missing: all
+//                                                elements are the fill value
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "store/box.hpp"
+#include "store/codecs.hpp"
+#include "store/element_type.hpp"
+#include "store/sides.hpp"
+
+namespace faro::store {
+
+/// The stored bytes of chunks by their place in the grid. By many threads at once, each at another chunk.
+class ChunkStore {
+ public:
+  virtual ~ChunkStore() = default;
+  /// False where there is no such chunk. Errors: ErrorCode::file, also for one of more than `most` bytes.
+  virtual bool read(const Shape& index, Bytes& into, std::uint64_t most) const = 0;
+  /// Whether parts of chunks that are not encoded can be read: read_part().
+  virtual bool has_parts() const { return false; }
+  /// Of a chunk of `whole` bytes those from `offset` on. False where there is no such chunk. Errors:
+  /// ErrorCode::file, also for one of another length.
+  virtual bool read_part(const Shape& index, std::uint64_t whole, std::uint64_t offset,
+                         std::span<std::byte> to) const;
+  /// The file that a chunk is in, for errors.
+  virtual std::string label(const Shape& index) const = 0;
+  /// Each chunk of the array is written or left out once. Errors: ErrorCode::file.
+  virtual void write(const Shape& index, std::span<const std::byte> stored);
+  virtual void leave_out(const Shape& index);
+};
+
+/// How chunks are made of elements.
+struct ChunkForm {
+  Shape shape;  // of the array
+  Shape chunk;
+  std::vector<std::size_t> order;  // of a chunk's axes in memory, slowest first
+  ElementType type;
+  ByteOrder byte_order = ByteOrder::little;
+  std::vector<Codec> codecs;
+  Bytes fill;                 // an element, in this machine's order; empty: zeros
+  bool ends_are_cut = false;  // chunks at the array's end have no rests
+
+  std::uint64_t chunk_bytes() const { return volume(chunk) * type.bytes; }
+};
+
+std::unique_ptr<Source> chunk_source(ChunkForm form, std::shared_ptr<const ChunkStore> store);
+std::unique_ptr<Sink> chunk_sink(ChunkForm form, std::shared_ptr<ChunkStore> store);
+
+}  // namespace faro::store

@@ -1,0 +1,144 @@
+#include "store/format.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "faro/suggest.hpp"
+#include "io/file_system.hpp"
+
+namespace faro::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kFirstBytes = 4096;
+
+std::string joined_names(const std::vector<StoredArray>& arrays) {
+  constexpr std::size_t kMost = 8;
+  std::string text;
+  for (std::size_t a = 0; a < std::min(arrays.size(), kMost); ++a)
+    text += (a == 0 ? "" : ", ") + arrays[a].name;
+  return arrays.size() > kMost ? text + ", …" : text;
+}
+
+}  // namespace
+
+std::unique_ptr<Source> StoredArray::source() const {
+  return run ? run_source(run->path, run->form) : chunk_source(chunks->form, chunks->store);
+}
+
+std::optional<RunOutput> Format::run_output(const WantedArray& /*wanted*/) const { return std::nullopt; }
+
+std::unique_ptr<CreatedStore> Format::create(const fs::path& path, const WantedArray& /*wanted*/) const {
+  fail(ErrorCode::unsupported, "write `" + path.string() + "`", std::string("the format ") + name(),
+       "one that is written: .zarr, .npy, .safetensors, .h5, .fits, .raw");
+}
+
+std::unique_ptr<Sink> Format::planned_sink(const WantedArray& wanted) const {
+  return create(name(), wanted) ? nullptr : nullptr;  // which refuses
+}
+
+const Format& format_of(const fs::path& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0)
+    fail(ErrorCode::file, "read `" + path.string() + "`", io::error_text(errno),
+         "a file or a folder that is there");
+  const Bytes first = S_ISREG(status.st_mode) ? first_bytes(path, kFirstBytes) : Bytes();
+  for (const Format* const format : formats()) {
+    if (format->is_this(path, first)) return *format;
+  }
+  fail(ErrorCode::unsupported, "read `" + path.string() + "`",
+       S_ISDIR(status.st_mode) ? "a folder without zarr.json, .zarray or .zgroup"
+                               : "a file of no known format",
+       "Zarr, HDF5, safetensors, .npy, .npz, GGUF, NIfTI, FITS or TIFF",
+       "--raw DTYPE --shape SHAPE for raw bytes");
+}
+
+const Format* format_meant(const fs::path& path) {
+  for (const Format* const format : formats()) {
+    if (format->is_meant(path)) return format;
+  }
+  return nullptr;
+}
+
+Place place_of(const std::string& text) {
+  std::error_code ignored;
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos || fs::exists(text, ignored)) return {.path = text, .array = {}};
+  const fs::path path = text.substr(0, colon);
+  if (!fs::exists(path, ignored) && format_meant(path) == nullptr) return {.path = text, .array = {}};
+  return {.path = path, .array = text.substr(colon + 1)};
+}
+
+StoredArray open_array(const Place& place) {
+  std::vector<StoredArray> arrays = format_of(place.path).arrays(place.path);
+  const auto readable = [](StoredArray& array) {
+    if (array.refusal) throw Error(*array.refusal);
+    return std::move(array);
+  };
+  const std::string operation = "read `" + place.path.string() + "`";
+  if (arrays.empty()) fail(ErrorCode::value, operation, "a store without arrays", "one with an array");
+  if (place.array.empty()) {
+    if (arrays.size() == 1) return readable(arrays.front());
+    fail(ErrorCode::value, operation, fmt::format("{} arrays: {}", arrays.size(), joined_names(arrays)),
+         "the name of one of them", fmt::format("`{}:{}`", place.path.string(), arrays.front().name));
+  }
+  // HDF5's names begin with a slash, Zarr's do not.
+  const auto bare = [](const std::string& name) { return name.starts_with('/') ? name.substr(1) : name; };
+  const auto found = std::find_if(arrays.begin(), arrays.end(), [&](const StoredArray& array) {
+    return bare(array.name) == bare(place.array);
+  });
+  if (found != arrays.end()) return readable(*found);
+  fail(ErrorCode::value, operation, "no array `" + place.array + "`", "one of " + joined_names(arrays));
+}
+
+Bytes first_bytes(const fs::path& path, std::uint64_t bytes) {
+  const io::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open())
+    fail(ErrorCode::file, "read `" + path.string() + "`", io::error_text(errno), "a file that can be read");
+  struct stat status {};
+  fstat(file.get(), &status);
+  Bytes first(std::min<std::uint64_t>(bytes, static_cast<std::uint64_t>(status.st_size)));
+  first.resize(io::read_at(file.get(), first, 0).bytes);
+  return first;
+}
+
+std::uint64_t file_bytes(const fs::path& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0)
+    fail(ErrorCode::file, "read `" + path.string() + "`", io::error_text(errno), "a file that can be read");
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+bool ends_with(const fs::path& path, std::initializer_list<std::string_view> endings) {
+  std::string name = path.filename().string();
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return std::any_of(endings.begin(), endings.end(),
+                     [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+StoredArray run_array(const Format& format, std::string name, const fs::path& path, RunForm form) {
+  const std::string operation = "read `" + path.string() + "`";
+  require_shape(form.shape, form.type.bytes, operation);
+  const std::uint64_t bytes = file_bytes(path);
+  if (form.offset > bytes || end_of(form) > bytes) {
+    fail(ErrorCode::file, operation, fmt::format("a file of {} bytes", bytes),
+         fmt::format("at least the {} to the end of {}", end_of(form),
+                     name.empty() ? "the array" : "`" + name + "`"));
+  }
+  return {.name = std::move(name),
+          .format = format.name(),
+          .shape = form.shape,
+          .type = form.type,
+          .byte_order = form.byte_order,
+          .run = RunInFile{.path = path, .form = form}};
+}
+
+}  // namespace faro::store

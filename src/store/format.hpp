@@ -1,0 +1,149 @@
+// A format: how files of one kind name arrays, describe them, and keep their bytes.
+//
+//     read       is_this()  ->  arrays(): each with its shape, type, and a run of bytes or a grid of chunks
+//     written    run_output(): a header, and a run of bytes behind it       one file, written by any sweep
+//                create(): a folder of chunks                              written by sink(), there at commit()
+//
+// Adding a format is a file with one Format in it, and its line in formats.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "faro/error.hpp"
+#include "store/chunks.hpp"
+#include "store/json.hpp"
+#include "store/runs.hpp"
+#include "store/sides.hpp"
+
+namespace faro::store {
+
+/// What formats say of an array beside its elements.
+struct Notes {
+  std::vector<Json> dimension_names = {};  // one an axis, text or null; or none
+  Json attributes = Json::object();
+  std::optional<Bytes> fill = {};  // an element, in this machine's order
+};
+
+/// A run of bytes in a file.
+struct RunInFile {
+  std::filesystem::path path;
+  RunForm form;
+};
+
+/// A grid of chunks.
+struct ChunksInStore {
+  ChunkForm form;
+  std::shared_ptr<const ChunkStore> store;
+  Shape shard = {};  // chunks that are stored together; empty: each by itself
+};
+
+/// An array that is read.
+struct StoredArray {
+  std::string name = {};  // in its store; empty: the only one
+  std::string format = {};
+  Shape shape = {};
+  ElementType type = {};
+  ByteOrder byte_order = ByteOrder::little;
+  Notes notes = {};
+  std::optional<RunInFile> run = {};
+  std::optional<ChunksInStore> chunks = {};  // instead
+  std::optional<ErrorReport> refusal = {};   // instead: why it cannot be read
+
+  std::unique_ptr<Source> source() const;
+};
+
+/// An array that is written.
+struct WantedArray {
+  std::string name = {};  // in its store, where that names arrays
+  Shape shape = {};
+  ElementType type = {};
+  ByteOrder byte_order = ByteOrder::little;
+  bool fortran_order = false;
+  Shape chunks = {};                              // empty: the format's choice
+  Shape shards = {};                              // empty: none
+  std::optional<std::vector<Codec>> codecs = {};  // nothing: the format's choice
+  Notes notes = {};
+};
+
+/// A file that is one run between what comes before and behind it.
+struct RunOutput {
+  std::vector<std::byte> header;
+  RunForm form = {};
+  std::vector<std::byte> tail = {};
+};
+
+/// A store that is written beside its place.
+class CreatedStore {
+ public:
+  virtual ~CreatedStore() = default;
+  virtual Sink& sink() = 0;
+  /// Brings all to the disk. Errors: ErrorCode::file.
+  virtual void finish() = 0;
+  /// Gives it its name. Errors: ErrorCode::file.
+  virtual void commit() = 0;
+};
+
+class Format {
+ public:
+  virtual ~Format() = default;
+
+  /// "safetensors", "Zarr", …
+  virtual const char* name() const = 0;
+  /// Whether a path that is there is of this format, by its first bytes or what is in the folder.
+  virtual bool is_this(const std::filesystem::path& path, std::span<const std::byte> first) const = 0;
+  /// Whether a new path means this format, by its name.
+  virtual bool is_meant(const std::filesystem::path& path) const = 0;
+  /// Errors: ErrorCode::file for what is malformed; ErrorCode::unsupported, naming what it is.
+  virtual std::vector<StoredArray> arrays(const std::filesystem::path& path) const = 0;
+  /// Of an array alone in a file. Nothing where the format is a folder. Errors: ErrorCode::unsupported for
+  /// what it cannot say.
+  virtual std::optional<RunOutput> run_output(const WantedArray& wanted) const;
+  /// Errors: ErrorCode::file where there is something already; ErrorCode::unsupported.
+  virtual std::unique_ptr<CreatedStore> create(const std::filesystem::path& path,
+                                               const WantedArray& wanted) const;
+  /// What create() would give, for who only counts: nothing is stored in it. Requires: no run_output().
+  virtual std::unique_ptr<Sink> planned_sink(const WantedArray& wanted) const;
+  /// Whether it can be told chunks, shards and codecs.
+  virtual bool has_chunks() const { return false; }
+};
+
+/// All, in the order in which they are asked.
+std::span<const Format* const> formats();
+
+/// The format of a path that is there. Errors: ErrorCode::file where it is missing; ErrorCode::unsupported.
+const Format& format_of(const std::filesystem::path& path);
+/// That a new path's name means; nothing for other names.
+const Format* format_meant(const std::filesystem::path& path);
+
+/// "in.h5:/t": a path and an array's name in it.
+struct Place {
+  std::filesystem::path path = {};
+  std::string array = {};  // empty: the only one
+};
+/// The whole text where such a file is there, or no colon is behind a name of a format's.
+Place place_of(const std::string& text);
+
+/// Errors: as Format::arrays(); ErrorCode::value for an array that is not there, and for none or several
+/// where none was named.
+StoredArray open_array(const Place& place);
+
+// For formats: what their files begin with, and numbers in them.
+
+/// At most `bytes` of the file's begin. Errors: ErrorCode::file.
+Bytes first_bytes(const std::filesystem::path& path, std::uint64_t bytes);
+/// Errors: ErrorCode::file.
+std::uint64_t file_bytes(const std::filesystem::path& path);
+/// Whether the name ends so, upper case or lower.
+bool ends_with(const std::filesystem::path& path, std::initializer_list<std::string_view> endings);
+/// A run that is checked to lie in the file. Errors: ErrorCode::file.
+StoredArray run_array(const Format& format, std::string name, const std::filesystem::path& path,
+                      RunForm form);
+
+}  // namespace faro::store

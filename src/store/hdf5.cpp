@@ -1,0 +1,454 @@
+// HDF5, and netCDF-4, which is HDF5: datasets by the HDF5 library, their bytes by ourselves.
+//
+//     the library says      names, shapes, types, fill values, filters, and where bytes are in the file
+//     contiguous            a run of bytes
+//     chunked               ranges of the file, decoded by zlib and shuffled back, on all threads
+//
+// The library is one for all threads and locks itself: it is asked for places alone.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <mutex>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "io/file_system.hpp"
+#include "store/file_numbers.hpp"
+#include "store/store_formats.hpp"
+
+#ifdef FARO_HAVE_HDF5_HEADERS
+#include <dlfcn.h>
+#include <hdf5.h>
+#endif
+
+namespace faro::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+#ifdef FARO_HAVE_HDF5_HEADERS
+
+// The library is not made for several threads.
+std::mutex& library_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+// Loaded when the first file of its format is met, for nothing else needs it. Errors: ErrorCode::unsupported.
+void* library() {
+  static void* const loaded = [] {
+    void* const handle = dlopen(FARO_HDF5_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) return handle;
+    // Types and classes of properties have numbers from then on.
+    const auto open = reinterpret_cast<decltype(&H5open)>(dlsym(handle, "H5open"));
+    const auto tell = reinterpret_cast<decltype(&H5Eset_auto2)>(dlsym(handle, "H5Eset_auto2"));
+    open();
+    tell(H5E_DEFAULT, nullptr, nullptr);  // faults are told by us
+    return handle;
+  }();
+  if (loaded != nullptr) return loaded;
+  fail(ErrorCode::unsupported, "read or write HDF5", "no library " FARO_HDF5_LIBRARY " on this machine",
+       "that library", "Debian's package libhdf5-103-1 has it");
+}
+
+template <typename Symbol>
+Symbol& of_library(const char* symbol) {
+  void* const found = dlsym(library(), symbol);
+  FARO_CHECK(found != nullptr);
+  return *reinterpret_cast<Symbol*>(found);
+}
+
+// A function or a number of the library, as its header declares it.
+#define FARO_H5(symbol) of_library<decltype(symbol)>(#symbol)
+
+// H5F_ACC_RDONLY and H5F_ACC_TRUNC, without the calls of functions that their macros make.
+constexpr unsigned kReadOnly = 0;
+constexpr unsigned kTruncate = 2;
+
+// A handle of the library's, closed at the end.
+class Handle {
+ public:
+  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+
+  hid_t get() const { return id_; }
+  bool is_open() const { return id_ >= 0; }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+Handle open_file(const fs::path& path) {
+  Handle file(FARO_H5(H5Fopen)(path.c_str(), kReadOnly, H5P_DEFAULT), FARO_H5(H5Fclose));
+  if (file.is_open()) return file;
+  fail(ErrorCode::file, "read `" + path.string() + "`", "a file that the HDF5 library cannot open",
+       "a whole HDF5 file that nobody is writing");
+}
+
+struct H5Type {
+  ElementType type;
+  ByteOrder order = ByteOrder::little;
+};
+
+std::optional<H5Type> type_of(hid_t type) {
+  const std::size_t bytes = FARO_H5(H5Tget_size)(type);
+  const H5T_order_t order = FARO_H5(H5Tget_order)(type);
+  const H5T_class_t kind = FARO_H5(H5Tget_class)(type);
+  std::string name;
+  const bool is_whole = (kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_BITFIELD) ||
+                        (FARO_H5(H5Tget_precision)(type) == 8 * bytes && FARO_H5(H5Tget_offset)(type) == 0);
+  if (!is_whole) return std::nullopt;
+  if (kind == H5T_INTEGER)
+    name = fmt::format("{}int{}", FARO_H5(H5Tget_sign)(type) == H5T_SGN_NONE ? "u" : "", 8 * bytes);
+  if (kind == H5T_FLOAT) {
+    std::size_t sign = 0;
+    std::size_t exponent = 0;
+    std::size_t exponent_bits = 0;
+    std::size_t mantissa = 0;
+    std::size_t mantissa_bits = 0;
+    FARO_H5(H5Tget_fields)(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits);
+    const bool is_brain = bytes == 2 && exponent_bits == 8;
+    name = is_brain ? "bfloat16" : fmt::format("float{}", 8 * bytes);
+    const bool is_usual = (bytes == 2 && (is_brain || exponent_bits == 5)) ||
+                          (bytes == 4 && exponent_bits == 8) || (bytes == 8 && exponent_bits == 11);
+    if (!is_usual) return std::nullopt;
+  }
+  if (kind == H5T_STRING && FARO_H5(H5Tis_variable_str)(type) == 0) name = fmt::format("S{}", bytes);
+  if (kind == H5T_OPAQUE) name = fmt::format("V{}", bytes);
+  // As h5py keeps NumPy's types: bool as an enumeration of bytes, complex numbers as a pair.
+  if (kind == H5T_ENUM && bytes == 1 && FARO_H5(H5Tget_nmembers)(type) == 2) name = "bool";
+  if (kind == H5T_COMPOUND && FARO_H5(H5Tget_nmembers)(type) == 2) {
+    const Handle part(FARO_H5(H5Tget_member_type)(type, 0), FARO_H5(H5Tclose));
+    const Handle other(FARO_H5(H5Tget_member_type)(type, 1), FARO_H5(H5Tclose));
+    const auto of_part = type_of(part.get());
+    char* const first = FARO_H5(H5Tget_member_name)(type, 0);
+    const bool is_complex = std::string_view(first == nullptr ? "" : first) == "r" && of_part &&
+                            of_part->type.name.starts_with("float") &&
+                            FARO_H5(H5Tequal)(part.get(), other.get()) > 0 &&
+                            bytes == 2 * of_part->type.bytes;
+    FARO_H5(H5free_memory)(first);
+    const auto complex = is_complex ? element_type(fmt::format("complex{}", 8 * bytes)) : std::nullopt;
+    if (!complex) return std::nullopt;
+    return H5Type{.type = *complex, .order = of_part->order};
+  }
+  const auto known = element_type(name);
+  if (!known) return std::nullopt;
+  return H5Type{.type = *known, .order = order == H5T_ORDER_BE ? ByteOrder::big : ByteOrder::little};
+}
+
+// Where the chunks of a dataset are: the library's tree is asked for each.
+class H5Chunks final : public ChunkStore {
+ public:
+  H5Chunks(fs::path path, std::string name, Shape chunk)
+      : path_(std::move(path)),
+        label_(path_.string() + ":" + name),
+        chunk_(std::move(chunk)),
+        bytes_(path_),
+        file_(open_file(path_)),
+        dataset_(std::in_place, FARO_H5(H5Dopen2)(file_->get(), name.c_str(), H5P_DEFAULT),
+                 FARO_H5(H5Dclose)) {}
+  ~H5Chunks() override {
+    const std::lock_guard lock(library_mutex());
+    dataset_.reset();
+    file_.reset();
+  }
+
+  bool read(const Shape& index, Bytes& into, std::uint64_t most) const override {
+    std::vector<hsize_t> corner(index.size());
+    for (std::size_t a = 0; a < index.size(); ++a) corner[a] = index[a] * chunk_[a];
+    unsigned left_out = 0;
+    haddr_t address = HADDR_UNDEF;
+    hsize_t bytes = 0;
+    {
+      const std::lock_guard lock(library_mutex());
+      if (FARO_H5(H5Dget_chunk_info_by_coord)(dataset_->get(), corner.data(), &left_out, &address, &bytes) <
+          0)
+        fail(ErrorCode::file, "read `" + label_ + "`", "a chunk that the HDF5 library does not find",
+             "a whole file");
+    }
+    if (address == HADDR_UNDEF) return false;
+    if (left_out != 0) {
+      fail(ErrorCode::unsupported, "read `" + label_ + "`", "a chunk that some filters were left out of",
+           "chunks that are all coded alike");
+    }
+    if (bytes > most) {
+      fail(ErrorCode::file, "read `" + label_ + "`", fmt::format("a chunk of {} bytes", bytes),
+           fmt::format("at most {}", most));
+    }
+    into = bytes_.read(address, bytes);
+    return true;
+  }
+
+  std::string label(const Shape& /*index*/) const override { return label_; }
+
+ private:
+  fs::path path_;
+  std::string label_;
+  Shape chunk_;
+  FileReader bytes_;
+  std::optional<Handle> file_;
+  std::optional<Handle> dataset_;
+};
+
+// deflate and shuffle, in the order in which they are applied; what else there is, in words.
+struct Filters {
+  std::vector<Codec> codecs = {};
+  std::string unknown = {};
+};
+Filters filters_of(hid_t properties, std::uint64_t element_bytes) {
+  Filters filters;
+  const int count = FARO_H5(H5Pget_nfilters)(properties);
+  for (int f = 0; f < count; ++f) {
+    unsigned flags = 0;
+    std::size_t values = 0;
+    unsigned configuration = 0;
+    std::array<char, 64> name{};
+    const H5Z_filter_t filter = FARO_H5(H5Pget_filter2)(properties, static_cast<unsigned>(f), &flags, &values,
+                                                        nullptr, name.size(), name.data(), &configuration);
+    if (filter == H5Z_FILTER_DEFLATE) {
+      filters.codecs.push_back({.kind = CodecKind::zlib, .level = 4});
+    } else if (filter == H5Z_FILTER_SHUFFLE) {
+      filters.codecs.push_back({.kind = CodecKind::shuffle, .level = 0, .shuffled_bytes = element_bytes});
+    } else {
+      filters.unknown = fmt::format("the filter `{}`", name.data());
+    }
+  }
+  return filters;
+}
+
+class Hdf5 final : public Format {
+ public:
+  const char* name() const override { return "HDF5"; }
+  bool is_this(const fs::path& /*path*/, std::span<const std::byte> first) const override {
+    return begins_with(first, "\x89HDF\r\n\x1a\n");
+  }
+  bool is_meant(const fs::path& path) const override {
+    return ends_with(path, {".h5", ".hdf5", ".nc", ".he5"});
+  }
+
+  std::vector<StoredArray> arrays(const fs::path& path) const override {
+    std::vector<std::string> names;
+    {
+      const std::lock_guard lock(library_mutex());
+      const Handle file = open_file(path);
+      const auto note = [](hid_t /*file*/, const char* name, const H5O_info_t* info, void* list) -> herr_t {
+        if (info->type == H5O_TYPE_DATASET) static_cast<std::vector<std::string>*>(list)->push_back(name);
+        return 0;
+      };
+#if H5_VERSION_GE(1, 12, 0)
+      const herr_t visited =
+          FARO_H5(H5Ovisit3)(file.get(), H5_INDEX_NAME, H5_ITER_NATIVE, note, &names, H5O_INFO_BASIC);
+#else
+      const herr_t visited =
+          FARO_H5(H5Ovisit2)(file.get(), H5_INDEX_NAME, H5_ITER_NATIVE, note, &names, H5O_INFO_BASIC);
+#endif
+      if (visited < 0)
+        fail(ErrorCode::file, "read `" + path.string() + "`", "groups that the HDF5 library cannot read",
+             "a whole file");
+    }
+    std::vector<StoredArray> found;
+    found.reserve(names.size());
+    for (const std::string& each : names) found.push_back(array_of(path, "/" + each));
+    return found;
+  }
+
+  std::optional<RunOutput> run_output(const WantedArray& wanted) const override {
+    return run_of_library(wanted);
+  }
+
+ private:
+  static RunOutput run_of_library(const WantedArray& wanted);
+
+  StoredArray array_of(const fs::path& path, const std::string& dataset_name) const {
+    const std::string operation = "read `" + path.string() + ":" + dataset_name + "`";
+    std::optional<StoredArray> array;
+    {
+      const std::lock_guard lock(library_mutex());
+      array = described(path, dataset_name, operation);
+    }
+    return *std::move(array);
+  }
+
+  StoredArray refused(const std::string& dataset_name, const std::string& operation,
+                      const std::string& got) const {
+    return {.name = dataset_name,
+            .format = name(),
+            .refusal =
+                ErrorReport{.code = ErrorCode::unsupported,
+                            .operation = operation,
+                            .got = got,
+                            .wanted = "numbers of whole bytes, contiguous or chunked by deflate and shuffle",
+                            .remedy = {}}};
+  }
+
+  StoredArray described(const fs::path& path, const std::string& dataset_name,
+                        const std::string& operation) const {
+    const Handle file = open_file(path);
+    const Handle dataset(FARO_H5(H5Dopen2)(file.get(), dataset_name.c_str(), H5P_DEFAULT), FARO_H5(H5Dclose));
+    if (!dataset.is_open()) return refused(dataset_name, operation, "a dataset that the library cannot open");
+    const Handle type(FARO_H5(H5Dget_type)(dataset.get()), FARO_H5(H5Tclose));
+    const Handle space(FARO_H5(H5Dget_space)(dataset.get()), FARO_H5(H5Sclose));
+    const Handle properties(FARO_H5(H5Dget_create_plist)(dataset.get()), FARO_H5(H5Pclose));
+    const auto known = type_of(type.get());
+    if (!known) return refused(dataset_name, operation, "elements of another type than numbers and texts");
+    const int rank = FARO_H5(H5Sget_simple_extent_ndims)(space.get());
+    if (rank < 0 || FARO_H5(H5Sget_simple_extent_type)(space.get()) == H5S_NULL)
+      return refused(dataset_name, operation, "a dataset of no elements");
+    std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
+    FARO_H5(H5Sget_simple_extent_dims)(space.get(), extents.data(), nullptr);
+    const Shape shape(extents.begin(), extents.end());
+    require_shape(shape, known->type.bytes, operation);
+    StoredArray array{.name = dataset_name,
+                      .format = name(),
+                      .shape = shape,
+                      .type = known->type,
+                      .byte_order = known->order};
+    Bytes fill(known->type.bytes);
+    if (FARO_H5(H5Pget_fill_value)(properties.get(), type.get(), fill.data()) < 0)
+      fill.assign(fill.size(), std::byte{0});
+    if (known->order == ByteOrder::big) swap_bytes(fill, known->type);
+    array.notes.fill = fill;
+    const H5D_layout_t layout = FARO_H5(H5Pget_layout)(properties.get());
+    if (layout == H5D_CONTIGUOUS && FARO_H5(H5Pget_external_count)(properties.get()) == 0) {
+      const haddr_t address = FARO_H5(H5Dget_offset)(dataset.get());
+      if (address == HADDR_UNDEF && !is_empty(shape))
+        return refused(dataset_name, operation, "a dataset that nothing was written to");
+      StoredArray run = run_array(*this, dataset_name, path,
+                                  dense_run(shape, known->type, is_empty(shape) ? 0 : address, known->order));
+      run.notes = array.notes;
+      return run;
+    }
+    if (layout != H5D_CHUNKED)
+      return refused(dataset_name, operation, "a compact, virtual or external dataset");
+    const Filters filters = filters_of(properties.get(), known->type.bytes);
+    if (!filters.unknown.empty()) return refused(dataset_name, operation, filters.unknown);
+    std::vector<hsize_t> chunk(static_cast<std::size_t>(rank));
+    FARO_H5(H5Pget_chunk)(properties.get(), rank, chunk.data());
+    const Shape cell(chunk.begin(), chunk.end());
+    array.chunks = ChunksInStore{.form = {.shape = shape,
+                                          .chunk = cell,
+                                          .order = c_order(shape.size()),
+                                          .type = known->type,
+                                          .byte_order = known->order,
+                                          .codecs = filters.codecs,
+                                          .fill = fill},
+                                 .store = std::make_shared<H5Chunks>(path, dataset_name, cell)};
+    return array;
+  }
+};
+
+// The library's type of elements.
+Handle type_in_file(const ElementType& type, const std::string& operation) {
+  const auto copied = [](hid_t known) { return Handle(FARO_H5(H5Tcopy)(known), FARO_H5(H5Tclose)); };
+  static const std::array<std::pair<std::string_view, hid_t>, 10> kTypes{
+      {{"int8", FARO_H5(H5T_STD_I8LE_g)},
+       {"uint8", FARO_H5(H5T_STD_U8LE_g)},
+       {"int16", FARO_H5(H5T_STD_I16LE_g)},
+       {"uint16", FARO_H5(H5T_STD_U16LE_g)},
+       {"int32", FARO_H5(H5T_STD_I32LE_g)},
+       {"uint32", FARO_H5(H5T_STD_U32LE_g)},
+       {"int64", FARO_H5(H5T_STD_I64LE_g)},
+       {"uint64", FARO_H5(H5T_STD_U64LE_g)},
+       {"float32", FARO_H5(H5T_IEEE_F32LE_g)},
+       {"float64", FARO_H5(H5T_IEEE_F64LE_g)}}};
+  for (const auto& [name, known] : kTypes) {
+    if (name == type.name) return copied(known);
+  }
+  if (type.name == "float16") {
+    Handle half = copied(FARO_H5(H5T_IEEE_F32LE_g));
+    FARO_H5(H5Tset_fields)(half.get(), 15, 10, 5, 0, 10);
+    FARO_H5(H5Tset_size)(half.get(), 2);
+    FARO_H5(H5Tset_ebias)(half.get(), 15);
+    return half;
+  }
+  fail(ErrorCode::unsupported, operation, "elements of type " + type.name,
+       "integers, float16, float32 or float64", "--dtype converts");
+}
+
+// A file of the library's with one contiguous dataset that nothing was written to: what it has before and
+// behind the dataset's place is the header and the tail of ours.
+RunOutput Hdf5::run_of_library(const WantedArray& wanted) {
+  const std::string operation = "write HDF5";
+  const std::string dataset = wanted.name.empty() ? "data" : wanted.name;
+  std::string path = (fs::temp_directory_path() / "faro-h5-XXXXXX").string();
+  const io::Descriptor file(mkstemp(path.data()));
+  if (!file.is_open())
+    fail(ErrorCode::file, operation, io::error_text(errno), "a folder for temporary files");
+  struct Remove {
+    const std::string& path;
+    ~Remove() { unlink(path.c_str()); }
+  } const remove{path};
+  std::uint64_t address = 0;
+  {
+    const std::lock_guard lock(library_mutex());
+    const Handle made(FARO_H5(H5Fcreate)(path.c_str(), kTruncate, H5P_DEFAULT, H5P_DEFAULT),
+                      FARO_H5(H5Fclose));
+    const std::vector<hsize_t> extents(wanted.shape.begin(), wanted.shape.end());
+    const Handle space(extents.empty() ? FARO_H5(H5Screate)(H5S_SCALAR)
+                                       : FARO_H5(H5Screate_simple)(static_cast<int>(extents.size()),
+                                                                   extents.data(), nullptr),
+                       FARO_H5(H5Sclose));
+    const Handle properties(FARO_H5(H5Pcreate)(FARO_H5(H5P_CLS_DATASET_CREATE_ID_g)), FARO_H5(H5Pclose));
+    FARO_H5(H5Pset_layout)(properties.get(), H5D_CONTIGUOUS);
+    FARO_H5(H5Pset_alloc_time)(properties.get(), H5D_ALLOC_TIME_EARLY);
+    FARO_H5(H5Pset_fill_time)(properties.get(), H5D_FILL_TIME_NEVER);
+    const Handle links(FARO_H5(H5Pcreate)(FARO_H5(H5P_CLS_LINK_CREATE_ID_g)), FARO_H5(H5Pclose));
+    FARO_H5(H5Pset_create_intermediate_group)(links.get(), 1);
+    const Handle type = type_in_file(wanted.type, operation);
+    const Handle written(FARO_H5(H5Dcreate2)(made.get(), dataset.c_str(), type.get(), space.get(),
+                                             links.get(), properties.get(), H5P_DEFAULT),
+                         FARO_H5(H5Dclose));
+    if (!written.is_open())
+      fail(ErrorCode::value, operation, "a dataset `" + dataset + "` that its library does not make",
+           "another name");
+    const haddr_t found = FARO_H5(H5Dget_offset)(written.get());
+    if (found == HADDR_UNDEF && !is_empty(wanted.shape))
+      fail(ErrorCode::internal, operation, "a dataset without a place in its file", "one with a place");
+    address = found == HADDR_UNDEF ? 0 : found;
+  }
+  const FileReader whole(path);
+  const std::uint64_t bytes = volume(wanted.shape) * wanted.type.bytes;
+  if (bytes == 0)
+    return {.header = whole.read(0, whole.size()), .form = dense_run(wanted.shape, wanted.type, 0)};
+  return {.header = whole.read(0, address),
+          .form = dense_run(wanted.shape, wanted.type, address),
+          .tail = whole.read(address + bytes, whole.size() - address - bytes)};
+}
+
+#else
+
+// A build without the library knows the format's name.
+class Hdf5 final : public Format {
+ public:
+  const char* name() const override { return "HDF5"; }
+  bool is_this(const fs::path& /*path*/, std::span<const std::byte> first) const override {
+    return begins_with(first, "\x89HDF\r\n\x1a\n");
+  }
+  bool is_meant(const fs::path& path) const override {
+    return ends_with(path, {".h5", ".hdf5", ".nc", ".he5"});
+  }
+  std::vector<StoredArray> arrays(const fs::path& path) const override {
+    fail(ErrorCode::unsupported, "read `" + path.string() + "`", "HDF5, in a build without its library",
+         "a build that has it", "tools/install_dependencies.sh installs libhdf5-dev, for a new build");
+  }
+};
+
+#endif
+
+}  // namespace
+
+const Format& hdf5_format() {
+  static const Hdf5 format;
+  return format;
+}
+
+}  // namespace faro::store

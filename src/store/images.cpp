@@ -1,0 +1,326 @@
+// Arrays of instruments: NIfTI of scanners, FITS of telescopes.
+//
+//     NIfTI-1, -2    header of 348 or 540 bytes, either byte order; data from vox_offset, the first axis fastest
+//     FITS           cards of 80 letters in blocks of 2880 bytes, big endian; NAXIS1 is the fastest axis
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "rounding.hpp"
+#include "store/file_numbers.hpp"
+#include "store/store_formats.hpp"
+
+namespace faro::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What a number in a header calls a type.
+struct TypeNumber {
+  int number;
+  std::string_view name;
+};
+template <std::size_t N>
+ElementType type_numbered(const std::array<TypeNumber, N>& types, std::int64_t number,
+                          const std::string& operation) {
+  const auto* const found =
+      std::find_if(types.begin(), types.end(), [&](const TypeNumber& each) { return each.number == number; });
+  if (found == types.end())
+    fail(ErrorCode::unsupported, operation, fmt::format("data of type {}", number), "numbers of whole bytes");
+  return known_element_type(found->name);
+}
+
+constexpr std::array kNiftiTypes{
+    TypeNumber{2, "uint8"},    TypeNumber{4, "int16"},      TypeNumber{8, "int32"},
+    TypeNumber{16, "float32"}, TypeNumber{32, "complex64"}, TypeNumber{64, "float64"},
+    TypeNumber{256, "int8"},   TypeNumber{512, "uint16"},   TypeNumber{768, "uint32"},
+    TypeNumber{1024, "int64"}, TypeNumber{1280, "uint64"},  TypeNumber{1792, "complex128"}};
+
+constexpr std::uint64_t kNifti1Bytes = 348;
+constexpr std::uint64_t kNifti2Bytes = 540;
+
+class Nifti final : public Format {
+ public:
+  const char* name() const override { return "NIfTI"; }
+
+  bool is_this(const fs::path& /*path*/, std::span<const std::byte> first) const override {
+    const auto has = [&](std::uint64_t at, std::string_view magic) {
+      return first.size() >= kNifti1Bytes && begins_with(first.subspan(at), magic);
+    };
+    return has(344, std::string_view("n+1\0", 4)) || has(4, std::string_view("n+2\0", 4));
+  }
+  bool is_meant(const fs::path& path) const override { return ends_with(path, {".nii"}); }
+
+  std::vector<StoredArray> arrays(const fs::path& path) const override {
+    const std::string operation = "read `" + path.string() + "`";
+    const Bytes header = first_bytes(path, kNifti2Bytes);
+    FileNumbers little(header, ByteOrder::little, operation);
+    const std::uint64_t length = little.u32();
+    const bool is_little = length == kNifti1Bytes || length == kNifti2Bytes;
+    const ByteOrder order = is_little ? ByteOrder::little : ByteOrder::big;
+    FileNumbers numbers(header, order, operation);
+    const std::uint64_t own_length = numbers.u32();
+    if (own_length != kNifti1Bytes && own_length != kNifti2Bytes)
+      fail(ErrorCode::file, operation, fmt::format("a header of {} bytes", own_length), "348 or 540");
+    const bool is_second = own_length == kNifti2Bytes;
+    numbers.go_to(is_second ? 12 : 70);
+    const auto type = static_cast<std::int64_t>(numbers.u16());
+    numbers.go_to(is_second ? 16 : 40);
+    const std::uint64_t width = is_second ? 8 : 2;
+    const std::uint64_t rank = numbers.number(width);
+    if (rank < 1 || rank > 7) fail(ErrorCode::file, operation, fmt::format("{} axes", rank), "1 to 7");
+    Shape shape(rank);
+    for (std::uint64_t& extent : shape) {
+      extent = numbers.number(width);
+      // Numbers with a sign.
+      if (extent >> (8 * width - 1) != 0)
+        fail(ErrorCode::file, operation, "an axis below 0", "one from 0 on");
+    }
+    numbers.go_to(is_second ? 168 : 108);
+    const std::uint64_t offset = is_second ? numbers.u64() : whole(numbers.f32(), operation);
+    StoredArray array = run_array(
+        *this, "", path, fortran_run(shape, type_numbered(kNiftiTypes, type, operation), offset, order));
+    if (!is_second) {
+      const double slope = numbers.f32();
+      const double intercept = numbers.f32();
+      if (slope != 0 && std::isfinite(slope) && std::isfinite(intercept) && (slope != 1 || intercept != 0))
+        array.notes.attributes = {{"scl_slope", slope}, {"scl_inter", intercept}};
+    }
+    return {std::move(array)};
+  }
+
+ private:
+  static std::uint64_t whole(double value, const std::string& operation) {
+    constexpr double kMost = 1e9;  // of a float
+    if (!(value >= 0 && value <= kMost && std::floor(value) == value))
+      fail(ErrorCode::file, operation, fmt::format("data that begin at {}", value),
+           "a whole number of bytes");
+    return static_cast<std::uint64_t>(value);
+  }
+};
+
+constexpr std::array kFitsTypes{TypeNumber{8, "uint8"},     TypeNumber{16, "int16"},
+                                TypeNumber{32, "int32"},    TypeNumber{64, "int64"},
+                                TypeNumber{-32, "float32"}, TypeNumber{-64, "float64"}};
+constexpr std::uint64_t kFitsBlock = 2880;
+constexpr std::uint64_t kCardBytes = 80;
+// Cards that say nothing of an axis, and are kept.
+constexpr std::array<std::string_view, 4> kKept{"BSCALE", "BZERO", "BUNIT", "OBJECT"};
+
+struct FitsCard {
+  std::string keyword;
+  std::string value;  // without its comment; texts with their quotes
+};
+
+FitsCard card_of(std::string_view text) {
+  FitsCard card;
+  card.keyword = text.substr(0, 8);
+  card.keyword.erase(card.keyword.find_last_not_of(' ') + 1);
+  if (text.substr(8, 2) != "= ") return card;
+  std::string_view rest = text.substr(10);
+  const std::size_t first = rest.find_first_not_of(' ');
+  if (first == std::string_view::npos) return card;
+  rest.remove_prefix(first);
+  std::size_t end = 0;
+  if (rest.front() == '\'') {
+    end = rest.find('\'', 1);
+    while (end != std::string_view::npos && rest.substr(end).starts_with("''"))
+      end = rest.find('\'', end + 2);
+    end = end == std::string_view::npos ? rest.size() : end + 1;
+  } else {
+    end = std::min(rest.find('/'), rest.size());
+  }
+  card.value = rest.substr(0, end);
+  card.value.erase(card.value.find_last_not_of(' ') + 1);
+  return card;
+}
+
+// A header and its data.
+struct FitsUnit {
+  std::vector<FitsCard> cards;
+  std::uint64_t data = 0;
+
+  const FitsCard* find(std::string_view keyword) const {
+    const auto found = std::find_if(cards.begin(), cards.end(),
+                                    [&](const FitsCard& card) { return card.keyword == keyword; });
+    return found == cards.end() ? nullptr : &*found;
+  }
+  std::int64_t number(const std::string& keyword, std::optional<std::int64_t> otherwise,
+                      const std::string& operation) const {
+    const FitsCard* const card = find(keyword);
+    std::int64_t value = 0;
+    if (card == nullptr && otherwise) return *otherwise;
+    if (card != nullptr) {
+      const char* const end = card->value.data() + card->value.size();
+      const auto read = std::from_chars(card->value.data(), end, value);
+      if (read.ptr == end && read.ec == std::errc()) return value;
+    }
+    fail(ErrorCode::file, operation, card == nullptr ? "no card " + keyword : keyword + " = " + card->value,
+         "a whole number for it");
+  }
+};
+
+class Fits final : public Format {
+ public:
+  const char* name() const override { return "FITS"; }
+  bool is_this(const fs::path& /*path*/, std::span<const std::byte> first) const override {
+    return begins_with(first, "SIMPLE  =");
+  }
+  bool is_meant(const fs::path& path) const override { return ends_with(path, {".fits", ".fit", ".fts"}); }
+
+  std::vector<StoredArray> arrays(const fs::path& path) const override {
+    const std::string operation = "read `" + path.string() + "`";
+    const FileReader file(path);
+    std::vector<StoredArray> found;
+    std::uint64_t at = 0;
+    for (std::uint64_t number = 0; at + kFitsBlock <= file.size(); ++number) {
+      const FitsUnit unit = unit_at(file, at, operation);
+      at = add_unit(path, unit, number, found, operation);
+    }
+    return found;
+  }
+
+  std::optional<RunOutput> run_output(const WantedArray& wanted) const override {
+    const auto* const type = std::find_if(kFitsTypes.begin(), kFitsTypes.end(), [&](const TypeNumber& each) {
+      return each.name == wanted.type.name;
+    });
+    if (type == kFitsTypes.end()) {
+      fail(ErrorCode::unsupported, "write FITS", "elements of type " + wanted.type.name,
+           "uint8, int16, int32, int64, float32 or float64", "--dtype converts");
+    }
+    std::string text = card("SIMPLE", "T") + card("BITPIX", std::to_string(type->number)) +
+                       card("NAXIS", std::to_string(wanted.shape.size()));
+    const std::size_t rank = wanted.shape.size();
+    for (std::size_t a = 0; a < rank; ++a)
+      text += card(fmt::format("NAXIS{}", a + 1), std::to_string(wanted.shape[rank - 1 - a]));
+    for (const std::string_view keyword : kKept) {
+      const auto kept = wanted.notes.attributes.find(std::string(keyword));
+      if (kept != wanted.notes.attributes.end()) text += card(std::string(keyword), value_text(*kept));
+    }
+    text += fmt::format("{:<80}", "END");
+    text.resize(detail::round_up(text.size(), kFitsBlock), ' ');
+    RunOutput made{.header = std::vector<std::byte>(text.size()), .form = {}};
+    std::memcpy(made.header.data(), text.data(), text.size());
+    made.form = dense_run(wanted.shape, wanted.type, text.size(), ByteOrder::big);
+    const std::uint64_t bytes = rank == 0 ? 0 : volume(wanted.shape) * wanted.type.bytes;
+    made.tail.resize(detail::round_up(bytes, kFitsBlock) - bytes);
+    return made;
+  }
+
+ private:
+  static std::string card(const std::string& keyword, const std::string& value) {
+    return fmt::format("{:<80}", fmt::format("{:<8}= {:>20}", keyword, value)).substr(0, kCardBytes);
+  }
+  static std::string value_text(const Json& value) {
+    if (!value.is_string()) return value.dump();
+    std::string text = value.get<std::string>().substr(0, 60);
+    std::erase(text, '\'');
+    return fmt::format("'{:<8}'", text);
+  }
+
+  static FitsUnit unit_at(const FileReader& file, std::uint64_t at, const std::string& operation) {
+    constexpr std::uint64_t kMostBlocks = 10'000;
+    FitsUnit unit;
+    for (std::uint64_t block = 0; block < kMostBlocks; ++block) {
+      const Bytes bytes = file.read(at + block * kFitsBlock, kFitsBlock);
+      for (std::uint64_t c = 0; c < kFitsBlock; c += kCardBytes) {
+        const FitsCard card = card_of({reinterpret_cast<const char*>(bytes.data()) + c, kCardBytes});
+        if (card.keyword != "END") {
+          unit.cards.push_back(card);
+          continue;
+        }
+        unit.data = at + (block + 1) * kFitsBlock;
+        return unit;
+      }
+    }
+    fail(ErrorCode::file, operation, "a header without end", "a card END");
+  }
+
+  // Returns where the next one begins.
+  std::uint64_t add_unit(const fs::path& path, const FitsUnit& unit, std::uint64_t number,
+                         std::vector<StoredArray>& found, const std::string& operation) const {
+    constexpr std::int64_t kMostAxes = 64;
+    const std::int64_t rank = unit.number("NAXIS", {}, operation);
+    if (rank < 0 || rank > kMostAxes)
+      fail(ErrorCode::file, operation, fmt::format("{} axes", rank), "0 to 64");
+    Shape shape;
+    for (std::int64_t a = rank; a > 0; --a) {
+      const std::int64_t extent = unit.number(fmt::format("NAXIS{}", a), {}, operation);
+      if (extent < 0) fail(ErrorCode::file, operation, "an axis below 0", "one from 0 on");
+      shape.push_back(static_cast<std::uint64_t>(extent));
+    }
+    const std::int64_t bits = unit.number("BITPIX", {}, operation);
+    const auto width = static_cast<std::uint64_t>(std::llabs(std::clamp<std::int64_t>(bits, -64, 64))) / 8;
+    require_shape(shape, width, operation);
+    // Of groups and tables there may be more behind the array.
+    const std::int64_t more = unit.number("PCOUNT", 0, operation);
+    const std::int64_t groups = unit.number("GCOUNT", 1, operation);
+    const std::uint64_t array_bytes = rank == 0 ? 0 : volume(shape) * width;
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 61;
+    if (more < 0 || groups < 0 || groups > (1 << 30) ||
+        array_bytes > kMost / std::max<std::int64_t>(groups, 1) || static_cast<std::uint64_t>(more) > kMost)
+      fail(ErrorCode::file, operation, "data of 2^61 bytes or more", "what a file may hold");
+    const std::uint64_t bytes =
+        (array_bytes + static_cast<std::uint64_t>(more)) * static_cast<std::uint64_t>(groups);
+    const FitsCard* const extension = unit.find("XTENSION");
+    const bool is_image = extension == nullptr ? number == 0 : extension->value.starts_with("'IMAGE");
+    if (is_image && rank > 0 && !is_empty(shape)) {
+      const ElementType type = type_numbered(kFitsTypes, bits, operation);
+      StoredArray array =
+          run_array(*this, name_of(unit, number), path, dense_run(shape, type, unit.data, ByteOrder::big));
+      keep_cards(unit, array.notes.attributes);
+      found.push_back(std::move(array));
+    }
+    return unit.data + detail::round_up(bytes, kFitsBlock);
+  }
+
+  static std::string name_of(const FitsUnit& unit, std::uint64_t number) {
+    const FitsCard* const name = unit.find("EXTNAME");
+    if (name == nullptr || name->value.size() < 3) return std::to_string(number);
+    std::string text = name->value.substr(1, name->value.size() - 2);
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text.empty() ? std::to_string(number) : text;
+  }
+
+  static void keep_cards(const FitsUnit& unit, Json& attributes) {
+    for (const std::string_view keyword : kKept) {
+      const FitsCard* const card = unit.find(keyword);
+      if (card == nullptr || card->value.empty()) continue;
+      if (card->value.front() == '\'') {
+        std::string text = card->value.substr(1, card->value.size() - 2);
+        text.erase(text.find_last_not_of(' ') + 1);
+        attributes[std::string(keyword)] = text;
+        continue;
+      }
+      std::string digits = card->value;
+      std::replace(digits.begin(), digits.end(), 'D', 'E');
+      const Json value = Json::parse(digits, nullptr, false);
+      double number = 0;
+      const char* const end = digits.data() + digits.size();
+      if (value.is_number()) {
+        attributes[std::string(keyword)] = value;
+      } else if (std::from_chars(digits.data(), end, number).ptr == end) {
+        attributes[std::string(keyword)] = number;
+      }
+    }
+  }
+};
+
+}  // namespace
+
+const Format& nifti_format() {
+  static const Nifti format;
+  return format;
+}
+const Format& fits_format() {
+  static const Fits format;
+  return format;
+}
+
+}  // namespace faro::store

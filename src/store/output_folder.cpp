@@ -1,0 +1,91 @@
+#include "store/output_folder.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "faro/error.hpp"
+
+namespace faro::store {
+namespace {
+
+constexpr mode_t kFolderMode = 0777;  // less the umask
+
+bool is_temporary_name(const std::string& name) {
+  return name.starts_with(".faro-") && name.size() == io::temporary_name().size();
+}
+
+// Folders beside `path` whose processes are dead. Never fails.
+void sweep_left_over_folders(const std::filesystem::path& parent) noexcept {
+  try {
+    constexpr int kMostEntries = 65536;
+    int names = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(parent)) {
+      if (++names > kMostEntries) return;
+      struct stat status {};
+      const bool is_ours = is_temporary_name(entry.path().filename().string()) &&
+                           lstat(entry.path().c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+                           status.st_uid == geteuid();
+      if (!is_ours) continue;
+      const io::Descriptor folder(
+          open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+      if (folder.is_open() && flock(folder.get(), LOCK_EX | LOCK_NB) == 0)
+        std::filesystem::remove_all(entry.path());
+    }
+  } catch (...) {  // NOLINT(bugprone-empty-catch): what is left over may stay
+  }
+}
+
+}  // namespace
+
+OutputFolder::OutputFolder(const std::filesystem::path& path) : path_(path) {
+  while (!path_.empty() && path_.filename().empty()) path_ = path_.parent_path();  // a slash at the end
+  if (path_.empty()) fail(ErrorCode::file, operation(), "an empty name", "the name of a folder");
+  struct stat existing {};
+  if (lstat(path_.c_str(), &existing) == 0) {
+    std::error_code failed;
+    if (!S_ISDIR(existing.st_mode) || !std::filesystem::is_empty(path_, failed) || failed)
+      fail(ErrorCode::file, operation(), "something there already", "a free name",
+           "remove it, or name another");
+  }
+  const std::filesystem::path parent = io::directory_of(path_);
+  sweep_left_over_folders(parent);
+  temporary_ = parent / io::temporary_name();
+  if (mkdir(temporary_.c_str(), kFolderMode) != 0) {
+    const int error = errno;
+    temporary_.clear();
+    fail(ErrorCode::file, operation(), io::error_text(error), "a directory that can be written to");
+  }
+  lock_.reset(open(temporary_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (lock_.is_open()) flock(lock_.get(), LOCK_EX | LOCK_NB);
+}
+
+OutputFolder::~OutputFolder() {
+  std::error_code ignored;
+  if (!temporary_.empty()) std::filesystem::remove_all(temporary_, ignored);
+}
+
+void OutputFolder::finish() {
+  if (finished_) return;
+  if (syncfs(lock_.get()) != 0)
+    fail(ErrorCode::file, operation(), io::error_text(errno), "a disk that takes what is written");
+  finished_ = true;
+}
+
+void OutputFolder::commit() {
+  finish();
+  io::FolderSync parent;
+  parent.open(io::directory_of(path_));
+  // An empty folder is replaced, any other thing is not.
+  if (rename(temporary_.c_str(), path_.c_str()) != 0)
+    fail(ErrorCode::file, operation(), io::error_text(errno), "a free name");
+  temporary_.clear();
+  if (const int error = parent.sync(); error != 0)
+    fail(ErrorCode::file, operation(), io::error_text(error), "a disk that takes the folder's name, too");
+}
+
+}  // namespace faro::store

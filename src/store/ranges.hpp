@@ -1,0 +1,22 @@
+// Chunks that are ranges of one file, whose places a table says.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "store/chunks.hpp"
+
+namespace faro::store {
+
+struct FileRange {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;  // 0: there is none
+};
+
+/// One for each chunk of the grid of `cells`, in C order. Errors: ErrorCode::file for another number, or
+/// ranges that leave the file.
+std::shared_ptr<const ChunkStore> chunk_ranges(const std::filesystem::path& path, Shape cells,
+                                               std::vector<FileRange> ranges);
+
+}  // namespace faro::store

@@ -1,0 +1,163 @@
+// safetensors: the length of a JSON header in 8 bytes, the header, and the tensors' bytes without gaps.
+//
+//     | 8 bytes: n | {"a": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, …, "__metadata__": {…}} | a | b |
+//
+// Checked as its own library does: tensors cover the bytes behind the header once, without gaps, each as long
+// as its shape and type say.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "faro/error.hpp"
+#include "store/store_formats.hpp"
+
+namespace faro::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kLengthBytes = 8;
+constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // its library's bound
+constexpr std::uint64_t kAlignment = 8;
+
+struct TypeName {
+  std::string_view here;
+  std::string_view there;
+};
+constexpr std::array kTypes{TypeName{"bool", "BOOL"},
+                            TypeName{"uint8", "U8"},
+                            TypeName{"int8", "I8"},
+                            TypeName{"float8_e5m2", "F8_E5M2"},
+                            TypeName{"float8_e4m3fn", "F8_E4M3"},
+                            TypeName{"int16", "I16"},
+                            TypeName{"uint16", "U16"},
+                            TypeName{"float16", "F16"},
+                            TypeName{"bfloat16", "BF16"},
+                            TypeName{"int32", "I32"},
+                            TypeName{"uint32", "U32"},
+                            TypeName{"float32", "F32"},
+                            TypeName{"float64", "F64"},
+                            TypeName{"int64", "I64"},
+                            TypeName{"uint64", "U64"},
+                            TypeName{"complex64", "C64"}};
+
+// The header's bytes, and none where it cannot be one.
+std::uint64_t header_bytes(std::span<const std::byte> first) {
+  if (first.size() <= kLengthBytes || static_cast<char>(first[kLengthBytes]) != '{') return 0;
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, first.data(), sizeof bytes);
+  return bytes <= kMostHeaderBytes ? bytes : 0;
+}
+
+class Safetensors final : public Format {
+ public:
+  const char* name() const override { return "safetensors"; }
+
+  bool is_this(const fs::path& path, std::span<const std::byte> first) const override {
+    return header_bytes(first) > 0 || (ends_with(path, {".safetensors"}) && !fs::is_directory(path));
+  }
+  bool is_meant(const fs::path& path) const override { return ends_with(path, {".safetensors"}); }
+
+  std::vector<StoredArray> arrays(const fs::path& path) const override {
+    const std::string operation = "read `" + path.string() + "`";
+    const std::uint64_t all = file_bytes(path);
+    const std::uint64_t bytes = header_bytes(first_bytes(path, kLengthBytes + 1));
+    if (bytes < 2 || bytes > all - kLengthBytes)
+      fail(ErrorCode::file, operation, "no length of a header",
+           "8 bytes, and as long a JSON object behind them");
+    const Bytes begin = first_bytes(path, kLengthBytes + bytes);
+    if (begin.size() != kLengthBytes + bytes)
+      fail(ErrorCode::file, operation, "a file that ends in its header", "more");
+    const std::string_view text(reinterpret_cast<const char*>(begin.data()) + kLengthBytes, bytes);
+    const Json header = parse_json_object(text, operation);
+    std::vector<StoredArray> found;
+    for (const auto& [key, value] : header.items()) {
+      if (key == "__metadata__") {
+        require_metadata(value, operation);
+      } else {
+        found.push_back(array_of(path, key, value, kLengthBytes + bytes, operation));
+      }
+    }
+    require_no_gaps(found, kLengthBytes + bytes, all, operation);
+    return found;
+  }
+
+  std::optional<RunOutput> run_output(const WantedArray& wanted) const override {
+    const auto* const type = std::find_if(
+        kTypes.begin(), kTypes.end(), [&](const TypeName& each) { return each.here == wanted.type.name; });
+    if (type == kTypes.end()) {
+      fail(ErrorCode::unsupported, "write safetensors", "elements of type " + wanted.type.name,
+           "numbers that safetensors has", "--dtype converts");
+    }
+    const std::uint64_t bytes = volume(wanted.shape) * wanted.type.bytes;
+    Json header = Json::object();
+    header[wanted.name.empty() ? "data" : wanted.name] = {
+        {"dtype", type->there}, {"shape", wanted.shape}, {"data_offsets", {0, bytes}}};
+    std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
+    text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
+    const std::uint64_t length = text.size();
+    std::vector<std::byte> made(kLengthBytes + length);
+    std::memcpy(made.data(), &length, sizeof length);
+    std::memcpy(made.data() + kLengthBytes, text.data(), length);
+    const std::uint64_t offset = made.size();
+    return RunOutput{.header = std::move(made), .form = dense_run(wanted.shape, wanted.type, offset)};
+  }
+
+ private:
+  static void require_metadata(const Json& value, const std::string& operation) {
+    const auto is_text = [](const Json& each) { return each.is_string(); };
+    if (!value.is_object() || !std::all_of(value.begin(), value.end(), is_text))
+      fail(ErrorCode::file, operation, excerpt_of(value) + " for `__metadata__`", "an object of texts");
+  }
+
+  StoredArray array_of(const fs::path& path, const std::string& key, const Json& value, std::uint64_t begin,
+                       const std::string& operation) const {
+    if (!value.is_object())
+      fail(ErrorCode::file, operation, excerpt_of(value) + " for the tensor `" + key + "`", "an object");
+    const std::string type = text_of(value, "dtype", operation);
+    const auto* const known =
+        std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeName& each) { return each.there == type; });
+    if (known == kTypes.end())
+      fail(ErrorCode::unsupported, operation, "tensors of type " + excerpt_of(type), "types of whole bytes");
+    RunForm run = dense_run({}, known_element_type(known->here), begin);
+    const Shape shape = shape_of(value, "shape", operation);
+    require_shape(shape, run.type.bytes, operation);
+    const Shape offsets = shape_of(value, "data_offsets", operation);
+    const std::uint64_t bytes = volume(shape) * run.type.bytes;
+    if (offsets.size() != 2 || offsets[1] < offsets[0] || offsets[1] - offsets[0] != bytes) {
+      fail(ErrorCode::file, operation,
+           fmt::format("{} for the tensor `{}`", excerpt_of(value["data_offsets"]), key),
+           fmt::format("two offsets {} bytes apart", bytes));
+    }
+    return run_array(*this, key, path, dense_run(shape, run.type, begin + offsets[0]));
+  }
+
+  static void require_no_gaps(std::vector<StoredArray>& arrays, std::uint64_t begin, std::uint64_t all,
+                              const std::string& operation) {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
+    for (const StoredArray& array : arrays)
+      ranges.emplace_back(array.run->form.offset,
+                          array.run->form.offset + volume(array.shape) * array.type.bytes);
+    std::sort(ranges.begin(), ranges.end());
+    std::uint64_t at = begin;
+    for (const auto& [from, to] : ranges) {
+      if (from != at)
+        fail(ErrorCode::file, operation, "tensors that overlap or leave gaps", "one behind another");
+      at = to;
+    }
+    if (at != all)
+      fail(ErrorCode::file, operation, fmt::format("a file of {} bytes", all),
+           fmt::format("the {} of its tensors", at));
+  }
+};
+
+}  // namespace
+
+const Format& safetensors_format() {
+  static const Safetensors format;
+  return format;
+}
+
+}  // namespace faro::store

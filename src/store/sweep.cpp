@@ -1,0 +1,285 @@
+#include "store/sweep.hpp"
+
+#include <cstring>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "faro/faro.hpp"
+#include "thread_team.hpp"
+
+namespace faro::store {
+namespace {
+
+// work(i, rank) by several threads; the first error ends it.
+template <typename Work>
+void in_parallel(std::uint64_t count, int threads, const Work& work) {
+  std::atomic<bool> failed{false};
+  std::exception_ptr error;
+  std::mutex mutex;
+  faro::detail::take_turns_at(count, threads, 1, [&](std::uint64_t i, std::uint64_t rank) {
+    if (failed.load(std::memory_order_relaxed)) return;
+    try {
+      work(i, rank);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failed.exchange(true)) error = std::current_exception();
+    }
+  });
+  if (error) std::rethrow_exception(error);
+}
+
+// A move between boxes in memory, whose first elements are given: strides may be negative.
+struct LocalMove {
+  Shape extents;
+  Strides in;
+  Strides out;
+
+  auto operator<=>(const LocalMove&) const = default;
+};
+
+// Elements from the lowest that strides reach to the first, and to one past the highest.
+struct Reach {
+  std::uint64_t before = 0;
+  std::uint64_t all = 1;
+};
+Reach reach_of(const Shape& extents, const Strides& strides) {
+  Reach reach;
+  std::uint64_t after = 0;
+  for (std::size_t a = 0; a < extents.size(); ++a) {
+    const std::uint64_t steps = extents[a] - 1;
+    if (strides[a] < 0) {
+      reach.before += steps * static_cast<std::uint64_t>(-strides[a]);
+    } else {
+      after += steps * static_cast<std::uint64_t>(strides[a]);
+    }
+  }
+  reach.all = reach.before + after + 1;
+  return reach;
+}
+
+// Plans of moves, made once for each form.
+class Moves {
+ public:
+  Moves(const ElementType& type, const std::optional<Arithmetic>& arithmetic)
+      : width_(type.bytes),
+        in_width_(arithmetic ? bytes_of(arithmetic->from) : type.bytes),
+        arithmetic_(arithmetic) {}
+
+  void run(const LocalMove& move, const std::byte* in, std::byte* out) {
+    const std::shared_ptr<const Planned> planned = plan_of(move);
+    in -= planned->in.before * in_width_;
+    if (planned->numbers) {
+      planned->numbers->run({.data = in, .count = planned->in.all}, out, planned->out.all);
+    } else {
+      planned->view->run(in, planned->in.all, out, planned->out.all);
+    }
+  }
+
+ private:
+  struct Planned {
+    Reach in;
+    Reach out;
+    std::optional<ExecutablePlan> view;
+    std::optional<ExecutableArithmetic> numbers;
+  };
+
+  std::shared_ptr<const Planned> plan_of(const LocalMove& move) {
+    const std::lock_guard lock(mutex_);
+    constexpr std::size_t kMostPlans = 4096;
+    if (const auto found = plans_.find(move); found != plans_.end()) return found->second;
+    if (plans_.size() >= kMostPlans) plans_.clear();
+    auto made = std::make_shared<Planned>();
+    made->in = reach_of(move.extents, move.in);
+    made->out = reach_of(move.extents, move.out);
+    const Strided view{.extents = move.extents,
+                       .in_strides = move.in,
+                       .out_strides = move.out,
+                       .in_offset = made->in.before};
+    const PlanOptions options{.engine = Engine::cpu, .threads = 1};
+    if (arithmetic_) {
+      made->numbers.emplace(plan(view, *arithmetic_, options));
+    } else {
+      made->view.emplace(plan(view, width_, options));
+    }
+    return plans_.emplace(move, std::move(made)).first->second;
+  }
+
+  std::uint64_t width_;
+  std::uint64_t in_width_;
+  std::optional<Arithmetic> arithmetic_;
+  std::mutex mutex_;
+  std::map<LocalMove, std::shared_ptr<const Planned>> plans_;
+};
+
+// Mixes a place and the bytes of an element: splitmix64's finisher.
+std::uint64_t mixed(std::uint64_t value) {
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
+  return value ^ (value >> 31);
+}
+std::uint64_t element_sum(std::uint64_t place, const std::byte* element, std::uint64_t bytes) {
+  std::uint64_t sum = mixed(place + 0x9e3779b97f4a7c15);
+  for (; bytes >= 8; bytes -= 8, element += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, element, 8);
+    sum = mixed(sum ^ word);
+  }
+  if (bytes == 0) return sum;
+  std::uint64_t word = 0;
+  std::memcpy(&word, element, bytes);
+  return mixed(sum + word);
+}
+
+// Over a box of the output whose elements lie anywhere: the obvious loop.
+std::uint64_t sum_of(const Box& box, const Shape& shape, const std::byte* first, const Strides& strides,
+                     std::uint64_t bytes) {
+  const Strides places = dense_strides(shape, c_order(shape.size()));
+  const Shape zero(shape.size(), 0);
+  std::uint64_t sum = 0;
+  Shape step(shape.size(), 0);
+  do {
+    const auto place =
+        static_cast<std::uint64_t>(distance(zero, box.origin, places) + distance(zero, step, places));
+    const std::byte* const element = first + distance(zero, step, strides) * static_cast<std::int64_t>(bytes);
+    sum += element_sum(place, element, bytes);
+  } while (advance(step, box.extents));
+  return sum;
+}
+
+class Sweep {
+ public:
+  explicit Sweep(const SweepJob& job)
+      : job_(job),
+        incoming_(job.type, job.arithmetic),
+        outgoing_(job.type, std::nullopt),
+        workspaces_(static_cast<std::size_t>(std::max(job.threads, 1))) {}
+
+  bool run() {
+    if (is_empty(job_.shape)) return true;
+    const Shape counts = cells_of(job_.shape, job_.region);
+    Shape step(counts.size(), 0);
+    do {
+      const Box region = cell_of(job_.shape, job_.region, step);
+      region_strides_ = dense_strides(region.extents, c_order(region.extents.size()));
+      fill(region);
+      empty(region);
+    } while (!stopped_ && advance(step, counts));
+    return !stopped_;
+  }
+
+ private:
+  void fill(const Box& region) {
+    const std::vector<Box> boxes = job_.source.boxes(job_.axes.back(region, job_.shape));
+    in_parallel(boxes.size(), job_.threads, [&](std::uint64_t b, std::uint64_t rank) {
+      if (stopped_) return;
+      const Loaded loaded = job_.source.load(boxes[b], workspaces_[rank]);
+      const Box box = job_.axes.forth(boxes[b], job_.shape);
+      const std::size_t rank_of_array = job_.shape.size();
+      LocalMove move{.extents = box.extents, .in = Strides(rank_of_array), .out = region_strides_};
+      const std::byte* first = loaded.first;
+      const std::uint64_t in_width = job_.arithmetic ? bytes_of(job_.arithmetic->from) : job_.type.bytes;
+      for (std::size_t a = 0; a < rank_of_array; ++a) {
+        move.in[a] = loaded.strides[job_.axes.from[a]];
+        if (!job_.axes.flipped[a]) continue;
+        first +=
+            static_cast<std::int64_t>(box.extents[a] - 1) * move.in[a] * static_cast<std::int64_t>(in_width);
+        move.in[a] = -move.in[a];
+      }
+      if (job_.read != nullptr) job_.read->read += sum_of(box, job_.shape, first, move.in, job_.type.bytes);
+      incoming_.run(move, first, at(region, box));
+      told(volume(box.extents) * in_width);
+    });
+  }
+
+  void empty(const Box& region) {
+    if (stopped_) return;
+    const std::vector<Box> boxes = job_.sink.boxes(region);
+    in_parallel(boxes.size(), job_.threads, [&](std::uint64_t b, std::uint64_t rank) {
+      if (stopped_) return;
+      const Box& box = boxes[b];
+      const Room room = job_.sink.room(box);
+      Workspace& workspace = workspaces_[rank];
+      std::span<std::byte> elements;
+      // A box that is the region, in its order, is stored from where it lies.
+      if (box.extents == region.extents && room.strides == region_strides_ && !room.has_rests) {
+        elements = {job_.memory, room.bytes};
+      } else {
+        workspace.made.resize(room.bytes);
+        elements = workspace.made;
+        if (room.has_rests) fill_rests(elements);
+        outgoing_.run({.extents = box.extents, .in = region_strides_, .out = room.strides}, at(region, box),
+                      elements.data());
+      }
+      job_.sink.store(box, elements, workspace);
+      if (job_.stored != nullptr) {
+        job_.sink.read_back(box, elements, workspace);
+        job_.stored->stored += sum_of(box, job_.shape, elements.data(), room.strides, job_.type.bytes);
+      }
+      told(volume(box.extents) * job_.type.bytes);
+    });
+  }
+
+  void fill_rests(std::span<std::byte> elements) const {
+    const Bytes& fill = job_.sink.fill();
+    if (fill.empty()) {
+      std::memset(elements.data(), 0, elements.size());
+      return;
+    }
+    for (std::size_t e = 0; e < elements.size(); e += fill.size())
+      std::memcpy(elements.data() + e, fill.data(), fill.size());
+  }
+
+  std::byte* at(const Box& region, const Box& box) const {
+    return job_.memory +
+           distance(region.origin, box.origin, region_strides_) * static_cast<std::int64_t>(job_.type.bytes);
+  }
+
+  void told(std::uint64_t bytes) {
+    if (job_.advance && !job_.advance(bytes)) stopped_ = true;
+  }
+
+  const SweepJob& job_;
+  Moves incoming_;
+  Moves outgoing_;
+  std::vector<Workspace> workspaces_;
+  Strides region_strides_;
+  std::atomic<bool> stopped_{false};
+};
+
+}  // namespace
+
+Shape AxisChoice::extents(const Shape& in) const {
+  Shape out(from.size());
+  for (std::size_t a = 0; a < from.size(); ++a) out[a] = in[from[a]];
+  return out;
+}
+
+Shape AxisChoice::extents_back(const Shape& out) const {
+  Shape in(from.size());
+  for (std::size_t a = 0; a < from.size(); ++a) in[from[a]] = out[a];
+  return in;
+}
+
+Box AxisChoice::back(const Box& out, const Shape& shape) const {
+  Box in{.origin = Shape(from.size()), .extents = extents_back(out.extents)};
+  for (std::size_t a = 0; a < from.size(); ++a)
+    in.origin[from[a]] = flipped[a] ? shape[a] - out.origin[a] - out.extents[a] : out.origin[a];
+  return in;
+}
+
+Box AxisChoice::forth(const Box& in, const Shape& shape) const {
+  Box out{.origin = Shape(from.size()), .extents = extents(in.extents)};
+  for (std::size_t a = 0; a < from.size(); ++a) {
+    const std::uint64_t origin = in.origin[from[a]];
+    out.origin[a] = flipped[a] ? shape[a] - origin - out.extents[a] : origin;
+  }
+  return out;
+}
+
+bool sweep(const SweepJob& job) { return Sweep(job).run(); }
+
+}  // namespace faro::store

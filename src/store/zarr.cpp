@@ -1,0 +1,331 @@
+// Zarr stores, versions 2 and 3, in folders.
+//
+//     climate.zarr/            zarr.json, or .zgroup       a group: its arrays have their paths for names
+//     climate.zarr/t           zarr.json, or .zarray       an array, which is a path of its own too
+//     climate.zarr/t/c/0/1/0                               a chunk, or a shard
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "io/npy.hpp"
+#include "store/output_folder.hpp"
+#include "store/store_formats.hpp"
+#include "store/zarr_metadata.hpp"
+
+namespace faro::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMostMetadataBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kUsualChunkBytes = std::uint64_t{1} << 20;
+constexpr int kMostGroupDepth = 32;  // of groups in groups
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
+
+Json read_metadata(const fs::path& path) {
+  return parse_json_object(read_small_file(path.string(), kMostMetadataBytes),
+                           "read `" + path.string() + "`");
+}
+
+// What the library of JSON throws for a value of another kind than was taken for granted is malformed
+// metadata.
+template <typename Read>
+auto guarded(const std::string& operation, const Read& read) {
+  try {
+    return read();
+  } catch (const Json::exception& error) {
+    fail(ErrorCode::file, operation, "metadata with a value of another kind: " + std::string(error.what()),
+         "metadata as Zarr specifies it");
+  }
+}
+
+enum class Version : std::uint8_t { none, v2, v3 };
+
+// Of what is in a folder: its version, and whether it is an array.
+struct Node {
+  Version version = Version::none;
+  bool is_array = false;
+};
+
+Node node_of(const fs::path& folder) {
+  if (is_there(folder / "zarr.json")) {
+    const std::string operation = "read `" + (folder / "zarr.json").string() + "`";
+    const Json json = read_metadata(folder / "zarr.json");
+    if (number_of_key(json, "zarr_format", operation) != 3)
+      fail(ErrorCode::unsupported, operation, "another version of Zarr than 2 and 3", "one of them");
+    return {.version = Version::v3, .is_array = text_of(json, "node_type", operation) == "array"};
+  }
+  if (is_there(folder / ".zarray")) return {.version = Version::v2, .is_array = true};
+  if (is_there(folder / ".zgroup")) return {.version = Version::v2, .is_array = false};
+  return {};
+}
+
+ZarrArray read_array(const fs::path& folder, Version version) {
+  if (version == Version::v3) {
+    const std::string operation = "read `" + (folder / "zarr.json").string() + "`";
+    return guarded(operation, [&] { return read_zarr_v3(read_metadata(folder / "zarr.json"), operation); });
+  }
+  const std::string operation = "read `" + (folder / ".zarray").string() + "`";
+  const Json attributes = is_there(folder / ".zattrs") ? read_metadata(folder / ".zattrs") : Json::object();
+  return guarded(operation,
+                 [&] { return read_zarr_v2(read_metadata(folder / ".zarray"), attributes, operation); });
+}
+
+std::shared_ptr<ChunkStore> chunk_store(const fs::path& folder, const ZarrArray& array) {
+  return array.shards ? shard_files(folder, array.keys, *array.shards) : chunk_files(folder, array.keys);
+}
+
+StoredArray stored_array(const fs::path& folder, std::string name, Version version) {
+  const ZarrArray array = read_array(folder, version);
+  const std::string operation = "read `" + folder.string() + "`";
+  require_built(array.form.codecs, operation);
+  return {.name = std::move(name),
+          .format = version == Version::v3 ? "Zarr v3" : "Zarr v2",
+          .shape = array.form.shape,
+          .type = array.form.type,
+          .byte_order = array.form.byte_order,
+          .notes = array.notes,
+          .chunks = ChunksInStore{.form = array.form,
+                                  .store = chunk_store(folder, array),
+                                  .shard = array.shards ? array.shards->shard : Shape()}};
+}
+
+// Groups within groups; links are not followed, for they may lead out of the store.
+void add_arrays(const fs::path& folder, const std::string& name, int depth,
+                std::vector<StoredArray>& arrays) {
+  const Node node = node_of(folder);
+  if (node.is_array) {
+    // One that is not understood does not keep others from being read.
+    try {
+      arrays.push_back(stored_array(folder, name, node.version));
+    } catch (const Error& error) {
+      if (depth == 0) throw;
+      arrays.push_back({.name = name, .format = "Zarr", .refusal = error.report()});
+    }
+    return;
+  }
+  if (node.version == Version::none || depth > kMostGroupDepth) return;
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.is_directory() && !entry.is_symlink()) folders.push_back(entry.path());
+  }
+  std::sort(folders.begin(), folders.end());
+  for (const fs::path& each : folders) {
+    const std::string own = each.filename().string();
+    add_arrays(each, name.empty() ? own : name + "/" + own, depth + 1, arrays);
+  }
+}
+
+void write_text(const fs::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file)
+    fail(ErrorCode::file, "write `" + path.string() + "`", "a failure of the disk", "room on the disk");
+}
+
+// As the libraries of Zarr write it; what is no UTF-8 does not get here.
+std::string printed(const Json& json) { return json.dump(2); }
+
+// Chunks of about a MiB: the fastest axes whole, the slower ones cut.
+Shape usual_chunks(const Shape& shape, std::uint64_t element_bytes) {
+  Shape chunks = shape;
+  std::uint64_t elements = std::max<std::uint64_t>(1, kUsualChunkBytes / element_bytes);
+  for (std::size_t a = chunks.size(); a-- > 0;) {
+    chunks[a] = std::clamp<std::uint64_t>(shape[a], 1, elements);
+    elements = std::max<std::uint64_t>(1, elements / chunks[a]);
+  }
+  return chunks;
+}
+
+std::vector<Codec> usual_codecs() { return {{.kind = CodecKind::zstd, .level = 3}}; }
+
+// What describes the array is repeated in the metadata of a group above that has all of it in one place.
+void note_in_group(const fs::path& group, const std::string& name, const Json& metadata,
+                   const Json& attributes) {
+  const bool is_v3 = is_there(group / "zarr.json");
+  const fs::path path = group / (is_v3 ? "zarr.json" : ".zmetadata");
+  if (!is_there(path)) return;
+  Json json = read_metadata(path);
+  Json* place = &json;
+  if (is_v3) {
+    const auto found = json.find("consolidated_metadata");
+    if (found == json.end() || !found->is_object()) return;
+    place = &*found;
+  }
+  const auto all = place->find("metadata");
+  if (all == place->end() || !all->is_object()) return;
+  if (is_v3) {
+    (*all)[name] = metadata;
+  } else {
+    (*all)[name + "/.zarray"] = metadata;
+    (*all)[name + "/.zattrs"] = attributes;
+  }
+  io::write_file(path, printed(json));
+}
+
+ZarrArray array_wanted(const WantedArray& wanted, Version version, const std::string& operation) {
+  ZarrArray array;
+  array.form = {
+      .shape = wanted.shape,
+      .chunk = wanted.chunks.empty() ? usual_chunks(wanted.shape, wanted.type.bytes) : wanted.chunks,
+      .order = c_order(wanted.shape.size()),
+      .type = wanted.type,
+      .byte_order = wanted.byte_order,
+      .codecs = wanted.codecs.value_or(usual_codecs()),
+      .fill = wanted.notes.fill.value_or(Bytes(wanted.type.bytes))};
+  if (wanted.fortran_order) std::reverse(array.form.order.begin(), array.form.order.end());
+  array.notes = wanted.notes;
+  if (version == Version::v2) array.keys = {.has_prefix = false, .separator = '.'};
+  require_built(array.form.codecs, operation);
+  if (wanted.shards.empty()) return array;
+  array.shards = ShardForm{.shape = wanted.shape, .chunk = array.form.chunk, .shard = wanted.shards};
+  for (std::size_t a = 0; a < wanted.shards.size(); ++a) {
+    if (wanted.shards[a] % array.form.chunk[a] == 0) continue;
+    fail(
+        ErrorCode::value, operation,
+        fmt::format("shards of {} with chunks of {} along axis {}", wanted.shards[a], array.form.chunk[a], a),
+        "a whole number of chunks");
+  }
+  return array;
+}
+
+class CreatedZarr final : public CreatedStore {
+ public:
+  // `version`: of the group that it is in, or is made.
+  CreatedZarr(const fs::path& path, Version version, const WantedArray& wanted)
+      : path_(path), version_(version) {
+    const std::string operation = "write `" + path.string() + "`";
+    array_ = array_wanted(wanted, version, operation);
+    metadata_ = version == Version::v3 ? zarr_v3_of(array_, operation) : zarr_v2_of(array_, operation);
+    // `new.zarr/t`: a group with the array in it.
+    fs::path top = path;
+    for (fs::path above = path.parent_path(); above.has_filename(); above = above.parent_path()) {
+      if (is_new_group(above)) top = above;
+    }
+    folder_.emplace(top);
+    const fs::path within = path.lexically_relative(top);
+    fs::path place = folder_->folder();
+    if (within != ".") {
+      write_group(place);
+      for (const fs::path& part : within) {
+        place /= part;
+        fs::create_directory(place);
+        if (part != *std::prev(within.end())) write_group(place);
+      }
+    }
+    place_ = place;
+    store_ = chunk_store(place_, array_);
+    sink_ = chunk_sink(array_.form, store_);
+  }
+
+  Sink& sink() override { return *sink_; }
+
+  void finish() override {
+    if (version_ == Version::v3) {
+      write_text(place_ / "zarr.json", printed(metadata_));
+    } else {
+      write_text(place_ / ".zarray", printed(metadata_));
+      write_text(place_ / ".zattrs", printed(zarr_v2_attributes(array_)));
+    }
+    folder_->finish();
+  }
+
+  void commit() override {
+    folder_->commit();
+    std::string name = path_.filename().string();
+    for (fs::path group = path_.parent_path(); node_of(group).version == version_;
+         group = group.parent_path()) {
+      note_in_group(group, name, metadata_, zarr_v2_attributes(array_));
+      name = group.filename().string() + "/" + name;
+    }
+  }
+
+ private:
+  static bool is_new_group(const fs::path& path) {
+    std::error_code ignored;
+    return ends_with(path, {".zarr"}) && !fs::exists(path, ignored);
+  }
+
+  void write_group(const fs::path& folder) const {
+    if (version_ == Version::v3) {
+      write_text(folder / "zarr.json",
+                 printed({{"zarr_format", 3}, {"node_type", "group"}, {"attributes", Json::object()}}));
+    } else {
+      write_text(folder / ".zgroup", printed({{"zarr_format", 2}}));
+    }
+  }
+
+  fs::path path_;
+  Version version_;
+  ZarrArray array_;
+  Json metadata_;
+  std::optional<OutputFolder> folder_;
+  fs::path place_;  // of the array, until it has its name
+  std::shared_ptr<ChunkStore> store_;
+  std::unique_ptr<Sink> sink_;
+};
+
+class Zarr final : public Format {
+ public:
+  explicit Zarr(Version version) : version_(version) {}
+
+  const char* name() const override { return version_ == Version::v2 ? "Zarr v2" : "Zarr v3"; }
+
+  bool is_this(const fs::path& path, std::span<const std::byte> /*first*/) const override {
+    return node_of(path).version == version_;
+  }
+
+  bool is_meant(const fs::path& path) const override {
+    const Version parent = node_of(path.parent_path()).version;
+    if (parent != Version::none) return parent == version_;
+    if (ends_with(path, {".zarr2"})) return version_ == Version::v2;
+    // `new.zarr/t`
+    for (fs::path part = path; !part.filename().empty(); part = part.parent_path()) {
+      if (ends_with(part, {".zarr", ".zarr3"})) return version_ == Version::v3;
+    }
+    return false;
+  }
+
+  std::vector<StoredArray> arrays(const fs::path& path) const override {
+    std::vector<StoredArray> found;
+    add_arrays(path, "", 0, found);
+    return found;
+  }
+
+  std::unique_ptr<CreatedStore> create(const fs::path& path, const WantedArray& wanted) const override {
+    return std::make_unique<CreatedZarr>(path, version_, wanted);
+  }
+
+  std::unique_ptr<Sink> planned_sink(const WantedArray& wanted) const override {
+    const ZarrArray array = array_wanted(wanted, version_, "write Zarr");
+    static_cast<void>(version_ == Version::v3 ? zarr_v3_of(array, "write Zarr")
+                                              : zarr_v2_of(array, "write Zarr"));
+    return chunk_sink(array.form, nullptr);
+  }
+
+  bool has_chunks() const override { return true; }
+
+ private:
+  Version version_;
+};
+
+}  // namespace
+
+const Format& zarr_v2_format() {
+  static const Zarr format(Version::v2);
+  return format;
+}
+const Format& zarr_v3_format() {
+  static const Zarr format(Version::v3);
+  return format;
+}
+
+}  // namespace faro::store

@@ -1,0 +1,307 @@
+#include "store/zarr_chunks.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "io/file_system.hpp"
+
+namespace faro::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kNoChunk = ~std::uint64_t{0};
+constexpr mode_t kFileMode = 0666;  // less the umask
+
+// Nothing where there is none. Errors: ErrorCode::file.
+std::optional<io::Descriptor> open_if_there(const fs::path& path) {
+  io::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.is_open()) return file;
+  if (errno == ENOENT) return std::nullopt;
+  fail(ErrorCode::file, "read `" + path.string() + "`", io::error_text(errno), "a file that can be read");
+}
+
+std::uint64_t size_of(const io::Descriptor& file, const fs::path& path) {
+  struct stat status {};
+  if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    fail(ErrorCode::file, "read `" + path.string() + "`", "no regular file", "a regular file");
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+void read_range(const io::Descriptor& file, const fs::path& path, std::uint64_t offset,
+                std::span<std::byte> to) {
+  const io::ReadAt read = io::read_at(file.get(), to, offset);
+  if (read.bytes == to.size()) return;
+  fail(ErrorCode::file, "read `" + path.string() + "`",
+       read.error != 0 ? io::error_text(read.error) : "an end before its time", "the file as it was");
+}
+
+// Makes the folders that are missing.
+io::Descriptor open_to_write(const fs::path& path, int flags) {
+  io::Descriptor file(open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, kFileMode));
+  if (!file.is_open() && errno == ENOENT) {
+    std::error_code failed;
+    fs::create_directories(path.parent_path(), failed);
+    file.reset(open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, kFileMode));
+  }
+  if (!file.is_open())
+    fail(ErrorCode::file, "write `" + path.string() + "`", io::error_text(errno),
+         "a folder that can be written to");
+  return file;
+}
+
+void write_range(const io::Descriptor& file, const fs::path& path, std::uint64_t offset,
+                 std::span<const std::byte> from) {
+  if (const int error = io::write_at(file.get(), from, offset); error != 0)
+    fail(ErrorCode::file, "write `" + path.string() + "`", io::error_text(error), "room on the disk");
+  // The disk begins at once; who waits for it at the end waits less.
+  sync_file_range(file.get(), static_cast<off64_t>(offset), static_cast<off64_t>(from.size()),
+                  SYNC_FILE_RANGE_WRITE);
+}
+
+void close_written(io::Descriptor& file, const fs::path& path) {
+  if (const int error = file.close(); error != 0)
+    fail(ErrorCode::file, "write `" + path.string() + "`", io::error_text(error), "room on the disk");
+}
+
+class ChunkFiles final : public ChunkStore {
+ public:
+  ChunkFiles(fs::path folder, ChunkKeys keys) : folder_(std::move(folder)), keys_(keys) {}
+
+  bool read(const Shape& index, Bytes& into, std::uint64_t most) const override {
+    const fs::path path = path_of(index);
+    const auto file = open_if_there(path);
+    if (!file) return false;
+    const std::uint64_t bytes = size_of(*file, path);
+    if (bytes > most) {
+      fail(ErrorCode::file, "read `" + path.string() + "`", fmt::format("a chunk of {} bytes", bytes),
+           fmt::format("at most {}", most));
+    }
+    into.resize(bytes);
+    read_range(*file, path, 0, into);
+    return true;
+  }
+
+  bool has_parts() const override { return true; }
+  bool read_part(const Shape& index, std::uint64_t whole, std::uint64_t offset,
+                 std::span<std::byte> to) const override {
+    const fs::path path = path_of(index);
+    const auto file = open_if_there(path);
+    if (!file) return false;
+    if (const std::uint64_t bytes = size_of(*file, path); bytes != whole) {
+      fail(ErrorCode::file, "read `" + path.string() + "`", fmt::format("a chunk of {} bytes", bytes),
+           fmt::format("the {} of its elements", whole));
+    }
+    read_range(*file, path, offset, to);
+    return true;
+  }
+
+  std::string label(const Shape& index) const override { return path_of(index).string(); }
+
+  void write(const Shape& index, std::span<const std::byte> stored) override {
+    const fs::path path = path_of(index);
+    io::Descriptor file = open_to_write(path, O_CREAT | O_EXCL | O_WRONLY);
+    write_range(file, path, 0, stored);
+    close_written(file, path);
+  }
+
+ private:
+  fs::path path_of(const Shape& index) const { return folder_ / keys_.key(index); }
+
+  fs::path folder_;
+  ChunkKeys keys_;
+};
+
+// Offset and length of each chunk of a shard.
+using ShardIndex = std::vector<std::uint64_t>;
+
+class ShardFiles final : public ChunkStore {
+ public:
+  ShardFiles(fs::path folder, ChunkKeys keys, ShardForm form)
+      : folder_(std::move(folder)), keys_(keys), form_(std::move(form)), within_(form_.shape.size()) {
+    for (std::size_t a = 0; a < within_.size(); ++a) within_[a] = form_.shard[a] / form_.chunk[a];
+  }
+
+  bool read(const Shape& index, Bytes& into, std::uint64_t most) const override {
+    const Place place = place_of(index);
+    const fs::path path = folder_ / keys_.key(place.shard);
+    const auto known = index_of(place.shard, path);
+    if (!known) return false;
+    const std::uint64_t offset = (*known)[2 * place.number];
+    const std::uint64_t bytes = (*known)[2 * place.number + 1];
+    if (offset == kNoChunk && bytes == kNoChunk) return false;
+    const auto file = open_if_there(path);
+    const std::uint64_t all = file ? size_of(*file, path) : 0;
+    if (bytes > most || offset > all || bytes > all - offset) {
+      fail(ErrorCode::file, "read `" + path.string() + "`",
+           fmt::format("a shard of {} bytes with a chunk of {} at {}", all, bytes, offset),
+           fmt::format("chunks that lie in it, of at most {} bytes", most));
+    }
+    into.resize(bytes);
+    read_range(*file, path, offset, into);
+    return true;
+  }
+
+  std::string label(const Shape& index) const override {
+    return (folder_ / keys_.key(place_of(index).shard)).string();
+  }
+
+  void write(const Shape& index, std::span<const std::byte> stored) override {
+    const Place place = place_of(index);
+    const fs::path path = folder_ / keys_.key(place.shard);
+    std::uint64_t offset = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      Open& shard = open_shard(place.shard);
+      offset = shard.end;
+      shard.end += stored.size();
+      shard.index[2 * place.number] = offset;
+      shard.index[2 * place.number + 1] = stored.size();
+    }
+    io::Descriptor file = open_to_write(path, O_CREAT | O_RDWR);
+    write_range(file, path, offset, stored);
+    close_written(file, path);
+    done(place, path);
+  }
+
+  void leave_out(const Shape& index) override {
+    const Place place = place_of(index);
+    {
+      const std::lock_guard lock(mutex_);
+      open_shard(place.shard);
+    }
+    done(place, folder_ / keys_.key(place.shard));
+  }
+
+ private:
+  struct Place {
+    Shape shard;
+    std::uint64_t number = 0;  // of the chunk within
+  };
+
+  // A shard that is being written.
+  struct Open {
+    ShardIndex index;
+    std::uint64_t end = 0;
+    std::uint64_t left = 0;  // chunks that are not done
+  };
+
+  Place place_of(const Shape& index) const {
+    Place place{.shard = index};
+    for (std::size_t a = 0; a < index.size(); ++a) {
+      place.shard[a] = index[a] / within_[a];
+      place.number = place.number * within_[a] + index[a] % within_[a];
+    }
+    return place;
+  }
+
+  std::uint64_t index_bytes() const { return 16 * volume(within_) + (form_.index_has_checksum ? 4 : 0); }
+
+  Open& open_shard(const Shape& shard) {
+    const auto [found, is_new] = open_.try_emplace(shard);
+    if (is_new) {
+      found->second.index.assign(2 * volume(within_), kNoChunk);
+      found->second.end = form_.index_at_end ? 0 : index_bytes();
+      found->second.left = volume(cells_of(cell_of(form_.shape, form_.shard, shard).extents, form_.chunk));
+    }
+    return found->second;
+  }
+
+  // The last chunk of a shard is followed by its index.
+  void done(const Place& place, const fs::path& path) {
+    Open whole;
+    {
+      const std::lock_guard lock(mutex_);
+      Open& shard = open_.at(place.shard);
+      if (--shard.left > 0) return;
+      whole = std::move(shard);
+      open_.erase(place.shard);
+    }
+    const std::uint64_t begin = form_.index_at_end ? 0 : index_bytes();
+    if (whole.end == begin) return;  // no chunk is there, and no file
+    Bytes bytes(16 * volume(within_));
+    std::memcpy(bytes.data(), whole.index.data(), bytes.size());
+    if (form_.index_order == ByteOrder::big) swap_bytes(bytes, known_element_type("uint64"));
+    if (form_.index_has_checksum) {
+      const std::uint32_t sum = crc32c(bytes);
+      bytes.resize(index_bytes());
+      std::memcpy(bytes.data() + bytes.size() - sizeof sum, &sum, sizeof sum);
+    }
+    io::Descriptor file = open_to_write(path, O_CREAT | O_RDWR);
+    write_range(file, path, form_.index_at_end ? whole.end : 0, bytes);
+    close_written(file, path);
+  }
+
+  // Null: there is no such shard. Chunks of a shard that is being written are known already.
+  std::shared_ptr<const ShardIndex> index_of(const Shape& shard, const fs::path& path) const {
+    const std::lock_guard lock(mutex_);
+    if (const auto being_written = open_.find(shard); being_written != open_.end())
+      return std::make_shared<ShardIndex>(being_written->second.index);
+    if (const auto found = known_.find(shard); found != known_.end()) return found->second;
+    constexpr std::size_t kMostKnown = 64;
+    if (known_.size() >= kMostKnown) known_.clear();
+    return known_.emplace(shard, read_index(path)).first->second;
+  }
+
+  std::shared_ptr<const ShardIndex> read_index(const fs::path& path) const {
+    const auto file = open_if_there(path);
+    if (!file) return nullptr;
+    const std::uint64_t all = size_of(*file, path);
+    const std::string operation = "read `" + path.string() + "`";
+    if (all < index_bytes()) {
+      fail(ErrorCode::file, operation, fmt::format("a shard of {} bytes", all),
+           fmt::format("at least the {} of its index", index_bytes()));
+    }
+    Bytes bytes(index_bytes());
+    read_range(*file, path, form_.index_at_end ? all - bytes.size() : 0, bytes);
+    if (form_.index_has_checksum) {
+      std::uint32_t wanted = 0;
+      std::memcpy(&wanted, bytes.data() + bytes.size() - sizeof wanted, sizeof wanted);
+      bytes.resize(bytes.size() - sizeof wanted);
+      if (crc32c(bytes) != wanted)
+        fail(ErrorCode::file, operation, "an index of another checksum", "a whole shard");
+    }
+    if (form_.index_order == ByteOrder::big) swap_bytes(bytes, known_element_type("uint64"));
+    auto index = std::make_shared<ShardIndex>(bytes.size() / sizeof(std::uint64_t));
+    std::memcpy(index->data(), bytes.data(), bytes.size());
+    return index;
+  }
+
+  fs::path folder_;
+  ChunkKeys keys_;
+  ShardForm form_;
+  Shape within_;  // chunks of a shard along each axis
+  mutable std::mutex mutex_;
+  std::map<Shape, Open> open_;
+  mutable std::map<Shape, std::shared_ptr<const ShardIndex>> known_;
+};
+
+}  // namespace
+
+std::string ChunkKeys::key(const Shape& index) const {
+  std::string text = has_prefix ? "c" : "";
+  for (const std::uint64_t each : index) {
+    if (!text.empty()) text += separator;
+    text += std::to_string(each);
+  }
+  return text.empty() ? "0" : text;
+}
+
+std::shared_ptr<ChunkStore> chunk_files(const fs::path& folder, ChunkKeys keys) {
+  return std::make_shared<ChunkFiles>(folder, keys);
+}
+
+std::shared_ptr<ChunkStore> shard_files(const fs::path& folder, ChunkKeys keys, ShardForm form) {
+  return std::make_shared<ShardFiles>(folder, keys, std::move(form));
+}
+
+}  // namespace faro::store

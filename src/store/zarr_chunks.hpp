@@ -1,0 +1,36 @@
+// Where Zarr keeps the bytes of chunks: a file each, or many in a shard.
+//
+//     key        v3 "c/0/4/1" or "c.0.4.1"        v2 "0.4.1" or "0/4/1"
+//     shard      | chunk | chunk | … | index |     index: offset and length of each, 2^64-1 twice for none, and a
+//                                                  checksum; at the shard's end or its begin
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "store/chunks.hpp"
+
+namespace faro::store {
+
+/// How the places in a grid become names of files.
+struct ChunkKeys {
+  bool has_prefix = true;  // "c" before all
+  char separator = '/';
+
+  std::string key(const Shape& index) const;
+};
+
+std::shared_ptr<ChunkStore> chunk_files(const std::filesystem::path& folder, ChunkKeys keys);
+
+struct ShardForm {
+  Shape shape;  // of the array
+  Shape chunk;  // of the chunks within
+  Shape shard;  // multiples of it
+  bool index_at_end = true;
+  bool index_has_checksum = true;
+  ByteOrder index_order = ByteOrder::little;
+};
+
+std::shared_ptr<ChunkStore> shard_files(const std::filesystem::path& folder, ChunkKeys keys, ShardForm form);
+
+}  // namespace faro::store

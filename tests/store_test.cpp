@@ -1,0 +1,493 @@
+// Stores laid out anew, against the obvious loop; and headers of strangers, which are refused in one line.
+#include "faro/store.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "faro/error.hpp"
+#include "io/npy.hpp"
+#include "store/axis_choice.hpp"
+#include "store/codecs.hpp"
+#include "store/regions.hpp"
+#include "store/scratch.hpp"
+#include "store/store_formats.hpp"
+
+namespace faro {
+namespace store_test {
+
+namespace fs = std::filesystem;
+using store::Bytes;
+using store::Shape;
+
+class Stores : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "faro-stores-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::size_t entries() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
+
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name), std::ios::binary) << text;
+  }
+  void write_npy(const std::string& name, const Shape& shape, const Bytes& data,
+                 const std::string& descr) const {
+    const auto header = io::npy_header_bytes("'" + descr + "'", shape);
+    std::string text(header.size() + data.size(), '\0');
+    std::memcpy(text.data(), header.data(), header.size());
+    std::memcpy(text.data() + header.size(), data.data(), data.size());
+    write(name, text);
+  }
+  Bytes data_of(const std::string& name) const {
+    const io::NpyHeader header = io::read_npy_header(path(name));
+    std::ifstream file(path(name), std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(header.data_offset));
+    Bytes data(header.data_bytes());
+    file.read(reinterpret_cast<char*>(data.data()), static_cast<std::streamsize>(data.size()));
+    return data;
+  }
+
+  // The error's code, after a check of its text. Nothing new is in the folder.
+  ErrorCode refusal(const std::string& in, const std::string& out, const store::Options& options = {}) const {
+    const std::size_t before = entries();
+    try {
+      store::relayout(path(in), path(out), options);
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+      EXPECT_EQ(entries(), before) << error.what();
+      return error.code();
+    }
+    ADD_FAILURE() << in << " was not refused";
+    return ErrorCode::internal;
+  }
+
+ private:
+  fs::path folder_;
+};
+
+Bytes random_elements(std::mt19937_64& random, std::uint64_t bytes) {
+  Bytes data(bytes);
+  for (std::byte& byte : data) byte = static_cast<std::byte>(random() % 7);
+  // Chunks of nothing but the fill value are left out.
+  if (random() % 3 == 0)
+    std::fill(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(bytes / 2), std::byte{0});
+  return data;
+}
+
+// out[i_axes[0], i_axes[1], …] = in[i_0, i_1, …]: the obvious loop.
+Bytes transposed(const Bytes& in, const Shape& shape, const std::vector<int>& axes, std::uint64_t width) {
+  Bytes out(in.size());
+  Shape index(shape.size(), 0);
+  if (store::is_empty(shape)) return out;
+  std::uint64_t x = 0;
+  do {
+    std::uint64_t y = 0;
+    for (const int axis : axes)
+      y = y * shape[static_cast<std::size_t>(axis)] + index[static_cast<std::size_t>(axis)];
+    std::memcpy(out.data() + y * width, in.data() + x++ * width, width);
+  } while (store::advance(index, shape));
+  return out;
+}
+
+TEST(StoreCodecs, ChecksumOfRfc3720) {
+  const std::string digits = "123456789";
+  EXPECT_EQ(store::crc32c(std::as_bytes(std::span(digits))), 0xE3069283U);
+  EXPECT_EQ(store::crc32c({}), 0U);
+  Bytes zeros(32);
+  EXPECT_EQ(store::crc32c(zeros), 0x8A9136AAU);
+}
+
+TEST(StoreCodecs, WhatIsEncodedIsDecodedAndDamageIsFound) {
+  std::mt19937_64 random(1);
+  for (const char* const text :
+       {"none", "gzip:1", "zlib:9", "zstd:3", "zstd:-5+crc32c", "blosc:lz4:5:shuffle",
+        "blosc:zstd:1:bitshuffle", "blosc:zlib:3:noshuffle", "lz4", "crc32c", "gzip:5+crc32c"}) {
+    const auto codecs = store::parse_codecs(text, 4);
+    EXPECT_EQ(store::parse_codecs(store::to_text(codecs), 4), codecs) << text;
+    for (const std::uint64_t bytes : {1, 4, 1000, 70'000}) {
+      const Bytes data = random_elements(random, bytes);
+      Bytes stored;
+      Bytes between;
+      const auto encoded = store::encode(codecs, data, stored, between);
+      ASSERT_LE(encoded.size(), store::most_encoded_bytes(codecs, bytes)) << text;
+      Bytes decoded(encoded.begin(), encoded.end());
+      EXPECT_EQ(store::decode(codecs, decoded, bytes, between), "") << text << " " << bytes;
+      EXPECT_EQ(decoded, data) << text;
+      for (const std::uint64_t cut : {std::uint64_t{0}, encoded.size() / 2, encoded.size() - 1}) {
+        Bytes damaged(encoded.begin(), encoded.begin() + static_cast<std::ptrdiff_t>(cut));
+        EXPECT_NE(store::decode(codecs, damaged, bytes, between), "") << text << " cut at " << cut;
+      }
+      Bytes longer(encoded.begin(), encoded.end());
+      EXPECT_NE(store::decode(codecs, longer, bytes - 1, between), "") << text;
+      if (codecs.empty() || codecs.back().kind != store::CodecKind::crc32c) continue;
+      Bytes flipped(encoded.begin(), encoded.end());
+      flipped[random() % flipped.size()] ^= std::byte{1};
+      EXPECT_NE(store::decode(codecs, flipped, bytes, between), "") << text;
+    }
+  }
+}
+
+TEST(StoreCodecs, RefusesWhatIsNone) {
+  for (const char* const text : {"", "zst", "zstd:23", "gzip:x", "blosc:lz5", "zstd:3+", "crc32c:1", "lz4:0"})
+    EXPECT_THROW(static_cast<void>(store::parse_codecs(text, 4)), Error) << text;
+}
+
+TEST(StoreCodecs, ShuffleIsHdf5s) {
+  const std::vector<store::Codec> codecs{{.kind = store::CodecKind::shuffle, .shuffled_bytes = 2}};
+  Bytes data{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}, std::byte{5}};
+  Bytes stored;
+  Bytes between;
+  const auto encoded = store::encode(codecs, data, stored, between);
+  const Bytes wanted{std::byte{1}, std::byte{3}, std::byte{2}, std::byte{4}, std::byte{5}};
+  EXPECT_TRUE(std::equal(encoded.begin(), encoded.end(), wanted.begin(), wanted.end()));
+  Bytes back(encoded.begin(), encoded.end());
+  EXPECT_EQ(store::decode(codecs, back, data.size(), between), "");
+  EXPECT_EQ(back, data);
+}
+
+TEST(StoreScratch, EveryPieceHasAPlaceOfItsOwn) {
+  std::mt19937_64 random(2);
+  for (int trial = 0; trial < 200; ++trial) {
+    const std::size_t rank = random() % 4;
+    store::ScratchForm form;
+    for (std::size_t a = 0; a < rank; ++a) {
+      form.shape.push_back(1 + random() % 9);
+      form.written.push_back(1 + random() % 10);
+      form.read.push_back(1 + random() % 10);
+    }
+    const std::string name =
+        (fs::temp_directory_path() / ("faro-scratch-test-" + std::to_string(::getpid()))).string();
+    const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    ::unlink(name.c_str());
+    const auto sink = store::scratch_sink(file, form);
+    const auto source = store::scratch_source(file, form);
+    store::Workspace workspace;
+    const auto places = store::dense_strides(form.shape, store::c_order(rank));
+    const Shape corner(rank, 0);
+    const auto number = [&](const Shape& place) {
+      return static_cast<std::byte>(store::distance(corner, place, places) * 37 + 11);
+    };
+    const store::Box all{.origin = corner, .extents = form.shape};
+    std::uint64_t written = 0;
+    store::for_each_part(all, form.written, [&](const store::Box& region, const Shape&) {
+      for (const store::Box& box : sink->boxes(region)) {
+        Bytes elements;
+        Shape step(rank, 0);
+        do {
+          Shape place = box.origin;
+          for (std::size_t a = 0; a < rank; ++a) place[a] += step[a];
+          elements.push_back(number(place));
+        } while (store::advance(step, box.extents));
+        written += elements.size();
+        sink->store(box, elements, workspace);
+      }
+    });
+    ASSERT_EQ(written, store::volume(form.shape));
+    EXPECT_EQ(fs::file_size("/proc/self/fd/" + std::to_string(file)), written);
+    store::for_each_part(all, form.read, [&](const store::Box& region, const Shape&) {
+      for (const store::Box& box : source->boxes(region)) {
+        const store::Loaded loaded = source->load(box, workspace);
+        Shape step(rank, 0);
+        do {
+          Shape place = box.origin;
+          for (std::size_t a = 0; a < rank; ++a) place[a] += step[a];
+          ASSERT_EQ(loaded.first[store::distance(corner, step, loaded.strides)], number(place)) << trial;
+        } while (store::advance(step, box.extents));
+      }
+    });
+    ::close(file);
+  }
+}
+
+TEST_F(Stores, ThereAndBackByRandomGridsAxesCodecsAndBudgets) {
+  constexpr std::array kCodecs{"none", "zstd:1", "gzip:1", "blosc:lz4:3:shuffle", "zstd:1+crc32c"};
+  int swept = 0;
+  int by_scratch = 0;
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    std::mt19937_64 random(seed);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const std::size_t rank = random() % 5;
+    Shape shape;
+    std::vector<int> axes(rank);
+    std::iota(axes.begin(), axes.end(), 0);
+    std::shuffle(axes.begin(), axes.end(), random);
+    for (std::size_t a = 0; a < rank; ++a) shape.push_back(random() % 20 == 0 ? 0 : 1 + random() % 13);
+    const std::uint64_t width = std::array{1, 2, 4, 8, 16}[random() % 5];
+    const std::string descr =
+        std::array{"|u1", "<i2", "<f4", "<i8", "<c16"}[static_cast<std::size_t>(std::countr_zero(width))];
+    const Bytes data = random_elements(random, store::volume(shape) * width);
+    write_npy("in.npy", shape, data, descr);
+    const auto grid = [&](const Shape& of) {
+      Shape cell;
+      for (const std::uint64_t extent : of) cell.push_back(1 + random() % (extent + 2));
+      return cell;
+    };
+    store::Options first{.chunks = grid(shape), .codec = kCodecs.at(random() % kCodecs.size())};
+    if (random() % 3 == 0) {
+      first.shards = first.chunks;
+      for (std::uint64_t& extent : first.shards) extent *= 1 + random() % 3;
+    }
+    first.fortran_order = random() % 4 == 0;
+    first.verify = random() % 2 == 0;
+    store::relayout(path("in.npy"), path("a.zarr"), first);
+    store::Options second{.axes = axes, .format = "zarr2"};
+    second.chunks = grid(store::axis_choice_of(axes, rank, "test").extents(shape));
+    second.codec = std::array{"none", "lz4", "zstd:3"}[random() % 3];
+    second.threads = 1 + static_cast<int>(random() % 3);
+    second.verify = random() % 2 == 0;
+    second.memory_bytes = 1 << 20;
+    // As little memory as is taken.
+    std::uint64_t budget = 64;
+    for (store::Options trial = second; random() % 4 != 0; budget *= 2) {
+      trial.memory_bytes = budget;
+      try {
+        store::explain(path("a.zarr"), path("b.zarr"), trial);
+      } catch (const Error& error) {
+        ASSERT_EQ(error.code(), ErrorCode::value) << error.what();
+        continue;
+      }
+      second.memory_bytes = budget;
+      break;
+    }
+    const store::Report report = store::relayout(path("a.zarr"), path("b.zarr"), second);
+    EXPECT_LE(report.facts.memory_bytes, second.memory_bytes) << report.facts.text();
+    EXPECT_EQ(report.verified, second.verify);
+    ++(report.facts.uses_scratch ? by_scratch : swept);
+    store::relayout(path("b.zarr"), path("out.npy"), {});
+    ASSERT_EQ(data_of("out.npy"), transposed(data, shape, axes, width)) << report.facts.text();
+    EXPECT_EQ(io::read_npy_header(path("out.npy")).shape,
+              store::axis_choice_of(axes, rank, "test").extents(shape));
+    EXPECT_EQ(entries(), 4U);  // in.npy, a.zarr, b.zarr, out.npy
+    fs::remove_all(path("a.zarr"));
+    fs::remove_all(path("b.zarr"));
+  }
+  EXPECT_GT(swept, 0);
+  EXPECT_GT(by_scratch, 0);
+}
+
+TEST_F(Stores, MapsOfAllElementsGoByPlainFiles) {
+  Bytes data(1024 * 4);
+  for (std::uint32_t x = 0; x < 1024; ++x) std::memcpy(data.data() + 4 * x, &x, 4);
+  write_npy("in.npy", {32, 32}, data, "<u4");
+  store::relayout(path("in.npy"), path("a.zarr"), {.chunks = {7, 5}});
+  const Permutation reversal = maps::bit_reversal(10);
+  store::relayout(
+      path("a.zarr"), path("b.zarr"),
+      {.map = store::ElementMap{.permutation = reversal, .shape = {32, 32}}, .memory_bytes = 20'000});
+  store::relayout(path("b.zarr"), path("out.npy"), {});
+  const Bytes got = data_of("out.npy");
+  for (std::uint32_t x = 0; x < 1024; ++x) {
+    std::uint32_t value = 0;
+    std::memcpy(&value, got.data() + 4 * faro::apply(reversal, x), 4);
+    ASSERT_EQ(value, x);
+  }
+  EXPECT_EQ(entries(), 4U);
+}
+
+TEST_F(Stores, NumbersAreConvertedOnTheWay) {
+  Bytes data(12 * 4);
+  for (int x = 0; x < 12; ++x) {
+    const float value = static_cast<float>(x) * 100 - 300;
+    std::memcpy(data.data() + 4 * x, &value, 4);
+  }
+  write_npy("in.npy", {3, 4}, data, "<f4");
+  store::relayout(path("in.npy"), path("out.npy"), {.axes = {1, 0}, .dtype = "int8"});
+  const Bytes got = data_of("out.npy");
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 4; ++j) {
+      const int wanted = std::clamp((i * 4 + j) * 100 - 300, -128, 127);  // saturated
+      EXPECT_EQ(static_cast<std::int8_t>(got[static_cast<std::size_t>(j * 3 + i)]), wanted);
+    }
+  }
+  EXPECT_EQ(refusal("in.npy", "o.npy", {.dtype = "int8", .verify = true}), ErrorCode::unsupported);
+}
+
+TEST_F(Stores, FlipsAreAxes) {
+  const Shape shape{3, 4, 5};
+  const auto flipped = store::axis_choice_of(maps::flip(60), shape);
+  ASSERT_TRUE(flipped.has_value());
+  EXPECT_EQ(flipped->from, store::c_order(3));
+  EXPECT_EQ(flipped->flipped, (std::vector<bool>{true, true, true}));
+  EXPECT_FALSE(store::axis_choice_of(maps::roll(60, 7), shape).has_value());
+  Bytes data(60);
+  for (std::size_t x = 0; x < 60; ++x) data[x] = static_cast<std::byte>(x);
+  write_npy("in.npy", shape, data, "|u1");
+  store::relayout(path("in.npy"), path("a.zarr"), {.chunks = {2, 3, 2}, .codec = "none"});
+  store::relayout(
+      path("a.zarr"), path("out.npy"),
+      {.map = store::ElementMap{.permutation = maps::flip(60), .shape = shape}, .memory_bytes = 80});
+  std::reverse(data.begin(), data.end());
+  EXPECT_EQ(data_of("out.npy"), data);
+}
+
+TEST_F(Stores, DamagedChunksAreRefusedAndNothingIsWritten) {
+  std::mt19937_64 random(3);
+  write_npy("in.npy", {16, 16}, random_elements(random, 1024), "<f4");
+  Bytes ones(1024, std::byte{1});
+  write_npy("in.npy", {16, 16}, ones, "<f4");
+  store::relayout(path("in.npy"), path("a.zarr"), {.chunks = {8, 8}, .codec = "zstd:1+crc32c"});
+  const std::string chunk = path("a.zarr/c/1/0");
+  const auto whole = fs::file_size(chunk);
+  fs::resize_file(chunk, whole - 1);
+  EXPECT_EQ(refusal("a.zarr", "b.zarr"), ErrorCode::file);
+  EXPECT_EQ(refusal("a.zarr", "b.npy"), ErrorCode::file);
+  fs::resize_file(chunk, whole);
+  EXPECT_EQ(refusal("a.zarr", "b.zarr"), ErrorCode::file);  // its checksum
+  fs::resize_file(chunk, 1 << 20);
+  EXPECT_EQ(refusal("a.zarr", "b.zarr"), ErrorCode::file);
+  fs::remove(chunk);  // missing: the fill value
+  store::relayout(path("a.zarr"), path("b.npy"), {});
+  const Bytes got = data_of("b.npy");
+  EXPECT_EQ(got[8 * 16 * 4], std::byte{0});
+  EXPECT_EQ(got[0], std::byte{1});
+}
+
+TEST_F(Stores, RefusesWhatDoesNotFit) {
+  write_npy("in.npy", {16, 16}, Bytes(1024), "<f4");
+  store::relayout(path("in.npy"), path("a.zarr"), {.chunks = {8, 8}});
+  EXPECT_EQ(refusal("in.npy", "a.zarr", {}), ErrorCode::file);  // there already
+  EXPECT_EQ(refusal("a.zarr", "a.zarr", {}), ErrorCode::value);
+  EXPECT_EQ(refusal("none.npy", "b.zarr", {}), ErrorCode::file);
+  EXPECT_EQ(refusal("in.npy", "b.xyz", {}), ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "b.zarr", {.axes = {0}}), ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "b.zarr", {.axes = {0, 0}}), ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "b.zarr", {.axes = {0, 2}}), ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "b.zarr", {.chunks = {8}}), ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "b.zarr", {.chunks = {8, 0}}), ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "b.zarr", {.chunks = {8, 8}, .shards = {12, 8}}), ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "b.npy", {.chunks = {8, 8}}), ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "b.zarr", {.codec = "zst"}), ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "b.zarr", {.dtype = "float31"}), ErrorCode::unsupported);
+  EXPECT_EQ(refusal("in.npy", "b.zarr", {.chunks = {16, 16}, .memory_bytes = 500}), ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "b.zarr", {.chunks = {std::uint64_t{1} << 40, std::uint64_t{1} << 40}}),
+            ErrorCode::file);
+}
+
+TEST_F(Stores, ACancelledRunLeavesNothing) {
+  write_npy("in.npy", {64, 64}, Bytes(16384, std::byte{1}), "<f4");
+  const store::Report report =
+      store::relayout(path("in.npy"), path("a.zarr"), {.chunks = {8, 8}, .cancelled = [] { return true; }});
+  EXPECT_FALSE(report.finished);
+  EXPECT_EQ(entries(), 1U);
+}
+
+TEST_F(Stores, HostileHeadersOfSafetensors) {
+  const auto file = [&](const std::string& header, std::size_t data) {
+    const std::uint64_t bytes = header.size();
+    std::string text(8, '\0');
+    std::memcpy(text.data(), &bytes, 8);
+    write("in.safetensors", text + header + std::string(data, 'x'));
+  };
+  const auto one = [](const std::string& shape, const std::string& offsets) {
+    return R"({"a":{"dtype":"F32","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}";
+  };
+  file(one("[2]", "[0,8]"), 8);
+  store::relayout(path("in.safetensors"), path("out.npy"), {});
+  EXPECT_EQ(data_of("out.npy").size(), 8U);
+  struct Hostile {
+    std::string header;
+    std::size_t data;
+  };
+  const std::vector<Hostile> all{
+      {one("[2]", "[0,8]"), 7},
+      {one("[2]", "[0,8]"), 9},
+      {one("[2]", "[4,12]"), 12},
+      {one("[2]", "[8,0]"), 8},
+      {one("[2]", "[0,4]"), 8},
+      {one("[-2]", "[0,8]"), 8},
+      {one("[4611686018427387904,4]", "[0,0]"), 0},
+      {one("[18446744073709551615]", "[0,8]"), 8},
+      {one("2", "[0,8]"), 8},
+      {one("[2.0]", "[0,8]"), 8},
+      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
+       8},
+      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})",
+       12},
+      {R"({"__metadata__":{"a":1}})", 0},
+      {"{", 0},
+      {"[]", 0},
+      {std::string(100'000, '['), 0},
+      {"{\"a\":" + std::string(100'000, '[') + std::string(100'000, ']') + "}", 0},
+      {"", 0}};
+  for (const Hostile& hostile : all) {
+    file(hostile.header, hostile.data);
+    EXPECT_EQ(refusal("in.safetensors", "o.npy"), ErrorCode::file) << hostile.header.substr(0, 100);
+  }
+  write("in.safetensors", std::string("\xff\xff\xff\xff\xff\xff\xff\xff{", 9));
+  EXPECT_EQ(refusal("in.safetensors", "o.npy"), ErrorCode::file);
+  write("in.safetensors", "{");
+  EXPECT_EQ(refusal("in.safetensors", "o.npy"), ErrorCode::file);
+}
+
+TEST_F(Stores, HostileMetadataOfZarr) {
+  const auto v3 = [&](const std::string& from, const std::string& to) {
+    std::string json = R"({"zarr_format":3,"node_type":"array","shape":[4,4],"data_type":"float32",)"
+                       R"("chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2,2]}},)"
+                       R"("chunk_key_encoding":{"name":"default","configuration":{"separator":"/"}},)"
+                       R"("fill_value":1.5,"codecs":[{"name":"bytes","configuration":{"endian":"little"}}]})";
+    const std::size_t at = json.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    json.replace(at, from.size(), to);
+    fs::create_directories(path("in.zarr"));
+    write("in.zarr/zarr.json", json);
+  };
+  v3("1.5", "1.5");
+  store::relayout(path("in.zarr"), path("out.npy"), {});  // no chunks: the fill value
+  float first = 0;
+  std::memcpy(&first, data_of("out.npy").data(), 4);
+  EXPECT_EQ(first, 1.5F);
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"[2,2]", "[2]"},
+           {"[2,2]", "[0,2]"},
+           {"[2,2]", "[4611686018427387904,4611686018427387904]"},
+           {"[4,4]", "[4611686018427387904,4611686018427387904]"},
+           {"[4,4]", "[-4,4]"},
+           {"[4,4]", "\"x\""},
+           {"\"/\"", "\"..\""},
+           {"\"float32\"", "7"},
+           {"\"little\"", "\"middle\""},
+           {"\"codecs\":[",
+            "\"codecs\":["
+            R"({"name":"transpose","configuration":{"order":[0,0]}},)"},
+           {"\"codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}]", "\"codecs\":[]"},
+           {"\"chunk_grid\"", "\"chunk_grit\""},
+           {"{\"zarr_format\"", "{\"zarr_format\":3,\"zarr_format\""},
+       }) {
+    v3(from, to);
+    const ErrorCode code = refusal("in.zarr", "o.npy");
+    EXPECT_TRUE(code == ErrorCode::file || code == ErrorCode::unsupported) << from << " -> " << to;
+  }
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"\"float32\"", "\"float31\""},
+           {"\"name\":\"bytes\"", "\"name\":\"bites\""},
+           {"\"fill_value\":1.5", "\"fill_value\":\"one\""},
+           {"\"regular\"", "\"rectilinear\""},
+           {"\"shape\"", "\"more\":1,\"shape\""},
+       }) {
+    v3(from, to);
+    EXPECT_EQ(refusal("in.zarr", "o.npy"), ErrorCode::unsupported) << from << " -> " << to;
+  }
+}
+
+}  // namespace store_test
+}  // namespace faro
