@@ -67,13 +67,6 @@ std::optional<file::Numbers> result_numbers(const PermuteOptions& options, const
                            work.is_turned ? io::MemoryOrder::c : work.order);
 }
 
-// A plan that says what an index array really is. Elements of any width are planned.
-Plan plan_of_shape(Problem problem, int threads) {
-  problem.placement = Placement::out_of_place;
-  if (std::holds_alternative<Affine>(problem.permutation)) problem.element_bytes = 1;
-  return {problem, cpu::target(threads)};
-}
-
 FileWork work_of(FileRequest& request, const file::Options& file_options,
                  const std::optional<NumberChange>& change) {
   const PermuteOptions& options = request.options;

@@ -40,7 +40,7 @@ void require_no_others(const PermuteOptions& options) {
                                          {"--map", !options.map.empty()},
                                          {"--plan-cache", !options.plan_cache.empty()},
                                          {"--resume", options.resume},
-                                         {numbers, !numbers.empty()},
+                                         {numbers.c_str(), !numbers.empty()},
                                          {"--engine cuda", options.common.engine == "cuda"}});
   if (given.empty()) return;
   fail(ErrorCode::unsupported, relayout_operation(options), given + " with a store",

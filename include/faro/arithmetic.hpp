@@ -12,7 +12,8 @@
 //
 // All is computed in one type, the narrowest of these that holds every value of the types that take part:
 //
-//     i64, u64    integers and bool alone, by functions that keep them whole (negate but of u64), unscaled
+//     i64, u64    integers and bool alone, by functions that keep them whole (negate but of u64), unscaled;
+//                 those of 8 and 16 bits that become floats are computed in f32, which holds them
 //     f32         f32, f16, bf16, 8-bit floats, bool, and integers of 8 and 16 bits
 //     f64         where f64 or integers of 32 and 64 bits take part (beyond 2^53 the latter round)
 //     c64, c128   where complex numbers do, or a scale, offset or beta is one

@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 /* Grows when functions are added, without taking any away: a program may ask for at least what it was made with. */
-#define FARO_ABI_VERSION 8
+#define FARO_ABI_VERSION 9
 
 /* --- what went wrong */
 
@@ -350,8 +350,10 @@ typedef struct faro_moved_rows {
 FARO_API faro_status faro_arithmetic_plan_make_rows(const faro_moved_rows* rows, const faro_arithmetic* arithmetic,
                                                     faro_arithmetic_plan** plan);
 FARO_API void faro_arithmetic_plan_destroy(faro_arithmetic_plan* plan);
-/* `addend` may be `out`, which accumulates; without one it is null. In words, as faro_plan_explain. */
-FARO_API faro_status faro_arithmetic_plan_run(const faro_arithmetic_plan* plan, const void* in, const void* addend, void* out);
+/* `addend` may be `out`, which accumulates; without one it is null. Of engine cuda arrays are the device's, and the work is queued on
+ * `stream`, as faro_plan_run has it. In words, as faro_plan_explain. */
+FARO_API faro_status faro_arithmetic_plan_run(const faro_arithmetic_plan* plan, const void* in, const void* addend, void* out,
+                                              void* stream);
 FARO_API faro_status faro_arithmetic_plan_explain(const faro_arithmetic_plan* plan, char** text);
 
 /* Ragged rows: segment s of the input has elements offsets[s] to offsets[s + 1] - 1. Of `offsets` the entries, their count (one

@@ -196,7 +196,7 @@ faro_status faro_arithmetic_plan_make_rows(const faro_moved_rows* rows, const fa
 void faro_arithmetic_plan_destroy(faro_arithmetic_plan* plan) { delete plan; }
 
 faro_status faro_arithmetic_plan_run(const faro_arithmetic_plan* plan, const void* in, const void* addend,
-                                     void* out) {
+                                     void* out, void* stream) {
   return guarded([&] {
     require_argument(plan, "run", "plan");
     const faro::ExecutableArithmetic& of = plan->plan;
@@ -205,7 +205,8 @@ faro_status faro_arithmetic_plan_run(const faro_arithmetic_plan* plan, const voi
       return array == nullptr ? nullptr : static_cast<const std::byte*>(array) + bytes;
     };
     of.run({at(in, plan->in_first), of.in_count()}, const_cast<std::byte*>(at(out, plan->out_first)),
-           of.out_count(), {at(addend, plan->addend_first), of.addend_count()});
+           of.out_count(), {at(addend, plan->addend_first), of.addend_count()},
+           faro::Stream(static_cast<CUstream_st*>(stream)));
   });
 }
 

@@ -16,10 +16,46 @@
 
 namespace faro::kernels {
 
-/// N numbers that lie together, moved at once.
+/// Numbers that lie together, moved at once: up to 16 bytes, in the registers of a GPU thread. They stay
+/// packed there until each is used, where an array of bytes would take a register for each.
 template <typename T, int kCount>
-struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Lanes {
-  T value[kCount];
+class Lanes {
+  using Moved = device::Packet<static_cast<int>(sizeof(T)) * kCount>;
+  static constexpr int kBytes = static_cast<int>(sizeof(T));
+  static constexpr int kUnit = Moved::kUnitBytes;
+  struct Words {
+    std::uint32_t word[kBytes < 4 ? 1 : kBytes / 4];
+  };
+  using Bits = std::conditional_t<kBytes == 1, std::uint8_t, std::uint16_t>;
+
+ public:
+  constexpr T get(int i) const {
+    if constexpr (kBytes >= 4) {
+      Words words{};
+      FARO_UNROLL
+      for (int w = 0; w < kBytes / 4; ++w) words.word[w] = packet_.unit[i * (kBytes / 4) + w];
+      return std::bit_cast<T>(words);
+    } else {
+      return std::bit_cast<T>(
+          static_cast<Bits>(packet_.unit[i * kBytes / kUnit] >> 8 * (i * kBytes % kUnit)));
+    }
+  }
+  /// Once for each.
+  constexpr void put(int i, T x) {
+    if constexpr (kBytes >= 4) {
+      const auto words = std::bit_cast<Words>(x);
+      FARO_UNROLL
+      for (int w = 0; w < kBytes / 4; ++w) packet_.unit[i * (kBytes / 4) + w] = words.word[w];
+    } else {
+      auto& unit = packet_.unit[i * kBytes / kUnit];
+      using Unit = typename Moved::Unit;
+      unit = static_cast<Unit>(unit | static_cast<std::uint32_t>(std::bit_cast<Bits>(x))
+                                          << 8 * (i * kBytes % kUnit));
+    }
+  }
+
+ private:
+  Moved packet_{};
 };
 
 constexpr std::uint16_t swapped_word(std::uint16_t x) { return static_cast<std::uint16_t>(x << 8 | x >> 8); }

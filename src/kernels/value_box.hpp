@@ -438,7 +438,7 @@ struct MoveValues : ValueArrays<Params> {
                              const ValueFactors<Program>& factors) {
     FARO_UNROLL
     for (int j = 0; j < kIn; ++j)
-      held[joined<kXor>(row_place, std::uint32_t{places.value[j]})] = held_of(vector.value[j], factors);
+      held[joined<kXor>(row_place, std::uint32_t{places.get(j)})] = held_of(vector.get(j), factors);
   }
   constexpr const Vector* vector_at(std::int64_t begin, std::int64_t row) const {
     return reinterpret_cast<const Vector*>(static_cast<const From*>(this->in) + joined<kXor>(begin, row));
@@ -549,12 +549,11 @@ struct MoveValues : ValueArrays<Params> {
       FARO_UNROLL
       for (int j = 0; j < kWord; ++j) {
         if constexpr (Shape::kRounds) {
-          results.value[w + j] = word.value[j];
+          results.put(w + j, word.get(j));
         } else {
-          Computed x =
-              factors.scaled(Program::widened(word.value[j]), of_run + static_cast<std::uint32_t>(j));
-          if constexpr (Program::kHasAddend) x = factors.added(x, others.value[w + j]);
-          results.value[w + j] = Program::rounded(x);
+          Computed x = factors.scaled(Program::widened(word.get(j)), of_run + static_cast<std::uint32_t>(j));
+          if constexpr (Program::kHasAddend) x = factors.added(x, others.get(w + j));
+          results.put(w + j, Program::rounded(x));
         }
       }
     }
@@ -640,9 +639,9 @@ struct MoveValueRuns : ValueArrays<ValueBoxParams> {
     FARO_UNROLL
     for (int j = 0; j < k; ++j) {
       const std::uint32_t of_run = first + static_cast<std::uint32_t>(j);
-      Computed x = factors.scaled(Program::widened(vector.value[j]), of_run);
-      if constexpr (Program::kHasAddend) x = factors.added(x, others.value[j]);
-      results.value[j] = Program::rounded(x);
+      Computed x = factors.scaled(Program::widened(vector.get(j)), of_run);
+      if constexpr (Program::kHasAddend) x = factors.added(x, others.get(j));
+      results.put(j, Program::rounded(x));
     }
     const std::int64_t at = corner.at.out + this->out_rows[row].at + std::int64_t{first};
     *reinterpret_cast<Results*>(static_cast<To*>(this->out) + at) = results;
@@ -699,9 +698,14 @@ struct MoveValueColumns : ValueArrays<ValueBoxParams> {
 
     // Number j of a column.
     template <bool kTogether>
-    constexpr T& at(int column, int j) {
+    constexpr T get(int column, int j) const {
       const int flat = kTogether ? j * kColumns + column : column * k + j;
-      return part[flat / k].value[flat % k];
+      return part[flat / k].get(flat % k);
+    }
+    template <bool kTogether>
+    constexpr void put(int column, int j, T x) {
+      const int flat = kTogether ? j * kColumns + column : column * k + j;
+      part[flat / k].put(flat % k, x);
     }
   };
 
@@ -745,9 +749,9 @@ struct MoveValueColumns : ValueArrays<ValueBoxParams> {
       }
       FARO_UNROLL
       for (int j = 0; j < k; ++j) {
-        Computed x = factors.scaled(Program::widened(parts.template at<kFrom>(c, j)), 0);
-        if constexpr (Program::kHasAddend) x = factors.added(x, others.template at<!kFrom>(c, j));
-        results.template at<!kFrom>(c, j) = Program::rounded(x);
+        Computed x = factors.scaled(Program::widened(parts.template get<kFrom>(c, j)), 0);
+        if constexpr (Program::kHasAddend) x = factors.added(x, others.template get<!kFrom>(c, j));
+        results.template put<!kFrom>(c, j, Program::rounded(x));
       }
     }
     const std::int64_t begin = corner.at.out + this->out_rows[row].at;

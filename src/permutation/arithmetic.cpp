@@ -103,7 +103,10 @@ Number computed_in(const Arithmetic& of) {
                              (of.addend && (of.addend->beta.imag() != 0 || is_complex(of.addend->number)));
   const bool complex = complex_parts || is_complex(of.from);
   const bool leaves_u64 = of.from == Number::u64 && of.function == Function::negate;
-  if (!complex && !is_sum && is_whole(of.from) && keeps_integers(of.function) && !leaves_u64)
+  // A float holds integers of 16 bits, but a negated 0 would be -0.
+  const bool in_float =
+      !is_whole(of.to) && !needs_f64(of.to) && !needs_f64(of.from) && of.function != Function::negate;
+  if (!complex && !is_sum && is_whole(of.from) && keeps_integers(of.function) && !leaves_u64 && !in_float)
     return of.from == Number::u64 ? Number::u64 : Number::i64;
   const bool wide = needs_f64(of.from) || needs_f64(of.to) || (of.addend && needs_f64(of.addend->number));
   if (complex) return wide ? Number::c128 : Number::c64;

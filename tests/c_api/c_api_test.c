@@ -345,7 +345,7 @@ static void test_arithmetic(void) {
   to_floats.offset.axis = 1;
   faro_arithmetic_plan* plan = NULL;
   EXPECT(faro_arithmetic_plan_make(&view, &to_floats, NULL, &plan) == FARO_OK);
-  EXPECT(faro_arithmetic_plan_run(plan, in, NULL, out) == FARO_OK);
+  EXPECT(faro_arithmetic_plan_run(plan, in, NULL, out, NULL) == FARO_OK);
   const float wanted[6] = {10.5F, 0, 20.5F, 1, 255.5F, 2};
   EXPECT(memcmp(out, wanted, sizeof out) == 0);
   char* text = NULL;
@@ -359,9 +359,9 @@ static void test_arithmetic(void) {
   sums.addend = FARO_F32;
   sums.beta[0] = 2;
   EXPECT(faro_arithmetic_plan_make(&view, &sums, NULL, &plan) == FARO_OK);
-  EXPECT(faro_arithmetic_plan_run(plan, in, out, out) == FARO_OK && out[0] == 31 && out[5] == 7);
-  EXPECT(faro_arithmetic_plan_run(plan, in, NULL, out) == FARO_VALUE);
-  EXPECT(faro_arithmetic_plan_run(plan, in, (const char*)out + 4, out) == FARO_VALUE && out[0] == 31);
+  EXPECT(faro_arithmetic_plan_run(plan, in, out, out, NULL) == FARO_OK && out[0] == 31 && out[5] == 7);
+  EXPECT(faro_arithmetic_plan_run(plan, in, NULL, out, NULL) == FARO_VALUE);
+  EXPECT(faro_arithmetic_plan_run(plan, in, (const char*)out + 4, out, NULL) == FARO_VALUE && out[0] == 31);
   faro_arithmetic_plan_destroy(plan);
 
   /* The same numbers, reversed by a map, and as rows. */
@@ -370,7 +370,7 @@ static void test_arithmetic(void) {
   const uint64_t shape[2] = {2, 3};
   EXPECT(faro_map_parse("flip(6)", 0, NULL, &map) == FARO_OK);
   EXPECT(faro_arithmetic_plan_make_map(map, 2, shape, &to_floats, NULL, &plan) == FARO_OK);
-  EXPECT(faro_arithmetic_plan_run(plan, in, NULL, out) == FARO_OK);
+  EXPECT(faro_arithmetic_plan_run(plan, in, NULL, out, NULL) == FARO_OK);
   EXPECT(out[0] == 255.5F && out[2] == 10.5F && out[3] == 2 && out[5] == 0);
   faro_arithmetic_plan_destroy(plan);
   EXPECT(faro_arithmetic_plan_make_map(map, 1, shape, &to_floats, NULL, &plan) == FARO_VALUE);
@@ -385,12 +385,12 @@ static void test_arithmetic(void) {
   taken.fill_bytes = sizeof zero;
   memset(&to_floats.offset, 0, sizeof to_floats.offset);
   EXPECT(faro_arithmetic_plan_make_rows(&taken, &to_floats, &plan) == FARO_OK);
-  EXPECT(faro_arithmetic_plan_run(plan, in, NULL, out) == FARO_OK && out[0] == 10 && out[2] == 255 && out[5] == 0);
+  EXPECT(faro_arithmetic_plan_run(plan, in, NULL, out, NULL) == FARO_OK && out[0] == 10 && out[2] == 255 && out[5] == 0);
   faro_arithmetic_plan_destroy(plan);
   taken.fill = NULL;
   taken.move = FARO_ADD;
   EXPECT(faro_arithmetic_plan_make_rows(&taken, &to_floats, &plan) == FARO_OK);
-  EXPECT(faro_arithmetic_plan_run(plan, in, NULL, out) == FARO_OK && out[3] == 1 && out[5] == 3 && out[0] == 10);
+  EXPECT(faro_arithmetic_plan_run(plan, in, NULL, out, NULL) == FARO_OK && out[3] == 1 && out[5] == 3 && out[0] == 10);
   faro_arithmetic_plan_destroy(plan);
   taken.move = (faro_row_move)7;
   EXPECT(faro_arithmetic_plan_make_rows(&taken, &to_floats, &plan) == FARO_VALUE);

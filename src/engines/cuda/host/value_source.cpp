@@ -173,7 +173,7 @@ std::string type_text(const ValueKernel& kernel) {
     return "faro::kernels::MoveValueRuns<" + program + ", " + std::to_string(kernel.in) + ">";
   return "faro::kernels::MoveValues<" + program + ", faro::kernels::ValueShape<" + std::to_string(kernel.in) +
          ", " + std::to_string(kernel.out) + ", " + text_of(kernel.loads) + ", " + text_of(kernel.stores) +
-         ">>";
+         (kernel.rounds_first ? ", true>>" : ">>");
 }
 
 RuntimeSource value_source(const ValueKernel& kernel) {

@@ -62,8 +62,7 @@ class LoadedBoxes {
  public:
   LoadedBoxes(const ValuePlan& plan, const ValueAlignment& alignment, int device)
       : boxes_(faro::detail::make_value_boxes(plan, alignment)),
-        kernel_(value_kernel_of(plan.arithmetic, boxes_),
-                boxes_.params.shared_bytes, device),
+        kernel_(value_kernel_of(plan.arithmetic, boxes_), boxes_.params.shared_bytes, device),
         in_rows_(DeviceBuffer<kernels::ValueRow>::of(boxes_.in_rows, device)),
         out_rows_(DeviceBuffer<kernels::ValueRow>::of(boxes_.out_rows, device)),
         row_factors_(DeviceBuffer<kernels::ValueRowFactors>::of(boxes_.row_factors, device)),
@@ -171,14 +170,13 @@ void ValueExecutor::run(const void* in, const void* addend, void* out, Stream st
   const DeviceGuard guard(state.device);
   require_accessible(in, "input", state.device);
   require_accessible(out, "output", state.device);
-  // Complex numbers lie where their halves may.
-  const auto least = [](Number number) { return bytes_of(number) / (is_complex(number) ? 2 : 1); };
-  require_aligned(address(in), least(of.from), {.what = "an input"});
-  require_aligned(address(out), least(of.to), {.what = "an output"});
+
+  require_aligned(address(in), bytes_of(of.from), {.what = "an input"});
+  require_aligned(address(out), bytes_of(of.to), {.what = "an output"});
   ValueAlignment alignment{.in = alignment_of(in), .out = alignment_of(out)};
   if (of.addend) {
     require_accessible(addend, "added array", state.device);
-    require_aligned(address(addend), least(of.addend->number), {.what = "an added array"});
+    require_aligned(address(addend), bytes_of(of.addend->number), {.what = "an added array"});
     alignment.addend = alignment_of(addend);
   }
   Arguments arrays;
