@@ -20,8 +20,9 @@ namespace faro::kernels {
 /// packed there until each is used, where an array of bytes would take a register for each.
 template <typename T, int kCount>
 class Lanes {
-  using Moved = device::Packet<static_cast<int>(sizeof(T)) * kCount>;
   static constexpr int kBytes = static_cast<int>(sizeof(T));
+  static constexpr int kPacket = kBytes * kCount < 16 ? kBytes * kCount : 16;
+  using Moved = device::Packet<kPacket>;
   static constexpr int kUnit = Moved::kUnitBytes;
   struct Words {
     std::uint32_t word[kBytes < 4 ? 1 : kBytes / 4];
@@ -33,11 +34,10 @@ class Lanes {
     if constexpr (kBytes >= 4) {
       Words words{};
       FARO_UNROLL
-      for (int w = 0; w < kBytes / 4; ++w) words.word[w] = packet_.unit[i * (kBytes / 4) + w];
+      for (int w = 0; w < kBytes / 4; ++w) words.word[w] = unit(i * kBytes + 4 * w);
       return std::bit_cast<T>(words);
     } else {
-      return std::bit_cast<T>(
-          static_cast<Bits>(packet_.unit[i * kBytes / kUnit] >> 8 * (i * kBytes % kUnit)));
+      return std::bit_cast<T>(static_cast<Bits>(unit(i * kBytes) >> 8 * (i * kBytes % kUnit)));
     }
   }
   /// Once for each.
@@ -45,17 +45,24 @@ class Lanes {
     if constexpr (kBytes >= 4) {
       const auto words = std::bit_cast<Words>(x);
       FARO_UNROLL
-      for (int w = 0; w < kBytes / 4; ++w) packet_.unit[i * (kBytes / 4) + w] = words.word[w];
+      for (int w = 0; w < kBytes / 4; ++w) unit(i * kBytes + 4 * w) = words.word[w];
     } else {
-      auto& unit = packet_.unit[i * kBytes / kUnit];
       using Unit = typename Moved::Unit;
-      unit = static_cast<Unit>(unit | static_cast<std::uint32_t>(std::bit_cast<Bits>(x))
-                                          << 8 * (i * kBytes % kUnit));
+      Unit& of = unit(i * kBytes);
+      of = static_cast<Unit>(of | static_cast<std::uint32_t>(std::bit_cast<Bits>(x))
+                                      << 8 * (i * kBytes % kUnit));
     }
   }
 
  private:
-  Moved packet_{};
+  constexpr typename Moved::Unit unit(int byte) const {
+    return packet_[byte / kPacket].unit[byte % kPacket / kUnit];
+  }
+  constexpr typename Moved::Unit& unit(int byte) {
+    return packet_[byte / kPacket].unit[byte % kPacket / kUnit];
+  }
+
+  Moved packet_[kBytes * kCount / kPacket] = {};
 };
 
 constexpr std::uint16_t swapped_word(std::uint16_t x) { return static_cast<std::uint16_t>(x << 8 | x >> 8); }
