@@ -389,7 +389,7 @@ struct MoveValues : ValueArrays<Params> {
   using Computed = typename Program::Computed;
   using Held = std::conditional_t<Shape::kRounds, To, From>;
   static constexpr std::uint32_t kThreads = kValueThreads;
-  static constexpr int kMinBlocks = 4;
+  static constexpr int kMinBlocks = 5;
   static constexpr bool kXor = kIsXor<Params>;
 
   constexpr std::uint32_t shared_bytes() const { return this->p.shared_bytes; }
@@ -570,7 +570,7 @@ struct MoveValueRuns : ValueArrays<ValueBoxParams> {
   using Addend = typename Program::Addend;
   using Computed = typename Program::Computed;
   static constexpr std::uint32_t kThreads = kValueThreads;
-  static constexpr int kMinBlocks = 4;
+  static constexpr int kMinBlocks = 6;
 
   constexpr std::uint32_t shared_bytes() const { return this->p.shared_bytes; }
 
@@ -593,7 +593,7 @@ struct MoveValueRuns : ValueArrays<ValueBoxParams> {
   using Others = Lanes<Addend, Program::kHasAddend ? k : 1>;
 
   constexpr void move(const ValueCorner& corner, std::uint32_t thread, ValueFactors<Program>& factors) const {
-    constexpr std::uint32_t kBatch = Program::kHasAddend ? 4 : 8;
+    constexpr std::uint32_t kBatch = 4;
     const ValueWalk walk(this->p.out, thread, corner.run_of(this->p.out) / k, corner.rows_of(this->p.out));
     // One number after another, along the run first: vectors of long runs and of many short ones alike.
     const std::uint32_t slots =
@@ -688,7 +688,9 @@ struct MoveValueColumns : ValueArrays<ValueBoxParams> {
   }
 
  private:
-  static constexpr std::uint32_t kBatch = 4;
+  // Tuples on their way take so many registers.
+  static constexpr std::uint32_t kPartWords = (kColumns * k * sizeof(From) + 3) / 4;
+  static constexpr std::uint32_t kBatch = kPartWords <= 6 ? 4 : kPartWords <= 12 ? 2 : 1;
   static constexpr bool kFrom = kInterleaved == Interleaved::input;
 
   // k tuples of numbers, as they lie: those of a column together, or those of a tuple.

@@ -228,7 +228,7 @@ class ValueBoxMaker {
   void choose_box(const std::vector<std::size_t>& in_order, const std::vector<std::size_t>& out_order) {
     ValueBoxGrowth growth{axes_, std::vector<std::uint64_t>(axes_.size(), 1)};
     const std::uint64_t most =
-        std::bit_floor(std::min(kValueHeldBytes / held_bytes_, kBoxTraffic / (in_bytes() + out_bytes())));
+        std::min(kValueHeldBytes / held_bytes_, kBoxTraffic / (in_bytes() + out_bytes()));
     for (std::uint64_t longer = 1; longer <= most; longer *= 2) {
       growth.grow(in_order, longer * kValueRunBytes / in_bytes(), most);
       growth.grow(out_order, longer * kValueRunBytes / out_bytes(), most);
