@@ -10,6 +10,7 @@
 #include "engines/cpu/values/moved_sweep.hpp"
 #include "engines/cpu/values/row_value_sweep.hpp"
 #include "engines/cpu/values/value_sweep.hpp"
+#include "engines/cuda/runtime/device_arrays.hpp"
 #include "engines/cuda_values.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
@@ -138,9 +139,12 @@ struct DenseState : ExecutableArithmetic::State {
     addend_count = adds ? out : 0;
   }
 
-  virtual void run_checked(const cpu::ValueArrays& arrays) const = 0;
+  bool on_device = false;
 
-  void run(const void* in, const void* added, void* out, Stream /*stream*/) const override {
+  /// Of arrays that do not overlap, of the host but where on_device.
+  virtual void run_checked(const cpu::ValueArrays& arrays, Stream stream) const = 0;
+
+  void run(const void* in, const void* added, void* out, Stream stream) const override {
     const detail::LaidArray to{out, out_count * bytes_of(arithmetic.to)};
     const detail::RunArray output{"output", to};
     if (in_place && in != out) {
@@ -156,10 +160,11 @@ struct DenseState : ExecutableArithmetic::State {
       const bool accumulates = !in_place && added == out && other.element_bytes == to.element_bytes;
       if (!accumulates) detail::check_disjoint("run", output, {{"added array", other}}, kAsOutput);
     }
-    detail::check_on_host(in, out, "copy it to the host");
+    if (!on_device) detail::check_on_host(in, out, "copy it to the host, or plan for engine cuda");
     run_checked({.in = static_cast<const std::byte*>(in),
                  .addend = static_cast<const std::byte*>(added),
-                 .out = static_cast<std::byte*>(out)});
+                 .out = static_cast<std::byte*>(out)},
+                stream);
   }
 };
 
@@ -174,7 +179,7 @@ struct MovedState final : DenseState {
   }
   std::uint64_t moved_bytes() const override { return plan.read_bytes() + plan.written_bytes(); }
   std::string explain() const override { return plan.explain(); }
-  void run_checked(const cpu::ValueArrays& arrays) const override { sweep.run(arrays); }
+  void run_checked(const cpu::ValueArrays& arrays, Stream /*stream*/) const override { sweep.run(arrays); }
 };
 
 struct RowState final : DenseState {
@@ -187,13 +192,108 @@ struct RowState final : DenseState {
   }
   std::uint64_t moved_bytes() const override { return plan.read_bytes() + plan.written_bytes(); }
   std::string explain() const override { return plan.explain(); }
-  void run_checked(const cpu::ValueArrays& arrays) const override { sweep.run(arrays); }
+  void run_checked(const cpu::ValueArrays& arrays, Stream /*stream*/) const override { sweep.run(arrays); }
 };
 
-void require_cpu(const PlanOptions& options) {
-  if (options.engine != Engine::cuda) return;
-  fail(ErrorCode::unsupported, "plan", "arithmetic with engine cuda", "engine cpu",
-       "permute there first, and change the numbers in a kernel of your own, or with with_map()");
+// Of engine cuda: axes, rolls and flips, each part a view.
+struct DeviceViewsState final : DenseState {
+  detail::MovedValues plan;
+  std::vector<cuda::ValueExecutor> parts;
+
+  DeviceViewsState(const detail::MovedValues& made, int device) : plan(made) {
+    for (const detail::ValuePlan& part : std::get<detail::ViewsOfValues>(plan.way).parts)
+      parts.emplace_back(part, device);
+    set_counts(plan.arithmetic, plan.numbers(), plan.numbers());
+    on_device = true;
+  }
+  std::uint64_t moved_bytes() const override { return plan.read_bytes() + plan.written_bytes(); }
+  std::string explain() const override {
+    std::string text;
+    for (const cuda::ValueExecutor& part : parts) text += part.explain();
+    return text;
+  }
+  void run_checked(const cpu::ValueArrays& arrays, Stream stream) const override {
+    for (const cuda::ValueExecutor& part : parts) part.run(arrays.in, arrays.addend, arrays.out, stream);
+  }
+};
+
+// Numbers in order, with factors along the axes of arithmetic.shape.
+Strided in_order(const Arithmetic& arithmetic, std::uint64_t numbers) {
+  Strided view;
+  view.extents = arithmetic.shape.empty() ? std::vector<std::uint64_t>{numbers} : arithmetic.shape;
+  view.out_strides.resize(view.extents.size());
+  std::int64_t next = 1;
+  for (std::size_t i = view.extents.size(); i-- > 0;)
+    view.out_strides[i] = std::exchange(next, next * static_cast<std::int64_t>(view.extents[i]));
+  view.in_strides = view.out_strides;
+  return view;
+}
+
+// Of engine cuda: what is no view is moved by a plan of its own, in the narrower type, and changed in a sweep
+// before or behind it.
+//
+//     f32 to bf16    in --changed--> scratch --moved--> out        u8 to f32    in --moved--> scratch --changed--> out
+struct DeviceSweepsState final : DenseState {
+  bool first;  // changed, then moved
+  ExecutablePlan mover;
+  cuda::ValueExecutor changer;
+  std::uint64_t scratch_bytes;
+  int device;
+
+  DeviceSweepsState(const Problem& problem, const Arithmetic& of, std::uint64_t numbers,
+                    const PlanOptions& options)
+      : first(bytes_of(of.to) < bytes_of(of.from) && !of.addend && !of.scale.axis && !of.offset.axis),
+        mover(faro::plan(of_width(problem, bytes_of(first ? of.to : of.from)), options)),
+        changer(detail::make_value_plan(in_order(of, numbers), of, cpu::target(1)), options.device),
+        scratch_bytes(problem.placement == Placement::in_place ? 0
+                                                               : numbers * bytes_of(first ? of.to : of.from)),
+        device(cuda::ordinal_of(options.device)) {
+    set_counts(of, numbers, numbers);
+    in_place = problem.placement == Placement::in_place;
+    on_device = true;
+  }
+
+  static Problem of_width(Problem problem, std::uint64_t bytes) {
+    problem.element_bytes = bytes;
+    return problem;
+  }
+
+  std::uint64_t moved_bytes() const override {
+    return in_count * bytes_of(arithmetic.from) + out_count * bytes_of(arithmetic.to) + 2 * scratch_bytes;
+  }
+  std::string explain() const override {
+    return "two sweeps      " +
+           std::string(first ? "numbers are changed, then moved" : "numbers are moved, then changed") +
+           (in_place ? ", in place"
+                     : ", by way of " + std::to_string(scratch_bytes) + " bytes of the device") +
+           "\n" + changer.explain() + mover.explain();
+  }
+
+  void run_checked(const cpu::ValueArrays& arrays, Stream stream) const override {
+    if (out_count == 0) return;
+    if (in_place) {
+      mover.run(arrays.out, out_count * bytes_of(arithmetic.to), stream);
+      return changer.run(arrays.out, arrays.addend, arrays.out, stream);
+    }
+    const cuda::StreamMemory scratch(scratch_bytes, device, stream);
+    if (first) {
+      changer.run(arrays.in, nullptr, scratch.data(), stream);
+      mover.run(scratch.data(), arrays.out, scratch_bytes, stream);
+    } else {
+      mover.run(arrays.in, scratch.data(), scratch_bytes, stream);
+      changer.run(scratch.data(), arrays.addend, arrays.out, stream);
+    }
+  }
+};
+
+std::unique_ptr<ExecutableArithmetic::State> make_device_state(const Problem& problem,
+                                                               const Arithmetic& arithmetic,
+                                                               const PlanOptions& options) {
+  const detail::MovedValues made =
+      detail::make_moved_values(problem, arithmetic, cpu::target(1), options.index_choice);
+  if (std::holds_alternative<detail::ViewsOfValues>(made.way))
+    return std::make_unique<DeviceViewsState>(made, options.device);
+  return std::make_unique<DeviceSweepsState>(problem, arithmetic, made.numbers(), options);
 }
 
 }  // namespace
@@ -242,7 +342,8 @@ ExecutableArithmetic plan(const Strided& view, const Arithmetic& arithmetic, con
 }
 
 ExecutableArithmetic plan(const Problem& problem, const Arithmetic& arithmetic, const PlanOptions& options) {
-  require_cpu(options);
+  if (options.engine == Engine::cuda)
+    return ExecutableArithmetic(make_device_state(problem, arithmetic, options));
   Target machine = cpu::target(options.threads);
   if (!detail::is_no_permutation(problem.permutation)) {
     const std::uint64_t bytes = element_count(problem.permutation) * bytes_of(arithmetic.to);

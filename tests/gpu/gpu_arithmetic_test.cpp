@@ -182,6 +182,45 @@ TEST_F(GpuArithmetic, EveryNarrowValueToEachType) {
   }
 }
 
+// Maps that are views, and those that take two sweeps, with what is read first, last and in place.
+TEST_F(GpuArithmetic, PermutationsAsOnTheCpu) {
+  SplitMix64 random{5};
+  const Permutation maps[] = {parse_permutation("transpose(96, 160)"), parse_permutation("bit_reversal(12)"),
+                              parse_permutation("random_bmmc(13, 3)"), Indexed::random(3000, 9)};
+  for (const Permutation& map : maps) {
+    const std::uint64_t count = element_count(map);
+    for (Arithmetic of : {Arithmetic{.from = Number::f32, .to = Number::bf16, .scale = {{0.5}, {}}},
+                          Arithmetic{.from = Number::u8, .to = Number::f32, .offset = {{1.0}, {}}},
+                          Arithmetic{.addend = Addend{.beta = 2}},
+                          Arithmetic{.to = Number::i32, .to_integer = ToInteger::nearest}}) {
+      SCOPED_TRACE(to_text(map) + ": " + to_text(of));
+      const Problem problem{.permutation = map, .batch = 2};
+      const auto cpu = plan(problem, of, {.engine = Engine::cpu});
+      const auto gpu = plan(problem, of, {.engine = Engine::cuda});
+      SCOPED_TRACE(gpu.explain());
+      Bytes in = random_bytes(2 * count * bytes_of(of.from), random());
+      if (of.from == Number::f32) {
+        for (std::uint64_t i = 0; i < 2 * count; ++i) {
+          const float x = static_cast<float>(below(random, 1000)) / 8;
+          std::memcpy(in.data() + 4 * i, &x, 4);
+        }
+      }
+      Bytes wanted(2 * count * bytes_of(of.to));
+      const NumberArray none{nullptr, of.addend ? 2 * count : 0};
+      const auto other = [&](const void* data) { return of.addend ? NumberArray{data, 2 * count} : none; };
+      cpu.run({in.data(), 2 * count}, wanted.data(), 2 * count, other(in.data()));
+      const Placed device_in(in);
+      const Placed device_other(in);
+      const Placed device_out(Bytes(wanted.size(), std::byte{7}));
+      const OwnStream stream;
+      gpu.run({device_in.data(), 2 * count}, device_out.data(), 2 * count, other(device_other.data()),
+              stream);
+      stream.wait();
+      EXPECT_TRUE(device_out.get() == wanted);
+    }
+  }
+}
+
 TEST_F(GpuArithmetic, RefusesWhatCannotBe) {
   const Strided view{.extents = {4, 6}, .in_strides = {6, 1}, .out_strides = {1, 4}};
   const auto plan_of = plan(view, Arithmetic{.to = Number::bf16}, {.engine = Engine::cuda});
