@@ -1,4 +1,4 @@
-// Boxes whose numbers change on their way: any view, and any affine map, in one pass (docs/theory/boxes.md;
+// Boxes whose numbers change on their way: any view, in one pass (docs/theory/boxes.md;
 // what is done to a number is kernels/number_program.hpp).
 //
 //     in    runs of the input            shared memory              out   runs of the output
@@ -14,8 +14,7 @@
 //     places[p]    where number p of a run of the input lies in shared memory, from its row's place
 //     rows[r]      where run r begins in the array, in shared memory, and among the factors
 //
-// A run of the output lies together in shared memory, too. In an affine map's box everything is joined by
-// exclusive or instead of sums, and its box is the tile of theorem 1. Where runs of both sides begin with the
+// A run of the output lies together in shared memory, too. Where runs of both sides begin with the
 // same axis and are long, MoveValueRuns goes without shared memory.
 //
 // Factors that differ along a run of the output are brought to shared memory first, those that differ from
@@ -37,7 +36,6 @@
 namespace faro::kernels {
 
 inline constexpr int kValueGridAxes = 32;
-inline constexpr int kAffineBlockBits = 48;
 inline constexpr std::uint32_t kValueThreads = 256;
 inline constexpr std::uint32_t kValueWarpLanes = 32;
 inline constexpr std::int32_t kUncut = -1;
@@ -111,23 +109,6 @@ struct ValueBoxParams {
   GridAxis grid[kValueGridAxes];
 };
 
-/// Of an affine map: what bit b of a box's number adds, by exclusive or.
-struct AffineBoxParams {
-  std::int32_t bits = 0;
-  std::uint32_t shared_bytes = 0;
-  std::int32_t factors_vary = 0;
-  std::uint32_t factors_at = 0;
-  std::uint64_t first_box = 0;
-  std::uint64_t batch_boxes = 1;    // of an array: 2^bits
-  std::uint64_t batch_numbers = 0;  // from array to array
-  std::uint64_t first_in = 0;
-  std::uint64_t first_out = 0;
-  ValueSide in;
-  ValueSide out;
-  std::uint64_t in_bit[kAffineBlockBits] = {};
-  std::uint64_t out_bit[kAffineBlockBits] = {};
-};
-
 /// Where a box begins, and how much there is of its cut axes.
 struct ValueCorner {
   ValuePlace at;
@@ -185,36 +166,6 @@ template <typename Program>
 constexpr ValueCorner corner_of(const ValueBoxParams& p, std::uint64_t block) {
   if (p.few != 0) return detail::corner_of_number<Program>(p, static_cast<std::uint32_t>(block));
   return detail::corner_of_number<Program>(p, block + p.first_box);
-}
-
-template <typename Program>
-constexpr ValueCorner corner_of(const AffineBoxParams& p, std::uint64_t block) {
-  const std::uint64_t number = block + p.first_box;
-  const std::uint64_t array = number / p.batch_boxes;
-  const std::uint64_t box = number % p.batch_boxes;
-  std::uint64_t in = p.first_in;
-  std::uint64_t out = p.first_out;
-  FARO_NO_UNROLL
-  for (std::int32_t b = 0; b < p.bits; ++b) {
-    const std::uint64_t set = 0 - (box >> b & 1);
-    in ^= p.in_bit[b] & set;
-    out ^= p.out_bit[b] & set;
-  }
-  // The batch lies above all bits of a map, so that sums and exclusive ors are the same.
-  in += array * p.batch_numbers;
-  out += array * p.batch_numbers;
-  const auto at = static_cast<std::int64_t>(out);
-  return {.at = {.in = static_cast<std::int64_t>(in), .out = at, .addend = at}};
-}
-
-template <typename Params>
-inline constexpr bool kIsXor = false;
-template <>
-inline constexpr bool kIsXor<AffineBoxParams> = true;
-
-template <bool kXor, typename Number>
-constexpr Number joined(Number a, Number b) {
-  return kXor ? a ^ b : a + b;
 }
 
 /// Which vectors of a side are a thread's: those from (slot, row) on, every so many along the run and rows.
@@ -283,9 +234,8 @@ struct alignas(16) ValueFactor {
 
 /// What a launch works on, the same for all types: pointers to what the program says. Tables are the
 /// device's, made with the plan.
-template <typename Params>
 struct ValueArrays {
-  Params p;
+  ValueBoxParams p;
   const ValueRow* in_rows = nullptr;
   const ValueRow* out_rows = nullptr;
   const ValueRowFactors* row_factors = nullptr;  // of the output's rows
@@ -306,8 +256,7 @@ class ValueFactors {
  public:
   using Computed = typename Program::Computed;
 
-  template <typename Params>
-  constexpr ValueFactors(const ValueArrays<Params>& of, std::byte* shared)
+  constexpr ValueFactors(const ValueArrays& of, std::byte* shared)
       : vary_(of.p.factors_vary),
         scales_of_run_(reinterpret_cast<Computed*>(shared + of.p.factors_at)),
         offsets_of_run_(scales_of_run_ + ((vary_ & 1) != 0 ? of.p.out.run : 0)),
@@ -316,8 +265,8 @@ class ValueFactors {
         beta_(*reinterpret_cast<const Computed*>(of.beta.bytes)) {}
 
   /// Brings those that differ along a run to shared memory; a barrier follows.
-  template <typename Params, typename Block>
-  constexpr void stage(const ValueArrays<Params>& of, const ValueCorner& corner, std::uint32_t run,
+  template <typename Block>
+  constexpr void stage(const ValueArrays& of, const ValueCorner& corner, std::uint32_t run,
                        Block& block) const {
     for (std::uint32_t i = block.thread(); i < run; i += kValueThreads) {
       if constexpr (Program::kHasScale) {
@@ -381,8 +330,8 @@ struct ValueShape {
 };
 
 /// Boxes by way of shared memory. The addend's runs lie as the output's.
-template <typename Program, typename Shape, typename Params = ValueBoxParams>
-struct MoveValues : ValueArrays<Params> {
+template <typename Program, typename Shape>
+struct MoveValues : ValueArrays {
   using From = typename Program::From;
   using To = typename Program::To;
   using Addend = typename Program::Addend;
@@ -390,31 +339,27 @@ struct MoveValues : ValueArrays<Params> {
   using Held = std::conditional_t<Shape::kRounds, To, From>;
   static constexpr std::uint32_t kThreads = kValueThreads;
   static constexpr int kMinBlocks = 5;
-  static constexpr bool kXor = kIsXor<Params>;
 
-  constexpr std::uint32_t shared_bytes() const { return this->p.shared_bytes; }
+  constexpr std::uint32_t shared_bytes() const { return p.shared_bytes; }
 
   template <typename Block>
   constexpr void operator()(Block& block) const {
     auto* const held = reinterpret_cast<Held*>(block.shared());
-    const ValueCorner corner = corner_of<Program>(this->p, block.index());
+    const ValueCorner corner = corner_of<Program>(p, block.index());
     ValueFactors<Program> factors(*this, block.shared());
     if constexpr (Shape::kRounds) factors.begin({}, ValueRowFactors{});
     if constexpr (Program::kHasScale || Program::kHasOffset) {
-      if (this->p.factors_vary != 0) factors.stage(*this, corner, corner.run_of(this->p.out), block);
+      if (p.factors_vary != 0) factors.stage(*this, corner, corner.run_of(p.out), block);
     }
-    const ValueWalk loads(this->p.in, block.thread(), corner.run_of(this->p.in) / kIn,
-                          corner.rows_of(this->p.in));
+    const ValueWalk loads(p.in, block.thread(), corner.run_of(p.in) / kIn, corner.rows_of(p.in));
     if constexpr (Shape::kLoads == ValueOrder::along_runs) {
       load_along_runs(corner, loads, held, factors);
     } else {
       load_rows(corner, loads, held, factors);
     }
     block.barrier();
-    store(corner,
-          ValueWalk(this->p.out, block.thread(), corner.run_of(this->p.out) / kOut,
-                    corner.rows_of(this->p.out)),
-          held, factors);
+    store(corner, ValueWalk(p.out, block.thread(), corner.run_of(p.out) / kOut, corner.rows_of(p.out)), held,
+          factors);
   }
 
  private:
@@ -434,21 +379,21 @@ struct MoveValues : ValueArrays<Params> {
       return x;
     }
   }
-  static constexpr void hold(const Vector& vector, const Places& places, std::uint32_t row_place, Held* held,
+  static constexpr void hold(const Vector& vector, const Places& of_slot, std::uint32_t row_place, Held* held,
                              const ValueFactors<Program>& factors) {
     FARO_UNROLL
     for (int j = 0; j < kIn; ++j)
-      held[joined<kXor>(row_place, std::uint32_t{places.get(j)})] = held_of(vector.get(j), factors);
+      held[row_place + std::uint32_t{of_slot.get(j)}] = held_of(vector.get(j), factors);
   }
   constexpr const Vector* vector_at(std::int64_t begin, std::int64_t row) const {
-    return reinterpret_cast<const Vector*>(static_cast<const From*>(this->in) + joined<kXor>(begin, row));
+    return reinterpret_cast<const Vector*>(static_cast<const From*>(in) + begin + row);
   }
 
   constexpr void load_along_runs(const ValueCorner& corner, const ValueWalk& walk, Held* held,
                                  const ValueFactors<Program>& factors) const {
-    const auto* const all_places = reinterpret_cast<const Places*>(this->places);
+    const auto* const all_places = reinterpret_cast<const Places*>(places);
     for (std::uint32_t row = walk.row; row < walk.rows; row += walk.row_step) {
-      const ValueRow of_row = this->in_rows[row];
+      const ValueRow of_row = in_rows[row];
       const Vector* const run = vector_at(corner.at.in, of_row.at);
       for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += kBatch * walk.slot_step) {
         Vector vectors[kBatch];
@@ -469,21 +414,21 @@ struct MoveValues : ValueArrays<Params> {
   constexpr void load_rows(const ValueCorner& corner, const ValueWalk& walk, Held* held,
                            const ValueFactors<Program>& factors) const {
     for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += walk.slot_step) {
-      const Places places = reinterpret_cast<const Places*>(this->places)[slot];
-      const std::int64_t begin = joined<kXor>(corner.at.in, std::int64_t{slot} * kIn);
-      ValueRows<Shape::kLoads> rows(this->p.in, this->in_rows, walk.row, walk.row_step);
+      const Places of_slot = reinterpret_cast<const Places*>(places)[slot];
+      const std::int64_t begin = corner.at.in + std::int64_t{slot} * kIn;
+      ValueRows<Shape::kLoads> rows(p.in, in_rows, walk.row, walk.row_step);
       std::uint32_t row = walk.row;
       for (; row + (kBatch - 1) * walk.row_step < walk.rows; row += kBatch * walk.row_step)
-        load_batch<true>(kBatch, begin, places, corner.back, rows, held, factors);
+        load_batch<true>(kBatch, begin, of_slot, corner.back, rows, held, factors);
       if (row >= walk.rows) continue;
-      load_batch<false>((walk.rows - row - 1) / walk.row_step + 1, begin, places, corner.back, rows, held,
+      load_batch<false>((walk.rows - row - 1) / walk.row_step + 1, begin, of_slot, corner.back, rows, held,
                         factors);
     }
   }
 
   template <bool kWhole>
-  constexpr void load_batch(std::uint32_t count, std::int64_t begin, const Places& places, std::uint32_t back,
-                            ValueRows<Shape::kLoads>& rows, Held* held,
+  constexpr void load_batch(std::uint32_t count, std::int64_t begin, const Places& of_slot,
+                            std::uint32_t back, ValueRows<Shape::kLoads>& rows, Held* held,
                             const ValueFactors<Program>& factors) const {
     ValueRow of_rows[kBatch];
     Vector vectors[kBatch];
@@ -497,14 +442,14 @@ struct MoveValues : ValueArrays<Params> {
     }
     FARO_UNROLL
     for (std::uint32_t i = 0; i < kBatch; ++i) {
-      if (kWhole || i < count) hold(vectors[i], places, of_rows[i].place - back, held, factors);
+      if (kWhole || i < count) hold(vectors[i], of_slot, of_rows[i].place - back, held, factors);
     }
   }
 
   constexpr void store(const ValueCorner& corner, const ValueWalk& walk, const Held* held,
                        ValueFactors<Program>& factors) const {
     for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += walk.slot_step) {
-      ValueRows<Shape::kStores> rows(this->p.out, this->out_rows, walk.row, walk.row_step);
+      ValueRows<Shape::kStores> rows(p.out, out_rows, walk.row, walk.row_step);
       for (std::uint32_t row = walk.row; row < walk.rows; row += kStored * walk.row_step) {
         Others others[kStored];
         if constexpr (Program::kHasAddend) {
@@ -518,8 +463,7 @@ struct MoveValues : ValueArrays<Params> {
         for (std::uint32_t i = 0; i < kStored; ++i) {
           const std::uint32_t at = row + i * walk.row_step;
           if (at >= walk.rows) continue;
-          if constexpr (Program::kHasScale || Program::kHasOffset)
-            factors.begin(corner, this->row_factors[at]);
+          if constexpr (Program::kHasScale || Program::kHasOffset) factors.begin(corner, row_factors[at]);
           finish(corner, rows.next(), slot * kOut, held, others[i], factors);
         }
       }
@@ -527,14 +471,13 @@ struct MoveValues : ValueArrays<Params> {
   }
 
   constexpr Others other_at(const ValueCorner& corner, std::uint32_t row, std::uint32_t slot) const {
-    const std::int64_t at = joined<kXor>(
-        corner.at.addend, joined<kXor>(this->row_factors[row].addend, std::int64_t{slot} * kOut));
-    return *reinterpret_cast<const Others*>(static_cast<const Addend*>(this->addend) + at);
+    const std::int64_t at = corner.at.addend + row_factors[row].addend + std::int64_t{slot} * kOut;
+    return *reinterpret_cast<const Others*>(static_cast<const Addend*>(addend) + at);
   }
 
   // So many are read from shared memory at once, of a word.
   static constexpr int kWord =
-      sizeof(Held) >= 4 || kXor
+      sizeof(Held) >= 4
           ? 1
           : (4 / static_cast<int>(sizeof(Held)) < kOut ? 4 / static_cast<int>(sizeof(Held)) : kOut);
 
@@ -545,7 +488,7 @@ struct MoveValues : ValueArrays<Params> {
     for (int w = 0; w < kOut; w += kWord) {
       using Word = Lanes<Held, kWord>;
       const std::uint32_t of_run = first + static_cast<std::uint32_t>(w);
-      const Word word = *reinterpret_cast<const Word*>(held + joined<kXor>(of_row.place, of_run));
+      const Word word = *reinterpret_cast<const Word*>(held + of_row.place + of_run);
       FARO_UNROLL
       for (int j = 0; j < kWord; ++j) {
         if constexpr (Shape::kRounds) {
@@ -557,14 +500,14 @@ struct MoveValues : ValueArrays<Params> {
         }
       }
     }
-    const std::int64_t at = joined<kXor>(corner.at.out, joined<kXor>(of_row.at, std::int64_t{first}));
-    *reinterpret_cast<Results*>(static_cast<To*>(this->out) + at) = results;
+    const std::int64_t at = corner.at.out + of_row.at + std::int64_t{first};
+    *reinterpret_cast<Results*>(static_cast<To*>(out) + at) = results;
   }
 };
 
 /// Runs that are the same on both sides, a vector of k numbers at a time.
 template <typename Program, int k>
-struct MoveValueRuns : ValueArrays<ValueBoxParams> {
+struct MoveValueRuns : ValueArrays {
   using From = typename Program::From;
   using To = typename Program::To;
   using Addend = typename Program::Addend;
@@ -572,15 +515,15 @@ struct MoveValueRuns : ValueArrays<ValueBoxParams> {
   static constexpr std::uint32_t kThreads = kValueThreads;
   static constexpr int kMinBlocks = 6;
 
-  constexpr std::uint32_t shared_bytes() const { return this->p.shared_bytes; }
+  constexpr std::uint32_t shared_bytes() const { return p.shared_bytes; }
 
   template <typename Block>
   constexpr void operator()(Block& block) const {
-    const ValueCorner corner = corner_of<Program>(this->p, block.index());
+    const ValueCorner corner = corner_of<Program>(p, block.index());
     ValueFactors<Program> factors(*this, block.shared());
     if constexpr (Program::kHasScale || Program::kHasOffset) {
-      if (this->p.factors_vary != 0) {
-        factors.stage(*this, corner, corner.run_of(this->p.out), block);
+      if (p.factors_vary != 0) {
+        factors.stage(*this, corner, corner.run_of(p.out), block);
         block.barrier();
       }
     }
@@ -594,7 +537,7 @@ struct MoveValueRuns : ValueArrays<ValueBoxParams> {
 
   constexpr void move(const ValueCorner& corner, std::uint32_t thread, ValueFactors<Program>& factors) const {
     constexpr std::uint32_t kBatch = 4;
-    const ValueWalk walk(this->p.out, thread, corner.run_of(this->p.out) / k, corner.rows_of(this->p.out));
+    const ValueWalk walk(p.out, thread, corner.run_of(p.out) / k, corner.rows_of(p.out));
     // One number after another, along the run first: vectors of long runs and of many short ones alike.
     const std::uint32_t slots =
         walk.slot < walk.slots ? (walk.slots - walk.slot - 1) / walk.slot_step + 1 : 0;
@@ -612,12 +555,11 @@ struct MoveValueRuns : ValueArrays<ValueBoxParams> {
         at_row[i] = row;
         if (i >= left) continue;
         const std::int64_t first = std::int64_t{slot} * k;
-        vectors[i] = *reinterpret_cast<const Vector*>(static_cast<const From*>(this->in) +
-                                                      (corner.at.in + this->in_rows[row].at + first));
+        vectors[i] = *reinterpret_cast<const Vector*>(static_cast<const From*>(in) +
+                                                      (corner.at.in + in_rows[row].at + first));
         if constexpr (Program::kHasAddend) {
-          others[i] =
-              *reinterpret_cast<const Others*>(static_cast<const Addend*>(this->addend) +
-                                               (corner.at.addend + this->row_factors[row].addend + first));
+          others[i] = *reinterpret_cast<const Others*>(static_cast<const Addend*>(addend) +
+                                                       (corner.at.addend + row_factors[row].addend + first));
         }
         row += walk.row_step;
         if (row < walk.rows) continue;
@@ -633,7 +575,7 @@ struct MoveValueRuns : ValueArrays<ValueBoxParams> {
 
   constexpr void finish(const ValueCorner& corner, std::uint32_t row, std::uint32_t slot,
                         const Vector& vector, const Others& others, ValueFactors<Program>& factors) const {
-    if constexpr (Program::kHasScale || Program::kHasOffset) factors.begin(corner, this->row_factors[row]);
+    if constexpr (Program::kHasScale || Program::kHasOffset) factors.begin(corner, row_factors[row]);
     const std::uint32_t first = slot * k;
     Results results;
     FARO_UNROLL
@@ -643,8 +585,8 @@ struct MoveValueRuns : ValueArrays<ValueBoxParams> {
       if constexpr (Program::kHasAddend) x = factors.added(x, others.get(j));
       results.put(j, Program::rounded(x));
     }
-    const std::int64_t at = corner.at.out + this->out_rows[row].at + std::int64_t{first};
-    *reinterpret_cast<Results*>(static_cast<To*>(this->out) + at) = results;
+    const std::int64_t at = corner.at.out + out_rows[row].at + std::int64_t{first};
+    *reinterpret_cast<Results*>(static_cast<To*>(out) + at) = results;
   }
 };
 
@@ -653,7 +595,7 @@ struct MoveValueRuns : ValueArrays<ValueBoxParams> {
 enum class Interleaved { input, output };
 
 template <typename Program, int kColumns, int k, Interleaved kInterleaved>
-struct MoveValueColumns : ValueArrays<ValueBoxParams> {
+struct MoveValueColumns : ValueArrays {
   using From = typename Program::From;
   using To = typename Program::To;
   using Addend = typename Program::Addend;
@@ -665,9 +607,8 @@ struct MoveValueColumns : ValueArrays<ValueBoxParams> {
 
   template <typename Block>
   constexpr void operator()(Block& block) const {
-    const ValueCorner corner = corner_of<Program>(this->p, block.index());
-    const ValueWalk walk(this->p.out, block.thread(), corner.run_of(this->p.out) / k,
-                         corner.rows_of(this->p.out));
+    const ValueCorner corner = corner_of<Program>(p, block.index());
+    const ValueWalk walk(p.out, block.thread(), corner.run_of(p.out) / k, corner.rows_of(p.out));
     for (std::uint32_t row = walk.row; row < walk.rows; row += walk.row_step) {
       for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += kBatch * walk.slot_step) {
         Parts<From> parts[kBatch];
@@ -675,8 +616,7 @@ struct MoveValueColumns : ValueArrays<ValueBoxParams> {
         for (std::uint32_t i = 0; i < kBatch; ++i) {
           const std::uint32_t at = slot + i * walk.slot_step;
           if (at < walk.slots)
-            parts[i] =
-                read<From, kFrom>(this->in, corner.at.in + this->in_rows[row].at, this->p.column.in, at);
+            parts[i] = read<From, kFrom>(in, corner.at.in + in_rows[row].at, p.column.in, at);
         }
         FARO_UNROLL
         for (std::uint32_t i = 0; i < kBatch; ++i) {
@@ -733,21 +673,19 @@ struct MoveValueColumns : ValueArrays<ValueBoxParams> {
   constexpr void finish(const ValueCorner& corner, std::uint32_t row, std::uint32_t slot,
                         Parts<From>& parts) const {
     using Others = Parts<std::conditional_t<Program::kHasAddend, Addend, char>>;
-    const ValueRowFactors of_row = this->row_factors[row];
+    const ValueRowFactors of_row = row_factors[row];
     Others others;
     if constexpr (Program::kHasAddend) {
-      others =
-          read<Addend, !kFrom>(this->addend, corner.at.addend + of_row.addend, this->p.column.addend, slot);
+      others = read<Addend, !kFrom>(addend, corner.at.addend + of_row.addend, p.column.addend, slot);
     }
     Parts<To> results;
     ValueFactors<Program> factors(*this, nullptr);
     FARO_UNROLL
     for (int c = 0; c < kColumns; ++c) {
       if constexpr (Program::kHasScale || Program::kHasOffset) {
-        factors.begin(corner,
-                      {.addend = 0,
-                       .scale = of_row.scale + c * static_cast<std::int32_t>(this->p.column.scale),
-                       .offset = of_row.offset + c * static_cast<std::int32_t>(this->p.column.offset)});
+        factors.begin(corner, {.addend = 0,
+                               .scale = of_row.scale + c * static_cast<std::int32_t>(p.column.scale),
+                               .offset = of_row.offset + c * static_cast<std::int32_t>(p.column.offset)});
       }
       FARO_UNROLL
       for (int j = 0; j < k; ++j) {
@@ -756,11 +694,11 @@ struct MoveValueColumns : ValueArrays<ValueBoxParams> {
         results.template put<!kFrom>(c, j, Program::rounded(x));
       }
     }
-    const std::int64_t begin = corner.at.out + this->out_rows[row].at;
+    const std::int64_t begin = corner.at.out + out_rows[row].at;
     FARO_UNROLL
     for (int i = 0; i < kColumns; ++i) {
-      *reinterpret_cast<Lanes<To, k>*>(static_cast<To*>(this->out) +
-                                       part_at<!kFrom>(begin, this->p.column.out, slot, i)) = results.part[i];
+      *reinterpret_cast<Lanes<To, k>*>(static_cast<To*>(out) +
+                                       part_at<!kFrom>(begin, p.column.out, slot, i)) = results.part[i];
     }
   }
 };

@@ -43,7 +43,7 @@ inline constexpr const char* kValueKernelName = "faro_values";
 RuntimeSource value_source(const ValueKernel& kernel);
 
 /// A kernel that the library has, for cudaLaunchKernel; null where it has none. Its one parameter is
-/// kernels::ValueArrays<kernels::ValueBoxParams>.
+/// kernels::ValueArrays.
 const void* compiled_value_kernel(const ValueKernel& kernel);
 
 }  // namespace faro::cuda

@@ -26,7 +26,7 @@ namespace {
 using faro::detail::ValueAlignment;
 using faro::detail::ValueBoxes;
 using faro::detail::ValuePlan;
-using Arguments = kernels::ValueArrays<kernels::ValueBoxParams>;
+using Arguments = kernels::ValueArrays;
 
 // A kernel, whoever compiled it.
 class AnyKernel {
