@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-passes gpu-bench-transpose gpu-bench-aos gpu-bench-axes gpu-bench-swizzle gpu-bench-rows gpu-bench-shards
+gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-passes gpu-bench-transpose gpu-bench-aos gpu-bench-arithmetic gpu-bench-axes gpu-bench-swizzle gpu-bench-rows gpu-bench-shards
 .PHONY: help build demo test check fuzz bench bench-axes bench-files bench-machine bench-python wheel gpu-test gpu-bench gpu-verify-model $(gpu_benches) docs page-test charts pictures format clean
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo "make gpu-bench-passes  build/gpu-passes/, the same for single passes: axes, rolls, flips, windows, runs, and their variants"
 	@echo "make gpu-bench-transpose  build/gpu-transpose/, the same for transpositions of any shape, in place and out of place"
 	@echo "make gpu-bench-aos  build/gpu-aos/, the same for arrays of structures"
+	@echo "make gpu-bench-arithmetic  build/gpu-arithmetic/, the same for views whose numbers are changed while they are moved"
 	@echo "make gpu-bench-axes  build/gpu-axes/, the same for permutations of axes: TTC's shapes, high ranks, primes, channels, skinny, odd, views, small"
 	@echo "make gpu-bench-rows  build/gpu-rows/, the same for rows that are taken, put, added and routed"
 	@echo "make gpu-bench-shards  build/gpu-shards/, the same for arrays over several GPUs, by stores and by NCCL"

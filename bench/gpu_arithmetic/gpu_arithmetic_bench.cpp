@@ -1,0 +1,193 @@
+// gpu_arithmetic_bench: views whose numbers are changed while they are moved, on a GPU, beside a plain copy
+// of as many bytes in the same rounds. `gpu_arithmetic_bench --help` lists the options.
+//
+// Every output is held against the CPU engine's, bit by bit, before its kernel is timed. Shares are of the
+// floor: all bytes that are read and written at cudaMemcpy's rate.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "bench/arguments.hpp"
+#include "bench/gpu/page.hpp"
+#include "bench/gpu/setting.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/error.hpp"
+#include "faro/faro.hpp"
+#include "faro/measure.hpp"
+#include "io/npy.hpp"
+#include "permutation/axis_map.hpp"
+
+namespace faro::bench::gpu {
+namespace {
+
+using cuda::DeviceArray;
+
+constexpr std::uint64_t kMostRounds = 1000;
+
+constexpr const char* kUsage =
+    R"(gpu_arithmetic_bench: numbers changed while they are moved on a GPU, beside a copy of as many bytes
+
+  --rounds COUNT   turns of every work and the copy                            (default 9)
+  --out FILE       the table, in Markdown
+  --help
+)";
+
+struct Options {
+  std::uint64_t rounds = 9;
+  std::string out = {};
+  std::string command = {};
+};
+
+Options parse(const CommandLine& line) {
+  Options options;
+  options.command = line.text();
+  line.read({{"--rounds", [&](const Argument& a) { options.rounds = parse_count(a, 1, kMostRounds); }},
+             {"--out", [&](const Argument& a) { options.out = a.text; }}});
+  return options;
+}
+
+struct Work {
+  std::string text;
+  Strided view;
+  Arithmetic arithmetic;
+};
+
+Strided permuted(const std::vector<std::uint64_t>& shape, const std::vector<int>& order) {
+  return detail::as_strided(detail::permuted(shape, detail::dense_strides(shape), order));
+}
+
+std::vector<Work> works() {
+  const Strided to_planes = permuted({128, 1024, 1024, 3}, {0, 3, 1, 2});
+  const Strided to_pixels = permuted({128, 3, 1024, 1024}, {0, 2, 3, 1});
+  const Strided square = permuted({16384, 16384}, {1, 0});
+  const Strided reversed = permuted({56, 56, 56, 32, 40}, {4, 3, 2, 1, 0});
+  const std::vector<std::uint64_t> heads{16, 4096, 32, 128};
+  const auto channels = [](std::size_t axis) {
+    return Coefficient{.values = {0.125, 0.25, 0.5}, .axis = axis};
+  };
+  using enum Number;
+  return {
+      {"128 x 1024 x 1024 x 3 to channels first, scaled, offset",
+       to_planes,
+       {.from = u8, .to = f32, .scale = channels(1), .offset = channels(1)}},
+      {"the same", to_planes, {.from = u8, .to = f16, .scale = channels(1), .offset = channels(1)}},
+      {"back to channels last",
+       to_pixels,
+       {.from = f32, .to = u8, .scale = channels(3), .offset = channels(3)}},
+      {"16384 x 16384 transposed", square, {.from = f32, .to = bf16}},
+      {"the same", square, {.from = f32, .to = f16}},
+      {"the same", square, {.from = f16, .to = f32}},
+      {"the same, scaled", square, {.from = bf16, .to = f8_e4m3fn, .scale = {.values = {0.5}}}},
+      {"2 A^T + 0.5 C, 16384 x 16384", square, {.scale = {.values = {2.0}}, .addend = Addend{.beta = 0.5}}},
+      {"8192 x 16384 conjugate transposed",
+       permuted({8192, 16384}, {1, 0}),
+       {.from = c64, .to = c64, .function = Function::conjugate}},
+      {"56 x 56 x 56 x 32 x 40 reversed", reversed, {.from = f32, .to = f16}},
+      {"the same", reversed, {.from = f16, .to = f32}},
+      {"16 x 4096 x 32 x 128, (0 2 1 3)", permuted(heads, {0, 2, 1, 3}), {.from = f32, .to = bf16}},
+      {"16 x 4096 x 32 x 128, (0 2 3 1)", permuted(heads, {0, 2, 3, 1}), {.from = f32, .to = bf16}},
+      {"2^28 in order", permuted({std::uint64_t{1} << 28}, {0}), {.from = f32, .to = bf16}},
+  };
+}
+
+// Numbers that no type has trouble with: of floats 1 to 2, of integers any.
+std::vector<std::byte> numbers(Number number, std::uint64_t count) {
+  std::vector<std::byte> bytes(count * bytes_of(number));
+  std::uint32_t state = 1;
+  for (std::uint64_t at = 0; at + 4 <= bytes.size(); at += 4) {
+    state = state * 1664525U + 1013904223U;
+    std::uint32_t word = state >> 8;
+    if (number == Number::f32 || number == Number::c64) word = 0x3f800000U | (word & 0x7fffffU);
+    if (number == Number::bf16) word = 0x3f803f80U | (word & 0x007f007fU);
+    if (number == Number::f16) word = 0x3c003c00U | (word & 0x03ff03ffU);
+    std::memcpy(bytes.data() + at, &word, sizeof word);
+  }
+  return bytes;
+}
+
+class Bench {
+ public:
+  explicit Bench(const Options& options) : options_(options) {}
+
+  void run() {
+    page_.add(
+        "# Arithmetic while data moves, on a GPU\n\n" + setting_table(make_setting(options_.command)) +
+        fmt::format("\nEvery output had the CPU engine's bits before it was timed. Medians of {} alternating "
+                    "rounds, and their\nmedian deviation; shares of the floor, all bytes read and written at "
+                    "cudaMemcpy's rate in the same rounds.\n\n| work | types | ms | deviation | share |\n"
+                    "|---|---|---|---|---|\n",
+                    options_.rounds));
+    for (const Work& work : works()) row(work);
+    if (!options_.out.empty()) io::write_file(options_.out, page_.text());
+  }
+
+ private:
+  void row(const Work& work) {
+    const Arithmetic& of = work.arithmetic;
+    const std::uint64_t count = element_count(work.view);
+    const std::vector<std::byte> in = numbers(of.from, count);
+    const std::vector<std::byte> added =
+        of.addend ? numbers(of.addend->number, count) : std::vector<std::byte>();
+    const ExecutableArithmetic plan_of = plan(work.view, of, {.engine = Engine::cuda});
+    DeviceArray device_in(in.size());
+    DeviceArray device_out(count * bytes_of(of.to));
+    DeviceArray device_added(std::max<std::uint64_t>(added.size(), 1));
+    device_in.upload(in.data());
+    if (of.addend) device_added.upload(added.data());
+    const NumberArray other = of.addend ? NumberArray{device_added.data(), count} : NumberArray{};
+    const auto queue = [&](Stream stream) {
+      plan_of.run({device_in.data(), count}, device_out.data(), count, other, stream);
+    };
+    clock_.milliseconds(1, queue);
+    verify(work, in, added, device_out);
+
+    // The copy's two arrays are as large together.
+    const std::uint64_t half = plan_of.moved_bytes() / 2;
+    const DeviceArray from(half);
+    const DeviceArray to(half);
+    std::vector<double> times;
+    std::vector<double> copies;
+    for (std::uint64_t round = 0; round < options_.rounds; ++round) {
+      copies.push_back(
+          clock_.milliseconds(1, [&](Stream s) { cuda::copy(from.data(), to.data(), half, s); }));
+      times.push_back(clock_.milliseconds(1, queue));
+    }
+    const double middle = median(times);
+    std::vector<double> deviations = times;
+    for (double& time : deviations) time = std::abs(time - middle);
+    constexpr double kPercent = 100;
+    page_.add(fmt::format("| {} | {} to {} | {:.3f} | {:.3f} | {:.1f}% |\n", work.text, name(of.from),
+                          name(of.to), middle, median(deviations), kPercent * median(copies) / middle));
+  }
+
+  static void verify(const Work& work, const std::vector<std::byte>& in, const std::vector<std::byte>& added,
+                     const DeviceArray& out) {
+    const std::uint64_t count = element_count(work.view);
+    std::vector<std::byte> wanted(out.size());
+    std::vector<std::byte> got(out.size());
+    plan(work.view, work.arithmetic, {.engine = Engine::cpu})
+        .run({in.data(), count}, wanted.data(), count,
+             work.arithmetic.addend ? NumberArray{added.data(), count} : NumberArray{});
+    out.download(got.data());
+    if (got != wanted)
+      fail(ErrorCode::device, "verify " + work.text, "other numbers", "those of the CPU engine");
+  }
+
+  Options options_;
+  cuda::StreamClock clock_;
+  Page page_;
+};
+
+}  // namespace
+}  // namespace faro::bench::gpu
+
+int main(int count, char** words) {
+  using namespace faro::bench;
+  return run_program(count, words, gpu::kUsage, [](const CommandLine& line) {
+    gpu::Bench(gpu::parse(line)).run();
+    return 0;
+  });
+}
