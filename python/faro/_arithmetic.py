@@ -2,41 +2,24 @@
 
     out[pi(i)] = to( scale * op(x[i]) + offset + beta * add[pi(i)] )
 
-The functions that take ``dtype=`` and the others of ``Change`` come here, with the input's axes in the result's order.
-docs/guide/arithmetic.md says in which type all is computed, and what is rounded, saturated and taken for NaN.
+The functions that take ``dtype=`` and the others of ``Change`` (_changes.py) come to ``moved``, which hands arrays of JAX and
+tensors whose operations are recorded to their libraries' modules, and all others to the engine.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple, Sequence, TypedDict
+import math
+from typing import Any, Callable, NamedTuple, Sequence, Unpack
 
-from . import _arrays, _faro, _kinds, _outputs, _run
+from . import _arrays, _changes, _faro, _kinds, _libraries, _run
+from ._changes import Change, How, View, ViewOf
 from ._errors import FaroTypeError, FaroUnsupportedError, refuse
 
 __all__ = ["astype", "channels_first"]
 
 
-class Change(TypedDict, total=False):
-    """What is done to each number: the keywords of every function that takes ``dtype=``."""
-
-    dtype: Any  # of the result: the input library's, or a name as "bfloat16"; else the input's
-    op: str  # "conj", "neg", "abs", "reciprocal", "sqrt", "exp", "log", "tanh", "sigmoid", "relu" or "gelu"; first
-    scale: Any  # a number, or an array that is broadcast to the result along one axis at most
-    offset: Any  # likewise
-    add: Any  # an array of the result's shape; it may be ``out``, which accumulates
-    beta: Any  # a number that ``add`` is multiplied by; else 1
-    rounding: str  # of floats to integers: "truncate" or "nearest"
-    saturate: bool  # floats of 16 and 8 bits: the largest finite number for what is beyond it
-
-
-_KEYWORDS = frozenset(Change.__annotations__)
-# By their places in faro.h.
-_NUMBERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "bfloat16", "float32", "float64",
-            "bool", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz")
-_OPS = ("identity", "conjugate", "negate", "absolute", "reciprocal", "square_root", "exp", "log", "tanh", "sigmoid", "relu",
-        "gelu")
-_SHORT = {"conj": "conjugate", "neg": "negate", "negative": "negate", "abs": "absolute", "sqrt": "square_root"}
+# --- types of numbers
 
 
 class _Type(NamedTuple):
@@ -47,34 +30,29 @@ class _Type(NamedTuple):
     swapped: bool
 
 
-def _name_of(dtype: Any) -> str:
-    return str(getattr(dtype, "name", dtype)).rpartition(".")[2]
-
-
 def _type_of(dtype: Any, operation: str) -> _Type:
-    name = _name_of(dtype)
-    if name not in _NUMBERS:
-        refuse(operation, f"elements {dtype}", f"numbers of the types {', '.join(_NUMBERS)}", _arrays.widened(dtype),
+    name = _changes.name_of(dtype)
+    if name not in _changes.NUMBERS:
+        refuse(operation, f"elements {dtype}", f"numbers of the types {', '.join(_changes.NUMBERS)}", _arrays.widened(dtype),
                kind=FaroTypeError)
-    return _Type(dtype, _NUMBERS.index(name), not getattr(dtype, "isnative", True))
+    return _Type(dtype, _changes.NUMBERS.index(name), not getattr(dtype, "isnative", True))
 
 
 def _asked_type(dtype: Any, x: Any, operation: str) -> _Type:
     """The result's type in the input's library."""
     if _arrays.is_tensor(x):
-        import torch
+        return _type_of(_libraries.functions_for("torch").type_named(dtype, operation), operation)
+    return _type_of(type_named(dtype, operation), operation)
 
-        found = dtype if isinstance(dtype, torch.dtype) else getattr(torch, _name_of(dtype), None)
-        if not isinstance(found, torch.dtype):
-            refuse(operation, f"dtype={dtype!r}", "a type of PyTorch's, or its name", kind=FaroTypeError)
-        return _type_of(found, operation)
+
+def type_named(dtype: Any, operation: str) -> Any:
+    """A type of NumPy's or of ml_dtypes, or of such a name."""
     np = _arrays.numpy()
-    named = dtype if isinstance(dtype, (str, type)) else _name_of(dtype)
+    named = dtype if isinstance(dtype, (str, type)) else _changes.name_of(dtype)
     try:
-        return _type_of(np.dtype(dtype if hasattr(dtype, "isnative") else named), operation)
-    except TypeError as wrong:
-        if isinstance(wrong, FaroTypeError):
-            raise
+        return np.dtype(dtype if hasattr(dtype, "isnative") else named)
+    except TypeError:
+        pass
     try:
         import ml_dtypes
     except ImportError:
@@ -82,31 +60,29 @@ def _asked_type(dtype: Any, x: Any, operation: str) -> _Type:
     found = getattr(ml_dtypes, str(named), None)
     if found is None:
         refuse(operation, f"dtype={dtype!r}", "a type of NumPy's or of ml_dtypes, or its name", kind=FaroTypeError)
-    return _type_of(np.dtype(found), operation)
+    return np.dtype(found)
 
 
-def _coefficient(given: Any, shape: tuple[int, ...], what: str, operation: str) -> tuple[tuple[complex, ...], int] | None:
+# --- scales and offsets
+
+Values = tuple[tuple[complex, ...], int] | None  # and the axis of the view that several are along
+
+
+def values_of(given: Any, shape: Sequence[int], what: str, operation: str) -> tuple[tuple[complex, ...], int | None] | None:
     """Its values, and the axis of the result that several are along."""
     if given is None:
         return None
     if isinstance(given, (int, float, complex)):
-        return (complex(given),), 0
+        return (complex(given),), None
     np = _arrays.numpy()
     if _arrays.is_tensor(given):
         given = given.detach().cpu()
-        given = given.to(_torch().complex128).numpy()
-    values = _arrays.as_array(given, operation)
-    if values.dtype.kind not in "biufcV" or values.dtype.fields is not None:
-        refuse(operation, f"{what}= of elements {values.dtype}", "numbers", kind=FaroTypeError)
-    long = [a for a, extent in enumerate(values.shape) if extent != 1]
-    axes = len(shape) - values.ndim
-    fits = axes >= 0 and len(long) <= 1 and all(values.shape[a] == shape[axes + a] for a in long)
-    if not fits:
-        refuse(operation, f"{what}= of shape {values.shape}",
-               f"a number, or an array that is broadcast to {shape} along one axis at most",
-               "an array of the result's shape is given as add=")
-    listed = tuple(complex(v) for v in np.ravel(values).astype(np.complex128))
-    return listed, axes + long[0] if long else 0
+        given = (given.to(_torch().complex128) if given.is_complex() else given.to(_torch().float64)).numpy()
+    array = _arrays.as_array(given, operation)
+    if array.dtype.kind not in "biufcV" or array.dtype.fields is not None:
+        refuse(operation, f"{what}= of elements {array.dtype}", "numbers", kind=FaroTypeError)
+    axis = _changes.axis_of_values(array.shape, shape, what, operation)
+    return tuple(complex(v) for v in np.ravel(array).astype(np.complex128)), axis
 
 
 def _torch() -> Any:
@@ -115,11 +91,15 @@ def _torch() -> Any:
     return torch
 
 
+# --- a view by the engine
+
+
 @functools.lru_cache(maxsize=1024)
-def _planned(shape: Any, in_strides: Any, out_strides: Any, numbers: Any, op: int, scale: Any, offset: Any, addend: Any,
-             flags: Any) -> Any:
+def _planned(extents: Any, in_strides: Any, out_strides: Any, numbers: Any, op: int, scale: Values, offset: Values, addend: Any,
+             flags: Any, device: int | None) -> Any:
     made = None if addend is None else _faro.Addend(*addend)
-    return _faro.plan_arithmetic(shape, in_strides, out_strides, numbers, op, scale, offset, made, list(flags), 0)
+    return _faro.plan_arithmetic(extents, in_strides, out_strides, numbers, op, scale, offset, made, list(flags),
+                                 _run.options_for(device))
 
 
 def _elements(strides: Sequence[int], itemsize: int) -> tuple[int, ...] | None:
@@ -138,111 +118,128 @@ def _laid_in_elements(array: _arrays.Array) -> tuple[_arrays.Array, tuple[int, .
     return copy, _elements(copy.strides, copy.itemsize) or ()
 
 
-class Turned(NamedTuple):
-    """How the result's axes lie in the input: its axis for each, and the axes that are flipped."""
-
-    order: tuple[int, ...]
-    flipped: tuple[int, ...] = ()
-
-
-def refuse_unknown(operation: str, change: Any, in_place: bool = False) -> None:
-    """Keywords that there are none of, and what cannot be done in place."""
-    for name in change:
-        if name not in _KEYWORDS:
-            raise TypeError(f"{operation}() got an unexpected keyword argument '{name}'")
-    if in_place:
-        refuse(operation, f"in_place=True with {next(iter(change))}=", "two arrays", "leave in_place= out",
-               kind=FaroUnsupportedError)
+def _split(shape: Sequence[int], strides: Sequence[int], extents: Sequence[int]) -> tuple[int, ...]:
+    """The strides of the axes that an array's are split to."""
+    made: list[int] = []
+    for extent, stride in zip(shape, strides):
+        first = len(made)
+        while math.prod(extents[first : len(made)]) < extent:
+            made.append(0)
+        for place in reversed(range(first, len(made))):
+            made[place] = stride * math.prod(extents[place + 1 : len(made)])
+    return tuple(made + [0] * (len(extents) - len(made)))
 
 
-def moved(x: Any, operation: str, turned: Any, change: Any, out: Any = None, stream: Any = None) -> Any:
-    """``x`` with its axes as ``turned(rank)`` says, and its numbers changed: a new dense array, or ``out``."""
-    refuse_unknown(operation, change)
-    if _kinds.is_masked(x):
-        refuse(operation, f"a masked array with {next(iter(change))}=", "an array without a mask", "x.filled(value) has none")
-    if _arrays.is_jax(x):
-        _arrays.refuse_jax(operation, _arrays.OUTSIDE_JAX, x)
-    x = _kinds.read(x, operation) if not _arrays.is_tensor(x) else x
-    _arrays.refuse_recorded(x)
+def by_view(x: Any, operation: str, view: View, how: How, scale: Values = None, offset: Values = None, add: Any = None,
+            beta: complex = 1, out: Any = None, stream: Any = None) -> Any:
+    """``x`` by a view, with its numbers changed: a new dense array, or ``out``. Axes of values are those of the view, before joining."""
     array = _arrays.describe(x)
-    if array.device is not None or stream is not None:
-        refuse(operation, f"{next(iter(change))}= of an array on a GPU", "an array of the host",
-               "leave it out, and convert the result by the array's own library", kind=FaroUnsupportedError)
-    order, flipped = turned(len(array.shape))
+    queue = _run.stream_of(array, stream, operation)
     from_type = _type_of(array.dtype, operation)
-    asked = change.get("dtype")
-    to_type = from_type if asked is None else _asked_type(asked, x, operation)
-    op = change.get("op") or "identity"
-    op = _SHORT.get(op, op)
-    if op not in _OPS:
-        refuse(operation, f"op={change['op']!r}", ", ".join((*_SHORT, *_OPS[4:])))
-    rounding = change.get("rounding") or "truncate"
-    if rounding not in ("truncate", "nearest"):
-        refuse(operation, f"rounding={rounding!r}", "'truncate' or 'nearest'")
-
-    array, strides = _laid_in_elements(array)
-    shape = tuple(array.shape[a] for a in order)
-    address = array.address
-    in_strides = [strides[a] for a in order]
-    for axis in flipped:
-        address += in_strides[axis] * (shape[axis] - 1) * array.itemsize if shape[axis] > 0 else 0
-        in_strides[axis] = -in_strides[axis]
-    result = _new(x, shape, to_type.dtype) if out is None else out
+    to_type = from_type if how.dtype is None else _asked_type(how.dtype, x, operation)
+    extents = tuple(view.moved_extents(array.shape))
+    shape = extents if view.shape is None else tuple(view.shape)
+    result = _new(x, array, shape, to_type.dtype) if out is None else out
     target = _arrays.describe(result, writable=True)
     if target.shape != shape:
         refuse(operation, f"out= of shape {target.shape}", f"shape {shape}")
-    if target.device is not None:
+    if target.device != array.device:
         refuse(operation, "out= on another device", "one device")
-    if asked is not None and _type_of(target.dtype, operation)[1:] != to_type[1:]:
+    if how.dtype is not None and _type_of(target.dtype, operation)[1:] != to_type[1:]:
         refuse(operation, f"out= of elements {target.dtype}", f"elements {to_type.dtype}")
     to_type = _type_of(target.dtype, operation)
     out_strides = _elements(target.strides, target.itemsize)
     if out_strides is None:
         refuse(operation, f"out= of strides {target.strides} bytes", f"a multiple of {target.itemsize}")
-    add = change.get("add")
     addend, addend_address = None, 0
     if add is not None:
         other = _arrays.describe(add)
-        if other.shape != shape or other.device is not None:
-            refuse(operation, f"add= of shape {other.shape}", f"shape {shape}, on the host")
+        if other.shape != shape or other.device != array.device:
+            refuse(operation, f"add= of shape {other.shape}", f"shape {shape}, on the same device")
         added = _type_of(other.dtype, operation)
         other, other_strides = _laid_in_elements(other)
-        beta = change.get("beta")
-        addend = (added.number, other_strides, complex(1 if beta is None else beta), added.swapped)
+        addend = (added.number, _split(shape, other_strides, extents), complex(beta), added.swapped)
         addend_address = other.address
-    elif change.get("beta") is not None:
-        refuse(operation, "beta= without add=", "an array to add")
-    scale, offset = (_coefficient(change.get(what), shape, what, operation) for what in ("scale", "offset"))
-    plan = _planned(shape, tuple(in_strides), out_strides, (from_type.number, to_type.number), _OPS.index(op), scale, offset, addend,
-                    (rounding == "nearest", bool(change.get("saturate")), from_type.swapped, to_type.swapped))
-    plan.run(address, addend_address, target.address, array.size * (array.itemsize + target.itemsize))
-    return result
+    if 0 in shape:
+        return _arrays.given_back(x, result)
+    array, strides = _laid_in_elements(array)
+    strides = strides if view.extents is None else _split(array.shape, strides, view.extents)
+    address, in_strides = array.address, [strides[a] for a in view.order]
+    for axis in view.flipped:
+        address += in_strides[axis] * (extents[axis] - 1) * array.itemsize
+        in_strides[axis] = -in_strides[axis]
+    plan = _planned(extents, tuple(in_strides), _split(shape, out_strides, extents), (from_type.number, to_type.number),
+                    _changes.OPS.index(how.op), scale, offset, addend, (how.to_nearest, how.saturate, from_type.swapped, to_type.swapped),
+                    array.device)
+    plan.run(address, addend_address, target.address, array.size * (array.itemsize + target.itemsize), queue)
+    return result if out is not None else _arrays.given_back(x, result)
 
 
-def _new(x: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+def _new(x: Any, array: _arrays.Array, shape: tuple[int, ...], dtype: Any) -> Any:
     if _arrays.is_tensor(x):
-        return _torch().empty(shape, dtype=dtype)
-    return _arrays.new_numbers(shape, dtype)
+        return _torch().empty(shape, dtype=dtype, device=x.device)
+    if array.device is None:
+        return _arrays.new_numbers(shape, dtype)
+    return array.new(shape) if dtype == array.dtype else _arrays.new_on_device(x, shape, dtype)
 
 
-def astype(x: Any, dtype: Any, axes: Sequence[int] | None = None, *, out: Any = None, **change: Any) -> Any:
+# --- what functions with the keywords of Change do
+
+
+def moved(x: Any, operation: str, view_of: ViewOf, change: Change, out: Any = None, stream: Any = None, in_place: bool = False) -> Any:
+    """``x`` by a view of its shape, with its numbers changed: a new dense array, or ``out``."""
+    how = _changes.how_of(change, operation)
+    if in_place:
+        refuse(operation, f"in_place=True with {next(iter(change))}=", "two arrays", "leave in_place= out", kind=FaroUnsupportedError)
+    beside = [change.get(name) for name in ("scale", "offset", "add", "beta")]
+    recorder = _run.recording(operation, (x, *beside), out, stream)
+    if recorder is not None:
+        return recorder.changed(x, operation, view_of, change)
+    if _arrays.by_jax(operation, x, *beside, out=out, stream=stream):
+        return _libraries.functions_for("jax").changed(x, operation, view_of, change)
+    if _kinds.is_masked(x):
+        refuse(operation, f"a masked array with {next(iter(change))}=", "an array without a mask", "x.filled(value) has none")
+    given = x if _arrays.is_tensor(x) else _kinds.read(x, operation)
+    view = view_of(tuple(given.shape))
+    extents = view.moved_extents(tuple(given.shape))
+    shape = extents if view.shape is None else view.shape
+    placed = []
+    for what in ("scale", "offset"):
+        values = values_of(change.get(what), shape, what, operation)
+        if values is None or values[1] is None:
+            placed.append(values and (values[0], 0))
+            continue
+        axis = _changes.axis_before_joining(values[1], shape, extents)
+        if axis is None and 0 not in shape:  # along several axes at once: moved before, in a sweep more
+            return moved(by_view(given, operation, view, How(None)), operation, _changes.unmoved, change, out, stream)
+        placed.append((values[0], axis or 0))
+    beta = change.get("beta")
+    return by_view(given, operation, view, how, *placed, change.get("add"), 1 if beta is None else complex(beta), out, stream)
+
+
+def changed_after(move: Callable[[], Any], operation: str, change: Change, out: Any = None, stream: Any = None, in_place: bool = False) -> Any:
+    """What is moved by no view, and changed in a sweep more."""
+    _changes.how_of(change, operation)
+    return moved(None if in_place else move(), operation, _changes.unmoved, change, out, stream, in_place)
+
+
+def astype(x: Any, dtype: Any, axes: Sequence[int] | None = None, *, out: Any = None, stream: Any = None, **change: Unpack[Change]) -> Any:
     """The numbers in another type, as ``x.astype(dtype)``, and with ``axes`` the axes in that order, in one sweep: a new dense
     array.
 
     The other keywords are those of ``Change``: ``scale``, ``offset``, ``op``, ``add``, ``beta``, ``rounding``, ``saturate``. Arrays of
-    NumPy (with ml_dtypes' types) and PyTorch on the host, of either byte order. Integers saturate, and take 0 for NaN. Raises
-    FaroTypeError for types that are no numbers, FaroUnsupportedError on a GPU and for a tensor whose operations are recorded. Reads and
-    writes every element once.
+    NumPy (with ml_dtypes' types), PyTorch and JAX, of either byte order. Integers saturate, and take 0 for NaN. Raises
+    FaroTypeError for types that are no numbers. Reads and writes every element once.
 
     >>> import numpy as np, faro
     >>> faro.astype(np.array([[1.5, -2.5], [300, np.nan]]), "uint8", (1, 0)).tolist()
     [[1, 255], [0, 0]]
     """
-    return moved(x, "astype", lambda rank: Turned(tuple(range(rank)) if axes is None else _run.order_of(axes, rank, "astype")),
-                 {"dtype": dtype, **change}, out)
+    view_of = _changes.unmoved if axes is None else _changes.in_order(axes, "astype")
+    return moved(x, "astype", view_of, {"dtype": dtype, **change}, out, stream)  # type: ignore[typeddict-item]
 
 
-def channels_first(images: Any, dtype: Any = "float32", *, mean: Any = 0.0, std: Any = 1.0, out: Any = None) -> Any:
+def channels_first(images: Any, dtype: Any = "float32", *, mean: Any = 0.0, std: Any = 1.0, out: Any = None, stream: Any = None) -> Any:
     """Images of height, width and channels, one or a batch of them, as channels, height, width of floats, normalised as torchvision does:
     ``(x - mean) / std`` of a channel, where bytes count as 0 to 1. A new dense array.
 
@@ -253,22 +250,4 @@ def channels_first(images: Any, dtype: Any = "float32", *, mean: Any = 0.0, std:
     >>> faro.channels_first(np.full((2, 2, 3), 255, np.uint8), mean=0.5, std=0.25).tolist()[0]
     [[2.0, 2.0], [2.0, 2.0]]
     """
-    np = _arrays.numpy()
-    rank = len(getattr(images, "shape", ()))
-    if rank < 3:
-        refuse("channels_first", f"images of {rank} axes", "height, width and channels, or a batch of such")
-    channels = images.shape[-1]
-    centre, spread = (np.asarray(given, np.float64) for given in (mean, std))
-    for name, given in (("mean", centre), ("std", spread)):
-        if given.ndim > 1 or given.size not in (1, channels):
-            refuse("channels_first", f"{name}= of shape {given.shape}", f"a number, or {channels} of them")
-    if not spread.all():
-        refuse("channels_first", "std= of 0", "other numbers")
-    bytes_ = _name_of(getattr(images, "dtype", "")) == "uint8"
-    along = (-1, 1, 1)
-    scale = 1 / (spread * (255 if bytes_ else 1))
-    offset = -centre / spread
-    order = (*range(rank - 3), rank - 1, rank - 3, rank - 2)
-    return moved(images, "channels_first", lambda _: Turned(order),
-                 {"dtype": dtype, "scale": scale.reshape(along) if scale.ndim else float(scale),
-                  "offset": offset.reshape(along) if offset.ndim else float(offset)}, out)
+    return moved(images, "channels_first", _changes.channels_before, _changes.normalised(images, dtype, mean, std), out, stream)

@@ -15,8 +15,8 @@ import functools
 import math
 from typing import Any, Sequence, Unpack
 
-from . import _arithmetic, _arrays, _faro, _in_place, _kinds, _libraries, _outputs, _run, maps
-from ._arithmetic import Change
+from . import _arithmetic, _arrays, _changes, _faro, _in_place, _kinds, _libraries, _outputs, _run, maps
+from ._changes import Change
 from ._errors import FaroTypeError, refuse
 
 __all__ = [
@@ -41,9 +41,7 @@ def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = F
     if inverse and axes is not None:
         axes = _run.inverse_order(axes, "permute_dims")
     if change:
-        _arithmetic.refuse_unknown("permute_dims", change, in_place)
-        return _arithmetic.moved(x, "permute_dims", lambda rank: _arithmetic.Turned(_run.order_of(axes, rank, "permute_dims")), change,
-                                 out, stream)
+        return _arithmetic.moved(x, "permute_dims", _changes.in_order(axes, "permute_dims"), change, out, stream, in_place)
     if in_place:
         return _in_place.permute_dims(x, axes, out, stream)
     return _faro.run(x, _run.PERMUTE_DIMS, axes if axes.__class__ is tuple else _run.listed(axes), out, stream)
@@ -60,7 +58,7 @@ def transpose(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = Fals
     return permute_dims(x, axes, inverse=inverse, out=out, stream=stream, in_place=in_place, **change)
 
 
-def ascontiguousarray(x: Any, *, out: Any = None, stream: Any = None) -> Any:
+def ascontiguousarray(x: Any, *, out: Any = None, stream: Any = None, **change: Unpack[Change]) -> Any:
     """A dense array of the same elements; ``x`` itself where it is dense already and there is no ``out``. The way back is
     ``out=`` with strides.
 
@@ -68,6 +66,8 @@ def ascontiguousarray(x: Any, *, out: Any = None, stream: Any = None) -> Any:
     >>> faro.ascontiguousarray(np.arange(8)[::-2]).tolist()
     [7, 5, 3, 1]
     """
+    if change:
+        return _arithmetic.moved(x, "ascontiguousarray", _changes.unmoved, change, out, stream)
     if _is_ndarray(x):
         if out is None and x.flags.c_contiguous and not x.dtype.hasobject:
             return x
@@ -97,16 +97,14 @@ def flip(x: Any, axis: int | Sequence[int] | None = None, *, inverse: bool = Fal
     [[2, 3], [0, 1]]
     """
     if change:
-        _arithmetic.refuse_unknown("flip", change, in_place)
-        return _arithmetic.moved(x, "flip", lambda rank: _arithmetic.Turned(tuple(range(rank)), _run.axes_of(axis, rank, "flip")), change,
-                                 out, stream)
+        return _arithmetic.moved(x, "flip", _changes.flipped(axis, "flip"), change, out, stream, in_place)
     if in_place:
         return _in_place.flip(x, _run.listed(axis), out, stream)
     return _faro.run(x, _run.FLIP, _run.listed(axis), out, stream)
 
 
 def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None, *, inverse: bool = False,
-         out: Any = None, stream: Any = None, in_place: bool = False) -> Any:
+         out: Any = None, stream: Any = None, in_place: bool = False, **change: Unpack[Change]) -> Any:
     """The elements shifted along an axis, and round its end, as ``numpy.roll``; ``axis=None``: along the flat array.
     ``inverse=True`` shifts them back. ``in_place=True`` shifts those of ``x``, an array that is dense in any order, where they are, in two sweeps an
     axis, on a GPU one where rows fit a block's memory. Raises FaroValueError for an axis that there is not, or other counts of
@@ -116,6 +114,8 @@ def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
     >>> faro.roll(np.arange(5), 2).tolist()
     [3, 4, 0, 1, 2]
     """
+    if change:
+        return _arithmetic.changed_after(lambda: roll(x, shift, axis, inverse=inverse, stream=stream), "roll", change, out, stream, in_place)
     shifts: Any = _run.listed(shift)
     if inverse:
         back = tuple(-_run.whole(s, "roll", "a shift of") for s in (shifts if isinstance(shifts, tuple) else (shifts,)))
@@ -130,7 +130,7 @@ def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
 
 
 def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | None = None, out: Any = None,
-            stream: Any = None, in_place: bool = False) -> Any:
+            stream: Any = None, in_place: bool = False, **change: Unpack[Change]) -> Any:
     """Element ``i`` of the flat array goes to ``m(i)``: ``result.flat[m(i)] = x.flat[i]``.
 
     ``by`` is a map, or its text form (docs/guide/maps.md), which takes its size from ``x``. ``inverse=True`` goes the
@@ -148,6 +148,8 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | 
     """
     if not isinstance(by, (str, maps.Map)):
         refuse("permute", f"a {type(by).__name__}", "a map or its text", kind=FaroTypeError)
+    if change:
+        return _arithmetic.changed_after(lambda: permute(x, by, inverse=inverse, axis=axis, stream=stream), "permute", change, out, stream, in_place)
     if axis is not None:
         return _along(x, by, inverse, axis, out, stream, in_place)
     if in_place:
@@ -162,7 +164,7 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | 
 
 
 def bit_reverse(x: Any, axis: int | None = None, *, inverse: bool = False, out: Any = None, stream: Any = None,
-                in_place: bool = False) -> Any:
+                in_place: bool = False, **change: Unpack[Change]) -> Any:
     """Element ``i`` goes to the reverse of i's bits, along ``axis`` or the flat array: what a Fourier transform needs
     before or after it. Its own inverse. Raises FaroValueError where the extent is no power of two.
 
@@ -170,11 +172,11 @@ def bit_reverse(x: Any, axis: int | None = None, *, inverse: bool = False, out: 
     >>> faro.bit_reverse(np.arange(4)).tolist()
     [0, 2, 1, 3]
     """
-    return permute(x, "bit_reversal", axis=axis, out=out, stream=stream, in_place=in_place)
+    return permute(x, "bit_reversal", axis=axis, out=out, stream=stream, in_place=in_place, **change)
 
 
 def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False, inverse: bool = False,
-                   out: Any = None, stream: Any = None, in_place: bool = False) -> Any:
+                   out: Any = None, stream: Any = None, in_place: bool = False, **change: Unpack[Change]) -> Any:
     """The qubits of state vectors in another order: qubit k of the result is qubit ``order[k]`` of ``state``.
 
     ``state`` has 2^n amplitudes in its last axis, or n axes of two, and any axes before them. ``little_endian=False``:
@@ -189,6 +191,8 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
     order = _run.inverse_order(order, "permute_qubits") if inverse else _run.listed(order)
     if not isinstance(order, tuple):
         refuse("permute_qubits", f"the order {order!r}", "a sequence of qubits", kind=FaroTypeError)
+    if change:
+        return _arithmetic.moved(state, "permute_qubits", _changes.of_qubits(order, little_endian), change, out, stream, in_place)
     if in_place:
         n = len(order)
         axes = _run.qubit_axes(order, bool(little_endian))
@@ -201,9 +205,10 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
 
 
 def rearrange(x: Any, pattern: str, *, inverse: bool = False, out: Any = None, stream: Any = None, in_place: bool = False,
-              **lengths: int) -> Any:
+              **named: Any) -> Any:
     """The axes as a pattern of einops says, without sums or repeats. ``inverse=True``: from its right side to its left.
-    ``in_place=True``: as ``permute_dims``. Raises FaroValueError for a pattern that does not fit ``x``.
+    ``in_place=True``: as ``permute_dims``. Other words are lengths of axes that the pattern names, and the keywords of ``permute_dims``.
+    Raises FaroValueError for a pattern that does not fit ``x``.
 
     >>> import numpy as np, faro
     >>> faro.rearrange(np.zeros((2, 6, 5)), "b (h d) s -> b h s d", h=3).shape
@@ -213,13 +218,17 @@ def rearrange(x: Any, pattern: str, *, inverse: bool = False, out: Any = None, s
         refuse("rearrange", f"a {type(pattern).__name__}", "a pattern such as 'b s h d -> b h s d'", kind=FaroTypeError)
     if "->" not in pattern:
         refuse("rearrange", f"{pattern!r}", "a pattern such as 'b s h d -> b h s d'", "permute() takes the names of maps")
+    lengths, change = _changes.apart(pattern, named)
+    if change:
+        return _changed_by_pattern(x, pattern, inverse, lengths, change, out, stream, in_place)
     said = pattern + "".join(f", {name}={_run.whole(length, 'rearrange', f'{name} =', 0)}" for name, length in lengths.items())
     if in_place:
         return _in_place.permute(x, _text_or_map(said, inverse), out, stream)
     return _faro.run(x, _run.TEXT, (said, bool(inverse)), out, stream)
 
 
-def aos_to_soa(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = None, in_place: bool = False) -> Any:
+def aos_to_soa(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = None, in_place: bool = False,
+               **change: Unpack[Change]) -> Any:
     """An array of structures as a structure of arrays: shape (n, words) becomes (words, n). A one-dimensional
     structured array of NumPy whose fields are all of one type becomes (fields, n) of that type. ``inverse=True``:
     ``soa_to_aos``. ``in_place=True``: in one array, of any numbers of structures and words. Raises FaroValueError for other
@@ -231,7 +240,7 @@ def aos_to_soa(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = 
     [[1, 3], [2, 4]]
     """
     if inverse:
-        return soa_to_aos(x, out=out, stream=stream, in_place=in_place)
+        return soa_to_aos(x, out=out, stream=stream, in_place=in_place, **change)
     fields = getattr(getattr(x, "dtype", None), "fields", None)
     if fields:
         types, places = zip(*(fields[name][:2] for name in x.dtype.names))
@@ -249,10 +258,11 @@ def aos_to_soa(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = 
         x = x.view(types[0]).reshape(*x.shape, len(types))
     if _rank(x) != 2:
         refuse("aos_to_soa", f"an array of {_rank(x)} axes", "shape (structures, words)")
-    return permute_dims(x, (1, 0), out=out, stream=stream, in_place=in_place)
+    return permute_dims(x, (1, 0), out=out, stream=stream, in_place=in_place, **change)
 
 
-def soa_to_aos(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = None, in_place: bool = False) -> Any:
+def soa_to_aos(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = None, in_place: bool = False,
+               **change: Unpack[Change]) -> Any:
     """A structure of arrays as an array of structures: shape (words, n) becomes (n, words). The rest as ``aos_to_soa``,
     its inverse.
 
@@ -263,11 +273,20 @@ def soa_to_aos(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = 
     if _rank(x) != 2:
         refuse("soa_to_aos", f"an array of {_rank(x)} axes", "shape (words, structures)")
     if inverse:
-        return aos_to_soa(x, out=out, stream=stream, in_place=in_place)
-    return permute_dims(x, (1, 0), out=out, stream=stream, in_place=in_place)
+        return aos_to_soa(x, out=out, stream=stream, in_place=in_place, **change)
+    return permute_dims(x, (1, 0), out=out, stream=stream, in_place=in_place, **change)
 
 
 # --- what they share
+
+
+def _changed_by_pattern(x: Any, pattern: str, inverse: bool, lengths: dict[str, Any], change: Any, out: Any, stream: Any,
+                        in_place: bool) -> Any:
+    view = _changes.of_pattern(pattern, tuple(x.shape), inverse, lengths) if hasattr(x, "shape") else None
+    if view is None:
+        return _arithmetic.changed_after(lambda: rearrange(x, pattern, inverse=inverse, stream=stream, **lengths), "rearrange", change, out, stream,
+                                 in_place)
+    return _arithmetic.moved(x, "rearrange", lambda _: view, change, out, stream, in_place)
 
 
 def _rank(x: Any) -> int:

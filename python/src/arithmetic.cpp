@@ -56,7 +56,7 @@ void bind_arithmetic(nb::module_& module) {
   nb::class_<ArithmeticHandle>(module, "Arithmetic")
       .def("run",
            [](const ArithmeticHandle& self, std::uintptr_t in, std::uintptr_t addend, std::uintptr_t out,
-              std::uint64_t bytes) {
+              std::uint64_t bytes, std::uintptr_t /*stream*/) {
              const auto run = [&] {
                return faro_arithmetic_plan_run(self.plan.get(), reinterpret_cast<const void*>(in),
                                                reinterpret_cast<const void*>(addend),
@@ -72,7 +72,7 @@ void bind_arithmetic(nb::module_& module) {
       "plan_arithmetic",
       [](const Extents& extents, const Steps& in_strides, const Steps& out_strides,
          std::pair<int, int> numbers, int function, const Coefficient& scale, const Coefficient& offset,
-         const Addend* addend, std::vector<bool> flags, int threads) {
+         const Addend* addend, std::vector<bool> flags, const Options& options) {
         require_ranks({in_strides.size(), out_strides.size()}, extents.size());
         const faro_view view{.rank = static_cast<int>(extents.size()),
                              .extents = extents.data(),
@@ -99,16 +99,13 @@ void bind_arithmetic(nb::module_& module) {
           arithmetic.beta[0] = addend->beta.real();
           arithmetic.beta[1] = addend->beta.imag();
         }
-        faro_options options{};
-        options.engine = FARO_CPU;
-        options.threads = threads;
         return made_unlocked<ArithmeticHandle>([&](faro_arithmetic_plan** plan) {
-          return faro_arithmetic_plan_make(&view, &arithmetic, &options, plan);
+          return faro_arithmetic_plan_make(&view, &arithmetic, &options.value, plan);
         });
       },
       nb::arg("extents"), nb::arg("in_strides"), nb::arg("out_strides"), nb::arg("numbers"),
       nb::arg("function"), nb::arg("scale").none(), nb::arg("offset").none(), nb::arg("addend").none(),
-      nb::arg("flags"), nb::arg("threads"));
+      nb::arg("flags"), nb::arg("options"));
 }
 
 }  // namespace faro::python
