@@ -30,12 +30,9 @@ class _Type(NamedTuple):
     swapped: bool
 
 
-def _type_of(dtype: Any, operation: str) -> _Type:
-    name = _changes.name_of(dtype)
-    if name not in _changes.NUMBERS:
-        refuse(operation, f"elements {dtype}", f"numbers of the types {', '.join(_changes.NUMBERS)}", _arrays.widened(dtype),
-               kind=FaroTypeError)
-    return _Type(dtype, _changes.NUMBERS.index(name), not getattr(dtype, "isnative", True))
+def _type_of(dtype: Any, operation: str, remedy: str = "") -> _Type:
+    _changes.check_type(dtype, operation, remedy)
+    return _Type(dtype, _changes.NUMBERS.index(_changes.name_of(dtype)), not getattr(dtype, "isnative", True))
 
 
 def _asked_type(dtype: Any, x: Any, operation: str) -> _Type:
@@ -135,7 +132,7 @@ def by_view(x: Any, operation: str, view: View, how: How, scale: Values = None, 
     """``x`` by a view, with its numbers changed: a new dense array, or ``out``. Axes of values are those of the view, before joining."""
     array = _arrays.describe(x)
     queue = _run.stream_of(array, stream, operation)
-    from_type = _type_of(array.dtype, operation)
+    from_type = _type_of(array.dtype, operation, _changes.held_by(array.dtype))
     to_type = from_type if how.dtype is None else _asked_type(how.dtype, x, operation)
     extents = tuple(view.moved_extents(array.shape))
     shape = extents if view.shape is None else tuple(view.shape)

@@ -13,7 +13,7 @@ import math
 from typing import Any, Callable, Mapping, NamedTuple, Sequence, TypedDict
 
 from . import _run
-from ._errors import refuse
+from ._errors import FaroTypeError, refuse
 from ._patterns import single_axes
 
 
@@ -42,6 +42,26 @@ _SHORT = {"conj": "conjugate", "neg": "negate", "negative": "negate", "abs": "ab
 def name_of(dtype: Any) -> str:
     """Of a type of any library, or its name: "float32"."""
     return str(getattr(dtype, "name", dtype)).rpartition(".")[2]
+
+
+_HELD = {"complex32": "complex64", "bcomplex32": "complex64", "complex256": "complex128", "float128": "float64"}
+_SMALL = {"float": "float32", "int": "int8", "uint": "uint8"}
+
+
+def check_type(dtype: Any, operation: str, remedy: str = "") -> None:
+    if name_of(dtype) in NUMBERS:
+        return
+    refuse(operation, f"elements {dtype}", f"numbers of the types {', '.join(NUMBERS)}", remedy, kind=FaroTypeError)
+
+
+def held_by(dtype: Any) -> str:
+    """The remedy for elements whose numbers another type holds; "" for others."""
+    name = name_of(dtype)
+    letters = name.partition("_")[0].rstrip("0123456789")
+    wide = _HELD.get(name) or ("" if name.endswith("_x2") else _SMALL.get(letters))
+    if not wide:
+        return ""
+    return f"x.to(torch.{wide}) has such numbers" if str(dtype).startswith("torch.") else f"x.astype('{wide}') has such numbers"
 
 
 class How(NamedTuple):

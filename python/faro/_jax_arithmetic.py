@@ -20,8 +20,8 @@ from jax.interpreters import ad as _ad, batching as _batching
 
 from . import _arithmetic, _arrays, _changes
 from ._changes import Change, How, View, ViewOf
-from ._errors import FaroTypeError, refuse
-from ._jax_primitives import _carrier, _primitive, _shaped, _TARGET, array_of, vary_alike
+from ._errors import refuse
+from ._jax_primitives import _carrier, _primitive, _shaped, _TARGET, array_of, no_tangent, vary_alike
 
 _LINEAR = ("identity", "conjugate", "negate")
 _RULES = {"offset": None, "to_nearest": False, "saturate": False}  # of a tangent
@@ -109,18 +109,13 @@ def _wide(*dtypes: Any) -> Any:
     return _jax.dtypes.canonicalize_dtype(f"{'complex' if is_complex else 'float'}{(64 if wide else 32) * (2 if is_complex else 1)}")
 
 
-def _no_tangent(made: Any) -> Any:
-    zero: Any = _ad.Zero
-    return zero.from_primal_value(made)
-
-
 def _tangents(primals: Any, tangents: Any, *, dtype: Any, op: str, order: Any, beta: complex, **how: Any) -> Any:
     x, *add = primals
     made = _changed.bind(x, *add, dtype=dtype, op=op, order=order, beta=beta, **how)
-    of_x, *of_add = (t for t in tangents)
+    of_x, *of_add = tangents
     added = [t for t in of_add if not isinstance(t, _ad.Zero)]
     if not _jnp.issubdtype(dtype, _jnp.inexact) or isinstance(of_x, _ad.Zero) and not added:
-        return made, _no_tangent(made)
+        return made, no_tangent(made)
     if isinstance(of_x, _ad.Zero):
         return made, _sum(added[0], dtype, beta)
     if op not in _LINEAR:
@@ -175,18 +170,19 @@ def changed(x: Any, operation: str, view_of: ViewOf, change: Change) -> Any:
     x = array_of(x, operation)
     x = x.astype(_carrier(x.dtype) or x.dtype)
     dtype = x.dtype if how.dtype is None else _jax.dtypes.canonicalize_dtype(_arithmetic.type_named(how.dtype, operation))
-    for each in (x.dtype, dtype):
-        _check_type(each, operation)
+    _changes.check_type(x.dtype, operation, _changes.held_by(x.dtype))
+    _changes.check_type(dtype, operation)
     view = view_of(x.shape)
     extents = view.moved_extents(x.shape)
     shape = tuple(extents if view.shape is None else view.shape)
     add = change.get("add")
     if add is not None:
         add = array_of(add, operation)
-        _check_type(add.dtype, operation)
+        _changes.check_type(add.dtype, operation)
         if add.shape != shape:
             refuse(operation, f"add= of shape {add.shape}", f"shape {shape}, on the same device")
     given = [change.get(what) for what in ("scale", "offset", "beta")]
+    given = [_arrays.as_array(values, operation) if isinstance(values, (list, tuple)) else values for values in given]
     axes = [None if values is None or _jnp.ndim(values) == 0 else _changes.axis_of_values(_jnp.shape(values), shape, what, operation)
             for values, what in zip(given, ("scale", "offset", "beta"))]
     places = [None if axis is None else _changes.axis_before_joining(axis, shape, extents) for axis in axes]
@@ -199,12 +195,6 @@ def changed(x: Any, operation: str, view_of: ViewOf, change: Change) -> Any:
     made = _changed.bind(*vary_alike(*arrays), order=tuple(view.order), flipped=tuple(view.flipped), dtype=dtype, op=how.op, scale=scale,
                          offset=offset, beta=1 if beta is None else beta[0][0], to_nearest=how.to_nearest, saturate=how.saturate)
     return made.reshape(shape)
-
-
-def _check_type(dtype: Any, operation: str) -> None:
-    if _changes.name_of(dtype) not in _changes.NUMBERS:
-        refuse(operation, f"elements {dtype}", f"numbers of the types {', '.join(_changes.NUMBERS)}", _arrays.widened(dtype),
-               kind=FaroTypeError)
 
 
 def _constants(given: Any, what: str, shape: Any, place: int | None, operation: str) -> Any:

@@ -62,7 +62,7 @@ def _gelu_slope(x: Any) -> Any:
 
 
 _SLOPES: dict[str, Callable[[Any], Any]] = {
-    "absolute": _torch.sgn,  # of complex numbers: what a real gradient is multiplied by
+    "absolute": lambda x: _torch.sgn(x).conj(),  # of complex numbers: the real part of its product with a tangent counts
     "reciprocal": lambda x: -1 / (x * x),
     "square_root": lambda x: 0.5 / _torch.sqrt(x),
     "exp": _torch.exp,
@@ -164,8 +164,8 @@ class _Arithmetic:
         else:
             linear = op in _LINEAR
             if not linear:
-                of_x = of_x.to(_wide(x.dtype)) * (_slope(op, x).conj() if op == "absolute" else _slope(op, x))
-                of_x = of_x.real if op == "absolute" and of_x.is_complex() else of_x
+                of_x = of_x.to(_wide(x.dtype)) * _slope(op, x)
+                of_x = _as(of_x, _real(of_x.dtype)) if op == "absolute" else of_x
             made = _changed(of_x, dims, flipped, dtype, op if linear else "identity", scale, scale_axis, of_add, beta)
         if of_scale is not None:
             made = made + _as(_along(of_scale, scale_axis, made.dim()) * _changed(x, dims, flipped, wide, op), dtype)
@@ -215,9 +215,8 @@ def changed(x: Any, operation: str, view_of: ViewOf, change: Change) -> Any:
             return changed(changed(x, operation, view_of, {}), operation, _changes.unmoved, change)
         placed += [values, place or 0]
     dtype = x.dtype if how.dtype is None else type_named(how.dtype, operation)
-    for each in (x.dtype, dtype):
-        if each not in _TYPES.values():
-            refuse(operation, f"elements {each}", f"numbers of the types {', '.join(_TYPES)}", kind=FaroTypeError)
+    _changes.check_type(x.dtype, operation, _changes.held_by(x.dtype))
+    _changes.check_type(dtype, operation)
     add, beta = change.get("add"), change.get("beta")
     if add is not None:
         if tuple(add.shape) != tuple(shape):
