@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, Callable, NamedTuple, Sequence, Unpack
+from typing import Any, Callable, NamedTuple, Sequence
 
 from . import _arrays, _changes, _faro, _kinds, _libraries, _run
 from ._changes import Change, How, View, ViewOf
@@ -117,6 +117,8 @@ def _laid_in_elements(array: _arrays.Array) -> tuple[_arrays.Array, tuple[int, .
 
 def _split(shape: Sequence[int], strides: Sequence[int], extents: Sequence[int]) -> tuple[int, ...]:
     """The strides of the axes that an array's are split to."""
+    if 0 in shape:
+        return (0,) * len(extents)
     made: list[int] = []
     for extent, stride in zip(shape, strides):
         first = len(made)
@@ -127,48 +129,68 @@ def _split(shape: Sequence[int], strides: Sequence[int], extents: Sequence[int])
     return tuple(made + [0] * (len(extents) - len(made)))
 
 
+class _Laid(NamedTuple):
+    """An array as the axes of a view have it, before they are joined."""
+
+    address: int
+    strides: tuple[int, ...]  # in elements
+    type: _Type
+
+
+def _read(array: _arrays.Array, view: View, type_: _Type) -> _Laid:
+    """The input, in the result's order."""
+    array, strides = _laid_in_elements(array)
+    strides = strides if view.extents is None else _split(array.shape, strides, view.extents)
+    address, extents, made = array.address, view.moved_extents(array.shape), [strides[a] for a in view.order]
+    for axis in view.flipped:
+        address += made[axis] * (extents[axis] - 1) * array.itemsize
+        made[axis] = -made[axis]
+    return _Laid(address, tuple(made), type_)
+
+
+def _written(target: _arrays.Array, extents: Sequence[int], asked: _Type | None, operation: str) -> _Laid:
+    type_ = _type_of(target.dtype, operation)
+    if asked is not None and type_[1:] != asked[1:]:
+        refuse(operation, f"out= of elements {target.dtype}", f"elements {asked.dtype}")
+    strides = _elements(target.strides, target.itemsize)
+    if strides is None:
+        refuse(operation, f"out= of strides {target.strides} bytes", f"a multiple of {target.itemsize}")
+    return _Laid(target.address, _split(target.shape, strides, extents), type_)
+
+
+def _added(add: Any, target: _arrays.Array, extents: Sequence[int], operation: str) -> _Laid:
+    array = _arrays.describe(add)
+    if array.shape != target.shape or array.device != target.device:
+        refuse(operation, f"add= of shape {array.shape}", f"shape {target.shape}, on the same device")
+    type_ = _type_of(array.dtype, operation)
+    array, strides = _laid_in_elements(array)
+    return _Laid(array.address, _split(array.shape, strides, extents), type_)
+
+
 def by_view(x: Any, operation: str, view: View, how: How, scale: Values = None, offset: Values = None, add: Any = None,
             beta: complex = 1, out: Any = None, stream: Any = None) -> Any:
     """``x`` by a view, with its numbers changed: a new dense array, or ``out``. Axes of values are those of the view, before joining."""
     array = _arrays.describe(x)
     queue = _run.stream_of(array, stream, operation)
     from_type = _type_of(array.dtype, operation, _changes.held_by(array.dtype))
-    to_type = from_type if how.dtype is None else _asked_type(how.dtype, x, operation)
+    asked = None if how.dtype is None else _asked_type(how.dtype, x, operation)
     extents = tuple(view.moved_extents(array.shape))
     shape = extents if view.shape is None else tuple(view.shape)
-    result = _new(x, array, shape, to_type.dtype) if out is None else out
+    result = _new(x, array, shape, (asked or from_type).dtype) if out is None else out
     target = _arrays.describe(result, writable=True)
     if target.shape != shape:
         refuse(operation, f"out= of shape {target.shape}", f"shape {shape}")
     if target.device != array.device:
         refuse(operation, "out= on another device", "one device")
-    if how.dtype is not None and _type_of(target.dtype, operation)[1:] != to_type[1:]:
-        refuse(operation, f"out= of elements {target.dtype}", f"elements {to_type.dtype}")
-    to_type = _type_of(target.dtype, operation)
-    out_strides = _elements(target.strides, target.itemsize)
-    if out_strides is None:
-        refuse(operation, f"out= of strides {target.strides} bytes", f"a multiple of {target.itemsize}")
-    addend, addend_address = None, 0
-    if add is not None:
-        other = _arrays.describe(add)
-        if other.shape != shape or other.device != array.device:
-            refuse(operation, f"add= of shape {other.shape}", f"shape {shape}, on the same device")
-        added = _type_of(other.dtype, operation)
-        other, other_strides = _laid_in_elements(other)
-        addend = (added.number, _split(shape, other_strides, extents), complex(beta), added.swapped)
-        addend_address = other.address
-    if 0 in shape:
-        return _arrays.given_back(x, result)
-    array, strides = _laid_in_elements(array)
-    strides = strides if view.extents is None else _split(array.shape, strides, view.extents)
-    address, in_strides = array.address, [strides[a] for a in view.order]
-    for axis in view.flipped:
-        address += in_strides[axis] * (extents[axis] - 1) * array.itemsize
-        in_strides[axis] = -in_strides[axis]
-    plan = _planned(extents, tuple(in_strides), _split(shape, out_strides, extents), (from_type.number, to_type.number),
-                    _changes.OPS.index(how.op), scale, offset, addend, (how.to_nearest, how.saturate, from_type.swapped, to_type.swapped),
-                    array.device)
-    plan.run(address, addend_address, target.address, array.size * (array.itemsize + target.itemsize), queue)
+    to = _written(target, extents, asked, operation)
+    other = None if add is None else _added(add, target, extents, operation)
+    if 0 not in shape:
+        given = _read(array, view, from_type)
+        addend = other and (other.type.number, other.strides, complex(beta), other.type.swapped)
+        flags = how.to_nearest, how.saturate, from_type.swapped, to.type.swapped
+        plan = _planned(extents, given.strides, to.strides, (from_type.number, to.type.number), _changes.OPS.index(how.op), scale, offset,
+                        addend, flags, array.device)
+        plan.run(given.address, other.address if other else 0, to.address, array.size * (array.itemsize + target.itemsize), queue)
     return result if out is not None else _arrays.given_back(x, result)
 
 
@@ -197,21 +219,29 @@ def moved(x: Any, operation: str, view_of: ViewOf, change: Change, out: Any = No
     if _kinds.is_masked(x):
         refuse(operation, f"a masked array with {next(iter(change))}=", "an array without a mask", "x.filled(value) has none")
     given = x if _arrays.is_tensor(x) else _kinds.read(x, operation)
-    view = view_of(tuple(given.shape))
-    extents = view.moved_extents(tuple(given.shape))
-    shape = extents if view.shape is None else view.shape
-    placed = []
-    for what in ("scale", "offset"):
-        values = values_of(change.get(what), shape, what, operation)
-        if values is None or values[1] is None:
-            placed.append(values and (values[0], 0))
-            continue
-        axis = _changes.axis_before_joining(values[1], shape, extents)
-        if axis is None and 0 not in shape:  # along several axes at once: moved before, in a sweep more
-            return moved(by_view(given, operation, view, How(None)), operation, _changes.unmoved, change, out, stream)
-        placed.append((values[0], axis or 0))
+    view = view_of(_shape_of(given))
+    extents = view.moved_extents(_shape_of(given))
+    values = [_placed(change.get(what), extents, view, what, operation) for what in ("scale", "offset")]
+    if _IN_PARTS in values:
+        return moved(by_view(given, operation, view, How(None)), operation, _changes.unmoved, change, out, stream)
     beta = change.get("beta")
-    return by_view(given, operation, view, how, *placed, change.get("add"), 1 if beta is None else complex(beta), out, stream)
+    return by_view(given, operation, view, how, values[0], values[1], change.get("add"), 1 if beta is None else complex(beta), out, stream)
+
+
+_IN_PARTS: Any = "along several axes of the view at once"  # so that the array is moved before, in a sweep more
+
+
+def _placed(given: Any, extents: Sequence[int], view: View, what: str, operation: str) -> Values:
+    shape = extents if view.shape is None else view.shape
+    values = values_of(given, shape, what, operation)
+    if values is None or values[1] is None:
+        return values and (values[0], 0)
+    axis = _changes.axis_before_joining(values[1], shape, extents)
+    return _IN_PARTS if axis is None and 0 not in shape else (values[0], axis or 0)
+
+
+def _shape_of(x: Any) -> tuple[int, ...]:
+    return tuple(x.shape) if hasattr(x, "shape") else _arrays.describe(x).shape
 
 
 def changed_after(move: Callable[[], Any], operation: str, change: Change, out: Any = None, stream: Any = None, in_place: bool = False) -> Any:
@@ -220,7 +250,7 @@ def changed_after(move: Callable[[], Any], operation: str, change: Change, out: 
     return moved(None if in_place else move(), operation, _changes.unmoved, change, out, stream, in_place)
 
 
-def astype(x: Any, dtype: Any, axes: Sequence[int] | None = None, *, out: Any = None, stream: Any = None, **change: Unpack[Change]) -> Any:
+def astype(x: Any, dtype: Any, axes: Sequence[int] | None = None, *, out: Any = None, stream: Any = None, **change: Any) -> Any:
     """The numbers in another type, as ``x.astype(dtype)``, and with ``axes`` the axes in that order, in one sweep: a new dense
     array.
 

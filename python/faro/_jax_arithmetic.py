@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import struct
-from typing import Any, Callable, Sequence, Unpack
+from typing import Any, Callable, Sequence
 
 import jax as _jax
 import jax.numpy as _jnp
@@ -181,8 +181,7 @@ def changed(x: Any, operation: str, view_of: ViewOf, change: Change) -> Any:
         _changes.check_type(add.dtype, operation)
         if add.shape != shape:
             refuse(operation, f"add= of shape {add.shape}", f"shape {shape}, on the same device")
-    given = [change.get(what) for what in ("scale", "offset", "beta")]
-    given = [_arrays.as_array(values, operation) if isinstance(values, (list, tuple)) else values for values in given]
+    given = [_as_array(change.get(what), operation) for what in ("scale", "offset", "beta")]
     axes = [None if values is None or _jnp.ndim(values) == 0 else _changes.axis_of_values(_jnp.shape(values), shape, what, operation)
             for values, what in zip(given, ("scale", "offset", "beta"))]
     places = [None if axis is None else _changes.axis_before_joining(axis, shape, extents) for axis in axes]
@@ -195,6 +194,10 @@ def changed(x: Any, operation: str, view_of: ViewOf, change: Change) -> Any:
     made = _changed.bind(*vary_alike(*arrays), order=tuple(view.order), flipped=tuple(view.flipped), dtype=dtype, op=how.op, scale=scale,
                          offset=offset, beta=1 if beta is None else beta[0][0], to_nearest=how.to_nearest, saturate=how.saturate)
     return made.reshape(shape)
+
+
+def _as_array(given: Any, operation: str) -> Any:
+    return _arrays.as_array(given, operation) if isinstance(given, (list, tuple)) else given
 
 
 def _constants(given: Any, what: str, shape: Any, place: int | None, operation: str) -> Any:
@@ -228,7 +231,7 @@ def changed_after(move: Callable[[], Any], operation: str, change: Change) -> An
     return changed(move(), operation, _changes.unmoved, change)
 
 
-def astype(x: Any, dtype: Any, axes: Sequence[int] | None = None, **change: Unpack[Change]) -> Any:
+def astype(x: Any, dtype: Any, axes: Sequence[int] | None = None, **change: Any) -> Any:
     """The numbers in another type, and with ``axes`` the axes in that order, in one sweep, as ``faro.astype``. Scales, offsets and
     factors that are traced are applied by XLA, in sweeps of their own.
 
