@@ -30,8 +30,10 @@ class _Type(NamedTuple):
     swapped: bool
 
 
-def _type_of(dtype: Any, operation: str, remedy: str = "") -> _Type:
-    _changes.check_type(dtype, operation, remedy)
+@functools.lru_cache(maxsize=256)
+def _type_of(dtype: Any, operation: str, of_input: bool = False) -> _Type:
+    """Kept, since NumPy makes a type's name anew each time."""
+    _changes.check_type(dtype, operation, of_input)
     return _Type(dtype, _changes.NUMBERS.index(_changes.name_of(dtype)), not getattr(dtype, "isnative", True))
 
 
@@ -172,7 +174,7 @@ def by_view(x: Any, operation: str, view: View, how: How, scale: Values = None, 
     """``x`` by a view, with its numbers changed: a new dense array, or ``out``. Axes of values are those of the view, before joining."""
     array = _arrays.describe(x)
     queue = _run.stream_of(array, stream, operation)
-    from_type = _type_of(array.dtype, operation, _changes.held_by(array.dtype))
+    from_type = _type_of(array.dtype, operation, of_input=True)
     asked = None if how.dtype is None else _asked_type(how.dtype, x, operation)
     extents = tuple(view.moved_extents(array.shape))
     shape = extents if view.shape is None else tuple(view.shape)

@@ -48,13 +48,13 @@ _HELD = {"complex32": "complex64", "bcomplex32": "complex64", "complex256": "com
 _SMALL = {"float": "float32", "int": "int8", "uint": "uint8"}
 
 
-def check_type(dtype: Any, operation: str, remedy: str = "") -> None:
-    if name_of(dtype) in NUMBERS:
-        return
-    refuse(operation, f"elements {dtype}", f"numbers of the types {', '.join(NUMBERS)}", remedy, kind=FaroTypeError)
+def check_type(dtype: Any, operation: str, of_input: bool = False) -> None:
+    if name_of(dtype) not in NUMBERS:
+        refuse(operation, f"elements {dtype}", f"numbers of the types {', '.join(NUMBERS)}", _held_by(dtype) if of_input else "",
+               kind=FaroTypeError)
 
 
-def held_by(dtype: Any) -> str:
+def _held_by(dtype: Any) -> str:
     """The remedy for elements whose numbers another type holds; "" for others."""
     name = name_of(dtype)
     letters = name.partition("_")[0].rstrip("0123456789")

@@ -170,7 +170,7 @@ def changed(x: Any, operation: str, view_of: ViewOf, change: Change) -> Any:
     x = array_of(x, operation)
     x = x.astype(_carrier(x.dtype) or x.dtype)
     dtype = x.dtype if how.dtype is None else _jax.dtypes.canonicalize_dtype(_arithmetic.type_named(how.dtype, operation))
-    _changes.check_type(x.dtype, operation, _changes.held_by(x.dtype))
+    _changes.check_type(x.dtype, operation, of_input=True)
     _changes.check_type(dtype, operation)
     view = view_of(x.shape)
     extents = view.moved_extents(x.shape)

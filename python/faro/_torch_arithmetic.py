@@ -215,7 +215,7 @@ def changed(x: Any, operation: str, view_of: ViewOf, change: Change) -> Any:
             return changed(changed(x, operation, view_of, {}), operation, _changes.unmoved, change)
         placed += [values, place or 0]
     dtype = x.dtype if how.dtype is None else type_named(how.dtype, operation)
-    _changes.check_type(x.dtype, operation, _changes.held_by(x.dtype))
+    _changes.check_type(x.dtype, operation, of_input=True)
     _changes.check_type(dtype, operation)
     add, beta = change.get("add"), change.get("beta")
     if add is not None:
