@@ -171,7 +171,8 @@ def normalised(images: Any, dtype: Any, mean: Any, std: Any) -> Change:
 def _of_channels(given: Any, channels: Any, what: str) -> list[float]:
     values = given.tolist() if hasattr(given, "tolist") else given
     values = list(values) if isinstance(values, (tuple, list)) else [values]
-    if len(values) not in (1, channels) or not all(isinstance(value, (int, float)) for value in values):
+    many = len(values)
+    if many != 1 and many != channels or not all(isinstance(value, (int, float)) for value in values):
         refuse("channels_first", f"{what}={given!r}", f"a number, or {channels} of them")
     return [float(value) for value in values]
 
