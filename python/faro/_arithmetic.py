@@ -246,7 +246,8 @@ def _shape_of(x: Any) -> tuple[int, ...]:
     return tuple(x.shape) if hasattr(x, "shape") else _arrays.describe(x).shape
 
 
-def changed_after(move: Callable[[], Any], operation: str, change: Change, out: Any = None, stream: Any = None, in_place: bool = False) -> Any:
+def changed_after(move: Callable[[], Any], operation: str, change: Change, out: Any = None, stream: Any = None,
+                  in_place: bool = False) -> Any:
     """What is moved by no view, and changed in a sweep more."""
     _changes.how_of(change, operation)
     return moved(None if in_place else move(), operation, _changes.unmoved, change, out, stream, in_place)

@@ -510,8 +510,8 @@ def _of_cuda_interface(x: Any, writable: bool) -> Array:
         wanted = "memory of a CUDA device" + ("" if available else f" ({reason})")
         refuse("read an array", f"a {type(x).__name__} whose memory is no device's", wanted, kind=FaroDeviceError)
     return Array(
-        address, shape, tuple(strides), itemsize, readonly, device, int(facts.get("stream") or 0), x, lambda s: new_on_device(x, s, x.dtype),
-        facts["typestr"],
+        address, shape, tuple(strides), itemsize, readonly, device, int(facts.get("stream") or 0), x,
+        lambda s: new_on_device(x, s, x.dtype), facts["typestr"],
     )
 
 
