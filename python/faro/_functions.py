@@ -199,20 +199,17 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
     order = _run.inverse_order(order, "permute_qubits") if inverse else _run.listed(order)
     if not isinstance(order, tuple):
         refuse("permute_qubits", f"the order {order!r}", "a sequence of qubits", kind=FaroTypeError)
-    if in_place or change:
+    if in_place:
         n = len(order)
         axes = _run.qubit_axes(order, bool(little_endian))
         to = [0] * n
         for place, source in enumerate(axes):
             to[n - 1 - source] = n - 1 - place
         by = maps.bits(to)
-    if in_place:
         before = _run.before_qubits(_arrays.describe(state, writable=True).shape, n)
         return _arithmetic.in_place(lambda: _in_place.permute(state, by, out, stream, math.prod(before)), state, "permute_qubits", change, stream)
     if change:
-        return _arithmetic.by_map(
-            state, "permute_qubits", lambda array: (by._handle, math.prod(_run.before_qubits(array.shape, n)), array.shape),
-            lambda: permute_qubits(state, order, little_endian=little_endian, stream=stream), change, out, stream)
+        return _arithmetic.moved(state, "permute_qubits", _changes.of_qubits(order, little_endian), change, out, stream)
     return _faro.run(state, _run.QUBITS, (order, bool(little_endian)), out, stream)
 
 
