@@ -490,13 +490,9 @@ def _of_cuda_interface(x: Any, writable: bool) -> Array:
     if kind == "cupy":
         import cupy  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
-        def new(shape: tuple[int, ...]) -> Any:
-            with cupy.cuda.Device(x.device.id):
-                return cupy.empty(shape, x.dtype)
-
         return Array(
             address, shape, tuple(strides), itemsize, readonly, int(x.device.id),
-            int(cupy.cuda.get_current_stream().ptr), x, new, x.dtype,
+            int(cupy.cuda.get_current_stream().ptr), x, lambda s: new_on_device(x, s, x.dtype), x.dtype,
         )
     if kind == "numba":
         from numba import cuda  # type: ignore[import-not-found,import-untyped,unused-ignore]
@@ -514,21 +510,21 @@ def _of_cuda_interface(x: Any, writable: bool) -> Array:
         wanted = "memory of a CUDA device" + ("" if available else f" ({reason})")
         refuse("read an array", f"a {type(x).__name__} whose memory is no device's", wanted, kind=FaroDeviceError)
     return Array(
-        address, shape, tuple(strides), itemsize, readonly, device, int(facts.get("stream") or 0), x, _made_by_namespace(x),
-        facts["typestr"],
+        address, shape, tuple(strides), itemsize, readonly, device, int(facts.get("stream") or 0), x,
+        lambda s: new_on_device(x, s, x.dtype), facts["typestr"],
     )
 
 
-def _made_by_namespace(x: Any) -> Callable[[tuple[int, ...]], Any]:
-    """New arrays on a GPU, of a library that follows the array API standard."""
-
-    def new(shape: tuple[int, ...]) -> Any:
-        if hasattr(x, "__array_namespace__"):
-            return x.__array_namespace__().empty(shape, dtype=x.dtype, device=x.device)
-        refuse("make an array", f"a {type(x).__name__} on a GPU, of a library that faro does not know", "out=",
-               "give the result as out=", kind=FaroTypeError)
-
-    return new
+def new_on_device(x: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """A new array on ``x``'s GPU: of CuPy, or of a library that follows the array API standard."""
+    if module_of(x) == "cupy":
+        cupy: Any = sys.modules["cupy"]
+        with cupy.cuda.Device(x.device.id):
+            return cupy.empty(shape, dtype)
+    if hasattr(x, "__array_namespace__"):
+        return x.__array_namespace__().empty(shape, dtype=dtype, device=x.device)
+    refuse("make an array", f"a {type(x).__name__} on a GPU, of a library that faro does not know", "out=",
+           "give the result as out=", kind=FaroTypeError)
 
 
 def _of_dlpack(x: Any, writable: bool) -> Array:
@@ -555,7 +551,7 @@ def _of_dlpack(x: Any, writable: bool) -> Array:
 
     return Array(
         address, shape, strides, itemsize, readonly, device if device_type == CUDA else None, 0, (x, capsule),
-        new if device_type != CUDA else _made_by_namespace(x), dtype,
+        new if device_type != CUDA else lambda s: new_on_device(x, s, x.dtype), dtype,
     )
 
 

@@ -15,8 +15,8 @@ import functools
 import math
 from typing import Any, Sequence, Unpack
 
-from . import _arithmetic, _arrays, _faro, _in_place, _kinds, _libraries, _outputs, _run, maps
-from ._arithmetic import Change
+from . import _arithmetic, _arrays, _changes, _faro, _in_place, _kinds, _libraries, _outputs, _run, maps
+from ._changes import Change
 from ._errors import FaroTypeError, refuse
 from ._indices import IndexEntries
 
@@ -41,14 +41,10 @@ def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = F
     """
     if inverse and axes is not None:
         axes = _run.inverse_order(axes, "permute_dims")
-    if change and in_place:
-        finished = _arithmetic.in_place(x, "permute_dims", change, stream)
-        return finished(_in_place.permute_dims(x, axes, out, stream))
-    if change:
-        return _arithmetic.moved(x, "permute_dims", lambda rank: _arithmetic.Turned(_run.order_of(axes, rank, "permute_dims")), change,
-                                 out, stream)
     if in_place:
-        return _in_place.permute_dims(x, axes, out, stream)
+        return _arithmetic.in_place(lambda: _in_place.permute_dims(x, axes, out, stream), x, "permute_dims", change, stream)
+    if change:
+        return _arithmetic.moved(x, "permute_dims", _changes.in_order(axes, "permute_dims"), change, out, stream)
     return _faro.run(x, _run.PERMUTE_DIMS, axes if axes.__class__ is tuple else _run.listed(axes), out, stream)
 
 
@@ -63,7 +59,7 @@ def transpose(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = Fals
     return permute_dims(x, axes, inverse=inverse, out=out, stream=stream, in_place=in_place, **change)
 
 
-def ascontiguousarray(x: Any, *, out: Any = None, stream: Any = None) -> Any:
+def ascontiguousarray(x: Any, *, out: Any = None, stream: Any = None, **change: Unpack[Change]) -> Any:
     """A dense array of the same elements; ``x`` itself where it is dense already and there is no ``out``. The way back is
     ``out=`` with strides.
 
@@ -71,6 +67,8 @@ def ascontiguousarray(x: Any, *, out: Any = None, stream: Any = None) -> Any:
     >>> faro.ascontiguousarray(np.arange(8)[::-2]).tolist()
     [7, 5, 3, 1]
     """
+    if change:
+        return _arithmetic.moved(x, "ascontiguousarray", _changes.unmoved, change, out, stream)
     if _is_ndarray(x):
         if out is None and x.flags.c_contiguous and not x.dtype.hasobject:
             return x
@@ -99,14 +97,10 @@ def flip(x: Any, axis: int | Sequence[int] | None = None, *, inverse: bool = Fal
     >>> faro.flip(np.arange(4).reshape(2, 2), 0).tolist()
     [[2, 3], [0, 1]]
     """
-    if change and in_place:
-        finished = _arithmetic.in_place(x, "flip", change, stream)
-        return finished(_in_place.flip(x, _run.listed(axis), out, stream))
-    if change:
-        return _arithmetic.moved(x, "flip", lambda rank: _arithmetic.Turned(tuple(range(rank)), _run.axes_of(axis, rank, "flip")), change,
-                                 out, stream)
     if in_place:
-        return _in_place.flip(x, _run.listed(axis), out, stream)
+        return _arithmetic.in_place(lambda: _in_place.flip(x, _run.listed(axis), out, stream), x, "flip", change, stream)
+    if change:
+        return _arithmetic.moved(x, "flip", _changes.flipped(axis, "flip"), change, out, stream)
     return _faro.run(x, _run.FLIP, _run.listed(axis), out, stream)
 
 
@@ -126,13 +120,11 @@ def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
         back = tuple(-_run.whole(s, "roll", "a shift of") for s in (shifts if isinstance(shifts, tuple) else (shifts,)))
         shifts = back if isinstance(shifts, tuple) else back[0]
     axes = _run.listed(axis)
-    if change and in_place:
-        finished = _arithmetic.in_place(x, "roll", change, stream)
-        return finished(_in_place.roll(x, shifts, axes, out, stream))
-    if change:
-        return _arithmetic.by_map(x, "roll", lambda array: (_rolled(array.shape, shifts, axes)._handle, 1, array.shape), change, out, stream)
     if in_place:
-        return _in_place.roll(x, shifts, axes, out, stream)
+        return _arithmetic.in_place(lambda: _in_place.roll(x, shifts, axes, out, stream), x, "roll", change, stream)
+    if change:
+        return _arithmetic.by_map(x, "roll", lambda array: (_rolled(array.shape, shifts, axes)._handle, 1, array.shape),
+                                  lambda: roll(x, shifts, axes, stream=stream), change, out, stream)
     if axes is None and _is_ndarray(x) and not x.flags.c_contiguous:
         _outputs.check_apart(x, out, "roll")
         x = _faro.run(x, _run.COPY, None, None, None)
@@ -159,12 +151,13 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | 
     if not isinstance(by, (str, maps.Map)):
         refuse("permute", f"a {type(by).__name__}", "a map or its text", kind=FaroTypeError)
     if change and in_place:
-        finished = _arithmetic.in_place(x, "permute", change, stream)
-        return finished(permute(x, by, inverse=inverse, axis=axis, out=out, stream=stream, in_place=True))
+        return _arithmetic.in_place(lambda: permute(x, by, inverse=inverse, axis=axis, out=out, stream=stream, in_place=True), x, "permute",
+                                    change, stream)
     if change and axis is not None:
         return _changed_along(x, by, inverse, axis, change, out, stream)
     if change:
-        return _arithmetic.by_map(x, "permute", lambda array: _mapped(by, inverse, array), change, out, stream)
+        return _arithmetic.by_map(x, "permute", lambda array: _mapped(by, inverse, array), lambda: permute(x, by, inverse=inverse, stream=stream),
+                                  change, out, stream)
     if axis is not None:
         return _along(x, by, inverse, axis, out, stream, in_place)
     if in_place:
@@ -206,29 +199,25 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
     order = _run.inverse_order(order, "permute_qubits") if inverse else _run.listed(order)
     if not isinstance(order, tuple):
         refuse("permute_qubits", f"the order {order!r}", "a sequence of qubits", kind=FaroTypeError)
-    if in_place or change:
+    if in_place:
         n = len(order)
         axes = _run.qubit_axes(order, bool(little_endian))
         to = [0] * n
         for place, source in enumerate(axes):
             to[n - 1 - source] = n - 1 - place
         by = maps.bits(to)
-    if change and not in_place:
-        return _arithmetic.by_map(
-            state, "permute_qubits", lambda array: (by._handle, math.prod(_run.before_qubits(array.shape, n)), array.shape), change, out,
-            stream)
-    if in_place:
         before = _run.before_qubits(_arrays.describe(state, writable=True).shape, n)
-        finished = _arithmetic.in_place(state, "permute_qubits", change, stream) if change else lambda result: result
-        return finished(_in_place.permute(state, by, out, stream, math.prod(before)))
+        return _arithmetic.in_place(lambda: _in_place.permute(state, by, out, stream, math.prod(before)), state, "permute_qubits", change, stream)
+    if change:
+        return _arithmetic.moved(state, "permute_qubits", _changes.of_qubits(order, little_endian), change, out, stream)
     return _faro.run(state, _run.QUBITS, (order, bool(little_endian)), out, stream)
 
 
 def rearrange(x: Any, pattern: str, *, inverse: bool = False, out: Any = None, stream: Any = None, in_place: bool = False,
-              **lengths: Any) -> Any:
-    """The axes as a pattern of einops says, without sums or repeats. ``lengths`` are those of axes that the pattern names; other
-    keywords those of ``permute``. ``inverse=True``: from its right side to its left.
-    ``in_place=True``: as ``permute_dims``. Raises FaroValueError for a pattern that does not fit ``x``.
+              **named: Any) -> Any:
+    """The axes as a pattern of einops says, without sums or repeats. ``inverse=True``: from its right side to its left.
+    ``in_place=True``: as ``permute_dims``. Other words are lengths of axes that the pattern names, and the keywords of ``permute_dims``.
+    Raises FaroValueError for a pattern that does not fit ``x``.
 
     >>> import numpy as np, faro
     >>> faro.rearrange(np.zeros((2, 6, 5)), "b (h d) s -> b h s d", h=3).shape
@@ -238,16 +227,16 @@ def rearrange(x: Any, pattern: str, *, inverse: bool = False, out: Any = None, s
         refuse("rearrange", f"a {type(pattern).__name__}", "a pattern such as 'b s h d -> b h s d'", kind=FaroTypeError)
     if "->" not in pattern:
         refuse("rearrange", f"{pattern!r}", "a pattern such as 'b s h d -> b h s d'", "permute() takes the names of maps")
-    named = set(pattern.replace("(", " ").replace(")", " ").split())
-    change: Any = {name: lengths.pop(name) for name in tuple(lengths) if name in Change.__annotations__ and name not in named}
+    lengths, change = _changes.apart(pattern, named)
     said = pattern + "".join(f", {name}={_run.whole(length, 'rearrange', f'{name} =', 0)}" for name, length in lengths.items())
-    if change and in_place:
-        finished = _arithmetic.in_place(x, "rearrange", change, stream)
-        return finished(_in_place.permute(x, _text_or_map(said, inverse), out, stream))
-    if change:
-        return _arithmetic.by_map(x, "rearrange", lambda array: _mapped(said, inverse, array), change, out, stream)
     if in_place:
-        return _in_place.permute(x, _text_or_map(said, inverse), out, stream)
+        return _arithmetic.in_place(lambda: _in_place.permute(x, _text_or_map(said, inverse), out, stream), x, "rearrange", change, stream)
+    view = _changes.of_pattern(pattern, tuple(x.shape), inverse, lengths) if change and hasattr(x, "shape") else None
+    if view is not None:
+        return _arithmetic.moved(x, "rearrange", lambda _: view, change, out, stream)
+    if change:
+        return _arithmetic.by_map(x, "rearrange", lambda array: _mapped(said, inverse, array),
+                                  lambda: rearrange(x, pattern, inverse=inverse, stream=stream, **lengths), change, out, stream)
     return _faro.run(x, _run.TEXT, (said, bool(inverse)), out, stream)
 
 
@@ -340,15 +329,15 @@ def _rolled(shape: tuple[int, ...], shifts: Any, axes: Any) -> "maps.Map":
     return maps.parse(f"axes({' '.join(map(str, shape))}; {order}; {rolls};)") if shape else maps.roll(1, 0)
 
 
-def _mapped(by: "str | maps.Map", inverse: bool, array: _arrays.Array) -> tuple[Any, int, tuple[int, ...]]:
-    """The map that a dense array of this shape is permuted by, and the result's shape."""
+def _mapped(by: "str | maps.Map", inverse: bool, array: _arrays.Array) -> tuple[Any, int, tuple[int, ...]] | None:
+    """The map that a dense array of this shape is permuted by, and the result's shape; None of a text that is no permutation."""
     dense = _arrays.dense_strides(array.shape, array.itemsize)
     if not isinstance(by, str):
         chosen = ~by if inverse else by
         _run._plan_on(_run.MAP, array.shape, dense, array.itemsize, chosen, None)  # refuses another count
         return chosen._handle, 1, array.shape
     if by.lstrip().startswith("strided"):
-        refuse("permute", f"`{by}` and keywords that change numbers", "a permutation", "astype() of a slice changes a view's")
+        return None
     _, shape = _run._plan_on(_run.TEXT, array.shape, dense, array.itemsize, (by, bool(inverse)), None)
     said = _run._inverse_text(by) if inverse else by
     if not array.shape and "->" in said:
@@ -371,7 +360,7 @@ def _changed_along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, chang
             refuse("permute", f"axis {k} of {extent}", f"{chosen.count}, as the map has")
         return _arithmetic.Rows(entries_of_images(~chosen), extent, math.prod(array.shape[:k]), math.prod(array.shape[k + 1 :])), array.shape
 
-    return _arithmetic.taken(x, "permute", rows_of, change, None, out, stream)
+    return _arithmetic.taken(x, "permute", rows_of, lambda: permute(x, by, inverse=inverse, axis=axis, stream=stream), change, None, out, stream)
 
 
 def entries_of_images(by: "maps.Map") -> IndexEntries:

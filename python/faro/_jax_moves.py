@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, Sequence
+from typing import Any, Sequence, Unpack
 
 import numpy as _np
 
-from . import _arrays, _automorphisms, _functions, _run, maps
+from . import _arrays, _automorphisms, _changes, _functions, _run, maps
+from ._changes import Change
 from ._errors import FaroTypeError, FaroValueError, refuse
+from ._jax_arithmetic import changed, changed_after
 from ._jax_primitives import array_of, move_bind
 from ._jax_rows import put_every, take
 
@@ -26,7 +28,7 @@ def _axes_view(shape: Sequence[int], order: Sequence[int]) -> str:
     return _view([shape[a] for a in order], [strides[a] for a in order])
 
 
-def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = False) -> Any:
+def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = False, **change: Unpack[Change]) -> Any:
     """The axes in another order, as ``jax.numpy.permute_dims``. ``axes=None`` reverses them. ``inverse=True``: by the inverse
     order.
 
@@ -38,13 +40,15 @@ def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = F
     order = _run.order_of(axes, x.ndim, "permute_dims")
     if inverse:
         order = tuple(order.index(a) for a in range(x.ndim))
+    if change:
+        return changed(x, "permute_dims", _changes.in_order(order, "permute_dims"), change)
     after = tuple(x.shape[a] for a in order)
     back = tuple(order.index(a) for a in range(x.ndim))
     return _moved(x, _axes_view(x.shape, order), _axes_view(after, back), after)
 
 
 
-def flip(x: Any, axis: int | Sequence[int] | None = None) -> Any:
+def flip(x: Any, axis: int | Sequence[int] | None = None, **change: Unpack[Change]) -> Any:
     """The elements along ``axis``, several or all axes, in reverse order, as ``jax.numpy.flip``.
 
     >>> import jax.numpy as jnp, faro.jax
@@ -52,6 +56,8 @@ def flip(x: Any, axis: int | Sequence[int] | None = None) -> Any:
     [2, 1, 0]
     """
     x = array_of(x, "flip")
+    if change:
+        return changed(x, "flip", _changes.flipped(_run.listed(axis), "flip"), change)
     flipped = _run.axes_of(_run.listed(axis), x.ndim, "flip")
     first = x.ndim - len(flipped)
     if x.size and flipped and set(flipped) == set(range(first, x.ndim)):
@@ -72,7 +78,8 @@ def _each(x: Any, axis: int, text: str, back: str) -> Any:
     return move_bind(flat, move=text, back=back, before=one, after=one, batch=True).reshape(x.shape)
 
 
-def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None, *, inverse: bool = False) -> Any:
+def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None, *, inverse: bool = False,
+         **change: Unpack[Change]) -> Any:
     """The elements shifted along an axis, and round its end, as ``jax.numpy.roll``; ``axis=None``: the flat array.
     ``inverse=True`` shifts them back.
 
@@ -80,6 +87,8 @@ def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
     >>> faro.jax.roll(jnp.arange(4), 1).tolist()
     [3, 0, 1, 2]
     """
+    if change:
+        return changed_after(lambda: roll(x, shift, axis, inverse=inverse), "roll", change)
     x = array_of(x, "roll")
     given = _run.listed(shift)
     shift = tuple(_run.whole(s, "roll", "a shift of") for s in (given if isinstance(given, tuple) else (given,)))
@@ -109,7 +118,7 @@ def _text_moves(text: str, inverse: bool, shape: tuple[int, ...]) -> tuple[str, 
     return (f"text {back}", f"text {there}", after) if inverse else (f"text {there}", f"text {back}", after)
 
 
-def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | None = None) -> Any:
+def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | None = None, **change: Unpack[Change]) -> Any:
     """Element ``i`` of the flat array goes to ``m(i)``, for a map or its text (docs/guide/maps.md), as ``faro.permute``;
     ``axis``: of every slice along it. The indices of a map that was made of a long array are part of the program that XLA compiles.
 
@@ -117,6 +126,8 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | 
     >>> faro.jax.permute(jnp.arange(4), "bit_reversal").tolist()
     [0, 2, 1, 3]
     """
+    if change:
+        return changed_after(lambda: permute(x, by, inverse=inverse, axis=axis), "permute", change)
     x = array_of(x, "permute")
     if not isinstance(by, (str, maps.Map)):
         refuse("permute", f"a {type(by).__name__}", "a map or its text", kind=FaroTypeError)
@@ -164,17 +175,18 @@ def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int) -> Any:
     return move_bind(flat, move=there, back=back, before=one, after=one, batch=True).reshape(x.shape)
 
 
-def bit_reverse(x: Any, axis: int | None = None) -> Any:
+def bit_reverse(x: Any, axis: int | None = None, **change: Unpack[Change]) -> Any:
     """Element ``i`` goes to the reverse of i's bits, along ``axis`` or the flat array. Its own inverse.
 
     >>> import jax.numpy as jnp, faro.jax
     >>> faro.jax.bit_reverse(jnp.arange(4)).tolist()
     [0, 2, 1, 3]
     """
-    return permute(x, "bit_reversal", axis=axis)
+    return permute(x, "bit_reversal", axis=axis, **change)
 
 
-def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False, inverse: bool = False) -> Any:
+def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False, inverse: bool = False,
+                   **change: Unpack[Change]) -> Any:
     """The qubits of state vectors in another order, as ``faro.permute_qubits``.
 
     >>> import jax.numpy as jnp, faro.jax
@@ -186,6 +198,8 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
     if not isinstance(given, tuple):
         refuse("permute_qubits", f"the order {order!r}", "a sequence of qubits", kind=FaroTypeError)
     n = len(given)
+    if change:
+        return changed(state, "permute_qubits", _changes.of_qubits(given, little_endian), change)
     dims = _run.qubit_axes(given, little_endian)
     grouped = state.shape[state.ndim - n :] == (2,) * n and n > 0
     if not grouped and (state.ndim == 0 or state.shape[-1] != 1 << n):
@@ -197,42 +211,47 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
     return permute_dims(axes, [*range(k), *(k + d for d in dims)]).reshape(state.shape)
 
 
-def rearrange(x: Any, pattern: str, *, inverse: bool = False, **lengths: int) -> Any:
+def rearrange(x: Any, pattern: str, *, inverse: bool = False, **named: Any) -> Any:
     """The axes as a pattern of einops says, without sums or repeats, as ``faro.rearrange``.
 
     >>> import jax.numpy as jnp, faro.jax
     >>> faro.jax.rearrange(jnp.zeros((2, 6)), "a (b c) -> b a c", b=3).shape
     (3, 2, 2)
     """
+    x = array_of(x, "rearrange")
+    lengths, change = _changes.apart(pattern, named)
+    view = _changes.of_pattern(pattern, x.shape, inverse, lengths) if change else None
+    if view is not None:
+        return changed(x, "rearrange", lambda _: view, change)
     said = "".join(f", {name}={_run.whole(length, 'rearrange', f'{name} =', 0)}" for name, length in lengths.items())
-    return permute(x, pattern + said, inverse=inverse)
+    return permute(x, pattern + said, inverse=inverse, **change)
 
 
-def aos_to_soa(x: Any, *, inverse: bool = False) -> Any:
+def aos_to_soa(x: Any, *, inverse: bool = False, **change: Unpack[Change]) -> Any:
     """An array of structures, of shape (n, words), as a structure of arrays, of shape (words, n), and with ``inverse=True`` back.
 
     >>> import jax.numpy as jnp, faro.jax
     >>> faro.jax.aos_to_soa(jnp.array([[1, 2], [3, 4], [5, 6]])).tolist()
     [[1, 3, 5], [2, 4, 6]]
     """
-    return _turned(x, *(("soa_to_aos", "words, structures") if inverse else ("aos_to_soa", "structures, words")))
+    return _turned(x, *(("soa_to_aos", "words, structures") if inverse else ("aos_to_soa", "structures, words")), **change)
 
 
-def soa_to_aos(x: Any, *, inverse: bool = False) -> Any:
+def soa_to_aos(x: Any, *, inverse: bool = False, **change: Unpack[Change]) -> Any:
     """The inverse of ``aos_to_soa``.
 
     >>> import jax.numpy as jnp, faro.jax
     >>> faro.jax.soa_to_aos(jnp.array([[1, 3, 5], [2, 4, 6]])).tolist()
     [[1, 2], [3, 4], [5, 6]]
     """
-    return aos_to_soa(x, inverse=not inverse)
+    return aos_to_soa(x, inverse=not inverse, **change)
 
 
-def _turned(x: Any, operation: str, wanted: str) -> Any:
+def _turned(x: Any, operation: str, wanted: str, **change: Any) -> Any:
     x = array_of(x, operation)
     if x.ndim != 2:
         refuse(operation, f"an array of {x.ndim} axes", f"shape ({wanted})")
-    return permute_dims(x, (1, 0))
+    return permute_dims(x, (1, 0), **change)
 
 
 # --- polynomials modulo X^n + 1

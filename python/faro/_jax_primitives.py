@@ -222,12 +222,17 @@ _ad.defjvp(_take, lambda t, x, index, **how: _take.bind(t, index, **how), None)
 _ad.primitive_transposes[_take] = _transposed_take
 
 
+def no_tangent(made: Any) -> Any:
+    """What stands for the zeros of a result; newer and older names."""
+    zero: Any = _ad.Zero
+    return zero.from_primal_value(made) if hasattr(zero, "from_primal_value") else zero(_jax.typeof(made).to_tangent_aval())
+
+
 def _write_tangents(primals: Any, tangents: Any, **how: Any) -> Any:
     values, index, base = primals
     made = _write.bind(values, index, base, **how)
     if all(isinstance(t, _ad.Zero) for t in (tangents[0], tangents[2])):
-        zero: Any = _ad.Zero
-        return made, zero.from_primal_value(made)
+        return made, no_tangent(made)
     moved, kept = _ad.instantiate_zeros(tangents[0]), _ad.instantiate_zeros(tangents[2])
     return made, _write.bind(*vary_alike(moved, index, kept), **how)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Unpack
 
 from . import _arithmetic, _arrays, _device_rows, _faro, _kinds, _libraries, _outputs, _row_values, _run, maps
-from ._arithmetic import Change
+from ._changes import Change
 from ._errors import FaroTypeError, FaroValueError, refuse
 from ._fills import fill_bytes
 from ._functions import _is_ndarray, ascontiguousarray, entries_of_images
@@ -117,7 +117,7 @@ def _take_changed(x: Any, indices: Any, axis: int | None, inverse: bool, fill: A
 
     if inverse and fill is not None:
         refuse("take", "fill= of an inverse", "none: every row is written")
-    return _arithmetic.taken(x, "take", rows_of, change, fill, out, stream)
+    return _arithmetic.taken(x, "take", rows_of, lambda: take(x, indices, axis, inverse=inverse, stream=stream), change, fill, out, stream)
 
 
 def _take_with_mask(x: Any, indices: Any, axis: int | None, fill: Any, out: Any, threads: int) -> Any:

@@ -65,7 +65,7 @@ def _keys() -> list[int]:
     return bits if all(agree) else []
 
 
-_NOT_INLINED = ("_arrays", "_automorphisms", "_columns", "_device_rows", "_functions", "_indices", "_networks", "_plan", "_row_plans",
+_NOT_INLINED = ("_arithmetic", "_arrays", "_automorphisms", "_columns", "_device_rows", "_functions", "_indices", "_networks", "_plan", "_row_plans",
                 "_rows", "_torch_modes", "shards")
 
 

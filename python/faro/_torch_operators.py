@@ -157,7 +157,7 @@ def first(x: Any, axis: int | None) -> Any:
 
 def one_by_one(name: str, info: Any, in_dims: Sequence[int | None], inputs: Sequence[Any]) -> tuple[Any, int]:
     """A rule for batches that no single move is for: the results of all, stacked."""
-    made = [call(name, *(x if axis is None else x.select(axis, i) for x, axis in zip(inputs, in_dims)))
+    made = [call(name, *(x.select(axis, i) if isinstance(axis, int) else x for x, axis in zip(inputs, in_dims)))
             for i in range(info.batch_size)]
     return _torch.stack(made), 0
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _run
+from ._jax_arithmetic import astype, changed, channels_first  # noqa: F401
 from ._jax_moves import (
     aos_to_soa, bit_reverse, flip, permute, permute_dims, permute_evaluations, permute_negacyclic, permute_qubits, rearrange,
     roll, soa_to_aos,
@@ -28,7 +29,7 @@ from ._jax_rows import add_at, add_rows, combine, dispatch, put, take, take_segm
 from ._jax_sharded import permute_dims_sharded, permute_sharded
 
 __all__ = ["permute_dims", "transpose", "flip", "roll", "permute", "bit_reverse", "permute_qubits", "rearrange", "aos_to_soa",
-           "soa_to_aos", "permute_negacyclic", "permute_evaluations", "take", "add_rows", "put", "add_at", "take_segments",
+           "soa_to_aos", "astype", "channels_first", "permute_negacyclic", "permute_evaluations", "take", "add_rows", "put", "add_at", "take_segments",
            "dispatch", "combine", "permute_dims_sharded", "permute_sharded"]
 
 transpose = permute_dims

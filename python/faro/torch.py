@@ -19,28 +19,30 @@ Called eagerly on plain tensors these functions go straight to the engine; what 
 from __future__ import annotations
 
 import functools
-from typing import Any, Sequence
+from typing import Any, Sequence, Unpack
 
 import torch as _torch
 
-from . import _faro, _functions, _networks, _automorphisms, _run, maps
+from . import _changes, _faro, _functions, _networks, _automorphisms, _run, maps
 from . import _torch_networks
+from ._changes import Change
 from ._errors import FaroTypeError, refuse
 from ._torch_operators import by_operator, by_plan, call, inverse_order, sources
-from ._torch_patterns import single_axes
+from ._patterns import single_axes
+from ._torch_arithmetic import astype, changed, channels_first, type_named  # noqa: F401
 from ._torch_row_functions import (add_at, add_columns, add_rows, combine, dispatch, put, put_blocks, put_columns, take, take_blocks,
                                    take_columns, take_segments, write_back)
 from ._torch_sharded import permute_dims_sharded
 
 __all__ = [
     "permute_dims", "transpose", "flip", "roll", "permute", "bit_reverse", "permute_qubits", "rearrange", "aos_to_soa", "soa_to_aos",
-    "take", "take_segments", "put", "add_at", "add_rows", "dispatch", "combine", "take_columns", "put_columns", "add_columns",
+    "astype", "channels_first", "take", "take_segments", "put", "add_at", "add_rows", "dispatch", "combine", "take_columns", "put_columns", "add_columns",
     "take_blocks", "put_blocks", "network", "sort", "walsh_hadamard", "fft", "permute_negacyclic", "permute_evaluations",
     "permute_dims_sharded",
 ]
 
 
-def permute_dims(x: Any, dims: Sequence[int] | None = None, *, inverse: bool = False) -> Any:
+def permute_dims(x: Any, dims: Sequence[int] | None = None, *, inverse: bool = False, **change: Unpack[Change]) -> Any:
     """The axes in another order, moved: ``x.permute(dims).contiguous()``. ``dims=None`` reverses them. ``inverse=True``: by the
     inverse order.
 
@@ -51,6 +53,8 @@ def permute_dims(x: Any, dims: Sequence[int] | None = None, *, inverse: bool = F
     """
     if inverse and dims is not None:
         dims = inverse_order(dims)
+    if change:
+        return changed(x, "permute_dims", _changes.in_order(dims, "permute_dims"), change)
     if _torch.compiler.is_compiling():
         return call("permute_dims", x, list(range(x.dim() - 1, -1, -1)) if dims is None else list(dims))
     return _faro.run(x, _run.PERMUTE_DIMS, dims if dims is None else tuple(dims), None, None)
@@ -59,13 +63,15 @@ def permute_dims(x: Any, dims: Sequence[int] | None = None, *, inverse: bool = F
 transpose = permute_dims
 
 
-def flip(x: Any, dims: int | Sequence[int] | None = None) -> Any:
+def flip(x: Any, dims: int | Sequence[int] | None = None, **change: Unpack[Change]) -> Any:
     """The elements along the axes in reverse order, as ``torch.flip``; ``dims=None``: along all.
 
     >>> import torch, faro.torch
     >>> faro.torch.flip(torch.arange(3)).tolist()
     [2, 1, 0]
     """
+    if change:
+        return changed(x, "flip", _changes.flipped(dims, "flip"), change)
     if _torch.compiler.is_compiling():
         return call("flip", x, _all_dims(x, dims))
     return _faro.run(x, _run.FLIP, tuple(dims) if isinstance(dims, list) else dims, None, None)
@@ -77,7 +83,8 @@ def _all_dims(x: Any, dims: int | Sequence[int] | None) -> list[int]:
     return [dims] if isinstance(dims, int) else list(dims)
 
 
-def roll(x: Any, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None, *, inverse: bool = False) -> Any:
+def roll(x: Any, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None, *, inverse: bool = False,
+         **change: Unpack[Change]) -> Any:
     """The elements shifted along the axes, and round their ends, as ``torch.roll``; ``dims=None``: the flat tensor.
     ``inverse=True`` shifts them back.
 
@@ -85,6 +92,8 @@ def roll(x: Any, shifts: int | Sequence[int], dims: int | Sequence[int] | None =
     >>> faro.torch.roll(torch.arange(4), 1).tolist()
     [3, 0, 1, 2]
     """
+    if change:
+        return changed(roll(x, shifts, dims, inverse=inverse), "roll", _changes.unmoved, change)
     by: tuple[Any, ...] = tuple(shifts) if isinstance(shifts, (tuple, list)) else (shifts,)
     if inverse:
         by = tuple(-_shift(s) for s in by)
@@ -102,7 +111,7 @@ def _shift(by: Any) -> Any:
 # --- maps
 
 
-def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, dim: int | None = None) -> Any:
+def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, dim: int | None = None, **change: Unpack[Change]) -> Any:
     """Element ``i`` of the flat tensor goes to ``m(i)``, for a map or its text (docs/guide/maps.md), as ``faro.permute``. ``dim``: the
     map permutes along this axis alone.
 
@@ -112,6 +121,8 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, dim: int | N
     """
     if not isinstance(by, (str, maps.Map)):
         refuse("permute", f"a {type(by).__name__}", "a map or its text", kind=FaroTypeError)
+    if change:
+        return changed(permute(x, by, inverse=inverse, dim=dim), "permute", _changes.unmoved, change)
     if not _torch.compiler.is_compiling():
         if dim is None and isinstance(by, str):
             return _faro.run(x, _run.TEXT, (by, bool(inverse)), None, None)
@@ -178,7 +189,7 @@ def _by_text(x: Any, text: str, inverse: bool) -> Any:
     return call("permute", x, text, bool(inverse), 0)
 
 
-def bit_reverse(x: Any, dim: int | None = None) -> Any:
+def bit_reverse(x: Any, dim: int | None = None, **change: Unpack[Change]) -> Any:
     """Element ``i`` goes to the reverse of i's bits, along ``dim`` or the flat tensor. Its own inverse.
 
     >>> import torch, faro.torch
@@ -186,11 +197,12 @@ def bit_reverse(x: Any, dim: int | None = None) -> Any:
     [0, 2, 1, 3]
     """
     if not _torch.compiler.is_compiling():
-        return _functions.bit_reverse(x, dim)
-    return permute(x, "bit_reversal", dim=dim)
+        return _functions.bit_reverse(x, dim, **change)
+    return permute(x, "bit_reversal", dim=dim, **change)
 
 
-def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False, inverse: bool = False) -> Any:
+def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False, inverse: bool = False,
+                   **change: Unpack[Change]) -> Any:
     """The qubits of state vectors in another order, as ``faro.permute_qubits``.
 
     >>> import torch, faro.torch
@@ -198,10 +210,12 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
     [0, 2, 1, 3]
     """
     if not _torch.is_tensor(state):
-        return _functions.permute_qubits(state, order, little_endian=little_endian, inverse=inverse)
+        return _functions.permute_qubits(state, order, little_endian=little_endian, inverse=inverse, **change)
     n = len(order)
     if inverse:
         order = inverse_order(order)
+    if change:
+        return changed(state, "permute_qubits", _changes.of_qubits(order, little_endian), change)
     dims = _run.qubit_axes(tuple(order), little_endian)
     grouped = state.dim() >= n > 0 and all(state.shape[state.dim() - 1 - k] == 2 for k in range(n))
     before = list(state.shape[: state.dim() - n]) if grouped else list(state.shape[:-1])
@@ -213,20 +227,30 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
     return permute_dims(axes, [*range(k), *(k + d for d in dims)]).reshape(state.shape)
 
 
-def rearrange(x: Any, pattern: str, *, inverse: bool = False, **lengths: int) -> Any:
+def rearrange(x: Any, pattern: str, *, inverse: bool = False, **named: Any) -> Any:
     """The axes as a pattern of einops says, without sums or repeats, as ``faro.rearrange``.
 
     >>> import torch, faro.torch
     >>> faro.torch.rearrange(torch.zeros(2, 6), "a (b c) -> b a c", b=3).shape
     torch.Size([3, 2, 2])
     """
-    if _torch.compiler.is_compiling():
-        return _by_pattern(x, pattern, inverse, lengths)
     if not isinstance(pattern, str) or "->" not in pattern:
         return _functions.rearrange(x, pattern)  # which says what is wrong
+    lengths, change = _changes.apart(pattern, named)
+    if change:
+        return _changed_by_pattern(x, pattern, inverse, lengths, change)
+    if _torch.compiler.is_compiling():
+        return _by_pattern(x, pattern, inverse, lengths)
     told = (f", {name}={_run.whole(length, 'rearrange', f'{name} =', 0)}" for name, length in lengths.items())
     said = pattern + "".join(told) if lengths else pattern
     return _faro.run(x, _run.TEXT, (said, bool(inverse)), None, None)
+
+
+def _changed_by_pattern(x: Any, pattern: str, inverse: bool, lengths: dict[str, Any], change: Any) -> Any:
+    view = _changes.of_pattern(pattern, x.shape, inverse, lengths)
+    if view is None:
+        return changed(rearrange(x, pattern, inverse=inverse, **lengths), "rearrange", _changes.unmoved, change)
+    return changed(x, "rearrange", lambda _: view, change)
 
 
 def _by_pattern(x: Any, pattern: str, inverse: bool, lengths: dict[str, Any]) -> Any:
@@ -238,7 +262,7 @@ def _by_pattern(x: Any, pattern: str, inverse: bool, lengths: dict[str, Any]) ->
     return call("permute_dims", x.reshape(extents), order).reshape(result)
 
 
-def aos_to_soa(x: Any, *, inverse: bool = False) -> Any:
+def aos_to_soa(x: Any, *, inverse: bool = False, **change: Unpack[Change]) -> Any:
     """An array of structures as a structure of arrays: shape (n, words) becomes (words, n). ``inverse=True``: ``soa_to_aos``.
 
     >>> import torch, faro.torch
@@ -246,13 +270,13 @@ def aos_to_soa(x: Any, *, inverse: bool = False) -> Any:
     [[1, 3], [2, 4]]
     """
     if not _torch.is_tensor(x):
-        return _functions.aos_to_soa(x, inverse=inverse)
+        return _functions.aos_to_soa(x, inverse=inverse, **change)
     if x.dim() != 2:
         refuse("aos_to_soa", f"a tensor of {x.dim()} axes", "shape (structures, words)")
-    return permute_dims(x, (1, 0))
+    return permute_dims(x, (1, 0), **change)
 
 
-def soa_to_aos(x: Any, *, inverse: bool = False) -> Any:
+def soa_to_aos(x: Any, *, inverse: bool = False, **change: Unpack[Change]) -> Any:
     """A structure of arrays as an array of structures: shape (words, n) becomes (n, words). ``inverse=True``: ``aos_to_soa``.
 
     >>> import torch, faro.torch
@@ -260,10 +284,10 @@ def soa_to_aos(x: Any, *, inverse: bool = False) -> Any:
     [[1, 2], [3, 4]]
     """
     if not _torch.is_tensor(x):
-        return _functions.soa_to_aos(x, inverse=inverse)
+        return _functions.soa_to_aos(x, inverse=inverse, **change)
     if x.dim() != 2:
         refuse("soa_to_aos", f"a tensor of {x.dim()} axes", "shape (words, structures)")
-    return permute_dims(x, (1, 0))
+    return permute_dims(x, (1, 0), **change)
 
 
 # --- networks and transforms

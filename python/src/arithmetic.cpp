@@ -42,8 +42,6 @@ struct Addend {
   bool swapped;
 };
 
-constexpr std::uint64_t kBytesUnlocked = 65536;
-
 // How numbers are changed, without where they lie.
 struct Change {
   std::pair<int, int> numbers;
@@ -82,13 +80,6 @@ void require_ranks(std::initializer_list<std::size_t> ranks, std::size_t wanted)
   }
 }
 
-faro_options cpu_options(int threads) {
-  faro_options options{};
-  options.engine = FARO_CPU;
-  options.threads = threads;
-  return options;
-}
-
 }  // namespace
 
 void bind_arithmetic(nb::module_& module) {
@@ -110,20 +101,20 @@ void bind_arithmetic(nb::module_& module) {
   nb::class_<ArithmeticHandle>(module, "Arithmetic")
       .def("run",
            [](const ArithmeticHandle& self, std::uintptr_t in, std::uintptr_t addend, std::uintptr_t out,
-              std::uint64_t bytes) {
+              std::uint64_t bytes, std::uintptr_t /*stream*/) {
              const auto run = [&] {
                return faro_arithmetic_plan_run(self.plan.get(), reinterpret_cast<const void*>(in),
                                                reinterpret_cast<const void*>(addend),
                                                reinterpret_cast<void*>(out));
              };
-             if (bytes < kBytesUnlocked) return check(run());
+             if (bytes < kBytesWithLock) return check(run());
              do_unlocked(run);
            })
       .def("explain", [](const ArithmeticHandle& self) {
         return told([&](char** text) { return faro_arithmetic_plan_explain(self.plan.get(), text); });
       });
   module.def("plan_arithmetic", [](const Extents& extents, const Steps& in_strides, const Steps& out_strides,
-                                   const Change& change, int threads) {
+                                   const Change& change, const Options& options) {
     require_ranks({in_strides.size(), out_strides.size()}, extents.size());
     if (change.addend) require_ranks({change.addend->strides.size()}, extents.size());
     const faro_view view{.rank = static_cast<int>(extents.size()),
@@ -133,23 +124,19 @@ void bind_arithmetic(nb::module_& module) {
                          .in_corner = 0,
                          .out_corner = 0};
     const faro_arithmetic arithmetic = change.arithmetic();
-    const faro_options options = cpu_options(threads);
     return made_unlocked<ArithmeticHandle>([&](faro_arithmetic_plan** plan) {
-      return faro_arithmetic_plan_make(&view, &arithmetic, &options, plan);
+      return faro_arithmetic_plan_make(&view, &arithmetic, &options.value, plan);
     });
   });
-  // (map, shape of the output, arrays, whether in place, …)
-  module.def("plan_arithmetic_map", [](const MapHandle& map, const Extents& shape, std::uint64_t batch,
-                                       bool in_place, const Change& change, int threads) {
-    const faro_arithmetic arithmetic = change.arithmetic();
-    faro_options options = cpu_options(threads);
-    options.batch = batch;
-    options.in_place = in_place ? 1 : 0;
-    return made_unlocked<ArithmeticHandle>([&](faro_arithmetic_plan** plan) {
-      return faro_arithmetic_plan_make_map(map.map.get(), static_cast<int>(shape.size()), shape.data(),
-                                           &arithmetic, &options, plan);
-    });
-  });
+  // (map, shape of the output, …)
+  module.def("plan_arithmetic_map",
+             [](const MapHandle& map, const Extents& shape, const Change& change, const Options& options) {
+               const faro_arithmetic arithmetic = change.arithmetic();
+               return made_unlocked<ArithmeticHandle>([&](faro_arithmetic_plan** plan) {
+                 return faro_arithmetic_plan_make_map(map.map.get(), static_cast<int>(shape.size()),
+                                                      shape.data(), &arithmetic, &options.value, plan);
+               });
+             });
   // (rows, a faro_row_move, fill or none, a faro_sums, shape of the output, …); the entries have to live as
   // long.
   module.def(

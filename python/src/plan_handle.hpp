@@ -31,6 +31,11 @@ struct Handle {
   std::unique_ptr<Object, Destroyer<kDestroy>> plan;
 };
 
+/// faro.h's options as a Python object.
+struct Options {
+  faro_options value{};
+};
+
 struct MapHandle {
   std::unique_ptr<faro_map, Destroyer<faro_map_destroy>> map;
 };

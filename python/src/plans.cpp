@@ -18,11 +18,6 @@ namespace {
 using Shape = std::vector<std::uint64_t>;
 using Strides = std::vector<std::int64_t>;
 
-// (engine, threads, device, in_place, batch, repeats, measure), as Python has them.
-struct Options {
-  faro_options value{};
-};
-
 Options options_of(int engine, int threads, int device, bool in_place, std::uint64_t batch,
                    std::uint64_t repeats, bool measure) {
   Options options;

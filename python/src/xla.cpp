@@ -8,6 +8,9 @@
 //     "negacyclic 3 17 97"       X -> X^3 of polynomials along the last axis, the first modulo 17, the second
 //                                97, and again (0: by their sign)
 //     "evaluations 3"            the same on values in bit-reversed order
+//     "arithmetic 1 10 -1 0 0 0; numbers changed in a view: their types in faro.h, from, to and of what is added
+//      3 4; 1 3; 0;1 …;;…"       (-1: nothing is), function, to nearest, saturated; extents, strides, first
+//                                element; scale, offset: axis and values; beta. Values are bits of doubles
 //     "take 2"                   rows along axis 2 by the second argument's indices
 //     "take 2 0"                 the same, and zeros by -1
 //     "add 2 1", "put 2"         rows added (1: in sums of faro_sums) or put to the third argument's
@@ -24,9 +27,11 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "plan_handle.hpp"
@@ -166,6 +171,16 @@ ArrayShape shape_of(const xla::Buffer& buffer) {
   return shape;
 }
 
+std::vector<std::int64_t> dense_strides(const std::vector<std::uint64_t>& extents) {
+  std::vector<std::int64_t> strides(extents.size());
+  std::int64_t stride = 1;
+  for (std::size_t axis = extents.size(); axis-- > 0;) {
+    strides[axis] = stride;
+    stride *= static_cast<std::int64_t>(extents[axis] == 0 ? 1 : extents[axis]);
+  }
+  return strides;
+}
+
 faro_plan* plan_view(std::string_view words, bool in_batch, const ArrayShape& shape,
                      const faro_options& options) {
   const auto extents = numbers_in(cut(words, ';'));
@@ -176,12 +191,7 @@ faro_plan* plan_view(std::string_view words, bool in_batch, const ArrayShape& sh
     all.insert(all.begin(), shape.extents[0]);
     in_strides.insert(in_strides.begin(), static_cast<std::int64_t>(shape.product(1, shape.extents.size())));
   }
-  std::vector<std::int64_t> out_strides(all.size());
-  std::int64_t stride = 1;
-  for (std::size_t axis = all.size(); axis-- > 0;) {
-    out_strides[axis] = stride;
-    stride *= static_cast<std::int64_t>(all[axis] == 0 ? 1 : all[axis]);
-  }
+  std::vector<std::int64_t> out_strides = dense_strides(all);
   if (all.empty()) {
     all = {1};
     in_strides = {1};
@@ -224,29 +234,38 @@ faro_plan* plan_text(std::string_view words, bool in_batch, bool of_rows, const 
   return plan;
 }
 
-using PlanOfMove = std::shared_ptr<const faro_plan>;
-
-PlanOfMove planned(std::string_view move, const ArrayShape& shape, bool on_gpu) {
-  // A plan on a GPU is the current device's: XLA has made it so.
+// A plan on a GPU is the current device's: XLA has made it so.
+faro_options options_here(bool on_gpu) {
+  faro_options options{};
+  options.engine = on_gpu ? FARO_CUDA : FARO_CPU;
+  if (!on_gpu) return options;
   int device = 0;
-  if (on_gpu) require(faro_cuda_device(&device));
-  std::string key(move);
-  key += '|';
-  for (const std::uint64_t extent : shape.extents) key += std::to_string(extent) + ' ';
-  key += '|' + std::to_string(shape.width) + (on_gpu ? " cuda" + std::to_string(device) : " cpu");
+  require(faro_cuda_device(&device));
+  options.device = device + 1;
+  return options;
+}
 
+// The plan for a key and a device, made where there is none yet.
+template <typename Plan, typename Make>
+std::shared_ptr<const Plan> kept_plan(std::string key, const faro_options& options, const Make& make) {
+  key += '|' + std::to_string(options.device);
   static std::mutex mutex;
-  static auto* const kept = new std::unordered_map<std::string, PlanOfMove>;
+  static auto* const kept = new std::unordered_map<std::string, std::shared_ptr<const Plan>>;
   constexpr std::size_t kMostPlans = 1024;
   {
     const std::lock_guard lock(mutex);
     const auto found = kept->find(key);
     if (found != kept->end()) return found->second;
   }
-  faro_options options{};
-  options.engine = on_gpu ? FARO_CUDA : FARO_CPU;
-  options.device = on_gpu ? device + 1 : 0;
-  std::string_view words = move;
+  std::shared_ptr<const Plan> made = make();
+  const std::lock_guard lock(mutex);
+  if (kept->size() >= kMostPlans) kept->clear();
+  return kept->insert_or_assign(key, std::move(made)).first->second;
+}
+
+using PlanOfMove = std::shared_ptr<const faro_plan>;
+
+PlanOfMove make_plan(std::string_view words, const ArrayShape& shape, const faro_options& options) {
   const bool in_batch = words.starts_with("batch ");
   if (in_batch) words.remove_prefix(std::strlen("batch "));
   std::string_view kind = cut(words, ' ');
@@ -255,10 +274,16 @@ PlanOfMove planned(std::string_view move, const ArrayShape& shape, bool on_gpu) 
   faro_plan* const plan = kind == "view"   ? plan_view(words, in_batch, shape, options)
                           : kind == "roll" ? plan_roll(words, in_batch, shape, options)
                                            : plan_text(words, in_batch, of_rows, shape, options);
-  const PlanOfMove made(plan, PlanDeleter{});
-  const std::lock_guard lock(mutex);
-  if (kept->size() >= kMostPlans) kept->clear();
-  return kept->insert_or_assign(key, made).first->second;
+  return {plan, PlanDeleter{}};
+}
+
+PlanOfMove planned(std::string_view move, const ArrayShape& shape, bool on_gpu) {
+  std::string key(move);
+  key += '|';
+  for (const std::uint64_t extent : shape.extents) key += std::to_string(extent) + ' ';
+  key += '|' + std::to_string(shape.width);
+  const faro_options options = options_here(on_gpu);
+  return kept_plan<faro_plan>(std::move(key), options, [&] { return make_plan(move, shape, options); });
 }
 
 void* stream_of(const xla::Call& call) {
@@ -383,13 +408,7 @@ void run_automorphism(const xla::Call& call, std::string_view kind, std::string_
   const std::uint64_t bytes =
       shape.product(0, shape.extents.size()) * static_cast<std::uint64_t>(shape.width);
   const auto numbers = numbers_in(words);
-  faro_options options{};
-  options.engine = on_gpu ? FARO_CUDA : FARO_CPU;
-  if (on_gpu) {
-    int device = 0;
-    require(faro_cuda_device(&device));
-    options.device = device + 1;
-  }
+  const faro_options options = options_here(on_gpu);
   void* const stream = on_gpu ? stream_of(call) : nullptr;
   void* const out = call.results.buffers[0]->data;
   if (kind == "evaluations") {
@@ -401,6 +420,78 @@ void run_automorphism(const xla::Call& call, std::string_view kind, std::string_
   require(faro_permute_negacyclic_moduli(shape.extents.back(), numbers.at(0), number_of(in.element_type),
                                          moduli.data(), moduli.size(), in.data, out, bytes, &options,
                                          stream));
+}
+
+// Numbers that are changed while they are moved.
+
+std::vector<double> doubles_in(std::span<const std::int64_t> bits) {
+  std::vector<double> values(bits.size());
+  std::memcpy(values.data(), bits.data(), bits.size_bytes());
+  return values;
+}
+
+// One value or several, as faro_coefficient has them; none: as if there were no coefficient.
+struct CoefficientWords {
+  int axis = 0;
+  std::vector<double> parts;
+
+  explicit CoefficientWords(std::string_view words) {
+    const auto numbers = numbers_in(words);
+    if (numbers.empty()) return;
+    axis = static_cast<int>(numbers[0]);
+    parts = doubles_in(std::span(numbers).subspan(1));
+  }
+
+  faro_coefficient as_given() const {
+    return {.values = parts.empty() ? nullptr : parts.data(),
+            .count = parts.size() / 2,
+            .axis = axis,
+            .padding = 0};
+  }
+};
+
+using ArithmeticPlan = std::shared_ptr<const faro_arithmetic_plan>;
+
+ArithmeticPlan make_arithmetic(std::string_view words, const faro_options& options) {
+  const auto types = numbers_in(cut(words, ';'));
+  const auto given = numbers_in(cut(words, ';'));
+  const std::vector<std::uint64_t> extents(given.begin(), given.end());
+  const auto in_strides = numbers_in(cut(words, ';'));
+  const auto corner = numbers_in(cut(words, ';'));
+  const CoefficientWords scale(cut(words, ';'));
+  const CoefficientWords offset(cut(words, ';'));
+  const std::vector<double> beta = doubles_in(numbers_in(words));
+  const std::vector<std::int64_t> out_strides = dense_strides(extents);
+  const faro_view view{.rank = static_cast<int>(extents.size()),
+                       .extents = extents.data(),
+                       .in_strides = in_strides.data(),
+                       .out_strides = out_strides.data(),
+                       .in_corner = corner.at(0),
+                       .out_corner = 0};
+  faro_arithmetic arithmetic{};
+  arithmetic.from = static_cast<faro_number>(types.at(0));
+  arithmetic.to = static_cast<faro_number>(types.at(1));
+  arithmetic.adds = types.at(2) < 0 ? 0 : 1;
+  if (arithmetic.adds != 0) arithmetic.addend = static_cast<faro_number>(types.at(2));
+  arithmetic.function = static_cast<faro_function>(types.at(3));
+  arithmetic.to_nearest = static_cast<int>(types.at(4));
+  arithmetic.saturated = static_cast<int>(types.at(5));
+  arithmetic.scale = scale.as_given();
+  arithmetic.offset = offset.as_given();
+  arithmetic.beta[0] = beta.at(0);
+  arithmetic.beta[1] = beta.at(1);
+  faro_arithmetic_plan* plan = nullptr;
+  require(faro_arithmetic_plan_make(&view, &arithmetic, &options, &plan));
+  return {plan, Destroyer<faro_arithmetic_plan_destroy>{}};
+}
+
+void run_arithmetic(const xla::Call& call, std::string_view words, bool on_gpu) {
+  const faro_options options = options_here(on_gpu);
+  const ArithmeticPlan plan = kept_plan<faro_arithmetic_plan>(
+      std::string(words), options, [&] { return make_arithmetic(words, options); });
+  const void* const addend = call.arguments.size > 1 ? call.arguments.buffers[1]->data : nullptr;
+  require(faro_arithmetic_plan_run(plan.get(), call.arguments.buffers[0]->data, addend,
+                                   call.results.buffers[0]->data));
 }
 
 std::string_view move_of(const xla::Call& call) {
@@ -423,6 +514,7 @@ void carry_out(const xla::Call& call, bool on_gpu) {
   const xla::Buffer& in = *call.arguments.buffers[0];
   const ArrayShape shape = shape_of(in);
   if (shape.product(0, shape.extents.size()) == 0) return;
+  if (kind == "arithmetic") return run_arithmetic(call, words, on_gpu);
   if (kind == "negacyclic" || kind == "evaluations") return run_automorphism(call, kind, words, on_gpu);
   const PlanOfMove plan = planned(move, shape, on_gpu);
   require(

@@ -254,6 +254,8 @@ def test_shapes_that_texts_and_patterns_give():
     assert np.array_equal(faro.aos_to_soa(x, dtype="int8"), x.T.astype(np.int8))
     assert np.array_equal(faro.bit_reverse(x[:, :8], 1, dtype="float64"), faro.bit_reverse(x[:, :8], 1).astype(np.float64))
     assert faro.permute(np.float32(2.5), "identity", dtype="int8").tolist() == 2
+    part = "strided(2 3; 6 1; 3 1)"  # no permutation
+    assert np.array_equal(faro.permute(x[:3].reshape(-1)[:12], part, dtype="int8"), faro.permute(x[:3].reshape(-1)[:12], part).astype("int8"))
     assert faro.roll(np.zeros((0, 3), np.float32), 1, dtype="float16").shape == (0, 3)
 
 
@@ -309,7 +311,6 @@ def test_extents_of_0_and_1():
     (lambda x: faro.roll(x, 1, add=np.ones((3, 2))), "shape (2, 3)"),
     (lambda x: faro.permute(x, "flip", dtype="float32", out=np.empty((2, 3), np.int32)), "elements float32"),
     (lambda x: faro.permute(x, "flip", axis=1, scale=np.ones((2, 3))), "along one axis at most"),
-    (lambda x: faro.permute(x, "strided(3; 1; 1)", dtype="float32"), "a permutation"),
     (lambda x: faro.permute(x, maps.random(5, 1), dtype="float32"), "5, as the map has"),
     (lambda x: faro.roll(x, 1, add=x, out=x), "disjoint"),
     (lambda x: faro.take(x, [2], 0, dtype="float32"), "row 2 at position 0"),
@@ -347,5 +348,25 @@ def test_tensors_of_pytorch():
     scale = torch.rand(5, 4)[:, :1]
     assert torch.equal(faro.astype(x, torch.float32, scale=scale), x * scale)
     assert torch.equal(faro.astype(x.to(torch.complex64).conj(), torch.complex64, op="conj"), x.to(torch.complex64))
-    with pytest.raises(faro.FaroUnsupportedError):
-        faro.astype(x.requires_grad_(), torch.float64)
+    moves = (lambda y, **how: faro.roll(y, 3, **how), lambda y, **how: faro.permute(y, maps.random(20, 5), **how),
+             lambda y, **how: faro.permute(y, "flip", axis=1, **how), lambda y, **how: faro.take(y, [3, 0, 3], 0, **how),
+             lambda y, **how: faro.permute_qubits(y.reshape(5, 4), (1, 0), **how))
+    for move in moves:  # at once, and in two sweeps, of which PyTorch records the second
+        wanted = move(x[0]).to(torch.float64) * 2.5
+        recorded = move(x[0].clone().requires_grad_(), dtype=torch.float64, scale=2.5)
+        assert torch.equal(move(x[0], dtype=torch.float64, scale=2.5), wanted) and torch.equal(recorded.detach(), wanted) and recorded.requires_grad
+    kept = x.clone()
+    got = faro.flip(kept, 0, in_place=True, dtype=torch.int32, scale=100)
+    assert got.data_ptr() == kept.data_ptr() and torch.equal(got, (x.flip(0) * 100).to(torch.int32))
+    assert faro.astype(x.requires_grad_(), torch.float64).requires_grad
+
+
+def test_arrays_of_jax_by_maps_and_rows():
+    jnp = pytest.importorskip("jax.numpy")
+    x = jnp.arange(12, dtype=jnp.float32).reshape(3, 4)
+    for move in (lambda y, **how: faro.roll(y, 3, **how), lambda y, **how: faro.permute(y, maps.random(12, 5), **how),
+                 lambda y, **how: faro.permute(y, "flip", axis=1, **how), lambda y, **how: faro.take(y, jnp.array([2, 0, 2]), 0, **how)):
+        got = move(x, dtype="int8", scale=2.5)
+        assert got.dtype == jnp.int8 and np.array_equal(got, (np.asarray(move(x)) * np.float32(2.5)).astype(np.int8))
+    with pytest.raises(faro.FaroError, match="JAX"):
+        faro.flip(x, 0, in_place=True, scale=2)

@@ -136,7 +136,8 @@ def test_everything_public_has_an_example():
 def python_blocks():
     """The Python blocks of the guide, the recipes and the README, each page one program; nothing outside of a clone."""
     root = pathlib.Path(__file__).resolve().parents[2]
-    for page in [root / "docs/guide/python.md", root / "docs/guide/rows.md", root / "README.md", *sorted(root.glob("docs/recipes/*.md"))]:
+    guides = [root / f"docs/guide/{name}.md" for name in ("python", "rows", "arithmetic")]
+    for page in [*guides, root / "README.md", *sorted(root.glob("docs/recipes/*.md"))]:
         blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.M | re.S) if page.exists() else []
         if blocks:
             yield pytest.param("\n".join(blocks), id=page.name)
@@ -150,7 +151,7 @@ def test_pages(program):
 def library_blocks():
     """Those of the guide and the recipes that need a library: each is a program."""
     root = pathlib.Path(__file__).resolve().parents[2] / "docs"
-    for page in [root / "guide/python.md", *sorted(root.glob("recipes/*.md"))]:
+    for page in [root / "guide/python.md", root / "guide/arithmetic.md", *sorted(root.glob("recipes/*.md"))]:
         for block in re.findall(r"^```py\n(.*?)^```", page.read_text(), re.M | re.S) if page.exists() else []:
             library = re.match(r"import (\w+)", block).group(1)
             yield pytest.param(library, block, id=f"{library}-{page.stem}")

@@ -77,6 +77,9 @@ CASES: dict[str, list[Case]] = {
     "permute_dims": twice(lambda f, x: f(x, (2, 0, 1)), "permute_dims", (2, 3, 4))
     + twice(lambda f, x: f(x, (1, 2, 0), inverse=True), "permute_dims", (2, 3, 4)),
     "transpose": twice(lambda f, x: f(x), "transpose"),
+    "astype": twice(lambda f, x: f(x, "float32", (1, 0), scale=[[2], [3], [5], [7]], offset=1, op="neg"), "astype")
+    + twice(lambda f, x: f(x, "float32", add=x, beta=3), "astype"),
+    "channels_first": twice(lambda f, x: f(x, mean=(0.5, 1, 2), std=(2, 4, 8)), "channels_first", (2, 4, 3)),
     "ascontiguousarray": [
         same(lambda x: faro.ascontiguousarray(x)),
         refused(lambda x: faro.ascontiguousarray(x, out=np.zeros((3, 4), "f4")), "out="),

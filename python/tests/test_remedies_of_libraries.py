@@ -161,6 +161,28 @@ def _(told):
     same(faro.put(out.resolve_conj().resolve_neg(), [1], torch.ones(1, dtype=torch.complex64)), np.array([0, 1], "c8"))
 
 
+@trial("_changes.py", "x.to(torch.{wide}) has such numbers")
+def _(told):
+    torch = pytest.importorskip("torch")
+    for name in ("complex32", "float8_e8m0fnu"):
+        if hasattr(torch, name):
+            x = torch.tensor([2.0, 4.0]).to(getattr(torch, name))
+            wide = told(faro.astype, x, "float32").partition(")")[0].removeprefix("x.to(torch.")
+            assert faro.astype(x.to(getattr(torch, wide)), "float32").tolist() == [2.0, 4.0]
+            told(lambda y: torch.vmap(lambda z: faro.torch.astype(z, "float32"))(y[None]), x)
+
+
+@trial("_arithmetic.py", "leave it out: astype() changes numbers before or after")
+def _(told):
+    torch = pytest.importorskip("torch")
+    x = torch.arange(6.0).reshape(2, 3).requires_grad_()
+    told(faro.take, x, [1, -1], 0, fill=0, dtype="float64")
+    same(faro.astype(faro.take(x, [1, -1], 0, fill=0), "float64").detach(), np.array([[3.0, 4, 5], [0, 0, 0]]))
+    out = torch.zeros(2, 3, dtype=torch.float64)
+    with torch.no_grad():
+        same(faro.put(out, [1], faro.astype(x[:1], "float64")), np.array([[0.0, 0, 0], [0, 1, 2]]))
+
+
 @trial("_torch_modes.py", "each of x.unbind() by itself")
 def _(told):
     torch = _torch()

@@ -28,7 +28,11 @@ def keys_of(x):
 
 # Of x, four by eight of float32. Those that have an operator: they work under every mode.
 MOVES = {
-    "permute_dims": [lambda x: faro.permute_dims(x, (1, 0))],
+    "permute_dims": [lambda x: faro.permute_dims(x, (1, 0)), lambda x: faro.permute_dims(x, (1, 0), scale=2, add=x.T, beta=3)],
+    "astype": [lambda x: faro.astype(x, "float32", (1, 0), scale=2), lambda x: faro.astype(x, "float64").float()],
+    "channels_first": [lambda x: faro.channels_first(x.reshape(2, 2, 8), mean=0.5, std=0.25)],
+    "torch.astype": [lambda x: ft.astype(x, torch.float32, (1, 0), op="neg"), lambda x: ft.astype(x, "float64", add=x).float()],
+    "torch.channels_first": [lambda x: ft.channels_first(x.reshape(2, 2, 8), std=[0.5, 2] * 4)],
     "transpose": [lambda x: faro.transpose(x), lambda x: faro.transpose(x, (1, 0), inverse=True)],
     "flip": [lambda x: faro.flip(x), lambda x: faro.flip(x, -1)],
     "roll": [lambda x: faro.roll(x, 3), lambda x: faro.roll(x, 1, (0, 1), inverse=True)],
@@ -102,7 +106,9 @@ WRITES = {
                      ((4, 8), lambda x, out: faro.permute_dims(out, (1, 0), in_place=True))],
     "transpose": [((8, 4), lambda x, out: faro.transpose(x, out=out)), ((4, 8), lambda x, out: faro.transpose(out, in_place=True))],
     "ascontiguousarray": [((8, 4), lambda x, out: faro.ascontiguousarray(x.T, out=out))],
-    "flip": [((4, 8), lambda x, out: faro.flip(x, 0, out=out)), ((4, 8), lambda x, out: faro.flip(out, in_place=True)),
+    "astype": [((8, 4), lambda x, out: faro.astype(x, "float32", (1, 0), out=out))],
+    "channels_first": [((8, 2, 2), lambda x, out: faro.channels_first(x.reshape(2, 2, 8), out=out))],
+    "flip": [((4, 8), lambda x, out: faro.flip(x, 0, out=out)), ((4, 8), lambda x, out: faro.flip(x, 0, scale=2, out=out)), ((4, 8), lambda x, out: faro.flip(out, in_place=True)),
              ((8, 4), lambda x, out: faro.flip(x.T, 0, out=out)), ((4, 8), lambda x, out: faro.flip(x, 0, out=out[:, ::1])),
              ((4, 16), lambda x, out: faro.flip(x, 0, out=out[:, ::2]))],
     "roll": [((4, 8), lambda x, out: faro.roll(x, 1, out=out)), ((4, 8), lambda x, out: faro.roll(out, 1, in_place=True))],
