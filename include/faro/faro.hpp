@@ -309,9 +309,9 @@ class ExecutableArithmetic {
   std::unique_ptr<State> state_;
 };
 
-/// Plans a view with arithmetic; Engine::automatic is the CPU's. A kernel of a GPU that does not come with the
-/// library is compiled by NVRTC and kept in the user's folder. Errors: those of check() of both, and of engine
-/// cuda those of compile_text (faro/engines/nvrtc.hpp).
+/// Plans a view with arithmetic; Engine::automatic is the CPU's. A kernel of a GPU that does not come with
+/// the library is compiled by NVRTC and kept in the user's folder. Errors: those of check() of both, and of
+/// engine cuda those of compile_text (faro/engines/nvrtc.hpp).
 ExecutableArithmetic plan(const Strided& view, const Arithmetic& arithmetic, const PlanOptions& options = {});
 
 /// Plans any other permutation with arithmetic; of engine cuda what is no view goes in two sweeps, through as

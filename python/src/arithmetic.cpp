@@ -101,11 +101,11 @@ void bind_arithmetic(nb::module_& module) {
   nb::class_<ArithmeticHandle>(module, "Arithmetic")
       .def("run",
            [](const ArithmeticHandle& self, std::uintptr_t in, std::uintptr_t addend, std::uintptr_t out,
-              std::uint64_t bytes, std::uintptr_t /*stream*/) {
+              std::uint64_t bytes, std::uintptr_t stream) {
              const auto run = [&] {
                return faro_arithmetic_plan_run(self.plan.get(), reinterpret_cast<const void*>(in),
                                                reinterpret_cast<const void*>(addend),
-                                               reinterpret_cast<void*>(out));
+                                               reinterpret_cast<void*>(out), reinterpret_cast<void*>(stream));
              };
              if (bytes < kBytesWithLock) return check(run());
              do_unlocked(run);

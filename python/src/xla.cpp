@@ -491,7 +491,7 @@ void run_arithmetic(const xla::Call& call, std::string_view words, bool on_gpu) 
       std::string(words), options, [&] { return make_arithmetic(words, options); });
   const void* const addend = call.arguments.size > 1 ? call.arguments.buffers[1]->data : nullptr;
   require(faro_arithmetic_plan_run(plan.get(), call.arguments.buffers[0]->data, addend,
-                                   call.results.buffers[0]->data));
+                                   call.results.buffers[0]->data, on_gpu ? stream_of(call) : nullptr));
 }
 
 std::string_view move_of(const xla::Call& call) {

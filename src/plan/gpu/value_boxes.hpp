@@ -26,7 +26,7 @@ struct ValueBoxes {
   bool direct = false;  // in registers: by MoveValueRuns, or MoveValueColumns
   int columns = 0;      // of the latter
   kernels::Interleaved interleaved = kernels::Interleaved::input;
-  int in_vector = 1;    // numbers
+  int in_vector = 1;  // numbers
   int out_vector = 1;
   kernels::ValueOrder loads = kernels::ValueOrder::by_table;
   kernels::ValueOrder stores = kernels::ValueOrder::by_table;
