@@ -214,7 +214,7 @@ TEST_F(CliNumbers, ExplainTellsThem) {
   EXPECT_THAT(text.out, HasSubstr("f32 to bf16, scaled by 2, in f32"));
   EXPECT_THAT(text.out, HasSubstr("938 KiB read, 469 KiB written"));
   const Json json = Json::parse(run("explain 'bit_reversal(20)' --file --dtype-in u1 --dtype f4 --json").out);
-  EXPECT_EQ(json["numbers"], "u8 to f32, in i64");
+  EXPECT_EQ(json["numbers"], "u8 to f32, in f32");
   EXPECT_EQ(json["bytes"], 1 << 20);
   EXPECT_EQ(json["written_bytes"], 4 << 20);
   EXPECT_EQ(Json::parse(run("permute transpose in.npy out.npy --dtype f2 --json").out)["numbers"],

@@ -194,6 +194,9 @@ struct MoveMaker::Device {
 
 MoveMaker::MoveMaker(const Options& options)
     : threads_(options.threads), target_(cpu::target(options.threads)) {
+  // The machine's curves, as they are known without a measurement.
+  target_.index_calibration = cpu::curves_for(target_, 0);
+  target_.streaming_bytes = cpu::streaming_bytes(*target_.index_calibration);
   if (options.engine != Engine::cuda) return;
   device_ = std::make_shared<Device>(Device{.target = cuda::target(options.device)});
 }
