@@ -132,6 +132,7 @@ Function parse_function(const std::string& text) {
   if (text.empty()) return Function::identity;
   if (const auto function = function_named(text)) return *function;
   std::vector<std::string_view> names;
+  names.reserve(kFunctions);
   for (int f = 0; f < kFunctions; ++f) names.emplace_back(name(static_cast<Function>(f)));
   fail(ErrorCode::value, "read --op", "`" + text + "`",
        "conj, neg, abs, reciprocal, sqrt, exp, log, tanh, sigmoid, relu or gelu", did_you_mean(text, names));
