@@ -629,7 +629,7 @@ struct MoveValueColumns : ValueArrays {
 
  private:
   // Tuples on their way take so many registers.
-  static constexpr std::uint32_t kPartWords = (kColumns * k * sizeof(From) + 3) / 4;
+  static constexpr std::uint32_t kPartWords = (sizeof(From) * kColumns * k + 3) / 4;
   static constexpr std::uint32_t kBatch = kPartWords <= 6 ? 4 : kPartWords <= 12 ? 2 : 1;
   static constexpr bool kFrom = kInterleaved == Interleaved::input;
 

@@ -144,6 +144,6 @@ std::uint64_t file_bytes(const std::filesystem::path& path);
 bool ends_with(const std::filesystem::path& path, std::initializer_list<std::string_view> endings);
 /// A run that is checked to lie in the file. Errors: ErrorCode::file.
 StoredArray run_array(const Format& format, std::string name, const std::filesystem::path& path,
-                      RunForm form);
+                      const RunForm& form);
 
 }  // namespace faro::store

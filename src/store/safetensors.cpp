@@ -137,6 +137,7 @@ class Safetensors final : public Format {
   static void require_no_gaps(std::vector<StoredArray>& arrays, std::uint64_t begin, std::uint64_t all,
                               const std::string& operation) {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
+    ranges.reserve(arrays.size());
     for (const StoredArray& array : arrays)
       ranges.emplace_back(array.run->form.offset,
                           array.run->form.offset + volume(array.shape) * array.type.bytes);

@@ -119,7 +119,9 @@ void add_arrays(const fs::path& folder, const std::string& name, int depth,
   std::sort(folders.begin(), folders.end());
   for (const fs::path& each : folders) {
     const std::string own = each.filename().string();
-    add_arrays(each, name.empty() ? own : name + "/" + own, depth + 1, arrays);
+    std::string whole = name;
+    if (!whole.empty()) whole += '/';
+    add_arrays(each, whole.append(own), depth + 1, arrays);
   }
 }
 
@@ -244,7 +246,7 @@ class CreatedZarr final : public CreatedStore {
     for (fs::path group = path_.parent_path(); node_of(group).version == version_;
          group = group.parent_path()) {
       note_in_group(group, name, metadata_, zarr_v2_attributes(array_));
-      name = group.filename().string() + "/" + name;
+      name.insert(0, group.filename().string().append("/"));
     }
   }
 

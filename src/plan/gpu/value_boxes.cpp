@@ -277,6 +277,7 @@ class ValueBoxMaker {
       return stride_magnitude(axes_[a].strides.*side) < stride_magnitude(axes_[b].strides.*side);
     });
     std::vector<ValueDigit> digits;
+    digits.reserve(order.size());
     for (const std::size_t i : order) digits.push_back({i, made_.box[i]});
     return digits;
   }
