@@ -370,7 +370,7 @@ struct MoveValues : ValueArrays {
   using Vector = Lanes<From, kIn>;
   using Places = Lanes<std::uint16_t, kIn>;
   using Results = Lanes<To, kOut>;
-  using Others = Lanes<Addend, Program::kHasAddend ? kOut : 1>;
+  using Others = Lanes<Addend, kOut>;
 
   static constexpr Held held_of(From x, const ValueFactors<Program>& factors) {
     if constexpr (Shape::kRounds) {
@@ -533,7 +533,7 @@ struct MoveValueRuns : ValueArrays {
  private:
   using Vector = Lanes<From, k>;
   using Results = Lanes<To, k>;
-  using Others = Lanes<Addend, Program::kHasAddend ? k : 1>;
+  using Others = Lanes<Addend, k>;
 
   constexpr void move(const ValueCorner& corner, std::uint32_t thread, ValueFactors<Program>& factors) const {
     constexpr std::uint32_t kBatch = 4;
