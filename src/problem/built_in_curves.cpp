@@ -222,12 +222,12 @@ constexpr std::uint64_t kKib = 1024;
 constexpr std::array kMachines{BuiltInMachine{.sizes = {.lines_in_registers = true,
                                                         .first_level_bytes = 32 * kKib,
                                                         .second_level_bytes = 1024 * kKib,
-                                                        .last_level_bytes = 32 * 1024 * kKib},
+                                                        .last_level_bytes = 1024 * kKib * 32},
                                               .curves = zen4_curves},
                                BuiltInMachine{.sizes = {.lines_in_registers = true,
                                                         .first_level_bytes = 48 * kKib,
                                                         .second_level_bytes = 2048 * kKib,
-                                                        .last_level_bytes = 480 * 1024 * kKib},
+                                                        .last_level_bytes = 1024 * kKib * 480},
                                               .curves = xeon_curves}};
 
 // Doublings, all caches together; registers of another width are further off than any cache.

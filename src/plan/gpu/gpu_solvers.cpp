@@ -122,9 +122,10 @@ PassWork work_of(const IndexWork& about, const IndexCandidate& chosen) {
 Pass pass_of_view(const AxisMap& view, std::uint64_t element_bytes, std::uint64_t array_bytes) {
   GpuPass made = view_pass(view, element_bytes);
   made.what = axes_pass_words(made);
-  made.part_bytes = unit_count(view.axes) * element_bytes;
+  const std::uint64_t moved_bytes = unit_count(view.axes) * element_bytes;
+  made.part_bytes = moved_bytes;
   made.array_bytes = array_bytes;
-  return shown(std::move(made), 1, made.part_bytes);
+  return shown(std::move(made), 1, moved_bytes);
 }
 
 std::vector<Pass> gpu_passes_of(const IndexWork& about, const IndexCandidate& chosen) {
