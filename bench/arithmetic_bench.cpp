@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "bench/arguments.hpp"
+#include "bench/arithmetic_work.hpp"
 #include "bench/report.hpp"
 #include "engines/cpu.hpp"
 #include "faro/faro.hpp"
 #include "faro/measure.hpp"
 #include "faro_build_info.hpp"
 #include "io/buffer.hpp"
-#include "permutation/axis_map.hpp"
 
 namespace faro::bench {
 namespace {
@@ -31,17 +31,7 @@ constexpr const char* kUsage =
   --help
 )";
 
-struct Work {
-  std::string text;
-  Strided view;
-  Arithmetic arithmetic;
-};
-
-Strided permuted(const std::vector<std::uint64_t>& shape, const std::vector<int>& order) {
-  return detail::as_strided(detail::permuted(shape, detail::dense_strides(shape), order));
-}
-
-std::vector<Work> works() {
+std::vector<ArithmeticWork> works() {
   const Strided pixels = permuted({20, 1024, 1024, 3}, {0, 3, 1, 2});
   const Strided square = permuted({8192, 8192}, {1, 0});
   const Coefficient channels{.values = {0.1, 0.2, 0.3}, .axis = 1};
@@ -71,22 +61,7 @@ std::vector<Work> works() {
   };
 }
 
-struct Spread {
-  double median = 0;
-  double deviation = 0;  // the median one
-};
-Spread spread_of(std::vector<double> values) {
-  const auto median = [](std::vector<double>& of) {
-    std::sort(of.begin(), of.end());
-    return of[of.size() / 2];
-  };
-  Spread spread{.median = median(values)};
-  for (double& value : values) value = std::abs(value - spread.median);
-  spread.deviation = median(values);
-  return spread;
-}
-
-void run_work(const Work& work, int threads, int rounds) {
+void run_work(const ArithmeticWork& work, int threads, int rounds) {
   const std::uint64_t count = element_count(work.view);
   const std::uint64_t wide = std::max(bytes_of(work.arithmetic.from), bytes_of(work.arithmetic.to));
   const io::Buffer in(count * wide);
@@ -109,10 +84,10 @@ void run_work(const Work& work, int threads, int rounds) {
     timed(times[1], [&] { plain.run(in.data(), count, out.data(), count); });
     timed(times[2], [&] { cpu::copy(in.data(), out.data(), count * wide, threads); });
   }
-  const Spread spreads[] = {spread_of(times[0]), spread_of(times[1]), spread_of(times[2])};
+  const Timing timings[] = {summarise(times[0]), summarise(times[1]), summarise(times[2])};
   fmt::print("| {} | {} to {} |", work.text, name(work.arithmetic.from), name(work.arithmetic.to));
-  for (const Spread& each : spreads) fmt::print(" {:.1f} ({:.1f}) |", each.median, each.deviation);
-  fmt::print(" {:.2f} |\n", spreads[0].median / spreads[1].median);
+  for (const Timing& each : timings) fmt::print(" {:.1f} ({:.1f}) |", each.median_ms, each.mad_ms);
+  fmt::print(" {:.2f} |\n", timings[0].median_ms / timings[1].median_ms);
   std::fflush(stdout);
 }
 
@@ -131,7 +106,7 @@ int main(int count, char** words) {
                threads, rounds);
     fmt::print("| work | types | changed | plain, wider type | copy, wider type | changed / plain |\n");
     fmt::print("|---|---|---|---|---|---|\n");
-    for (const Work& work : works()) run_work(work, threads, rounds);
+    for (const ArithmeticWork& work : works()) run_work(work, threads, rounds);
     return 0;
   });
 }

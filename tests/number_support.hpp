@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "faro/number.hpp"
+#include "kernels/number_types.hpp"
 #include "kernels/values.hpp"
 
 namespace faro::test {
@@ -30,49 +31,10 @@ T value_at(const std::byte* array, std::int64_t index, bool swapped) {
   return x;
 }
 
+// What call(Stored{}) returns of the type that numbers of this kind are stored as.
 template <typename Call>
 auto with_type(Number number, const Call& call) {
-  switch (number) {
-    case Number::i8:
-      return call(std::int8_t{});
-    case Number::u8:
-      return call(std::uint8_t{});
-    case Number::i16:
-      return call(std::int16_t{});
-    case Number::u16:
-      return call(std::uint16_t{});
-    case Number::i32:
-      return call(std::int32_t{});
-    case Number::u32:
-      return call(std::uint32_t{});
-    case Number::i64:
-      return call(std::int64_t{});
-    case Number::u64:
-      return call(std::uint64_t{});
-    case Number::f16:
-      return call(kernels::Half{});
-    case Number::bf16:
-      return call(kernels::BrainHalf{});
-    case Number::f32:
-      return call(float{});
-    case Number::f64:
-      return call(double{});
-    case Number::boolean:
-      return call(kernels::Boolean{});
-    case Number::c64:
-      return call(kernels::Complex<float>{});
-    case Number::c128:
-      return call(kernels::Complex<double>{});
-    case Number::f8_e4m3fn:
-      return call(kernels::Float8E4M3{});
-    case Number::f8_e5m2:
-      return call(kernels::Float8E5M2{});
-    case Number::f8_e4m3fnuz:
-      return call(kernels::Float8E4M3Fnuz{});
-    case Number::f8_e5m2fnuz:
-      break;
-  }
-  return call(kernels::Float8E5M2Fnuz{});
+  return kernels::with_number(number, [&]<typename Stored>() { return call(Stored{}); });
 }
 
 inline WideComplex read(Number number, const std::byte* array, std::int64_t index, bool swapped) {

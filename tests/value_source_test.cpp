@@ -41,6 +41,14 @@ TEST_F(ValueSources, EveryKindCompiles) {
     expect_compiles(
         {.from = Number::c128, .to = Number::c64, .computed = Number::c128, .function = function});
   }
+  for (const auto interleaved : {kernels::Interleaved::input, kernels::Interleaved::output}) {
+    expect_compiles({.from = Number::u8,
+                     .to = Number::f16,
+                     .direct = true,
+                     .columns = 3,
+                     .interleaved = interleaved,
+                     .in = 8});
+  }
   expect_compiles({.from = Number::i16,
                    .to = Number::u8,
                    .addend = Number::bf16,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bench/arguments.hpp"
+#include "bench/arithmetic_work.hpp"
 #include "bench/gpu/page.hpp"
 #include "bench/gpu/setting.hpp"
 #include "faro/engines/cuda_measure.hpp"
@@ -18,7 +19,6 @@
 #include "faro/faro.hpp"
 #include "faro/measure.hpp"
 #include "io/npy.hpp"
-#include "permutation/axis_map.hpp"
 
 namespace faro::bench::gpu {
 namespace {
@@ -49,17 +49,7 @@ Options parse(const CommandLine& line) {
   return options;
 }
 
-struct Work {
-  std::string text;
-  Strided view;
-  Arithmetic arithmetic;
-};
-
-Strided permuted(const std::vector<std::uint64_t>& shape, const std::vector<int>& order) {
-  return detail::as_strided(detail::permuted(shape, detail::dense_strides(shape), order));
-}
-
-std::vector<Work> works() {
+std::vector<ArithmeticWork> works() {
   const Strided to_planes = permuted({128, 1024, 1024, 3}, {0, 3, 1, 2});
   const Strided to_pixels = permuted({128, 3, 1024, 1024}, {0, 2, 3, 1});
   const Strided square = permuted({16384, 16384}, {1, 0});
@@ -120,12 +110,12 @@ class Bench {
                     "cudaMemcpy's rate in the same rounds.\n\n| work | types | ms | deviation | share |\n"
                     "|---|---|---|---|---|\n",
                     options_.rounds));
-    for (const Work& work : works()) row(work);
+    for (const ArithmeticWork& work : works()) row(work);
     if (!options_.out.empty()) io::write_file(options_.out, page_.text());
   }
 
  private:
-  void row(const Work& work) {
+  void row(const ArithmeticWork& work) {
     const Arithmetic& of = work.arithmetic;
     const std::uint64_t count = element_count(work.view);
     const std::vector<std::byte> in = numbers(of.from, count);
@@ -155,16 +145,15 @@ class Bench {
           clock_.milliseconds(1, [&](Stream s) { cuda::copy(from.data(), to.data(), half, s); }));
       times.push_back(clock_.milliseconds(1, queue));
     }
-    const double middle = median(times);
-    std::vector<double> deviations = times;
-    for (double& time : deviations) time = std::abs(time - middle);
+    const Timing timing = summarise(times);
     constexpr double kPercent = 100;
     page_.add(fmt::format("| {} | {} to {} | {:.3f} | {:.3f} | {:.1f}% |\n", work.text, name(of.from),
-                          name(of.to), middle, median(deviations), kPercent * median(copies) / middle));
+                          name(of.to), timing.median_ms, timing.mad_ms,
+                          kPercent * median(copies) / timing.median_ms));
   }
 
-  static void verify(const Work& work, const std::vector<std::byte>& in, const std::vector<std::byte>& added,
-                     const DeviceArray& out) {
+  static void verify(const ArithmeticWork& work, const std::vector<std::byte>& in,
+                     const std::vector<std::byte>& added, const DeviceArray& out) {
     const std::uint64_t count = element_count(work.view);
     std::vector<std::byte> wanted(out.size());
     std::vector<std::byte> got(out.size());

@@ -289,11 +289,10 @@ struct DeviceSweepsState final : DenseState {
 std::unique_ptr<ExecutableArithmetic::State> make_device_state(const Problem& problem,
                                                                const Arithmetic& arithmetic,
                                                                const PlanOptions& options) {
-  const detail::MovedValues made =
-      detail::make_moved_values(problem, arithmetic, cpu::target(1), options.index_choice);
-  if (std::holds_alternative<detail::ViewsOfValues>(made.way))
-    return std::make_unique<DeviceViewsState>(made, options.device);
-  return std::make_unique<DeviceSweepsState>(problem, arithmetic, made.numbers(), options);
+  if (const auto views = detail::make_moved_views(problem, arithmetic, cpu::target(1)))
+    return std::make_unique<DeviceViewsState>(*views, options.device);
+  const std::uint64_t numbers = element_count(problem.permutation) * problem.batch;
+  return std::make_unique<DeviceSweepsState>(problem, arithmetic, numbers, options);
 }
 
 }  // namespace
@@ -347,7 +346,7 @@ ExecutableArithmetic plan(const Problem& problem, const Arithmetic& arithmetic, 
   Target machine = cpu::target(options.threads);
   if (!detail::is_no_permutation(problem.permutation)) {
     const std::uint64_t bytes = element_count(problem.permutation) * bytes_of(arithmetic.to);
-    machine.index_calibration = cpu::curves_for(machine, bytes);
+    cpu::plan_by_curves(machine, bytes);
   }
   return ExecutableArithmetic(std::make_unique<MovedState>(
       detail::make_moved_values(problem, arithmetic, machine, options.index_choice), cpu::target(1)));

@@ -159,10 +159,7 @@ Target with_predictions(Target target, const PlanOptions& options, Predictions p
                         std::uint64_t bytes) {
   const bool on_gpu = options.engine == Engine::cuda;
   if (predictions.of_tiles && options.calibrate) target.calibration = cuda::calibrate(target.device);
-  if (!on_gpu) {
-    target.index_calibration = cpu::curves_for(target, bytes);
-    target.streaming_bytes = cpu::streaming_bytes(*target.index_calibration);
-  }
+  if (!on_gpu) cpu::plan_by_curves(target, bytes);
   if (on_gpu && predictions.of_index_arrays)
     target.index_calibration = calibration_for(target.name, built_in_gpu_calibration());
   return target;

@@ -18,6 +18,7 @@
 #include "faro_build_info.hpp"
 #include "io/npy.hpp"
 #include "permutation/text.hpp"
+#include "problem/cache_folder.hpp"
 
 namespace faro {
 namespace {
@@ -212,9 +213,9 @@ ProcessWisdom& process_wisdom() {
 namespace wisdom {
 
 std::optional<fs::path> path() {
-  const auto curves = calibration_path("any");
-  if (!curves) return std::nullopt;
-  return curves->parent_path() / "wisdom.json";
+  const auto folder = detail::cache_folder();
+  if (!folder) return std::nullopt;
+  return *folder / "wisdom.json";
 }
 
 std::string to_json() { return json_of(kept_entries()).dump(1, ' ', false, Json::error_handler_t::replace); }

@@ -91,6 +91,9 @@ std::shared_ptr<const IndexCalibration> curves_for(const Target& target, std::ui
 /// The curves that come with faro of the processor whose registers and caches are most like this one's.
 const IndexCalibration& nearest_curves();
 
+/// Gives a target the curves for work of so many bytes, and from where on they write past the caches.
+void plan_by_curves(Target& target, std::uint64_t bytes);
+
 /// From arrays of how many bytes on this machine writes past the caches: as curves tell, and input and output
 /// together at most half of the last level, which others use as well.
 std::uint64_t streaming_bytes(const IndexCalibration& curves);

@@ -194,9 +194,7 @@ struct MoveMaker::Device {
 
 MoveMaker::MoveMaker(const Options& options)
     : threads_(options.threads), target_(cpu::target(options.threads)) {
-  // The machine's curves, as they are known without a measurement.
-  target_.index_calibration = cpu::curves_for(target_, 0);
-  target_.streaming_bytes = cpu::streaming_bytes(*target_.index_calibration);
+  cpu::plan_by_curves(target_, 0);  // as they are known without a measurement
   if (options.engine != Engine::cuda) return;
   device_ = std::make_shared<Device>(Device{.target = cuda::target(options.device)});
 }

@@ -8,9 +8,9 @@
 
 namespace faro::kernels {
 
-/// Calls call.operator()<Stored>() with the type that numbers of this kind are stored as.
+/// What call.operator()<Stored>() returns of the type that numbers of this kind are stored as.
 template <typename Call>
-void with_number(Number number, const Call& call) {
+auto with_number(Number number, const Call& call) {
   switch (number) {
     case Number::i8:
       return call.template operator()<std::int8_t>();
@@ -49,8 +49,9 @@ void with_number(Number number, const Call& call) {
     case Number::f8_e4m3fnuz:
       return call.template operator()<Float8E4M3Fnuz>();
     case Number::f8_e5m2fnuz:
-      return call.template operator()<Float8E5M2Fnuz>();
+      break;
   }
+  return call.template operator()<Float8E5M2Fnuz>();
 }
 
 }  // namespace faro::kernels

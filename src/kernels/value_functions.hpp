@@ -3,8 +3,9 @@
 //
 //     Exp{}(x)      of float, double, and of both complex numbers
 //
-// Real functions are the C library's, on a GPU CUDA's; complex ones are written out here, for a GPU has none.
-// Those of complex numbers split into modulus and angle, without a rescue of what overflows halfway.
+// Real functions are the C library's, on a GPU CUDA's. Complex ones are written out here for a GPU, which has
+// none; a CPU takes the standard library's. They split into modulus and angle, without a rescue of what
+// overflows halfway.
 #pragma once
 
 #include <cmath>

@@ -277,6 +277,29 @@ void check_output_shape(const MovedValues& values) {
        fmt::format("a shape of {}", values.numbers()));
 }
 
+// Where something is added, or a factor differs along the output.
+bool must_be_written(const Arithmetic& arithmetic) {
+  return arithmetic.addend || arithmetic.scale.axis || arithmetic.offset.axis;
+}
+
+// All but the way, and the side for ways that have a choice.
+MovedValues asked_values(const Problem& problem, const Arithmetic& arithmetic, const Target& target) {
+  check_moved(problem, arithmetic);
+  MovedValues values;
+  values.arithmetic = arithmetic;
+  values.count = element_count(problem.permutation);
+  values.batch = problem.batch;
+  check_bytes(values);
+  if (values.arithmetic.shape.empty()) values.arithmetic.shape = {values.numbers()};
+  check_output_shape(values);
+  check(arithmetic, values.arithmetic.shape);
+  const bool widens = bytes_of(arithmetic.to) > bytes_of(arithmetic.from);
+  values.side = !widens && !must_be_written(arithmetic) ? ConvertedSide::read : ConvertedSide::written;
+  values.threads = values.read_bytes() + values.written_bytes() < kFewValueBytes ? 1 : target.threads;
+  values.streamed = values.written_bytes() > target.streaming_bytes;
+  return values;
+}
+
 std::string told_way(const ViewsOfValues& way) {
   std::string text;
   for (const ValuePlan& part : way.parts) {
@@ -321,20 +344,7 @@ std::uint64_t MovedValues::written_bytes() const { return numbers() * bytes_of(a
 
 MovedValues make_moved_values(const Problem& problem, const Arithmetic& arithmetic, const Target& target,
                               const IndexChoice& choice) {
-  check_moved(problem, arithmetic);
-  MovedValues values;
-  values.arithmetic = arithmetic;
-  values.count = element_count(problem.permutation);
-  values.batch = problem.batch;
-  check_bytes(values);
-  if (values.arithmetic.shape.empty()) values.arithmetic.shape = {values.numbers()};
-  check_output_shape(values);
-  check(arithmetic, values.arithmetic.shape);
-  const bool must_write = arithmetic.addend || arithmetic.scale.axis || arithmetic.offset.axis;
-  const bool widens = bytes_of(arithmetic.to) > bytes_of(arithmetic.from);
-  values.side = !widens && !must_write ? ConvertedSide::read : ConvertedSide::written;
-  values.threads = values.read_bytes() + values.written_bytes() < kFewValueBytes ? 1 : target.threads;
-  values.streamed = values.written_bytes() > target.streaming_bytes;
+  MovedValues values = asked_values(problem, arithmetic, target);
   if (values.numbers() == 0) return values;
   if (problem.placement == Placement::in_place) {
     values.streamed = false;
@@ -360,15 +370,25 @@ MovedValues make_moved_values(const Problem& problem, const Arithmetic& arithmet
     values.way = tiles_of_values(*map, values, target);
     return values;
   }
-  values.way =
-      passes_of_values(form, values, must_write, {.values = values, .target = target, .choice = choice});
+  values.way = passes_of_values(form, values, must_be_written(arithmetic),
+                                {.values = values, .target = target, .choice = choice});
+  return values;
+}
+
+std::optional<MovedValues> make_moved_views(const Problem& problem, const Arithmetic& arithmetic,
+                                            const Target& target) {
+  MovedValues values = asked_values(problem, arithmetic, target);
+  if (values.numbers() == 0) return values;
+  if (problem.placement == Placement::in_place) return std::nullopt;
+  const auto axes = as_views(normal_form(problem.permutation, target.threads));
+  auto views = axes ? views_of_values(*axes, values.batch, values.arithmetic, target) : std::nullopt;
+  if (!views) return std::nullopt;
+  values.way = *std::move(views);
   return values;
 }
 
 std::string MovedValues::explain() const {
-  std::string text = fmt::format("arithmetic      {}\n", to_text(arithmetic));
-  text += fmt::format("numbers         {}: {} bytes read, {} bytes written\n", numbers(), read_bytes(),
-                      written_bytes());
+  std::string text = told_arithmetic(arithmetic, numbers(), read_bytes(), written_bytes());
   if (numbers() == 0) return text;
   text += std::visit([](const auto& each) { return told_way(each); }, way);
   if (std::holds_alternative<ViewsOfValues>(way) || std::holds_alternative<ValuesInPlace>(way)) return text;

@@ -99,4 +99,9 @@ struct MovedValues {
 MovedValues make_moved_values(const Problem& problem, const Arithmetic& arithmetic, const Target& target,
                               const IndexChoice& choice = {});
 
+/// The same where the way is views, and nothing where it is another: what an engine of views carries out
+/// alone.
+std::optional<MovedValues> make_moved_views(const Problem& problem, const Arithmetic& arithmetic,
+                                            const Target& target);
+
 }  // namespace faro::detail

@@ -209,10 +209,14 @@ ValuePlan make_value_plan(const Strided& view, const Arithmetic& arithmetic, con
   return make_value_plan(axes_of(view, arithmetic), first, arithmetic, target);
 }
 
+std::string told_arithmetic(const Arithmetic& arithmetic, std::uint64_t numbers, std::uint64_t read_bytes,
+                            std::uint64_t written_bytes) {
+  return fmt::format("arithmetic      {}\nnumbers         {}: {} bytes read, {} bytes written\n",
+                     to_text(arithmetic), numbers, read_bytes, written_bytes);
+}
+
 std::string ValuePlan::explain() const {
-  std::string text = fmt::format("arithmetic      {}\n", to_text(arithmetic));
-  text += fmt::format("numbers         {}: {} bytes read, {} bytes written\n", count, read_bytes(),
-                      written_bytes());
+  std::string text = told_arithmetic(arithmetic, count, read_bytes(), written_bytes());
   if (count == 0) return text;
   const auto where = [](bool direct) { return direct ? "where they lie" : "by way of a box in the cache"; };
   text += fmt::format("boxes           {} in runs of {}\n", fmt::join(box, " x "), run_count());

@@ -58,6 +58,10 @@ struct ValuePlan {
   std::string explain() const;
 };
 
+/// The first lines of an explanation: what is done, and to how many numbers.
+std::string told_arithmetic(const Arithmetic& arithmetic, std::uint64_t numbers, std::uint64_t read_bytes,
+                            std::uint64_t written_bytes);
+
 /// Errors: those of check(view) and check(arithmetic, extents); ErrorCode::value for arrays past 2^62 bytes.
 ValuePlan make_value_plan(const Strided& view, const Arithmetic& arithmetic, const Target& target);
 /// The same of axes with all their strides, `first` where index 0 lies. Requires: no element is met twice in

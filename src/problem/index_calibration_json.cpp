@@ -13,6 +13,7 @@
 #include "faro/problem/target.hpp"
 #include "io/npy.hpp"
 #include "permutation/text.hpp"
+#include "problem/cache_folder.hpp"
 
 namespace faro {
 namespace {
@@ -123,18 +124,6 @@ class Reader {
   std::string file_;
 };
 
-std::optional<fs::path> cache_folder() {
-  const auto set = [](const char* variable) -> std::optional<fs::path> {
-    const char* const value = secure_getenv(variable);
-    if (value == nullptr || *value == '\0') return std::nullopt;
-    return fs::path(value);
-  };
-  if (auto own = set("FARO_CACHE")) return own;
-  if (const auto user = set("XDG_CACHE_HOME"); user && user->is_absolute()) return *user / "faro";
-  if (const auto home = set("HOME")) return *home / ".cache" / "faro";
-  return std::nullopt;
-}
-
 // "NVIDIA H200" is "nvidia-h200".
 std::string fit_for_a_file(const std::string& machine) {
   constexpr std::size_t kMost = 100;
@@ -190,8 +179,20 @@ IndexCalibration IndexCalibration::from_json(const std::string& text, const std:
   return calibration;
 }
 
+std::optional<fs::path> detail::cache_folder() {
+  const auto set = [](const char* variable) -> std::optional<fs::path> {
+    const char* const value = secure_getenv(variable);
+    if (value == nullptr || *value == '\0') return std::nullopt;
+    return fs::path(value);
+  };
+  if (auto own = set("FARO_CACHE")) return own;
+  if (const auto user = set("XDG_CACHE_HOME"); user && user->is_absolute()) return *user / "faro";
+  if (const auto home = set("HOME")) return *home / ".cache" / "faro";
+  return std::nullopt;
+}
+
 std::optional<fs::path> calibration_path(const std::string& machine) {
-  const auto folder = cache_folder();
+  const auto folder = detail::cache_folder();
   if (!folder) return std::nullopt;
   return *folder / ("tune-" + fit_for_a_file(machine) + ".json");
 }

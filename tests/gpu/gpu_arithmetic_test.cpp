@@ -8,7 +8,7 @@
 #include "drawn_views.hpp"
 #include "faro/faro.hpp"
 #include "gpu/gpu_rows_support.hpp"
-#include "kernels/small_floats.hpp"
+#include "number_support.hpp"
 
 namespace faro::testing {
 namespace gpu_arithmetic_test {
@@ -20,54 +20,24 @@ using test::draw_view;
 
 class GpuArithmetic : public GpuTest {};
 
-template <typename Stored>
-double value_at(const std::byte* at) {
-  Stored x;
-  std::memcpy(&x, at, sizeof x);
-  if constexpr (kernels::kIsSmallFloat<Stored>) {
-    return kernels::to_float(x);
-  } else {
-    return static_cast<double>(x);
-  }
-}
-
-// A real number, or half a complex one.
-double real_at(Number number, const std::byte* at) {
-  switch (number) {
-    case Number::f16:
-      return value_at<kernels::Half>(at);
-    case Number::bf16:
-      return value_at<kernels::BrainHalf>(at);
-    case Number::f32:
-    case Number::c64:
-      return value_at<float>(at);
-    case Number::f64:
-    case Number::c128:
-      return value_at<double>(at);
-    case Number::f8_e4m3fn:
-      return value_at<kernels::Float8E4M3>(at);
-    case Number::f8_e5m2:
-      return value_at<kernels::Float8E5M2>(at);
-    case Number::f8_e4m3fnuz:
-      return value_at<kernels::Float8E4M3Fnuz>(at);
-    case Number::f8_e5m2fnuz:
-      return value_at<kernels::Float8E5M2Fnuz>(at);
-    default:
-      return 0;
-  }
-}
-
-void expect_same(Number number, const Bytes& got, const Bytes& wanted, double tolerance) {
+// A NaN has any bits.
+void expect_same(const Arithmetic& of, const Bytes& got, const Bytes& wanted, double tolerance) {
+  const Number number = of.to;
   if (got == wanted) return;
-  const std::uint64_t width = bytes_of(number) / (is_complex(number) ? 2 : 1);
-  for (std::uint64_t at = 0; at + width <= got.size(); at += width) {
-    if (std::memcmp(got.data() + at, wanted.data() + at, width) == 0) continue;
-    ASSERT_FALSE(is_integer(number) || number == Number::boolean) << "byte " << at;
-    const double a = real_at(number, got.data() + at);
-    const double b = real_at(number, wanted.data() + at);
-    if (std::isnan(a) && std::isnan(b)) continue;
-    ASSERT_LE(std::abs(a - b), tolerance * std::max({std::abs(a), std::abs(b), 1e-3}))
-        << "byte " << at << ": " << a << ", wanted " << b;
+  const std::uint64_t width = bytes_of(number);
+  for (std::uint64_t i = 0; i < got.size() / width; ++i) {
+    if (std::memcmp(got.data() + i * width, wanted.data() + i * width, width) == 0) continue;
+    ASSERT_FALSE(is_integer(number) || number == Number::boolean) << "number " << i;
+    const test::WideComplex a = test::read(number, got.data(), static_cast<std::int64_t>(i), of.out_swapped);
+    const test::WideComplex b =
+        test::read(number, wanted.data(), static_cast<std::int64_t>(i), of.out_swapped);
+    const auto expect_near = [&](double x, double y) {
+      if (std::isnan(x) && std::isnan(y)) return;
+      ASSERT_LE(std::abs(x - y), tolerance * std::max({std::abs(x), std::abs(y), 1e-3}))
+          << "number " << i << ": " << x << ", wanted " << y;
+    };
+    expect_near(static_cast<double>(a.real()), static_cast<double>(b.real()));
+    expect_near(static_cast<double>(a.imag()), static_cast<double>(b.imag()));
   }
 }
 
@@ -113,7 +83,7 @@ void expect_as_on_cpu(const Strided& view, const Arithmetic& of, SplitMix64& ran
   const bool nearly = (of.function >= Function::exp && of.function != Function::relu) ||
                       (is_complex(of.from) && of.function >= Function::absolute);
   const double unit = bytes_of(of.to) == 1 ? 0.26 : bytes_of(of.to) == 2 ? 1e-2 : 1e-4;
-  expect_same(of.to, device_out.get(), wanted, nearly ? unit : 0);
+  expect_same(of, device_out.get(), wanted, nearly ? unit : 0);
 }
 
 TEST_F(GpuArithmetic, DrawnViewsAsOnTheCpu) {
@@ -176,7 +146,7 @@ TEST_F(GpuArithmetic, EveryNarrowValueToEachType) {
         const Placed device_out(Bytes(wanted.size(), std::byte{9}));
         plan(view, of, {.engine = Engine::cuda}).run({device_in.data(), count}, device_out.data(), count);
         check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-        expect_same(to, device_out.get(), wanted, 0);
+        expect_same(of, device_out.get(), wanted, 0);
       }
     }
   }

@@ -148,4 +148,9 @@ std::shared_ptr<const IndexCalibration> curves_for(const Target& target, std::ui
   return known.curves;
 }
 
+void plan_by_curves(Target& target, std::uint64_t bytes) {
+  target.index_calibration = curves_for(target, bytes);
+  target.streaming_bytes = streaming_bytes(*target.index_calibration);
+}
+
 }  // namespace faro::cpu

@@ -8,7 +8,7 @@
 #include "faro/arithmetic.hpp"
 #include "faro/engines/nvrtc.hpp"
 #include "kernels/number_program.hpp"
-#include "kernels/value_box.hpp"
+#include "kernels/value_arrays.hpp"
 #include "plan/gpu/value_boxes.hpp"
 
 namespace faro::cuda {

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdlib>
 #include <numeric>
-#include <set>
 
 #include "faro/error.hpp"
+#include "faro/machine/congestion.hpp"
+#include "layout/shared_geometry.hpp"
 #include "rounding.hpp"
 
 namespace faro::detail {
@@ -30,8 +30,7 @@ constexpr std::uint64_t kMostColumns = 4;
 constexpr std::uint64_t kLeastColumn = 256;  // numbers, for which columns are exchanged in registers
 constexpr std::uint64_t kDirectBytes = 64;   // of a run that is the same on both sides
 constexpr std::uint64_t kRunMultiple = 16;   // what a cut run is a multiple of
-constexpr std::uint64_t kValueBanks = 32;
-constexpr std::uint64_t kValueBankBytes = 4;
+constexpr std::uint64_t kValueBankBytes = layout::kGeometry.bank_bytes;
 constexpr std::uint64_t kMostValuePad = 32;
 constexpr std::uint64_t kMostFewBoxes = (std::uint64_t{1} << 31) - 1;
 
@@ -415,24 +414,21 @@ class ValueBoxMaker {
 
   // Lanes of a warp that meet in a bank, in the mean over a vector's numbers.
   double wavefronts(const std::vector<std::uint64_t>& run, const std::vector<std::uint64_t>& rows,
-                    std::uint64_t vector, std::uint32_t lanes_log2) const {
-    const std::uint64_t lanes =
-        kernels::kValueWarpLanes / std::max<std::uint64_t>(held_bytes_ / kValueBankBytes, 1);  // of a phase
+                    std::uint64_t vector, std::uint32_t lanes_log2) {
+    const auto lanes =
+        static_cast<std::uint64_t>(layout::kGeometry.lanes_per_phase(static_cast<int>(held_bytes_)));
     const std::uint64_t along = std::uint64_t{1} << lanes_log2;
+    std::vector<std::uint64_t> words;
     double total = 0;
     for (std::uint64_t j = 0; j < vector; ++j) {
-      std::array<std::set<std::uint64_t>, kValueBanks> banks;
+      words.clear();
       for (std::uint64_t lane = 0; lane < lanes; ++lane) {
-        const std::uint64_t slot = lane % along;
+        const std::uint64_t number = lane % along * vector + j;
         const std::uint64_t row = lane / along;
-        if (slot * vector + j >= run.size() || row >= rows.size()) continue;
-        const std::uint64_t place = run[slot * vector + j] + rows[row];
-        const std::uint64_t word = place * held_bytes_ / kValueBankBytes;
-        banks[word % kValueBanks].insert(word);
+        if (number < run.size() && row < rows.size())
+          words.push_back((run[number] + rows[row]) * held_bytes_ / kValueBankBytes);
       }
-      std::size_t most = 0;
-      for (const auto& bank : banks) most = std::max(most, bank.size());
-      total += static_cast<double>(most);
+      total += banks_.by_bank(words);
     }
     return total / static_cast<double>(vector);
   }
@@ -445,8 +441,8 @@ class ValueBoxMaker {
 
   // How lanes are shared out over a side: wavefronts, and sectors that a warp's access has in part.
   Spread best_spread(const std::vector<std::uint64_t>& run, const std::vector<std::uint64_t>& rows,
-                     std::uint64_t vector, std::uint64_t bytes) const {
-    constexpr std::uint64_t kSector = 32;
+                     std::uint64_t vector, std::uint64_t bytes) {
+    constexpr std::uint64_t kSector = layout::kGeometry.sector_bytes;
     const std::uint64_t slots = std::max<std::uint64_t>(run.size() / vector, 1);
     Spread best;
     for (std::uint32_t log2 = 0; log2 <= 5; ++log2) {
@@ -601,6 +597,7 @@ class ValueBoxMaker {
     }
   }
 
+  machine::TurnCounter banks_{layout::kGeometry.banks};
   const ValuePlan& plan_;
   const ValueAlignment& alignment_;
   std::vector<ValueAxis> axes_;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/value_box.hpp"
+#include "kernels/value_arrays.hpp"
 #include "plan/value_plan.hpp"
 
 namespace faro::detail {

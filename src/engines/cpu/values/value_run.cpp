@@ -4,9 +4,9 @@
 #include <cmath>
 #include <complex>
 #include <cstring>
-#include <limits>
 
 #include "kernels/number_types.hpp"
+#include "kernels/value_functions.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engines/cpu/values/value_run.cpp"
@@ -194,59 +194,39 @@ HWY_INLINE void ForEach(Computed* values, std::size_t count, const Step& step) {
   for (std::size_t i = 0; i < count; ++i) values[i] = step(values[i]);
 }
 
-// The one number beyond i64 saturates; u64 is not negated here (computed_in).
-template <typename Real>
-HWY_INLINE Real Negated(Real x) {
-  if constexpr (std::is_same_v<Real, std::uint64_t>) {
-    return x;
-  } else if constexpr (std::is_integral_v<Real>) {
-    using Limits = std::numeric_limits<Real>;
-    return x == Limits::min() ? Limits::max() : -x;
-  } else {
-    return -x;
-  }
-}
-template <typename Real>
-HWY_INLINE Real Magnitude(Real x) {
-  if constexpr (std::is_floating_point_v<Real>) {
-    return std::abs(x);
-  } else {
-    return x < 0 ? Negated(x) : x;
-  }
-}
-
 template <typename Real>
 void ApplyReal(Function function, Real* values, std::size_t count) {
+  const auto each = [&](const auto& of)
+                        HWY_ATTR { ForEach(values, count, [of](Real x) HWY_ATTR { return of(x); }); };
   switch (function) {
     case Function::identity:
     case Function::conjugate:
       return;
     case Function::negate:
-      return ForEach(values, count, [](Real x) HWY_ATTR { return Negated(x); });
+      return each(kernels::Negate{});
     case Function::absolute:
-      return ForEach(values, count, [](Real x) HWY_ATTR { return Magnitude(x); });
+      return each(kernels::Absolute{});
     case Function::relu:
-      return ForEach(values, count, [](Real x) HWY_ATTR { return x < 0 ? Real{0} : x; });
+      return each(kernels::Relu{});
     default:
       break;
   }
   if constexpr (std::is_floating_point_v<Real>) {
-    constexpr Real kRootHalf = static_cast<Real>(0.70710678118654752440);
     switch (function) {
       case Function::reciprocal:
-        return ForEach(values, count, [](Real x) HWY_ATTR { return 1 / x; });
+        return each(kernels::Reciprocal{});
       case Function::square_root:
-        return ForEach(values, count, [](Real x) HWY_ATTR { return std::sqrt(x); });
+        return each(kernels::SquareRoot{});
       case Function::exp:
-        return ForEach(values, count, [](Real x) HWY_ATTR { return std::exp(x); });
+        return each(kernels::Exp{});
       case Function::log:
-        return ForEach(values, count, [](Real x) HWY_ATTR { return std::log(x); });
+        return each(kernels::Log{});
       case Function::tanh:
-        return ForEach(values, count, [](Real x) HWY_ATTR { return std::tanh(x); });
+        return each(kernels::Tanh{});
       case Function::sigmoid:
-        return ForEach(values, count, [](Real x) HWY_ATTR { return 1 / (1 + std::exp(-x)); });
-      case Function::gelu:  // by what is left of 1, which loses nothing far below 0
-        return ForEach(values, count, [](Real x) HWY_ATTR { return x * (std::erfc(-x * kRootHalf) / 2); });
+        return each(kernels::Sigmoid{});
+      case Function::gelu:
+        return each(kernels::Gelu{});
       default:
         return;
     }
@@ -284,23 +264,6 @@ void ApplyComplex(Function function, Complex<Real>* values, std::size_t count) {
     default:
       return;
   }
-}
-
-template <typename Real>
-HWY_INLINE Real Product(Real a, Real b) {
-  return a * b;
-}
-template <typename Real>
-HWY_INLINE Complex<Real> Product(Complex<Real> a, Complex<Real> b) {
-  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-template <typename Real>
-HWY_INLINE Real Sum(Real a, Real b) {
-  return a + b;
-}
-template <typename Real>
-HWY_INLINE Complex<Real> Sum(Complex<Real> a, Complex<Real> b) {
-  return {a.re + b.re, a.im + b.im};
 }
 
 // Factors of elements `first` and on.
@@ -378,8 +341,8 @@ void ConvertChunk(const ValueProgram& program, const ValueRun& run, std::size_t 
     Apply(program, buffers, count);
   }
   if constexpr (!std::is_integral_v<Computed>) {
-    const auto product = [](Computed a, Computed b) HWY_ATTR { return Product(a, b); };
-    const auto sum = [](Computed a, Computed b) HWY_ATTR { return Sum(a, b); };
+    const auto product = [](Computed a, Computed b) HWY_ATTR { return kernels::product(a, b); };
+    const auto sum = [](Computed a, Computed b) HWY_ATTR { return kernels::sum(a, b); };
     if (program.has_scale) Combine(run.scale, first, values, count, product);
     if (program.has_offset) Combine(run.offset, first, values, count, sum);
     if (program.has_addend) {

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -14,7 +16,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "faro/problem/target.hpp"
+#include "io/file_system.hpp"
+#include "problem/cache_folder.hpp"
 
 namespace faro::cuda {
 namespace {
@@ -25,17 +28,20 @@ constexpr const char* kMagic = "faro kernel 1\n";
 constexpr std::size_t kMostKernelsKept = 512;
 constexpr std::uint64_t kMostKernelBytes = std::uint64_t{64} << 20;
 
-// Null where there is no folder, or others may write to it.
+bool is_own(const struct stat& is) {
+  return is.st_uid == ::geteuid() && (is.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+// Nothing where there is no folder, or others may write to it.
 std::optional<fs::path> own_folder() {
-  const auto curves = calibration_path("any");
-  if (!curves) return std::nullopt;
+  const auto cache = faro::detail::cache_folder();
+  if (!cache) return std::nullopt;
   std::error_code failure;
-  fs::create_directories(curves->parent_path(), failure);
-  const fs::path folder = curves->parent_path() / "kernels";
+  fs::create_directories(*cache, failure);
+  const fs::path folder = *cache / "kernels";
   if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) return std::nullopt;
   struct stat is {};
-  if (::lstat(folder.c_str(), &is) != 0 || !S_ISDIR(is.st_mode)) return std::nullopt;
-  if (is.st_uid != ::geteuid() || (is.st_mode & (S_IWGRP | S_IWOTH)) != 0) return std::nullopt;
+  if (::lstat(folder.c_str(), &is) != 0 || !S_ISDIR(is.st_mode) || !is_own(is)) return std::nullopt;
   return folder;
 }
 
@@ -49,43 +55,16 @@ fs::path path_of(const fs::path& folder, const std::string& key) {
   return folder / name;
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int get() const { return number_; }
-
- private:
-  int number_;
-};
-
 std::optional<std::string> read_own(const fs::path& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  const io::Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   struct stat is {};
-  if (file.get() < 0 || ::fstat(file.get(), &is) != 0 || !S_ISREG(is.st_mode)) return std::nullopt;
-  if (is.st_uid != ::geteuid() || (is.st_mode & (S_IWGRP | S_IWOTH)) != 0) return std::nullopt;
+  if (!file.is_open() || ::fstat(file.get(), &is) != 0 || !S_ISREG(is.st_mode) || !is_own(is))
+    return std::nullopt;
   const auto bytes = static_cast<std::uint64_t>(is.st_size);
   if (bytes > kMostKernelBytes) return std::nullopt;
   std::string text(bytes, '\0');
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t got = ::read(file.get(), text.data() + done, text.size() - done);
-    if (got <= 0) return std::nullopt;
-    done += static_cast<std::size_t>(got);
-  }
+  if (io::read_at(file.get(), std::as_writable_bytes(std::span(text)), 0).bytes != bytes) return std::nullopt;
   return text;
-}
-
-bool write_all(int descriptor, const std::string& text) {
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t put = ::write(descriptor, text.data() + done, text.size() - done);
-    if (put <= 0) return false;
-    done += static_cast<std::size_t>(put);
-  }
-  return true;
 }
 
 void append(std::string& to, const std::string& part) { to += std::to_string(part.size()) + " " + part; }
@@ -181,9 +160,10 @@ void keep_kernel(const std::string& key, const CompiledText& compiled) try {
   const fs::path path = path_of(*folder, key);
   std::string part = path.string() + ".XXXXXX";
   {
-    const Descriptor file(::mkstemp(part.data()));  // its owner's alone
-    if (file.get() < 0) return;
-    if (!write_all(file.get(), text_of(key, compiled))) {
+    const io::Descriptor file(::mkstemp(part.data()));  // its owner's alone
+    if (!file.is_open()) return;
+    const std::string text = text_of(key, compiled);
+    if (io::write_at(file.get(), std::as_bytes(std::span(text)), 0) != 0) {
       ::unlink(part.c_str());
       return;
     }

@@ -179,6 +179,7 @@ std::string type_text(const ValueKernel& kernel) {
 RuntimeSource value_source(const ValueKernel& kernel) {
   RuntimeSource source;
   source.text = R"(#include "kernels/value_box.hpp"
+#include "kernels/value_registers.hpp"
 struct ValueBlock {
   std::byte* memory;
   std::uint64_t index() const { return blockIdx.x; }

@@ -4,6 +4,7 @@
 #include "engines/cuda/kernels/value_kernel.cuh"
 #include "engines/cuda/value_program.hpp"
 #include "kernels/value_box.hpp"
+#include "kernels/value_registers.hpp"
 
 namespace faro::cuda {
 namespace {
@@ -24,7 +25,7 @@ constexpr Number number_of() {
   if constexpr (std::is_same_v<T, kernels::Complex<double>>) return Number::c128;
 }
 
-template <typename From, typename To, typename Computed, typename Applied, unsigned kFlags, typename Addend>
+template <typename From, typename To, typename Computed, unsigned kFlags, typename Addend>
 ValueKernel described(Function function) {
   ValueKernel which{.from = number_of<From>(),
                     .to = number_of<To>(),
@@ -45,7 +46,7 @@ const void* find(const ValueKernel& wanted, Function function = Function::identi
       16 / (std::is_same_v<Addend, kernels::NoAddend> || sizeof(To) > sizeof(Addend) ? sizeof(To)
                                                                                      : sizeof(Addend));
   constexpr int kBoth = kIn < kOut ? kIn : kOut;
-  ValueKernel which = described<From, To, Computed, Applied, kFlags, Addend>(function);
+  ValueKernel which = described<From, To, Computed, kFlags, Addend>(function);
   which.direct = true;
   which.in = which.out = kBoth;
   if (which == wanted) return value_kernel<kernels::MoveValueRuns<Program, kBoth>>();

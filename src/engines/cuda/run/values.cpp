@@ -170,7 +170,6 @@ void ValueExecutor::run(const void* in, const void* addend, void* out, Stream st
   const DeviceGuard guard(state.device);
   require_accessible(in, "input", state.device);
   require_accessible(out, "output", state.device);
-
   require_aligned(address(in), bytes_of(of.from), {.what = "an input"});
   require_aligned(address(out), bytes_of(of.to), {.what = "an output"});
   ValueAlignment alignment{.in = alignment_of(in), .out = alignment_of(out)};
@@ -191,9 +190,8 @@ void ValueExecutor::run(const void* in, const void* addend, void* out, Stream st
 
 std::string ValueExecutor::explain() const {
   const ValuePlan& plan = state_->plan;
-  std::string text = "arithmetic      " + to_text(plan.arithmetic) + "\n";
-  text += "numbers         " + std::to_string(plan.count) + ": " + std::to_string(plan.read_bytes()) +
-          " bytes read, " + std::to_string(plan.written_bytes()) + " bytes written\n";
+  const std::string text =
+      faro::detail::told_arithmetic(plan.arithmetic, plan.count, plan.read_bytes(), plan.written_bytes());
   return plan.count == 0 ? text : text + state_->boxes_for({}).explain();
 }
 
