@@ -14,6 +14,7 @@
 #include "engines/cuda_values.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
+#include "permutation/axis_map.hpp"
 #include "permutation/route_checks.hpp"
 #include "plan/moved_values.hpp"
 #include "plan/row_values.hpp"
@@ -219,14 +220,9 @@ struct DeviceViewsState final : DenseState {
 
 // Numbers in order, with factors along the axes of arithmetic.shape.
 Strided in_order(const Arithmetic& arithmetic, std::uint64_t numbers) {
-  Strided view;
-  view.extents = arithmetic.shape.empty() ? std::vector<std::uint64_t>{numbers} : arithmetic.shape;
-  view.out_strides.resize(view.extents.size());
-  std::int64_t next = 1;
-  for (std::size_t i = view.extents.size(); i-- > 0;)
-    view.out_strides[i] = std::exchange(next, next * static_cast<std::int64_t>(view.extents[i]));
-  view.in_strides = view.out_strides;
-  return view;
+  const Shape shape = arithmetic.shape.empty() ? Shape{numbers} : arithmetic.shape;
+  const Strides strides = detail::dense_strides(shape);
+  return {.extents = shape, .in_strides = strides, .out_strides = strides};
 }
 
 // Of engine cuda: what is no view is moved by a plan of its own, in the narrower type, and changed in a sweep

@@ -9,6 +9,7 @@
 
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
+#include "faro/permutation/split_mix.hpp"
 #include "thread_team.hpp"
 
 namespace faro::store {
@@ -115,23 +116,19 @@ class Moves {
   std::map<LocalMove, std::shared_ptr<const Planned>> plans_;
 };
 
-// Mixes a place and the bytes of an element: splitmix64's finisher.
-std::uint64_t mixed(std::uint64_t value) {
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-  return value ^ (value >> 31);
-}
+// Mixes a place and the bytes of an element.
 std::uint64_t element_sum(std::uint64_t place, const std::byte* element, std::uint64_t bytes) {
-  std::uint64_t sum = mixed(place + 0x9e3779b97f4a7c15);
+  using faro::detail::SplitMix64;
+  std::uint64_t sum = SplitMix64::at(place, 0);
   for (; bytes >= 8; bytes -= 8, element += 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, element, 8);
-    sum = mixed(sum ^ word);
+    sum = SplitMix64::mixed(sum ^ word);
   }
   if (bytes == 0) return sum;
   std::uint64_t word = 0;
   std::memcpy(&word, element, bytes);
-  return mixed(sum + word);
+  return SplitMix64::mixed(sum + word);
 }
 
 // Over a box of the output whose elements lie anywhere: the obvious loop.

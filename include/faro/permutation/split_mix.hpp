@@ -23,14 +23,15 @@ class SplitMix64 {
     return mixed(seed + (k + 1) * kStep);
   }
 
- private:
-  static constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15;
-
+  /// The generator's finisher: each bit of z changes half of those of the result.
   static constexpr std::uint64_t mixed(std::uint64_t z) {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
   }
+
+ private:
+  static constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15;
 
   std::uint64_t state_;
 };
