@@ -220,9 +220,13 @@ struct DeviceViewsState final : DenseState {
 
 // Numbers in order, with factors along the axes of arithmetic.shape.
 Strided in_order(const Arithmetic& arithmetic, std::uint64_t numbers) {
-  const Shape shape = arithmetic.shape.empty() ? Shape{numbers} : arithmetic.shape;
-  const Strides strides = detail::dense_strides(shape);
-  return {.extents = shape, .in_strides = strides, .out_strides = strides};
+  const std::vector<std::uint64_t> shape =
+      arithmetic.shape.empty() ? std::vector<std::uint64_t>{numbers} : arithmetic.shape;
+  const std::vector<std::int64_t> strides = detail::dense_strides(shape);
+  Strided view;
+  view.extents = shape;
+  view.in_strides = view.out_strides = strides;
+  return view;
 }
 
 // Of engine cuda: what is no view is moved by a plan of its own, in the narrower type, and changed in a sweep
