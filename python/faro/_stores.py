@@ -16,7 +16,15 @@ __all__ = ["open", "relayout", "Store", "StoredArray", "Relayout"]
 
 @dataclass(frozen=True)
 class StoredArray:
-    """What a store says of an array; ``refusal`` says why it cannot be read, where it cannot."""
+    """What a store says of an array; ``refusal`` says why it cannot be read, where it cannot.
+
+    >>> import numpy as np, tempfile
+    >>> path = tempfile.mkdtemp() + "/a.npy"
+    >>> np.save(path, np.zeros((3, 4), ">f4"))
+    >>> array = faro.open(path)[""]
+    >>> array.dtype, array.big_endian, array.chunks
+    ('float32', True, None)
+    """
 
     name: str
     format: str
@@ -33,7 +41,14 @@ class StoredArray:
 
 
 class Store(Mapping[str, StoredArray]):
-    """The arrays of a store by their names; the only array of a file without names is called ``""``."""
+    """The arrays of a store by their names; the only array of a file without names is called ``""``.
+
+    >>> import numpy as np, tempfile
+    >>> path = tempfile.mkdtemp() + "/two.npz"
+    >>> np.savez(path, x=np.zeros(3), y=np.zeros((4, 5)))
+    >>> {name: array.shape for name, array in faro.open(path).items()}
+    {'x': (3,), 'y': (4, 5)}
+    """
 
     def __init__(self, path: str, arrays: dict[str, StoredArray]):
         self.path = path
@@ -54,7 +69,15 @@ class Store(Mapping[str, StoredArray]):
 
 @dataclass(frozen=True)
 class Relayout:
-    """What a relayout did, or would do: ``plan`` in words, and the numbers behind it."""
+    """What a relayout did, or would do: ``plan`` in words, and the numbers behind it.
+
+    >>> import numpy as np, tempfile
+    >>> path = tempfile.mkdtemp() + "/a.npy"
+    >>> np.save(path, np.zeros((30, 40), "f4"))
+    >>> told = faro.relayout(path, path + ".zarr", axes=(1, 0), chunks=(8, 8), explain=True)
+    >>> told.sweeps, told.result.chunks, told.finished
+    (1, (8, 8), False)
+    """
 
     plan: str
     source: StoredArray
@@ -100,7 +123,7 @@ def open(path: str | os.PathLike[str]) -> Store:  # noqa: A001
     >>> import numpy as np, tempfile
     >>> path = tempfile.mkdtemp() + "/a.npy"
     >>> np.save(path, np.zeros((3, 4), "f4"))
-    >>> open(path)[""].shape
+    >>> faro.open(path)[""].shape
     (3, 4)
     """
     named = _path(path, "open")
@@ -132,7 +155,7 @@ def relayout(
     >>> import numpy as np, tempfile
     >>> folder = tempfile.mkdtemp()
     >>> np.save(folder + "/a.npy", np.arange(12).reshape(3, 4))
-    >>> relayout(folder + "/a.npy", folder + "/b.npy", axes=(1, 0)).result.shape
+    >>> faro.relayout(folder + "/a.npy", folder + "/b.npy", axes=(1, 0)).result.shape
     (4, 3)
     >>> np.load(folder + "/b.npy")[1].tolist()
     [1, 5, 9]
