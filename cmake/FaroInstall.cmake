@@ -45,6 +45,9 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/faroConfigVersion.cmake C
 install(FILES ${PROJECT_BINARY_DIR}/faroConfig.cmake ${PROJECT_BINARY_DIR}/faroConfigVersion.cmake
   DESTINATION ${faro_package_dir})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# Compiled by whoever uses it: a module file is for one compiler.
+install(FILES ${PROJECT_SOURCE_DIR}/bindings/fortran/faro.f90 ${PROJECT_SOURCE_DIR}/bindings/fortran/faro_descriptors.c
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/faro/fortran)
 
 # faro.pc, faro_swizzle.pc and faro_c.pc, for those who build without CMake: `g++ -std=c++20 main.cpp $(pkg-config --cflags --libs faro)`. A static
 # libfaro must be linked with what it uses; a shared one is linked with it already. Paths are relative to the files, so that an
