@@ -13,7 +13,7 @@ wheel=("$build"/wheel/faro-*.whl)
 bytes=$(stat -c %s "${wheel[0]}")
 ((bytes <= 60 << 20)) || { echo "the wheel has $bytes bytes, more than 60 MiB" >&2; exit 1; }
 "$build/python-tools/bin/abi3audit" --strict --assume-minimum-abi3 3.11 "$build"/python-unrepaired/faro-*.whl
-"$build/python-tools/bin/auditwheel" show "${wheel[0]}" | grep manylinux >/dev/null
+"$build/python-tools/bin/auditwheel" show "${wheel[0]}" | grep manylinux_2_28 >/dev/null
 
 rm -rf "$environment"
 /usr/bin/python3 -m venv "$environment"
