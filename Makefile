@@ -103,6 +103,10 @@ wheel:
 	@cmake --build --preset release --target faro_libraries
 	@tools/make_wheel.sh build build/wheel
 
+# All that is given away, in build/release; tests are `make test`'s.
+release: wheel
+	@tools/make_release.sh build
+
 # With the kernels that the tree has.
 bench-python:
 	@tools/install_dependencies.sh python

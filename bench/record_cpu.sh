@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 build=$(realpath "$1")
 results=bench/results/cpu-$2-${3:-$(date +%F)}
 [[ -x $build/bench/axes_bench ]] || { echo "no $build/bench/axes_bench: build the target axes_bench first" >&2; exit 1; }
-compgen -G "$build/wheel/faro-*.whl" >/dev/null || { echo "no $build/wheel/faro-*.whl: make wheel first" >&2; exit 1; }
+compgen -G "$build/wheel/faro_permute-*.whl" >/dev/null || { echo "no $build/wheel/faro_permute-*.whl: make wheel first" >&2; exit 1; }
 read -r load _ </proc/loadavg
 awk -v load="$load" 'BEGIN { exit load < 1 }' && echo "the load is $load: other programs are running, and only ratios will mean something" >&2
 

@@ -14,7 +14,7 @@ if [[ ${1:-} == --gpu ]]; then
   "$python" -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null ||
     { echo "$python has no PyTorch that sees a GPU: name one that does as PYTHON=" >&2; exit 1; }
   rm -rf "$build/python-bench-gpu"
-  "$python" -m pip --quiet --disable-pip-version-check install --target "$build/python-bench-gpu" "$build"/wheel/faro-*.whl
+  "$python" -m pip --quiet --disable-pip-version-check install --target "$build/python-bench-gpu" "$build"/wheel/faro_permute-*.whl
   PYTHONPATH=$build/python-bench-gpu exec "$python" bench/python/gpu.py "$@"
 fi
 script=bench.py
@@ -24,5 +24,5 @@ if [[ ${1:-} == --small ]]; then
 fi
 /usr/bin/python3 -m venv "$build/python-bench"
 "$build/python-bench/bin/pip" --quiet --disable-pip-version-check install numpy
-"$build/python-bench/bin/pip" --quiet --disable-pip-version-check install --force-reinstall --no-deps nanobind-backend "$build"/wheel/faro-*.whl
+"$build/python-bench/bin/pip" --quiet --disable-pip-version-check install --force-reinstall --no-deps nanobind-backend "$build"/wheel/faro_permute-*.whl
 "$build/python-bench/bin/python" "bench/python/$script" "$@"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tools/make_wheel.sh BUILD OUT   packs the Python package as OUT/faro-….whl, with the libraries of the build tree BUILD and the
+# tools/make_wheel.sh BUILD OUT   packs the Python package as OUT/faro_permute-….whl, with the libraries of the build tree BUILD and the
 # shared ones that it needs inside, for every CPython from 3.11 on and every Linux with a glibc of 2.28 or newer: RHEL 8, Debian 10,
 # Ubuntu 18.10, Amazon Linux 2023 and what came after them.
 #
@@ -24,7 +24,7 @@ if [[ ! -x $tools/bin/auditwheel ]]; then
 fi
 
 oldest=2.28
-rm -rf "$out"/faro-*.whl "$build/python-unrepaired" "$build/python-libraries"
+rm -rf "$out"/faro_permute-*.whl "$build/python-unrepaired" "$build/python-libraries"
 # Without isolation, so that nothing is fetched again; the extension alone is compiled.
 PATH=$tools/bin:$PATH "$tools/bin/pip" wheel . --quiet --disable-pip-version-check --no-deps --no-build-isolation \
   --wheel-dir "$build/python-unrepaired" --config-settings="build-dir=$build/python-wheel" \
@@ -40,6 +40,6 @@ while read -r name _ path _; do
   esac
 done < <(ldd "${extension[0]}" | grep '=> /')
 python3 tools/lower_glibc.py "$oldest" "$build"/python-libraries/*
-PATH=$tools/bin:$PATH LD_LIBRARY_PATH=$build/python-libraries "$tools/bin/auditwheel" repair "$build"/python-unrepaired/faro-*.whl \
+PATH=$tools/bin:$PATH LD_LIBRARY_PATH=$build/python-libraries "$tools/bin/auditwheel" repair "$build"/python-unrepaired/faro_permute-*.whl \
   --plat "manylinux_${oldest/./_}_$(uname -m)" --wheel-dir "$out" >/dev/null
-ls "$out"/faro-*.whl
+ls "$out"/faro_permute-*.whl

@@ -10,7 +10,7 @@ build=$(realpath "$1") which=$2
 shift 2
 environment=$build/python-$which
 said=$build/python-$which.txt
-wheel=("$build"/wheel/faro-*.whl)
+wheel=("$build"/wheel/faro_permute-*.whl)
 [[ -f ${wheel[0]} ]] || { echo "no wheel in $build/wheel: tools/test_wheel.sh $build makes one" >&2; exit 1; }
 
 # Interpreters that can make an environment, Debian's and pyenv's, from the newest to the oldest.

@@ -9,10 +9,10 @@ shift
 environment=$build/python-test
 
 tools/make_wheel.sh "$build" "$build/wheel"
-wheel=("$build"/wheel/faro-*.whl)
+wheel=("$build"/wheel/faro_permute-*.whl)
 bytes=$(stat -c %s "${wheel[0]}")
 ((bytes <= 60 << 20)) || { echo "the wheel has $bytes bytes, more than 60 MiB" >&2; exit 1; }
-"$build/python-tools/bin/abi3audit" --strict --assume-minimum-abi3 3.11 "$build"/python-unrepaired/faro-*.whl
+"$build/python-tools/bin/abi3audit" --strict --assume-minimum-abi3 3.11 "$build"/python-unrepaired/faro_permute-*.whl
 "$build/python-tools/bin/auditwheel" show "${wheel[0]}" | grep manylinux_2_28 >/dev/null
 
 rm -rf "$environment"

@@ -64,7 +64,7 @@ FARO_API const char* faro_last_got(void);
 FARO_API const char* faro_last_wanted(void);
 FARO_API const char* faro_last_remedy(void);
 
-/* "0.1.0"; and FARO_ABI_VERSION as the library has it. */
+/* "0.2.0"; and FARO_ABI_VERSION as the library has it. */
 FARO_API const char* faro_version(void);
 FARO_API int faro_abi_version(void);
 

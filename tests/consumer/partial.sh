@@ -29,7 +29,7 @@ done
 cat >"$scratch/project/CMakeLists.txt" <<'EOF'
 cmake_minimum_required(VERSION 3.25)
 project(partial LANGUAGES C CXX)
-find_package(faro 0.1 REQUIRED CONFIG COMPONENTS ${WANTED} OPTIONAL_COMPONENTS swizzle)
+find_package(faro 0.2 REQUIRED CONFIG COMPONENTS ${WANTED} OPTIONAL_COMPONENTS swizzle)
 if(faro_swizzle_FOUND OR TARGET faro::c)
   message(FATAL_ERROR "parts that are not there were found")
 endif()

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""tools/make_sbom.py WHEEL OUT   writes what is in the wheel as a CycloneDX document: faro, the shared libraries that are packed beside
+it, and what is linked into it, with the versions of the Debian packages that they are of.
+
+Needs cyclonedx-python-lib, and the machine on which the wheel was made. SOURCE_DATE_EPOCH is the document's time, so that the same
+wheel has the same document.
+"""
+
+import datetime
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import uuid
+import zipfile
+from pathlib import Path
+
+from cyclonedx.model import HashAlgorithm, HashType
+from cyclonedx.model.bom import Bom
+from cyclonedx.model.component import Component, ComponentType
+from cyclonedx.model.license import LicenseExpression
+from cyclonedx.output import make_outputter
+from cyclonedx.schema import OutputFormat, SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+from packageurl import PackageURL
+
+# What is inside the extension, by files of the packages that it comes from.
+LINKED = ("libstdc++.a", "/usr/include/fmt/core.h", "/usr/include/xxhash.h", "libcadical.a", "/usr/include/nlohmann/json.hpp")
+
+
+def package_of(file):
+    """Name and version of the Debian package of a file, by its place or by the name that the compiler finds."""
+    path = Path(file)
+    if not path.is_absolute():
+        path = Path(subprocess.run(["g++", f"-print-file-name={file}"], capture_output=True, text=True, check=True).stdout.strip())
+    for each in (str(path.resolve()), str(path)):
+        for place in (each, each.removeprefix("/usr")):
+            found = subprocess.run(["dpkg-query", "-S", place], capture_output=True, text=True)
+            if found.returncode == 0:
+                name = found.stdout.split(":")[0]
+                shown = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", name], capture_output=True, text=True, check=True)
+                return name, shown.stdout
+    sys.exit(f"{file} belongs to no Debian package")
+
+
+def component(name, version, digest=None):
+    hashes = [HashType(alg=HashAlgorithm.SHA_256, content=digest)] if digest else None
+    url = PackageURL("deb", "debian", name, version)
+    return Component(name=name, version=version, type=ComponentType.LIBRARY, purl=url, bom_ref=f"{name}@{version}", hashes=hashes)
+
+
+def main(wheel, out):
+    epoch = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
+    version = Path(wheel).name.split("-")[1]
+    digest = hashlib.sha256(Path(wheel).read_bytes()).hexdigest()
+    parts = {}
+    with zipfile.ZipFile(wheel) as archive:
+        for entry in archive.namelist():
+            if ".libs/" in entry and ".so" in entry:
+                soname = re.sub(r"-[0-9a-f]{8}(\.so.*)", r"\1", Path(entry).name)
+                found = package_of(soname)
+                parts[found] = component(*found, hashlib.sha256(archive.read(entry)).hexdigest())
+    for file in LINKED:
+        found = package_of(file)
+        parts.setdefault(found, component(*found))
+    bom = Bom(components=parts.values(), serial_number=uuid.uuid5(uuid.NAMESPACE_OID, digest))
+    bom.metadata.timestamp = datetime.datetime.fromtimestamp(epoch, datetime.timezone.utc)
+    bom.metadata.component = faro = Component(
+        name="faro-permute", version=version, type=ComponentType.LIBRARY, licenses=[LicenseExpression("Apache-2.0")],
+        purl=PackageURL("pypi", None, "faro-permute", version), bom_ref="faro", hashes=[HashType(alg=HashAlgorithm.SHA_256, content=digest)])
+    bom.register_dependency(faro, parts.values())
+    text = make_outputter(bom, OutputFormat.JSON, SchemaVersion.V1_5).output_as_string(indent=1)
+    fault = JsonStrictValidator(SchemaVersion.V1_5).validate_str(text)
+    if fault:
+        sys.exit(f"the document is no CycloneDX: {fault}")
+    Path(out).write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
