@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-passes gpu-bench-transpose gpu-bench-aos gpu-bench-arithmetic gpu-bench-axes gpu-bench-swizzle gpu-bench-rows gpu-bench-shards
-.PHONY: help build demo test check fuzz bench bench-axes bench-files bench-machine bench-python wheel gpu-test gpu-bench gpu-verify-model $(gpu_benches) docs page-test charts pictures format clean
+.PHONY: help build demo test check fuzz bench bench-axes bench-files bench-machine bench-python wheel release gpu-test gpu-bench gpu-verify-model $(gpu_benches) docs page-test charts pictures format clean
 
 help:
 	@echo "make build    install what is missing, build Release; the command is build/faro"
@@ -16,6 +16,7 @@ help:
 	@echo "make bench-axes  permutations of axes on the CPU beside a copy and the peers that are installed; PEERS=hptt,onednn,fftw,openblas,mkl,numpy,torch or none; ARGS='--suites ttc': ten minutes"
 	@echo "make bench-files  files larger than memory beside a plain copy; ARGS='36 16GiB /disk': 64 GiB, the budget, where; minutes"
 	@echo "make wheel    build/wheel/, the Python package as a wheel with both engines; minutes"
+	@echo "make release  build/release/, sources, wheel, what is in it, and sums of all, checked by what package indices use"
 	@echo "make bench-python  the Python package beside NumPy on the CPU; ARGS=--quick: a minute; ARGS=--small: small arrays alone"
 	@echo "make bench-machine  the memory machines and edge colouring, accesses and edges a second; seconds"
 	@echo "make gpu-test   build/gpu-test/, a folder that tests the CUDA engine on a machine with a GPU; run where one is"
