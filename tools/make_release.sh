@@ -34,5 +34,5 @@ wheel=("$out"/faro_permute-"$version"-*.whl)
 # Two folders at the top, of which one holds libraries alone, are how auditwheel packs.
 "$tools/bin/check-wheel-contents" --ignore W009,W010 "${wheel[0]}"
 "$build/python-tools/bin/abi3audit" --strict --assume-minimum-abi3 3.11 "$build"/python-unrepaired/faro_permute-*.whl
-"$build/python-tools/bin/auditwheel" show "${wheel[0]}" | grep "consistent with" -A1
+"$build/python-tools/bin/auditwheel" show "${wheel[0]}" | tr '\n' ' ' | grep -o 'is consistent with the following platform tag: "[^"]*"'
 (cd "$out" && sha256sum -- * >SHA256SUMS && cat SHA256SUMS)
