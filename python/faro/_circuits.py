@@ -5,7 +5,6 @@ from __future__ import annotations
 import cmath as _cmath
 import math as _math
 import os as _os
-import tempfile as _tempfile
 from typing import Any, Iterable, NoReturn, Sequence
 
 from . import _faro
@@ -41,7 +40,9 @@ def from_qasm(source: str | _os.PathLike[str]) -> Map:
     is_text = isinstance(source, str) and (";" in text or "\n" in text or text.split()[:1] == ["OPENQASM"])
     if not is_text or _os.path.isfile(text):
         return parse(f'@"{text}"')
-    with _tempfile.NamedTemporaryFile("wb", suffix=".qasm", prefix="faro") as file:
+    import tempfile  # a hundredth of a second, that every import of faro would take
+
+    with tempfile.NamedTemporaryFile("wb", suffix=".qasm", prefix="faro") as file:
         file.write(text.encode("utf-8", "surrogatepass"))
         file.flush()
         try:

@@ -6,7 +6,6 @@ import html as _html
 import json as _json
 import math
 import os as _os
-import secrets as _secrets
 from typing import Any, Sequence
 
 from . import _arrays, _faro, _kinds, _outputs, _run, maps
@@ -325,7 +324,7 @@ def _from_bytes(data: bytes, engine: str = "auto", device: int | None = None, th
 def _write_whole(path: str, data: bytes) -> None:
     from ._errors import FaroFileError
 
-    beside = f"{path}.{_os.getpid()}.{_secrets.token_hex(4)}.part"
+    beside = f"{path}.{_os.getpid()}.{_os.urandom(4).hex()}.part"
     try:
         with open(beside, "xb") as file:
             file.write(data)

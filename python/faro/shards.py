@@ -18,7 +18,6 @@ go by torch.distributed as they are; by mpi4py they are staged through the host.
 
 from __future__ import annotations
 
-import ctypes
 import json as _json
 import math
 import sys
@@ -192,6 +191,8 @@ class _Alone:
 def _bytes_of(array: _arrays.Array, operation: str) -> Any:
     """The memory of a dense array as flat bytes, whatever its elements are: of the host a memoryview, of a GPU an array of its library."""
     if array.device is None:
+        import ctypes
+
         count = array.size * array.itemsize
         return memoryview((ctypes.c_ubyte * count).from_address(array.address) if count else bytearray()).cast("B")
     x = array.keep
