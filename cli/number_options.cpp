@@ -214,9 +214,8 @@ std::optional<NumberChange> NumberOptions::change(const std::string& operation,
     fail(ErrorCode::value, operation, "several values of --scale or --offset without --along",
          "--along K, the axis of the result that they belong to");
   }
-  if (!has_lists && !along.empty())
-    fail(ErrorCode::value, operation, "--along without several values",
-         "a list of --scale or --offset with it");
+  if (scale.empty() && offset.empty() && !along.empty())
+    fail(ErrorCode::value, operation, "--along without --scale and --offset", "one of them with it");
   if (!is_plain(made.arithmetic)) return made;
   if (dtype.empty() && !dtype_in.empty())
     fail(ErrorCode::value, operation, "--dtype-in and nothing that changes numbers", "--dtype with it");

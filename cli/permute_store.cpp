@@ -81,6 +81,9 @@ store::Options store_options_of(const PermuteOptions& options) {
                       .threads = options.common.plan_options(1).threads,
                       .verify = options.verify};
   if (!options.raw.empty()) {
+    if (options.shape.empty())
+      fail(ErrorCode::value, relayout_operation(options), "--raw without --shape",
+           "--raw DTYPE --shape SHAPE");
     made.raw_dtype = options.raw;
     made.raw_shape = parse_shape(options.shape);
   }

@@ -123,6 +123,9 @@ TEST_F(CliNumbers, ValuesAlongAnAxis) {
   expect_transposed<float>("--along -2 --offset 1 --scale values.npy", "'<f4'", wanted);
   expect_transposed<double>("--along 0 --offset values.npy --dtype f8", "'<f8'",
                             [&](auto at) { return double{turned(at)} + values[at / kRows]; });
+  // One value is for all indices, whether the axis has one or more.
+  write_npy("one.npy", "<f8", std::vector<double>{2});
+  expect_transposed<float>("--along 1 --scale one.npy", "'<f4'", [&](auto at) { return turned(at) * 2; });
 }
 
 TEST_F(CliNumbers, TheOtherByteOrder) {
@@ -240,7 +243,7 @@ TEST_F(CliNumbers, RefusesWhatCannotBe) {
   expect_refused(usual + "--scale 1,2", 2, "--along K");
   expect_refused(usual + "--scale 1,2 --along 0", 2, "40, the extent of axis 0 of the result");
   expect_refused(usual + "--scale 1,2 --along 2", 2, "an axis from 0 to 1");
-  expect_refused(usual + "--dtype f8 --along 1", 2, "a list");
+  expect_refused(usual + "--dtype f8 --along 1", 2, "--scale and --offset");
   expect_refused(usual + "--beta 2", 2, "--add FILE.npy");
   expect_refused(usual + "--add small.npy", 2, "the result's shape 40x60");
   expect_refused(usual + "--add none.npy", 6, "none.npy");

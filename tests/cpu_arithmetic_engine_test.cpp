@@ -244,9 +244,11 @@ Strided draw_view(SplitMix64& random) {
 }
 
 Coefficient draw_coefficient(SplitMix64& random, const Strided& view, double usual) {
+  const bool is_exact = below(random, 2) == 0;  // products are, too
+  const bool is_complex_number = below(random, 6) == 0;
   const auto value = [&] {
-    const double re = static_cast<double>(below(random, 65)) / 16 - 2;
-    return std::complex<double>(re, below(random, 12) == 0 ? 0.75 : 0.0);
+    const double re = static_cast<double>(below(random, 65)) / (is_exact ? 16 : 17) - 2;
+    return std::complex<double>(re, is_complex_number ? (is_exact ? 0.75 : 0.7) : 0.0);
   };
   if (below(random, 2) == 0) return {{usual}, {}};
   if (view.extents.empty() || below(random, 2) == 0) return {{value()}, {}};

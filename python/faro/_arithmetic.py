@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
+import struct
 from dataclasses import dataclass
 from typing import Any, Callable, NamedTuple, NoReturn, Sequence
 
@@ -67,15 +68,33 @@ def type_named(dtype: Any, operation: str) -> Any:
 
 # --- scales and offsets
 
-Values = tuple[tuple[complex, ...], int] | None  # and the axis of the view that several are along
+# As complex128, whose bits say 0.0 and -0.0 apart where plans are looked up, and the axis of the view that several are along.
+Values = tuple[bytes, int] | None
+_NUMBER_BYTES = 16
 
 
-def values_of(given: Any, shape: Sequence[int], what: str, operation: str) -> tuple[tuple[complex, ...], int | None] | None:
+def bits_of(number: Any, what: str, operation: str) -> bytes:
+    """Of a number of Python's, or of an array of one."""
+    try:
+        value = complex(number)
+    except (OverflowError, TypeError, ValueError):
+        refuse(operation, f"{what}={str(number)[:40]}", "a number that binary64 holds")
+    return struct.pack("2d", value.real, value.imag)
+
+
+ONE = struct.pack("2d", 1, 0)
+
+
+def several(values: bytes) -> bool:
+    return len(values) > _NUMBER_BYTES
+
+
+def values_of(given: Any, shape: Sequence[int], what: str, operation: str) -> tuple[bytes, int | None] | None:
     """Its values, and the axis of the result that several are along."""
     if given is None:
         return None
     if isinstance(given, (int, float, complex)):
-        return (complex(given),), None
+        return bits_of(given, what, operation), None
     np = _arrays.numpy()
     if _arrays.is_tensor(given):
         given = given.detach().cpu()
@@ -84,7 +103,7 @@ def values_of(given: Any, shape: Sequence[int], what: str, operation: str) -> tu
     if array.dtype.kind not in "biufcV" or array.dtype.fields is not None:
         refuse(operation, f"{what}= of elements {array.dtype}", "numbers", kind=FaroTypeError)
     axis = _changes.axis_of_values(array.shape, shape, what, operation)
-    return tuple(complex(v) for v in np.ravel(array).astype(np.complex128)), axis
+    return np.ravel(array).astype(np.complex128).tobytes(), axis
 
 
 def _torch() -> Any:
@@ -103,7 +122,7 @@ class _Key(NamedTuple):
     op: int
     scale: Values
     offset: Values
-    addend: tuple[int, tuple[int, ...], complex, bool] | None  # number, strides of a view, beta, swapped
+    addend: tuple[int, tuple[int, ...], bytes, bool] | None  # number, strides of a view, beta, swapped
     flags: tuple[bool, bool, bool, bool]
 
     def change(self) -> Any:
@@ -204,7 +223,7 @@ def _addend(add: Any, shape: tuple[int, ...], device: int | None, operation: str
 
 
 def by_view(x: Any, operation: str, view: View, how: How, scale: Values = None, offset: Values = None, add: Any = None,
-            beta: complex = 1, out: Any = None, stream: Any = None) -> Any:
+            beta: bytes = ONE, out: Any = None, stream: Any = None) -> Any:
     """``x`` by a view, with its numbers changed: a new dense array, or ``out``. Axes of values are those of the view, before joining."""
     array = _arrays.describe(x)
     queue = _run.stream_of(array, stream, operation)
@@ -222,7 +241,7 @@ def by_view(x: Any, operation: str, view: View, how: How, scale: Values = None, 
         beside, addend = 0, None
         if added is not None:
             other, other_strides = _laid_in_elements(added[0])
-            beside, addend = other.address, (added[1].number, _split(shape, other_strides, extents), complex(beta), added[1].swapped)
+            beside, addend = other.address, (added[1].number, _split(shape, other_strides, extents), beta, added[1].swapped)
         plan = _planned(extents, in_strides, _split(shape, strides, extents), _key(how, from_type, to_type, scale, offset, addend), array.device)
         plan.run(address, beside, target.address, held.size * (held.itemsize + target.itemsize), queue)
     return result if out is not None else _arrays.given_back(x, result)
@@ -246,8 +265,12 @@ def moved(x: Any, operation: str, view_of: ViewOf, change: Change, out: Any = No
     values = [_placed(change.get(what), extents, view, what, operation) for what in ("scale", "offset")]
     if _IN_PARTS in values:
         return moved(by_view(given, operation, view, How(None)), operation, _changes.unmoved, change, out, stream)
+    return by_view(given, operation, view, how, values[0], values[1], change.get("add"), _beta(change, operation), out, stream)
+
+
+def _beta(change: Change, operation: str) -> bytes:
     beta = change.get("beta")
-    return by_view(given, operation, view, how, values[0], values[1], change.get("add"), 1 if beta is None else complex(beta), out, stream)
+    return ONE if beta is None else bits_of(beta, "beta", operation)
 
 
 def _beside(change: Change) -> list[Any]:
@@ -308,8 +331,7 @@ class _Request:
 
     def key(self, shape: tuple[int, ...], added: tuple[_arrays.Array, _Type] | None = None) -> _Key:
         scale, offset = (self._values(what, shape) for what in ("scale", "offset"))
-        beta = self.change.get("beta")
-        addend = None if added is None else (added[1].number, (), complex(1 if beta is None else beta), added[1].swapped)
+        addend = None if added is None else (added[1].number, (), _beta(self.change, self.operation), added[1].swapped)
         return _key(self.how, self.from_type, self.to_type, scale, offset, addend)
 
     def _values(self, what: str, shape: tuple[int, ...]) -> Values:
@@ -395,10 +417,10 @@ def in_place(move: Callable[[], Any], x: Any, operation: str, change: Change, st
     if width != getattr(request.to_type.dtype, "itemsize", width):
         refuse(operation, f"{request.array.dtype} to {request.to_type.dtype} in place", "types of one width", "leave in_place= out",
                kind=FaroUnsupportedError)
-    several = [name for name in ("add", "beta") if change.get(name) is not None]
-    several += [name for name in ("scale", "offset") if math.prod(_arrays.numpy().shape(change.get(name))) != 1]
-    if several:
-        refuse(operation, f"in_place=True with an array as {several[0]}=", "one number for all", "leave in_place= out",
+    arrays = [name for name in ("add", "beta") if change.get(name) is not None]
+    arrays += [name for name in ("scale", "offset") if math.prod(_arrays.numpy().shape(change.get(name))) != 1]
+    if arrays:
+        refuse(operation, f"in_place=True with an array as {arrays[0]}=", "one number for all", "leave in_place= out",
                kind=FaroUnsupportedError)
     plan = None if size == 0 else _planned_map(maps.roll(size, 0)._handle, (size,), 1, True, request.key((size,)))
     result = move()

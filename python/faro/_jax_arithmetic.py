@@ -23,6 +23,7 @@ from ._changes import Change, How, View, ViewOf
 from ._errors import refuse
 from ._jax_primitives import _carrier, _primitive, _shaped, _TARGET, array_of, no_tangent, vary_alike
 
+_ONE = _arithmetic.ONE
 _LINEAR = ("identity", "conjugate", "negate")
 _RULES = {"offset": None, "to_nearest": False, "saturate": False}  # of a tangent
 
@@ -34,21 +35,20 @@ def _shape(x: Any, *add: Any, order: Sequence[int], dtype: Any, **how: Any) -> A
     return _shaped([x.shape[a] for a in order], dtype, x)
 
 
-def _bits(*numbers: complex) -> str:
+def _bits(numbers: bytes) -> str:
     """Real and imaginary parts by turns, each the whole number of the same 64 bits."""
-    parts = [part for number in numbers for part in (number.real, number.imag)]
-    return " ".join(map(str, struct.unpack(f"{len(parts)}q", struct.pack(f"{len(parts)}d", *parts))))
+    return " ".join(map(str, struct.unpack(f"{len(numbers) // 8}q", numbers)))
 
 
 def _values_text(values: Any) -> str:
-    return "" if values is None else f"{values[1]} {_bits(*values[0])}"
+    return "" if values is None else f"{values[1]} {_bits(values[0])}"
 
 
 def _number(dtype: Any) -> int:
     return _changes.NUMBERS.index(_changes.name_of(dtype))
 
 
-def _lower(ctx: Any, x: Any, *add: Any, order: Any, flipped: Any, dtype: Any, op: str, scale: Any, offset: Any, beta: complex,
+def _lower(ctx: Any, x: Any, *add: Any, order: Any, flipped: Any, dtype: Any, op: str, scale: Any, offset: Any, beta: bytes,
            to_nearest: bool, saturate: bool) -> Any:
     given = ctx.avals_in[0]
     extents, dense = [given.shape[a] for a in order], _arrays.dense_strides(tuple(given.shape), 1)
@@ -109,7 +109,7 @@ def _wide(*dtypes: Any) -> Any:
     return _jax.dtypes.canonicalize_dtype(f"{'complex' if is_complex else 'float'}{(64 if wide else 32) * (2 if is_complex else 1)}")
 
 
-def _tangents(primals: Any, tangents: Any, *, dtype: Any, op: str, order: Any, beta: complex, **how: Any) -> Any:
+def _tangents(primals: Any, tangents: Any, *, dtype: Any, op: str, order: Any, beta: bytes, **how: Any) -> Any:
     x, *add = primals
     made = _changed.bind(x, *add, dtype=dtype, op=op, order=order, beta=beta, **how)
     of_x, *of_add = tangents
@@ -120,30 +120,34 @@ def _tangents(primals: Any, tangents: Any, *, dtype: Any, op: str, order: Any, b
         return made, _sum(added[0], dtype, beta)
     if op not in _LINEAR:
         of_x, op = _scaled_tangent(op, x, of_x), "identity"
-    return made, _changed.bind(*vary_alike(of_x, *added), dtype=dtype, op=op, order=order, beta=beta if added else 1, **{**how, **_RULES})
+    return made, _changed.bind(*vary_alike(of_x, *added), dtype=dtype, op=op, order=order, beta=beta if added else _ONE, **{**how, **_RULES})
 
 
-def _sum(x: Any, dtype: Any, factor: complex) -> Any:
+def _sum(x: Any, dtype: Any, factor: bytes) -> Any:
     """``x`` where it is, times a number."""
-    return _changed.bind(x, order=tuple(range(x.ndim)), flipped=(), dtype=dtype, op="identity", scale=((factor,), 0), beta=1, **_RULES)
+    return _changed.bind(x, order=tuple(range(x.ndim)), flipped=(), dtype=dtype, op="identity", scale=(factor, 0), beta=_ONE, **_RULES)
 
 
-def _transposed(ct: Any, x: Any, *add: Any, order: Any, flipped: Any, dtype: Any, op: str, scale: Any, beta: complex, **how: Any) -> Any:
+def _transposed(ct: Any, x: Any, *add: Any, order: Any, flipped: Any, dtype: Any, op: str, scale: Any, beta: bytes, **how: Any) -> Any:
     to_x = to_add = None
     if isinstance(ct, _ad.Zero):
         return [None] * (1 + len(add))
     if _ad.is_undefined_primal(x):
         back = tuple(order.index(a) for a in range(len(order)))
         values = scale
-        if scale is not None and len(scale[0]) > 1:
-            values = (scale[0][::-1] if scale[1] in flipped else scale[0], order[scale[1]])
+        if scale is not None and _arithmetic.several(scale[0]):
+            values = (_numbers(scale)[::-1].tobytes() if scale[1] in flipped else scale[0], order[scale[1]])
         if values is not None and op == "conjugate":
-            values = (tuple(value.conjugate() for value in values[0]), values[1])
+            values = (_numbers(values).conj().tobytes(), values[1])
         to_x = _changed.bind(ct, order=back, flipped=tuple(order[place] for place in flipped), dtype=x.aval.dtype, op=op, scale=values,
-                             beta=1, **_RULES)
+                             beta=_ONE, **_RULES)
     if add and _ad.is_undefined_primal(add[0]):
         to_add = _sum(ct, add[0].aval.dtype, beta)
     return [to_x, to_add][: 1 + len(add)]
+
+
+def _numbers(values: Any) -> Any:
+    return _np.frombuffer(values[0], _np.complex128)
 
 
 _ad.primitive_jvps[_changed] = _tangents
@@ -153,7 +157,7 @@ _ad.primitive_transposes[_changed] = _transposed
 def _batched(arrays: Any, axes: Any, *, order: Any, flipped: Any, scale: Any, offset: Any, **how: Any) -> Any:
     count = next(x.shape[axis] for x, axis in zip(arrays, axes) if axis is not None)
     arrays = [_jnp.broadcast_to(x, (count,) + x.shape) if axis is None else _jnp.moveaxis(x, axis, 0) for x, axis in zip(arrays, axes)]
-    scale, offset = (values and (values[0], values[1] + 1 if len(values[0]) > 1 else 0) for values in (scale, offset))
+    scale, offset = (values and (values[0], values[1] + 1 if _arithmetic.several(values[0]) else 0) for values in (scale, offset))
     return _changed.bind(*vary_alike(*arrays), order=(0, *(a + 1 for a in order)), flipped=tuple(a + 1 for a in flipped), scale=scale,
                          offset=offset, **how), 0
 
@@ -192,7 +196,7 @@ def changed(x: Any, operation: str, view_of: ViewOf, change: Change) -> Any:
                            for values, what, place in zip(given, ("scale", "offset", "beta"), places))
     arrays = [x if view.extents is None else x.reshape(tuple(view.extents))] + ([] if add is None else [add.reshape(tuple(extents))])
     made = _changed.bind(*vary_alike(*arrays), order=tuple(view.order), flipped=tuple(view.flipped), dtype=dtype, op=how.op, scale=scale,
-                         offset=offset, beta=1 if beta is None else beta[0][0], to_nearest=how.to_nearest, saturate=how.saturate)
+                         offset=offset, beta=_ONE if beta is None else beta[0], to_nearest=how.to_nearest, saturate=how.saturate)
     return made.reshape(shape)
 
 
@@ -221,7 +225,7 @@ def _by_xla(x: Any, view: View, how: How, dtype: Any, given: Sequence[Any], add:
 
 
 def _plain(x: Any, view: View, dtype: Any, op: str = "identity", **rounded: bool) -> Any:
-    return _changed.bind(x, order=tuple(view.order), flipped=tuple(view.flipped), dtype=dtype, op=op, scale=None, beta=1,
+    return _changed.bind(x, order=tuple(view.order), flipped=tuple(view.flipped), dtype=dtype, op=op, scale=None, beta=_ONE,
                          **{**_RULES, **rounded})
 
 

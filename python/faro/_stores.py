@@ -184,4 +184,6 @@ def relayout(
 def _dtype_name(dtype: Any) -> str:
     if isinstance(dtype, str):
         return dtype
+    if not getattr(dtype, "isnative", True):
+        return str(dtype.str)
     return str(getattr(dtype, "name", None) or getattr(dtype, "__name__", dtype))

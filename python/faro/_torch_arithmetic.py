@@ -122,7 +122,7 @@ class _Arithmetic:
     def move(x: Any, dims: Any, flipped: Any, dtype: Any, op: str, scale: Any, scale_axis: int, offset: Any, offset_axis: int, add: Any,
              beta: Any, to_nearest: bool, saturate: bool) -> Any:
         return _arithmetic.by_view(x, "arithmetic", View(dims, flipped), How(dtype, op, to_nearest, saturate), _values(scale, scale_axis),
-                                   _values(offset, offset_axis), add, 1 if beta is None else complex(beta))
+                                   _values(offset, offset_axis), add, _arithmetic.ONE if beta is None else _bits(beta))
 
     @staticmethod
     def fake(x: Any, dims: Any, flipped: Any, dtype: Any, op: str, *how: Any) -> Any:
@@ -192,7 +192,11 @@ class _Arithmetic:
 
 
 def _values(given: Any, axis: int) -> Any:
-    return None if given is None else (tuple(complex(v) for v in given.reshape(-1).tolist()), axis)
+    return None if given is None else (_bits(given), axis)
+
+
+def _bits(given: Any) -> bytes:
+    return b"".join(_arithmetic.bits_of(value, "values", "arithmetic") for value in given.reshape(-1).tolist())
 
 
 # --- what functions with the keywords of Change do

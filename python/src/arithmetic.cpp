@@ -1,12 +1,12 @@
 // Numbers that are changed while they are moved.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/complex.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include <complex>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <optional>
 #include <utility>
@@ -23,8 +23,21 @@ using Steps = std::vector<std::int64_t>;
 using Values = std::vector<std::complex<double>>;
 using ArithmeticHandle = Handle<faro_arithmetic_plan, faro_arithmetic_plan_destroy>;
 
+// The bytes of complex numbers.
+Values values_of(const nb::bytes& bytes) {
+  Values values(bytes.size() / sizeof(Values::value_type));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(Values::value_type));
+  return values;
+}
+
 // Values, and the axis that several are along.
+using GivenCoefficient = std::optional<std::pair<nb::bytes, int>>;
 using Coefficient = std::optional<std::pair<Values, int>>;
+
+Coefficient values_of(const GivenCoefficient& given) {
+  if (!given) return std::nullopt;
+  return std::pair(values_of(given->first), given->second);
+}
 
 faro_coefficient coefficient_of(const Coefficient& given) {
   if (!given) return {};
@@ -83,16 +96,22 @@ void require_ranks(std::initializer_list<std::size_t> ranks, std::size_t wanted)
 }  // namespace
 
 void bind_arithmetic(nb::module_& module) {
-  nb::class_<Addend>(module, "Addend").def(nb::init<int, Steps, std::complex<double>, bool>());
+  nb::class_<Addend>(module, "Addend")
+      .def("__init__", [](Addend* self, int number, Steps strides, const nb::bytes& beta, bool swapped) {
+        new (self) Addend{.number = number,
+                          .strides = std::move(strides),
+                          .beta = values_of(beta).at(0),
+                          .swapped = swapped};
+      });
   nb::class_<Change>(module, "Change")
       .def_static(
           "make",
-          [](std::pair<int, int> numbers, int function, const Coefficient& scale, const Coefficient& offset,
-             const Addend* addend, std::vector<bool> flags) {
+          [](std::pair<int, int> numbers, int function, const GivenCoefficient& scale,
+             const GivenCoefficient& offset, const Addend* addend, std::vector<bool> flags) {
             return Change{.numbers = numbers,
                           .function = function,
-                          .scale = scale,
-                          .offset = offset,
+                          .scale = values_of(scale),
+                          .offset = values_of(offset),
                           .addend = addend == nullptr ? std::nullopt : std::optional(*addend),
                           .flags = std::move(flags)};
           },

@@ -162,6 +162,33 @@ def test_byte_orders():
     assert np.array_equal(faro.astype(pairs, np.complex64), pairs.astype(np.complex64))
 
 
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_complex_products_are_rounded_before_they_are_added(dtype):
+    rng = np.random.default_rng(9)
+    x, by = ((rng.standard_normal(n) + 1j * rng.standard_normal(n)).astype(dtype) for n in (1003, 17))
+    for given, scale in ((np.repeat(x[:1], 1003), x[1]), (x, by[0]), (x[:1003 - 1003 % 17].reshape(-1, 17), by)):
+        got = faro.astype(given, dtype, scale=scale)
+        assert np.array_equal(got.real, given.real * scale.real - given.imag * scale.imag)
+        assert np.array_equal(got.imag, given.real * scale.imag + given.imag * scale.real)
+
+
+def test_zeros_of_both_signs_are_different_factors():
+    x = np.array([1.0, -1.0])
+    for _ in range(2):
+        for zero in (0.0, -0.0):
+            assert np.signbit(faro.astype(x, "float64", scale=zero)).tolist() == np.signbit(x * zero).tolist()
+            assert np.signbit(faro.astype(x, "float64", scale=0.0, add=-0.0 * np.ones(2), beta=zero)).tolist() == \
+                np.signbit(x * 0.0 + -0.0 * zero).tolist()
+            assert np.signbit(faro.permute(x, "flip", scale=zero)).tolist() == np.signbit(x[::-1] * zero).tolist()
+
+
+@pytest.mark.parametrize("change", [{"scale": 10**400}, {"offset": -(10**400)}, {"add": np.zeros(3), "beta": 10**400},
+                                    {"add": np.zeros(3), "beta": "two"}], ids=lambda change: next(reversed(change)))
+def test_factors_that_are_no_numbers_of_binary64(change):
+    with pytest.raises(faro.FaroValueError, match="a number that binary64 holds"):
+        faro.astype(np.ones(3), "float64", **change)
+
+
 def test_strides_of_both_sides():
     rng = np.random.default_rng(5)
     base = rng.integers(0, 255, (40, 60, 4), np.uint8)

@@ -13,6 +13,11 @@ namespace {
 
 constexpr const char* kRelayout = "lay a store out anew";
 
+// Names of strangers may be no UTF-8.
+char* text_of(const Json& json) {
+  return given_away(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
 Json json_of(const store::ArrayFacts& array) {
   return {{"name", array.name},
           {"format", array.format},
@@ -108,7 +113,7 @@ faro_status faro_store_arrays(const char* path, char** json) {
     Json list = Json::array();
     for (const faro::store::ArrayFacts& array : faro::store::arrays(path))
       list.push_back(faro::capi::json_of(array));
-    *json = given_away(list.dump(-1, ' ', false, Json::error_handler_t::replace));
+    *json = faro::capi::text_of(list);
   });
 }
 
@@ -133,7 +138,7 @@ faro_status faro_store_relayout(const char* in, const char* out, const char* opt
       wanted.cancelled = [&] { return stops; };
     }
     if (request.flag("explain")) {
-      *json = given_away(faro::capi::json_of(faro::store::explain(in, out, wanted)).dump());
+      *json = faro::capi::text_of(faro::capi::json_of(faro::store::explain(in, out, wanted)));
       return;
     }
     const faro::store::Report report = faro::store::relayout(in, out, wanted);
@@ -141,6 +146,6 @@ faro_status faro_store_relayout(const char* in, const char* out, const char* opt
     told["finished"] = report.finished;
     told["verified"] = report.verified;
     told["seconds"] = report.seconds;
-    *json = given_away(told.dump(-1, ' ', false, Json::error_handler_t::replace));
+    *json = faro::capi::text_of(told);
   });
 }

@@ -103,8 +103,11 @@ class ChunkSource final : public Source, ChunkSide {
     const std::uint64_t part = span_bytes(box.extents, loaded.strides);
     if (reads_parts() && part < whole) {
       workspace.loaded.resize(part);
-      if (!store_->read_part(index, whole, first, workspace.loaded)) fill_with(form().fill, workspace.loaded);
-      if (form().byte_order == ByteOrder::big) swap_bytes(workspace.loaded, form().type);
+      if (!store_->read_part(index, whole, first, workspace.loaded)) {
+        fill_with(form().fill, workspace.loaded);
+      } else if (form().byte_order == ByteOrder::big) {
+        swap_bytes(workspace.loaded, form().type);
+      }
       loaded.first = workspace.loaded.data();
       return loaded;
     }
@@ -170,7 +173,7 @@ class ChunkSink final : public Sink, ChunkSide {
 
   void store(const Box& box, std::span<std::byte> elements, Workspace& workspace) override {
     const Shape index = index_of(box);
-    if (is_all(form().fill, form().type.bytes, elements)) return store_->leave_out(index);
+    if (!form().has_all && is_all(form().fill, form().type.bytes, elements)) return store_->leave_out(index);
     if (form().byte_order == ByteOrder::big) swap_bytes(elements, form().type);
     store_->write(index, encode(form().codecs, elements, workspace.stored, workspace.between));
   }

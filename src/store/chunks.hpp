@@ -49,6 +49,7 @@ struct ChunkForm {
   std::vector<Codec> codecs;
   Bytes fill;                 // an element, in this machine's order; empty: zeros
   bool ends_are_cut = false;  // chunks at the array's end have no rests
+  bool has_all = false;       // chunks of nothing but the fill value are stored as well
 
   std::uint64_t chunk_bytes() const { return volume(chunk) * type.bytes; }
 };

@@ -84,6 +84,12 @@ ElementType known_element_type(std::string_view name) {
   return *std::move(type);
 }
 
+std::optional<ByteOrder> byte_order_named(std::string_view name) noexcept {
+  if (name.starts_with('>')) return ByteOrder::big;
+  if (name.starts_with('<') || name.starts_with('=')) return ByteOrder::little;
+  return std::nullopt;
+}
+
 ElementType element_type_or_fail(std::string_view name, const std::string& operation) {
   if (auto type = element_type(name)) return *std::move(type);
   fail(ErrorCode::unsupported, operation, "elements of type `" + std::string(name.substr(0, 60)) + "`",

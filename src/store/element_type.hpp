@@ -33,6 +33,8 @@ struct ElementType {
 std::optional<ElementType> element_type(std::string_view name);
 /// Requires: the name is a type's (checked).
 ElementType known_element_type(std::string_view name);
+/// The order that a sign before it says: ">f4"; nothing without a sign, and for "|u1".
+std::optional<ByteOrder> byte_order_named(std::string_view name) noexcept;
 /// Errors: ErrorCode::unsupported with `operation`, of another text.
 ElementType element_type_or_fail(std::string_view name, const std::string& operation);
 

@@ -46,6 +46,12 @@ class FileNumbers {
     std::memcpy(&value, &bits, sizeof value);
     return value;
   }
+  double f64() {
+    const std::uint64_t bits = u64();
+    double value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+  }
   std::span<const std::byte> bytes(std::uint64_t count) {
     if (count > left()) fail(ErrorCode::file, operation_, "a header that ends too early", "a whole one");
     const auto found = bytes_.subspan(at_, count);

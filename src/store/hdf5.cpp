@@ -1,13 +1,15 @@
 // HDF5, and netCDF-4, which is HDF5: datasets by the HDF5 library, their bytes by ourselves.
 //
-//     the library says      names, shapes, types, fill values, filters, and where bytes are in the file
+//     the library says      names, shapes, types, fill values, filters, and where a contiguous dataset lies
 //     contiguous            a run of bytes
-//     chunked               ranges of the file, decoded by zlib and shuffled back, on all threads
+//     chunked               chunks as the library finds them, decoded by zlib and shuffled back, on all threads
 //
-// The library is one for all threads and locks itself: it is asked for places alone.
+// The library is one for all threads, which take turns at it: it decodes nothing. Where a chunk lies it is
+// not asked, for 1.10 looks through all chunks for the place, and takes some that can grow for missing.
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -28,6 +30,14 @@ namespace faro::store {
 namespace {
 
 namespace fs = std::filesystem;
+
+// At the file's begin, or behind what MATLAB and others put before it: 512 bytes, 1024 or 2048.
+bool has_signature(std::span<const std::byte> first) {
+  constexpr std::array<std::uint64_t, 4> kBefore{0, 512, 1024, 2048};
+  return std::any_of(kBefore.begin(), kBefore.end(), [&](std::uint64_t before) {
+    return before < first.size() && begins_with(first.subspan(before), "\x89HDF\r\n\x1a\n");
+  });
+}
 
 #ifdef FARO_HAVE_HDF5_HEADERS
 
@@ -99,6 +109,42 @@ struct H5Type {
   ByteOrder order = ByteOrder::little;
 };
 
+std::string member_of(hid_t type, unsigned number) {
+  char* const name = FARO_H5(H5Tget_member_name)(type, number);
+  std::string text = name == nullptr ? "" : name;
+  FARO_H5(H5free_memory)(name);
+  return text;
+}
+
+// FALSE = 0 and TRUE = 1, of bytes.
+bool is_boolean(hid_t type) {
+  if (FARO_H5(H5Tget_size)(type) != 1 || FARO_H5(H5Tget_nmembers)(type) != 2) return false;
+  for (unsigned m = 0; m < 2; ++m) {
+    std::uint8_t value = 0;
+    if (FARO_H5(H5Tget_member_value)(type, m, &value) < 0 || value > 1 ||
+        member_of(type, m) != (value == 0 ? "FALSE" : "TRUE"))
+      return false;
+  }
+  return true;
+}
+
+std::optional<H5Type> type_of(hid_t type);
+
+// Two floats r and i.
+std::optional<H5Type> complex_of(hid_t type, std::uint64_t bytes) {
+  if (FARO_H5(H5Tget_nmembers)(type) != 2 || member_of(type, 0) != "r" || member_of(type, 1) != "i")
+    return std::nullopt;
+  const Handle part(FARO_H5(H5Tget_member_type)(type, 0), FARO_H5(H5Tclose));
+  const Handle other(FARO_H5(H5Tget_member_type)(type, 1), FARO_H5(H5Tclose));
+  const auto of_part = type_of(part.get());
+  if (!of_part || !of_part->type.name.starts_with("float") ||
+      FARO_H5(H5Tequal)(part.get(), other.get()) <= 0 || bytes != 2 * of_part->type.bytes)
+    return std::nullopt;
+  const auto complex = element_type(fmt::format("complex{}", 8 * bytes));
+  if (!complex) return std::nullopt;
+  return H5Type{.type = *complex, .order = of_part->order};
+}
+
 std::optional<H5Type> type_of(hid_t type) {
   const std::size_t bytes = FARO_H5(H5Tget_size)(type);
   const H5T_order_t order = FARO_H5(H5Tget_order)(type);
@@ -125,35 +171,37 @@ std::optional<H5Type> type_of(hid_t type) {
   if (kind == H5T_STRING && FARO_H5(H5Tis_variable_str)(type) == 0) name = fmt::format("S{}", bytes);
   if (kind == H5T_OPAQUE) name = fmt::format("V{}", bytes);
   // As h5py keeps NumPy's types: bool as an enumeration of bytes, complex numbers as a pair.
-  if (kind == H5T_ENUM && bytes == 1 && FARO_H5(H5Tget_nmembers)(type) == 2) name = "bool";
-  if (kind == H5T_COMPOUND && FARO_H5(H5Tget_nmembers)(type) == 2) {
-    const Handle part(FARO_H5(H5Tget_member_type)(type, 0), FARO_H5(H5Tclose));
-    const Handle other(FARO_H5(H5Tget_member_type)(type, 1), FARO_H5(H5Tclose));
-    const auto of_part = type_of(part.get());
-    char* const first = FARO_H5(H5Tget_member_name)(type, 0);
-    const bool is_complex = std::string_view(first == nullptr ? "" : first) == "r" && of_part &&
-                            of_part->type.name.starts_with("float") &&
-                            FARO_H5(H5Tequal)(part.get(), other.get()) > 0 &&
-                            bytes == 2 * of_part->type.bytes;
-    FARO_H5(H5free_memory)(first);
-    const auto complex = is_complex ? element_type(fmt::format("complex{}", 8 * bytes)) : std::nullopt;
-    if (!complex) return std::nullopt;
-    return H5Type{.type = *complex, .order = of_part->order};
+  if (kind == H5T_ENUM && is_boolean(type)) name = "bool";
+  if (kind == H5T_ENUM && name.empty()) {
+    const Handle numbers(FARO_H5(H5Tget_super)(type), FARO_H5(H5Tclose));
+    return type_of(numbers.get());
   }
+  if (kind == H5T_COMPOUND) return complex_of(type, bytes);
   const auto known = element_type(name);
   if (!known) return std::nullopt;
   return H5Type{.type = *known, .order = order == H5T_ORDER_BE ? ByteOrder::big : ByteOrder::little};
 }
 
-// Where the chunks of a dataset are: the library's tree is asked for each.
+// Whether the last call failed for a chunk that was never stored, which is an error in 1.10 where others are
+// stored.
+bool is_never_stored() {
+  bool is_so = false;
+  const auto look = [](unsigned number, const H5E_error2_t* error, void* found) -> herr_t {
+    if (number == 0 && error->desc != nullptr)
+      *static_cast<bool*>(found) = std::string_view(error->desc) == "chunk storage is not allocated";
+    return 0;
+  };
+  FARO_H5(H5Ewalk2)(H5E_DEFAULT, H5E_WALK_UPWARD, look, &is_so);
+  return is_so;
+}
+
+// The chunks of a dataset, as they are stored.
 class H5Chunks final : public ChunkStore {
  public:
-  H5Chunks(fs::path path, std::string name, Shape chunk)
-      : path_(std::move(path)),
-        label_(path_.string() + ":" + name),
+  H5Chunks(const fs::path& path, const std::string& name, Shape chunk)
+      : label_(path.string() + ":" + name),
         chunk_(std::move(chunk)),
-        bytes_(path_),
-        file_(open_file(path_)),
+        file_(open_file(path)),
         dataset_(std::in_place, FARO_H5(H5Dopen2)(file_->get(), name.c_str(), H5P_DEFAULT),
                  FARO_H5(H5Dclose)) {}
   ~H5Chunks() override {
@@ -163,38 +211,36 @@ class H5Chunks final : public ChunkStore {
   }
 
   bool read(const Shape& index, Bytes& into, std::uint64_t most) const override {
+    const std::string operation = "read `" + label_ + "`";
     std::vector<hsize_t> corner(index.size());
     for (std::size_t a = 0; a < index.size(); ++a) corner[a] = index[a] * chunk_[a];
-    unsigned left_out = 0;
-    haddr_t address = HADDR_UNDEF;
+    std::uint32_t left_out = 0;
     hsize_t bytes = 0;
-    {
-      const std::lock_guard lock(library_mutex());
-      if (FARO_H5(H5Dget_chunk_info_by_coord)(dataset_->get(), corner.data(), &left_out, &address, &bytes) <
-          0)
-        fail(ErrorCode::file, "read `" + label_ + "`", "a chunk that the HDF5 library does not find",
-             "a whole file");
+    const std::lock_guard lock(library_mutex());
+    if (FARO_H5(H5Dget_chunk_storage_size)(dataset_->get(), corner.data(), &bytes) < 0) {
+      if (is_never_stored()) return false;
+      fail(ErrorCode::file, operation, "a chunk that the HDF5 library does not find", "a whole file");
     }
-    if (address == HADDR_UNDEF) return false;
-    if (left_out != 0) {
-      fail(ErrorCode::unsupported, "read `" + label_ + "`", "a chunk that some filters were left out of",
-           "chunks that are all coded alike");
-    }
+    if (bytes == 0) return false;
     if (bytes > most) {
-      fail(ErrorCode::file, "read `" + label_ + "`", fmt::format("a chunk of {} bytes", bytes),
+      fail(ErrorCode::file, operation, fmt::format("a chunk of {} bytes", bytes),
            fmt::format("at most {}", most));
     }
-    into = bytes_.read(address, bytes);
+    into.resize(bytes);
+    if (FARO_H5(H5Dread_chunk)(dataset_->get(), H5P_DEFAULT, corner.data(), &left_out, into.data()) < 0)
+      fail(ErrorCode::file, operation, "a chunk that the HDF5 library does not read", "a whole file");
+    if (left_out != 0) {
+      fail(ErrorCode::unsupported, operation, "a chunk that some filters were left out of",
+           "chunks that are all coded alike");
+    }
     return true;
   }
 
   std::string label(const Shape& /*index*/) const override { return label_; }
 
  private:
-  fs::path path_;
   std::string label_;
   Shape chunk_;
-  FileReader bytes_;
   std::optional<Handle> file_;
   std::optional<Handle> dataset_;
 };
@@ -225,36 +271,50 @@ Filters filters_of(hid_t properties, std::uint64_t element_bytes) {
   return filters;
 }
 
+// As the library's versions call them.
+#if H5_VERSION_GE(1, 12, 0)
+using LinkInfo = H5L_info2_t;
+using ObjectInfo = H5O_info2_t;
+#define FARO_H5_VISIT_LINKS FARO_H5(H5Lvisit2)
+#define FARO_H5_INFO_OF FARO_H5(H5Oget_info_by_name3)
+#else
+using LinkInfo = H5L_info_t;
+using ObjectInfo = H5O_info_t;
+#define FARO_H5_VISIT_LINKS FARO_H5(H5Lvisit)
+#define FARO_H5_INFO_OF FARO_H5(H5Oget_info_by_name2)
+#endif
+
+// By each of its names; soft and external links are not followed, for they may lead out of the file.
+std::vector<std::string> dataset_names(const fs::path& path) {
+  std::vector<std::string> names;
+  const std::lock_guard lock(library_mutex());
+  const Handle file = open_file(path);
+  const auto note = [](hid_t group, const char* name, const LinkInfo* link, void* list) -> herr_t {
+    ObjectInfo object{};
+    const bool is_dataset = link->type == H5L_TYPE_HARD &&
+                            FARO_H5_INFO_OF(group, name, &object, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
+                            object.type == H5O_TYPE_DATASET;
+    if (is_dataset) static_cast<std::vector<std::string>*>(list)->push_back(name);
+    return 0;
+  };
+  if (FARO_H5_VISIT_LINKS(file.get(), H5_INDEX_NAME, H5_ITER_INC, note, &names) < 0)
+    fail(ErrorCode::file, "read `" + path.string() + "`", "groups that the HDF5 library cannot read",
+         "a whole file");
+  return names;
+}
+
 class Hdf5 final : public Format {
  public:
   const char* name() const override { return "HDF5"; }
   bool is_this(const fs::path& /*path*/, std::span<const std::byte> first) const override {
-    return begins_with(first, "\x89HDF\r\n\x1a\n");
+    return has_signature(first);
   }
   bool is_meant(const fs::path& path) const override {
     return ends_with(path, {".h5", ".hdf5", ".nc", ".he5"});
   }
 
   std::vector<StoredArray> arrays(const fs::path& path) const override {
-    std::vector<std::string> names;
-    {
-      const std::lock_guard lock(library_mutex());
-      const Handle file = open_file(path);
-      const auto note = [](hid_t /*file*/, const char* name, const H5O_info_t* info, void* list) -> herr_t {
-        if (info->type == H5O_TYPE_DATASET) static_cast<std::vector<std::string>*>(list)->push_back(name);
-        return 0;
-      };
-#if H5_VERSION_GE(1, 12, 0)
-      const herr_t visited =
-          FARO_H5(H5Ovisit3)(file.get(), H5_INDEX_NAME, H5_ITER_NATIVE, note, &names, H5O_INFO_BASIC);
-#else
-      const herr_t visited =
-          FARO_H5(H5Ovisit2)(file.get(), H5_INDEX_NAME, H5_ITER_NATIVE, note, &names, H5O_INFO_BASIC);
-#endif
-      if (visited < 0)
-        fail(ErrorCode::file, "read `" + path.string() + "`", "groups that the HDF5 library cannot read",
-             "a whole file");
-    }
+    const std::vector<std::string> names = dataset_names(path);
     std::vector<StoredArray> found;
     found.reserve(names.size());
     for (const std::string& each : names) found.push_back(array_of(path, "/" + each));
@@ -316,7 +376,9 @@ class Hdf5 final : public Format {
     if (FARO_H5(H5Pget_fill_value)(properties.get(), type.get(), fill.data()) < 0)
       fill.assign(fill.size(), std::byte{0});
     if (known->order == ByteOrder::big) swap_bytes(fill, known->type);
-    array.notes.fill = fill;
+    H5D_fill_value_t is_given = H5D_FILL_VALUE_ERROR;
+    FARO_H5(H5Pfill_value_defined)(properties.get(), &is_given);
+    if (is_given == H5D_FILL_VALUE_USER_DEFINED) array.notes.fill = fill;
     const H5D_layout_t layout = FARO_H5(H5Pget_layout)(properties.get());
     if (layout == H5D_CONTIGUOUS && FARO_H5(H5Pget_external_count)(properties.get()) == 0) {
       const haddr_t address = FARO_H5(H5Dget_offset)(dataset.get());
@@ -431,7 +493,7 @@ class Hdf5 final : public Format {
  public:
   const char* name() const override { return "HDF5"; }
   bool is_this(const fs::path& /*path*/, std::span<const std::byte> first) const override {
-    return begins_with(first, "\x89HDF\r\n\x1a\n");
+    return has_signature(first);
   }
   bool is_meant(const fs::path& path) const override {
     return ends_with(path, {".h5", ".hdf5", ".nc", ".he5"});

@@ -86,12 +86,10 @@ class Nifti final : public Format {
     const std::uint64_t offset = is_second ? numbers.u64() : whole(numbers.f32(), operation);
     StoredArray array = run_array(
         *this, "", path, fortran_run(shape, type_numbered(kNiftiTypes, type, operation), offset, order));
-    if (!is_second) {
-      const double slope = numbers.f32();
-      const double intercept = numbers.f32();
-      if (slope != 0 && std::isfinite(slope) && std::isfinite(intercept) && (slope != 1 || intercept != 0))
-        array.notes.attributes = {{"scl_slope", slope}, {"scl_inter", intercept}};
-    }
+    const double slope = is_second ? numbers.f64() : numbers.f32();
+    const double intercept = is_second ? numbers.f64() : numbers.f32();
+    if (slope != 0 && std::isfinite(slope) && std::isfinite(intercept) && (slope != 1 || intercept != 0))
+      array.notes.attributes = {{"scl_slope", slope}, {"scl_inter", intercept}};
     return {std::move(array)};
   }
 
@@ -194,6 +192,8 @@ class Fits final : public Format {
       fail(ErrorCode::unsupported, "write FITS", "elements of type " + wanted.type.name,
            "uint8, int16, int32, int64, float32 or float64", "--dtype converts");
     }
+    if (wanted.shape.empty())
+      fail(ErrorCode::unsupported, "write FITS", "an array without axes", "one with an axis");
     std::string text = card("SIMPLE", "T") + card("BITPIX", std::to_string(type->number)) +
                        card("NAXIS", std::to_string(wanted.shape.size()));
     const std::size_t rank = wanted.shape.size();
@@ -201,14 +201,15 @@ class Fits final : public Format {
       text += card(fmt::format("NAXIS{}", a + 1), std::to_string(wanted.shape[rank - 1 - a]));
     for (const std::string_view keyword : kKept) {
       const auto kept = wanted.notes.attributes.find(std::string(keyword));
-      if (kept != wanted.notes.attributes.end()) text += card(std::string(keyword), value_text(*kept));
+      if (kept == wanted.notes.attributes.end()) continue;
+      if (const auto value = value_text(*kept)) text += card(std::string(keyword), *value);
     }
     text += fmt::format("{:<80}", "END");
     text.resize(detail::round_up(text.size(), kFitsBlock), ' ');
     RunOutput made{.header = std::vector<std::byte>(text.size()), .form = {}};
     std::memcpy(made.header.data(), text.data(), text.size());
     made.form = dense_run(wanted.shape, wanted.type, text.size(), ByteOrder::big);
-    const std::uint64_t bytes = rank == 0 ? 0 : volume(wanted.shape) * wanted.type.bytes;
+    const std::uint64_t bytes = volume(wanted.shape) * wanted.type.bytes;
     made.tail.resize(detail::round_up(bytes, kFitsBlock) - bytes);
     return made;
   }
@@ -217,11 +218,36 @@ class Fits final : public Format {
   static std::string card(const std::string& keyword, const std::string& value) {
     return fmt::format("{:<80}", fmt::format("{:<8}= {:>20}", keyword, value)).substr(0, kCardBytes);
   }
-  static std::string value_text(const Json& value) {
-    if (!value.is_string()) return value.dump();
-    std::string text = value.get<std::string>().substr(0, 60);
-    std::erase(text, '\'');
-    return fmt::format("'{:<8}'", text);
+  // Nothing of what a card cannot hold. Quotes in texts are doubled.
+  static std::optional<std::string> value_text(const Json& value) {
+    if (value.is_number()) {
+      std::string digits = value.dump();
+      std::replace(digits.begin(), digits.end(), 'e', 'E');
+      return digits;
+    }
+    if (!value.is_string() || !is_printed(value.get<std::string>())) return std::nullopt;
+    std::string text;
+    for (const char letter : value.get<std::string>()) text.append(letter == '\'' ? 2 : 1, letter);
+    constexpr std::size_t kMostLetters = 68;
+    if (text.size() > kMostLetters) return std::nullopt;
+    return fmt::format("{:<20}", fmt::format("'{:<8}'", text));
+  }
+
+  // Cards hold ASCII alone.
+  static bool is_printed(std::string_view text) {
+    return std::all_of(text.begin(), text.end(), [](char letter) { return letter >= ' ' && letter <= '~'; });
+  }
+
+  // Of a card's value in quotes, without spaces at its end. Empty where it is no such text.
+  static std::string text_of(const std::string& value) {
+    if (value.size() < 2 || value.front() != '\'' || value.back() != '\'' || !is_printed(value)) return {};
+    std::string text;
+    for (std::size_t at = 1; at + 1 < value.size(); ++at) {
+      text += value[at];
+      if (value[at] == '\'') ++at;
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text;
   }
 
   static FitsUnit unit_at(const FileReader& file, std::uint64_t at, const std::string& operation) {
@@ -272,20 +298,22 @@ class Fits final : public Format {
     const bool is_image = extension == nullptr ? number == 0 : extension->value.starts_with("'IMAGE");
     if (is_image && rank > 0 && !is_empty(shape)) {
       const ElementType type = type_numbered(kFitsTypes, bits, operation);
-      StoredArray array =
-          run_array(*this, name_of(unit, number), path, dense_run(shape, type, unit.data, ByteOrder::big));
+      StoredArray array = run_array(*this, name_of(unit, number, found), path,
+                                    dense_run(shape, type, unit.data, ByteOrder::big));
       keep_cards(unit, array.notes.attributes);
       found.push_back(std::move(array));
     }
     return unit.data + detail::round_up(bytes, kFitsBlock);
   }
 
-  static std::string name_of(const FitsUnit& unit, std::uint64_t number) {
-    const FitsCard* const name = unit.find("EXTNAME");
-    if (name == nullptr || name->value.size() < 3) return std::to_string(number);
-    std::string text = name->value.substr(1, name->value.size() - 2);
-    text.erase(text.find_last_not_of(' ') + 1);
-    return text.empty() ? std::to_string(number) : text;
+  // Its own, or its number.
+  static std::string name_of(const FitsUnit& unit, std::uint64_t number,
+                             const std::vector<StoredArray>& others) {
+    const FitsCard* const card = unit.find("EXTNAME");
+    std::string name = card == nullptr ? "" : text_of(card->value);
+    const bool is_taken = std::any_of(others.begin(), others.end(),
+                                      [&](const StoredArray& array) { return array.name == name; });
+    return name.empty() || is_taken ? std::to_string(number) : name;
   }
 
   static void keep_cards(const FitsUnit& unit, Json& attributes) {
@@ -293,9 +321,8 @@ class Fits final : public Format {
       const FitsCard* const card = unit.find(keyword);
       if (card == nullptr || card->value.empty()) continue;
       if (card->value.front() == '\'') {
-        std::string text = card->value.substr(1, card->value.size() - 2);
-        text.erase(text.find_last_not_of(' ') + 1);
-        attributes[std::string(keyword)] = text;
+        if (const std::string text = text_of(card->value); !text.empty())
+          attributes[std::string(keyword)] = text;
         continue;
       }
       std::string digits = card->value;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <optional>
 #include <set>
@@ -17,6 +18,37 @@ namespace {
 
 constexpr int kMostJsonDepth = 64;
 constexpr std::size_t kMostAxes = 64;
+
+constexpr std::array<std::string_view, 3> kBareWords{"NaN", "Infinity", "-Infinity"};
+
+// As dump() writes the text of a bare word.
+std::string dumped(std::string_view word) { return fmt::format("\"\\u0000{}\"", word); }
+
+// Bare words as such texts.
+std::string with_bare_words_quoted(std::string_view text) {
+  std::string quoted;
+  bool is_in_text = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto* const word =
+        is_in_text ? kBareWords.end() : std::find_if(kBareWords.begin(), kBareWords.end(), [&](auto each) {
+          return text.substr(at).starts_with(each);
+        });
+    if (word != kBareWords.end()) {
+      quoted += dumped(*word);
+      at += word->size() - 1;
+      continue;
+    }
+    if (text[at] == '"') is_in_text = !is_in_text;
+    quoted += text[at];
+    if (is_in_text && text[at] == '\\' && at + 1 < text.size()) quoted += text[++at];
+  }
+  return quoted;
+}
+
+void replace_all(std::string& text, const std::string& old, std::string_view now) {
+  for (std::size_t at = text.find(old); at != std::string::npos; at = text.find(old, at + now.size()))
+    text.replace(at, old.size(), now);
+}
 
 // Why a text is refused while it is read.
 struct Refused {
@@ -47,7 +79,7 @@ Json parse_json_object(std::string_view text, const std::string& operation) {
   };
   std::string got;
   try {
-    Json json = Json::parse(text, watch);
+    Json json = Json::parse(with_bare_words_quoted(text), watch);
     if (json.is_object()) return json;
     got = "JSON that is no object";
   } catch (const Refused& refused) {
@@ -92,6 +124,18 @@ Shape shape_of(const Json& object, const char* key, const std::string& operation
          "a list of numbers from 0 on");
   }
   return value.get<Shape>();
+}
+
+std::string json_text(const Json& json) {
+  std::string text = json.dump(2);
+  for (const std::string_view word : kBareWords) replace_all(text, dumped(word), word);
+  return text;
+}
+
+std::string strict_json_text(const Json& json) {
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  for (const std::string_view word : kBareWords) replace_all(text, dumped(word), fmt::format("\"{}\"", word));
+  return text;
 }
 
 std::string excerpt_of(const Json& value) {

@@ -48,7 +48,7 @@ ArrayFacts facts_of(const StoredArray& array) {
   }
   for (const Json& name : array.notes.dimension_names)
     facts.dimensions.push_back(name.is_string() ? name.get<std::string>() : "");
-  facts.attributes = array.notes.attributes.dump(-1, ' ', false, Json::error_handler_t::replace);
+  facts.attributes = strict_json_text(array.notes.attributes);
   return facts;
 }
 
@@ -69,7 +69,8 @@ struct Work {
 StoredArray raw_input(const std::string& path, const Options& options) {
   const std::string operation = "read `" + path + "`";
   const ElementType type = element_type_or_fail(options.raw_dtype, operation);
-  StoredArray array = run_array(raw_format(), "", path, dense_run(options.raw_shape, type, 0));
+  const ByteOrder order = byte_order_named(options.raw_dtype).value_or(ByteOrder::little);
+  StoredArray array = run_array(raw_format(), "", path, dense_run(options.raw_shape, type, 0, order));
   if (const std::uint64_t bytes = file_bytes(path); bytes != end_of(array.run->form)) {
     fail(ErrorCode::file, operation, fmt::format("a file of {} bytes", bytes),
          fmt::format("the {} of its shape and dtype", end_of(array.run->form)));
@@ -84,7 +85,7 @@ const Format& format_of_output(const Place& out, const Options& options, const s
     fail(ErrorCode::value, operation, "the format " + options.format, "zarr2 or zarr3");
   if (const Format* const format = format_meant(out.path)) return *format;
   fail(ErrorCode::value, operation, "the output `" + out.path.string() + "`",
-       "a name that tells its format: .zarr, .npy, .safetensors, .h5, .fits, .tif, .raw",
+       "a name that tells its format: .zarr, .npy, .safetensors, .h5, .fits, .raw",
        "--format zarr2 or zarr3 names Zarr's");
 }
 
@@ -145,6 +146,12 @@ Work work_of(const std::string& in, const std::string& out, const Options& optio
   wanted.byte_order = work.in.byte_order;
   wanted.fortran_order = options.fortran_order;
   if (options.map) {
+    const ElementMap& map = *options.map;
+    const std::uint64_t count = element_count(map.permutation) * map.batch * map.items;
+    if (count != volume(work.in.shape)) {
+      fail(ErrorCode::value, work.operation, fmt::format("a map of {} elements", count),
+           fmt::format("one of {}", volume(work.in.shape)));
+    }
     const auto choice = options.map->batch == 1 && options.map->items == 1
                             ? axis_choice_of(options.map->permutation, work.in.shape)
                             : std::nullopt;
@@ -179,6 +186,7 @@ Work work_of(const std::string& in, const std::string& out, const Options& optio
     if (wanted.notes.fill) wanted.notes.fill = converted(*wanted.notes.fill, work.in.type, wanted.type);
     wanted.byte_order = ByteOrder::little;
   }
+  if (const auto order = byte_order_named(options.dtype)) wanted.byte_order = *order;
   want_chunks(work, options);
   work.memory_bytes = options.memory_bytes != 0 ? options.memory_bytes : file::default_memory_bytes();
   work.threads = faro::detail::thread_count(options.threads);

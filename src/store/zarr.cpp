@@ -133,9 +133,6 @@ void write_text(const fs::path& path, const std::string& text) {
     fail(ErrorCode::file, "write `" + path.string() + "`", "a failure of the disk", "room on the disk");
 }
 
-// As the libraries of Zarr write it; what is no UTF-8 does not get here.
-std::string printed(const Json& json) { return json.dump(2); }
-
 // Chunks of about a MiB: the fastest axes whole, the slower ones cut.
 Shape usual_chunks(const Shape& shape, std::uint64_t element_bytes) {
   Shape chunks = shape;
@@ -170,7 +167,14 @@ void note_in_group(const fs::path& group, const std::string& name, const Json& m
     (*all)[name + "/.zarray"] = metadata;
     (*all)[name + "/.zattrs"] = attributes;
   }
-  io::write_file(path, printed(json));
+  io::write_file(path, json_text(json));
+}
+
+// Where none is known: zero, and no time.
+Bytes usual_fill(const ElementType& type) {
+  Bytes fill(type.bytes);
+  if (type.name.starts_with("M8") || type.name.starts_with("m8")) fill.back() = std::byte{0x80};
+  return fill;
 }
 
 ZarrArray array_wanted(const WantedArray& wanted, Version version, const std::string& operation) {
@@ -182,10 +186,13 @@ ZarrArray array_wanted(const WantedArray& wanted, Version version, const std::st
       .type = wanted.type,
       .byte_order = wanted.byte_order,
       .codecs = wanted.codecs.value_or(usual_codecs()),
-      .fill = wanted.notes.fill.value_or(Bytes(wanted.type.bytes))};
+      .fill = wanted.notes.fill.value_or(usual_fill(wanted.type))};
   if (wanted.fortran_order) std::reverse(array.form.order.begin(), array.form.order.end());
   array.notes = wanted.notes;
-  if (version == Version::v2) array.keys = {.has_prefix = false, .separator = '.'};
+  if (version == Version::v2) {
+    array.keys = {.has_prefix = false, .separator = '.'};
+    settle_fill_of_v2(array);
+  }
   require_built(array.form.codecs, operation);
   if (wanted.shards.empty()) return array;
   array.shards = ShardForm{.shape = wanted.shape, .chunk = array.form.chunk, .shard = wanted.shards};
@@ -232,10 +239,10 @@ class CreatedZarr final : public CreatedStore {
 
   void finish() override {
     if (version_ == Version::v3) {
-      write_text(place_ / "zarr.json", printed(metadata_));
+      write_text(place_ / "zarr.json", json_text(metadata_));
     } else {
-      write_text(place_ / ".zarray", printed(metadata_));
-      write_text(place_ / ".zattrs", printed(zarr_v2_attributes(array_)));
+      write_text(place_ / ".zarray", json_text(metadata_));
+      write_text(place_ / ".zattrs", json_text(zarr_v2_attributes(array_)));
     }
     folder_->finish();
   }
@@ -259,9 +266,9 @@ class CreatedZarr final : public CreatedStore {
   void write_group(const fs::path& folder) const {
     if (version_ == Version::v3) {
       write_text(folder / "zarr.json",
-                 printed({{"zarr_format", 3}, {"node_type", "group"}, {"attributes", Json::object()}}));
+                 json_text({{"zarr_format", 3}, {"node_type", "group"}, {"attributes", Json::object()}}));
     } else {
-      write_text(folder / ".zgroup", printed({{"zarr_format", 2}}));
+      write_text(folder / ".zgroup", json_text({{"zarr_format", 2}}));
     }
   }
 

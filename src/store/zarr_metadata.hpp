@@ -31,6 +31,9 @@ ZarrArray read_zarr_v2(const Json& metadata, const Json& attributes, const std::
 /// codec or shards that the version has not.
 Json zarr_v3_of(const ZarrArray& array, const std::string& operation);
 Json zarr_v2_of(const ZarrArray& array, const std::string& operation);
+/// What v2 can say of the fill value: NaN has no bits, and where there is no fill value every chunk is
+/// stored.
+void settle_fill_of_v2(ZarrArray& array);
 /// The attributes of v2, with the names of the dimensions as xarray keeps them.
 Json zarr_v2_attributes(const ZarrArray& array);
 

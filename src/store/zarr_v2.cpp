@@ -67,8 +67,7 @@ ZarrArray read_zarr_v2(const Json& metadata, const Json& attributes, const std::
     fail(ErrorCode::unsupported, operation, "a structured dtype", "one type for all of an element");
   const std::string text = dtype.get<std::string>();
   form.type = element_type_or_fail(text, operation);
-  form.byte_order =
-      text.starts_with('>') && form.type.swapped_together > 1 ? ByteOrder::big : ByteOrder::little;
+  if (form.type.swapped_together > 1) form.byte_order = byte_order_named(text).value_or(ByteOrder::little);
   require_shape(form.shape, form.type.bytes, operation);
   form.chunk = shape_of(metadata, "chunks", operation);
   require_chunks(form.chunk, form.shape, form.type.bytes, operation);
@@ -99,6 +98,14 @@ ZarrArray read_zarr_v2(const Json& metadata, const Json& attributes, const std::
   return array;
 }
 
+void settle_fill_of_v2(ZarrArray& array) {
+  array.form.has_all = !array.notes.fill;
+  if (!array.notes.fill) return;
+  const ElementType& type = array.form.type;
+  array.form.fill = fill_of_json(json_of_fill(*array.notes.fill, type, FillText::v2), type, "write Zarr v2");
+  array.notes.fill = array.form.fill;
+}
+
 Json zarr_v2_of(const ZarrArray& array, const std::string& operation) {
   const ChunkForm& form = array.form;
   if (array.shards) fail(ErrorCode::unsupported, operation, "shards in Zarr v2", "Zarr v3, or no shards");
@@ -113,7 +120,7 @@ Json zarr_v2_of(const ZarrArray& array, const std::string& operation) {
   Json json{{"zarr_format", 2}, {"shape", form.shape}, {"chunks", form.chunk}, {"dtype", *dtype}};
   json["compressor"] = json_of_compressor(form.codecs, operation);
   json["fill_value"] = nullptr;
-  if (array.notes.fill) json["fill_value"] = json_of_fill(*array.notes.fill, form.type);
+  if (array.notes.fill) json["fill_value"] = json_of_fill(*array.notes.fill, form.type, FillText::v2);
   json["order"] = is_fortran ? "F" : "C";
   json["filters"] = nullptr;
   json["dimension_separator"] = std::string(1, array.keys.separator);

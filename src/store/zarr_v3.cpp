@@ -40,8 +40,19 @@ Json named(const char* name, Json configuration) {
 // "datetime64[25s]" of {"unit": "s", "scale_factor": 25}.
 std::string time_type(const char* letters, const Json& configuration, const std::string& operation) {
   const std::uint64_t scale = number_of_key(configuration, "scale_factor", operation);
-  return fmt::format("{}[{}{}]", letters, scale == 1 ? "" : std::to_string(scale),
-                     text_of(configuration, "unit", operation));
+  const std::string unit = text_of(configuration, "unit", operation);
+  if (unit == "generic") return letters;
+  return fmt::format("{}[{}{}]", letters, scale == 1 ? "" : std::to_string(scale), unit);
+}
+
+// And back.
+Json json_of_time(const std::string& name) {
+  const std::size_t begin = name.find('[') + 1;  // 0: no unit
+  const std::string unit = begin == 0 ? "generic" : name.substr(begin, name.size() - begin - 1);
+  const std::size_t digits = std::min(unit.find_first_not_of("0123456789"), unit.size());
+  const std::uint64_t scale = digits == 0 ? 1 : std::stoull(unit.substr(0, digits));
+  return named(name.starts_with('M') ? "numpy.datetime64" : "numpy.timedelta64",
+               {{"unit", unit.substr(digits)}, {"scale_factor", scale}});
 }
 
 ElementType type_of_json(const Json& json, const std::string& operation) {
@@ -77,13 +88,8 @@ Json json_of_type(const ElementType& type, const std::string& operation) {
     case 'U':
       return named("fixed_length_utf32", {{"length_bytes", type.bytes}});
     case 'M':
-    case 'm': {
-      const std::string unit = type.name.substr(3, type.name.size() - 4);
-      const std::size_t digits = std::min(unit.find_first_not_of("0123456789"), unit.size());
-      const std::uint64_t scale = digits == 0 ? 1 : std::stoull(unit.substr(0, digits));
-      return named(type.name.starts_with('M') ? "numpy.datetime64" : "numpy.timedelta64",
-                   {{"unit", unit.substr(digits)}, {"scale_factor", scale}});
-    }
+    case 'm':
+      return json_of_time(type.name);
     default:
       fail(ErrorCode::unsupported, operation, "elements of type " + type.name, "a type that Zarr v3 has");
   }
@@ -344,8 +350,11 @@ ZarrArray read_zarr_v3(const Json& metadata, const std::string& operation) {
   }
   form.fill = fill_of_json(member(metadata, "fill_value", operation), form.type, operation);
   array.notes.fill = form.fill;
-  if (const auto found = metadata.find("attributes"); found != metadata.end())
+  if (const auto found = metadata.find("attributes"); found != metadata.end()) {
+    if (!found->is_object())
+      fail(ErrorCode::file, operation, excerpt_of(*found) + " for `attributes`", "an object");
     array.notes.attributes = *found;
+  }
   if (const auto found = metadata.find("dimension_names"); found != metadata.end() && !found->is_null()) {
     if (!found->is_array() || found->size() != form.shape.size())
       fail(ErrorCode::file, operation, excerpt_of(*found) + " for `dimension_names`", "one for each axis");
@@ -361,7 +370,8 @@ Json zarr_v3_of(const ZarrArray& array, const std::string& operation) {
   json["chunk_grid"] = named("regular", {{"chunk_shape", array.shards ? array.shards->shard : form.chunk}});
   json["chunk_key_encoding"] =
       named(array.keys.has_prefix ? "default" : "v2", {{"separator", std::string(1, array.keys.separator)}});
-  json["fill_value"] = json_of_fill(form.fill.empty() ? Bytes(form.type.bytes) : form.fill, form.type);
+  json["fill_value"] =
+      json_of_fill(form.fill.empty() ? Bytes(form.type.bytes) : form.fill, form.type, FillText::v3);
   json["codecs"] = chain_json(form, operation);
   if (array.shards) {
     Json index = Json::array({named("bytes", {{"endian", "little"}}), Json{{"name", "crc32c"}}});
