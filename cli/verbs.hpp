@@ -3,6 +3,7 @@
 //     faro permute SPEC IN.npy OUT.npy     faro explain SPEC     faro bench SPEC…
 //     faro maps [NAME]                     faro info             faro new SHAPE DTYPE OUT.npy
 //     faro layout --rows R --columns C --access A…
+//     faro layout convert FROM TO
 //     faro simulate PROGRAM [FILE]
 //     faro network ACTION [PROGRAM [IN.npy OUT.npy]]
 //     faro emit SPEC                       faro tune
