@@ -38,7 +38,8 @@ void list_layouts(const ConvertLayoutOptions& options) {
     Json json = new_json();
     json["layouts"] = Json::array();
     for (const auto& entry : names)
-      json["layouts"].push_back({{"name", entry.name}, {"element_bits", entry.element}, {"source", entry.source}});
+      json["layouts"].push_back(
+          {{"name", entry.name}, {"element_bits", entry.element}, {"source", entry.source}});
     return print(json);
   }
   std::size_t widest = 0;
@@ -66,7 +67,8 @@ std::string function_name(const ConvertLayoutOptions& options) {
 }
 
 std::string command_of(const ConvertLayoutOptions& options) {
-  std::string command = fmt::format("faro layout convert {} {}", shell_word(options.from), shell_word(options.to));
+  std::string command =
+      fmt::format("faro layout convert {} {}", shell_word(options.from), shell_word(options.to));
   if (!options.element.empty()) command += " --element " + options.element;
   if (options.shared) command += " --shared";
   if (!options.name.empty()) command += " --name " + options.name;
@@ -85,12 +87,13 @@ void convert_layout(const ConvertLayoutOptions& options) {
   const std::string name = function_name(options);
   if (!options.emit.empty()) {
     for (const std::string& text : {options.from, options.to})
-      if (text.starts_with('@')) require_own_file(kOperation, "--emit", options.emit, {text.substr(1)}, "a layout");
+      if (text.starts_with('@'))
+        require_own_file(kOperation, "--emit", options.emit, {text.substr(1)}, "a layout");
     require_text_file(options.emit);
   }
   const exchange::Conversion conversion =
-      exchange::convert(exchange::parse_layout(options.from, element), exchange::parse_layout(options.to, element),
-                        {.element = element});
+      exchange::convert(exchange::parse_layout(options.from, element),
+                        exchange::parse_layout(options.to, element), {.element = element});
   std::string code;
   if (!options.emit.empty())
     code = exchange::emit_conversion(conversion,
@@ -117,13 +120,19 @@ Verb exchange_verb(CLI::App& app) {
       "convert", "Convert fragments in a warp's registers to another layout by the fewest shuffles");
   add_text(*command, "FROM", options->from, "", "The layout that the registers have; --list names many");
   add_text(*command, "TO", options->to, "", "The layout that is wanted");
-  add_text(*command, "--element", options->element, "BITS", "Bits of an element: 8, 16, 32 (the default) or 64");
+  add_text(*command, "--element", options->element, "BITS",
+           "Bits of an element: 8, 16, 32 (the default) or 64");
   add_text(*command, "--emit", options->emit, "FILE", "Write the conversion as a header of CUDA C++");
   command->add_flag("--shared", options->shared, "With --emit: through shared memory");
-  add_text(*command, "--name", options->name, "NAME", "With --emit: the function; the default is convert_layout");
+  add_text(*command, "--name", options->name, "NAME",
+           "With --emit: the function; the default is convert_layout");
   command->add_flag("--list", options->list, "List the layouts that have names");
   add_no_sync(*command);
-  command->add_flag("--json", options->json, "Print JSON on standard output; docs/guide/json.md describes it");
+  command->add_flag("--json", options->json,
+                    "Print JSON on standard output; docs/guide/json.md describes it");
+  command->footer(
+      "Examples:\n  faro layout convert mma.m16n8.C mma.m16n8k8.A\n"
+      "  faro layout convert ldmatrix.x4 ldmatrix.x4.trans --element 16 --emit transpose.cuh");
   return {command, [options] { convert_layout(*options); }};
 }
 

@@ -61,7 +61,8 @@ T __shfl_xor_sync(unsigned mask, T value, int lanes) {
 inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
   const std::uint64_t both = static_cast<std::uint64_t>(b) << 32U | a;
   unsigned word = 0;
-  for (unsigned i = 0; i < 4; ++i) word |= static_cast<unsigned>(both >> 8U * (selector >> 4U * i & 7U) & 0xffU) << 8U * i;
+  for (unsigned i = 0; i < 4; ++i)
+    word |= static_cast<unsigned>(both >> 8U * (selector >> 4U * i & 7U) & 0xffU) << 8U * i;
   return word;
 }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }

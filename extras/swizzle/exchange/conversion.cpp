@@ -13,35 +13,36 @@
 namespace faro::exchange {
 namespace {
 
-constexpr int kBitsOfWord = 2;
 constexpr int kMostWordBits = 7;
 
 std::string operation_of(const Layout& from, const Layout& to) {
   return fmt::format("convert `{}` to `{}`", from.name, to.name);
 }
 
-[[noreturn]] void refuse(const Layout& from, const Layout& to, const std::string& got, const std::string& wanted,
-                         const std::string& remedy = {}) {
+[[noreturn]] void refuse(const Layout& from, const Layout& to, const std::string& got,
+                         const std::string& wanted, const std::string& remedy = {}) {
   fail(ErrorCode::value, operation_of(from, to), got, wanted, remedy);
 }
 
 void require_alike(const Layout& from, const Layout& to) {
   const bool is_flat = from.axes.size() == 1 || to.axes.size() == 1;
   const auto same_bits = [](const Axis& a, const Axis& b) { return a.bits == b.bits; };
-  const bool are_alike = is_flat ? from.element_bits() == to.element_bits()
-                                 : std::equal(from.axes.begin(), from.axes.end(), to.axes.begin(), to.axes.end(),
-                                              same_bits);
+  const bool are_alike =
+      is_flat ? from.element_bits() == to.element_bits()
+              : std::equal(from.axes.begin(), from.axes.end(), to.axes.begin(), to.axes.end(), same_bits);
   if (!are_alike)
     refuse(from, to, fmt::format("{} and {} elements", shape_text(from), shape_text(to)),
            "the same number along each axis",
            "`NAME[16x16]` repeats a fragment over a larger tile, and trans(NAME) exchanges its axes");
   const auto places = [](const std::vector<f2::Word>& columns) { return std::uint64_t{1} << columns.size(); };
   if (from.lanes.size() != to.lanes.size())
-    refuse(from, to, fmt::format("{} and {} lanes", places(from.lanes), places(to.lanes)), "one number of lanes");
+    refuse(from, to, fmt::format("{} and {} lanes", places(from.lanes), places(to.lanes)),
+           "one number of lanes");
   if (from.lanes.size() > kMostLaneBits)
     refuse(from, to, fmt::format("{} lanes", places(from.lanes)), "at most 64");
   if (from.warps.size() != to.warps.size())
-    refuse(from, to, fmt::format("{} and {} warps", places(from.warps), places(to.warps)), "one number of warps");
+    refuse(from, to, fmt::format("{} and {} warps", places(from.warps), places(to.warps)),
+           "one number of warps");
 }
 
 // A place of the source that holds `element`, nearest to `wish`: its warp first, then its lane.
@@ -82,7 +83,8 @@ class Places {
   std::vector<f2::Word> kernel_;
 };
 
-// Bytes of a place: those within an element below the register's bits, the lane's above, which begin at `held`.
+// Bytes of a place: those within an element below the register's bits, the lane's above, which begin at
+// `held`.
 f2::Word byte_place(f2::Word place, int element_bytes_bits, int registers, int held) {
   const f2::Word reg = place & f2::low_mask(registers);
   return reg << element_bytes_bits | (place >> registers) << held;
@@ -180,8 +182,8 @@ Problem problem_of(const Conversion& c) {
 }
 
 // The target's registers, made of the words of the last step.
-std::vector<int> make_outputs(ProgramBuilder& builder, const ExchangeState& state, const std::vector<int>& family,
-                              const Problem& p, int words_to) {
+std::vector<int> make_outputs(ProgramBuilder& builder, const ExchangeState& state,
+                              const std::vector<int>& family, const Problem& p, int words_to) {
   const auto function = [&](const Rows& rows, int word) {
     PlaceFunction place;
     const f2::Word fixed = static_cast<f2::Word>(word) << kBitsOfWord;
@@ -207,8 +209,8 @@ struct Attempt {
   std::vector<Step> steps;
 };
 
-Attempt attempt(const Conversion& c, const Problem& p, const std::vector<Rows>& chain, const Preference& preference,
-                std::mt19937_64& random) {
+Attempt attempt(const Conversion& c, const Problem& p, const std::vector<Rows>& chain,
+                const Preference& preference, std::mt19937_64& random) {
   ProgramBuilder builder(c.lane_bits, c.words_from);
   std::vector<int> family;
   for (int i = 0; i < c.words_from; ++i) family.push_back(builder.input(i));
@@ -240,8 +242,8 @@ void search(Conversion& c, int attempts) {
   const Problem p = problem_of(c);
   const bool chains_exist = has_chains(p);
   if (chains_exist)
-    c.bound.linear_steps = fewest_shuffles(step_ranks(p.dimension, p.source.lane, p.target.lane), p.target_held,
-                                           c.lane_bits);
+    c.bound.linear_steps =
+        fewest_shuffles(step_ranks(p.dimension, p.source.lane, p.target.lane), p.target_held, c.lane_bits);
   std::mt19937_64 random(1);
   for (int i = 0; i < attempts; ++i) {
     const Preference preference{

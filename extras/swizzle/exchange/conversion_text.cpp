@@ -9,15 +9,18 @@
 namespace faro::exchange {
 namespace {
 
-std::string counted(int count, const char* noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
+std::string counted(int count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
 
 std::string proof_of(const Conversion& c) {
   if (c.is_best_of_all())
     return c.bound.any_program == 0 ? "nothing crosses lanes"
                                     : "no program has fewer: of what a lane must receive";
   const std::string chains =
-      c.is_proven() ? "no chain of exchanges that are linear over F2 has fewer, by their ranks"
-                    : fmt::format("chains of exchanges that are linear over F2 need {} at least", c.bound.linear_steps);
+      c.is_proven()
+          ? "no chain of exchanges that are linear over F2 has fewer, by their ranks"
+          : fmt::format("chains of exchanges that are linear over F2 need {} at least", c.bound.linear_steps);
   return fmt::format("{}; any program needs {}", chains, c.bound.any_program);
 }
 
@@ -34,9 +37,9 @@ std::string shared_text(const Conversion& c) {
   const SharedExchange& s = *c.shared;
   return fmt::format(
       "shared memory {}, {} and {} of {}; wavefronts {} and {} (the least: {} and {}); {} turns{}\n",
-      counted(s.bytes, "byte"), counted(s.stores, "store"), counted(s.loads, "load"), counted(s.access_bytes, "byte"),
-      s.store_wavefronts, s.load_wavefronts, s.least_wavefronts, s.least_wavefronts, s.turns,
-      c.is_shared_cheaper() ? ", fewer than the registers'" : "");
+      counted(s.bytes, "byte"), counted(s.stores, "store"), counted(s.loads, "load"),
+      counted(s.access_bytes, "byte"), s.store_wavefronts, s.load_wavefronts, s.least_wavefronts,
+      s.least_wavefronts, s.turns, c.is_shared_cheaper() ? ", fewer than the registers'" : "");
 }
 
 }  // namespace
@@ -48,8 +51,9 @@ std::string to_text(const Conversion& c) {
                       shape_text(c.from), 1 << c.lane_bits, c.words_from, c.words_to);
   text += fmt::format("shuffles      {}: {}\n", counts.shuffles, proof_of(c));
   text += fmt::format("steps         {}\n", steps_text(c));
-  text += fmt::format("instructions  {}, {}, {} of bytes; {} turns\n", counted(counts.shuffles, "shuffle"),
-                      counted(counts.selects, "select"), counted(counts.permutes, "permutation"), counts.turns());
+  text +=
+      fmt::format("instructions  {}, {}, {} of bytes; {} turns\n", counted(counts.shuffles, "shuffle"),
+                  counted(counts.selects, "select"), counted(counts.permutes, "permutation"), counts.turns());
   return text + shared_text(c);
 }
 

@@ -15,7 +15,6 @@ StepRanks step_ranks(int dimension, const Rows& from, const Rows& to) {
 }
 
 int direct_shuffles(const StepRanks& ranks, int held_bits) {
-  constexpr int kBitsOfWord = 2;
   const int colours = std::max(held_bits - kBitsOfWord, ranks.k);
   const int own = ranks.rho == ranks.k ? 1 << (colours - ranks.k) : 0;
   return (1 << colours) - own;
@@ -69,8 +68,9 @@ int fewest_shuffles(const StepRanks& whole, int held_bits, int lane_bits) {
       fewest = std::min(fewest.value_or(shuffles), shuffles);
     }
   };
-  // The rank of a sum is at most the sum of the ranks: the k of all steps reach K. Where no step is full, each has
-  // rho = k and the sum reaches rho, too; one step alone has the ranks of the whole, so it is full where that is.
+  // The rank of a sum is at most the sum of the ranks: the k of all steps reach K. Where no step is full,
+  // each has rho = k and the sum reaches rho, too; one step alone has the ranks of the whole, so it is full
+  // where that is.
   constexpr int kTwoSteps = 2;
   if (!is_full) consider(compositions(whole.k, false, most));
   if (is_full) consider(compositions(whole.k, true, most));
@@ -142,7 +142,8 @@ Terms full_terms(int dimension, const Rows& from, const Rows& to, std::mt19937_6
   return terms;
 }
 
-std::vector<Rows> chain_of(const Composition& composition, const Terms& terms, const Rows& from, const Rows& to) {
+std::vector<Rows> chain_of(const Composition& composition, const Terms& terms, const Rows& from,
+                           const Rows& to) {
   std::vector<Rows> chain;
   std::size_t done = 0;
   for (const int k : composition.k) {
@@ -168,7 +169,8 @@ std::vector<std::vector<Rows>> cheapest_chains(int dimension, const Rows& from, 
       is_full ? full_terms(dimension, from, to, random) : keeping_terms(dimension, from, to, random);
   std::vector<std::vector<Rows>> chains;
   for (const Composition& composition : compositions(whole.k, is_full, std::min(held_bits, lanes)))
-    if (shuffles_of(composition, held_bits) == fewest) chains.push_back(chain_of(composition, terms, from, to));
+    if (shuffles_of(composition, held_bits) == fewest)
+      chains.push_back(chain_of(composition, terms, from, to));
   return chains;
 }
 

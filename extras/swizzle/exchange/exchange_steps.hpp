@@ -7,14 +7,12 @@
 #include <random>
 #include <vector>
 
+#include "exchange/functionals.hpp"
 #include "exchange/program_builder.hpp"
 #include "faro/exchange/conversion.hpp"
 #include "faro/f2/matrix.hpp"
 
 namespace faro::exchange {
-
-/// Functionals of a target byte, as masks.
-using Rows = std::vector<f2::Word>;
 
 struct ExchangeState {
   Rows byte;  // two, of its place in a word
@@ -46,8 +44,8 @@ struct Preference {
   bool shuffled = false;
 };
 
-/// Brings the state's bytes to the lanes `to` by one direct exchange of the words in `family`, which becomes the words
-/// received. `target`: the state that is wanted in the end, for its places.
+/// Brings the state's bytes to the lanes `to` by one direct exchange of the words in `family`, which becomes
+/// the words received. `target`: the state that is wanted in the end, for its places.
 Step make_step(ProgramBuilder& builder, ExchangeState& state, std::vector<int>& family, const Rows& to,
                const ExchangeState& target, int dimension, int lane_bits, const Preference& preference,
                std::mt19937_64& random);

@@ -57,10 +57,18 @@ std::vector<std::uint32_t> LaneProgram::run(std::span<const std::uint32_t> regis
     for (std::size_t l = 0; l < lanes; ++l) {
       const std::uint32_t lane_value = i.lane(static_cast<std::uint32_t>(l));
       switch (i.operation) {
-        case Operation::input: values[k][l] = registers[l * static_cast<std::size_t>(inputs) + a]; break;
-        case Operation::select: values[k][l] = values[lane_value != 0 ? b : a][l]; break;
-        case Operation::permute: values[k][l] = permuted_bytes(values[a][l], values[b][l], lane_value); break;
-        case Operation::shuffle: values[k][l] = values[a][lane_value]; break;
+        case Operation::input:
+          values[k][l] = registers[l * static_cast<std::size_t>(inputs) + a];
+          break;
+        case Operation::select:
+          values[k][l] = values[lane_value != 0 ? b : a][l];
+          break;
+        case Operation::permute:
+          values[k][l] = permuted_bytes(values[a][l], values[b][l], lane_value);
+          break;
+        case Operation::shuffle:
+          values[k][l] = values[a][lane_value];
+          break;
       }
     }
   }
@@ -206,7 +214,8 @@ LaneProgram ProgramBuilder::finish(const std::vector<int>& outputs) const {
   for (std::size_t k = instructions_.size(); k-- > static_cast<std::size_t>(inputs_);) {
     if (!is_needed[k]) continue;
     is_needed[static_cast<std::size_t>(instructions_[k].a)] = true;
-    if (instructions_[k].operation != Operation::shuffle) is_needed[static_cast<std::size_t>(instructions_[k].b)] = true;
+    if (instructions_[k].operation != Operation::shuffle)
+      is_needed[static_cast<std::size_t>(instructions_[k].b)] = true;
   }
   LaneProgram program{.lane_bits = lane_bits_, .inputs = inputs_, .instructions = {}, .outputs = {}};
   std::vector<int> place(instructions_.size(), 0);
@@ -216,7 +225,8 @@ LaneProgram ProgramBuilder::finish(const std::vector<int>& outputs) const {
     Instruction instruction = instructions_[k];
     if (instruction.operation != Operation::input) {
       instruction.a = place[static_cast<std::size_t>(instruction.a)];
-      if (instruction.operation != Operation::shuffle) instruction.b = place[static_cast<std::size_t>(instruction.b)];
+      if (instruction.operation != Operation::shuffle)
+        instruction.b = place[static_cast<std::size_t>(instruction.b)];
     }
     program.instructions.push_back(instruction);
   }

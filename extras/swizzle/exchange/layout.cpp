@@ -7,7 +7,8 @@
 namespace faro::exchange {
 
 int Layout::element_bits() const {
-  return std::accumulate(axes.begin(), axes.end(), 0, [](int sum, const Axis& axis) { return sum + axis.bits; });
+  return std::accumulate(axes.begin(), axes.end(), 0,
+                         [](int sum, const Axis& axis) { return sum + axis.bits; });
 }
 
 f2::Word Layout::element(f2::Word reg, f2::Word lane, f2::Word warp) const {
@@ -113,8 +114,8 @@ std::string to_cute(const Layout& layout) {
   std::string shape;
   for (const Axis& axis : layout.axes)
     shape += (shape.empty() ? "" : ",") + std::to_string(std::uint64_t{1} << axis.bits);
-  return "(" + thread.shape + "," + value.shape + "):(" + thread.stride + "," + value.stride + ") @ (" + shape +
-         ")";
+  return "(" + thread.shape + "," + value.shape + "):(" + thread.stride + "," + value.stride + ") @ (" +
+         shape + ")";
 }
 
 }  // namespace faro::exchange

@@ -9,6 +9,8 @@
 //     lane     (0,2) (0,4) (1,0) (2,0) (4,0)
 //     warp     (16,0) (32,0)                    may be left out where the layout is a warp's
 //     repeat   n 8                              further registers along n; the number is 8 where there are none
+#include "layout_files.hpp"  // kLayoutFiles, written by CMake
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +22,6 @@
 #include "exchange/layout_text.hpp"
 #include "faro/error.hpp"
 #include "faro/suggest.hpp"
-#include "layout_files.hpp"  // kLayoutFiles, written by CMake
 
 namespace faro::exchange {
 namespace {
@@ -51,7 +52,10 @@ class EntryReader {
     if (scanner.take("source")) {
       source_ = std::string(scanner.rest());
     } else if (scanner.take("layout")) {
-      entries_.push_back({.name = std::string(scanner.rest()), .source = source_, .elements = {}, .layout = {},
+      entries_.push_back({.name = std::string(scanner.rest()),
+                          .source = source_,
+                          .elements = {},
+                          .layout = {},
                           .repeated_axis = {}});
     } else if (entries_.empty()) {
       refuse("a `layout` first");
@@ -89,7 +93,8 @@ class EntryReader {
       read_columns(scanner, layout, layout.warps);
     } else if (scanner.take("repeat")) {
       const std::string name = word(scanner);
-      const auto axis = std::find_if(layout.axes.begin(), layout.axes.end(), [&](auto& a) { return a.name == name; });
+      const auto axis =
+          std::find_if(layout.axes.begin(), layout.axes.end(), [&](auto& a) { return a.name == name; });
       if (axis == layout.axes.end()) refuse("one of its axes");
       entry.repeated_axis = static_cast<std::size_t>(axis - layout.axes.begin());
       entry.repeat_bits = scanner.bits("of a repeat");
@@ -181,7 +186,9 @@ Layout repeated(const FileEntry& entry, const std::string& name, const std::stri
   return over_tile(entry.layout, bits, LayoutScanner(name));
 }
 
-std::string widths_text(const std::set<int>& widths) { return fmt::format("{} bits", fmt::join(widths, " or ")); }
+std::string widths_text(const std::set<int>& widths) {
+  return fmt::format("{} bits", fmt::join(widths, " or "));
+}
 
 }  // namespace
 
@@ -198,8 +205,8 @@ Layout named_layout(const std::string& name, int element) {
     return digits ? repeated(entry, name, *digits) : entry.layout;
   }
   if (widths.empty())
-    fail(ErrorCode::value, "find the layout", "`" + name + "`", "a name of `faro layout convert --list`, or a form",
-         did_you_mean(name, names));
+    fail(ErrorCode::value, "find the layout", "`" + name + "`",
+         "a name of `faro layout convert --list`, or a form", did_you_mean(name, names));
   fail(ErrorCode::value, "find the layout `" + name + "`", fmt::format("elements of {} bits", element),
        widths_text(widths), "`--element` says how many bits an element has");
 }

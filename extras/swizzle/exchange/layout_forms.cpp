@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "exchange/layout_text.hpp"
+#include "faro/exchange/lane_program.hpp"
 
 namespace faro::exchange {
 namespace {
@@ -150,7 +151,8 @@ std::vector<Axis> parse_cute_axes(LayoutScanner& scanner, int bits) {
   } while (scanner.take(","));
   scanner.want(")");
   if (all < bits)
-    scanner.refuse(fmt::format("coordinates of 2^{} elements", all), fmt::format("of the 2^{} there are", bits));
+    scanner.refuse(fmt::format("coordinates of 2^{} elements", all),
+                   fmt::format("of the 2^{} there are", bits));
   return axes;
 }
 
@@ -180,8 +182,7 @@ Layout parse_triton(LayoutScanner& scanner) {
   layout.axes = axes_of(parts, scanner);
   int bits = 0;
   for (const Axis& axis : layout.axes) bits += axis.bits;
-  constexpr int kMostBits = 40;
-  if (bits > kMostBits) scanner.refuse(fmt::format("2^{} elements", bits), "at most 2^40");
+  require_few_bits(bits, scanner);
   layout.registers = columns_of(parts[0], layout.axes);
   layout.lanes = columns_of(parts[1], layout.axes);
   layout.warps = columns_of(parts[2], layout.axes);
@@ -211,13 +212,11 @@ Layout parse_cute(LayoutScanner& scanner) {
   };
   for (f2::Word& column : threads) apply(column);
   for (f2::Word& column : layout.registers) apply(column);
-  constexpr int kMostBits = 40;
-  if (bits > kMostBits) scanner.refuse(fmt::format("elements up to 2^{}", bits), "at most 2^40");
+  require_few_bits(bits, scanner);
   layout.axes = parse_cute_axes(scanner, bits);
   for (f2::Word& column : threads) column = row_major(column, layout.axes);
   for (f2::Word& column : layout.registers) column = row_major(column, layout.axes);
-  constexpr std::ptrdiff_t kLaneBits = 5;
-  const auto lanes = std::min(kLaneBits, static_cast<std::ptrdiff_t>(threads.size()));
+  const auto lanes = std::min(std::ptrdiff_t{kCudaLaneBits}, static_cast<std::ptrdiff_t>(threads.size()));
   layout.lanes.assign(threads.begin(), threads.begin() + lanes);
   layout.warps.assign(threads.begin() + lanes, threads.end());
   return layout;

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "faro/error.hpp"
+#include "faro/exchange/lane_program.hpp"
 
 namespace faro::exchange {
 
@@ -66,6 +67,12 @@ void LayoutScanner::refuse(const std::string& got, const std::string& wanted) co
        "`faro layout convert --list` names layouts; docs/guide/exchange.md has the forms");
 }
 
+void require_few_bits(int bits, const LayoutScanner& scanner) {
+  constexpr int kMostBits = 40;
+  if (bits > kMostBits)
+    scanner.refuse(fmt::format("2^{} elements", bits), fmt::format("at most 2^{}", kMostBits));
+}
+
 f2::Word element_of(const std::vector<Axis>& axes, const std::vector<f2::Word>& coordinates) {
   f2::Word element = 0;
   for (std::size_t i = 0; i < axes.size(); ++i) element = element << axes[i].bits | coordinates[i];
@@ -82,11 +89,6 @@ f2::Word widened(f2::Word element, const std::vector<Axis>& from, const std::vec
     element >>= from[i].bits;
   }
   return element_of(to, coordinates);
-}
-
-void require_few_bits(int bits, const LayoutScanner& scanner) {
-  constexpr int kMostBits = 40;
-  if (bits > kMostBits) scanner.refuse(fmt::format("2^{} elements", bits), fmt::format("at most 2^{}", kMostBits));
 }
 
 }  // namespace
@@ -136,8 +138,6 @@ Layout transposed(Layout layout, const LayoutScanner& scanner) {
   return layout;
 }
 
-constexpr int kLaneBits = 5;
-
 std::vector<f2::Word> units(int first, int count) {
   std::vector<f2::Word> result;
   result.reserve(static_cast<std::size_t>(count));
@@ -150,11 +150,11 @@ Layout parse_line(LayoutScanner& scanner, bool is_strided) {
   scanner.want("(");
   const int r = scanner.bits("registers");
   scanner.want(")");
-  require_few_bits(r + kLaneBits, scanner);
+  require_few_bits(r + kCudaLaneBits, scanner);
   Layout layout;
-  layout.axes = {{"i", r + kLaneBits}};
-  layout.registers = units(is_strided ? kLaneBits : 0, r);
-  layout.lanes = units(is_strided ? 0 : r, kLaneBits);
+  layout.axes = {{"i", r + kCudaLaneBits}};
+  layout.registers = units(is_strided ? kCudaLaneBits : 0, r);
+  layout.lanes = units(is_strided ? 0 : r, kCudaLaneBits);
   return layout;
 }
 
@@ -198,7 +198,8 @@ Layout parse_matrix(LayoutScanner& scanner) {
   for (int i = 0; i < 3; ++i) {
     if (i > 0) scanner.want(",");
     counts.push_back(scanner.number());
-    if (counts.back() > f2::kMaxDimension) scanner.refuse(std::to_string(counts.back()) + " bits", "at most 64");
+    if (counts.back() > f2::kMaxDimension)
+      scanner.refuse(std::to_string(counts.back()) + " bits", "at most 64");
   }
   scanner.want(":");
   const std::uint64_t columns = counts[0] + counts[1] + counts[2];

@@ -32,6 +32,9 @@ class LayoutScanner {
   std::string_view rest_;
 };
 
+/// Refuses layouts of more elements than anyone has registers for. Errors: ErrorCode::spec.
+void require_few_bits(int bits, const LayoutScanner& scanner);
+
 /// Columns out of coordinates: the bits of the axes behind one another, the last axis lowest.
 f2::Word element_of(const std::vector<Axis>& axes, const std::vector<f2::Word>& coordinates);
 

@@ -5,16 +5,17 @@
 //                   access              lanes of a phase, on      address one-to-one
 //                                       both sides
 //
-// The directions of an access are in-lane ones of both sides that no lane of either has a part in. A phase is what the
-// hardware serves at once: 32 lanes of 4 bytes or less, 16 of 8, 8 of 16. Functionals that are one-to-one on two
-// subspaces of one dimension exist always (docs/theory/one-pass.md, theorem 2), so there is a placement without
-// conflicts for every pair of layouts.
+// The directions of an access are in-lane ones of both sides that no lane of either has a part in. A phase is
+// what the hardware serves at once: 32 lanes of 4 bytes or less, 16 of 8, 8 of 16. Functionals that are
+// one-to-one on two subspaces of one dimension exist always (docs/theory/one-pass.md, theorem 2), so there is
+// a placement without conflicts for every pair of layouts.
 #include "exchange/shared_exchange.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <set>
 
+#include "exchange/functionals.hpp"
 #include "faro/error.hpp"
 
 namespace faro::exchange {
@@ -27,9 +28,8 @@ std::vector<std::vector<f2::Word>> accesses_of(const std::vector<f2::Word>& colu
                                                int access_bits) {
   std::vector<f2::Word> places;
   for (f2::Word place = 0; place < f2::unit(held_bits); ++place) places.push_back(place);
-  std::sort(places.begin(), places.end(), [&](f2::Word a, f2::Word b) {
-    return address_of(columns, a) < address_of(columns, b);
-  });
+  std::sort(places.begin(), places.end(),
+            [&](f2::Word a, f2::Word b) { return address_of(columns, a) < address_of(columns, b); });
   std::vector<std::vector<f2::Word>> accesses;
   for (std::size_t first = 0; first < places.size(); first += std::size_t{1} << access_bits) {
     const auto begin = places.begin() + static_cast<std::ptrdiff_t>(first);
@@ -40,26 +40,13 @@ std::vector<std::vector<f2::Word>> accesses_of(const std::vector<f2::Word>& colu
 
 namespace {
 
-constexpr int kLaneBits = 5;
 constexpr int kMostAccessBits = 4;  // 16 bytes
-constexpr int kBitsOfWord = 2;
-
-// The functional's value at a vector is the parity of both.
-using Rows = std::vector<f2::Word>;
-
-Rows cut(const Rows& basis, f2::Word g) {
-  Rows result;
-  const auto odd = std::find_if(basis.begin(), basis.end(), [&](f2::Word v) { return f2::parity(v & g); });
-  for (auto v = basis.begin(); v != basis.end(); ++v)
-    if (v != odd) result.push_back(f2::parity(*v & g) ? *v ^ *odd : *v);
-  return result;
-}
 
 class Placement {
  public:
   Placement(const Conversion& conversion, int source_held, int target_held)
-      : source_held_(source_held), dimension_(source_held + kLaneBits) {
-    for (int j = 0; j < kLaneBits; ++j) {
+      : source_held_(source_held), dimension_(source_held + kCudaLaneBits) {
+    for (int j = 0; j < kCudaLaneBits; ++j) {
       source_lanes_.push_back(f2::unit(source_held + j));
       target_lanes_.push_back(conversion.source[static_cast<std::size_t>(target_held + j)]);
     }
@@ -88,15 +75,16 @@ class Placement {
     const auto fits = [&](f2::Word direction) { return !used.contains(direction); };
     for (int i = 0; i < kBitsOfWord; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      if (at >= target_held_.size() || target_held_[at] != f2::unit(i) || !fits(f2::unit(i))) return fix_access();
+      if (at >= target_held_.size() || target_held_[at] != f2::unit(i) || !fits(f2::unit(i)))
+        return fix_access();
       used.insert(f2::unit(i));
       access_.push_back(f2::unit(i));
     }
     Rows source_words;
     for (int i = kBitsOfWord; i < source_held_; ++i) source_words.push_back(f2::unit(i));
-    const f2::Subspace common = f2::intersection(
-        f2::Subspace::span(dimension_, source_words),
-        f2::Subspace::span(dimension_, std::span(target_held_).subspan(kBitsOfWord)));
+    const f2::Subspace common =
+        f2::intersection(f2::Subspace::span(dimension_, source_words),
+                         f2::Subspace::span(dimension_, std::span(target_held_).subspan(kBitsOfWord)));
     for (const f2::Word direction : common.basis()) {
       if (access_bits() == kMostAccessBits || !fits(direction)) continue;
       used.insert(direction);
@@ -121,14 +109,12 @@ class Placement {
     }
   }
 
-  bool vanishes_on_access(f2::Word g) const {
-    return std::none_of(access_.begin(), access_.end(), [&](f2::Word v) { return f2::parity(v & g); });
-  }
+  bool vanishes_on_access(f2::Word g) const { return !is_nonzero_on(access_, g); }
 
   // The lanes that the hardware serves at once.
   Rows phase(const Rows& lanes) const {
     const int few = std::max(access_bits() - kBitsOfWord, 0);
-    return {lanes.begin(), lanes.begin() + (kLaneBits - few)};
+    return {lanes.begin(), lanes.begin() + (kCudaLaneBits - few)};
   }
 
   template <typename Fits>
@@ -147,20 +133,14 @@ class Placement {
   void choose_banks() {
     Rows source = phase(source_lanes_);
     Rows target = phase(target_lanes_);
-    // Below the banks, where an access is narrower than one.
-    Rows banks;
+    const auto tells = [](const Rows& basis, f2::Word g) { return basis.empty() || is_nonzero_on(basis, g); };
     while (!source.empty() || !target.empty()) {
-      const auto tells = [](const Rows& basis, f2::Word g) {
-        return basis.empty() || std::any_of(basis.begin(), basis.end(), [&](f2::Word v) { return f2::parity(v & g); });
-      };
       const f2::Word g = first_functional(
           [&](f2::Word f) { return vanishes_on_access(f) && tells(source, f) && tells(target, f); });
-      source = cut(source, g);
-      target = cut(target, g);
-      banks.push_back(g);
+      source = where_zero(source, g);
+      target = where_zero(target, g);
+      banks_.push_back(g);
     }
-    for (int bit = access_bits(); bit < kBitsOfWord; ++bit) below_.push_back(bit);
-    banks_ = std::move(banks);
   }
 
   // Functionals that with those make the address one-to-one: first below the banks, then above.
@@ -175,7 +155,7 @@ class Placement {
       rest.push_back(g);
     }
     auto next = rest.begin();
-    for (std::size_t i = 0; i < below_.size() && next != rest.end(); ++i) address_.push_back(*next++);
+    for (int bit = access_bits(); bit < kBitsOfWord && next != rest.end(); ++bit) address_.push_back(*next++);
     address_.insert(address_.end(), banks_.begin(), banks_.end());
     address_.insert(address_.end(), next, rest.end());
   }
@@ -188,7 +168,6 @@ class Placement {
   Rows access_;   // directions
   Rows address_;  // functionals, address bit 0 first
   Rows banks_;
-  std::vector<int> below_;
 };
 
 // Wavefronts of one access by all lanes: for each phase, the most words in one bank.
@@ -214,16 +193,16 @@ int wavefronts(const std::vector<f2::Word>& columns, int held_bits, f2::Word fir
 }  // namespace
 
 std::optional<SharedExchange> plan_shared(const Conversion& conversion) {
-  if (conversion.lane_bits != kLaneBits) return std::nullopt;
-  const int target_held = static_cast<int>(conversion.source.size()) - kLaneBits;
+  if (conversion.lane_bits != kCudaLaneBits) return std::nullopt;
+  const int target_held = static_cast<int>(conversion.source.size()) - kCudaLaneBits;
   const int source_held = std::bit_width(static_cast<unsigned>(conversion.words_from)) - 1 + kBitsOfWord;
-  const f2::Matrix source = f2::Matrix::from_columns(source_held + kLaneBits, conversion.source);
+  const f2::Matrix source = f2::Matrix::from_columns(source_held + kCudaLaneBits, conversion.source);
   if (source.rank() != source.columns() || target_held < source_held) return std::nullopt;
   const Placement placement(conversion, source_held, target_held);
   SharedExchange shared;
   const int access_bits = placement.access_bits();
   shared.access_bytes = 1 << access_bits;
-  shared.bytes = 1 << (source_held + kLaneBits);
+  shared.bytes = 1 << (source_held + kCudaLaneBits);
   shared.store_address = placement.columns();
   for (const f2::Word place : conversion.source)
     shared.load_address.push_back(address_of(shared.store_address, place));

@@ -93,14 +93,17 @@ TEST(ExchangeConversion, CopiesAndHalfWords) {
 
 TEST(ExchangeConversion, KnownCosts) {
   const auto shuffles = [](const char* from, const char* to, int element) {
-    const Conversion c = convert(parse_layout(from, element), parse_layout(to, element), {.element = element});
+    const Conversion c =
+        convert(parse_layout(from, element), parse_layout(to, element), {.element = element});
     EXPECT_TRUE(c.is_proven());
     return c.program.counts().shuffles;
   };
   // 32 lanes in reverse order of their bits: one word, and no way to have it but to ask for it.
   EXPECT_EQ(shuffles("strided(1)", "matrix(0, 5, 0: 00001 00010 00100 01000 10000)", 32), 1);
   // Bytes of four lanes transposed: three lanes to hear from, in two rounds of one word.
-  EXPECT_EQ(shuffles("contiguous(4)", "matrix(2, 5, 0: 0010000 0001000 1000000 0100000 0000100 0000010 0000001)", 8), 2);
+  EXPECT_EQ(shuffles("contiguous(4)",
+                     "matrix(2, 5, 0: 0010000 0001000 1000000 0100000 0000100 0000010 0000001)", 8),
+            2);
   EXPECT_EQ(shuffles("mma.m16n8.C", "mma.m16n8k8.A", 32), 4);
   EXPECT_EQ(shuffles("mma.m16n8.C", "mma.m16n8k8.A", 16), 0);
   EXPECT_EQ(shuffles("mma.m16n8.C[16x16]", "mma.m16n8k16.A", 16), 0);
@@ -115,7 +118,8 @@ TEST(ExchangeConversion, Refusals) {
   const auto from = parse_layout("mma.m16n8.C", 32);
   EXPECT_EQ(code_of([&] { convert(from, parse_layout("mma.m16n8k4.A", 32)); }), ErrorCode::value);
   EXPECT_EQ(code_of([&] { convert(from, parse_layout("mfma.16x16.C", 32)); }), ErrorCode::value);
-  const auto half = parse_layout("matrix(2, 5, 0: 1000000 0100000 0010000 0001000 0000100 0000010 0000000)", 32);
+  const auto half =
+      parse_layout("matrix(2, 5, 0: 1000000 0100000 0010000 0001000 0000100 0000010 0000000)", 32);
   EXPECT_EQ(code_of([&] { convert(half, parse_layout("strided(4)", 32)); }), ErrorCode::value);
   const auto warps = parse_layout("wgmma.m64n8.C", 32);
   Layout exchanged = warps;
@@ -125,7 +129,8 @@ TEST(ExchangeConversion, Refusals) {
 
 // --- the bound
 
-// The fewest shuffles from lanes `from` to every other lane map of a small warp, by Dijkstra over all of them.
+// The fewest shuffles from lanes `from` to every other lane map of a small warp, by Dijkstra over all of
+// them.
 TEST(ExchangeBound, ChainsAgainstAllLaneMaps) {
   for (const auto& [held, lanes] : std::vector<std::pair<int, int>>{{1, 1}, {2, 2}, {3, 2}, {1, 2}, {0, 3}}) {
     const int n = held + lanes;
@@ -186,7 +191,8 @@ TEST(ExchangeBound, DirectStepsAreCounted) {
   }
 }
 
-// A step that moves lanes besides never loses against chains of steps that do not: so the planner's chains suffice.
+// A step that moves lanes besides never loses against chains of steps that do not: so the planner's chains
+// suffice.
 TEST(ExchangeBound, FullStepsAreAsGood) {
   std::mt19937_64 random(5);
   for (int held = 0; held <= 9; ++held)

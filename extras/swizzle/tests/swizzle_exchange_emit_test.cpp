@@ -73,14 +73,17 @@ std::string kernel_of(const Emitted& e) {
   code.erase(code.find("#pragma once"), std::string("#pragma once").size());
   const std::string from = std::to_string(e.conversion.words_from);
   const std::string to = std::to_string(e.conversion.words_to);
-  return code + "extern \"C\" __global__ void run_" + e.code.name + "(const uint32_t* from, uint32_t* to) {\n" +
-         (e.shared ? "  __shared__ uint4 shared[" + std::to_string((e.conversion.shared->bytes + 15) / 16) + "];\n"
-                   : "") +
+  return code + "extern \"C\" __global__ void run_" + e.code.name +
+         "(const uint32_t* from, uint32_t* to) {\n" +
+         (e.shared
+              ? "  __shared__ uint4 shared[" + std::to_string((e.conversion.shared->bytes + 15) / 16) + "];\n"
+              : "") +
          "  const uint32_t lane = threadIdx.x;\n  uint32_t in[" + from + "];\n  uint32_t out[" + to +
          "];\n#pragma unroll\n  for (int i = 0; i < " + from + "; ++i) in[i] = from[" + from +
          " * lane + i];\n  " + e.code.name + "(in, out, lane" +
-         (e.shared ? ", reinterpret_cast<char*>(shared)" : "") + ");\n#pragma unroll\n  for (int i = 0; i < " + to +
-         "; ++i) to[" + to + " * lane + i] = out[i];\n}\n";
+         (e.shared ? ", reinterpret_cast<char*>(shared)" : "") +
+         ");\n#pragma unroll\n  for (int i = 0; i < " + to + "; ++i) to[" + to +
+         " * lane + i] = out[i];\n}\n";
 }
 
 TEST(ExchangeEmit, RunsOnTheCpu) {
@@ -120,12 +123,14 @@ TEST(ExchangeEmit, NvccKeepsItInRegisters) {
   }
   std::ofstream(scratch.path() / "all.cu") << text;
   const std::string nvcc = std::string("'") + FARO_TEST_NVCC + "' -std=c++17 -Werror all-warnings";
-  run_command(nvcc + " -arch=compute_80 -ptx -o " + path("all.ptx") + " " + path("all.cu"), scratch.path() / "log");
+  run_command(nvcc + " -arch=compute_80 -ptx -o " + path("all.ptx") + " " + path("all.cu"),
+              scratch.path() / "log");
   const std::string ptx = read_text(scratch.path() / "all.ptx");
   EXPECT_EQ(ptx.find(".local"), std::string::npos);
   EXPECT_EQ(test::occurrences(ptx, "shfl.sync"), shuffles);
-  const std::string said = run_command(
-      nvcc + " -Xptxas -v -cubin -arch=sm_90 -o " + path("all.cubin") + " " + path("all.ptx"), scratch.path() / "log");
+  const std::string said =
+      run_command(nvcc + " -Xptxas -v -cubin -arch=sm_90 -o " + path("all.cubin") + " " + path("all.ptx"),
+                  scratch.path() / "log");
   EXPECT_EQ(test::occurrences(said, " 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"),
             static_cast<int>(all.size()))
       << said;

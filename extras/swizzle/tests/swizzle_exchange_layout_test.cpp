@@ -48,7 +48,9 @@ TEST(ExchangeLayout, FragmentsOfMma) {
   expect_formula("mma.m16n8k8.A", 16, [&](int lane, int i) {
     return Place{i < 2 ? group(lane) : group(lane) + 8, thread(lane) * 2 + (i & 1)};
   });
-  expect_formula("mma.m16n8k8.B", 16, [&](int lane, int i) { return Place{thread(lane) * 2 + i, group(lane)}; });
+  expect_formula("mma.m16n8k8.B", 16, [&](int lane, int i) {
+    return Place{thread(lane) * 2 + i, group(lane)};
+  });
   expect_formula("mma.m16n8k16.A", 16, [&](int lane, int i) {
     const bool is_upper = (0 <= i && i < 2) || (4 <= i && i < 6);
     return Place{is_upper ? group(lane) : group(lane) + 8, thread(lane) * 2 + (i & 1) + (i < 4 ? 0 : 8)};
@@ -59,7 +61,9 @@ TEST(ExchangeLayout, FragmentsOfMma) {
   expect_formula("mma.m16n8k16.A", 8, [&](int lane, int i) {
     return Place{i < 4 ? group(lane) : group(lane) + 8, thread(lane) * 4 + (i & 3)};
   });
-  expect_formula("mma.m16n8k16.B", 8, [&](int lane, int i) { return Place{thread(lane) * 4 + i, group(lane)}; });
+  expect_formula("mma.m16n8k16.B", 8, [&](int lane, int i) {
+    return Place{thread(lane) * 4 + i, group(lane)};
+  });
   expect_formula("mma.m16n8k32.A", 8, [&](int lane, int i) {
     const bool is_upper = (0 <= i && i < 4) || (8 <= i && i < 12);
     return Place{is_upper ? group(lane) : group(lane) + 8, thread(lane) * 4 + (i & 3) + (i < 8 ? 0 : 16)};
@@ -79,7 +83,9 @@ TEST(ExchangeLayout, FragmentsOfMma) {
   });
   expect_formula("mma.m8n8k4.A", 64, [&](int lane, int) { return Place{group(lane), thread(lane)}; });
   expect_formula("mma.m8n8k4.B", 64, [&](int lane, int) { return Place{thread(lane), group(lane)}; });
-  expect_formula("mma.m8n8k4.C", 64, [&](int lane, int i) { return Place{group(lane), thread(lane) * 2 + i}; });
+  expect_formula("mma.m8n8k4.C", 64, [&](int lane, int i) {
+    return Place{group(lane), thread(lane) * 2 + i};
+  });
 }
 
 TEST(ExchangeLayout, FragmentsOfLdmatrix) {
@@ -100,7 +106,8 @@ TEST(ExchangeLayout, FragmentsOfLdmatrix) {
 TEST(ExchangeLayout, FragmentsOfWgmma) {
   for (const int n : {8, 32, 256}) {
     const Layout layout = parse_layout("wgmma.m64n" + std::to_string(n) + ".C", 32);
-    ASSERT_EQ(layout.registers.size(), static_cast<std::size_t>(f2::trailing_bit(static_cast<f2::Word>(n / 2))));
+    ASSERT_EQ(layout.registers.size(),
+              static_cast<std::size_t>(f2::trailing_bit(static_cast<f2::Word>(n / 2))));
     for (int thread = 0; thread < 128; ++thread) {
       for (int i = 0; i < n / 2; ++i) {
         const int row = 16 * (thread / 32) + thread % 32 / 4 + 8 * (i / 2 % 2);
@@ -146,8 +153,12 @@ TEST(ExchangeLayout, FragmentsOfVolta) {
 
 TEST(ExchangeLayout, OtherMachines) {
   expect_formula("mfma.16x16.C", 32, [](int lane, int i) { return Place{4 * (lane / 16) + i, lane % 16}; });
-  expect_formula("mfma.16x16x16.A", 16, [](int lane, int i) { return Place{lane % 16, 4 * (lane / 16) + i}; });
-  expect_formula("mfma.16x16x16.B", 16, [](int lane, int i) { return Place{4 * (lane / 16) + i, lane % 16}; });
+  expect_formula("mfma.16x16x16.A", 16, [](int lane, int i) {
+    return Place{lane % 16, 4 * (lane / 16) + i};
+  });
+  expect_formula("mfma.16x16x16.B", 16, [](int lane, int i) {
+    return Place{4 * (lane / 16) + i, lane % 16};
+  });
   expect_formula("mfma.32x32.C", 32, [](int lane, int i) {
     return Place{8 * (i / 4) + 4 * (lane / 32) + i % 4, lane % 32};
   });
@@ -187,7 +198,8 @@ TEST(ExchangeLayout, Forms) {
   const Layout blocked = parse_layout("blocked(1x4, 8x4, 2x1)", 32);
   const Layout cute = parse_layout("((4,8),(2,2)):((32,1),(16,8)) @ (16,8)", 32);
   const Layout triton = parse_layout(
-      "#ttg.linear<{register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [], block = []}>",
+      "#ttg.linear<{register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [], "
+      "block = []}>",
       32);
   const Layout swizzled = parse_layout("Swizzle<2,0,3> o (32,8):(8,1)", 32);
   const Layout tiled = parse_layout("mma.m16n8.C[32x16]", 32);
@@ -223,9 +235,10 @@ TEST(ExchangeLayout, Files) {
   EXPECT_EQ(layout.registers, (std::vector<f2::Word>{4}));
   EXPECT_EQ(layout.lanes, (std::vector<f2::Word>{1, 2}));
   for (const char* wrong :
-       {"layout mine\nelement 16\naxes m 2\n", "source a\nlayout mine\nelement 16\n", "source a\nelement 16\n",
-        "source a\nlayout mine\nelement 16\naxes m 2\nlane (2)\n", "source a\nlayout mine\nelement 16\naxes m 3\n",
-        "source a\nlayout mi*e\nelement 16\naxes m 2\n", "source a\nlayout mine\nelement 16\naxes m 2\nlane (1\n",
+       {"layout mine\nelement 16\naxes m 2\n", "source a\nlayout mine\nelement 16\n",
+        "source a\nelement 16\n", "source a\nlayout mine\nelement 16\naxes m 2\nlane (2)\n",
+        "source a\nlayout mine\nelement 16\naxes m 3\n", "source a\nlayout mi*e\nelement 16\naxes m 2\n",
+        "source a\nlayout mine\nelement 16\naxes m 2\nlane (1\n",
         "source a\nlayout mine\nelement 16\naxes m 2\nlanes (1)\n", ""}) {
     write(wrong);
     EXPECT_EQ(test::code_of([&] { parse_layout("@" + path, 16); }), ErrorCode::spec) << wrong;
@@ -237,12 +250,26 @@ TEST(ExchangeLayout, Refusals) {
   const auto code = [](const char* text, int element = 32) {
     return test::code_of([&] { parse_layout(text, element); });
   };
-  for (const char* text :
-       {"", "strided(3)", "strided(4", "strided(4) x", "(4,8)", "(4,8):(1)", "((3),2):((1),3)", "(4,8):(1,2)",
-        "Swizzle<3,4,2> o (4,8):(1,4)", "#ttg.linear<{register = [[0, 1], [8]], lane = [], warp = [], block = []}>",
-        "#ttg.linear<{register = [[1]], lane = [], warp = [], block = [[2]]}>", "matrix(1, 1, 0: 2)",
-        "mma.m16n8.C[8x8]", "mma.m16n8.C[16]", "trans(strided(4))", "blocked(1x4, 8x4)", "blocked(4, 8x4, 1)",
-        "matrix(40, 0, 0: 1)", "(4,8):(1,4) @ (4,4)", "strided(18446744073709551616)"})
+  for (const char* text : {"",
+                           "strided(3)",
+                           "strided(4",
+                           "strided(4) x",
+                           "(4,8)",
+                           "(4,8):(1)",
+                           "((3),2):((1),3)",
+                           "(4,8):(1,2)",
+                           "Swizzle<3,4,2> o (4,8):(1,4)",
+                           "#ttg.linear<{register = [[0, 1], [8]], lane = [], warp = [], block = []}>",
+                           "#ttg.linear<{register = [[1]], lane = [], warp = [], block = [[2]]}>",
+                           "matrix(1, 1, 0: 2)",
+                           "mma.m16n8.C[8x8]",
+                           "mma.m16n8.C[16]",
+                           "trans(strided(4))",
+                           "blocked(1x4, 8x4)",
+                           "blocked(4, 8x4, 1)",
+                           "matrix(40, 0, 0: 1)",
+                           "(4,8):(1,4) @ (4,4)",
+                           "strided(18446744073709551616)"})
     EXPECT_EQ(code(text), ErrorCode::spec) << text;
   EXPECT_EQ(code("mma.m16n8k16.A", 32), ErrorCode::value);
   EXPECT_EQ(code("mma.m16n8k61.A", 16), ErrorCode::value);

@@ -1,4 +1,5 @@
-// Conversions of layouts held to the layouts' definitions: a warp with every register, lane and byte told apart.
+// Conversions of layouts held to the layouts' definitions: a warp with every register, lane and byte told
+// apart.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +15,8 @@
 
 namespace faro::testing {
 
-/// The 32-bit registers of all lanes, lane by lane: byte j of element x of warp `warp` is byte (x, j) of `data`.
+/// The 32-bit registers of all lanes, lane by lane: byte j of element x of warp `warp` is byte (x, j) of
+/// `data`.
 inline std::vector<std::uint32_t> held_registers(const exchange::Layout& layout, int element, int words,
                                                  std::uint32_t warp, const std::vector<std::uint8_t>& data) {
   const auto bytes = static_cast<std::size_t>(element / 8);
@@ -39,9 +41,11 @@ inline std::uint32_t filled_bits(const exchange::Layout& layout, int element) {
   return bits >= 32 ? ~0U : (1U << bits) - 1;
 }
 
-inline std::vector<std::uint8_t> random_bytes(const exchange::Layout& layout, int element, std::uint64_t seed) {
+inline std::vector<std::uint8_t> random_bytes(const exchange::Layout& layout, int element,
+                                              std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  std::vector<std::uint8_t> data((std::size_t{1} << layout.element_bits()) * static_cast<std::size_t>(element / 8));
+  std::vector<std::uint8_t> data((std::size_t{1} << layout.element_bits()) *
+                                 static_cast<std::size_t>(element / 8));
   for (std::uint8_t& byte : data) byte = static_cast<std::uint8_t>(random());
   return data;
 }
@@ -55,8 +59,8 @@ inline void expect_converts(const exchange::Conversion& c, std::uint64_t seed = 
     ASSERT_EQ(got.size(), wanted.size());
     for (std::size_t i = 0; i < got.size(); ++i) {
       ASSERT_EQ(got[i] & filled_bits(c.to, c.element), wanted[i])
-          << c.from.name << " -> " << c.to.name << ", " << c.element << " bits, seed " << seed << ", warp " << warp
-          << ", lane " << i / static_cast<std::size_t>(c.words_to) << ", register "
+          << c.from.name << " -> " << c.to.name << ", " << c.element << " bits, seed " << seed << ", warp "
+          << warp << ", lane " << i / static_cast<std::size_t>(c.words_to) << ", register "
           << i % static_cast<std::size_t>(c.words_to);
     }
   }

@@ -1,5 +1,5 @@
-// Straight-line code on the 32-bit registers of a warp, which every lane runs alike: what a conversion of layouts
-// is made of, before it is a text.
+// Straight-line code on the 32-bit registers of a warp, which every lane runs alike: what a conversion of
+// layouts is made of, before it is a text.
 //
 //     2 x 2 words of lanes 0 and 1 transposed, p = bit 0 of the lane
 //         v2 = p ? v0 : v1                  what the other lane wants
@@ -7,8 +7,8 @@
 //         out 0 = p ? v3 : v0
 //         out 1 = p ? v1 : v3
 //
-// Whatever differs between lanes, a predicate, a selector of bytes or the lane that is asked, is affine in the bits
-// of the lane over F2: a constant, and a word to XOR for each bit that is set.
+// Whatever differs between lanes, a predicate, a selector of bytes or the lane that is asked, is affine in
+// the bits of the lane over F2: a constant, and a word to XOR for each bit that is set.
 #pragma once
 
 #include <array>
@@ -19,6 +19,8 @@
 namespace faro::exchange {
 
 inline constexpr int kMostLaneBits = 6;  // 64 lanes
+inline constexpr int kCudaLaneBits = 5;
+inline constexpr int kBitsOfWord = 2;  // log2 of the bytes of a register
 
 /// Law: value(l) = constant ^ (XOR of bits[j] over the set bits j of l).
 struct LaneValue {
@@ -51,20 +53,20 @@ struct InstructionCounts {
   int shuffles = 0;
   int selects = 0;
   int permutes = 0;
-  /// Turns of a scheduler: shuffles take two, for a multiprocessor does half as many of them a clock as of the
-  /// others. Source: CUDA C++ Programming Guide, throughput of native arithmetic instructions.
+  /// Turns of a scheduler: shuffles take two, for a multiprocessor does half as many of them a clock as of
+  /// the others. Source: CUDA C++ Programming Guide, throughput of native arithmetic instructions.
   int turns() const { return 2 * shuffles + selects + permutes; }
 };
 
 struct LaneProgram {
-  int lane_bits = 5;
+  int lane_bits = kCudaLaneBits;
   int inputs = 0;
   std::vector<Instruction> instructions;
   std::vector<int> outputs;
 
   InstructionCounts counts() const;
-  /// All lanes together. `registers`: inputs registers of lane 0, then of lane 1, and so on; returns as many outputs
-  /// a lane. Requires: registers.size() == inputs << lane_bits (checked).
+  /// All lanes together. `registers`: inputs registers of lane 0, then of lane 1, and so on; returns as many
+  /// outputs a lane. Requires: registers.size() == inputs << lane_bits (checked).
   std::vector<std::uint32_t> run(std::span<const std::uint32_t> registers) const;
 };
 

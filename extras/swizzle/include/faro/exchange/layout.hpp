@@ -45,9 +45,10 @@ struct Axis {
 
 /// Law: the element at (register, lane, warp) is the XOR of the columns of their set bits.
 struct Layout {
-  std::string name;                  // as it was asked for
-  std::vector<Axis> axes;            // the slowest first: an element's index is row-major
-  std::vector<f2::Word> registers;   // element of register 2^i, counted in elements and not in 4-byte registers
+  std::string name;        // as it was asked for
+  std::vector<Axis> axes;  // the slowest first: an element's index is row-major
+  std::vector<f2::Word>
+      registers;  // element of register 2^i, counted in elements and not in 4-byte registers
   std::vector<f2::Word> lanes;
   std::vector<f2::Word> warps;
 
@@ -61,8 +62,9 @@ struct Layout {
 std::string shape_text(const Layout& layout);
 
 /// Bits of an element for which a name is looked up where the text has none of its own: 8, 16, 32 or 64.
-/// Errors: ErrorCode::spec for a text that is none of those above, or a layout that is not linear over F2, with
-/// the part that is wrong; ErrorCode::value for a name that has no layout of this width; ErrorCode::file.
+/// Errors: ErrorCode::spec for a text that is none of those above, or a layout that is not linear over F2,
+/// with the part that is wrong; ErrorCode::value for a name that has no layout of this width;
+/// ErrorCode::file.
 Layout parse_layout(std::string_view text, int element);
 
 /// Triton's text of it. Law: parse_layout(to_text(x), any) has the same columns and axes as x, but for names.
