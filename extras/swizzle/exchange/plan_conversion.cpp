@@ -1,5 +1,3 @@
-#include "faro/exchange/conversion.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "exchange/exchange_steps.hpp"
 #include "exchange/shared_exchange.hpp"
 #include "faro/error.hpp"
+#include "faro/exchange/conversion.hpp"
 
 namespace faro::exchange {
 namespace {
