@@ -202,6 +202,7 @@ TEST(ExchangeLayout, Forms) {
       "block = []}>",
       32);
   const Layout swizzled = parse_layout("Swizzle<2,0,3> o (32,8):(8,1)", 32);
+  const Layout printed = parse_layout("S<2,0,3> o 0 o (32,8):(8,1)", 32);  // as CuTe's Python prints it
   const Layout tiled = parse_layout("mma.m16n8.C[32x16]", 32);
   const Layout turned = parse_layout("trans(mma.m16n8.C)", 32);
   const Layout c = parse_layout("mma.m16n8.C", 32);
@@ -223,6 +224,7 @@ TEST(ExchangeLayout, Forms) {
         EXPECT_EQ(tiled.element(r | tile << 2, lane), (x / 8 + tile / 2 * 16) * 16 + x % 8 + tile % 2 * 8);
     }
   }
+  EXPECT_EQ(printed.matrix(), swizzled.matrix());
   EXPECT_EQ(parse_layout("matrix(1, 1, 0: 01 10)", 8).matrix().column(0), 2U);
 }
 
