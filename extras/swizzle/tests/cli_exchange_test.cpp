@@ -63,4 +63,17 @@ TEST_F(CliExchange, Refuses) {
   EXPECT_NE(run("layout --rows").err.find("faro: layout: "), std::string::npos);
 }
 
+TEST_F(CliExchange, ChecksIndices) {
+  const std::string row = "'lane / 4 + 8 * (i / 2)'";
+  EXPECT_EQ(run("layout check mma.m16n8.C " + row + " '2 * (lane % 4) + i % 2'").status, 0);
+  const Result wrong = run("layout check mma.m16n8.C " + row + " '2 * (lane % 4) + i'");
+  EXPECT_EQ(wrong.status, 5);
+  EXPECT_EQ(wrong.out, "mma.m16n8.C: at warp 0, lane 0, i 2 (8, 2), wanted (8, 0)\n");
+  const Json json = Json::parse(run("layout check 'contiguous(4)' '4 * lane + i / i' --json").out);
+  EXPECT_EQ(json.at("first_difference").at("got").at(0), nullptr);
+  EXPECT_EQ(run("layout check mma.m16n8.C 1 2 3").status, 2);
+  EXPECT_EQ(run("layout check mma.m16n8.C").status, 2);
+  EXPECT_EQ(run("layout check mma.m16n8.C 'lane +'").status, 2);
+}
+
 }  // namespace cli_exchange_test
