@@ -81,10 +81,18 @@ class Command {
   }
 
  private:
+  // From the last: a project's verb within another, `layout convert`, is behind that.
   const Verb* chosen() const {
     const auto found =
-        std::find_if(verbs_.begin(), verbs_.end(), [](const Verb& verb) { return verb.command->parsed(); });
-    return found == verbs_.end() ? nullptr : &*found;
+        std::find_if(verbs_.rbegin(), verbs_.rend(), [](const Verb& verb) { return verb.command->parsed(); });
+    return found == verbs_.rend() ? nullptr : &*found;
+  }
+
+  // "permute", "layout convert"
+  std::string name_of(const CLI::App& command) const {
+    const CLI::App* const parent = command.get_parent();
+    const bool is_within = parent != nullptr && parent != &app_;
+    return (is_within ? parent->get_name() + " " : "") + command.get_name();
   }
 
   // faro help [VERB]
@@ -110,7 +118,8 @@ class Command {
   // Before CLI11, which would call a misspelt verb an unexpected argument.
   void check_verb(const std::string& word) const {
     std::vector<std::string> names;
-    for (const Verb& verb : verbs_) names.push_back(verb.command->get_name());
+    for (const Verb& verb : verbs_)
+      if (verb.command->get_parent() == &app_) names.push_back(verb.command->get_name());
     if (std::find(names.begin(), names.end(), word) != names.end()) return;
     std::vector<std::string_view> candidates(names.begin(), names.end());
     for (const MissingVerb& missing : missing_verbs()) {
@@ -135,7 +144,7 @@ class Command {
     const Verb* const verb = chosen();
     if (verb == nullptr)
       fail(ErrorCode::usage, "read the command line", error.what(), "a verb", "`faro --help` lists them");
-    const std::string operation = verb->command->get_name();
+    const std::string operation = name_of(*verb->command);
     const std::string help = "`faro " + operation + " --help` shows how";
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
       const std::vector<std::string> extras = app_.remaining(true);

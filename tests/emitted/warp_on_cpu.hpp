@@ -53,6 +53,27 @@ T __shfl_sync(unsigned mask, T value, int lane, int width = 32) {
   __builtin_memcpy(&value, &bits, sizeof(T));
   return value;
 }
+template <typename T>
+T __shfl_xor_sync(unsigned mask, T value, int lanes) {
+  return __shfl_sync(mask, value, static_cast<int>(threadIdx.x % 32) ^ lanes);
+}
+#define __syncwarp() __syncthreads()  // of one warp
+inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
+  const std::uint64_t both = static_cast<std::uint64_t>(b) << 32U | a;
+  unsigned word = 0;
+  for (unsigned i = 0; i < 4; ++i)
+    word |= static_cast<unsigned>(both >> 8U * (selector >> 4U * i & 7U) & 0xffU) << 8U * i;
+  return word;
+}
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+struct uint2 {
+  unsigned x, y;
+};
+struct uint4 {
+  unsigned x, y, z, w;
+};
+inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 
 #else
 

@@ -1,0 +1,18 @@
+# layout_files.hpp: the files of layouts as strings, for the layouts that have names. Written when CMake runs, and again when one of them
+# changes.
+function(faro_embed_layouts target)
+  set(text "// Written by extras/swizzle/EmbedLayouts.cmake.\n#pragma once\n\nstruct LayoutFile {\n  const char* name;\n")
+  string(APPEND text "  const char* text;\n};\n\ninline constexpr LayoutFile kLayoutFiles[] = {\n")
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/layouts ${CMAKE_CURRENT_SOURCE_DIR}/layouts/*.layout)
+  foreach(name IN LISTS files)
+    set(file ${CMAKE_CURRENT_SOURCE_DIR}/layouts/${name})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(READ ${file} content)
+    string(APPEND text "    {\"${name}\", R\"faro(" "${content}" ")faro\"},\n")
+  endforeach()
+  string(APPEND text "};\n")
+  set(header ${PROJECT_BINARY_DIR}/generated/layouts/layout_files.hpp)
+  file(WRITE ${header}.new "${text}")
+  file(COPY_FILE ${header}.new ${header} ONLY_IF_DIFFERENT)
+  target_include_directories(${target} PRIVATE ${PROJECT_BINARY_DIR}/generated/layouts)
+endfunction()

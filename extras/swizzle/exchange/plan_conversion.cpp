@@ -1,0 +1,295 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+#include "exchange/exchange_steps.hpp"
+#include "exchange/shared_exchange.hpp"
+#include "faro/error.hpp"
+#include "faro/exchange/conversion.hpp"
+
+namespace faro::exchange {
+namespace {
+
+constexpr int kMostWordBits = 7;
+
+std::string operation_of(const Layout& from, const Layout& to) {
+  return fmt::format("convert `{}` to `{}`", from.name, to.name);
+}
+
+[[noreturn]] void refuse(const Layout& from, const Layout& to, const std::string& got,
+                         const std::string& wanted, const std::string& remedy = {}) {
+  fail(ErrorCode::value, operation_of(from, to), got, wanted, remedy);
+}
+
+void require_alike(const Layout& from, const Layout& to) {
+  const bool is_flat = from.axes.size() == 1 || to.axes.size() == 1;
+  const auto same_bits = [](const Axis& a, const Axis& b) { return a.bits == b.bits; };
+  const bool are_alike =
+      is_flat ? from.element_bits() == to.element_bits()
+              : std::equal(from.axes.begin(), from.axes.end(), to.axes.begin(), to.axes.end(), same_bits);
+  if (!are_alike)
+    refuse(from, to, fmt::format("{} and {} elements", shape_text(from), shape_text(to)),
+           "the same number along each axis",
+           "`NAME[16x16]` repeats a fragment over a larger tile, and trans(NAME) exchanges its axes");
+  const auto places = [](const std::vector<f2::Word>& columns) { return std::uint64_t{1} << columns.size(); };
+  if (from.lanes.size() != to.lanes.size())
+    refuse(from, to, fmt::format("{} and {} lanes", places(from.lanes), places(to.lanes)),
+           "one number of lanes");
+  if (from.lanes.size() > kMostLaneBits)
+    refuse(from, to, fmt::format("{} lanes", places(from.lanes)), "at most 64");
+  if (from.warps.size() != to.warps.size())
+    refuse(from, to, fmt::format("{} and {} warps", places(from.warps), places(to.warps)),
+           "one number of warps");
+}
+
+// A place of the source that holds `element`, nearest to `wish`: its warp first, then its lane.
+class Places {
+ public:
+  explicit Places(const Layout& layout)
+      : matrix_(layout.matrix()),
+        registers_(static_cast<int>(layout.registers.size())),
+        lanes_(static_cast<int>(layout.lanes.size())) {
+    constexpr int kMostCopies = 10;
+    for (const f2::Word x : matrix_.kernel())
+      if (kernel_.size() < kMostCopies) kernel_.push_back(x);
+  }
+
+  std::optional<f2::Word> find(f2::Word element, f2::Word wish) const {
+    const std::optional<f2::Word> one = matrix_.solve(element);
+    if (!one) return std::nullopt;
+    f2::Word best = *one;
+    for (f2::Word x = 0; x < f2::unit(static_cast<int>(kernel_.size())); ++x) {
+      const f2::Word place = *one ^ f2::combine(kernel_.data(), x);
+      if (distance(place ^ wish) < distance(best ^ wish)) best = place;
+    }
+    return best;
+  }
+
+  f2::Word warp_of(f2::Word place) const { return place >> (registers_ + lanes_); }
+
+ private:
+  // What differs: the warp, the lane, the register, in this order.
+  std::array<f2::Word, 3> distance(f2::Word difference) const {
+    const f2::Word lane = difference >> registers_ & f2::low_mask(lanes_);
+    return {warp_of(difference), lane, difference & f2::low_mask(registers_)};
+  }
+
+  f2::Matrix matrix_;
+  int registers_;
+  int lanes_;
+  std::vector<f2::Word> kernel_;
+};
+
+// Bytes of a place: those within an element below the register's bits, the lane's above, which begin at
+// `held`.
+f2::Word byte_place(f2::Word place, int element_bytes_bits, int registers, int held) {
+  const f2::Word reg = place & f2::low_mask(registers);
+  return reg << element_bytes_bits | (place >> registers) << held;
+}
+
+// The source place of every bit of a target's byte.
+std::vector<f2::Word> source_places(const Layout& from, const Layout& to, int byte_bits, int held) {
+  const Places places(from);
+  const auto registers = static_cast<int>(from.registers.size());
+  const auto lanes = static_cast<int>(from.lanes.size());
+  std::vector<f2::Word> source;
+  for (int i = 0; i < byte_bits; ++i) source.push_back(f2::unit(i));
+  const auto find = [&](f2::Word element, f2::Word wish) {
+    const std::optional<f2::Word> place = places.find(element, wish);
+    if (!place)
+      refuse(from, to, fmt::format("element {} of the target, which the source lacks", element),
+             "a source that holds every element of the target");
+    return *place;
+  };
+  const auto require_same_warp = [&](f2::Word place, f2::Word warp) {
+    if (places.warp_of(place) != warp)
+      fail(ErrorCode::unsupported, operation_of(from, to), "elements that change from one warp to another",
+           "a conversion within each warp", "give both layouts their elements of one warp alone");
+  };
+  for (const f2::Word element : to.registers) {
+    const f2::Word place = find(element, 0);
+    require_same_warp(place, 0);
+    source.push_back(byte_place(place, byte_bits, registers, held));
+  }
+  for (std::size_t j = 0; j < to.lanes.size(); ++j) {
+    const f2::Word place = find(to.lanes[j], f2::unit(registers + static_cast<int>(j)));
+    require_same_warp(place, 0);
+    source.push_back(byte_place(place, byte_bits, registers, held));
+  }
+  for (std::size_t w = 0; w < to.warps.size(); ++w) {
+    const f2::Word own = f2::unit(registers + lanes + static_cast<int>(w));
+    require_same_warp(find(to.warps[w], own), f2::unit(static_cast<int>(w)));
+    if (find(to.warps[w], own) != own)
+      fail(ErrorCode::unsupported, operation_of(from, to), "places that differ between warps",
+           "one conversion for all warps", "give both layouts their elements of one warp alone");
+  }
+  return source;
+}
+
+// What each lane must receive, counted over all of its bytes.
+int least_of_any_program(const Conversion& c, int target_held) {
+  const auto lanes = f2::unit(c.lane_bits);
+  const int source_held = std::bit_width(static_cast<unsigned>(c.words_from)) - 1 + kBitsOfWord;
+  int least = 0;
+  for (f2::Word lane = 0; lane < lanes; ++lane) {
+    std::set<f2::Word> foreign;
+    std::set<f2::Word> sources{lane};
+    for (f2::Word byte = 0; byte < f2::unit(target_held); ++byte) {
+      const f2::Word place = f2::combine(c.source.data(), byte | lane << target_held);
+      if (place >> source_held == lane) continue;
+      foreign.insert(place);
+      sources.insert(place >> source_held);
+    }
+    const auto words = static_cast<int>((foreign.size() + 3) / 4);
+    // After s shuffles a lane has heard of 2^s lanes at most, itself among them.
+    const auto heard = static_cast<int>(std::bit_width(sources.size() - 1));
+    least = std::max({least, words, heard});
+  }
+  return least;
+}
+
+Rows rows_of(const f2::Matrix& matrix, int first, int count) {
+  const f2::Matrix columns = matrix.transposed();
+  Rows rows;
+  for (int i = first; i < first + count; ++i) rows.push_back(columns.column(i));
+  return rows;
+}
+
+struct Problem {
+  int dimension = 0;
+  int target_held = 0;
+  int words_bits_from = 0;
+  ExchangeState source;
+  ExchangeState target;
+};
+
+Problem problem_of(const Conversion& c) {
+  Problem p;
+  p.dimension = static_cast<int>(c.source.size());
+  p.target_held = p.dimension - c.lane_bits;
+  p.words_bits_from = std::bit_width(static_cast<unsigned>(c.words_from)) - 1;
+  const f2::Matrix source = f2::Matrix::from_columns(kBitsOfWord + p.words_bits_from + c.lane_bits, c.source);
+  p.source = {.byte = rows_of(source, 0, kBitsOfWord),
+              .word = rows_of(source, kBitsOfWord, p.words_bits_from),
+              .lane = rows_of(source, kBitsOfWord + p.words_bits_from, c.lane_bits)};
+  for (int i = 0; i < p.target_held; ++i)
+    (i < kBitsOfWord ? p.target.byte : p.target.word).push_back(f2::unit(i));
+  for (int j = 0; j < c.lane_bits; ++j) p.target.lane.push_back(f2::unit(p.target_held + j));
+  return p;
+}
+
+// The target's registers, made of the words of the last step.
+std::vector<int> make_outputs(ProgramBuilder& builder, const ExchangeState& state,
+                              const std::vector<int>& family, const Problem& p, int words_to) {
+  const auto function = [&](const Rows& rows, int word) {
+    PlaceFunction place;
+    const f2::Word fixed = static_cast<f2::Word>(word) << kBitsOfWord;
+    for (std::size_t bit = 0; bit < rows.size(); ++bit) {
+      const f2::Word value = f2::unit(static_cast<int>(bit));
+      if (f2::parity(rows[bit] & fixed)) place.constant |= value;
+      for (int i = 0; i < std::min(kBitsOfWord, p.target_held); ++i)
+        if (f2::bit(rows[bit], i)) place.of_byte[static_cast<std::size_t>(i)] |= value;
+      for (int j = 0; p.target_held + j < p.dimension; ++j)
+        if (f2::bit(rows[bit], p.target_held + j)) place.of_lane[static_cast<std::size_t>(j)] |= value;
+    }
+    return place;
+  };
+  std::vector<int> outputs;
+  outputs.reserve(static_cast<std::size_t>(words_to));
+  for (int word = 0; word < words_to; ++word)
+    outputs.push_back(builder.make(family, {function(state.byte, word), function(state.word, word)}));
+  return outputs;
+}
+
+struct Attempt {
+  LaneProgram program;
+  std::vector<Step> steps;
+};
+
+Attempt attempt(const Conversion& c, const Problem& p, const std::vector<Rows>& chain,
+                const Preference& preference, std::mt19937_64& random) {
+  ProgramBuilder builder(c.lane_bits, c.words_from);
+  std::vector<int> family;
+  for (int i = 0; i < c.words_from; ++i) family.push_back(builder.input(i));
+  ExchangeState state = p.source;
+  Attempt result;
+  for (const Rows& lanes : chain)
+    result.steps.push_back(
+        make_step(builder, state, family, lanes, p.target, p.dimension, c.lane_bits, preference, random));
+  result.program = builder.finish(make_outputs(builder, state, family, p, c.words_to));
+  return result;
+}
+
+bool is_cheaper(const LaneProgram& a, const LaneProgram& b) {
+  const InstructionCounts x = a.counts();
+  const InstructionCounts y = b.counts();
+  return std::pair(x.shuffles, x.turns()) < std::pair(y.shuffles, y.turns());
+}
+
+// Whether chains of steps are defined: every source lane has bytes, and no byte has two takers.
+bool has_chains(const Problem& p) {
+  Rows all = p.source.byte;
+  all.insert(all.end(), p.source.word.begin(), p.source.word.end());
+  all.insert(all.end(), p.source.lane.begin(), p.source.lane.end());
+  return f2::Subspace::span(p.dimension, all).dimension() == p.dimension &&
+         f2::Subspace::span(p.dimension, p.source.lane).dimension() == static_cast<int>(p.source.lane.size());
+}
+
+void search(Conversion& c, int attempts) {
+  const Problem p = problem_of(c);
+  const bool chains_exist = has_chains(p);
+  if (chains_exist)
+    c.bound.linear_steps =
+        fewest_shuffles(step_ranks(p.dimension, p.source.lane, p.target.lane), p.target_held, c.lane_bits);
+  std::mt19937_64 random(1);
+  for (int i = 0; i < attempts; ++i) {
+    const Preference preference{
+        .target_bytes = (i & 1) != 0, .target_words = (i & 2) != 0, .shuffled = (i & 4) != 0};
+    std::vector<std::vector<Rows>> chains;
+    if (p.source.lane == p.target.lane) {
+      chains.emplace_back();
+    } else if (chains_exist) {
+      chains = cheapest_chains(p.dimension, p.source.lane, p.target.lane, p.target_held, random);
+    } else {
+      chains.push_back({p.target.lane});
+    }
+    for (const std::vector<Rows>& chain : chains) {
+      Attempt found = attempt(c, p, chain, preference, random);
+      if (!c.program.outputs.empty() && !is_cheaper(found.program, c.program)) continue;
+      c.program = std::move(found.program);
+      c.steps = std::move(found.steps);
+    }
+  }
+}
+
+}  // namespace
+
+Conversion convert(const Layout& from, const Layout& to, const ConversionOptions& options) {
+  FARO_CHECK(options.element == 8 || options.element == 16 || options.element == 32 || options.element == 64);
+  require_alike(from, to);
+  const int byte_bits = std::bit_width(static_cast<unsigned>(options.element / 8)) - 1;
+  const auto word_bits = [&](const Layout& layout) {
+    const int bits = std::max(byte_bits + static_cast<int>(layout.registers.size()) - kBitsOfWord, 0);
+    if (bits > kMostWordBits)
+      refuse(from, to, fmt::format("2^{} registers a lane", bits), "at most 128",
+             "convert a part of the tile at a time");
+    return bits;
+  };
+  Conversion c;
+  c.from = from;
+  c.to = to;
+  c.element = options.element;
+  c.lane_bits = static_cast<int>(from.lanes.size());
+  c.words_from = 1 << word_bits(from);
+  c.words_to = 1 << word_bits(to);
+  c.source = source_places(from, to, byte_bits, kBitsOfWord + word_bits(from));
+  c.bound.any_program = least_of_any_program(c, static_cast<int>(c.source.size()) - c.lane_bits);
+  c.bound.linear_steps = c.bound.any_program;
+  search(c, std::max(options.attempts, 1));
+  c.shared = plan_shared(c);
+  return c;
+}
+
+}  // namespace faro::exchange
