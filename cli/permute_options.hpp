@@ -35,6 +35,23 @@ struct DeviceOptions {
   ShardWays ways() const { return {.stores = backend != "nccl"}; }
 };
 
+/// How input and output are cut: --shard-in and --shard-out, or --mesh, --from and --to.
+struct CutOptions {
+  std::string in;
+  std::string out;
+  std::string mesh;  // of --from and --to that name none
+  std::string from;
+  std::string to;
+
+  void add(CLI::App& command);
+  /// --mesh, --from and --to alone.
+  void add_meshes(CLI::App& command);
+  bool is_given() const;
+  /// Errors: ErrorCode::value for texts that are no cuts, both kinds for one side, and --mesh alone.
+  ShardCut in_cut() const;
+  ShardCut out_cut() const;
+};
+
 struct PermuteOptions {
   CommonOptions common;
   IndexOptions index;
@@ -62,7 +79,8 @@ struct PermuteOptions {
   bool in_place = false;
   DeviceOptions devices;
   StoreOptions store;   // where IN or OUT is one
-  bool shards = false;  // each rank of mpirun its part
+  bool shards = false;  // each rank of mpirun its part,
+  CutOptions cuts;      // as these say
   bool no_backup = false;
   bool resume = false;
   bool verify = false;

@@ -1,5 +1,5 @@
 // faro permute SPEC IN.npy OUT.npy --shards: each rank reads its part of the file, permutes with the others,
-// and writes its part. Parts are blocks of the file on both sides.
+// and writes its part. Parts are blocks of the file on both sides, or what --from and --to say.
 //
 //     read the header  ->  plan  ->  read the part  ->  permute  ->  verify  ->  write the part  ->  rank 0 names the file
 #include <fcntl.h>
@@ -31,6 +31,7 @@
 #include "io/output_file.hpp"
 #include "io/transfers.hpp"
 #include "shard/methods.hpp"
+#include "shard/part_runs.hpp"
 
 namespace faro::cli {
 namespace {
@@ -41,34 +42,49 @@ namespace {
        "every rank needs the same files");
 }
 
-// So many bytes of a file from an offset on.
+// A rank's part of a file's array: where its runs lie.
 struct PartOfFile {
   std::string path;
-  std::uint64_t offset = 0;
+  std::uint64_t offset = 0;  // of the array
+  std::uint64_t element_bytes = 1;
+  RankPart part;
+  std::vector<std::uint64_t> shape;
+
+  std::uint64_t place_of(const faro::detail::PartRun& run) const {
+    return offset + run.index * element_bytes;
+  }
 };
 
 void read_part(const PartOfFile& part, std::span<std::byte> to) {
   const io::Descriptor file(open(part.path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) fail_part("read", part.path, errno);
-  for (std::uint64_t done = 0; done < to.size();) {
-    const ssize_t got =
-        pread(file.get(), to.data() + done, to.size() - done, static_cast<off_t>(part.offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) fail_part("read", part.path, got < 0 ? errno : 0);
-    done += static_cast<std::uint64_t>(got);
-  }
+  faro::detail::for_runs(part.part, part.shape, [&](const faro::detail::PartRun& run) {
+    const std::span<std::byte> bytes =
+        to.subspan(run.element * part.element_bytes, run.length * part.element_bytes);
+    for (std::uint64_t done = 0; done < bytes.size();) {
+      const ssize_t got = pread(file.get(), bytes.data() + done, bytes.size() - done,
+                                static_cast<off_t>(part.place_of(run) + done));
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) fail_part("read", part.path, got < 0 ? errno : 0);
+      done += static_cast<std::uint64_t>(got);
+    }
+  });
 }
 
 void write_part(const PartOfFile& part, std::span<const std::byte> from) {
   io::Descriptor file(open(part.path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file.is_open()) fail_part("write", part.path, errno);
-  for (std::uint64_t done = 0; done < from.size();) {
-    const ssize_t put =
-        pwrite(file.get(), from.data() + done, from.size() - done, static_cast<off_t>(part.offset + done));
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) fail_part("write", part.path, errno);
-    done += static_cast<std::uint64_t>(put);
-  }
+  faro::detail::for_runs(part.part, part.shape, [&](const faro::detail::PartRun& run) {
+    const std::span<const std::byte> bytes =
+        from.subspan(run.element * part.element_bytes, run.length * part.element_bytes);
+    for (std::uint64_t done = 0; done < bytes.size();) {
+      const ssize_t put = pwrite(file.get(), bytes.data() + done, bytes.size() - done,
+                                 static_cast<off_t>(part.place_of(run) + done));
+      if (put < 0 && errno == EINTR) continue;
+      if (put < 0) fail_part("write", part.path, errno);
+      done += static_cast<std::uint64_t>(put);
+    }
+  });
   if (const int error = io::sync_file(file.get()); error != 0) fail_part("write", part.path, error);
   if (const int error = file.close(); error != 0) fail_part("write", part.path, error);
 }
@@ -163,7 +179,7 @@ class PermutedShards {
     const auto begin = std::chrono::steady_clock::now();
     sharded.run(in_->data(), in_->size(), out_->data(), out_->size());
     const double ms = slowest(milliseconds_since(begin));
-    if (options_.verify) verify(sharded.plan());
+    if (options_.verify) verify();
     write();
     if (communicator_->rank() == 0) tell(sharded, ms, milliseconds_since(start));
     commit();
@@ -272,14 +288,17 @@ class PermutedShards {
     });
   }
 
-  // Where this rank's part begins, in bytes of the data.
-  std::uint64_t offset_of(const ShardCut& cut, const std::vector<std::uint64_t>& shape,
-                          const char* role) const {
-    const detail::Spread spread(cut, shape, communicator_->ranks(), role);
-    const int rank = communicator_->rank();
-    return spread.elements(rank) == 0
-               ? 0
-               : spread.index({.rank = rank, .element = 0}) * asked_.problem.element_bytes;
+  struct CutSide {
+    const ShardCut& cut;
+    std::vector<std::uint64_t> shape;
+  };
+  PartOfFile part_of_file(const std::string& path, std::uint64_t offset, const CutSide& side) const {
+    return {.path = path,
+            .offset = offset,
+            .element_bytes = asked_.problem.element_bytes,
+            .part = faro::detail::part_of_cut(side.cut, side.shape, communicator_->ranks(),
+                                              communicator_->rank()),
+            .shape = side.shape};
   }
 
   void read() {
@@ -289,26 +308,27 @@ class PermutedShards {
       in_.emplace(made_->in_bytes());
       out_.emplace(made_->out_bytes());
       const ShardProblem& problem = asked_.problem;
-      source_ = {.path = options_.in,
-                 .offset = header_.data_offset + offset_of(problem.shards.in, problem.in_shape(), "in")};
-      target_ = {.path = io::partial_path(options_.out).string(),
-                 .offset = target_header_.size() + offset_of(problem.shards.out, problem.out_shape(), "out")};
-      read_part(source_, in_->span());
+      target_ = part_of_file(io::partial_path(options_.out).string(), target_header_.size(),
+                             {.cut = problem.shards.out, .shape = problem.out_shape()});
+      read_part(part_of_file(options_.in, header_.data_offset,
+                             {.cut = problem.shards.in, .shape = problem.in_shape()}),
+                in_->span());
     });
   }
 
   // Every element of this rank's output against the input's file.
-  void verify(const ShardPlan& plan) {
+  void verify() {
     together([&] {
-      if (plan.out_elements() == 0) return;
+      if (out_->size() == 0) return;
       const Looked whole(options_.in, header_);
       const std::uint64_t width = asked_.problem.element_bytes;
-      const std::uint64_t first = (target_.offset - target_header_.size()) / width;
-      for (std::uint64_t at = 0; at < plan.out_elements(); ++at) {
-        const std::uint64_t x = asked_.source_of(first + at);
-        if (std::memcmp(out_->data() + at * width, whole.data() + x * width, width) != 0)
-          fail_element(first + at, x);
-      }
+      faro::detail::for_runs(target_.part, target_.shape, [&](const faro::detail::PartRun& run) {
+        for (std::uint64_t i = 0; i < run.length; ++i) {
+          const std::uint64_t x = asked_.source_of(run.index + i);
+          if (std::memcmp(out_->data() + (run.element + i) * width, whole.data() + x * width, width) != 0)
+            fail_element(run.index + i, x);
+        }
+      });
     });
   }
 
@@ -352,7 +372,12 @@ class PermutedShards {
 
   void write() {
     create([] {});
-    finishing([&] { write_part(target_, out_->span()); });
+    const ShardProblem& problem = asked_.problem;
+    finishing([&] {
+      if (faro::detail::is_first_copy(problem.shards.out, problem.out_shape(), communicator_->ranks(),
+                                      communicator_->rank()))
+        write_part(target_, out_->span());
+    });
     finish();
   }
 
@@ -430,7 +455,6 @@ class PermutedShards {
   std::vector<std::byte> target_header_;
   int threads_ = 0;
   std::uint64_t budget_ = 0;  // of a rank's memory
-  PartOfFile source_;
   PartOfFile target_;
   std::optional<io::Buffer> in_;
   std::optional<io::Buffer> out_;
@@ -443,8 +467,8 @@ void permute_shards(const PermuteOptions& options) {
   const ShardsOfFile of_file = [&options](const io::NpyHeader& header, Communicator& communicator) {
     const FileProblem asked = file_problem_of(options, header);
     FileShards made;
-    made.problem =
-        shard_problem({.read = asked.read(), .problem = asked.problem, .ranks = communicator.ranks()}, {});
+    made.problem = shard_problem(
+        {.read = asked.read(), .problem = asked.problem, .ranks = communicator.ranks()}, options.cuts);
     made.count = element_count(made.problem.permutation);
     made.whole = asked.problem;
     made.spec = to_text(asked.problem.permutation);

@@ -92,7 +92,8 @@ int report_before_ranks(const Error& error, std::span<const std::string> argumen
     return std::find(arguments.begin(), arguments.end(), word) != arguments.end();
   };
   int initialized = 0;
-  if (is_launched() && has("--shards") && !has("--devices") &&
+  const bool is_of_ranks = has("--shards") || has("--mesh") || has("--from") || has("--to");
+  if (is_launched() && is_of_ranks && !has("--devices") &&
       std::find(kVerbs.begin(), kVerbs.end(), arguments.front()) != kVerbs.end() &&
       MPI_Initialized(&initialized) == MPI_SUCCESS && initialized == 0) {
     try {
@@ -112,9 +113,67 @@ int report_before_ranks(const Error& error, std::span<const std::string> argumen
 }
 
 void CutOptions::add(CLI::App& command) {
+  add_meshes(command);
   add_text(command, "--shard-in", in, "CUT",
            "How the input is cut: axis(K), axis(K; 3 1 2) with an extent for each rank, or bits(B …)");
   add_text(command, "--shard-out", out, "CUT", "How the output is cut, in the same form");
+}
+
+void CutOptions::add_meshes(CLI::App& command) {
+  add_text(command, "--mesh", mesh, "MESH",
+           "Ranks as a grid, such as 2x3 or data=2,model=3, which --from and --to cut axes over");
+  add_text(command, "--from", from, "DIST",
+           "What each rank holds of the input, such as 'axis 0 over 0; axis 1 over 1 in blocks of 64'");
+  add_text(command, "--to", to, "DIST", "What each rank holds of the output, in the same form");
+}
+
+bool CutOptions::is_given() const {
+  return !in.empty() || !out.empty() || !mesh.empty() || !from.empty() || !to.empty();
+}
+
+namespace {
+
+struct CutTexts {
+  const char* cut_option;
+  const std::string& cut;
+  const char* distribution_option;
+  const std::string& distribution;
+};
+
+ShardCut cut_of(const CutTexts& texts, const std::string& mesh) {
+  const std::string operation = std::string("read ") + texts.distribution_option;
+  if (texts.distribution.empty()) return faro::parse_cut(texts.cut, std::string("read ") + texts.cut_option);
+  if (!texts.cut.empty()) {
+    fail(ErrorCode::value, operation, std::string(texts.distribution_option) + " and " + texts.cut_option,
+         "one of them");
+  }
+  const bool names_mesh = texts.distribution.starts_with("mesh") || texts.distribution.starts_with('{');
+  if (names_mesh) return parse_distribution(texts.distribution, operation);
+  if (mesh.empty()) {
+    fail(ErrorCode::value, operation, "`" + texts.distribution + "` without --mesh",
+         "--mesh 2x3, or `mesh 2x3; ` before it");
+  }
+  parse_mesh(mesh, "read --mesh");
+  const bool is_nothing = texts.distribution == "replicated";
+  return parse_distribution("mesh " + mesh + (is_nothing ? "" : "; " + texts.distribution), operation);
+}
+
+void require_use_of_mesh(const CutOptions& options) {
+  if (options.mesh.empty() || !options.from.empty() || !options.to.empty()) return;
+  fail(ErrorCode::value, "read --mesh", "--mesh without --from and --to", "how axes are cut over it");
+}
+
+}  // namespace
+
+ShardCut CutOptions::in_cut() const {
+  require_use_of_mesh(*this);
+  return cut_of(
+      {.cut_option = "--shard-in", .cut = in, .distribution_option = "--from", .distribution = from}, mesh);
+}
+ShardCut CutOptions::out_cut() const {
+  require_use_of_mesh(*this);
+  return cut_of({.cut_option = "--shard-out", .cut = out, .distribution_option = "--to", .distribution = to},
+                mesh);
 }
 
 void DeviceOptions::add(CLI::App& command) {
@@ -150,10 +209,7 @@ ShardProblem shard_problem(const AskedShards& asked, const CutOptions& cuts) {
   const Problem& problem = asked.problem;
   ShardProblem made{.permutation = problem.permutation,
                     .element_bytes = problem.element_bytes,
-                    .shards = {.ranks = asked.ranks,
-                               .rank = 0,
-                               .in = faro::parse_cut(cuts.in, "read --shard-in"),
-                               .out = faro::parse_cut(cuts.out, "read --shard-out")}};
+                    .shards = {.ranks = asked.ranks, .rank = 0, .in = cuts.in_cut(), .out = cuts.out_cut()}};
   faro::detail::count_axes(made, asked.read);
   const std::vector<std::uint64_t> counted = made.in_shape();
   const std::uint64_t named =

@@ -35,15 +35,6 @@ void require_one_process(const std::string& verb, bool as_json);
 /// refuse it hear of it. Returns the exit status.
 int report_before_ranks(const Error& error, std::span<const std::string> arguments, bool as_json);
 
-/// --shard-in and --shard-out.
-struct CutOptions {
-  std::string in;
-  std::string out;
-
-  void add(CLI::App& command);
-  bool is_given() const { return !in.empty() || !out.empty(); }
-};
-
 /// The problem of rank 0, cut as the options say; without, by blocks where the map is affine and both are
 /// powers of two, else by axis 0. Batches are the slowest axis, or the top bits. Errors:
 /// ErrorCode::unsupported for other batches.

@@ -22,6 +22,7 @@
 #include "faro/file.hpp"
 #include "file/disk.hpp"
 #include "io/npy.hpp"
+#include "shard/mesh_method.hpp"
 #include "tell/figure.hpp"
 
 namespace faro::cli {
@@ -224,11 +225,22 @@ void explain_files(const ExplainOptions& options) {
   print_file_plan(plan, options.common.json);
 }
 
+// Who holds what, before and after.
+std::string drawn_shards(const ShardProblem& problem) {
+  const auto drawn = [&](const ShardCut& cut, std::vector<std::uint64_t> shape) {
+    const auto distribution = faro::detail::as_distribution(cut, problem.shards.ranks);
+    if (!distribution)
+      fail(ErrorCode::unsupported, "explain --svg", "a cut by bits", "slabs, or distributions");
+    return DrawnDistribution{.distribution = *distribution, .shape = std::move(shape)};
+  };
+  return svg_of(drawn(problem.shards.in, problem.in_shape()), drawn(problem.shards.out, problem.out_shape()));
+}
+
 // What one rank among so many packs, sends to whom, and unpacks.
 void explain_shards(const ExplainOptions& options) {
-  if (!options.svg.empty() || options.in_place || !options.common.tile.empty() || options.by_file) {
-    fail(ErrorCode::value, "explain", "--svg, --in-place, --tile or --file with --shards", "--shards alone");
-  }
+  if (options.in_place || !options.common.tile.empty() || options.by_file)
+    fail(ErrorCode::value, "explain", "--in-place, --tile or --file with --shards", "--shards alone");
+  require_own_file("explain", "--svg", options.svg, files_in(options.spec));
   const auto read = parse_spec_with_axes(options.spec, std::nullopt, options.index.direction(options.spec));
   const auto ranks = static_cast<int>(parse_number("--shards", options.shards, 1, kMaxShardRanks));
   ShardProblem problem = shard_problem(
@@ -240,6 +252,7 @@ void explain_shards(const ExplainOptions& options) {
       options.cuts);
   problem.shards.rank = static_cast<int>(parse_number("--rank", options.rank, 0, kMaxShardRanks));
   const ShardPlan plan(problem);
+  TextFile svg(options.svg, options.svg.empty() ? std::string() : drawn_shards(problem));
   const PlanOptions plan_options = options.common.plan_options(problem.element_bytes);
   std::optional<Target> target = kind_of_gpu(options, plan_options);
   if (!target) {
@@ -265,7 +278,8 @@ void explain_shards(const ExplainOptions& options) {
                                {"predicted_ms", each.us ? Json(*each.us / 1e3) : Json()},
                                {"plan", Json::parse(each.json)}});
     }
-    return print(json);
+    print(json);
+    return svg.commit();
   }
   std::string text = as_typed(plan.explain(rates));
   while (text.ends_with('\n')) text.pop_back();
@@ -277,6 +291,7 @@ void explain_shards(const ExplainOptions& options) {
     for (std::string line; std::getline(nested, line);) text += line.empty() ? "\n" : "\n  " + line;
   }
   print(explained("permutation", options.spec) + "\n" + text);
+  svg.commit();
 }
 
 Problem problem_in(const ExplainOptions& options) {

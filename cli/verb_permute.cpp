@@ -340,6 +340,7 @@ void permute(PermuteOptions options) {
   const auto start = std::chrono::steady_clock::now();
   complete_spec(options);
   if (is_of_stores(options)) return relayout_stores(options);
+  options.shards = options.shards || options.cuts.is_given();
   check_numbers(options);
   if (options.shards) return permute_shards(options);
   if (options.devices.is_given()) return permute_devices(options);
@@ -445,6 +446,7 @@ Verb permute_verb(CLI::App& app) {
       "With --in-place: permute the file itself, without a copy; an interruption leaves it permuted in part");
   command->add_flag("--shards", options->shards,
                     "Run under mpirun: each rank reads, permutes and writes its part of the files");
+  options->cuts.add_meshes(*command);
   options->devices.add(*command);
   options->common.add_engine(*command);
   options->common.add_device(*command);

@@ -176,5 +176,37 @@ TEST_F(CliShards, WhatDoesNotGoTogetherIsRefused) {
   EXPECT_EQ(files().size(), 1U);
 }
 
+TEST_F(CliShards, MeshesAreExplainedAndDrawn) {
+  const std::string asked =
+      "explain 'axes(4 6; 1 0)' --shards 6 --rank 4 --mesh 2x3 --from 'axis 0 over 0; axis 1 over 1'";
+  const Result told = run(asked + " --to 'axis 0 over 0 1' --svg who.svg");
+  ASSERT_EQ(told.status, 0) << told.err;
+  EXPECT_THAT(told.out, HasSubstr("mesh 2x3; axis 0 over 0; axis 1 over 1 -> mesh 2x3; axis 0 over 0 1"));
+  EXPECT_THAT(told.out, HasSubstr("method        mesh"));
+  EXPECT_THAT(bytes_of("who.svg"), HasSubstr("place 2 of axis 0, 3 of axis 1: held by 4"));
+  const Result json = run(asked + " --to '{\"mesh\": {\"axes\": [{\"ranks\": 6}]}}' --json");
+  ASSERT_EQ(json.status, 0) << json.err;
+  EXPECT_EQ(Json::parse(json.out)["received_bytes"], (24 - 4) * 4);
+  expect_refused(asked + " --to 'axis 2 over 0'", 2, "axis 2");
+  expect_refused(asked + " --to 'axis 1 over q'", 2, "read --to");
+  expect_refused(asked + " --shard-in 'axis(0)'", 2, "--from and --shard-in");
+  expect_refused("explain 'axes(4 6; 1 0)' --shards 6 --mesh 2x3", 2, "--mesh without --from and --to");
+  expect_refused("explain 'axes(4 6; 1 0)' --shards 6 --from 'axis 0 over 0'", 2, "without --mesh");
+  expect_refused("explain 'axes(4 6; 1 0)' --mesh 2x3 --from 'axis 0 over 0'", 2, "without --shards");
+  expect_refused("explain 'random(24, 1)' --shards 6 --from 'mesh 2x3; axis 0 over 0'", 3,
+                 "a replicated array");
+}
+
+TEST_F(CliShards, OneRankOfAMeshMovesAFile) {
+  ASSERT_EQ(run("new 12x10 u4 in.npy").status, 0);
+  ASSERT_EQ(run("permute transpose in.npy alone.npy").status, 0);
+  ASSERT_EQ(run("permute transpose in.npy out.npy --mesh 1x1 --from 'axis 1 over 0 in blocks of 3' --to "
+                "'axis 0 over 1' --verify")
+                .status,
+            0);
+  EXPECT_EQ(bytes_of("out.npy"), bytes_of("alone.npy"));
+  expect_refused("permute transpose in.npy other.npy --mesh 2 --from 'axis 0 over 0'", 2, "ranks below 1");
+}
+
 }  // namespace cli_shards_test
 }  // namespace faro

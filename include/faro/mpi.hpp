@@ -23,6 +23,14 @@ namespace faro {
 std::shared_ptr<Communicator> mpi_communicator(MPI_Comm comm,
                                                std::chrono::milliseconds time_limit = kShardTimeLimit);
 
+/// The ranks of both groups of an intercommunicator, as a trainer's and an inference engine's: those that say
+/// `first` are ranks 0 and following, in their group's order, the others come behind. A distribution over
+/// either is a mesh that begins there. Collective over both. Errors: those of mpi_communicator();
+/// ErrorCode::value for a communicator of one group.
+enum class GroupOrder { first, second };
+std::shared_ptr<Communicator> mpi_intercommunicator(MPI_Comm comm, GroupOrder order,
+                                                    std::chrono::milliseconds time_limit = kShardTimeLimit);
+
 /// A communicator of arrays of device `device`: handed to MPI as they are where it says that it takes them
 /// (MPIX_Query_cuda_support, or `takes_device_arrays` of who knows better), staged through the host else.
 /// exchange() waits for the stream, and returns when all has arrived. Errors: also ErrorCode::device without

@@ -5,12 +5,14 @@
 //     faro::ShardedPlan plan(faro::ShardPlan(problem), communicator);      // on every rank
 //     plan.run(my_part_in, in_bytes, my_part_out, out_bytes);              // on every rank
 //
-// Each rank holds a part of the array. Three ways in which parts are cut, for input and output alike:
+// Each rank holds a part of the array. Four ways in which parts are cut, for input and output alike:
 //
 //     ShardBits{{2, 3}}          4 ranks, index bits 3 2 are the rank: rank 1 holds 4 5 6 7 of 16 elements
 //     ShardBits{{0, 1}}                                                rank 1 holds 1 5 9 13
 //     ShardAxis{0, {3, 1, 0}}    3 ranks, slabs of 3, 1 and 0 rows of the array's axis 0
 //     ShardAxis{1}               slabs of axis 1, as even as can be; of an array without axes: blocks
+//     Distribution               several axes over a mesh of ranks, boxes, blocks dealt out, copies
+//                                (faro/distribution.hpp)
 //
 // A part holds its elements in the order of their indices. Every plan is: pack, exchange, unpack.
 //
@@ -34,6 +36,7 @@
 #include <vector>
 
 #include "faro/communicator.hpp"
+#include "faro/distribution.hpp"
 #include "faro/faro.hpp"
 #include "faro/stream.hpp"
 
@@ -51,10 +54,10 @@ struct ShardAxis {
   std::vector<std::uint64_t> extents = {};
 };
 
-using ShardCut = std::variant<ShardAxis, ShardBits>;
+using ShardCut = std::variant<ShardAxis, ShardBits, Distribution>;
 
-/// "axis(1)", "axis(0; 3 1 2)" with an extent for each rank, "bits(0 1)"; empty: axis(0). `operation` is for
-/// messages. Errors: ErrorCode::value.
+/// "axis(1)", "axis(0; 3 1 2)" with an extent for each rank, "bits(0 1)", or a distribution, "mesh 2x3; …";
+/// empty: axis(0). `operation` is for messages. Errors: ErrorCode::value.
 ShardCut parse_cut(const std::string& text, const std::string& operation = "read a cut");
 
 /// How an array is divided: how many ranks there are, which one this is, and how input and output are cut.
@@ -63,6 +66,10 @@ struct Shards {
   int rank = 0;
   ShardCut in = ShardAxis{};
   ShardCut out = ShardAxis{};
+  /// Ranks of an island, whose links are faster than those between islands: ranks r and s are on one where
+  /// r / island == s / island. What several ranks of an island want of another goes there once, and is passed
+  /// on. 0: all links are alike.
+  int island = 0;
 };
 
 inline constexpr int kMaxShardRanks = 1 << 20;
@@ -91,10 +98,11 @@ struct ShardProblem {
 enum class ShardMethod {
   affine,   // linear algebra: 2^rho equal messages
   slabs,    // boxes: the part that two slabs share
+  mesh,     // what two ranks of a mesh share, axis by axis
   blocks,   // rolls and flips: runs of blocks
   indices,  // element by element: any permutation over any cut
 };
-/// "affine", "slabs", "blocks" or "indices".
+/// "affine", "slabs", "mesh", "blocks" or "indices".
 const char* name(ShardMethod method) noexcept;
 
 /// A local pass: nothing, one permutation of the whole part, or a view for each message.
@@ -118,13 +126,20 @@ struct ShardView {
 struct ShardStores {
   /// For affine maps: where an element goes, local bits of its place low and the rank's on top on both sides.
   std::optional<Affine> map = std::nullopt;
-  /// For slabs and blocks; ranks without elements have none.
+  /// For distributions, slabs and blocks; ranks without elements have none.
   std::vector<ShardView> views = {};
   bool by_views = false;
   /// Into outputs, one pass; else to where the receiver's unpacking reads, two.
   bool to_output = true;
 
   bool is_possible() const { return map || by_views; }
+};
+
+/// Messages among those that hold the same, behind all others: from what was received to where it would have
+/// been received, had it been sent there as well.
+struct ShardPassedOn {
+  std::vector<ShardMessage> sends = {};
+  std::vector<ShardMessage> receives = {};
 };
 
 /// What links and memory give, for predicted times.
@@ -147,8 +162,8 @@ struct ShardLocalPlan {
 class ShardPlan {
  public:
   /// Errors: ErrorCode::value for ranks, cuts and axes that do not fit each other or the permutation, naming
-  /// which; those of faro::plan() for the problem. Cost: O(n^3) word operations for an affine map, one or
-  /// two boxes a pair of ranks that meet for slabs; method indices takes 24 bytes an element of the rank's
+  /// which; those of faro::plan() for the problem. Cost: O(n^3) word operations for an affine map, some
+  /// boxes for each rank met for slabs and meshes; method indices takes 24 bytes an element of the rank's
   /// parts, and their sorting.
   explicit ShardPlan(const ShardProblem& problem);
 
@@ -189,13 +204,21 @@ class ShardPlan {
   const std::vector<ShardMessage>& sends() const { return sends_; }
   const std::vector<ShardMessage>& receives() const { return receives_; }
 
+  /// Where an island's ranks want the same (Shards::island); what it is not, no rank has.
+  const ShardPassedOn& passed_on() const { return passed_on_; }
+  /// Whether any rank has; the same on all.
+  bool passes_on() const { return passes_on_; }
+
   /// Other ranks that it sends to.
   std::uint64_t ranks_met() const;
-  /// To other ranks, and from them. No schedule moves less: each is an element whose rank changes.
+  /// To other ranks, and from them, what is passed on among them. No schedule moves less: each is an element
+  /// that the receiver does not hold.
   std::uint64_t sent_bytes() const;
   std::uint64_t received_bytes() const;
-  /// Beside the parts: as much as is sent where there is a packing, and as is received where there is an
-  /// unpacking.
+  /// What a packing fills: all that is sent, to itself too; 0 where there is none. Of a replicated input that
+  /// is less than the part.
+  std::uint64_t packed_bytes() const;
+  /// Beside the parts: packed_bytes(), and as much as is received where there is an unpacking.
   std::uint64_t workspace_bytes() const;
   /// Rounds of an exchange in which each rank sends to one other and hears from one: as many as the ranks
   /// that it sends to, or hears from. All messages are under way at once; a link that serves one pair at a
@@ -230,6 +253,8 @@ class ShardPlan {
   ShardPass unpack_;
   std::vector<ShardMessage> sends_;
   std::vector<ShardMessage> receives_;
+  ShardPassedOn passed_on_;
+  bool passes_on_ = false;
   std::optional<int> rho_;
   ShardStores stores_;
   std::optional<Affine> places_;
@@ -251,6 +276,9 @@ struct ShardWays {
   int link_multiprocessors = -1;
   /// run() takes one array, in which the output replaces the input. Both have to have one size.
   bool in_place = false;
+  /// Most memory beside the parts, of each rank: where packing and unpacking need more, every message goes in
+  /// as many rounds as that takes. For host arrays and permutations of axes. 0: no bound.
+  std::uint64_t memory_bytes = 0;
 };
 
 /// A plan together with the engine of its local passes, its workspace, and the ranks that it talks to.
@@ -286,6 +314,8 @@ class ShardedPlan {
   const char* backend() const;
   /// Why that: one line.
   const std::string& backend_reason() const;
+  /// Rounds in which messages go, by ShardWays::memory_bytes.
+  std::uint64_t rounds() const;
   /// Memory that it has, beside the parts. That of pack(), exchange() and unpack() is made when they are
   /// first called, where run() needs less.
   std::uint64_t workspace_bytes() const;

@@ -19,7 +19,7 @@ from . import _errors, _faro
 _faro.set_errors(_errors._make)
 
 from . import _arithmetic, _arrays, _authors, _automorphisms, _columns, _functions, _in_place, _networks, _plan  # noqa: E402
-from . import _row_plans, _rows, _run, _stores, maps, shards, sketch  # noqa: E402
+from . import _row_plans, _rows, _run, _stores, distributions, maps, shards, sketch  # noqa: E402
 from ._arithmetic import *  # noqa: E402, F403
 from ._authors import *  # noqa: E402, F403
 from ._automorphisms import *  # noqa: E402, F403
@@ -88,7 +88,7 @@ def kept_memory() -> int:
 
 __all__ = [
     "FaroDeviceError", "FaroError", "FaroFileError", "FaroInternalError", "FaroMemoryError", "FaroTypeError",
-    "FaroUnsupportedError", "FaroValueError", "clear_plans", "cuda_status", "keep_memory", "kept_memory", "maps", "shards", "sketch",
+    "FaroUnsupportedError", "FaroValueError", "clear_plans", "cuda_status", "distributions", "keep_memory", "kept_memory", "maps", "shards", "sketch",
 ]
 __all__ += _authors.__all__
 __all__ += _automorphisms.__all__

@@ -8,7 +8,8 @@ Every rank calls with its own part; each element crosses a link at most once, an
 
 ``comm`` is a communicator of mpi4py, or a process group of torch.distributed (``None``: its default one). What is cut,
 and how, is told by texts: ``"axis(0)"``, slabs of an axis as even as can be; ``"axis(1; 3 1 2)"``, so many places of it
-for each rank; ``"bits(28 29)"``, index bits that are the rank's. Axes are those that the map names; of a map without,
+for each rank; ``"bits(28 29)"``, index bits that are the rank's; or a distribution over a mesh, ``"mesh 2x3; axis 0 over 0; axis 1 over 1"``
+(``faro.distributions``). Axes are those that the map names; of a map without,
 as a bit reversal, there is one, of all elements.
 
 Errors are the same on all ranks: what is wrong on one is raised on every one, before anything is sent. Arrays on a GPU
@@ -23,10 +24,10 @@ import math
 import sys
 from typing import Any, Callable, Sequence
 
-from . import _arrays, _errors, _faro, _kinds, _run, maps
+from . import _arrays, _errors, _faro, _kinds, _run, distributions, maps
 from ._errors import FaroError, FaroTypeError, refuse
 
-__all__ = ["ShardPlan", "ShardedPlan", "plan", "permute"]
+__all__ = ["ShardPlan", "ShardedPlan", "plan", "permute", "redistribute"]
 
 _PIECE = 1 << 30  # bytes of one call of MPI, whose counts are ints
 _TAG = 23
@@ -267,7 +268,10 @@ def _extents(cut: str, extent: int, ranks: int) -> list[int]:
 
 
 def _part_shape(shape: tuple[int, ...], cut: str, ranks: int, rank: int, count: int) -> tuple[int, ...]:
-    """Of a rank's slab where it is one of this shape, else flat."""
+    """Of a rank's part where that is a product of this shape's axes, else flat."""
+    if shape and cut.startswith("mesh"):
+        part = distributions.Distribution(cut).part_shape(shape, rank)
+        return part if math.prod(part) == count else (count,)
     if shape and cut.startswith("axis("):
         axis = int(cut[5:-1].split(";")[0])
         if axis < len(shape):
@@ -393,3 +397,43 @@ def permute(x: Any, by: "str | maps.Map", comm: Any = None, *, shape: Sequence[i
     x = _kinds.read(x, "run shards")
     width = _arrays.describe(x).itemsize
     return plan(by, comm, shape=shape, itemsize=width, cut_in=cut_in, cut_out=cut_out)(x)
+
+
+def _is_dtensor(x: Any) -> bool:
+    return type(x).__name__ == "DTensor" and type(x).__module__.startswith("torch.distributed")
+
+
+def redistribute(x: Any, *, to: Any, axes: Sequence[int] | None = None, source: Any = None, shape: Sequence[int] = (), comm: Any = None) -> Any:
+    """The array in another distribution, its axes in another order where ``axes`` is given, as numpy.transpose takes them.
+
+    ``x``: this rank's part of an array of ``shape``, which lies as ``source`` says, a ``faro.distributions.Distribution`` or its text; ``to``
+    says how the result lies, of the permuted axes. Or ``x`` is a DTensor, and ``to`` the placements of the result over the same mesh: the
+    result is a DTensor. Collective over ``comm``; every rank's mesh is among the ranks of ``comm``. Raises FaroUnsupportedError for Partial.
+    """
+    operation = "redistribute"
+    if _is_dtensor(x):
+        return _redistributed_dtensor(x, to, axes)
+    if source is None or not shape:
+        refuse(operation, "a part of an array without source= or shape=", "how the whole array lies, and its shape")
+    shape = tuple(shape)
+    order = tuple(range(len(shape))) if axes is None else _run.order_of(tuple(axes), len(shape), operation)
+    return permute(x, _axes_text(shape, order), comm, cut_in=str(source), cut_out=str(to))
+
+
+def _axes_text(shape: Sequence[int], order: Sequence[int]) -> str:
+    return f"axes({' '.join(map(str, shape))}; {' '.join(map(str, order))})"
+
+
+def _redistributed_dtensor(x: Any, placements: Sequence[Any], axes: Sequence[int] | None) -> Any:
+    import torch
+    from torch.distributed.tensor import DTensor
+
+    shape, mesh = tuple(x.shape), x.device_mesh
+    order = tuple(range(len(shape))) if axes is None else _run.order_of(tuple(axes), len(shape), "redistribute")
+    target = tuple(shape[axis] for axis in order)
+    before = distributions.from_dtensor(x.placements, mesh, shape)
+    after = distributions.from_dtensor(placements, mesh, target)
+    part = permute(x.to_local().detach().contiguous(), _axes_text(shape, order), None, cut_in=str(before), cut_out=str(after))
+    part = part.reshape(after.part_shape(target, torch.distributed.get_rank()))
+    return DTensor.from_local(part, mesh, list(placements), run_check=False, shape=torch.Size(target),
+                              stride=_arrays.dense_strides(target, 1))

@@ -22,6 +22,9 @@ def parts_of(whole, cut, ranks):
         index = np.arange(whole.size)
         owner = sum(((index >> bit) & 1) << i for i, bit in enumerate(bits))
         return [whole.reshape(-1)[owner == rank] for rank in range(ranks)]
+    if cut.startswith("mesh"):
+        places = [faro.distributions.Distribution(cut).places(whole.shape, rank) for rank in range(ranks)]
+        return [whole[np.ix_(*(np.array(list(held), int) for held in each))] for each in places]
     axis = int(cut[5:-1].split(";")[0])
     if ";" in cut:
         extents = [int(word) for word in cut[cut.index(";") + 1 : -1].split()]
@@ -45,6 +48,13 @@ def problems(ranks):
     yield "axes(12 7 10; 2 0 1)", (12, 7, 10), "axis(0)", "axis(0)"
     yield "axes(12 7 10; 1 2 0)", (12, 7, 10), f"axis(2; {uneven(10, ranks)})", "axis(1)"
     yield "transpose(30, 50)", (30, 50), "axis(1)", f"axis(0; {uneven(50, ranks)})"
+    rows = max(r for r in range(1, ranks + 1) if ranks % r == 0 and r * r <= ranks)
+    mesh = f"mesh {rows}x{ranks // rows}"
+    yield "axes(12 7 10; 2 0 1)", (12, 7, 10), f"{mesh}; axis 0 over 0; axis 1 over 1", f"{mesh}; axis 1 over 0 in blocks of 2; axis 2 over 1"
+    yield "axes(12 7 10; 1 2 0)", (12, 7, 10), f"{mesh}; axis 2 over 1", f"{mesh}; axis 0 over 0"
+    yield "axes(12 7; 1 0)", (12, 7), f"mesh {ranks}; axis 1 over 0", f"mesh {ranks}"
+    half = max(1, ranks // 2)
+    yield "axes(12 7; 0 1)", (12, 7), f"mesh {half}; axis 0 over 0", f"mesh {half} at {ranks - half}; axis 1 over 0 in blocks of 3"
     yield "roll(1000, 77)", (1000,), "axis(0)", "axis(0)"
     yield "a b c -> c a b", (12, 7, 10), "axis(1)", "axis(2)"
     yield "a (b c) -> (b a) c, b=3", (8, 18), "axis(1)", "axis(0)"
@@ -133,11 +143,48 @@ def all_tensor_types(ranks, rank, device):
         assert torch.equal(got, turned.conj().T.tensor_split(ranks)[rank])
 
 
+def all_redistributions(comm, ranks, rank):
+    """faro.shards.redistribute of parts; of DTensors, against PyTorch's own."""
+    shape, axes = (9, 10, 4), (2, 0, 1)
+    whole = np.arange(math.prod(shape), dtype=np.float32).reshape(shape)
+    source, to = f"mesh {ranks}; axis 1 over 0 in blocks of 3", f"mesh {ranks}; axis 2 over 0"
+    out = faro.shards.redistribute(parts_of(whole, source, ranks)[rank], to=to, axes=axes, source=source, shape=shape, comm=comm)
+    assert np.array_equal(out, parts_of(whole.transpose(axes), to, ranks)[rank])
+
+
+def all_dtensors(ranks):
+    import torch
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor import Partial, Replicate, Shard, distribute_tensor
+
+    rows = max(r for r in range(1, ranks + 1) if ranks % r == 0 and r * r <= ranks)
+    mesh = init_device_mesh("cpu", (rows, ranks // rows), mesh_dim_names=("data", "model"))
+    choices = [Replicate(), Shard(0), Shard(1), Shard(2)]
+    for shape in ((6, 5, 7), (1, 4, 9)):
+        whole = torch.arange(math.prod(shape), dtype=torch.float32).reshape(shape)
+        for before in ((a, b) for a in choices for b in choices):
+            spread = distribute_tensor(whole, mesh, before)
+            for after in ((Shard(1), Shard(0)), (Shard(2), Shard(2)), (Replicate(), Shard(1)), (Replicate(), Replicate())):
+                for axes in (None, (2, 0, 1)):
+                    wanted = distribute_tensor(whole if axes is None else whole.permute(axes).contiguous(), mesh, after)
+                    out = faro.shards.redistribute(spread, to=after, axes=axes)
+                    assert out.placements == wanted.placements and out.shape == wanted.shape
+                    assert torch.equal(out.to_local(), wanted.to_local()), (shape, before, after, axes)
+                    made = faro.distributions.from_dtensor(after, mesh, out.shape)
+                    assert faro.distributions.to_placements(made, out.shape) == list(after)
+    try:
+        faro.distributions.from_dtensor([Partial(), Shard(0)], mesh, (4, 4))
+        raise AssertionError("Partial was not refused")
+    except faro.FaroUnsupportedError as error:
+        assert "Partial over axis 0" in str(error)
+
+
 def mpi():
     from mpi4py import MPI
 
     comm = MPI.COMM_WORLD
     all_problems(comm, comm.size, comm.rank)
+    all_redistributions(comm, comm.size, comm.rank)
     each_refusal(comm.allgather, comm, comm.rank)
     all_types(comm, comm.size, comm.rank)
     comm.Barrier()
@@ -172,6 +219,8 @@ def torch_rank(rank, ranks, backend, port):
         if ranks > 1:
             each_refusal(gather, dist.group.WORLD, rank)
         all_types(dist.group.WORLD, ranks, rank)
+        all_redistributions(None, ranks, rank)
+        all_dtensors(ranks)
     mesh = init_device_mesh(device, (ranks,))
     for shape in ((12, 7, 10), (5, 9, 4), (1, 3, 8)):
         whole = torch.arange(math.prod(shape), dtype=torch.float32, device=device).reshape(shape)
@@ -217,6 +266,14 @@ def with_jax(ranks):
                     call = jax.jit(lambda v, b=before, a=after, o=axes: faro.jax.permute_dims_sharded(
                         v, o, mesh, "ranks", in_axis=b, out_axis=a))
                     assert jnp.array_equal(call(spread), x.transpose(axes)), (shape, axes, before, after)
+    grid = Mesh(np.array(jax.devices()[:ranks]).reshape(1, ranks), ("data", "model"))
+    for spec in (PartitionSpec("model"), PartitionSpec(None, ("data", "model")), PartitionSpec("data", None, "model"), PartitionSpec()):
+        sharding = NamedSharding(grid, spec)
+        made = faro.distributions.from_named_sharding(sharding, (8, 4, 12))
+        spread = jax.device_put(jnp.arange(384).reshape(8, 4, 12), sharding)
+        for rank, shard in enumerate(sorted(spread.addressable_shards, key=lambda shard: shard.device.id)):
+            assert np.array_equal(shard.data, parts_of(np.arange(384).reshape(8, 4, 12), str(made), ranks)[rank]), spec
+        assert faro.distributions.to_named_sharding(made, grid).is_equivalent_to(sharding, 3)
     flat = jnp.arange(1 << 12, dtype=jnp.int32)
     spread = jax.device_put(flat, NamedSharding(mesh, PartitionSpec("ranks")))
     for text in ("bit_reversal(12)", "random_bmmc(12, 3)", "random_bmmc(12, 4)", "transpose(64, 64)", "gray(12)",

@@ -190,6 +190,14 @@ class MpiDeviceCommunicator : public MpiCommunicator {
   int device_;
 };
 
+void require_mpi() {
+  int initialized = 0;
+  check_mpi(MPI_Initialized(&initialized), "MPI_Initialized");
+  if (initialized != 0) return;
+  fail(ErrorCode::device, "make a communicator of MPI", "a process that has not called MPI_Init",
+       "MPI_Init before");
+}
+
 bool mpi_takes_device_arrays() {
 #if defined(MPIX_CUDA_AWARE_SUPPORT)
   return MPIX_Query_cuda_support() == 1;
@@ -207,13 +215,24 @@ std::shared_ptr<Communicator> mpi_device_communicator(MPI_Comm comm, int device,
   return std::make_shared<MpiDeviceCommunicator>(comm, time_limit, device);
 }
 
-std::shared_ptr<Communicator> mpi_communicator(MPI_Comm comm, std::chrono::milliseconds time_limit) {
-  int initialized = 0;
-  check_mpi(MPI_Initialized(&initialized), "MPI_Initialized");
-  if (initialized == 0) {
-    fail(ErrorCode::device, "make a communicator of MPI", "a process that has not called MPI_Init",
-         "MPI_Init before");
+std::shared_ptr<Communicator> mpi_intercommunicator(MPI_Comm comm, GroupOrder order,
+                                                    std::chrono::milliseconds time_limit) {
+  require_mpi();
+  int has_two_groups = 0;
+  check_mpi(MPI_Comm_test_inter(comm, &has_two_groups), "MPI_Comm_test_inter");
+  if (has_two_groups == 0) {
+    fail(ErrorCode::value, "make a communicator of MPI", "a communicator of one group",
+         "an intercommunicator", "mpi_communicator() takes it");
   }
+  MPI_Comm merged = MPI_COMM_NULL;
+  check_mpi(MPI_Intercomm_merge(comm, order == GroupOrder::second ? 1 : 0, &merged), "MPI_Intercomm_merge");
+  auto made = mpi_communicator(merged, time_limit);  // of a copy
+  check_mpi(MPI_Comm_free(&merged), "MPI_Comm_free");
+  return made;
+}
+
+std::shared_ptr<Communicator> mpi_communicator(MPI_Comm comm, std::chrono::milliseconds time_limit) {
+  require_mpi();
   return std::make_shared<MpiCommunicator>(comm, time_limit);
 }
 

@@ -12,9 +12,11 @@ namespace faro {
 ShardCut parse_cut(const std::string& text, const std::string& operation) {
   const auto fail_cut = [&] {
     fail(ErrorCode::value, operation, "`" + text + "`",
-         "a cut: `axis(0)`, `axis(1; 3 1 2)` with an extent for each rank, or `bits(28 29)`");
+         "a cut: `axis(0)`, `axis(1; 3 1 2)` with an extent for each rank, `bits(28 29)`, or a distribution, "
+         "`mesh 2x3; axis 0 over 0; axis 1 over 1`");
   };
   if (text.empty()) return ShardAxis{};
+  if (text.starts_with("mesh") || text.starts_with("{")) return parse_distribution(text, operation);
   const bool is_bits = text.starts_with("bits(");
   if ((!is_bits && !text.starts_with("axis(")) || !text.ends_with(')')) fail_cut();
   std::string inside = text.substr(5, text.size() - 6);

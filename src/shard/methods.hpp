@@ -1,7 +1,8 @@
 // The ways of finding out who sends what to whom, one a file: each fills in the same parts of a plan.
 //
 //     affine_method.cpp    an affine map, both cuts by index bits
-//     box_method.cpp       permutations of axes between slabs; rolls and flips between blocks
+//     mesh_method.cpp      permutations of axes between distributions; slabs are distributions too
+//     block_method.cpp     rolls and flips between blocks
 //     index_method.cpp     any permutation between any cuts, element by element
 //
 // Messages are counted in elements here.
@@ -28,13 +29,14 @@ struct ShardPassing {
   ShardPass unpack;
   std::vector<ShardMessage> sends;  // offset_bytes and bytes still in elements
   std::vector<ShardMessage> receives;
+  ShardPassedOn passed_on = {};  // in elements too
   std::optional<int> rho = std::nullopt;
   /// For an affine map, from places of all parts, local bits low and rank bits high: to those of all outputs,
   std::optional<Affine> places = std::nullopt;
   /// and to those of all that is received, where there is an unpacking.
   std::optional<Affine> arrivals = std::nullopt;
   int slice_bits = 0;  // messages may be cut into so many slices, log2
-  /// For slabs and blocks: straight from the rank's part to another's output.
+  /// For distributions and blocks: straight from the rank's part to another's output.
   std::vector<ShardView> views = {};
 };
 
@@ -53,9 +55,6 @@ ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int ra
 /// The map of a rank's messages in standard form, local bits low and rank bits high.
 /// `standard` is map between places: element + rank * 2^m.
 Affine standard_form(const Affine& map, const ShardRankBits& bits);
-
-/// `order`: of the output's axes, those of the input. Requires: both spreads are slabs of these shapes.
-ShardPassing box_passing(const std::vector<int>& order, const Spread& in, const Spread& out, int rank);
 
 /// Requires: both spreads are blocks (is_blocks).
 ShardPassing block_passing(const Cyclic& map, const Spread& in, const Spread& out, int rank);

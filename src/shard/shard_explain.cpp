@@ -15,6 +15,7 @@ namespace {
 std::string cut_text(const ShardCut& cut) {
   if (const auto* const bits = std::get_if<ShardBits>(&cut))
     return fmt::format("index bits {}", fmt::join(bits->bits, " "));
+  if (const auto* const distribution = std::get_if<Distribution>(&cut)) return to_text(*distribution);
   const auto& axis = std::get<ShardAxis>(cut);
   if (axis.extents.empty()) return fmt::format("slabs of axis {}, even", axis.axis);
   return fmt::format("slabs of axis {}, of {}", axis.axis, fmt::join(axis.extents, " "));
@@ -28,7 +29,8 @@ std::string pass_text(const ShardPass& pass, const char* none) {
 
 // What GPUs that reach each other's memory do instead.
 std::string stores_text(const ShardStores& stores) {
-  if (!stores.is_possible()) return "none: messages alone carry an index array";
+  if (!stores.is_possible())
+    return "none: messages alone carry an index array, and pass on what an island wants";
   return stores.to_output ? "one pass, straight into the peers' outputs, where kernels reach them"
                           : "two passes, the first into the peers' workspace, where kernels reach it";
 }

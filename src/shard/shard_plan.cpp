@@ -12,6 +12,7 @@
 #include "faro/error.hpp"
 #include "faro/shards.hpp"
 #include "plan/gpu/part_pass.hpp"
+#include "shard/mesh_method.hpp"
 #include "shard/methods.hpp"
 #include "shard/spread.hpp"
 
@@ -30,6 +31,10 @@ void check_ranks(const Shards& shards) {
   if (shards.ranks < 1 || shards.ranks > kMaxShardRanks) {
     fail(ErrorCode::value, kPlanShards, fmt::format("{} ranks", shards.ranks),
          fmt::format("1 to {}", kMaxShardRanks));
+  }
+  if (shards.island < 0) {
+    fail(ErrorCode::value, kPlanShards, fmt::format("islands of {} ranks", shards.island),
+         "1 or more ranks, or 0 where all links are alike");
   }
   if (shards.rank < 0 || shards.rank >= shards.ranks) {
     fail(ErrorCode::value, kPlanShards, fmt::format("rank {}", shards.rank),
@@ -76,10 +81,13 @@ std::uint64_t sum_of_others(const std::vector<ShardMessage>& messages, int self)
   return sum;
 }
 
-std::map<int, std::uint64_t> bytes_by_peer(const std::vector<ShardMessage>& messages, int self) {
+std::map<int, std::uint64_t> bytes_by_peer(std::initializer_list<const std::vector<ShardMessage>*> lists,
+                                           int self) {
   std::map<int, std::uint64_t> bytes;
-  for (const ShardMessage& message : messages) {
-    if (message.peer != self) bytes[message.peer] += message.bytes;
+  for (const std::vector<ShardMessage>* const messages : lists) {
+    for (const ShardMessage& message : *messages) {
+      if (message.peer != self) bytes[message.peer] += message.bytes;
+    }
   }
   return bytes;
 }
@@ -95,6 +103,13 @@ Cuts cuts_of(const ShardProblem& problem, std::uint64_t count) {
          "at most 2^62 bytes");
   }
   return cuts;
+}
+
+// Elements that are looked up one by one have one owner on each side.
+void require_one_copy(const Cuts& cuts, const ShardProblem& problem) {
+  if (!cuts.in.is_replicated() && !cuts.out.is_replicated()) return;
+  fail(ErrorCode::unsupported, kPlanShards, "a replicated array under " + to_text(problem.permutation),
+       "a permutation of axes that the distributions cut", "cut the array over every axis of its mesh");
 }
 
 // log2 of the elements that memory likes to have together.
@@ -118,6 +133,8 @@ const char* name(ShardMethod method) noexcept {
       return "affine";
     case ShardMethod::slabs:
       return "slabs";
+    case ShardMethod::mesh:
+      return "mesh";
     case ShardMethod::blocks:
       return "blocks";
     case ShardMethod::indices:
@@ -157,16 +174,20 @@ ShardPlan::ShardPlan(const ShardProblem& problem) : problem_(problem) {
         {.segment_bits = segment_bits, .even_by_two_passes = problem.slices_even_by_two_passes});
     const int local_bits = affine->bits() - static_cast<int>(cuts.in.bits()->size());
     stores_ = stores_of(made, local_bits, segment_bits);
-  } else if (const auto slabs = detail::slabs_of_axes(problem, cuts.in, cuts.out)) {
-    method_ = ShardMethod::slabs;
-    reason_ = "a permutation of axes between slabs";
-    made = detail::box_passing(problem.axes->order, slabs->in, slabs->out, rank);
   } else if (const Permutation form = normal_form(problem.permutation);
-             std::holds_alternative<Cyclic>(form) && cuts.in.is_blocks() && cuts.out.is_blocks()) {
+             !problem.axes && std::holds_alternative<Cyclic>(form) && cuts.in.is_blocks() &&
+             cuts.out.is_blocks()) {
     method_ = ShardMethod::blocks;
     reason_ = "a roll or a flip between blocks";
     made = detail::block_passing(std::get<Cyclic>(form), cuts.in, cuts.out, rank);
+  } else if (const auto redistribution = detail::redistribution_of(problem)) {
+    const bool between_slabs = cuts.in.is_slabs() && cuts.out.is_slabs();
+    method_ = between_slabs ? ShardMethod::slabs : ShardMethod::mesh;
+    reason_ = between_slabs ? "a permutation of axes between slabs" : "a permutation of axes over a mesh";
+    made = detail::mesh_passing(*redistribution, rank);
+    passes_on_ = redistribution->island > 1 && redistribution->out.is_replicated();
   } else {
+    require_one_copy(cuts, problem);
     method_ = ShardMethod::indices;
     reason_ = affine && !(cuts.in.bits() && cuts.out.bits()) ? "the cuts are not by index bits"
                                                              : "no form that is known between these cuts";
@@ -176,8 +197,11 @@ ShardPlan::ShardPlan(const ShardProblem& problem) : problem_(problem) {
   unpack_ = std::move(made.unpack);
   sends_ = detail::counted_in_bytes(std::move(made.sends), problem.element_bytes);
   receives_ = detail::counted_in_bytes(std::move(made.receives), problem.element_bytes);
+  passed_on_ = {
+      .sends = detail::counted_in_bytes(std::move(made.passed_on.sends), problem.element_bytes),
+      .receives = detail::counted_in_bytes(std::move(made.passed_on.receives), problem.element_bytes)};
   rho_ = made.rho;
-  if (method_ == ShardMethod::slabs || method_ == ShardMethod::blocks)
+  if (method_ != ShardMethod::affine && method_ != ShardMethod::indices && !passes_on_)
     stores_ = {.map = {}, .views = std::move(made.views), .by_views = true, .to_output = true};
   places_ = made.places;
   arrivals_ = made.arrivals;
@@ -209,26 +233,44 @@ ShardPlan::ShardPlan(const ShardProblem& problem, std::uint64_t count, std::span
   receives_ = detail::counted_in_bytes(std::move(made.receives), problem.element_bytes);
 }
 
-std::uint64_t ShardPlan::ranks_met() const { return bytes_by_peer(sends_, problem_.shards.rank).size(); }
+std::uint64_t ShardPlan::ranks_met() const {
+  return bytes_by_peer({&sends_, &passed_on_.sends}, problem_.shards.rank).size();
+}
 
 std::uint64_t ShardPlan::rounds() const {
-  return std::max(ranks_met(), std::uint64_t{bytes_by_peer(receives_, problem_.shards.rank).size()});
+  const auto heard = bytes_by_peer({&receives_, &passed_on_.receives}, problem_.shards.rank);
+  return std::max(ranks_met(), std::uint64_t{heard.size()});
 }
 
 std::uint64_t ShardPlan::most_link_bytes() const {
   std::uint64_t most = 0;
-  for (const auto* const messages : {&sends_, &receives_}) {
-    for (const auto& [peer, bytes] : bytes_by_peer(*messages, problem_.shards.rank))
+  const auto count = [&](const std::vector<ShardMessage>& messages,
+                         const std::vector<ShardMessage>& passed_on) {
+    for (const auto& [peer, bytes] : bytes_by_peer({&messages, &passed_on}, problem_.shards.rank))
       most = std::max(most, bytes);
-  }
+  };
+  count(sends_, passed_on_.sends);
+  count(receives_, passed_on_.receives);
   return most;
 }
 
-std::uint64_t ShardPlan::sent_bytes() const { return sum_of_others(sends_, problem_.shards.rank); }
-std::uint64_t ShardPlan::received_bytes() const { return sum_of_others(receives_, problem_.shards.rank); }
+std::uint64_t ShardPlan::sent_bytes() const {
+  return sum_of_others(sends_, problem_.shards.rank) + sum_of_others(passed_on_.sends, problem_.shards.rank);
+}
+std::uint64_t ShardPlan::received_bytes() const {
+  return sum_of_others(receives_, problem_.shards.rank) +
+         sum_of_others(passed_on_.receives, problem_.shards.rank);
+}
+
+std::uint64_t ShardPlan::packed_bytes() const {
+  if (pack_.is_nothing()) return 0;
+  std::uint64_t end = 0;
+  for (const ShardMessage& message : sends_) end = std::max(end, message.offset_bytes + message.bytes);
+  return end;
+}
 
 std::uint64_t ShardPlan::workspace_bytes() const {
-  return (pack_.is_nothing() ? 0 : in_bytes()) + (unpack_.is_nothing() ? 0 : out_bytes());
+  return packed_bytes() + (unpack_.is_nothing() ? 0 : out_bytes());
 }
 
 double ShardPlan::predicted_seconds(const ShardRates& rates) const {
@@ -237,7 +279,7 @@ double ShardPlan::predicted_seconds(const ShardRates& rates) const {
     return each.is_nothing() ? 0 : 2 * static_cast<double>(bytes) / (rates.copy_gb_per_s * kGiga);
   };
   const auto link = static_cast<double>(std::max(sent_bytes(), received_bytes()));
-  return pass(pack_, in_bytes()) + pass(unpack_, out_bytes()) + link / (rates.link_gb_per_s * kGiga) +
+  return pass(pack_, packed_bytes()) + pass(unpack_, out_bytes()) + link / (rates.link_gb_per_s * kGiga) +
          static_cast<double>(ranks_met()) * rates.message_us * 1e-6;
 }
 

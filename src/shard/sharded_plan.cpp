@@ -16,6 +16,7 @@
 #include "io/buffer.hpp"
 #include "shard/device_shards.hpp"
 #include "shard/methods.hpp"
+#include "shard/rounds.hpp"
 
 namespace faro {
 namespace {
@@ -111,11 +112,16 @@ std::string digest_of(const ShardPlan& plan) {
       for (const int bit : bits->bits) text += fmt::format(" bit {}", bit);
       return;
     }
+    if (const auto* const distribution = std::get_if<Distribution>(&cut)) {
+      text += " " + to_text(*distribution);
+      return;
+    }
     text += fmt::format(" axis {}", std::get<ShardAxis>(cut).axis);
     for (const std::uint64_t extent : std::get<ShardAxis>(cut).extents) text += fmt::format(" {}", extent);
   };
   add(", in by", problem.shards.in);
   add(", out by", problem.shards.out);
+  if (problem.shards.island != 0) text += fmt::format(", islands of {}", problem.shards.island);
   return text;
 }
 
@@ -129,12 +135,22 @@ void check_ways(const ShardPlan& plan, const ShardWays& ways) {
          fmt::format("{} multiprocessors for the links", ways.link_multiprocessors),
          "0 or more, or -1 for a choice");
   }
+  if (ways.in_place && ways.memory_bytes != 0) {
+    fail(ErrorCode::unsupported, "make a plan of shards", "memory_bytes in place", "two arrays");
+  }
   if (ways.in_place && plan.in_elements() != plan.out_elements()) {
     fail(ErrorCode::value, "make a plan of shards",
          fmt::format("{} elements in and {} out, in place", plan.in_elements(), plan.out_elements()),
          "parts of one size on every rank", "give two arrays");
   }
 }
+
+// A round and its passes.
+struct RunRound {
+  detail::ShardRound round;
+  LocalPass packing;
+  LocalPass unpacking;
+};
 
 void check_place(const ShardPlan& plan, const Communicator& communicator, const PlanOptions& options) {
   const Shards& shards = plan.problem().shards;
@@ -163,8 +179,11 @@ struct ShardedPlan::State {
   std::optional<detail::StoredShards> stores;
   std::optional<detail::SlicedShards> slices;
   std::optional<detail::SlicedShards> stored_slices;  // beside `stores`
+  std::vector<RunRound> rounds;                       // where there are several
   std::string no_stores;                              // why
   std::string reason;
+
+  std::uint64_t number_of_rounds = 1;
 
   bool packs() const { return !plan.pack().is_nothing(); }
   bool unpacks() const { return !plan.unpack().is_nothing(); }
@@ -181,6 +200,7 @@ struct ShardedPlan::State {
   void prepare() {
     const std::uint64_t width = plan.problem().element_bytes;
     if (local.engine == Engine::cuda) choose_slices();
+    if (number_of_rounds > 1) return prepare_rounds();
     if (stores) {
       reason = plan.stores().to_output
                    ? fmt::format("each segment of an output comes from one rank: {} it there ({})",
@@ -204,6 +224,52 @@ struct ShardedPlan::State {
     make_buffers(!stores, !stores || !plan.stores().to_output);
   }
 
+  // Collective. The most that any rank needs.
+  void agree_on_rounds() {
+    if (ways.memory_bytes == 0) return;
+    std::uint64_t mine = 1;
+    detail::agree(*communicator, "make a plan of shards", [&] {
+      if (local.engine == Engine::cuda)
+        fail(ErrorCode::unsupported, "make a plan of shards", "memory_bytes on a GPU", "arrays of the host");
+      mine = detail::rounds_within(plan, ways.memory_bytes);
+      return std::to_string(ways.memory_bytes);
+    });
+    for (const std::string& theirs : communicator->all_gather(std::to_string(mine)))
+      number_of_rounds = std::max<std::uint64_t>(number_of_rounds, std::stoull(theirs));
+  }
+
+  void prepare_rounds() {
+    const std::uint64_t width = plan.problem().element_bytes;
+    std::uint64_t sent = 0;
+    std::uint64_t heard = 0;
+    rounds.reserve(number_of_rounds);
+    for (std::uint64_t k = 0; k < number_of_rounds; ++k) {
+      detail::ShardRound round = detail::round_of(plan, {.round = k, .rounds = number_of_rounds});
+      LocalPass pack(round.pack, plan.in_elements(), width, local);
+      LocalPass unpack(round.unpack, plan.out_elements(), width, local);
+      sent = std::max(sent, round.packed_bytes);
+      heard = std::max(heard, round.received_bytes);
+      rounds.push_back(
+          {.round = std::move(round), .packing = std::move(pack), .unpacking = std::move(unpack)});
+    }
+    to_send.emplace(sent, local.engine, local.device);
+    received.emplace(heard, local.engine, local.device);
+    reason = fmt::format("{} rounds, for {} bytes of memory at most beside the parts", number_of_rounds,
+                         ways.memory_bytes);
+  }
+
+  void run_rounds(const void* in, void* out, Stream stream) {
+    for (const RunRound& each : rounds) {
+      each.packing.run(static_cast<const std::byte*>(in), to_send->data(), stream);
+      void* const to = plan.unpack().is_nothing() ? out : received->data();
+      communicator->exchange(packs() ? to_send->data() : in, each.round.sends, to, each.round.receives,
+                             stream);
+      if (plan.passes_on())
+        communicator->exchange(to, each.round.passed_on.sends, to, each.round.passed_on.receives, stream);
+      each.unpacking.run(received->data(), static_cast<std::byte*>(out), stream);
+    }
+  }
+
   // Collective. What is packed and unpacked goes from workspace to workspace.
   void take_message_arrays() {
     if (local.engine != Engine::cuda || stores) return;
@@ -216,7 +282,7 @@ struct ShardedPlan::State {
   }
 
   void make_buffers(bool sends, bool receives) {
-    const std::uint64_t sent = packs() || copies_to_send() ? plan.in_bytes() : 0;
+    const std::uint64_t sent = copies_to_send() ? plan.in_bytes() : plan.packed_bytes();
     if (sends && !to_send) to_send.emplace(sent, local.engine, local.device);
     if (receives && !received) received.emplace(unpacks() ? plan.out_bytes() : 0, local.engine, local.device);
   }
@@ -287,6 +353,13 @@ struct ShardedPlan::State {
         stored_slices = detail::SlicedShards::make(plan, local.device, choice);
       return;
     }
+    // Slices are of views that are a message each, and passed on to nobody.
+    const auto has_a_view_each = [](const ShardPass& pass, const std::vector<ShardMessage>& messages) {
+      return pass.views.empty() || pass.views.size() == messages.size();
+    };
+    if (plan.passes_on() || !has_a_view_each(plan.pack(), plan.sends()) ||
+        !has_a_view_each(plan.unpack(), plan.receives()))
+      return;
     // In place, what a slice receives must not be what another is packed from.
     if (ways.in_place && !(packs() && unpacks())) return;
     // Between registered arrays NCCL goes by no buffers of its own, and leaves the passes more of the memory.
@@ -314,8 +387,10 @@ ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communica
                                            .stores = {},
                                            .slices = {},
                                            .stored_slices = {},
+                                           .rounds = {},
                                            .no_stores = {},
-                                           .reason = {}})) {
+                                           .reason = {},
+                                           .number_of_rounds = 1})) {
   State& state = *state_;
   if (state.communicator == nullptr)
     fail(ErrorCode::value, "make a plan of shards", "no communicator", "one for each rank");
@@ -328,6 +403,7 @@ ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communica
     return fmt::format("{}, by {}, in {}", digest_of(state.plan), state.stores ? "stores" : "messages",
                        ways.in_place ? "place" : "two arrays");
   });
+  state.agree_on_rounds();
   state.take_message_arrays();
   detail::agree(*state.communicator, "make a plan of shards", [&] {
     state.prepare();
@@ -344,6 +420,8 @@ ShardedPlan::~ShardedPlan() = default;
 const ShardPlan& ShardedPlan::plan() const { return state_->plan; }
 Communicator& ShardedPlan::communicator() const { return *state_->communicator; }
 const std::string& ShardedPlan::backend_reason() const { return state_->reason; }
+
+std::uint64_t ShardedPlan::rounds() const { return state_->number_of_rounds; }
 
 const char* ShardedPlan::backend() const {
   const bool cuts = state_->slices && state_->slices->slices() > 1;
@@ -367,6 +445,8 @@ void ShardedPlan::exchange(const void* in, void* out, Stream stream) {
   const void* const from = state_->to_send->bytes() == 0 ? in : state_->to_send->data();
   void* const to = plan.unpack().is_nothing() ? out : state_->received->data();
   state_->communicator->exchange(from, plan.sends(), to, plan.receives(), stream);
+  if (!plan.passes_on()) return;
+  state_->communicator->exchange(to, plan.passed_on().sends, to, plan.passed_on().receives, stream);
 }
 
 void ShardedPlan::unpack(void* out, Stream stream) {
@@ -393,6 +473,7 @@ void ShardedPlan::run_parts(const void* in, void* out, Stream stream) {
         stream, [&] { pack(in, stream); }, [&] { unpack(out, stream); });
     return;
   }
+  if (!state.rounds.empty()) return state.run_rounds(in, out, stream);
   if (state.copies_to_send()) {
     if (state.local.engine == Engine::cuda) {
       cuda::copy_between(in, state.to_send->data(), state.plan.in_bytes(), state.local.device, stream);

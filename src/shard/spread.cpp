@@ -77,6 +77,9 @@ Spread::Spread(const ShardCut& cut, std::vector<std::uint64_t> shape, int ranks,
   if (const auto* const axis = std::get_if<ShardAxis>(&cut)) {
     cut_axis(*axis, role);
     find_bits();
+  } else if (const auto* const distribution = std::get_if<Distribution>(&cut)) {
+    holdings_.emplace(*distribution, shape_, ranks, role);
+    bits_ = holdings_->bits(ranks);
   } else {
     cut_bits(std::get<ShardBits>(cut), role);
   }
@@ -147,11 +150,19 @@ void Spread::find_bits() {
 }
 
 std::uint64_t Spread::elements(int rank) const {
+  if (holdings_) {
+    const std::optional<Cell> cell = holdings_->cell_of(rank);
+    return cell ? holdings_->part_elements(*cell) : 0;
+  }
   if (!is_slabs()) return count_ >> bits_->size();
   return outer_ * (start(rank + 1) - start(rank)) * inner_;
 }
 
 Spread::Place Spread::place(std::uint64_t x) const {
+  if (holdings_) {
+    const Holdings::Place at = holdings_->place(x);
+    return {.rank = at.rank, .element = at.element};
+  }
   if (!is_slabs()) {
     int rank = 0;
     for (std::size_t i = 0; i < bits_->size(); ++i) rank |= static_cast<int>((x >> (*bits_)[i]) & 1) << i;
@@ -168,6 +179,7 @@ Spread::Place Spread::place(std::uint64_t x) const {
 }
 
 std::uint64_t Spread::index(const Place& place) const {
+  if (holdings_) return holdings_->index(*holdings_->cell_of(place.rank), place.element);
   if (!is_slabs()) {
     std::uint64_t x = scatter_bits(place.element, (count_ - 1) & ~mask_of(*bits_));
     for (std::size_t i = 0; i < bits_->size(); ++i) {

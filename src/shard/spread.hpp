@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "faro/shards.hpp"
+#include "shard/holdings.hpp"
 
 namespace faro::detail {
 
@@ -34,6 +35,9 @@ class Spread {
   Place place(std::uint64_t x) const;
   /// The index of an element. Law: place(index(p)) == p. Requires: a place that is there (unchecked).
   std::uint64_t index(const Place& place) const;
+
+  /// Whether several ranks may hold an element; place() names the first then.
+  bool is_replicated() const { return holdings_ && holdings_->is_replicated(); }
 
   /// The same as index bits that are the rank's, where it is: of 2^g ranks and 2^n elements, cut evenly.
   const std::optional<std::vector<int>>& bits() const { return bits_; }
@@ -63,6 +67,7 @@ class Spread {
   std::uint64_t extent_ = 1;  // of the axis
   std::vector<std::uint64_t> starts_;
   std::optional<std::vector<int>> bits_;
+  std::optional<Holdings> holdings_;  // of a distribution
 };
 
 /// Both cuts of a permutation of axes, as slabs of these.

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "faro/error.hpp"
+#include "shard/mesh_method.hpp"
 #include "shard/traffic.hpp"
 
 namespace faro::detail {
@@ -164,7 +165,25 @@ Topology parse_topology(const std::string& text, const std::string& source) {
   return TopologyReader(source).read(text);
 }
 
-ShardSimulation simulate_shards(const ShardProblem& problem, const Topology& topology) {
+namespace {
+
+// What crosses the borders of groups, both ways. Ranks of a mesh know the islands.
+CrossingElements crossing_of(const ShardProblem& problem, std::span<const std::uint64_t> sizes) {
+  const bool is_of_meshes = std::holds_alternative<Distribution>(problem.shards.in) ||
+                            std::holds_alternative<Distribution>(problem.shards.out);
+  if (is_of_meshes) {
+    if (const auto redistribution = redistribution_of(problem))
+      return crossing_elements(*redistribution, sizes);
+  }
+  return {.sent = leaving_elements(problem, sizes), .heard = leaving_elements(inverse_of(problem), sizes)};
+}
+
+}  // namespace
+
+ShardSimulation simulate_shards(const ShardProblem& asked, const Topology& topology) {
+  ShardProblem problem = asked;
+  if (problem.shards.island == 0 && topology.levels.size() > 1)
+    problem.shards.island = static_cast<int>(topology.levels.front().ranks);
   const auto ranks = static_cast<std::uint64_t>(problem.shards.ranks);
   if (ranks > topology.levels.back().ranks) {
     fail(ErrorCode::value, "simulate shards", fmt::format("{} ranks", ranks),
@@ -173,8 +192,7 @@ ShardSimulation simulate_shards(const ShardProblem& problem, const Topology& top
   }
   std::vector<std::uint64_t> sizes{1};
   for (const TopologyLevel& level : topology.levels) sizes.push_back(level.ranks);
-  const auto out = leaving_elements(problem, sizes);
-  const auto in = leaving_elements(inverse_of(problem), sizes);
+  const auto [out, in] = crossing_of(problem, sizes);
   const std::uint64_t width = problem.element_bytes;
   // What is told of one rank is told of the first that sends most: rank 0 may send nothing.
   const auto busy = std::max_element(out[0].begin(), out[0].end()) - out[0].begin();
@@ -207,7 +225,7 @@ ShardSimulation simulate_shards(const ShardProblem& problem, const Topology& top
   const auto pass = [&](const ShardPass& each, std::uint64_t bytes) {
     return each.is_nothing() ? 0 : 2 * static_cast<double>(bytes) / (topology.copy_gb_per_s * 1e9);
   };
-  made.passes_seconds = pass(plan.pack(), plan.in_bytes()) + pass(plan.unpack(), plan.out_bytes());
+  made.passes_seconds = pass(plan.pack(), plan.packed_bytes()) + pass(plan.unpack(), plan.out_bytes());
   return made;
 }
 

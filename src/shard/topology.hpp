@@ -65,7 +65,8 @@ struct ShardSimulation {
   double seconds() const { return exchange_seconds + passes_seconds; }
 };
 
-/// Errors: those of leaving_elements(); ErrorCode::value for more ranks than the highest level joins.
-ShardSimulation simulate_shards(const ShardProblem& problem, const Topology& topology);
+/// Where the problem tells no islands, they are the lowest level's groups, if there are others above. Errors:
+/// those of leaving_elements(); ErrorCode::value for more ranks than the highest level joins.
+ShardSimulation simulate_shards(const ShardProblem& asked, const Topology& topology);
 
 }  // namespace faro::detail

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "faro/error.hpp"
+#include "shard/mesh_method.hpp"
 #include "shard/methods.hpp"
 #include "shard/spread.hpp"
 
@@ -153,6 +154,8 @@ Counts leaving_elements(const ShardProblem& problem, std::span<const std::uint64
   }
   if (const auto slabs = plan.method() == ShardMethod::slabs ? slabs_of_axes(problem, in, out) : std::nullopt)
     return slab_traffic(problem.axes->order, slabs->in, slabs->out, group_sizes);
+  if (const auto redistribution = redistribution_of(problem))
+    return crossing_elements(*redistribution, group_sizes).sent;
   return looked_up(problem, in, out, group_sizes);
 }
 

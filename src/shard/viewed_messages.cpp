@@ -13,7 +13,7 @@ std::vector<ViewedMessage> viewed_messages(const ShardPlan& plan, MessageSide si
   const bool is_packed = side == MessageSide::packed;
   const std::vector<ShardMessage>& messages = is_packed ? plan.sends() : plan.receives();
   const std::vector<Strided>& views = (is_packed ? plan.pack() : plan.unpack()).views;
-  const std::uint64_t capacity = is_packed ? plan.in_bytes() : plan.out_bytes();
+  const std::uint64_t capacity = is_packed ? plan.packed_bytes() : plan.out_bytes();
   const std::uint64_t width = plan.problem().element_bytes;
   std::vector<ViewedMessage> made;
   for (std::size_t i = 0; i < messages.size(); ++i) {

@@ -33,6 +33,25 @@ ranks 5 "$FARO" permute @index.npy ids.npy shared.npy --shards --json >told.json
 cmp alone.npy shared.npy || fail "an index array by 5 ranks is another file"
 grep -q '"method": "indices"' told.json || fail "$(cat told.json)"
 
+# Meshes: the same file, whoever holds what; a rank that holds nothing, copies of which one writes.
+for n in 4 6; do
+  mesh=2x$((n / 2))
+  for cuts in "axis 0 over 0; axis 1 over 1|axis 1 over 0 in blocks of 2; axis 2 over 1" "axis 2 over 1|axis 0 over 0" \
+    "axis 1 over 1 0 in blocks of 3|axis 2 over 1"; do
+    "$FARO" permute 'axes(2 0 1)' in.npy alone.npy --quiet
+    rm -f shared.npy
+    ranks $n "$FARO" permute 'axes(2 0 1)' in.npy shared.npy --mesh $mesh --from "${cuts%|*}" --to "${cuts#*|}" --verify || fail "$cuts: $(cat stderr.txt)"
+    cmp alone.npy shared.npy || fail "$cuts by $n ranks is another file"
+  done
+  rm -f shared.npy
+  ranks $n "$FARO" permute 'axes(2 0 1)' in.npy shared.npy --from 'mesh 2; axis 0 over 0' --to 'mesh 2 at 2; axis 1 over 0' --quiet || fail "$(cat stderr.txt)"
+  cmp alone.npy shared.npy || fail "disjoint groups of $n ranks: another file"
+done
+rm -f shared.npy
+if ranks 2 "$FARO" permute 'axes(2 0 1)' in.npy shared.npy --mesh 2x3 --from 'axis 0 over 0' --quiet; then fail "six ranks of two"; fi
+grep -q 'ranks below 2' stderr.txt || fail "$(cat stderr.txt)"
+[[ ! -e shared.npy ]] || fail "a refusal left a file"
+
 # Files larger than the memory: each rank sweeps its share of the tiles.
 for n in 2 3; do
   for spec in 'axes(2 0 1)' 'roll(777)' 'flip(1)'; do

@@ -11,7 +11,20 @@
 #include <random>
 
 #include "faro/mpi.hpp"
+#include "mesh_oracle.hpp"
+#include "shard/mesh_method.hpp"
 #include "shard_support.hpp"
+
+namespace {
+std::uint64_t sent_by_mpi = 0;  // bytes, by this process
+}
+
+// MPI's own profiling interface: what really goes out.
+int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request* request) {
+  sent_by_mpi += static_cast<std::uint64_t>(count);
+  return PMPI_Isend(buffer, count, type, to, tag, comm, request);
+}
 
 namespace faro {
 namespace {
@@ -24,6 +37,7 @@ class Trials {
 
   int faults() const { return faults_; }
   int runs() const { return runs_; }
+  void count() { ++runs_; }
 
   void fault(const std::string& what) {
     ++faults_;
@@ -124,6 +138,81 @@ void try_all(Trials& trials, Communicator& communicator, const std::shared_ptr<C
   });
 }
 
+// Meshes, against the whole array, MPI's count of bytes and the simulation's.
+class MeshTrials {
+ public:
+  MeshTrials(Trials& trials, std::shared_ptr<Communicator> communicator)
+      : trials_(trials), communicator_(std::move(communicator)) {}
+
+  void run(std::uint64_t first_seed, std::uint64_t seeds) {
+    for (std::uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
+      mesh_oracle::Drawn drawn(seed);
+      ShardProblem problem = drawn.problem(communicator_->ranks());
+      if (is_refused(problem)) continue;
+      expect(problem);
+    }
+  }
+
+  void expect(ShardProblem problem) {
+    trials_.count();
+    const auto rank = static_cast<std::size_t>(communicator_->rank());
+    problem.shards.rank = communicator_->rank();
+    const mesh_oracle::Whole whole(problem);
+    ShardedPlan plan(ShardPlan(problem), communicator_, {.threads = 1});
+    const std::vector<std::uint32_t> in = whole.in_part(rank);
+    std::vector<std::uint32_t> out(whole.after[rank].size());
+    sent_by_mpi = 0;
+    plan.run(in.data(), in.size() * sizeof(in[0]), out.data(), out.size() * sizeof(out[0]));
+    if (out != whole.out_part(rank)) trials_.fault("elements of " + mesh_oracle::label(problem));
+    if (sent_by_mpi != plan.plan().sent_bytes())
+      trials_.fault("bytes sent of " + mesh_oracle::label(problem));
+    if (plan.plan().received_bytes() != whole.missing(rank, rank + 1) * problem.element_bytes)
+      trials_.fault("bytes received of " + mesh_oracle::label(problem));
+    if (plan.plan().method() != ShardMethod::mesh) return;
+    const std::vector<std::uint64_t> alone{1};
+    const auto simulated = detail::crossing_elements(*detail::redistribution_of(problem), alone);
+    if (simulated.sent[0][rank] * problem.element_bytes != sent_by_mpi)
+      trials_.fault("bytes simulated of " + mesh_oracle::label(problem));
+  }
+
+ private:
+  static bool is_refused(const ShardProblem& problem) {
+    try {
+      const ShardPlan plan(problem);
+      return false;
+    } catch (const Error&) {
+      return true;
+    }
+  }
+
+  Trials& trials_;
+  std::shared_ptr<Communicator> communicator_;
+};
+
+// A trainer of the even ranks and an engine of the odd ones: what the one held the other gets, transposed.
+void try_two_groups(Trials& trials, int ranks, int rank) {
+  if (ranks < 2) return;
+  const bool trains = rank % 2 == 0;
+  MPI_Comm group = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, trains ? 0 : 1, rank, &group);
+  MPI_Comm between = MPI_COMM_NULL;
+  MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, trains ? 1 : 0, 3, &between);
+  const auto both = mpi_intercommunicator(between, trains ? GroupOrder::first : GroupOrder::second);
+  const int trainers = (ranks + 1) / 2;
+  ShardProblem problem{.permutation = Axes({12, 10}, {1, 0}),
+                       .element_bytes = 4,
+                       .shards = {.ranks = ranks},
+                       .axes = NamedAxes{.shape = {12, 10}, .order = {1, 0}}};
+  problem.shards.in =
+      Distribution{.mesh = {.axes = {{.ranks = trainers}}}, .axes = {{.axis = 1, .over = {0}}}};
+  problem.shards.out = Distribution{.mesh = {.axes = {{.ranks = ranks - trainers}}, .first = trainers},
+                                    .axes = {{.axis = 1, .over = {0}, .block = 2}}};
+  MeshTrials(trials, both).expect(problem);
+  trials.expect_refusal("an intercommunicator", [&] { mpi_intercommunicator(group, GroupOrder::first); });
+  MPI_Comm_free(&between);
+  MPI_Comm_free(&group);
+}
+
 int run(bool kill) {
   const auto communicator = mpi_communicator(MPI_COMM_WORLD, std::chrono::seconds(60));
   Trials trials(communicator);
@@ -133,6 +222,8 @@ int run(bool kill) {
     return 0;
   }
   try_all(trials, *communicator, communicator);
+  MeshTrials(trials, communicator).run(1000, 60);
+  try_two_groups(trials, communicator->ranks(), communicator->rank());
   int worst = 0;
   for (const std::string& faults : communicator->all_gather(std::to_string(trials.faults())))
     worst = std::max(worst, std::stoi(faults));

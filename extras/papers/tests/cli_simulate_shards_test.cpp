@@ -59,5 +59,20 @@ TEST_F(CliSimulateShards, TopologiesAreFiles) {
   expect_refused("simulate copy --ranks 8", 2, "with `simulate shards`");
 }
 
+// 1 KiB that a rank has and all others want: once into each domain, and to everybody inside it.
+TEST_F(CliSimulateShards, MeshesEnterAnIslandOnce) {
+  std::ofstream(directory_ / "domains.json")
+      << R"({"levels": [{"name": "NVLink", "ranks": 3, "gb_per_s": 1, "only_inside": true},
+                        {"name": "network", "ranks": 12, "gb_per_s": 1}]})";
+  const Result result =
+      run("simulate shards --spec 'axes(16 16; 0 1)' --ranks 12 --topology domains.json --json "
+          "--from 'mesh 1; axis 0 over 0' --to 'mesh 12'");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const Json row = Json::parse(result.out)["rows"][0];
+  EXPECT_EQ(row["levels"][0]["bytes"], (11 - 3) * 1024);
+  EXPECT_EQ(row["levels"][1]["bytes"], 3 * 1024);
+  EXPECT_EQ(row["sent_bytes"], 11 * 1024);
+}
+
 }  // namespace cli_simulate_shards_test
 }  // namespace faro
