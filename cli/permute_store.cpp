@@ -39,7 +39,6 @@ void require_no_others(const PermuteOptions& options) {
                                          {"--devices", options.devices.is_given()},
                                          {"--map", !options.map.empty()},
                                          {"--plan-cache", !options.plan_cache.empty()},
-                                         {"--resume", options.resume},
                                          {numbers.c_str(), !numbers.empty()},
                                          {"--engine cuda", options.common.engine == "cuda"}});
   if (given.empty()) return;
@@ -79,7 +78,10 @@ store::Options store_options_of(const PermuteOptions& options) {
                       .format = options.store.format,
                       .memory_bytes = memory_budget(options.memory),
                       .threads = options.common.plan_options(1).threads,
-                      .verify = options.verify};
+                      .verify = options.verify,
+                      .keep_unfinished = true,
+                      .resume = options.resume};
+  if (!options.checkpoint.empty()) made.checkpoint_seconds = checkpoint_seconds(options);
   if (!options.raw.empty()) {
     made.raw_dtype = options.raw;
     made.raw_shape = parse_shape(options.shape);
@@ -144,6 +146,7 @@ void tell_report(const PermuteOptions& options, const store::Report& report) {
     json["ms"] = ms;
     json["gb_per_s"] = rate;
     json["verified"] = report.verified;
+    json["resumed_regions"] = report.resumed_regions;
     return print(json);
   }
   const std::string label = options.spec.empty() ? "converted" : options.label();
@@ -166,7 +169,7 @@ void relayout_stores(const PermuteOptions& options) {
   if (!options.has_out) fail(ErrorCode::usage, relayout_operation(options), "no OUT", "IN and OUT");
   store::Options wanted = store_options_of(options);
   if (options.store.explain) return tell_facts(options, store::explain(options.in, options.out, wanted));
-  const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");
+  const InterruptNote interrupted(resumable_text(options, wanted.memory_bytes));
   Progress progress(options.quiet || options.common.json ? Verbosity::quiet : Verbosity::normal);
   std::uint64_t told = 0;
   std::uint64_t total = 0;

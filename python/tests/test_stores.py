@@ -61,6 +61,28 @@ def test_progress_and_what_it_raises(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["a.zarr", "in.npy"]
 
 
+def test_resume(tmp_path):
+    path = saved(tmp_path, np.ones((64, 64, 64)))
+
+    def ends(done, total):
+        if done > total / 2:
+            raise KeyError("enough")
+
+    options = {"axes": (2, 0, 1), "chunks": (8, 8, 8), "memory": 200000, "resume": True, "threads": 1}
+    with pytest.raises(KeyError):
+        faro.relayout(path, tmp_path / "a.zarr", progress=ends, **options)
+    assert not (tmp_path / "a.zarr").exists()
+    assert faro.relayout(path, tmp_path / "a.zarr", verify=True, **options).resumed_regions >= 0
+    assert sorted(os.listdir(tmp_path)) == ["a.zarr", "in.npy"]
+
+
+@pytest.mark.parametrize("to", ["f2", "i2", "u1", "f8"])
+def test_converted_numbers_are_verified(tmp_path, to):
+    values = np.array([np.nan, np.inf, -np.inf, -0.0, 1e30, -7.5, 3.5, 200.0, 70000.0] * 20, "f4").reshape(9, 20)
+    done = faro.relayout(saved(tmp_path, values), tmp_path / "o.zarr", axes=(1, 0), dtype=to, chunks=(3, 4), memory=3000, verify=True)
+    assert done.verified
+
+
 def test_maps_of_all_elements(tmp_path):
     path = saved(tmp_path)
     faro.relayout(path, tmp_path / "a.zarr", chunks=(3, 4, 5), map="roll(5)", memory=30000)
@@ -152,6 +174,84 @@ def test_nifti(tmp_path, dtype):
     header.set_data_dtype(dtype)
     nibabel.save(nibabel.Nifti1Image(A.astype(dtype), np.eye(4), header), tmp_path / "a.nii")
     turned(tmp_path / "a.nii", A.astype(dtype), tmp_path)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i2", "u1", "c8", "i8"])
+def test_nifti_is_written(tmp_path, dtype):
+    nibabel = pytest.importorskip("nibabel")
+    path = saved(tmp_path, A.astype(dtype))
+    faro.relayout(path, tmp_path / "o.nii", axes=(2, 0, 1), verify=True)
+    image = nibabel.load(tmp_path / "o.nii")
+    assert isinstance(image, nibabel.Nifti1Image) and image.get_data_dtype() == np.dtype(dtype)
+    np.testing.assert_array_equal(np.asanyarray(image.dataobj), np.transpose(A.astype(dtype), (2, 0, 1)))
+    long = np.arange(2 * 40000).reshape(2, 40000).astype(dtype)
+    np.save(tmp_path / "long.npy", long)
+    faro.relayout(tmp_path / "long.npy", tmp_path / "l.nii", axes=(1, 0))
+    image = nibabel.load(tmp_path / "l.nii")
+    assert isinstance(image, nibabel.Nifti2Image)
+    np.testing.assert_array_equal(np.asanyarray(image.dataobj), long.T)
+    turned(tmp_path / "l.nii", long.T, tmp_path)
+
+
+def test_nifti_keeps_its_scale(tmp_path):
+    nibabel = pytest.importorskip("nibabel")
+    image = nibabel.Nifti1Image(A.astype("i2"), np.eye(4))
+    image.header.set_slope_inter(0.5, 3)
+    nibabel.save(image, tmp_path / "a.nii")
+    want = nibabel.load(tmp_path / "a.nii").get_fdata()
+    faro.relayout(tmp_path / "a.nii", tmp_path / "o.nii", axes=(1, 2, 0))
+    np.testing.assert_array_equal(nibabel.load(tmp_path / "o.nii").get_fdata(), np.transpose(want, (1, 2, 0)))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "u1", "c8", "b1"])
+def test_npz_is_written(tmp_path, dtype):
+    faro.relayout(saved(tmp_path, A.astype(dtype)), f"{tmp_path}/o.npz:x", axes=(2, 0, 1))
+    with np.load(tmp_path / "o.npz") as file:  # which checks the checksums
+        assert list(file) == ["x"]
+        np.testing.assert_array_equal(file["x"], np.transpose(A.astype(dtype), (2, 0, 1)))
+    turned(f"{tmp_path}/o.npz:x", np.transpose(A.astype(dtype), (2, 0, 1)), tmp_path)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "u1", "i4", "u2", "f2", "c8"])
+@pytest.mark.parametrize("shape", [(7, 50, 70), (50, 70), (3, 2, 50, 70), (70,), ()])
+def test_tiff_is_written(tmp_path, dtype, shape):
+    tifffile = pytest.importorskip("tifffile")
+    array = (np.random.default_rng(3).random(shape) * 100).astype(dtype)
+    path = saved(tmp_path, array)
+    faro.relayout(path, tmp_path / "o.tif", axes=tuple(range(array.ndim))[::-1], verify=True)
+    np.testing.assert_array_equal(tifffile.imread(tmp_path / "o.tif").reshape(array.T.shape), array.T)
+    if array.ndim < 2:
+        return
+    tile = (1,) * (array.ndim - 2) + (32, 16)
+    faro.relayout(path, tmp_path / "t.tif", chunks=tile, verify=True, memory=30000)
+    with tifffile.TiffFile(tmp_path / "t.tif") as file:
+        assert file.pages[0].is_tiled and file.pages[0].tile == (32, 16)
+        np.testing.assert_array_equal(file.asarray(), array)
+    if array.ndim < 4:
+        turned(tmp_path / "t.tif", array, tmp_path)
+    for wrong in ((1,) * (array.ndim - 2) + (32, 10), (32,) * (array.ndim - 1)):
+        with pytest.raises(faro.FaroValueError):
+            faro.relayout(path, tmp_path / "w.tif", chunks=wrong)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i2", "u1", "i4", "u8"])
+def test_arrow_tensors(tmp_path, dtype):
+    pyarrow = pytest.importorskip("pyarrow")
+    array = A.astype(dtype)
+    for given in (array, np.asfortranarray(array), array[0, 0, :1]):
+        with pyarrow.OSFile(f"{tmp_path}/a.arrow", "wb") as file:
+            pyarrow.ipc.write_tensor(pyarrow.Tensor.from_numpy(given, [f"d{axis}" for axis in range(given.ndim)]), file)
+        turned(tmp_path / "a.arrow", given, tmp_path)
+    assert faro.open(tmp_path / "a.arrow")[""].dimensions == ("d0",)
+    for order in "CF":
+        faro.relayout(saved(tmp_path, array), tmp_path / "o.arrow", axes=(2, 0, 1), order=order, verify=True)
+        with pyarrow.OSFile(f"{tmp_path}/o.arrow", "rb") as file:
+            tensor = pyarrow.ipc.read_tensor(file)
+        np.testing.assert_array_equal(tensor.to_numpy(), np.transpose(array, (2, 0, 1)))
+        assert tensor.is_row_major == (order == "C")
+    faro.relayout(tmp_path / "a.arrow", tmp_path / "n.arrow")
+    with pyarrow.OSFile(f"{tmp_path}/n.arrow", "rb") as file:
+        assert pyarrow.ipc.read_tensor(file).dim_names == ["d0"]
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "u1", "i4", "i8"])

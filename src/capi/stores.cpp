@@ -78,6 +78,7 @@ store::Options options_of(const Request& request) {
           .memory_bytes = request.number("memory_bytes", 0, 0, kMostMemory),
           .threads = static_cast<int>(request.number("threads", 0, 0, kMostThreads)),
           .verify = request.flag("verify"),
+          .resume = request.flag("resume"),
           .raw_dtype = request.text("raw_dtype", ""),
           .raw_shape = extents_of(request, "raw_shape")};
 }
@@ -122,7 +123,7 @@ faro_status faro_store_relayout(const char* in, const char* out, const char* opt
     const faro::capi::Request request(
         options, faro::capi::kRelayout,
         {"axes", "map", "chunks", "shards", "codec", "dtype", "fortran_order", "format", "memory_bytes",
-         "threads", "verify", "raw_dtype", "raw_shape", "explain"});
+         "threads", "verify", "resume", "raw_dtype", "raw_shape", "explain"});
     faro::store::Options wanted = faro::capi::options_of(request);
     if (request.has("map")) wanted.map = faro::capi::map_of(request.text("map", ""), in, wanted);
     bool stops = false;
@@ -140,6 +141,7 @@ faro_status faro_store_relayout(const char* in, const char* out, const char* opt
     Json told = faro::capi::json_of(report.facts);
     told["finished"] = report.finished;
     told["verified"] = report.verified;
+    told["resumed_regions"] = report.resumed_regions;
     told["seconds"] = report.seconds;
     *json = given_away(told.dump(-1, ' ', false, Json::error_handler_t::replace));
   });

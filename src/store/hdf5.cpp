@@ -188,6 +188,7 @@ class H5Chunks final : public ChunkStore {
     return true;
   }
 
+  std::string identity() const override { return identity_of_file(path_); }
   std::string label(const Shape& /*index*/) const override { return label_; }
 
  private:

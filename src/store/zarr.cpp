@@ -114,7 +114,8 @@ void add_arrays(const fs::path& folder, const std::string& name, int depth,
   if (node.version == Version::none || depth > kMostGroupDepth) return;
   std::vector<fs::path> folders;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.is_directory() && !entry.is_symlink()) folders.push_back(entry.path());
+    const bool is_unfinished = entry.path().filename().string().starts_with(".faro-");
+    if (entry.is_directory() && !entry.is_symlink() && !is_unfinished) folders.push_back(entry.path());
   }
   std::sort(folders.begin(), folders.end());
   for (const fs::path& each : folders) {
@@ -202,7 +203,7 @@ ZarrArray array_wanted(const WantedArray& wanted, Version version, const std::st
 class CreatedZarr final : public CreatedStore {
  public:
   // `version`: of the group that it is in, or is made.
-  CreatedZarr(const fs::path& path, Version version, const WantedArray& wanted)
+  CreatedZarr(const fs::path& path, Version version, const WantedArray& wanted, io::Unfinished unfinished)
       : path_(path), version_(version) {
     const std::string operation = "write `" + path.string() + "`";
     array_ = array_wanted(wanted, version, operation);
@@ -212,23 +213,31 @@ class CreatedZarr final : public CreatedStore {
     for (fs::path above = path.parent_path(); above.has_filename(); above = above.parent_path()) {
       if (is_new_group(above)) top = above;
     }
-    folder_.emplace(top);
+    folder_.emplace(top, unfinished);
     const fs::path within = path.lexically_relative(top);
-    fs::path place = folder_->folder();
-    if (within != ".") {
-      write_group(place);
-      for (const fs::path& part : within) {
-        place /= part;
-        fs::create_directory(place);
-        if (part != *std::prev(within.end())) write_group(place);
-      }
-    }
-    place_ = place;
+    place_ = within == "." ? folder_->folder() : folder_->folder() / within;
     store_ = chunk_store(place_, array_);
     sink_ = chunk_sink(array_.form, store_);
   }
 
+  const fs::path& path() const override { return folder_->path(); }
   Sink& sink() override { return *sink_; }
+
+  void begin(Leftover leftover) override {
+    if (leftover == Leftover::gone_on_with) return;
+    folder_->clear();
+    std::error_code failed;
+    if (fs::create_directories(place_, failed); failed)
+      fail(ErrorCode::file, "write `" + path_.string() + "`", failed.message(),
+           "a folder that can be written to");
+    for (fs::path group = place_; group != folder_->folder();) {
+      group = group.parent_path();
+      write_group(group);
+    }
+  }
+
+  void sync() override { folder_->sync(); }
+  void discard() noexcept override { folder_->discard(); }
 
   void finish() override {
     if (version_ == Version::v3) {
@@ -302,8 +311,9 @@ class Zarr final : public Format {
     return found;
   }
 
-  std::unique_ptr<CreatedStore> create(const fs::path& path, const WantedArray& wanted) const override {
-    return std::make_unique<CreatedZarr>(path, version_, wanted);
+  std::unique_ptr<CreatedStore> create(const fs::path& path, const WantedArray& wanted,
+                                       io::Unfinished unfinished) const override {
+    return std::make_unique<CreatedZarr>(path, version_, wanted, unfinished);
   }
 
   std::unique_ptr<Sink> planned_sink(const WantedArray& wanted) const override {
