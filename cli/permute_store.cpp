@@ -117,12 +117,15 @@ Json facts_json(const PermuteOptions& options, const store::Facts& facts) {
   json["written_bytes"] = facts.written_bytes;
   json["memory_bytes"] = facts.memory_bytes;
   json["threads"] = facts.threads;
+  json["arrays"] = facts.arrays;
   return json;
 }
 
 void tell_facts(const PermuteOptions& options, const store::Facts& facts) {
   if (options.common.json) return print(facts_json(options, facts));
-  const auto said = [](const store::ArrayFacts& array) {
+  const auto said = [&facts](const store::ArrayFacts& array) {
+    if (facts.arrays != 1)
+      return fmt::format("{}, {} arrays, {}", array.format, facts.arrays, size_text(array.bytes));
     std::string text = fmt::format("{}, {} of {}, {}", array.format, shape_text(array.shape), array.dtype,
                                    size_text(array.bytes));
     if (!array.chunks.empty())
@@ -147,8 +150,11 @@ void tell_report(const PermuteOptions& options, const store::Report& report) {
     json["gb_per_s"] = rate;
     json["verified"] = report.verified;
     json["resumed_regions"] = report.resumed_regions;
+    json["left_out"] = report.left_out;
     return print(json);
   }
+  if (!options.quiet && !report.left_out.empty())
+    note(fmt::format("{} has no {}", facts.out.format, fmt::join(report.left_out, ", ")));
   const std::string label = options.spec.empty() ? "converted" : options.label();
   const std::string done = fmt::format("{} in {}, {:.3g} GB/s{}", size_text(facts.out.bytes), time_text(ms),
                                        rate, report.verified ? ", verified" : "");

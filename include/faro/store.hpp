@@ -114,6 +114,7 @@ struct Facts {
   std::uint64_t written_bytes = 0;  // before they are encoded, likewise
   std::uint64_t memory_bytes = 0;   // of all buffers
   int threads = 1;
+  std::uint64_t arrays = 1;  // of a whole store, for which most is summed up
 
   /// "one sweep in regions of 256 x 64 x 512, each chunk decoded once, 96 MiB of memory"
   std::string text() const;
@@ -123,14 +124,17 @@ struct Report {
   Facts facts;
   bool finished = false;  // false: cancelled
   bool verified = false;
-  std::uint64_t resumed_regions = 0;  // that an earlier run finished
+  std::uint64_t resumed_regions = 0;       // that an earlier run finished
+  std::vector<std::string> left_out = {};  // what the output's format cannot say: "names of dimensions"
   double seconds = 0;
 };
 
-/// Errors, of both: those of arrays(); ErrorCode::value for options that do not fit the array, memory that
-/// does not hold a chunk of each side, and an output that is the input; ErrorCode::unsupported for what the
-/// output's format cannot say; ErrorCode::file for an output that is there already where it is a folder, or
-/// cannot be written, for damaged chunks, for an input that is written to meanwhile, and for a journal of
+/// From an array to an array; from a store of several, of which none is named, to a store of as many, where
+/// the output's format holds several: groups, attributes and names of dimensions as far as both formats have
+/// them. Errors, of both: those of arrays(); ErrorCode::value for options that do not fit the array, memory
+/// that does not hold a chunk of each side, and an output that is the input; ErrorCode::unsupported for what
+/// the output's format cannot say; ErrorCode::file for an output that is there already where it is a folder,
+/// or cannot be written, for damaged chunks, for an input that is written to meanwhile, and for a journal of
 /// another run where one is to be resumed; ErrorCode::verification. Nothing is under the output's name then.
 Facts explain(const std::string& in, const std::string& out, const Options& options = {});
 Report relayout(const std::string& in, const std::string& out, const Options& options = {});

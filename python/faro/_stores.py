@@ -70,6 +70,8 @@ class Relayout:
     finished: bool = False
     verified: bool = False
     resumed_regions: int = 0
+    arrays: int = 1
+    left_out: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)
 
 
@@ -157,7 +159,8 @@ def relayout(
     return Relayout(
         told["plan"], _array(told["in"]), _array(told["out"]), tuple(told["region"]), told["sweeps"], told["scratch"],
         told["decoded"], told["read_bytes"], told["written_bytes"], told["memory_bytes"], told["threads"],
-        told.get("finished", False), told.get("verified", False), told.get("resumed_regions", 0), told.get("seconds", 0.0),
+        told.get("finished", False), told.get("verified", False), told.get("resumed_regions", 0), told["arrays"],
+        tuple(told.get("left_out", ())), told.get("seconds", 0.0),
     )
 
 

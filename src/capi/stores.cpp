@@ -39,7 +39,8 @@ Json json_of(const store::Facts& facts) {
           {"read_bytes", facts.read_bytes},
           {"written_bytes", facts.written_bytes},
           {"memory_bytes", facts.memory_bytes},
-          {"threads", facts.threads}};
+          {"threads", facts.threads},
+          {"arrays", facts.arrays}};
 }
 
 std::vector<std::uint64_t> extents_of(const Request& request, const char* key) {
@@ -142,6 +143,7 @@ faro_status faro_store_relayout(const char* in, const char* out, const char* opt
     told["finished"] = report.finished;
     told["verified"] = report.verified;
     told["resumed_regions"] = report.resumed_regions;
+    told["left_out"] = report.left_out;
     told["seconds"] = report.seconds;
     *json = given_away(told.dump(-1, ' ', false, Json::error_handler_t::replace));
   });

@@ -48,16 +48,33 @@ std::unique_ptr<Sink> output_sink(int descriptor, const fs::path& label, const R
 
 std::optional<RunOutput> Format::run_output(const WantedArray& /*wanted*/) const { return std::nullopt; }
 
-std::optional<std::vector<RunOutput>> Format::run_outputs(std::span<const WantedArray> wanted) const {
-  auto only = run_output(wanted.front());
+std::optional<std::vector<RunOutput>> Format::run_outputs(const WantedStore& wanted,
+                                                          std::vector<std::string>& /*left_out*/) const {
+  auto only = run_output(wanted.arrays.front());
   if (!only) return std::nullopt;
-  if (wanted.size() > 1) {
-    fail(ErrorCode::unsupported, std::string("write ") + name(), fmt::format("{} arrays", wanted.size()),
-         "one, or a format of several: .zarr, .h5, .safetensors, .npz", "IN:NAME is one of them");
-  }
+  FARO_CHECK(wanted.arrays.size() == 1);
   std::vector<RunOutput> all;
   all.push_back(std::move(*only));
   return all;
+}
+
+std::vector<Group> Format::groups(const fs::path& /*path*/) const { return {}; }
+
+void Format::write_group(const fs::path& folder, const Json& /*attributes*/) const {
+  fail(ErrorCode::internal, "write `" + folder.string() + "`", "a group of a file", "one of a folder");
+}
+
+void leave_out_notes(const WantedStore& wanted, std::vector<std::string>& left_out) {
+  const auto has = [](const Json& attributes) { return !attributes.empty(); };
+  const bool has_attributes =
+      std::any_of(wanted.groups.begin(), wanted.groups.end(),
+                  [&](const Group& group) { return has(group.attributes); }) ||
+      std::any_of(wanted.arrays.begin(), wanted.arrays.end(),
+                  [&](const WantedArray& array) { return has(array.notes.attributes); });
+  if (has_attributes) left_out.emplace_back("attributes");
+  if (std::any_of(wanted.arrays.begin(), wanted.arrays.end(),
+                  [](const WantedArray& array) { return !array.notes.dimension_names.empty(); }))
+    left_out.emplace_back("names of dimensions");
 }
 
 std::unique_ptr<CreatedStore> Format::create(const fs::path& path, const WantedArray& /*wanted*/,

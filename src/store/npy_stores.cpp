@@ -344,12 +344,15 @@ class Npz final : public Format {
     return found;
   }
 
-  std::optional<std::vector<RunOutput>> run_outputs(std::span<const WantedArray> wanted) const override {
+  bool holds_several() const override { return true; }
+  std::optional<std::vector<RunOutput>> run_outputs(const WantedStore& wanted,
+                                                    std::vector<std::string>& left_out) const override {
+    leave_out_notes(wanted, left_out);
     std::vector<RunOutput> outputs;
     std::vector<ArchiveSum> sums;
     HeaderBytes directory;
     std::uint64_t at = 0;
-    for (const WantedArray& each : wanted) {
+    for (const WantedArray& each : wanted.arrays) {
       RunOutput output = *npy_format().run_output(each);
       const std::string name = (each.name.empty() ? "arr_0" : each.name) + ".npy";
       if (name.size() > 0xffff)
@@ -363,9 +366,10 @@ class Npz final : public Format {
                       .places = {entry.local_sum(), ArchiveWriter::directory_sum(directory.size())}});
       entry.add_to_directory(directory);
       at = entry.end();
+      output.array = outputs.size();
       outputs.push_back(std::move(output));
     }
-    ArchiveWriter::end_directory(directory, at, wanted.size());
+    ArchiveWriter::end_directory(directory, at, wanted.arrays.size());
     for (ArchiveSum& sum : sums) sum.places.back() += at;
     outputs.back().tail = directory.take();
     outputs.back().finish = [sums](int descriptor) {

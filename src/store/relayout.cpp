@@ -7,12 +7,18 @@
 #include "store/relayout_run.hpp"
 #include "store/relayout_work.hpp"
 #include "store/store_formats.hpp"
+#include "store/whole_store.hpp"
 
 namespace faro::store {
 
 namespace fs = std::filesystem;
 
 std::string Facts::text() const {
+  if (arrays != 1) {
+    return fmt::format("{} arrays, {}, {} of memory", arrays,
+                       uses_scratch ? "some by way of scratch space" : "each in one sweep",
+                       size_text(memory_bytes));
+  }
   std::string text = sweeps == 1 ? "one sweep" : fmt::format("{} sweeps through scratch space", sweeps);
   text += fmt::format(" in regions of {}",
                       region.empty() ? "one element" : fmt::format("{}", fmt::join(region, " x ")));
@@ -31,20 +37,12 @@ std::vector<ArrayFacts> arrays(const std::string& path) {
 }
 
 Facts explain(const std::string& in, const std::string& out, const Options& options) {
-  const Work work = work_of(in, out, options);
-  const std::unique_ptr<Source> source = work.in.source();
-  std::unique_ptr<Sink> sink;
-  if (const auto run = work.format->run_output(work.wanted)) {
-    sink = output_sink(-1, work.out.path, *run);
-  } else {
-    sink = work.format->planned_sink(work.wanted);
-  }
-  return facts_of(
-      work, choose_way(relaid_of(work, *source, *sink), work.memory_bytes, work.threads, work.operation),
-      *source, *sink);
+  if (const auto whole = whole_store(in, out, options)) return explain_whole(*whole);
+  return explain_work(work_of(in, out, options));
 }
 
 Report relayout(const std::string& in, const std::string& out, const Options& options) {
+  if (const auto whole = whole_store(in, out, options)) return relayout_whole(*whole, options);
   return run_relayout(work_of(in, out, options), options);
 }
 

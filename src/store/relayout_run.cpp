@@ -93,8 +93,9 @@ class RunFile final : public CreatedStore {
   std::unique_ptr<Sink> sink_;
 };
 
-std::unique_ptr<CreatedStore> created(const Work& work, io::Unfinished unfinished) {
-  if (auto run = work.format->run_output(work.wanted))
+std::unique_ptr<CreatedStore> created(const Work& work, io::Unfinished unfinished,
+                                      std::vector<std::string>& left_out) {
+  if (auto run = only_output(work, left_out))
     return std::make_unique<RunFile>(work.out.path, std::move(*run), unfinished);
   return work.format->create(work.out.path, work.wanted, unfinished);
 }
@@ -144,17 +145,19 @@ std::string identity_of(const Work& work, const Way& way, const Facts& facts, co
 // A run from one store to another, which may go on with what an earlier one left.
 class Relayout {
  public:
-  Relayout(const Work& work, const Options& options)
+  // `out`: where it is made already.
+  Relayout(const Work& work, const Options& options, std::unique_ptr<CreatedStore> out = nullptr)
       : work_(work),
         options_(options),
-        unfinished_(options.keep_unfinished || options.resume ? io::Unfinished::kept
-                                                              : io::Unfinished::removed),
+        unfinished_(unfinished_of(options)),
         source_(work.in.source()),
         identity_(source_->identity()),
-        out_(created(work, unfinished_)),
+        out_(out ? std::move(out) : created(work, unfinished_, report_.left_out)),
         way_(choose_way(relaid_of(work, *source_, out_->sink()), work.memory_bytes, work.threads,
                         work.operation)) {
     report_.facts = facts_of(work, way_, *source_, out_->sink());
+    report_.left_out.insert(report_.left_out.end(), work.in.notes.left_out.begin(),
+                            work.in.notes.left_out.end());
     if (unfinished_ == io::Unfinished::removed) return;
     journal_.emplace(out_->path(), identity_of(work, way_, report_.facts, identity_),
                      options.checkpoint_seconds);
@@ -291,6 +294,7 @@ class Relayout {
 
   const Work& work_;
   const Options& options_;
+  Report report_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   io::Unfinished unfinished_;
   std::unique_ptr<Source> source_;
@@ -299,7 +303,6 @@ class Relayout {
   Way way_;
   std::optional<RegionJournal> journal_;
   Sums sums_;
-  Report report_;
   bool begun_ = false;  // what an earlier run left is ours by now
   bool goes_on_ = false;
 };
@@ -309,9 +312,8 @@ class PlainFiles {
  public:
   // `identity`: of the whole run.
   PlainFiles(const Work& work, const Options& options, const std::string& identity)
-      : is_kept_(options.keep_unfinished || options.resume),
-        folder_(file::scratch_path(work.out.path),
-                is_kept_ ? io::Unfinished::kept : io::Unfinished::removed) {
+      : is_kept_(unfinished_of(options) == io::Unfinished::kept),
+        folder_(file::scratch_path(work.out.path), unfinished_of(options)) {
     constexpr std::uint64_t kMostLabelBytes = std::uint64_t{1} << 20;
     const fs::path label = folder_.folder() / "run";
     std::error_code ignored;
@@ -413,8 +415,16 @@ Report mapped(const Work& work, const Options& options) {
 
 }  // namespace
 
+io::Unfinished unfinished_of(const Options& options) {
+  return options.keep_unfinished || options.resume ? io::Unfinished::kept : io::Unfinished::removed;
+}
+
 Report run_relayout(const Work& work, const Options& options) {
   return work.map ? mapped(work, options) : Relayout(work, options).run();
+}
+
+Report run_relayout(const Work& work, const Options& options, std::unique_ptr<CreatedStore> out) {
+  return Relayout(work, options, std::move(out)).run();
 }
 
 }  // namespace faro::store

@@ -12,7 +12,11 @@
 
 namespace faro::store {
 
+io::Unfinished unfinished_of(const Options& options);
+
 /// Errors: as relayout().
 Report run_relayout(const Work& work, const Options& options);
+/// The same into a store that is made already, of no map of all elements.
+Report run_relayout(const Work& work, const Options& options, std::unique_ptr<CreatedStore> out);
 
 }  // namespace faro::store

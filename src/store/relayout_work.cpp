@@ -83,15 +83,31 @@ void want_chunks(Work& work, const Options& options) {
 
 }  // namespace
 
+Place output_place(const std::string& text) {
+  Place place = place_of(text);
+  while (!place.path.has_filename() && place.path.has_parent_path()) place.path = place.path.parent_path();
+  return place;
+}
+
+const Format& require_output(const Place& in, const Place& out, const Options& options,
+                             const std::string& operation) {
+  const Format& format = format_of_output(out, options, operation);
+  if (io::same_target(in.path, out.path))
+    fail(ErrorCode::value, operation, "the same store as the output", "two stores");
+  return format;
+}
+
 Work work_of(const std::string& in, const std::string& out, const Options& options) {
-  Work work{.operation = "lay `" + in + "` out anew"};
-  work.in = options.raw_dtype.empty() ? open_array(place_of(in)) : raw_input(in, options);
-  work.out = place_of(out);
-  while (!work.out.path.has_filename() && work.out.path.has_parent_path())
-    work.out.path = work.out.path.parent_path();
-  work.format = &format_of_output(work.out, options, work.operation);
-  if (io::same_target(place_of(in).path, work.out.path))
-    fail(ErrorCode::value, work.operation, "the same store as the output", "two stores");
+  const std::string operation = "lay `" + in + "` out anew";
+  StoredArray array = options.raw_dtype.empty() ? open_array(place_of(in)) : raw_input(in, options);
+  const Place to = output_place(out);
+  const Format& format = require_output(place_of(in), to, options, operation);
+  return work_between(std::move(array), to, format, operation, options);
+}
+
+Work work_between(StoredArray in, const Place& out, const Format& format, const std::string& operation,
+                  const Options& options) {
+  Work work{.operation = operation, .in = std::move(in), .out = out, .format = &format};
   WantedArray& wanted = work.wanted;
   wanted.name = work.out.array;
   wanted.notes = work.in.notes;
@@ -196,6 +212,23 @@ Facts facts_of(const Work& work, const Way& way, const Source& source, const Sin
                      (way.scratch ? out_bytes : 0);
   facts.written_bytes = out_bytes * (way.scratch ? 2 : 1);
   return facts;
+}
+
+std::optional<RunOutput> only_output(const Work& work, std::vector<std::string>& left_out) {
+  auto outputs = work.format->run_outputs({.arrays = {work.wanted}}, left_out);
+  if (!outputs) return std::nullopt;
+  return std::move(outputs->front());
+}
+
+Facts explain_work(const Work& work) {
+  const std::unique_ptr<Source> source = work.in.source();
+  std::vector<std::string> left_out;
+  const auto run = only_output(work, left_out);
+  const std::unique_ptr<Sink> sink =
+      run ? output_sink(-1, work.out.path, *run) : work.format->planned_sink(work.wanted);
+  return facts_of(
+      work, choose_way(relaid_of(work, *source, *sink), work.memory_bytes, work.threads, work.operation),
+      *source, *sink);
 }
 
 }  // namespace faro::store

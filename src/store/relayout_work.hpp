@@ -30,6 +30,22 @@ struct Work {
 /// Errors: as relayout().
 Work work_of(const std::string& in, const std::string& out, const Options& options);
 
+/// The same of an array that was opened.
+Work work_between(StoredArray in, const Place& out, const Format& format, const std::string& operation,
+                  const Options& options);
+
+/// A path without a slash at its end.
+Place output_place(const std::string& text);
+/// The format of an output that is no input. Errors: ErrorCode::value.
+const Format& require_output(const Place& in, const Place& out, const Options& options,
+                             const std::string& operation);
+
+/// The only array of a file. Nothing where the format is a folder.
+std::optional<RunOutput> only_output(const Work& work, std::vector<std::string>& left_out);
+
+/// What would be done. Errors: as explain().
+Facts explain_work(const Work& work);
+
 /// For choose_way().
 Relaid relaid_of(const Work& work, const Source& source, const Sink& sink);
 

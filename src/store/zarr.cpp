@@ -97,7 +97,30 @@ StoredArray stored_array(const fs::path& folder, std::string name, Version versi
                                   .shard = array.shards ? array.shards->shard : Shape()}};
 }
 
-// Groups within groups; links are not followed, for they may lead out of the store.
+Json group_attributes(const fs::path& folder, Version version) {
+  if (version == Version::v2)
+    return is_there(folder / ".zattrs") ? read_metadata(folder / ".zattrs") : Json::object();
+  const Json json = read_metadata(folder / "zarr.json");
+  const auto found = json.find("attributes");
+  return found != json.end() && found->is_object() ? *found : Json::object();
+}
+
+// Visits the folders in a group, by name; links are not followed, for they may lead out of the store.
+template <typename Visit>
+void for_each_node_in(const fs::path& folder, const std::string& name, const Visit& visit) {
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const bool is_unfinished = entry.path().filename().string().starts_with(".faro-");
+    if (entry.is_directory() && !entry.is_symlink() && !is_unfinished) folders.push_back(entry.path());
+  }
+  std::sort(folders.begin(), folders.end());
+  for (const fs::path& each : folders) {
+    const std::string own = each.filename().string();
+    visit(each, name.empty() ? own : name + '/' + own);
+  }
+}
+
+// Groups within groups.
 void add_arrays(const fs::path& folder, const std::string& name, int depth,
                 std::vector<StoredArray>& arrays) {
   const Node node = node_of(folder);
@@ -112,18 +135,17 @@ void add_arrays(const fs::path& folder, const std::string& name, int depth,
     return;
   }
   if (node.version == Version::none || depth > kMostGroupDepth) return;
-  std::vector<fs::path> folders;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const bool is_unfinished = entry.path().filename().string().starts_with(".faro-");
-    if (entry.is_directory() && !entry.is_symlink() && !is_unfinished) folders.push_back(entry.path());
-  }
-  std::sort(folders.begin(), folders.end());
-  for (const fs::path& each : folders) {
-    const std::string own = each.filename().string();
-    std::string whole = name;
-    if (!whole.empty()) whole += '/';
-    add_arrays(each, whole.append(own), depth + 1, arrays);
-  }
+  for_each_node_in(folder, name, [&](const fs::path& each, const std::string& whole) {
+    add_arrays(each, whole, depth + 1, arrays);
+  });
+}
+void add_groups(const fs::path& folder, const std::string& name, int depth, std::vector<Group>& groups) {
+  const Node node = node_of(folder);
+  if (node.is_array || node.version == Version::none || depth > kMostGroupDepth) return;
+  groups.push_back({.name = name, .attributes = group_attributes(folder, node.version)});
+  for_each_node_in(folder, name, [&](const fs::path& each, const std::string& whole) {
+    add_groups(each, whole, depth + 1, groups);
+  });
 }
 
 void write_text(const fs::path& path, const std::string& text) {
@@ -136,6 +158,16 @@ void write_text(const fs::path& path, const std::string& text) {
 
 // As the libraries of Zarr write it; what is no UTF-8 does not get here.
 std::string printed(const Json& json) { return json.dump(2); }
+
+void write_group_metadata(const fs::path& folder, Version version, const Json& attributes) {
+  if (version == Version::v3) {
+    write_text(folder / "zarr.json",
+               printed({{"zarr_format", 3}, {"node_type", "group"}, {"attributes", attributes}}));
+    return;
+  }
+  write_text(folder / ".zgroup", printed({{"zarr_format", 2}}));
+  if (!attributes.empty()) write_text(folder / ".zattrs", printed(attributes));
+}
 
 // Chunks of about a MiB: the fastest axes whole, the slower ones cut.
 Shape usual_chunks(const Shape& shape, std::uint64_t element_bytes) {
@@ -232,7 +264,7 @@ class CreatedZarr final : public CreatedStore {
            "a folder that can be written to");
     for (fs::path group = place_; group != folder_->folder();) {
       group = group.parent_path();
-      write_group(group);
+      write_group_metadata(group, version_, Json::object());
     }
   }
 
@@ -263,15 +295,6 @@ class CreatedZarr final : public CreatedStore {
   static bool is_new_group(const fs::path& path) {
     std::error_code ignored;
     return ends_with(path, {".zarr"}) && !fs::exists(path, ignored);
-  }
-
-  void write_group(const fs::path& folder) const {
-    if (version_ == Version::v3) {
-      write_text(folder / "zarr.json",
-                 printed({{"zarr_format", 3}, {"node_type", "group"}, {"attributes", Json::object()}}));
-    } else {
-      write_text(folder / ".zgroup", printed({{"zarr_format", 2}}));
-    }
   }
 
   fs::path path_;
@@ -309,6 +332,17 @@ class Zarr final : public Format {
     std::vector<StoredArray> found;
     add_arrays(path, "", 0, found);
     return found;
+  }
+
+  std::vector<Group> groups(const fs::path& path) const override {
+    std::vector<Group> found;
+    add_groups(path, "", 0, found);
+    return found;
+  }
+
+  bool holds_several() const override { return true; }
+  void write_group(const fs::path& folder, const Json& attributes) const override {
+    write_group_metadata(folder, version_, attributes);
   }
 
   std::unique_ptr<CreatedStore> create(const fs::path& path, const WantedArray& wanted,
