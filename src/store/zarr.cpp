@@ -294,7 +294,11 @@ class CreatedZarr final : public CreatedStore {
  private:
   static bool is_new_group(const fs::path& path) {
     std::error_code ignored;
-    return ends_with(path, {".zarr"}) && !fs::exists(path, ignored);
+    if (fs::exists(path, ignored)) return false;
+    for (fs::path part = path; !part.filename().empty(); part = part.parent_path()) {
+      if (ends_with(part, {".zarr", ".zarr2", ".zarr3"})) return true;
+    }
+    return false;
   }
 
   fs::path path_;
