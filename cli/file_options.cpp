@@ -45,6 +45,17 @@ io::NpyHeader raw_header(const PermuteOptions& options) {
   return header;
 }
 
+// "64MiB": what --memory reads as this many bytes.
+std::string budget_text(std::uint64_t bytes) {
+  constexpr std::array<std::pair<std::string_view, int>, 4> kUnits{
+      {{"TiB", 40}, {"GiB", 30}, {"MiB", 20}, {"KiB", 10}}};
+  for (const auto& [unit, shift] : kUnits) {
+    if (bytes != 0 && bytes % (std::uint64_t{1} << shift) == 0)
+      return fmt::format("{}{}", bytes >> shift, unit);
+  }
+  return std::to_string(bytes);
+}
+
 }  // namespace
 
 double checkpoint_seconds(const PermuteOptions& options) {
@@ -62,6 +73,13 @@ std::uint64_t memory_budget(const std::string& text) {
   const std::uint64_t bytes = file::default_memory_bytes();
   const std::uint64_t unit = std::max<std::uint64_t>(std::bit_floor(bytes) / 4, 1);
   return bytes / unit * unit;
+}
+
+std::string resumable_text(const PermuteOptions& options, std::uint64_t budget) {
+  // As it was typed; the default may be another by then.
+  return fmt::format("`{}` is as it was; the same command with --resume{} goes on with what is finished",
+                     options.out,
+                     options.memory.empty() ? fmt::format(" --memory {}", budget_text(budget)) : "");
 }
 
 file::Io io_of(const std::string& text) {

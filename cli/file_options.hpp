@@ -32,6 +32,8 @@ void check_file_options(const PermuteOptions& options);
 
 /// --memory as bytes; what is free, rounded, where it was not given. Errors: ErrorCode::value.
 std::uint64_t memory_budget(const std::string& text);
+/// What an interruption leaves of a run within this budget, and how it is gone on with.
+std::string resumable_text(const PermuteOptions& options, std::uint64_t budget);
 /// --checkpoint. Errors: ErrorCode::value.
 double checkpoint_seconds(const PermuteOptions& options);
 /// --io. Errors: ErrorCode::value.

@@ -156,24 +156,6 @@ std::vector<std::byte> header_of_result(const PermuteOptions& options, const std
   return io::npy_header_bytes(descr, shape, order, io::kTransferBlock);
 }
 
-// "64MiB": what --memory reads as this many bytes.
-std::string budget_text(std::uint64_t bytes) {
-  constexpr std::array<std::pair<std::string_view, int>, 4> kUnits{
-      {{"TiB", 40}, {"GiB", 30}, {"MiB", 20}, {"KiB", 10}}};
-  for (const auto& [unit, shift] : kUnits) {
-    if (bytes != 0 && bytes % (std::uint64_t{1} << shift) == 0)
-      return fmt::format("{}{}", bytes >> shift, unit);
-  }
-  return std::to_string(bytes);
-}
-
-std::string resumable_text(const PermuteOptions& options, std::uint64_t budget) {
-  // As it was typed; the default may be another by then.
-  return fmt::format("`{}` is as it was; the same command with --resume{} goes on with what is finished",
-                     options.out,
-                     options.memory.empty() ? fmt::format(" --memory {}", budget_text(budget)) : "");
-}
-
 // What is held in memory by other ways may be in the page cache.
 enum class Fits : std::uint8_t { no, yes };
 

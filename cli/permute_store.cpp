@@ -39,7 +39,6 @@ void require_no_others(const PermuteOptions& options) {
                                          {"--devices", options.devices.is_given()},
                                          {"--map", !options.map.empty()},
                                          {"--plan-cache", !options.plan_cache.empty()},
-                                         {"--resume", options.resume},
                                          {numbers.c_str(), !numbers.empty()},
                                          {"--engine cuda", options.common.engine == "cuda"}});
   if (given.empty()) return;
@@ -79,7 +78,10 @@ store::Options store_options_of(const PermuteOptions& options) {
                       .format = options.store.format,
                       .memory_bytes = memory_budget(options.memory),
                       .threads = options.common.plan_options(1).threads,
-                      .verify = options.verify};
+                      .verify = options.verify,
+                      .keep_unfinished = true,
+                      .resume = options.resume};
+  if (!options.checkpoint.empty()) made.checkpoint_seconds = checkpoint_seconds(options);
   if (!options.raw.empty()) {
     if (options.shape.empty())
       fail(ErrorCode::value, relayout_operation(options), "--raw without --shape",
@@ -118,12 +120,15 @@ Json facts_json(const PermuteOptions& options, const store::Facts& facts) {
   json["written_bytes"] = facts.written_bytes;
   json["memory_bytes"] = facts.memory_bytes;
   json["threads"] = facts.threads;
+  json["arrays"] = facts.arrays;
   return json;
 }
 
 void tell_facts(const PermuteOptions& options, const store::Facts& facts) {
   if (options.common.json) return print(facts_json(options, facts));
-  const auto said = [](const store::ArrayFacts& array) {
+  const auto said = [&facts](const store::ArrayFacts& array) {
+    if (facts.arrays != 1)
+      return fmt::format("{}, {} arrays, {}", array.format, facts.arrays, size_text(array.bytes));
     std::string text = fmt::format("{}, {} of {}, {}", array.format, shape_text(array.shape), array.dtype,
                                    size_text(array.bytes));
     if (!array.chunks.empty())
@@ -147,8 +152,12 @@ void tell_report(const PermuteOptions& options, const store::Report& report) {
     json["ms"] = ms;
     json["gb_per_s"] = rate;
     json["verified"] = report.verified;
+    json["resumed_regions"] = report.resumed_regions;
+    json["left_out"] = report.left_out;
     return print(json);
   }
+  if (!options.quiet && !report.left_out.empty())
+    note(fmt::format("{} has no {}", facts.out.format, fmt::join(report.left_out, ", ")));
   const std::string label = options.spec.empty() ? "converted" : options.label();
   const std::string done = fmt::format("{} in {}, {:.3g} GB/s{}", size_text(facts.out.bytes), time_text(ms),
                                        rate, report.verified ? ", verified" : "");
@@ -169,7 +178,7 @@ void relayout_stores(const PermuteOptions& options) {
   if (!options.has_out) fail(ErrorCode::usage, relayout_operation(options), "no OUT", "IN and OUT");
   store::Options wanted = store_options_of(options);
   if (options.store.explain) return tell_facts(options, store::explain(options.in, options.out, wanted));
-  const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");
+  const InterruptNote interrupted(resumable_text(options, wanted.memory_bytes));
   Progress progress(options.quiet || options.common.json ? Verbosity::quiet : Verbosity::normal);
   std::uint64_t told = 0;
   std::uint64_t total = 0;

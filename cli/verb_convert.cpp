@@ -32,6 +32,7 @@ Verb convert_verb(CLI::App& app) {
   command->add_flag(
       "--verify", options->verify,
       "Check the result by sums over what was read, and what was stored, read back and decoded");
+  add_journal_options(*command, *options);
   add_raw_options(*command, *options);
   options->common.add_run(*command, options->quiet);
   return {command, [options] {

@@ -311,7 +311,7 @@ TEST_F(Stores, NumbersAreConvertedOnTheWay) {
     std::memcpy(data.data() + 4 * x, &value, 4);
   }
   write_npy("in.npy", {3, 4}, data, "<f4");
-  store::relayout(path("in.npy"), path("out.npy"), {.axes = {1, 0}, .dtype = "int8"});
+  store::relayout(path("in.npy"), path("out.npy"), {.axes = {1, 0}, .dtype = "int8", .verify = true});
   const Bytes got = data_of("out.npy");
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 4; ++j) {
@@ -319,7 +319,6 @@ TEST_F(Stores, NumbersAreConvertedOnTheWay) {
       EXPECT_EQ(static_cast<std::int8_t>(got[static_cast<std::size_t>(j * 3 + i)]), wanted);
     }
   }
-  EXPECT_EQ(refusal("in.npy", "o.npy", {.dtype = "int8", .verify = true}), ErrorCode::unsupported);
 }
 
 TEST_F(Stores, FlipsAreAxes) {

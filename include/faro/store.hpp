@@ -83,6 +83,14 @@ struct Options {
   int threads = 0;
   /// Holds sums over places and values that were read against those that were stored, read back and decoded.
   bool verify = false;
+  /// Leaves an unfinished output beside OUT with a journal of what is finished, for `resume`.
+  bool keep_unfinished = false;
+  /// Goes on where an earlier run with the same input, options and output was interrupted: regions that its
+  /// journal says are finished are read back and compared by checksums. Where there is no such run, from the
+  /// beginning. Implies keep_unfinished.
+  bool resume = false;
+  /// Seconds between two records of the journal, each of which waits for the disk.
+  double checkpoint_seconds = 5;
   /// The input is raw bytes of this type and shape.
   std::string raw_dtype = {};
   std::vector<std::uint64_t> raw_shape = {};
@@ -106,6 +114,7 @@ struct Facts {
   std::uint64_t written_bytes = 0;  // before they are encoded, likewise
   std::uint64_t memory_bytes = 0;   // of all buffers
   int threads = 1;
+  std::uint64_t arrays = 1;  // of a whole store, for which most is summed up
 
   /// "one sweep in regions of 256 x 64 x 512, each chunk decoded once, 96 MiB of memory"
   std::string text() const;
@@ -115,14 +124,18 @@ struct Report {
   Facts facts;
   bool finished = false;  // false: cancelled
   bool verified = false;
+  std::uint64_t resumed_regions = 0;       // that an earlier run finished
+  std::vector<std::string> left_out = {};  // what the output's format cannot say: "names of dimensions"
   double seconds = 0;
 };
 
-/// Errors, of both: those of arrays(); ErrorCode::value for options that do not fit the array, memory that
-/// does not hold a chunk of each side, and an output that is the input; ErrorCode::unsupported for what the
-/// output's format cannot say; ErrorCode::file for an output that is there already where it is a folder, or
-/// cannot be written, and for damaged chunks; ErrorCode::verification. Nothing is under the output's name
-/// then.
+/// From an array to an array; from a store of several, of which none is named, to a store of as many, where
+/// the output's format holds several: groups, attributes and names of dimensions as far as both formats have
+/// them. Errors, of both: those of arrays(); ErrorCode::value for options that do not fit the array, memory
+/// that does not hold a chunk of each side, and an output that is the input; ErrorCode::unsupported for what
+/// the output's format cannot say; ErrorCode::file for an output that is there already where it is a folder,
+/// or cannot be written, for damaged chunks, for an input that is written to meanwhile, and for a journal of
+/// another run where one is to be resumed; ErrorCode::verification. Nothing is under the output's name then.
 Facts explain(const std::string& in, const std::string& out, const Options& options = {});
 Report relayout(const std::string& in, const std::string& out, const Options& options = {});
 

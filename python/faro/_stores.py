@@ -92,6 +92,9 @@ class Relayout:
     threads: int
     finished: bool = False
     verified: bool = False
+    resumed_regions: int = 0
+    arrays: int = 1
+    left_out: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)
 
 
@@ -145,12 +148,14 @@ def relayout(
     memory: int | None = None,
     threads: int = 0,
     verify: bool = False,
+    resume: bool = False,
     explain: bool = False,
     progress: Callable[[int, int], Any] | None = None,
 ) -> Relayout:
     """An array of one store as an array of another: axes turned, chunks, codec, dtype and format as they are asked for,
     within ``memory`` bytes. A path names an array behind a colon: ``"in.h5:/t"``. ``progress(done, total)`` is called with
-    bytes; what it raises ends the run, as Ctrl-C does, and no result is there. With ``explain`` nothing is written.
+    bytes; what it raises ends the run, as Ctrl-C does, and no result is there. With ``resume`` what is finished by then is kept
+    beside the result's place, and the same call goes on behind it. With ``explain`` nothing is written.
 
     >>> import numpy as np, tempfile
     >>> folder = tempfile.mkdtemp()
@@ -169,7 +174,7 @@ def relayout(
         "shards": _extents(shards, "shards ="), "codec": codec, "dtype": None if dtype is None else _dtype_name(dtype),
         "fortran_order": order == "F", "format": format,
         "memory_bytes": 0 if memory is None else _run.whole(memory, "relayout", "memory =", 1, 2**62),
-        "threads": _run.threads_of(threads, "relayout"), "verify": bool(verify), "explain": bool(explain),
+        "threads": _run.threads_of(threads, "relayout"), "verify": bool(verify), "resume": bool(resume), "explain": bool(explain),
     }
     told = json.loads(
         _faro.store_relayout(_path(source, "relayout"), _path(result, "relayout"), json.dumps(request), progress)
@@ -177,7 +182,8 @@ def relayout(
     return Relayout(
         told["plan"], _array(told["in"]), _array(told["out"]), tuple(told["region"]), told["sweeps"], told["scratch"],
         told["decoded"], told["read_bytes"], told["written_bytes"], told["memory_bytes"], told["threads"],
-        told.get("finished", False), told.get("verified", False), told.get("seconds", 0.0),
+        told.get("finished", False), told.get("verified", False), told.get("resumed_regions", 0), told["arrays"],
+        tuple(told.get("left_out", ())), told.get("seconds", 0.0),
     )
 
 

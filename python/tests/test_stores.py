@@ -3,6 +3,7 @@
 import math
 import os
 import random
+import shutil
 
 import numpy as np
 import pytest
@@ -72,6 +73,28 @@ def test_progress_and_what_it_raises(tmp_path):
     with pytest.raises(KeyError, match="enough"):
         faro.relayout(path, tmp_path / "b.zarr", chunks=(8, 8, 8), progress=fails)
     assert sorted(os.listdir(tmp_path)) == ["a.zarr", "in.npy"]
+
+
+def test_resume(tmp_path):
+    path = saved(tmp_path, np.ones((64, 64, 64)))
+
+    def ends(done, total):
+        if done > total / 2:
+            raise KeyError("enough")
+
+    options = {"axes": (2, 0, 1), "chunks": (8, 8, 8), "memory": 200000, "resume": True, "threads": 1}
+    with pytest.raises(KeyError):
+        faro.relayout(path, tmp_path / "a.zarr", progress=ends, **options)
+    assert not (tmp_path / "a.zarr").exists()
+    assert faro.relayout(path, tmp_path / "a.zarr", verify=True, **options).resumed_regions >= 0
+    assert sorted(os.listdir(tmp_path)) == ["a.zarr", "in.npy"]
+
+
+@pytest.mark.parametrize("to", ["f2", "i2", "u1", "f8"])
+def test_converted_numbers_are_verified(tmp_path, to):
+    values = np.array([np.nan, np.inf, -np.inf, -0.0, 1e30, -7.5, 3.5, 200.0, 70000.0] * 20, "f4").reshape(9, 20)
+    done = faro.relayout(saved(tmp_path, values), tmp_path / "o.zarr", axes=(1, 0), dtype=to, chunks=(3, 4), memory=3000, verify=True)
+    assert done.verified
 
 
 def test_maps_of_all_elements(tmp_path):
@@ -244,6 +267,84 @@ def test_nifti_keeps_its_scale(tmp_path):
         image.header.set_slope_inter(0.5, -3)
         nibabel.save(image, tmp_path / "a.nii")
         assert faro.open(tmp_path / "a.nii")[""].attributes == {"scl_slope": 0.5, "scl_inter": -3}
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i2", "u1", "c8", "i8"])
+def test_nifti_is_written(tmp_path, dtype):
+    nibabel = pytest.importorskip("nibabel")
+    path = saved(tmp_path, A.astype(dtype))
+    faro.relayout(path, tmp_path / "o.nii", axes=(2, 0, 1), verify=True)
+    image = nibabel.load(tmp_path / "o.nii")
+    assert isinstance(image, nibabel.Nifti1Image) and image.get_data_dtype() == np.dtype(dtype)
+    np.testing.assert_array_equal(np.asanyarray(image.dataobj), np.transpose(A.astype(dtype), (2, 0, 1)))
+    long = np.arange(2 * 40000).reshape(2, 40000).astype(dtype)
+    np.save(tmp_path / "long.npy", long)
+    faro.relayout(tmp_path / "long.npy", tmp_path / "l.nii", axes=(1, 0))
+    image = nibabel.load(tmp_path / "l.nii")
+    assert isinstance(image, nibabel.Nifti2Image)
+    np.testing.assert_array_equal(np.asanyarray(image.dataobj), long.T)
+    turned(tmp_path / "l.nii", long.T, tmp_path)
+
+
+def test_nifti_is_written_with_its_scale(tmp_path):
+    nibabel = pytest.importorskip("nibabel")
+    image = nibabel.Nifti1Image(A.astype("i2"), np.eye(4))
+    image.header.set_slope_inter(0.5, 3)
+    nibabel.save(image, tmp_path / "a.nii")
+    want = nibabel.load(tmp_path / "a.nii").get_fdata()
+    faro.relayout(tmp_path / "a.nii", tmp_path / "o.nii", axes=(1, 2, 0))
+    np.testing.assert_array_equal(nibabel.load(tmp_path / "o.nii").get_fdata(), np.transpose(want, (1, 2, 0)))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "u1", "c8", "b1"])
+def test_npz_is_written(tmp_path, dtype):
+    faro.relayout(saved(tmp_path, A.astype(dtype)), f"{tmp_path}/o.npz:x", axes=(2, 0, 1))
+    with np.load(tmp_path / "o.npz") as file:  # which checks the checksums
+        assert list(file) == ["x"]
+        np.testing.assert_array_equal(file["x"], np.transpose(A.astype(dtype), (2, 0, 1)))
+    turned(f"{tmp_path}/o.npz:x", np.transpose(A.astype(dtype), (2, 0, 1)), tmp_path)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "u1", "i4", "u2", "f2", "c8"])
+@pytest.mark.parametrize("shape", [(7, 50, 70), (50, 70), (3, 2, 50, 70), (70,), ()])
+def test_tiff_is_written(tmp_path, dtype, shape):
+    tifffile = pytest.importorskip("tifffile")
+    array = (np.random.default_rng(3).random(shape) * 100).astype(dtype)
+    path = saved(tmp_path, array)
+    faro.relayout(path, tmp_path / "o.tif", axes=tuple(range(array.ndim))[::-1], verify=True)
+    np.testing.assert_array_equal(tifffile.imread(tmp_path / "o.tif").reshape(array.T.shape), array.T)
+    if array.ndim < 2:
+        return
+    tile = (1,) * (array.ndim - 2) + (32, 16)
+    faro.relayout(path, tmp_path / "t.tif", chunks=tile, verify=True, memory=30000)
+    with tifffile.TiffFile(tmp_path / "t.tif") as file:
+        assert file.pages[0].is_tiled and file.pages[0].tile == (32, 16)
+        np.testing.assert_array_equal(file.asarray(), array)
+    if array.ndim < 4:
+        turned(tmp_path / "t.tif", array, tmp_path)
+    for wrong in ((1,) * (array.ndim - 2) + (32, 10), (32,) * (array.ndim - 1)):
+        with pytest.raises(faro.FaroValueError):
+            faro.relayout(path, tmp_path / "w.tif", chunks=wrong)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i2", "u1", "i4", "u8"])
+def test_arrow_tensors(tmp_path, dtype):
+    pyarrow = pytest.importorskip("pyarrow")
+    array = A.astype(dtype)
+    for given in (array, np.asfortranarray(array), array[0, 0, :1]):
+        with pyarrow.OSFile(f"{tmp_path}/a.arrow", "wb") as file:
+            pyarrow.ipc.write_tensor(pyarrow.Tensor.from_numpy(given, [f"d{axis}" for axis in range(given.ndim)]), file)
+        turned(tmp_path / "a.arrow", given, tmp_path)
+    assert faro.open(tmp_path / "a.arrow")[""].dimensions == ("d0",)
+    for order in "CF":
+        faro.relayout(saved(tmp_path, array), tmp_path / "o.arrow", axes=(2, 0, 1), order=order, verify=True)
+        with pyarrow.OSFile(f"{tmp_path}/o.arrow", "rb") as file:
+            tensor = pyarrow.ipc.read_tensor(file)
+        np.testing.assert_array_equal(tensor.to_numpy(), np.transpose(array, (2, 0, 1)))
+        assert tensor.strides[-1 if order == "C" else 0] == array.itemsize
+    faro.relayout(tmp_path / "a.arrow", tmp_path / "n.arrow")
+    with pyarrow.OSFile(f"{tmp_path}/n.arrow", "rb") as file:
+        assert pyarrow.ipc.read_tensor(file).dim_names == ["d0"]
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "u1", "i4", "i8"])
@@ -432,6 +533,9 @@ def test_zarr_groups(tmp_path):
     group = zarr.open_consolidated(str(tmp_path / "a.zarr"))
     np.testing.assert_array_equal(group["u"][...], np.transpose(A, (2, 0, 1)).astype("f8"))
     np.testing.assert_array_equal(group["t"][...], A)
+    faro.relayout(path, tmp_path / "a.zarr" / "new" / "group" / "v")
+    np.testing.assert_array_equal(zarr.open_group(str(tmp_path / "a.zarr"), use_consolidated=False)["new/group/v"][...], A)
+    shutil.rmtree(tmp_path / "a.zarr" / "new")
     with pytest.raises(faro.FaroValueError, match="2 arrays: t, u"):
         faro.relayout(tmp_path / "a.zarr", tmp_path / "o.npy")
     with pytest.raises(faro.FaroFileError, match="already"):
@@ -451,3 +555,144 @@ def test_gguf(tmp_path):
     turned(f"{tmp_path}/a.gguf:w", A, tmp_path)
     with pytest.raises(faro.FaroUnsupportedError, match="quantised"):
         faro.relayout(f"{tmp_path}/a.gguf:q", tmp_path / "o.npy")
+
+
+SEVERAL = {"x": A, "y": A.astype("i2")[:, :, 0], "b": A > 50, "e": np.zeros((0, 3), "f4"), "s": np.float64(3.5)}
+
+
+def same(arrays):
+    assert set(arrays) == set(SEVERAL)
+    for name, array in SEVERAL.items():
+        got = np.asarray(arrays[name])
+        assert got.dtype == array.dtype and got.shape == array.shape
+        np.testing.assert_array_equal(got, array)
+
+
+def test_whole_stores(tmp_path):
+    """Each format of several arrays from each, and back."""
+    zarr = pytest.importorskip("zarr", "3.0")
+    h5py = pytest.importorskip("h5py")
+    st = pytest.importorskip("safetensors.numpy")
+    np.savez(tmp_path / "in.npz", **SEVERAL)
+
+    def opened(path):
+        if path.suffix == ".npz":
+            return dict(np.load(path))
+        if path.suffix == ".safetensors":
+            return st.load_file(path)
+        if path.suffix == ".h5":
+            with h5py.File(path) as file:
+                return {name: file[name][()] for name in file}
+        group = zarr.open_group(str(path), mode="r")
+        return {name: group[name][...] for name in group.array_keys()}
+
+    names = ["a.zarr", "b.h5", "c.safetensors", "d.npz"]
+    for name in names:
+        done = faro.relayout(tmp_path / "in.npz", tmp_path / name, verify=True, memory=40000)
+        assert done.arrays == 5 and done.finished and done.verified
+        same(opened(tmp_path / name))
+    for first in names:
+        for second in names:
+            out = tmp_path / ("o-" + second)
+            faro.relayout(tmp_path / first, out, resume=second < "c")
+            same(opened(out))
+            assert not [name for name in os.listdir(tmp_path) if name.startswith(".faro-")]
+            shutil.rmtree(out) if out.is_dir() else out.unlink()
+    with pytest.raises(faro.FaroValueError, match="5 arrays"):
+        faro.relayout(tmp_path / "in.npz", tmp_path / "o.npy")
+    with pytest.raises(faro.FaroUnsupportedError, match="within an array"):
+        np.savez(tmp_path / "w.npz", **{"a": A, "a/b": A})
+        faro.relayout(tmp_path / "w.npz", tmp_path / "o.zarr")
+    with pytest.raises(faro.FaroUnsupportedError, match="names of their own"):
+        np.savez(tmp_path / "w.npz", **{"a": A, "../b": A})
+        faro.relayout(tmp_path / "w.npz", tmp_path / "o.zarr")
+
+
+def test_whole_stores_are_resumed(tmp_path):
+    np.savez(tmp_path / "in.npz", **{f"a{k}": np.full((64, 64, 64), k, "f8") for k in range(6)})
+    for out in ("o.zarr", "o.h5", "o.npz"):
+        seen = 0
+        for end in (0.3, 0.6, 2):
+
+            def ends(done, total):
+                nonlocal seen
+                seen = max(seen, done)
+                if done > end * total:
+                    raise KeyError("enough")
+
+            try:
+                faro.relayout(tmp_path / "in.npz", tmp_path / out, memory=16 << 20, progress=ends, resume=True)
+            except KeyError:
+                assert not (tmp_path / out).exists()
+        arrays = faro.open(tmp_path / out)
+        assert len(arrays) == 6 and sorted(os.listdir(tmp_path))[0] == "in.npz"
+        for name in arrays:
+            faro.relayout(f"{tmp_path}/{out}:{name}", tmp_path / "x.npy")
+            assert (np.load(tmp_path / "x.npy") == int(name[-1])).all()
+        (tmp_path / "x.npy").unlink()
+        os.rename(tmp_path / out, tmp_path / ("z" + out))
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_groups_attributes_and_dimensions(tmp_path, version):
+    zarr = pytest.importorskip("zarr", "3.0")
+    h5py = pytest.importorskip("h5py")
+    attributes = {"text": "grün", "number": 7, "float": 0.5, "yes": True, "list": [1, 2, 3], "floats": [1.5, 2], "texts": ["a", "bc"]}
+    group = zarr.open_group(str(tmp_path / "in.zarr"), mode="w", zarr_format=version, attributes={**attributes, "deep": {"a": [1]}})
+    inner = group.create_group("g", attributes={"of": "g"})
+
+    def add(to, name, array, dims):
+        options = {"dimension_names": dims} if version == 3 else {}
+        made = to.create_array(name, shape=array.shape, chunks=tuple(max(1, extent // 2) for extent in array.shape), dtype=array.dtype, **options)
+        made[...] = array
+        made.attrs.update({**attributes, **({"_ARRAY_DIMENSIONS": dims} if version == 2 else {})})
+
+    add(group, "t", A, ["time", "lat", "lon"])
+    add(group, "lat", np.arange(11.0), ["lat"])
+    add(inner, "u", A[0], ["lat", "lon"])
+    done = faro.relayout(tmp_path / "in.zarr", tmp_path / "o.h5")
+    assert done.arrays == 3 and done.left_out == ("attribute `deep` of `/`",)
+    with h5py.File(tmp_path / "o.h5") as file:
+        np.testing.assert_array_equal(file["t"][...], A)
+        np.testing.assert_array_equal(file["g/u"][...], A[0])
+        assert file["g"].attrs["of"] == "g" and file.attrs["text"] == "grün"
+        for name, value in attributes.items():
+            np.testing.assert_array_equal(file["t"].attrs[name], value)
+        assert [dim[0].name for dim in file["t"].dims] == ["/time", "/lat", "/lon"]
+        assert file["g/u"].dims[0][0].name == "/lat"
+    faro.relayout(tmp_path / "o.h5", tmp_path / "back.zarr", format=f"zarr{version}")
+    back = zarr.open_group(str(tmp_path / "back.zarr"), mode="r")
+    assert dict(back.attrs) == attributes and dict(back["g"].attrs) == {"of": "g"}
+    np.testing.assert_array_equal(back["t"][...], A)
+    np.testing.assert_array_equal(back["g/u"][...], A[0])
+    assert faro.open(tmp_path / "back.zarr")["t"].dimensions == ("time", "lat", "lon")
+    assert {key: value for key, value in back["t"].attrs.items() if key != "_ARRAY_DIMENSIONS"} == attributes
+
+
+def test_netcdf(tmp_path):
+    netcdf = pytest.importorskip("netCDF4")
+    zarr = pytest.importorskip("zarr", "3.0")
+    with netcdf.Dataset(tmp_path / "a.nc", "w") as file:
+        file.title = "a title"
+        for name, extent in zip(("time", "lat", "lon"), A.shape):
+            file.createDimension(name, extent)
+        lat = file.createVariable("lat", "f8", ("lat",))
+        lat[:] = np.arange(11)
+        lat.units = "degrees"
+        t = file.createVariable("t", "f4", ("time", "lat", "lon"), zlib=True, chunksizes=(3, 4, 5))
+        t[:] = A
+        t.valid_range = np.array([0, 100], "f4")
+        file.createGroup("g").createVariable("u", "i2", ("lon",))[:] = np.arange(13)
+    assert set(faro.open(tmp_path / "a.nc")) == {"/lat", "/t", "/g/u"}
+    done = faro.relayout(tmp_path / "a.nc", tmp_path / "o.zarr", codec="zstd:3", verify=True)
+    assert done.left_out == ()
+    group = zarr.open_group(str(tmp_path / "o.zarr"), mode="r")
+    assert group.attrs["title"] == "a title" and group["lat"].attrs["units"] == "degrees"
+    assert group["t"].metadata.dimension_names == ("time", "lat", "lon") and group["t"].attrs["valid_range"] == [0, 100]
+    np.testing.assert_array_equal(group["t"][...], A)
+    faro.relayout(tmp_path / "o.zarr", tmp_path / "b.nc")
+    with netcdf.Dataset(tmp_path / "b.nc") as file:
+        assert file.title == "a title" and file["t"].dimensions == ("time", "lat", "lon")
+        assert set(file.dimensions) == {"time", "lat", "lon"} and file["lat"].units == "degrees"
+        np.testing.assert_array_equal(file["t"][:], A)
+        np.testing.assert_array_equal(file["g/u"][:], np.arange(13))

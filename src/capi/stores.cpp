@@ -44,7 +44,8 @@ Json json_of(const store::Facts& facts) {
           {"read_bytes", facts.read_bytes},
           {"written_bytes", facts.written_bytes},
           {"memory_bytes", facts.memory_bytes},
-          {"threads", facts.threads}};
+          {"threads", facts.threads},
+          {"arrays", facts.arrays}};
 }
 
 std::vector<std::uint64_t> extents_of(const Request& request, const char* key) {
@@ -83,6 +84,7 @@ store::Options options_of(const Request& request) {
           .memory_bytes = request.number("memory_bytes", 0, 0, kMostMemory),
           .threads = static_cast<int>(request.number("threads", 0, 0, kMostThreads)),
           .verify = request.flag("verify"),
+          .resume = request.flag("resume"),
           .raw_dtype = request.text("raw_dtype", ""),
           .raw_shape = extents_of(request, "raw_shape")};
 }
@@ -127,7 +129,7 @@ faro_status faro_store_relayout(const char* in, const char* out, const char* opt
     const faro::capi::Request request(
         options, faro::capi::kRelayout,
         {"axes", "map", "chunks", "shards", "codec", "dtype", "fortran_order", "format", "memory_bytes",
-         "threads", "verify", "raw_dtype", "raw_shape", "explain"});
+         "threads", "verify", "resume", "raw_dtype", "raw_shape", "explain"});
     faro::store::Options wanted = faro::capi::options_of(request);
     if (request.has("map")) wanted.map = faro::capi::map_of(request.text("map", ""), in, wanted);
     bool stops = false;
@@ -145,6 +147,8 @@ faro_status faro_store_relayout(const char* in, const char* out, const char* opt
     Json told = faro::capi::json_of(report.facts);
     told["finished"] = report.finished;
     told["verified"] = report.verified;
+    told["resumed_regions"] = report.resumed_regions;
+    told["left_out"] = report.left_out;
     told["seconds"] = report.seconds;
     *json = faro::capi::text_of(told);
   });

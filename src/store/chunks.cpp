@@ -132,6 +132,7 @@ class ChunkSource final : public Source, ChunkSide {
   }
 
   Shape unit() const override { return form().chunk; }
+  std::string identity() const override { return store_->identity(); }
 
  private:
   bool reads_parts() const { return form().codecs.empty() && store_->has_parts(); }
@@ -193,6 +194,8 @@ class ChunkSink final : public Sink, ChunkSide {
   std::uint64_t workspace_bytes(const Shape& /*region*/) const override {
     return form().chunk_bytes() + (form().codecs.empty() ? 0 : 2 * stored_bytes());
   }
+
+  bool is_settled() const override { return store_->is_settled(); }
 
  private:
   std::shared_ptr<ChunkStore> store_;

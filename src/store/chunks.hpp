@@ -32,9 +32,14 @@ class ChunkStore {
   /// ErrorCode::file, also for one of another length.
   virtual bool read_part(const Shape& index, std::uint64_t whole, std::uint64_t offset,
                          std::span<std::byte> to) const;
+  /// What tells it from itself after a change. Errors: ErrorCode::file.
+  virtual std::string identity() const = 0;
+  /// Whether a later process can go on behind what is written.
+  virtual bool is_settled() const { return true; }
   /// The file that a chunk is in, for errors.
   virtual std::string label(const Shape& index) const = 0;
-  /// Each chunk of the array is written or left out once. Errors: ErrorCode::file.
+  /// Each chunk of the array is written or left out once, over what an unfinished run may have left of it.
+  /// Errors: ErrorCode::file.
   virtual void write(const Shape& index, std::span<const std::byte> stored);
   virtual void leave_out(const Shape& index);
 };

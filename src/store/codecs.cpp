@@ -476,6 +476,17 @@ double encode_cost(const std::vector<Codec>& codecs) {
   return cost;
 }
 
+std::uint32_t crc32_zip(std::uint32_t before, std::span<const std::byte> data) {
+#ifdef FARO_HAVE_ZLIB
+  return static_cast<std::uint32_t>(
+      crc32_z(before, reinterpret_cast<const Bytef*>(data.data()), data.size()));
+#else
+  static_cast<void>(before);
+  static_cast<void>(data);
+  fail(ErrorCode::unsupported, "write ZIP", "a build without zlib", "one with it");
+#endif
+}
+
 std::uint32_t crc32c(std::span<const std::byte> data) {
   constexpr std::uint32_t kPolynomial = 0x82F63B78;  // reflected
   constexpr std::size_t kAtOnce = 8;

@@ -63,5 +63,8 @@ double encode_cost(const std::vector<Codec>& codecs);
 
 /// The checksum of RFC 3720.
 std::uint32_t crc32c(std::span<const std::byte> data);
+/// That of ZIP, of what comes behind bytes whose checksum is `before`, 0 of none. Errors:
+/// ErrorCode::unsupported in a build without zlib.
+std::uint32_t crc32_zip(std::uint32_t before, std::span<const std::byte> data);
 
 }  // namespace faro::store

@@ -2,12 +2,14 @@
 // their word.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "faro/error.hpp"
 #include "io/file_system.hpp"
@@ -76,6 +78,38 @@ class FileNumbers {
   std::string operation_;
   std::uint64_t at_ = 0;
 };
+
+/// A header that is made, little endian, number by number.
+class HeaderBytes {
+ public:
+  /// Of `width` bytes.
+  void number(std::uint64_t value, std::uint64_t width) {
+    for (std::uint64_t b = 0; b < width; ++b) bytes_.push_back(static_cast<std::byte>(value >> (8 * b)));
+  }
+  void u16(std::uint64_t value) { number(value, 2); }
+  void u32(std::uint64_t value) { number(value, 4); }
+  void u64(std::uint64_t value) { number(value, 8); }
+  void f32(float value) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &value, sizeof bits);
+    u32(bits);
+  }
+  void text(std::string_view text) { append(std::as_bytes(std::span(text))); }
+  void append(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  /// Zeros up to `at`, or to a multiple.
+  void fill_to(std::uint64_t at) { bytes_.resize(std::max<std::uint64_t>(at, bytes_.size())); }
+  void align(std::uint64_t to) { fill_to((bytes_.size() + to - 1) / to * to); }
+  std::uint64_t size() const { return bytes_.size(); }
+  Bytes take() { return std::move(bytes_); }
+
+ private:
+  Bytes bytes_;
+};
+
+/// What tells a file from another, and from itself after a change. Errors: ErrorCode::file.
+std::string identity_of_file(const std::filesystem::path& path);
+/// The same of a folder, with all that is in it. Cost: a look at each file.
+std::string identity_of_folder(const std::filesystem::path& path);
 
 /// Ranges of a file.
 class FileReader {

@@ -12,6 +12,7 @@
 #include "faro/error.hpp"
 #include "faro/suggest.hpp"
 #include "io/file_system.hpp"
+#include "store/ranges.hpp"
 
 namespace faro::store {
 namespace {
@@ -34,15 +35,56 @@ std::unique_ptr<Source> StoredArray::source() const {
   return run ? run_source(run->path, run->form) : chunk_source(chunks->form, chunks->store);
 }
 
+std::uint64_t end_of(const RunOutput& output) {
+  if (!output.tiles) return end_of(output.form);
+  return output.form.offset +
+         volume(cells_of(output.tiles->shape, output.tiles->chunk)) * output.tiles->chunk_bytes();
+}
+
+std::unique_ptr<Sink> output_sink(int descriptor, const fs::path& label, const RunOutput& output) {
+  if (!output.tiles) return run_sink(descriptor, label, output.form);
+  return chunk_sink(*output.tiles, tiles_in_file(descriptor, label, *output.tiles, output.form.offset));
+}
+
 std::optional<RunOutput> Format::run_output(const WantedArray& /*wanted*/) const { return std::nullopt; }
 
-std::unique_ptr<CreatedStore> Format::create(const fs::path& path, const WantedArray& /*wanted*/) const {
+std::optional<std::vector<RunOutput>> Format::run_outputs(const WantedStore& wanted,
+                                                          std::vector<std::string>& /*left_out*/) const {
+  auto only = run_output(wanted.arrays.front());
+  if (!only) return std::nullopt;
+  FARO_CHECK(wanted.arrays.size() == 1);
+  std::vector<RunOutput> all;
+  all.push_back(std::move(*only));
+  return all;
+}
+
+std::vector<Group> Format::groups(const fs::path& /*path*/) const { return {}; }
+
+void Format::write_group(const fs::path& folder, const Json& /*attributes*/) const {
+  fail(ErrorCode::internal, "write `" + folder.string() + "`", "a group of a file", "one of a folder");
+}
+
+void leave_out_notes(const WantedStore& wanted, std::vector<std::string>& left_out) {
+  const auto has = [](const Json& attributes) { return !attributes.empty(); };
+  const bool has_attributes =
+      std::any_of(wanted.groups.begin(), wanted.groups.end(),
+                  [&](const Group& group) { return has(group.attributes); }) ||
+      std::any_of(wanted.arrays.begin(), wanted.arrays.end(),
+                  [&](const WantedArray& array) { return has(array.notes.attributes); });
+  if (has_attributes) left_out.emplace_back("attributes");
+  if (std::any_of(wanted.arrays.begin(), wanted.arrays.end(),
+                  [](const WantedArray& array) { return !array.notes.dimension_names.empty(); }))
+    left_out.emplace_back("names of dimensions");
+}
+
+std::unique_ptr<CreatedStore> Format::create(const fs::path& path, const WantedArray& /*wanted*/,
+                                             io::Unfinished /*unfinished*/) const {
   fail(ErrorCode::unsupported, "write `" + path.string() + "`", std::string("the format ") + name(),
-       "one that is written: .zarr, .npy, .safetensors, .h5, .fits, .raw");
+       "one that is written: .zarr, .npy, .npz, .safetensors, .h5, .nii, .fits, .tif, .arrow, .raw");
 }
 
 std::unique_ptr<Sink> Format::planned_sink(const WantedArray& wanted) const {
-  static_cast<void>(create(name(), wanted));  // which refuses
+  static_cast<void>(create(name(), wanted, io::Unfinished::removed));  // which refuses
   return nullptr;
 }
 
@@ -58,7 +100,7 @@ const Format& format_of(const fs::path& path) {
   fail(ErrorCode::unsupported, "read `" + path.string() + "`",
        S_ISDIR(status.st_mode) ? "a folder without zarr.json, .zarray or .zgroup"
                                : "a file of no known format",
-       "Zarr, HDF5, safetensors, .npy, .npz, GGUF, NIfTI, FITS or TIFF",
+       "Zarr, HDF5, safetensors, .npy, .npz, GGUF, NIfTI, FITS, TIFF or an Arrow tensor",
        "--raw DTYPE --shape SHAPE for raw bytes");
 }
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "io/output_file.hpp"
 #include "store/chunks.hpp"
 #include "store/json.hpp"
 #include "store/runs.hpp"
@@ -28,7 +30,8 @@ namespace faro::store {
 struct Notes {
   std::vector<Json> dimension_names = {};  // one an axis, text or null; or none
   Json attributes = Json::object();
-  std::optional<Bytes> fill = {};  // an element, in this machine's order
+  std::optional<Bytes> fill = {};          // an element, in this machine's order
+  std::vector<std::string> left_out = {};  // what there is besides, in words
 };
 
 /// A run of bytes in a file.
@@ -72,22 +75,58 @@ struct WantedArray {
   Notes notes = {};
 };
 
-/// A file that is one run between what comes before and behind it.
+/// A group of a store, with attributes of its own.
+struct Group {
+  std::string name = {};  // empty: the store itself
+  Json attributes = Json::object();
+  std::vector<std::string> left_out = {};  // what there is besides, in words
+};
+
+/// All that is in a file.
+struct WantedStore {
+  std::vector<WantedArray> arrays;
+  std::vector<Group> groups = {};
+};
+
+/// What becomes of what an earlier run left of an output.
+enum class Leftover : std::uint8_t { removed, gone_on_with };
+
+/// A file that is one run between what comes before and behind it; of a file of several, one of those that
+/// lie one behind another.
 struct RunOutput {
   std::vector<std::byte> header;
   RunForm form = {};
+  std::optional<ChunkForm> tiles = {};  // instead of the run's strides: whole chunks in C order, not coded
   std::vector<std::byte> tail = {};
+  /// What of the header follows from the elements, which are all stored. Errors: ErrorCode::file.
+  std::function<void(int descriptor)> finish = {};
+  std::size_t array = 0;  // of several, which
 };
+/// From the file's begin to the end of its elements.
+std::uint64_t end_of(const RunOutput& output);
+/// Into a descriptor that stays open.
+std::unique_ptr<Sink> output_sink(int descriptor, const std::filesystem::path& label,
+                                  const RunOutput& output);
 
-/// A store that is written beside its place.
+/// A store that is written beside its place. Where it is to be kept unfinished, it is under
+/// io::partial_path(path()) until it has its name.
 class CreatedStore {
  public:
   virtual ~CreatedStore() = default;
+  /// What gets its name in the end: the file, or the topmost folder that is new.
+  virtual const std::filesystem::path& path() const = 0;
   virtual Sink& sink() = 0;
+  /// Before anything is stored: goes on with what an earlier run left, or removes it. Errors:
+  /// ErrorCode::file.
+  virtual void begin(Leftover leftover) = 0;
+  /// Brings what is stored by now to the disk. Errors: ErrorCode::file.
+  virtual void sync() = 0;
   /// Brings all to the disk. Errors: ErrorCode::file.
   virtual void finish() = 0;
   /// Gives it its name. Errors: ErrorCode::file.
   virtual void commit() = 0;
+  /// Removes one that would be kept: nothing of it is of use.
+  virtual void discard() noexcept = 0;
 };
 
 class Format {
@@ -102,16 +141,29 @@ class Format {
   virtual bool is_meant(const std::filesystem::path& path) const = 0;
   /// Errors: ErrorCode::file for what is malformed; ErrorCode::unsupported, naming what it is.
   virtual std::vector<StoredArray> arrays(const std::filesystem::path& path) const = 0;
+  /// Those that have attributes, or arrays. Errors: likewise.
+  virtual std::vector<Group> groups(const std::filesystem::path& path) const;
   /// Of an array alone in a file. Nothing where the format is a folder. Errors: ErrorCode::unsupported for
   /// what it cannot say.
   virtual std::optional<RunOutput> run_output(const WantedArray& wanted) const;
+  /// Of several in a file, in the order in which they lie there; of one as run_output(). What the format
+  /// cannot say of them is added to `left_out`, in words. Requires: an array at least. Errors: likewise;
+  /// ErrorCode::unsupported for several where the format has one.
+  virtual std::optional<std::vector<RunOutput>> run_outputs(const WantedStore& wanted,
+                                                            std::vector<std::string>& left_out) const;
   /// Errors: ErrorCode::file where there is something already; ErrorCode::unsupported.
-  virtual std::unique_ptr<CreatedStore> create(const std::filesystem::path& path,
-                                               const WantedArray& wanted) const;
+  virtual std::unique_ptr<CreatedStore> create(const std::filesystem::path& path, const WantedArray& wanted,
+                                               io::Unfinished unfinished) const;
   /// What create() would give, for who only counts: nothing is stored in it. Requires: no run_output().
   virtual std::unique_ptr<Sink> planned_sink(const WantedArray& wanted) const;
-  /// Whether it can be told chunks, shards and codecs.
+  /// Whether it can be told chunks, shards and codecs, and keeps the input's.
   virtual bool has_chunks() const { return false; }
+  /// Whether a store of it may have several arrays, and be written with them.
+  virtual bool holds_several() const { return false; }
+  /// Makes a group of a folder that is there. Requires: the format is a folder. Errors: ErrorCode::file.
+  virtual void write_group(const std::filesystem::path& folder, const Json& attributes) const;
+  /// Whether it can be told chunks, which are not coded.
+  virtual bool has_tiles() const { return false; }
 };
 
 /// All, in the order in which they are asked.
@@ -142,6 +194,8 @@ Bytes first_bytes(const std::filesystem::path& path, std::uint64_t bytes);
 std::uint64_t file_bytes(const std::filesystem::path& path);
 /// Whether the name ends so, upper case or lower.
 bool ends_with(const std::filesystem::path& path, std::initializer_list<std::string_view> endings);
+/// Adds what formats cannot say that have arrays alone: attributes, and names of dimensions.
+void leave_out_notes(const WantedStore& wanted, std::vector<std::string>& left_out);
 /// A run that is checked to lie in the file. Errors: ErrorCode::file.
 StoredArray run_array(const Format& format, std::string name, const std::filesystem::path& path,
                       const RunForm& form);

@@ -22,8 +22,9 @@
 #include "store/store_formats.hpp"
 
 #ifdef FARO_HAVE_HDF5_HEADERS
-#include <dlfcn.h>
-#include <hdf5.h>
+#include "store/hdf5_library.hpp"
+#include "store/hdf5_notes.hpp"
+#include "store/hdf5_writer.hpp"
 #endif
 
 namespace faro::store {
@@ -40,69 +41,6 @@ bool has_signature(std::span<const std::byte> first) {
 }
 
 #ifdef FARO_HAVE_HDF5_HEADERS
-
-// The library is not made for several threads.
-std::mutex& library_mutex() {
-  static std::mutex mutex;
-  return mutex;
-}
-
-// Loaded when the first file of its format is met, for nothing else needs it. Errors: ErrorCode::unsupported.
-void* library() {
-  static void* const loaded = [] {
-    void* const handle = dlopen(FARO_HDF5_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) return handle;
-    // Types and classes of properties have numbers from then on.
-    const auto open = reinterpret_cast<decltype(&H5open)>(dlsym(handle, "H5open"));
-    const auto tell = reinterpret_cast<decltype(&H5Eset_auto2)>(dlsym(handle, "H5Eset_auto2"));
-    open();
-    tell(H5E_DEFAULT, nullptr, nullptr);  // faults are told by us
-    return handle;
-  }();
-  if (loaded != nullptr) return loaded;
-  fail(ErrorCode::unsupported, "read or write HDF5", "no library " FARO_HDF5_LIBRARY " on this machine",
-       "that library", "Debian's package libhdf5-103-1 has it");
-}
-
-template <typename Symbol>
-Symbol& of_library(const char* symbol) {
-  void* const found = dlsym(library(), symbol);
-  FARO_CHECK(found != nullptr);
-  return *reinterpret_cast<Symbol*>(found);
-}
-
-// A function or a number of the library, as its header declares it.
-#define FARO_H5(symbol) of_library<decltype(symbol)>(#symbol)
-
-// H5F_ACC_RDONLY and H5F_ACC_TRUNC, without the calls of functions that their macros make.
-constexpr unsigned kReadOnly = 0;
-constexpr unsigned kTruncate = 2;
-
-// A handle of the library's, closed at the end.
-class Handle {
- public:
-  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
-  ~Handle() {
-    if (id_ >= 0) close_(id_);
-  }
-  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-
-  hid_t get() const { return id_; }
-  bool is_open() const { return id_ >= 0; }
-
- private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
-};
-
-Handle open_file(const fs::path& path) {
-  Handle file(FARO_H5(H5Fopen)(path.c_str(), kReadOnly, H5P_DEFAULT), FARO_H5(H5Fclose));
-  if (file.is_open()) return file;
-  fail(ErrorCode::file, "read `" + path.string() + "`", "a file that the HDF5 library cannot open",
-       "a whole HDF5 file that nobody is writing");
-}
 
 struct H5Type {
   ElementType type;
@@ -199,7 +137,8 @@ bool is_never_stored() {
 class H5Chunks final : public ChunkStore {
  public:
   H5Chunks(const fs::path& path, const std::string& name, Shape chunk)
-      : label_(path.string() + ":" + name),
+      : path_(path),
+        label_(path.string() + ":" + name),
         chunk_(std::move(chunk)),
         file_(open_file(path)),
         dataset_(std::in_place, FARO_H5(H5Dopen2)(file_->get(), name.c_str(), H5P_DEFAULT),
@@ -236,9 +175,11 @@ class H5Chunks final : public ChunkStore {
     return true;
   }
 
+  std::string identity() const override { return identity_of_file(path_); }
   std::string label(const Shape& /*index*/) const override { return label_; }
 
  private:
+  fs::path path_;
   std::string label_;
   Shape chunk_;
   std::optional<Handle> file_;
@@ -317,25 +258,29 @@ class Hdf5 final : public Format {
     const std::vector<std::string> names = dataset_names(path);
     std::vector<StoredArray> found;
     found.reserve(names.size());
-    for (const std::string& each : names) found.push_back(array_of(path, "/" + each));
+    for (const std::string& each : names) {
+      if (auto array = array_of(path, "/" + each)) found.push_back(*std::move(array));
+    }
     return found;
   }
 
-  std::optional<RunOutput> run_output(const WantedArray& wanted) const override {
-    return run_of_library(wanted);
+  std::vector<Group> groups(const fs::path& path) const override {
+    const std::lock_guard lock(library_mutex());
+    return hdf5_groups(open_file(path).get());
+  }
+
+  bool holds_several() const override { return true; }
+  std::optional<std::vector<RunOutput>> run_outputs(const WantedStore& wanted,
+                                                    std::vector<std::string>& left_out) const override {
+    return hdf5_outputs(wanted, left_out);
   }
 
  private:
-  static RunOutput run_of_library(const WantedArray& wanted);
-
-  StoredArray array_of(const fs::path& path, const std::string& dataset_name) const {
+  // Nothing for a dataset that is no more than the name of a dimension.
+  std::optional<StoredArray> array_of(const fs::path& path, const std::string& dataset_name) const {
     const std::string operation = "read `" + path.string() + ":" + dataset_name + "`";
-    std::optional<StoredArray> array;
-    {
-      const std::lock_guard lock(library_mutex());
-      array = described(path, dataset_name, operation);
-    }
-    return *std::move(array);
+    const std::lock_guard lock(library_mutex());
+    return described(path, dataset_name, operation);
   }
 
   StoredArray refused(const std::string& dataset_name, const std::string& operation,
@@ -350,11 +295,12 @@ class Hdf5 final : public Format {
                             .remedy = {}}};
   }
 
-  StoredArray described(const fs::path& path, const std::string& dataset_name,
-                        const std::string& operation) const {
+  std::optional<StoredArray> described(const fs::path& path, const std::string& dataset_name,
+                                       const std::string& operation) const {
     const Handle file = open_file(path);
     const Handle dataset(FARO_H5(H5Dopen2)(file.get(), dataset_name.c_str(), H5P_DEFAULT), FARO_H5(H5Dclose));
     if (!dataset.is_open()) return refused(dataset_name, operation, "a dataset that the library cannot open");
+    if (is_bare_dimension(dataset.get())) return std::nullopt;
     const Handle type(FARO_H5(H5Dget_type)(dataset.get()), FARO_H5(H5Tclose));
     const Handle space(FARO_H5(H5Dget_space)(dataset.get()), FARO_H5(H5Sclose));
     const Handle properties(FARO_H5(H5Dget_create_plist)(dataset.get()), FARO_H5(H5Pclose));
@@ -379,6 +325,7 @@ class Hdf5 final : public Format {
     H5D_fill_value_t is_given = H5D_FILL_VALUE_ERROR;
     FARO_H5(H5Pfill_value_defined)(properties.get(), &is_given);
     if (is_given == H5D_FILL_VALUE_USER_DEFINED) array.notes.fill = fill;
+    add_hdf5_notes(dataset.get(), shape.size(), array.notes);
     const H5D_layout_t layout = FARO_H5(H5Pget_layout)(properties.get());
     if (layout == H5D_CONTIGUOUS && FARO_H5(H5Pget_external_count)(properties.get()) == 0) {
       const haddr_t address = FARO_H5(H5Dget_offset)(dataset.get());
@@ -407,84 +354,6 @@ class Hdf5 final : public Format {
     return array;
   }
 };
-
-// The library's type of elements.
-Handle type_in_file(const ElementType& type, const std::string& operation) {
-  const auto copied = [](hid_t known) { return Handle(FARO_H5(H5Tcopy)(known), FARO_H5(H5Tclose)); };
-  static const std::array<std::pair<std::string_view, hid_t>, 10> kTypes{
-      {{"int8", FARO_H5(H5T_STD_I8LE_g)},
-       {"uint8", FARO_H5(H5T_STD_U8LE_g)},
-       {"int16", FARO_H5(H5T_STD_I16LE_g)},
-       {"uint16", FARO_H5(H5T_STD_U16LE_g)},
-       {"int32", FARO_H5(H5T_STD_I32LE_g)},
-       {"uint32", FARO_H5(H5T_STD_U32LE_g)},
-       {"int64", FARO_H5(H5T_STD_I64LE_g)},
-       {"uint64", FARO_H5(H5T_STD_U64LE_g)},
-       {"float32", FARO_H5(H5T_IEEE_F32LE_g)},
-       {"float64", FARO_H5(H5T_IEEE_F64LE_g)}}};
-  for (const auto& [name, known] : kTypes) {
-    if (name == type.name) return copied(known);
-  }
-  if (type.name == "float16") {
-    Handle half = copied(FARO_H5(H5T_IEEE_F32LE_g));
-    FARO_H5(H5Tset_fields)(half.get(), 15, 10, 5, 0, 10);
-    FARO_H5(H5Tset_size)(half.get(), 2);
-    FARO_H5(H5Tset_ebias)(half.get(), 15);
-    return half;
-  }
-  fail(ErrorCode::unsupported, operation, "elements of type " + type.name,
-       "integers, float16, float32 or float64", "--dtype converts");
-}
-
-// A file of the library's with one contiguous dataset that nothing was written to: what it has before and
-// behind the dataset's place is the header and the tail of ours.
-RunOutput Hdf5::run_of_library(const WantedArray& wanted) {
-  const std::string operation = "write HDF5";
-  const std::string dataset = wanted.name.empty() ? "data" : wanted.name;
-  std::string path = (fs::temp_directory_path() / "faro-h5-XXXXXX").string();
-  const io::Descriptor file(mkstemp(path.data()));
-  if (!file.is_open())
-    fail(ErrorCode::file, operation, io::error_text(errno), "a folder for temporary files");
-  struct Remove {
-    const std::string& path;
-    ~Remove() { unlink(path.c_str()); }
-  } const remove{path};
-  std::uint64_t address = 0;
-  {
-    const std::lock_guard lock(library_mutex());
-    const Handle made(FARO_H5(H5Fcreate)(path.c_str(), kTruncate, H5P_DEFAULT, H5P_DEFAULT),
-                      FARO_H5(H5Fclose));
-    const std::vector<hsize_t> extents(wanted.shape.begin(), wanted.shape.end());
-    const Handle space(extents.empty() ? FARO_H5(H5Screate)(H5S_SCALAR)
-                                       : FARO_H5(H5Screate_simple)(static_cast<int>(extents.size()),
-                                                                   extents.data(), nullptr),
-                       FARO_H5(H5Sclose));
-    const Handle properties(FARO_H5(H5Pcreate)(FARO_H5(H5P_CLS_DATASET_CREATE_ID_g)), FARO_H5(H5Pclose));
-    FARO_H5(H5Pset_layout)(properties.get(), H5D_CONTIGUOUS);
-    FARO_H5(H5Pset_alloc_time)(properties.get(), H5D_ALLOC_TIME_EARLY);
-    FARO_H5(H5Pset_fill_time)(properties.get(), H5D_FILL_TIME_NEVER);
-    const Handle links(FARO_H5(H5Pcreate)(FARO_H5(H5P_CLS_LINK_CREATE_ID_g)), FARO_H5(H5Pclose));
-    FARO_H5(H5Pset_create_intermediate_group)(links.get(), 1);
-    const Handle type = type_in_file(wanted.type, operation);
-    const Handle written(FARO_H5(H5Dcreate2)(made.get(), dataset.c_str(), type.get(), space.get(),
-                                             links.get(), properties.get(), H5P_DEFAULT),
-                         FARO_H5(H5Dclose));
-    if (!written.is_open())
-      fail(ErrorCode::value, operation, "a dataset `" + dataset + "` that its library does not make",
-           "another name");
-    const haddr_t found = FARO_H5(H5Dget_offset)(written.get());
-    if (found == HADDR_UNDEF && !is_empty(wanted.shape))
-      fail(ErrorCode::internal, operation, "a dataset without a place in its file", "one with a place");
-    address = found == HADDR_UNDEF ? 0 : found;
-  }
-  const FileReader whole(path);
-  const std::uint64_t bytes = volume(wanted.shape) * wanted.type.bytes;
-  if (bytes == 0)
-    return {.header = whole.read(0, whole.size()), .form = dense_run(wanted.shape, wanted.type, 0)};
-  return {.header = whole.read(0, address),
-          .form = dense_run(wanted.shape, wanted.type, address),
-          .tail = whole.read(address + bytes, whole.size() - address - bytes)};
-}
 
 #else
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -93,7 +94,78 @@ class Nifti final : public Format {
     return {std::move(array)};
   }
 
+  // NIfTI-1 where its numbers of 16 bits hold the shape.
+  std::optional<RunOutput> run_output(const WantedArray& wanted) const override {
+    const auto* const type =
+        std::find_if(kNiftiTypes.begin(), kNiftiTypes.end(),
+                     [&](const TypeNumber& each) { return each.name == wanted.type.name; });
+    if (type == kNiftiTypes.end()) {
+      fail(ErrorCode::unsupported, "write NIfTI", "elements of type " + wanted.type.name,
+           "numbers that NIfTI has", "--dtype converts");
+    }
+    if (wanted.shape.size() > 7) {
+      fail(ErrorCode::unsupported, "write NIfTI", fmt::format("{} axes", wanted.shape.size()), "at most 7");
+    }
+    const bool is_second = std::any_of(wanted.shape.begin(), wanted.shape.end(),
+                                       [](std::uint64_t extent) { return extent > 32767; });
+    const auto number_of = [&](const char* key, double otherwise) {
+      const auto found = wanted.notes.attributes.find(key);
+      return found != wanted.notes.attributes.end() && found->is_number() ? found->get<double>() : otherwise;
+    };
+    const double slope = number_of("scl_slope", 1);
+    const double intercept = number_of("scl_inter", 0);
+    HeaderBytes header;
+    is_second ? second_header(header, wanted, type->number, slope, intercept)
+              : first_header(header, wanted, type->number, slope, intercept);
+    header.u32(0);  // no extensions
+    const std::uint64_t offset = is_second ? kSecondData : kFirstData;
+    header.fill_to(offset);
+    return RunOutput{.header = header.take(), .form = fortran_run(wanted.shape, wanted.type, offset)};
+  }
+
  private:
+  static constexpr std::uint64_t kFirstData = 352;
+  static constexpr std::uint64_t kSecondData = 544;
+
+  // The number of axes, their extents, and 1 for those that are not there.
+  static void put_axes(HeaderBytes& header, const Shape& shape, std::uint64_t width) {
+    // A single element has an axis all the same.
+    header.number(std::max<std::uint64_t>(shape.size(), 1), width);
+    for (std::size_t a = 0; a < 7; ++a) header.number(a < shape.size() ? shape[a] : 1, width);
+  }
+
+  static void first_header(HeaderBytes& header, const WantedArray& wanted, int type, double slope,
+                           double intercept) {
+    header.u32(kNifti1Bytes);
+    header.fill_to(40);
+    put_axes(header, wanted.shape, 2);
+    header.fill_to(70);
+    header.u16(static_cast<std::uint64_t>(type));
+    header.u16(8 * wanted.type.bytes);
+    header.fill_to(76);
+    for (int p = 0; p < 8; ++p) header.f32(1);  // pixdim
+    header.f32(static_cast<float>(kFirstData));
+    header.f32(static_cast<float>(slope));
+    header.f32(static_cast<float>(intercept));
+    header.fill_to(344);
+    header.text(std::string_view("n+1\0", 4));
+  }
+
+  static void second_header(HeaderBytes& header, const WantedArray& wanted, int type, double slope,
+                            double intercept) {
+    header.u32(kNifti2Bytes);
+    header.text(std::string_view("n+2\0\r\n\x1a\n", 8));
+    header.u16(static_cast<std::uint64_t>(type));
+    header.u16(8 * wanted.type.bytes);
+    put_axes(header, wanted.shape, 8);
+    header.fill_to(104);
+    for (int p = 0; p < 8; ++p) header.u64(std::bit_cast<std::uint64_t>(1.0));  // pixdim
+    header.u64(kSecondData);
+    header.u64(std::bit_cast<std::uint64_t>(slope));
+    header.u64(std::bit_cast<std::uint64_t>(intercept));
+    header.fill_to(kNifti2Bytes);
+  }
+
   static std::uint64_t whole(double value, const std::string& operation) {
     constexpr double kMost = 1e9;  // of a float
     if (!(value >= 0 && value <= kMost && std::floor(value) == value))

@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "faro/error.hpp"
+#include "io/file_system.hpp"
 #include "io/npy.hpp"
 #include "io/transfers.hpp"
+#include "store/codecs.hpp"
 #include "store/file_numbers.hpp"
 #include "store/store_formats.hpp"
 
@@ -205,6 +207,126 @@ class Archive {
   std::uint64_t bytes_;
 };
 
+// What ZIP writes of a file. All sizes are in the fields for large ones.
+class ArchiveWriter {
+ public:
+  // `begin`: of the entry in the archive.
+  ArchiveWriter(std::string name, std::uint64_t begin, std::span<const std::byte> first,
+                std::uint64_t data_bytes)
+      : name_(std::move(name)), begin_(begin), first_(first), bytes_(first.size() + data_bytes) {}
+
+  // With the first bytes of the file.
+  Bytes local_header() const {
+    HeaderBytes header;
+    header.u32(0x04034b50);
+    form(header);
+    header.u16(kLocalExtra);
+    header.text(name_);
+    header.u16(1);
+    header.u16(kLocalExtra - 4);
+    header.u64(bytes_);
+    header.u64(bytes_);
+    header.append(first_);
+    return header.take();
+  }
+
+  void add_to_directory(HeaderBytes& directory) const {
+    directory.u32(0x02014b50);
+    directory.u16(kVersion);
+    form(directory);
+    directory.u16(kLocalExtra + 8);
+    directory.u16(0);  // comment
+    directory.u16(0);  // disk
+    directory.u16(0);
+    directory.u32(0);
+    directory.u32(kIsLarge);
+    directory.text(name_);
+    directory.u16(1);
+    directory.u16(kLocalExtra + 4);
+    directory.u64(bytes_);
+    directory.u64(bytes_);
+    directory.u64(begin_);
+  }
+
+  // `at`: where the directory of `count` files begins.
+  static void end_directory(HeaderBytes& directory, std::uint64_t at, std::uint64_t count) {
+    const std::uint64_t bytes = directory.size();
+    directory.u32(0x06064b50);
+    directory.u64(44);
+    directory.u16(kVersion);
+    directory.u16(kVersion);
+    directory.u64(0);
+    directory.u64(count);
+    directory.u64(count);
+    directory.u64(bytes);
+    directory.u64(at);
+    directory.u32(0x07064b50);
+    directory.u32(0);
+    directory.u64(at + bytes);
+    directory.u32(1);
+    directory.u32(0x06054b50);
+    directory.u32(0);
+    directory.u16(0xffff);
+    directory.u16(0xffff);
+    directory.u32(kIsLarge);
+    directory.u32(kIsLarge);
+    directory.u16(0);
+  }
+
+  // Where its checksum is: of the local header, and of an entry that begins at `entry`.
+  std::uint64_t local_sum() const { return begin_ + 14; }
+  static std::uint64_t directory_sum(std::uint64_t entry) { return entry + 16; }
+  // Of the file within the archive.
+  std::uint64_t begin() const { return begin_ + 30 + name_.size() + kLocalExtra; }
+  std::uint64_t end() const { return begin() + bytes_; }
+
+ private:
+  static constexpr std::uint64_t kVersion = 45;  // the first with large files
+  static constexpr std::uint64_t kIsLarge = 0xffffffff;
+  static constexpr std::uint64_t kLocalExtra = 20;
+
+  // From the version to the length of the name; the checksum is not known yet.
+  void form(HeaderBytes& header) const {
+    header.u16(kVersion);
+    header.u16(0);       // flags
+    header.u16(0);       // stored
+    header.u16(0);       // midnight
+    header.u16(0x0021);  // of 1980-01-01
+    header.u32(0);
+    header.u32(kIsLarge);
+    header.u32(kIsLarge);
+    header.u16(name_.size());
+  }
+
+  std::string name_;
+  std::uint64_t begin_;
+  std::span<const std::byte> first_;
+  std::uint64_t bytes_;
+};
+
+// Reads each file of an archive, and puts its checksum where it belongs.
+struct ArchiveSum {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::vector<std::uint64_t> places = {};
+
+  void write(int descriptor) const {
+    const std::string operation = "write .npz";
+    Bytes some(std::size_t{1} << 20);
+    std::uint32_t sum = 0;
+    for (std::uint64_t at = begin; at < end; at += some.size()) {
+      some.resize(std::min<std::uint64_t>(some.size(), end - at));
+      if (io::read_at(descriptor, some, at).bytes != some.size())
+        fail(ErrorCode::file, operation, "less than was written", "what was written");
+      sum = crc32_zip(sum, some);
+    }
+    for (const std::uint64_t place : places) {
+      if (const int error = io::write_at(descriptor, std::as_bytes(std::span(&sum, 1)), place); error != 0)
+        fail(ErrorCode::file, operation, io::error_text(error), "room on the disk");
+    }
+  }
+};
+
 class Npz final : public Format {
  public:
   const char* name() const override { return ".npz"; }
@@ -220,6 +342,40 @@ class Npz final : public Format {
       if (entry.name.ends_with(".npy")) found.push_back(array_of(path, archive, entry));
     }
     return found;
+  }
+
+  bool holds_several() const override { return true; }
+  std::optional<std::vector<RunOutput>> run_outputs(const WantedStore& wanted,
+                                                    std::vector<std::string>& left_out) const override {
+    leave_out_notes(wanted, left_out);
+    std::vector<RunOutput> outputs;
+    std::vector<ArchiveSum> sums;
+    HeaderBytes directory;
+    std::uint64_t at = 0;
+    for (const WantedArray& each : wanted.arrays) {
+      RunOutput output = *npy_format().run_output(each);
+      const std::string name = (each.name.empty() ? "arr_0" : each.name) + ".npy";
+      if (name.size() > 0xffff)
+        fail(ErrorCode::unsupported, "write .npz", "a name of 64 KiB", "a shorter one");
+      const Bytes first = std::exchange(output.header, {});
+      const ArchiveWriter entry(name, at, first, volume(each.shape) * each.type.bytes);
+      output.header = entry.local_header();
+      output.form.offset = entry.begin() + first.size();
+      sums.push_back({.begin = entry.begin(),
+                      .end = entry.end(),
+                      .places = {entry.local_sum(), ArchiveWriter::directory_sum(directory.size())}});
+      entry.add_to_directory(directory);
+      at = entry.end();
+      output.array = outputs.size();
+      outputs.push_back(std::move(output));
+    }
+    ArchiveWriter::end_directory(directory, at, wanted.arrays.size());
+    for (ArchiveSum& sum : sums) sum.places.back() += at;
+    outputs.back().tail = directory.take();
+    outputs.back().finish = [sums](int descriptor) {
+      for (const ArchiveSum& sum : sums) sum.write(descriptor);
+    };
+    return outputs;
   }
 
  private:

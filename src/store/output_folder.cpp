@@ -42,7 +42,8 @@ void sweep_left_over_folders(const std::filesystem::path& parent) noexcept {
 
 }  // namespace
 
-OutputFolder::OutputFolder(const std::filesystem::path& path) : path_(path) {
+OutputFolder::OutputFolder(const std::filesystem::path& path, io::Unfinished unfinished)
+    : path_(path), unfinished_(unfinished) {
   while (!path_.empty() && path_.filename().empty()) path_ = path_.parent_path();  // a slash at the end
   if (path_.empty()) fail(ErrorCode::file, operation(), "an empty name", "the name of a folder");
   struct stat existing {};
@@ -52,9 +53,12 @@ OutputFolder::OutputFolder(const std::filesystem::path& path) : path_(path) {
       fail(ErrorCode::file, operation(), "something there already", "a free name",
            "remove it, or name another");
   }
-  const std::filesystem::path parent = io::directory_of(path_);
-  sweep_left_over_folders(parent);
-  temporary_ = parent / io::temporary_name();
+  sweep_left_over_folders(io::directory_of(path_));
+  unfinished_ == io::Unfinished::kept ? open_partial() : make_temporary();
+}
+
+void OutputFolder::make_temporary() {
+  temporary_ = io::directory_of(path_) / io::temporary_name();
   if (mkdir(temporary_.c_str(), kFolderMode) != 0) {
     const int error = errno;
     temporary_.clear();
@@ -64,15 +68,53 @@ OutputFolder::OutputFolder(const std::filesystem::path& path) : path_(path) {
   if (lock_.is_open()) flock(lock_.get(), LOCK_EX | LOCK_NB);
 }
 
+void OutputFolder::open_partial() {
+  const std::filesystem::path partial = io::partial_path(path_);
+  struct stat status {};
+  const int error = mkdir(partial.c_str(), kFolderMode) == 0 || errno == EEXIST ? 0 : errno;
+  if (error != 0)
+    fail(ErrorCode::file, operation(), io::error_text(error), "a directory that can be written to");
+  lock_.reset(open(partial.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!lock_.is_open() || fstat(lock_.get(), &status) != 0 || status.st_uid != geteuid()) {
+    fail(ErrorCode::file, operation(), "no folder of faro's at `" + partial.string() + "`",
+         "a free name, or what an earlier run left");
+  }
+  struct stat named {};
+  const bool is_held = flock(lock_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (is_held || stat(partial.c_str(), &named) != 0 || named.st_ino != status.st_ino) {
+    fail(ErrorCode::file, operation(), "a folder that " + io::lock_holder(status) + " is writing",
+         "one process at a time");
+  }
+  temporary_ = partial;
+}
+
 OutputFolder::~OutputFolder() {
+  if (unfinished_ == io::Unfinished::removed) discard();
+}
+
+void OutputFolder::clear() {
+  try {
+    for (const auto& entry : std::filesystem::directory_iterator(temporary_))
+      std::filesystem::remove_all(entry.path());
+  } catch (const std::filesystem::filesystem_error& error) {
+    fail(ErrorCode::file, operation(), error.code().message(), "a folder that can be written to");
+  }
+}
+
+void OutputFolder::discard() noexcept {
   std::error_code ignored;
   if (!temporary_.empty()) std::filesystem::remove_all(temporary_, ignored);
+  temporary_.clear();
+}
+
+void OutputFolder::sync() {
+  if (syncfs(lock_.get()) != 0)
+    fail(ErrorCode::file, operation(), io::error_text(errno), "a disk that takes what is written");
 }
 
 void OutputFolder::finish() {
   if (finished_) return;
-  if (syncfs(lock_.get()) != 0)
-    fail(ErrorCode::file, operation(), io::error_text(errno), "a disk that takes what is written");
+  sync();
   finished_ = true;
 }
 

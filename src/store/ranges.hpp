@@ -19,4 +19,9 @@ struct FileRange {
 std::shared_ptr<const ChunkStore> chunk_ranges(const std::filesystem::path& path, Shape cells,
                                                std::vector<FileRange> ranges);
 
+/// Chunks that are not coded, one behind another in C order from `offset` on, in a descriptor that stays
+/// open.
+std::shared_ptr<ChunkStore> tiles_in_file(int descriptor, std::filesystem::path label, const ChunkForm& form,
+                                          std::uint64_t offset);
+
 }  // namespace faro::store

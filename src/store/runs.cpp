@@ -10,6 +10,7 @@
 
 #include "faro/error.hpp"
 #include "io/file_system.hpp"
+#include "store/file_numbers.hpp"
 
 namespace faro::store {
 namespace {
@@ -117,11 +118,12 @@ class RunSource final : public Source, RunSide {
         operation_("read `" + path.string() + "`"),
         path_(path),
         file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (!file_.is_open() || fstat(file_.get(), &status_) != 0)
+    struct stat status {};
+    if (!file_.is_open() || fstat(file_.get(), &status) != 0)
       fail(ErrorCode::file, operation_, io::error_text(errno), "a file that can be read");
-    if (!S_ISREG(status_.st_mode)) fail(ErrorCode::file, operation_, "no regular file", "a regular file");
-    if (static_cast<std::uint64_t>(status_.st_size) < end_of(this->form())) {
-      fail(ErrorCode::file, operation_, fmt::format("a file of {} bytes", status_.st_size),
+    if (!S_ISREG(status.st_mode)) fail(ErrorCode::file, operation_, "no regular file", "a regular file");
+    if (static_cast<std::uint64_t>(status.st_size) < end_of(this->form())) {
+      fail(ErrorCode::file, operation_, fmt::format("a file of {} bytes", status.st_size),
            fmt::format("at least the {} to the array's end", end_of(this->form())));
     }
   }
@@ -145,20 +147,12 @@ class RunSource final : public Source, RunSide {
   std::uint64_t workspace_bytes(const Shape& region) const override { return piece_bytes(region); }
   Shape unit() const override { return Shape(form().shape.size(), 1); }
 
-  void require_unchanged() const override {
-    struct stat now {};
-    const bool is_same = fstat(file_.get(), &now) == 0 && now.st_size == status_.st_size &&
-                         now.st_mtim.tv_sec == status_.st_mtim.tv_sec &&
-                         now.st_mtim.tv_nsec == status_.st_mtim.tv_nsec;
-    if (!is_same)
-      fail(ErrorCode::file, operation_, "a file that was written to meanwhile", "the file as it was");
-  }
+  std::string identity() const override { return identity_of_file(path_); }
 
  private:
   std::string operation_;
   std::filesystem::path path_;
   io::Descriptor file_;
-  struct stat status_ {};
 };
 
 class RunSink final : public Sink, RunSide {

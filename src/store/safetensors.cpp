@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "faro/error.hpp"
+#include "store/file_numbers.hpp"
 #include "store/store_formats.hpp"
 
 namespace faro::store {
@@ -103,6 +105,43 @@ class Safetensors final : public Format {
     std::memcpy(made.data() + kLengthBytes, text.data(), length);
     const std::uint64_t offset = made.size();
     return RunOutput{.header = std::move(made), .form = dense_run(wanted.shape, wanted.type, offset)};
+  }
+
+  bool holds_several() const override { return true; }
+
+  // The widest first, so that each lies at a multiple of its elements, as the format's own library has them.
+  std::optional<std::vector<RunOutput>> run_outputs(const WantedStore& wanted,
+                                                    std::vector<std::string>& left_out) const override {
+    leave_out_notes(wanted, left_out);
+    std::vector<RunOutput> outputs;
+    for (std::size_t a = 0; a < wanted.arrays.size(); ++a) {
+      outputs.push_back(*run_output(wanted.arrays[a]));
+      outputs.back().array = a;
+    }
+    std::stable_sort(outputs.begin(), outputs.end(), [](const RunOutput& a, const RunOutput& b) {
+      return a.form.type.bytes > b.form.type.bytes;
+    });
+    Json header = Json::object();
+    std::uint64_t bytes = 0;
+    for (RunOutput& output : outputs) {
+      const Bytes own = std::exchange(output.header, {});
+      const std::string_view text(reinterpret_cast<const char*>(own.data()) + kLengthBytes,
+                                  own.size() - kLengthBytes);
+      const Json of_one = parse_json_object(text, "write safetensors");
+      output.form.offset = bytes;  // behind the header
+      bytes += volume(output.form.shape) * output.form.type.bytes;
+      for (const auto& [key, value] : of_one.items()) {
+        header[key] = value;
+        header[key]["data_offsets"] = {output.form.offset, bytes};
+      }
+    }
+    HeaderBytes made;
+    const std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
+    made.u64((text.size() + kAlignment - 1) / kAlignment * kAlignment);
+    made.text(text + std::string((kAlignment - text.size() % kAlignment) % kAlignment, ' '));
+    for (RunOutput& output : outputs) output.form.offset += made.size();
+    outputs.front().header = made.take();
+    return outputs;
   }
 
  private:

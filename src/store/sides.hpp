@@ -54,8 +54,8 @@ class Source {
   virtual std::uint64_t workspace_bytes(const Shape& region) const = 0;
   /// Where regions begin that load nothing twice.
   virtual Shape unit() const = 0;
-  /// Errors: ErrorCode::file where what is read was changed meanwhile.
-  virtual void require_unchanged() const {}
+  /// What tells what is read from another, and from itself after a change. Empty: it cannot change.
+  virtual std::string identity() const { return {}; }
 };
 
 /// How the elements of a box lie in the buffer that store() is given.
@@ -82,6 +82,8 @@ class Sink {
   virtual void read_back(const Box& box, std::span<std::byte> elements, Workspace& workspace) const = 0;
   virtual Cost cost(const Shape& region) const = 0;
   virtual std::uint64_t workspace_bytes(const Shape& region) const = 0;
+  /// Whether what is stored can be read back by a later process as it is, without what is still in memory.
+  virtual bool is_settled() const { return true; }
   /// All is stored: what describes it is written. Errors: ErrorCode::file.
   virtual void finish() {}
 };

@@ -5,6 +5,7 @@
 
 namespace faro::store {
 
+const Format& arrow_format();
 const Format& fits_format();
 const Format& gguf_format();
 const Format& hdf5_format();

@@ -1,5 +1,6 @@
 #include "store/sweep.hpp"
 
+#include <array>
 #include <cstring>
 #include <exception>
 #include <map>
@@ -10,6 +11,8 @@
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "faro/permutation/split_mix.hpp"
+#include "file/checksums.hpp"
+#include "number_oracle.hpp"
 #include "thread_team.hpp"
 
 namespace faro::store {
@@ -131,21 +134,63 @@ std::uint64_t element_sum(std::uint64_t place, const std::byte* element, std::ui
   return SplitMix64::mixed(sum + word);
 }
 
-// Over a box of the output whose elements lie anywhere: the obvious loop.
-std::uint64_t sum_of(const Box& box, const Shape& shape, const std::byte* first, const Strides& strides,
-                     std::uint64_t bytes) {
-  const Strides places = dense_strides(shape, c_order(shape.size()));
-  const Shape zero(shape.size(), 0);
-  std::uint64_t sum = 0;
-  Shape step(shape.size(), 0);
-  do {
-    const auto place =
-        static_cast<std::uint64_t>(distance(zero, box.origin, places) + distance(zero, step, places));
-    const std::byte* const element = first + distance(zero, step, strides) * static_cast<std::int64_t>(bytes);
-    sum += element_sum(place, element, bytes);
-  } while (advance(step, box.extents));
-  return sum;
-}
+// Over boxes of the output whose elements lie anywhere: the obvious loop. Where numbers are converted, those
+// that were read are so by the obvious steps, and a NaN has the same bits in all sums.
+class ElementSums {
+ public:
+  ElementSums(const Shape& shape, std::uint64_t bytes, const std::optional<Arithmetic>& arithmetic)
+      : places_(dense_strides(shape, c_order(shape.size()))), bytes_(bytes), in_bytes_(bytes) {
+    if (!arithmetic) return;
+    oracle_.emplace(*arithmetic);
+    in_bytes_ = bytes_of(arithmetic->from);
+  }
+
+  std::uint64_t read(const Box& box, const std::byte* first, const Strides& strides) const {
+    return sum(box, strides, [&](std::uint64_t place, std::int64_t at) {
+      const std::byte* const element = first + at * static_cast<std::int64_t>(in_bytes_);
+      if (!oracle_) return element_sum(place, element, bytes_);
+      std::array<std::byte, kMostNumberBytes> number{};
+      oracle_->change(element, nullptr, 0, 0, number.data());
+      return settled_sum(place, number);
+    });
+  }
+
+  std::uint64_t stored(const Box& box, const std::byte* first, const Strides& strides) const {
+    return sum(box, strides, [&](std::uint64_t place, std::int64_t at) {
+      const std::byte* const element = first + at * static_cast<std::int64_t>(bytes_);
+      if (!oracle_) return element_sum(place, element, bytes_);
+      std::array<std::byte, kMostNumberBytes> number{};
+      std::memcpy(number.data(), element, bytes_);
+      return settled_sum(place, number);
+    });
+  }
+
+ private:
+  static constexpr std::size_t kMostNumberBytes = 16;
+
+  std::uint64_t settled_sum(std::uint64_t place, std::array<std::byte, kMostNumberBytes>& number) const {
+    oracle_->settle(number.data());
+    return element_sum(place, number.data(), bytes_);
+  }
+
+  template <typename Sum>
+  std::uint64_t sum(const Box& box, const Strides& strides, const Sum& of_element) const {
+    const Shape zero(box.extents.size(), 0);
+    const std::int64_t origin = distance(zero, box.origin, places_);
+    std::uint64_t total = 0;
+    Shape step(box.extents.size(), 0);
+    do {
+      const auto place = static_cast<std::uint64_t>(origin + distance(zero, step, places_));
+      total += of_element(place, distance(zero, step, strides));
+    } while (advance(step, box.extents));
+    return total;
+  }
+
+  Strides places_;
+  std::uint64_t bytes_;  // of an element of the output
+  std::uint64_t in_bytes_;
+  std::optional<NumberOracle> oracle_;
+};
 
 class Sweep {
  public:
@@ -153,22 +198,87 @@ class Sweep {
       : job_(job),
         incoming_(job.type, job.arithmetic),
         outgoing_(job.type, std::nullopt),
+        sums_(job.shape, job.type.bytes, job.sums_arithmetic),
         workspaces_(static_cast<std::size_t>(std::max(job.threads, 1))) {}
 
   bool run() {
     if (is_empty(job_.shape)) return true;
     const Shape counts = cells_of(job_.shape, job_.region);
+    const std::uint64_t found = job_.journal != nullptr ? found_regions(counts) : 0;
+    std::uint64_t number = 0;
     Shape step(counts.size(), 0);
     do {
-      const Box region = cell_of(job_.shape, job_.region, step);
-      region_strides_ = dense_strides(region.extents, c_order(region.extents.size()));
+      if (number++ < found) continue;
+      const Box region = begin_region(step);
       fill(region);
+      const std::uint64_t sum = job_.journal != nullptr ? region_sum(region) : 0;
       empty(region);
+      if (job_.journal != nullptr && !stopped_) job_.journal->add(sum, job_.sink.is_settled());
     } while (!stopped_ && advance(step, counts));
+    if (job_.journal != nullptr) job_.journal->end_sweep();
     return !stopped_;
   }
 
  private:
+  Box begin_region(const Shape& step) {
+    Box region = cell_of(job_.shape, job_.region, step);
+    region_strides_ = dense_strides(region.extents, c_order(region.extents.size()));
+    return region;
+  }
+
+  // Of a region in memory.
+  std::uint64_t region_sum(const Box& region) const {
+    return file::checksum({job_.memory, volume(region.extents) * job_.type.bytes}, job_.threads);
+  }
+
+  // How many regions an earlier run finished: all that the journal has, or none.
+  std::uint64_t found_regions(const Shape& counts) {
+    const auto finished = job_.journal->begin_sweep(volume(counts), job_.sync);
+    const std::uint64_t read = job_.read != nullptr ? job_.read->read.load() : 0;
+    const std::uint64_t stored = job_.stored != nullptr ? job_.stored->stored.load() : 0;
+    Shape step(counts.size(), 0);
+    for (const std::uint64_t sum : finished) {
+      const Box region = begin_region(step);
+      if (!is_there(region, sum)) {
+        if (job_.read != nullptr) job_.read->read = read;
+        if (job_.stored != nullptr) job_.stored->stored = stored;
+        job_.journal->restart_sweep();
+        return 0;
+      }
+      told(2 * volume(region.extents) * job_.type.bytes);
+      if (stopped_) break;
+      advance(step, counts);
+    }
+    if (job_.resumed != nullptr) *job_.resumed += finished.size();
+    return finished.size();
+  }
+
+  // Whether a region is stored as the journal says; if so it is in the sums of a run that is verified.
+  bool is_there(const Box& region, std::uint64_t sum) {
+    try {
+      read_back(region);
+    } catch (const Error&) {
+      return false;
+    }
+    if (region_sum(region) != sum) return false;
+    if (job_.stored != nullptr) job_.stored->stored += sums_.stored(region, job_.memory, region_strides_);
+    if (job_.read != nullptr) fill(region);
+    return true;
+  }
+
+  void read_back(const Box& region) {
+    const std::vector<Box> boxes = job_.sink.boxes(region);
+    in_parallel(boxes.size(), job_.threads, [&](std::uint64_t b, std::uint64_t rank) {
+      const Box& box = boxes[b];
+      const Room room = job_.sink.room(box);
+      Workspace& workspace = workspaces_[rank];
+      workspace.made.resize(room.bytes);
+      job_.sink.read_back(box, workspace.made, workspace);
+      outgoing_.run({.extents = box.extents, .in = room.strides, .out = region_strides_},
+                    workspace.made.data(), at(region, box));
+    });
+  }
+
   void fill(const Box& region) {
     const std::vector<Box> boxes = job_.source.boxes(job_.axes.back(region, job_.shape));
     in_parallel(boxes.size(), job_.threads, [&](std::uint64_t b, std::uint64_t rank) {
@@ -186,7 +296,7 @@ class Sweep {
             static_cast<std::int64_t>(box.extents[a] - 1) * move.in[a] * static_cast<std::int64_t>(in_width);
         move.in[a] = -move.in[a];
       }
-      if (job_.read != nullptr) job_.read->read += sum_of(box, job_.shape, first, move.in, job_.type.bytes);
+      if (job_.read != nullptr) job_.read->read += sums_.read(box, first, move.in);
       incoming_.run(move, first, at(region, box));
       told(volume(box.extents) * in_width);
     });
@@ -214,7 +324,7 @@ class Sweep {
       job_.sink.store(box, elements, workspace);
       if (job_.stored != nullptr) {
         job_.sink.read_back(box, elements, workspace);
-        job_.stored->stored += sum_of(box, job_.shape, elements.data(), room.strides, job_.type.bytes);
+        job_.stored->stored += sums_.stored(box, elements.data(), room.strides);
       }
       told(volume(box.extents) * job_.type.bytes);
     });
@@ -242,6 +352,7 @@ class Sweep {
   const SweepJob& job_;
   Moves incoming_;
   Moves outgoing_;
+  ElementSums sums_;
   std::vector<Workspace> workspaces_;
   Strides region_strides_;
   std::atomic<bool> stopped_{false};

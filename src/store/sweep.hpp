@@ -17,6 +17,7 @@
 #include "faro/arithmetic.hpp"
 #include "store/box.hpp"
 #include "store/element_type.hpp"
+#include "store/region_journal.hpp"
 #include "store/sides.hpp"
 
 namespace faro::store {
@@ -58,10 +59,15 @@ struct SweepJob {
   std::byte* memory = nullptr;  // of a region
   Sums* read = nullptr;         // sums that are wanted
   Sums* stored = nullptr;
+  std::optional<Arithmetic> sums_arithmetic = {};  // of the whole run
   Advance advance = {};
+  RegionJournal* journal = nullptr;  // of what is finished, where a later run may go on
+  std::function<void()> sync = {};   // brings what the sink stored to the disk, for that
+  std::uint64_t* resumed = nullptr;  // regions that are found to be there are added
 };
 
-/// Returns false where it was ended. Errors: those of both sides.
+/// Regions that the journal says an earlier run finished are read back and compared by their checksums; where
+/// one is another, the sweep begins anew. Returns false where it was ended. Errors: those of both sides.
 bool sweep(const SweepJob& job);
 
 }  // namespace faro::store

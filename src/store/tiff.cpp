@@ -15,6 +15,7 @@
 #include "store/file_numbers.hpp"
 #include "store/ranges.hpp"
 #include "store/store_formats.hpp"
+#include "store/tiff_writer.hpp"
 
 namespace faro::store {
 namespace {
@@ -220,6 +221,11 @@ class Tiff final : public Format {
   }
   bool is_meant(const fs::path& path) const override {
     return ends_with(path, {".tif", ".tiff", ".btf", ".tf8"});
+  }
+
+  bool has_tiles() const override { return true; }
+  std::optional<RunOutput> run_output(const WantedArray& wanted) const override {
+    return tiff_output(wanted);
   }
 
   std::vector<StoredArray> arrays(const fs::path& path) const override {

@@ -97,7 +97,30 @@ StoredArray stored_array(const fs::path& folder, std::string name, Version versi
                                   .shard = array.shards ? array.shards->shard : Shape()}};
 }
 
-// Groups within groups; links are not followed, for they may lead out of the store.
+Json group_attributes(const fs::path& folder, Version version) {
+  if (version == Version::v2)
+    return is_there(folder / ".zattrs") ? read_metadata(folder / ".zattrs") : Json::object();
+  const Json json = read_metadata(folder / "zarr.json");
+  const auto found = json.find("attributes");
+  return found != json.end() && found->is_object() ? *found : Json::object();
+}
+
+// Visits the folders in a group, by name; links are not followed, for they may lead out of the store.
+template <typename Visit>
+void for_each_node_in(const fs::path& folder, const std::string& name, const Visit& visit) {
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const bool is_unfinished = entry.path().filename().string().starts_with(".faro-");
+    if (entry.is_directory() && !entry.is_symlink() && !is_unfinished) folders.push_back(entry.path());
+  }
+  std::sort(folders.begin(), folders.end());
+  for (const fs::path& each : folders) {
+    const std::string own = each.filename().string();
+    visit(each, name.empty() ? own : name + '/' + own);
+  }
+}
+
+// Groups within groups.
 void add_arrays(const fs::path& folder, const std::string& name, int depth,
                 std::vector<StoredArray>& arrays) {
   const Node node = node_of(folder);
@@ -112,17 +135,17 @@ void add_arrays(const fs::path& folder, const std::string& name, int depth,
     return;
   }
   if (node.version == Version::none || depth > kMostGroupDepth) return;
-  std::vector<fs::path> folders;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.is_directory() && !entry.is_symlink()) folders.push_back(entry.path());
-  }
-  std::sort(folders.begin(), folders.end());
-  for (const fs::path& each : folders) {
-    const std::string own = each.filename().string();
-    std::string whole = name;
-    if (!whole.empty()) whole += '/';
-    add_arrays(each, whole.append(own), depth + 1, arrays);
-  }
+  for_each_node_in(folder, name, [&](const fs::path& each, const std::string& whole) {
+    add_arrays(each, whole, depth + 1, arrays);
+  });
+}
+void add_groups(const fs::path& folder, const std::string& name, int depth, std::vector<Group>& groups) {
+  const Node node = node_of(folder);
+  if (node.is_array || node.version == Version::none || depth > kMostGroupDepth) return;
+  groups.push_back({.name = name, .attributes = group_attributes(folder, node.version)});
+  for_each_node_in(folder, name, [&](const fs::path& each, const std::string& whole) {
+    add_groups(each, whole, depth + 1, groups);
+  });
 }
 
 void write_text(const fs::path& path, const std::string& text) {
@@ -131,6 +154,16 @@ void write_text(const fs::path& path, const std::string& text) {
   file.close();
   if (!file)
     fail(ErrorCode::file, "write `" + path.string() + "`", "a failure of the disk", "room on the disk");
+}
+
+void write_group_metadata(const fs::path& folder, Version version, const Json& attributes) {
+  if (version == Version::v3) {
+    write_text(folder / "zarr.json",
+               json_text({{"zarr_format", 3}, {"node_type", "group"}, {"attributes", attributes}}));
+    return;
+  }
+  write_text(folder / ".zgroup", json_text({{"zarr_format", 2}}));
+  if (!attributes.empty()) write_text(folder / ".zattrs", json_text(attributes));
 }
 
 // Chunks of about a MiB: the fastest axes whole, the slower ones cut.
@@ -209,7 +242,7 @@ ZarrArray array_wanted(const WantedArray& wanted, Version version, const std::st
 class CreatedZarr final : public CreatedStore {
  public:
   // `version`: of the group that it is in, or is made.
-  CreatedZarr(const fs::path& path, Version version, const WantedArray& wanted)
+  CreatedZarr(const fs::path& path, Version version, const WantedArray& wanted, io::Unfinished unfinished)
       : path_(path), version_(version) {
     const std::string operation = "write `" + path.string() + "`";
     array_ = array_wanted(wanted, version, operation);
@@ -219,23 +252,31 @@ class CreatedZarr final : public CreatedStore {
     for (fs::path above = path.parent_path(); above.has_filename(); above = above.parent_path()) {
       if (is_new_group(above)) top = above;
     }
-    folder_.emplace(top);
+    folder_.emplace(top, unfinished);
     const fs::path within = path.lexically_relative(top);
-    fs::path place = folder_->folder();
-    if (within != ".") {
-      write_group(place);
-      for (const fs::path& part : within) {
-        place /= part;
-        fs::create_directory(place);
-        if (part != *std::prev(within.end())) write_group(place);
-      }
-    }
-    place_ = place;
+    place_ = within == "." ? folder_->folder() : folder_->folder() / within;
     store_ = chunk_store(place_, array_);
     sink_ = chunk_sink(array_.form, store_);
   }
 
+  const fs::path& path() const override { return folder_->path(); }
   Sink& sink() override { return *sink_; }
+
+  void begin(Leftover leftover) override {
+    if (leftover == Leftover::gone_on_with) return;
+    folder_->clear();
+    std::error_code failed;
+    if (fs::create_directories(place_, failed); failed)
+      fail(ErrorCode::file, "write `" + path_.string() + "`", failed.message(),
+           "a folder that can be written to");
+    for (fs::path group = place_; group != folder_->folder();) {
+      group = group.parent_path();
+      write_group_metadata(group, version_, Json::object());
+    }
+  }
+
+  void sync() override { folder_->sync(); }
+  void discard() noexcept override { folder_->discard(); }
 
   void finish() override {
     if (version_ == Version::v3) {
@@ -260,16 +301,11 @@ class CreatedZarr final : public CreatedStore {
  private:
   static bool is_new_group(const fs::path& path) {
     std::error_code ignored;
-    return ends_with(path, {".zarr"}) && !fs::exists(path, ignored);
-  }
-
-  void write_group(const fs::path& folder) const {
-    if (version_ == Version::v3) {
-      write_text(folder / "zarr.json",
-                 json_text({{"zarr_format", 3}, {"node_type", "group"}, {"attributes", Json::object()}}));
-    } else {
-      write_text(folder / ".zgroup", json_text({{"zarr_format", 2}}));
+    if (fs::exists(path, ignored)) return false;
+    for (fs::path part = path; !part.filename().empty(); part = part.parent_path()) {
+      if (ends_with(part, {".zarr", ".zarr2", ".zarr3"})) return true;
     }
+    return false;
   }
 
   fs::path path_;
@@ -309,8 +345,20 @@ class Zarr final : public Format {
     return found;
   }
 
-  std::unique_ptr<CreatedStore> create(const fs::path& path, const WantedArray& wanted) const override {
-    return std::make_unique<CreatedZarr>(path, version_, wanted);
+  std::vector<Group> groups(const fs::path& path) const override {
+    std::vector<Group> found;
+    add_groups(path, "", 0, found);
+    return found;
+  }
+
+  bool holds_several() const override { return true; }
+  void write_group(const fs::path& folder, const Json& attributes) const override {
+    write_group_metadata(folder, version_, attributes);
+  }
+
+  std::unique_ptr<CreatedStore> create(const fs::path& path, const WantedArray& wanted,
+                                       io::Unfinished unfinished) const override {
+    return std::make_unique<CreatedZarr>(path, version_, wanted, unfinished);
   }
 
   std::unique_ptr<Sink> planned_sink(const WantedArray& wanted) const override {

@@ -13,6 +13,7 @@
 
 #include "faro/error.hpp"
 #include "io/file_system.hpp"
+#include "store/file_numbers.hpp"
 
 namespace faro::store {
 namespace {
@@ -105,11 +106,12 @@ class ChunkFiles final : public ChunkStore {
     return true;
   }
 
+  std::string identity() const override { return identity_of_folder(folder_); }
   std::string label(const Shape& index) const override { return path_of(index).string(); }
 
   void write(const Shape& index, std::span<const std::byte> stored) override {
     const fs::path path = path_of(index);
-    io::Descriptor file = open_to_write(path, O_CREAT | O_EXCL | O_WRONLY);
+    io::Descriptor file = open_to_write(path, O_CREAT | O_TRUNC | O_WRONLY);
     write_range(file, path, 0, stored);
     close_written(file, path);
   }
@@ -151,6 +153,12 @@ class ShardFiles final : public ChunkStore {
     return true;
   }
 
+  std::string identity() const override { return identity_of_folder(folder_); }
+  bool is_settled() const override {
+    const std::lock_guard lock(mutex_);
+    return open_.empty();
+  }
+
   std::string label(const Shape& index) const override {
     return (folder_ / keys_.key(place_of(index).shard)).string();
   }
@@ -161,7 +169,7 @@ class ShardFiles final : public ChunkStore {
     std::uint64_t offset = 0;
     {
       const std::lock_guard lock(mutex_);
-      Open& shard = open_shard(place.shard);
+      Open& shard = open_shard(place.shard, path);
       offset = shard.end;
       shard.end += stored.size();
       shard.index[2 * place.number] = offset;
@@ -177,7 +185,7 @@ class ShardFiles final : public ChunkStore {
     const Place place = place_of(index);
     {
       const std::lock_guard lock(mutex_);
-      open_shard(place.shard);
+      open_shard(place.shard, folder_ / keys_.key(place.shard));
     }
     done(place, folder_ / keys_.key(place.shard));
   }
@@ -206,9 +214,10 @@ class ShardFiles final : public ChunkStore {
 
   std::uint64_t index_bytes() const { return 16 * volume(within_) + (form_.index_has_checksum ? 4 : 0); }
 
-  Open& open_shard(const Shape& shard) {
+  Open& open_shard(const Shape& shard, const fs::path& path) {
     const auto [found, is_new] = open_.try_emplace(shard);
     if (is_new) {
+      unlink(path.c_str());  // of an unfinished run
       found->second.index.assign(2 * volume(within_), kNoChunk);
       found->second.end = form_.index_at_end ? 0 : index_bytes();
       found->second.left = volume(cells_of(cell_of(form_.shape, form_.shard, shard).extents, form_.chunk));

@@ -194,6 +194,12 @@ int fsync(int descriptor) {
   return real(descriptor);
 }
 
+int syncfs(int descriptor) noexcept {
+  static const auto real = next<int (*)(int)>("syncfs");
+  if (fails("sync")) return error(EIO);
+  return real(descriptor);
+}
+
 int rename(const char* from, const char* to) noexcept {
   static const auto real = next<int (*)(const char*, const char*)>("rename");
   if (fails("rename")) return error(EIO);

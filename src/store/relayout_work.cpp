@@ -1,0 +1,242 @@
+#include "store/relayout_work.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "faro/file.hpp"
+#include "faro/threads.hpp"
+#include "io/npy.hpp"
+#include "store/axis_choice.hpp"
+#include "store/store_formats.hpp"
+
+namespace faro::store {
+namespace {
+
+StoredArray raw_input(const std::string& path, const Options& options) {
+  const std::string operation = "read `" + path + "`";
+  const ElementType type = element_type_or_fail(options.raw_dtype, operation);
+  const ByteOrder order = byte_order_named(options.raw_dtype).value_or(ByteOrder::little);
+  StoredArray array = run_array(raw_format(), "", path, dense_run(options.raw_shape, type, 0, order));
+  if (const std::uint64_t bytes = file_bytes(path); bytes != end_of(array.run->form)) {
+    fail(ErrorCode::file, operation, fmt::format("a file of {} bytes", bytes),
+         fmt::format("the {} of its shape and dtype", end_of(array.run->form)));
+  }
+  return array;
+}
+
+const Format& format_of_output(const Place& out, const Options& options, const std::string& operation) {
+  if (options.format == "zarr2") return zarr_v2_format();
+  if (options.format == "zarr3") return zarr_v3_format();
+  if (!options.format.empty())
+    fail(ErrorCode::value, operation, "the format " + options.format, "zarr2 or zarr3");
+  if (const Format* const format = format_meant(out.path)) return *format;
+  fail(ErrorCode::value, operation, "the output `" + out.path.string() + "`",
+       "a name that tells its format: .zarr, .npy, .npz, .safetensors, .h5, .nii, .fits, .tif, .arrow, .raw",
+       "--format zarr2 or zarr3 names Zarr's");
+}
+
+// Nothing: the format's choice, as where the input has no codecs that the output's format knows.
+std::optional<std::vector<Codec>> codecs_wanted(const Work& work, const Options& options) {
+  if (!options.codec.empty()) return parse_codecs(options.codec, work.wanted.type.bytes);
+  if (!work.in.chunks || !work.in.format.starts_with("Zarr")) return std::nullopt;
+  std::vector<Codec> codecs = work.in.chunks->form.codecs;
+  const bool is_known = work.in.format == work.format->name() ||
+                        std::all_of(codecs.begin(), codecs.end(), [](const Codec& codec) {
+                          return codec.kind == CodecKind::zstd || codec.kind == CodecKind::gzip ||
+                                 codec.kind == CodecKind::blosc;
+                        });
+  if (!is_known) return std::nullopt;
+  for (Codec& codec : codecs) {
+    if (codec.kind == CodecKind::blosc)
+      codec.shuffled_bytes = std::min<std::uint64_t>(work.wanted.type.bytes, 255);
+  }
+  return codecs;
+}
+
+void want_chunks(Work& work, const Options& options) {
+  WantedArray& wanted = work.wanted;
+  const std::size_t rank = wanted.shape.size();
+  for (const auto* const extents : {&options.chunks, &options.shards}) {
+    const bool fits = extents->empty() || (extents->size() == rank && !is_empty(*extents));
+    if (fits) continue;
+    fail(ErrorCode::value, work.operation,
+         fmt::format("{} ({})", extents == &options.chunks ? "chunks" : "shards", fmt::join(*extents, ", ")),
+         fmt::format("{} numbers above 0, one an axis", rank));
+  }
+  const bool asks_for_chunks = !options.chunks.empty() || !options.shards.empty() || !options.codec.empty();
+  if (!work.format->has_chunks()) {
+    if (work.format->has_tiles() && options.shards.empty() && options.codec.empty())
+      wanted.chunks = options.chunks;
+    if (!asks_for_chunks || !wanted.chunks.empty()) return;
+    fail(ErrorCode::value, work.operation, std::string("chunks, shards or a codec of ") + work.format->name(),
+         "them where the output is Zarr, or tiles of TIFF");
+  }
+  wanted.chunks = options.chunks;
+  wanted.shards = options.shards;
+  const bool keeps_chunks = wanted.chunks.empty() && work.in.chunks && !work.map;
+  if (keeps_chunks) wanted.chunks = work.axes.extents(work.in.chunks->form.chunk);
+  wanted.codecs = codecs_wanted(work, options);
+  require_shape(wanted.chunks, wanted.type.bytes, work.operation);
+}
+
+}  // namespace
+
+Place output_place(const std::string& text) {
+  Place place = place_of(text);
+  while (!place.path.has_filename() && place.path.has_parent_path()) place.path = place.path.parent_path();
+  return place;
+}
+
+const Format& require_output(const Place& in, const Place& out, const Options& options,
+                             const std::string& operation) {
+  const Format& format = format_of_output(out, options, operation);
+  if (io::same_target(in.path, out.path))
+    fail(ErrorCode::value, operation, "the same store as the output", "two stores");
+  return format;
+}
+
+Work work_of(const std::string& in, const std::string& out, const Options& options) {
+  const std::string operation = "lay `" + in + "` out anew";
+  StoredArray array = options.raw_dtype.empty() ? open_array(place_of(in)) : raw_input(in, options);
+  const Place to = output_place(out);
+  const Format& format = require_output(place_of(in), to, options, operation);
+  return work_between(std::move(array), to, format, operation, options);
+}
+
+Work work_between(StoredArray in, const Place& out, const Format& format, const std::string& operation,
+                  const Options& options) {
+  Work work{.operation = operation, .in = std::move(in), .out = out, .format = &format};
+  WantedArray& wanted = work.wanted;
+  wanted.name = work.out.array;
+  wanted.notes = work.in.notes;
+  wanted.byte_order = work.in.byte_order;
+  wanted.fortran_order = options.fortran_order;
+  if (options.map) {
+    const ElementMap& map = *options.map;
+    const std::uint64_t count = element_count(map.permutation) * map.batch * map.items;
+    if (count != volume(work.in.shape)) {
+      fail(ErrorCode::value, work.operation, fmt::format("a map of {} elements", count),
+           fmt::format("one of {}", volume(work.in.shape)));
+    }
+    const auto choice = options.map->batch == 1 && options.map->items == 1
+                            ? axis_choice_of(options.map->permutation, work.in.shape)
+                            : std::nullopt;
+    if (choice && choice->extents(work.in.shape) == options.map->shape) {
+      work.axes = *choice;
+    } else {
+      work.map = options.map;
+    }
+  } else {
+    work.axes = axis_choice_of(options.axes, work.in.shape.size(), work.operation);
+  }
+  if (work.map) {
+    wanted.shape = work.map->shape;
+    wanted.notes.dimension_names.clear();
+  } else {
+    wanted.shape = work.axes.extents(work.in.shape);
+    auto& names = wanted.notes.dimension_names;
+    for (std::size_t a = 0; a < names.size(); ++a)
+      names[a] = work.in.notes.dimension_names[work.axes.from[a]];
+  }
+  wanted.type = options.dtype.empty() ? work.in.type : element_type_or_fail(options.dtype, work.operation);
+  if (wanted.type != work.in.type) {
+    if (!wanted.type.number || !work.in.type.number) {
+      fail(ErrorCode::unsupported, work.operation,
+           fmt::format("{} converted to {}", work.in.type.name, wanted.type.name), "numbers on both sides");
+    }
+    work.arithmetic = Arithmetic{.from = *work.in.type.number, .to = *wanted.type.number};
+    if (wanted.notes.fill) wanted.notes.fill = converted(*wanted.notes.fill, work.in.type, wanted.type);
+    wanted.byte_order = ByteOrder::little;
+  }
+  if (const auto order = byte_order_named(options.dtype)) wanted.byte_order = *order;
+  want_chunks(work, options);
+  work.memory_bytes = options.memory_bytes != 0 ? options.memory_bytes : file::default_memory_bytes();
+  work.threads = faro::detail::thread_count(options.threads);
+  return work;
+}
+
+Relaid relaid_of(const Work& work, const Source& source, const Sink& sink) {
+  return {.source = source,
+          .sink = sink,
+          .shape = work.wanted.shape,
+          .axes = work.axes,
+          .element_bytes = work.wanted.type.bytes};
+}
+
+Shape cut_to(Shape region, const Shape& shape) {
+  for (std::size_t a = 0; a < region.size(); ++a)
+    region[a] = std::min(region[a], std::max<std::uint64_t>(shape[a], 1));
+  return region;
+}
+
+ArrayFacts facts_of(const StoredArray& array) {
+  ArrayFacts facts{.name = array.name, .format = array.format};
+  if (array.refusal) {
+    facts.refusal = Error(*array.refusal).what();
+    return facts;
+  }
+  facts.shape = array.shape;
+  facts.dtype = array.type.name;
+  facts.big_endian = array.byte_order == ByteOrder::big;
+  facts.bytes = volume(array.shape) * array.type.bytes;
+  facts.codec = "none";
+  if (array.chunks) {
+    facts.chunks = array.chunks->form.chunk;
+    facts.shards = array.chunks->shard;
+    facts.codec = to_text(array.chunks->form.codecs);
+  }
+  for (const Json& name : array.notes.dimension_names)
+    facts.dimensions.push_back(name.is_string() ? name.get<std::string>() : "");
+  facts.attributes = strict_json_text(array.notes.attributes);
+  return facts;
+}
+
+Facts facts_of(const Work& work, const Way& way, const Source& source, const Sink& sink) {
+  Facts facts{.in = facts_of(work.in)};
+  const std::uint64_t in_bytes = volume(work.in.shape) * work.in.type.bytes;
+  const std::uint64_t out_bytes = volume(work.wanted.shape) * work.wanted.type.bytes;
+  facts.out = {.name = work.out.array,
+               .format = work.format->name(),
+               .shape = work.wanted.shape,
+               .dtype = work.wanted.type.name,
+               .big_endian = work.wanted.byte_order == ByteOrder::big,
+               .bytes = out_bytes,
+               .chunks = work.format->has_chunks() ? sink.unit() : work.wanted.chunks,
+               .shards = work.wanted.shards,
+               .codec = to_text(work.wanted.codecs.value_or(std::vector<Codec>{}))};
+  facts.uses_scratch = way.scratch.has_value();
+  facts.sweeps = way.scratch ? 2 : 1;
+  facts.region = cut_to(way.scratch ? way.scratch->read : way.direct.extents, work.wanted.shape);
+  facts.memory_bytes = way.memory_bytes;
+  facts.threads = way.threads;
+  if (!way.scratch && work.in.chunks && !is_empty(work.wanted.shape)) {
+    const Cost once = source.cost(work.in.shape);
+    facts.decoded = source.cost(work.axes.extents_back(way.direct.extents)) / once;
+  }
+  facts.read_bytes = static_cast<std::uint64_t>(static_cast<double>(in_bytes) * facts.decoded) +
+                     (way.scratch ? out_bytes : 0);
+  facts.written_bytes = out_bytes * (way.scratch ? 2 : 1);
+  return facts;
+}
+
+std::optional<RunOutput> only_output(const Work& work, std::vector<std::string>& left_out) {
+  auto outputs = work.format->run_outputs({.arrays = {work.wanted}}, left_out);
+  if (!outputs) return std::nullopt;
+  return std::move(outputs->front());
+}
+
+Facts explain_work(const Work& work) {
+  const std::unique_ptr<Source> source = work.in.source();
+  std::vector<std::string> left_out;
+  const auto run = only_output(work, left_out);
+  const std::unique_ptr<Sink> sink =
+      run ? output_sink(-1, work.out.path, *run) : work.format->planned_sink(work.wanted);
+  return facts_of(
+      work, choose_way(relaid_of(work, *source, *sink), work.memory_bytes, work.threads, work.operation),
+      *source, *sink);
+}
+
+}  // namespace faro::store
