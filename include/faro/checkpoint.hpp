@@ -98,8 +98,7 @@ struct Report {
   double seconds = 0;
 };
 
-/// A file of rules, as JSON: `.json`, or `.toml` where this build reads that.
-/// Errors: ErrorCode::file; ErrorCode::unsupported for TOML without its library.
+/// The text of a file of rules. Errors: ErrorCode::file.
 std::string read_rules(const std::filesystem::path& path);
 
 /// `in`: a folder with an index file or with safetensors alone, an index file, or one safetensors file.

@@ -253,17 +253,20 @@ class Fitting {
 
   CheckpointResult result_of(const Draft& draft) {
     std::vector<FittedPart> parts;
-    for (const DraftPart& part : draft.parts) parts.push_back(fitted(part));
+    for (const DraftPart& part : draft.parts)
+      parts.push_back(of_tensor(part.source, [&] { return fitted(part); }));
     CheckpointResult made{.name = draft.name, .shape = parts.front().shape, .type = parts.front().to};
     std::vector<Lodging> out{Lodging{}};
     if (draft.join != nullptr) out = join(parts, *draft.join, made);
     // A type that safetensors has not is refused here.
-    const SafeTensor named{.name = made.name, .shape = made.shape, .type = made.type};
-    static_cast<void>(safetensors_header({&named, 1}, Json::object(), 1));
+    of_tensor(parts.front().source, [&] {
+      const SafeTensor named{.name = made.name, .shape = made.shape, .type = made.type};
+      static_cast<void>(safetensors_header({&named, 1}, Json::object(), 1));
+    });
     for (std::size_t part = 0; part < parts.size(); ++part) {
       made.sources.push_back(files_.tensors[parts[part].source].name);
       if (!parts[part].text.empty()) made.changes += (made.changes.empty() ? "" : "; ") + parts[part].text;
-      add_pieces(made, parts[part], out[part]);
+      of_tensor(parts[part].source, [&] { add_pieces(made, parts[part], out[part]); });
     }
     if (draft.join != nullptr) made.changes += made.changes.empty() ? "joined" : "; joined";
     return made;
@@ -272,6 +275,20 @@ class Fitting {
  private:
   std::string operation_of(std::size_t source) const {
     return "change " + in_quotes(files_.tensors[source].name);
+  }
+
+  // What call() gives; its errors say which tensor it was.
+  template <typename Call>
+  auto of_tensor(std::size_t source, const Call& call) const {
+    const std::string operation = operation_of(source);
+    try {
+      return call();
+    } catch (const Error& error) {
+      if (error.report().operation == operation) throw;
+      ErrorReport report = error.report();
+      report.operation = operation + ": " + report.operation;
+      throw Error(std::move(report));
+    }
   }
 
   FittedPart fitted(const DraftPart& part) const {
@@ -358,30 +375,23 @@ class Fitting {
 
   void add_pieces(CheckpointResult& made, const FittedPart& part, const Lodging& out) {
     if (is_empty(part.shape)) return;
-    const std::string operation = operation_of(part.source);
     const auto add = [&](file::Sweep sweep, std::uint64_t in_first, std::uint64_t out_first) {
       made.pieces.push_back({.source = part.source,
                              .sweep = std::move(sweep),
                              .in_offset = in_first * part.type.bytes,
                              .out_offset = out_first * part.to.bytes});
     };
-    try {
-      if (part.in.is_dense() && out.is_dense() && part.move.permutation)
-        return add(sweep_of(*part.move.permutation, part), part.in.first, out.first);
-      // Where a side is dense its beginning is the piece's, so that values along an axis are counted from it.
-      const auto first = [](const Lodging& lodging) { return lodging.is_dense() ? lodging.first : 0; };
-      const auto from_first = [&](Lodging lodging) {
-        lodging.first -= first(lodging);
-        return lodging;
-      };
-      for (const Strided& view : lodged(part.move, from_first(part.in), from_first(out), operation))
-        add(sweep_of(view, part), first(part.in), first(out));
-    } catch (const Error& error) {
-      if (error.report().operation == operation) throw;
-      ErrorReport report = error.report();
-      report.operation = operation + ": " + report.operation;
-      throw Error(std::move(report));
-    }
+    if (part.in.is_dense() && out.is_dense() && part.move.permutation)
+      return add(sweep_of(*part.move.permutation, part), part.in.first, out.first);
+    // Where a side is dense its beginning is the piece's, so that values along an axis are counted from it.
+    const auto first = [](const Lodging& lodging) { return lodging.is_dense() ? lodging.first : 0; };
+    const auto from_first = [&](Lodging lodging) {
+      lodging.first -= first(lodging);
+      return lodging;
+    };
+    const std::string operation = operation_of(part.source);
+    for (const Strided& view : lodged(part.move, from_first(part.in), from_first(out), operation))
+      add(sweep_of(view, part), first(part.in), first(out));
   }
 
   // Tensors that are changed alike have one sweep.
