@@ -191,6 +191,7 @@ std::size_t axis_of(std::int64_t axis, std::size_t rank, const std::string& oper
 Shape reshaped(const std::vector<std::int64_t>& wanted, const Shape& from, const std::string& operation) {
   const std::uint64_t count = volume(from);
   Shape shape;
+  shape.reserve(wanted.size());
   std::optional<std::size_t> open;
   std::uint64_t said = 1;
   const auto refuse = [&] {
@@ -253,6 +254,7 @@ class Fitting {
 
   CheckpointResult result_of(const Draft& draft) {
     std::vector<FittedPart> parts;
+    parts.reserve(draft.parts.size());
     for (const DraftPart& part : draft.parts)
       parts.push_back(of_tensor(part.source, [&] { return fitted(part); }));
     CheckpointResult made{.name = draft.name, .shape = parts.front().shape, .type = parts.front().to};
@@ -279,7 +281,7 @@ class Fitting {
 
   // What call() gives; its errors say which tensor it was.
   template <typename Call>
-  auto of_tensor(std::size_t source, const Call& call) const {
+  auto of_tensor(std::size_t source, const Call& call) const -> decltype(call()) {
     const std::string operation = operation_of(source);
     try {
       return call();
@@ -358,6 +360,7 @@ class Fitting {
       made.shape[axis] += part.shape[axis];
     }
     std::vector<Lodging> out;
+    out.reserve(parts.size());
     std::uint64_t begin = 0;
     for (const FittedPart& part : parts) {
       out.push_back(lodging_of(made.shape, axis, begin, part.shape[axis]));
