@@ -19,7 +19,7 @@ struct VerbHelp {
   std::array<std::string_view, 2> examples;  // run by tests/help.sh, in files that it makes
 };
 
-constexpr std::array<VerbHelp, 22> kVerbHelp{{
+constexpr std::array<VerbHelp, 23> kVerbHelp{{
     {"permute",
      kMove,
      {"faro permute bit_reversal in.npy out.npy --verify",
@@ -47,6 +47,10 @@ constexpr std::array<VerbHelp, 22> kVerbHelp{{
      kMove,
      {"faro convert rows.npy rows.zarr --chunks 100,16 --codec zstd:3",
       "faro convert rows.npy rows.safetensors --dtype float16"}},
+    {"checkpoint",
+     kMove,
+     {"faro checkpoint rules.json model changed --memory 1GiB --verify",
+      "faro checkpoint rules.json model.safetensors changed.safetensors --explain"}},
     {"recover", kMove, {"faro recover in.npy", "faro recover in.npy --undo"}},
     {"new", kMove, {"faro new 2^20 u4 in.npy", "faro new 1000x16 f4 rows.npy --fill random"}},
     {"explain",

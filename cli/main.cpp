@@ -56,7 +56,7 @@ class Command {
     app_.require_subcommand(0, 1);
     for (const auto make : {permute_verb, explain_verb, bench_verb, maps_verb, info_verb, new_verb,
                             layout_verb, emit_verb, tune_verb, wisdom_verb, take_verb, put_verb, add_verb,
-                            route_verb, shuffle_verb, recover_verb, convert_verb}) {
+                            route_verb, shuffle_verb, recover_verb, convert_verb, checkpoint_verb}) {
       verbs_.push_back(make(app_));
     }
     for (const auto make : extra_verbs()) verbs_.push_back(make(app_));

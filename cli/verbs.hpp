@@ -11,6 +11,7 @@
 //     faro take|put|add INDEX.npy IN.npy OUT.npy
 //     faro shuffle IN.npy OUT.npy --seed SEED
 //     faro convert IN OUT
+//     faro checkpoint RULES IN OUT
 //     faro recover FILE
 //     faro route KEYS.npy --buckets N --out-places P.npy --out-offsets O.npy
 //
@@ -47,5 +48,6 @@ Verb route_verb(CLI::App& app);
 Verb shuffle_verb(CLI::App& app);
 Verb recover_verb(CLI::App& app);
 Verb convert_verb(CLI::App& app);
+Verb checkpoint_verb(CLI::App& app);
 
 }  // namespace faro::cli

@@ -18,6 +18,10 @@ faro new 1000 u4 ids.npy
 faro permute 'random(1000, 1)' ids.npy index.npy --quiet
 faro new 1000 i4 holes.npy
 faro new 1000 u1 keys.npy
+faro convert rows.npy model.safetensors:rows --quiet
+mkdir model
+cp model.safetensors model
+echo '{"rules": [{"match": "rows", "map": "transpose", "dtype": "bfloat16"}]}' >rules.json
 
 verbs=$("$tools/list_verbs.sh" "$FARO")
 faro --help | grep '^Subcommands:$' >/dev/null && fail "a verb of no group: cli/help.cpp has the groups"

@@ -637,6 +637,13 @@ FARO_API faro_status faro_store_relayout(const char* in, const char* out, const 
                                          int (*progress)(void* context, uint64_t done_bytes, uint64_t total_bytes),
                                          void* context, char** json);
 
+/* Rules applied to all tensors of a safetensors checkpoint, a file or a folder with its index (faro/checkpoint.hpp,
+ * docs/guide/checkpoints.md). `rules`: JSON. `options`: JSON, an object with any of "memory_bytes", "threads", "shard_bytes",
+ * "verify", "resume", "explain" (nothing is written); null: none. `progress`, `context` and `json`: as of a relayout. */
+FARO_API faro_status faro_checkpoint(const char* rules, const char* in, const char* out, const char* options,
+                                     int (*progress)(void* context, uint64_t done_bytes, uint64_t total_bytes),
+                                     void* context, char** json);
+
 /* --- for the authors of kernels: JSON, as the command prints it with --json (docs/guide/json.md) */
 
 /* The layout of a rows x columns array in shared memory with the fewest bank conflicts for accesses such as

@@ -28,22 +28,41 @@ struct Watch {
   }
 };
 
-nb::str relayout(const std::string& in, const std::string& out, const std::string& options,
-                 nb::object progress) {
-  const char* const from = c_text(in);
-  const char* const to = c_text(out);
-  const char* const wanted = c_text(options);
+// What run(watch, &json) gives, without the lock of the interpreter.
+template <typename Run>
+nb::str watched(nb::object progress, const Run& run) {
   Watch watch{.function = std::move(progress)};
   char* json = nullptr;
   faro_status status = FARO_OK;
   {
     const nb::gil_scoped_release released;
-    status = faro_store_relayout(from, to, wanted, Watch::progress, &watch, &json);
+    status = run(&watch, &json);
   }
   if (PyErr_Occurred() != nullptr) nb::raise_python_error();
   if (watch.error) std::rethrow_exception(watch.error);
   check(status);
   return taken(json);
+}
+
+nb::str relayout(const std::string& in, const std::string& out, const std::string& options,
+                 nb::object progress) {
+  const char* const from = c_text(in);
+  const char* const to = c_text(out);
+  const char* const wanted = c_text(options);
+  return watched(std::move(progress), [=](Watch* watch, char** json) {
+    return faro_store_relayout(from, to, wanted, Watch::progress, watch, json);
+  });
+}
+
+nb::str checkpoint(const std::string& rules, const std::string& in, const std::string& out,
+                   const std::string& options, nb::object progress) {
+  const char* const said = c_text(rules);
+  const char* const from = c_text(in);
+  const char* const to = c_text(out);
+  const char* const wanted = c_text(options);
+  return watched(std::move(progress), [=](Watch* watch, char** json) {
+    return faro_checkpoint(said, from, to, wanted, Watch::progress, watch, json);
+  });
 }
 
 }  // namespace
@@ -54,6 +73,7 @@ void bind_stores(nb::module_& module) {
     return told([&](char** json) { return faro_store_arrays(asked, json); });
   });
   module.def("store_relayout", &relayout, nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+  module.def("checkpoint", &checkpoint, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
 }
 
 }  // namespace faro::python

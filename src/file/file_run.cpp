@@ -51,15 +51,6 @@ void FileRun::verify_by(Destinations destinations, std::uint64_t element_bytes, 
   sums_.emplace(std::move(destinations), element_bytes, what, options_.threads);
 }
 
-void FileRun::verify_by(Sources sources, bool has_gaps, std::uint64_t element_bytes,
-                        const std::string& what) {
-  sums_.emplace(std::move(sources), has_gaps, element_bytes, what, options_.threads);
-}
-
-void FileRun::verify_numbers(std::shared_ptr<const ChangedNumbers> numbers) {
-  sums_->change(std::move(numbers));
-}
-
 io::TransferFile FileRun::input(std::uint64_t run_bytes) const { return choice_.input(source_, run_bytes); }
 
 io::TransferFile FileRun::output(std::uint64_t run_bytes) const {

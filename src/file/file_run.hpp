@@ -47,10 +47,8 @@ class FileRun {
   /// Compares sums; each element of `element_bytes` at the place that `destinations` gives it.
   void verify_by(Destinations destinations, std::uint64_t element_bytes, const std::string& what);
 
-  /// The same of a view.
-  void verify_by(Sources sources, bool has_gaps, std::uint64_t element_bytes, const std::string& what);
-  /// Of numbers that are changed. Follows verify_by(); element_bytes there are the input's.
-  void verify_numbers(std::shared_ptr<const ChangedNumbers> numbers);
+  /// By sums that know all of it.
+  void verify_by(Checksums sums) { sums_.emplace(std::move(sums)); }
 
   /// A sweep of tiles. The pieces of a stage that has sums_written are those that the output is covered by.
   struct Stage {

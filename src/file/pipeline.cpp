@@ -226,7 +226,7 @@ void Pipeline::read_slice(const TileWork& work, std::byte* buffer, std::uint64_t
                  count(pieces, read_);
                });
   };
-  read_part(in_, work.in, 0);
+  read_part(in_of(work), work.in, 0);
   if (work.added.total_bytes() > 0) read_part(added_, work.added, work.in.total_bytes());
 }
 
@@ -236,9 +236,17 @@ void Pipeline::write_slice(const TileWork& work, std::byte* buffer, std::uint64_
   for_pieces(work.out, out_.offset, buffer, begin, begin + machinery_.slice_bytes,
              [&](std::span<const io::Piece> pieces) {
                if (hooks_.writing) hooks_.writing(pieces);
-               transfers.write(*out_.file, pieces);
+               transfers.write(*out_of(work).file, pieces);
                count(pieces, written_);
              });
+}
+
+Pipeline::Side Pipeline::in_of(const TileWork& work) const {
+  return work.in_file ? Side{.file = work.in_file.get(), .offset = in_.offset} : in_;
+}
+
+Pipeline::Side Pipeline::out_of(const TileWork& work) const {
+  return work.out_file ? Side{.file = work.out_file.get(), .offset = out_.offset} : out_;
 }
 
 // Writes `before` from the buffer, and reads `next` into what was written; either may be null.
@@ -267,7 +275,8 @@ void Pipeline::move(std::uint64_t offset, const Rows& rows, std::byte* buffer, c
 }
 
 void Pipeline::read(const TileWork& work, std::byte* buffer) {
-  read(*in_.file, in_.offset, work.in, buffer);
+  const Side in = in_of(work);
+  read(*in.file, in.offset, work.in, buffer);
   if (work.added.total_bytes() > 0)
     read(*added_.file, added_.offset, work.added, buffer + work.in.total_bytes());
 }

@@ -159,6 +159,8 @@ class Pipeline {
   };
   using SharedFlight = std::shared_ptr<Flight>;
 
+  Side in_of(const TileWork& work) const;
+  Side out_of(const TileWork& work) const;
   std::uint64_t slices(std::uint64_t bytes) const;
   void read_slice(const TileWork& work, std::byte* buffer, std::uint64_t slice, io::Transfers& transfers);
   void write_slice(const TileWork& work, std::byte* buffer, std::uint64_t slice, io::Transfers& transfers);

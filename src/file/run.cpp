@@ -28,26 +28,12 @@ std::string work_text(const Sweep::State& sweep) {
   return text;
 }
 
-// Where the output's elements come from, of what is no bijection or says it that way. Errors:
-// ErrorCode::unsupported for views that interleave too much.
-std::optional<Sources> sources_to_verify(const Sweep::State& sweep) {
-  if (sweep.problem) return gather_sources_of(*sweep.problem);
-  auto sources = sources_of(sweep.views.front());
-  if (!sources) {
-    fail(
-        ErrorCode::unsupported, "verify",
-        "a view whose axes interleave in the output: to find where one element comes from may take more than "
-        "4096 trials",
-        "axes of the output that lie one inside another, or nearly");
-  }
-  return sources;
-}
-
 }  // namespace
 
 Report run(const Sweep& sweep, const Input& in, const Output& out, const Options& options) {
   const Sweep::State& state = sweep.state();
-  const auto sources = options.verify ? sources_to_verify(state) : std::nullopt;
+  std::optional<Checksums> sums;
+  if (options.verify) sums.emplace(checksums_of(state, options.threads));
   const ChangedNumbers* const numbers = state.numbers.get();
   std::optional<SourceFile> added;
   if (numbers != nullptr && numbers->added_width() > 0)
@@ -57,13 +43,7 @@ Report run(const Sweep& sweep, const Input& in, const Output& out, const Options
       {.in_bytes = state.in_bytes, .out_bytes = state.out_bytes, .told_bytes = state.told_bytes()},
       work_text(state) +
           (added ? fmt::format("; added {} of {}", numbers->addend().offset, added->identity()) : ""));
-  if (sources) {
-    const bool has_gaps = !state.problem && state.written_bytes() != state.out_bytes;
-    work.verify_by(*sources, has_gaps, state.element_bytes, state.text);
-  } else if (options.verify) {
-    work.verify_by(destinations_of(*state.problem), state.element_bytes, state.text);
-  }
-  if (options.verify && numbers != nullptr) work.verify_numbers(state.numbers);
+  if (sums) work.verify_by(*std::move(sums));
   return work.run(state.facts, [&] {
     if (state.facts.tiles == 0) return true;
     const std::unique_ptr<Tiles> tiles = state.tiles();

@@ -169,6 +169,28 @@ Problem in_small_arrays(const Problem& problem, std::uint64_t most_bytes) {
   return bigger() ? problem : made;
 }
 
+Checksums checksums_of(const Sweep::State& sweep, int threads) {
+  const auto sums = [&]() -> Checksums {
+    if (!sweep.problem) {
+      const auto sources = sources_of(sweep.views.front());
+      if (!sources) {
+        fail(ErrorCode::unsupported, "verify",
+             "a view whose axes interleave in the output: to find where one element comes from may take more "
+             "than 4096 trials",
+             "axes of the output that lie one inside another, or nearly");
+      }
+      const bool has_gaps = sweep.written_bytes() != sweep.out_bytes;
+      return {*sources, has_gaps, sweep.element_bytes, sweep.text, threads};
+    }
+    if (const auto sources = gather_sources_of(*sweep.problem))
+      return {*sources, false, sweep.element_bytes, sweep.text, threads};
+    return {destinations_of(*sweep.problem), sweep.element_bytes, sweep.text, threads};
+  };
+  Checksums made = sums();
+  if (sweep.numbers != nullptr) made.change(sweep.numbers);
+  return made;
+}
+
 std::uint64_t default_memory_bytes() { return io::available_memory_bytes() / 10 * 6; }
 
 std::unique_ptr<Tiles> Sweep::State::tiles() const {

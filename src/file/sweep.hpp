@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "faro/file.hpp"
+#include "file/checksums.hpp"
 #include "file/number_tiles.hpp"
 #include "file/tiles.hpp"
 
@@ -31,6 +32,10 @@ struct Sweep::State {
   std::uint64_t told_bytes() const { return facts.moved_bytes + facts.added_bytes + written_bytes(); }
   std::unique_ptr<Tiles> tiles() const;
 };
+
+/// Sums that hold what the sweep reads against what it writes. Keeps references to it. Errors:
+/// ErrorCode::unsupported for views that interleave too much.
+Checksums checksums_of(const Sweep::State& sweep, int threads);
 
 /// The same problem as more and smaller arrays, of at most `most_bytes`, where nothing moves from one to
 /// another: leading axes and upper index bits that stay are a batch. As it is where that leaves none so

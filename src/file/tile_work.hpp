@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "file/moves.hpp"
+#include "io/transfers.hpp"
 
 namespace faro::file {
 
@@ -51,6 +53,9 @@ struct TileWork {
   Rows out;
   SharedMove move;  // from in's rows to out's, each one behind the other
   Rows added = {};  // of another input, behind in's in the buffer
+  // Where tiles of one sweep are of several files; null: the pipeline's.
+  std::shared_ptr<const io::TransferFile> in_file = nullptr;
+  std::shared_ptr<const io::TransferFile> out_file = nullptr;
   /// That are read into the buffer.
   std::uint64_t read_bytes() const { return in.total_bytes() + added.total_bytes(); }
 };

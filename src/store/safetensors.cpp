@@ -4,6 +4,8 @@
 //
 // Checked as its own library does: tensors cover the bytes behind the header once, without gaps, each as long
 // as its shape and type say.
+#include "store/safetensors.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,6 +25,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kLengthBytes = 8;
 constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // its library's bound
 constexpr std::uint64_t kAlignment = 8;
+constexpr const char* kMetadata = "__metadata__";
 
 struct TypeName {
   std::string_view here;
@@ -53,6 +56,39 @@ std::uint64_t header_bytes(std::span<const std::byte> first) {
   return bytes <= kMostHeaderBytes ? bytes : 0;
 }
 
+// A file's header as JSON, and how long it is with its length.
+struct Header {
+  Json json;
+  std::uint64_t bytes = 0;
+};
+
+Header header_of(const fs::path& path, const std::string& operation) {
+  const std::uint64_t all = file_bytes(path);
+  const std::uint64_t bytes = header_bytes(first_bytes(path, kLengthBytes + 1));
+  if (bytes < 2 || bytes > all - kLengthBytes)
+    fail(ErrorCode::file, operation, "no length of a header",
+         "8 bytes, and as long a JSON object behind them");
+  const Bytes begin = first_bytes(path, kLengthBytes + bytes);
+  if (begin.size() != kLengthBytes + bytes)
+    fail(ErrorCode::file, operation, "a file that ends in its header", "more");
+  const std::string_view text(reinterpret_cast<const char*>(begin.data()) + kLengthBytes, bytes);
+  return {.json = parse_json_object(text, operation), .bytes = begin.size()};
+}
+
+void require_metadata(const Json& value, const std::string& operation) {
+  const auto is_text = [](const Json& each) { return each.is_string(); };
+  if (!value.is_object() || !std::all_of(value.begin(), value.end(), is_text))
+    fail(ErrorCode::file, operation, excerpt_of(value) + " for `__metadata__`", "an object of texts");
+}
+
+std::string_view type_name(const ElementType& type) {
+  const auto* const known = std::find_if(kTypes.begin(), kTypes.end(),
+                                         [&](const TypeName& each) { return each.here == type.name; });
+  if (known != kTypes.end()) return known->there;
+  fail(ErrorCode::unsupported, "write safetensors", "elements of type " + type.name,
+       "numbers that safetensors has", "--dtype converts");
+}
+
 class Safetensors final : public Format {
  public:
   const char* name() const override { return "safetensors"; }
@@ -64,45 +100,23 @@ class Safetensors final : public Format {
 
   std::vector<StoredArray> arrays(const fs::path& path) const override {
     const std::string operation = "read `" + path.string() + "`";
-    const std::uint64_t all = file_bytes(path);
-    const std::uint64_t bytes = header_bytes(first_bytes(path, kLengthBytes + 1));
-    if (bytes < 2 || bytes > all - kLengthBytes)
-      fail(ErrorCode::file, operation, "no length of a header",
-           "8 bytes, and as long a JSON object behind them");
-    const Bytes begin = first_bytes(path, kLengthBytes + bytes);
-    if (begin.size() != kLengthBytes + bytes)
-      fail(ErrorCode::file, operation, "a file that ends in its header", "more");
-    const std::string_view text(reinterpret_cast<const char*>(begin.data()) + kLengthBytes, bytes);
-    const Json header = parse_json_object(text, operation);
+    const Header header = header_of(path, operation);
     std::vector<StoredArray> found;
-    for (const auto& [key, value] : header.items()) {
-      if (key == "__metadata__") {
+    for (const auto& [key, value] : header.json.items()) {
+      if (key == kMetadata) {
         require_metadata(value, operation);
       } else {
-        found.push_back(array_of(path, key, value, kLengthBytes + bytes, operation));
+        found.push_back(array_of(path, key, value, header.bytes, operation));
       }
     }
-    require_no_gaps(found, kLengthBytes + bytes, all, operation);
+    require_no_gaps(found, header.bytes, file_bytes(path), operation);
     return found;
   }
 
   std::optional<RunOutput> run_output(const WantedArray& wanted) const override {
-    const auto* const type = std::find_if(
-        kTypes.begin(), kTypes.end(), [&](const TypeName& each) { return each.here == wanted.type.name; });
-    if (type == kTypes.end()) {
-      fail(ErrorCode::unsupported, "write safetensors", "elements of type " + wanted.type.name,
-           "numbers that safetensors has", "--dtype converts");
-    }
-    const std::uint64_t bytes = volume(wanted.shape) * wanted.type.bytes;
-    Json header = Json::object();
-    header[wanted.name.empty() ? "data" : wanted.name] = {
-        {"dtype", type->there}, {"shape", wanted.shape}, {"data_offsets", {0, bytes}}};
-    std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
-    text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
-    const std::uint64_t length = text.size();
-    std::vector<std::byte> made(kLengthBytes + length);
-    std::memcpy(made.data(), &length, sizeof length);
-    std::memcpy(made.data() + kLengthBytes, text.data(), length);
+    const SafeTensor tensor{
+        .name = wanted.name.empty() ? "data" : wanted.name, .shape = wanted.shape, .type = wanted.type};
+    Bytes made = safetensors_header({&tensor, 1}, Json::object(), kAlignment);
     const std::uint64_t offset = made.size();
     return RunOutput{.header = std::move(made), .form = dense_run(wanted.shape, wanted.type, offset)};
   }
@@ -145,12 +159,6 @@ class Safetensors final : public Format {
   }
 
  private:
-  static void require_metadata(const Json& value, const std::string& operation) {
-    const auto is_text = [](const Json& each) { return each.is_string(); };
-    if (!value.is_object() || !std::all_of(value.begin(), value.end(), is_text))
-      fail(ErrorCode::file, operation, excerpt_of(value) + " for `__metadata__`", "an object of texts");
-  }
-
   StoredArray array_of(const fs::path& path, const std::string& key, const Json& value, std::uint64_t begin,
                        const std::string& operation) const {
     if (!value.is_object())
@@ -194,6 +202,34 @@ class Safetensors final : public Format {
 };
 
 }  // namespace
+
+Bytes safetensors_header(std::span<const SafeTensor> tensors, const Json& metadata, std::uint64_t alignment) {
+  Json header = Json::object();
+  if (!metadata.empty()) header[kMetadata] = metadata;
+  std::uint64_t at = 0;
+  for (const SafeTensor& tensor : tensors) {
+    const std::uint64_t end = at + volume(tensor.shape) * tensor.type.bytes;
+    header[tensor.name] = {
+        {"dtype", type_name(tensor.type)}, {"shape", tensor.shape}, {"data_offsets", {at, end}}};
+    at = end;
+  }
+  std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
+  text.resize(detail::round_up(kLengthBytes + text.size(), alignment) - kLengthBytes, ' ');
+  const std::uint64_t length = text.size();
+  Bytes made(kLengthBytes + length);
+  std::memcpy(made.data(), &length, sizeof length);
+  std::memcpy(made.data() + kLengthBytes, text.data(), length);
+  return made;
+}
+
+Json safetensors_metadata(const fs::path& path) {
+  const std::string operation = "read `" + path.string() + "`";
+  const Header header = header_of(path, operation);
+  const auto found = header.json.find(kMetadata);
+  if (found == header.json.end()) return Json::object();
+  require_metadata(*found, operation);
+  return *found;
+}
 
 const Format& safetensors_format() {
   static const Safetensors format;

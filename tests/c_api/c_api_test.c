@@ -861,6 +861,9 @@ static void test_files(const char* folder) {
   faro_free(json);
   EXPECT(faro_store_relayout(index, store, "{\"chunk\": [100]}", NULL, NULL, &json) == FARO_SPEC);
   EXPECT(faro_store_relayout(index, store, NULL, NULL, NULL, &json) == FARO_FILE); /* there already */
+  EXPECT(faro_checkpoint("{\"rules\": []}", "none", "out", NULL, NULL, NULL, &json) == FARO_FILE);
+  EXPECT(faro_checkpoint("[]", "none", "out", NULL, NULL, NULL, &json) == FARO_FILE);
+  EXPECT(faro_checkpoint(NULL, "none", "out", NULL, NULL, NULL, &json) == FARO_VALUE);
   EXPECT(faro_store_arrays("none.zarr", &json) == FARO_FILE && faro_store_arrays(NULL, &json) == FARO_VALUE);
   options.memory_bytes = 1500;
 

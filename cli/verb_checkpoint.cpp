@@ -1,0 +1,162 @@
+// faro checkpoint RULES IN OUT: rules applied to all tensors of a safetensors checkpoint.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "cli/arguments.hpp"
+#include "cli/file_options.hpp"
+#include "cli/progress.hpp"
+#include "cli/report.hpp"
+#include "cli/signals.hpp"
+#include "cli/verbs.hpp"
+#include "faro/checkpoint.hpp"
+#include "size_text.hpp"
+
+namespace faro::cli {
+namespace {
+
+struct CheckpointVerbOptions {
+  PermuteOptions permute;  // what it shares with other verbs of files
+  std::string rules;
+  std::string shard_size;
+  bool explain = false;
+};
+
+Json tensor_json(const checkpoint::Tensor& tensor) {
+  Json json = Json::object();
+  json["name"] = tensor.name;
+  json["dtype"] = tensor.dtype;
+  json["shape"] = tensor.shape;
+  json["bytes"] = tensor.bytes;
+  json["file"] = tensor.file;
+  json["sources"] = tensor.sources;
+  json["changes"] = tensor.changes;
+  return json;
+}
+
+Json facts_json(const CheckpointVerbOptions& options, const checkpoint::Facts& facts) {
+  Json json = new_json();
+  json["in"] = options.permute.in;
+  json["out"] = options.permute.out;
+  json["plan"] = facts.text();
+  json["in_files"] = facts.in_files;
+  json["in_tensors"] = facts.in_tensors;
+  json["dropped"] = facts.dropped;
+  Json rules = Json::array();
+  for (const checkpoint::RuleFacts& rule : facts.rules)
+    rules.push_back({{"patterns", rule.text}, {"matched", rule.matched}});
+  json["rules"] = std::move(rules);
+  Json tensors = Json::array();
+  for (const checkpoint::Tensor& tensor : facts.tensors) tensors.push_back(tensor_json(tensor));
+  json["tensors"] = std::move(tensors);
+  json["files"] = facts.files;
+  json["tiles"] = facts.tiles;
+  json["read_bytes"] = facts.read_bytes;
+  json["written_bytes"] = facts.written_bytes;
+  json["memory_bytes"] = facts.memory_bytes;
+  return json;
+}
+
+void tell_checkpoint(const CheckpointVerbOptions& options, const checkpoint::Facts& facts) {
+  if (options.permute.common.json) return print(facts_json(options, facts));
+  std::string text =
+      explained("in", fmt::format("{} in {}, {} of them dropped", count_text(facts.in_tensors, "tensor"),
+                                  count_text(facts.in_files, "file"), facts.dropped.size())) +
+      "\n" + explained("out", facts.text()) + "\n" +
+      explained("disk", fmt::format("reads {}, writes {}", size_text(facts.read_bytes),
+                                    size_text(facts.written_bytes)));
+  for (std::size_t rule = 0; rule < facts.rules.size(); ++rule) {
+    text += "\n" + explained(fmt::format("rule {}", rule + 1),
+                             fmt::format("{}: {}", facts.rules[rule].text,
+                                         count_text(facts.rules[rule].matched, "tensor")));
+  }
+  for (const checkpoint::Tensor& tensor : facts.tensors) {
+    const bool is_renamed = tensor.sources.size() != 1 || tensor.sources.front() != tensor.name;
+    if (tensor.changes.empty() && !is_renamed) continue;
+    text += "\n" + explained("tensor",
+                             fmt::format("{}, {} of {}{}{}", tensor.name, shape_text(tensor.shape),
+                                         tensor.dtype, tensor.changes.empty() ? "" : ": ", tensor.changes));
+    if (is_renamed) text += fmt::format("; from {}", fmt::join(tensor.sources, ", "));
+  }
+  print(text);
+}
+
+void tell_run(const CheckpointVerbOptions& options, const checkpoint::Report& report) {
+  const double ms = report.seconds * 1e3;
+  if (options.permute.common.json) {
+    Json json = facts_json(options, report.facts);
+    json["ms"] = ms;
+    json["resumed_tiles"] = report.resumed_tiles;
+    json["verified"] = report.verified;
+    return print(json);
+  }
+  if (options.permute.quiet) return;
+  const std::string done =
+      fmt::format("{} in {}, {:.3g} GB/s{}", size_text(report.facts.written_bytes), time_text(ms),
+                  gb_per_s((report.facts.read_bytes + report.facts.written_bytes) / 2, ms),
+                  report.verified ? ", verified" : "");
+  note(fitted_line({"checkpoint: " + done, done}, {{report.facts.text()}}));
+}
+
+void run_checkpoint(const CheckpointVerbOptions& options) {
+  const PermuteOptions& permute = options.permute;
+  checkpoint::Options wanted{.memory_bytes = memory_budget(permute.memory),
+                             .threads = permute.common.plan_options(1).threads,
+                             .io = io_of(permute.io),
+                             .verify = permute.verify,
+                             .resume = permute.resume};
+  if (!permute.checkpoint.empty()) wanted.checkpoint_seconds = checkpoint_seconds(permute);
+  if (!options.shard_size.empty()) wanted.shard_bytes = parse_size("--shard-size", options.shard_size);
+  const std::string rules = checkpoint::read_rules(options.rules);
+  if (options.explain)
+    return tell_checkpoint(options, checkpoint::explain(rules, permute.in, permute.out, wanted));
+  const InterruptNote interrupted(
+      "`" + permute.out + "` is as it was; the same command with --resume goes on with what is finished");
+  Progress progress(permute.quiet || permute.common.json ? Verbosity::quiet : Verbosity::normal);
+  std::uint64_t told = 0;
+  std::uint64_t total = 0;
+  wanted.progress = [&](const file::Progress& now) {
+    if (std::exchange(total, now.total_bytes) != now.total_bytes)
+      progress.step("changing " + permute.in, now.total_bytes);
+    progress.advance()(now.done_bytes - std::exchange(told, now.done_bytes));
+  };
+  wanted.done = [&](const checkpoint::Report& report) {
+    progress.end();
+    tell_run(options, report);
+  };
+  checkpoint::run(rules, permute.in, permute.out, wanted);
+}
+
+}  // namespace
+
+Verb checkpoint_verb(CLI::App& app) {
+  const auto options = std::make_shared<CheckpointVerbOptions>();
+  PermuteOptions& permute = options->permute;
+  CLI::App* const command = app.add_subcommand(
+      "checkpoint", "Transpose, cast, split, join and rename the tensors of a safetensors checkpoint");
+  command->add_option("RULES", options->rules, "What is done to which tensors: a file of JSON")
+      ->required()
+      ->type_name("");
+  command->add_option("IN", permute.in, "A folder of safetensors with their index, or one such file")
+      ->required()
+      ->type_name("");
+  command->add_option("OUT", permute.out, "A folder that is not there, or a name that ends in .safetensors")
+      ->required()
+      ->type_name("");
+  add_text(*command, "--memory", permute.memory, "SIZE",
+           "Memory for buffers, such as 1GiB; the default is 60% of the free memory");
+  add_text(*command, "--shard-size", options->shard_size, "SIZE",
+           "The most bytes of a file of OUT, unless one tensor has more; the default is 5 GB");
+  command->add_flag("--explain,--dry-run", options->explain, "Explain what would be done, and write nothing");
+  command->add_flag("--verify", permute.verify,
+                    "Check the result by sums over what was read and what was written");
+  add_journal_options(*command, permute);
+  add_text(*command, "--io", permute.io, "WAY",
+           "How files are read and written: auto, uring, threads (both with O_DIRECT) or buffered");
+  permute.common.add_run(*command, permute.quiet);
+  return {command, [options] { run_checkpoint(*options); }};
+}
+
+}  // namespace faro::cli
