@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "engines/cpu/copy_kernel.hpp"
-#include "engines/cpu/plane_transpose.hpp"
 #include "engines/cpu/team.hpp"
 #include "packed/bit_runs.hpp"
 #include "packed/squares.hpp"
@@ -19,8 +18,13 @@ namespace {
 using detail::AxisMap;
 using detail::StridedAxis;
 
-constexpr std::uint64_t kRowBytes = 128;           // of a tile, on both sides
+// Long rows, which the processor fetches by itself, and of the columns one line at a time.
+constexpr std::uint64_t kRowBytes = 1024;
+constexpr std::uint64_t kColumnBytes = 64;
+constexpr std::uint64_t kRowsAhead = 8;            // fetched: more would share sets of the caches
+constexpr std::uint64_t kColumnsAhead = 16;        // whose first and last bytes are kept in part
 constexpr std::uint64_t kRunBits = 8 * 16 * 1024;  // of a piece of a long run
+constexpr std::uint64_t kLineBytes = 64;
 constexpr std::uint32_t kMostPerByte = 8;
 
 // The axes of an affine map that only permutes and flips bits.
@@ -196,12 +200,13 @@ class RunSweep {
 // --- Matrices
 // -----------------------------------------------------------------------------------------------
 
-// A tile of so many rows and columns, from row and column on.
-struct TileRange {
+// So many rows and columns of a matrix, from row and column on.
+struct Tile {
   std::uint64_t row = 0;
   std::uint64_t column = 0;
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
+  Place matrix = {};
 };
 
 class MatrixSweep {
@@ -217,7 +222,7 @@ class MatrixSweep {
       if (i != fastest_input) others_.push_back(map.axes[i]);
     }
     per_byte_ = kMostPerByte / bits_;
-    tile_ = {.rows = std::min(kRowBytes * per_byte_, rows_.extent),
+    tile_ = {.rows = std::min(kColumnBytes * per_byte_, rows_.extent),
              .columns = std::min(kRowBytes * per_byte_, columns_.extent)};
     down_ = detail::ceil_div(rows_.extent, tile_.rows);
     across_ = detail::ceil_div(columns_.extent, tile_.columns);
@@ -225,68 +230,101 @@ class MatrixSweep {
 
   std::uint64_t count() const { return detail::unit_count(others_) * down_ * across_; }
 
-  // Bytes that move() needs: rows of the input, rows of bytes, their transpose.
-  std::uint64_t buffer_bytes() const { return 2 * squares_bytes() + kMostPerByte * kRowBytes; }
+  // Bytes that move() needs: rows of bytes, their transpose, and rows of the input that begin inside a byte.
+  std::uint64_t buffer_bytes() const {
+    return 2 * padded_columns() * padded_groups() + kMostPerByte * kRowBytes;
+  }
 
   void move(const Arrays& arrays, std::uint64_t number, std::byte* buffer) const {
-    TileRange range{.row = number % down_ * tile_.rows, .column = number / down_ % across_ * tile_.columns};
-    range.rows = std::min(tile_.rows, rows_.extent - range.row);
-    range.columns = std::min(tile_.columns, columns_.extent - range.column);
-    const Place matrix = place_of(number / down_ / across_, others_, first_);
-    std::byte* const squares = buffer;
-    std::byte* const turned = buffer + squares_bytes();
-    const std::uint64_t row_bytes = bytes_of_bits(range.columns * bits_);
-    const std::uint64_t groups = detail::ceil_div(range.rows, std::uint64_t{per_byte_});
+    const Tile tile = tile_at(number);
+    const Tile next = number + 1 < count() ? tile_at(number + 1) : tile;
+    const ByteRows squares{buffer, padded_columns()};
+    const ByteRows turned{buffer + padded_columns() * padded_groups(), padded_groups()};
+    std::byte* const loaded = turned.data + padded_columns() * padded_groups();
+    const std::uint64_t groups = detail::ceil_div(tile.rows, std::uint64_t{per_byte_});
     for (std::uint64_t group = 0; group < groups; ++group) {
-      make_square_rows(arrays.in, matrix.in, range, group, turned + squares_bytes(),
-                       squares + group * row_bytes * per_byte_);
+      fetch_rows(arrays.in, tile, next, group * per_byte_);
+      make_square_rows(arrays.in, tile, group, loaded, squares.data + group * squares.pitch);
     }
-    cpu::transpose_plane(1, {squares, row_bytes * per_byte_}, groups, row_bytes * per_byte_,
-                         {turned, groups});
-    store_columns(arrays, matrix.out, range, turned, groups);
+    transpose_bytes(squares, detail::round_up(groups, kByteTileRows),
+                    detail::round_up(bytes_of_bits(tile.columns * bits_) * per_byte_, kByteTileColumns),
+                    turned);
+    store_columns(arrays, tile, turned);
   }
 
  private:
-  std::uint64_t squares_bytes() const {
-    const std::uint64_t columns = bytes_of_bits(tile_.columns * bits_) * per_byte_;
-    return columns * detail::ceil_div(tile_.rows, std::uint64_t{per_byte_});
+  Tile tile_at(std::uint64_t number) const {
+    Tile tile{.row = number % down_ * tile_.rows, .column = number / down_ % across_ * tile_.columns};
+    tile.rows = std::min(tile_.rows, rows_.extent - tile.row);
+    tile.columns = std::min(tile_.columns, columns_.extent - tile.column);
+    tile.matrix = place_of(number / down_ / across_, others_, first_);
+    return tile;
+  }
+
+  std::uint64_t padded_columns() const {
+    return detail::round_up(bytes_of_bits(tile_.columns * bits_) * per_byte_, kByteTileColumns);
+  }
+  std::uint64_t padded_groups() const {
+    return detail::round_up(detail::ceil_div(tile_.rows, std::uint64_t{per_byte_}), kByteTileRows);
+  }
+
+  std::uint64_t bit_of_row(const Tile& tile, std::uint64_t row) const {
+    const std::int64_t rows = static_cast<std::int64_t>(tile.row + row) * rows_.in;
+    return static_cast<std::uint64_t>(tile.matrix.in + rows) + tile.column * bits_;
+  }
+
+  // A group's rows of further on, or of the beginning of the next tile.
+  void fetch_rows(const std::byte* in, const Tile& tile, const Tile& next, std::uint64_t first) const {
+    for (std::uint64_t row = first + kRowsAhead; row < first + kRowsAhead + per_byte_; ++row) {
+      const std::uint64_t bit = row < tile.rows ? bit_of_row(tile, row) : bit_of_row(next, row - tile.rows);
+      const std::byte* const from = in + bit / kBitsOfByte;
+      for (std::uint64_t byte = 0; byte < kRowBytes; byte += kLineBytes) __builtin_prefetch(from + byte);
+    }
   }
 
   // Element c of the input's byte row is in half c mod P; an output whose high bits are first has row 0
   // there.
-  void make_square_rows(const std::byte* in, std::int64_t matrix, const TileRange& range, std::uint64_t group,
-                        std::byte* loaded, std::byte* to) const {
+  void make_square_rows(const std::byte* in, const Tile& tile, std::uint64_t group, std::byte* loaded,
+                        std::byte* to) const {
     static constexpr std::array<std::byte, kRowBytes> kNoRow{};
     const std::byte* rows[kMostPerByte] = {};
     for (std::uint32_t i = 0; i < per_byte_; ++i) {
       const std::uint64_t row = group * per_byte_ + i;
       const std::uint32_t place = out_order_ == BitOrder::low_first ? i : per_byte_ - 1 - i;
-      rows[place] = row < range.rows ? row_of(in, matrix, range, row, loaded + i * kRowBytes) : kNoRow.data();
+      rows[place] = row < tile.rows ? row_of(in, tile, row, loaded + i * kRowBytes) : kNoRow.data();
     }
-    transpose_squares(rows, bytes_of_bits(range.columns * bits_), bits_, to);
+    transpose_squares(rows, bytes_of_bits(tile.columns * bits_), bits_, to);
   }
 
-  const std::byte* row_of(const std::byte* in, std::int64_t matrix, const TileRange& range, std::uint64_t row,
-                          std::byte* loaded) const {
-    const auto first =
-        static_cast<std::uint64_t>(matrix + static_cast<std::int64_t>(range.row + row) * rows_.in) +
-        range.column * bits_;
+  const std::byte* row_of(const std::byte* in, const Tile& tile, std::uint64_t row, std::byte* loaded) const {
+    const std::uint64_t first = bit_of_row(tile, row);
     if (first % kBitsOfByte == 0) return in + first / kBitsOfByte;
-    load_run(in, first, range.columns * bits_, in_order_, loaded);
+    load_run(in, first, tile.columns * bits_, in_order_, loaded);
     return loaded;
   }
 
-  void store_columns(const Arrays& arrays, std::int64_t matrix, const TileRange& range,
-                     const std::byte* turned, std::uint64_t groups) const {
-    const std::uint64_t row_bytes = bytes_of_bits(range.columns * bits_);
-    for (std::uint64_t c = 0; c < range.columns; ++c) {
+  std::uint64_t bit_of_column(const Tile& tile, std::uint64_t column) const {
+    const std::int64_t columns = static_cast<std::int64_t>(tile.column + column) * columns_.out;
+    return static_cast<std::uint64_t>(tile.matrix.out + columns) + tile.row * bits_;
+  }
+
+  // Bytes that others share are read and written at once, which takes as long as memory does.
+  void fetch_ends(const Tile& tile, std::uint64_t column, const std::byte* out) const {
+    if (column >= tile.columns) return;
+    const std::uint64_t first = bit_of_column(tile, column);
+    const std::uint64_t last = first + tile.rows * bits_ - 1;
+    if (first % kBitsOfByte != 0) __builtin_prefetch(out + first / kBitsOfByte, 1);
+    if (last % kBitsOfByte != kBitsOfByte - 1) __builtin_prefetch(out + last / kBitsOfByte, 1);
+  }
+
+  void store_columns(const Arrays& arrays, const Tile& tile, const ByteRows& turned) const {
+    const std::uint64_t row_bytes = bytes_of_bits(tile.columns * bits_);
+    for (std::uint64_t c = 0; c < tile.columns; ++c) {
       const std::uint64_t half =
           in_order_ == BitOrder::low_first ? c % per_byte_ : per_byte_ - 1 - c % per_byte_;
-      const auto to =
-          static_cast<std::uint64_t>(matrix + static_cast<std::int64_t>(range.column + c) * columns_.out) +
-          range.row * bits_;
-      store_run(turned + (half * row_bytes + c / per_byte_) * groups, range.rows * bits_, out_order_,
-                arrays.out, to, arrays.streamed);
+      fetch_ends(tile, c + kColumnsAhead, arrays.out);
+      store_run(turned.data + (half * row_bytes + c / per_byte_) * turned.pitch, tile.rows * bits_,
+                out_order_, arrays.out, bit_of_column(tile, c), arrays.streamed);
     }
   }
 
@@ -298,7 +336,7 @@ class MatrixSweep {
   StridedAxis columns_;  // side by side in the input
   std::vector<StridedAxis> others_;
   std::uint32_t per_byte_ = 1;
-  TileRange tile_;
+  Tile tile_;  // the largest
   std::uint64_t down_ = 1;
   std::uint64_t across_ = 1;
 };

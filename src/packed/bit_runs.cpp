@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engines/cpu/copy_kernel.hpp"
+#include "packed/squares.hpp"
 
 namespace faro::packed {
 namespace {
@@ -16,39 +17,28 @@ Byte* as_bytes(std::byte* at) { return reinterpret_cast<Byte*>(at); }
 
 Byte low_bits(std::uint64_t count) { return static_cast<Byte>((1U << count) - 1); }
 
+bool is_low(BitOrder order) { return order == BitOrder::low_first; }
+
 // The bits first .. first + count - 1 of a byte, in an order.
 Byte byte_mask(std::uint64_t first, std::uint64_t count, BitOrder order) {
-  const std::uint64_t shift = order == BitOrder::low_first ? first : kBitsOfByte - first - count;
+  const std::uint64_t shift = is_low(order) ? first : kBitsOfByte - first - count;
   return static_cast<Byte>(low_bits(count) << shift);
 }
 
-// Others may change the other bits of the byte meanwhile.
+// Others may change the other bits of the byte meanwhile, and none of the mask's.
 void merge(Byte& byte, Byte mask, unsigned value) {
   const std::atomic_ref<Byte> shared(byte);
-  shared.fetch_and(static_cast<Byte>(~mask), std::memory_order_relaxed);
-  shared.fetch_or(static_cast<Byte>(value & mask), std::memory_order_relaxed);
-}
-
-// out[i] has the end of in[i] and the beginning of in[i + 1], `shift` bits of in[0] left out.
-void shift_down(const Byte* in, std::uint64_t bytes, unsigned shift, BitOrder order, Byte* out) {
-  if (order == BitOrder::low_first) {
-    for (std::uint64_t i = 0; i < bytes; ++i) {
-      out[i] = static_cast<Byte>(in[i] >> shift | in[i + 1] << (8 - shift));
-    }
-  } else {
-    for (std::uint64_t i = 0; i < bytes; ++i) {
-      out[i] = static_cast<Byte>(in[i] << shift | in[i + 1] >> (8 - shift));
-    }
-  }
+  const unsigned before = shared.load(std::memory_order_relaxed);
+  shared.fetch_xor(static_cast<Byte>((before ^ value) & mask), std::memory_order_relaxed);
 }
 
 // What the first `shift` bits of a run that lies `shift` bits further on, or its last ones, are in their
 // byte.
 unsigned moved_up(Byte value, unsigned shift, BitOrder order) {
-  return order == BitOrder::low_first ? unsigned{value} << shift : unsigned{value} >> shift;
+  return is_low(order) ? unsigned{value} << shift : unsigned{value} >> shift;
 }
 unsigned moved_down(Byte value, unsigned shift, BitOrder order) {
-  return order == BitOrder::low_first ? unsigned{value} >> shift : unsigned{value} << shift;
+  return is_low(order) ? unsigned{value} >> shift : unsigned{value} << shift;
 }
 
 Byte reversed_elements(Byte value, std::uint32_t element_bits) {
@@ -72,7 +62,7 @@ void load_run(const std::byte* from, std::uint64_t first_bit, std::uint64_t bits
     return;
   }
   const std::uint64_t touched = bytes_of_bits(shift + bits);
-  shift_down(in, touched - 1, shift, order, as_bytes(to));
+  shift_bytes(in, touched - 1, static_cast<int>(shift), is_low(order), as_bytes(to));
   if (touched == bytes) as_bytes(to)[bytes - 1] = static_cast<Byte>(moved_down(in[bytes - 1], shift, order));
 }
 
@@ -94,7 +84,7 @@ void store_run(const std::byte* from, std::uint64_t bits, BitOrder order, std::b
   merge(out[0], byte_mask(shift, in_first, order), moved_up(in[0], shift, order));
   const std::uint64_t left = bits - in_first;
   const std::uint64_t whole = left / kBitsOfByte;
-  shift_down(in, whole, back, order, out + 1);
+  shift_bytes(in, whole, static_cast<int>(back), is_low(order), out + 1);
   const std::uint64_t rest = left % kBitsOfByte;
   if (rest == 0) return;
   unsigned last = moved_down(in[whole], back, order);

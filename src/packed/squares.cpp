@@ -4,6 +4,7 @@
 #define HWY_TARGET_INCLUDE "packed/squares.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 //
+#include "engines/cpu/register_transpose-inl.hpp"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -81,6 +82,75 @@ void TransposeSquaresOf(const std::byte* const* rows, std::uint64_t bytes, std::
   if (element_bits == 1) TransposeRows<1>(rows, bytes, to);
 }
 
+#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
+// Blocks of 16 bytes of a vector, each to a row of its own, `distance` bytes apart.
+template <class D>
+HWY_INLINE void StoreBlocks(D d, hn::Vec<D> vector, std::uint8_t* to, std::uint64_t distance) {
+  constexpr std::size_t kBlocks = hn::MaxLanes(D()) / 16;
+  if constexpr (kBlocks == 1) {
+    hn::StoreU(vector, d, to);
+  } else {
+    const hn::Half<D> half;
+    StoreBlocks(half, hn::LowerHalf(half, vector), to, distance);
+    StoreBlocks(half, hn::UpperHalf(half, vector), to + kBlocks / 2 * distance, distance);
+  }
+}
+
+void TransposeBytesOf(const ByteRows& from, std::uint64_t rows, std::uint64_t columns, const ByteRows& to) {
+  const hn::ScalableTag<std::uint8_t> d;
+  for (std::uint64_t c = 0; c < columns; c += hn::Lanes(d)) {
+    for (std::uint64_t r = 0; r < rows; r += kByteTileRows) {
+      hn::Vec<decltype(d)> vectors[kByteTileRows];
+      FARO_UNROLL_REGISTERS
+      for (std::uint64_t i = 0; i < kByteTileRows; ++i) {
+        vectors[i] =
+            hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from.data + (r + i) * from.pitch + c));
+      }
+      cpu::HWY_NAMESPACE::TransposeRegisters(d, vectors);
+      auto* const target = reinterpret_cast<std::uint8_t*>(to.data + c * to.pitch + r);
+      FARO_UNROLL_REGISTERS
+      for (std::uint64_t i = 0; i < kByteTileRows; ++i) {
+        StoreBlocks(d, vectors[i], target + i * to.pitch, kByteTileRows * to.pitch);
+      }
+    }
+  }
+}
+#else
+void TransposeBytesOf(const ByteRows& from, std::uint64_t rows, std::uint64_t columns, const ByteRows& to) {
+  for (std::uint64_t c = 0; c < columns; ++c) {
+    for (std::uint64_t r = 0; r < rows; ++r) to.data[c * to.pitch + r] = from.data[r * from.pitch + c];
+  }
+}
+#endif
+
+// Bytes made of two neighbours, which are shifted by `down` and by 8 - down bits.
+template <bool kLowFirst>
+void ShiftBytes(const std::uint8_t* in, std::uint64_t bytes, int down, std::uint8_t* out) {
+  std::uint64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<std::uint8_t> d8;
+  const hn::Repartition<std::uint16_t, decltype(d8)> d;
+  const int left = kLowFirst ? 8 - down : down;
+  const auto mask = hn::BitCast(d, hn::Set(d8, static_cast<std::uint8_t>(0xff << left)));
+  for (; i + hn::Lanes(d8) <= bytes; i += hn::Lanes(d8)) {
+    const auto here = hn::BitCast(d, hn::LoadU(d8, in + i));
+    const auto next = hn::BitCast(d, hn::LoadU(d8, in + i + 1));
+    const auto high = hn::ShiftLeftSame(kLowFirst ? next : here, left);
+    const auto low = hn::ShiftRightSame(kLowFirst ? here : next, 8 - left);
+    hn::StoreU(hn::BitCast(d8, hn::Or(hn::And(high, mask), hn::AndNot(mask, low))), d8, out + i);
+  }
+#endif
+  for (; i < bytes; ++i) {
+    out[i] = static_cast<std::uint8_t>(kLowFirst ? in[i] >> down | in[i + 1] << (8 - down)
+                                                 : in[i] << down | in[i + 1] >> (8 - down));
+  }
+}
+
+void ShiftBytesOf(const std::uint8_t* in, std::uint64_t bytes, int down, bool is_low_first,
+                  std::uint8_t* out) {
+  is_low_first ? ShiftBytes<true>(in, bytes, down, out) : ShiftBytes<false>(in, bytes, down, out);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace faro::packed
 HWY_AFTER_NAMESPACE();
@@ -89,10 +159,21 @@ HWY_AFTER_NAMESPACE();
 namespace faro::packed {
 
 HWY_EXPORT(TransposeSquaresOf);
+HWY_EXPORT(TransposeBytesOf);
+HWY_EXPORT(ShiftBytesOf);
 
 void transpose_squares(const std::byte* const* rows, std::uint64_t bytes, std::uint32_t element_bits,
                        std::byte* to) {
   HWY_DYNAMIC_DISPATCH(TransposeSquaresOf)(rows, bytes, element_bits, to);
+}
+
+void transpose_bytes(const ByteRows& from, std::uint64_t rows, std::uint64_t columns, const ByteRows& to) {
+  HWY_DYNAMIC_DISPATCH(TransposeBytesOf)(from, rows, columns, to);
+}
+
+void shift_bytes(const std::uint8_t* in, std::uint64_t bytes, int down, bool is_low_first,
+                 std::uint8_t* out) {
+  HWY_DYNAMIC_DISPATCH(ShiftBytesOf)(in, bytes, down, is_low_first, out);
 }
 
 }  // namespace faro::packed

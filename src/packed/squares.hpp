@@ -19,4 +19,21 @@ namespace faro::packed {
 void transpose_squares(const std::byte* const* rows, std::uint64_t bytes, std::uint32_t element_bits,
                        std::byte* to);
 
+/// out[i] has the end of in[i] and the beginning of in[i + 1], so that `down` bits, 1 to 7, of in[0] are left
+/// out. Reads bytes + 1 bytes.
+void shift_bytes(const std::uint8_t* in, std::uint64_t bytes, int down, bool is_low_first, std::uint8_t* out);
+
+/// A matrix of bytes, whose rows are as many bytes apart.
+struct ByteRows {
+  std::byte* data = nullptr;
+  std::uint64_t pitch = 0;
+};
+
+constexpr std::uint64_t kByteTileRows = 16;
+constexpr std::uint64_t kByteTileColumns = 64;
+
+/// to.data[c pitch + r] = from.data[r pitch + c]. Requires: rows and columns that are multiples of
+/// kByteTileRows and kByteTileColumns (unchecked).
+void transpose_bytes(const ByteRows& from, std::uint64_t rows, std::uint64_t columns, const ByteRows& to);
+
 }  // namespace faro::packed
