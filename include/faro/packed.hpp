@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -98,5 +99,35 @@ class PackedPlan {
 /// element.
 std::string find_packed_mismatch(const PackedProblem& problem, std::span<const std::byte> in,
                                  std::span<const std::byte> out, int threads = 0);
+
+struct PackedFileOptions {
+  std::uint64_t memory_bytes = 0;  // for both arrays together; 0: file::default_memory_bytes()
+  int threads = 0;
+  bool verify = false;  // every element, before the result takes its name
+};
+
+/// What lies before an array in a file.
+struct PackedFile {
+  std::filesystem::path path;
+  std::uint64_t offset = 0;  // of the array
+};
+
+/// The array of a file, permuted into another file that begins with `header`; whole or not at all. Where both
+/// do not fit the memory, a matrix is transposed by panels of columns, each written in one piece. Errors:
+/// those of PackedPlan; ErrorCode::file for a file of another size, and as io does; ErrorCode::unsupported
+/// for larger files whose permutation is no transposition of a matrix; ErrorCode::verification.
+void permute_packed_file(const PackedProblem& problem, const PackedFile& in, const std::filesystem::path& out,
+                         std::span<const std::byte> header, const PackedFileOptions& options = {});
+
+/// A PLINK 1 .bed file, whichever of its two orders it has, in the other one: variant-major (a row of samples
+/// for each variant, as PLINK writes it) becomes sample-major, and back. 2 bits a genotype, rows padded with
+/// zeros to bytes. What is 0 of the two is counted in the lines of the .fam and .bim beside the input.
+/// Errors: those of permute_packed_file(); ErrorCode::file for a file that does not begin as a .bed.
+struct BedSize {
+  std::uint64_t samples = 0;
+  std::uint64_t variants = 0;
+};
+void transpose_bed(const std::filesystem::path& in, const std::filesystem::path& out,
+                   const BedSize& size = {}, const PackedFileOptions& options = {});
 
 }  // namespace faro
