@@ -18,11 +18,12 @@ from . import _errors, _faro
 
 _faro.set_errors(_errors._make)
 
-from . import _arithmetic, _arrays, _authors, _automorphisms, _columns, _functions, _in_place, _networks, _plan  # noqa: E402
+from . import _arithmetic, _arrays, _authors, _automorphisms, _bits, _columns, _functions, _in_place, _networks, _plan  # noqa: E402
 from . import _row_plans, _rows, _run, _stores, maps, shards, sketch  # noqa: E402
 from ._arithmetic import *  # noqa: E402, F403
 from ._authors import *  # noqa: E402, F403
 from ._automorphisms import *  # noqa: E402, F403
+from ._bits import *  # noqa: E402, F403
 from ._columns import *  # noqa: E402, F403
 from ._errors import (  # noqa: E402
     FaroDeviceError,
@@ -92,6 +93,7 @@ __all__ = [
 ]
 __all__ += _authors.__all__
 __all__ += _automorphisms.__all__
+__all__ += _bits.__all__
 __all__ += _columns.__all__
 __all__ += _functions.__all__
 __all__ += _networks.__all__

@@ -21,10 +21,13 @@ using detail::StridedAxis;
 // Long rows, which the processor fetches by itself, and of the columns one line at a time.
 constexpr std::uint64_t kRowBytes = 1024;
 constexpr std::uint64_t kColumnBytes = 64;
-constexpr std::uint64_t kRowsAhead = 8;            // fetched: more would share sets of the caches
-constexpr std::uint64_t kColumnsAhead = 16;        // whose first and last bytes are kept in part
+constexpr std::uint64_t kRowsAhead = 8;  // fetched: more would share sets of the caches
+// Where columns do not begin with lines of memory, a tile's have parts that do, a line longer at most.
+constexpr std::uint64_t kSkewedRowBytes = 256;
+constexpr std::uint64_t kSkewedColumnBytes = 256;
 constexpr std::uint64_t kRunBits = 8 * 16 * 1024;  // of a piece of a long run
 constexpr std::uint64_t kLineBytes = 64;
+constexpr std::uint64_t kLineBits = 8 * kLineBytes;
 constexpr std::uint32_t kMostPerByte = 8;
 
 // The axes of an affine map that only permutes and flips bits.
@@ -211,8 +214,11 @@ struct Tile {
 
 class MatrixSweep {
  public:
-  MatrixSweep(const BitAxes& axes, const AxisMap& part, std::size_t fastest_input)
-      : bits_(axes.element_bits), in_order_(axes.in_order), out_order_(axes.out_order) {
+  MatrixSweep(const BitAxes& axes, const AxisMap& part, std::size_t fastest_input, const std::byte* out)
+      : bits_(axes.element_bits),
+        in_order_(axes.in_order),
+        out_order_(axes.out_order),
+        out_bit_(reinterpret_cast<std::uintptr_t>(out) % kLineBytes * kBitsOfByte) {
     AxisMap map = part;
     if (map.axes[fastest_input].in < 0) detail::flip(map, fastest_input);
     first_ = {.in = map.in_first, .out = map.out_first};
@@ -222,17 +228,20 @@ class MatrixSweep {
       if (i != fastest_input) others_.push_back(map.axes[i]);
     }
     per_byte_ = kMostPerByte / bits_;
-    tile_ = {.rows = std::min(kColumnBytes * per_byte_, rows_.extent),
-             .columns = std::min(kRowBytes * per_byte_, columns_.extent)};
+    is_skewed_ = !begins_at(kLineBits) && begins_at(bits_);
+    tile_ = {.rows = std::min((is_skewed_ ? kSkewedColumnBytes : kColumnBytes) * per_byte_, rows_.extent),
+             .columns = std::min((is_skewed_ ? kSkewedRowBytes : kRowBytes) * per_byte_, columns_.extent)};
+    more_rows_ = is_skewed_ ? kLineBits / bits_ - 1 : 0;
     down_ = detail::ceil_div(rows_.extent, tile_.rows);
     across_ = detail::ceil_div(columns_.extent, tile_.columns);
   }
 
   std::uint64_t count() const { return detail::unit_count(others_) * down_ * across_; }
 
-  // Bytes that move() needs: rows of bytes, their transpose, and rows of the input that begin inside a byte.
+  // Bytes that move() needs: rows of bytes, their transpose, rows of the input that begin inside a byte, and
+  // a piece of a column.
   std::uint64_t buffer_bytes() const {
-    return 2 * padded_columns() * padded_groups() + kMostPerByte * kRowBytes;
+    return 2 * padded_columns() * padded_groups() + kMostPerByte * kRowBytes + kRowBytes;
   }
 
   void move(const Arrays& arrays, std::uint64_t number, std::byte* buffer) const {
@@ -241,7 +250,7 @@ class MatrixSweep {
     const ByteRows squares{buffer, padded_columns()};
     const ByteRows turned{buffer + padded_columns() * padded_groups(), padded_groups()};
     std::byte* const loaded = turned.data + padded_columns() * padded_groups();
-    const std::uint64_t groups = detail::ceil_div(tile.rows, std::uint64_t{per_byte_});
+    const std::uint64_t groups = detail::ceil_div(loaded_rows(tile), std::uint64_t{per_byte_});
     for (std::uint64_t group = 0; group < groups; ++group) {
       fetch_rows(arrays.in, tile, next, group * per_byte_);
       make_square_rows(arrays.in, tile, group, loaded, squares.data + group * squares.pitch);
@@ -249,7 +258,7 @@ class MatrixSweep {
     transpose_bytes(squares, detail::round_up(groups, kByteTileRows),
                     detail::round_up(bytes_of_bits(tile.columns * bits_) * per_byte_, kByteTileColumns),
                     turned);
-    store_columns(arrays, tile, turned);
+    store_columns(arrays, tile, turned, loaded + kMostPerByte * kRowBytes);
   }
 
  private:
@@ -265,7 +274,7 @@ class MatrixSweep {
     return detail::round_up(bytes_of_bits(tile_.columns * bits_) * per_byte_, kByteTileColumns);
   }
   std::uint64_t padded_groups() const {
-    return detail::round_up(detail::ceil_div(tile_.rows, std::uint64_t{per_byte_}), kByteTileRows);
+    return detail::round_up(detail::ceil_div(loaded_rows(tile_), std::uint64_t{per_byte_}), kByteTileRows);
   }
 
   std::uint64_t bit_of_row(const Tile& tile, std::uint64_t row) const {
@@ -276,7 +285,8 @@ class MatrixSweep {
   // A group's rows of further on, or of the beginning of the next tile.
   void fetch_rows(const std::byte* in, const Tile& tile, const Tile& next, std::uint64_t first) const {
     for (std::uint64_t row = first + kRowsAhead; row < first + kRowsAhead + per_byte_; ++row) {
-      const std::uint64_t bit = row < tile.rows ? bit_of_row(tile, row) : bit_of_row(next, row - tile.rows);
+      const std::uint64_t bit =
+          row < loaded_rows(tile) ? bit_of_row(tile, row) : bit_of_row(next, row - loaded_rows(tile));
       const std::byte* const from = in + bit / kBitsOfByte;
       for (std::uint64_t byte = 0; byte < kRowBytes; byte += kLineBytes) __builtin_prefetch(from + byte);
     }
@@ -291,7 +301,7 @@ class MatrixSweep {
     for (std::uint32_t i = 0; i < per_byte_; ++i) {
       const std::uint64_t row = group * per_byte_ + i;
       const std::uint32_t place = out_order_ == BitOrder::low_first ? i : per_byte_ - 1 - i;
-      rows[place] = row < tile.rows ? row_of(in, tile, row, loaded + i * kRowBytes) : kNoRow.data();
+      rows[place] = row < loaded_rows(tile) ? row_of(in, tile, row, loaded + i * kRowBytes) : kNoRow.data();
     }
     transpose_squares(rows, bytes_of_bits(tile.columns * bits_), bits_, to);
   }
@@ -303,34 +313,53 @@ class MatrixSweep {
     return loaded;
   }
 
-  std::uint64_t bit_of_column(const Tile& tile, std::uint64_t column) const {
-    const std::int64_t columns = static_cast<std::int64_t>(tile.column + column) * columns_.out;
-    return static_cast<std::uint64_t>(tile.matrix.out + columns) + tile.row * bits_;
+  // Whether all columns' first bits are multiples of so many, from a line of memory on.
+  bool begins_at(std::uint64_t bits) const {
+    const auto is_multiple = [&](std::int64_t number) {
+      return number % static_cast<std::int64_t>(bits) == 0;
+    };
+    return is_multiple(static_cast<std::int64_t>(out_bit_) + first_.out) && is_multiple(columns_.out) &&
+           std::all_of(others_.begin(), others_.end(),
+                       [&](const StridedAxis& axis) { return is_multiple(axis.out); });
   }
 
-  // Bytes that others share are read and written at once, which takes as long as memory does.
-  void fetch_ends(const Tile& tile, std::uint64_t column, const std::byte* out) const {
-    if (column >= tile.columns) return;
-    const std::uint64_t first = bit_of_column(tile, column);
-    const std::uint64_t last = first + tile.rows * bits_ - 1;
-    if (first % kBitsOfByte != 0) __builtin_prefetch(out + first / kBitsOfByte, 1);
-    if (last % kBitsOfByte != kBitsOfByte - 1) __builtin_prefetch(out + last / kBitsOfByte, 1);
+  // Rows that a tile has with those that its columns go on in until a line ends.
+  std::uint64_t loaded_rows(const Tile& tile) const {
+    return std::min(tile.rows + more_rows_, rows_.extent - tile.row);
   }
 
-  void store_columns(const Arrays& arrays, const Tile& tile, const ByteRows& turned) const {
+  // Where the part of a column begins whose tile begins at `row`: in a skewed sweep with a line of memory, so
+  // that lines are written whole.
+  std::uint64_t part_of(std::uint64_t row, std::uint64_t column_bit) const {
+    if (row == 0 || row >= rows_.extent || !is_skewed_) return std::min(row, rows_.extent);
+    const std::uint64_t into_line = (out_bit_ + column_bit + row * bits_) % kLineBits;
+    return std::min(row + (kLineBits - into_line) % kLineBits / bits_, rows_.extent);
+  }
+
+  void store_columns(const Arrays& arrays, const Tile& tile, const ByteRows& turned, std::byte* piece) const {
     const std::uint64_t row_bytes = bytes_of_bits(tile.columns * bits_);
     for (std::uint64_t c = 0; c < tile.columns; ++c) {
       const std::uint64_t half =
           in_order_ == BitOrder::low_first ? c % per_byte_ : per_byte_ - 1 - c % per_byte_;
-      fetch_ends(tile, c + kColumnsAhead, arrays.out);
-      store_run(turned.data + (half * row_bytes + c / per_byte_) * turned.pitch, tile.rows * bits_,
-                out_order_, arrays.out, bit_of_column(tile, c), arrays.streamed);
+      const std::byte* from = turned.data + (half * row_bytes + c / per_byte_) * turned.pitch;
+      const auto column_bit = static_cast<std::uint64_t>(
+          tile.matrix.out + static_cast<std::int64_t>(tile.column + c) * columns_.out);
+      const std::uint64_t begin = part_of(tile.row, column_bit);
+      const std::uint64_t bits = (part_of(tile.row + tile.rows, column_bit) - begin) * bits_;
+      if (begin != tile.row) {
+        load_run(from, (begin - tile.row) * bits_, bits, out_order_, piece);
+        from = piece;
+      }
+      store_run(from, bits, out_order_, arrays.out, column_bit + begin * bits_, arrays.streamed);
     }
   }
 
   std::uint32_t bits_;
   BitOrder in_order_;
   BitOrder out_order_;
+  std::uint64_t out_bit_;  // of the output's first byte, in its line of memory
+  bool is_skewed_ = false;
+  std::uint64_t more_rows_ = 0;
   Place first_;
   StridedAxis rows_;     // side by side in the output
   StridedAxis columns_;  // side by side in the input
@@ -401,7 +430,7 @@ void move_axes(const BitAxes& axes, const std::byte* in, std::byte* out, bool st
     if (fastest == 0) {
       share_sweep(RunSweep(axes, part), 2 * kRunBits / kBitsOfByte, arrays, threads);
     } else {
-      const MatrixSweep sweep(axes, part, fastest);
+      const MatrixSweep sweep(axes, part, fastest, out);
       share_sweep(sweep, sweep.buffer_bytes(), arrays, threads);
     }
   }
