@@ -100,3 +100,60 @@ def test_refusals():
         with pytest.raises(faro.FaroError):
             call()
     assert not x.any()
+
+
+def nibbles(words):
+    """The elements of words of 32 bits, as rows of eight."""
+    return (np.asarray(words).view("u4")[..., None] >> np.arange(0, 32, 4, dtype="u4") & 15).astype("u1")
+
+
+def awq_packing():
+    """AutoAWQ's own packing, of its source: the package itself wants a GPU's kernels."""
+    torch = pytest.importorskip("torch")
+    spec = pytest.importorskip("importlib.util").find_spec("awq")
+    if spec is None:
+        pytest.skip("no AutoAWQ")
+    names = {}
+    with open(f"{spec.submodule_search_locations[0]}/utils/packing_utils.py") as file:
+        exec(compile(file.read(), "packing_utils.py", "exec"), names)
+    return torch, names
+
+
+def test_awq_and_gptq_are_those_of_autoawq():
+    torch, awq = awq_packing()
+    rows, columns = 64, 96
+    rng = np.random.default_rng(8)
+    words = rng.integers(0, 2**32, (rows, columns // 8), dtype="u4")
+    zeros = torch.zeros((1, columns // 8), dtype=torch.int32)
+    given = torch.from_numpy(words.view("i4"))
+    plain, no_zeros = awq["unpack_awq"](given, zeros, 4)
+    plain, no_zeros = awq["reverse_awq_order"](plain, no_zeros, 4)
+    values = (plain & 15).numpy().astype("u1")
+    back = faro.permute_bits(words, ~faro.maps.parse(f"awq({rows * columns})"), 4)
+    assert (nibbles(back).reshape(rows, columns) == values).all()
+    assert (faro.permute_bits(back, f"awq({rows * columns})", 4).reshape(words.shape) == words).all()
+    wanted, _ = awq["pack_exllama"]((plain & 15).to(torch.int32), no_zeros, 4)
+    both = faro.maps.parse(f"compose(gptq({rows}, {columns}), inverse(awq({rows * columns})))")
+    assert (faro.permute_bits(words, both, 4).view("i4").reshape(tuple(wanted.shape)) == wanted.numpy()).all()
+
+
+@pytest.mark.parametrize("kind, block, scales", [("Q4_0", 32, 2), ("Q4_K", 64, 16)])
+def test_gguf_halves_are_those_of_gguf(kind, block, scales):
+    gguf = pytest.importorskip("gguf")
+    quants = pytest.importorskip("gguf.quants")
+    rng = np.random.default_rng(9)
+    size, bytes_of_block = gguf.GGML_QUANT_SIZES[gguf.GGMLQuantizationType[kind]]
+    blocks = rng.integers(0, 256, (50, bytes_of_block), dtype="u1")
+    blocks[:, :scales] = 0
+    if kind == "Q4_0":
+        blocks[:, :2] = np.frombuffer(np.float16(1).tobytes(), "u1")
+        offset = 8
+    else:
+        blocks[:, :2] = np.frombuffer(np.float16(1).tobytes(), "u1")  # d = 1, dmin = 0, every scale 1
+        blocks[:, 4:8] = 1
+        blocks[:, 12:16] = 1
+        offset = 0
+    values = quants.dequantize(blocks, gguf.GGMLQuantizationType[kind]).reshape(-1) + offset
+    weights = np.ascontiguousarray(blocks[:, scales:])
+    plain = faro.permute_bits(weights.reshape(-1), ~faro.maps.parse(f"gguf_halves({block}, {50 * size})"), 4)
+    assert (unpacked(plain, 4) == values).all()
