@@ -45,8 +45,6 @@ def _moved(x: Any, handle: Any, options: str, items: Any, out: Any, operation: s
     in_bytes, out_bytes = _faro.packed_bytes(handle, options)
     if array.size * array.itemsize != in_bytes:
         refuse(operation, f"an array of {array.size * array.itemsize} bytes", f"{in_bytes} bytes for the elements of the permutation")
-    if out_bytes % array.itemsize:
-        refuse(operation, f"a result of {out_bytes} bytes in items of {array.itemsize}", "whole items", "x.view(numpy.uint8) has smaller ones")
     shape = (out_bytes // array.itemsize,) if items is None else items
     if out is None:
         made = array.new(shape)
