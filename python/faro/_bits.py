@@ -12,7 +12,7 @@ import math
 import os
 from typing import Any, Sequence
 
-from . import _arrays, _faro, _outputs, _run
+from . import _arrays, _faro, _run
 from ._errors import FaroTypeError, refuse
 from ._map import Map, parse
 
@@ -46,14 +46,9 @@ def _moved(x: Any, handle: Any, options: str, items: Any, out: Any, operation: s
     if array.size * array.itemsize != in_bytes:
         refuse(operation, f"an array of {array.size * array.itemsize} bytes", f"{in_bytes} bytes for the elements of the permutation")
     shape = (out_bytes // array.itemsize,) if items is None else items
-    if out is None:
-        made = array.new(shape)
-        target = _arrays.describe(made, writable=True)
-        _faro.packed_permute(handle, options, array.address, in_bytes, target.address, out_bytes)
-        return _arrays.given_back(x, made)
-    target = _outputs.check_out(x, array, out, shape, operation)
-    _faro.packed_permute(handle, options, array.address, in_bytes, _dense(out, operation, True).address, out_bytes)
-    return out
+    target, finished = _run.result_of(x, array, out, shape, operation, 0)
+    _faro.packed_permute(handle, options, array.address, in_bytes, target.address, out_bytes)
+    return finished()
 
 
 def _in_items(shape: Sequence[int], bits: int, itemsize: int) -> tuple[int, ...] | None:
