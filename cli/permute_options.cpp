@@ -92,6 +92,18 @@ std::string compacted(std::string elements) {
   return elements;
 }
 
+void BitsOptions::add(CLI::App& command) {
+  add_text(
+      command, "--element-bits", element, "K",
+      "Elements of K bits, of a .npy file of bytes or a file without a header; OUT is of the kind that its "
+      "name says");
+  add_text(command, "--bit-order", order, "ORDER",
+           "With --element-bits: where a byte's first element is, low or high; the default is low");
+  add_text(command, "--in-pitch", in_pitch, "BITS",
+           "With --element-bits: rows of the last axis of IN begin so many bits apart, such as 32 for words");
+  add_text(command, "--out-pitch", out_pitch, "BITS", "The same of OUT; what lies between rows is zero");
+}
+
 std::string PermuteOptions::label() const {
   std::string label = spec;
   if (index.gather && label.starts_with('@')) label = "gather(" + label + ")";

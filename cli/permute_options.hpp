@@ -52,8 +52,19 @@ struct CutOptions {
   ShardCut out_cut() const;
 };
 
+/// --element-bits and what goes with it (permute_bits.hpp).
+struct BitsOptions {
+  std::string element;
+  std::string order = "low";
+  std::string in_pitch;  // bits from row to row
+  std::string out_pitch;
+
+  void add(CLI::App& command);
+};
+
 struct PermuteOptions {
   CommonOptions common;
+  BitsOptions bits;
   IndexOptions index;
   NumberOptions numbers;
   std::string spec;

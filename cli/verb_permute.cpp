@@ -20,6 +20,7 @@
 #include "cli/fortran_problem.hpp"
 #include "cli/host_run.hpp"
 #include "cli/output.hpp"
+#include "cli/permute_bits.hpp"
 #include "cli/permute_file.hpp"
 #include "cli/permute_in_place.hpp"
 #include "cli/permute_options.hpp"
@@ -339,6 +340,7 @@ Outcome turned(const Problem& turn, std::span<const std::byte> in, std::span<std
 void permute(PermuteOptions options) {
   const auto start = std::chrono::steady_clock::now();
   complete_spec(options);
+  if (is_of_bits(options)) return permute_bits(options);
   if (is_of_stores(options)) return relayout_stores(options);
   options.shards = options.shards || options.cuts.is_given();
   check_numbers(options);
@@ -467,6 +469,7 @@ Verb permute_verb(CLI::App& app) {
   options->common.add_batch(*command,
                             "The file holds N arrays one after another, and each is permuted alike");
   options->common.add_element_bytes(*command, "Bytes of an element: so many consecutive items move together");
+  options->bits.add(*command);
   command->add_flag("--rows", options->rows, "Move whole rows, the same as --axis 0");
   add_text(*command, "--axis", options->axis, "K",
            "Permute along axis K, where each element is a whole slice; the default is 0 where the "

@@ -15,7 +15,7 @@ import functools
 import math
 from typing import Any, Sequence, Unpack
 
-from . import _arithmetic, _arrays, _changes, _faro, _in_place, _kinds, _libraries, _outputs, _run, maps
+from . import _arithmetic, _arrays, _bits, _changes, _faro, _in_place, _kinds, _libraries, _outputs, _run, maps
 from ._changes import Change
 from ._errors import FaroTypeError, refuse
 from ._indices import IndexEntries
@@ -27,9 +27,13 @@ __all__ = [
 
 
 def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = False, out: Any = None, stream: Any = None,
-                 in_place: bool = False, **change: Unpack[Change]) -> Any:
+                 in_place: bool = False, bits: int | None = None, shape: Sequence[int] | None = None, bit_order: str = "low",
+                 **change: Unpack[Change]) -> Any:
     """The axes in another order, as ``numpy.transpose(x, axes)``, moved. ``axes=None`` reverses them. ``inverse=True``: by
     the inverse order.
+
+    ``bits=4`` moves elements of so many bits that are packed into the items of ``x``; ``shape`` is that of the elements, as
+    ``permute_bits`` takes it.
 
     ``in_place=True`` permutes ``x``, an array that is dense in any order, where it is and returns it with its new shape: axes of powers
     of two in at most two sweeps, and two axes of any extents. Raises FaroValueError for what is no order of the axes, and
@@ -41,6 +45,11 @@ def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = F
     """
     if inverse and axes is not None:
         axes = _run.inverse_order(axes, "permute_dims")
+    if bits is not None or shape is not None:
+        if change or stream is not None or in_place:
+            refuse("permute_dims", "bits= with stream=, in_place= or numbers that change", "bits=, shape=, bit_order= and out=",
+                   "permute_bits(in_place=True) takes maps of 2^n elements")
+        return _bits.permute_dims(x, axes, bits, shape, bit_order, out)
     if in_place:
         return _arithmetic.in_place(lambda: _in_place.permute_dims(x, axes, out, stream), x, "permute_dims", change, stream)
     if change:

@@ -29,6 +29,7 @@ NB_MODULE(_faro, module) {
   faro::python::bind_rows(module);
   faro::python::bind_shards(module);
   faro::python::bind_stores(module);
+  faro::python::bind_packed(module);
   faro::python::bind_arrays(module);
   faro::python::bind_arithmetic(module);
   faro::python::bind_calls(module);

@@ -75,6 +75,7 @@ void bind_plans(nb::module_& module);
 void bind_rows(nb::module_& module);
 void bind_shards(nb::module_& module);
 void bind_stores(nb::module_& module);
+void bind_packed(nb::module_& module);
 void bind_arrays(nb::module_& module);
 void bind_arithmetic(nb::module_& module);
 void bind_calls(nb::module_& module);

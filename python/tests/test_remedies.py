@@ -38,6 +38,30 @@ def test_remedies_work(key):
     assert told.count, "the trial asks for no error"
 
 
+# --- elements of bits
+
+
+@trial("_bits.py", "faro.ascontiguousarray(x) makes one")
+def _(told):
+    x = np.arange(64, dtype="u1").reshape(8, 8)[:, ::2]
+    told(faro.permute_dims, x, bits=4)
+    assert faro.permute_dims(faro.ascontiguousarray(x), bits=4).shape == (8, 4)
+
+
+@trial("_bits.py", "shape=(rows, columns) says it")
+def _(told):
+    x = np.zeros(3, "u1")
+    told(faro.permute_dims, x, bits=3)
+    assert faro.permute_dims(x, bits=3, shape=(2, 4)).size == 3
+
+
+@trial("_functions.py", "permute_bits(in_place=True) takes maps of 2^n elements")
+def _(told):
+    x = np.arange(8, dtype="u1")
+    told(faro.permute_dims, x, bits=4, in_place=True)
+    assert faro.permute_bits(x, "reverse(4)", 4, in_place=True) is x
+
+
 # --- numbers that are changed
 
 

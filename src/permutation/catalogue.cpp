@@ -67,6 +67,40 @@ Permutation read_seeded(SpecReader& r) {
   return Map(n, r.number("the seed"));
 }
 
+// A count of elements that packed words or blocks of so many take whole. `what` names it.
+std::uint64_t whole_words(SpecReader& r, const char* what, std::uint64_t word) {
+  const std::uint64_t count = r.number(what);
+  if (count % word != 0) {
+    r.fail(ErrorCode::value, std::to_string(count) + " for " + what, "a multiple of " + std::to_string(word));
+  }
+  return count;
+}
+
+// The axes of three extents with the last two exchanged, of a matrix or blocks in packed words.
+Permutation last_two_exchanged(std::uint64_t outer, std::uint64_t middle, std::uint64_t inner) {
+  return Axes({outer, middle, inner}, {0, 2, 1});
+}
+
+constexpr std::uint64_t kWordNibbles = 8;  // of 32 bits
+
+Permutation read_awq(SpecReader& r) {
+  return last_two_exchanged(whole_words(r, "the count", kWordNibbles) / kWordNibbles, kWordNibbles / 2, 2);
+}
+
+Permutation read_gptq(SpecReader& r) {
+  const std::uint64_t rows = whole_words(r, "the rows", kWordNibbles);
+  r.comma();
+  return last_two_exchanged(rows / kWordNibbles, kWordNibbles, r.number("the columns"));
+}
+
+Permutation read_gguf(SpecReader& r) {
+  constexpr std::uint64_t kHalves = 2;
+  const std::uint64_t block = whole_words(r, "the block", kHalves);
+  r.comma();
+  if (block == 0) r.fail(ErrorCode::value, "a block of 0", "an even number of elements");
+  return last_two_exchanged(whole_words(r, "the count", block) / block, kHalves, block / kHalves);
+}
+
 // Pictures are bit_picture() of the example, written out here to be read beside it; a test compares them.
 constexpr std::array kCatalogue{
     MapEntry{.name = "identity",
@@ -256,6 +290,29 @@ constexpr std::array kCatalogue{
              .example = "aosoa(4, 3, 2)",
              .command = "faro explain 'aosoa(1000000, 5, 32)'",
              .read = detail::read_aosoa},
+    MapEntry{.name = "awq",
+             .syntax = "awq(count)",
+             .meaning = "AWQ's order of 4-bit weights in each word of eight: 0 2 4 6 1 3 5 7",
+             .picture = "in   a b c d e f g h i j k l m n o p\nout  a c e g b d f h i k m o j l n p",
+             .example = "awq(16)",
+             .command = "faro explain 'awq(2^20)'",
+             .read = read_awq},
+    MapEntry{.name = "gptq",
+             .syntax = "gptq(rows, columns)",
+             .meaning = "a matrix becomes GPTQ's words: eight rows of one column, columns side by side",
+             .picture = "in   a b c d e f g h i j k l m n o p\nout  a c e g i k m o b d f h j l n p",
+             .example = "gptq(8, 2)",
+             .command = "faro explain 'gptq(4096, 11008)'",
+             .read = read_gptq},
+    MapEntry{
+        .name = "gguf_halves",
+        .syntax = "gguf_halves(block, count)",
+        .meaning =
+            "GGUF's order of 4-bit weights: each byte has one of a block's first half, one of its second",
+        .picture = "in   a b c d e f g h i j k l m n o p\nout  a e b f c g d h i m j n k o l p",
+        .example = "gguf_halves(8, 16)",
+        .command = "faro explain 'gguf_halves(32, 2^20)'",
+        .read = read_gguf},
     MapEntry{.name = "roll",
              .syntax = "roll(count, shift)",
              .meaning = "any number of elements, `shift` places up and around; shift may be negative",

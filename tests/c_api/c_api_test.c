@@ -849,6 +849,21 @@ static void test_files(const char* folder) {
   EXPECT(faro_file_permute_by_index("gray(10)", 4, 1, &from, &to, &options, &finished) == FARO_VALUE);
   EXPECT(faro_file_permute_by_index(NULL, 4, 1, &from, &to, &options, &finished) == FARO_VALUE);
 
+  uint64_t in_bytes = 0, out_bytes = 0;
+  const uint8_t nibbles[4] = {0x10, 0x32, 0x54, 0x76};
+  uint8_t packed[4] = {0};
+  faro_map* eight = NULL;
+  EXPECT(faro_map_parse("reverse(3)", 0, NULL, &eight) == FARO_OK);
+  EXPECT(faro_packed_bytes(eight, "{\"bits\": 2, \"out_row\": 2, \"out_pitch_bits\": 32}", &in_bytes, &out_bytes) == FARO_OK);
+  EXPECT(in_bytes == 2 && out_bytes == 16);
+  EXPECT(faro_packed_permute(eight, NULL, nibbles, 4, packed, 4) == FARO_OK && packed[0] == 0x67 && packed[3] == 0x01);
+  EXPECT(faro_packed_permute(eight, NULL, packed, 4, packed, 4) == FARO_OK && memcmp(packed, nibbles, 4) == 0);
+  EXPECT(faro_packed_permute(eight, NULL, nibbles, 4, packed, 3) == FARO_VALUE);
+  EXPECT(faro_packed_permute(eight, "{\"in_order\": \"up\"}", nibbles, 4, packed, 4) == FARO_VALUE);
+  EXPECT(faro_packed_bytes(eight, "{\"bit\": 2}", &in_bytes, &out_bytes) == FARO_SPEC);
+  EXPECT(faro_transpose_bed("none.bed", "out.bed", 1, 1, NULL) == FARO_FILE);
+  faro_map_destroy(eight);
+
   char store[512], back[512], *json = NULL;
   snprintf(store, sizeof store, "%s/index.zarr", folder);
   snprintf(back, sizeof back, "%s/back.npy", folder);

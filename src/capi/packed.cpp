@@ -1,0 +1,98 @@
+// Elements smaller than a byte, for C. Options are JSON.
+#include "faro/packed.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "capi/author_requests.hpp"
+#include "capi/status.hpp"
+
+namespace faro::capi {
+namespace {
+
+constexpr const char* kPacked = "permute packed elements";
+constexpr std::uint64_t kMostBits = std::uint64_t{1} << 56;
+constexpr std::uint64_t kMostElementBits = 32768;
+constexpr std::uint64_t kMostPackedThreads = 1 << 16;
+
+BitOrder bit_order(const Request& request, const char* key) {
+  const std::string order = request.text(key, "low");
+  if (order != "low" && order != "high")
+    fail(ErrorCode::value, kPacked, std::string(key) + " = " + order, "low or high");
+  return order == "low" ? BitOrder::low_first : BitOrder::high_first;
+}
+
+PackedLayout packed_layout(const Request& request, const std::string& side) {
+  return {.row_elements = request.number((side + "_row").c_str(), 0, 0, kMostBits),
+          .pitch_bits = request.number((side + "_pitch_bits").c_str(), 0, 0, kMostBits),
+          .first_bit = request.number((side + "_first_bit").c_str(), 0, 0, kMostBits),
+          .order = bit_order(request, (side + "_order").c_str())};
+}
+
+Request packed_request(const char* options) {
+  return {options,
+          kPacked,
+          {"bits", "batch", "in_row", "in_pitch_bits", "in_first_bit", "in_order", "out_row",
+           "out_pitch_bits", "out_first_bit", "out_order", "zero_pads", "threads"}};
+}
+
+PackedPlan packed_plan(const faro_map* map, const char* options) {
+  const Request request = packed_request(options);
+  const PackedProblem problem{
+      .permutation = map->permutation,
+      .element_bits = static_cast<std::uint32_t>(request.number("bits", 4, 1, kMostElementBits)),
+      .batch = request.number("batch", 1, 1, kMostBits),
+      .in = packed_layout(request, "in"),
+      .out = packed_layout(request, "out"),
+      .pads = request.flag("zero_pads") ? PadBits::zero : PadBits::keep};
+  return PackedPlan(problem,
+                    {.threads = static_cast<int>(request.number("threads", 0, 0, kMostPackedThreads))});
+}
+
+}  // namespace
+}  // namespace faro::capi
+
+using faro::capi::guarded;
+using faro::capi::kPacked;
+using faro::capi::packed_plan;
+using faro::capi::require_argument;
+
+faro_status faro_packed_bytes(const faro_map* map, const char* options, uint64_t* in_bytes,
+                              uint64_t* out_bytes) {
+  return guarded([&] {
+    require_argument(map, kPacked, "map");
+    require_argument(in_bytes, kPacked, "in_bytes");
+    require_argument(out_bytes, kPacked, "out_bytes");
+    const faro::PackedPlan plan = packed_plan(map, options);
+    *in_bytes = plan.in_bytes();
+    *out_bytes = plan.out_bytes();
+  });
+}
+
+faro_status faro_packed_permute(const faro_map* map, const char* options, const void* in, uint64_t in_bytes,
+                                void* out, uint64_t out_bytes) {
+  return guarded([&] {
+    require_argument(map, kPacked, "map");
+    const faro::PackedPlan plan = packed_plan(map, options);
+    const std::span<std::byte> to(static_cast<std::byte*>(out), out_bytes);
+    if (in == out && in != nullptr && in_bytes == out_bytes) return plan.run(to);
+    plan.run(std::span(static_cast<const std::byte*>(in), in_bytes), to);
+  });
+}
+
+faro_status faro_transpose_bed(const char* in, const char* out, uint64_t samples, uint64_t variants,
+                               const char* options) {
+  return guarded([&] {
+    constexpr const char* kBed = "transpose a .bed";
+    require_argument(in, kBed, "in");
+    require_argument(out, kBed, "out");
+    const faro::capi::Request request(options, kBed, {"memory_bytes", "threads", "verify"});
+    faro::transpose_bed(
+        in, out, {.samples = samples, .variants = variants},
+        {.memory_bytes = request.number("memory_bytes", 0, 0, std::uint64_t{1} << 62),
+         .threads = static_cast<int>(request.number("threads", 0, 0, faro::capi::kMostPackedThreads)),
+         .verify = request.flag("verify")});
+  });
+}

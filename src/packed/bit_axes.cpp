@@ -1,0 +1,439 @@
+#include "packed/bit_axes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "engines/cpu/copy_kernel.hpp"
+#include "engines/cpu/team.hpp"
+#include "packed/bit_runs.hpp"
+#include "packed/squares.hpp"
+#include "rounding.hpp"
+
+namespace faro::packed {
+namespace {
+
+using detail::AxisMap;
+using detail::StridedAxis;
+
+// Long rows, which the processor fetches by itself, and of the columns one line at a time.
+constexpr std::uint64_t kRowBytes = 1024;
+constexpr std::uint64_t kColumnBytes = 64;
+constexpr std::uint64_t kRowsAhead = 8;  // fetched: more would share sets of the caches
+// Where columns do not begin with lines of memory, a tile's have parts that do, a line longer at most.
+constexpr std::uint64_t kSkewedRowBytes = 256;
+constexpr std::uint64_t kSkewedColumnBytes = 256;
+constexpr std::uint64_t kRunBits = 8 * 16 * 1024;  // of a piece of a long run
+constexpr std::uint64_t kLineBytes = 64;
+constexpr std::uint64_t kLineBits = 8 * kLineBytes;
+constexpr std::uint32_t kMostPerByte = 8;
+
+// The axes of an affine map that only permutes and flips bits.
+std::optional<AxisMap> axes_of_bits(const Affine& map) {
+  AxisMap axes;
+  for (int i = 0; i < map.bits(); ++i) {
+    const f2::Word image = map.matrix().column(i);
+    if (!f2::is_power_of_two(image)) return std::nullopt;
+    StridedAxis axis{.extent = 2, .in = std::int64_t{1} << i, .out = static_cast<std::int64_t>(image)};
+    if ((map.complement() & image) != 0) {
+      axes.in_first += axis.in;
+      axis.in = -axis.in;
+    }
+    axes.axes.push_back(axis);
+  }
+  return axes;
+}
+
+AxisMap axes_of_cycle(const Cyclic& cycle) {
+  const auto count = static_cast<std::int64_t>(cycle.count);
+  StridedAxis axis{.extent = cycle.count, .in = 1, .out = 1, .shift = cycle.shift};
+  if (!cycle.reversed || count == 0) return {.axes = {axis}};
+  // out[j] = in[s - j]: backwards from the end is in[n - 1 - j], so that it is rolled by s + 1.
+  axis.in = -1;
+  axis.shift = (cycle.shift + 1) % cycle.count;
+  return {.axes = {axis}, .in_first = count - 1};
+}
+
+std::optional<AxisMap> element_axes(const Permutation& permutation) {
+  if (const auto* map = std::get_if<Affine>(&permutation)) return axes_of_bits(*map);
+  if (const auto* axes = std::get_if<Axes>(&permutation)) return axes->map();
+  if (const auto* axes = std::get_if<CyclicAxes>(&permutation)) return axes->map();
+  if (const auto* cycle = std::get_if<Cyclic>(&permutation)) return axes_of_cycle(*cycle);
+  return std::nullopt;
+}
+
+struct Side {
+  const PackedLayout& layout;
+  std::int64_t StridedAxis::*stride;
+};
+
+// Cuts axes where they leave rows of the side's layout.
+std::optional<AxisMap> cut_at_rows(const AxisMap& map, const Side& side) {
+  const std::uint64_t row = side.layout.row_elements;
+  if (row == 0) return map;
+  AxisMap finer = map;
+  finer.axes.clear();
+  std::uint64_t reach = 0;  // inside of a row
+  for (const StridedAxis& axis : map.axes) {
+    const auto stride = static_cast<std::uint64_t>(std::abs(axis.*side.stride));
+    const bool is_of_rows = stride % row == 0;
+    if (is_of_rows || (axis.extent - 1) * stride < row) {
+      if (!is_of_rows) reach += (axis.extent - 1) * stride;
+      finer.axes.push_back(axis);
+      continue;
+    }
+    if (row % stride != 0) return std::nullopt;
+    const auto parts = detail::split(axis, row / stride);
+    if (!parts) return std::nullopt;
+    reach += row - stride;
+    finer.axes.push_back(parts->first);
+    finer.axes.push_back(parts->second);
+  }
+  if (reach >= row) return std::nullopt;
+  return finer;
+}
+
+std::int64_t stride_in_bits(std::int64_t stride, const PackedLayout& layout, std::uint32_t element_bits) {
+  const auto row = static_cast<std::int64_t>(layout.row_elements);
+  if (row != 0 && stride % row == 0) return stride / row * static_cast<std::int64_t>(layout.pitch_bits);
+  return stride * static_cast<std::int64_t>(element_bits);
+}
+
+AxisMap in_bits(AxisMap map, const PackedProblem& problem) {
+  for (StridedAxis& axis : map.axes) {
+    axis.in = stride_in_bits(axis.in, problem.in, problem.element_bits);
+    axis.out = stride_in_bits(axis.out, problem.out, problem.element_bits);
+  }
+  const auto place = [&](const PackedLayout& layout, std::int64_t first) {
+    return static_cast<std::int64_t>(
+        packed_position(layout, problem.element_bits, static_cast<std::uint64_t>(first)));
+  };
+  map.in_first = place(problem.in, map.in_first);
+  map.out_first = place(problem.out, map.out_first);
+  return map;
+}
+
+std::uint64_t magnitude(std::int64_t stride) { return static_cast<std::uint64_t>(std::abs(stride)); }
+
+// The input's fastest axis; nothing where none is dense.
+std::optional<std::size_t> fastest_of_input(const AxisMap& map, std::uint32_t element_bits) {
+  for (std::size_t i = 0; i < map.axes.size(); ++i) {
+    if (magnitude(map.axes[i].in) == element_bits) return i;
+  }
+  return std::nullopt;
+}
+
+std::uint64_t extent_of_fastest(const AxisMap& map, std::uint32_t element_bits) {
+  if (map.axes.empty()) return 1;
+  const auto input = fastest_of_input(map, element_bits);
+  const StridedAxis& output = map.axes.front();
+  if (!input || output.out != static_cast<std::int64_t>(element_bits)) return 1;
+  return *input == 0 ? output.extent : output.extent * map.axes[*input].extent;
+}
+
+bool packs_bytes(std::uint32_t element_bits) {
+  return element_bits == 1 || element_bits == 2 || element_bits == 4;
+}
+
+// Where the n-th of the units that some axes number lies, on both sides.
+struct Place {
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+};
+Place place_of(std::uint64_t number, const std::vector<StridedAxis>& axes, Place first) {
+  for (const StridedAxis& axis : axes) {
+    const auto j = static_cast<std::int64_t>(number % axis.extent);
+    number /= axis.extent;
+    first.in += j * axis.in;
+    first.out += j * axis.out;
+  }
+  return first;
+}
+
+struct Arrays {
+  const std::byte* in;
+  std::byte* out;
+  bool streamed;
+};
+
+// --- Runs
+// ---------------------------------------------------------------------------------------------------
+
+class RunSweep {
+ public:
+  RunSweep(const BitAxes& axes, const AxisMap& part)
+      : axes_(axes),
+        others_(part.axes.begin() + 1, part.axes.end()),
+        first_{.in = part.in_first, .out = part.out_first} {
+    bits_ = part.axes.front().extent * axes.element_bits;
+    backwards_ = part.axes.front().in < 0;
+    pieces_ = detail::ceil_div(bits_, kRunBits);
+  }
+
+  std::uint64_t count() const { return detail::unit_count(others_) * pieces_; }
+
+  void move(const Arrays& arrays, std::uint64_t number, std::byte* buffer) const {
+    const std::uint64_t begin = number % pieces_ * kRunBits;
+    const std::uint64_t bits = std::min(kRunBits, bits_ - begin);
+    const Place run = place_of(number / pieces_, others_, first_);
+    const std::uint64_t to = static_cast<std::uint64_t>(run.out) + begin;
+    if (backwards_) {
+      // From the last element of the piece on: it lies lowest.
+      const std::uint64_t from = static_cast<std::uint64_t>(run.in) + axes_.element_bits - begin - bits;
+      load_run(arrays.in, from, bits, axes_.in_order, buffer);
+      reverse_run(buffer, bits, axes_.element_bits, axes_.in_order, buffer + kRunBits / 8);
+    } else {
+      load_run(arrays.in, static_cast<std::uint64_t>(run.in) + begin, bits, axes_.in_order, buffer);
+    }
+    if (axes_.in_order != axes_.out_order) turn_bytes(buffer, bytes_of_bits(bits), axes_.element_bits);
+    store_run(buffer, bits, axes_.out_order, arrays.out, to, arrays.streamed);
+  }
+
+ private:
+  const BitAxes& axes_;
+  std::vector<StridedAxis> others_;
+  Place first_;
+  std::uint64_t bits_ = 0;
+  std::uint64_t pieces_ = 1;
+  bool backwards_ = false;
+};
+
+// --- Matrices
+// -----------------------------------------------------------------------------------------------
+
+// So many rows and columns of a matrix, from row and column on.
+struct Tile {
+  std::uint64_t row = 0;
+  std::uint64_t column = 0;
+  std::uint64_t rows = 0;
+  std::uint64_t columns = 0;
+  Place matrix = {};
+};
+
+class MatrixSweep {
+ public:
+  MatrixSweep(const BitAxes& axes, const AxisMap& part, std::size_t fastest_input, const std::byte* out)
+      : bits_(axes.element_bits),
+        in_order_(axes.in_order),
+        out_order_(axes.out_order),
+        out_bit_(reinterpret_cast<std::uintptr_t>(out) % kLineBytes * kBitsOfByte) {
+    AxisMap map = part;
+    if (map.axes[fastest_input].in < 0) detail::flip(map, fastest_input);
+    first_ = {.in = map.in_first, .out = map.out_first};
+    rows_ = map.axes.front();
+    columns_ = map.axes[fastest_input];
+    for (std::size_t i = 1; i < map.axes.size(); ++i) {
+      if (i != fastest_input) others_.push_back(map.axes[i]);
+    }
+    per_byte_ = kMostPerByte / bits_;
+    is_skewed_ = !begins_at(kLineBits) && begins_at(bits_);
+    tile_ = {.rows = std::min((is_skewed_ ? kSkewedColumnBytes : kColumnBytes) * per_byte_, rows_.extent),
+             .columns = std::min((is_skewed_ ? kSkewedRowBytes : kRowBytes) * per_byte_, columns_.extent)};
+    more_rows_ = is_skewed_ ? kLineBits / bits_ - 1 : 0;
+    down_ = detail::ceil_div(rows_.extent, tile_.rows);
+    across_ = detail::ceil_div(columns_.extent, tile_.columns);
+  }
+
+  std::uint64_t count() const { return detail::unit_count(others_) * down_ * across_; }
+
+  // Bytes that move() needs: rows of bytes, their transpose, rows of the input that begin inside a byte, and
+  // a piece of a column.
+  std::uint64_t buffer_bytes() const {
+    return 2 * padded_columns() * padded_groups() + kMostPerByte * kRowBytes + kRowBytes;
+  }
+
+  void move(const Arrays& arrays, std::uint64_t number, std::byte* buffer) const {
+    const Tile tile = tile_at(number);
+    const Tile next = number + 1 < count() ? tile_at(number + 1) : tile;
+    const ByteRows squares{buffer, padded_columns()};
+    const ByteRows turned{buffer + padded_columns() * padded_groups(), padded_groups()};
+    std::byte* const loaded = turned.data + padded_columns() * padded_groups();
+    const std::uint64_t groups = detail::ceil_div(loaded_rows(tile), std::uint64_t{per_byte_});
+    for (std::uint64_t group = 0; group < groups; ++group) {
+      fetch_rows(arrays.in, tile, next, group * per_byte_);
+      make_square_rows(arrays.in, tile, group, loaded, squares.data + group * squares.pitch);
+    }
+    transpose_bytes(squares, detail::round_up(groups, kByteTileRows),
+                    detail::round_up(bytes_of_bits(tile.columns * bits_) * per_byte_, kByteTileColumns),
+                    turned);
+    store_columns(arrays, tile, turned, loaded + kMostPerByte * kRowBytes);
+  }
+
+ private:
+  Tile tile_at(std::uint64_t number) const {
+    Tile tile{.row = number % down_ * tile_.rows, .column = number / down_ % across_ * tile_.columns};
+    tile.rows = std::min(tile_.rows, rows_.extent - tile.row);
+    tile.columns = std::min(tile_.columns, columns_.extent - tile.column);
+    tile.matrix = place_of(number / down_ / across_, others_, first_);
+    return tile;
+  }
+
+  std::uint64_t padded_columns() const {
+    return detail::round_up(bytes_of_bits(tile_.columns * bits_) * per_byte_, kByteTileColumns);
+  }
+  std::uint64_t padded_groups() const {
+    return detail::round_up(detail::ceil_div(loaded_rows(tile_), std::uint64_t{per_byte_}), kByteTileRows);
+  }
+
+  std::uint64_t bit_of_row(const Tile& tile, std::uint64_t row) const {
+    const std::int64_t rows = static_cast<std::int64_t>(tile.row + row) * rows_.in;
+    return static_cast<std::uint64_t>(tile.matrix.in + rows) + tile.column * bits_;
+  }
+
+  // A group's rows of further on, or of the beginning of the next tile.
+  void fetch_rows(const std::byte* in, const Tile& tile, const Tile& next, std::uint64_t first) const {
+    for (std::uint64_t row = first + kRowsAhead; row < first + kRowsAhead + per_byte_; ++row) {
+      const std::uint64_t bit =
+          row < loaded_rows(tile) ? bit_of_row(tile, row) : bit_of_row(next, row - loaded_rows(tile));
+      const std::byte* const from = in + bit / kBitsOfByte;
+      for (std::uint64_t byte = 0; byte < kRowBytes; byte += kLineBytes) __builtin_prefetch(from + byte);
+    }
+  }
+
+  // Element c of the input's byte row is in half c mod P; an output whose high bits are first has row 0
+  // there.
+  void make_square_rows(const std::byte* in, const Tile& tile, std::uint64_t group, std::byte* loaded,
+                        std::byte* to) const {
+    static constexpr std::array<std::byte, kRowBytes> kNoRow{};
+    const std::byte* rows[kMostPerByte] = {};
+    for (std::uint32_t i = 0; i < per_byte_; ++i) {
+      const std::uint64_t row = group * per_byte_ + i;
+      const std::uint32_t place = out_order_ == BitOrder::low_first ? i : per_byte_ - 1 - i;
+      rows[place] = row < loaded_rows(tile) ? row_of(in, tile, row, loaded + i * kRowBytes) : kNoRow.data();
+    }
+    transpose_squares(rows, bytes_of_bits(tile.columns * bits_), bits_, to);
+  }
+
+  const std::byte* row_of(const std::byte* in, const Tile& tile, std::uint64_t row, std::byte* loaded) const {
+    const std::uint64_t first = bit_of_row(tile, row);
+    if (first % kBitsOfByte == 0) return in + first / kBitsOfByte;
+    load_run(in, first, tile.columns * bits_, in_order_, loaded);
+    return loaded;
+  }
+
+  // Whether all columns' first bits are multiples of so many, from a line of memory on.
+  bool begins_at(std::uint64_t bits) const {
+    const auto is_multiple = [&](std::int64_t number) {
+      return number % static_cast<std::int64_t>(bits) == 0;
+    };
+    return is_multiple(static_cast<std::int64_t>(out_bit_) + first_.out) && is_multiple(columns_.out) &&
+           std::all_of(others_.begin(), others_.end(),
+                       [&](const StridedAxis& axis) { return is_multiple(axis.out); });
+  }
+
+  // Rows that a tile has with those that its columns go on in until a line ends.
+  std::uint64_t loaded_rows(const Tile& tile) const {
+    return std::min(tile.rows + more_rows_, rows_.extent - tile.row);
+  }
+
+  // Where the part of a column begins whose tile begins at `row`: in a skewed sweep with a line of memory, so
+  // that lines are written whole.
+  std::uint64_t part_of(std::uint64_t row, std::uint64_t column_bit) const {
+    if (row == 0 || row >= rows_.extent || !is_skewed_) return std::min(row, rows_.extent);
+    const std::uint64_t into_line = (out_bit_ + column_bit + row * bits_) % kLineBits;
+    return std::min(row + (kLineBits - into_line) % kLineBits / bits_, rows_.extent);
+  }
+
+  void store_columns(const Arrays& arrays, const Tile& tile, const ByteRows& turned, std::byte* piece) const {
+    const std::uint64_t row_bytes = bytes_of_bits(tile.columns * bits_);
+    for (std::uint64_t c = 0; c < tile.columns; ++c) {
+      const std::uint64_t half =
+          in_order_ == BitOrder::low_first ? c % per_byte_ : per_byte_ - 1 - c % per_byte_;
+      const std::byte* from = turned.data + (half * row_bytes + c / per_byte_) * turned.pitch;
+      const auto column_bit = static_cast<std::uint64_t>(
+          tile.matrix.out + static_cast<std::int64_t>(tile.column + c) * columns_.out);
+      const std::uint64_t begin = part_of(tile.row, column_bit);
+      const std::uint64_t bits = (part_of(tile.row + tile.rows, column_bit) - begin) * bits_;
+      if (begin != tile.row) {
+        load_run(from, (begin - tile.row) * bits_, bits, out_order_, piece);
+        from = piece;
+      }
+      store_run(from, bits, out_order_, arrays.out, column_bit + begin * bits_, arrays.streamed);
+    }
+  }
+
+  std::uint32_t bits_;
+  BitOrder in_order_;
+  BitOrder out_order_;
+  std::uint64_t out_bit_;  // of the output's first byte, in its line of memory
+  bool is_skewed_ = false;
+  std::uint64_t more_rows_ = 0;
+  Place first_;
+  StridedAxis rows_;     // side by side in the output
+  StridedAxis columns_;  // side by side in the input
+  std::vector<StridedAxis> others_;
+  std::uint32_t per_byte_ = 1;
+  Tile tile_;  // the largest
+  std::uint64_t down_ = 1;
+  std::uint64_t across_ = 1;
+};
+
+template <typename Sweep>
+void share_sweep(const Sweep& sweep, std::uint64_t buffer_bytes, const Arrays& arrays, int threads) {
+  cpu::share_out(sweep.count(), threads, [&](std::uint64_t begin, std::uint64_t end) {
+    const auto buffer = std::make_unique_for_overwrite<std::byte[]>(buffer_bytes);
+    for (std::uint64_t i = begin; i < end; ++i) sweep.move(arrays, i, buffer.get());
+    if (arrays.streamed) cpu::finish_streams();
+  });
+}
+
+}  // namespace
+
+std::optional<BitAxes> bit_axes(const PackedProblem& problem) {
+  std::optional<AxisMap> map = element_axes(problem.permutation);
+  if (!map) return std::nullopt;
+  const bool turns = problem.in.order != problem.out.order;
+  if (!packs_bytes(problem.element_bits) && turns) return std::nullopt;
+  const auto count = static_cast<std::int64_t>(element_count(problem.permutation));
+  if (problem.batch > 1) map->axes.push_back({.extent = problem.batch, .in = count, .out = count});
+  if (problem.in.row_elements == 0 && problem.out.row_elements == 0) *map = detail::normal_form(*map);
+  BitAxes axes{
+      .element_bits = problem.element_bits, .in_order = problem.in.order, .out_order = problem.out.order};
+  map = cut_at_rows(*map, {problem.in, &StridedAxis::in});
+  if (map) map = cut_at_rows(*map, {problem.out, &StridedAxis::out});
+  if (!map) return std::nullopt;
+  for (const AxisMap& part : detail::unrolled(in_bits(*map, problem))) {
+    axes.parts.push_back(detail::normal_form(part));
+  }
+  return axes;
+}
+
+std::uint64_t elements_at_once(const BitAxes& axes) {
+  std::uint64_t elements = 0;
+  std::uint64_t steps = 0;
+  for (const AxisMap& part : axes.parts) {
+    const std::uint64_t count = detail::unit_count(part.axes);
+    if (count == 0) continue;
+    // What is turned round, or transposed, is made of elements within bytes.
+    const bool is_run =
+        part.axes.empty() || part.axes.front().in == static_cast<std::int64_t>(axes.element_bits);
+    const bool is_packed = is_run || packs_bytes(axes.element_bits);
+    if (!is_packed) return 1;
+    elements += count;
+    steps += detail::ceil_div(count, extent_of_fastest(part, axes.element_bits));
+  }
+  return steps == 0 ? 1 : elements / steps;
+}
+
+void move_axes(const BitAxes& axes, const std::byte* in, std::byte* out, bool streamed, int threads) {
+  const Arrays arrays{.in = in, .out = out, .streamed = streamed};
+  const auto element = static_cast<std::int64_t>(axes.element_bits);
+  for (AxisMap part : axes.parts) {
+    if (detail::unit_count(part.axes) == 0) continue;
+    if (extent_of_fastest(part, axes.element_bits) == 1) {
+      part.axes.insert(part.axes.begin(),
+                       {.extent = 1, .in = element, .out = element});  // runs of one element
+    }
+    const std::size_t fastest = fastest_of_input(part, axes.element_bits).value();
+    if (fastest == 0) {
+      share_sweep(RunSweep(axes, part), 2 * kRunBits / kBitsOfByte, arrays, threads);
+    } else {
+      const MatrixSweep sweep(axes, part, fastest, out);
+      share_sweep(sweep, sweep.buffer_bytes(), arrays, threads);
+    }
+  }
+}
+
+}  // namespace faro::packed

@@ -1,0 +1,234 @@
+// PackedPlan: which way a permutation of packed elements goes.
+//
+//     axes whose runs or matrices are long      bit_axes.hpp
+//     affine maps of dense arrays               affine_words.hpp
+//     everything else                           any_elements.hpp
+#include "faro/packed.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "disjoint.hpp"
+#include "faro/error.hpp"
+#include "faro/threads.hpp"
+#include "packed/affine_words.hpp"
+#include "packed/any_elements.hpp"
+#include "packed/bit_axes.hpp"
+#include "packed/bit_runs.hpp"
+#include "rounding.hpp"
+
+namespace faro {
+namespace {
+
+constexpr std::uint32_t kMostElementBits = 32768;
+constexpr std::uint64_t kMostBits = std::uint64_t{1} << 56;
+constexpr std::uint64_t kStreamedBytes = std::uint64_t{4} << 20;  // from here on past the caches
+constexpr std::uint64_t kRunElements = 64;  // that pay by themselves, where there is another way
+constexpr std::uint64_t kFewElements = 8;   // that pay beside elements one by one
+
+const char* const kPlan = "plan packed elements";
+
+bool is_affine_width(std::uint32_t bits) { return bits == 1 || bits == 2 || bits == 4; }
+
+bool is_whole_bytes(const PackedLayout& layout) {
+  return layout.row_elements == 0 && layout.first_bit % packed::kBitsOfByte == 0;
+}
+
+// Whether the arrays are dense and have whole bytes of elements, so that an affine map is one of them.
+bool is_affine_array(const PackedProblem& problem) {
+  const auto* map = std::get_if<Affine>(&problem.permutation);
+  return map != nullptr && is_affine_width(problem.element_bits) && is_whole_bytes(problem.in) &&
+         is_whole_bytes(problem.out) && map->bits() >= packed::bits_below_byte(problem.element_bits);
+}
+
+void check_layout(const PackedLayout& layout, std::uint32_t element_bits) {
+  if (layout.row_elements == 0 && layout.pitch_bits != 0) {
+    fail(ErrorCode::value, kPlan, "a pitch of " + std::to_string(layout.pitch_bits) + " bits without rows",
+         "the elements of a row with it");
+  }
+  if (layout.row_elements != 0 && layout.pitch_bits != 0 &&
+      (layout.row_elements > kMostBits / element_bits ||
+       layout.pitch_bits / element_bits < layout.row_elements)) {
+    fail(ErrorCode::value, kPlan, "a pitch of " + std::to_string(layout.pitch_bits) + " bits",
+         "at least the " + std::to_string(layout.row_elements) + " elements of a row");
+  }
+}
+
+// Dense rows are no rows; the permutation in the form that has most to offer.
+PackedProblem settled(PackedProblem problem) {
+  check(problem);
+  for (PackedLayout* layout : {&problem.in, &problem.out}) {
+    if (layout->pitch_bits == layout->row_elements * problem.element_bits) layout->pitch_bits = 0;
+    if (layout->pitch_bits == 0) layout->row_elements = 0;
+  }
+  const auto* indices = std::get_if<Indexed>(&problem.permutation);
+  if (indices == nullptr || indices->on_host()) problem.permutation = normal_form(problem.permutation);
+  return problem;
+}
+
+void clear_pads(const PackedProblem& problem, std::uint64_t elements, std::byte* out, std::uint64_t bytes) {
+  const PackedLayout& layout = problem.out;
+  const std::uint64_t all = bytes * packed::kBitsOfByte;
+  packed::clear_run(out, 0, layout.first_bit, layout.order);
+  if (layout.row_elements == 0) {
+    const std::uint64_t end = layout.first_bit + elements * problem.element_bits;
+    packed::clear_run(out, end, all - end, layout.order);
+    return;
+  }
+  for (std::uint64_t done = 0; done < elements; done += layout.row_elements) {
+    const std::uint64_t in_row = std::min(layout.row_elements, elements - done);
+    const std::uint64_t first = packed_position(layout, problem.element_bits, done);
+    const std::uint64_t begin = first + in_row * problem.element_bits;
+    const std::uint64_t next = done + in_row < elements ? first + layout.pitch_bits : all;
+    packed::clear_run(out, begin, next - begin, layout.order);
+  }
+}
+
+void check_size(const char* name, std::span<const std::byte> array, std::uint64_t bytes) {
+  if (array.size() != bytes || (bytes != 0 && array.data() == nullptr)) {
+    fail(ErrorCode::value, "run a plan of packed elements",
+         std::string(name) + (array.data() == nullptr && bytes != 0
+                                  ? " at a null pointer"
+                                  : " of " + std::to_string(array.size()) + " bytes"),
+         std::to_string(bytes) + " bytes");
+  }
+}
+
+}  // namespace
+
+std::uint64_t packed_position(const PackedLayout& layout, std::uint32_t element_bits, std::uint64_t x) {
+  if (layout.pitch_bits == 0) return layout.first_bit + x * element_bits;
+  return layout.first_bit + x / layout.row_elements * layout.pitch_bits +
+         x % layout.row_elements * element_bits;
+}
+
+std::uint64_t packed_bytes(const PackedLayout& layout, std::uint32_t element_bits, std::uint64_t elements) {
+  if (elements == 0) return 0;
+  const std::uint64_t bits = layout.pitch_bits == 0
+                                 ? elements * element_bits
+                                 : detail::ceil_div(elements, layout.row_elements) * layout.pitch_bits;
+  return packed::bytes_of_bits(layout.first_bit + bits);
+}
+
+void check(const PackedProblem& problem) {
+  if (problem.element_bits == 0 || problem.element_bits > kMostElementBits) {
+    fail(ErrorCode::value, kPlan, "elements of " + std::to_string(problem.element_bits) + " bits",
+         "1 to " + std::to_string(kMostElementBits));
+  }
+  if (problem.in.order != problem.out.order && !is_affine_width(problem.element_bits)) {
+    fail(ErrorCode::value, kPlan,
+         "two orders of bits for elements of " + std::to_string(problem.element_bits) + " bits",
+         "1, 2 or 4 bits", "take the output in the input's order");
+  }
+  if (problem.batch == 0) fail(ErrorCode::value, kPlan, "0 arrays", "one or more");
+  const std::uint64_t count = element_count(problem.permutation);
+  for (const PackedLayout* layout : {&problem.in, &problem.out}) {
+    check_layout(*layout, problem.element_bits);
+    const std::uint64_t element = std::max<std::uint64_t>(
+        problem.element_bits, layout->row_elements == 0 ? 0 : layout->pitch_bits / layout->row_elements + 1);
+    if (count > kMostBits / element / problem.batch || layout->first_bit > kMostBits ||
+        layout->pitch_bits > kMostBits) {
+      fail(ErrorCode::value, kPlan,
+           std::to_string(problem.batch) + " arrays of " + std::to_string(count) + " elements of " +
+               std::to_string(problem.element_bits) + " bits",
+           "at most 2^56 bits");
+    }
+  }
+}
+
+struct PackedPlan::State {
+  struct ByAxes {
+    packed::BitAxes axes;
+  };
+  struct ByMap {
+    Affine places;
+  };
+  struct OneByOne {
+    Permutation back;
+  };
+
+  PackedProblem problem;
+  int threads = 1;
+  std::uint64_t in_bytes = 0;
+  std::uint64_t out_bytes = 0;
+  std::variant<ByAxes, ByMap, OneByOne> way = ByAxes{};
+
+  State(const PackedProblem& asked, const PackedOptions& options)
+      : problem(settled(asked)), threads(detail::thread_count(options.threads)) {
+    const std::uint64_t elements = count();
+    in_bytes = packed_bytes(problem.in, problem.element_bits, elements);
+    out_bytes = packed_bytes(problem.out, problem.element_bits, elements);
+    const bool is_affine = is_affine_array(problem);
+    if (auto axes = packed::bit_axes(problem);
+        axes && packed::elements_at_once(*axes) >= (is_affine ? kRunElements : kFewElements)) {
+      way = ByAxes{std::move(*axes)};
+    } else if (is_affine) {
+      way = ByMap{packed::map_of_places(std::get<Affine>(problem.permutation), problem.element_bits,
+                                        problem.in.order, problem.out.order)};
+    } else {
+      way = OneByOne{packed::sources(problem.permutation)};
+    }
+  }
+
+  std::uint64_t count() const { return element_count(problem.permutation) * problem.batch; }
+
+  void move(const std::byte* in, std::byte* out) const {
+    if (const auto* axes = std::get_if<ByAxes>(&way)) {
+      packed::move_axes(axes->axes, in, out, out_bytes >= kStreamedBytes, threads);
+    } else if (const auto* map = std::get_if<ByMap>(&way)) {
+      packed::move_affine(map->places, problem.element_bits, problem.batch,
+                          in + problem.in.first_bit / packed::kBitsOfByte,
+                          out + problem.out.first_bit / packed::kBitsOfByte, threads);
+    } else {
+      packed::move_any(problem, std::get<OneByOne>(way).back, in, out, threads);
+    }
+  }
+};
+
+PackedPlan::PackedPlan(const PackedProblem& problem, const PackedOptions& options)
+    : state_(std::make_unique<State>(problem, options)) {}
+PackedPlan::PackedPlan(PackedPlan&&) noexcept = default;
+PackedPlan& PackedPlan::operator=(PackedPlan&&) noexcept = default;
+PackedPlan::~PackedPlan() = default;
+
+void PackedPlan::run(std::span<const std::byte> in, std::span<std::byte> out) const {
+  check_size("an input", in, in_bytes());
+  check_size("an output", out, out_bytes());
+  detail::check_disjoint("run a plan of packed elements", {.name = "the output", .laid = detail::laid(out)},
+                         {{.name = "the input", .laid = detail::laid(in)}});
+  if (state_->count() == 0) return;
+  if (problem().pads == PadBits::zero) clear_pads(problem(), state_->count(), out.data(), out.size());
+  state_->move(in.data(), out.data());
+}
+
+void PackedPlan::run(std::span<std::byte> data) const {
+  check_size("an array", data, in_bytes());
+  if (!is_affine_array(problem()) || problem().in != problem().out) {
+    fail(ErrorCode::unsupported, "permute packed elements in place", to_text(problem().permutation),
+         "an affine map of 1, 2 or 4 bits an element, dense, of whole bytes, in one order of bits",
+         "give another array for the result");
+  }
+  const Affine map = packed::map_of_places(std::get<Affine>(problem().permutation), problem().element_bits,
+                                           problem().in.order, problem().out.order);
+  packed::move_affine_in_place(map, problem().element_bits, problem().batch,
+                               data.data() + problem().in.first_bit / packed::kBitsOfByte, state_->threads);
+}
+
+std::uint64_t PackedPlan::in_bytes() const { return state_->in_bytes; }
+std::uint64_t PackedPlan::out_bytes() const { return state_->out_bytes; }
+const PackedProblem& PackedPlan::problem() const { return state_->problem; }
+
+std::string PackedPlan::explain() const {
+  const std::string of =
+      to_text(problem().permutation) + " of " + std::to_string(problem().element_bits) + " bits: ";
+  if (const auto* axes = std::get_if<State::ByAxes>(&state_->way)) {
+    return of + "axes, " + std::to_string(packed::elements_at_once(axes->axes)) +
+           " elements at once, one sweep";
+  }
+  if (std::holds_alternative<State::ByMap>(state_->way)) return of + "tiles of an affine map, one sweep";
+  return of + "element by element, one sweep";
+}
+
+}  // namespace faro

@@ -1,0 +1,250 @@
+// Packed elements in files, whole in memory or, of matrices that are larger, by panels.
+//
+//     input, R rows      | panel 0 | panel 1 | ...      a panel: a piece of every row, read row by row
+//     output             panel 0's columns, then panel 1's, ...      each written in one piece
+//
+// Every byte is read once and written once, and what is written is in order.
+#include <fcntl.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <fstream>
+#include <string>
+#include <system_error>
+
+#include "engines/cpu/team.hpp"
+#include "faro/error.hpp"
+#include "faro/file.hpp"
+#include "faro/packed.hpp"
+#include "faro/threads.hpp"
+#include "io/buffer.hpp"
+#include "io/file_system.hpp"
+#include "io/output_file.hpp"
+#include "packed/bit_axes.hpp"
+#include "packed/bit_runs.hpp"
+#include "rounding.hpp"
+
+namespace faro {
+namespace {
+
+class InputFile {
+ public:
+  explicit InputFile(const PackedFile& file)
+      : file_(file), descriptor_(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (!descriptor_.is_open()) {
+      fail(ErrorCode::file, operation(), io::error_text(errno), "a file that can be read");
+    }
+  }
+
+  std::string operation() const { return "read `" + file_.path.string() + "`"; }
+
+  void require_bytes(std::uint64_t bytes) const {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(file_.path, error);
+    if (!error && size == file_.offset + bytes) return;
+    fail(ErrorCode::file, operation(), error ? error.message() : std::to_string(size) + " bytes",
+         std::to_string(file_.offset + bytes) + " bytes for the elements of the permutation");
+  }
+
+  /// Returns whether all was read.
+  bool read(std::span<std::byte> to, std::uint64_t at) const {
+    return io::read_at(descriptor_.get(), to, file_.offset + at).bytes == to.size();
+  }
+
+  void require(bool was_read) const {
+    if (!was_read) fail(ErrorCode::file, operation(), "less than its size", "as many bytes as before");
+  }
+
+ private:
+  PackedFile file_;
+  io::Descriptor descriptor_;
+};
+
+void verify_packed(const PackedProblem& problem, std::span<const std::byte> in,
+                   std::span<const std::byte> out, int threads) {
+  const std::string mismatch = find_packed_mismatch(problem, in, out, threads);
+  if (!mismatch.empty())
+    fail(ErrorCode::verification, "permute packed elements", mismatch, "every element in its place");
+}
+
+void permute_whole(const PackedPlan& plan, const InputFile& in, io::OutputFile& out,
+                   std::uint64_t header_bytes, const PackedFileOptions& options) {
+  const io::Buffer from(plan.in_bytes());
+  const io::Buffer to(plan.out_bytes());
+  in.require(in.read(from.span(), 0));
+  plan.run(from.span(), to.span());
+  if (options.verify) verify_packed(plan.problem(), from.span(), to.span(), options.threads);
+  out.write(to.span(), header_bytes);
+}
+
+// A matrix of two axes, its strides in bits.
+struct FileMatrix {
+  std::uint64_t rows = 0;  // of the input
+  std::uint64_t columns = 0;
+  std::uint64_t in_pitch = 0;
+  std::uint64_t out_pitch = 0;
+};
+
+std::optional<FileMatrix> matrix_of(const PackedProblem& problem) {
+  if (problem.element_bits > 4 || packed::kBitsOfByte % problem.element_bits != 0) return std::nullopt;
+  const auto axes = packed::bit_axes(problem);
+  if (!axes || axes->parts.size() != 1 || problem.out.first_bit != 0) return std::nullopt;
+  const detail::AxisMap& part = axes->parts.front();
+  const auto element = static_cast<std::int64_t>(problem.element_bits);
+  if (part.axes.size() != 2 || part.axes[1].in != element || part.axes[0].out != element ||
+      part.axes[0].in < 0) {
+    return std::nullopt;
+  }
+  return FileMatrix{.rows = part.axes[0].extent,
+                    .columns = part.axes[1].extent,
+                    .in_pitch = static_cast<std::uint64_t>(part.axes[0].in),
+                    .out_pitch = static_cast<std::uint64_t>(part.axes[1].out)};
+}
+
+class PanelSweep {
+ public:
+  PanelSweep(const PackedProblem& problem, const FileMatrix& matrix, const PackedFileOptions& options)
+      : problem_(problem),
+        matrix_(matrix),
+        options_(options),
+        threads_(detail::thread_count(options.threads)) {}
+
+  /// Columns of a panel: whole bytes of both sides.
+  std::uint64_t panel_columns(std::uint64_t memory_bytes) const {
+    const std::uint64_t bits = matrix_.rows * problem_.element_bits + matrix_.out_pitch;
+    const std::uint64_t columns = memory_bytes / detail::ceil_div(bits, packed::kBitsOfByte);
+    return std::max<std::uint64_t>(columns / kColumns * kColumns, kColumns);
+  }
+
+  void run(const InputFile& in, io::OutputFile& out, std::uint64_t header_bytes,
+           std::uint64_t memory_bytes) const {
+    const std::uint64_t wide = panel_columns(memory_bytes);
+    for (std::uint64_t first = 0; first < matrix_.columns; first += wide) {
+      const std::uint64_t columns = std::min(wide, matrix_.columns - first);
+      const PackedPlan plan(panel(columns), {.threads = options_.threads});
+      const io::Buffer from(plan.in_bytes());
+      const io::Buffer to(plan.out_bytes());
+      read_panel(in, first, columns, from.span());
+      plan.run(from.span(), to.span());
+      if (options_.verify) verify_packed(plan.problem(), from.span(), to.span(), options_.threads);
+      out.write(to.span(), header_bytes + first * matrix_.out_pitch / packed::kBitsOfByte);
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kColumns =
+      512;  // a panel's columns are a multiple: lines of the rows' pieces
+
+  std::uint64_t piece_bytes(std::uint64_t columns) const {
+    return packed::bytes_of_bits(columns * problem_.element_bits);
+  }
+
+  PackedProblem panel(std::uint64_t columns) const {
+    PackedProblem problem{
+        .permutation = maps::transpose_any(matrix_.rows, columns),
+        .element_bits = problem_.element_bits,
+        .in = {.row_elements = columns,
+               .pitch_bits = piece_bytes(columns) * packed::kBitsOfByte,
+               .order = problem_.in.order},
+        .out = {.row_elements = matrix_.rows, .pitch_bits = matrix_.out_pitch, .order = problem_.out.order},
+        .pads = PadBits::zero};
+    return problem;
+  }
+
+  void read_panel(const InputFile& in, std::uint64_t first, std::uint64_t columns,
+                  std::span<std::byte> to) const {
+    std::atomic<bool> read_all = true;
+    const std::uint64_t bytes = piece_bytes(columns);
+    cpu::share_out(matrix_.rows, threads_, [&](std::uint64_t begin, std::uint64_t end) {
+      std::vector<std::byte> piece(bytes + 1);
+      for (std::uint64_t row = begin; row < end; ++row) {
+        const std::uint64_t bit =
+            problem_.in.first_bit + row * matrix_.in_pitch + first * problem_.element_bits;
+        const std::uint64_t in_byte = bit % packed::kBitsOfByte;
+        const std::uint64_t bits = columns * problem_.element_bits;
+        const std::span<std::byte> read = std::span(piece).first(packed::bytes_of_bits(in_byte + bits));
+        if (!in.read(read, bit / packed::kBitsOfByte)) read_all = false;
+        packed::load_run(piece.data(), in_byte, bits, problem_.in.order, to.data() + row * bytes);
+      }
+    });
+    in.require(read_all);
+  }
+
+  const PackedProblem& problem_;
+  FileMatrix matrix_;
+  const PackedFileOptions& options_;
+  int threads_;
+};
+
+std::uint64_t lines_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    fail(ErrorCode::file, "read `" + path.string() + "`", "no such file", "a line for each row of the .bed");
+  std::uint64_t lines = 0;
+  char last = '\n';
+  std::array<char, 65536> some{};
+  while (file.read(some.data(), some.size()), file.gcount() > 0) {
+    const auto* const end = some.data() + file.gcount();
+    lines += static_cast<std::uint64_t>(std::count(some.data(), const_cast<char*>(end), '\n'));
+    last = end[-1];
+  }
+  return lines + (last == '\n' ? 0 : 1);
+}
+
+}  // namespace
+
+void permute_packed_file(const PackedProblem& problem, const PackedFile& in, const std::filesystem::path& out,
+                         std::span<const std::byte> header, const PackedFileOptions& options) {
+  const PackedPlan plan(problem, {.threads = options.threads});
+  const InputFile input(in);
+  input.require_bytes(plan.in_bytes());
+  io::OutputFile output(out);
+  output.reserve(header.size() + plan.out_bytes());
+  output.write(header, 0);
+  const std::uint64_t memory =
+      options.memory_bytes == 0 ? file::default_memory_bytes() : options.memory_bytes;
+  if (plan.in_bytes() + plan.out_bytes() <= memory) {
+    permute_whole(plan, input, output, header.size(), options);
+  } else if (const auto matrix = matrix_of(plan.problem())) {
+    PanelSweep(plan.problem(), *matrix, options).run(input, output, header.size(), memory);
+  } else {
+    fail(ErrorCode::unsupported, "permute `" + in.path.string() + "`",
+         to_text(problem.permutation) + " of " + std::to_string(plan.in_bytes()) + " bytes with " +
+             std::to_string(memory) + " bytes of memory",
+         "a transposed matrix, or memory for both arrays");
+  }
+  output.commit();
+}
+
+void transpose_bed(const std::filesystem::path& in, const std::filesystem::path& out, const BedSize& size,
+                   const PackedFileOptions& options) {
+  constexpr std::uint64_t kHeaderBytes = 3;
+  constexpr std::array<std::byte, 2> kMagic{std::byte{0x6c}, std::byte{0x1b}};
+  const InputFile file({.path = in});
+  std::array<std::byte, kHeaderBytes> header{};
+  if (!file.read(header, 0) || header[0] != kMagic[0] || header[1] != kMagic[1] || header[2] > std::byte{1}) {
+    fail(ErrorCode::file, file.operation(), "a file that does not begin with 6c 1b and 00 or 01",
+         "a PLINK 1 .bed");
+  }
+  const auto beside = [&](const char* extension) {
+    return lines_of(std::filesystem::path(in).replace_extension(extension));
+  };
+  const std::uint64_t samples = size.samples == 0 ? beside(".fam") : size.samples;
+  const std::uint64_t variants = size.variants == 0 ? beside(".bim") : size.variants;
+  const bool variant_major = header[2] == std::byte{1};
+  header[2] = variant_major ? std::byte{0} : std::byte{1};
+  const std::uint64_t rows = variant_major ? variants : samples;
+  const std::uint64_t columns = variant_major ? samples : variants;
+  const auto layout = [](std::uint64_t row) {
+    return PackedLayout{.row_elements = row, .pitch_bits = detail::round_up(2 * row, packed::kBitsOfByte)};
+  };
+  permute_packed_file({.permutation = maps::transpose_any(rows, columns),
+                       .element_bits = 2,
+                       .in = layout(columns),
+                       .out = layout(rows),
+                       .pads = PadBits::zero},
+                      {.path = in, .offset = kHeaderBytes}, out, header, options);
+}
+
+}  // namespace faro

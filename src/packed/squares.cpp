@@ -1,0 +1,180 @@
+#include "packed/squares.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "packed/squares.cpp"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+//
+#include "engines/cpu/register_transpose-inl.hpp"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace faro::packed {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// The upper elements of rows[i] change places with the lower ones of rows[i + kDistance].
+template <int kBits, int kDistance, class D>
+HWY_INLINE void ExchangeRows(D d, hn::Vec<D> (&rows)[8 / kBits]) {
+  constexpr int kShift = kBits * kDistance;
+  constexpr int kMask = kShift == 4 ? 0x0f0f : kShift == 2 ? 0x3333 : 0x5555;
+  const auto mask = hn::Set(d, std::uint16_t{kMask});
+  for (int i = 0; i < 8 / kBits; ++i) {
+    if ((i & kDistance) != 0) continue;
+    const auto difference = hn::And(hn::Xor(hn::ShiftRight<kShift>(rows[i]), rows[i + kDistance]), mask);
+    rows[i] = hn::Xor(rows[i], hn::ShiftLeft<kShift>(difference));
+    rows[i + kDistance] = hn::Xor(rows[i + kDistance], difference);
+  }
+}
+
+template <int kBits, class D>
+HWY_INLINE void TransposeVectors(D d, hn::Vec<D> (&rows)[8 / kBits]) {
+  if constexpr (kBits == 1) ExchangeRows<kBits, 4>(d, rows);
+  if constexpr (kBits <= 2) ExchangeRows<kBits, 2>(d, rows);
+  ExchangeRows<kBits, 1>(d, rows);
+}
+
+#if HWY_TARGET != HWY_SCALAR
+// A vector at a time; gives the first byte that is left.
+template <int kBits, class D>
+HWY_INLINE std::uint64_t TransposeBytes(D d, const std::byte* const* rows, std::uint64_t bytes,
+                                        std::byte* to) {
+  constexpr int kRows = 8 / kBits;
+  const hn::Repartition<std::uint8_t, D> d8;
+  const std::uint64_t step = hn::Lanes(d8);
+  std::uint64_t begin = 0;
+  for (; begin + step <= bytes; begin += step) {
+    hn::Vec<D> vectors[kRows];
+    for (int i = 0; i < kRows; ++i) {
+      vectors[i] = hn::BitCast(d, hn::LoadU(d8, reinterpret_cast<const std::uint8_t*>(rows[i] + begin)));
+    }
+    TransposeVectors<kBits>(d, vectors);
+    for (int i = 0; i < kRows; ++i) {
+      hn::StoreU(hn::BitCast(d8, vectors[i]), d8,
+                 reinterpret_cast<std::uint8_t*>(to + static_cast<std::uint64_t>(i) * bytes + begin));
+    }
+  }
+  return begin;
+}
+#endif
+
+template <int kBits>
+void TransposeRows(const std::byte* const* rows, std::uint64_t bytes, std::byte* to) {
+  constexpr int kRows = 8 / kBits;
+  std::uint64_t at = 0;
+#if HWY_TARGET != HWY_SCALAR
+  at = TransposeBytes<kBits>(hn::ScalableTag<std::uint16_t>(), rows, bytes, to);
+#endif
+  for (; at < bytes; ++at) {
+    for (int j = 0; j < kRows; ++j) {
+      unsigned byte = 0;
+      for (int i = 0; i < kRows; ++i) {
+        byte |= (static_cast<unsigned>(rows[i][at]) >> (kBits * j) & ((1U << kBits) - 1)) << (kBits * i);
+      }
+      to[static_cast<std::uint64_t>(j) * bytes + at] = static_cast<std::byte>(byte);
+    }
+  }
+}
+
+void TransposeSquaresOf(const std::byte* const* rows, std::uint64_t bytes, std::uint32_t element_bits,
+                        std::byte* to) {
+  if (element_bits == 4) TransposeRows<4>(rows, bytes, to);
+  if (element_bits == 2) TransposeRows<2>(rows, bytes, to);
+  if (element_bits == 1) TransposeRows<1>(rows, bytes, to);
+}
+
+#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
+// Blocks of 16 bytes of a vector, each to a row of its own, `distance` bytes apart.
+template <class D>
+HWY_INLINE void StoreBlocks(D d, hn::Vec<D> vector, std::uint8_t* to, std::uint64_t distance) {
+  constexpr std::size_t kBlocks = hn::MaxLanes(D()) / 16;
+  if constexpr (kBlocks == 1) {
+    hn::StoreU(vector, d, to);
+  } else {
+    const hn::Half<D> half;
+    StoreBlocks(half, hn::LowerHalf(half, vector), to, distance);
+    StoreBlocks(half, hn::UpperHalf(half, vector), to + kBlocks / 2 * distance, distance);
+  }
+}
+
+void TransposeBytesOf(const ByteRows& from, std::uint64_t rows, std::uint64_t columns, const ByteRows& to) {
+  const hn::ScalableTag<std::uint8_t> d;
+  for (std::uint64_t c = 0; c < columns; c += hn::Lanes(d)) {
+    for (std::uint64_t r = 0; r < rows; r += kByteTileRows) {
+      hn::Vec<decltype(d)> vectors[kByteTileRows];
+      FARO_UNROLL_REGISTERS
+      for (std::uint64_t i = 0; i < kByteTileRows; ++i) {
+        vectors[i] =
+            hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from.data + (r + i) * from.pitch + c));
+      }
+      cpu::HWY_NAMESPACE::TransposeRegisters(d, vectors);
+      auto* const target = reinterpret_cast<std::uint8_t*>(to.data + c * to.pitch + r);
+      FARO_UNROLL_REGISTERS
+      for (std::uint64_t i = 0; i < kByteTileRows; ++i) {
+        StoreBlocks(d, vectors[i], target + i * to.pitch, kByteTileRows * to.pitch);
+      }
+    }
+  }
+}
+#else
+void TransposeBytesOf(const ByteRows& from, std::uint64_t rows, std::uint64_t columns, const ByteRows& to) {
+  for (std::uint64_t c = 0; c < columns; ++c) {
+    for (std::uint64_t r = 0; r < rows; ++r) to.data[c * to.pitch + r] = from.data[r * from.pitch + c];
+  }
+}
+#endif
+
+// Bytes made of two neighbours, which are shifted by `down` and by 8 - down bits.
+template <bool kLowFirst>
+void ShiftBytes(const std::uint8_t* in, std::uint64_t bytes, int down, std::uint8_t* out) {
+  std::uint64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<std::uint8_t> d8;
+  const hn::Repartition<std::uint16_t, decltype(d8)> d;
+  const int left = kLowFirst ? 8 - down : down;
+  const auto mask = hn::BitCast(d, hn::Set(d8, static_cast<std::uint8_t>(0xff << left)));
+  for (; i + hn::Lanes(d8) <= bytes; i += hn::Lanes(d8)) {
+    const auto here = hn::BitCast(d, hn::LoadU(d8, in + i));
+    const auto next = hn::BitCast(d, hn::LoadU(d8, in + i + 1));
+    const auto high = hn::ShiftLeftSame(kLowFirst ? next : here, left);
+    const auto low = hn::ShiftRightSame(kLowFirst ? here : next, 8 - left);
+    hn::StoreU(hn::BitCast(d8, hn::Or(hn::And(high, mask), hn::AndNot(mask, low))), d8, out + i);
+  }
+#endif
+  for (; i < bytes; ++i) {
+    out[i] = static_cast<std::uint8_t>(kLowFirst ? in[i] >> down | in[i + 1] << (8 - down)
+                                                 : in[i] << down | in[i + 1] >> (8 - down));
+  }
+}
+
+void ShiftBytesOf(const std::uint8_t* in, std::uint64_t bytes, int down, bool is_low_first,
+                  std::uint8_t* out) {
+  is_low_first ? ShiftBytes<true>(in, bytes, down, out) : ShiftBytes<false>(in, bytes, down, out);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace faro::packed
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace faro::packed {
+
+HWY_EXPORT(TransposeSquaresOf);
+HWY_EXPORT(TransposeBytesOf);
+HWY_EXPORT(ShiftBytesOf);
+
+void transpose_squares(const std::byte* const* rows, std::uint64_t bytes, std::uint32_t element_bits,
+                       std::byte* to) {
+  HWY_DYNAMIC_DISPATCH(TransposeSquaresOf)(rows, bytes, element_bits, to);
+}
+
+void transpose_bytes(const ByteRows& from, std::uint64_t rows, std::uint64_t columns, const ByteRows& to) {
+  HWY_DYNAMIC_DISPATCH(TransposeBytesOf)(from, rows, columns, to);
+}
+
+void shift_bytes(const std::uint8_t* in, std::uint64_t bytes, int down, bool is_low_first,
+                 std::uint8_t* out) {
+  HWY_DYNAMIC_DISPATCH(ShiftBytesOf)(in, bytes, down, is_low_first, out);
+}
+
+}  // namespace faro::packed
+#endif  // HWY_ONCE

@@ -1,0 +1,353 @@
+// Permutations of elements of any number of bits, against the loop over bits: every way, with bits of a guard
+// around.
+#include "faro/packed.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "faro/error.hpp"
+
+namespace faro {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+Bytes random_bytes(std::uint64_t count, std::mt19937_64& random) {
+  Bytes bytes(count);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
+bool bit_of(const Bytes& bytes, std::uint64_t i, BitOrder order) {
+  return (static_cast<unsigned>(bytes[i / 8]) >> (order == BitOrder::low_first ? i % 8 : 7 - i % 8) & 1) != 0;
+}
+
+void set_bit(Bytes& bytes, std::uint64_t i, BitOrder order, bool value) {
+  const auto mask = static_cast<std::byte>(1U << (order == BitOrder::low_first ? i % 8 : 7 - i % 8));
+  bytes[i / 8] = value ? bytes[i / 8] | mask : bytes[i / 8] & ~mask;
+}
+
+std::uint64_t bit_place(const PackedLayout& layout, std::uint32_t bits, std::uint64_t x) {
+  if (layout.row_elements == 0) return layout.first_bit + x * bits;
+  const std::uint64_t pitch = layout.pitch_bits == 0 ? layout.row_elements * bits : layout.pitch_bits;
+  return layout.first_bit + x / layout.row_elements * pitch + x % layout.row_elements * bits;
+}
+
+// What the output has to be, bit by bit; nothing here is the library's but the permutation's own formula.
+Bytes expected(const PackedProblem& problem, const Bytes& in, Bytes out) {
+  const std::uint64_t count = element_count(problem.permutation);
+  std::vector<bool> is_element(out.size() * 8);
+  for (std::uint64_t b = 0; b < problem.batch; ++b) {
+    for (std::uint64_t x = 0; x < count; ++x) {
+      const std::uint64_t y = faro::apply(problem.permutation, x);
+      for (std::uint32_t w = 0; w < problem.element_bits; ++w) {
+        // The weight w lies at the element's other end where high bits are first.
+        const auto at = [&](const PackedLayout& layout, std::uint64_t element) {
+          const std::uint64_t first = bit_place(layout, problem.element_bits, b * count + element);
+          return layout.order == BitOrder::low_first ? first + w : first + problem.element_bits - 1 - w;
+        };
+        set_bit(out, at(problem.out, y), problem.out.order, bit_of(in, at(problem.in, x), problem.in.order));
+        is_element[at(problem.out, y)] = true;
+      }
+    }
+  }
+  if (problem.pads == PadBits::zero) {
+    for (std::uint64_t i = 0; i < is_element.size(); ++i) {
+      if (!is_element[i]) set_bit(out, i, problem.out.order, false);
+    }
+  }
+  return out;
+}
+
+std::string text(const PackedProblem& problem, const PackedPlan& plan) {
+  const auto side = [](const PackedLayout& layout) {
+    return " rows " + std::to_string(layout.row_elements) + " pitch " + std::to_string(layout.pitch_bits) +
+           " first " + std::to_string(layout.first_bit) +
+           (layout.order == BitOrder::low_first ? " low" : " high");
+  };
+  return to_text(problem.permutation) + ", bits " + std::to_string(problem.element_bits) + ", batch " +
+         std::to_string(problem.batch) + side(problem.in) + ";" + side(problem.out) + "; " + plan.explain();
+}
+
+// Runs a problem between guards, at any alignment.
+void verify(const PackedProblem& problem, std::mt19937_64& random, int threads = 1) {
+  const PackedPlan plan(problem, {.threads = threads});
+  const std::uint64_t offset = random() % 9;
+  const Bytes in_all = random_bytes(plan.in_bytes() + offset, random);
+  const Bytes in(in_all.begin() + static_cast<std::ptrdiff_t>(offset), in_all.end());
+  const std::uint64_t guard = 16 + random() % 8;
+  Bytes out = random_bytes(plan.out_bytes() + 2 * guard, random);
+  const auto first = out.begin() + static_cast<std::ptrdiff_t>(guard);
+  const Bytes before = out;
+  const Bytes wanted =
+      expected(problem, in, Bytes(first, first + static_cast<std::ptrdiff_t>(plan.out_bytes())));
+  plan.run(std::span(in_all).subspan(offset), std::span(out).subspan(guard, plan.out_bytes()));
+  const Bytes got(first, first + static_cast<std::ptrdiff_t>(plan.out_bytes()));
+  ASSERT_TRUE(got == wanted) << text(problem, plan);
+  EXPECT_EQ(find_packed_mismatch(problem, in, got), "") << text(problem, plan);
+  for (std::uint64_t i = 0; i < guard; ++i) {
+    ASSERT_EQ(out[i], before[i]);
+    ASSERT_EQ(out[out.size() - 1 - i], before[before.size() - 1 - i]);
+  }
+}
+
+std::uint32_t small_bits(std::mt19937_64& random) { return 1U << (random() % 3); }
+BitOrder an_order(std::mt19937_64& random) {
+  return random() % 2 == 0 ? BitOrder::low_first : BitOrder::high_first;
+}
+
+PackedLayout a_layout(std::uint64_t row, std::uint32_t bits, std::mt19937_64& random) {
+  PackedLayout layout{.order = an_order(random)};
+  switch (random() % 5) {
+    case 0:
+      layout.first_bit = random() % 40;
+      break;
+    case 1:
+      layout.row_elements = row;
+      layout.pitch_bits = (row * bits + 7) / 8 * 8;  // rows of bytes
+      break;
+    case 2:
+      layout.row_elements = row;
+      layout.pitch_bits = (row * bits + 31) / 32 * 32;
+      layout.first_bit = 8 * (random() % 3);
+      break;
+    case 3:
+      layout.row_elements = row;
+      layout.pitch_bits = row * bits + random() % 70;  // anything
+      layout.first_bit = random() % 9;
+      break;
+    default:
+      break;
+  }
+  return layout;
+}
+
+std::string way_of(const PackedProblem& problem) {
+  const std::string line = PackedPlan(problem).explain();
+  return line.substr(line.find(" bits: ") + 7, 4);
+}
+
+TEST(Packed, EveryPermutationOfBitsOfSixIndexBits) {
+  std::mt19937_64 random(1);
+  std::vector<int> to{0, 1, 2, 3, 4, 5};
+  do {
+    for (const std::uint32_t bits : {1U, 2U, 4U}) {
+      const Affine map(maps::permute_bits(to).matrix(), random() % 64);
+      verify({.permutation = map,
+              .element_bits = bits,
+              .in = {.order = an_order(random)},
+              .out = {.order = an_order(random)}},
+             random);
+    }
+  } while (std::next_permutation(to.begin(), to.end()));
+}
+
+// Every invertible matrix of 3 bits on the bits inside a byte, on those above and across the two.
+TEST(Packed, EveryMatrixOfThreeBitsAnywhereInSix) {
+  std::mt19937_64 random(2);
+  int invertible = 0;
+  for (unsigned columns = 0; columns < 512; ++columns) {
+    const std::vector<f2::Word> column{columns & 7, columns >> 3 & 7, columns >> 6};
+    const f2::Matrix small = f2::Matrix::from_columns(3, column);
+    if (small.rank() < 3) continue;
+    ++invertible;
+    for (const auto& placed : {std::vector<int>{0, 1, 2}, {3, 4, 5}, {0, 3, 5}, {5, 1, 2}}) {
+      f2::Matrix matrix = f2::Matrix::identity(6);
+      for (int j = 0; j < 3; ++j) {
+        f2::Word image = 0;
+        for (int i = 0; i < 3; ++i) {
+          if (small.at(i, j)) image |= f2::unit(placed[static_cast<std::size_t>(i)]);
+        }
+        matrix.set_column(placed[static_cast<std::size_t>(j)], image);
+      }
+      for (const std::uint32_t bits : {1U, 2U, 4U}) {
+        verify({.permutation = Affine(matrix, random() % 64),
+                .element_bits = bits,
+                .in = {.order = an_order(random)}},
+               random);
+      }
+    }
+  }
+  EXPECT_EQ(invertible, 168);
+}
+
+TEST(Packed, RandomAffineMapsOfAnySize) {
+  std::mt19937_64 random(3);
+  for (int trial = 0; trial < 300; ++trial) {
+    const int n = static_cast<int>(random() % 17);
+    const Affine map = trial % 2 == 0 ? maps::random_bmmc(n, random()) : maps::random_bpc(n, random());
+    verify({.permutation = map,
+            .element_bits = small_bits(random),
+            .batch = 1 + random() % 3,
+            .in = {.order = an_order(random)},
+            .out = {.first_bit = 8 * (random() % 3), .order = an_order(random)},
+            .pads = random() % 2 == 0 ? PadBits::keep : PadBits::zero},
+           random, 1 + trial % 2);
+  }
+}
+
+TEST(Packed, LargeAffineMapsTakeTiles) {
+  std::mt19937_64 random(4);
+  for (const std::uint32_t bits : {1U, 2U, 4U}) {
+    const PackedProblem problem{.permutation = maps::random_bmmc(21, random()), .element_bits = bits};
+    EXPECT_EQ(way_of(problem), "tile");
+    verify(problem, random, 2);
+    verify({.permutation = maps::bit_reversal(20), .element_bits = bits}, random, 2);
+  }
+}
+
+TEST(Packed, MatricesOfAnySides) {
+  std::mt19937_64 random(5);
+  for (int trial = 0; trial < 400; ++trial) {
+    const std::uint64_t most = trial % 10 == 0 ? 1500 : 90;
+    const std::uint64_t rows = 1 + random() % most;
+    const std::uint64_t columns = 1 + random() % most;
+    const std::uint32_t bits = small_bits(random);
+    verify({.permutation = maps::transpose_any(rows, columns),
+            .element_bits = bits,
+            .batch = 1 + random() % 2,
+            .in = a_layout(columns, bits, random),
+            .out = a_layout(rows, bits, random),
+            .pads = random() % 2 == 0 ? PadBits::keep : PadBits::zero},
+           random, 1 + trial % 2);
+  }
+}
+
+TEST(Packed, AxesFlipsAndRollsOfAnyExtents) {
+  std::mt19937_64 random(6);
+  for (int trial = 0; trial < 500; ++trial) {
+    const std::size_t rank = 1 + random() % 5;
+    std::vector<std::uint64_t> shape(rank);
+    std::vector<int> order(rank);
+    std::vector<Cyclic> moves(rank);
+    for (std::size_t a = 0; a < rank; ++a) {
+      shape[a] = 1 + random() % 13;
+      order[a] = static_cast<int>(a);
+      moves[a] = {.count = shape[a], .shift = random() % 2 == 0 ? 0 : random() % shape[a]};
+      if (random() % 4 == 0) moves[a] = {.count = shape[a], .shift = random() % shape[a], .reversed = true};
+    }
+    std::shuffle(order.begin(), order.end(), random);
+    const bool moved = random() % 2 == 0;
+    const Permutation permutation =
+        moved ? Permutation(CyclicAxes(shape, order, moves)) : Permutation(Axes(shape, order));
+    const std::uint32_t bits = small_bits(random);
+    verify({.permutation = permutation,
+            .element_bits = bits,
+            .batch = 1 + random() % 3,
+            .in = a_layout(shape.back(), bits, random),
+            .out = a_layout(shape[static_cast<std::size_t>(order.back())], bits, random),
+            .pads = random() % 2 == 0 ? PadBits::keep : PadBits::zero},
+           random, 1 + trial % 2);
+  }
+}
+
+TEST(Packed, LongRollsAndFlips) {
+  std::mt19937_64 random(7);
+  for (const std::uint32_t bits : {1U, 2U, 4U}) {
+    for (const std::uint64_t count : {1U, 7U, 1000U, 300'001U}) {
+      verify(
+          {.permutation = maps::roll(count, 12345), .element_bits = bits, .in = {.order = an_order(random)}},
+          random, 2);
+      verify({.permutation = maps::flip(count), .element_bits = bits, .out = {.order = an_order(random)}},
+             random, 2);
+    }
+  }
+}
+
+// Also 3, 6 and 12 bits, which lie across bytes, and rows of many elements.
+TEST(Packed, IndexArraysAndOtherMapsOfAnyWidth) {
+  std::mt19937_64 random(8);
+  for (const std::uint32_t bits : {1U, 2U, 3U, 4U, 6U, 7U, 8U, 12U, 24U, 100U}) {
+    const BitOrder order = an_order(random);
+    for (const std::uint64_t count : {0U, 1U, 2U, 17U, 1000U, 9001U}) {
+      const PackedLayout in{.first_bit = random() % 20, .order = order};
+      const PackedLayout out{.row_elements = 5, .pitch_bits = 5 * bits + random() % 9, .order = order};
+      const Indexed indices = Indexed::random(count, random());
+      verify({.permutation = indices, .element_bits = bits, .batch = 2, .in = in, .out = out}, random, 2);
+      verify({.permutation = indices.inverse(),
+              .element_bits = bits,
+              .in = out,
+              .out = in,
+              .pads = PadBits::zero},
+             random);
+      if (count > 1)
+        verify({.permutation = maps::multiply(count, 7), .element_bits = bits, .in = in, .out = out}, random);
+      verify({.permutation = maps::transpose_any(17, count), .element_bits = bits, .in = in, .out = out},
+             random, 2);
+    }
+  }
+}
+
+TEST(Packed, EveryWayIsTaken) {
+  EXPECT_EQ(way_of({.permutation = maps::transpose(256, 512), .element_bits = 1}), "axes");
+  EXPECT_EQ(way_of({.permutation = maps::transpose_any(33, 100), .element_bits = 6}), "elem");
+  EXPECT_EQ(way_of({.permutation = maps::roll(1000, 3), .element_bits = 6}), "axes");
+  EXPECT_EQ(way_of({.permutation = maps::bit_reversal(12), .element_bits = 2}), "tile");
+  EXPECT_EQ(way_of({.permutation = Indexed::random(1000, 3), .element_bits = 2}), "elem");
+}
+
+TEST(Packed, InPlaceIsTheSameAsOutOfPlace) {
+  std::mt19937_64 random(9);
+  for (int trial = 0; trial < 120; ++trial) {
+    const std::uint32_t bits = small_bits(random);
+    const int n = 3 + static_cast<int>(random() % (trial < 100 ? 12 : 19));
+    const Affine map = trial % 3 == 0   ? maps::random_bmmc(n, random())
+                       : trial % 3 == 1 ? maps::random_bpc(n, random())
+                                        : maps::bit_reversal(n);
+    const PackedLayout layout{.order = an_order(random)};
+    const PackedProblem problem{
+        .permutation = map, .element_bits = bits, .batch = 1 + random() % 2, .in = layout, .out = layout};
+    const PackedPlan plan(problem, {.threads = 1 + trial % 2});
+    const Bytes in = random_bytes(plan.in_bytes(), random);
+    Bytes data = in;
+    plan.run(data);
+    ASSERT_TRUE(data == expected(problem, in, in)) << text(problem, plan);
+  }
+}
+
+TEST(Packed, AMismatchIsFound) {
+  std::mt19937_64 random(10);
+  const PackedProblem problem{.permutation = maps::transpose_any(5, 7), .element_bits = 4};
+  const PackedPlan plan(problem);
+  const Bytes in = random_bytes(plan.in_bytes(), random);
+  Bytes out(plan.out_bytes());
+  plan.run(in, out);
+  EXPECT_EQ(find_packed_mismatch(problem, in, out), "");
+  out[5] ^= std::byte{0x10};  // element 11 of the output is (1, 2) of 7 x 5
+  EXPECT_EQ(find_packed_mismatch(problem, in, out), "array 0: in[9] is not at out[11]");
+}
+
+ErrorCode code_of(const PackedProblem& problem) {
+  try {
+    const PackedPlan plan(problem);
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return ErrorCode::internal;
+}
+
+TEST(Packed, RefusesWhatIsImpossible) {
+  EXPECT_EQ(code_of({.permutation = maps::gray(8), .element_bits = 0}), ErrorCode::value);
+  EXPECT_EQ(code_of({.permutation = maps::gray(8), .element_bits = 40000}), ErrorCode::value);
+  EXPECT_EQ(code_of({.permutation = maps::gray(8), .batch = 0}), ErrorCode::value);
+  EXPECT_EQ(code_of({.permutation = maps::gray(8), .in = {.pitch_bits = 64}}), ErrorCode::value);
+  EXPECT_EQ(code_of({.permutation = maps::gray(8), .in = {.row_elements = 16, .pitch_bits = 63}}),
+            ErrorCode::value);
+  EXPECT_EQ(code_of({.permutation = maps::gray(60)}), ErrorCode::value);
+  EXPECT_EQ(code_of({.permutation = maps::gray(8), .element_bits = 6, .in = {.order = BitOrder::high_first}}),
+            ErrorCode::value);
+  const PackedPlan plan({.permutation = maps::transpose_any(3, 5)});
+  Bytes array(8);
+  EXPECT_THROW(plan.run(array, std::span(array).first(7)), Error);
+  EXPECT_THROW(plan.run(std::span(array)), Error);
+  const PackedPlan gray({.permutation = maps::gray(4)});
+  EXPECT_THROW(gray.run(array, array), Error);
+  EXPECT_THROW(gray.run(std::span(array).first(7)), Error);
+}
+
+}  // namespace
+}  // namespace faro
