@@ -18,11 +18,12 @@ from . import _errors, _faro
 
 _faro.set_errors(_errors._make)
 
-from . import _arithmetic, _arrays, _authors, _automorphisms, _columns, _functions, _in_place, _networks, _plan  # noqa: E402
+from . import _arithmetic, _arrays, _authors, _automorphisms, _blocks, _columns, _functions, _in_place, _networks, _plan  # noqa: E402
 from . import _row_plans, _rows, _run, _stores, maps, shards, sketch  # noqa: E402
 from ._arithmetic import *  # noqa: E402, F403
 from ._authors import *  # noqa: E402, F403
 from ._automorphisms import *  # noqa: E402, F403
+from ._blocks import *  # noqa: E402, F403
 from ._columns import *  # noqa: E402, F403
 from ._errors import (  # noqa: E402
     FaroDeviceError,
@@ -61,7 +62,8 @@ def clear_plans() -> None:
     >>> clear_plans()
     """
     _faro.clear_plans()
-    for kept in (_run._plan_on, _functions._chosen, _functions._plan_along, _in_place.widened, _networks._plan, _arithmetic._planned):
+    for kept in (_run._plan_on, _functions._chosen, _functions._plan_along, _in_place.widened, _networks._plan, _arithmetic._planned,
+                 _blocks._planned):
         kept.cache_clear()
 
 
@@ -92,6 +94,7 @@ __all__ = [
 ]
 __all__ += _authors.__all__
 __all__ += _automorphisms.__all__
+__all__ += _blocks.__all__
 __all__ += _columns.__all__
 __all__ += _functions.__all__
 __all__ += _networks.__all__

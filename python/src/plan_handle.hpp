@@ -77,6 +77,7 @@ void bind_shards(nb::module_& module);
 void bind_stores(nb::module_& module);
 void bind_arrays(nb::module_& module);
 void bind_arithmetic(nb::module_& module);
+void bind_blocks(nb::module_& module);
 void bind_calls(nb::module_& module);
 void bind_xla(nb::module_& module);
 
