@@ -276,7 +276,7 @@ def _shape_of(x: Any) -> tuple[int, ...]:
     return tuple(x.shape) if hasattr(x, "shape") else _arrays.describe(x).shape
 
 
-def _changed_after(move: Callable[[], Any], operation: str, change: Change, out: Any = None, stream: Any = None) -> Any:
+def changed_after(move: Callable[[], Any], operation: str, change: Change, out: Any = None, stream: Any = None) -> Any:
     """What is moved as it is, and changed in a sweep more."""
     _changes.how_of(change, operation)
     return moved(move(), operation, _changes.unmoved, change, out, stream)
@@ -372,7 +372,7 @@ def by_map(x: Any, operation: str, mapped: Any, move: Callable[[], Any], change:
     request = _asked(x, operation, change, out, stream)
     chosen = None if request is None else mapped(request.array)
     if request is None or chosen is None:
-        return _changed_after(move, operation, change, out, stream)
+        return changed_after(move, operation, change, out, stream)
     handle, batch, shape = chosen
     added = request.added(shape)
     result, target = request.output(shape)
@@ -430,7 +430,7 @@ def taken(x: Any, operation: str, rows_of: Any, move: Callable[[], Any], change:
     them, where all are rows of ``x``."""
     request = _asked(x, operation, change, out, stream)
     if request is None and fill is None:
-        return _changed_after(move, operation, change, out, stream)
+        return changed_after(move, operation, change, out, stream)
     request = request or _refuse_off_host(x, operation, change)
     rows, shape = rows_of(request.array)
     added = request.added(shape)

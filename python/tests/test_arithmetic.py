@@ -8,6 +8,7 @@ import pytest
 
 import faro
 from faro import maps
+from remedies import same
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 
@@ -276,6 +277,36 @@ def test_rows_that_are_filled_put_and_added():
         wanted = total.copy()
         np.add.at(wanted, [3, 1, 3], x[:3].astype(np.float64) * 0.5)
         assert np.array_equal(faro.add_at(total, [3, 1, 3], x[:3], scale=0.5), wanted)
+
+
+def test_segments_and_routed_rows():
+    x = np.random.default_rng(4).normal(size=(50, 7)).astype("float32")
+    offsets, indices = [0, 3, 3, 20, 50], [2, 0, 3, 1, 2]
+    plain, begins = faro.take_segments(x, offsets, indices)
+    values, where = faro.take_segments(x, offsets, indices, dtype="float16", scale=2, offset=np.arange(7.0))
+    same(where, begins)
+    same(values, (plain * np.float32(2) + np.arange(7, dtype="float32")).astype("float16"))
+    out = np.zeros((len(plain), 7), "float64")
+    assert faro.take_segments(x, offsets, indices, out=out, op="neg")[0] is out
+    same(out, -plain.astype("float64"))
+    same(faro.take_segments(x, [0], [], dtype="int8")[0], np.empty((0, 7), "int8"))
+
+    keys = np.random.default_rng(5).integers(-1, 6, (50, 2))
+    routing = faro.route(keys, 6, multiple=4)
+    sent = faro.dispatch(x, routing)
+    padding = np.asarray(routing.rows) < 0
+    changed = faro.dispatch(x, routing, dtype="float64", scale=3, offset=1)
+    same(changed, np.where(padding[:, None], 0, sent.astype("float64") * 3 + 1))
+    weights = np.linspace(0, 1, keys.size, dtype="float32")
+    same(faro.combine(sent, routing, weights, dtype="float16", scale=0.5),
+         (faro.combine(sent, routing, weights) * np.float32(0.5)).astype("float16"))
+    total = np.ones_like(x)
+    faro.combine(sent, routing, add=total, out=total)
+    same(total, faro.combine(sent, routing) + 1)
+    for call in (lambda: faro.dispatch(x[:40], routing, scale=2), lambda: faro.take_segments(x, [0, 60], [0], scale=2),
+                 lambda: faro.take_segments(x, [0, 5], [1], scale=2), lambda: faro.dispatch(np.float32(1), routing, scale=2)):
+        with pytest.raises(faro.FaroValueError):
+            call()
 
 
 def test_in_place():
