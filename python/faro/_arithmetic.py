@@ -447,14 +447,16 @@ def taken(x: Any, operation: str, rows_of: Any, move: Callable[[], Any], change:
 
 
 def written(result: Any, operation: str, rows_of: Any, values: Any, change: Change, move: int = PUT, sums: int = 0, stream: Any = None) -> Any:
-    """``values`` put into rows of ``result``, or added to them: ``rows_of(target)`` says which, and the shape of the values."""
+    """``values`` put into rows of ``result``, or added to them: ``rows_of(target)`` says which, and the shape of the values. What is added to
+    the values themselves, ``add=`` of their shape, is so in a sweep before."""
     request = _asked(values, operation, change, result, stream) or _refuse_off_host(values, operation, change)
     _, target = request.output(_arrays.describe(result, writable=True).shape)
     rows, shape = rows_of(target)
     if request.array.shape != shape:
         refuse(operation, f"values of shape {request.array.shape}", f"shape {shape}")
     if change.get("add") is not None:
-        refuse(operation, "add=", "none: add_at() accumulates", kind=FaroUnsupportedError)
+        summed = moved(values, operation, _changes.unmoved, {**change, "dtype": request.to_type.dtype})
+        return written(result, operation, rows_of, summed, {}, move, sums, stream)
     read = _outputs.reads(result, values=request.array, indices=rows.entries.given)
     dense, finished = _dense_target(request, result, target, read, keeps=True)
     source = _dense(request.array)
