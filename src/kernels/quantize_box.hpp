@@ -26,6 +26,7 @@ template <typename Wide, typename Scaled, typename Shape>
 struct QuantizeBoxes : MoveValues<Quantizing<Wide>, Shape> {
   using Base = MoveValues<Quantizing<Wide>, Shape>;
   using Base::p;
+  static constexpr int kMinBlocks = 4;  // 5 would leave too few registers
 
   const ScaledBlock* blocks = nullptr;
   const std::uint16_t* row_blocks = nullptr;  // the block of a number is that of its row and that of its run
