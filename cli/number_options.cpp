@@ -222,12 +222,13 @@ std::optional<NumberChange> NumberOptions::change(const std::string& operation,
   return std::nullopt;
 }
 
-file::Numbers NumberOptions::example() const {
+file::Numbers NumberOptions::example(const std::function<std::vector<std::uint64_t>()>& result_shape) const {
   const FileNumber from = number_of_word("--dtype-in", dtype_in);
   const io::NpyHeader header{.descr = descr_of(from), .item_bytes = bytes_of(from.number), .shape = {}};
   const auto made = change("explain", header);
-  return made ? file::Numbers{.arithmetic = made->arithmetic}
-              : file::Numbers{.arithmetic = {.from = from.number, .to = from.number}};
+  if (!made) return {.arithmetic = {.from = from.number, .to = from.number}};
+  if (made->along.empty() && made->added.empty()) return {.arithmetic = made->arithmetic};
+  return made->of_result("explain", result_shape(), io::MemoryOrder::c);
 }
 
 file::Numbers NumberChange::of_result(const std::string& operation, const std::vector<std::uint64_t>& shape,

@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,8 +55,9 @@ struct NumberOptions {
   /// for types, numbers and names that there are not, for options that need another one, and for a dtype that
   /// holds no numbers.
   std::optional<NumberChange> change(const std::string& operation, const io::NpyHeader& header) const;
-  /// Of a file that is none yet: of items of dtype_in. Errors: as change(). Requires: dtype_in.
-  file::Numbers example() const;
+  /// Of a file that is none yet: of items of dtype_in, with a result of the shape that is asked for where it
+  /// matters. Errors: as change() and of_result(). Requires: dtype_in.
+  file::Numbers example(const std::function<std::vector<std::uint64_t>()>& result_shape) const;
 };
 
 }  // namespace faro::cli

@@ -156,19 +156,28 @@ std::optional<Target> kind_of_gpu(const ExplainOptions& options, const PlanOptio
   return std::nullopt;
 }
 
-// --dtype and the like, of a file of --dtype-in, without the files that are read.
+// The result's shape, as far as SPEC tells it: else it is flat.
+std::vector<std::uint64_t> example_shape(const ExplainOptions& options) {
+  if (is_strided_text(options.spec)) return faro::detail::result_shape(parse_strided(options.spec));
+  const auto read = parse_spec_with_axes(options.spec, std::nullopt, options.index.direction(options.spec));
+  std::vector<std::uint64_t> shape{element_count(read.parsed.permutation)};
+  if (read.shapes) shape = read.shapes->after;
+  if (read.parsed.axes) shape = read.parsed.axes->target_shape();
+  const std::uint64_t batch = options.common.batch_count();
+  if (batch > 1) shape.insert(shape.begin(), batch);
+  return shape;
+}
+
+// --dtype and the like, of a file of --dtype-in.
 std::optional<file::Numbers> example_numbers(const ExplainOptions& options) {
   const std::string option = options.numbers.first();
   if (option.empty()) return std::nullopt;
-  const std::string other = first_given({{"--along", !options.numbers.along.empty()},
-                                         {"--add", !options.numbers.add.empty()},
-                                         {"--in-place", options.in_place}});
-  if (!other.empty())
-    fail(ErrorCode::value, "explain", other + " with " + option,
-         "numbers that are changed alike, without files");
+  if (options.in_place)
+    fail(ErrorCode::value, "explain", "--in-place with " + option,
+         "numbers that are changed from file to file");
   NumberOptions numbers = options.numbers;
   if (numbers.dtype_in.empty()) numbers.dtype_in = "float32";
-  return numbers.example();
+  return numbers.example([&] { return example_shape(options); });
 }
 
 // From file to file, within --memory: the sweep, what is known of its time, and the literature's transfers.

@@ -18,12 +18,13 @@ from . import _errors, _faro
 
 _faro.set_errors(_errors._make)
 
-from . import _arithmetic, _arrays, _authors, _automorphisms, _bits, _checkpoints, _columns, _functions, _in_place  # noqa: E402
+from . import _arithmetic, _arrays, _authors, _automorphisms, _bits, _blocks, _checkpoints, _columns, _functions, _in_place  # noqa: E402
 from . import _networks, _plan, _row_plans, _rows, _run, _stores, distributions, maps, shards, sketch  # noqa: E402
 from ._arithmetic import *  # noqa: E402, F403
 from ._authors import *  # noqa: E402, F403
 from ._automorphisms import *  # noqa: E402, F403
 from ._bits import *  # noqa: E402, F403
+from ._blocks import *  # noqa: E402, F403
 from ._checkpoints import *  # noqa: E402, F403
 from ._columns import *  # noqa: E402, F403
 from ._errors import (  # noqa: E402
@@ -63,7 +64,8 @@ def clear_plans() -> None:
     >>> clear_plans()
     """
     _faro.clear_plans()
-    for kept in (_run._plan_on, _functions._chosen, _functions._plan_along, _in_place.widened, _networks._plan, _arithmetic._planned):
+    for kept in (_run._plan_on, _functions._chosen, _functions._plan_along, _in_place.widened, _networks._plan, _arithmetic._planned,
+                 _blocks._planned):
         kept.cache_clear()
 
 
@@ -95,6 +97,7 @@ __all__ = [
 __all__ += _authors.__all__
 __all__ += _automorphisms.__all__
 __all__ += _bits.__all__
+__all__ += _blocks.__all__
 __all__ += _checkpoints.__all__
 __all__ += _columns.__all__
 __all__ += _functions.__all__

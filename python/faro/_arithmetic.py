@@ -299,7 +299,7 @@ def _shape_of(x: Any) -> tuple[int, ...]:
     return tuple(x.shape) if hasattr(x, "shape") else _arrays.describe(x).shape
 
 
-def _changed_after(move: Callable[[], Any], operation: str, change: Change, out: Any = None, stream: Any = None) -> Any:
+def changed_after(move: Callable[[], Any], operation: str, change: Change, out: Any = None, stream: Any = None) -> Any:
     """What is moved as it is, and changed in a sweep more."""
     _changes.how_of(change, operation)
     return moved(move(), operation, _changes.unmoved, change, out, stream)
@@ -394,7 +394,7 @@ def by_map(x: Any, operation: str, mapped: Any, move: Callable[[], Any], change:
     request = _asked(x, operation, change, out, stream)
     chosen = None if request is None else mapped(request.array)
     if request is None or chosen is None:
-        return _changed_after(move, operation, change, out, stream)
+        return changed_after(move, operation, change, out, stream)
     handle, batch, shape = chosen
     added = request.added(shape)
     result, target = request.output(shape)
@@ -452,7 +452,7 @@ def taken(x: Any, operation: str, rows_of: Any, move: Callable[[], Any], change:
     them, where all are rows of ``x``."""
     request = _asked(x, operation, change, out, stream)
     if request is None and fill is None:
-        return _changed_after(move, operation, change, out, stream)
+        return changed_after(move, operation, change, out, stream)
     request = request or _refuse_off_host(x, operation, change)
     rows, shape = rows_of(request.array)
     added = request.added(shape)
@@ -469,14 +469,16 @@ def taken(x: Any, operation: str, rows_of: Any, move: Callable[[], Any], change:
 
 
 def written(result: Any, operation: str, rows_of: Any, values: Any, change: Change, move: int = PUT, sums: int = 0, stream: Any = None) -> Any:
-    """``values`` put into rows of ``result``, or added to them: ``rows_of(target)`` says which, and the shape of the values."""
+    """``values`` put into rows of ``result``, or added to them: ``rows_of(target)`` says which, and the shape of the values. What is added to
+    the values themselves, ``add=`` of their shape, is so in a sweep before."""
     request = _asked(values, operation, change, result, stream) or _refuse_off_host(values, operation, change)
     _, target = request.output(_arrays.describe(result, writable=True).shape)
     rows, shape = rows_of(target)
     if request.array.shape != shape:
         refuse(operation, f"values of shape {request.array.shape}", f"shape {shape}")
     if change.get("add") is not None:
-        refuse(operation, "add=", "none: add_at() accumulates", kind=FaroUnsupportedError)
+        summed = moved(values, operation, _changes.unmoved, {**change, "dtype": request.to_type.dtype})
+        return written(result, operation, rows_of, summed, {}, move, sums, stream)
     read = _outputs.reads(result, values=request.array, indices=rows.entries.given)
     dense, finished = _dense_target(request, result, target, read, keeps=True)
     source = _dense(request.array)

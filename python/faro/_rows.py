@@ -178,7 +178,7 @@ def _put_every(made: Any, target: _arrays.Array, entries: IndexEntries, x: Any, 
 
 
 def take_segments(x: Any, offsets: Any, indices: Any, *, out: Any = None, room: int | None = None, stream: Any = None,
-                  check: bool = False, threads: int = 0) -> tuple[Any, Any]:
+                  check: bool = False, threads: int = 0, **change: Unpack[Change]) -> tuple[Any, Any]:
     """Ragged rows, each whole: segment s is ``x[offsets[s] : offsets[s + 1]]`` along the first axis; returns the segments
     ``indices[0]``, ``indices[1]``, … one after another, and where they begin, int64, one more than there are of them.
 
@@ -194,6 +194,8 @@ def take_segments(x: Any, offsets: Any, indices: Any, *, out: Any = None, room: 
     >>> values.tolist(), begins.tolist()
     ([4, 5, 0, 4, 5], [0, 2, 3, 5])
     """
+    if change:
+        return _take_segments_changed(x, offsets, indices, out, room, stream, check, threads, change)
     recorder = _run.recording("take_segments", (x, offsets, indices), out, stream, check)
     if recorder is not None:
         return recorder.take_segments(x, offsets, indices, room=room)
@@ -239,6 +241,30 @@ def take_segments(x: Any, offsets: Any, indices: Any, *, out: Any = None, room: 
     target, finished = _run.result_of(x, array, out, (plan.elements(),) + array.shape[1:], "take_segments", 0, beside=beside)
     plan.run(array.address, size, target.address, target.size * target.itemsize, 0, 0)
     return finished(), begins
+
+
+def _take_segments_changed(x: Any, offsets: Any, indices: Any, out: Any, room: int | None, stream: Any, check: bool, threads: int,
+                           change: Any) -> tuple[Any, Any]:
+    """Row by row, by an entry for each; where they are moved first, as segments."""
+    begins = []
+
+    def move() -> Any:
+        values, where = take_segments(x, offsets, indices, room=room, stream=stream, check=check, threads=threads)
+        begins.append(where)
+        return values
+
+    def rows_of(array: _arrays.Array) -> tuple[_arithmetic.Rows, tuple[int, ...]]:
+        if not array.shape:
+            refuse("take_segments", "a single number", "an array of elements")
+        every = _arrays.numpy().arange(array.shape[0])
+        taken, where = take_segments(every, offsets, indices, room=room, threads=threads)
+        begins.append(where)
+        entries = index_entries(taken, "take_segments")
+        rows = _arithmetic.Rows(entries, array.shape[0], 1, math.prod(array.shape[1:]), _run.threads_of(threads, "take_segments"))
+        return rows, (entries.size,) + array.shape[1:]
+
+    values = _arithmetic.taken(x, "take_segments", rows_of, move, change, None, out, stream)
+    return values, begins[0]
 
 
 def put(out: Any, indices: Any, values: Any, axis: int = 0, *, stream: Any = None, check: bool = False,
@@ -431,7 +457,8 @@ def _routed(x: Any, routing: Any, operation: str) -> _arrays.Array:
     return array
 
 
-def dispatch(x: Any, routing: Routing, *, out: Any = None, stream: Any = None, check: bool = False, threads: int = 0) -> Any:
+def dispatch(x: Any, routing: Routing, *, out: Any = None, stream: Any = None, check: bool = False, threads: int = 0,
+             **change: Unpack[Change]) -> Any:
     """Sends the rows of ``x`` to their buckets: ``take(x, routing.rows, 0, fill=0)``, but each row is read once and written to all
     its places. On a GPU routing and array lie there, and ``check=True`` waits and raises for places that are none.
 
@@ -440,6 +467,8 @@ def dispatch(x: Any, routing: Routing, *, out: Any = None, stream: Any = None, c
     >>> faro.dispatch(np.array([[1.0], [10.0]]), r).tolist()
     [[1.0], [10.0], [0.0], [1.0], [10.0], [0.0]]
     """
+    if change:
+        return _dispatch_changed(x, routing, out, stream, threads, change)
     recorder = _run.recording("dispatch", (x,), out, stream, check)
     if recorder is not None:
         return recorder.dispatch(x, routing)
@@ -466,8 +495,22 @@ def dispatch(x: Any, routing: Routing, *, out: Any = None, stream: Any = None, c
     return finished()
 
 
+def _dispatch_changed(x: Any, routing: Any, out: Any, stream: Any, threads: int, change: Any) -> Any:
+    """Padding is 0, whatever is added to rows. There is no way to it by a sweep more: that would change the padding, too."""
+    def rows_of(array: _arrays.Array) -> tuple[_arithmetic.Rows, tuple[int, ...]]:
+        _routed(x, routing, "dispatch")
+        places, entries = index_entries(routing.places, "dispatch").size, index_entries(routing.rows, "dispatch")
+        k = routing.keys_per_row
+        if places != array.shape[0] * k:
+            refuse("dispatch", f"{array.shape[0]} rows and {places} places, {k} of a row", f"{places // k} rows")
+        rows = _arithmetic.Rows(entries, array.shape[0], 1, math.prod(array.shape[1:]), _run.threads_of(threads, "dispatch"))
+        return rows, (entries.size,) + array.shape[1:]
+
+    return _arithmetic.taken(x, "dispatch", rows_of, lambda: dispatch(x, routing, stream=stream), change, 0, out, stream)
+
+
 def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual", out: Any = None, stream: Any = None,
-            check: bool = False, threads: int = 0) -> Any:
+            check: bool = False, threads: int = 0, **change: Unpack[Change]) -> Any:
     """Brings routed rows back: row t of the result is the sum of its items' rows of ``x``, in the order of their
     keys, each times its weight (float32, one an item). Items without a place are left out. On a GPU all of them lie there,
     and ``check=True`` waits and raises for places that are none.
@@ -478,6 +521,9 @@ def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual
     >>> faro.combine(x, r).tolist()
     [[2.0], [20.0]]
     """
+    if change:
+        summed = functools.partial(combine, x, routing, weights, sums=sums, stream=stream, check=check, threads=threads)
+        return _arithmetic.changed_after(summed, "combine", change, out, stream)
     recorder = _run.recording("combine", (x, weights), out, stream, check)
     if recorder is not None:
         return recorder.combine(x, routing, weights, sums=sums)

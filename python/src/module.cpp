@@ -32,6 +32,7 @@ NB_MODULE(_faro, module) {
   faro::python::bind_packed(module);
   faro::python::bind_arrays(module);
   faro::python::bind_arithmetic(module);
+  faro::python::bind_blocks(module);
   faro::python::bind_calls(module);
   faro::python::bind_pytorch(module);
   faro::python::bind_xla(module);

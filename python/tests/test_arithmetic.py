@@ -8,6 +8,7 @@ import pytest
 
 import faro
 from faro import maps
+from remedies import same
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 
@@ -305,6 +306,57 @@ def test_rows_that_are_filled_put_and_added():
         assert np.array_equal(faro.add_at(total, [3, 1, 3], x[:3], scale=0.5), wanted)
 
 
+def test_addends_of_rows_that_are_put_and_added():
+    rng = np.random.default_rng(10)
+    x, other = rng.standard_normal((3, 10)).astype("float32"), rng.integers(-9, 9, (3, 10)).astype("int16")
+    for out in (np.zeros((8, 10), np.float16), np.zeros((10, 8), ">f8").T):
+        wanted = out.copy()
+        kind = np.promote_types(out.dtype, np.float32)
+        wanted[[3, 1]] = x[:2].astype(kind) * 2 + other[:2].astype(kind) / 2
+        assert faro.put(out, [3, 1, -1], x, scale=2, add=other, beta=0.5) is out and np.array_equal(out, wanted)
+    total = np.ones((4, 10))
+    faro.add_at(total, [2, 2, 0], x, add=other)
+    wanted = np.ones((4, 10))
+    np.add.at(wanted, [2, 2, 0], x.astype(float) + other)
+    np.testing.assert_allclose(total, wanted, atol=1e-6)
+    before = total.copy()
+    with pytest.raises(faro.FaroValueError):
+        faro.put(total, [0, 1, 2], x, add=other[:2])
+    with pytest.raises(faro.FaroValueError):
+        faro.put(total, [0, 1, 9], x, add=other)
+    assert np.array_equal(total, before)
+
+
+def test_segments_and_routed_rows():
+    x = np.random.default_rng(4).normal(size=(50, 7)).astype("float32")
+    offsets, indices = [0, 3, 3, 20, 50], [2, 0, 3, 1, 2]
+    plain, begins = faro.take_segments(x, offsets, indices)
+    values, where = faro.take_segments(x, offsets, indices, dtype="float16", scale=2, offset=np.arange(7.0))
+    same(where, begins)
+    same(values, (plain * np.float32(2) + np.arange(7, dtype="float32")).astype("float16"))
+    out = np.zeros((len(plain), 7), "float64")
+    assert faro.take_segments(x, offsets, indices, out=out, op="neg")[0] is out
+    same(out, -plain.astype("float64"))
+    same(faro.take_segments(x, [0], [], dtype="int8")[0], np.empty((0, 7), "int8"))
+
+    keys = np.random.default_rng(5).integers(-1, 6, (50, 2))
+    routing = faro.route(keys, 6, multiple=4)
+    sent = faro.dispatch(x, routing)
+    padding = np.asarray(routing.rows) < 0
+    changed = faro.dispatch(x, routing, dtype="float64", scale=3, offset=1)
+    same(changed, np.where(padding[:, None], 0, sent.astype("float64") * 3 + 1))
+    weights = np.linspace(0, 1, keys.size, dtype="float32")
+    same(faro.combine(sent, routing, weights, dtype="float16", scale=0.5),
+         (faro.combine(sent, routing, weights) * np.float32(0.5)).astype("float16"))
+    total = np.ones_like(x)
+    faro.combine(sent, routing, add=total, out=total)
+    same(total, faro.combine(sent, routing) + 1)
+    for call in (lambda: faro.dispatch(x[:40], routing, scale=2), lambda: faro.take_segments(x, [0, 60], [0], scale=2),
+                 lambda: faro.take_segments(x, [0, 5], [1], scale=2), lambda: faro.dispatch(np.float32(1), routing, scale=2)):
+        with pytest.raises(faro.FaroValueError):
+            call()
+
+
 def test_in_place():
     x = np.random.default_rng(10).standard_normal((32, 32)).astype(np.float32)
     for move in (lambda a, **how: faro.permute(a, "bit_reversal", **how), lambda a, **how: faro.permute_dims(a, (1, 0), **how),
@@ -345,7 +397,7 @@ def test_extents_of_0_and_1():
     (lambda x: faro.take(x, [0, 0], 0, inverse=True, dtype="float32"), "entry 1 is 0"),
     (lambda x: faro.put(x, [1, 1], np.ones((2, 3), np.int8), dtype="float64"), "row 1"),
     (lambda x: faro.put(x, [1], np.ones((1, 3), np.int8), dtype="float32"), "elements float32"),
-    (lambda x: faro.put(x, [1], np.ones((1, 3)), add=x), "add_at() accumulates"),
+    (lambda x: faro.put(x, [1], np.ones((1, 3)), add=x), "add= of shape (2, 3)"),
     (lambda x: faro.add_at(x, [1], np.ones((1, 3)), scale=np.ones((2, 1))), "differs from row to row"),
     (lambda x: faro.put(x, [1], x[:1], scale=2), "disjoint"),
     (lambda x: faro.permute_dims(x, dtype="float32", out=np.empty((3, 2), np.float64)), "elements float32"),

@@ -71,6 +71,13 @@ def _(told):
     same(faro.permute_dims(ROWS, add=ROWS.T.copy()), 2 * ROWS.T)
 
 
+@trial("_blocks.py", "astype() makes them")
+def _(told):
+    x = np.arange(64.0)
+    told(faro.quantize_blocks, x, "mxfp4")
+    same(faro.quantize_blocks(faro.astype(x, "float32"), "mxfp4")[0], faro.quantize_blocks(x.astype("f4"), "mxfp4")[0])
+
+
 @trial("_arithmetic.py", "leave in_place= out")
 def _(told):
     told(faro.permute_dims, ROWS.copy(), dtype="float32", in_place=True)

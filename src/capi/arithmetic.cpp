@@ -10,10 +10,10 @@
 #include "capi/plans.hpp"
 #include "capi/row_entries.hpp"
 #include "capi/status.hpp"
+#include "capi/view_shapes.hpp"
 #include "faro/faro.h"
 #include "faro/faro.hpp"
 #include "faro/rows.hpp"
-#include "permutation/axis_map.hpp"
 
 struct faro_arithmetic_plan {
   faro::ExecutableArithmetic plan;
@@ -69,14 +69,6 @@ Arithmetic arithmetic_in(const faro_arithmetic& of) {
         .number = number_in(of.addend), .beta = {of.beta[0], of.beta[1]}, .swapped = of.addend_swapped != 0};
   }
   return made;
-}
-
-// How far below index 0 such strides reach: at most 0.
-std::int64_t lowest(const Shape& extents, const Strides& strides) {
-  std::vector<faro::detail::StridedAxis> axes;
-  for (std::size_t i = 0; i < extents.size(); ++i)
-    axes.push_back({.extent = extents[i], .in = strides[i], .out = 0});
-  return faro::detail::lowest(axes, &faro::detail::StridedAxis::in);
 }
 
 std::int64_t bytes_to(std::int64_t elements, Number number) {

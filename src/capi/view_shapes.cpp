@@ -6,6 +6,7 @@
 #include "capi/status.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/indexed.hpp"
+#include "permutation/axis_map.hpp"
 
 namespace faro::capi {
 namespace {
@@ -34,6 +35,13 @@ Shape given_shape(int rank, const std::uint64_t* shape) {
 Strides given_strides(std::size_t axes, const std::int64_t* strides, const char* name) {
   if (axes > 0) require_argument(strides, kShaping, name);
   return {strides, strides + axes};
+}
+
+std::int64_t lowest(const Shape& extents, const Strides& strides) {
+  std::vector<faro::detail::StridedAxis> axes;
+  for (std::size_t i = 0; i < extents.size(); ++i)
+    axes.push_back({.extent = extents[i], .in = strides[i], .out = 0});
+  return faro::detail::lowest(axes, &faro::detail::StridedAxis::in);
 }
 
 }  // namespace faro::capi

@@ -20,4 +20,7 @@ std::uint64_t product(const Shape& shape);
 Shape given_shape(int rank, const std::uint64_t* shape);
 Strides given_strides(std::size_t axes, const std::int64_t* strides, const char* name);
 
+/// How far below index 0 such strides reach: at most 0.
+std::int64_t lowest(const Shape& extents, const Strides& strides);
+
 }  // namespace faro::capi

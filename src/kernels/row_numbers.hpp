@@ -14,11 +14,6 @@
 
 namespace faro::kernels {
 
-/// The number without its sign, as bits: they are in the order of the numbers, infinity after all of them.
-constexpr std::uint32_t magnitude_bits(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7fffffffU; }
-constexpr std::uint64_t magnitude_bits(double x) {
-  return std::bit_cast<std::uint64_t>(x) & 0x7fffffffffffffffU;
-}
 constexpr std::uint32_t infinity_bits(float) { return 0x7f800000U; }
 constexpr std::uint64_t infinity_bits(double) { return 0x7ff0000000000000U; }
 

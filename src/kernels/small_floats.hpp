@@ -7,6 +7,7 @@
 //     Float8E4M3          1      4        3         7   no infinities; NaN is all ones below the sign
 //     Float8E5M2Fnuz      1      5        2        16   no infinities, no -0: NaN is the sign alone
 //     Float8E4M3Fnuz      1      4        3         8   likewise
+//     Float4E2M1          1      2        1         1   neither infinities nor NaN, which becomes the largest
 //
 // Each widens to a binary32 exactly. Rounding is to nearest, ties to even, and happens once: a binary64 goes
 // by way of the binary32 beside it whose last bit is odd where anything was lost, which rounds as the
@@ -27,7 +28,7 @@
 
 namespace faro::kernels {
 
-enum class Specials { ieee, nan_alone, sign_is_nan };
+enum class Specials { ieee, nan_alone, sign_is_nan, none };
 enum class Overflow { as_type, saturate };
 
 template <int kExponent, int kMantissa, int kBiasOf, Specials kSpecialsOf>
@@ -40,9 +41,9 @@ struct SmallFloat {
   static constexpr std::uint32_t kSign = 1U << (kBits - 1);
   static constexpr std::uint32_t kAllOnes = kSign - 1;
   static constexpr std::uint32_t kInfinity = kAllOnes >> kMantissa << kMantissa;  // of Specials::ieee
-  static constexpr std::uint32_t kNan = kSpecials == Specials::ieee        ? kInfinity | 1U << (kMantissa - 1)
-                                        : kSpecials == Specials::nan_alone ? kAllOnes
-                                                                           : kSign;
+  static constexpr std::uint32_t kNan = kSpecials == Specials::ieee ? kInfinity | 1U << (kMantissa - 1)
+                                        : kSpecials == Specials::sign_is_nan ? kSign
+                                                                             : kAllOnes;
   static constexpr std::uint32_t kLargest = kSpecials == Specials::ieee        ? kInfinity - 1
                                             : kSpecials == Specials::nan_alone ? kAllOnes - 1
                                                                                : kAllOnes;
@@ -55,6 +56,7 @@ using Float8E5M2 = SmallFloat<5, 2, 15, Specials::ieee>;
 using Float8E4M3 = SmallFloat<4, 3, 7, Specials::nan_alone>;
 using Float8E5M2Fnuz = SmallFloat<5, 2, 16, Specials::sign_is_nan>;
 using Float8E4M3Fnuz = SmallFloat<4, 3, 8, Specials::sign_is_nan>;
+using Float4E2M1 = SmallFloat<2, 1, 1, Specials::none>;  // in the lower half of a byte
 
 template <typename T>
 inline constexpr bool kIsSmallFloat = false;
@@ -72,6 +74,12 @@ constexpr float power_of_two(int exponent) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(exponent + kFloatBias) << kFloatMantissa);
 }
 }  // namespace detail
+
+/// The number without its sign, as bits: they are in the order of the numbers, infinity after all of them.
+constexpr std::uint32_t magnitude_bits(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7fffffffU; }
+constexpr std::uint64_t magnitude_bits(double x) {
+  return std::bit_cast<std::uint64_t>(x) & 0x7fffffffffffffffU;
+}
 
 #if defined(__CUDA_ARCH__)
 // What a GPU has instructions for; the same bits, but those of a NaN.
@@ -149,6 +157,8 @@ constexpr float to_float(SmallFloat<kExponent, kMantissa, kBias, kSpecials> x) {
       return std::bit_cast<float>(rest >= Small::kInfinity ? sign | kFloatInfinity | moved : finite);
     } else if constexpr (kSpecials == Specials::nan_alone) {
       return std::bit_cast<float>(rest == Small::kAllOnes ? sign | kFloatNan : finite);
+    } else if constexpr (kSpecials == Specials::none) {
+      return std::bit_cast<float>(finite);
     } else {
       return std::bit_cast<float>(bits == Small::kSign ? kFloatNan : finite);
     }

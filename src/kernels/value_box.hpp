@@ -56,20 +56,27 @@ struct MoveValues : ValueArrays {
     if constexpr (Program::kHasScale || Program::kHasOffset) {
       if (p.factors_vary != 0) factors.stage(*this, corner, corner.run_of(p.out), block);
     }
-    const ValueWalk loads(p.in, block.thread(), corner.run_of(p.in) / kIn, corner.rows_of(p.in));
-    if constexpr (Shape::kLoads == ValueOrder::along_runs) {
-      load_along_runs(corner, loads, held, factors);
-    } else {
-      load_rows(corner, loads, held, factors);
-    }
+    load(corner, block.thread(), held, factors);
     block.barrier();
     store(corner, ValueWalk(p.out, block.thread(), corner.run_of(p.out) / kOut, corner.rows_of(p.out)), held,
           factors);
   }
 
- private:
+ protected:
   static constexpr int kIn = Shape::kIn;
   static constexpr int kOut = Shape::kOut;
+
+  constexpr void load(const ValueCorner& corner, std::uint32_t thread, Held* held,
+                      const ValueFactors<Program>& factors) const {
+    const ValueWalk walk(p.in, thread, corner.run_of(p.in) / kIn, corner.rows_of(p.in));
+    if constexpr (Shape::kLoads == ValueOrder::along_runs) {
+      load_along_runs(corner, walk, held, factors);
+    } else {
+      load_rows(corner, walk, held, factors);
+    }
+  }
+
+ private:
   static constexpr std::uint32_t kBatch = kValueBatch;
   static constexpr std::uint32_t kStored = Program::kHasAddend ? kBatch : 1;  // at a time
   using Vector = Lanes<From, kIn>;

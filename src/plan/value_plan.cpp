@@ -47,9 +47,10 @@ void turn_upwards(ValueAxis& axis, ValueStrides& first) {
 }
 
 bool continues(const ValueAxis& outer, const ValueAxis& inner) {
-  return std::all_of(std::begin(kAllStrides), std::end(kAllStrides), [&](auto stride) {
-    return outer.strides.*stride == inner.strides.*stride * static_cast<std::int64_t>(inner.extent);
-  });
+  return !outer.whole && !inner.whole &&
+         std::all_of(std::begin(kAllStrides), std::end(kAllStrides), [&](auto stride) {
+           return outer.strides.*stride == inner.strides.*stride * static_cast<std::int64_t>(inner.extent);
+         });
 }
 
 std::vector<ValueAxis> normal(std::vector<ValueAxis> axes, ValueStrides& first) {
@@ -88,7 +89,9 @@ std::uint64_t product_of_last(const std::vector<std::uint64_t>& box, std::size_t
 // Extents of a box that grows along the axes that are the fastest on a side.
 class GrowingBox {
  public:
-  explicit GrowingBox(const std::vector<ValueAxis>& axes) : axes_(axes), extents_(axes.size(), 1) {}
+  explicit GrowingBox(const std::vector<ValueAxis>& axes) : axes_(axes) {
+    for (const ValueAxis& axis : axes) extents_.push_back(axis.whole ? axis.extent : 1);
+  }
 
   // Until what lies together on this side has `wanted` elements, or the box has `most`.
   void grow(std::int64_t ValueStrides::*stride, std::uint64_t wanted, std::uint64_t most) {

@@ -36,6 +36,7 @@ struct ValueStrides {
 struct ValueAxis {
   std::uint64_t extent = 1;
   ValueStrides strides;
+  bool whole = false;  // boxes have all of it
 };
 
 struct ValuePlan {

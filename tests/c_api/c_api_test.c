@@ -328,6 +328,50 @@ static void test_views(void) {
   faro_plan_destroy(nothing);
 }
 
+static void test_blocks(void) {
+  /* 32 x 2, transposed: a block of numbers 1 to 32, and one of their tenths. */
+  float wide[64];
+  for (int i = 0; i < 32; ++i) {
+    wide[2 * i] = (float)(i + 1);
+    wide[2 * i + 1] = (float)(i + 1) / 10;
+  }
+  const uint64_t extents[2] = {2, 32};
+  const int64_t strides[2] = {1, 2};
+  faro_blocks blocks;
+  memset(&blocks, 0, sizeof blocks);
+  blocks.format = FARO_MXFP8_E4M3;
+  blocks.wide = FARO_F32;
+  blocks.rank = 2;
+  blocks.axis = 1;
+  blocks.extents = extents;
+  blocks.strides = strides;
+  faro_block_plan* plan = NULL;
+  EXPECT(faro_block_plan_make(&blocks, &plan) == FARO_OK);
+  uint64_t data_bytes = 0;
+  uint64_t scale_bytes = 0;
+  EXPECT(faro_block_plan_sizes(plan, &data_bytes, &scale_bytes) == FARO_OK && data_bytes == 64 &&
+         scale_bytes == 2);
+  uint8_t data[64];
+  uint8_t scales[2];
+  EXPECT(faro_block_plan_quantize(plan, wide, data, scales) == FARO_OK);
+  EXPECT(scales[0] == 127 + 5 - 8 &&
+         scales[1] == 127 + 1 - 8); /* 32 is 2^5, 3.2 nearly 2^2; e4m3fn has 2^8 */
+  EXPECT(data[31] == 0x78);         /* 2^8 */
+  float back[64];
+  EXPECT(faro_block_plan_dequantize(plan, data, scales, back) == FARO_OK && back[62] == 32 && back[0] == 1);
+  EXPECT(back[63] > 3.0F && back[63] < 3.4F);
+  EXPECT(faro_block_plan_quantize(plan, wide, data, data) == FARO_VALUE);
+  char* text = NULL;
+  EXPECT(faro_block_plan_explain(plan, &text) == FARO_OK && strstr(text, "mxfp8_e4m3") != NULL);
+  faro_free(text);
+  faro_block_plan_destroy(plan);
+  blocks.axis = 0;
+  EXPECT(faro_block_plan_make(&blocks, &plan) == FARO_VALUE);
+  blocks.axis = 1;
+  blocks.wide = FARO_F64;
+  EXPECT(faro_block_plan_make(&blocks, &plan) == FARO_UNSUPPORTED);
+}
+
 static void test_arithmetic(void) {
   const uint64_t extents[2] = {3, 2};
   const int64_t in_strides[2] = {1, -3};
@@ -1191,6 +1235,7 @@ int main(int argc, char** argv) {
   test_views();
   test_disjoint();
   test_arithmetic();
+  test_blocks();
   test_rows();
   test_entries_of_rows();
   test_plans_of_rows();

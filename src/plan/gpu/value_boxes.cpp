@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 
 #include "faro/error.hpp"
 #include "faro/machine/congestion.hpp"
@@ -64,6 +65,12 @@ struct ValueBoxGrowth {
 
   std::uint64_t count() const {
     return std::accumulate(box.begin(), box.end(), std::uint64_t{1}, std::multiplies<>());
+  }
+
+  static std::vector<std::uint64_t> least(const std::vector<ValueAxis>& axes) {
+    std::vector<std::uint64_t> box;
+    for (const ValueAxis& axis : axes) box.push_back(axis.whole ? axis.extent : 1);
+    return box;
   }
 
   // Until a run along `order` has `wanted` numbers, or the box `most`.
@@ -139,8 +146,10 @@ class ValueBoxMaker {
     std::vector<std::size_t> in_order = lying_together(axes_, &ValueStrides::in);
     std::vector<std::size_t> out_order = lying_together(axes_, &ValueStrides::out);
     if (plan_.arithmetic.addend) out_order.resize(followed_by_addend(out_order));
-    std::vector<std::size_t> common = columns(in_order, out_order);
-    if (common.empty()) common = common_run(in_order, out_order);
+    find_blocks();
+    std::vector<std::size_t> common;
+    if (!block_axis_) common = columns(in_order, out_order);
+    if (common.empty() && !block_axis_) common = common_run(in_order, out_order);
     made_.direct = !common.empty();
     if (made_.direct) {
       choose_runs(common);
@@ -162,6 +171,13 @@ class ValueBoxMaker {
  private:
   std::uint64_t in_bytes() const { return bytes_of(plan_.arithmetic.from); }
   std::uint64_t out_bytes() const { return bytes_of(plan_.arithmetic.to); }
+
+  // The axis of a block's numbers, whose scale is one.
+  void find_blocks() {
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      if (axes_[i].whole && axes_[i].strides.scale == 0) block_axis_ = i;
+    }
+  }
 
   // The first axes of both sides, where they are long.
   std::vector<std::size_t> common_run(const std::vector<std::size_t>& in_order,
@@ -225,7 +241,7 @@ class ValueBoxMaker {
   }
 
   void choose_box(const std::vector<std::size_t>& in_order, const std::vector<std::size_t>& out_order) {
-    ValueBoxGrowth growth{axes_, std::vector<std::uint64_t>(axes_.size(), 1)};
+    ValueBoxGrowth growth{axes_, ValueBoxGrowth::least(axes_)};
     const std::uint64_t most =
         std::min(kValueHeldBytes / held_bytes_, kBoxTraffic / (in_bytes() + out_bytes()));
     for (std::uint64_t longer = 1; longer <= most; longer *= 2) {
@@ -590,6 +606,7 @@ class ValueBoxMaker {
       p.factors_vary |= 2;
       p.shared_bytes += static_cast<std::uint32_t>(p.out.run * factor_bytes);
     }
+    if (block_axis_) make_blocks();
     if (made_.direct) return;
     for (const std::uint64_t place : places_of(in_run_, steps_, true)) {
       FARO_CHECK(place <= 0xffff);
@@ -597,10 +614,63 @@ class ValueBoxMaker {
     }
   }
 
+  // --- blocks that share a scale
+
+  struct PartOfBlocks {
+    std::vector<std::uint16_t> numbers;  // of a block, for each row or each of a run
+    std::vector<bool> leads;             // whether it is the first of a block
+  };
+
+  // What a row, or a place in a run, adds to the number of a block; `step` is one's along the first digit.
+  PartOfBlocks part_of_blocks(const std::vector<ValueDigit>& digits, std::uint64_t& step) const {
+    const std::uint64_t first = step;
+    PartOfBlocks part;
+    for_each_index(digits, [&](const std::vector<std::uint64_t>& at) {
+      std::uint64_t number = 0;
+      bool leads = true;
+      step = first;
+      for (std::size_t d = 0; d < digits.size(); ++d) {
+        if (digits[d].axis == *block_axis_) {
+          leads = at[d] == 0;
+          continue;
+        }
+        number += at[d] * step;
+        step *= digits[d].extent;
+      }
+      part.numbers.push_back(static_cast<std::uint16_t>(number));
+      part.leads.push_back(leads);
+    });
+    return part;
+  }
+
+  void make_blocks() {
+    ValueBoxParams& p = made_.params;
+    std::uint64_t count = 1;
+    const PartOfBlocks runs = part_of_blocks(out_run_, count);
+    const PartOfBlocks rows = part_of_blocks(out_rows_, count);
+    made_.blocks.resize(count);
+    made_.row_blocks = rows.numbers;
+    made_.run_blocks = runs.numbers;
+    made_.block_step = static_cast<std::uint32_t>(steps_[*block_axis_]);
+    for (std::uint32_t r = 0; r < rows.numbers.size(); ++r) {
+      for (std::uint32_t u = 0; rows.leads[r] && u < runs.numbers.size(); ++u) {
+        if (!runs.leads[u]) continue;
+        made_.blocks[std::size_t{rows.numbers[r]} + runs.numbers[u]] = {
+            .place = made_.out_rows[r].place + u,
+            .row = r,
+            .of_run = u,
+            .scale = made_.row_factors[r].scale + made_.scales_of_run[u]};
+      }
+    }
+    p.factors_vary = 0;
+    p.shared_bytes = p.factors_at + static_cast<std::uint32_t>(count * sizeof(float));
+  }
+
   machine::TurnCounter banks_{layout::kGeometry.banks};
   const ValuePlan& plan_;
   const ValueAlignment& alignment_;
   std::vector<ValueAxis> axes_;
+  std::optional<std::size_t> block_axis_ = {};
   std::uint64_t held_bytes_ = 4;
   ValueBoxes made_;
   std::vector<std::int32_t> cut_of_;

@@ -3,13 +3,15 @@
 //
 // A box grows along the axes that are the fastest of each side until runs of both are what memory likes; so
 // at most one axis a side is cut, the last of its run. Where both sides begin with the same axes and those
-// are long, no shared memory is needed.
+// are long, no shared memory is needed. Boxes of numbers that have scales in blocks hold whole blocks, in
+// shared memory.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "kernels/block_scales.hpp"
 #include "kernels/value_arrays.hpp"
 #include "plan/value_plan.hpp"
 
@@ -38,6 +40,11 @@ struct ValueBoxes {
   std::vector<std::uint16_t> places;
   std::vector<std::int32_t> scales_of_run;
   std::vector<std::int32_t> offsets_of_run;
+  // Of numbers that have scales in blocks (kernels/quantize_box.hpp):
+  std::vector<kernels::ScaledBlock> blocks;
+  std::vector<std::uint16_t> row_blocks;
+  std::vector<std::uint16_t> run_blocks;
+  std::uint32_t block_step = 0;
   std::vector<std::uint64_t> box;  // extents, slowest of the output first
   std::uint64_t boxes = 0;
   double load_wavefronts = 0;  // of a warp's access to shared memory, 1 at best

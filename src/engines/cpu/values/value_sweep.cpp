@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
-#include "engines/cpu.hpp"
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/team.hpp"
+#include "engines/cpu/values/box_move.hpp"
 #include "engines/cpu/values/value_run.hpp"
 #include "io/buffer.hpp"
-#include "rounding.hpp"
 
 namespace faro::cpu {
 namespace {
@@ -19,30 +17,7 @@ namespace {
 using detail::ValueAxis;
 using detail::ValuePlan;
 using detail::ValueStrides;
-using Extents = std::vector<std::uint64_t>;
-
-std::uint64_t count_of(const Extents& extents) {
-  std::uint64_t count = 1;
-  for (const std::uint64_t extent : extents) count *= extent;
-  return count;
-}
-
-// Steps through extents, the last axis fastest, from `at` 0: false after the last.
-bool step(Extents& at, const Extents& extents, std::size_t axes) {
-  for (std::size_t i = axes; i-- > 0;) {
-    if (++at[i] < extents[i]) return true;
-    at[i] = 0;
-  }
-  return false;
-}
-
-void advance(ValueStrides& place, const ValueStrides& stride, std::int64_t times) {
-  place.in += times * stride.in;
-  place.out += times * stride.out;
-  place.addend += times * stride.addend;
-  place.scale += times * stride.scale;
-  place.offset += times * stride.offset;
-}
+using Extents = BoxExtents;
 
 constexpr std::int64_t kShortRunBytes = 4096;
 constexpr std::int64_t kFetchedBytes = 2048;  // this far ahead
@@ -80,54 +55,6 @@ class RunCursor {
   ValueStrides place_;
 };
 
-// One side of boxes of some extents, brought to or from a dense box.
-class BoxMove {
- public:
-  BoxMove(const ValuePlan& plan, const Extents& extents, std::int64_t ValueStrides::*side,
-          std::uint64_t width, bool to_box, const Target& target)
-      : executor_(Plan({.element_bytes = width, .view = view_of(plan, extents, side, to_box)}, target)),
-        lowest_bytes_(lowest(plan, extents, side) * static_cast<std::int64_t>(width)) {}
-
-  std::uint64_t workspace_bytes() const { return executor_.workspace_bytes(); }
-  void collect(const std::byte* corner, std::byte* box, std::byte* workspace) const {
-    executor_.run(corner + lowest_bytes_, box, workspace_of(workspace));
-  }
-  void spread(const std::byte* box, std::byte* corner, std::byte* workspace) const {
-    executor_.run(box, corner + lowest_bytes_, workspace_of(workspace));
-  }
-
- private:
-  std::byte* workspace_of(std::byte* workspace) const { return workspace_bytes() == 0 ? nullptr : workspace; }
-
-  // The lowest element, seen from the box's index 0: not above 0.
-  static std::int64_t lowest(const ValuePlan& plan, const Extents& extents,
-                             std::int64_t ValueStrides::*side) {
-    std::int64_t place = 0;
-    for (std::size_t i = 0; i < extents.size(); ++i) {
-      const std::int64_t reach = static_cast<std::int64_t>(extents[i] - 1) * (plan.axes[i].strides.*side);
-      place += std::min<std::int64_t>(reach, 0);
-    }
-    return place;
-  }
-
-  static Strided view_of(const ValuePlan& plan, const Extents& extents, std::int64_t ValueStrides::*side,
-                         bool to_box) {
-    std::vector<std::int64_t> strides(extents.size());
-    std::vector<std::int64_t> dense(extents.size());
-    std::int64_t next = 1;
-    for (std::size_t i = extents.size(); i-- > 0;) {
-      strides[i] = plan.axes[i].strides.*side;
-      dense[i] = std::exchange(next, next * static_cast<std::int64_t>(extents[i]));
-    }
-    const auto first = static_cast<std::uint64_t>(-lowest(plan, extents, side));
-    if (to_box) return {.extents = extents, .in_strides = strides, .out_strides = dense, .in_offset = first};
-    return {.extents = extents, .in_strides = dense, .out_strides = strides, .out_offset = first};
-  }
-
-  Executor executor_;
-  std::int64_t lowest_bytes_;
-};
-
 // How boxes of some extents are carried out.
 struct BoxWays {
   std::unique_ptr<BoxMove> in;
@@ -158,17 +85,15 @@ struct ValueSweep::State {
   ValuePlan plan;
   ValueProgram program;
   std::uint64_t computed_bytes;
-  Extents boxes;                    // how many along each axis
+  BoxGrid grid;
   std::map<Extents, BoxWays> ways;  // of boxes in the middle, and of those that are cut off at an end
   FactorTable scale;
   FactorTable offset;
   std::uint64_t workspace_bytes = 0;
 
   State(const ValuePlan& of, const Target& one_thread)
-      : plan(of), program(of.arithmetic), computed_bytes(bytes_of(program.computed)) {
+      : plan(of), program(of.arithmetic), computed_bytes(bytes_of(program.computed)), grid(plan) {
     program.streamed = plan.streamed;
-    for (std::size_t i = 0; i < plan.axes.size(); ++i)
-      boxes.push_back(detail::ceil_div(plan.axes[i].extent, plan.box[i]));
     scale = table_of(plan.arithmetic.scale, &ValueStrides::scale);
     offset = table_of(plan.arithmetic.offset, &ValueStrides::offset);
     if (plan.count > 0) add_ways(one_thread);
@@ -183,22 +108,8 @@ struct ValueSweep::State {
     return table;
   }
 
-  Extents extents_at(const Extents& at) const {
-    Extents extents = plan.box;
-    for (std::size_t i = 0; i < at.size(); ++i)
-      extents[i] = std::min(plan.box[i], plan.axes[i].extent - at[i] * plan.box[i]);
-    return extents;
-  }
-
-  // Of every combination of whole and cut extents.
   void add_ways(const Target& target) {
-    Extents kinds(plan.axes.size());
-    for (std::size_t i = 0; i < kinds.size(); ++i) kinds[i] = plan.axes[i].extent % plan.box[i] == 0 ? 1 : 2;
-    Extents kind(plan.axes.size(), 0);
-    do {
-      Extents at(plan.axes.size(), 0);
-      for (std::size_t i = 0; i < at.size(); ++i) at[i] = kind[i] == 0 ? 0 : boxes[i] - 1;
-      const Extents extents = extents_at(at);
+    grid.for_each_kind([&](const Extents& extents) {
       BoxWays& way = ways[extents];
       const auto move = [&](bool direct, std::int64_t ValueStrides::*side, Number number, bool to_box) {
         if (direct) return std::unique_ptr<BoxMove>();
@@ -210,7 +121,7 @@ struct ValueSweep::State {
       way.addend =
           move(plan.addend_direct || !program.has_addend, &ValueStrides::addend, program.addend, true);
       way.out = move(plan.out_direct, &ValueStrides::out, program.to, false);
-    } while (step(kind, kinds, kinds.size()));
+    });
   }
 
   Buffers make_buffers() const {
@@ -250,11 +161,9 @@ struct ValueSweep::State {
   };
 
   void run_box(const Extents& box_at, const Arrays& arrays, Buffers& buffers) const {
-    const Extents extents = extents_at(box_at);
+    const Extents extents = grid.extents_at(box_at);
     const BoxWays& way = ways.at(extents);
-    ValueStrides corner = plan.first;
-    for (std::size_t i = 0; i < box_at.size(); ++i)
-      advance(corner, plan.axes[i].strides, static_cast<std::int64_t>(box_at[i] * plan.box[i]));
+    const ValueStrides corner = grid.corner_at(box_at);
     const auto width = [](Number number) { return static_cast<std::int64_t>(bytes_of(number)); };
     const std::int64_t in_width = width(program.from);
     const std::int64_t addend_width = program.has_addend ? width(program.addend) : 0;
@@ -316,18 +225,11 @@ void ValueSweep::run(const std::byte* in, const std::byte* addend, std::byte* ou
   const State& state = *state_;
   if (state.plan.count == 0) return;
   std::vector<std::optional<Buffers>> of_ranks(static_cast<std::size_t>(std::max(state.plan.threads, 1)));
-  share_out_by_rank(count_of(state.boxes), state.plan.threads, [&](const Share& share) {
+  share_out_by_rank(state.grid.count(), state.plan.threads, [&](const Share& share) {
     std::optional<Buffers>& own = of_ranks[share.rank];
     if (!own) own = state.make_buffers();  // by the thread that uses it
-    Extents at(state.boxes.size());
-    for (std::uint64_t box = share.begin; box < share.end; ++box) {
-      std::uint64_t rest = box;
-      for (std::size_t i = at.size(); i-- > 0;) {
-        at[i] = rest % state.boxes[i];
-        rest /= state.boxes[i];
-      }
-      state.run_box(at, {.in = in, .addend = addend, .out = out}, *own);
-    }
+    for (std::uint64_t box = share.begin; box < share.end; ++box)
+      state.run_box(state.grid.at(box), {.in = in, .addend = addend, .out = out}, *own);
     if (state.plan.streamed) finish_streams();
   });
 }

@@ -1,0 +1,69 @@
+// Scaled blocks.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plan_handle.hpp"
+#include "status.hpp"
+
+namespace faro::python {
+namespace {
+
+using BlockHandle = Handle<faro_block_plan, faro_block_plan_destroy>;
+
+const void* read_at(std::uintptr_t address) { return reinterpret_cast<const void*>(address); }
+void* written_at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+}  // namespace
+
+void bind_blocks(nb::module_& module) {
+  nb::class_<BlockHandle>(module, "Blocks")
+      .def("quantize",
+           [](const BlockHandle& self, std::uintptr_t wide, std::uintptr_t data, std::uintptr_t scales) {
+             do_unlocked([&] {
+               return faro_block_plan_quantize(self.plan.get(), read_at(wide), written_at(data),
+                                               written_at(scales));
+             });
+           })
+      .def("dequantize",
+           [](const BlockHandle& self, std::uintptr_t data, std::uintptr_t scales, std::uintptr_t wide) {
+             do_unlocked([&] {
+               return faro_block_plan_dequantize(self.plan.get(), read_at(data), read_at(scales),
+                                                 written_at(wide));
+             });
+           })
+      .def("explain", [](const BlockHandle& self) {
+        return told([&](char** text) { return faro_block_plan_explain(self.plan.get(), text); });
+      });
+  // A faro_block_format, a faro_number, extents of the data, strides of the wide array; those of scales, none
+  // in tiles.
+  module.def(
+      "plan_blocks",
+      [](int format, int wide, const std::vector<std::uint64_t>& extents,
+         const std::vector<std::int64_t>& strides, int axis,
+         const std::optional<std::vector<std::int64_t>>& scale_strides, bool ceil, double global_scale) {
+        if (strides.size() != extents.size() || (scale_strides && scale_strides->size() != extents.size()))
+          throw nb::value_error("one stride for each extent");
+        faro_blocks blocks{};
+        blocks.format = static_cast<faro_block_format>(format);
+        blocks.wide = static_cast<faro_number>(wide);
+        blocks.rank = static_cast<int>(extents.size());
+        blocks.axis = axis;
+        blocks.extents = extents.data();
+        blocks.strides = strides.data();
+        blocks.ceil = ceil ? 1 : 0;
+        blocks.tiled = scale_strides ? 0 : 1;
+        blocks.scale_strides = scale_strides ? scale_strides->data() : nullptr;
+        blocks.global_scale = global_scale;
+        return made_unlocked<BlockHandle>(
+            [&](faro_block_plan** plan) { return faro_block_plan_make(&blocks, plan); });
+      },
+      nb::arg("format"), nb::arg("wide"), nb::arg("extents"), nb::arg("strides"), nb::arg("axis"),
+      nb::arg("scale_strides").none(), nb::arg("ceil"), nb::arg("global_scale"));
+}
+
+}  // namespace faro::python
