@@ -250,3 +250,10 @@ def test_refusals(call, said):
         assert said in str(told.value) and "\n" not in str(told.value)
     with pytest.raises(TypeError, match="scael"):
         fj.permute_dims(x, scael=2)
+
+
+def test_zeros_of_both_signs_are_different_factors():
+    x = np.array([1.0, -1.0], np.float32)
+    for zero in (0.0, -0.0, 0.0):
+        got = np.asarray(fj.astype(jnp.asarray(x), "float32", scale=zero))
+        assert np.signbit(got).tolist() == np.signbit(x * zero).tolist()
