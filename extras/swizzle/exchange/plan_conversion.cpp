@@ -95,6 +95,7 @@ std::vector<f2::Word> source_places(const Layout& from, const Layout& to, int by
   const auto registers = static_cast<int>(from.registers.size());
   const auto lanes = static_cast<int>(from.lanes.size());
   std::vector<f2::Word> source;
+  source.reserve(static_cast<std::size_t>(byte_bits) + to.registers.size() + to.lanes.size());
   for (int i = 0; i < byte_bits; ++i) source.push_back(f2::unit(i));
   const auto find = [&](f2::Word element, f2::Word wish) {
     const std::optional<f2::Word> place = places.find(element, wish);
@@ -131,7 +132,7 @@ std::vector<f2::Word> source_places(const Layout& from, const Layout& to, int by
 // What each lane must receive, counted over all of its bytes.
 int least_of_any_program(const Conversion& c, int target_held) {
   const auto lanes = f2::unit(c.lane_bits);
-  const int source_held = std::bit_width(static_cast<unsigned>(c.words_from)) - 1 + kBitsOfWord;
+  const int source_held = f2::trailing_bit(static_cast<f2::Word>(c.words_from)) + kBitsOfWord;
   int least = 0;
   for (f2::Word lane = 0; lane < lanes; ++lane) {
     std::set<f2::Word> foreign;
@@ -153,6 +154,7 @@ int least_of_any_program(const Conversion& c, int target_held) {
 Rows rows_of(const f2::Matrix& matrix, int first, int count) {
   const f2::Matrix columns = matrix.transposed();
   Rows rows;
+  rows.reserve(static_cast<std::size_t>(count));
   for (int i = first; i < first + count; ++i) rows.push_back(columns.column(i));
   return rows;
 }
@@ -169,7 +171,7 @@ Problem problem_of(const Conversion& c) {
   Problem p;
   p.dimension = static_cast<int>(c.source.size());
   p.target_held = p.dimension - c.lane_bits;
-  p.words_bits_from = std::bit_width(static_cast<unsigned>(c.words_from)) - 1;
+  p.words_bits_from = f2::trailing_bit(static_cast<f2::Word>(c.words_from));
   const f2::Matrix source = f2::Matrix::from_columns(kBitsOfWord + p.words_bits_from + c.lane_bits, c.source);
   p.source = {.byte = rows_of(source, 0, kBitsOfWord),
               .word = rows_of(source, kBitsOfWord, p.words_bits_from),
@@ -212,6 +214,7 @@ Attempt attempt(const Conversion& c, const Problem& p, const std::vector<Rows>& 
                 const Preference& preference, std::mt19937_64& random) {
   ProgramBuilder builder(c.lane_bits, c.words_from);
   std::vector<int> family;
+  family.reserve(static_cast<std::size_t>(c.words_from));
   for (int i = 0; i < c.words_from; ++i) family.push_back(builder.input(i));
   ExchangeState state = p.source;
   Attempt result;
@@ -269,7 +272,7 @@ void search(Conversion& c, int attempts) {
 Conversion convert(const Layout& from, const Layout& to, const ConversionOptions& options) {
   FARO_CHECK(options.element == 8 || options.element == 16 || options.element == 32 || options.element == 64);
   require_alike(from, to);
-  const int byte_bits = std::bit_width(static_cast<unsigned>(options.element / 8)) - 1;
+  const int byte_bits = f2::trailing_bit(static_cast<f2::Word>(options.element / 8));
   const auto word_bits = [&](const Layout& layout) {
     const int bits = std::max(byte_bits + static_cast<int>(layout.registers.size()) - kBitsOfWord, 0);
     if (bits > kMostWordBits)

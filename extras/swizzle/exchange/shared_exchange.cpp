@@ -48,7 +48,8 @@ class Placement {
       : source_held_(source_held), dimension_(source_held + kCudaLaneBits) {
     for (int j = 0; j < kCudaLaneBits; ++j) {
       source_lanes_.push_back(f2::unit(source_held + j));
-      target_lanes_.push_back(conversion.source[static_cast<std::size_t>(target_held + j)]);
+      target_lanes_.push_back(
+          conversion.source[static_cast<std::size_t>(target_held) + static_cast<std::size_t>(j)]);
     }
     target_held_.assign(conversion.source.begin(), conversion.source.begin() + target_held);
     choose_access();
@@ -195,7 +196,7 @@ int wavefronts(const std::vector<f2::Word>& columns, int held_bits, f2::Word fir
 std::optional<SharedExchange> plan_shared(const Conversion& conversion) {
   if (conversion.lane_bits != kCudaLaneBits) return std::nullopt;
   const int target_held = static_cast<int>(conversion.source.size()) - kCudaLaneBits;
-  const int source_held = std::bit_width(static_cast<unsigned>(conversion.words_from)) - 1 + kBitsOfWord;
+  const int source_held = f2::trailing_bit(static_cast<f2::Word>(conversion.words_from)) + kBitsOfWord;
   const f2::Matrix source = f2::Matrix::from_columns(source_held + kCudaLaneBits, conversion.source);
   if (source.rank() != source.columns() || target_held < source_held) return std::nullopt;
   const Placement placement(conversion, source_held, target_held);

@@ -40,7 +40,7 @@ void expect_formula(const std::string& name, int element, const Formula& formula
 TEST(ExchangeLayout, FragmentsOfMma) {
   const auto group = [](int lane) { return lane >> 2; };
   const auto thread = [](int lane) { return lane % 4; };
-  for (const int element : {16, 32}) {
+  for (const int element : {8, 16, 32}) {
     expect_formula("mma.m16n8.C", element, [&](int lane, int i) {
       return Place{i < 2 ? group(lane) : group(lane) + 8, thread(lane) * 2 + (i & 1)};
     });
