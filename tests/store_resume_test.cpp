@@ -153,6 +153,14 @@ TEST_F(ResumedStores, RefuseAnotherInputAndAnotherCommand) {
   EXPECT_GT(store::relayout(path("in.zarr"), path("out.zarr"), options).resumed_regions, 0U);
 }
 
+TEST_F(ResumedStores, WhatCannotBeDoneLeavesNothing) {
+  store::relayout(path("in.npy"), path("in.zarr"), {.chunks = {4, 30, 20}});
+  for (const char* const out : {"out.zarr", "out.npy"}) {
+    EXPECT_EQ(refusal(out, {.memory_bytes = 500, .keep_unfinished = true}), ErrorCode::value);
+    EXPECT_TRUE(left_over().empty()) << left_over().front();
+  }
+}
+
 TEST_F(ResumedStores, BeginAnewWhereWhatIsThereIsDamaged) {
   store::Options options{
       .axes = {0, 2, 1}, .chunks = {4, 20, 30}, .codec = "none", .memory_bytes = 50'000, .threads = 1};

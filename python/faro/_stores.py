@@ -153,9 +153,10 @@ def relayout(
     progress: Callable[[int, int], Any] | None = None,
 ) -> Relayout:
     """An array of one store as an array of another: axes turned, chunks, codec, dtype and format as they are asked for,
-    within ``memory`` bytes. A path names an array behind a colon: ``"in.h5:/t"``. ``progress(done, total)`` is called with
-    bytes; what it raises ends the run, as Ctrl-C does, and no result is there. With ``resume`` what is finished by then is kept
-    beside the result's place, and the same call goes on behind it. With ``explain`` nothing is written.
+    within ``memory`` bytes. A path names an array behind a colon, ``"in.h5:/t"``; without one, a store of several is laid out as a
+    whole. ``progress(done, total)`` is called with bytes; what it raises ends the run, as Ctrl-C does, and no result is there.
+    With ``resume`` what is finished by then is kept beside the result's place, and the same call goes on behind it. With
+    ``explain`` nothing is written.
 
     >>> import numpy as np, tempfile
     >>> folder = tempfile.mkdtemp()

@@ -153,8 +153,7 @@ class Relayout {
         source_(work.in.source()),
         identity_(source_->identity()),
         out_(out ? std::move(out) : created(work, unfinished_, report_.left_out)),
-        way_(choose_way(relaid_of(work, *source_, out_->sink()), work.memory_bytes, work.threads,
-                        work.operation)) {
+        way_(way_or_nothing()) {
     report_.facts = facts_of(work, way_, *source_, out_->sink());
     report_.left_out.insert(report_.left_out.end(), work.in.notes.left_out.begin(),
                             work.in.notes.left_out.end());
@@ -192,6 +191,18 @@ class Relayout {
     if (options_.done) options_.done(report_);
     out_->commit();
     if (journal_) journal_->remove();
+  }
+
+  // Where there is no way nothing stays but what an earlier run left to go on with.
+  Way way_or_nothing() {
+    try {
+      return choose_way(relaid_of(work_, *source_, out_->sink()), work_.memory_bytes, work_.threads,
+                        work_.operation);
+    } catch (...) {
+      std::error_code ignored;
+      if (!fs::exists(io::partial_path(out_->path()).string() + "-journal", ignored)) out_->discard();
+      throw;
+    }
   }
 
   void begin_or_resume() {
