@@ -100,7 +100,7 @@ struct EmittedConversion {
 };
 struct ConversionEmission {
   std::string name = "convert_layout";
-  std::string command;  // that writes it again
+  std::string command = {};  // that writes it again
   bool shared = false;
 };
 EmittedConversion emit_conversion(const Conversion& conversion, const ConversionEmission& emission);
