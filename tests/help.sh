@@ -57,6 +57,6 @@ completed() {
   )
 }
 [[ $(completed faro perm) == permute ]] || fail "perm: $(completed faro perm)"
-[[ $(completed faro permute --in-p) == --in-place ]] || fail "--in-p: $(completed faro permute --in-p)"
+[[ $(completed faro permute --in-pl) == --in-place ]] || fail "--in-pl: $(completed faro permute --in-pl)"
 [[ -z $(completed faro permute in) ]] || fail "a file is completed as an option"
 echo "$(wc -w <<<"$verbs") verbs"
