@@ -70,9 +70,10 @@ class CliNumbers : public LargeFiles {
     }
   }
 
-  void expect_refused(const std::string& arguments, int status, const std::string& words) {
+  void expect_refused(const std::string& arguments, int status, const std::string& words,
+                      const std::string& verb = "permute ") {
     const auto before = files();
-    const Result result = run("permute " + arguments);
+    const Result result = run(verb + arguments);
     EXPECT_EQ(result.status, status) << arguments;
     EXPECT_THAT(result.err, HasSubstr(words)) << arguments;
     EXPECT_EQ(testing::lines_of(result.err), 1) << result.err;
@@ -222,13 +223,13 @@ TEST_F(CliNumbers, ExplainTellsThem) {
   EXPECT_EQ(json["written_bytes"], 4 << 20);
   EXPECT_EQ(Json::parse(run("permute transpose in.npy out.npy --dtype f2 --json").out)["numbers"],
             "f32 to f16, in f32");
-  const std::string turned = "explain 'transpose(3, 400)' --dtype f8 ";
-  EXPECT_THAT(run(turned + "--scale 1,2,3 --along 1").out, HasSubstr("3 values along axis 1"));
+  const std::string turned = "'transpose(3, 400)' --dtype f8 ";
+  EXPECT_THAT(run("explain " + turned + "--scale 1,2,3 --along 1").out, HasSubstr("3 values along axis 1"));
   write_npy("added.npy", "<f2", "(400, 3)", std::vector<std::uint16_t>(1200));
-  EXPECT_THAT(run(turned + "--add added.npy --beta 2").out, HasSubstr("f16"));
-  expect_refused(turned + "--add in.npy", 2, "the result's shape 400x3");
-  expect_refused(turned + "--scale 1,2 --along 1", 2, "3, the extent of axis 1");
-  expect_refused(turned + "--file --in-place", 2, "from file to file");
+  EXPECT_THAT(run("explain " + turned + "--add added.npy --beta 2").out, HasSubstr("f16"));
+  expect_refused(turned + "--add in.npy", 2, "the result's shape 400x3", "explain ");
+  expect_refused(turned + "--scale 1,2 --along 1", 2, "3, the extent of axis 1", "explain ");
+  expect_refused(turned + "--file --in-place", 2, "from file to file", "explain ");
   // Nothing is changed: the ordinary way.
   EXPECT_FALSE(
       Json::parse(run("permute transpose in.npy out.npy --dtype f4 --json").out).contains("numbers"));
