@@ -1,5 +1,4 @@
 // Checkpoints changed by rules, against the same done to arrays in memory by the obvious loops.
-// Sanitized: in `make test`, too.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

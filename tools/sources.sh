@@ -9,7 +9,7 @@ extra_folders=(extras/*)
 extra_includes=(extras/*/include)
 # shellcheck disable=SC2206  # a flag and its value are two words
 mpi_flags=($mpi_include)
-as_cpp=(-std=c++20 -fopenmp -x c++ -Iinclude -Isrc "${extra_folders[@]/#/-I}" "${extra_includes[@]/#/-I}" -I. -I"$build/generated" -I"$build/generated/embed"
+as_cpp=(-std=c++20 -fopenmp -x c++ -Iinclude -Isrc "${extra_folders[@]/#/-I}" "${extra_includes[@]/#/-I}" -I. -I"$build/generated" -I"$build/generated/embed" -I"$build/generated/layouts"
   ${cuda_include:+-isystem "$cuda_include"} -DOMPI_SKIP_MPICXX "${mpi_flags[@]}")
 
 # Of src and cli: "FOLDER FILE" a line.

@@ -124,5 +124,5 @@ def transpose_bed(source: str | os.PathLike[str], result: str | os.PathLike[str]
         "memory_bytes": 0 if memory is None else _run.whole(memory, operation, "memory =", 1, 2**62),
         "threads": _run.threads_of(threads, operation), "verify": bool(verify),
     }
-    sizes = [_run.whole(value, operation, f"{name} =", 0, 2**40) for name, value in (("samples", samples), ("variants", variants))]
-    _faro.transpose_bed(paths[0], paths[1], *sizes, json.dumps(options))
+    rows, columns = (_run.whole(value, operation, f"{name} =", 0, 2**40) for name, value in (("samples", samples), ("variants", variants)))
+    _faro.transpose_bed(paths[0], paths[1], rows, columns, json.dumps(options))

@@ -67,10 +67,12 @@ class Distribution:
 
     @property
     def ranks(self) -> int:
+        """How many the mesh has."""
         return math.prod(self.mesh)
 
     def _coordinates(self, rank: int) -> list[int]:
-        number, coordinates = rank - self.first, []
+        number = rank - self.first
+        coordinates: list[int] = []
         for extent in reversed(self.mesh):
             coordinates.insert(0, number % extent)
             number //= extent

@@ -25,7 +25,7 @@ constexpr std::uint64_t kRowsAhead = 8;  // fetched: more would share sets of th
 // Where columns do not begin with lines of memory, a tile's have parts that do, a line longer at most.
 constexpr std::uint64_t kSkewedRowBytes = 256;
 constexpr std::uint64_t kSkewedColumnBytes = 256;
-constexpr std::uint64_t kRunBits = 8 * 16 * 1024;  // of a piece of a long run
+constexpr std::uint64_t kRunBits = 8ULL * 16 * 1024;  // of a piece of a long run
 constexpr std::uint64_t kLineBytes = 64;
 constexpr std::uint64_t kLineBits = 8 * kLineBytes;
 constexpr std::uint32_t kMostPerByte = 8;

@@ -137,6 +137,7 @@ std::vector<std::span<const SharedBox>> in_messages(const std::vector<SharedBox>
   constexpr std::size_t most_messages = 2;
   if (boxes.size() > most_messages) return {boxes};
   std::vector<std::span<const SharedBox>> made;
+  made.reserve(boxes.size());
   for (const SharedBox& box : boxes) made.emplace_back(&box, 1);
   return made;
 }

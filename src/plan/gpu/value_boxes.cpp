@@ -68,8 +68,9 @@ struct ValueBoxGrowth {
   }
 
   static std::vector<std::uint64_t> least(const std::vector<ValueAxis>& axes) {
-    std::vector<std::uint64_t> box;
-    for (const ValueAxis& axis : axes) box.push_back(axis.whole ? axis.extent : 1);
+    std::vector<std::uint64_t> box(axes.size());
+    std::transform(axes.begin(), axes.end(), box.begin(),
+                   [](const ValueAxis& axis) { return axis.whole ? axis.extent : 1; });
     return box;
   }
 
