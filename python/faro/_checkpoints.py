@@ -17,7 +17,16 @@ __all__ = ["checkpoint", "Checkpoint", "CheckpointTensor"]
 
 @dataclass(frozen=True)
 class CheckpointTensor:
-    """A tensor of the result: what it is made of, and how; no ``changes``: a copy."""
+    """A tensor of the result: what it is made of, and how; no ``changes``: a copy.
+
+    >>> import numpy as np, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> np.save(folder + "/a.npy", np.zeros((2, 3), "f4"))
+    >>> _ = faro.relayout(folder + "/a.npy", folder + "/a.safetensors:w")
+    >>> done = faro.checkpoint([{"match": "w", "map": "transpose"}], folder + "/a.safetensors", folder + "/b.safetensors")
+    >>> done.tensors["w"].shape, done.tensors["w"].sources
+    ((3, 2), ('w',))
+    """
 
     name: str
     dtype: str
@@ -30,7 +39,16 @@ class CheckpointTensor:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What was done to a checkpoint, or would be: ``plan`` in words, the tensors of the result, and the numbers behind it."""
+    """What was done to a checkpoint, or would be: ``plan`` in words, the tensors of the result, and the numbers behind it.
+
+    >>> import numpy as np, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> np.save(folder + "/a.npy", np.zeros((2, 3), "f4"))
+    >>> _ = faro.relayout(folder + "/a.npy", folder + "/a.safetensors:w")
+    >>> done = faro.checkpoint([{"match": "w", "map": "transpose"}], folder + "/a.safetensors", folder + "/b.safetensors")
+    >>> done.finished, list(done.tensors)
+    (True, ['w'])
+    """
 
     plan: str
     tensors: dict[str, CheckpointTensor]

@@ -35,7 +35,9 @@ class Replicate:
 
 def test_placements_cut_as_torch_does():
     made = from_dtensor([Shard(0), Replicate(), Shard(-2)], (2, 5, 2), (5, 8))
-    assert made == Distribution(mesh=(2, 5, 2), cuts=[Cut(0, (0, 2), extents=(2, 1, 1, 1))])
+    assert made == Distribution(mesh=(2, 5, 2), cuts=[Cut(0, (0, 2))])
+    uneven = from_dtensor([Shard(0)], (8,), (9,))
+    assert uneven == Distribution(mesh=(8,), cuts=[Cut(0, (0,), extents=(2, 2, 2, 2, 1, 0, 0, 0))])
     with pytest.raises(faro.FaroValueError, match="2 placements"):
         from_dtensor([Shard(0), Replicate()], (2,), (4,))
     for kind in ("Partial", "_StridedShard"):

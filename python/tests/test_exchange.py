@@ -97,7 +97,7 @@ def test_torch():
 OF_MAPS = ["faro._map", "faro._indices", "faro._circuits"]  # whose examples are read as faro.maps has the names
 MODULES = [*OF_MAPS, "faro", "faro._errors", "faro.maps", "faro._functions", "faro._plan", "faro._rows", "faro._columns",
            "faro._network_text", "faro._automorphisms", "faro._row_plans", "faro._networks", "faro._authors", "faro._stores",
-           "faro.sketch"]
+           "faro._bits", "faro._blocks", "faro.distributions", "faro.sketch"]
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -108,7 +108,8 @@ def test_examples_in_docstrings(name):
     assert found.failed == 0
 
 
-@pytest.mark.parametrize("name, library", [("faro.torch", "torch"), ("faro._torch_row_functions", "torch"), ("faro.jax", "jax")])
+@pytest.mark.parametrize("name, library", [("faro.torch", "torch"), ("faro._torch_row_functions", "torch"), ("faro.jax", "jax"),
+                                             ("faro._checkpoints", "safetensors")])
 def test_examples_of_libraries(name, library):
     pytest.importorskip(library)
     module = importlib.import_module(name)

@@ -439,7 +439,8 @@ std::optional<std::vector<int>> Holdings::bits(int ranks) const {
       if (!cut.starts.empty() || !power_of_two(block) || block * cut.places > shape_[a]) return std::nullopt;
       int bit = std::countr_zero(inner) + std::countr_zero(block);
       for (auto digit = cut.over.rbegin(); digit != cut.over.rend(); ++digit) {
-        const auto of_rank = static_cast<std::size_t>(std::countr_zero(static_cast<std::uint64_t>(digit->stride)));
+        const auto of_rank =
+            static_cast<std::size_t>(std::countr_zero(static_cast<std::uint64_t>(digit->stride)));
         const auto digit_bits = static_cast<std::size_t>(std::countr_zero(digit->ranks));
         for (std::size_t i = 0; i < digit_bits; ++i) bits[of_rank + i] = bit++;
       }

@@ -115,8 +115,10 @@ void for_each_node_in(const fs::path& folder, const std::string& name, const Vis
   }
   std::sort(folders.begin(), folders.end());
   for (const fs::path& each : folders) {
-    const std::string own = each.filename().string();
-    visit(each, name.empty() ? own : name + '/' + own);
+    std::string path = name;
+    if (!path.empty()) path += '/';
+    path += each.filename().string();
+    visit(each, path);
   }
 }
 
