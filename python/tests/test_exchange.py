@@ -146,7 +146,8 @@ def python_blocks():
 
 
 @pytest.mark.parametrize("program", list(python_blocks()))
-def test_pages(program):
+def test_pages(program, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some write files
     exec(compile(program, "<page>", "exec"), {"__name__": "__main__"})
 
 
