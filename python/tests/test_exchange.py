@@ -161,6 +161,7 @@ def library_blocks():
 
 
 @pytest.mark.parametrize("library, program", list(library_blocks()))
-def test_pages_of_libraries(library, program):
+def test_pages_of_libraries(library, program, tmp_path, monkeypatch):
     pytest.importorskip(library)
+    monkeypatch.chdir(tmp_path)
     exec(compile(program, "<page>", "exec"), {"__name__": "__main__"})
