@@ -626,7 +626,8 @@ typedef struct faro_shard_message {
 } faro_shard_message;
 
 /* A map by its text, of an array of `shape` (`axes` of them; 0 and null: none), whose input and output are cut among
- * `ranks` as the texts say: "axis(1)", "axis(0; 3 1 2)" with an extent for each rank, or "bits(28 29)"; null: axis(0).
+ * `ranks` as the texts say: "axis(1)", "axis(0; 3 1 2)" with an extent for each rank, "bits(28 29)", or a mesh's,
+ * "mesh 2x3; axis 0 over 0; axis 1 over 1" (faro/distribution.hpp); null: axis(0).
  * Axes are those that the text has, or there is one, of all elements. */
 FARO_API faro_status faro_shard_plan_text(const char* text, int axes, const uint64_t* shape, uint64_t element_bytes,
                                           int ranks, int rank, const char* cut_in, const char* cut_out,
