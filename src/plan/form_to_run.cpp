@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "faro/plan/transpose_plan.hpp"
 #include "permutation/axes_search.hpp"
 #include "plan/gpu/axes_choice.hpp"
 #include "plan/reversals.hpp"

@@ -1,9 +1,11 @@
 #include "shard/mesh_map.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <utility>
 
+#include "faro/error.hpp"
 #include "permutation/axis_map.hpp"
 #include "permutation/cyclic_axes.hpp"
 
