@@ -5,10 +5,9 @@ within 256 MiB beside `cp`, and the ways of NumPy and PyTorch. Needs safetensors
 import importlib.util
 import os
 import pathlib
-import statistics
-import subprocess
 import sys
-import time
+
+from beside_copy import print_table
 
 NUMPY = """
 import ml_dtypes
@@ -40,19 +39,6 @@ def make_input():
     save_file({f"layers.{i}.weight": random.standard_normal((4096, 4096), dtype="f4") for i in range(32)}, "in.safetensors")
 
 
-def timed(command):
-    """Seconds to the last byte on the disk, processor seconds, and the largest resident memory in MiB."""
-    pathlib.Path("out.safetensors").unlink(missing_ok=True)
-    os.sync()
-    begin = time.monotonic()
-    process = subprocess.Popen(command)
-    _, status, used = os.wait4(process.pid, 0)
-    if status != 0:
-        sys.exit(f"failed: {command}")
-    subprocess.run(["sync", "out.safetensors"], check=True)
-    return time.monotonic() - begin, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
-
-
 def main():
     faro = os.path.abspath(sys.argv[1])
     os.chdir(pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else "."))
@@ -65,17 +51,7 @@ def main():
             "NumPy, all loaded": [sys.executable, "-c", NUMPY], "NumPy, one by one": [sys.executable, "-c", LAZILY]}
     if importlib.util.find_spec("torch"):
         ways["torch"] = [sys.executable, "-c", TORCH]
-    times = {what: [] for what in ways}
-    for _ in range(rounds):
-        for what, command in ways.items():
-            times[what].append(timed(command))
-    copy = statistics.median(each[0] for each in times["cp"])
-    print("| what | seconds, median (least - most) | of `cp` and `sync` | processor s | peak MiB |\n|---|---|---|---|---|")
-    for what, all_of in times.items():
-        seconds = [each[0] for each in all_of]
-        median = statistics.median(seconds)
-        print(f"| {what} | {median:.2f} ({min(seconds):.2f} - {max(seconds):.2f}) | {median / copy:.2g} | "
-              f"{statistics.median(each[1] for each in all_of):.2f} | {max(each[2] for each in all_of):.0f} |")
+    print_table(ways, "out.safetensors", rounds)
 
 
 if __name__ == "__main__":

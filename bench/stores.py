@@ -2,14 +2,11 @@
 """bench/stores.py FARO [FOLDER [ROUNDS]]   512 MiB of float32 in Zarr v3, chunks of 1 x 512 x 1024, to chunks of 256 x 32 x 32 within 64 MiB: faro beside
 `cp -r` and a careful loop of zarr-python, plain, turned by (2 0 1), and by zstd-3. Needs zarr; a gigabyte and a half in FOLDER."""
 
-import itertools
 import os
 import pathlib
-import shutil
-import statistics
-import subprocess
 import sys
-import time
+
+from beside_copy import print_table
 
 LOOP = """
 import itertools, sys, numpy as np, zarr
@@ -39,18 +36,6 @@ def make_stores():
         made[...] = values
 
 
-def timed(command):
-    """Elapsed and processor seconds, with the disk's, and the largest resident memory in MiB."""
-    shutil.rmtree("out.zarr", ignore_errors=True)
-    begin = time.monotonic()
-    process = subprocess.Popen(command)
-    _, status, used = os.wait4(process.pid, 0)
-    if status != 0:
-        sys.exit(f"failed: {command}")
-    subprocess.run(["sync", "-f", "out.zarr"], check=True)
-    return time.monotonic() - begin, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
-
-
 def main():
     faro = os.path.abspath(sys.argv[1])
     os.chdir(pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else "."))
@@ -67,17 +52,7 @@ def main():
         "zarr-python, turned": [sys.executable, "-c", LOOP, "plain.zarr", "201", "none"],
         "zarr-python, zstd-3": [sys.executable, "-c", LOOP, "zstd.zarr", "012", "zstd"],
     }
-    found = {name: [] for name in ways}
-    for name in itertools.chain.from_iterable([ways] * rounds):
-        found[name].append(timed(ways[name]))
-    copy = statistics.median(elapsed for elapsed, _, _ in found["cp -r"])
-    print("| what | seconds, median (least - most) | of cp -r | processor s | peak MiB |\n|---|---|---|---|---|")
-    for name, runs in found.items():
-        elapsed = sorted(run[0] for run in runs)
-        middle = elapsed[len(elapsed) // 2]
-        print(f"| {name} | {middle:.2f} ({elapsed[0]:.2f} - {elapsed[-1]:.2f}) | {middle / copy:.2f} | "
-              f"{statistics.median(run[1] for run in runs):.2f} | {max(run[2] for run in runs):.0f} |")
-    shutil.rmtree("out.zarr", ignore_errors=True)
+    print_table(ways, "out.zarr", rounds)
 
 
 if __name__ == "__main__":

@@ -24,38 +24,11 @@ struct CheckpointVerbOptions {
   bool explain = false;
 };
 
-Json tensor_json(const checkpoint::Tensor& tensor) {
-  Json json = Json::object();
-  json["name"] = tensor.name;
-  json["dtype"] = tensor.dtype;
-  json["shape"] = tensor.shape;
-  json["bytes"] = tensor.bytes;
-  json["file"] = tensor.file;
-  json["sources"] = tensor.sources;
-  json["changes"] = tensor.changes;
-  return json;
-}
-
 Json facts_json(const CheckpointVerbOptions& options, const checkpoint::Facts& facts) {
   Json json = new_json();
   json["in"] = options.permute.in;
   json["out"] = options.permute.out;
-  json["plan"] = facts.text();
-  json["in_files"] = facts.in_files;
-  json["in_tensors"] = facts.in_tensors;
-  json["dropped"] = facts.dropped;
-  Json rules = Json::array();
-  for (const checkpoint::RuleFacts& rule : facts.rules)
-    rules.push_back({{"patterns", rule.text}, {"matched", rule.matched}});
-  json["rules"] = std::move(rules);
-  Json tensors = Json::array();
-  for (const checkpoint::Tensor& tensor : facts.tensors) tensors.push_back(tensor_json(tensor));
-  json["tensors"] = std::move(tensors);
-  json["files"] = facts.files;
-  json["tiles"] = facts.tiles;
-  json["read_bytes"] = facts.read_bytes;
-  json["written_bytes"] = facts.written_bytes;
-  json["memory_bytes"] = facts.memory_bytes;
+  json.update(Json::parse(facts.json()));
   return json;
 }
 

@@ -88,6 +88,8 @@ struct Facts {
 
   /// "291 tensors in 2 files, 254 of them changed, one sweep each, 96 MiB of memory"
   std::string text() const;
+  /// All of it: docs/guide/json.md, "checkpoint". What is no UTF-8 is replaced.
+  std::string json() const;
 };
 
 struct Report {

@@ -15,6 +15,7 @@ from typing import Any, Sequence
 from . import _arrays, _faro, _run
 from ._errors import FaroTypeError, refuse
 from ._map import Map, parse
+from ._stores import _path
 
 __all__ = ["permute_bits", "transpose_bed"]
 
@@ -114,12 +115,7 @@ def transpose_bed(source: str | os.PathLike[str], result: str | os.PathLike[str]
     '6c 1b 00 0d 02 03'
     """
     operation = "transpose_bed"
-    paths = []
-    for path in (source, result):
-        try:
-            paths.append(os.fsdecode(path))
-        except TypeError:
-            refuse(operation, f"the path {path!r}", "a text or os.PathLike", kind=FaroTypeError)
+    paths = [_path(each, operation) for each in (source, result)]
     options = {
         "memory_bytes": 0 if memory is None else _run.whole(memory, operation, "memory =", 1, 2**62),
         "threads": _run.threads_of(threads, operation), "verify": bool(verify),

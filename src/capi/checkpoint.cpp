@@ -5,37 +5,13 @@
 #include <string>
 
 #include "capi/author_requests.hpp"
+#include "capi/file_work.hpp"
 #include "capi/status.hpp"
 
 namespace faro::capi {
 namespace {
 
 constexpr const char* kCheckpoint = "change a checkpoint";
-
-Json json_of(const checkpoint::Tensor& tensor) {
-  return {{"name", tensor.name},      {"dtype", tensor.dtype}, {"shape", tensor.shape},
-          {"bytes", tensor.bytes},    {"file", tensor.file},   {"sources", tensor.sources},
-          {"changes", tensor.changes}};
-}
-
-Json json_of(const checkpoint::Facts& facts) {
-  Json rules = Json::array();
-  for (const checkpoint::RuleFacts& rule : facts.rules)
-    rules.push_back({{"patterns", rule.text}, {"matched", rule.matched}});
-  Json tensors = Json::array();
-  for (const checkpoint::Tensor& tensor : facts.tensors) tensors.push_back(json_of(tensor));
-  return {{"plan", facts.text()},
-          {"in_files", facts.in_files},
-          {"in_tensors", facts.in_tensors},
-          {"dropped", facts.dropped},
-          {"rules", std::move(rules)},
-          {"tensors", std::move(tensors)},
-          {"files", facts.files},
-          {"tiles", facts.tiles},
-          {"read_bytes", facts.read_bytes},
-          {"written_bytes", facts.written_bytes},
-          {"memory_bytes", facts.memory_bytes}};
-}
 
 checkpoint::Options checkpoint_options_of(const Request& request) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
@@ -66,24 +42,17 @@ faro_status faro_checkpoint(const char* rules, const char* in, const char* out, 
         options, faro::capi::kCheckpoint,
         {"memory_bytes", "threads", "shard_bytes", "verify", "resume", "explain"});
     faro::checkpoint::Options wanted = faro::capi::checkpoint_options_of(request);
-    bool stops = false;
-    if (progress != nullptr) {
-      wanted.progress = [&](const faro::file::Progress& now) {
-        if (progress(context, now.done_bytes, now.total_bytes) != 0) stops = true;
-      };
-      wanted.cancelled = [&] { return stops; };
+    faro::capi::tell_progress(wanted, progress, context);
+    if (request.flag("explain")) {
+      *json = faro::capi::given_away(faro::checkpoint::explain(rules, in, out, wanted).json());
+      return;
     }
-    const auto given = [&](const Json& told) {
-      *json = faro::capi::given_away(told.dump(-1, ' ', false, Json::error_handler_t::replace));
-    };
-    if (request.flag("explain"))
-      return given(faro::capi::json_of(faro::checkpoint::explain(rules, in, out, wanted)));
     const faro::checkpoint::Report report = faro::checkpoint::run(rules, in, out, wanted);
-    Json told = faro::capi::json_of(report.facts);
+    Json told = Json::parse(report.facts.json());
     told["finished"] = report.finished;
     told["verified"] = report.verified;
     told["resumed_tiles"] = report.resumed_tiles;
     told["seconds"] = report.seconds;
-    given(told);
+    *json = faro::capi::line_given_away(told);
   });
 }

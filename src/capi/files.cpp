@@ -1,10 +1,10 @@
 // Files larger than memory, for C.
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "capi/file_work.hpp"
 #include "capi/status.hpp"
 #include "faro/file.hpp"
 
@@ -30,12 +30,7 @@ file::Options options_of(const faro_file_options* given) {
   options.keep_unfinished = given->keep_unfinished != 0;
   options.resume = given->resume != 0;
   if (given->checkpoint_seconds != 0) options.checkpoint_seconds = std::max(given->checkpoint_seconds, 0.0);
-  if (given->progress == nullptr) return options;
-  const auto stops = std::make_shared<bool>(false);
-  options.progress = [stops, given](const file::Progress& now) {
-    if (given->progress(given->context, now.done_bytes, now.total_bytes) != 0) *stops = true;
-  };
-  options.cancelled = [stops] { return *stops; };
+  tell_progress(options, given->progress, given->context);
   return options;
 }
 

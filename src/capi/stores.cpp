@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "capi/author_requests.hpp"
+#include "capi/file_work.hpp"
 #include "capi/status.hpp"
 #include "faro/store.hpp"
 
@@ -12,11 +13,6 @@ namespace faro::capi {
 namespace {
 
 constexpr const char* kRelayout = "lay a store out anew";
-
-// Names of strangers may be no UTF-8.
-char* text_of(const Json& json) {
-  return given_away(json.dump(-1, ' ', false, Json::error_handler_t::replace));
-}
 
 Json json_of(const store::ArrayFacts& array) {
   return {{"name", array.name},
@@ -103,7 +99,6 @@ store::ElementMap map_of(const std::string& text, const std::string& in, const s
 }  // namespace
 }  // namespace faro::capi
 
-using faro::capi::given_away;
 using faro::capi::guarded;
 using faro::capi::Json;
 using faro::capi::require_argument;
@@ -115,7 +110,7 @@ faro_status faro_store_arrays(const char* path, char** json) {
     Json list = Json::array();
     for (const faro::store::ArrayFacts& array : faro::store::arrays(path))
       list.push_back(faro::capi::json_of(array));
-    *json = faro::capi::text_of(list);
+    *json = faro::capi::line_given_away(list);
   });
 }
 
@@ -132,15 +127,9 @@ faro_status faro_store_relayout(const char* in, const char* out, const char* opt
          "threads", "verify", "resume", "raw_dtype", "raw_shape", "explain"});
     faro::store::Options wanted = faro::capi::options_of(request);
     if (request.has("map")) wanted.map = faro::capi::map_of(request.text("map", ""), in, wanted);
-    bool stops = false;
-    if (progress != nullptr) {
-      wanted.progress = [&](const faro::store::Progress& now) {
-        if (progress(context, now.done_bytes, now.total_bytes) != 0) stops = true;
-      };
-      wanted.cancelled = [&] { return stops; };
-    }
+    faro::capi::tell_progress(wanted, progress, context);
     if (request.flag("explain")) {
-      *json = faro::capi::text_of(faro::capi::json_of(faro::store::explain(in, out, wanted)));
+      *json = faro::capi::line_given_away(faro::capi::json_of(faro::store::explain(in, out, wanted)));
       return;
     }
     const faro::store::Report report = faro::store::relayout(in, out, wanted);
@@ -150,6 +139,6 @@ faro_status faro_store_relayout(const char* in, const char* out, const char* opt
     told["resumed_regions"] = report.resumed_regions;
     told["left_out"] = report.left_out;
     told["seconds"] = report.seconds;
-    *json = faro::capi::text_of(told);
+    *json = faro::capi::line_given_away(told);
   });
 }

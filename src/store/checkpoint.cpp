@@ -17,6 +17,7 @@
 #include "store/checkpoint_output.hpp"
 #include "store/checkpoint_plan.hpp"
 #include "store/checkpoint_tiles.hpp"
+#include "store/json.hpp"
 #include "store/safetensors.hpp"
 #include "store/store_formats.hpp"
 
@@ -387,6 +388,33 @@ std::string Facts::text() const {
                                      [](const Tensor& tensor) { return !tensor.changes.empty(); });
   return fmt::format("{} in {}, {} of them changed, {} of memory", count_text(tensors.size(), "tensor"),
                      count_text(files.size(), "file"), changed, size_text(memory_bytes));
+}
+
+std::string Facts::json() const {
+  store::Json rules_json = store::Json::array();
+  for (const RuleFacts& rule : rules)
+    rules_json.push_back({{"patterns", rule.text}, {"matched", rule.matched}});
+  store::Json tensors_json = store::Json::array();
+  for (const Tensor& tensor : tensors) {
+    tensors_json.push_back({{"name", tensor.name},
+                            {"dtype", tensor.dtype},
+                            {"shape", tensor.shape},
+                            {"bytes", tensor.bytes},
+                            {"file", tensor.file},
+                            {"sources", tensor.sources},
+                            {"changes", tensor.changes}});
+  }
+  return store::strict_json_text({{"plan", text()},
+                                  {"in_files", in_files},
+                                  {"in_tensors", in_tensors},
+                                  {"dropped", dropped},
+                                  {"rules", std::move(rules_json)},
+                                  {"tensors", std::move(tensors_json)},
+                                  {"files", files},
+                                  {"tiles", tiles},
+                                  {"read_bytes", read_bytes},
+                                  {"written_bytes", written_bytes},
+                                  {"memory_bytes", memory_bytes}});
 }
 
 std::string read_rules(const fs::path& path) {
