@@ -14,6 +14,7 @@
 #include "bench/arithmetic_work.hpp"
 #include "bench/gpu/page.hpp"
 #include "bench/gpu/setting.hpp"
+#include "faro/block_scales.hpp"
 #include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
@@ -111,6 +112,7 @@ class Bench {
                     "|---|---|---|---|---|\n",
                     options_.rounds));
     for (const ArithmeticWork& work : works()) row(work);
+    for (const BlockFormat format : {BlockFormat::mxfp8_e4m3, BlockFormat::nvfp4}) blocks(format);
     if (!options_.out.empty()) io::write_file(options_.out, page_.text());
   }
 
@@ -133,9 +135,53 @@ class Bench {
     };
     clock_.milliseconds(1, queue);
     verify(work, in, added, device_out);
+    time(work.text, fmt::format("{} to {}", name(of.from), name(of.to)), plan_of.moved_bytes(), queue);
+  }
 
+  // A square matrix transposed and quantised, blocks along its rows, and back.
+  void blocks(BlockFormat format) {
+    constexpr std::uint64_t kSide = 16384;
+    const BlockScaling of{
+        .format = format, .wide = Number::bf16, .extents = {kSide, kSide}, .strides = {1, kSide}, .axis = 1};
+    const ExecutableBlocks plan_of = plan_blocks(of, {.engine = Engine::cuda});
+    const ExecutableBlocks on_cpu = plan_blocks(of);
+    std::vector<std::byte> wide = numbers(Number::bf16, plan_of.wide_count());
+    std::vector<std::byte> data(plan_of.data_bytes());
+    std::vector<std::byte> scales(plan_of.scale_bytes());
+    const DeviceArray device_wide(wide.size());
+    const DeviceArray device_data(data.size());
+    const DeviceArray device_scales(scales.size());
+    device_wide.upload(wide.data());
+    const std::uint64_t moved = wide.size() + data.size() + scales.size();
+    const std::string types = fmt::format("bf16 to {}", name(format));
+    const auto expect = [&](const DeviceArray& array, const std::vector<std::byte>& wanted) {
+      std::vector<std::byte> got(array.size());
+      array.download(got.data());
+      if (got != wanted)
+        fail(ErrorCode::device, "verify " + types, "other numbers", "those of the CPU engine");
+    };
+    const auto quantize = [&](Stream stream) {
+      plan_of.quantize(device_wide.data(), device_data.data(), device_scales.data(), stream);
+    };
+    const auto dequantize = [&](Stream stream) {
+      plan_of.dequantize(device_data.data(), device_scales.data(), device_wide.data(), stream);
+    };
+    clock_.milliseconds(1, quantize);
+    on_cpu.quantize(wide.data(), data.data(), scales.data());
+    expect(device_data, data);
+    expect(device_scales, scales);
+    time("16384 x 16384 transposed, in blocks", types, moved, quantize);
+    clock_.milliseconds(1, dequantize);
+    on_cpu.dequantize(data.data(), scales.data(), wide.data());
+    expect(device_wide, wide);
+    time("back", fmt::format("{} to bf16", name(format)), moved, dequantize);
+  }
+
+  template <typename Queue>
+  void time(const std::string& text, const std::string& types, std::uint64_t moved_bytes,
+            const Queue& queue) {
     // The copy's two arrays are as large together.
-    const std::uint64_t half = plan_of.moved_bytes() / 2;
+    const std::uint64_t half = moved_bytes / 2;
     const DeviceArray from(half);
     const DeviceArray to(half);
     std::vector<double> times;
@@ -147,9 +193,8 @@ class Bench {
     }
     const Timing timing = summarise(times);
     constexpr double kPercent = 100;
-    page_.add(fmt::format("| {} | {} to {} | {:.3f} | {:.3f} | {:.1f}% |\n", work.text, name(of.from),
-                          name(of.to), timing.median_ms, timing.mad_ms,
-                          kPercent * median(copies) / timing.median_ms));
+    page_.add(fmt::format("| {} | {} | {:.3f} | {:.3f} | {:.1f}% |\n", text, types, timing.median_ms,
+                          timing.mad_ms, kPercent * median(copies) / timing.median_ms));
   }
 
   static void verify(const ArithmeticWork& work, const std::vector<std::byte>& in,

@@ -356,8 +356,9 @@ FARO_API faro_status faro_arithmetic_plan_run(const faro_arithmetic_plan* plan, 
                                               void* stream);
 FARO_API faro_status faro_arithmetic_plan_explain(const faro_arithmetic_plan* plan, char** text);
 
-/* --- numbers of 8 and 4 bits with a scale for each block of 32 or 16, made and undone while they are moved, on the host.
- * faro/block_scales.hpp says what formats are, and how scales lie. */
+/* --- numbers of 8 and 4 bits with a scale for each block of 32 or 16, made and undone while they are moved.
+ * faro/block_scales.hpp says what formats are, and how scales lie. Of `options` the engine, threads and device count; of engine
+ * cuda arrays are the device's, and the work is queued on `stream`. */
 typedef enum faro_block_format { FARO_MXFP8_E4M3, FARO_MXFP8_E5M2, FARO_MXFP4, FARO_NVFP4 } faro_block_format;
 typedef struct faro_blocks {
   faro_block_format format;
@@ -370,19 +371,18 @@ typedef struct faro_blocks {
   int tiled;               /* scales in tiles of 128 x 4, filled up with zeros */
   const int64_t* scale_strides; /* of scales that are not; null: row-major */
   double global_scale;          /* of FARO_NVFP4; 0: 1 */
-  int threads;                  /* 0: those of OpenMP */
-  int padding;                  /* 0 */
   uint64_t reserved[4];
 } faro_blocks;
 typedef struct faro_block_plan faro_block_plan;
 /* Everything that is pointed to is copied. */
-FARO_API faro_status faro_block_plan_make(const faro_blocks* blocks, faro_block_plan** plan);
+FARO_API faro_status faro_block_plan_make(const faro_blocks* blocks, const faro_options* options, faro_block_plan** plan);
 FARO_API void faro_block_plan_destroy(faro_block_plan* plan);
 /* Bytes that the data and the scales have at least. */
 FARO_API faro_status faro_block_plan_sizes(const faro_block_plan* plan, uint64_t* data_bytes, uint64_t* scale_bytes);
-FARO_API faro_status faro_block_plan_quantize(const faro_block_plan* plan, const void* wide, void* data, void* scales);
-FARO_API faro_status faro_block_plan_dequantize(const faro_block_plan* plan, const void* data, const void* scales,
-                                                void* wide);
+FARO_API faro_status faro_block_plan_quantize(const faro_block_plan* plan, const void* wide, void* data, void* scales,
+                                              void* stream);
+FARO_API faro_status faro_block_plan_dequantize(const faro_block_plan* plan, const void* data, const void* scales, void* wide,
+                                                void* stream);
 FARO_API faro_status faro_block_plan_explain(const faro_block_plan* plan, char** text);
 
 /* Ragged rows: segment s of the input has elements offsets[s] to offsets[s + 1] - 1. Of `offsets` the entries, their count (one

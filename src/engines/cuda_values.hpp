@@ -8,6 +8,7 @@
 #include <string>
 
 #include "faro/stream.hpp"
+#include "plan/gpu/value_tiles.hpp"
 #include "plan/value_plan.hpp"
 
 namespace faro::cuda {
@@ -26,6 +27,22 @@ class ValueExecutor {
   /// one. Errors: ErrorCode::value for other memory or alignments; ErrorCode::device.
   void run(const void* in, const void* addend, void* out, Stream stream) const;
 
+  std::string explain() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// An affine map's tiles with arithmetic, in one sweep; its kernel is compiled by NVRTC. As ValueExecutor.
+class ValueTileExecutor {
+ public:
+  ValueTileExecutor(const faro::detail::ValueTilePlan& plan, int device);
+  ValueTileExecutor(ValueTileExecutor&&) noexcept;
+  ValueTileExecutor& operator=(ValueTileExecutor&&) noexcept;
+  ~ValueTileExecutor();
+
+  void run(const void* in, const void* addend, void* out, Stream stream) const;
   std::string explain() const;
 
  private:

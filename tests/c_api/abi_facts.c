@@ -181,7 +181,6 @@ int main(void) {
   MEMBER(faro_blocks, tiled);
   MEMBER(faro_blocks, scale_strides);
   MEMBER(faro_blocks, global_scale);
-  MEMBER(faro_blocks, threads);
   MEMBER(faro_blocks, reserved);
   SIZE(faro_moved_rows);
   MEMBER(faro_moved_rows, rows);

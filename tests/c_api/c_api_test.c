@@ -346,30 +346,31 @@ static void test_blocks(void) {
   blocks.extents = extents;
   blocks.strides = strides;
   faro_block_plan* plan = NULL;
-  EXPECT(faro_block_plan_make(&blocks, &plan) == FARO_OK);
+  EXPECT(faro_block_plan_make(&blocks, NULL, &plan) == FARO_OK);
   uint64_t data_bytes = 0;
   uint64_t scale_bytes = 0;
   EXPECT(faro_block_plan_sizes(plan, &data_bytes, &scale_bytes) == FARO_OK && data_bytes == 64 &&
          scale_bytes == 2);
   uint8_t data[64];
   uint8_t scales[2];
-  EXPECT(faro_block_plan_quantize(plan, wide, data, scales) == FARO_OK);
+  EXPECT(faro_block_plan_quantize(plan, wide, data, scales, NULL) == FARO_OK);
   EXPECT(scales[0] == 127 + 5 - 8 &&
          scales[1] == 127 + 1 - 8); /* 32 is 2^5, 3.2 nearly 2^2; e4m3fn has 2^8 */
   EXPECT(data[31] == 0x78);         /* 2^8 */
   float back[64];
-  EXPECT(faro_block_plan_dequantize(plan, data, scales, back) == FARO_OK && back[62] == 32 && back[0] == 1);
+  EXPECT(faro_block_plan_dequantize(plan, data, scales, back, NULL) == FARO_OK && back[62] == 32 &&
+         back[0] == 1);
   EXPECT(back[63] > 3.0F && back[63] < 3.4F);
-  EXPECT(faro_block_plan_quantize(plan, wide, data, data) == FARO_VALUE);
+  EXPECT(faro_block_plan_quantize(plan, wide, data, data, NULL) == FARO_VALUE);
   char* text = NULL;
   EXPECT(faro_block_plan_explain(plan, &text) == FARO_OK && strstr(text, "mxfp8_e4m3") != NULL);
   faro_free(text);
   faro_block_plan_destroy(plan);
   blocks.axis = 0;
-  EXPECT(faro_block_plan_make(&blocks, &plan) == FARO_VALUE);
+  EXPECT(faro_block_plan_make(&blocks, NULL, &plan) == FARO_VALUE);
   blocks.axis = 1;
   blocks.wide = FARO_F64;
-  EXPECT(faro_block_plan_make(&blocks, &plan) == FARO_UNSUPPORTED);
+  EXPECT(faro_block_plan_make(&blocks, NULL, &plan) == FARO_UNSUPPORTED);
 }
 
 static void test_arithmetic(void) {

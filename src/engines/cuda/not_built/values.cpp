@@ -11,4 +11,14 @@ void ValueExecutor::run(const void* /*in*/, const void* /*addend*/, void* /*out*
 }
 std::string ValueExecutor::explain() const { refuse(); }
 
+FARO_NOT_BUILT(ValueTileExecutor);
+ValueTileExecutor::ValueTileExecutor(const faro::detail::ValueTilePlan& /*plan*/, int /*device*/) {
+  refuse();
+}
+void ValueTileExecutor::run(const void* /*in*/, const void* /*addend*/, void* /*out*/,
+                            Stream /*stream*/) const {
+  refuse();
+}
+std::string ValueTileExecutor::explain() const { refuse(); }
+
 }  // namespace faro::cuda
