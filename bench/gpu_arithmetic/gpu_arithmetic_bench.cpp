@@ -148,7 +148,7 @@ class Bench {
     std::vector<std::byte> wide = numbers(Number::bf16, plan_of.wide_count());
     std::vector<std::byte> data(plan_of.data_bytes());
     std::vector<std::byte> scales(plan_of.scale_bytes());
-    const DeviceArray device_wide(wide.size());
+    DeviceArray device_wide(wide.size());
     const DeviceArray device_data(data.size());
     const DeviceArray device_scales(scales.size());
     device_wide.upload(wide.data());

@@ -1,4 +1,4 @@
-// Tiles of an affine map whose numbers change on their way: the tile kernel (faro/kernels/affine_tile.hpp)
+// Tiles of an affine map whose numbers change on their way: the tile kernel (kernels/affine_tile.hpp)
 // over a memory that converts.
 //
 //     in    vectors of From  -->  [rounded]  -->  shared memory  -->  [widened, changed, rounded]  -->  out   vectors of To
@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "faro/kernels/affine_tile.hpp"
+#include "kernels/affine_tile.hpp"
 #include "kernels/number_program.hpp"
 #include "kernels/value_arrays.hpp"
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "block_support.hpp"
+#include "engine_support.hpp"
 #include "faro/block_scales.hpp"
 #include "gpu/gpu_rows_support.hpp"
 
@@ -26,7 +27,7 @@ void expect_as_on_cpu(const BlockScaling& of, SplitMix64& random) {
   Bytes scales(cpu.scale_bytes(), std::byte{7});
   const auto offset = [&](std::uint64_t unit) { return random() % 3 == 0 ? unit * (random() % 5) : 0; };
   const Placed device_wide(wide, offset(width));
-  const Placed device_data(data, offset(1));
+  Placed device_data(data, offset(1));
   const Placed device_scales(scales, offset(1));
   const OwnStream stream;
   cpu.quantize(wide.data(), data.data(), scales.data());
