@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "block_emulator.hpp"
+#include "engine_support.hpp"
 #include "faro/faro.hpp"
 #include "faro/layout/tile.hpp"
 #include "kernels/affine_params.hpp"
 #include "kernels/value_tile.hpp"
 #include "number_support.hpp"
 #include "plan/gpu/value_tiles.hpp"
-#include "engine_support.hpp"
 
 namespace faro::value_tile_test {
 
@@ -41,14 +41,15 @@ constexpr float kScale = 1.5F;
 constexpr float kOffset = -3;
 constexpr float kBeta = 0.25F;
 
-// A shape's numbers: segments, rows, vectors, threads.
+// A shape's numbers: segments, rows, vectors, threads. Counts those that hold a tile of the map.
 template <typename Program, bool kRounds, int kS, int kR, int kV, int kT>
-void expect_tiles(const Affine& map, std::uint64_t arrays, SplitMix64& random) {
+void expect_tiles(const Affine& map, std::uint64_t arrays, SplitMix64& random, int& held) {
   using From = typename Program::From;
   using To = typename Program::To;
   using Kernel = kernels::MoveValueTiles<Program, kRounds, kS, kR, kV, kT>;
   const layout::Tile tile = layout::make_tile(map, {.segment_bits = kS, .min_row_bits = kR});
   if (!kernels::fits(tile, Kernel::kShape)) return;
+  ++held;
   const std::uint64_t count = arrays << map.bits();
   const std::vector<From> in = numbers<From>(count, random);
   const std::vector<To> other = numbers<To>(count, random);
@@ -92,14 +93,15 @@ void expect_tiles(const Affine& map, std::uint64_t arrays, SplitMix64& random) {
 }
 
 template <typename Program, bool kRounds>
-void expect_map(const Affine& map, std::uint64_t arrays, SplitMix64& random) {
-  expect_tiles<Program, kRounds, 4, 4, 2, 5>(map, arrays, random);
-  expect_tiles<Program, kRounds, 4, 3, 1, 5>(map, arrays, random);
-  expect_tiles<Program, kRounds, 3, 3, 0, 5>(map, arrays, random);
+void expect_map(const Affine& map, std::uint64_t arrays, SplitMix64& random, int& held) {
+  expect_tiles<Program, kRounds, 4, 4, 2, 5>(map, arrays, random, held);
+  expect_tiles<Program, kRounds, 4, 3, 1, 5>(map, arrays, random, held);
+  expect_tiles<Program, kRounds, 3, 3, 0, 5>(map, arrays, random, held);
 }
 
 TEST(ValueTiles, AffineMapsOfEveryDirection) {
   const int rounds = testing::kInstrumented ? 6 : 40;
+  int held = 0;
   for (int i = 0; i < rounds && !::testing::Test::HasFailure(); ++i) {
     SplitMix64 random{static_cast<std::uint64_t>(i) * 977 + 5};
     const int bits = 6 + static_cast<int>(random() % 6);
@@ -109,14 +111,17 @@ TEST(ValueTiles, AffineMapsOfEveryDirection) {
     const std::uint64_t arrays = 1 + random() % 3;
     SCOPED_TRACE(std::to_string(i) + ", " + std::to_string(bits) + " bits");
     constexpr unsigned kLinear = ProgramStep::scale | ProgramStep::offset;
-    expect_map<NumberProgram<float, BrainHalf, float>, true>(map, arrays, random);
-    expect_map<NumberProgram<BrainHalf, float, float, Identity, kLinear>, false>(map, arrays, random);
+    expect_map<NumberProgram<float, BrainHalf, float>, true>(map, arrays, random, held);
+    expect_map<NumberProgram<BrainHalf, float, float, Identity, kLinear>, false>(map, arrays, random, held);
     expect_map<NumberProgram<std::uint8_t, float, float, Identity, ProgramStep::offset>, false>(map, arrays,
-                                                                                                random);
-    expect_map<NumberProgram<double, float, double, Identity, kLinear>, true>(map, arrays, random);
-    expect_map<NumberProgram<float, float, float, Identity, kLinear, float>, false>(map, arrays, random);
-    expect_map<NumberProgram<float, BrainHalf, float, Identity, 0, BrainHalf>, false>(map, arrays, random);
+                                                                                                random, held);
+    expect_map<NumberProgram<double, float, double, Identity, kLinear>, true>(map, arrays, random, held);
+    expect_map<NumberProgram<float, float, float, Identity, kLinear, float>, false>(map, arrays, random,
+                                                                                    held);
+    expect_map<NumberProgram<float, BrainHalf, float, Identity, 0, BrainHalf>, false>(map, arrays, random,
+                                                                                      held);
   }
+  EXPECT_GT(held, 6 * rounds);
 }
 
 // Whatever the map, types and alignments: a tile of the map, a kernel that can be compiled, vectors that
