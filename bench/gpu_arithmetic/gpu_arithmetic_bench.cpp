@@ -111,19 +111,36 @@ class Bench {
                     "cudaMemcpy's rate in the same rounds.\n\n| work | types | ms | deviation | share |\n"
                     "|---|---|---|---|---|\n",
                     options_.rounds));
-    for (const ArithmeticWork& work : works()) row(work);
+    for (const ArithmeticWork& work : works()) view(work);
+    constexpr int kBits = 28;
+    for (const Affine& affine : {maps::bit_reversal(kBits), maps::random_bmmc(kBits, 1)}) {
+      const std::string text =
+          affine == maps::bit_reversal(kBits) ? "bit_reversal(28)" : "random_bmmc(28, 1)";
+      map(text, affine, {.from = Number::f32, .to = Number::bf16});
+      map(text, affine, {.from = Number::bf16, .to = Number::f32, .scale = {.values = {0.5}}});
+      map(text, affine, {.from = Number::u8, .to = Number::f32, .scale = {.values = {0.125}}});
+      map("2 x + 0.5 other, " + text, affine, {.scale = {.values = {2.0}}, .addend = Addend{.beta = 0.5}});
+    }
     for (const BlockFormat format : {BlockFormat::mxfp8_e4m3, BlockFormat::nvfp4}) blocks(format);
     if (!options_.out.empty()) io::write_file(options_.out, page_.text());
   }
 
  private:
-  void row(const ArithmeticWork& work) {
-    const Arithmetic& of = work.arithmetic;
-    const std::uint64_t count = element_count(work.view);
+  void view(const ArithmeticWork& work) {
+    row(work.text, work.arithmetic, element_count(work.view),
+        [&](const PlanOptions& options) { return plan(work.view, work.arithmetic, options); });
+  }
+  void map(const std::string& text, const Permutation& permutation, const Arithmetic& of) {
+    row(text, of, element_count(permutation),
+        [&](const PlanOptions& options) { return plan(permutation, of, options); });
+  }
+
+  template <typename MakePlan>
+  void row(const std::string& text, const Arithmetic& of, std::uint64_t count, const MakePlan& make_plan) {
     const std::vector<std::byte> in = numbers(of.from, count);
     const std::vector<std::byte> added =
         of.addend ? numbers(of.addend->number, count) : std::vector<std::byte>();
-    const ExecutableArithmetic plan_of = plan(work.view, of, {.engine = Engine::cuda});
+    const ExecutableArithmetic plan_of = make_plan(PlanOptions{.engine = Engine::cuda});
     DeviceArray device_in(in.size());
     DeviceArray device_out(count * bytes_of(of.to));
     DeviceArray device_added(std::max<std::uint64_t>(added.size(), 1));
@@ -134,8 +151,12 @@ class Bench {
       plan_of.run({device_in.data(), count}, device_out.data(), count, other, stream);
     };
     clock_.milliseconds(1, queue);
-    verify(work, in, added, device_out);
-    time(work.text, fmt::format("{} to {}", name(of.from), name(of.to)), plan_of.moved_bytes(), queue);
+    std::vector<std::byte> wanted(device_out.size());
+    make_plan(PlanOptions{.engine = Engine::cpu})
+        .run({in.data(), count}, wanted.data(), count,
+             of.addend ? NumberArray{added.data(), count} : NumberArray{});
+    verify(text, device_out, wanted);
+    time(text, fmt::format("{} to {}", name(of.from), name(of.to)), plan_of.moved_bytes(), queue);
   }
 
   // A square matrix transposed and quantised, blocks along its rows, and back.
@@ -154,12 +175,6 @@ class Bench {
     device_wide.upload(wide.data());
     const std::uint64_t moved = wide.size() + data.size() + scales.size();
     const std::string types = fmt::format("bf16 to {}", name(format));
-    const auto expect = [&](const DeviceArray& array, const std::vector<std::byte>& wanted) {
-      std::vector<std::byte> got(array.size());
-      array.download(got.data());
-      if (got != wanted)
-        fail(ErrorCode::device, "verify " + types, "other numbers", "those of the CPU engine");
-    };
     const auto quantize = [&](Stream stream) {
       plan_of.quantize(device_wide.data(), device_data.data(), device_scales.data(), stream);
     };
@@ -168,12 +183,12 @@ class Bench {
     };
     clock_.milliseconds(1, quantize);
     on_cpu.quantize(wide.data(), data.data(), scales.data());
-    expect(device_data, data);
-    expect(device_scales, scales);
+    verify(types, device_data, data);
+    verify(types, device_scales, scales);
     time("16384 x 16384 transposed, in blocks", types, moved, quantize);
     clock_.milliseconds(1, dequantize);
     on_cpu.dequantize(data.data(), scales.data(), wide.data());
-    expect(device_wide, wide);
+    verify(types, device_wide, wide);
     time("back", fmt::format("{} to bf16", name(format)), moved, dequantize);
   }
 
@@ -197,17 +212,11 @@ class Bench {
                           timing.mad_ms, kPercent * median(copies) / timing.median_ms));
   }
 
-  static void verify(const ArithmeticWork& work, const std::vector<std::byte>& in,
-                     const std::vector<std::byte>& added, const DeviceArray& out) {
-    const std::uint64_t count = element_count(work.view);
-    std::vector<std::byte> wanted(out.size());
-    std::vector<std::byte> got(out.size());
-    plan(work.view, work.arithmetic, {.engine = Engine::cpu})
-        .run({in.data(), count}, wanted.data(), count,
-             work.arithmetic.addend ? NumberArray{added.data(), count} : NumberArray{});
-    out.download(got.data());
-    if (got != wanted)
-      fail(ErrorCode::device, "verify " + work.text, "other numbers", "those of the CPU engine");
+  static void verify(const std::string& text, const DeviceArray& array,
+                     const std::vector<std::byte>& wanted) {
+    std::vector<std::byte> got(array.size());
+    array.download(got.data());
+    if (got != wanted) fail(ErrorCode::device, "verify " + text, "other numbers", "those of the CPU engine");
   }
 
   Options options_;
