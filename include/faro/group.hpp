@@ -36,6 +36,13 @@
 
 namespace faro {
 
+class Group;
+struct GroupOptions;
+namespace detail {
+struct GroupPart;
+Group plan_group(std::span<const GroupPart> parts, std::size_t members, const GroupOptions& options);
+}  // namespace detail
+
 /// What is done to one array, and where it lies. Of problem, plan and rows one is given.
 struct GroupMember {
   /// A map or a view, with width, batch and placement. What is an index array that is carried out by a
@@ -117,7 +124,8 @@ class Group {
 
  private:
   explicit Group(std::unique_ptr<const State> state);
-  friend Group plan_group(std::span<const GroupMember> members, const GroupOptions& options);
+  friend Group detail::plan_group(std::span<const detail::GroupPart> parts, std::size_t members,
+                                  const GroupOptions& options);
   const State& state() const;
   std::unique_ptr<const State> state_;
 };
