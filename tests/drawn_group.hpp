@@ -121,6 +121,9 @@ class MemberArrays {
     given_ = in_;
   }
 
+  MemberArrays(MemberArrays&&) = default;
+  MemberArrays& operator=(MemberArrays&&) = default;
+
   std::byte* in() { return in_.data() + in_at_; }
   std::byte* out() { return out_.data() + out_at_; }
   std::uint64_t in_bytes() const { return in_bytes_; }
@@ -144,7 +147,8 @@ class MemberArrays {
     std::vector<std::byte> memory(bytes + 2 * testing::kGuardBytes + 2 * testing::kAlignment,
                                   testing::kPoison);
     const auto begin = reinterpret_cast<std::uintptr_t>(memory.data()) + testing::kGuardBytes;
-    const std::uint64_t past = below(random, testing::kAlignment / alignment) * alignment;
+    const std::uint64_t past =
+        below(random, std::max<std::uint64_t>(1, testing::kAlignment / alignment)) * alignment;
     at = testing::kGuardBytes + (testing::kAlignment - begin % testing::kAlignment) % testing::kAlignment +
          past;
     return memory;
