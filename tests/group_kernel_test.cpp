@@ -191,7 +191,7 @@ struct Reached {
 TEST(GroupKernel, MovesDrawnListsWhereverArraysBegin) {
   const Target target = cuda::target_of_capability(9, 0);
   Reached reached;
-  const int rounds = testing::kInstrumented ? 12 : 60;
+  const int rounds = testing::kInstrumented ? 12 : 400;
   for (int round = 0; round < rounds; ++round) {
     SplitMix64 random{static_cast<std::uint64_t>(round)};
     SCOPED_TRACE("seed " + std::to_string(round));
@@ -213,6 +213,11 @@ TEST(GroupKernel, MovesDrawnListsWhereverArraysBegin) {
         ++reached.alone;
       }
     }
+  }
+  for (const auto& [family, kinds] : reached.kinds) {
+    std::string text;
+    for (const std::uint32_t kind : kinds) text += " " + std::to_string(kind);
+    RecordProperty(family, text); printf("%s:%s\n", family.c_str(), text.c_str());
   }
   EXPECT_GT(reached.alone, 0);
   EXPECT_TRUE(reached.skewed);
