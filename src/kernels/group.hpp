@@ -82,27 +82,20 @@ constexpr void with_group_kind(std::uint32_t kind, const Use& use) {
 
 // --- elements: small arrays, by warps
 
-struct GroupElementsKind {
-  int unit_bytes;
-  int units;  // of a thread
-};
-inline constexpr GroupElementsKind kGroupElements[] = {{1, 1}, {1, 2}, {1, 4}, {1, 8},  {2, 1}, {2, 2},
-                                                       {2, 4}, {2, 8}, {4, 1}, {4, 2},  {4, 4}, {4, 8},
-                                                       {8, 1}, {8, 2}, {8, 4}, {16, 1}, {16, 2}};
+inline constexpr std::size_t kGroupWidths = 5;  // units of 1, 2, 4, 8 and 16 bytes
 inline constexpr std::uint32_t kGroupWarpLanes = 32;
 inline constexpr std::uint32_t kGroupWarps = kAxesElementsThreads / kGroupWarpLanes;  // of a block
 
-/// The whole work of a lane.
+/// The whole work of a lane, which has one unit.
 template <std::size_t kind, device::Memory Memory>
 constexpr void move_group_elements(Memory& memory, const AxesElementsParams& params, std::uint32_t warp,
                                    std::uint32_t lane) {
-  move_axes_elements<kGroupElements[kind].unit_bytes, kGroupElements[kind].units>(
-      memory, params, warp / kGroupWarps, warp % kGroupWarps * kGroupWarpLanes + lane);
+  move_axes_elements<1 << kind, 1>(memory, params, warp / kGroupWarps,
+                                   warp % kGroupWarps * kGroupWarpLanes + lane);
 }
 
 // --- vectors: what lies together on both sides, a block of 256 threads without shared memory
 
-inline constexpr std::size_t kGroupWidths = 5;  // units of 1, 2, 4, 8 and 16 bytes
 inline constexpr std::size_t kGroupViewRows = kGroupWidths;
 inline constexpr std::size_t kGroupSegments = kGroupViewRows + std::size(kViewRowsShapes);
 inline constexpr std::size_t kGroupVectorKinds = kGroupSegments + kGroupWidths;

@@ -57,12 +57,8 @@ struct GroupKindOf {
     return Found{{Kind::boxes}, static_cast<std::uint32_t>(found - std::begin(kernels::kBoxShapes))};
   }
   std::optional<Found> operator()(const AxesElementsKernel& elements) const {
-    for (std::uint32_t kind = 0; kind < std::size(kernels::kGroupElements); ++kind) {
-      const kernels::GroupElementsKind& of = kernels::kGroupElements[kind];
-      if (of.unit_bytes == elements.unit_bytes && of.units >= elements.units)
-        return Found{{Kind::elements}, kind};
-    }
-    return std::nullopt;
+    if (elements.units != 1) return std::nullopt;
+    return Found{{Kind::elements}, log2_of(static_cast<std::uint64_t>(elements.unit_bytes))};
   }
   std::optional<Found> operator()(const AxesRowsKernel& rows) const {
     return Found{{Kind::vectors}, log2_of(static_cast<std::uint64_t>(rows.unit_bytes))};

@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kernels::kAxesElementsThreads)
   const GroupBlock of = blocks[entry];
   const auto& elements = kernels::group_params<kernels::AxesElementsParams>(params, of);
   ElementsMemory memory(table.in(of), table.out(of));
-  run_kind<GroupElements, std::size(kernels::kGroupElements)>(of.kind, memory, elements, of);
+  run_kind<GroupElements, kernels::kGroupWidths>(of.kind, memory, elements, of);
 }
 
 // The memory is that of the kernels of one array.
