@@ -44,6 +44,9 @@ inline constexpr const char* kValueKernelName = "faro_values";
 /// A translation unit with a kernel of that type, extern "C" by kValueKernelName.
 RuntimeSource kernel_source(const std::string& type);
 
+/// Of a group: the kernel of kernels/group_values.hpp.
+std::string group_type_text(const ValueKernel& kernel);
+
 /// A kernel that the library has, for cudaLaunchKernel; null where it has none. Its one parameter is
 /// kernels::ValueArrays.
 const void* compiled_value_kernel(const ValueKernel& kernel);

@@ -201,6 +201,10 @@ std::string tile_type_text(const Arithmetic& of, const faro::detail::ValueTiles&
          std::to_string(shape.thread_bits) + ">";
 }
 
+std::string group_type_text(const ValueKernel& kernel) {
+  return "faro::kernels::MoveGroupValues<" + type_text(kernel) + ">";
+}
+
 std::string type_text(const BlockKernel& kernel) {
   const bool power = kernel.format != BlockFormat::nvfp4;
   constexpr const char* kElements[] = {"Float8E4M3", "Float8E5M2", "Float4E2M1"};
@@ -215,7 +219,8 @@ std::string type_text(const BlockKernel& kernel) {
 
 RuntimeSource kernel_source(const std::string& type) {
   RuntimeSource source;
-  source.text = R"(#include "kernels/quantize_box.hpp"
+  source.text = R"(#include "kernels/group_values.hpp"
+#include "kernels/quantize_box.hpp"
 #include "kernels/value_registers.hpp"
 #include "kernels/value_tile.hpp"
 struct ValueBlock {

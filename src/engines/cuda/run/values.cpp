@@ -13,6 +13,7 @@
 #include "engines/cuda/value_program.hpp"
 #include "engines/cuda_values.hpp"
 #include "faro/error.hpp"
+#include "kernels/group_values.hpp"
 #include "kernels/value_tile.hpp"
 
 namespace faro::cuda {
@@ -41,6 +42,16 @@ class LoadedBoxes {
   void launch(Arguments arguments, Stream stream) const {
     tables_.give(arguments);
     kernel_.launch(boxes_.boxes, arguments, stream);
+  }
+
+  ValueKernel which(const Arithmetic& arithmetic) const { return value_kernel_of(arithmetic, boxes_); }
+  GroupedValues grouped(const Arithmetic& arithmetic) const {
+    GroupedValues made{.kind = type_text(which(arithmetic)),
+                       .arrays = {},
+                       .boxes = boxes_.boxes,
+                       .shared_bytes = boxes_.params.shared_bytes + kernels::GroupValues::kKeptBytes};
+    tables_.give(made.arrays);
+    return made;
   }
 
   std::string explain() const { return boxes_.explain() + (kernel_.at_run_time() ? kCompiledByNvrtc : ""); }
@@ -148,6 +159,24 @@ void ValueExecutor::run(const void* in, const void* addend, void* out, Stream st
   arrays.addend = addend;
   arrays.out = out;
   state.boxes_for(alignment).launch(arrays, stream);
+}
+
+GroupedValues ValueExecutor::grouped(const ValueAlignment& alignment) const {
+  const State& state = *state_;
+  FARO_CHECK(state.plan.count > 0 && !state.plan.arithmetic.addend);
+  const DeviceGuard guard(state.device);
+  GroupedValues made = state.boxes_for(alignment).grouped(state.plan.arithmetic);
+  made.arrays.scales = state.scales.data();
+  made.arrays.offsets = state.offsets.data();
+  made.arrays.beta = state.beta;
+  return made;
+}
+
+RuntimeKernel ValueExecutor::group_kernel(const ValueAlignment& alignment) const {
+  const State& state = *state_;
+  const DeviceGuard guard(state.device);
+  const ValueKernel which = state.boxes_for(alignment).which(state.plan.arithmetic);
+  return compile(kernel_source(group_type_text(which)), state.device)->kernel(kValueKernelName);
 }
 
 std::string ValueExecutor::explain() const {
