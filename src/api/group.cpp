@@ -436,6 +436,7 @@ struct OwnLaunches {
 // A problem with arithmetic whose parts are views.
 struct GroupChanges {
   std::vector<cuda::ValueExecutor> parts = {};
+  bool is_compiled = true;  // else what comes is planned by itself
   // By the alignments of both sides, those of all parts.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<detail::GroupValuesWork>> works = {};
 };
@@ -487,6 +488,7 @@ struct CudaState final : Group::State {
         rows[found->second].parts.push_back(i);
         own_bytes = std::max(own_bytes, part.rows->workspace_bytes());
       } else if (part.has_problem() && !changed[part.problem].parts.empty() &&
+                 changed[part.problem].is_compiled &&
                  of_member(part.member, [&] { return add_changes(part, arrays); })) {
         grouped[part.member] = true;
       } else if (part.has_problem() && passes[part.problem]) {
@@ -557,7 +559,7 @@ struct CudaState final : Group::State {
                                                              aligned(array.out_past, how.to, "output")};
     const auto [works, is_new] = of.works.try_emplace(alignments);
     if (is_new && !make_works(part.problem, alignments, works->second)) {
-      of.parts.clear();
+      of.is_compiled = false;
       plan_changes_by_itself(part.problem, {.engine = Engine::cuda, .device = device});
       return false;
     }

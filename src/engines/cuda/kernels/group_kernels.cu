@@ -131,9 +131,11 @@ KernelEntry group_kernel(const kernels::GroupFamily& family) {
     case Kind::vectors:
       return entry_of(&move_group_vectors, kernels::kGroupVectorThreads);
     case Kind::tiles:
+      return tile_entry(family.tile, std::make_index_sequence<kernels::kCompiledTileCount>());
+    case Kind::values:  // compiled when it is asked for
       break;
   }
-  return tile_entry(family.tile, std::make_index_sequence<kernels::kCompiledTileCount>());
+  return {};
 }
 
 KernelEntry store_addresses_kernel() { return entry_of(&store_addresses, kStoreAddressesThreads); }
