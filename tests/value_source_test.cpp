@@ -30,7 +30,7 @@ void expect_compiles(const Kernel& kernel) {
 // Of many arrays, with factors and without.
 TEST_F(ValueSources, GroupsCompile) {
   const auto compiles = [](const cuda::ValueKernel& kernel) {
-    const auto source = cuda::value_source(kernel, cuda::ArraysOfKernel::group);
+    const auto source = cuda::kernel_source(cuda::group_type_text(kernel));
     EXPECT_EQ(cuda::compile_text(source, 9, 0).code.substr(1, 3), "ELF") << cuda::type_text(kernel);
   };
   compiles({.from = Number::f32, .to = Number::bf16, .direct = true, .in = 4});
