@@ -187,6 +187,12 @@ inline void put_code(const BlockScaling& of, std::byte* data, std::uint64_t plac
   data[place / 2] = static_cast<std::byte>(kept | code << shift);
 }
 
+/// Whether a code may stand for NaN: of 4 bits, which have none, the largest.
+inline bool may_be_none(BlockFormat format, unsigned code) {
+  const SmallType& type = type_of(format);
+  return type.bits() == 4 ? (code & 7) == 7 : std::isnan(type.value(code));
+}
+
 // By one loop. What a NaN becomes, whose bits are not said, is taken from `got` where it is none there
 // either.
 inline void quantize_by_loop(const BlockScaling& of, const std::byte* wide, const std::byte* got,
@@ -206,7 +212,7 @@ inline void quantize_by_loop(const BlockScaling& of, const std::byte* wide, cons
       const auto scaled = static_cast<float>(static_cast<float>(x) * static_cast<float>(block.factor));
       const unsigned of_got = code_at(of, got, place);
       const bool no_number = std::isnan(scaled);
-      const bool agrees = type.bits() == 4 ? (of_got & 7) == 7 : std::isnan(type.value(of_got));
+      const bool agrees = may_be_none(of.format, of_got);
       put_code(of, data, place, !no_number ? type.nearest(scaled) : agrees ? of_got : 0x55);
     }
   });
@@ -236,6 +242,16 @@ inline void dequantize_by_loop(const BlockScaling& of, const std::byte* data, co
       });
     }
   });
+}
+
+/// NaN has any bits: where both are none, those of `got` stand in `wanted`.
+inline void forget_bits_of_nan(Number number, const std::byte* got, std::byte* wanted, std::uint64_t count) {
+  const std::uint64_t width = bytes_of(number);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto at = static_cast<std::int64_t>(i);
+    if (std::isnan(read(number, got, at, false).real()) && std::isnan(read(number, wanted, at, false).real()))
+      std::memcpy(wanted + i * width, got + i * width, width);
+  }
 }
 
 template <typename Random>
@@ -295,10 +311,10 @@ BlockScaling draw_blocks(Random& random) {
 }
 
 // Numbers as they come in blocks: of one size each, some 0, tiny, infinite or none.
-template <typename Array, typename Random>
-void fill_blocks(Array& array, const BlockScaling& of, Random& random) {
+template <typename Random>
+void fill_blocks(std::byte* array, std::uint64_t count, const BlockScaling& of, Random& random) {
   const std::uint64_t width = bytes_of(of.wide);
-  for (std::uint64_t i = 0; i < array.bytes() / width; ++i) {
+  for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t drawn = random();
     const double power = static_cast<double>(drawn >> 8 & 15) - 8 + (drawn % 64 == 0 ? -30 : 0);
     double x = std::exp2(power) * (static_cast<double>(drawn >> 16 & 0xffff) / 32768 - 1);
@@ -311,7 +327,7 @@ void fill_blocks(Array& array, const BlockScaling& of, Random& random) {
       if constexpr (std::is_same_v<T, float> || std::is_same_v<T, kernels::Half> ||
                     std::is_same_v<T, kernels::BrainHalf>) {
         const T made = kernels::stored<T>(static_cast<float>(x), {});
-        std::memcpy(array.data() + i * width, &made, width);
+        std::memcpy(array + i * width, &made, width);
       }
     });
   }

@@ -20,28 +20,16 @@ struct Setting {
   int threads = 1;
 };
 
-// NaN has any bits: where both are none, those of `got` stand in `wanted`.
-void forget_bits_of_nan(Number number, const Guarded& of_got, Guarded& wanted) {
-  Guarded got = of_got;
-  const std::uint64_t width = bytes_of(number);
-  for (std::uint64_t i = 0; i < got.bytes() / width; ++i) {
-    const auto at = static_cast<std::int64_t>(i);
-    if (std::isnan(test::read(number, got.data(), at, false).real()) &&
-        std::isnan(test::read(number, wanted.data(), at, false).real()))
-      std::memcpy(wanted.data() + i * width, got.data() + i * width, width);
-  }
-}
-
 void expect_blocks(const BlockScaling& of, const Setting& setting, std::uint64_t seed) {
   SCOPED_TRACE(test::text_of(of) + ", " + std::to_string(setting.past_line) + " bytes past a line, " +
                std::to_string(setting.threads) + " threads");
-  const ExecutableBlocks plan = plan_blocks(of, setting.threads);
+  const ExecutableBlocks plan = plan_blocks(of, {.engine = Engine::cpu, .threads = setting.threads});
   const std::uint64_t width = bytes_of(of.wide);
   Guarded wide(plan.wide_count() * width, setting.past_line / width * width);
   Guarded data(plan.data_bytes(), setting.past_line);
   Guarded scales(plan.scale_bytes(), setting.past_line);
   SplitMix64 random{seed};
-  test::fill_blocks(wide, of, random);
+  test::fill_blocks(wide.data(), plan.wide_count(), of, random);
   Guarded wanted_data = data;
   Guarded wanted_scales = scales;
   if (of.layout == ScaleLayout::tiled) std::memset(wanted_scales.data(), 0, wanted_scales.bytes());
@@ -56,7 +44,7 @@ void expect_blocks(const BlockScaling& of, const Setting& setting, std::uint64_t
   Guarded wanted = back;
   plan.dequantize(data.data(), scales.data(), back.data());
   test::dequantize_by_loop(of, data.data(), scales.data(), wanted.data());
-  forget_bits_of_nan(of.wide, back, wanted);
+  test::forget_bits_of_nan(of.wide, back.data(), wanted.data(), plan.wide_count());
   ASSERT_EQ(back.memory(), wanted.memory());
 }
 
@@ -98,7 +86,7 @@ TEST(CpuBlocks, EveryLargestNumber) {
           // Another that is smaller by a factor, where that is so.
           numbers[i * block + (i + 1) % block] = static_cast<std::uint16_t>(i ^ (i & 0x7fff) >> 3);
         }
-        const ExecutableBlocks plan = plan_blocks(of, 2);
+        const ExecutableBlocks plan = plan_blocks(of, {.engine = Engine::cpu, .threads = 2});
         std::vector<std::byte> data(plan.data_bytes());
         std::vector<std::byte> scales(plan.scale_bytes());
         plan.quantize(numbers.data(), data.data(), scales.data());

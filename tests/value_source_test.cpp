@@ -21,9 +21,25 @@ class ValueSources : public ::testing::Test {
   }
 };
 
-void expect_compiles(const cuda::ValueKernel& kernel) {
+template <typename Kernel>
+void expect_compiles(const Kernel& kernel) {
   SCOPED_TRACE(cuda::type_text(kernel));
-  EXPECT_EQ(cuda::compile_text(cuda::value_source(kernel), 9, 0).code.substr(1, 3), "ELF");
+  EXPECT_EQ(cuda::compile_text(cuda::kernel_source(cuda::type_text(kernel)), 9, 0).code.substr(1, 3), "ELF");
+}
+
+// Of many arrays, with factors and without.
+TEST_F(ValueSources, GroupsCompile) {
+  const auto compiles = [](const cuda::ValueKernel& kernel) {
+    const auto source = cuda::kernel_source(cuda::group_type_text(kernel));
+    EXPECT_EQ(cuda::compile_text(source, 9, 0).code.substr(1, 3), "ELF") << cuda::type_text(kernel);
+  };
+  compiles({.from = Number::f32, .to = Number::bf16, .direct = true, .in = 4});
+  compiles({.from = Number::bf16,
+            .to = Number::f8_e4m3fn,
+            .flags = kernels::ProgramStep::scale | kernels::ProgramStep::saturate,
+            .in = 8,
+            .out = 16,
+            .rounds_first = true});
 }
 
 // Each type from and to, each function of real and of complex numbers, each flag, order and vector.
@@ -32,31 +48,71 @@ TEST_F(ValueSources, EveryKindCompiles) {
     const auto from = static_cast<Number>(n);
     const auto to = static_cast<Number>((n * 7 + 3) % kNumbers);
     const Number computed = computed_in({.from = from, .to = to});
-    expect_compiles({.from = from, .to = to, .computed = computed, .direct = n % 2 == 0});
+    expect_compiles(cuda::ValueKernel{.from = from, .to = to, .computed = computed, .direct = n % 2 == 0});
   }
   for (int f = 0; f < kFunctions; ++f) {
     const auto function = static_cast<Function>(f);
-    expect_compiles({.function = function, .flags = kernels::ProgramStep::scale});
+    expect_compiles(cuda::ValueKernel{.function = function, .flags = kernels::ProgramStep::scale});
     if (function == Function::relu || function == Function::gelu) continue;
-    expect_compiles(
-        {.from = Number::c128, .to = Number::c64, .computed = Number::c128, .function = function});
+    expect_compiles(cuda::ValueKernel{
+        .from = Number::c128, .to = Number::c64, .computed = Number::c128, .function = function});
   }
   for (const auto interleaved : {kernels::Interleaved::input, kernels::Interleaved::output}) {
-    expect_compiles({.from = Number::u8,
-                     .to = Number::f16,
-                     .direct = true,
-                     .columns = 3,
-                     .interleaved = interleaved,
-                     .in = 8});
+    expect_compiles(cuda::ValueKernel{.from = Number::u8,
+                                      .to = Number::f16,
+                                      .direct = true,
+                                      .columns = 3,
+                                      .interleaved = interleaved,
+                                      .in = 8});
   }
-  expect_compiles({.from = Number::i16,
-                   .to = Number::u8,
-                   .addend = Number::bf16,
-                   .flags = 127,
-                   .in = 8,
-                   .out = 8,
-                   .loads = kernels::ValueOrder::along_runs,
-                   .stores = kernels::ValueOrder::by_steps});
+  expect_compiles(cuda::ValueKernel{.from = Number::i16,
+                                    .to = Number::u8,
+                                    .addend = Number::bf16,
+                                    .flags = 127,
+                                    .in = 8,
+                                    .out = 8,
+                                    .loads = kernels::ValueOrder::along_runs,
+                                    .stores = kernels::ValueOrder::by_steps});
+}
+
+// Affine maps of some types, aligned and not.
+TEST_F(ValueSources, TilesCompile) {
+  for (const std::uint64_t alignment : {16, 8}) {
+    for (const Arithmetic& of :
+         {Arithmetic{.from = Number::f32, .to = Number::bf16, .scale = {{0.5}, {}}},
+          Arithmetic{.from = Number::u8, .to = Number::f64},
+          Arithmetic{.from = Number::f32, .to = Number::f16, .addend = Addend{.number = Number::c64}},
+          Arithmetic{.from = Number::c64, .to = Number::c64, .function = Function::conjugate}}) {
+      const auto plan = faro::detail::make_value_tile_plan(maps::bit_reversal(20), 2, of);
+      ASSERT_TRUE(plan.has_value());
+      const auto tiles =
+          faro::detail::make_value_tiles(*plan, {.in = alignment, .out = 16, .addend = alignment});
+      const std::string type = cuda::tile_type_text(of, tiles);
+      SCOPED_TRACE(type);
+      EXPECT_EQ(cuda::compile_text(cuda::kernel_source(type), 9, 0).code.substr(1, 3), "ELF");
+    }
+  }
+}
+
+// Each format, wide type and way, by the widest vectors and the narrowest.
+TEST_F(ValueSources, ScaledBlocksCompile) {
+  int i = 0;
+  for (int format = 0; format < 4; ++format) {
+    for (const Number wide : {Number::f32, Number::f16, Number::bf16}) {
+      for (const bool back : {false, true}) {
+        const auto of = static_cast<BlockFormat>(format);
+        const int least = bits_of(of) == 4 ? 2 : 1;
+        const bool narrow = ++i % 2 == 0;
+        const int most = static_cast<int>(16 / bytes_of(wide));
+        expect_compiles(cuda::BlockKernel{.wide = wide,
+                                          .format = of,
+                                          .back = back,
+                                          .in = back ? (narrow ? least : 16) : (narrow ? 1 : most),
+                                          .out = back ? (narrow ? 1 : most) : (narrow ? least : 16),
+                                          .loads = static_cast<kernels::ValueOrder>(i % 3)});
+      }
+    }
+  }
 }
 
 class KeptKernels : public ::testing::Test {

@@ -14,6 +14,7 @@
 #include "bench/arithmetic_work.hpp"
 #include "bench/gpu/page.hpp"
 #include "bench/gpu/setting.hpp"
+#include "faro/block_scales.hpp"
 #include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
@@ -110,18 +111,36 @@ class Bench {
                     "cudaMemcpy's rate in the same rounds.\n\n| work | types | ms | deviation | share |\n"
                     "|---|---|---|---|---|\n",
                     options_.rounds));
-    for (const ArithmeticWork& work : works()) row(work);
+    for (const ArithmeticWork& work : works()) view(work);
+    constexpr int kBits = 28;
+    for (const Affine& affine : {maps::bit_reversal(kBits), maps::random_bmmc(kBits, 1)}) {
+      const std::string text =
+          affine == maps::bit_reversal(kBits) ? "bit_reversal(28)" : "random_bmmc(28, 1)";
+      map(text, affine, {.from = Number::f32, .to = Number::bf16});
+      map(text, affine, {.from = Number::bf16, .to = Number::f32, .scale = {.values = {0.5}}});
+      map(text, affine, {.from = Number::u8, .to = Number::f32, .scale = {.values = {0.125}}});
+      map("2 x + 0.5 other, " + text, affine, {.scale = {.values = {2.0}}, .addend = Addend{.beta = 0.5}});
+    }
+    for (const BlockFormat format : {BlockFormat::mxfp8_e4m3, BlockFormat::nvfp4}) blocks(format);
     if (!options_.out.empty()) io::write_file(options_.out, page_.text());
   }
 
  private:
-  void row(const ArithmeticWork& work) {
-    const Arithmetic& of = work.arithmetic;
-    const std::uint64_t count = element_count(work.view);
+  void view(const ArithmeticWork& work) {
+    row(work.text, work.arithmetic, element_count(work.view),
+        [&](const PlanOptions& options) { return plan(work.view, work.arithmetic, options); });
+  }
+  void map(const std::string& text, const Permutation& permutation, const Arithmetic& of) {
+    row(text, of, element_count(permutation),
+        [&](const PlanOptions& options) { return plan(permutation, of, options); });
+  }
+
+  template <typename MakePlan>
+  void row(const std::string& text, const Arithmetic& of, std::uint64_t count, const MakePlan& make_plan) {
     const std::vector<std::byte> in = numbers(of.from, count);
     const std::vector<std::byte> added =
         of.addend ? numbers(of.addend->number, count) : std::vector<std::byte>();
-    const ExecutableArithmetic plan_of = plan(work.view, of, {.engine = Engine::cuda});
+    const ExecutableArithmetic plan_of = make_plan(PlanOptions{.engine = Engine::cuda});
     DeviceArray device_in(in.size());
     DeviceArray device_out(count * bytes_of(of.to));
     DeviceArray device_added(std::max<std::uint64_t>(added.size(), 1));
@@ -132,10 +151,52 @@ class Bench {
       plan_of.run({device_in.data(), count}, device_out.data(), count, other, stream);
     };
     clock_.milliseconds(1, queue);
-    verify(work, in, added, device_out);
+    std::vector<std::byte> wanted(device_out.size());
+    make_plan(PlanOptions{.engine = Engine::cpu})
+        .run({in.data(), count}, wanted.data(), count,
+             of.addend ? NumberArray{added.data(), count} : NumberArray{});
+    verify(text, device_out, wanted);
+    time(text, fmt::format("{} to {}", name(of.from), name(of.to)), plan_of.moved_bytes(), queue);
+  }
 
+  // A square matrix transposed and quantised, blocks along its rows, and back.
+  void blocks(BlockFormat format) {
+    constexpr std::uint64_t kSide = 16384;
+    const BlockScaling of{
+        .format = format, .wide = Number::bf16, .extents = {kSide, kSide}, .strides = {1, kSide}, .axis = 1};
+    const ExecutableBlocks plan_of = plan_blocks(of, {.engine = Engine::cuda});
+    const ExecutableBlocks on_cpu = plan_blocks(of);
+    std::vector<std::byte> wide = numbers(Number::bf16, plan_of.wide_count());
+    std::vector<std::byte> data(plan_of.data_bytes());
+    std::vector<std::byte> scales(plan_of.scale_bytes());
+    DeviceArray device_wide(wide.size());
+    const DeviceArray device_data(data.size());
+    const DeviceArray device_scales(scales.size());
+    device_wide.upload(wide.data());
+    const std::uint64_t moved = wide.size() + data.size() + scales.size();
+    const std::string types = fmt::format("bf16 to {}", name(format));
+    const auto quantize = [&](Stream stream) {
+      plan_of.quantize(device_wide.data(), device_data.data(), device_scales.data(), stream);
+    };
+    const auto dequantize = [&](Stream stream) {
+      plan_of.dequantize(device_data.data(), device_scales.data(), device_wide.data(), stream);
+    };
+    clock_.milliseconds(1, quantize);
+    on_cpu.quantize(wide.data(), data.data(), scales.data());
+    verify(types, device_data, data);
+    verify(types, device_scales, scales);
+    time("16384 x 16384 transposed, in blocks", types, moved, quantize);
+    clock_.milliseconds(1, dequantize);
+    on_cpu.dequantize(data.data(), scales.data(), wide.data());
+    verify(types, device_wide, wide);
+    time("back", fmt::format("{} to bf16", name(format)), moved, dequantize);
+  }
+
+  template <typename Queue>
+  void time(const std::string& text, const std::string& types, std::uint64_t moved_bytes,
+            const Queue& queue) {
     // The copy's two arrays are as large together.
-    const std::uint64_t half = plan_of.moved_bytes() / 2;
+    const std::uint64_t half = moved_bytes / 2;
     const DeviceArray from(half);
     const DeviceArray to(half);
     std::vector<double> times;
@@ -147,22 +208,15 @@ class Bench {
     }
     const Timing timing = summarise(times);
     constexpr double kPercent = 100;
-    page_.add(fmt::format("| {} | {} to {} | {:.3f} | {:.3f} | {:.1f}% |\n", work.text, name(of.from),
-                          name(of.to), timing.median_ms, timing.mad_ms,
-                          kPercent * median(copies) / timing.median_ms));
+    page_.add(fmt::format("| {} | {} | {:.3f} | {:.3f} | {:.1f}% |\n", text, types, timing.median_ms,
+                          timing.mad_ms, kPercent * median(copies) / timing.median_ms));
   }
 
-  static void verify(const ArithmeticWork& work, const std::vector<std::byte>& in,
-                     const std::vector<std::byte>& added, const DeviceArray& out) {
-    const std::uint64_t count = element_count(work.view);
-    std::vector<std::byte> wanted(out.size());
-    std::vector<std::byte> got(out.size());
-    plan(work.view, work.arithmetic, {.engine = Engine::cpu})
-        .run({in.data(), count}, wanted.data(), count,
-             work.arithmetic.addend ? NumberArray{added.data(), count} : NumberArray{});
-    out.download(got.data());
-    if (got != wanted)
-      fail(ErrorCode::device, "verify " + work.text, "other numbers", "those of the CPU engine");
+  static void verify(const std::string& text, const DeviceArray& array,
+                     const std::vector<std::byte>& wanted) {
+    std::vector<std::byte> got(array.size());
+    array.download(got.data());
+    if (got != wanted) fail(ErrorCode::device, "verify " + text, "other numbers", "those of the CPU engine");
   }
 
   Options options_;

@@ -37,6 +37,7 @@
 #include <string>
 #include <vector>
 
+#include "faro/faro.hpp"
 #include "faro/number.hpp"
 
 namespace faro {
@@ -72,11 +73,13 @@ class ExecutableBlocks {
   ~ExecutableBlocks();
 
   /// Reads wide_count() numbers; writes data_bytes() and scale_bytes(), of strided scales those alone that
-  /// are of a block. Errors, both: ErrorCode::value for null pointers, arrays that overlap, and arrays of a
-  /// device; nothing is written then. Any alignment. Cost: one sweep; allocates some hundred KiB a thread.
-  void quantize(const void* wide, void* data, void* scales) const;
+  /// are of a block. Errors, both: ErrorCode::value for null pointers, arrays that overlap, and arrays of
+  /// other memory than the engine's; nothing is written then. Cost: one sweep. Engine cpu takes any
+  /// alignment, and allocates some hundred KiB a thread; of engine cuda arrays are the device's, the wide one
+  /// aligned to its numbers, and the work is queued on `stream`.
+  void quantize(const void* wide, void* data, void* scales, Stream stream = {}) const;
   /// The other way: each number times its scale, in f32, rounded to the wide type.
-  void dequantize(const void* data, const void* scales, void* wide) const;
+  void dequantize(const void* data, const void* scales, void* wide, Stream stream = {}) const;
 
   /// What the arrays have at least.
   std::uint64_t wide_count() const;
@@ -88,16 +91,19 @@ class ExecutableBlocks {
 
  private:
   explicit ExecutableBlocks(std::unique_ptr<State> state);
-  friend ExecutableBlocks plan_blocks(const BlockScaling& scaling, int threads);
+  friend ExecutableBlocks plan_blocks(const BlockScaling& scaling, const PlanOptions& options);
   const State& state() const;
 
   std::unique_ptr<State> state_;
 };
 
-/// Plans for the cores of a CPU. Errors: ErrorCode::value for an axis that is not there or has no whole
-/// number of blocks, a last axis of an odd number of 4 bits each, strides and scale strides of another rank
-/// or by which two numbers or scales share a place, arrays past 2^62 bytes, and a global scale that is not
-/// finite and above 0, or is of powers of two; ErrorCode::unsupported for another wide type.
-ExecutableBlocks plan_blocks(const BlockScaling& scaling, int threads = 0);
+/// Plans for the engine, threads and device of `options`; Engine::automatic is the CPU's. A kernel of a GPU
+/// that does not come with the library is compiled by NVRTC when it first runs, and kept in the user's
+/// folder. Errors: ErrorCode::value for an axis that is not there or has no whole number of blocks, a last
+/// axis of an odd number of 4 bits each, strides and scale strides of another rank or by which two numbers or
+/// scales share a place, arrays past 2^62 bytes, and a global scale that is not finite and above 0, or is of
+/// powers of two; ErrorCode::unsupported for another wide type; ErrorCode::device for an engine that this
+/// build or machine has not.
+ExecutableBlocks plan_blocks(const BlockScaling& scaling, const PlanOptions& options = {});
 
 }  // namespace faro

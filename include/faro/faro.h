@@ -356,8 +356,9 @@ FARO_API faro_status faro_arithmetic_plan_run(const faro_arithmetic_plan* plan, 
                                               void* stream);
 FARO_API faro_status faro_arithmetic_plan_explain(const faro_arithmetic_plan* plan, char** text);
 
-/* --- numbers of 8 and 4 bits with a scale for each block of 32 or 16, made and undone while they are moved, on the host.
- * faro/block_scales.hpp says what formats are, and how scales lie. */
+/* --- numbers of 8 and 4 bits with a scale for each block of 32 or 16, made and undone while they are moved.
+ * faro/block_scales.hpp says what formats are, and how scales lie. Of `options` the engine, threads and device count; of engine
+ * cuda arrays are the device's, and the work is queued on `stream`. */
 typedef enum faro_block_format { FARO_MXFP8_E4M3, FARO_MXFP8_E5M2, FARO_MXFP4, FARO_NVFP4 } faro_block_format;
 typedef struct faro_blocks {
   faro_block_format format;
@@ -370,19 +371,18 @@ typedef struct faro_blocks {
   int tiled;               /* scales in tiles of 128 x 4, filled up with zeros */
   const int64_t* scale_strides; /* of scales that are not; null: row-major */
   double global_scale;          /* of FARO_NVFP4; 0: 1 */
-  int threads;                  /* 0: those of OpenMP */
-  int padding;                  /* 0 */
   uint64_t reserved[4];
 } faro_blocks;
 typedef struct faro_block_plan faro_block_plan;
 /* Everything that is pointed to is copied. */
-FARO_API faro_status faro_block_plan_make(const faro_blocks* blocks, faro_block_plan** plan);
+FARO_API faro_status faro_block_plan_make(const faro_blocks* blocks, const faro_options* options, faro_block_plan** plan);
 FARO_API void faro_block_plan_destroy(faro_block_plan* plan);
 /* Bytes that the data and the scales have at least. */
 FARO_API faro_status faro_block_plan_sizes(const faro_block_plan* plan, uint64_t* data_bytes, uint64_t* scale_bytes);
-FARO_API faro_status faro_block_plan_quantize(const faro_block_plan* plan, const void* wide, void* data, void* scales);
-FARO_API faro_status faro_block_plan_dequantize(const faro_block_plan* plan, const void* data, const void* scales,
-                                                void* wide);
+FARO_API faro_status faro_block_plan_quantize(const faro_block_plan* plan, const void* wide, void* data, void* scales,
+                                              void* stream);
+FARO_API faro_status faro_block_plan_dequantize(const faro_block_plan* plan, const void* data, const void* scales, void* wide,
+                                                void* stream);
 FARO_API faro_status faro_block_plan_explain(const faro_block_plan* plan, char** text);
 
 /* Ragged rows: segment s of the input has elements offsets[s] to offsets[s + 1] - 1. Of `offsets` the entries, their count (one
@@ -528,6 +528,58 @@ FARO_API faro_status faro_dispatch_plan_make(const faro_rows* places, uint64_t k
 FARO_API void faro_dispatch_plan_destroy(faro_dispatch_plan* plan);
 FARO_API faro_status faro_dispatch_plan_run(const faro_dispatch_plan* plan, const void* in, void* out, void* stream);
 FARO_API faro_status faro_dispatch_plan_check(const faro_dispatch_plan* plan, void* stream);
+
+/* --- groups: many arrays at once (faro/group.hpp)
+ *
+ * Each member has an array and a map of its own. On a GPU one launch for each family of kernels, on the CPU one team over all. */
+
+/* What is done to one array: one of plan, view, text and rows is given. Everything that is pointed to is copied, but `plan` and
+ * `rows`, which are used as long as the group lives. Zeros are the defaults. */
+typedef struct faro_group_member {
+  const faro_plan* plan;             /* of the group's engine; members may share one */
+  const faro_view* view;
+  const char* text;                  /* as faro_plan_text has it, with `shape` of `rank` axes */
+  const faro_row_plan* rows;
+  const faro_arithmetic* arithmetic; /* of a view or a text, without an addend: members may share it; null: elements stay as they are */
+  const uint64_t* shape;
+  int rank;
+  int in_place;                      /* of a text; plans say so themselves */
+  uint64_t element_bytes;            /* of a view or a text without arithmetic */
+  uint64_t batch;                    /* of a text; 0: 1 */
+  const void* in;                    /* null where pointers come with each run; in place null or `out` */
+  void* out;
+  uint64_t reserved[4];
+} faro_group_member;
+
+typedef struct faro_group faro_group;
+/* Of `options` the engine (FARO_AUTO: that of the first plan or rows, else the CPU's), threads and device count. Equal problems are
+ * planned once. Errors: those of faro_plan_text and faro_plan_view, with the member's number; FARO_VALUE for outputs that overlap an
+ * output or an input of members that have pointers. */
+FARO_API faro_status faro_group_create(const faro_group_member* members, uint64_t count, const faro_options* options,
+                                       faro_group** group);
+FARO_API void faro_group_destroy(faro_group* group);
+/* By the pointers that it was made with: nothing is checked, copied or allocated but faro_group_workspace_bytes(). */
+FARO_API faro_status faro_group_run(const faro_group* group, void* stream);
+/* By others, one of each for every member, which are checked as those of faro_group_create, and on a GPU brought to the device in the
+ * stream's order; there each array lies as far past a multiple of 32 bytes as the one that the member was made with, or at one.
+ * Errors: before anything is written. */
+FARO_API faro_status faro_group_run_arrays(const faro_group* group, const void* const* ins, void* const* outs, void* stream);
+/* The same in memory that is lent for the work that is queued: at least faro_group_workspace_bytes() of where the arrays lie, aligned
+ * to 256 bytes. Null `ins` and `outs`: the pointers that it was made with. */
+FARO_API faro_status faro_group_run_in_workspace(const faro_group* group, const void* const* ins, void* const* outs,
+                                                 void* workspace, uint64_t workspace_bytes, void* stream);
+/* By 2 count addresses that lie on the device, inputs, then outputs, and are read when the launches run: a captured graph is replayed
+ * with others. Nobody checks them. Errors: FARO_UNSUPPORTED on the CPU, and for members with launches of their own
+ * (faro_group_explain tells which). */
+FARO_API faro_status faro_group_run_table(const faro_group* group, const void* const* device_pointers, void* stream);
+/* What a run allocates where nothing is lent. */
+FARO_API faro_status faro_group_workspace_bytes(const faro_group* group, uint64_t* bytes);
+/* Members; launches of a run; bytes that it reads and writes; whether it runs by engine cuda. Any may be null. */
+FARO_API faro_status faro_group_facts(const faro_group* group, uint64_t* members, uint64_t* launches, uint64_t* moved_bytes,
+                                      int* on_gpu);
+/* Microseconds of a run; NaN where nothing is known. */
+FARO_API faro_status faro_group_predicted_us(const faro_group* group, double* microseconds);
+FARO_API faro_status faro_group_explain(const faro_group* group, char** text);
 
 /* --- automorphisms X -> X^k of polynomials modulo X^n + 1, as many as `bytes` hold (faro/faro.hpp)
  *

@@ -2,7 +2,7 @@
 
     x[j] = s[block of j] * q[j]
 
-The formats are those of the Open Compute Project's MX standard and of NVIDIA's FP4. The engine quantises views of arrays of the host; scales
+The formats are those of the Open Compute Project's MX standard and of NVIDIA's FP4. Views of arrays are quantised, of the host or of a GPU; scales
 lie row-major along the axes of the data or of the wide array, or in tiles as matrix products of a GPU read them.
 """
 
@@ -70,14 +70,14 @@ class _Asked(NamedTuple):
         dense = _arrays.dense_strides(self.scale_shape, 1)
         return dense if self.layout == "data" else tuple(dense[a] for a in self.order)
 
-    def planned(self, wide: int, strides: Sequence[int], ceil: bool, global_scale: Any, operation: str) -> Any:
+    def planned(self, wide: int, strides: Sequence[int], ceil: bool, global_scale: Any, device: int | None, operation: str) -> Any:
         return _planned(self.format.number, wide, self.shape, tuple(strides), self.axis, self.scale_strides(), ceil,
-                        _global(self.format, global_scale, operation))
+                        _global(self.format, global_scale, operation), device)
 
 
 @functools.lru_cache(maxsize=256)
 def _planned(*request: Any) -> Any:
-    return _faro.plan_blocks(*request)
+    return _faro.plan_blocks(*request[:-1], _run.options_for(request[-1]))
 
 
 def _global(format: _Format, given: Any, operation: str) -> float:
@@ -110,13 +110,14 @@ def _asked(format: _Format, shape: Sequence[int], order: Sequence[int], axis: An
     return _Asked(format, tuple(shape), tuple(order), along, layout)
 
 
-def _on_host(x: Any, operation: str) -> _arrays.Array:
+def _described(x: Any, operation: str) -> _arrays.Array:
     if _run.recording(operation, (x,), None, None) is not None or _arrays.is_traced(x):
         refuse(operation, "an array whose operations are recorded", "its values", kind=FaroUnsupportedError)
-    array = _arrays.describe(x)
-    if array.device is not None:
-        refuse(operation, "an array of a GPU", "one of the host", kind=FaroUnsupportedError)
-    return array
+    return _arrays.describe(x)
+
+
+def _dense(array: _arrays.Array) -> _arrays.Array:
+    return array if _arrays.is_dense(array) else _arrays.describe(_run.run(array.keep, _run.COPY, None, None, None))
 
 
 def _named(x: Any, name: str, operation: str) -> Any:
@@ -132,7 +133,7 @@ def _scale_type(x: Any, name: str, operation: str) -> Any:
         return getattr(torch, name, torch.uint8)
     import ml_dtypes
 
-    return _arrays.numpy().dtype(getattr(ml_dtypes, name, "uint8"))
+    return _arrays.numpy().dtype("uint8" if _arrays.module_of(x) == "cupy" else getattr(ml_dtypes, name, "uint8"))
 
 
 def _bytes_type(x: Any) -> Any:
@@ -146,7 +147,7 @@ def _wide_number(dtype: Any, operation: str) -> int:
 
 
 def quantize_blocks(x: Any, format: str, axes: Sequence[int] | None = None, *, axis: int = -1, rounding: str = "floor",
-                    global_scale: float | None = None, scale_layout: str = "data") -> tuple[Any, Any]:
+                    global_scale: float | None = None, scale_layout: str = "data", stream: Any = None) -> tuple[Any, Any]:
     """``x`` with its axes in another order, in 8 or 4 bits and a scale for each block along ``axis`` of the result, in one sweep: the data
     and the scales, two new dense arrays.
 
@@ -156,7 +157,8 @@ def quantize_blocks(x: Any, format: str, axes: Sequence[int] | None = None, *, a
     ``ceil``, by which nothing saturates. ``scale_layout``: row-major along the axes of the ``data``, or along those of ``x`` (``wide``), or
     ``tiled``: 128 x 4 at a time, as cuBLAS reads them, filled up with zeros.
 
-    float32, float16 and bfloat16, of NumPy and of PyTorch on the host. Raises FaroValueError for an axis of no whole number of blocks.
+    float32, float16 and bfloat16, of NumPy, PyTorch and CuPy, on the host or a GPU (bytes, where a library has no such type), there queued on
+    ``stream``. Raises FaroValueError for an axis of no whole number of blocks.
     Reads and writes every element once.
 
     >>> import numpy as np, faro
@@ -168,22 +170,23 @@ def quantize_blocks(x: Any, format: str, axes: Sequence[int] | None = None, *, a
     of_format = _format(format, operation)
     if rounding not in ("floor", "ceil"):
         refuse(operation, f"rounding={rounding!r}", "floor or ceil")
-    array = _on_host(x, operation)
+    array = _described(x, operation)
+    queue = _run.stream_of(array, stream, operation)
     number = _wide_number(array.dtype, operation)
     array, strides = _arithmetic._laid_in_elements(array)
     order = tuple(range(len(array.shape))) if axes is None else tuple(_run.order_of(axes, len(array.shape), operation))
     asked = _asked(of_format, [array.shape[a] for a in order], order, axis, scale_layout, operation)
-    element = _bytes_type(x) if of_format.element is None else _named(x, of_format.element, operation)
+    element = _bytes_type(x) if of_format.element is None else _scale_type(x, of_format.element, operation)
     data = _arithmetic._new(x, array, asked.data_shape, element)
     scales = _arithmetic._new(x, array, asked.scale_shape, _scale_type(x, of_format.scale, operation))
-    plan = asked.planned(number, [strides[a] for a in order], rounding == "ceil", global_scale, operation)
+    plan = asked.planned(number, [strides[a] for a in order], rounding == "ceil", global_scale, array.device, operation)
     if 0 not in asked.shape:
-        plan.quantize(array.address, _arrays.describe(data, writable=True).address, _arrays.describe(scales, writable=True).address)
+        plan.quantize(array.address, _arrays.describe(data, writable=True).address, _arrays.describe(scales, writable=True).address, queue)
     return _arrays.given_back(x, data), _arrays.given_back(x, scales)
 
 
 def dequantize_blocks(data: Any, scales: Any, format: str, axes: Sequence[int] | None = None, *, axis: int = -1, dtype: Any = "float32",
-                      global_scale: float | None = None, scale_layout: str = "data") -> Any:
+                      global_scale: float | None = None, scale_layout: str = "data", stream: Any = None) -> Any:
     """What quantize_blocks() made, in wide numbers again and with the axes of ``data`` in another order, in one sweep: a new dense array.
 
     ``axis``: of the data, along which its blocks are. ``dtype``: float32, float16 or bfloat16. A number is multiplied by its scale, and
@@ -199,7 +202,10 @@ def dequantize_blocks(data: Any, scales: Any, format: str, axes: Sequence[int] |
     """
     operation = "dequantize_blocks"
     of_format = _format(format, operation)
-    array, of_scales = _on_host(data, operation), _on_host(scales, operation)
+    array, of_scales = _described(data, operation), _described(scales, operation)
+    if array.device != of_scales.device:
+        refuse(operation, "data and scales on two devices", "one device")
+    queue = _run.stream_of(array, stream, operation)
     if array.itemsize != 1 or of_scales.itemsize != 1:
         refuse(operation, f"items of {max(array.itemsize, of_scales.itemsize)} bytes", "data and scales of one byte", kind=FaroTypeError)
     shape = array.shape if of_format.element or not array.shape else (*array.shape[:-1], 2 * array.shape[-1])
@@ -212,8 +218,8 @@ def dequantize_blocks(data: Any, scales: Any, format: str, axes: Sequence[int] |
     number = _wide_number(wide_type, operation)
     wide = _arithmetic._new(data, array, tuple(shape[a] for a in moved), wide_type)
     strides = _arrays.dense_strides(tuple(shape[a] for a in moved), 1)
-    plan = asked.planned(number, [strides[a] for a in order], False, global_scale, operation)
+    plan = asked.planned(number, [strides[a] for a in order], False, global_scale, array.device, operation)
     if 0 not in shape:
-        dense, dense_scales = _arithmetic._dense(array), _arithmetic._dense(of_scales)
-        plan.dequantize(dense.address, dense_scales.address, _arrays.describe(wide, writable=True).address)
+        dense, dense_scales = _dense(array), _dense(of_scales)
+        plan.dequantize(dense.address, dense_scales.address, _arrays.describe(wide, writable=True).address, queue)
     return _arrays.given_back(data, wide)

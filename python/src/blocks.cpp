@@ -23,17 +23,19 @@ void* written_at(std::uintptr_t address) { return reinterpret_cast<void*>(addres
 void bind_blocks(nb::module_& module) {
   nb::class_<BlockHandle>(module, "Blocks")
       .def("quantize",
-           [](const BlockHandle& self, std::uintptr_t wide, std::uintptr_t data, std::uintptr_t scales) {
+           [](const BlockHandle& self, std::uintptr_t wide, std::uintptr_t data, std::uintptr_t scales,
+              std::uintptr_t stream) {
              do_unlocked([&] {
                return faro_block_plan_quantize(self.plan.get(), read_at(wide), written_at(data),
-                                               written_at(scales));
+                                               written_at(scales), written_at(stream));
              });
            })
       .def("dequantize",
-           [](const BlockHandle& self, std::uintptr_t data, std::uintptr_t scales, std::uintptr_t wide) {
+           [](const BlockHandle& self, std::uintptr_t data, std::uintptr_t scales, std::uintptr_t wide,
+              std::uintptr_t stream) {
              do_unlocked([&] {
                return faro_block_plan_dequantize(self.plan.get(), read_at(data), read_at(scales),
-                                                 written_at(wide));
+                                                 written_at(wide), written_at(stream));
              });
            })
       .def("explain", [](const BlockHandle& self) {
@@ -45,7 +47,8 @@ void bind_blocks(nb::module_& module) {
       "plan_blocks",
       [](int format, int wide, const std::vector<std::uint64_t>& extents,
          const std::vector<std::int64_t>& strides, int axis,
-         const std::optional<std::vector<std::int64_t>>& scale_strides, bool ceil, double global_scale) {
+         const std::optional<std::vector<std::int64_t>>& scale_strides, bool ceil, double global_scale,
+         const faro_options& options) {
         if (strides.size() != extents.size() || (scale_strides && scale_strides->size() != extents.size()))
           throw nb::value_error("one stride for each extent");
         faro_blocks blocks{};
@@ -60,10 +63,10 @@ void bind_blocks(nb::module_& module) {
         blocks.scale_strides = scale_strides ? scale_strides->data() : nullptr;
         blocks.global_scale = global_scale;
         return made_unlocked<BlockHandle>(
-            [&](faro_block_plan** plan) { return faro_block_plan_make(&blocks, plan); });
+            [&](faro_block_plan** plan) { return faro_block_plan_make(&blocks, &options, plan); });
       },
       nb::arg("format"), nb::arg("wide"), nb::arg("extents"), nb::arg("strides"), nb::arg("axis"),
-      nb::arg("scale_strides").none(), nb::arg("ceil"), nb::arg("global_scale"));
+      nb::arg("scale_strides").none(), nb::arg("ceil"), nb::arg("global_scale"), nb::arg("options"));
 }
 
 }  // namespace faro::python

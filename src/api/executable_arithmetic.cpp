@@ -218,6 +218,22 @@ struct DeviceViewsState final : DenseState {
   }
 };
 
+// Of engine cuda: another affine map, tile by tile.
+struct DeviceTilesState final : DenseState {
+  detail::ValueTilePlan plan;
+  cuda::ValueTileExecutor tiles;
+
+  DeviceTilesState(const detail::ValueTilePlan& made, int device) : plan(made), tiles(plan, device) {
+    set_counts(plan.arithmetic, plan.count(), plan.count());
+    on_device = true;
+  }
+  std::uint64_t moved_bytes() const override { return plan.read_bytes() + plan.written_bytes(); }
+  std::string explain() const override { return tiles.explain(); }
+  void run_checked(const cpu::ValueArrays& arrays, Stream stream) const override {
+    tiles.run(arrays.in, arrays.addend, arrays.out, stream);
+  }
+};
+
 // Numbers in order, with factors along the axes of arithmetic.shape.
 Strided in_order(const Arithmetic& arithmetic, std::uint64_t numbers) {
   const std::vector<std::uint64_t> shape =
@@ -291,6 +307,11 @@ std::unique_ptr<ExecutableArithmetic::State> make_device_state(const Problem& pr
                                                                const PlanOptions& options) {
   if (const auto views = detail::make_moved_views(problem, arithmetic, cpu::target(1)))
     return std::make_unique<DeviceViewsState>(*views, options.device);
+  const auto* const affine = std::get_if<Affine>(&problem.permutation);
+  if (affine != nullptr && problem.placement == Placement::out_of_place) {
+    if (const auto tiles = detail::make_value_tile_plan(*affine, problem.batch, arithmetic))
+      return std::make_unique<DeviceTilesState>(*tiles, options.device);
+  }
   const std::uint64_t numbers = element_count(problem.permutation) * problem.batch;
   return std::make_unique<DeviceSweepsState>(problem, arithmetic, numbers, options);
 }

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <string>
 
+#include "capi/plans.hpp"
 #include "capi/status.hpp"
 #include "capi/view_shapes.hpp"
 #include "faro/block_scales.hpp"
@@ -26,7 +27,7 @@ Number wide_number_in(faro_number number) {
        "wide numbers of type " + std::to_string(static_cast<int>(number)), "FARO_F32, FARO_F16 or FARO_BF16");
 }
 
-faro_block_plan* new_block_plan(const faro_blocks& of) {
+faro_block_plan* new_block_plan(const faro_blocks& of, const PlanOptions& options) {
   require_zeros(of.reserved, kPlanningBlocks);
   if (of.format < FARO_MXFP8_E4M3 || of.format > FARO_NVFP4)
     fail(ErrorCode::value, kPlanningBlocks, "format " + std::to_string(static_cast<int>(of.format)),
@@ -45,7 +46,7 @@ faro_block_plan* new_block_plan(const faro_blocks& of) {
   if (of.scale_strides != nullptr)
     scaling.scale_strides = given_strides(scaling.extents.size(), of.scale_strides, "scale_strides");
   if (of.global_scale != 0) scaling.global_scale = of.global_scale;
-  return new faro_block_plan{.plan = plan_blocks(scaling, of.threads),
+  return new faro_block_plan{.plan = plan_blocks(scaling, options),
                              .wide_first_bytes = first * static_cast<std::int64_t>(bytes_of(scaling.wide))};
 }
 
@@ -60,11 +61,12 @@ Byte* from_lowest(Byte* wide, const faro_block_plan& plan) {
 using faro::capi::guarded;
 using faro::capi::require_argument;
 
-faro_status faro_block_plan_make(const faro_blocks* blocks, faro_block_plan** plan) {
+faro_status faro_block_plan_make(const faro_blocks* blocks, const faro_options* options,
+                                 faro_block_plan** plan) {
   return guarded([&] {
     require_argument(blocks, "plan blocks", "blocks");
     require_argument(plan, "plan blocks", "plan");
-    *plan = faro::capi::new_block_plan(*blocks);
+    *plan = faro::capi::new_block_plan(*blocks, faro::capi::plan_options(options));
   });
 }
 
@@ -78,21 +80,23 @@ faro_status faro_block_plan_sizes(const faro_block_plan* plan, uint64_t* data_by
   });
 }
 
-faro_status faro_block_plan_quantize(const faro_block_plan* plan, const void* wide, void* data,
-                                     void* scales) {
+faro_status faro_block_plan_quantize(const faro_block_plan* plan, const void* wide, void* data, void* scales,
+                                     void* stream) {
   return guarded([&] {
     require_argument(plan, "quantize", "plan");
     const faro::capi::Endable endable(plan->plan.wide_count());
-    plan->plan.quantize(faro::capi::from_lowest(static_cast<const std::byte*>(wide), *plan), data, scales);
+    plan->plan.quantize(faro::capi::from_lowest(static_cast<const std::byte*>(wide), *plan), data, scales,
+                        faro::Stream(static_cast<CUstream_st*>(stream)));
   });
 }
 
 faro_status faro_block_plan_dequantize(const faro_block_plan* plan, const void* data, const void* scales,
-                                       void* wide) {
+                                       void* wide, void* stream) {
   return guarded([&] {
     require_argument(plan, "dequantize", "plan");
     const faro::capi::Endable endable(plan->plan.wide_count());
-    plan->plan.dequantize(data, scales, faro::capi::from_lowest(static_cast<std::byte*>(wide), *plan));
+    plan->plan.dequantize(data, scales, faro::capi::from_lowest(static_cast<std::byte*>(wide), *plan),
+                          faro::Stream(static_cast<CUstream_st*>(stream)));
   });
 }
 

@@ -1,9 +1,13 @@
-// Boxes whose numbers are quantised on their way, with a scale for each block of them
-// (kernels/block_scales.hpp): MoveValues (value_box.hpp) with a step more between its loads and its stores.
+// Boxes whose numbers have a scale for each block of them (kernels/block_scales.hpp), quantised on their way
+// and back: MoveValues (value_box.hpp) with a step more between its loads and its stores.
 //
-//     in    vectors of wide numbers  -->  shared memory: whole blocks
-//                                         largest of each block  -->  its scale, stored, and its factor, kept
-//     out   vectors of 8 or 4 bits   <--  times the block's factor, rounded
+//     in    vectors of wide numbers   -->  shared memory: whole blocks
+//                                          largest of each block  -->  its scale, stored, and its factor, kept
+//     out   vectors of 8 or 4 bits    <--  times the block's factor, rounded
+//
+//     in    vectors of 8 or 4 bits    -->  shared memory, a byte each
+//                                          scale of each block  -->  its value, kept
+//     out   vectors of wide numbers   <--  times the block's value, rounded
 //
 // A thread has a block at a time. Its numbers lie a step apart in shared memory, those of its neighbours
 // beside them or a block away: each thread begins at another number, so that few lanes meet in a bank.
@@ -17,17 +21,8 @@
 
 namespace faro::kernels {
 
-template <typename Wide>
-using Quantizing = NumberProgram<Wide, std::uint8_t, float, Identity, ProgramStep::scale>;
-
-/// `out` is the data, two numbers to a byte where they have 4 bits: then kOut is even, and so are runs and
-/// what they begin at.
-template <typename Wide, typename Scaled, typename Shape>
-struct QuantizeBoxes : MoveValues<Quantizing<Wide>, Shape> {
-  using Base = MoveValues<Quantizing<Wide>, Shape>;
-  using Base::p;
-  static constexpr int kMinBlocks = 4;  // 5 would leave too few registers
-
+/// What a launch works on, of every format: beside the view, the blocks of a box and their scales.
+struct ScaledArrays : ValueArrays {
   const ScaledBlock* blocks = nullptr;
   const std::uint16_t* row_blocks = nullptr;  // the block of a number is that of its row and that of its run
   const std::uint16_t* run_blocks = nullptr;
@@ -37,74 +32,162 @@ struct QuantizeBoxes : MoveValues<Quantizing<Wide>, Shape> {
   BlockParams params;
   std::int32_t tiled = 0;
   TiledScales tiles;
+};
+
+/// A step that a factor is multiplied in, whose place goes with the corner of a box.
+template <typename From, typename To>
+using ScaledProgram = NumberProgram<From, To, float, Identity, ProgramStep::scale>;
+
+/// What both ways have. `Results` are kOut numbers as they are stored.
+template <typename Program, typename Shape>
+struct ScaledBoxes : MoveValues<Program, Shape, ScaledArrays> {
+  using Base = MoveValues<Program, Shape, ScaledArrays>;
+  using Base::p;
+  static constexpr int kMinBlocks = 4;  // 5 would leave too few registers
+
+ protected:
+  using From = typename Program::From;
+  static constexpr int kOut = Shape::kOut;
+
+  constexpr bool is_cut_off(const ValueCorner& corner, const ScaledBlock& block) const {
+    return block.row >= corner.rows_of(p.out) || block.of_run >= corner.run_of(p.out);
+  }
+  constexpr std::uint8_t& scale_of(const ValueCorner& corner, const ScaledBlock& block) const {
+    const auto place = static_cast<std::uint64_t>(corner.at.scale + block.scale);
+    return this->scale_bytes[this->tiled != 0 ? this->tiles.place(place) : place];
+  }
+
+  /// Each vector of the output: what `results_of(numbers, factors of its row, first of its run)` gives.
+  template <typename Kernel>
+  constexpr void store_with(const Kernel& kernel, const ValueCorner& corner, std::uint32_t thread,
+                            const From* held, const float* block_factors) const {
+    const ValueWalk walk(p.out, thread, corner.run_of(p.out) / kOut, corner.rows_of(p.out));
+    for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += walk.slot_step) {
+      ValueRows<Shape::kStores> rows(p.out, this->out_rows, walk.row, walk.row_step);
+      for (std::uint32_t row = walk.row; row < walk.rows; row += walk.row_step) {
+        const ValueRow of_row = rows.next();
+        const std::uint32_t first = slot * kOut;
+        const auto results =
+            kernel.results_of(held + of_row.place + first, block_factors + this->row_blocks[row], first);
+        kernel.put(corner.at.out + of_row.at + std::int64_t{first}, results);
+      }
+    }
+  }
+};
+
+/// `out` is the data, two numbers to a byte where they have 4 bits: then kOut is even, and so are runs and
+/// what they begin at.
+template <typename Wide, typename Scaled, typename Shape>
+struct QuantizeBoxes : ScaledBoxes<ScaledProgram<Wide, std::uint8_t>, Shape> {
+  using Program = ScaledProgram<Wide, std::uint8_t>;
+  using Base = ScaledBoxes<Program, Shape>;
+  using Base::p;
 
   template <typename Block>
   constexpr void operator()(Block& block) const {
     auto* const held = reinterpret_cast<Wide*>(block.shared());
     auto* const block_factors = reinterpret_cast<float*>(block.shared() + p.factors_at);
-    const ValueCorner corner = corner_of<Quantizing<Wide>>(p, block.index());
-    this->load(corner, block.thread(), held, ValueFactors<Quantizing<Wide>>(*this, block.shared()));
+    const ValueCorner corner = corner_of<Program>(p, block.index());
+    this->load(corner, block.thread(), held, ValueFactors<Program>(*this, block.shared()));
     block.barrier();
     scale_blocks(corner, block.thread(), held, block_factors);
     block.barrier();
-    store(corner, ValueWalk(p.out, block.thread(), corner.run_of(p.out) / kOut, corner.rows_of(p.out)), held,
-          block_factors);
+    this->store_with(*this, corner, block.thread(), held, block_factors);
   }
 
  private:
+  friend Base;
   static constexpr int kOut = Shape::kOut;
-  static constexpr int kOutBytes = kIsPacked<Scaled> ? kOut / 2 : kOut;
-  static_assert(!kIsPacked<Scaled> || kOut % 2 == 0);
-  using Results = Lanes<std::uint8_t, kOutBytes>;
+  static constexpr int kTogether = kIsPacked<Scaled> ? 2 : 1;
+  static_assert(kOut % kTogether == 0);
+  using Results = Lanes<std::uint8_t, kOut / kTogether>;
 
   constexpr void scale_blocks(const ValueCorner& corner, std::uint32_t thread, const Wide* held,
                               float* block_factors) const {
     constexpr auto kNumbers = static_cast<std::uint32_t>(Scaled::kBlock);
-    const std::uint32_t rows = corner.rows_of(p.out);
-    const std::uint32_t run = corner.run_of(p.out);
-    for (std::uint32_t b = thread; b < block_count; b += kValueThreads) {
-      const ScaledBlock of = blocks[b];
-      if (of.row >= rows || of.of_run >= run) continue;
+    for (std::uint32_t b = thread; b < this->block_count; b += kValueThreads) {
+      const ScaledBlock of = this->blocks[b];
+      if (this->is_cut_off(corner, of)) continue;
       std::uint32_t largest = 0;
       FARO_UNROLL
       for (std::uint32_t i = 0; i < kNumbers; ++i) {
         const std::uint32_t number = (i + thread) % kNumbers;
-        const std::uint32_t bits = magnitude_bits(computed<float>(held[of.place + number * block_step]));
+        const std::uint32_t bits =
+            magnitude_bits(computed<float>(held[of.place + number * this->block_step]));
         largest = bits > largest ? bits : largest;
       }
-      const std::uint8_t scale = Scaled::scale_of(largest, params);
-      block_factors[b] = Scaled::factor_of(scale, params);
-      const auto place = static_cast<std::uint64_t>(corner.at.scale + of.scale);
-      scale_bytes[tiled != 0 ? tiles.place(place) : place] = scale;
+      const std::uint8_t scale = Scaled::scale_of(largest, this->params);
+      block_factors[b] = Scaled::factor_of(scale, this->params);
+      this->scale_of(corner, of) = scale;
     }
   }
 
-  constexpr void store(const ValueCorner& corner, const ValueWalk& walk, const Wide* held,
-                       const float* block_factors) const {
-    for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += walk.slot_step) {
-      ValueRows<Shape::kStores> rows(p.out, this->out_rows, walk.row, walk.row_step);
-      for (std::uint32_t row = walk.row; row < walk.rows; row += walk.row_step)
-        finish(corner, rows.next(), slot * kOut, held, block_factors + row_blocks[row]);
-    }
-  }
-
-  constexpr void finish(const ValueCorner& corner, const ValueRow& of_row, std::uint32_t first,
-                        const Wide* held, const float* factors_of_row) const {
-    constexpr int kTogether = kOut / kOutBytes;
+  constexpr Results results_of(const Wide* numbers, const float* factors, std::uint32_t first) const {
     Results results;
     FARO_UNROLL
-    for (int i = 0; i < kOutBytes; ++i) {
+    for (int i = 0; i < kOut / kTogether; ++i) {
       std::uint32_t byte = 0;
       FARO_UNROLL
       for (int j = 0; j < kTogether; ++j) {
-        const std::uint32_t of_run = first + static_cast<std::uint32_t>(i * kTogether + j);
-        const float x = computed<float>(held[of_row.place + of_run]);
-        byte |= static_cast<std::uint32_t>(quantized<Scaled>(x, factors_of_row[run_blocks[of_run]])) << 4 * j;
+        const auto of_vector = static_cast<std::uint32_t>(i * kTogether + j);
+        const float x = computed<float>(numbers[of_vector]);
+        byte |= static_cast<std::uint32_t>(quantized<Scaled>(x, factors[this->run_blocks[first + of_vector]]))
+                << 4 * j;
       }
       results.put(i, static_cast<std::uint8_t>(byte));
     }
-    const std::int64_t at = (corner.at.out + of_row.at + std::int64_t{first}) / kTogether;
-    *reinterpret_cast<Results*>(static_cast<std::uint8_t*>(this->out) + at) = results;
+    return results;
+  }
+  constexpr void put(std::int64_t at, const Results& results) const {
+    *reinterpret_cast<Results*>(static_cast<std::uint8_t*>(this->out) + at / kTogether) = results;
+  }
+};
+
+/// `in` is the data, of Shape::kPairs where numbers have 4 bits: then kIn is even, and so are runs and what
+/// they begin at.
+template <typename Wide, typename Scaled, typename Shape>
+struct DequantizeBoxes : ScaledBoxes<ScaledProgram<std::uint8_t, Wide>, Shape> {
+  using Program = ScaledProgram<std::uint8_t, Wide>;
+  using Base = ScaledBoxes<Program, Shape>;
+  using Base::p;
+  static_assert(Shape::kPairs == kIsPacked<Scaled>);
+
+  template <typename Block>
+  constexpr void operator()(Block& block) const {
+    auto* const held = reinterpret_cast<std::uint8_t*>(block.shared());
+    auto* const block_values = reinterpret_cast<float*>(block.shared() + p.factors_at);
+    const ValueCorner corner = corner_of<Program>(p, block.index());
+    this->load(corner, block.thread(), held, ValueFactors<Program>(*this, block.shared()));
+    for (std::uint32_t b = block.thread(); b < this->block_count; b += kValueThreads) {
+      const ScaledBlock of = this->blocks[b];
+      if (!this->is_cut_off(corner, of))
+        block_values[b] = Scaled::value_of(this->scale_of(corner, of), this->params);
+    }
+    block.barrier();
+    this->store_with(*this, corner, block.thread(), held, block_values);
+  }
+
+ private:
+  friend Base;
+  static constexpr int kOut = Shape::kOut;
+  using Results = Lanes<Wide, kOut>;
+
+  constexpr Results results_of(const std::uint8_t* numbers, const float* values, std::uint32_t first) const {
+    using Word = Lanes<std::uint8_t, Base::kWord>;
+    Results results;
+    FARO_UNROLL
+    for (int w = 0; w < kOut; w += Base::kWord) {
+      const Word word = *reinterpret_cast<const Word*>(numbers + w);
+      FARO_UNROLL
+      for (int j = 0; j < Base::kWord; ++j) {
+        const std::uint32_t of_run = first + static_cast<std::uint32_t>(w + j);
+        results.put(w + j, dequantized<Wide, Scaled>(word.get(j), values[this->run_blocks[of_run]]));
+      }
+    }
+    return results;
+  }
+  constexpr void put(std::int64_t at, const Results& results) const {
+    *reinterpret_cast<Results*>(static_cast<Wide*>(this->out) + at) = results;
   }
 };
 

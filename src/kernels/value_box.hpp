@@ -24,7 +24,7 @@ inline constexpr std::uint32_t kValueBatch = 4;
 
 /// How boxes are moved, known when a kernel is compiled.
 template <int kInVector, int kOutVector, ValueOrder kInOrder = ValueOrder::by_table,
-          ValueOrder kOutOrder = ValueOrder::by_table, bool kRoundsFirst = false>
+          ValueOrder kOutOrder = ValueOrder::by_table, bool kRoundsFirst = false, bool kPairsRead = false>
 struct ValueShape {
   static constexpr int kIn =
       kInVector;  // numbers of a vector, of which runs and what they begin at are multiples
@@ -32,11 +32,21 @@ struct ValueShape {
   static constexpr ValueOrder kLoads = kInOrder;
   static constexpr ValueOrder kStores = kOutOrder;
   static constexpr bool kRounds = kRoundsFirst;  // as they are read; no addend, and no factors that differ
+  static constexpr bool kPairs = kPairsRead;     // two numbers of the input to a byte; each is held in one
+};
+
+/// Numbers of 4 bits, the first of a byte in its lower half.
+template <int kCount>
+struct Pairs {
+  Lanes<std::uint8_t, kCount / 2> bytes;
+  constexpr std::uint8_t get(int i) const {
+    return static_cast<std::uint8_t>(bytes.get(i / 2) >> 4 * (i % 2) & 15);
+  }
 };
 
 /// Boxes by way of shared memory. The addend's runs lie as the output's.
-template <typename Program, typename Shape>
-struct MoveValues : ValueArrays {
+template <typename Program, typename Shape, typename Arrays = ValueArrays>
+struct MoveValues : Arrays {
   using From = typename Program::From;
   using To = typename Program::To;
   using Addend = typename Program::Addend;
@@ -44,6 +54,7 @@ struct MoveValues : ValueArrays {
   using Held = std::conditional_t<Shape::kRounds, To, From>;
   static constexpr std::uint32_t kThreads = kValueThreads;
   static constexpr int kMinBlocks = 5;
+  using Arrays::p;
 
   constexpr std::uint32_t shared_bytes() const { return p.shared_bytes; }
 
@@ -65,6 +76,11 @@ struct MoveValues : ValueArrays {
  protected:
   static constexpr int kIn = Shape::kIn;
   static constexpr int kOut = Shape::kOut;
+  // So many are read from shared memory at once, of a word.
+  static constexpr int kWord =
+      sizeof(Held) >= 4
+          ? 1
+          : (4 / static_cast<int>(sizeof(Held)) < kOut ? 4 / static_cast<int>(sizeof(Held)) : kOut);
 
   constexpr void load(const ValueCorner& corner, std::uint32_t thread, Held* held,
                       const ValueFactors<Program>& factors) const {
@@ -79,7 +95,7 @@ struct MoveValues : ValueArrays {
  private:
   static constexpr std::uint32_t kBatch = kValueBatch;
   static constexpr std::uint32_t kStored = Program::kHasAddend ? kBatch : 1;  // at a time
-  using Vector = Lanes<From, kIn>;
+  using Vector = std::conditional_t<Shape::kPairs, Pairs<kIn>, Lanes<From, kIn>>;
   using Places = Lanes<std::uint16_t, kIn>;
   using Results = Lanes<To, kOut>;
   using Others = Lanes<Addend, kOut>;
@@ -98,14 +114,15 @@ struct MoveValues : ValueArrays {
       held[row_place + std::uint32_t{of_slot.get(j)}] = held_of(vector.get(j), factors);
   }
   constexpr const Vector* vector_at(std::int64_t begin, std::int64_t row) const {
-    return reinterpret_cast<const Vector*>(static_cast<const From*>(in) + begin + row);
+    return reinterpret_cast<const Vector*>(static_cast<const From*>(this->in) +
+                                           (begin + row) / (Shape::kPairs ? 2 : 1));
   }
 
   constexpr void load_along_runs(const ValueCorner& corner, const ValueWalk& walk, Held* held,
                                  const ValueFactors<Program>& factors) const {
-    const auto* const all_places = reinterpret_cast<const Places*>(places);
+    const auto* const all_places = reinterpret_cast<const Places*>(this->places);
     for (std::uint32_t row = walk.row; row < walk.rows; row += walk.row_step) {
-      const ValueRow of_row = in_rows[row];
+      const ValueRow of_row = this->in_rows[row];
       const Vector* const run = vector_at(corner.at.in, of_row.at);
       for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += kBatch * walk.slot_step) {
         Vector vectors[kBatch];
@@ -126,9 +143,9 @@ struct MoveValues : ValueArrays {
   constexpr void load_rows(const ValueCorner& corner, const ValueWalk& walk, Held* held,
                            const ValueFactors<Program>& factors) const {
     for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += walk.slot_step) {
-      const Places of_slot = reinterpret_cast<const Places*>(places)[slot];
+      const Places of_slot = reinterpret_cast<const Places*>(this->places)[slot];
       const std::int64_t begin = corner.at.in + std::int64_t{slot} * kIn;
-      ValueRows<Shape::kLoads> rows(p.in, in_rows, walk.row, walk.row_step);
+      ValueRows<Shape::kLoads> rows(p.in, this->in_rows, walk.row, walk.row_step);
       std::uint32_t row = walk.row;
       for (; row + (kBatch - 1) * walk.row_step < walk.rows; row += kBatch * walk.row_step)
         load_batch<true>(kBatch, begin, of_slot, corner.back, rows, held, factors);
@@ -161,7 +178,7 @@ struct MoveValues : ValueArrays {
   constexpr void store(const ValueCorner& corner, const ValueWalk& walk, const Held* held,
                        ValueFactors<Program>& factors) const {
     for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += walk.slot_step) {
-      ValueRows<Shape::kStores> rows(p.out, out_rows, walk.row, walk.row_step);
+      ValueRows<Shape::kStores> rows(p.out, this->out_rows, walk.row, walk.row_step);
       for (std::uint32_t row = walk.row; row < walk.rows; row += kStored * walk.row_step) {
         Others others[kStored];
         if constexpr (Program::kHasAddend) {
@@ -175,7 +192,8 @@ struct MoveValues : ValueArrays {
         for (std::uint32_t i = 0; i < kStored; ++i) {
           const std::uint32_t at = row + i * walk.row_step;
           if (at >= walk.rows) continue;
-          if constexpr (Program::kHasScale || Program::kHasOffset) factors.begin(corner, row_factors[at]);
+          if constexpr (Program::kHasScale || Program::kHasOffset)
+            factors.begin(corner, this->row_factors[at]);
           finish(corner, rows.next(), slot * kOut, held, others[i], factors);
         }
       }
@@ -183,15 +201,9 @@ struct MoveValues : ValueArrays {
   }
 
   constexpr Others other_at(const ValueCorner& corner, std::uint32_t row, std::uint32_t slot) const {
-    const std::int64_t at = corner.at.addend + row_factors[row].addend + std::int64_t{slot} * kOut;
-    return *reinterpret_cast<const Others*>(static_cast<const Addend*>(addend) + at);
+    const std::int64_t at = corner.at.addend + this->row_factors[row].addend + std::int64_t{slot} * kOut;
+    return *reinterpret_cast<const Others*>(static_cast<const Addend*>(this->addend) + at);
   }
-
-  // So many are read from shared memory at once, of a word.
-  static constexpr int kWord =
-      sizeof(Held) >= 4
-          ? 1
-          : (4 / static_cast<int>(sizeof(Held)) < kOut ? 4 / static_cast<int>(sizeof(Held)) : kOut);
 
   constexpr void finish(const ValueCorner& corner, const ValueRow& of_row, std::uint32_t first,
                         const Held* held, const Others& others, ValueFactors<Program>& factors) const {
@@ -213,7 +225,7 @@ struct MoveValues : ValueArrays {
       }
     }
     const std::int64_t at = corner.at.out + of_row.at + std::int64_t{first};
-    *reinterpret_cast<Results*>(static_cast<To*>(out) + at) = results;
+    *reinterpret_cast<Results*>(static_cast<To*>(this->out) + at) = results;
   }
 };
 

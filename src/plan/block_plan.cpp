@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "disjoint.hpp"
 #include "faro/error.hpp"
@@ -186,17 +187,28 @@ BlockPlan make_block_plan(const BlockScaling& scaling, const Target& target) {
   return plan;
 }
 
-std::string BlockPlan::explain() const {
+ValuePlan BlockPlan::undone(const Target& target) const {
+  std::vector<ValueAxis> axes = values.axes;
+  for (ValueAxis& axis : axes) std::swap(axis.strides.in, axis.strides.out);
+  ValueStrides first = values.first;
+  std::swap(first.in, first.out);
+  return make_value_plan(axes, first, {.from = Number::u8, .to = scaling.wide, .scale = {{1.0}, 0}}, target);
+}
+
+std::string BlockPlan::told_blocks() const {
   std::string text = fmt::format("blocks          {} of {}, {} numbers each, with scales of {}\n", blocks(),
                                  name(scaling.format), block_of(scaling.format),
                                  scaling.format == BlockFormat::nvfp4 ? "f8_e4m3fn" : "powers of two");
-  text += fmt::format("numbers         {}: {} bytes of {}, {} of data, {} of scales{}\n", values.count,
-                      wide_bytes(), name(scaling.wide), data_bytes, scale_bytes,
-                      scaling.layout == ScaleLayout::tiled ? " in tiles of 128 x 4" : "");
-  if (values.count == 0) return text;
-  return text + fmt::format("boxes           {} in runs of {}\n  wide          {}\n",
-                            fmt::join(values.box, " x "), values.run_count(),
-                            values.in_direct ? "where they lie" : "by way of a box in the cache");
+  return text + fmt::format("numbers         {}: {} bytes of {}, {} of data, {} of scales{}\n", values.count,
+                            wide_bytes(), name(scaling.wide), data_bytes, scale_bytes,
+                            scaling.layout == ScaleLayout::tiled ? " in tiles of 128 x 4" : "");
+}
+
+std::string BlockPlan::explain() const {
+  if (values.count == 0) return told_blocks();
+  return told_blocks() + fmt::format("boxes           {} in runs of {}\n  wide          {}\n",
+                                     fmt::join(values.box, " x "), values.run_count(),
+                                     values.in_direct ? "where they lie" : "by way of a box in the cache");
 }
 
 }  // namespace faro::detail

@@ -27,7 +27,10 @@ struct BlockPlan {
 
   std::uint64_t wide_bytes() const { return values.count * bytes_of(scaling.wide); }
   std::uint64_t blocks() const { return values.count / block_of(scaling.format); }
-  std::string explain() const;
+  /// The other way as a view of its own: its input is the data, its output the wide array.
+  ValuePlan undone(const Target& target = {}) const;
+  std::string told_blocks() const;  // whatever moves them
+  std::string explain() const;      // with a CPU's boxes
 };
 
 /// Errors: those of plan_blocks().

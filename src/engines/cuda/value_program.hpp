@@ -6,10 +6,12 @@
 #include <string>
 
 #include "faro/arithmetic.hpp"
+#include "faro/block_scales.hpp"
 #include "faro/engines/nvrtc.hpp"
 #include "kernels/number_program.hpp"
 #include "kernels/value_arrays.hpp"
 #include "plan/gpu/value_boxes.hpp"
+#include "plan/gpu/value_tiles.hpp"
 
 namespace faro::cuda {
 
@@ -39,11 +41,36 @@ std::string type_text(const ValueKernel& kernel);
 
 inline constexpr const char* kValueKernelName = "faro_values";
 
-/// A translation unit with that kernel, extern "C" by kValueKernelName.
-RuntimeSource value_source(const ValueKernel& kernel);
+/// A translation unit with a kernel of that type, extern "C" by kValueKernelName.
+RuntimeSource kernel_source(const std::string& type);
+
+/// Of a group: the kernel of kernels/group_values.hpp.
+std::string group_type_text(const ValueKernel& kernel);
 
 /// A kernel that the library has, for cudaLaunchKernel; null where it has none. Its one parameter is
 /// kernels::ValueArrays.
 const void* compiled_value_kernel(const ValueKernel& kernel);
+
+/// The same of boxes whose numbers have scales in blocks (kernels/quantize_box.hpp).
+struct BlockKernel {
+  Number wide = Number::f32;
+  BlockFormat format = BlockFormat::mxfp8_e4m3;
+  bool back = false;  // to wide numbers
+  int in = 1;         // numbers of a vector
+  int out = 1;
+  kernels::ValueOrder loads = kernels::ValueOrder::by_table;
+  kernels::ValueOrder stores = kernels::ValueOrder::by_table;
+
+  friend bool operator==(const BlockKernel&, const BlockKernel&) = default;
+};
+
+std::string type_text(const BlockKernel& kernel);
+
+/// Of tiles of an affine map (kernels/value_tile.hpp): the type of a kernel whose one parameter is
+/// kernels::ValueTileArrays. There are none with the library.
+std::string tile_type_text(const Arithmetic& arithmetic, const faro::detail::ValueTiles& tiles);
+
+/// Its one parameter is kernels::ScaledArrays.
+const void* compiled_block_kernel(const BlockKernel& kernel);
 
 }  // namespace faro::cuda

@@ -70,6 +70,28 @@ const char* text_of(kernels::ValueOrder order) {
   return "faro::kernels::ValueOrder::along_runs";
 }
 
+// The steps of a program.
+unsigned flags_of(const Arithmetic& of) {
+  using kernels::ProgramStep;
+  unsigned flags = 0;
+  const auto flag = [&](bool is, ProgramStep::Flag which) { flags |= is ? which : 0U; };
+  flag(of.scale.axis || of.scale.values.front() != 1.0, ProgramStep::scale);
+  flag(of.offset.axis || of.offset.values.front() != 0.0, ProgramStep::offset);
+  flag(of.in_swapped, ProgramStep::swap_in);
+  flag(of.out_swapped, ProgramStep::swap_out);
+  flag(of.addend && of.addend->swapped, ProgramStep::swap_addend);
+  flag(of.to_integer == ToInteger::nearest && is_integer(of.to), ProgramStep::to_nearest);
+  flag(of.saturated, ProgramStep::saturate);
+  return flags;
+}
+
+std::string program_text(const ValueKernel& kernel) {
+  return std::string("faro::kernels::NumberProgram<") + type_of(kernel.from) + ", " + type_of(kernel.to) +
+         ", " + type_of(kernel.computed) + ", faro::kernels::" + type_of(kernel.function) + ", " +
+         std::to_string(kernel.flags) + "u, " +
+         (kernel.addend ? type_of(*kernel.addend) : "faro::kernels::NoAddend") + ">";
+}
+
 // What the kernels' headers use of the standard library, which NVRTC has not.
 constexpr const char* kBit = R"(#pragma once
 namespace std {
@@ -146,24 +168,13 @@ ValueKernel value_kernel_of(const Arithmetic& of, const faro::detail::ValueBoxes
     kernel.stores = boxes.stores;
     kernel.rounds_first = boxes.rounds_first;
   }
+  kernel.flags = flags_of(of);
   if (of.addend) kernel.addend = of.addend->number;
-  const auto flag = [&](bool is, ProgramStep::Flag which) { kernel.flags |= is ? which : 0U; };
-  flag(of.scale.axis || of.scale.values.front() != 1.0, ProgramStep::scale);
-  flag(of.offset.axis || of.offset.values.front() != 0.0, ProgramStep::offset);
-  flag(of.in_swapped, ProgramStep::swap_in);
-  flag(of.out_swapped, ProgramStep::swap_out);
-  flag(of.addend && of.addend->swapped, ProgramStep::swap_addend);
-  flag(of.to_integer == ToInteger::nearest && is_integer(of.to), ProgramStep::to_nearest);
-  flag(of.saturated, ProgramStep::saturate);
   return kernel;
 }
 
 std::string type_text(const ValueKernel& kernel) {
-  const std::string program = std::string("faro::kernels::NumberProgram<") + type_of(kernel.from) + ", " +
-                              type_of(kernel.to) + ", " + type_of(kernel.computed) +
-                              ", faro::kernels::" + type_of(kernel.function) + ", " +
-                              std::to_string(kernel.flags) + "u, " +
-                              (kernel.addend ? type_of(*kernel.addend) : "faro::kernels::NoAddend") + ">";
+  const std::string program = program_text(kernel);
   if (kernel.columns > 0) {
     const bool from = kernel.interleaved == kernels::Interleaved::input;
     return "faro::kernels::MoveValueColumns<" + program + ", " + std::to_string(kernel.columns) + ", " +
@@ -176,10 +187,42 @@ std::string type_text(const ValueKernel& kernel) {
          (kernel.rounds_first ? ", true>>" : ">>");
 }
 
-RuntimeSource value_source(const ValueKernel& kernel) {
+std::string tile_type_text(const Arithmetic& of, const faro::detail::ValueTiles& tiles) {
+  ValueKernel kernel{.from = of.from,
+                     .to = of.to,
+                     .computed = computed_in(of),
+                     .function = of.function,
+                     .flags = flags_of(of)};
+  if (of.addend) kernel.addend = of.addend->number;
+  const kernels::AffineTileShape& shape = tiles.shape;
+  return "faro::kernels::MoveValueTiles<" + program_text(kernel) +
+         (tiles.rounds_first ? ", true, " : ", false, ") + std::to_string(shape.segment_bits) + ", " +
+         std::to_string(shape.row_bits) + ", " + std::to_string(shape.vector_bits) + ", " +
+         std::to_string(shape.thread_bits) + ">";
+}
+
+std::string group_type_text(const ValueKernel& kernel) {
+  return "faro::kernels::MoveGroupValues<" + type_text(kernel) + ">";
+}
+
+std::string type_text(const BlockKernel& kernel) {
+  const bool power = kernel.format != BlockFormat::nvfp4;
+  constexpr const char* kElements[] = {"Float8E4M3", "Float8E5M2", "Float4E2M1"};
+  const std::string scaled = power ? std::string("faro::kernels::PowerScaled<faro::kernels::") +
+                                         kElements[static_cast<std::size_t>(kernel.format)] + ">"
+                                   : std::string("faro::kernels::TwiceScaled");
+  return std::string("faro::kernels::") + (kernel.back ? "DequantizeBoxes<" : "QuantizeBoxes<") +
+         type_of(kernel.wide) + ", " + scaled + ", faro::kernels::ValueShape<" + std::to_string(kernel.in) +
+         ", " + std::to_string(kernel.out) + ", " + text_of(kernel.loads) + ", " + text_of(kernel.stores) +
+         ", false, " + (kernel.back && bits_of(kernel.format) == 4 ? "true>>" : "false>>");
+}
+
+RuntimeSource kernel_source(const std::string& type) {
   RuntimeSource source;
-  source.text = R"(#include "kernels/value_box.hpp"
+  source.text = R"(#include "kernels/group_values.hpp"
+#include "kernels/quantize_box.hpp"
 #include "kernels/value_registers.hpp"
+#include "kernels/value_tile.hpp"
 struct ValueBlock {
   std::byte* memory;
   std::uint64_t index() const { return blockIdx.x; }
@@ -188,7 +231,7 @@ struct ValueBlock {
   void barrier() const { __syncthreads(); }
 };
 using Kernel = )" +
-                type_text(kernel) +
+                type +
                 R"(;
 extern "C" __global__ void __launch_bounds__(Kernel::kThreads, Kernel::kMinBlocks)
 )" + kValueKernelName +

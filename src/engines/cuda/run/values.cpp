@@ -1,10 +1,5 @@
-#include <algorithm>
-#include <bit>
-#include <map>
+#include <complex>
 #include <memory>
-#include <mutex>
-#include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -12,13 +7,14 @@
 #include "engines/cuda/host/array_addresses.hpp"
 #include "engines/cuda/host/availability.hpp"
 #include "engines/cuda/host/device_schedule.hpp"
+#include "engines/cuda/run/loaded_boxes.hpp"
 #include "engines/cuda/runtime/calls.hpp"
 #include "engines/cuda/runtime/device_arrays.hpp"
-#include "engines/cuda/runtime/kernel_launch.hpp"
 #include "engines/cuda/value_program.hpp"
 #include "engines/cuda_values.hpp"
-#include "faro/engines/runtime_compiler.hpp"
 #include "faro/error.hpp"
+#include "kernels/group_values.hpp"
+#include "kernels/value_tile.hpp"
 
 namespace faro::cuda {
 namespace {
@@ -26,88 +22,51 @@ namespace {
 using faro::detail::ValueAlignment;
 using faro::detail::ValueBoxes;
 using faro::detail::ValuePlan;
+using faro::detail::ValueTilePlan;
 using Arguments = kernels::ValueArrays;
 
-// A kernel, whoever compiled it.
-class AnyKernel {
- public:
-  AnyKernel(const ValueKernel& which, std::uint64_t shared_bytes, int device) : shared_bytes_(shared_bytes) {
-    if (const void* const function = compiled_value_kernel(which)) {
-      entry_ = loaded({.function = function,
-                       .threads = static_cast<int>(kernels::kValueThreads),
-                       .shared_bytes = static_cast<int>(shared_bytes)});
-    } else {
-      kernel_ = compile(value_source(which), device)->kernel(kValueKernelName, shared_bytes > 0);
-    }
-  }
-
-  bool at_run_time() const { return kernel_.has_value(); }
-  void launch(std::uint64_t blocks, Arguments& arguments, Stream stream) const {
-    void* pointers[] = {&arguments};
-    if (kernel_) {
-      kernel_->launch(blocks, static_cast<int>(kernels::kValueThreads), 1, shared_bytes_, pointers, stream);
-    } else {
-      cuda::launch(entry_, blocks, pointers, stream, {.operation = "run"});
-    }
-  }
-
- private:
-  std::uint64_t shared_bytes_;
-  KernelEntry entry_;
-  std::optional<RuntimeKernel> kernel_;
-};
+BoxKernel value_box_kernel(const ValueKernel& which, std::uint64_t shared_bytes, int device) {
+  return {compiled_value_kernel(which), [&] { return kernel_source(type_text(which)); }, kValueKernelName,
+          shared_bytes, device};
+}
 
 // Boxes for arrays of some alignment, ready to run.
 class LoadedBoxes {
  public:
   LoadedBoxes(const ValuePlan& plan, const ValueAlignment& alignment, int device)
       : boxes_(faro::detail::make_value_boxes(plan, alignment)),
-        kernel_(value_kernel_of(plan.arithmetic, boxes_), boxes_.params.shared_bytes, device),
-        in_rows_(DeviceBuffer<kernels::ValueRow>::of(boxes_.in_rows, device)),
-        out_rows_(DeviceBuffer<kernels::ValueRow>::of(boxes_.out_rows, device)),
-        row_factors_(DeviceBuffer<kernels::ValueRowFactors>::of(boxes_.row_factors, device)),
-        places_(DeviceBuffer<std::uint16_t>::of(boxes_.places, device)),
-        scales_of_run_(DeviceBuffer<std::int32_t>::of(boxes_.scales_of_run, device)),
-        offsets_of_run_(DeviceBuffer<std::int32_t>::of(boxes_.offsets_of_run, device)) {
-    arguments_.p = boxes_.params;
-    arguments_.in_rows = in_rows_.data();
-    arguments_.out_rows = out_rows_.data();
-    arguments_.row_factors = row_factors_.data();
-    arguments_.places = places_.data();
-    arguments_.scales_of_run = scales_of_run_.data();
-    arguments_.offsets_of_run = offsets_of_run_.data();
+        kernel_(
+            value_box_kernel(value_kernel_of(plan.arithmetic, boxes_), boxes_.params.shared_bytes, device)),
+        tables_(boxes_, device) {}
+
+  void launch(Arguments arguments, Stream stream) const {
+    tables_.give(arguments);
+    kernel_.launch(boxes_.boxes, arguments, stream);
   }
 
-  void launch(Arguments arrays, Stream stream) const {
-    Arguments arguments = arguments_;
-    arguments.scales = arrays.scales;
-    arguments.offsets = arrays.offsets;
-    arguments.beta = arrays.beta;
-    arguments.in = arrays.in;
-    arguments.addend = arrays.addend;
-    arguments.out = arrays.out;
-    constexpr std::uint64_t kMostBlocks = (std::uint64_t{1} << 31) - 1;
-    for (std::uint64_t first = 0; first < boxes_.boxes; first += kMostBlocks) {
-      arguments.p.first_box = first;
-      kernel_.launch(std::min(boxes_.boxes - first, kMostBlocks), arguments, stream);
-    }
+  ValueKernel which(const Arithmetic& arithmetic) const { return value_kernel_of(arithmetic, boxes_); }
+  GroupedValues grouped(const Arithmetic& arithmetic) const {
+    GroupedValues made{.kind = type_text(which(arithmetic)),
+                       .arrays = {},
+                       .boxes = boxes_.boxes,
+                       .shared_bytes = boxes_.params.shared_bytes + kernels::GroupValues::kKeptBytes};
+    tables_.give(made.arrays);
+    return made;
   }
 
-  std::string explain() const {
-    return boxes_.explain() + (kernel_.at_run_time() ? "kernel          compiled by NVRTC\n" : "");
-  }
+  std::string explain() const { return boxes_.explain() + (kernel_.at_run_time() ? kCompiledByNvrtc : ""); }
 
  private:
   ValueBoxes boxes_;
-  AnyKernel kernel_;
-  DeviceBuffer<kernels::ValueRow> in_rows_;
-  DeviceBuffer<kernels::ValueRow> out_rows_;
-  DeviceBuffer<kernels::ValueRowFactors> row_factors_;
-  DeviceBuffer<std::uint16_t> places_;
-  DeviceBuffer<std::int32_t> scales_of_run_;
-  DeviceBuffer<std::int32_t> offsets_of_run_;
-  Arguments arguments_;
+  BoxKernel kernel_;
+  BoxTables tables_;
 };
+
+kernels::ValueFactor factor_of(std::complex<double> value, Number computed) {
+  kernels::ValueFactor factor;
+  cpu::store_factor(computed, value, reinterpret_cast<std::byte*>(factor.bytes));
+  return factor;
+}
 
 std::vector<std::byte> factors_of(const Coefficient& of, Number computed) {
   const std::uint64_t width = bytes_of(computed);
@@ -117,10 +76,40 @@ std::vector<std::byte> factors_of(const Coefficient& of, Number computed) {
   return values;
 }
 
-// Vectors are of 16 bytes at most.
-std::uint64_t alignment_of(const void* array) {
-  return std::min<std::uint64_t>(kVector, std::uint64_t{1} << std::countr_zero(address(array) | kVector));
+// The alignments of arrays that a kernel can reach. Errors: those of run().
+ValueAlignment required(const Arithmetic& of, const void* in, const void* addend, const void* out,
+                        int device) {
+  require_accessible(in, "input", device);
+  require_accessible(out, "output", device);
+  require_aligned(address(in), bytes_of(of.from), {.what = "an input"});
+  require_aligned(address(out), bytes_of(of.to), {.what = "an output"});
+  ValueAlignment alignment{.in = alignment_of(in), .out = alignment_of(out)};
+  if (!of.addend) return alignment;
+  require_accessible(addend, "added array", device);
+  require_aligned(address(addend), bytes_of(of.addend->number), {.what = "an added array"});
+  alignment.addend = alignment_of(addend);
+  return alignment;
 }
+
+// Tiles for arrays of some alignment, ready to run.
+class LoadedTiles {
+ public:
+  LoadedTiles(const ValueTilePlan& plan, const ValueAlignment& alignment, int device)
+      : tiles_(faro::detail::make_value_tiles(plan, alignment)),
+        kernel_(
+            nullptr, [&] { return kernel_source(tile_type_text(plan.arithmetic, tiles_)); }, kValueKernelName,
+            static_cast<std::uint64_t>(tiles_.shape.tile_bytes()), device, tiles_.shape.threads()) {}
+
+  void launch(kernels::ValueTileArrays arrays, Stream stream) const {
+    arrays.p = tiles_.params;
+    kernel_.launch_blocks(tiles_.params.blocks(), arrays, stream);
+  }
+  std::string explain() const { return tiles_.explain(); }
+
+ private:
+  faro::detail::ValueTiles tiles_;
+  BoxKernel kernel_;
+};
 
 }  // namespace
 
@@ -130,26 +119,19 @@ struct ValueExecutor::State {
   DeviceBuffer<std::byte> scales;
   DeviceBuffer<std::byte> offsets;
   kernels::ValueFactor beta;
-  mutable std::mutex mutex;
-  // By the alignments of the arrays: most are aligned to 16 bytes.
-  mutable std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, std::unique_ptr<LoadedBoxes>>
-      loaded;
+  ByAlignment<LoadedBoxes> loaded;
 
   State(const ValuePlan& of, int on) : plan(of), device(on) {
     if (plan.count == 0) return;
     const Number computed = computed_in(plan.arithmetic);
     scales = DeviceBuffer<std::byte>::of(factors_of(plan.arithmetic.scale, computed), device);
     offsets = DeviceBuffer<std::byte>::of(factors_of(plan.arithmetic.offset, computed), device);
-    if (plan.arithmetic.addend)
-      cpu::store_factor(computed, plan.arithmetic.addend->beta, reinterpret_cast<std::byte*>(beta.bytes));
+    if (plan.arithmetic.addend) beta = factor_of(plan.arithmetic.addend->beta, computed);
     static_cast<void>(boxes_for({}));
   }
 
   const LoadedBoxes& boxes_for(const ValueAlignment& alignment) const {
-    const std::lock_guard lock(mutex);
-    auto& boxes = loaded[{alignment.in, alignment.out, alignment.addend}];
-    if (boxes == nullptr) boxes = std::make_unique<LoadedBoxes>(plan, alignment, device);
-    return *boxes;
+    return loaded.get(alignment, [&] { return LoadedBoxes(plan, alignment, device); });
   }
 };
 
@@ -168,16 +150,7 @@ void ValueExecutor::run(const void* in, const void* addend, void* out, Stream st
   if (state.plan.count == 0) return;
   const Arithmetic& of = state.plan.arithmetic;
   const DeviceGuard guard(state.device);
-  require_accessible(in, "input", state.device);
-  require_accessible(out, "output", state.device);
-  require_aligned(address(in), bytes_of(of.from), {.what = "an input"});
-  require_aligned(address(out), bytes_of(of.to), {.what = "an output"});
-  ValueAlignment alignment{.in = alignment_of(in), .out = alignment_of(out)};
-  if (of.addend) {
-    require_accessible(addend, "added array", state.device);
-    require_aligned(address(addend), bytes_of(of.addend->number), {.what = "an added array"});
-    alignment.addend = alignment_of(addend);
-  }
+  const ValueAlignment alignment = required(of, in, addend, out, state.device);
   Arguments arrays;
   arrays.scales = state.scales.data();
   arrays.offsets = state.offsets.data();
@@ -188,11 +161,77 @@ void ValueExecutor::run(const void* in, const void* addend, void* out, Stream st
   state.boxes_for(alignment).launch(arrays, stream);
 }
 
+GroupedValues ValueExecutor::grouped(const ValueAlignment& alignment) const {
+  const State& state = *state_;
+  FARO_CHECK(state.plan.count > 0 && !state.plan.arithmetic.addend);
+  const DeviceGuard guard(state.device);
+  GroupedValues made = state.boxes_for(alignment).grouped(state.plan.arithmetic);
+  made.arrays.scales = state.scales.data();
+  made.arrays.offsets = state.offsets.data();
+  made.arrays.beta = state.beta;
+  return made;
+}
+
+RuntimeKernel ValueExecutor::group_kernel(const ValueAlignment& alignment) const {
+  const State& state = *state_;
+  const DeviceGuard guard(state.device);
+  const ValueKernel which = state.boxes_for(alignment).which(state.plan.arithmetic);
+  return compile(kernel_source(group_type_text(which)), state.device)->kernel(kValueKernelName);
+}
+
 std::string ValueExecutor::explain() const {
   const ValuePlan& plan = state_->plan;
   const std::string text =
       faro::detail::told_arithmetic(plan.arithmetic, plan.count, plan.read_bytes(), plan.written_bytes());
   return plan.count == 0 ? text : text + state_->boxes_for({}).explain();
+}
+
+struct ValueTileExecutor::State {
+  ValueTilePlan plan;
+  int device;
+  kernels::ValueTileArrays arrays;
+  ByAlignment<LoadedTiles> loaded;
+
+  State(const ValueTilePlan& of, int on) : plan(of), device(on) {
+    const Arithmetic& arithmetic = plan.arithmetic;
+    const Number computed = computed_in(arithmetic);
+    arrays.scale = factor_of(arithmetic.scale.values.front(), computed);
+    arrays.offset = factor_of(arithmetic.offset.values.front(), computed);
+    if (arithmetic.addend) arrays.beta = factor_of(arithmetic.addend->beta, computed);
+    static_cast<void>(tiles_for({}));
+  }
+
+  const LoadedTiles& tiles_for(const ValueAlignment& alignment) const {
+    return loaded.get(alignment, [&] { return LoadedTiles(plan, alignment, device); });
+  }
+};
+
+ValueTileExecutor::ValueTileExecutor(const ValueTilePlan& plan, int device) {
+  require_available();
+  const int ordinal = ordinal_of(device);
+  const DeviceGuard guard(ordinal);
+  state_ = std::make_unique<State>(plan, ordinal);
+}
+ValueTileExecutor::ValueTileExecutor(ValueTileExecutor&&) noexcept = default;
+ValueTileExecutor& ValueTileExecutor::operator=(ValueTileExecutor&&) noexcept = default;
+ValueTileExecutor::~ValueTileExecutor() = default;
+
+void ValueTileExecutor::run(const void* in, const void* addend, void* out, Stream stream) const {
+  const State& state = *state_;
+  const DeviceGuard guard(state.device);
+  const ValueAlignment alignment = required(state.plan.arithmetic, in, addend, out, state.device);
+  kernels::ValueTileArrays arrays = state.arrays;
+  arrays.in = in;
+  arrays.addend = addend;
+  arrays.out = out;
+  state.tiles_for(alignment).launch(arrays, stream);
+}
+
+std::string ValueTileExecutor::explain() const {
+  const ValueTilePlan& plan = state_->plan;
+  return faro::detail::told_arithmetic(plan.arithmetic, plan.count(), plan.read_bytes(),
+                                       plan.written_bytes()) +
+         state_->tiles_for({}).explain() + kCompiledByNvrtc;
 }
 
 }  // namespace faro::cuda
