@@ -358,7 +358,7 @@ class GroupTableMaker {
     } else {
       FARO_CHECK(false);
     }
-    const std::size_t number = at / kernels::kGroupParamsBytes;
+    const std::uint64_t number = at / kernels::kGroupParamsBytes;
     FARO_CHECK(number >> 32 == 0);
     return static_cast<std::uint32_t>(number);
   }
@@ -372,7 +372,7 @@ class GroupTableMaker {
            "at most " + std::to_string(kMostEntries), "fewer arrays at a time");
     }
     open.launch.grid = ceil_div(all, open.launch.entries_of_block);
-    open.launch.blocks.reserve(all);
+    open.launch.blocks.reserve(static_cast<std::size_t>(all));
     for (const PlacedArray& array : open.arrays) {
       kernels::GroupBlock block = array.first;
       for (std::uint64_t entry = 0; entry < array.entries; ++entry) {
