@@ -42,7 +42,7 @@ struct FamilyForm {
     std::uint64_t extent = 1;  // or the most that a free one may be
     std::int32_t free = -1;    // the number of the extent among a call's; -1: fixed
     bool flipped = false;
-    std::uint64_t shift = 0;      // below 2^62; an axis is rolled by the rest modulo its extent
+    std::int64_t shift = 0;       // below 2^62; an axis is rolled by the rest modulo its extent
     std::int64_t in_stride = 0;   // bytes, where strides are given
     std::int64_t out_stride = 0;  // of the output's axis that it becomes
   };
@@ -104,14 +104,21 @@ constexpr bool family_view(const FamilyForm& form, const ExtentOf& extent_of, st
   int bit = 0;
   for (int a = 0; a < form.axes; ++a) {
     FamilyAxis& axis = view.axis[a];
+    const auto last = static_cast<std::int64_t>(axis.extent) - 1;
+    if (axis.in < 0 && last > 0) view.in_first -= axis.in * last;  // arrays begin at their lowest element
+    if (axis.out < 0 && last > 0) view.out_first -= axis.out * last;
     if (form.axis[a].flipped && axis.extent > 0) {
-      view.in_first += axis.in * static_cast<std::int64_t>(axis.extent - 1);
+      view.in_first += axis.in * last;
       axis.in = -axis.in;
     }
     if (form.axis[a].shift == 0) continue;
     const bool goes_round = (part >> bit & 1) != 0;
     ++bit;
-    const std::uint64_t shift = axis.extent == 0 ? 0 : form.axis[a].shift % axis.extent;
+    std::uint64_t shift = 0;
+    if (axis.extent > 0) {
+      const auto extent = static_cast<std::int64_t>(axis.extent);
+      shift = static_cast<std::uint64_t>((form.axis[a].shift % extent + extent) % extent);
+    }
     // From j = shift on the input is read from its beginning; before, from where it goes round.
     if (goes_round) {
       view.in_first += axis.in * static_cast<std::int64_t>(axis.extent - shift);
@@ -479,6 +486,7 @@ struct MoveFamily {
   }
 
  private:
+  static constexpr std::int64_t kNowhere = std::int64_t{1} << 62;
   static constexpr int kWordUnits = kUnitBytes < 4 ? 4 / kUnitBytes : 1;
 
   // Where a box lies, and what of it there is.
@@ -558,6 +566,19 @@ struct MoveFamily {
     return at;
   }
 
+  // In the order in which the input is read.
+  struct Lists {
+    const Entry* first;
+    const Entry* second;
+    const Entry* rows;
+  };
+  template <typename B>
+  static constexpr Lists lists_of(B& block, const FamilyBox& box) {
+    return {.first = list(block, box, box.read_first),
+            .second = list(block, box, box.read_second()),
+            .rows = list(block, box, FamilyBox::kRows)};
+  }
+
   // Lists: those of what is read in the input's order, of rows, of the output's run and of columns.
   template <typename B>
   constexpr void list_places(B& block, const FamilyBox& box) const {
@@ -613,51 +634,53 @@ struct MoveFamily {
     });
   }
 
-  // Calls visit(k, entries) for accesses number first + k kThreads, k below kAhead, whose entries there are.
-  struct Three {
-    const Entry* first;
-    const Entry* second;
-    const Entry* third;
-    bool some;
+  // Where an access is: in the lists of the group that is read first, of the next one and of rows. Without
+  // shared memory a place is a byte of the output.
+  struct Place {
+    std::int64_t in = 0;
+    std::int64_t place = 0;
+    std::uint32_t first = 0;  // in the first list
+    bool some = false;
   };
-  template <int kUnits, typename B>
-  constexpr Three entries_of(B& block, const FamilyBox& box, const Origin& at, std::uint32_t number) const {
-    const auto first = box.read_first;
-    const auto second = box.read_second();
-    const FamilyBox::Group third = FamilyBox::kRows;
-    std::uint32_t i = number;
-    std::uint32_t rest = box.of_first.divide(i);
-    i *= kUnits;
-    std::uint32_t k = rest;
-    const std::uint32_t row = box.of_second.divide(k);
-    return {.first = list(block, box, first) + i,
-            .second = list(block, box, second) + k,
-            .third = list(block, box, third) + row,
-            .some = i < at.left[first] && k < at.left[second] && row < at.left[third]};
+  template <int kUnits>
+  constexpr Place place_of(const Lists& lists, const FamilyBox& box, const Origin& at, std::uint32_t number) const {
+    std::uint32_t first = number;
+    std::uint32_t second = box.of_first.divide(first);
+    first *= kUnits;
+    const std::uint32_t row = box.of_second.divide(second);
+    Place place;
+    place.first = first;
+    place.some = first < at.left[box.read_first] && second < at.left[box.read_second()] &&
+                 row < at.left[FamilyBox::kRows];
+    if (!place.some) return place;
+    place.in = at.in + lists.first[first].in + lists.second[second].in + lists.rows[row].in;
+    place.place = lists.second[second].place + lists.rows[row].place;
+    if (kUnits == 1) place.place += lists.first[first].place;
+    return place;
   }
 
   template <typename B>
   constexpr void move_directly(B& block, const FamilyBox& box, const Origin& at) const {
+    const Lists lists = lists_of(block, box);
+    std::byte* const to = out + at.out;
     const std::uint32_t all = box.units();
     FARO_NO_UNROLL
     for (std::uint32_t base = block.thread(); base < all; base += kAhead * kThreads) {
       Unit unit[kAhead];
-      std::int64_t to[kAhead];
-      bool some[kAhead];
+      std::int64_t target[kAhead];
       FARO_UNROLL
       for (int k = 0; k < kAhead; ++k) {
         const std::uint32_t number = base + static_cast<std::uint32_t>(k) * kThreads;
-        some[k] = number < all;
-        if (!some[k]) continue;
-        const Three of = entries_of<1>(block, box, at, number);
-        some[k] = of.some;
-        to[k] = at.out + of.first->place + of.second->place + of.third->place;
-        const std::int64_t from = at.in + of.first->in + of.second->in + of.third->in;
-        if (some[k]) unit[k] = *reinterpret_cast<const Unit*>(in + from);
+        target[k] = kNowhere;
+        if (number >= all) continue;
+        const Place place = place_of<1>(lists, box, at, number);
+        if (!place.some) continue;
+        target[k] = place.place;
+        unit[k] = *reinterpret_cast<const Unit*>(in + place.in);
       }
       FARO_UNROLL
       for (int k = 0; k < kAhead; ++k) {
-        if (some[k]) *reinterpret_cast<Unit*>(out + to[k]) = unit[k];
+        if (target[k] != kNowhere) *reinterpret_cast<Unit*>(to + target[k]) = unit[k];
       }
     }
   }
@@ -665,32 +688,35 @@ struct MoveFamily {
   template <int kUnits, typename B>
   constexpr void read_box(B& block, const FamilyBox& box, const Origin& at) const {
     using Access = device::Packet<kUnits * kUnitBytes>;
+    const Lists lists = lists_of(block, box);
     std::byte* const data = block.shared() + kBoxBegin;
     const std::uint32_t all = box.units() / kUnits;
     FARO_NO_UNROLL
     for (std::uint32_t base = block.thread(); base < all; base += kAhead * kThreads) {
       Access access[kAhead];
-      Three of[kAhead];
+      std::int32_t target[kAhead];
+      std::uint32_t first[kAhead];  // of several units
       FARO_UNROLL
       for (int k = 0; k < kAhead; ++k) {
         const std::uint32_t number = base + static_cast<std::uint32_t>(k) * kThreads;
-        of[k].some = false;
+        target[k] = -1;
         if (number >= all) continue;
-        of[k] = entries_of<kUnits>(block, box, at, number);
-        const std::int64_t from = at.in + of[k].first->in + of[k].second->in + of[k].third->in;
-        if (of[k].some) access[k] = *reinterpret_cast<const Access*>(in + from);
+        const Place place = place_of<kUnits>(lists, box, at, number);
+        if (!place.some) continue;
+        target[k] = static_cast<std::int32_t>(place.place);
+        first[k] = place.first;
+        access[k] = *reinterpret_cast<const Access*>(in + place.in);
       }
       FARO_UNROLL
       for (int k = 0; k < kAhead; ++k) {
-        if (!of[k].some) continue;
-        const std::int64_t place = of[k].second->place + of[k].third->place;
+        if (target[k] < 0) continue;
         if constexpr (kUnits == 1) {
-          *reinterpret_cast<Unit*>(data + place + of[k].first->place) = access[k];
+          *reinterpret_cast<Unit*>(data + target[k]) = access[k];
         } else {
           FARO_UNROLL
-          for (int u = 0; u < kUnits; ++u) {
+          for (std::uint32_t u = 0; u < kUnits; ++u) {
             const Unit one{static_cast<typename Unit::Unit>(access[k].unit[0] >> (8 * kUnitBytes * u))};
-            *reinterpret_cast<Unit*>(data + place + of[k].first[u].place) = one;
+            *reinterpret_cast<Unit*>(data + target[k] + lists.first[first[k] + u].place) = one;
           }
         }
       }
