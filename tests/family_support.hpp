@@ -48,8 +48,9 @@ struct FamilyCase {
 template <typename Use>
 void for_each_element(const FamilyCase& call, const Use& use) {
   const std::size_t n = call.extents.size();
-  for (std::uint64_t x = 0; x < call.count(); ++x) {
-    std::vector<std::uint64_t> index(n);
+  std::vector<std::uint64_t> index(n);
+  const std::uint64_t count = call.count();
+  for (std::uint64_t x = 0; x < count; ++x) {
     std::uint64_t left = x;
     for (std::size_t a = n; a-- > 0;) {
       const std::uint64_t extent = call.extents[a];

@@ -33,8 +33,8 @@ class ShapeFamily {
  public:
   /// Errors: ErrorCode::value for what is no order, no axis or no list of the axes' length, for more than 16
   /// axes, elements of no or more than 4096 bytes, and for strides of which two elements of the largest output
-  /// meet; ErrorCode::unsupported where the largest array has more than 2^40 elements; ErrorCode::device for an
-  /// engine that this build or machine has not. Engine automatic is the CPU's. Of the options engine, threads
+  /// meet; ErrorCode::unsupported for fixed extents, or strides, of more than 2^40 elements; ErrorCode::device for
+  /// an engine that this build or machine has not. Engine automatic is the CPU's. Of the options engine, threads
   /// and device count.   Cost: microseconds; the first of engine cuda starts the driver.
   explicit ShapeFamily(const FamilyMap& map, const PlanOptions& options = {});
   ShapeFamily(ShapeFamily&&) noexcept;
@@ -52,7 +52,7 @@ class ShapeFamily {
 
   /// The same with extents that are read when the kernel runs. An extent below 0 or past its most moves
   /// nothing. Requires: arrays that hold what the extents say by then, and do not overlap (unchecked). Errors:
-  /// also ErrorCode::unsupported of engine cpu; ErrorCode::value for extents that the device cannot read.
+  /// also ErrorCode::unsupported of engine cpu, and where the largest array has more than 2^40 elements; ErrorCode::value for extents that the device cannot read.
   /// Cost: no planning, no synchronisation; as many blocks as the largest array has, or fill the device.
   void run_on_device(const DeviceExtents& extents, const void* in, void* out, Stream stream = {}) const;
 

@@ -57,9 +57,7 @@ void check_arrays(const FamilyCall& call, const void* in, const void* out, bool 
 // Threads as options say, and from where on such arrays are written past the caches.
 Target target_for(const detail::FamilyPlan& plan, const PlanOptions& options) {
   Target target = cpu::target(options.threads);
-  std::uint64_t bytes = plan.map.element_bytes;
-  for (const FamilyExtent& extent : plan.map.extents) bytes *= extent.most;
-  cpu::plan_by_curves(target, bytes);
+  cpu::plan_by_curves(target, plan.most_elements * plan.map.element_bytes);
   return target;
 }
 
@@ -128,6 +126,7 @@ void ShapeFamily::run_on_device(const DeviceExtents& extents, const void* in, vo
   if (extents.bytes != 4 && extents.bytes != 8)
     fail(ErrorCode::value, kRunFamily, "extents of " + std::to_string(extents.bytes) + " bytes", "4 or 8 bytes");
   require_given(in, out);
+  detail::require_bounded(state_->plan, kRunFamily);
   if (free_extents() == 0) return run({}, in, out, stream);
   if (extents.data == nullptr) fail(ErrorCode::value, kRunFamily, "null extents", "extents in the device's memory");
   state_->on_device->run_on_device(state_->plan, extents, in, out, stream);

@@ -35,18 +35,21 @@ void require_order(const std::vector<int>& order) {
   }
 }
 
+std::uint64_t most_elements(const FamilyMap& map) {
+  std::uint64_t count = 1;
+  for (const FamilyExtent& extent : map.extents) {
+    const std::uint64_t most = std::max<std::uint64_t>(extent.most, 1);
+    if (count > kMostFamilyElements / most) return kMostFamilyElements + 1;
+    count *= most;
+  }
+  return count;
+}
+
 // The largest array of the family, as a view.
 void check_largest(const FamilyPlan& plan) {
   const FamilyMap& map = plan.map;
-  constexpr std::uint64_t most = std::uint64_t{1} << 40;
-  std::uint64_t count = 1;
-  for (const FamilyExtent& extent : map.extents) {
-    if (extent.most != 0 && count > most / extent.most)
-      fail(ErrorCode::unsupported, kPlanFamily, "arrays of more than 2^40 elements", "at most 2^40",
-           "state smaller extents at most, or make several families");
-    count *= std::max<std::uint64_t>(extent.most, 1);
-  }
   if (map.in_strides.empty() && map.out_strides.empty()) return;
+  require_bounded(plan, kPlanFamily);
   Strided view;
   for (std::size_t a = 0; a < map.extents.size(); ++a) {
     const FamilyForm::Axis& axis = plan.form.axis[a];
@@ -96,6 +99,12 @@ std::uint64_t sure_unit(const FamilyForm& form) {
 }
 
 }  // namespace
+
+void require_bounded(const FamilyPlan& plan, const char* operation) {
+  if (plan.most_elements <= kMostFamilyElements) return;
+  fail(ErrorCode::unsupported, operation, "arrays of more than 2^40 elements at most", "at most 2^40",
+       "say what free extents are at most");
+}
 
 FamilyPlan plan_family(const FamilyMap& map) {
   FamilyPlan plan{.map = map, .form = {}, .free = {}};
@@ -155,6 +164,8 @@ FamilyPlan plan_family(const FamilyMap& map) {
       fail(ErrorCode::value, kPlanFamily, "axis " + std::to_string(a) + " flipped twice", "each axis once");
     form.axis[a].flipped = true;
   }
+  plan.most_elements = most_elements(map);
+  if (plan.free.empty()) require_bounded(plan, kPlanFamily);
   check_largest(plan);
   plan.sure_unit = sure_unit(form);
   return plan;
@@ -199,7 +210,15 @@ FamilyCall::FamilyCall(const FamilyPlan& plan, std::span<const std::uint64_t> ex
       for (std::size_t a = 0; a < axes; ++a) own_.axis[own_.order[a]].out_stride = strides.out[a] * bytes;
     }
   }
-  for (std::size_t a = 0; a < static_cast<std::size_t>(plan.form.axes); ++a) count_ *= extent(a);
+  bool fits = true;
+  bool is_empty = false;
+  for (std::size_t a = 0; a < static_cast<std::size_t>(plan.form.axes); ++a) {
+    fits = fits && !__builtin_mul_overflow(count_, std::max<std::uint64_t>(extent(a), 1), &count_);
+    is_empty = is_empty || extent(a) == 0;
+  }
+  if (!fits || count_ > kMostFamilyElements)
+    fail(ErrorCode::unsupported, kRunFamily, "an array of more than 2^40 elements", "at most 2^40");
+  if (is_empty) count_ = 0;
 }
 
 kernels::FamilyView FamilyCall::view(std::uint32_t part) const {

@@ -18,7 +18,13 @@ struct FamilyPlan {
   std::vector<std::size_t> free;  // axes
   /// Bytes that divide rows, strides and elements of any call that gives no strides of its own.
   std::uint64_t sure_unit = 1;
+  /// Elements of the largest array; kMostFamilyElements and one where there may be more.
+  std::uint64_t most_elements = 0;
 };
+inline constexpr std::uint64_t kMostFamilyElements = std::uint64_t{1} << 40;
+
+/// Errors: ErrorCode::unsupported where the largest array has more than kMostFamilyElements.
+void require_bounded(const FamilyPlan& plan, const char* operation);
 
 /// Errors: those of faro::ShapeFamily.
 FamilyPlan plan_family(const FamilyMap& map);

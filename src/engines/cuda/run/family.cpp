@@ -187,8 +187,7 @@ void FamilyExecutor::run_on_device(const FamilyPlan& plan, const DeviceExtents& 
     }
     kernel.in = static_cast<const std::byte*>(in);
     kernel.out = static_cast<std::byte*>(out);
-    std::uint64_t bytes = plan.map.element_bytes;
-    for (const FamilyExtent& extent : plan.map.extents) bytes *= extent.most;
+    const std::uint64_t bytes = plan.most_elements * plan.map.element_bytes;
     constexpr std::uint64_t box_bytes = 8 << 10;  // of the smaller ones
     kernel.grid = std::clamp<std::uint64_t>(bytes / box_bytes, 1, state.resident);
     for (std::uint32_t part = 0; part < plan.form.parts(); ++part) {
