@@ -168,7 +168,7 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | 
         refuse("permute", f"a {type(by).__name__}", "a map or its text", kind=FaroTypeError)
     if axis is not None:
         return _along(x, by, inverse, _run.axis_of(axis, x.ndim, "permute"))
-    if is_symbolic(*x.shape):
+    if is_symbolic(*x.shape) or (inverse and isinstance(by, str) and _order_of_text(by, x.ndim)):
         return _of_any_shape(x, by, bool(inverse))
     if isinstance(by, maps.Map):
         if by.count != x.size:
@@ -181,6 +181,13 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | 
     return _moved(x, there, back, after)
 
 
+def _order_of_text(text: str, rank: int) -> list[int]:
+    """That of `axes(2 0 1)`, whose extents are the array's; none of any other text."""
+    said = text.strip()
+    order = [int(word) for word in said[5:].rstrip(") ").split() if word.isdigit()] if said.startswith("axes(") and ";" not in said else []
+    return order if sorted(order) == list(range(rank)) else []
+
+
 def _of_any_shape(x: Any, by: "str | maps.Map", inverse: bool) -> Any:
     """Patterns and orders of axes, whose extents may be symbols; other maps are of so many elements."""
     said = by.strip() if isinstance(by, str) else ""
@@ -190,10 +197,9 @@ def _of_any_shape(x: Any, by: "str | maps.Map", inverse: bool) -> Any:
         return permute_dims(x.reshape(extents), order).reshape(result)
     if said == "transpose":
         return permute_dims(x)
-    if said.startswith("axes(") and ";" not in said:
-        order = [int(word) for word in said[5:].rstrip(") ").split() if word.isdigit()]
-        if sorted(order) == list(range(x.ndim)):
-            return permute_dims(x, order, inverse=inverse)
+    order = _order_of_text(said, x.ndim)
+    if order:
+        return permute_dims(x, order, inverse=inverse)
     refuse_symbolic("permute", "axis= permutes along one whose extent is a number; permute_dims, flip and roll take any", *x.shape)
 
 

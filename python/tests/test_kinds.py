@@ -14,6 +14,7 @@ from faro import maps
 ROUTING = faro.route([[1, 0], [0, 1], [2, 0], [0, 2]], 3, multiple=4)
 PLAN = faro.plan("gray", shape=(4, 4), itemsize=8)
 ROWS = faro.plan_rows("take", [2, 0, 2], 4)
+FAMILY = faro.family((None, 4), (1, 0), itemsize=8)
 
 # Every function that moves an array of shape (4, 4) of 8 bytes to a new one.
 MOVES = {
@@ -42,6 +43,7 @@ MOVES = {
     "dispatch": lambda x: faro.dispatch(x, ROUTING),
     "permute_evaluations": lambda x: faro.permute_evaluations(x, 3),
     "plan": lambda x: PLAN(x),
+    "family": lambda x: FAMILY(x),
 }
 # Functions that take no masks: they do arithmetic with the elements.
 SUMS = {

@@ -23,7 +23,7 @@ using test::report_of;
 
 class GpuFamily : public GpuTest {};
 
-constexpr PlanOptions kOnGpu{.engine = Engine::cuda};
+const PlanOptions kOnGpu{.engine = Engine::cuda};
 constexpr std::uint64_t kGuard = 256;
 
 std::vector<std::uint8_t> noise(std::uint64_t bytes, unsigned seed) {
