@@ -1,8 +1,9 @@
-// family_bench: families of shapes on the CPU beside ordinary plans of the same shapes and a plain copy, by turns.
-// `family_bench --help` lists the options.
+// family_bench: families of shapes on the CPU beside ordinary plans of the same shapes and a plain copy, by
+// turns. `family_bench --help` lists the options.
 //
-// Every result is held against the plan's before anything is timed. What planning takes is the difference of calls
-// of new shapes and of the same, on arrays that the caches hold; and by itself, of making an ordinary plan.
+// Every result is held against the plan's before anything is timed. What planning takes is the difference of
+// calls of new shapes and of the same, on arrays that the caches hold; and by itself, of making an ordinary
+// plan.
 #include <fmt/format.h>
 
 #include <array>
@@ -50,7 +51,8 @@ double microseconds_of(const std::function<void()>& call, int times) {
   for (int n = 0; n < times; ++n) {
     const auto begin = std::chrono::steady_clock::now();
     call();
-    each.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
+    each.push_back(
+        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
   }
   return median(each);
 }
@@ -83,8 +85,8 @@ void measure(const Options& options, const FamilyCase& of) {
   const double plan_us =
       microseconds_of([&] { static_cast<void>(plan(Axes(of.extents, of.order), of.width, by)); }, kTimes / 5);
   const double copy = timings[2].median_ms;
-  fmt::print("| {} | {} | {:.3f} | {:.3f} | {:.3f} | {:.0f}% | {:.0f}% | {:.2f} | {:.0f} |\n", of.what, of.width,
-             timings[0].median_ms, timings[1].median_ms, copy, 100 * copy / timings[0].median_ms,
+  fmt::print("| {} | {} | {:.3f} | {:.3f} | {:.3f} | {:.0f}% | {:.0f}% | {:.2f} | {:.0f} |\n", of.what,
+             of.width, timings[0].median_ms, timings[1].median_ms, copy, 100 * copy / timings[0].median_ms,
              100 * copy / timings[1].median_ms, family_us, plan_us);
   std::fflush(stdout);
 }
@@ -92,8 +94,9 @@ void measure(const Options& options, const FamilyCase& of) {
 int run(const CommandLine& line) {
   const Options options = parse(line);
   fmt::print("family_bench, faro {}, {}\n\n", FARO_COMMIT, cpu::target(options.threads).name);
-  fmt::print("| family | bytes | family ms | plan ms | copy ms | family | plan | planning a call us | a plan us |\n"
-             "|---|---|---|---|---|---|---|---|---|\n");
+  fmt::print(
+      "| family | bytes | family ms | plan ms | copy ms | family | plan | planning a call us | a plan us |\n"
+      "|---|---|---|---|---|---|---|---|---|\n");
   for (const FamilyCase& of : family_cases()) measure(options, of);
   return 0;
 }

@@ -1,4 +1,5 @@
-// Families that inference and training have, with the extents of a call: what both benchmarks of families move.
+// Families that inference and training have, with the extents of a call: what both benchmarks of families
+// move.
 #pragma once
 
 #include <cstdint>

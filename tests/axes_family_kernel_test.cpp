@@ -82,7 +82,8 @@ std::uint64_t unit_of(const Called& called, const faro::detail::FamilyPlan& plan
 
 void expect_moved(const Called& called, bool on_device, const Emulation& how = {}) {
   const FamilyCase& call = called.call;
-  SCOPED_TRACE(call.text() + ", skew " + std::to_string(called.skew) + (on_device ? ", extents on the device" : ""));
+  SCOPED_TRACE(call.text() + ", skew " + std::to_string(called.skew) +
+               (on_device ? ", extents on the device" : ""));
   const faro::detail::FamilyPlan plan = faro::detail::plan_family(call.map);
   const std::uint64_t bytes = call.bytes();
   constexpr std::uint64_t kGuard = 64;
@@ -98,8 +99,8 @@ void expect_moved(const Called& called, bool on_device, const Emulation& how = {
   std::mt19937 random(static_cast<unsigned>(bytes + 1));
   std::generate(in, in + bytes, [&] { return static_cast<std::uint8_t>(random()); });
   faro::detail::by_unit_bytes(unit_of(called, plan, on_device), [&](auto unit) {
-    move<unit()>(called, plan, reinterpret_cast<const std::byte*>(in), reinterpret_cast<std::byte*>(out), on_device,
-                 how);
+    move<unit()>(called, plan, reinterpret_cast<const std::byte*>(in), reinterpret_cast<std::byte*>(out),
+                 on_device, how);
   });
   const std::vector<std::uint8_t> wanted = family_test::moved(call, in);
   EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), out));
@@ -112,23 +113,25 @@ void expect_moved(const Called& called, bool on_device, const Emulation& how = {
 kernels::FamilyBox box_of(const Called& called, int unit_bytes) {
   const faro::detail::FamilyPlan plan = faro::detail::plan_family(called.call.map);
   const auto parts = parts_of(plan, called.call);
-  return parts.empty() ? kernels::FamilyBox() : kernels::make_family_box(parts.front(), unit_bytes, called.skew, called.skew);
+  return parts.empty() ? kernels::FamilyBox()
+                       : kernels::make_family_box(parts.front(), unit_bytes, called.skew, called.skew);
 }
 
-Called called(std::uint64_t element_bytes, const std::vector<std::uint64_t>& extents, const std::vector<int>& order,
-              unsigned free_axes) {
+Called called(std::uint64_t element_bytes, const std::vector<std::uint64_t>& extents,
+              const std::vector<int>& order, unsigned free_axes) {
   return {.call = family_case(element_bytes, extents, order, free_axes)};
 }
 
 TEST(AxesFamilyKernel, MovesWhatIsUsual) {
   for (const std::uint64_t width : {1, 2, 4, 8, 16, 3, 12, 40}) {
     for (const bool on_device : {false, true}) {
-      for (const Called& call : {called(width, {}, {}, 0), called(width, {1}, {0}, 1), called(width, {300}, {0}, 1),
-                                 called(width, {0, 3}, {1, 0}, 1), called(width, {3, 0}, {1, 0}, 2),
-                                 called(width, {130, 70}, {1, 0}, 3), called(width, {260, 3}, {1, 0}, 1),
-                                 called(width, {3, 260}, {1, 0}, 2), called(width, {9, 8, 16}, {1, 0, 2}, 1),
-                                 called(width, {2, 5, 6, 7}, {0, 2, 1, 3}, 3),
-                                 called(width, {3, 4, 5, 2, 3}, {4, 3, 2, 1, 0}, 31)}) {
+      for (const Called& call :
+           {called(width, {}, {}, 0), called(width, {1}, {0}, 1), called(width, {300}, {0}, 1),
+            called(width, {0, 3}, {1, 0}, 1), called(width, {3, 0}, {1, 0}, 2),
+            called(width, {130, 70}, {1, 0}, 3), called(width, {260, 3}, {1, 0}, 1),
+            called(width, {3, 260}, {1, 0}, 2), called(width, {9, 8, 16}, {1, 0, 2}, 1),
+            called(width, {2, 5, 6, 7}, {0, 2, 1, 3}, 3),
+            called(width, {3, 4, 5, 2, 3}, {4, 3, 2, 1, 0}, 31)}) {
         expect_moved(call, on_device);
       }
     }
@@ -158,9 +161,12 @@ TEST(AxesFamilyKernel, MovesDrawnFamilies) {
     const std::uint64_t width = call.call.map.element_bytes;
     if (random() % 3 == 0) call.skew = width & (~width + 1) & 15;
     call.grid = 1 + random() % 4;
-    const Emulation how{.order = n % 3 == 0 ? Order::backward : n % 3 == 1 ? Order::forward : Order::shuffled};
+    const Emulation how{.order = n % 3 == 0   ? Order::backward
+                                 : n % 3 == 1 ? Order::forward
+                                              : Order::shuffled};
     for (const bool on_device : {false, true}) expect_moved(call, on_device, how);
-    (box_of(call, static_cast<int>(std::min<std::uint64_t>(16, width & (~width + 1)))).direct ? direct : staged) += 1;
+    (box_of(call, static_cast<int>(std::min<std::uint64_t>(16, width & (~width + 1)))).direct ? direct
+                                                                                              : staged) += 1;
   }
   EXPECT_GT(direct, 8);
   EXPECT_GT(staged, 80);

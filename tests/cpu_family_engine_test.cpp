@@ -1,6 +1,5 @@
-// Families of shapes on the CPU engine: drawn ones against one obvious loop, with guard zones; what ordinary plans
-// of the same shapes move; refusals.
-// Sanitized: in `make test`, too.
+// Families of shapes on the CPU engine: drawn ones against one obvious loop, with guard zones; what ordinary
+// plans of the same shapes move; refusals. Sanitized: in `make test`, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -63,7 +62,8 @@ TEST(CpuFamilyEngine, MovesDrawnFamilies) {
 
 // Larger than the caches, in boxes that are staged.
 TEST(CpuFamilyEngine, MovesLargeArrays) {
-  for (const auto& order : {std::vector<int>{1, 0, 2}, std::vector<int>{2, 1, 0}, std::vector<int>{0, 2, 1}}) {
+  for (const auto& order :
+       {std::vector<int>{1, 0, 2}, std::vector<int>{2, 1, 0}, std::vector<int>{0, 2, 1}}) {
     FamilyCase call = family_case(4, {90, 331, 129}, order, 3);
     const ShapeFamily family(call.map);
     expect_moved(family, call, 0);
@@ -86,8 +86,11 @@ TEST(CpuFamilyEngine, MovesAsAPlanOfTheShape) {
 
 // Strides of the family: rows of an array of the most, upside down; and those of one call.
 TEST(CpuFamilyEngine, MovesStridedArrays) {
-  const ShapeFamily family({.extents = {up_to(10), exactly(6)}, .order = {1, 0}, .in_strides = {-8, 1},
-                            .out_strides = {12, 1}, .element_bytes = 2});
+  const ShapeFamily family({.extents = {up_to(10), exactly(6)},
+                            .order = {1, 0},
+                            .in_strides = {-8, 1},
+                            .out_strides = {12, 1},
+                            .element_bytes = 2});
   for (const std::uint64_t rows : {0, 1, 7, 10}) {
     std::vector<std::uint16_t> in(80);
     for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::uint16_t>(i);
@@ -128,7 +131,8 @@ TEST(CpuFamilyEngine, IsCalledByManyThreads) {
 
 TEST(CpuFamilyEngine, ExplainsCalls) {
   const ShapeFamily family({.extents = {up_to(1000), up_to(1000)}, .order = {1, 0}, .element_bytes = 4});
-  EXPECT_NE(family.explain({{300, 500}}).find("turned in registers"), std::string::npos) << family.explain({{300, 500}});
+  EXPECT_NE(family.explain({{300, 500}}).find("turned in registers"), std::string::npos)
+      << family.explain({{300, 500}});
   EXPECT_EQ(family.explain({{0, 5}}), "nothing is moved");
   EXPECT_EQ(family.engine(), Engine::cpu);
   EXPECT_EQ(family.free_extents(), 2);
@@ -145,24 +149,31 @@ TEST(CpuFamilyEngine, RefusesFamilies) {
   EXPECT_EQ(refusal({.extents = two, .flipped = {1, 1}, .element_bytes = 4}).got, "axis 1 flipped twice");
   EXPECT_EQ(refusal({.extents = two, .shifts = {1, 2, 3}, .element_bytes = 4}).got, "3 shifts");
   EXPECT_EQ(refusal({.extents = two, .in_strides = {1}, .element_bytes = 4}).got, "1 strides of the input");
-  EXPECT_EQ(refusal({.extents = std::vector<FamilyExtent>(17, exactly(1)), .element_bytes = 4}).got, "17 axes");
+  EXPECT_EQ(refusal({.extents = std::vector<FamilyExtent>(17, exactly(1)), .element_bytes = 4}).got,
+            "17 axes");
   constexpr std::uint64_t kMany = std::uint64_t{1} << 40;
-  EXPECT_EQ(refusal({.extents = {exactly(kMany), exactly(2)}, .element_bytes = 4}).code, ErrorCode::unsupported);
+  EXPECT_EQ(refusal({.extents = {exactly(kMany), exactly(2)}, .element_bytes = 4}).code,
+            ErrorCode::unsupported);
   EXPECT_EQ(refusal({.extents = {up_to(kMany), up_to(2)}, .in_strides = {2, 1}, .element_bytes = 4}).code,
             ErrorCode::unsupported);
   const ShapeFamily unbounded({.extents = {up_to(kMany), up_to(kMany)}, .order = {1, 0}, .element_bytes = 1});
-  EXPECT_EQ(report_of([&] { static_cast<void>(unbounded.in_bytes({{kMany, 2}})); }).code, ErrorCode::unsupported);
+  EXPECT_EQ(report_of([&] {
+              static_cast<void>(unbounded.in_bytes({{kMany, 2}}));
+            }).code,
+            ErrorCode::unsupported);
   EXPECT_EQ(unbounded.in_bytes({{kMany, 0}}), 0);
   EXPECT_EQ(unbounded.in_bytes({{3, 5}}), 15);
   EXPECT_EQ(refusal({.extents = two, .out_strides = {1, 1}, .element_bytes = 4}).code, ErrorCode::value);
-  EXPECT_EQ(report_of([&] { ShapeFamily({.extents = two, .element_bytes = 4}, {.threads = -1}); }).got, "-1 threads");
+  EXPECT_EQ(report_of([&] { ShapeFamily({.extents = two, .element_bytes = 4}, {.threads = -1}); }).got,
+            "-1 threads");
 }
 
 TEST(CpuFamilyEngine, RefusesCalls) {
   const ShapeFamily family({.extents = {up_to(10), exactly(3)}, .order = {1, 0}, .element_bytes = 4});
   std::vector<std::uint32_t> in(40);
   std::vector<std::uint32_t> out(40, 7);
-  const auto refusal = [&](std::vector<std::uint64_t> extents, const void* from, void* to, FamilyStrides strides = {}) {
+  const auto refusal = [&](std::vector<std::uint64_t> extents, const void* from, void* to,
+                           FamilyStrides strides = {}) {
     return report_of([&] { family.run(extents, from, to, {}, strides); });
   };
   EXPECT_EQ(refusal({}, in.data(), out.data()).got, "0 extents");
@@ -175,7 +186,10 @@ TEST(CpuFamilyEngine, RefusesCalls) {
   EXPECT_EQ(refusal({5}, in.data(), out.data(), {.in = {}, .out = met}).code, ErrorCode::value);
   const std::int64_t one[] = {1};
   EXPECT_EQ(refusal({5}, in.data(), out.data(), {.in = one, .out = {}}).got, "1 strides of the input");
-  EXPECT_EQ(report_of([&] { family.run({{5}}, in.data(), out.data(), Stream(reinterpret_cast<CUstream_st*>(&out))); }).got, "a stream for engine cpu");
+  EXPECT_EQ(report_of([&] {
+              family.run({{5}}, in.data(), out.data(), Stream(reinterpret_cast<CUstream_st*>(&out)));
+            }).got,
+            "a stream for engine cpu");
   EXPECT_EQ(report_of([&] { family.run_on_device({.data = in.data()}, in.data(), out.data()); }).code,
             ErrorCode::unsupported);
   EXPECT_EQ(out, std::vector<std::uint32_t>(40, 7));

@@ -85,13 +85,14 @@ inline FamilyCase family_case(std::uint64_t element_bytes, const std::vector<std
   FamilyCase call{.map = {.extents = {}, .order = order, .element_bytes = element_bytes}, .extents = extents};
   for (std::size_t a = 0; a < extents.size(); ++a) {
     const bool is_free = (free_axes >> a & 1) != 0;
-    call.map.extents.push_back(is_free ? up_to(std::max<std::uint64_t>(2 * extents[a], 8)) : exactly(extents[a]));
+    call.map.extents.push_back(is_free ? up_to(std::max<std::uint64_t>(2 * extents[a], 8))
+                                       : exactly(extents[a]));
   }
   return call;
 }
 
-/// Up to five axes of at most `most` elements together: few of an axis, as a rule, now and then none, one or many;
-/// some flipped, some rolled.
+/// Up to five axes of at most `most` elements together: few of an axis, as a rule, now and then none, one or
+/// many; some flipped, some rolled.
 inline FamilyCase drawn_family(std::mt19937& random, std::uint64_t most) {
   const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
   constexpr std::uint64_t kWidths[] = {1, 2, 4, 8, 16, 3, 6, 12, 24};

@@ -1,5 +1,6 @@
-// gpu_family_bench: families of shapes on a GPU, extents on the host and in the device's memory, beside ordinary plans of
-// the same shapes and a cudaMemcpy of the same bytes in the same rounds. `gpu_family_bench --help` lists the options.
+// gpu_family_bench: families of shapes on a GPU, extents on the host and in the device's memory, beside
+// ordinary plans of the same shapes and a cudaMemcpy of the same bytes in the same rounds. `gpu_family_bench
+// --help` lists the options.
 //
 // Every result is verified on the device, element by element, before it is timed.
 #include <fmt/format.h>
@@ -51,11 +52,13 @@ class FamilyBench {
   explicit FamilyBench(const FamilyOptions& options) : options_(options) {}
 
   bool run() {
-    page_.add("# Families of shapes on a GPU\n\n" + setting_table(make_setting(options_.command)) +
-              "\nEvery result was verified before it was timed. Medians of alternating rounds; shares of the cudaMemcpy of\n"
-              "the same bytes in the same rounds. A call: what the host takes to queue one of a new shape.\n\n"
-              "| family | bytes | plan | family | extents on the device | copy ms | a call us | moved by |\n"
-              "|---|---|---|---|---|---|---|---|\n");
+    page_.add(
+        "# Families of shapes on a GPU\n\n" + setting_table(make_setting(options_.command)) +
+        "\nEvery result was verified before it was timed. Medians of alternating rounds; shares of the "
+        "cudaMemcpy of\n"
+        "the same bytes in the same rounds. A call: what the host takes to queue one of a new shape.\n\n"
+        "| family | bytes | plan | family | extents on the device | copy ms | a call us | moved by |\n"
+        "|---|---|---|---|---|---|---|---|\n");
     for (const FamilyCase& each : family_cases()) {
       try {
         page_.add(row(each));
@@ -122,8 +125,9 @@ class FamilyBench {
       static_cast<void>(clock.milliseconds(1, [](Stream) {}));
     }
     const auto share = [&](std::size_t i) { return 100 * median(times[0]) / median(times[i]); };
-    return fmt::format("| {} | {} | {:.1f}% | {:.1f}% | {:.1f}% | {:.4f} | {:.1f} | {} |\n", of.what, of.width, share(1),
-                       share(2), share(3), median(times[0]), median(queued), family.explain(extents));
+    return fmt::format("| {} | {} | {:.1f}% | {:.1f}% | {:.1f}% | {:.4f} | {:.1f} | {} |\n", of.what,
+                       of.width, share(1), share(2), share(3), median(times[0]), median(queued),
+                       family.explain(extents));
   }
 
   FamilyOptions options_;

@@ -50,8 +50,8 @@ void check_arrays(const FamilyCall& call, const void* in, const void* out, bool 
   if (own_output) return check_strided(call, in, out);
   if (!detail::share_bytes({in, in_bytes}, {out, out_bytes})) return;
   if (!call.is_dense()) return check_strided(call, in, out);
-  detail::check_disjoint(kRunFamily, detail::RunArray{"output", {out, out_bytes}}, {{"input", {in, in_bytes}}},
-                         "a family moves out of place");
+  detail::check_disjoint(kRunFamily, detail::RunArray{"output", {out, out_bytes}},
+                         {{"input", {in, in_bytes}}}, "a family moves out of place");
 }
 
 // Threads as options say, and from where on such arrays are written past the caches.
@@ -75,11 +75,12 @@ struct ShapeFamily::State {
   std::unique_ptr<const cuda::FamilyExecutor> on_device;  // of engine cuda
   mutable std::atomic<std::shared_ptr<const LastRun>> last = nullptr;
 
-  void run_on_cpu(const FamilyCall& call, std::span<const std::uint64_t> extents, bool own_strides, const void* in,
-                  void* out) const {
+  void run_on_cpu(const FamilyCall& call, std::span<const std::uint64_t> extents, bool own_strides,
+                  const void* in, void* out) const {
     if (own_strides) return cpu::FamilyRun(call, target).run(in, out);
     auto made = last.load();
-    if (made == nullptr || !std::equal(extents.begin(), extents.end(), made->extents.begin(), made->extents.end())) {
+    if (made == nullptr ||
+        !std::equal(extents.begin(), extents.end(), made->extents.begin(), made->extents.end())) {
       made = std::make_shared<const LastRun>(
           LastRun{{extents.begin(), extents.end()}, std::make_unique<const cpu::FamilyRun>(call, target)});
       last.store(made);
@@ -108,7 +109,7 @@ ShapeFamily& ShapeFamily::operator=(ShapeFamily&&) noexcept = default;
 ShapeFamily::~ShapeFamily() = default;
 
 void ShapeFamily::run(std::span<const std::uint64_t> extents, const void* in, void* out, Stream stream,
-                 const FamilyStrides& strides) const {
+                      const FamilyStrides& strides) const {
   const FamilyCall call(state_->plan, extents, strides);
   detail::check_stream(engine(), stream);
   if (call.count() == 0) return;
@@ -118,17 +119,20 @@ void ShapeFamily::run(std::span<const std::uint64_t> extents, const void* in, vo
   state_->run_on_cpu(call, extents, !strides.in.empty() || !strides.out.empty(), in, out);
 }
 
-void ShapeFamily::run_on_device(const DeviceExtents& extents, const void* in, void* out, Stream stream) const {
+void ShapeFamily::run_on_device(const DeviceExtents& extents, const void* in, void* out,
+                                Stream stream) const {
   if (state_->on_device == nullptr) {
     fail(ErrorCode::unsupported, kRunFamily, "extents in a device's memory for engine cpu",
          "extents of the host, run(extents, in, out)", "make the family for engine cuda");
   }
   if (extents.bytes != 4 && extents.bytes != 8)
-    fail(ErrorCode::value, kRunFamily, "extents of " + std::to_string(extents.bytes) + " bytes", "4 or 8 bytes");
+    fail(ErrorCode::value, kRunFamily, "extents of " + std::to_string(extents.bytes) + " bytes",
+         "4 or 8 bytes");
   require_given(in, out);
   detail::require_bounded(state_->plan, kRunFamily);
   if (free_extents() == 0) return run({}, in, out, stream);
-  if (extents.data == nullptr) fail(ErrorCode::value, kRunFamily, "null extents", "extents in the device's memory");
+  if (extents.data == nullptr)
+    fail(ErrorCode::value, kRunFamily, "null extents", "extents in the device's memory");
   state_->on_device->run_on_device(state_->plan, extents, in, out, stream);
 }
 
@@ -149,7 +153,8 @@ std::uint64_t ShapeFamily::out_bytes(std::span<const std::uint64_t> extents) con
 
 std::string ShapeFamily::explain(std::span<const std::uint64_t> extents) const {
   const FamilyCall call(state_->plan, extents, {});
-  return state_->on_device != nullptr ? cuda::explain_family(call) : cpu::FamilyRun::explain(call, state_->target);
+  return state_->on_device != nullptr ? cuda::explain_family(call)
+                                      : cpu::FamilyRun::explain(call, state_->target);
 }
 
 const FamilyMap& ShapeFamily::map() const { return state_->plan.map; }

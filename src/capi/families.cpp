@@ -4,8 +4,8 @@
 
 #include "capi/plans.hpp"
 #include "capi/status.hpp"
-#include "faro/faro.h"
 #include "faro/family.hpp"
+#include "faro/faro.h"
 
 struct faro_family {
   faro::ShapeFamily family;
@@ -43,7 +43,8 @@ FamilyMap map_of(const faro_family_map* given) {
 }
 
 PlanOptions options_of(const faro_options* given) {
-  if (given != nullptr && (given->in_place != 0 || given->batch > 1 || given->repeats != 0 || given->measure != 0))
+  if (given != nullptr &&
+      (given->in_place != 0 || given->batch > 1 || given->repeats != 0 || given->measure != 0))
     fail(ErrorCode::value, kPlanFamily, "options of another plan", "engine, threads and device",
          "a batch is one more axis");
   return plan_options(given);
@@ -80,8 +81,8 @@ faro_status faro_family_make(const faro_family_map* map, const faro_options* opt
 
 void faro_family_destroy(faro_family* family) { delete family; }
 
-faro_status faro_family_run(const faro_family* family, const faro_family_call* call, const void* in, void* out,
-                            void* stream) {
+faro_status faro_family_run(const faro_family* family, const faro_family_call* call, const void* in,
+                            void* out, void* stream) {
   return guarded([&] {
     const faro::ShapeFamily& made = family_of(family);
     const std::span<const std::uint64_t> extents = extents_of(call);
@@ -94,8 +95,8 @@ faro_status faro_family_run(const faro_family* family, const faro_family_call* c
   });
 }
 
-faro_status faro_family_run_on_device(const faro_family* family, const void* extents, int extent_bytes, const void* in,
-                                      void* out, void* stream) {
+faro_status faro_family_run_on_device(const faro_family* family, const void* extents, int extent_bytes,
+                                      const void* in, void* out, void* stream) {
   return guarded([&] {
     family_of(family).run_on_device({.data = extents, .bytes = extent_bytes}, in, out,
                                     faro::Stream(static_cast<CUstream_st*>(stream)));

@@ -107,8 +107,8 @@ std::uint64_t streaming_bytes(const IndexCalibration& curves);
 /// there is no workspace.
 void run_rows(const RowPlan& plan, const std::byte* in, std::byte* out);
 
-/// One call of a family (faro/family.hpp), made ready to run: the pass of each part of its view. Cost: a microsecond
-/// or two.
+/// One call of a family (faro/family.hpp), made ready to run: the pass of each part of its view. Cost: a
+/// microsecond or two.
 class FamilyRun {
  public:
   FamilyRun(const detail::FamilyCall& call, const Target& target);

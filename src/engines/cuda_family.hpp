@@ -24,8 +24,8 @@ class FamilyExecutor {
   /// Requires: arrays that do not overlap (unchecked). Errors: ErrorCode::value for memory that is not the
   /// device's or not aligned; ErrorCode::device for a failed launch. Any number of threads at once.
   void run(const faro::detail::FamilyCall& call, const void* in, void* out, Stream stream) const;
-  void run_on_device(const faro::detail::FamilyPlan& plan, const DeviceExtents& extents, const void* in, void* out,
-                     Stream stream) const;
+  void run_on_device(const faro::detail::FamilyPlan& plan, const DeviceExtents& extents, const void* in,
+                     void* out, Stream stream) const;
 
  private:
   struct State;

@@ -64,9 +64,11 @@ void check_largest(const FamilyPlan& plan) {
     for (std::size_t a = 0; a < strides.size(); ++a) {
       if (strides[a] >= 0 || view.extents[a] == 0) continue;
       std::uint64_t far = 0;
-      if (__builtin_mul_overflow(std::uint64_t{0} - static_cast<std::uint64_t>(strides[a]), view.extents[a] - 1, &far) ||
+      if (__builtin_mul_overflow(std::uint64_t{0} - static_cast<std::uint64_t>(strides[a]),
+                                 view.extents[a] - 1, &far) ||
           __builtin_add_overflow(first, far, &first))
-        fail(ErrorCode::value, kPlanFamily, "strides that reach past 2^63 elements", "strides within an array");
+        fail(ErrorCode::value, kPlanFamily, "strides that reach past 2^63 elements",
+             "strides within an array");
     }
     return first;
   };
@@ -81,8 +83,10 @@ std::uint64_t sure_unit(const FamilyForm& form) {
   const auto bytes = static_cast<std::int64_t>(form.element_bytes);
   kernels::FamilyView view;
   FamilyForm smallest = form;
-  for (int a = 0; a < form.axes; ++a) smallest.axis[a].extent = std::max<std::uint64_t>(form.axis[a].extent, 1);
-  kernels::family_view(smallest, [](int) { return 1; }, 0, view);
+  for (int a = 0; a < form.axes; ++a)
+    smallest.axis[a].extent = std::max<std::uint64_t>(form.axis[a].extent, 1);
+  kernels::family_view(
+      smallest, [](int) { return 1; }, 0, view);
   std::int64_t row = bytes;
   int kept = form.axes;
   for (; kept > 0; --kept) {
@@ -110,8 +114,8 @@ FamilyPlan plan_family(const FamilyMap& map) {
   FamilyPlan plan{.map = map, .form = {}, .free = {}};
   const std::size_t axes = map.extents.size();
   if (axes > kFamilyAxes)
-    fail(ErrorCode::value, kPlanFamily, std::to_string(axes) + " axes", "at most " + std::to_string(kFamilyAxes),
-         "join axes that stay neighbours");
+    fail(ErrorCode::value, kPlanFamily, std::to_string(axes) + " axes",
+         "at most " + std::to_string(kFamilyAxes), "join axes that stay neighbours");
   if (map.element_bytes == 0 || map.element_bytes > kMaxElementBytes)
     fail(ErrorCode::value, kPlanFamily, "elements of " + std::to_string(map.element_bytes) + " bytes",
          "1 to " + std::to_string(kMaxElementBytes));
@@ -123,8 +127,10 @@ FamilyPlan plan_family(const FamilyMap& map) {
   require_order(plan.map.order);
   if (plan.map.shifts.empty()) plan.map.shifts.resize(axes);
   require_length(plan.map.shifts.size(), axes, "shifts", kPlanFamily);
-  if (!map.in_strides.empty()) require_length(map.in_strides.size(), axes, "strides of the input", kPlanFamily);
-  if (!map.out_strides.empty()) require_length(map.out_strides.size(), axes, "strides of the output", kPlanFamily);
+  if (!map.in_strides.empty())
+    require_length(map.in_strides.size(), axes, "strides of the input", kPlanFamily);
+  if (!map.out_strides.empty())
+    require_length(map.out_strides.size(), axes, "strides of the output", kPlanFamily);
 
   FamilyForm& form = plan.form;
   form.axes = static_cast<std::int32_t>(axes);
@@ -134,8 +140,8 @@ FamilyPlan plan_family(const FamilyMap& map) {
   const auto stride_bytes = [&](std::int64_t stride) {
     std::int64_t bytes = 0;
     constexpr std::int64_t most = std::int64_t{1} << 56;
-    if (__builtin_mul_overflow(stride, static_cast<std::int64_t>(map.element_bytes), &bytes) || bytes > most ||
-        bytes < -most)
+    if (__builtin_mul_overflow(stride, static_cast<std::int64_t>(map.element_bytes), &bytes) ||
+        bytes > most || bytes < -most)
       fail(ErrorCode::value, kPlanFamily, "a stride of " + std::to_string(stride) + " elements",
            "less than 2^56 bytes");
     return bytes;
@@ -224,7 +230,8 @@ FamilyCall::FamilyCall(const FamilyPlan& plan, std::span<const std::uint64_t> ex
 kernels::FamilyView FamilyCall::view(std::uint32_t part) const {
   kernels::FamilyView made;
   const bool fits = kernels::family_view(
-      form(), [&](int i) { return static_cast<std::int64_t>(extents_[static_cast<std::size_t>(i)]); }, part, made);
+      form(), [&](int i) { return static_cast<std::int64_t>(extents_[static_cast<std::size_t>(i)]); }, part,
+      made);
   FARO_CHECK(fits);
   return made;
 }
@@ -245,7 +252,8 @@ AxisMap axis_map(const kernels::FamilyView& view, std::uint64_t unit_bytes) {
   AxisMap map{.in_first = view.in_first / unit, .out_first = view.out_first / unit, .unit = unit_bytes};
   map.axes.reserve(static_cast<std::size_t>(view.axes));
   for (int a = 0; a < view.axes; ++a)
-    map.axes.push_back({.extent = view.axis[a].extent, .in = view.axis[a].in / unit, .out = view.axis[a].out / unit});
+    map.axes.push_back(
+        {.extent = view.axis[a].extent, .in = view.axis[a].in / unit, .out = view.axis[a].out / unit});
   return map;
 }
 

@@ -1,5 +1,5 @@
-// A family of arrays (faro/family.hpp) as its calls need it: what is the same for all, checked once, and a call's
-// view, which takes arithmetic and no search.
+// A family of arrays (faro/family.hpp) as its calls need it: what is the same for all, checked once, and a
+// call's view, which takes arithmetic and no search.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "faro/problem/family_map.hpp"
-#include "kernels/axes_family.hpp"
+#include "kernels/family_box.hpp"
 #include "permutation/axis_map.hpp"
 
 namespace faro::detail {

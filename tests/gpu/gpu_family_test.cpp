@@ -1,5 +1,5 @@
-// Families of shapes on a GPU: drawn ones with guard zones and unaligned arrays, extents of the host and of the device's
-// memory, a captured graph that is replayed with others, and refusals.
+// Families of shapes on a GPU: drawn ones with guard zones and unaligned arrays, extents of the host and of
+// the device's memory, a captured graph that is replayed with others, and refusals.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -132,7 +132,8 @@ TEST_F(GpuFamily, IsReplayedWithOtherExtents) {
   const OwnStream stream;
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t ready = nullptr;
-  check_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  check_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
+             "cudaStreamBeginCapture");
   family.run_on_device(extents.get(), arrays.input(), arrays.output(), stream);
   check_cuda(cudaStreamEndCapture(stream.get(), &graph), "cudaStreamEndCapture");
   check_cuda(cudaGraphInstantiate(&ready, graph, 0), "cudaGraphInstantiate");
@@ -158,8 +159,12 @@ TEST_F(GpuFamily, IsReplayedWithOtherExtents) {
 }
 
 TEST_F(GpuFamily, MovesStridedArrays) {
-  const ShapeFamily family({.extents = {up_to(500), exactly(6)}, .order = {1, 0}, .in_strides = {-8, 1},
-                            .out_strides = {512, 1}, .element_bytes = 2}, kOnGpu);
+  const ShapeFamily family({.extents = {up_to(500), exactly(6)},
+                            .order = {1, 0},
+                            .in_strides = {-8, 1},
+                            .out_strides = {512, 1},
+                            .element_bytes = 2},
+                           kOnGpu);
   for (const std::uint64_t rows : {1U, 77U, 500U}) {
     std::vector<std::uint16_t> in(500 * 8);
     for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::uint16_t>(i);
@@ -191,9 +196,11 @@ TEST_F(GpuFamily, RefusesWhatItCannotReach) {
   const cuda::DeviceArray array(512);
   const Extents extents({5}, 8);
   EXPECT_EQ(report_of([&] { family.run({{5}}, host.data(), array.data()); }).code, ErrorCode::value);
-  EXPECT_EQ(report_of([&] { family.run({{5}}, array.data() + 1, array.data() + 256); }).code, ErrorCode::value);
+  EXPECT_EQ(report_of([&] { family.run({{5}}, array.data() + 1, array.data() + 256); }).code,
+            ErrorCode::value);
   EXPECT_EQ(report_of([&] { family.run({{5}}, array.data(), array.data() + 16); }).code, ErrorCode::value);
-  EXPECT_EQ(report_of([&] { family.run({{11}}, array.data(), array.data() + 256); }).got, "an extent of 11 for axis 0");
+  EXPECT_EQ(report_of([&] { family.run({{11}}, array.data(), array.data() + 256); }).got,
+            "an extent of 11 for axis 0");
   const auto on_device = [&](const DeviceExtents& given) {
     return report_of([&] { family.run_on_device(given, array.data(), array.data() + 256); });
   };

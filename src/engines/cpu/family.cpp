@@ -1,4 +1,5 @@
-// A call of a family: the pass that an ordinary plan of each part's view would have, made at once, as a program.
+// A call of a family: the pass that an ordinary plan of each part's view would have, made at once, as a
+// program.
 #include <algorithm>
 #include <memory>
 #include <string>

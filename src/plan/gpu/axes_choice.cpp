@@ -176,7 +176,8 @@ bool lie_together(const std::vector<layout::StridedAxis>& axes, const kernels::A
 
 // Lines of a view whose rows are read forwards, or nothing: planes with long sides, as of axes. Elsewhere
 // boxes' rows may go on into other axes.
-std::optional<AxesLines::Variant> line_of_view(const layout::AxisMap& view, bool anywhere, const AxesVariant& as) {
+std::optional<AxesLines::Variant> line_of_view(const layout::AxisMap& view, bool anywhere,
+                                               const AxesVariant& as) {
   const kernels::AxesLinesOptions options = lines_options(view.unit, anywhere, as);
   const auto choice =
       kernels::make_view_lines(view.axes, static_cast<int>(view.unit), first_of(view), options);

@@ -421,8 +421,12 @@ const GpuSolver kAxesSolver{
 
 struct QuickKernelOf {
   std::optional<GpuKernel> operator()(const std::monostate& /*none*/) const { return std::nullopt; }
-  std::optional<GpuKernel> operator()(const AxesElements::Variant& chosen) const { return of_elements(chosen); }
-  std::optional<GpuKernel> operator()(const kernels::ViewRowsChoice& chosen) const { return of_view_rows(chosen); }
+  std::optional<GpuKernel> operator()(const AxesElements::Variant& chosen) const {
+    return of_elements(chosen);
+  }
+  std::optional<GpuKernel> operator()(const kernels::ViewRowsChoice& chosen) const {
+    return of_view_rows(chosen);
+  }
   std::optional<GpuKernel> operator()(const AxesLines::Variant& chosen) const { return of_lines(chosen); }
 };
 

@@ -34,8 +34,8 @@ std::uint64_t own_unit(std::uint64_t element_bytes) {
 
 // A part is moved by a kernel of ordinary plans, copied, or cut into boxes of the widest units.
 template <typename Visitor>
-void choose_way(const FamilyCall& call, const kernels::FamilyView& part, std::uintptr_t in, std::uintptr_t out,
-                const Visitor& visitor) {
+void choose_way(const FamilyCall& call, const kernels::FamilyView& part, std::uintptr_t in,
+                std::uintptr_t out, const Visitor& visitor) {
   const std::uint64_t width = call.plan().map.element_bytes;
   kernels::FamilyView view = part;
   const std::uint64_t own = kernels::cut_into_units(view, width, own_unit(width));
@@ -119,16 +119,16 @@ struct ToldWay {
   void kernel(const faro::detail::GpuKernel& kernel) const { text = to_text(kernel); }
   void boxes(const kernels::FamilyView& view, std::uint64_t unit_bytes) const {
     const kernels::FamilyBox box = kernels::make_family_box(view, static_cast<int>(unit_bytes), 0, 0);
-    text = "boxes of " + std::to_string(box.units()) + " units of " + std::to_string(unit_bytes) + " bytes, " +
-           (box.direct ? "rows that stay" : "through shared memory");
+    text = "boxes of " + std::to_string(box.units()) + " units of " + std::to_string(unit_bytes) +
+           " bytes, " + (box.direct ? "rows that stay" : "through shared memory");
   }
 };
 
 // Blocks that fill a device: as many as a multiprocessor has threads for.
 std::uint64_t resident_blocks(int device) {
   int multiprocessors = 0;
-  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute",
-        "plan a family");
+  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+        "cudaDeviceGetAttribute", "plan a family");
   constexpr std::uint64_t of_multiprocessor = 8;  // of 256 threads
   return static_cast<std::uint64_t>(multiprocessors) * of_multiprocessor;
 }
@@ -163,11 +163,12 @@ void FamilyExecutor::run(const FamilyCall& call, const void* in, void* out, Stre
                       .stream = stream,
                       .entry_of = entry_of,
                       .resident = state.resident};
-  call.for_each_part([&](const kernels::FamilyView& part) { choose_way(call, part, address(in), address(out), way); });
+  call.for_each_part(
+      [&](const kernels::FamilyView& part) { choose_way(call, part, address(in), address(out), way); });
 }
 
-void FamilyExecutor::run_on_device(const FamilyPlan& plan, const DeviceExtents& extents, const void* in, void* out,
-                                   Stream stream) const {
+void FamilyExecutor::run_on_device(const FamilyPlan& plan, const DeviceExtents& extents, const void* in,
+                                   void* out, Stream stream) const {
   const State& state = *state_;
   const DeviceGuard guard(state.device);
   require_arrays(in, out, plan.map.element_bytes, state.device);
