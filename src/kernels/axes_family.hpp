@@ -124,6 +124,8 @@ struct MoveFamily {
   static constexpr std::uint32_t kColumnsBegin = kRunBegin + family::kMostRun * sizeof(RunEntry);
   static constexpr std::uint32_t kBoxBegin = kColumnsBegin + family::kMostRun * 8;
   static_assert(kBoxBegin % 16 == 0 && sizeof(Origin) % 8 == 0);
+  // What any kernel may take without asking for more.
+  static_assert(kBoxBegin + family::most_bytes(kUnitBytes) <= 48 << 10);
 
   template <typename T, typename B>
   static constexpr T* shared(B& block, std::uint32_t begin) {

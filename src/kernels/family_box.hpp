@@ -261,7 +261,7 @@ constexpr std::uint32_t wanted_run(int unit_bytes) {
 }
 /// Bytes of a box in shared memory, with the pads.
 constexpr std::uint32_t most_bytes(int unit_bytes) {
-  return static_cast<std::uint32_t>(unit_bytes <= 2 ? 34 << 10 : 18 << 10);
+  return static_cast<std::uint32_t>(unit_bytes <= 2 ? 33 << 10 : 18 << 10);
 }
 
 /// Grows boxes along axis `a` towards a run of `wanted` units, of which the axes before have `run`. Gives
