@@ -194,6 +194,39 @@ TEST(GpuViews, RandomViews) {
   EXPECT_TRUE(reached.elements && reached.ragged && reached.plain && reached.skewed);
 }
 
+// What a family's call takes of these without a search: the kernel for arrays that begin there, or none.
+TEST(GpuViews, QuickKernels) {
+  std::mt19937_64 random(kSeed);
+  struct Case {
+    std::vector<std::uint64_t> shape;
+    std::vector<int> order;
+    std::uint64_t width;
+    std::size_t aligned;   // which detail::QuickChoice
+    std::size_t anywhere;  // of arrays that are aligned to an element
+  };
+  const Case cases[] = {{{30, 41}, {1, 0}, 4, 1, 1},          {{30, 40, 16}, {1, 0, 2}, 2, 1, 1},
+                        {{20, 60, 1000}, {1, 0, 2}, 2, 2, 0}, {{20, 59, 1001}, {1, 0, 2}, 2, 2, 2},
+                        {{801, 700}, {1, 0}, 4, 3, 3},        {{5, 700, 612}, {0, 2, 1}, 1, 3, 3},
+                        {{120, 90, 100}, {2, 1, 0}, 2, 0, 0}};
+  for (const Case& of : cases) {
+    const Strided view = as_strided(Axes(of.shape, of.order));
+    SCOPED_TRACE(to_text(view) + " of " + std::to_string(of.width) + " bytes");
+    detail::AxisMap units = detail::normal_form(detail::axis_map(view));
+    units.unit = of.width;
+    for (const Skew& skew : {Skew{}, Skew{of.width, of.width}}) {
+      const bool is_aligned = skew.in == 0;
+      const auto choice = detail::choose_quickly(units, skew.in, skew.out);
+      EXPECT_EQ(choice.index(), is_aligned ? of.aligned : of.anywhere);
+      const auto kernel = detail::quick_kernel(units, skew.in, skew.out);
+      ASSERT_EQ(kernel.has_value(), choice.index() > 0);
+      if (!kernel) continue;
+      EXPECT_TRUE(skew.in % kernel->in_alignment == 0 && skew.out % kernel->out_alignment == 0);
+      expect_kernel_moves(view, of.width, *kernel, skew, random);
+      if (HasFailure()) return;
+    }
+  }
+}
+
 // Planes: rows and lines that go forwards or backwards, with gaps and without, and begin anywhere; more axes.
 TEST(GpuViews, Planes) {
   std::mt19937_64 random(kSeed);

@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 /* Grows when functions are added, without taking any away: a program may ask for at least what it was made with. */
-#define FARO_ABI_VERSION 9
+#define FARO_ABI_VERSION 10
 
 /* --- what went wrong */
 
@@ -251,6 +251,55 @@ FARO_API faro_status faro_plan_to_bytes(const faro_plan* plan, void** data, uint
 FARO_API faro_status faro_plan_from_bytes(const void* data, uint64_t size, const faro_options* options, faro_plan** plan);
 FARO_API faro_status faro_plan_save(const faro_plan* plan, const char* path);
 FARO_API faro_status faro_plan_load(const char* path, const faro_options* options, faro_plan** plan);
+
+/* --- families of shapes: planned once, and run with other extents at each call */
+
+typedef struct faro_family faro_family;
+
+/* Axis a of the input, slowest first, is flipped, then rolled, and becomes the output's axis p where order[p] = a. At most 16 axes.
+ * Zeros are the defaults. */
+typedef struct faro_family_map {
+  const uint64_t* extents;    /* of the input; of a free one the most that it may be */
+  const int* is_free;         /* one a axis: not 0 where its extent comes with each call; null: all do */
+  const int* order;           /* null: as they are */
+  const int* flipped;         /* one a axis: not 0 where it is; null: none */
+  const int64_t* shifts;      /* null: none */
+  const int64_t* in_strides;  /* in elements, of the input's axes; null: of a dense array of the call's extents */
+  const int64_t* out_strides; /* of the output's */
+  uint64_t element_bytes;
+  int rank;
+  int padding; /* 0 */
+  uint64_t reserved[2];
+} faro_family_map;
+
+/* Of the options engine, threads and device count. Errors: FARO_VALUE for what is no order, axis or shift, and for outputs whose
+ * strides let two elements meet; FARO_UNSUPPORTED for arrays of more than 2^40 elements at most. */
+FARO_API faro_status faro_family_make(const faro_family_map* map, const faro_options* options, faro_family** family);
+FARO_API void faro_family_destroy(faro_family* family);
+
+/* A call's arrays: the extents that are free, in the order of the axes, and strides in elements instead of the family's; null: the
+ * family's. */
+typedef struct faro_family_call {
+  const uint64_t* extents;
+  const int64_t* in_strides;
+  const int64_t* out_strides;
+  int count; /* of the extents */
+  int padding; /* 0 */
+} faro_family_call;
+
+/* Moves one array, planned in one or two microseconds. Both addresses are those of the lowest element that strides reach. On a GPU the
+ * work is queued on `stream`, as faro_plan_run has it. Errors: FARO_VALUE for an extent past its most and arrays that overlap. */
+FARO_API faro_status faro_family_run(const faro_family* family, const faro_family_call* call, const void* in, void* out,
+                                     void* stream);
+/* The same with extents that the kernel reads, `extent_bytes` each, 4 or 8, signed, in memory of the device; one below 0 or past its
+ * most moves nothing. Of engine cuda. */
+FARO_API faro_status faro_family_run_on_device(const faro_family* family, const void* extents, int extent_bytes, const void* in,
+                                               void* out, void* stream);
+/* Bytes that a call reaches on each side, and the output's shape; each may be null. */
+FARO_API faro_status faro_family_sizes(const faro_family* family, const faro_family_call* call, uint64_t* in_bytes,
+                                       uint64_t* out_bytes, uint64_t* out_shape);
+/* What a call is moved by, in a line. */
+FARO_API faro_status faro_family_explain(const faro_family* family, const faro_family_call* call, char** text);
 
 /* --- rows, on the host: entries of 1, 2, 4 or 8 bytes; -1 of signed ones names no row */
 

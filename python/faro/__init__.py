@@ -18,7 +18,7 @@ from . import _errors, _faro
 
 _faro.set_errors(_errors._make)
 
-from . import _arithmetic, _arrays, _authors, _automorphisms, _bits, _blocks, _checkpoints, _columns, _functions, _in_place  # noqa: E402
+from . import _arithmetic, _arrays, _authors, _automorphisms, _bits, _blocks, _checkpoints, _columns, _family, _functions, _in_place  # noqa: E402
 from . import _networks, _plan, _row_plans, _rows, _run, _stores, distributions, maps, shards, sketch  # noqa: E402
 from ._arithmetic import *  # noqa: E402, F403
 from ._authors import *  # noqa: E402, F403
@@ -37,6 +37,7 @@ from ._errors import (  # noqa: E402
     FaroUnsupportedError,
     FaroValueError,
 )
+from ._family import *  # noqa: E402, F403
 from ._functions import *  # noqa: E402, F403
 from ._networks import *  # noqa: E402, F403
 from ._plan import *  # noqa: E402, F403
@@ -100,6 +101,7 @@ __all__ += _bits.__all__
 __all__ += _blocks.__all__
 __all__ += _checkpoints.__all__
 __all__ += _columns.__all__
+__all__ += _family.__all__
 __all__ += _functions.__all__
 __all__ += _networks.__all__
 __all__ += _plan.__all__

@@ -10,10 +10,12 @@ import numpy as _np
 
 from . import _arrays, _automorphisms, _changes, _functions, _run, maps
 from ._changes import Change
-from ._errors import FaroTypeError, FaroValueError, refuse
+from ._errors import FaroTypeError, FaroUnsupportedError, FaroValueError, refuse
 from ._jax_arithmetic import changed, changed_after
 from ._jax_primitives import array_of, move_bind
 from ._jax_rows import put_every, take
+from ._patterns import single_axes
+
 
 def _moved(x: Any, move: str, back: str, after: Sequence[int]) -> Any:
     return move_bind(x, move=move, back=back, before=tuple(x.shape), after=tuple(after), batch=False)
@@ -26,6 +28,33 @@ def _view(extents: Sequence[int], strides: Sequence[int], corner: int = 0) -> st
 def _axes_view(shape: Sequence[int], order: Sequence[int]) -> str:
     strides = _arrays.dense_strides(tuple(shape), 1)
     return _view([shape[a] for a in order], [strides[a] for a in order])
+
+
+# --- shapes with symbols, as jax.export has them: what is moved is told without extents, which the arrays have when it runs
+
+
+def is_symbolic(*extents: Any) -> bool:
+    return not all(isinstance(e, (int, _np.integer)) for e in extents)
+
+
+def _by_family(x: Any, order: Sequence[int], flipped: Sequence[int] = (), shifts: Sequence[int] | None = None) -> Any:
+    """Axes flipped, then rolled, then put in an order, of any extents. A flip turns the shift behind it round on the way back."""
+    by = list(shifts) if shifts is not None else [0] * x.ndim
+    turned = [int(a in flipped) for a in range(x.ndim)]
+    back = [order.index(a) for a in range(x.ndim)]
+    again = [by[a] if turned[a] else -by[a] for a in order]
+    words = (" ".join(map(str, each)) for each in (order, turned, by, back, [turned[a] for a in order], again))
+    there_order, there_flips, there_shifts, *return_words = words
+    return _moved(x, f"family {there_order}; {there_flips}; {there_shifts}", "family " + "; ".join(return_words),
+                  [x.shape[a] for a in order])
+
+
+def refuse_symbolic(operation: str, remedy: str, *extents: Any) -> None:
+    """Refuses what is worked out from extents while a function is traced."""
+    if is_symbolic(*extents):
+        said = ", ".join(map(str, extents))
+        refuse(operation, f"an array of shape ({said}), whose extents are symbols", "extents that are numbers", remedy,
+               kind=FaroUnsupportedError)
 
 
 def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = False, **change: Unpack[Change]) -> Any:
@@ -42,6 +71,8 @@ def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = F
         order = tuple(order.index(a) for a in range(x.ndim))
     if change:
         return changed(x, "permute_dims", _changes.in_order(order, "permute_dims"), change)
+    if is_symbolic(*x.shape):
+        return _by_family(x, order)
     after = tuple(x.shape[a] for a in order)
     back = tuple(order.index(a) for a in range(x.ndim))
     return _moved(x, _axes_view(x.shape, order), _axes_view(after, back), after)
@@ -59,6 +90,8 @@ def flip(x: Any, axis: int | Sequence[int] | None = None, **change: Unpack[Chang
     if change:
         return changed(x, "flip", _changes.flipped(_run.listed(axis), "flip"), change)
     flipped = _run.axes_of(_run.listed(axis), x.ndim, "flip")
+    if is_symbolic(*x.shape):
+        return _by_family(x, range(x.ndim), flipped)
     first = x.ndim - len(flipped)
     if x.size and flipped and set(flipped) == set(range(first, x.ndim)):
         text = f"text flip({math.prod(x.shape[first:])})"
@@ -98,6 +131,8 @@ def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
     if axis is None:
         return roll(x.reshape(-1), sum(shift), 0).reshape(x.shape)
     sums = _run._shifts(shift, axis, x.ndim)
+    if is_symbolic(*x.shape):
+        return _by_family(x, range(x.ndim), shifts=sums)
     shifts = [s % extent if extent else 0 for s, extent in zip(sums, x.shape)]
     rolled = [a for a, s in enumerate(shifts) if s]
     if len(rolled) == 1 and x.size:
@@ -133,6 +168,8 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | 
         refuse("permute", f"a {type(by).__name__}", "a map or its text", kind=FaroTypeError)
     if axis is not None:
         return _along(x, by, inverse, _run.axis_of(axis, x.ndim, "permute"))
+    if is_symbolic(*x.shape) or (inverse and isinstance(by, str) and _order_of_text(by, x.ndim)):
+        return _of_any_shape(x, by, bool(inverse))
     if isinstance(by, maps.Map):
         if by.count != x.size:
             refuse("permute", f"an array of {x.size} elements", f"{by.count}, as the map has",
@@ -142,6 +179,28 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | 
         by = by.text
     there, back, after = _text_moves(by, bool(inverse), tuple(x.shape))
     return _moved(x, there, back, after)
+
+
+def _order_of_text(text: str, rank: int) -> list[int]:
+    """That of `axes(2 0 1)`, whose extents are the array's; none of any other text."""
+    said = text.strip()
+    order = [int(word) for word in said[5:].rstrip(") ").split() if word.isdigit()] if said.startswith("axes(") and ";" not in said else []
+    return order if sorted(order) == list(range(rank)) else []
+
+
+def _of_any_shape(x: Any, by: "str | maps.Map", inverse: bool) -> Any:
+    """Patterns and orders of axes, whose extents may be symbols; other maps are of so many elements."""
+    said = by.strip() if isinstance(by, str) else ""
+    told = single_axes(said, x.shape, inverse, {}) if "->" in said else None
+    if told is not None:
+        extents, order, result = told
+        return permute_dims(x.reshape(extents), order).reshape(result)
+    if said == "transpose":
+        return permute_dims(x)
+    order = _order_of_text(said, x.ndim)
+    if order:
+        return permute_dims(x, order, inverse=inverse)
+    refuse_symbolic("permute", "axis= permutes along one whose extent is a number; permute_dims, flip and roll take any", *x.shape)
 
 
 def _says_all(by: maps.Map) -> bool:
@@ -160,13 +219,14 @@ def _by_images(x: Any, by: maps.Map, inverse: bool, axis: int) -> Any:
 
 def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int) -> Any:
     """What lies behind the axis is an element of so many bytes; long ones are rows by indices."""
+    refuse_symbolic("permute", "flip and roll take axes of any extent", x.shape[axis])
     extent, inner = x.shape[axis], math.prod(x.shape[axis + 1 :])
     chosen = _functions._chosen(by, extent, False) if isinstance(by, str) else by
     if chosen.count != extent:
         refuse("permute", f"axis {axis} of {extent}", f"{chosen.count}, as the map has")
-    if x.size == 0:
+    if 0 in [e for e in x.shape if not is_symbolic(e)]:
         return x
-    if inner * x.dtype.itemsize > _run._MOST_BYTES or not _says_all(chosen):
+    if is_symbolic(inner) or inner * x.dtype.itemsize > _run._MOST_BYTES or not _says_all(chosen):
         return _by_images(x, chosen, inverse, axis)
     texts = chosen.text, (~chosen).text
     there, back = (f"{'rows ' if inner > 1 else ''}text {text}" for text in (reversed(texts) if inverse else texts))
@@ -285,8 +345,9 @@ def _automorphism(x: Any, k: Any, operation: str, move: str, **how: Any) -> Any:
     number = _run.whole(k, operation, "k =")
     # What is wrong with n, k, the modulus or the type of numbers is said of no polynomials of this kind.
     none = (0,) + x.shape[-1:] if x.ndim else ()
+    refuse_symbolic(operation, "the polynomials' number may be a symbol, their length is a number", *x.shape[-1:])
     getattr(_automorphisms, operation)(_np.zeros(none, x.dtype), number, **how)
-    if x.size == 0:
+    if 0 in [e for e in x.shape if not is_symbolic(e)]:
         return x
     turns = 2 * x.shape[-1]
     return _moved(x, move.format(number % turns), move.format(pow(number, -1, turns)), x.shape)

@@ -366,6 +366,20 @@ class _ByPlan(_torch.autograd.Function):
         return _torch.stack([_ByPlan.apply(each, plan) for each in first(x, in_dims[0])]), 0
 
 
+def by_family(x: Any, family: Any, extents: Any) -> Any:
+    """A family's call by operators, whose extents may be symbols."""
+    if extents is not None:
+        refuse("run a family", "extents= beside a tensor whose operations are recorded", "none: the tensor has them",
+               "x.detach() is not recorded")
+    family._check(tuple(x.shape), x.element_size())
+    if family.flip:
+        x = call("flip", x, list(family.flip))
+    rolled = [a for a, shift in enumerate(family.roll) if shift]
+    if rolled:
+        x = call("roll", x, [family.roll[a] for a in rolled], rolled)
+    return call("permute_dims", x, list(family.axes))
+
+
 @_torch.compiler.disable
 def by_plan(x: Any, plan: Any) -> Any:
     """A plan of the user's, between the graphs of a compiled program."""

@@ -27,7 +27,7 @@ from . import _changes, _faro, _functions, _networks, _automorphisms, _run, maps
 from . import _torch_networks
 from ._changes import Change
 from ._errors import FaroTypeError, refuse
-from ._torch_operators import by_operator, by_plan, call, inverse_order, sources
+from ._torch_operators import by_family, by_operator, by_plan, call, inverse_order, sources
 from ._patterns import single_axes
 from ._torch_arithmetic import astype, changed, channels_first, type_named  # noqa: F401
 from ._torch_row_functions import (add_at, add_columns, add_rows, combine, dispatch, put, put_blocks, put_columns, take, take_blocks,

@@ -10,12 +10,15 @@
 // Everything else (other libraries' arrays, strided results, tensors whose gradients are recorded) goes by
 // Python's _run.py, which uses the same planners.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -500,6 +503,151 @@ nb::object take(nb::handle array, nb::handle indices, nb::handle axis) {
   return type.functions != nullptr ? take_tensor(array, indices, axis, type) : nb::none();
 }
 
+// --- families of shapes
+
+struct FamilyHandle {
+  std::unique_ptr<faro_family, Destroyer<faro_family_destroy>> plan;
+  std::vector<Py_ssize_t> extents;  // -1: free
+  std::vector<int> order;
+  Py_ssize_t width = 1;
+  int device = -1;  // the host
+};
+
+FamilyHandle make_family(const std::vector<Py_ssize_t>& extents, const std::vector<std::uint64_t>& most,
+                         const std::vector<int>& order, const std::vector<int>& flipped,
+                         const std::vector<std::int64_t>& shifts, std::uint64_t width, const Options& options,
+                         int device) {
+  std::vector<int> is_free(extents.size());
+  std::transform(extents.begin(), extents.end(), is_free.begin(), [](Py_ssize_t e) { return e < 0 ? 1 : 0; });
+  const faro_family_map map{.extents = most.data(),
+                            .is_free = is_free.data(),
+                            .order = order.data(),
+                            .flipped = flipped.data(),
+                            .shifts = shifts.data(),
+                            .in_strides = nullptr,
+                            .out_strides = nullptr,
+                            .element_bytes = width,
+                            .rank = static_cast<int>(extents.size()),
+                            .padding = 0,
+                            .reserved = {}};
+  FamilyHandle made = made_unlocked<FamilyHandle>(
+      [&](faro_family** family) { return faro_family_make(&map, &options.value, family); });
+  made.extents = extents;
+  made.order = order;
+  made.width = static_cast<Py_ssize_t>(width);
+  made.device = device;
+  return made;
+}
+
+// One call's arrays: its free extents, strides in elements where the input is not dense, and the shape there.
+struct FamilyArrays {
+  std::vector<std::uint64_t> free;
+  std::vector<std::int64_t> strides;
+  std::vector<Py_ssize_t> out_shape;
+  const char* lowest = nullptr;
+  bool holds_lock = true;
+
+  /// False for an array of another shape, or strides that are no whole elements; `item`: a stride of neighbours.
+  template <typename Array>
+  bool take(const FamilyHandle& family, const Array& array, const char* data, std::int64_t item) {
+    if (static_cast<std::size_t>(array.ndim) != family.extents.size()) return false;
+    double bytes = static_cast<double>(family.width);
+    for (int a = 0; a < array.ndim; ++a) {
+      const auto fixed = family.extents[static_cast<std::size_t>(a)];
+      if (fixed >= 0 && fixed != array.shape[a]) return false;
+      if (fixed < 0) free.push_back(static_cast<std::uint64_t>(array.shape[a]));
+      bytes *= static_cast<double>(array.shape[a]);
+    }
+    holds_lock = family.device >= 0 || bytes < static_cast<double>(kBytesWithLock);
+    for (const int axis : family.order) out_shape.push_back(static_cast<Py_ssize_t>(array.shape[axis]));
+    lowest = data;
+    if (is_dense(array, item)) return true;
+    for (int a = 0; a < array.ndim; ++a) {
+      const std::int64_t stride = array.shape[a] > 1 ? array.strides[a] : 0;
+      if (stride % item != 0) return false;
+      strides.push_back(stride / item);
+      if (stride < 0) lowest += stride / item * family.width * (array.shape[a] - 1);
+    }
+    return true;
+  }
+  void run(const FamilyHandle& family, void* out, void* stream = nullptr) const {
+    const faro_family_call call{.extents = free.data(),
+                                .in_strides = strides.empty() ? nullptr : strides.data(),
+                                .out_strides = nullptr,
+                                .count = static_cast<int>(free.size()),
+                                .padding = 0};
+    const KnownMemory known;
+    const auto move = [&] { return faro_family_run(family.plan.get(), &call, lowest, out, stream); };
+    if (holds_lock) return check(move());
+    do_unlocked(move);
+  }
+};
+
+// The result of a plain array; None where Python has to look at it.
+nb::object call_family(const FamilyHandle& self, nb::handle array) {
+  FamilyArrays arrays;
+  if (is_ndarray(array)) {
+    const HostArray in = host_array(array);
+    if (self.device >= 0 || element_type(in.dtype).bytes != self.width || !arrays.take(self, in, in.data, self.width))
+      return nb::none();
+    nb::object made = new_ndarray(arrays.out_shape.data(), arrays.out_shape.size(), in.dtype);
+    arrays.run(self, host_array(made).data);
+    return made;
+  }
+  const ExchangeType type = exchange_type(Py_TYPE(array.ptr()));
+  if (type.functions == nullptr) return nb::none();
+  Tensor in;
+  if (type.functions->borrow(array.ptr(), &in) != 0) {
+    PyErr_Clear();
+    return nb::none();
+  }
+  const bool fits = is_exchanged(in) && is_plain(array.ptr(), type, in) &&
+                    (in.device.device_type == kDeviceOfHost ? -1 : in.device.device_id) == self.device &&
+                    in.dtype.bits * in.dtype.lanes / 8 == self.width &&
+                    arrays.take(self, in, address_of(in), 1) && !is_watched(type);
+  if (!fits) return nb::none();
+  NewTensor made(*type.functions, in, arrays.out_shape);
+  arrays.run(self, made.data(), current_stream(*type.functions, in));
+  return made.given_away();
+}
+
+void bind_families(nb::module_& module) {
+  using Extents = std::vector<std::uint64_t>;
+  using Strides = std::optional<std::vector<std::int64_t>>;
+  nb::class_<FamilyHandle>(module, "Family")
+      .def_static("make", &make_family)
+      .def("run",
+           [](const FamilyHandle& self, const Extents& free, const Strides& in_strides, const Strides& out_strides,
+              std::uintptr_t in, std::uintptr_t out, std::uintptr_t stream) {
+             const faro_family_call call{.extents = free.data(),
+                                         .in_strides = in_strides ? in_strides->data() : nullptr,
+                                         .out_strides = out_strides ? out_strides->data() : nullptr,
+                                         .count = static_cast<int>(free.size()),
+                                         .padding = 0};
+             do_unlocked([&] {
+               return faro_family_run(self.plan.get(), &call, reinterpret_cast<const void*>(in),
+                                      reinterpret_cast<void*>(out), reinterpret_cast<void*>(stream));
+             });
+           },
+           nb::arg("free"), nb::arg("in_strides").none(), nb::arg("out_strides").none(), nb::arg("in_address"),
+           nb::arg("out_address"), nb::arg("stream"))
+      .def("run_on_device",
+           [](const FamilyHandle& self, std::uintptr_t extents, int bytes, std::uintptr_t in, std::uintptr_t out,
+              std::uintptr_t stream) {
+             do_unlocked([&] {
+               return faro_family_run_on_device(self.plan.get(), reinterpret_cast<const void*>(extents), bytes,
+                                                reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out),
+                                                reinterpret_cast<void*>(stream));
+             });
+           })
+      .def("explain", [](const FamilyHandle& self, const Extents& free) {
+        const faro_family_call call{
+            .extents = free.data(), .in_strides = nullptr, .out_strides = nullptr, .count = static_cast<int>(free.size()), .padding = 0};
+        return told([&](char** text) { return faro_family_explain(self.plan.get(), &call, text); });
+      });
+  module.def("call_family", &call_family, nb::arg("family"), nb::arg("array").none());
+}
+
 }  // namespace
 
 void bind_calls(nb::module_& module) {
@@ -509,6 +657,7 @@ void bind_calls(nb::module_& module) {
   module.def("take_short", &take, nb::arg("array").none(), nb::arg("indices").none(), nb::arg("axis").none());
   nb::class_<Call>(module, "Call").def_static("make", &make_call);
   module.def("call", &call, nb::arg("call"), nb::arg("array").none());
+  bind_families(module);
   module.def("set_python_side", [](nb::object plan, nb::object other, nb::object meet) {
     session().plan = plan.release().ptr();
     session().other = other.release().ptr();

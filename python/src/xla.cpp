@@ -5,6 +5,8 @@
 //     "text bit_reversal(20)"    the map, on an array of the argument's shape
 //     "view 2 3 4; 4 12 1; 0"    extents, input strides in elements, first element: to a dense array
 //     "roll 1 0 -2"              shifts along the axes
+//     "family 1 0; 0 1; 0 5"     for shapes that are known when it runs: the order of the axes, which are flipped, and
+//                                shifts, one an axis
 //     "negacyclic 3 17 97"       X -> X^3 of polynomials along the last axis, the first modulo 17, the second
 //                                97, and again (0: by their sign)
 //     "evaluations 3"            the same on values in bit-reversed order
@@ -286,6 +288,38 @@ PlanOfMove planned(std::string_view move, const ArrayShape& shape, bool on_gpu) 
   return kept_plan<faro_plan>(std::move(key), options, [&] { return make_plan(move, shape, options); });
 }
 
+// A family whose extents are all free, for arrays of so many axes.
+std::shared_ptr<const faro_family> planned_family(std::string_view move, std::string_view words, bool in_batch,
+                                                  const ArrayShape& shape, bool on_gpu) {
+  const faro_options options = options_here(on_gpu);
+  std::string key(move);
+  key += '|' + std::to_string(shape.extents.size()) + '|' + std::to_string(shape.width);
+  return kept_plan<faro_family>(std::move(key), options, [&] {
+    const auto given = numbers_in(cut(words, ';'));
+    const auto flips = numbers_in(cut(words, ';'));
+    auto shifts = numbers_in(words);
+    std::vector<int> order(given.begin(), given.end());
+    std::vector<int> flipped(flips.begin(), flips.end());
+    if (in_batch) {
+      for (int& axis : order) ++axis;
+      order.insert(order.begin(), 0);
+      flipped.insert(flipped.begin(), 0);
+      shifts.insert(shifts.begin(), 0);
+    }
+    const std::vector<std::uint64_t> most(order.size(), std::uint64_t{1} << 40);
+    faro_family_map map{};
+    map.extents = most.data();
+    map.order = order.data();
+    map.flipped = flipped.data();
+    map.shifts = shifts.data();
+    map.element_bytes = static_cast<std::uint64_t>(shape.width);
+    map.rank = static_cast<int>(order.size());
+    faro_family* family = nullptr;
+    require(faro_family_make(&map, &options, &family));
+    return std::shared_ptr<const faro_family>(family, Destroyer<faro_family_destroy>());
+  });
+}
+
 void* stream_of(const xla::Call& call) {
   xla::StreamArguments asked{
       .struct_size = sizeof(asked), .extensions = nullptr, .context = call.context, .stream = nullptr};
@@ -509,13 +543,22 @@ void carry_out(const xla::Call& call, bool on_gpu) {
   const std::string_view move = move_of(call);
   std::string_view words = move;
   std::string_view kind = cut(words, ' ');
-  if (kind == "batch") kind = cut(words, ' ');  // of polynomials: more of them
+  const bool in_batch = kind == "batch";
+  if (in_batch) kind = cut(words, ' ');  // of polynomials: more of them
   if (kind == "take" || kind == "add" || kind == "put") return run_rows(call, kind, words, on_gpu);
   const xla::Buffer& in = *call.arguments.buffers[0];
   const ArrayShape shape = shape_of(in);
   if (shape.product(0, shape.extents.size()) == 0) return;
   if (kind == "arithmetic") return run_arithmetic(call, words, on_gpu);
   if (kind == "negacyclic" || kind == "evaluations") return run_automorphism(call, kind, words, on_gpu);
+  if (kind == "family") {
+    const auto family = planned_family(move, words, in_batch, shape, on_gpu);
+    faro_family_call sizes{};
+    sizes.extents = shape.extents.data();
+    sizes.count = static_cast<int>(shape.extents.size());
+    return require(faro_family_run(family.get(), &sizes, in.data, call.results.buffers[0]->data,
+                                   on_gpu ? stream_of(call) : nullptr));
+  }
   const PlanOfMove plan = planned(move, shape, on_gpu);
   require(
       faro_plan_run(plan.get(), in.data, call.results.buffers[0]->data, on_gpu ? stream_of(call) : nullptr));

@@ -483,6 +483,29 @@ def test_streams():
     assert torch.equal(out, wanted)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
+def test_families(dtype):
+    move = faro.family((None, 8, 64), (1, 0, 2), itemsize=dtype.itemsize, most=300, engine="cuda", flip=(1,))
+    counts = torch.zeros(1, dtype=torch.int32, device="cuda")
+    for tokens in (1, 37, 300, 0):
+        x = filled((tokens, 8, 64), dtype)
+        wanted = x.flip(1).permute(1, 0, 2).contiguous()
+        assert torch.equal(move(x), wanted)
+        assert torch.equal(move(filled((2 * tokens, 8, 64), dtype)[::2]), filled((2 * tokens, 8, 64), dtype)[::2].flip(1).permute(1, 0, 2))
+        # The same with an extent that the device knows alone, in arrays with room for the most.
+        room, out = torch.zeros(300 * 8 * 64, dtype=dtype, device="cuda"), torch.full((300 * 8 * 64,), 7, dtype=dtype, device="cuda")
+        room[: x.numel()] = x.reshape(-1)
+        counts.fill_(tokens)
+        assert move(room, out, extents=counts) is out
+        assert torch.equal(out[: x.numel()].reshape(wanted.shape), wanted) and (out[x.numel() :] == 7).all()
+    with pytest.raises(faro.FaroValueError, match="without out="):
+        move(x, extents=counts)
+    with pytest.raises(faro.FaroValueError, match="int32 or int64"):
+        move(room, out, extents=counts.float())
+    with pytest.raises(faro.FaroValueError, match="another device"):
+        move(torch.zeros(3, 8, 64, dtype=dtype))
+
+
 def test_graphs():
     x, index = filled((512, 1024)), torch.randint(0, 512, (700,), device="cuda")
     steps = lambda: (faro.permute_dims(x, (1, 0)), faro.permute(x, "bit_reversal"), ft.take(x, index, 0))  # noqa: E731

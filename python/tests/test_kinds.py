@@ -14,6 +14,7 @@ from faro import maps
 ROUTING = faro.route([[1, 0], [0, 1], [2, 0], [0, 2]], 3, multiple=4)
 PLAN = faro.plan("gray", shape=(4, 4), itemsize=8)
 ROWS = faro.plan_rows("take", [2, 0, 2], 4)
+FAMILY = faro.family((None, 4), (1, 0), itemsize=8)
 
 # Every function that moves an array of shape (4, 4) of 8 bytes to a new one.
 MOVES = {
@@ -42,6 +43,7 @@ MOVES = {
     "dispatch": lambda x: faro.dispatch(x, ROUTING),
     "permute_evaluations": lambda x: faro.permute_evaluations(x, 3),
     "plan": lambda x: PLAN(x),
+    "family": lambda x: FAMILY(x),
 }
 # Functions that take no masks: they do arithmetic with the elements.
 SUMS = {
@@ -208,7 +210,7 @@ def test_whoever_has_a_kind_keeps_it(name):
     got = call(torch.from_numpy(numbers().astype(dtype)))
     assert type(got) is torch.Tensor and (got.numpy() == wanted).all()
     jax = pytest.importorskip("jax")
-    if name not in ("plan", "shards", "combine"):  # of 8 bytes, which these are not, or with indices of NumPy
+    if name not in ("plan", "family", "shards", "combine"):  # of 8 bytes, which these are not, or with indices of NumPy
         got = call(jax.numpy.asarray(numbers().astype("c8" if name == "fft" else "f4")))
         assert isinstance(got, jax.Array) and (np.asarray(got) == wanted).all()
 

@@ -4,6 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import faro  # noqa: E402
 import faro.torch as ft  # noqa: E402
 
 
@@ -105,3 +106,45 @@ def test_the_length_of_segments_is_a_symbol():
             wanted = ft.take_segments(*given)[0] * 2
             assert torch.equal(compiled(*given), wanted)
             assert torch.equal(torch.autograd.grad(compiled(*given).sum(), x)[0], torch.autograd.grad(wanted.sum(), x)[0])
+
+
+# Batch and sequence at once, as a serving loop has them: 5 heads of 16.
+BOTH = {
+    "permute_dims": lambda x: ft.permute_dims(x.unflatten(2, (5, 16)), (0, 2, 1, 3)),
+    "rearrange": lambda x: ft.rearrange(x, "b s (h d) -> (b h) s d", h=5),
+    "flip and roll": lambda x: ft.roll(ft.flip(x, 1), (1, 2), (0, 1)),
+    "converted on the way": lambda x: ft.permute_dims(x, (1, 0, 2), dtype="float64", scale=2.0),
+}
+SIZES = [(2, 7), (3, 9), (5, 33), (8, 129)]
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_one_graph_for_every_batch_and_length(name):
+    from torch._dynamo.testing import CompileCounterWithBackend
+
+    torch._dynamo.reset()
+    counter = CompileCounterWithBackend("aot_eager")
+    compiled = torch.compile(BOTH[name], backend=counter, fullgraph=True, dynamic=True)
+    for batch, length in SIZES:
+        x = torch.randn(batch, length, 80)
+        assert torch.equal(compiled(x), BOTH[name](x))
+    assert counter.frame_count == 1
+
+    class Moves(torch.nn.Module):
+        def forward(self, x):
+            return BOTH[name](x)
+
+    sizes = ({0: torch.export.Dim("b", min=2, max=64), 1: torch.export.Dim("s", min=2, max=4096)},)
+    program = torch.export.export(Moves(), (torch.randn(4, 6, 80),), dynamic_shapes=sizes).module()
+    for batch, length in SIZES:
+        x = torch.randn(batch, length, 80)
+        assert torch.equal(program(x), BOTH[name](x))
+
+
+def test_a_family_between_graphs():
+    torch._dynamo.reset()
+    move = faro.family((None, None, 80), (1, 0, 2), itemsize=4)
+    compiled = torch.compile(lambda x: move(x * 2) + 1, backend="aot_eager", dynamic=True)
+    for batch, length in SIZES:
+        x = torch.randn(batch, length, 80)
+        assert torch.equal(compiled(x), (x * 2).transpose(0, 1).contiguous() + 1)

@@ -19,6 +19,7 @@
 #include "faro/problem/target.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "kernels/evaluation_order.hpp"
+#include "plan/family_plan.hpp"
 
 namespace faro::cpu {
 
@@ -105,6 +106,25 @@ std::uint64_t streaming_bytes(const IndexCalibration& curves);
 /// first of them where they were not checked before, after rows may have been written; std::bad_alloc where
 /// there is no workspace.
 void run_rows(const RowPlan& plan, const std::byte* in, std::byte* out);
+
+/// One call of a family (faro/family.hpp), made ready to run: the pass of each part of its view. Cost: a
+/// microsecond or two.
+class FamilyRun {
+ public:
+  FamilyRun(const detail::FamilyCall& call, const Target& target);
+  ~FamilyRun();
+  FamilyRun(const FamilyRun&) = delete;
+  FamilyRun& operator=(const FamilyRun&) = delete;
+
+  /// Requires: arrays that do not overlap (unchecked). Any number of threads at once.
+  void run(const void* in, void* out) const;
+  /// What the first part's pass does, for a reader.
+  static std::string explain(const detail::FamilyCall& call, const Target& target);
+
+ private:
+  struct State;
+  std::unique_ptr<const State> state_;
+};
 
 // Multiplications modulo a number of elements, moved by their two matrices (faro/permutation/modular.hpp) in
 // one sweep and without an index array.

@@ -328,6 +328,47 @@ static void test_views(void) {
   faro_plan_destroy(nothing);
 }
 
+/* Rows of 3, as many as a call has, transposed and flipped; into every second column. */
+static void test_families(void) {
+  const uint64_t extents[2] = {10, 3};
+  const int is_free[2] = {1, 0}, order[2] = {1, 0}, flipped[2] = {0, 1};
+  faro_family_map map = {.extents = extents, .is_free = is_free, .order = order, .flipped = flipped, .element_bytes = 4, .rank = 2};
+  faro_family *family = NULL, *none = NULL;
+  EXPECT(faro_family_make(&map, NULL, &family) == FARO_OK);
+  uint32_t in[30], out[60];
+  fill(in, 30);
+  for (uint64_t rows = 0; rows <= 10; rows += 5) {
+    const int64_t strides[2] = {20, 2};
+    faro_family_call call = {.extents = &rows, .count = 1};
+    uint64_t in_bytes = 0, out_bytes = 0, shape[2] = {0, 0};
+    EXPECT(faro_family_sizes(family, &call, &in_bytes, &out_bytes, shape) == FARO_OK);
+    EXPECT(in_bytes == 12 * rows && out_bytes == 12 * rows && shape[0] == 3 && shape[1] == rows);
+    EXPECT(faro_family_run(family, &call, in, out, NULL) == FARO_OK);
+    for (uint64_t i = 0; i < rows; ++i)
+      for (uint64_t j = 0; j < 3; ++j) EXPECT(out[rows * j + i] == in[3 * i + 2 - j]);
+    call.out_strides = strides;
+    EXPECT(faro_family_run(family, &call, in, out, NULL) == FARO_OK);
+    for (uint64_t i = 0; i < rows; ++i)
+      for (uint64_t j = 0; j < 3; ++j) EXPECT(out[20 * j + 2 * i] == in[3 * i + 2 - j]);
+    char* text = NULL;
+    EXPECT(faro_family_explain(family, &call, &text) == FARO_OK && strlen(text) > 0);
+    faro_free(text);
+  }
+  const uint64_t many = 11;
+  const faro_family_call large = {.extents = &many, .count = 1};
+  EXPECT(faro_family_run(family, &large, in, out, NULL) == FARO_VALUE);
+  EXPECT(strcmp(faro_last_got(), "an extent of 11 for axis 0") == 0 && strcmp(faro_last_wanted(), "at most 10") == 0);
+  EXPECT(faro_family_run(family, NULL, in, out, NULL) == FARO_VALUE);
+  EXPECT(faro_family_run_on_device(family, in, 8, in, out, NULL) == FARO_UNSUPPORTED);
+  const faro_options in_place = {.in_place = 1};
+  EXPECT(faro_family_make(&map, &in_place, &none) == FARO_VALUE);
+  map.rank = -1;
+  EXPECT(faro_family_make(&map, NULL, &none) == FARO_VALUE && none == NULL);
+  EXPECT(faro_family_make(NULL, NULL, &none) == FARO_VALUE);
+  faro_family_destroy(family);
+  faro_family_destroy(NULL);
+}
+
 static void test_blocks(void) {
   /* 32 x 2, transposed: a block of numbers 1 to 32, and one of their tenths. */
   float wide[64];
@@ -1340,6 +1381,7 @@ int main(int argc, char** argv) {
   test_maps();
   test_plans(argc > 1 ? argv[1] : ".");
   test_views();
+  test_families();
   test_disjoint();
   test_arithmetic();
   test_blocks();

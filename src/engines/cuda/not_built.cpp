@@ -1,6 +1,7 @@
 // The CUDA engine of a build without CUDA: it says so.
 #include "engines/cuda/not_built/refusal.hpp"
 #include "engines/cuda/runtime/device_arrays.hpp"
+#include "engines/cuda_family.hpp"
 #include "engines/cuda_index.hpp"
 #include "engines/cuda_modular.hpp"
 #include "engines/cuda_rows.hpp"
@@ -234,5 +235,20 @@ int RuntimeKernel::blocks_per_multiprocessor(int /*threads*/, std::uint64_t /*dy
 }
 
 std::shared_ptr<const RuntimeModule> compile(const RuntimeSource& /*source*/, int /*device*/) { refuse(); }
+
+// --- cuda_family.hpp
+
+struct FamilyExecutor::State {};
+FamilyExecutor::FamilyExecutor(int /*device*/) { refuse(); }
+FamilyExecutor::~FamilyExecutor() = default;
+void FamilyExecutor::run(const faro::detail::FamilyCall& /*call*/, const void* /*in*/, void* /*out*/,
+                         Stream /*stream*/) const {
+  refuse();
+}
+void FamilyExecutor::run_on_device(const faro::detail::FamilyPlan& /*plan*/, const DeviceExtents& /*extents*/,
+                                   const void* /*in*/, void* /*out*/, Stream /*stream*/) const {
+  refuse();
+}
+std::string explain_family(const faro::detail::FamilyCall& /*call*/) { refuse(); }
 
 }  // namespace faro::cuda

@@ -182,21 +182,28 @@ bool lie_together(const std::vector<layout::StridedAxis>& axes, const kernels::A
 
 // Lines of a view whose rows are read forwards, or nothing: planes with long sides, as of axes. Elsewhere
 // boxes' rows may go on into other axes.
+std::optional<AxesLines::Variant> line_of_view(const layout::AxisMap& view, bool anywhere,
+                                               const AxesVariant& as) {
+  const kernels::AxesLinesOptions options = lines_options(view.unit, anywhere, as);
+  const auto choice =
+      kernels::make_view_lines(view.axes, static_cast<int>(view.unit), first_of(view), options);
+  if (!choice) return std::nullopt;
+  const kernels::AxesLinesParams& p = choice->params;
+  const bool is_long = p.steps >= kLongSide && p.columns >= kLongSide;
+  const bool apart = has_largest_tiles(*choice) && !lie_together(view.axes, p, view.unit);
+  if (!as.lines_only && (!is_long || apart)) return std::nullopt;
+  return as_variant(*choice, options, view.unit, anywhere);
+}
+
 std::optional<AxesLines> lines_of_view(const layout::AxisMap& view, const AxesVariant& as) {
   if (as.boxes_only) return std::nullopt;
-  AxesLines lines;
-  for (const bool anywhere : {false, true}) {
-    const kernels::AxesLinesOptions options = lines_options(view.unit, anywhere, as);
-    const auto choice =
-        kernels::make_view_lines(view.axes, static_cast<int>(view.unit), first_of(view), options);
-    if (!choice) return std::nullopt;
-    const kernels::AxesLinesParams& p = choice->params;
-    const bool is_long = p.steps >= kLongSide && p.columns >= kLongSide;
-    const bool apart = has_largest_tiles(*choice) && !lie_together(view.axes, p, view.unit);
-    if (!as.lines_only && !anywhere && (!is_long || apart)) return std::nullopt;
-    lines.variants.push_back(as_variant(*choice, options, view.unit, anywhere));
-  }
-  return lines;
+  auto aligned = line_of_view(view, false, as);
+  if (!aligned) return std::nullopt;
+  AxesVariant any = as;  // whatever the first one is long enough for
+  any.lines_only = true;
+  auto anywhere = line_of_view(view, true, any);
+  if (!anywhere) return std::nullopt;
+  return AxesLines{{*std::move(aligned), *std::move(anywhere)}};
 }
 
 }  // namespace
@@ -303,6 +310,28 @@ ViewChoice choose_view(const AxisMap& view, std::uint64_t element_bytes, const A
   const bool together = lie_together(forwards.axes, choice.lines->variants.front().choice.params, unit);
   if (boxes_are_ahead(unit, together, choice.boxes.variants.front().shape)) choice.lines.reset();
   return choice;
+}
+
+QuickChoice choose_quickly(const AxisMap& units, std::uintptr_t in, std::uintptr_t out) {
+  const std::uint64_t unit = units.unit;
+  kernels::check_reach(units.axes, static_cast<int>(unit));
+  const std::uint64_t count = unit_count(units.axes);
+  if (units_are_few(count, unit)) {
+    const layout::AxisMap wide = layout::with_widest_units(units);
+    const layout::AxisMap& fitting = (in | out) % wide.unit == 0 ? wide : units;
+    return AxesElements::Variant{
+        .params = kernels::make_axes_elements_params(fitting.axes, static_cast<int>(fitting.unit),
+                                                     first_of(fitting).in, first_of(fitting).out),
+        .unit_bytes = fitting.unit};
+  }
+  if (const auto rows = kernels::make_view_rows(units.axes, static_cast<int>(unit), first_of(units))) {
+    if ((in | out) % rows->alignment == 0) return *rows;
+    return std::monostate();
+  }
+  const auto turned = layout::read_forwards(units);
+  const bool aligned = in % kAxesVector == 0 && out % kernels::kLineSector == 0;
+  if (auto line = line_of_view(turned ? *turned : units, !aligned, {})) return *std::move(line);
+  return std::monostate();
 }
 
 }  // namespace faro::detail

@@ -419,4 +419,19 @@ const GpuSolver kAxesSolver{
     .words = axes_words,
     .cost = axes_cost};
 
+struct QuickKernelOf {
+  std::optional<GpuKernel> operator()(const std::monostate& /*none*/) const { return std::nullopt; }
+  std::optional<GpuKernel> operator()(const AxesElements::Variant& chosen) const {
+    return of_elements(chosen);
+  }
+  std::optional<GpuKernel> operator()(const kernels::ViewRowsChoice& chosen) const {
+    return of_view_rows(chosen);
+  }
+  std::optional<GpuKernel> operator()(const AxesLines::Variant& chosen) const { return of_lines(chosen); }
+};
+
+std::optional<GpuKernel> quick_kernel(const AxisMap& units, std::uintptr_t in, std::uintptr_t out) {
+  return std::visit(QuickKernelOf(), choose_quickly(units, in, out));
+}
+
 }  // namespace faro::detail

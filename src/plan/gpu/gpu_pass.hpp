@@ -135,6 +135,9 @@ GpuPass squares_pass(const Rectangle& rectangle, std::uint64_t unit_bytes);
 /// The pass of a view in normal form that is no permutation. Errors: those of choose_view().
 GpuPass view_pass(const AxisMap& view, std::uint64_t element_bytes, const AxesVariant& variant = {});
 
+/// The kernel of choose_quickly(), or nothing.
+std::optional<GpuKernel> quick_kernel(const AxisMap& units, std::uintptr_t in, std::uintptr_t out);
+
 /// What a pass over axes or of a view moves at a time, in words, by the kernel for aligned arrays.
 std::string axes_pass_words(const GpuPass& pass);
 

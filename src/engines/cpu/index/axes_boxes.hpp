@@ -79,7 +79,12 @@ class AxesBoxes {
     for (const std::size_t axis : axes) {
       const std::size_t all = made * extents[axis];
       const std::int64_t stride = strides[axis];
-      for (std::size_t at = made; at < all; ++at) table[at] = table[at - made] + stride;
+      std::int64_t place = first;
+      if (made == 1) {  // without waiting for the entry before
+        for (std::size_t at = 1; at < all; ++at) table[at] = place += stride;
+      } else {
+        for (std::size_t at = made; at < all; ++at) table[at] = table[at - made] + stride;
+      }
       made = all;
     }
     return table;

@@ -455,4 +455,25 @@ KernelResources LoadedPass::resources() const {
   return worst;
 }
 
+const void* function_of(const GpuKernel& kernel) { return std::visit(EntryOf{kernel}, kernel.id).function; }
+
+KernelEntry load_kernel(const GpuKernel& kernel) { return load(kernel); }
+
+void launch_axes(const GpuKernel& kernel, const KernelEntry& entry, const void* in, void* out, Stream stream,
+                 LaunchWords words) {
+  static const GpuPass none;  // axes need nothing of it
+  const auto launch_with = [&](auto params) {
+    Pointers at{static_cast<const std::byte*>(in), static_cast<const std::byte*>(out)};
+    patch(params, at, {none, kernel});
+    void* arguments[] = {value_of(params), &at.in, &at.out};
+    const std::uint64_t blocks = blocks_of(params, kernel, kernel.blocks);
+    for (std::uint64_t done = 0; done < blocks; done += kMaxGridBlocks) {
+      begin_at(params, done * kernel.first_step);
+      cuda::launch(entry, std::min(kMaxGridBlocks, blocks - done), arguments, stream, words);
+      words.begun = true;
+    }
+  };
+  std::visit(launch_with, kernel.params);
+}
+
 }  // namespace faro::cuda

@@ -78,4 +78,12 @@ class LoadedPass {
   std::vector<const void*> tables_;
 };
 
+/// The function of a kernel of axes; what it is loaded for; and a launch of one with arrays for which it is
+/// aligned. Requires: a kernel of axes out of place; the device is the current one. Errors:
+/// ErrorCode::device.
+const void* function_of(const faro::detail::GpuKernel& kernel);
+KernelEntry load_kernel(const faro::detail::GpuKernel& kernel);
+void launch_axes(const faro::detail::GpuKernel& kernel, const KernelEntry& entry, const void* in, void* out,
+                 Stream stream, LaunchWords words);
+
 }  // namespace faro::cuda

@@ -1,0 +1,146 @@
+// gpu_family_bench: families of shapes on a GPU, extents on the host and in the device's memory, beside
+// ordinary plans of the same shapes and a cudaMemcpy of the same bytes in the same rounds. `gpu_family_bench
+// --help` lists the options.
+//
+// Every result is verified on the device, element by element, before it is timed.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "bench/arguments.hpp"
+#include "bench/family_cases.hpp"
+#include "bench/gpu/page.hpp"
+#include "bench/gpu/setting.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/error.hpp"
+#include "faro/faro.hpp"
+#include "faro/measure.hpp"
+#include "gpu/axes_oracle.hpp"
+
+namespace faro::bench::gpu {
+namespace {
+
+constexpr const char* kUsage =
+    R"(gpu_family_bench: families of shapes beside ordinary plans and cudaMemcpy
+
+  --rounds NUMBER  of turns of each case             (default 9)
+  --out FILE       the table, in Markdown
+  --help
+)";
+
+struct FamilyOptions {
+  int rounds = 9;
+  std::string out = {};
+  std::string command = {};
+};
+
+FamilyOptions parse(const CommandLine& line) {
+  FamilyOptions options;
+  options.command = line.text();
+  line.read({{"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1, 1000); }},
+             {"--out", [&](const Argument& a) { options.out = a.text; }}});
+  return options;
+}
+
+class FamilyBench {
+ public:
+  explicit FamilyBench(const FamilyOptions& options) : options_(options) {}
+
+  bool run() {
+    page_.add(
+        "# Families of shapes on a GPU\n\n" + setting_table(make_setting(options_.command)) +
+        "\nEvery result was verified before it was timed. Medians of alternating rounds; shares of the "
+        "cudaMemcpy of\n"
+        "the same bytes in the same rounds. A call: what the host takes to queue one of a new shape.\n\n"
+        "| family | bytes | plan | family | extents on the device | copy ms | a call us | moved by |\n"
+        "|---|---|---|---|---|---|---|---|\n");
+    for (const FamilyCase& each : family_cases()) {
+      try {
+        page_.add(row(each));
+      } catch (const std::exception& error) {
+        ++failures_;
+        page_.add(fmt::format("| {} | {} | failed: {} |\n", each.what, each.width, error.what()));
+      }
+    }
+    return failures_ == 0;
+  }
+
+ private:
+  static void verify(const FamilyCase& of, const cuda::DeviceArray& in, const cuda::DeviceArray& out) {
+    const std::uint64_t wrong = testing::misplaced_elements(
+        in.data(), out.data(), testing::axes_oracle(of.extents, of.order, of.width), {});
+    if (wrong > 0)
+      fail(ErrorCode::verification, "gpu_family_bench", fmt::format("{} elements elsewhere", wrong),
+           "every element in its place");
+  }
+
+  std::string row(const FamilyCase& of) const {
+    const PlanOptions by{.engine = Engine::cuda};
+    const ShapeFamily family(of.map(), by);
+    const ExecutablePlan made = plan(Axes(of.extents, of.order), of.width, by);
+    const std::vector<std::uint64_t> extents = of.call();
+    const std::uint64_t bytes = family.in_bytes(extents);
+    const cuda::DeviceArray in(bytes);
+    const cuda::DeviceArray out(bytes);
+    cuda::DeviceArray counts(extents.size() * 8);
+    const std::vector<std::int64_t> wide(extents.begin(), extents.end());
+    counts.upload(wide.data());
+    testing::draw_bytes(in.data(), bytes, 1, {});
+    const std::vector<std::function<void(Stream)>> ways{
+        [&](Stream s) { cuda::copy(in.data(), out.data(), bytes, s); },
+        [&](Stream s) { made.run(in.data(), out.data(), bytes, s); },
+        [&](Stream s) { family.run(extents, in.data(), out.data(), s); },
+        [&](Stream s) { family.run_on_device({.data = counts.data()}, in.data(), out.data(), s); }};
+    const cuda::StreamClock clock;
+    for (std::size_t i = 1; i < ways.size(); ++i) {
+      testing::draw_bytes(out.data(), bytes, 2, {});
+      static_cast<void>(clock.milliseconds(1, ways[i]));
+      verify(of, in, out);
+    }
+    const int calls = static_cast<int>(std::clamp<std::uint64_t>((std::uint64_t{2} << 30) / bytes, 2, 200));
+    std::vector<std::vector<double>> times(ways.size());
+    for (int round = 0; round < options_.rounds; ++round) {
+      for (std::size_t i = 0; i < ways.size(); ++i) {
+        static_cast<void>(clock.milliseconds(1, ways[i]));
+        times[i].push_back(clock.milliseconds(calls, ways[i]) / calls);
+      }
+    }
+    // What the host takes, of shapes that differ: a few calls at a time, lest the queue is full.
+    std::vector<double> queued;
+    for (std::uint64_t n = 0; n < 64; ++n) {
+      const std::vector<std::uint64_t> fewer = [&] {
+        std::vector<std::uint64_t> each = extents;
+        each.front() -= std::min<std::uint64_t>(each.front() - 1, n % 16);
+        return each;
+      }();
+      const auto begin = std::chrono::steady_clock::now();
+      family.run(fewer, in.data(), out.data());
+      queued.push_back(
+          std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
+      static_cast<void>(clock.milliseconds(1, [](Stream) {}));
+    }
+    const auto share = [&](std::size_t i) { return 100 * median(times[0]) / median(times[i]); };
+    return fmt::format("| {} | {} | {:.1f}% | {:.1f}% | {:.1f}% | {:.4f} | {:.1f} | {} |\n", of.what,
+                       of.width, share(1), share(2), share(3), median(times[0]), median(queued),
+                       family.explain(extents));
+  }
+
+  FamilyOptions options_;
+  int failures_ = 0;
+  Page page_{options_.out};
+};
+
+}  // namespace
+}  // namespace faro::bench::gpu
+
+int main(int count, char** words) {
+  using namespace faro::bench;
+  return run_program(count, words, gpu::kUsage, [](const CommandLine& line) {
+    return gpu::FamilyBench(gpu::parse(line)).run() ? 0 : 1;
+  });
+}

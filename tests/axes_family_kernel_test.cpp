@@ -1,0 +1,193 @@
+// Axes whose extents the kernel learns when it runs, a thread at a time on the host: against the definition,
+// element by element, with extents of the host and of the "device".
+// Sanitized: never, its accesses are counted elsewhere.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "block_emulator.hpp"
+#include "family_support.hpp"
+#include "kernels/axes_family.hpp"
+#include "plan/family_plan.hpp"
+#include "unit_bytes.hpp"
+
+namespace faro::testing {
+namespace axes_family_kernel_test {
+
+using namespace family_test;
+
+struct Called {
+  FamilyCase call;
+  std::uint64_t skew = 0;  // bytes past an aligned address, of both arrays
+  std::uint64_t grid = 3;
+};
+
+// Shared by both: the parts of a call in normal form.
+std::vector<kernels::FamilyView> parts_of(const faro::detail::FamilyPlan& plan, const FamilyCase& call) {
+  std::vector<kernels::FamilyView> parts;
+  const std::vector<std::uint64_t> free = call.free();
+  faro::detail::FamilyCall(plan, free, {}).for_each_part([&](const auto& part) { parts.push_back(part); });
+  return parts;
+}
+
+template <int kUnitBytes>
+void move(const Called& called, const faro::detail::FamilyPlan& plan, const std::byte* in, std::byte* out,
+          bool on_device, const Emulation& how) {
+  if (!on_device) {
+    for (kernels::FamilyView& part : parts_of(plan, called.call)) {
+      kernels::cut_into_units(part, plan.form.element_bytes, kUnitBytes);
+      kernels::MoveFamily<kUnitBytes, false> kernel;
+      kernel.what = kernels::make_family_box(part, kUnitBytes, called.skew, called.skew);
+      kernel.in = in;
+      kernel.out = out;
+      kernel.grid = std::min(called.grid, kernel.what.tiles);
+      emulate(kernel, how);
+    }
+    return;
+  }
+  const std::vector<std::uint64_t> free = called.call.free();
+  const std::vector<std::int64_t> wide(free.begin(), free.end());
+  const std::vector<std::int32_t> narrow(free.begin(), free.end());
+  for (std::uint32_t part = 0; part < plan.form.parts(); ++part) {
+    kernels::MoveFamily<kUnitBytes, true> kernel;
+    kernel.what.form = plan.form;
+    if (called.grid % 2 == 0) {
+      kernel.what.extents.narrow = narrow.data();
+    } else {
+      kernel.what.extents.wide = wide.data();
+    }
+    kernel.what.part = part;
+    kernel.in = in;
+    kernel.out = out;
+    kernel.grid = called.grid;
+    emulate(kernel, how);
+  }
+}
+
+// The widest unit that all parts of the call allow on the host, and any call of the family on a device.
+std::uint64_t unit_of(const Called& called, const faro::detail::FamilyPlan& plan, bool on_device) {
+  std::uint64_t bits = 16 | called.skew;
+  if (on_device) bits |= plan.sure_unit;
+  std::uint64_t unit = bits & (~bits + 1);
+  if (on_device) return unit;
+  for (kernels::FamilyView& part : parts_of(plan, called.call))
+    unit = std::min(unit, kernels::cut_into_units(part, plan.form.element_bytes, unit));
+  return unit;
+}
+
+void expect_moved(const Called& called, bool on_device, const Emulation& how = {}) {
+  const FamilyCase& call = called.call;
+  SCOPED_TRACE(call.text() + ", skew " + std::to_string(called.skew) +
+               (on_device ? ", extents on the device" : ""));
+  const faro::detail::FamilyPlan plan = faro::detail::plan_family(call.map);
+  const std::uint64_t bytes = call.bytes();
+  constexpr std::uint64_t kGuard = 64;
+  struct alignas(16) Line {
+    std::uint8_t bytes[16];
+  };
+  const std::size_t lines = (bytes + 2 * kGuard + called.skew) / 16 + 2;
+  std::vector<Line> from(lines);
+  std::vector<Line> to(lines);
+  auto* const in = reinterpret_cast<std::uint8_t*>(from.data()) + kGuard + called.skew;
+  auto* const out = reinterpret_cast<std::uint8_t*>(to.data()) + kGuard + called.skew;
+  std::memset(static_cast<void*>(to.data()), 0xa5, lines * 16);
+  std::mt19937 random(static_cast<unsigned>(bytes + 1));
+  std::generate(in, in + bytes, [&] { return static_cast<std::uint8_t>(random()); });
+  faro::detail::by_unit_bytes(unit_of(called, plan, on_device), [&](auto unit) {
+    move<unit()>(called, plan, reinterpret_cast<const std::byte*>(in), reinterpret_cast<std::byte*>(out),
+                 on_device, how);
+  });
+  const std::vector<std::uint8_t> wanted = family_test::moved(call, in);
+  EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), out));
+  const auto* const first = reinterpret_cast<const std::uint8_t*>(to.data());
+  const auto poisoned = [](std::uint8_t byte) { return byte == 0xa5; };
+  EXPECT_TRUE(std::all_of(first, static_cast<const std::uint8_t*>(out), poisoned));
+  EXPECT_TRUE(std::all_of(static_cast<const std::uint8_t*>(out) + bytes, first + lines * 16, poisoned));
+}
+
+kernels::FamilyBox box_of(const Called& called, int unit_bytes) {
+  const faro::detail::FamilyPlan plan = faro::detail::plan_family(called.call.map);
+  const auto parts = parts_of(plan, called.call);
+  return parts.empty() ? kernels::FamilyBox()
+                       : kernels::make_family_box(parts.front(), unit_bytes, called.skew, called.skew);
+}
+
+Called called(std::uint64_t element_bytes, const std::vector<std::uint64_t>& extents,
+              const std::vector<int>& order, unsigned free_axes) {
+  return {.call = family_case(element_bytes, extents, order, free_axes)};
+}
+
+TEST(AxesFamilyKernel, MovesWhatIsUsual) {
+  for (const std::uint64_t width : {1, 2, 4, 8, 16, 3, 12, 40}) {
+    for (const bool on_device : {false, true}) {
+      for (const Called& call :
+           {called(width, {}, {}, 0), called(width, {1}, {0}, 1), called(width, {300}, {0}, 1),
+            called(width, {0, 3}, {1, 0}, 1), called(width, {3, 0}, {1, 0}, 2),
+            called(width, {130, 70}, {1, 0}, 3), called(width, {260, 3}, {1, 0}, 1),
+            called(width, {3, 260}, {1, 0}, 2), called(width, {9, 8, 16}, {1, 0, 2}, 1),
+            called(width, {2, 5, 6, 7}, {0, 2, 1, 3}, 3),
+            called(width, {3, 4, 5, 2, 3}, {4, 3, 2, 1, 0}, 31)}) {
+        expect_moved(call, on_device);
+      }
+    }
+  }
+}
+
+// Of one and two bytes.
+TEST(AxesFamilyKernel, ReadsAndWritesWordsOfNarrowUnits) {
+  for (const std::uint64_t width : {1, 2}) {
+    for (const std::uint64_t skew : {0, 4, 2}) {
+      Called call = called(width, {136, 264}, {1, 0}, 3);
+      call.skew = skew;
+      const kernels::FamilyBox box = box_of(call, static_cast<int>(width));
+      EXPECT_EQ(box.in_units, skew % 4 == 0 ? 4 / width : 1);
+      EXPECT_EQ(box.out_units, box.in_units);
+      for (const bool on_device : {false, true}) expect_moved(call, on_device);
+    }
+  }
+}
+
+TEST(AxesFamilyKernel, MovesDrawnFamilies) {
+  std::mt19937 random(46);
+  int direct = 0;
+  int staged = 0;
+  for (int n = 0; n < 240; ++n) {
+    Called call{.call = drawn_family(random, 5000)};
+    const std::uint64_t width = call.call.map.element_bytes;
+    if (random() % 3 == 0) call.skew = width & (~width + 1) & 15;
+    call.grid = 1 + random() % 4;
+    const Emulation how{.order = n % 3 == 0   ? Order::backward
+                                 : n % 3 == 1 ? Order::forward
+                                              : Order::shuffled};
+    for (const bool on_device : {false, true}) expect_moved(call, on_device, how);
+    (box_of(call, static_cast<int>(std::min<std::uint64_t>(16, width & (~width + 1)))).direct ? direct
+                                                                                              : staged) += 1;
+  }
+  EXPECT_GT(direct, 8);
+  EXPECT_GT(staged, 80);
+}
+
+// What the device's memory says is not known before; what cannot be is not moved.
+TEST(AxesFamilyKernel, MovesNothingPastTheMost) {
+  const faro::detail::FamilyPlan plan = faro::detail::plan_family(family_case(4, {5, 7}, {1, 0}, 3).map);
+  for (const std::int64_t extent : {std::int64_t{-1}, std::int64_t{17}, std::int64_t{1} << 40}) {
+    const std::int64_t extents[] = {5, extent};
+    std::vector<std::uint32_t> in(512, 1);
+    std::vector<std::uint32_t> out(512, 7);
+    kernels::MoveFamily<4, true> kernel;
+    kernel.what.form = plan.form;
+    kernel.what.extents.wide = extents;
+    kernel.in = reinterpret_cast<const std::byte*>(in.data());
+    kernel.out = reinterpret_cast<std::byte*>(out.data());
+    emulate(kernel);
+    EXPECT_EQ(out, std::vector<std::uint32_t>(512, 7));
+  }
+}
+
+}  // namespace axes_family_kernel_test
+}  // namespace faro::testing
