@@ -61,6 +61,15 @@ void take_sorted(const RowPlan& /*plan*/, const SortedRows& /*sorted*/, const vo
                  Stream /*stream*/) {
   refuse();
 }
+FARO_NOT_BUILT(CacheExecutor);
+CacheExecutor::CacheExecutor(const CacheMove& /*move*/, std::span<const CacheArrays> /*arrays*/,
+                             int /*device*/) {
+  refuse();
+}
+std::uint64_t CacheExecutor::piece_bytes() const { return 0; }
+void CacheExecutor::run(const CacheTables& /*tables*/, Stream /*stream*/) const { refuse(); }
+void CacheExecutor::check(Stream /*stream*/) const { refuse(); }
+
 struct SegmentsExecutor::State {};
 SegmentsExecutor::SegmentsExecutor(const Segments& /*segments*/, const RowNumbers& /*from*/, int /*device*/) {
   refuse();
