@@ -104,6 +104,13 @@ class TakePasses {
 /// Queues. Errors: likewise, for the output.
 void add_sorted(const RowPlan& plan, const SortedRows& sorted, const void* values, void* out, Stream stream);
 
+/// Rows that a routing sends; of 0 bytes: none.
+struct SentRows {
+  std::uint64_t row_bytes = 0;
+  const void* in = nullptr;
+  void* out = nullptr;
+};
+
 /// A routing by keys on the device.
 class RouteExecutor {
  public:
@@ -117,8 +124,9 @@ class RouteExecutor {
   std::uint64_t most_places() const;
   std::uint64_t workspace_bytes() const;
 
-  /// Queues it. `workspace`: as RowExecutor::run. Errors: as there.
-  void run(const DeviceRoute& to, Stream stream, void* workspace) const;
+  /// Queues it, with rows that are sent to their places. `workspace`: as RowExecutor::run. Requires: places
+  /// and rows in `to` where rows are sent (unchecked). Errors: as there.
+  void run(const DeviceRoute& to, const SentRows& sent, Stream stream, void* workspace) const;
   /// Waits for the stream. Errors: ErrorCode::value for keys that runs since the last check() found wrong.
   void check(Stream stream) const;
 

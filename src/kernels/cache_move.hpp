@@ -78,12 +78,6 @@ struct CacheShape {
     return pieces_of_sequence() == 0 ? 0 : arrays * sequences.divisor() * chunks.divisor();
   }
 
-  struct Place {
-    std::uint64_t in = 0;  // bytes from the arrays' beginnings
-    std::uint64_t out = 0;
-    bool moves = false;
-  };
-
   template <typename Block>
   constexpr std::uint64_t length_of(Block& block, std::uint64_t sequence) const {
     if (lengths.count == 0) return tokens;
@@ -93,9 +87,15 @@ struct CacheShape {
     return 0;
   }
 
-  template <typename Block>
-  constexpr Place place_of(Block& block, std::uint64_t sequence, std::uint64_t length,
-                           std::uint64_t piece) const {
+  /// Where a piece lies within its blocks, in bytes, and their entries.
+  struct Place {
+    std::uint64_t in = 0;
+    std::uint64_t out = 0;
+    std::uint64_t from_entry = 0;
+    std::uint64_t to_entry = 0;
+    bool is_there = false;
+  };
+  constexpr Place place_of(std::uint64_t sequence, std::uint64_t length, std::uint64_t piece) const {
     if (piece >= pieces_of_sequence()) return {};
     std::uint64_t of_head = piece;
     std::uint64_t a = pieces.divide(of_head);
@@ -104,24 +104,18 @@ struct CacheShape {
     const std::uint64_t head = heads_inside ? a : b;
     const std::uint64_t slot = heads_inside ? b : a;
     const std::uint64_t token = to_block * to.block_tokens.divisor() + slot;
-    if (token >= length) return {};
     std::uint64_t from_slot = token;
     const std::uint64_t from_block = from.block_tokens.divide(from_slot);
-    const std::uint64_t from_entry = sequence * from.columns + from_block;
-    const std::uint64_t to_entry = sequence * to.columns + to_block;
-    const std::uint64_t read = from.table.row(from_entry);
-    const std::uint64_t written = to.table.row(to_entry);
-    if (!is_row(read)) note_fault(block, &table_faults->out_of_range, from_entry);
-    if (!is_row(written)) note_fault(block, &table_faults->twice, to_entry);
-    if (!is_row(read) || !is_row(written)) return {};
-    return {.in = read * from.block + from.place(from_slot, head, of_head),
-            .out = written * to.block + to.place(slot, head, of_head),
-            .moves = true};
+    return {.in = from.place(from_slot, head, of_head),
+            .out = to.place(slot, head, of_head),
+            .from_entry = sequence * from.columns + from_block,
+            .to_entry = sequence * to.columns + to_block,
+            .is_there = token < length};
   }
 };
 
-/// The pieces of a thread: move(pair, place) twice for each, load and store, all loads before the first
-/// store.
+/// The pieces of a thread, by load(k, pair, address) and store(k, pair, address): all entries are on their
+/// way before the first is looked at, and all loads before the first store.
 template <std::uint32_t kThreads, std::uint32_t kEach, typename Block, typename Load, typename Store>
 constexpr void move_pieces(Block& block, const CacheShape& shape, const Load& load, const Store& store) {
   std::uint64_t chunk = block.index();
@@ -129,16 +123,37 @@ constexpr void move_pieces(Block& block, const CacheShape& shape, const Load& lo
   const std::uint64_t array = shape.sequences.divide(sequence);
   const CachePair pair = shape.pairs[array];
   const std::uint64_t length = shape.length_of(block, sequence);
-  CacheShape::Place place[kEach] = {};
+  const auto place_of = [&](std::uint32_t k) {
+    return shape.place_of(sequence, length, (chunk * kEach + k) * kThreads + block.thread());
+  };
+  std::uint64_t in[kEach] = {};
+  std::uint64_t out[kEach] = {};
+  std::uint64_t read[kEach] = {};
+  std::uint64_t written[kEach] = {};
+  bool moves[kEach] = {};
   FARO_UNROLL
   for (std::uint32_t k = 0; k < kEach; ++k) {
-    const std::uint64_t piece = (chunk * kEach + k) * kThreads + block.thread();
-    place[k] = shape.place_of(block, sequence, length, piece);
-    if (place[k].moves) load(k, pair, pair.in + place[k].in);
+    const CacheShape::Place place = place_of(k);
+    moves[k] = place.is_there;
+    if (!place.is_there) continue;
+    in[k] = place.in;
+    out[k] = place.out;
+    read[k] = shape.from.table.entry(place.from_entry);
+    written[k] = shape.to.table.entry(place.to_entry);
   }
   FARO_UNROLL
   for (std::uint32_t k = 0; k < kEach; ++k) {
-    if (place[k].moves) store(k, pair, pair.out + place[k].out);
+    if (!moves[k]) continue;
+    const bool is_read = is_row(shape.from.table.row_of(read[k]));
+    const bool is_written = is_row(shape.to.table.row_of(written[k]));
+    moves[k] = is_read && is_written;
+    if (!is_read) note_fault(block, &shape.table_faults->out_of_range, place_of(k).from_entry);
+    if (!is_written) note_fault(block, &shape.table_faults->twice, place_of(k).to_entry);
+    if (moves[k]) load(k, pair, pair.in + read[k] * shape.from.block + in[k]);
+  }
+  FARO_UNROLL
+  for (std::uint32_t k = 0; k < kEach; ++k) {
+    if (moves[k]) store(k, pair, pair.out + written[k] * shape.to.block + out[k]);
   }
 }
 
@@ -262,7 +277,7 @@ constexpr void with_cache_number(Number number, const Call& call) {
 template <int kNumbers>
 struct ConvertCache {
   static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 3;
+  static constexpr int kMinBlocks = 4;
   static constexpr std::uint32_t kEach = kNumbers == 1 ? 4 : 2;
 
   CacheShape shape;
@@ -282,8 +297,10 @@ struct ConvertCache {
               in_number, [&]<typename Stored>() { detail::load_numbers<Stored, kNumbers>(at, x[k]); });
         },
         [&](std::uint32_t k, const CachePair& pair, std::byte* at) {
-          FARO_UNROLL
-          for (int j = 0; j < kNumbers; ++j) x[k][j] = x[k][j] * pair.in_scale / pair.out_scale;
+          if (pair.in_scale != 1 || pair.out_scale != 1) {
+            FARO_UNROLL
+            for (int j = 0; j < kNumbers; ++j) x[k][j] = x[k][j] * pair.in_scale / pair.out_scale;
+          }
           detail::with_cache_number(
               out_number, [&]<typename Stored>() { detail::store_numbers<Stored, kNumbers>(at, x[k]); });
         });

@@ -113,7 +113,10 @@ RouteExecutor::RouteExecutor(const RowNumbers& /*keys*/, const RouteOptions& /*o
 
 std::uint64_t RouteExecutor::most_places() const { return 0; }
 std::uint64_t RouteExecutor::workspace_bytes() const { return 0; }
-void RouteExecutor::run(const DeviceRoute& /*to*/, Stream /*stream*/, void* /*workspace*/) const { refuse(); }
+void RouteExecutor::run(const DeviceRoute& /*to*/, const SentRows& /*sent*/, Stream /*stream*/,
+                        void* /*workspace*/) const {
+  refuse();
+}
 void RouteExecutor::check(Stream /*stream*/) const { refuse(); }
 
 FARO_NOT_BUILT(DispatchExecutor);
