@@ -580,6 +580,58 @@ FARO_API faro_status faro_cache_plan_run(const faro_cache_plan* plan, const faro
 FARO_API faro_status faro_cache_plan_check(const faro_cache_plan* plan, void* stream);
 FARO_API faro_status faro_cache_plan_explain(const faro_cache_plan* plan, char** text);
 
+/* --- groups: many arrays at once (faro/group.hpp)
+ *
+ * Each member has an array and a map of its own. On a GPU one launch for each family of kernels, on the CPU one team over all. */
+
+/* What is done to one array: one of plan, view, text and rows is given. Everything that is pointed to is copied, but `plan` and
+ * `rows`, which are used as long as the group lives. Zeros are the defaults. */
+typedef struct faro_group_member {
+  const faro_plan* plan;             /* of the group's engine; members may share one */
+  const faro_view* view;
+  const char* text;                  /* as faro_plan_text has it, with `shape` of `rank` axes */
+  const faro_row_plan* rows;
+  const faro_arithmetic* arithmetic; /* of a view or a text, without an addend; null: elements stay as they are */
+  const uint64_t* shape;
+  int rank;
+  int in_place;                      /* of a text; plans say so themselves */
+  uint64_t element_bytes;            /* of a view or a text without arithmetic */
+  uint64_t batch;                    /* of a text; 0: 1 */
+  const void* in;                    /* null where pointers come with each run; in place null or `out` */
+  void* out;
+  uint64_t reserved[4];
+} faro_group_member;
+
+typedef struct faro_group faro_group;
+/* Of `options` the engine (FARO_AUTO: that of the first plan or rows, else the CPU's), threads and device count. Equal problems are
+ * planned once. Errors: those of faro_plan_text and faro_plan_view, with the member's number; FARO_VALUE for outputs that overlap an
+ * output or an input of members that have pointers. */
+FARO_API faro_status faro_group_create(const faro_group_member* members, uint64_t count, const faro_options* options,
+                                       faro_group** group);
+FARO_API void faro_group_destroy(faro_group* group);
+/* By the pointers that it was made with: nothing is checked, copied or allocated but faro_group_workspace_bytes(). */
+FARO_API faro_status faro_group_run(const faro_group* group, void* stream);
+/* By others, one of each for every member, which are checked as those of faro_group_create, and on a GPU brought to the device in the
+ * stream's order; there each array lies as far past a multiple of 32 bytes as the one that the member was made with, or at one.
+ * Errors: before anything is written. */
+FARO_API faro_status faro_group_run_arrays(const faro_group* group, const void* const* ins, void* const* outs, void* stream);
+/* The same in memory that is lent for the work that is queued: at least faro_group_workspace_bytes() of where the arrays lie, aligned
+ * to 256 bytes. Null `ins` and `outs`: the pointers that it was made with. */
+FARO_API faro_status faro_group_run_in_workspace(const faro_group* group, const void* const* ins, void* const* outs,
+                                                 void* workspace, uint64_t workspace_bytes, void* stream);
+/* By 2 count addresses that lie on the device, inputs, then outputs, and are read when the launches run: a captured graph is replayed
+ * with others. Nobody checks them. Errors: FARO_UNSUPPORTED on the CPU, and for members with launches of their own
+ * (faro_group_explain tells which). */
+FARO_API faro_status faro_group_run_table(const faro_group* group, const void* const* device_pointers, void* stream);
+/* What a run allocates where nothing is lent. */
+FARO_API faro_status faro_group_workspace_bytes(const faro_group* group, uint64_t* bytes);
+/* Members; launches of a run; bytes that it reads and writes; whether it runs by engine cuda. Any may be null. */
+FARO_API faro_status faro_group_facts(const faro_group* group, uint64_t* members, uint64_t* launches, uint64_t* moved_bytes,
+                                      int* on_gpu);
+/* Microseconds of a run; NaN where nothing is known. */
+FARO_API faro_status faro_group_predicted_us(const faro_group* group, double* microseconds);
+FARO_API faro_status faro_group_explain(const faro_group* group, char** text);
+
 /* --- automorphisms X -> X^k of polynomials modulo X^n + 1, as many as `bytes` hold (faro/faro.hpp)
  *
  * On the host, or on the device whose memory `in` is, queued on `stream`; of `options` the engine, threads and device count. */

@@ -53,24 +53,6 @@ Coefficient coefficient_in(const faro_coefficient& of, double usual) {
   return made;
 }
 
-Arithmetic arithmetic_in(const faro_arithmetic& of) {
-  require_zeros(of.reserved, "plan");
-  Arithmetic made{.from = number_in(of.from),
-                  .to = number_in(of.to),
-                  .function = function_in(of.function),
-                  .scale = coefficient_in(of.scale, 1),
-                  .offset = coefficient_in(of.offset, 0),
-                  .to_integer = of.to_nearest != 0 ? ToInteger::nearest : ToInteger::truncate,
-                  .saturated = of.saturated != 0,
-                  .in_swapped = of.in_swapped != 0,
-                  .out_swapped = of.out_swapped != 0};
-  if (of.adds != 0) {
-    made.addend = Addend{
-        .number = number_in(of.addend), .beta = {of.beta[0], of.beta[1]}, .swapped = of.addend_swapped != 0};
-  }
-  return made;
-}
-
 std::int64_t bytes_to(std::int64_t elements, Number number) {
   return elements * static_cast<std::int64_t>(bytes_of(number));
 }
@@ -146,6 +128,25 @@ faro_arithmetic_plan* new_row_arithmetic(const faro_moved_rows& of, const faro_a
 }
 
 }  // namespace
+
+Arithmetic arithmetic_in(const faro_arithmetic& of) {
+  require_zeros(of.reserved, "plan");
+  Arithmetic made{.from = number_in(of.from),
+                  .to = number_in(of.to),
+                  .function = function_in(of.function),
+                  .scale = coefficient_in(of.scale, 1),
+                  .offset = coefficient_in(of.offset, 0),
+                  .to_integer = of.to_nearest != 0 ? ToInteger::nearest : ToInteger::truncate,
+                  .saturated = of.saturated != 0,
+                  .in_swapped = of.in_swapped != 0,
+                  .out_swapped = of.out_swapped != 0};
+  if (of.adds != 0) {
+    made.addend = Addend{
+        .number = number_in(of.addend), .beta = {of.beta[0], of.beta[1]}, .swapped = of.addend_swapped != 0};
+  }
+  return made;
+}
+
 }  // namespace faro::capi
 
 using faro::capi::given_away;

@@ -233,10 +233,6 @@ PlanOptions plan_options(const faro_options* options) {
   return made;
 }
 
-namespace {
-
-// The kernels of affine maps take widths that are powers of two. Others take the map entry by entry, unless
-// it is of another form, too.
 Problem of_any_width(Problem problem) {
   const auto* const map = std::get_if<Affine>(&problem.permutation);
   const bool fits = map == nullptr || f2::is_power_of_two(problem.element_bytes) ||
@@ -245,8 +241,6 @@ Problem of_any_width(Problem problem) {
   if (!fits) problem.permutation = as_index_array(*map);
   return problem;
 }
-
-}  // namespace
 
 faro_plan* new_map_plan(const Problem& problem, const PlanOptions& options) {
   auto plan = std::make_unique<faro_plan>();

@@ -14,6 +14,7 @@
 #include "capi/view_shapes.hpp"
 #include "faro/faro.h"
 #include "faro/faro.hpp"
+#include "faro/rows.hpp"
 #include "permutation/axis_map.hpp"
 
 namespace faro::capi {
@@ -63,6 +64,15 @@ const faro_plan& of(const faro_plan* plan, const char* operation);
 /// ErrorCode::value for others.
 void require_named_shape(const faro::detail::NotedPermutation& read, const Shape& shape,
                          const char* operation);
+
+/// The kernels of affine maps take widths that are powers of two. Others take the map entry by entry, unless
+/// it is of another form, too.
+Problem of_any_width(Problem problem);
+
+/// What the structs of other functions hold. Errors: ErrorCode::value for numbers and functions that there
+/// are none of, and for options that this version does not know.
+Arithmetic arithmetic_in(const faro_arithmetic& of);
+const ExecutableRows& rows_of(const faro_row_plan& plan);
 
 /// Errors: those of faro::plan.
 faro_plan* new_map_plan(const Problem& problem, const PlanOptions& options);

@@ -20,6 +20,8 @@ struct faro_row_plan {
   faro::ExecutableRows rows;
 };
 
+const faro::ExecutableRows& faro::capi::rows_of(const faro_row_plan& plan) { return plan.rows; }
+
 struct faro_routing {
   faro::Route route;
   std::vector<std::int64_t> rows;

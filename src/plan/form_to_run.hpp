@@ -50,6 +50,10 @@ Recognition known_form(const Permutation& permutation);
 /// as one, for nothing has fewer passes.
 Problem in_form_to_run(Problem problem, const Target& target);
 
+/// Errors: ErrorCode::value for a view with a permutation or a batch, widths that there are none of, and
+/// arrays past 2^62 bytes; ErrorCode::unsupported in place.
+void check_view_problem(const Problem& problem);
+
 /// What an index array is carried out as: what it was recognised as where that has a good way of its own for
 /// elements of this width, else as the array that it is.
 Permutation form_to_run(const Problem& problem, const Recognition& recognition);

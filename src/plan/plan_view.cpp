@@ -16,30 +16,6 @@ namespace {
 
 constexpr std::uint64_t kMostStridedBytes = std::uint64_t{1} << 62;
 
-void check_view_problem(const Problem& problem) {
-  check(*problem.view);
-  if (!detail::is_no_permutation(problem.permutation)) {
-    fail(ErrorCode::value, "plan", "a permutation and a strided view", "one of them",
-         "a view's strides say all");
-  }
-  if (problem.batch != 1)
-    fail(ErrorCode::value, "plan", "a batch of strided views", "one", "a batch is an axis of the view");
-  if (problem.placement == Placement::in_place) {
-    fail(ErrorCode::unsupported, "plan", "a strided view in place", "two arrays",
-         "permutations of dense arrays can be in place");
-  }
-  if (problem.element_bytes == 0 || problem.element_bytes > kMaxElementBytes) {
-    fail(ErrorCode::value, "plan", fmt::format("elements of {} bytes", problem.element_bytes),
-         fmt::format("1 to {} bytes", kMaxElementBytes));
-  }
-  const std::uint64_t reached = std::max(in_elements(*problem.view), out_elements(*problem.view));
-  if (reached > kMostStridedBytes / problem.element_bytes) {
-    fail(ErrorCode::value, "plan",
-         fmt::format("{} on elements of {} bytes", to_text(*problem.view), problem.element_bytes),
-         "arrays of at most 2^62 bytes");
-  }
-}
-
 // Kernels of affine maps take widths that are powers of two: a flip of one axis of two elements is no roll,
 // flip or permutation of axes of the whole, and is moved in boxes where elements have, say, 3 bytes.
 bool takes_width(const Permutation& permutation, std::uint64_t element_bytes) {
@@ -74,8 +50,36 @@ bool goes_by_boxes(const Plan& plan, const detail::AxisMap& normal, const Permut
 
 }  // namespace
 
+namespace detail {
+
+void check_view_problem(const Problem& problem) {
+  check(*problem.view);
+  if (!detail::is_no_permutation(problem.permutation)) {
+    fail(ErrorCode::value, "plan", "a permutation and a strided view", "one of them",
+         "a view's strides say all");
+  }
+  if (problem.batch != 1)
+    fail(ErrorCode::value, "plan", "a batch of strided views", "one", "a batch is an axis of the view");
+  if (problem.placement == Placement::in_place) {
+    fail(ErrorCode::unsupported, "plan", "a strided view in place", "two arrays",
+         "permutations of dense arrays can be in place");
+  }
+  if (problem.element_bytes == 0 || problem.element_bytes > kMaxElementBytes) {
+    fail(ErrorCode::value, "plan", fmt::format("elements of {} bytes", problem.element_bytes),
+         fmt::format("1 to {} bytes", kMaxElementBytes));
+  }
+  const std::uint64_t reached = std::max(in_elements(*problem.view), out_elements(*problem.view));
+  if (reached > kMostStridedBytes / problem.element_bytes) {
+    fail(ErrorCode::value, "plan",
+         fmt::format("{} on elements of {} bytes", to_text(*problem.view), problem.element_bytes),
+         "arrays of at most 2^62 bytes");
+  }
+}
+
+}  // namespace detail
+
 void Plan::plan_view() {
-  check_view_problem(given_);
+  detail::check_view_problem(given_);
   const std::uint64_t element_bytes = given_.element_bytes;
   in_bytes_ = in_elements(*given_.view) * element_bytes;
   out_bytes_ = out_elements(*given_.view) * element_bytes;

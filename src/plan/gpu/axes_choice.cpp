@@ -28,10 +28,16 @@ AxesBoxes::Variant box_variant(const layout::AxisMap& map, bool with_vectors, co
     limits.best_bytes = as.box_bytes;
     limits.most_bytes = as.box_bytes + as.box_bytes / 2;
   }
+  if (as.grouped) {
+    constexpr std::uint32_t four_fit_bytes = 44 << 10;
+    limits.large_threads = kernels::kBoxThreads;
+    limits.allow(four_fit_bytes);
+    limits.many_boxes = 1;  // others have more
+  }
   // Narrower units take more instructions, which more warps share (docs/notes/axes-experiments.md).
-  const std::uint32_t most = as.most_box_bytes != 0 ? as.most_box_bytes
-                             : unit >= 4            ? layout::kTwoFitBytes
-                                                    : 0;
+  const std::uint32_t most = as.most_box_bytes != 0     ? as.most_box_bytes
+                             : unit >= 4 && !as.grouped ? layout::kTwoFitBytes
+                                                        : 0;
   if (most > limits.most_bytes) limits.allow(most);
   const layout::StridedBox box = layout::choose_box(map.axes, static_cast<int>(unit), limits);
   kernels::AxesBoxParams params = kernels::make_axes_box_params(box, first_of(map).in, first_of(map).out);

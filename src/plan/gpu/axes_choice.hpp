@@ -46,6 +46,7 @@ struct AxesVariant {
   std::uint32_t whole_bytes = 0;                   // of a block of it; 0: as usual
   std::uint32_t most_box_bytes = 0;                // that boxes may have; 0: as usual
   std::uint32_t box_bytes = 0;                     // that boxes are wanted to have; 0: as usual
+  bool grouped = false;                            // boxes of one array of many in a launch
   std::uint64_t least_row_bytes = 0;               // of rows of a view that stay whole; 0: as usual
   std::optional<bool> drops_first = std::nullopt;  // what boxes move, from the second-level cache
 };

@@ -66,22 +66,6 @@ __global__ void __launch_bounds__(kernels::kAxesRowsThreads)
   kernels::move_axes_rows<unit_bytes>(memory, params, blockIdx.x, threadIdx.x);
 }
 
-// Caches as usual: threads share sectors, and what follows in the stream finds a small array there.
-struct ElementsMemory : GlobalMemory {
-  __device__ ElementsMemory(const std::byte* in, std::byte* out) : GlobalMemory{in, out, nullptr} {}
-
-  template <int bytes>
-  __device__ device::Packet<bytes> load_global(int /*buffer*/, std::uint64_t offset) const {
-    return SimpleMemory::load_cached<bytes>(input + offset);
-  }
-  template <int bytes>
-  __device__ void store_global(int /*buffer*/, std::uint64_t offset,
-                               const device::Packet<bytes>& packet) const {
-    using Word = typename Machine<bytes>::Word;
-    *reinterpret_cast<Word*>(output + offset) = std::bit_cast<Word>(packet);
-  }
-};
-
 template <int unit_bytes, int most_units>
 __global__ void __launch_bounds__(kernels::kAxesElementsThreads)
     permute_axes_elements(const __grid_constant__ kernels::AxesElementsParams params, const std::byte* in,

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <iterator>
 
+#include "engines/cuda/kernels/box_on_device.cuh"
 #include "engines/cuda/kernels/copying_memory.cuh"
 #include "engines/cuda/kernels/index_simple_entries.hpp"
 #include "kernels/axes_box.hpp"
-#include "kernels/axes_ragged_box.hpp"
 #include "kernels/axes_whole.hpp"
 
 namespace faro::cuda {
@@ -21,23 +21,7 @@ __global__ void __launch_bounds__(kernels::kBoxShapes[index].threads,
   constexpr kernels::BoxShape shape = kernels::kBoxShapes[index];
   extern __shared__ __align__(kernels::kMovedBytes) std::byte shared[];
   CopyingMemory memory(in, out, shared, params.in_sectors != 0, params.out_sectors != 0);
-  kernels::prepare_box<shape>(memory, params, blockIdx.x, threadIdx.x);
-  if constexpr (shape.ragged) {
-    __syncthreads();
-    kernels::read_box<shape>(memory, params, threadIdx.x);
-    CopyingMemory::wait();
-    __syncthreads();
-    kernels::write_box<shape>(memory, params, threadIdx.x);
-  } else {
-    // What depends on the thread alone is worked out while it waits.
-    const auto reader = kernels::box_reader<shape>(params, threadIdx.x);
-    __syncthreads();
-    kernels::load_box<shape>(memory, params, reader);
-    const kernels::BoxWriter<shape> writer(params, threadIdx.x);
-    CopyingMemory::wait();
-    __syncthreads();
-    kernels::store_box<shape>(memory, params, writer, threadIdx.x);
-  }
+  move_box<shape>(memory, params, blockIdx.x);
 }
 
 template <int unit_bytes>

@@ -104,6 +104,22 @@ struct TransposeMemory : NeighbourMemory {
   }
 };
 
+// Caches as usual: threads share sectors, and what follows in the stream finds a small array there.
+struct ElementsMemory : GlobalMemory {
+  __device__ ElementsMemory(const std::byte* in, std::byte* out) : GlobalMemory{in, out, nullptr} {}
+
+  template <int bytes>
+  __device__ device::Packet<bytes> load_global(int /*buffer*/, std::uint64_t offset) const {
+    return SimpleMemory::load_cached<bytes>(input + offset);
+  }
+  template <int bytes>
+  __device__ void store_global(int /*buffer*/, std::uint64_t offset,
+                               const device::Packet<bytes>& packet) const {
+    using Word = typename Machine<bytes>::Word;
+    *reinterpret_cast<Word*>(output + offset) = std::bit_cast<Word>(packet);
+  }
+};
+
 template <typename Kernel>
 KernelEntry entry_of(Kernel* kernel, int threads) {
   return {.function = reinterpret_cast<const void*>(kernel), .threads = threads, .shared_bytes = 0};

@@ -41,6 +41,7 @@ struct RouteFew {
   static constexpr std::uint32_t kAhead = 4;                       // vectors of a thread on their way
   static constexpr int kDigitBits = 10;
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  static constexpr std::uint16_t kNoDigit = 0xffff;
   /// What a block sends at least, and writes before there is another one, in vectors; and two blocks for each
   /// of 132 multiprocessors.
   static constexpr std::uint64_t kLeastSent = 128;
@@ -76,7 +77,8 @@ struct RouteFew {
   }
   constexpr std::uint32_t buckets() const { return static_cast<std::uint32_t>(keys.rows); }
   constexpr std::uint32_t shared_bytes() const {
-    return 4 * (kWarps * buckets() + 2 * buckets() + 1 + kScanScratchWords + own_keys());
+    const std::uint32_t words = kWarps * buckets() + 2 * buckets() + 1 + kScanScratchWords + own_keys();
+    return 4 * words + 2 * kWarps * stretch();
   }
 
   template <Block B>
@@ -85,10 +87,8 @@ struct RouteFew {
     const Own own(*this, block.index());
     Vector ahead[kAhead] = {};
     if constexpr (kSends) load(own, own.first + block.thread(), ahead);
-    std::uint32_t digit[kKeys] = {};
-    read_keys(block, digit);
-    count(block, shared, digit);
-    rank(block, shared, own, digit);
+    count(block, shared);
+    rank(block, shared, own);
     block.barrier();
     list(block, shared, own);
     if constexpr (kSends) send(block, shared, own, ahead);
@@ -102,13 +102,15 @@ struct RouteFew {
     std::uint32_t* kept;     // [buckets]: items
     std::uint32_t* scratch;  // [kScanScratchWords]
     std::uint32_t* places;   // [own_keys()], kNone of what goes nowhere
+    std::uint16_t* digits;   // of all stretches, kNoDigit likewise
 
     constexpr Shared(const RouteFew& of, std::byte* memory)
         : next(reinterpret_cast<std::uint32_t*>(memory)),
           begins(next + kWarps * of.buckets()),
           kept(begins + of.buckets() + 1),
           scratch(kept + of.buckets()),
-          places(scratch + kScanScratchWords) {}
+          places(scratch + kScanScratchWords),
+          digits(reinterpret_cast<std::uint16_t*>(places + of.own_keys())) {}
   };
 
   // What a block sends: vectors first .. end - 1 of all rows, of rows row .. end_row - 1.
@@ -135,29 +137,25 @@ struct RouteFew {
     return (all + kThreads - 1) / kThreads * kWarpLanes;
   }
 
+  // Where buckets begin, and how many items each warp's stretch finds before it.
   template <Block B>
-  constexpr void read_keys(B& block, std::uint32_t (&digit)[kKeys]) const {
+  constexpr void count(B& block, const Shared& shared) const {
     const std::uint32_t first = block.thread() / kWarpLanes * stretch() + lane_of(block);
     const std::uint64_t behind = std::uint64_t{first} - lane_of(block) + stretch();
     std::uint64_t row[kKeys] = {};
     keys.load_rows(first, kWarpLanes, behind < keys.count ? behind : keys.count, row);
-    FARO_UNROLL
-    for (std::uint32_t k = 0; k < kKeys; ++k) {
-      digit[k] = kernels::is_row(row[k]) ? static_cast<std::uint32_t>(row[k]) : kNone;
-      if (row[k] == kernels::kWrongRow && block.index() == 0)
-        kernels::note_fault(block, &faults->out_of_range, first + k * kWarpLanes);
-    }
-  }
-
-  // Where buckets begin, and how many items each warp's stretch finds before it.
-  template <Block B>
-  constexpr void count(B& block, const Shared& shared, const std::uint32_t (&digit)[kKeys]) const {
     for (std::uint32_t i = block.thread(); i < kWarps * buckets(); i += kThreads) shared.next[i] = 0;
     block.barrier();
     std::uint32_t* const own = shared.next + block.thread() / kWarpLanes * buckets();
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kKeys; ++k) {
-      if (digit[k] != kNone) block.atomic_add(own + digit[k], 1U);
+      const std::uint32_t item = first + k * kWarpLanes;
+      if (k * kWarpLanes >= stretch()) continue;
+      const bool there = kernels::is_row(row[k]);
+      shared.digits[item] = there ? static_cast<std::uint16_t>(row[k]) : kNoDigit;
+      if (there) block.atomic_add(own + row[k], 1U);
+      if (row[k] == kernels::kWrongRow && block.index() == 0)
+        kernels::note_fault(block, &faults->out_of_range, item);
     }
     block.barrier();
     for (std::uint32_t b = block.thread(); b <= buckets(); b += kThreads) {
@@ -173,31 +171,31 @@ struct RouteFew {
     exclusive_sums<kThreads>(block, shared.begins, buckets() + 1, shared.scratch);
   }
 
-  // Places of the block's own keys.
+  // Places of the block's own keys. A warp goes over its stretch as far as they go.
   template <Block B>
-  constexpr void rank(B& block, const Shared& shared, const Own& own,
-                      const std::uint32_t (&digit)[kKeys]) const {
+  constexpr void rank(B& block, const Shared& shared, const Own& own) const {
     const std::uint32_t own_first = own.row * keys_per_row;
     const std::uint32_t own_end = own.end_row * keys_per_row;
     const std::uint32_t warp = block.thread() / kWarpLanes;
+    const std::uint32_t begin = warp * stretch();
+    if (begin + stretch() <= own_first) return;
+    const std::uint32_t end = begin + stretch() < own_end ? begin + stretch() : own_end;
     std::uint32_t* const next = shared.next + warp * buckets();
-    FARO_UNROLL
-    for (std::uint32_t k = 0; k < kKeys; ++k) {
-      const std::uint32_t first = warp * stretch() + k * kWarpLanes;
-      // The same for all lanes of a warp: rounds of its stretch, up to the last of the block's own keys.
-      if (k * kWarpLanes >= stretch() || first >= own_end || (warp + 1) * stretch() <= own_first) continue;
-      const bool there = digit[k] != kNone;
-      const std::uint32_t lanes = lanes_with<kDigitBits>(block, digit[k], block.ballot(there));
+    for (std::uint32_t first = begin; first < end; first += kWarpLanes) {
+      const std::uint32_t item = first + lane_of(block);
+      // Of its own lane: without the shuffle ptxas 13.0 runs out of predicates (C7600) and gives up.
+      const std::uint32_t digit = block.shuffle(shared.digits[item], lane_of(block));
+      const bool there = digit != kNoDigit;
+      const std::uint32_t lanes = lanes_with<kDigitBits>(block, digit, block.ballot(there));
       const std::uint32_t below = (std::uint32_t{1} << lane_of(block)) - 1;
-      const std::uint32_t before = there ? next[digit[k]] : 0;
+      const std::uint32_t before = there ? next[digit] : 0;
       block.warp_barrier();
       const std::uint32_t of_rank = before + block.count_ones(lanes & below);
-      if (there && (lanes & below) == 0) next[digit[k]] = before + block.count_ones(lanes);
+      if (there && (lanes & below) == 0) next[digit] = before + block.count_ones(lanes);
       block.warp_barrier();
-      const std::uint32_t item = first + lane_of(block);
       if (item < own_first || item >= own_end) continue;
       const bool placed = there && of_rank < rule.capacity;
-      shared.places[item - own_first] = placed ? shared.begins[digit[k]] + of_rank : kNone;
+      shared.places[item - own_first] = placed ? shared.begins[digit] + of_rank : kNone;
     }
   }
 

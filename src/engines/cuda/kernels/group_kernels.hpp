@@ -1,0 +1,30 @@
+// The kernels of groups as addresses that cudaLaunchKernel takes: one a family (kernels/group.hpp), of tiles
+// one a tile. No CUDA header is needed.
+//
+//     all                params: kernels::GroupTable by value, const std::byte* params, const GroupBlock* blocks
+//     boxes, tiles       dynamic shared memory: of the largest box, of the tile
+//     store addresses    params: GroupAddresses by value, const std::byte** to
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engines/cuda/kernels/kernels.hpp"
+#include "kernels/group.hpp"
+
+namespace faro::cuda {
+
+/// The function is null for what is not compiled.
+KernelEntry group_kernel(const kernels::GroupFamily& family);
+
+/// Some addresses, on their way to the device as a launch's parameters: those of a graph are kept with it.
+struct GroupAddresses {
+  static constexpr std::size_t kMost = 480;
+  const std::byte* address[kMost];
+  std::uint32_t count;
+  std::uint32_t first;  // of all that are stored
+};
+inline constexpr int kStoreAddressesThreads = 512;
+KernelEntry store_addresses_kernel();
+
+}  // namespace faro::cuda

@@ -1,0 +1,141 @@
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "engines/cuda/host/availability.hpp"
+#include "engines/cuda/host/device_schedule.hpp"
+#include "engines/cuda/kernels/group_kernels.hpp"
+#include "engines/cuda/runtime/calls.hpp"
+#include "engines/cuda/runtime/device_arrays.hpp"
+#include "engines/cuda/runtime/kernel_launch.hpp"
+#include "engines/cuda_group.hpp"
+#include "faro/error.hpp"
+
+namespace faro::cuda {
+namespace {
+
+using faro::detail::GroupLaunch;
+using faro::detail::GroupLaunches;
+using kernels::GroupBlock;
+
+constexpr const char* kRunningGroup = "run a group";
+
+bool is_captured(Stream stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream.handle(), &status), "cudaStreamIsCapturing", kRunningGroup);
+  return status != cudaStreamCaptureStatusNone;
+}
+
+// More of them are copied: launches take longer then.
+constexpr std::size_t kMostByLaunches = 4 * GroupAddresses::kMost;
+
+void store_addresses(std::span<const void* const> addresses, const void** to, Stream stream) {
+  if (addresses.size() > kMostByLaunches && !is_captured(stream)) {
+    check(cudaMemcpyAsync(to, addresses.data(), addresses.size_bytes(), cudaMemcpyHostToDevice,
+                          stream.handle()),
+          "cudaMemcpyAsync", kRunningGroup);
+    return;
+  }
+  const KernelEntry entry = store_addresses_kernel();
+  for (std::size_t first = 0; first < addresses.size(); first += GroupAddresses::kMost) {
+    GroupAddresses some;
+    some.count = static_cast<std::uint32_t>(std::min(addresses.size() - first, GroupAddresses::kMost));
+    some.first = static_cast<std::uint32_t>(first);
+    for (std::uint32_t i = 0; i < some.count; ++i)
+      some.address[i] = static_cast<const std::byte*>(addresses[first + i]);
+    void* arguments[] = {&some, &to};
+    launch(entry, 1, arguments, stream, {.operation = kRunningGroup, .begun = first > 0});
+  }
+}
+
+// Of boxes and tiles: as the kernels of one array.
+Carveout carveout_of(const GroupLaunch& launch) {
+  return launch.family.kind == kernels::GroupFamily::Kind::tiles ? Carveout::shared : Carveout::needed;
+}
+
+}  // namespace
+
+struct GroupExecutor::State {
+  struct Loaded {
+    KernelEntry entry;
+    DeviceBuffer<GroupBlock> blocks;
+    std::uint64_t grid = 0;
+  };
+  int device;
+  std::uint64_t members;
+  DeviceBuffer<std::byte> params;
+  DeviceBuffer<const void*> kept;
+  std::vector<Loaded> launches;
+
+  State(const GroupLaunches& of, std::uint64_t member_count, std::span<const void* const> addresses, int on)
+      : device(on),
+        members(member_count),
+        params(DeviceBuffer<std::byte>::of(of.params, on)),
+        kept(DeviceBuffer<const void*>::of({addresses.begin(), addresses.end()}, on)) {
+    for (const GroupLaunch& each : of.launches) {
+      KernelEntry entry = group_kernel(each.family);
+      FARO_CHECK(entry.function != nullptr && entry.threads == each.threads);
+      entry.shared_bytes = static_cast<int>(each.shared_bytes);
+      launches.push_back({.entry = loaded(entry, carveout_of(each)),
+                          .blocks = DeviceBuffer<GroupBlock>::of(each.blocks, on),
+                          .grid = each.grid()});
+    }
+    static_cast<void>(loaded(store_addresses_kernel()));
+  }
+
+  void launch_all(const void* const* addresses, Stream stream, bool begun) const {
+    kernels::GroupTable table{.addresses = reinterpret_cast<const std::byte* const*>(addresses),
+                              .members = members};
+    const std::byte* of_params = params.data();
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      const Loaded& each = launches[i];
+      const GroupBlock* blocks = each.blocks.data();
+      table.count = each.blocks.size();
+      void* arguments[] = {&table, &of_params, &blocks};
+      launch(each.entry, each.grid, arguments, stream,
+             {.operation = kRunningGroup, .pass = i, .passes = launches.size(), .begun = begun || i > 0});
+    }
+  }
+};
+
+GroupExecutor::GroupExecutor(const GroupLaunches& launches, std::uint64_t members,
+                             std::span<const void* const> addresses, int device) {
+  require_available();
+  const DeviceGuard guard(device);
+  state_ = std::make_unique<const State>(launches, members, addresses, device);
+}
+GroupExecutor::GroupExecutor(GroupExecutor&&) noexcept = default;
+GroupExecutor& GroupExecutor::operator=(GroupExecutor&&) noexcept = default;
+GroupExecutor::~GroupExecutor() = default;
+
+void GroupExecutor::run(Stream stream) const {
+  const DeviceGuard guard(state_->device);
+  FARO_CHECK(state_->kept.size() == 2 * state_->members);
+  state_->launch_all(state_->kept.data(), stream, false);
+}
+
+void GroupExecutor::run(std::span<const void* const> addresses, const void** room, Stream stream) const {
+  const DeviceGuard guard(state_->device);
+  FARO_CHECK(addresses.size() == 2 * state_->members);
+  const StreamMemory own(room == nullptr ? addresses.size_bytes() : 0, state_->device, stream);
+  const void** const to = room == nullptr ? static_cast<const void**>(own.data()) : room;
+  store_addresses(addresses, to, stream);
+  state_->launch_all(to, stream, true);
+}
+
+void GroupExecutor::run_table(const void* const* addresses, Stream stream) const {
+  const DeviceGuard guard(state_->device);
+  require_accessible(addresses, "table of addresses", state_->device);
+  state_->launch_all(addresses, stream, false);
+}
+
+std::uint64_t GroupExecutor::table_bytes() const {
+  std::uint64_t bytes = state_->params.bytes() + state_->kept.bytes();
+  for (const State::Loaded& each : state_->launches) bytes += each.blocks.bytes();
+  return bytes;
+}
+
+}  // namespace faro::cuda

@@ -1,0 +1,389 @@
+#include "plan/gpu/group_launches.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "faro/permutation/strided.hpp"
+#include "faro/plan/plan.hpp"
+#include "permutation/cyclic_axes.hpp"
+#include "plan/form_to_run.hpp"
+#include "plan/index_candidates.hpp"
+#include "rounding.hpp"
+
+namespace faro::detail {
+namespace {
+
+constexpr std::uint64_t kGroupVectorBytes = kernels::kMovedBytes;
+
+// Arrays up to this go by elements: a box has at least as much.
+constexpr std::uint64_t kFewGroupBytes = 16 << 10;
+
+AxesVariant group_variant(std::uint64_t bytes) {
+  AxesVariant variant;
+  variant.elements = bytes <= kFewGroupBytes;
+  variant.boxes_only = true;
+  variant.whole = false;
+  variant.grouped = true;
+  return variant;
+}
+
+// --- which kernels there are
+
+// Where the family has the kernel: the number of its kind.
+struct GroupKindOf {
+  const GpuKernel& kernel;
+
+  struct Found {
+    GroupFamily family;
+    std::uint32_t kind = 0;
+  };
+  using Kind = GroupFamily::Kind;
+
+  static std::uint32_t log2_of(std::uint64_t bytes) {
+    return static_cast<std::uint32_t>(std::countr_zero(bytes));
+  }
+
+  std::optional<Found> operator()(const AxesBoxKernel& box) const {
+    const auto* const end = std::begin(kernels::kBoxShapes) + kernels::kGroupBoxes;
+    const auto* const found = std::find(std::begin(kernels::kBoxShapes), end, box.shape);
+    if (found == end) return std::nullopt;
+    return Found{{Kind::boxes}, static_cast<std::uint32_t>(found - std::begin(kernels::kBoxShapes))};
+  }
+  std::optional<Found> operator()(const AxesElementsKernel& elements) const {
+    for (std::uint32_t kind = 0; kind < std::size(kernels::kGroupElements); ++kind) {
+      const kernels::GroupElementsKind& of = kernels::kGroupElements[kind];
+      if (of.unit_bytes == elements.unit_bytes && of.units >= elements.units)
+        return Found{{Kind::elements}, kind};
+    }
+    return std::nullopt;
+  }
+  std::optional<Found> operator()(const AxesRowsKernel& rows) const {
+    return Found{{Kind::vectors}, log2_of(static_cast<std::uint64_t>(rows.unit_bytes))};
+  }
+  std::optional<Found> operator()(const ViewRowsKernel& rows) const {
+    const auto* const found =
+        std::find(std::begin(kernels::kViewRowsShapes), std::end(kernels::kViewRowsShapes), rows.shape);
+    const auto number = static_cast<std::uint32_t>(found - std::begin(kernels::kViewRowsShapes));
+    return Found{{Kind::vectors}, static_cast<std::uint32_t>(kernels::kGroupViewRows) + number};
+  }
+  std::optional<Found> operator()(const SegmentsKernel& segments) const {
+    return Found{{Kind::vectors},
+                 static_cast<std::uint32_t>(kernels::kGroupSegments) + log2_of(segments.vector_bytes)};
+  }
+  std::optional<Found> operator()(const AffineTileKernel& tile) const {
+    return Found{{.kind = Kind::tiles, .tile = tile.tile}, 0};
+  }
+  template <typename Other>
+  std::optional<Found> operator()(const Other& /*kernel*/) const {
+    return std::nullopt;
+  }
+};
+
+std::optional<GroupKindOf::Found> group_kind(const GpuKernel& kernel) {
+  return std::visit(GroupKindOf{kernel}, kernel.id);
+}
+
+bool has_group_kernels(const GpuPass& pass) {
+  return pass.launched == Kernels::first_aligned && pass.tables.empty() && !pass.in_place &&
+         pass.source == PassBuffer::input && pass.target == PassBuffer::output && !pass.kernels.empty() &&
+         std::all_of(pass.kernels.begin(), pass.kernels.end(),
+                     [](const GpuKernel& kernel) { return group_kind(kernel).has_value(); });
+}
+
+// --- which a problem takes
+
+// What lies together, as one row, by vectors at any address.
+GpuPass copy_pass(std::uint64_t bytes, std::uint64_t offset) {
+  GpuPass pass{.kind = PassKind::axes, .kernels = {}, .offset = offset};
+  constexpr auto threads = std::uint64_t{kernels::kAxesRowsThreads};
+  for (std::uint64_t unit = kGroupVectorBytes; unit > 0; unit /= 2) {
+    if (bytes % unit != 0) continue;
+    const auto params = kernels::make_axes_rows_params({{.extent = bytes / unit, .in = 1, .out = 1}},
+                                                       static_cast<int>(unit), 0, 0);
+    pass.kernels.push_back({.id = AxesRowsKernel{static_cast<int>(unit)},
+                            .params = params,
+                            .blocks = ceil_div(params.vectors(), threads),
+                            .first_step = threads,
+                            .threads = kernels::kAxesRowsThreads,
+                            .in_alignment = unit,
+                            .out_alignment = unit});
+  }
+  return pass;
+}
+
+// Copies are the driver's elsewhere.
+void replace_copy(GpuPass& pass) {
+  if (pass.kind == PassKind::copy) pass = copy_pass(pass.copy_bytes, pass.offset);
+}
+
+std::vector<GpuPass> passes_of_axes(const Axes& axes, const Problem& problem) {
+  std::vector<GpuPass> passes =
+      axes_passes({.count = axes.count(),
+                   .element_bytes = problem.element_bytes,
+                   .batch = problem.batch,
+                   .form = axes,
+                   .axes = group_variant(axes.count() * problem.element_bytes * problem.batch)});
+  for (GpuPass& pass : passes) replace_copy(pass);
+  return passes;
+}
+
+std::vector<GpuPass> passes_of_parts(const std::vector<AxisMap>& parts, std::uint64_t element_bytes) {
+  std::vector<GpuPass> passes;
+  for (const AxisMap& part : parts) {
+    const AxisMap normal = normal_form(part);
+    const std::uint64_t bytes = unit_count(normal.axes) * element_bytes;
+    if (bytes == 0) continue;
+    passes.push_back(view_pass(normal, element_bytes, group_variant(bytes)));
+  }
+  return passes;
+}
+
+std::optional<std::vector<GpuPass>> passes_of_permutation(const Permutation& permutation,
+                                                          const Problem& problem) {
+  if (const auto* const axes = std::get_if<Axes>(&permutation)) {
+    if (axes->count() == 0 || problem.batch == 0) return std::vector<GpuPass>();
+    return passes_of_axes(*axes, problem);
+  }
+  if (!axis_map(permutation)) return std::nullopt;
+  if (const auto* const cyclic = std::get_if<Cyclic>(&permutation);
+      cyclic != nullptr && (cyclic->count == 0 || (cyclic->shift == 0 && !cyclic->reversed))) {
+    const std::uint64_t bytes = total_bytes(problem);
+    return bytes == 0 ? std::vector<GpuPass>() : std::vector<GpuPass>{copy_pass(bytes, 0)};
+  }
+  return passes_of_parts(unrolled_parts(permutation, problem.batch), problem.element_bytes);
+}
+
+std::optional<std::vector<GpuPass>> passes_of_view(const Problem& problem) {
+  const AxisMap normal = normal_form(axis_map(*problem.view));
+  // Dense on both sides: axes have kernels for all alignments.
+  std::optional<Permutation> permutation = as_permutation(normal);
+  if (const auto* const affine = permutation ? std::get_if<Affine>(&*permutation) : nullptr)
+    permutation = form_of_any_width(Affine(*affine));
+  if (permutation && std::holds_alternative<Axes>(*permutation))
+    return passes_of_permutation(*permutation, {.element_bytes = problem.element_bytes});
+  return passes_of_parts({normal}, problem.element_bytes);
+}
+
+// A plan's own, where groups have all of its kernels.
+std::optional<std::vector<GpuPass>> passes_of_plan(const Problem& problem, const Target& target) {
+  std::vector<GpuPass> passes;
+  const Plan plan(problem, target);
+  for (const Pass& pass : plan.passes()) {
+    FARO_CHECK(pass.gpu != nullptr);
+    passes.push_back(*pass.gpu);
+    replace_copy(passes.back());
+  }
+  return passes;
+}
+
+bool is_wide_enough(std::uint64_t element_bytes) {
+  return element_bytes > 0 && element_bytes <= kMaxElementBytes;
+}
+
+}  // namespace
+
+std::optional<std::vector<GpuPass>> group_passes(const Problem& problem, const Target& target) {
+  if (problem.placement == Placement::in_place || std::holds_alternative<Indexed>(problem.permutation))
+    return std::nullopt;
+  std::optional<std::vector<GpuPass>> passes;
+  if (problem.view) {
+    check_view_problem(problem);
+    passes = passes_of_view(problem);
+  } else if (is_wide_enough(problem.element_bytes)) {
+    check_width(problem);
+    const auto* const affine = std::get_if<Affine>(&problem.permutation);
+    const auto form = affine != nullptr ? form_of_any_width(*affine) : std::optional(problem.permutation);
+    if (form) passes = passes_of_permutation(*form, problem);
+  }
+  if (!passes) passes = passes_of_plan(problem, target);
+  if (!std::all_of(passes->begin(), passes->end(), has_group_kernels)) return std::nullopt;
+  return passes;
+}
+
+ArraySkews skew_params(GpuKernel& kernel, std::uint64_t in_past, std::uint64_t out_past) {
+  const auto in = static_cast<std::uint32_t>(in_past % kGroupVectorBytes);
+  if (auto* const rows = std::get_if<kernels::AxesRowsParams>(&kernel.params)) {
+    const ArraySkews skews{.in = in, .out = static_cast<std::uint32_t>(out_past % kGroupVectorBytes)};
+    rows->in = {.begin = skews.in + rows->in.begin, .end = skews.in + rows->in.end};
+    rows->out = {.begin = skews.out + rows->out.begin, .end = skews.out + rows->out.end};
+    return skews;
+  }
+  if (auto* const elements = std::get_if<kernels::AxesElementsParams>(&kernel.params)) {
+    elements->in = {.begin = in + elements->in.begin, .end = in + elements->in.end};
+    elements->in_first += in;
+    return {.in = in};
+  }
+  const auto* const box = std::get_if<AxesBoxKernel>(&kernel.id);
+  if (box == nullptr || !box->shape.ragged) return {};
+  const ArraySkews skews{.in = in, .out = static_cast<std::uint32_t>(out_past % kernels::kLineSector)};
+  const auto unit = static_cast<std::uint32_t>(box->shape.unit_bytes);
+  std::get<kernels::AxesBoxParams>(kernel.params).skew(skews.in / unit, skews.out / unit);
+  return skews;
+}
+
+namespace {
+
+// --- the table
+
+// One array's part of a launch.
+struct PlacedArray {
+  kernels::GroupBlock first;  // its block 0
+  std::uint64_t entries = 0;
+};
+
+// A launch that is being made.
+struct OpenLaunch {
+  GroupLaunch launch;
+  std::vector<PlacedArray> arrays;
+};
+
+class GroupTableMaker {
+ public:
+  void add(const GroupArray& array) {
+    for (std::size_t number = 0; number < array.passes->size(); ++number)
+      add_pass((*array.passes)[number], array);
+  }
+
+  GroupLaunches take() {
+    for (OpenLaunch& open : open_) {
+      std::stable_sort(open.arrays.begin(), open.arrays.end(),
+                       [](const PlacedArray& a, const PlacedArray& b) { return a.entries > b.entries; });
+      write_blocks(open);
+      made_.launches.push_back(std::move(open.launch));
+    }
+    return std::move(made_);
+  }
+
+ private:
+  struct Placed {
+    std::uint32_t params = 0;
+    std::uint32_t kind = 0;
+    std::size_t launch = 0;
+    std::uint64_t entries = 0;
+    ArraySkews skews;
+  };
+  using Key = std::tuple<const GpuPass*, std::uint64_t, std::uint64_t>;  // by skews of both sides
+
+  void add_pass(const GpuPass& pass, const GroupArray& array) {
+    const std::uint64_t in_past = (array.in_past + pass.offset) % kGroupAlignment;
+    const std::uint64_t out_past = (array.out_past + pass.offset) % kGroupAlignment;
+    const auto [entry, is_new] = placed_.try_emplace(Key{&pass, in_past, out_past});
+    if (is_new) entry->second = place(pass, in_past, out_past, array.member);
+    const Placed& at = entry->second;
+    const auto offset = static_cast<std::int64_t>(pass.offset);
+    OpenLaunch& open = open_[at.launch];
+    ++open.launch.arrays;
+    open.arrays.push_back({.first = {.in_offset = array.in_offset_bytes + offset - at.skews.in,
+                                     .out_offset = array.out_offset_bytes + offset - at.skews.out,
+                                     .member = array.member,
+                                     .block = 0,
+                                     .params = at.params,
+                                     .kind = at.kind},
+                           .entries = at.entries});
+  }
+
+  // The kernel for such addresses, its launch, and its parameters where they will be.
+  Placed place(const GpuPass& pass, std::uint64_t in_past, std::uint64_t out_past, std::uint32_t member) {
+    const auto fits = [&](const GpuKernel& kernel) {
+      return in_past % kernel.in_alignment == 0 && out_past % kernel.out_alignment == 0;
+    };
+    const auto found = std::find_if(pass.kernels.begin(), pass.kernels.end(), fits);
+    if (found == pass.kernels.end()) {
+      fail(ErrorCode::value, "run",
+           "arrays of member " + std::to_string(member) + " that begin between units",
+           "arrays aligned to " + std::to_string(pass.kernels.back().in_alignment) + " bytes");
+    }
+    GpuKernel kernel = *found;
+    Placed placed;
+    placed.skews = skew_params(kernel, in_past, out_past);
+    const auto kind = group_kind(kernel);
+    FARO_CHECK(kind.has_value());
+    placed.kind = kind->kind;
+    placed.launch = launch_of(kind->family, kernel);
+    placed.entries = entries_of(kind->family, kernel);
+    placed.params = keep_params(kernel.params);
+    return placed;
+  }
+
+  static std::uint64_t entries_of(const GroupFamily& family, const GpuKernel& kernel) {
+    if (family.kind == GroupFamily::Kind::elements) {
+      return ceil_div(std::get<kernels::AxesElementsParams>(kernel.params).vectors(),
+                      std::uint64_t{kernels::kGroupWarpLanes});
+    }
+    // One more where the vectors of an output that begins inside one are one more.
+    if (const auto* const rows = std::get_if<kernels::AxesRowsParams>(&kernel.params))
+      return ceil_div(rows->vectors(), kernel.first_step);
+    return kernel.blocks;
+  }
+
+  std::size_t launch_of(const GroupFamily& family, const GpuKernel& kernel) {
+    auto found = std::find_if(open_.begin(), open_.end(),
+                              [&](const OpenLaunch& open) { return open.launch.family == family; });
+    if (found == open_.end()) {
+      GroupLaunch launch{.family = family, .threads = kernel.threads, .blocks = {}};
+      if (family.kind == GroupFamily::Kind::elements) launch.entries_of_block = kernels::kGroupWarps;
+      open_.push_back({.launch = std::move(launch), .arrays = {}});
+      found = open_.end() - 1;
+    }
+    FARO_CHECK(found->launch.threads == kernel.threads);
+    found->launch.shared_bytes = std::max(found->launch.shared_bytes, kernel.shared_bytes);
+    return static_cast<std::size_t>(found - open_.begin());
+  }
+
+  std::uint32_t keep_params(const KernelParams& params) {
+    const std::size_t at = round_up(made_.params.size(), kernels::kGroupParamsBytes);
+    std::visit(
+        [&](const auto& of) {
+          using Params = std::decay_t<decltype(of)>;
+          if constexpr (std::is_trivially_copyable_v<Params>) {
+            made_.params.resize(at + sizeof(of));
+            std::memcpy(made_.params.data() + at, &of, sizeof(of));
+          } else {
+            FARO_CHECK(false);
+          }
+        },
+        params);
+    const std::size_t number = at / kernels::kGroupParamsBytes;
+    FARO_CHECK(number >> 32 == 0);
+    return static_cast<std::uint32_t>(number);
+  }
+
+  static void write_blocks(OpenLaunch& open) {
+    std::uint64_t all = 0;
+    for (const PlacedArray& array : open.arrays) all += array.entries;
+    constexpr std::uint64_t kMostEntries = (std::uint64_t{1} << 31) - 1;
+    if (all > kMostEntries) {
+      fail(ErrorCode::unsupported, "plan a group", std::to_string(all) + " blocks of one launch",
+           "at most " + std::to_string(kMostEntries), "fewer arrays at a time");
+    }
+    open.launch.blocks.reserve(all);
+    for (const PlacedArray& array : open.arrays) {
+      kernels::GroupBlock block = array.first;
+      for (std::uint64_t entry = 0; entry < array.entries; ++entry) {
+        block.block = static_cast<std::uint32_t>(entry);
+        open.launch.blocks.push_back(block);
+      }
+    }
+  }
+
+  std::map<Key, Placed> placed_;
+  std::vector<OpenLaunch> open_;
+  GroupLaunches made_;
+};
+
+}  // namespace
+
+GroupLaunches make_group_launches(std::span<const GroupArray> arrays) {
+  GroupTableMaker maker;
+  for (const GroupArray& array : arrays) maker.add(array);
+  return maker.take();
+}
+
+}  // namespace faro::detail

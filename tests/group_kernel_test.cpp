@@ -1,0 +1,303 @@
+// Groups of a GPU on the host's memory: drawn lists as launches, every block of every entry carried out by
+// the phases that the device runs, held against the obvious loop; by other addresses, as a replayed graph has
+// them. Sanitized: in `make test`, too.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "drawn_group.hpp"
+#include "faro/device/memory.hpp"
+#include "faro/engines/cuda.hpp"
+#include "kernels/affine_tile.hpp"
+#include "kernels/affine_tile_blocked.hpp"
+#include "kernels/axes_ragged_box.hpp"
+#include "kernels/group.hpp"
+#include "plan/gpu/group_launches.hpp"
+#include "refusal.hpp"
+
+namespace faro {
+namespace group_kernel_test {
+
+using detail::GroupArray;
+using detail::GroupLaunch;
+using detail::GroupLaunches;
+using device::DirectMemory;
+using kernels::GroupBlock;
+using kernels::GroupFamily;
+using kernels::GroupTable;
+using test::below;
+using test::MemberArrays;
+using testing::SplitMix64;
+
+// What a launch's blocks do, one after another, in any order.
+class Emulated {
+ public:
+  Emulated(const GroupLaunch& launch, const std::vector<std::byte>& params, const GroupTable& table)
+      : launch_(launch), params_(params.data()), table_(table), shared_(launch.shared_bytes / 16 + 1) {}
+
+  void run() {
+    for (auto of = launch_.blocks.rbegin(); of != launch_.blocks.rend(); ++of) run_entry(*of);
+  }
+
+ private:
+  struct alignas(16) Line {
+    std::byte bytes[16];
+  };
+
+  DirectMemory memory_of(const GroupBlock& of) {
+    return {table_.in(of), table_.out(of), reinterpret_cast<std::byte*>(shared_.data())};
+  }
+
+  template <typename... Phases>
+  void run_phases(std::uint32_t threads, const Phases&... phases) {
+    const auto each = [threads](const auto& phase) {
+      for (std::uint32_t thread = 0; thread < threads; ++thread) phase(thread);
+    };
+    (each(phases), ...);
+  }
+
+  void run_entry(const GroupBlock& of) {
+    DirectMemory memory = memory_of(of);
+    switch (launch_.family.kind) {
+      case GroupFamily::Kind::boxes:
+        return kernels::with_group_kind<kernels::kGroupBoxes>(of.kind, [&](auto kind) {
+          constexpr kernels::BoxShape shape = kernels::kBoxShapes[decltype(kind)::value];
+          const auto& p = kernels::group_params<kernels::AxesBoxParams>(params_, of);
+          run_phases(
+              kernels::kBoxThreads, [&](auto t) { kernels::prepare_box<shape>(memory, p, of.block, t); },
+              [&](auto t) { kernels::read_box<shape>(memory, p, t); },
+              [&](auto t) { kernels::write_box<shape>(memory, p, t); });
+        });
+      case GroupFamily::Kind::elements:
+        return kernels::with_group_kind<std::size(kernels::kGroupElements)>(of.kind, [&](auto kind) {
+          const auto& p = kernels::group_params<kernels::AxesElementsParams>(params_, of);
+          run_phases(kernels::kGroupWarpLanes, [&](auto lane) {
+            kernels::move_group_elements<decltype(kind)::value>(memory, p, of.block, lane);
+          });
+        });
+      case GroupFamily::Kind::vectors:
+        return kernels::with_group_kind<kernels::kGroupVectorKinds>(of.kind, [&](auto kind) {
+          run_phases(kernels::kGroupVectorThreads, [&](auto t) {
+            kernels::move_group_vectors<decltype(kind)::value>(memory, params_, of, t);
+          });
+        });
+      case GroupFamily::Kind::tiles:
+        return kernels::with_group_kind<kernels::kCompiledTileCount>(tile_number(), [&](auto number) {
+          constexpr kernels::CompiledTile tile = kernels::kCompiledTiles[decltype(number)::value];
+          using Params =
+              std::conditional_t<tile.blocked, kernels::AffineBlockedParams, kernels::AffineTileParams>;
+          const auto& p = kernels::group_params<Params>(params_, of);
+          run_phases(
+              static_cast<std::uint32_t>(tile.shape.threads()),
+              [&](auto t) { kernels::load_tile<tile.shape>(memory, p, of.block, t); },
+              [&](auto t) { kernels::store_tile<tile.shape>(memory, p, of.block, t); });
+        });
+    }
+  }
+
+  std::uint32_t tile_number() const {
+    const auto* const found = std::find(std::begin(kernels::kCompiledTiles),
+                                        std::end(kernels::kCompiledTiles), launch_.family.tile);
+    return static_cast<std::uint32_t>(found - std::begin(kernels::kCompiledTiles));
+  }
+
+  const GroupLaunch& launch_;
+  const std::byte* params_;
+  GroupTable table_;
+  std::vector<Line> shared_;
+};
+
+// A list as a plan of the engine has it: equal problems share their passes.
+class List {
+ public:
+  using Passes = std::optional<std::vector<detail::GpuPass>>;
+
+  void add(const MemberArrays& arrays, const Target& target) {
+    const auto same = std::find_if(known_.begin(), known_.end(), [&](const auto& known) {
+      return known.first.view == arrays.problem.view && known.first.batch == arrays.problem.batch &&
+             known.first.element_bytes == arrays.problem.element_bytes &&
+             known.first.permutation == arrays.problem.permutation;
+    });
+    if (same == known_.end()) {
+      known_.emplace_back(arrays.problem,
+                          std::make_shared<Passes>(detail::group_passes(arrays.problem, target)));
+      of_member.push_back(known_.back().second);
+    } else {
+      of_member.push_back(same->second);
+    }
+  }
+
+  std::vector<std::shared_ptr<Passes>> of_member;
+
+ private:
+  std::vector<std::pair<Problem, std::shared_ptr<Passes>>> known_;
+};
+
+std::uint64_t past(const void* array) {
+  return reinterpret_cast<std::uintptr_t>(array) % detail::kGroupAlignment;
+}
+
+GroupLaunches launches_of(const List& list, std::vector<MemberArrays>& arrays) {
+  std::vector<GroupArray> grouped;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (!*list.of_member[i]) continue;
+    grouped.push_back({.passes = &**list.of_member[i],
+                       .member = static_cast<std::uint32_t>(i),
+                       .in_past = past(arrays[i].in()),
+                       .out_past = past(arrays[i].out())});
+  }
+  return detail::make_group_launches(grouped);
+}
+
+void run_all(const GroupLaunches& launches, std::vector<MemberArrays>& arrays) {
+  std::vector<const std::byte*> addresses;
+  for (MemberArrays& each : arrays) addresses.push_back(each.in());
+  for (MemberArrays& each : arrays) addresses.push_back(each.out());
+  for (const GroupLaunch& launch : launches.launches) {
+    const GroupTable table{
+        .addresses = addresses.data(), .members = arrays.size(), .count = launch.blocks.size()};
+    Emulated(launch, launches.params, table).run();
+  }
+}
+
+std::uint64_t alignment_of(const Problem& problem) {
+  const std::uint64_t width = problem.element_bytes;
+  return std::min<std::uint64_t>(width & (~width + 1), 16);
+}
+
+struct Reached {
+  std::map<std::string, std::set<std::uint32_t>> kinds;
+  int alone = 0;
+  bool skewed = false;
+
+  void add(const GroupLaunches& launches) {
+    for (const GroupLaunch& launch : launches.launches) {
+      for (const GroupBlock& of : launch.blocks) {
+        kinds[kernels::name(launch.family.kind)].insert(of.kind);
+        skewed = skewed || of.in_offset < 0;
+      }
+    }
+  }
+};
+
+TEST(GroupKernel, MovesDrawnListsWhereverArraysBegin) {
+  const Target target = cuda::target_of_capability(9, 0);
+  Reached reached;
+  const int rounds = testing::kInstrumented ? 12 : 60;
+  for (int round = 0; round < rounds; ++round) {
+    SplitMix64 random{static_cast<std::uint64_t>(round)};
+    SCOPED_TRACE("seed " + std::to_string(round));
+    std::vector<MemberArrays> arrays;
+    const std::uint64_t most = below(random, 2) == 0 ? 30000 : 1500;
+    for (const Problem& problem : test::draw_problems(random, 1 + below(random, 12), most))
+      arrays.emplace_back(problem, random,
+                          below(random, 2) == 0 ? alignment_of(problem) : detail::kGroupAlignment);
+    List list;
+    for (const MemberArrays& each : arrays) list.add(each, target);
+    const GroupLaunches launches = launches_of(list, arrays);
+    reached.add(launches);
+    run_all(launches, arrays);
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      if (*list.of_member[i]) {
+        arrays[i].expect_moved();
+      } else {
+        arrays[i].expect_untouched();
+        ++reached.alone;
+      }
+    }
+  }
+  EXPECT_GT(reached.alone, 0);
+  EXPECT_TRUE(reached.skewed);
+  EXPECT_GE(reached.kinds["boxes"].size(), 8U);
+  EXPECT_GE(reached.kinds["elements"].size(), 8U);
+  EXPECT_GE(reached.kinds["vectors"].size(), 8U);
+  EXPECT_EQ(reached.kinds["tiles"].size(), 1U);  // of several launches
+}
+
+TEST(GroupKernel, GoesByOtherAddressesWithoutANewTable) {
+  const Target target = cuda::target_of_capability(9, 0);
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    SplitMix64 random{seed};
+    std::vector<MemberArrays> arrays;
+    std::vector<MemberArrays> others;
+    for (const Problem& problem : test::draw_problems(random, 10, 5000)) {
+      arrays.emplace_back(problem, random, detail::kGroupAlignment);
+      others.emplace_back(problem, random, detail::kGroupAlignment);
+    }
+    List list;
+    for (const MemberArrays& each : arrays) list.add(each, target);
+    const GroupLaunches launches = launches_of(list, arrays);
+    run_all(launches, others);
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      if (*list.of_member[i]) others[i].expect_moved();
+      arrays[i].expect_untouched();
+    }
+  }
+}
+
+TEST(GroupKernel, TakesHeavyArraysFirstAndEqualOnesByTheSameParameters) {
+  const Target target = cuda::target_of_capability(9, 0);
+  SplitMix64 random{1};
+  std::vector<MemberArrays> arrays;
+  List list;
+  for (int i = 0; i < 12; ++i) {
+    const std::uint64_t rows = i % 4 == 3 ? 900 : 100;
+    const Problem problem{.permutation = Axes({rows, 65, 5}, {2, 1, 0}), .element_bytes = 4};
+    arrays.emplace_back(problem, random, detail::kGroupAlignment);
+    list.add(arrays.back(), target);
+  }
+  const GroupLaunches launches = launches_of(list, arrays);
+  ASSERT_EQ(launches.launches.size(), 1U);
+  const std::vector<GroupBlock>& blocks = launches.launches.front().blocks;
+  EXPECT_EQ(blocks.front().member, 3U);
+  EXPECT_EQ(blocks.back().member, 10U);
+  std::set<std::uint32_t> params;
+  std::map<std::uint32_t, std::uint32_t> next;
+  for (const GroupBlock& of : blocks) {
+    params.insert(of.params);
+    EXPECT_EQ(of.block, next[of.member]++);
+  }
+  EXPECT_EQ(params.size(), 2U);
+  EXPECT_EQ(next.size(), 12U);
+}
+
+TEST(GroupKernel, MovesTheHeadsOfACacheAsBoxesOfOneLaunch) {
+  const Target target = cuda::target_of_capability(9, 0);
+  SplitMix64 random{2};
+  const Problem layer{.permutation = Axes({64, 8, 128}, {1, 0, 2}), .element_bytes = 2};
+  std::vector<MemberArrays> arrays;
+  List list;
+  for (int i = 0; i < 6; ++i) {
+    arrays.emplace_back(layer, random, detail::kGroupAlignment);
+    list.add(arrays.back(), target);
+  }
+  const GroupLaunches launches = launches_of(list, arrays);
+  ASSERT_EQ(launches.launches.size(), 1U);
+  EXPECT_EQ(launches.launches.front().family.kind, GroupFamily::Kind::boxes);
+  EXPECT_LE(launches.launches.front().shared_bytes, 56U << 10);  // four blocks of a multiprocessor
+  run_all(launches, arrays);
+  for (const MemberArrays& each : arrays) each.expect_moved();
+}
+
+TEST(GroupKernel, RefusesArraysBetweenUnitsByTheMembersNumber) {
+  const Target target = cuda::target_of_capability(9, 0);
+  const auto passes =
+      detail::group_passes({.permutation = Axes({9, 10}, {1, 0}), .element_bytes = 4}, target);
+  ASSERT_TRUE(passes.has_value());
+  const GroupArray array{.passes = &*passes, .member = 17, .in_past = 2};
+  const std::string message = test::message_of(
+      ErrorCode::value, [&] { static_cast<void>(detail::make_group_launches(std::span(&array, 1))); });
+  EXPECT_NE(message.find("member 17"), std::string::npos) << message;
+  EXPECT_NE(message.find("4 bytes"), std::string::npos) << message;
+}
+
+}  // namespace group_kernel_test
+}  // namespace faro
