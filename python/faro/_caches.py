@@ -20,7 +20,7 @@ __all__ = ["CacheMove", "cache_layouts", "move_cache", "plan_cache_move"]
 _MOVING = "move_cache"
 _WORDS = ("layer", "kv", "block", "token", "slot", "head", "part", "width", "hidden")
 
-cache_layouts = {
+_LAYOUTS = {
     "NHD": "block token head width",
     "HND": "block head token width",
     "vllm-flash-attention": "layer kv block token head width",
@@ -35,7 +35,16 @@ cache_layouts = {
     "lmcache-kv-t2d": "layer token kv hidden",
     "lmcache-kv-mla": "kv layer token hidden",
 }
-"""Layouts by name; docs/guide/caches.md says of which versions they are."""
+
+
+def cache_layouts() -> dict[str, str]:
+    """Layouts of engines by name, and their axes in words. docs/guide/caches.md says of which versions they are.
+
+    >>> cache_layouts()["sglang-mha"]
+    'kv layer slot head width'
+    """
+    return dict(_LAYOUTS)
+
 
 _NUMBERS = {"i1": 0, "u1": 1, "i2": 2, "u2": 3, "i4": 4, "u4": 5, "i8": 6, "u8": 7, "f2": 8, "bfloat16": 9, "f4": 10, "f8": 11, "b1": 12,
             "c8": 13, "c16": 14, "float8_e4m3fn": 15, "float8_e5m2": 16, "float8_e4m3fnuz": 17, "float8_e5m2fnuz": 18}
@@ -73,10 +82,10 @@ class _Side:
 def _words(layout: Any, which: str) -> list[str]:
     if not isinstance(layout, str):
         refuse(_MOVING, f"{which}_layout={layout!r}", "a name or a text of axes", kind=FaroTypeError)
-    words = cache_layouts.get(layout, layout).split()
+    words = _LAYOUTS.get(layout, layout).split()
     for word in words:
         if word not in _WORDS:
-            refuse(_MOVING, f"{which}_layout with {word!r}", f"axes {', '.join(_WORDS)}, or one of {', '.join(cache_layouts)}")
+            refuse(_MOVING, f"{which}_layout with {word!r}", f"axes {', '.join(_WORDS)}, or one of {', '.join(_LAYOUTS)}")
     if len(set(words)) != len(words) or ("slot" in words and {"block", "token"} & set(words)):
         refuse(_MOVING, f"{which}_layout {layout!r}", "each axis once, and slot in place of block and token")
     if ("hidden" in words) == ("width" in words) or ("hidden" in words and {"head", "part"} & set(words)):
@@ -312,7 +321,7 @@ def move_cache(src: Any, dst: Any, src_blocks: Any, dst_blocks: Any, *, tokens: 
 
     ``src``, ``dst``: an array, or lists of arrays, whose axes a layout names in words: ``layer``, ``kv`` (keys and values), ``block``, ``token``,
     ``slot`` (blocks of ``src_block_tokens`` tokens, else 1, one after another), ``head``, ``part``, ``width``, ``hidden`` (heads and width); or
-    one of faro.cache_layouts: ``"NHD"``, ``"HND"``, ``"vllm-flashinfer"``, …. ``dst_layout=None``: as the source's.
+    one of faro.cache_layouts(): ``"NHD"``, ``"HND"``, ``"vllm-flashinfer"``, …. ``dst_layout=None``: as the source's.
 
     ``src_blocks``, ``dst_blocks``: the blocks of a sequence's tokens in their order, whole numbers of shape (blocks,) or (sequences, blocks);
     block sizes may differ. ``tokens``: how many of each sequence, one number or one for each; None: as many as both tables hold. Entries
