@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Iterable, NoReturn
 
 from . import _arrays, _faro, _kinds, _run
-from ._errors import FaroError, FaroTypeError, refuse
+from ._errors import FaroError, FaroTypeError, FaroUnsupportedError, refuse
 from ._map import Map
 from ._plan import Plan
 
@@ -13,7 +13,12 @@ __all__ = ["Group", "group"]
 
 
 class Group:
-    """Arrays that are permuted together, kept: group() makes it. Any number of threads may run one at once, of other arrays."""
+    """Arrays that are permuted together, kept: group() makes it. Any number of threads may run one at once, of other arrays.
+
+    >>> import numpy as np, faro
+    >>> len(faro.group([(np.arange(6).reshape(2, 3), (1, 0), np.zeros((3, 2), int))]))
+    1
+    """
 
     def __init__(self, members: Iterable[Any], threads: int = 0):
         plans, ins, outs, first = [], [], [], None
@@ -80,6 +85,25 @@ class Group:
         if given:
             self._handle.run_arrays(sources, targets, self._queue(given[0], stream))
         return written
+
+    def run_table(self, addresses: Any, *, stream: Any = None) -> None:
+        """The same by addresses that lie on the group's GPU, int64, those of all inputs and then those of all outputs: they are read when
+        the launches run, so a captured graph is replayed with other arrays. Nobody checks them. Raises FaroUnsupportedError on a CPU, and
+        for members that have launches of their own (explain() names them).
+
+        >>> import faro
+        >>> try:
+        ...     faro.group([]).run_table([])
+        ... except faro.FaroUnsupportedError as error:
+        ...     "run" in error.operation
+        True
+        """
+        if self._device is None:
+            refuse("run a group", "a table of addresses for arrays of the host", "arrays on a GPU", "run(ins, outs)", kind=FaroUnsupportedError)
+        table = _arrays.describe(addresses)
+        if table.device != self._device or table.itemsize != 8 or table.size != 2 * len(self._shapes) or not _arrays.is_dense(table):
+            refuse("run a group", f"{table.size} addresses of {table.itemsize} bytes", f"{2 * len(self._shapes)} of int64 on the group's device")
+        self._handle.run_table(table.address, _run.stream_of(table, stream, "group"))
 
     @property
     def launches(self) -> int:

@@ -193,7 +193,7 @@ def test_refusals():
     refused("a finite scale above 0", dst_scale=0)
     refused("dst_scale='a'", dst_scale="a")
     refused("indices of dtype float64", x, out, [0.5], [1], kind=faro.FaroTypeError)
-    refused("overlap", x, x, [0], [1])
+    refused("one array as source and target", x, x, [0], [1])
     refused("layer or kv for each list", [x], [out], [0], [1], kind=faro.FaroTypeError)
     out.flags.writeable = False
     refused("read-only")

@@ -78,7 +78,7 @@ def test_refusals_name_the_member():
     refused("member 0: the axes", (x, (0, 0), y))
     refused("member 0, a int", 3, kind=faro.FaroTypeError)
     refused("member 0: a read-only array", (x, (1, 0), np.broadcast_to(y, (3, 2))))
-    refused("overlap", fine, (x, (1, 0), fine[2]))
+    refused("the output of member 0 and the output of member 1", fine, (x, (1, 0), fine[2]))
     refused("member 1: an output with strides", fine, (np.zeros(4), "gray(2)", np.zeros(8)[::2]))
     group = faro.group([fine])
     with pytest.raises(faro.FaroValueError, match="member 0"):

@@ -205,7 +205,7 @@ void route_few(Queue& queue, const RouteWork& work, const DeviceRoute& to, const
     RouteFew<kBytes> kernel;
     kernel.keys = work.keys;
     kernel.faults = work.faults;
-    kernel.keys_per_row = static_cast<std::uint32_t>(work.keys_per_row);
+    if (work.keys.count > 0) kernel.keys_per_row = static_cast<std::uint32_t>(work.keys_per_row);
     kernel.rule = {.capacity = work.capacity, .multiple = device::Division64(work.multiple)};
     kernel.most_places = work.most_places;
     kernel.to = to;
