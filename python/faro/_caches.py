@@ -51,6 +51,9 @@ _NUMBERS = {"i1": 0, "u1": 1, "i2": 2, "u2": 3, "i4": 4, "u4": 5, "i8": 6, "u8":
             "c8": 13, "c16": 14}
 
 
+_Layout = tuple[int, int, int, int, int, int, int, int, int]  # as the extension takes one
+
+
 @dataclass(frozen=True)
 class _Side:
     """What the arrays of a side have in common, in numbers; heads of 0: a hidden axis, of which the other side tells."""
@@ -75,7 +78,7 @@ class _Side:
                   "head_stride": self.width // heads * self.element_stride}
         return _Side(**values)
 
-    def layout(self) -> tuple[int, ...]:
+    def layout(self) -> _Layout:
         return (self.number, self.blocks, self.block_tokens, self.block_stride, self.token_stride, self.head_stride, self.part,
                 self.part_stride, self.element_stride)
 
@@ -193,7 +196,7 @@ def _scale(given: Any, layer: int, kv: int, which: str) -> float:
 
 
 @functools.lru_cache(maxsize=64)
-def _planned(heads: int, width: int, source: tuple[int, ...], target: tuple[int, ...],
+def _planned(heads: int, width: int, source: _Layout, target: _Layout,
              arrays: tuple[tuple[int, int, float, float], ...], device: int, threads: int) -> Any:
     return _faro.CachePlan.make(heads, width, source, target, list(arrays), device, threads)
 
