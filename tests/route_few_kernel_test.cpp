@@ -125,9 +125,9 @@ TEST(RouteFewKernel, RoutesAsTheCpuDoes) {
 }
 
 TEST(RouteFewKernel, SendsRows) {
-  for (const std::uint64_t bytes : {1U, 7U, 16U, 20U, 272U, 5008U}) {
-    for (const std::uint64_t keys : {1U, 2U, 8U, 9U}) {
-      expect_sent({.rows = 37, .keys_per_row = keys, .multiple = 8, .row_bytes = bytes});
+  for (const std::uint64_t bytes : {1U, 7U, 16U, 20U, 272U}) {
+    for (const std::uint64_t keys : {1U, 8U, 9U}) {
+      expect_sent({.rows = 13, .keys_per_row = keys, .multiple = 8, .row_bytes = bytes});
       expect_sent({.rows = 5, .keys_per_row = keys, .row_bytes = bytes, .offset = 4});
     }
   }
@@ -136,7 +136,7 @@ TEST(RouteFewKernel, SendsRows) {
   expect_sent(
       {.rows = 9, .keys_per_row = 8, .buckets = 64, .row_bytes = 14336, .how = {.order = Order::shuffled}});
   expect_sent({.rows = 4096, .keys_per_row = 1, .buckets = 100, .row_bytes = 16});
-  expect_sent({.rows = 30, .keys_per_row = 1, .row_bytes = 400000, .behind = 0});
+  expect_sent({.rows = 22, .keys_per_row = 1, .row_bytes = 400000, .behind = 0});
   for (const std::uint64_t capacity : {0U, 2U})
     expect_sent({.rows = 33, .capacity = capacity, .absent = 0.4, .row_bytes = 48});
   expect_sent({.rows = 0, .row_bytes = 48});
