@@ -26,6 +26,21 @@ void expect_compiles(const cuda::ValueKernel& kernel) {
   EXPECT_EQ(cuda::compile_text(cuda::value_source(kernel), 9, 0).code.substr(1, 3), "ELF");
 }
 
+// Of many arrays, with factors and without.
+TEST_F(ValueSources, GroupsCompile) {
+  const auto compiles = [](const cuda::ValueKernel& kernel) {
+    const auto source = cuda::value_source(kernel, cuda::ArraysOfKernel::group);
+    EXPECT_EQ(cuda::compile_text(source, 9, 0).code.substr(1, 3), "ELF") << cuda::type_text(kernel);
+  };
+  compiles({.from = Number::f32, .to = Number::bf16, .direct = true, .in = 4});
+  compiles({.from = Number::bf16,
+            .to = Number::f8_e4m3fn,
+            .flags = kernels::ProgramStep::scale | kernels::ProgramStep::saturate,
+            .in = 8,
+            .out = 16,
+            .rounds_first = true});
+}
+
 // Each type from and to, each function of real and of complex numbers, each flag, order and vector.
 TEST_F(ValueSources, EveryKindCompiles) {
   for (int n = 0; n < kNumbers; ++n) {

@@ -591,7 +591,7 @@ typedef struct faro_group_member {
   const faro_view* view;
   const char* text;                  /* as faro_plan_text has it, with `shape` of `rank` axes */
   const faro_row_plan* rows;
-  const faro_arithmetic* arithmetic; /* of a view or a text, without an addend; null: elements stay as they are */
+  const faro_arithmetic* arithmetic; /* of a view or a text, without an addend: members may share it; null: elements stay as they are */
   const uint64_t* shape;
   int rank;
   int in_place;                      /* of a text; plans say so themselves */

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
+#include <bit>
 #include <exception>
 #include <iterator>
 #include <map>
@@ -24,8 +24,11 @@
 #include "engines/cpu/team.hpp"
 #include "engines/cuda/runtime/device_arrays.hpp"
 #include "engines/cuda_group.hpp"
+#include "engines/cuda_values.hpp"
 #include "faro/error.hpp"
 #include "permutation/route_checks.hpp"
+#include "plan/moved_values.hpp"
+#include "plan/value_plan.hpp"
 #include "rounding.hpp"
 #include "size_text.hpp"
 
@@ -40,6 +43,7 @@ using detail::RunArray;
 constexpr const char* kPlanningGroup = "plan a group";
 constexpr const char* kRunningGroup = "run a group";
 constexpr std::uint64_t kWorkspaceAlignment = 256;
+constexpr std::uint64_t kWidestVector = 16;
 
 // Errors of `work` name the member.
 template <typename Work>
@@ -429,6 +433,13 @@ struct OwnLaunches {
   const ExecutablePlan* plan = nullptr;
   const ExecutableArithmetic* arithmetic = nullptr;
 };
+// A problem with arithmetic whose parts are views.
+struct GroupChanges {
+  std::vector<cuda::ValueExecutor> parts = {};
+  bool is_compiled = true;  // else what comes is planned by itself
+  // By the alignments of both sides, those of all parts.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<detail::GroupValuesWork>> works = {};
+};
 struct RowLaunches {
   const ExecutableRows* rows = nullptr;
   std::vector<std::size_t> parts = {};
@@ -442,6 +453,9 @@ struct CudaState final : Group::State {
   std::vector<bool> grouped;                           // members of such launches
   std::vector<std::unique_ptr<ExecutablePlan>> plans;  // of problems that groups have no kernels for
   std::vector<std::unique_ptr<ExecutableArithmetic>> arithmetic;
+  std::vector<GroupChanges> changed;  // of problems, where they are views
+  std::vector<cuda::RuntimeKernel> change_kernels;
+  std::map<std::string, std::size_t> change_numbers;  // of those, by their kinds
   std::vector<OwnLaunches> own;
   std::vector<RowLaunches> rows;
   std::uint64_t own_bytes = 0;  // of workspace
@@ -455,6 +469,7 @@ struct CudaState final : Group::State {
     std::vector<std::optional<std::vector<detail::GpuPass>>> passes(problems.size());
     plans.resize(problems.size());
     arithmetic.resize(problems.size());
+    changed.resize(problems.size());
     std::vector<bool> is_planned(problems.size(), false);
     for (const PartWork& part : parts) {
       if (!part.has_problem() || is_planned[part.problem]) continue;
@@ -472,8 +487,12 @@ struct CudaState final : Group::State {
         if (is_new) rows.push_back({.rows = part.rows});
         rows[found->second].parts.push_back(i);
         own_bytes = std::max(own_bytes, part.rows->workspace_bytes());
+      } else if (part.has_problem() && !changed[part.problem].parts.empty() &&
+                 changed[part.problem].is_compiled &&
+                 of_member(part.member, [&] { return add_changes(part, arrays); })) {
+        grouped[part.member] = true;
       } else if (part.has_problem() && passes[part.problem]) {
-        arrays.push_back(array_of(part, *passes[part.problem]));
+        arrays.push_back(array_of(part, &*passes[part.problem]));
         grouped[part.member] = true;
       } else {
         const ExecutablePlan* const plan = part.plan != nullptr ? part.plan : plans[part.problem].get();
@@ -487,20 +506,91 @@ struct CudaState final : Group::State {
     if (told.launches.empty()) return;
     std::vector<const void*> addresses;
     if (has_pointers) addresses = all_addresses(kept_pointers());
-    executor.emplace(told, members, addresses, device);
+    executor.emplace(told, members, addresses, change_kernels, device);
+    for (detail::GroupLaunch& launch : told.launches) launch.blocks = {};
+    told.params = {};
   }
 
   void plan_problem(std::size_t number, const Target& target, const PlanOptions& options,
                     std::optional<std::vector<detail::GpuPass>>& passes) {
     const GroupProblem& of = problems[number];
-    if (of.arithmetic != nullptr) {
-      arithmetic[number] = std::make_unique<ExecutableArithmetic>(
-          of.problem.view ? faro::plan(*of.problem.view, *of.arithmetic, options)
-                          : faro::plan(of.problem, *of.arithmetic, options));
-      return;
-    }
+    if (of.arithmetic != nullptr) return plan_changes(number, options);
     passes = detail::group_passes(of.problem, target);
     if (!passes) plans[number] = std::make_unique<ExecutablePlan>(faro::plan(of.problem, options));
+  }
+
+  // By one launch of all arrays that are changed alike; what is no view, and where the kernel cannot be
+  // compiled, by itself.
+  void plan_changes(std::size_t number, const PlanOptions& options) {
+    const GroupProblem& of = problems[number];
+    const Target one_thread = cpu::target(1);
+    std::vector<detail::ValuePlan> plans_of_parts;
+    if (of.problem.view) {
+      plans_of_parts = {detail::make_value_plan(*of.problem.view, *of.arithmetic, one_thread)};
+    } else if (const auto views = detail::make_moved_views(of.problem, *of.arithmetic, one_thread)) {
+      plans_of_parts = std::get<detail::ViewsOfValues>(views->way).parts;
+    }
+    std::erase_if(plans_of_parts, [](const detail::ValuePlan& plan) { return plan.count == 0; });
+    for (const detail::ValuePlan& plan : plans_of_parts) changed[number].parts.emplace_back(plan, device);
+    if (changed[number].parts.empty()) plan_changes_by_itself(number, options);
+  }
+
+  void plan_changes_by_itself(std::size_t number, const PlanOptions& options) {
+    const GroupProblem& of = problems[number];
+    arithmetic[number] = std::make_unique<ExecutableArithmetic>(
+        of.problem.view ? faro::plan(*of.problem.view, *of.arithmetic, options)
+                        : faro::plan(of.problem, *of.arithmetic, options));
+  }
+
+  // False where the kernel cannot be compiled here: then the problem is planned by itself.
+  bool add_changes(const PartWork& part, std::vector<detail::GroupArray>& arrays) {
+    GroupChanges& of = changed[part.problem];
+    const Arithmetic& how = *problems[part.problem].arithmetic;
+    detail::GroupArray array = array_of(part);
+    const auto aligned = [&](std::uint64_t past, Number number, const char* role) {
+      const std::uint64_t widest = std::uint64_t{1} << std::countr_zero(past | kWidestVector);
+      if (widest < bytes_of(number)) {
+        fail(ErrorCode::value, kRunningGroup, fmt::format("an {} aligned to {} bytes", role, widest),
+             fmt::format("aligned to its numbers, {} bytes", bytes_of(number)));
+      }
+      return widest;
+    };
+    const std::pair<std::uint64_t, std::uint64_t> alignments{aligned(array.in_past, how.from, "input"),
+                                                             aligned(array.out_past, how.to, "output")};
+    const auto [works, is_new] = of.works.try_emplace(alignments);
+    if (is_new && !make_works(part.problem, alignments, works->second)) {
+      of.is_compiled = false;
+      plan_changes_by_itself(part.problem, {.engine = Engine::cuda, .device = device});
+      return false;
+    }
+    for (const detail::GroupValuesWork& work : works->second) {
+      array.values = &work;
+      arrays.push_back(array);
+    }
+    return true;
+  }
+
+  bool make_works(std::size_t problem, const std::pair<std::uint64_t, std::uint64_t>& alignments,
+                  std::vector<detail::GroupValuesWork>& works) {
+    const detail::ValueAlignment alignment{.in = alignments.first, .out = alignments.second};
+    for (const cuda::ValueExecutor& part : changed[problem].parts) {
+      const cuda::GroupedValues values = part.grouped(alignment);
+      const auto [kind, is_new] = change_numbers.try_emplace(values.kind, change_kernels.size());
+      if (is_new) {
+        try {
+          change_kernels.push_back(part.group_kernel(alignment));
+        } catch (const Error& error) {
+          change_numbers.erase(kind);
+          if (error.code() != ErrorCode::device) throw;
+          return false;
+        }
+      }
+      works.push_back({.changes = kind->second,
+                       .arrays = values.arrays,
+                       .boxes = values.boxes,
+                       .shared_bytes = values.shared_bytes});
+    }
+    return true;
   }
 
   void set_past() {
@@ -518,11 +608,12 @@ struct CudaState final : Group::State {
     return reinterpret_cast<std::uintptr_t>(pointer) % detail::kGroupAlignment;
   }
 
-  detail::GroupArray array_of(const PartWork& part, const std::vector<detail::GpuPass>& passes) const {
+  detail::GroupArray array_of(const PartWork& part,
+                              const std::vector<detail::GpuPass>* passes = nullptr) const {
     const auto moved = [](std::uint64_t past, std::int64_t offset) {
       return (past + static_cast<std::uint64_t>(offset)) % detail::kGroupAlignment;
     };
-    return {.passes = &passes,
+    return {.passes = passes,
             .member = static_cast<std::uint32_t>(part.member),
             .in_past = moved(in_past[part.member], part.in_offset),
             .out_past = moved(out_past[part.member], part.out_offset),
@@ -647,8 +738,8 @@ struct CudaState final : Group::State {
     for (std::size_t i = 0; i < told.launches.size(); ++i) {
       const detail::GroupLaunch& launch = told.launches[i];
       text += fmt::format("{:<14}{}, {}, {} blocks of {} threads", fmt::format("launch {}", i + 1),
-                          kernels::name(launch.family.kind), count_text(launch.arrays, "array"),
-                          launch.grid(), launch.threads);
+                          kernels::name(launch.family.kind), count_text(launch.arrays, "array"), launch.grid,
+                          launch.threads);
       if (launch.shared_bytes > 0)
         text += fmt::format(", {} of shared memory a block", size_text(launch.shared_bytes));
       text += '\n';

@@ -44,8 +44,9 @@ struct GroupProblem {
   bool in_place() const { return problem.placement == Placement::in_place; }
   std::uint64_t moved_bytes() const { return in.moved_bytes + out.moved_bytes; }
 
-  /// Errors: those of total_bytes() and element_count().
+  /// Errors: those of check(view) and total_bytes().
   static GroupProblem of(const Problem& problem, std::shared_ptr<const Arithmetic> arithmetic) {
+    if (problem.view) check(*problem.view);
     GroupProblem made{.problem = problem, .arithmetic = std::move(arithmetic), .in = {}, .out = {}};
     const std::uint64_t in_width = made.arithmetic ? bytes_of(made.arithmetic->from) : problem.element_bytes;
     const std::uint64_t out_width = made.arithmetic ? bytes_of(made.arithmetic->to) : problem.element_bytes;

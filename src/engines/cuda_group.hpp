@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
+#include "faro/engines/runtime_compiler.hpp"
 #include "faro/stream.hpp"
 #include "plan/gpu/group_launches.hpp"
 
@@ -15,10 +17,12 @@ namespace faro::cuda {
 /// Cheap to move; run() may be called by many threads at once.
 class GroupExecutor {
  public:
-  /// `addresses`: of all inputs, then of all outputs, kept on the device; or none. Errors:
-  /// ErrorCode::device. Cost: copies the table to the device, and waits.
+  /// `addresses`: of all inputs, then of all outputs, kept on the device; or none. `changes`: the kernels of
+  /// launches of values, by GroupFamily::changes. Errors: ErrorCode::device. Cost: copies the table to the
+  /// device, and waits.
   GroupExecutor(const faro::detail::GroupLaunches& launches, std::uint64_t members,
-                std::span<const void* const> addresses, int device);
+                std::span<const void* const> addresses, const std::vector<RuntimeKernel>& changes,
+                int device);
   GroupExecutor(GroupExecutor&&) noexcept;
   GroupExecutor& operator=(GroupExecutor&&) noexcept;
   ~GroupExecutor();

@@ -4,13 +4,25 @@
 // Host-only C++; in a build without CUDA everything refuses with ErrorCode::device.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
+#include "faro/engines/runtime_compiler.hpp"
 #include "faro/stream.hpp"
+#include "kernels/value_arrays.hpp"
+#include "plan/gpu/value_boxes.hpp"
 #include "plan/value_plan.hpp"
 
 namespace faro::cuda {
+
+/// Boxes of one array in a group (kernels/group_values.hpp).
+struct GroupedValues {
+  std::string kind;             // of the kernel, which arrays of one share
+  kernels::ValueArrays arrays;  // without addresses; the executor's as long as it lives
+  std::uint64_t boxes = 0;
+  std::uint64_t shared_bytes = 0;  // of a block, with what groups keep there
+};
 
 /// Cheap to move; run() may be called by many threads at once.
 class ValueExecutor {
@@ -25,6 +37,11 @@ class ValueExecutor {
   /// Queues it. Arrays are the device's or managed, aligned to their numbers; `addend` where the plan has
   /// one. Errors: ErrorCode::value for other memory or alignments; ErrorCode::device.
   void run(const void* in, const void* addend, void* out, Stream stream) const;
+
+  /// For arrays that are aligned so. Requires: no addend, at least a number. Errors: as the constructor's.
+  GroupedValues grouped(const faro::detail::ValueAlignment& alignment) const;
+  /// The kernel of groups, compiled or found where it is kept. Errors: as the constructor's.
+  RuntimeKernel group_kernel(const faro::detail::ValueAlignment& alignment) const;
 
   std::string explain() const;
 

@@ -25,50 +25,22 @@
 #include "kernels/axes_elements.hpp"
 #include "kernels/axes_rows.hpp"
 #include "kernels/axes_view_rows.hpp"
+#include "kernels/group_table.hpp"
 
 namespace faro::kernels {
 
 /// A kernel of its own: one launch has the arrays of one family.
 struct GroupFamily {
-  enum class Kind { boxes, elements, vectors, tiles };
+  enum class Kind { boxes, elements, vectors, tiles, values };
   Kind kind = Kind::boxes;
-  CompiledTile tile = {};  // of tiles
+  CompiledTile tile = {};   // of tiles
+  std::size_t changes = 0;  // of values: which kernel (group_values.hpp), one for each kind of arithmetic
 
   friend constexpr bool operator==(const GroupFamily&, const GroupFamily&) = default;
 };
 constexpr const char* name(GroupFamily::Kind kind) noexcept {
-  constexpr const char* names[] = {"boxes", "elements", "vectors", "tiles"};
+  constexpr const char* names[] = {"boxes", "elements", "vectors", "tiles", "values"};
   return names[static_cast<int>(kind)];
-}
-
-/// What one block, or one warp, has to do.
-struct alignas(32) GroupBlock {
-  std::int64_t in_offset = 0;  // bytes from the member's address to the one that the kernel counts from
-  std::int64_t out_offset = 0;
-  std::uint32_t member = 0;
-  std::uint32_t block = 0;   // among those of its array; of elements the warp
-  std::uint32_t params = 0;  // where its parameters lie, in units of kGroupParamsBytes
-  std::uint32_t kind = 0;    // within the family
-};
-static_assert(sizeof(GroupBlock) == 32);
-
-inline constexpr std::size_t kGroupParamsBytes = 16;
-
-/// Where the arrays of a launch lie.
-struct GroupTable {
-  const std::byte* const* addresses = nullptr;  // of all inputs, then of all outputs
-  std::uint64_t members = 0;
-  std::uint64_t count = 0;  // of entries
-
-  constexpr const std::byte* in(const GroupBlock& of) const { return addresses[of.member] + of.in_offset; }
-  constexpr std::byte* out(const GroupBlock& of) const {
-    return const_cast<std::byte*>(addresses[members + of.member]) + of.out_offset;
-  }
-};
-
-template <typename Params>
-constexpr const Params& group_params(const std::byte* params, const GroupBlock& of) {
-  return *reinterpret_cast<const Params*>(params + std::size_t{of.params} * kGroupParamsBytes);
 }
 
 /// Calls use(std::integral_constant<std::size_t, kind>()) for a kind from `first` on and below `count`.
@@ -82,27 +54,20 @@ constexpr void with_group_kind(std::uint32_t kind, const Use& use) {
 
 // --- elements: small arrays, by warps
 
-struct GroupElementsKind {
-  int unit_bytes;
-  int units;  // of a thread
-};
-inline constexpr GroupElementsKind kGroupElements[] = {{1, 1}, {1, 2}, {1, 4}, {1, 8},  {2, 1}, {2, 2},
-                                                       {2, 4}, {2, 8}, {4, 1}, {4, 2},  {4, 4}, {4, 8},
-                                                       {8, 1}, {8, 2}, {8, 4}, {16, 1}, {16, 2}};
+inline constexpr std::size_t kGroupWidths = 5;  // units of 1, 2, 4, 8 and 16 bytes
 inline constexpr std::uint32_t kGroupWarpLanes = 32;
 inline constexpr std::uint32_t kGroupWarps = kAxesElementsThreads / kGroupWarpLanes;  // of a block
 
-/// The whole work of a lane.
+/// The whole work of a lane, which has one unit.
 template <std::size_t kind, device::Memory Memory>
 constexpr void move_group_elements(Memory& memory, const AxesElementsParams& params, std::uint32_t warp,
                                    std::uint32_t lane) {
-  move_axes_elements<kGroupElements[kind].unit_bytes, kGroupElements[kind].units>(
-      memory, params, warp / kGroupWarps, warp % kGroupWarps * kGroupWarpLanes + lane);
+  move_axes_elements<1 << kind, 1>(memory, params, warp / kGroupWarps,
+                                   warp % kGroupWarps * kGroupWarpLanes + lane);
 }
 
 // --- vectors: what lies together on both sides, a block of 256 threads without shared memory
 
-inline constexpr std::size_t kGroupWidths = 5;  // units of 1, 2, 4, 8 and 16 bytes
 inline constexpr std::size_t kGroupViewRows = kGroupWidths;
 inline constexpr std::size_t kGroupSegments = kGroupViewRows + std::size(kViewRowsShapes);
 inline constexpr std::size_t kGroupVectorKinds = kGroupSegments + kGroupWidths;

@@ -207,5 +207,19 @@ int main(void) {
   MEMBER(faro_moved_rows, out_shape);
   MEMBER(faro_moved_rows, rank);
   MEMBER(faro_moved_rows, reserved);
+  SIZE(faro_group_member);
+  MEMBER(faro_group_member, plan);
+  MEMBER(faro_group_member, view);
+  MEMBER(faro_group_member, text);
+  MEMBER(faro_group_member, rows);
+  MEMBER(faro_group_member, arithmetic);
+  MEMBER(faro_group_member, shape);
+  MEMBER(faro_group_member, rank);
+  MEMBER(faro_group_member, in_place);
+  MEMBER(faro_group_member, element_bytes);
+  MEMBER(faro_group_member, batch);
+  MEMBER(faro_group_member, in);
+  MEMBER(faro_group_member, out);
+  MEMBER(faro_group_member, reserved);
   return 0;
 }

@@ -1272,6 +1272,112 @@ static void test_disjoint(void) {
   faro_plan_destroy(plan);
 }
 
+/* Members by a plan that is kept, a roll of several views, a text, a view that is read backwards, rows and changed numbers. */
+static void test_groups(void) {
+  enum { kMembers = 6 };
+  static float in[60], transposed[60], rolled[60], by_text[60], backwards[60], taken[8], out[60];
+  static uint16_t narrow[60];
+  for (int i = 0; i < 60; ++i) in[i] = (float)i;
+  const uint64_t shape[2] = {6, 10};
+  const int order[2] = {1, 0};
+  const int64_t strides[2] = {10, 1}, shifts[2] = {2, 3};
+  faro_map* map = NULL;
+  faro_plan *plan = NULL, *roll = NULL;
+  EXPECT(faro_map_from_axes(2, shape, order, &map) == FARO_OK);
+  EXPECT(faro_plan_map(map, 4, NULL, &plan) == FARO_OK);
+  EXPECT(faro_plan_roll(2, shape, strides, shifts, 4, NULL, &roll) == FARO_OK);
+  const uint64_t all = 60;
+  const int64_t down = -1, up = 1;
+  const faro_view view = {1, &all, &down, &up, 59, 0};
+  faro_arithmetic arithmetic;
+  memset(&arithmetic, 0, sizeof arithmetic);
+  arithmetic.from = FARO_F32;
+  arithmetic.to = FARO_U16;
+  const int32_t entries[2] = {14, 3};
+  const faro_rows rows = {entries, 2, 4, 1, 15, 1, 16, 0};
+  faro_row_plan* of_rows = NULL;
+  EXPECT(faro_row_plan_take(&rows, NULL, 0, NULL, &of_rows) == FARO_OK);
+  faro_group_member members[kMembers];
+  memset(members, 0, sizeof members);
+  members[0].plan = plan;
+  members[1].plan = roll;
+  members[2].text = "b s -> s b";
+  members[2].shape = shape;
+  members[2].rank = 2;
+  members[3].view = &view;
+  members[4].rows = of_rows;
+  members[5].view = &view;
+  members[5].arithmetic = &arithmetic;
+  float* const outs_of[kMembers] = {transposed, rolled, by_text, backwards, taken, (float*)narrow};
+  for (int i = 0; i < kMembers; ++i) {
+    members[i].element_bytes = 4;
+    members[i].in = in;
+    members[i].out = outs_of[i];
+  }
+  faro_group* group = NULL;
+  EXPECT(faro_group_create(members, kMembers, NULL, &group) == FARO_OK);
+  EXPECT(faro_group_run(group, NULL) == FARO_OK);
+  for (int r = 0; r < 6; ++r) {
+    for (int c = 0; c < 10; ++c) {
+      const int at = 10 * r + c;
+      EXPECT(transposed[6 * c + r] == in[at] && by_text[6 * c + r] == in[at]);
+      EXPECT(rolled[10 * ((r + 2) % 6) + (c + 3) % 10] == in[at]);
+      EXPECT(backwards[59 - at] == in[at] && narrow[59 - at] == (uint16_t)at);
+    }
+  }
+  EXPECT(taken[0] == 56 && taken[3] == 59 && taken[4] == 12);
+  uint64_t count = 0, launches = 0, moved = 0, workspace = 9;
+  int on_gpu = 7;
+  EXPECT(faro_group_facts(group, &count, &launches, &moved, &on_gpu) == FARO_OK);
+  EXPECT(count == kMembers && launches > 0 && moved == 4 * 480 + 240 + 120 + (240 + 32) && on_gpu == 0);
+  EXPECT(faro_group_facts(group, NULL, NULL, NULL, NULL) == FARO_OK);
+  EXPECT(faro_group_workspace_bytes(group, &workspace) == FARO_OK && workspace == 0);
+  double us = 0;
+  EXPECT(faro_group_predicted_us(group, &us) == FARO_OK && us > 0);
+  char* text = NULL;
+  EXPECT(faro_group_explain(group, &text) == FARO_OK && strstr(text, "6 arrays") != NULL);
+  faro_free(text);
+  /* Other arrays; those of a member go to all of its parts. */
+  const void* ins[kMembers];
+  void* outs[kMembers];
+  for (int i = 0; i < kMembers; ++i) {
+    ins[i] = in;
+    outs[i] = outs_of[i];
+  }
+  outs[1] = out;
+  EXPECT(faro_group_run_arrays(group, ins, outs, NULL) == FARO_OK && memcmp(out, rolled, sizeof out) == 0);
+  memset(out, 0, sizeof out);
+  EXPECT(faro_group_run_in_workspace(group, ins, outs, NULL, 0, NULL) == FARO_OK && memcmp(out, rolled, sizeof out) == 0);
+  outs[3] = out;
+  EXPECT(faro_group_run_arrays(group, ins, outs, NULL) == FARO_VALUE);
+  EXPECT(strstr(faro_last_message(), "member 3") != NULL || strstr(faro_last_message(), "member 1") != NULL);
+  EXPECT(faro_group_run_arrays(group, NULL, outs, NULL) == FARO_VALUE);
+  EXPECT(faro_group_run_table(group, ins, NULL) == FARO_UNSUPPORTED);
+  faro_group_destroy(group);
+
+  faro_group* refused = NULL;
+  members[2].text = "b s -> t b";
+  EXPECT(faro_group_create(members, kMembers, NULL, &refused) != FARO_OK && refused == NULL);
+  EXPECT(strstr(faro_last_message(), "member 2") != NULL);
+  members[2].view = &view;
+  EXPECT(faro_group_create(members, kMembers, NULL, &refused) == FARO_VALUE);
+  EXPECT(strstr(faro_last_message(), "one of them") != NULL);
+  members[2].text = NULL;
+  members[2].reserved[0] = 1;
+  EXPECT(faro_group_create(members, kMembers, NULL, &refused) == FARO_VALUE);
+  EXPECT(faro_group_create(NULL, 1, NULL, &refused) == FARO_VALUE);
+  EXPECT(faro_group_create(members, kMembers, NULL, NULL) == FARO_VALUE);
+  EXPECT(faro_group_run(NULL, NULL) == FARO_VALUE);
+  EXPECT(faro_group_create(NULL, 0, NULL, &group) == FARO_OK);
+  EXPECT(faro_group_run(group, NULL) == FARO_OK && faro_group_run_arrays(group, NULL, NULL, NULL) == FARO_OK);
+  faro_group_destroy(group);
+  faro_group_destroy(NULL);
+  faro_row_plan_destroy(of_rows);
+  faro_plan_destroy(roll);
+  faro_plan_destroy(plan);
+  faro_map_destroy(map);
+}
+
 int main(int argc, char** argv) {
   EXPECT(faro_abi_version() == FARO_ABI_VERSION);
   EXPECT(strlen(faro_version()) >= 5);
@@ -1287,6 +1393,7 @@ int main(int argc, char** argv) {
   test_plans_of_caches();
   test_plans_of_segments();
   test_columns();
+  test_groups();
   test_dispatches_and_automorphisms();
   test_files(argv[1]);
   test_shards();

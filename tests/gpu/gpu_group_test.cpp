@@ -234,7 +234,7 @@ TEST_F(GpuGroup, MovesTheLayersOfACacheInOneLaunch) {
   for (const DeviceMember& each : list.members) each.expect_moved();
 }
 
-TEST_F(GpuGroup, HasALaunchOfItsOwnForNumbersThatAreChangedAndOneForRows) {
+TEST_F(GpuGroup, ChangesNumbersAndTakesRows) {
   const std::uint64_t count = 64 * 100;
   std::vector<float> numbers(count);
   std::iota(numbers.begin(), numbers.end(), 0.0F);
@@ -256,6 +256,7 @@ TEST_F(GpuGroup, HasALaunchOfItsOwnForNumbersThatAreChangedAndOneForRows) {
        .out = narrow.data()},
       {.rows = &rows, .in = in.data(), .out = taken.data()}};
   const Group group = plan_group(members, kOnDevice);
+  EXPECT_EQ(group.launches(), 2U) << group.explain();
   group.run();
   check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   std::vector<float> got(count);
@@ -290,6 +291,46 @@ TEST_F(GpuGroup, RefusesArraysThatLieOtherwiseAndThoseOfTheHost) {
                 .find("member 2"),
             std::string::npos);
   for (const DeviceMember& each : list.members) each.expect_untouched();
+}
+
+TEST_F(GpuGroup, ChangesNumbersOfManyShapesAsTheCpuDoes) {
+  test::SplitMix64 random{settings().seed};
+  struct Changed {
+    Strided view;
+    std::vector<float> in;
+    std::unique_ptr<cuda::DeviceArray> from;
+    std::unique_ptr<cuda::DeviceArray> to;
+  };
+  const auto narrows = std::make_shared<const Arithmetic>(
+      Arithmetic{.from = Number::f32, .to = Number::bf16, .scale = {{0.5}, {}}});
+  std::vector<Changed> arrays(20);
+  std::vector<GroupMember> members;
+  for (Changed& each : arrays) {
+    do each.view = test::draw_view(random);
+    while (element_count(each.view) == 0);
+    each.in.resize(in_elements(each.view));
+    for (float& number : each.in) number = static_cast<float>(random() % 10000) / 7;
+    each.from = std::make_unique<cuda::DeviceArray>(each.in.size() * 4);
+    each.to = std::make_unique<cuda::DeviceArray>(out_elements(each.view) * 2);
+    each.from->upload(each.in.data());
+    const std::vector<std::uint16_t> poison(out_elements(each.view), 0xa5a5);
+    each.to->upload(poison.data());
+    members.push_back({.problem = {.view = each.view},
+                       .arithmetic = narrows,
+                       .in = each.from->data(),
+                       .out = each.to->data()});
+  }
+  const Group group = plan_group(members, kOnDevice);
+  group.run();
+  check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  for (const Changed& each : arrays) {
+    std::vector<std::uint16_t> wanted(out_elements(each.view), 0xa5a5);
+    plan(each.view, *narrows, {.engine = Engine::cpu})
+        .run({each.in.data(), each.in.size()}, wanted.data(), wanted.size());
+    std::vector<std::uint16_t> got(wanted.size());
+    each.to->download(got.data());
+    EXPECT_EQ(got, wanted) << to_text(each.view);
+  }
 }
 
 }  // namespace

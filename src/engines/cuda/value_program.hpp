@@ -39,8 +39,10 @@ std::string type_text(const ValueKernel& kernel);
 
 inline constexpr const char* kValueKernelName = "faro_values";
 
-/// A translation unit with that kernel, extern "C" by kValueKernelName.
-RuntimeSource value_source(const ValueKernel& kernel);
+/// A translation unit with that kernel, extern "C" by kValueKernelName; of groups that of
+/// kernels/group_values.hpp.
+enum class ArraysOfKernel { one, group };
+RuntimeSource value_source(const ValueKernel& kernel, ArraysOfKernel arrays = ArraysOfKernel::one);
 
 /// A kernel that the library has, for cudaLaunchKernel; null where it has none. Its one parameter is
 /// kernels::ValueArrays.

@@ -57,12 +57,8 @@ struct GroupKindOf {
     return Found{{Kind::boxes}, static_cast<std::uint32_t>(found - std::begin(kernels::kBoxShapes))};
   }
   std::optional<Found> operator()(const AxesElementsKernel& elements) const {
-    for (std::uint32_t kind = 0; kind < std::size(kernels::kGroupElements); ++kind) {
-      const kernels::GroupElementsKind& of = kernels::kGroupElements[kind];
-      if (of.unit_bytes == elements.unit_bytes && of.units >= elements.units)
-        return Found{{Kind::elements}, kind};
-    }
-    return std::nullopt;
+    if (elements.units != 1) return std::nullopt;
+    return Found{{Kind::elements}, log2_of(static_cast<std::uint64_t>(elements.unit_bytes))};
   }
   std::optional<Found> operator()(const AxesRowsKernel& rows) const {
     return Found{{Kind::vectors}, log2_of(static_cast<std::uint64_t>(rows.unit_bytes))};
@@ -247,6 +243,7 @@ struct OpenLaunch {
 class GroupTableMaker {
  public:
   void add(const GroupArray& array) {
+    if (array.values != nullptr) return add_values(*array.values, array);
     for (std::size_t number = 0; number < array.passes->size(); ++number)
       add_pass((*array.passes)[number], array);
   }
@@ -269,15 +266,30 @@ class GroupTableMaker {
     std::uint64_t entries = 0;
     ArraySkews skews;
   };
-  using Key = std::tuple<const GpuPass*, std::uint64_t, std::uint64_t>;  // by skews of both sides
+  using Key = std::tuple<const void*, std::uint64_t, std::uint64_t>;  // by skews of both sides
 
   void add_pass(const GpuPass& pass, const GroupArray& array) {
     const std::uint64_t in_past = (array.in_past + pass.offset) % kGroupAlignment;
     const std::uint64_t out_past = (array.out_past + pass.offset) % kGroupAlignment;
     const auto [entry, is_new] = placed_.try_emplace(Key{&pass, in_past, out_past});
     if (is_new) entry->second = place(pass, in_past, out_past, array.member);
-    const Placed& at = entry->second;
-    const auto offset = static_cast<std::int64_t>(pass.offset);
+    push(entry->second, array, static_cast<std::int64_t>(pass.offset));
+  }
+
+  void add_values(const GroupValuesWork& values, const GroupArray& array) {
+    const auto [entry, is_new] = placed_.try_emplace(Key{&values, 0, 0});
+    if (is_new) {
+      const GroupFamily family{.kind = GroupFamily::Kind::values, .changes = values.changes};
+      entry->second = {
+          .params = keep_params(values.arrays),
+          .launch = launch_of(family, static_cast<int>(kernels::kValueThreads), values.shared_bytes),
+          .entries = values.boxes,
+          .skews = {}};
+    }
+    push(entry->second, array, 0);
+  }
+
+  void push(const Placed& at, const GroupArray& array, std::int64_t offset) {
     OpenLaunch& open = open_[at.launch];
     ++open.launch.arrays;
     open.arrays.push_back({.first = {.in_offset = array.in_offset_bytes + offset - at.skews.in,
@@ -306,9 +318,9 @@ class GroupTableMaker {
     const auto kind = group_kind(kernel);
     FARO_CHECK(kind.has_value());
     placed.kind = kind->kind;
-    placed.launch = launch_of(kind->family, kernel);
+    placed.launch = launch_of(kind->family, kernel.threads, kernel.shared_bytes);
     placed.entries = entries_of(kind->family, kernel);
-    placed.params = keep_params(kernel.params);
+    placed.params = std::visit([this](const auto& params) { return keep_params(params); }, kernel.params);
     return placed;
   }
 
@@ -323,33 +335,29 @@ class GroupTableMaker {
     return kernel.blocks;
   }
 
-  std::size_t launch_of(const GroupFamily& family, const GpuKernel& kernel) {
+  std::size_t launch_of(const GroupFamily& family, int threads, std::uint64_t shared_bytes) {
     auto found = std::find_if(open_.begin(), open_.end(),
                               [&](const OpenLaunch& open) { return open.launch.family == family; });
     if (found == open_.end()) {
-      GroupLaunch launch{.family = family, .threads = kernel.threads, .blocks = {}};
+      GroupLaunch launch{.family = family, .threads = threads, .blocks = {}};
       if (family.kind == GroupFamily::Kind::elements) launch.entries_of_block = kernels::kGroupWarps;
       open_.push_back({.launch = std::move(launch), .arrays = {}});
       found = open_.end() - 1;
     }
-    FARO_CHECK(found->launch.threads == kernel.threads);
-    found->launch.shared_bytes = std::max(found->launch.shared_bytes, kernel.shared_bytes);
+    FARO_CHECK(found->launch.threads == threads);
+    found->launch.shared_bytes = std::max(found->launch.shared_bytes, shared_bytes);
     return static_cast<std::size_t>(found - open_.begin());
   }
 
-  std::uint32_t keep_params(const KernelParams& params) {
+  template <typename Params>
+  std::uint32_t keep_params(const Params& params) {
     const std::size_t at = round_up(made_.params.size(), kernels::kGroupParamsBytes);
-    std::visit(
-        [&](const auto& of) {
-          using Params = std::decay_t<decltype(of)>;
-          if constexpr (std::is_trivially_copyable_v<Params>) {
-            made_.params.resize(at + sizeof(of));
-            std::memcpy(made_.params.data() + at, &of, sizeof(of));
-          } else {
-            FARO_CHECK(false);
-          }
-        },
-        params);
+    if constexpr (std::is_trivially_copyable_v<Params>) {
+      made_.params.resize(at + sizeof(params));
+      std::memcpy(made_.params.data() + at, &params, sizeof(params));
+    } else {
+      FARO_CHECK(false);
+    }
     const std::size_t number = at / kernels::kGroupParamsBytes;
     FARO_CHECK(number >> 32 == 0);
     return static_cast<std::uint32_t>(number);
@@ -363,6 +371,7 @@ class GroupTableMaker {
       fail(ErrorCode::unsupported, "plan a group", std::to_string(all) + " blocks of one launch",
            "at most " + std::to_string(kMostEntries), "fewer arrays at a time");
     }
+    open.launch.grid = ceil_div(all, open.launch.entries_of_block);
     open.launch.blocks.reserve(all);
     for (const PlacedArray& array : open.arrays) {
       kernels::GroupBlock block = array.first;

@@ -21,6 +21,7 @@
 #include "faro/problem/problem.hpp"
 #include "faro/problem/target.hpp"
 #include "kernels/group.hpp"
+#include "kernels/value_arrays.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 
 namespace faro::detail {
@@ -32,12 +33,21 @@ std::optional<std::vector<GpuPass>> group_passes(const Problem& problem, const T
 
 using kernels::GroupFamily;
 
+/// An array whose numbers are changed: its boxes, as the engine has made them.
+struct GroupValuesWork {
+  std::size_t changes = 0;  // GroupFamily::changes
+  kernels::ValueArrays arrays;
+  std::uint64_t boxes = 0;
+  std::uint64_t shared_bytes = 0;
+};
+
 /// An array of a group: by a part of a problem's passes, from addresses that are known but for whole
 /// multiples of kGroupAlignment.
 struct GroupArray {
   const std::vector<GpuPass>* passes = nullptr;
-  std::uint32_t member = 0;   // whose addresses it counts from
-  std::uint64_t in_past = 0;  // how far it lies past such a multiple
+  const GroupValuesWork* values = nullptr;  // instead, aligned as this was made for
+  std::uint32_t member = 0;                 // whose addresses it counts from
+  std::uint64_t in_past = 0;                // how far it lies past such a multiple
   std::uint64_t out_past = 0;
   std::int64_t in_offset_bytes = 0;  // from the member's address; not part of what it lies past
   std::int64_t out_offset_bytes = 0;
@@ -50,9 +60,8 @@ struct GroupLaunch {
   std::uint64_t shared_bytes = 0;
   std::vector<kernels::GroupBlock> blocks;  // entries
   std::uint64_t entries_of_block = 1;
+  std::uint64_t grid = 0;  // blocks of the launch
   std::size_t arrays = 0;
-
-  std::uint64_t grid() const { return (blocks.size() + entries_of_block - 1) / entries_of_block; }
 };
 
 struct GroupLaunches {

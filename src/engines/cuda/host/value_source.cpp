@@ -176,9 +176,11 @@ std::string type_text(const ValueKernel& kernel) {
          (kernel.rounds_first ? ", true>>" : ">>");
 }
 
-RuntimeSource value_source(const ValueKernel& kernel) {
+RuntimeSource value_source(const ValueKernel& kernel, ArraysOfKernel arrays) {
   RuntimeSource source;
-  source.text = R"(#include "kernels/value_box.hpp"
+  const std::string type = type_text(kernel);
+  source.text = R"(#include "kernels/group_values.hpp"
+#include "kernels/value_box.hpp"
 #include "kernels/value_registers.hpp"
 struct ValueBlock {
   std::byte* memory;
@@ -188,7 +190,7 @@ struct ValueBlock {
   void barrier() const { __syncthreads(); }
 };
 using Kernel = )" +
-                type_text(kernel) +
+                (arrays == ArraysOfKernel::group ? "faro::kernels::MoveGroupValues<" + type + ">" : type) +
                 R"(;
 extern "C" __global__ void __launch_bounds__(Kernel::kThreads, Kernel::kMinBlocks)
 )" + kValueKernelName +

@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kernels::kAxesElementsThreads)
   const GroupBlock of = blocks[entry];
   const auto& elements = kernels::group_params<kernels::AxesElementsParams>(params, of);
   ElementsMemory memory(table.in(of), table.out(of));
-  run_kind<GroupElements, std::size(kernels::kGroupElements)>(of.kind, memory, elements, of);
+  run_kind<GroupElements, kernels::kGroupWidths>(of.kind, memory, elements, of);
 }
 
 // The memory is that of the kernels of one array.
@@ -131,9 +131,11 @@ KernelEntry group_kernel(const kernels::GroupFamily& family) {
     case Kind::vectors:
       return entry_of(&move_group_vectors, kernels::kGroupVectorThreads);
     case Kind::tiles:
+      return tile_entry(family.tile, std::make_index_sequence<kernels::kCompiledTileCount>());
+    case Kind::values:  // compiled when it is asked for
       break;
   }
-  return tile_entry(family.tile, std::make_index_sequence<kernels::kCompiledTileCount>());
+  return {};
 }
 
 KernelEntry store_addresses_kernel() { return entry_of(&store_addresses, kStoreAddressesThreads); }

@@ -6,7 +6,8 @@ namespace faro::cuda {
 
 FARO_NOT_BUILT(GroupExecutor);
 GroupExecutor::GroupExecutor(const faro::detail::GroupLaunches& /*launches*/, std::uint64_t /*members*/,
-                             std::span<const void* const> /*addresses*/, int /*device*/) {
+                             std::span<const void* const> /*addresses*/,
+                             const std::vector<RuntimeKernel>& /*changes*/, int /*device*/) {
   refuse();
 }
 void GroupExecutor::run(Stream /*stream*/) const { refuse(); }

@@ -9,6 +9,10 @@ ValueExecutor::ValueExecutor(const faro::detail::ValuePlan& /*plan*/, int /*devi
 void ValueExecutor::run(const void* /*in*/, const void* /*addend*/, void* /*out*/, Stream /*stream*/) const {
   refuse();
 }
+GroupedValues ValueExecutor::grouped(const faro::detail::ValueAlignment& /*alignment*/) const { refuse(); }
+RuntimeKernel ValueExecutor::group_kernel(const faro::detail::ValueAlignment& /*alignment*/) const {
+  refuse();
+}
 std::string ValueExecutor::explain() const { refuse(); }
 
 }  // namespace faro::cuda

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "engines/cuda/runtime/kernel_launch.hpp"
 #include "engines/cuda_group.hpp"
 #include "faro/error.hpp"
+#include "kernels/group_values.hpp"
 
 namespace faro::cuda {
 namespace {
@@ -61,6 +63,8 @@ Carveout carveout_of(const GroupLaunch& launch) {
 struct GroupExecutor::State {
   struct Loaded {
     KernelEntry entry;
+    std::optional<RuntimeKernel> changes;  // instead
+    std::uint64_t shared_bytes = 0;
     DeviceBuffer<GroupBlock> blocks;
     std::uint64_t grid = 0;
   };
@@ -70,18 +74,27 @@ struct GroupExecutor::State {
   DeviceBuffer<const void*> kept;
   std::vector<Loaded> launches;
 
-  State(const GroupLaunches& of, std::uint64_t member_count, std::span<const void* const> addresses, int on)
+  State(const GroupLaunches& of, std::uint64_t member_count, std::span<const void* const> addresses,
+        const std::vector<RuntimeKernel>& changes, int on)
       : device(on),
         members(member_count),
         params(DeviceBuffer<std::byte>::of(of.params, on)),
         kept(DeviceBuffer<const void*>::of({addresses.begin(), addresses.end()}, on)) {
     for (const GroupLaunch& each : of.launches) {
-      KernelEntry entry = group_kernel(each.family);
-      FARO_CHECK(entry.function != nullptr && entry.threads == each.threads);
-      entry.shared_bytes = static_cast<int>(each.shared_bytes);
-      launches.push_back({.entry = loaded(entry, carveout_of(each)),
-                          .blocks = DeviceBuffer<GroupBlock>::of(each.blocks, on),
-                          .grid = each.grid()});
+      Loaded made{.entry = {},
+                  .changes = std::nullopt,
+                  .shared_bytes = each.shared_bytes,
+                  .blocks = DeviceBuffer<GroupBlock>::of(each.blocks, on),
+                  .grid = each.grid};
+      if (each.family.kind == kernels::GroupFamily::Kind::values) {
+        made.changes = changes.at(each.family.changes);
+      } else {
+        made.entry = group_kernel(each.family);
+        FARO_CHECK(made.entry.function != nullptr && made.entry.threads == each.threads);
+        made.entry.shared_bytes = static_cast<int>(each.shared_bytes);
+        made.entry = loaded(made.entry, carveout_of(each));
+      }
+      launches.push_back(std::move(made));
     }
     static_cast<void>(loaded(store_addresses_kernel()));
   }
@@ -94,6 +107,13 @@ struct GroupExecutor::State {
       const Loaded& each = launches[i];
       const GroupBlock* blocks = each.blocks.data();
       table.count = each.blocks.size();
+      if (each.changes) {
+        kernels::GroupValues values{.table = table, .params = of_params, .blocks = blocks};
+        void* arguments[] = {&values};
+        each.changes->launch(each.grid, static_cast<int>(kernels::kValueThreads), 1, each.shared_bytes,
+                             arguments, stream);
+        continue;
+      }
       void* arguments[] = {&table, &of_params, &blocks};
       launch(each.entry, each.grid, arguments, stream,
              {.operation = kRunningGroup, .pass = i, .passes = launches.size(), .begun = begun || i > 0});
@@ -102,10 +122,11 @@ struct GroupExecutor::State {
 };
 
 GroupExecutor::GroupExecutor(const GroupLaunches& launches, std::uint64_t members,
-                             std::span<const void* const> addresses, int device) {
+                             std::span<const void* const> addresses,
+                             const std::vector<RuntimeKernel>& changes, int device) {
   require_available();
   const DeviceGuard guard(device);
-  state_ = std::make_unique<const State>(launches, members, addresses, device);
+  state_ = std::make_unique<const State>(launches, members, addresses, changes, device);
 }
 GroupExecutor::GroupExecutor(GroupExecutor&&) noexcept = default;
 GroupExecutor& GroupExecutor::operator=(GroupExecutor&&) noexcept = default;

@@ -19,6 +19,7 @@
 #include "engines/cuda_values.hpp"
 #include "faro/engines/runtime_compiler.hpp"
 #include "faro/error.hpp"
+#include "kernels/group_values.hpp"
 
 namespace faro::cuda {
 namespace {
@@ -91,6 +92,14 @@ class LoadedBoxes {
       arguments.p.first_box = first;
       kernel_.launch(std::min(boxes_.boxes - first, kMostBlocks), arguments, stream);
     }
+  }
+
+  ValueKernel which(const Arithmetic& arithmetic) const { return value_kernel_of(arithmetic, boxes_); }
+  GroupedValues grouped(const Arithmetic& arithmetic) const {
+    return {.kind = type_text(which(arithmetic)),
+            .arrays = arguments_,
+            .boxes = boxes_.boxes,
+            .shared_bytes = boxes_.params.shared_bytes + kernels::GroupValues::kKeptBytes};
   }
 
   std::string explain() const {
@@ -186,6 +195,24 @@ void ValueExecutor::run(const void* in, const void* addend, void* out, Stream st
   arrays.addend = addend;
   arrays.out = out;
   state.boxes_for(alignment).launch(arrays, stream);
+}
+
+GroupedValues ValueExecutor::grouped(const ValueAlignment& alignment) const {
+  const State& state = *state_;
+  FARO_CHECK(state.plan.count > 0 && !state.plan.arithmetic.addend);
+  const DeviceGuard guard(state.device);
+  GroupedValues made = state.boxes_for(alignment).grouped(state.plan.arithmetic);
+  made.arrays.scales = state.scales.data();
+  made.arrays.offsets = state.offsets.data();
+  made.arrays.beta = state.beta;
+  return made;
+}
+
+RuntimeKernel ValueExecutor::group_kernel(const ValueAlignment& alignment) const {
+  const State& state = *state_;
+  const DeviceGuard guard(state.device);
+  const ValueKernel which = state.boxes_for(alignment).which(state.plan.arithmetic);
+  return compile(value_source(which, ArraysOfKernel::group), state.device)->kernel(kValueKernelName);
 }
 
 std::string ValueExecutor::explain() const {
