@@ -114,7 +114,7 @@ std::vector<std::uint64_t> entries_read(const RowNumbers& numbers) {
   return entries;
 }
 
-std::string entry_text(std::uint64_t entry, const RowNumbers& of) {
+std::string table_entry_text(std::uint64_t entry, const RowNumbers& of) {
   return of.type.is_signed ? std::to_string(static_cast<std::int64_t>(entry)) : std::to_string(entry);
 }
 
@@ -125,7 +125,7 @@ void read_blocks(const CacheTable& table, std::uint64_t sequence, std::uint64_t 
     const std::uint64_t position = sequence * columns + i;
     if (entries[position] >= table.blocks) {
       fail(ErrorCode::value, kMovingCache,
-           "block " + entry_text(entries[position], table.entries) + " at position " +
+           "block " + table_entry_text(entries[position], table.entries) + " at position " +
                std::to_string(position) + " of the " + table.name + "'s table",
            table.blocks == 0 ? "no block: there are none"
                              : "blocks from 0 to " + std::to_string(table.blocks - 1));
@@ -217,7 +217,7 @@ CacheBlocks read_tables(const CacheMove& move, const CacheTables& tables) {
     const std::uint64_t tokens = lengths.empty() ? tables.tokens : lengths[s];
     if (tokens > tables.tokens) {
       fail(ErrorCode::value, kMovingCache,
-           entry_text(tokens, tables.lengths) + " tokens of sequence " + std::to_string(s),
+           table_entry_text(tokens, tables.lengths) + " tokens of sequence " + std::to_string(s),
            "0 to " + std::to_string(tables.tokens));
     }
     blocks.sequences.push_back({.tokens = tokens, .from = blocks.from.size(), .to = blocks.to.size()});

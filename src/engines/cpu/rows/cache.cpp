@@ -136,8 +136,8 @@ struct CacheBlock {
   std::uint64_t block = 0;  // of the sequence
 };
 
-void move_block(const CacheRuns& runs, const CacheArrays& arrays, const detail::CacheBlocks& blocks,
-                const CacheBlock& of) {
+void move_cache_block(const CacheRuns& runs, const CacheArrays& arrays, const detail::CacheBlocks& blocks,
+                      const CacheBlock& of) {
   const detail::CacheBlocks::Sequence& sequence = blocks.sequences[of.sequence];
   const CacheLayout& from = runs.from();
   const CacheLayout& to = runs.to();
@@ -174,7 +174,7 @@ void move_cache(const CacheMove& move, std::span<const CacheArrays> arrays, cons
   share_out(work.size() * arrays.size(), few ? 1 : detail::thread_count(threads),
             [&](std::uint64_t begin, std::uint64_t end) {
               for (std::uint64_t i = begin; i < end; ++i)
-                move_block(runs, arrays[i / work.size()], blocks, work[i % work.size()]);
+                move_cache_block(runs, arrays[i / work.size()], blocks, work[i % work.size()]);
             });
 }
 
