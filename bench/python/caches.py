@@ -1,6 +1,8 @@
 """Paged caches, groups of arrays and tokens to experts on a GPU, beside PyTorch: a loop, torch._foreach_copy_ and torch.compile.
 
-    caches.py [--layers N] [--tokens N] [--only caches|groups|tokens|overhead]
+    caches.py [--layers N] [--tokens N] [--only caches|groups|tokens|overhead] [--cpu]
+
+With --cpu on the cores of a CPU, caches and small groups, beside loops of PyTorch and of NumPy.
 
 Every way is verified against the others, then timed in turns, each as a CUDA graph of its own where it can be captured (else by events
 around the call); the median of the rounds is told, and its share of one copy of the same bytes. A row that loses stays.
@@ -209,12 +211,75 @@ def overhead() -> None:
     print(f"| move_cache of 80 layers | {of(lambda: faro.move_cache(caches_of[:80], caches_of[80:], near, near, src_layout='vllm-flash-attention'), 20):.2f} |")
 
 
+def on_the_cpu(layers: int, tokens: int) -> None:
+    import numpy as np
+
+    def table_of(title: str, ways, same) -> None:
+        """Ways by name; all write what the first one does."""
+        print(f"\n## {title}\n\n| | ms, median (least - most) | of a copy |\n|---|---|---|")
+        wanted = None
+        for name, call in ways[:-1]:
+            call()
+            made = [np.array(x, copy=True) for x in same()]
+            assert wanted is None or all(np.array_equal(x, y) for x, y in zip(made, wanted)), name
+            wanted = made
+        samples: list[list[float]] = [[] for _ in ways]
+        for _ in range(ROUNDS):
+            for k, (_, call) in enumerate(ways):
+                begin = time.perf_counter()
+                call()
+                samples[k].append((time.perf_counter() - begin) * 1e3)
+        base = statistics.median(samples[-1])
+        for (name, _), each in zip(ways, samples):
+            print(f"| {name} | {statistics.median(each):.2f} ({min(each):.2f} - {max(each):.2f}) | {base / statistics.median(each):.0%} |", flush=True)
+
+    heads, width = 8, 128
+    torch.manual_seed(1)
+    blocks, far_blocks = tokens // 16, tokens // 64
+    near, far = torch.randperm(blocks), torch.randperm(far_blocks)
+    src = [torch.randn(2, blocks, 16, heads, width, dtype=torch.bfloat16) for _ in range(layers)]
+    for dtype in (torch.bfloat16, torch.float8_e4m3fn):
+        dst = [torch.zeros(2, far_blocks, heads, 64, width, dtype=dtype) for _ in range(layers)]
+        scale = 0.05 if dtype == torch.float8_e4m3fn else 1.0
+        move = faro.plan_cache_move(src, dst, src_layout="layer kv block token head width", dst_layout="layer kv block head token width",
+                                    dst_scale=scale)
+
+        def loop():
+            for x, y in zip(src, dst):
+                rows = x[:, near].reshape(2, far_blocks, 64, heads, width).transpose(2, 3)
+                if scale == 1:
+                    y[:, far] = rows
+                else:
+                    y.view(torch.uint8)[:, far] = (rows.float() / torch.tensor(scale)).clamp(-448, 448).to(dtype).view(torch.uint8)
+
+        flat, copied = torch.randn(layers, 2 * tokens * heads * width).bfloat16(), torch.zeros(layers, 2 * tokens * heads * width).bfloat16()
+        table_of(f"{layers} layers of K and V, {tokens} tokens x {heads} x {width}, bf16 NHD in 16 to {str(dtype)[6:]} HND in 64",
+                 [("faro.plan_cache_move", lambda: move.run(near, far)), ("a loop of indexing and transpose, PyTorch", loop),
+                  ("one copy of as much bf16", lambda: copied.copy_(flat))], lambda: [y.view(torch.uint8).numpy() for y in dst])
+    xs = [np.random.default_rng(i).standard_normal((16, 32)).astype("f2") for i in range(1000)]
+    ys = [np.empty((32, 16), "f2") for _ in xs]
+    group = faro.group((x, (1, 0), y) for x, y in zip(xs, ys))
+
+    def numpy_loop():
+        for x, y in zip(xs, ys):
+            np.copyto(y, x.T)
+
+    source, target = np.zeros(1 << 19, "f2"), np.zeros(1 << 19, "f2")
+    table_of("1000 arrays of 1 KiB, transposed", [("faro.group, kept", group.run), ("a loop of NumPy copies", numpy_loop),
+                                                   ("one copy of the sum", lambda: np.copyto(target, source))], lambda: ys)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--layers", type=int, default=80)
     parser.add_argument("--tokens", type=int, default=2048)
     parser.add_argument("--only", choices=["caches", "groups", "tokens", "overhead"])
+    parser.add_argument("--cpu", action="store_true")
     options = parser.parse_args()
+    if options.cpu:
+        print(f"# Many arrays at once on a CPU\n\nPyTorch {torch.__version__}, {torch.get_num_threads()} threads, faro {faro.__version__}, commit "
+              f"{os.environ.get('FARO_COMMIT', 'unknown')}. `bench/python/caches.py {' '.join(sys.argv[1:])}`")
+        return on_the_cpu(options.layers, options.tokens)
     print(f"# Many arrays at once on a GPU\n\n{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, faro {faro.__version__}, commit "
           f"{os.environ.get('FARO_COMMIT', 'unknown')}. `bench/python/caches.py {' '.join(sys.argv[1:])}`")
     for name, part in (("overhead", overhead), ("tokens", tokens_to_experts), ("groups", lambda: groups(options.layers, options.tokens)),
