@@ -439,6 +439,8 @@ def route_rows(x: Any, keys: Any, buckets: int, *, keys_per_row: int | None = No
     """
     entries, how = _keys(keys, buckets, keys_per_row, multiple, capacity)
     if entries is not None:
+        if out is not None:
+            _outputs.check_disjoint("route_rows", (("output", _arrays.describe(out, writable=True)),), _outputs.reads(out, keys=keys))
         routing = route(keys, buckets, keys_per_row=keys_per_row, multiple=multiple, capacity=capacity, threads=threads)
         return dispatch(x, routing, out=out, stream=stream, threads=threads), routing
     _arrays.refuse_recorded(x)
