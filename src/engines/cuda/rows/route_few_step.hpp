@@ -33,7 +33,7 @@ inline constexpr std::uint64_t kMostFewBuckets = 1024;
 template <int kBytes>
 struct RouteFew {
   static constexpr bool kSends = kBytes > 0;
-  using Vector = device::Packet<kSends ? kBytes : 1>;
+  using Vector = device::Packet<kBytes + (kSends ? 0 : 1)>;
   static constexpr std::uint32_t kThreads = 512;
   static constexpr int kMinBlocks = 2;
   static constexpr std::uint32_t kWarps = kThreads / kWarpLanes;
