@@ -139,7 +139,9 @@ class RowsBench {
     part("tables", "Blocks of 64 tensors by one table, one launch", [&] {
       for (const std::uint64_t width : {4096U, 32768U}) take_many(width);
     });
-    part("tokens", "Tokens to experts and back: 4096 x top-8 x 7168 bf16, 256 experts", [&] { tokens(); });
+    part("tokens", "Tokens to experts and back: 4096 and fewer x top-8 x 7168 bf16, 256 experts", [&] {
+      for (const std::uint64_t count : {4096U, 512U, 128U, 32U}) tokens(count);
+    });
     part("add", "Numbers of 4 bytes added, random with repeats", [&] {
       add_numbers(std::uint64_t{1} << 26, std::uint64_t{1} << 20);
       add_numbers(std::uint64_t{1} << 26, std::uint64_t{1} << 26);
@@ -263,19 +265,18 @@ class RowsBench {
     });
   }
 
-  void tokens() {
-    constexpr std::uint64_t kTokens = 4096;
+  void tokens(std::uint64_t count) {
     constexpr std::uint64_t kKeys = 8;
     constexpr std::uint64_t kBuckets = 256;
     constexpr std::uint64_t kRowBytes = 2 * 7168;
-    const std::uint64_t items = kTokens * kKeys;
+    const std::uint64_t items = count * kKeys;
     const std::vector<std::uint32_t> keys = random_entries(items, kBuckets);
     const cuda::DeviceArray device_keys = uploaded(keys);
     const RouteOptions options{.buckets = kBuckets, .keys_per_row = kKeys};
     const ExecutableRoute router = plan_route(RowNumbers(device_keys.data(), items, {.bytes = 4}), options);
     const cuda::DeviceArray places(items * 8);
     const cuda::DeviceArray rows(router.most_places() * 8);
-    const cuda::DeviceArray in(kTokens * kRowBytes);
+    const cuda::DeviceArray in(count * kRowBytes);
     const cuda::DeviceArray sent(router.most_places() * kRowBytes);
     const cuda::DeviceArray copied(sent.size());
     const cuda::DeviceArray back(in.size());
@@ -288,10 +289,10 @@ class RowsBench {
     cuda::DeviceArray device_weights(items * 4);
     device_weights.upload(weights.data());
     const IndexType word{.bytes = 8, .is_signed = true};
-    const ExecutableRows take = plan_rows(Take{.from = RowNumbers(rows.data(), router.most_places(), word),
-                                               .rows = kTokens,
-                                               .fill = Fill::zero()},
-                                          {.row_bytes = kRowBytes});
+    const ExecutableRows take = plan_rows(
+        Take{
+            .from = RowNumbers(rows.data(), router.most_places(), word), .rows = count, .fill = Fill::zero()},
+        {.row_bytes = kRowBytes});
     const ExecutableCombine combining =
         plan_combine({.places = RowNumbers(places.data(), items, word),
                       .rows = router.most_places(),
@@ -313,6 +314,12 @@ class RowsBench {
                                                          kRowBytes);
     const auto run_dispatch = [&](Stream stream) {
       dispatching.run({tokens_in.data(), tokens_in.size()}, {sent.data(), sent.size()}, stream);
+    };
+    const auto run_both = [&](Stream stream) {
+      router.run_and_send({.places = reinterpret_cast<std::int64_t*>(places.data()),
+                           .rows = reinterpret_cast<std::int64_t*>(rows.data())},
+                          kRowBytes, {tokens_in.data(), tokens_in.size()}, {sent.data(), sent.size()},
+                          stream);
     };
     const auto run_combine = [&](Stream stream) {
       combining.run({sent.data(), sent.size()}, {back.data(), back.size()}, stream);
@@ -336,6 +343,11 @@ class RowsBench {
     dispatching.check();
     sent.download(dispatched.data());
     right = right && taken == dispatched;
+    cuda::copy(sent.data(), tokens_in.data(), tokens_in.size(), {});
+    run_both({});
+    router.check();
+    sent.download(dispatched.data());
+    right = right && taken == dispatched;
     const std::vector<Contestant> contestants{
         [&](Stream stream) { run_route(stream); },
         [&](Stream stream) { run_take(stream); },
@@ -348,14 +360,16 @@ class RowsBench {
           run_route(stream);
           run_dispatch(stream);
         },
+        run_both,
         run_combine,
         [&](Stream stream) { cuda::copy(sent.data(), copied.data(), sent.size(), stream); }};
     const std::vector<double> ms = medians(contestants, sent.size(), options_.rounds);
     // What must move at least, at the copy's rate: the larger array once, the smaller one once.
     const double floor_ms =
         ms.back() / 2 * static_cast<double>(sent.size() + in.size()) / static_cast<double>(sent.size());
-    constexpr std::array kNames{"route",  "take", "route and take", "dispatch", "route and dispatch",
-                                "combine"};
+    constexpr std::array kNames{
+        "route",  "take", "route and take", "dispatch", "route and dispatch", "routed and sent at once",
+        "combine"};
     if (!right) ++failures_;
     for (std::size_t i = 0; i < kNames.size(); ++i) {
       page_.add(fmt::format("| {} | {} | {:.4f} | {:.1f}% of the floor, {:.4f} ms | {} |\n", kNames[i], items,

@@ -555,6 +555,11 @@ FARO_API faro_status faro_route_plan_run(const faro_route_plan* plan, const faro
  * faro_route_plan_workspace_bytes() of the device, aligned to 16 bytes. Null: as faro_route_plan_run. */
 FARO_API faro_status faro_route_plan_run_in_workspace(const faro_route_plan* plan, const faro_device_route* to,
                                                       void* workspace, uint64_t workspace_bytes, void* stream);
+/* Routes, and sends rows of `row_bytes` bytes to their places as faro_dispatch_plan_run does: `in` has a row for each keys_per_row
+ * keys, `out` has faro_route_plan_most_places() rows; those that no item has become zeros. Few keys are one launch. `to` has places
+ * and rows. */
+FARO_API faro_status faro_route_plan_send(const faro_route_plan* plan, const faro_device_route* to, uint64_t row_bytes,
+                                          const void* in, void* out, void* stream);
 FARO_API faro_status faro_route_plan_workspace_bytes(const faro_route_plan* plan, uint64_t* bytes);
 FARO_API faro_status faro_route_plan_check(const faro_route_plan* plan, void* stream);
 
@@ -577,6 +582,52 @@ FARO_API faro_status faro_dispatch_plan_make(const faro_rows* places, uint64_t k
 FARO_API void faro_dispatch_plan_destroy(faro_dispatch_plan* plan);
 FARO_API faro_status faro_dispatch_plan_run(const faro_dispatch_plan* plan, const void* in, void* out, void* stream);
 FARO_API faro_status faro_dispatch_plan_check(const faro_dispatch_plan* plan, void* stream);
+
+/* --- paged caches of keys and values, from one engine's layout to another's (faro/caches.hpp)
+ *
+ * Number (block, token t, head h, place w) of an array lies at block * block_stride + t * token_stride + h * head_stride
+ * + w / part * part_stride + w % part * element_stride, all in numbers. */
+
+typedef struct faro_cache_layout {
+  faro_number number;
+  uint64_t blocks; /* that tables number */
+  uint64_t block_tokens;
+  uint64_t block_stride;
+  uint64_t token_stride;
+  uint64_t head_stride;
+  uint64_t part; /* divides a head's width; 0: all of it */
+  uint64_t part_stride;
+  uint64_t element_stride; /* 0: 1 */
+} faro_cache_layout;
+
+/* One layer's keys, or values. A stored number q stands for q times the scale of its side; 0: 1. */
+typedef struct faro_cache_arrays {
+  const void* in;
+  void* out;
+  float in_scale;
+  float out_scale;
+} faro_cache_arrays;
+
+/* For arrays of `heads` heads of `width` numbers, whose addresses are kept. Numbers of one type move as they are; f32, f16, bf16 and
+ * 8-bit floats are converted, 8-bit ones saturate. Of `options` the engine (FARO_AUTO: cuda for arrays in a device's memory), threads
+ * and device count. Errors: FARO_VALUE for layouts and scales that make no sense, for arrays that overlap or are not the engine's;
+ * FARO_UNSUPPORTED for other numbers. */
+typedef struct faro_cache_plan faro_cache_plan;
+FARO_API faro_status faro_cache_plan_make(uint64_t heads, uint64_t width, const faro_cache_layout* from, const faro_cache_layout* to,
+                                          const faro_cache_arrays* arrays, uint64_t count, const faro_options* options,
+                                          faro_cache_plan** plan);
+FARO_API void faro_cache_plan_destroy(faro_cache_plan* plan);
+/* The first `tokens` tokens of each of `sequences` sequences, of all arrays: token i is in block from[i / block_tokens] of the
+ * sequence's row of the table, at i % block_tokens, and likewise on the other side. Of tables and `lengths` the entries, their count
+ * and widths count; `lengths`: of each sequence its own number of tokens, at most `tokens`; or null. On a GPU they lie there, and the
+ * run is one launch, queued on `stream`. Errors: FARO_VALUE for tables too short for the tokens; on the host, before anything is
+ * written, for entries that are no block and a block of the target that is named twice. */
+FARO_API faro_status faro_cache_plan_run(const faro_cache_plan* plan, const faro_rows* from, const faro_rows* to,
+                                         uint64_t sequences, uint64_t tokens, const faro_rows* lengths, void* stream);
+/* Waits for the stream. Errors: FARO_VALUE for entries and lengths that runs since the last check found wrong: their tokens were left
+ * out. */
+FARO_API faro_status faro_cache_plan_check(const faro_cache_plan* plan, void* stream);
+FARO_API faro_status faro_cache_plan_explain(const faro_cache_plan* plan, char** text);
 
 /* --- groups: many arrays at once (faro/group.hpp)
  *

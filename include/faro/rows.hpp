@@ -159,6 +159,13 @@ class ExecutableRoute {
   /// workspace_bytes() or not aligned to 16 bytes.
   void run(const DeviceRoute& to, Workspace workspace, Stream stream) const;
 
+  /// The same, and sends rows to their places as ExecutableDispatch does: row i of `in`, of which there are
+  /// as many as keys have rows, to its places in `out`, which has most_places() rows; those that no item has
+  /// become zeros. Up to 4096 keys to 1024 buckets are one launch, without a workspace. Errors: also
+  /// ErrorCode::value for no places or rows in `to`, and arrays of other sizes or such that overlap.
+  void run_and_send(const DeviceRoute& to, std::uint64_t row_bytes, std::span<const std::byte> in,
+                    std::span<std::byte> out, Stream stream = {}) const;
+
   /// Waits for the stream. Errors: ErrorCode::value for keys that runs since the last check() found wrong,
   /// naming the first position of one.
   void check(Stream stream = {}) const;

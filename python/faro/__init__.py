@@ -18,13 +18,14 @@ from . import _errors, _faro
 
 _faro.set_errors(_errors._make)
 
-from . import _arithmetic, _arrays, _authors, _automorphisms, _bits, _blocks, _checkpoints, _columns, _family, _functions, _in_place  # noqa: E402
-from . import _networks, _plan, _row_plans, _rows, _run, _stores, distributions, maps, shards, sketch  # noqa: E402
+from . import _arithmetic, _arrays, _authors, _automorphisms, _bits, _blocks, _caches, _checkpoints, _columns, _family, _functions  # noqa: E402
+from . import _groups, _in_place, _networks, _plan, _row_plans, _rows, _run, _stores, distributions, maps, shards, sketch  # noqa: E402
 from ._arithmetic import *  # noqa: E402, F403
 from ._authors import *  # noqa: E402, F403
 from ._automorphisms import *  # noqa: E402, F403
 from ._bits import *  # noqa: E402, F403
 from ._blocks import *  # noqa: E402, F403
+from ._caches import *  # noqa: E402, F403
 from ._checkpoints import *  # noqa: E402, F403
 from ._columns import *  # noqa: E402, F403
 from ._errors import (  # noqa: E402
@@ -39,6 +40,7 @@ from ._errors import (  # noqa: E402
 )
 from ._family import *  # noqa: E402, F403
 from ._functions import *  # noqa: E402, F403
+from ._groups import *  # noqa: E402, F403
 from ._networks import *  # noqa: E402, F403
 from ._plan import *  # noqa: E402, F403
 from ._row_plans import *  # noqa: E402, F403
@@ -66,7 +68,7 @@ def clear_plans() -> None:
     """
     _faro.clear_plans()
     for kept in (_run._plan_on, _functions._chosen, _functions._plan_along, _in_place.widened, _networks._plan, _arithmetic._planned,
-                 _blocks._planned):
+                 _blocks._planned, _caches._planned):
         kept.cache_clear()
 
 
@@ -99,10 +101,12 @@ __all__ += _authors.__all__
 __all__ += _automorphisms.__all__
 __all__ += _bits.__all__
 __all__ += _blocks.__all__
+__all__ += _caches.__all__
 __all__ += _checkpoints.__all__
 __all__ += _columns.__all__
 __all__ += _family.__all__
 __all__ += _functions.__all__
+__all__ += _groups.__all__
 __all__ += _networks.__all__
 __all__ += _plan.__all__
 __all__ += _row_plans.__all__

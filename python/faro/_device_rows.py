@@ -217,17 +217,51 @@ def take_segments(x: Any, array: _arrays.Array, offsets: Any, indices: Any, elem
 def route(keys: Any, how: tuple[int, int, int, int], stream: Any, check: bool) -> Any:
     """(places, inverse, offsets, counts, rows); the inverse and rows are as long as they may become."""
     array = _arrays.describe(keys)
-    kept, entries = _entries(keys, array.device, "route")
     queue = _run.stream_of(array, stream, "route")
-    plan = _route_plan((entries.address, entries.size, entries.itemsize, _is_signed(entries)), how, entries.device)
-    most, buckets = plan.most_places(), how[0]
-    lists = {"places": entries.size, "inverse": most, "rows": most, "offsets": buckets + 1, "counts": buckets}
-    made = {name: _int64(keys, array, count) for name, count in lists.items()}
+    plan, made, kept = _routing(keys, array, how)
     plan.run(*(_arrays.describe(each).address for each in made.values()), queue)
     if check:
         plan.check(queue)
     del kept
     return made["places"], made["inverse"], made["offsets"], made["counts"], made["rows"]
+
+
+def _routing(keys: Any, array: _arrays.Array, how: tuple[int, int, int, int]) -> tuple[Any, dict[str, Any], Any]:
+    """(a plan, the lists that it writes, what keeps the keys)."""
+    kept, entries = _entries(keys, array.device, "route")
+    plan = _route_plan((entries.address, entries.size, entries.itemsize, _is_signed(entries)), how, entries.device)
+    most, buckets = plan.most_places(), how[0]
+    lists = {"places": entries.size, "inverse": most, "rows": most, "offsets": buckets + 1, "counts": buckets}
+    return plan, {name: _int64(keys, array, count) for name, count in lists.items()}, (kept, entries)
+
+
+def route_rows(x: Any, keys: Any, how: tuple[int, int, int, int], out: Any, stream: Any, check: bool) -> tuple[Any, tuple[Any, ...]]:
+    """The rows that are sent, and what route() gives."""
+    operation = "route_rows"
+    array, of_keys = _arrays.describe(x), _arrays.describe(keys)
+    if not array.shape:
+        refuse(operation, "a single number", "an array of rows")
+    if array.device != of_keys.device:
+        refuse(operation, "rows and keys on different devices", "one device", "copy the keys to the rows' device first")
+    beside = _outputs.reads(out, input=x, keys=keys)
+    if not _arrays.is_dense(array):
+        x = _faro.run(x, _run.COPY, None, None, stream)
+        array = _arrays.describe(x)
+    if of_keys.size != array.shape[0] * how[1]:
+        refuse(operation, f"{array.shape[0]} rows and {of_keys.size} keys, {how[1]} of a row", f"{of_keys.size // how[1]} rows")
+    plan, made, kept = _routing(keys, of_keys, how)
+    row_bytes = math.prod(array.shape[1:]) * array.itemsize
+    queue = _run.stream_of(array, stream, operation)
+    target, finished = _run.result_of(x, array, out, (plan.most_places(),) + array.shape[1:], operation, queue, beside=beside)
+    lists = [_arrays.describe(each).address for each in made.values()]
+    if row_bytes:
+        plan.send(*lists, row_bytes, array.address, target.address, queue)
+    else:
+        plan.run(*lists, queue)
+    if check:
+        plan.check(queue)
+    del kept
+    return finished(), (made["places"], made["inverse"], made["offsets"], made["counts"], made["rows"])
 
 
 @functools.lru_cache(maxsize=256)

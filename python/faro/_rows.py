@@ -19,7 +19,7 @@ from ._fills import fill_bytes
 from ._functions import _is_ndarray, ascontiguousarray, entries_of_images
 from ._indices import IndexEntries, index_entries
 
-__all__ = ["take", "take_segments", "put", "add_at", "route", "dispatch", "combine", "Routing"]
+__all__ = ["take", "take_segments", "put", "add_at", "route", "route_rows", "dispatch", "combine", "Routing"]
 
 
 def _dense(x: Any, operation: str, array: _arrays.Array | None = None) -> tuple[Any, _arrays.Array]:
@@ -396,29 +396,56 @@ def route(keys: Any, buckets: int, *, keys_per_row: int | None = None, multiple:
     >>> r.places.tolist(), r.offsets.tolist()
     ([3, 0, 4, 2, 1], [0, 2, 3, 5])
     """
+    entries, how = _keys(keys, buckets, keys_per_row, multiple, capacity)
+    if entries is None:
+        return _routed_there(_device_rows.route(keys, how, stream, check), how)
+    keys_per_row = how[1]
+    routed = _faro.route(entries.address, entries.size, entries.itemsize, entries.is_signed, *how, _run.threads_of(threads, "route"))
+    lists = [_list_of(routed, which) for which in range(5)]
+    dropped, absent = routed.lost()
+    places, inverse, offsets, counts, rows = lists
+    return Routing(places, inverse, offsets, counts, rows, dropped, absent, keys_per_row)
+
+
+def _keys(keys: Any, buckets: int, keys_per_row: int | None, multiple: int, capacity: int | None) -> tuple[Any, tuple[int, int, int, int]]:
+    """(keys of the host as entries, None of a GPU's; what is asked for: buckets, keys of a row, multiple and capacity, -1: none)."""
     _arrays.refuse_jax("route", _arrays.OUTSIDE_JAX, keys)
     on_gpu = _on_gpu(keys)
     entries: Any = _arrays.describe(keys) if on_gpu else index_entries(keys, "route")
     if keys_per_row is None:
         keys_per_row = entries.shape[-1] if len(entries.shape) > 1 else 1
     most = 2**40
-    buckets = _run.whole(buckets, "route", "buckets", 0, most)
-    keys_per_row = _run.whole(keys_per_row, "route", "keys_per_row", 1, most)
-    multiple = _run.whole(multiple, "route", "multiple", 1, most)
-    if capacity is not None:
-        capacity = _run.whole(capacity, "route", "capacity", 0, most)
-    if on_gpu:
-        how = (buckets, keys_per_row, multiple, -1 if capacity is None else capacity)
-        places, inverse, offsets, counts, rows = _device_rows.route(keys, how, stream, check)
-        return Routing(places, inverse, offsets, counts, rows, None, None, keys_per_row)
-    routed = _faro.route(
-        entries.address, entries.size, entries.itemsize, entries.is_signed, buckets, keys_per_row, multiple,
-        -1 if capacity is None else capacity, _run.threads_of(threads, "route"),
-    )
-    lists = [_list_of(routed, which) for which in range(5)]
-    dropped, absent = routed.lost()
+    how = (_run.whole(buckets, "route", "buckets", 0, most), _run.whole(keys_per_row, "route", "keys_per_row", 1, most),
+           _run.whole(multiple, "route", "multiple", 1, most), -1 if capacity is None else _run.whole(capacity, "route", "capacity", 0, most))
+    return None if on_gpu else entries, how
+
+
+def _routed_there(lists: tuple[Any, ...], how: tuple[int, int, int, int]) -> Routing:
     places, inverse, offsets, counts, rows = lists
-    return Routing(places, inverse, offsets, counts, rows, dropped, absent, keys_per_row)
+    return Routing(places, inverse, offsets, counts, rows, None, None, how[1])
+
+
+def route_rows(x: Any, keys: Any, buckets: int, *, keys_per_row: int | None = None, multiple: int = 1, capacity: int | None = None,
+               out: Any = None, stream: Any = None, check: bool = False, threads: int = 0) -> tuple[Any, Routing]:
+    """Routes, and sends the rows of ``x`` to their buckets: ``(dispatch(x, r), r)`` for ``r = route(keys, buckets, …)``.
+
+    On a GPU up to 4096 keys to 1024 buckets are one launch for both: the tokens of a step to experts. Raises what route() and dispatch()
+    raise.
+
+    >>> import numpy as np, faro
+    >>> sent, r = faro.route_rows(np.array([[1.0], [10.0]]), [[0, 1], [1, 0]], 2, multiple=3)
+    >>> sent.tolist(), r.offsets.tolist()
+    ([[1.0], [10.0], [0.0], [1.0], [10.0], [0.0]], [0, 3, 6])
+    """
+    entries, how = _keys(keys, buckets, keys_per_row, multiple, capacity)
+    if entries is not None:
+        if out is not None:
+            _outputs.check_disjoint("route_rows", (("output", _arrays.describe(out, writable=True)),), _outputs.reads(out, keys=keys))
+        routing = route(keys, buckets, keys_per_row=keys_per_row, multiple=multiple, capacity=capacity, threads=threads)
+        return dispatch(x, routing, out=out, stream=stream, threads=threads), routing
+    _arrays.refuse_recorded(x)
+    sent, lists = _device_rows.route_rows(x, keys, how, out, stream, check)
+    return sent, _routed_there(lists, how)
 
 
 def _on_gpu(keys: Any) -> bool:

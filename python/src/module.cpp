@@ -33,6 +33,8 @@ NB_MODULE(_faro, module) {
   faro::python::bind_arrays(module);
   faro::python::bind_arithmetic(module);
   faro::python::bind_blocks(module);
+  faro::python::bind_caches(module);
+  faro::python::bind_groups(module);
   faro::python::bind_calls(module);
   faro::python::bind_pytorch(module);
   faro::python::bind_xla(module);

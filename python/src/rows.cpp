@@ -185,6 +185,21 @@ void bind_rows(nb::module_& module) {
                                         .counts = list(counts)};
              check(faro_route_plan_run(self.plan.get(), &to, out_of(stream)));
            })
+      .def("send",
+           [](const RoutePlanHandle& self, std::uintptr_t places, std::uintptr_t inverse, std::uintptr_t rows,
+              std::uintptr_t offsets, std::uintptr_t counts, std::uint64_t row_bytes, std::uintptr_t in,
+              std::uintptr_t out, std::uintptr_t stream) {
+             const auto list = [](std::uintptr_t address) {
+               return reinterpret_cast<std::int64_t*>(address);
+             };
+             const faro_device_route to{.places = list(places),
+                                        .inverse = list(inverse),
+                                        .rows = list(rows),
+                                        .offsets = list(offsets),
+                                        .counts = list(counts)};
+             check(faro_route_plan_send(self.plan.get(), &to, row_bytes, in_of(in), out_of(out),
+                                        out_of(stream)));
+           })
       .def("check", [](const RoutePlanHandle& self, std::uintptr_t stream) {
         do_unlocked([&] { return faro_route_plan_check(self.plan.get(), out_of(stream)); });
       });

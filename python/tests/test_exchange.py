@@ -97,7 +97,7 @@ def test_torch():
 OF_MAPS = ["faro._map", "faro._indices", "faro._circuits"]  # whose examples are read as faro.maps has the names
 MODULES = [*OF_MAPS, "faro", "faro._errors", "faro.maps", "faro._family", "faro._functions", "faro._plan", "faro._rows", "faro._columns",
            "faro._network_text", "faro._automorphisms", "faro._row_plans", "faro._networks", "faro._authors", "faro._stores",
-           "faro._bits", "faro._blocks", "faro.distributions", "faro.sketch"]
+           "faro._bits", "faro._blocks", "faro._caches", "faro._groups", "faro.distributions", "faro.sketch"]
 
 
 @pytest.mark.parametrize("name", MODULES)

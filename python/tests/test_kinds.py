@@ -65,8 +65,9 @@ def numbers():
 
 def test_every_function_is_here():
     """A new function that takes an array and gives one has to be tried with every kind, too."""
-    apart = {"Plan", "plan", "load_plan", "RowPlan", "Routing", "route", "put", "add_at", "put_columns", "add_columns",
+    apart = {"Plan", "plan", "load_plan", "RowPlan", "Routing", "route", "route_rows", "put", "add_at", "put_columns", "add_columns",
              "put_blocks", "open", "relayout", "checkpoint", "transpose_bed", "permute_bits", "quantize_blocks", "dequantize_blocks",
+             "cache_layouts", "group", "move_cache", "plan_cache_move",
              "export_wisdom", "import_wisdom", "forget_wisdom",
              "explain_network", "emit", "layout", "simulate", "synth", "cuda_status", "clear_plans", "keep_memory", "kept_memory"}
     tried = {name.split(" ")[0] for name in (*MOVES, *SUMS)}

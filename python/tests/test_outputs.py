@@ -135,6 +135,8 @@ CASES: dict[str, list[Case]] = {
     "faro.add_at": [Case(lambda out, indices, values: faro.add_at(out, indices, values), _ROWS, _x(5, 4))],
     "faro.dispatch": [Case(lambda out, x, places, rows: faro.dispatch(x, _routing(places=places, rows=rows), out=out),
                            {"x": _x(3, 4), "places": _ROUTING.places, "rows": _ROUTING.rows}, _x(6, 4))],
+    "faro.route_rows": [Case(lambda out, x, keys: faro.route_rows(x, keys, 3, out=out)[0],
+                             {"x": _x(3, 4), "keys": np.array([[0, 1], [0, 1], [2, 2]])}, _x(6, 4))],
     "faro.combine": [Case(lambda out, x, places, weights: faro.combine(x, _routing(places=places), weights, out=out),
                           {"x": _x(6, 4, dtype="f4"), "places": _ROUTING.places, "weights": _WEIGHTS}, _x(3, 4, dtype="f4"))],
     "faro.take_columns": [
@@ -145,6 +147,7 @@ CASES: dict[str, list[Case]] = {
                               {"x": _x(4, 2, 3), "table": np.array([[3, 0], [1, 2]])}, _x(2, 4, 3))],
     "faro.put_blocks": [Case(lambda out, table, values: faro.put_blocks([out], table, [values])[0],
                              {"table": np.array([[3, 0], [1, 2]]), "values": _x(2, 4, 3)}, _x(4, 2, 3))],
+    "faro.Group.run": [Case(lambda out, x: faro.group([(x, (1, 0), out)]).run()[0], {"x": _x(4, 6)}, _x(6, 4))],
     "faro.Plan.__call__": [Case(lambda out, x: faro.plan("transpose", shape=(4, 6), itemsize=4, engine=_engine(x))(x, out=out),
                                 {"x": _x(4, 6)}, _x(6, 4))],
     "faro.RowPlan.__call__": [

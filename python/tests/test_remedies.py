@@ -334,6 +334,42 @@ def _(told):
     same(cupy.asnumpy(made[1]), np.array([1.0, 0.0]))
 
 
+@trial("_caches.py", "copy one side to the other's device first")
+def _(told):
+    torch = torch_on_gpu()
+    src, dst = torch.ones(4, 2, 1, 3), torch.zeros(4, 2, 1, 3, device="cuda")
+    told(faro.plan_cache_move, src, dst)
+    table = torch.tensor([1], device="cuda")
+    assert faro.move_cache(src.cuda(), dst, table, table)[1].all()
+
+
+@trial("_device_rows.py", "copy the keys to the rows' device first")
+def _(told):
+    torch = torch_on_gpu()
+    x, keys = torch.ones(2, 3), torch.tensor([1, 0], device="cuda")
+    told(faro.route_rows, x, keys, 2)
+    assert faro.route_rows(x.cuda(), keys, 2)[0].shape == (2, 3)
+
+
+@trial("_groups.py", "x.data and x.mask are members of their own")
+def _(told):
+    x = np.ma.MaskedArray(ROWS, mask=ROWS > 5)
+    out = np.ma.MaskedArray(np.zeros((3, 4)), mask=np.zeros((3, 4), bool))
+    told(faro.group, [(x, (1, 0), out)])
+    faro.group([(x.data, (1, 0), out.data), (x.mask, (1, 0), out.mask)]).run()
+    same(out.mask, x.mask.T)
+    same(out.data, x.data.T)
+
+
+@trial("_groups.py", "run(ins, outs)")
+def _(told):
+    out = np.zeros((3, 4))
+    group = faro.group([(ROWS, (1, 0), np.zeros((3, 4)))])
+    told(group.run_table, [])
+    group.run([ROWS + 1], [out])
+    same(out, ROWS.T + 1)
+
+
 @trial("_device_rows.py", "copy the indices to the arrays' device first")
 def _(told):
     torch = torch_on_gpu()

@@ -47,14 +47,39 @@ std::uint64_t ExecutableRoute::workspace_bytes() const { return executor_->works
 
 void ExecutableRoute::run(const DeviceRoute& to, Stream stream) const {
   detail::check_disjoint(keys_, options_, to);
-  executor_->run(to, stream, nullptr);
+  executor_->run(to, {}, stream, nullptr);
 }
 
 void ExecutableRoute::run(const DeviceRoute& to, Workspace workspace, Stream stream) const {
   for (const std::int64_t* const array : {to.places, to.inverse, to.rows, to.offsets, to.counts})
     detail::check_workspace(workspace, {.bytes = workspace_bytes(), .on_gpu = true}, array, array, 0);
   detail::check_disjoint(keys_, options_, to);
-  executor_->run(to, stream, workspace.data);
+  executor_->run(to, {}, stream, workspace.data);
+}
+
+void ExecutableRoute::run_and_send(const DeviceRoute& to, std::uint64_t row_bytes,
+                                   std::span<const std::byte> in, std::span<std::byte> out,
+                                   Stream stream) const {
+  constexpr const char* kSending = "route and dispatch";
+  if (row_bytes == 0) fail(ErrorCode::value, kSending, "rows of 0 bytes", "rows of at least a byte");
+  if (to.places == nullptr || to.rows == nullptr)
+    fail(ErrorCode::value, kSending, "a null pointer", "arrays of places and rows");
+  const std::uint64_t rows = keys_.count / options_.keys_per_row;
+  require_routed_arrays(kSending, in, routed_bytes(kSending, rows, row_bytes), out,
+                        routed_bytes(kSending, most_places(), row_bytes));
+  detail::check_disjoint(keys_, options_, to);
+  const auto list = [](const std::int64_t* data, std::uint64_t count) {
+    return RowNumbers(data, data == nullptr ? 0 : count, {.bytes = 8, .is_signed = true});
+  };
+  detail::check_disjoint(kSending, detail::RunArray{"output", detail::laid(out)},
+                         {{"input", detail::laid(in)},
+                          {"keys", detail::laid(keys_)},
+                          {"places", detail::laid(list(to.places, keys_.count))},
+                          {"inverse", detail::laid(list(to.inverse, most_places()))},
+                          {"rows", detail::laid(list(to.rows, most_places()))},
+                          {"offsets", detail::laid(list(to.offsets, options_.buckets + 1))},
+                          {"counts", detail::laid(list(to.counts, options_.buckets))}});
+  executor_->run(to, {.row_bytes = row_bytes, .in = in.data(), .out = out.data()}, stream, nullptr);
 }
 
 void ExecutableRoute::check(Stream stream) const { executor_->check(stream); }

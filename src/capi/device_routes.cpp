@@ -10,6 +10,7 @@
 
 struct faro_route_plan {
   faro::ExecutableRoute route;
+  std::uint64_t rows = 0;  // that keys are of
 };
 
 struct faro_combine_plan {
@@ -17,6 +18,20 @@ struct faro_combine_plan {
   std::uint64_t in_bytes = 0;
   std::uint64_t out_bytes = 0;
 };
+
+namespace faro::capi {
+namespace {
+
+DeviceRoute device_route_of(const faro_device_route& to) {
+  return {.places = to.places,
+          .inverse = to.inverse,
+          .rows = to.rows,
+          .offsets = to.offsets,
+          .counts = to.counts};
+}
+
+}  // namespace
+}  // namespace faro::capi
 
 using faro::capi::guarded;
 using faro::capi::require_argument;
@@ -26,9 +41,11 @@ faro_status faro_route_plan_make(const void* keys, uint64_t count, int key_bytes
   return guarded([&] {
     require_argument(options, "route keys", "options");
     require_argument(plan, "route keys", "plan");
-    *plan = new faro_route_plan{faro::plan_route(faro::capi::numbers_of(keys, count, key_bytes, is_signed),
-                                                 faro::capi::route_options(*options),
-                                                 device == 0 ? faro::cuda::kCurrentDevice : device - 1)};
+    const faro::RouteOptions wanted = faro::capi::route_options(*options);
+    *plan = new faro_route_plan{
+        .route = faro::plan_route(faro::capi::numbers_of(keys, count, key_bytes, is_signed), wanted,
+                                  device == 0 ? faro::cuda::kCurrentDevice : device - 1),
+        .rows = count / wanted.keys_per_row};
   });
 }
 
@@ -51,14 +68,23 @@ faro_status faro_route_plan_run_in_workspace(const faro_route_plan* plan, const 
   return guarded([&] {
     require_argument(plan, "route keys", "plan");
     require_argument(to, "route keys", "the arrays");
-    const faro::DeviceRoute wanted{.places = to->places,
-                                   .inverse = to->inverse,
-                                   .rows = to->rows,
-                                   .offsets = to->offsets,
-                                   .counts = to->counts};
+    const faro::DeviceRoute wanted = faro::capi::device_route_of(*to);
     const faro::Stream queue(static_cast<CUstream_st*>(stream));
     if (workspace == nullptr) return plan->route.run(wanted, queue);
     plan->route.run(wanted, {.data = workspace, .bytes = workspace_bytes}, queue);
+  });
+}
+
+faro_status faro_route_plan_send(const faro_route_plan* plan, const faro_device_route* to, uint64_t row_bytes,
+                                 const void* in, void* out, void* stream) {
+  return guarded([&] {
+    require_argument(plan, "route and dispatch", "plan");
+    require_argument(to, "route and dispatch", "the arrays");
+    const std::uint64_t in_bytes = faro::capi::bytes_of_rows(1, plan->rows, row_bytes);
+    const std::uint64_t out_bytes = faro::capi::bytes_of_rows(1, plan->route.most_places(), row_bytes);
+    plan->route.run_and_send(
+        faro::capi::device_route_of(*to), row_bytes, {static_cast<const std::byte*>(in), in_bytes},
+        {static_cast<std::byte*>(out), out_bytes}, faro::Stream(static_cast<CUstream_st*>(stream)));
   });
 }
 

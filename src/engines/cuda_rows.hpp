@@ -13,6 +13,7 @@
 
 #include "faro/engines/cuda.hpp"
 #include "faro/engines/cuda_measure.hpp"
+#include "faro/permutation/paged_cache.hpp"
 #include "faro/permutation/route.hpp"
 #include "faro/plan/row_plan.hpp"
 #include "faro/stream.hpp"
@@ -103,6 +104,13 @@ class TakePasses {
 /// Queues. Errors: likewise, for the output.
 void add_sorted(const RowPlan& plan, const SortedRows& sorted, const void* values, void* out, Stream stream);
 
+/// Rows that a routing sends; of 0 bytes: none.
+struct SentRows {
+  std::uint64_t row_bytes = 0;
+  const void* in = nullptr;
+  void* out = nullptr;
+};
+
 /// A routing by keys on the device.
 class RouteExecutor {
  public:
@@ -116,8 +124,9 @@ class RouteExecutor {
   std::uint64_t most_places() const;
   std::uint64_t workspace_bytes() const;
 
-  /// Queues it. `workspace`: as RowExecutor::run. Errors: as there.
-  void run(const DeviceRoute& to, Stream stream, void* workspace) const;
+  /// Queues it, with rows that are sent to their places. `workspace`: as RowExecutor::run. Requires: places
+  /// and rows in `to` where rows are sent (unchecked). Errors: as there.
+  void run(const DeviceRoute& to, const SentRows& sent, Stream stream, void* workspace) const;
   /// Waits for the stream. Errors: ErrorCode::value for keys that runs since the last check() found wrong.
   void check(Stream stream) const;
 
@@ -159,6 +168,29 @@ class CombineExecutor {
   /// Queues it. Requires: sizes, no overlap (unchecked). Errors: as RowExecutor::run.
   void run(const void* in, void* out, Stream stream) const;
   /// Waits for the stream. Errors: ErrorCode::value for places that runs since the last check() found wrong.
+  void check(Stream stream) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Blocks of a paged cache moved between arrays that are known; tables and lengths lie on the device.
+class CacheExecutor {
+ public:
+  /// Requires: what detail::require_cache_move() asks for (unchecked). Errors: ErrorCode::value for arrays
+  /// that are not the device's or not aligned to a number; ErrorCode::device.
+  CacheExecutor(const CacheMove& move, std::span<const CacheArrays> arrays, int device);
+  CacheExecutor(CacheExecutor&&) noexcept;
+  CacheExecutor& operator=(CacheExecutor&&) noexcept;
+  ~CacheExecutor();
+
+  /// What a thread reads at a time.
+  std::uint64_t piece_bytes() const;
+  /// Queues it, one launch. Requires: what detail::require_cache_tables() asks for, no block of the target
+  /// twice (unchecked). Errors: as RowExecutor::run.
+  void run(const CacheTables& tables, Stream stream) const;
+  /// Waits for the stream. Errors: ErrorCode::value for entries that runs since the last check() found wrong.
   void check(Stream stream) const;
 
  private:

@@ -552,6 +552,51 @@ static void test_rows(void) {
 }
 
 /* Ragged rows by a plan: what the functions above say, but that both lists are read once. */
+/* Seven tokens of 2 heads of 3 numbers, blocks of 2 to blocks of 4 with the tokens of a head together, to halves. */
+static void test_plans_of_caches(void) {
+  enum { kHeads = 2, kWidth = 3, kTokens = 7 };
+  static float in[5 * 2 * kHeads * kWidth];
+  static uint16_t out[3 * 4 * kHeads * kWidth];
+  for (int i = 0; i < 60; ++i) in[i] = (float)i;
+  memset(out, 0xff, sizeof out);
+  const int32_t from[] = {4, 0, 3, 1};
+  const uint16_t to[] = {2, 0};
+  const uint8_t lengths[] = {kTokens};
+  const faro_cache_layout nhd = {FARO_F32, 5, 2, 12, 6, 3, 0, 0, 0};
+  faro_cache_layout hnd = {FARO_F16, 3, 4, 24, 3, 12, 0, 0, 1};
+  const faro_cache_arrays arrays = {in, out, 2, 0};
+  const faro_rows of = {from, 4, 4, 1, 0, 0, 0, 0}, by = {to, 2, 2, 0, 0, 0, 0, 0}, some = {lengths, 1, 1, 0, 0, 0, 0, 0};
+  faro_cache_plan* plan = NULL;
+  EXPECT(faro_cache_plan_make(kHeads, kWidth, &nhd, &hnd, &arrays, 1, NULL, &plan) == FARO_OK);
+  EXPECT(faro_cache_plan_run(plan, &of, &by, 1, 8, &some, NULL) == FARO_OK);
+  EXPECT(faro_cache_plan_check(plan, NULL) == FARO_OK);
+  char* text = NULL;
+  EXPECT(faro_cache_plan_explain(plan, &text) == FARO_OK && strstr(text, "5 blocks of 2 tokens, NHD, f32") != NULL);
+  faro_free(text);
+  for (int t = 0; t < 8; ++t) {
+    for (int h = 0; h < kHeads; ++h) {
+      for (int w = 0; w < kWidth; ++w) {
+        const float x = 2 * in[((from[t / 2] * 2 + t % 2) * kHeads + h) * kWidth + w];
+        const uint16_t half = out[((to[t / 4] * kHeads + h) * 4 + t % 4) * kWidth + w];
+        int exponent = 0;
+        const float mantissa = frexpf(x, &exponent); /* of whole numbers below 2^11 a half has all bits */
+        const uint16_t wanted = x == 0 ? 0 : (uint16_t)(((exponent + 14) << 10) + (int)((mantissa * 2 - 1) * 1024));
+        EXPECT(half == (t < kTokens ? wanted : 0xffff));
+      }
+    }
+  }
+  EXPECT(faro_cache_plan_run(plan, &of, &by, 1, 9, NULL, NULL) == FARO_VALUE);
+  EXPECT(faro_cache_plan_run(plan, &of, NULL, 1, 8, NULL, NULL) == FARO_VALUE);
+  faro_cache_plan_destroy(plan);
+  hnd.number = FARO_I16;
+  plan = NULL;
+  EXPECT(faro_cache_plan_make(kHeads, kWidth, &nhd, &hnd, &arrays, 1, NULL, &plan) == FARO_UNSUPPORTED && plan == NULL);
+  hnd.number = (faro_number)99;
+  EXPECT(faro_cache_plan_make(kHeads, kWidth, &nhd, &hnd, &arrays, 1, NULL, &plan) == FARO_VALUE);
+  EXPECT(faro_cache_plan_make(kHeads, kWidth, NULL, &hnd, &arrays, 1, NULL, &plan) == FARO_VALUE);
+  EXPECT(faro_cache_plan_run(NULL, &of, &by, 1, 8, NULL, NULL) == FARO_VALUE);
+}
+
 static void test_plans_of_segments(void) {
   enum { kSegments = 200, kTaken = 700 };
   static int32_t cuts[kSegments + 1];
@@ -1388,6 +1433,7 @@ int main(int argc, char** argv) {
   test_rows();
   test_entries_of_rows();
   test_plans_of_rows();
+  test_plans_of_caches();
   test_plans_of_segments();
   test_columns();
   test_groups();

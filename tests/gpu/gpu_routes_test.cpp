@@ -163,6 +163,49 @@ TEST_F(GpuRoutes, RoutesAsTheCpuDoes) {
   expect_routed({.count = 4000, .buckets = 3, .keys_per_row = 1, .absent = 1});
 }
 
+// Routed and sent by one call, few keys by one launch: the same bytes as by two plans of the host.
+void expect_routed_and_sent(const RouteCase& of, std::uint64_t row_bytes, std::uint64_t offset) {
+  SCOPED_TRACE(std::to_string(of.count) + " keys, " + std::to_string(of.buckets) + " buckets, rows of " +
+               std::to_string(row_bytes));
+  const IndexType type{.bytes = 4, .is_signed = true};
+  const Bytes keys = drawn(of.count, of.buckets, type, false, of.absent, of.count).bytes();
+  const std::uint64_t in_rows = of.count / of.keys_per_row;
+  const Route expected = route(RowNumbers(keys.data(), of.count, type), of.options());
+  const Bytes in = random_bytes(in_rows * row_bytes, 3);
+  const Placed device_keys(keys);
+  const Placed device_in(in);
+  const ExecutableRoute plan = plan_route(RowNumbers(device_keys.data(), of.count, type), of.options());
+  const Placed places = words(of.count);
+  const Placed rows = words(plan.most_places());
+  const Placed out(Bytes(plan.most_places() * row_bytes, std::byte{0x33}), offset);
+  std::vector<std::int64_t> from = expected.taken_rows();
+  from.resize(plan.most_places(), -1);
+  Bytes sent(from.size() * row_bytes);
+  plan_rows(Take{.from = RowNumbers(std::span(from)), .rows = in_rows, .fill = Fill::zero()},
+            {.row_bytes = row_bytes})
+      .run(in, sent);
+  plan.run_and_send({.places = reinterpret_cast<std::int64_t*>(places.data()),
+                     .rows = reinterpret_cast<std::int64_t*>(rows.data())},
+                    row_bytes, device_in.span(), out.span());
+  plan.check();
+  EXPECT_TRUE(fetched(places) == expected.places);
+  EXPECT_TRUE(fetched(rows) == from);
+  EXPECT_TRUE(out.get() == sent);
+}
+
+TEST_F(GpuRoutes, RoutesAndSendsAtOnce) {
+  for (const std::uint64_t tokens : {1U, 2U, 32U, 128U, 511U, 512U}) {
+    expect_routed_and_sent({.count = tokens * 8}, 14336, 0);
+    expect_routed_and_sent({.count = tokens * 8, .multiple = 16}, 4096, 0);
+    expect_routed_and_sent({.count = tokens * 2, .buckets = 1024, .keys_per_row = 2, .absent = 0.3}, 20, 4);
+    expect_routed_and_sent({.count = tokens * 2, .buckets = 3, .keys_per_row = 2, .capacity = 7}, 7, 1);
+  }
+  expect_routed_and_sent({.count = 4096, .keys_per_row = 1}, 16, 0);
+  expect_routed_and_sent({.count = 8, .multiple = 4}, 1 << 20, 0);
+  expect_routed_and_sent({.count = 4104, .multiple = 2}, 272, 0);
+  expect_routed_and_sent({.count = 0}, 16, 0);
+}
+
 // Tokens to experts and back in one graph, replayed with other keys, weights and tokens.
 TEST_F(GpuRoutes, SendsTokensAndBringsThemBackInAGraph) {
   constexpr std::uint64_t kTokens = 300;

@@ -62,6 +62,15 @@ void take_sorted(const RowPlan& /*plan*/, const SortedRows& /*sorted*/, const vo
                  Stream /*stream*/) {
   refuse();
 }
+FARO_NOT_BUILT(CacheExecutor);
+CacheExecutor::CacheExecutor(const CacheMove& /*move*/, std::span<const CacheArrays> /*arrays*/,
+                             int /*device*/) {
+  refuse();
+}
+std::uint64_t CacheExecutor::piece_bytes() const { return 0; }
+void CacheExecutor::run(const CacheTables& /*tables*/, Stream /*stream*/) const { refuse(); }
+void CacheExecutor::check(Stream /*stream*/) const { refuse(); }
+
 struct SegmentsExecutor::State {};
 SegmentsExecutor::SegmentsExecutor(const Segments& /*segments*/, const RowNumbers& /*from*/, int /*device*/) {
   refuse();
@@ -105,7 +114,10 @@ RouteExecutor::RouteExecutor(const RowNumbers& /*keys*/, const RouteOptions& /*o
 
 std::uint64_t RouteExecutor::most_places() const { return 0; }
 std::uint64_t RouteExecutor::workspace_bytes() const { return 0; }
-void RouteExecutor::run(const DeviceRoute& /*to*/, Stream /*stream*/, void* /*workspace*/) const { refuse(); }
+void RouteExecutor::run(const DeviceRoute& /*to*/, const SentRows& /*sent*/, Stream /*stream*/,
+                        void* /*workspace*/) const {
+  refuse();
+}
 void RouteExecutor::check(Stream /*stream*/) const { refuse(); }
 
 FARO_NOT_BUILT(DispatchExecutor);

@@ -1,5 +1,6 @@
 // The kernels that move rows (value_kernels.hpp): each a value that a thread runs.
 #include "engines/cuda/kernels/value_kernel.cuh"
+#include "kernels/cache_move.hpp"
 #include "kernels/row_dispatch.hpp"
 #include "kernels/row_entries.hpp"
 #include "kernels/row_move.hpp"
@@ -41,6 +42,14 @@ template const void* value_kernel<MoveRowBytes<RowDirection::put, kMostRowArrays
 
 template const void* value_kernel<kernels::TakeRowVectors<>>();
 template const void* value_kernel<kernels::TakeRowVectors<kMostRowArrays>>();
+
+template const void* value_kernel<kernels::MoveCache<16>>();
+template const void* value_kernel<kernels::MoveCache<8>>();
+template const void* value_kernel<kernels::MoveCache<4>>();
+template const void* value_kernel<kernels::MoveCache<2>>();
+template const void* value_kernel<kernels::MoveCache<1>>();
+template const void* value_kernel<kernels::ConvertCache<8>>();
+template const void* value_kernel<kernels::ConvertCache<1>>();
 
 template const void* value_kernel<kernels::DispatchRows<16>>();
 template const void* value_kernel<kernels::DispatchRows<4>>();

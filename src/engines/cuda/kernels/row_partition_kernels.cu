@@ -1,7 +1,9 @@
 // The kernels of a stable partition by key (engines/cuda/rows/partition_rows_steps.hpp), and of ragged rows
-// (segment_steps.hpp). Both also take the kernels of columns that index_device_kernels.cu lists.
+// (segment_steps.hpp). Those of few keys are one of their own (route_few_step.hpp). Both also take the
+// kernels of columns that index_device_kernels.cu lists.
 #include "engines/cuda/kernels/value_kernel.cuh"
 #include "engines/cuda/rows/partition_rows_steps.hpp"
+#include "engines/cuda/rows/route_few_step.hpp"
 #include "engines/cuda/rows/route_many_steps.hpp"
 #include "engines/cuda/rows/segment_steps.hpp"
 
@@ -38,6 +40,11 @@ template const void* value_kernel<SpreadPairs<8, KeyedValues<u32>, u32>>();
 template const void* value_kernel<SpreadPairs<8, KeyedValues<u64>, u64>>();
 template const void* value_kernel<SpreadPairs<8, KeyedPairs<u32>, u32>>();
 template const void* value_kernel<SpreadPairs<8, KeyedPairs<u64>, u64>>();
+
+template const void* value_kernel<RouteFew<0>>();
+template const void* value_kernel<RouteFew<1>>();
+template const void* value_kernel<RouteFew<4>>();
+template const void* value_kernel<RouteFew<16>>();
 
 template const void* value_kernel<BeginKeys<u32>>();
 template const void* value_kernel<BeginKeys<u64>>();

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engines/cuda/rows/dispatch_queue.hpp"
 #include "engines/cuda/rows/partition_queue.hpp"
+#include "engines/cuda/rows/route_few_step.hpp"
 #include "engines/cuda/rows/route_many_steps.hpp"
 #include "engines/cuda/rows/row_queue.hpp"
 #include "engines/cuda/rows/sum_rows_step.hpp"
@@ -187,6 +189,64 @@ void route_items(Queue& queue, const faro::detail::RowPartition& partition, cons
     at_once ? detail::route_items<std::uint32_t>(lent, partition, work, to)
             : detail::route_sorted_items<std::uint32_t>(lent, partition, work, to);
   }
+}
+
+/// Whether one launch does all of it.
+inline bool routes_few(const RouteWork& work) {
+  constexpr std::uint64_t kMostFewPlaces = std::uint64_t{1} << 31;
+  return work.keys.count <= kMostFewKeys && work.keys.rows <= kMostFewBuckets &&
+         work.most_places < kMostFewPlaces;
+}
+
+/// Requires: routes_few(work).
+template <typename Queue>
+void route_few(Queue& queue, const RouteWork& work, const DeviceRoute& to, const SentRows& sent) {
+  const auto by = [&]<int kBytes>() {
+    RouteFew<kBytes> kernel;
+    kernel.keys = work.keys;
+    kernel.faults = work.faults;
+    if (work.keys.count > 0) kernel.keys_per_row = static_cast<std::uint32_t>(work.keys_per_row);
+    kernel.rule = {.capacity = work.capacity, .multiple = device::Division64(work.multiple)};
+    kernel.most_places = work.most_places;
+    kernel.to = to;
+    if constexpr (kBytes > 0) kernel.vectors = device::Division64(sent.row_bytes / kBytes);
+    kernel.share = kernel.shared_out();
+    kernel.in = static_cast<const std::byte*>(sent.in);
+    kernel.out = static_cast<std::byte*>(sent.out);
+    queue.run(kernel);
+  };
+  const std::uint64_t all =
+      sent.row_bytes | reinterpret_cast<std::uintptr_t>(sent.in) | reinterpret_cast<std::uintptr_t>(sent.out);
+  if (sent.row_bytes == 0) return by.template operator()<0>();
+  if (all % 16 == 0) return by.template operator()<16>();
+  if (all % 4 == 0) return by.template operator()<4>();
+  by.template operator()<1>();
+}
+
+/// The same of any number, in one launch of few keys, else in four and more. Requires: for those places and
+/// rows that are wanted, and a workspace.
+template <typename Queue>
+void route_and_send(Queue& queue, const faro::detail::RowPartition& partition, const RouteWork& work,
+                    const DeviceRoute& to, const SentRows& sent, std::byte* workspace) {
+  if (routes_few(work)) return route_few(queue, work, to, sent);
+  route_items(queue, partition, work, to, workspace);
+  if (sent.row_bytes == 0) return;
+  const auto list = [](const std::int64_t* data, std::uint64_t count, std::uint64_t rows) {
+    return kernels::RowEntries{.data = data,
+                               .count = count,
+                               .rows = rows,
+                               .marker = ~std::uint64_t{0},
+                               .bytes = 8,
+                               .is_signed = 1,
+                               .has_marker = 1};
+  };
+  dispatch_rows(queue, {.places = list(to.places, work.keys.count, work.most_places),
+                        .taken = list(to.rows, work.most_places, work.keys.count / work.keys_per_row),
+                        .faults = work.faults,
+                        .keys_per_row = work.keys_per_row,
+                        .row_bytes = sent.row_bytes,
+                        .in = sent.in,
+                        .out = sent.out});
 }
 
 /// Whether rows and addresses are whole vectors of 16 bytes.

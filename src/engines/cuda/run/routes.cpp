@@ -23,6 +23,15 @@ struct RouteExecutor::State {
   std::uint64_t most_places;
   DeviceFaults faults;
 
+  RouteWork work() const {
+    return {.keys = entries_of(Add{.to = keys, .rows = options.buckets, .marker = options.marker}),
+            .faults = faults.data(),
+            .keys_per_row = options.keys_per_row,
+            .multiple = options.multiple,
+            .capacity = options.capacity.value_or(~std::uint64_t{0}),
+            .most_places = most_places};
+  }
+
   State(const RowNumbers& of, const RouteOptions& how, int ordinal)
       : device(ordinal),
         keys(of),
@@ -46,9 +55,11 @@ RouteExecutor& RouteExecutor::operator=(RouteExecutor&&) noexcept = default;
 RouteExecutor::~RouteExecutor() = default;
 
 std::uint64_t RouteExecutor::most_places() const { return state_->most_places; }
-std::uint64_t RouteExecutor::workspace_bytes() const { return route_workspace_bytes(state_->partition); }
+std::uint64_t RouteExecutor::workspace_bytes() const {
+  return routes_few(state_->work()) ? 0 : route_workspace_bytes(state_->partition);
+}
 
-void RouteExecutor::run(const DeviceRoute& to, Stream stream, void* workspace) const {
+void RouteExecutor::run(const DeviceRoute& to, const SentRows& sent, Stream stream, void* workspace) const {
   const State& state = *state_;
   const DeviceGuard guard(state.device);
   struct Wanted {
@@ -64,17 +75,11 @@ void RouteExecutor::run(const DeviceRoute& to, Stream stream, void* workspace) c
     require_accessible(each.array, each.role, state.device);
     require_aligned(address(each.array), sizeof(std::int64_t), {.operation = "route", .what = each.role});
   }
+  if (sent.row_bytes > 0 && state.keys.count > 0) require_accessible(sent.in, "input", state.device);
+  if (sent.row_bytes > 0 && state.most_places > 0) require_accessible(sent.out, "output", state.device);
   const RowWorkspace lent(workspace, workspace_bytes(), state.device, stream);
   RowStream queue(stream, "route");
-  route_items(queue, state.partition,
-              {.keys = entries_of(
-                   Add{.to = state.keys, .rows = state.options.buckets, .marker = state.options.marker}),
-               .faults = state.faults.data(),
-               .keys_per_row = state.options.keys_per_row,
-               .multiple = state.options.multiple,
-               .capacity = state.options.capacity.value_or(~std::uint64_t{0}),
-               .most_places = state.most_places},
-              to, lent.data());
+  route_and_send(queue, state.partition, state.work(), to, sent, lent.data());
 }
 
 void RouteExecutor::check(Stream stream) const {

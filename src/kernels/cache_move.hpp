@@ -1,0 +1,310 @@
+// Blocks of a paged cache moved on a GPU (faro/permutation/paged_cache.hpp): all arrays in one launch.
+//
+//     target NHD, blocks of 4 tokens     piece   0 1 2 3 …      the pieces of a head, then heads, then tokens
+//     target HND                         piece   0 1 2 3 …      the pieces of a head, then tokens, then heads
+//
+// A thread moves a few pieces of a head, 16 bytes or 8 numbers where both sides have them together, in the
+// order in which the target's block has them, so that neighbouring threads write neighbouring addresses; it
+// reads wherever the source has that token. Blocks of threads count arrays, sequences and pieces of one
+// sequence. The tables are read by every piece, from the nearest cache after the first: two loads and five
+// divisions by numbers known before, against 16 bytes read and written.
+//
+// An entry that is wrong is told of and not followed: its tokens stay as they are in the target.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "faro/device/division.hpp"
+#include "faro/device/memory.hpp"
+#include "faro/number.hpp"
+#include "kernels/row_entries.hpp"
+#include "kernels/small_floats.hpp"
+
+namespace faro::kernels {
+
+/// An array on both sides, in a table on the device.
+struct CachePair {
+  const std::byte* in = nullptr;
+  std::byte* out = nullptr;
+  float in_scale = 1;
+  float out_scale = 1;
+};
+
+/// Where one side's pieces lie; strides are in bytes.
+struct CacheSide {
+  RowEntries table;           // of all sequences
+  std::uint64_t columns = 0;  // of a sequence
+  device::Division64 block_tokens;
+  device::Division64 part_pieces;  // pieces of a part of a head
+  std::uint64_t block = 0;
+  std::uint64_t token = 0;
+  std::uint64_t head = 0;
+  std::uint64_t part = 0;
+  std::uint64_t piece = 0;
+
+  constexpr std::uint64_t place(std::uint64_t slot, std::uint64_t of_head, std::uint64_t of_piece) const {
+    std::uint64_t within = of_piece;
+    const std::uint64_t before = part == 0 ? 0 : part_pieces.divide(within);
+    return slot * token + of_head * head + before * part + within * piece;
+  }
+};
+
+/// What every way of moving a cache needs.
+struct CacheShape {
+  const CachePair* pairs = nullptr;
+  std::uint64_t arrays = 0;
+  device::Division64 sequences;
+  device::Division64 chunks;  // blocks of threads of a sequence
+  device::Division64 pieces;  // of a head
+  device::Division64 inner;   // heads, or tokens of a block of the target, whichever lie nearer
+  device::Division64 middle;  // the others
+  bool heads_inside = true;   // inner counts heads
+  std::uint64_t tokens = 0;   // of each sequence, at most
+  RowEntries lengths;         // unless empty, of each; numbers from 0 to tokens
+  CacheSide from;
+  CacheSide to;
+  RowFaults* table_faults = nullptr;   // out_of_range: of the source's table; twice: of the target's
+  RowFaults* length_faults = nullptr;  // out_of_range
+
+  /// Pieces of a sequence, whole blocks of the target.
+  constexpr std::uint64_t pieces_of_sequence() const {
+    const std::uint64_t bt = to.block_tokens.divisor();
+    return (tokens + bt - 1) / bt * inner.divisor() * middle.divisor() * pieces.divisor();
+  }
+  constexpr std::uint64_t blocks() const {
+    return pieces_of_sequence() == 0 ? 0 : arrays * sequences.divisor() * chunks.divisor();
+  }
+
+  template <typename Block>
+  constexpr std::uint64_t length_of(Block& block, std::uint64_t sequence) const {
+    if (lengths.count == 0) return tokens;
+    const std::uint64_t length = lengths.row(sequence);
+    if (is_row(length)) return length;
+    note_fault(block, &length_faults->out_of_range, sequence);
+    return 0;
+  }
+
+  /// Where a piece lies within its blocks, in bytes, and their entries.
+  struct Place {
+    std::uint64_t in = 0;
+    std::uint64_t out = 0;
+    std::uint64_t from_entry = 0;
+    std::uint64_t to_entry = 0;
+    bool is_there = false;
+  };
+  constexpr Place place_of(std::uint64_t sequence, std::uint64_t length, std::uint64_t piece) const {
+    if (piece >= pieces_of_sequence()) return {};
+    std::uint64_t of_head = piece;
+    std::uint64_t a = pieces.divide(of_head);
+    std::uint64_t b = inner.divide(a);
+    const std::uint64_t to_block = middle.divide(b);
+    const std::uint64_t head = heads_inside ? a : b;
+    const std::uint64_t slot = heads_inside ? b : a;
+    const std::uint64_t token = to_block * to.block_tokens.divisor() + slot;
+    std::uint64_t from_slot = token;
+    const std::uint64_t from_block = from.block_tokens.divide(from_slot);
+    return {.in = from.place(from_slot, head, of_head),
+            .out = to.place(slot, head, of_head),
+            .from_entry = sequence * from.columns + from_block,
+            .to_entry = sequence * to.columns + to_block,
+            .is_there = token < length};
+  }
+};
+
+/// The pieces of a thread, by load(k, pair, address) and store(k, pair, address): all entries are on their
+/// way before the first is looked at, and all loads before the first store.
+template <std::uint32_t kThreads, std::uint32_t kEach, typename Block, typename Load, typename Store>
+constexpr void move_pieces(Block& block, const CacheShape& shape, const Load& load, const Store& store) {
+  std::uint64_t chunk = block.index();
+  std::uint64_t sequence = shape.chunks.divide(chunk);
+  const std::uint64_t array = shape.sequences.divide(sequence);
+  const CachePair pair = shape.pairs[array];
+  const std::uint64_t length = shape.length_of(block, sequence);
+  const auto place_of = [&](std::uint32_t k) {
+    return shape.place_of(sequence, length, (chunk * kEach + k) * kThreads + block.thread());
+  };
+  std::uint64_t in[kEach] = {};
+  std::uint64_t out[kEach] = {};
+  std::uint64_t read[kEach] = {};
+  std::uint64_t written[kEach] = {};
+  bool moves[kEach] = {};
+  FARO_UNROLL
+  for (std::uint32_t k = 0; k < kEach; ++k) {
+    const CacheShape::Place place = place_of(k);
+    moves[k] = place.is_there;
+    if (!place.is_there) continue;
+    in[k] = place.in;
+    out[k] = place.out;
+    read[k] = shape.from.table.entry(place.from_entry);
+    written[k] = shape.to.table.entry(place.to_entry);
+  }
+  FARO_UNROLL
+  for (std::uint32_t k = 0; k < kEach; ++k) {
+    if (!moves[k]) continue;
+    const bool is_read = is_row(shape.from.table.row_of(read[k]));
+    const bool is_written = is_row(shape.to.table.row_of(written[k]));
+    moves[k] = is_read && is_written;
+    if (!is_read) note_fault(block, &shape.table_faults->out_of_range, place_of(k).from_entry);
+    if (!is_written) note_fault(block, &shape.table_faults->twice, place_of(k).to_entry);
+    if (moves[k]) load(k, pair, pair.in + read[k] * shape.from.block + in[k]);
+  }
+  FARO_UNROLL
+  for (std::uint32_t k = 0; k < kEach; ++k) {
+    if (moves[k]) store(k, pair, pair.out + written[k] * shape.to.block + out[k]);
+  }
+}
+
+/// Pieces of kBytes as they are.
+template <int kBytes>
+struct MoveCache {
+  using Vector = device::Packet<kBytes>;
+  static constexpr std::uint32_t kThreads = 256;
+  static constexpr int kMinBlocks = 4;
+  static constexpr std::uint32_t kEach = 4;
+
+  CacheShape shape;
+
+  constexpr std::uint64_t blocks() const { return shape.blocks(); }
+  constexpr std::uint32_t shared_bytes() const { return 0; }
+
+  template <typename Block>
+  constexpr void operator()(Block& block) const {
+    Vector vector[kEach] = {};
+    move_pieces<kThreads, kEach>(
+        block, shape,
+        [&](std::uint32_t k, const CachePair& /*pair*/, const std::byte* at) {
+          vector[k] = *reinterpret_cast<const Vector*>(at);
+        },
+        [&](std::uint32_t k, const CachePair& /*pair*/, std::byte* at) {
+          *reinterpret_cast<Vector*>(at) = vector[k];
+        });
+  }
+};
+
+namespace detail {
+
+/// The bits of number j of so many packets of 32-bit words or of one narrower unit.
+template <typename T>
+using NumberBits = std::conditional_t<sizeof(T) == 4, std::uint32_t,
+                                      std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint8_t>>;
+
+template <int kNumbers, typename T>
+inline constexpr int kPacketBytes = kNumbers * sizeof(T) < 16 ? kNumbers* static_cast<int>(sizeof(T)) : 16;
+
+template <typename T>
+constexpr float widened_number(NumberBits<T> bits) {
+  if constexpr (std::is_same_v<T, float>) {
+    return std::bit_cast<float>(bits);
+  } else {
+    return to_float(T{bits});
+  }
+}
+
+template <typename T>
+constexpr NumberBits<T> narrowed_number(float x) {
+  if constexpr (std::is_same_v<T, float>) {
+    return std::bit_cast<std::uint32_t>(x);
+  } else {
+    return rounded_to<T>(x, sizeof(T) == 1 ? Overflow::saturate : Overflow::as_type).bits;
+  }
+}
+
+template <typename T, int kNumbers>
+constexpr void load_numbers(const std::byte* at, float (&x)[kNumbers]) {
+  constexpr int kBytes = kPacketBytes<kNumbers, T>;
+  using Vector = device::Packet<kBytes>;
+  constexpr int kOfVector = kBytes / static_cast<int>(sizeof(T));
+  constexpr int kOfUnit = Vector::kUnitBytes / static_cast<int>(sizeof(T));
+  FARO_UNROLL
+  for (int v = 0; v < kNumbers / kOfVector; ++v) {
+    const Vector vector = reinterpret_cast<const Vector*>(at)[v];
+    FARO_UNROLL
+    for (int j = 0; j < kOfVector; ++j) {
+      const auto bits = vector.unit[j / kOfUnit] >> (8 * static_cast<int>(sizeof(T)) * (j % kOfUnit));
+      x[v * kOfVector + j] = widened_number<T>(static_cast<NumberBits<T>>(bits));
+    }
+  }
+}
+
+template <typename T, int kNumbers>
+constexpr void store_numbers(std::byte* at, const float (&x)[kNumbers]) {
+  constexpr int kBytes = kPacketBytes<kNumbers, T>;
+  using Vector = device::Packet<kBytes>;
+  constexpr int kOfVector = kBytes / static_cast<int>(sizeof(T));
+  constexpr int kOfUnit = Vector::kUnitBytes / static_cast<int>(sizeof(T));
+  FARO_UNROLL
+  for (int v = 0; v < kNumbers / kOfVector; ++v) {
+    Vector vector = {};
+    FARO_UNROLL
+    for (int j = 0; j < kOfVector; ++j) {
+      const std::uint32_t bits = narrowed_number<T>(x[v * kOfVector + j]);
+      auto& unit = vector.unit[j / kOfUnit];
+      unit = static_cast<typename Vector::Unit>(unit |
+                                                bits << (8 * static_cast<int>(sizeof(T)) * (j % kOfUnit)));
+    }
+    reinterpret_cast<Vector*>(at)[v] = vector;
+  }
+}
+
+/// call.operator()<Stored>() of the type of C++ that a cache's numbers are stored as.
+template <typename Call>
+constexpr void with_cache_number(Number number, const Call& call) {
+  switch (number) {
+    case Number::f16:
+      return call.template operator()<Half>();
+    case Number::bf16:
+      return call.template operator()<BrainHalf>();
+    case Number::f8_e4m3fn:
+      return call.template operator()<Float8E4M3>();
+    case Number::f8_e5m2:
+      return call.template operator()<Float8E5M2>();
+    case Number::f8_e4m3fnuz:
+      return call.template operator()<Float8E4M3Fnuz>();
+    case Number::f8_e5m2fnuz:
+      return call.template operator()<Float8E5M2Fnuz>();
+    default:
+      return call.template operator()<float>();
+  }
+}
+
+}  // namespace detail
+
+/// Pieces of kNumbers that are converted; 1: at any strides. The types are the same for all threads, so that
+/// one kernel has them all.
+template <int kNumbers>
+struct ConvertCache {
+  static constexpr std::uint32_t kThreads = 256;
+  static constexpr int kMinBlocks = 4;
+  static constexpr std::uint32_t kEach = kNumbers == 1 ? 4 : 2;
+
+  CacheShape shape;
+  Number in_number = Number::f32;
+  Number out_number = Number::f32;
+
+  constexpr std::uint64_t blocks() const { return shape.blocks(); }
+  constexpr std::uint32_t shared_bytes() const { return 0; }
+
+  template <typename Block>
+  constexpr void operator()(Block& block) const {
+    float x[kEach][kNumbers] = {};
+    move_pieces<kThreads, kEach>(
+        block, shape,
+        [&](std::uint32_t k, const CachePair& /*pair*/, const std::byte* at) {
+          detail::with_cache_number(
+              in_number, [&]<typename Stored>() { detail::load_numbers<Stored, kNumbers>(at, x[k]); });
+        },
+        [&](std::uint32_t k, const CachePair& pair, std::byte* at) {
+          if (pair.in_scale != 1 || pair.out_scale != 1) {
+            FARO_UNROLL
+            for (int j = 0; j < kNumbers; ++j) x[k][j] = x[k][j] * pair.in_scale / pair.out_scale;
+          }
+          detail::with_cache_number(
+              out_number, [&]<typename Stored>() { detail::store_numbers<Stored, kNumbers>(at, x[k]); });
+        });
+  }
+};
+
+}  // namespace faro::kernels

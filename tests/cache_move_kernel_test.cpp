@@ -1,0 +1,140 @@
+// The kernels that move paged caches on a GPU, a thread at a time on the host, queued as the CUDA engine
+// queues them: bit for bit against one loop over all numbers, between guard zones.
+// Sanitized: never, its accesses are counted elsewhere.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "block_emulator.hpp"
+#include "cache_support.hpp"
+#include "engines/cuda/rows/cache_queue.hpp"
+
+namespace faro::testing {
+namespace cache_move_kernel_test {
+
+using kernels::kNoFault;
+using kernels::RowFaults;
+
+struct Ran {
+  std::uint64_t piece_numbers = 0;
+  RowFaults tables;
+  RowFaults lengths;
+};
+
+Ran run_kernel(DrawnCache& cache, Order order) {
+  Ran ran;
+  std::vector<kernels::CachePair> pairs;
+  for (const CacheArrays& each : cache.arrays) {
+    pairs.push_back({.in = static_cast<const std::byte*>(each.in),
+                     .out = static_cast<std::byte*>(each.out),
+                     .in_scale = each.in_scale,
+                     .out_scale = each.out_scale});
+  }
+  cuda::CacheWork work{.move = cache.move,
+                       .pairs = pairs.data(),
+                       .arrays = pairs.size(),
+                       .converts = cache.converts,
+                       .table_faults = &ran.tables,
+                       .length_faults = &ran.lengths};
+  work.move.from = detail::whole_layout(cache.move.from, cache.move.of);
+  work.move.to = detail::whole_layout(cache.move.to, cache.move.of);
+  work.piece_numbers = cuda::cache_piece_numbers(work.move, cache.arrays, cache.converts);
+  ran.piece_numbers = work.piece_numbers;
+  HostDevice device({.order = order});
+  cuda::move_cache(device, work, cache.tables.tables());
+  return ran;
+}
+
+Ran expect_moved(const CacheSizes& sizes, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  DrawnCache cache = drawn_cache(sizes, random);
+  SCOPED_TRACE(cache.text + ", seed " + std::to_string(seed));
+  const Ran ran = run_kernel(cache, seed % 2 == 0 ? Order::forward : Order::backward);
+  for (std::uint64_t a = 0; a < sizes.arrays; ++a) {
+    EXPECT_TRUE(cache.out[a].bytes() == cache.expected[a]) << "array " << a;
+    EXPECT_TRUE(cache.out[a].whole_around());
+  }
+  EXPECT_EQ(ran.tables.out_of_range, kNoFault);
+  EXPECT_EQ(ran.tables.twice, kNoFault);
+  EXPECT_EQ(ran.lengths.out_of_range, kNoFault);
+  return ran;
+}
+
+// Every width of pieces is reached.
+TEST(CacheMoveKernel, MovesBetweenDrawnLayouts) {
+  std::mt19937_64 random(2);
+  std::set<std::uint64_t> reached;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const Number numbers[] = {Number::u8, Number::bf16, Number::f32, Number::i64, Number::c128};
+    const Number number = numbers[random() % std::size(numbers)];
+    const auto below = [&](std::uint64_t most) { return 1 + random() % most; };
+    const Ran ran = expect_moved({.of = {.heads = below(3), .width = below(4) * below(8)},
+                                  .from_tokens = below(9),
+                                  .to_tokens = below(9),
+                                  .sequences = random() % 3,
+                                  .tokens = random() % 24,
+                                  .ragged = random() % 2 == 0,
+                                  .arrays = random() % 4,
+                                  .from = number,
+                                  .to = number,
+                                  .in_offset = random() % 4 == 0 ? random() % 3 : 0,
+                                  .out_offset = random() % 4 == 0 ? random() % 3 : 0},
+                                 seed);
+    reached.insert(ran.piece_numbers * bytes_of(number));
+  }
+  EXPECT_EQ(reached, (std::set<std::uint64_t>{1, 2, 4, 8, 16}));
+}
+
+TEST(CacheMoveKernel, ConvertsBetweenAllFloats) {
+  const Number floats[] = {Number::f16,     Number::bf16,        Number::f32,        Number::f8_e4m3fn,
+                           Number::f8_e5m2, Number::f8_e4m3fnuz, Number::f8_e5m2fnuz};
+  std::set<std::uint64_t> reached;
+  std::uint64_t seed = 0;
+  for (const Number from : floats) {
+    for (const Number to : floats) {
+      if (from == to && seed % 2 == 0) continue;
+      reached.insert(expect_moved({.tokens = 9, .arrays = 2, .from = from, .to = to, .scaled = true}, ++seed)
+                         .piece_numbers);
+      reached.insert(
+          expect_moved(
+              {.of = {.heads = 1, .width = 12}, .tokens = 5, .from = from, .to = to, .scaled = from == to},
+              ++seed)
+              .piece_numbers);
+    }
+  }
+  EXPECT_EQ(reached, (std::set<std::uint64_t>{1, 8}));
+}
+
+TEST(CacheMoveKernel, TellsOfWrongEntriesAndLeavesThemOut) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    std::mt19937_64 random(seed);
+    DrawnCache cache = drawn_cache({.sequences = 3, .tokens = 17, .ragged = false}, random);
+    const std::uint64_t from_columns = cache.tables.from.size() / 3;
+    const std::uint64_t to_columns = cache.tables.to.size() / 3;
+    cache.tables.from[from_columns + 2] = seed % 2 == 0 ? -1 : 1000;
+    cache.tables.to[2 * to_columns + 1] = seed % 2 == 0 ? 1000 : -7;
+    cache.tables.lengths = {17, 17, 17};
+    cache.tables.lengths[0] = seed % 2 == 0 ? 18 : -1;
+    DrawnTables plain = cache.tables;
+    plain.lengths[0] = 0;
+    std::vector<std::vector<std::byte>> expected;
+    for (std::size_t a = 0; a < cache.arrays.size(); ++a) {
+      expected.push_back(cache.out[a].bytes());
+      CacheArrays each = cache.arrays[a];
+      each.out = expected.back().data();
+      move_cache_plainly(cache.move, each, plain, false);
+    }
+    const Ran ran = run_kernel(cache, Order::forward);
+    for (std::size_t a = 0; a < cache.arrays.size(); ++a) EXPECT_TRUE(cache.out[a].bytes() == expected[a]);
+    EXPECT_EQ(ran.tables.out_of_range, from_columns + 2);
+    EXPECT_EQ(ran.tables.twice, 2 * to_columns + 1);
+    EXPECT_EQ(ran.lengths.out_of_range, 0U);
+  }
+}
+
+}  // namespace cache_move_kernel_test
+}  // namespace faro::testing
