@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <memory>
 #include <string>
@@ -76,15 +75,6 @@ int capability_of(const ConvertLayoutOptions& options) {
   return 10 * major + minor;
 }
 
-std::string function_name(const ConvertLayoutOptions& options) {
-  if (options.name.empty()) return "convert_layout";
-  const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  const auto fits = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); };
-  if (!is_letter(options.name.front()) || !std::all_of(options.name.begin(), options.name.end(), fits))
-    fail(ErrorCode::value, "read --name", "`" + options.name + "`", "a name of C++: letters, digits and _");
-  return options.name;
-}
-
 std::string command_of(const ConvertLayoutOptions& options) {
   std::string command =
       fmt::format("faro layout convert {} {}", shell_word(options.from), shell_word(options.to));
@@ -109,7 +99,7 @@ void convert_layout(const ConvertLayoutOptions& options) {
   if (options.shared && options.cheapest)
     fail(ErrorCode::usage, kOperation, "--shared and --cheapest", "one of them");
   const int element = element_of(options);
-  const std::string name = function_name(options);
+  const std::string name = exchange::function_name(options.name.empty() ? "convert_layout" : options.name);
   if (!options.emit.empty()) {
     for (const std::string& text : {options.from, options.to})
       if (text.starts_with('@'))

@@ -4,6 +4,7 @@
 // and the lanes that are asked as a constant with a word XORed in for each bit. In a loop the compiler takes
 // these out.
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 #include "exchange/emitted_text.hpp"
@@ -131,6 +132,14 @@ void require_emittable(const Conversion& c, Way way) {
 }
 
 }  // namespace
+
+std::string function_name(const std::string& name) {
+  const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  const auto fits = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); };
+  if (name.empty() || !is_letter(name.front()) || !std::all_of(name.begin(), name.end(), fits))
+    fail(ErrorCode::value, "name a function", "`" + name + "`", "a name of C++: letters, digits and _");
+  return name;
+}
 
 EmittedConversion emit_conversion(const Conversion& c, const ConversionEmission& emission) {
   require_emittable(c, emission.way);

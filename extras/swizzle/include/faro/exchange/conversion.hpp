@@ -135,6 +135,8 @@ struct ConversionEmission {
   std::string command = {};  // that writes it again
   Way way = Way::registers;
 };
+/// `name`, if it is one of C++. Errors: ErrorCode::value.
+std::string function_name(const std::string& name);
 EmittedConversion emit_conversion(const Conversion& conversion, const ConversionEmission& emission);
 
 /// What `faro layout convert` prints.
