@@ -33,7 +33,8 @@ TEST_F(CliExchange, MemoryAndBlocks) {
       << load.out;
   EXPECT_NE(bytes_of("load.cuh").find("(const char* shared, uint32_t (&out)[64], uint32_t lane)"),
             std::string::npos);
-  const Json json = Json::parse(run("layout convert wgmma.m64n16.C 'blocked(1x4, 8x4, 4x1)[64x16]' --json").out);
+  const Json json =
+      Json::parse(run("layout convert wgmma.m64n16.C 'blocked(1x4, 8x4, 4x1)[64x16]' --json").out);
   EXPECT_EQ(json.at("warps"), 4);
   EXPECT_EQ(json.at("shuffles"), nullptr);
   EXPECT_EQ(json.at("shared").at("is_cheaper"), true);
