@@ -69,8 +69,8 @@ int capability_of(const ConvertLayoutOptions& options) {
   const bool has_minor = error == std::errc{} && dot != end && *dot == '.';
   const auto [rest, minor_error] =
       has_minor ? std::from_chars(dot + 1, end, minor) : std::from_chars_result{dot, {}};
-  if (error != std::errc{} || minor_error != std::errc{} || rest != end || major < 1 || major > 99 ||
-      minor < 0 || minor > 9)
+  if (!has_minor || error != std::errc{} || minor_error != std::errc{} || rest != end || major < 1 ||
+      major > 99 || minor < 0 || minor > 9)
     fail(ErrorCode::value, "read --capability", "`" + text + "`", "a compute capability such as 9.0");
   return 10 * major + minor;
 }
