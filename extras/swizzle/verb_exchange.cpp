@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
+#include <charconv>
 #include <memory>
 #include <string>
 
@@ -23,7 +23,9 @@ struct ConvertLayoutOptions {
   std::string element;
   std::string emit;
   std::string name;
+  std::string capability;
   bool shared = false;
+  bool cheapest = false;
   bool list = false;
   bool json = false;
 };
@@ -57,20 +59,29 @@ int element_of(const ConvertLayoutOptions& options) {
   fail(ErrorCode::value, "read --element", "`" + options.element + "`", "8, 16, 32 or 64 bits");
 }
 
-std::string function_name(const ConvertLayoutOptions& options) {
-  if (options.name.empty()) return "convert_layout";
-  const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  const auto fits = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); };
-  if (!is_letter(options.name.front()) || !std::all_of(options.name.begin(), options.name.end(), fits))
-    fail(ErrorCode::value, "read --name", "`" + options.name + "`", "a name of C++: letters, digits and _");
-  return options.name;
+int capability_of(const ConvertLayoutOptions& options) {
+  if (options.capability.empty()) return exchange::ConversionOptions{}.capability;
+  const std::string& text = options.capability;
+  const char* const end = text.data() + text.size();
+  int major = 0;
+  int minor = 0;
+  const auto [dot, error] = std::from_chars(text.data(), end, major);
+  const bool has_minor = error == std::errc{} && dot != end && *dot == '.';
+  const auto [rest, minor_error] =
+      has_minor ? std::from_chars(dot + 1, end, minor) : std::from_chars_result{dot, {}};
+  if (!has_minor || error != std::errc{} || minor_error != std::errc{} || rest != end || major < 1 ||
+      major > 99 || minor < 0 || minor > 9)
+    fail(ErrorCode::value, "read --capability", "`" + text + "`", "a compute capability such as 9.0");
+  return 10 * major + minor;
 }
 
 std::string command_of(const ConvertLayoutOptions& options) {
   std::string command =
       fmt::format("faro layout convert {} {}", shell_word(options.from), shell_word(options.to));
   if (!options.element.empty()) command += " --element " + options.element;
+  if (!options.capability.empty()) command += " --capability " + options.capability;
   if (options.shared) command += " --shared";
+  if (options.cheapest) command += " --cheapest";
   if (!options.name.empty()) command += " --name " + options.name;
   return command + " --emit " + shell_word(options.emit);
 }
@@ -80,24 +91,29 @@ void convert_layout(const ConvertLayoutOptions& options) {
   if (options.to.empty())
     fail(ErrorCode::usage, kOperation, options.from.empty() ? "no FROM" : "no TO", "FROM and TO, or --list",
          "`faro layout convert --help` shows how");
-  if (options.emit.empty() && (options.shared || !options.name.empty()))
-    fail(ErrorCode::usage, kOperation, options.shared ? "--shared without --emit" : "--name without --emit",
-         "it with --emit only");
+  for (const auto& [is_given, flag] :
+       {std::pair(options.shared, "--shared"), std::pair(options.cheapest, "--cheapest"),
+        std::pair(!options.name.empty(), "--name")})
+    if (is_given && options.emit.empty())
+      fail(ErrorCode::usage, kOperation, std::string(flag) + " without --emit", "it with --emit only");
+  if (options.shared && options.cheapest)
+    fail(ErrorCode::usage, kOperation, "--shared and --cheapest", "one of them");
   const int element = element_of(options);
-  const std::string name = function_name(options);
+  const std::string name = exchange::function_name(options.name.empty() ? "convert_layout" : options.name);
   if (!options.emit.empty()) {
     for (const std::string& text : {options.from, options.to})
       if (text.starts_with('@'))
         require_own_file(kOperation, "--emit", options.emit, {text.substr(1)}, "a layout");
     require_text_file(options.emit);
   }
-  const exchange::Conversion conversion =
-      exchange::convert(exchange::parse_layout(options.from, element),
-                        exchange::parse_layout(options.to, element), {.element = element});
+  const exchange::Conversion conversion = exchange::convert(
+      exchange::parse_layout(options.from, element), exchange::parse_layout(options.to, element),
+      {.element = element, .capability = capability_of(options)});
+  exchange::Way way = options.shared ? exchange::Way::shared : exchange::Way::registers;
+  if (options.cheapest) way = exchange::Way::cheapest;
   std::string code;
   if (!options.emit.empty())
-    code = exchange::emit_conversion(conversion,
-                                     {.name = name, .command = command_of(options), .shared = options.shared})
+    code = exchange::emit_conversion(conversion, {.name = name, .command = command_of(options), .way = way})
                .text;
   TextFile file(options.emit, code);
   if (options.json) {
@@ -117,13 +133,18 @@ void convert_layout(const ConvertLayoutOptions& options) {
 Verb exchange_verb(CLI::App& app) {
   const auto options = std::make_shared<ConvertLayoutOptions>();
   CLI::App* const command = app.get_subcommand("layout")->add_subcommand(
-      "convert", "Convert fragments in a warp's registers to another layout by the fewest shuffles");
+      "convert",
+      "Convert fragments in registers to another layout by the fewest shuffles, or through shared memory");
   add_text(*command, "FROM", options->from, "", "The layout that the registers have; --list names many");
   add_text(*command, "TO", options->to, "", "The layout that is wanted");
   add_text(*command, "--element", options->element, "BITS",
            "Bits of an element: 8, 16, 32 (the default) or 64");
   add_text(*command, "--emit", options->emit, "FILE", "Write the conversion as a header of CUDA C++");
+  add_text(*command, "--capability", options->capability, "M.N",
+           "Compute capability; ldmatrix needs 7.5, stmatrix 9.0, the default");
   command->add_flag("--shared", options->shared, "With --emit: through shared memory");
+  command->add_flag("--cheapest", options->cheapest,
+                    "With --emit: through shared memory where that takes fewer turns");
   add_text(*command, "--name", options->name, "NAME",
            "With --emit: the function; the default is convert_layout");
   command->add_flag("--list", options->list, "List the layouts that have names");

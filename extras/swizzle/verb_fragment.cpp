@@ -31,29 +31,6 @@ std::string value_text(const std::optional<std::int32_t>& value) {
   return value ? std::to_string(*value) : "undefined";
 }
 
-std::uint64_t places_of(const exchange::Layout& layout) {
-  return std::uint64_t{1} << layout.matrix().columns();
-}
-
-Json json_of(const CheckLayoutOptions& options, const exchange::Layout& layout,
-             const std::optional<exchange::IndexMismatch>& mismatch) {
-  Json json = new_json();
-  json["layout"] = options.layout;
-  json["indices"] = options.indices;
-  json["places"] = places_of(layout);
-  json["agrees"] = !mismatch;
-  json["first_difference"] = nullptr;
-  if (!mismatch) return json;
-  Json got = Json::array();
-  for (const auto& value : mismatch->got) got.push_back(value ? Json(*value) : Json(nullptr));
-  json["first_difference"] = {{"warp", mismatch->place.warp},
-                              {"lane", mismatch->place.lane},
-                              {"i", mismatch->place.i},
-                              {"got", got},
-                              {"wanted", mismatch->wanted}};
-  return json;
-}
-
 void check_layout(const CheckLayoutOptions& options) {
   if (options.indices.empty())
     fail(ErrorCode::usage, "layout check", options.layout.empty() ? "no LAYOUT" : "no INDEX", "LAYOUT INDEX…",
@@ -63,11 +40,11 @@ void check_layout(const CheckLayoutOptions& options) {
   expressions.reserve(options.indices.size());
   for (const std::string& text : options.indices) expressions.emplace_back(text);
   const auto mismatch = exchange::check_indices(layout, expressions);
-  if (options.json) print(json_of(options, layout, mismatch));
+  if (options.json) print(Json::parse(exchange::to_json(layout, expressions, mismatch)));
   if (!mismatch) {
     if (!options.json)
       print(fmt::format("{}: the element in every register of every lane, {} places", options.layout,
-                        places_of(layout)));
+                        std::uint64_t{1} << layout.matrix().columns()));
     return;
   }
   std::vector<std::string> got;

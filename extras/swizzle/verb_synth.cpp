@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "capi/sketch_json.hpp"
 #include "cli/arguments.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
@@ -34,6 +38,7 @@ struct SynthOptions {
   std::string warp;
   std::string space = "full";
   std::string time_limit;
+  std::string sketch;
   std::string emit;
   std::string emit_device;
   bool is_device = false;  // `emit` is the file of --emit-device
@@ -71,7 +76,17 @@ Space parse_space(const std::string& word) {
        did_you_mean(word, names));
 }
 
+// @FILE is a sketch of one's own.
 swizzle::Example example_of(const SynthOptions& options) {
+  if (options.example.starts_with('@')) {
+    if (!options.struct_words.empty() || !options.warp.empty())
+      fail(ErrorCode::usage, "synth", "--struct or --warp with a sketch's file", "them with examples only");
+    const std::string path = options.example.substr(1);
+    std::ifstream file(path);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (!file) fail(ErrorCode::file, "read the sketch", "`" + path + "`", "a file that can be read");
+    return capi::read_sketch(text, path);
+  }
   swizzle::ExampleOptions wanted;
   constexpr std::uint64_t kMost = std::uint64_t{1} << 32;  // the example says what it takes
   if (!options.struct_words.empty())
@@ -84,14 +99,14 @@ swizzle::Example example_of(const SynthOptions& options) {
 std::string kernel_name(const swizzle::Example& example) {
   std::string name = example.name;
   for (char& letter : name)
-    if (letter == '-') letter = '_';
+    if (std::isalnum(static_cast<unsigned char>(letter)) == 0) letter = '_';
   return example.struct_words ? name + "_" + std::to_string(*example.struct_words) : name;
 }
 
 // The command that writes the same file where it is run: every option that was given, but --json.
 std::string command_of(const SynthOptions& options) {
   const SynthOptions usual;
-  std::string command = "faro synth " + options.example;
+  std::string command = "faro synth " + shell_word(options.example);
   const auto add = [&](std::string_view option, const std::string& value, const std::string& usual_value) {
     if (value != usual_value) command.append(" ").append(option).append(" ").append(value);
   };
@@ -205,6 +220,19 @@ void run(const SynthOptions& given) {
          "`faro synth --list` names the examples");
   const Space space = parse_space(options.space);
   const swizzle::Example example = example_of(options);
+  if (!options.sketch.empty()) {
+    if (!options.emit.empty()) fail(ErrorCode::usage, "synth", "--sketch with --emit", "one of them");
+    require_text_file(options.sketch);
+    TextFile file(options.sketch, capi::sketch_file(example));
+    if (options.json) {
+      Json json = new_json();
+      json["sketch"] = options.sketch;
+      print(json);
+    } else {
+      print("sketch        " + options.sketch);
+    }
+    return file.commit();
+  }
   double limit = kUsualSeconds;
   if (!options.time_limit.empty()) {
     limit = parse_measure("--time-limit", options.time_limit, kMostSearchSeconds);
@@ -272,13 +300,15 @@ Verb synth_verb(CLI::App& app) {
       "synth", "Find the swizzles that complete a kernel's sketch, or prove there are none");
   const auto word = [&](const std::string& name, std::string& value, const std::string& type,
                         const std::string& help) { add_text(*command, name, value, type, help); };
-  word("EXAMPLE", options->example, "", "The example, such as aos-crc; --list names all");
+  word("EXAMPLE", options->example, "", "The example, such as aos-crc; --list names all; or @FILE, a sketch");
   command->add_flag("--list", options->list, "List the examples");
   word("--struct", options->struct_words, "S",
        "Number of words in a struct, of taps of conv-2d, or the side of transpose");
   word("--warp", options->warp, "W", "Lanes of a warp; the default is 32");
   word("--space", options->space, "SPACE", "easy, easy-conditions, full (the default) or extra");
   command->add_flag("--all", options->all, "Print every solution, not only the cheapest");
+  word("--sketch", options->sketch, "FILE",
+       "Search nothing, but write the sketch, to be changed and read as @FILE");
   word("--emit", options->emit, "FILE", "Write the kernel as CUDA C++");
   word("--emit-device", options->emit_device, "FILE",
        "Write the part between loads and stores as a __device__ function on registers");

@@ -860,6 +860,13 @@ FARO_API faro_status faro_simulate(const char* request, char** json);
  * by 0; null: nobody is asked. Simulations and swizzles are in libfaro.so and the Python package, not in
  * libfaro.a: in faro_papers and faro_swizzle. */
 FARO_API faro_status faro_synth(const char* request, int (*keep_on)(void*), void* context, char** json);
+/* The registers of one layout made those of another, or loaded from or stored to one in shared memory (docs/guide/exchange.md),
+ * and "explanation", the same in words. `options`: JSON, an object with any of "element" (32 bits), "capability" (90), "name" of
+ * a function, whose header is then "code", and "way" ("registers", "shared" or "cheapest"); null: none. As faro_synth, in
+ * libfaro.so. Errors: FARO_SPEC for a text that is no layout, FARO_VALUE for layouts that do not fit each other. */
+FARO_API faro_status faro_layout_convert(const char* from, const char* to, const char* options, char** json);
+/* Whether expressions of C give the elements of a layout of so many bits each. `indices`: JSON, a list of texts. */
+FARO_API faro_status faro_layout_check(const char* layout, const char* indices, uint64_t element_bits, char** json);
 
 #ifdef __cplusplus
 }

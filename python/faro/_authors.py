@@ -10,7 +10,8 @@ from typing import Any, Iterable
 from . import _faro, _run, maps, sketch
 from ._errors import FaroTypeError, FaroValueError, refuse
 
-__all__ = ["layout", "emit", "simulate", "synth", "Layout", "LayoutCandidate", "Emitted", "Simulation", "Synthesis"]
+__all__ = ["layout", "layout_convert", "layout_check", "emit", "simulate", "synth", "Layout", "LayoutCandidate", "Conversion",
+           "IndexCheck", "Emitted", "Simulation", "Synthesis"]
 
 
 def _json(operation: str, request: dict[str, Any]) -> str:
@@ -71,6 +72,87 @@ def layout(rows: int, columns: int, element_bytes: int, accesses: str | Iterable
         told["choice"], told["worst"], told["reason"], told["cute"], candidates, told["remarks"], told["code"],
         told["shared_elements"],
     )
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """Registers of one layout made those of another: what it costs, and its code.
+
+    >>> layout_convert("mma.m16n8.C", "mma.m16n8k8.A").least_shuffles
+    4
+    """
+
+    shuffles: int | None  #: of 32-bit words, a warp; None where elements change warps, and of loads and stores
+    least_shuffles: int | None  #: that chains of exchanges linear over F2 need
+    proven: bool | None  #: there are no more than these
+    turns: int | None  #: of a scheduler, by shuffles
+    shared_turns: int | None  #: the same through shared memory; None where there is no such way
+    shared_bytes: int | None
+    explanation: str = field(repr=False)  #: in words
+    code: str | None = field(repr=False)  #: with ``emit=``: a header of CUDA C++
+    facts: dict[str, Any] = field(repr=False)  #: all that `faro layout convert --json` prints
+
+
+def layout_convert(source: str, target: str, *, element: int = 32, capability: int = 90, emit: str | None = None,
+                   way: str = "registers") -> Conversion:
+    """The registers of a warp converted from one layout of fragments to another by the fewest shuffles, or through shared
+    memory, and between warps of a block (docs/guide/exchange.md). A layout without lanes, such as ``"tma.128B(64x64)"``, is one
+    in shared memory, which the conversion then loads or stores.
+
+    ``element``: its bits, 8, 16, 32 or 64. ``capability``: 90 is 9.0; ldmatrix needs 75, stmatrix 90. ``emit``: the name of a
+    ``__device__`` function, whose header is the result's ``code``; ``way``: "registers", "shared" or "cheapest". Takes
+    milliseconds. Raises FaroValueError for texts that are no layouts, or that do not fit each other, FaroUnsupportedError for
+    code of warps of other than 32 lanes.
+
+    >>> layout_convert("mma.m16n8.C", "mma.m16n8k8.A").shuffles
+    4
+    >>> "ldmatrix" in layout_convert("tma.128B(64x64)", "mma.m16n8k16.A[64x64]", element=16, emit="load").code
+    True
+    """
+    for name, value in (("source", source), ("target", target), ("way", way), ("emit", "" if emit is None else emit)):
+        if not isinstance(value, str):
+            refuse("layout convert", f"{name} = {value!r}", "a text", kind=FaroTypeError)
+    options: dict[str, Any] = {
+        "element": _run.whole(element, "layout convert", "element =", 0, 64), "way": way,
+        "capability": _run.whole(capability, "layout convert", "capability =", 1, 999),
+    }
+    if emit is not None:
+        options["name"] = emit
+    told = json.loads(_faro.layout_convert(source, target, _json("layout convert", options)))
+    least, shared = told["least_shuffles"], told["shared"]
+    explanation, code = told.pop("explanation"), told.pop("code")
+    return Conversion(
+        told["shuffles"], None if least is None else least["linear_steps"], told["proven"], told["turns"],
+        None if shared is None else shared["turns"], None if shared is None else shared["bytes"], explanation, code, told,
+    )
+
+
+@dataclass(frozen=True)
+class IndexCheck:
+    """Whether expressions give a layout's elements, and if not, the first place where they do not.
+
+    >>> layout_check("contiguous(4)", "4 * lane + i").agrees
+    True
+    """
+
+    agrees: bool
+    places: int  #: registers times lanes times warps
+    first_difference: dict[str, Any] | None  #: warp, lane, i, what they have got there, and what was wanted
+
+
+def layout_check(layout: str, *indices: str, element: int = 32) -> IndexCheck:
+    """Holds a kernel's own index expressions, in C, to a layout: one for each of its axes, or one for the element's number, of
+    ``i``, ``lane``, ``warp`` and ``thread`` (docs/guide/exchange.md). ``element``: its bits. Raises FaroValueError for another
+    number of them, or what is no expression.
+
+    >>> layout_check("mma.m16n8.C", "lane / 4 + 8 * (i / 2)", "2 * (lane % 4) + i").first_difference["lane"]
+    0
+    """
+    for text in (layout, *indices):
+        if not isinstance(text, str):
+            refuse("layout check", f"{text!r}", "a text", kind=FaroTypeError)
+    told = json.loads(_faro.layout_check(layout, json.dumps(indices), _run.whole(element, "layout check", "element =", 0, 64)))
+    return IndexCheck(told["agrees"], told["places"], told["first_difference"])
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,13 @@ left open:
 'found'
 
 Indices are expressions of ``lane``, ``warp``, ``block``, loop counters and holes, with Python's operators: ``//`` and ``%``
-as in Python, comparisons that are 0 or 1, ``&``, ``|`` and ``~`` for and, or and not, and ``select``.
+as in Python, comparisons that are 0 or 1, ``&``, ``|`` and ``~`` for and, or and not, ``^`` of bits, and ``select``.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 from typing import Any, Callable, Iterable, Iterator, Sequence
 
 from ._errors import FaroTypeError, refuse
@@ -94,6 +95,11 @@ class Index:
 
     def __ne__(self, other: Any) -> "Index":  # type: ignore[override]
         return _node("not", _node("==", self, other))
+
+    def __xor__(self, other: Any) -> "Index":
+        return _node("^", self, other)
+
+    __rxor__ = __xor__
 
     def __and__(self, other: Any) -> "Index":
         return _node("and", self, other)
@@ -279,6 +285,20 @@ class Program:
         """A hole of 0 or 1: a comparison of two arguments, or always the same."""
         return _Hole(self._declare("condition", name, "hole", arguments=arguments, constants=list(constants), easy=easy))
 
+    def bits(self, name: str, n: int, arguments: dict[str, int], *, one_to_one: bool = False, easy: bool = False) -> _Hole:
+        """A hole below ``n``, a power of two: an XOR of words, one for each bit that is set in an argument; swizzles such as i ^ k.
+        ``easy``: no others than i ^ (k << s) ^ c. ``space="extra"`` opens every matrix of bits."""
+        return _Hole(self._declare("bits", name, "hole", n=n, arguments=arguments, one_to_one=one_to_one, easy=easy))
+
+    def family(self, name: str, arguments: dict[str, int], formulas: Iterable[Callable[..., Any]]) -> _Hole:
+        """A hole that is one of these functions of its arguments.
+
+        >>> p = Program(Specification(), warp=8)
+        >>> source = p.family("source", {"i": 8}, [lambda i: 7 - i, lambda i: i ^ 1])
+        """
+        own = [Index(["argument", k]) for k in range(len(arguments))]
+        return _Hole(self._declare("family", name, "hole", arguments=arguments, formulas=[_tree(f(*own)) for f in formulas]))
+
     def warp_offset(self, name: str, arguments: dict[str, int], units: Sequence[int], *, most_constant: int = 4) -> _Hole:
         """A hole: a constant, and multiples of each argument's unit."""
         return _Hole(self._declare("warp_offset", name, "hole", arguments=arguments, units=list(units), most_constant=most_constant))
@@ -359,6 +379,14 @@ class Program:
                             size: Any = None, lane: Callable[[Index, Index], Any] | None = None) -> None:
         """The same the other way."""
         self._transfer("registers_to_global", source, array, slice, rounds, offset, size, lane)
+
+    def text(self) -> str:
+        """The sketch's file, for `faro synth @FILE`.
+
+        >>> '"sketch"' in Program(Specification(), warp=8).text()
+        True
+        """
+        return json.dumps(self._json())
 
     def _json(self) -> dict[str, Any]:
         sketch = {**self._launch, "declarations": self._declarations, "statements": self._open[0]}

@@ -147,6 +147,18 @@ void bind_maps(nb::module_& module) {
     return told(
         [&](char** text) { return faro_layout(rows, columns, element_bytes, c_text(accesses), seed, text); });
   });
+  module.def("layout_convert",
+             [](const std::string& from, const std::string& to, const std::string& options) {
+               return told([&](char** text) {
+                 return faro_layout_convert(c_text(from), c_text(to), c_text(options), text);
+               });
+             });
+  module.def("layout_check",
+             [](const std::string& layout, const std::string& indices, std::uint64_t element_bits) {
+               return told([&](char** text) {
+                 return faro_layout_check(c_text(layout), c_text(indices), element_bits, text);
+               });
+             });
   module.def("synth", [](const std::string& request) {
     // Ctrl-C ends a search: what Python raised is raised when it has ended.
     const auto keep_on = [](void*) {

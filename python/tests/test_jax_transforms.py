@@ -201,6 +201,8 @@ CASES: dict[str, list[Case]] = {
     "fft": [refused(lambda x: faro.fft(x.astype(np.complex64)), r"jax.numpy.fft.fft\(\)")],
     # No arrays but numbers, which are not traced.
     "layout": [untraced(lambda n: faro.layout(n, 32, 4, ["row"]), "layout")],
+    "layout_convert": [untraced(lambda n: faro.layout_convert("strided(4)", "contiguous(4)", element=n), "layout convert")],
+    "layout_check": [untraced(lambda n: faro.layout_check("strided(4)", "lane", element=n), "layout check")],
     "simulate": [untraced(lambda n: faro.simulate("transpose-diagonal", width=n), "simulate")],
     "synth": [untraced(lambda n: faro.synth("aos-crc", struct=n, warp=8), "synth")],
     "explain_network": [untraced(lambda n: faro.explain_network("sort", n), "explain")],

@@ -69,7 +69,7 @@ def test_every_function_is_here():
              "put_blocks", "open", "relayout", "checkpoint", "transpose_bed", "permute_bits", "quantize_blocks", "dequantize_blocks",
              "cache_layouts", "group", "move_cache", "plan_cache_move",
              "export_wisdom", "import_wisdom", "forget_wisdom",
-             "explain_network", "emit", "layout", "simulate", "synth", "cuda_status", "clear_plans", "keep_memory", "kept_memory"}
+             "explain_network", "emit", "layout", "layout_convert", "layout_check", "simulate", "synth", "cuda_status", "clear_plans", "keep_memory", "kept_memory"}
     tried = {name.split(" ")[0] for name in (*MOVES, *SUMS)}
     listed = {name for name in faro.__all__ if callable(getattr(faro, name)) and name[0].islower()}
     assert listed - apart - tried == set()

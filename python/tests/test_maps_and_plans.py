@@ -149,6 +149,12 @@ def test_kernel_authors_side():
     assert "void" in faro.emit("gray(10)", target="cpp").text
     told = faro.simulate("transpose-diagonal", width=4, latency=5, threads=16, n=16)
     assert told.time == 16 == told.formula
+    turn = faro.layout_convert("ldmatrix.x4", "ldmatrix.x4.trans", element=16, emit="turn", way="shared")
+    assert turn.shuffles == 4 and turn.proven and "stmatrix" in turn.code and "no bank conflict" in turn.explanation
+    assert "stmatrix" not in faro.layout_convert("ldmatrix.x4", "ldmatrix.x4.trans", element=16, emit="turn", way="shared", capability=80).code
+    assert faro.layout_convert("wgmma.m64n16.C", "blocked(1x4, 8x4, 4x1)[64x16]").shuffles is None
+    wrong = faro.layout_check("mma.m16n8.C", "lane / 4 + 8 * (i / 2)", "2 * (lane % 4) + i")
+    assert not wrong.agrees and wrong.first_difference == {"warp": 0, "lane": 0, "i": 2, "got": [8, 2], "wanted": [8, 0]}
     for call in (lambda: faro.layout(32, 32, 4, "rwo"), lambda: faro.emit("transpose(3, 5)"), lambda: faro.emit("gray(4)", kernel="x"),
                  lambda: faro.simulate("copy", machine="x"), lambda: faro.simulate("copi")):
         with pytest.raises(faro.FaroError):

@@ -27,6 +27,14 @@ faro_status faro_synth(const char* /*request*/, int (* /*keep_on*/)(void*), void
                        char** /*json*/) {
   return faro::capi::refused("synth", "swizzle");
 }
+faro_status faro_layout_convert(const char* /*from*/, const char* /*to*/, const char* /*options*/,
+                                char** /*json*/) {
+  return faro::capi::refused("layout convert", "swizzle");
+}
+faro_status faro_layout_check(const char* /*layout*/, const char* /*indices*/, uint64_t /*element_bits*/,
+                              char** /*json*/) {
+  return faro::capi::refused("layout check", "swizzle");
+}
 #endif
 
 #ifdef FARO_WITHOUT_NETWORK

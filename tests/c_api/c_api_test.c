@@ -1091,6 +1091,33 @@ static void test_synth(void) {
   EXPECT(asked > 0 && strstr(faro_last_message(), "stopped") != NULL && text == NULL);
 }
 
+static void test_layouts(void) {
+  char* text = NULL;
+  EXPECT(faro_layout_convert("mma.m16n8.C", "mma.m16n8k8.A", NULL, &text) == FARO_OK);
+  EXPECT(text != NULL && strstr(text, "\"shuffles\":4") != NULL && strstr(text, "\"code\":null") != NULL);
+  faro_free(text);
+  EXPECT(faro_layout_convert("ldmatrix.x4", "ldmatrix.x4.trans", "{\"element\": 16, \"name\": \"turn\", \"way\": \"shared\"}",
+                             &text) == FARO_OK);
+  EXPECT(text != NULL && strstr(text, "void turn(") != NULL && strstr(text, "stmatrix") != NULL);
+  faro_free(text);
+  text = NULL;
+  EXPECT(faro_layout_convert("mma.m16n8.C", "mma.m16n8k4.A", NULL, &text) == FARO_VALUE && text == NULL);
+  EXPECT(faro_layout_convert("mma.m16n8.C", "mma.m16n8.C", "{\"elemnt\": 16}", &text) == FARO_SPEC);
+  EXPECT(faro_layout_convert("mma.m16n8.C", "mma.m16n8.C", "{\"element\": 12}", &text) == FARO_VALUE);
+  EXPECT(faro_layout_convert("mma.m16n8.C", "mma.m16n8.C", "{\"name\": \"1\"}", &text) == FARO_VALUE);
+  EXPECT(faro_layout_convert("mma.m16n8.C", "mma.m16n8.C", "{\"way\": \"air\"}", &text) == FARO_VALUE);
+  EXPECT(faro_layout_convert(NULL, "mma.m16n8.C", NULL, &text) == FARO_VALUE && text == NULL);
+  EXPECT(faro_layout_check("contiguous(4)", "[\"4 * lane + i\"]", 32, &text) == FARO_OK);
+  EXPECT(text != NULL && strstr(text, "\"agrees\": true") != NULL);
+  faro_free(text);
+  EXPECT(faro_layout_check("contiguous(4)", "[\"4 * lane + i / 2\"]", 32, &text) == FARO_OK);
+  EXPECT(text != NULL && strstr(text, "\"agrees\": false") != NULL);
+  faro_free(text);
+  text = NULL;
+  EXPECT(faro_layout_check("contiguous(4)", "[4]", 32, &text) == FARO_SPEC && text == NULL);
+  EXPECT(faro_layout_check("contiguous(4)", "[\"lane +\"]", 32, &text) == FARO_SPEC);
+}
+
 #endif
 
 /* A failure is its thread's own. */
@@ -1167,6 +1194,8 @@ static void test_without_extras(void) {
   EXPECT(faro_network_plan_make("sort", 2, "u32", NULL, &plan) == FARO_UNSUPPORTED && plan == NULL);
   EXPECT(faro_simulate("{}", &text) == FARO_UNSUPPORTED && strstr(faro_last_message(), "extras/papers") != NULL);
   EXPECT(faro_synth("{}", NULL, NULL, &text) == FARO_UNSUPPORTED);
+  EXPECT(faro_layout_convert("", "", NULL, &text) == FARO_UNSUPPORTED);
+  EXPECT(faro_layout_check("", "", 32, &text) == FARO_UNSUPPORTED);
 }
 #endif
 
@@ -1446,6 +1475,7 @@ int main(int argc, char** argv) {
 #endif
 #ifndef FARO_WITHOUT_SWIZZLE
   test_synth();
+  test_layouts();
 #endif
   test_threads();
   test_ending();

@@ -141,6 +141,17 @@ class ProgramReader {
     }
     if (kind == "part")
       return program_.part(name, json.at("choices").get<std::int64_t>(), arguments, constants, conditions);
+    if (kind == "bits") {
+      return program_.bits(name, json.at("n").get<std::int64_t>(), arguments,
+                           {.one_to_one = json.contains("one_to_one") && json.at("one_to_one").get<bool>(),
+                            .most = is_easy ? Freedom::easy : Freedom::full});
+    }
+    if (kind == "family") {
+      std::vector<Index> formulas;
+      for (const Json& formula : json.at("formulas"))
+        formulas.push_back(index_of(formula, static_cast<int>(arguments.size())));
+      return program_.family(name, arguments, std::move(formulas));
+    }
     if (kind == "condition") return program_.condition(name, arguments, constants, conditions);
     if (kind == "warp_offset") {
       units = json.at("units").get<std::vector<std::int64_t>>();
@@ -148,7 +159,8 @@ class ProgramReader {
     }
     if (kind == "warp_size") return program_.warp_size(name, number_or(json, "most_constant", 4));
     fail(ErrorCode::spec, kReadingSketch, shown(kind),
-         "registers, shared, accumulator, xform, part, condition, warp_offset or warp_size", kSketchRemedy);
+         "registers, shared, accumulator, xform, part, condition, bits, family, warp_offset or warp_size",
+         kSketchRemedy);
   }
 
   template <typename T>
@@ -180,11 +192,12 @@ class ProgramReader {
     for (std::size_t k = first; k < json.size(); ++k) operands.push_back(index_of(json.at(k), arguments));
     if (word == "hole")
       return Index::node(IndexKind::hole, of(holes_, json.at(1)).number(), std::move(operands));
-    constexpr std::array<std::pair<std::string_view, IndexKind>, 12> kKinds{{{"+", IndexKind::add},
+    constexpr std::array<std::pair<std::string_view, IndexKind>, 13> kKinds{{{"+", IndexKind::add},
                                                                              {"-", IndexKind::subtract},
                                                                              {"*", IndexKind::multiply},
                                                                              {"/", IndexKind::divide},
                                                                              {"%", IndexKind::remainder},
+                                                                             {"^", IndexKind::exclusive_or},
                                                                              {"<", IndexKind::less},
                                                                              {"<=", IndexKind::less_equal},
                                                                              {"==", IndexKind::equal},

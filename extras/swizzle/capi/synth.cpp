@@ -34,16 +34,7 @@ swizzle::Space space_of(const std::string& word) {
 }
 
 swizzle::Example example_of(const Json& request) {
-  if (request.contains("sketch")) {
-    swizzle::Specification specification = specification_of(request.at("specification"));
-    swizzle::Program program = program_of(request.at("sketch"), specification);
-    return {.name = request.at("name").get<std::string>(),
-            .summary = {},
-            .struct_words = {},
-            .specification = std::move(specification),
-            .sketch = std::move(program),
-            .known = {}};
-  }
+  if (request.contains("sketch")) return sketch_of(request);
   swizzle::ExampleOptions options;
   if (request.contains("struct")) options.struct_words = request.at("struct").get<std::int64_t>();
   if (request.contains("warp")) options.warp = request.at("warp").get<std::int64_t>();

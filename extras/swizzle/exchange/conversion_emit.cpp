@@ -3,11 +3,11 @@
 // What differs between lanes is computed first, each once: predicates as bits of the lane, selectors of bytes
 // and the lanes that are asked as a constant with a word XORed in for each bit. In a loop the compiler takes
 // these out.
-#include <fmt/format.h>
-
+#include <algorithm>
+#include <cctype>
 #include <map>
 
-#include "exchange/shared_exchange.hpp"
+#include "exchange/emitted_text.hpp"
 #include "faro/error.hpp"
 #include "faro/exchange/conversion.hpp"
 
@@ -15,32 +15,6 @@ namespace faro::exchange {
 namespace {
 
 constexpr std::uint32_t kAllLanes = 0xffffffff;
-
-std::string hex(std::uint64_t value) { return fmt::format("{:#x}u", value); }
-
-// constant ^ the words of the lane's set bits, which `columns` has
-std::string lane_expression(std::uint64_t constant, std::span<const std::uint64_t> columns) {
-  std::string text;
-  const auto add = [&](const std::string& term) { text += (text.empty() ? "" : " ^ ") + term; };
-  // Bits that move together: (lane & mask) << s or >> s.
-  std::map<int, std::uint64_t> moved;
-  for (std::size_t j = 0; j < columns.size(); ++j) {
-    if (f2::is_power_of_two(columns[j])) {
-      moved[f2::trailing_bit(columns[j]) - static_cast<int>(j)] |= f2::unit(static_cast<int>(j));
-    } else if (columns[j] != 0) {
-      add(fmt::format("((lane >> {} & 1u) * {})", j, hex(columns[j])));
-    }
-  }
-  for (const auto& [shift, mask] : moved) {
-    const bool is_all = mask == f2::low_mask(static_cast<int>(columns.size()));
-    const std::string bits = is_all ? "lane" : fmt::format("(lane & {})", hex(mask));
-    add(shift == 0  ? bits
-        : shift > 0 ? fmt::format("{} << {}", bits, shift)
-                    : fmt::format("{} >> {}", bits, -shift));
-  }
-  if (constant != 0 || text.empty()) add(hex(constant));
-  return text;
-}
 
 class RegisterEmitter {
  public:
@@ -95,7 +69,7 @@ class RegisterEmitter {
   std::string of_lane(const LaneValue& lane, const std::string& name) {
     if (lane.is_constant()) return hex(lane.constant);
     std::vector<std::uint64_t> columns(lane.bits.begin(), lane.bits.begin() + program_.lane_bits);
-    return named(lane_expression(lane.constant, columns), "uint32_t", name);
+    return named(lane_expression("lane", lane.constant, columns), "uint32_t", name);
   }
 
   std::string named(const std::string& expression, const std::string& type, const std::string& name) {
@@ -109,126 +83,91 @@ class RegisterEmitter {
   std::map<std::string, std::string> names_;
 };
 
-// --- through shared memory
-
-class SharedEmitter {
- public:
-  SharedEmitter(const Conversion& conversion, const SharedExchange& shared) : c_(conversion), s_(shared) {}
-
-  std::string body() const {
-    const int access_bits = f2::trailing_bit(static_cast<f2::Word>(s_.access_bytes));
-    std::string text = lane_address("store_at", s_.store_address);
-    text += lane_address("load_at", s_.load_address);
-    for (const auto& access : accesses_of(s_.store_address, held(s_.store_address), access_bits))
-      text += store(access);
-    text += "  __syncwarp();\n";
-    if (s_.access_bytes < 4) text += "#pragma unroll\n  for (uint32_t& word : out) word = 0;\n";
-    for (const auto& access : accesses_of(s_.load_address, held(s_.load_address), access_bits))
-      text += load(access);
-    return text + "  __syncwarp();  // before others write there\n";
-  }
-
- private:
-  int held(const std::vector<f2::Word>& columns) const {
-    return static_cast<int>(columns.size()) - c_.lane_bits;
-  }
-
-  std::string lane_address(const std::string& name, const std::vector<f2::Word>& columns) const {
-    const std::vector<std::uint64_t> lanes(columns.begin() + held(columns), columns.end());
-    return fmt::format("  const uint32_t {} = {};\n", name, lane_expression(0, lanes));
-  }
-
-  std::string type() const {
-    switch (s_.access_bytes) {
-      case 1:
-        return "uint8_t";
-      case 2:
-        return "uint16_t";
-      case 4:
-        return "uint32_t";
-      case 8:
-        return "uint2";
-      default:
-        return "uint4";
-    }
-  }
-
-  std::string at(const std::string& lane, const std::vector<f2::Word>& columns, f2::Word place) const {
-    return fmt::format("*reinterpret_cast<{}*>(shared + ({} ^ {}))", type(), lane,
-                       hex(address_of(columns, place)));
-  }
-
-  std::string store(const std::vector<f2::Word>& access) const {
-    const std::string to = at("store_at", s_.store_address, access.front());
-    const f2::Word word = access.front() >> 2;
-    if (s_.access_bytes < 4)
-      return fmt::format("  {} = static_cast<{}>(in[{}] >> {});\n", to, type(), word,
-                         8 * (access.front() & 3));
-    if (s_.access_bytes == 4) return fmt::format("  {} = in[{}];\n", to, word);
-    std::string words;
-    for (std::size_t i = 0; i < access.size(); i += 4)
-      words += fmt::format("{}in[{}]", i == 0 ? "" : ", ", access[i] >> 2);
-    return fmt::format("  {} = make_{}({});\n", to, type(), words);
-  }
-
-  std::string load(const std::vector<f2::Word>& access) const {
-    const std::string from = at("load_at", s_.load_address, access.front());
-    const f2::Word word = access.front() >> 2;
-    if (s_.access_bytes < 4)
-      return fmt::format("  out[{}] |= static_cast<uint32_t>({}) << {};\n", word, from,
-                         8 * (access.front() & 3));
-    if (s_.access_bytes == 4) return fmt::format("  out[{}] = {};\n", word, from);
-    std::string text = fmt::format("  {{\n    const {} v = {};\n", type(), from);
-    constexpr const char* kParts = "xyzw";
-    for (std::size_t i = 0; i < access.size(); i += 4)
-      text += fmt::format("    out[{}] = v.{};\n", access[i] >> 2, kParts[i / 4]);
-    return text + "  }\n";
-  }
-
-  const Conversion& c_;
-  const SharedExchange& s_;
-};
-
 std::string comment(const std::string& text) { return "// " + text + "\n"; }
 
-}  // namespace
+std::string costs_text(const Conversion& c, bool is_shared) {
+  if (!is_shared) {
+    const InstructionCounts counts = c.program.counts();
+    return fmt::format("{} shuffles, {} selects, {} permutations of bytes.", counts.shuffles, counts.selects,
+                       counts.permutes);
+  }
+  const SharedExchange& s = *c.shared;
+  std::string text;
+  if (c.is_load() || c.is_store()) {
+    text = fmt::format("The layout takes {} bytes; where it begins, the address is a multiple of {}.",
+                       s.bytes, std::min(s.bytes, 1024));
+  } else {
+    text = fmt::format("{} bytes of shared memory{}, 16-byte aligned.", s.bytes,
+                       c.warp_bits > 0 ? "" : " for each warp");
+  }
+  if (s.store.kind != AccessKind::none) text += " " + s.store.text(true) + ".";
+  if (s.load.kind != AccessKind::none) text += " " + s.load.text(false) + ".";
+  return text + fmt::format(" Wavefronts of a warp: {}{}.", s.store.wavefronts + s.load.wavefronts,
+                            s.is_free_of_conflicts() ? ", without a bank conflict" : "");
+}
 
-EmittedConversion emit_conversion(const Conversion& c, const ConversionEmission& emission) {
+// Of what the function is made known.
+std::string parameters_text(const Conversion& c, bool is_shared) {
+  std::string text =
+      c.is_load() ? "const char* shared" : fmt::format("const uint32_t (&in)[{}]", c.words_from);
+  text += c.is_store() ? ", char* shared" : fmt::format(", uint32_t (&out)[{}]", c.words_to);
+  text += c.warp_bits > 0 ? ", uint32_t thread" : ", uint32_t lane";
+  return text + (is_shared && !c.is_load() && !c.is_store() ? ", char* shared" : "");
+}
+
+void require_emittable(const Conversion& c, Way way) {
   if (c.lane_bits != kCudaLaneBits)
     fail(ErrorCode::unsupported, "emit a conversion", fmt::format("{} lanes", 1 << c.lane_bits),
          "warps of 32 lanes, as CUDA has", "the plan and its proof hold all the same");
-  if (emission.shared && !c.shared)
+  if (way == Way::shared && !c.shared)
     fail(ErrorCode::unsupported, "emit a conversion through shared memory",
-         "elements with more than one taker", "layouts that hold each element once", "leave --shared out");
-  const InstructionCounts counts = c.program.counts();
+         "registers of a lane that take one element twice", "layouts whose registers differ",
+         "leave --shared out");
+  constexpr int kMostSharedBytes = 227 << 10;
+  constexpr int kMostWarpBits = 5;
+  if (!c.has_program() && (c.shared->bytes > kMostSharedBytes || c.warp_bits > kMostWarpBits))
+    fail(ErrorCode::unsupported, "emit a conversion",
+         fmt::format("{} bytes of shared memory, {} warps", c.shared->bytes, 1 << c.warp_bits),
+         "at most 232448 bytes and 32 warps", "convert a part of the tile at a time");
+}
+
+}  // namespace
+
+std::string function_name(const std::string& name) {
+  const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  const auto fits = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); };
+  if (name.empty() || !is_letter(name.front()) || !std::all_of(name.begin(), name.end(), fits))
+    fail(ErrorCode::value, "name a function", "`" + name + "`", "a name of C++: letters, digits and _");
+  return name;
+}
+
+EmittedConversion emit_conversion(const Conversion& c, const ConversionEmission& emission) {
+  require_emittable(c, emission.way);
+  const bool is_shared = !c.has_program() || emission.way == Way::shared ||
+                         (emission.way == Way::cheapest && c.is_shared_cheaper());
   std::string text;
   if (!emission.command.empty()) text += comment(emission.command);
   text += comment(fmt::format("{} -> {}, elements of {} bits", c.from.name, c.to.name, c.element));
   text += comment("from " + to_text(c.from));
   text += comment("to   " + to_text(c.to));
-  text += comment(
-      "Elements of a lane lie behind one another in its registers, the first in the low bits. Call it with a "
-      "whole warp; lane = threadIdx.x % 32.");
-  if (emission.shared) {
-    text += comment(
-        fmt::format("{} bytes of shared memory for each warp, 16-byte aligned; {} stores and {} loads of {} "
-                    "bytes, without a bank conflict.",
-                    c.shared->bytes, c.shared->stores, c.shared->loads, c.shared->access_bytes));
-  } else {
-    text += comment(fmt::format("{} shuffles, {} selects, {} permutations of bytes.", counts.shuffles,
-                                counts.selects, counts.permutes));
-  }
+  text += comment(fmt::format(
+      "Elements of a lane lie behind one another in its registers, the first in the low bits. Call it with "
+      "{}",
+      c.warp_bits == 0 ? "a whole warp; lane = threadIdx.x % 32."
+                       : fmt::format("a block of {} warps; thread = threadIdx.x.", 1 << c.warp_bits)));
+  text += comment(costs_text(c, is_shared));
   text += "#pragma once\n\n#include <cstdint>\n\n";
-  text += fmt::format(
-      "__device__ __forceinline__ void {}(const uint32_t (&in)[{}], uint32_t (&out)[{}], uint32_t lane{}) "
-      "{{\n",
-      emission.name, c.words_from, c.words_to, emission.shared ? ", char* shared" : "");
-  text += emission.shared ? SharedEmitter(c, *c.shared).body() : RegisterEmitter(c.program).body();
-  const bool uses_lane = text.find("lane &") != std::string::npos ||
-                         text.find("lane >>") != std::string::npos ||
-                         text.find("= lane") != std::string::npos || text.find("^ lane") != std::string::npos;
-  if (!uses_lane) text += "  (void)lane;\n";
-  return {.name = emission.name, .text = text + "}\n"};
+  text += fmt::format("__device__ __forceinline__ void {}({}) {{\n", emission.name,
+                      parameters_text(c, is_shared));
+  const std::string body = is_shared ? shared_body(c) : RegisterEmitter(c.program).body();
+  text += body;
+  const std::string index = c.warp_bits > 0 ? "thread" : "lane";
+  const auto uses = [&](const char* before, const char* after) {
+    return body.find(before + index + after) != std::string::npos;
+  };
+  if (!uses("", " &") && !uses("", " >>") && !uses("", " <<") && !uses("= ", "") && !uses("^ ", ""))
+    text += fmt::format("  (void){};\n", index);
+  return {.name = emission.name, .text = text + "}\n", .is_shared = is_shared};
 }
 
 }  // namespace faro::exchange

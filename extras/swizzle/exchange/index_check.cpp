@@ -7,9 +7,11 @@
 #include <cctype>
 #include <charconv>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "faro/error.hpp"
 #include "faro/exchange/lane_program.hpp"
+#include "faro/json_schema.hpp"
 
 namespace faro::exchange {
 
@@ -352,6 +354,27 @@ std::optional<IndexMismatch> check_indices(const Layout& layout,
     }
   }
   return std::nullopt;
+}
+
+std::string to_json(const Layout& layout, const std::vector<IndexExpression>& expressions,
+                    const std::optional<IndexMismatch>& mismatch) {
+  nlohmann::ordered_json json;
+  json["schema"] = kJsonSchema;
+  json["layout"] = layout.name;
+  json["indices"] = nlohmann::ordered_json::array();
+  for (const IndexExpression& expression : expressions) json["indices"].push_back(expression.text());
+  json["places"] = std::uint64_t{1} << layout.matrix().columns();
+  json["agrees"] = !mismatch;
+  json["first_difference"] = nullptr;
+  if (!mismatch) return json.dump(2);
+  nlohmann::ordered_json got = nlohmann::ordered_json::array();
+  for (const auto& value : mismatch->got) got.push_back(value ? nlohmann::ordered_json(*value) : nullptr);
+  json["first_difference"] = {{"warp", mismatch->place.warp},
+                              {"lane", mismatch->place.lane},
+                              {"i", mismatch->place.i},
+                              {"got", got},
+                              {"wanted", mismatch->wanted}};
+  return json.dump(2);
 }
 
 }  // namespace faro::exchange

@@ -2,7 +2,8 @@
 //
 //     # a remark
 //     source  PTX ISA 8.5, 9.7.14.5.8 …         of all that follow, up to the next
-//     layout  wgmma.m64n*.C                     * stands for a number, which `repeat` explains
+//     layout  wgmma.m64n*.C                     * stands for a number, which `repeat` explains; further words
+//                                               are names of the same layout
 //     element 16 32                             widths of an element in bits
 //     axes    m 64, n 8                         the slowest first, and how many elements along each
 //     register (0,1) (8,0)                      the coordinates that bit 0, bit 1, … stand for
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <set>
 
@@ -28,6 +28,7 @@ namespace {
 
 struct FileEntry {
   std::string name;
+  std::vector<std::string> aliases;
   std::string source;
   std::vector<int> elements;
   Layout layout;
@@ -52,7 +53,11 @@ class EntryReader {
     if (scanner.take("source")) {
       source_ = std::string(scanner.rest());
     } else if (scanner.take("layout")) {
-      entries_.push_back({.name = std::string(scanner.rest()),
+      std::vector<std::string> names;
+      while (!scanner.done()) names.push_back(word(scanner));
+      if (names.empty()) refuse("the name of a layout");
+      entries_.push_back({.name = names.front(),
+                          .aliases = {names.begin() + 1, names.end()},
                           .source = source_,
                           .elements = {},
                           .layout = {},
@@ -107,7 +112,7 @@ class EntryReader {
   std::string word(LayoutScanner& scanner) {
     const std::string_view rest = scanner.rest();
     std::string result(rest.substr(0, rest.find_first_of(" ,")));
-    if (result.empty()) refuse("the name of an axis");
+    if (result.empty()) refuse("a name");
     scanner.want(result);
     return result;
   }
@@ -153,8 +158,13 @@ const std::vector<FileEntry>& known_entries() {
   static const std::vector<FileEntry> all = [] {
     std::vector<FileEntry> entries;
     for (const LayoutFile& file : kLayoutFiles) {
-      std::vector<FileEntry> read = read_entries(file.name, file.text);
-      std::move(read.begin(), read.end(), std::back_inserter(entries));
+      for (FileEntry& entry : read_entries(file.name, file.text)) {
+        for (const std::string& alias : entry.aliases) {
+          entries.push_back(entry);
+          entries.back().name = alias;
+        }
+        entries.push_back(std::move(entry));
+      }
     }
     return entries;
   }();

@@ -118,6 +118,10 @@ CuteSwizzle parse_swizzle(LayoutScanner& scanner) {
   return swizzle;
 }
 
+f2::Word swizzled(f2::Word offset, const CuteSwizzle& swizzle) {
+  return offset ^ (offset >> swizzle.shift & f2::low_mask(swizzle.bits) << swizzle.base);
+}
+
 // Sums of strides are XORs where no two of them share a bit.
 void require_no_carry(const std::vector<f2::Word>& columns, const LayoutScanner& scanner) {
   f2::Word seen = 0;
@@ -204,10 +208,9 @@ Layout parse_cute(LayoutScanner& scanner) {
   std::vector<f2::Word> all = threads;
   all.insert(all.end(), layout.registers.begin(), layout.registers.end());
   require_no_carry(all, scanner);
-  const f2::Word mask = f2::low_mask(swizzle.bits) << swizzle.base;
   int bits = 0;
   const auto apply = [&](f2::Word& column) {
-    column ^= column >> swizzle.shift & mask;
+    column = swizzled(column, swizzle);
     bits = std::max(bits, static_cast<int>(std::bit_width(column)));
   };
   for (f2::Word& column : threads) apply(column);
@@ -219,6 +222,37 @@ Layout parse_cute(LayoutScanner& scanner) {
   const auto lanes = std::min(std::ptrdiff_t{kCudaLaneBits}, static_cast<std::ptrdiff_t>(threads.size()));
   layout.lanes.assign(threads.begin(), threads.begin() + lanes);
   layout.warps.assign(threads.begin() + lanes, threads.end());
+  return layout;
+}
+
+Layout parse_cute_memory(LayoutScanner& scanner) {
+  CuteSwizzle swizzle;
+  if (!scanner.next_is("(")) swizzle = parse_swizzle(scanner);
+  const CuteTree shape = parse_tree(scanner);
+  scanner.want(":");
+  const CuteTree stride = parse_tree(scanner);
+  if (shape.parts.size() != stride.parts.size())
+    scanner.refuse("a shape and strides of different profiles", "one stride for each extent");
+  Layout layout;
+  std::vector<f2::Word> offsets;  // of the bits of the first axis, then of the second
+  for (std::size_t i = 0; i < std::max(shape.parts.size(), std::size_t{1}); ++i) {
+    const std::size_t before = offsets.size();
+    add_bits(shape.parts.empty() ? shape : shape.parts[i], stride.parts.empty() ? stride : stride.parts[i],
+             scanner, offsets);
+    layout.axes.push_back({fmt::format("d{}", i), static_cast<int>(offsets.size() - before)});
+  }
+  require_no_carry(offsets, scanner);
+  const auto bits = static_cast<int>(offsets.size());
+  require_few_bits(bits, scanner);
+  f2::Word all = 0;
+  for (f2::Word& offset : offsets) {
+    offset = swizzled(offset, swizzle);
+    all |= offset;
+  }
+  if (all != f2::low_mask(bits)) scanner.refuse("offsets with gaps", "a tile without padding");
+  const auto inverse = f2::Matrix::from_columns(bits, offsets).inverse();
+  if (!inverse) scanner.refuse("offsets that repeat", "each element at one offset");
+  for (int i = 0; i < bits; ++i) layout.registers.push_back(row_major(inverse->column(i), layout.axes));
   return layout;
 }
 

@@ -226,6 +226,40 @@ Layout parse_matrix(LayoutScanner& scanner) {
   return layout;
 }
 
+// tma.128B(64x64): boxes of rows as wide as the swizzle, one behind another, as TMA leaves them in memory. Of
+// the number of a byte, bits 4 and on, as many as the rows of 16 bytes have, are XORed with bits 7 and on.
+Layout parse_tma(LayoutScanner& scanner, int element) {
+  const int span_bits = scanner.bits("bytes of a swizzle");
+  constexpr int kChunkBits = 4;
+  constexpr int kMostSpanBits = 7;
+  if (span_bits <= kChunkBits || span_bits > kMostSpanBits)
+    scanner.refuse(fmt::format("tma.{}B", 1 << span_bits), "tma.32B, tma.64B or tma.128B");
+  scanner.want("B");
+  scanner.want("(");
+  const std::vector<int> extents = scanner.extents("elements along an axis");
+  scanner.want(")");
+  const int byte_bits = f2::trailing_bit(static_cast<f2::Word>(element / 8));
+  const int box_bits = span_bits - byte_bits;
+  if (extents.size() != 2 || extents[1] < box_bits)
+    scanner.refuse(extents.size() != 2 ? fmt::format("{} axes", extents.size())
+                                       : fmt::format("rows of {} elements", 1 << extents[1]),
+                   fmt::format("rows x columns, {} columns at least", 1 << box_bits));
+  require_few_bits(extents[0] + extents[1], scanner);
+  Layout layout;
+  layout.axes = {{"row", extents[0]}, {"column", extents[1]}};
+  // Elements of an offset before the swizzle: columns of a box, rows, boxes.
+  std::vector<f2::Word> plain = units(0, box_bits);
+  for (const auto& [first, count] :
+       {std::pair(extents[1], extents[0]), std::pair(box_bits, extents[1] - box_bits)})
+    for (const f2::Word unit : units(first, count)) plain.push_back(unit);
+  const f2::Word chunks = f2::low_mask(span_bits - kChunkBits) << (kChunkBits - byte_bits);
+  for (int i = 0; i < static_cast<int>(plain.size()); ++i) {
+    const f2::Word offset = f2::unit(i) ^ (f2::unit(i) >> (kMostSpanBits - kChunkBits) & chunks);
+    layout.registers.push_back(f2::combine(plain.data(), offset));
+  }
+  return layout;
+}
+
 Layout parse_form(LayoutScanner& scanner, int element);
 
 Layout parse_named(LayoutScanner& scanner, int element) {
@@ -241,6 +275,11 @@ Layout parse_named(LayoutScanner& scanner, int element) {
 Layout parse_form(LayoutScanner& scanner, int element) {
   if (scanner.next_is("#ttg.linear") || scanner.next_is("{") || scanner.next_is("register"))
     return parse_triton(scanner);
+  if (scanner.take("shared(")) {
+    Layout layout = parse_cute_memory(scanner);
+    scanner.want(")");
+    return layout;
+  }
   if (scanner.next_is("(") || scanner.next_is("Swizzle") || scanner.next_is("Sw<") || scanner.next_is("S<"))
     return parse_cute(scanner);
   Layout layout;
@@ -253,6 +292,8 @@ Layout parse_form(LayoutScanner& scanner, int element) {
     layout = parse_line(scanner, false);
   } else if (scanner.take("blocked")) {
     layout = parse_blocked(scanner);
+  } else if (scanner.take("tma.")) {
+    layout = parse_tma(scanner, element);
   } else if (scanner.take("matrix")) {
     return parse_matrix(scanner);
   } else {

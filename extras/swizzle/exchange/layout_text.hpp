@@ -51,5 +51,7 @@ Layout layout_in_file(const std::string& path);
 /// The forms with a syntax of their own.
 Layout parse_triton(LayoutScanner& scanner);
 Layout parse_cute(LayoutScanner& scanner);
+/// CuTe's Layout of coordinates, one mode for each axis, to offsets in memory.
+Layout parse_cute_memory(LayoutScanner& scanner);
 
 }  // namespace faro::exchange

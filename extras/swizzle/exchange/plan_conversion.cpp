@@ -23,6 +23,8 @@ std::string operation_of(const Layout& from, const Layout& to) {
   fail(ErrorCode::value, operation_of(from, to), got, wanted, remedy);
 }
 
+bool is_in_memory(const Layout& layout) { return layout.lanes.empty() && layout.warps.empty(); }
+
 void require_alike(const Layout& from, const Layout& to) {
   const bool is_flat = from.axes.size() == 1 || to.axes.size() == 1;
   const auto same_bits = [](const Axis& a, const Axis& b) { return a.bits == b.bits; };
@@ -34,11 +36,13 @@ void require_alike(const Layout& from, const Layout& to) {
            "the same number along each axis",
            "`NAME[16x16]` repeats a fragment over a larger tile, and trans(NAME) exchanges its axes");
   const auto places = [](const std::vector<f2::Word>& columns) { return std::uint64_t{1} << columns.size(); };
+  for (const Layout* layout : {&from, &to})
+    if (layout->lanes.size() > kMostLaneBits)
+      refuse(from, to, fmt::format("{} lanes", places(layout->lanes)), "at most 64");
+  if (is_in_memory(from) != is_in_memory(to)) return;
   if (from.lanes.size() != to.lanes.size())
     refuse(from, to, fmt::format("{} and {} lanes", places(from.lanes), places(to.lanes)),
            "one number of lanes");
-  if (from.lanes.size() > kMostLaneBits)
-    refuse(from, to, fmt::format("{} lanes", places(from.lanes)), "at most 64");
   if (from.warps.size() != to.warps.size())
     refuse(from, to, fmt::format("{} and {} warps", places(from.warps), places(to.warps)),
            "one number of warps");
@@ -89,44 +93,36 @@ f2::Word byte_place(f2::Word place, int element_bytes_bits, int registers, int h
   return reg << element_bytes_bits | (place >> registers) << held;
 }
 
-// The source place of every bit of a target's byte.
+// The source place of every bit of a target's byte, up to its warps.
 std::vector<f2::Word> source_places(const Layout& from, const Layout& to, int byte_bits, int held) {
   const Places places(from);
   const auto registers = static_cast<int>(from.registers.size());
-  const auto lanes = static_cast<int>(from.lanes.size());
   std::vector<f2::Word> source;
-  source.reserve(static_cast<std::size_t>(byte_bits) + to.registers.size() + to.lanes.size());
   for (int i = 0; i < byte_bits; ++i) source.push_back(f2::unit(i));
-  const auto find = [&](f2::Word element, f2::Word wish) {
-    const std::optional<f2::Word> place = places.find(element, wish);
-    if (!place)
-      refuse(from, to, fmt::format("element {} of the target, which the source lacks", element),
-             "a source that holds every element of the target");
-    return *place;
+  const auto add = [&](const std::vector<f2::Word>& elements, int first) {
+    for (std::size_t j = 0; j < elements.size(); ++j) {
+      const f2::Word wish = first < 0 ? 0 : f2::unit(first + static_cast<int>(j));
+      const std::optional<f2::Word> place = places.find(elements[j], wish);
+      if (!place)
+        refuse(from, to, fmt::format("element {} of the target, which the source lacks", elements[j]),
+               "a source that holds every element of the target");
+      source.push_back(byte_place(*place, byte_bits, registers, held));
+    }
   };
-  const auto require_same_warp = [&](f2::Word place, f2::Word warp) {
-    if (places.warp_of(place) != warp)
-      fail(ErrorCode::unsupported, operation_of(from, to), "elements that change from one warp to another",
-           "a conversion within each warp", "give both layouts their elements of one warp alone");
-  };
-  for (const f2::Word element : to.registers) {
-    const f2::Word place = find(element, 0);
-    require_same_warp(place, 0);
-    source.push_back(byte_place(place, byte_bits, registers, held));
-  }
-  for (std::size_t j = 0; j < to.lanes.size(); ++j) {
-    const f2::Word place = find(to.lanes[j], f2::unit(registers + static_cast<int>(j)));
-    require_same_warp(place, 0);
-    source.push_back(byte_place(place, byte_bits, registers, held));
-  }
-  for (std::size_t w = 0; w < to.warps.size(); ++w) {
-    const f2::Word own = f2::unit(registers + lanes + static_cast<int>(w));
-    require_same_warp(find(to.warps[w], own), f2::unit(static_cast<int>(w)));
-    if (find(to.warps[w], own) != own)
-      fail(ErrorCode::unsupported, operation_of(from, to), "places that differ between warps",
-           "one conversion for all warps", "give both layouts their elements of one warp alone");
-  }
+  add(to.registers, -1);
+  add(to.lanes, registers);
+  add(to.warps, registers + static_cast<int>(from.lanes.size()));
   return source;
+}
+
+// Whether every warp does the same with elements of its own.
+bool stays_in_warps(const std::vector<f2::Word>& source, std::size_t warps, int warp_at) {
+  const std::size_t rest = source.size() - warps;
+  for (std::size_t i = 0; i < rest; ++i)
+    if (source[i] >> warp_at != 0) return false;
+  for (std::size_t w = 0; w < warps; ++w)
+    if (source[rest + w] != f2::unit(warp_at + static_cast<int>(w))) return false;
+  return true;
 }
 
 // What each lane must receive, counted over all of its bytes.
@@ -267,6 +263,29 @@ void search(Conversion& c, int attempts) {
   }
 }
 
+// A conversion from or to a layout in memory: the address of every bit of the registers' places.
+void plan_memory(Conversion& c, int byte_bits, const ConversionOptions& options) {
+  const Layout& memory = c.is_load() ? c.from : c.to;
+  const Layout& registers = c.is_load() ? c.to : c.from;
+  const std::size_t offsets = memory.registers.size();
+  if (memory.matrix().rank() != static_cast<int>(offsets))
+    refuse(c.from, c.to, "a layout in memory that has an element twice", "each element at one offset");
+  constexpr int kMostMemoryBits = 18;  // 256 KiB
+  if (static_cast<int>(offsets) + byte_bits > kMostMemoryBits)
+    refuse(c.from, c.to, fmt::format("2^{} bytes of shared memory", static_cast<int>(offsets) + byte_bits),
+           "at most 2^18");
+  if (registers.lanes.size() != kCudaLaneBits)
+    fail(ErrorCode::unsupported, operation_of(c.from, c.to),
+         fmt::format("{} lanes", std::uint64_t{1} << registers.lanes.size()),
+         "warps of 32 lanes, as CUDA has");
+  c.memory_bytes = 1 << (offsets + static_cast<std::size_t>(byte_bits));
+  c.warp_bits = static_cast<int>(registers.warps.size());
+  const std::vector<f2::Word> address =
+      source_places(memory, registers, byte_bits, static_cast<int>(offsets) + byte_bits);
+  if (c.is_load()) c.source = address;
+  c.shared = plan_access(c, address, options);
+}
+
 }  // namespace
 
 Conversion convert(const Layout& from, const Layout& to, const ConversionOptions& options) {
@@ -280,18 +299,39 @@ Conversion convert(const Layout& from, const Layout& to, const ConversionOptions
              "convert a part of the tile at a time");
     return bits;
   };
+  const bool is_load = is_in_memory(from) && !is_in_memory(to);
+  const bool is_store = is_in_memory(to) && !is_in_memory(from);
   Conversion c;
   c.from = from;
   c.to = to;
   c.element = options.element;
+  c.words_from = is_load ? 0 : 1 << word_bits(from);
+  c.words_to = is_store ? 0 : 1 << word_bits(to);
+  if (is_load || is_store) {
+    plan_memory(c, byte_bits, options);
+    return c;
+  }
   c.lane_bits = static_cast<int>(from.lanes.size());
-  c.words_from = 1 << word_bits(from);
-  c.words_to = 1 << word_bits(to);
-  c.source = source_places(from, to, byte_bits, kBitsOfWord + word_bits(from));
-  c.bound.any_program = least_of_any_program(c, static_cast<int>(c.source.size()) - c.lane_bits);
-  c.bound.linear_steps = c.bound.any_program;
-  search(c, std::max(options.attempts, 1));
-  c.shared = plan_shared(c);
+  const int held = kBitsOfWord + word_bits(from);
+  c.source = source_places(from, to, byte_bits, held);
+  const std::size_t warps = to.warps.size();
+  if (stays_in_warps(c.source, warps, held + c.lane_bits)) {
+    c.source.resize(c.source.size() - warps);
+    c.bound.any_program = least_of_any_program(c, static_cast<int>(c.source.size()) - c.lane_bits);
+    c.bound.linear_steps = c.bound.any_program;
+    search(c, std::max(options.attempts, 1));
+    c.shared = plan_shared(c, options);
+    return c;
+  }
+  c.warp_bits = static_cast<int>(warps);
+  c.shared = plan_shared(c, options);
+  if (!c.shared)
+    fail(ErrorCode::unsupported, operation_of(from, to),
+         c.lane_bits == kCudaLaneBits
+             ? "registers of a lane that take one element twice"
+             : fmt::format("elements that change warps of {} lanes", 1 << c.lane_bits),
+         "layouts of 32 lanes whose registers differ, where elements change warps",
+         "give both layouts their elements of one warp alone");
   return c;
 }
 

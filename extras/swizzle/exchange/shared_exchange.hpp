@@ -1,20 +1,18 @@
-// A conversion through shared memory: where each byte lies, so that neither side meets a bank conflict.
+// A conversion through shared memory: where each byte lies, so that neither side meets a bank conflict that
+// any placement for its instructions avoids.
 #pragma once
 
 #include "faro/exchange/conversion.hpp"
 
 namespace faro::exchange {
 
-/// Nothing for warps of other than 32 lanes, and where a source byte has more than one taker.
-std::optional<SharedExchange> plan_shared(const Conversion& conversion);
+/// Of registers to registers: with a placement of its own. Nothing for warps of other than 32 lanes, and
+/// where two registers of a lane take one byte.
+std::optional<SharedExchange> plan_shared(const Conversion& conversion, const ConversionOptions& options);
 
-/// Byte address of a source or target place. `columns`: store_address or load_address.
-f2::Word address_of(const std::vector<f2::Word>& columns, f2::Word place);
-
-/// The places that one access of a lane moves, byte by byte, as registers' bytes of lane 0: `held_bits`
-/// in-lane bits of places, accesses of 2^access_bits bytes. Law: their addresses are consecutive and aligned,
-/// but for the lane's part.
-std::vector<std::vector<f2::Word>> accesses_of(const std::vector<f2::Word>& columns, int held_bits,
-                                               int access_bits);
+/// Of registers and a layout in memory, in either direction: its addresses are given. `address`: of every bit
+/// of the registers' places. Errors: ErrorCode::unsupported for registers of a lane that hold one byte twice.
+SharedExchange plan_access(const Conversion& conversion, const std::vector<f2::Word>& address,
+                           const ConversionOptions& options);
 
 }  // namespace faro::exchange

@@ -2,6 +2,9 @@
 // warp's load: constant + sum of factor * unit * id, all constants from 0 on.
 #include <algorithm>
 #include <array>
+#include <string>
+#include <tuple>
+#include <unordered_map>
 
 #include "swizzle/function_builder.hpp"
 #include "swizzle/function_set.hpp"
@@ -73,13 +76,14 @@ class ConditionFamily final : public Family {
   std::vector<ConditionParameters> ways_;
 };
 
-// Chains of distinct conditions. A source is the conditions' numbers, 16 bits each, the first one highest.
+// Chains of conditions. Those that decide the same so far, with the same cells still open, go on as one: the
+// simplest, and of these the first. A source is a chain's number in the order of its conditions.
 class PartFamily final : public Family {
  public:
   PartFamily(const HoleDeclaration& hole, Space space, const FunctionLimits& limits)
       : conditions_(condition_hole(hole), space, limits) {}
 
-  void build(const HoleDeclaration& hole, FunctionBuilder& builder) const {
+  void build(const HoleDeclaration& hole, FunctionBuilder& builder) {
     const auto count = static_cast<std::size_t>(cells(hole));
     std::vector<std::vector<std::int32_t>> tables(conditions_.size(), std::vector<std::int32_t>(count));
     std::vector<std::int32_t> scores;
@@ -87,51 +91,73 @@ class PartFamily final : public Family {
       conditions_.table(f, tables[f]);
       scores.push_back(score_of(std::get<ConditionParameters>(conditions_.parameters(f))));
     }
-    // The last choice everywhere, then each condition in front of what there is so far, from the last.
+    std::vector<Chain> chains{{.table = std::string(count, kOpen), .score = 0, .conditions = {}}};
+    for (int depth = 0; depth < length_; ++depth) chains = longer(builder, tables, scores, chains, depth);
+    std::ranges::sort(chains, {}, &Chain::conditions);
     std::vector<std::int32_t> table(count);
-    chain(hole, builder, tables, scores, std::vector<std::int32_t>(count, kOpen), 0, 0, 0);
+    for (Chain& chain : chains) {
+      for (std::size_t cell = 0; cell < count; ++cell)
+        table[cell] = chain.table[cell] == kOpen ? length_ : chain.table[cell];
+      builder.add_table(table, chain.score, chains_.size());
+      chains_.push_back(std::move(chain.conditions));
+    }
   }
 
   Parameters parameters(std::uint64_t source) const override {
     PartParameters p;
-    for (int j = length_ - 1; j >= 0; --j) {
-      const std::uint64_t f = (source >> (16 * j)) & 0xffff;
+    for (const std::uint16_t f : chains_[source])
       p.conditions.push_back(std::get<ConditionParameters>(conditions_.parameters(f)));
-    }
     return p;
   }
 
   void set_length(int length) { length_ = length; }
 
  private:
-  static constexpr std::int32_t kOpen = -1;  // no condition held yet
+  static constexpr char kOpen = -1;  // no condition held yet
+
+  struct Chain {
+    std::string table;  // the choice of each cell
+    std::int32_t score = 0;
+    std::vector<std::uint16_t> conditions;
+  };
 
   static HoleDeclaration condition_hole(HoleDeclaration hole) {
     hole.kind = HoleKind::condition;
     return hole;
   }
 
-  void chain(const HoleDeclaration& hole, FunctionBuilder& builder,
-             const std::vector<std::vector<std::int32_t>>& tables, const std::vector<std::int32_t>& scores,
-             const std::vector<std::int32_t>& so_far, int depth, std::int32_t score,
-             std::uint64_t source) const {
-    std::vector<std::int32_t> table(so_far);
-    if (depth == length_) {
-      for (std::int32_t& value : table) value = value == kOpen ? depth : value;
-      builder.add_table(table, score, source);
-      return;
-    }
-    builder.check_limits();
-    for (std::size_t f = 0; f < tables.size(); ++f) {
-      for (std::size_t cell = 0; cell < table.size(); ++cell) {
-        table[cell] = so_far[cell] == kOpen && tables[f][cell] != 0 ? depth : so_far[cell];
+  static std::vector<Chain> longer(const FunctionBuilder& builder,
+                                   const std::vector<std::vector<std::int32_t>>& tables,
+                                   const std::vector<std::int32_t>& scores, const std::vector<Chain>& chains,
+                                   int depth) {
+    constexpr std::size_t kMostChains = std::size_t{1} << 22;
+    std::vector<Chain> result;
+    std::unordered_map<std::string, std::size_t> known;
+    for (const Chain& chain : chains) {
+      builder.check_limits();
+      for (std::size_t f = 0; f < tables.size(); ++f) {
+        Chain next = chain;
+        for (std::size_t cell = 0; cell < next.table.size(); ++cell)
+          if (next.table[cell] == kOpen && tables[f][cell] != 0) next.table[cell] = static_cast<char>(depth);
+        next.score += scores[f] + 1;
+        next.conditions.push_back(static_cast<std::uint16_t>(f));
+        const auto [at, is_new] = known.try_emplace(next.table, result.size());
+        if (is_new) {
+          if (result.size() == kMostChains)
+            builder.cut_off(Limit::size, "have more than 2^22 beginnings", "fewer choices or conditions");
+          result.push_back(std::move(next));
+        } else if (Chain& other = result[at->second];
+                   std::tie(next.score, next.conditions) < std::tie(other.score, other.conditions)) {
+          other = std::move(next);
+        }
       }
-      chain(hole, builder, tables, scores, table, depth + 1, score + scores[f] + 1, (source << 16) | f);
     }
+    return result;
   }
 
   FunctionSet conditions_;
   int length_ = 1;
+  std::vector<std::vector<std::uint16_t>> chains_;
 };
 
 }  // namespace
@@ -162,7 +188,9 @@ std::uint64_t count_conditions(const HoleDeclaration& hole, Space space) {
   const std::uint64_t single = ways(hole, space).size();
   if (hole.kind == HoleKind::condition) return single;
   std::uint64_t count = 1;
-  for (std::int64_t j = 1; j < hole.choices; ++j) count *= single;
+  // Of many choices, as many ways as can be counted.
+  for (std::int64_t j = 1; j < hole.choices; ++j)
+    count = count > ~std::uint64_t{0} / single ? ~std::uint64_t{0} : count * single;
   return count;
 }
 

@@ -101,6 +101,10 @@ std::shared_ptr<const Family> build_conditions(const HoleDeclaration& hole, Spac
 std::shared_ptr<const Family> build_parts(const HoleDeclaration& hole, Space space, FunctionBuilder& builder);
 std::shared_ptr<const Family> build_linear(const HoleDeclaration& hole, FunctionBuilder& builder);
 
+std::shared_ptr<const Family> build_bits(const HoleDeclaration& hole, Space space, FunctionBuilder& builder);
+std::shared_ptr<const Family> build_formulas(const HoleDeclaration& hole, FunctionBuilder& builder);
+
+std::uint64_t count_bits(const HoleDeclaration& hole, Space space);
 std::uint64_t count_xforms(const HoleDeclaration& hole, Space space);
 std::uint64_t count_conditions(const HoleDeclaration& hole, Space space);
 std::uint64_t count_linear(const HoleDeclaration& hole);

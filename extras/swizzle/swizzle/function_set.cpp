@@ -37,6 +37,10 @@ std::shared_ptr<const detail::Family> built(const HoleDeclaration& hole, Space s
       return detail::build_conditions(hole, space, builder);
     case HoleKind::part:
       return detail::build_parts(hole, space, builder);
+    case HoleKind::bits:
+      return detail::build_bits(hole, space, builder);
+    case HoleKind::formulas:
+      return detail::build_formulas(hole, builder);
     case HoleKind::warp_offset:
     case HoleKind::warp_size:
       return detail::build_linear(hole, builder);
@@ -206,6 +210,10 @@ std::uint64_t parameter_count(const HoleDeclaration& hole, Space space) {
     case HoleKind::condition:
     case HoleKind::part:
       return detail::count_conditions(hole, space);
+    case HoleKind::bits:
+      return detail::count_bits(hole, space);
+    case HoleKind::formulas:
+      return hole.formulas.size();
     case HoleKind::warp_offset:
     case HoleKind::warp_size:
       return detail::count_linear(hole);

@@ -13,6 +13,7 @@ namespace {
 
 // A table of more cells is no table that anybody enumerates.
 constexpr std::int64_t kMostCells = std::int64_t{1} << 32;
+constexpr std::int64_t kMostChoices = 64;
 constexpr std::int64_t kLargestRange = std::int64_t{1} << 20;
 
 std::string declaring(const HoleDeclaration& hole) { return "declare hole `" + hole.name + "`"; }
@@ -57,6 +58,19 @@ void check_xform(const HoleDeclaration& hole) {
   }
 }
 
+constexpr std::size_t kMostFormulas = 65536;
+
+void check_formula(const HoleDeclaration& hole, const Index& formula) {
+  const bool is_leaf = formula.operands().empty();
+  const bool is_argument = formula.kind() == IndexKind::argument && formula.number() >= 0 &&
+                           static_cast<std::size_t>(formula.number()) < hole.arguments.size();
+  const bool is_hole = formula.kind() == IndexKind::hole;
+  if (is_hole || (is_leaf && !is_argument && formula.kind() != IndexKind::constant))
+    fail(ErrorCode::spec, declaring(hole), "a formula of something else than the hole's arguments",
+         "arguments and constants", "give the hole what its formulas need as an argument");
+  for (const Index& operand : formula.operands()) check_formula(hole, operand);
+}
+
 }  // namespace
 
 const char* name(HoleKind kind) noexcept {
@@ -67,6 +81,10 @@ const char* name(HoleKind kind) noexcept {
       return "sw_part";
     case HoleKind::condition:
       return "sw_cond";
+    case HoleKind::bits:
+      return "sw_bits";
+    case HoleKind::formulas:
+      return "family";
     case HoleKind::warp_offset:
       return "warp_offset";
     case HoleKind::warp_size:
@@ -109,14 +127,28 @@ void check(const HoleDeclaration& hole) {
       check_xform(hole);
       return;
     case HoleKind::part:
-      if (hole.choices < 2 || hole.choices > 4) {
-        fail(ErrorCode::spec, declaring(hole), std::to_string(hole.choices) + " choices", "two to four",
-             "divide the part into two holes, or use a constant");
+      if (hole.choices < 2 || hole.choices > kMostChoices) {
+        fail(ErrorCode::spec, declaring(hole), std::to_string(hole.choices) + " choices", "two to 64",
+             "use a constant for one, and two holes for more");
       }
       [[fallthrough]];
     case HoleKind::condition:
       check_arguments(hole, 1, 4, "one to four arguments");
       check_range(hole, "warp =", hole.warp);
+      return;
+    case HoleKind::bits:
+      check_range(hole, "n =", hole.n);
+      check_arguments(hole, 1, 3, "one to three arguments");
+      if ((hole.n & (hole.n - 1)) != 0)
+        fail(ErrorCode::spec, declaring(hole), "n = " + std::to_string(hole.n), "a power of two",
+             "bits make up all values below a power of two");
+      return;
+    case HoleKind::formulas:
+      check_arguments(hole, 1, 4, "one to four arguments");
+      if (hole.formulas.empty() || hole.formulas.size() > kMostFormulas)
+        fail(ErrorCode::spec, declaring(hole), std::to_string(hole.formulas.size()) + " formulas",
+             "1 to " + std::to_string(kMostFormulas), "list the formulas that the hole may be");
+      for (const Index& formula : hole.formulas) check_formula(hole, formula);
       return;
     case HoleKind::warp_offset:
       check_arguments(hole, 1, 3, "one to three ids");

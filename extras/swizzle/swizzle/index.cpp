@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <initializer_list>
 #include <utility>
@@ -56,6 +57,8 @@ std::int64_t applied(IndexKind kind, std::int64_t a, std::int64_t b) {
       return detail::floor_divided(a, nonzero(b));
     case IndexKind::remainder:
       return detail::floor_remainder(a, nonzero(b));
+    case IndexKind::exclusive_or:
+      return a ^ b;
     case IndexKind::less:
       return a < b ? 1 : 0;
     case IndexKind::less_equal:
@@ -193,6 +196,7 @@ Index operator-(const Index& a, const Index& b) { return binary(IndexKind::subtr
 Index operator*(const Index& a, const Index& b) { return binary(IndexKind::multiply, a, b); }
 Index operator/(const Index& a, const Index& b) { return binary(IndexKind::divide, a, b); }
 Index operator%(const Index& a, const Index& b) { return binary(IndexKind::remainder, a, b); }
+Index operator^(const Index& a, const Index& b) { return binary(IndexKind::exclusive_or, a, b); }
 Index operator<(const Index& a, const Index& b) { return binary(IndexKind::less, a, b); }
 Index operator<=(const Index& a, const Index& b) { return binary(IndexKind::less_equal, a, b); }
 Index operator>(const Index& a, const Index& b) { return binary(IndexKind::less, b, a); }
@@ -280,6 +284,13 @@ Interval rest(const Interval& a, const Interval& d) {
   return {0, d.most - 1};
 }
 
+Interval exclusive(const Interval& a, const Interval& b) {
+  if (a.least < 0 || b.least < 0) return kAnything;
+  if (a.least == a.most && b.least == b.most) return {a.least ^ b.least, a.least ^ b.least};
+  const auto most = static_cast<std::uint64_t>(std::max(a.most, b.most));
+  return {0, static_cast<std::int64_t>(std::bit_ceil(most + 1)) - 1};
+}
+
 Interval truth(bool always, bool never) {
   if (always) return {1, 1};
   if (never) return {0, 0};
@@ -302,6 +313,8 @@ Interval combined(IndexKind kind, const Interval& a, const Interval& b) {
       return quotient(a, b);
     case IndexKind::remainder:
       return rest(a, b);
+    case IndexKind::exclusive_or:
+      return exclusive(a, b);
     case IndexKind::less:
       return truth(a.most < b.least, a.least >= b.most);
     case IndexKind::less_equal:

@@ -137,6 +137,9 @@ class Simplifier {
         return is_positive(x[1]) ? quotient(x[0], x[1].value()) : x[0] / x[1];
       case IndexKind::remainder:
         return is_positive(x[1]) ? rest(x[0], x[1].value()) : x[0] % x[1];
+      case IndexKind::exclusive_or:
+        if (is_constant(x[0], 0)) return x[1];
+        return is_constant(x[1], 0) ? x[0] : x[0] ^ x[1];
       case IndexKind::less:
       case IndexKind::less_equal:
       case IndexKind::equal:

@@ -15,6 +15,7 @@ enum class Level : std::uint8_t {
   choice,
   either,
   both,
+  exclusive,
   equality,
   order,
   sum,
@@ -117,6 +118,11 @@ class Printer {
         return infix(a, "-", b, Level::sum);
       case IndexKind::multiply:
         return infix(a, "*", b, Level::product);
+      case IndexKind::exclusive_or: {
+        // Sums inside in brackets: compilers ask for them.
+        const std::string left = a.level == Level::exclusive ? a.text : at_least(a, Level::product);
+        return {left + " ^ " + at_least(b, Level::product), Level::exclusive};
+      }
       case IndexKind::less:
         return infix(a, "<", b, Level::order);
       case IndexKind::less_equal:

@@ -7,6 +7,7 @@
 
 #include "faro/error.hpp"
 #include "faro/swizzle/hole.hpp"
+#include "swizzle/arithmetic.hpp"
 #include "swizzle/function_builder.hpp"
 
 namespace faro::swizzle {
@@ -63,6 +64,34 @@ Index expression(const PartParameters& p) {
     result = select(expression(p.conditions[j]), static_cast<std::int64_t>(j), result);
   }
   return result;
+}
+
+// Words that are the argument's bits moved together are the argument, multiplied or divided.
+Index expression(const BitsParameters& p) {
+  Index result = p.constant;
+  for (std::size_t j = 0; j < p.columns.size(); ++j) {
+    const Index argument = argument_index(static_cast<int>(j));
+    const std::int64_t first = p.columns[j].empty() ? 0 : p.columns[j].front();
+    bool is_moved = first != 0;
+    for (std::size_t b = 0; b < p.columns[j].size(); ++b)
+      is_moved = is_moved && p.columns[j][b] == first << b;
+    if (is_moved && detail::is_power_of_two(first)) {
+      result = result ^ argument * Index(first);
+      continue;
+    }
+    for (std::size_t b = 0; b < p.columns[j].size(); ++b)
+      if (p.columns[j][b] != 0)
+        result = result ^ argument / Index(std::int64_t{1} << b) % 2 * Index(p.columns[j][b]);
+  }
+  return result;
+}
+
+std::int64_t bits_value(const BitsParameters& p, std::span<const std::int64_t> arguments) {
+  std::int64_t value = p.constant;
+  for (std::size_t j = 0; j < p.columns.size(); ++j)
+    for (std::size_t b = 0; b < p.columns[j].size(); ++b)
+      if ((arguments[j] >> b & 1) != 0) value ^= p.columns[j][b];
+  return value;
 }
 
 Index expression(const LinearParameters& p, std::size_t arguments) {
@@ -155,6 +184,7 @@ std::int64_t value_of(const Parameters& parameters, std::span<const std::int64_t
           [&](const XformParameters& p) { return detail::value_of(p, arguments[0], arguments[1]); },
           [&](const ConditionParameters& p) { return std::int64_t{detail::holds(p, arguments) ? 1 : 0}; },
           [&](const PartParameters& p) { return part_value(p, arguments); },
+          [&](const BitsParameters& p) { return bits_value(p, arguments); },
           [&](const LinearParameters& p) { return linear_value(p, arguments); },
           [&](const FormulaParameters& p) { return evaluate(p.formula, arguments); },
       },

@@ -23,6 +23,18 @@ Interval values_of(const HoleDeclaration& hole) {
       return {.least = 0, .most = hole.choices - 1};
     case HoleKind::condition:
       return {.least = 0, .most = 1};
+    case HoleKind::bits:
+      return {.least = 0, .most = hole.n - 1};
+    case HoleKind::formulas: {
+      IndexRanges ranges;
+      for (const Argument& argument : hole.arguments) ranges.arguments.push_back({0, argument.asked - 1});
+      Interval all = bounds(hole.formulas.front(), ranges);
+      for (const Index& formula : hole.formulas) {
+        const Interval one = bounds(formula, ranges);
+        all = {std::min(all.least, one.least), std::max(all.most, one.most)};
+      }
+      return all;
+    }
     case HoleKind::warp_size:
       return {.least = 0, .most = hole.most_constant * (1 + hole.warp)};
     case HoleKind::warp_offset:
@@ -136,6 +148,28 @@ Hole Program::part(std::string name, std::int64_t choices, std::vector<Argument>
   hole.choices = choices;
   hole.constants = std::move(constants);
   hole.most_conditions = most;
+  return add_hole(std::move(hole));
+}
+
+Hole Program::bits(std::string name, std::int64_t n, std::vector<Argument> arguments,
+                   const BitsOptions& options) {
+  HoleDeclaration hole;
+  hole.name = std::move(name);
+  hole.kind = HoleKind::bits;
+  hole.n = n;
+  hole.arguments = std::move(arguments);
+  hole.one_to_one = options.one_to_one;
+  hole.most = options.most;
+  hole.in_extra = options.in_extra;
+  return add_hole(std::move(hole));
+}
+
+Hole Program::family(std::string name, std::vector<Argument> arguments, std::vector<Index> formulas) {
+  HoleDeclaration hole;
+  hole.name = std::move(name);
+  hole.kind = HoleKind::formulas;
+  hole.arguments = std::move(arguments);
+  hole.formulas = std::move(formulas);
   return add_hole(std::move(hole));
 }
 

@@ -211,7 +211,8 @@ class Check {
 void check(const Program& program) {
   for (const HoleDeclaration& hole : program.holes()) {
     check(hole);
-    if (hole.one_to_one && (hole.kind != HoleKind::xform || hole.arguments[0].asked != hole.n))
+    if (hole.one_to_one &&
+        ((hole.kind != HoleKind::xform && hole.kind != HoleKind::bits) || hole.arguments[0].asked != hole.n))
       fail(ErrorCode::spec, "check hole `" + hole.name + "`",
            "one to one, asked for " + std::to_string(hole.arguments[0].asked) + " of " +
                std::to_string(hole.n) + " values",

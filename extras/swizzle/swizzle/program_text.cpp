@@ -90,6 +90,8 @@ std::string hole_text(const HoleDeclaration& hole) {
   std::string text = "hole " + hole.name + "(" + arguments + "): " + name(hole.kind);
   if (hole.kind == HoleKind::xform)
     text += ", n = " + std::to_string(hole.n) + ", m = " + std::to_string(hole.m);
+  if (hole.kind == HoleKind::bits) text += ", n = " + std::to_string(hole.n);
+  if (hole.kind == HoleKind::formulas) text += " of " + std::to_string(hole.formulas.size());
   if (hole.kind == HoleKind::part) text += " of " + std::to_string(hole.choices);
   if (hole.one_to_one) text += ", one to one";
   return text;

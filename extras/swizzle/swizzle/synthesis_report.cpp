@@ -139,6 +139,19 @@ std::string grammar_text(const HoleDeclaration& hole, Space space) {
       return fmt::format("a chain of {} conditions: {}", hole.choices - 1, condition());
     case HoleKind::condition:
       return condition();
+    case HoleKind::bits: {
+      const std::string& i = hole.arguments.front().name;
+      const std::string rest = hole.arguments.size() > 1 ? " of the other arguments" : "";
+      const Freedom freedom = freedom_in(hole, space);
+      if (freedom == Freedom::easy)
+        return i + " ^ c" + (rest.empty() ? "" : ", ^ each other argument shifted or not at all") +
+               fmt::format("; c below {}", hole.n);
+      return fmt::format(
+          "c ^ an XOR of words, one for each set bit; c and all words below {}{}", hole.n,
+          freedom == Freedom::full ? ", those of " + i + " one bit each, no two the same" : "");
+    }
+    case HoleKind::formulas:
+      return fmt::format("{} that the sketch lists", counted(hole.formulas.size(), "formula"));
     case HoleKind::warp_offset:
       return fmt::format("a constant and multiples of the ids, all factors 0 to {}", hole.most_constant);
     case HoleKind::warp_size:

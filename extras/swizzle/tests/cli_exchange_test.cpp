@@ -19,8 +19,34 @@ TEST_F(CliExchange, TellsOfAConversion) {
   EXPECT_EQ(json.at("schema"), 1);
   EXPECT_EQ(json.at("shuffles"), 4);
   EXPECT_EQ(json.at("proven"), true);
-  EXPECT_EQ(json.at("shared").at("store_wavefronts"), json.at("shared").at("least_wavefronts"));
+  EXPECT_EQ(json.at("shared").at("store").at("wavefronts"),
+            json.at("shared").at("store").at("least_wavefronts"));
+  EXPECT_EQ(json.at("shared").at("load").at("by"), "1 ldmatrix.x4.trans");
+  const Json plain = Json::parse(run("layout convert mma.m16n8.C mma.m16n8k8.A --capability 7.0 --json").out);
+  EXPECT_EQ(plain.at("shared").at("load").at("by"), "2 loads of 8 bytes");
   EXPECT_EQ(json.at("emitted"), nullptr);
+}
+
+TEST_F(CliExchange, MemoryAndBlocks) {
+  const Result load =
+      run("layout convert 'tma.128B(64x64)' 'mma.m16n8k16.A[64x64]' --element 16 --emit load.cuh");
+  EXPECT_EQ(load.status, 0) << load.err;
+  EXPECT_NE(load.out.find("16 ldmatrix.x4 in 64 wavefronts, no bank conflict"), std::string::npos)
+      << load.out;
+  EXPECT_NE(bytes_of("load.cuh").find("(const char* shared, uint32_t (&out)[64], uint32_t lane)"),
+            std::string::npos);
+  const Json json =
+      Json::parse(run("layout convert wgmma.m64n16.C 'blocked(1x4, 8x4, 4x1)[64x16]' --json").out);
+  EXPECT_EQ(json.at("warps"), 4);
+  EXPECT_EQ(json.at("shuffles"), nullptr);
+  EXPECT_EQ(json.at("shared").at("is_cheaper"), true);
+  const std::string turn = "layout convert ldmatrix.x4 ldmatrix.x4.trans --element 16 --emit turn.cuh ";
+  EXPECT_EQ(run(turn + "--cheapest").status, 0);
+  EXPECT_EQ(run(turn + "--shared --capability 7.5").status, 0);
+  EXPECT_EQ(bytes_of("turn.cuh").find("stmatrix"), std::string::npos);
+  EXPECT_EQ(run(turn + "--cheapest --shared").status, 2);
+  for (const char* capability : {"9", "9.x", "x", "9.0.1", "0.9"})
+    EXPECT_EQ(run(turn + "--capability " + capability).status, 2) << capability;
 }
 
 TEST_F(CliExchange, ListsTheLayouts) {

@@ -362,4 +362,18 @@ TEST_F(CliSynth, RefusalsAreOneLineAndWriteNothing) {
     }
 }
 
+// Written, it is read as the same sketch.
+TEST_F(CliSynth, SketchesInFiles) {
+  ASSERT_EQ(run("synth aos-crc --struct 3 --warp 8 --sketch own.sketch").status, 0);
+  const Json example = Json::parse(run("synth aos-crc --struct 3 --warp 8 --json").out);
+  const Json own = Json::parse(run("synth @own.sketch --json").out);
+  EXPECT_EQ(own.at("solutions"), example.at("solutions"));
+  ASSERT_EQ(run("synth @own.sketch --sketch again.sketch").status, 0);
+  EXPECT_EQ(bytes_of("again.sketch"), bytes_of("own.sketch"));
+  EXPECT_EQ(run("synth @own.sketch --emit own.cu").status, 0);
+  EXPECT_EQ(run("synth @none.sketch").status, 6);
+  EXPECT_EQ(run("synth @own.sketch --warp 8").status, 2);
+  EXPECT_EQ(run("synth aos-crc --sketch a.sketch --emit a.cu").status, 2);
+}
+
 }  // namespace cli_synth_test

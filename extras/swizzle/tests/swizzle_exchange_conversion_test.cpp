@@ -124,7 +124,26 @@ TEST(ExchangeConversion, Refusals) {
   const auto warps = parse_layout("wgmma.m64n8.C", 32);
   Layout exchanged = warps;
   std::swap(exchanged.warps[0], exchanged.warps[1]);
-  EXPECT_EQ(code_of([&] { convert(warps, exchanged); }), ErrorCode::unsupported);
+  Layout copies = exchanged;  // in registers
+  copies.registers[0] = 0;
+  EXPECT_EQ(code_of([&] { convert(warps, copies); }), ErrorCode::unsupported);
+  Layout of_amd = parse_layout("trans(mfma.16x16.C)", 32);
+  of_amd.warps = {0};
+  Layout others = of_amd;
+  std::swap(others.warps[0], others.lanes[0]);
+  EXPECT_EQ(code_of([&] { convert(of_amd, others); }), ErrorCode::unsupported);
+  // Memory that has no room, or an element twice.
+  EXPECT_EQ(code_of([&] {
+              convert(parse_layout("blocked(16x8, 1x1, 1x1)", 32), parse_layout("mfma.16x16.C", 32));
+            }),
+            ErrorCode::value);
+  EXPECT_EQ(
+      code_of([&] { convert(parse_layout("matrix(2, 0, 0: 10 00)", 32), parse_layout("strided(4)", 32)); }),
+      ErrorCode::value);
+  EXPECT_EQ(code_of([&] {
+              convert(parse_layout("blocked(16x16, 1x1, 1x1)", 32), parse_layout("mfma.16x16.C", 32));
+            }),
+            ErrorCode::unsupported);
 }
 
 // --- the bound
@@ -221,10 +240,18 @@ TEST(ExchangeBound, FullStepsAreAsGood) {
 
 // --- through shared memory
 
+void expect_one_to_one(const SharedExchange& s, const std::vector<f2::Word>& address) {
+  std::set<f2::Word> addresses;
+  for (f2::Word place = 0; place < f2::unit(static_cast<int>(address.size())); ++place)
+    addresses.insert(f2::combine(address.data(), place));
+  EXPECT_EQ(addresses.size(), static_cast<std::size_t>(s.bytes));
+  EXPECT_EQ(*addresses.rbegin() + 1, addresses.size());
+}
+
 TEST(ExchangeShared, AddressesAreOneToOneAndFreeOfConflicts) {
   std::mt19937_64 random(17);
   std::set<int> widths;
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 80; ++round) {
     const int element = 8 << random() % 4;
     const int registers = static_cast<int>(2 + random() % 4);
     const Layout from = random_layout(registers, 5, random);
@@ -237,16 +264,79 @@ TEST(ExchangeShared, AddressesAreOneToOneAndFreeOfConflicts) {
     const Conversion c = convert(from, to, {.element = element, .attempts = 1});
     ASSERT_TRUE(c.shared.has_value());
     const SharedExchange& s = *c.shared;
-    widths.insert(s.access_bytes);
-    EXPECT_EQ(s.store_wavefronts, s.least_wavefronts) << to_text(c) << to_text(from) << to_text(to);
-    EXPECT_EQ(s.load_wavefronts, s.least_wavefronts) << to_text(c) << to_text(from) << to_text(to);
-    std::set<f2::Word> addresses;
-    for (f2::Word place = 0; place < f2::unit(static_cast<int>(s.store_address.size())); ++place)
-      addresses.insert(f2::combine(s.store_address.data(), place));
-    EXPECT_EQ(addresses.size(), static_cast<std::size_t>(s.bytes));
-    EXPECT_EQ(*addresses.rbegin() + 1, addresses.size());
+    for (const SharedSide* side : {&s.store, &s.load})
+      if (side->kind == AccessKind::plain) widths.insert(side->bytes);
+    expect_one_to_one(s, s.store.address);
+    EXPECT_EQ(s.store.wavefronts, s.store.least_wavefronts) << to_text(c) << to_text(from) << to_text(to);
+    EXPECT_EQ(s.load.wavefronts, s.load.least_wavefronts) << to_text(c) << to_text(from) << to_text(to);
   }
   EXPECT_TRUE(widths.count(1) == 1 && widths.count(4) == 1 && widths.count(16) == 1);
+}
+
+// Transposed halves: 2 bytes an access, or matrices.
+TEST(ExchangeShared, MatricesWhereTheyAreCheaper) {
+  const Layout from = parse_layout("ldmatrix.x4", 16);
+  const Layout to = parse_layout("ldmatrix.x4.trans", 16);
+  const auto shared = [&](int capability) {
+    return *convert(from, to, {.element = 16, .capability = capability}).shared;
+  };
+  EXPECT_EQ(shared(90).load.text(false), "1 ldmatrix.x4.trans");
+  EXPECT_EQ(shared(90).load.wavefronts, 4);
+  EXPECT_EQ(shared(75).load.kind, AccessKind::matrix_transposed);
+  EXPECT_EQ(shared(75).store.kind, AccessKind::plain);
+  EXPECT_EQ(shared(70).load.kind, AccessKind::plain);
+  EXPECT_EQ(shared(70).load.bytes, 2);
+  EXPECT_LT(shared(90).turns, shared(70).turns);
+}
+
+TEST(ExchangeShared, BetweenWarps) {
+  std::mt19937_64 random(23);
+  int crossings = 0;
+  for (int round = 0; round < 60; ++round) {
+    const int element = 8 << random() % 3;
+    const auto [from, to] = random_block_layouts(random);
+    const Conversion c = convert(from, to, {.element = element, .attempts = 1});
+    if (c.has_program()) continue;
+    ++crossings;
+    ASSERT_TRUE(c.shared.has_value());
+    expect_one_to_one(*c.shared, c.shared->store.address);
+    EXPECT_EQ(c.shared->store.wavefronts, c.shared->store.least_wavefronts) << to_text(c);
+    EXPECT_EQ(c.shared->load.wavefronts, c.shared->load.least_wavefronts) << to_text(c);
+    EXPECT_TRUE(c.is_shared_cheaper());
+  }
+  EXPECT_GT(crossings, 30);
+}
+
+// The swizzles of TMA, byte by byte, and what reaches them without a conflict.
+TEST(ExchangeMemory, SwizzlesOfTma) {
+  for (const int span : {32, 64, 128}) {
+    for (const int element : {8, 16, 32, 64}) {
+      const int bytes = element / 8;
+      const int columns = 2 * span / bytes;
+      const Layout layout =
+          parse_layout("tma." + std::to_string(span) + "B(16x" + std::to_string(columns) + ")", element);
+      for (int row = 0; row < 16; ++row)
+        for (int column = 0; column < columns; ++column) {
+          const int in_box = column * bytes % span;
+          const int byte = column * bytes / span * 16 * span + row * span + in_box;
+          const int swizzled = byte ^ (byte >> 3 & (span - 16));
+          ASSERT_EQ(layout.element(static_cast<f2::Word>(swizzled / bytes), 0),
+                    static_cast<f2::Word>(row * columns + column));
+        }
+    }
+  }
+  // CuTe's name of the same.
+  const Layout cute = parse_layout("shared(Swizzle<3,3,3> o (64,64):(64,1))", 16);
+  EXPECT_EQ(cute.registers, parse_layout("tma.128B(64x64)", 16).registers);
+  const auto access = [](const char* memory, const char* fragment) {
+    const Conversion c = convert(parse_layout(memory, 16), parse_layout(fragment, 16), {.element = 16});
+    return std::pair(c.shared->load.text(false), c.shared->load.wavefronts);
+  };
+  using Told = std::pair<std::string, int>;
+  EXPECT_EQ(access("tma.128B(64x64)", "mma.m16n8k16.A[64x64]"), Told("16 ldmatrix.x4", 64));
+  EXPECT_EQ(access("tma.128B(64x64)", "mma.m16n8k16.B[64x64]"), Told("16 ldmatrix.x4.trans", 64));
+  // Rows of 128 bytes as they are: the eight rows of a matrix begin in the same banks.
+  EXPECT_EQ(access("blocked(64x64, 1x1, 1x1)", "mma.m16n8k16.A[64x64]"), Told("16 ldmatrix.x4", 512));
 }
 
 }  // namespace swizzle_exchange_conversion_test

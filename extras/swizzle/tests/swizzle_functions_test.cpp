@@ -402,7 +402,7 @@ TEST(SwizzleFunctions, DeclarationsAreChecked) {
   EXPECT_THAT(declared(hole), HasSubstr("1 argument"));
   EXPECT_THAT(declared(condition({})), HasSubstr("0 arguments"));
   EXPECT_THAT(declared(condition({{"t", 0}})), HasSubstr("`t` of range 0"));
-  EXPECT_THAT(declared(part(5, {{"t", 4}})), HasSubstr("5 choices"));
+  EXPECT_THAT(declared(part(65, {{"t", 4}})), HasSubstr("65 choices"));
   HoleDeclaration offset = some_sets()[6].hole();
   offset.units.pop_back();
   EXPECT_THAT(declared(offset), HasSubstr("1 units"));

@@ -45,64 +45,98 @@ struct Step {
   bool keeps = false;  // a lane is one of its own sources
 };
 
-/// Through shared memory: registers as they are, in accesses of `access_bytes` at most, free of bank
-/// conflicts on both sides.
+/// What reaches shared memory: loads and stores of a lane's own registers, or ldmatrix and stmatrix, whose
+/// matrices of 8 rows of 16 bytes lie in the registers of all lanes.
+enum class AccessKind : std::uint8_t { none, plain, matrix, matrix_transposed };
+
+/// One side of a trip through shared memory.
+struct SharedSide {
+  AccessKind kind = AccessKind::none;
+  int bytes = 0;             // that a lane's registers have of an access; of a matrix 4
+  int instructions = 0;      // of a warp, as are:
+  int phases = 0;            // that are served one by one: the wavefronts without a conflict
+  int wavefronts = 0;        // counted access by access
+  int least_wavefronts = 0;  // of these instructions, wherever the bytes are placed: proven by ranks
+  std::vector<f2::Word> address = {};  // byte address of every bit of a place: byte, word, lane, warp
+
+  /// "2 stores of 8 bytes", "1 ldmatrix.x4.trans"
+  std::string text(bool is_store) const;
+};
+
+/// Through shared memory: registers as they are, with the placement that has the fewest conflicts on both
+/// sides. Of a conversion from or to a layout in memory, one side.
 struct SharedExchange {
-  int access_bytes = 4;
-  int bytes = 0;   // of shared memory a warp
-  int stores = 0;  // instructions
-  int loads = 0;
-  int store_wavefronts = 0;  // of one warp, counted access by access
-  int load_wavefronts = 0;
-  int least_wavefronts = 0;             // of either side: all its bytes, 128 at a time
-  std::vector<f2::Word> store_address;  // byte address of every bit of source place: byte, word, lane
-  std::vector<f2::Word> load_address;   // the same of the target
-  int turns = 0;
+  int bytes = 0;  // of shared memory: of a warp, or of all warps where elements change warps
+  SharedSide store;
+  SharedSide load;
+  int turns = 0;  // of a warp
+
+  bool is_free_of_conflicts() const {
+    return store.wavefronts == store.phases && load.wavefronts == load.phases;
+  }
 };
 
 struct ConversionOptions {
-  int element = 32;   // bits
-  int attempts = 48;  // ways that are tried at the same number of shuffles
+  int element = 32;     // bits
+  int attempts = 48;    // ways that are tried at the same number of shuffles
+  int capability = 90;  // of the GPU: ldmatrix from 75 on, stmatrix from 90 on
 };
 
-/// Within each warp by itself.
+/// Within each warp by itself, by shuffles or through shared memory; between warps of a block, through shared
+/// memory; or between registers and a layout in shared memory that is given.
 struct Conversion {
   Layout from;
   Layout to;
   int element = 32;
   int lane_bits = kCudaLaneBits;
-  int words_from = 0;  // 32-bit registers a lane
+  int warp_bits = 0;   // of the warps that exchange elements; 0: each warp by itself
+  int words_from = 0;  // 32-bit registers a lane; 0: the layout is in memory
   int words_to = 0;
-  /// The source place of every bit of a target place: byte in word (2 bits), word, lane.
+  int memory_bytes = 0;  // of the layout in memory
+  /// The source place of every bit of a target place: byte in word (2 bits), word, lane, warp.
   std::vector<f2::Word> source;
   LaneProgram program;
   std::vector<Step> steps;
   Bound bound;
-  std::optional<SharedExchange> shared;  // of 32 lanes, where no byte has two takers
+  std::optional<SharedExchange> shared;  // of 32 lanes, where no register of a lane repeats another
 
+  bool is_load() const { return words_from == 0; }
+  bool is_store() const { return words_to == 0; }
+  /// Whether there is a program of shuffles: elements stay in their warps' registers.
+  bool has_program() const { return warp_bits == 0 && !is_load() && !is_store(); }
   bool is_proven() const { return program.counts().shuffles == bound.linear_steps; }
   bool is_best_of_all() const { return program.counts().shuffles == bound.any_program; }
-  /// Whether a trip through shared memory takes fewer turns.
-  bool is_shared_cheaper() const { return shared && shared->turns < program.counts().turns(); }
+  /// Whether a trip through shared memory takes fewer turns, or is the only way.
+  bool is_shared_cheaper() const {
+    return !has_program() || (shared && shared->turns < program.counts().turns());
+  }
 };
 
-/// Errors: ErrorCode::value for layouts of different shapes, numbers of lanes or warps, for elements that the
-/// one lacks, and for registers that are more than 64 words a lane; ErrorCode::unsupported where elements
-/// change warps.
+/// A layout without lanes and warps is one in shared memory, its registers the offsets: the conversion then
+/// loads or stores. Errors: ErrorCode::value for layouts of different shapes, numbers of lanes or warps, for
+/// elements that the one lacks, for a layout in memory that has an element twice, and for registers that are
+/// more than 128 words a lane; ErrorCode::unsupported where elements change warps of other than 32 lanes, or
+/// where registers of a lane that hold an element twice would have to go through memory.
 Conversion convert(const Layout& from, const Layout& to, const ConversionOptions& options = {});
 
 /// A header with `__device__ void NAME(const uint32_t (&in)[R], uint32_t (&out)[S], uint32_t lane)`, in which
-/// a whole warp takes part; and, if asked for, the same through shared memory. Errors: ErrorCode::unsupported
-/// for other than 32 lanes.
+/// a whole warp takes part; if asked for, the same through shared memory, `char* shared` behind `lane`.
+/// Between warps it takes `uint32_t thread` for `lane`, and a whole block takes part; of a layout in memory,
+/// `const char* shared` stands for `in` or `char* shared` for `out`. Errors: ErrorCode::unsupported for other
+/// than 32 lanes.
 struct EmittedConversion {
   std::string name;
   std::string text;
+  bool is_shared = false;
 };
+enum class Way : std::uint8_t { registers, shared, cheapest };  // where both exist
 struct ConversionEmission {
   std::string name = "convert_layout";
   std::string command = {};  // that writes it again
-  bool shared = false;
+  Way way = Way::registers;
 };
+/// `name`, if it is one of C++. Errors: ErrorCode::value.
+std::string function_name(const std::string& name);
 EmittedConversion emit_conversion(const Conversion& conversion, const ConversionEmission& emission);
 
 /// What `faro layout convert` prints.

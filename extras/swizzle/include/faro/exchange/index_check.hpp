@@ -61,4 +61,8 @@ struct IndexMismatch {
 std::optional<IndexMismatch> check_indices(const Layout& layout,
                                            const std::vector<IndexExpression>& expressions);
 
+/// What `faro layout check --json` prints.
+std::string to_json(const Layout& layout, const std::vector<IndexExpression>& expressions,
+                    const std::optional<IndexMismatch>& mismatch);
+
 }  // namespace faro::exchange

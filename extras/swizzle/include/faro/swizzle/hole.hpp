@@ -39,6 +39,7 @@ enum class IndexKind : std::uint8_t {
   multiply,
   divide,     // floor
   remainder,  // 0 .. d-1
+  exclusive_or,
   less,
   less_equal,
   equal,
@@ -84,6 +85,7 @@ Index operator-(const Index& a, const Index& b);
 Index operator*(const Index& a, const Index& b);
 Index operator/(const Index& a, const Index& b);
 Index operator%(const Index& a, const Index& b);
+Index operator^(const Index& a, const Index& b);
 Index operator<(const Index& a, const Index& b);
 Index operator<=(const Index& a, const Index& b);
 Index operator>(const Index& a, const Index& b);
@@ -165,6 +167,9 @@ std::string to_cpp(const Index& index, const IndexNames& names, const IndexRange
 //                              k, both inside groups; for lanes and registers, permuted or broadcast.
 //     sw_part(c; v, …)         0 .. c-1 by a chain of conditions: which of c registers is sent.
 //     sw_cond(v, …)            v1 cmp (I ± v2), true, or false.
+//     sw_bits(v, …)            an XOR of words, one for each bit that is set in an argument: i ^ k, swizzles,
+//                              permuted bits, any matrix over F2.
+//     family(v, …)             one of the formulas that the sketch itself lists.
 //     warp offset and size     of a load: constants, and multiples of ids and of the warp's width.
 //
 // All of them are *functions of their arguments*, and that is how faro sees them: a hole of arguments with
@@ -195,16 +200,17 @@ std::string to_cpp(const Index& index, const IndexNames& names, const IndexRange
 // conditions have no `!=`, which the paper's have, and the released interpreter takes the group's base from i
 // mod gs, which loses it, and is not followed.
 
-enum class HoleKind : std::uint8_t { xform, part, condition, warp_offset, warp_size };
+enum class HoleKind : std::uint8_t { xform, part, condition, bits, formulas, warp_offset, warp_size };
 
-/// "sw_xform", "sw_part", "sw_cond", "warp_offset", "warp_size".
+/// "sw_xform", "sw_part", "sw_cond", "sw_bits", "family", "warp_offset", "warp_size".
 const char* name(HoleKind kind) noexcept;
 
-/// How much of sw_xform is open.
+/// How much of sw_xform is open, and of sw_bits.
 enum class Freedom : std::uint8_t {
-  easy,   // one group, no wrap, dr = m: cf, cr, c
-  full,   // all of it, with g = gs/df
-  gcd,    // and g free
+  easy,  // one group, no wrap, dr = m: cf, cr, c        bits: i ^ (k << s) ^ c, s the same for all of k, or i
+         // ^ c
+  full,  // all of it, with g = gs/df                    bits: those of i permuted, any words for those of k
+  gcd,   // and g free                                   bits: any words for all
   extra,  // and ecr, ec
 };
 
@@ -236,9 +242,9 @@ struct Argument {
 struct HoleDeclaration {
   std::string name;
   HoleKind kind = HoleKind::condition;
-  std::vector<Argument> arguments;  // xform: i, then k; warp_offset: ids; warp_size: none
+  std::vector<Argument> arguments;  // xform and bits: i, then k; warp_offset: ids; warp_size: none
 
-  // xform
+  // xform; of bits n, one_to_one (i -> f(i, k) for each k) and the freedoms
   std::int64_t n = 0;       // primary range: values and group sizes; i < n
   std::int64_t m = 0;       // secondary range: dr divides it; k < m, asked may be less
   bool one_to_one = false;  // i -> f(i, k) must be a permutation for each k
@@ -251,6 +257,8 @@ struct HoleDeclaration {
   std::int64_t warp = 32;               // W, a constant of conditions; the unit of warp_size
   ConditionFreedom most_conditions = ConditionFreedom::full;
 
+  std::vector<Index> formulas;  // of a family: expressions of IndexKind::argument
+
   // warp_offset: const + sum of const * id * unit;  warp_size: const + const * warp
   std::vector<std::int64_t> units;  // of each argument
   std::int64_t most_constant = 4;   // constants are 0 .. this
@@ -261,8 +269,8 @@ Freedom freedom_in(const HoleDeclaration& hole, Space space) noexcept;
 ConditionFreedom condition_freedom_in(const HoleDeclaration& hole, Space space) noexcept;
 
 /// Errors: ErrorCode::spec, naming hole and field: no name, a range below 1, `asked` past n or m, a part of
-/// fewer than two or more than four choices, the wrong number of arguments, units that are not as many as
-/// ids.
+/// fewer than two or more than 64 choices, the wrong number of arguments, units that are not as many as
+/// ids; a range of bits that is no power of two; no formulas, or one of something else than the arguments.
 void check(const HoleDeclaration& hole);
 
 /// Cells of its table: the product of what may be asked. Cell of (i, k, …) is i + asked0 (k + asked1 (…)).
@@ -305,13 +313,20 @@ struct LinearParameters {
   friend bool operator==(const LinearParameters&, const LinearParameters&) = default;
 };
 
+/// constant ^ (XOR of columns[j][b] over the set bits b of argument j).
+struct BitsParameters {
+  std::int64_t constant = 0;
+  std::vector<std::vector<std::int64_t>> columns;
+  friend bool operator==(const BitsParameters&, const BitsParameters&) = default;
+};
+
 /// A function that no family gave: an expression of IndexKind::argument (closed forms, a user's own).
 struct FormulaParameters {
   Index formula = 0;
 };
 
-using Parameters =
-    std::variant<XformParameters, ConditionParameters, PartParameters, LinearParameters, FormulaParameters>;
+using Parameters = std::variant<XformParameters, ConditionParameters, PartParameters, BitsParameters,
+                                LinearParameters, FormulaParameters>;
 
 /// The value for the arguments, by the formula of the family: the definition that all else is tested against.
 std::int64_t value_of(const Parameters& parameters, std::span<const std::int64_t> arguments);

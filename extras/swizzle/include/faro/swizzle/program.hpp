@@ -151,6 +151,13 @@ struct XformOptions {
   Freedom in_extra = Freedom::gcd;
 };
 
+/// sw_bits(v, …), of values below a power of two.
+struct BitsOptions {
+  bool one_to_one = false;  // of the first argument, for all that the others are
+  Freedom most = Freedom::full;
+  Freedom in_extra = Freedom::gcd;
+};
+
 /// A coalesced transfer of rounds x slice registers a lane. Round r, lane t, element s is
 ///     I[offset + r slice W + slice lane(t, r) + s]     <->     register r slice + s,
 /// where it is inside the array and, if a size is given, below offset + size.
@@ -189,6 +196,10 @@ class Program {
             std::vector<std::int64_t> constants = {}, ConditionFreedom most = ConditionFreedom::full);
   Hole condition(std::string name, std::vector<Argument> arguments, std::vector<std::int64_t> constants = {},
                  ConditionFreedom most = ConditionFreedom::full);
+  Hole bits(std::string name, std::int64_t n, std::vector<Argument> arguments,
+            const BitsOptions& options = {});
+  /// One of these, expressions of argument_index(0), argument_index(1), …
+  Hole family(std::string name, std::vector<Argument> arguments, std::vector<Index> formulas);
   Hole warp_offset(std::string name, std::vector<Argument> ids, std::vector<std::int64_t> units,
                    std::int64_t most_constant = 4);
   Hole warp_size(std::string name, std::int64_t most_constant = 4);
