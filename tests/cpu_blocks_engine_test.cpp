@@ -9,6 +9,7 @@
 #include "cpu_strided_support.hpp"
 #include "faro/block_scales.hpp"
 #include "faro/error.hpp"
+#include "faro/faro.hpp"
 
 namespace faro::cpu_blocks_test {
 

@@ -37,10 +37,12 @@
 #include <string>
 #include <vector>
 
-#include "faro/faro.hpp"
 #include "faro/number.hpp"
+#include "faro/stream.hpp"
 
 namespace faro {
+
+struct PlanOptions;  // faro/faro.hpp
 
 enum class BlockFormat { mxfp8_e4m3, mxfp8_e5m2, mxfp4, nvfp4 };
 /// "mxfp8_e4m3", …; numbers of a block; and bits of one in the data.
@@ -104,6 +106,8 @@ class ExecutableBlocks {
 /// scales share a place, arrays past 2^62 bytes, and a global scale that is not finite and above 0, or is of
 /// powers of two; ErrorCode::unsupported for another wide type; ErrorCode::device for an engine that this
 /// build or machine has not.
-ExecutableBlocks plan_blocks(const BlockScaling& scaling, const PlanOptions& options = {});
+ExecutableBlocks plan_blocks(const BlockScaling& scaling, const PlanOptions& options);
+/// The same on the CPU.
+ExecutableBlocks plan_blocks(const BlockScaling& scaling);
 
 }  // namespace faro

@@ -11,6 +11,7 @@
 #include "engines/cuda_blocks.hpp"
 #include "faro/block_scales.hpp"
 #include "faro/error.hpp"
+#include "faro/faro.hpp"
 #include "permutation/axis_map.hpp"
 #include "plan/block_plan.hpp"
 
@@ -107,5 +108,7 @@ ExecutableBlocks plan_blocks(const BlockScaling& scaling, const PlanOptions& opt
   return ExecutableBlocks(
       std::make_unique<ExecutableBlocks::State>(plan, cpu::BlockSweep(plan, cpu::target(1))));
 }
+
+ExecutableBlocks plan_blocks(const BlockScaling& scaling) { return plan_blocks(scaling, {}); }
 
 }  // namespace faro
