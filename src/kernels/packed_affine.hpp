@@ -233,6 +233,43 @@ inline constexpr CompiledPackedTile kPackedTiles[] = {
 };
 inline constexpr auto kPackedTileCount = sizeof(kPackedTiles) / sizeof(kPackedTiles[0]);
 
+/// The three phases as a kernel that is a value.
+template <int index>
+struct MovePackedTiles {
+  static constexpr CompiledPackedTile kTile = kPackedTiles[index];
+  static constexpr PackedAffineShape kShape = kTile.shape;
+  static constexpr std::uint32_t kThreads = static_cast<std::uint32_t>(kShape.words.threads());
+  static constexpr int kMinBlocks = kTile.min_blocks;
+
+  PackedAffineParams params;
+  const std::byte* in = nullptr;  // both aligned to vectors
+  std::byte* out = nullptr;
+
+  constexpr std::uint64_t blocks() const { return params.tile.blocks(); }
+  constexpr std::uint32_t shared_bytes() const { return static_cast<std::uint32_t>(kShape.words.tile_bytes()); }
+
+  template <typename Block>
+  constexpr void operator()(Block& block) const {
+    if constexpr (requires { block.is_streaming(); }) {
+      block.streamed(in, out, [&](auto& memory) { move(block, memory); });
+    } else {
+      device::DirectMemory memory{in, out, block.shared()};
+      move(block, memory);
+    }
+  }
+
+ private:
+  template <typename Block, typename Memory>
+  constexpr void move(Block& block, Memory& memory) const {
+    load_tile<kShape.words>(memory, params.tile, block.index(), block.thread());
+    block.barrier();
+    exchange_words<kShape>(memory, params, block.index(), block.thread());
+    block.barrier();
+    store_tile<kShape.words>(memory, params.tile, block.index(), block.thread());
+  }
+};
+static_assert(sizeof(MovePackedTiles<0>) <= 4096, "kernel parameters are at most 4 KiB");
+
 /// log2 of the elements of a tile.
 constexpr int element_tile_bits(const PackedAffineShape& shape) {
   return shape.words.tile_bits() + shape.word_index_bits;

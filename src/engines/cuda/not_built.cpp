@@ -3,6 +3,7 @@
 #include "engines/cuda/runtime/device_arrays.hpp"
 #include "engines/cuda_index.hpp"
 #include "engines/cuda_modular.hpp"
+#include "engines/cuda_packed.hpp"
 #include "engines/cuda_rows.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/engines/cuda_measure.hpp"
@@ -128,6 +129,10 @@ void CombineExecutor::check(Stream /*stream*/) const { refuse(); }
 void permute_evaluations(const EvaluationMove& /*move*/, Stream /*stream*/, int /*device*/) { refuse(); }
 
 void permute(const ModularMove& /*move*/, Stream /*stream*/, int /*device*/) { refuse(); }
+
+// --- cuda_packed.hpp
+
+void permute(const PackedMove& /*move*/, Stream /*stream*/, int /*device*/) { refuse(); }
 
 // --- cuda_measure.hpp
 
