@@ -113,6 +113,8 @@ struct PackedFileOptions {
   std::uint64_t memory_bytes = 0;  // for both arrays together; 0: file::default_memory_bytes()
   int threads = 0;
   bool verify = false;  // every element, before the result takes its name
+  Engine engine = Engine::automatic;  // cuda: the arrays go to the device and back, all or a panel at a time
+  int device = cuda::kCurrentDevice;
 };
 
 /// What lies before an array in a file.
