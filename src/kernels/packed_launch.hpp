@@ -1,7 +1,8 @@
 // Permutations of packed elements as launches of kernels: `queue.run(kernel)` of any queue.
 //
 //     affine maps            tiles of words (packed_affine.hpp); small or unaligned arrays by words
-//     axes                   matrices (packed_matrix.hpp) and the words at the ends of their rows; else by words
+//     axes                   tiles, where powers of two are in their extents (packed_strided.hpp); matrices
+//                            (packed_matrix.hpp) and the words at the ends of their rows; else by words
 #pragma once
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include "faro/permutation/affine.hpp"
 #include "kernels/packed_affine_params.hpp"
 #include "kernels/packed_matrix.hpp"
+#include "kernels/packed_strided.hpp"
 #include "kernels/packed_words.hpp"
 #include "permutation/axis_map.hpp"
 #include "rounding.hpp"
@@ -136,12 +138,44 @@ void move_matrices(Queue& queue, faro::detail::AxisMap part, std::size_t columns
   queue.run(kernel);
 }
 
+template <int index>
+bool is_of_width(std::uint32_t element_bits) {
+  return kPackedTiles[index].shape.word_index_bits == 5 - static_cast<int>(std::bit_width(element_bits) - 1);
+}
+
+inline bool is_aligned_to_vectors(const PackedWork& work) {
+  constexpr std::uintptr_t kVectorBytes = 16;
+  return (reinterpret_cast<std::uintptr_t>(work.in) | reinterpret_cast<std::uintptr_t>(work.out)) % kVectorBytes == 0;
+}
+
+constexpr std::uint64_t kFewTiles = 132;  // of a multiprocessor each
+
+// Tiles of a shape, where they fit and there are `least`.
+template <int index, typename Queue>
+bool move_strided(Queue& queue, const PackedWork& work, const faro::detail::AxisMap& part, std::uint64_t least) {
+  if (!is_of_width<index>(work.element_bits) || !is_aligned_to_vectors(work) ||
+      work.in_high_first || work.out_high_first)
+    return false;
+  const auto params = make_packed_strided_params(part, work.element_bits, kPackedTiles[index].shape);
+  if (!params) return false;
+  MovePackedStrided<index> kernel;
+  kernel.params = *params;
+  kernel.in = work.in;
+  kernel.out = work.out;
+  if (kernel.blocks() < least) return false;
+  queue.run(kernel);
+  return true;
+}
+
 template <typename Queue>
 void move_part(Queue& queue, const PackedWork& work, const faro::detail::AxisMap& part) {
   const std::uint64_t units = faro::detail::unit_count(part.axes);
   if (units == 0) return;
   const PackedArrays arrays(work);
   const PackedAxes axes = packed_axes(part, arrays, work.element_bits);
+  if (move_strided<0>(queue, work, part, kFewTiles) || move_strided<1>(queue, work, part, kFewTiles) ||
+      move_strided<2>(queue, work, part, kFewTiles))
+    return;
   if (const auto columns = columns_of_matrix(part, work.element_bits)) {
     if (work.element_bits == 1) move_matrices<5>(queue, part, *columns, arrays);
     if (work.element_bits == 2) move_matrices<4>(queue, part, *columns, arrays);
@@ -154,6 +188,9 @@ void move_part(Queue& queue, const PackedWork& work, const faro::detail::AxisMap
     for (int k = 0; k < axes.count; ++k) ends.extents[k] = device::Division64(axes.axes[k].extent);
     return queue.run(ends);
   }
+  if (move_strided<3>(queue, work, part, 1) || move_strided<4>(queue, work, part, 1) ||
+      move_strided<5>(queue, work, part, 1))
+    return;
   std::uint64_t last = axes.out_first + work.element_bits - 1;
   for (const auto& axis : part.axes) last += (axis.extent - 1) * static_cast<std::uint64_t>(axis.out);
   MovePackedWords<PackedAxes> words;
@@ -169,8 +206,7 @@ void move_part(Queue& queue, const PackedWork& work, const faro::detail::AxisMap
 template <int index, typename Queue>
 bool move_tiles(Queue& queue, const PackedWork& work, const Affine& map, std::uint64_t batch, std::uint64_t least) {
   using Kernel = MovePackedTiles<index>;
-  if (Kernel::kShape.word_index_bits != 5 - static_cast<int>(std::bit_width(work.element_bits) - 1) ||
-      !fits(map, Kernel::kShape) || batch << (map.bits() - element_tile_bits(Kernel::kShape)) < least)
+  if (!is_of_width<index>(work.element_bits) || !fits(map, Kernel::kShape) || batch << (map.bits() - element_tile_bits(Kernel::kShape)) < least)
     return false;
   Kernel kernel;
   kernel.params = make_packed_affine_params(map, Kernel::kShape, batch);
@@ -224,10 +260,8 @@ void move_packed_map(Queue& queue, const PackedWork& work, const Affine& map, st
 /// first. Requires: arrays of whole bytes (unchecked). Errors: as make_packed_affine_params().
 template <typename Queue>
 void move_packed_affine(Queue& queue, const PackedWork& work, const Affine& map, std::uint64_t batch) {
-  constexpr std::uint64_t kVectorBytes = 16;
-  constexpr std::uint64_t kFewTiles = 132;  // of a multiprocessor each
-  const auto addresses = reinterpret_cast<std::uintptr_t>(work.in) | reinterpret_cast<std::uintptr_t>(work.out);
-  if (addresses % kVectorBytes == 0 &&
+  using detail::kFewTiles;
+  if (detail::is_aligned_to_vectors(work) &&
       (detail::move_tiles<0>(queue, work, map, batch, kFewTiles) ||
        detail::move_tiles<1>(queue, work, map, batch, kFewTiles) ||
        detail::move_tiles<2>(queue, work, map, batch, kFewTiles) ||

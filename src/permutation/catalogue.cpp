@@ -146,7 +146,7 @@ Permutation read_int4_pack(SpecReader& r) {
 Permutation read_byte_bits(SpecReader& r) {
   constexpr std::uint64_t kBits = 8;
   const std::uint64_t bytes = whole_words(r, "the count", kBits) / kBits;
-  return CyclicAxes({bytes, kBits}, {0, 1}, {{.count = bytes}, {.count = kBits, .reversed = true}});
+  return CyclicAxes({bytes, kBits}, {0, 1}, {{.count = bytes}, {.count = kBits, .shift = kBits - 1, .reversed = true}});
 }
 
 // Pictures are bit_picture() of the example, written out here to be read beside it; a test compares them.
