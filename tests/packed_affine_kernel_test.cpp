@@ -34,9 +34,9 @@ void expect_elements_permuted(const Affine& map, int bits, Arrays& arrays) {
 
 struct Tally {
   int runs = 0;
-  int turned = 0;    // of maps for which places change inside words
-  int sheared = 0;   // and bits between words
-  int plain = 0;     // only transposed
+  int turned = 0;   // of maps for which places change inside words
+  int sheared = 0;  // and bits between words
+  int plain = 0;    // only transposed
   int conflicts = 0;
 };
 
@@ -191,7 +191,8 @@ TEST(PackedAffine, EveryLinearMapOfFourIndexBits) {
 TEST(PackedAffine, RefusesWhatDoesNotFit) {
   EXPECT_EQ(code_of([] { make_packed_affine_params(Affine(18), kPackedTiles[0].shape, 1); }),
             ErrorCode::unsupported);
-  EXPECT_EQ(code_of([] { make_packed_affine_params(Affine(19), kPackedTiles[0].shape, 0); }), ErrorCode::value);
+  EXPECT_EQ(code_of([] { make_packed_affine_params(Affine(19), kPackedTiles[0].shape, 0); }),
+            ErrorCode::value);
 }
 
 }  // namespace packed_affine_kernel_test

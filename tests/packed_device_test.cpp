@@ -90,7 +90,8 @@ void verify(const PackedProblem& asked, std::mt19937_64& random, Reached& reache
     for (std::uint64_t i = 0; i < in.size(); ++i) in.data()[i] = static_cast<std::byte>(random());
     for (std::uint64_t i = 0; i < out.size(); ++i) out.data()[i] = static_cast<std::byte>(random());
     Bytes wanted = out.download();
-    const Bytes of_array = expected(problem, Bytes(from, from + plan.in_bytes()), Bytes(to, to + plan.out_bytes()));
+    const Bytes of_array =
+        expected(problem, Bytes(from, from + plan.in_bytes()), Bytes(to, to + plan.out_bytes()));
     std::copy(of_array.begin(), of_array.end(), wanted.begin() + (to - out.data()));
     cuda::PackedMove move = packed::device_move(problem);
     move.work.in = from;
@@ -149,8 +150,8 @@ TEST(PackedDevice, LargeTiles) {
   std::mt19937_64 random(3);
   Reached reached;
   for (const auto& [bits, n] : {std::pair{1U, 19}, std::pair{2U, 18}, std::pair{4U, 16}}) {
-    cuda::PackedMove move =
-        packed::device_move(PackedPlan({.permutation = maps::random_bmmc(n, random()), .element_bits = bits}).problem());
+    cuda::PackedMove move = packed::device_move(
+        PackedPlan({.permutation = maps::random_bmmc(n, random()), .element_bits = bits}).problem());
     move.batch = 132;  // of which all but two are not looked at
     std::vector<std::uint64_t> in(move.batch << n >> 6 << (bits / 2));
     std::vector<std::uint64_t> out(in.size());
@@ -200,7 +201,8 @@ TEST(PackedDevice, MatricesOfManyTiles) {
        {std::tuple{1U, 2600U, 1100U}, std::tuple{1U, 1030U, 4100U}, std::tuple{2U, 1200U, 1040U},
         std::tuple{4U, 1290U, 300U}, std::tuple{4U, 512U, 520U}}) {
     verify({.permutation = maps::transpose_any(rows, columns), .element_bits = bits}, random, reached, true);
-    verify({.permutation = maps::transpose_any(rows + 1, columns - 1), .element_bits = bits}, random, reached);
+    verify({.permutation = maps::transpose_any(rows + 1, columns - 1), .element_bits = bits}, random,
+           reached);
     if (HasFatalFailure()) return;
   }
   EXPECT_EQ(reached.matrices, 10);
@@ -242,15 +244,19 @@ TEST(PackedDevice, AxesOfBitsAndOddParts) {
   std::mt19937_64 random(8);
   Reached reached;
   for (const std::string text :
-       {"marlin(32, 192)", "compose(marlin(48, 320), inverse(awq(15360)))", "gptq(24, 160)", "tinygemm(24, 96, 2)",
-        "gguf_halves(64, 1920)", "axes(6 32 5 32; 3 0 2 1)", "axes(12 64 20 32; 2 1 0 3)", "marlin(16, 4416)"}) {
-    verify({.permutation = parse_permutation(text), .element_bits = 4, .batch = 1 + random() % 2}, random, reached, true);
+       {"marlin(32, 192)", "compose(marlin(48, 320), inverse(awq(15360)))", "gptq(24, 160)",
+        "tinygemm(24, 96, 2)", "gguf_halves(64, 1920)", "axes(6 32 5 32; 3 0 2 1)",
+        "axes(12 64 20 32; 2 1 0 3)", "marlin(16, 4416)"}) {
+    verify({.permutation = parse_permutation(text), .element_bits = 4, .batch = 1 + random() % 2}, random,
+           reached, true);
     verify({.permutation = parse_permutation(text), .element_bits = 4}, random, reached);
     if (HasFatalFailure()) return;
   }
   for (const std::uint32_t bits : {1U, 2U}) {
-    verify({.permutation = parse_permutation("axes(3 128 6 128; 3 0 2 1)"), .element_bits = bits}, random, reached, true);
-    verify({.permutation = parse_permutation("axes(2 128 3 128; 1 2 3 0)"), .element_bits = bits}, random, reached, true);
+    verify({.permutation = parse_permutation("axes(3 128 6 128; 3 0 2 1)"), .element_bits = bits}, random,
+           reached, true);
+    verify({.permutation = parse_permutation("axes(2 128 3 128; 1 2 3 0)"), .element_bits = bits}, random,
+           reached, true);
     if (HasFatalFailure()) return;
   }
   EXPECT_GE(reached.strided, 6);
@@ -264,7 +270,10 @@ TEST(PackedDevice, LongRollsAndFlips) {
       const PackedLayout in{.first_bit = random() % 40, .order = an_order(random)};
       if (count != 0)
         verify({.permutation = maps::roll(count, 12345), .element_bits = bits, .in = in}, random, reached);
-      verify({.permutation = maps::flip(count), .element_bits = bits, .in = in, .out = {.order = an_order(random)}},
+      verify({.permutation = maps::flip(count),
+              .element_bits = bits,
+              .in = in,
+              .out = {.order = an_order(random)}},
              random, reached);
       if (HasFatalFailure()) return;
     }
@@ -278,10 +287,11 @@ TEST(PackedDevice, MatricesTouchEachSectorOnce) {
     machine::CountingMemory memory({.shared_bytes = kernel.shared_bytes()});
     memory.add_virtual_input(in_bytes);
     memory.add_virtual_output(out_bytes);
-    memory.run({.blocks = kernel.blocks(), .threads = kernel.kThreads},
-               [&](auto& m, auto block, auto thread) { kernel.load(m, block, thread); },
-               [&](auto& m, auto block, auto thread) { kernel.transpose(m, block, thread); },
-               [&](auto& m, auto block, auto thread) { kernel.store(m, block, thread); });
+    memory.run(
+        {.blocks = kernel.blocks(), .threads = kernel.kThreads},
+        [&](auto& m, auto block, auto thread) { kernel.load(m, block, thread); },
+        [&](auto& m, auto block, auto thread) { kernel.transpose(m, block, thread); },
+        [&](auto& m, auto block, auto thread) { kernel.store(m, block, thread); });
     return memory.counts();
   };
   for (const std::uint32_t bits : {1U, 2U, 4U}) {

@@ -122,9 +122,7 @@ class Bench {
       DeviceArray in(bytes);
       const DeviceArray out(bytes);
       fill(in);
-      const auto queue = [&](Stream stream) {
-        plan.run({in.data(), bytes}, {out.data(), bytes}, stream);
-      };
+      const auto queue = [&](Stream stream) { plan.run({in.data(), bytes}, {out.data(), bytes}, stream); };
       clock_.milliseconds(1, queue);
       if (bytes <= kMostVerifiedBytes) verify(work.text, problem, in, out);
       std::vector<double> own;

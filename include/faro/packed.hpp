@@ -64,9 +64,9 @@ std::uint64_t packed_bytes(const PackedLayout& layout, std::uint32_t element_bit
 void check(const PackedProblem& problem);
 
 struct PackedOptions {
-  int threads = 0;                      // 0: what OpenMP would use
-  Engine engine = Engine::automatic;    // which is the CPU
-  int device = cuda::kCurrentDevice;    // of engine cuda
+  int threads = 0;                    // 0: what OpenMP would use
+  Engine engine = Engine::automatic;  // which is the CPU
+  int device = cuda::kCurrentDevice;  // of engine cuda
 };
 
 /// The plan of a permutation of packed elements. Every const member may be called from many threads at once.
@@ -89,7 +89,8 @@ class PackedPlan {
   /// `stream`; errors: also ErrorCode::value for other memory, and for a stream with engine cpu.
   void run(std::span<const std::byte> in, std::span<std::byte> out, Stream stream = {}) const;
 
-  /// In place, of affine maps and equal layouts, on the CPU. Errors: also ErrorCode::unsupported for all others.
+  /// In place, of affine maps and equal layouts, on the CPU. Errors: also ErrorCode::unsupported for all
+  /// others.
   void run(std::span<std::byte> data) const;
 
   std::uint64_t in_bytes() const;
@@ -112,7 +113,7 @@ std::string find_packed_mismatch(const PackedProblem& problem, std::span<const s
 struct PackedFileOptions {
   std::uint64_t memory_bytes = 0;  // for both arrays together; 0: file::default_memory_bytes()
   int threads = 0;
-  bool verify = false;  // every element, before the result takes its name
+  bool verify = false;                // every element, before the result takes its name
   Engine engine = Engine::automatic;  // cuda: the arrays go to the device and back, all or a panel at a time
   int device = cuda::kCurrentDevice;
 };

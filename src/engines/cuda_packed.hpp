@@ -14,15 +14,16 @@
 
 namespace faro::cuda {
 
-/// Parts of axes in bits, or an affine map: of places where arrays are dense, of elements where they are rows.
+/// Parts of axes in bits, or an affine map: of places where arrays are dense, of elements where they are
+/// rows.
 struct PackedMove {
   kernels::PackedWork work = {};
   std::vector<faro::detail::AxisMap> parts = {};
   std::optional<Affine> places = {};
   std::optional<Affine> map = {};
-  kernels::PackedRowsOfBoth rows = {};             // of `map`
-  std::uint64_t batch = 1;                         // of affine maps,
-  std::uint64_t in_skipped = 0;                    // and bytes before their arrays
+  kernels::PackedRowsOfBoth rows = {};  // of `map`
+  std::uint64_t batch = 1;              // of affine maps,
+  std::uint64_t in_skipped = 0;         // and bytes before their arrays
   std::uint64_t out_skipped = 0;
   std::optional<kernels::PackedRows> cleared = {};  // where pads become zero
 };

@@ -62,10 +62,11 @@ constexpr bool is_valid(const PackedAffineShape& shape) {
 struct PackedAffineParams {
   AffineTileParams tile;  // of words
   WordExchange exchange;
-  std::uint32_t group_word[kMaxTileBits];         // shared address of bit k of a group's number, in words
+  std::uint32_t group_word[kMaxTileBits];          // shared address of bit k of a group's number, in words
   std::uint32_t word_address[kMostWordIndexBits];  // of bit t of a word's number, in words
-  std::uint8_t group_place[kMaxTileBits];         // what bit k of a group's number adds to places in its words
-  std::uint8_t stored_word[kMostWordIndexBits];   // what bit a of that adds to the number of a word that is stored
+  std::uint8_t group_place[kMaxTileBits];  // what bit k of a group's number adds to places in its words
+  std::uint8_t
+      stored_word[kMostWordIndexBits];  // what bit a of that adds to the number of a word that is stored
   std::uint8_t block_place[kBlockDigits][kBlockDigitValues];  // what the block's number adds, by its digits
   std::uint32_t complement_place;                             // and all of them
 };
@@ -246,7 +247,9 @@ struct MovePackedTiles {
   std::byte* out = nullptr;
 
   constexpr std::uint64_t blocks() const { return params.tile.blocks(); }
-  constexpr std::uint32_t shared_bytes() const { return static_cast<std::uint32_t>(kShape.words.tile_bytes()); }
+  constexpr std::uint32_t shared_bytes() const {
+    return static_cast<std::uint32_t>(kShape.words.tile_bytes());
+  }
 
   template <typename Block>
   constexpr void operator()(Block& block) const {

@@ -50,7 +50,8 @@ std::uint32_t mask_of(const Matrix& functionals, int row) {
   std::uint32_t mask = 0;
   for (Word b = 0; b < f2::unit(q); ++b) {
     if (!f2::bit(functionals * b, row)) continue;
-    for (int k = 0; k < element_bits; ++k) mask |= std::uint32_t{1} << (static_cast<int>(b) * element_bits + k);
+    for (int k = 0; k < element_bits; ++k)
+      mask |= std::uint32_t{1} << (static_cast<int>(b) * element_bits + k);
   }
   return mask;
 }
@@ -147,8 +148,8 @@ layout::Tile tile_of_words(const layout::Tile& tile, const Matrix& local, int q)
   return words;
 }
 
-// Where a group's first word is read, or written back: what its elements have added to their places is made up
-// for by the words' numbers.
+// Where a group's first word is read, or written back: what its elements have added to their places is made
+// up for by the words' numbers.
 struct GroupSlots {
   Word read = 0;
   Word written = 0;
@@ -159,8 +160,8 @@ GroupSlots slots_of(const WordMap& map, const Matrix& local, Word group, int q) 
           .written = (group ^ f2::combine(map.words.data(), map.stored * place)) >> q};
 }
 
-// Orders groups such that lanes, the low bits of their numbers, touch as many banks as can be: how many, log2,
-// on both ways together.
+// Orders groups such that lanes, the low bits of their numbers, touch as many banks as can be: how many,
+// log2, on both ways together.
 int order_groups(WordMap& map, const Matrix& local, int q, int lanes, const layout::Xor& layout,
                  const machine::MemoryGeometry& geometry) {
   const int bank_bits = machine::log2_exact(geometry.banks);
@@ -184,9 +185,8 @@ layout::Xor arrange(WordMap& map, const layout::Tile& of_words, const Matrix& lo
                     const PackedAffineShape& shape, const machine::MemoryGeometry& geometry) {
   constexpr int kTries = 200;
   const int q = shape.word_index_bits;
-  const int lanes =
-      std::min({machine::log2_exact(geometry.warp_size), machine::log2_exact(geometry.banks),
-                shape.words.thread_bits, shape.group_bits()});
+  const int lanes = std::min({machine::log2_exact(geometry.warp_size), machine::log2_exact(geometry.banks),
+                              shape.words.thread_bits, shape.group_bits()});
   const SharedPhases phases = shared_phases(of_words, shape.words, geometry);
   const layout::Xor first = make_tile_layout(of_words, shape.words, geometry);
   layout::Xor best = first;
@@ -242,7 +242,8 @@ PackedAffineParams make_packed_affine_params(const Affine& map, const PackedAffi
     params.group_place[k] = static_cast<std::uint8_t>(tile.local * words.groups[k] & in_word);
   }
   for (int t = 0; t < q; ++t) {
-    params.word_address[t] = layout(static_cast<std::uint32_t>(words.words[static_cast<std::size_t>(t)] >> q));
+    params.word_address[t] =
+        layout(static_cast<std::uint32_t>(words.words[static_cast<std::size_t>(t)] >> q));
     params.stored_word[t] = static_cast<std::uint8_t>(words.stored.column(t));
   }
   for (int bit = 0; bit < tile.block_bits(); ++bit) {

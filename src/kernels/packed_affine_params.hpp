@@ -22,8 +22,8 @@ PackedAffineParams make_packed_affine_params(const Affine& map, const PackedAffi
                                              std::uint64_t batch,
                                              const machine::MemoryGeometry& geometry = {});
 
-/// Lanes that wait for one bank while words are read for the exchange, and while they are written back: 1, but
-/// where no choice of groups beside each other parts all banks. Loads and stores of the tile have 1.
+/// Lanes that wait for one bank while words are read for the exchange, and while they are written back: 1,
+/// but where no choice of groups beside each other parts all banks. Loads and stores of the tile have 1.
 struct ExchangeCongestion {
   int loads = 1;
   int stores = 1;

@@ -76,7 +76,8 @@ struct PackedArrays {
 inline PackedAxes packed_axes(const faro::detail::AxisMap& part, const PackedArrays& arrays,
                               std::uint32_t element_bits) {
   if (part.axes.size() > static_cast<std::size_t>(kMostPackedAxes)) {
-    fail(ErrorCode::unsupported, "permute packed elements", std::to_string(part.axes.size()) + " axes on a device",
+    fail(ErrorCode::unsupported, "permute packed elements",
+         std::to_string(part.axes.size()) + " axes on a device",
          "at most " + std::to_string(kMostPackedAxes));
   }
   PackedAxes made;
@@ -86,19 +87,21 @@ inline PackedAxes packed_axes(const faro::detail::AxisMap& part, const PackedArr
   made.count = static_cast<std::int32_t>(part.axes.size());
   for (std::size_t k = 0; k < part.axes.size(); ++k) {
     const faro::detail::StridedAxis& axis = part.axes[part.axes.size() - 1 - k];
-    made.axes[k] = {
-        .out = device::Division64(static_cast<std::uint64_t>(axis.out)), .extent = axis.extent, .in = axis.in};
+    made.axes[k] = {.out = device::Division64(static_cast<std::uint64_t>(axis.out)),
+                    .extent = axis.extent,
+                    .in = axis.in};
   }
   return made;
 }
 
 // The axis of the input's rows, where a part is matrices that are worth tiles.
-inline std::optional<std::size_t> columns_of_matrix(const faro::detail::AxisMap& part, std::uint32_t element_bits) {
+inline std::optional<std::size_t> columns_of_matrix(const faro::detail::AxisMap& part,
+                                                    std::uint32_t element_bits) {
   const auto element = static_cast<std::int64_t>(element_bits);
   const std::uint64_t least = 2 * kWordBits / element_bits;
   const auto& axes = part.axes;
-  if (axes.empty() || axes.size() > kMostMatrixAxes || axes.front().out != element || axes.front().extent < least ||
-      part.out_first % element != 0)
+  if (axes.empty() || axes.size() > kMostMatrixAxes || axes.front().out != element ||
+      axes.front().extent < least || part.out_first % element != 0)
     return std::nullopt;
   std::optional<std::size_t> columns;
   for (std::size_t k = 0; k < axes.size(); ++k) {
@@ -109,7 +112,8 @@ inline std::optional<std::size_t> columns_of_matrix(const faro::detail::AxisMap&
 }
 
 template <int q, typename Queue>
-void move_matrices(Queue& queue, faro::detail::AxisMap part, std::size_t columns, const PackedArrays& arrays) {
+void move_matrices(Queue& queue, faro::detail::AxisMap part, std::size_t columns,
+                   const PackedArrays& arrays) {
   using Kernel = MovePackedMatrix<q>;
   if (part.axes[columns].in < 0) faro::detail::flip(part, columns);
   Kernel kernel;
@@ -145,16 +149,19 @@ bool is_of_width(std::uint32_t element_bits) {
 
 inline bool is_aligned_to_vectors(const PackedWork& work) {
   constexpr std::uintptr_t kVectorBytes = 16;
-  return (reinterpret_cast<std::uintptr_t>(work.in) | reinterpret_cast<std::uintptr_t>(work.out)) % kVectorBytes == 0;
+  return (reinterpret_cast<std::uintptr_t>(work.in) | reinterpret_cast<std::uintptr_t>(work.out)) %
+             kVectorBytes ==
+         0;
 }
 
 constexpr std::uint64_t kFewTiles = 132;  // of a multiprocessor each
 
 // Tiles of a shape, where they fit and there are `least`.
 template <int index, typename Queue>
-bool move_strided(Queue& queue, const PackedWork& work, const faro::detail::AxisMap& part, std::uint64_t least) {
-  if (!is_of_width<index>(work.element_bits) || !is_aligned_to_vectors(work) ||
-      work.in_high_first || work.out_high_first)
+bool move_strided(Queue& queue, const PackedWork& work, const faro::detail::AxisMap& part,
+                  std::uint64_t least) {
+  if (!is_of_width<index>(work.element_bits) || !is_aligned_to_vectors(work) || work.in_high_first ||
+      work.out_high_first)
     return false;
   const auto params = make_packed_strided_params(part, work.element_bits, kPackedTiles[index].shape);
   if (!params) return false;
@@ -204,9 +211,11 @@ void move_part(Queue& queue, const PackedWork& work, const faro::detail::AxisMap
 
 // Tiles of the largest shape that gives every multiprocessor some.
 template <int index, typename Queue>
-bool move_tiles(Queue& queue, const PackedWork& work, const Affine& map, std::uint64_t batch, std::uint64_t least) {
+bool move_tiles(Queue& queue, const PackedWork& work, const Affine& map, std::uint64_t batch,
+                std::uint64_t least) {
   using Kernel = MovePackedTiles<index>;
-  if (!is_of_width<index>(work.element_bits) || !fits(map, Kernel::kShape) || batch << (map.bits() - element_tile_bits(Kernel::kShape)) < least)
+  if (!is_of_width<index>(work.element_bits) || !fits(map, Kernel::kShape) ||
+      batch << (map.bits() - element_tile_bits(Kernel::kShape)) < least)
     return false;
   Kernel kernel;
   kernel.params = make_packed_affine_params(map, Kernel::kShape, batch);
@@ -261,12 +270,12 @@ void move_packed_map(Queue& queue, const PackedWork& work, const Affine& map, st
 template <typename Queue>
 void move_packed_affine(Queue& queue, const PackedWork& work, const Affine& map, std::uint64_t batch) {
   using detail::kFewTiles;
-  if (detail::is_aligned_to_vectors(work) &&
-      (detail::move_tiles<0>(queue, work, map, batch, kFewTiles) ||
-       detail::move_tiles<1>(queue, work, map, batch, kFewTiles) ||
-       detail::move_tiles<2>(queue, work, map, batch, kFewTiles) ||
-       detail::move_tiles<3>(queue, work, map, batch, 1) || detail::move_tiles<4>(queue, work, map, batch, 1) ||
-       detail::move_tiles<5>(queue, work, map, batch, 1)))
+  if (detail::is_aligned_to_vectors(work) && (detail::move_tiles<0>(queue, work, map, batch, kFewTiles) ||
+                                              detail::move_tiles<1>(queue, work, map, batch, kFewTiles) ||
+                                              detail::move_tiles<2>(queue, work, map, batch, kFewTiles) ||
+                                              detail::move_tiles<3>(queue, work, map, batch, 1) ||
+                                              detail::move_tiles<4>(queue, work, map, batch, 1) ||
+                                              detail::move_tiles<5>(queue, work, map, batch, 1)))
     return;
   PackedWork low_first = work;
   low_first.in_high_first = low_first.out_high_first = false;

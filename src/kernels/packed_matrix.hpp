@@ -38,15 +38,15 @@ struct PackedMatrixParams {
   PackedArray<std::byte> out = {};
   Axis others[kMostMatrixAxes] = {};  // that number the matrices
   std::int32_t count = 0;
-  std::uint64_t in_first = 0;   // bits, from the base
+  std::uint64_t in_first = 0;  // bits, from the base
   std::uint64_t out_first = 0;
-  std::uint64_t rows = 0;       // side by side in the output
-  std::uint64_t columns = 0;    // side by side in the input
-  std::int64_t in_pitch = 0;    // bits from row to row
-  std::int64_t out_pitch = 0;   // and from column to column
-  bool skewed = false;          // some row of the output begins inside a word
+  std::uint64_t rows = 0;      // side by side in the output
+  std::uint64_t columns = 0;   // side by side in the input
+  std::int64_t in_pitch = 0;   // bits from row to row
+  std::int64_t out_pitch = 0;  // and from column to column
+  bool skewed = false;         // some row of the output begins inside a word
   std::uint64_t matrices = 1;
-  std::uint64_t down = 1;       // tiles
+  std::uint64_t down = 1;  // tiles
   std::uint64_t across = 1;
   device::Division64 of_matrix;  // tiles of one
   device::Division64 of_strip;   // and of kStrip rows of them
@@ -94,7 +94,8 @@ struct MovePackedMatrix : PackedMatrixParams {
         const std::uint32_t row = first + k * kWarps;
         const std::int64_t number = tile.row + static_cast<std::int64_t>(row);
         if (number >= 0 && number < static_cast<std::int64_t>(rows) && column < columns) {
-          const std::int64_t bit = tile.in + number * in_pitch + static_cast<std::int64_t>(column * kElementBits);
+          const std::int64_t bit =
+              tile.in + number * in_pitch + static_cast<std::int64_t>(column * kElementBits);
           words[k] = bits_of(memory, static_cast<std::uint64_t>(bit));
         } else {
           device::idle(memory);
@@ -104,7 +105,8 @@ struct MovePackedMatrix : PackedMatrixParams {
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kAhead; ++k) {
         const std::uint32_t row = first + k * kWarps;
-        memory.template store_shared<4>(4 * place(row / kSide, row % kSide, lane), device::Packet<4>{{words[k]}});
+        memory.template store_shared<4>(4 * place(row / kSide, row % kSide, lane),
+                                        device::Packet<4>{{words[k]}});
       }
     }
   }
@@ -149,8 +151,7 @@ struct MovePackedMatrix : PackedMatrixParams {
       std::uint32_t value = memory.template load_shared<4>(4 * place(k + (skewed ? 1 : 0), i, w)).unit[0];
       if (skewed) {
         const std::uint32_t before = memory.template load_shared<4>(4 * place(k, i, w)).unit[0];
-        if (phase != 0)
-          value = value << phase * kElementBits | before >> (kSide - phase) * kElementBits;
+        if (phase != 0) value = value << phase * kElementBits | before >> (kSide - phase) * kElementBits;
       }
       if (out.high_first) value = turned_bytes(value);
       const std::uint64_t at = static_cast<std::uint64_t>(first) / kWordBits + word;
@@ -162,8 +163,8 @@ struct MovePackedMatrix : PackedMatrixParams {
   struct Tile {
     std::int64_t in = 0;  // bit where the matrix begins
     std::int64_t out = 0;
-    std::int64_t row = 0;       // of the first group, below 0 in a first skewed one
-    std::uint64_t word = 0;     // of the output's rows
+    std::int64_t row = 0;    // of the first group, below 0 in a first skewed one
+    std::uint64_t word = 0;  // of the output's rows
     std::uint64_t column = 0;
   };
   constexpr Tile tile_of(std::uint64_t block) const {
@@ -198,8 +199,7 @@ struct MovePackedMatrix : PackedMatrixParams {
   constexpr std::uint32_t bits_of(Memory& memory, std::uint64_t bit) const {
     const std::uint64_t into = bit % kWordBits;
     std::uint32_t value = word_of(memory, bit / kWordBits);
-    if (into != 0)
-      value = value >> into | word_of(memory, bit / kWordBits + 1) << (kWordBits - into);
+    if (into != 0) value = value >> into | word_of(memory, bit / kWordBits + 1) << (kWordBits - into);
     return in.high_first != out.high_first ? turned_elements(value, kElementBits) : value;
   }
   template <device::Memory Memory>
@@ -210,7 +210,8 @@ struct MovePackedMatrix : PackedMatrixParams {
     } else {
       for (std::uint64_t k = 0; k < 4; ++k) {
         if (in.holds_byte(4 * word + k))
-          value |= std::uint32_t{memory.template load_global<1>(device::kInput, 4 * word + k).unit[0]} << 8 * k;
+          value |= std::uint32_t{memory.template load_global<1>(device::kInput, 4 * word + k).unit[0]}
+                   << 8 * k;
       }
     }
     return in.high_first ? turned_bytes(value) : value;

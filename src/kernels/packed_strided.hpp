@@ -85,7 +85,8 @@ constexpr void load_strided(Memory& memory, const PackedStridedParams& params, s
   static_assert(shape.vector_bytes() == kMaxVectorBytes && shape.width_bits == kWordBytesBits);
   using Vector = device::Packet<kMaxVectorBytes>;
   const AffineTileParams& tile = params.affine.tile;
-  const std::uint64_t source = strided_block(params, block).in + strided_offset<shape>(tile.source_row, thread);
+  const std::uint64_t source =
+      strided_block(params, block).in + strided_offset<shape>(tile.source_row, thread);
   Vector vectors[shape.iterations()];
   FARO_UNROLL
   for (int i = 0; i < shape.iterations(); ++i) {
@@ -109,7 +110,8 @@ constexpr void store_strided(Memory& memory, const PackedStridedParams& params, 
                              std::uint32_t thread) {
   using Vector = device::Packet<kMaxVectorBytes>;
   const AffineTileParams& tile = params.affine.tile;
-  const std::uint64_t target = strided_block(params, block).out + strided_offset<shape>(tile.target_row, thread);
+  const std::uint64_t target =
+      strided_block(params, block).out + strided_offset<shape>(tile.target_row, thread);
   const std::uint32_t address = read_address<shape>(tile, thread << shape.vector_bits);
   FARO_UNROLL
   for (int i = 0; i < shape.iterations(); ++i) {
@@ -138,7 +140,9 @@ struct MovePackedStrided {
   std::byte* out = nullptr;
 
   constexpr std::uint64_t blocks() const { return params.outers << params.affine.tile.block_bits; }
-  constexpr std::uint32_t shared_bytes() const { return static_cast<std::uint32_t>(kShape.words.tile_bytes()); }
+  constexpr std::uint32_t shared_bytes() const {
+    return static_cast<std::uint32_t>(kShape.words.tile_bytes());
+  }
 
   template <typename Block>
   constexpr void operator()(Block& block) const {

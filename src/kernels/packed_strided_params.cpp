@@ -1,5 +1,3 @@
-#include "kernels/packed_strided.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -7,6 +5,7 @@
 
 #include "faro/error.hpp"
 #include "kernels/packed_affine_params.hpp"
+#include "kernels/packed_strided.hpp"
 
 namespace faro::kernels {
 namespace {
@@ -29,7 +28,8 @@ std::optional<IndexParts> parts_of(const faro::detail::AxisMap& part, std::uint3
   const auto element = static_cast<std::int64_t>(element_bits);
   IndexParts made;
   for (const faro::detail::StridedAxis& axis : part.axes) {
-    if (axis.in <= 0 || axis.out <= 0 || axis.in % element != 0 || axis.out % element != 0) return std::nullopt;
+    if (axis.in <= 0 || axis.out <= 0 || axis.in % element != 0 || axis.out % element != 0)
+      return std::nullopt;
     IndexPart rest{.extent = axis.extent,
                    .in = static_cast<std::uint64_t>(axis.in / element),
                    .out = static_cast<std::uint64_t>(axis.out / element)};
@@ -101,7 +101,8 @@ std::optional<PackedStridedParams> make_packed_strided_params(const faro::detail
     out.push_back(parts->bits[by_out[i]].out);
     matrix.set_column(static_cast<int>(by_out[i]), f2::unit(static_cast<int>(i)));
   }
-  if (!has_segments(in, segment_bits, vector) || !has_segments(out, segment_bits, vector)) return std::nullopt;
+  if (!has_segments(in, segment_bits, vector) || !has_segments(out, segment_bits, vector))
+    return std::nullopt;
 
   PackedStridedParams params{};
   params.affine = make_packed_affine_params(Affine(matrix, 0), shape, 1);
@@ -111,7 +112,8 @@ std::optional<PackedStridedParams> make_packed_strided_params(const faro::detail
   const auto all_single = [](const std::uint64_t* rows, int count) {
     return std::all_of(rows, rows + count, [](Word row) { return f2::is_power_of_two(row); });
   };
-  FARO_CHECK(all_single(tile.source_row, shape.words.row_bits) && all_single(tile.target_row, shape.words.row_bits));
+  FARO_CHECK(all_single(tile.source_row, shape.words.row_bits) &&
+             all_single(tile.target_row, shape.words.row_bits));
   for (int j = 0; j < shape.words.row_bits; ++j) {
     tile.source_row[j] = in_words(tile.source_row[j]);
     tile.target_row[j] = out_words(tile.target_row[j]);

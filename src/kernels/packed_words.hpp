@@ -58,7 +58,9 @@ struct PackedArray {
   bool high_first = false;
 
   constexpr bool holds_byte(std::uint64_t byte) const { return byte >= skew && byte - skew < bytes; }
-  constexpr bool holds_word(std::uint64_t word) const { return holds_byte(4 * word) && holds_byte(4 * word + 3); }
+  constexpr bool holds_word(std::uint64_t word) const {
+    return holds_byte(4 * word) && holds_byte(4 * word + 3);
+  }
   /// Words that the array has a part in.
   constexpr std::uint64_t words() const { return (skew + bytes + 3) / 4; }
 };
@@ -110,7 +112,7 @@ constexpr void store_word(const PackedArray<std::byte>& array, std::uint64_t wor
 /// from it on lie one behind another on both sides.
 struct PackedSpot {
   bool found = false;
-  std::uint64_t in = 0;     // bit of the element
+  std::uint64_t in = 0;  // bit of the element
   std::uint32_t into = 0;
   std::uint64_t along = 1;  // elements
   int direction = 0;        // of the input's: 1, -1, or 0 for an element alone
@@ -152,7 +154,8 @@ struct PackedAxes {
     if (count == 0) return made;
     const PackedAxis& last = axes[count - 1];
     const auto element = static_cast<std::int64_t>(element_bits);
-    if (last.out.divisor() == element_bits) made.direction = last.in == element ? 1 : last.in == -element ? -1 : 0;
+    if (last.out.divisor() == element_bits)
+      made.direction = last.in == element ? 1 : last.in == -element ? -1 : 0;
     return made;
   }
 };
@@ -168,7 +171,7 @@ struct PackedPlaces {
   std::uint32_t element_bits = 1;
   std::uint64_t in_first = 0;  // bits
   std::uint64_t out_first = 0;
-  device::Division64 in_row;  // elements
+  device::Division64 in_row;   // elements
   std::uint64_t in_pitch = 0;  // bits
   std::uint64_t out_row = 0;
   device::Division64 out_pitch;
@@ -239,7 +242,9 @@ struct PackedWordsKernel {
   static constexpr std::uint32_t kThreads = 256;
   static constexpr int kMinBlocks = 2;
 
-  static constexpr std::uint64_t blocks_of(std::uint64_t threads) { return (threads + kThreads - 1) / kThreads; }
+  static constexpr std::uint64_t blocks_of(std::uint64_t threads) {
+    return (threads + kThreads - 1) / kThreads;
+  }
   template <typename Block>
   static constexpr std::uint64_t thread_of(Block& block) {
     return block.index() * kThreads + block.thread();
@@ -289,8 +294,7 @@ struct MovePackedEnds : PackedWordsKernel {
     }
     if (i >= rows) bit += source.axes[source.count - 1].extent * source.element_bits;
     if (bit % kWordBits == 0) return;
-    const PackedWord word =
-        gather_word(source, in, in.high_first != out.high_first, bit / kWordBits);
+    const PackedWord word = gather_word(source, in, in.high_first != out.high_first, bit / kWordBits);
     store_word(out, bit / kWordBits, word.value, word.mask);
   }
 };
@@ -300,9 +304,9 @@ struct ClearPackedPads : PackedWordsKernel {
   PackedArray<std::byte> out;
   device::Division64 pitch;  // bits, from row to row
   std::uint64_t row_bits = 0;
-  std::uint64_t first = 0;    // bit, from the base
-  std::uint64_t rows = 0;     // that are full,
-  std::uint64_t more = 0;     // and bits of one more
+  std::uint64_t first = 0;  // bit, from the base
+  std::uint64_t rows = 0;   // that are full,
+  std::uint64_t more = 0;   // and bits of one more
 
   constexpr std::uint64_t blocks() const { return blocks_of(out.words()); }
   template <typename Block>

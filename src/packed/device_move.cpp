@@ -62,8 +62,8 @@ cuda::PackedMove device_move(const PackedProblem& problem) {
   if (!axes) {
     const auto* map = std::get_if<Affine>(&problem.permutation);
     if (map == nullptr) {
-      fail(ErrorCode::unsupported, kOperation, to_text(problem.permutation), "axes that stay in rows, or an affine map",
-           "engine cpu takes it");
+      fail(ErrorCode::unsupported, kOperation, to_text(problem.permutation),
+           "axes that stay in rows, or an affine map", "engine cpu takes it");
     }
     move.map = *map;
     move.rows = {.in_first = problem.in.first_bit,

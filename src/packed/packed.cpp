@@ -165,7 +165,7 @@ struct PackedPlan::State {
     if (options.engine == Engine::cuda) {
       way = OnDevice{.move = packed::device_move(problem), .device = cuda::ordinal_of(options.device)};
     } else if (auto axes = packed::bit_axes(problem);
-        axes && packed::elements_at_once(*axes) >= (is_affine ? kRunElements : kFewElements)) {
+               axes && packed::elements_at_once(*axes) >= (is_affine ? kRunElements : kFewElements)) {
       way = ByAxes{std::move(*axes)};
     } else if (is_affine) {
       way = ByMap{packed::map_of_places(std::get<Affine>(problem.permutation), problem.element_bits,
@@ -249,7 +249,11 @@ std::string PackedPlan::explain() const {
   }
   if (std::holds_alternative<State::ByMap>(state_->way)) return of + "tiles of an affine map, one sweep";
   if (const auto* on_device = std::get_if<State::OnDevice>(&state_->way)) {
-    return of + (on_device->move.places ? "tiles of an affine map" : on_device->move.map ? "words of an affine map" : "axes") + " on a GPU, one sweep";
+    return of +
+           (on_device->move.places ? "tiles of an affine map"
+            : on_device->move.map  ? "words of an affine map"
+                                   : "axes") +
+           " on a GPU, one sweep";
   }
   return of + "element by element, one sweep";
 }

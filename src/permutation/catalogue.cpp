@@ -101,8 +101,8 @@ Permutation read_gguf(SpecReader& r) {
   return last_two_exchanged(whole_words(r, "the count", block) / block, kHalves, block / kHalves);
 }
 
-// Tiles of 16 x 16 weights of K x N, four side by side along N: of the 8 weights of a word, whose thread of the
-// 32 has row pair `middle` and column `column`, one half of rows 8 apart.
+// Tiles of 16 x 16 weights of K x N, four side by side along N: of the 8 weights of a word, whose thread of
+// the 32 has row pair `middle` and column `column`, one half of rows 8 apart.
 Permutation read_marlin(SpecReader& r) {
   constexpr std::uint64_t kTileRows = 16;
   constexpr std::uint64_t kTilesColumns = 64;
@@ -122,7 +122,8 @@ Permutation read_tinygemm(SpecReader& r) {
   r.comma();
   const std::uint64_t tiles = whole_words(r, "the tiles", 2);
   if (tiles == 0 || columns % kTileColumns != 0 || columns / kTileColumns % tiles != 0) {
-    r.fail(ErrorCode::value, std::to_string(columns) + " columns in " + std::to_string(tiles) + " tiles of 16",
+    r.fail(ErrorCode::value,
+           std::to_string(columns) + " columns in " + std::to_string(tiles) + " tiles of 16",
            "an even number of tiles, and a multiple of so many for the columns");
   }
   return Axes({rows / kTileRows, kTileRows, columns / kTileColumns / tiles, tiles / 2, 2, 2, 4, 2},
@@ -146,7 +147,8 @@ Permutation read_int4_pack(SpecReader& r) {
 Permutation read_byte_bits(SpecReader& r) {
   constexpr std::uint64_t kBits = 8;
   const std::uint64_t bytes = whole_words(r, "the count", kBits) / kBits;
-  return CyclicAxes({bytes, kBits}, {0, 1}, {{.count = bytes}, {.count = kBits, .shift = kBits - 1, .reversed = true}});
+  return CyclicAxes({bytes, kBits}, {0, 1},
+                    {{.count = bytes}, {.count = kBits, .shift = kBits - 1, .reversed = true}});
 }
 
 // Pictures are bit_picture() of the example, written out here to be read beside it; a test compares them.
