@@ -83,6 +83,8 @@ std::vector<Work> works(std::uint64_t maps) {
       drawn("bits, random BMMC of 2^34", 34, 1, bmmc),
       drawn("bits, random bit permutations of 2^33", 33, 1, bpc),
       one("bits, bit reversal of 2^33", maps::bit_reversal(33), 1),
+      one("nibbles, AWQ to Marlin, 32768 x 28672",
+          parse_permutation("compose(marlin(32768, 28672), inverse(awq(939524096)))"), 4),
       one("nibbles, 16383 x 32767 transposed", Axes({16383, 32767}, {1, 0}), 4),
       one("bits, 65537 x 65535 transposed", Axes({65537, 65535}, {1, 0}), 1),
       one("genotypes, 500000 x 4000 transposed", Axes({500000, 4000}, {1, 0}), 2),
