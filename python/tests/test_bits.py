@@ -189,7 +189,7 @@ def test_bits_of_bytes_and_morton():
     x = rng.integers(0, 256, 100, dtype="u1")
     assert (faro.permute_bits(x, "byte_bits(800)", 1) == np.packbits(np.unpackbits(x, bitorder="little"))).all()
     mask = rng.integers(0, 2, (16, 16), dtype="u1")
-    got = np.unpackbits(faro.permute_bits(np.packbits(mask, bitorder="little"), "morton(16, 16)", 1), bitorder="little")
+    got = np.unpackbits(faro.permute_bits(np.packbits(mask, bitorder="little"), "morton(2, 4)", 1), bitorder="little")
     spread = [sum((v >> k & 1) << 2 * k for k in range(4)) for v in range(16)]
     assert all(got[spread[r] << 1 | spread[c]] == mask[r, c] for r in range(16) for c in range(16))
 
