@@ -98,7 +98,7 @@ void verify(const PackedProblem& asked, std::mt19937_64& random, Reached& reache
     move.work.in_bytes = plan.in_bytes();
     move.work.out = to;
     move.work.out_bytes = plan.out_bytes();
-    cuda::move_packed(device, move);
+    cuda::move_packed(device, move, move.work);
     ASSERT_TRUE(out.download() == wanted) << text(problem, plan) << ", skews " << skew_in << ", " << skew_out;
   }
   ASSERT_EQ(HostDevice::guards_written(), guards) << text(problem, plan);
@@ -151,8 +151,9 @@ TEST(PackedDevice, LargeTiles) {
   Reached reached;
   for (const auto& [bits, n] : {std::pair{1U, 19}, std::pair{2U, 18}, std::pair{4U, 16}}) {
     cuda::PackedMove move = packed::device_move(
-        PackedPlan({.permutation = maps::random_bmmc(n, random()), .element_bits = bits}).problem());
-    move.batch = 132;  // of which all but two are not looked at
+        PackedPlan({.permutation = maps::random_bmmc(n, random()), .element_bits = bits, .batch = 132})
+            .problem());
+    // Of the arrays all but two are not looked at.
     std::vector<std::uint64_t> in(move.batch << n >> 6 << (bits / 2));
     std::vector<std::uint64_t> out(in.size());
     for (std::uint64_t& word : in) word = random();
@@ -162,7 +163,7 @@ TEST(PackedDevice, LargeTiles) {
     move.work.out = reinterpret_cast<std::byte*>(out.data());
     move.work.out_bytes = bytes;
     FewBlocks queue;
-    cuda::move_packed(queue, move);
+    cuda::move_packed(queue, move, move.work);
     EXPECT_TRUE(queue.reached_large);
     const PackedProblem two{.permutation = *move.places, .element_bits = bits, .batch = 2};
     const std::uint64_t of_two = bytes / 132 * 2;
@@ -321,7 +322,7 @@ TEST(PackedDevice, MatricesTouchEachSectorOnce) {
       if (bits == 2) check(counted(kernels::MovePackedMatrix<4>{params}, move.work.in_bytes, bytes));
       if (bits == 4) check(counted(kernels::MovePackedMatrix<3>{params}, move.work.in_bytes, bytes));
     }};
-    cuda::move_packed(queue, move);
+    cuda::move_packed(queue, move, move.work);
   }
 }
 

@@ -17,10 +17,11 @@ namespace faro::cuda {
 /// Parts of axes in bits, or an affine map: of places where arrays are dense, of elements where they are
 /// rows.
 struct PackedMove {
-  kernels::PackedWork work = {};
+  kernels::PackedWork work = {};  // without arrays
   std::vector<faro::detail::AxisMap> parts = {};
   std::optional<Affine> places = {};
   std::optional<Affine> map = {};
+  kernels::PackedTiles tiles = {};      // of the parts or of `places`
   kernels::PackedRowsOfBoth rows = {};  // of `map`
   std::uint64_t batch = 1;              // of affine maps,
   std::uint64_t in_skipped = 0;         // and bytes before their arrays
@@ -28,22 +29,22 @@ struct PackedMove {
   std::optional<kernels::PackedRows> cleared = {};  // where pads become zero
 };
 
-/// By the kernels of any queue.
+/// By the kernels of any queue. `work` is move.work with the arrays.
 template <typename Queue>
-void move_packed(Queue& queue, const PackedMove& move) {
-  if (move.cleared) kernels::clear_packed_pads(queue, move.work, *move.cleared);
-  if (move.map) return kernels::move_packed_map(queue, move.work, *move.map, move.batch, move.rows);
-  if (!move.places) return kernels::move_packed_axes(queue, move.work, move.parts);
-  kernels::PackedWork arrays = move.work;
+void move_packed(Queue& queue, const PackedMove& move, const kernels::PackedWork& work) {
+  if (move.cleared) kernels::clear_packed_pads(queue, work, *move.cleared);
+  if (move.map) return kernels::move_packed_map(queue, work, *move.map, move.batch, move.rows);
+  if (!move.places) return kernels::move_packed_axes(queue, work, move.parts, move.tiles);
+  kernels::PackedWork arrays = work;
   arrays.in += move.in_skipped;
   arrays.in_bytes -= move.in_skipped;
   arrays.out += move.out_skipped;
   arrays.out_bytes -= move.out_skipped;
-  kernels::move_packed_affine(queue, arrays, *move.places, move.batch);
+  kernels::move_packed_affine(queue, arrays, *move.places, move.batch, move.tiles);
 }
 
 /// Queues it. Errors: ErrorCode::value for memory that is not the device's or managed; ErrorCode::unsupported
 /// as move_packed_axes() and move_packed_affine(); ErrorCode::device.
-void permute(const PackedMove& move, Stream stream, int device);
+void permute(const PackedMove& move, const kernels::PackedWork& work, Stream stream, int device);
 
 }  // namespace faro::cuda

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -45,6 +45,18 @@ struct PackedRowsOfBoth {
   std::uint64_t out_row = 0;
   std::uint64_t out_pitch = 0;
 };
+
+/// What tiles want to know of a permutation, made once: of affine maps, or of each part of axes; nothing
+/// where a shape of kPackedTiles does not fit, or is of another width.
+using StridedTiles = std::array<std::optional<PackedStridedParams>, kPackedTileCount>;
+struct PackedTiles {
+  std::array<std::optional<PackedAffineParams>, kPackedTileCount> affine = {};
+  std::vector<StridedTiles> strided = {};
+};
+
+/// Cost: some hundred microseconds.
+PackedTiles make_packed_tiles(std::uint32_t element_bits, const Affine& map, std::uint64_t batch);
+PackedTiles make_packed_tiles(std::uint32_t element_bits, const std::vector<faro::detail::AxisMap>& parts);
 
 /// Which bits of an output are elements: rows of so many bits, `pitch` apart.
 struct PackedRows {
@@ -142,11 +154,6 @@ void move_matrices(Queue& queue, faro::detail::AxisMap part, std::size_t columns
   queue.run(kernel);
 }
 
-template <int index>
-bool is_of_width(std::uint32_t element_bits) {
-  return kPackedTiles[index].shape.word_index_bits == 5 - static_cast<int>(std::bit_width(element_bits) - 1);
-}
-
 inline bool is_aligned_to_vectors(const PackedWork& work) {
   constexpr std::uintptr_t kVectorBytes = 16;
   return (reinterpret_cast<std::uintptr_t>(work.in) | reinterpret_cast<std::uintptr_t>(work.out)) %
@@ -156,14 +163,11 @@ inline bool is_aligned_to_vectors(const PackedWork& work) {
 
 constexpr std::uint64_t kFewTiles = 132;  // of a multiprocessor each
 
-// Tiles of a shape, where they fit and there are `least`.
 template <int index, typename Queue>
-bool move_strided(Queue& queue, const PackedWork& work, const faro::detail::AxisMap& part,
-                  std::uint64_t least) {
-  if (!is_of_width<index>(work.element_bits) || !is_aligned_to_vectors(work) || work.in_high_first ||
-      work.out_high_first)
+bool move_strided(Queue& queue, const PackedWork& work, const StridedTiles* tiles, std::uint64_t least) {
+  if (tiles == nullptr || !is_aligned_to_vectors(work) || work.in_high_first || work.out_high_first)
     return false;
-  const auto params = make_packed_strided_params(part, work.element_bits, kPackedTiles[index].shape);
+  const std::optional<PackedStridedParams>& params = (*tiles)[index];
   if (!params) return false;
   MovePackedStrided<index> kernel;
   kernel.params = *params;
@@ -175,13 +179,14 @@ bool move_strided(Queue& queue, const PackedWork& work, const faro::detail::Axis
 }
 
 template <typename Queue>
-void move_part(Queue& queue, const PackedWork& work, const faro::detail::AxisMap& part) {
+void move_part(Queue& queue, const PackedWork& work, const faro::detail::AxisMap& part,
+               const StridedTiles* tiles) {
   const std::uint64_t units = faro::detail::unit_count(part.axes);
   if (units == 0) return;
   const PackedArrays arrays(work);
   const PackedAxes axes = packed_axes(part, arrays, work.element_bits);
-  if (move_strided<0>(queue, work, part, kFewTiles) || move_strided<1>(queue, work, part, kFewTiles) ||
-      move_strided<2>(queue, work, part, kFewTiles))
+  if (move_strided<0>(queue, work, tiles, kFewTiles) || move_strided<1>(queue, work, tiles, kFewTiles) ||
+      move_strided<2>(queue, work, tiles, kFewTiles))
     return;
   if (const auto columns = columns_of_matrix(part, work.element_bits)) {
     if (work.element_bits == 1) move_matrices<5>(queue, part, *columns, arrays);
@@ -195,8 +200,8 @@ void move_part(Queue& queue, const PackedWork& work, const faro::detail::AxisMap
     for (int k = 0; k < axes.count; ++k) ends.extents[k] = device::Division64(axes.axes[k].extent);
     return queue.run(ends);
   }
-  if (move_strided<3>(queue, work, part, 1) || move_strided<4>(queue, work, part, 1) ||
-      move_strided<5>(queue, work, part, 1))
+  if (move_strided<3>(queue, work, tiles, 1) || move_strided<4>(queue, work, tiles, 1) ||
+      move_strided<5>(queue, work, tiles, 1))
     return;
   std::uint64_t last = axes.out_first + work.element_bits - 1;
   for (const auto& axis : part.axes) last += (axis.extent - 1) * static_cast<std::uint64_t>(axis.out);
@@ -209,16 +214,12 @@ void move_part(Queue& queue, const PackedWork& work, const faro::detail::AxisMap
   queue.run(words);
 }
 
-// Tiles of the largest shape that gives every multiprocessor some.
 template <int index, typename Queue>
-bool move_tiles(Queue& queue, const PackedWork& work, const Affine& map, std::uint64_t batch,
-                std::uint64_t least) {
-  using Kernel = MovePackedTiles<index>;
-  if (!is_of_width<index>(work.element_bits) || !fits(map, Kernel::kShape) ||
-      batch << (map.bits() - element_tile_bits(Kernel::kShape)) < least)
-    return false;
-  Kernel kernel;
-  kernel.params = make_packed_affine_params(map, Kernel::kShape, batch);
+bool move_tiles(Queue& queue, const PackedWork& work, const PackedTiles& tiles, std::uint64_t least) {
+  const std::optional<PackedAffineParams>& params = tiles.affine[index];
+  if (!params || params->tile.blocks() < least) return false;
+  MovePackedTiles<index> kernel;
+  kernel.params = *params;
   kernel.in = work.in;
   kernel.out = work.out;
   queue.run(kernel);
@@ -230,8 +231,10 @@ bool move_tiles(Queue& queue, const PackedWork& work, const Affine& map, std::ui
 /// Parts whose strides are bits, without shifts, in normal form, one after another. What no part has stays.
 /// Errors: ErrorCode::unsupported for more than 32 axes.
 template <typename Queue>
-void move_packed_axes(Queue& queue, const PackedWork& work, const std::vector<faro::detail::AxisMap>& parts) {
-  for (const faro::detail::AxisMap& part : parts) detail::move_part(queue, work, part);
+void move_packed_axes(Queue& queue, const PackedWork& work, const std::vector<faro::detail::AxisMap>& parts,
+                      const PackedTiles& tiles) {
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    detail::move_part(queue, work, parts[i], i < tiles.strided.size() ? &tiles.strided[i] : nullptr);
 }
 
 /// An affine map of arrays in any rows, by words. Errors: ErrorCode::unsupported for more than 2^48 elements.
@@ -268,14 +271,14 @@ void move_packed_map(Queue& queue, const PackedWork& work, const Affine& map, st
 /// Dense arrays; `map` is of places, so that orders of bits are in it, and both arrays are taken low bits
 /// first. Requires: arrays of whole bytes (unchecked). Errors: as make_packed_affine_params().
 template <typename Queue>
-void move_packed_affine(Queue& queue, const PackedWork& work, const Affine& map, std::uint64_t batch) {
+void move_packed_affine(Queue& queue, const PackedWork& work, const Affine& map, std::uint64_t batch,
+                        const PackedTiles& tiles) {
   using detail::kFewTiles;
-  if (detail::is_aligned_to_vectors(work) && (detail::move_tiles<0>(queue, work, map, batch, kFewTiles) ||
-                                              detail::move_tiles<1>(queue, work, map, batch, kFewTiles) ||
-                                              detail::move_tiles<2>(queue, work, map, batch, kFewTiles) ||
-                                              detail::move_tiles<3>(queue, work, map, batch, 1) ||
-                                              detail::move_tiles<4>(queue, work, map, batch, 1) ||
-                                              detail::move_tiles<5>(queue, work, map, batch, 1)))
+  if (detail::is_aligned_to_vectors(work) &&
+      (detail::move_tiles<0>(queue, work, tiles, kFewTiles) ||
+       detail::move_tiles<1>(queue, work, tiles, kFewTiles) ||
+       detail::move_tiles<2>(queue, work, tiles, kFewTiles) || detail::move_tiles<3>(queue, work, tiles, 1) ||
+       detail::move_tiles<4>(queue, work, tiles, 1) || detail::move_tiles<5>(queue, work, tiles, 1)))
     return;
   PackedWork low_first = work;
   low_first.in_high_first = low_first.out_high_first = false;

@@ -5,6 +5,7 @@
 
 #include "faro/error.hpp"
 #include "kernels/packed_affine_params.hpp"
+#include "kernels/packed_launch.hpp"
 #include "kernels/packed_strided.hpp"
 
 namespace faro::kernels {
@@ -28,7 +29,8 @@ std::optional<IndexParts> parts_of(const faro::detail::AxisMap& part, std::uint3
   const auto element = static_cast<std::int64_t>(element_bits);
   IndexParts made;
   for (const faro::detail::StridedAxis& axis : part.axes) {
-    if (axis.in <= 0 || axis.out <= 0 || axis.in % element != 0 || axis.out % element != 0)
+    if (axis.extent == 0 || axis.in <= 0 || axis.out <= 0 || axis.in % element != 0 ||
+        axis.out % element != 0)
       return std::nullopt;
     IndexPart rest{.extent = axis.extent,
                    .in = static_cast<std::uint64_t>(axis.in / element),
@@ -132,6 +134,36 @@ std::optional<PackedStridedParams> make_packed_strided_params(const faro::detail
   params.in_first = static_cast<std::uint64_t>(part.in_first) / 32;
   params.out_first = static_cast<std::uint64_t>(part.out_first) / 32;
   return params;
+}
+
+namespace {
+
+bool is_of_width(const PackedAffineShape& shape, std::uint32_t element_bits) {
+  return element_bits << shape.word_index_bits == kWordBits;
+}
+
+}  // namespace
+
+PackedTiles make_packed_tiles(std::uint32_t element_bits, const Affine& map, std::uint64_t batch) {
+  PackedTiles made;
+  for (std::size_t i = 0; i < kPackedTileCount; ++i) {
+    const PackedAffineShape& shape = kPackedTiles[i].shape;
+    if (is_of_width(shape, element_bits) && fits(map, shape))
+      made.affine[i] = make_packed_affine_params(map, shape, batch);
+  }
+  return made;
+}
+
+PackedTiles make_packed_tiles(std::uint32_t element_bits, const std::vector<faro::detail::AxisMap>& parts) {
+  PackedTiles made;
+  for (const faro::detail::AxisMap& part : parts) {
+    StridedTiles& tiles = made.strided.emplace_back();
+    for (std::size_t i = 0; i < kPackedTileCount; ++i) {
+      const PackedAffineShape& shape = kPackedTiles[i].shape;
+      if (is_of_width(shape, element_bits)) tiles[i] = make_packed_strided_params(part, element_bits, shape);
+    }
+  }
+  return made;
 }
 
 }  // namespace faro::kernels

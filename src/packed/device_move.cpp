@@ -54,6 +54,7 @@ cuda::PackedMove device_move(const PackedProblem& problem) {
   if (is_affine_array(problem)) {
     move.places = map_of_places(std::get<Affine>(problem.permutation), problem.element_bits, problem.in.order,
                                 problem.out.order);
+    move.tiles = kernels::make_packed_tiles(problem.element_bits, *move.places, problem.batch);
     move.in_skipped = problem.in.first_bit / kBitsOfByte;
     move.out_skipped = problem.out.first_bit / kBitsOfByte;
     return move;
@@ -75,6 +76,7 @@ cuda::PackedMove device_move(const PackedProblem& problem) {
     return move;
   }
   move.parts = std::move(axes->parts);
+  move.tiles = kernels::make_packed_tiles(problem.element_bits, move.parts);
   return move;
 }
 

@@ -181,12 +181,12 @@ struct PackedPlan::State {
 
   void move(const std::byte* in, std::byte* out, Stream stream) const {
     if (const auto* on_device = std::get_if<OnDevice>(&way)) {
-      cuda::PackedMove of_arrays = on_device->move;
-      of_arrays.work.in = in;
-      of_arrays.work.in_bytes = in_bytes;
-      of_arrays.work.out = out;
-      of_arrays.work.out_bytes = out_bytes;
-      return cuda::permute(of_arrays, stream, on_device->device);
+      kernels::PackedWork arrays = on_device->move.work;
+      arrays.in = in;
+      arrays.in_bytes = in_bytes;
+      arrays.out = out;
+      arrays.out_bytes = out_bytes;
+      return cuda::permute(on_device->move, arrays, stream, on_device->device);
     }
     if (problem.pads == PadBits::zero) clear_pads(problem, count(), out, out_bytes);
     if (const auto* axes = std::get_if<ByAxes>(&way)) {

@@ -132,7 +132,10 @@ void permute(const ModularMove& /*move*/, Stream /*stream*/, int /*device*/) { r
 
 // --- cuda_packed.hpp
 
-void permute(const PackedMove& /*move*/, Stream /*stream*/, int /*device*/) { refuse(); }
+void permute(const PackedMove& /*move*/, const kernels::PackedWork& /*work*/, Stream /*stream*/,
+             int /*device*/) {
+  refuse();
+}
 
 // --- cuda_measure.hpp
 

@@ -5,13 +5,13 @@
 
 namespace faro::cuda {
 
-void permute(const PackedMove& move, Stream stream, int device) {
+void permute(const PackedMove& move, const kernels::PackedWork& work, Stream stream, int device) {
   const int ordinal = ordinal_of(device);
   const DeviceGuard guard(ordinal);
-  require_accessible(move.work.in, "input", ordinal);
-  require_accessible(move.work.out, "output", ordinal);
+  require_accessible(work.in, "input", ordinal);
+  require_accessible(work.out, "output", ordinal);
   RowStream queue(stream, "permute packed elements");
-  move_packed(queue, move);
+  move_packed(queue, move, work);
 }
 
 }  // namespace faro::cuda
