@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-passes gpu-bench-transpose gpu-bench-aos gpu-bench-arithmetic gpu-bench-axes gpu-bench-swizzle gpu-bench-rows gpu-bench-shards
+gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-passes gpu-bench-transpose gpu-bench-aos gpu-bench-arithmetic gpu-bench-axes gpu-bench-bits gpu-bench-swizzle gpu-bench-rows gpu-bench-shards
 .PHONY: help build demo test check fuzz bench bench-axes bench-files bench-machine bench-python wheel release gpu-test gpu-bench gpu-verify-model $(gpu_benches) docs page-test charts pictures format clean
 
 help:
@@ -29,6 +29,7 @@ help:
 	@echo "make gpu-bench-aos  build/gpu-aos/, the same for arrays of structures"
 	@echo "make gpu-bench-arithmetic  build/gpu-arithmetic/, the same for views whose numbers are changed while they are moved"
 	@echo "make gpu-bench-axes  build/gpu-axes/, the same for permutations of axes: TTC's shapes, high ranks, primes, channels, skinny, odd, views, small"
+	@echo "make gpu-bench-bits  build/gpu-bits/, the same for elements smaller than a byte"
 	@echo "make gpu-bench-rows  build/gpu-rows/, the same for rows that are taken, put, added and routed"
 	@echo "make gpu-bench-shards  build/gpu-shards/, the same for arrays over several GPUs, by stores and by NCCL"
 	@echo "make gpu-bench-swizzle  build/gpu-swizzle/, the same for convolutions and products from swizzles that were found"

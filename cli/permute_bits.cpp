@@ -38,11 +38,10 @@ void require_bits_alone(const PermuteOptions& options) {
                    {"--order F", options.order == "F"},
                    {"--resume", options.resume},
                    {numbers.c_str(), !numbers.empty()},
-                   {"standard input or output", options.in == kStream || options.out == kStream},
-                   {"--engine cuda", options.common.engine == "cuda"}});
+                   {"standard input or output", options.in == kStream || options.out == kStream}});
   if (!given.empty()) {
     fail(ErrorCode::unsupported, bits_operation(options), given + " with --element-bits",
-         "a permutation from one file to another by the CPU");
+         "a permutation from one file to another");
   }
   if (!options.has_out) fail(ErrorCode::usage, bits_operation(options), "no OUT", "SPEC IN OUT");
   if (io::same_file(options.in, options.out)) {
@@ -131,15 +130,18 @@ void permute_bits(const PermuteOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const BitsInput in = input_of(options);
   const PackedProblem problem = bits_problem(options, in);
-  const PackedPlan plan(problem, {.threads = 1});
+  const PlanOptions chosen = options.common.plan_options(1);
+  const PackedPlan plan(problem, {.threads = 1, .engine = chosen.engine, .device = chosen.device});
   std::vector<std::byte> header;
   if (is_npy(options.out)) {
     const std::uint64_t bytes = plan.out_bytes();
     header = io::npy_header_bytes("'|u1'", std::span(&bytes, 1));
   }
   const PackedFileOptions file_options{.memory_bytes = memory_budget(options.memory),
-                                       .threads = options.common.plan_options(1).threads,
-                                       .verify = options.verify};
+                                       .threads = chosen.threads,
+                                       .verify = options.verify,
+                                       .engine = chosen.engine,
+                                       .device = chosen.device};
   permute_packed_file(problem, {.path = options.in, .offset = in.offset}, options.out, header, file_options);
   const double ms = milliseconds_since(start);
   const std::uint64_t elements = element_count(problem.permutation) * problem.batch;

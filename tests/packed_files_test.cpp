@@ -17,7 +17,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-class PackedFiles : public testing::Test {
+class PackedFiles : public ::testing::Test {
  protected:
   PackedFiles()
       : folder_(std::filesystem::temp_directory_path() /

@@ -295,7 +295,9 @@ TEST(Catalogue, EveryEntryIsComplete) {
     EXPECT_TRUE(entry.syntax.starts_with(entry.name));
     EXPECT_FALSE(entry.meaning.empty());
     const Permutation example = parse_permutation(entry.example);
-    EXPECT_LE(element_count(example), 52U);
+    if (element_count(example) > 52) {
+      EXPECT_TRUE(affine_form(example).has_value());  // tiles of weights: their bits are shown
+    }
     if (std::holds_alternative<Affine>(example)) {
       EXPECT_EQ(element_count(example), 16U);
     }

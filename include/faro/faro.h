@@ -829,13 +829,14 @@ FARO_API faro_status faro_checkpoint(const char* rules, const char* in, const ch
 /* --- elements of any number of bits (faro/packed.hpp, docs/guide/bits.md)
  *
  * `options`: JSON, an object with any of "bits" (4), "batch", "in_row", "in_pitch_bits", "in_first_bit", "in_order" ("low" or
- * "high"), the same of "out_…", "zero_pads", "threads"; null: none. */
+ * "high"), the same of "out_…", "zero_pads", "threads", "engine" ("auto": where `in` is; "cpu", "cuda"), "device"; null: none. */
 
 /* Bytes of both arrays. */
 FARO_API faro_status faro_packed_bytes(const faro_map* map, const char* options, uint64_t* in_bytes, uint64_t* out_bytes);
-/* out[map(x)] = in[x] on the CPU; in place where `out` is `in`, of affine maps. */
+/* out[map(x)] = in[x]; in place where `out` is `in`, of affine maps on the CPU. Arrays of a device, of elements of 1, 2 or 4
+ * bits, axes and affine maps: queued on `stream`, a cudaStream_t (null: the default one). Errors: FARO_UNSUPPORTED for others. */
 FARO_API faro_status faro_packed_permute(const faro_map* map, const char* options, const void* in, uint64_t in_bytes,
-                                         void* out, uint64_t out_bytes);
+                                         void* out, uint64_t out_bytes, void* stream);
 /* A PLINK 1 .bed file in the other of its two orders, whole or not at all; 0 samples or variants are counted in the .fam or
  * .bim beside it. `options`: JSON with any of "memory_bytes", "threads", "verify"; null: none. */
 FARO_API faro_status faro_transpose_bed(const char* in, const char* out, uint64_t samples, uint64_t variants,

@@ -24,7 +24,10 @@
 #include <span>
 #include <string>
 
+#include "faro/engines/cuda.hpp"
 #include "faro/permutation/permutation.hpp"
+#include "faro/problem/target.hpp"
+#include "faro/stream.hpp"
 
 namespace faro {
 
@@ -61,14 +64,19 @@ std::uint64_t packed_bytes(const PackedLayout& layout, std::uint32_t element_bit
 void check(const PackedProblem& problem);
 
 struct PackedOptions {
-  int threads = 0;  // 0: what OpenMP would use
+  int threads = 0;                    // 0: what OpenMP would use
+  Engine engine = Engine::automatic;  // which is the CPU
+  int device = cuda::kCurrentDevice;  // of engine cuda
 };
 
-/// The plan of a permutation of packed elements on the CPU. Every const member may be called from many
-/// threads at once.
+/// The plan of a permutation of packed elements. Every const member may be called from many threads at once.
+///
+/// Engine cuda: elements of 1, 2 or 4 bits, axes and affine maps. Affine maps are fast where arrays are dense
+/// and begin at multiples of 16 bytes, axes where they are matrices or runs.
 class PackedPlan {
  public:
-  /// Errors: those of check(); ErrorCode::value for an index array on a device, and for too little memory.
+  /// Errors: those of check(); ErrorCode::value for an index array on a device, and for too little memory;
+  /// ErrorCode::unsupported with engine cuda for what it does not take; ErrorCode::device without one.
   /// Cost: of an index array that scatters, a random store an element.
   explicit PackedPlan(const PackedProblem& problem, const PackedOptions& options = {});
   PackedPlan(PackedPlan&&) noexcept;
@@ -77,10 +85,12 @@ class PackedPlan {
 
   /// out[b][pi(x)] = in[b][x]. Any alignment. Errors: ErrorCode::value for spans of other sizes than
   /// in_bytes() and out_bytes(), null or overlapping; nothing is written then. Cost: one sweep; allocates
-  /// some hundred KiB a thread.
-  void run(std::span<const std::byte> in, std::span<std::byte> out) const;
+  /// some hundred KiB a thread. With engine cuda the arrays are the device's, and the work is queued on
+  /// `stream`; errors: also ErrorCode::value for other memory, and for a stream with engine cpu.
+  void run(std::span<const std::byte> in, std::span<std::byte> out, Stream stream = {}) const;
 
-  /// In place, of affine maps and equal layouts. Errors: also ErrorCode::unsupported for all others.
+  /// In place, of affine maps and equal layouts, on the CPU. Errors: also ErrorCode::unsupported for all
+  /// others.
   void run(std::span<std::byte> data) const;
 
   std::uint64_t in_bytes() const;
@@ -103,7 +113,9 @@ std::string find_packed_mismatch(const PackedProblem& problem, std::span<const s
 struct PackedFileOptions {
   std::uint64_t memory_bytes = 0;  // for both arrays together; 0: file::default_memory_bytes()
   int threads = 0;
-  bool verify = false;  // every element, before the result takes its name
+  bool verify = false;                // every element, before the result takes its name
+  Engine engine = Engine::automatic;  // cuda: the arrays go to the device and back, all or a panel at a time
+  int device = cuda::kCurrentDevice;
 };
 
 /// What lies before an array in a file.

@@ -1,7 +1,7 @@
 """Elements smaller than a byte, packed into the items of arrays, and .bed files.
 
 An item of w bytes holds 8 w / bits elements, the first in its low bits, or with ``bit_order="high"`` in the high bits of its first byte, as
-numpy.packbits has them. Arrays are the host's; ml_dtypes' int4 and the like, which NumPy keeps a byte each, are ordinary elements for
+numpy.packbits has them. Arrays are the host's or a GPU's; ml_dtypes' int4 and the like, which NumPy keeps a byte each, are ordinary elements for
 ``permute_dims``.
 """
 
@@ -33,8 +33,6 @@ def _options(bits: int, bit_order: str, threads: int, operation: str, **more: An
 
 def _dense(x: Any, operation: str, writable: bool = False) -> _arrays.Array:
     array = _arrays.describe(x, writable=writable)
-    if array.device is not None:
-        refuse(operation, "an array on a GPU with bits=", "one of the host")
     if not _arrays.is_dense(array):
         refuse(operation, f"strides {array.strides} of an array with bits=", "a dense array", "faro.ascontiguousarray(x) makes one")
     return array
@@ -47,8 +45,8 @@ def _moved(x: Any, handle: Any, options: str, items: Any, out: Any, operation: s
     if array.size * array.itemsize != in_bytes:
         refuse(operation, f"an array of {array.size * array.itemsize} bytes", f"{in_bytes} bytes for the elements of the permutation")
     shape = (out_bytes // array.itemsize,) if items is None else items
-    target, finished = _run.result_of(x, array, out, shape, operation, 0)
-    _faro.packed_permute(handle, options, array.address, in_bytes, target.address, out_bytes)
+    target, finished = _run.result_of(x, array, out, shape, operation, array.stream)
+    _faro.packed_permute(handle, options, array.address, in_bytes, target.address, out_bytes, array.stream)
     return finished()
 
 
@@ -78,7 +76,8 @@ def permute_dims(x: Any, axes: Sequence[int] | None, bits: Any, shape: Any, bit_
 def permute_bits(x: Any, map: Map | str, bits: int, *, bit_order: str = "low", out: Any = None, in_place: bool = False,  # noqa: A002
                  threads: int = 0) -> Any:
     """Elements of ``bits`` bits, packed into the items of ``x``, by a map or its text: ``out[m(i)] = x[i]``. The result has one axis, and
-    zeros after the last element. ``in_place=True`` changes ``x`` itself and returns it: affine maps of elements of 1, 2 or 4 bits.
+    zeros after the last element. ``in_place=True`` changes ``x`` itself and returns it: affine maps of elements of 1, 2 or 4 bits, of arrays
+    of the host. An array on a GPU is moved there, on its library's stream: elements of 1, 2 or 4 bits, by affine maps and axes.
 
     >>> import numpy as np, faro
     >>> [hex(b) for b in faro.permute_bits(np.array([0x10, 0x32, 0x54, 0x76], "u1"), "reverse(3)", 4)]
@@ -95,7 +94,7 @@ def permute_bits(x: Any, map: Map | str, bits: int, *, bit_order: str = "low", o
         refuse(operation, "out= with in_place=True", "one of them")
     array = _dense(x, operation, writable=True)
     size = math.prod(array.shape) * array.itemsize
-    _faro.packed_permute(handle._handle, options, array.address, size, array.address, size)
+    _faro.packed_permute(handle._handle, options, array.address, size, array.address, size, array.stream)
     return x
 
 

@@ -19,11 +19,12 @@ void bind_packed(nb::module_& module) {
     return bytes;
   });
   module.def("packed_permute", [](const MapHandle& map, const std::string& options, std::uintptr_t in,
-                                  std::uint64_t in_bytes, std::uintptr_t out, std::uint64_t out_bytes) {
+                                  std::uint64_t in_bytes, std::uintptr_t out, std::uint64_t out_bytes,
+                                  std::uintptr_t stream) {
     const char* const wanted = c_text(options);
     do_unlocked([&] {
       return faro_packed_permute(map.map.get(), wanted, reinterpret_cast<const void*>(in), in_bytes,
-                                 reinterpret_cast<void*>(out), out_bytes);
+                                 reinterpret_cast<void*>(out), out_bytes, reinterpret_cast<void*>(stream));
     });
   });
   module.def("transpose_bed", [](const std::string& in, const std::string& out, std::uint64_t samples,

@@ -137,6 +137,84 @@ def test_awq_and_gptq_are_those_of_autoawq():
     assert (faro.permute_bits(words, both, 4).view("i4").reshape(tuple(wanted.shape)) == wanted.numpy()).all()
 
 
+def test_marlin_is_that_of_auto_gptq():
+    """AutoGPTQ's own packing, of its source: what is built there wants a GPU."""
+    torch = pytest.importorskip("torch")
+    spec = pytest.importorskip("importlib.util").find_spec("auto_gptq")
+    if spec is None:
+        pytest.skip("no AutoGPTQ")
+    names = {"__name__": "qlinear_marlin"}
+    with open(f"{spec.submodule_search_locations[0]}/nn_modules/qlinear/qlinear_marlin.py") as file:
+        exec(compile(file.read(), "qlinear_marlin.py", "exec"), names)
+    rows, columns = 128, 512
+    values = np.random.default_rng(10).integers(0, 16, (rows, columns), dtype="u1")
+    layer = torch.nn.Linear(rows, columns, bias=False, dtype=torch.half)
+    layer.weight.data = torch.from_numpy(values.astype("f2").T - 8)
+    packed = type("Packed", (), {"group_size": rows, "infeatures": rows, "outfeatures": columns, "bias": None,
+                                 "B": torch.zeros((rows // 16, columns * 2), dtype=torch.int32),
+                                 "s": torch.zeros((1, columns), dtype=torch.half)})()
+    names["QuantLinear"].pack(packed, layer, torch.ones((columns, 1), dtype=torch.half))
+    plain = (values[:, 0::2] | values[:, 1::2] << 4).reshape(-1)
+    assert (faro.permute_bits(plain, f"marlin({rows}, {columns})", 4).view("i4") == packed.B.numpy().reshape(-1)).all()
+
+
+def test_int4_pack_is_that_of_torch():
+    torch = pytest.importorskip("torch")
+    pack = getattr(torch.ops.aten, "_convert_weight_to_int4pack_for_cpu", None)
+    block = {"AVX512": 64, "AVX2": 32}.get(torch.backends.cpu.get_cpu_capability())
+    if pack is None or block is None:
+        pytest.skip("no such packing")
+    rows, columns = 192, 96
+    values = np.random.default_rng(11).integers(0, 16, (rows, columns), dtype="u1")
+    wanted = pack(torch.from_numpy(values.astype("i4")), 1).numpy().reshape(-1)
+    plain = (values[:, 0::2] | values[:, 1::2] << 4).reshape(-1)
+    assert (faro.permute_bits(plain, f"int4_pack({rows}, {columns}, {block})", 4) == wanted).all()
+
+
+def test_tinygemm_is_that_of_torch():
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("no GPU")
+    rows, columns = 64, 512
+    values = np.random.default_rng(12).integers(0, 16, (rows, columns), dtype="u1")
+    plain = (values[:, 0::2] | values[:, 1::2] << 4).reshape(-1)
+    given = torch.from_numpy(values[:, 0::2] << 4 | values[:, 1::2]).cuda()  # torch takes the first one high
+    for tiles in (2, 4, 8):
+        wanted = torch.ops.aten._convert_weight_to_int4pack(given, tiles).cpu().numpy().reshape(-1)
+        assert (faro.permute_bits(plain, f"tinygemm({rows}, {columns}, {tiles})", 4).view("i4") == wanted).all()
+
+
+def test_bits_of_bytes_and_morton():
+    rng = np.random.default_rng(13)
+    x = rng.integers(0, 256, 100, dtype="u1")
+    assert (faro.permute_bits(x, "byte_bits(800)", 1) == np.packbits(np.unpackbits(x, bitorder="little"))).all()
+    mask = rng.integers(0, 2, (16, 16), dtype="u1")
+    got = np.unpackbits(faro.permute_bits(np.packbits(mask, bitorder="little"), "morton(2, 4)", 1), bitorder="little")
+    spread = [sum((v >> k & 1) << 2 * k for k in range(4)) for v in range(16)]
+    assert all(got[spread[r] << 1 | spread[c]] == mask[r, c] for r in range(16) for c in range(16))
+
+
+def test_on_a_gpu():
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available() or not faro.cuda_status()[0]:
+        pytest.skip("no GPU")
+    rng = np.random.default_rng(14)
+    x = rng.integers(0, 256, (96, 40), dtype="u1")
+    on_gpu = torch.from_numpy(x).cuda()
+    for bits, shape in ((4, (96, 80)), (2, (96, 160)), (1, (96, 320)), (1, (32, 15, 64)), (4, (7, 3, 365))):
+        wanted = faro.permute_dims(x, bits=bits, shape=shape)
+        got = faro.permute_dims(on_gpu, bits=bits, shape=shape)
+        assert got.is_cuda and (got.cpu().numpy() == wanted).all()
+    y = torch.from_numpy(rng.integers(0, 256, 1 << 16, dtype="u1")).cuda()
+    for bits, n in ((4, 17), (2, 18), (1, 19)):
+        text = f"random_bmmc({n}, 3)"
+        assert (faro.permute_bits(y, text, bits).cpu().numpy() == faro.permute_bits(y.cpu().numpy(), text, bits)).all()
+    with pytest.raises(faro.FaroUnsupportedError):
+        faro.permute_bits(y, "bit_reversal(17)", 4, in_place=True)
+    with pytest.raises(faro.FaroUnsupportedError):
+        faro.permute_bits(y, "multiply(131072, 3)", 4)
+
+
 @pytest.mark.parametrize("kind, block, scales", [("Q4_0", 32, 2), ("Q4_K", 64, 16)])
 def test_gguf_halves_are_those_of_gguf(kind, block, scales):
     gguf = pytest.importorskip("gguf")

@@ -8,6 +8,7 @@
 
 #include "capi/author_requests.hpp"
 #include "capi/status.hpp"
+#include "engines/cuda/host/device_pointer.hpp"
 
 namespace faro::capi {
 namespace {
@@ -16,6 +17,7 @@ constexpr const char* kPacked = "permute packed elements";
 constexpr std::uint64_t kMostBits = std::uint64_t{1} << 56;
 constexpr std::uint64_t kMostElementBits = 32768;
 constexpr std::uint64_t kMostPackedThreads = 1 << 16;
+constexpr std::uint64_t kMostDevices = 1 << 16;
 
 BitOrder bit_order(const Request& request, const char* key) {
   const std::string order = request.text(key, "low");
@@ -35,10 +37,20 @@ Request packed_request(const char* options) {
   return {options,
           kPacked,
           {"bits", "batch", "in_row", "in_pitch_bits", "in_first_bit", "in_order", "out_row",
-           "out_pitch_bits", "out_first_bit", "out_order", "zero_pads", "threads"}};
+           "out_pitch_bits", "out_first_bit", "out_order", "zero_pads", "threads", "engine", "device"}};
 }
 
-PackedPlan packed_plan(const faro_map* map, const char* options) {
+Engine packed_engine(const Request& request, const void* in) {
+  const std::string engine = request.text("engine", "auto");
+  for (const Engine each : {Engine::automatic, Engine::cpu, Engine::cuda}) {
+    if (engine != name(each)) continue;
+    return each == Engine::automatic && cuda::is_device_memory(in) ? Engine::cuda : each;
+  }
+  fail(ErrorCode::value, kPacked, "engine = " + engine, "auto, cpu or cuda");
+}
+
+// `in`: null where only sizes are asked for, which no engine changes.
+PackedPlan packed_plan(const faro_map* map, const char* options, const void* in) {
   const Request request = packed_request(options);
   const PackedProblem problem{
       .permutation = map->permutation,
@@ -47,8 +59,12 @@ PackedPlan packed_plan(const faro_map* map, const char* options) {
       .in = packed_layout(request, "in"),
       .out = packed_layout(request, "out"),
       .pads = request.flag("zero_pads") ? PadBits::zero : PadBits::keep};
+  const Engine engine = packed_engine(request, in);
+  const std::uint64_t device = request.number("device", 0, 0, kMostDevices);
   return PackedPlan(problem,
-                    {.threads = static_cast<int>(request.number("threads", 0, 0, kMostPackedThreads))});
+                    {.threads = static_cast<int>(request.number("threads", 0, 0, kMostPackedThreads)),
+                     .engine = in == nullptr ? Engine::cpu : engine,
+                     .device = request.has("device") ? static_cast<int>(device) : cuda::kCurrentDevice});
 }
 
 }  // namespace
@@ -65,20 +81,20 @@ faro_status faro_packed_bytes(const faro_map* map, const char* options, uint64_t
     require_argument(map, kPacked, "map");
     require_argument(in_bytes, kPacked, "in_bytes");
     require_argument(out_bytes, kPacked, "out_bytes");
-    const faro::PackedPlan plan = packed_plan(map, options);
+    const faro::PackedPlan plan = packed_plan(map, options, nullptr);
     *in_bytes = plan.in_bytes();
     *out_bytes = plan.out_bytes();
   });
 }
 
 faro_status faro_packed_permute(const faro_map* map, const char* options, const void* in, uint64_t in_bytes,
-                                void* out, uint64_t out_bytes) {
+                                void* out, uint64_t out_bytes, void* stream) {
   return guarded([&] {
     require_argument(map, kPacked, "map");
-    const faro::PackedPlan plan = packed_plan(map, options);
+    const faro::PackedPlan plan = packed_plan(map, options, in);
     const std::span<std::byte> to(static_cast<std::byte*>(out), out_bytes);
     if (in == out && in != nullptr && in_bytes == out_bytes) return plan.run(to);
-    plan.run(std::span(static_cast<const std::byte*>(in), in_bytes), to);
+    plan.run(std::span(static_cast<const std::byte*>(in), in_bytes), to, static_cast<CUstream_st*>(stream));
   });
 }
 

@@ -3,6 +3,8 @@
 //     axes whose runs or matrices are long      bit_axes.hpp
 //     affine maps of dense arrays               affine_words.hpp
 //     everything else                           any_elements.hpp
+//
+// With engine cuda axes and affine maps are the kernels' (device_move.hpp).
 #include "faro/packed.hpp"
 
 #include <optional>
@@ -10,13 +12,17 @@
 #include <utility>
 #include <variant>
 
+#include "api/array_checks.hpp"
 #include "disjoint.hpp"
+#include "engines/cuda/runtime/device_arrays.hpp"
+#include "engines/cuda_packed.hpp"
 #include "faro/error.hpp"
 #include "faro/threads.hpp"
 #include "packed/affine_words.hpp"
 #include "packed/any_elements.hpp"
 #include "packed/bit_axes.hpp"
 #include "packed/bit_runs.hpp"
+#include "packed/device_move.hpp"
 #include "rounding.hpp"
 
 namespace faro {
@@ -32,16 +38,7 @@ const char* const kPlan = "plan packed elements";
 
 bool is_affine_width(std::uint32_t bits) { return bits == 1 || bits == 2 || bits == 4; }
 
-bool is_whole_bytes(const PackedLayout& layout) {
-  return layout.row_elements == 0 && layout.first_bit % packed::kBitsOfByte == 0;
-}
-
-// Whether the arrays are dense and have whole bytes of elements, so that an affine map is one of them.
-bool is_affine_array(const PackedProblem& problem) {
-  const auto* map = std::get_if<Affine>(&problem.permutation);
-  return map != nullptr && is_affine_width(problem.element_bits) && is_whole_bytes(problem.in) &&
-         is_whole_bytes(problem.out) && map->bits() >= packed::bits_below_byte(problem.element_bits);
-}
+using packed::is_affine_array;
 
 void check_layout(const PackedLayout& layout, std::uint32_t element_bits) {
   if (layout.row_elements == 0 && layout.pitch_bits != 0) {
@@ -148,12 +145,16 @@ struct PackedPlan::State {
   struct OneByOne {
     Permutation back;
   };
+  struct OnDevice {
+    cuda::PackedMove move;
+    int device = cuda::kCurrentDevice;
+  };
 
   PackedProblem problem;
   int threads = 1;
   std::uint64_t in_bytes = 0;
   std::uint64_t out_bytes = 0;
-  std::variant<ByAxes, ByMap, OneByOne> way = ByAxes{};
+  std::variant<ByAxes, ByMap, OneByOne, OnDevice> way = ByAxes{};
 
   State(const PackedProblem& asked, const PackedOptions& options)
       : problem(settled(asked)), threads(detail::thread_count(options.threads)) {
@@ -161,8 +162,10 @@ struct PackedPlan::State {
     in_bytes = packed_bytes(problem.in, problem.element_bits, elements);
     out_bytes = packed_bytes(problem.out, problem.element_bits, elements);
     const bool is_affine = is_affine_array(problem);
-    if (auto axes = packed::bit_axes(problem);
-        axes && packed::elements_at_once(*axes) >= (is_affine ? kRunElements : kFewElements)) {
+    if (options.engine == Engine::cuda) {
+      way = OnDevice{.move = packed::device_move(problem), .device = cuda::ordinal_of(options.device)};
+    } else if (auto axes = packed::bit_axes(problem);
+               axes && packed::elements_at_once(*axes) >= (is_affine ? kRunElements : kFewElements)) {
       way = ByAxes{std::move(*axes)};
     } else if (is_affine) {
       way = ByMap{packed::map_of_places(std::get<Affine>(problem.permutation), problem.element_bits,
@@ -174,7 +177,18 @@ struct PackedPlan::State {
 
   std::uint64_t count() const { return element_count(problem.permutation) * problem.batch; }
 
-  void move(const std::byte* in, std::byte* out) const {
+  bool is_on_device() const { return std::holds_alternative<OnDevice>(way); }
+
+  void move(const std::byte* in, std::byte* out, Stream stream) const {
+    if (const auto* on_device = std::get_if<OnDevice>(&way)) {
+      kernels::PackedWork arrays = on_device->move.work;
+      arrays.in = in;
+      arrays.in_bytes = in_bytes;
+      arrays.out = out;
+      arrays.out_bytes = out_bytes;
+      return cuda::permute(on_device->move, arrays, stream, on_device->device);
+    }
+    if (problem.pads == PadBits::zero) clear_pads(problem, count(), out, out_bytes);
     if (const auto* axes = std::get_if<ByAxes>(&way)) {
       packed::move_axes(axes->axes, in, out, out_bytes >= kStreamedBytes, threads);
     } else if (const auto* map = std::get_if<ByMap>(&way)) {
@@ -193,18 +207,24 @@ PackedPlan::PackedPlan(PackedPlan&&) noexcept = default;
 PackedPlan& PackedPlan::operator=(PackedPlan&&) noexcept = default;
 PackedPlan::~PackedPlan() = default;
 
-void PackedPlan::run(std::span<const std::byte> in, std::span<std::byte> out) const {
+void PackedPlan::run(std::span<const std::byte> in, std::span<std::byte> out, Stream stream) const {
   check_size("an input", in, in_bytes());
   check_size("an output", out, out_bytes());
   detail::check_disjoint("run a plan of packed elements", {.name = "the output", .laid = detail::laid(out)},
                          {{.name = "the input", .laid = detail::laid(in)}});
-  if (state_->count() == 0) return;
-  if (problem().pads == PadBits::zero) clear_pads(problem(), state_->count(), out.data(), out.size());
-  state_->move(in.data(), out.data());
+  if (!state_->is_on_device()) {
+    detail::check_stream(Engine::cpu, stream);
+    detail::check_on_host(in.data(), out.data(), "engine cuda moves them there");
+  }
+  if (state_->count() != 0) state_->move(in.data(), out.data(), stream);
 }
 
 void PackedPlan::run(std::span<std::byte> data) const {
   check_size("an array", data, in_bytes());
+  if (state_->is_on_device()) {
+    fail(ErrorCode::unsupported, "permute packed elements in place", "engine cuda", "engine cpu",
+         "give another array for the result");
+  }
   if (!is_affine_array(problem()) || problem().in != problem().out) {
     fail(ErrorCode::unsupported, "permute packed elements in place", to_text(problem().permutation),
          "an affine map of 1, 2 or 4 bits an element, dense, of whole bytes, in one order of bits",
@@ -228,6 +248,13 @@ std::string PackedPlan::explain() const {
            " elements at once, one sweep";
   }
   if (std::holds_alternative<State::ByMap>(state_->way)) return of + "tiles of an affine map, one sweep";
+  if (const auto* on_device = std::get_if<State::OnDevice>(&state_->way)) {
+    return of +
+           (on_device->move.places ? "tiles of an affine map"
+            : on_device->move.map  ? "words of an affine map"
+                                   : "axes") +
+           " on a GPU, one sweep";
+  }
   return of + "element by element, one sweep";
 }
 

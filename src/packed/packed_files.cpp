@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "engines/cpu/team.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/file.hpp"
 #include "faro/packed.hpp"
@@ -68,12 +69,28 @@ void verify_packed(const PackedProblem& problem, std::span<const std::byte> in,
     fail(ErrorCode::verification, "permute packed elements", mismatch, "every element in its place");
 }
 
+PackedOptions plan_options(const PackedFileOptions& options) {
+  return {.threads = options.threads, .engine = options.engine, .device = options.device};
+}
+
+// Of arrays of the host, by the engine of the options.
+void run_on_engine(const PackedPlan& plan, std::span<const std::byte> in, std::span<std::byte> out,
+                   const PackedFileOptions& options) {
+  if (options.engine != Engine::cuda || in.empty()) return plan.run(in, out);
+  cuda::DeviceArray from(in.size(), options.device);
+  cuda::DeviceArray to(out.size(), options.device);
+  from.upload(in.data());
+  to.upload(out.data());  // pads stay
+  plan.run({from.data(), from.size()}, {to.data(), to.size()});
+  to.download(out.data());
+}
+
 void permute_whole(const PackedPlan& plan, const InputFile& in, io::OutputFile& out,
                    std::uint64_t header_bytes, const PackedFileOptions& options) {
   const io::Buffer from(plan.in_bytes());
   const io::Buffer to(plan.out_bytes());
   in.require(in.read(from.span(), 0));
-  plan.run(from.span(), to.span());
+  run_on_engine(plan, from.span(), to.span(), options);
   if (options.verify) verify_packed(plan.problem(), from.span(), to.span(), options.threads);
   out.write(to.span(), header_bytes);
 }
@@ -122,11 +139,11 @@ class PanelSweep {
     const std::uint64_t wide = panel_columns(memory_bytes);
     for (std::uint64_t first = 0; first < matrix_.columns; first += wide) {
       const std::uint64_t columns = std::min(wide, matrix_.columns - first);
-      const PackedPlan plan(panel(columns), {.threads = options_.threads});
+      const PackedPlan plan(panel(columns), plan_options(options_));
       const io::Buffer from(plan.in_bytes());
       const io::Buffer to(plan.out_bytes());
       read_panel(in, first, columns, from.span());
-      plan.run(from.span(), to.span());
+      run_on_engine(plan, from.span(), to.span(), options_);
       if (options_.verify) verify_packed(plan.problem(), from.span(), to.span(), options_.threads);
       out.write(to.span(), header_bytes + first * matrix_.out_pitch / packed::kBitsOfByte);
     }
@@ -196,7 +213,7 @@ std::uint64_t lines_of(const std::filesystem::path& path) {
 
 void permute_packed_file(const PackedProblem& problem, const PackedFile& in, const std::filesystem::path& out,
                          std::span<const std::byte> header, const PackedFileOptions& options) {
-  const PackedPlan plan(problem, {.threads = options.threads});
+  const PackedPlan plan(problem, plan_options(options));
   const InputFile input(in);
   input.require_bytes(plan.in_bytes());
   io::OutputFile output(out);

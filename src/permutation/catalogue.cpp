@@ -101,6 +101,56 @@ Permutation read_gguf(SpecReader& r) {
   return last_two_exchanged(whole_words(r, "the count", block) / block, kHalves, block / kHalves);
 }
 
+// Tiles of 16 x 16 weights of K x N, four side by side along N: of the 8 weights of a word, whose thread of
+// the 32 has row pair `middle` and column `column`, one half of rows 8 apart.
+Permutation read_marlin(SpecReader& r) {
+  constexpr std::uint64_t kTileRows = 16;
+  constexpr std::uint64_t kTilesColumns = 64;
+  const std::uint64_t rows = whole_words(r, "the rows", kTileRows);
+  r.comma();
+  const std::uint64_t columns = whole_words(r, "the columns", kTilesColumns);
+  return Axes({rows / kTileRows, 2, 4, 2, columns / kTilesColumns, 4, 2, 8}, {0, 4, 7, 2, 5, 3, 6, 1});
+}
+
+// Tiles of 8 rows by 16 columns of N x K, `tiles` of them side by side along K.
+Permutation read_tinygemm(SpecReader& r) {
+  constexpr std::uint64_t kTileRows = 8;
+  constexpr std::uint64_t kTileColumns = 16;
+  const std::uint64_t rows = whole_words(r, "the rows", kTileRows);
+  r.comma();
+  const std::uint64_t columns = r.number("the columns");
+  r.comma();
+  const std::uint64_t tiles = whole_words(r, "the tiles", 2);
+  if (tiles == 0 || columns % kTileColumns != 0 || columns / kTileColumns % tiles != 0) {
+    r.fail(ErrorCode::value,
+           std::to_string(columns) + " columns in " + std::to_string(tiles) + " tiles of 16",
+           "an even number of tiles, and a multiple of so many for the columns");
+  }
+  return Axes({rows / kTileRows, kTileRows, columns / kTileColumns / tiles, tiles / 2, 2, 2, 4, 2},
+              {0, 2, 1, 6, 3, 7, 4, 5});
+}
+
+Permutation read_int4_pack(SpecReader& r) {
+  constexpr std::uint64_t kHalves = 2;
+  const std::uint64_t rows = r.number("the rows");
+  r.comma();
+  const std::uint64_t columns = r.number("the columns");
+  r.comma();
+  const std::uint64_t block = whole_words(r, "the block", kHalves);
+  if (block == 0 || rows % block != 0) {
+    r.fail(ErrorCode::value, std::to_string(rows) + " rows in blocks of " + std::to_string(block),
+           "a multiple of the block, which is even");
+  }
+  return Axes({rows / block, kHalves, block / kHalves, columns}, {0, 3, 2, 1});
+}
+
+Permutation read_byte_bits(SpecReader& r) {
+  constexpr std::uint64_t kBits = 8;
+  const std::uint64_t bytes = whole_words(r, "the count", kBits) / kBits;
+  return CyclicAxes({bytes, kBits}, {0, 1},
+                    {{.count = bytes}, {.count = kBits, .shift = kBits - 1, .reversed = true}});
+}
+
 // Pictures are bit_picture() of the example, written out here to be read beside it; a test compares them.
 constexpr std::array kCatalogue{
     MapEntry{.name = "identity",
@@ -313,6 +363,34 @@ constexpr std::array kCatalogue{
         .example = "gguf_halves(8, 16)",
         .command = "faro explain 'gguf_halves(32, 2^20)'",
         .read = read_gguf},
+    MapEntry{.name = "marlin",
+             .syntax = "marlin(rows, columns)",
+             .meaning = "a matrix of 4-bit weights becomes Marlin's tiles of 16 x 64",
+             .picture = "y9  y8  y7  y6  y5  y4  y3  y2  y1  y0\nx2  x1  x0  x8  x7  x5  x4  x6  x3  x9",
+             .example = "marlin(16, 64)",
+             .command = "faro explain 'marlin(4096, 11008)'",
+             .read = read_marlin},
+    MapEntry{.name = "tinygemm",
+             .syntax = "tinygemm(rows, columns, tiles)",
+             .meaning = "a matrix of 4-bit weights as torch's _convert_weight_to_int4pack has it on a GPU",
+             .picture = "y7  y6  y5  y4  y3  y2  y1  y0\nx7  x6  x5  x2  x1  x0  x4  x3",
+             .example = "tinygemm(8, 32, 2)",
+             .command = "faro explain 'tinygemm(4096, 4096, 8)'",
+             .read = read_tinygemm},
+    MapEntry{.name = "int4_pack",
+             .syntax = "int4_pack(rows, columns, block)",
+             .meaning = "the same on a CPU: row r of a block and row r + block / 2 share bytes",
+             .picture = "in   a b c d e f g h\nout  a e c g b f d h",
+             .example = "int4_pack(4, 2, 4)",
+             .command = "faro explain 'int4_pack(4096, 4096, 64)'",
+             .read = read_int4_pack},
+    MapEntry{.name = "byte_bits",
+             .syntax = "byte_bits(count)",
+             .meaning = "bits of each byte the other way round: elements of 1 bit, or of more",
+             .picture = "in   a b c d e f g h i j k l m n o p\nout  h g f e d c b a p o n m l k j i",
+             .example = "byte_bits(16)",
+             .command = "faro explain 'byte_bits(2^20)'",
+             .read = read_byte_bits},
     MapEntry{.name = "roll",
              .syntax = "roll(count, shift)",
              .meaning = "any number of elements, `shift` places up and around; shift may be negative",

@@ -1,4 +1,5 @@
-// The pictures of maps: bits of an index where a map is affine, else an array of letters.
+// The pictures of maps: bits of an index where a map is affine, or would take more letters than there are,
+// else an array of letters.
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -8,6 +9,8 @@
 
 namespace faro {
 namespace {
+
+constexpr std::uint64_t kMostLetters = 52;
 
 // The bits of x that make bit `row` of pi(x): "x0^x1", "~x3".
 std::string sum_of_bits(const Affine& map, int row) {
@@ -22,7 +25,7 @@ std::string sum_of_bits(const Affine& map, int row) {
 
 std::string letters_picture(const Permutation& map) {
   const std::uint64_t count = element_count(map);
-  FARO_CHECK(count <= 52);
+  FARO_CHECK(count <= kMostLetters);
   std::string before = "in  ";
   std::string after = "out ";
   after.resize(after.size() + 2 * count, ' ');
@@ -52,7 +55,9 @@ std::string bit_picture(const Affine& map) {
 
 std::string picture(const Permutation& map) {
   const auto* const affine = std::get_if<Affine>(&map);
-  return affine != nullptr ? bit_picture(*affine) : letters_picture(map);
+  if (affine != nullptr) return bit_picture(*affine);
+  const auto form = element_count(map) > kMostLetters ? affine_form(map) : std::nullopt;
+  return form ? bit_picture(*form) : letters_picture(map);
 }
 
 }  // namespace faro

@@ -987,10 +987,12 @@ static void test_files(const char* folder) {
   EXPECT(faro_map_parse("reverse(3)", 0, NULL, &eight) == FARO_OK);
   EXPECT(faro_packed_bytes(eight, "{\"bits\": 2, \"out_row\": 2, \"out_pitch_bits\": 32}", &in_bytes, &out_bytes) == FARO_OK);
   EXPECT(in_bytes == 2 && out_bytes == 16);
-  EXPECT(faro_packed_permute(eight, NULL, nibbles, 4, packed, 4) == FARO_OK && packed[0] == 0x67 && packed[3] == 0x01);
-  EXPECT(faro_packed_permute(eight, NULL, packed, 4, packed, 4) == FARO_OK && memcmp(packed, nibbles, 4) == 0);
-  EXPECT(faro_packed_permute(eight, NULL, nibbles, 4, packed, 3) == FARO_VALUE);
-  EXPECT(faro_packed_permute(eight, "{\"in_order\": \"up\"}", nibbles, 4, packed, 4) == FARO_VALUE);
+  EXPECT(faro_packed_permute(eight, NULL, nibbles, 4, packed, 4, NULL) == FARO_OK && packed[0] == 0x67 && packed[3] == 0x01);
+  EXPECT(faro_packed_permute(eight, NULL, packed, 4, packed, 4, NULL) == FARO_OK && memcmp(packed, nibbles, 4) == 0);
+  EXPECT(faro_packed_permute(eight, NULL, nibbles, 4, packed, 3, NULL) == FARO_VALUE);
+  EXPECT(faro_packed_permute(eight, "{\"in_order\": \"up\"}", nibbles, 4, packed, 4, NULL) == FARO_VALUE);
+  EXPECT(faro_packed_permute(eight, "{\"engine\": \"gpu\"}", nibbles, 4, packed, 4, NULL) == FARO_VALUE);
+  EXPECT(faro_packed_permute(eight, "{\"engine\": \"cpu\"}", nibbles, 4, packed, 4, packed) == FARO_VALUE); /* a stream */
   EXPECT(faro_packed_bytes(eight, "{\"bit\": 2}", &in_bytes, &out_bytes) == FARO_SPEC);
   EXPECT(faro_transpose_bed("none.bed", "out.bed", 1, 1, NULL) == FARO_FILE);
   faro_map_destroy(eight);

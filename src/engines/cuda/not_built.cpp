@@ -4,6 +4,7 @@
 #include "engines/cuda_family.hpp"
 #include "engines/cuda_index.hpp"
 #include "engines/cuda_modular.hpp"
+#include "engines/cuda_packed.hpp"
 #include "engines/cuda_rows.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/engines/cuda_measure.hpp"
@@ -141,6 +142,13 @@ void CombineExecutor::check(Stream /*stream*/) const { refuse(); }
 void permute_evaluations(const EvaluationMove& /*move*/, Stream /*stream*/, int /*device*/) { refuse(); }
 
 void permute(const ModularMove& /*move*/, Stream /*stream*/, int /*device*/) { refuse(); }
+
+// --- cuda_packed.hpp
+
+void permute(const PackedMove& /*move*/, const kernels::PackedWork& /*work*/, Stream /*stream*/,
+             int /*device*/) {
+  refuse();
+}
 
 // --- cuda_measure.hpp
 

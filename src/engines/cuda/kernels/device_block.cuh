@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "engines/cuda/kernels/device_block.hpp"
+#include "engines/cuda/kernels/device_memory.cuh"
 
 namespace faro::cuda {
 
@@ -16,6 +17,13 @@ class DeviceBlock {
   __device__ std::uint64_t blocks() const { return gridDim.x; }
   __device__ std::uint32_t thread() const { return threadIdx.x; }
   __device__ std::byte* shared() const { return shared_; }
+  // f(memory), of arrays that are read and written once, 16 bytes an access.
+  template <typename F>
+  __device__ void streamed(const std::byte* in, std::byte* out, const F& f) const {
+    SectorMemory memory(in, out, shared_);
+    f(memory);
+  }
+  static constexpr bool is_streaming() { return true; }
 
   __device__ void barrier() const { __syncthreads(); }
   __device__ void warp_barrier() const { __syncwarp(); }

@@ -1,0 +1,30 @@
+// The kernels of packed elements (kernels/packed_launch.hpp).
+#include "engines/cuda/kernels/value_kernel.cuh"
+#include "kernels/packed_affine.hpp"
+#include "kernels/packed_matrix.hpp"
+#include "kernels/packed_strided.hpp"
+#include "kernels/packed_words.hpp"
+
+namespace faro::cuda {
+
+template const void* value_kernel<kernels::MovePackedTiles<0>>();
+template const void* value_kernel<kernels::MovePackedTiles<1>>();
+template const void* value_kernel<kernels::MovePackedTiles<2>>();
+template const void* value_kernel<kernels::MovePackedTiles<3>>();
+template const void* value_kernel<kernels::MovePackedTiles<4>>();
+template const void* value_kernel<kernels::MovePackedTiles<5>>();
+template const void* value_kernel<kernels::MovePackedStrided<0>>();
+template const void* value_kernel<kernels::MovePackedStrided<1>>();
+template const void* value_kernel<kernels::MovePackedStrided<2>>();
+template const void* value_kernel<kernels::MovePackedStrided<3>>();
+template const void* value_kernel<kernels::MovePackedStrided<4>>();
+template const void* value_kernel<kernels::MovePackedStrided<5>>();
+template const void* value_kernel<kernels::MovePackedMatrix<3>>();
+template const void* value_kernel<kernels::MovePackedMatrix<4>>();
+template const void* value_kernel<kernels::MovePackedMatrix<5>>();
+template const void* value_kernel<kernels::MovePackedWords<kernels::PackedAxes>>();
+template const void* value_kernel<kernels::MovePackedWords<kernels::PackedPlaces>>();
+template const void* value_kernel<kernels::MovePackedEnds>();
+template const void* value_kernel<kernels::ClearPackedPads>();
+
+}  // namespace faro::cuda

@@ -1,0 +1,301 @@
+// Permutations of packed elements as launches of kernels: `queue.run(kernel)` of any queue.
+//
+//     affine maps            tiles of words (packed_affine.hpp); small or unaligned arrays by words
+//     axes                   tiles, where powers of two are in their extents (packed_strided.hpp); matrices
+//                            (packed_matrix.hpp) and the words at the ends of their rows; else by words
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "faro/error.hpp"
+#include "faro/permutation/affine.hpp"
+#include "kernels/packed_affine_params.hpp"
+#include "kernels/packed_matrix.hpp"
+#include "kernels/packed_strided.hpp"
+#include "kernels/packed_words.hpp"
+#include "permutation/axis_map.hpp"
+#include "rounding.hpp"
+
+namespace faro::kernels {
+
+/// Two arrays of bits at any addresses.
+struct PackedWork {
+  std::uint32_t element_bits = 1;  // 1, 2 or 4
+  const std::byte* in = nullptr;
+  std::uint64_t in_bytes = 0;
+  bool in_high_first = false;
+  std::byte* out = nullptr;
+  std::uint64_t out_bytes = 0;
+  bool out_high_first = false;
+};
+
+/// Rows of elements on both sides, and how many bits from one to the next; 0: all elements are one row.
+struct PackedRowsOfBoth {
+  std::uint64_t in_first = 0;  // bits
+  std::uint64_t in_row = 0;
+  std::uint64_t in_pitch = 0;
+  std::uint64_t out_first = 0;
+  std::uint64_t out_row = 0;
+  std::uint64_t out_pitch = 0;
+};
+
+/// What tiles want to know of a permutation, made once: of affine maps, or of each part of axes; nothing
+/// where a shape of kPackedTiles does not fit, or is of another width.
+using StridedTiles = std::array<std::optional<PackedStridedParams>, kPackedTileCount>;
+struct PackedTiles {
+  std::array<std::optional<PackedAffineParams>, kPackedTileCount> affine = {};
+  std::vector<StridedTiles> strided = {};
+};
+
+/// Cost: some hundred microseconds.
+PackedTiles make_packed_tiles(std::uint32_t element_bits, const Affine& map, std::uint64_t batch);
+PackedTiles make_packed_tiles(std::uint32_t element_bits, const std::vector<faro::detail::AxisMap>& parts);
+
+/// Which bits of an output are elements: rows of so many bits, `pitch` apart.
+struct PackedRows {
+  std::uint64_t first = 0;  // bits
+  std::uint64_t pitch = 1;
+  std::uint64_t row_bits = 1;
+  std::uint64_t rows = 0;
+  std::uint64_t more = 0;  // bits of a last row that is not full
+};
+
+namespace detail {
+
+template <typename Byte>
+PackedArray<Byte> packed_array(Byte* data, std::uint64_t bytes, bool high_first) {
+  const std::uint64_t skew = reinterpret_cast<std::uintptr_t>(data) % 4;
+  return {.base = data - skew, .skew = skew, .bytes = bytes, .high_first = high_first};
+}
+
+/// Both arrays in words.
+struct PackedArrays {
+  PackedArray<const std::byte> in;
+  PackedArray<std::byte> out;
+
+  explicit PackedArrays(const PackedWork& work)
+      : in(packed_array(work.in, work.in_bytes, work.in_high_first)),
+        out(packed_array(work.out, work.out_bytes, work.out_high_first)) {}
+};
+
+inline PackedAxes packed_axes(const faro::detail::AxisMap& part, const PackedArrays& arrays,
+                              std::uint32_t element_bits) {
+  if (part.axes.size() > static_cast<std::size_t>(kMostPackedAxes)) {
+    fail(ErrorCode::unsupported, "permute packed elements",
+         std::to_string(part.axes.size()) + " axes on a device",
+         "at most " + std::to_string(kMostPackedAxes));
+  }
+  PackedAxes made;
+  made.element_bits = element_bits;
+  made.in_first = static_cast<std::uint64_t>(part.in_first) + 8 * arrays.in.skew;
+  made.out_first = static_cast<std::uint64_t>(part.out_first) + 8 * arrays.out.skew;
+  made.count = static_cast<std::int32_t>(part.axes.size());
+  for (std::size_t k = 0; k < part.axes.size(); ++k) {
+    const faro::detail::StridedAxis& axis = part.axes[part.axes.size() - 1 - k];
+    made.axes[k] = {.out = device::Division64(static_cast<std::uint64_t>(axis.out)),
+                    .extent = axis.extent,
+                    .in = axis.in};
+  }
+  return made;
+}
+
+// The axis of the input's rows, where a part is matrices that are worth tiles.
+inline std::optional<std::size_t> columns_of_matrix(const faro::detail::AxisMap& part,
+                                                    std::uint32_t element_bits) {
+  const auto element = static_cast<std::int64_t>(element_bits);
+  const std::uint64_t least = 2 * kWordBits / element_bits;
+  const auto& axes = part.axes;
+  if (axes.empty() || axes.size() > kMostMatrixAxes || axes.front().out != element ||
+      axes.front().extent < least || part.out_first % element != 0)
+    return std::nullopt;
+  std::optional<std::size_t> columns;
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    if (axes[k].out % element != 0) return std::nullopt;
+    if (k > 0 && std::abs(axes[k].in) == element && axes[k].extent >= least) columns = k;
+  }
+  return columns;
+}
+
+template <int q, typename Queue>
+void move_matrices(Queue& queue, faro::detail::AxisMap part, std::size_t columns,
+                   const PackedArrays& arrays) {
+  using Kernel = MovePackedMatrix<q>;
+  if (part.axes[columns].in < 0) faro::detail::flip(part, columns);
+  Kernel kernel;
+  kernel.in = arrays.in;
+  kernel.out = arrays.out;
+  kernel.in_first = static_cast<std::uint64_t>(part.in_first) + 8 * arrays.in.skew;
+  kernel.out_first = static_cast<std::uint64_t>(part.out_first) + 8 * arrays.out.skew;
+  kernel.rows = part.axes.front().extent;
+  kernel.in_pitch = part.axes.front().in;
+  kernel.columns = part.axes[columns].extent;
+  kernel.out_pitch = part.axes[columns].out;
+  kernel.skewed = (kernel.out_first | static_cast<std::uint64_t>(kernel.out_pitch)) % kWordBits != 0;
+  for (std::size_t k = 1; k < part.axes.size(); ++k) {
+    const faro::detail::StridedAxis& axis = part.axes[k];
+    if (k == columns) continue;
+    kernel.others[kernel.count++] = {
+        .extent = device::Division64(axis.extent), .in = axis.in, .out = axis.out};
+    kernel.matrices *= axis.extent;
+    kernel.skewed = kernel.skewed || axis.out % std::int64_t{kWordBits} != 0;
+  }
+  kernel.down = faro::detail::ceil_div(kernel.rows + (kernel.skewed ? Kernel::kSide - 1 : 0),
+                                       std::uint64_t{kernel.words_down()} * Kernel::kSide);
+  kernel.across = faro::detail::ceil_div(kernel.columns, std::uint64_t{Kernel::kWords} * Kernel::kSide);
+  kernel.of_matrix = device::Division64(kernel.down * kernel.across);
+  kernel.of_strip = device::Division64(Kernel::kStrip * kernel.across);
+  queue.run(kernel);
+}
+
+inline bool is_aligned_to_vectors(const PackedWork& work) {
+  constexpr std::uintptr_t kVectorBytes = 16;
+  return (reinterpret_cast<std::uintptr_t>(work.in) | reinterpret_cast<std::uintptr_t>(work.out)) %
+             kVectorBytes ==
+         0;
+}
+
+constexpr std::uint64_t kFewTiles = 132;  // of a multiprocessor each
+
+template <int index, typename Queue>
+bool move_strided(Queue& queue, const PackedWork& work, const StridedTiles* tiles, std::uint64_t least) {
+  if (tiles == nullptr || !is_aligned_to_vectors(work) || work.in_high_first || work.out_high_first)
+    return false;
+  const std::optional<PackedStridedParams>& params = (*tiles)[index];
+  if (!params) return false;
+  MovePackedStrided<index> kernel;
+  kernel.params = *params;
+  kernel.in = work.in;
+  kernel.out = work.out;
+  if (kernel.blocks() < least) return false;
+  queue.run(kernel);
+  return true;
+}
+
+template <typename Queue>
+void move_part(Queue& queue, const PackedWork& work, const faro::detail::AxisMap& part,
+               const StridedTiles* tiles) {
+  const std::uint64_t units = faro::detail::unit_count(part.axes);
+  if (units == 0) return;
+  const PackedArrays arrays(work);
+  const PackedAxes axes = packed_axes(part, arrays, work.element_bits);
+  if (move_strided<0>(queue, work, tiles, kFewTiles) || move_strided<1>(queue, work, tiles, kFewTiles) ||
+      move_strided<2>(queue, work, tiles, kFewTiles))
+    return;
+  if (const auto columns = columns_of_matrix(part, work.element_bits)) {
+    if (work.element_bits == 1) move_matrices<5>(queue, part, *columns, arrays);
+    if (work.element_bits == 2) move_matrices<4>(queue, part, *columns, arrays);
+    if (work.element_bits == 4) move_matrices<3>(queue, part, *columns, arrays);
+    MovePackedEnds ends;
+    ends.source = axes;
+    ends.in = arrays.in;
+    ends.out = arrays.out;
+    ends.rows = units / part.axes.front().extent;
+    for (int k = 0; k < axes.count; ++k) ends.extents[k] = device::Division64(axes.axes[k].extent);
+    return queue.run(ends);
+  }
+  if (move_strided<3>(queue, work, tiles, 1) || move_strided<4>(queue, work, tiles, 1) ||
+      move_strided<5>(queue, work, tiles, 1))
+    return;
+  std::uint64_t last = axes.out_first + work.element_bits - 1;
+  for (const auto& axis : part.axes) last += (axis.extent - 1) * static_cast<std::uint64_t>(axis.out);
+  MovePackedWords<PackedAxes> words;
+  words.source = axes;
+  words.in = arrays.in;
+  words.out = arrays.out;
+  words.first = axes.out_first / kWordBits;
+  words.number = last / kWordBits + 1 - words.first;
+  queue.run(words);
+}
+
+template <int index, typename Queue>
+bool move_tiles(Queue& queue, const PackedWork& work, const PackedTiles& tiles, std::uint64_t least) {
+  const std::optional<PackedAffineParams>& params = tiles.affine[index];
+  if (!params || params->tile.blocks() < least) return false;
+  MovePackedTiles<index> kernel;
+  kernel.params = *params;
+  kernel.in = work.in;
+  kernel.out = work.out;
+  queue.run(kernel);
+  return true;
+}
+
+}  // namespace detail
+
+/// Parts whose strides are bits, without shifts, in normal form, one after another. What no part has stays.
+/// Errors: ErrorCode::unsupported for more than 32 axes.
+template <typename Queue>
+void move_packed_axes(Queue& queue, const PackedWork& work, const std::vector<faro::detail::AxisMap>& parts,
+                      const PackedTiles& tiles) {
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    detail::move_part(queue, work, parts[i], i < tiles.strided.size() ? &tiles.strided[i] : nullptr);
+}
+
+/// An affine map of arrays in any rows, by words. Errors: ErrorCode::unsupported for more than 2^48 elements.
+template <typename Queue>
+void move_packed_map(Queue& queue, const PackedWork& work, const Affine& map, std::uint64_t batch,
+                     const PackedRowsOfBoth& rows) {
+  if (map.bits() > kMostPackedIndexBits) {
+    fail(ErrorCode::unsupported, "permute packed elements",
+         "2^" + std::to_string(map.bits()) + " elements a word at a time",
+         "at most 2^" + std::to_string(kMostPackedIndexBits));
+  }
+  constexpr std::uint64_t kOneRow = std::uint64_t{1} << 60;
+  const detail::PackedArrays arrays(work);
+  MovePackedWords<PackedPlaces> words;
+  PackedPlaces& source = words.source;
+  const Affine back = map.inverse();
+  for (int j = 0; j < map.bits(); ++j) source.columns[j] = back.matrix().column(j);
+  source.complement = map.complement();
+  source.batch = batch;
+  source.index_bits = static_cast<std::uint32_t>(map.bits());
+  source.element_bits = work.element_bits;
+  source.in_first = rows.in_first + 8 * arrays.in.skew;
+  source.out_first = rows.out_first + 8 * arrays.out.skew;
+  source.in_row = device::Division64(rows.in_row == 0 ? kOneRow : rows.in_row);
+  source.in_pitch = rows.in_pitch;
+  source.out_row = rows.out_row == 0 ? kOneRow : rows.out_row;
+  source.out_pitch = device::Division64(rows.out_row == 0 ? kOneRow : rows.out_pitch);
+  words.in = arrays.in;
+  words.out = arrays.out;
+  words.number = arrays.out.words();
+  queue.run(words);
+}
+
+/// Dense arrays; `map` is of places, so that orders of bits are in it, and both arrays are taken low bits
+/// first. Requires: arrays of whole bytes (unchecked). Errors: as make_packed_affine_params().
+template <typename Queue>
+void move_packed_affine(Queue& queue, const PackedWork& work, const Affine& map, std::uint64_t batch,
+                        const PackedTiles& tiles) {
+  using detail::kFewTiles;
+  if (detail::is_aligned_to_vectors(work) &&
+      (detail::move_tiles<0>(queue, work, tiles, kFewTiles) ||
+       detail::move_tiles<1>(queue, work, tiles, kFewTiles) ||
+       detail::move_tiles<2>(queue, work, tiles, kFewTiles) || detail::move_tiles<3>(queue, work, tiles, 1) ||
+       detail::move_tiles<4>(queue, work, tiles, 1) || detail::move_tiles<5>(queue, work, tiles, 1)))
+    return;
+  PackedWork low_first = work;
+  low_first.in_high_first = low_first.out_high_first = false;
+  move_packed_map(queue, low_first, map, batch, {});
+}
+
+/// Zeros in all bits of the output that are none of the rows'.
+template <typename Queue>
+void clear_packed_pads(Queue& queue, const PackedWork& work, const PackedRows& rows) {
+  ClearPackedPads kernel;
+  kernel.out = detail::PackedArrays(work).out;
+  kernel.pitch = device::Division64(rows.pitch);
+  kernel.row_bits = rows.row_bits;
+  kernel.first = rows.first + 8 * kernel.out.skew;
+  kernel.rows = rows.rows;
+  kernel.more = rows.more;
+  queue.run(kernel);
+}
+
+}  // namespace faro::kernels

@@ -1,0 +1,340 @@
+// Packed elements by the kernels of a GPU, a thread at a time on the host: against the loop over bits, with
+// guards around; matrices also by the memory that counts.
+// Sanitized: never, its accesses are counted elsewhere.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "block_emulator.hpp"
+#include "faro/error.hpp"
+#include "faro/machine/counting_memory.hpp"
+#include "packed/device_move.hpp"
+#include "packed_support.hpp"
+#include "refusal.hpp"
+
+namespace faro::testing {
+namespace packed_device_test {
+
+using namespace packed_support;
+
+// Counts the kernels that were run.
+class CountingDevice : public HostDevice {
+ public:
+  using HostDevice::HostDevice;
+  template <typename Kernel>
+  void run(const Kernel& kernel) {
+    ++kernels;
+    if constexpr (requires { kernel.params.exchange; }) ++tiles;
+    if constexpr (requires { kernel.params.outers; }) ++strided;
+    if constexpr (requires { kernel.words_down(); }) ++matrices;
+    HostDevice::run(kernel);
+  }
+  int kernels = 0;
+  int tiles = 0;
+  int matrices = 0;
+  int strided = 0;
+};
+
+// Runs two arrays' tiles, for the emulator would take minutes for all.
+struct FewBlocks {
+  bool reached_large = false;
+  template <typename Kernel>
+  void run(const Kernel& kernel) {
+    if constexpr (requires { kernel.params.exchange; }) {
+      Kernel few = kernel;
+      few.params.tile.batch = 2;
+      reached_large = kernel.shared_bytes() > 4096;
+      emulate(few, {});
+    }
+  }
+};
+
+struct TakenMatrices {
+  std::function<void(const kernels::PackedMatrixParams&)> take;
+  template <typename Kernel>
+  void run(const Kernel& kernel) {
+    if constexpr (requires { kernel.words_down(); }) take(kernel);
+  }
+};
+
+struct Reached {
+  int tiles = 0;
+  int matrices = 0;
+  int words = 0;
+  int strided = 0;
+};
+
+void verify(const PackedProblem& asked, std::mt19937_64& random, Reached& reached, bool aligned = false,
+            Order order = Order::forward) {
+  const PackedPlan plan(asked, {.threads = 1});
+  const PackedProblem& problem = plan.problem();
+  const std::uint64_t skew_in = aligned ? 0 : random() % 9;
+  const std::uint64_t skew_out = aligned ? 0 : random() % 9;
+  CountingDevice device({.order = order});
+  const int guards = HostDevice::guards_written();
+  {
+    constexpr std::uint64_t kAligned = 16;
+    const auto place = [](std::byte* data, std::uint64_t skew) {
+      return data + (kAligned - reinterpret_cast<std::uintptr_t>(data) % kAligned) % kAligned + skew;
+    };
+    auto in = device.buffer<std::byte>(plan.in_bytes() + 2 * kAligned);
+    auto out = device.buffer<std::byte>(plan.out_bytes() + 2 * kAligned);
+    std::byte* const from = place(in.data(), skew_in);
+    std::byte* const to = place(out.data(), skew_out);
+    for (std::uint64_t i = 0; i < in.size(); ++i) in.data()[i] = static_cast<std::byte>(random());
+    for (std::uint64_t i = 0; i < out.size(); ++i) out.data()[i] = static_cast<std::byte>(random());
+    Bytes wanted = out.download();
+    const Bytes of_array =
+        expected(problem, Bytes(from, from + plan.in_bytes()), Bytes(to, to + plan.out_bytes()));
+    std::copy(of_array.begin(), of_array.end(), wanted.begin() + (to - out.data()));
+    cuda::PackedMove move = packed::device_move(problem);
+    move.work.in = from;
+    move.work.in_bytes = plan.in_bytes();
+    move.work.out = to;
+    move.work.out_bytes = plan.out_bytes();
+    cuda::move_packed(device, move, move.work);
+    ASSERT_TRUE(out.download() == wanted) << text(problem, plan) << ", skews " << skew_in << ", " << skew_out;
+  }
+  ASSERT_EQ(HostDevice::guards_written(), guards) << text(problem, plan);
+  reached.tiles += device.tiles;
+  reached.matrices += device.matrices;
+  reached.strided += device.strided;
+  reached.words += device.kernels - device.tiles - device.matrices - device.strided;
+}
+
+PadBits some_pads(std::mt19937_64& random) { return random() % 2 == 0 ? PadBits::keep : PadBits::zero; }
+
+TEST(PackedDevice, AffineMapsOfAnySize) {
+  std::mt19937_64 random(1);
+  Reached reached;
+  for (int trial = 0; trial < 120; ++trial) {
+    const int n = 3 + static_cast<int>(random() % 13);
+    const Affine map = trial % 2 == 0 ? maps::random_bmmc(n, random()) : maps::random_bpc(n, random());
+    verify({.permutation = map,
+            .element_bits = small_bits(random),
+            .batch = 1 + random() % 3,
+            .in = trial % 5 == 0 ? a_layout(8, 4, random) : PackedLayout{.order = an_order(random)},
+            .out = {.first_bit = trial % 4 == 0 ? 128 : 0U, .order = an_order(random)},
+            .pads = some_pads(random)},
+           random, reached, trial % 3 != 0);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(reached.tiles, 10);
+  EXPECT_GT(reached.words, 20);
+}
+
+// All 720 orders of 6 index bits and some constants, in one word and across words.
+TEST(PackedDevice, EveryOrderOfSixIndexBits) {
+  std::mt19937_64 random(2);
+  Reached reached;
+  std::vector<int> order(6);
+  std::iota(order.begin(), order.end(), 0);
+  do {
+    verify({.permutation = Affine(maps::permute_bits(order).matrix(), random() % 64),
+            .element_bits = small_bits(random),
+            .in = {.order = an_order(random)},
+            .out = {.order = an_order(random)}},
+           random, reached);
+    if (HasFatalFailure()) return;
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+// The large tiles, with as many blocks as take them.
+TEST(PackedDevice, LargeTiles) {
+  std::mt19937_64 random(3);
+  Reached reached;
+  for (const auto& [bits, n] : {std::pair{1U, 19}, std::pair{2U, 18}, std::pair{4U, 16}}) {
+    cuda::PackedMove move = packed::device_move(
+        PackedPlan({.permutation = maps::random_bmmc(n, random()), .element_bits = bits, .batch = 132})
+            .problem());
+    // Of the arrays all but two are not looked at.
+    std::vector<std::uint64_t> in(move.batch << n >> 6 << (bits / 2));
+    std::vector<std::uint64_t> out(in.size());
+    for (std::uint64_t& word : in) word = random();
+    const std::uint64_t bytes = in.size() * 8;
+    move.work.in = reinterpret_cast<const std::byte*>(in.data());
+    move.work.in_bytes = bytes;
+    move.work.out = reinterpret_cast<std::byte*>(out.data());
+    move.work.out_bytes = bytes;
+    FewBlocks queue;
+    cuda::move_packed(queue, move, move.work);
+    EXPECT_TRUE(queue.reached_large);
+    const PackedProblem two{.permutation = *move.places, .element_bits = bits, .batch = 2};
+    const std::uint64_t of_two = bytes / 132 * 2;
+    EXPECT_EQ(find_packed_mismatch(two, std::as_bytes(std::span(in)).first(of_two),
+                                   std::as_bytes(std::span(out)).first(of_two)),
+              "");
+  }
+}
+
+TEST(PackedDevice, MatricesOfAnySides) {
+  std::mt19937_64 random(4);
+  Reached reached;
+  for (int trial = 0; trial < 90; ++trial) {
+    const std::uint64_t most = trial % 10 == 0 ? 700 : 150;
+    const std::uint64_t rows = 1 + random() % most;
+    const std::uint64_t columns = 1 + random() % most;
+    const std::uint32_t bits = small_bits(random);
+    verify({.permutation = maps::transpose_any(rows, columns),
+            .element_bits = bits,
+            .batch = 1 + random() % 2,
+            .in = a_layout(columns, bits, random),
+            .out = a_layout(rows, bits, random),
+            .pads = some_pads(random)},
+           random, reached, false, trial % 2 == 0 ? Order::forward : Order::backward);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(reached.matrices, 20);
+  EXPECT_GT(reached.words, 20);
+}
+
+// More tiles than one each way, strips that are not full.
+TEST(PackedDevice, MatricesOfManyTiles) {
+  std::mt19937_64 random(5);
+  Reached reached;
+  for (const auto& [bits, rows, columns] :
+       {std::tuple{1U, 2600U, 1100U}, std::tuple{1U, 1030U, 4100U}, std::tuple{2U, 1200U, 1040U},
+        std::tuple{4U, 1290U, 300U}, std::tuple{4U, 512U, 520U}}) {
+    verify({.permutation = maps::transpose_any(rows, columns), .element_bits = bits}, random, reached, true);
+    verify({.permutation = maps::transpose_any(rows + 1, columns - 1), .element_bits = bits}, random,
+           reached);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_EQ(reached.matrices, 10);
+}
+
+TEST(PackedDevice, AxesFlipsAndRollsOfAnyExtents) {
+  std::mt19937_64 random(6);
+  Reached reached;
+  for (int trial = 0; trial < 60; ++trial) {
+    const std::size_t rank = 1 + random() % 5;
+    std::vector<std::uint64_t> shape(rank);
+    std::vector<int> order(rank);
+    std::vector<Cyclic> moves(rank);
+    for (std::size_t a = 0; a < rank; ++a) {
+      shape[a] = 1 + random() % (a + 2 >= rank && trial % 3 == 0 ? 90 : 9);
+      order[a] = static_cast<int>(a);
+      moves[a] = {.count = shape[a], .shift = random() % 2 == 0 ? 0 : random() % shape[a]};
+      if (random() % 4 == 0) moves[a] = {.count = shape[a], .shift = random() % shape[a], .reversed = true};
+    }
+    std::shuffle(order.begin(), order.end(), random);
+    const bool moved = random() % 2 == 0;
+    const Permutation permutation =
+        moved ? Permutation(CyclicAxes(shape, order, moves)) : Permutation(Axes(shape, order));
+    const std::uint32_t bits = small_bits(random);
+    verify({.permutation = permutation,
+            .element_bits = bits,
+            .batch = 1 + random() % 3,
+            .in = a_layout(shape.back(), bits, random),
+            .out = a_layout(shape[static_cast<std::size_t>(order.back())], bits, random),
+            .pads = some_pads(random)},
+           random, reached);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(reached.matrices, 2);
+}
+
+// Weights' orders at sizes that are no powers of two, and axes with powers of two in their extents.
+TEST(PackedDevice, AxesOfBitsAndOddParts) {
+  std::mt19937_64 random(8);
+  Reached reached;
+  for (const std::string text :
+       {"marlin(32, 192)", "compose(marlin(48, 320), inverse(awq(15360)))", "gptq(24, 160)",
+        "tinygemm(24, 96, 2)", "gguf_halves(64, 1920)", "axes(6 32 5 32; 3 0 2 1)",
+        "axes(12 64 20 32; 2 1 0 3)", "marlin(16, 4416)"}) {
+    verify({.permutation = parse_permutation(text), .element_bits = 4, .batch = 1 + random() % 2}, random,
+           reached, true);
+    verify({.permutation = parse_permutation(text), .element_bits = 4}, random, reached);
+    if (HasFatalFailure()) return;
+  }
+  for (const std::uint32_t bits : {1U, 2U}) {
+    verify({.permutation = parse_permutation("axes(3 128 6 128; 3 0 2 1)"), .element_bits = bits}, random,
+           reached, true);
+    verify({.permutation = parse_permutation("axes(2 128 3 128; 1 2 3 0)"), .element_bits = bits}, random,
+           reached, true);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GE(reached.strided, 6);
+}
+
+TEST(PackedDevice, LongRollsAndFlips) {
+  std::mt19937_64 random(7);
+  Reached reached;
+  for (const std::uint32_t bits : {1U, 2U, 4U}) {
+    for (const std::uint64_t count : {0U, 1U, 7U, 1000U, 30'001U}) {
+      const PackedLayout in{.first_bit = random() % 40, .order = an_order(random)};
+      if (count != 0)
+        verify({.permutation = maps::roll(count, 12345), .element_bits = bits, .in = in}, random, reached);
+      verify({.permutation = maps::flip(count),
+              .element_bits = bits,
+              .in = in,
+              .out = {.order = an_order(random)}},
+             random, reached);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// Bytes over the bus: rows that begin with words, once each in whole sectors; ones that begin anywhere, a
+// sector more a row of a tile and a group of rows more a tile.
+TEST(PackedDevice, MatricesTouchEachSectorOnce) {
+  const auto counted = [](auto kernel, std::uint64_t in_bytes, std::uint64_t out_bytes) {
+    machine::CountingMemory memory({.shared_bytes = kernel.shared_bytes()});
+    memory.add_virtual_input(in_bytes);
+    memory.add_virtual_output(out_bytes);
+    memory.run(
+        {.blocks = kernel.blocks(), .threads = kernel.kThreads},
+        [&](auto& m, auto block, auto thread) { kernel.load(m, block, thread); },
+        [&](auto& m, auto block, auto thread) { kernel.transpose(m, block, thread); },
+        [&](auto& m, auto block, auto thread) { kernel.store(m, block, thread); });
+    return memory.counts();
+  };
+  for (const std::uint32_t bits : {1U, 2U, 4U}) {
+    alignas(16) std::byte base[32] = {};
+    const std::uint64_t rows = 1024;
+    const std::uint64_t columns = 2048;
+    const std::uint64_t bytes = rows * columns * bits / 8;
+    PackedProblem problem{.permutation = Axes({rows, columns}, {1, 0}), .element_bits = bits};
+    // As axes: affine maps of dense arrays go by tiles of words.
+    problem.in.row_elements = columns;
+    problem.in.pitch_bits = columns * bits + 256;
+    cuda::PackedMove move = packed::device_move(PackedPlan(problem).problem());
+    move.work.in = base;
+    move.work.in_bytes = rows * (columns * bits + 256) / 8;
+    move.work.out = base;
+    move.work.out_bytes = bytes;
+    TakenMatrices queue{[&](const kernels::PackedMatrixParams& params) {
+      const auto check = [&](const machine::AccessCounts& counts) {
+        EXPECT_EQ(counts.global_loads.bytes, bytes);
+        EXPECT_EQ(counts.global_stores.bytes, bytes);
+        EXPECT_EQ(counts.global_loads.sectors, bytes / 32);
+        EXPECT_EQ(counts.global_stores.sectors, bytes / 32);
+        EXPECT_EQ(counts.shared_loads.max_congestion(), 1);
+        EXPECT_EQ(counts.shared_stores.max_congestion(), 1);
+      };
+      if (bits == 1) check(counted(kernels::MovePackedMatrix<5>{params}, move.work.in_bytes, bytes));
+      if (bits == 2) check(counted(kernels::MovePackedMatrix<4>{params}, move.work.in_bytes, bytes));
+      if (bits == 4) check(counted(kernels::MovePackedMatrix<3>{params}, move.work.in_bytes, bytes));
+    }};
+    cuda::move_packed(queue, move, move.work);
+  }
+}
+
+TEST(PackedDevice, RefusesWhatItDoesNotTake) {
+  const auto refused = [](const PackedProblem& problem) {
+    const PackedProblem settled = PackedPlan(problem).problem();
+    return test::code_of([&] { packed::device_move(settled); });
+  };
+  EXPECT_EQ(refused({.permutation = Indexed::random(100, 1)}), ErrorCode::unsupported);
+  EXPECT_EQ(refused({.permutation = maps::flip(100), .element_bits = 6}), ErrorCode::unsupported);
+  EXPECT_EQ(refused({.permutation = maps::multiply(100, 7)}), ErrorCode::unsupported);
+}
+
+}  // namespace packed_device_test
+}  // namespace faro::testing
