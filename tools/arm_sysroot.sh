@@ -9,7 +9,6 @@ packages=libc6-dev,libstdc++-12-dev,libgomp1,libhwy-dev,libfmt-dev,nlohmann-json
 packages+=,libcli11-dev,libcadical-dev,zlib1g-dev,libzstd-dev,libblosc-dev,liblz4-dev,libhdf5-dev,libpython3.11-dev,python3.11
 
 make_sysroot() {
-  tools/install_dependencies.sh arm || exit 77
   local release sources
   release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
   mapfile -t sources < <(grep -lsE "\b$release\b" /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources})
@@ -55,5 +54,6 @@ make_toolkit() {
   echo "$nvcc $version" >"$toolkit/of"
 }
 
+tools/install_dependencies.sh arm || exit 77
 [[ -f $sysroot/of && $(<"$sysroot/of") == "$packages" ]] || make_sysroot
 if [[ ${1:-} == cuda ]]; then make_toolkit; fi
