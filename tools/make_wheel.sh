@@ -27,12 +27,14 @@ oldest=2.28
 rm -rf "$build/python-unrepaired" "$build/python-libraries"
 settings=(--config-settings="cmake.define.FARO_PREBUILT=$build" --config-settings="cmake.define.FARO_OLDEST_GLIBC=$oldest")
 machine=$(uname -m)
+platform=manylinux_${oldest/./_}_$machine
 extension=$build/python-wheel/python/faro/_faro.abi3.so
 # The shared libraries that the extension is linked with: "NAME => PATH (…)".
 linked() { ldd "$extension"; }
 toolchain=$(sed -n 's/^CMAKE_TOOLCHAIN_FILE:[A-Z]*=//p' "$build/CMakeCache.txt")
 if [[ -n $toolchain ]]; then
   machine=aarch64
+  platform=auto  # auditwheel takes no other machine's name; it finds an older one, or this
   sysroot=$PWD/build-arm64/sysroot
   settings+=(--config-settings="cmake.define.CMAKE_TOOLCHAIN_FILE=$toolchain"
     --config-settings="cmake.define.Python_INCLUDE_DIR=$(echo "$sysroot"/usr/include/python3.*[0-9])")
@@ -54,5 +56,7 @@ while read -r name _ path _; do
 done < <(linked | grep '=> /')
 python3 tools/lower_glibc.py "$oldest" "$build"/python-libraries/*
 PATH=$tools/bin:$PATH AUDITWHEEL_LD_LIBRARY_PATH=$build/python-libraries "$tools/bin/auditwheel" repair \
-  "$build"/python-unrepaired/faro_permute-*.whl --plat "manylinux_${oldest/./_}_$machine" --wheel-dir "$out" >/dev/null
-ls "$out"/faro_permute-*"_$machine.whl"
+  "$build"/python-unrepaired/faro_permute-*.whl --plat "$platform" --wheel-dir "$out" >/dev/null
+wheel=$(echo "$out"/faro_permute-*"_$machine.whl")
+[[ $wheel =~ manylinux_2_([0-9]+)_$machine && ${BASH_REMATCH[1]} -le ${oldest#2.} ]] || { echo "$wheel asks for a glibc newer than $oldest" >&2; exit 1; }
+echo "$wheel"
