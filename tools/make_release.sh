@@ -31,14 +31,13 @@ sdist=$out/faro_permute-$version.tar.gz
 "$tools/bin/twine" check --strict "$sdist"
 tests/c_api/abidiff.sh include/faro/faro.h cmake/faro_c.map "$build/release-abi" || [[ $? == 77 ]]
 
-# What is released as source builds: the whole tree is configured, and the extension compiled with the library that is there.
+# What is released as source builds: it is the tree, which is configured here, and the extension is compiled below with the library that is there.
 rm -rf "$build/release-sdist"
 mkdir "$build/release-sdist"
 tar -xf "$sdist" -C "$build/release-sdist" --strip-components=1
 diff <(git ls-files | grep -v '^bench/results/' | sort) <(cd "$build/release-sdist" && find . -type f ! -name PKG-INFO -printf '%P\n' | sort) ||
   { echo "the source for pip differs from the tree" >&2; exit 1; }
 cmake -S "$build/release-sdist" -B "$build/release-sdist/build" -G Ninja -DFARO_CUDA=OFF --log-level=WARNING >/dev/null
-(cd "$build/release-sdist" && mkdir "$build/release-sdist/wheel" && "$build/release-sdist/tools/make_wheel.sh" "$build" "$build/release-sdist/wheel" >/dev/null)
 
 for each in "$@"; do
   each=$(realpath "$each")
@@ -57,4 +56,6 @@ for each in "$@"; do
     tools/check_gpus.sh "$wheel" "$(find "$tools" -name cuobjdump -type f -perm -u+x | head -n 1)" "${FARO_WHEEL_GPUS:?}"
   fi
 done
+PATH=$build/python-tools/bin:$PATH "$build/python-tools/bin/pip" wheel "$sdist" --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+  --wheel-dir "$build/release-sdist/wheel" --config-settings="cmake.define.FARO_PREBUILT=$build"
 (cd "$out" && sha256sum -- * >SHA256SUMS && cat SHA256SUMS)
