@@ -3,8 +3,8 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-passes gpu-bench-transpose gpu-bench-aos gpu-bench-arithmetic gpu-bench-axes gpu-bench-bits gpu-bench-swizzle gpu-bench-rows gpu-bench-shards
-.PHONY: help build demo test check fuzz bench bench-axes bench-files bench-machine bench-python wheel release gpu-test gpu-bench gpu-verify-model $(gpu_benches) docs page-test charts pictures format clean
+gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-passes gpu-bench-transpose gpu-bench-aos gpu-bench-arithmetic gpu-bench-axes gpu-bench-bits gpu-bench-groups gpu-bench-families gpu-bench-swizzle gpu-bench-rows gpu-bench-shards
+.PHONY: help build demo test check fuzz bench bench-axes bench-files bench-machine bench-python wheel wheel-aarch64 release gpu-test gpu-bench gpu-verify-model $(gpu_benches) docs page-test charts pictures format clean
 
 help:
 	@echo "make build    install what is missing, build Release; the command is build/faro"
@@ -16,7 +16,8 @@ help:
 	@echo "make bench-axes  permutations of axes on the CPU beside a copy and the peers that are installed; PEERS=hptt,onednn,fftw,openblas,mkl,numpy,torch or none; ARGS='--suites ttc': ten minutes"
 	@echo "make bench-files  files larger than memory beside a plain copy; ARGS='36 16GiB /disk': 64 GiB, the budget, where; minutes"
 	@echo "make wheel    build/wheel/, the Python package as a wheel with both engines; minutes"
-	@echo "make release  build/release/, sources, wheel, what is in it, and sums of all, checked by what package indices use"
+	@echo "make wheel-aarch64  build-arm64/wheel/, the same for 64-bit ARM, by Debian's cross compiler; tools/test_arm_wheel.sh tests it by qemu"
+	@echo "make release  build/release/, sources, wheels, what is in them, and sums of all, checked by what package indices use"
 	@echo "make bench-python  the Python package beside NumPy on the CPU; ARGS=--quick: a minute; ARGS=--small: small arrays alone"
 	@echo "make bench-machine  the memory machines and edge colouring, accesses and edges a second; seconds"
 	@echo "make gpu-test   build/gpu-test/, a folder that tests the CUDA engine on a machine with a GPU; run where one is"
@@ -96,8 +97,10 @@ bench-files:
 	@cmake --build --preset release --target faro file_requests_bench
 	@bench/files.sh build/faro $(ARGS)
 
-# For every processor, and every GPU that faro knows; on a machine that cannot fetch a CUDA compiler for the CPU alone.
-cuda_of_wheel = $$(tools/has_nvcc.sh && echo -DFARO_CUDA=ON -UCMAKE_CUDA_ARCHITECTURES)
+# For every processor, and every GPU that faro knows: code for each generation, and PTX for those to come; on a machine that cannot fetch a
+# CUDA compiler for the CPU alone. FARO_WHEEL_GPUS=90-real compiles a seventh of that.
+export FARO_WHEEL_GPUS ?= 80-real;86-real;89-real;90-real;100-real;120-real;90-virtual
+cuda_of_wheel = $$(tools/has_nvcc.sh && echo '-DFARO_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=$(FARO_WHEEL_GPUS)')
 
 wheel:
 	@tools/install_dependencies.sh wheel
@@ -105,9 +108,17 @@ wheel:
 	@cmake --build --preset release --target faro_libraries
 	@tools/make_wheel.sh build build/wheel
 
+# The libraries of Debian and of CUDA for ARM are fetched to build-arm64.
+wheel-aarch64:
+	@tools/install_dependencies.sh wheel
+	@tools/arm_sysroot.sh $$(tools/has_nvcc.sh && echo cuda)
+	@cmake --preset arm64 $(everything) -DFARO_BUILD_TESTS=OFF -DFARO_CHECKS=OFF $(cuda_of_wheel) --log-level=WARNING >/dev/null
+	@cmake --build --preset arm64 --target faro_libraries
+	@tools/make_wheel.sh build-arm64 build-arm64/wheel
+
 # All that is given away, in build/release; tests are `make test`'s.
-release: wheel
-	@tools/make_release.sh build
+release: wheel wheel-aarch64
+	@tools/make_release.sh build build-arm64
 
 # With the kernels that the tree has.
 bench-python:
@@ -163,4 +174,4 @@ format:
 	@tools/format.sh
 
 clean:
-	rm -rf build build-asan build-tsan build-page
+	rm -rf build build-asan build-tsan build-arm64 build-page

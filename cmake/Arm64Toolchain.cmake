@@ -1,8 +1,11 @@
-# 64-bit ARM on another machine: Debian's cross compiler, the libraries of a sysroot (tools/arm_sysroot.sh), and qemu, which runs what is built.
+# 64-bit ARM on another machine: Debian's cross compiler, the libraries of a sysroot and the CUDA runtime beside this machine's nvcc
+# (tools/arm_sysroot.sh), and qemu, which runs what is built.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
-set(CMAKE_SYSROOT ${CMAKE_CURRENT_LIST_DIR}/../build-arm64/sysroot)
+cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH faro_arm64)
+string(APPEND faro_arm64 /build-arm64)
+set(CMAKE_SYSROOT ${faro_arm64}/sysroot)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static -L ${CMAKE_SYSROOT})
@@ -10,3 +13,8 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+if(EXISTS ${faro_arm64}/cuda-toolkit/of)
+  set(CMAKE_CUDA_COMPILER ${faro_arm64}/cuda-toolkit/bin/nvcc)
+  set(CMAKE_CUDA_FLAGS_INIT "--target-directory=sbsa-linux -Xcompiler=--sysroot=${CMAKE_SYSROOT}")
+  set(CMAKE_FIND_ROOT_PATH ${faro_arm64}/cuda-toolkit)
+endif()

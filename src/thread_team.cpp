@@ -14,9 +14,14 @@
 namespace faro::detail {
 namespace {
 
-constexpr std::uint64_t kMostParts = 64;       // of more threads several begin at the same part
-constexpr std::uint64_t kPiecesOfPart = 16;    // a thread that is away holds up one
-constexpr std::uint64_t kPartsLineBytes = 64;  // counters of two threads share no line
+constexpr std::uint64_t kMostParts = 64;     // of more threads several begin at the same part
+constexpr std::uint64_t kPiecesOfPart = 16;  // a thread that is away holds up one
+// Counters of two threads share no line; those of 64-bit ARM have up to 256 bytes.
+#if defined(__aarch64__)
+constexpr std::uint64_t kPartsLineBytes = 256;
+#else
+constexpr std::uint64_t kPartsLineBytes = 64;
+#endif
 
 // Wakes that are counted, so that none is lost; whoever waits is asleep.
 class Wakes {

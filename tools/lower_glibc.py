@@ -5,11 +5,14 @@ A library that is linked on a new system asks for the newest version of each of 
 an older one, `pthread_create@GLIBC_2.2.5`, is offered by this glibc as well as by the old ones, for programs that were linked long
 ago. So each symbol that is too new is given the newest version that is not, in place: its entry in .gnu.version points to another
 record of .gnu.version_r, and the records of versions that nobody needs any more become repetitions of one that is needed. A symbol
-without an older version is an error: whoever links the library has to define it (python/src/old_glibc.c).
+without an older version is an error: whoever links the library has to define it (python/portable/old_glibc.c).
 
-ELF of 64 bits and this machine's byte order. The file is written once all of it is found possible.
+ELF of 64 bits and this machine's byte order; CC, gcc where it is not set, is the compiler whose glibc it is. The file is written once all
+of it is found possible.
 """
 
+import os
+import shlex
 import struct
 import subprocess
 import sys
@@ -63,8 +66,9 @@ class Library:
 def offered():
     """The versions of each symbol that this machine's glibc offers."""
     found = {}
+    compiler = shlex.split(os.environ.get("CC", "gcc"))
     for name in HOST:
-        path = subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout.strip()
+        path = subprocess.run([*compiler, f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout.strip()
         library = Library(path)
         versions = {}
         for record, inner in library.records(b".gnu.version_d", 12, 4):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""tools/make_sbom.py WHEEL OUT   writes what is in the wheel as a CycloneDX document: faro, the shared libraries that are packed beside
+"""tools/make_sbom.py WHEEL OUT [VERSIONS]   writes what is in the wheel as a CycloneDX document: faro, the shared libraries that are packed beside
 it, and what is linked into it, with the versions of the Debian packages that they are of.
 
-Needs cyclonedx-python-lib, and the machine on which the wheel was made. SOURCE_DATE_EPOCH is the document's time, so that the same
-wheel has the same document.
+Needs cyclonedx-python-lib, and the machine on which the wheel was made; VERSIONS has the packages' versions, a line each, where they are
+another machine's (build-arm64/sysroot/versions). SOURCE_DATE_EPOCH is the document's time, so that the same wheel has the same document.
 """
 
 import datetime
@@ -29,7 +29,7 @@ from packageurl import PackageURL
 LINKED = ("libstdc++.a", "/usr/include/fmt/core.h", "/usr/include/xxhash.h", "libcadical.a", "/usr/include/nlohmann/json.hpp")
 
 
-def package_of(file):
+def package_of(file, versions):
     """Name and version of the Debian package of a file, by its place or by the name that the compiler finds."""
     path = Path(file)
     if not path.is_absolute():
@@ -39,6 +39,8 @@ def package_of(file):
             found = subprocess.run(["dpkg-query", "-S", place], capture_output=True, text=True)
             if found.returncode == 0:
                 name = found.stdout.split(":")[0]
+                if versions:
+                    return name, versions[name]
                 shown = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", name], capture_output=True, text=True, check=True)
                 return name, shown.stdout
     sys.exit(f"{file} belongs to no Debian package")
@@ -50,7 +52,8 @@ def component(name, version, digest=None):
     return Component(name=name, version=version, type=ComponentType.LIBRARY, purl=url, bom_ref=f"{name}@{version}", hashes=hashes)
 
 
-def main(wheel, out):
+def main(wheel, out, versions=None):
+    versions = dict(line.split() for line in Path(versions).read_text().splitlines()) if versions else {}
     epoch = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
     version = Path(wheel).name.split("-")[1]
     digest = hashlib.sha256(Path(wheel).read_bytes()).hexdigest()
@@ -59,10 +62,10 @@ def main(wheel, out):
         for entry in archive.namelist():
             if ".libs/" in entry and ".so" in entry:
                 soname = re.sub(r"-[0-9a-f]{8}(\.so.*)", r"\1", Path(entry).name)
-                found = package_of(soname)
+                found = package_of(soname, versions)
                 parts[found] = component(*found, hashlib.sha256(archive.read(entry)).hexdigest())
     for file in LINKED:
-        found = package_of(file)
+        found = package_of(file, versions)
         parts.setdefault(found, component(*found))
     bom = Bom(components=parts.values(), serial_number=uuid.uuid5(uuid.NAMESPACE_OID, digest))
     bom.metadata.timestamp = datetime.datetime.fromtimestamp(epoch, datetime.timezone.utc)

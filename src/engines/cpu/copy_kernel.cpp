@@ -80,9 +80,10 @@ void copy_streamed(const std::byte* from, std::byte* to, std::uint64_t bytes) {
 
 void copy_cached(const std::byte* from, std::byte* to, std::uint64_t bytes) {
   constexpr std::uint64_t kLongBytes = 1024;  // below, std::memcpy has loops of its own
-  constexpr std::uintptr_t kPageBytes = 4096;
+  // By the bits below, a load is taken for one of what a store before it has not written yet.
+  constexpr std::uintptr_t kComparedBytes = 4096;
   const std::uintptr_t ahead =
-      (reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from)) % kPageBytes;
+      (reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from)) % kComparedBytes;
   const bool meets = bytes >= kLongBytes && ahead > 0 && ahead < kLineBytes;
   const std::uint64_t done = meets ? HWY_DYNAMIC_DISPATCH(CopyVectors)(from, to, bytes) : 0;
   if (done != bytes) std::memcpy(to + done, from + done, bytes - done);

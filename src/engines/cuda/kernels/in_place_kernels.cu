@@ -9,6 +9,7 @@
 
 #include "engines/cuda/kernels/device_memory.cuh"
 #include "engines/cuda/kernels/kernels.hpp"
+#include "engines/cuda/kernels/least_blocks.cuh"
 #include "kernels/affine_in_place.hpp"
 #include "kernels/affine_small_in_place.hpp"
 #include "kernels/affine_swaps.hpp"
@@ -65,7 +66,8 @@ struct OrbitMemory<16> : SectorMemory {
 };
 
 template <int index>
-__global__ void __launch_bounds__(block_threads<index>(), kInPlaceTiles[index].min_blocks)
+__global__ void __launch_bounds__(block_threads<index>(),
+                                  least_blocks(kInPlaceTiles[index].min_blocks, block_threads<index>()))
     move_orbits(const __grid_constant__ TileInPlaceParams<index> params, std::byte* data) {
   constexpr CompiledTile tile = kInPlaceTiles[index];
   extern __shared__ __align__(kernels::kMaxVectorBytes) std::byte shared[];

@@ -6,6 +6,7 @@
 
 #include "engines/cuda/kernels/index_simple_entries.hpp"
 #include "engines/cuda/kernels/index_simple_support.cuh"
+#include "engines/cuda/kernels/least_blocks.cuh"
 #include "kernels/axes_elements.hpp"
 #include "kernels/axes_lines.hpp"
 #include "kernels/axes_plane.hpp"
@@ -16,7 +17,8 @@ namespace faro::cuda {
 namespace {
 
 template <int unit_bytes>
-__global__ void __launch_bounds__(kernels::kAxesLinesThreads, unit_bytes < 16 ? 4 : 5)
+__global__ void __launch_bounds__(kernels::kAxesLinesThreads,
+                                  least_blocks(unit_bytes < 16 ? 4 : 5, kernels::kAxesLinesThreads))
     permute_axes_lines(const __grid_constant__ kernels::AxesLinesParams params, const std::byte* in,
                        std::byte* out) {
   extern __shared__ __align__(kernels::kMovedBytes) std::byte shared[];
@@ -39,7 +41,8 @@ constexpr int plane_blocks(const kernels::AxesPlaneShape& shape, bool aligned) {
 
 template <std::size_t index, bool aligned>
 __global__ void __launch_bounds__(kernels::kAxesPlaneShapes[index].threads,
-                                  plane_blocks(kernels::kAxesPlaneShapes[index], aligned))
+                                  least_blocks(plane_blocks(kernels::kAxesPlaneShapes[index], aligned),
+                                               kernels::kAxesPlaneShapes[index].threads))
     permute_axes_plane(const __grid_constant__ kernels::AxesLinesParams params, const std::byte* in,
                        std::byte* out) {
   constexpr kernels::AxesPlaneShape shape = kernels::kAxesPlaneShapes[index];

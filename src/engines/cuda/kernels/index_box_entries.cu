@@ -7,6 +7,7 @@
 #include "engines/cuda/kernels/box_on_device.cuh"
 #include "engines/cuda/kernels/copying_memory.cuh"
 #include "engines/cuda/kernels/index_simple_entries.hpp"
+#include "engines/cuda/kernels/least_blocks.cuh"
 #include "kernels/axes_box.hpp"
 #include "kernels/axes_whole.hpp"
 
@@ -25,7 +26,8 @@ __global__ void __launch_bounds__(kernels::kBoxShapes[index].threads,
 }
 
 template <int unit_bytes>
-__global__ void __launch_bounds__(kernels::kWholeThreads, unit_bytes == 1 ? 4 : 6)
+__global__ void __launch_bounds__(kernels::kWholeThreads,
+                                  least_blocks(unit_bytes == 1 ? 4 : 6, kernels::kWholeThreads))
     permute_axes_whole(const __grid_constant__ kernels::AxesWholeParams params, const std::byte* in,
                        std::byte* out) {
   constexpr std::uint32_t sector_bytes = 32;

@@ -7,6 +7,7 @@
 
 #include "engines/cuda/kernels/index_kernels.hpp"
 #include "engines/cuda/kernels/index_memory.cuh"
+#include "engines/cuda/kernels/least_blocks.cuh"
 #include "kernels/indexed_direct.hpp"
 #include "kernels/partition.hpp"
 #include "kernels/partition_in_global.hpp"
@@ -29,7 +30,8 @@ extern __shared__ __align__(16) std::byte shared_chunk[];
 
 template <int bytes, bool single, int variant>
 __global__ void __launch_bounds__(kCompiledPartitions[variant].threads(),
-                                  kCompiledPartitions[variant].min_blocks)
+                                  least_blocks(kCompiledPartitions[variant].min_blocks,
+                                               kCompiledPartitions[variant].threads()))
     spread_chunk(const __grid_constant__ PartitionParams params, const std::byte* in, std::byte* out,
                  const std::byte* places, const std::byte* starts, const std::byte* offsets) {
   constexpr kernels::CompiledPartition compiled = kCompiledPartitions[variant];
@@ -44,7 +46,8 @@ __global__ void __launch_bounds__(kCompiledPartitions[variant].threads(),
 
 template <int bytes, bool single, int variant>
 __global__ void __launch_bounds__(kCompiledPartitions[variant].threads(),
-                                  kCompiledPartitions[variant].min_blocks)
+                                  least_blocks(kCompiledPartitions[variant].min_blocks,
+                                               kCompiledPartitions[variant].threads()))
     collect_chunk(const __grid_constant__ PartitionParams params, const std::byte* in, std::byte* out,
                   const std::byte* places, const std::byte* starts, const std::byte* offsets) {
   constexpr kernels::CompiledPartition compiled = kCompiledPartitions[variant];
@@ -61,7 +64,7 @@ __global__ void __launch_bounds__(kCompiledPartitions[variant].threads(),
 
 // In place where in == out: a chunk is loaded wholly before any of it is stored.
 template <int bytes, bool single, int threads>
-__global__ void __launch_bounds__(threads, threads == kSmallChunkThreads ? 3 : 1)
+__global__ void __launch_bounds__(threads, least_blocks(threads == kSmallChunkThreads ? 3 : 1, threads))
     place_chunk(const __grid_constant__ PartitionParams params, const std::byte* in, std::byte* out,
                 const std::byte* places) {
   Streamed memory{in, out, shared_chunk, {places}};
@@ -71,7 +74,7 @@ __global__ void __launch_bounds__(threads, threads == kSmallChunkThreads ? 3 : 1
 }
 
 template <int bytes, bool single, int threads>
-__global__ void __launch_bounds__(threads, threads == kSmallChunkThreads ? 3 : 1)
+__global__ void __launch_bounds__(threads, least_blocks(threads == kSmallChunkThreads ? 3 : 1, threads))
     pick_chunk(const __grid_constant__ PartitionParams params, const std::byte* in, std::byte* out,
                const std::byte* places) {
   Streamed memory{in, out, shared_chunk, {places}};

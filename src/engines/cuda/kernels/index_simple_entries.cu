@@ -5,6 +5,7 @@
 
 #include "engines/cuda/kernels/index_simple_entries.hpp"
 #include "engines/cuda/kernels/index_simple_support.cuh"
+#include "engines/cuda/kernels/least_blocks.cuh"
 #include "engines/cuda/runtime/calls.hpp"
 #include "engines/cuda/runtime/kernel_launch.hpp"
 #include "kernels/cyclic.hpp"
@@ -15,7 +16,7 @@ namespace faro::cuda {
 namespace {
 
 template <int unit_bytes, bool reversed, bool several_units>
-__global__ void __launch_bounds__(kernels::kCyclicThreads, 8)
+__global__ void __launch_bounds__(kernels::kCyclicThreads, least_blocks(8, kernels::kCyclicThreads))
     permute_cyclic(const __grid_constant__ kernels::CyclicParams params, const std::byte* in,
                    std::byte* out) {
   NeighbourMemory memory(in, out, nullptr);

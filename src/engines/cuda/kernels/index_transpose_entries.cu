@@ -5,6 +5,7 @@
 
 #include "engines/cuda/kernels/index_simple_entries.hpp"
 #include "engines/cuda/kernels/index_simple_support.cuh"
+#include "engines/cuda/kernels/least_blocks.cuh"
 #include "kernels/axes_skinny.hpp"
 #include "kernels/axes_turned.hpp"
 
@@ -20,7 +21,8 @@ constexpr int skinny_blocks(const kernels::AxesSkinnyShape& shape) {
 
 template <int number>
 __global__ void __launch_bounds__(kernels::kAxesSkinnyThreads,
-                                  skinny_blocks(kernels::axes_skinny_shape(number)))
+                                  least_blocks(skinny_blocks(kernels::axes_skinny_shape(number)),
+                                               kernels::kAxesSkinnyThreads))
     permute_axes_skinny(const __grid_constant__ kernels::AxesLinesParams params, const std::byte* in,
                         std::byte* out) {
   constexpr kernels::AxesSkinnyShape shape = kernels::axes_skinny_shape(number);
@@ -41,7 +43,8 @@ constexpr int turned_blocks(const kernels::AxesPlaneShape& shape, bool words) {
 
 template <std::size_t index, bool words>
 __global__ void __launch_bounds__(kernels::kAxesTurnedShapes[index].threads,
-                                  turned_blocks(kernels::kAxesTurnedShapes[index], words))
+                                  least_blocks(turned_blocks(kernels::kAxesTurnedShapes[index], words),
+                                               kernels::kAxesTurnedShapes[index].threads))
     permute_axes_turned(const __grid_constant__ kernels::AxesLinesParams params, const std::byte* in,
                         std::byte* out) {
   constexpr kernels::AxesPlaneShape shape = kernels::kAxesTurnedShapes[index];

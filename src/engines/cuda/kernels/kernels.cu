@@ -9,6 +9,7 @@
 
 #include "engines/cuda/kernels/device_memory.cuh"
 #include "engines/cuda/kernels/kernels.hpp"
+#include "engines/cuda/kernels/least_blocks.cuh"
 #include "kernels/affine_naive.hpp"
 #include "kernels/affine_segments.hpp"
 #include "kernels/affine_tile.hpp"
@@ -28,7 +29,9 @@ using TileParams = std::conditional_t<kCompiledTiles[index].blocked, kernels::Af
                                       kernels::AffineTileParams>;
 
 template <int index>
-__global__ void __launch_bounds__(kCompiledTiles[index].shape.threads(), kCompiledTiles[index].min_blocks)
+__global__ void __launch_bounds__(kCompiledTiles[index].shape.threads(),
+                                  least_blocks(kCompiledTiles[index].min_blocks,
+                                               kCompiledTiles[index].shape.threads()))
     move_tile(const __grid_constant__ TileParams<index> params, const std::byte* in, std::byte* out) {
   constexpr CompiledTile tile = kCompiledTiles[index];
   extern __shared__ __align__(kernels::kMaxVectorBytes) std::byte shared[];

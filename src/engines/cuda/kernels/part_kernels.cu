@@ -8,6 +8,7 @@
 
 #include "engines/cuda/kernels/device_memory.cuh"
 #include "engines/cuda/kernels/kernels.hpp"
+#include "engines/cuda/kernels/least_blocks.cuh"
 #include "kernels/affine_segments.hpp"
 #include "kernels/affine_tile.hpp"
 #include "kernels/affine_tile_blocked.hpp"
@@ -43,7 +44,9 @@ using PartTileParams = std::conditional_t<kCompiledTiles[index].blocked, kernels
                                           kernels::AffineTileParams>;
 
 template <int index>
-__global__ void __launch_bounds__(kCompiledTiles[index].shape.threads(), kCompiledTiles[index].min_blocks)
+__global__ void __launch_bounds__(kCompiledTiles[index].shape.threads(),
+                                  least_blocks(kCompiledTiles[index].min_blocks,
+                                               kCompiledTiles[index].shape.threads()))
     move_part(const __grid_constant__ PartTileParams<index> params, const __grid_constant__ PartArrays arrays,
               std::uint64_t first_block, const std::byte* in) {
   constexpr CompiledTile tile = kCompiledTiles[index];

@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "engines/cuda/kernels/least_blocks.cuh"
 #include "engines/cuda/kernels/transpose_kernels.hpp"
 #include "engines/cuda/kernels/transpose_memory.cuh"
 #include "plan/gpu/sweep_phases.hpp"
@@ -27,7 +28,8 @@ inline constexpr int kLeastBlocks =
     Mover::vectors ? kMostThreads<kernels::C2rRowsParams> / kMostThreads<Params> : 0;
 
 template <typename Mover, typename Params>
-__global__ void __launch_bounds__(kMostThreads<Params>, (kLeastBlocks<Mover, Params>))
+__global__ void __launch_bounds__(kMostThreads<Params>,
+                                  (least_blocks(kLeastBlocks<Mover, Params>, kMostThreads<Params>)))
     transpose_sweep(const __grid_constant__ Params params, std::byte* array, std::byte* scratch,
                     std::byte* rows) {
   extern __shared__ __align__(kSharedAlignment) std::byte shared[];

@@ -4,12 +4,13 @@
 #include <cstddef>
 
 #include "engines/cuda/kernels/device_block.cuh"
+#include "engines/cuda/kernels/least_blocks.cuh"
 #include "engines/cuda/kernels/value_kernels.hpp"
 
 namespace faro::cuda {
 
 template <typename Kernel>
-__global__ void __launch_bounds__(Kernel::kThreads, Kernel::kMinBlocks)
+__global__ void __launch_bounds__(Kernel::kThreads, least_blocks(Kernel::kMinBlocks, Kernel::kThreads))
     run_value_kernel(const __grid_constant__ Kernel kernel) {
   extern __shared__ __align__(16) std::byte value_kernel_shared[];
   DeviceBlock block(value_kernel_shared);

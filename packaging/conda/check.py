@@ -1,0 +1,32 @@
+"""python packaging/conda/check.py [--build]   renders the recipe for every variant and platform, and says what each asks for; with --build also
+builds the CPU variant with this machine's compilers and libraries and runs its test, which needs no channel.
+
+Needs py-rattler-build. That conda's own packages suffice is seen only where a channel can be reached: `rattler-build build`.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import rattler_build as rb
+
+HERE = Path(__file__).parent
+
+
+def rendered(platform, **overrides):
+    config = rb.VariantConfig.from_file(str(HERE / "variants.yaml"))
+    for name, value in overrides.items():
+        config[name] = [value]
+    recipe = rb.Stage0Recipe.from_file(str(HERE / "recipe.yaml"))
+    return recipe.render(config, rb.RenderConfig(rb.PlatformConfig(target_platform=platform)))
+
+
+for platform in ("linux-64", "linux-aarch64"):
+    variants = rendered(platform)
+    assert len(variants) == 2, f"{len(variants)} variants for {platform}, wanted 2: with and without CUDA"
+    for variant in variants:
+        print(platform, variant)
+if "--build" in sys.argv:
+    with tempfile.TemporaryDirectory() as out:
+        (variant,) = rendered("linux-64", faro_cuda="OFF", faro_system="ON")
+        print(variant.run_build(output_dir=out))
