@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-passes gpu-bench-transpose gpu-bench-aos gpu-bench-arithmetic gpu-bench-axes gpu-bench-bits gpu-bench-groups gpu-bench-families gpu-bench-swizzle gpu-bench-rows gpu-bench-shards
+gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-passes gpu-bench-transpose gpu-bench-aos gpu-bench-arithmetic gpu-bench-axes gpu-bench-bits gpu-bench-groups gpu-bench-family gpu-bench-swizzle gpu-bench-rows gpu-bench-shards
 .PHONY: help build demo test check fuzz bench bench-axes bench-files bench-machine bench-python wheel wheel-aarch64 release gpu-test gpu-bench gpu-verify-model $(gpu_benches) docs page-test charts pictures format clean
 
 help:
@@ -29,6 +29,8 @@ help:
 	@echo "make gpu-bench-transpose  build/gpu-transpose/, the same for transpositions of any shape, in place and out of place"
 	@echo "make gpu-bench-aos  build/gpu-aos/, the same for arrays of structures"
 	@echo "make gpu-bench-arithmetic  build/gpu-arithmetic/, the same for views whose numbers are changed while they are moved"
+	@echo "make gpu-bench-groups  build/gpu-groups/, the same for many arrays in one launch, beside loops and a copy"
+	@echo "make gpu-bench-family  build/gpu-family/, the same for extents that come with each call"
 	@echo "make gpu-bench-axes  build/gpu-axes/, the same for permutations of axes: TTC's shapes, high ranks, primes, channels, skinny, odd, views, small"
 	@echo "make gpu-bench-bits  build/gpu-bits/, the same for elements smaller than a byte"
 	@echo "make gpu-bench-rows  build/gpu-rows/, the same for rows that are taken, put, added and routed"
