@@ -42,8 +42,8 @@ cat "$work/new_symbols" >>debian/libfaro1.symbols
 arguments=(--no-sign --no-pre-clean)
 case "$kind" in
   source) arguments+=(--build=source --no-check-builddeps) ;;
-  binary) ;;
-  cuda) arguments+=(--build-profiles=pkg.faro.cuda --no-check-builddeps) ;;
+  binary) arguments+=(--build=full) ;;
+  cuda) arguments+=(--build=binary --build-profiles=pkg.faro.cuda --no-check-builddeps) ;;
   *) echo "usage: tools/make_deb.sh BUILD OUT [source|binary|cuda]" >&2; exit 2 ;;
 esac
 dpkg-buildpackage "${arguments[@]}" >"$work/build.log" 2>&1 || { tail -n 30 "$work/build.log" >&2; exit 1; }
