@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # tools/make_release.sh BUILD   the artefacts of a release in BUILD/release: the source as a tarball and for pip, the wheel of this machine's
-# kind of processor, what is in it (CycloneDX), and SHA256SUMS; each checked by the tools that package indices use.
+# kind of processor, what is in it (CycloneDX), Debian's packages and their source, and SHA256SUMS; each checked by the tools that package
+# indices use.
 #
 # Everything is of the commit's time and nothing of the machine's clock, so that two builds with one compiler give the same bytes. What
 # is not committed is refused. The libraries of BUILD have been built (`make release` does it).
@@ -29,6 +30,8 @@ git archive --prefix="faro-$version/" HEAD | gzip -9n >"$out/faro-$version.tar.g
 tools/make_wheel.sh "$build" "$out" >/dev/null
 wheel=("$out"/faro_permute-"$version"-*.whl)
 "$tools/bin/python" tools/make_sbom.py "${wheel[0]}" "${wheel[0]%.whl}.cdx.json"
+
+tools/make_deb.sh "$build" "$out"
 
 "$tools/bin/twine" check --strict "$out"/faro_permute-*.tar.gz "${wheel[0]}"
 # Two folders at the top, of which one holds libraries alone, are how auditwheel packs.
