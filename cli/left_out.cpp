@@ -1,8 +1,6 @@
-// What the command of `make demo` runs in the place of a function that it was built without
-// (cmake/FaroDemo.cmake).
+// A part of the command of `make demo` alone.
+#include "cli/verbs.hpp"
 #include "faro/error.hpp"
-
-extern "C" [[noreturn]] void faro_left_out();
 
 void faro_left_out() {
   faro::fail(faro::ErrorCode::unsupported, "run", "a part of faro that `make demo` does not build",
