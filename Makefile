@@ -46,7 +46,7 @@ build:
 	@cmake --preset release $(everything) -DFARO_CHECKS=OFF --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target faro faro_c
 
-# What it shows is a third of faro, compiled for this machine alone, in build/demo; where the command has been built, that one is shown.
+# Only what it shows is compiled, for this machine alone, in build/demo; where the command has been built, that one is shown.
 for_demo = -DFARO_DEMO=ON -DFARO_CPU_TARGETS=NATIVE -DFARO_EXTRAS=OFF -DFARO_MPI=OFF
 demo: demo_tree = $(if $(wildcard build/faro),build,build/demo)
 demo:

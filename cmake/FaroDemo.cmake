@@ -1,4 +1,4 @@
-# FARO_DEMO: the command as `make demo` shows it, built in half of the time. Sources that it does not reach are not compiled. What calls them
+# FARO_DEMO: the command as `make demo` shows it. Sources that it does not reach are not compiled. What calls them
 # is linked to faro_left_out() (cli/left_out.cpp), which refuses by name: tools/left_out.sh lists the functions that the linker lacks.
 set(faro_demo_lacks "cli/(bench_shards|permute_(bits|devices|file|in_place|shards|store|stream)|simulate_shards)"
   "cli/verb_(checkpoint|convert|emit|layout|recover|route|rows|shuffle|tune|wisdom)" "src/(store|file|packed|shard|emit)/"
