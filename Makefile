@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-passes gpu-bench-transpose gpu-bench-aos gpu-bench-arithmetic gpu-bench-axes gpu-bench-bits gpu-bench-groups gpu-bench-family gpu-bench-swizzle gpu-bench-rows gpu-bench-shards
-.PHONY: help build demo test check fuzz bench bench-axes bench-files bench-machine bench-python wheel wheel-aarch64 release gpu-test gpu-bench gpu-verify-model $(gpu_benches) docs page-test charts pictures format clean
+.PHONY: help build demo test check fuzz bench bench-axes bench-files bench-machine bench-python wheel wheel-aarch64 deb release gpu-test gpu-bench gpu-verify-model $(gpu_benches) docs page-test charts pictures format clean
 
 help:
 	@echo "make build    install what is missing, build Release; the command is build/faro"
@@ -17,7 +17,8 @@ help:
 	@echo "make bench-files  files larger than memory beside a plain copy; ARGS='36 16GiB /disk': 64 GiB, the budget, where; minutes"
 	@echo "make wheel    build/wheel/, the Python package as a wheel with both engines; minutes"
 	@echo "make wheel-aarch64  build-arm64/wheel/, the same for 64-bit ARM, by Debian's cross compiler; tools/test_arm_wheel.sh tests it by qemu"
-	@echo "make release  build/release/, sources, wheels, what is in them, and sums of all, checked by what package indices use"
+	@echo "make deb      build/deb-packages/, Debian's packages of the command, the libraries and the Python package; KIND=cuda: with the CUDA engine"
+	@echo "make release  build/release/, sources, wheels, Debian's packages, what is in them, and sums of all, checked by what package indices use"
 	@echo "make bench-python  the Python package beside NumPy on the CPU; ARGS=--quick: a minute; ARGS=--small: small arrays alone"
 	@echo "make bench-machine  the memory machines and edge colouring, accesses and edges a second; seconds"
 	@echo "make gpu-test   build/gpu-test/, a folder that tests the CUDA engine on a machine with a GPU; run where one is"
@@ -41,7 +42,7 @@ help:
 	@echo "make format   format the sources in place"
 	@echo "make clean    remove the build trees"
 
-# What the first build of `make demo` leaves out.
+# Also where a tree was made for less.
 everything = -DFARO_CPU_TARGETS=ALL -DFARO_EXTRAS=ON
 
 build:
@@ -49,12 +50,14 @@ build:
 	@cmake --preset release $(everything) -DFARO_CHECKS=OFF --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target faro faro_c
 
-# A first build is for this machine's processor and without extras/, which takes half of the time; a tree that is there is kept as it is.
+# Only what it shows is compiled, for this machine alone, in build/demo; where the command has been built, that one is shown.
+for_demo = -DFARO_DEMO=ON -DFARO_CPU_TARGETS=NATIVE -DFARO_EXTRAS=OFF -DFARO_MPI=OFF
+demo: demo_tree = $(if $(wildcard build/faro),build,build/demo)
 demo:
 	@tools/install_dependencies.sh build
-	@cmake --preset release $$([[ -e build/CMakeCache.txt ]] || echo -DFARO_CPU_TARGETS=NATIVE -DFARO_EXTRAS=OFF) --log-level=WARNING >/dev/null
-	@cmake --build --preset release --target faro
-	@tools/demo.sh build/faro
+	@cmake --preset release -B $(demo_tree) $(if $(filter build/demo,$(demo_tree)),$(for_demo)) --log-level=WARNING >/dev/null
+	@cmake --build $(demo_tree) --target faro
+	@tools/demo.sh $(demo_tree)/faro
 
 # Kernels are compiled for one architecture where tests only compile them: for that of the GPUs that faro is measured on.
 cuda_of_tests = $$(tools/has_nvcc.sh && echo -DFARO_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90-real)
@@ -118,8 +121,14 @@ wheel-aarch64:
 	@cmake --build --preset arm64 --target faro_libraries
 	@tools/make_wheel.sh build-arm64 build-arm64/wheel
 
+# Debian's packages, in build/deb-packages: KIND=source, binary (the default) or cuda.
+deb:
+	@tools/install_dependencies.sh deb
+	@tools/make_deb.sh build build/deb-packages $(KIND)
+
 # All that is given away, in build/release; tests are `make test`'s.
 release: wheel wheel-aarch64
+	@tools/install_dependencies.sh deb
 	@tools/make_release.sh build build-arm64
 
 # With the kernels that the tree has.

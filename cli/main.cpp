@@ -54,11 +54,13 @@ class Command {
     app_.set_version_flag("--version", "faro " FARO_VERSION " (" FARO_COMMIT ")",
                           "The version and the commit");
     app_.require_subcommand(0, 1);
-    for (const auto make : {permute_verb, explain_verb, bench_verb, maps_verb, info_verb, new_verb,
-                            layout_verb, emit_verb, tune_verb, wisdom_verb, take_verb, put_verb, add_verb,
-                            route_verb, shuffle_verb, recover_verb, convert_verb, checkpoint_verb}) {
+    for (const auto make : {permute_verb, explain_verb, bench_verb, maps_verb, info_verb, new_verb})
       verbs_.push_back(make(app_));
-    }
+#ifndef FARO_DEMO
+    for (const auto make : {layout_verb, emit_verb, tune_verb, wisdom_verb, take_verb, put_verb, add_verb,
+                            route_verb, shuffle_verb, recover_verb, convert_verb, checkpoint_verb})
+      verbs_.push_back(make(app_));
+#endif
     for (const auto make : extra_verbs()) verbs_.push_back(make(app_));
     verbs_.push_back(help_verb());
     add_groups_and_examples(app_);

@@ -282,7 +282,9 @@ void check_files(const PermuteOptions& options) {
   }
   if (options.has_out && options.out.empty())
     fail(ErrorCode::file, "write OUT", "an empty name", "the name of a file");
+#ifndef FARO_DEMO
   require_whole(options.in);
+#endif
   if (!options.in_place && options.raw.empty()) require_npy_name("permute `" + options.in + "`", options.out);
   if (!options.in_place && io::same_file(options.in, options.out)) {
     fail(ErrorCode::value, "permute `" + options.in + "`", "the same file as OUT", "two files",
@@ -337,22 +339,45 @@ Outcome turned(const Problem& turn, std::span<const std::byte> in, std::span<std
   return outcome;
 }
 
+#ifdef FARO_DEMO
+// The command of `make demo` goes from one .npy file in memory to another, and has none of the other ways
+// that permute() chooses from.
+void require_shown(const CLI::App& command, const PermuteOptions& options) {
+  constexpr std::array<std::string_view, 8> kShown{"--batch",   "--engine", "--element-bytes", "--inverse",
+                                                   "--threads", "--verify", "--quiet",         "--json"};
+  for (const CLI::Option* const option : command.get_options()) {
+    if (option->count() > 0 && !option->get_positional() &&
+        std::find(kShown.begin(), kShown.end(), option->get_name()) == kShown.end())
+      faro_left_out();
+  }
+  if (!options.in.ends_with(".npy") || !options.out.ends_with(".npy")) faro_left_out();
+}
+#endif
+
 void permute(PermuteOptions options) {
   const auto start = std::chrono::steady_clock::now();
   complete_spec(options);
+#ifndef FARO_DEMO
   if (is_of_bits(options)) return permute_bits(options);
   if (is_of_stores(options)) return relayout_stores(options);
   options.shards = options.shards || options.cuts.is_given();
+#endif
   check_numbers(options);
+#ifndef FARO_DEMO
   if (options.shards) return permute_shards(options);
   if (options.devices.is_given()) return permute_devices(options);
+#endif
   Outcome outcome;
   FileProblem asked;
   const io::MemoryOrder order = options.order == "F" ? io::MemoryOrder::fortran : io::MemoryOrder::c;
   check_map(options);
+#ifndef FARO_DEMO
   if (options.in == kStream || options.out == kStream) return permute_stream(options);
+#endif
   check_files(options);
+#ifndef FARO_DEMO
   check_file_options(options);
+#endif
   if (options.in_place) {
     const io::NpyHeader header = header_of_input(options);
     if (options.view) require_view_in_place(options, header);
@@ -369,7 +394,9 @@ void permute(PermuteOptions options) {
   }
   io::NpyInput input = io::NpyInput::header_first(options.in);
   FileRequest request(options, input.header());
+#ifndef FARO_DEMO
   if (permute_by_file(request)) return;
+#endif
   std::optional<Planned> plan;
   {
     const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");
@@ -493,8 +520,11 @@ Verb permute_verb(CLI::App& app) {
   add_file_options(*command, *options);
   options->store.add(*command);
   options->common.add_run(*command, options->quiet);
-  return {command, [options, out] {
+  return {command, [=] {
             options->has_out = out->count() > 0;
+#ifdef FARO_DEMO
+            require_shown(*command, *options);
+#endif
             permute(*options);
           }};
 }

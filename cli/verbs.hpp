@@ -24,6 +24,10 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 
+// What the command of `make demo` runs in the place of a function that it was built without
+// (cmake/FaroDemo.cmake): it refuses.
+extern "C" [[noreturn]] void faro_left_out();
+
 namespace faro::cli {
 
 struct Verb {

@@ -23,6 +23,9 @@ macro(faro_look_for_cuda)
   if(NOT DEFINED ENV{CUDAHOSTCXX})
     set(ENV{CUDAHOSTCXX} ${CMAKE_CXX_COMPILER})
   endif()
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND faro_has_gpu AND FARO_CPU_TARGETS STREQUAL "NATIVE")
+    set(CMAKE_CUDA_ARCHITECTURES native)  # of this machine's GPUs
+  endif()
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     # 8.x runs the first; 10 and later compile the last when they load it.
     set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 90-virtual)

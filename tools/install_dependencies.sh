@@ -2,7 +2,7 @@
 # Installs the Debian packages that faro needs and that are missing, and a CUDA compiler where there is a GPU but none.
 # Asks nothing; needs the network only where something is missing.
 #
-#     tools/install_dependencies.sh [build|python|wheel|test|gpu|docs|page]
+#     tools/install_dependencies.sh [build|python|wheel|test|gpu|docs|page|arm|deb]
 #
 # (default: test, which is build, python, docs and more; gpu is test, and wheel is python, with the CUDA compiler even where
 # there is no GPU)
@@ -21,6 +21,7 @@ python_packages=(python3-dev python3-venv python3-pip)
 test_packages=("${python_packages[@]}" libgtest-dev libgmock-dev clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev lld libomp-14-dev libfftw3-dev libopenmpi-dev openmpi-bin abigail-tools git)
 docs_packages=(python3-venv make)
 arm_packages=(mmdebstrap g++-aarch64-linux-gnu qemu-user-static cmake ninja-build)
+deb_packages=(dpkg-dev debhelper dh-python fakeroot lintian git)
 planner_packages=(cmake ninja-build libfmt-dev nlohmann-json3-dev libxxhash-dev emscripten)
 
 cuda_version=13.0
@@ -33,11 +34,12 @@ case "$kind" in
   build) wanted=("${build_packages[@]}") ;;
   python | wheel) wanted=("${build_packages[@]}" "${python_packages[@]}") ;;
   docs) wanted=("${docs_packages[@]}") ;;
+  deb) wanted=("${build_packages[@]}" "${python_packages[@]}" "${deb_packages[@]}") ;;
   arm) wanted=("${arm_packages[@]}") ;;
   page) wanted=("${docs_packages[@]}" "${planner_packages[@]}" chromium) ;;
   test | gpu) wanted=("${build_packages[@]}" "${test_packages[@]}" "${docs_packages[@]}") ;;
   *)
-    echo "usage: tools/install_dependencies.sh [build|python|wheel|test|gpu|docs|page|arm]" >&2
+    echo "usage: tools/install_dependencies.sh [build|python|wheel|test|gpu|docs|page|arm|deb]" >&2
     exit 2
     ;;
 esac
@@ -111,7 +113,7 @@ install_cuda() {
 }
 
 install "${wanted[@]}" || exit 1
-[[ $kind == page || $kind == arm ]] && exit 0
+[[ $kind == page || $kind == arm || $kind == deb ]] && exit 0
 if [[ $kind == docs ]]; then
   install "${planner_packages[@]}" || echo "so the site has no planner"
   exit 0

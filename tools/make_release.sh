@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tools/make_release.sh BUILD [OTHER…]   the artefacts of a release in BUILD/release: the source as a tarball and for pip, a wheel of each
-# build tree, for the processors that it is for, what is in each (CycloneDX), and SHA256SUMS; each checked by the tools that package
+# build tree, for the processors that it is for, what is in each (CycloneDX), Debian's packages and their source, and SHA256SUMS; each checked by the tools that package
 # indices use, and the C interface by abidiff. FARO_WHEEL_GPUS: what each wheel with the CUDA engine has to have code for.
 #
 # Everything is of the commit's time and nothing of the machine's clock, so that two builds with one compiler give the same bytes. What
@@ -58,4 +58,5 @@ for each in "$@"; do
 done
 PATH=$build/python-tools/bin:$PATH "$build/python-tools/bin/pip" wheel "$sdist" --quiet --disable-pip-version-check --no-deps --no-build-isolation \
   --wheel-dir "$build/release-sdist/wheel" --config-settings="cmake.define.FARO_PREBUILT=$build"
+tools/make_deb.sh "$build" "$out"
 (cd "$out" && sha256sum -- * >SHA256SUMS && cat SHA256SUMS)

@@ -133,7 +133,7 @@ def pages(package):
     tree = ast.parse(init.read_text(encoding="utf-8"))
     modules = sorted(path for path in package.glob("[!_]*.py"))
     out = ["# Python: faro\n", prose(ast.get_docstring(tree)), "Modules of their own: " + ", ".join(f"[faro.{path.stem}](python-{path.stem}.md)" for path in modules) + ".\n"]
-    starred = [node.module for node in tree.body if isinstance(node, ast.ImportFrom) and node.module and any(alias.name == "*" for alias in node.names)]
+    starred = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module and any(alias.name == "*" for alias in node.names)]
     for module in sorted(starred, key=lambda name: (name != "_functions", name)):
         path = package / f"{module}.py"
         said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""

@@ -15,7 +15,7 @@ import functools
 import math
 from typing import Any, Sequence, Unpack
 
-from . import _arithmetic, _arrays, _bits, _changes, _faro, _in_place, _kinds, _libraries, _outputs, _run, maps
+from . import _arithmetic, _arrays, _changes, _faro, _in_place, _kinds, _libraries, _outputs, _run, maps
 from ._changes import Change
 from ._errors import FaroTypeError, refuse
 from ._indices import IndexEntries
@@ -49,6 +49,8 @@ def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = F
         if change or stream is not None or in_place:
             refuse("permute_dims", "bits= with stream=, in_place= or numbers that change", "bits=, shape=, bit_order= and out=",
                    "permute_bits(in_place=True) takes maps of 2^n elements")
+        from . import _bits
+
         return _bits.permute_dims(x, axes, bits, shape, bit_order, out)
     if in_place:
         return _arithmetic.in_place(lambda: _in_place.permute_dims(x, axes, out, stream), x, "permute_dims", change, stream)

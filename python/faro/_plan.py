@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html as _html
 import json as _json
 import math
 import os as _os
@@ -189,6 +188,8 @@ class Plan:
         except FaroError:
             drawn = ""
         drawn = drawn[drawn.find("<svg") :] if "<svg" in drawn else ""
+        import html as _html  # of two tables of entities
+
         return f"<div>{drawn}<pre>{_html.escape(self.explain())}</pre></div>"
 
     def __repr__(self) -> str:

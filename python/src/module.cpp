@@ -5,12 +5,20 @@
 #include <cstdint>
 #include <string>
 
+#include "faro_processor.hpp"
 #include "plan_handle.hpp"
 #include "pytorch.hpp"
 #include "status.hpp"
 
 NB_MODULE(_faro, module) {
   namespace nb = nanobind;
+  if (!faro::processor_suffices()) {
+    const std::string lacking = std::string("faro was built for processors with ") + faro::kInstructionSet +
+                                ", which this one lacks; with `-C cmake.define.FARO_CPU_TARGETS=ALL`, `pip "
+                                "install` builds it for every "
+                                "processor";
+    throw nb::import_error(lacking.c_str());
+  }
   // Plans, sessions and cached objects live as long as the process.
   nb::set_leak_warnings(false);
   module.def("set_errors", &faro::python::set_errors);

@@ -110,3 +110,17 @@ def test_an_environment_that_says_nothing_known():
     done = subprocess.run([sys.executable, "-c", "import faro"], capture_output=True, text=True,
                           env={**os.environ, "FARO_KEEP_MEMORY": "much"})
     assert "FARO_KEEP_MEMORY" in done.stderr and done.returncode != 0
+
+
+def test_import_takes_only_what_most_programs_call():
+    program = """
+import sys, faro
+later = {f"faro.{name}" for name in (*faro._LATER, *faro._MODULES)}
+assert not later & set(sys.modules), later & set(sys.modules)
+assert faro.simulate.__module__ == "faro._authors" and "faro.shards" not in sys.modules
+assert faro.shards.__name__ == "faro.shards" and not hasattr(faro, "nonsense")
+faro.clear_plans()
+from faro import *
+assert take_columns is faro.take_columns and set(faro.__all__) <= set(dir(faro)) and len(faro.__all__) == len(set(faro.__all__))
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
