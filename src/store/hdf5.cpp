@@ -2,7 +2,8 @@
 //
 //     the library says      names, shapes, types, fill values, filters, and where a contiguous dataset lies
 //     contiguous            a run of bytes
-//     chunked               chunks as the library finds them, decoded by zlib and shuffled back, on all threads
+//     chunked               chunks as the library finds them, decoded by zlib or szip and shuffled back, on all
+//                           threads; written likewise (hdf5_writer.hpp)
 //
 // The library is one for all threads, which take turns at it: it decodes nothing. Where a chunk lies it is
 // not asked, for 1.10 looks through all chunks for the place, and takes some that can grow for missing.
@@ -186,7 +187,7 @@ class H5Chunks final : public ChunkStore {
   std::optional<Handle> dataset_;
 };
 
-// deflate and shuffle, in the order in which they are applied; what else there is, in words.
+// deflate, shuffle and szip, in the order in which they are applied; what else there is, in words.
 struct Filters {
   std::vector<Codec> codecs = {};
   std::string unknown = {};
@@ -199,10 +200,16 @@ Filters filters_of(hid_t properties, std::uint64_t element_bytes) {
     std::size_t values = 0;
     unsigned configuration = 0;
     std::array<char, 64> name{};
-    const H5Z_filter_t filter = FARO_H5(H5Pget_filter2)(properties, static_cast<unsigned>(f), &flags, &values,
-                                                        nullptr, name.size(), name.data(), &configuration);
+    std::array<unsigned, 4> numbers{};
+    values = numbers.size();
+    const H5Z_filter_t filter =
+        FARO_H5(H5Pget_filter2)(properties, static_cast<unsigned>(f), &flags, &values, numbers.data(),
+                                name.size(), name.data(), &configuration);
     if (filter == H5Z_FILTER_DEFLATE) {
-      filters.codecs.push_back({.kind = CodecKind::zlib, .level = 4});
+      filters.codecs.push_back(
+          {.kind = CodecKind::zlib, .level = static_cast<int>(std::min(numbers[0], 9U))});
+    } else if (filter == H5Z_FILTER_SZIP) {
+      filters.codecs.push_back({.kind = CodecKind::szip, .level = 0, .szip = numbers});
     } else if (filter == H5Z_FILTER_SHUFFLE) {
       filters.codecs.push_back({.kind = CodecKind::shuffle, .level = 0, .shuffled_bytes = element_bytes});
     } else {
@@ -269,6 +276,11 @@ class Hdf5 final : public Format {
     return hdf5_groups(open_file(path).get());
   }
 
+  bool has_tiles() const override { return true; }
+  bool has_codecs() const override { return true; }
+  bool knows(const Codec& codec) const override {
+    return codec.kind == CodecKind::gzip || codec.kind == CodecKind::zlib;
+  }
   bool holds_several() const override { return true; }
   std::optional<std::vector<RunOutput>> run_outputs(const WantedStore& wanted,
                                                     std::vector<std::string>& left_out) const override {
@@ -287,12 +299,12 @@ class Hdf5 final : public Format {
                       const std::string& got) const {
     return {.name = dataset_name,
             .format = name(),
-            .refusal =
-                ErrorReport{.code = ErrorCode::unsupported,
-                            .operation = operation,
-                            .got = got,
-                            .wanted = "numbers of whole bytes, contiguous or chunked by deflate and shuffle",
-                            .remedy = {}}};
+            .refusal = ErrorReport{
+                .code = ErrorCode::unsupported,
+                .operation = operation,
+                .got = got,
+                .wanted = "numbers of whole bytes, contiguous or chunked by deflate, shuffle and szip",
+                .remedy = {}}};
   }
 
   std::optional<StoredArray> described(const fs::path& path, const std::string& dataset_name,
@@ -340,6 +352,7 @@ class Hdf5 final : public Format {
       return refused(dataset_name, operation, "a compact, virtual or external dataset");
     const Filters filters = filters_of(properties.get(), known->type.bytes);
     if (!filters.unknown.empty()) return refused(dataset_name, operation, filters.unknown);
+    require_built(filters.codecs, operation);
     std::vector<hsize_t> chunk(static_cast<std::size_t>(rank));
     FARO_H5(H5Pget_chunk)(properties.get(), rank, chunk.data());
     const Shape cell(chunk.begin(), chunk.end());

@@ -47,8 +47,9 @@ Symbol& of_library(const char* symbol) {
 /// A function or a number of the library, as its header declares it.
 #define FARO_H5(symbol) of_library<decltype(symbol)>(#symbol)
 
-// H5F_ACC_RDONLY and H5F_ACC_TRUNC, without the calls of functions that their macros make.
+// H5F_ACC_RDONLY and others, without the calls of functions that their macros make.
 inline constexpr unsigned kReadOnly = 0;
+inline constexpr unsigned kReadAndWrite = 1;
 inline constexpr unsigned kTruncate = 2;
 
 /// A handle of the library's, closed at the end.
@@ -62,6 +63,8 @@ class Handle {
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
 
+  /// Below 0: it failed.
+  herr_t end() { return close_(std::exchange(id_, -1)); }
   hid_t get() const { return id_; }
   bool is_open() const { return id_ >= 0; }
 

@@ -111,7 +111,8 @@ fs::path folder_above(const fs::path& path) {
 
 // What is not encoded has to have room.
 void require_room(const Work& work) {
-  if (work.format->has_chunks() && !(work.wanted.codecs && work.wanted.codecs->empty())) return;
+  const auto& codecs = work.wanted.codecs;
+  if (codecs ? !codecs->empty() : work.format->has_chunks()) return;
   struct statvfs space {};
   const fs::path folder = folder_above(work.out.path);
   if (statvfs(folder.c_str(), &space) != 0 || space.f_blocks == 0) return;
