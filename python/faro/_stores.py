@@ -73,7 +73,8 @@ class Store(Mapping[str, StoredArray]):
 
 @dataclass(frozen=True)
 class Relayout:
-    """What a relayout did, or would do: ``plan`` in words, and the numbers behind it.
+    """What a relayout did, or would do: ``plan`` in words, and the numbers behind it; seconds are predicted by ``explain``, where
+    the disk was measured.
 
     >>> import numpy as np, tempfile
     >>> path = tempfile.mkdtemp() + "/a.npy"
@@ -100,6 +101,7 @@ class Relayout:
     arrays: int = 1
     left_out: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)
+    predicted_seconds: float | None = None
 
 
 def _array(told: dict[str, Any]) -> StoredArray:
@@ -271,6 +273,7 @@ def relayout(
         told["decoded"], told["read_bytes"], told["written_bytes"], told["memory_bytes"], told["threads"],
         told.get("finished", False), told.get("verified", False), told.get("resumed_regions", 0), told["arrays"],
         tuple(told.get("left_out", ())) + left_out, told.get("seconds", 0.0),
+        None if told["predicted_ms"] is None else told["predicted_ms"] / 1e3,
     )
 
 

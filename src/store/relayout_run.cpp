@@ -100,15 +100,6 @@ std::unique_ptr<CreatedStore> created(const Work& work, io::Unfinished unfinishe
   return work.format->create(work.out.path, work.wanted, unfinished);
 }
 
-// The nearest folder above that is there.
-fs::path folder_above(const fs::path& path) {
-  std::error_code ignored;
-  fs::path folder = io::directory_of(path);
-  while (!fs::is_directory(folder, ignored) && folder.has_parent_path() && folder != folder.parent_path())
-    folder = io::directory_of(folder);
-  return folder;
-}
-
 // What is not encoded has to have room.
 void require_room(const Work& work) {
   const auto& codecs = work.wanted.codecs;
@@ -409,6 +400,7 @@ Report mapped(const Work& work, const Options& options) {
   fs::remove(plain.in());
   Work last = work;
   last.in = run_array(raw_format(), "", plain.out(), dense_run(work.wanted.shape, work.in.type, 0));
+  last.in.notes.left_out = work.in.notes.left_out;
   last.axes = AxisChoice::identity(work.wanted.shape.size());
   Report report;
   inner.progress = options.progress;

@@ -8,6 +8,7 @@
 #include "faro/error.hpp"
 #include "faro/file.hpp"
 #include "faro/threads.hpp"
+#include "file/disk.hpp"
 #include "io/npy.hpp"
 #include "store/axis_choice.hpp"
 #include "store/nifti_notes.hpp"
@@ -91,6 +92,26 @@ void want_chunks(Work& work, const Options& options) {
     wanted.codecs = codecs_wanted(work, options);
   if (format.has_chunks() && !wanted.codecs) wanted.codecs = usual_codecs();
   require_shape(wanted.chunks, wanted.type.bytes, work.operation);
+}
+
+// Disk and coding one after another: the time of the disk by its curve, of coding by what a thread takes.
+void predict(Facts& facts, const Work& work) {
+  const auto curve = file::kept_disk_curve(folder_above(work.out.path));
+  if (!curve) return;
+  constexpr std::uint64_t kLongRun = std::uint64_t{1} << 20;
+  constexpr double kBytesASecond = 4e9;  // as codecs are counted in
+  const auto run = [&](const Shape& chunk, const ElementType& type) {
+    return chunk.empty() ? kLongRun : std::min(kLongRun, volume(chunk) * type.bytes);
+  };
+  const double decoding = work.in.chunks ? decode_cost(work.in.chunks->form.codecs) : 0;
+  const double coded =
+      static_cast<double>(facts.in.bytes) * facts.decoded * decoding +
+      static_cast<double>(facts.out.bytes) * encode_cost(work.wanted.codecs.value_or(std::vector<Codec>{}));
+  facts.predicted_seconds =
+      curve->predict_read_seconds(facts.read_bytes, run(facts.in.chunks, work.in.type)) +
+      curve->predict_write_seconds(facts.written_bytes, run(facts.out.chunks, work.wanted.type)) +
+      coded / kBytesASecond / facts.threads;
+  facts.prediction_source = curve->source;
 }
 
 }  // namespace
@@ -241,15 +262,26 @@ std::optional<RunOutput> only_output(const Work& work, std::vector<std::string>&
   return std::move(outputs->front());
 }
 
+std::filesystem::path folder_above(const std::filesystem::path& path) {
+  std::error_code ignored;
+  std::filesystem::path folder = io::directory_of(path);
+  while (!std::filesystem::is_directory(folder, ignored) && folder.has_parent_path() &&
+         folder != folder.parent_path())
+    folder = io::directory_of(folder);
+  return folder;
+}
+
 Facts explain_work(const Work& work) {
   const std::unique_ptr<Source> source = work.in.source();
   std::vector<std::string> left_out;
   const auto run = only_output(work, left_out);
   const std::unique_ptr<Sink> sink =
       run ? output_sink(-1, work.out.path, *run) : work.format->planned_sink(work.wanted);
-  return facts_of(
+  Facts facts = facts_of(
       work, choose_way(relaid_of(work, *source, *sink), work.memory_bytes, work.threads, work.operation),
       *source, *sink);
+  predict(facts, work);
+  return facts;
 }
 
 }  // namespace faro::store

@@ -369,7 +369,8 @@ Facts explain_whole(const WholeStore& store) {
             .out = {.format = store.format->name()},
             .sweeps = 1,
             .decoded = 1,
-            .arrays = store.works.size()};
+            .arrays = store.works.size(),
+            .predicted_seconds = 0};
   for (const Work& work : store.works) {
     const Facts facts = explain_work(work);
     all.in.bytes += facts.in.bytes;
@@ -380,6 +381,10 @@ Facts explain_whole(const WholeStore& store) {
     all.read_bytes += facts.read_bytes;
     all.written_bytes += facts.written_bytes;
     all.memory_bytes = std::max(all.memory_bytes, facts.memory_bytes);
+    all.prediction_source = facts.prediction_source;
+    all.predicted_seconds = all.predicted_seconds && facts.predicted_seconds
+                                ? std::optional(*all.predicted_seconds + *facts.predicted_seconds)
+                                : std::nullopt;
     all.threads = std::max(all.threads, facts.threads);
   }
   return all;
