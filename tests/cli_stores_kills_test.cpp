@@ -104,7 +104,8 @@ class KillsOfCheckpoints : public KillsOfStores {
     }
     std::ofstream(directory_ / "rules.toml")
         << "[[rules]]\nmatch = 'h.{i}.w'\nmap = 'transpose'\ndtype = 'bfloat16'\n"
-           "name = 'l.{i}'\n[[rules]]\nmatch = 'h.5.w'\ndrop = true\n";
+           "name = 'l.{i}'\n[[rules]]\nmatch = 'h.5.w'\ndrop = true\n[[rules]]\nmatch = 'h.3.w'\nsplit = "
+           "{axis = 1, into = [{name = 'l.3.a', size = 100}, {name = 'l.3.b', size = 200}]}\n";
     const std::string way = "checkpoint rules.toml model ";
     const std::string options =
         " --memory 60KiB --shard-size 200KiB --io buffered --checkpoint 0 --no-sync --quiet";

@@ -174,8 +174,8 @@ def _regions(shape: Sequence[int], chunks: Sequence[int], most: int) -> Iterator
 def _chunks_of(array: Any) -> tuple[int, ...]:
     layout = getattr(getattr(array, "chunk_layout", None), "read_chunk", None)  # tensorstore's
     chunks = getattr(layout, "shape", None) or getattr(array, "chunks", None) or array.shape
-    # Dask's have the extents of all.
-    return tuple(each if isinstance(each, int) else max(each) for each in chunks)
+    # Dask's have the extents of all; tensorstore's may be unknown.
+    return tuple((max(each) if isinstance(each, tuple) else each) or extent for each, extent in zip(chunks, array.shape))
 
 
 @contextlib.contextmanager

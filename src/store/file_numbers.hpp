@@ -146,6 +146,7 @@ class FileReader {
   explicit FileReader(const std::filesystem::path& path);
   /// Errors: ErrorCode::file for what the file does not have, before anything is allocated.
   Bytes read(std::uint64_t offset, std::uint64_t bytes) const;
+  void read(std::uint64_t offset, std::span<std::byte> to) const;
   std::uint64_t size() const { return bytes_; }
 
  private:

@@ -6,7 +6,8 @@
 //                           threads; written likewise (hdf5_writer.hpp)
 //
 // The library is one for all threads, which take turns at it: it decodes nothing. Where a chunk lies it is
-// not asked, for 1.10 looks through all chunks for the place, and takes some that can grow for missing.
+// asked only of few that are not coded, whose parts are read from there: 1.10 looks through all chunks for
+// the place, and takes some that can grow for missing.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -137,10 +138,12 @@ bool is_never_stored() {
 // The chunks of a dataset, as they are stored.
 class H5Chunks final : public ChunkStore {
  public:
-  H5Chunks(const fs::path& path, const std::string& name, Shape chunk)
+  // `placed`: cells of the grid of those whose places the library may be asked for; empty: none.
+  H5Chunks(const fs::path& path, const std::string& name, Shape chunk, Shape placed)
       : path_(path),
         label_(path.string() + ":" + name),
         chunk_(std::move(chunk)),
+        placed_(std::move(placed)),
         file_(open_file(path)),
         dataset_(std::in_place, FARO_H5(H5Dopen2)(file_->get(), name.c_str(), H5P_DEFAULT),
                  FARO_H5(H5Dclose)) {}
@@ -176,13 +179,57 @@ class H5Chunks final : public ChunkStore {
     return true;
   }
 
+  bool has_parts() const override { return !placed_.empty(); }
+  bool read_part(const Shape& index, std::uint64_t whole, std::uint64_t offset,
+                 std::span<std::byte> to) const override {
+    std::call_once(asked_, [&] { ask_for_places(whole); });
+    std::uint64_t number = 0;
+    for (std::size_t a = 0; a < index.size(); ++a) number = number * placed_[a] + index[a];
+    if (const std::uint64_t place = places_[number]; place != 0) {
+      bytes_->read(place + offset, to);
+      return true;
+    }
+    Bytes all;
+    if (!read(index, all, whole)) return false;
+    if (all.size() != whole) {
+      fail(ErrorCode::file, "read `" + label_ + "`", fmt::format("a chunk of {} bytes", all.size()),
+           fmt::format("the {} of its elements", whole));
+    }
+    std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(offset), to.size(), to.begin());
+    return true;
+  }
+
   std::string identity() const override { return identity_of_file(path_); }
   std::string label(const Shape& /*index*/) const override { return label_; }
 
  private:
+  // Of those that are stored whole.
+  void ask_for_places(std::uint64_t whole) const {
+    const std::lock_guard lock(library_mutex());
+    bytes_.emplace(path_);
+    places_.assign(volume(placed_), 0);
+    std::size_t number = 0;
+    Shape index(placed_.size(), 0);
+    do {
+      std::vector<hsize_t> corner(index.size());
+      for (std::size_t a = 0; a < index.size(); ++a) corner[a] = index[a] * chunk_[a];
+      unsigned left_out = 0;
+      haddr_t place = HADDR_UNDEF;
+      hsize_t bytes = 0;
+      const bool is_known =
+          FARO_H5(H5Dget_chunk_info_by_coord)(dataset_->get(), corner.data(), &left_out, &place, &bytes) >= 0;
+      if (is_known && place != HADDR_UNDEF && bytes == whole) places_[number] = place;
+      ++number;
+    } while (advance(index, placed_));
+  }
+
   fs::path path_;
   std::string label_;
   Shape chunk_;
+  Shape placed_;
+  mutable std::once_flag asked_;
+  mutable std::optional<FileReader> bytes_;
+  mutable std::vector<std::uint64_t> places_;  // 0: not known
   std::optional<Handle> file_;
   std::optional<Handle> dataset_;
 };
@@ -217,6 +264,18 @@ Filters filters_of(hid_t properties, std::uint64_t element_bytes) {
     }
   }
   return filters;
+}
+
+bool may_grow(hid_t space, const std::vector<hsize_t>& extents) {
+  std::vector<hsize_t> most(extents.size());
+  FARO_H5(H5Sget_simple_extent_dims)(space, nullptr, most.data());
+  return most != extents;
+}
+
+bool has_user_block(hid_t file) {
+  const Handle properties(FARO_H5(H5Fget_create_plist)(file), FARO_H5(H5Pclose));
+  hsize_t bytes = 0;
+  return FARO_H5(H5Pget_userblock)(properties.get(), &bytes) < 0 || bytes != 0;
 }
 
 // As the library's versions call them.
@@ -356,6 +415,11 @@ class Hdf5 final : public Format {
     std::vector<hsize_t> chunk(static_cast<std::size_t>(rank));
     FARO_H5(H5Pget_chunk)(properties.get(), rank, chunk.data());
     const Shape cell(chunk.begin(), chunk.end());
+    Shape placed = filters.codecs.empty() ? cells_of(shape, cell) : Shape();
+    constexpr std::uint64_t kMostPlaced = 2048;
+    if (volume(placed) > kMostPlaced || is_empty(placed) || may_grow(space.get(), extents) ||
+        has_user_block(file.get()))
+      placed.clear();
     array.chunks = ChunksInStore{.form = {.shape = shape,
                                           .chunk = cell,
                                           .order = c_order(shape.size()),
@@ -363,7 +427,7 @@ class Hdf5 final : public Format {
                                           .byte_order = known->order,
                                           .codecs = filters.codecs,
                                           .fill = fill},
-                                 .store = std::make_shared<H5Chunks>(path, dataset_name, cell)};
+                                 .store = std::make_shared<H5Chunks>(path, dataset_name, cell, placed)};
     return array;
   }
 };

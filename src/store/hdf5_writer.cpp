@@ -326,6 +326,7 @@ void put_chunks(int descriptor, const std::vector<std::pair<std::string, RunOutp
   };
   const Handle properties(FARO_H5(H5Pcreate)(FARO_H5(H5P_CLS_FILE_ACCESS_ID_g)), FARO_H5(H5Pclose));
   FARO_H5(H5Pset_file_locking)(properties.get(), 0, 1);  // it is locked by ourselves
+  FARO_H5(H5Pset_fapl_stdio)(properties.get());          // others look for a name, which it may not have yet
   Handle file(FARO_H5(H5Fopen)(path.c_str(), kReadAndWrite, properties.get()), FARO_H5(H5Fclose));
   require(file.is_open());
   for (const auto& [name, output] : outputs) {

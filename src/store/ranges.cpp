@@ -49,6 +49,19 @@ class ChunkRanges final : public ChunkStore {
     return true;
   }
 
+  bool has_parts() const override { return true; }
+  bool read_part(const Shape& index, std::uint64_t whole, std::uint64_t offset,
+                 std::span<std::byte> to) const override {
+    const FileRange& range = ranges_[number_of_chunk(cells_, index)];
+    if (range.bytes == 0) return false;
+    if (range.bytes != whole) {
+      fail(ErrorCode::file, "read `" + path_ + "`", fmt::format("a chunk of {} bytes", range.bytes),
+           fmt::format("the {} of its elements", whole));
+    }
+    file_.read(range.offset + offset, to);
+    return true;
+  }
+
   std::string identity() const override { return identity_of_file(path_); }
   std::string label(const Shape& /*index*/) const override { return path_; }
 
@@ -63,6 +76,7 @@ void write_whole(int descriptor, const std::filesystem::path& label, std::span<c
                  std::uint64_t offset) {
   if (const int error = io::write_at(descriptor, bytes, offset); error != 0)
     fail(ErrorCode::file, "write `" + label.string() + "`", io::error_text(error), "room on the disk");
+  io::begin_sync(descriptor, offset, bytes.size());  // who waits for the disk at the end waits less
 }
 
 class TilesInFile final : public ChunkStore {

@@ -1,11 +1,12 @@
 // HDF5 of all forms that we write and read: what bytes draw is written, read again, and says the same. Not
 // files of any bytes, for what is in those is the library's to find; but any bytes within the datasets.
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -119,8 +120,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(std::string(error.what()).find('\n') == std::string::npos);
     return 0;
   }
-  static const int file = memfd_create("fuzz", MFD_CLOEXEC);
-  const std::string path = "/proc/self/fd/" + std::to_string(file);
+  // With a name, which the library looks for.
+  static std::string path = (std::filesystem::temp_directory_path() / "faro-fuzz-XXXXXX").string();
+  static const int file = mkstemp(path.data());
   require(ftruncate(file, 0) == 0);
   store::Workspace workspace;
   for (const store::RunOutput& output : outputs) {
