@@ -96,7 +96,7 @@ class KillsOfCheckpoints : public KillsOfStores {
   void kill(int times) {
     fs::create_directory(directory_ / "model");
     for (const char* const layer : {"0", "1", "2", "3", "4", "5"}) {
-      ASSERT_EQ(run("new 200x300 f4 t.npy --fill random --quiet").status, 0);
+      ASSERT_EQ(run("new 200x300 f4 t.npy --fill random").status, 0);
       ASSERT_EQ(
           run(std::string("convert t.npy model/") + layer + ".safetensors:h." + layer + ".w --quiet").status,
           0);

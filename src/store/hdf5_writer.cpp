@@ -351,8 +351,13 @@ std::vector<DatasetPlace> make_file(const std::string& path, const WantedStore& 
                                     std::vector<std::string>& left_out) {
   const std::lock_guard lock(library_mutex());
   const Handle properties = file_properties(wanted);
-  const Handle file(FARO_H5(H5Fcreate)(path.c_str(), kTruncate, H5P_DEFAULT, properties.get()),
-                    FARO_H5(H5Fclose));
+  const auto require = [](bool is_done) {
+    if (!is_done)
+      fail(ErrorCode::file, kWriteHdf5, "a header that its library does not write",
+           "room for temporary files");
+  };
+  Handle file(FARO_H5(H5Fcreate)(path.c_str(), kTruncate, H5P_DEFAULT, properties.get()), FARO_H5(H5Fclose));
+  require(file.is_open());
   for (const Group& group : wanted.groups) {
     const Handle links = link_properties();
     const Handle made(
@@ -376,6 +381,9 @@ std::vector<DatasetPlace> make_file(const std::string& path, const WantedStore& 
     places.back().array = a;
   }
   if (!Scales(file.get(), wanted, datasets).name_axes()) left_out.emplace_back("some names of dimensions");
+  // What it holds back is written when nothing of the file is open.
+  datasets.clear();
+  require(file.end() >= 0);
   std::sort(places.begin(), places.end(),
             [](const DatasetPlace& a, const DatasetPlace& b) { return a.address < b.address; });
   return places;
