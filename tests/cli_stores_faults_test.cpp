@@ -87,8 +87,8 @@ TEST_F(FaultsOfStores, OfChunkedHdf5AndGgufAreOneLineAndGoneOnBehind) {
   expect_one_line_and_resume("permute 'axes(2 0 1)' in.npy out.gguf --memory 40KiB", "out.gguf", turned);
 }
 
-// However many chunks there are: one for the journal, one for the file system, one for the folder's name. None
-// where nobody asks.
+// However many chunks there are: one for the journal, one for the file system, one for the folder's name.
+// None where nobody asks.
 TEST_F(FaultsOfStores, AStoreIsBroughtToTheDiskByOneCall) {
   const char* const library = std::getenv("FARO_FAULTS");
   if (library == nullptr) GTEST_SKIP() << "FARO_FAULTS is not set";
