@@ -139,10 +139,12 @@ bool is_never_stored() {
 class H5Chunks final : public ChunkStore {
  public:
   // `placed`: cells of the grid of those whose places the library may be asked for; empty: none.
-  H5Chunks(const fs::path& path, const std::string& name, Shape chunk, Shape placed)
+  H5Chunks(const fs::path& path, const std::string& name, const ChunkForm& form, Shape placed)
       : path_(path),
         label_(path.string() + ":" + name),
-        chunk_(std::move(chunk)),
+        chunk_(form.chunk),
+        chunk_bytes_(form.chunk_bytes()),
+        codecs_(form.codecs),
         placed_(std::move(placed)),
         file_(open_file(path)),
         dataset_(std::in_place, FARO_H5(H5Dopen2)(file_->get(), name.c_str(), H5P_DEFAULT),
@@ -172,10 +174,7 @@ class H5Chunks final : public ChunkStore {
     into.resize(bytes);
     if (FARO_H5(H5Dread_chunk)(dataset_->get(), H5P_DEFAULT, corner.data(), &left_out, into.data()) < 0)
       fail(ErrorCode::file, operation, "a chunk that the HDF5 library does not read", "a whole file");
-    if (left_out != 0) {
-      fail(ErrorCode::unsupported, operation, "a chunk that some filters were left out of",
-           "chunks that are all coded alike");
-    }
+    if (left_out != 0) code_alike(into, left_out, operation);
     return true;
   }
 
@@ -203,6 +202,21 @@ class H5Chunks final : public ChunkStore {
   std::string label(const Shape& /*index*/) const override { return label_; }
 
  private:
+  // A chunk that a filter would have made longer was stored without it, which a bit for each says: coded as
+  // the others are.
+  void code_alike(Bytes& chunk, std::uint32_t left_out, const std::string& operation) const {
+    std::vector<Codec> applied;
+    for (std::size_t c = 0; c < codecs_.size(); ++c) {
+      if ((left_out >> c & 1U) == 0) applied.push_back(codecs_[c]);
+    }
+    Bytes between;
+    if (const DecodeFault fault = decode(applied, chunk, chunk_bytes_, between); !fault.empty())
+      fail(ErrorCode::file, operation, fault, fmt::format("a chunk of {} bytes", chunk_bytes_));
+    Bytes stored;
+    const auto coded = encode(codecs_, chunk, stored, between);
+    chunk = Bytes(coded.begin(), coded.end());
+  }
+
   // Of those that are stored whole.
   void ask_for_places(std::uint64_t whole) const {
     const std::lock_guard lock(library_mutex());
@@ -226,6 +240,8 @@ class H5Chunks final : public ChunkStore {
   fs::path path_;
   std::string label_;
   Shape chunk_;
+  std::uint64_t chunk_bytes_;
+  std::vector<Codec> codecs_;
   Shape placed_;
   mutable std::once_flag asked_;
   mutable std::optional<FileReader> bytes_;
@@ -420,14 +436,15 @@ class Hdf5 final : public Format {
     if (volume(placed) > kMostPlaced || is_empty(placed) || may_grow(space.get(), extents) ||
         has_user_block(file.get()))
       placed.clear();
-    array.chunks = ChunksInStore{.form = {.shape = shape,
-                                          .chunk = cell,
-                                          .order = c_order(shape.size()),
-                                          .type = known->type,
-                                          .byte_order = known->order,
-                                          .codecs = filters.codecs,
-                                          .fill = fill},
-                                 .store = std::make_shared<H5Chunks>(path, dataset_name, cell, placed)};
+    const ChunkForm form{.shape = shape,
+                         .chunk = cell,
+                         .order = c_order(shape.size()),
+                         .type = known->type,
+                         .byte_order = known->order,
+                         .codecs = filters.codecs,
+                         .fill = fill};
+    array.chunks =
+        ChunksInStore{.form = form, .store = std::make_shared<H5Chunks>(path, dataset_name, form, placed)};
     return array;
   }
 };

@@ -27,6 +27,8 @@ inline void* library() {
     if (handle == nullptr) return handle;
     // Types and classes of properties have numbers from then on.
     const auto open = reinterpret_cast<decltype(&H5open)>(dlsym(handle, "H5open"));
+    // Nor does it close at the end what it could not before: 1.10 crashes there.
+    reinterpret_cast<decltype(&H5dont_atexit)>(dlsym(handle, "H5dont_atexit"))();
     const auto tell = reinterpret_cast<decltype(&H5Eset_auto2)>(dlsym(handle, "H5Eset_auto2"));
     open();
     tell(H5E_DEFAULT, nullptr, nullptr);  // faults are told by us

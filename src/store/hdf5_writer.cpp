@@ -89,8 +89,10 @@ bool is_coded(const WantedArray& wanted) {
   return !chunks_in_file(wanted).empty() && wanted.codecs && !wanted.codecs->empty();
 }
 
-void add_filter(hid_t properties, const Codec& codec) {
-  constexpr unsigned kPixelsOfBlock = 16;
+// `elements`: of a chunk.
+void add_filter(hid_t properties, const Codec& codec, std::uint64_t elements) {
+  // Of szip's blocks, an even number.
+  const auto pixels = static_cast<unsigned>(std::min<std::uint64_t>(16, elements / 2 * 2));
   herr_t added = -1;
   switch (codec.kind) {
     case CodecKind::gzip:
@@ -102,10 +104,10 @@ void add_filter(hid_t properties, const Codec& codec) {
       break;
     case CodecKind::szip:
       added = codec.szip[1] == 0
-                  ? FARO_H5(H5Pset_szip)(properties, H5_SZIP_NN_OPTION_MASK, kPixelsOfBlock)
+                  ? FARO_H5(H5Pset_szip)(properties, H5_SZIP_NN_OPTION_MASK, pixels)
                   : FARO_H5(H5Pset_szip)(properties,
                                          codec.szip[0] & (H5_SZIP_NN_OPTION_MASK | H5_SZIP_EC_OPTION_MASK),
-                                         codec.szip[1]);
+                                         std::min(codec.szip[1], pixels));
       break;
     default:
       break;
@@ -132,7 +134,7 @@ Handle make_dataset(hid_t file, const WantedArray& wanted) {
     FARO_H5(H5Pset_chunk)(properties.get(), static_cast<int>(extents.size()), extents.data());
   }
   if (is_coded(wanted)) {
-    for (const Codec& codec : *wanted.codecs) add_filter(properties.get(), codec);
+    for (const Codec& codec : *wanted.codecs) add_filter(properties.get(), codec, volume(chunks));
   } else {
     FARO_H5(H5Pset_alloc_time)(properties.get(), H5D_ALLOC_TIME_EARLY);
     FARO_H5(H5Pset_fill_time)(properties.get(), H5D_FILL_TIME_NEVER);

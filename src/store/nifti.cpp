@@ -217,8 +217,8 @@ class Nifti final : public Format {
     };
     const auto small = [&](const char* name, std::uint64_t otherwise) {
       const auto found = attributes.find(name);
-      const bool is_small =
-          found != attributes.end() && found->is_number_unsigned() && found->get<std::uint64_t>() < 128;
+      const bool is_small = found != attributes.end() && found->is_number_integer() &&
+                            found->get<std::int64_t>() >= 0 && found->get<std::uint64_t>() < 128;
       return is_small ? found->get<std::uint64_t>() : otherwise;
     };
     const auto put_small = [&](std::uint64_t at, std::uint64_t value, std::uint64_t width) {

@@ -132,10 +132,11 @@ class SlotsInFile final : public ChunkStore {
   bool read(const Shape& index, Bytes& into, std::uint64_t most) const override {
     std::array<std::uint64_t, 2> header{};
     const std::uint64_t at = place_of(index);
+    const io::ReadAt read = io::read_at(descriptor_, std::as_writable_bytes(std::span(header)), at);
+    if (read.error != 0)
+      fail(ErrorCode::file, "read `" + label_.string() + "`", io::error_text(read.error), "what was written");
     // The file may end before its last slots.
-    if (io::read_at(descriptor_, std::as_writable_bytes(std::span(header)), at).bytes < kSlotHeader ||
-        header.front() == 0)
-      return false;
+    if (read.bytes < kSlotHeader || header.front() == 0) return false;
     if (header.front() <= std::min(most, slot_bytes_)) {
       into.resize(header.front());
       if (io::read_at(descriptor_, into, at + kSlotHeader).bytes == into.size() &&
