@@ -152,10 +152,10 @@ def _telling(progress: Any) -> Iterator[Callable[[int, int], Any] | None]:
 
 def _local_path(array: Any) -> str | None:
     """Of an array of zarr-python or h5py whose files are on a local disk and written by nobody."""
-    store = getattr(array, "store", None)
+    store: Any = getattr(array, "store", None)
     if type(store).__name__ in ("LocalStore", "DirectoryStore", "NestedDirectoryStore"):
         return os.path.join(str(getattr(store, "root", None) or store.path), array.path)
-    file = getattr(array, "file", None)
+    file: Any = getattr(array, "file", None)
     if getattr(file, "driver", None) == "sec2" and file.mode == "r" and os.path.exists(file.filename):
         return f"{file.filename}:{array.name}"
     return None
@@ -257,7 +257,7 @@ def relayout(
         "threads": _run.threads_of(threads, "relayout"), "verify": bool(verify), "resume": bool(resume), "explain": bool(explain),
     }
     with contextlib.ExitStack() as stack:
-        path = source if isinstance(source, (str, bytes, os.PathLike)) else _local_path(source)
+        path: Any = source if isinstance(source, (str, bytes, os.PathLike)) else _local_path(source)
         left_out: tuple[str, ...] = ()
         if path is None and hasattr(source, "shape") and hasattr(source, "dtype"):
             if resume:
