@@ -27,12 +27,13 @@ def _timed(command, result):
     return time.monotonic() - begin, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
-def print_table(ways, result, rounds):
-    """Each way's medians over the rounds; the first way is the copy that all are held against."""
+def print_table(ways, result, rounds, once=()):
+    """Each way's medians over the rounds; the first way is the copy that all are held against. Those named in ``once`` run in the first round alone."""
     times = {what: [] for what in ways}
-    for _ in range(rounds):
+    for number in range(rounds):
         for what, command in ways.items():
-            times[what].append(_timed(command, result))
+            if number == 0 or what not in once:
+                times[what].append(_timed(command, result))
     copy = next(iter(ways))
     unit = statistics.median(seconds for seconds, _, _ in times[copy])
     print(f"| what | seconds, median (least - most) | of {copy} | processor s | peak MiB |\n|---|---|---|---|---|")

@@ -125,7 +125,12 @@ Json facts_json(const PermuteOptions& options, const store::Facts& facts) {
 }
 
 void tell_facts(const PermuteOptions& options, const store::Facts& facts) {
-  if (options.common.json) return print(facts_json(options, facts));
+  if (options.common.json) {
+    Json json = facts_json(options, facts);
+    json["predicted_ms"] = facts.predicted_seconds ? Json(*facts.predicted_seconds * 1e3) : Json();
+    json["prediction_source"] = facts.prediction_source;
+    return print(json);
+  }
   const auto said = [&facts](const store::ArrayFacts& array) {
     if (facts.arrays != 1)
       return fmt::format("{}, {} arrays, {}", array.format, facts.arrays, size_text(array.bytes));
@@ -140,6 +145,11 @@ void tell_facts(const PermuteOptions& options, const store::Facts& facts) {
         explained("plan", facts.text()) + "\n" +
         explained("disk", fmt::format("reads {}, writes {}, before coding", size_text(facts.read_bytes),
                                       size_text(facts.written_bytes))) +
+        "\n" +
+        explained("time", facts.predicted_seconds
+                              ? fmt::format("{:.3g} s predicted, by {}", *facts.predicted_seconds,
+                                            facts.prediction_source)
+                              : "not known: `faro tune --disk DIR` measures a disk") +
         "\n" + explained("threads", std::to_string(facts.threads)));
 }
 

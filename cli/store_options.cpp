@@ -6,11 +6,12 @@ namespace faro::cli {
 
 void StoreOptions::add(CLI::App& command) {
   add_text(command, "--chunks", chunks, "EXTENTS",
-           "Of a Zarr store: extents of its chunks, such as 256,256,64");
+           "Of a Zarr store or HDF5: extents of chunks, such as 256,256,64; of TIFF: of tiles");
   add_text(command, "--shard-chunks", shards, "EXTENTS",
            "Of a Zarr v3 store: extents of its shards, multiples of the chunks'");
   add_text(command, "--codec", codec, "CODEC",
-           "Of a Zarr store: none, zstd:3, gzip:1, blosc:lz4:5:shuffle, lz4, with +crc32c behind it");
+           "none, zstd:3, gzip:1, blosc:lz4:5:shuffle, lz4, with +crc32c behind it; of HDF5 gzip, "
+           "shuffle+gzip, szip");
   add_text(command, "--format", format, "FORMAT", "zarr2 or zarr3, where the name of OUT does not tell");
   command.add_flag("--explain", explain, "Of stores: explain how it would be done, and write nothing");
 }

@@ -109,7 +109,7 @@ Verb checkpoint_verb(CLI::App& app) {
   PermuteOptions& permute = options->permute;
   CLI::App* const command = app.add_subcommand(
       "checkpoint", "Transpose, cast, split, join and rename the tensors of a safetensors checkpoint");
-  command->add_option("RULES", options->rules, "What is done to which tensors: a file of JSON")
+  command->add_option("RULES", options->rules, "What is done to which tensors: a file of JSON or TOML")
       ->required()
       ->type_name("");
   command->add_option("IN", permute.in, "A folder of safetensors with their index, or one such file")

@@ -12,7 +12,7 @@ namespace faro::cli {
 Verb convert_verb(CLI::App& app) {
   const auto options = std::make_shared<PermuteOptions>();
   CLI::App* const command = app.add_subcommand(
-      "convert", "Convert an array between Zarr, HDF5, safetensors, .npy, FITS and others");
+      "convert", "Convert an array between Zarr, HDF5, safetensors, GGUF, .npy and others");
   command
       ->add_option(
           "IN", options->in,

@@ -1,6 +1,6 @@
-# Libraries that decode and encode the chunks of stores: each is optional, and a build without one refuses its codec by name.
+# Libraries of stores: each is optional, and a build without one refuses by name what it does.
 #
-#     zlib    gzip and zlib, HDF5's deflate      zstd      blosc      lz4      linked
+#     zlib    gzip and zlib, HDF5's deflate      zstd      blosc      lz4      sz (szip)      linked
 #     hdf5    its headers here, the library itself is loaded when the first HDF5 file is met
 set(faro_codec_libraries "")
 function(faro_find_codec name header library)
@@ -20,6 +20,7 @@ faro_find_codec(zlib zlib.h z)
 faro_find_codec(zstd zstd.h zstd)
 faro_find_codec(blosc blosc.h blosc)
 faro_find_codec(lz4 lz4.h lz4)
+faro_find_codec(sz szlib.h sz)
 
 find_path(FARO_HDF5_INCLUDE hdf5.h PATH_SUFFIXES hdf5/serial)
 find_library(FARO_HDF5_LIBRARY NAMES hdf5_serial hdf5)
@@ -45,4 +46,12 @@ if(FARO_HDF5_INCLUDE AND FARO_HDF5_LIBRARY)
 else()
   message(STATUS "HDF5: not used, for hdf5.h is not installed")
 endif()
-set_property(SOURCE src/store/codecs.cpp PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
+# Rules of checkpoints; headers alone.
+find_path(FARO_TOML_INCLUDE toml++/toml.h)
+mark_as_advanced(FARO_TOML_INCLUDE)
+if(FARO_TOML_INCLUDE)
+  set_property(SOURCE src/store/toml.cpp APPEND PROPERTY COMPILE_DEFINITIONS FARO_HAVE_TOML)
+else()
+  message(STATUS "TOML: not used, for toml++/toml.h is not installed")
+endif()
+set_property(SOURCE src/store/codecs.cpp src/store/toml.cpp PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)

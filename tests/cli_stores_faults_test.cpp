@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <string>
 
@@ -72,6 +73,40 @@ TEST_F(FaultsOfStores, AreOneLineAndGoneOnBehind) {
       "permute 'axes(2 0 1)' in.npy out.zarr --chunks 5,2,4 --shard-chunks 10,4,20 --memory 20KiB",
       "out.zarr", turned);
   expect_one_line_and_resume("permute 'axes(2 0 1)' in.zarr out.npz --memory 30KiB", "out.npz", turned);
+}
+
+TEST_F(FaultsOfStores, OfChunkedHdf5AndGgufAreOneLineAndGoneOnBehind) {
+  ASSERT_EQ(run("new 12x20x25 f4 in.npy --fill random").status, 0);
+  ASSERT_EQ(run("permute 'axes(2 0 1)' in.npy turned.npy --quiet").status, 0);
+  const std::string turned = data_of("turned.npy");
+  expect_one_line_and_resume(
+      "permute 'axes(2 0 1)' in.npy out.h5 --chunks 5,12,4 --codec shuffle+gzip:1 --memory 40KiB", "out.h5",
+      turned);
+  expect_one_line_and_resume("permute 'axes(2 0 1)' in.npy out.h5 --chunks 5,12,4 --memory 40KiB", "out.h5",
+                             turned);
+  expect_one_line_and_resume("permute 'axes(2 0 1)' in.npy out.gguf --memory 40KiB", "out.gguf", turned);
+}
+
+// However many chunks there are: one for the journal, one for the file system, one for the folder's name.
+// None where nobody asks.
+TEST_F(FaultsOfStores, AStoreIsBroughtToTheDiskByOneCall) {
+  const char* const library = std::getenv("FARO_FAULTS");
+  if (library == nullptr) GTEST_SKIP() << "FARO_FAULTS is not set";
+  ASSERT_EQ(run("new 16x20x25 f4 in.npy --fill random").status, 0);
+  const auto syncs = [&](const std::string& command) {
+    const std::string count = (directory_ / "count").string();
+    EXPECT_EQ(
+        run(command, "env LD_PRELOAD=" + std::string(library) + " FARO_FAULT=sync FARO_FAULT_COUNT=" + count)
+            .status,
+        0);
+    std::ifstream file(count);
+    int number = -1;
+    file >> number;
+    fs::remove_all(directory_ / "out.zarr");
+    return number;
+  };
+  EXPECT_EQ(syncs("convert in.npy out.zarr --chunks 1,2,5 --quiet"), 3);
+  EXPECT_EQ(syncs("convert in.npy out.zarr --chunks 1,2,5 --quiet --no-sync"), 0);
 }
 
 }  // namespace cli_stores_faults_test

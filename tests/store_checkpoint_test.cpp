@@ -19,9 +19,11 @@
 #include "io/file_system.hpp"
 #include "refusal.hpp"
 #include "store/checkpoint_files.hpp"
+#include "store/checkpoint_rules.hpp"
 #include "store/name_pattern.hpp"
 #include "store/safetensors.hpp"
 #include "store/store_formats.hpp"
+#include "store/toml.hpp"
 
 namespace faro {
 namespace store_checkpoint_test {
@@ -413,6 +415,66 @@ TEST_F(Checkpoints, RulesThatCannotBeAreRefusedInOneLine) {
   write("full/file", "");
   EXPECT_EQ(refused(none, "in.safetensors", "full").code, ErrorCode::file);
   EXPECT_EQ(refused(none, "full").code, ErrorCode::file);
+}
+
+TEST(CheckpointToml, SaysWhatJsonSays) {
+  const std::string toml = R"(
+[metadata]
+format = "pt"
+old = false
+[[rules]]   # the first
+match = ["h.{i}.w", 'x\y']
+reshape = [32, -1]
+scale = 0.5
+[[rules]]
+match = "h.{i}.qkv"
+split = {axis = 0, into = [{name = "q.{i}", size = 2}, {name = "k.{i}", size = 0x10}]}
+[[rules]]
+match = "h.{i}.k"
+rotary.heads = 4
+rotary.to = "halves"
+)";
+  store::Json json;
+  try {
+    json = store::json_of_toml(toml, "test");
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::unsupported) GTEST_SKIP() << error.what();
+    throw;
+  }
+  EXPECT_EQ(nlohmann::json(json),
+            nlohmann::json::parse(R"({"metadata": {"format": "pt", "old": false}, "rules": [
+    {"match": ["h.{i}.w", "x\\y"], "reshape": [32, -1], "scale": 0.5},
+    {"match": "h.{i}.qkv", "split": {"axis": 0, "into": [{"name": "q.{i}", "size": 2}, {"name": "k.{i}", "size": 16}]}},
+    {"match": "h.{i}.k", "rotary": {"heads": 4, "to": "halves"}}]})"));
+  const store::Rules rules = store::parse_rules(toml);
+  EXPECT_EQ(rules.rules.size(), 3U);
+  EXPECT_EQ(rules.metadata.at("old"), std::nullopt);
+  EXPECT_EQ(rules.rules[2].change.layout->rotary->heads, 4U);
+}
+
+TEST(CheckpointToml, IsRefusedInOneLineThatNamesItsLine) {
+  std::string deep = "a";
+  for (int level = 0; level < 100'000; ++level) deep += ".a";
+  for (const auto& [text, wanted] :
+       std::map<std::string, std::string>{{"rules = ", "in line 1"},
+                                          {"[[rules]]\nmatch = 2020-01-01", "a date or a time in line 2"},
+                                          {"[[rules]]\nmatch = 'a'\nmatch = 'b'", "in line 3"},
+                                          {"x = nan", "not finite"},
+                                          {deep + " = 1", "more than 64 dots"},
+                                          {"x = " + std::string(100'000, '['), "in line 1"},
+                                          {"rules = 3", "no list `rules`"},
+                                          {"[[rules]]\nmatsch = 'a'", "did you mean `match`"}}) {
+    try {
+      static_cast<void>(store::parse_rules(text));
+      ADD_FAILURE() << text.substr(0, 80);
+    } catch (const Error& error) {
+      const std::string told = error.what();
+      EXPECT_EQ(told.find('\n'), std::string::npos) << told;
+      if (error.code() != ErrorCode::unsupported) {
+        EXPECT_THAT(told, HasSubstr(wanted));
+      }
+    }
+  }
 }
 
 TEST_F(Checkpoints, IndicesThatLieAreRefused) {

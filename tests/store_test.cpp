@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <numeric>
 #include <random>
 #include <span>
@@ -23,9 +25,11 @@
 #include "io/npy.hpp"
 #include "store/axis_choice.hpp"
 #include "store/codecs.hpp"
+#include "store/nifti_notes.hpp"
 #include "store/regions.hpp"
 #include "store/scratch.hpp"
 #include "store/store_formats.hpp"
+#include "store/zarr_metadata.hpp"
 
 namespace faro {
 namespace store_test {
@@ -319,6 +323,175 @@ TEST_F(Stores, NumbersAreConvertedOnTheWay) {
       EXPECT_EQ(static_cast<std::int8_t>(got[static_cast<std::size_t>(j * 3 + i)]), wanted);
     }
   }
+}
+
+// Chunks that wait for the library in slots, and those that lie where they stay; arrays beside each other.
+TEST_F(Stores, Hdf5ByRandomChunksAndCodecs) {
+  constexpr std::array kCodecs{"none", "gzip:1", "shuffle+gzip:2", "shuffle", "zlib:1"};
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    std::mt19937_64 random(seed);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const std::size_t rank = 1 + random() % 3;
+    Shape shape;
+    store::Options options{.codec = kCodecs.at(random() % kCodecs.size())};
+    for (std::size_t a = 0; a < rank; ++a) {
+      shape.push_back(random() % 20 == 0 ? 0 : 1 + random() % 13);
+      options.chunks.push_back(1 + random() % 15);
+    }
+    std::vector<int> axes(rank);
+    std::iota(axes.begin(), axes.end(), 0);
+    std::shuffle(axes.begin(), axes.end(), random);
+    const Bytes data = random_elements(random, store::volume(shape) * 4);
+    write_npy("in.npy", shape, data, "<i4");
+    options.axes = axes;
+    options.verify = random() % 2 == 0;
+    options.threads = 1 + static_cast<int>(random() % 3);
+    options.resume = random() % 2 == 0;
+    try {
+      store::relayout(path("in.npy"), path("a.h5:/g/x"), options);
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::unsupported) GTEST_SKIP() << error.what();
+      throw;
+    }
+    const Shape turned = store::axis_choice_of(axes, rank, "test").extents(shape);
+    const store::ArrayFacts facts = store::arrays(path("a.h5")).front();
+    EXPECT_EQ(facts.name, "/g/x");
+    EXPECT_EQ(facts.chunks.empty(), store::is_empty(turned));
+    store::relayout(path("a.h5"), path("out.npy"), {.verify = true});
+    ASSERT_EQ(data_of("out.npy"), transposed(data, shape, axes, 4));
+    // Kept by the same format, and beside another array.
+    store::relayout(path("a.h5"), path("b.h5"), {});
+    EXPECT_EQ(store::arrays(path("b.h5")).front().chunks, facts.chunks);
+    EXPECT_EQ(store::arrays(path("b.h5")).front().codec, facts.codec);
+    store::relayout(path("in.npy"), path("two.zarr/y"), {.chunks = Shape(rank, 4), .codec = "gzip:3"});
+    store::relayout(path("out.npy"), path("two.zarr/z"), {.chunks = Shape(rank, 2), .codec = "none"});
+    store::relayout(path("two.zarr"), path("c.h5"), {.chunks = Shape(rank, 3), .codec = options.codec});
+    store::relayout(path("c.h5:z"), path("out.npy"), {});
+    ASSERT_EQ(data_of("out.npy"), transposed(data, shape, axes, 4));
+    store::relayout(path("c.h5:y"), path("out.npy"), {});
+    ASSERT_EQ(data_of("out.npy"), data);
+    EXPECT_EQ(entries(), 6U);
+    fs::remove_all(path("two.zarr"));
+  }
+}
+
+TEST_F(Stores, RefusesChunksAndCodecsThatFormatsHaveNot) {
+  write_npy("in.npy", {4, 6}, Bytes(24), "|u1");
+  EXPECT_EQ(refusal("in.npy", "a.h5", {.codec = "zstd:3"}), ErrorCode::unsupported);
+  EXPECT_EQ(refusal("in.npy", "a.h5", {.chunks = {2, 2}, .shards = {4, 4}}), ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "a.tif", {.codec = "gzip:1"}), ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "b.npy", {.chunks = {2, 2}}), ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "a.zarr", {.codec = "shuffle"}), ErrorCode::unsupported);
+  EXPECT_EQ(refusal("in.npy", "a.gguf"), ErrorCode::unsupported);  // no uint8
+}
+
+TEST_F(Stores, GgufIsWrittenAsItWas) {
+  // Version 3, two tensors, a key of each kind, aligned to 64.
+  std::string keys;
+  const auto number = [](std::uint64_t value, std::size_t width) {
+    std::string bytes(width, '\0');
+    std::memcpy(bytes.data(), &value, width);
+    return bytes;
+  };
+  const auto text = [&](const std::string& value) { return number(value.size(), 8) + value; };
+  keys += text("general.alignment") + number(4, 4) + number(64, 4);
+  keys += text("list") + number(9, 4) + number(8, 4) + number(2, 8) + text("a") + text("bc");
+  keys += text("small") + number(1, 4) + number(0xfd, 1);
+  keys += text("float") + number(6, 4) + number(0x3dcccccd, 4);
+  std::string file = "GGUF" + number(3, 4) + number(2, 8) + number(4, 8) + keys;
+  file += text("w") + number(2, 4) + number(3, 8) + number(2, 8) + number(0, 4) + number(0, 8);
+  file += text("v") + number(1, 4) + number(5, 8) + number(24, 4) + number(64, 8);
+  file.resize((file.size() + 63) / 64 * 64);
+  for (char letter = 0; letter < 24; ++letter) file += letter;
+  file.resize((file.size() + 63) / 64 * 64);
+  file += "abcde";
+  file.resize((file.size() + 63) / 64 * 64);
+  write("a.gguf", file);
+  store::relayout(path("a.gguf"), path("b.gguf"), {.verify = true});
+  const auto bytes_of = [&](const std::string& name) {
+    std::ifstream read(path(name), std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(read), {});
+  };
+  EXPECT_EQ(bytes_of("b.gguf"), file);
+  EXPECT_EQ(store::arrays(path("b.gguf:w")).front().shape, (Shape{2, 3}));
+  // By way of Zarr types of keys are chosen anew; the alignment is this file's.
+  store::relayout(path("a.gguf"), path("c.zarr"), {});
+  const store::Report report = store::relayout(path("c.zarr"), path("d.gguf"), {});
+  EXPECT_EQ(report.left_out, (std::vector<std::string>{"attribute `general.alignment` of the store"}));
+  store::relayout(path("d.gguf"), path("e.npz"), {});
+  EXPECT_EQ(store::arrays(path("e.npz")).size(), 2U);
+}
+
+TEST(StoreNotes, AffineMapsFollowTheAxes) {
+  store::Json attributes{{"nifti_affine", {2, 0.5, 0, 7, 0, 3, 0.25, 8, 1, 0, 4, 9, 0, 0, 0, 1}},
+                         {"nifti_pixdim", {2, 3, 4, 5}}};
+  const store::Json before = attributes;
+  const Shape shape{3, 4, 5, 6};
+  std::vector<std::string> left_out;
+  const store::AxisChoice axes{.from = {2, 0, 1, 3}, .flipped = {true, false, true, false}};
+  store::turn_nifti_notes(attributes, &axes, shape, left_out);
+  EXPECT_TRUE(left_out.empty());
+  EXPECT_EQ(attributes["nifti_pixdim"], (store::Json{4, 2, 3, 5}));
+  const auto place = [](const store::Json& notes, std::array<double, 3> index, std::size_t row) {
+    double sum = notes["nifti_affine"][4 * row + 3].get<double>();
+    for (std::size_t a = 0; a < 3; ++a) sum += notes["nifti_affine"][4 * row + a].get<double>() * index[a];
+    return sum;
+  };
+  for (std::size_t row = 0; row < 3; ++row)
+    EXPECT_DOUBLE_EQ(place(attributes, {5 - 1 - 4, 1, 4 - 1 - 2}, row), place(before, {1, 2, 4}, row));
+  // Time among the first three: what cannot be said is told.
+  const store::AxisChoice mixed{.from = {3, 0, 1, 2}, .flipped = {false, false, false, false}};
+  store::turn_nifti_notes(attributes, &mixed, shape, left_out);
+  EXPECT_FALSE(attributes.contains("nifti_affine"));
+  EXPECT_EQ(left_out.size(), 1U);
+}
+
+TEST(StoreShards, WithinShardsAreKeptByTheirMetadata) {
+  const std::string text = R"({"zarr_format": 3, "node_type": "array", "shape": [8, 8], "data_type": "int16",
+    "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [8, 4]}}, "fill_value": 0,
+    "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}}, "codecs": [
+      {"name": "sharding_indexed", "configuration": {"chunk_shape": [4, 4], "index_location": "start",
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "big"}}], "codecs": [
+          {"name": "sharding_indexed", "configuration": {"chunk_shape": [2, 1], "codecs": [{"name": "bytes",
+            "configuration": {"endian": "little"}}], "index_codecs": [{"name": "bytes", "configuration":
+            {"endian": "little"}}, {"name": "crc32c"}]}}]}}]})";
+  const store::ZarrArray array = store::read_zarr_v3(store::parse_json_object(text, "test"), "test");
+  EXPECT_EQ(array.form.chunk, (Shape{2, 1}));
+  EXPECT_EQ(array.shards->shard, (Shape{8, 4}));
+  ASSERT_EQ(array.shards->levels.size(), 2U);
+  const store::ZarrArray again = store::read_zarr_v3(store::zarr_v3_of(array, "test"), "test");
+  EXPECT_EQ(again.shards->levels[0].chunk, (Shape{4, 4}));
+  EXPECT_FALSE(again.shards->levels[0].index_at_end);
+  EXPECT_FALSE(again.shards->levels[0].index_has_checksum);
+  EXPECT_EQ(again.shards->levels[0].index_order, store::ByteOrder::big);
+  EXPECT_TRUE(again.shards->levels[1].index_at_end);
+  EXPECT_EQ(again.shards->chunk(), (Shape{2, 1}));
+}
+
+// In folders of a thousand names each, of files that have many.
+TEST_F(Stores, OfAMillionChunksAreOpenedInASecond) {
+  constexpr std::uint64_t kMostNames = 60'000;  // of a file
+  fs::create_directories(path("a.zarr/c"));
+  write("a.zarr/zarr.json",
+        R"({"zarr_format": 3, "node_type": "array", "shape": [1000, 1000], "data_type": "uint8",
+    "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [1, 1]}}, "fill_value": 0,
+    "codecs": [{"name": "bytes"}]})");
+  std::string file;
+  for (std::uint64_t chunk = 0; chunk < 1'000'000; ++chunk) {
+    const std::string folder = path("a.zarr/c/" + std::to_string(chunk / 1000));
+    if (chunk % 1000 == 0) fs::create_directory(folder);
+    const std::string name = folder + "/" + std::to_string(chunk % 1000);
+    if (chunk % kMostNames == 0) {
+      file = name;
+      std::ofstream(file) << "x";
+    } else {
+      ASSERT_EQ(link(file.c_str(), name.c_str()), 0);
+    }
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(store::arrays(path("a.zarr")).front().shape, (Shape{1000, 1000}));
+  EXPECT_EQ(store::explain(path("a.zarr"), path("b.npy"), {.memory_bytes = 1 << 20}).decoded, 1);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
 }
 
 TEST_F(Stores, FlipsAreAxes) {

@@ -31,6 +31,7 @@ read -ra extras <<<"${FARO_PYTHON_EXTRAS:-}"
 "${pip[@]}" install pytest hypothesis numpy ml_dtypes "${extras[@]}" || exit 77
 # Whose files stores read and write, and whose layouts are compared; the tests of those that cannot be had are skipped.
 "${pip[@]}" install zarr numcodecs safetensors h5py tifffile nibabel astropy gguf transformers tensor-layouts || echo "not all libraries of stores can be had"
+"${pip[@]}" install netCDF4 tensorstore pyarrow tqdm || echo "not all libraries of stores can be had"
 # Types: the package's own, those of a program of a user, and the stub is what the extension has.
 "${pip[@]}" install mypy || exit 77
 (

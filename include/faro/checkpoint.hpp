@@ -100,7 +100,7 @@ struct Report {
   double seconds = 0;
 };
 
-/// The text of a file of rules. Errors: ErrorCode::file.
+/// The text of a file of rules, JSON or TOML. Errors: ErrorCode::file.
 std::string read_rules(const std::filesystem::path& path);
 
 /// `in`: a folder with an index file or with safetensors alone, an index file, or one safetensors file.

@@ -8,9 +8,9 @@
 // one:
 //
 //     runs of bytes    .npy, .npz stored without compression, safetensors, GGUF's plain types, contiguous HDF5,
-//                      NIfTI-1 and -2, FITS images, uncompressed TIFF and BigTIFF, raw
+//                      NIfTI-1 and -2, FITS images, uncompressed TIFF and BigTIFF, Arrow tensors, raw
 //     chunks           Zarr v3 (bytes, transpose, gzip, zstd, blosc, crc32c, sharding_indexed) and v2 (order C and F;
-//                      blosc, zstd, lz4, gzip, zlib), chunked HDF5 (deflate, shuffle), TIFF's tiles
+//                      blosc, zstd, lz4, gzip, zlib), chunked HDF5 (deflate, shuffle, szip), TIFF's tiles
 //
 // A chunk grid is a permutation of split axes, so that turning one store into another is axes between two
 // levels whose segments are chunks (docs/theory/chunk-grids.md). Regions of the output that both grids cut
@@ -115,6 +115,9 @@ struct Facts {
   std::uint64_t memory_bytes = 0;   // of all buffers
   int threads = 1;
   std::uint64_t arrays = 1;  // of a whole store, for which most is summed up
+  /// Of explain(), where the disk was measured (`faro tune --disk`), and by what.
+  std::optional<double> predicted_seconds = {};
+  std::string prediction_source = {};
 
   /// "one sweep in regions of 256 x 64 x 512, each chunk decoded once, 96 MiB of memory"
   std::string text() const;

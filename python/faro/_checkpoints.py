@@ -6,11 +6,11 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Callable
+from typing import Any
 
 from . import _faro, _run
 from ._errors import refuse
-from ._stores import _dtype_name, _path
+from ._stores import _dtype_name, _path, _telling
 
 __all__ = ["checkpoint", "Checkpoint", "CheckpointTensor"]
 
@@ -87,12 +87,12 @@ def checkpoint(
     verify: bool = False,
     resume: bool = False,
     explain: bool = False,
-    progress: Callable[[int, int], Any] | None = None,
+    progress: Any = None,
 ) -> Checkpoint:
     """A whole safetensors checkpoint, a file or a folder with its index, changed by rules within ``memory`` bytes, each tensor
-    read once and written once. ``rules``: a list, a dictionary that has them as ``"rules"``, or the path of such a file of JSON;
-    docs/guide/checkpoints.md says what a rule may say. ``progress(done, total)`` is called with bytes; what it raises ends the
-    run, as Ctrl-C does, and ``resume`` goes on with it later. With ``explain`` nothing is written.
+    read once and written once. ``rules``: a list, a dictionary that has them as ``"rules"``, or the path of such a file of JSON or
+    TOML; docs/guide/checkpoints.md says what a rule may say. ``progress(done, total)`` is called with bytes, or a bar as tqdm's is
+    moved on; what it raises ends the run, as Ctrl-C does, and ``resume`` goes on with it later. With ``explain`` nothing is written.
 
     >>> import tempfile
     >>> from safetensors.numpy import load_file, save_file
@@ -113,11 +113,10 @@ def checkpoint(
         "memory_bytes": size(memory, "memory ="), "shard_bytes": size(shard_size, "shard_size ="),
         "threads": _run.threads_of(threads, "checkpoint"), "verify": bool(verify), "resume": bool(resume), "explain": bool(explain),
     }
-    told = json.loads(
-        _faro.checkpoint(
-            _rules_text(rules), _path(source, "checkpoint"), _path(result, "checkpoint"), json.dumps(request), progress
+    with _telling(progress) as tell:
+        told = json.loads(
+            _faro.checkpoint(_rules_text(rules), _path(source, "checkpoint"), _path(result, "checkpoint"), json.dumps(request), tell)
         )
-    )
     tensors = {
         each["name"]: CheckpointTensor(
             each["name"], each["dtype"], tuple(each["shape"]), each["bytes"], each["file"], tuple(each["sources"]), each["changes"]

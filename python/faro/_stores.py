@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
+import math
 import os
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Callable, Sequence
@@ -69,7 +73,8 @@ class Store(Mapping[str, StoredArray]):
 
 @dataclass(frozen=True)
 class Relayout:
-    """What a relayout did, or would do: ``plan`` in words, and the numbers behind it.
+    """What a relayout did, or would do: ``plan`` in words, and the numbers behind it; seconds are predicted by ``explain``, where
+    the disk was measured.
 
     >>> import numpy as np, tempfile
     >>> path = tempfile.mkdtemp() + "/a.npy"
@@ -96,6 +101,7 @@ class Relayout:
     arrays: int = 1
     left_out: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)
+    predicted_seconds: float | None = None
 
 
 def _array(told: dict[str, Any]) -> StoredArray:
@@ -120,6 +126,76 @@ def _extents(given: Any, what: str) -> list[int] | None:
     return [_run.whole(each, "relayout", what) for each in (listed if isinstance(listed, tuple) else (listed,))]
 
 
+@contextlib.contextmanager
+def _telling(progress: Any) -> Iterator[Callable[[int, int], Any] | None]:
+    """A function of done and total bytes: of itself, or of a bar as tqdm's, ``tqdm`` itself included, which is closed afterwards."""
+    if progress is None or not hasattr(progress, "update"):
+        yield progress
+        return
+    is_class = isinstance(progress, type)
+    bar = progress(total=0, unit="B", unit_scale=True) if is_class else progress
+    seen = 0
+
+    def tell(done: int, total: int) -> None:
+        nonlocal seen
+        bar.total = total
+        bar.update(done - seen)
+        seen = done
+
+    try:
+        yield tell
+        bar.update(max(0, (bar.total or seen) - seen))
+    finally:
+        if is_class:
+            bar.close()
+
+
+def _local_path(array: Any) -> str | None:
+    """Of an array of zarr-python or h5py whose files are on a local disk and written by nobody."""
+    store: Any = getattr(array, "store", None)
+    if type(store).__name__ in ("LocalStore", "DirectoryStore", "NestedDirectoryStore"):
+        return os.path.join(str(getattr(store, "root", None) or store.path), array.path)
+    file: Any = getattr(array, "file", None)
+    if getattr(file, "driver", None) == "sec2" and file.mode == "r" and os.path.exists(file.filename):
+        return f"{file.filename}:{array.name}"
+    return None
+
+
+def _regions(shape: Sequence[int], chunks: Sequence[int], most: int) -> Iterator[tuple[slice, ...]]:
+    """Boxes of whole chunks, of ``most`` elements where one chunk has no more."""
+    extents = [max(1, min(chunk, extent)) for chunk, extent in zip(chunks, shape)]
+    for axis in reversed(range(len(shape))):
+        others = math.prod(extents) // extents[axis]
+        extents[axis] = min(max(1, shape[axis]), extents[axis] * max(1, most // (others * extents[axis])))
+    for corner in itertools.product(*(range(0, extent, step) for extent, step in zip(shape, extents))):
+        yield tuple(slice(begin, min(begin + step, extent)) for begin, step, extent in zip(corner, extents, shape))
+
+
+def _chunks_of(array: Any) -> tuple[int, ...]:
+    layout = getattr(getattr(array, "chunk_layout", None), "read_chunk", None)  # tensorstore's
+    chunks = getattr(layout, "shape", None) or getattr(array, "chunks", None) or array.shape
+    # Dask's have the extents of all; tensorstore's may be unknown.
+    return tuple((max(each) if isinstance(each, tuple) else each) or extent for each, extent in zip(chunks, array.shape))
+
+
+@contextlib.contextmanager
+def _staged(array: Any, beside: str, memory: int | None, is_read: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    """An array that is read through its own interface, as a plain file beside the result, and what says what is in it."""
+    import numpy as np
+
+    shape = tuple(int(extent) for extent in array.shape)
+    dtype = np.dtype(getattr(array.dtype, "numpy_dtype", array.dtype))  # tensorstore's
+    with tempfile.NamedTemporaryFile(dir=os.path.dirname(os.path.abspath(beside)), prefix=".faro-source-") as file:
+        file.truncate(math.prod(shape) * dtype.itemsize)
+        most = (memory or 1 << 28) // (2 * dtype.itemsize)
+        if is_read and math.prod(shape) > 0:
+            for part in _regions(shape, _chunks_of(array), most):
+                values = array[part]
+                values = values.read().result() if hasattr(values, "read") else values
+                np.memmap(file.name, dtype, "r+", shape=shape)[part] = np.asarray(values)
+        yield file.name, {"raw_dtype": _dtype_name(dtype), "raw_shape": list(shape)}
+
+
 def open(path: str | os.PathLike[str]) -> Store:  # noqa: A001
     """What is in a store, from its headers alone.
 
@@ -134,7 +210,7 @@ def open(path: str | os.PathLike[str]) -> Store:  # noqa: A001
 
 
 def relayout(
-    source: str | os.PathLike[str],
+    source: str | os.PathLike[str] | Any,
     result: str | os.PathLike[str],
     *,
     axes: Sequence[int] | None = None,
@@ -150,11 +226,14 @@ def relayout(
     verify: bool = False,
     resume: bool = False,
     explain: bool = False,
-    progress: Callable[[int, int], Any] | None = None,
+    progress: Any = None,
 ) -> Relayout:
     """An array of one store as an array of another: axes turned, chunks, codec, dtype and format as they are asked for,
     within ``memory`` bytes. A path names an array behind a colon, ``"in.h5:/t"``; without one, a store of several is laid out as a
-    whole. ``progress(done, total)`` is called with bytes; what it raises ends the run, as Ctrl-C does, and no result is there.
+    whole. Arrays of zarr-python and h5py are read from their files, where those are on a local disk and only read; these elsewhere,
+    tensorstore's, and others that have a shape, a dtype and parts are read by themselves, chunk by chunk, into a plain file beside the
+    result, which goes afterwards. ``progress(done, total)`` is called with bytes, or a bar as tqdm's, or ``tqdm`` itself, is moved on;
+    what it raises ends the run, as Ctrl-C does, and no result is there.
     With ``resume`` what is finished by then is kept beside the result's place, and the same call goes on behind it. With
     ``explain`` nothing is written.
 
@@ -177,14 +256,24 @@ def relayout(
         "memory_bytes": 0 if memory is None else _run.whole(memory, "relayout", "memory =", 1, 2**62),
         "threads": _run.threads_of(threads, "relayout"), "verify": bool(verify), "resume": bool(resume), "explain": bool(explain),
     }
-    told = json.loads(
-        _faro.store_relayout(_path(source, "relayout"), _path(result, "relayout"), json.dumps(request), progress)
-    )
+    with contextlib.ExitStack() as stack:
+        path: Any = source if isinstance(source, (str, bytes, os.PathLike)) else _local_path(source)
+        left_out: tuple[str, ...] = ()
+        if path is None and hasattr(source, "shape") and hasattr(source, "dtype"):
+            if resume:
+                refuse("relayout", "resume of an array that is in no file here", "a path, or no resume")
+            path, raw = stack.enter_context(_staged(source, _path(result, "relayout"), memory, not explain))
+            request.update(raw)
+            left_out = ("attributes",) if len(getattr(source, "attrs", ())) else ()
+        tell = stack.enter_context(_telling(progress))
+        named = _path(source if path is None else path, "relayout")
+        told = json.loads(_faro.store_relayout(named, _path(result, "relayout"), json.dumps(request), tell))
     return Relayout(
         told["plan"], _array(told["in"]), _array(told["out"]), tuple(told["region"]), told["sweeps"], told["scratch"],
         told["decoded"], told["read_bytes"], told["written_bytes"], told["memory_bytes"], told["threads"],
         told.get("finished", False), told.get("verified", False), told.get("resumed_regions", 0), told["arrays"],
-        tuple(told.get("left_out", ())), told.get("seconds", 0.0),
+        tuple(told.get("left_out", ())) + left_out, told.get("seconds", 0.0),
+        None if told["predicted_ms"] is None else told["predicted_ms"] / 1e3,
     )
 
 

@@ -41,7 +41,9 @@ Json json_of(const store::Facts& facts) {
           {"written_bytes", facts.written_bytes},
           {"memory_bytes", facts.memory_bytes},
           {"threads", facts.threads},
-          {"arrays", facts.arrays}};
+          {"arrays", facts.arrays},
+          {"predicted_ms", facts.predicted_seconds ? Json(*facts.predicted_seconds * 1e3) : Json()},
+          {"prediction_source", facts.prediction_source}};
 }
 
 std::vector<std::uint64_t> extents_of(const Request& request, const char* key) {

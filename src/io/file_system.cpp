@@ -178,6 +178,17 @@ int sync_file(int descriptor) {
   return result == 0 ? 0 : errno;
 }
 
+int sync_file_system(int descriptor) {
+  if (!sync_wanted) return 0;
+  return syncfs(descriptor) == 0 ? 0 : errno;
+}
+
+void begin_sync(int descriptor, std::uint64_t offset, std::uint64_t bytes) {
+  if (sync_wanted)
+    sync_file_range(descriptor, static_cast<off64_t>(offset), static_cast<off64_t>(bytes),
+                    SYNC_FILE_RANGE_WRITE);
+}
+
 void FolderSync::open(const fs::path& folder) {
   if (!sync_wanted) return;
   folder_.reset(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

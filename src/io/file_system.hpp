@@ -70,6 +70,10 @@ void set_sync(bool wanted);
 
 /// Brings a file's data to the disk. Returns errno, or zero, also where set_sync(false) was asked for.
 int sync_file(int descriptor);
+/// The same of the whole file system that a descriptor is in: one call, however many files were written.
+int sync_file_system(int descriptor);
+/// The disk begins at once with a range that sync_file() would wait for.
+void begin_sync(int descriptor, std::uint64_t offset, std::uint64_t bytes);
 
 /// A folder whose names are to be brought to the disk, opened while it may still be refused.
 class FolderSync {

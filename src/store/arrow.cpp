@@ -207,6 +207,7 @@ class Arrow final : public Format {
     return {std::move(array)};
   }
 
+  bool keeps_dimension_names() const override { return true; }
   std::optional<RunOutput> run_output(const WantedArray& wanted) const override {
     FlatWriter message;
     const auto of_message = message.table(0, std::array<std::uint64_t, 4>{2, 1, 4, 8});

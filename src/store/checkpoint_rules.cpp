@@ -12,6 +12,7 @@
 #include "faro/error.hpp"
 #include "faro/suggest.hpp"
 #include "store/json.hpp"
+#include "store/toml.hpp"
 
 namespace faro::store {
 namespace {
@@ -205,6 +206,15 @@ Rule rule_of(const Json& json, std::size_t number) {
   return rule;
 }
 
+// What begins with a brace, or is a list of what does.
+bool is_json(const std::string& text) {
+  constexpr const char* kBlank = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kBlank);
+  if (first == std::string::npos || text[first] == '{') return true;
+  const std::size_t second = text.find_first_not_of(kBlank, first + 1);
+  return text[first] == '[' && second != std::string::npos && (text[second] == '{' || text[second] == ']');
+}
+
 }  // namespace
 
 void Change::take(const Change& later) {
@@ -236,9 +246,9 @@ std::string Rule::text() const {
   return text;
 }
 
-Rules parse_rules(const std::string& json) {
+Rules parse_rules(const std::string& text) {
   const std::string operation = "read the rules of the checkpoint";
-  const Json plan = parse_json_object(json, operation);
+  const Json plan = is_json(text) ? parse_json_object(text, operation) : json_of_toml(text, operation);
   const Fields fields(plan, operation, {"rules", "metadata"});
   if (!fields.has("rules") || !fields.at("rules").is_array()) fields.refuse("no list `rules`", "the rules");
   Rules rules;
@@ -247,9 +257,10 @@ Rules parse_rules(const std::string& json) {
   if (!fields.at("metadata").is_object())
     fields.refuse(excerpt_of(fields.at("metadata")) + " for `metadata`", "an object of texts");
   for (const auto& [key, value] : fields.at("metadata").items()) {
-    if (!value.is_string() && !value.is_null())
-      fields.refuse(excerpt_of(value) + " for `metadata`", "texts, or null for what is taken out");
-    rules.metadata[key] = value.is_null() ? std::nullopt : std::optional(value.get<std::string>());
+    const bool is_taken_out = value.is_null() || value == false;  // TOML has no null
+    if (!value.is_string() && !is_taken_out)
+      fields.refuse(excerpt_of(value) + " for `metadata`", "texts, or null or false for what is taken out");
+    rules.metadata[key] = is_taken_out ? std::nullopt : std::optional(value.get<std::string>());
   }
   return rules;
 }

@@ -1,4 +1,4 @@
-// The rules of a checkpoint's change (faro/checkpoint.hpp), read from JSON and checked by themselves.
+// The rules of a checkpoint's change (faro/checkpoint.hpp), read from JSON or TOML and checked by themselves.
 //
 //     {"rules": [{"match": …, "name": …, "map": …}, {"join": […], "axis": 0, "name": …}], "metadata": {…}}
 #pragma once
@@ -86,7 +86,8 @@ struct Rules {
   std::map<std::string, std::optional<std::string>> metadata = {};  // nothing: taken out
 };
 
-/// Errors: ErrorCode::file for what is no such JSON; ErrorCode::value, naming the rule.
-Rules parse_rules(const std::string& json);
+/// Of JSON, which begins with a brace, or TOML. Errors: ErrorCode::file for what is neither;
+/// ErrorCode::value, naming the rule.
+Rules parse_rules(const std::string& text);
 
 }  // namespace faro::store

@@ -25,6 +25,11 @@
 #ifdef FARO_HAVE_LZ4
 #include <lz4.h>
 #endif
+#ifdef FARO_HAVE_SZ
+extern "C" {
+#include <szlib.h>
+}
+#endif
 
 namespace faro::store {
 namespace {
@@ -195,6 +200,48 @@ void lz4_encode(const Codec& codec, View from, Data& to) {
 }
 #endif
 
+#ifdef FARO_HAVE_SZ
+// As HDF5 stores it: the length in four bytes, then a stream.
+constexpr std::uint64_t kSzipHeader = 4;
+
+SZ_com_t szip_parameters(const Codec& codec) {
+  return {.options_mask = static_cast<int>(codec.szip[0]),
+          .bits_per_pixel = static_cast<int>(codec.szip[2]),
+          .pixels_per_block = static_cast<int>(codec.szip[1]),
+          .pixels_per_scanline = static_cast<int>(codec.szip[3])};
+}
+
+DecodeFault szip_decode(const Codec& codec, View from, Data& to, std::uint64_t most) {
+  std::uint32_t bytes = 0;
+  if (from.size() < kSzipHeader) return "fewer bytes than szip's length has";
+  std::memcpy(&bytes, from.data(), kSzipHeader);
+  if (bytes > most) return fmt::format("a stream of {} bytes", bytes);
+  to.resize(bytes);
+  std::size_t made = bytes;
+  SZ_com_t parameters = szip_parameters(codec);
+  const View stream = from.subspan(kSzipHeader);
+  if (SZ_BufftoBuffDecompress(to.data(), &made, stream.data(), stream.size(), &parameters) != SZ_OK ||
+      made != bytes)
+    return "a stream that szip cannot decode";
+  return {};
+}
+
+void szip_encode(const Codec& codec, View from, Data& to) {
+  if (from.size() > kMostOfInts) {
+    fail(ErrorCode::unsupported, "encode a chunk", fmt::format("{} bytes by szip", from.size()),
+         "less than 2 GiB", "smaller chunks");
+  }
+  const auto bytes = static_cast<std::uint32_t>(from.size());
+  to.resize(most_encoded_bytes({codec}, bytes));
+  std::memcpy(to.data(), &bytes, kSzipHeader);
+  std::size_t made = to.size() - kSzipHeader;
+  SZ_com_t parameters = szip_parameters(codec);
+  if (SZ_BufftoBuffCompress(to.data() + kSzipHeader, &made, from.data(), from.size(), &parameters) != SZ_OK)
+    fail_encoding("szip");
+  to.resize(kSzipHeader + made);
+}
+#endif
+
 DecodeFault crc_decode(View from, Data& to) {
   if (from.size() < kCrcBytes) return "fewer bytes than a checksum has";
   const View data = from.first(from.size() - kCrcBytes);
@@ -255,6 +302,10 @@ DecodeFault decode_one(const Codec& codec, View from, Data& to, std::uint64_t mo
     case CodecKind::lz4:
       return lz4_decode(from, to, most);
 #endif
+#ifdef FARO_HAVE_SZ
+    case CodecKind::szip:
+      return szip_decode(codec, from, to, most);
+#endif
     case CodecKind::crc32c:
       return crc_decode(from, to);
     case CodecKind::shuffle:
@@ -285,6 +336,10 @@ void encode_one(const Codec& codec, View from, Data& to) {
     case CodecKind::lz4:
       return lz4_encode(codec, from, to);
 #endif
+#ifdef FARO_HAVE_SZ
+    case CodecKind::szip:
+      return szip_encode(codec, from, to);
+#endif
     case CodecKind::crc32c:
       return crc_encode(from, to);
     case CodecKind::shuffle:
@@ -305,6 +360,8 @@ std::uint64_t most_added(CodecKind kind, std::uint64_t bytes) {
     case CodecKind::lz4:
     case CodecKind::zstd:
       return bytes / 128 + kHeaders;
+    case CodecKind::szip:
+      return bytes / 2 + 1024;  // an option a block, of 8 bits at least
     default:
       return bytes / 1000 + kHeaders;  // deflate: 5 bytes a block of 16 KiB
   }
@@ -326,15 +383,20 @@ Levels levels_of(CodecKind kind) {
   }
 }
 
+bool has_level(CodecKind kind) {
+  return kind != CodecKind::crc32c && kind != CodecKind::shuffle && kind != CodecKind::szip;
+}
+
 // Those that a text names.
-constexpr std::array kKinds{CodecKind::gzip,  CodecKind::zlib, CodecKind::zstd,
-                            CodecKind::blosc, CodecKind::lz4,  CodecKind::crc32c};
+constexpr std::array kKinds{CodecKind::gzip, CodecKind::zlib,   CodecKind::zstd,    CodecKind::blosc,
+                            CodecKind::lz4,  CodecKind::crc32c, CodecKind::shuffle, CodecKind::szip};
 constexpr std::array<std::string_view, 3> kShuffles{"noshuffle", "shuffle", "bitshuffle"};
 constexpr std::array<std::string_view, 5> kCompressors{"lz4", "lz4hc", "blosclz", "zlib", "zstd"};
 
 [[noreturn]] void fail_codec(std::string_view text, std::string_view part) {
   fail(ErrorCode::value, fmt::format("read codec `{}`", text), fmt::format("`{}`", part),
-       "none, gzip, zlib, zstd, blosc, lz4 or crc32c, joined by + and with a level behind a colon",
+       "none, gzip, zlib, zstd, blosc, lz4, crc32c, shuffle or szip, joined by + and with a level behind a "
+       "colon",
        "for example zstd:3, blosc:lz4:5:shuffle or gzip:1+crc32c");
 }
 
@@ -366,7 +428,7 @@ Codec parse_codec(std::string_view all, std::string_view text, std::uint64_t ele
     const std::string_view word = words[w];
     const auto* const shuffle = std::find(kShuffles.begin(), kShuffles.end(), word);
     const bool is_blosc = *kind == CodecKind::blosc;
-    if (const auto level = level_of(word, levels_of(*kind)); level && *kind != CodecKind::crc32c) {
+    if (const auto level = level_of(word, levels_of(*kind)); level && has_level(*kind)) {
       codec.level = *level;
     } else if (is_blosc && shuffle != kShuffles.end()) {
       codec.shuffle = static_cast<int>(shuffle - kShuffles.begin());
@@ -376,14 +438,14 @@ Codec parse_codec(std::string_view all, std::string_view text, std::uint64_t ele
       fail_codec(all, word);
     }
   }
-  if (*kind == CodecKind::blosc) codec.shuffled_bytes = element_bytes;
+  if (*kind == CodecKind::blosc || *kind == CodecKind::shuffle) codec.shuffled_bytes = element_bytes;
   return codec;
 }
 
 }  // namespace
 
 const char* name(CodecKind kind) noexcept {
-  constexpr std::array kCodecNames{"gzip", "zlib", "zstd", "blosc", "lz4", "crc32c", "shuffle"};
+  constexpr std::array kCodecNames{"gzip", "zlib", "zstd", "blosc", "lz4", "crc32c", "shuffle", "szip"};
   return kCodecNames.at(static_cast<std::size_t>(kind));
 }
 
@@ -395,6 +457,8 @@ std::vector<Codec> parse_codecs(std::string_view text, std::uint64_t element_byt
   return codecs;
 }
 
+std::vector<Codec> usual_codecs() { return {{.kind = CodecKind::zstd, .level = 3}}; }
+
 std::string to_text(const std::vector<Codec>& codecs) {
   if (codecs.empty()) return "none";
   std::string text;
@@ -402,7 +466,7 @@ std::string to_text(const std::vector<Codec>& codecs) {
     if (!text.empty()) text += '+';
     text += name(codec.kind);
     if (codec.kind == CodecKind::blosc) text += ":" + codec.compressor;
-    if (codec.kind != CodecKind::crc32c) text += fmt::format(":{}", codec.level);
+    if (has_level(codec.kind)) text += fmt::format(":{}", codec.level);
     if (codec.kind == CodecKind::blosc)
       text += fmt::format(":{}", kShuffles.at(static_cast<std::size_t>(codec.shuffle)));
   }
@@ -423,6 +487,9 @@ void require_built(const std::vector<Codec>& codecs, const std::string& operatio
 #endif
 #ifdef FARO_HAVE_LZ4
     is_built = is_built || codec.kind == CodecKind::lz4;
+#endif
+#ifdef FARO_HAVE_SZ
+    is_built = is_built || codec.kind == CodecKind::szip;
 #endif
     if (is_built) continue;
     fail(ErrorCode::unsupported, operation, fmt::format("the codec {}", name(codec.kind)),
@@ -462,7 +529,8 @@ double decode_cost(const std::vector<Codec>& codecs) {
   double cost = 0;
   for (const Codec& codec : codecs) {
     const bool is_deflate = codec.kind == CodecKind::gzip || codec.kind == CodecKind::zlib;
-    cost += is_deflate ? 12 : codec.kind == CodecKind::zstd ? 4 : 2;
+    const bool is_szip = codec.kind == CodecKind::szip;
+    cost += is_deflate || is_szip ? 12 : codec.kind == CodecKind::zstd ? 4 : 2;
   }
   return cost;
 }
@@ -471,7 +539,8 @@ double encode_cost(const std::vector<Codec>& codecs) {
   double cost = 0;
   for (const Codec& codec : codecs) {
     const bool is_deflate = codec.kind == CodecKind::gzip || codec.kind == CodecKind::zlib;
-    cost += is_deflate ? 60 : codec.kind == CodecKind::zstd ? 12 : 3;
+    const bool is_middling = codec.kind == CodecKind::zstd || codec.kind == CodecKind::szip;
+    cost += is_deflate ? 60 : is_middling ? 12 : 3;
   }
   return cost;
 }

@@ -2,10 +2,11 @@
 //
 //     elements  ->  [shuffle]  ->  [gzip | zstd | blosc | lz4 | zlib]  ->  [crc32c]  ->  the file     and back
 //
-// The work is done by zlib, libzstd, libblosc and liblz4; a build without one of them refuses its codec by
-// name. What is decoded has a length that is known: a stream that gives more or less is refused.
+// The work is done by zlib, libzstd, libblosc, liblz4 and libsz; a build without one of them refuses its
+// codec by name. What is decoded has a length that is known: a stream that gives more or less is refused.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,9 +16,9 @@
 
 namespace faro::store {
 
-enum class CodecKind : std::uint8_t { gzip, zlib, zstd, blosc, lz4, crc32c, shuffle };
+enum class CodecKind : std::uint8_t { gzip, zlib, zstd, blosc, lz4, crc32c, shuffle, szip };
 
-/// "gzip", "zlib", "zstd", "blosc", "lz4", "crc32c" or "shuffle".
+/// "gzip", "zlib", "zstd", "blosc", "lz4", "crc32c", "shuffle" or "szip".
 const char* name(CodecKind kind) noexcept;
 
 struct Codec {
@@ -28,14 +29,18 @@ struct Codec {
   int shuffle = 1;                   // of blosc: 0 none, 1 bytes, 2 bits
   std::uint64_t shuffled_bytes = 1;  // of blosc and shuffle: an element's
   std::uint64_t block_bytes = 0;     // of blosc; 0: its own choice
+  /// Of szip: options, pixels of a block, bits of a pixel, pixels of a line; 0: as HDF5 chooses.
+  std::array<std::uint32_t, 4> szip = {};
 
   bool operator==(const Codec&) const = default;
 };
 
-/// "zstd:3", "blosc:lz4:5:bitshuffle", "gzip:1", "zstd:3+crc32c"; "none" is no codec. `element_bytes` is what
-/// blosc shuffles. Errors: ErrorCode::value.
+/// "zstd:3", "blosc:lz4:5:bitshuffle", "shuffle+gzip:1", "zstd:3+crc32c"; "none" is no codec. `element_bytes`
+/// is what is shuffled. Errors: ErrorCode::value.
 std::vector<Codec> parse_codecs(std::string_view text, std::uint64_t element_bytes);
-/// Law: parse_codecs(to_text(c), e) == c but for has_checksum and block_bytes.
+/// Where none is asked for: zstd.
+std::vector<Codec> usual_codecs();
+/// Law: parse_codecs(to_text(c), e) == c but for has_checksum, block_bytes and szip.
 std::string to_text(const std::vector<Codec>& codecs);
 
 /// Errors: ErrorCode::unsupported with `operation` for one that this build has not.

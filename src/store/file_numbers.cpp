@@ -61,9 +61,13 @@ Bytes FileReader::read(std::uint64_t offset, std::uint64_t bytes) const {
          fmt::format("{} bytes at {}, as its header says", bytes, offset));
   }
   Bytes found(bytes);
-  if (io::read_at(file_.get(), found, offset).bytes != bytes)
-    fail(ErrorCode::file, operation_, "an end before its time", "the file as it was");
+  read(offset, found);
   return found;
+}
+
+void FileReader::read(std::uint64_t offset, std::span<std::byte> to) const {
+  if (io::read_at(file_.get(), to, offset).bytes != to.size())
+    fail(ErrorCode::file, operation_, "an end before its time", "the file as it was");
 }
 
 }  // namespace faro::store

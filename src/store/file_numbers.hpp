@@ -2,7 +2,10 @@
 // their word.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -94,8 +97,17 @@ class HeaderBytes {
     std::memcpy(&bits, &value, sizeof bits);
     u32(bits);
   }
+  void f64(double value) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof bits);
+    u64(bits);
+  }
   void text(std::string_view text) { append(std::as_bytes(std::span(text))); }
   void append(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  /// Over what is there.
+  void put(std::uint64_t at, std::span<const std::byte> bytes) {
+    std::copy(bytes.begin(), bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(at));
+  }
   /// Zeros up to `at`, or to a multiple.
   void fill_to(std::uint64_t at) { bytes_.resize(std::max<std::uint64_t>(at, bytes_.size())); }
   void align(std::uint64_t to) { fill_to((bytes_.size() + to - 1) / to * to); }
@@ -105,6 +117,22 @@ class HeaderBytes {
  private:
   Bytes bytes_;
 };
+
+/// What a number in a header calls a type.
+struct TypeNumber {
+  int number;
+  std::string_view name;
+};
+/// Errors: ErrorCode::unsupported.
+template <std::size_t N>
+ElementType type_numbered(const std::array<TypeNumber, N>& types, std::int64_t number,
+                          const std::string& operation) {
+  const auto* const found =
+      std::find_if(types.begin(), types.end(), [&](const TypeNumber& each) { return each.number == number; });
+  if (found == types.end())
+    fail(ErrorCode::unsupported, operation, fmt::format("data of type {}", number), "numbers of whole bytes");
+  return known_element_type(found->name);
+}
 
 /// What tells a file from another, and from itself after a change. Errors: ErrorCode::file.
 std::string identity_of_file(const std::filesystem::path& path);
@@ -118,6 +146,7 @@ class FileReader {
   explicit FileReader(const std::filesystem::path& path);
   /// Errors: ErrorCode::file for what the file does not have, before anything is allocated.
   Bytes read(std::uint64_t offset, std::uint64_t bytes) const;
+  void read(std::uint64_t offset, std::span<std::byte> to) const;
   std::uint64_t size() const { return bytes_; }
 
  private:

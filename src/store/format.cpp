@@ -29,6 +29,24 @@ std::string joined_names(const std::vector<StoredArray>& arrays) {
   return arrays.size() > kMost ? text + ", …" : text;
 }
 
+// Some of them by name.
+void leave_out_attributes(const std::vector<const Json*>& all, const std::vector<std::string>& kept,
+                          std::vector<std::string>& left_out) {
+  constexpr std::size_t kMost = 4;
+  std::vector<std::string> names;
+  for (const Json* const attributes : all) {
+    for (const auto& [name, value] : attributes->items()) {
+      const bool is_new = std::find(kept.begin(), kept.end(), name) == kept.end() &&
+                          std::find(names.begin(), names.end(), name) == names.end();
+      if (is_new && names.size() <= kMost) names.push_back(name);
+    }
+  }
+  if (names.empty()) return;
+  const bool has_more = names.size() > kMost;
+  if (has_more) names.pop_back();
+  left_out.push_back(fmt::format("attributes `{}`{}", fmt::join(names, "`, `"), has_more ? " …" : ""));
+}
+
 }  // namespace
 
 std::unique_ptr<Source> StoredArray::source() const {
@@ -36,6 +54,7 @@ std::unique_ptr<Source> StoredArray::source() const {
 }
 
 std::uint64_t end_of(const RunOutput& output) {
+  if (output.waiting_at != 0) return output.form.offset;
   if (!output.tiles) return end_of(output.form);
   return output.form.offset +
          volume(cells_of(output.tiles->shape, output.tiles->chunk)) * output.tiles->chunk_bytes();
@@ -43,16 +62,22 @@ std::uint64_t end_of(const RunOutput& output) {
 
 std::unique_ptr<Sink> output_sink(int descriptor, const fs::path& label, const RunOutput& output) {
   if (!output.tiles) return run_sink(descriptor, label, output.form);
+  if (output.waiting_at != 0)
+    return chunk_sink(*output.tiles, slots_in_file(descriptor, label, *output.tiles, output.waiting_at));
   return chunk_sink(*output.tiles, tiles_in_file(descriptor, label, *output.tiles, output.form.offset));
 }
 
 std::optional<RunOutput> Format::run_output(const WantedArray& /*wanted*/) const { return std::nullopt; }
 
 std::optional<std::vector<RunOutput>> Format::run_outputs(const WantedStore& wanted,
-                                                          std::vector<std::string>& /*left_out*/) const {
+                                                          std::vector<std::string>& left_out) const {
   auto only = run_output(wanted.arrays.front());
   if (!only) return std::nullopt;
   FARO_CHECK(wanted.arrays.size() == 1);
+  const Notes& notes = wanted.arrays.front().notes;
+  leave_out_attributes({&notes.attributes}, attributes_kept(), left_out);
+  if (!notes.dimension_names.empty() && !keeps_dimension_names())
+    left_out.emplace_back("names of dimensions");
   std::vector<RunOutput> all;
   all.push_back(std::move(*only));
   return all;
@@ -64,14 +89,25 @@ void Format::write_group(const fs::path& folder, const Json& /*attributes*/) con
   fail(ErrorCode::internal, "write `" + folder.string() + "`", "a group of a file", "one of a folder");
 }
 
+const Group* root_of(const WantedStore& wanted) {
+  const auto found = std::find_if(wanted.groups.begin(), wanted.groups.end(),
+                                  [](const Group& group) { return group.name.empty(); });
+  return found == wanted.groups.end() ? nullptr : &*found;
+}
+
 void leave_out_notes(const WantedStore& wanted, std::vector<std::string>& left_out) {
-  const auto has = [](const Json& attributes) { return !attributes.empty(); };
-  const bool has_attributes =
-      std::any_of(wanted.groups.begin(), wanted.groups.end(),
-                  [&](const Group& group) { return has(group.attributes); }) ||
-      std::any_of(wanted.arrays.begin(), wanted.arrays.end(),
-                  [&](const WantedArray& array) { return has(array.notes.attributes); });
-  if (has_attributes) left_out.emplace_back("attributes");
+  const Group* const root = root_of(wanted);
+  if (root != nullptr && !root->attributes.empty()) left_out.emplace_back("attributes of the store");
+  leave_out_notes_within(wanted, left_out);
+}
+
+void leave_out_notes_within(const WantedStore& wanted, std::vector<std::string>& left_out) {
+  std::vector<const Json*> attributes;
+  for (const Group& group : wanted.groups) {
+    if (!group.name.empty()) attributes.push_back(&group.attributes);
+  }
+  for (const WantedArray& array : wanted.arrays) attributes.push_back(&array.notes.attributes);
+  leave_out_attributes(attributes, {}, left_out);
   if (std::any_of(wanted.arrays.begin(), wanted.arrays.end(),
                   [](const WantedArray& array) { return !array.notes.dimension_names.empty(); }))
     left_out.emplace_back("names of dimensions");
@@ -80,7 +116,7 @@ void leave_out_notes(const WantedStore& wanted, std::vector<std::string>& left_o
 std::unique_ptr<CreatedStore> Format::create(const fs::path& path, const WantedArray& /*wanted*/,
                                              io::Unfinished /*unfinished*/) const {
   fail(ErrorCode::unsupported, "write `" + path.string() + "`", std::string("the format ") + name(),
-       "one that is written: .zarr, .npy, .npz, .safetensors, .h5, .nii, .fits, .tif, .arrow, .raw");
+       "one that is written: .zarr, .npy, .npz, .safetensors, .gguf, .h5, .nii, .fits, .tif, .arrow, .raw");
 }
 
 std::unique_ptr<Sink> Format::planned_sink(const WantedArray& wanted) const {
@@ -165,6 +201,17 @@ bool ends_with(const fs::path& path, std::initializer_list<std::string_view> end
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
   return std::any_of(endings.begin(), endings.end(),
                      [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+Shape usual_chunks(const Shape& shape, std::uint64_t element_bytes) {
+  constexpr std::uint64_t kUsualChunkBytes = std::uint64_t{1} << 20;
+  Shape chunks = shape;
+  std::uint64_t elements = std::max<std::uint64_t>(1, kUsualChunkBytes / element_bytes);
+  for (std::size_t a = chunks.size(); a-- > 0;) {
+    chunks[a] = std::clamp<std::uint64_t>(shape[a], 1, elements);
+    elements = std::max<std::uint64_t>(1, elements / chunks[a]);
+  }
+  return chunks;
 }
 
 StoredArray run_array(const Format& format, std::string name, const fs::path& path, const RunForm& form) {

@@ -80,6 +80,11 @@ struct Group {
   std::string name = {};  // empty: the store itself
   Json attributes = Json::object();
   std::vector<std::string> left_out = {};  // what there is besides, in words
+  /// The attributes as a file of this format has them, which keeps their types.
+  std::string native_format = {};
+  Bytes native = {};
+  /// The store itself has what is said of all that is in it in one place, and so will a store made of it.
+  bool is_consolidated = false;
 };
 
 /// All that is in a file.
@@ -96,13 +101,16 @@ enum class Leftover : std::uint8_t { removed, gone_on_with };
 struct RunOutput {
   std::vector<std::byte> header;
   RunForm form = {};
-  std::optional<ChunkForm> tiles = {};  // instead of the run's strides: whole chunks in C order, not coded
+  std::optional<ChunkForm> tiles = {};  // instead of the run's strides: whole chunks in C order
+  /// Where chunks wait that are coded (slots_in_file()) until finish() puts them into the file. 0: tiles are
+  /// not coded, and lie where they stay.
+  std::uint64_t waiting_at = 0;
   std::vector<std::byte> tail = {};
   /// What of the header follows from the elements, which are all stored. Errors: ErrorCode::file.
   std::function<void(int descriptor)> finish = {};
   std::size_t array = 0;  // of several, which
 };
-/// From the file's begin to the end of its elements.
+/// From the file's begin to the end of its elements, but for those that wait.
 std::uint64_t end_of(const RunOutput& output);
 /// Into a descriptor that stays open.
 std::unique_ptr<Sink> output_sink(int descriptor, const std::filesystem::path& label,
@@ -143,6 +151,10 @@ class Format {
   virtual std::vector<StoredArray> arrays(const std::filesystem::path& path) const = 0;
   /// Those that have attributes, or arrays. Errors: likewise.
   virtual std::vector<Group> groups(const std::filesystem::path& path) const;
+  /// Attributes of an array that run_output() writes.
+  virtual std::vector<std::string> attributes_kept() const { return {}; }
+  /// Whether that writes the names of dimensions.
+  virtual bool keeps_dimension_names() const { return false; }
   /// Of an array alone in a file. Nothing where the format is a folder. Errors: ErrorCode::unsupported for
   /// what it cannot say.
   virtual std::optional<RunOutput> run_output(const WantedArray& wanted) const;
@@ -156,14 +168,20 @@ class Format {
                                                io::Unfinished unfinished) const;
   /// What create() would give, for who only counts: nothing is stored in it. Requires: no run_output().
   virtual std::unique_ptr<Sink> planned_sink(const WantedArray& wanted) const;
-  /// Whether it can be told chunks, shards and codecs, and keeps the input's.
+  /// Whether all arrays are chunks, and keep the input's; it can be told chunks, shards and codecs.
   virtual bool has_chunks() const { return false; }
   /// Whether a store of it may have several arrays, and be written with them.
   virtual bool holds_several() const { return false; }
   /// Makes a group of a folder that is there. Requires: the format is a folder. Errors: ErrorCode::file.
   virtual void write_group(const std::filesystem::path& folder, const Json& attributes) const;
-  /// Whether it can be told chunks, which are not coded.
+  /// Repeats in one place what is said of all that is in such a folder. Errors: ErrorCode::file.
+  virtual void consolidate(const std::filesystem::path& /*folder*/) const {}
+  /// Whether arrays may be chunks where it is told so.
   virtual bool has_tiles() const { return false; }
+  /// Whether those may be coded.
+  virtual bool has_codecs() const { return has_chunks(); }
+  /// Whether an input's codec is kept that another format has, too.
+  virtual bool knows(const Codec& /*codec*/) const { return false; }
 };
 
 /// All, in the order in which they are asked.
@@ -196,6 +214,12 @@ std::uint64_t file_bytes(const std::filesystem::path& path);
 bool ends_with(const std::filesystem::path& path, std::initializer_list<std::string_view> endings);
 /// Adds what formats cannot say that have arrays alone: attributes, and names of dimensions.
 void leave_out_notes(const WantedStore& wanted, std::vector<std::string>& left_out);
+/// The same of formats that have attributes of the whole store.
+void leave_out_notes_within(const WantedStore& wanted, std::vector<std::string>& left_out);
+/// The store itself among its groups. Null: nothing is said of it.
+const Group* root_of(const WantedStore& wanted);
+/// Chunks of about a MiB: the fastest axes whole, the slower ones cut.
+Shape usual_chunks(const Shape& shape, std::uint64_t element_bytes);
 /// A run that is checked to lie in the file. Errors: ErrorCode::file.
 StoredArray run_array(const Format& format, std::string name, const std::filesystem::path& path,
                       const RunForm& form);

@@ -2,10 +2,12 @@
 //
 //     the library says      names, shapes, types, fill values, filters, and where a contiguous dataset lies
 //     contiguous            a run of bytes
-//     chunked               chunks as the library finds them, decoded by zlib and shuffled back, on all threads
+//     chunked               chunks as the library finds them, decoded by zlib or szip and shuffled back, on all
+//                           threads; written likewise (hdf5_writer.hpp)
 //
 // The library is one for all threads, which take turns at it: it decodes nothing. Where a chunk lies it is
-// not asked, for 1.10 looks through all chunks for the place, and takes some that can grow for missing.
+// asked only of few that are not coded, whose parts are read from there: 1.10 looks through all chunks for
+// the place, and takes some that can grow for missing.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -136,10 +138,14 @@ bool is_never_stored() {
 // The chunks of a dataset, as they are stored.
 class H5Chunks final : public ChunkStore {
  public:
-  H5Chunks(const fs::path& path, const std::string& name, Shape chunk)
+  // `placed`: cells of the grid of those whose places the library may be asked for; empty: none.
+  H5Chunks(const fs::path& path, const std::string& name, const ChunkForm& form, Shape placed)
       : path_(path),
         label_(path.string() + ":" + name),
-        chunk_(std::move(chunk)),
+        chunk_(form.chunk),
+        chunk_bytes_(form.chunk_bytes()),
+        codecs_(form.codecs),
+        placed_(std::move(placed)),
         file_(open_file(path)),
         dataset_(std::in_place, FARO_H5(H5Dopen2)(file_->get(), name.c_str(), H5P_DEFAULT),
                  FARO_H5(H5Dclose)) {}
@@ -168,10 +174,27 @@ class H5Chunks final : public ChunkStore {
     into.resize(bytes);
     if (FARO_H5(H5Dread_chunk)(dataset_->get(), H5P_DEFAULT, corner.data(), &left_out, into.data()) < 0)
       fail(ErrorCode::file, operation, "a chunk that the HDF5 library does not read", "a whole file");
-    if (left_out != 0) {
-      fail(ErrorCode::unsupported, operation, "a chunk that some filters were left out of",
-           "chunks that are all coded alike");
+    if (left_out != 0) code_alike(into, left_out, operation);
+    return true;
+  }
+
+  bool has_parts() const override { return !placed_.empty(); }
+  bool read_part(const Shape& index, std::uint64_t whole, std::uint64_t offset,
+                 std::span<std::byte> to) const override {
+    std::call_once(asked_, [&] { ask_for_places(whole); });
+    std::uint64_t number = 0;
+    for (std::size_t a = 0; a < index.size(); ++a) number = number * placed_[a] + index[a];
+    if (const std::uint64_t place = places_[number]; place != 0) {
+      bytes_->read(place + offset, to);
+      return true;
     }
+    Bytes all;
+    if (!read(index, all, whole)) return false;
+    if (all.size() != whole) {
+      fail(ErrorCode::file, "read `" + label_ + "`", fmt::format("a chunk of {} bytes", all.size()),
+           fmt::format("the {} of its elements", whole));
+    }
+    std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(offset), to.size(), to.begin());
     return true;
   }
 
@@ -179,14 +202,55 @@ class H5Chunks final : public ChunkStore {
   std::string label(const Shape& /*index*/) const override { return label_; }
 
  private:
+  // A chunk that a filter would have made longer was stored without it, which a bit for each says: coded as
+  // the others are.
+  void code_alike(Bytes& chunk, std::uint32_t left_out, const std::string& operation) const {
+    std::vector<Codec> applied;
+    for (std::size_t c = 0; c < codecs_.size(); ++c) {
+      if ((left_out >> c & 1U) == 0) applied.push_back(codecs_[c]);
+    }
+    Bytes between;
+    if (const DecodeFault fault = decode(applied, chunk, chunk_bytes_, between); !fault.empty())
+      fail(ErrorCode::file, operation, fault, fmt::format("a chunk of {} bytes", chunk_bytes_));
+    Bytes stored;
+    const auto coded = encode(codecs_, chunk, stored, between);
+    chunk = Bytes(coded.begin(), coded.end());
+  }
+
+  // Of those that are stored whole.
+  void ask_for_places(std::uint64_t whole) const {
+    const std::lock_guard lock(library_mutex());
+    bytes_.emplace(path_);
+    places_.assign(volume(placed_), 0);
+    std::size_t number = 0;
+    Shape index(placed_.size(), 0);
+    do {
+      std::vector<hsize_t> corner(index.size());
+      for (std::size_t a = 0; a < index.size(); ++a) corner[a] = index[a] * chunk_[a];
+      unsigned left_out = 0;
+      haddr_t place = HADDR_UNDEF;
+      hsize_t bytes = 0;
+      const bool is_known =
+          FARO_H5(H5Dget_chunk_info_by_coord)(dataset_->get(), corner.data(), &left_out, &place, &bytes) >= 0;
+      if (is_known && place != HADDR_UNDEF && bytes == whole) places_[number] = place;
+      ++number;
+    } while (advance(index, placed_));
+  }
+
   fs::path path_;
   std::string label_;
   Shape chunk_;
+  std::uint64_t chunk_bytes_;
+  std::vector<Codec> codecs_;
+  Shape placed_;
+  mutable std::once_flag asked_;
+  mutable std::optional<FileReader> bytes_;
+  mutable std::vector<std::uint64_t> places_;  // 0: not known
   std::optional<Handle> file_;
   std::optional<Handle> dataset_;
 };
 
-// deflate and shuffle, in the order in which they are applied; what else there is, in words.
+// deflate, shuffle and szip, in the order in which they are applied; what else there is, in words.
 struct Filters {
   std::vector<Codec> codecs = {};
   std::string unknown = {};
@@ -199,10 +263,16 @@ Filters filters_of(hid_t properties, std::uint64_t element_bytes) {
     std::size_t values = 0;
     unsigned configuration = 0;
     std::array<char, 64> name{};
-    const H5Z_filter_t filter = FARO_H5(H5Pget_filter2)(properties, static_cast<unsigned>(f), &flags, &values,
-                                                        nullptr, name.size(), name.data(), &configuration);
+    std::array<unsigned, 4> numbers{};
+    values = numbers.size();
+    const H5Z_filter_t filter =
+        FARO_H5(H5Pget_filter2)(properties, static_cast<unsigned>(f), &flags, &values, numbers.data(),
+                                name.size(), name.data(), &configuration);
     if (filter == H5Z_FILTER_DEFLATE) {
-      filters.codecs.push_back({.kind = CodecKind::zlib, .level = 4});
+      filters.codecs.push_back(
+          {.kind = CodecKind::zlib, .level = static_cast<int>(std::min(numbers[0], 9U))});
+    } else if (filter == H5Z_FILTER_SZIP) {
+      filters.codecs.push_back({.kind = CodecKind::szip, .level = 0, .szip = numbers});
     } else if (filter == H5Z_FILTER_SHUFFLE) {
       filters.codecs.push_back({.kind = CodecKind::shuffle, .level = 0, .shuffled_bytes = element_bytes});
     } else {
@@ -210,6 +280,18 @@ Filters filters_of(hid_t properties, std::uint64_t element_bytes) {
     }
   }
   return filters;
+}
+
+bool may_grow(hid_t space, const std::vector<hsize_t>& extents) {
+  std::vector<hsize_t> most(extents.size());
+  FARO_H5(H5Sget_simple_extent_dims)(space, nullptr, most.data());
+  return most != extents;
+}
+
+bool has_user_block(hid_t file) {
+  const Handle properties(FARO_H5(H5Fget_create_plist)(file), FARO_H5(H5Pclose));
+  hsize_t bytes = 0;
+  return FARO_H5(H5Pget_userblock)(properties.get(), &bytes) < 0 || bytes != 0;
 }
 
 // As the library's versions call them.
@@ -269,6 +351,11 @@ class Hdf5 final : public Format {
     return hdf5_groups(open_file(path).get());
   }
 
+  bool has_tiles() const override { return true; }
+  bool has_codecs() const override { return true; }
+  bool knows(const Codec& codec) const override {
+    return codec.kind == CodecKind::gzip || codec.kind == CodecKind::zlib;
+  }
   bool holds_several() const override { return true; }
   std::optional<std::vector<RunOutput>> run_outputs(const WantedStore& wanted,
                                                     std::vector<std::string>& left_out) const override {
@@ -287,12 +374,12 @@ class Hdf5 final : public Format {
                       const std::string& got) const {
     return {.name = dataset_name,
             .format = name(),
-            .refusal =
-                ErrorReport{.code = ErrorCode::unsupported,
-                            .operation = operation,
-                            .got = got,
-                            .wanted = "numbers of whole bytes, contiguous or chunked by deflate and shuffle",
-                            .remedy = {}}};
+            .refusal = ErrorReport{
+                .code = ErrorCode::unsupported,
+                .operation = operation,
+                .got = got,
+                .wanted = "numbers of whole bytes, contiguous or chunked by deflate, shuffle and szip",
+                .remedy = {}}};
   }
 
   std::optional<StoredArray> described(const fs::path& path, const std::string& dataset_name,
@@ -340,17 +427,24 @@ class Hdf5 final : public Format {
       return refused(dataset_name, operation, "a compact, virtual or external dataset");
     const Filters filters = filters_of(properties.get(), known->type.bytes);
     if (!filters.unknown.empty()) return refused(dataset_name, operation, filters.unknown);
+    require_built(filters.codecs, operation);
     std::vector<hsize_t> chunk(static_cast<std::size_t>(rank));
     FARO_H5(H5Pget_chunk)(properties.get(), rank, chunk.data());
     const Shape cell(chunk.begin(), chunk.end());
-    array.chunks = ChunksInStore{.form = {.shape = shape,
-                                          .chunk = cell,
-                                          .order = c_order(shape.size()),
-                                          .type = known->type,
-                                          .byte_order = known->order,
-                                          .codecs = filters.codecs,
-                                          .fill = fill},
-                                 .store = std::make_shared<H5Chunks>(path, dataset_name, cell)};
+    Shape placed = filters.codecs.empty() ? cells_of(shape, cell) : Shape();
+    constexpr std::uint64_t kMostPlaced = 2048;
+    if (volume(placed) > kMostPlaced || is_empty(placed) || may_grow(space.get(), extents) ||
+        has_user_block(file.get()))
+      placed.clear();
+    const ChunkForm form{.shape = shape,
+                         .chunk = cell,
+                         .order = c_order(shape.size()),
+                         .type = known->type,
+                         .byte_order = known->order,
+                         .codecs = filters.codecs,
+                         .fill = fill};
+    array.chunks =
+        ChunksInStore{.form = form, .store = std::make_shared<H5Chunks>(path, dataset_name, form, placed)};
     return array;
   }
 };

@@ -27,6 +27,8 @@ inline void* library() {
     if (handle == nullptr) return handle;
     // Types and classes of properties have numbers from then on.
     const auto open = reinterpret_cast<decltype(&H5open)>(dlsym(handle, "H5open"));
+    // Nor does it close at the end what it could not before: 1.10 crashes there.
+    reinterpret_cast<decltype(&H5dont_atexit)>(dlsym(handle, "H5dont_atexit"))();
     const auto tell = reinterpret_cast<decltype(&H5Eset_auto2)>(dlsym(handle, "H5Eset_auto2"));
     open();
     tell(H5E_DEFAULT, nullptr, nullptr);  // faults are told by us
@@ -47,8 +49,9 @@ Symbol& of_library(const char* symbol) {
 /// A function or a number of the library, as its header declares it.
 #define FARO_H5(symbol) of_library<decltype(symbol)>(#symbol)
 
-// H5F_ACC_RDONLY and H5F_ACC_TRUNC, without the calls of functions that their macros make.
+// H5F_ACC_RDONLY and others, without the calls of functions that their macros make.
 inline constexpr unsigned kReadOnly = 0;
+inline constexpr unsigned kReadAndWrite = 1;
 inline constexpr unsigned kTruncate = 2;
 
 /// A handle of the library's, closed at the end.
@@ -62,6 +65,8 @@ class Handle {
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
 
+  /// Below 0: it failed.
+  herr_t end() { return close_(std::exchange(id_, -1)); }
   hid_t get() const { return id_; }
   bool is_open() const { return id_ >= 0; }
 

@@ -35,15 +35,6 @@ std::optional<std::vector<Value>> read_values(hid_t attribute, hid_t type, hsize
   return values;
 }
 
-bool is_utf8(const std::string& text) {
-  try {
-    static_cast<void>(Json(text).dump());
-    return true;
-  } catch (const Json::exception&) {
-    return false;
-  }
-}
-
 std::optional<std::vector<Json>> read_texts(hid_t attribute, hid_t type, hsize_t count) {
   std::vector<Json> texts;
   if (FARO_H5(H5Tis_variable_str)(type) > 0) {

@@ -12,9 +12,11 @@
 #include <utility>
 
 #include "io/file_system.hpp"
+#include "rounding.hpp"
 #include "store/file_numbers.hpp"
 #include "store/hdf5_library.hpp"
 #include "store/hdf5_notes.hpp"
+#include "store/ranges.hpp"
 
 namespace faro::store {
 namespace {
@@ -76,22 +78,74 @@ Handle link_properties() {
 
 std::string dataset_name(const WantedArray& wanted) { return wanted.name.empty() ? "data" : wanted.name; }
 
-// A contiguous dataset that has its place and nothing in it.
+// What the library is told of an array's chunks. Empty: a contiguous dataset.
+Shape chunks_in_file(const WantedArray& wanted) {
+  if (is_empty(wanted.shape)) return {};
+  Shape chunks = wanted.chunks;
+  for (std::size_t a = 0; a < chunks.size(); ++a) chunks[a] = std::min(chunks[a], wanted.shape[a]);
+  return chunks;
+}
+bool is_coded(const WantedArray& wanted) {
+  return !chunks_in_file(wanted).empty() && wanted.codecs && !wanted.codecs->empty();
+}
+
+// `elements`: of a chunk.
+void add_filter(hid_t properties, const Codec& codec, std::uint64_t elements) {
+  // Of szip's blocks, an even number.
+  const auto pixels = static_cast<unsigned>(std::min<std::uint64_t>(16, elements / 2 * 2));
+  herr_t added = -1;
+  switch (codec.kind) {
+    case CodecKind::gzip:
+    case CodecKind::zlib:
+      added = FARO_H5(H5Pset_deflate)(properties, static_cast<unsigned>(codec.level));
+      break;
+    case CodecKind::shuffle:
+      added = FARO_H5(H5Pset_shuffle)(properties);
+      break;
+    case CodecKind::szip:
+      added = codec.szip[1] == 0
+                  ? FARO_H5(H5Pset_szip)(properties, H5_SZIP_NN_OPTION_MASK, pixels)
+                  : FARO_H5(H5Pset_szip)(properties,
+                                         codec.szip[0] & (H5_SZIP_NN_OPTION_MASK | H5_SZIP_EC_OPTION_MASK),
+                                         std::min(codec.szip[1], pixels));
+      break;
+    default:
+      break;
+  }
+  if (added >= 0) return;
+  fail(ErrorCode::unsupported, kWriteHdf5, "the codec " + to_text({codec}),
+       "gzip, shuffle, or szip where its library has it", "for example --codec shuffle+gzip:4");
+}
+
+// A dataset that has its place, if it is not coded, and nothing in it.
 Handle make_dataset(hid_t file, const WantedArray& wanted) {
   const Handle space = space_of(wanted.shape);
   const Handle type = type_in_file(wanted.type);
   const Handle links = link_properties();
   const Handle properties(FARO_H5(H5Pcreate)(FARO_H5(H5P_CLS_DATASET_CREATE_ID_g)), FARO_H5(H5Pclose));
-  FARO_H5(H5Pset_layout)(properties.get(), H5D_CONTIGUOUS);
-  FARO_H5(H5Pset_alloc_time)(properties.get(), H5D_ALLOC_TIME_EARLY);
-  FARO_H5(H5Pset_fill_time)(properties.get(), H5D_FILL_TIME_NEVER);
+  const Shape chunks = chunks_in_file(wanted);
+  constexpr std::uint64_t kMostChunkBytes = ~std::uint32_t{0};
+  if (volume(chunks) * wanted.type.bytes > kMostChunkBytes)
+    fail(ErrorCode::value, kWriteHdf5, "chunks of 4 GiB or more", "smaller ones");
+  if (chunks.empty()) {
+    FARO_H5(H5Pset_layout)(properties.get(), H5D_CONTIGUOUS);
+  } else {
+    const std::vector<hsize_t> extents(chunks.begin(), chunks.end());
+    FARO_H5(H5Pset_chunk)(properties.get(), static_cast<int>(extents.size()), extents.data());
+  }
+  if (is_coded(wanted)) {
+    for (const Codec& codec : *wanted.codecs) add_filter(properties.get(), codec, volume(chunks));
+  } else {
+    FARO_H5(H5Pset_alloc_time)(properties.get(), H5D_ALLOC_TIME_EARLY);
+    FARO_H5(H5Pset_fill_time)(properties.get(), H5D_FILL_TIME_NEVER);
+  }
   if (wanted.notes.fill) FARO_H5(H5Pset_fill_value)(properties.get(), type.get(), wanted.notes.fill->data());
   Handle made(FARO_H5(H5Dcreate2)(file, dataset_name(wanted).c_str(), type.get(), space.get(), links.get(),
                                   properties.get(), H5P_DEFAULT),
               FARO_H5(H5Dclose));
   if (made.is_open()) return made;
   fail(ErrorCode::value, kWriteHdf5,
-       "a dataset `" + dataset_name(wanted) + "` that its library does not make", "another name");
+       "a dataset `" + dataset_name(wanted) + "` that its library does not make", "another name, or chunks");
 }
 
 #ifdef FARO_HDF5_HL_LIBRARY
@@ -189,15 +243,123 @@ class Scales {
 
 // Where the elements of a dataset go.
 struct DatasetPlace {
-  std::uint64_t address = 0;
+  std::uint64_t address = 0;  // of those that are coded and those of none: 0
   std::uint64_t bytes = 0;
   std::size_t array = 0;
+  std::optional<ChunkForm> chunks = {};
 };
+
+ChunkForm chunk_form(hid_t dataset, const WantedArray& wanted) {
+  ChunkForm form{.shape = wanted.shape,
+                 .chunk = chunks_in_file(wanted),
+                 .order = c_order(wanted.shape.size()),
+                 .type = wanted.type,
+                 .codecs = {},
+                 .fill = wanted.notes.fill.value_or(Bytes(wanted.type.bytes)),
+                 .has_all = !is_coded(wanted)};
+  if (form.has_all) return form;
+  form.codecs = *wanted.codecs;
+  const Handle properties(FARO_H5(H5Dget_create_plist)(dataset), FARO_H5(H5Pclose));
+  for (Codec& codec : form.codecs) {
+    if (codec.kind == CodecKind::gzip) codec.kind = CodecKind::zlib;
+    if (codec.kind != CodecKind::szip) continue;
+    // What the library makes of the chunks and the type.
+    std::size_t values = codec.szip.size();
+    unsigned flags = 0;
+    unsigned configuration = 0;
+    FARO_H5(H5Pget_filter_by_id2)
+    (properties.get(), H5Z_FILTER_SZIP, &flags, &values, codec.szip.data(), 0, nullptr, &configuration);
+  }
+  require_built(form.codecs, kWriteHdf5);
+  return form;
+}
+
+// Of the chunk `index`, that has its place.
+std::uint64_t address_of_chunk(hid_t dataset, const ChunkForm& form, const Shape& index) {
+  std::vector<hsize_t> corner(index.size());
+  for (std::size_t a = 0; a < index.size(); ++a) corner[a] = index[a] * form.chunk[a];
+  unsigned left_out = 0;
+  haddr_t address = HADDR_UNDEF;
+  hsize_t bytes = 0;
+  if (FARO_H5(H5Dget_chunk_info_by_coord)(dataset, corner.data(), &left_out, &address, &bytes) < 0 ||
+      address == HADDR_UNDEF)
+    fail(ErrorCode::internal, kWriteHdf5, "a chunk without a place in its file", "one with a place");
+  return address;
+}
+
+DatasetPlace place_of_dataset(hid_t dataset, const WantedArray& wanted) {
+  DatasetPlace place;
+  if (!chunks_in_file(wanted).empty()) place.chunks = chunk_form(dataset, wanted);
+  if (is_empty(wanted.shape) || is_coded(wanted)) return place;
+  if (place.chunks) {
+    const Shape cells = cells_of(wanted.shape, place.chunks->chunk);
+    Shape last = cells;
+    for (std::uint64_t& each : last) --each;
+    place.address = address_of_chunk(dataset, *place.chunks, Shape(cells.size(), 0));
+    place.bytes = volume(cells) * place.chunks->chunk_bytes();
+    FARO_CHECK(address_of_chunk(dataset, *place.chunks, last) ==
+               place.address + place.bytes - place.chunks->chunk_bytes());
+    return place;
+  }
+  place.address = FARO_H5(H5Dget_offset)(dataset);
+  place.bytes = volume(wanted.shape) * wanted.type.bytes;
+  if (place.address == HADDR_UNDEF)
+    fail(ErrorCode::internal, kWriteHdf5, "a dataset without a place in its file", "one with a place");
+  return place;
+}
+
+// Chunks that are one behind another are of files that 1.10 and newer read.
+Handle file_properties(const WantedStore& wanted) {
+  Handle properties(FARO_H5(H5Pcreate)(FARO_H5(H5P_CLS_FILE_ACCESS_ID_g)), FARO_H5(H5Pclose));
+  const bool has_plain_chunks =
+      std::any_of(wanted.arrays.begin(), wanted.arrays.end(),
+                  [](const auto& array) { return !chunks_in_file(array).empty() && !is_coded(array); });
+  if (has_plain_chunks) FARO_H5(H5Pset_libver_bounds)(properties.get(), H5F_LIBVER_V110, H5F_LIBVER_V110);
+  return properties;
+}
+
+// A file of the output's, by the library. Errors: ErrorCode::file.
+void put_chunks(int descriptor, const std::vector<std::pair<std::string, RunOutput>>& outputs) {
+  const std::lock_guard lock(library_mutex());
+  const std::string path = fmt::format("/proc/self/fd/{}", descriptor);
+  const auto require = [](bool is_done) {
+    if (!is_done)
+      fail(ErrorCode::file, kWriteHdf5, "chunks that its library does not take", "room on the disk");
+  };
+  const Handle properties(FARO_H5(H5Pcreate)(FARO_H5(H5P_CLS_FILE_ACCESS_ID_g)), FARO_H5(H5Pclose));
+  FARO_H5(H5Pset_file_locking)(properties.get(), 0, 1);  // it is locked by ourselves
+  FARO_H5(H5Pset_fapl_stdio)(properties.get());          // others look for a name, which it may not have yet
+  Handle file(FARO_H5(H5Fopen)(path.c_str(), kReadAndWrite, properties.get()), FARO_H5(H5Fclose));
+  require(file.is_open());
+  for (const auto& [name, output] : outputs) {
+    const Handle dataset(FARO_H5(H5Dopen2)(file.get(), name.c_str(), H5P_DEFAULT), FARO_H5(H5Dclose));
+    const ChunkForm& form = *output.tiles;
+    const auto slots = slots_in_file(descriptor, name, form, output.waiting_at);
+    const Shape cells = cells_of(form.shape, form.chunk);
+    Bytes stored;
+    Shape index(cells.size(), 0);
+    do {
+      if (!slots->read(index, stored, most_encoded_bytes(form.codecs, form.chunk_bytes()))) continue;
+      std::vector<hsize_t> corner(index.size());
+      for (std::size_t a = 0; a < index.size(); ++a) corner[a] = index[a] * form.chunk[a];
+      require(FARO_H5(H5Dwrite_chunk)(dataset.get(), H5P_DEFAULT, 0, corner.data(), stored.size(),
+                                      stored.data()) >= 0);
+    } while (advance(index, cells));
+  }
+  require(file.end() >= 0);
+}
 
 std::vector<DatasetPlace> make_file(const std::string& path, const WantedStore& wanted,
                                     std::vector<std::string>& left_out) {
   const std::lock_guard lock(library_mutex());
-  const Handle file(FARO_H5(H5Fcreate)(path.c_str(), kTruncate, H5P_DEFAULT, H5P_DEFAULT), FARO_H5(H5Fclose));
+  const Handle properties = file_properties(wanted);
+  const auto require = [](bool is_done) {
+    if (!is_done)
+      fail(ErrorCode::file, kWriteHdf5, "a header that its library does not write",
+           "room for temporary files");
+  };
+  Handle file(FARO_H5(H5Fcreate)(path.c_str(), kTruncate, H5P_DEFAULT, properties.get()), FARO_H5(H5Fclose));
+  require(file.is_open());
   for (const Group& group : wanted.groups) {
     const Handle links = link_properties();
     const Handle made(
@@ -217,14 +379,13 @@ std::vector<DatasetPlace> make_file(const std::string& path, const WantedStore& 
     const WantedArray& array = wanted.arrays[a];
     datasets.push_back(make_dataset(file.get(), array));
     write_hdf5_attributes(datasets.back().get(), array.notes.attributes, dataset_name(array), left_out);
-    const haddr_t address = FARO_H5(H5Dget_offset)(datasets.back().get());
-    if (address == HADDR_UNDEF && !is_empty(array.shape))
-      fail(ErrorCode::internal, kWriteHdf5, "a dataset without a place in its file", "one with a place");
-    places.push_back({.address = is_empty(array.shape) ? 0 : address,
-                      .bytes = volume(array.shape) * array.type.bytes,
-                      .array = a});
+    places.push_back(place_of_dataset(datasets.back().get(), array));
+    places.back().array = a;
   }
   if (!Scales(file.get(), wanted, datasets).name_axes()) left_out.emplace_back("some names of dimensions");
+  // What it holds back is written when nothing of the file is open.
+  datasets.clear();
+  require(file.end() >= 0);
   std::sort(places.begin(), places.end(),
             [](const DatasetPlace& a, const DatasetPlace& b) { return a.address < b.address; });
   return places;
@@ -244,16 +405,34 @@ std::vector<RunOutput> hdf5_outputs(const WantedStore& wanted, std::vector<std::
   const std::vector<DatasetPlace> places = make_file(path, wanted, left_out);
   const FileReader whole(path);
   std::vector<RunOutput> outputs;
+  std::vector<std::pair<std::string, RunOutput>> waiting;
   std::uint64_t at = 0;
+  constexpr std::uint64_t kMostOfIndex = 1024;  // that the library keeps of a chunk
+  constexpr std::uint64_t kSlack = std::uint64_t{1} << 20;
+  std::uint64_t end = whole.size() + kSlack;
+  for (const DatasetPlace& place : places) {
+    if (place.address == 0 && place.chunks)
+      end += slots_bytes(*place.chunks) +
+             kMostOfIndex * volume(cells_of(place.chunks->shape, place.chunks->chunk));
+  }
   for (const DatasetPlace& place : places) {
     const WantedArray& array = wanted.arrays[place.array];
     RunOutput output{.header = whole.read(at, place.address - std::min(at, place.address)),
-                     .form = dense_run(array.shape, array.type, place.address)};
+                     .form = dense_run(array.shape, array.type, place.address),
+                     .tiles = place.chunks};
     output.array = place.array;
+    if (place.address == 0 && place.chunks) {
+      constexpr std::uint64_t kPage = 4096;
+      output.waiting_at = end = detail::round_up(end, kPage);
+      end += slots_bytes(*place.chunks);
+      waiting.emplace_back(dataset_name(array), output);
+    }
     at = place.address + place.bytes;
     outputs.push_back(std::move(output));
   }
-  // Of nothing but empty datasets all is header.
+  if (!waiting.empty())
+    outputs.back().finish = [waiting](int descriptor) { put_chunks(descriptor, waiting); };
+  // Where no dataset has a place all is header.
   Bytes rest = whole.read(at, whole.size() - at);
   (at == 0 ? outputs.back().header : outputs.back().tail) = std::move(rest);
   return outputs;

@@ -138,6 +138,15 @@ std::string strict_json_text(const Json& json) {
   return text;
 }
 
+bool is_utf8(const std::string& text) {
+  try {
+    static_cast<void>(Json(text).dump());
+    return true;
+  } catch (const Json::exception&) {
+    return false;
+  }
+}
+
 std::string excerpt_of(const Json& value) {
   constexpr std::size_t kMost = 80;
   std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);

@@ -34,6 +34,9 @@ std::string json_text(const Json& json);
 /// On one line, and JSON: bare words are texts. What is no UTF-8 is replaced.
 std::string strict_json_text(const Json& json);
 
+/// Whether JSON can have the text.
+bool is_utf8(const std::string& text);
+
 /// A value, on one line and cut short, for an error.
 std::string excerpt_of(const Json& value);
 

@@ -108,8 +108,8 @@ void OutputFolder::discard() noexcept {
 }
 
 void OutputFolder::sync() {
-  if (syncfs(lock_.get()) != 0)
-    fail(ErrorCode::file, operation(), io::error_text(errno), "a disk that takes what is written");
+  if (const int error = io::sync_file_system(lock_.get()); error != 0)
+    fail(ErrorCode::file, operation(), io::error_text(error), "a disk that takes what is written");
 }
 
 void OutputFolder::finish() {

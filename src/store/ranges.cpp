@@ -3,14 +3,24 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "faro/error.hpp"
+#include "file/checksums.hpp"
 #include "io/file_system.hpp"
 #include "store/file_numbers.hpp"
 
 namespace faro::store {
 namespace {
+
+// The place of a chunk of a grid in C order.
+std::uint64_t number_of_chunk(const Shape& cells, const Shape& index) {
+  std::uint64_t number = 0;
+  for (std::size_t a = 0; a < index.size(); ++a) number = number * cells[a] + index[a];
+  return number;
+}
 
 class ChunkRanges final : public ChunkStore {
  public:
@@ -29,15 +39,26 @@ class ChunkRanges final : public ChunkStore {
   }
 
   bool read(const Shape& index, Bytes& into, std::uint64_t most) const override {
-    std::uint64_t number = 0;
-    for (std::size_t a = 0; a < index.size(); ++a) number = number * cells_[a] + index[a];
-    const FileRange& range = ranges_[number];
+    const FileRange& range = ranges_[number_of_chunk(cells_, index)];
     if (range.bytes == 0) return false;
     if (range.bytes > most) {
       fail(ErrorCode::file, "read `" + path_ + "`", fmt::format("a chunk of {} bytes", range.bytes),
            fmt::format("at most {}", most));
     }
     into = file_.read(range.offset, range.bytes);
+    return true;
+  }
+
+  bool has_parts() const override { return true; }
+  bool read_part(const Shape& index, std::uint64_t whole, std::uint64_t offset,
+                 std::span<std::byte> to) const override {
+    const FileRange& range = ranges_[number_of_chunk(cells_, index)];
+    if (range.bytes == 0) return false;
+    if (range.bytes != whole) {
+      fail(ErrorCode::file, "read `" + path_ + "`", fmt::format("a chunk of {} bytes", range.bytes),
+           fmt::format("the {} of its elements", whole));
+    }
+    file_.read(range.offset + offset, to);
     return true;
   }
 
@@ -50,6 +71,13 @@ class ChunkRanges final : public ChunkStore {
   Shape cells_;
   std::vector<FileRange> ranges_;
 };
+
+void write_whole(int descriptor, const std::filesystem::path& label, std::span<const std::byte> bytes,
+                 std::uint64_t offset) {
+  if (const int error = io::write_at(descriptor, bytes, offset); error != 0)
+    fail(ErrorCode::file, "write `" + label.string() + "`", io::error_text(error), "room on the disk");
+  io::begin_sync(descriptor, offset, bytes.size());  // who waits for the disk at the end waits less
+}
 
 class TilesInFile final : public ChunkStore {
  public:
@@ -66,8 +94,7 @@ class TilesInFile final : public ChunkStore {
     fail(ErrorCode::file, "read `" + label_.string() + "`", "less than was written", "what was written");
   }
   void write(const Shape& index, std::span<const std::byte> stored) override {
-    if (const int error = io::write_at(descriptor_, stored, place_of(index)); error != 0)
-      fail(ErrorCode::file, "write `" + label_.string() + "`", io::error_text(error), "room on the disk");
+    write_whole(descriptor_, label_, stored, place_of(index));
   }
   // The file begins as zeros, as what is left out is.
   void leave_out(const Shape& /*index*/) override {}
@@ -76,9 +103,7 @@ class TilesInFile final : public ChunkStore {
 
  private:
   std::uint64_t place_of(const Shape& index) const {
-    std::uint64_t number = 0;
-    for (std::size_t a = 0; a < index.size(); ++a) number = number * cells_[a] + index[a];
-    return offset_ + number * tile_bytes_;
+    return offset_ + number_of_chunk(cells_, index) * tile_bytes_;
   }
 
   int descriptor_;
@@ -88,7 +113,70 @@ class TilesInFile final : public ChunkStore {
   std::uint64_t offset_;
 };
 
+constexpr std::uint64_t kSlotHeader = 16;
+std::uint64_t slot_bytes(const ChunkForm& form) {
+  const std::uint64_t most = kSlotHeader + most_encoded_bytes(form.codecs, form.chunk_bytes());
+  constexpr std::uint64_t kPage = 4096;
+  return detail::round_up(most, most < kPage ? 8 : kPage);
+}
+
+class SlotsInFile final : public ChunkStore {
+ public:
+  SlotsInFile(int descriptor, std::filesystem::path label, const ChunkForm& form, std::uint64_t offset)
+      : descriptor_(descriptor),
+        label_(std::move(label)),
+        cells_(cells_of(form.shape, form.chunk)),
+        slot_bytes_(slot_bytes(form)),
+        offset_(offset) {}
+
+  bool read(const Shape& index, Bytes& into, std::uint64_t most) const override {
+    std::array<std::uint64_t, 2> header{};
+    const std::uint64_t at = place_of(index);
+    const io::ReadAt read = io::read_at(descriptor_, std::as_writable_bytes(std::span(header)), at);
+    if (read.error != 0)
+      fail(ErrorCode::file, "read `" + label_.string() + "`", io::error_text(read.error), "what was written");
+    // The file may end before its last slots.
+    if (read.bytes < kSlotHeader || header.front() == 0) return false;
+    if (header.front() <= std::min(most, slot_bytes_)) {
+      into.resize(header.front());
+      if (io::read_at(descriptor_, into, at + kSlotHeader).bytes == into.size() &&
+          file::checksum(into, 1) == header.back())
+        return true;
+    }
+    fail(ErrorCode::file, "read `" + label_.string() + "`", "another chunk than was written",
+         "what was written");
+  }
+  void write(const Shape& index, std::span<const std::byte> stored) override {
+    const std::array<std::uint64_t, 2> header{stored.size(), file::checksum(stored, 1)};
+    write_whole(descriptor_, label_, stored, place_of(index) + kSlotHeader);
+    write_whole(descriptor_, label_, std::as_bytes(std::span(header)), place_of(index));
+  }
+  // The file begins as zeros, and what an unfinished run left out is left out again.
+  void leave_out(const Shape& /*index*/) override {}
+  std::string identity() const override { return identity_of_file(label_); }
+  std::string label(const Shape& /*index*/) const override { return label_.string(); }
+
+ private:
+  std::uint64_t place_of(const Shape& index) const {
+    return offset_ + number_of_chunk(cells_, index) * slot_bytes_;
+  }
+
+  int descriptor_;
+  std::filesystem::path label_;
+  Shape cells_;
+  std::uint64_t slot_bytes_;
+  std::uint64_t offset_;
+};
+
 }  // namespace
+
+std::shared_ptr<ChunkStore> slots_in_file(int descriptor, std::filesystem::path label, const ChunkForm& form,
+                                          std::uint64_t offset) {
+  return std::make_shared<SlotsInFile>(descriptor, std::move(label), form, offset);
+}
+std::uint64_t slots_bytes(const ChunkForm& form) {
+  return volume(cells_of(form.shape, form.chunk)) * slot_bytes(form);
+}
 
 std::shared_ptr<ChunkStore> tiles_in_file(int descriptor, std::filesystem::path label, const ChunkForm& form,
                                           std::uint64_t offset) {

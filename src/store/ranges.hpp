@@ -24,4 +24,11 @@ std::shared_ptr<const ChunkStore> chunk_ranges(const std::filesystem::path& path
 std::shared_ptr<ChunkStore> tiles_in_file(int descriptor, std::filesystem::path label, const ChunkForm& form,
                                           std::uint64_t offset);
 
+/// Coded chunks, each in a slot from `offset` on that holds the most that one may have: its length, a
+/// checksum, its bytes. What nothing was written to is no chunk, and takes no room on the disk.
+std::shared_ptr<ChunkStore> slots_in_file(int descriptor, std::filesystem::path label, const ChunkForm& form,
+                                          std::uint64_t offset);
+/// Of all chunks.
+std::uint64_t slots_bytes(const ChunkForm& form);
+
 }  // namespace faro::store

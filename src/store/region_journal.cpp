@@ -15,6 +15,8 @@ RegionJournal::RegionJournal(const std::filesystem::path& path, const std::strin
       checkpoint_seconds_(checkpoint_seconds) {}
 
 std::span<const std::uint64_t> RegionJournal::begin_sweep(std::uint64_t regions, std::function<void()> sync) {
+  checkpoint();
+  stored_.clear();
   before_ += regions_;
   regions_ = regions;
   sync_ = std::move(sync);
@@ -28,11 +30,6 @@ void RegionJournal::add(std::uint64_t checksum, bool is_settled) {
   if (is_settled) settled_ = stored_.size();
   const std::chrono::duration<double> since = std::chrono::steady_clock::now() - noted_;
   if (since.count() >= checkpoint_seconds_) checkpoint();
-}
-
-void RegionJournal::end_sweep() {
-  checkpoint();
-  stored_.clear();
 }
 
 void RegionJournal::checkpoint() {

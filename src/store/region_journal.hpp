@@ -32,15 +32,16 @@ class RegionJournal {
   void begin_anew() { journal_.restart(0); }
   void remove() noexcept { journal_.remove(); }
 
-  /// `sync` brings to the disk what the sweep stored. The sums are of its regions that an earlier run
-  /// finished.
+  /// `sync` brings to the disk what the sweep stored; what the one before it stored is noted. The sums are of
+  /// its regions that an earlier run finished. Errors: ErrorCode::file.
   std::span<const std::uint64_t> begin_sweep(std::uint64_t regions, std::function<void()> sync);
   /// None of those is of use.
   void restart_sweep() { journal_.restart(before_); }
   /// The next region is stored. Errors: ErrorCode::file.
   void add(std::uint64_t checksum, bool is_settled);
-  /// Errors: ErrorCode::file.
-  void end_sweep();
+  /// The run ends before its time. The end of a whole one needs no note: the output follows. Errors:
+  /// ErrorCode::file.
+  void interrupt() { checkpoint(); }
 
  private:
   void checkpoint();

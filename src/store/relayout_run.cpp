@@ -100,18 +100,10 @@ std::unique_ptr<CreatedStore> created(const Work& work, io::Unfinished unfinishe
   return work.format->create(work.out.path, work.wanted, unfinished);
 }
 
-// The nearest folder above that is there.
-fs::path folder_above(const fs::path& path) {
-  std::error_code ignored;
-  fs::path folder = io::directory_of(path);
-  while (!fs::is_directory(folder, ignored) && folder.has_parent_path() && folder != folder.parent_path())
-    folder = io::directory_of(folder);
-  return folder;
-}
-
 // What is not encoded has to have room.
 void require_room(const Work& work) {
-  if (work.format->has_chunks() && !(work.wanted.codecs && work.wanted.codecs->empty())) return;
+  const auto& codecs = work.wanted.codecs;
+  if (codecs ? !codecs->empty() : work.format->has_chunks()) return;
   struct statvfs space {};
   const fs::path folder = folder_above(work.out.path);
   if (statvfs(folder.c_str(), &space) != 0 || space.f_blocks == 0) return;
@@ -408,6 +400,7 @@ Report mapped(const Work& work, const Options& options) {
   fs::remove(plain.in());
   Work last = work;
   last.in = run_array(raw_format(), "", plain.out(), dense_run(work.wanted.shape, work.in.type, 0));
+  last.in.notes.left_out = work.in.notes.left_out;
   last.axes = AxisChoice::identity(work.wanted.shape.size());
   Report report;
   inner.progress = options.progress;

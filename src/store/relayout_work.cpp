@@ -8,8 +8,10 @@
 #include "faro/error.hpp"
 #include "faro/file.hpp"
 #include "faro/threads.hpp"
+#include "file/disk.hpp"
 #include "io/npy.hpp"
 #include "store/axis_choice.hpp"
+#include "store/nifti_notes.hpp"
 #include "store/store_formats.hpp"
 
 namespace faro::store {
@@ -34,24 +36,25 @@ const Format& format_of_output(const Place& out, const Options& options, const s
     fail(ErrorCode::value, operation, "the format " + options.format, "zarr2 or zarr3");
   if (const Format* const format = format_meant(out.path)) return *format;
   fail(ErrorCode::value, operation, "the output `" + out.path.string() + "`",
-       "a name that tells its format: .zarr, .npy, .npz, .safetensors, .h5, .nii, .fits, .tif, .arrow, .raw",
+       "a name that tells its format: .zarr, .npy, .npz, .safetensors, .gguf, .h5, .nii, .fits, .tif, "
+       ".arrow, .raw",
        "--format zarr2 or zarr3 names Zarr's");
 }
 
 // Nothing: the format's choice, as where the input has no codecs that the output's format knows.
 std::optional<std::vector<Codec>> codecs_wanted(const Work& work, const Options& options) {
   if (!options.codec.empty()) return parse_codecs(options.codec, work.wanted.type.bytes);
-  if (!work.in.chunks || !work.in.format.starts_with("Zarr")) return std::nullopt;
+  const bool is_same = work.in.format == work.format->name();
+  if (!work.in.chunks || (!is_same && !work.in.format.starts_with("Zarr"))) return std::nullopt;
   std::vector<Codec> codecs = work.in.chunks->form.codecs;
-  const bool is_known = work.in.format == work.format->name() ||
-                        std::all_of(codecs.begin(), codecs.end(), [](const Codec& codec) {
-                          return codec.kind == CodecKind::zstd || codec.kind == CodecKind::gzip ||
-                                 codec.kind == CodecKind::blosc;
-                        });
-  if (!is_known) return std::nullopt;
+  const bool are_known = is_same || std::all_of(codecs.begin(), codecs.end(), [&](const Codec& codec) {
+                           return work.format->knows(codec);
+                         });
+  if (!are_known) return std::nullopt;
   for (Codec& codec : codecs) {
-    if (codec.kind == CodecKind::blosc)
-      codec.shuffled_bytes = std::min<std::uint64_t>(work.wanted.type.bytes, 255);
+    const std::uint64_t bytes = work.wanted.type.bytes;
+    if (codec.kind == CodecKind::blosc) codec.shuffled_bytes = std::min<std::uint64_t>(bytes, 255);
+    if (codec.kind == CodecKind::shuffle) codec.shuffled_bytes = bytes;
   }
   return codecs;
 }
@@ -66,20 +69,49 @@ void want_chunks(Work& work, const Options& options) {
          fmt::format("{} ({})", extents == &options.chunks ? "chunks" : "shards", fmt::join(*extents, ", ")),
          fmt::format("{} numbers above 0, one an axis", rank));
   }
-  const bool asks_for_chunks = !options.chunks.empty() || !options.shards.empty() || !options.codec.empty();
-  if (!work.format->has_chunks()) {
-    if (work.format->has_tiles() && options.shards.empty() && options.codec.empty())
-      wanted.chunks = options.chunks;
-    if (!asks_for_chunks || !wanted.chunks.empty()) return;
-    fail(ErrorCode::value, work.operation, std::string("chunks, shards or a codec of ") + work.format->name(),
-         "them where the output is Zarr, or tiles of TIFF");
+  const Format& format = *work.format;
+  const bool is_coded = !options.codec.empty() && options.codec != "none";
+  const char* const refused = !options.shards.empty() && !format.has_chunks()  ? "shards"
+                              : !options.codec.empty() && !format.has_codecs() ? "a codec"
+                              : !options.chunks.empty() && !format.has_chunks() && !format.has_tiles()
+                                  ? "chunks"
+                                  : nullptr;
+  if (refused != nullptr) {
+    fail(ErrorCode::value, work.operation, fmt::format("{} of {}", refused, format.name()),
+         "chunks, shards and a codec where the output is Zarr, chunks and a codec of HDF5, or tiles of TIFF");
   }
   wanted.chunks = options.chunks;
   wanted.shards = options.shards;
-  const bool keeps_chunks = wanted.chunks.empty() && work.in.chunks && !work.map;
+  // Where chunks are a choice, those of the same format are kept, and a codec needs some.
+  const bool has_some = format.has_chunks() || is_coded ||
+                        (format.has_codecs() && work.in.format == format.name() && options.codec.empty());
+  const bool keeps_chunks = has_some && wanted.chunks.empty() && work.in.chunks && !work.map;
   if (keeps_chunks) wanted.chunks = work.axes.extents(work.in.chunks->form.chunk);
-  wanted.codecs = codecs_wanted(work, options);
+  if (is_coded && wanted.chunks.empty()) wanted.chunks = usual_chunks(wanted.shape, wanted.type.bytes);
+  if (format.has_codecs() && (format.has_chunks() || !wanted.chunks.empty()))
+    wanted.codecs = codecs_wanted(work, options);
+  if (format.has_chunks() && !wanted.codecs) wanted.codecs = usual_codecs();
   require_shape(wanted.chunks, wanted.type.bytes, work.operation);
+}
+
+// Disk and coding one after another: the time of the disk by its curve, of coding by what a thread takes.
+void predict(Facts& facts, const Work& work) {
+  const auto curve = file::kept_disk_curve(folder_above(work.out.path));
+  if (!curve) return;
+  constexpr std::uint64_t kLongRun = std::uint64_t{1} << 20;
+  constexpr double kBytesASecond = 4e9;  // as codecs are counted in
+  const auto run = [&](const Shape& chunk, const ElementType& type) {
+    return chunk.empty() ? kLongRun : std::min(kLongRun, volume(chunk) * type.bytes);
+  };
+  const double decoding = work.in.chunks ? decode_cost(work.in.chunks->form.codecs) : 0;
+  const double coded =
+      static_cast<double>(facts.in.bytes) * facts.decoded * decoding +
+      static_cast<double>(facts.out.bytes) * encode_cost(work.wanted.codecs.value_or(std::vector<Codec>{}));
+  facts.predicted_seconds =
+      curve->predict_read_seconds(facts.read_bytes, run(facts.in.chunks, work.in.type)) +
+      curve->predict_write_seconds(facts.written_bytes, run(facts.out.chunks, work.wanted.type)) +
+      coded / kBytesASecond / facts.threads;
+  facts.prediction_source = curve->source;
 }
 
 }  // namespace
@@ -132,6 +164,8 @@ Work work_between(StoredArray in, const Place& out, const Format& format, const 
   } else {
     work.axes = axis_choice_of(options.axes, work.in.shape.size(), work.operation);
   }
+  turn_nifti_notes(wanted.notes.attributes, work.map ? nullptr : &work.axes, work.in.shape,
+                   work.in.notes.left_out);
   if (work.map) {
     wanted.shape = work.map->shape;
     wanted.notes.dimension_names.clear();
@@ -228,15 +262,26 @@ std::optional<RunOutput> only_output(const Work& work, std::vector<std::string>&
   return std::move(outputs->front());
 }
 
+std::filesystem::path folder_above(const std::filesystem::path& path) {
+  std::error_code ignored;
+  std::filesystem::path folder = io::directory_of(path);
+  while (!std::filesystem::is_directory(folder, ignored) && folder.has_parent_path() &&
+         folder != folder.parent_path())
+    folder = io::directory_of(folder);
+  return folder;
+}
+
 Facts explain_work(const Work& work) {
   const std::unique_ptr<Source> source = work.in.source();
   std::vector<std::string> left_out;
   const auto run = only_output(work, left_out);
   const std::unique_ptr<Sink> sink =
       run ? output_sink(-1, work.out.path, *run) : work.format->planned_sink(work.wanted);
-  return facts_of(
+  Facts facts = facts_of(
       work, choose_way(relaid_of(work, *source, *sink), work.memory_bytes, work.threads, work.operation),
       *source, *sink);
+  predict(facts, work);
+  return facts;
 }
 
 }  // namespace faro::store

@@ -122,11 +122,16 @@ class Safetensors final : public Format {
   }
 
   bool holds_several() const override { return true; }
+  std::vector<Group> groups(const fs::path& path) const override {
+    Json metadata = safetensors_metadata(path);
+    if (metadata.empty()) return {};
+    return {{.attributes = std::move(metadata)}};
+  }
 
   // The widest first, so that each lies at a multiple of its elements, as the format's own library has them.
   std::optional<std::vector<RunOutput>> run_outputs(const WantedStore& wanted,
                                                     std::vector<std::string>& left_out) const override {
-    leave_out_notes(wanted, left_out);
+    leave_out_notes_within(wanted, left_out);
     std::vector<RunOutput> outputs;
     for (std::size_t a = 0; a < wanted.arrays.size(); ++a) {
       outputs.push_back(*run_output(wanted.arrays[a]));
@@ -136,6 +141,8 @@ class Safetensors final : public Format {
       return a.form.type.bytes > b.form.type.bytes;
     });
     Json header = Json::object();
+    if (const Group* const root = root_of(wanted); root != nullptr)
+      add_metadata(header, root->attributes, left_out);
     std::uint64_t bytes = 0;
     for (RunOutput& output : outputs) {
       const Bytes own = std::exchange(output.header, {});
@@ -159,6 +166,17 @@ class Safetensors final : public Format {
   }
 
  private:
+  // Texts alone.
+  static void add_metadata(Json& header, const Json& attributes, std::vector<std::string>& left_out) {
+    for (const auto& [key, value] : attributes.items()) {
+      if (value.is_string()) {
+        header[kMetadata][key] = value;
+      } else {
+        left_out.push_back("attribute `" + key + "` of the store");
+      }
+    }
+  }
+
   StoredArray array_of(const fs::path& path, const std::string& key, const Json& value, std::uint64_t begin,
                        const std::string& operation) const {
     if (!value.is_object())

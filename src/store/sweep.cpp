@@ -215,7 +215,7 @@ class Sweep {
       empty(region);
       if (job_.journal != nullptr && !stopped_) job_.journal->add(sum, job_.sink.is_settled());
     } while (!stopped_ && advance(step, counts));
-    if (job_.journal != nullptr) job_.journal->end_sweep();
+    if (job_.journal != nullptr && stopped_) job_.journal->interrupt();
     return !stopped_;
   }
 

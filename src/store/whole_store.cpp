@@ -183,7 +183,12 @@ class FolderOfArrays final : public Container {
     return store_.format->create(path, work.wanted, unfinished_);
   }
 
-  void finish() override { folder_.finish(); }
+  void finish() override {
+    const bool is_consolidated = std::any_of(store_.groups.begin(), store_.groups.end(),
+                                             [](const Group& group) { return group.is_consolidated; });
+    if (is_consolidated) store_.format->consolidate(folder_.folder());
+    folder_.finish();
+  }
   void commit() override { folder_.commit(); }
   void discard() noexcept override { folder_.discard(); }
 
@@ -339,11 +344,16 @@ std::optional<WholeStore> whole_store(const std::string& in, const std::string& 
   if (!store.in.array.empty() || !store.out.array.empty()) return std::nullopt;
   const Format& from = format_of(store.in.path);
   std::vector<StoredArray> arrays = from.arrays(store.in.path);
-  if (arrays.size() < 2) return std::nullopt;
+  if (arrays.empty()) return std::nullopt;
   store.format = &require_output(store.in, store.out, options, store.operation);
   if (!store.format->holds_several()) return std::nullopt;
-  require_names(arrays, store.operation);
   store.groups = from.groups(store.in.path);
+  // Of a single array a file is made as a whole where the store says something, too.
+  const bool is_said = !arrays.front().name.empty() && !store.format->has_chunks() &&
+                       std::any_of(store.groups.begin(), store.groups.end(),
+                                   [](const Group& group) { return !group.attributes.empty(); });
+  if (arrays.size() == 1 && !is_said) return std::nullopt;
+  require_names(arrays, store.operation);
   for (StoredArray& array : arrays) {
     if (array.refusal) throw Error(*array.refusal);
     const Place place{.path = store.out.path, .array = bare_name(array.name)};
@@ -354,11 +364,13 @@ std::optional<WholeStore> whole_store(const std::string& in, const std::string& 
 }
 
 Facts explain_whole(const WholeStore& store) {
+  if (store.works.size() == 1) return explain_work(store.works.front());
   Facts all{.in = {.format = store.works.front().in.format},
             .out = {.format = store.format->name()},
             .sweeps = 1,
             .decoded = 1,
-            .arrays = store.works.size()};
+            .arrays = store.works.size(),
+            .predicted_seconds = 0};
   for (const Work& work : store.works) {
     const Facts facts = explain_work(work);
     all.in.bytes += facts.in.bytes;
@@ -369,6 +381,10 @@ Facts explain_whole(const WholeStore& store) {
     all.read_bytes += facts.read_bytes;
     all.written_bytes += facts.written_bytes;
     all.memory_bytes = std::max(all.memory_bytes, facts.memory_bytes);
+    all.prediction_source = facts.prediction_source;
+    all.predicted_seconds = all.predicted_seconds && facts.predicted_seconds
+                                ? std::optional(*all.predicted_seconds + *facts.predicted_seconds)
+                                : std::nullopt;
     all.threads = std::max(all.threads, facts.threads);
   }
   return all;

@@ -21,7 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostMetadataBytes = std::uint64_t{64} << 20;
-constexpr std::uint64_t kUsualChunkBytes = std::uint64_t{1} << 20;
 constexpr int kMostGroupDepth = 32;  // of groups in groups
 
 bool is_there(const fs::path& path) {
@@ -141,10 +140,15 @@ void add_arrays(const fs::path& folder, const std::string& name, int depth,
     add_arrays(each, whole, depth + 1, arrays);
   });
 }
+bool is_consolidated(const fs::path& group, Version version) {
+  return version == Version::v2 ? is_there(group / ".zmetadata")
+                                : read_metadata(group / "zarr.json").contains("consolidated_metadata");
+}
 void add_groups(const fs::path& folder, const std::string& name, int depth, std::vector<Group>& groups) {
   const Node node = node_of(folder);
   if (node.is_array || node.version == Version::none || depth > kMostGroupDepth) return;
   groups.push_back({.name = name, .attributes = group_attributes(folder, node.version)});
+  if (depth == 0) groups.back().is_consolidated = is_consolidated(folder, node.version);
   for_each_node_in(folder, name, [&](const fs::path& each, const std::string& whole) {
     add_groups(each, whole, depth + 1, groups);
   });
@@ -168,18 +172,36 @@ void write_group_metadata(const fs::path& folder, Version version, const Json& a
   if (!attributes.empty()) write_text(folder / ".zattrs", json_text(attributes));
 }
 
-// Chunks of about a MiB: the fastest axes whole, the slower ones cut.
-Shape usual_chunks(const Shape& shape, std::uint64_t element_bytes) {
-  Shape chunks = shape;
-  std::uint64_t elements = std::max<std::uint64_t>(1, kUsualChunkBytes / element_bytes);
-  for (std::size_t a = chunks.size(); a-- > 0;) {
-    chunks[a] = std::clamp<std::uint64_t>(shape[a], 1, elements);
-    elements = std::max<std::uint64_t>(1, elements / chunks[a]);
+// Metadata of all that is in a folder, by the paths of their files in version 2, of their folders in 3.
+void add_metadata_within(const fs::path& folder, const std::string& name, Version version, int depth,
+                         Json& all) {
+  const Node node = node_of(folder);
+  if (node.version != version || depth > kMostGroupDepth) return;
+  if (version == Version::v2) {
+    for (const char* const file : {".zgroup", ".zarray", ".zattrs"}) {
+      if (is_there(folder / file))
+        all[name.empty() ? file : name + "/" + file] = read_metadata(folder / file);
+    }
+  } else if (!name.empty()) {
+    all[name] = read_metadata(folder / "zarr.json");
   }
-  return chunks;
+  if (node.is_array) return;
+  for_each_node_in(folder, name, [&](const fs::path& each, const std::string& whole) {
+    add_metadata_within(each, whole, version, depth + 1, all);
+  });
 }
 
-std::vector<Codec> usual_codecs() { return {{.kind = CodecKind::zstd, .level = 3}}; }
+void consolidate_metadata(const fs::path& folder, Version version) {
+  Json all = Json::object();
+  add_metadata_within(folder, "", version, 0, all);
+  if (version == Version::v2) {
+    write_text(folder / ".zmetadata", json_text({{"zarr_consolidated_format", 1}, {"metadata", all}}));
+    return;
+  }
+  Json json = read_metadata(folder / "zarr.json");
+  json["consolidated_metadata"] = {{"kind", "inline"}, {"must_understand", false}, {"metadata", all}};
+  write_text(folder / "zarr.json", json_text(json));
+}
 
 // What describes the array is repeated in the metadata of a group above that has all of it in one place.
 void note_in_group(const fs::path& group, const std::string& name, const Json& metadata,
@@ -230,7 +252,8 @@ ZarrArray array_wanted(const WantedArray& wanted, Version version, const std::st
   }
   require_built(array.form.codecs, operation);
   if (wanted.shards.empty()) return array;
-  array.shards = ShardForm{.shape = wanted.shape, .chunk = array.form.chunk, .shard = wanted.shards};
+  array.shards =
+      ShardForm{.shape = wanted.shape, .shard = wanted.shards, .levels = {{.chunk = array.form.chunk}}};
   for (std::size_t a = 0; a < wanted.shards.size(); ++a) {
     if (wanted.shards[a] % array.form.chunk[a] == 0) continue;
     fail(
@@ -358,6 +381,8 @@ class Zarr final : public Format {
     write_group_metadata(folder, version_, attributes);
   }
 
+  void consolidate(const fs::path& folder) const override { consolidate_metadata(folder, version_); }
+
   std::unique_ptr<CreatedStore> create(const fs::path& path, const WantedArray& wanted,
                                        io::Unfinished unfinished) const override {
     return std::make_unique<CreatedZarr>(path, version_, wanted, unfinished);
@@ -371,6 +396,9 @@ class Zarr final : public Format {
   }
 
   bool has_chunks() const override { return true; }
+  bool knows(const Codec& codec) const override {
+    return codec.kind == CodecKind::zstd || codec.kind == CodecKind::gzip || codec.kind == CodecKind::blosc;
+  }
 
  private:
   Version version_;

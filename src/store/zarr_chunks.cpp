@@ -64,9 +64,7 @@ void write_range(const io::Descriptor& file, const fs::path& path, std::uint64_t
                  std::span<const std::byte> from) {
   if (const int error = io::write_at(file.get(), from, offset); error != 0)
     fail(ErrorCode::file, "write `" + path.string() + "`", io::error_text(error), "room on the disk");
-  // The disk begins at once; who waits for it at the end waits less.
-  sync_file_range(file.get(), static_cast<off64_t>(offset), static_cast<off64_t>(from.size()),
-                  SYNC_FILE_RANGE_WRITE);
+  io::begin_sync(file.get(), offset, from.size());  // who waits for the disk at the end waits less
 }
 
 void close_written(io::Descriptor& file, const fs::path& path) {
@@ -130,26 +128,42 @@ class ShardFiles final : public ChunkStore {
  public:
   ShardFiles(fs::path folder, ChunkKeys keys, ShardForm form)
       : folder_(std::move(folder)), keys_(keys), form_(std::move(form)), within_(form_.shape.size()) {
-    for (std::size_t a = 0; a < within_.size(); ++a) within_[a] = form_.shard[a] / form_.chunk[a];
+    for (std::size_t a = 0; a < within_.size(); ++a) within_[a] = form_.shard[a] / form_.chunk()[a];
   }
 
   bool read(const Shape& index, Bytes& into, std::uint64_t most) const override {
     const Place place = place_of(index);
     const fs::path path = folder_ / keys_.key(place.shard);
-    const auto known = index_of(place.shard, path);
-    if (!known) return false;
-    const std::uint64_t offset = (*known)[2 * place.number];
-    const std::uint64_t bytes = (*known)[2 * place.number + 1];
-    if (offset == kNoChunk && bytes == kNoChunk) return false;
+    // From the file to the chunk, level by level.
+    FilePart part{};
+    Shape extents = form_.shard;
+    for (std::size_t level = 0; level < form_.levels.size(); ++level) {
+      const Shape& chunk = form_.levels[level].chunk;
+      const auto known = index_of(level, index, extents, path, part);
+      if (!known) return false;
+      std::uint64_t number = 0;
+      for (std::size_t a = 0; a < index.size(); ++a)
+        number = number * (extents[a] / chunk[a]) + index[a] * form_.chunk()[a] % extents[a] / chunk[a];
+      const std::uint64_t offset = (*known)[2 * number];
+      const std::uint64_t bytes = (*known)[2 * number + 1];
+      if (offset == kNoChunk && bytes == kNoChunk) return false;
+      if (part.bytes && (offset > *part.bytes || bytes > *part.bytes - offset)) {
+        fail(ErrorCode::file, "read `" + path.string() + "`",
+             fmt::format("a shard of {} bytes with a chunk of {} at {}", *part.bytes, bytes, offset),
+             "chunks that lie in it");
+      }
+      part = {.offset = part.offset + offset, .bytes = bytes};
+      extents = chunk;
+    }
     const auto file = open_if_there(path);
     const std::uint64_t all = file ? size_of(*file, path) : 0;
-    if (bytes > most || offset > all || bytes > all - offset) {
+    if (*part.bytes > most || part.offset > all || *part.bytes > all - part.offset) {
       fail(ErrorCode::file, "read `" + path.string() + "`",
-           fmt::format("a shard of {} bytes with a chunk of {} at {}", all, bytes, offset),
+           fmt::format("a shard of {} bytes with a chunk of {} at {}", all, *part.bytes, part.offset),
            fmt::format("chunks that lie in it, of at most {} bytes", most));
     }
-    into.resize(bytes);
-    read_range(*file, path, offset, into);
+    into.resize(*part.bytes);
+    read_range(*file, path, part.offset, into);
     return true;
   }
 
@@ -212,15 +226,26 @@ class ShardFiles final : public ChunkStore {
     return place;
   }
 
-  std::uint64_t index_bytes() const { return 16 * volume(within_) + (form_.index_has_checksum ? 4 : 0); }
+  // Of a file; all of it where no bytes are said.
+  struct FilePart {
+    std::uint64_t offset = 0;
+    std::optional<std::uint64_t> bytes = {};
+  };
+
+  static std::uint64_t index_bytes(const ShardLevel& level, std::uint64_t chunks) {
+    return 16 * chunks + (level.index_has_checksum ? 4 : 0);
+  }
+  // What is written.
+  const ShardLevel& only() const { return form_.levels.front(); }
+  std::uint64_t index_bytes() const { return index_bytes(only(), volume(within_)); }
 
   Open& open_shard(const Shape& shard, const fs::path& path) {
     const auto [found, is_new] = open_.try_emplace(shard);
     if (is_new) {
       unlink(path.c_str());  // of an unfinished run
       found->second.index.assign(2 * volume(within_), kNoChunk);
-      found->second.end = form_.index_at_end ? 0 : index_bytes();
-      found->second.left = volume(cells_of(cell_of(form_.shape, form_.shard, shard).extents, form_.chunk));
+      found->second.end = only().index_at_end ? 0 : index_bytes();
+      found->second.left = volume(cells_of(cell_of(form_.shape, form_.shard, shard).extents, form_.chunk()));
     }
     return found->second;
   }
@@ -235,51 +260,59 @@ class ShardFiles final : public ChunkStore {
       whole = std::move(shard);
       open_.erase(place.shard);
     }
-    const std::uint64_t begin = form_.index_at_end ? 0 : index_bytes();
+    const std::uint64_t begin = only().index_at_end ? 0 : index_bytes();
     if (whole.end == begin) return;  // no chunk is there, and no file
     Bytes bytes(16 * volume(within_));
     std::memcpy(bytes.data(), whole.index.data(), bytes.size());
-    if (form_.index_order == ByteOrder::big) swap_bytes(bytes, known_element_type("uint64"));
-    if (form_.index_has_checksum) {
+    if (only().index_order == ByteOrder::big) swap_bytes(bytes, known_element_type("uint64"));
+    if (only().index_has_checksum) {
       const std::uint32_t sum = crc32c(bytes);
       bytes.resize(index_bytes());
       std::memcpy(bytes.data() + bytes.size() - sizeof sum, &sum, sizeof sum);
     }
     io::Descriptor file = open_to_write(path, O_CREAT | O_RDWR);
-    write_range(file, path, form_.index_at_end ? whole.end : 0, bytes);
+    write_range(file, path, only().index_at_end ? whole.end : 0, bytes);
     close_written(file, path);
   }
 
-  // Null: there is no such shard. Chunks of a shard that is being written are known already.
-  std::shared_ptr<const ShardIndex> index_of(const Shape& shard, const fs::path& path) const {
+  // Of the shard of a level, of these extents, that a chunk is in. Null: there is no such shard. Chunks of a
+  // shard that is being written are known already.
+  std::shared_ptr<const ShardIndex> index_of(std::size_t level, const Shape& chunk, const Shape& extents,
+                                             const fs::path& path, const FilePart& part) const {
+    Shape shard = chunk;
+    for (std::size_t a = 0; a < shard.size(); ++a) shard[a] = chunk[a] * form_.chunk()[a] / extents[a];
     const std::lock_guard lock(mutex_);
-    if (const auto being_written = open_.find(shard); being_written != open_.end())
+    if (const auto being_written = open_.find(shard); level == 0 && being_written != open_.end())
       return std::make_shared<ShardIndex>(being_written->second.index);
-    if (const auto found = known_.find(shard); found != known_.end()) return found->second;
+    const auto key = std::pair(level, std::move(shard));
+    if (const auto found = known_.find(key); found != known_.end()) return found->second;
     constexpr std::size_t kMostKnown = 64;
     if (known_.size() >= kMostKnown) known_.clear();
-    return known_.emplace(shard, read_index(path)).first->second;
+    return known_.emplace(key, read_index(form_.levels[level], extents, path, part)).first->second;
   }
 
-  std::shared_ptr<const ShardIndex> read_index(const fs::path& path) const {
+  static std::shared_ptr<const ShardIndex> read_index(const ShardLevel& level, const Shape& extents,
+                                                      const fs::path& path, const FilePart& part) {
     const auto file = open_if_there(path);
     if (!file) return nullptr;
-    const std::uint64_t all = size_of(*file, path);
+    const std::uint64_t size = size_of(*file, path);
+    const std::uint64_t all = part.bytes.value_or(size);
+    const std::uint64_t wanted_bytes = index_bytes(level, volume(cells_of(extents, level.chunk)));
     const std::string operation = "read `" + path.string() + "`";
-    if (all < index_bytes()) {
+    if (part.offset > size || all > size - part.offset || all < wanted_bytes) {
       fail(ErrorCode::file, operation, fmt::format("a shard of {} bytes", all),
-           fmt::format("at least the {} of its index", index_bytes()));
+           fmt::format("at least the {} of its index, in the file", wanted_bytes));
     }
-    Bytes bytes(index_bytes());
-    read_range(*file, path, form_.index_at_end ? all - bytes.size() : 0, bytes);
-    if (form_.index_has_checksum) {
+    Bytes bytes(wanted_bytes);
+    read_range(*file, path, part.offset + (level.index_at_end ? all - bytes.size() : 0), bytes);
+    if (level.index_has_checksum) {
       std::uint32_t wanted = 0;
       std::memcpy(&wanted, bytes.data() + bytes.size() - sizeof wanted, sizeof wanted);
       bytes.resize(bytes.size() - sizeof wanted);
       if (crc32c(bytes) != wanted)
         fail(ErrorCode::file, operation, "an index of another checksum", "a whole shard");
     }
-    if (form_.index_order == ByteOrder::big) swap_bytes(bytes, known_element_type("uint64"));
+    if (level.index_order == ByteOrder::big) swap_bytes(bytes, known_element_type("uint64"));
     auto index = std::make_shared<ShardIndex>(bytes.size() / sizeof(std::uint64_t));
     std::memcpy(index->data(), bytes.data(), bytes.size());
     return index;
@@ -291,7 +324,7 @@ class ShardFiles final : public ChunkStore {
   Shape within_;  // chunks of a shard along each axis
   mutable std::mutex mutex_;
   std::map<Shape, Open> open_;
-  mutable std::map<Shape, std::shared_ptr<const ShardIndex>> known_;
+  mutable std::map<std::pair<std::size_t, Shape>, std::shared_ptr<const ShardIndex>> known_;
 };
 
 }  // namespace

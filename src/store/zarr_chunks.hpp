@@ -3,6 +3,7 @@
 //     key        v3 "c/0/4/1" or "c.0.4.1"        v2 "0.4.1" or "0/4/1"
 //     shard      | chunk | chunk | … | index |     index: offset and length of each, 2^64-1 twice for none, and a
 //                                                  checksum; at the shard's end or its begin
+//     shards within shards                         a chunk of a shard is one itself; they are read
 #pragma once
 
 #include <filesystem>
@@ -22,15 +23,23 @@ struct ChunkKeys {
 
 std::shared_ptr<ChunkStore> chunk_files(const std::filesystem::path& folder, ChunkKeys keys);
 
-struct ShardForm {
-  Shape shape;  // of the array
-  Shape chunk;  // of the chunks within
-  Shape shard;  // multiples of it
+/// What a shard holds.
+struct ShardLevel {
+  Shape chunk;
   bool index_at_end = true;
   bool index_has_checksum = true;
   ByteOrder index_order = ByteOrder::little;
 };
 
+struct ShardForm {
+  Shape shape;                     // of the array
+  Shape shard;                     // a file's; of multiples of the chunks within
+  std::vector<ShardLevel> levels;  // outermost first; the last one's chunks are the array's
+
+  const Shape& chunk() const { return levels.back().chunk; }
+};
+
+/// Written of one level.
 std::shared_ptr<ChunkStore> shard_files(const std::filesystem::path& folder, ChunkKeys keys, ShardForm form);
 
 }  // namespace faro::store

@@ -199,45 +199,56 @@ CodecChain chain_of(const Json& list, std::size_t rank, const ElementType& type,
   return chain;
 }
 
-// The array's chunks are shards: its chunks are what they hold.
-void read_shards(ZarrArray& array, const CodecChain& outer, const std::string& operation) {
-  ChunkForm& form = array.form;
-  if (outer.order != c_order(form.shape.size()) || !outer.codecs.empty()) {
-    fail(ErrorCode::unsupported, operation, "codecs around `sharding_indexed`",
-         "codecs within its `codecs`, which are applied to each chunk");
-  }
-  ShardForm shards{
-      .shape = form.shape, .chunk = shape_of(outer.sharding, "chunk_shape", operation), .shard = form.chunk};
-  require_chunks(shards.chunk, form.shape, form.type.bytes, operation);
+ShardLevel level_of(const Json& sharding, const Shape& shard, const ElementType& type,
+                    const std::string& operation) {
+  ShardLevel level{.chunk = shape_of(sharding, "chunk_shape", operation)};
+  require_chunks(level.chunk, shard, type.bytes, operation);
   std::uint64_t chunks = 1;
-  for (std::size_t a = 0; a < shards.chunk.size(); ++a) {
-    if (shards.shard[a] % shards.chunk[a] != 0)
+  for (std::size_t a = 0; a < level.chunk.size(); ++a) {
+    if (shard[a] % level.chunk[a] != 0)
       fail(ErrorCode::file, operation, "shards that are no whole number of chunks",
            "a multiple along each axis");
-    const std::uint64_t along = shards.shard[a] / shards.chunk[a];
+    const std::uint64_t along = shard[a] / level.chunk[a];
     if (along > kMostChunksOfShard / chunks)
       fail(ErrorCode::unsupported, operation, "shards of more than 2^24 chunks", "fewer");
     chunks *= along;
   }
-  const CodecChain inner =
-      chain_of(member(outer.sharding, "codecs", operation), form.shape.size(), form.type, operation);
-  if (!inner.byte_order) fail(ErrorCode::unsupported, operation, "shards within shards", "shards of chunks");
-  const CodecChain index = chain_of(member(outer.sharding, "index_codecs", operation), form.shape.size() + 1,
+  const CodecChain index = chain_of(member(sharding, "index_codecs", operation), shard.size() + 1,
                                     known_element_type("uint64"), operation);
-  const bool has_checksum = index.codecs.size() == 1 && index.codecs.front().kind == CodecKind::crc32c;
-  if (!index.byte_order || (!index.codecs.empty() && !has_checksum) ||
+  level.index_has_checksum = index.codecs.size() == 1 && index.codecs.front().kind == CodecKind::crc32c;
+  if (!index.byte_order || (!index.codecs.empty() && !level.index_has_checksum) ||
       index.order != c_order(index.order.size()))
     fail(ErrorCode::unsupported, operation, "an index of other codecs than bytes and crc32c", "those");
-  shards.index_order = *index.byte_order;
-  shards.index_has_checksum = has_checksum;
-  const auto location = outer.sharding.find("index_location");
-  shards.index_at_end = location == outer.sharding.end() || *location == "end";
-  if (!shards.index_at_end && *location != "start")
+  level.index_order = *index.byte_order;
+  const auto location = sharding.find("index_location");
+  level.index_at_end = location == sharding.end() || *location == "end";
+  if (!level.index_at_end && *location != "start")
     fail(ErrorCode::file, operation, excerpt_of(*location) + " for `index_location`", "\"start\" or \"end\"");
-  form.chunk = shards.chunk;
-  form.order = inner.order;
-  form.byte_order = *inner.byte_order;
-  form.codecs = inner.codecs;
+  return level;
+}
+
+// The array's chunks are shards: its chunks are what they hold, or what shards in them do.
+void read_shards(ZarrArray& array, CodecChain chain, const std::string& operation) {
+  constexpr std::size_t kMostLevels = 4;
+  ChunkForm& form = array.form;
+  ShardForm shards{.shape = form.shape, .shard = form.chunk, .levels = {}};
+  Shape shard = form.chunk;
+  while (!chain.byte_order) {
+    if (chain.order != c_order(form.shape.size()) || !chain.codecs.empty()) {
+      fail(ErrorCode::unsupported, operation, "codecs around `sharding_indexed`",
+           "codecs within its `codecs`, which are applied to each chunk");
+    }
+    if (shards.levels.size() == kMostLevels)
+      fail(ErrorCode::unsupported, operation, "shards of more than 4 levels", "fewer");
+    shards.levels.push_back(level_of(chain.sharding, shard, form.type, operation));
+    shard = shards.levels.back().chunk;
+    const Json codecs = member(chain.sharding, "codecs", operation);
+    chain = chain_of(codecs, form.shape.size(), form.type, operation);
+  }
+  form.chunk = shards.chunk();
+  form.order = chain.order;
+  form.byte_order = *chain.byte_order;
+  form.codecs = chain.codecs;
   array.shards = std::move(shards);
 }
 
@@ -374,11 +385,16 @@ Json zarr_v3_of(const ZarrArray& array, const std::string& operation) {
       json_of_fill(form.fill.empty() ? Bytes(form.type.bytes) : form.fill, form.type, FillText::v3);
   json["codecs"] = chain_json(form, operation);
   if (array.shards) {
-    Json index = Json::array({named("bytes", {{"endian", "little"}}), Json{{"name", "crc32c"}}});
-    json["codecs"] = Json::array({named("sharding_indexed", {{"chunk_shape", form.chunk},
-                                                             {"codecs", json["codecs"]},
-                                                             {"index_codecs", index},
-                                                             {"index_location", "end"}})});
+    for (auto level = array.shards->levels.rbegin(); level != array.shards->levels.rend(); ++level) {
+      Json index = Json::array(
+          {named("bytes", {{"endian", level->index_order == ByteOrder::big ? "big" : "little"}})});
+      if (level->index_has_checksum) index.push_back({{"name", "crc32c"}});
+      json["codecs"] = Json::array(
+          {named("sharding_indexed", {{"chunk_shape", level->chunk},
+                                      {"codecs", json["codecs"]},
+                                      {"index_codecs", index},
+                                      {"index_location", level->index_at_end ? "end" : "start"}})});
+    }
   }
   json["attributes"] = array.notes.attributes;
   if (!array.notes.dimension_names.empty()) json["dimension_names"] = array.notes.dimension_names;

@@ -1,14 +1,11 @@
-// Arrays of instruments: NIfTI of scanners, FITS of telescopes.
+// FITS: images of telescopes.
 //
-//     NIfTI-1, -2    header of 348 or 540 bytes, either byte order; data from vox_offset, the first axis fastest
-//     FITS           cards of 80 letters in blocks of 2880 bytes, big endian; NAXIS1 is the fastest axis
+//     cards of 80 letters in blocks of 2880 bytes | elements, big endian; NAXIS1 is the fastest axis | next unit …
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
-#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -21,159 +18,6 @@ namespace faro::store {
 namespace {
 
 namespace fs = std::filesystem;
-
-// What a number in a header calls a type.
-struct TypeNumber {
-  int number;
-  std::string_view name;
-};
-template <std::size_t N>
-ElementType type_numbered(const std::array<TypeNumber, N>& types, std::int64_t number,
-                          const std::string& operation) {
-  const auto* const found =
-      std::find_if(types.begin(), types.end(), [&](const TypeNumber& each) { return each.number == number; });
-  if (found == types.end())
-    fail(ErrorCode::unsupported, operation, fmt::format("data of type {}", number), "numbers of whole bytes");
-  return known_element_type(found->name);
-}
-
-constexpr std::array kNiftiTypes{
-    TypeNumber{2, "uint8"},    TypeNumber{4, "int16"},      TypeNumber{8, "int32"},
-    TypeNumber{16, "float32"}, TypeNumber{32, "complex64"}, TypeNumber{64, "float64"},
-    TypeNumber{256, "int8"},   TypeNumber{512, "uint16"},   TypeNumber{768, "uint32"},
-    TypeNumber{1024, "int64"}, TypeNumber{1280, "uint64"},  TypeNumber{1792, "complex128"}};
-
-constexpr std::uint64_t kNifti1Bytes = 348;
-constexpr std::uint64_t kNifti2Bytes = 540;
-
-class Nifti final : public Format {
- public:
-  const char* name() const override { return "NIfTI"; }
-
-  bool is_this(const fs::path& /*path*/, std::span<const std::byte> first) const override {
-    const auto has = [&](std::uint64_t at, std::string_view magic) {
-      return first.size() >= kNifti1Bytes && begins_with(first.subspan(at), magic);
-    };
-    return has(344, std::string_view("n+1\0", 4)) || has(4, std::string_view("n+2\0", 4));
-  }
-  bool is_meant(const fs::path& path) const override { return ends_with(path, {".nii"}); }
-
-  std::vector<StoredArray> arrays(const fs::path& path) const override {
-    const std::string operation = "read `" + path.string() + "`";
-    const Bytes header = first_bytes(path, kNifti2Bytes);
-    FileNumbers little(header, ByteOrder::little, operation);
-    const std::uint64_t length = little.u32();
-    const bool is_little = length == kNifti1Bytes || length == kNifti2Bytes;
-    const ByteOrder order = is_little ? ByteOrder::little : ByteOrder::big;
-    FileNumbers numbers(header, order, operation);
-    const std::uint64_t own_length = numbers.u32();
-    if (own_length != kNifti1Bytes && own_length != kNifti2Bytes)
-      fail(ErrorCode::file, operation, fmt::format("a header of {} bytes", own_length), "348 or 540");
-    const bool is_second = own_length == kNifti2Bytes;
-    numbers.go_to(is_second ? 12 : 70);
-    const auto type = static_cast<std::int64_t>(numbers.u16());
-    numbers.go_to(is_second ? 16 : 40);
-    const std::uint64_t width = is_second ? 8 : 2;
-    const std::uint64_t rank = numbers.number(width);
-    if (rank < 1 || rank > 7) fail(ErrorCode::file, operation, fmt::format("{} axes", rank), "1 to 7");
-    Shape shape(rank);
-    for (std::uint64_t& extent : shape) {
-      extent = numbers.number(width);
-      // Numbers with a sign.
-      if (extent >> (8 * width - 1) != 0)
-        fail(ErrorCode::file, operation, "an axis below 0", "one from 0 on");
-    }
-    numbers.go_to(is_second ? 168 : 108);
-    const std::uint64_t offset = is_second ? numbers.u64() : whole(numbers.f32(), operation);
-    StoredArray array = run_array(
-        *this, "", path, fortran_run(shape, type_numbered(kNiftiTypes, type, operation), offset, order));
-    const double slope = is_second ? numbers.f64() : numbers.f32();
-    const double intercept = is_second ? numbers.f64() : numbers.f32();
-    if (slope != 0 && std::isfinite(slope) && std::isfinite(intercept) && (slope != 1 || intercept != 0))
-      array.notes.attributes = {{"scl_slope", slope}, {"scl_inter", intercept}};
-    return {std::move(array)};
-  }
-
-  // NIfTI-1 where its numbers of 16 bits hold the shape.
-  std::optional<RunOutput> run_output(const WantedArray& wanted) const override {
-    const auto* const type =
-        std::find_if(kNiftiTypes.begin(), kNiftiTypes.end(),
-                     [&](const TypeNumber& each) { return each.name == wanted.type.name; });
-    if (type == kNiftiTypes.end()) {
-      fail(ErrorCode::unsupported, "write NIfTI", "elements of type " + wanted.type.name,
-           "numbers that NIfTI has", "--dtype converts");
-    }
-    if (wanted.shape.size() > 7) {
-      fail(ErrorCode::unsupported, "write NIfTI", fmt::format("{} axes", wanted.shape.size()), "at most 7");
-    }
-    const bool is_second = std::any_of(wanted.shape.begin(), wanted.shape.end(),
-                                       [](std::uint64_t extent) { return extent > 32767; });
-    const auto number_of = [&](const char* key, double otherwise) {
-      const auto found = wanted.notes.attributes.find(key);
-      return found != wanted.notes.attributes.end() && found->is_number() ? found->get<double>() : otherwise;
-    };
-    const double slope = number_of("scl_slope", 1);
-    const double intercept = number_of("scl_inter", 0);
-    HeaderBytes header;
-    is_second ? second_header(header, wanted, type->number, slope, intercept)
-              : first_header(header, wanted, type->number, slope, intercept);
-    header.u32(0);  // no extensions
-    const std::uint64_t offset = is_second ? kSecondData : kFirstData;
-    header.fill_to(offset);
-    return RunOutput{.header = header.take(), .form = fortran_run(wanted.shape, wanted.type, offset)};
-  }
-
- private:
-  static constexpr std::uint64_t kFirstData = 352;
-  static constexpr std::uint64_t kSecondData = 544;
-
-  // The number of axes, their extents, and 1 for those that are not there.
-  static void put_axes(HeaderBytes& header, const Shape& shape, std::uint64_t width) {
-    // A single element has an axis all the same.
-    header.number(std::max<std::uint64_t>(shape.size(), 1), width);
-    for (std::size_t a = 0; a < 7; ++a) header.number(a < shape.size() ? shape[a] : 1, width);
-  }
-
-  static void first_header(HeaderBytes& header, const WantedArray& wanted, int type, double slope,
-                           double intercept) {
-    header.u32(kNifti1Bytes);
-    header.fill_to(40);
-    put_axes(header, wanted.shape, 2);
-    header.fill_to(70);
-    header.u16(static_cast<std::uint64_t>(type));
-    header.u16(8 * wanted.type.bytes);
-    header.fill_to(76);
-    for (int p = 0; p < 8; ++p) header.f32(1);  // pixdim
-    header.f32(static_cast<float>(kFirstData));
-    header.f32(static_cast<float>(slope));
-    header.f32(static_cast<float>(intercept));
-    header.fill_to(344);
-    header.text(std::string_view("n+1\0", 4));
-  }
-
-  static void second_header(HeaderBytes& header, const WantedArray& wanted, int type, double slope,
-                            double intercept) {
-    header.u32(kNifti2Bytes);
-    header.text(std::string_view("n+2\0\r\n\x1a\n", 8));
-    header.u16(static_cast<std::uint64_t>(type));
-    header.u16(8 * wanted.type.bytes);
-    put_axes(header, wanted.shape, 8);
-    header.fill_to(104);
-    for (int p = 0; p < 8; ++p) header.u64(std::bit_cast<std::uint64_t>(1.0));  // pixdim
-    header.u64(kSecondData);
-    header.u64(std::bit_cast<std::uint64_t>(slope));
-    header.u64(std::bit_cast<std::uint64_t>(intercept));
-    header.fill_to(kNifti2Bytes);
-  }
-
-  static std::uint64_t whole(double value, const std::string& operation) {
-    constexpr double kMost = 1e9;  // of a float
-    if (!(value >= 0 && value <= kMost && std::floor(value) == value))
-      fail(ErrorCode::file, operation, fmt::format("data that begin at {}", value),
-           "a whole number of bytes");
-    return static_cast<std::uint64_t>(value);
-  }
-};
 
 constexpr std::array kFitsTypes{TypeNumber{8, "uint8"},     TypeNumber{16, "int16"},
                                 TypeNumber{32, "int32"},    TypeNumber{64, "int64"},
@@ -255,6 +99,8 @@ class Fits final : public Format {
     }
     return found;
   }
+
+  std::vector<std::string> attributes_kept() const override { return {kKept.begin(), kKept.end()}; }
 
   std::optional<RunOutput> run_output(const WantedArray& wanted) const override {
     const auto* const type = std::find_if(kFitsTypes.begin(), kFitsTypes.end(), [&](const TypeNumber& each) {
@@ -413,10 +259,6 @@ class Fits final : public Format {
 
 }  // namespace
 
-const Format& nifti_format() {
-  static const Nifti format;
-  return format;
-}
 const Format& fits_format() {
   static const Fits format;
   return format;

@@ -1,0 +1,97 @@
+#include "store/toml.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "faro/error.hpp"
+
+#ifdef FARO_HAVE_TOML
+#include <toml++/toml.h>
+#endif
+
+namespace faro::store {
+
+#ifdef FARO_HAVE_TOML
+namespace {
+
+constexpr int kMostTomlDepth = 64;
+
+struct RefusedToml {
+  std::string got;
+  std::uint64_t line = 0;
+};
+
+// Dots of a key are levels, of which the library takes as many as there are.
+void require_few_dots(std::string_view text) {
+  int dots = 0;
+  std::uint64_t line = 1;
+  for (const char letter : text) {
+    if (letter == '\n') ++line;
+    dots = std::string_view(",{}=\n[]").find(letter) != std::string_view::npos
+               ? 0
+               : dots + (letter == '.' ? 1 : 0);
+    if (dots > kMostTomlDepth) throw RefusedToml{fmt::format("more than {} dots", kMostTomlDepth), line};
+  }
+}
+
+Json json_of(const toml::node& node, int depth) {
+  const auto refuse = [&node](const char* got) { throw RefusedToml{got, node.source().begin.line}; };
+  if (depth > kMostTomlDepth) refuse("too many levels");
+  switch (node.type()) {
+    case toml::node_type::table: {
+      Json object = Json::object();
+      for (const auto& [key, value] : *node.as_table())
+        object[std::string(key.str())] = json_of(value, depth + 1);
+      return object;
+    }
+    case toml::node_type::array: {
+      Json list = Json::array();
+      for (const toml::node& each : *node.as_array()) list.push_back(json_of(each, depth + 1));
+      return list;
+    }
+    case toml::node_type::string:
+      return node.as_string()->get();
+    case toml::node_type::integer: {
+      // As JSON has them, those from 0 on have no sign.
+      const std::int64_t value = node.as_integer()->get();
+      return value < 0 ? Json(value) : Json(static_cast<std::uint64_t>(value));
+    }
+    case toml::node_type::floating_point:
+      if (!std::isfinite(node.as_floating_point()->get())) refuse("a number that is not finite");
+      return node.as_floating_point()->get();
+    case toml::node_type::boolean:
+      return node.as_boolean()->get();
+    default:
+      refuse("a date or a time");
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Json json_of_toml(std::string_view text, const std::string& operation) {
+  RefusedToml refused;
+  try {
+    require_few_dots(text);
+    const toml::table table = toml::parse(text);
+    return json_of(table, 0);
+  } catch (const RefusedToml& found) {
+    refused = found;
+  } catch (const toml::parse_error& error) {
+    refused = {"no TOML: " + std::string(error.description()).substr(0, 200), error.source().begin.line};
+  }
+  std::replace_if(
+      refused.got.begin(), refused.got.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  fail(ErrorCode::file, operation, fmt::format("{} in line {}", refused.got, refused.line),
+       "TOML, or a JSON object");
+}
+#else
+Json json_of_toml(std::string_view /*text*/, const std::string& operation) {
+  fail(ErrorCode::unsupported, operation, "TOML, in a build without its library", "JSON",
+       "tools/install_dependencies.sh installs libtomlplusplus-dev, for a new build");
+}
+#endif
+
+}  // namespace faro::store
