@@ -314,13 +314,12 @@ class ExecutableArithmetic {
 /// engine cuda those of compile_text (faro/engines/nvrtc.hpp).
 ExecutableArithmetic plan(const Strided& view, const Arithmetic& arithmetic, const PlanOptions& options = {});
 
-/// Plans any other permutation with arithmetic; of engine cuda what is no view, nor an affine map whose factors
-/// are the same for all numbers, goes in two sweeps, through as much of the device's memory as the narrower
-/// array has. Factors are along axes of arithmetic.shape,
-/// the output's, all arrays of the batch together. Of problem.element_bytes nothing is read. In place the
-/// types have one width, and the permutation is one that has a plan in place. Errors: those of check() and
-/// plan(problem); ErrorCode::value for a shape of another count, and strides of an addend;
-/// ErrorCode::unsupported for an index array on a device.
+/// Plans any other permutation with arithmetic; of engine cuda what is no view, nor an affine map whose
+/// factors are the same for all numbers, goes in two sweeps, through as much of the device's memory as the
+/// narrower array has. Factors are along axes of arithmetic.shape, the output's, all arrays of the batch
+/// together. Of problem.element_bytes nothing is read. In place the types have one width, and the permutation
+/// is one that has a plan in place. Errors: those of check() and plan(problem); ErrorCode::value for a shape
+/// of another count, and strides of an addend; ErrorCode::unsupported for an index array on a device.
 ExecutableArithmetic plan(const Problem& problem, const Arithmetic& arithmetic,
                           const PlanOptions& options = {});
 /// The same of one array out of place: plan(maps::bit_reversal(20), Arithmetic{…}).
