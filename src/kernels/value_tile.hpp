@@ -112,12 +112,17 @@ class ConvertingMemory {
   std::byte* shared_;
 };
 
-/// A shape's five numbers: kWidthBits is that of what the tile holds.
+/// A shape's numbers, but for the width, which is that of what the tile holds.
 template <typename Program, bool kRoundsFirst, int kSegmentBits, int kRowBits, int kVectorBits,
           int kThreadBits>
 struct MoveValueTiles : ValueTileArrays {
   using Held = typename ConvertingMemory<Program, kRoundsFirst>::Held;
-  static constexpr AffineTileShape kShape{.width_bits = std::bit_width(sizeof(Held)) - 1,
+  static constexpr int kWidthBits = sizeof(Held) == 1   ? 0
+                                    : sizeof(Held) == 2 ? 1
+                                    : sizeof(Held) == 4 ? 2
+                                    : sizeof(Held) == 8 ? 3
+                                                        : 4;
+  static constexpr AffineTileShape kShape{.width_bits = kWidthBits,
                                           .segment_bits = kSegmentBits,
                                           .row_bits = kRowBits,
                                           .vector_bits = kVectorBits,

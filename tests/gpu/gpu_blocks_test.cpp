@@ -36,7 +36,8 @@ void expect_as_on_cpu(const BlockScaling& of, SplitMix64& random) {
   const Bytes got_data = device_data.get();
   ASSERT_TRUE(device_scales.get() == scales);
   ASSERT_TRUE(device_wide.get() == wide);
-  for (std::uint64_t i = 0; i < data.size() * 8 / bits_of(of.format) && got_data != data; ++i) {
+  const bool same = got_data == data;
+  for (std::uint64_t i = 0; !same && i < data.size() * 8 / bits_of(of.format); ++i) {
     const unsigned got = test::code_at(of, got_data.data(), i);
     const unsigned wanted = test::code_at(of, data.data(), i);
     const bool none = test::may_be_none(of.format, got) && test::may_be_none(of.format, wanted);
