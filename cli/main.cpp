@@ -243,6 +243,7 @@ int run_command(std::span<const std::string> arguments) {
 int main(int argc, char** argv) {
   faro::cli::fill_standard_descriptors();
   faro::cli::install_signal_handlers();
+  faro::cli::share_heap_under_limit();
   faro::cli::prepare_thread_stacks(argv);
   return faro::cli::with_enough_stack([&] {
     const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);

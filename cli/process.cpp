@@ -1,5 +1,6 @@
 #include "cli/process.hpp"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -42,6 +43,11 @@ void* make(void* argument) {
 }
 
 }  // namespace
+
+void share_heap_under_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) mallopt(M_ARENA_MAX, 1);
+}
 
 void prepare_thread_stacks(char** argv) {
   for (const char* const variable : {"OMP_STACKSIZE", "GOMP_STACKSIZE"}) {

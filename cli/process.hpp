@@ -5,6 +5,10 @@
 
 namespace faro::cli {
 
+/// Where the address space has a limit, all threads have one heap: the C library would reserve 64 MiB for the
+/// heap of each, which is taken from what a verb has found free.
+void share_heap_under_limit();
+
 /// Gives the threads that will be made stacks to work on. OpenMP's library reads OMP_STACKSIZE before main():
 /// where that is too little the program is started anew with another value, and this does not return.
 void prepare_thread_stacks(char** argv);

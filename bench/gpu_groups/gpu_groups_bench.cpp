@@ -153,7 +153,8 @@ class Bench {
 
   double microseconds(const Queue& queue) {
     constexpr double kUsOfMs = 1e3;
-    return kUsOfMs * clock_.milliseconds(static_cast<int>(options_.loops), queue);
+    return kUsOfMs * clock_.milliseconds(static_cast<int>(options_.loops), queue) /
+           static_cast<double>(options_.loops);
   }
 
   void row(const GroupWork& work) {

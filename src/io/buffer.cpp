@@ -97,10 +97,7 @@ std::uint64_t left_of_address_space() {
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnknown;
   const std::uint64_t taken =
       number_in("/proc/self/statm", "", 0) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  const std::uint64_t left = limit.rlim_cur - std::min<std::uint64_t>(limit.rlim_cur, taken);
-  // The C library reserves the heap of a thread as a whole, of two where they begin at once.
-  constexpr std::uint64_t kHeapsOfThreads = std::uint64_t{128} << 20;
-  return std::max(left / 2, left - std::min(left, kHeapsOfThreads));
+  return limit.rlim_cur - std::min<std::uint64_t>(limit.rlim_cur, taken);
 }
 
 }  // namespace

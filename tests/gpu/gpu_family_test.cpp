@@ -42,7 +42,7 @@ struct Arrays {
 
   Arrays(std::uint64_t bytes, std::uint64_t past, std::uint64_t room = 0)
       : from(noise(bytes + past, static_cast<unsigned>(bytes))),
-        in(std::max<std::uint64_t>(from.size(), 1)),
+        in(from.size() + 1),  // whose end is the device's, too
         out(std::max(bytes, room) + 2 * kGuard + past),
         skew(past) {
     if (!from.empty()) in.upload(from.data(), from.size());
