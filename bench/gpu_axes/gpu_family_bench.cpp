@@ -90,15 +90,19 @@ class FamilyBench {
     cuda::DeviceArray counts(extents.size() * 8);
     const std::vector<std::int64_t> wide(extents.begin(), extents.end());
     counts.upload(wide.data());
-    testing::draw_bytes(in.data(), bytes, 1, {});
     const std::vector<std::function<void(Stream)>> ways{
         [&](Stream s) { cuda::copy(in.data(), out.data(), bytes, s); },
         [&](Stream s) { made.run(in.data(), out.data(), bytes, s); },
         [&](Stream s) { family.run(extents, in.data(), out.data(), s); },
         [&](Stream s) { family.run_on_device({.data = counts.data()}, in.data(), out.data(), s); }};
     const cuda::StreamClock clock;
+    const auto draw = [&](const cuda::DeviceArray& array, std::uint64_t seed) {
+      static_cast<void>(
+          clock.milliseconds(1, [&](Stream s) { testing::draw_bytes(array.data(), bytes, seed, s); }));
+    };
+    draw(in, 1);
     for (std::size_t i = 1; i < ways.size(); ++i) {
-      testing::draw_bytes(out.data(), bytes, 2, {});
+      draw(out, 2);
       static_cast<void>(clock.milliseconds(1, ways[i]));
       verify(of, in, out);
     }

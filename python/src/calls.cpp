@@ -612,12 +612,12 @@ nb::object call_family(const FamilyHandle& self, nb::handle array) {
 }
 
 void bind_families(nb::module_& module) {
-  using Extents = std::vector<std::uint64_t>;
+  using FamilyExtents = std::vector<std::uint64_t>;
   using Strides = std::optional<std::vector<std::int64_t>>;
   nb::class_<FamilyHandle>(module, "Family")
       .def_static("make", &make_family)
       .def("run",
-           [](const FamilyHandle& self, const Extents& free, const Strides& in_strides, const Strides& out_strides,
+           [](const FamilyHandle& self, const FamilyExtents& free, const Strides& in_strides, const Strides& out_strides,
               std::uintptr_t in, std::uintptr_t out, std::uintptr_t stream) {
              const faro_family_call call{.extents = free.data(),
                                          .in_strides = in_strides ? in_strides->data() : nullptr,
@@ -640,7 +640,7 @@ void bind_families(nb::module_& module) {
                                                 reinterpret_cast<void*>(stream));
              });
            })
-      .def("explain", [](const FamilyHandle& self, const Extents& free) {
+      .def("explain", [](const FamilyHandle& self, const FamilyExtents& free) {
         const faro_family_call call{
             .extents = free.data(), .in_strides = nullptr, .out_strides = nullptr, .count = static_cast<int>(free.size()), .padding = 0};
         return told([&](char** text) { return faro_family_explain(self.plan.get(), &call, text); });
