@@ -71,13 +71,14 @@ class _Asked(NamedTuple):
         return dense if self.layout == "data" else tuple(dense[a] for a in self.order)
 
     def planned(self, wide: int, strides: Sequence[int], ceil: bool, global_scale: Any, device: int | None, operation: str) -> Any:
-        return _planned(self.format.number, wide, self.shape, tuple(strides), self.axis, self.scale_strides(), ceil,
-                        _global(self.format, global_scale, operation), device)
+        return _planned(device, self.format.number, wide, self.shape, tuple(strides), self.axis, self.scale_strides(), ceil,
+                        _global(self.format, global_scale, operation))
 
 
 @functools.lru_cache(maxsize=256)
-def _planned(*request: Any) -> Any:
-    return _faro.plan_blocks(*request[:-1], _run.options_for(request[-1]))
+def _planned(device: int | None, *request: Any) -> Any:
+    plan: Any = _faro.plan_blocks
+    return plan(*request, options=_run.options_for(device))
 
 
 def _global(format: _Format, given: Any, operation: str) -> float:

@@ -48,7 +48,7 @@ void bind_blocks(nb::module_& module) {
       [](int format, int wide, const std::vector<std::uint64_t>& extents,
          const std::vector<std::int64_t>& strides, int axis,
          const std::optional<std::vector<std::int64_t>>& scale_strides, bool ceil, double global_scale,
-         const faro_options& options) {
+         const Options& options) {
         if (strides.size() != extents.size() || (scale_strides && scale_strides->size() != extents.size()))
           throw nb::value_error("one stride for each extent");
         faro_blocks blocks{};
@@ -63,7 +63,7 @@ void bind_blocks(nb::module_& module) {
         blocks.scale_strides = scale_strides ? scale_strides->data() : nullptr;
         blocks.global_scale = global_scale;
         return made_unlocked<BlockHandle>(
-            [&](faro_block_plan** plan) { return faro_block_plan_make(&blocks, &options, plan); });
+            [&](faro_block_plan** plan) { return faro_block_plan_make(&blocks, &options.value, plan); });
       },
       nb::arg("format"), nb::arg("wide"), nb::arg("extents"), nb::arg("strides"), nb::arg("axis"),
       nb::arg("scale_strides").none(), nb::arg("ceil"), nb::arg("global_scale"), nb::arg("options"));
