@@ -147,6 +147,7 @@ CASES: dict[str, list[Case]] = {
                               {"x": _x(4, 2, 3), "table": np.array([[3, 0], [1, 2]])}, _x(2, 4, 3))],
     "faro.put_blocks": [Case(lambda out, table, values: faro.put_blocks([out], table, [values])[0],
                              {"table": np.array([[3, 0], [1, 2]]), "values": _x(2, 4, 3)}, _x(4, 2, 3))],
+    "faro.Family.__call__": [Case(lambda out, x: faro.family((None, 6), (1, 0), itemsize=x.itemsize)(x, out), {"x": _x(4, 6)}, _x(6, 4))],
     "faro.Group.run": [Case(lambda out, x: faro.group([(x, (1, 0), out)]).run()[0], {"x": _x(4, 6)}, _x(6, 4))],
     "faro.Plan.__call__": [Case(lambda out, x: faro.plan("transpose", shape=(4, 6), itemsize=4, engine=_engine(x))(x, out=out),
                                 {"x": _x(4, 6)}, _x(6, 4))],

@@ -450,3 +450,66 @@ def _(told):
     told(faro.flip, foreign)
     faro.flip(foreign, out=out)
     same(out.cpu(), np.arange(6, dtype="f4")[::-1])
+
+
+def exported(call, shape):
+    """Of JAX, for all shapes that one with symbols stands for."""
+    jax, export = pytest.importorskip("jax"), pytest.importorskip("jax.export")
+    return export.export(jax.jit(call))(jax.ShapeDtypeStruct(export.symbolic_shape(shape), "float32"))
+
+
+@trial("_jax_moves.py", "axis= permutes along one whose extent is a number; permute_dims, flip and roll take any")
+def _(told):
+    jax = pytest.importorskip("jax")
+    import faro.jax as fj
+
+    told(exported, lambda x: fj.permute(x, "bit_reversal"), "n, 8")
+    program = exported(lambda x: fj.permute(x, "bit_reversal", axis=1), "n, 8")
+    x = jax.numpy.arange(24.0).reshape(3, 8)
+    same(np.asarray(program.call(x)), faro.permute(np.asarray(x), "bit_reversal", axis=1))
+
+
+@trial("_jax_moves.py", "flip and roll take axes of any extent")
+def _(told):
+    pytest.importorskip("jax")
+    import faro.jax as fj
+
+    told(exported, lambda x: fj.permute(x, "gray", axis=1), "3, n")
+    exported(lambda x: fj.flip(x, 1), "3, n")
+
+
+@trial("_jax_moves.py", "the polynomials' number may be a symbol, their length is a number")
+def _(told):
+    pytest.importorskip("jax")
+    import faro.jax as fj
+
+    told(exported, lambda x: fj.permute_negacyclic(x, 3), "3, n")
+    exported(lambda x: fj.permute_negacyclic(x, 3), "n, 8")
+
+
+@trial("_family.py", "faro.jax.permute_dims() takes any shape, symbolic ones too")
+def _(told):
+    jax = pytest.importorskip("jax")
+    import faro.jax as fj
+
+    family = faro.family((None, 4), (1, 0), itemsize=8)
+    told(jax.jit(family), jax.numpy.ones((3, 4)))
+    assert jax.jit(lambda x: fj.permute_dims(x, (1, 0)))(jax.numpy.ones((3, 4))).shape == (4, 3)
+
+
+@trial("_family.py", "engine='cuda' makes families for arrays on a GPU")
+def _(told):
+    torch = torch_on_gpu()
+    x = torch.ones(3, 4).cuda()
+    told(faro.family((None, 4), (1, 0), itemsize=4), x)
+    assert faro.family((None, 4), (1, 0), itemsize=4, most=9, engine="cuda")(x).shape == (4, 3)
+
+
+@trial("_torch_operators.py", "x.detach() is not recorded")
+def _(told):
+    torch = torch_on_gpu()
+    family = faro.family((None, 4), (1, 0), itemsize=4, most=9, engine="cuda")
+    x, out = torch.ones(3, 4).cuda().requires_grad_(), torch.empty(4, 3).cuda()
+    extents = torch.tensor([3]).cuda()
+    told(lambda: family(x, extents=extents))
+    family(x.detach(), out, extents=extents)

@@ -298,7 +298,7 @@ constexpr void choose(FamilyBox& box, std::uint64_t wanted, int unit_bytes) {
     FamilyBox::Axis& axis = box.axis[box.by_input[i]];
     if (axis.box == 1) break;
     axis.group = FamilyBox::kColumns;
-    if (axis.box < axis.extent) box.cut_in = box.by_input[i];
+    if (axis.box < axis.extent) box.cut_in = std::int32_t{box.by_input[i]};
   }
   for (int a = 0; a < box.axes && box.cut_out < 0; ++a) {
     FamilyBox::Axis& axis = box.axis[a];
