@@ -354,11 +354,13 @@ struct MoveFamily {
       const std::uint32_t column = box.of_run.divide(row);
       row *= kUnits;
       if (row >= at.run || column >= at.left[FamilyBox::kColumns]) continue;
-      const std::byte* const from = data + column * box.pitch * kUnitBytes + run[row].place;
+      const std::byte* const from = data + std::size_t{column} * box.pitch * kUnitBytes + run[row].place;
       Access access{};
       FARO_UNROLL
       for (int u = 0; u < kUnits; ++u)
-        device::insert(access, u, *reinterpret_cast<const Unit*>(from + u * kUnitBytes));
+        device::insert(
+            access, u,
+            *reinterpret_cast<const Unit*>(from + std::size_t{kUnitBytes} * static_cast<std::size_t>(u)));
       *reinterpret_cast<Access*>(out + at.out + run[row].out + columns[column]) = access;
     }
   }

@@ -82,6 +82,7 @@ WordMap word_map(const Matrix& local, int q) {
 
   // Coordinates of what the tile's map makes of words and of places in them.
   std::vector<Word> basis;
+  basis.reserve(static_cast<std::size_t>(q) + to.size());
   for (int a = 0; a < q; ++a) basis.push_back(f2::unit(a));
   basis.insert(basis.end(), to.begin(), to.end());
   const Matrix of_basis = Matrix::from_columns(m, basis);

@@ -74,7 +74,7 @@ class WordStrides {
 std::optional<PackedStridedParams> make_packed_strided_params(const faro::detail::AxisMap& part,
                                                               std::uint32_t element_bits,
                                                               const PackedAffineShape& shape) {
-  const std::uint64_t vector_bits = 8 * kMaxVectorBytes;
+  const std::uint64_t vector_bits = std::uint64_t{8} * kMaxVectorBytes;
   const std::uint64_t vector = vector_bits / element_bits;
   const int q = shape.word_index_bits;
   const int segment_bits = shape.words.segment_bits + q;

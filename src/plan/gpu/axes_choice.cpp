@@ -203,7 +203,7 @@ std::optional<AxesLines> lines_of_view(const layout::AxisMap& view, const AxesVa
   any.lines_only = true;
   auto anywhere = line_of_view(view, true, any);
   if (!anywhere) return std::nullopt;
-  return AxesLines{{*std::move(aligned), *std::move(anywhere)}};
+  return AxesLines{{*aligned, *anywhere}};
 }
 
 }  // namespace
@@ -330,7 +330,7 @@ QuickChoice choose_quickly(const AxisMap& units, std::uintptr_t in, std::uintptr
   }
   const auto turned = layout::read_forwards(units);
   const bool aligned = in % kAxesVector == 0 && out % kernels::kLineSector == 0;
-  if (auto line = line_of_view(turned ? *turned : units, !aligned, {})) return *std::move(line);
+  if (auto line = line_of_view(turned ? *turned : units, !aligned, {})) return *line;
   return std::monostate();
 }
 
