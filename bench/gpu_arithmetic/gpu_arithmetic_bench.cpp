@@ -19,7 +19,6 @@
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "faro/measure.hpp"
-#include "io/npy.hpp"
 
 namespace faro::bench::gpu {
 namespace {
@@ -122,7 +121,6 @@ class Bench {
       map("2 x + 0.5 other, " + text, affine, {.scale = {.values = {2.0}}, .addend = Addend{.beta = 0.5}});
     }
     for (const BlockFormat format : {BlockFormat::mxfp8_e4m3, BlockFormat::nvfp4}) blocks(format);
-    if (!options_.out.empty()) io::write_file(options_.out, page_.text());
   }
 
  private:
@@ -221,7 +219,7 @@ class Bench {
 
   Options options_;
   cuda::StreamClock clock_;
-  Page page_;
+  Page page_{options_.out};
 };
 
 }  // namespace

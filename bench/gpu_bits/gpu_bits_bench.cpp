@@ -17,7 +17,6 @@
 #include "faro/error.hpp"
 #include "faro/measure.hpp"
 #include "faro/packed.hpp"
-#include "io/npy.hpp"
 
 namespace faro::bench::gpu {
 namespace {
@@ -109,7 +108,6 @@ class Bench {
                           "deviation | share |\n|---|---|---|---|---|\n",
                           options_.rounds, options_.maps, kMostVerifiedBytes >> 20));
     for (const Work& work : works(options_.maps)) row(work);
-    if (!options_.out.empty()) io::write_file(options_.out, page_.text());
   }
 
  private:
@@ -164,7 +162,7 @@ class Bench {
 
   Options options_;
   cuda::StreamClock clock_;
-  Page page_;
+  Page page_{options_.out};
 };
 
 }  // namespace

@@ -24,7 +24,6 @@
 #include "faro/faro.hpp"
 #include "faro/group.hpp"
 #include "faro/measure.hpp"
-#include "io/npy.hpp"
 #include "oracle.hpp"
 
 namespace faro::bench::gpu {
@@ -145,7 +144,6 @@ class Bench {
                     "|---|---|---|---|---|---|---|---|---|---|---|\n",
                     options_.rounds, options_.loops));
     for (const GroupWork& work : works()) row(work);
-    if (!options_.out.empty()) io::write_file(options_.out, page_.text());
   }
 
  private:
@@ -241,7 +239,7 @@ class Bench {
 
   Options options_;
   cuda::StreamClock clock_;
-  Page page_;
+  Page page_{options_.out};
 };
 
 }  // namespace
