@@ -82,13 +82,17 @@ struct MoveFamily {
         move_directly(block, box, at);
         continue;
       }
-      if (box.in_units == 1) {
+      if constexpr (kWordUnits == 1) {
+        read_box<1>(block, box, at);
+      } else if (box.in_units == 1) {
         read_box<1>(block, box, at);
       } else {
         read_box<kWordUnits>(block, box, at);
       }
       block.barrier();
-      if (box.out_units == 1) {
+      if constexpr (kWordUnits == 1) {
+        write_box<1>(block, box, at);
+      } else if (box.out_units == 1) {
         write_box<1>(block, box, at);
       } else {
         write_box<kWordUnits>(block, box, at);
