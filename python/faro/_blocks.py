@@ -117,10 +117,6 @@ def _described(x: Any, operation: str) -> _arrays.Array:
     return _arrays.describe(x)
 
 
-def _dense(array: _arrays.Array) -> _arrays.Array:
-    return array if _arrays.is_dense(array) else _arrays.describe(_run.run(array.keep, _run.COPY, None, None, None))
-
-
 def _named(x: Any, name: str, operation: str) -> Any:
     if _arrays.is_tensor(x):
         return _arithmetic._asked_type(name, x, operation).dtype
@@ -221,6 +217,6 @@ def dequantize_blocks(data: Any, scales: Any, format: str, axes: Sequence[int] |
     strides = _arrays.dense_strides(tuple(shape[a] for a in moved), 1)
     plan = asked.planned(number, [strides[a] for a in order], False, global_scale, array.device, operation)
     if 0 not in shape:
-        dense, dense_scales = _dense(array), _dense(of_scales)
+        dense, dense_scales = _arithmetic._dense(array), _arithmetic._dense(of_scales)
         plan.dequantize(dense.address, dense_scales.address, _arrays.describe(wide, writable=True).address, queue)
     return _arrays.given_back(data, wide)
