@@ -227,6 +227,7 @@ TEST_F(Stores, ThereAndBackByRandomGridsAxesCodecsAndBudgets) {
   constexpr std::array kCodecs{"none", "zstd:1", "gzip:1", "blosc:lz4:3:shuffle", "zstd:1+crc32c"};
   int swept = 0;
   int by_scratch = 0;
+  int nested = 0;
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     std::mt19937_64 random(seed);
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -249,7 +250,11 @@ TEST_F(Stores, ThereAndBackByRandomGridsAxesCodecsAndBudgets) {
     store::Options first{.chunks = grid(shape), .codec = kCodecs.at(random() % kCodecs.size())};
     if (random() % 3 == 0) {
       first.shards = first.chunks;
-      for (std::uint64_t& extent : first.shards) extent *= 1 + random() % 3;
+      for (std::uint64_t level = rank == 0 ? 0 : random() % 4; level > 0; --level) {
+        for (std::uint64_t& extent : first.shards) extent *= 1 + random() % 3;
+        if (level > 1) first.inner_shards.insert(first.inner_shards.begin(), first.shards);
+      }
+      if (!first.inner_shards.empty()) ++nested;
     }
     first.fortran_order = random() % 4 == 0;
     first.verify = random() % 2 == 0;
@@ -287,6 +292,7 @@ TEST_F(Stores, ThereAndBackByRandomGridsAxesCodecsAndBudgets) {
   }
   EXPECT_GT(swept, 0);
   EXPECT_GT(by_scratch, 0);
+  EXPECT_GT(nested, 10);
 }
 
 TEST_F(Stores, MapsOfAllElementsGoByPlainFiles) {

@@ -74,6 +74,8 @@ struct Options {
   std::vector<std::uint64_t> chunks =
       {};  // empty: the input's, turned as the axes are, or the format's choice
   std::vector<std::uint64_t> shards = {};  // Zarr v3's; empty: none
+  std::vector<std::vector<std::uint64_t>> inner_shards =
+      {};                      // shards within those, outermost first; at most 3
   std::string codec = {};      // "zstd:3", "blosc:lz4:5:shuffle", "none"; empty: the input's, or zstd:3
   std::string dtype = {};      // numbers are converted to; empty: the input's
   bool fortran_order = false;  // first axis fastest: of .npy, raw, and within Zarr's chunks

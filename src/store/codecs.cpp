@@ -51,7 +51,7 @@ constexpr int kWindowBits = 15;
 constexpr int kAnyContainer = 32;
 constexpr int kGzipContainer = 16;
 
-DecodeFault inflate_all(View from, Data& to, std::uint64_t most) {
+DecodeFault inflate_all(const Codec& /*codec*/, View from, Data& to, std::uint64_t most) {
   to.resize(most);
   std::uint64_t made = 0;
   std::uint64_t taken = 0;
@@ -110,7 +110,7 @@ void deflate_all(View from, Data& to, int level, int container) {
 #endif
 
 #ifdef FARO_HAVE_ZSTD
-DecodeFault zstd_decode(View from, Data& to, std::uint64_t most) {
+DecodeFault zstd_decode(const Codec& /*codec*/, View from, Data& to, std::uint64_t most) {
   // A frame that says how much it holds is believed only as far as it may.
   to.resize(most);
   struct Free {
@@ -139,7 +139,7 @@ void zstd_encode(const Codec& codec, View from, Data& to) {
 #endif
 
 #ifdef FARO_HAVE_BLOSC
-DecodeFault blosc_decode(View from, Data& to, std::uint64_t most) {
+DecodeFault blosc_decode(const Codec& /*codec*/, View from, Data& to, std::uint64_t most) {
   std::size_t bytes = 0;
   if (from.size() < BLOSC_MIN_HEADER_LENGTH || blosc_cbuffer_validate(from.data(), from.size(), &bytes) != 0)
     return "bytes that are no Blosc buffer";
@@ -169,7 +169,7 @@ void blosc_encode(const Codec& codec, View from, Data& to) {
 // As numcodecs writes it: the length in four bytes, then a block.
 constexpr std::uint64_t kLz4Header = 4;
 
-DecodeFault lz4_decode(View from, Data& to, std::uint64_t most) {
+DecodeFault lz4_decode(const Codec& /*codec*/, View from, Data& to, std::uint64_t most) {
   std::uint32_t bytes = 0;
   if (from.size() < kLz4Header) return "fewer bytes than LZ4's length has";
   std::memcpy(&bytes, from.data(), kLz4Header);
@@ -242,7 +242,7 @@ void szip_encode(const Codec& codec, View from, Data& to) {
 }
 #endif
 
-DecodeFault crc_decode(View from, Data& to) {
+DecodeFault crc_decode(const Codec& /*codec*/, View from, Data& to, std::uint64_t /*most*/) {
   if (from.size() < kCrcBytes) return "fewer bytes than a checksum has";
   const View data = from.first(from.size() - kCrcBytes);
   std::uint32_t wanted = 0;
@@ -253,7 +253,7 @@ DecodeFault crc_decode(View from, Data& to) {
   return {};
 }
 
-void crc_encode(View from, Data& to) {
+void crc_encode(const Codec& /*codec*/, View from, Data& to) {
   const std::uint32_t sum = crc32c(from);
   to.assign(from.begin(), from.end());
   to.resize(from.size() + kCrcBytes);
@@ -261,7 +261,8 @@ void crc_encode(View from, Data& to) {
 }
 
 // First bytes of all elements, then their second bytes, …; what is left at the end stays.
-void unshuffle(View from, Data& to, std::uint64_t element_bytes) {
+DecodeFault unshuffle(const Codec& codec, View from, Data& to, std::uint64_t /*most*/) {
+  const std::uint64_t element_bytes = codec.shuffled_bytes;
   const std::uint64_t count = from.size() / element_bytes;
   to.resize(from.size());
   for (std::uint64_t b = 0; b < element_bytes; ++b) {
@@ -270,9 +271,11 @@ void unshuffle(View from, Data& to, std::uint64_t element_bytes) {
   }
   std::copy(from.begin() + static_cast<std::ptrdiff_t>(count * element_bytes), from.end(),
             to.begin() + static_cast<std::ptrdiff_t>(count * element_bytes));
+  return {};
 }
 
-void shuffle(View from, Data& to, std::uint64_t element_bytes) {
+void shuffle(const Codec& codec, View from, Data& to) {
+  const std::uint64_t element_bytes = codec.shuffled_bytes;
   // As a shuffle of `count` elements undoes one of `element_bytes`.
   const std::uint64_t count = from.size() / element_bytes;
   to.resize(from.size());
@@ -283,70 +286,40 @@ void shuffle(View from, Data& to, std::uint64_t element_bytes) {
             to.begin() + static_cast<std::ptrdiff_t>(count * element_bytes));
 }
 
-DecodeFault decode_one(const Codec& codec, View from, Data& to, std::uint64_t most) {
-  switch (codec.kind) {
+// What this build decodes and encodes, each by its library.
+struct Coder {
+  CodecKind kind;
+  DecodeFault (*decode)(const Codec& codec, View from, Data& to, std::uint64_t most);
+  void (*encode)(const Codec& codec, View from, Data& to);
+};
+constexpr std::array kCoders{
 #ifdef FARO_HAVE_ZLIB
-    case CodecKind::gzip:
-    case CodecKind::zlib:
-      return inflate_all(from, to, most);
+    Coder{
+        CodecKind::gzip, inflate_all,
+        [](const Codec& codec, View from, Data& to) { deflate_all(from, to, codec.level, kGzipContainer); }},
+    Coder{CodecKind::zlib, inflate_all,
+          [](const Codec& codec, View from, Data& to) { deflate_all(from, to, codec.level, 0); }},
 #endif
 #ifdef FARO_HAVE_ZSTD
-    case CodecKind::zstd:
-      return zstd_decode(from, to, most);
+    Coder{CodecKind::zstd, zstd_decode, zstd_encode},
 #endif
 #ifdef FARO_HAVE_BLOSC
-    case CodecKind::blosc:
-      return blosc_decode(from, to, most);
+    Coder{CodecKind::blosc, blosc_decode, blosc_encode},
 #endif
 #ifdef FARO_HAVE_LZ4
-    case CodecKind::lz4:
-      return lz4_decode(from, to, most);
+    Coder{CodecKind::lz4, lz4_decode, lz4_encode},
 #endif
 #ifdef FARO_HAVE_SZ
-    case CodecKind::szip:
-      return szip_decode(codec, from, to, most);
+    Coder{CodecKind::szip, szip_decode, szip_encode},
 #endif
-    case CodecKind::crc32c:
-      return crc_decode(from, to);
-    case CodecKind::shuffle:
-      unshuffle(from, to, codec.shuffled_bytes);
-      return {};
-    default:
-      return fmt::format("the codec {}, which this build has not", name(codec.kind));
-  }
-}
+    Coder{CodecKind::crc32c, crc_decode, crc_encode},
+    Coder{CodecKind::shuffle, unshuffle, shuffle}};
 
-void encode_one(const Codec& codec, View from, Data& to) {
-  switch (codec.kind) {
-#ifdef FARO_HAVE_ZLIB
-    case CodecKind::gzip:
-      return deflate_all(from, to, codec.level, kGzipContainer);
-    case CodecKind::zlib:
-      return deflate_all(from, to, codec.level, 0);
-#endif
-#ifdef FARO_HAVE_ZSTD
-    case CodecKind::zstd:
-      return zstd_encode(codec, from, to);
-#endif
-#ifdef FARO_HAVE_BLOSC
-    case CodecKind::blosc:
-      return blosc_encode(codec, from, to);
-#endif
-#ifdef FARO_HAVE_LZ4
-    case CodecKind::lz4:
-      return lz4_encode(codec, from, to);
-#endif
-#ifdef FARO_HAVE_SZ
-    case CodecKind::szip:
-      return szip_encode(codec, from, to);
-#endif
-    case CodecKind::crc32c:
-      return crc_encode(from, to);
-    case CodecKind::shuffle:
-      return shuffle(from, to, codec.shuffled_bytes);
-    default:
-      require_built({codec}, "encode a chunk");
-  }
+// Null: this build has none.
+const Coder* coder_of(CodecKind kind) {
+  const auto* const found =
+      std::find_if(kCoders.begin(), kCoders.end(), [&](const Coder& each) { return each.kind == kind; });
+  return found == kCoders.end() ? nullptr : found;
 }
 
 // What each adds at most.
@@ -475,23 +448,7 @@ std::string to_text(const std::vector<Codec>& codecs) {
 
 void require_built(const std::vector<Codec>& codecs, const std::string& operation) {
   for (const Codec& codec : codecs) {
-    bool is_built = codec.kind == CodecKind::crc32c || codec.kind == CodecKind::shuffle;
-#ifdef FARO_HAVE_ZLIB
-    is_built = is_built || codec.kind == CodecKind::gzip || codec.kind == CodecKind::zlib;
-#endif
-#ifdef FARO_HAVE_ZSTD
-    is_built = is_built || codec.kind == CodecKind::zstd;
-#endif
-#ifdef FARO_HAVE_BLOSC
-    is_built = is_built || codec.kind == CodecKind::blosc;
-#endif
-#ifdef FARO_HAVE_LZ4
-    is_built = is_built || codec.kind == CodecKind::lz4;
-#endif
-#ifdef FARO_HAVE_SZ
-    is_built = is_built || codec.kind == CodecKind::szip;
-#endif
-    if (is_built) continue;
+    if (coder_of(codec.kind) != nullptr) continue;
     fail(ErrorCode::unsupported, operation, fmt::format("the codec {}", name(codec.kind)),
          "a codec that this build has",
          "tools/install_dependencies.sh installs its library, for a new build");
@@ -503,7 +460,9 @@ DecodeFault decode(const std::vector<Codec>& codecs, Data& data, std::uint64_t b
     const std::uint64_t most =
         c == 0 ? bytes
                : most_encoded_bytes({codecs.begin(), codecs.begin() + static_cast<std::ptrdiff_t>(c)}, bytes);
-    if (DecodeFault fault = decode_one(codecs[c], data, between, most); !fault.empty()) return fault;
+    const Coder* const coder = coder_of(codecs[c].kind);
+    if (coder == nullptr) return fmt::format("the codec {}, which this build has not", name(codecs[c].kind));
+    if (DecodeFault fault = coder->decode(codecs[c], data, between, most); !fault.empty()) return fault;
     data.swap(between);
   }
   if (data.size() != bytes) return fmt::format("{} bytes", data.size());
@@ -512,7 +471,9 @@ DecodeFault decode(const std::vector<Codec>& codecs, Data& data, std::uint64_t b
 
 View encode(const std::vector<Codec>& codecs, View data, Data& stored, Data& between) {
   for (const Codec& codec : codecs) {
-    encode_one(codec, data, between);
+    const Coder* const coder = coder_of(codec.kind);
+    if (coder == nullptr) require_built({codec}, "encode a chunk");
+    coder->encode(codec, data, between);
     stored.swap(between);
     data = stored;
   }
