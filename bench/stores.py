@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """bench/stores.py FARO [FOLDER [ROUNDS [GROUP…]]]   512 MiB of float32 in chunks of 1 x 512 x 1024 to chunks of 256 x 32 x 32, within 64 MiB: faro beside
 `cp -r` and careful loops of zarr-python, tensorstore and h5py, tensorstore in one write, Dask on two threads, h5repack and nccopy, once each. Groups: zarr, zarr2, zstd,
-sharded, hdf5, hdf5-gzip, tiff; all without any; `zstd:faro` is the ways of a group that begin so; `codec` decodes and encodes a sixteenth of the same chunks and does
+sharded, hdf5, hdf5-gzip, tiff; all without any; `zstd:faro,Dask` is the ways of a group that begin so; `codec` decodes and encodes a sixteenth of the same chunks and does
 nothing else. Needs zarr, tensorstore, h5py, tifffile, numcodecs, dask; rechunker in the environment of the interpreter $RECHUNKER, for it needs zarr 2. Some gigabytes in FOLDER."""
 
 import os
@@ -178,7 +178,7 @@ def main():
             continue
         name, _, only = name.partition(":")
         result, ways = groups[name]
-        ways = {what: command for what, command in ways.items() if what.startswith("cp") or what.startswith(only)}
+        ways = {what: command for what, command in ways.items() if what.startswith(("cp", *only.split(",")))}
         print(f"\n{name}:\n", flush=True)
         print_table(ways, result, rounds, once=[what for what in ways if not what.startswith(("cp", "faro"))])
 

@@ -96,6 +96,7 @@ store::Options store_options_of(const PermuteOptions& options) {
            "--raw DTYPE --shape SHAPE");
     made.raw_dtype = options.raw;
     made.raw_shape = parse_shape(options.shape);
+    if (!options.skip.empty()) made.raw_offset = skipped_bytes(options);
   }
   if (options.spec.empty()) return made;
   const io::NpyHeader header = header_of_store(options);

@@ -561,6 +561,35 @@ TEST_F(Stores, RefusesWhatDoesNotFit) {
             ErrorCode::file);
 }
 
+TEST_F(Stores, RefusesPlacesThatAreNone) {
+  write_npy("in.npy", {4, 6}, Bytes(96), "<f4");
+  store::relayout(path("in.npy"), path("in.zarr"), {.chunks = {2, 3}});
+  EXPECT_EQ(refusal("in.zarr", "in.zarr/b.zarr"), ErrorCode::value);
+  fs::create_directory_symlink(path("in.zarr"), path("link"));
+  EXPECT_EQ(refusal("link", "link/c/b.npy"), ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "new.zarr/../other.zarr"), ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "b.safetensors:__metadata__"), ErrorCode::value);
+  const Shape all{4, 6};
+  EXPECT_EQ(refusal("in.npy", "b.zarr", {.chunks = {1, 1}, .shards = all, .inner_shards = {{2, 4}}}),
+            ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "b.zarr", {.chunks = {1, 1}, .shards = all, .inner_shards = {{2}}}),
+            ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "b.zarr", {.chunks = {1, 1}, .inner_shards = {{2, 2}}}), ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "b.zarr", {.chunks = {1, 1}, .shards = {8192, 4096}}), ErrorCode::value);
+}
+
+// Chunks would make the folder again, without those that were there.
+TEST_F(Stores, AFolderThatIsTakenAwayMeanwhileIsAnError) {
+  write_npy("in.npy", {64, 64}, Bytes(16384, std::byte{1}), "<f4");
+  const auto remove = [&](const store::Progress&) {
+    for (const auto& entry : fs::directory_iterator(path(""))) {
+      if (entry.path().filename().string().starts_with(".faro-")) fs::remove_all(entry.path());
+    }
+  };
+  EXPECT_EQ(refusal("in.npy", "a.zarr", {.chunks = {8, 8}, .memory_bytes = 8192, .progress = remove}),
+            ErrorCode::file);
+}
+
 TEST_F(Stores, ACancelledRunLeavesNothing) {
   write_npy("in.npy", {64, 64}, Bytes(16384, std::byte{1}), "<f4");
   const store::Report report =

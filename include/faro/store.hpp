@@ -93,9 +93,10 @@ struct Options {
   bool resume = false;
   /// Seconds between two records of the journal, each of which waits for the disk.
   double checkpoint_seconds = 5;
-  /// The input is raw bytes of this type and shape.
+  /// The input is raw bytes of this type and shape: all of the file, or behind `raw_offset` bytes of it.
   std::string raw_dtype = {};
   std::vector<std::uint64_t> raw_shape = {};
+  std::optional<std::uint64_t> raw_offset = {};
   /// Called by any thread, but by one at a time, whenever some MiB are done.
   std::function<void(const Progress&)> progress = {};
   /// Asked as often; true ends the run, and no output is there.

@@ -97,7 +97,10 @@ store::Options options_of(const Request& request) {
           .verify = request.flag("verify"),
           .resume = request.flag("resume"),
           .raw_dtype = request.text("raw_dtype", ""),
-          .raw_shape = extents_of(request, "raw_shape")};
+          .raw_shape = extents_of(request, "raw_shape"),
+          .raw_offset = request.has("raw_offset")
+                            ? std::optional(request.number("raw_offset", 0, 0, kMostMemory))
+                            : std::nullopt};
 }
 
 // Of all elements of the one array that is named.
@@ -139,7 +142,7 @@ faro_status faro_store_relayout(const char* in, const char* out, const char* opt
     const faro::capi::Request request(
         options, faro::capi::kRelayout,
         {"axes", "map", "chunks", "shards", "inner_shards", "codec", "dtype", "fortran_order", "format",
-         "memory_bytes", "threads", "verify", "resume", "raw_dtype", "raw_shape", "explain"});
+         "memory_bytes", "threads", "verify", "resume", "raw_dtype", "raw_shape", "raw_offset", "explain"});
     faro::store::Options wanted = faro::capi::options_of(request);
     if (request.has("map")) wanted.map = faro::capi::map_of(request.text("map", ""), in, wanted);
     faro::capi::tell_progress(wanted, progress, context);

@@ -21,8 +21,13 @@ StoredArray raw_input(const std::string& path, const Options& options) {
   const std::string operation = "read `" + path + "`";
   const ElementType type = element_type_or_fail(options.raw_dtype, operation);
   const ByteOrder order = byte_order_named(options.raw_dtype).value_or(ByteOrder::little);
-  StoredArray array = run_array(raw_format(), "", path, dense_run(options.raw_shape, type, 0, order));
-  if (const std::uint64_t bytes = file_bytes(path); bytes != end_of(array.run->form)) {
+  constexpr std::uint64_t kMostOffset = std::uint64_t{1} << 62;
+  const std::uint64_t offset = options.raw_offset.value_or(0);
+  require_shape(options.raw_shape, type.bytes, operation);
+  if (offset > kMostOffset)
+    fail(ErrorCode::value, operation, fmt::format("an offset of {}", offset), "less than 2^62");
+  StoredArray array = run_array(raw_format(), "", path, dense_run(options.raw_shape, type, offset, order));
+  if (const std::uint64_t bytes = file_bytes(path); !options.raw_offset && bytes != end_of(array.run->form)) {
     fail(ErrorCode::file, operation, fmt::format("a file of {} bytes", bytes),
          fmt::format("the {} of its shape and dtype", end_of(array.run->form)));
   }

@@ -295,8 +295,11 @@ class CreatedZarr final : public CreatedStore {
     for (fs::path above = path.parent_path(); above.has_filename(); above = above.parent_path()) {
       if (is_new_group(above)) top = above;
     }
-    folder_.emplace(top, unfinished);
     const fs::path within = path.lexically_relative(top);
+    if (std::find(within.begin(), within.end(), "..") != within.end())
+      fail(ErrorCode::value, operation, "`..` within a store that is new",
+           "the names of groups and an array");
+    folder_.emplace(top, unfinished);
     place_ = within == "." ? folder_->folder() : folder_->folder() / within;
     sink_ = sink_of(array_, chunk_store(place_, array_));
   }
