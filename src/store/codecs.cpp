@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <type_traits>
 
 #include "faro/error.hpp"
 #include "faro/suggest.hpp"
@@ -260,30 +261,41 @@ void crc_encode(const Codec& /*codec*/, View from, Data& to) {
   std::memcpy(to.data() + from.size(), &sum, kCrcBytes);
 }
 
+// Calls move with the bytes of an element, as a constant where that is usual: loops over it become vectors'.
+template <typename Move>
+void with_bytes_of_element(std::uint64_t bytes, const Move& move) {
+  switch (bytes) {
+    case 2:
+      return move(std::integral_constant<std::uint64_t, 2>());
+    case 4:
+      return move(std::integral_constant<std::uint64_t, 4>());
+    case 8:
+      return move(std::integral_constant<std::uint64_t, 8>());
+    default:
+      return move(bytes);
+  }
+}
+
 // First bytes of all elements, then their second bytes, …; what is left at the end stays.
 DecodeFault unshuffle(const Codec& codec, View from, Data& to, std::uint64_t /*most*/) {
-  const std::uint64_t element_bytes = codec.shuffled_bytes;
-  const std::uint64_t count = from.size() / element_bytes;
-  to.resize(from.size());
-  for (std::uint64_t b = 0; b < element_bytes; ++b) {
-    const std::byte* const plane = from.data() + b * count;
-    for (std::uint64_t e = 0; e < count; ++e) to[e * element_bytes + b] = plane[e];
-  }
-  std::copy(from.begin() + static_cast<std::ptrdiff_t>(count * element_bytes), from.end(),
-            to.begin() + static_cast<std::ptrdiff_t>(count * element_bytes));
+  to.assign(from.begin(), from.end());
+  with_bytes_of_element(codec.shuffled_bytes, [in = from.data(), out = to.data(), &from](auto bytes) {
+    const std::uint64_t count = from.size() / bytes;
+    for (std::uint64_t e = 0; e < count; ++e) {
+      for (std::uint64_t b = 0; b < bytes; ++b) out[e * bytes + b] = in[b * count + e];
+    }
+  });
   return {};
 }
 
 void shuffle(const Codec& codec, View from, Data& to) {
-  const std::uint64_t element_bytes = codec.shuffled_bytes;
-  // As a shuffle of `count` elements undoes one of `element_bytes`.
-  const std::uint64_t count = from.size() / element_bytes;
-  to.resize(from.size());
-  for (std::uint64_t e = 0; e < count; ++e) {
-    for (std::uint64_t b = 0; b < element_bytes; ++b) to[b * count + e] = from[e * element_bytes + b];
-  }
-  std::copy(from.begin() + static_cast<std::ptrdiff_t>(count * element_bytes), from.end(),
-            to.begin() + static_cast<std::ptrdiff_t>(count * element_bytes));
+  to.assign(from.begin(), from.end());
+  with_bytes_of_element(codec.shuffled_bytes, [in = from.data(), out = to.data(), &from](auto bytes) {
+    const std::uint64_t count = from.size() / bytes;
+    for (std::uint64_t b = 0; b < bytes; ++b) {
+      for (std::uint64_t e = 0; e < count; ++e) out[b * count + e] = in[e * bytes + b];
+    }
+  });
 }
 
 // What this build decodes and encodes, each by its library.
