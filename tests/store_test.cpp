@@ -156,6 +156,19 @@ TEST(StoreCodecs, RefusesWhatIsNone) {
     EXPECT_THROW(static_cast<void>(store::parse_codecs(text, 4)), Error) << text;
 }
 
+// Blocks and lines that it has not.
+TEST(StoreCodecs, SzipOfOtherBlocksIsRefused) {
+  store::Codec codec{.kind = store::CodecKind::szip};
+  for (const auto& numbers : std::vector<std::array<std::uint32_t, 4>>{
+           {141, 7, 32, 16}, {141, 34, 32, 16}, {141, 16, 32, 4097}}) {
+    codec.szip = numbers;
+    Bytes data(64);
+    Bytes between;
+    EXPECT_NE(store::decode({codec}, data, 64, between), "");
+    EXPECT_THROW(static_cast<void>(store::encode({codec}, Bytes(64), data, between)), Error);
+  }
+}
+
 TEST(StoreCodecs, ShuffleIsHdf5s) {
   const std::vector<store::Codec> codecs{{.kind = store::CodecKind::shuffle, .shuffled_bytes = 2}};
   Bytes data{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}, std::byte{5}};

@@ -212,11 +212,23 @@ SZ_com_t szip_parameters(const Codec& codec) {
           .pixels_per_scanline = static_cast<int>(codec.szip[3])};
 }
 
+// What its library takes.
+bool are_of_szip(const Codec& codec) {
+  constexpr std::uint32_t kMostOfBlock = 32;
+  constexpr std::uint32_t kMostOfLine = 4096;
+  constexpr std::uint32_t kMostBits = 64;
+  const auto& [options, block, bits, line] = codec.szip;
+  return block > 0 && block <= kMostOfBlock && block % 2 == 0 && bits > 0 && bits <= kMostBits && line > 0 &&
+         line <= kMostOfLine;
+}
+
 DecodeFault szip_decode(const Codec& codec, View from, Data& to, std::uint64_t most) {
   std::uint32_t bytes = 0;
   if (from.size() < kSzipHeader) return "fewer bytes than szip's length has";
   std::memcpy(&bytes, from.data(), kSzipHeader);
   if (bytes > most) return fmt::format("a stream of {} bytes", bytes);
+  if (!are_of_szip(codec))
+    return fmt::format("blocks and lines that szip has not ({})", fmt::join(codec.szip, ", "));
   to.resize(bytes);
   std::size_t made = bytes;
   SZ_com_t parameters = szip_parameters(codec);
@@ -232,6 +244,7 @@ void szip_encode(const Codec& codec, View from, Data& to) {
     fail(ErrorCode::unsupported, "encode a chunk", fmt::format("{} bytes by szip", from.size()),
          "less than 2 GiB", "smaller chunks");
   }
+  if (!are_of_szip(codec)) fail_encoding("szip");
   const auto bytes = static_cast<std::uint32_t>(from.size());
   to.resize(most_encoded_bytes({codec}, bytes));
   std::memcpy(to.data(), &bytes, kSzipHeader);

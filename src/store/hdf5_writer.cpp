@@ -100,6 +100,8 @@ void add_filter(hid_t properties, const Codec& codec, std::uint64_t elements) {
       added = FARO_H5(H5Pset_shuffle)(properties);
       break;
     case CodecKind::szip:
+      if (pixels == 0)
+        fail(ErrorCode::unsupported, kWriteHdf5, "szip of chunks of one element", "two at least");
       added = codec.szip[1] == 0
                   ? FARO_H5(H5Pset_szip)(properties, H5_SZIP_NN_OPTION_MASK, pixels)
                   : FARO_H5(H5Pset_szip)(properties,
