@@ -5,7 +5,6 @@
 // --no-backup maps the file itself, and has no more than the array to permute it by.
 #include "cli/permute_in_place.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,7 +13,6 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "cli/file_problem.hpp"

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <functional>
 #include <numeric>
-#include <optional>
 
 #include "cpu_strided_support.hpp"
 #include "faro/faro.hpp"

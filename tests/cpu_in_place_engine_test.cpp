@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "cpu_in_place_support.hpp"

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <functional>
 #include <numeric>
-#include <optional>
 #include <random>
 
 #include "cpu_strided_support.hpp"

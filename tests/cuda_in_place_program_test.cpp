@@ -8,7 +8,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <random>
 #include <set>
 #include <string>

@@ -3,9 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstring>
 #include <functional>
-#include <set>
 #include <span>
 #include <string>
 #include <thread>

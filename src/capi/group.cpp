@@ -1,7 +1,6 @@
 // Groups, for C.
 #include "faro/group.hpp"
 
-#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <memory>

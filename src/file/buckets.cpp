@@ -8,7 +8,6 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include "faro/error.hpp"

@@ -1,6 +1,5 @@
 // Tiles of strided views, of which axes, rolls and flips are made: boxes.
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <utility>

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <functional>
 #include <numeric>
-#include <optional>
 #include <random>
 #include <span>
 #include <string>

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <complex>
 #include <cstring>
-#include <numeric>
 #include <random>
 #include <span>
 #include <string>

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <memory>
-#include <span>
 
 #include "reproduce/ladder.hpp"
 #include "reproduce/tables.hpp"

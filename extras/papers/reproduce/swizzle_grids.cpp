@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <sstream>
-#include <string_view>
 #include <vector>
 
 #include "faro/error.hpp"
