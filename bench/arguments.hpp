@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "size_text.hpp"
+
 namespace faro::bench {
 
 /// What stands behind an option, or a part of it.
@@ -87,8 +89,5 @@ int run_bench(int count, const char* const* words, const char* usage, const Pars
     }
   });
 }
-
-/// "4 KiB", "64 MiB", "4 GiB".
-std::string size_text(std::uint64_t bytes);
 
 }  // namespace faro::bench
