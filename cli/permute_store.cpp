@@ -1,5 +1,3 @@
-#include "cli/permute_store.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include "cli/file_options.hpp"
 #include "cli/file_problem.hpp"
 #include "cli/permute_file.hpp"
+#include "cli/permute_ways.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
