@@ -20,7 +20,7 @@ Json emit_json(const Affine& map, const emit::Options& options, const emit::Sour
 /// `path`: as it was given; null where it is known.
 Json store_json(const store::ArrayFacts& array, const char* path = nullptr);
 
-/// Of a run from `in` to `out`, or of what it would be.
+/// What is said of a run from `in` to `out`, or of what it would be.
 Json store_json(const store::Facts& facts, const std::string& in, const std::string& out);
 Json store_json(const store::Report& report, const std::string& in, const std::string& out);
 

@@ -56,7 +56,7 @@ store::Options options_of(const Request& request) {
           .raw_shape = extents_of(request, "raw_shape")};
 }
 
-// Of all elements of the one array that is named.
+// The map of all elements of the one array that is named.
 store::ElementMap map_of(const std::string& text, const std::string& in, const store::Options& options) {
   const std::vector<std::uint64_t> shape =
       options.raw_dtype.empty() ? store::arrays(in).front().shape : options.raw_shape;

@@ -28,8 +28,8 @@ namespace reproduce_test {
 
 using ::testing::HasSubstr;
 
-// Of the tables by other seeds than the default: fewer, since tests are also run by slow builds. A standard
-// error of 0.004 still tells 0.02.
+// Trials of the tables by other seeds than the default: fewer, since tests are also run by slow builds. A
+// standard error of 0.004 still tells 0.02.
 constexpr std::uint64_t kFewTrials = 40'000;
 
 std::string command(const Table& table) {
