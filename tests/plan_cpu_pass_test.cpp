@@ -147,7 +147,9 @@ TEST(PlanCpuPass, TablesAreTheScheduleAndTimesAddUp) {
     }
     EXPECT_EQ(bytes, chosen.schedule_bytes);
     const bool by_curves_of_passes = chosen.method == IndexMethod::partition || plan.passes().size() == 1;
-    if (by_curves_of_passes && chosen.curve_us) EXPECT_NEAR(us, *chosen.curve_us, 1e-6 * us);
+    if (by_curves_of_passes && chosen.curve_us) {
+      EXPECT_NEAR(us, *chosen.curve_us, 1e-6 * us);
+    }
   }
 }
 
