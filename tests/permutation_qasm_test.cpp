@@ -469,7 +469,7 @@ TEST(Qasm, Refused) {
   };
   for (const BadCircuit& bad : kCases) {
     SCOPED_TRACE(bad.text);
-    const Error error = test::refusal([&] { const Affine map = parse_qasm(bad.text, "c.qasm"); });
+    const Error error = test::refusal([&] { parse_qasm(bad.text, "c.qasm"); });
     const ErrorReport& report = error.report();
     EXPECT_EQ(name(report.code), name(bad.code)) << error.what();
     EXPECT_EQ(report.operation, "read `c.qasm`");
