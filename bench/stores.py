@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """bench/stores.py FARO [FOLDER [ROUNDS [GROUP…]]]   512 MiB of float32 in chunks of 1 x 512 x 1024 to chunks of 256 x 32 x 32, within 64 MiB: faro beside
-`cp -r` and careful loops of zarr-python, tensorstore and h5py, once each. Groups: zarr, zstd, sharded, hdf5, hdf5-gzip, tiff; all without any; `zstd:faro` is
-the ways of a group that begin so; `codec` decodes and encodes a sixteenth of the same chunks and does nothing else. Needs zarr, tensorstore, h5py, tifffile, numcodecs; some gigabytes in FOLDER."""
+`cp -r` and careful loops of zarr-python, tensorstore and h5py, tensorstore in one write, Dask on two threads, h5repack and nccopy, once each. Groups: zarr, zarr2, zstd,
+sharded, hdf5, hdf5-gzip, tiff; all without any; `zstd:faro,Dask` is the ways of a group that begin so; `codec` decodes and encodes a sixteenth of the same chunks and does
+nothing else. Needs zarr, tensorstore, h5py, tifffile, numcodecs, dask; rechunker in the environment of the interpreter $RECHUNKER, for it needs zarr 2. Some gigabytes in FOLDER."""
 
 import os
 import pathlib
@@ -35,7 +36,19 @@ if kind == "zarr":
     made = zarr.create_array("out.zarr", shape=shape, chunks=chunks, shards=shards, dtype="f4", compressors=codecs)
     for part, back in parts():
         made[part] = np.transpose(read[back], axes)
-elif kind == "tensorstore":
+elif kind == "dask":
+    import dask.array, zarr
+    codecs = None if codec == "none" else [zarr.codecs.ZstdCodec(level=3)]
+    made = zarr.create_array("out.zarr", shape=shape, chunks=chunks, shards=shards, dtype="f4", compressors=codecs)
+    read = zarr.open_array(source, mode="r")
+    values = dask.array.from_array(read, chunks=read.shards or read.chunks).transpose(axes).rechunk(shards or chunks)
+    dask.array.store(values, made, lock=False, scheduler="threads", num_workers=2)
+elif kind == "rechunker":
+    import rechunker, zarr
+    rechunker.rechunk(zarr.open(source, mode="r"), chunks, "64MB", "out.zarr", temp_store="temporary.zarr", executor="python").execute()
+    import shutil
+    shutil.rmtree("temporary.zarr", ignore_errors=True)
+elif kind.startswith("tensorstore"):
     import tensorstore
     spec = lambda path: dict(driver="zarr3", kvstore=dict(driver="file", path=path))
     read = tensorstore.open(spec(source)).result()
@@ -44,8 +57,11 @@ elif kind == "tensorstore":
         chain = [dict(name="sharding_indexed", configuration=dict(chunk_shape=chunks, codecs=chain))]
     grid = dict(name="regular", configuration=dict(chunk_shape=shards or chunks))
     made = tensorstore.open(dict(spec("out.zarr"), metadata=dict(shape=shape, data_type="float32", chunk_grid=grid, codecs=chain)), create=True).result()
-    for part, back in parts():
-        made[part].write(np.transpose(read[back].read().result(), axes)).result()
+    if kind == "tensorstore-whole":
+        made.write(read.transpose(axes)).result()
+    else:
+        for part, back in parts():
+            made[part].write(np.transpose(read[back].read().result(), axes)).result()
 else:
     import h5py
     options = {{}} if codec == "none" else dict(compression="gzip", compression_opts=1, shuffle=True)
@@ -97,7 +113,7 @@ def make_inputs():
     values.tofile("values.raw")
     zstd = [zarr.codecs.ZstdCodec(level=3)]
     for name, options in (("plain.zarr", {"compressors": None}), ("zstd.zarr", {"compressors": zstd}),
-                          ("sharded.zarr", {"compressors": zstd, "shards": (64, 512, 1024)})):
+                          ("sharded.zarr", {"compressors": zstd, "shards": (64, 512, 1024)}), ("plain.zarr2", {"compressors": None, "zarr_format": 2})):
         zarr.create_array(name, shape=SHAPE, chunks=CHUNKS, dtype="f4", **options)[...] = values
     for name, options in (("plain.h5", {}), ("gzip.h5", {"compression": "gzip", "compression_opts": 1, "shuffle": True})):
         with h5py.File(name, "w") as file:
@@ -125,12 +141,16 @@ def main():
     def coded(source, codec, *options):
         return {"cp -r": ["cp", "-r", source, "out.zarr"], "faro": convert(source, "out.zarr", "--codec", "zstd:3", *options),
                 "faro, turned": turn(source, "out.zarr", "--codec", "zstd:3"), "zarr-python": loop("zarr", source, "012", codec),
-                "tensorstore": loop("tensorstore", source, "012", codec)}
+                "tensorstore": loop("tensorstore", source, "012", codec),
+                "tensorstore in one write": loop("tensorstore-whole", source, "012", codec), "Dask": loop("dask", source, "012", codec)}
 
     def hdf5(source, codec, name):
         return {"cp": ["cp", source, "out.h5"], "faro": convert(source, "out.h5", "--codec", name),
                 "faro, turned": turn(source, "out.h5", "--codec", name), "h5py": loop("h5py", source, "012", codec),
-                "h5py, turned": loop("h5py", source, "201", codec)}
+                "h5py, turned": loop("h5py", source, "201", codec),
+                "h5repack": ["h5repack", "-l", "data:CHUNK=256x32x32", "-f", "NONE" if codec == "none" else "SHUF", *([] if codec == "none" else ["-f", "GZIP=1"]), source, "out.h5"],
+                "nccopy": ["nccopy", "-4", "-c", "phony_dim_0/256,phony_dim_1/32,phony_dim_2/32", "-m", "64M",
+                           *(["-d", "0"] if codec == "none" else ["-d", "1", "-s"]), source, "out.h5"]}
 
     groups = {
         "zarr": ("out.zarr", {
@@ -138,7 +158,12 @@ def main():
             "faro, turned": turn("plain.zarr", "out.zarr", "--codec", "none"),
             "zarr-python": loop("zarr", "plain.zarr", "012", "none"), "zarr-python, turned": loop("zarr", "plain.zarr", "201", "none"),
             "tensorstore": loop("tensorstore", "plain.zarr", "012", "none"),
-            "tensorstore, turned": loop("tensorstore", "plain.zarr", "201", "none")}),
+            "tensorstore, turned": loop("tensorstore", "plain.zarr", "201", "none"),
+            "tensorstore in one write": loop("tensorstore-whole", "plain.zarr", "012", "none"),
+            "Dask": loop("dask", "plain.zarr", "012", "none"), "Dask, turned": loop("dask", "plain.zarr", "201", "none")}),
+        "zarr2": ("out.zarr", {
+            "cp -r": ["cp", "-r", "plain.zarr2", "out.zarr"], "faro": convert("plain.zarr2", "out.zarr", "--codec", "none", "--format", "zarr2"),
+            **({"rechunker": [os.environ["RECHUNKER"], *loop("rechunker", "plain.zarr2", "012", "none")[1:]]} if "RECHUNKER" in os.environ else {})}),
         "zstd": ("out.zarr", coded("zstd.zarr", "zstd")),
         "sharded": ("out.zarr", coded("sharded.zarr", "sharded", "--shard-chunks", ",".join(map(str, SHARDS)))),
         "hdf5": ("out.h5", hdf5("plain.h5", "none", "none")),
@@ -153,7 +178,7 @@ def main():
             continue
         name, _, only = name.partition(":")
         result, ways = groups[name]
-        ways = {what: command for what, command in ways.items() if what.startswith("cp") or what.startswith(only)}
+        ways = {what: command for what, command in ways.items() if what.startswith(("cp", *only.split(",")))}
         print(f"\n{name}:\n", flush=True)
         print_table(ways, result, rounds, once=[what for what in ways if not what.startswith(("cp", "faro"))])
 

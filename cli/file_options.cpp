@@ -27,7 +27,7 @@ io::NpyHeader raw_header(const PermuteOptions& options) {
   io::NpyHeader header{.descr = "'" + options.raw + "'",
                        .item_bytes = type->item_bytes,
                        .shape = parse_shape(options.shape),
-                       .data_offset = 0,
+                       .data_offset = skipped_bytes(options),
                        .fortran_order = false};
   constexpr std::uint64_t kMostBytes = (std::uint64_t{1} << 63) - 1;
   std::uint64_t left = kMostBytes / header.item_bytes;
@@ -36,11 +36,17 @@ io::NpyHeader raw_header(const PermuteOptions& options) {
     fail(ErrorCode::value, operation, fmt::format("--shape {} of {}", shape_text(header.shape), options.raw),
          "less than 2^63 bytes");
   }
+  if (options.in == kStream && !options.skip.empty())
+    fail(ErrorCode::unsupported, operation, "--skip with `-`", "a file with --skip, or `-` without it");
   if (options.in == kStream) return header;
+  // Behind an array that is not all of the file there may be anything.
   const std::uint64_t bytes = bytes_of_file(options.in);
-  if (bytes != header.data_bytes()) {
+  const std::uint64_t skipped = header.data_offset;
+  if (skipped > bytes || bytes - skipped < header.data_bytes() ||
+      (options.skip.empty() && bytes != header.data_bytes())) {
     fail(ErrorCode::file, operation, "a file of " + count_text(bytes, "byte"),
-         fmt::format("the {} of {} of {}", header.data_bytes(), shape_text(header.shape), options.raw));
+         fmt::format("the {} of {} of {}{}", header.data_bytes(), shape_text(header.shape), options.raw,
+                     options.skip.empty() ? "" : " behind " + count_text(skipped, "byte")));
   }
   return header;
 }
@@ -123,6 +129,13 @@ void add_raw_options(CLI::App& command, PermuteOptions& options) {
   add_text(command, "--raw", options.raw, "DTYPE",
            "Read and write files without a header, whose items have this dtype, such as f4; needs --shape");
   add_text(command, "--shape", options.shape, "SHAPE", "With --raw: the shape of the input, such as 2^20x64");
+  add_text(
+      command, "--skip", options.skip, "BYTES",
+      "With --raw: so many bytes are before the array in the input, such as 512; what is behind it is left");
+}
+
+std::uint64_t skipped_bytes(const PermuteOptions& options) {
+  return options.skip.empty() ? 0 : parse_number("--skip", options.skip, 0, std::uint64_t{1} << 62);
 }
 
 void check_file_options(const PermuteOptions& options) {
@@ -133,8 +146,10 @@ void check_file_options(const PermuteOptions& options) {
     fail(ErrorCode::unsupported, file_operation(options), "--resume or --checkpoint with --in-place",
          "neither", "`faro recover` goes on where a run in place was interrupted");
   }
-  if (options.raw.empty() && !options.shape.empty())
-    fail(ErrorCode::value, file_operation(options), "--shape without --raw", "--raw DTYPE --shape SHAPE");
+  if (options.raw.empty() && !(options.shape.empty() && options.skip.empty()))
+    fail(ErrorCode::value, file_operation(options),
+         (options.shape.empty() ? "--skip" : "--shape") + std::string(" without --raw"),
+         "--raw DTYPE --shape SHAPE");
 }
 
 }  // namespace faro::cli

@@ -18,8 +18,11 @@ std::string file_operation(const PermuteOptions& options);
 void add_file_options(CLI::App& command, PermuteOptions& options);
 /// --resume and --checkpoint alone.
 void add_journal_options(CLI::App& command, PermuteOptions& options);
-/// --raw and --shape alone.
+/// --raw, --shape and --skip alone.
 void add_raw_options(CLI::App& command, PermuteOptions& options);
+
+/// What --skip says; 0 without it. Errors: ErrorCode::value.
+std::uint64_t skipped_bytes(const PermuteOptions& options);
 
 /// The input's header, or what --raw and --shape say that it has. Errors: ErrorCode::file, ErrorCode::value.
 io::NpyHeader header_of_input(const PermuteOptions& options);

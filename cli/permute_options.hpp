@@ -82,6 +82,7 @@ struct PermuteOptions {
   std::string checkpoint;            // seconds between records of their journal
   std::string io = "auto";           // how those are read and written
   std::string raw;                   // the dtype of files without a header
+  std::string skip;                  // bytes before the array in such an input
   std::string shape;                 // of theirs
   std::string order = "C";           // of the result's file: C or F
   std::vector<std::string> lengths;  // of a pattern's axes: "h=8"

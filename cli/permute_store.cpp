@@ -70,8 +70,15 @@ io::NpyHeader header_of_store(const PermuteOptions& options) {
 }
 
 store::Options store_options_of(const PermuteOptions& options) {
+  // A level behind another.
+  std::vector<std::vector<std::uint64_t>> shards;
+  for (std::size_t begin = 0; begin <= options.store.shards.size() && !options.store.shards.empty();) {
+    const std::size_t end = std::min(options.store.shards.find('/', begin), options.store.shards.size());
+    shards.push_back(parse_extents("--shard-chunks", options.store.shards.substr(begin, end - begin)));
+    begin = end + 1;
+  }
   store::Options made{.chunks = parse_extents("--chunks", options.store.chunks),
-                      .shards = parse_extents("--shard-chunks", options.store.shards),
+                      .shards = shards.empty() ? std::vector<std::uint64_t>() : shards.front(),
                       .codec = options.store.codec,
                       .dtype = options.numbers.dtype,
                       .fortran_order = options.order == "F",
@@ -81,6 +88,7 @@ store::Options store_options_of(const PermuteOptions& options) {
                       .verify = options.verify,
                       .keep_unfinished = true,
                       .resume = options.resume};
+  if (shards.size() > 1) made.inner_shards.assign(shards.begin() + 1, shards.end());
   if (!options.checkpoint.empty()) made.checkpoint_seconds = checkpoint_seconds(options);
   if (!options.raw.empty()) {
     if (options.shape.empty())
@@ -88,6 +96,7 @@ store::Options store_options_of(const PermuteOptions& options) {
            "--raw DTYPE --shape SHAPE");
     made.raw_dtype = options.raw;
     made.raw_shape = parse_shape(options.shape);
+    if (!options.skip.empty()) made.raw_offset = skipped_bytes(options);
   }
   if (options.spec.empty()) return made;
   const io::NpyHeader header = header_of_store(options);

@@ -8,7 +8,7 @@ void StoreOptions::add(CLI::App& command) {
   add_text(command, "--chunks", chunks, "EXTENTS",
            "Of a Zarr store or HDF5: extents of chunks, such as 256,256,64; of TIFF: of tiles");
   add_text(command, "--shard-chunks", shards, "EXTENTS",
-           "Of a Zarr v3 store: extents of its shards, multiples of the chunks'");
+           "Of a Zarr v3 store: extents of its shards, multiples of the chunks'; A/B: shards B within A");
   add_text(command, "--codec", codec, "CODEC",
            "none, zstd:3, gzip:1, blosc:lz4:5:shuffle, lz4, with +crc32c behind it; of HDF5 gzip, "
            "shuffle+gzip, szip");

@@ -24,6 +24,24 @@ using testing::lines_of;
 using testing::Result;
 namespace fs = std::filesystem;
 
+// Peak resident memory of a command that succeeds, by the kernel's count.
+long resident_kib(const fs::path& folder, std::vector<const char*> words, const char* memory) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (chdir(folder.c_str()) != 0) _exit(126);
+    words.insert(words.begin(), "faro");
+    for (const char* const more : {"--memory", memory, "--quiet", "--no-sync"}) words.push_back(more);
+    words.push_back(nullptr);
+    execv(faro_command().c_str(), const_cast<char* const*>(words.data()));
+    _exit(127);
+  }
+  int status = 0;
+  rusage usage{};
+  EXPECT_EQ(wait4(child, &status, 0, &usage), child);
+  EXPECT_EQ(status, 0) << words[0] << " " << words[1];
+  return usage.ru_maxrss;
+}
+
 // What a limit leaves is all that is taken: a file that is larger than the limit goes through.
 TEST_F(LargeFiles, WithinLimitsBelowTheFilesSize) {
   constexpr std::uint64_t kBytes = std::uint64_t{1} << 29;
@@ -96,7 +114,7 @@ TEST_F(LargeFiles, ProgressIsALineAMinuteElsewhere) {
   EXPECT_THAT(result.err, ::testing::ContainsRegex(" s left\n"));
 }
 
-// Peak resident memory, by the kernel's count, of a file that is larger than the budget.
+// Of a file that is larger than the budget.
 TEST_F(LargeFiles, ResidentMemoryStaysWithinTheBudget) {
   ASSERT_EQ(run("new 2^25 u4 in.npy").status, 0);
   ASSERT_EQ(run("new 2^23 u4 numbers.npy").status, 0);
@@ -111,23 +129,36 @@ TEST_F(LargeFiles, ResidentMemoryStaysWithinTheBudget) {
       {"permute", "compose(@index.npy, gray(23))", "in.npy", "out.npy", "--element-bytes", "16", "--gather"},
       {"permute", "random(2097152, 1)", "numbers.npy", "out.npy", "--batch", "4"},
   };
-  for (std::vector<const char*> words : runs) {
-    const char* const spec = words[1];
-    const pid_t child = fork();
-    if (child == 0) {
-      if (chdir(directory_.c_str()) != 0) _exit(126);
-      words.insert(words.begin(), "faro");
-      for (const char* const more : {"--memory", "32MiB", "--quiet", "--no-sync"}) words.push_back(more);
-      words.push_back(nullptr);
-      execv(faro_command().c_str(), const_cast<char* const*>(words.data()));
-      _exit(127);
-    }
-    int status = 0;
-    rusage usage{};
-    ASSERT_EQ(wait4(child, &status, 0, &usage), child);
-    EXPECT_EQ(status, 0) << spec;
-    EXPECT_GT(usage.ru_maxrss, 16L << 10) << spec;  // KiB
-    EXPECT_LT(usage.ru_maxrss, (32 + 64L) << 10) << spec;
+  for (const std::vector<const char*>& words : runs) {
+    const long peak = resident_kib(directory_, words, "32MiB");
+    EXPECT_GT(peak, 16L << 10) << words[1];
+    EXPECT_LT(peak, (32 + 64L) << 10) << words[1];
+  }
+}
+
+// The same of stores, whatever the grids: 48 MiB by way of 8.
+TEST_F(LargeFiles, ResidentMemoryOfStoresStaysWithinTheBudget) {
+  ASSERT_EQ(run("new 96x256x512 f4 in.npy --fill random").status, 0);
+  ASSERT_EQ(run("convert in.npy plain.zarr --chunks 1,256,512 --codec none --quiet").status, 0);
+  ASSERT_EQ(run("convert in.npy coded.zarr --chunks 96,16,32 --codec zstd:1 --quiet").status, 0);
+  const std::vector<std::vector<const char*>> runs{
+      {"convert", "plain.zarr", "out.zarr", "--chunks", "96,16,16", "--codec", "zstd:1"},
+      {"permute", "axes(2 0 1)", "plain.zarr", "out.zarr", "--chunks", "32,96,32", "--codec", "none",
+       "--verify"},
+      {"permute", "axes(1 2 0)", "coded.zarr", "out.zarr", "--chunks", "2,512,96", "--codec", "blosc"},
+      {"convert", "coded.zarr", "out.zarr", "--chunks", "8,16,16", "--shard-chunks", "96,64,64/16,32,32"},
+      {"convert", "coded.zarr", "out.h5", "--chunks", "1,256,512", "--codec", "shuffle+gzip:1"},
+      {"convert", "plain.zarr", "out.h5", "--chunks", "96,1,512", "--codec", "none"},
+      {"permute", "axes(2 1 0)", "coded.zarr", "out.npy"},
+      {"permute", "roll(5)", "coded.zarr", "out.zarr", "--chunks", "1,256,512"},
+      {"convert", "in.npy", "out.safetensors:a", "--dtype", "bfloat16"},
+  };
+  for (const std::vector<const char*>& words : runs) {
+    std::string all;
+    for (const char* const word : words) all.append(word).append(" ");
+    EXPECT_LT(resident_kib(directory_, words, "8MiB"), (8 + 64L) << 10) << all;
+    for (const char* const out : {"out.zarr", "out.h5", "out.npy", "out.safetensors"})
+      fs::remove_all(directory_ / out);
   }
 }
 

@@ -146,6 +146,9 @@ TEST_F(LargeFiles, Refusals) {
   refused("bit_reversal in.npy out.npy --raw u4 --shape 4096", 6, "a file of 16512 bytes");
   refused("bit_reversal in.npy out.npy --raw object --shape 4096", 2, "--raw object");
   refused("bit_reversal in.npy out.npy --shape 4096", 2, "--shape without --raw");
+  refused("bit_reversal in.npy out.npy --skip 4", 2, "--skip without --raw");
+  refused("bit_reversal in.npy out.npy --raw u4 --shape 4096 --skip 129", 6, "behind 129 bytes");
+  refused("bit_reversal in.npy out.npy --raw u4 --shape 4096 --skip 18446744073709551615", 2, "--skip");
   refused("bit_reversal in.npy none/out.npy --memory 4KiB", 6, "none/out.npy");
   refused("'random(4096, 1)' in.npy out.npy --memory 4KiB", 2, "the index array alone takes 16 KiB");
   refused("'strided(4097; 1; 1)' in.npy out.npy --memory 4KiB", 2, "4097");
@@ -163,6 +166,22 @@ TEST_F(LargeFiles, RawFiles) {
       EXPECT_EQ(content_of(directory_ / "b.raw"), data_of("a.npy")) << arguments;
     }
   }
+  // Within another file.
+  std::ofstream(directory_ / "within.raw", std::ios::binary)
+      << std::string(513, 'x') << data_of("in.npy") << "behind";
+  const std::string within = "within.raw b.raw --raw u4 --shape 128x64 --skip 513";
+  for (const char* const memory : {"", " --memory 400KiB"}) {
+    ASSERT_EQ(run("permute transpose in.npy a.npy --quiet").status, 0);
+    ASSERT_EQ(run("permute transpose " + within + memory).status, 0);
+    EXPECT_EQ(content_of(directory_ / "b.raw"), data_of("a.npy"));
+  }
+  ASSERT_EQ(run("convert within.raw b.npy --raw u4 --shape 128x64 --skip 513 --quiet").status, 0);
+  EXPECT_EQ(data_of("b.npy"), data_of("in.npy"));
+  EXPECT_EQ(run("convert within.raw c.npy --raw u4 --shape 128x64 --skip 520 --quiet").status, 6);
+  ASSERT_EQ(run("permute bit_reversal within.raw --in-place --raw u4 --shape 8192 --skip 513 --quiet").status,
+            0);
+  ASSERT_EQ(run("permute 'bit_reversal(13)' in.npy a.npy --quiet").status, 0);
+  EXPECT_EQ(content_of(directory_ / "within.raw"), std::string(513, 'x') + data_of("a.npy") + "behind");
   ASSERT_EQ(run("shuffle in.npy a.npy --seed 4 --quiet").status, 0);
   ASSERT_EQ(run("shuffle in.raw b.raw --seed 4 --quiet --raw u4 --shape 8192").status, 0);
   EXPECT_EQ(content_of(directory_ / "b.raw"), data_of("a.npy"));

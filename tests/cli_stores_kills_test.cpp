@@ -32,7 +32,9 @@ class KillsOfStores : public LargeFiles {
     kill_and_resume(
         times, "permute 'axes(2 0 1)' in.zarr out.zarr --chunks 5,24,4 --codec none --memory 40KiB", turned);
     kill_and_resume(
-        times, "permute 'axes(2 0 1)' in.npy out.zarr --chunks 5,4,4 --shard-chunks 10,8,40 --memory 40KiB",
+        times,
+        "permute 'axes(2 0 1)' in.npy out.zarr --chunks 5,4,4 --shard-chunks 10,8,40/5,8,20 --memory "
+        "40KiB",
         turned);
     kill_and_resume(times, "permute 'axes(2 0 1)' in.zarr out.npy --memory 60KiB", turned);
     kill_and_resume(
@@ -41,8 +43,9 @@ class KillsOfStores : public LargeFiles {
     kill_and_resume(times, "permute 'axes(2 0 1)' in.zarr out.h5 --chunks 5,24,4 --codec none --memory 40KiB",
                     turned);
     kill_and_resume(times, "permute 'axes(2 0 1)' in.zarr out.gguf:w --memory 60KiB", turned);
-    kill_and_resume(times, "permute 'roll(5)' in.zarr out.zarr --chunks 1,20,50 --memory 60KiB",
-                    data_of("rolled.npy"));
+    kill_and_resume(
+        times, "permute 'roll(5)' in.zarr out.zarr --chunks 1,20,50 --shard-chunks 6,40,50 --memory 60KiB",
+        data_of("rolled.npy"));
     EXPECT_GT(killed_, times);
     EXPECT_GT(resumed_regions_, 0U);
   }

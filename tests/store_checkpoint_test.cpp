@@ -422,6 +422,7 @@ TEST(CheckpointToml, SaysWhatJsonSays) {
 [metadata]
 format = "pt"
 old = false
+words = "ü\"ü"  # "ö
 [[rules]]   # the first
 match = ["h.{i}.w", 'x\y']
 reshape = [32, -1]
@@ -442,7 +443,7 @@ rotary.to = "halves"
     throw;
   }
   EXPECT_EQ(nlohmann::json(json),
-            nlohmann::json::parse(R"({"metadata": {"format": "pt", "old": false}, "rules": [
+            nlohmann::json::parse(R"({"metadata": {"format": "pt", "old": false, "words": "ü\"ü"}, "rules": [
     {"match": ["h.{i}.w", "x\\y"], "reshape": [32, -1], "scale": 0.5},
     {"match": "h.{i}.qkv", "split": {"axis": 0, "into": [{"name": "q.{i}", "size": 2}, {"name": "k.{i}", "size": 16}]}},
     {"match": "h.{i}.k", "rotary": {"heads": 4, "to": "halves"}}]})"));
@@ -455,15 +456,18 @@ rotary.to = "halves"
 TEST(CheckpointToml, IsRefusedInOneLineThatNamesItsLine) {
   std::string deep = "a";
   for (int level = 0; level < 100'000; ++level) deep += ".a";
-  for (const auto& [text, wanted] :
-       std::map<std::string, std::string>{{"rules = ", "in line 1"},
-                                          {"[[rules]]\nmatch = 2020-01-01", "a date or a time in line 2"},
-                                          {"[[rules]]\nmatch = 'a'\nmatch = 'b'", "in line 3"},
-                                          {"x = nan", "not finite"},
-                                          {deep + " = 1", "more than 64 dots"},
-                                          {"x = " + std::string(100'000, '['), "in line 1"},
-                                          {"rules = 3", "no list `rules`"},
-                                          {"[[rules]]\nmatsch = 'a'", "did you mean `match`"}}) {
+  for (const auto& [text, wanted] : std::map<std::string, std::string>{
+           {"rules = ", "in line 1"},
+           {"[[rules]]\nmatch = 2020-01-01", "a date or a time in line 2"},
+           {"[[rules]]\nmatch = 'a'\nmatch = 'b'", "in line 3"},
+           {"x = nan", "not finite"},
+           {deep + " = 1", "more than 64 dots"},
+           {"x = " + std::string(100'000, '['), "in line 1"},
+           {"rules = 3", "no list `rules`"},
+           {"x = 'a'\n\xe4\xb8\xad = 1", "beyond ASCII outside of texts in line 2"},
+           {"x = \"\"\"a\"\"\"\" \xe4\xb8\xad", "beyond ASCII"},
+           {"x = \"\"\"a\\\n \xe4\xb8\xad\"\"\"", "beyond ASCII"},
+           {"[[rules]]\nmatsch = 'a'", "did you mean `match`"}}) {
     try {
       static_cast<void>(store::parse_rules(text));
       ADD_FAILURE() << text.substr(0, 80);

@@ -156,6 +156,19 @@ TEST(StoreCodecs, RefusesWhatIsNone) {
     EXPECT_THROW(static_cast<void>(store::parse_codecs(text, 4)), Error) << text;
 }
 
+// Blocks and lines that it has not.
+TEST(StoreCodecs, SzipOfOtherBlocksIsRefused) {
+  store::Codec codec{.kind = store::CodecKind::szip};
+  for (const auto& numbers : std::vector<std::array<std::uint32_t, 4>>{
+           {141, 7, 32, 16}, {141, 34, 32, 16}, {141, 16, 32, 4097}}) {
+    codec.szip = numbers;
+    Bytes data(64);
+    Bytes between;
+    EXPECT_NE(store::decode({codec}, data, 64, between), "");
+    EXPECT_THROW(static_cast<void>(store::encode({codec}, Bytes(64), data, between)), Error);
+  }
+}
+
 TEST(StoreCodecs, ShuffleIsHdf5s) {
   const std::vector<store::Codec> codecs{{.kind = store::CodecKind::shuffle, .shuffled_bytes = 2}};
   Bytes data{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}, std::byte{5}};
@@ -227,6 +240,7 @@ TEST_F(Stores, ThereAndBackByRandomGridsAxesCodecsAndBudgets) {
   constexpr std::array kCodecs{"none", "zstd:1", "gzip:1", "blosc:lz4:3:shuffle", "zstd:1+crc32c"};
   int swept = 0;
   int by_scratch = 0;
+  int nested = 0;
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     std::mt19937_64 random(seed);
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -249,7 +263,11 @@ TEST_F(Stores, ThereAndBackByRandomGridsAxesCodecsAndBudgets) {
     store::Options first{.chunks = grid(shape), .codec = kCodecs.at(random() % kCodecs.size())};
     if (random() % 3 == 0) {
       first.shards = first.chunks;
-      for (std::uint64_t& extent : first.shards) extent *= 1 + random() % 3;
+      for (std::uint64_t level = rank == 0 ? 0 : random() % 4; level > 0; --level) {
+        for (std::uint64_t& extent : first.shards) extent *= 1 + random() % 3;
+        if (level > 1) first.inner_shards.insert(first.inner_shards.begin(), first.shards);
+      }
+      if (!first.inner_shards.empty()) ++nested;
     }
     first.fortran_order = random() % 4 == 0;
     first.verify = random() % 2 == 0;
@@ -287,6 +305,7 @@ TEST_F(Stores, ThereAndBackByRandomGridsAxesCodecsAndBudgets) {
   }
   EXPECT_GT(swept, 0);
   EXPECT_GT(by_scratch, 0);
+  EXPECT_GT(nested, 10);
 }
 
 TEST_F(Stores, MapsOfAllElementsGoByPlainFiles) {
@@ -552,6 +571,35 @@ TEST_F(Stores, RefusesWhatDoesNotFit) {
   EXPECT_EQ(refusal("in.npy", "b.zarr", {.dtype = "float31"}), ErrorCode::unsupported);
   EXPECT_EQ(refusal("in.npy", "b.zarr", {.chunks = {16, 16}, .memory_bytes = 500}), ErrorCode::value);
   EXPECT_EQ(refusal("in.npy", "b.zarr", {.chunks = {std::uint64_t{1} << 40, std::uint64_t{1} << 40}}),
+            ErrorCode::file);
+}
+
+TEST_F(Stores, RefusesPlacesThatAreNone) {
+  write_npy("in.npy", {4, 6}, Bytes(96), "<f4");
+  store::relayout(path("in.npy"), path("in.zarr"), {.chunks = {2, 3}});
+  EXPECT_EQ(refusal("in.zarr", "in.zarr/b.zarr"), ErrorCode::value);
+  fs::create_directory_symlink(path("in.zarr"), path("link"));
+  EXPECT_EQ(refusal("link", "link/c/b.npy"), ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "new.zarr/../other.zarr"), ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "b.safetensors:__metadata__"), ErrorCode::value);
+  const Shape all{4, 6};
+  EXPECT_EQ(refusal("in.npy", "b.zarr", {.chunks = {1, 1}, .shards = all, .inner_shards = {{2, 4}}}),
+            ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "b.zarr", {.chunks = {1, 1}, .shards = all, .inner_shards = {{2}}}),
+            ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "b.zarr", {.chunks = {1, 1}, .inner_shards = {{2, 2}}}), ErrorCode::value);
+  EXPECT_EQ(refusal("in.npy", "b.zarr", {.chunks = {1, 1}, .shards = {8192, 4096}}), ErrorCode::value);
+}
+
+// Chunks would make the folder again, without those that were there.
+TEST_F(Stores, AFolderThatIsTakenAwayMeanwhileIsAnError) {
+  write_npy("in.npy", {64, 64}, Bytes(16384, std::byte{1}), "<f4");
+  const auto remove = [&](const store::Progress&) {
+    for (const auto& entry : fs::directory_iterator(path(""))) {
+      if (entry.path().filename().string().starts_with(".faro-")) fs::remove_all(entry.path());
+    }
+  };
+  EXPECT_EQ(refusal("in.npy", "a.zarr", {.chunks = {8, 8}, .memory_bytes = 8192, .progress = remove}),
             ErrorCode::file);
 }
 

@@ -74,6 +74,8 @@ struct Options {
   std::vector<std::uint64_t> chunks =
       {};  // empty: the input's, turned as the axes are, or the format's choice
   std::vector<std::uint64_t> shards = {};  // Zarr v3's; empty: none
+  std::vector<std::vector<std::uint64_t>> inner_shards =
+      {};                      // shards within those, outermost first; at most 3
   std::string codec = {};      // "zstd:3", "blosc:lz4:5:shuffle", "none"; empty: the input's, or zstd:3
   std::string dtype = {};      // numbers are converted to; empty: the input's
   bool fortran_order = false;  // first axis fastest: of .npy, raw, and within Zarr's chunks
@@ -91,9 +93,10 @@ struct Options {
   bool resume = false;
   /// Seconds between two records of the journal, each of which waits for the disk.
   double checkpoint_seconds = 5;
-  /// The input is raw bytes of this type and shape.
+  /// The input is raw bytes of this type and shape: all of the file, or behind `raw_offset` bytes of it.
   std::string raw_dtype = {};
   std::vector<std::uint64_t> raw_shape = {};
+  std::optional<std::uint64_t> raw_offset = {};
   /// Called by any thread, but by one at a time, whenever some MiB are done.
   std::function<void(const Progress&)> progress = {};
   /// Asked as often; true ends the run, and no output is there.

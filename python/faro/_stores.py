@@ -216,7 +216,7 @@ def relayout(
     axes: Sequence[int] | None = None,
     map: str | None = None,  # noqa: A002
     chunks: Sequence[int] | None = None,
-    shards: Sequence[int] | None = None,
+    shards: Sequence[int] | Sequence[Sequence[int]] | None = None,
     codec: str | None = None,
     dtype: Any = None,
     order: str = "C",
@@ -234,6 +234,7 @@ def relayout(
     tensorstore's, and others that have a shape, a dtype and parts are read by themselves, chunk by chunk, into a plain file beside the
     result, which goes afterwards. ``progress(done, total)`` is called with bytes, or a bar as tqdm's, or ``tqdm`` itself, is moved on;
     what it raises ends the run, as Ctrl-C does, and no result is there.
+    ``shards`` may be a list of extents, outermost first: shards within shards.
     With ``resume`` what is finished by then is kept beside the result's place, and the same call goes on behind it. With
     ``explain`` nothing is written.
 
@@ -249,9 +250,12 @@ def relayout(
         refuse("relayout", f"order {order!r}", "'C' or 'F'")
     if axes is not None and map is not None:
         refuse("relayout", "axes and map", "one of them")
+    # Extents, or those of shards within shards, outermost first.
+    is_nested = isinstance(shards, (list, tuple)) and shards and all(isinstance(each, (list, tuple)) for each in shards)
+    levels: Any = shards if is_nested else [shards]
     request = {
         "axes": _extents(axes, "axes ="), "map": map, "chunks": _extents(chunks, "chunks ="),
-        "shards": _extents(shards, "shards ="), "codec": codec, "dtype": None if dtype is None else _dtype_name(dtype),
+        "shards": _extents(levels[0], "shards ="), "inner_shards": [_extents(each, "shards =") for each in levels[1:]], "codec": codec, "dtype": None if dtype is None else _dtype_name(dtype),
         "fortran_order": order == "F", "format": format,
         "memory_bytes": 0 if memory is None else _run.whole(memory, "relayout", "memory =", 1, 2**62),
         "threads": _run.threads_of(threads, "relayout"), "verify": bool(verify), "resume": bool(resume), "explain": bool(explain),

@@ -15,14 +15,26 @@ namespace {
 
 constexpr const char* kRelayout = "lay a store out anew";
 
-std::vector<std::uint64_t> extents_of(const Request& request, const char* key) {
-  if (!request.has(key)) return {};
-  const Json& value = request.json().at(key);
+std::vector<std::uint64_t> extents_of(const Json& value, const char* key) {
   if (value.is_array() && std::all_of(value.begin(), value.end(), [](const Json& each) {
         return each.is_number_integer() && (each.is_number_unsigned() || each.get<std::int64_t>() >= 0);
       }))
     return value.get<std::vector<std::uint64_t>>();
   fail(ErrorCode::value, kRelayout, std::string(key) + " = " + value.dump(), "a list of whole numbers");
+}
+
+std::vector<std::uint64_t> extents_of(const Request& request, const char* key) {
+  return request.has(key) ? extents_of(request.json().at(key), key) : std::vector<std::uint64_t>();
+}
+
+std::vector<std::vector<std::uint64_t>> inner_shards_of(const Request& request) {
+  std::vector<std::vector<std::uint64_t>> shards;
+  if (!request.has("inner_shards")) return shards;
+  const Json& levels = request.json().at("inner_shards");
+  if (!levels.is_array())
+    fail(ErrorCode::value, kRelayout, "inner_shards = " + levels.dump(), "a list of lists of whole numbers");
+  for (const Json& each : levels) shards.push_back(extents_of(each, "inner_shards"));
+  return shards;
 }
 
 std::vector<int> axes_of(const Request& request) {
@@ -44,6 +56,7 @@ store::Options options_of(const Request& request) {
   return {.axes = axes_of(request),
           .chunks = extents_of(request, "chunks"),
           .shards = extents_of(request, "shards"),
+          .inner_shards = inner_shards_of(request),
           .codec = request.text("codec", ""),
           .dtype = request.text("dtype", ""),
           .fortran_order = request.flag("fortran_order"),
@@ -53,7 +66,10 @@ store::Options options_of(const Request& request) {
           .verify = request.flag("verify"),
           .resume = request.flag("resume"),
           .raw_dtype = request.text("raw_dtype", ""),
-          .raw_shape = extents_of(request, "raw_shape")};
+          .raw_shape = extents_of(request, "raw_shape"),
+          .raw_offset = request.has("raw_offset")
+                            ? std::optional(request.number("raw_offset", 0, 0, kMostMemory))
+                            : std::nullopt};
 }
 
 // The map of all elements of the one array that is named.
@@ -142,8 +158,8 @@ faro_status faro_store_relayout(const char* in, const char* out, const char* opt
     require_argument(json, faro::capi::kRelayout, "json");
     const faro::capi::Request request(
         options, faro::capi::kRelayout,
-        {"axes", "map", "chunks", "shards", "codec", "dtype", "fortran_order", "format", "memory_bytes",
-         "threads", "verify", "resume", "raw_dtype", "raw_shape", "explain"});
+        {"axes", "map", "chunks", "shards", "inner_shards", "codec", "dtype", "fortran_order", "format",
+         "memory_bytes", "threads", "verify", "resume", "raw_dtype", "raw_shape", "raw_offset", "explain"});
     faro::store::Options wanted = faro::capi::options_of(request);
     if (request.has("map")) wanted.map = faro::capi::map_of(request.text("map", ""), in, wanted);
     faro::capi::tell_progress(wanted, progress, context);

@@ -1,14 +1,11 @@
 #include "store/checkpoint_output.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <numeric>
 #include <utility>
 
@@ -20,8 +17,6 @@ namespace faro::store {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr mode_t kMadeFolderMode = 0777;  // less the umask
 
 // Bytes of the disk that a folder's files have.
 std::uint64_t taken_bytes(const fs::path& folder) {
@@ -42,55 +37,30 @@ CheckpointOutput::CheckpointOutput(fs::path path, bool is_folder, std::vector<Ch
     : path_(std::move(path)), files_(std::move(files)) {
   if (path_.empty()) fail(ErrorCode::file, operation(), "an empty name", "the name of a folder or a file");
   if (is_folder) {
-    open_folder();
+    folder_.emplace(path_, io::Unfinished::kept);
   } else {
     outputs_.push_back(std::make_unique<io::OutputFile>(path_, io::Unfinished::kept));
     labels_.push_back(path_.string());
   }
 }
 
-void CheckpointOutput::open_folder() {
-  struct stat existing {};
-  std::error_code failed;
-  if (lstat(path_.c_str(), &existing) == 0 &&
-      (!S_ISDIR(existing.st_mode) || !fs::is_empty(path_, failed) || failed))
-    fail(ErrorCode::file, operation(), "something there already", "a free name or an empty folder",
-         "remove it, or name another");
-  folder_ = io::partial_path(path_);
-  if (mkdir(folder_.c_str(), kMadeFolderMode) != 0 && errno != EEXIST)
-    fail(ErrorCode::file, operation(), io::error_text(errno), "a directory that can be written to");
-  lock_.reset(open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  struct stat status {};
-  const bool is_ours = lock_.is_open() && fstat(lock_.get(), &status) == 0 && status.st_uid == geteuid();
-  if (!is_ours) {
-    fail(ErrorCode::file, operation(), "no folder of faro's at `" + folder_.string() + "`",
-         "a free name, or what an earlier run left");
-  }
-  if (flock(lock_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    fail(ErrorCode::file, operation(), "a folder that " + io::lock_holder(status) + " is writing",
-         "one process at a time");
-  }
-}
-
 void CheckpointOutput::begin(bool goes_on) {
-  if (!folder_.empty()) {
-    std::error_code failed;
-    for (fs::directory_iterator entry(folder_, failed), end; !goes_on && !failed && entry != end;
-         entry.increment(failed))
-      fs::remove_all(entry->path(), failed);
+  if (folder_) {
+    if (!goes_on) folder_->clear();
     const std::uint64_t bytes =
         std::accumulate(files_.begin(), files_.end(), std::uint64_t{0},
                         [](std::uint64_t sum, const CheckpointFile& file) { return sum + file.bytes; });
     struct statvfs space {};
-    if (fstatvfs(lock_.get(), &space) == 0 && space.f_blocks > 0) {
+    if (statvfs(folder_->folder().c_str(), &space) == 0 && space.f_blocks > 0) {
       const std::uint64_t free = space.f_bavail * std::uint64_t{space.f_frsize};
-      if (free + taken_bytes(folder_) < bytes) {
+      if (free + taken_bytes(folder_->folder()) < bytes) {
         fail(ErrorCode::file, operation(), size_text(free) + " free on its disk",
              "room for " + size_text(bytes));
       }
     }
     for (const CheckpointFile& file : files_) {
-      outputs_.push_back(std::make_unique<io::OutputFile>(folder_ / file.name, io::Unfinished::kept));
+      outputs_.push_back(
+          std::make_unique<io::OutputFile>(folder_->folder() / file.name, io::Unfinished::kept));
       labels_.push_back((path_ / file.name).string());
     }
   } else if (!goes_on && ftruncate(outputs_.front()->descriptor(), 0) != 0) {
@@ -108,27 +78,20 @@ void CheckpointOutput::sync(std::size_t file) const {
 }
 
 void CheckpointOutput::finish() {
+  if (folder_) folder_->finish();  // by one call, after which the others have nothing to wait for
   for (const auto& output : outputs_) output->finish();
 }
 
 void CheckpointOutput::commit(const std::string& index_name, const std::string& index) {
   for (const auto& output : outputs_) output->commit();
-  if (folder_.empty()) return;
-  if (!index.empty()) io::write_file(folder_ / index_name, index);
-  io::FolderSync parent;
-  parent.open(io::directory_of(path_));
-  // An empty folder is replaced, any other thing is not.
-  if (rename(folder_.c_str(), path_.c_str()) != 0)
-    fail(ErrorCode::file, operation(), io::error_text(errno), "a free name");
-  folder_.clear();
-  if (const int error = parent.sync(); error != 0)
-    fail(ErrorCode::file, operation(), io::error_text(error), "a disk that takes the folder's name, too");
+  if (!folder_) return;
+  if (!index.empty()) io::write_file(folder_->folder() / index_name, index);
+  folder_->commit();
 }
 
 void CheckpointOutput::discard() noexcept {
   for (const auto& output : outputs_) output->discard();
-  std::error_code ignored;
-  if (!folder_.empty()) fs::remove_all(folder_, ignored);
+  if (folder_) folder_->discard();
 }
 
 }  // namespace faro::store

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "io/file_system.hpp"
 #include "io/output_file.hpp"
+#include "store/output_folder.hpp"
 #include "store/sides.hpp"
 
 namespace faro::store {
@@ -48,12 +48,10 @@ class CheckpointOutput {
   void discard() noexcept;
 
  private:
-  void open_folder();
   std::string operation() const { return "write `" + path_.string() + "`"; }
 
   std::filesystem::path path_;
-  std::filesystem::path folder_;  // where it is made; empty: of one file
-  io::Descriptor lock_;
+  std::optional<OutputFolder> folder_;  // nothing: one file
   std::vector<CheckpointFile> files_;
   std::vector<std::unique_ptr<io::OutputFile>> outputs_;
   std::vector<std::string> labels_;

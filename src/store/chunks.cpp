@@ -11,28 +11,6 @@
 namespace faro::store {
 namespace {
 
-// The fill value, as often as it goes.
-void fill_with(const Bytes& fill, std::span<std::byte> elements) {
-  const bool is_zero =
-      std::all_of(fill.begin(), fill.end(), [](std::byte byte) { return byte == std::byte{0}; });
-  if (is_zero) {
-    std::memset(elements.data(), 0, elements.size());
-    return;
-  }
-  for (std::size_t at = 0; at < elements.size(); at += fill.size())
-    std::memcpy(elements.data() + at, fill.data(), fill.size());
-}
-
-bool is_all(const Bytes& fill, std::uint64_t element_bytes, std::span<const std::byte> elements) {
-  const auto first = elements.first(element_bytes);
-  const bool begins = fill.empty() ? std::all_of(first.begin(), first.end(),
-                                                 [](std::byte byte) { return byte == std::byte{0}; })
-                                   : std::equal(first.begin(), first.end(), fill.begin());
-  // And each element is the one before it.
-  return begins &&
-         std::memcmp(elements.data(), elements.data() + element_bytes, elements.size() - element_bytes) == 0;
-}
-
 // Chunks that regions load: with each multiple of `region` one begins.
 std::uint64_t chunks_met(std::uint64_t extent, std::uint64_t chunk, std::uint64_t region) {
   const std::uint64_t chunks = detail::ceil_div(extent, chunk);
@@ -101,14 +79,16 @@ class ChunkSource final : public Source, ChunkSide {
         static_cast<std::uint64_t>(distance(origin, box.origin, loaded.strides)) * form().type.bytes;
     const std::uint64_t whole = volume(extents) * form().type.bytes;
     const std::uint64_t part = span_bytes(box.extents, loaded.strides);
-    if (reads_parts() && part < whole) {
-      workspace.loaded.resize(part);
-      if (!store_->read_part(index, whole, first, workspace.loaded)) {
-        fill_with(form().fill, workspace.loaded);
+    if (reads_parts()) {
+      const bool is_dense = part == volume(box.extents) * form().type.bytes;
+      if (!is_dense) workspace.destination = {};
+      const std::span<std::byte> room = workspace.room_for(box.extents, loaded.strides, part);
+      if (!store_->read_part(index, whole, first, room)) {
+        fill_with(form().fill, room);
       } else if (form().byte_order == ByteOrder::big) {
-        swap_bytes(workspace.loaded, form().type);
+        swap_bytes(room, form().type);
       }
-      loaded.first = workspace.loaded.data();
+      loaded.first = room.data();
       return loaded;
     }
     if (!read(*store_, index, workspace.loaded, workspace.between)) {
@@ -192,7 +172,8 @@ class ChunkSink final : public Sink, ChunkSide {
   }
 
   std::uint64_t workspace_bytes(const Shape& /*region*/) const override {
-    return form().chunk_bytes() + (form().codecs.empty() ? 0 : 2 * stored_bytes());
+    return form().chunk_bytes() + (form().codecs.empty() ? 0 : 2 * stored_bytes()) +
+           store_->workspace_bytes();
   }
 
   bool is_settled() const override { return store_->is_settled(); }
@@ -202,6 +183,27 @@ class ChunkSink final : public Sink, ChunkSide {
 };
 
 }  // namespace
+
+void fill_with(const Bytes& fill, std::span<std::byte> elements) {
+  const bool is_zero =
+      std::all_of(fill.begin(), fill.end(), [](std::byte byte) { return byte == std::byte{0}; });
+  if (is_zero) {
+    std::memset(elements.data(), 0, elements.size());
+    return;
+  }
+  for (std::size_t at = 0; at < elements.size(); at += fill.size())
+    std::memcpy(elements.data() + at, fill.data(), fill.size());
+}
+
+bool is_all(const Bytes& fill, std::uint64_t element_bytes, std::span<const std::byte> elements) {
+  const auto first = elements.first(element_bytes);
+  const bool begins = fill.empty() ? std::all_of(first.begin(), first.end(),
+                                                 [](std::byte byte) { return byte == std::byte{0}; })
+                                   : std::equal(first.begin(), first.end(), fill.begin());
+  // And each element is the one before it.
+  return begins &&
+         std::memcmp(elements.data(), elements.data() + element_bytes, elements.size() - element_bytes) == 0;
+}
 
 void ChunkStore::write(const Shape& index, std::span<const std::byte> /*stored*/) {
   fail(ErrorCode::internal, "write `" + label(index) + "`", "a store that is read", "one that is written");

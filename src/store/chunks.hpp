@@ -42,6 +42,8 @@ class ChunkStore {
   /// Errors: ErrorCode::file.
   virtual void write(const Shape& index, std::span<const std::byte> stored);
   virtual void leave_out(const Shape& index);
+  /// What a thread that writes needs beside the bytes that it is given.
+  virtual std::uint64_t workspace_bytes() const { return 0; }
 };
 
 /// How chunks are made of elements.
@@ -58,6 +60,11 @@ struct ChunkForm {
 
   std::uint64_t chunk_bytes() const { return volume(chunk) * type.bytes; }
 };
+
+/// Repeats an element as often as it goes. Empty: zeros.
+void fill_with(const Bytes& fill, std::span<std::byte> elements);
+/// Whether the elements, one at least, are all the same as it.
+bool is_all(const Bytes& fill, std::uint64_t element_bytes, std::span<const std::byte> elements);
 
 std::unique_ptr<Source> chunk_source(ChunkForm form, std::shared_ptr<const ChunkStore> store);
 std::unique_ptr<Sink> chunk_sink(ChunkForm form, std::shared_ptr<ChunkStore> store);

@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <type_traits>
 
 #include "faro/error.hpp"
 #include "faro/suggest.hpp"
@@ -51,7 +52,7 @@ constexpr int kWindowBits = 15;
 constexpr int kAnyContainer = 32;
 constexpr int kGzipContainer = 16;
 
-DecodeFault inflate_all(View from, Data& to, std::uint64_t most) {
+DecodeFault inflate_all(const Codec& /*codec*/, View from, Data& to, std::uint64_t most) {
   to.resize(most);
   std::uint64_t made = 0;
   std::uint64_t taken = 0;
@@ -110,7 +111,7 @@ void deflate_all(View from, Data& to, int level, int container) {
 #endif
 
 #ifdef FARO_HAVE_ZSTD
-DecodeFault zstd_decode(View from, Data& to, std::uint64_t most) {
+DecodeFault zstd_decode(const Codec& /*codec*/, View from, Data& to, std::uint64_t most) {
   // A frame that says how much it holds is believed only as far as it may.
   to.resize(most);
   struct Free {
@@ -139,7 +140,7 @@ void zstd_encode(const Codec& codec, View from, Data& to) {
 #endif
 
 #ifdef FARO_HAVE_BLOSC
-DecodeFault blosc_decode(View from, Data& to, std::uint64_t most) {
+DecodeFault blosc_decode(const Codec& /*codec*/, View from, Data& to, std::uint64_t most) {
   std::size_t bytes = 0;
   if (from.size() < BLOSC_MIN_HEADER_LENGTH || blosc_cbuffer_validate(from.data(), from.size(), &bytes) != 0)
     return "bytes that are no Blosc buffer";
@@ -169,7 +170,7 @@ void blosc_encode(const Codec& codec, View from, Data& to) {
 // As numcodecs writes it: the length in four bytes, then a block.
 constexpr std::uint64_t kLz4Header = 4;
 
-DecodeFault lz4_decode(View from, Data& to, std::uint64_t most) {
+DecodeFault lz4_decode(const Codec& /*codec*/, View from, Data& to, std::uint64_t most) {
   std::uint32_t bytes = 0;
   if (from.size() < kLz4Header) return "fewer bytes than LZ4's length has";
   std::memcpy(&bytes, from.data(), kLz4Header);
@@ -211,11 +212,23 @@ SZ_com_t szip_parameters(const Codec& codec) {
           .pixels_per_scanline = static_cast<int>(codec.szip[3])};
 }
 
+// What its library takes.
+bool are_of_szip(const Codec& codec) {
+  constexpr std::uint32_t kMostOfBlock = 32;
+  constexpr std::uint32_t kMostOfLine = 4096;
+  constexpr std::uint32_t kMostBits = 64;
+  const auto& [options, block, bits, line] = codec.szip;
+  return block > 0 && block <= kMostOfBlock && block % 2 == 0 && bits > 0 && bits <= kMostBits && line > 0 &&
+         line <= kMostOfLine;
+}
+
 DecodeFault szip_decode(const Codec& codec, View from, Data& to, std::uint64_t most) {
   std::uint32_t bytes = 0;
   if (from.size() < kSzipHeader) return "fewer bytes than szip's length has";
   std::memcpy(&bytes, from.data(), kSzipHeader);
   if (bytes > most) return fmt::format("a stream of {} bytes", bytes);
+  if (!are_of_szip(codec))
+    return fmt::format("blocks and lines that szip has not ({})", fmt::join(codec.szip, ", "));
   to.resize(bytes);
   std::size_t made = bytes;
   SZ_com_t parameters = szip_parameters(codec);
@@ -231,6 +244,7 @@ void szip_encode(const Codec& codec, View from, Data& to) {
     fail(ErrorCode::unsupported, "encode a chunk", fmt::format("{} bytes by szip", from.size()),
          "less than 2 GiB", "smaller chunks");
   }
+  if (!are_of_szip(codec)) fail_encoding("szip");
   const auto bytes = static_cast<std::uint32_t>(from.size());
   to.resize(most_encoded_bytes({codec}, bytes));
   std::memcpy(to.data(), &bytes, kSzipHeader);
@@ -242,7 +256,7 @@ void szip_encode(const Codec& codec, View from, Data& to) {
 }
 #endif
 
-DecodeFault crc_decode(View from, Data& to) {
+DecodeFault crc_decode(const Codec& /*codec*/, View from, Data& to, std::uint64_t /*most*/) {
   if (from.size() < kCrcBytes) return "fewer bytes than a checksum has";
   const View data = from.first(from.size() - kCrcBytes);
   std::uint32_t wanted = 0;
@@ -253,100 +267,84 @@ DecodeFault crc_decode(View from, Data& to) {
   return {};
 }
 
-void crc_encode(View from, Data& to) {
+void crc_encode(const Codec& /*codec*/, View from, Data& to) {
   const std::uint32_t sum = crc32c(from);
   to.assign(from.begin(), from.end());
   to.resize(from.size() + kCrcBytes);
   std::memcpy(to.data() + from.size(), &sum, kCrcBytes);
 }
 
+// Calls move with the bytes of an element, as a constant where that is usual: loops over it become vectors'.
+template <typename Move>
+void with_bytes_of_element(std::uint64_t bytes, const Move& move) {
+  switch (bytes) {
+    case 2:
+      return move(std::integral_constant<std::uint64_t, 2>());
+    case 4:
+      return move(std::integral_constant<std::uint64_t, 4>());
+    case 8:
+      return move(std::integral_constant<std::uint64_t, 8>());
+    default:
+      return move(bytes);
+  }
+}
+
 // First bytes of all elements, then their second bytes, …; what is left at the end stays.
-void unshuffle(View from, Data& to, std::uint64_t element_bytes) {
-  const std::uint64_t count = from.size() / element_bytes;
-  to.resize(from.size());
-  for (std::uint64_t b = 0; b < element_bytes; ++b) {
-    const std::byte* const plane = from.data() + b * count;
-    for (std::uint64_t e = 0; e < count; ++e) to[e * element_bytes + b] = plane[e];
-  }
-  std::copy(from.begin() + static_cast<std::ptrdiff_t>(count * element_bytes), from.end(),
-            to.begin() + static_cast<std::ptrdiff_t>(count * element_bytes));
+DecodeFault unshuffle(const Codec& codec, View from, Data& to, std::uint64_t /*most*/) {
+  to.assign(from.begin(), from.end());
+  with_bytes_of_element(codec.shuffled_bytes, [in = from.data(), out = to.data(), &from](auto bytes) {
+    const std::uint64_t count = from.size() / bytes;
+    for (std::uint64_t e = 0; e < count; ++e) {
+      for (std::uint64_t b = 0; b < bytes; ++b) out[e * bytes + b] = in[b * count + e];
+    }
+  });
+  return {};
 }
 
-void shuffle(View from, Data& to, std::uint64_t element_bytes) {
-  // As a shuffle of `count` elements undoes one of `element_bytes`.
-  const std::uint64_t count = from.size() / element_bytes;
-  to.resize(from.size());
-  for (std::uint64_t e = 0; e < count; ++e) {
-    for (std::uint64_t b = 0; b < element_bytes; ++b) to[b * count + e] = from[e * element_bytes + b];
-  }
-  std::copy(from.begin() + static_cast<std::ptrdiff_t>(count * element_bytes), from.end(),
-            to.begin() + static_cast<std::ptrdiff_t>(count * element_bytes));
+void shuffle(const Codec& codec, View from, Data& to) {
+  to.assign(from.begin(), from.end());
+  with_bytes_of_element(codec.shuffled_bytes, [in = from.data(), out = to.data(), &from](auto bytes) {
+    const std::uint64_t count = from.size() / bytes;
+    for (std::uint64_t b = 0; b < bytes; ++b) {
+      for (std::uint64_t e = 0; e < count; ++e) out[b * count + e] = in[e * bytes + b];
+    }
+  });
 }
 
-DecodeFault decode_one(const Codec& codec, View from, Data& to, std::uint64_t most) {
-  switch (codec.kind) {
+// What this build decodes and encodes, each by its library.
+struct Coder {
+  CodecKind kind;
+  DecodeFault (*decode)(const Codec& codec, View from, Data& to, std::uint64_t most);
+  void (*encode)(const Codec& codec, View from, Data& to);
+};
+constexpr std::array kCoders{
 #ifdef FARO_HAVE_ZLIB
-    case CodecKind::gzip:
-    case CodecKind::zlib:
-      return inflate_all(from, to, most);
+    Coder{
+        CodecKind::gzip, inflate_all,
+        [](const Codec& codec, View from, Data& to) { deflate_all(from, to, codec.level, kGzipContainer); }},
+    Coder{CodecKind::zlib, inflate_all,
+          [](const Codec& codec, View from, Data& to) { deflate_all(from, to, codec.level, 0); }},
 #endif
 #ifdef FARO_HAVE_ZSTD
-    case CodecKind::zstd:
-      return zstd_decode(from, to, most);
+    Coder{CodecKind::zstd, zstd_decode, zstd_encode},
 #endif
 #ifdef FARO_HAVE_BLOSC
-    case CodecKind::blosc:
-      return blosc_decode(from, to, most);
+    Coder{CodecKind::blosc, blosc_decode, blosc_encode},
 #endif
 #ifdef FARO_HAVE_LZ4
-    case CodecKind::lz4:
-      return lz4_decode(from, to, most);
+    Coder{CodecKind::lz4, lz4_decode, lz4_encode},
 #endif
 #ifdef FARO_HAVE_SZ
-    case CodecKind::szip:
-      return szip_decode(codec, from, to, most);
+    Coder{CodecKind::szip, szip_decode, szip_encode},
 #endif
-    case CodecKind::crc32c:
-      return crc_decode(from, to);
-    case CodecKind::shuffle:
-      unshuffle(from, to, codec.shuffled_bytes);
-      return {};
-    default:
-      return fmt::format("the codec {}, which this build has not", name(codec.kind));
-  }
-}
+    Coder{CodecKind::crc32c, crc_decode, crc_encode},
+    Coder{CodecKind::shuffle, unshuffle, shuffle}};
 
-void encode_one(const Codec& codec, View from, Data& to) {
-  switch (codec.kind) {
-#ifdef FARO_HAVE_ZLIB
-    case CodecKind::gzip:
-      return deflate_all(from, to, codec.level, kGzipContainer);
-    case CodecKind::zlib:
-      return deflate_all(from, to, codec.level, 0);
-#endif
-#ifdef FARO_HAVE_ZSTD
-    case CodecKind::zstd:
-      return zstd_encode(codec, from, to);
-#endif
-#ifdef FARO_HAVE_BLOSC
-    case CodecKind::blosc:
-      return blosc_encode(codec, from, to);
-#endif
-#ifdef FARO_HAVE_LZ4
-    case CodecKind::lz4:
-      return lz4_encode(codec, from, to);
-#endif
-#ifdef FARO_HAVE_SZ
-    case CodecKind::szip:
-      return szip_encode(codec, from, to);
-#endif
-    case CodecKind::crc32c:
-      return crc_encode(from, to);
-    case CodecKind::shuffle:
-      return shuffle(from, to, codec.shuffled_bytes);
-    default:
-      require_built({codec}, "encode a chunk");
-  }
+// Null: this build has none.
+const Coder* coder_of(CodecKind kind) {
+  const auto* const found =
+      std::find_if(kCoders.begin(), kCoders.end(), [&](const Coder& each) { return each.kind == kind; });
+  return found == kCoders.end() ? nullptr : found;
 }
 
 // What each adds at most.
@@ -475,23 +473,7 @@ std::string to_text(const std::vector<Codec>& codecs) {
 
 void require_built(const std::vector<Codec>& codecs, const std::string& operation) {
   for (const Codec& codec : codecs) {
-    bool is_built = codec.kind == CodecKind::crc32c || codec.kind == CodecKind::shuffle;
-#ifdef FARO_HAVE_ZLIB
-    is_built = is_built || codec.kind == CodecKind::gzip || codec.kind == CodecKind::zlib;
-#endif
-#ifdef FARO_HAVE_ZSTD
-    is_built = is_built || codec.kind == CodecKind::zstd;
-#endif
-#ifdef FARO_HAVE_BLOSC
-    is_built = is_built || codec.kind == CodecKind::blosc;
-#endif
-#ifdef FARO_HAVE_LZ4
-    is_built = is_built || codec.kind == CodecKind::lz4;
-#endif
-#ifdef FARO_HAVE_SZ
-    is_built = is_built || codec.kind == CodecKind::szip;
-#endif
-    if (is_built) continue;
+    if (coder_of(codec.kind) != nullptr) continue;
     fail(ErrorCode::unsupported, operation, fmt::format("the codec {}", name(codec.kind)),
          "a codec that this build has",
          "tools/install_dependencies.sh installs its library, for a new build");
@@ -503,7 +485,9 @@ DecodeFault decode(const std::vector<Codec>& codecs, Data& data, std::uint64_t b
     const std::uint64_t most =
         c == 0 ? bytes
                : most_encoded_bytes({codecs.begin(), codecs.begin() + static_cast<std::ptrdiff_t>(c)}, bytes);
-    if (DecodeFault fault = decode_one(codecs[c], data, between, most); !fault.empty()) return fault;
+    const Coder* const coder = coder_of(codecs[c].kind);
+    if (coder == nullptr) return fmt::format("the codec {}, which this build has not", name(codecs[c].kind));
+    if (DecodeFault fault = coder->decode(codecs[c], data, between, most); !fault.empty()) return fault;
     data.swap(between);
   }
   if (data.size() != bytes) return fmt::format("{} bytes", data.size());
@@ -512,7 +496,9 @@ DecodeFault decode(const std::vector<Codec>& codecs, Data& data, std::uint64_t b
 
 View encode(const std::vector<Codec>& codecs, View data, Data& stored, Data& between) {
   for (const Codec& codec : codecs) {
-    encode_one(codec, data, between);
+    const Coder* const coder = coder_of(codec.kind);
+    if (coder == nullptr) require_built({codec}, "encode a chunk");
+    coder->encode(codec, data, between);
     stored.swap(between);
     data = stored;
   }

@@ -71,6 +71,7 @@ struct WantedArray {
   bool fortran_order = false;
   Shape chunks = {};                              // empty: the format's choice
   Shape shards = {};                              // empty: none
+  std::vector<Shape> inner_shards = {};           // that those hold, outermost first; empty: chunks
   std::optional<std::vector<Codec>> codecs = {};  // nothing: the format's choice
   Notes notes = {};
 };

@@ -42,6 +42,18 @@ bool has_signature(std::span<const std::byte> first) {
   });
 }
 
+// What a build without the library knows, too.
+class NamedHdf5 : public Format {
+ public:
+  const char* name() const override { return "HDF5"; }
+  bool is_this(const fs::path& /*path*/, std::span<const std::byte> first) const override {
+    return has_signature(first);
+  }
+  bool is_meant(const fs::path& path) const override {
+    return ends_with(path, {".h5", ".hdf5", ".nc", ".he5"});
+  }
+};
+
 #ifdef FARO_HAVE_HDF5_HEADERS
 
 struct H5Type {
@@ -326,16 +338,8 @@ std::vector<std::string> dataset_names(const fs::path& path) {
   return names;
 }
 
-class Hdf5 final : public Format {
+class Hdf5 final : public NamedHdf5 {
  public:
-  const char* name() const override { return "HDF5"; }
-  bool is_this(const fs::path& /*path*/, std::span<const std::byte> first) const override {
-    return has_signature(first);
-  }
-  bool is_meant(const fs::path& path) const override {
-    return ends_with(path, {".h5", ".hdf5", ".nc", ".he5"});
-  }
-
   std::vector<StoredArray> arrays(const fs::path& path) const override {
     const std::vector<std::string> names = dataset_names(path);
     std::vector<StoredArray> found;
@@ -451,16 +455,8 @@ class Hdf5 final : public Format {
 
 #else
 
-// A build without the library knows the format's name.
-class Hdf5 final : public Format {
+class Hdf5 final : public NamedHdf5 {
  public:
-  const char* name() const override { return "HDF5"; }
-  bool is_this(const fs::path& /*path*/, std::span<const std::byte> first) const override {
-    return has_signature(first);
-  }
-  bool is_meant(const fs::path& path) const override {
-    return ends_with(path, {".h5", ".hdf5", ".nc", ".he5"});
-  }
   std::vector<StoredArray> arrays(const fs::path& path) const override {
     fail(ErrorCode::unsupported, "read `" + path.string() + "`", "HDF5, in a build without its library",
          "a build that has it", "tools/install_dependencies.sh installs libhdf5-dev, for a new build");

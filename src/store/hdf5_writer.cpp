@@ -2,12 +2,11 @@
 #include "store/hdf5_writer.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -20,8 +19,6 @@
 
 namespace faro::store {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* kWriteHdf5 = "write HDF5";
 
@@ -103,6 +100,8 @@ void add_filter(hid_t properties, const Codec& codec, std::uint64_t elements) {
       added = FARO_H5(H5Pset_shuffle)(properties);
       break;
     case CodecKind::szip:
+      if (pixels == 0)
+        fail(ErrorCode::unsupported, kWriteHdf5, "szip of chunks of one element", "two at least");
       added = codec.szip[1] == 0
                   ? FARO_H5(H5Pset_szip)(properties, H5_SZIP_NN_OPTION_MASK, pixels)
                   : FARO_H5(H5Pset_szip)(properties,
@@ -314,6 +313,8 @@ Handle file_properties(const WantedStore& wanted) {
   const bool has_plain_chunks =
       std::any_of(wanted.arrays.begin(), wanted.arrays.end(),
                   [](const auto& array) { return !chunks_in_file(array).empty() && !is_coded(array); });
+  FARO_H5(H5Pset_file_locking)(properties.get(), 0, 1);
+  FARO_H5(H5Pset_fapl_stdio)(properties.get());  // others look for a name, which it has not
   if (has_plain_chunks) FARO_H5(H5Pset_libver_bounds)(properties.get(), H5F_LIBVER_V110, H5F_LIBVER_V110);
   return properties;
 }
@@ -355,8 +356,7 @@ std::vector<DatasetPlace> make_file(const std::string& path, const WantedStore& 
   const Handle properties = file_properties(wanted);
   const auto require = [](bool is_done) {
     if (!is_done)
-      fail(ErrorCode::file, kWriteHdf5, "a header that its library does not write",
-           "room for temporary files");
+      fail(ErrorCode::file, kWriteHdf5, "a header that its library does not write", "room in memory");
   };
   Handle file(FARO_H5(H5Fcreate)(path.c_str(), kTruncate, H5P_DEFAULT, properties.get()), FARO_H5(H5Fclose));
   require(file.is_open());
@@ -394,14 +394,10 @@ std::vector<DatasetPlace> make_file(const std::string& path, const WantedStore& 
 }  // namespace
 
 std::vector<RunOutput> hdf5_outputs(const WantedStore& wanted, std::vector<std::string>& left_out) {
-  std::string path = (fs::temp_directory_path() / "faro-h5-XXXXXX").string();
-  const io::Descriptor file(mkstemp(path.data()));
-  if (!file.is_open())
-    fail(ErrorCode::file, kWriteHdf5, io::error_text(errno), "a folder for temporary files");
-  struct Remove {
-    const std::string& path;
-    ~Remove() { unlink(path.c_str()); }
-  } const remove{path};
+  // In memory, of which elements take none; it goes with the process, whatever ends that.
+  const io::Descriptor file(memfd_create("faro-h5", MFD_CLOEXEC));
+  if (!file.is_open()) fail(ErrorCode::file, kWriteHdf5, io::error_text(errno), "a file in memory");
+  const std::string path = fmt::format("/proc/self/fd/{}", file.get());
   const std::vector<DatasetPlace> places = make_file(path, wanted, left_out);
   const FileReader whole(path);
   std::vector<RunOutput> outputs;

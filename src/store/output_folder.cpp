@@ -114,6 +114,13 @@ void OutputFolder::sync() {
 
 void OutputFolder::finish() {
   if (finished_) return;
+  // Chunks make the folders that they miss, so that one that was taken away would be there again, without
+  // those before.
+  struct stat held {};
+  struct stat named {};
+  if (fstat(lock_.get(), &held) != 0 || stat(temporary_.c_str(), &named) != 0 ||
+      held.st_ino != named.st_ino || held.st_dev != named.st_dev)
+    fail(ErrorCode::file, operation(), "a folder that was removed meanwhile", "one that nobody else changes");
   sync();
   finished_ = true;
 }

@@ -72,45 +72,60 @@ class ChunkRanges final : public ChunkStore {
   std::vector<FileRange> ranges_;
 };
 
-void write_whole(int descriptor, const std::filesystem::path& label, std::span<const std::byte> bytes,
-                 std::uint64_t offset) {
-  if (const int error = io::write_at(descriptor, bytes, offset); error != 0)
-    fail(ErrorCode::file, "write `" + label.string() + "`", io::error_text(error), "room on the disk");
-  io::begin_sync(descriptor, offset, bytes.size());  // who waits for the disk at the end waits less
-}
-
-class TilesInFile final : public ChunkStore {
+// Chunks in places of one size, in C order, of a file that begins as zeros.
+class PlacesInFile : public ChunkStore {
  public:
-  TilesInFile(int descriptor, std::filesystem::path label, const ChunkForm& form, std::uint64_t offset)
+  PlacesInFile(int descriptor, std::filesystem::path label, const ChunkForm& form, std::uint64_t offset,
+               std::uint64_t place_bytes)
       : descriptor_(descriptor),
         label_(std::move(label)),
         cells_(cells_of(form.shape, form.chunk)),
-        tile_bytes_(form.chunk_bytes()),
-        offset_(offset) {}
+        offset_(offset),
+        place_bytes_(place_bytes) {}
 
-  bool read(const Shape& index, Bytes& into, std::uint64_t /*most*/) const override {
-    into.resize(tile_bytes_);
-    if (io::read_at(descriptor_, into, place_of(index)).bytes == tile_bytes_) return true;
-    fail(ErrorCode::file, "read `" + label_.string() + "`", "less than was written", "what was written");
-  }
-  void write(const Shape& index, std::span<const std::byte> stored) override {
-    write_whole(descriptor_, label_, stored, place_of(index));
-  }
-  // The file begins as zeros, as what is left out is.
+  // As zeros, which what an unfinished run left out is again.
   void leave_out(const Shape& /*index*/) override {}
   std::string identity() const override { return identity_of_file(label_); }
   std::string label(const Shape& /*index*/) const override { return label_.string(); }
 
- private:
+ protected:
+  std::uint64_t place_bytes() const { return place_bytes_; }
   std::uint64_t place_of(const Shape& index) const {
-    return offset_ + number_of_chunk(cells_, index) * tile_bytes_;
+    return offset_ + number_of_chunk(cells_, index) * place_bytes_;
+  }
+  io::ReadAt read_at(std::span<std::byte> to, std::uint64_t offset) const {
+    return io::read_at(descriptor_, to, offset);
+  }
+  void write_at(std::span<const std::byte> bytes, std::uint64_t offset) const {
+    if (const int error = io::write_at(descriptor_, bytes, offset); error != 0)
+      fail(ErrorCode::file, "write `" + label_.string() + "`", io::error_text(error), "room on the disk");
+    io::begin_sync(descriptor_, offset, bytes.size());  // who waits for the disk at the end waits less
+  }
+  [[noreturn]] void fail_to_read(const std::string& got) const {
+    fail(ErrorCode::file, "read `" + label_.string() + "`", got, "what was written");
   }
 
+ private:
   int descriptor_;
   std::filesystem::path label_;
   Shape cells_;
-  std::uint64_t tile_bytes_;
   std::uint64_t offset_;
+  std::uint64_t place_bytes_;
+};
+
+class TilesInFile final : public PlacesInFile {
+ public:
+  TilesInFile(int descriptor, std::filesystem::path label, const ChunkForm& form, std::uint64_t offset)
+      : PlacesInFile(descriptor, std::move(label), form, offset, form.chunk_bytes()) {}
+
+  bool read(const Shape& index, Bytes& into, std::uint64_t /*most*/) const override {
+    into.resize(place_bytes());
+    if (read_at(into, place_of(index)).bytes != into.size()) fail_to_read("less than was written");
+    return true;
+  }
+  void write(const Shape& index, std::span<const std::byte> stored) override {
+    write_at(stored, place_of(index));
+  }
 };
 
 constexpr std::uint64_t kSlotHeader = 16;
@@ -120,52 +135,30 @@ std::uint64_t slot_bytes(const ChunkForm& form) {
   return detail::round_up(most, most < kPage ? 8 : kPage);
 }
 
-class SlotsInFile final : public ChunkStore {
+class SlotsInFile final : public PlacesInFile {
  public:
   SlotsInFile(int descriptor, std::filesystem::path label, const ChunkForm& form, std::uint64_t offset)
-      : descriptor_(descriptor),
-        label_(std::move(label)),
-        cells_(cells_of(form.shape, form.chunk)),
-        slot_bytes_(slot_bytes(form)),
-        offset_(offset) {}
+      : PlacesInFile(descriptor, std::move(label), form, offset, slot_bytes(form)) {}
 
   bool read(const Shape& index, Bytes& into, std::uint64_t most) const override {
     std::array<std::uint64_t, 2> header{};
     const std::uint64_t at = place_of(index);
-    const io::ReadAt read = io::read_at(descriptor_, std::as_writable_bytes(std::span(header)), at);
-    if (read.error != 0)
-      fail(ErrorCode::file, "read `" + label_.string() + "`", io::error_text(read.error), "what was written");
+    const io::ReadAt read = read_at(std::as_writable_bytes(std::span(header)), at);
+    if (read.error != 0) fail_to_read(io::error_text(read.error));
     // The file may end before its last slots.
     if (read.bytes < kSlotHeader || header.front() == 0) return false;
-    if (header.front() <= std::min(most, slot_bytes_)) {
+    if (header.front() <= std::min(most, place_bytes())) {
       into.resize(header.front());
-      if (io::read_at(descriptor_, into, at + kSlotHeader).bytes == into.size() &&
-          file::checksum(into, 1) == header.back())
+      if (read_at(into, at + kSlotHeader).bytes == into.size() && file::checksum(into, 1) == header.back())
         return true;
     }
-    fail(ErrorCode::file, "read `" + label_.string() + "`", "another chunk than was written",
-         "what was written");
+    fail_to_read("another chunk than was written");
   }
   void write(const Shape& index, std::span<const std::byte> stored) override {
     const std::array<std::uint64_t, 2> header{stored.size(), file::checksum(stored, 1)};
-    write_whole(descriptor_, label_, stored, place_of(index) + kSlotHeader);
-    write_whole(descriptor_, label_, std::as_bytes(std::span(header)), place_of(index));
+    write_at(stored, place_of(index) + kSlotHeader);
+    write_at(std::as_bytes(std::span(header)), place_of(index));
   }
-  // The file begins as zeros, and what an unfinished run left out is left out again.
-  void leave_out(const Shape& /*index*/) override {}
-  std::string identity() const override { return identity_of_file(label_); }
-  std::string label(const Shape& /*index*/) const override { return label_.string(); }
-
- private:
-  std::uint64_t place_of(const Shape& index) const {
-    return offset_ + number_of_chunk(cells_, index) * slot_bytes_;
-  }
-
-  int descriptor_;
-  std::filesystem::path label_;
-  Shape cells_;
-  std::uint64_t slot_bytes_;
-  std::uint64_t offset_;
 };
 
 }  // namespace

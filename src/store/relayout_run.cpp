@@ -129,6 +129,8 @@ std::string identity_of(const Work& work, const Way& way, const Facts& facts, co
       fmt::format("{}; {}; {}; axes ({}) flipped ({}); order {}; regions ({})", source, form_text(facts.in),
                   form_text(facts.out), fmt::join(work.axes.from, " "), fmt::join(work.axes.flipped, " "),
                   work.wanted.fortran_order ? "F" : "C", fmt::join(facts.region, " "));
+  for (const Shape& inner : work.wanted.inner_shards)
+    text += fmt::format("; shards within ({})", fmt::join(inner, " "));
   if (way.scratch) text += fmt::format("; scratch ({})", fmt::join(way.scratch->written, " "));
   return text + "; " + work.out.path.string() + "; " +
          work.wanted.notes.attributes.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -21,8 +21,13 @@ StoredArray raw_input(const std::string& path, const Options& options) {
   const std::string operation = "read `" + path + "`";
   const ElementType type = element_type_or_fail(options.raw_dtype, operation);
   const ByteOrder order = byte_order_named(options.raw_dtype).value_or(ByteOrder::little);
-  StoredArray array = run_array(raw_format(), "", path, dense_run(options.raw_shape, type, 0, order));
-  if (const std::uint64_t bytes = file_bytes(path); bytes != end_of(array.run->form)) {
+  constexpr std::uint64_t kMostOffset = std::uint64_t{1} << 62;
+  const std::uint64_t offset = options.raw_offset.value_or(0);
+  require_shape(options.raw_shape, type.bytes, operation);
+  if (offset > kMostOffset)
+    fail(ErrorCode::value, operation, fmt::format("an offset of {}", offset), "less than 2^62");
+  StoredArray array = run_array(raw_format(), "", path, dense_run(options.raw_shape, type, offset, order));
+  if (const std::uint64_t bytes = file_bytes(path); !options.raw_offset && bytes != end_of(array.run->form)) {
     fail(ErrorCode::file, operation, fmt::format("a file of {} bytes", bytes),
          fmt::format("the {} of its shape and dtype", end_of(array.run->form)));
   }
@@ -62,12 +67,19 @@ std::optional<std::vector<Codec>> codecs_wanted(const Work& work, const Options&
 void want_chunks(Work& work, const Options& options) {
   WantedArray& wanted = work.wanted;
   const std::size_t rank = wanted.shape.size();
-  for (const auto* const extents : {&options.chunks, &options.shards}) {
-    const bool fits = extents->empty() || (extents->size() == rank && !is_empty(*extents));
-    if (fits) continue;
-    fail(ErrorCode::value, work.operation,
-         fmt::format("{} ({})", extents == &options.chunks ? "chunks" : "shards", fmt::join(*extents, ", ")),
+  const auto require_extents = [&](const char* what, const Shape& extents) {
+    if (extents.size() == rank && !is_empty(extents)) return;
+    fail(ErrorCode::value, work.operation, fmt::format("{} ({})", what, fmt::join(extents, ", ")),
          fmt::format("{} numbers above 0, one an axis", rank));
+  };
+  if (!options.chunks.empty()) require_extents("chunks", options.chunks);
+  if (!options.shards.empty()) require_extents("shards", options.shards);
+  for (const Shape& inner : options.inner_shards) require_extents("shards", inner);
+  constexpr std::size_t kMostInner = 3;
+  if (options.inner_shards.size() > kMostInner || (options.shards.empty() && !options.inner_shards.empty())) {
+    fail(ErrorCode::value, work.operation,
+         fmt::format("{} shards within shards", options.inner_shards.size()),
+         fmt::format("at most {}, within shards", kMostInner));
   }
   const Format& format = *work.format;
   const bool is_coded = !options.codec.empty() && options.codec != "none";
@@ -82,6 +94,7 @@ void want_chunks(Work& work, const Options& options) {
   }
   wanted.chunks = options.chunks;
   wanted.shards = options.shards;
+  wanted.inner_shards = options.inner_shards;
   // Where chunks are a choice, those of the same format are kept, and a codec needs some.
   const bool has_some = format.has_chunks() || is_coded ||
                         (format.has_codecs() && work.in.format == format.name() && options.codec.empty());
@@ -114,6 +127,18 @@ void predict(Facts& facts, const Work& work) {
   facts.prediction_source = curve->source;
 }
 
+// A folder of chunks is another one with what is made in it.
+void require_apart(const Place& in, const Place& out, const std::string& operation) {
+  std::error_code failed;
+  std::string name = in.array;
+  name.erase(0, name.find_first_not_of('/'));
+  const auto folder = std::filesystem::canonical(in.path / name, failed);
+  if (failed || !std::filesystem::is_directory(folder, failed)) return;
+  const auto made = std::filesystem::weakly_canonical(std::filesystem::absolute(out.path, failed), failed);
+  if (std::mismatch(folder.begin(), folder.end(), made.begin(), made.end()).first == folder.end())
+    fail(ErrorCode::value, operation, "an output within the input's folder", "two stores beside each other");
+}
+
 }  // namespace
 
 Place output_place(const std::string& text) {
@@ -135,6 +160,7 @@ Work work_of(const std::string& in, const std::string& out, const Options& optio
   StoredArray array = options.raw_dtype.empty() ? open_array(place_of(in)) : raw_input(in, options);
   const Place to = output_place(out);
   const Format& format = require_output(place_of(in), to, options, operation);
+  if (array.chunks) require_apart(place_of(in), to, operation);
   return work_between(std::move(array), to, format, operation, options);
 }
 
@@ -232,15 +258,16 @@ Facts facts_of(const Work& work, const Way& way, const Source& source, const Sin
   Facts facts{.in = facts_of(work.in)};
   const std::uint64_t in_bytes = volume(work.in.shape) * work.in.type.bytes;
   const std::uint64_t out_bytes = volume(work.wanted.shape) * work.wanted.type.bytes;
-  facts.out = {.name = work.out.array,
-               .format = work.format->name(),
-               .shape = work.wanted.shape,
-               .dtype = work.wanted.type.name,
-               .big_endian = work.wanted.byte_order == ByteOrder::big,
-               .bytes = out_bytes,
-               .chunks = work.format->has_chunks() ? sink.unit() : work.wanted.chunks,
-               .shards = work.wanted.shards,
-               .codec = to_text(work.wanted.codecs.value_or(std::vector<Codec>{}))};
+  facts.out = {
+      .name = work.out.array,
+      .format = work.format->name(),
+      .shape = work.wanted.shape,
+      .dtype = work.wanted.type.name,
+      .big_endian = work.wanted.byte_order == ByteOrder::big,
+      .bytes = out_bytes,
+      .chunks = work.format->has_chunks() && work.wanted.chunks.empty() ? sink.unit() : work.wanted.chunks,
+      .shards = work.wanted.shards,
+      .codec = to_text(work.wanted.codecs.value_or(std::vector<Codec>{}))};
   facts.uses_scratch = way.scratch.has_value();
   facts.sweeps = way.scratch ? 2 : 1;
   facts.region = cut_to(way.scratch ? way.scratch->read : way.direct.extents, work.wanted.shape);

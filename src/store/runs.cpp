@@ -131,16 +131,18 @@ class RunSource final : public Source, RunSide {
   std::vector<Box> boxes(const Box& region) const override { return pieces(region); }
 
   Loaded load(const Box& box, Workspace& workspace) const override {
-    workspace.loaded.resize(volume(box.extents) * form().type.bytes);
+    Loaded loaded{.first = nullptr, .strides = strides_of(box.extents)};
+    const std::span<std::byte> room =
+        workspace.room_for(box.extents, loaded.strides, volume(box.extents) * form().type.bytes);
     for_each_row(box, [&](std::uint64_t offset, std::uint64_t at, std::uint64_t bytes) {
-      const io::ReadAt read =
-          io::read_at(file_.get(), std::span(workspace.loaded).subspan(at, bytes), offset);
+      const io::ReadAt read = io::read_at(file_.get(), room.subspan(at, bytes), offset);
       if (read.bytes == bytes) return;
       fail(ErrorCode::file, operation_,
            read.error != 0 ? io::error_text(read.error) : "an end before its time", "the file as it was");
     });
-    if (form().byte_order == ByteOrder::big) swap_bytes(workspace.loaded, form().type);
-    return {.first = workspace.loaded.data(), .strides = strides_of(box.extents)};
+    if (form().byte_order == ByteOrder::big) swap_bytes(room, form().type);
+    loaded.first = room.data();
+    return loaded;
   }
 
   Cost cost(const Shape& region) const override { return cost_of(region); }

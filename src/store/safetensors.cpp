@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "faro/error.hpp"
@@ -113,14 +114,6 @@ class Safetensors final : public Format {
     return found;
   }
 
-  std::optional<RunOutput> run_output(const WantedArray& wanted) const override {
-    const SafeTensor tensor{
-        .name = wanted.name.empty() ? "data" : wanted.name, .shape = wanted.shape, .type = wanted.type};
-    Bytes made = safetensors_header({&tensor, 1}, Json::object(), kAlignment);
-    const std::uint64_t offset = made.size();
-    return RunOutput{.header = std::move(made), .form = dense_run(wanted.shape, wanted.type, offset)};
-  }
-
   bool holds_several() const override { return true; }
   std::vector<Group> groups(const fs::path& path) const override {
     Json metadata = safetensors_metadata(path);
@@ -132,49 +125,44 @@ class Safetensors final : public Format {
   std::optional<std::vector<RunOutput>> run_outputs(const WantedStore& wanted,
                                                     std::vector<std::string>& left_out) const override {
     leave_out_notes_within(wanted, left_out);
-    std::vector<RunOutput> outputs;
-    for (std::size_t a = 0; a < wanted.arrays.size(); ++a) {
-      outputs.push_back(*run_output(wanted.arrays[a]));
-      outputs.back().array = a;
-    }
-    std::stable_sort(outputs.begin(), outputs.end(), [](const RunOutput& a, const RunOutput& b) {
-      return a.form.type.bytes > b.form.type.bytes;
+    std::vector<std::size_t> order(wanted.arrays.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return wanted.arrays[a].type.bytes > wanted.arrays[b].type.bytes;
     });
-    Json header = Json::object();
-    if (const Group* const root = root_of(wanted); root != nullptr)
-      add_metadata(header, root->attributes, left_out);
-    std::uint64_t bytes = 0;
-    for (RunOutput& output : outputs) {
-      const Bytes own = std::exchange(output.header, {});
-      const std::string_view text(reinterpret_cast<const char*>(own.data()) + kLengthBytes,
-                                  own.size() - kLengthBytes);
-      const Json of_one = parse_json_object(text, "write safetensors");
-      output.form.offset = bytes;  // behind the header
-      bytes += volume(output.form.shape) * output.form.type.bytes;
-      for (const auto& [key, value] : of_one.items()) {
-        header[key] = value;
-        header[key]["data_offsets"] = {output.form.offset, bytes};
-      }
+    std::vector<SafeTensor> tensors;
+    for (const std::size_t array : order) {
+      const WantedArray& each = wanted.arrays[array];
+      tensors.push_back(
+          {.name = each.name.empty() ? "data" : each.name, .shape = each.shape, .type = each.type});
+      if (each.name == kMetadata)
+        fail(ErrorCode::value, "write safetensors", "the name `__metadata__`", "a name of a tensor");
     }
-    HeaderBytes made;
-    const std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
-    made.u64((text.size() + kAlignment - 1) / kAlignment * kAlignment);
-    made.text(text + std::string((kAlignment - text.size() % kAlignment) % kAlignment, ' '));
-    for (RunOutput& output : outputs) output.form.offset += made.size();
-    outputs.front().header = made.take();
+    const Group* const root = root_of(wanted);
+    Bytes header = safetensors_header(
+        tensors, root == nullptr ? Json::object() : texts_of(root->attributes, left_out), kAlignment);
+    std::uint64_t offset = header.size();
+    std::vector<RunOutput> outputs;
+    for (std::size_t t = 0; t < order.size(); ++t) {
+      outputs.push_back({.header = {}, .form = dense_run(tensors[t].shape, tensors[t].type, offset)});
+      outputs.back().array = order[t];
+      offset += volume(tensors[t].shape) * tensors[t].type.bytes;
+    }
+    outputs.front().header = std::move(header);
     return outputs;
   }
 
  private:
-  // Texts alone.
-  static void add_metadata(Json& header, const Json& attributes, std::vector<std::string>& left_out) {
+  static Json texts_of(const Json& attributes, std::vector<std::string>& left_out) {
+    Json texts = Json::object();
     for (const auto& [key, value] : attributes.items()) {
       if (value.is_string()) {
-        header[kMetadata][key] = value;
+        texts[key] = value;
       } else {
         left_out.push_back("attribute `" + key + "` of the store");
       }
     }
+    return texts;
   }
 
   StoredArray array_of(const fs::path& path, const std::string& key, const Json& value, std::uint64_t begin,

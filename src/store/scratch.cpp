@@ -99,10 +99,11 @@ class ScratchSource final : public Source, Scratch {
 
   std::vector<Box> boxes(const Box& region) const override { return pieces(region, form().written); }
   Loaded load(const Box& box, Workspace& workspace) const override {
-    workspace.loaded.resize(bytes(box));
-    read(box, workspace.loaded);
-    return {.first = workspace.loaded.data(),
-            .strides = dense_strides(box.extents, c_order(box.extents.size()))};
+    Loaded loaded{.first = nullptr, .strides = dense_strides(box.extents, c_order(box.extents.size()))};
+    const std::span<std::byte> room = workspace.room_for(box.extents, loaded.strides, bytes(box));
+    read(box, room);
+    loaded.first = room.data();
+    return loaded;
   }
   Cost cost(const Shape& /*region*/) const override { return scratch_cost(form()) / 2; }
   std::uint64_t workspace_bytes(const Shape& /*region*/) const override { return most_piece_bytes(); }

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,23 @@ namespace faro::store {
 
 using Bytes = std::vector<std::byte>;
 
+/// Where a box belongs in memory: its first element, and how far it is from each to the next, in elements.
+struct Destination {
+  std::byte* first = nullptr;  // null: nowhere that a source may write to
+  Strides strides = {};
+};
+
 /// What a thread keeps from one box to the next.
 struct Workspace {
-  Bytes loaded;   // elements of a source's box
-  Bytes made;     // elements for a sink's box
-  Bytes stored;   // as they are in a file
-  Bytes between;  // of codecs
+  Bytes loaded;                  // elements of a source's box
+  Bytes made;                    // elements for a sink's box
+  Bytes stored;                  // as they are in a file
+  Bytes between;                 // of codecs
+  Destination destination = {};  // of the box that is loaded next, as the source has its axes
+
+  /// Room for `bytes` of elements that lie in such strides, none between them: where they belong if they lie
+  /// so there, which saves a move; else `loaded`.
+  std::span<std::byte> room_for(const Shape& extents, const Strides& strides, std::uint64_t bytes);
 };
 
 /// Elements in memory: the first of a box, and how far it is from each to the next, in elements.
@@ -87,5 +99,15 @@ class Sink {
   /// All is stored: what describes it is written. Errors: ErrorCode::file.
   virtual void finish() {}
 };
+
+inline std::span<std::byte> Workspace::room_for(const Shape& extents, const Strides& strides,
+                                                std::uint64_t bytes) {
+  bool is_there = destination.first != nullptr;
+  for (std::size_t a = 0; a < extents.size() && is_there; ++a)
+    is_there = extents[a] == 1 || strides[a] == destination.strides[a];
+  if (is_there) return {destination.first, bytes};
+  loaded.resize(bytes);
+  return loaded;
+}
 
 }  // namespace faro::store

@@ -283,9 +283,11 @@ class Sweep {
     const std::vector<Box> boxes = job_.source.boxes(job_.axes.back(region, job_.shape));
     in_parallel(boxes.size(), job_.threads, [&](std::uint64_t b, std::uint64_t rank) {
       if (stopped_) return;
-      const Loaded loaded = job_.source.load(boxes[b], workspaces_[rank]);
       const Box box = job_.axes.forth(boxes[b], job_.shape);
       const std::size_t rank_of_array = job_.shape.size();
+      Workspace& workspace = workspaces_[rank];
+      workspace.destination = job_.arithmetic ? Destination{} : destination(region, box);
+      const Loaded loaded = job_.source.load(boxes[b], workspace);
       LocalMove move{.extents = box.extents, .in = Strides(rank_of_array), .out = region_strides_};
       const std::byte* first = loaded.first;
       const std::uint64_t in_width = job_.arithmetic ? bytes_of(job_.arithmetic->from) : job_.type.bytes;
@@ -297,9 +299,20 @@ class Sweep {
         move.in[a] = -move.in[a];
       }
       if (job_.read != nullptr) job_.read->read += sums_.read(box, first, move.in);
-      incoming_.run(move, first, at(region, box));
+      if (first != at(region, box)) incoming_.run(move, first, at(region, box));
       told(volume(box.extents) * in_width);
     });
+  }
+
+  // Of a box of the output, along the input's axes.
+  Destination destination(const Box& region, const Box& box) const {
+    Destination made{.first = at(region, box), .strides = Strides(box.extents.size())};
+    for (std::size_t a = 0; a < box.extents.size(); ++a) {
+      made.strides[job_.axes.from[a]] = region_strides_[a];
+      if (job_.axes.flipped[a] && box.extents[a] > 1) made = {};
+      if (made.first == nullptr) break;
+    }
+    return made;
   }
 
   void empty(const Box& region) {

@@ -36,6 +36,64 @@ void require_few_dots(std::string_view text) {
   }
 }
 
+// Outside of texts and comments TOML has ASCII alone. What else is there is refused before the
+// library reads it, which does not do so itself in all versions.
+class AsciiOutsideTexts {
+ public:
+  explicit AsciiOutsideTexts(std::string_view text) : text_(text) {
+    if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;
+  }
+
+  void require() {
+    for (; at_ < text_.size(); ++at_) {
+      const char letter = text_[at_];
+      if (letter == '#') {
+        at_ = std::min(text_.find('\n', at_), text_.size() - 1);
+      } else if (letter == '"' || letter == '\'') {
+        pass_text(letter);
+      } else {
+        require_ascii();
+      }
+    }
+  }
+
+ private:
+  void require_ascii() const {
+    if (at_ >= text_.size() || static_cast<unsigned char>(text_[at_]) < 0x80) return;
+    const auto lines = std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at_), '\n');
+    throw RefusedToml{"a letter beyond ASCII outside of texts", static_cast<std::uint64_t>(lines) + 1};
+  }
+
+  // From its first quote to its last one.
+  void pass_text(char quote) {
+    const std::string three(3, quote);
+    const bool has_lines = text_.substr(at_).starts_with(three);
+    for (at_ += has_lines ? 3 : 1; at_ < text_.size(); ++at_) {
+      if (text_[at_] == '\\' && quote == '"') {
+        pass_escape();
+      } else if (has_lines ? text_.substr(at_).starts_with(three)
+                           : text_[at_] == quote || text_[at_] == '\n') {
+        // As many quotes of its own may be before the last three.
+        while (has_lines && at_ + 1 < text_.size() && text_[at_ + 1] == quote) ++at_;
+        return;
+      }
+    }
+  }
+
+  // A letter; or the end of a line and all white space behind it.
+  void pass_escape() {
+    ++at_;
+    const std::size_t next = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
+    if (text_.substr(at_, next - std::min(at_, next)).find('\n') == std::string_view::npos) return;
+    at_ = next;
+    require_ascii();
+    --at_;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
 Json json_of(const toml::node& node, int depth) {
   const auto refuse = [&node](const char* got) { throw RefusedToml{got, node.source().begin.line}; };
   if (depth > kMostTomlDepth) refuse("too many levels");
@@ -75,6 +133,7 @@ Json json_of_toml(std::string_view text, const std::string& operation) {
   RefusedToml refused;
   try {
     require_few_dots(text);
+    AsciiOutsideTexts(text).require();
     const toml::table table = toml::parse(text);
     return json_of(table, 0);
   } catch (const RefusedToml& found) {

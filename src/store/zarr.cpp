@@ -11,6 +11,7 @@
 
 #include "faro/error.hpp"
 #include "io/npy.hpp"
+#include "store/nested_shards.hpp"
 #include "store/output_folder.hpp"
 #include "store/store_formats.hpp"
 #include "store/zarr_metadata.hpp"
@@ -79,6 +80,16 @@ ZarrArray read_array(const fs::path& folder, Version version) {
 
 std::shared_ptr<ChunkStore> chunk_store(const fs::path& folder, const ZarrArray& array) {
   return array.shards ? shard_files(folder, array.keys, *array.shards) : chunk_files(folder, array.keys);
+}
+
+// Nothing is there by then.
+std::unique_ptr<Sink> sink_of(const ZarrArray& array, std::shared_ptr<ChunkStore> store) {
+  if (!array.shards || array.shards->levels.size() == 1) return chunk_sink(array.form, std::move(store));
+  ChunkForm within = array.form;
+  within.chunk = array.shards->levels.front().chunk;
+  within.order = c_order(within.chunk.size());
+  within.codecs.clear();
+  return chunk_sink(std::move(within), shards_within(*array.shards, array.form, std::move(store)));
 }
 
 StoredArray stored_array(const fs::path& folder, std::string name, Version version) {
@@ -252,14 +263,21 @@ ZarrArray array_wanted(const WantedArray& wanted, Version version, const std::st
   }
   require_built(array.form.codecs, operation);
   if (wanted.shards.empty()) return array;
-  array.shards =
-      ShardForm{.shape = wanted.shape, .shard = wanted.shards, .levels = {{.chunk = array.form.chunk}}};
-  for (std::size_t a = 0; a < wanted.shards.size(); ++a) {
-    if (wanted.shards[a] % array.form.chunk[a] == 0) continue;
-    fail(
-        ErrorCode::value, operation,
-        fmt::format("shards of {} with chunks of {} along axis {}", wanted.shards[a], array.form.chunk[a], a),
-        "a whole number of chunks");
+  array.shards = ShardForm{.shape = wanted.shape, .shard = wanted.shards, .levels = {}};
+  std::vector<Shape> cells = wanted.inner_shards;
+  cells.push_back(array.form.chunk);
+  const Shape* shard = &array.shards->shard;
+  for (const Shape& cell : cells) {
+    for (std::size_t a = 0; a < cell.size(); ++a) {
+      if ((*shard)[a] % cell[a] == 0) continue;
+      fail(ErrorCode::value, operation,
+           fmt::format("shards of {} with chunks of {} along axis {}", (*shard)[a], cell[a], a),
+           "a whole number of chunks");
+    }
+    if (volume(cells_of(*shard, cell)) > kMostChunksOfShard)
+      fail(ErrorCode::value, operation, "shards of more than 2^24 chunks", "fewer");
+    array.shards->levels.push_back({.chunk = cell});
+    shard = &cell;
   }
   return array;
 }
@@ -277,11 +295,13 @@ class CreatedZarr final : public CreatedStore {
     for (fs::path above = path.parent_path(); above.has_filename(); above = above.parent_path()) {
       if (is_new_group(above)) top = above;
     }
-    folder_.emplace(top, unfinished);
     const fs::path within = path.lexically_relative(top);
+    if (std::find(within.begin(), within.end(), "..") != within.end())
+      fail(ErrorCode::value, operation, "`..` within a store that is new",
+           "the names of groups and an array");
+    folder_.emplace(top, unfinished);
     place_ = within == "." ? folder_->folder() : folder_->folder() / within;
-    store_ = chunk_store(place_, array_);
-    sink_ = chunk_sink(array_.form, store_);
+    sink_ = sink_of(array_, chunk_store(place_, array_));
   }
 
   const fs::path& path() const override { return folder_->path(); }
@@ -339,7 +359,6 @@ class CreatedZarr final : public CreatedStore {
   Json metadata_;
   std::optional<OutputFolder> folder_;
   fs::path place_;  // of the array, until it has its name
-  std::shared_ptr<ChunkStore> store_;
   std::unique_ptr<Sink> sink_;
 };
 
@@ -392,7 +411,7 @@ class Zarr final : public Format {
     const ZarrArray array = array_wanted(wanted, version_, "write Zarr");
     static_cast<void>(version_ == Version::v3 ? zarr_v3_of(array, "write Zarr")
                                               : zarr_v2_of(array, "write Zarr"));
-    return chunk_sink(array.form, nullptr);
+    return sink_of(array, chunk_store({}, array));
   }
 
   bool has_chunks() const override { return true; }

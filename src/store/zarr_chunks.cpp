@@ -20,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kNoChunk = ~std::uint64_t{0};
 constexpr mode_t kFileMode = 0666;  // less the umask
 
 // Nothing where there is none. Errors: ErrorCode::file.
@@ -121,19 +120,16 @@ class ChunkFiles final : public ChunkStore {
   ChunkKeys keys_;
 };
 
-// Offset and length of each chunk of a shard.
-using ShardIndex = std::vector<std::uint64_t>;
-
 class ShardFiles final : public ChunkStore {
  public:
   ShardFiles(fs::path folder, ChunkKeys keys, ShardForm form)
-      : folder_(std::move(folder)), keys_(keys), form_(std::move(form)), within_(form_.shape.size()) {
-    for (std::size_t a = 0; a < within_.size(); ++a) within_[a] = form_.shard[a] / form_.chunk()[a];
-  }
+      : folder_(std::move(folder)),
+        keys_(keys),
+        form_(std::move(form)),
+        within_(cells_of(form_.shard, outer().chunk)) {}
 
   bool read(const Shape& index, Bytes& into, std::uint64_t most) const override {
-    const Place place = place_of(index);
-    const fs::path path = folder_ / keys_.key(place.shard);
+    const fs::path path = path_of(index);
     // From the file to the chunk, level by level.
     FilePart part{};
     Shape extents = form_.shard;
@@ -173,9 +169,7 @@ class ShardFiles final : public ChunkStore {
     return open_.empty();
   }
 
-  std::string label(const Shape& index) const override {
-    return (folder_ / keys_.key(place_of(index).shard)).string();
-  }
+  std::string label(const Shape& index) const override { return path_of(index).string(); }
 
   void write(const Shape& index, std::span<const std::byte> stored) override {
     const Place place = place_of(index);
@@ -217,6 +211,13 @@ class ShardFiles final : public ChunkStore {
     std::uint64_t left = 0;  // chunks that are not done
   };
 
+  // Of the file that a chunk is in.
+  fs::path path_of(const Shape& index) const {
+    Shape shard = index;
+    for (std::size_t a = 0; a < shard.size(); ++a) shard[a] = index[a] * form_.chunk()[a] / form_.shard[a];
+    return folder_ / keys_.key(shard);
+  }
+
   Place place_of(const Shape& index) const {
     Place place{.shard = index};
     for (std::size_t a = 0; a < index.size(); ++a) {
@@ -232,20 +233,20 @@ class ShardFiles final : public ChunkStore {
     std::optional<std::uint64_t> bytes = {};
   };
 
-  static std::uint64_t index_bytes(const ShardLevel& level, std::uint64_t chunks) {
-    return 16 * chunks + (level.index_has_checksum ? 4 : 0);
+  // What a file is.
+  const ShardLevel& outer() const { return form_.levels.front(); }
+  std::uint64_t begin_of_chunks() const {
+    return outer().index_at_end ? 0 : bytes_of_index(outer(), volume(within_));
   }
-  // What is written.
-  const ShardLevel& only() const { return form_.levels.front(); }
-  std::uint64_t index_bytes() const { return index_bytes(only(), volume(within_)); }
 
   Open& open_shard(const Shape& shard, const fs::path& path) {
     const auto [found, is_new] = open_.try_emplace(shard);
     if (is_new) {
       unlink(path.c_str());  // of an unfinished run
+      known_.clear();        // what was read of it, too
       found->second.index.assign(2 * volume(within_), kNoChunk);
-      found->second.end = only().index_at_end ? 0 : index_bytes();
-      found->second.left = volume(cells_of(cell_of(form_.shape, form_.shard, shard).extents, form_.chunk()));
+      found->second.end = begin_of_chunks();
+      found->second.left = volume(cells_of(cell_of(form_.shape, form_.shard, shard).extents, outer().chunk));
     }
     return found->second;
   }
@@ -260,18 +261,9 @@ class ShardFiles final : public ChunkStore {
       whole = std::move(shard);
       open_.erase(place.shard);
     }
-    const std::uint64_t begin = only().index_at_end ? 0 : index_bytes();
-    if (whole.end == begin) return;  // no chunk is there, and no file
-    Bytes bytes(16 * volume(within_));
-    std::memcpy(bytes.data(), whole.index.data(), bytes.size());
-    if (only().index_order == ByteOrder::big) swap_bytes(bytes, known_element_type("uint64"));
-    if (only().index_has_checksum) {
-      const std::uint32_t sum = crc32c(bytes);
-      bytes.resize(index_bytes());
-      std::memcpy(bytes.data() + bytes.size() - sizeof sum, &sum, sizeof sum);
-    }
+    if (whole.end == begin_of_chunks()) return;  // no chunk is there, and no file
     io::Descriptor file = open_to_write(path, O_CREAT | O_RDWR);
-    write_range(file, path, only().index_at_end ? whole.end : 0, bytes);
+    write_range(file, path, outer().index_at_end ? whole.end : 0, stored_index(outer(), whole.index));
     close_written(file, path);
   }
 
@@ -297,7 +289,7 @@ class ShardFiles final : public ChunkStore {
     if (!file) return nullptr;
     const std::uint64_t size = size_of(*file, path);
     const std::uint64_t all = part.bytes.value_or(size);
-    const std::uint64_t wanted_bytes = index_bytes(level, volume(cells_of(extents, level.chunk)));
+    const std::uint64_t wanted_bytes = bytes_of_index(level, volume(cells_of(extents, level.chunk)));
     const std::string operation = "read `" + path.string() + "`";
     if (part.offset > size || all > size - part.offset || all < wanted_bytes) {
       fail(ErrorCode::file, operation, fmt::format("a shard of {} bytes", all),
@@ -321,7 +313,7 @@ class ShardFiles final : public ChunkStore {
   fs::path folder_;
   ChunkKeys keys_;
   ShardForm form_;
-  Shape within_;  // chunks of a shard along each axis
+  Shape within_;  // what is written of a shard, along each axis
   mutable std::mutex mutex_;
   std::map<Shape, Open> open_;
   mutable std::map<std::pair<std::size_t, Shape>, std::shared_ptr<const ShardIndex>> known_;
@@ -336,6 +328,21 @@ std::string ChunkKeys::key(const Shape& index) const {
     text += std::to_string(each);
   }
   return text.empty() ? "0" : text;
+}
+
+std::uint64_t bytes_of_index(const ShardLevel& level, std::uint64_t chunks) {
+  return 16 * chunks + (level.index_has_checksum ? 4 : 0);
+}
+
+Bytes stored_index(const ShardLevel& level, const ShardIndex& index) {
+  Bytes bytes(index.size() * sizeof(std::uint64_t));
+  std::memcpy(bytes.data(), index.data(), bytes.size());
+  if (level.index_order == ByteOrder::big) swap_bytes(bytes, known_element_type("uint64"));
+  if (!level.index_has_checksum) return bytes;
+  const std::uint32_t sum = crc32c(bytes);
+  bytes.resize(bytes.size() + sizeof sum);
+  std::memcpy(bytes.data() + bytes.size() - sizeof sum, &sum, sizeof sum);
+  return bytes;
 }
 
 std::shared_ptr<ChunkStore> chunk_files(const fs::path& folder, ChunkKeys keys) {

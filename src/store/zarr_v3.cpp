@@ -13,8 +13,6 @@
 namespace faro::store {
 namespace {
 
-constexpr std::uint64_t kMostChunksOfShard = std::uint64_t{1} << 24;
-
 // {"name": …, "configuration": {…}}, or the name alone.
 struct Extension {
   std::string name;

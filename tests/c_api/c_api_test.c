@@ -1009,6 +1009,14 @@ static void test_files(const char* folder) {
   faro_free(json);
   EXPECT(faro_store_relayout(index, store, "{\"chunk\": [100]}", NULL, NULL, &json) == FARO_SPEC);
   EXPECT(faro_store_relayout(index, store, NULL, NULL, NULL, &json) == FARO_FILE); /* there already */
+  snprintf(store, sizeof store, "%s/nested.zarr", folder);
+  EXPECT(faro_store_relayout(index, store, "{\"chunks\": [10], \"shards\": [200], \"inner_shards\": [[100], [50]]}", NULL, NULL, &json) == FARO_OK);
+  EXPECT(strstr(json, "\"shards\":[200]") != NULL && strstr(json, "\"chunks\":[10]") != NULL);
+  faro_free(json);
+  EXPECT(faro_store_relayout(store, back, NULL, NULL, NULL, &json) == FARO_OK);
+  faro_free(json);
+  EXPECT(faro_store_relayout(index, store, "{\"inner_shards\": [100]}", NULL, NULL, &json) == FARO_VALUE);
+  EXPECT(faro_store_relayout(back, store, "{\"raw_dtype\": \"u1\", \"raw_shape\": [8], \"raw_offset\": 100000}", NULL, NULL, &json) == FARO_FILE);
   EXPECT(faro_checkpoint("{\"rules\": []}", "none", "out", NULL, NULL, NULL, &json) == FARO_FILE);
   EXPECT(faro_checkpoint("[]", "none", "out", NULL, NULL, NULL, &json) == FARO_FILE);
   EXPECT(faro_checkpoint(NULL, "none", "out", NULL, NULL, NULL, &json) == FARO_VALUE);
