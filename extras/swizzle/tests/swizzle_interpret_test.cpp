@@ -14,7 +14,6 @@
 #include "faro/swizzle/program.hpp"
 #include "refusal.hpp"
 #include "swizzle_sketches.hpp"
-#include "swizzle_solutions.hpp"
 
 namespace faro::swizzle {
 namespace swizzle_interpret_test {
@@ -145,7 +144,7 @@ TEST(Published, RowColumnRow) {
 TEST(Published, StencilWhereTheSenderChoosesTheRegister) {
   for (const std::int64_t warp : {4, 8, 32}) {
     const Sketch sketch = stencil_sketch(warp);
-    Valuation v = stencil_solution(sketch.program, warp);
+    Valuation v = stencil_solution(warp);
     EXPECT_EQ(first_mismatch(sketch.specification, sketch.program, v), std::nullopt);
     // The receiver's view: s = t + i mod W holds what t wants in register 1 where t + i >= W. Right at the
     // receiver, wrong at the sender.
@@ -159,7 +158,7 @@ TEST(Published, StencilWhereTheSenderChoosesTheRegister) {
 TEST(Published, PolynomialProductWithSixAccumulates) {
   for (const std::int64_t warp : {4, 8, 32}) {
     const Sketch sketch = polynomial_sketch(warp, 2);
-    const Valuation v = six_accumulates(sketch.program, warp);
+    const Valuation v = six_accumulates(warp);
     const auto mismatch = first_mismatch(sketch.specification, sketch.program, v);
     EXPECT_EQ(mismatch, std::nullopt) << "W = " << warp << ": " << mismatch->text;
     const Cost cost = cost_of(sketch.program, v);
@@ -195,11 +194,11 @@ void expect_numbers_as_symbols(const Sketch& sketch, const Valuation& valuation)
 
 TEST(Numbers, AreThoseOfTheSpecification) {
   const Sketch stencil = stencil_sketch(8);
-  expect_numbers_as_symbols<std::uint32_t>(stencil, stencil_solution(stencil.program, 8));
-  expect_numbers_as_symbols<float>(stencil, stencil_solution(stencil.program, 8));
+  expect_numbers_as_symbols<std::uint32_t>(stencil, stencil_solution(8));
+  expect_numbers_as_symbols<float>(stencil, stencil_solution(8));
   const Sketch product = polynomial_sketch(8, 2);
-  expect_numbers_as_symbols<std::uint32_t>(product, six_accumulates(product.program, 8));
-  expect_numbers_as_symbols<std::uint64_t>(product, six_accumulates(product.program, 8));
+  expect_numbers_as_symbols<std::uint32_t>(product, six_accumulates(8));
+  expect_numbers_as_symbols<std::uint64_t>(product, six_accumulates(8));
 }
 
 std::string error_of(const std::function<void()>& call, ErrorCode code = ErrorCode::spec) {
@@ -208,7 +207,7 @@ std::string error_of(const std::function<void()>& call, ErrorCode code = ErrorCo
 
 TEST(Numbers, RefuseSpansOfTheWrongSizeAndBitsOfFloats) {
   const Sketch sketch = stencil_sketch(8);
-  const Valuation v = stencil_solution(sketch.program, 8);
+  const Valuation v = stencil_solution(8);
   const std::vector<float> in(31);
   std::vector<float> out(30, -1.0F);
   const std::vector<std::span<const float>> inputs{in, {}};
@@ -222,8 +221,7 @@ TEST(Numbers, RefuseSpansOfTheWrongSizeAndBitsOfFloats) {
   const std::vector<std::span<const float>> factors{a, a, {}};
   const std::vector<std::span<float>> results{{}, {}, c};
   EXPECT_THAT(
-      error_of([&] { run<float>(product.program, six_accumulates(product.program, 4), factors, results); },
-               ErrorCode::value),
+      error_of([&] { run<float>(product.program, six_accumulates(4), factors, results); }, ErrorCode::value),
       HasSubstr("bit operation"));
 }
 
