@@ -220,7 +220,7 @@ void check_holes(const SynthOptions& options, const swizzle::Example& example) {
   for (const std::string& given : options.check) {
     const std::size_t sign = given.find('=');
     if (sign == std::string::npos)
-      fail(ErrorCode::usage, "synth", "--check " + given, "HOLE=INDEX, such as 'lane=(t + i) % 32'");
+      fail(ErrorCode::usage, "synth", "--check " + given, "HOLE=INDEX, such as 'lane=(i + k) % 32'");
     expressions.emplace_back(given.substr(0, sign), given.substr(sign + 1));
   }
   const auto mismatch = exchange::check_holes(example.specification, example.sketch, expressions);

@@ -1,5 +1,7 @@
 """Layouts of fragments, and conflicts, beside tensor-layouts' own; skipped where it is not installed."""
 
+import importlib
+import json
 import pathlib
 import random
 import re
@@ -11,6 +13,10 @@ import faro
 tl = pytest.importorskip("tensor_layouts")
 atoms = pytest.importorskip("tensor_layouts.atoms_nv")
 analysis = pytest.importorskip("tensor_layouts.analysis")
+try:
+    from triton.experimental.gluon import language as gl
+except ImportError:
+    gl = None
 
 MMA = [  # the atom, the names of its operands here, the bits of A and B, and of C
     ("SM75_16x8x8_F32F16F16F32_TN", "m16n8k8", 16, 32),
@@ -90,6 +96,34 @@ def test_conflicts_of_drawn_tiles(seed):
     theirs = analysis.bank_conflicts(tl.compose(tl.Swizzle(b, m, s), plain) if b else plain, element_bytes=size)["max_ways"]
     ours = load["wavefronts"] / load["instructions"]
     assert ours == theirs if values * size == 4 else ours >= theirs, text
+
+
+@pytest.mark.parametrize("width", [32, 64, 128])
+@pytest.mark.parametrize("element", [8, 16, 32])
+def test_conflicts_are_those_that_triton_counts(element, width, capfd):
+    """Of tiles that TMA swizzles, by Gluon's bank_conflicts(), which needs no GPU: turns beyond those of no conflict, a wavefront."""
+    compiler = pytest.importorskip("triton.compiler")
+    gluon = pytest.importorskip("triton.experimental.gluon")
+    targets, runtime, core = (importlib.import_module(f"triton.{name}") for name in (
+        "backends.compiler", "experimental.gluon._runtime", "experimental.gluon.language._core"))
+    gl, size = gluon.language, element // 8
+    for rows, values, down in ((16, 16 // size, 16), (32, 8 // size, 8), (64, 16 // size, 32), (8, max(4 // size, 1), 4)):
+        columns = max(width // size, values * 32 // down)
+        told = faro.layout_convert(f"tma.{width}B({rows}x{columns})", f"blocked(1x{values}, {down}x{32 // down}, 1x1)[{rows}x{columns}]",
+                                   element=element, capability=70).facts
+        bases = {part: json.loads(text) for part, text in re.findall(r"(register|lane) = (\[(?:\[[^\]]*\](?:, )?)*\])", told["to"]["linear"])}
+        kind = getattr(gl, f"int{element}")
+        held = core.distributed_type(kind, [rows, columns], gl.DistributedLinearLayout(bases["register"], bases["lane"], [], [], [rows, columns]))
+        tile = core.shared_memory_descriptor_type(kind, [rows, columns], gl.NVMMASharedLayout(width, element, 2), [rows, columns])
+        source = runtime.GluonASTSource(gluon.jit(_told_by_triton), {"D": "constexpr", "S": "constexpr"}, {(0,): held, (1,): tile})
+        compiler.compile(source, target=targets.GPUTarget("cuda", 90, 32), options={"num_warps": 1})
+        theirs = int(re.search(r"conflicts\D*(\d+)", capfd.readouterr().out)[1])
+        load = told["shared"]["load"]
+        assert load["wavefronts"] / load["without_conflicts"] - 1 == theirs, (rows, columns, values, down)
+
+
+def _told_by_triton(D: "gl.constexpr", S: "gl.constexpr"):
+    gl.static_print("conflicts", gl.bank_conflicts(D, S))
 
 
 def test_tensor_memory_is_as_cute_reads_it():

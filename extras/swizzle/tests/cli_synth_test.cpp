@@ -379,12 +379,12 @@ TEST_F(CliSynth, SketchesInFiles) {
 // A kernel's own expressions, held to what is wanted.
 TEST_F(CliSynth, ChecksExpressions) {
   const std::string stencil = "synth stencil-1d --warp 8 --check 'index=i <= t ? 0 : 1' --check use=1 ";
-  const Result agrees = run(stencil + "--check 'lane=(t + i) % 8'");
+  const Result agrees = run(stencil + "--check 'lane=(i + k) % 8'");
   EXPECT_EQ(agrees.status, 0) << agrees.err;
   EXPECT_EQ(agrees.out, "stencil-1d: all that is wanted, for every input\n");
-  EXPECT_EQ(Json::parse(run(stencil + "--check 'lane=t + i & 7' --json").out).at("agrees"), true);
+  EXPECT_EQ(Json::parse(run(stencil + "--check 'lane=i + k & 7' --json").out).at("agrees"), true);
   // Lane 5 of block 0, warp 0 asks another.
-  const Result differs = run(stencil + "--check 'lane=(t + i) % 8 ^ (t == 5 && i == 1)' --json");
+  const Result differs = run(stencil + "--check 'lane=(i + k) % 8 ^ (i == 5 && k == 1)' --json");
   EXPECT_EQ(differs.status, 5);
   EXPECT_EQ(lines_of(differs.err), 1);
   const Json first = Json::parse(differs.out).at("first_difference");
@@ -392,11 +392,11 @@ TEST_F(CliSynth, ChecksExpressions) {
   EXPECT_EQ(first.at("warp"), 0);
   EXPECT_EQ(first.at("lane"), 5);
   EXPECT_EQ(first.at("text").get<std::string>().rfind("O[5]: got ", 0), 0U) << first;
-  const Result outside = run(stencil + "--check 'lane=t + i'");
+  const Result outside = run(stencil + "--check 'lane=i + k'");
   EXPECT_EQ(outside.status, 5);
-  EXPECT_NE(outside.out.find("8 at t = 7, i = 1"), std::string::npos) << outside.out;
-  for (const char* wrong : {"--check lane=t", "--check lanes=t", "--check lane", "--check 'lane=t +'",
-                            "--check lane=t --emit a.cu", "--check lane=t --sketch a.sketch"}) {
+  EXPECT_NE(outside.out.find("8 at i = 7, k = 1"), std::string::npos) << outside.out;
+  for (const char* wrong : {"--check lane=i", "--check lanes=t", "--check lane", "--check 'lane=i +'",
+                            "--check lane=i --emit a.cu", "--check lane=i --sketch a.sketch"}) {
     const Result refused = run(std::string("synth stencil-1d --warp 8 ") + wrong);
     EXPECT_EQ(refused.status, 2) << wrong;
     EXPECT_EQ(lines_of(refused.err), 1) << refused.err;

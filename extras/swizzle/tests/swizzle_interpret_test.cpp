@@ -97,50 +97,6 @@ TEST(Grids, RowColumnRowInTheAddresses) {
 
 // ------------------------------------------------------------------------------------ published solutions
 
-struct Published {
-  std::int64_t words;
-  XformParameters first, row, last;
-};
-
-TEST(Published, ColumnRowColumn) {
-  XformParameters first6 = xform(6, 3, 2, 6, false, 0, 32, 3);
-  first6.ecr = 5;
-  first6.ec = 1;
-  XformParameters row6 = xform(32, 6, 16, 32, true, 1, 6);
-  row6.g = 6;
-  // The last one of S = 4 is published as the scatter r -> r + t div 8, of which this is the inverse.
-  const std::vector<Published> all{
-      {3, xform(3, 2, 3, 3, false, 0, 1), xform(32, 3, 32, 32, false, 0, 1), xform(3, 1, 3, 3, false, 0, 32)},
-      {4, xform(4, 3, 4, 4, false, 0, 1), xform(32, 4, 8, 32, true, 0, 1), xform(4, 0, 1, 4, false, 0, -8)},
-      {5, xform(5, 3, 5, 5, false, 1, 1), xform(32, 5, 32, 32, false, 0, 1), xform(5, 1, 5, 5, true, 0, 1)},
-      {6, first6, row6, xform(6, 1, 6, 6, false, 0, -16)}};
-  for (const auto& one : all) {
-    const Sketch sketch = crc_sketch(one.words, 32);
-    Valuation v(sketch.program);
-    v.set("first", one.first);
-    v.set("row", one.row);
-    v.set("last", one.last);
-    const auto mismatch = first_mismatch(sketch.specification, sketch.program, v);
-    EXPECT_EQ(mismatch, std::nullopt) << "S = " << one.words << ": " << mismatch->text;
-  }
-}
-
-TEST(Published, RowColumnRow) {
-  const std::vector<Published> all{{2, xform(32, 2, 16, 32, true, 0, 1, 17),
-                                    xform(2, 1, 2, 2, false, 0, 16, 1), xform(32, 0, 1, 32, true, 15, 1, 16)},
-                                   {3, xform(32, 0, 1, 32, false, 31, 1), xform(3, 2, 3, 3, false, 0, 1),
-                                    xform(32, 11, 32, 32, false, 20, 1)}};
-  for (const auto& one : all) {
-    const Sketch sketch = rcr_sketch(one.words, 32);
-    Valuation v(sketch.program);
-    v.set("load", one.first);
-    v.set("column", one.row);
-    v.set("store", one.last);
-    const auto mismatch = first_mismatch(sketch.specification, sketch.program, v);
-    EXPECT_EQ(mismatch, std::nullopt) << "S = " << one.words << ": " << mismatch->text;
-  }
-}
-
 TEST(Published, StencilWhereTheSenderChoosesTheRegister) {
   for (const std::int64_t warp : {4, 8, 32}) {
     const Sketch sketch = stencil_sketch(warp);

@@ -256,11 +256,10 @@ TEST(SwizzleTrials, AgreesWithTheModels) {
     std::int64_t words, warp;
     Space space;
   };
-  for (const Case& c :
-       {Case{"aos-crc", 2, 4, Space::full}, Case{"aos-crc", 3, 3, Space::full},
-        Case{"aos-rcr", 2, 4, Space::full}, Case{"aos-rcr", 3, 4, Space::easy_conditions},
-        Case{"aos-sum", 2, 4, Space::easy_conditions}, Case{"aos-crc", 3, 8, Space::easy},
-        Case{"stencil-1d", 0, 4, Space::easy_conditions}, Case{"load-only", 0, 4, Space::full}}) {
+  for (const Case& c : {Case{"aos-crc", 2, 4, Space::full}, Case{"aos-crc", 3, 3, Space::full},
+                        Case{"aos-rcr", 2, 4, Space::full}, Case{"aos-rcr", 3, 4, Space::easy_conditions},
+                        Case{"aos-sum", 2, 4, Space::easy_conditions}, Case{"aos-crc", 2, 8, Space::easy},
+                        Case{"stencil-1d", 0, 4, Space::easy}, Case{"load-only", 0, 4, Space::full}}) {
     SCOPED_TRACE(std::string(c.name) + ", S = " + std::to_string(c.words) +
                  ", W = " + std::to_string(c.warp));
     ExampleOptions options;
@@ -338,9 +337,9 @@ TEST(SwizzleTrials, SumsWithTermsToSpare) {
 }
 
 TEST(SwizzleTrials, EndsInTime) {
-  const Sketch sketch = transposition(32, Freedom::full);
+  const Sketch sketch = transposition(32, Freedom::easy);
   const SynthesisResult found =
-      synthesise(sketch.specification, sketch.program, {.time_limit_seconds = 0.5, .processor_time = true});
+      synthesise(sketch.specification, sketch.program, {.time_limit_seconds = 0.1, .processor_time = true});
   EXPECT_EQ(found.outcome, Outcome::not_finished);
   EXPECT_THAT(found.unfinished, HasSubstr("within the time limit"));
 }
@@ -387,7 +386,7 @@ TEST(SwizzleTrials, ExpressionsForHoles) {
   EXPECT_THAT(wrong->text, HasSubstr("stored otherwise by another lane"));
   const auto outside = check("column + row");
   ASSERT_TRUE(outside);
-  EXPECT_THAT(outside->text, HasSubstr("8 at column = 1, row = 7"));
+  EXPECT_THAT(outside->text, HasSubstr("8 at column = 7, row = 1"));
   const auto undefined = check("column / row");
   ASSERT_TRUE(undefined);
   EXPECT_THAT(undefined->text, HasSubstr("leaves undefined at column = 0, row = 0"));

