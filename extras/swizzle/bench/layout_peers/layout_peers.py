@@ -8,7 +8,7 @@
 Each pair of layouts is converted there and back, 512 times by each of 16 warps of a block, each warp by itself, and every
 way is checked before it counts: the registers in the end are those of the second layout. Ways are
 
-    faro shuffles, faro shared   what `faro layout convert --emit` writes, both directions; --cheapest chooses one of them
+    faro registers, shared       what `faro layout convert --emit` writes, both directions; --cheapest chooses one of them
     padded rows                  rows of the tile with 16 bytes between them, the widest access that each side's rows allow
     CuTe                         copies of a fragment to a tile of shared memory and back: Swizzle<B, 4, 3> of bytes,
                                  B = 0 .. 3, the widest vectors, stmatrix and ldmatrix, with .trans too, where they fit;
@@ -58,15 +58,16 @@ class Layout:
     """Bases of registers and lanes in an array of two axes, whose further axes are joined to the first."""
 
     def __init__(self, text):
-        self.names = {name: json.loads(bases) for name, bases in re.findall(r"(register|lane) = (\[(?:\[[^\]]*\](?:, )?)*\])", text)}
-        bases = self.names["register"] + self.names["lane"]
+        found = re.findall(r"(register|lane) = (\[(?:\[[^\]]*\](?:, )?)*\])", text)
+        names = {name: json.loads(bases) for name, bases in found}
+        bases = names["register"] + names["lane"]
         axes = len(bases[0])
         most = [max(b[a] for b in bases) * 2 for a in range(axes)]
         self.count = 1
         for m in most:
             self.count *= max(m, 1)
         numbers = {}
-        for name, all_of in self.names.items():
+        for name, all_of in names.items():
             numbers[name] = []
             for basis in all_of:
                 number = 0
@@ -249,13 +250,13 @@ def write(arguments):
         source, target, bits = texts
         pair = Pair(texts, [json.loads(faro(*ends, bits, "--json")) for ends in ((source, target), (target, source))])
         text = "#include <cstdint>\n"
-        for way, flags in (("shuffles", ()), ("shared", ("--shared",))):
+        for way, flags in (("registers", ()), ("shared", ("--shared",))):
             for name, ends in (("there", (pair.source, pair.target)), ("back", (pair.target, pair.source))):
                 header = folder / f"pair{number}_{way}_{name}.cuh"
                 faro(*ends, pair.bits, "--emit", str(header), "--name", f"{way}_{name}", *flags)
                 text += f'#include "{header.name}"\n'
         text += pair.padded("padded_there", *pair.layouts) + pair.padded("padded_back", *pair.layouts[::-1])
-        text += timed("shuffles", pair.words, 0)
+        text += timed("registers", pair.words, 0)
         text += timed("shared", pair.words, max(f["shared"]["bytes"] for f in pair.facts))
         text += timed("padded", pair.words, pair.rows * pair.pitch())
         (folder / f"pair{number}.cu").write_text(text)
@@ -386,7 +387,7 @@ def run(arguments):
                 return float("inf")
             return sorted(counted)[3] / (2 * TURNS * WARPS)
 
-        times = {way: cycles_of(f"pair{number}", f"time_{way}") for way in ("shuffles", "shared", "padded")}
+        times = {way: cycles_of(f"pair{number}", f"time_{way}") for way in ("registers", "shared", "padded")}
         cute = min((cycles_of(c, n), told) for c, n, told in entry["cute"] if (folder / f"{c}.cubin").exists())
         x = torch.from_numpy(elements.view(f"int{pair.bits}").copy()).cuda()
         y, told, counted = torch.zeros_like(x), torch.zeros(1, dtype=torch.int64, device="cuda"), []
@@ -398,15 +399,15 @@ def run(arguments):
         times["triton"] = sorted(counted)[3] / (2 * TURNS * WARPS)
         loop = compiled.asm["ptx"]
         shuffles = len(re.findall(r"shfl\.sync", loop)) / 3
-        chosen = "shared" if all(f["shared"]["is_cheaper"] for f in pair.facts) else "shuffles"
+        chosen = "shared" if all(f["shared"]["is_cheaper"] for f in pair.facts) else "registers"
         best_peer = min(times["triton"], cute[0], times["padded"])
         ratio = 1.0 if max(best_peer, times[chosen]) < 0.1 else best_peer / max(times[chosen], 0.01)  # registers renamed by both
         ratios.append(ratio)
         losses += [pair.source] if ratio < 0.98 else []
-        rows.append(f"| `{pair.source}` | `{pair.target}` | {pair.bits} | {times['shuffles']:.1f} | {times['shared']:.1f} | {chosen} | {times['padded']:.1f} | "
+        rows.append(f"| `{pair.source}` | `{pair.target}` | {pair.bits} | {times['registers']:.1f} | {times['shared']:.1f} | {chosen} | {times['padded']:.1f} | "
                     f"{cute[0]:.1f} | {cute[1]} | {times['triton']:.1f} | {shuffles:.0f} | {ratio:.2f} |")
         print(rows[-1], flush=True)
-    head = ("| from | to | bits | faro shuffles | faro shared | chosen | padded rows | CuTe | its way | Triton | its shuffles | best peer / chosen |\n"
+    head = ("| from | to | bits | faro registers | faro shared | chosen | padded rows | CuTe | its way | Triton | its shuffles | best peer / chosen |\n"
             "|---|---|---|---|---|---|---|---|---|---|---|---|")
     ratios.sort()
     end = f"{sum(r >= 1.3 for r in ratios)} of {len(ratios)} at least 1.3 times faster than the best peer, {len(losses)} slower (below 0.98), median {ratios[len(ratios) // 2]:.2f}"
