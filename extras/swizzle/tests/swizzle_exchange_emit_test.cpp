@@ -115,9 +115,12 @@ TEST(ExchangeEmit, NvccKeepsItInRegisters) {
   const auto path = [&](const std::string& name) { return "'" + (scratch.path() / name).string() + "'"; };
   std::string text;
   int shuffles = 0;
+  int transposed = 0;
   for (const EmittedExchange& e : all) {
     text += exchange_kernel(e);
-    shuffles += e.code.is_shared ? 0 : e.conversion.program.counts().shuffles;
+    if (e.code.is_shared) continue;
+    transposed += static_cast<int>(e.conversion.transposed.size());
+    shuffles += e.conversion.transposed.empty() ? e.conversion.program.counts().shuffles : 0;
   }
   std::ofstream(scratch.path() / "all.cu") << text;
   const std::string nvcc = std::string("'") + FARO_TEST_NVCC + "' -std=c++17 -Werror all-warnings";
@@ -126,6 +129,7 @@ TEST(ExchangeEmit, NvccKeepsItInRegisters) {
   const std::string ptx = read_text(scratch.path() / "all.ptx");
   EXPECT_EQ(ptx.find(".local"), std::string::npos);
   EXPECT_EQ(test::occurrences(ptx, "shfl.sync"), shuffles);
+  EXPECT_EQ(test::occurrences(ptx, "movmatrix.sync"), transposed);
   const std::string said =
       run_command(nvcc + " -Xptxas -v -cubin -arch=sm_90 -o " + path("all.cubin") + " " + path("all.ptx"),
                   scratch.path() / "log");

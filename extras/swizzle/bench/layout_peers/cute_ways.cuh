@@ -1,6 +1,6 @@
-// Conversions of register layouts as CUTLASS's users write them: CuTe's copy of a fragment to a tile of shared
-// memory and back, with the tile swizzled by one of CUTLASS's atoms and both sides by the widest vectors that
-// CuTe finds, or by stmatrix and ldmatrix.
+// Conversions of register layouts as CUTLASS's users write them: CuTe's copy of a fragment to a tile of
+// shared memory and back, with the tile swizzled by one of CUTLASS's atoms and both sides by the widest
+// vectors that CuTe finds, or by stmatrix and ldmatrix.
 //
 //     fragment --copy--> (M, N) row-major o Swizzle<B, 4, 3> of bytes --copy--> fragment      B = 0 .. 3
 #pragma once
@@ -52,7 +52,8 @@ __device__ void move(Tile const& tile, Registers& registers, int lane, bool_cons
 }
 
 template <class T, int M, int N, int B, class From, class StoreAtom, class To, class LoadAtom, int R>
-__device__ __forceinline__ void convert(const uint32_t (&in)[R], uint32_t (&out)[R], uint32_t lane, char* shared) {
+__device__ __forceinline__ void convert(const uint32_t (&in)[R], uint32_t (&out)[R], uint32_t lane,
+                                        char* shared) {
   constexpr int kValues = R * 4 / sizeof(T);
   uint32_t words[R];
   for (int i = 0; i < R; ++i) words[i] = in[i];
