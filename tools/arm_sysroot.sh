@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 sysroot=build-arm64/sysroot
 packages=libc6-dev,libstdc++-12-dev,libgomp1,libhwy-dev,libfmt-dev,nlohmann-json3-dev,libxxhash-dev,liburing-dev,libgtest-dev,libgmock-dev
-packages+=,libcli11-dev,libcadical-dev,zlib1g-dev,libzstd-dev,libblosc-dev,liblz4-dev,libhdf5-dev,libpython3.11-dev,python3.11
+packages+=,libcli11-dev,zlib1g-dev,libzstd-dev,libblosc-dev,liblz4-dev,libhdf5-dev,libpython3.11-dev,python3.11
 
 make_sysroot() {
   local release sources

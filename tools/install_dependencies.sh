@@ -15,7 +15,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-build_packages=(g++ cmake ninja-build make libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev libxxhash-dev libcadical-dev liburing-dev
+build_packages=(g++ cmake ninja-build make libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev libxxhash-dev liburing-dev
   zlib1g-dev libzstd-dev libblosc-dev liblz4-dev libaec-dev libhdf5-dev libtomlplusplus-dev)
 python_packages=(python3-dev python3-venv python3-pip)
 test_packages=("${python_packages[@]}" libgtest-dev libgmock-dev clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev lld libomp-14-dev libfftw3-dev libopenmpi-dev openmpi-bin abigail-tools git)

@@ -26,7 +26,7 @@ from cyclonedx.validation.json import JsonStrictValidator
 from packageurl import PackageURL
 
 # What is inside the extension, by files of the packages that it comes from.
-LINKED = ("libstdc++.a", "/usr/include/fmt/core.h", "/usr/include/xxhash.h", "libcadical.a", "/usr/include/nlohmann/json.hpp")
+LINKED = ("libstdc++.a", "/usr/include/fmt/core.h", "/usr/include/xxhash.h", "/usr/include/nlohmann/json.hpp")
 
 
 def package_of(file, versions):

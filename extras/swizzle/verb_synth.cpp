@@ -18,6 +18,7 @@
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
+#include "faro/exchange/index_check.hpp"
 #include "faro/shell.hpp"
 #include "faro/suggest.hpp"
 #include "faro/swizzle/emission.hpp"
@@ -39,6 +40,7 @@ struct SynthOptions {
   std::string space = "full";
   std::string time_limit;
   std::string sketch;
+  std::vector<std::string> check;
   std::string emit;
   std::string emit_device;
   bool is_device = false;  // `emit` is the file of --emit-device
@@ -212,6 +214,42 @@ SynthOptions with_one_file(SynthOptions options) {
   return options;
 }
 
+// Holes are filled by the caller's own expressions, and nothing is searched.
+void check_holes(const SynthOptions& options, const swizzle::Example& example) {
+  std::vector<std::pair<std::string, std::string>> expressions;
+  for (const std::string& given : options.check) {
+    const std::size_t sign = given.find('=');
+    if (sign == std::string::npos)
+      fail(ErrorCode::usage, "synth", "--check " + given, "HOLE=INDEX, such as 'lane=(i + k) % 32'");
+    expressions.emplace_back(given.substr(0, sign), given.substr(sign + 1));
+  }
+  const auto mismatch = exchange::check_holes(example.specification, example.sketch, expressions);
+  const bool has_lane = mismatch && mismatch->lane >= 0;
+  if (options.json) {
+    Json json = new_json();
+    json["example"] = example.name;
+    json["agrees"] = !mismatch;
+    json["first_difference"] = nullptr;
+    if (mismatch) {
+      Json& first = json["first_difference"] = {{"text", mismatch->text}};
+      for (const auto& [key, value] : {std::pair{"block", mismatch->block}, std::pair{"warp", mismatch->warp},
+                                       std::pair{"lane", mismatch->lane}})
+        first[key] = has_lane ? Json(value) : Json(nullptr);
+    }
+    print(json);
+  }
+  if (!mismatch) {
+    if (!options.json) print(example.name + ": all that is wanted, for every input");
+    return;
+  }
+  const std::string where = has_lane ? fmt::format(", stored by block {}, warp {}, lane {}", mismatch->block,
+                                                   mismatch->warp, mismatch->lane)
+                                     : "";
+  if (!options.json) print(example.name + ": " + mismatch->text + where);
+  throw Verdict{.exit_status = exit_status(ErrorCode::verification),
+                .line = "synth " + example.name + ": the expressions do not give what is wanted"};
+}
+
 void run(const SynthOptions& given) {
   const SynthOptions options = with_one_file(given);
   if (options.list) return list_names(options);
@@ -220,6 +258,11 @@ void run(const SynthOptions& given) {
          "`faro synth --list` names the examples");
   const Space space = parse_space(options.space);
   const swizzle::Example example = example_of(options);
+  if (!options.check.empty()) {
+    if (!options.emit.empty() || !options.sketch.empty())
+      fail(ErrorCode::usage, "synth", "--check with --emit or --sketch", "one of them");
+    return check_holes(options, example);
+  }
   if (!options.sketch.empty()) {
     if (!options.emit.empty()) fail(ErrorCode::usage, "synth", "--sketch with --emit", "one of them");
     require_text_file(options.sketch);
@@ -309,6 +352,12 @@ Verb synth_verb(CLI::App& app) {
   command->add_flag("--all", options->all, "Print every solution, not only the cheapest");
   word("--sketch", options->sketch, "FILE",
        "Search nothing, but write the sketch, to be changed and read as @FILE");
+  command
+      ->add_option("--check", options->check,
+                   "Search nothing, but hold a kernel's own expression for each hole, in C over the hole's "
+                   "arguments, to the specification; once for each hole")
+      ->type_name("HOLE=INDEX")
+      ->check(require_text);
   word("--emit", options->emit, "FILE", "Write the kernel as CUDA C++");
   word("--emit-device", options->emit_device, "FILE",
        "Write the part between loads and stores as a __device__ function on registers");

@@ -245,9 +245,10 @@ class Program:
     >>> p.store(O, lane, x[0])
     """
 
-    def __init__(self, specification: Specification, *, warp: int = 32, warps: int = 1, blocks: int = 1, name: str = "sketch"):
+    def __init__(self, specification: Specification, *, warp: int = 32, warps: int = 1, blocks: int = 1, banks: int = 0,
+                 name: str = "sketch"):
         self.name, self._specification = name, specification
-        self._launch = {"warp": warp, "warps": warps, "blocks": blocks}
+        self._launch = {"warp": warp, "warps": warps, "blocks": blocks, **({"banks": banks} if banks else {})}
         self._declarations: list[dict[str, Any]] = []
         self._counts = {"registers": 0, "accumulator": 0, "hole": 0, "shared": len(specification._arrays)}
         self._loops = 0
@@ -335,6 +336,10 @@ class Program:
     def accumulate(self, accumulator: _Accumulator, *term: Any, when: Any = 1) -> None:
         """Appends a term of one or more registers, where ``when``."""
         self._say("accumulate", accumulator.number, list(term), _tree(when))
+
+    def start(self, accumulator: _Accumulator, *term: Any) -> None:
+        """Forgets what was accumulated, and appends a term: an initial value, or the next step of a tree."""
+        self._say("start", accumulator.number, list(term))
 
     def evaluate(self, to: Any, accumulator: _Accumulator) -> None:
         """register = the accumulator's value."""

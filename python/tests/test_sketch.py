@@ -126,3 +126,36 @@ def test_ctrl_c_ends_a_search():
         pass
     child.send_signal(signal.SIGINT)
     assert child.wait(60) == 3 and child.stdout.read() == "ended\n"
+
+
+def test_places_in_shared_memory_and_sums_in_trees():
+    spec = sketch.Specification()
+    source, target, sums = spec.input("I", 16), spec.output("O", 16), spec.output("S", 4)
+    for k in range(16):
+        target[k] = source[k % 4 * 4 + k // 4]
+    for t in range(4):
+        sums[t] = sketch.total([source[k] for k in range(4)])
+    p = sketch.Program(spec, warp=4, banks=2)
+    t = sketch.lane
+    column = p.bits("column", 4, {"column": 4, "row": 4}, easy=True)
+    asked = p.bits("lane", 4, {"t": 4, "step": 2}, easy=True)
+    tile, x, total = p.shared("tile", 16), p.registers("x", 2), p.accumulator("total")
+    with p.loop("i", 4) as i:
+        p.load(x[0], source, 4 * i + t)
+        p.store(tile, 4 * i + column(t, i), x[0])
+    p.barrier()
+    with p.loop("j", 4) as j:
+        p.load(x[0], tile, 4 * t + column(j, t))
+        p.store(target, 4 * j + t, x[0])
+    p.load(x[0], source, t)
+    with p.loop("step", 2) as step:
+        p.shuffle(x[1], x[0], asked(t, step))
+        p.start(total, x[0])
+        p.accumulate(total, x[1])
+        p.evaluate(x[0], total)
+    p.store(sums, t, x[0])
+    found = faro.synth(p, all=True)
+    assert found.outcome == "found"
+    assert found.best["cost"]["conflicts"] == 8  # four words in two banks, in each of eight accesses: one turn more
+    assert {s["cost"]["conflicts"] for s in found.all} != {8}
+    assert "start(total, {x[0]})" in found.sketch

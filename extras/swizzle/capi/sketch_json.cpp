@@ -94,7 +94,8 @@ class ProgramReader {
   ProgramReader(const Json& json, const Specification& specification)
       : program_(specification, {.warp = json.at("warp").get<std::int64_t>(),
                                  .warps = json.at("warps").get<std::int64_t>(),
-                                 .blocks = json.at("blocks").get<std::int64_t>()}) {
+                                 .blocks = json.at("blocks").get<std::int64_t>(),
+                                 .banks = number_or(json, "banks", 0)}) {
     for (std::size_t number = 0; number < specification.arrays().size(); ++number)
       arrays_.push_back({static_cast<int>(number)});
     for (const Json& declaration : json.at("declarations")) declare(declaration);
@@ -254,6 +255,11 @@ class ProgramReader {
       std::vector<Register> term;
       for (const Json& each : json.at(2)) term.push_back(register_of(each));
       return program_.accumulate(of(accumulators_, json.at(1)), std::move(term), index_of(json.at(3)));
+    }
+    if (word == "start") {
+      std::vector<Register> term;
+      for (const Json& each : json.at(2)) term.push_back(register_of(each));
+      return program_.start(of(accumulators_, json.at(1)), std::move(term));
     }
     if (word == "evaluate") return program_.evaluate(register_of(json.at(1)), of(accumulators_, json.at(2)));
     if (word == "store_sum")

@@ -8,6 +8,7 @@
 //     statement    ["load", register, array, expression, when]   ["store", array, expression, register, when]
 //                  ["shuffle", register, register, expression]   ["permute", registers, registers, expression of argument 0]
 //                  ["move", register, register]   ["accumulate", accumulator, [register, …], when]
+//                  ["start", accumulator, [register, …]]
 //                  ["evaluate", register, accumulator]   ["store_sum", array, expression, accumulator, when]
 //                  ["barrier"]   ["present", registers, array, expression, when]
 //                  ["loop", number, name, count, [statement, …]]
@@ -30,8 +31,8 @@ using Json = nlohmann::ordered_json;
 /// Errors: those of Specification; ErrorCode::spec for what is none.
 swizzle::Specification specification_of(const Json& json);
 
-/// {"warp", "warps", "blocks", "declarations": [{"kind", "name", …}, …], "statements": [statement, …]}
-/// Errors: those of Program; ErrorCode::spec for what is none.
+/// {"warp", "warps", "blocks", "banks" where it is not as many as lanes, "declarations": [{"kind", "name",
+/// …}, …], "statements": [statement, …]} Errors: those of Program; ErrorCode::spec for what is none.
 swizzle::Program program_of(const Json& json, const swizzle::Specification& specification);
 
 /// {"name", "specification", "sketch"}: a sketch's file. Law: sketch_file(sketch_of(json)) is the same text

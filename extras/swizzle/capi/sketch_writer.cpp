@@ -86,6 +86,7 @@ class ProgramWriter {
     Json json = {{"warp", program_.launch().warp},
                  {"warps", program_.launch().warps},
                  {"blocks", program_.launch().blocks}};
+    if (program_.launch().banks != 0) json["banks"] = program_.launch().banks;
     json["declarations"] = Json::array();
     Json& declarations = json["declarations"];
     for (const auto& r : program_.register_arrays())
@@ -189,6 +190,7 @@ class ProgramWriter {
   Json json_of(const AccumulateStatement& s) const {
     Json term = Json::array();
     for (const Register& r : s.term) term.push_back(register_json(r));
+    if (s.starts) return Json::array({"start", s.accumulator, std::move(term)});
     return Json::array({"accumulate", s.accumulator, std::move(term), index_json(s.when)});
   }
   Json json_of(const EvaluateStatement& s) const {

@@ -83,9 +83,21 @@ class RegisterEmitter {
   std::map<std::string, std::string> names_;
 };
 
+std::string transposed_body(const Conversion& c) {
+  std::string text;
+  for (std::size_t k = 0; k < c.transposed.size(); ++k)
+    text += fmt::format(
+        "  asm volatile(\"movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;\" : \"=r\"(out[{}]) : "
+        "\"r\"(in[{}]));\n",
+        k, c.transposed[k]);
+  return text;
+}
+
 std::string comment(const std::string& text) { return "// " + text + "\n"; }
 
 std::string costs_text(const Conversion& c, bool is_shared) {
+  if (!is_shared && !c.transposed.empty())
+    return fmt::format("{} movmatrix, from compute capability 7.5 on.", c.transposed.size());
   if (!is_shared) {
     const InstructionCounts counts = c.program.counts();
     return fmt::format("{} shuffles, {} selects, {} permutations of bytes.", counts.shuffles, counts.selects,
@@ -159,7 +171,9 @@ EmittedConversion emit_conversion(const Conversion& c, const ConversionEmission&
   text += "#pragma once\n\n#include <cstdint>\n\n";
   text += fmt::format("__device__ __forceinline__ void {}({}) {{\n", emission.name,
                       parameters_text(c, is_shared));
-  const std::string body = is_shared ? shared_body(c) : RegisterEmitter(c.program).body();
+  const std::string body = is_shared              ? shared_body(c)
+                           : c.transposed.empty() ? RegisterEmitter(c.program).body()
+                                                  : transposed_body(c);
   text += body;
   const std::string index = c.warp_bits > 0 ? "thread" : "lane";
   const auto uses = [&](const char* before, const char* after) {

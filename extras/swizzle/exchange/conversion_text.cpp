@@ -82,6 +82,9 @@ std::string to_text(const Conversion& c) {
     text += fmt::format("instructions  {}, {}, {} of bytes; {} turns\n", counted(counts.shuffles, "shuffle"),
                         counted(counts.selects, "select"), counted(counts.permutes, "permutation"),
                         counts.turns());
+    if (!c.transposed.empty())
+      text += fmt::format("movmatrix     {} in their place, one for each register; {} turns\n",
+                          c.transposed.size(), c.register_turns());
   } else if (!c.is_load() && !c.is_store()) {
     text += "shuffles      none: elements change warps\n";
   }
@@ -100,7 +103,8 @@ std::string to_json(const Conversion& c) {
   json["lanes"] = 1 << c.lane_bits;
   json["warps"] = 1 << c.warp_bits;
   json["registers"] = {c.words_from, c.words_to};
-  for (const char* key : {"shuffles", "selects", "permutes", "turns", "least_shuffles", "proven"})
+  for (const char* key :
+       {"shuffles", "selects", "permutes", "turns", "movmatrix", "least_shuffles", "proven"})
     json[key] = nullptr;
   json["steps"] = nlohmann::ordered_json::array();
   if (c.has_program()) {
@@ -108,7 +112,8 @@ std::string to_json(const Conversion& c) {
     json["shuffles"] = counts.shuffles;
     json["selects"] = counts.selects;
     json["permutes"] = counts.permutes;
-    json["turns"] = counts.turns();
+    json["turns"] = c.register_turns();
+    json["movmatrix"] = c.transposed.size();
     json["least_shuffles"] = {{"linear_steps", c.bound.linear_steps}, {"any_program", c.bound.any_program}};
     json["proven"] = c.is_proven();
     for (const Step& step : c.steps)

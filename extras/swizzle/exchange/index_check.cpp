@@ -17,10 +17,7 @@ namespace faro::exchange {
 
 enum class IndexOperator : std::uint8_t {
   number,
-  i,
-  lane,
-  warp,
-  thread,
+  name,  // by its place in the list
   logical_not,
   complement,
   negate,
@@ -80,7 +77,8 @@ const std::vector<std::vector<BinaryToken>>& binary_levels() {
 
 class IndexParser {
  public:
-  explicit IndexParser(std::string_view text) : text_(text), rest_(text) {}
+  IndexParser(std::string_view text, const std::vector<std::string>& names)
+      : text_(text), rest_(text), names_(names) {}
 
   NodePointer whole() {
     NodePointer root = choice();
@@ -173,14 +171,11 @@ class IndexParser {
     };
     const auto end = std::find_if_not(rest_.begin(), rest_.end(), is_of_name);
     const std::string_view name = rest_.substr(0, static_cast<std::size_t>(end - rest_.begin()));
-    using enum IndexOperator;
-    for (const auto& [known, operation] :
-         {std::pair{"i", i}, std::pair{"lane", lane}, std::pair{"warp", warp}, std::pair{"thread", thread}}) {
-      if (name != known) continue;
-      rest_.remove_prefix(name.size());
-      return node(operation, {});
-    }
-    refuse("a number, i, lane, warp, thread or `(`");
+    const auto known = std::ranges::find(names_, name);
+    if (known == names_.end()) refuse(fmt::format("a number, {} or `(`", fmt::join(names_, ", ")));
+    rest_.remove_prefix(name.size());
+    return std::make_shared<const Node>(
+        Node{IndexOperator::name, static_cast<std::int32_t>(known - names_.begin()), {}});
   }
 
   NodePointer number() {
@@ -215,6 +210,7 @@ class IndexParser {
 
   std::string_view text_;
   std::string_view rest_;
+  const std::vector<std::string>& names_;
   int depth_ = 0;
 };
 
@@ -264,22 +260,10 @@ std::optional<std::int32_t> computed(IndexOperator operation, std::int64_t a, st
   }
 }
 
-std::optional<std::int32_t> value_of(const Node& node, const IndexPlace& place) {
+std::optional<std::int32_t> value_of(const Node& node, std::span<const std::int32_t> place) {
   using enum IndexOperator;
-  switch (node.operation) {
-    case number:
-      return node.number;
-    case i:
-      return place.i;
-    case lane:
-      return place.lane;
-    case warp:
-      return place.warp;
-    case thread:
-      return wrapped((std::int64_t{place.warp} << kCudaLaneBits) + place.lane);
-    default:
-      break;
-  }
+  if (node.operation == number) return node.number;
+  if (node.operation == name) return place[static_cast<std::size_t>(node.number)];
   const std::optional<std::int32_t> a = value_of(*node.operands[0], place);
   if (!a) return std::nullopt;
   switch (node.operation) {
@@ -319,10 +303,17 @@ std::vector<std::int64_t> wanted_of(const Layout& layout, f2::Word element, std:
 
 }  // namespace
 
-IndexExpression::IndexExpression(std::string_view text) : text_(text), root_(IndexParser(text).whole()) {}
+IndexExpression::IndexExpression(std::string_view text, const std::vector<std::string>& names)
+    : text_(text), root_(IndexParser(text, names).whole()) {}
+
+std::optional<std::int32_t> IndexExpression::at(std::span<const std::int32_t> values) const {
+  return value_of(*root_, values);
+}
 
 std::optional<std::int32_t> IndexExpression::operator()(const IndexPlace& place) const {
-  return value_of(*root_, place);
+  const std::array values{place.i, place.lane, place.warp,
+                          wrapped((std::int64_t{place.warp} << kCudaLaneBits) + place.lane)};
+  return at(values);
 }
 
 std::optional<IndexMismatch> check_indices(const Layout& layout,
@@ -354,6 +345,48 @@ std::optional<IndexMismatch> check_indices(const Layout& layout,
     }
   }
   return std::nullopt;
+}
+
+std::optional<swizzle::Mismatch> check_holes(
+    const swizzle::Specification& specification, const swizzle::Program& sketch,
+    const std::vector<std::pair<std::string, std::string>>& expressions) {
+  swizzle::Valuation valuation(sketch);
+  swizzle::Mismatch undefined;
+  for (const auto& [name, text] : expressions) {
+    const auto holes = sketch.holes();
+    const auto hole = std::ranges::find(holes, name, &swizzle::HoleDeclaration::name);
+    if (hole == holes.end()) {
+      std::vector<std::string> known;
+      for (const auto& declared : holes) known.push_back(declared.name);
+      fail(ErrorCode::value, "check a sketch", fmt::format("`{}`", name),
+           known.empty() ? "no expression: the sketch has no hole"
+                         : fmt::format("one of its holes: {}", fmt::join(known, ", ")));
+    }
+    std::vector<std::string> names;
+    for (const auto& argument : hole->arguments) names.push_back(argument.name);
+    const IndexExpression expression(text, names);
+    std::vector<std::int32_t> table(static_cast<std::size_t>(swizzle::cells(*hole)));
+    std::vector<std::int32_t> at(names.size(), 0);
+    for (std::int32_t& value : table) {
+      const auto computed = expression.at(at);
+      std::string where;
+      for (std::size_t k = 0; k < at.size(); ++k)
+        where += fmt::format("{}{} = {}", k == 0 ? " at " : ", ", names[k], at[k]);
+      if (!computed) {
+        undefined.text = fmt::format("`{}`, which C leaves undefined{}", text, where);
+        return undefined;
+      }
+      value = *computed;
+      for (std::size_t k = 0; k < at.size() && ++at[k] == hole->arguments[k].asked; ++k) at[k] = 0;
+    }
+    try {
+      valuation.set_table(static_cast<int>(hole - holes.begin()), std::move(table));
+    } catch (const Error& error) {
+      undefined.text = error.what();
+      return undefined;
+    }
+  }
+  return swizzle::first_mismatch(specification, sketch, valuation);
 }
 
 std::string to_json(const Layout& layout, const std::vector<IndexExpression>& expressions,

@@ -263,6 +263,34 @@ void search(Conversion& c, int attempts) {
   }
 }
 
+// Whether registers are transposed, each by itself, as movmatrix does it: row r of a matrix is in lanes 4 r
+// to 4 r + 3, two halves each.
+//
+//     target   half  lane 1 0  lane 2  lane 4 3        of the source
+//              lane 2   4 3    half       1 0
+std::vector<int> transposed_registers(const Conversion& c, int capability) {
+  constexpr int kHasMovmatrix = 75;
+  const int held = kBitsOfWord + f2::trailing_bit(static_cast<f2::Word>(c.words_to));
+  if (capability < kHasMovmatrix || c.lane_bits != kCudaLaneBits || c.words_from != c.words_to ||
+      static_cast<int>(c.source.size()) != held + c.lane_bits)
+    return {};
+  const f2::Word half = f2::unit(1);
+  const auto lane = [&](int bit) { return f2::unit(held + bit); };
+  const std::vector<f2::Word> bytes{f2::unit(0), lane(2)};
+  const std::vector<f2::Word> lanes{lane(3), lane(4), half, lane(0), lane(1)};
+  if (!std::equal(bytes.begin(), bytes.end(), c.source.begin()) ||
+      !std::equal(lanes.begin(), lanes.end(), c.source.begin() + held))
+    return {};
+  const std::vector<f2::Word> words(c.source.begin() + kBitsOfWord, c.source.begin() + held);
+  std::vector<int> registers;
+  for (f2::Word word = 0; word < static_cast<f2::Word>(c.words_to); ++word) {
+    const f2::Word place = f2::combine(words.data(), word);
+    if (place >> held != 0 || (place & f2::low_mask(kBitsOfWord)) != 0) return {};
+    registers.push_back(static_cast<int>(place >> kBitsOfWord));
+  }
+  return registers;
+}
+
 // A conversion from or to a layout in memory: the address of every bit of the registers' places.
 void plan_memory(Conversion& c, int byte_bits, const ConversionOptions& options) {
   const Layout& memory = c.is_load() ? c.from : c.to;
@@ -320,6 +348,7 @@ Conversion convert(const Layout& from, const Layout& to, const ConversionOptions
     c.bound.any_program = least_of_any_program(c, static_cast<int>(c.source.size()) - c.lane_bits);
     c.bound.linear_steps = c.bound.any_program;
     search(c, std::max(options.attempts, 1));
+    c.transposed = transposed_registers(c, options.capability);
     c.shared = plan_shared(c, options);
     return c;
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 #include <variant>
@@ -17,7 +18,8 @@ class Counter {
       : program_(program),
         holes_([&valuation](int hole, std::span<const std::int64_t> a) { return valuation(hole, a); }),
         ranges_(program.ranges()),
-        by_warp_(static_cast<std::size_t>(program.launch().blocks * program.launch().warps), 0) {
+        by_warp_(static_cast<std::size_t>(program.launch().blocks * program.launch().warps), 0),
+        conflicts_(by_warp_) {
     for (std::size_t hole = 0; hole < program.holes().size(); ++hole)
       functions_.push_back(as_index(valuation.parameters(static_cast<int>(hole)), program.holes()[hole]));
     place_.loops.assign(program.loops().size(), 0);
@@ -26,6 +28,7 @@ class Counter {
   Cost count() {
     walk(program_.statements(), 1);
     cost_.instructions += *std::max_element(by_warp_.begin(), by_warp_.end());
+    cost_.conflicts = *std::max_element(conflicts_.begin(), conflicts_.end());
     return cost_;
   }
 
@@ -64,8 +67,10 @@ class Counter {
     } else if (const auto* load = std::get_if<LoadStatement>(&statement)) {
       selects(load->to.index);
       loaded(load->when);
+      conflicts(load->from, load->address, load->when);
     } else if (const auto* store = std::get_if<StoreStatement>(&statement)) {
       selects(store->from.index);
+      conflicts(store->to, store->address, store->when);
     } else if (const auto* evaluate = std::get_if<EvaluateStatement>(&statement)) {
       selects(evaluate->to.index);
     }
@@ -106,9 +111,10 @@ class Counter {
     return times;
   }
 
-  std::int64_t& of_this_warp() {
-    return by_warp_[static_cast<std::size_t>(place_.block * program_.launch().warps + place_.warp)];
+  std::size_t this_warp() const {
+    return static_cast<std::size_t>(place_.block * program_.launch().warps + place_.warp);
   }
+  std::int64_t& of_this_warp() { return by_warp_[this_warp()]; }
 
   bool true_somewhere(const Index& when) {
     const Interval possible = bounds(resolved(when), ranges_);
@@ -157,6 +163,27 @@ class Counter {
     });
   }
 
+  void conflicts(Array array, const Index& address, const Index& when) {
+    if (program_.arrays()[static_cast<std::size_t>(array.number)].kind != ArrayKind::shared) return;
+    const Index both = when + address;  // for what they depend on
+    const std::int64_t times = repeated(both);
+    const Launch& launch = program_.launch();
+    const std::int64_t banks = launch.banks == 0 ? launch.warp : launch.banks;
+    places(both, [&] {
+      std::map<std::int64_t, std::set<std::int64_t>> in_bank;
+      std::size_t most = 1;
+      for (place_.lane = 0; place_.lane < launch.warp; ++place_.lane) {
+        if (evaluate(when, place_, holes_) == 0) continue;
+        const std::int64_t element = evaluate(address, place_, holes_);
+        auto& elements = in_bank[element % banks];
+        elements.insert(element);
+        most = std::max(most, elements.size());
+      }
+      conflicts_[this_warp()] += times * static_cast<std::int64_t>(most - 1);
+      return true;
+    });
+  }
+
   Index resolved(const Index& index) const {
     if (index.kind() == IndexKind::hole)
       return substitute(functions_[static_cast<std::size_t>(index.number())], index.operands());
@@ -177,7 +204,8 @@ class Counter {
   HoleReader holes_;
   IndexRanges ranges_;
   std::vector<Index> functions_;
-  std::vector<std::int64_t> by_warp_;  // selects and loaded elements
+  std::vector<std::int64_t> by_warp_;    // selects and loaded elements
+  std::vector<std::int64_t> conflicts_;  // by warp, too
   std::vector<int> open_;
   Place place_;
   Cost cost_;

@@ -296,8 +296,9 @@ class Writer {
       for (std::size_t k = 1; k < s.term.size(); ++k)
         term = combined(how.inner, term, read(s.term[k], facts.reads[k]));
       const bool named = how.outer == Operator::least || how.outer == Operator::greatest;
-      lines_.add(named ? sum + " = " + combined(how.outer, sum, term) + ";"
-                       : sum + " " + name(how.outer) + "= " + term + ";");
+      lines_.add(s.starts ? sum + " = " + term + ";"
+                 : named  ? sum + " = " + combined(how.outer, sum, term) + ";"
+                          : sum + " " + name(how.outer) + "= " + term + ";");
     });
   }
 

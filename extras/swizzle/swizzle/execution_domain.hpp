@@ -19,6 +19,8 @@ namespace faro::swizzle::detail {
 struct StoreOrder {
   std::int64_t block = -1;
   std::int64_t statement = -1;  // executed statements, counted
+  std::int64_t warp = 0;        // of the block
+  std::int64_t lane = 0;
 };
 
 struct NoVariables {};
@@ -54,6 +56,14 @@ class KnownHoles : public Unobserved {
 
   explicit KnownHoles(const Valuation& valuation)
       : holes_([&valuation](int hole, std::span<const std::int64_t> a) { return valuation(hole, a); }) {}
+  /// `reads`: marked where the run asks, by hole and cell.
+  KnownHoles(const Program& program, const Valuation& valuation, std::vector<std::vector<bool>>& reads)
+      : holes_([&](int hole, std::span<const std::int64_t> a) {
+          const auto number = static_cast<std::size_t>(hole);
+          const std::int64_t asked = cell(program.holes()[number], {a.begin(), a.end()});
+          reads[number][static_cast<std::size_t>(asked)] = true;
+          return std::int64_t{valuation.table(hole)[static_cast<std::size_t>(asked)]};
+        }) {}
 
   template <std::size_t N>
   KnownRows<N> rows(const Place& place, const std::array<const Index*, N>& indexes) const {
@@ -138,6 +148,9 @@ class OutputMemory {
     }
     return all;
   }
+  const StoreOrder& last_store(Array array, std::int64_t address) const {
+    return cells_[static_cast<std::size_t>(array.number)][static_cast<std::size_t>(address)].order;
+  }
 
  private:
   struct Cell {
@@ -155,10 +168,19 @@ namespace faro::swizzle {
 using PresentHook = std::function<void(const PresentStatement& statement, std::span<const ValueId> registers,
                                        std::span<const std::int64_t> addresses)>;
 
-/// run_symbolic, which also reports each `present`.
+/// What a run tells besides.
+struct RunNotes {
+  PresentHook present;
+  std::vector<std::vector<bool>> reads;                      // by hole and cell: whether it was asked
+  std::vector<std::vector<detail::StoreOrder>> last_stores;  // by array and element, of outputs
+};
 std::vector<std::vector<ValueId>> run_symbolic_with(const Program& program, const Valuation& valuation,
                                                     ValueTable& values, const Watcher& watcher,
-                                                    const PresentHook& present);
+                                                    RunNotes& notes);
+
+/// first_mismatch, whose values are made in `values`, a copy of the specification's; notes.reads is told.
+std::optional<Mismatch> first_mismatch_in(const Specification& specification, const Program& program,
+                                          const Valuation& valuation, ValueTable& values, RunNotes& notes);
 
 /// Errors: ErrorCode::spec where a hole has no function; those of check(program).
 void require_runnable(const Program& program, const Valuation& valuation);

@@ -358,7 +358,8 @@ class Executor {
           fail_here("an undefined value for element " + std::to_string(rows[0][1]),
                     "a register that was written before");
       }
-      const StoreOrder order{.block = place_.block, .statement = sequence_};
+      const StoreOrder order{
+          .block = place_.block, .statement = sequence_, .warp = place_.warp, .lane = place_.lane};
       if (const char* const others = domain_.store(order, s.to, rows, stored))
         fail_here("two values for element " + std::to_string(rows[0][1]) + " from two " + others, "one");
     });
@@ -417,10 +418,11 @@ class Executor {
     each_lane([&](Warp& warp) {
       const auto rows = domain_.guarded(place_, s.when, std::array<const Index*, 0>{});
       if (!may_hold(rows)) return;
+      auto& accumulator = warp.accumulators[number][static_cast<std::size_t>(place_.lane)];
+      if (s.starts) accumulator = {};
       for (std::size_t k = 0; k < term.size(); ++k)
         term[k] = read_settled(warp, s.term[k], must_hold(rows), k);
-      domain_.append(accumulation, warp.accumulators[number][static_cast<std::size_t>(place_.lane)], rows,
-                     term);
+      domain_.append(accumulation, accumulator, rows, term);
     });
   }
 

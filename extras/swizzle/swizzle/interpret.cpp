@@ -1,11 +1,13 @@
 // Functions for the holes of a program, and running it with them, on symbols and on numbers.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "faro/error.hpp"
 #include "faro/swizzle/program.hpp"
 #include "swizzle/arithmetic.hpp"
 #include "swizzle/executor.hpp"
+#include "swizzle/function_builder.hpp"
 
 namespace faro::swizzle {
 Valuation::Valuation(const Program& program)
@@ -22,30 +24,36 @@ std::size_t Valuation::require(int hole) const {
   return number;
 }
 
-void Valuation::set(int hole, const Parameters& parameters) {
+void Valuation::set_table(int hole, std::vector<std::int32_t> table) {
   const std::size_t number = require(hole);
   const HoleDeclaration& declared = holes_[number];
-  std::vector<std::int64_t> arguments(declared.arguments.size(), 0);
-  std::vector<std::int32_t> table;
-  table.reserve(static_cast<std::size_t>(cells(declared)));
-  for (std::int64_t cell = 0; cell < cells(declared); ++cell) {
-    const std::int64_t value = value_of(parameters, arguments);
-    if (value < values_[number].least || value > values_[number].most) {
-      std::string where;
-      for (std::size_t k = 0; k < arguments.size(); ++k)
-        where += (k == 0 ? " at " : ", ") + declared.arguments[k].name + " = " + std::to_string(arguments[k]);
-      fail(ErrorCode::spec, "function of hole `" + declared.name + "`", std::to_string(value) + where,
-           "values in " + std::to_string(values_[number].least) + " .. " +
-               std::to_string(values_[number].most));
+  FARO_CHECK(static_cast<std::int64_t>(table.size()) == cells(declared));
+  for (std::size_t cell = 0; cell < table.size(); ++cell) {
+    if (table[cell] >= values_[number].least && table[cell] <= values_[number].most) continue;
+    std::string where;
+    auto rest = static_cast<std::int64_t>(cell);
+    for (const Argument& argument : declared.arguments) {
+      where +=
+          (where.empty() ? " at " : ", ") + argument.name + " = " + std::to_string(rest % argument.asked);
+      rest /= argument.asked;
     }
-    table.push_back(static_cast<std::int32_t>(value));
-    for (std::size_t k = 0; k < arguments.size(); ++k) {
-      if (++arguments[k] < declared.arguments[k].asked) break;
-      arguments[k] = 0;
-    }
+    fail(
+        ErrorCode::spec, "function of hole `" + declared.name + "`", std::to_string(table[cell]) + where,
+        "values in " + std::to_string(values_[number].least) + " .. " + std::to_string(values_[number].most));
   }
-  parameters_[number] = parameters;
+  parameters_[number].reset();
   tables_[number] = std::move(table);
+}
+
+void Valuation::set(int hole, const Parameters& parameters) {
+  const HoleDeclaration& declared = holes_[require(hole)];
+  std::vector<std::int32_t> table;
+  detail::for_each_cell(declared, [&](std::size_t, std::span<const std::int64_t> arguments) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+    table.push_back(static_cast<std::int32_t>(std::clamp(value_of(parameters, arguments), -kMost, kMost)));
+  });
+  set_table(hole, std::move(table));
+  parameters_[static_cast<std::size_t>(hole)] = parameters;
 }
 
 void Valuation::set(const std::string& hole, const Parameters& parameters) {
@@ -83,12 +91,14 @@ const Parameters& Valuation::parameters(int hole) const {
 }
 
 bool Valuation::complete() const {
-  return std::all_of(parameters_.begin(), parameters_.end(), [](const auto& p) { return p.has_value(); });
+  return std::ranges::none_of(tables_, [](const auto& table) { return table.empty(); });
 }
 
 std::span<const std::int32_t> Valuation::table(int hole) const {
-  parameters(hole);
-  return tables_[static_cast<std::size_t>(hole)];
+  const std::size_t number = require(hole);
+  if (tables_[number].empty())
+    fail(ErrorCode::spec, "hole `" + holes_[number].name + "`", "no function", "a function", "set one");
+  return tables_[number];
 }
 
 namespace {
@@ -107,8 +117,12 @@ class SymbolDomain : public KnownHoles {
   };
 
   SymbolDomain(const Program& program, const Valuation& valuation, ValueTable& values, const Watcher& watcher,
-               const PresentHook& present)
-      : KnownHoles(valuation), values_(values), watcher_(watcher), present_(present), memory_(program) {}
+               RunNotes& notes)
+      : KnownHoles(program, valuation, notes.reads),
+        values_(values),
+        watcher_(watcher),
+        present_(notes.present),
+        memory_(program) {}
 
   static bool defined(Element element) { return element != kUndefined; }
   static bool differ(Element a, Element b) { return a != b; }
@@ -136,7 +150,7 @@ class SymbolDomain : public KnownHoles {
     watcher_(step, statement,
              {.block = place.block, .warp = place.warp, .registers = registers, .values = elements});
   }
-  std::vector<std::vector<Element>> outputs() const { return memory_.outputs(); }
+  const OutputMemory<Element>& memory() const { return memory_; }
 
  private:
   ValueTable& values_;
@@ -219,17 +233,24 @@ void require_spans(const Program& program, ArrayKind kind, std::span<const Span>
 
 void require_runnable(const Program& program, const Valuation& valuation) {
   check(program);
-  for (std::size_t hole = 0; hole < program.holes().size(); ++hole)
-    valuation.parameters(static_cast<int>(hole));
+  for (std::size_t hole = 0; hole < program.holes().size(); ++hole) valuation.table(static_cast<int>(hole));
 }
 
 std::vector<std::vector<ValueId>> run_symbolic_with(const Program& program, const Valuation& valuation,
                                                     ValueTable& values, const Watcher& watcher,
-                                                    const PresentHook& present) {
+                                                    RunNotes& notes) {
   require_runnable(program, valuation);
-  SymbolDomain symbols(program, valuation, values, watcher, present);
+  notes.reads.clear();
+  for (const HoleDeclaration& hole : program.holes())
+    notes.reads.emplace_back(static_cast<std::size_t>(cells(hole)));
+  SymbolDomain symbols(program, valuation, values, watcher, notes);
   detail::Executor(program, symbols).run();
-  auto arrays = symbols.outputs();
+  auto arrays = symbols.memory().outputs();
+  notes.last_stores.assign(arrays.size(), {});
+  for (std::size_t number = 0; number < arrays.size(); ++number)
+    for (std::size_t i = 0; i < arrays[number].size(); ++i)
+      notes.last_stores[number].push_back(
+          symbols.memory().last_store({static_cast<int>(number)}, static_cast<std::int64_t>(i)));
   for (std::size_t number = 0; number < arrays.size(); ++number) {
     const auto& declared = program.arrays()[number];
     if (declared.kind != ArrayKind::input) continue;
@@ -241,7 +262,8 @@ std::vector<std::vector<ValueId>> run_symbolic_with(const Program& program, cons
 
 std::vector<std::vector<ValueId>> run_symbolic(const Program& program, const Valuation& valuation,
                                                ValueTable& values, const Watcher& watcher) {
-  return run_symbolic_with(program, valuation, values, watcher, {});
+  RunNotes notes;
+  return run_symbolic_with(program, valuation, values, watcher, notes);
 }
 
 template <typename T>

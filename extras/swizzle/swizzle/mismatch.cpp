@@ -46,6 +46,9 @@ class PresentCheck {
                            .index = address,
                            .got = kUndefined,
                            .wanted = input,
+                           .block = -1,
+                           .warp = -1,
+                           .lane = -1,
                            .text = "no register of the warp holds " +
                                    specification_.values().to_text(input, names) + ", which " +
                                    names[static_cast<std::size_t>(statement.output.number)] + "[" +
@@ -90,14 +93,22 @@ std::optional<Mismatch> first_mismatch(const Specification& specification, const
                                        const Valuation& valuation) {
   require_same_arrays(specification, program);
   require_runnable(program, valuation);
-  ValueTable& values = specification.values();
+  RunNotes notes;
+  return first_mismatch_in(specification, program, valuation, specification.values(), notes);
+}
+
+std::optional<Mismatch> first_mismatch_in(const Specification& specification, const Program& program,
+                                          const Valuation& valuation, ValueTable& values, RunNotes& notes) {
   PresentCheck present(specification);
+  notes.present = std::ref(present);
   std::vector<std::vector<ValueId>> arrays;
   try {
-    arrays = run_symbolic_with(program, valuation, values, {}, std::ref(present));
+    arrays = run_symbolic_with(program, valuation, values, {}, notes);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::spec) throw;
-    return Mismatch{.array = {}, .index = 0, .got = kUndefined, .wanted = kUndefined, .text = error.what()};
+    Mismatch mismatch;
+    mismatch.text = error.what();
+    return mismatch;
   }
   if (present.missing) return present.missing;
   const auto names = names_of(specification);
@@ -110,10 +121,15 @@ std::optional<Mismatch> first_mismatch(const Specification& specification, const
       const ValueId wanted = specification.wanted(array, i);
       const ValueId got = arrays[number][static_cast<std::size_t>(i)];
       if (wanted == kUndefined || wanted == got) continue;
+      const auto& order = notes.last_stores[number][static_cast<std::size_t>(i)];
+      const bool is_stored = order.block >= 0;
       return Mismatch{.array = array,
                       .index = i,
                       .got = got,
                       .wanted = wanted,
+                      .block = order.block,
+                      .warp = is_stored ? order.warp : -1,
+                      .lane = is_stored ? order.lane : -1,
                       .text = declared.name + "[" + std::to_string(i) + "]: got " +
                               values.to_text(got, names) + ", wanted " + values.to_text(wanted, names)};
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -211,7 +212,10 @@ class VariableHoles : public detail::Unobserved {
     if (std::ranges::any_of(outcomes, is_sum))
       fail_sketch("a choice among evaluated accumulators" + in_statement(),
                   "choices among elements that were moved only");
-    return {nodes_.decision(rows.scope(), std::move(outcomes))};
+    const bool of_sums = std::ranges::any_of(outcomes, [this](NodeId o) { return known_sums_.contains(o); });
+    const NodeId node = nodes_.decision(rows.scope(), std::move(outcomes));
+    if (of_sums) known_sums_.insert(node);
+    return {node};
   }
   void forbid(const Scope& scope, const std::vector<bool>& forbidden) {
     constraints_.forbid(scope, forbidden);
@@ -250,18 +254,24 @@ class VariableHoles : public detail::Unobserved {
       const bool always = std::find(slot.holds.begin(), slot.holds.end(), false) == slot.holds.end();
       auto& term = terms.emplace_back();
       for (const NodeId factor : slot.term) {
-        if (!always || !nodes_.is_value(factor))
-          return {constraints_.add_sum({.block = place_->block,
-                                        .warp = place_->warp,
-                                        .lane = place_->lane,
-                                        .accumulation = accumulation,
-                                        .slots = slots})};
-        term.push_back(nodes_.value_of(factor));
-        undefined = undefined || term.back() == kUndefined;
+        if (always && nodes_.is_value(factor)) {
+          term.push_back(nodes_.value_of(factor));
+          undefined = undefined || term.back() == kUndefined;
+          continue;
+        }
+        if (has_sums(slots))
+          fail_sketch("a sum of sums" + in_statement(), "sums of elements that were moved only");
+        return {constraints_.add_sum({.block = place_->block,
+                                      .warp = place_->warp,
+                                      .lane = place_->lane,
+                                      .accumulation = accumulation,
+                                      .slots = slots})};
       }
     }
     if (undefined) return {};
-    return {nodes_.value(specification_.values().sum(accumulation, std::move(terms)))};
+    const NodeId sum = nodes_.value(specification_.values().sum(accumulation, std::move(terms)));
+    known_sums_.insert(sum);
+    return {sum};
   }
 
   const char* store(const detail::StoreOrder& order, Array array, const ScopedRows& rows, Element stored) {
@@ -304,9 +314,15 @@ class VariableHoles : public detail::Unobserved {
     }
   }
   std::string in_statement() const { return ", in `" + statement_text(program_, *statement_) + "`"; }
+  bool has_sums(const Accumulator& slots) const {
+    return std::ranges::any_of(slots, [this](const Slot& slot) {
+      return std::ranges::any_of(slot.term, [this](NodeId n) { return known_sums_.contains(n); });
+    });
+  }
 
   const Specification& specification_;
   const Program& program_;
+  std::set<NodeId> known_sums_;  // and choices among them
   detail::ModelNodes& nodes_;
   detail::ModelConstraints& constraints_;
   std::map<const Statement*, int> accumulates_;

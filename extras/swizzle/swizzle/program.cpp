@@ -63,6 +63,7 @@ Program::Program(const Specification& specification, const Launch& launch)
   require("warp", launch.warp);
   require("warps", launch.warps);
   require("blocks", launch.blocks);
+  if (launch.banks != 0) require("banks", launch.banks);
 }
 
 std::string Program::claim(std::string name, const char* what) const {
@@ -245,6 +246,11 @@ void Program::move(const Register& to, const Register& from) {
 void Program::accumulate(AccumulatorRef accumulator, std::vector<Register> term, const Index& when) {
   here().emplace_back(
       AccumulateStatement{.accumulator = accumulator.number, .term = std::move(term), .when = when});
+}
+
+void Program::start(AccumulatorRef accumulator, std::vector<Register> term) {
+  here().emplace_back(AccumulateStatement{
+      .accumulator = accumulator.number, .term = std::move(term), .when = 1, .starts = true});
 }
 
 void Program::evaluate(const Register& to, AccumulatorRef accumulator) {

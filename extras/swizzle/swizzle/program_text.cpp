@@ -36,8 +36,8 @@ class StatementText {
   std::string operator()(const AccumulateStatement& s) const {
     std::string term;
     for (const Register& value : s.term) term += (term.empty() ? "" : ", ") + of(value);
-    return "accumulate(" + name_of(program_.accumulators(), s.accumulator) + ", {" + term + "})" +
-           condition(s.when);
+    return (s.starts ? "start(" : "accumulate(") + name_of(program_.accumulators(), s.accumulator) + ", {" +
+           term + "})" + condition(s.when);
   }
   std::string operator()(const EvaluateStatement& s) const {
     return of(s.to) + " = evaluate(" + name_of(program_.accumulators(), s.accumulator) + ")";

@@ -114,7 +114,25 @@ ValueId ValueTable::sum(const Accumulation& accumulation, std::vector<std::vecto
     std::sort(term.begin(), term.end());
   }
   std::sort(terms.begin(), terms.end());
-  return intern({.array = -1, .index = 0, .accumulation = accumulation, .terms = std::move(terms)});
+  Entry entry{.array = -1, .index = 0, .accumulation = accumulation, .terms = {}};
+  for (auto& term : terms) {
+    if (!is_part(entry.accumulation, term)) {
+      entry.terms.push_back(std::move(term));
+      continue;
+    }
+    const Entry& part = entries_[term.front()];
+    if (part.accumulation.inner != Operator::none) entry.accumulation.inner = part.accumulation.inner;
+    entry.terms.insert(entry.terms.end(), part.terms.begin(), part.terms.end());
+  }
+  std::sort(entry.terms.begin(), entry.terms.end());
+  return intern(std::move(entry));
+}
+
+bool ValueTable::is_part(const Accumulation& whole, const std::vector<ValueId>& term) const {
+  if (term.size() != 1 || is_input(term.front())) return false;
+  const Accumulation& part = entries_[term.front()].accumulation;
+  return part.outer == whole.outer && part.divisor == 1 &&
+         (part.inner == whole.inner || part.inner == Operator::none || whole.inner == Operator::none);
 }
 
 bool ValueTable::is_input(ValueId value) const { return value != kUndefined && entries_[value].array >= 0; }

@@ -40,6 +40,7 @@ FunctionText text_of(const Example& example, const Valuation& valuation, std::si
 Json json_of(const Cost& cost) {
   return {{"live_accumulates", cost.live_accumulates},
           {"shuffles", cost.shuffles},
+          {"conflicts", cost.conflicts},
           {"instructions", cost.instructions}};
 }
 
@@ -60,9 +61,11 @@ const KnownSolution* closed_form_of(const Example& example) {
 }
 
 std::string cost_text(const Cost& cost) {
-  return fmt::format("{}, {}, {}",
+  const std::string conflicts =
+      cost.conflicts == 0 ? "" : counted(static_cast<std::uint64_t>(cost.conflicts), "bank conflict") + ", ";
+  return fmt::format("{}, {}, {}{}",
                      counted(static_cast<std::uint64_t>(cost.live_accumulates), "live accumulate"),
-                     counted(static_cast<std::uint64_t>(cost.shuffles), "shuffle"),
+                     counted(static_cast<std::uint64_t>(cost.shuffles), "shuffle"), conflicts,
                      counted(static_cast<std::uint64_t>(cost.instructions), "instruction"));
 }
 
@@ -244,6 +247,7 @@ std::string to_json(const Example& example, const SynthesisResult& result, std::
   json["seconds_to_best"] = result.best ? Json(result.seconds_to_best) : Json(nullptr);
   json["candidates"] = result.candidates;
   json["order"] = result.order;
+  json["by_trials"] = result.by_trials;
   json["unfinished"] = result.unfinished;
   json["remedy"] = result.remedy;
   const KnownSolution* const closed = closed_form_of(example);

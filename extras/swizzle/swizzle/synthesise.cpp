@@ -14,6 +14,7 @@
 #include "swizzle/function_set.hpp"
 #include "swizzle/search.hpp"
 #include "swizzle/search_clock.hpp"
+#include "swizzle/trials.hpp"
 
 namespace faro::swizzle {
 namespace {
@@ -69,7 +70,7 @@ class Synthesis {
         limits.seconds = seconds_left();
         limits.processor_time = options_.processor_time;
         report("choices", 0);
-        run(build_model(specification_, sketch_, families_, limits));
+        search(limits);
       }
     } catch (const detail::CutOff& cut) {
       cut_off(cut.limit(), cut.clause());
@@ -100,7 +101,7 @@ class Synthesis {
     return std::ranges::any_of(families_, [](const FunctionSet& family) { return family.size() == 0; });
   }
 
-  void run(const ConstraintModel& model) {
+  void search(const ModelLimits& limits) {
     detail::SearchHooks hooks;
     hooks.found = [this](std::span<const std::size_t> functions) {
       take(functions);
@@ -110,7 +111,11 @@ class Synthesis {
       report("search", done);
       return !is_out_of_time();
     };
-    const detail::SearchResult searched = detail::search(model, specification_, families_, hooks);
+    const std::optional<ConstraintModel> model = model_of(limits);
+    const detail::SearchResult searched =
+        model ? detail::search(*model, specification_, families_, hooks)
+              : detail::search_by_trials(specification_, sketch_, families_, hooks);
+    result_.by_trials = !model;
     result_.candidates = searched.candidates;
     for (const int hole : searched.order) {
       result_.order.push_back(sketch_.holes()[static_cast<std::size_t>(hole)].name);
@@ -119,6 +124,20 @@ class Synthesis {
       result_.outcome = result_.solutions > 0 ? Outcome::found : Outcome::none;
     } else {
       cut_off(Limit::time, "the search did not end");
+    }
+  }
+
+  /// Nothing for a sketch that has none, but few enough combinations to try them all.
+  std::optional<ConstraintModel> model_of(const ModelLimits& limits) {
+    try {
+      return build_model(specification_, sketch_, families_, limits);
+    } catch (const detail::CutOff&) {
+      throw;
+    } catch (const Error& error) {
+      double trials = 1;
+      for (const FunctionSet& family : families_) trials *= static_cast<double>(family.size());
+      if (error.code() != ErrorCode::unsupported || trials > detail::kMostTrials) throw;
+      return std::nullopt;
     }
   }
 

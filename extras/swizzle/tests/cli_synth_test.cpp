@@ -376,4 +376,31 @@ TEST_F(CliSynth, SketchesInFiles) {
   EXPECT_EQ(run("synth aos-crc --sketch a.sketch --emit a.cu").status, 2);
 }
 
+// A kernel's own expressions, held to what is wanted.
+TEST_F(CliSynth, ChecksExpressions) {
+  const std::string stencil = "synth stencil-1d --warp 8 --check 'index=i <= t ? 0 : 1' --check use=1 ";
+  const Result agrees = run(stencil + "--check 'lane=(i + k) % 8'");
+  EXPECT_EQ(agrees.status, 0) << agrees.err;
+  EXPECT_EQ(agrees.out, "stencil-1d: all that is wanted, for every input\n");
+  EXPECT_EQ(Json::parse(run(stencil + "--check 'lane=i + k & 7' --json").out).at("agrees"), true);
+  // Lane 5 of block 0, warp 0 asks another.
+  const Result differs = run(stencil + "--check 'lane=(i + k) % 8 ^ (i == 5 && k == 1)' --json");
+  EXPECT_EQ(differs.status, 5);
+  EXPECT_EQ(lines_of(differs.err), 1);
+  const Json first = Json::parse(differs.out).at("first_difference");
+  EXPECT_EQ(first.at("block"), 0);
+  EXPECT_EQ(first.at("warp"), 0);
+  EXPECT_EQ(first.at("lane"), 5);
+  EXPECT_EQ(first.at("text").get<std::string>().rfind("O[5]: got ", 0), 0U) << first;
+  const Result outside = run(stencil + "--check 'lane=i + k'");
+  EXPECT_EQ(outside.status, 5);
+  EXPECT_NE(outside.out.find("8 at i = 7, k = 1"), std::string::npos) << outside.out;
+  for (const char* wrong : {"--check lane=i", "--check lanes=t", "--check lane", "--check 'lane=i +'",
+                            "--check lane=i --emit a.cu", "--check lane=i --sketch a.sketch"}) {
+    const Result refused = run(std::string("synth stencil-1d --warp 8 ") + wrong);
+    EXPECT_EQ(refused.status, 2) << wrong;
+    EXPECT_EQ(lines_of(refused.err), 1) << refused.err;
+  }
+}
+
 }  // namespace cli_synth_test

@@ -11,7 +11,6 @@
 #include "faro/swizzle/program.hpp"
 #include "swizzle/model.hpp"
 #include "swizzle_sketches.hpp"
-#include "swizzle_solutions.hpp"
 
 namespace faro::swizzle {
 namespace swizzle_choices_test {
@@ -100,21 +99,14 @@ TEST(Law, TransposedStructs) {
 
 TEST(Law, Stencil) {
   const Sketch sketch = stencil_sketch(4);
-  EXPECT_GT(expect_law(sketch, Space::full, 1500,
-                       {numbers_of(sketch, Space::full, stencil_solution(sketch.program, 4))}),
+  EXPECT_GT(expect_law(sketch, Space::full, 1500, {numbers_of(sketch, Space::full, stencil_solution(4))}),
             500U);
   expect_law(sketch, Space::easy, 1500);
 }
 
 TEST(Law, PolynomialProduct) {
   const Sketch sketch = polynomial_sketch(4, 1);
-  Valuation v(sketch.program);
-  v.set("lane_a1", xform(4, 0, 4, 4, false, 1, 4));
-  v.set("lane_b1", xform(4, 1, 4, 4, false, 3, 4));
-  ConditionParameters i_above_t = i_at_most_t();
-  i_above_t.comparison = Comparison::greater;
-  v.set("use1", i_at_most_t());
-  v.set("use2", i_above_t);
+  const Valuation v = example_of("poly-32", 4).known.front().valuation;
   EXPECT_GT(expect_law(sketch, Space::easy, 1500, {numbers_of(sketch, Space::easy, v)}), 500U);
   expect_law(sketch, Space::easy, 500);
 }

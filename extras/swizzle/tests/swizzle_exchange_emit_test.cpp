@@ -18,7 +18,8 @@ namespace swizzle_exchange_emit_test {
 
 using namespace exchange;
 
-// ldmatrix and stmatrix as the PTX ISA tells of them, by shuffles of rows' addresses and of halves.
+// ldmatrix, stmatrix and movmatrix as the PTX ISA tells of them, by shuffles of rows' addresses and of
+// halves.
 constexpr const char* kMatrices = R"cpp(
   template <bool is_trans>
   inline char* matrix_half(char* row, int matrix, int half) {
@@ -26,6 +27,17 @@ constexpr const char* kMatrices = R"cpp(
     const unsigned r = is_trans ? 2 * (lane % 4) + half : lane / 4;
     const unsigned column = is_trans ? lane / 4 : 2 * (lane % 4) + half;
     return __shfl_sync(0xffffffffu, row, static_cast<int>(8 * matrix + r)) + 2 * column;
+  }
+  inline uint32_t transposed_matrix(uint32_t word) {
+    const unsigned lane = threadIdx.x % 32;
+    uint32_t result = 0;
+    for (unsigned half = 0; half < 2; ++half) {
+      const unsigned row = 2 * (lane % 4) + half;
+      const unsigned column = lane / 4;
+      const uint32_t other = __shfl_sync(0xffffffffu, word, static_cast<int>(4 * row + column / 2));
+      result |= (other >> 16 * (column % 2) & 0xffffu) << 16 * half;
+    }
+    return result;
   }
   template <int matrices, bool is_trans>
   inline void load_matrices(char* row, uint32_t* out) {
@@ -50,7 +62,10 @@ std::string without_ptx(const std::string& text) {
       R"(asm volatile\("ldmatrix\.sync\.aligned\.m8n8\.x(\d)(\.trans)?\.shared\.b16 .*?" : "=r"\((out\[\d+\]).*: "r"\(static_cast<uint32_t>\(__cvta_generic_to_shared\((.*)\)\)\) : "memory"\);)");
   static const std::regex store(
       R"(asm volatile\("stmatrix\.sync\.aligned\.m8n8\.x(\d)(\.trans)?\.shared\.b16 .*?" :: "r"\(static_cast<uint32_t>\(__cvta_generic_to_shared\((.*)\)\)\), "r"\((in\[\d+\]).* : "memory"\);)");
-  std::string code = std::regex_replace(text, load, "load_matrices<$1, 0$2>(const_cast<char*>($4), &$3);");
+  static const std::regex move(
+      R"(asm volatile\("movmatrix.*?" : "=r"\((out\[\d+\])\) : "r"\((in\[\d+\])\)\);)");
+  std::string code = std::regex_replace(text, move, "$1 = transposed_matrix($2);");
+  code = std::regex_replace(code, load, "load_matrices<$1, 0$2>(const_cast<char*>($4), &$3);");
   code = std::regex_replace(code, store, "store_matrices<$1, 0$2>($3, &$4);");
   EXPECT_EQ(code.find("asm"), std::string::npos) << text;
   return replaced(code, "0.trans", "1");
@@ -66,6 +81,7 @@ TEST(ExchangeEmit, RunsOnTheCpu) {
   int through_shared = 0;
   int matrices = 0;
   int blocks = 0;
+  int transposed = 0;
   for (const EmittedExchange& e : all) {
     const Conversion& c = e.conversion;
     const auto data = random_bytes(c.from, c.element, 9);
@@ -84,9 +100,11 @@ TEST(ExchangeEmit, RunsOnTheCpu) {
     through_shared += e.code.is_shared ? 1 : 0;
     matrices += e.code.text.find("stmatrix.sync") != std::string::npos ? 1 : 0;
     blocks += c.warp_bits > 0 ? 1 : 0;
+    transposed += e.code.text.find("movmatrix.sync") != std::string::npos ? 1 : 0;
   }
   EXPECT_GT(through_shared, 40);
   EXPECT_GT(matrices, 4);
+  EXPECT_GT(transposed, 2);
   EXPECT_GT(blocks, 15);
 }
 
@@ -97,9 +115,12 @@ TEST(ExchangeEmit, NvccKeepsItInRegisters) {
   const auto path = [&](const std::string& name) { return "'" + (scratch.path() / name).string() + "'"; };
   std::string text;
   int shuffles = 0;
+  int transposed = 0;
   for (const EmittedExchange& e : all) {
     text += exchange_kernel(e);
-    shuffles += e.code.is_shared ? 0 : e.conversion.program.counts().shuffles;
+    if (e.code.is_shared) continue;
+    transposed += static_cast<int>(e.conversion.transposed.size());
+    shuffles += e.conversion.transposed.empty() ? e.conversion.program.counts().shuffles : 0;
   }
   std::ofstream(scratch.path() / "all.cu") << text;
   const std::string nvcc = std::string("'") + FARO_TEST_NVCC + "' -std=c++17 -Werror all-warnings";
@@ -108,6 +129,7 @@ TEST(ExchangeEmit, NvccKeepsItInRegisters) {
   const std::string ptx = read_text(scratch.path() / "all.ptx");
   EXPECT_EQ(ptx.find(".local"), std::string::npos);
   EXPECT_EQ(test::occurrences(ptx, "shfl.sync"), shuffles);
+  EXPECT_EQ(test::occurrences(ptx, "movmatrix.sync"), transposed);
   const std::string said =
       run_command(nvcc + " -Xptxas -v -cubin -arch=sm_90 -o " + path("all.cubin") + " " + path("all.ptx"),
                   scratch.path() / "log");

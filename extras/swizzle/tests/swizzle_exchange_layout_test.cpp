@@ -164,6 +164,20 @@ TEST(ExchangeLayout, OtherMachines) {
   });
   expect_formula("mfma.32x32x8.A", 16, [](int lane, int i) { return Place{lane % 32, 4 * (lane / 32) + i}; });
   expect_formula("xmx.m8n16.C", 32, [](int lane, int i) { return Place{i, lane}; });
+  expect_formula("xmx.m8n16k16.A", 16, [](int lane, int i) { return Place{i, lane}; });
+  // Intel's CuTe counts halves of the register file, half 16 v + t being value v of lane t; words of a lane
+  // are 16 apart in it.
+  const Layout b = parse_layout("xmx.m8n16k16.B", 16);
+  for (f2::Word half = 0; half < 256; ++half) {
+    const f2::Word t = half % 16;
+    const f2::Word v = half / 16;
+    const f2::Word k = t % 2 + 2 * (v / 2);
+    const f2::Word n = t / 2 + 8 * (v % 2);
+    EXPECT_EQ(b.element(2 * (half / 32) + half % 2, half / 2 % 16), 16 * k + n) << half;
+  }
+  expect_formula("tcgen05.16x64b.x2", 32, [](int lane, int i) {
+    return Place{8 * (lane % 2) + lane / 4, 2 * i + lane / 2 % 2};
+  });
   expect_formula("tcgen05.16x256b.x2", 32, [](int lane, int i) {
     return Place{lane / 4 + 8 * (i / 2 % 2), 8 * (i / 4) + 2 * (lane % 4) + i % 2};
   });

@@ -14,7 +14,6 @@
 #include "refusal.hpp"
 #include "swizzle_accesses.hpp"
 #include "swizzle_sketches.hpp"
-#include "swizzle_solutions.hpp"
 
 namespace faro::swizzle {
 namespace swizzle_execution_test {
@@ -148,13 +147,13 @@ TEST(Errors, ValuationsNameTheHole) {
 
 TEST(Mismatches, SayWhereAndWhat) {
   const Sketch sketch = stencil_sketch(4);
-  Valuation v = stencil_solution(sketch.program, 4);
+  Valuation v = stencil_solution(4);
   v.set("use", i_at_most_t());
   const auto mismatch = first_mismatch(sketch.specification, sketch.program, v);
   ASSERT_TRUE(mismatch.has_value());
   EXPECT_EQ(mismatch->index, 0);
   EXPECT_EQ(mismatch->text, "O[0]: got +{I[0]} / 3, wanted (I[0] + I[1] + I[2]) / 3");
-  v = stencil_solution(sketch.program, 4);
+  v = stencil_solution(4);
   v.set("index", PartParameters{.conditions = {literal(false)}});
   EXPECT_THAT(first_mismatch(sketch.specification, sketch.program, v)->text, HasSubstr("an undefined value"));
   Specification other;
@@ -189,7 +188,7 @@ TEST(Mismatches, PresentWantsAllThatOutputsNeed) {
 
 TEST(Accesses, OfAStencilsSecondBlock) {
   const Sketch sketch = stencil_sketch(4);
-  const auto trace = accesses(sketch.program, stencil_solution(sketch.program, 4), 1, 4);
+  const auto trace = accesses(sketch.program, stencil_solution(4), 1, 4);
   ASSERT_EQ(trace.rounds.size(), 3U) << "two loads, one store";
   ASSERT_EQ(trace.accesses.size(), 6U);
   const auto lanes = [&](std::size_t access) {
@@ -203,8 +202,7 @@ TEST(Accesses, OfAStencilsSecondBlock) {
   EXPECT_EQ(lanes(5), (std::vector<std::uint64_t>{256 + 48, 256 + 52, kIdle, kIdle}));
   EXPECT_EQ(trace.accesses[5].operation, machine::TraceOperation::store);
   EXPECT_EQ(trace.accesses[2].line, 4U) << "a blank line between rounds";
-  EXPECT_THAT(error_of([&] { accesses(sketch.program, stencil_solution(sketch.program, 4), 2, 4); },
-                       ErrorCode::value),
+  EXPECT_THAT(error_of([&] { accesses(sketch.program, stencil_solution(4), 2, 4); }, ErrorCode::value),
               HasSubstr("block 2"));
 }
 
@@ -246,7 +244,7 @@ TEST(Accesses, SharedArraysHaveASpaceOfTheirOwn) {
 
 TEST(Costs, OfTheStencil) {
   const Sketch sketch = stencil_sketch(8);
-  Valuation v = stencil_solution(sketch.program, 8);
+  Valuation v = stencil_solution(8);
   const Cost cost = cost_of(sketch.program, v);
   EXPECT_EQ(cost.live_accumulates, 1);
   EXPECT_EQ(cost.shuffles, 3);

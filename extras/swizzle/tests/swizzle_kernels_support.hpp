@@ -74,160 +74,34 @@ inline SwizzleKernel stencil_kernel(std::int64_t W, std::int64_t warps, bool wei
           std::move(spec), std::move(p), std::move(found)};
 }
 
-/// 7 x 7 weighted taps by 4 x 4 lanes with 3 x 3 registers.
-inline SwizzleKernel conv_2d_kernel() {
-  using namespace swizzle;
-  constexpr std::int64_t K = 7, H = 4, side = 10, W = 16;
-  Specification spec;
-  const Array I = spec.input("I", side * side);
-  const Array weights = spec.input("weights", K * K);
-  const Array O = spec.output("O", W);
-  const Accumulation how{.outer = Operator::add, .inner = Operator::multiply, .divisor = 1};
-  for (std::int64_t y = 0; y < H; ++y) {
-    for (std::int64_t x = 0; x < H; ++x) {
-      auto sum = spec.accumulator(how);
-      for (std::int64_t ky = 0; ky < K; ++ky)
-        for (std::int64_t kx = 0; kx < K; ++kx)
-          sum.add({spec.at(weights, K * ky + kx), spec.at(I, side * (y + ky) + x + kx)});
-      spec.set(O, H * y + x, sum);
-    }
-  }
-  Program p(spec, {.warp = W, .warps = 1, .blocks = 1});
-  const Index t = lane_index();
-  const Index row = t / H, column = t % H;
-  const Hole lane_x = p.xform("lane_x", {.n = H, .m = K, .most = Freedom::easy});
-  const Hole lane_y = p.xform("lane_y", {.n = H, .m = K, .most = Freedom::easy});
-  const Hole index_j = p.part("index_j", 3, {{"row", H}, {"ky", K}}, {4});
-  const Registers rc = p.registers("rc", 9), x = p.registers("x", 1), w = p.registers("w", 1);
-  const AccumulatorRef sum = p.accumulator("sum", how);
-  p.loop("j", 3, [&](const Index& j) {
-    p.loop("i", 3, [&](const Index& i) {
-      const Index y0 = H * j + row, x0 = H * i + column;
-      p.load(rc[3 * j + i], I, side * y0 + x0, y0 < side && x0 < side);
-    });
-  });
-  p.loop("ky", K, [&](const Index& ky) {
-    p.loop("kx", K, [&](const Index& kx) {
-      p.load(w[0], weights, K * ky + kx);
-      const Index index_i = select(kx <= column, 0, select(kx <= H + column, 1, 2));
-      p.shuffle(x[0], rc[3 * index_j(row, ky) + index_i], H * lane_y(row, ky) + lane_x(column, kx));
-      p.accumulate(sum, {w[0], x[0]});
-    });
-  });
-  p.store(O, t, sum);
-  Valuation found(p);
-  const XformParameters rotate{.n = H, .cf = 1, .df = H, .gs = H, .g = 1, .wrap = false, .cr = 1, .dr = K};
-  found.set(lane_x, rotate);
-  found.set(lane_y, rotate);
-  found.set(index_j,
-            PartParameters{
-                .conditions = {
-                    {.literal = {}, .v1 = 1, .v2 = 0, .comparison = Comparison::less_equal},
-                    {.literal = {}, .v1 = 1, .v2 = 0, .comparison = Comparison::less_equal, .constant = 4}}});
-  return {"conv_2d", std::move(spec), std::move(p), std::move(found)};
+/// An example with one of its known solutions.
+inline SwizzleKernel example_kernel(const std::string& name, std::int64_t words, std::int64_t W,
+                                    const std::string& source) {
+  const swizzle::Example example = swizzle::make_example(name, {.struct_words = words, .warp = W});
+  const auto known = std::find_if(example.known.begin(), example.known.end(),
+                                  [&](const auto& k) { return k.source == source; });
+  std::string kernel = name + "_" + std::to_string(words) + "_" + std::to_string(W);
+  std::replace(kernel.begin(), kernel.end(), '-', '_');
+  const bool has_bits = example.sketch.accumulators().size() > 0 &&
+                        example.sketch.accumulators()[0].accumulation.outer == swizzle::Operator::bit_xor;
+  return {kernel, example.specification, example.sketch, known->valuation, true, has_bits};
 }
 
+/// 7 x 7 weighted taps by 4 x 4 lanes with 3 x 3 registers.
+inline SwizzleKernel conv_2d_kernel() { return example_kernel("conv-2d", 7, 16, "published"); }
 /// Carry-less product of two polynomials of 2 W coefficients: 16 accumulates in the sketch, 6 of them live.
 inline SwizzleKernel poly_64_kernel(std::int64_t W) {
-  using namespace swizzle;
-  const std::int64_t n = 2 * W;
-  Specification spec;
-  const Array A = spec.input("A", n), B = spec.input("B", n), C = spec.output("C", 2 * n);
-  const Accumulation how{.outer = Operator::bit_xor, .inner = Operator::bit_and, .divisor = 1};
-  for (std::int64_t k = 0; k < 2 * n; ++k) {
-    auto sum = spec.accumulator(how);
-    for (std::int64_t i = 0; i < n; ++i)
-      if (k - i >= 0 && k - i < n) sum.add({spec.at(A, i), spec.at(B, k - i)});
-    spec.set(C, k, sum);
-  }
-  Program p(spec, {.warp = W, .warps = 1, .blocks = 1});
-  const Index t = lane_index();
-  const std::vector<Argument> ti{{"t", W}, {"i", W}};
-  std::vector<Hole> lanes, parts, uses;
-  for (const char* name : {"lane_a1", "lane_a2", "lane_b1", "lane_b2"})
-    lanes.push_back(p.xform(name, {.n = W, .m = W, .most = Freedom::easy}));
-  for (const char* name : {"a1", "a2", "b1", "b2"})
-    parts.push_back(p.part(std::string("part_") + name, 2, ti));
-  const Registers a = p.registers("a", 2), b = p.registers("b", 2), x = p.registers("x", 4);
-  std::vector<AccumulatorRef> sums;
-  for (int k = 0; k < 4; ++k) sums.push_back(p.accumulator("acc" + std::to_string(k + 1), how));
-  p.global_to_registers(a, A, {.rounds = 2});
-  p.global_to_registers(b, B, {.rounds = 2});
-  p.loop("i", W, [&](const Index& i) {
-    for (int k = 0; k < 4; ++k)
-      p.shuffle(x[k], (k < 2 ? a : b)[parts[static_cast<std::size_t>(k)](t, i)],
-                lanes[static_cast<std::size_t>(k)](t, i));
-    for (int k = 0; k < 4; ++k) {
-      for (int u = 0; u < 2; ++u) {
-        for (int v = 2; v < 4; ++v) {
-          uses.push_back(p.condition("use" + std::to_string(uses.size()), ti));
-          p.accumulate(sums[static_cast<std::size_t>(k)], {x[u], x[v]}, uses.back()(t, i));
-        }
-      }
-    }
-  });
-  for (int k = 0; k < 4; ++k) p.store(C, k * W + t, sums[static_cast<std::size_t>(k)]);
-  Valuation found(p);
-  const Index first = argument_index(0), second = argument_index(1);
-  const ConditionParameters inside{.literal = {}, .v1 = 1, .v2 = 0, .comparison = Comparison::less_equal};
-  found.set(lanes[0], formula(second));
-  found.set(lanes[1], formula(second));
-  found.set(lanes[2], formula((first - second) % W));
-  found.set(lanes[3], formula((first - second) % W));
-  found.set(parts[0], formula(0));
-  found.set(parts[1], formula(1));
-  // The sender s has the choice: s + i < W iff the receiver's t = s + i has not wrapped.
-  found.set(parts[2], formula(select(first + second < W, 0, 1)));
-  found.set(parts[3], formula(select(first + second < W, 1, 0)));
-  for (const Hole& use : uses) found.set(use, ConditionParameters{.literal = false});
-  const auto use = [&](int accumulator, int u, int v) {
-    return uses[static_cast<std::size_t>(4 * accumulator + 2 * u + v)];
-  };
-  found.set(use(1, 0, 1), ConditionParameters{.literal = true});
-  found.set(use(2, 1, 1), ConditionParameters{.literal = true});
-  found.set(use(0, 0, 0), inside);
-  found.set(use(2, 0, 0), formula(second > first));
-  found.set(use(1, 1, 0), inside);
-  found.set(use(3, 1, 0), formula(second > first));
-  return {"poly_64_" + std::to_string(W), std::move(spec), std::move(p), std::move(found), true, true};
+  return example_kernel("poly-64", 0, W, "published, 6 accumulates");
 }
-
-inline swizzle::Specification structs_specification(std::int64_t S, std::int64_t W) {
-  swizzle::Specification spec;
-  const auto I = spec.input("I", S * W);
-  const auto O = spec.output("O", S * W);
-  for (std::int64_t t = 0; t < W; ++t)
-    for (std::int64_t r = 0; r < S; ++r) spec.set(O, r * W + t, spec.at(I, t * S + r));
-  return spec;
-}
-
 /// Structs of S words by load, column, store in closed form.
 inline SwizzleKernel rcr_kernel(std::int64_t S, std::int64_t W) {
-  using namespace swizzle;
-  Specification spec = structs_specification(S, W);
-  Program p(spec, {.warp = W, .warps = 1, .blocks = 1});
-  const Hole load = p.xform("load", {.n = W, .m = S}), column = p.xform("column", {.n = S, .m = W}),
-             store = p.xform("store", {.n = W, .m = S});
-  const Registers x = p.registers("x", S), y = p.registers("y", S);
-  const auto by = [](const Hole& hole) {
-    return [hole](const Index& t, const Index& round) { return hole(t, round); };
-  };
-  p.global_to_registers(x, Array{0}, {.rounds = S, .offset = 0, .size = {}, .lane = by(load)});
-  p.permute(y, x, [&](const Index& i) { return column(i, lane_index()); });
-  p.registers_to_global(Array{1}, y, {.rounds = S, .offset = 0, .size = {}, .lane = by(store)});
-  Valuation found(p);
-  const ClosedForm form = closed_form_exchange(S, W);
-  found.set(load, form.load);
-  found.set(column, form.column);
-  found.set(store, form.store);
-  return {"rcr_" + std::to_string(S) + "_" + std::to_string(W), std::move(spec), std::move(p),
-          std::move(found)};
+  return example_kernel("aos-rcr", S, W, "closed form");
 }
 
-/// The same by column, row, column, the columns in place.
+/// Structs of S words by column, row, column in closed form, the columns in place.
 inline SwizzleKernel crc_kernel(std::int64_t S, std::int64_t W) {
   using namespace swizzle;
-  Specification spec = structs_specification(S, W);
+  Specification spec = make_example("aos-crc", {.struct_words = S, .warp = W}).specification;
   Program p(spec, {.warp = W, .warps = 1, .blocks = 1});
   const Hole first = p.xform("first", {.n = S, .m = W}), row = p.xform("row", {.n = W, .m = S}),
              last = p.xform("last", {.n = S, .m = W});
@@ -350,6 +224,34 @@ inline void add_examples(std::vector<SwizzleKernel>& all) {
   }
 }
 
+/// Sums of all lanes up to one's own, by a sum of sums in log W steps.
+inline SwizzleKernel scan_kernel(std::int64_t W) {
+  using namespace swizzle;
+  Specification spec;
+  const Array I = spec.input("I", W);
+  const Array O = spec.output("O", W);
+  for (std::int64_t i = 0; i < W; ++i) {
+    auto sum = spec.accumulator({});
+    for (std::int64_t k = 0; k <= i; ++k) sum.add({spec.at(I, k)});
+    spec.set(O, i, sum);
+  }
+  Program p(spec, {.warp = W});
+  const Index t = lane_index();
+  const Registers x = p.registers("x", 2);
+  const AccumulatorRef total = p.accumulator("total", {});
+  p.load(x[0], I, t);
+  p.start(total, {x[0]});
+  for (std::int64_t reach = 1; reach < W; reach *= 2) {
+    p.evaluate(x[0], total);
+    p.shuffle(x[1], x[0], (t + (W - reach)) % W);
+    p.start(total, {x[0]});
+    p.accumulate(total, {x[1]}, t >= reach);
+  }
+  p.store(O, t, total);
+  Valuation none(p);
+  return {"scan_" + std::to_string(W), std::move(spec), std::move(p), std::move(none)};
+}
+
 inline std::vector<SwizzleKernel> swizzle_kernels() {
   std::vector<SwizzleKernel> all;
   add_examples(all);
@@ -367,6 +269,8 @@ inline std::vector<SwizzleKernel> swizzle_kernels() {
   all.push_back(transpose_kernel());
   all.push_back(odd_kernel());
   all.push_back(long_kernel());
+  all.push_back(scan_kernel(32));
+  all.push_back(scan_kernel(8));
   return all;
 }
 

@@ -79,7 +79,7 @@ struct SharedExchange {
 struct ConversionOptions {
   int element = 32;     // bits
   int attempts = 48;    // ways that are tried at the same number of shuffles
-  int capability = 90;  // of the GPU: ldmatrix from 75 on, stmatrix from 90 on
+  int capability = 90;  // of the GPU: ldmatrix and movmatrix from 75 on, stmatrix from 90 on
 };
 
 /// Within each warp by itself, by shuffles or through shared memory; between warps of a block, through shared
@@ -98,6 +98,10 @@ struct Conversion {
   LaneProgram program;
   std::vector<Step> steps;
   Bound bound;
+  /// By register of the target: the one of the source whose 8 x 8 matrix of halves it has transposed, where
+  /// that is all that the conversion does and the GPU has movmatrix, from capability 7.5 on. Then code is
+  /// written with it in place of the program. Empty otherwise.
+  std::vector<int> transposed;
   std::optional<SharedExchange> shared;  // of 32 lanes, where no register of a lane repeats another
 
   bool is_load() const { return words_from == 0; }
@@ -105,11 +109,13 @@ struct Conversion {
   /// Whether there is a program of shuffles: elements stay in their warps' registers.
   bool has_program() const { return warp_bits == 0 && !is_load() && !is_store(); }
   bool is_proven() const { return program.counts().shuffles == bound.linear_steps; }
+  /// Of the registers' way: of movmatrix two each, as of shuffles.
+  int register_turns() const {
+    return transposed.empty() ? program.counts().turns() : 2 * static_cast<int>(transposed.size());
+  }
   bool is_best_of_all() const { return program.counts().shuffles == bound.any_program; }
   /// Whether a trip through shared memory takes fewer turns, or is the only way.
-  bool is_shared_cheaper() const {
-    return !has_program() || (shared && shared->turns < program.counts().turns());
-  }
+  bool is_shared_cheaper() const { return !has_program() || (shared && shared->turns < register_turns()); }
 };
 
 /// A layout without lanes and warps is one in shared memory, its registers the offsets: the conversion then

@@ -25,6 +25,7 @@
 //     permute       to[i] = from[f(i)] for every i at once
 //     move          to[a] = from[b]
 //     accumulate    appends a term of one or more registers, where `when`
+//     start         the same of an accumulator that forgets what it had: an initial value, the next step of a tree
 //     evaluate      to[a] = the accumulator's value
 //     barrier       every warp of the block is here; what was stored to shared memory is visible
 //     present       demands that the warp hold all that an output needs (load synthesis); does nothing
@@ -52,6 +53,7 @@ struct Launch {
   std::int64_t warp = 32;  // lanes: W
   std::int64_t warps = 1;  // in a block
   std::int64_t blocks = 1;
+  std::int64_t banks = 0;  // of shared memory, each an element a turn; 0: as many as lanes
 };
 
 /// One register of a register array.
@@ -100,6 +102,7 @@ struct AccumulateStatement {
   int accumulator = -1;
   std::vector<Register> term;
   Index when = 1;
+  bool starts = false;  // the term takes the place of all before it
 };
 struct EvaluateStatement {
   Register to;
@@ -212,6 +215,7 @@ class Program {
                const std::function<Index(const Index& i)>& source);
   void move(const Register& to, const Register& from);
   void accumulate(AccumulatorRef accumulator, std::vector<Register> term, const Index& when = 1);
+  void start(AccumulatorRef accumulator, std::vector<Register> term);
   void evaluate(const Register& to, AccumulatorRef accumulator);
   void barrier();
   void present(const Registers& registers, Array output, const Index& address, const Index& when = 1);
@@ -299,6 +303,8 @@ class Valuation {
   void set(int hole, const Parameters& parameters);
   /// By the hole's name. Errors: ErrorCode::spec where there is none.
   void set(const std::string& hole, const Parameters& parameters);
+  /// A value for each cell, of a function that has no parameters: it runs, and has no cost and no kernel.
+  void set_table(int hole, std::vector<std::int32_t> table);
 
   /// Errors: ErrorCode::spec: the hole has no function; an argument that may not be asked.
   std::int64_t operator()(int hole, std::span<const std::int64_t> arguments) const;
@@ -345,7 +351,8 @@ struct Mismatch {
   std::int64_t index = 0;
   ValueId got = kUndefined;
   ValueId wanted = kUndefined;
-  std::string text;  // "O[3]: got {I4,I4,I5}, wanted {I3,I4,I5}"
+  std::int64_t block = -1, warp = -1, lane = -1;  // whose store was the last; -1: nobody's
+  std::string text;                               // "O[3]: got {I4,I4,I5}, wanted {I3,I4,I5}"
 };
 /// The first difference, or none: then the program computes the specification for all inputs. An output that
 /// the program never stores but names in `present` is not compared: what it needs must be present.
@@ -359,6 +366,9 @@ struct Cost {
   std::int64_t live_accumulates = 0;
   /// Shuffles that a warp executes, but for those whose lane is always the own.
   std::int64_t shuffles = 0;
+  /// Turns of shared memory that a warp waits beyond one for each access: the most different elements that
+  /// lie in one of Launch::banks, less one.
+  std::int64_t conflicts = 0;
   /// Of a warp, over all iterations: operations of the hole expressions that are read, simplified; a select
   /// for each register beyond the first that an index chooses from; and the elements loaded.
   std::int64_t instructions = 0;

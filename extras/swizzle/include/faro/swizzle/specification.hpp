@@ -5,6 +5,7 @@
 //
 //     {x,y,x} under +                 is   {x,x,y} under +            x+y+x
 //     {{w,x},{u,y}} under (+, *)      is   {{u,y},{x,w}}              w x + u y
+//     {{w,x},{u,y}} under +           is   {w,x,u,y} under +          sums in trees, however they branch
 //     {x,x} under +                   is not 2 x                      nothing is known of numbers
 //
 // Two values are equal when they have the same operators, the same finaliser and the same nested multisets.
@@ -34,7 +35,8 @@ class ValueTable {
   /// The element `index` of input array `array`.
   ValueId input(int array, std::int64_t index);
   /// The value of an accumulator. Requires: terms of one value where inner is none (checked).
-  /// Law: the order of the terms, and of the values in a term, does not matter.
+  /// Law: the order of the terms, and of the values in a term, does not matter; a term that is a sum by the
+  /// same operator, undivided, is its terms.
   ValueId sum(const Accumulation& accumulation, std::vector<std::vector<ValueId>> terms);
 
   bool is_input(ValueId value) const;
@@ -66,6 +68,7 @@ class ValueTable {
   std::vector<Entry> entries_;
   std::vector<std::vector<ValueId>> buckets_;  // by hash
   ValueId intern(Entry entry);
+  bool is_part(const Accumulation& whole, const std::vector<ValueId>& term) const;
 };
 
 // What a kernel must compute, as a sequential program over symbolic elements.

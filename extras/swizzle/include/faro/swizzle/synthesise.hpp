@@ -101,15 +101,17 @@ struct SynthesisResult {
   double seconds_to_best = 0;      // until the best was found
   std::uint64_t candidates = 0;    // functions tried
   std::vector<std::string> order;  // holes that were tried one by one; those missing were determined
+  bool by_trials = false;          // every combination was run, for no model has the sketch
   std::string unfinished;          // what was cut off, and by which limit; empty where nothing was
   std::string remedy;              // what may finish it
 };
 
 /// All solutions of the sketch in the space.
 /// Errors: those of check(program); ErrorCode::spec where the specification wants nothing;
-/// ErrorCode::unsupported for a sketch that no search does, however long: one where a hole decides which of
-/// two stores to an element is the last, say. Too large a space or too little time is no error:
-/// Outcome::not_finished.
+/// ErrorCode::unsupported for a sketch that no model has (one where a hole decides which of two stores to an
+/// element is the last, or an address in shared memory, or where sums are summed), if more than 10^9
+/// combinations of functions would have to be tried: fewer are, one by one. Too large a space or too little
+/// time is no error: Outcome::not_finished.
 SynthesisResult synthesise(const Specification& specification, const Program& sketch,
                            const SynthesisOptions& options);
 
