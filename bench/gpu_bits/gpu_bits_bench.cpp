@@ -31,6 +31,7 @@ constexpr const char* kUsage =
 
   --rounds COUNT   turns of every work and the copy                            (default 9)
   --maps COUNT     random maps of each size                                    (default 5)
+  --only TEXT      works whose names have it in them
   --out FILE       the table, in Markdown
   --help
 )";
@@ -38,6 +39,7 @@ constexpr const char* kUsage =
 struct Options {
   std::uint64_t rounds = 9;
   std::uint64_t maps = 5;
+  std::string only = {};
   std::string out = {};
   std::string command = {};
 };
@@ -47,6 +49,7 @@ Options parse(const CommandLine& line) {
   options.command = line.text();
   line.read({{"--rounds", [&](const Argument& a) { options.rounds = parse_count(a, 1, kMostRounds); }},
              {"--maps", [&](const Argument& a) { options.maps = parse_count(a, 1, kMostRounds); }},
+             {"--only", [&](const Argument& a) { options.only = a.text; }},
              {"--out", [&](const Argument& a) { options.out = a.text; }}});
   return options;
 }
@@ -107,7 +110,9 @@ class Bench {
                           "to {} MiB had the CPU's bits before they were timed.\n\n| work | MiB | ms | "
                           "deviation | share |\n|---|---|---|---|---|\n",
                           options_.rounds, options_.maps, kMostVerifiedBytes >> 20));
-    for (const Work& work : works(options_.maps)) row(work);
+    for (const Work& work : works(options_.maps)) {
+      if (work.text.find(options_.only) != std::string::npos) row(work);
+    }
   }
 
  private:

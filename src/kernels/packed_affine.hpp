@@ -1,6 +1,11 @@
 // Affine maps of elements of 1, 2 or 4 bits: an affine map of words, with an exchange inside words before the
 // words leave shared memory.
 //
+//     load_squares         vectors of words, exchanged in registers, into shared memory
+//     store_words          vectors of words, gathered from there
+//
+// where a thread may load all that it exchanges without parting sectors, which is nearly always; else
+//
 //     load_tile            vectors of words into shared memory           (affine_tile.hpp)
 //     exchange_words       each thread 2^q words, in registers, written back to where they were
 //     store_tile           vectors of words, gathered from there         (affine_tile.hpp)
@@ -21,11 +26,13 @@
 //     word 1        c   d              b   d
 //
 // Masks are data, so no code depends on the map; steps whose masks are zero are left out by all threads.
+// Instructions bound these kernels, not bytes: at the rate of a copy an H200 has some 60 for a word.
 //
 //     lane-instructions a word of bits: 8 transpose it, a step of F or G 1 for each bit of i it adds to, one of
 //     P 1 or 4 for each bit of b.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "faro/device/memory.hpp"
@@ -35,6 +42,7 @@ namespace faro::kernels {
 
 inline constexpr int kMostWordIndexBits = 5;
 inline constexpr int kWordBytesBits = 2;
+inline constexpr int kMostVectorWordBits = 2;
 
 /// What happens to the 2^q words of a thread.
 struct WordExchange {
@@ -47,6 +55,7 @@ struct WordExchange {
 struct PackedAffineShape {
   int word_index_bits = 5;  // q
   AffineTileShape words = {};
+  bool squares = false;  // words are exchanged where they are loaded, by load_squares
 
   constexpr int group_bits() const { return words.tile_bits() - word_index_bits; }
 
@@ -55,10 +64,12 @@ struct PackedAffineShape {
 
 constexpr bool is_valid(const PackedAffineShape& shape) {
   return is_valid(shape.words) && shape.words.width_bits == kWordBytesBits && shape.group_bits() >= 0 &&
-         shape.word_index_bits >= 0 && shape.word_index_bits <= kMostWordIndexBits;
+         shape.word_index_bits >= 0 && shape.word_index_bits <= kMostWordIndexBits &&
+         (!shape.squares || shape.words.iterations() == 1 << shape.word_index_bits);
 }
 
-/// Groups of 2^q words are numbered by (iteration, thread).
+/// Groups of 2^q words are numbered by (iteration, thread); in load_squares by (thread, component), where
+/// addresses are in bytes, and group_word takes in what the group's places add to the words' numbers.
 struct PackedAffineParams {
   AffineTileParams tile;  // of words
   WordExchange exchange;
@@ -69,6 +80,12 @@ struct PackedAffineParams {
       stored_word[kMostWordIndexBits];  // what bit a of that adds to the number of a word that is stored
   std::uint8_t block_place[kBlockDigits][kBlockDigitValues];  // what the block's number adds, by its digits
   std::uint32_t complement_place;                             // and all of them
+  // Of load_squares: where in the input bit k of a group's number and bit t of a word's lead, in words; what
+  // bit a of a block's places adds to addresses; whether words are renumbered at all.
+  std::uint64_t group_source[kMaxThreadBits + kMostVectorWordBits];
+  std::uint64_t word_source[kMostWordIndexBits];
+  std::uint32_t place_address[kMostWordIndexBits];
+  std::uint32_t is_renumbered;
 };
 static_assert(sizeof(PackedAffineParams) <= 4096, "kernel parameters are at most 4 KiB");
 
@@ -160,6 +177,20 @@ constexpr void shear_words(std::uint32_t (&words)[1 << q], const std::uint32_t (
   }
 }
 
+// Word i goes to i ^ place.
+template <int q>
+constexpr void renumber_words(std::uint32_t (&words)[1 << q], std::uint32_t place) {
+  FARO_UNROLL
+  for (int t = 0; t < q; ++t) {
+    const bool exchange = (place >> t & 1) != 0;
+    each_pair<q>(words, t, [&](std::uint32_t& low, std::uint32_t& high) {
+      const std::uint32_t a = low;
+      low = exchange ? high : a;
+      high = exchange ? a : high;
+    });
+  }
+}
+
 }  // namespace detail
 
 /// The three steps. Word i holds what is numbered i ^ place.
@@ -217,25 +248,125 @@ constexpr void exchange_words(Memory& memory, const PackedAffineParams& params, 
   }
 }
 
-// The kernels that are compiled, of 1, 2 and 4 bits: large tiles, whose segments are of 64 to 128 bytes, and
-// small ones for small arrays.
+/// Phase 1 of two: word w of a thread's groups lies source(w) into the input, in words; each square is
+/// exchanged before it goes to shared memory. Requires: as load_tile.
+template <PackedAffineShape shape, device::Memory Memory, typename Source>
+constexpr void load_squares(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
+                            std::uint32_t thread, const Source& source) {
+  static_assert(is_valid(shape) && shape.squares);
+  constexpr int q = shape.word_index_bits;
+  constexpr int v = shape.words.vector_bits;
+  using Vector = device::Packet<shape.words.vector_bytes()>;
+  Vector vectors[1 << q];
+  FARO_UNROLL
+  for (int w = 0; w < 1 << q; ++w) {
+    const std::uint64_t from = source(static_cast<std::uint32_t>(w));
+    vectors[w] = memory.template load_global<shape.words.vector_bytes()>(
+        device::kInput, (from >> v << v) << kWordBytesBits);
+  }
+  if (params.is_renumbered != 0) {
+    // Words of a square that are other components of their vectors.
+    FARO_UNROLL
+    for (int w = 0; w < 1 << q; ++w) {
+      const auto word = static_cast<std::uint32_t>(w);
+      device::exchange_units<0>(
+          vectors[w], low_bits(static_cast<std::uint32_t>(select_xor<q>(params.word_source, word)), v));
+    }
+  }
+  const std::uint32_t of_block = block_place(params, block);
+  const std::uint32_t of_thread =
+      of_block ^ select_xor<shape.words.thread_bits>(params.group_place + v, thread);
+  const std::uint32_t first = select_xor<shape.words.thread_bits>(params.group_word + v, thread) ^
+                              select_xor<q>(params.place_address, of_block);
+  FARO_UNROLL
+  for (int k = 0; k < 1 << v; ++k) {
+    const auto component = static_cast<std::uint32_t>(k);
+    const std::uint32_t place = of_thread ^ select_xor<v>(params.group_place, component);
+    std::uint32_t words[1 << q];
+    FARO_UNROLL
+    for (int w = 0; w < 1 << q; ++w) words[w] = vectors[w].unit[k];
+    if (params.is_renumbered != 0) detail::renumber_words<q>(words, place);
+    exchange_in_registers<q>(words, params.exchange, place);
+    const std::uint32_t to = first ^ select_xor<v>(params.group_word, component);
+    FARO_UNROLL
+    for (int w = 0; w < 1 << q; ++w) {
+      memory.template store_shared<4>(to ^ select_xor<q>(params.word_address, static_cast<std::uint32_t>(w)),
+                                      device::Packet<4>{{words[w]}});
+    }
+  }
+}
+
+/// Phase 2 of two: vector i of a thread goes target(i) into the output, in words; the tile's read addresses
+/// are in bytes.
+template <PackedAffineShape shape, device::Memory Memory, typename Target>
+constexpr void store_words(Memory& memory, const AffineTileParams& tile, std::uint32_t thread,
+                           std::uint32_t column_shift, const Target& target) {
+  constexpr AffineTileShape words = shape.words;
+  const std::uint32_t address = read_address<words>(tile, thread << words.vector_bits ^ column_shift);
+  std::uint32_t of_component[words.components()];
+  FARO_UNROLL
+  for (int k = 0; k < words.components(); ++k)
+    of_component[k] = address ^ read_address<words>(tile, static_cast<std::uint32_t>(k));
+  FARO_UNROLL
+  for (int i = 0; i < words.iterations(); ++i) {
+    const std::uint32_t later = static_cast<std::uint32_t>(i) << words.thread_bits;
+    const std::uint32_t of_vector = read_address<words>(tile, later << words.vector_bits);
+    device::Packet<words.vector_bytes()> vector{};
+    FARO_UNROLL
+    for (int k = 0; k < words.components(); ++k)
+      vector.unit[k] = memory.template load_shared<4>(of_component[k] ^ of_vector).unit[0];
+    memory.template store_global<words.vector_bytes()>(device::kOutput, target(later) << kWordBytesBits,
+                                                       vector);
+  }
+}
+
+/// Both for arrays whose places are XORed.
+template <PackedAffineShape shape, device::Memory Memory>
+constexpr void load_affine_squares(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
+                                   std::uint32_t thread) {
+  constexpr int v = shape.words.vector_bits;
+  const std::uint64_t first = block_source(params.tile, block) ^
+                              select_xor<shape.words.thread_bits>(params.group_source + v, thread);
+  load_squares<shape>(memory, params, block, thread, [&](std::uint32_t w) {
+    return first ^ select_xor<shape.word_index_bits>(params.word_source, w);
+  });
+}
+
+template <PackedAffineShape shape, device::Memory Memory>
+constexpr void store_affine_words(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
+                                  std::uint32_t thread) {
+  const std::uint64_t tile = block_target(params.tile, block);
+  const std::uint32_t column_shift = low_bits(static_cast<std::uint32_t>(tile), shape.words.segment_bits);
+  const std::uint64_t target = (tile ^ column_shift) ^ target_offset<shape.words>(params.tile, thread);
+  store_words<shape>(memory, params.tile, thread, column_shift, [&](std::uint32_t later) {
+    return target ^ target_offset<shape.words>(params.tile, later);
+  });
+}
+
+// The kernels that are compiled, of 1, 2 and 4 bits: large tiles, whose segments are of 64 to 128 bytes, by
+// squares and for maps that have none, and small ones for small arrays.
 struct CompiledPackedTile {
   PackedAffineShape shape;
   int min_blocks = 1;  // a multiprocessor
 };
 
 inline constexpr CompiledPackedTile kPackedTiles[] = {
-    {{5, {2, 4, 10, 2, 9}}, 2},  // 64 KiB
-    {{4, {2, 5, 9, 2, 9}}, 2},   // 64 KiB
-    {{3, {2, 5, 8, 2, 8}}, 4},   // 32 KiB
-    {{5, {2, 2, 7, 2, 7}}, 4},   // 2 KiB
-    {{4, {2, 2, 6, 2, 6}}, 8},   // 1 KiB
-    {{3, {2, 2, 5, 2, 5}}, 16},  // 512 bytes
+    {{5, {2, 4, 10, 1, 8}, true}, 2},  // 64 KiB
+    {{4, {2, 5, 9, 2, 8}, true}, 2},   // 64 KiB
+    {{3, {2, 5, 8, 2, 8}, true}, 4},   // 32 KiB
+    {{5, {2, 4, 10, 2, 9}}, 2},        // 64 KiB
+    {{4, {2, 5, 9, 2, 9}}, 2},         // 64 KiB
+    {{3, {2, 5, 8, 2, 8}}, 4},         // 32 KiB
+    {{5, {2, 2, 7, 2, 7}}, 4},         // 2 KiB
+    {{4, {2, 2, 6, 2, 6}}, 8},         // 1 KiB
+    {{3, {2, 2, 5, 2, 5}}, 16},        // 512 bytes
 };
 inline constexpr auto kPackedTileCount = sizeof(kPackedTiles) / sizeof(kPackedTiles[0]);
+inline constexpr std::size_t kLargePackedTiles = 6;  // the first ones
+inline constexpr std::size_t kSmallPackedTiles = kPackedTileCount - kLargePackedTiles;
 
-/// The three phases as a kernel that is a value.
-template <int index>
+/// The phases as a kernel that is a value.
+template <std::size_t index>
 struct MovePackedTiles {
   static constexpr CompiledPackedTile kTile = kPackedTiles[index];
   static constexpr PackedAffineShape kShape = kTile.shape;
@@ -264,11 +395,17 @@ struct MovePackedTiles {
  private:
   template <typename Block, typename Memory>
   constexpr void move(Block& block, Memory& memory) const {
-    load_tile<kShape.words>(memory, params.tile, block.index(), block.thread());
-    block.barrier();
-    exchange_words<kShape>(memory, params, block.index(), block.thread());
-    block.barrier();
-    store_tile<kShape.words>(memory, params.tile, block.index(), block.thread());
+    if constexpr (kShape.squares) {
+      load_affine_squares<kShape>(memory, params, block.index(), block.thread());
+      block.barrier();
+      store_affine_words<kShape>(memory, params, block.index(), block.thread());
+    } else {
+      load_tile<kShape.words>(memory, params.tile, block.index(), block.thread());
+      block.barrier();
+      exchange_words<kShape>(memory, params, block.index(), block.thread());
+      block.barrier();
+      store_tile<kShape.words>(memory, params.tile, block.index(), block.thread());
+    }
   }
 };
 static_assert(sizeof(MovePackedTiles<0>) <= 4096, "kernel parameters are at most 4 KiB");

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "faro/error.hpp"
@@ -163,7 +164,7 @@ inline bool is_aligned_to_vectors(const PackedWork& work) {
 
 constexpr std::uint64_t kFewTiles = 132;  // of a multiprocessor each
 
-template <int index, typename Queue>
+template <std::size_t index, typename Queue>
 bool move_strided(Queue& queue, const PackedWork& work, const StridedTiles* tiles, std::uint64_t least) {
   if (tiles == nullptr || !is_aligned_to_vectors(work) || work.in_high_first || work.out_high_first)
     return false;
@@ -178,6 +179,17 @@ bool move_strided(Queue& queue, const PackedWork& work, const StridedTiles* tile
   return true;
 }
 
+template <typename Queue, std::size_t... large>
+bool move_large_strided(Queue& queue, const PackedWork& work, const StridedTiles* tiles,
+                        std::index_sequence<large...>) {
+  return (move_strided<large>(queue, work, tiles, kFewTiles) || ...);
+}
+template <typename Queue, std::size_t... small>
+bool move_small_strided(Queue& queue, const PackedWork& work, const StridedTiles* tiles,
+                        std::index_sequence<small...>) {
+  return (move_strided<kLargePackedTiles + small>(queue, work, tiles, 1) || ...);
+}
+
 template <typename Queue>
 void move_part(Queue& queue, const PackedWork& work, const faro::detail::AxisMap& part,
                const StridedTiles* tiles) {
@@ -185,9 +197,7 @@ void move_part(Queue& queue, const PackedWork& work, const faro::detail::AxisMap
   if (units == 0) return;
   const PackedArrays arrays(work);
   const PackedAxes axes = packed_axes(part, arrays, work.element_bits);
-  if (move_strided<0>(queue, work, tiles, kFewTiles) || move_strided<1>(queue, work, tiles, kFewTiles) ||
-      move_strided<2>(queue, work, tiles, kFewTiles))
-    return;
+  if (move_large_strided(queue, work, tiles, std::make_index_sequence<kLargePackedTiles>())) return;
   if (const auto columns = columns_of_matrix(part, work.element_bits)) {
     if (work.element_bits == 1) move_matrices<5>(queue, part, *columns, arrays);
     if (work.element_bits == 2) move_matrices<4>(queue, part, *columns, arrays);
@@ -200,9 +210,7 @@ void move_part(Queue& queue, const PackedWork& work, const faro::detail::AxisMap
     for (int k = 0; k < axes.count; ++k) ends.extents[k] = device::Division64(axes.axes[k].extent);
     return queue.run(ends);
   }
-  if (move_strided<3>(queue, work, tiles, 1) || move_strided<4>(queue, work, tiles, 1) ||
-      move_strided<5>(queue, work, tiles, 1))
-    return;
+  if (move_small_strided(queue, work, tiles, std::make_index_sequence<kSmallPackedTiles>())) return;
   std::uint64_t last = axes.out_first + work.element_bits - 1;
   for (const auto& axis : part.axes) last += (axis.extent - 1) * static_cast<std::uint64_t>(axis.out);
   MovePackedWords<PackedAxes> words;
@@ -214,7 +222,7 @@ void move_part(Queue& queue, const PackedWork& work, const faro::detail::AxisMap
   queue.run(words);
 }
 
-template <int index, typename Queue>
+template <std::size_t index, typename Queue>
 bool move_tiles(Queue& queue, const PackedWork& work, const PackedTiles& tiles, std::uint64_t least) {
   const std::optional<PackedAffineParams>& params = tiles.affine[index];
   if (!params || params->tile.blocks() < least) return false;
@@ -224,6 +232,12 @@ bool move_tiles(Queue& queue, const PackedWork& work, const PackedTiles& tiles, 
   kernel.out = work.out;
   queue.run(kernel);
   return true;
+}
+
+template <typename Queue, std::size_t... index>
+bool move_any_tiles(Queue& queue, const PackedWork& work, const PackedTiles& tiles,
+                    std::index_sequence<index...>) {
+  return (move_tiles<index>(queue, work, tiles, index < kLargePackedTiles ? kFewTiles : 1) || ...);
 }
 
 }  // namespace detail
@@ -273,12 +287,8 @@ void move_packed_map(Queue& queue, const PackedWork& work, const Affine& map, st
 template <typename Queue>
 void move_packed_affine(Queue& queue, const PackedWork& work, const Affine& map, std::uint64_t batch,
                         const PackedTiles& tiles) {
-  using detail::kFewTiles;
   if (detail::is_aligned_to_vectors(work) &&
-      (detail::move_tiles<0>(queue, work, tiles, kFewTiles) ||
-       detail::move_tiles<1>(queue, work, tiles, kFewTiles) ||
-       detail::move_tiles<2>(queue, work, tiles, kFewTiles) || detail::move_tiles<3>(queue, work, tiles, 1) ||
-       detail::move_tiles<4>(queue, work, tiles, 1) || detail::move_tiles<5>(queue, work, tiles, 1)))
+      detail::move_any_tiles(queue, work, tiles, std::make_index_sequence<kPackedTileCount>()))
     return;
   PackedWork low_first = work;
   low_first.in_high_first = low_first.out_high_first = false;

@@ -128,7 +128,31 @@ constexpr void store_strided(Memory& memory, const PackedStridedParams& params, 
   }
 }
 
-template <int index>
+/// The same as load_affine_squares and store_affine_words.
+template <PackedAffineShape shape, device::Memory Memory>
+constexpr void load_strided_squares(Memory& memory, const PackedStridedParams& params, std::uint64_t block,
+                                    std::uint32_t thread) {
+  const PackedAffineParams& affine = params.affine;
+  constexpr int v = shape.words.vector_bits;
+  const std::uint64_t first = strided_block(params, block).in +
+                              select_sum<shape.words.thread_bits>(affine.group_source + v, thread);
+  load_squares<shape>(memory, affine, block, thread, [&](std::uint32_t w) {
+    return first + select_sum<shape.word_index_bits>(affine.word_source, w);
+  });
+}
+
+template <PackedAffineShape shape, device::Memory Memory>
+constexpr void store_strided_words(Memory& memory, const PackedStridedParams& params, std::uint64_t block,
+                                   std::uint32_t thread) {
+  const AffineTileParams& tile = params.affine.tile;
+  const std::uint64_t first =
+      strided_block(params, block).out + strided_offset<shape.words>(tile.target_row, thread);
+  store_words<shape>(memory, tile, thread, 0, [&](std::uint32_t later) {
+    return first + strided_offset<shape.words>(tile.target_row, later);
+  });
+}
+
+template <std::size_t index>
 struct MovePackedStrided {
   static constexpr CompiledPackedTile kTile = kPackedTiles[index];
   static constexpr PackedAffineShape kShape = kTile.shape;
@@ -157,11 +181,17 @@ struct MovePackedStrided {
  private:
   template <typename Block, typename Memory>
   constexpr void move(Block& block, Memory& memory) const {
-    load_strided<kShape.words>(memory, params, block.index(), block.thread());
-    block.barrier();
-    exchange_words<kShape>(memory, params.affine, block.index(), block.thread());
-    block.barrier();
-    store_strided<kShape.words>(memory, params, block.index(), block.thread());
+    if constexpr (kShape.squares) {
+      load_strided_squares<kShape>(memory, params, block.index(), block.thread());
+      block.barrier();
+      store_strided_words<kShape>(memory, params, block.index(), block.thread());
+    } else {
+      load_strided<kShape.words>(memory, params, block.index(), block.thread());
+      block.barrier();
+      exchange_words<kShape>(memory, params.affine, block.index(), block.thread());
+      block.barrier();
+      store_strided<kShape.words>(memory, params, block.index(), block.thread());
+    }
   }
 };
 static_assert(sizeof(MovePackedStrided<0>) <= 4096, "kernel parameters are at most 4 KiB");

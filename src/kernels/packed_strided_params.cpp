@@ -106,6 +106,7 @@ std::optional<PackedStridedParams> make_packed_strided_params(const faro::detail
   if (!has_segments(in, segment_bits, vector) || !has_segments(out, segment_bits, vector))
     return std::nullopt;
 
+  if (!fits(Affine(matrix, 0), shape)) return std::nullopt;
   PackedStridedParams params{};
   params.affine = make_packed_affine_params(Affine(matrix, 0), shape, 1);
   const WordStrides in_words(in, q);
@@ -119,6 +120,12 @@ std::optional<PackedStridedParams> make_packed_strided_params(const faro::detail
   for (int j = 0; j < shape.words.row_bits; ++j) {
     tile.source_row[j] = in_words(tile.source_row[j]);
     tile.target_row[j] = out_words(tile.target_row[j]);
+  }
+  if (shape.squares) {
+    FARO_CHECK(all_single(params.affine.group_source, shape.words.vector_bits + shape.words.thread_bits) &&
+               all_single(params.affine.word_source, q));
+    for (std::uint64_t& source : params.affine.group_source) source = in_words(source);
+    for (std::uint64_t& source : params.affine.word_source) source = in_words(source);
   }
   for (int d = 0; d < kBlockDigits; ++d) {
     for (int v = 0; v < kBlockDigitValues; ++v) {
