@@ -2,7 +2,7 @@
 //
 //     affine maps            tiles of words (packed_affine.hpp); small or unaligned arrays by words
 //     axes                   tiles, where powers of two are in their extents (packed_strided.hpp); matrices
-//                            (packed_matrix.hpp) and the words at the ends of their rows; else by words
+//                            (packed_matrix.hpp); else by words
 #pragma once
 
 #include <algorithm>
@@ -138,6 +138,7 @@ void move_matrices(Queue& queue, faro::detail::AxisMap part, std::size_t columns
   kernel.in_pitch = part.axes.front().in;
   kernel.columns = part.axes[columns].extent;
   kernel.out_pitch = part.axes[columns].out;
+  kernel.in_skewed = (kernel.in_first | static_cast<std::uint64_t>(kernel.in_pitch)) % kWordBits != 0;
   kernel.skewed = (kernel.out_first | static_cast<std::uint64_t>(kernel.out_pitch)) % kWordBits != 0;
   for (std::size_t k = 1; k < part.axes.size(); ++k) {
     const faro::detail::StridedAxis& axis = part.axes[k];
@@ -145,6 +146,7 @@ void move_matrices(Queue& queue, faro::detail::AxisMap part, std::size_t columns
     kernel.others[kernel.count++] = {
         .extent = device::Division64(axis.extent), .in = axis.in, .out = axis.out};
     kernel.matrices *= axis.extent;
+    kernel.in_skewed = kernel.in_skewed || axis.in % std::int64_t{kWordBits} != 0;
     kernel.skewed = kernel.skewed || axis.out % std::int64_t{kWordBits} != 0;
   }
   kernel.down = faro::detail::ceil_div(kernel.rows + (kernel.skewed ? Kernel::kSide - 1 : 0),
@@ -191,6 +193,18 @@ bool move_small_strided(Queue& queue, const PackedWork& work, const StridedTiles
 }
 
 template <typename Queue>
+void move_words(Queue& queue, const PackedAxes& axes, const PackedArrays& arrays, std::uint64_t first,
+                std::uint64_t number) {
+  MovePackedWords<PackedAxes> words;
+  words.source = axes;
+  words.in = arrays.in;
+  words.out = arrays.out;
+  words.first = first;
+  words.number = number;
+  queue.run(words);
+}
+
+template <typename Queue>
 void move_part(Queue& queue, const PackedWork& work, const faro::detail::AxisMap& part,
                const StridedTiles* tiles) {
   const std::uint64_t units = faro::detail::unit_count(part.axes);
@@ -202,24 +216,17 @@ void move_part(Queue& queue, const PackedWork& work, const faro::detail::AxisMap
     if (work.element_bits == 1) move_matrices<5>(queue, part, *columns, arrays);
     if (work.element_bits == 2) move_matrices<4>(queue, part, *columns, arrays);
     if (work.element_bits == 4) move_matrices<3>(queue, part, *columns, arrays);
-    MovePackedEnds ends;
-    ends.source = axes;
-    ends.in = arrays.in;
-    ends.out = arrays.out;
-    ends.rows = units / part.axes.front().extent;
-    for (int k = 0; k < axes.count; ++k) ends.extents[k] = device::Division64(axes.axes[k].extent);
-    return queue.run(ends);
+    // Words that are not wholly in the array.
+    for (const std::uint64_t word : {std::uint64_t{0}, arrays.out.words() - 1}) {
+      if (!arrays.out.holds_word(word)) move_words(queue, axes, arrays, word, 1);
+    }
+    return;
   }
   if (move_small_strided(queue, work, tiles, std::make_index_sequence<kSmallPackedTiles>())) return;
   std::uint64_t last = axes.out_first + work.element_bits - 1;
   for (const auto& axis : part.axes) last += (axis.extent - 1) * static_cast<std::uint64_t>(axis.out);
-  MovePackedWords<PackedAxes> words;
-  words.source = axes;
-  words.in = arrays.in;
-  words.out = arrays.out;
-  words.first = axes.out_first / kWordBits;
-  words.number = last / kWordBits + 1 - words.first;
-  queue.run(words);
+  const std::uint64_t first = axes.out_first / kWordBits;
+  move_words(queue, axes, arrays, first, last / kWordBits + 1 - first);
 }
 
 template <std::size_t index, typename Queue>

@@ -10,9 +10,11 @@
 //     ---------------- row 1
 //
 // Output rows that begin inside a word need the end of the group before: a tile then has a group more than
-// words. Words that hold anything else than elements of one row are left out (MovePackedEnds).
+// words. In the words where rows begin and end, which others have a part in, bits are put in one by one, by
+// atomic operations; those that are not wholly in the array are left out (move_edges()).
 //
-// Word (g, i, w) is at g (32 2^q + 1) + 32 i + w: loads, transposes and stores have all banks.
+// Word (g, i, w) is at g (32 2^q + 1) + 32 i + w: loads, transposes and stores have all banks. Tiles at the
+// ends of rows have fewer words; then several rows are a warp's.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +46,8 @@ struct PackedMatrixParams {
   std::uint64_t columns = 0;   // side by side in the input
   std::int64_t in_pitch = 0;   // bits from row to row
   std::int64_t out_pitch = 0;  // and from column to column
-  bool skewed = false;         // some row of the output begins inside a word
+  bool in_skewed = false;      // some row begins inside a word,
+  bool skewed = false;         // and of the output
   std::uint64_t matrices = 1;
   std::uint64_t down = 1;  // tiles
   std::uint64_t across = 1;
@@ -63,7 +66,7 @@ struct MovePackedMatrix : PackedMatrixParams {
   static constexpr int kMinBlocks = q == 3 ? 4 : 2;
   static constexpr std::uint32_t kLanes = 32;
   static constexpr std::uint32_t kWarps = kThreads / kLanes;
-  static constexpr std::uint32_t kAhead = 8;  // rows of a warp on their way
+  static constexpr std::uint32_t kAhead = 8;  // rows of a thread on their way
   static constexpr std::uint64_t kStrip = 4;
 
   constexpr std::uint64_t blocks() const { return matrices * down * across; }
@@ -77,7 +80,12 @@ struct MovePackedMatrix : PackedMatrixParams {
     block.barrier();
     transpose(memory, block.index(), block.thread());
     block.barrier();
-    store(memory, block.index(), block.thread());
+    store(memory, block.index(), block.thread(),
+          [&](std::uint64_t word, std::uint32_t value, std::uint32_t mask) {
+            auto* const to = reinterpret_cast<std::uint32_t*>(out.base + 4 * word);
+            block.atomic_and(to, value | ~mask);
+            block.atomic_or(to, value & mask);
+          });
   }
 
   // --- phases
@@ -85,77 +93,121 @@ struct MovePackedMatrix : PackedMatrixParams {
   template <device::Memory Memory>
   constexpr void load(Memory& memory, std::uint64_t block, std::uint32_t thread) const {
     const Tile tile = tile_of(block);
-    const std::uint32_t lane = thread % kLanes;
-    const std::uint64_t column = tile.column + lane * kSide;
-    for (std::uint32_t first = thread / kLanes; first < kGroups * kSide; first += kAhead * kWarps) {
+    const std::uint32_t lanes = power_of_two_from(tile.words_across);
+    const std::uint32_t word = thread & (lanes - 1);
+    const std::uint32_t step = kThreads / lanes;
+    const std::int64_t first =
+        tile.in + (tile.row + static_cast<std::int64_t>(thread / lanes)) * in_pitch +
+        static_cast<std::int64_t>((tile.column + std::uint64_t{word} * kSide) * kElementBits);
+    const std::int64_t step_bits = step * in_pitch;
+    const bool inside = is_inside(tile, lanes);
+    for (std::uint32_t row = thread / lanes; row < tile.rows; row += kAhead * step) {
+      const std::int64_t bit = first + static_cast<std::int64_t>(row - thread / lanes) * in_pitch;
       std::uint32_t words[kAhead] = {};
+      std::uint32_t next[kAhead] = {};
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kAhead; ++k) {
-        const std::uint32_t row = first + k * kWarps;
-        const std::int64_t number = tile.row + static_cast<std::int64_t>(row);
-        if (number >= 0 && number < static_cast<std::int64_t>(rows) && column < columns) {
-          const std::int64_t bit =
-              tile.in + number * in_pitch + static_cast<std::int64_t>(column * kElementBits);
-          words[k] = bits_of(memory, static_cast<std::uint64_t>(bit));
+        const auto at = static_cast<std::uint64_t>(bit + static_cast<std::int64_t>(k) * step_bits);
+        const std::uint32_t is_row = row + k * step < tile.rows ? 1 : 0;
+        if (is_row != 0 && inside) {
+          words[k] = memory.template load_global<4>(device::kInput, at / kWordBits * 4).unit[0];
+          if (in_skewed)
+            next[k] = memory.template load_global<4>(device::kInput, at / kWordBits * 4 + 4).unit[0];
+        } else if (is_row != 0 && word < tile.words_across &&
+                   static_cast<std::int64_t>(row + k * step) + tile.row >= 0) {
+          words[k] = word_of(memory, at / kWordBits);
+          if (in_skewed) next[k] = word_of(memory, at / kWordBits + 1);
         } else {
           device::idle(memory);
-          if ((in_first | static_cast<std::uint64_t>(in_pitch)) % kWordBits != 0) device::idle(memory);
+          if (in_skewed) device::idle(memory);
         }
       }
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kAhead; ++k) {
-        const std::uint32_t row = first + k * kWarps;
-        memory.template store_shared<4>(4 * place(row / kSide, row % kSide, lane),
-                                        device::Packet<4>{{words[k]}});
+        const std::uint32_t of_tile = row + k * step;
+        if (of_tile >= tile.rows) {
+          device::idle(memory);
+          continue;
+        }
+        const auto into = static_cast<std::uint32_t>(
+            static_cast<std::uint64_t>(bit + static_cast<std::int64_t>(k) * step_bits) % kWordBits);
+        memory.template store_shared<4>(4 * place(of_tile / kSide, of_tile % kSide, word),
+                                        device::Packet<4>{{in_order(words[k], next[k], into)}});
       }
     }
   }
 
   template <device::Memory Memory>
-  constexpr void transpose(Memory& memory, std::uint64_t /*block*/, std::uint32_t thread) const {
-    FARO_UNROLL
-    for (std::uint32_t n = 0; n < kGroups * kWords / kThreads; ++n) {
-      const std::uint32_t group = n * kWarps + thread / kLanes;
+  constexpr void transpose(Memory& memory, std::uint64_t block, std::uint32_t thread) const {
+    const Tile tile = tile_of(block);
+    const std::uint32_t lanes = power_of_two_from(tile.words_across);
+    const std::uint32_t squares = (tile.rows + kSide - 1) / kSide * lanes;
+    for (std::uint32_t n = thread; n < squares; n += kThreads) {
+      const std::uint32_t first = 4 * place(n / lanes, 0, n & (lanes - 1));
       std::uint32_t words[kSide];
       FARO_UNROLL
       for (std::uint32_t i = 0; i < kSide; ++i)
-        words[i] = memory.template load_shared<4>(4 * place(group, i, thread % kLanes)).unit[0];
+        words[i] = memory.template load_shared<4>(first + 4 * place(0, i, 0)).unit[0];
       detail::transpose_words<q>(words);
       FARO_UNROLL
       for (std::uint32_t i = 0; i < kSide; ++i)
-        memory.template store_shared<4>(4 * place(group, i, thread % kLanes), device::Packet<4>{{words[i]}});
+        memory.template store_shared<4>(first + 4 * place(0, i, 0), device::Packet<4>{{words[i]}});
     }
   }
 
-  template <device::Memory Memory>
-  constexpr void store(Memory& memory, std::uint64_t block, std::uint32_t thread) const {
+  /// ends(word, value, mask): what the output's word `word`, of which others write the rest, gets.
+  template <device::Memory Memory, typename Ends>
+  constexpr void store(Memory& memory, std::uint64_t block, std::uint32_t thread, const Ends& ends) const {
     const Tile tile = tile_of(block);
-    const std::uint32_t lane = thread % kLanes;
-    const std::uint32_t k = lane % kGroups;
-    // Two columns of a warp lie kWords / 2 words apart, where groups are that many.
-    for (std::uint32_t n = thread / kLanes; n < kSide * kWords * kGroups / kLanes; n += kWarps) {
-      const std::uint32_t i = n % kSide;
-      const std::uint32_t w = n / kSide + lane / kGroups * (kWords / 2);
-      const std::uint64_t column = tile.column + w * kSide + i;
-      const std::int64_t first = tile.out + static_cast<std::int64_t>(column) * out_pitch;
-      const std::uint32_t phase = static_cast<std::uint32_t>(first) % 32 / kElementBits;
-      const std::uint64_t word = tile.word + k;
-      const auto begin = static_cast<std::int64_t>(word * kSide) - static_cast<std::int64_t>(phase);
-      if (column >= columns || k >= words_down() || begin < 0 ||
-          begin + static_cast<std::int64_t>(kSide) > static_cast<std::int64_t>(rows)) {
+    const std::uint32_t lanes = power_of_two_from(tile.words_down);
+    const std::uint32_t k = thread & (lanes - 1);
+    const std::uint32_t warp = thread / kLanes;
+    // Columns of a warp lie `lanes` words apart.
+    const std::uint32_t apart = thread % kLanes / lanes * lanes;
+    const std::uint64_t word = tile.word + k;
+    // Elements from the row's begin that lie before the word's end, if the row begins with a word; many are
+    // as good as all.
+    const std::uint64_t before = word * kSide;
+    const std::int32_t left =
+        k >= tile.words_down         ? -static_cast<std::int32_t>(kSide)
+        : rows < before              ? -static_cast<std::int32_t>(before - rows < kSide ? before - rows : kSide)
+        : rows - before < 2 * kSide  ? static_cast<std::int32_t>(rows - before)
+                                     : static_cast<std::int32_t>(2 * kSide);
+    const std::int64_t step_bits = out_pitch * kWarps;
+    std::int64_t first =
+        tile.out +
+        static_cast<std::int64_t>(tile.column + std::uint64_t{apart} * kSide + warp) * out_pitch;
+    const std::uint32_t of_lane = place(k, 0, apart);
+    for (std::uint32_t s = warp; s < lanes * kSide; s += kWarps, first += step_bits) {
+      if (s >= tile.columns) break;
+      const auto phase = static_cast<std::uint32_t>(static_cast<std::uint64_t>(first) % kWordBits);
+      const std::int32_t end = (left + static_cast<std::int32_t>(phase / kElementBits));
+      std::uint32_t mask = end >= static_cast<std::int32_t>(kSide) ? ~std::uint32_t{0}
+                           : end <= 0                              ? 0
+                                      : low_ones(static_cast<std::uint32_t>(end) * kElementBits);
+      if (word == 0) mask &= ~std::uint32_t{0} << phase;
+      if (apart * kSide + s >= tile.columns) mask = 0;
+      if (mask == 0) {
         device::idle(memory);
         if (skewed) device::idle(memory);
         device::idle(memory);
         continue;
       }
-      std::uint32_t value = memory.template load_shared<4>(4 * place(k + (skewed ? 1 : 0), i, w)).unit[0];
-      if (skewed) {
-        const std::uint32_t before = memory.template load_shared<4>(4 * place(k, i, w)).unit[0];
-        if (phase != 0) value = value << phase * kElementBits | before >> (kSide - phase) * kElementBits;
+      const std::uint32_t at_shared = 4 * (of_lane + s % kSide * kWords + s / kSide);
+      std::uint32_t value =
+          memory.template load_shared<4>(at_shared + (skewed ? 4 * kGroupPitch : 0)).unit[0];
+      if (skewed) value = shifted_in(memory.template load_shared<4>(at_shared).unit[0], value, phase);
+      if (out.high_first) {
+        value = turned_bytes(value);
+        mask = turned_bytes(mask);
       }
-      if (out.high_first) value = turned_bytes(value);
       const std::uint64_t at = static_cast<std::uint64_t>(first) / kWordBits + word;
-      memory.template store_global<4>(device::kOutput, 4 * at, device::Packet<4>{{value}});
+      if (mask == ~std::uint32_t{0}) {
+        memory.template store_global<4>(device::kOutput, 4 * at, device::Packet<4>{{value}});
+      } else {
+        device::idle(memory);
+        if (out.holds_word(at)) ends(at, value, mask);
+      }
     }
   }
 
@@ -166,6 +218,10 @@ struct MovePackedMatrix : PackedMatrixParams {
     std::int64_t row = 0;    // of the first group, below 0 in a first skewed one
     std::uint64_t word = 0;  // of the output's rows
     std::uint64_t column = 0;
+    std::uint32_t rows = 0;  // and how many of each there are
+    std::uint32_t columns = 0;
+    std::uint32_t words_across = 0;
+    std::uint32_t words_down = 0;
   };
   constexpr Tile tile_of(std::uint64_t block) const {
     std::uint64_t matrix = of_matrix.divide(block);
@@ -187,19 +243,62 @@ struct MovePackedMatrix : PackedMatrixParams {
     tile.word = (strip * kStrip + (in_strip - column * high)) * words_down();
     tile.column = std::uint64_t{column} * kWords * kSide;
     tile.row = static_cast<std::int64_t>(tile.word * kSide) - (skewed ? static_cast<std::int64_t>(kSide) : 0);
+    const auto few = [](std::uint64_t number, std::uint32_t most) {
+      return number < most ? static_cast<std::uint32_t>(number) : most;
+    };
+    tile.rows = few(static_cast<std::uint64_t>(static_cast<std::int64_t>(rows) - tile.row), kGroups * kSide);
+    tile.columns = few(columns - tile.column, kWords * kSide);
+    tile.words_across = (tile.columns + kSide - 1) / kSide;
+    const std::uint64_t words = (rows + kSide - 1 + (skewed ? kSide - 1 : 0)) / kSide;
+    tile.words_down = few(words - tile.word, words_down());
     return tile;
+  }
+
+  static constexpr std::uint32_t power_of_two_from(std::uint32_t count) {
+    std::uint32_t power = 1;
+    while (power < count) power *= 2;
+    return power;
+  }
+
+  // Whether all words that `lanes` lanes load of the tile's rows are in the array.
+  constexpr bool is_inside(const Tile& tile, std::uint32_t lanes) const {
+    const std::int64_t first =
+        tile.in + tile.row * in_pitch + static_cast<std::int64_t>(tile.column * kElementBits);
+    const std::int64_t last = static_cast<std::int64_t>(tile.rows - 1) * in_pitch;
+    const std::int64_t low = first + (last < 0 ? last : 0);
+    const std::int64_t high = first + (last < 0 ? 0 : last) + static_cast<std::int64_t>(lanes * kWordBits);
+    return low >= 0 && in.holds_word(static_cast<std::uint64_t>(low) / kWordBits) &&
+           in.holds_word(static_cast<std::uint64_t>(high) / kWordBits);
+  }
+
+  // The word that begins `into` bits into the first.
+  static constexpr std::uint32_t shifted_out(std::uint32_t low, std::uint32_t high, std::uint32_t into) {
+#if defined(__CUDA_ARCH__)
+    return __funnelshift_r(low, high, into);
+#else
+    return static_cast<std::uint32_t>((std::uint64_t{high} << kWordBits | low) >> into);
+#endif
+  }
+  // The word whose last bits begin the second, `phase` bits into it.
+  static constexpr std::uint32_t shifted_in(std::uint32_t low, std::uint32_t high, std::uint32_t phase) {
+#if defined(__CUDA_ARCH__)
+    return __funnelshift_l(low, high, phase);
+#else
+    return static_cast<std::uint32_t>((std::uint64_t{high} << kWordBits | low) << phase >> kWordBits);
+#endif
   }
 
   static constexpr std::uint32_t place(std::uint32_t group, std::uint32_t i, std::uint32_t w) {
     return group * kGroupPitch + i * kWords + w;
   }
 
-  // 32 bits of the input from a bit on.
-  template <device::Memory Memory>
-  constexpr std::uint32_t bits_of(Memory& memory, std::uint64_t bit) const {
-    const std::uint64_t into = bit % kWordBits;
-    std::uint32_t value = word_of(memory, bit / kWordBits);
-    if (into != 0) value = value >> into | word_of(memory, bit / kWordBits + 1) << (kWordBits - into);
+  // 32 bits of the input from a bit of a word on.
+  constexpr std::uint32_t in_order(std::uint32_t word, std::uint32_t next, std::uint32_t into) const {
+    if (in.high_first) {
+      word = turned_bytes(word);
+      next = turned_bytes(next);
+    }
+    const std::uint32_t value = in_skewed ? shifted_out(word, next, into) : word;
     return in.high_first != out.high_first ? turned_elements(value, kElementBits) : value;
   }
   template <device::Memory Memory>
@@ -214,7 +313,7 @@ struct MovePackedMatrix : PackedMatrixParams {
                    << 8 * k;
       }
     }
-    return in.high_first ? turned_bytes(value) : value;
+    return value;
   }
 };
 

@@ -4,8 +4,7 @@
 //     output word     | pad | x9 x5 x1 | x10 x6 ...         runs of the source are taken at once,
 //     from            keep    three places   a run          what is no element stays as it was
 //
-// It is right for axes of any strides, and for affine maps of small arrays, at any bit. Long rows that are
-// transposed leave it the words in which they begin and end (packed_matrix.hpp).
+// It is right for axes of any strides, and for affine maps of small arrays, at any bit.
 //
 // Bits are numbered in the array's order; words are loaded so that bit i is the i-th of them: of an array
 // whose high bits are first, bytes are turned round. Then an element's own bits are the other way round, too,
@@ -268,34 +267,6 @@ struct MovePackedWords : PackedWordsKernel {
     if (i >= number) return;
     const PackedWord word = gather_word(source, in, in.high_first != out.high_first, first + i);
     if (word.mask != 0) store_word(out, first + i, word.value, word.mask);
-  }
-};
-
-/// The words in which rows of the fastest axis begin and end, but for those that they fill. A word of several
-/// rows is written by several threads, all the same.
-struct MovePackedEnds : PackedWordsKernel {
-  PackedAxes source;
-  device::Division64 extents[kMostPackedAxes];  // of the axes but the fastest
-  PackedArray<const std::byte> in;
-  PackedArray<std::byte> out;
-  std::uint64_t rows = 0;
-
-  constexpr std::uint64_t blocks() const { return blocks_of(2 * rows); }
-  template <typename Block>
-  constexpr void operator()(Block& block) const {
-    const std::uint64_t i = thread_of(block);
-    if (i >= 2 * rows) return;
-    std::uint64_t row = i >= rows ? i - rows : i;
-    std::uint64_t bit = source.out_first;
-    for (int k = source.count - 2; k >= 0; --k) {
-      const std::uint64_t others = extents[k].quotient(row);
-      bit += (row - others * extents[k].divisor()) * source.axes[k].out.divisor();
-      row = others;
-    }
-    if (i >= rows) bit += source.axes[source.count - 1].extent * source.element_bits;
-    if (bit % kWordBits == 0) return;
-    const PackedWord word = gather_word(source, in, in.high_first != out.high_first, bit / kWordBits);
-    store_word(out, bit / kWordBits, word.value, word.mask);
   }
 };
 

@@ -30,7 +30,6 @@ template const void* value_kernel<kernels::MovePackedMatrix<4>>();
 template const void* value_kernel<kernels::MovePackedMatrix<5>>();
 template const void* value_kernel<kernels::MovePackedWords<kernels::PackedAxes>>();
 template const void* value_kernel<kernels::MovePackedWords<kernels::PackedPlaces>>();
-template const void* value_kernel<kernels::MovePackedEnds>();
 template const void* value_kernel<kernels::ClearPackedPads>();
 
 }  // namespace faro::cuda
