@@ -14,6 +14,7 @@
 #include "block_emulator.hpp"
 #include "faro/error.hpp"
 #include "faro/machine/counting_memory.hpp"
+#include "packed/bit_axes.hpp"
 #include "packed/device_move.hpp"
 #include "packed_support.hpp"
 #include "refusal.hpp"
@@ -261,6 +262,40 @@ TEST(PackedDevice, AxesOfBitsAndOddParts) {
     if (HasFatalFailure()) return;
   }
   EXPECT_GE(reached.strided, 6);
+}
+
+// By squares, which are taken where there are many tiles.
+template <std::size_t index>
+void expect_strided_squares(const std::string& text) {
+  constexpr kernels::PackedAffineShape shape = kernels::kPackedTiles[index].shape;
+  constexpr std::uint32_t bits = 32 >> shape.word_index_bits;
+  static_assert(shape.squares);
+  std::mt19937_64 random(9);
+  const PackedPlan plan({.permutation = parse_permutation(text), .element_bits = bits});
+  const auto axes = packed::bit_axes(plan.problem());
+  ASSERT_TRUE(axes.has_value()) << text;
+  ASSERT_EQ(axes->parts.size(), 1);
+  const auto params = kernels::make_packed_strided_params(axes->parts.front(), bits, shape);
+  ASSERT_TRUE(params.has_value()) << text;
+  const Bytes in = random_bytes(plan.in_bytes() + 16, random);
+  Bytes out(plan.out_bytes() + 16);
+  const auto aligned = [](const Bytes& bytes) {
+    return (16 - reinterpret_cast<std::uintptr_t>(bytes.data()) % 16) % 16;
+  };
+  kernels::MovePackedStrided<index> kernel;
+  kernel.params = *params;
+  kernel.in = in.data() + aligned(in);
+  kernel.out = out.data() + aligned(out);
+  emulate(kernel, {});
+  EXPECT_EQ(find_packed_mismatch(plan.problem(), {kernel.in, plan.in_bytes()}, {kernel.out, plan.out_bytes()}),
+            "")
+      << text;
+}
+
+TEST(PackedDevice, AxesOfBitsAndOddPartsBySquares) {
+  expect_strided_squares<0>("axes(512 3 1024; 2 1 0)");
+  expect_strided_squares<1>("axes(512 3 512; 2 1 0)");
+  expect_strided_squares<2>("axes(256 3 256; 2 1 0)");
 }
 
 TEST(PackedDevice, LongRollsAndFlips) {

@@ -58,6 +58,12 @@ struct PackedAffineShape {
   bool squares = false;  // words are exchanged where they are loaded, by load_squares
 
   constexpr int group_bits() const { return words.tile_bits() - word_index_bits; }
+  /// Of the second phase: by squares whole vectors, whatever the first takes at a time.
+  constexpr AffineTileShape stored() const {
+    AffineTileShape shape = words;
+    if (squares) shape.vector_bits = kMostVectorWordBits;
+    return shape;
+  }
 
   friend constexpr bool operator==(const PackedAffineShape&, const PackedAffineShape&) = default;
 };
@@ -68,8 +74,9 @@ constexpr bool is_valid(const PackedAffineShape& shape) {
          (!shape.squares || shape.words.iterations() == 1 << shape.word_index_bits);
 }
 
-/// Groups of 2^q words are numbered by (iteration, thread); in load_squares by (thread, component), where
-/// addresses are in bytes, and group_word takes in what the group's places add to the words' numbers.
+/// Groups of 2^q words are numbered by (iteration, thread); by squares by (thread, component), where all
+/// addresses and what leads from row to row is in bytes, and group_word takes in what the group's places add
+/// to the words' numbers.
 struct PackedAffineParams {
   AffineTileParams tile;  // of words
   WordExchange exchange;
@@ -80,10 +87,12 @@ struct PackedAffineParams {
       stored_word[kMostWordIndexBits];  // what bit a of that adds to the number of a word that is stored
   std::uint8_t block_place[kBlockDigits][kBlockDigitValues];  // what the block's number adds, by its digits
   std::uint32_t complement_place;                             // and all of them
-  // Of load_squares: where in the input bit k of a group's number and bit t of a word's lead, in words; what
-  // bit a of a block's places adds to addresses; whether words are renumbered at all.
+  // Of load_squares: where in the input bit k of a group's number and bit t of a word's lead, in bytes, but
+  // for the components of vectors; those of the words; what bit a of a block's places adds to addresses;
+  // whether words are renumbered at all.
   std::uint64_t group_source[kMaxThreadBits + kMostVectorWordBits];
   std::uint64_t word_source[kMostWordIndexBits];
+  std::uint8_t word_component[kMostWordIndexBits];
   std::uint32_t place_address[kMostWordIndexBits];
   std::uint32_t is_renumbered;
 };
@@ -102,7 +111,7 @@ constexpr std::uint32_t swapped_halves(std::uint32_t word) {
   if constexpr (p == 4) return device::select_bytes(word, word, 0x1032);
   if constexpr (p == 3) return device::select_bytes(word, word, 0x2301);
   constexpr std::uint32_t mask = bits_without(p);
-  return (word >> (1 << p) & mask) | (word & mask) << (1 << p);
+  return device::select_bits(word >> (1 << p), word << (1 << p), mask);
 }
 
 // Bit p of places in two words changes places with the number of the word.
@@ -118,15 +127,15 @@ constexpr void transpose_pair(std::uint32_t& low, std::uint32_t& high) {
     high = device::select_bytes(a, b, 0x7351);
   } else {
     constexpr std::uint32_t mask = bits_without(p);
-    low = (a & mask) | (b << (1 << p) & ~mask);
-    high = (a >> (1 << p) & mask) | (b & ~mask);
+    low = device::select_bits(a, b << (1 << p), mask);
+    high = device::select_bits(a >> (1 << p), b, mask);
   }
 }
 
 constexpr void exchange_masked(std::uint32_t& low, std::uint32_t& high, std::uint32_t mask) {
   const std::uint32_t a = low;
-  low = (a & ~mask) | (high & mask);
-  high = (high & ~mask) | (a & mask);
+  low = device::select_bits(high, a, mask);
+  high = device::select_bits(a, high, mask);
 }
 
 // Applies `step` to pairs of words whose numbers differ in bit t.
@@ -248,7 +257,7 @@ constexpr void exchange_words(Memory& memory, const PackedAffineParams& params, 
   }
 }
 
-/// Phase 1 of two: word w of a thread's groups lies source(w) into the input, in words; each square is
+/// Phase 1 of two: word w of a thread's groups lies source(w) into the input, in bytes; each square is
 /// exchanged before it goes to shared memory. Requires: as load_tile.
 template <PackedAffineShape shape, device::Memory Memory, typename Source>
 constexpr void load_squares(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
@@ -260,17 +269,15 @@ constexpr void load_squares(Memory& memory, const PackedAffineParams& params, st
   Vector vectors[1 << q];
   FARO_UNROLL
   for (int w = 0; w < 1 << q; ++w) {
-    const std::uint64_t from = source(static_cast<std::uint32_t>(w));
     vectors[w] = memory.template load_global<shape.words.vector_bytes()>(
-        device::kInput, (from >> v << v) << kWordBytesBits);
+        device::kInput, source(static_cast<std::uint32_t>(w)));
   }
   if (params.is_renumbered != 0) {
     // Words of a square that are other components of their vectors.
     FARO_UNROLL
     for (int w = 0; w < 1 << q; ++w) {
       const auto word = static_cast<std::uint32_t>(w);
-      device::exchange_units<0>(
-          vectors[w], low_bits(static_cast<std::uint32_t>(select_xor<q>(params.word_source, word)), v));
+      device::exchange_units<0>(vectors[w], select_xor<q, std::uint8_t>(params.word_component, word));
     }
   }
   const std::uint32_t of_block = block_place(params, block);
@@ -296,12 +303,12 @@ constexpr void load_squares(Memory& memory, const PackedAffineParams& params, st
   }
 }
 
-/// Phase 2 of two: vector i of a thread goes target(i) into the output, in words; the tile's read addresses
-/// are in bytes.
+/// Phase 2 of two: vector `later`, after its first one, of a thread goes target(later) into the output, in
+/// bytes.
 template <PackedAffineShape shape, device::Memory Memory, typename Target>
 constexpr void store_words(Memory& memory, const AffineTileParams& tile, std::uint32_t thread,
                            std::uint32_t column_shift, const Target& target) {
-  constexpr AffineTileShape words = shape.words;
+  constexpr AffineTileShape words = shape.stored();
   const std::uint32_t address = read_address<words>(tile, thread << words.vector_bits ^ column_shift);
   std::uint32_t of_component[words.components()];
   FARO_UNROLL
@@ -315,8 +322,7 @@ constexpr void store_words(Memory& memory, const AffineTileParams& tile, std::ui
     FARO_UNROLL
     for (int k = 0; k < words.components(); ++k)
       vector.unit[k] = memory.template load_shared<4>(of_component[k] ^ of_vector).unit[0];
-    memory.template store_global<words.vector_bytes()>(device::kOutput, target(later) << kWordBytesBits,
-                                                       vector);
+    memory.template store_global<words.vector_bytes()>(device::kOutput, target(later), vector);
   }
 }
 
@@ -325,7 +331,7 @@ template <PackedAffineShape shape, device::Memory Memory>
 constexpr void load_affine_squares(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
                                    std::uint32_t thread) {
   constexpr int v = shape.words.vector_bits;
-  const std::uint64_t first = block_source(params.tile, block) ^
+  const std::uint64_t first = block_source(params.tile, block) << kWordBytesBits ^
                               select_xor<shape.words.thread_bits>(params.group_source + v, thread);
   load_squares<shape>(memory, params, block, thread, [&](std::uint32_t w) {
     return first ^ select_xor<shape.word_index_bits>(params.word_source, w);
@@ -335,12 +341,17 @@ constexpr void load_affine_squares(Memory& memory, const PackedAffineParams& par
 template <PackedAffineShape shape, device::Memory Memory>
 constexpr void store_affine_words(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
                                   std::uint32_t thread) {
+  constexpr AffineTileShape words = shape.stored();
+  constexpr int in_row = words.segment_bits - words.vector_bits;
+  const auto offset = [&](std::uint32_t vector) {
+    return select_xor<words.row_bits>(params.tile.target_row, vector >> in_row) ^
+           std::uint64_t{low_bits(vector, in_row)} << (words.vector_bits + kWordBytesBits);
+  };
   const std::uint64_t tile = block_target(params.tile, block);
-  const std::uint32_t column_shift = low_bits(static_cast<std::uint32_t>(tile), shape.words.segment_bits);
-  const std::uint64_t target = (tile ^ column_shift) ^ target_offset<shape.words>(params.tile, thread);
-  store_words<shape>(memory, params.tile, thread, column_shift, [&](std::uint32_t later) {
-    return target ^ target_offset<shape.words>(params.tile, later);
-  });
+  const std::uint32_t column_shift = low_bits(static_cast<std::uint32_t>(tile), words.segment_bits);
+  const std::uint64_t target = (tile ^ column_shift) << kWordBytesBits ^ offset(thread);
+  store_words<shape>(memory, params.tile, thread, column_shift,
+                     [&](std::uint32_t later) { return target ^ offset(later); });
 }
 
 // The kernels that are compiled, of 1, 2 and 4 bits: large tiles, whose segments are of 64 to 128 bytes, by

@@ -231,8 +231,8 @@ layout::Xor arrange(WordMap& map, const layout::Tile& of_words, const Matrix& lo
   const int q = shape.word_index_bits;
   const int lanes = std::min({machine::log2_exact(geometry.warp_size), machine::log2_exact(geometry.banks),
                               shape.words.thread_bits, shape.group_bits()});
-  const SharedPhases phases = shared_phases(of_words, shape.words, geometry);
-  const layout::Xor first = make_tile_layout(of_words, shape.words, geometry);
+  const SharedPhases phases = shared_phases(of_words, shape.stored(), geometry);
+  const layout::Xor first = make_tile_layout(of_words, shape.stored(), geometry);
   layout::Xor best = first;
   const auto banks = [&](WordMap& of, const layout::Xor& layout) {
     return shape.squares ? banks_of_squares(of, local, shape, lanes, layout, geometry)
@@ -260,9 +260,11 @@ layout::Xor arrange(WordMap& map, const layout::Tile& of_words, const Matrix& lo
 void make_squares(PackedAffineParams& params, const WordMap& map, const layout::Tile& of_words,
                   const Matrix& local, const PackedAffineShape& shape, const layout::Xor& layout) {
   const int q = shape.word_index_bits;
+  const Word in_vector = f2::low_mask(shape.words.vector_bits);
   const auto source = [&](Word word) {
-    return (word & f2::low_mask(shape.words.segment_bits)) ^
-           f2::combine(of_words.source_rows.data(), word >> shape.words.segment_bits);
+    return ((word & f2::low_mask(shape.words.segment_bits) & ~in_vector) ^
+            f2::combine(of_words.source_rows.data(), word >> shape.words.segment_bits))
+           << kWordBytesBits;
   };
   const auto address = [&](Word word) {
     return layout(static_cast<std::uint32_t>(word)) << kWordBytesBits;
@@ -275,8 +277,8 @@ void make_squares(PackedAffineParams& params, const WordMap& map, const layout::
   for (int t = 0; t < q; ++t) {
     const auto place = static_cast<std::size_t>(t);
     params.word_source[t] = source(map.words[place] >> q);
-    params.is_renumbered |=
-        static_cast<std::uint32_t>(params.word_source[t] & f2::low_mask(shape.words.vector_bits));
+    params.word_component[t] = static_cast<std::uint8_t>(map.words[place] >> q & in_vector);
+    params.is_renumbered |= params.word_component[t];
     params.word_address[t] = address(map.words[place] >> q);
     params.place_address[t] = address(f2::combine(map.words.data(), map.stored.column(t)) >> q);
   }
@@ -285,6 +287,7 @@ void make_squares(PackedAffineParams& params, const WordMap& map, const layout::
   }
   params.is_renumbered |= params.complement_place;
   for (std::uint32_t& read : params.tile.read_address) read <<= kWordBytesBits;
+  for (std::uint64_t& row : params.tile.target_row) row <<= kWordBytesBits;
 }
 
 }  // namespace

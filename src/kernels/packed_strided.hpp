@@ -134,7 +134,7 @@ constexpr void load_strided_squares(Memory& memory, const PackedStridedParams& p
                                     std::uint32_t thread) {
   const PackedAffineParams& affine = params.affine;
   constexpr int v = shape.words.vector_bits;
-  const std::uint64_t first = strided_block(params, block).in +
+  const std::uint64_t first = (strided_block(params, block).in << kWordBytesBits) +
                               select_sum<shape.words.thread_bits>(affine.group_source + v, thread);
   load_squares<shape>(memory, affine, block, thread, [&](std::uint32_t w) {
     return first + select_sum<shape.word_index_bits>(affine.word_source, w);
@@ -145,11 +145,14 @@ template <PackedAffineShape shape, device::Memory Memory>
 constexpr void store_strided_words(Memory& memory, const PackedStridedParams& params, std::uint64_t block,
                                    std::uint32_t thread) {
   const AffineTileParams& tile = params.affine.tile;
-  const std::uint64_t first =
-      strided_block(params, block).out + strided_offset<shape.words>(tile.target_row, thread);
-  store_words<shape>(memory, tile, thread, 0, [&](std::uint32_t later) {
-    return first + strided_offset<shape.words>(tile.target_row, later);
-  });
+  constexpr AffineTileShape words = shape.stored();
+  constexpr int in_row = words.segment_bits - words.vector_bits;
+  const auto offset = [&](std::uint32_t vector) {
+    return select_sum<words.row_bits>(tile.target_row, vector >> in_row) +
+           (std::uint64_t{low_bits(vector, in_row)} << (words.vector_bits + kWordBytesBits));
+  };
+  const std::uint64_t first = (strided_block(params, block).out << kWordBytesBits) + offset(thread);
+  store_words<shape>(memory, tile, thread, 0, [&](std::uint32_t later) { return first + offset(later); });
 }
 
 template <std::size_t index>

@@ -112,6 +112,8 @@ std::optional<PackedStridedParams> make_packed_strided_params(const faro::detail
   const WordStrides in_words(in, q);
   const WordStrides out_words(out, q);
   AffineTileParams& tile = params.affine.tile;
+  // By squares what leads from row to row is in bytes.
+  const int unit = shape.squares ? kWordBytesBits : 0;
   const auto all_single = [](const std::uint64_t* rows, int count) {
     return std::all_of(rows, rows + count, [](Word row) { return f2::is_power_of_two(row); });
   };
@@ -119,13 +121,13 @@ std::optional<PackedStridedParams> make_packed_strided_params(const faro::detail
              all_single(tile.target_row, shape.words.row_bits));
   for (int j = 0; j < shape.words.row_bits; ++j) {
     tile.source_row[j] = in_words(tile.source_row[j]);
-    tile.target_row[j] = out_words(tile.target_row[j]);
+    tile.target_row[j] = out_words(tile.target_row[j] >> unit) << unit;
   }
   if (shape.squares) {
-    FARO_CHECK(all_single(params.affine.group_source, shape.words.vector_bits + shape.words.thread_bits) &&
+    FARO_CHECK(all_single(params.affine.group_source + shape.words.vector_bits, shape.words.thread_bits) &&
                all_single(params.affine.word_source, q));
-    for (std::uint64_t& source : params.affine.group_source) source = in_words(source);
-    for (std::uint64_t& source : params.affine.word_source) source = in_words(source);
+    for (std::uint64_t& source : params.affine.group_source) source = in_words(source >> unit) << unit;
+    for (std::uint64_t& source : params.affine.word_source) source = in_words(source >> unit) << unit;
   }
   for (int d = 0; d < kBlockDigits; ++d) {
     for (int v = 0; v < kBlockDigitValues; ++v) {
