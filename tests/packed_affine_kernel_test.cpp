@@ -57,14 +57,14 @@ void run_packed(const Affine& map, std::uint64_t batch, std::mt19937_64& random,
   memory.add_output(arrays.output());
   const CountingMemory::Launch launch{.blocks = params.tile.blocks(),
                                       .threads = static_cast<std::uint32_t>(shape.words.threads())};
-  if constexpr (shape.squares) {
+  if constexpr (shape.has_squares()) {
     memory.run(
         launch,
         [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
-          load_affine_squares<shape>(m, params, block, thread);
+          first_of_squares<shape>(m, params, block, thread);
         },
         [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
-          store_affine_words<shape>(m, params, block, thread);
+          second_of_squares<shape>(m, params, block, thread);
         });
   } else {
   memory.run(
@@ -82,7 +82,7 @@ void run_packed(const Affine& map, std::uint64_t batch, std::mt19937_64& random,
   expect_elements_permuted(map, bits, arrays);
   ASSERT_TRUE(memory.output_complete());
   // Each byte once over the bus in whole segments, and twice through shared memory, by squares once.
-  constexpr std::uint64_t trips = shape.squares ? 1 : 2;
+  constexpr std::uint64_t trips = shape.has_squares() ? 1 : 2;
   const machine::AccessCounts& counts = memory.counts();
   const ExchangeCongestion predicted = predicted_exchange_congestion(params, shape);
   ASSERT_EQ(counts.shared_loads.max_congestion(), predicted.loads);
@@ -119,10 +119,13 @@ struct PackedShapes {
 using AllShapes =
     PackedShapes<kPackedTiles[0].shape, kPackedTiles[1].shape, kPackedTiles[2].shape, kPackedTiles[3].shape,
                  kPackedTiles[4].shape, kPackedTiles[5].shape, kPackedTiles[6].shape, kPackedTiles[7].shape,
-                 kPackedTiles[8].shape, PackedAffineShape{5, {2, 3, 8, 2, 6}},
+                 kPackedTiles[8].shape, kPackedTiles[9].shape, kPackedTiles[10].shape, kPackedTiles[11].shape, PackedAffineShape{5, {2, 3, 8, 2, 6}},
                  PackedAffineShape{3, {2, 3, 6, 2, 5}}, PackedAffineShape{4, {2, 3, 7, 2, 8}},
-                 PackedAffineShape{5, {2, 3, 8, 1, 5}, true}, PackedAffineShape{4, {2, 3, 7, 2, 4}, true},
-                 PackedAffineShape{3, {2, 3, 6, 2, 4}, true}, PackedAffineShape{3, {2, 3, 6, 1, 5}, true}>;
+                 PackedAffineShape{5, {2, 3, 8, 1, 5}, PackedSquares::loaded}, PackedAffineShape{4, {2, 3, 7, 2, 4}, PackedSquares::loaded},
+                 PackedAffineShape{3, {2, 3, 6, 2, 4}, PackedSquares::loaded}, PackedAffineShape{3, {2, 3, 6, 1, 5}, PackedSquares::loaded},
+                 PackedAffineShape{5, {2, 3, 8, 1, 5}, PackedSquares::stored},
+                 PackedAffineShape{4, {2, 3, 7, 2, 4}, PackedSquares::stored},
+                 PackedAffineShape{3, {2, 3, 6, 2, 4}, PackedSquares::stored}>;
 
 TEST(PackedAffine, MapsOfEveryKindAndShape) {
   std::mt19937_64 random(kSeed);
@@ -139,9 +142,9 @@ TEST(PackedAffine, MapsOfEveryKindAndShape) {
     }
     EXPECT_GT(tally.turned, 0);
     EXPECT_GT(tally.sheared, 0);
-    EXPECT_LE(tally.unfit, shape.squares ? tally.runs / 2 : 0);
+    EXPECT_LE(tally.unfit, shape.has_squares() ? tally.runs / 2 : 0);
     RecordProperty("conflicts", tally.conflicts);
-    std::printf("q %d squares %d runs %d unfit %d conflicts %d\n", shape.word_index_bits, shape.squares, tally.runs, tally.unfit, tally.conflicts);
+    std::printf("q %d squares %d runs %d unfit %d conflicts %d\n", shape.word_index_bits, int(shape.squares), tally.runs, tally.unfit, tally.conflicts);
   });
 }
 
@@ -167,8 +170,8 @@ TEST(PackedAffine, MapsInsideOfWordsAndAround) {
 TEST(PackedAffine, TransposesNeedNoMoreThanSquares) {
   std::mt19937_64 random(kSeed + 2);
   Tally tally;
-  run_packed<kPackedTiles[6].shape>(maps::transpose(1 << 8, 1 << 8), 1, random, tally);
-  run_packed<kPackedTiles[8].shape>(maps::transpose(1 << 6, 1 << 7), 2, random, tally);
+  run_packed<kPackedTiles[9].shape>(maps::transpose(1 << 8, 1 << 8), 1, random, tally);
+  run_packed<kPackedTiles[11].shape>(maps::transpose(1 << 6, 1 << 7), 2, random, tally);
   run_packed<kPackedTiles[0].shape>(maps::transpose(1 << 10, 1 << 10), 1, random, tally);
   run_packed<kPackedTiles[1].shape>(maps::transpose(1 << 9, 1 << 10), 1, random, tally);
   run_packed<kPackedTiles[2].shape>(maps::transpose(1 << 8, 1 << 9), 1, random, tally);
@@ -186,9 +189,9 @@ TEST(PackedAffine, EveryOrderOfSixIndexBits) {
     f2::Matrix matrix = f2::Matrix::identity(6);
     for (int i = 0; i < 6; ++i) matrix.set_column(i, f2::unit(order[static_cast<std::size_t>(i)]));
     const Affine inner(matrix, random() & 63);
-    run_packed<kPackedTiles[8].shape>(direct_sum(inner, Affine(4)), 1, random, tally);
-    run_packed<kPackedTiles[7].shape>(direct_sum(inner, Affine(6)), 1, random, tally);
-    run_packed<kPackedTiles[6].shape>(direct_sum(inner, Affine(8)), 1, random, tally);
+    run_packed<kPackedTiles[11].shape>(direct_sum(inner, Affine(4)), 1, random, tally);
+    run_packed<kPackedTiles[10].shape>(direct_sum(inner, Affine(6)), 1, random, tally);
+    run_packed<kPackedTiles[9].shape>(direct_sum(inner, Affine(8)), 1, random, tally);
     if (HasFailure()) FAIL() << describe(inner);
   } while (std::next_permutation(order.begin(), order.end()));
   EXPECT_EQ(tally.runs, 3 * 720);

@@ -269,7 +269,7 @@ template <std::size_t index>
 void expect_strided_squares(const std::string& text) {
   constexpr kernels::PackedAffineShape shape = kernels::kPackedTiles[index].shape;
   constexpr std::uint32_t bits = 32 >> shape.word_index_bits;
-  static_assert(shape.squares);
+  static_assert(shape.has_squares());
   std::mt19937_64 random(9);
   const PackedPlan plan({.permutation = parse_permutation(text), .element_bits = bits});
   const auto axes = packed::bit_axes(plan.problem());
@@ -296,6 +296,10 @@ TEST(PackedDevice, AxesOfBitsAndOddPartsBySquares) {
   expect_strided_squares<0>("axes(512 3 1024; 2 1 0)");
   expect_strided_squares<1>("axes(512 3 512; 2 1 0)");
   expect_strided_squares<2>("axes(256 3 256; 2 1 0)");
+  expect_strided_squares<3>("axes(512 3 1024; 2 1 0)");
+  expect_strided_squares<4>("axes(512 3 512; 2 1 0)");
+  expect_strided_squares<5>("axes(256 3 256; 2 1 0)");
+  expect_strided_squares<5>("compose(marlin(256, 768), inverse(awq(196608)))");
 }
 
 TEST(PackedDevice, LongRollsAndFlips) {

@@ -4,7 +4,12 @@
 //     load_squares         vectors of words, exchanged in registers, into shared memory
 //     store_words          vectors of words, gathered from there
 //
-// where a thread may load all that it exchanges without parting sectors, which is nearly always; else
+// where a thread may load all that it exchanges without parting sectors, which is nearly always, or
+//
+//     load_words           vectors of words, scattered into shared memory
+//     store_squares        words from there, exchanged in registers, in vectors
+//
+// where it may so store it: what the first two make of the inverse, backwards; else
 //
 //     load_tile            vectors of words into shared memory           (affine_tile.hpp)
 //     exchange_words       each thread 2^q words, in registers, written back to where they were
@@ -51,17 +56,22 @@ struct WordExchange {
   std::uint32_t after[kMostWordIndexBits];   // the same when the square is transposed
 };
 
+/// Where a thread exchanges words in registers: between two trips through shared memory, or on the one way
+/// there or from there.
+enum class PackedSquares { apart, loaded, stored };
+
 /// The compile-time shape, all log2.
 struct PackedAffineShape {
   int word_index_bits = 5;  // q
   AffineTileShape words = {};
-  bool squares = false;  // words are exchanged where they are loaded, by load_squares
+  PackedSquares squares = PackedSquares::apart;
 
   constexpr int group_bits() const { return words.tile_bits() - word_index_bits; }
-  /// Of the second phase: by squares whole vectors, whatever the first takes at a time.
-  constexpr AffineTileShape stored() const {
+  constexpr bool has_squares() const { return squares != PackedSquares::apart; }
+  /// Of the side where nothing is exchanged: whole vectors, whatever the other takes at a time.
+  constexpr AffineTileShape other() const {
     AffineTileShape shape = words;
-    if (squares) shape.vector_bits = kMostVectorWordBits;
+    if (has_squares()) shape.vector_bits = kMostVectorWordBits;
     return shape;
   }
 
@@ -71,7 +81,7 @@ struct PackedAffineShape {
 constexpr bool is_valid(const PackedAffineShape& shape) {
   return is_valid(shape.words) && shape.words.width_bits == kWordBytesBits && shape.group_bits() >= 0 &&
          shape.word_index_bits >= 0 && shape.word_index_bits <= kMostWordIndexBits &&
-         (!shape.squares || shape.words.iterations() == 1 << shape.word_index_bits);
+         (!shape.has_squares() || shape.words.iterations() == 1 << shape.word_index_bits);
 }
 
 /// Groups of 2^q words are numbered by (iteration, thread); by squares by (thread, component), where all
@@ -87,7 +97,7 @@ struct PackedAffineParams {
       stored_word[kMostWordIndexBits];  // what bit a of that adds to the number of a word that is stored
   std::uint8_t block_place[kBlockDigits][kBlockDigitValues];  // what the block's number adds, by its digits
   std::uint32_t complement_place;                             // and all of them
-  // Of load_squares: where in the input bit k of a group's number and bit t of a word's lead, in bytes, but
+  // Of squares, and of the inverse where they are stored: where in the input bit k of a group's number and bit t of a word's lead, in bytes, but
   // for the components of vectors; those of the words; what bit a of a block's places adds to addresses;
   // whether words are renumbered at all.
   std::uint64_t group_source[kMaxThreadBits + kMostVectorWordBits];
@@ -212,6 +222,16 @@ constexpr void exchange_in_registers(std::uint32_t (&words)[1 << q], const WordE
   detail::shear_words<q>(words, exchange.after);
 }
 
+/// And back.
+template <int q>
+constexpr void exchange_back_in_registers(std::uint32_t (&words)[1 << q], const WordExchange& exchange,
+                                          std::uint32_t place) {
+  detail::shear_words<q>(words, exchange.after);
+  detail::transpose_words<q>(words);
+  detail::shear_words<q>(words, exchange.before);
+  detail::turn_words<q>(words, exchange, place);
+}
+
 /// What a block adds to places in words.
 constexpr std::uint32_t block_place(const PackedAffineParams& params, std::uint64_t block) {
   std::uint64_t number = block ^ block >> params.tile.block_bits << params.tile.block_bits;
@@ -257,58 +277,116 @@ constexpr void exchange_words(Memory& memory, const PackedAffineParams& params, 
   }
 }
 
-/// Phase 1 of two: word w of a thread's groups lies source(w) into the input, in bytes; each square is
-/// exchanged before it goes to shared memory. Requires: as load_tile.
+namespace detail {
+
+// Words of a square that are other components of their vectors; and back.
+template <PackedAffineShape shape, typename Vector>
+constexpr void exchange_components(Vector (&vectors)[1 << shape.word_index_bits],
+                                   const PackedAffineParams& params) {
+  if (params.is_renumbered == 0) return;
+  FARO_UNROLL
+  for (int w = 0; w < 1 << shape.word_index_bits; ++w) {
+    device::exchange_units<0>(vectors[w], select_xor<shape.word_index_bits, std::uint8_t>(
+                                              params.word_component, static_cast<std::uint32_t>(w)));
+  }
+}
+
+// What is added to the numbers of words, and where word 0 is in shared memory.
+struct ThreadSquares {
+  std::uint32_t place = 0;
+  std::uint32_t address = 0;
+};
+template <PackedAffineShape shape>
+constexpr ThreadSquares thread_squares(const PackedAffineParams& params, std::uint64_t block,
+                                       std::uint32_t thread) {
+  constexpr int v = shape.words.vector_bits;
+  const std::uint32_t of_block = block_place(params, block);
+  return {of_block ^ select_xor<shape.words.thread_bits>(params.group_place + v, thread),
+          select_xor<shape.words.thread_bits>(params.group_word + v, thread) ^
+              select_xor<shape.word_index_bits>(params.place_address, of_block)};
+}
+template <PackedAffineShape shape>
+constexpr ThreadSquares square(const PackedAffineParams& params, const ThreadSquares& of_thread,
+                               std::uint32_t component) {
+  constexpr int v = shape.words.vector_bits;
+  return {of_thread.place ^ select_xor<v>(params.group_place, component),
+          of_thread.address ^ select_xor<v>(params.group_word, component)};
+}
+
+}  // namespace detail
+
+/// Word w of a thread's groups lies source(w) into the input, in bytes; each square is exchanged before it
+/// goes to shared memory. Requires: as load_tile.
 template <PackedAffineShape shape, device::Memory Memory, typename Source>
 constexpr void load_squares(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
                             std::uint32_t thread, const Source& source) {
-  static_assert(is_valid(shape) && shape.squares);
   constexpr int q = shape.word_index_bits;
-  constexpr int v = shape.words.vector_bits;
-  using Vector = device::Packet<shape.words.vector_bytes()>;
-  Vector vectors[1 << q];
+  device::Packet<shape.words.vector_bytes()> vectors[1 << q];
   FARO_UNROLL
   for (int w = 0; w < 1 << q; ++w) {
     vectors[w] = memory.template load_global<shape.words.vector_bytes()>(
         device::kInput, source(static_cast<std::uint32_t>(w)));
   }
-  if (params.is_renumbered != 0) {
-    // Words of a square that are other components of their vectors.
-    FARO_UNROLL
-    for (int w = 0; w < 1 << q; ++w) {
-      const auto word = static_cast<std::uint32_t>(w);
-      device::exchange_units<0>(vectors[w], select_xor<q, std::uint8_t>(params.word_component, word));
-    }
-  }
-  const std::uint32_t of_block = block_place(params, block);
-  const std::uint32_t of_thread =
-      of_block ^ select_xor<shape.words.thread_bits>(params.group_place + v, thread);
-  const std::uint32_t first = select_xor<shape.words.thread_bits>(params.group_word + v, thread) ^
-                              select_xor<q>(params.place_address, of_block);
+  detail::exchange_components<shape>(vectors, params);
+  const detail::ThreadSquares of_thread = detail::thread_squares<shape>(params, block, thread);
   FARO_UNROLL
-  for (int k = 0; k < 1 << v; ++k) {
-    const auto component = static_cast<std::uint32_t>(k);
-    const std::uint32_t place = of_thread ^ select_xor<v>(params.group_place, component);
+  for (int k = 0; k < shape.words.components(); ++k) {
+    const detail::ThreadSquares square =
+        detail::square<shape>(params, of_thread, static_cast<std::uint32_t>(k));
     std::uint32_t words[1 << q];
     FARO_UNROLL
     for (int w = 0; w < 1 << q; ++w) words[w] = vectors[w].unit[k];
-    if (params.is_renumbered != 0) detail::renumber_words<q>(words, place);
-    exchange_in_registers<q>(words, params.exchange, place);
-    const std::uint32_t to = first ^ select_xor<v>(params.group_word, component);
+    if (params.is_renumbered != 0) detail::renumber_words<q>(words, square.place);
+    exchange_in_registers<q>(words, params.exchange, square.place);
     FARO_UNROLL
     for (int w = 0; w < 1 << q; ++w) {
-      memory.template store_shared<4>(to ^ select_xor<q>(params.word_address, static_cast<std::uint32_t>(w)),
-                                      device::Packet<4>{{words[w]}});
+      memory.template store_shared<4>(
+          square.address ^ select_xor<q>(params.word_address, static_cast<std::uint32_t>(w)),
+          device::Packet<4>{{words[w]}});
     }
   }
 }
 
-/// Phase 2 of two: vector `later`, after its first one, of a thread goes target(later) into the output, in
-/// bytes.
+/// The same backwards: word w goes target(w) into the output.
 template <PackedAffineShape shape, device::Memory Memory, typename Target>
-constexpr void store_words(Memory& memory, const AffineTileParams& tile, std::uint32_t thread,
-                           std::uint32_t column_shift, const Target& target) {
-  constexpr AffineTileShape words = shape.stored();
+constexpr void store_squares(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
+                             std::uint32_t thread, const Target& target) {
+  constexpr int q = shape.word_index_bits;
+  device::Packet<shape.words.vector_bytes()> vectors[1 << q];
+  const detail::ThreadSquares of_thread = detail::thread_squares<shape>(params, block, thread);
+  FARO_UNROLL
+  for (int k = 0; k < shape.words.components(); ++k) {
+    const detail::ThreadSquares square =
+        detail::square<shape>(params, of_thread, static_cast<std::uint32_t>(k));
+    std::uint32_t words[1 << q];
+    FARO_UNROLL
+    for (int w = 0; w < 1 << q; ++w) {
+      words[w] = memory
+                     .template load_shared<4>(square.address ^
+                                              select_xor<q>(params.word_address, static_cast<std::uint32_t>(w)))
+                     .unit[0];
+    }
+    exchange_back_in_registers<q>(words, params.exchange, square.place);
+    if (params.is_renumbered != 0) detail::renumber_words<q>(words, square.place);
+    FARO_UNROLL
+    for (int w = 0; w < 1 << q; ++w) vectors[w].unit[k] = words[w];
+  }
+  detail::exchange_components<shape>(vectors, params);
+  FARO_UNROLL
+  for (int w = 0; w < 1 << q; ++w) {
+    memory.template store_global<shape.words.vector_bytes()>(
+        device::kOutput, target(static_cast<std::uint32_t>(w)), vectors[w]);
+  }
+}
+
+namespace detail {
+
+// Calls f(later, addresses) of a thread's vectors on the side where nothing is exchanged: vector `later` after
+// its first one has component k at addresses[k] of shared memory.
+template <PackedAffineShape shape, typename F>
+constexpr void each_vector_of_words(const AffineTileParams& tile, std::uint32_t thread,
+                                    std::uint32_t column_shift, const F& f) {
+  constexpr AffineTileShape words = shape.other();
   const std::uint32_t address = read_address<words>(tile, thread << words.vector_bits ^ column_shift);
   std::uint32_t of_component[words.components()];
   FARO_UNROLL
@@ -318,40 +396,101 @@ constexpr void store_words(Memory& memory, const AffineTileParams& tile, std::ui
   for (int i = 0; i < words.iterations(); ++i) {
     const std::uint32_t later = static_cast<std::uint32_t>(i) << words.thread_bits;
     const std::uint32_t of_vector = read_address<words>(tile, later << words.vector_bits);
-    device::Packet<words.vector_bytes()> vector{};
+    std::uint32_t addresses[words.components()];
     FARO_UNROLL
-    for (int k = 0; k < words.components(); ++k)
-      vector.unit[k] = memory.template load_shared<4>(of_component[k] ^ of_vector).unit[0];
-    memory.template store_global<words.vector_bytes()>(device::kOutput, target(later), vector);
+    for (int k = 0; k < words.components(); ++k) addresses[k] = of_component[k] ^ of_vector;
+    f(i, later, addresses);
   }
 }
 
-/// Both for arrays whose places are XORed.
-template <PackedAffineShape shape, device::Memory Memory>
-constexpr void load_affine_squares(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
-                                   std::uint32_t thread) {
+}  // namespace detail
+
+/// Vector `later`, after its first one, of a thread goes target(later) into the output, in bytes.
+template <PackedAffineShape shape, device::Memory Memory, typename Target>
+constexpr void store_words(Memory& memory, const AffineTileParams& tile, std::uint32_t thread,
+                           std::uint32_t column_shift, const Target& target) {
+  constexpr AffineTileShape words = shape.other();
+  detail::each_vector_of_words<shape>(
+      tile, thread, column_shift, [&](int, std::uint32_t later, const auto& addresses) {
+        device::Packet<words.vector_bytes()> vector{};
+        FARO_UNROLL
+        for (int k = 0; k < words.components(); ++k)
+          vector.unit[k] = memory.template load_shared<4>(addresses[k]).unit[0];
+        memory.template store_global<words.vector_bytes()>(device::kOutput, target(later), vector);
+      });
+}
+
+/// The same backwards: vector `later` is source(later) into the input.
+template <PackedAffineShape shape, device::Memory Memory, typename Source>
+constexpr void load_words(Memory& memory, const AffineTileParams& tile, std::uint32_t thread,
+                          std::uint32_t column_shift, const Source& source) {
+  constexpr AffineTileShape words = shape.other();
+  device::Packet<words.vector_bytes()> vectors[words.iterations()];
+  FARO_UNROLL
+  for (int i = 0; i < words.iterations(); ++i) {
+    vectors[i] = memory.template load_global<words.vector_bytes()>(
+        device::kInput, source(static_cast<std::uint32_t>(i) << words.thread_bits));
+  }
+  detail::each_vector_of_words<shape>(
+      tile, thread, column_shift, [&](int i, std::uint32_t, const auto& addresses) {
+        FARO_UNROLL
+        for (int k = 0; k < words.components(); ++k)
+          memory.template store_shared<4>(addresses[k], device::Packet<4>{{vectors[i].unit[k]}});
+      });
+}
+
+/// Where the words of a thread's squares lie, for arrays whose places are XORed: a function of w, in bytes.
+template <PackedAffineShape shape>
+constexpr auto affine_squares(const PackedAffineParams& params, std::uint64_t block, std::uint32_t thread) {
   constexpr int v = shape.words.vector_bits;
   const std::uint64_t first = block_source(params.tile, block) << kWordBytesBits ^
                               select_xor<shape.words.thread_bits>(params.group_source + v, thread);
-  load_squares<shape>(memory, params, block, thread, [&](std::uint32_t w) {
+  return [&params, first](std::uint32_t w) {
     return first ^ select_xor<shape.word_index_bits>(params.word_source, w);
-  });
+  };
 }
 
-template <PackedAffineShape shape, device::Memory Memory>
-constexpr void store_affine_words(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
-                                  std::uint32_t thread) {
-  constexpr AffineTileShape words = shape.stored();
-  constexpr int in_row = words.segment_bits - words.vector_bits;
-  const auto offset = [&](std::uint32_t vector) {
+/// And its vectors on the other side: a function of `later`, in bytes.
+template <PackedAffineShape shape>
+constexpr auto affine_words(const PackedAffineParams& params, std::uint64_t block, std::uint32_t thread) {
+  const auto offset = [&params](std::uint32_t vector) {
+    constexpr AffineTileShape words = shape.other();
+    constexpr int in_row = words.segment_bits - words.vector_bits;
     return select_xor<words.row_bits>(params.tile.target_row, vector >> in_row) ^
            std::uint64_t{low_bits(vector, in_row)} << (words.vector_bits + kWordBytesBits);
   };
-  const std::uint64_t tile = block_target(params.tile, block);
-  const std::uint32_t column_shift = low_bits(static_cast<std::uint32_t>(tile), words.segment_bits);
-  const std::uint64_t target = (tile ^ column_shift) << kWordBytesBits ^ offset(thread);
-  store_words<shape>(memory, params.tile, thread, column_shift,
-                     [&](std::uint32_t later) { return target ^ offset(later); });
+  const std::uint64_t tile = block_target(params.tile, block) >> shape.words.segment_bits
+                                                                     << shape.words.segment_bits;
+  const std::uint64_t first = tile << kWordBytesBits ^ offset(thread);
+  return [offset, first](std::uint32_t later) { return first ^ offset(later); };
+}
+
+/// What a block adds to columns there.
+template <PackedAffineShape shape>
+constexpr std::uint32_t column_shift_of(const PackedAffineParams& params, std::uint64_t block) {
+  return low_bits(static_cast<std::uint32_t>(block_target(params.tile, block)), shape.words.segment_bits);
+}
+
+/// Both phases, with a barrier between them.
+template <PackedAffineShape shape, device::Memory Memory>
+constexpr void first_of_squares(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
+                                std::uint32_t thread) {
+  if constexpr (shape.squares == PackedSquares::loaded) {
+    load_squares<shape>(memory, params, block, thread, affine_squares<shape>(params, block, thread));
+  } else {
+    load_words<shape>(memory, params.tile, thread, column_shift_of<shape>(params, block),
+                      affine_words<shape>(params, block, thread));
+  }
+}
+template <PackedAffineShape shape, device::Memory Memory>
+constexpr void second_of_squares(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
+                                 std::uint32_t thread) {
+  if constexpr (shape.squares == PackedSquares::loaded) {
+    store_words<shape>(memory, params.tile, thread, column_shift_of<shape>(params, block),
+                       affine_words<shape>(params, block, thread));
+  } else {
+    store_squares<shape>(memory, params, block, thread, affine_squares<shape>(params, block, thread));
+  }
 }
 
 // The kernels that are compiled, of 1, 2 and 4 bits: large tiles, whose segments are of 64 to 128 bytes, by
@@ -362,9 +501,12 @@ struct CompiledPackedTile {
 };
 
 inline constexpr CompiledPackedTile kPackedTiles[] = {
-    {{5, {2, 4, 10, 1, 8}, true}, 2},  // 64 KiB
-    {{4, {2, 5, 9, 2, 8}, true}, 2},   // 64 KiB
-    {{3, {2, 5, 8, 2, 8}, true}, 4},   // 32 KiB
+    {{5, {2, 4, 10, 1, 8}, PackedSquares::loaded}, 2},  // 64 KiB
+    {{4, {2, 5, 9, 2, 8}, PackedSquares::loaded}, 2},   // 64 KiB
+    {{3, {2, 5, 8, 2, 8}, PackedSquares::loaded}, 4},   // 32 KiB
+    {{5, {2, 4, 10, 1, 8}, PackedSquares::stored}, 2},  // 64 KiB
+    {{4, {2, 5, 9, 2, 8}, PackedSquares::stored}, 2},   // 64 KiB
+    {{3, {2, 5, 8, 2, 8}, PackedSquares::stored}, 4},   // 32 KiB
     {{5, {2, 4, 10, 2, 9}}, 2},        // 64 KiB
     {{4, {2, 5, 9, 2, 9}}, 2},         // 64 KiB
     {{3, {2, 5, 8, 2, 8}}, 4},         // 32 KiB
@@ -373,7 +515,7 @@ inline constexpr CompiledPackedTile kPackedTiles[] = {
     {{3, {2, 2, 5, 2, 5}}, 16},        // 512 bytes
 };
 inline constexpr auto kPackedTileCount = sizeof(kPackedTiles) / sizeof(kPackedTiles[0]);
-inline constexpr std::size_t kLargePackedTiles = 6;  // the first ones
+inline constexpr std::size_t kLargePackedTiles = 9;  // the first ones
 inline constexpr std::size_t kSmallPackedTiles = kPackedTileCount - kLargePackedTiles;
 
 /// The phases as a kernel that is a value.
@@ -406,10 +548,10 @@ struct MovePackedTiles {
  private:
   template <typename Block, typename Memory>
   constexpr void move(Block& block, Memory& memory) const {
-    if constexpr (kShape.squares) {
-      load_affine_squares<kShape>(memory, params, block.index(), block.thread());
+    if constexpr (kShape.has_squares()) {
+      first_of_squares<kShape>(memory, params, block.index(), block.thread());
       block.barrier();
-      store_affine_words<kShape>(memory, params, block.index(), block.thread());
+      second_of_squares<kShape>(memory, params, block.index(), block.thread());
     } else {
       load_tile<kShape.words>(memory, params.tile, block.index(), block.thread());
       block.barrier();

@@ -231,11 +231,11 @@ layout::Xor arrange(WordMap& map, const layout::Tile& of_words, const Matrix& lo
   const int q = shape.word_index_bits;
   const int lanes = std::min({machine::log2_exact(geometry.warp_size), machine::log2_exact(geometry.banks),
                               shape.words.thread_bits, shape.group_bits()});
-  const SharedPhases phases = shared_phases(of_words, shape.stored(), geometry);
-  const layout::Xor first = make_tile_layout(of_words, shape.stored(), geometry);
+  const SharedPhases phases = shared_phases(of_words, shape.other(), geometry);
+  const layout::Xor first = make_tile_layout(of_words, shape.other(), geometry);
   layout::Xor best = first;
   const auto banks = [&](WordMap& of, const layout::Xor& layout) {
-    return shape.squares ? banks_of_squares(of, local, shape, lanes, layout, geometry)
+    return shape.has_squares() ? banks_of_squares(of, local, shape, lanes, layout, geometry)
                    : order_groups(of, local, q, lanes, layout, geometry);
   };
   int most = banks(map, best);
@@ -297,10 +297,21 @@ layout::Tile make_packed_tile(const Affine& map, const PackedAffineShape& shape)
   return layout::make_tile(map, {.segment_bits = segment_bits, .min_row_bits = shape.words.row_bits});
 }
 
+namespace {
+
+// Squares that are stored are those that the way back loads.
+PackedAffineShape way_back(PackedAffineShape shape) {
+  shape.squares = PackedSquares::loaded;
+  return shape;
+}
+
+}  // namespace
+
 bool fits(const Affine& map, const PackedAffineShape& shape) {
+  if (shape.squares == PackedSquares::stored) return fits(map.inverse(), way_back(shape));
   if (map.bits() < element_tile_bits(shape) || map.bits() - element_tile_bits(shape) > kMaxBlockBits)
     return false;
-  return !shape.squares || beside_squares(make_packed_tile(map, shape).local, shape.word_index_bits).has_value();
+  return !shape.has_squares() || beside_squares(make_packed_tile(map, shape).local, shape.word_index_bits).has_value();
 }
 
 PackedAffineParams make_packed_affine_params(const Affine& map, const PackedAffineShape& shape,
@@ -312,9 +323,11 @@ PackedAffineParams make_packed_affine_params(const Affine& map, const PackedAffi
          std::to_string(element_tile_bits(shape)) + " to " +
              std::to_string(element_tile_bits(shape) + kMaxBlockBits));
   }
+  if (shape.squares == PackedSquares::stored)
+    return make_packed_affine_params(map.inverse(), way_back(shape), batch, geometry);
   const int q = shape.word_index_bits;
   const layout::Tile tile = make_packed_tile(map, shape);
-  WordMap words = word_map(tile.local, q, shape.squares);
+  WordMap words = word_map(tile.local, q, shape.has_squares());
   const layout::Tile of_words = tile_of_words(tile, words.local, q);
   const layout::Xor layout = arrange(words, of_words, tile.local, shape, geometry);
 
@@ -340,7 +353,7 @@ PackedAffineParams make_packed_affine_params(const Affine& map, const PackedAffi
     }
   }
   params.complement_place = static_cast<std::uint32_t>(tile.complement & in_word);
-  if (shape.squares) make_squares(params, words, of_words, tile.local, shape, layout);
+  if (shape.has_squares()) make_squares(params, words, of_words, tile.local, shape, layout);
   return params;
 }
 
@@ -350,11 +363,13 @@ ExchangeCongestion predicted_exchange_congestion(const PackedAffineParams& param
   const int lanes =
       std::min({machine::log2_exact(geometry.warp_size), shape.words.thread_bits, shape.group_bits()});
   const int bank_bits = machine::log2_exact(geometry.banks);
-  if (shape.squares) {
+  if (shape.has_squares()) {
     Subspace banks(bank_bits);
     for (int k = 0; k < lanes; ++k)
       banks.insert(params.group_word[shape.words.vector_bits + k] >> kWordBytesBits & f2::low_mask(bank_bits));
-    return {.loads = 1, .stores = 1 << (lanes - banks.dimension())};
+    const int waiting = 1 << (lanes - banks.dimension());
+    if (shape.squares == PackedSquares::stored) return {.loads = waiting, .stores = 1};
+    return {.loads = 1, .stores = waiting};
   }
   const auto congestion = [&](const auto& word_of_place) {
     Subspace words(kMaxTileBits);

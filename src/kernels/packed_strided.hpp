@@ -128,31 +128,26 @@ constexpr void store_strided(Memory& memory, const PackedStridedParams& params, 
   }
 }
 
-/// The same as load_affine_squares and store_affine_words.
-template <PackedAffineShape shape, device::Memory Memory>
-constexpr void load_strided_squares(Memory& memory, const PackedStridedParams& params, std::uint64_t block,
-                                    std::uint32_t thread) {
-  const PackedAffineParams& affine = params.affine;
+/// As affine_squares() and affine_words(), from where the block begins on that side, in words.
+template <PackedAffineShape shape>
+constexpr auto strided_squares(const PackedAffineParams& params, std::uint64_t begin, std::uint32_t thread) {
   constexpr int v = shape.words.vector_bits;
-  const std::uint64_t first = (strided_block(params, block).in << kWordBytesBits) +
-                              select_sum<shape.words.thread_bits>(affine.group_source + v, thread);
-  load_squares<shape>(memory, affine, block, thread, [&](std::uint32_t w) {
-    return first + select_sum<shape.word_index_bits>(affine.word_source, w);
-  });
+  const std::uint64_t first =
+      (begin << kWordBytesBits) + select_sum<shape.words.thread_bits>(params.group_source + v, thread);
+  return [&params, first](std::uint32_t w) {
+    return first + select_sum<shape.word_index_bits>(params.word_source, w);
+  };
 }
-
-template <PackedAffineShape shape, device::Memory Memory>
-constexpr void store_strided_words(Memory& memory, const PackedStridedParams& params, std::uint64_t block,
-                                   std::uint32_t thread) {
-  const AffineTileParams& tile = params.affine.tile;
-  constexpr AffineTileShape words = shape.stored();
-  constexpr int in_row = words.segment_bits - words.vector_bits;
-  const auto offset = [&](std::uint32_t vector) {
-    return select_sum<words.row_bits>(tile.target_row, vector >> in_row) +
+template <PackedAffineShape shape>
+constexpr auto strided_words(const PackedAffineParams& params, std::uint64_t begin, std::uint32_t thread) {
+  const auto offset = [&params](std::uint32_t vector) {
+    constexpr AffineTileShape words = shape.other();
+    constexpr int in_row = words.segment_bits - words.vector_bits;
+    return select_sum<words.row_bits>(params.tile.target_row, vector >> in_row) +
            (std::uint64_t{low_bits(vector, in_row)} << (words.vector_bits + kWordBytesBits));
   };
-  const std::uint64_t first = (strided_block(params, block).out << kWordBytesBits) + offset(thread);
-  store_words<shape>(memory, tile, thread, 0, [&](std::uint32_t later) { return first + offset(later); });
+  const std::uint64_t first = (begin << kWordBytesBits) + offset(thread);
+  return [offset, first](std::uint32_t later) { return first + offset(later); };
 }
 
 template <std::size_t index>
@@ -184,10 +179,20 @@ struct MovePackedStrided {
  private:
   template <typename Block, typename Memory>
   constexpr void move(Block& block, Memory& memory) const {
-    if constexpr (kShape.squares) {
-      load_strided_squares<kShape>(memory, params, block.index(), block.thread());
+    if constexpr (kShape.squares == PackedSquares::loaded) {
+      const PackedStridedBlock begin = strided_block(params, block.index());
+      load_squares<kShape>(memory, params.affine, block.index(), block.thread(),
+                           strided_squares<kShape>(params.affine, begin.in, block.thread()));
       block.barrier();
-      store_strided_words<kShape>(memory, params, block.index(), block.thread());
+      store_words<kShape>(memory, params.affine.tile, block.thread(), 0,
+                          strided_words<kShape>(params.affine, begin.out, block.thread()));
+    } else if constexpr (kShape.squares == PackedSquares::stored) {
+      const PackedStridedBlock begin = strided_block(params, block.index());  // of the way back
+      load_words<kShape>(memory, params.affine.tile, block.thread(), 0,
+                         strided_words<kShape>(params.affine, begin.out, block.thread()));
+      block.barrier();
+      store_squares<kShape>(memory, params.affine, block.index(), block.thread(),
+                            strided_squares<kShape>(params.affine, begin.in, block.thread()));
     } else {
       load_strided<kShape.words>(memory, params, block.index(), block.thread());
       block.barrier();

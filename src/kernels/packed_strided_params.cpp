@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "faro/error.hpp"
@@ -74,6 +75,14 @@ class WordStrides {
 std::optional<PackedStridedParams> make_packed_strided_params(const faro::detail::AxisMap& part,
                                                               std::uint32_t element_bits,
                                                               const PackedAffineShape& shape) {
+  if (shape.squares == PackedSquares::stored) {
+    faro::detail::AxisMap back = part;
+    std::swap(back.in_first, back.out_first);
+    for (faro::detail::StridedAxis& axis : back.axes) std::swap(axis.in, axis.out);
+    PackedAffineShape loaded = shape;
+    loaded.squares = PackedSquares::loaded;
+    return make_packed_strided_params(back, element_bits, loaded);
+  }
   const std::uint64_t vector_bits = std::uint64_t{8} * kMaxVectorBytes;
   const std::uint64_t vector = vector_bits / element_bits;
   const int q = shape.word_index_bits;
@@ -113,7 +122,7 @@ std::optional<PackedStridedParams> make_packed_strided_params(const faro::detail
   const WordStrides out_words(out, q);
   AffineTileParams& tile = params.affine.tile;
   // By squares what leads from row to row is in bytes.
-  const int unit = shape.squares ? kWordBytesBits : 0;
+  const int unit = shape.has_squares() ? kWordBytesBits : 0;
   const auto all_single = [](const std::uint64_t* rows, int count) {
     return std::all_of(rows, rows + count, [](Word row) { return f2::is_power_of_two(row); });
   };
@@ -123,7 +132,7 @@ std::optional<PackedStridedParams> make_packed_strided_params(const faro::detail
     tile.source_row[j] = in_words(tile.source_row[j]);
     tile.target_row[j] = out_words(tile.target_row[j] >> unit) << unit;
   }
-  if (shape.squares) {
+  if (shape.has_squares()) {
     FARO_CHECK(all_single(params.affine.group_source + shape.words.vector_bits, shape.words.thread_bits) &&
                all_single(params.affine.word_source, q));
     for (std::uint64_t& source : params.affine.group_source) source = in_words(source >> unit) << unit;
