@@ -94,47 +94,20 @@ struct MovePackedMatrix : PackedMatrixParams {
   constexpr void load(Memory& memory, std::uint64_t block, std::uint32_t thread) const {
     const Tile tile = tile_of(block);
     const std::uint32_t lanes = power_of_two_from(tile.words_across);
-    const std::uint32_t word = thread & (lanes - 1);
-    const std::uint32_t step = kThreads / lanes;
-    const std::int64_t first =
-        tile.in + (tile.row + static_cast<std::int64_t>(thread / lanes)) * in_pitch +
-        static_cast<std::int64_t>((tile.column + std::uint64_t{word} * kSide) * kElementBits);
-    const std::int64_t step_bits = step * in_pitch;
-    const bool inside = is_inside(tile, lanes);
-    for (std::uint32_t row = thread / lanes; row < tile.rows; row += kAhead * step) {
-      const std::int64_t bit = first + static_cast<std::int64_t>(row - thread / lanes) * in_pitch;
-      std::uint32_t words[kAhead] = {};
-      std::uint32_t next[kAhead] = {};
-      FARO_UNROLL
-      for (std::uint32_t k = 0; k < kAhead; ++k) {
-        const auto at = static_cast<std::uint64_t>(bit + static_cast<std::int64_t>(k) * step_bits);
-        const std::uint32_t is_row = row + k * step < tile.rows ? 1 : 0;
-        if (is_row != 0 && inside) {
-          words[k] = memory.template load_global<4>(device::kInput, at / kWordBits * 4).unit[0];
-          if (in_skewed)
-            next[k] = memory.template load_global<4>(device::kInput, at / kWordBits * 4 + 4).unit[0];
-        } else if (is_row != 0 && word < tile.words_across &&
-                   static_cast<std::int64_t>(row + k * step) + tile.row >= 0) {
-          words[k] = word_of(memory, at / kWordBits);
-          if (in_skewed) next[k] = word_of(memory, at / kWordBits + 1);
-        } else {
-          device::idle(memory);
-          if (in_skewed) device::idle(memory);
-        }
-      }
-      FARO_UNROLL
-      for (std::uint32_t k = 0; k < kAhead; ++k) {
-        const std::uint32_t of_tile = row + k * step;
-        if (of_tile >= tile.rows) {
-          device::idle(memory);
-          continue;
-        }
-        const auto into = static_cast<std::uint32_t>(
-            static_cast<std::uint64_t>(bit + static_cast<std::int64_t>(k) * step_bits) % kWordBits);
-        memory.template store_shared<4>(4 * place(of_tile / kSide, of_tile % kSide, word),
-                                        device::Packet<4>{{in_order(words[k], next[k], into)}});
-      }
+    const std::uint64_t low = lowest_inside(tile, lanes);
+    if (low != kNotInside) {
+      load_rows<std::uint32_t>(memory, tile, lanes, thread, static_cast<std::int64_t>(low),
+                [&](std::uint32_t, std::uint64_t word) {
+                  return memory.template load_global<4>(device::kInput, word).unit[0];
+                });
+      return;
     }
+    load_rows<std::uint64_t>(memory, tile, lanes, thread, 0, [&](std::uint32_t row, std::uint64_t word) {
+      if ((thread & (lanes - 1)) < tile.words_across && static_cast<std::int64_t>(row) + tile.row >= 0)
+        return word_of(memory, word / 4);
+      device::idle(memory);
+      return std::uint32_t{0};
+    });
   }
 
   template <device::Memory Memory>
@@ -177,16 +150,19 @@ struct MovePackedMatrix : PackedMatrixParams {
     std::int64_t first =
         tile.out +
         static_cast<std::int64_t>(tile.column + std::uint64_t{apart} * kSide + warp) * out_pitch;
+    const bool is_amid = word != 0 && left >= static_cast<std::int32_t>(kSide) && tile.columns == kWords * kSide;
     const std::uint32_t of_lane = place(k, 0, apart);
     for (std::uint32_t s = warp; s < lanes * kSide; s += kWarps, first += step_bits) {
       if (s >= tile.columns) break;
       const auto phase = static_cast<std::uint32_t>(static_cast<std::uint64_t>(first) % kWordBits);
-      const std::int32_t end = (left + static_cast<std::int32_t>(phase / kElementBits));
-      std::uint32_t mask = end >= static_cast<std::int32_t>(kSide) ? ~std::uint32_t{0}
-                           : end <= 0                              ? 0
-                                      : low_ones(static_cast<std::uint32_t>(end) * kElementBits);
-      if (word == 0) mask &= ~std::uint32_t{0} << phase;
-      if (apart * kSide + s >= tile.columns) mask = 0;
+      std::uint32_t mask = ~std::uint32_t{0};
+      if (!is_amid) {
+        const std::int32_t end = left + static_cast<std::int32_t>(phase / kElementBits);
+        if (end < static_cast<std::int32_t>(kSide))
+          mask = end <= 0 ? 0 : low_ones(static_cast<std::uint32_t>(end) * kElementBits);
+        if (word == 0) mask &= ~std::uint32_t{0} << phase;
+        if (apart * kSide + s >= tile.columns) mask = 0;
+      }
       if (mask == 0) {
         device::idle(memory);
         if (skewed) device::idle(memory);
@@ -254,21 +230,68 @@ struct MovePackedMatrix : PackedMatrixParams {
     return tile;
   }
 
+  // Rows of the tile to shared memory; word(row, byte) loads. Bits are counted from `low`, the first of a
+  // word; `Number` holds how many words there are from there.
+  template <typename Number, device::Memory Memory, typename Word>
+  constexpr void load_rows(Memory& memory, const Tile& tile, std::uint32_t lanes, std::uint32_t thread,
+                           std::int64_t low, const Word& word) const {
+    const std::uint32_t lane = thread & (lanes - 1);
+    const std::uint32_t first = thread / lanes;
+    const std::uint32_t step = kThreads / lanes;
+    const std::int64_t step_bits = step * in_pitch;
+    std::int64_t bit = tile.in - low + (tile.row + static_cast<std::int64_t>(first)) * in_pitch +
+                       static_cast<std::int64_t>((tile.column + std::uint64_t{lane} * kSide) * kElementBits);
+    const std::uint64_t base = static_cast<std::uint64_t>(low) / kWordBits * 4;
+    for (std::uint32_t row = first; row < tile.rows; row += kAhead * step, bit += kAhead * step_bits) {
+      std::uint32_t words[kAhead] = {};
+      std::uint32_t next[kAhead] = {};
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        const auto at = static_cast<std::uint64_t>(bit + static_cast<std::int64_t>(k) * step_bits);
+        if (row + k * step < tile.rows) {
+          const std::uint64_t from = base + Number{static_cast<Number>(at / kWordBits)} * std::uint64_t{4};
+          words[k] = word(row + k * step, from);
+          if (in_skewed) next[k] = word(row + k * step, from + 4);
+        } else {
+          device::idle(memory);
+          if (in_skewed) device::idle(memory);
+        }
+      }
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        const std::uint32_t of_tile = row + k * step;
+        if (of_tile >= tile.rows) {
+          device::idle(memory);
+          continue;
+        }
+        const auto at = static_cast<std::uint64_t>(bit + static_cast<std::int64_t>(k) * step_bits);
+        memory.template store_shared<4>(
+            4 * (of_tile * kWords + of_tile / kSide + lane),
+            device::Packet<4>{{in_order(words[k], next[k], static_cast<std::uint32_t>(at % kWordBits))}});
+      }
+    }
+  }
+
   static constexpr std::uint32_t power_of_two_from(std::uint32_t count) {
     std::uint32_t power = 1;
     while (power < count) power *= 2;
     return power;
   }
 
-  // Whether all words that `lanes` lanes load of the tile's rows are in the array.
-  constexpr bool is_inside(const Tile& tile, std::uint32_t lanes) const {
+  // The first bit of the first word that `lanes` lanes load of the tile's rows, if all that they load is in the
+  // array, and near enough.
+  static constexpr std::uint64_t kNotInside = ~std::uint64_t{0};
+  constexpr std::uint64_t lowest_inside(const Tile& tile, std::uint32_t lanes) const {
+    constexpr std::int64_t kMostBits = std::int64_t{1} << 36;
     const std::int64_t first =
         tile.in + tile.row * in_pitch + static_cast<std::int64_t>(tile.column * kElementBits);
     const std::int64_t last = static_cast<std::int64_t>(tile.rows - 1) * in_pitch;
     const std::int64_t low = first + (last < 0 ? last : 0);
     const std::int64_t high = first + (last < 0 ? 0 : last) + static_cast<std::int64_t>(lanes * kWordBits);
-    return low >= 0 && in.holds_word(static_cast<std::uint64_t>(low) / kWordBits) &&
-           in.holds_word(static_cast<std::uint64_t>(high) / kWordBits);
+    if (low < 0 || high - low > kMostBits || !in.holds_word(static_cast<std::uint64_t>(low) / kWordBits) ||
+        !in.holds_word(static_cast<std::uint64_t>(high) / kWordBits))
+      return kNotInside;
+    return static_cast<std::uint64_t>(low) / kWordBits * kWordBits;
   }
 
   // The word that begins `into` bits into the first.
