@@ -34,11 +34,13 @@ class CountingDevice : public HostDevice {
     if constexpr (requires { kernel.params.exchange; }) ++tiles;
     if constexpr (requires { kernel.params.outers; }) ++strided;
     if constexpr (requires { kernel.words_down(); }) ++matrices;
+    if constexpr (requires { kernel.run_bits; }) ++runs;
     HostDevice::run(kernel);
   }
   int kernels = 0;
   int tiles = 0;
   int matrices = 0;
+  int runs = 0;
   int strided = 0;
 };
 
@@ -67,6 +69,7 @@ struct TakenMatrices {
 struct Reached {
   int tiles = 0;
   int matrices = 0;
+  int runs = 0;
   int words = 0;
   int strided = 0;
 };
@@ -106,7 +109,8 @@ void verify(const PackedProblem& asked, std::mt19937_64& random, Reached& reache
   reached.tiles += device.tiles;
   reached.matrices += device.matrices;
   reached.strided += device.strided;
-  reached.words += device.kernels - device.tiles - device.matrices - device.strided;
+  reached.runs += device.runs;
+  reached.words += device.kernels - device.tiles - device.matrices - device.runs - device.strided;
 }
 
 PadBits some_pads(std::mt19937_64& random) { return random() % 2 == 0 ? PadBits::keep : PadBits::zero; }
@@ -315,9 +319,19 @@ TEST(PackedDevice, LongRollsAndFlips) {
               .in = in,
               .out = {.order = an_order(random)}},
              random, reached);
+      // Rows of several runs, and every other one.
+      verify({.permutation = CyclicAxes({3, count % 5 + 1, 2, 5000},
+                                        {2, 0, 1, 3},
+                                        {{.count = 3}, {.count = count % 5 + 1}, {.count = 2},
+                                         {.count = 5000, .shift = 77, .reversed = count % 2 == 1}}),
+              .element_bits = bits,
+              .in = in,
+              .out = {.order = an_order(random)}},
+             random, reached);
       if (HasFatalFailure()) return;
     }
   }
+  EXPECT_GT(reached.runs, 10);
 }
 
 // Bytes over the bus: rows that begin with words, once each in whole sectors; ones that begin anywhere, a

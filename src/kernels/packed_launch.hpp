@@ -2,7 +2,8 @@
 //
 //     affine maps            tiles of words (packed_affine.hpp); small or unaligned arrays by words
 //     axes                   tiles, where powers of two are in their extents (packed_strided.hpp); matrices
-//                            (packed_matrix.hpp); else by words
+//                            (packed_matrix.hpp), long runs
+//                            (packed_runs.hpp); else by words
 #pragma once
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include "faro/permutation/affine.hpp"
 #include "kernels/packed_affine_params.hpp"
 #include "kernels/packed_matrix.hpp"
+#include "kernels/packed_runs.hpp"
 #include "kernels/packed_strided.hpp"
 #include "kernels/packed_words.hpp"
 #include "permutation/axis_map.hpp"
@@ -113,7 +115,7 @@ inline std::optional<std::size_t> columns_of_matrix(const faro::detail::AxisMap&
   const auto element = static_cast<std::int64_t>(element_bits);
   const std::uint64_t least = 2 * kWordBits / element_bits;
   const auto& axes = part.axes;
-  if (axes.empty() || axes.size() > kMostMatrixAxes || axes.front().out != element ||
+  if (axes.empty() || axes.size() > kMostOtherAxes || axes.front().out != element ||
       axes.front().extent < least || part.out_first % element != 0)
     return std::nullopt;
   std::optional<std::size_t> columns;
@@ -122,6 +124,46 @@ inline std::optional<std::size_t> columns_of_matrix(const faro::detail::AxisMap&
     if (k > 0 && std::abs(axes[k].in) == element && axes[k].extent >= least) columns = k;
   }
   return columns;
+}
+
+// All axes but the first and `without`, and how many there are of them.
+inline PackedOthers others_of(const faro::detail::AxisMap& part, std::size_t without, std::uint64_t& number) {
+  PackedOthers made;
+  number = 1;
+  for (std::size_t k = 1; k < part.axes.size(); ++k) {
+    const faro::detail::StridedAxis& axis = part.axes[k];
+    if (k == without) continue;
+    made.axes[made.count++] = {.extent = device::Division64(axis.extent), .in = axis.in, .out = axis.out};
+    number *= axis.extent;
+  }
+  return made;
+}
+
+// Whether a part is runs that are worth a block each.
+inline bool has_long_runs(const faro::detail::AxisMap& part, std::uint32_t element_bits) {
+  constexpr std::uint64_t kLeastBits = 8192;
+  const auto element = static_cast<std::int64_t>(element_bits);
+  const auto& axes = part.axes;
+  return !axes.empty() && axes.size() <= kMostOtherAxes && axes.front().out == element &&
+         std::abs(axes.front().in) == element && axes.front().extent * element_bits >= kLeastBits &&
+         part.out_first % element == 0 &&
+         std::all_of(axes.begin(), axes.end(), [&](const auto& axis) { return axis.out % element == 0; });
+}
+
+template <typename Queue>
+void move_runs(Queue& queue, const faro::detail::AxisMap& part, const PackedArrays& arrays,
+               std::uint32_t element_bits) {
+  MovePackedRuns kernel;
+  kernel.in = arrays.in;
+  kernel.out = arrays.out;
+  kernel.in_first = part.in_first + static_cast<std::int64_t>(8 * arrays.in.skew);
+  kernel.out_first = part.out_first + static_cast<std::int64_t>(8 * arrays.out.skew);
+  kernel.others = others_of(part, 0, kernel.runs);
+  kernel.run_bits = part.axes.front().extent * element_bits;
+  kernel.element_bits = element_bits;
+  kernel.backwards = part.axes.front().in < 0;
+  kernel.of_run = device::Division64(MovePackedRuns::blocks_of_run(kernel.run_bits));
+  queue.run(kernel);
 }
 
 template <int q, typename Queue>
@@ -140,14 +182,11 @@ void move_matrices(Queue& queue, faro::detail::AxisMap part, std::size_t columns
   kernel.out_pitch = part.axes[columns].out;
   kernel.in_skewed = (kernel.in_first | static_cast<std::uint64_t>(kernel.in_pitch)) % kWordBits != 0;
   kernel.skewed = (kernel.out_first | static_cast<std::uint64_t>(kernel.out_pitch)) % kWordBits != 0;
-  for (std::size_t k = 1; k < part.axes.size(); ++k) {
-    const faro::detail::StridedAxis& axis = part.axes[k];
-    if (k == columns) continue;
-    kernel.others[kernel.count++] = {
-        .extent = device::Division64(axis.extent), .in = axis.in, .out = axis.out};
-    kernel.matrices *= axis.extent;
-    kernel.in_skewed = kernel.in_skewed || axis.in % std::int64_t{kWordBits} != 0;
-    kernel.skewed = kernel.skewed || axis.out % std::int64_t{kWordBits} != 0;
+  kernel.others = others_of(part, columns, kernel.matrices);
+  for (int a = 0; a < kernel.others.count; ++a) {
+    constexpr auto kWord = static_cast<std::int64_t>(kWordBits);
+    kernel.in_skewed = kernel.in_skewed || kernel.others.axes[a].in % kWord != 0;
+    kernel.skewed = kernel.skewed || kernel.others.axes[a].out % kWord != 0;
   }
   kernel.down = faro::detail::ceil_div(kernel.rows + (kernel.skewed ? Kernel::kSide - 1 : 0),
                                        std::uint64_t{kernel.words_down()} * Kernel::kSide);
@@ -212,10 +251,13 @@ void move_part(Queue& queue, const PackedWork& work, const faro::detail::AxisMap
   const PackedArrays arrays(work);
   const PackedAxes axes = packed_axes(part, arrays, work.element_bits);
   if (move_large_strided(queue, work, tiles, std::make_index_sequence<kLargePackedTiles>())) return;
-  if (const auto columns = columns_of_matrix(part, work.element_bits)) {
-    if (work.element_bits == 1) move_matrices<5>(queue, part, *columns, arrays);
-    if (work.element_bits == 2) move_matrices<4>(queue, part, *columns, arrays);
-    if (work.element_bits == 4) move_matrices<3>(queue, part, *columns, arrays);
+  const auto columns = columns_of_matrix(part, work.element_bits);
+  const bool runs = has_long_runs(part, work.element_bits);
+  if (columns || runs) {
+    if (runs) move_runs(queue, part, arrays, work.element_bits);
+    else if (work.element_bits == 1) move_matrices<5>(queue, part, *columns, arrays);
+    else if (work.element_bits == 2) move_matrices<4>(queue, part, *columns, arrays);
+    else move_matrices<3>(queue, part, *columns, arrays);
     // Words that are not wholly in the array.
     for (const std::uint64_t word : {std::uint64_t{0}, arrays.out.words() - 1}) {
       if (!arrays.out.holds_word(word)) move_words(queue, axes, arrays, word, 1);

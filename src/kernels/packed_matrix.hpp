@@ -27,19 +27,11 @@
 
 namespace faro::kernels {
 
-inline constexpr int kMostMatrixAxes = 16;
-
 /// What the kernels of all widths take.
 struct PackedMatrixParams {
-  struct Axis {
-    device::Division64 extent;
-    std::int64_t in = 0;  // bits
-    std::int64_t out = 0;
-  };
   PackedArray<const std::byte> in = {};
   PackedArray<std::byte> out = {};
-  Axis others[kMostMatrixAxes] = {};  // that number the matrices
-  std::int32_t count = 0;
+  PackedOthers others;  // that number the matrices
   std::uint64_t in_first = 0;  // bits, from the base
   std::uint64_t out_first = 0;
   std::uint64_t rows = 0;      // side by side in the output
@@ -82,9 +74,7 @@ struct MovePackedMatrix : PackedMatrixParams {
     block.barrier();
     store(memory, block.index(), block.thread(),
           [&](std::uint64_t word, std::uint32_t value, std::uint32_t mask) {
-            auto* const to = reinterpret_cast<std::uint32_t*>(out.base + 4 * word);
-            block.atomic_and(to, value | ~mask);
-            block.atomic_or(to, value & mask);
+            put_bits(block, out, word, value, mask);
           });
   }
 
@@ -204,13 +194,7 @@ struct MovePackedMatrix : PackedMatrixParams {
     Tile tile;
     tile.in = static_cast<std::int64_t>(in_first);
     tile.out = static_cast<std::int64_t>(out_first);
-    for (int a = 0; a < count; ++a) {
-      const std::uint64_t rest = others[a].extent.quotient(matrix);
-      const auto j = static_cast<std::int64_t>(matrix - rest * others[a].extent.divisor());
-      tile.in += j * others[a].in;
-      tile.out += j * others[a].out;
-      matrix = rest;
-    }
+    others.add(matrix, tile.in, tile.out);
     // Strips of tiles: neighbours on both sides are on their way together.
     const std::uint64_t strip = of_strip.divide(block);
     const std::uint64_t high = down - strip * kStrip < kStrip ? down - strip * kStrip : kStrip;
@@ -292,23 +276,6 @@ struct MovePackedMatrix : PackedMatrixParams {
         !in.holds_word(static_cast<std::uint64_t>(high) / kWordBits))
       return kNotInside;
     return static_cast<std::uint64_t>(low) / kWordBits * kWordBits;
-  }
-
-  // The word that begins `into` bits into the first.
-  static constexpr std::uint32_t shifted_out(std::uint32_t low, std::uint32_t high, std::uint32_t into) {
-#if defined(__CUDA_ARCH__)
-    return __funnelshift_r(low, high, into);
-#else
-    return static_cast<std::uint32_t>((std::uint64_t{high} << kWordBits | low) >> into);
-#endif
-  }
-  // The word whose last bits begin the second, `phase` bits into it.
-  static constexpr std::uint32_t shifted_in(std::uint32_t low, std::uint32_t high, std::uint32_t phase) {
-#if defined(__CUDA_ARCH__)
-    return __funnelshift_l(low, high, phase);
-#else
-    return static_cast<std::uint32_t>((std::uint64_t{high} << kWordBits | low) << phase >> kWordBits);
-#endif
   }
 
   static constexpr std::uint32_t place(std::uint32_t group, std::uint32_t i, std::uint32_t w) {

@@ -48,6 +48,23 @@ constexpr std::uint32_t low_ones(std::uint64_t count) {
   return count >= kWordBits ? ~std::uint32_t{0} : (std::uint32_t{1} << count) - 1;
 }
 
+/// 32 bits of two words, from bit `into` < 32 of the first on.
+constexpr std::uint32_t shifted_out(std::uint32_t low, std::uint32_t high, std::uint32_t into) {
+#if defined(__CUDA_ARCH__)
+  return __funnelshift_r(low, high, into);
+#else
+  return static_cast<std::uint32_t>((std::uint64_t{high} << kWordBits | low) >> into);
+#endif
+}
+/// 32 bits of two words, of which the second gives all but the last `phase` < 32.
+constexpr std::uint32_t shifted_in(std::uint32_t low, std::uint32_t high, std::uint32_t phase) {
+#if defined(__CUDA_ARCH__)
+  return __funnelshift_l(low, high, phase);
+#else
+  return static_cast<std::uint32_t>((std::uint64_t{high} << kWordBits | low) << phase >> kWordBits);
+#endif
+}
+
 /// An array of bits in words: `base` is aligned to a word, and the array's bytes begin `skew` behind it.
 template <typename Byte>
 struct PackedArray {
@@ -64,9 +81,9 @@ struct PackedArray {
   constexpr std::uint64_t words() const { return (skew + bytes + 3) / 4; }
 };
 
-/// Word `word`, bit i the i-th in the array's order; bytes outside are zero, and not touched.
+/// Word `word` as it lies there; bytes outside are zero, and not touched.
 template <typename Byte>
-constexpr std::uint32_t load_word(const PackedArray<Byte>& array, std::uint64_t word) {
+constexpr std::uint32_t load_raw(const PackedArray<Byte>& array, std::uint64_t word) {
   std::uint32_t value = 0;
   if (array.holds_word(word)) {
     value = *reinterpret_cast<const std::uint32_t*>(array.base + 4 * word);
@@ -76,6 +93,12 @@ constexpr std::uint32_t load_word(const PackedArray<Byte>& array, std::uint64_t 
         value |= static_cast<std::uint32_t>(array.base[4 * word + k]) << 8 * k;
     }
   }
+  return value;
+}
+/// Bit i the i-th in the array's order.
+template <typename Byte>
+constexpr std::uint32_t load_word(const PackedArray<Byte>& array, std::uint64_t word) {
+  const std::uint32_t value = load_raw(array, word);
   return array.high_first ? turned_bytes(value) : value;
 }
 
@@ -105,6 +128,39 @@ constexpr void store_word(const PackedArray<std::byte>& array, std::uint64_t wor
     std::byte& byte = array.base[4 * word + k];
     byte = (byte & ~bits) | (static_cast<std::byte>(value >> 8 * k) & bits);
   }
+}
+
+inline constexpr int kMostOtherAxes = 16;
+
+/// Axes that number matrices or rows, the fastest first.
+struct PackedOthers {
+  struct Axis {
+    device::Division64 extent;
+    std::int64_t in = 0;  // bits
+    std::int64_t out = 0;
+  };
+  Axis axes[kMostOtherAxes] = {};
+  std::int32_t count = 0;
+
+  /// Adds where number `index` begins.
+  constexpr void add(std::uint64_t index, std::int64_t& in, std::int64_t& out) const {
+    for (int a = 0; a < count; ++a) {
+      const std::uint64_t rest = axes[a].extent.quotient(index);
+      const auto j = static_cast<std::int64_t>(index - rest * axes[a].extent.divisor());
+      in += j * axes[a].in;
+      out += j * axes[a].out;
+      index = rest;
+    }
+  }
+};
+
+/// The bits of `mask` in a word that others write at the same time.
+template <typename Block>
+constexpr void put_bits(Block& block, const PackedArray<std::byte>& array, std::uint64_t word,
+                        std::uint32_t value, std::uint32_t mask) {
+  auto* const to = reinterpret_cast<std::uint32_t*>(array.base + 4 * word);
+  block.atomic_and(to, value | ~mask);
+  block.atomic_or(to, value & mask);
 }
 
 /// Where an output bit comes from: an element of the input, into how many bits of it, and how many elements

@@ -2,6 +2,7 @@
 #include "engines/cuda/kernels/value_kernel.cuh"
 #include "kernels/packed_affine.hpp"
 #include "kernels/packed_matrix.hpp"
+#include "kernels/packed_runs.hpp"
 #include "kernels/packed_strided.hpp"
 #include "kernels/packed_words.hpp"
 
@@ -34,6 +35,7 @@ template const void* value_kernel<kernels::MovePackedStrided<11>>();
 template const void* value_kernel<kernels::MovePackedMatrix<3>>();
 template const void* value_kernel<kernels::MovePackedMatrix<4>>();
 template const void* value_kernel<kernels::MovePackedMatrix<5>>();
+template const void* value_kernel<kernels::MovePackedRuns>();
 template const void* value_kernel<kernels::MovePackedWords<kernels::PackedAxes>>();
 template const void* value_kernel<kernels::MovePackedWords<kernels::PackedPlaces>>();
 template const void* value_kernel<kernels::ClearPackedPads>();
