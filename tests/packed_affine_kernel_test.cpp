@@ -58,14 +58,17 @@ void run_packed(const Affine& map, std::uint64_t batch, std::mt19937_64& random,
   const CountingMemory::Launch launch{.blocks = params.tile.blocks(),
                                       .threads = static_cast<std::uint32_t>(shape.words.threads())};
   if constexpr (shape.has_squares()) {
-    memory.run(
-        launch,
-        [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
-          first_of_squares<shape>(m, params, block, thread);
-        },
-        [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
-          second_of_squares<shape>(m, params, block, thread);
-        });
+    const auto run = [&]<bool plain>() {
+      memory.run(
+          launch,
+          [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
+            first_of_squares<shape, plain>(m, params, block, thread);
+          },
+          [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
+            second_of_squares<shape, plain>(m, params, block, thread);
+          });
+    };
+    params.is_plain ? run.template operator()<true>() : run.template operator()<false>();
   } else {
   memory.run(
       launch,
@@ -219,7 +222,7 @@ TEST(PackedAffine, EveryLinearMapOfFourIndexBits) {
 TEST(PackedAffine, RefusesWhatDoesNotFit) {
   EXPECT_EQ(code_of([] { make_packed_affine_params(Affine(18), kPackedTiles[0].shape, 1); }),
             ErrorCode::unsupported);
-  EXPECT_EQ(code_of([] { make_packed_affine_params(Affine(19), kPackedTiles[0].shape, 0); }),
+  EXPECT_EQ(code_of([] { make_packed_affine_params(Affine(20), kPackedTiles[0].shape, 0); }),
             ErrorCode::value);
 }
 

@@ -105,6 +105,7 @@ struct PackedAffineParams {
   std::uint8_t word_component[kMostWordIndexBits];
   std::uint32_t place_address[kMostWordIndexBits];
   std::uint32_t is_renumbered;
+  bool is_plain;  // squares are transposed, and that is all
 };
 static_assert(sizeof(PackedAffineParams) <= 4096, "kernel parameters are at most 4 KiB");
 
@@ -316,8 +317,8 @@ constexpr ThreadSquares square(const PackedAffineParams& params, const ThreadSqu
 }  // namespace detail
 
 /// Word w of a thread's groups lies source(w) into the input, in bytes; each square is exchanged before it
-/// goes to shared memory. Requires: as load_tile.
-template <PackedAffineShape shape, device::Memory Memory, typename Source>
+/// goes to shared memory. Requires: as load_tile; params.is_plain, if `plain` (unchecked).
+template <PackedAffineShape shape, bool plain, device::Memory Memory, typename Source>
 constexpr void load_squares(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
                             std::uint32_t thread, const Source& source) {
   constexpr int q = shape.word_index_bits;
@@ -327,7 +328,7 @@ constexpr void load_squares(Memory& memory, const PackedAffineParams& params, st
     vectors[w] = memory.template load_global<shape.words.vector_bytes()>(
         device::kInput, source(static_cast<std::uint32_t>(w)));
   }
-  detail::exchange_components<shape>(vectors, params);
+  if constexpr (!plain) detail::exchange_components<shape>(vectors, params);
   const detail::ThreadSquares of_thread = detail::thread_squares<shape>(params, block, thread);
   FARO_UNROLL
   for (int k = 0; k < shape.words.components(); ++k) {
@@ -336,8 +337,12 @@ constexpr void load_squares(Memory& memory, const PackedAffineParams& params, st
     std::uint32_t words[1 << q];
     FARO_UNROLL
     for (int w = 0; w < 1 << q; ++w) words[w] = vectors[w].unit[k];
-    if (params.is_renumbered != 0) detail::renumber_words<q>(words, square.place);
-    exchange_in_registers<q>(words, params.exchange, square.place);
+    if constexpr (plain) {
+      detail::transpose_words<q>(words);
+    } else {
+      if (params.is_renumbered != 0) detail::renumber_words<q>(words, square.place);
+      exchange_in_registers<q>(words, params.exchange, square.place);
+    }
     FARO_UNROLL
     for (int w = 0; w < 1 << q; ++w) {
       memory.template store_shared<4>(
@@ -348,7 +353,7 @@ constexpr void load_squares(Memory& memory, const PackedAffineParams& params, st
 }
 
 /// The same backwards: word w goes target(w) into the output.
-template <PackedAffineShape shape, device::Memory Memory, typename Target>
+template <PackedAffineShape shape, bool plain, device::Memory Memory, typename Target>
 constexpr void store_squares(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
                              std::uint32_t thread, const Target& target) {
   constexpr int q = shape.word_index_bits;
@@ -366,12 +371,16 @@ constexpr void store_squares(Memory& memory, const PackedAffineParams& params, s
                                               select_xor<q>(params.word_address, static_cast<std::uint32_t>(w)))
                      .unit[0];
     }
-    exchange_back_in_registers<q>(words, params.exchange, square.place);
-    if (params.is_renumbered != 0) detail::renumber_words<q>(words, square.place);
+    if constexpr (plain) {
+      detail::transpose_words<q>(words);
+    } else {
+      exchange_back_in_registers<q>(words, params.exchange, square.place);
+      if (params.is_renumbered != 0) detail::renumber_words<q>(words, square.place);
+    }
     FARO_UNROLL
     for (int w = 0; w < 1 << q; ++w) vectors[w].unit[k] = words[w];
   }
-  detail::exchange_components<shape>(vectors, params);
+  if constexpr (!plain) detail::exchange_components<shape>(vectors, params);
   FARO_UNROLL
   for (int w = 0; w < 1 << q; ++w) {
     memory.template store_global<shape.words.vector_bytes()>(
@@ -472,24 +481,24 @@ constexpr std::uint32_t column_shift_of(const PackedAffineParams& params, std::u
 }
 
 /// Both phases, with a barrier between them.
-template <PackedAffineShape shape, device::Memory Memory>
+template <PackedAffineShape shape, bool plain, device::Memory Memory>
 constexpr void first_of_squares(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
                                 std::uint32_t thread) {
   if constexpr (shape.squares == PackedSquares::loaded) {
-    load_squares<shape>(memory, params, block, thread, affine_squares<shape>(params, block, thread));
+    load_squares<shape, plain>(memory, params, block, thread, affine_squares<shape>(params, block, thread));
   } else {
     load_words<shape>(memory, params.tile, thread, column_shift_of<shape>(params, block),
                       affine_words<shape>(params, block, thread));
   }
 }
-template <PackedAffineShape shape, device::Memory Memory>
+template <PackedAffineShape shape, bool plain, device::Memory Memory>
 constexpr void second_of_squares(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
                                  std::uint32_t thread) {
   if constexpr (shape.squares == PackedSquares::loaded) {
     store_words<shape>(memory, params.tile, thread, column_shift_of<shape>(params, block),
                        affine_words<shape>(params, block, thread));
   } else {
-    store_squares<shape>(memory, params, block, thread, affine_squares<shape>(params, block, thread));
+    store_squares<shape, plain>(memory, params, block, thread, affine_squares<shape>(params, block, thread));
   }
 }
 
@@ -501,10 +510,10 @@ struct CompiledPackedTile {
 };
 
 inline constexpr CompiledPackedTile kPackedTiles[] = {
-    {{5, {2, 4, 10, 1, 8}, PackedSquares::loaded}, 2},  // 64 KiB
+    {{5, {2, 5, 10, 0, 10}, PackedSquares::loaded}, 1},  // 128 KiB
     {{4, {2, 5, 9, 2, 8}, PackedSquares::loaded}, 2},   // 64 KiB
     {{3, {2, 5, 8, 2, 8}, PackedSquares::loaded}, 4},   // 32 KiB
-    {{5, {2, 4, 10, 1, 8}, PackedSquares::stored}, 2},  // 64 KiB
+    {{5, {2, 5, 10, 0, 10}, PackedSquares::stored}, 1},  // 128 KiB
     {{4, {2, 5, 9, 2, 8}, PackedSquares::stored}, 2},   // 64 KiB
     {{3, {2, 5, 8, 2, 8}, PackedSquares::stored}, 4},   // 32 KiB
     {{5, {2, 4, 10, 2, 9}}, 2},        // 64 KiB
@@ -519,7 +528,7 @@ inline constexpr std::size_t kLargePackedTiles = 9;  // the first ones
 inline constexpr std::size_t kSmallPackedTiles = kPackedTileCount - kLargePackedTiles;
 
 /// The phases as a kernel that is a value.
-template <std::size_t index>
+template <std::size_t index, bool plain = false>
 struct MovePackedTiles {
   static constexpr CompiledPackedTile kTile = kPackedTiles[index];
   static constexpr PackedAffineShape kShape = kTile.shape;
@@ -549,9 +558,9 @@ struct MovePackedTiles {
   template <typename Block, typename Memory>
   constexpr void move(Block& block, Memory& memory) const {
     if constexpr (kShape.has_squares()) {
-      first_of_squares<kShape>(memory, params, block.index(), block.thread());
+      first_of_squares<kShape, plain>(memory, params, block.index(), block.thread());
       block.barrier();
-      second_of_squares<kShape>(memory, params, block.index(), block.thread());
+      second_of_squares<kShape, plain>(memory, params, block.index(), block.thread());
     } else {
       load_tile<kShape.words>(memory, params.tile, block.index(), block.thread());
       block.barrier();

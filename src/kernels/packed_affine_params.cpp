@@ -1,6 +1,7 @@
 #include "kernels/packed_affine_params.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -286,6 +287,11 @@ void make_squares(PackedAffineParams& params, const WordMap& map, const layout::
     for (const std::uint8_t place : digit) params.is_renumbered |= place;
   }
   params.is_renumbered |= params.complement_place;
+  const auto all_zero = [](const auto& masks) {
+    return std::all_of(std::begin(masks), std::end(masks), [](std::uint32_t mask) { return mask == 0; });
+  };
+  params.is_plain = params.is_renumbered == 0 && all_zero(params.exchange.turned) &&
+                    all_zero(params.exchange.before) && all_zero(params.exchange.after);
   for (std::uint32_t& read : params.tile.read_address) read <<= kWordBytesBits;
   for (std::uint64_t& row : params.tile.target_row) row <<= kWordBytesBits;
 }

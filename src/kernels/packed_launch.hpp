@@ -275,11 +275,19 @@ template <std::size_t index, typename Queue>
 bool move_tiles(Queue& queue, const PackedWork& work, const PackedTiles& tiles, std::uint64_t least) {
   const std::optional<PackedAffineParams>& params = tiles.affine[index];
   if (!params || params->tile.blocks() < least) return false;
-  MovePackedTiles<index> kernel;
-  kernel.params = *params;
-  kernel.in = work.in;
-  kernel.out = work.out;
-  queue.run(kernel);
+  const auto move = [&](auto kernel) {
+    kernel.params = *params;
+    kernel.in = work.in;
+    kernel.out = work.out;
+    queue.run(kernel);
+  };
+  if constexpr (kPackedTiles[index].shape.has_squares()) {
+    if (params->is_plain) {
+      move(MovePackedTiles<index, true>());
+      return true;
+    }
+  }
+  move(MovePackedTiles<index>());
   return true;
 }
 
