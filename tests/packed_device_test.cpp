@@ -343,10 +343,10 @@ TEST(PackedDevice, MatricesTouchEachSectorOnce) {
     memory.add_virtual_output(out_bytes);
     memory.run(
         {.blocks = kernel.blocks(), .threads = kernel.kThreads},
-        [&](auto& m, auto block, auto thread) { kernel.load(m, block, thread); },
-        [&](auto& m, auto block, auto thread) { kernel.transpose(m, block, thread); },
+        [&](auto& m, auto block, auto thread) { kernel.load(m, kernel.tile_of(block), thread); },
+        [&](auto& m, auto block, auto thread) { kernel.transpose(m, kernel.tile_of(block), thread); },
         [&](auto& m, auto block, auto thread) {
-          kernel.store(m, block, thread, [](auto...) { FAIL() << "rows of whole words have no ends"; });
+          kernel.store(m, kernel.tile_of(block), thread, [](auto...) { FAIL() << "rows of whole words have no ends"; });
         });
     return memory.counts();
   };

@@ -65,119 +65,6 @@ struct MovePackedMatrix : PackedMatrixParams {
   constexpr std::uint32_t shared_bytes() const { return kGroups * kGroupPitch * 4; }
   constexpr std::uint32_t words_down() const { return kGroups - (skewed ? 1 : 0); }
 
-  template <typename Block>
-  constexpr void operator()(Block& block) const {
-    device::DirectMemory memory{in.base, out.base, block.shared()};
-    load(memory, block.index(), block.thread());
-    block.barrier();
-    transpose(memory, block.index(), block.thread());
-    block.barrier();
-    store(memory, block.index(), block.thread(),
-          [&](std::uint64_t word, std::uint32_t value, std::uint32_t mask) {
-            put_bits(block, out, word, value, mask);
-          });
-  }
-
-  // --- phases
-
-  template <device::Memory Memory>
-  constexpr void load(Memory& memory, std::uint64_t block, std::uint32_t thread) const {
-    const Tile tile = tile_of(block);
-    const std::uint32_t lanes = power_of_two_from(tile.words_across);
-    const std::uint64_t low = lowest_inside(tile, lanes);
-    if (low != kNotInside) {
-      load_rows<std::uint32_t>(memory, tile, lanes, thread, static_cast<std::int64_t>(low),
-                [&](std::uint32_t, std::uint64_t word) {
-                  return memory.template load_global<4>(device::kInput, word).unit[0];
-                });
-      return;
-    }
-    load_rows<std::uint64_t>(memory, tile, lanes, thread, 0, [&](std::uint32_t row, std::uint64_t word) {
-      if ((thread & (lanes - 1)) < tile.words_across && static_cast<std::int64_t>(row) + tile.row >= 0)
-        return word_of(memory, word / 4);
-      device::idle(memory);
-      return std::uint32_t{0};
-    });
-  }
-
-  template <device::Memory Memory>
-  constexpr void transpose(Memory& memory, std::uint64_t block, std::uint32_t thread) const {
-    const Tile tile = tile_of(block);
-    const std::uint32_t lanes = power_of_two_from(tile.words_across);
-    const std::uint32_t squares = (tile.rows + kSide - 1) / kSide * lanes;
-    for (std::uint32_t n = thread; n < squares; n += kThreads) {
-      const std::uint32_t first = 4 * place(n / lanes, 0, n & (lanes - 1));
-      std::uint32_t words[kSide];
-      FARO_UNROLL
-      for (std::uint32_t i = 0; i < kSide; ++i)
-        words[i] = memory.template load_shared<4>(first + 4 * place(0, i, 0)).unit[0];
-      detail::transpose_words<q>(words);
-      FARO_UNROLL
-      for (std::uint32_t i = 0; i < kSide; ++i)
-        memory.template store_shared<4>(first + 4 * place(0, i, 0), device::Packet<4>{{words[i]}});
-    }
-  }
-
-  /// ends(word, value, mask): what the output's word `word`, of which others write the rest, gets.
-  template <device::Memory Memory, typename Ends>
-  constexpr void store(Memory& memory, std::uint64_t block, std::uint32_t thread, const Ends& ends) const {
-    const Tile tile = tile_of(block);
-    const std::uint32_t lanes = power_of_two_from(tile.words_down);
-    const std::uint32_t k = thread & (lanes - 1);
-    const std::uint32_t warp = thread / kLanes;
-    // Columns of a warp lie `lanes` words apart.
-    const std::uint32_t apart = thread % kLanes / lanes * lanes;
-    const std::uint64_t word = tile.word + k;
-    // Elements from the row's begin that lie before the word's end, if the row begins with a word; many are
-    // as good as all.
-    const std::uint64_t before = word * kSide;
-    const std::int32_t left =
-        k >= tile.words_down         ? -static_cast<std::int32_t>(kSide)
-        : rows < before              ? -static_cast<std::int32_t>(before - rows < kSide ? before - rows : kSide)
-        : rows - before < 2 * kSide  ? static_cast<std::int32_t>(rows - before)
-                                     : static_cast<std::int32_t>(2 * kSide);
-    const std::int64_t step_bits = out_pitch * kWarps;
-    std::int64_t first =
-        tile.out +
-        static_cast<std::int64_t>(tile.column + std::uint64_t{apart} * kSide + warp) * out_pitch;
-    const bool is_amid = word != 0 && left >= static_cast<std::int32_t>(kSide) && tile.columns == kWords * kSide;
-    const std::uint32_t of_lane = place(k, 0, apart);
-    for (std::uint32_t s = warp; s < lanes * kSide; s += kWarps, first += step_bits) {
-      if (s >= tile.columns) break;
-      const auto phase = static_cast<std::uint32_t>(static_cast<std::uint64_t>(first) % kWordBits);
-      std::uint32_t mask = ~std::uint32_t{0};
-      if (!is_amid) {
-        const std::int32_t end = left + static_cast<std::int32_t>(phase / kElementBits);
-        if (end < static_cast<std::int32_t>(kSide))
-          mask = end <= 0 ? 0 : low_ones(static_cast<std::uint32_t>(end) * kElementBits);
-        if (word == 0) mask &= ~std::uint32_t{0} << phase;
-        if (apart * kSide + s >= tile.columns) mask = 0;
-      }
-      if (mask == 0) {
-        device::idle(memory);
-        if (skewed) device::idle(memory);
-        device::idle(memory);
-        continue;
-      }
-      const std::uint32_t at_shared = 4 * (of_lane + s % kSide * kWords + s / kSide);
-      std::uint32_t value =
-          memory.template load_shared<4>(at_shared + (skewed ? 4 * kGroupPitch : 0)).unit[0];
-      if (skewed) value = shifted_in(memory.template load_shared<4>(at_shared).unit[0], value, phase);
-      if (out.high_first) {
-        value = turned_bytes(value);
-        mask = turned_bytes(mask);
-      }
-      const std::uint64_t at = static_cast<std::uint64_t>(first) / kWordBits + word;
-      if (mask == ~std::uint32_t{0}) {
-        memory.template store_global<4>(device::kOutput, 4 * at, device::Packet<4>{{value}});
-      } else {
-        device::idle(memory);
-        if (out.holds_word(at)) ends(at, value, mask);
-      }
-    }
-  }
-
- private:
   struct Tile {
     std::int64_t in = 0;  // bit where the matrix begins
     std::int64_t out = 0;
@@ -189,6 +76,23 @@ struct MovePackedMatrix : PackedMatrixParams {
     std::uint32_t words_across = 0;
     std::uint32_t words_down = 0;
   };
+
+  template <typename Block>
+  constexpr void operator()(Block& block) const {
+    device::DirectMemory memory{in.base, out.base, block.shared()};
+    const Tile tile = tile_of(block.index());
+    load(memory, tile, block.thread());
+    block.barrier();
+    transpose(memory, tile, block.thread());
+    block.barrier();
+    store(memory, tile, block.thread(),
+          [&](std::uint64_t word, std::uint32_t value, std::uint32_t mask) {
+            put_bits(block, out, word, value, mask);
+          });
+  }
+
+  // --- phases, of the block's tile
+
   constexpr Tile tile_of(std::uint64_t block) const {
     std::uint64_t matrix = of_matrix.divide(block);
     Tile tile;
@@ -214,6 +118,110 @@ struct MovePackedMatrix : PackedMatrixParams {
     return tile;
   }
 
+  template <device::Memory Memory>
+  constexpr void load(Memory& memory, const Tile& tile, std::uint32_t thread) const {
+    const std::uint32_t lanes = power_of_two_from(tile.words_across);
+    const std::uint64_t low = lowest_inside(tile, lanes);
+    if (low != kNotInside) {
+      load_rows<std::uint32_t>(memory, tile, lanes, thread, static_cast<std::int64_t>(low),
+                [&](std::uint32_t, std::uint64_t word) {
+                  return memory.template load_global<4>(device::kInput, word).unit[0];
+                });
+      return;
+    }
+    load_rows<std::uint64_t>(memory, tile, lanes, thread, 0, [&](std::uint32_t row, std::uint64_t word) {
+      if ((thread & (lanes - 1)) < tile.words_across && static_cast<std::int64_t>(row) + tile.row >= 0)
+        return word_of(memory, word / 4);
+      device::idle(memory);
+      return std::uint32_t{0};
+    });
+  }
+
+  template <device::Memory Memory>
+  constexpr void transpose(Memory& memory, const Tile& tile, std::uint32_t thread) const {
+    const std::uint32_t lanes = power_of_two_from(tile.words_across);
+    const std::uint32_t squares = (tile.rows + kSide - 1) / kSide * lanes;
+    for (std::uint32_t n = thread; n < squares; n += kThreads) {
+      const std::uint32_t first = 4 * place(n / lanes, 0, n & (lanes - 1));
+      std::uint32_t words[kSide];
+      FARO_UNROLL
+      for (std::uint32_t i = 0; i < kSide; ++i)
+        words[i] = memory.template load_shared<4>(first + 4 * place(0, i, 0)).unit[0];
+      detail::transpose_words<q>(words);
+      FARO_UNROLL
+      for (std::uint32_t i = 0; i < kSide; ++i)
+        memory.template store_shared<4>(first + 4 * place(0, i, 0), device::Packet<4>{{words[i]}});
+    }
+  }
+
+  /// ends(word, value, mask): what the output's word `word`, of which others write the rest, gets.
+  template <device::Memory Memory, typename Ends>
+  constexpr void store(Memory& memory, const Tile& tile, std::uint32_t thread, const Ends& ends) const {
+    const std::uint32_t lanes = power_of_two_from(tile.words_down);
+    const std::uint32_t k = thread & (lanes - 1);
+    const std::uint32_t warp = thread / kLanes;
+    // Columns of a warp lie `lanes` words apart.
+    const std::uint32_t apart = thread % kLanes / lanes * lanes;
+    const std::uint64_t word = tile.word + k;
+    const std::int64_t step_bits = out_pitch * kWarps;
+    std::int64_t first =
+        tile.out +
+        static_cast<std::int64_t>(tile.column + std::uint64_t{apart} * kSide + warp) * out_pitch;
+    const std::uint32_t of_lane = place(k, 0, apart);
+    const std::uint32_t end = lanes * kSide < tile.columns ? lanes * kSide : tile.columns;
+    const auto value_of = [&](std::uint32_t s, std::uint32_t phase) {
+      const std::uint32_t at = 4 * (of_lane + s % kSide * kWords + s / kSide);
+      std::uint32_t value = memory.template load_shared<4>(at + (skewed ? 4 * kGroupPitch : 0)).unit[0];
+      if (skewed) value = shifted_in(memory.template load_shared<4>(at).unit[0], value, phase);
+      return out.high_first ? turned_bytes(value) : value;
+    };
+    const auto phase_of = [&] {
+      return static_cast<std::uint32_t>(static_cast<std::uint64_t>(first) % kWordBits);
+    };
+    const auto store_at = [&](std::uint32_t value) {
+      const std::uint64_t at = static_cast<std::uint64_t>(first) / kWordBits + word;
+      memory.template store_global<4>(device::kOutput, 4 * at, device::Packet<4>{{value}});
+    };
+    // A tile of whole words alone asks nothing of its lanes.
+    if (tile.word != 0 && tile.columns == kWords * kSide && tile.words_down == lanes &&
+        (tile.word + lanes) * kSide <= rows) {
+      for (std::uint32_t s = warp; s < end; s += kWarps, first += step_bits) store_at(value_of(s, phase_of()));
+      return;
+    }
+    // Elements from the row's begin that lie before the word's end, if the row begins with a word; many are
+    // as good as all.
+    const std::uint64_t before = word * kSide;
+    const std::int32_t left =
+        k >= tile.words_down         ? -static_cast<std::int32_t>(kSide)
+        : rows < before              ? -static_cast<std::int32_t>(before - rows < kSide ? before - rows : kSide)
+        : rows - before < 2 * kSide  ? static_cast<std::int32_t>(rows - before)
+                                     : static_cast<std::int32_t>(2 * kSide);
+    for (std::uint32_t s = warp; s < end; s += kWarps, first += step_bits) {
+      const std::uint32_t phase = phase_of();
+      const std::int32_t held = left + static_cast<std::int32_t>(phase / kElementBits);
+      std::uint32_t mask = ~std::uint32_t{0};
+      if (held < static_cast<std::int32_t>(kSide))
+        mask = held <= 0 ? 0 : low_ones(static_cast<std::uint32_t>(held) * kElementBits);
+      if (word == 0) mask &= ~std::uint32_t{0} << phase;
+      if (apart * kSide + s >= tile.columns) mask = 0;
+      if (mask == 0) {
+        device::idle(memory);
+        if (skewed) device::idle(memory);
+        device::idle(memory);
+        continue;
+      }
+      const std::uint32_t value = value_of(s, phase);
+      if (mask == ~std::uint32_t{0}) {
+        store_at(value);
+      } else {
+        device::idle(memory);
+        const std::uint64_t at = static_cast<std::uint64_t>(first) / kWordBits + word;
+        if (out.holds_word(at)) ends(at, value, out.high_first ? turned_bytes(mask) : mask);
+      }
+    }
+  }
+
+ private:
   // Rows of the tile to shared memory; word(row, byte) loads. Bits are counted from `low`, the first of a
   // word; `Number` holds how many words there are from there.
   template <typename Number, device::Memory Memory, typename Word>
@@ -241,18 +249,40 @@ struct MovePackedMatrix : PackedMatrixParams {
           if (in_skewed) device::idle(memory);
         }
       }
+      put_in_order(words, next, bit, step_bits);
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kAhead; ++k) {
         const std::uint32_t of_tile = row + k * step;
-        if (of_tile >= tile.rows) {
+        if (of_tile < tile.rows) {
+          memory.template store_shared<4>(4 * (of_tile * kWords + of_tile / kSide + lane),
+                                          device::Packet<4>{{words[k]}});
+        } else {
           device::idle(memory);
-          continue;
         }
-        const auto at = static_cast<std::uint64_t>(bit + static_cast<std::int64_t>(k) * step_bits);
-        memory.template store_shared<4>(
-            4 * (of_tile * kWords + of_tile / kSide + lane),
-            device::Packet<4>{{in_order(words[k], next[k], static_cast<std::uint32_t>(at % kWordBits))}});
       }
+    }
+  }
+
+  // Words as loaded and those behind them to 32 bits from the bits on where rows are.
+  constexpr void put_in_order(std::uint32_t (&words)[kAhead], std::uint32_t (&next)[kAhead], std::int64_t bit,
+                              std::int64_t step_bits) const {
+    if (in.high_first) {
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        words[k] = turned_bytes(words[k]);
+        next[k] = turned_bytes(next[k]);
+      }
+    }
+    if (in_skewed) {
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        const auto at = static_cast<std::uint64_t>(bit + static_cast<std::int64_t>(k) * step_bits);
+        words[k] = shifted_out(words[k], next[k], static_cast<std::uint32_t>(at % kWordBits));
+      }
+    }
+    if (in.high_first != out.high_first) {
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead; ++k) words[k] = turned_elements(words[k], kElementBits);
     }
   }
 
@@ -282,15 +312,6 @@ struct MovePackedMatrix : PackedMatrixParams {
     return group * kGroupPitch + i * kWords + w;
   }
 
-  // 32 bits of the input from a bit of a word on.
-  constexpr std::uint32_t in_order(std::uint32_t word, std::uint32_t next, std::uint32_t into) const {
-    if (in.high_first) {
-      word = turned_bytes(word);
-      next = turned_bytes(next);
-    }
-    const std::uint32_t value = in_skewed ? shifted_out(word, next, into) : word;
-    return in.high_first != out.high_first ? turned_elements(value, kElementBits) : value;
-  }
   template <device::Memory Memory>
   constexpr std::uint32_t word_of(Memory& memory, std::uint64_t word) const {
     std::uint32_t value = 0;
