@@ -70,17 +70,17 @@ void run_packed(const Affine& map, std::uint64_t batch, std::mt19937_64& random,
     };
     params.is_plain ? run.template operator()<true>() : run.template operator()<false>();
   } else {
-  memory.run(
-      launch,
-      [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
-        load_tile<shape.words>(m, params.tile, block, thread);
-      },
-      [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
-        exchange_words<shape>(m, params, block, thread);
-      },
-      [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
-        store_tile<shape.words>(m, params.tile, block, thread);
-      });
+    memory.run(
+        launch,
+        [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
+          load_tile<shape.words>(m, params.tile, block, thread);
+        },
+        [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
+          exchange_words<shape>(m, params, block, thread);
+        },
+        [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
+          store_tile<shape.words>(m, params.tile, block, thread);
+        });
   }
   expect_elements_permuted(map, bits, arrays);
   ASSERT_TRUE(memory.output_complete());
@@ -122,10 +122,13 @@ struct PackedShapes {
 using AllShapes =
     PackedShapes<kPackedTiles[0].shape, kPackedTiles[1].shape, kPackedTiles[2].shape, kPackedTiles[3].shape,
                  kPackedTiles[4].shape, kPackedTiles[5].shape, kPackedTiles[6].shape, kPackedTiles[7].shape,
-                 kPackedTiles[8].shape, kPackedTiles[9].shape, kPackedTiles[10].shape, kPackedTiles[11].shape, PackedAffineShape{5, {2, 3, 8, 2, 6}},
-                 PackedAffineShape{3, {2, 3, 6, 2, 5}}, PackedAffineShape{4, {2, 3, 7, 2, 8}},
-                 PackedAffineShape{5, {2, 3, 8, 1, 5}, PackedSquares::loaded}, PackedAffineShape{4, {2, 3, 7, 2, 4}, PackedSquares::loaded},
-                 PackedAffineShape{3, {2, 3, 6, 2, 4}, PackedSquares::loaded}, PackedAffineShape{3, {2, 3, 6, 1, 5}, PackedSquares::loaded},
+                 kPackedTiles[8].shape, kPackedTiles[9].shape, kPackedTiles[10].shape, kPackedTiles[11].shape,
+                 PackedAffineShape{5, {2, 3, 8, 2, 6}}, PackedAffineShape{3, {2, 3, 6, 2, 5}},
+                 PackedAffineShape{4, {2, 3, 7, 2, 8}},
+                 PackedAffineShape{5, {2, 3, 8, 1, 5}, PackedSquares::loaded},
+                 PackedAffineShape{4, {2, 3, 7, 2, 4}, PackedSquares::loaded},
+                 PackedAffineShape{3, {2, 3, 6, 2, 4}, PackedSquares::loaded},
+                 PackedAffineShape{3, {2, 3, 6, 1, 5}, PackedSquares::loaded},
                  PackedAffineShape{5, {2, 3, 8, 1, 5}, PackedSquares::stored},
                  PackedAffineShape{4, {2, 3, 7, 2, 4}, PackedSquares::stored},
                  PackedAffineShape{3, {2, 3, 6, 2, 4}, PackedSquares::stored}>;
@@ -147,7 +150,9 @@ TEST(PackedAffine, MapsOfEveryKindAndShape) {
     EXPECT_GT(tally.sheared, 0);
     EXPECT_LE(tally.unfit, shape.has_squares() ? tally.runs / 2 : 0);
     RecordProperty("conflicts", tally.conflicts);
-    std::printf("q %d squares %d runs %d unfit %d conflicts %d\n", shape.word_index_bits, int(shape.squares), tally.runs, tally.unfit, tally.conflicts);
+    if (shape.has_squares()) {
+      EXPECT_EQ(tally.conflicts, 0);
+    }
   });
 }
 

@@ -291,8 +291,8 @@ void expect_strided_squares(const std::string& text) {
   kernel.in = in.data() + aligned(in);
   kernel.out = out.data() + aligned(out);
   emulate(kernel, {});
-  EXPECT_EQ(find_packed_mismatch(plan.problem(), {kernel.in, plan.in_bytes()}, {kernel.out, plan.out_bytes()}),
-            "")
+  EXPECT_EQ(
+      find_packed_mismatch(plan.problem(), {kernel.in, plan.in_bytes()}, {kernel.out, plan.out_bytes()}), "")
       << text;
 }
 
@@ -320,9 +320,10 @@ TEST(PackedDevice, LongRollsAndFlips) {
               .out = {.order = an_order(random)}},
              random, reached);
       // Rows of several runs, and every other one.
-      verify({.permutation = CyclicAxes({3, count % 5 + 1, 2, 5000},
-                                        {2, 0, 1, 3},
-                                        {{.count = 3}, {.count = count % 5 + 1}, {.count = 2},
+      verify({.permutation = CyclicAxes({3, count % 5 + 1, 2, 5000}, {2, 0, 1, 3},
+                                        {{.count = 3},
+                                         {.count = count % 5 + 1},
+                                         {.count = 2},
                                          {.count = 5000, .shift = 77, .reversed = count % 2 == 1}}),
               .element_bits = bits,
               .in = in,
@@ -346,7 +347,8 @@ TEST(PackedDevice, MatricesTouchEachSectorOnce) {
         [&](auto& m, auto block, auto thread) { kernel.load(m, kernel.tile_of(block), thread); },
         [&](auto& m, auto block, auto thread) { kernel.transpose(m, kernel.tile_of(block), thread); },
         [&](auto& m, auto block, auto thread) {
-          kernel.store(m, kernel.tile_of(block), thread, [](auto...) { FAIL() << "rows of whole words have no ends"; });
+          kernel.store(m, kernel.tile_of(block), thread,
+                       [](auto...) { FAIL() << "rows of whole words have no ends"; });
         });
     return memory.counts();
   };

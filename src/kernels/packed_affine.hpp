@@ -97,9 +97,9 @@ struct PackedAffineParams {
       stored_word[kMostWordIndexBits];  // what bit a of that adds to the number of a word that is stored
   std::uint8_t block_place[kBlockDigits][kBlockDigitValues];  // what the block's number adds, by its digits
   std::uint32_t complement_place;                             // and all of them
-  // Of squares, and of the inverse where they are stored: where in the input bit k of a group's number and bit t of a word's lead, in bytes, but
-  // for the components of vectors; those of the words; what bit a of a block's places adds to addresses;
-  // whether words are renumbered at all.
+  // Of squares, and of the inverse where they are stored: where in the input bit k of a group's number and
+  // bit t of a word's lead, in bytes, but for the components of vectors; those of the words; what bit a of a
+  // block's places adds to addresses; whether words are renumbered at all.
   std::uint64_t group_source[kMaxThreadBits + kMostVectorWordBits];
   std::uint64_t word_source[kMostWordIndexBits];
   std::uint8_t word_component[kMostWordIndexBits];
@@ -367,8 +367,8 @@ constexpr void store_squares(Memory& memory, const PackedAffineParams& params, s
     FARO_UNROLL
     for (int w = 0; w < 1 << q; ++w) {
       words[w] = memory
-                     .template load_shared<4>(square.address ^
-                                              select_xor<q>(params.word_address, static_cast<std::uint32_t>(w)))
+                     .template load_shared<4>(
+                         square.address ^ select_xor<q>(params.word_address, static_cast<std::uint32_t>(w)))
                      .unit[0];
     }
     if constexpr (plain) {
@@ -390,8 +390,8 @@ constexpr void store_squares(Memory& memory, const PackedAffineParams& params, s
 
 namespace detail {
 
-// Calls f(later, addresses) of a thread's vectors on the side where nothing is exchanged: vector `later` after
-// its first one has component k at addresses[k] of shared memory.
+// Calls f(later, addresses) of a thread's vectors on the side where nothing is exchanged: vector `later`
+// after its first one has component k at addresses[k] of shared memory.
 template <PackedAffineShape shape, typename F>
 constexpr void each_vector_of_words(const AffineTileParams& tile, std::uint32_t thread,
                                     std::uint32_t column_shift, const F& f) {
@@ -511,17 +511,17 @@ struct CompiledPackedTile {
 
 inline constexpr CompiledPackedTile kPackedTiles[] = {
     {{5, {2, 5, 10, 0, 10}, PackedSquares::loaded}, 1},  // 128 KiB
-    {{4, {2, 5, 9, 2, 8}, PackedSquares::loaded}, 2},   // 64 KiB
-    {{3, {2, 5, 8, 2, 8}, PackedSquares::loaded}, 4},   // 32 KiB
+    {{4, {2, 5, 9, 2, 8}, PackedSquares::loaded}, 2},    // 64 KiB
+    {{3, {2, 5, 8, 2, 8}, PackedSquares::loaded}, 4},    // 32 KiB
     {{5, {2, 5, 10, 0, 10}, PackedSquares::stored}, 1},  // 128 KiB
-    {{4, {2, 5, 9, 2, 8}, PackedSquares::stored}, 2},   // 64 KiB
-    {{3, {2, 5, 8, 2, 8}, PackedSquares::stored}, 4},   // 32 KiB
-    {{5, {2, 4, 10, 2, 9}}, 2},        // 64 KiB
-    {{4, {2, 5, 9, 2, 9}}, 2},         // 64 KiB
-    {{3, {2, 5, 8, 2, 8}}, 4},         // 32 KiB
-    {{5, {2, 2, 7, 2, 7}}, 4},         // 2 KiB
-    {{4, {2, 2, 6, 2, 6}}, 8},         // 1 KiB
-    {{3, {2, 2, 5, 2, 5}}, 16},        // 512 bytes
+    {{4, {2, 5, 9, 2, 8}, PackedSquares::stored}, 2},    // 64 KiB
+    {{3, {2, 5, 8, 2, 8}, PackedSquares::stored}, 4},    // 32 KiB
+    {{5, {2, 4, 10, 2, 9}}, 2},                          // 64 KiB
+    {{4, {2, 5, 9, 2, 9}}, 2},                           // 64 KiB
+    {{3, {2, 5, 8, 2, 8}}, 4},                           // 32 KiB
+    {{5, {2, 2, 7, 2, 7}}, 4},                           // 2 KiB
+    {{4, {2, 2, 6, 2, 6}}, 8},                           // 1 KiB
+    {{3, {2, 2, 5, 2, 5}}, 16},                          // 512 bytes
 };
 inline constexpr auto kPackedTileCount = sizeof(kPackedTiles) / sizeof(kPackedTiles[0]);
 inline constexpr std::size_t kLargePackedTiles = 9;  // the first ones

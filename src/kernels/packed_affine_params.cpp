@@ -75,8 +75,8 @@ Subspace square_of(const Matrix& local, int q) {
   return owned;
 }
 
-// Words that are loaded beside one another: the lowest bits that no square has. Nothing where sectors would be
-// parted.
+// Words that are loaded beside one another: the lowest bits that no square has. Nothing where sectors would
+// be parted.
 std::optional<std::vector<Word>> beside_squares(const Matrix& local, int q) {
   constexpr int kSectorWordBits = 3;
   Subspace taken = square_of(local, q);
@@ -237,7 +237,7 @@ layout::Xor arrange(WordMap& map, const layout::Tile& of_words, const Matrix& lo
   layout::Xor best = first;
   const auto banks = [&](WordMap& of, const layout::Xor& layout) {
     return shape.has_squares() ? banks_of_squares(of, local, shape, lanes, layout, geometry)
-                   : order_groups(of, local, q, lanes, layout, geometry);
+                               : order_groups(of, local, q, lanes, layout, geometry);
   };
   int most = banks(map, best);
   faro::detail::SplitMix64 draw(1);
@@ -267,9 +267,7 @@ void make_squares(PackedAffineParams& params, const WordMap& map, const layout::
             f2::combine(of_words.source_rows.data(), word >> shape.words.segment_bits))
            << kWordBytesBits;
   };
-  const auto address = [&](Word word) {
-    return layout(static_cast<std::uint32_t>(word)) << kWordBytesBits;
-  };
+  const auto address = [&](Word word) { return layout(static_cast<std::uint32_t>(word)) << kWordBytesBits; };
   for (std::size_t k = 0; k < map.groups.size(); ++k) {
     params.group_source[k] = source(map.groups[k] >> q);
     params.group_word[k] = address(slots_of(map, local, map.groups[k], q).written);
@@ -317,12 +315,12 @@ bool fits(const Affine& map, const PackedAffineShape& shape) {
   if (shape.squares == PackedSquares::stored) return fits(map.inverse(), way_back(shape));
   if (map.bits() < element_tile_bits(shape) || map.bits() - element_tile_bits(shape) > kMaxBlockBits)
     return false;
-  return !shape.has_squares() || beside_squares(make_packed_tile(map, shape).local, shape.word_index_bits).has_value();
+  return !shape.has_squares() ||
+         beside_squares(make_packed_tile(map, shape).local, shape.word_index_bits).has_value();
 }
 
 PackedAffineParams make_packed_affine_params(const Affine& map, const PackedAffineShape& shape,
-                                             std::uint64_t batch,
-                                             const machine::MemoryGeometry& geometry) {
+                                             std::uint64_t batch, const machine::MemoryGeometry& geometry) {
   if (!fits(map, shape)) {
     fail(ErrorCode::unsupported, "fit the tile kernel of packed elements",
          std::to_string(map.bits()) + " index bits",
@@ -372,7 +370,8 @@ ExchangeCongestion predicted_exchange_congestion(const PackedAffineParams& param
   if (shape.has_squares()) {
     Subspace banks(bank_bits);
     for (int k = 0; k < lanes; ++k)
-      banks.insert(params.group_word[shape.words.vector_bits + k] >> kWordBytesBits & f2::low_mask(bank_bits));
+      banks.insert(params.group_word[shape.words.vector_bits + k] >> kWordBytesBits &
+                   f2::low_mask(bank_bits));
     const int waiting = 1 << (lanes - banks.dimension());
     if (shape.squares == PackedSquares::stored) return {.loads = waiting, .stores = 1};
     return {.loads = 1, .stores = waiting};

@@ -254,10 +254,14 @@ void move_part(Queue& queue, const PackedWork& work, const faro::detail::AxisMap
   const auto columns = columns_of_matrix(part, work.element_bits);
   const bool runs = has_long_runs(part, work.element_bits);
   if (columns || runs) {
-    if (runs) move_runs(queue, part, arrays, work.element_bits);
-    else if (work.element_bits == 1) move_matrices<5>(queue, part, *columns, arrays);
-    else if (work.element_bits == 2) move_matrices<4>(queue, part, *columns, arrays);
-    else move_matrices<3>(queue, part, *columns, arrays);
+    if (runs)
+      move_runs(queue, part, arrays, work.element_bits);
+    else if (work.element_bits == 1)
+      move_matrices<5>(queue, part, *columns, arrays);
+    else if (work.element_bits == 2)
+      move_matrices<4>(queue, part, *columns, arrays);
+    else
+      move_matrices<3>(queue, part, *columns, arrays);
     // Words that are not wholly in the array.
     for (const std::uint64_t word : {std::uint64_t{0}, arrays.out.words() - 1}) {
       if (!arrays.out.holds_word(word)) move_words(queue, axes, arrays, word, 1);

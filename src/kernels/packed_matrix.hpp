@@ -31,7 +31,7 @@ namespace faro::kernels {
 struct PackedMatrixParams {
   PackedArray<const std::byte> in = {};
   PackedArray<std::byte> out = {};
-  PackedOthers others;  // that number the matrices
+  PackedOthers others;         // that number the matrices
   std::uint64_t in_first = 0;  // bits, from the base
   std::uint64_t out_first = 0;
   std::uint64_t rows = 0;      // side by side in the output
@@ -85,10 +85,9 @@ struct MovePackedMatrix : PackedMatrixParams {
     block.barrier();
     transpose(memory, tile, block.thread());
     block.barrier();
-    store(memory, tile, block.thread(),
-          [&](std::uint64_t word, std::uint32_t value, std::uint32_t mask) {
-            put_bits(block, out, word, value, mask);
-          });
+    store(memory, tile, block.thread(), [&](std::uint64_t word, std::uint32_t value, std::uint32_t mask) {
+      put_bits(block, out, word, value, mask);
+    });
   }
 
   // --- phases, of the block's tile
@@ -124,9 +123,9 @@ struct MovePackedMatrix : PackedMatrixParams {
     const std::uint64_t low = lowest_inside(tile, lanes);
     if (low != kNotInside) {
       load_rows<std::uint32_t>(memory, tile, lanes, thread, static_cast<std::int64_t>(low),
-                [&](std::uint32_t, std::uint64_t word) {
-                  return memory.template load_global<4>(device::kInput, word).unit[0];
-                });
+                               [&](std::uint32_t, std::uint64_t word) {
+                                 return memory.template load_global<4>(device::kInput, word).unit[0];
+                               });
       return;
     }
     load_rows<std::uint64_t>(memory, tile, lanes, thread, 0, [&](std::uint32_t row, std::uint64_t word) {
@@ -165,8 +164,7 @@ struct MovePackedMatrix : PackedMatrixParams {
     const std::uint64_t word = tile.word + k;
     const std::int64_t step_bits = out_pitch * kWarps;
     std::int64_t first =
-        tile.out +
-        static_cast<std::int64_t>(tile.column + std::uint64_t{apart} * kSide + warp) * out_pitch;
+        tile.out + static_cast<std::int64_t>(tile.column + std::uint64_t{apart} * kSide + warp) * out_pitch;
     const std::uint32_t of_lane = place(k, 0, apart);
     const std::uint32_t end = lanes * kSide < tile.columns ? lanes * kSide : tile.columns;
     const auto value_of = [&](std::uint32_t s, std::uint32_t phase) {
@@ -185,17 +183,18 @@ struct MovePackedMatrix : PackedMatrixParams {
     // A tile of whole words alone asks nothing of its lanes.
     if (tile.word != 0 && tile.columns == kWords * kSide && tile.words_down == lanes &&
         (tile.word + lanes) * kSide <= rows) {
-      for (std::uint32_t s = warp; s < end; s += kWarps, first += step_bits) store_at(value_of(s, phase_of()));
+      for (std::uint32_t s = warp; s < end; s += kWarps, first += step_bits)
+        store_at(value_of(s, phase_of()));
       return;
     }
     // Elements from the row's begin that lie before the word's end, if the row begins with a word; many are
     // as good as all.
     const std::uint64_t before = word * kSide;
-    const std::int32_t left =
-        k >= tile.words_down         ? -static_cast<std::int32_t>(kSide)
-        : rows < before              ? -static_cast<std::int32_t>(before - rows < kSide ? before - rows : kSide)
-        : rows - before < 2 * kSide  ? static_cast<std::int32_t>(rows - before)
-                                     : static_cast<std::int32_t>(2 * kSide);
+    const std::int32_t left = k >= tile.words_down ? -static_cast<std::int32_t>(kSide)
+                              : rows < before
+                                  ? -static_cast<std::int32_t>(before - rows < kSide ? before - rows : kSide)
+                              : rows - before < 2 * kSide ? static_cast<std::int32_t>(rows - before)
+                                                          : static_cast<std::int32_t>(2 * kSide);
     for (std::uint32_t s = warp; s < end; s += kWarps, first += step_bits) {
       const std::uint32_t phase = phase_of();
       const std::int32_t held = left + static_cast<std::int32_t>(phase / kElementBits);
@@ -292,8 +291,8 @@ struct MovePackedMatrix : PackedMatrixParams {
     return power;
   }
 
-  // The first bit of the first word that `lanes` lanes load of the tile's rows, if all that they load is in the
-  // array, and near enough.
+  // The first bit of the first word that `lanes` lanes load of the tile's rows, if all that they load is in
+  // the array, and near enough.
   static constexpr std::uint64_t kNotInside = ~std::uint64_t{0};
   constexpr std::uint64_t lowest_inside(const Tile& tile, std::uint32_t lanes) const {
     constexpr std::int64_t kMostBits = std::int64_t{1} << 36;

@@ -1,5 +1,5 @@
-// Long runs of packed elements, forwards or backwards, between any bits: rolls, flips, slices, and axes of which
-// the fastest stays.
+// Long runs of packed elements, forwards or backwards, between any bits: rolls, flips, slices, and axes of
+// which the fastest stays.
 //
 //     input    ....|..aaaa|bbbbbbbb|cccc....|       a word of the output is 32 bits of two words of the input,
 //     output   ....|aaaabb|bbbbbbcc|cc......|       turned round where the run goes backwards
@@ -24,7 +24,7 @@ struct MovePackedRuns {
 
   PackedArray<const std::byte> in;
   PackedArray<std::byte> out;
-  PackedOthers others;       // that number the runs
+  PackedOthers others;        // that number the runs
   std::int64_t in_first = 0;  // bit of the run's first element, from the base
   std::int64_t out_first = 0;
   std::uint64_t run_bits = 0;

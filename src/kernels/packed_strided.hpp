@@ -182,7 +182,7 @@ struct MovePackedStrided {
     if constexpr (kShape.squares == PackedSquares::loaded) {
       const PackedStridedBlock begin = strided_block(params, block.index());
       load_squares<kShape, true>(memory, params.affine, block.index(), block.thread(),
-                           strided_squares<kShape>(params.affine, begin.in, block.thread()));
+                                 strided_squares<kShape>(params.affine, begin.in, block.thread()));
       block.barrier();
       store_words<kShape>(memory, params.affine.tile, block.thread(), 0,
                           strided_words<kShape>(params.affine, begin.out, block.thread()));
@@ -192,7 +192,7 @@ struct MovePackedStrided {
                          strided_words<kShape>(params.affine, begin.out, block.thread()));
       block.barrier();
       store_squares<kShape, true>(memory, params.affine, block.index(), block.thread(),
-                            strided_squares<kShape>(params.affine, begin.in, block.thread()));
+                                  strided_squares<kShape>(params.affine, begin.in, block.thread()));
     } else {
       load_strided<kShape.words>(memory, params, block.index(), block.thread());
       block.barrier();
