@@ -11,7 +11,7 @@
 //
 // Output rows that begin inside a word need the end of the group before: a tile then has a group more than
 // words. In the words where rows begin and end, which others have a part in, bits are put in one by one, by
-// atomic operations; those that are not wholly in the array are left out (move_edges()).
+// atomic operations; those that are not wholly in the array are left out (packed_launch.hpp).
 //
 // Word (g, i, w) is at g (32 2^q + 1) + 32 i + w: loads, transposes and stores have all banks. Tiles at the
 // ends of rows have fewer words; then several rows are a warp's.
