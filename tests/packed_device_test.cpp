@@ -335,6 +335,30 @@ TEST(PackedDevice, LongRollsAndFlips) {
   EXPECT_GT(reached.runs, 10);
 }
 
+// Elements that are no power of two bits: nothing is turned inside them.
+TEST(PackedDevice, OtherWidths) {
+  std::mt19937_64 random(10);
+  Reached reached;
+  for (const std::uint32_t bits : {3U, 5U, 6U, 7U, 12U, 31U}) {
+    for (const Permutation& permutation :
+         {Permutation(Axes({7, 11, 13}, {2, 0, 1})), Permutation(Axes({3, 4, 4001}, {1, 0, 2})),
+          Permutation(maps::flip(3001)), Permutation(maps::roll(9001, 77)),
+          Permutation(maps::bit_reversal(9)), Permutation(maps::random_bmmc(8, random()))}) {
+      const BitOrder order = an_order(random);
+      verify({.permutation = permutation,
+              .element_bits = bits,
+              .batch = 1 + random() % 2,
+              .in = {.first_bit = random() % 40, .order = order},
+              .out = {.first_bit = random() % 40, .order = order},
+              .pads = some_pads(random)},
+             random, reached);
+      if (HasFatalFailure()) return;
+    }
+  }
+  EXPECT_GE(reached.runs, 6);
+  EXPECT_GT(reached.words, 20);
+}
+
 // Bytes over the bus: rows that begin with words, once each in whole sectors; ones that begin anywhere, a
 // sector more a row of a tile and a group of rows more a tile.
 TEST(PackedDevice, MatricesTouchEachSectorOnce) {
@@ -389,7 +413,7 @@ TEST(PackedDevice, RefusesWhatItDoesNotTake) {
     return test::code_of([&] { packed::device_move(settled); });
   };
   EXPECT_EQ(refused({.permutation = Indexed::random(100, 1)}), ErrorCode::unsupported);
-  EXPECT_EQ(refused({.permutation = maps::flip(100), .element_bits = 6}), ErrorCode::unsupported);
+  EXPECT_EQ(refused({.permutation = maps::flip(100), .element_bits = 33}), ErrorCode::unsupported);
   EXPECT_EQ(refused({.permutation = maps::multiply(100, 7)}), ErrorCode::unsupported);
 }
 

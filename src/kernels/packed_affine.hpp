@@ -510,18 +510,18 @@ struct CompiledPackedTile {
 };
 
 inline constexpr CompiledPackedTile kPackedTiles[] = {
-    {{5, {2, 5, 10, 0, 10}, PackedSquares::loaded}, 1},  // 128 KiB
-    {{4, {2, 5, 9, 2, 8}, PackedSquares::loaded}, 2},    // 64 KiB
-    {{3, {2, 5, 8, 2, 8}, PackedSquares::loaded}, 4},    // 32 KiB
-    {{5, {2, 5, 10, 0, 10}, PackedSquares::stored}, 1},  // 128 KiB
-    {{4, {2, 5, 9, 2, 8}, PackedSquares::stored}, 2},    // 64 KiB
-    {{3, {2, 5, 8, 2, 8}, PackedSquares::stored}, 4},    // 32 KiB
-    {{5, {2, 4, 10, 2, 9}}, 2},                          // 64 KiB
-    {{4, {2, 5, 9, 2, 9}}, 2},                           // 64 KiB
-    {{3, {2, 5, 8, 2, 8}}, 4},                           // 32 KiB
-    {{5, {2, 2, 7, 2, 7}}, 4},                           // 2 KiB
-    {{4, {2, 2, 6, 2, 6}}, 8},                           // 1 KiB
-    {{3, {2, 2, 5, 2, 5}}, 16},                          // 512 bytes
+    {{5, {2, 4, 10, 1, 8}, PackedSquares::loaded}, 2},  // 64 KiB
+    {{4, {2, 5, 9, 2, 8}, PackedSquares::loaded}, 2},   // 64 KiB
+    {{3, {2, 5, 8, 2, 8}, PackedSquares::loaded}, 4},   // 32 KiB
+    {{5, {2, 4, 10, 1, 8}, PackedSquares::stored}, 2},  // 64 KiB
+    {{4, {2, 5, 9, 2, 8}, PackedSquares::stored}, 2},   // 64 KiB
+    {{3, {2, 5, 8, 2, 8}, PackedSquares::stored}, 4},   // 32 KiB
+    {{5, {2, 4, 10, 2, 9}}, 2},                         // 64 KiB
+    {{4, {2, 5, 9, 2, 9}}, 2},                          // 64 KiB
+    {{3, {2, 5, 8, 2, 8}}, 4},                          // 32 KiB
+    {{5, {2, 2, 7, 2, 7}}, 4},                          // 2 KiB
+    {{4, {2, 2, 6, 2, 6}}, 8},                          // 1 KiB
+    {{3, {2, 2, 5, 2, 5}}, 16},                         // 512 bytes
 };
 inline constexpr auto kPackedTileCount = sizeof(kPackedTiles) / sizeof(kPackedTiles[0]);
 inline constexpr std::size_t kLargePackedTiles = 9;  // the first ones

@@ -30,7 +30,7 @@ namespace faro::kernels {
 
 /// Two arrays of bits at any addresses.
 struct PackedWork {
-  std::uint32_t element_bits = 1;  // 1, 2 or 4
+  std::uint32_t element_bits = 1;  // up to 32; of other than 1, 2 and 4 both orders are the same
   const std::byte* in = nullptr;
   std::uint64_t in_bytes = 0;
   bool in_high_first = false;
@@ -115,8 +115,8 @@ inline std::optional<std::size_t> columns_of_matrix(const faro::detail::AxisMap&
   const auto element = static_cast<std::int64_t>(element_bits);
   const std::uint64_t least = 2 * kWordBits / element_bits;
   const auto& axes = part.axes;
-  if (axes.empty() || axes.size() > kMostOtherAxes || axes.front().out != element ||
-      axes.front().extent < least || part.out_first % element != 0)
+  if (!can_turn(element_bits) || axes.empty() || axes.size() > kMostOtherAxes ||
+      axes.front().out != element || axes.front().extent < least || part.out_first % element != 0)
     return std::nullopt;
   std::optional<std::size_t> columns;
   for (std::size_t k = 0; k < axes.size(); ++k) {
@@ -145,9 +145,11 @@ inline bool has_long_runs(const faro::detail::AxisMap& part, std::uint32_t eleme
   const auto element = static_cast<std::int64_t>(element_bits);
   const auto& axes = part.axes;
   return !axes.empty() && axes.size() <= kMostOtherAxes && axes.front().out == element &&
-         std::abs(axes.front().in) == element && axes.front().extent * element_bits >= kLeastBits &&
-         part.out_first % element == 0 &&
-         std::all_of(axes.begin(), axes.end(), [&](const auto& axis) { return axis.out % element == 0; });
+         (axes.front().in == element || (axes.front().in == -element && can_turn(element_bits))) &&
+         axes.front().extent * element_bits >= kLeastBits &&
+         (!can_turn(element_bits) ||
+          (part.out_first % element == 0 &&
+           std::all_of(axes.begin(), axes.end(), [&](const auto& axis) { return axis.out % element == 0; })));
 }
 
 template <typename Queue>

@@ -37,6 +37,11 @@ constexpr std::uint32_t turned_bytes(std::uint32_t x) {
   return device::select_bytes(reversed_bits(x), 0, 0x0123);
 }
 
+/// Whether turned_elements() takes the width.
+constexpr bool can_turn(std::uint32_t element_bits) {
+  return element_bits == 1 || element_bits == 2 || element_bits == 4;
+}
+
 /// The bits of each element of 1, 2 or 4 bits the other way round.
 constexpr std::uint32_t turned_elements(std::uint32_t x, std::uint32_t element_bits) {
   if (element_bits >= 2) x = (x >> 1 & 0x55555555) | (x & 0x55555555) << 1;
@@ -210,7 +215,7 @@ struct PackedAxes {
     const PackedAxis& last = axes[count - 1];
     const auto element = static_cast<std::int64_t>(element_bits);
     if (last.out.divisor() == element_bits)
-      made.direction = last.in == element ? 1 : last.in == -element ? -1 : 0;
+      made.direction = last.in == element ? 1 : last.in == -element && can_turn(element_bits) ? -1 : 0;
     return made;
   }
 };
