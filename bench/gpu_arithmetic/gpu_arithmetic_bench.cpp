@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "bench/arguments.hpp"
 #include "bench/arithmetic_work.hpp"
 #include "bench/gpu/page.hpp"
 #include "bench/gpu/setting.hpp"
@@ -25,8 +24,6 @@ namespace {
 
 using cuda::DeviceArray;
 
-constexpr std::uint64_t kMostRounds = 1000;
-
 constexpr const char* kUsage =
     R"(gpu_arithmetic_bench: numbers changed while they are moved on a GPU, beside a copy of as many bytes
 
@@ -35,17 +32,9 @@ constexpr const char* kUsage =
   --help
 )";
 
-struct Options {
-  std::uint64_t rounds = 9;
-  std::string out = {};
-  std::string command = {};
-};
-
-Options parse(const CommandLine& line) {
-  Options options;
-  options.command = line.text();
-  line.read({{"--rounds", [&](const Argument& a) { options.rounds = parse_count(a, 1, kMostRounds); }},
-             {"--out", [&](const Argument& a) { options.out = a.text; }}});
+PageOptions parse(const CommandLine& line) {
+  PageOptions options;
+  options.read(line);
   return options;
 }
 
@@ -100,7 +89,7 @@ std::vector<std::byte> numbers(Number number, std::uint64_t count) {
 
 class Bench {
  public:
-  explicit Bench(const Options& options) : options_(options) {}
+  explicit Bench(const PageOptions& options) : options_(options) {}
 
   void run() {
     page_.add(
@@ -199,7 +188,7 @@ class Bench {
     const DeviceArray to(half);
     std::vector<double> times;
     std::vector<double> copies;
-    for (std::uint64_t round = 0; round < options_.rounds; ++round) {
+    for (int round = 0; round < options_.rounds; ++round) {
       copies.push_back(
           clock_.milliseconds(1, [&](Stream s) { cuda::copy(from.data(), to.data(), half, s); }));
       times.push_back(clock_.milliseconds(1, queue));
@@ -217,7 +206,7 @@ class Bench {
     if (got != wanted) fail(ErrorCode::device, "verify " + text, "other numbers", "those of the CPU engine");
   }
 
-  Options options_;
+  PageOptions options_;
   cuda::StreamClock clock_;
   Page page_{options_.out};
 };
@@ -227,8 +216,5 @@ class Bench {
 
 int main(int count, char** words) {
   using namespace faro::bench;
-  return run_program(count, words, gpu::kUsage, [](const CommandLine& line) {
-    gpu::Bench(gpu::parse(line)).run();
-    return 0;
-  });
+  return run_bench<gpu::Bench>(count, words, gpu::kUsage, gpu::parse);
 }

@@ -33,23 +33,15 @@ constexpr const char* kUsage =
   --help
 )";
 
-struct FamilyOptions {
-  int rounds = 9;
-  std::string out = {};
-  std::string command = {};
-};
-
-FamilyOptions parse(const CommandLine& line) {
-  FamilyOptions options;
-  options.command = line.text();
-  line.read({{"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1, 1000); }},
-             {"--out", [&](const Argument& a) { options.out = a.text; }}});
+PageOptions parse(const CommandLine& line) {
+  PageOptions options;
+  options.read(line);
   return options;
 }
 
 class FamilyBench {
  public:
-  explicit FamilyBench(const FamilyOptions& options) : options_(options) {}
+  explicit FamilyBench(const PageOptions& options) : options_(options) {}
 
   bool run() {
     page_.add(
@@ -134,7 +126,7 @@ class FamilyBench {
                        family.explain(extents));
   }
 
-  FamilyOptions options_;
+  PageOptions options_;
   int failures_ = 0;
   Page page_{options_.out};
 };
@@ -144,7 +136,5 @@ class FamilyBench {
 
 int main(int count, char** words) {
   using namespace faro::bench;
-  return run_program(count, words, gpu::kUsage, [](const CommandLine& line) {
-    return gpu::FamilyBench(gpu::parse(line)).run() ? 0 : 1;
-  });
+  return run_bench<gpu::FamilyBench>(count, words, gpu::kUsage, gpu::parse);
 }
