@@ -244,6 +244,7 @@ class EmulatedBlock {
     *word |= bits;
     return before;
   }
+  void atomic_and(std::uint32_t* word, std::uint32_t bits) { *word &= bits; }
   std::uint32_t fetch_add(std::uint32_t* word, std::uint32_t value) {
     const std::uint32_t before = *word;
     *word += value;

@@ -14,6 +14,7 @@
 #include "block_emulator.hpp"
 #include "faro/error.hpp"
 #include "faro/machine/counting_memory.hpp"
+#include "packed/bit_axes.hpp"
 #include "packed/device_move.hpp"
 #include "packed_support.hpp"
 #include "refusal.hpp"
@@ -33,11 +34,13 @@ class CountingDevice : public HostDevice {
     if constexpr (requires { kernel.params.exchange; }) ++tiles;
     if constexpr (requires { kernel.params.outers; }) ++strided;
     if constexpr (requires { kernel.words_down(); }) ++matrices;
+    if constexpr (requires { kernel.run_bits; }) ++runs;
     HostDevice::run(kernel);
   }
   int kernels = 0;
   int tiles = 0;
   int matrices = 0;
+  int runs = 0;
   int strided = 0;
 };
 
@@ -66,6 +69,7 @@ struct TakenMatrices {
 struct Reached {
   int tiles = 0;
   int matrices = 0;
+  int runs = 0;
   int words = 0;
   int strided = 0;
 };
@@ -105,7 +109,8 @@ void verify(const PackedProblem& asked, std::mt19937_64& random, Reached& reache
   reached.tiles += device.tiles;
   reached.matrices += device.matrices;
   reached.strided += device.strided;
-  reached.words += device.kernels - device.tiles - device.matrices - device.strided;
+  reached.runs += device.runs;
+  reached.words += device.kernels - device.tiles - device.matrices - device.runs - device.strided;
 }
 
 PadBits some_pads(std::mt19937_64& random) { return random() % 2 == 0 ? PadBits::keep : PadBits::zero; }
@@ -149,7 +154,7 @@ TEST(PackedDevice, EveryOrderOfSixIndexBits) {
 TEST(PackedDevice, LargeTiles) {
   std::mt19937_64 random(3);
   Reached reached;
-  for (const auto& [bits, n] : {std::pair{1U, 19}, std::pair{2U, 18}, std::pair{4U, 16}}) {
+  for (const auto& [bits, n] : {std::pair{1U, 20}, std::pair{2U, 18}, std::pair{4U, 16}}) {
     cuda::PackedMove move = packed::device_move(
         PackedPlan({.permutation = maps::random_bmmc(n, random()), .element_bits = bits, .batch = 132})
             .problem());
@@ -263,6 +268,44 @@ TEST(PackedDevice, AxesOfBitsAndOddParts) {
   EXPECT_GE(reached.strided, 6);
 }
 
+// By squares, which are taken where there are many tiles.
+template <std::size_t index>
+void expect_strided_squares(const std::string& text) {
+  constexpr kernels::PackedAffineShape shape = kernels::kPackedTiles[index].shape;
+  constexpr std::uint32_t bits = 32 >> shape.word_index_bits;
+  static_assert(shape.has_squares());
+  std::mt19937_64 random(9);
+  const PackedPlan plan({.permutation = parse_permutation(text), .element_bits = bits});
+  const auto axes = packed::bit_axes(plan.problem());
+  ASSERT_TRUE(axes.has_value()) << text;
+  ASSERT_EQ(axes->parts.size(), 1);
+  const auto params = kernels::make_packed_strided_params(axes->parts.front(), bits, shape);
+  ASSERT_TRUE(params.has_value()) << text;
+  const Bytes in = random_bytes(plan.in_bytes() + 16, random);
+  Bytes out(plan.out_bytes() + 16);
+  const auto aligned = [](const Bytes& bytes) {
+    return (16 - reinterpret_cast<std::uintptr_t>(bytes.data()) % 16) % 16;
+  };
+  kernels::MovePackedStrided<index> kernel;
+  kernel.params = *params;
+  kernel.in = in.data() + aligned(in);
+  kernel.out = out.data() + aligned(out);
+  emulate(kernel, {});
+  EXPECT_EQ(
+      find_packed_mismatch(plan.problem(), {kernel.in, plan.in_bytes()}, {kernel.out, plan.out_bytes()}), "")
+      << text;
+}
+
+TEST(PackedDevice, AxesOfBitsAndOddPartsBySquares) {
+  expect_strided_squares<0>("axes(1024 3 1024; 2 1 0)");
+  expect_strided_squares<1>("axes(512 3 512; 2 1 0)");
+  expect_strided_squares<2>("axes(256 3 256; 2 1 0)");
+  expect_strided_squares<3>("axes(1024 3 1024; 2 1 0)");
+  expect_strided_squares<4>("axes(512 3 512; 2 1 0)");
+  expect_strided_squares<5>("axes(256 3 256; 2 1 0)");
+  expect_strided_squares<5>("compose(marlin(256, 768), inverse(awq(196608)))");
+}
+
 TEST(PackedDevice, LongRollsAndFlips) {
   std::mt19937_64 random(7);
   Reached reached;
@@ -276,9 +319,44 @@ TEST(PackedDevice, LongRollsAndFlips) {
               .in = in,
               .out = {.order = an_order(random)}},
              random, reached);
+      // Rows of several runs, and every other one.
+      verify({.permutation = CyclicAxes({3, count % 5 + 1, 2, 5000}, {2, 0, 1, 3},
+                                        {{.count = 3},
+                                         {.count = count % 5 + 1},
+                                         {.count = 2},
+                                         {.count = 5000, .shift = 77, .reversed = count % 2 == 1}}),
+              .element_bits = bits,
+              .in = in,
+              .out = {.order = an_order(random)}},
+             random, reached);
       if (HasFatalFailure()) return;
     }
   }
+  EXPECT_GT(reached.runs, 10);
+}
+
+// Elements that are no power of two bits: nothing is turned inside them.
+TEST(PackedDevice, OtherWidths) {
+  std::mt19937_64 random(10);
+  Reached reached;
+  for (const std::uint32_t bits : {3U, 5U, 6U, 7U, 12U, 31U}) {
+    for (const Permutation& permutation :
+         {Permutation(Axes({7, 11, 13}, {2, 0, 1})), Permutation(Axes({3, 4, 4001}, {1, 0, 2})),
+          Permutation(maps::flip(3001)), Permutation(maps::roll(9001, 77)),
+          Permutation(maps::bit_reversal(9)), Permutation(maps::random_bmmc(8, random()))}) {
+      const BitOrder order = an_order(random);
+      verify({.permutation = permutation,
+              .element_bits = bits,
+              .batch = 1 + random() % 2,
+              .in = {.first_bit = random() % 40, .order = order},
+              .out = {.first_bit = random() % 40, .order = order},
+              .pads = some_pads(random)},
+             random, reached);
+      if (HasFatalFailure()) return;
+    }
+  }
+  EXPECT_GE(reached.runs, 6);
+  EXPECT_GT(reached.words, 20);
 }
 
 // Bytes over the bus: rows that begin with words, once each in whole sectors; ones that begin anywhere, a
@@ -290,9 +368,12 @@ TEST(PackedDevice, MatricesTouchEachSectorOnce) {
     memory.add_virtual_output(out_bytes);
     memory.run(
         {.blocks = kernel.blocks(), .threads = kernel.kThreads},
-        [&](auto& m, auto block, auto thread) { kernel.load(m, block, thread); },
-        [&](auto& m, auto block, auto thread) { kernel.transpose(m, block, thread); },
-        [&](auto& m, auto block, auto thread) { kernel.store(m, block, thread); });
+        [&](auto& m, auto block, auto thread) { kernel.load(m, kernel.tile_of(block), thread); },
+        [&](auto& m, auto block, auto thread) { kernel.transpose(m, kernel.tile_of(block), thread); },
+        [&](auto& m, auto block, auto thread) {
+          kernel.store(m, kernel.tile_of(block), thread,
+                       [](auto...) { FAIL() << "rows of whole words have no ends"; });
+        });
     return memory.counts();
   };
   for (const std::uint32_t bits : {1U, 2U, 4U}) {
@@ -332,7 +413,7 @@ TEST(PackedDevice, RefusesWhatItDoesNotTake) {
     return test::code_of([&] { packed::device_move(settled); });
   };
   EXPECT_EQ(refused({.permutation = Indexed::random(100, 1)}), ErrorCode::unsupported);
-  EXPECT_EQ(refused({.permutation = maps::flip(100), .element_bits = 6}), ErrorCode::unsupported);
+  EXPECT_EQ(refused({.permutation = maps::flip(100), .element_bits = 33}), ErrorCode::unsupported);
   EXPECT_EQ(refused({.permutation = maps::multiply(100, 7)}), ErrorCode::unsupported);
 }
 

@@ -23,24 +23,31 @@ namespace {
 using cuda::DeviceArray;
 
 constexpr std::uint64_t kMostMaps = 1000;
-constexpr std::uint64_t kMostVerifiedBytes = std::uint64_t{1} << 29;
+constexpr std::uint64_t kMostFilledBytes = std::uint64_t{1} << 29;
 
 constexpr const char* kUsage =
     R"(gpu_bits_bench: elements smaller than a byte permuted on a GPU, beside a copy of as many bytes
 
   --rounds COUNT   turns of every work and the copy                            (default 9)
   --maps COUNT     random maps of each size                                    (default 5)
+  --verified MIB   larger arrays are not held against the CPU's                (default 512)
+  --only TEXT      works whose names have it in them
   --out FILE       the table, in Markdown
   --help
 )";
 
 struct Options : PageOptions {
   std::uint64_t maps = 5;
+  std::uint64_t verified_mib = 512;
+  std::string only = {};
 };
 
 Options parse(const CommandLine& line) {
   Options options;
-  options.read(line, {{"--maps", [&](const Argument& a) { options.maps = parse_count(a, 1, kMostMaps); }}});
+  options.read(line,
+               {{"--maps", [&](const Argument& a) { options.maps = parse_count(a, 1, kMostMaps); }},
+                {"--verified", [&](const Argument& a) { options.verified_mib = parse_count(a, 0, 1 << 20); }},
+                {"--only", [&](const Argument& a) { options.only = a.text; }}});
   return options;
 }
 
@@ -99,8 +106,10 @@ class Bench {
                           "deviations; shares of\ncudaMemcpy of the same bytes in the same rounds. Arrays up "
                           "to {} MiB had the CPU's bits before they were timed.\n\n| work | MiB | ms | "
                           "deviation | share |\n|---|---|---|---|---|\n",
-                          options_.rounds, options_.maps, kMostVerifiedBytes >> 20));
-    for (const Work& work : works(options_.maps)) row(work);
+                          options_.rounds, options_.maps, options_.verified_mib));
+    for (const Work& work : works(options_.maps)) {
+      if (work.text.find(options_.only) != std::string::npos) row(work);
+    }
   }
 
  private:
@@ -117,7 +126,7 @@ class Bench {
       fill(in);
       const auto queue = [&](Stream stream) { plan.run({in.data(), bytes}, {out.data(), bytes}, stream); };
       clock_.milliseconds(1, queue);
-      if (bytes <= kMostVerifiedBytes) verify(work.text, problem, in, out);
+      if (bytes >> 20 <= options_.verified_mib) verify(work.text, problem, in, out);
       std::vector<double> own;
       std::vector<double> copies;
       for (int round = 0; round < options_.rounds; ++round) {
@@ -136,10 +145,10 @@ class Bench {
   }
 
   static void fill(DeviceArray& array) {
-    std::vector<std::uint64_t> some(std::min<std::uint64_t>(array.size(), kMostVerifiedBytes) / 8 + 1);
+    std::vector<std::uint64_t> some(std::min<std::uint64_t>(array.size(), kMostFilledBytes) / 8 + 1);
     std::mt19937_64 random(1);
     for (std::uint64_t& word : some) word = random();
-    array.upload(some.data(), std::min<std::uint64_t>(array.size(), kMostVerifiedBytes));
+    array.upload(some.data(), std::min<std::uint64_t>(array.size(), kMostFilledBytes));
   }
 
   static void verify(const std::string& text, const PackedProblem& problem, const DeviceArray& in,

@@ -1,6 +1,16 @@
 // Affine maps of elements of 1, 2 or 4 bits: an affine map of words, with an exchange inside words before the
 // words leave shared memory.
 //
+//     load_squares         vectors of words, exchanged in registers, into shared memory
+//     store_words          vectors of words, gathered from there
+//
+// where a thread may load all that it exchanges without parting sectors, which is nearly always, or
+//
+//     load_words           vectors of words, scattered into shared memory
+//     store_squares        words from there, exchanged in registers, in vectors
+//
+// where it may so store it: what the first two make of the inverse, backwards; else
+//
 //     load_tile            vectors of words into shared memory           (affine_tile.hpp)
 //     exchange_words       each thread 2^q words, in registers, written back to where they were
 //     store_tile           vectors of words, gathered from there         (affine_tile.hpp)
@@ -21,11 +31,13 @@
 //     word 1        c   d              b   d
 //
 // Masks are data, so no code depends on the map; steps whose masks are zero are left out by all threads.
+// Instructions bound these kernels, not bytes: at the rate of a copy an H200 has some 60 for a word.
 //
 //     lane-instructions a word of bits: 8 transpose it, a step of F or G 1 for each bit of i it adds to, one of
 //     P 1 or 4 for each bit of b.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "faro/device/memory.hpp"
@@ -35,6 +47,7 @@ namespace faro::kernels {
 
 inline constexpr int kMostWordIndexBits = 5;
 inline constexpr int kWordBytesBits = 2;
+inline constexpr int kMostVectorWordBits = 2;
 
 /// What happens to the 2^q words of a thread.
 struct WordExchange {
@@ -43,22 +56,37 @@ struct WordExchange {
   std::uint32_t after[kMostWordIndexBits];   // the same when the square is transposed
 };
 
+/// Where a thread exchanges words in registers: between two trips through shared memory, or on the one way
+/// there or from there.
+enum class PackedSquares { apart, loaded, stored };
+
 /// The compile-time shape, all log2.
 struct PackedAffineShape {
   int word_index_bits = 5;  // q
   AffineTileShape words = {};
+  PackedSquares squares = PackedSquares::apart;
 
   constexpr int group_bits() const { return words.tile_bits() - word_index_bits; }
+  constexpr bool has_squares() const { return squares != PackedSquares::apart; }
+  /// Of the side where nothing is exchanged: whole vectors, whatever the other takes at a time.
+  constexpr AffineTileShape other() const {
+    AffineTileShape shape = words;
+    if (has_squares()) shape.vector_bits = kMostVectorWordBits;
+    return shape;
+  }
 
   friend constexpr bool operator==(const PackedAffineShape&, const PackedAffineShape&) = default;
 };
 
 constexpr bool is_valid(const PackedAffineShape& shape) {
   return is_valid(shape.words) && shape.words.width_bits == kWordBytesBits && shape.group_bits() >= 0 &&
-         shape.word_index_bits >= 0 && shape.word_index_bits <= kMostWordIndexBits;
+         shape.word_index_bits >= 0 && shape.word_index_bits <= kMostWordIndexBits &&
+         (!shape.has_squares() || shape.words.iterations() == 1 << shape.word_index_bits);
 }
 
-/// Groups of 2^q words are numbered by (iteration, thread).
+/// Groups of 2^q words are numbered by (iteration, thread); by squares by (thread, component), where all
+/// addresses and what leads from row to row is in bytes, and group_word takes in what the group's places add
+/// to the words' numbers.
 struct PackedAffineParams {
   AffineTileParams tile;  // of words
   WordExchange exchange;
@@ -69,6 +97,15 @@ struct PackedAffineParams {
       stored_word[kMostWordIndexBits];  // what bit a of that adds to the number of a word that is stored
   std::uint8_t block_place[kBlockDigits][kBlockDigitValues];  // what the block's number adds, by its digits
   std::uint32_t complement_place;                             // and all of them
+  // Of squares, and of the inverse where they are stored: where in the input bit k of a group's number and
+  // bit t of a word's lead, in bytes, but for the components of vectors; those of the words; what bit a of a
+  // block's places adds to addresses; whether words are renumbered at all.
+  std::uint64_t group_source[kMaxThreadBits + kMostVectorWordBits];
+  std::uint64_t word_source[kMostWordIndexBits];
+  std::uint8_t word_component[kMostWordIndexBits];
+  std::uint32_t place_address[kMostWordIndexBits];
+  std::uint32_t is_renumbered;
+  bool is_plain;  // squares are transposed, and that is all
 };
 static_assert(sizeof(PackedAffineParams) <= 4096, "kernel parameters are at most 4 KiB");
 
@@ -85,7 +122,7 @@ constexpr std::uint32_t swapped_halves(std::uint32_t word) {
   if constexpr (p == 4) return device::select_bytes(word, word, 0x1032);
   if constexpr (p == 3) return device::select_bytes(word, word, 0x2301);
   constexpr std::uint32_t mask = bits_without(p);
-  return (word >> (1 << p) & mask) | (word & mask) << (1 << p);
+  return device::select_bits(word >> (1 << p), word << (1 << p), mask);
 }
 
 // Bit p of places in two words changes places with the number of the word.
@@ -101,15 +138,15 @@ constexpr void transpose_pair(std::uint32_t& low, std::uint32_t& high) {
     high = device::select_bytes(a, b, 0x7351);
   } else {
     constexpr std::uint32_t mask = bits_without(p);
-    low = (a & mask) | (b << (1 << p) & ~mask);
-    high = (a >> (1 << p) & mask) | (b & ~mask);
+    low = device::select_bits(a, b << (1 << p), mask);
+    high = device::select_bits(a >> (1 << p), b, mask);
   }
 }
 
 constexpr void exchange_masked(std::uint32_t& low, std::uint32_t& high, std::uint32_t mask) {
   const std::uint32_t a = low;
-  low = (a & ~mask) | (high & mask);
-  high = (high & ~mask) | (a & mask);
+  low = device::select_bits(high, a, mask);
+  high = device::select_bits(a, high, mask);
 }
 
 // Applies `step` to pairs of words whose numbers differ in bit t.
@@ -160,6 +197,20 @@ constexpr void shear_words(std::uint32_t (&words)[1 << q], const std::uint32_t (
   }
 }
 
+// Word i goes to i ^ place.
+template <int q>
+constexpr void renumber_words(std::uint32_t (&words)[1 << q], std::uint32_t place) {
+  FARO_UNROLL
+  for (int t = 0; t < q; ++t) {
+    const bool exchange = (place >> t & 1) != 0;
+    each_pair<q>(words, t, [&](std::uint32_t& low, std::uint32_t& high) {
+      const std::uint32_t a = low;
+      low = exchange ? high : a;
+      high = exchange ? a : high;
+    });
+  }
+}
+
 }  // namespace detail
 
 /// The three steps. Word i holds what is numbered i ^ place.
@@ -170,6 +221,16 @@ constexpr void exchange_in_registers(std::uint32_t (&words)[1 << q], const WordE
   detail::shear_words<q>(words, exchange.before);
   detail::transpose_words<q>(words);
   detail::shear_words<q>(words, exchange.after);
+}
+
+/// And back.
+template <int q>
+constexpr void exchange_back_in_registers(std::uint32_t (&words)[1 << q], const WordExchange& exchange,
+                                          std::uint32_t place) {
+  detail::shear_words<q>(words, exchange.after);
+  detail::transpose_words<q>(words);
+  detail::shear_words<q>(words, exchange.before);
+  detail::turn_words<q>(words, exchange, place);
 }
 
 /// What a block adds to places in words.
@@ -217,25 +278,257 @@ constexpr void exchange_words(Memory& memory, const PackedAffineParams& params, 
   }
 }
 
-// The kernels that are compiled, of 1, 2 and 4 bits: large tiles, whose segments are of 64 to 128 bytes, and
-// small ones for small arrays.
+namespace detail {
+
+// Words of a square that are other components of their vectors; and back.
+template <PackedAffineShape shape, typename Vector>
+constexpr void exchange_components(Vector (&vectors)[1 << shape.word_index_bits],
+                                   const PackedAffineParams& params) {
+  if (params.is_renumbered == 0) return;
+  FARO_UNROLL
+  for (int w = 0; w < 1 << shape.word_index_bits; ++w) {
+    device::exchange_units<0>(vectors[w], select_xor<shape.word_index_bits, std::uint8_t>(
+                                              params.word_component, static_cast<std::uint32_t>(w)));
+  }
+}
+
+// What is added to the numbers of words, and where word 0 is in shared memory.
+struct ThreadSquares {
+  std::uint32_t place = 0;
+  std::uint32_t address = 0;
+};
+template <PackedAffineShape shape>
+constexpr ThreadSquares thread_squares(const PackedAffineParams& params, std::uint64_t block,
+                                       std::uint32_t thread) {
+  constexpr int v = shape.words.vector_bits;
+  const std::uint32_t of_block = block_place(params, block);
+  return {of_block ^ select_xor<shape.words.thread_bits>(params.group_place + v, thread),
+          select_xor<shape.words.thread_bits>(params.group_word + v, thread) ^
+              select_xor<shape.word_index_bits>(params.place_address, of_block)};
+}
+template <PackedAffineShape shape>
+constexpr ThreadSquares square(const PackedAffineParams& params, const ThreadSquares& of_thread,
+                               std::uint32_t component) {
+  constexpr int v = shape.words.vector_bits;
+  return {of_thread.place ^ select_xor<v>(params.group_place, component),
+          of_thread.address ^ select_xor<v>(params.group_word, component)};
+}
+
+}  // namespace detail
+
+/// Word w of a thread's groups lies source(w) into the input, in bytes; each square is exchanged before it
+/// goes to shared memory. Requires: as load_tile; params.is_plain, if `plain` (unchecked).
+template <PackedAffineShape shape, bool plain, device::Memory Memory, typename Source>
+constexpr void load_squares(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
+                            std::uint32_t thread, const Source& source) {
+  constexpr int q = shape.word_index_bits;
+  device::Packet<shape.words.vector_bytes()> vectors[1 << q];
+  FARO_UNROLL
+  for (int w = 0; w < 1 << q; ++w) {
+    vectors[w] = memory.template load_global<shape.words.vector_bytes()>(
+        device::kInput, source(static_cast<std::uint32_t>(w)));
+  }
+  if constexpr (!plain) detail::exchange_components<shape>(vectors, params);
+  const detail::ThreadSquares of_thread = detail::thread_squares<shape>(params, block, thread);
+  FARO_UNROLL
+  for (int k = 0; k < shape.words.components(); ++k) {
+    const detail::ThreadSquares square =
+        detail::square<shape>(params, of_thread, static_cast<std::uint32_t>(k));
+    std::uint32_t words[1 << q];
+    FARO_UNROLL
+    for (int w = 0; w < 1 << q; ++w) words[w] = vectors[w].unit[k];
+    if constexpr (plain) {
+      detail::transpose_words<q>(words);
+    } else {
+      if (params.is_renumbered != 0) detail::renumber_words<q>(words, square.place);
+      exchange_in_registers<q>(words, params.exchange, square.place);
+    }
+    FARO_UNROLL
+    for (int w = 0; w < 1 << q; ++w) {
+      memory.template store_shared<4>(
+          square.address ^ select_xor<q>(params.word_address, static_cast<std::uint32_t>(w)),
+          device::Packet<4>{{words[w]}});
+    }
+  }
+}
+
+/// The same backwards: word w goes target(w) into the output.
+template <PackedAffineShape shape, bool plain, device::Memory Memory, typename Target>
+constexpr void store_squares(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
+                             std::uint32_t thread, const Target& target) {
+  constexpr int q = shape.word_index_bits;
+  device::Packet<shape.words.vector_bytes()> vectors[1 << q];
+  const detail::ThreadSquares of_thread = detail::thread_squares<shape>(params, block, thread);
+  FARO_UNROLL
+  for (int k = 0; k < shape.words.components(); ++k) {
+    const detail::ThreadSquares square =
+        detail::square<shape>(params, of_thread, static_cast<std::uint32_t>(k));
+    std::uint32_t words[1 << q];
+    FARO_UNROLL
+    for (int w = 0; w < 1 << q; ++w) {
+      words[w] = memory
+                     .template load_shared<4>(
+                         square.address ^ select_xor<q>(params.word_address, static_cast<std::uint32_t>(w)))
+                     .unit[0];
+    }
+    if constexpr (plain) {
+      detail::transpose_words<q>(words);
+    } else {
+      exchange_back_in_registers<q>(words, params.exchange, square.place);
+      if (params.is_renumbered != 0) detail::renumber_words<q>(words, square.place);
+    }
+    FARO_UNROLL
+    for (int w = 0; w < 1 << q; ++w) vectors[w].unit[k] = words[w];
+  }
+  if constexpr (!plain) detail::exchange_components<shape>(vectors, params);
+  FARO_UNROLL
+  for (int w = 0; w < 1 << q; ++w) {
+    memory.template store_global<shape.words.vector_bytes()>(
+        device::kOutput, target(static_cast<std::uint32_t>(w)), vectors[w]);
+  }
+}
+
+namespace detail {
+
+// Calls f(later, addresses) of a thread's vectors on the side where nothing is exchanged: vector `later`
+// after its first one has component k at addresses[k] of shared memory.
+template <PackedAffineShape shape, typename F>
+constexpr void each_vector_of_words(const AffineTileParams& tile, std::uint32_t thread,
+                                    std::uint32_t column_shift, const F& f) {
+  constexpr AffineTileShape words = shape.other();
+  const std::uint32_t address = read_address<words>(tile, thread << words.vector_bits ^ column_shift);
+  std::uint32_t of_component[words.components()];
+  FARO_UNROLL
+  for (int k = 0; k < words.components(); ++k)
+    of_component[k] = address ^ read_address<words>(tile, static_cast<std::uint32_t>(k));
+  FARO_UNROLL
+  for (int i = 0; i < words.iterations(); ++i) {
+    const std::uint32_t later = static_cast<std::uint32_t>(i) << words.thread_bits;
+    const std::uint32_t of_vector = read_address<words>(tile, later << words.vector_bits);
+    std::uint32_t addresses[words.components()];
+    FARO_UNROLL
+    for (int k = 0; k < words.components(); ++k) addresses[k] = of_component[k] ^ of_vector;
+    f(i, later, addresses);
+  }
+}
+
+}  // namespace detail
+
+/// Vector `later`, after its first one, of a thread goes target(later) into the output, in bytes.
+template <PackedAffineShape shape, device::Memory Memory, typename Target>
+constexpr void store_words(Memory& memory, const AffineTileParams& tile, std::uint32_t thread,
+                           std::uint32_t column_shift, const Target& target) {
+  constexpr AffineTileShape words = shape.other();
+  detail::each_vector_of_words<shape>(
+      tile, thread, column_shift, [&](int, std::uint32_t later, const auto& addresses) {
+        device::Packet<words.vector_bytes()> vector{};
+        FARO_UNROLL
+        for (int k = 0; k < words.components(); ++k)
+          vector.unit[k] = memory.template load_shared<4>(addresses[k]).unit[0];
+        memory.template store_global<words.vector_bytes()>(device::kOutput, target(later), vector);
+      });
+}
+
+/// The same backwards: vector `later` is source(later) into the input.
+template <PackedAffineShape shape, device::Memory Memory, typename Source>
+constexpr void load_words(Memory& memory, const AffineTileParams& tile, std::uint32_t thread,
+                          std::uint32_t column_shift, const Source& source) {
+  constexpr AffineTileShape words = shape.other();
+  device::Packet<words.vector_bytes()> vectors[words.iterations()];
+  FARO_UNROLL
+  for (int i = 0; i < words.iterations(); ++i) {
+    vectors[i] = memory.template load_global<words.vector_bytes()>(
+        device::kInput, source(static_cast<std::uint32_t>(i) << words.thread_bits));
+  }
+  detail::each_vector_of_words<shape>(
+      tile, thread, column_shift, [&](int i, std::uint32_t, const auto& addresses) {
+        FARO_UNROLL
+        for (int k = 0; k < words.components(); ++k)
+          memory.template store_shared<4>(addresses[k], device::Packet<4>{{vectors[i].unit[k]}});
+      });
+}
+
+/// Where the words of a thread's squares lie, for arrays whose places are XORed: a function of w, in bytes.
+template <PackedAffineShape shape>
+constexpr auto affine_squares(const PackedAffineParams& params, std::uint64_t block, std::uint32_t thread) {
+  constexpr int v = shape.words.vector_bits;
+  const std::uint64_t first = block_source(params.tile, block) << kWordBytesBits ^
+                              select_xor<shape.words.thread_bits>(params.group_source + v, thread);
+  return [&params, first](std::uint32_t w) {
+    return first ^ select_xor<shape.word_index_bits>(params.word_source, w);
+  };
+}
+
+/// And its vectors on the other side: a function of `later`, in bytes.
+template <PackedAffineShape shape>
+constexpr auto affine_words(const PackedAffineParams& params, std::uint64_t block, std::uint32_t thread) {
+  const auto offset = [&params](std::uint32_t vector) {
+    constexpr AffineTileShape words = shape.other();
+    constexpr int in_row = words.segment_bits - words.vector_bits;
+    return select_xor<words.row_bits>(params.tile.target_row, vector >> in_row) ^
+           std::uint64_t{low_bits(vector, in_row)} << (words.vector_bits + kWordBytesBits);
+  };
+  const std::uint64_t tile = block_target(params.tile, block) >> shape.words.segment_bits
+                                                                     << shape.words.segment_bits;
+  const std::uint64_t first = tile << kWordBytesBits ^ offset(thread);
+  return [offset, first](std::uint32_t later) { return first ^ offset(later); };
+}
+
+/// What a block adds to columns there.
+template <PackedAffineShape shape>
+constexpr std::uint32_t column_shift_of(const PackedAffineParams& params, std::uint64_t block) {
+  return low_bits(static_cast<std::uint32_t>(block_target(params.tile, block)), shape.words.segment_bits);
+}
+
+/// Both phases, with a barrier between them.
+template <PackedAffineShape shape, bool plain, device::Memory Memory>
+constexpr void first_of_squares(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
+                                std::uint32_t thread) {
+  if constexpr (shape.squares == PackedSquares::loaded) {
+    load_squares<shape, plain>(memory, params, block, thread, affine_squares<shape>(params, block, thread));
+  } else {
+    load_words<shape>(memory, params.tile, thread, column_shift_of<shape>(params, block),
+                      affine_words<shape>(params, block, thread));
+  }
+}
+template <PackedAffineShape shape, bool plain, device::Memory Memory>
+constexpr void second_of_squares(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
+                                 std::uint32_t thread) {
+  if constexpr (shape.squares == PackedSquares::loaded) {
+    store_words<shape>(memory, params.tile, thread, column_shift_of<shape>(params, block),
+                       affine_words<shape>(params, block, thread));
+  } else {
+    store_squares<shape, plain>(memory, params, block, thread, affine_squares<shape>(params, block, thread));
+  }
+}
+
+// The kernels that are compiled, of 1, 2 and 4 bits: large tiles, whose segments are of 64 to 128 bytes, by
+// squares and for maps that have none, and small ones for small arrays.
 struct CompiledPackedTile {
   PackedAffineShape shape;
   int min_blocks = 1;  // a multiprocessor
 };
 
 inline constexpr CompiledPackedTile kPackedTiles[] = {
-    {{5, {2, 4, 10, 2, 9}}, 2},  // 64 KiB
-    {{4, {2, 5, 9, 2, 9}}, 2},   // 64 KiB
-    {{3, {2, 5, 8, 2, 8}}, 4},   // 32 KiB
-    {{5, {2, 2, 7, 2, 7}}, 4},   // 2 KiB
-    {{4, {2, 2, 6, 2, 6}}, 8},   // 1 KiB
-    {{3, {2, 2, 5, 2, 5}}, 16},  // 512 bytes
+    {{5, {2, 4, 10, 1, 8}, PackedSquares::loaded}, 2},  // 64 KiB
+    {{4, {2, 5, 9, 2, 8}, PackedSquares::loaded}, 2},   // 64 KiB
+    {{3, {2, 5, 8, 2, 8}, PackedSquares::loaded}, 4},   // 32 KiB
+    {{5, {2, 4, 10, 1, 8}, PackedSquares::stored}, 2},  // 64 KiB
+    {{4, {2, 5, 9, 2, 8}, PackedSquares::stored}, 2},   // 64 KiB
+    {{3, {2, 5, 8, 2, 8}, PackedSquares::stored}, 4},   // 32 KiB
+    {{5, {2, 4, 10, 2, 9}}, 2},                         // 64 KiB
+    {{4, {2, 5, 9, 2, 9}}, 2},                          // 64 KiB
+    {{3, {2, 5, 8, 2, 8}}, 4},                          // 32 KiB
+    {{5, {2, 2, 7, 2, 7}}, 4},                          // 2 KiB
+    {{4, {2, 2, 6, 2, 6}}, 8},                          // 1 KiB
+    {{3, {2, 2, 5, 2, 5}}, 16},                         // 512 bytes
 };
 inline constexpr auto kPackedTileCount = sizeof(kPackedTiles) / sizeof(kPackedTiles[0]);
+inline constexpr std::size_t kLargePackedTiles = 9;  // the first ones
+inline constexpr std::size_t kSmallPackedTiles = kPackedTileCount - kLargePackedTiles;
 
-/// The three phases as a kernel that is a value.
-template <int index>
+/// The phases as a kernel that is a value.
+template <std::size_t index, bool plain = false>
 struct MovePackedTiles {
   static constexpr CompiledPackedTile kTile = kPackedTiles[index];
   static constexpr PackedAffineShape kShape = kTile.shape;
@@ -264,11 +557,17 @@ struct MovePackedTiles {
  private:
   template <typename Block, typename Memory>
   constexpr void move(Block& block, Memory& memory) const {
-    load_tile<kShape.words>(memory, params.tile, block.index(), block.thread());
-    block.barrier();
-    exchange_words<kShape>(memory, params, block.index(), block.thread());
-    block.barrier();
-    store_tile<kShape.words>(memory, params.tile, block.index(), block.thread());
+    if constexpr (kShape.has_squares()) {
+      first_of_squares<kShape, plain>(memory, params, block.index(), block.thread());
+      block.barrier();
+      second_of_squares<kShape, plain>(memory, params, block.index(), block.thread());
+    } else {
+      load_tile<kShape.words>(memory, params.tile, block.index(), block.thread());
+      block.barrier();
+      exchange_words<kShape>(memory, params, block.index(), block.thread());
+      block.barrier();
+      store_tile<kShape.words>(memory, params.tile, block.index(), block.thread());
+    }
   }
 };
 static_assert(sizeof(MovePackedTiles<0>) <= 4096, "kernel parameters are at most 4 KiB");

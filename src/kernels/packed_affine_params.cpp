@@ -1,6 +1,8 @@
 #include "kernels/packed_affine_params.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -65,15 +67,36 @@ struct WordMap {
   Matrix local;              // of words: source slot to target place
 };
 
-WordMap word_map(const Matrix& local, int q) {
+// What a thread exchanges, as source places: words that have elements of one word on either side.
+Subspace square_of(const Matrix& local, int q) {
+  const Subspace word = Subspace::low(local.rows(), q);
+  Subspace owned = f2::sum(word, f2::image(inverse_of(local), word));
+  for (int i = local.rows() - 1; owned.dimension() < 2 * q; --i) owned.insert(f2::unit(i));
+  return owned;
+}
+
+// Words that are loaded beside one another: the lowest bits that no square has. Nothing where sectors would
+// be parted.
+std::optional<std::vector<Word>> beside_squares(const Matrix& local, int q) {
+  constexpr int kSectorWordBits = 3;
+  Subspace taken = square_of(local, q);
+  std::vector<Word> free;
+  for (int i = q; i < local.rows(); ++i) {
+    if (taken.insert(f2::unit(i)))
+      free.push_back(f2::unit(i));
+    else if (i < q + kSectorWordBits)
+      return std::nullopt;
+  }
+  return free;
+}
+
+WordMap word_map(const Matrix& local, int q, bool squares) {
   const int m = local.rows();
   const Word in_word = f2::low_mask(q);
   const Subspace word = Subspace::low(m, q);
-  const Matrix back = inverse_of(local);
 
   // Directions of words: those that lead into a word, then any. Lanes run along the lowest that are left.
-  Subspace owned = f2::sum(word, f2::image(back, word));
-  for (int i = m - 1; owned.dimension() < 2 * q; --i) owned.insert(f2::unit(i));
+  const Subspace owned = square_of(local, q);
   std::vector<Word> from;
   for (const Word w : f2::complete(word, owned)) from.push_back(w & ~in_word);
   const Subspace reached = f2::image(local, owned);
@@ -124,10 +147,18 @@ WordMap word_map(const Matrix& local, int q) {
     slots.push_back(made.words.back() >> q);
     places.push_back(f2::combine(to.data(), j_of_word.column(t)) >> q);
   }
-  const Subspace others = f2::complement(owned);
-  for (const Word free : others.basis()) {
-    // The word of the group whose elements keep their places, where there is one.
-    const Word shift = (local * free) & in_word;
+  std::vector<Word> others;
+  if (squares) {
+    const auto beside = beside_squares(local, q);
+    FARO_CHECK(beside.has_value());
+    others = *beside;
+  } else {
+    const Subspace complement = f2::complement(owned);
+    others.assign(complement.basis().begin(), complement.basis().end());
+  }
+  for (const Word free : others) {
+    // The word of the group whose elements keep their places, where there is one and it is as good.
+    const Word shift = squares ? 0 : (local * free) & in_word;
     made.groups.push_back(free ^ f2::combine(made.words.data(), shift));
     slots.push_back(made.groups.back() >> q);
     places.push_back(local * made.groups.back() >> q);
@@ -180,6 +211,19 @@ int order_groups(WordMap& map, const Matrix& local, int q, int lanes, const layo
   return read.dimension();
 }
 
+// How many banks, log2, the lanes of load_squares write.
+int banks_of_squares(const WordMap& map, const Matrix& local, const PackedAffineShape& shape, int lanes,
+                     const layout::Xor& layout, const machine::MemoryGeometry& geometry) {
+  const int bank_bits = machine::log2_exact(geometry.banks);
+  Subspace written(bank_bits);
+  for (int t = 0; t < lanes; ++t) {
+    const Word group = map.groups[static_cast<std::size_t>(shape.words.vector_bits + t)];
+    const Word slot = slots_of(map, local, group, shape.word_index_bits).written;
+    written.insert(layout(static_cast<std::uint32_t>(slot)) & f2::low_mask(bank_bits));
+  }
+  return written.dimension();
+}
+
 // The layout of the tile, and the order of groups that goes with it. The theorem's is free of conflicts where
 // tiles are loaded and stored; of others that are as well, one is taken whose groups have none.
 layout::Xor arrange(WordMap& map, const layout::Tile& of_words, const Matrix& local,
@@ -188,10 +232,14 @@ layout::Xor arrange(WordMap& map, const layout::Tile& of_words, const Matrix& lo
   const int q = shape.word_index_bits;
   const int lanes = std::min({machine::log2_exact(geometry.warp_size), machine::log2_exact(geometry.banks),
                               shape.words.thread_bits, shape.group_bits()});
-  const SharedPhases phases = shared_phases(of_words, shape.words, geometry);
-  const layout::Xor first = make_tile_layout(of_words, shape.words, geometry);
+  const SharedPhases phases = shared_phases(of_words, shape.other(), geometry);
+  const layout::Xor first = make_tile_layout(of_words, shape.other(), geometry);
   layout::Xor best = first;
-  int most = order_groups(map, local, q, lanes, best, geometry);
+  const auto banks = [&](WordMap& of, const layout::Xor& layout) {
+    return shape.has_squares() ? banks_of_squares(of, local, shape, lanes, layout, geometry)
+                               : order_groups(of, local, q, lanes, layout, geometry);
+  };
+  int most = banks(map, best);
   faro::detail::SplitMix64 draw(1);
   for (int i = 0; i < kTries && most < lanes; ++i) {
     layout::Xor other = first;
@@ -200,13 +248,50 @@ layout::Xor arrange(WordMap& map, const layout::Tile& of_words, const Matrix& lo
     }
     if (layout::predicted_congestion(other, kWordBytesBits, phases.read, geometry) != 1) continue;
     WordMap tried = map;
-    const int found = order_groups(tried, local, q, lanes, other, geometry);
+    const int found = banks(tried, other);
     if (found <= most) continue;
     most = found;
     best = other;
     map.groups = tried.groups;
   }
   return best;
+}
+
+// What load_squares and store_words want in bytes, and where they read.
+void make_squares(PackedAffineParams& params, const WordMap& map, const layout::Tile& of_words,
+                  const Matrix& local, const PackedAffineShape& shape, const layout::Xor& layout) {
+  const int q = shape.word_index_bits;
+  const Word in_vector = f2::low_mask(shape.words.vector_bits);
+  const auto source = [&](Word word) {
+    return ((word & f2::low_mask(shape.words.segment_bits) & ~in_vector) ^
+            f2::combine(of_words.source_rows.data(), word >> shape.words.segment_bits))
+           << kWordBytesBits;
+  };
+  const auto address = [&](Word word) { return layout(static_cast<std::uint32_t>(word)) << kWordBytesBits; };
+  for (std::size_t k = 0; k < map.groups.size(); ++k) {
+    params.group_source[k] = source(map.groups[k] >> q);
+    params.group_word[k] = address(slots_of(map, local, map.groups[k], q).written);
+    params.is_renumbered |= params.group_place[k];
+  }
+  for (int t = 0; t < q; ++t) {
+    const auto place = static_cast<std::size_t>(t);
+    params.word_source[t] = source(map.words[place] >> q);
+    params.word_component[t] = static_cast<std::uint8_t>(map.words[place] >> q & in_vector);
+    params.is_renumbered |= params.word_component[t];
+    params.word_address[t] = address(map.words[place] >> q);
+    params.place_address[t] = address(f2::combine(map.words.data(), map.stored.column(t)) >> q);
+  }
+  for (const auto& digit : params.block_place) {
+    for (const std::uint8_t place : digit) params.is_renumbered |= place;
+  }
+  params.is_renumbered |= params.complement_place;
+  const auto all_zero = [](const auto& masks) {
+    return std::all_of(std::begin(masks), std::end(masks), [](std::uint32_t mask) { return mask == 0; });
+  };
+  params.is_plain = params.is_renumbered == 0 && all_zero(params.exchange.turned) &&
+                    all_zero(params.exchange.before) && all_zero(params.exchange.after);
+  for (std::uint32_t& read : params.tile.read_address) read <<= kWordBytesBits;
+  for (std::uint64_t& row : params.tile.target_row) row <<= kWordBytesBits;
 }
 
 }  // namespace
@@ -216,8 +301,22 @@ layout::Tile make_packed_tile(const Affine& map, const PackedAffineShape& shape)
   return layout::make_tile(map, {.segment_bits = segment_bits, .min_row_bits = shape.words.row_bits});
 }
 
+namespace {
+
+// Squares that are stored are those that the way back loads.
+PackedAffineShape way_back(PackedAffineShape shape) {
+  shape.squares = PackedSquares::loaded;
+  return shape;
+}
+
+}  // namespace
+
 bool fits(const Affine& map, const PackedAffineShape& shape) {
-  return map.bits() >= element_tile_bits(shape) && map.bits() - element_tile_bits(shape) <= kMaxBlockBits;
+  if (shape.squares == PackedSquares::stored) return fits(map.inverse(), way_back(shape));
+  if (map.bits() < element_tile_bits(shape) || map.bits() - element_tile_bits(shape) > kMaxBlockBits)
+    return false;
+  return !shape.has_squares() ||
+         beside_squares(make_packed_tile(map, shape).local, shape.word_index_bits).has_value();
 }
 
 PackedAffineParams make_packed_affine_params(const Affine& map, const PackedAffineShape& shape,
@@ -228,9 +327,11 @@ PackedAffineParams make_packed_affine_params(const Affine& map, const PackedAffi
          std::to_string(element_tile_bits(shape)) + " to " +
              std::to_string(element_tile_bits(shape) + kMaxBlockBits));
   }
+  if (shape.squares == PackedSquares::stored)
+    return make_packed_affine_params(map.inverse(), way_back(shape), batch, geometry);
   const int q = shape.word_index_bits;
   const layout::Tile tile = make_packed_tile(map, shape);
-  WordMap words = word_map(tile.local, q);
+  WordMap words = word_map(tile.local, q, shape.has_squares());
   const layout::Tile of_words = tile_of_words(tile, words.local, q);
   const layout::Xor layout = arrange(words, of_words, tile.local, shape, geometry);
 
@@ -256,6 +357,7 @@ PackedAffineParams make_packed_affine_params(const Affine& map, const PackedAffi
     }
   }
   params.complement_place = static_cast<std::uint32_t>(tile.complement & in_word);
+  if (shape.has_squares()) make_squares(params, words, of_words, tile.local, shape, layout);
   return params;
 }
 
@@ -265,6 +367,15 @@ ExchangeCongestion predicted_exchange_congestion(const PackedAffineParams& param
   const int lanes =
       std::min({machine::log2_exact(geometry.warp_size), shape.words.thread_bits, shape.group_bits()});
   const int bank_bits = machine::log2_exact(geometry.banks);
+  if (shape.has_squares()) {
+    Subspace banks(bank_bits);
+    for (int k = 0; k < lanes; ++k)
+      banks.insert(params.group_word[shape.words.vector_bits + k] >> kWordBytesBits &
+                   f2::low_mask(bank_bits));
+    const int waiting = 1 << (lanes - banks.dimension());
+    if (shape.squares == PackedSquares::stored) return {.loads = waiting, .stores = 1};
+    return {.loads = 1, .stores = waiting};
+  }
   const auto congestion = [&](const auto& word_of_place) {
     Subspace words(kMaxTileBits);
     Subspace banks(bank_bits);

@@ -10,7 +10,8 @@
 
 namespace faro::kernels {
 
-/// Whether arrays of the map are large enough for a tile, and not too large.
+/// Whether arrays of the map are large enough for a tile, and not too large; by squares, moreover, whether
+/// words of one sector exchange no bits.
 bool fits(const Affine& map, const PackedAffineShape& shape);
 
 /// The tile of elements.
@@ -22,8 +23,9 @@ PackedAffineParams make_packed_affine_params(const Affine& map, const PackedAffi
                                              std::uint64_t batch,
                                              const machine::MemoryGeometry& geometry = {});
 
-/// Lanes that wait for one bank while words are read for the exchange, and while they are written back: 1,
-/// but where no choice of groups beside each other parts all banks. Loads and stores of the tile have 1.
+/// Lanes that wait for one bank while words are read for the exchange, and while they are written back, or
+/// written by load_squares: 1, but where no layout that was tried parts all banks. Loads and stores of the
+/// tile have 1.
 struct ExchangeCongestion {
   int loads = 1;
   int stores = 1;

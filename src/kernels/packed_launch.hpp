@@ -2,7 +2,8 @@
 //
 //     affine maps            tiles of words (packed_affine.hpp); small or unaligned arrays by words
 //     axes                   tiles, where powers of two are in their extents (packed_strided.hpp); matrices
-//                            (packed_matrix.hpp) and the words at the ends of their rows; else by words
+//                            (packed_matrix.hpp), long runs
+//                            (packed_runs.hpp); else by words
 #pragma once
 
 #include <algorithm>
@@ -12,12 +13,14 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "faro/error.hpp"
 #include "faro/permutation/affine.hpp"
 #include "kernels/packed_affine_params.hpp"
 #include "kernels/packed_matrix.hpp"
+#include "kernels/packed_runs.hpp"
 #include "kernels/packed_strided.hpp"
 #include "kernels/packed_words.hpp"
 #include "permutation/axis_map.hpp"
@@ -27,7 +30,7 @@ namespace faro::kernels {
 
 /// Two arrays of bits at any addresses.
 struct PackedWork {
-  std::uint32_t element_bits = 1;  // 1, 2 or 4
+  std::uint32_t element_bits = 1;  // up to 32; of other than 1, 2 and 4 both orders are the same
   const std::byte* in = nullptr;
   std::uint64_t in_bytes = 0;
   bool in_high_first = false;
@@ -112,8 +115,8 @@ inline std::optional<std::size_t> columns_of_matrix(const faro::detail::AxisMap&
   const auto element = static_cast<std::int64_t>(element_bits);
   const std::uint64_t least = 2 * kWordBits / element_bits;
   const auto& axes = part.axes;
-  if (axes.empty() || axes.size() > kMostMatrixAxes || axes.front().out != element ||
-      axes.front().extent < least || part.out_first % element != 0)
+  if (!can_turn(element_bits) || axes.empty() || axes.size() > kMostOtherAxes ||
+      axes.front().out != element || axes.front().extent < least || part.out_first % element != 0)
     return std::nullopt;
   std::optional<std::size_t> columns;
   for (std::size_t k = 0; k < axes.size(); ++k) {
@@ -121,6 +124,48 @@ inline std::optional<std::size_t> columns_of_matrix(const faro::detail::AxisMap&
     if (k > 0 && std::abs(axes[k].in) == element && axes[k].extent >= least) columns = k;
   }
   return columns;
+}
+
+// All axes but the first and `without`, and how many there are of them.
+inline PackedOthers others_of(const faro::detail::AxisMap& part, std::size_t without, std::uint64_t& number) {
+  PackedOthers made;
+  number = 1;
+  for (std::size_t k = 1; k < part.axes.size(); ++k) {
+    const faro::detail::StridedAxis& axis = part.axes[k];
+    if (k == without) continue;
+    made.axes[made.count++] = {.extent = device::Division64(axis.extent), .in = axis.in, .out = axis.out};
+    number *= axis.extent;
+  }
+  return made;
+}
+
+// Whether a part is runs that are worth a block each.
+inline bool has_long_runs(const faro::detail::AxisMap& part, std::uint32_t element_bits) {
+  constexpr std::uint64_t kLeastBits = 8192;
+  const auto element = static_cast<std::int64_t>(element_bits);
+  const auto& axes = part.axes;
+  return !axes.empty() && axes.size() <= kMostOtherAxes && axes.front().out == element &&
+         (axes.front().in == element || (axes.front().in == -element && can_turn(element_bits))) &&
+         axes.front().extent * element_bits >= kLeastBits &&
+         (!can_turn(element_bits) ||
+          (part.out_first % element == 0 &&
+           std::all_of(axes.begin(), axes.end(), [&](const auto& axis) { return axis.out % element == 0; })));
+}
+
+template <typename Queue>
+void move_runs(Queue& queue, const faro::detail::AxisMap& part, const PackedArrays& arrays,
+               std::uint32_t element_bits) {
+  MovePackedRuns kernel;
+  kernel.in = arrays.in;
+  kernel.out = arrays.out;
+  kernel.in_first = part.in_first + static_cast<std::int64_t>(8 * arrays.in.skew);
+  kernel.out_first = part.out_first + static_cast<std::int64_t>(8 * arrays.out.skew);
+  kernel.others = others_of(part, 0, kernel.runs);
+  kernel.run_bits = part.axes.front().extent * element_bits;
+  kernel.element_bits = element_bits;
+  kernel.backwards = part.axes.front().in < 0;
+  kernel.of_run = device::Division64(MovePackedRuns::blocks_of_run(kernel.run_bits));
+  queue.run(kernel);
 }
 
 template <int q, typename Queue>
@@ -137,14 +182,13 @@ void move_matrices(Queue& queue, faro::detail::AxisMap part, std::size_t columns
   kernel.in_pitch = part.axes.front().in;
   kernel.columns = part.axes[columns].extent;
   kernel.out_pitch = part.axes[columns].out;
+  kernel.in_skewed = (kernel.in_first | static_cast<std::uint64_t>(kernel.in_pitch)) % kWordBits != 0;
   kernel.skewed = (kernel.out_first | static_cast<std::uint64_t>(kernel.out_pitch)) % kWordBits != 0;
-  for (std::size_t k = 1; k < part.axes.size(); ++k) {
-    const faro::detail::StridedAxis& axis = part.axes[k];
-    if (k == columns) continue;
-    kernel.others[kernel.count++] = {
-        .extent = device::Division64(axis.extent), .in = axis.in, .out = axis.out};
-    kernel.matrices *= axis.extent;
-    kernel.skewed = kernel.skewed || axis.out % std::int64_t{kWordBits} != 0;
+  kernel.others = others_of(part, columns, kernel.matrices);
+  for (int a = 0; a < kernel.others.count; ++a) {
+    constexpr auto kWord = static_cast<std::int64_t>(kWordBits);
+    kernel.in_skewed = kernel.in_skewed || kernel.others.axes[a].in % kWord != 0;
+    kernel.skewed = kernel.skewed || kernel.others.axes[a].out % kWord != 0;
   }
   kernel.down = faro::detail::ceil_div(kernel.rows + (kernel.skewed ? Kernel::kSide - 1 : 0),
                                        std::uint64_t{kernel.words_down()} * Kernel::kSide);
@@ -163,7 +207,7 @@ inline bool is_aligned_to_vectors(const PackedWork& work) {
 
 constexpr std::uint64_t kFewTiles = 132;  // of a multiprocessor each
 
-template <int index, typename Queue>
+template <std::size_t index, typename Queue>
 bool move_strided(Queue& queue, const PackedWork& work, const StridedTiles* tiles, std::uint64_t least) {
   if (tiles == nullptr || !is_aligned_to_vectors(work) || work.in_high_first || work.out_high_first)
     return false;
@@ -178,6 +222,29 @@ bool move_strided(Queue& queue, const PackedWork& work, const StridedTiles* tile
   return true;
 }
 
+template <typename Queue, std::size_t... large>
+bool move_large_strided(Queue& queue, const PackedWork& work, const StridedTiles* tiles,
+                        std::index_sequence<large...>) {
+  return (move_strided<large>(queue, work, tiles, kFewTiles) || ...);
+}
+template <typename Queue, std::size_t... small>
+bool move_small_strided(Queue& queue, const PackedWork& work, const StridedTiles* tiles,
+                        std::index_sequence<small...>) {
+  return (move_strided<kLargePackedTiles + small>(queue, work, tiles, 1) || ...);
+}
+
+template <typename Queue>
+void move_words(Queue& queue, const PackedAxes& axes, const PackedArrays& arrays, std::uint64_t first,
+                std::uint64_t number) {
+  MovePackedWords<PackedAxes> words;
+  words.source = axes;
+  words.in = arrays.in;
+  words.out = arrays.out;
+  words.first = first;
+  words.number = number;
+  queue.run(words);
+}
+
 template <typename Queue>
 void move_part(Queue& queue, const PackedWork& work, const faro::detail::AxisMap& part,
                const StridedTiles* tiles) {
@@ -185,45 +252,55 @@ void move_part(Queue& queue, const PackedWork& work, const faro::detail::AxisMap
   if (units == 0) return;
   const PackedArrays arrays(work);
   const PackedAxes axes = packed_axes(part, arrays, work.element_bits);
-  if (move_strided<0>(queue, work, tiles, kFewTiles) || move_strided<1>(queue, work, tiles, kFewTiles) ||
-      move_strided<2>(queue, work, tiles, kFewTiles))
+  if (move_large_strided(queue, work, tiles, std::make_index_sequence<kLargePackedTiles>())) return;
+  const auto columns = columns_of_matrix(part, work.element_bits);
+  const bool runs = has_long_runs(part, work.element_bits);
+  if (columns || runs) {
+    if (runs)
+      move_runs(queue, part, arrays, work.element_bits);
+    else if (work.element_bits == 1)
+      move_matrices<5>(queue, part, *columns, arrays);
+    else if (work.element_bits == 2)
+      move_matrices<4>(queue, part, *columns, arrays);
+    else
+      move_matrices<3>(queue, part, *columns, arrays);
+    // Words that are not wholly in the array.
+    for (const std::uint64_t word : {std::uint64_t{0}, arrays.out.words() - 1}) {
+      if (!arrays.out.holds_word(word)) move_words(queue, axes, arrays, word, 1);
+    }
     return;
-  if (const auto columns = columns_of_matrix(part, work.element_bits)) {
-    if (work.element_bits == 1) move_matrices<5>(queue, part, *columns, arrays);
-    if (work.element_bits == 2) move_matrices<4>(queue, part, *columns, arrays);
-    if (work.element_bits == 4) move_matrices<3>(queue, part, *columns, arrays);
-    MovePackedEnds ends;
-    ends.source = axes;
-    ends.in = arrays.in;
-    ends.out = arrays.out;
-    ends.rows = units / part.axes.front().extent;
-    for (int k = 0; k < axes.count; ++k) ends.extents[k] = device::Division64(axes.axes[k].extent);
-    return queue.run(ends);
   }
-  if (move_strided<3>(queue, work, tiles, 1) || move_strided<4>(queue, work, tiles, 1) ||
-      move_strided<5>(queue, work, tiles, 1))
-    return;
+  if (move_small_strided(queue, work, tiles, std::make_index_sequence<kSmallPackedTiles>())) return;
   std::uint64_t last = axes.out_first + work.element_bits - 1;
   for (const auto& axis : part.axes) last += (axis.extent - 1) * static_cast<std::uint64_t>(axis.out);
-  MovePackedWords<PackedAxes> words;
-  words.source = axes;
-  words.in = arrays.in;
-  words.out = arrays.out;
-  words.first = axes.out_first / kWordBits;
-  words.number = last / kWordBits + 1 - words.first;
-  queue.run(words);
+  const std::uint64_t first = axes.out_first / kWordBits;
+  move_words(queue, axes, arrays, first, last / kWordBits + 1 - first);
 }
 
-template <int index, typename Queue>
+template <std::size_t index, typename Queue>
 bool move_tiles(Queue& queue, const PackedWork& work, const PackedTiles& tiles, std::uint64_t least) {
   const std::optional<PackedAffineParams>& params = tiles.affine[index];
   if (!params || params->tile.blocks() < least) return false;
-  MovePackedTiles<index> kernel;
-  kernel.params = *params;
-  kernel.in = work.in;
-  kernel.out = work.out;
-  queue.run(kernel);
+  const auto move = [&](auto kernel) {
+    kernel.params = *params;
+    kernel.in = work.in;
+    kernel.out = work.out;
+    queue.run(kernel);
+  };
+  if constexpr (kPackedTiles[index].shape.has_squares()) {
+    if (params->is_plain) {
+      move(MovePackedTiles<index, true>());
+      return true;
+    }
+  }
+  move(MovePackedTiles<index>());
   return true;
+}
+
+template <typename Queue, std::size_t... index>
+bool move_any_tiles(Queue& queue, const PackedWork& work, const PackedTiles& tiles,
+                    std::index_sequence<index...>) {
+  return (move_tiles<index>(queue, work, tiles, index < kLargePackedTiles ? kFewTiles : 1) || ...);
 }
 
 }  // namespace detail
@@ -273,12 +350,8 @@ void move_packed_map(Queue& queue, const PackedWork& work, const Affine& map, st
 template <typename Queue>
 void move_packed_affine(Queue& queue, const PackedWork& work, const Affine& map, std::uint64_t batch,
                         const PackedTiles& tiles) {
-  using detail::kFewTiles;
   if (detail::is_aligned_to_vectors(work) &&
-      (detail::move_tiles<0>(queue, work, tiles, kFewTiles) ||
-       detail::move_tiles<1>(queue, work, tiles, kFewTiles) ||
-       detail::move_tiles<2>(queue, work, tiles, kFewTiles) || detail::move_tiles<3>(queue, work, tiles, 1) ||
-       detail::move_tiles<4>(queue, work, tiles, 1) || detail::move_tiles<5>(queue, work, tiles, 1)))
+      detail::move_any_tiles(queue, work, tiles, std::make_index_sequence<kPackedTileCount>()))
     return;
   PackedWork low_first = work;
   low_first.in_high_first = low_first.out_high_first = false;

@@ -128,7 +128,29 @@ constexpr void store_strided(Memory& memory, const PackedStridedParams& params, 
   }
 }
 
-template <int index>
+/// As affine_squares() and affine_words(), from where the block begins on that side, in words.
+template <PackedAffineShape shape>
+constexpr auto strided_squares(const PackedAffineParams& params, std::uint64_t begin, std::uint32_t thread) {
+  constexpr int v = shape.words.vector_bits;
+  const std::uint64_t first =
+      (begin << kWordBytesBits) + select_sum<shape.words.thread_bits>(params.group_source + v, thread);
+  return [&params, first](std::uint32_t w) {
+    return first + select_sum<shape.word_index_bits>(params.word_source, w);
+  };
+}
+template <PackedAffineShape shape>
+constexpr auto strided_words(const PackedAffineParams& params, std::uint64_t begin, std::uint32_t thread) {
+  const auto offset = [&params](std::uint32_t vector) {
+    constexpr AffineTileShape words = shape.other();
+    constexpr int in_row = words.segment_bits - words.vector_bits;
+    return select_sum<words.row_bits>(params.tile.target_row, vector >> in_row) +
+           (std::uint64_t{low_bits(vector, in_row)} << (words.vector_bits + kWordBytesBits));
+  };
+  const std::uint64_t first = (begin << kWordBytesBits) + offset(thread);
+  return [offset, first](std::uint32_t later) { return first + offset(later); };
+}
+
+template <std::size_t index>
 struct MovePackedStrided {
   static constexpr CompiledPackedTile kTile = kPackedTiles[index];
   static constexpr PackedAffineShape kShape = kTile.shape;
@@ -157,11 +179,27 @@ struct MovePackedStrided {
  private:
   template <typename Block, typename Memory>
   constexpr void move(Block& block, Memory& memory) const {
-    load_strided<kShape.words>(memory, params, block.index(), block.thread());
-    block.barrier();
-    exchange_words<kShape>(memory, params.affine, block.index(), block.thread());
-    block.barrier();
-    store_strided<kShape.words>(memory, params, block.index(), block.thread());
+    if constexpr (kShape.squares == PackedSquares::loaded) {
+      const PackedStridedBlock begin = strided_block(params, block.index());
+      load_squares<kShape, true>(memory, params.affine, block.index(), block.thread(),
+                                 strided_squares<kShape>(params.affine, begin.in, block.thread()));
+      block.barrier();
+      store_words<kShape>(memory, params.affine.tile, block.thread(), 0,
+                          strided_words<kShape>(params.affine, begin.out, block.thread()));
+    } else if constexpr (kShape.squares == PackedSquares::stored) {
+      const PackedStridedBlock begin = strided_block(params, block.index());  // of the way back
+      load_words<kShape>(memory, params.affine.tile, block.thread(), 0,
+                         strided_words<kShape>(params.affine, begin.out, block.thread()));
+      block.barrier();
+      store_squares<kShape, true>(memory, params.affine, block.index(), block.thread(),
+                                  strided_squares<kShape>(params.affine, begin.in, block.thread()));
+    } else {
+      load_strided<kShape.words>(memory, params, block.index(), block.thread());
+      block.barrier();
+      exchange_words<kShape>(memory, params.affine, block.index(), block.thread());
+      block.barrier();
+      store_strided<kShape.words>(memory, params, block.index(), block.thread());
+    }
   }
 };
 static_assert(sizeof(MovePackedStrided<0>) <= 4096, "kernel parameters are at most 4 KiB");

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "faro/error.hpp"
@@ -74,6 +75,14 @@ class WordStrides {
 std::optional<PackedStridedParams> make_packed_strided_params(const faro::detail::AxisMap& part,
                                                               std::uint32_t element_bits,
                                                               const PackedAffineShape& shape) {
+  if (shape.squares == PackedSquares::stored) {
+    faro::detail::AxisMap back = part;
+    std::swap(back.in_first, back.out_first);
+    for (faro::detail::StridedAxis& axis : back.axes) std::swap(axis.in, axis.out);
+    PackedAffineShape loaded = shape;
+    loaded.squares = PackedSquares::loaded;
+    return make_packed_strided_params(back, element_bits, loaded);
+  }
   const std::uint64_t vector_bits = std::uint64_t{8} * kMaxVectorBytes;
   const std::uint64_t vector = vector_bits / element_bits;
   const int q = shape.word_index_bits;
@@ -106,11 +115,14 @@ std::optional<PackedStridedParams> make_packed_strided_params(const faro::detail
   if (!has_segments(in, segment_bits, vector) || !has_segments(out, segment_bits, vector))
     return std::nullopt;
 
+  if (!fits(Affine(matrix, 0), shape)) return std::nullopt;
   PackedStridedParams params{};
   params.affine = make_packed_affine_params(Affine(matrix, 0), shape, 1);
   const WordStrides in_words(in, q);
   const WordStrides out_words(out, q);
   AffineTileParams& tile = params.affine.tile;
+  // By squares what leads from row to row is in bytes.
+  const int unit = shape.has_squares() ? kWordBytesBits : 0;
   const auto all_single = [](const std::uint64_t* rows, int count) {
     return std::all_of(rows, rows + count, [](Word row) { return f2::is_power_of_two(row); });
   };
@@ -118,7 +130,14 @@ std::optional<PackedStridedParams> make_packed_strided_params(const faro::detail
              all_single(tile.target_row, shape.words.row_bits));
   for (int j = 0; j < shape.words.row_bits; ++j) {
     tile.source_row[j] = in_words(tile.source_row[j]);
-    tile.target_row[j] = out_words(tile.target_row[j]);
+    tile.target_row[j] = out_words(tile.target_row[j] >> unit) << unit;
+  }
+  if (shape.has_squares()) {
+    if (!params.affine.is_plain) return std::nullopt;
+    FARO_CHECK(all_single(params.affine.group_source + shape.words.vector_bits, shape.words.thread_bits) &&
+               all_single(params.affine.word_source, q));
+    for (std::uint64_t& source : params.affine.group_source) source = in_words(source >> unit) << unit;
+    for (std::uint64_t& source : params.affine.word_source) source = in_words(source >> unit) << unit;
   }
   for (int d = 0; d < kBlockDigits; ++d) {
     for (int v = 0; v < kBlockDigitValues; ++v) {

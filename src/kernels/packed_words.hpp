@@ -4,8 +4,7 @@
 //     output word     | pad | x9 x5 x1 | x10 x6 ...         runs of the source are taken at once,
 //     from            keep    three places   a run          what is no element stays as it was
 //
-// It is right for axes of any strides, and for affine maps of small arrays, at any bit. Long rows that are
-// transposed leave it the words in which they begin and end (packed_matrix.hpp).
+// It is right for axes of any strides, and for affine maps of small arrays, at any bit.
 //
 // Bits are numbered in the array's order; words are loaded so that bit i is the i-th of them: of an array
 // whose high bits are first, bytes are turned round. Then an element's own bits are the other way round, too,
@@ -38,6 +37,11 @@ constexpr std::uint32_t turned_bytes(std::uint32_t x) {
   return device::select_bytes(reversed_bits(x), 0, 0x0123);
 }
 
+/// Whether turned_elements() takes the width.
+constexpr bool can_turn(std::uint32_t element_bits) {
+  return element_bits == 1 || element_bits == 2 || element_bits == 4;
+}
+
 /// The bits of each element of 1, 2 or 4 bits the other way round.
 constexpr std::uint32_t turned_elements(std::uint32_t x, std::uint32_t element_bits) {
   if (element_bits >= 2) x = (x >> 1 & 0x55555555) | (x & 0x55555555) << 1;
@@ -47,6 +51,23 @@ constexpr std::uint32_t turned_elements(std::uint32_t x, std::uint32_t element_b
 
 constexpr std::uint32_t low_ones(std::uint64_t count) {
   return count >= kWordBits ? ~std::uint32_t{0} : (std::uint32_t{1} << count) - 1;
+}
+
+/// 32 bits of two words, from bit `into` < 32 of the first on.
+constexpr std::uint32_t shifted_out(std::uint32_t low, std::uint32_t high, std::uint32_t into) {
+#if defined(__CUDA_ARCH__)
+  return __funnelshift_r(low, high, into);
+#else
+  return static_cast<std::uint32_t>((std::uint64_t{high} << kWordBits | low) >> into);
+#endif
+}
+/// 32 bits of two words, of which the second gives all but the last `phase` < 32.
+constexpr std::uint32_t shifted_in(std::uint32_t low, std::uint32_t high, std::uint32_t phase) {
+#if defined(__CUDA_ARCH__)
+  return __funnelshift_l(low, high, phase);
+#else
+  return static_cast<std::uint32_t>((std::uint64_t{high} << kWordBits | low) << phase >> kWordBits);
+#endif
 }
 
 /// An array of bits in words: `base` is aligned to a word, and the array's bytes begin `skew` behind it.
@@ -65,9 +86,9 @@ struct PackedArray {
   constexpr std::uint64_t words() const { return (skew + bytes + 3) / 4; }
 };
 
-/// Word `word`, bit i the i-th in the array's order; bytes outside are zero, and not touched.
+/// Word `word` as it lies there; bytes outside are zero, and not touched.
 template <typename Byte>
-constexpr std::uint32_t load_word(const PackedArray<Byte>& array, std::uint64_t word) {
+constexpr std::uint32_t load_raw(const PackedArray<Byte>& array, std::uint64_t word) {
   std::uint32_t value = 0;
   if (array.holds_word(word)) {
     value = *reinterpret_cast<const std::uint32_t*>(array.base + 4 * word);
@@ -77,6 +98,12 @@ constexpr std::uint32_t load_word(const PackedArray<Byte>& array, std::uint64_t 
         value |= static_cast<std::uint32_t>(array.base[4 * word + k]) << 8 * k;
     }
   }
+  return value;
+}
+/// Bit i the i-th in the array's order.
+template <typename Byte>
+constexpr std::uint32_t load_word(const PackedArray<Byte>& array, std::uint64_t word) {
+  const std::uint32_t value = load_raw(array, word);
   return array.high_first ? turned_bytes(value) : value;
 }
 
@@ -106,6 +133,39 @@ constexpr void store_word(const PackedArray<std::byte>& array, std::uint64_t wor
     std::byte& byte = array.base[4 * word + k];
     byte = (byte & ~bits) | (static_cast<std::byte>(value >> 8 * k) & bits);
   }
+}
+
+inline constexpr int kMostOtherAxes = 16;
+
+/// Axes that number matrices or rows, the fastest first.
+struct PackedOthers {
+  struct Axis {
+    device::Division64 extent;
+    std::int64_t in = 0;  // bits
+    std::int64_t out = 0;
+  };
+  Axis axes[kMostOtherAxes] = {};
+  std::int32_t count = 0;
+
+  /// Adds where number `index` begins.
+  constexpr void add(std::uint64_t index, std::int64_t& in, std::int64_t& out) const {
+    for (int a = 0; a < count; ++a) {
+      const std::uint64_t rest = axes[a].extent.quotient(index);
+      const auto j = static_cast<std::int64_t>(index - rest * axes[a].extent.divisor());
+      in += j * axes[a].in;
+      out += j * axes[a].out;
+      index = rest;
+    }
+  }
+};
+
+/// The bits of `mask` in a word that others write at the same time.
+template <typename Block>
+constexpr void put_bits(Block& block, const PackedArray<std::byte>& array, std::uint64_t word,
+                        std::uint32_t value, std::uint32_t mask) {
+  auto* const to = reinterpret_cast<std::uint32_t*>(array.base + 4 * word);
+  block.atomic_and(to, value | ~mask);
+  block.atomic_or(to, value & mask);
 }
 
 /// Where an output bit comes from: an element of the input, into how many bits of it, and how many elements
@@ -155,7 +215,7 @@ struct PackedAxes {
     const PackedAxis& last = axes[count - 1];
     const auto element = static_cast<std::int64_t>(element_bits);
     if (last.out.divisor() == element_bits)
-      made.direction = last.in == element ? 1 : last.in == -element ? -1 : 0;
+      made.direction = last.in == element ? 1 : last.in == -element && can_turn(element_bits) ? -1 : 0;
     return made;
   }
 };
@@ -268,34 +328,6 @@ struct MovePackedWords : PackedWordsKernel {
     if (i >= number) return;
     const PackedWord word = gather_word(source, in, in.high_first != out.high_first, first + i);
     if (word.mask != 0) store_word(out, first + i, word.value, word.mask);
-  }
-};
-
-/// The words in which rows of the fastest axis begin and end, but for those that they fill. A word of several
-/// rows is written by several threads, all the same.
-struct MovePackedEnds : PackedWordsKernel {
-  PackedAxes source;
-  device::Division64 extents[kMostPackedAxes];  // of the axes but the fastest
-  PackedArray<const std::byte> in;
-  PackedArray<std::byte> out;
-  std::uint64_t rows = 0;
-
-  constexpr std::uint64_t blocks() const { return blocks_of(2 * rows); }
-  template <typename Block>
-  constexpr void operator()(Block& block) const {
-    const std::uint64_t i = thread_of(block);
-    if (i >= 2 * rows) return;
-    std::uint64_t row = i >= rows ? i - rows : i;
-    std::uint64_t bit = source.out_first;
-    for (int k = source.count - 2; k >= 0; --k) {
-      const std::uint64_t others = extents[k].quotient(row);
-      bit += (row - others * extents[k].divisor()) * source.axes[k].out.divisor();
-      row = others;
-    }
-    if (i >= rows) bit += source.axes[source.count - 1].extent * source.element_bits;
-    if (bit % kWordBits == 0) return;
-    const PackedWord word = gather_word(source, in, in.high_first != out.high_first, bit / kWordBits);
-    store_word(out, bit / kWordBits, word.value, word.mask);
   }
 };
 

@@ -41,9 +41,9 @@ bool is_affine_array(const PackedProblem& problem) {
 
 cuda::PackedMove device_move(const PackedProblem& problem) {
   constexpr const char* kOperation = "plan packed elements with engine cuda";
-  if (!is_width_of_words(problem.element_bits)) {
+  if (problem.element_bits > kernels::kWordBits) {
     fail(ErrorCode::unsupported, kOperation, "elements of " + std::to_string(problem.element_bits) + " bits",
-         "1, 2 or 4 bits", "engine cpu takes others");
+         "at most 32 bits", "engine cpu takes others");
   }
   cuda::PackedMove move;
   move.work.element_bits = problem.element_bits;

@@ -113,6 +113,30 @@ TEST_F(GpuPacked, AxesFlipsAndRollsOfAnyExtents) {
   }
 }
 
+TEST_F(GpuPacked, LongRunsForwardsAndBackwards) {
+  std::mt19937_64 random(5);
+  for (int trial = 0; trial < 60; ++trial) {
+    const std::uint64_t count = 8000 + random() % 3'000'000;
+    const std::uint32_t bits = small_bits(random);
+    const std::uint64_t rows = 1 + random() % 5;
+    const Permutation permutation =
+        trial % 3 == 0 ? Permutation(maps::roll(count, random() % count))
+        : trial % 3 == 1
+            ? Permutation(maps::flip(count))
+            : Permutation(CyclicAxes(
+                  {rows, 3, count / 15}, {1, 0, 2},
+                  {{.count = rows},
+                   {.count = 3},
+                   {.count = count / 15, .shift = random() % (count / 15), .reversed = random() % 2 == 0}}));
+    expect_moved({.permutation = permutation,
+                  .element_bits = bits,
+                  .in = {.first_bit = random() % 40, .order = an_order(random)},
+                  .out = {.first_bit = random() % 40, .order = an_order(random)}},
+                 random() % 9, random() % 9);
+    if (HasFailure()) return;
+  }
+}
+
 // Past 2^32 bytes, whose bits take more than 32 bits to number.
 TEST_F(GpuPacked, LargeArrays) {
   constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;

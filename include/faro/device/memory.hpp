@@ -76,6 +76,18 @@ constexpr std::uint32_t select_bytes(std::uint32_t a, std::uint32_t b, std::uint
 #endif
 }
 
+/// The bits of a where the mask has ones, else those of b. One instruction on a GPU, where the compiler makes
+/// two of a mask that it knows.
+constexpr std::uint32_t select_bits(std::uint32_t a, std::uint32_t b, std::uint32_t mask) {
+#if defined(__CUDA_ARCH__)
+  std::uint32_t result;
+  asm("lop3.b32 %0, %1, %2, %3, 0xe4;" : "=r"(result) : "r"(a), "r"(b), "r"(mask));
+  return result;
+#else
+  return (a & mask) | (b & ~mask);
+#endif
+}
+
 /// Places `piece` at bytes piece_bytes * index .. of a packet that is zero there.
 template <int packet_bytes, int piece_bytes>
 constexpr void insert(Packet<packet_bytes>& packet, int index, const Packet<piece_bytes>& piece) {

@@ -55,6 +55,7 @@ class DeviceBlock {
   __device__ std::uint32_t atomic_or(std::uint32_t* word, std::uint32_t bits) const {
     return atomicOr(word, bits);
   }
+  __device__ void atomic_and(std::uint32_t* word, std::uint32_t bits) const { atomicAnd(word, bits); }
   __device__ std::uint32_t fetch_add(std::uint32_t* word, std::uint32_t value) const {
     return atomicAdd(word, value);
   }

@@ -38,6 +38,7 @@ concept Block = requires(B block, std::uint32_t word, std::uint32_t* words, std:
   { block.shuffle(word, word) } -> std::same_as<std::uint32_t>;  // of that lane, the same for all
   { block.count_ones(word) } -> std::same_as<std::uint32_t>;
   { block.atomic_or(words, word) } -> std::same_as<std::uint32_t>;  // what was there
+  block.atomic_and(words, word);
   { block.fetch_add(words, word) } -> std::same_as<std::uint32_t>;  // likewise
   block.atomic_add(words, word);
   block.atomic_add(wides, wide);

@@ -4,7 +4,7 @@
 // first what they took in. Two ways to say so:
 //
 //     GlobalMemory     ld.global.cs, st.global.cs; right for every access
-//     SectorMemory     16-byte accesses that pass the L1 cache by, with the L2 policy evict_first; 2 points
+//     SectorMemory     accesses of 4 to 16 bytes that pass the L1 cache by, with the L2 policy evict_first; 2 points
 //                      of a copy's speed better where each warp access covers whole sectors, and ruinous
 //                      where it does not, since half a sector is then evicted before its other half is
 //                      written (docs/notes/cuda-experiments.md, cache policies); an output that is not
@@ -75,7 +75,7 @@ struct GlobalMemory {
   }
 };
 
-/// Requires: accesses of 16 bytes, whose warps cover whole sectors if the arrays are aligned to sectors.
+/// Requires: accesses of 4 to 16 bytes, whose warps cover whole sectors if the arrays are aligned to sectors.
 struct SectorMemory : GlobalMemory {
   std::uint64_t load_policy;
   std::uint64_t store_policy;
@@ -93,22 +93,44 @@ struct SectorMemory : GlobalMemory {
   template <int bytes>
   __device__ device::Packet<bytes> load_global(int /*buffer: only the input is read*/,
                                                std::uint64_t offset) const {
-    static_assert(bytes == 16);
-    device::Packet<16> packet;
-    asm volatile("ld.global.L1::no_allocate.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
-                 : "=r"(packet.unit[0]), "=r"(packet.unit[1]), "=r"(packet.unit[2]), "=r"(packet.unit[3])
-                 : "l"(input + offset), "l"(load_policy));
+    static_assert(bytes == 4 || bytes == 8 || bytes == 16);
+    device::Packet<bytes> packet;
+    if constexpr (bytes == 4) {
+      asm volatile("ld.global.L1::no_allocate.L2::cache_hint.u32 %0, [%1], %2;"
+                   : "=r"(packet.unit[0])
+                   : "l"(input + offset), "l"(load_policy));
+    } else if constexpr (bytes == 8) {
+      asm volatile("ld.global.L1::no_allocate.L2::cache_hint.v2.u32 {%0, %1}, [%2], %3;"
+                   : "=r"(packet.unit[0]), "=r"(packet.unit[1])
+                   : "l"(input + offset), "l"(load_policy));
+    } else {
+      asm volatile("ld.global.L1::no_allocate.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+                   : "=r"(packet.unit[0]), "=r"(packet.unit[1]), "=r"(packet.unit[2]), "=r"(packet.unit[3])
+                   : "l"(input + offset), "l"(load_policy));
+    }
     return packet;
   }
   template <int bytes>
   __device__ void store_global(int /*buffer: only the output is written*/, std::uint64_t offset,
                                const device::Packet<bytes>& packet) const {
-    static_assert(bytes == 16);
-    asm volatile("st.global.L1::no_allocate.L2::cache_hint.v4.u32 [%4], {%0, %1, %2, %3}, %5;"
-                 :
-                 : "r"(packet.unit[0]), "r"(packet.unit[1]), "r"(packet.unit[2]), "r"(packet.unit[3]),
-                   "l"(output + offset), "l"(store_policy)
-                 : "memory");
+    static_assert(bytes == 4 || bytes == 8 || bytes == 16);
+    if constexpr (bytes == 4) {
+      asm volatile("st.global.L1::no_allocate.L2::cache_hint.u32 [%1], %0, %2;"
+                   :
+                   : "r"(packet.unit[0]), "l"(output + offset), "l"(store_policy)
+                   : "memory");
+    } else if constexpr (bytes == 8) {
+      asm volatile("st.global.L1::no_allocate.L2::cache_hint.v2.u32 [%2], {%0, %1}, %3;"
+                   :
+                   : "r"(packet.unit[0]), "r"(packet.unit[1]), "l"(output + offset), "l"(store_policy)
+                   : "memory");
+    } else {
+      asm volatile("st.global.L1::no_allocate.L2::cache_hint.v4.u32 [%4], {%0, %1, %2, %3}, %5;"
+                   :
+                   : "r"(packet.unit[0]), "r"(packet.unit[1]), "r"(packet.unit[2]), "r"(packet.unit[3]),
+                     "l"(output + offset), "l"(store_policy)
+                   : "memory");
+    }
   }
 };
 

@@ -2,6 +2,7 @@
 #include "engines/cuda/kernels/value_kernel.cuh"
 #include "kernels/packed_affine.hpp"
 #include "kernels/packed_matrix.hpp"
+#include "kernels/packed_runs.hpp"
 #include "kernels/packed_strided.hpp"
 #include "kernels/packed_words.hpp"
 
@@ -13,18 +14,36 @@ template const void* value_kernel<kernels::MovePackedTiles<2>>();
 template const void* value_kernel<kernels::MovePackedTiles<3>>();
 template const void* value_kernel<kernels::MovePackedTiles<4>>();
 template const void* value_kernel<kernels::MovePackedTiles<5>>();
+template const void* value_kernel<kernels::MovePackedTiles<0, true>>();
+template const void* value_kernel<kernels::MovePackedTiles<1, true>>();
+template const void* value_kernel<kernels::MovePackedTiles<2, true>>();
+template const void* value_kernel<kernels::MovePackedTiles<3, true>>();
+template const void* value_kernel<kernels::MovePackedTiles<4, true>>();
+template const void* value_kernel<kernels::MovePackedTiles<5, true>>();
+template const void* value_kernel<kernels::MovePackedTiles<6>>();
+template const void* value_kernel<kernels::MovePackedTiles<7>>();
+template const void* value_kernel<kernels::MovePackedTiles<8>>();
+template const void* value_kernel<kernels::MovePackedTiles<9>>();
+template const void* value_kernel<kernels::MovePackedTiles<10>>();
+template const void* value_kernel<kernels::MovePackedTiles<11>>();
 template const void* value_kernel<kernels::MovePackedStrided<0>>();
 template const void* value_kernel<kernels::MovePackedStrided<1>>();
 template const void* value_kernel<kernels::MovePackedStrided<2>>();
 template const void* value_kernel<kernels::MovePackedStrided<3>>();
 template const void* value_kernel<kernels::MovePackedStrided<4>>();
 template const void* value_kernel<kernels::MovePackedStrided<5>>();
+template const void* value_kernel<kernels::MovePackedStrided<6>>();
+template const void* value_kernel<kernels::MovePackedStrided<7>>();
+template const void* value_kernel<kernels::MovePackedStrided<8>>();
+template const void* value_kernel<kernels::MovePackedStrided<9>>();
+template const void* value_kernel<kernels::MovePackedStrided<10>>();
+template const void* value_kernel<kernels::MovePackedStrided<11>>();
 template const void* value_kernel<kernels::MovePackedMatrix<3>>();
 template const void* value_kernel<kernels::MovePackedMatrix<4>>();
 template const void* value_kernel<kernels::MovePackedMatrix<5>>();
+template const void* value_kernel<kernels::MovePackedRuns>();
 template const void* value_kernel<kernels::MovePackedWords<kernels::PackedAxes>>();
 template const void* value_kernel<kernels::MovePackedWords<kernels::PackedPlaces>>();
-template const void* value_kernel<kernels::MovePackedEnds>();
 template const void* value_kernel<kernels::ClearPackedPads>();
 
 }  // namespace faro::cuda
