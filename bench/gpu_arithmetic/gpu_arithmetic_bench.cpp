@@ -31,12 +31,14 @@ constexpr const char* kUsage =
     R"(gpu_arithmetic_bench: numbers changed while they are moved on a GPU, beside a copy of as many bytes
 
   --rounds COUNT   turns of every work and the copy                            (default 9)
+  --only TEXT      rows whose first columns have it, joined by a blank
   --out FILE       the table, in Markdown
   --help
 )";
 
 struct Options {
   std::uint64_t rounds = 9;
+  std::string only = {};
   std::string out = {};
   std::string command = {};
 };
@@ -45,6 +47,7 @@ Options parse(const CommandLine& line) {
   Options options;
   options.command = line.text();
   line.read({{"--rounds", [&](const Argument& a) { options.rounds = parse_count(a, 1, kMostRounds); }},
+             {"--only", [&](const Argument& a) { options.only = a.text; }},
              {"--out", [&](const Argument& a) { options.out = a.text; }}});
   return options;
 }
@@ -135,6 +138,7 @@ class Bench {
 
   template <typename MakePlan>
   void row(const std::string& text, const Arithmetic& of, std::uint64_t count, const MakePlan& make_plan) {
+    if (!is_wanted(text, fmt::format("{} to {}", name(of.from), name(of.to)))) return;
     const std::vector<std::byte> in = numbers(of.from, count);
     const std::vector<std::byte> added =
         of.addend ? numbers(of.addend->number, count) : std::vector<std::byte>();
@@ -159,6 +163,9 @@ class Bench {
 
   // A square matrix transposed and quantised, blocks along its rows, and back.
   void blocks(BlockFormat format) {
+    const std::string text = "16384 x 16384 transposed, in blocks";
+    const std::string types = fmt::format("bf16 to {}", name(format));
+    if (!is_wanted(text, types)) return;
     constexpr std::uint64_t kSide = 16384;
     const BlockScaling of{
         .format = format, .wide = Number::bf16, .extents = {kSide, kSide}, .strides = {1, kSide}, .axis = 1};
@@ -172,7 +179,6 @@ class Bench {
     const DeviceArray device_scales(scales.size());
     device_wide.upload(wide.data());
     const std::uint64_t moved = wide.size() + data.size() + scales.size();
-    const std::string types = fmt::format("bf16 to {}", name(format));
     const auto quantize = [&](Stream stream) {
       plan_of.quantize(device_wide.data(), device_data.data(), device_scales.data(), stream);
     };
@@ -183,11 +189,15 @@ class Bench {
     on_cpu.quantize(wide.data(), data.data(), scales.data());
     verify(types, device_data, data);
     verify(types, device_scales, scales);
-    time("16384 x 16384 transposed, in blocks", types, moved, quantize);
+    time(text, types, moved, quantize);
     clock_.milliseconds(1, dequantize);
     on_cpu.dequantize(data.data(), scales.data(), wide.data());
     verify(types, device_wide, wide);
     time("back", fmt::format("{} to bf16", name(format)), moved, dequantize);
+  }
+
+  bool is_wanted(const std::string& text, const std::string& types) const {
+    return (text + " " + types).find(options_.only) != std::string::npos;
   }
 
   template <typename Queue>

@@ -153,7 +153,7 @@ struct MoveFamily {
       normalise(view);
       if (view.axes == 1 && view.axis[0].extent == 0) return {};
       if (cut_into_units(view, what.form.element_bytes, kUnitBytes) != kUnitBytes) return {};
-      return make_family_box(view, kUnitBytes, begin_of(in), begin_of(out));
+      return make_family_box(view, kUnitBytes, begin_of(in), begin_of(out), what.form.wanted);
     } else {
       return what;
     }
@@ -167,9 +167,10 @@ struct MoveFamily {
     std::uint32_t ends[2] = {1, 1};
     for (int a = 0; a < box.axes; ++a) {
       const FamilyBox::Axis& axis = box.axis[a];
-      const std::uint64_t boxes = (axis.extent + axis.box - 1) / axis.box;
-      const std::uint64_t first = tile % boxes * axis.box;
-      tile /= boxes;
+      const std::uint64_t boxes = short_quotient_up(axis.extent, axis.box);
+      const std::uint64_t before = short_quotient(tile, boxes);
+      const std::uint64_t first = (tile - before * boxes) * axis.box;
+      tile = before;
       at.in += static_cast<std::int64_t>(first) * axis.in;
       at.out += static_cast<std::int64_t>(first) * axis.out;
       const std::uint64_t rest = axis.extent - first;

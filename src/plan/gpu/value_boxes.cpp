@@ -663,6 +663,10 @@ class ValueBoxMaker {
             .scale = made_.row_factors[r].scale + made_.scales_of_run[u]};
       }
     }
+    made_.one_block = true;
+    const auto vector = static_cast<std::size_t>(made_.out_vector);
+    for (std::size_t u = 0; u < runs.numbers.size(); ++u)
+      made_.one_block &= runs.numbers[u] == runs.numbers[u / vector * vector];
     p.factors_vary = 0;
     p.shared_bytes = p.factors_at + static_cast<std::uint32_t>(count * sizeof(float));
   }

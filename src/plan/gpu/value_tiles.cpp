@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <numeric>
 #include <optional>
 
 #include "faro/error.hpp"
@@ -22,7 +24,9 @@ constexpr int kVectorsOfThreadLog2 = 3;  // of a small tile; of the largest twic
 
 int width_log2(Number number) { return std::countr_zero(bytes_of(number)); }
 
-bool rounds_as_read(const Arithmetic& of) { return !of.addend && bytes_of(of.to) < bytes_of(of.from); }
+bool rounds_as_read(const Arithmetic& of) {
+  return !of.addend && !along_axes(of) && bytes_of(of.to) < bytes_of(of.from);
+}
 
 // Numbers of a vector: 16 bytes of the widest type, and no more than arrays are aligned to.
 int vector_log2(const Arithmetic& of, const ValueAlignment& alignment) {
@@ -62,6 +66,14 @@ std::optional<kernels::AffineTileShape> tile_shape(const ValueTilePlan& plan,
 
 }  // namespace
 
+bool along_axes(const Arithmetic& of) { return of.scale.axis || of.offset.axis; }
+
+std::uint64_t ValueTilePlan::numbers_of_step(std::size_t axis) const {
+  const auto& shape = arithmetic.shape;
+  return std::accumulate(shape.begin() + static_cast<std::ptrdiff_t>(std::min(axis + 1, shape.size())),
+                         shape.end(), std::uint64_t{1}, std::multiplies<>());
+}
+
 std::uint64_t ValueTilePlan::read_bytes() const {
   return count() *
          (bytes_of(arithmetic.from) + (arithmetic.addend ? bytes_of(arithmetic.addend->number) : 0));
@@ -72,7 +84,7 @@ std::optional<ValueTilePlan> make_value_tile_plan(const Affine& map, std::uint64
                                                   const Arithmetic& arithmetic) {
   constexpr std::uint64_t kMostTiles = (std::uint64_t{1} << 31) - 1;  // of a launch
   const ValueTilePlan plan{.map = map, .arrays = arrays, .arithmetic = arithmetic};
-  if (arithmetic.scale.axis || arithmetic.offset.axis || arrays == 0) return std::nullopt;
+  if (arrays == 0) return std::nullopt;
   // Of arrays that are aligned to their numbers alone tiles are the smallest.
   const auto shape =
       tile_shape(plan, {.in = bytes_of(arithmetic.from),
