@@ -51,7 +51,7 @@ void run_kernel(const BlockPlan& plan, const ValueBoxes& boxes, const std::byte*
   kernel.scale_bytes = reinterpret_cast<std::uint8_t*>(scales);
   kernel.block_count = static_cast<std::uint32_t>(boxes.blocks.size());
   kernel.block_step = boxes.block_step;
-  kernel.one_block = boxes.one_block ? 1 : 0;
+  kernel.of_vector = boxes.blocks_of_vector;
   kernel.params = {.ceil = plan.scaling.rounding == ScaleRounding::ceil,
                    .global_scale = static_cast<float>(plan.scaling.global_scale)};
   kernel.tiled = plan.scaling.layout == ScaleLayout::tiled ? 1 : 0;

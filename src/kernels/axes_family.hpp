@@ -61,10 +61,10 @@ struct MoveFamily {
   constexpr void operator()(B& block) const {
     const FamilyBox* made = nullptr;
     if constexpr (kOnDevice) {
-      auto* const shared = reinterpret_cast<FamilyBox*>(block.shared());
-      if (block.thread() == 0) *shared = plan();
+      auto* const own = shared<FamilyBox>(block, 0);
+      if (block.thread() == 0) plan(*own, *shared<FamilyView>(block, kBoxBegin));
       block.barrier();
-      made = shared;
+      made = own;
     } else {
       made = &what;
     }
@@ -130,6 +130,7 @@ struct MoveFamily {
   static_assert(kBoxBegin % 16 == 0 && sizeof(Origin) % 8 == 0);
   // What any kernel may take without asking for more.
   static_assert(kBoxBegin + family::most_bytes(kUnitBytes) <= 48 << 10);
+  static_assert(sizeof(FamilyView) <= family::most_bytes(kUnitBytes));
 
   template <typename T, typename B>
   static constexpr T* shared(B& block, std::uint32_t begin) {
@@ -146,17 +147,15 @@ struct MoveFamily {
     return shared<Entry>(block, kListsBegin) + before;
   }
 
-  constexpr FamilyBox plan() const {
-    if constexpr (kOnDevice) {
-      FamilyView view;
-      if (!family_view(what.form, what.extents, what.part, view)) return {};
-      normalise(view);
-      if (view.axes == 1 && view.axis[0].extent == 0) return {};
-      if (cut_into_units(view, what.form.element_bytes, kUnitBytes) != kUnitBytes) return {};
-      return make_family_box(view, kUnitBytes, begin_of(in), begin_of(out), what.form.wanted);
-    } else {
-      return what;
-    }
+  // In shared memory, both: local memory of one thread has a line of a cache for each word.
+  constexpr void plan(FamilyBox& box, FamilyView& view) const {
+    box = {};
+    view = {};
+    if (!family_view(what.form, what.extents, what.part, view)) return;
+    normalise(view);
+    if (view.axes == 1 && view.axis[0].extent == 0) return;
+    if (cut_into_units(view, what.form.element_bytes, kUnitBytes) != kUnitBytes) return;
+    set_family_box(box, view, kUnitBytes, begin_of(in), begin_of(out), what.form.wanted);
   }
   static constexpr std::uint64_t begin_of(const std::byte* array) {
     return reinterpret_cast<std::uintptr_t>(array) % family::kWord;

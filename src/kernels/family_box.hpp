@@ -353,12 +353,11 @@ constexpr std::uint32_t access_units(const FamilyBox& box, int fastest, int unit
 
 }  // namespace family
 
-/// The boxes of a view in normal form that is cut into such units. `in_begin`, `out_begin`: the arrays'
-/// addresses, of which the lowest bits count. `known_wanted`: runs as another call's, or 0. Requires: all
-/// multiples of a unit.   Cost: some hundred operations.
-constexpr FamilyBox make_family_box(const FamilyView& view, int unit_bytes, std::uint64_t in_begin,
-                                    std::uint64_t out_begin, std::uint32_t known_wanted = 0) {
-  FamilyBox box;
+/// The boxes of a view in normal form that is cut into such units, wherever `box` is. `in_begin`, `out_begin`:
+/// the arrays' addresses, of which the lowest bits count. `known_wanted`: runs as another call's, or 0.
+/// Requires: all multiples of a unit; a box that is new.   Cost: some hundred operations.
+constexpr void set_family_box(FamilyBox& box, const FamilyView& view, int unit_bytes, std::uint64_t in_begin,
+                              std::uint64_t out_begin, std::uint32_t known_wanted) {
   box.axes = view.axes;
   box.in_first = view.in_first;
   box.out_first = view.out_first;
@@ -368,7 +367,7 @@ constexpr FamilyBox make_family_box(const FamilyView& view, int unit_bytes, std:
     box.axis[a].extent = axis.extent;
     box.axis[a].in = axis.in;
     box.axis[a].out = axis.out;
-    if (axis.extent == 0) return box;
+    if (axis.extent == 0) return;
     if (axis.in == 0) continue;
     int at = box.read_axes++;
     for (; at > 0 && size(box.axis[box.by_input[at - 1]].in) > size(axis.in); --at)
@@ -412,6 +411,12 @@ constexpr FamilyBox make_family_box(const FamilyView& view, int unit_bytes, std:
   box.tiles = 1;
   for (int a = 0; a < box.axes; ++a)
     box.tiles *= short_quotient_up(box.axis[a].extent, box.axis[a].box);
+}
+
+constexpr FamilyBox make_family_box(const FamilyView& view, int unit_bytes, std::uint64_t in_begin,
+                                    std::uint64_t out_begin) {
+  FamilyBox box;
+  set_family_box(box, view, unit_bytes, in_begin, out_begin, 0);
   return box;
 }
 

@@ -11,7 +11,8 @@
 //
 // A thread has a block at a time. Its numbers lie a step apart in shared memory, those of its neighbours
 // beside them or a block away: each thread begins at another number, so that few lanes meet in a bank. Where
-// they lie together they are read by words, and vectors of the output have one factor each.
+// they lie together they are read by words, and vectors of the output have one factor each; where they lie in
+// rows the factors of a vector's numbers follow one another, and are read four at a time.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +31,7 @@ struct ScaledArrays : ValueArrays {
   std::uint8_t* scale_bytes = nullptr;
   std::uint32_t block_count = 0;
   std::uint32_t block_step = 0;
-  std::int32_t one_block = 0;  // whether each vector of the output is of one block
+  BlocksOfVector of_vector = BlocksOfVector::any;
   BlockParams params;
   std::int32_t tiled = 0;
   TiledScales tiles;
@@ -64,6 +65,16 @@ struct ScaledBoxes : MoveValues<Program, Shape, ScaledArrays> {
     float factor;
     constexpr float operator()(int /*i*/) const { return factor; }
   };
+  struct NextFactors {
+    static constexpr int kRead = kOut < 4 ? kOut : 4;
+    Lanes<float, kRead> factors[kOut / kRead];
+    explicit constexpr NextFactors(const float* first) {
+      FARO_UNROLL
+      for (int i = 0; i < kOut / kRead; ++i)
+        factors[i] = *reinterpret_cast<const Lanes<float, kRead>*>(first + i * kRead);
+    }
+    constexpr float operator()(int i) const { return factors[i / kRead].get(i % kRead); }
+  };
   struct EachFactor {
     const float* of_row;
     const std::uint16_t* blocks;
@@ -84,8 +95,10 @@ struct ScaledBoxes : MoveValues<Program, Shape, ScaledArrays> {
         const From* const numbers = held + of_row.place + first;
         const float* const factors = block_factors + this->row_blocks[row];
         const std::int64_t at = corner.at.out + of_row.at + std::int64_t{first};
-        if (this->one_block != 0) {
+        if (this->of_vector == BlocksOfVector::one) {
           kernel.put(at, kernel.results_of(numbers, OneFactor{factors[of_slot]}));
+        } else if (this->of_vector == BlocksOfVector::neighbours) {
+          kernel.put(at, kernel.results_of(numbers, NextFactors(factors + of_slot)));
         } else {
           kernel.put(at, kernel.results_of(numbers, EachFactor{factors, this->run_blocks + first}));
         }

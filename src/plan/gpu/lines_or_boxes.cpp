@@ -151,7 +151,7 @@ bool has_largest_tiles(const kernels::AxesLinesChoice& choice) {
 }
 
 bool lines_are_filled(const kernels::AxesLinesChoice& choice, const std::vector<layout::StridedAxis>& axes) {
-  constexpr double least = 0.6;
+  constexpr double least = 0.5;
   if (choice.plane) return Pieces(*choice.plane, axes).filled() >= least;
   return choice.skinny.has_value();
 }

@@ -45,7 +45,7 @@ struct ValueBoxes {
   std::vector<std::uint16_t> row_blocks;
   std::vector<std::uint16_t> run_blocks;
   std::uint32_t block_step = 0;
-  bool one_block = false;  // whether each vector of the output is of one block
+  kernels::BlocksOfVector blocks_of_vector = kernels::BlocksOfVector::any;
   std::vector<std::uint64_t> box;  // extents, slowest of the output first
   std::uint64_t boxes = 0;
   double load_wavefronts = 0;  // of a warp's access to shared memory, 1 at best
