@@ -55,15 +55,16 @@ class FamilyBench {
   explicit FamilyBench(const FamilyOptions& options) : options_(options) {}
 
   bool run() {
-    page_.add(
-        "# Families of shapes on a GPU\n\n" + setting_table(make_setting(options_.command)) +
-        "\nEvery result was verified before it was timed. Medians of alternating rounds; shares of the "
-        "cudaMemcpy of\n"
-        "the same bytes in the same rounds. A call: what the host takes to queue one of a new shape, beside one "
-        "of the plan.\n\n"
-        "| family | bytes | plan | family | extents on the device | copy ms | a call us | of the plan us | moved "
-        "by |\n"
-        "|---|---|---|---|---|---|---|---|---|\n");
+    page_.add("# Families of shapes on a GPU\n\n" + setting_table(make_setting(options_.command)) +
+              "\nEvery result was verified before it was timed. Medians of alternating rounds; shares of the "
+              "cudaMemcpy of\n"
+              "the same bytes in the same rounds. A call: what the host takes to queue one of a new shape, "
+              "beside one "
+              "of the plan.\n\n"
+              "| family | bytes | plan | family | extents on the device | copy ms | a call us | of the plan "
+              "us | moved "
+              "by |\n"
+              "|---|---|---|---|---|---|---|---|---|\n");
     for (const FamilyCase& each : family_cases()) {
       if (each.what.find(options_.only) == std::string::npos) continue;
       try {
@@ -134,8 +135,7 @@ class FamilyBench {
       }
       return median(queued);
     };
-    const double of_family =
-        queued_us([&](const auto& fewer) { family.run(fewer, in.data(), out.data()); });
+    const double of_family = queued_us([&](const auto& fewer) { family.run(fewer, in.data(), out.data()); });
     const double of_plan = queued_us([&](const auto&) { made.run(in.data(), out.data(), bytes); });
     const auto share = [&](std::size_t i) { return 100 * median(times[0]) / median(times[i]); };
     return fmt::format("| {} | {} | {:.1f}% | {:.1f}% | {:.1f}% | {:.4f} | {:.1f} | {:.1f} | {} |\n", of.what,

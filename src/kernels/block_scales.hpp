@@ -87,8 +87,8 @@ struct TwiceScaled {
 template <typename Scaled>
 inline constexpr bool kIsPacked = Scaled::Element::kBits == 4;
 
-/// Rounded to nearest even, beyond the largest saturated: the steps are 1/2 below 2, 1 below 4, then 2, those of
-/// a sum with 2^22, 2^23 and 2^24, whose last bits are then the number's.
+/// Rounded to nearest even, beyond the largest saturated: the steps are 1/2 below 2, 1 below 4, then 2, those
+/// of a sum with 2^22, 2^23 and 2^24, whose last bits are then the number's.
 constexpr std::uint8_t rounded_to_e2m1(float x) {
   using namespace detail;
   constexpr auto kLargest = std::bit_cast<std::uint32_t>(6.0F);

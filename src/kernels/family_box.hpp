@@ -353,9 +353,9 @@ constexpr std::uint32_t access_units(const FamilyBox& box, int fastest, int unit
 
 }  // namespace family
 
-/// The boxes of a view in normal form that is cut into such units, wherever `box` is. `in_begin`, `out_begin`:
-/// the arrays' addresses, of which the lowest bits count. `known_wanted`: runs as another call's, or 0.
-/// Requires: all multiples of a unit; a box that is new.   Cost: some hundred operations.
+/// The boxes of a view in normal form that is cut into such units, wherever `box` is. `in_begin`,
+/// `out_begin`: the arrays' addresses, of which the lowest bits count. `known_wanted`: runs as another
+/// call's, or 0. Requires: all multiples of a unit; a box that is new.   Cost: some hundred operations.
 constexpr void set_family_box(FamilyBox& box, const FamilyView& view, int unit_bytes, std::uint64_t in_begin,
                               std::uint64_t out_begin, std::uint32_t known_wanted) {
   box.axes = view.axes;
@@ -409,8 +409,7 @@ constexpr void set_family_box(FamilyBox& box, const FamilyView& view, int unit_b
   box.of_second = FamilyDivision(box.count[box.read_second()]);
   box.of_run = FamilyDivision(box.run / box.out_units);
   box.tiles = 1;
-  for (int a = 0; a < box.axes; ++a)
-    box.tiles *= short_quotient_up(box.axis[a].extent, box.axis[a].box);
+  for (int a = 0; a < box.axes; ++a) box.tiles *= short_quotient_up(box.axis[a].extent, box.axis[a].box);
 }
 
 constexpr FamilyBox make_family_box(const FamilyView& view, int unit_bytes, std::uint64_t in_begin,

@@ -597,7 +597,8 @@ class ValueBoxMaker {
       return std::any_of(of_run.begin(), of_run.end(), [](std::int32_t index) { return index != 0; });
     };
     const std::uint64_t factor_bytes = bytes_of(computed_in(plan_.arithmetic));
-    p.factors_at = static_cast<std::uint32_t>(round_up(p.shared_bytes, std::max(factor_bytes, kValueVectorBytes)));
+    p.factors_at =
+        static_cast<std::uint32_t>(round_up(p.shared_bytes, std::max(factor_bytes, kValueVectorBytes)));
     p.shared_bytes = p.factors_at;
     if (varies(made_.scales_of_run)) {
       p.factors_vary |= 1;
