@@ -41,21 +41,26 @@ int vector_log2(const Arithmetic& of, const ValueAlignment& alignment) {
   return vector;
 }
 
-// Segments as long as memory likes, shorter where the tile of the map would not fit; rows as many as fit.
+// Segments as long as memory likes, shorter where the tile of the map would not fit; rows as many as fit, or
+// of two widths, with half such segments of the narrower, as many as a segment has numbers: smaller tiles, of
+// which more wait and store by turns.
 std::optional<kernels::AffineTileShape> tile_shape(const ValueTilePlan& plan,
                                                    const ValueAlignment& alignment) {
   const Arithmetic& of = plan.arithmetic;
   const int width = width_log2(rounds_as_read(of) ? of.to : of.from);
   const int vector = vector_log2(of, alignment);
+  const int narrower = bytes_of(of.from) == bytes_of(of.to) ? 0 : 1;
   const int most_tile = std::min(
       {plan.map.bits(), kMostHeldLog2 - 2 * width, vector + kVectorsOfThreadLog2 + 1 + kMostTileThreadsLog2});
-  for (int s = std::min(kHeldSegmentLog2 - width, plan.map.bits()); s > 0; --s) {
+  for (int s = std::min(kHeldSegmentLog2 - narrower - width, plan.map.bits()); s > 0; --s) {
     const int rows = plan.map.rank_gamma(s);
     if (rows > kernels::kMaxRowBits || s + rows > most_tile) continue;
-    kernels::AffineTileShape shape{.width_bits = width,
-                                   .segment_bits = s,
-                                   .row_bits = std::clamp(most_tile - s, rows, kernels::kMaxRowBits),
-                                   .vector_bits = std::min(vector, s)};
+    kernels::AffineTileShape shape{
+        .width_bits = width,
+        .segment_bits = s,
+        .row_bits = std::clamp(narrower != 0 ? std::min(s, most_tile - s) : most_tile - s, rows,
+                               kernels::kMaxRowBits),
+        .vector_bits = std::min(vector, s)};
     const int vectors = shape.vector_count_bits();
     shape.thread_bits = std::min(
         vectors, std::clamp(vectors - kVectorsOfThreadLog2, kLeastTileThreadsLog2, kMostTileThreadsLog2));
