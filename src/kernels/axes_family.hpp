@@ -82,27 +82,24 @@ struct MoveFamily {
         move_directly(block, box, at);
         continue;
       }
-      if constexpr (kWordUnits == 1) {
-        read_box<1>(block, box, at);
-      } else if (box.in_units == 1) {
-        read_box<1>(block, box, at);
-      } else {
-        read_box<kWordUnits>(block, box, at);
-      }
+      by_units(box.in_units, [&](auto units) { read_box<decltype(units)::value>(block, box, at); });
       block.barrier();
-      if constexpr (kWordUnits == 1) {
-        write_box<1>(block, box, at);
-      } else if (box.out_units == 1) {
-        write_box<1>(block, box, at);
-      } else {
-        write_box<kWordUnits>(block, box, at);
-      }
+      by_units(box.out_units, [&](auto units) { write_box<decltype(units)::value>(block, box, at); });
     }
   }
 
  private:
   static constexpr std::int64_t kNowhere = std::int64_t{1} << 62;
   static constexpr int kWordUnits = kUnitBytes < 4 ? 4 / kUnitBytes : 1;
+
+  // Of an access: one, or those of a word.
+  template <typename Use>
+  static constexpr void by_units(std::uint32_t units, const Use& use) {
+    if constexpr (kWordUnits > 1) {
+      if (units > 1) return use(std::integral_constant<int, kWordUnits>());
+    }
+    use(std::integral_constant<int, 1>());
+  }
 
   // Where a box lies, and what of it there is.
   struct Origin {

@@ -70,8 +70,10 @@ struct ScaledBoxes : MoveValues<Program, Shape, ScaledArrays> {
     Lanes<float, kRead> factors[kOut / kRead];
     explicit constexpr NextFactors(const float* first) {
       FARO_UNROLL
-      for (int i = 0; i < kOut / kRead; ++i)
-        factors[i] = *reinterpret_cast<const Lanes<float, kRead>*>(first + i * kRead);
+      for (Lanes<float, kRead>& some : factors) {
+        some = *reinterpret_cast<const Lanes<float, kRead>*>(first);
+        first += kRead;
+      }
     }
     constexpr float operator()(int i) const { return factors[i / kRead].get(i % kRead); }
   };
