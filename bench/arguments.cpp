@@ -175,11 +175,4 @@ int run_program(int count, const char* const* words, const char* usage,
   }
 }
 
-std::string size_text(std::uint64_t bytes) {
-  for (const auto& [shift, unit] : {std::pair{30, "GiB"}, {20, "MiB"}, {10, "KiB"}}) {
-    if (bytes >= std::uint64_t{1} << shift) return fmt::format("{} {}", bytes >> shift, unit);
-  }
-  return fmt::format("{} bytes", bytes);
-}
-
 }  // namespace faro::bench

@@ -6,7 +6,10 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
+
+#include "size_text.hpp"
 
 namespace faro::bench {
 
@@ -73,7 +76,18 @@ class CommandLine {
 int run_program(int count, const char* const* words, const char* usage,
                 const std::function<int(const CommandLine&)>& run);
 
-/// "4 KiB", "64 MiB", "4 GiB".
-std::string size_text(std::uint64_t bytes);
+/// The same of what `Bench(parse(line)).run()` gives: whether all went well, or nothing.
+template <typename Bench, typename Parse>
+int run_bench(int count, const char* const* words, const char* usage, const Parse& parse) {
+  return run_program(count, words, usage, [&](const CommandLine& line) {
+    Bench bench(parse(line));
+    if constexpr (std::is_void_v<decltype(bench.run())>) {
+      bench.run();
+      return 0;
+    } else {
+      return bench.run() ? 0 : 1;
+    }
+  });
+}
 
 }  // namespace faro::bench

@@ -4,11 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <complex>
 #include <cstdio>
 #include <cstring>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "bench/arguments.hpp"

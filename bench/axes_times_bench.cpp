@@ -32,8 +32,8 @@
 #include "faro_build_info.hpp"
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
-#include "plan/cpu/axes_counts.hpp"
 #include "plan/cpu/cpu_pass.hpp"
+#include "tell/axes_counts.hpp"
 #include "tell/prediction.hpp"
 
 namespace faro::bench {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include "engines/cpu/element_width.hpp"
 #include "faro/device/division.hpp"

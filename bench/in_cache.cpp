@@ -1,7 +1,6 @@
 #include "bench/in_cache.hpp"
 
 #include <cstdio>
-#include <cstring>
 #include <functional>
 #include <string>
 #include <vector>

@@ -3,7 +3,6 @@
 // Every contestant is verified before it is timed.
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <memory>

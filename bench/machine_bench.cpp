@@ -5,8 +5,6 @@
 // a hierarchical machine of an H200's shape. Results are verified before anything is timed.
 #include <fmt/format.h>
 
-#include <cstdio>
-#include <cstring>
 #include <functional>
 #include <numeric>
 #include <span>

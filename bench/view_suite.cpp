@@ -1,7 +1,5 @@
 #include "bench/view_suite.hpp"
 
-#include <fmt/format.h>
-
 #include "faro/permutation/axes.hpp"
 
 namespace faro::bench {

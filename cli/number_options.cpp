@@ -6,7 +6,6 @@
 #include <bit>
 #include <complex>
 #include <cstdlib>
-#include <utility>
 
 #include "cli/arguments.hpp"
 #include "cli/report.hpp"

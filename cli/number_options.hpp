@@ -27,8 +27,8 @@ struct NumberChange {
   std::string along;  // the axis of the result that scale and offset have values along; empty: none
   std::string added;  // the file that is added; empty: none
 
-  /// Of a result of this shape. Errors: ErrorCode::value for an axis that it does not have, for a list of
-  /// another length, and for an added file of another shape or order; ErrorCode::file.
+  /// The change of a result of this shape. Errors: ErrorCode::value for an axis that it does not have, for a
+  /// list of another length, and for an added file of another shape or order; ErrorCode::file.
   file::Numbers of_result(const std::string& operation, const std::vector<std::uint64_t>& shape,
                           io::MemoryOrder order) const;
 };
@@ -51,12 +51,12 @@ struct NumberOptions {
   /// Likewise of the others than --dtype.
   std::string first_beside_dtype() const;
 
-  /// Of a file with this header; nothing where that leaves every number as it is. Errors: ErrorCode::value
-  /// for types, numbers and names that there are not, for options that need another one, and for a dtype that
-  /// holds no numbers.
+  /// The change of a file with this header; nothing where that leaves every number as it is. Errors:
+  /// ErrorCode::value for types, numbers and names that there are not, for options that need another one, and
+  /// for a dtype that holds no numbers.
   std::optional<NumberChange> change(const std::string& operation, const io::NpyHeader& header) const;
-  /// Of a file that is none yet: of items of dtype_in, with a result of the shape that is asked for where it
-  /// matters. Errors: as change() and of_result(). Requires: dtype_in.
+  /// The change of a file that is none yet: of items of dtype_in, with a result of the shape that is asked
+  /// for where it matters. Errors: as change() and of_result(). Requires: dtype_in.
   file::Numbers example(const std::function<std::vector<std::uint64_t>()>& result_shape) const;
 };
 

@@ -1,5 +1,3 @@
-#include "cli/permute_bits.hpp"
-
 #include <fmt/format.h>
 
 #include <bit>
@@ -13,6 +11,7 @@
 #include "cli/arguments.hpp"
 #include "cli/file_options.hpp"
 #include "cli/host_run.hpp"
+#include "cli/permute_ways.hpp"
 #include "cli/report.hpp"
 #include "faro/packed.hpp"
 #include "io/npy.hpp"

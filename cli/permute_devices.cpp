@@ -1,6 +1,5 @@
 // faro permute SPEC IN.npy OUT.npy --engine cuda --devices 0,1: each GPU holds a part of the array. Parts are
 // blocks of the file on both sides.
-#include <fmt/format.h>
 
 #include <chrono>
 

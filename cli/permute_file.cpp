@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <variant>
 

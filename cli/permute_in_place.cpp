@@ -3,9 +3,6 @@
 //     read header  ->  plan  ->  reserve  ->  copy the data  ->  permute it there  ->  verify  ->  rename
 //
 // --no-backup maps the file itself, and has no more than the array to permute it by.
-#include "cli/permute_in_place.hpp"
-
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,11 +11,11 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "cli/file_problem.hpp"
 #include "cli/host_run.hpp"
+#include "cli/permute_ways.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"

@@ -1,14 +1,14 @@
-#include "cli/permute_store.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "capi/author_json.hpp"
 #include "cli/arguments.hpp"
 #include "cli/file_options.hpp"
 #include "cli/file_problem.hpp"
 #include "cli/permute_file.hpp"
+#include "cli/permute_ways.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
@@ -99,38 +99,17 @@ store::Options store_options_of(const PermuteOptions& options) {
   return made;
 }
 
-Json facts_json(const PermuteOptions& options, const store::Facts& facts) {
+// What is said of a run, behind what was asked.
+template <typename Told>
+void print_json(const PermuteOptions& options, const Told& told) {
   Json json = new_json();
   json["spec"] = options.spec;
-  json["in"] = options.in;
-  json["out"] = options.out;
-  json["format"] = facts.out.format;
-  json["shape"] = facts.out.shape;
-  json["dtype"] = facts.out.dtype;
-  json["chunks"] = facts.out.chunks;
-  json["shards"] = facts.out.shards;
-  json["codec"] = facts.out.codec;
-  json["bytes"] = facts.out.bytes;
-  json["plan"] = facts.text();
-  json["region"] = facts.region;
-  json["sweeps"] = facts.sweeps;
-  json["scratch"] = facts.uses_scratch;
-  json["decoded"] = facts.decoded;
-  json["read_bytes"] = facts.read_bytes;
-  json["written_bytes"] = facts.written_bytes;
-  json["memory_bytes"] = facts.memory_bytes;
-  json["threads"] = facts.threads;
-  json["arrays"] = facts.arrays;
-  return json;
+  json.update(capi::store_json(told, options.in, options.out));
+  print(json);
 }
 
 void tell_facts(const PermuteOptions& options, const store::Facts& facts) {
-  if (options.common.json) {
-    Json json = facts_json(options, facts);
-    json["predicted_ms"] = facts.predicted_seconds ? Json(*facts.predicted_seconds * 1e3) : Json();
-    json["prediction_source"] = facts.prediction_source;
-    return print(json);
-  }
+  if (options.common.json) return print_json(options, facts);
   const auto said = [&facts](const store::ArrayFacts& array) {
     if (facts.arrays != 1)
       return fmt::format("{}, {} arrays, {}", array.format, facts.arrays, size_text(array.bytes));
@@ -157,15 +136,7 @@ void tell_report(const PermuteOptions& options, const store::Report& report) {
   const store::Facts& facts = report.facts;
   const double ms = report.seconds * 1e3;
   const double rate = gb_per_s(facts.out.bytes, ms);
-  if (options.common.json) {
-    Json json = facts_json(options, facts);
-    json["ms"] = ms;
-    json["gb_per_s"] = rate;
-    json["verified"] = report.verified;
-    json["resumed_regions"] = report.resumed_regions;
-    json["left_out"] = report.left_out;
-    return print(json);
-  }
+  if (options.common.json) return print_json(options, report);
   if (!options.quiet && !report.left_out.empty())
     note(fmt::format("{} has no {}", facts.out.format, fmt::join(report.left_out, ", ")));
   const std::string label = options.spec.empty() ? "converted" : options.label();

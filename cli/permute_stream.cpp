@@ -1,12 +1,9 @@
-#include "cli/permute_stream.hpp"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +12,7 @@
 #include "cli/file_problem.hpp"
 #include "cli/file_report.hpp"
 #include "cli/fortran_problem.hpp"
+#include "cli/permute_ways.hpp"
 #include "cli/report.hpp"
 #include "engines/cpu.hpp"
 #include "faro/file.hpp"

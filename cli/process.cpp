@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
-#include <string>
 
 namespace faro::cli {
 namespace {

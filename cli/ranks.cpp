@@ -9,7 +9,6 @@
 #include <functional>
 #include <numeric>
 #include <sstream>
-#include <utility>
 
 #ifdef FARO_HAVE_MPI
 #include <mpi.h>

@@ -1,19 +1,16 @@
 #include "cli/report.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include "engines/cpu.hpp"
 #include "faro/engines/cuda.hpp"

@@ -4,11 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <span>
 
 #include "faro/error.hpp"

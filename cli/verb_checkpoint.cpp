@@ -1,7 +1,6 @@
 // faro checkpoint RULES IN OUT: rules applied to all tensors of a safetensors checkpoint.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 

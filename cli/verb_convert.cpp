@@ -4,7 +4,7 @@
 #include "cli/arguments.hpp"
 #include "cli/file_options.hpp"
 #include "cli/permute_options.hpp"
-#include "cli/permute_store.hpp"
+#include "cli/permute_ways.hpp"
 #include "cli/verbs.hpp"
 
 namespace faro::cli {

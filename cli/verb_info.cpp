@@ -1,6 +1,5 @@
 // faro info: this build, this machine, and why an engine is not available.
 #include <fmt/format.h>
-#include <omp.h>
 #include <unistd.h>
 
 #include <fstream>

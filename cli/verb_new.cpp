@@ -17,7 +17,6 @@
 #include <iterator>
 #include <memory>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "cli/arguments.hpp"

@@ -1,5 +1,4 @@
 // faro recover FILE: finishes what an interrupted `faro permute --in-place` left, or takes it back.
-#include <fmt/format.h>
 
 #include <filesystem>
 #include <memory>

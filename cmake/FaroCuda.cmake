@@ -147,8 +147,10 @@ endfunction()
 # build/bench/NAME of these sources, a benchmark on a GPU. It is carried to other machines with its libraries beside it
 # (tools/gpu_folder.sh).
 function(faro_gpu_bench name)
-  add_executable(${name} ${ARGN})
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
+  set(sources ${ARGN} ${PROJECT_SOURCE_DIR}/bench/arguments.cpp ${PROJECT_SOURCE_DIR}/bench/gpu/setting.cpp)
+  list(REMOVE_DUPLICATES sources)
+  add_executable(${name} ${sources})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE faro::faro fmt::fmt faro_build_info)
   faro_use_cuda(${name})
   faro_own_target(${name})

@@ -12,7 +12,6 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 namespace {
 

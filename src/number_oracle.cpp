@@ -15,7 +15,7 @@ namespace {
 using kernels::Complex;
 using kernels::kIsComplex;
 
-// Of a number, or of both halves of a complex one.
+// The bytes of a number, or of both halves of a complex one.
 void reverse_bytes(Number number, std::byte* bytes) {
   const std::uint64_t width = bytes_of(number) / (is_complex(number) ? 2 : 1);
   for (std::uint64_t at = 0; at < bytes_of(number); at += width) std::reverse(bytes + at, bytes + at + width);

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <random>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "faro/error.hpp"

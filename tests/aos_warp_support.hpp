@@ -10,7 +10,6 @@
 #include <random>
 #include <set>
 #include <stdexcept>
-#include <string>
 #include <type_traits>
 #include <vector>
 

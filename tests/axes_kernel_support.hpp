@@ -6,8 +6,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <functional>
-#include <numeric>
 #include <random>
 #include <span>
 #include <string>

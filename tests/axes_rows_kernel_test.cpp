@@ -5,7 +5,6 @@
 
 #include <random>
 #include <string>
-#include <vector>
 
 #include "affine_kernel_support.hpp"
 #include "axes_kernel_support.hpp"

@@ -1,7 +1,6 @@
 // `faro emit` as a user meets it: what it writes and where, its JSON, its refusals.
 #include <gtest/gtest.h>
 
-#include <sstream>
 #include <string>
 #include <vector>
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -107,6 +106,23 @@ TEST_F(LargeFiles, WaysOfReadingAndVerifying) {
     testing::collect_keys(json, "", keys);
     EXPECT_EQ(keys, documented_keys()["permute, from file to file"]);
   }
+}
+
+// The output is told as the input is.
+TEST_F(LargeFiles, StoresAreToldAsIsDocumented) {
+  ASSERT_EQ(run("new 6x8 u2 in.npy").status, 0);
+  const Result result = run("convert in.npy out.zarr --json");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const Json json = Json::parse(result.out);
+  EXPECT_EQ(json["in"]["path"], "in.npy");
+  EXPECT_EQ(json["out"]["shape"], (std::vector<int>{6, 8}));
+  std::set<std::string> keys;
+  testing::collect_keys(json, "", keys);
+  std::set<std::string> documented = documented_keys()["convert, and permute of stores"];
+  for (const std::string& key : std::set<std::string>(documented)) {
+    if (key.starts_with("in.")) documented.insert("out" + key.substr(2));
+  }
+  EXPECT_EQ(keys, documented);
 }
 
 TEST_F(LargeFiles, Refusals) {

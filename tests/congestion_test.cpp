@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "refusal.hpp"
 
 namespace faro::machine {
 namespace congestion_test {
@@ -142,13 +143,8 @@ TEST(TurnCounter, GroupsThatMeet) {
 
 TEST(TurnCounter, RefusesImpossibleWidths) {
   for (const std::uint64_t width : {std::uint64_t{0}, kMaxWidth + 1, ~std::uint64_t{0}}) {
-    try {
-      TurnCounter turns(width);
-      ADD_FAILURE() << "a width of " << width << " was accepted";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::value);
-      EXPECT_NE(std::string(error.what()).find(std::to_string(width)), std::string::npos) << error.what();
-    }
+    SCOPED_TRACE(width);
+    test::expect_refused(ErrorCode::value, std::to_string(width), [&] { TurnCounter turns(width); });
   }
   EXPECT_EQ(TurnCounter(kMaxWidth).width(), kMaxWidth);
 }

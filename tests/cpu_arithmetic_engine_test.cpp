@@ -7,11 +7,11 @@
 #include <cstring>
 #include <functional>
 #include <numeric>
-#include <optional>
 
 #include "cpu_strided_support.hpp"
 #include "faro/faro.hpp"
 #include "number_support.hpp"
+#include "refusal.hpp"
 
 namespace faro::cpu_arithmetic_test {
 
@@ -319,43 +319,34 @@ TEST(CpuArithmetic, LargerThanABox) {
   }
 }
 
-std::string refusal(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was refused";
-}
-
 TEST(CpuArithmetic, RefusesWhatCannotBe) {
   const Strided view{.extents = {2, 3}, .in_strides = {3, 1}, .out_strides = {1, 2}};
-  EXPECT_EQ(refusal([&] {
+  EXPECT_EQ(refusal_of([&] {
               plan(view, Arithmetic{.offset = {{1.0, 2.0}, 1}});
             }),
             "plan: got an offset of 2 values along axis 1, wanted 3, the axis's extent");
-  EXPECT_EQ(refusal([&] {
+  EXPECT_EQ(refusal_of([&] {
               plan(view, Arithmetic{.scale = {{1.0, 2.0}, {}}});
             }),
             "plan: got a scale of 2 values, wanted one value; an axis says what several belong to");
-  EXPECT_EQ(refusal([&] {
+  EXPECT_EQ(refusal_of([&] {
               plan(view, Arithmetic{.scale = {{1.0}, 7}});
             }),
             "plan: got a scale along axis 7, wanted an axis below 2");
-  EXPECT_EQ(refusal([&] { plan(view, Arithmetic{.from = Number::c64, .function = Function::relu}); }),
+  EXPECT_EQ(refusal_of([&] { plan(view, Arithmetic{.from = Number::c64, .function = Function::relu}); }),
             "plan: got relu of complex numbers, wanted real numbers, or a function of complex ones");
   std::vector<float> array(12);
   const auto adds = plan(view, Arithmetic{.addend = Addend{}});
   const std::vector<float> before = array;
   // The output may be what is added, but not a number further on, and not the input.
   for (const auto& [out, addend] : {std::pair(6, 5), std::pair(3, 3)}) {
-    EXPECT_NE(refusal([&] {
+    EXPECT_NE(refusal_of([&] {
                 adds.run({array.data(), 6}, array.data() + out, 6, {array.data() + addend, 6});
               }).find("disjoint"),
               std::string::npos);
   }
   EXPECT_EQ(array, before);
-  EXPECT_EQ(refusal([&] {
+  EXPECT_EQ(refusal_of([&] {
               adds.run({array.data(), 6}, array.data() + 6, 6);
             }),
             "run: got an added array of 0 numbers, wanted at least 6, which the strides reach");

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <numeric>
 #include <random>
-#include <string>
 #include <vector>
 
 #include "faro/faro.hpp"

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <functional>
 #include <numeric>
-#include <optional>
 #include <random>
 
 #include "cpu_strided_support.hpp"
@@ -16,6 +15,7 @@
 #include "faro/faro.hpp"
 #include "layout/tile_box.hpp"
 #include "number_support.hpp"
+#include "refusal.hpp"
 
 namespace faro::cpu_moved_arithmetic_test {
 
@@ -483,50 +483,41 @@ TEST(CpuMovedArithmetic, DrawnRows) {
   }
 }
 
-std::string refusal(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was refused";
-}
-
 TEST(CpuMovedArithmetic, RefusesWhatCannotBe) {
   const Permutation map = maps::bit_reversal(4);
-  EXPECT_EQ(refusal([&] {
+  EXPECT_EQ(refusal_of([&] {
               plan(map, Arithmetic{.shape = {3, 5}});
             }),
             "plan: got an output of shape 3 x 5 for 16 numbers, wanted a shape of 16");
-  EXPECT_EQ(refusal([&] {
+  EXPECT_EQ(refusal_of([&] {
               plan(map, Arithmetic{.scale = {{1.0, 2.0}, 1}, .shape = {2, 8}});
             }),
             "plan: got a scale of 2 values along axis 1, wanted 8, the axis's extent");
-  EXPECT_EQ(refusal([&] {
+  EXPECT_EQ(refusal_of([&] {
               plan(Problem{.permutation = map, .placement = Placement::in_place},
                    Arithmetic{.to = Number::f16});
             }),
             "plan: got f32 to f16 in place, wanted types of one width, or a second array for the result");
   const std::vector<std::int32_t> entries{0, 1, 5};
   const RowNumbers numbers{std::span(entries)};
-  EXPECT_NE(refusal([&] {
+  EXPECT_NE(refusal_of([&] {
               plan_rows(Take{.from = numbers, .rows = 3}, {.row_bytes = 8}, Arithmetic{});
             }).find("row 5"),
             std::string::npos);
-  EXPECT_EQ(refusal([&] { plan_rows(Take{.from = numbers, .rows = 6}, {.row_bytes = 6}, Arithmetic{}); }),
+  EXPECT_EQ(refusal_of([&] { plan_rows(Take{.from = numbers, .rows = 6}, {.row_bytes = 6}, Arithmetic{}); }),
             "plan rows: got rows of 6 bytes, wanted a whole number of f32 of 4 bytes");
-  EXPECT_NE(refusal([&] {
+  EXPECT_NE(refusal_of([&] {
               plan_rows(Put{.to = numbers, .rows = 6}, {.row_bytes = 8},
                         Arithmetic{.scale = {std::vector<std::complex<double>>(6, 1.0), 0}, .shape = {6, 2}});
             }).find("a scale that differs from row to row, of rows that are put"),
             std::string::npos);
-  EXPECT_NE(refusal([&] {
+  EXPECT_NE(refusal_of([&] {
               plan_rows(Add{.to = numbers, .rows = 6}, {.row_bytes = 8}, Arithmetic{.to = Number::f64});
             }).find("sums of f32, wanted f64"),
             std::string::npos);
   std::vector<float> array(32, 1.0F);
   const auto moves = plan(map, Arithmetic{});
-  EXPECT_NE(refusal([&] {
+  EXPECT_NE(refusal_of([&] {
               moves.run({array.data(), 16}, array.data() + 8, 16);
             }).find("disjoint"),
             std::string::npos);

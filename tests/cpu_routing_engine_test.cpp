@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
-#include <optional>
 #include <random>
 #include <span>
 #include <string>

@@ -10,7 +10,6 @@
 #include <random>
 #include <set>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 

@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 #include <functional>
 #include <numeric>
@@ -18,6 +17,7 @@
 #include "cpu_strided_support.hpp"
 #include "faro/faro.hpp"
 #include "plan/cpu/cpu_pass.hpp"
+#include "refusal.hpp"
 
 namespace faro {
 namespace cpu_strided_engine_test {
@@ -296,15 +296,6 @@ TEST(CpuStridedEngine, Batches) {
 }
 
 // --- as a user has it
-
-std::string refusal_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.report().got + "; wanted " + error.report().wanted;
-  }
-  return "none";
-}
 
 // The C library may add up the caches of a socket; results have to leave those that a core has.
 TEST(CpuTarget, ResultsPassTheCacheThatACoreHas) {

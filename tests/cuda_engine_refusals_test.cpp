@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -13,30 +12,16 @@
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
+#include "refusal.hpp"
 
 namespace faro::testing {
 namespace cuda_engine_refusals_test {
 
+using test::expect_refused;
+
 constexpr int kNoSuchDevice = 1000;
 
 const Problem kProblem{.permutation = maps::bit_reversal(10), .element_bytes = 4, .batch = 3};
-
-// Every part of the report says something, and the line holds all of `words`.
-void expect_refused(ErrorCode code, const std::vector<std::string>& words,
-                    const std::function<void()>& call) {
-  try {
-    call();
-    ADD_FAILURE() << "not refused: " << words.front();
-  } catch (const Error& error) {
-    EXPECT_EQ(name(error.code()), name(code)) << error.what();
-    EXPECT_FALSE(error.report().operation.empty() || error.report().got.empty() ||
-                 error.report().wanted.empty())
-        << error.what();
-    const std::string line = error.what();
-    for (const std::string& word : words) EXPECT_NE(line.find(word), std::string::npos) << line;
-    EXPECT_EQ(line.find('\n'), std::string::npos) << line;
-  }
-}
 
 // --- what there is
 

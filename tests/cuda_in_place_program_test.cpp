@@ -8,7 +8,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <random>
 #include <set>
 #include <string>
@@ -23,6 +22,7 @@
 #include "faro/error.hpp"
 #include "faro/permutation/affine.hpp"
 #include "in_place_kernel_support.hpp"
+#include "refusal.hpp"
 #include "stand_in_cuda/cuda_runtime_api.h"
 
 namespace faro::testing {
@@ -238,16 +238,12 @@ TEST(CudaInPlaceProgram, SaysWhatWasQueuedBeforeAFailure) {
   whole = std::as_writable_bytes(std::span(data));
   for (const int pass : {0, 1}) {
     stand_in::failing_call = stand_in::calls + pass;
-    try {
-      program.launch({.in = data.data(), .out = data.data()});
-      ADD_FAILURE() << "not refused";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::device);
-      const std::string line = error.what();
-      EXPECT_NE(line.find("pass " + std::to_string(pass + 1) + " of 2"), std::string::npos) << line;
-      EXPECT_EQ(line.find("nothing was queued") != std::string::npos, pass == 0) << line;
-      EXPECT_EQ(line.find("in part") != std::string::npos, pass == 1) << line;
-    }
+    const Error error = test::refusal([&] { program.launch({.in = data.data(), .out = data.data()}); });
+    EXPECT_EQ(error.code(), ErrorCode::device);
+    const std::string line = error.what();
+    EXPECT_NE(line.find("pass " + std::to_string(pass + 1) + " of 2"), std::string::npos) << line;
+    EXPECT_EQ(line.find("nothing was queued") != std::string::npos, pass == 0) << line;
+    EXPECT_EQ(line.find("in part") != std::string::npos, pass == 1) << line;
   }
   stand_in::failing_call = -1;
 }

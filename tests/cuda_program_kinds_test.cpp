@@ -27,6 +27,7 @@
 #include "kernels/partition_runs.hpp"
 #include "kernels/row_column.hpp"
 #include "plan/gpu/sweep_phases.hpp"
+#include "refusal.hpp"
 #include "stand_in_cuda/cuda_runtime_api.h"
 #include "tell/counts/block_phases.hpp"
 
@@ -557,19 +558,17 @@ TEST(CudaPrograms, TranspositionsRefuseMisalignedArraysAndSayWhatWasQueued) {
   std::vector<std::uint64_t> lent(passes.workspace_bytes() / 8 + 2);
   auto* const begin = reinterpret_cast<std::byte*>(data.data());
   const int before = stand_in::calls;
-  try {
-    passes.launch({.in = begin + 2, .out = begin + 2, .workspace = lent.data()});
-    ADD_FAILURE() << "not refused";
-  } catch (const Error& error) {
+  {
+    const Error error =
+        test::refusal([&] { passes.launch({.in = begin + 2, .out = begin + 2, .workspace = lent.data()}); });
     EXPECT_EQ(error.code(), ErrorCode::value);
     EXPECT_EQ(error.report().got, "an array aligned to 2 bytes");
   }
   EXPECT_EQ(stand_in::calls, before);
   stand_in::failing_call = stand_in::calls + 1;
-  try {
-    passes.launch({.in = begin, .out = begin, .workspace = lent.data()});
-    ADD_FAILURE() << "not refused";
-  } catch (const Error& error) {
+  {
+    const Error error =
+        test::refusal([&] { passes.launch({.in = begin, .out = begin, .workspace = lent.data()}); });
     const std::string line = error.what();
     EXPECT_EQ(error.report().operation, "transpose in place");
     EXPECT_NE(line.find("permuted in part"), std::string::npos) << line;

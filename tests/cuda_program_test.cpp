@@ -20,6 +20,7 @@
 #include "kernels/affine_segments.hpp"
 #include "kernels/affine_tile.hpp"
 #include "kernels/affine_tile_blocked.hpp"
+#include "refusal.hpp"
 #include "stand_in_cuda/cuda_runtime_api.h"
 
 namespace faro::testing {
@@ -205,14 +206,10 @@ TEST(CudaProgram, RefusesArraysThatAreNotAlignedToAUnit) {
   const cuda::LoadedPasses program(Plan(problem, cuda::target_of_capability(9, 0)).passes());
   Arrays arrays(total_bytes(problem), 2, 0, 1);
   const int before = stand_in::calls;
-  try {
-    program.launch({.in = arrays.in(), .out = arrays.out()});
-    ADD_FAILURE() << "not refused";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::value);
-    EXPECT_EQ(error.report().got, "arrays aligned to 2 bytes");
-    EXPECT_EQ(error.report().wanted, "arrays aligned to 4 bytes");
-  }
+  const Error error = test::refusal([&] { program.launch({.in = arrays.in(), .out = arrays.out()}); });
+  EXPECT_EQ(error.code(), ErrorCode::value);
+  EXPECT_EQ(error.report().got, "arrays aligned to 2 bytes");
+  EXPECT_EQ(error.report().wanted, "arrays aligned to 4 bytes");
   EXPECT_EQ(stand_in::calls, before);
   EXPECT_TRUE(arrays.untouched());
 }
@@ -226,17 +223,13 @@ TEST(CudaProgram, SaysWhatWasQueuedBeforeAFailure) {
   Arrays arrays(total_bytes(problem), 0, 0, 1);
   for (const int pass : {0, 1}) {
     stand_in::failing_call = stand_in::calls + pass;
-    try {
-      program.launch({.in = arrays.in(), .out = arrays.out()});
-      ADD_FAILURE() << "not refused";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::device);
-      const std::string line = error.what();
-      EXPECT_NE(line.find("cudaLaunchKernel: invalid configuration argument"), std::string::npos) << line;
-      EXPECT_NE(line.find("pass " + std::to_string(pass + 1) + " of 2"), std::string::npos) << line;
-      EXPECT_EQ(line.find("nothing was queued") != std::string::npos, pass == 0) << line;
-      EXPECT_EQ(line.find("in part") != std::string::npos, pass == 1) << line;
-    }
+    const Error error = test::refusal([&] { program.launch({.in = arrays.in(), .out = arrays.out()}); });
+    EXPECT_EQ(error.code(), ErrorCode::device);
+    const std::string line = error.what();
+    EXPECT_NE(line.find("cudaLaunchKernel: invalid configuration argument"), std::string::npos) << line;
+    EXPECT_NE(line.find("pass " + std::to_string(pass + 1) + " of 2"), std::string::npos) << line;
+    EXPECT_EQ(line.find("nothing was queued") != std::string::npos, pass == 0) << line;
+    EXPECT_EQ(line.find("in part") != std::string::npos, pass == 1) << line;
   }
   stand_in::failing_call = -1;
 }
@@ -248,13 +241,7 @@ TEST(CudaProgram, RefusesMoreBlocksThanAGridHas) {
   Target target = cuda::target_of_capability(9, 0);
   target.tiles.clear();
   const cuda::LoadedPasses program(Plan(problem, target).passes());
-  try {
-    program.launch({});
-    ADD_FAILURE() << "not refused";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::unsupported) << error.what();
-    EXPECT_NE(std::string(error.what()).find("2147483647"), std::string::npos) << error.what();
-  }
+  test::expect_refused(ErrorCode::unsupported, "2147483647", [&] { program.launch({}); });
 }
 
 TEST(CudaProgram, TellsOfItsKernels) {

@@ -8,9 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <random>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "emitted/emitted_check.hpp"

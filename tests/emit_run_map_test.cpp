@@ -3,7 +3,6 @@
 // Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <functional>

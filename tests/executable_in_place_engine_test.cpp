@@ -3,9 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstring>
 #include <functional>
-#include <set>
 #include <span>
 #include <string>
 #include <thread>
@@ -15,9 +13,12 @@
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "oracle.hpp"
+#include "refusal.hpp"
 
 namespace faro::testing {
 namespace executable_in_place_engine_test {
+
+using test::expect_refused;
 
 Problem in_place(Permutation permutation, std::uint64_t width = 4, std::uint64_t batch = 1) {
   return {.permutation = std::move(permutation),
@@ -140,16 +141,6 @@ TEST(InPlaceRun, ManyThreadsAtOnce) {
 }
 
 // --- refusals
-
-void expect_refused(ErrorCode code, const std::string& part, const std::function<void()>& call) {
-  try {
-    call();
-    ADD_FAILURE() << "taken: " << part;
-  } catch (const Error& error) {
-    EXPECT_EQ(name(error.code()), name(code)) << error.what();
-    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-  }
-}
 
 class InPlaceRefusals : public ::testing::Test {
  protected:

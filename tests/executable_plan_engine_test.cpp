@@ -21,6 +21,7 @@
 #include "engine_support.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
+#include "refusal.hpp"
 
 // Every allocation of this program by `new` is counted, except where a sanitizer has its own `new`.
 namespace {
@@ -62,6 +63,8 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { s
 namespace faro::testing {
 namespace {
 
+using test::expect_refused;
+
 // Large enough for several threads, small enough for an instrumented build.
 constexpr int kThreadedBits = 22;
 
@@ -75,20 +78,6 @@ void expect_right(const Problem& problem, const ExecutablePlan& executable, std:
   executable.run(arrays.in(), arrays.out(), arrays.bytes());
   EXPECT_EQ(first_wrong(problem, arrays.in(), arrays.out()), std::nullopt) << describe(problem);
   EXPECT_TRUE(arrays.guards_intact() && arrays.input_intact()) << describe(problem);
-}
-
-void expect_refused(ErrorCode code, const std::string& wanted, const std::function<void()>& call) {
-  try {
-    call();
-    ADD_FAILURE() << "not refused: " << wanted;
-  } catch (const Error& error) {
-    EXPECT_EQ(name(error.code()), name(code)) << error.what();
-    EXPECT_FALSE(error.report().operation.empty() || error.report().got.empty() ||
-                 error.report().wanted.empty())
-        << error.what();
-    EXPECT_NE(std::string(error.what()).find(wanted), std::string::npos) << error.what();
-    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
-  }
 }
 
 // --- threads; first, while the process has started none

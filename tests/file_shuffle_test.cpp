@@ -5,9 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <random>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "faro/faro.hpp"

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <string>
 
 #include "engine_support.hpp"
 #include "faro/faro.hpp"

@@ -9,6 +9,7 @@
 
 #include "faro/error.hpp"
 #include "layout_support.hpp"
+#include "refusal.hpp"
 
 namespace faro::layout {
 namespace layout_access_test {
@@ -68,13 +69,8 @@ struct Refused {
 void expect_refused(std::uint64_t rows, std::uint64_t columns, std::uint64_t bytes, const Refused& refused,
                     ErrorCode code = ErrorCode::value) {
   SCOPED_TRACE(refused.accesses + " of " + std::to_string(rows) + " x " + std::to_string(columns));
-  try {
-    advise(request_of(rows, columns, bytes, refused.accesses));
-    FAIL() << "accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    EXPECT_NE(std::string(error.what()).find(refused.part), std::string::npos) << error.what();
-  }
+  test::expect_refused(code, refused.part,
+                       [&] { advise(request_of(rows, columns, bytes, refused.accesses)); });
 }
 
 TEST_F(LayoutTrace, FaultsAreNamed) {

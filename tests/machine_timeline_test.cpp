@@ -6,7 +6,6 @@
 #include <random>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "faro/machine/round_timer.hpp"
 #include "faro/machine/timeline.hpp"

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstring>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -48,15 +47,8 @@ NpyHeader parse(const std::string& text, std::uint64_t data_bytes) {
 // Expects a refusal whose line contains `part`.
 void expect_refused(const std::string& text, std::uint64_t data_bytes, const std::string& part) {
   SCOPED_TRACE(text.substr(0, 200));
-  try {
-    parse(text, data_bytes);
-    ADD_FAILURE() << "accepted; wanted a refusal with: " << part;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::file);
-    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
-    EXPECT_NE(std::string(error.what()).find("in.npy"), std::string::npos);
-  }
+  SCOPED_TRACE(part);
+  test::expect_refused(ErrorCode::file, {part, "in.npy"}, [&] { parse(text, data_bytes); });
 }
 
 TEST(NpyDtype, ItemBytes) {
@@ -431,13 +423,7 @@ TEST_F(NpyFile, RefusesWhatMemoryCannotHold) {
   std::error_code failed;
   fs::resize_file(path, header.size() + kItems, failed);
   if (failed) GTEST_SKIP() << "no file of 8 TiB with holes here: " << failed.message();
-  try {
-    const NpyInput input(path);
-    FAIL() << "8 TiB were read";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::unsupported) << error.what();
-    EXPECT_NE(std::string(error.what()).find("an array of 8 TiB"), std::string::npos) << error.what();
-  }
+  test::expect_refused(ErrorCode::unsupported, "an array of 8 TiB", [&] { const NpyInput input(path); });
 }
 
 TEST(Sizes, AreInBinaryUnits) {
@@ -538,14 +524,8 @@ TEST_F(NpyFile, LinksToWhatIsNotThereAreFollowed) {
   EXPECT_TRUE(fs::is_symlink(directory_ / "dangling"));
 
   fs::create_symlink("loop", directory_ / "loop");
-  try {
-    write_file(directory_ / "loop", "new");
-    ADD_FAILURE() << "a link to itself was written";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::file);
-    EXPECT_NE(std::string(error.what()).find("loop`: got Too many levels"), std::string::npos)
-        << error.what();
-  }
+  test::expect_refused(ErrorCode::file, "loop`: got Too many levels",
+                       [&] { write_file(directory_ / "loop", "new"); });
 }
 
 TEST_F(NpyFile, InputRefusals) {

@@ -1,8 +1,6 @@
 // What tests of texts share: a text's map, and the error of one that is none.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <string>
 #include <string_view>
 #include <variant>

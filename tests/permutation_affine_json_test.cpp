@@ -7,6 +7,7 @@
 #include "faro/error.hpp"
 #include "faro/permutation/affine.hpp"
 #include "permutation/spec_file.hpp"
+#include "refusal.hpp"
 
 namespace faro {
 namespace permutation_affine_json_test {
@@ -57,17 +58,13 @@ TEST(Json, Refused) {
   };
   for (const BadJson& bad : kCases) {
     SCOPED_TRACE(bad.text);
-    try {
-      parse_affine_json(bad.text, "m.json");
-      ADD_FAILURE() << "accepted";
-    } catch (const Error& error) {
-      const ErrorReport& report = error.report();
-      EXPECT_EQ(name(report.code), name(bad.code)) << error.what();
-      EXPECT_EQ(report.operation, "read `m.json`");
-      EXPECT_NE(report.got.find(bad.got), std::string::npos) << report.got;
-      EXPECT_NE(report.remedy.find(bad.remedy), std::string::npos) << report.remedy;
-      EXPECT_FALSE(report.wanted.empty());
-    }
+    const Error error = test::refusal([&] { parse_affine_json(bad.text, "m.json"); });
+    const ErrorReport& report = error.report();
+    EXPECT_EQ(name(report.code), name(bad.code)) << error.what();
+    EXPECT_EQ(report.operation, "read `m.json`");
+    EXPECT_NE(report.got.find(bad.got), std::string::npos) << report.got;
+    EXPECT_NE(report.remedy.find(bad.remedy), std::string::npos) << report.remedy;
+    EXPECT_FALSE(report.wanted.empty());
   }
   EXPECT_THROW(parse_affine_json(std::string(1'000'000, '[')), Error);
 }

@@ -15,9 +15,12 @@
 #include "faro/permutation/affine.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "permutation/catalogue.hpp"
+#include "refusal.hpp"
 
 namespace faro {
 namespace permutation_maps_test {
+
+using test::expect_refused;
 
 using f2::Word;
 
@@ -45,17 +48,6 @@ Affine from_rows(const std::vector<std::string>& rows, Word complement) {
 
 // `count` bits of x from bit `from`.
 Word field(Word x, int from, int count) { return (x >> from) & f2::low_mask(count); }
-
-void expect_refused(ErrorCode code, const std::function<void()>& action) {
-  try {
-    action();
-    FAIL() << "accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    EXPECT_FALSE(error.report().got.empty()) << error.what();
-    EXPECT_FALSE(error.report().wanted.empty()) << error.what();
-  }
-}
 
 // Bouverot-Dupuis and Sheeran's examples for n = 4.
 TEST(PaperMatrices, Transpose) {

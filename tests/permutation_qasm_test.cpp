@@ -11,6 +11,7 @@
 #include "faro/permutation/affine.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "permutation/qasm.hpp"
+#include "refusal.hpp"
 
 namespace faro {
 namespace permutation_qasm_test {
@@ -236,13 +237,10 @@ TEST(Qasm, IntegersInEveryBase) {
   EXPECT_EQ(parse_qasm("qubit[2] q; ctrl(0x1) @ x q[0], q[1];"), circuit("circuit(2; cx 0 1)"));
   for (const std::string wrong :
        {"0x", "0b", "0b2", "0o8", "1__0", "1_", "0x_1", "0x1_", "0b1.0", "12ab", "1e1"}) {
-    try {
-      parse_qasm("qubit[" + wrong + "] q; x q[0];");
-      ADD_FAILURE() << wrong;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::spec) << wrong;
-      EXPECT_NE(error.report().got.find("`" + wrong + "`"), std::string::npos) << error.what();
-    }
+    SCOPED_TRACE(wrong);
+    const Error error = test::refusal([&] { parse_qasm("qubit[" + wrong + "] q; x q[0];"); });
+    EXPECT_EQ(error.code(), ErrorCode::spec) << wrong;
+    EXPECT_NE(error.report().got.find("`" + wrong + "`"), std::string::npos) << error.what();
   }
 }
 
@@ -309,13 +307,10 @@ TEST(Qasm, DelaysAndPhasesThatAreRounding) {
                                    "gphase() ",        "u1(2 pi) q[0]",
                                    "u1(f(0)) q[0]",    "rz(1.2.3) q[0]"}) {
     const std::string name = phased.substr(0, phased.find('('));
-    try {
-      parse_qasm("qubit[2] q; " + phased + ";");
-      ADD_FAILURE() << phased;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::unsupported) << phased;
-      EXPECT_NE(error.report().got.find("`" + name + "`"), std::string::npos) << error.what();
-    }
+    SCOPED_TRACE(phased);
+    const Error error = test::refusal([&] { parse_qasm("qubit[2] q; " + phased + ";"); });
+    EXPECT_EQ(error.code(), ErrorCode::unsupported) << phased;
+    EXPECT_NE(error.report().got.find("`" + name + "`"), std::string::npos) << error.what();
   }
   // An angle's name in a definition hides the constant.
   EXPECT_EQ(parse_qasm("gate f(t) a { p(tau) a; } qubit q; f(1) q;"), Affine(1));
@@ -332,15 +327,12 @@ TEST(Qasm, StatementsThatAreNoGates) {
         "def f(qubit a) { x a; }", "input float a;", "output float b;", "const int n = 2;", "reset q[0];",
         "int[8] n = 3;", "extern f(int) -> int;", "cal { }", "defcal x $0 { }", "end;", "array[int, 2] a;",
         "switch (c) { case 0 { } }"}) {
-    try {
-      parse_qasm("qubit[2] q; bit[2] c;\n" + statement, "c.qasm");
-      ADD_FAILURE() << statement;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::unsupported) << error.what();
-      EXPECT_EQ(error.report().got,
-                "`" + statement.substr(0, statement.find_first_of(" ;[(")) + "` at c.qasm:2");
-      EXPECT_NE(error.report().remedy.find("no gate"), std::string::npos) << error.what();
-    }
+    SCOPED_TRACE(statement);
+    const Error error = test::refusal([&] { parse_qasm("qubit[2] q; bit[2] c;\n" + statement, "c.qasm"); });
+    EXPECT_EQ(error.code(), ErrorCode::unsupported) << error.what();
+    EXPECT_EQ(error.report().got,
+              "`" + statement.substr(0, statement.find_first_of(" ;[(")) + "` at c.qasm:2");
+    EXPECT_NE(error.report().remedy.find("no gate"), std::string::npos) << error.what();
   }
 }
 
@@ -477,17 +469,13 @@ TEST(Qasm, Refused) {
   };
   for (const BadCircuit& bad : kCases) {
     SCOPED_TRACE(bad.text);
-    try {
-      const Affine map = parse_qasm(bad.text, "c.qasm");
-      ADD_FAILURE() << "read as " << to_text(map);
-    } catch (const Error& error) {
-      const ErrorReport& report = error.report();
-      EXPECT_EQ(name(report.code), name(bad.code)) << error.what();
-      EXPECT_EQ(report.operation, "read `c.qasm`");
-      EXPECT_NE(report.got.find(bad.got), std::string::npos) << error.what();
-      EXPECT_NE(report.remedy.find(bad.remedy), std::string::npos) << error.what();
-      EXPECT_FALSE(report.wanted.empty()) << error.what();
-    }
+    const Error error = test::refusal([&] { parse_qasm(bad.text, "c.qasm"); });
+    const ErrorReport& report = error.report();
+    EXPECT_EQ(name(report.code), name(bad.code)) << error.what();
+    EXPECT_EQ(report.operation, "read `c.qasm`");
+    EXPECT_NE(report.got.find(bad.got), std::string::npos) << error.what();
+    EXPECT_NE(report.remedy.find(bad.remedy), std::string::npos) << error.what();
+    EXPECT_FALSE(report.wanted.empty()) << error.what();
   }
 }
 
@@ -501,13 +489,10 @@ TEST(Qasm, DefinitionsAndRegistersAreCounted) {
   }
   for (const auto& [text, got] : {std::pair(gates, "more than 16384 gate definitions"),
                                   std::pair(registers, "more than 16384 registers")}) {
-    try {
-      parse_qasm(text, "c.qasm");
-      ADD_FAILURE() << got;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::value);
-      EXPECT_NE(error.report().got.find(got), std::string::npos) << error.what();
-    }
+    SCOPED_TRACE(got);
+    const Error error = test::refusal([&] { parse_qasm(text, "c.qasm"); });
+    EXPECT_EQ(error.code(), ErrorCode::value);
+    EXPECT_NE(error.report().got.find(got), std::string::npos) << error.what();
   }
 }
 

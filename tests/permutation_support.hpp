@@ -5,21 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "faro/error.hpp"
 #include "faro/permutation/permutation.hpp"
+#include "refusal.hpp"
 
 namespace faro {
-
-/// The error's line, or "accepted".
-template <typename Action>
-std::string refusal_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
-}
 
 /// pi(0), pi(1), …
 inline std::vector<std::uint64_t> targets(const Permutation& permutation) {

@@ -6,7 +6,6 @@
 
 #include <bit>
 #include <cstring>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <random>
 #include <set>
@@ -14,9 +13,9 @@
 #include "contains.hpp"
 #include "faro/permutation/axes.hpp"
 #include "faro/plan/plan.hpp"
-#include "plan/cpu/axes_cost.hpp"
-#include "plan/cpu/axes_counts.hpp"
 #include "plan/cpu/axes_runs.hpp"
+#include "tell/axes_cost.hpp"
+#include "tell/axes_counts.hpp"
 #include "tell/prediction.hpp"
 
 namespace faro {
@@ -248,24 +247,23 @@ TEST(CpuAxesTimes, PricesAreFittedToWhatPassesTake) {
   // Any factors: those of a fit to times that have nothing to do with each other.
   std::vector<detail::TimedAxes> noise;
   for (const CpuPass& pass : passes)
-    noise.push_back(
-        {.axes = std::get<CpuAxes>(pass.kernel),
-         .us = *detail::axes_us({pass}, plain) * std::exp2(static_cast<double>(random() % 5) - 1)});
+    noise.push_back({.axes = std::get<CpuAxes>(pass.kernel),
+                     .us = *detail::axes_us(pass, plain) * std::exp2(static_cast<double>(random() % 5) - 1)});
   IndexCalibration made = plain;
   made.axes = detail::fitted_prices(noise, plain);
   ASSERT_GT(made.axes.size(), 30U);
 
   std::vector<detail::TimedAxes> half;
   for (std::size_t i = 0; i < passes.size(); i += 2)
-    half.push_back({.axes = std::get<CpuAxes>(passes[i].kernel), .us = *detail::axes_us({passes[i]}, made)});
+    half.push_back({.axes = std::get<CpuAxes>(passes[i].kernel), .us = *detail::axes_us(passes[i], made)});
   IndexCalibration found = plain;
   found.axes = detail::fitted_prices(half, plain);
   int near_before = 0;
   int near = 0;
   for (std::size_t i = 1; i < passes.size(); i += 2) {
-    const double us = *detail::axes_us({passes[i]}, made);
-    near += std::fabs(*detail::axes_us({passes[i]}, found) / us - 1) < 0.1 ? 1 : 0;
-    near_before += std::fabs(*detail::axes_us({passes[i]}, plain) / us - 1) < 0.1 ? 1 : 0;
+    const double us = *detail::axes_us(passes[i], made);
+    near += std::fabs(*detail::axes_us(passes[i], found) / us - 1) < 0.1 ? 1 : 0;
+    near_before += std::fabs(*detail::axes_us(passes[i], plain) / us - 1) < 0.1 ? 1 : 0;
   }
   EXPECT_GT(near, 240) << "of 300";
   EXPECT_LT(near_before, 150);

@@ -132,7 +132,8 @@ TEST(PlanCpuPass, LeadFromTheInputToTheOutput) {
   EXPECT_TRUE(through_any);
 }
 
-// Law: the tables of all passes are the schedule, and each pass has its time where curves give one.
+// Law: the tables of all passes are the schedule, and each pass of an index array has its time by curves;
+// what others take is counted where it is told.
 TEST(PlanCpuPass, TablesAreTheScheduleAndTimesAddUp) {
   for (const Plan& plan : plans_of_every_form()) {
     SCOPED_TRACE(plan.explain());
@@ -141,12 +142,12 @@ TEST(PlanCpuPass, TablesAreTheScheduleAndTimesAddUp) {
     double us = 0;
     for (const Pass& pass : plan.passes()) {
       for (const PassTable& table : pass.tables) bytes += table.bytes;
-      ASSERT_TRUE(pass.curve_us.has_value());
-      us += *pass.curve_us;
+      ASSERT_EQ(pass.curve_us.has_value(), std::holds_alternative<Indexed>(plan.problem().permutation));
+      us += pass.curve_us.value_or(0);
     }
     EXPECT_EQ(bytes, chosen.schedule_bytes);
     const bool by_curves_of_passes = chosen.method == IndexMethod::partition || plan.passes().size() == 1;
-    if (by_curves_of_passes) {
+    if (by_curves_of_passes && chosen.curve_us) {
       EXPECT_NEAR(us, *chosen.curve_us, 1e-6 * us);
     }
   }

@@ -3,7 +3,6 @@
 // Sanitized: never, the same few lines, tables or texts.
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
 

@@ -163,13 +163,7 @@ TEST(RuntimeCompilerDeathTest, SaysThatNvrtcIsMissing) {
 
 TEST(RuntimeModules, NeedADevice) {
   if (status().available) GTEST_SKIP() << "a GPU is here: gpu_test runs what is compiled";
-  try {
-    static_cast<void>(compile(kScale, 0));
-    FAIL() << "compiled without a device";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::device);
-    EXPECT_THAT(error.what(), HasSubstr("cuda: "));
-  }
+  test::expect_refused(ErrorCode::device, "cuda: ", [&] { static_cast<void>(compile(kScale, 0)); });
 }
 
 // --- the cache

@@ -12,6 +12,7 @@
 #include "faro/error.hpp"
 #include "faro/machine/congestion.hpp"
 #include "faro/schedule/conflict_free.hpp"
+#include "refusal.hpp"
 
 namespace faro::schedule {
 namespace schedule_conflict_free_places_test {
@@ -168,13 +169,9 @@ TEST(ConflictFreePlaces, RefusesOtherNumbersOfLanes) {
   const Indexed indexed(shuffled(8, 1), Direction::scatter);
   const PartitionShape shape{.count = 8, .chunk_bits = 3, .level_bits = {}};
   for (const int lanes : {-4, 0, 1, 3, 12, 64}) {
-    try {
-      conflict_free_partition_schedule(indexed, shape, lanes);
-      FAIL() << lanes << " lanes";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::value);
-      EXPECT_NE(std::string(error.what()).find(std::to_string(lanes) + " lanes"), std::string::npos);
-    }
+    SCOPED_TRACE(lanes);
+    test::expect_refused(ErrorCode::value, std::to_string(lanes) + " lanes",
+                         [&] { conflict_free_partition_schedule(indexed, shape, lanes); });
   }
 }
 

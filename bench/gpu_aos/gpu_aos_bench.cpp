@@ -27,7 +27,6 @@ using cuda::DeviceArray;
 constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kWordBytes = 4;
 constexpr std::uint64_t kStructsOfVector = 4;
-constexpr std::uint64_t kMostRounds = 1000;
 
 constexpr const char* kUsage =
     R"(gpu_aos_bench: arrays of structures on a GPU, read and written through registers and directly
@@ -38,19 +37,13 @@ constexpr const char* kUsage =
   --help
 )";
 
-struct Options {
+struct Options : PageOptions {
   std::uint64_t bytes = std::uint64_t{2} << 30;
-  std::uint64_t rounds = 7;
-  std::string out = {};
-  std::string command = {};
 };
 
 Options parse(const CommandLine& line) {
-  Options options;
-  options.command = line.text();
-  line.read({{"--bytes", [&](const Argument& a) { options.bytes = parse_bytes(a, kLeastBytes); }},
-             {"--rounds", [&](const Argument& a) { options.rounds = parse_count(a, 1, kMostRounds); }},
-             {"--out", [&](const Argument& a) { options.out = a.text; }}});
+  Options options{{.rounds = 7}};
+  options.read(line, {{"--bytes", [&](const Argument& a) { options.bytes = parse_bytes(a, kLeastBytes); }}});
   return options;
 }
 
@@ -126,7 +119,7 @@ class Bench {
     }
     std::vector<double> copying;
     std::vector<std::vector<double>> times(calls.size());
-    for (std::uint64_t round = 0; round < options_.rounds; ++round) {
+    for (int round = 0; round < options_.rounds; ++round) {
       copying.push_back(
           clock_.milliseconds(1, [&](Stream stream) { cuda::copy(in_.data(), out_.data(), bytes, stream); }));
       for (std::size_t c = 0; c < calls.size(); ++c) {
@@ -173,8 +166,5 @@ class Bench {
 
 int main(int count, char** words) {
   using namespace faro::bench;
-  return run_program(count, words, gpu::kUsage, [](const CommandLine& line) {
-    gpu::Bench(gpu::parse(line)).run();
-    return 0;
-  });
+  return run_bench<gpu::Bench>(count, words, gpu::kUsage, gpu::parse);
 }

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "bench/arguments.hpp"
 #include "bench/arithmetic_work.hpp"
 #include "bench/gpu/page.hpp"
 #include "bench/gpu/setting.hpp"
@@ -25,8 +24,6 @@ namespace {
 
 using cuda::DeviceArray;
 
-constexpr std::uint64_t kMostRounds = 1000;
-
 constexpr const char* kUsage =
     R"(gpu_arithmetic_bench: numbers changed while they are moved on a GPU, beside a copy of as many bytes
 
@@ -36,19 +33,9 @@ constexpr const char* kUsage =
   --help
 )";
 
-struct Options {
-  std::uint64_t rounds = 9;
-  std::string only = {};
-  std::string out = {};
-  std::string command = {};
-};
-
-Options parse(const CommandLine& line) {
-  Options options;
-  options.command = line.text();
-  line.read({{"--rounds", [&](const Argument& a) { options.rounds = parse_count(a, 1, kMostRounds); }},
-             {"--only", [&](const Argument& a) { options.only = a.text; }},
-             {"--out", [&](const Argument& a) { options.out = a.text; }}});
+RowOptions parse(const CommandLine& line) {
+  RowOptions options;
+  options.read(line);
   return options;
 }
 
@@ -103,7 +90,7 @@ std::vector<std::byte> numbers(Number number, std::uint64_t count) {
 
 class Bench {
  public:
-  explicit Bench(const Options& options) : options_(options) {}
+  explicit Bench(const RowOptions& options) : options_(options) {}
 
   void run() {
     page_.add(
@@ -138,7 +125,7 @@ class Bench {
 
   template <typename MakePlan>
   void row(const std::string& text, const Arithmetic& of, std::uint64_t count, const MakePlan& make_plan) {
-    if (!is_wanted(text, fmt::format("{} to {}", name(of.from), name(of.to)))) return;
+    if (!options_.wants(fmt::format("{} {} to {}", text, name(of.from), name(of.to)))) return;
     const std::vector<std::byte> in = numbers(of.from, count);
     const std::vector<std::byte> added =
         of.addend ? numbers(of.addend->number, count) : std::vector<std::byte>();
@@ -165,7 +152,7 @@ class Bench {
   void blocks(BlockFormat format) {
     const std::string text = "16384 x 16384 transposed, in blocks";
     const std::string types = fmt::format("bf16 to {}", name(format));
-    if (!is_wanted(text, types)) return;
+    if (!options_.wants(text + " " + types)) return;
     constexpr std::uint64_t kSide = 16384;
     const BlockScaling of{
         .format = format, .wide = Number::bf16, .extents = {kSide, kSide}, .strides = {1, kSide}, .axis = 1};
@@ -196,10 +183,6 @@ class Bench {
     time("back", fmt::format("{} to bf16", name(format)), moved, dequantize);
   }
 
-  bool is_wanted(const std::string& text, const std::string& types) const {
-    return (text + " " + types).find(options_.only) != std::string::npos;
-  }
-
   template <typename Queue>
   void time(const std::string& text, const std::string& types, std::uint64_t moved_bytes,
             const Queue& queue) {
@@ -209,7 +192,7 @@ class Bench {
     const DeviceArray to(half);
     std::vector<double> times;
     std::vector<double> copies;
-    for (std::uint64_t round = 0; round < options_.rounds; ++round) {
+    for (int round = 0; round < options_.rounds; ++round) {
       copies.push_back(
           clock_.milliseconds(1, [&](Stream s) { cuda::copy(from.data(), to.data(), half, s); }));
       times.push_back(clock_.milliseconds(1, queue));
@@ -227,7 +210,7 @@ class Bench {
     if (got != wanted) fail(ErrorCode::device, "verify " + text, "other numbers", "those of the CPU engine");
   }
 
-  Options options_;
+  RowOptions options_;
   cuda::StreamClock clock_;
   Page page_{options_.out};
 };
@@ -237,8 +220,5 @@ class Bench {
 
 int main(int count, char** words) {
   using namespace faro::bench;
-  return run_program(count, words, gpu::kUsage, [](const CommandLine& line) {
-    gpu::Bench(gpu::parse(line)).run();
-    return 0;
-  });
+  return run_bench<gpu::Bench>(count, words, gpu::kUsage, gpu::parse);
 }

@@ -14,18 +14,15 @@
 
 namespace faro::bench::gpu {
 
-struct AxesOptions {
+struct AxesOptions : PageOptions {
   std::vector<std::string> suites = {};  // none: all
   std::string only = {};
   std::string view = {};
   std::vector<std::uint64_t> widths = {1, 2, 4, 8, 16};
-  int rounds = 7;
   int drawn = 0;
   std::uint64_t seed = 1;
   std::vector<std::string> as = {};
   bool cutensor = false;
-  std::string out = {};
-  std::string command = {};
 };
 
 /// "boxes+small": all of them at once. Errors: ErrorCode::value for another word.

@@ -56,22 +56,19 @@ constexpr const char* kUsage =
 )";
 
 AxesOptions parse(const CommandLine& line) {
-  AxesOptions options;
-  options.command = line.text();
-  line.read({{"--suites", [&](const Argument& a) { options.suites = parse_names(a); }},
-             {"--only", [&](const Argument& a) { options.only = a.text; }},
-             {"--view", [&](const Argument& a) { options.view = a.text; }},
-             {"--widths", [&](const Argument& a) { options.widths = parse_widths(a); }},
-             {"--as", [&](const Argument& a) { options.as = parse_names(a); }},
-             {"--peer",
-              [&](const Argument& a) {
-                if (a.text != "cutensor") refuse(a, "cutensor");
-                options.cutensor = true;
-              }},
-             {"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1, 1000); }},
-             {"--drawn", [&](const Argument& a) { options.drawn = parse_int(a, 1, 100000); }},
-             {"--seed", [&](const Argument& a) { options.seed = parse_count(a); }},
-             {"--out", [&](const Argument& a) { options.out = a.text; }}});
+  AxesOptions options{{.rounds = 7}};
+  options.read(line, {{"--suites", [&](const Argument& a) { options.suites = parse_names(a); }},
+                      {"--only", [&](const Argument& a) { options.only = a.text; }},
+                      {"--view", [&](const Argument& a) { options.view = a.text; }},
+                      {"--widths", [&](const Argument& a) { options.widths = parse_widths(a); }},
+                      {"--as", [&](const Argument& a) { options.as = parse_names(a); }},
+                      {"--peer",
+                       [&](const Argument& a) {
+                         if (a.text != "cutensor") refuse(a, "cutensor");
+                         options.cutensor = true;
+                       }},
+                      {"--drawn", [&](const Argument& a) { options.drawn = parse_int(a, 1, 100000); }},
+                      {"--seed", [&](const Argument& a) { options.seed = parse_count(a); }}});
   return options;
 }
 
@@ -291,6 +288,5 @@ class AxesBench {
 
 int main(int count, char** words) {
   using namespace faro::bench;
-  return run_program(count, words, gpu::kUsage,
-                     [](const CommandLine& line) { return gpu::AxesBench(gpu::parse(line)).run() ? 0 : 1; });
+  return run_bench<gpu::AxesBench>(count, words, gpu::kUsage, gpu::parse);
 }

@@ -418,6 +418,5 @@ class BoxesBench {
 
 int main(int count, char** words) {
   using namespace faro::bench;
-  return run_program(count, words, gpu::kUsage,
-                     [](const CommandLine& line) { return gpu::BoxesBench(gpu::parse(line)).run() ? 0 : 1; });
+  return run_bench<gpu::BoxesBench>(count, words, gpu::kUsage, gpu::parse);
 }

@@ -37,22 +37,17 @@ constexpr const char* kUsage =
   --help
 )";
 
-struct ExchangeOptions {
-  int rounds = 5;
+struct ExchangeOptions : PageOptions {
   std::uint64_t bytes = std::uint64_t{256} << 20;
   std::vector<std::uint64_t> tiles = {};
-  std::string out = {};
-  std::string command = {};
 };
 
 ExchangeOptions parse(const CommandLine& line) {
-  ExchangeOptions options;
-  options.command = line.text();
-  line.read({{"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1, 1000); }},
-             {"--bytes",
-              [&](const Argument& a) { options.bytes = parse_count(a, 1 << 20, std::uint64_t{1} << 36); }},
-             {"--tiles", [&](const Argument& a) { options.tiles = parse_counts(a, 1); }},
-             {"--out", [&](const Argument& a) { options.out = a.text; }}});
+  ExchangeOptions options{{.rounds = 5}};
+  options.read(line,
+               {{"--bytes",
+                 [&](const Argument& a) { options.bytes = parse_count(a, 1 << 20, std::uint64_t{1} << 36); }},
+                {"--tiles", [&](const Argument& a) { options.tiles = parse_counts(a, 1); }}});
   return options;
 }
 
@@ -260,7 +255,5 @@ class ExchangeBench {
 
 int main(int count, char** words) {
   using namespace faro::bench;
-  return run_program(count, words, gpu::kUsage, [](const CommandLine& line) {
-    return gpu::ExchangeBench(gpu::parse(line)).run() ? 0 : 1;
-  });
+  return run_bench<gpu::ExchangeBench>(count, words, gpu::kUsage, gpu::parse);
 }

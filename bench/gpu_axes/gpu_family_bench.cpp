@@ -34,25 +34,15 @@ constexpr const char* kUsage =
   --help
 )";
 
-struct FamilyOptions {
-  int rounds = 9;
-  std::string only = {};
-  std::string out = {};
-  std::string command = {};
-};
-
-FamilyOptions parse(const CommandLine& line) {
-  FamilyOptions options;
-  options.command = line.text();
-  line.read({{"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1, 1000); }},
-             {"--only", [&](const Argument& a) { options.only = a.text; }},
-             {"--out", [&](const Argument& a) { options.out = a.text; }}});
+RowOptions parse(const CommandLine& line) {
+  RowOptions options;
+  options.read(line);
   return options;
 }
 
 class FamilyBench {
  public:
-  explicit FamilyBench(const FamilyOptions& options) : options_(options) {}
+  explicit FamilyBench(const RowOptions& options) : options_(options) {}
 
   bool run() {
     page_.add("# Families of shapes on a GPU\n\n" + setting_table(make_setting(options_.command)) +
@@ -66,7 +56,7 @@ class FamilyBench {
               "by |\n"
               "|---|---|---|---|---|---|---|---|---|\n");
     for (const FamilyCase& each : family_cases()) {
-      if (each.what.find(options_.only) == std::string::npos) continue;
+      if (!options_.wants(each.what)) continue;
       try {
         page_.add(row(each));
       } catch (const std::exception& error) {
@@ -143,7 +133,7 @@ class FamilyBench {
                        family.explain(extents));
   }
 
-  FamilyOptions options_;
+  RowOptions options_;
   int failures_ = 0;
   Page page_{options_.out};
 };
@@ -153,7 +143,5 @@ class FamilyBench {
 
 int main(int count, char** words) {
   using namespace faro::bench;
-  return run_program(count, words, gpu::kUsage, [](const CommandLine& line) {
-    return gpu::FamilyBench(gpu::parse(line)).run() ? 0 : 1;
-  });
+  return run_bench<gpu::FamilyBench>(count, words, gpu::kUsage, gpu::parse);
 }

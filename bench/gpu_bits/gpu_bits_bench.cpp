@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "bench/arguments.hpp"
 #include "bench/gpu/page.hpp"
 #include "bench/gpu/setting.hpp"
 #include "faro/engines/cuda_measure.hpp"
@@ -23,7 +22,7 @@ namespace {
 
 using cuda::DeviceArray;
 
-constexpr std::uint64_t kMostRounds = 1000;
+constexpr std::uint64_t kMostMaps = 1000;
 constexpr std::uint64_t kMostVerifiedBytes = std::uint64_t{1} << 29;
 
 constexpr const char* kUsage =
@@ -35,19 +34,13 @@ constexpr const char* kUsage =
   --help
 )";
 
-struct Options {
-  std::uint64_t rounds = 9;
+struct Options : PageOptions {
   std::uint64_t maps = 5;
-  std::string out = {};
-  std::string command = {};
 };
 
 Options parse(const CommandLine& line) {
   Options options;
-  options.command = line.text();
-  line.read({{"--rounds", [&](const Argument& a) { options.rounds = parse_count(a, 1, kMostRounds); }},
-             {"--maps", [&](const Argument& a) { options.maps = parse_count(a, 1, kMostRounds); }},
-             {"--out", [&](const Argument& a) { options.out = a.text; }}});
+  options.read(line, {{"--maps", [&](const Argument& a) { options.maps = parse_count(a, 1, kMostMaps); }}});
   return options;
 }
 
@@ -127,7 +120,7 @@ class Bench {
       if (bytes <= kMostVerifiedBytes) verify(work.text, problem, in, out);
       std::vector<double> own;
       std::vector<double> copies;
-      for (std::uint64_t round = 0; round < options_.rounds; ++round) {
+      for (int round = 0; round < options_.rounds; ++round) {
         copies.push_back(
             clock_.milliseconds(1, [&](Stream s) { cuda::copy(in.data(), out.data(), bytes, s); }));
         own.push_back(clock_.milliseconds(1, queue));
@@ -170,8 +163,5 @@ class Bench {
 
 int main(int count, char** words) {
   using namespace faro::bench;
-  return run_program(count, words, gpu::kUsage, [](const CommandLine& line) {
-    gpu::Bench(gpu::parse(line)).run();
-    return 0;
-  });
+  return run_bench<gpu::Bench>(count, words, gpu::kUsage, gpu::parse);
 }

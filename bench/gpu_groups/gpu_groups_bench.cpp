@@ -9,13 +9,11 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
-#include <memory>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "bench/arguments.hpp"
 #include "bench/gpu/page.hpp"
 #include "bench/gpu/runtime.hpp"
 #include "bench/gpu/setting.hpp"
@@ -31,7 +29,7 @@ namespace {
 
 using cuda::DeviceArray;
 
-constexpr std::uint64_t kMostRounds = 1000;
+constexpr std::uint64_t kMostLoops = 1000;
 constexpr std::uint64_t kArrayAlignment = 256;
 
 constexpr const char* kUsage =
@@ -44,21 +42,14 @@ constexpr const char* kUsage =
   --help
 )";
 
-struct Options {
-  std::uint64_t rounds = 9;
+struct Options : RowOptions {
   std::uint64_t loops = 10;
-  std::string only = {};
-  std::string out = {};
-  std::string command = {};
 };
 
 Options parse(const CommandLine& line) {
   Options options;
-  options.command = line.text();
-  line.read({{"--rounds", [&](const Argument& a) { options.rounds = parse_count(a, 1, kMostRounds); }},
-             {"--loops", [&](const Argument& a) { options.loops = parse_count(a, 1, kMostRounds); }},
-             {"--only", [&](const Argument& a) { options.only = a.text; }},
-             {"--out", [&](const Argument& a) { options.out = a.text; }}});
+  options.read(line,
+               {{"--loops", [&](const Argument& a) { options.loops = parse_count(a, 1, kMostLoops); }}});
   return options;
 }
 
@@ -151,7 +142,7 @@ class Bench {
                     "|---|---|---|---|---|---|---|---|---|---|---|\n",
                     options_.rounds, options_.loops));
     for (const GroupWork& work : works()) {
-      if (work.text.find(options_.only) != std::string::npos) row(work);
+      if (options_.wants(work.text)) row(work);
     }
   }
 
@@ -209,7 +200,7 @@ class Bench {
     std::vector<double> times[std::size(ways)];
     std::vector<double> of_host;
     for (const Queue* const way : ways) microseconds(*way);
-    for (std::uint64_t round = 0; round < options_.rounds; ++round) {
+    for (int round = 0; round < options_.rounds; ++round) {
       for (std::size_t way = 0; way < std::size(ways); ++way) times[way].push_back(microseconds(*ways[way]));
       of_host.push_back(host_us(by_group));
     }
@@ -256,8 +247,5 @@ class Bench {
 
 int main(int count, char** words) {
   using namespace faro::bench;
-  return run_program(count, words, gpu::kUsage, [](const CommandLine& line) {
-    gpu::Bench(gpu::parse(line)).run();
-    return 0;
-  });
+  return run_bench<gpu::Bench>(count, words, gpu::kUsage, gpu::parse);
 }

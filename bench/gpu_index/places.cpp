@@ -2,8 +2,6 @@
 // random.
 #include <fmt/format.h>
 
-#include <bit>
-#include <numeric>
 #include <utility>
 #include <vector>
 

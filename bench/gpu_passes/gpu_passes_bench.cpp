@@ -345,8 +345,5 @@ class Bench {
 
 int main(int count, char** words) {
   using namespace faro::bench;
-  return run_program(count, words, gpu::kUsage, [](const CommandLine& line) {
-    gpu::Bench(gpu::parse(line)).run();
-    return 0;
-  });
+  return run_bench<gpu::Bench>(count, words, gpu::kUsage, gpu::parse);
 }

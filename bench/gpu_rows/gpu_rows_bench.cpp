@@ -40,24 +40,18 @@ constexpr const char* kUsage =
   --help
 )";
 
-struct RowsBenchOptions {
+struct RowsBenchOptions : PageOptions {
   std::vector<std::string> parts = {};  // none: all
   std::uint64_t bytes = std::uint64_t{4} << 30;
-  int rounds = 7;
-  std::string out = {};
-  std::string command = {};
 };
 
 RowsBenchOptions parse(const CommandLine& line) {
-  RowsBenchOptions options;
-  options.command = line.text();
+  RowsBenchOptions options{{.rounds = 7}};
   const auto read_parts = [&](const Argument& list) {
     for (const Argument& part : split(list)) options.parts.emplace_back(part.text);
   };
-  line.read({{"--parts", read_parts},
-             {"--bytes", [&](const Argument& a) { options.bytes = parse_bytes(a, 1 << 20); }},
-             {"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1, 1000); }},
-             {"--out", [&](const Argument& a) { options.out = a.text; }}});
+  options.read(line, {{"--parts", read_parts},
+                      {"--bytes", [&](const Argument& a) { options.bytes = parse_bytes(a, 1 << 20); }}});
   return options;
 }
 
@@ -512,6 +506,5 @@ class RowsBench {
 
 int main(int count, char** words) {
   using namespace faro::bench;
-  return run_program(count, words, gpu::kUsage,
-                     [](const CommandLine& line) { return gpu::RowsBench(gpu::parse(line)).run() ? 0 : 1; });
+  return run_bench<gpu::RowsBench>(count, words, gpu::kUsage, gpu::parse);
 }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "bench/arguments.hpp"
+#include "bench/gpu/page.hpp"
 #include "bench/gpu/runtime.hpp"
 #include "bench/gpu/setting.hpp"
 #include "bench/gpu_shards/benched.hpp"
@@ -54,7 +55,7 @@ constexpr const char* kUsage =
   --help
 )";
 
-struct ShardsOptions {
+struct ShardsOptions : PageOptions {
   std::vector<int> devices = {};
   std::string scaling = {};
   std::vector<std::string> maps = {"exchange30",  "exchange20", "exchange8", "exchange20all",
@@ -63,30 +64,25 @@ struct ShardsOptions {
   std::vector<int> slices = {};
   std::vector<int> reserved = {48};
   int log_bytes = 33;
-  int rounds = 7;
   bool nccl = true;
-  std::string out = {};
-  std::string command = {};
 };
 
 ShardsOptions parse(const CommandLine& line) {
-  ShardsOptions options;
-  options.command = line.text();
+  ShardsOptions options{{.rounds = 7}};
   options.nccl = !line.has("--without-nccl");
-  line.read({{"--devices", [&](const Argument& a) { options.devices = parse_ints(a, 0, 63); }},
-             {"--scaling",
-              [&](const Argument& a) {
-                if (a.text != "weak" && a.text != "strong" && a.text != "both")
-                  refuse(a, "weak, strong or both");
-                options.scaling = a.text;
-              }},
-             {"--maps", [&](const Argument& a) { options.maps = parse_names(a); }},
-             {"--log-bytes", [&](const Argument& a) { options.log_bytes = parse_int(a, 20, 34); }},
-             {"--slices", [&](const Argument& a) { options.slices = parse_ints(a, 0, 4); }},
-             {"--reserved", [&](const Argument& a) { options.reserved = parse_ints(a, 0, 131); }},
-             {"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1, 1000); }},
-             {"--out", [&](const Argument& a) { options.out = a.text; }}},
-            {"--without-nccl"});
+  options.read(line,
+               {{"--devices", [&](const Argument& a) { options.devices = parse_ints(a, 0, 63); }},
+                {"--scaling",
+                 [&](const Argument& a) {
+                   if (a.text != "weak" && a.text != "strong" && a.text != "both")
+                     refuse(a, "weak, strong or both");
+                   options.scaling = a.text;
+                 }},
+                {"--maps", [&](const Argument& a) { options.maps = parse_names(a); }},
+                {"--log-bytes", [&](const Argument& a) { options.log_bytes = parse_int(a, 20, 34); }},
+                {"--slices", [&](const Argument& a) { options.slices = parse_ints(a, 0, 4); }},
+                {"--reserved", [&](const Argument& a) { options.reserved = parse_ints(a, 0, 131); }}},
+               {"--without-nccl"});
   if (options.devices.empty()) {
     for (int device = 0; device < static_cast<int>(cuda::devices().size()); ++device)
       options.devices.push_back(device);

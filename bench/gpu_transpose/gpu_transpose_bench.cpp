@@ -129,7 +129,5 @@ class Bench {
 
 int main(int count, char** words) {
   using namespace faro::bench;
-  return run_program(count, words, gpu::kTransposeUsage, [](const CommandLine& line) {
-    return gpu::Bench(gpu::parse_transpose_options(line)).run() ? 0 : 1;
-  });
+  return run_bench<gpu::Bench>(count, words, gpu::kTransposeUsage, gpu::parse_transpose_options);
 }

@@ -26,7 +26,6 @@ row, the others are measured all the same, and the exit status is 1.
 namespace {
 
 constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t kMostRounds = 1000;
 
 std::vector<std::string> parse_groups(const Argument& argument) {
   std::vector<std::string> groups;
@@ -47,15 +46,13 @@ void parse_only(const Argument& how, TransposeOptions& options) {
 }  // namespace
 
 TransposeOptions parse_transpose_options(const CommandLine& line) {
-  TransposeOptions options;
-  options.command = line.text();
-  line.read({{"--bytes", [&](const Argument& a) { options.shapes.bytes = parse_bytes(a, kLeastBytes); }},
-             {"--random", [&](const Argument& a) { options.shapes.random = parse_count(a); }},
-             {"--seed", [&](const Argument& a) { options.shapes.seed = parse_count(a); }},
-             {"--groups", [&](const Argument& a) { options.groups = parse_groups(a); }},
-             {"--rounds", [&](const Argument& a) { options.rounds = parse_count(a, 1, kMostRounds); }},
-             {"--only", [&](const Argument& a) { parse_only(a, options); }},
-             {"--out", [&](const Argument& a) { options.out = a.text; }}});
+  TransposeOptions options{{.rounds = 3}};
+  options.read(line,
+               {{"--bytes", [&](const Argument& a) { options.shapes.bytes = parse_bytes(a, kLeastBytes); }},
+                {"--random", [&](const Argument& a) { options.shapes.random = parse_count(a); }},
+                {"--seed", [&](const Argument& a) { options.shapes.seed = parse_count(a); }},
+                {"--groups", [&](const Argument& a) { options.groups = parse_groups(a); }},
+                {"--only", [&](const Argument& a) { parse_only(a, options); }}});
   return options;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/arguments.hpp"
+#include "bench/gpu/page.hpp"
 #include "bench/gpu_transpose/shapes.hpp"
 
 namespace faro::bench::gpu {
@@ -13,14 +13,11 @@ namespace faro::bench::gpu {
 /// What --help prints.
 extern const char* const kTransposeUsage;
 
-struct TransposeOptions {
+struct TransposeOptions : PageOptions {
   ShapeRequest shapes = {.bytes = std::uint64_t{4} << 30, .random = 200, .seed = 1};
   std::vector<std::string> groups = {};  // none: all
-  std::uint64_t rounds = 3;
   bool in_place = true;
   bool out_of_place = true;
-  std::string out = {};
-  std::string command = {};
 };
 
 /// Errors: ErrorCode::usage, naming the option.

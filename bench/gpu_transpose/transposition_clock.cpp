@@ -47,7 +47,7 @@ double TimedTransposition::share() const {
   return percent * copy_milliseconds / milliseconds;
 }
 
-TranspositionClock::TranspositionClock(std::uint64_t bytes, std::uint64_t rounds)
+TranspositionClock::TranspositionClock(std::uint64_t bytes, int rounds)
     : array_(bytes), other_(bytes), rounds_(rounds) {}
 
 template <typename Queue>
@@ -57,7 +57,7 @@ void TranspositionClock::time(const Rectangle& shape, const Queue& queue, TimedT
   };
   std::vector<double> moving;
   std::vector<double> copying;
-  for (std::uint64_t round = 0; round < rounds_; ++round) {
+  for (int round = 0; round < rounds_; ++round) {
     moving.push_back(clock_.milliseconds(1, queue));
     copying.push_back(clock_.milliseconds(1, queue_copy));
   }

@@ -25,7 +25,7 @@ struct TimedTransposition {
 class TranspositionClock {
  public:
   /// For shapes to `bytes`.
-  TranspositionClock(std::uint64_t bytes, std::uint64_t rounds);
+  TranspositionClock(std::uint64_t bytes, int rounds);
 
   /// Errors: ErrorCode::verification for an element elsewhere; as the plans and the device.
   TimedTransposition in_place(const Rectangle& shape);
@@ -38,7 +38,7 @@ class TranspositionClock {
   cuda::DeviceArray array_;
   cuda::DeviceArray other_;
   cuda::StreamClock clock_;
-  std::uint64_t rounds_;
+  int rounds_;
 };
 
 }  // namespace faro::bench::gpu

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "capi/simulation_json.hpp"
@@ -103,8 +102,8 @@ Result run_trace(const SimulateOptions& options) {
   return result;
 }
 
-// Of n words, where that is not 0. An index array of more than any program takes is refused before it is
-// made.
+// A permutation of n words, where that is not 0. An index array of more than any program takes is refused
+// before it is made.
 Permutation permutation_of(const std::string& spec, std::uint64_t n) {
   ParseOptions options;
   options.most_index_elements = 2 * programs::kMostElements;

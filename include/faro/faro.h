@@ -814,7 +814,7 @@ FARO_API faro_status faro_store_arrays(const char* path, char** json);
 /* From one store to another, whole or not at all. `options`: JSON, an object with any of "axes", "map" (a permutation's
  * text), "chunks", "shards", "codec", "dtype", "fortran_order", "format", "memory_bytes", "threads", "verify", "resume" (go
  * on where the same call was ended), "raw_dtype", "raw_shape", "explain" (nothing is written); null: none. `progress` is called by any thread, but by one at a time; other
- * than 0 ends the run; null: nobody is told. `json`: what was done, or would be. */
+ * than 0 ends the run; null: nobody is told. `json`: what was done, or would be (docs/guide/json.md, "convert"). */
 FARO_API faro_status faro_store_relayout(const char* in, const char* out, const char* options,
                                          int (*progress)(void* context, uint64_t done_bytes, uint64_t total_bytes),
                                          void* context, char** json);

@@ -272,7 +272,7 @@ def relayout(
         told["plan"], _array(told["in"]), _array(told["out"]), tuple(told["region"]), told["sweeps"], told["scratch"],
         told["decoded"], told["read_bytes"], told["written_bytes"], told["memory_bytes"], told["threads"],
         told.get("finished", False), told.get("verified", False), told.get("resumed_regions", 0), told["arrays"],
-        tuple(told.get("left_out", ())) + left_out, told.get("seconds", 0.0),
+        tuple(told.get("left_out", ())) + left_out, told.get("ms", 0.0) / 1e3,
         None if told["predicted_ms"] is None else told["predicted_ms"] / 1e3,
     )
 

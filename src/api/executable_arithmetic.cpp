@@ -142,7 +142,7 @@ struct DenseState : ExecutableArithmetic::State {
 
   bool on_device = false;
 
-  /// Of arrays that do not overlap, of the host but where on_device.
+  /// Takes arrays that do not overlap, of the host but where on_device.
   virtual void run_checked(const cpu::ValueArrays& arrays, Stream stream) const = 0;
 
   void run(const void* in, const void* added, void* out, Stream stream) const override {
@@ -196,7 +196,7 @@ struct RowState final : DenseState {
   void run_checked(const cpu::ValueArrays& arrays, Stream /*stream*/) const override { sweep.run(arrays); }
 };
 
-// Of engine cuda: axes, rolls and flips, each part a view.
+// Axes, rolls and flips by engine cuda, each part a view.
 struct DeviceViewsState final : DenseState {
   detail::MovedValues plan;
   std::vector<cuda::ValueExecutor> parts;
@@ -218,7 +218,7 @@ struct DeviceViewsState final : DenseState {
   }
 };
 
-// Of engine cuda: another affine map, tile by tile.
+// Another affine map by engine cuda, tile by tile.
 struct DeviceTilesState final : DenseState {
   detail::ValueTilePlan plan;
   cuda::ValueTileExecutor tiles;
@@ -245,7 +245,7 @@ Strided in_order(const Arithmetic& arithmetic, std::uint64_t numbers) {
   return view;
 }
 
-// Of engine cuda: what is no view is moved by a plan of its own, in the narrower type, and changed in a sweep
+// By engine cuda: what is no view is moved by a plan of its own, in the narrower type, and changed in a sweep
 // before or behind it.
 //
 //     f32 to bf16    in --changed--> scratch --moved--> out        u8 to f32    in --moved--> scratch --changed--> out

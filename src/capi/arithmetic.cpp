@@ -1,11 +1,9 @@
 // Views, maps and rows with arithmetic, for C.
 #include "faro/arithmetic.hpp"
 
-#include <complex>
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "capi/plans.hpp"
 #include "capi/row_entries.hpp"

@@ -1,8 +1,5 @@
 #include "capi/author_json.hpp"
 
-#include <string>
-#include <string_view>
-
 #include "faro/json_schema.hpp"
 #include "tell/published_class.hpp"
 

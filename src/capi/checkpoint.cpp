@@ -2,7 +2,6 @@
 #include "faro/checkpoint.hpp"
 
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "capi/author_requests.hpp"
 #include "capi/file_work.hpp"

@@ -1,7 +1,4 @@
 // Rows sent to buckets and brought back on a GPU: plans of routings and of their ways back.
-#include <span>
-#include <string>
-#include <utility>
 
 #include "capi/row_entries.hpp"
 #include "capi/status.hpp"

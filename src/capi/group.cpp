@@ -1,7 +1,6 @@
 // Groups, for C.
 #include "faro/group.hpp"
 
-#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -150,7 +149,7 @@ class GroupParts {
   std::vector<GroupPart> parts_;
 };
 
-// Of the first kept plan, where nothing else is said.
+// The first kept plan's engine, where nothing else is said.
 Engine engine_of_members(const faro_group_member* members, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) {
     if (members[i].plan != nullptr) return members[i].plan->steps.front().plan.engine();

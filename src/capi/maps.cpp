@@ -1,6 +1,4 @@
-#include <cstring>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>

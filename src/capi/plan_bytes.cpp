@@ -10,7 +10,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include <bit>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>

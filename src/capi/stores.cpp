@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "capi/author_json.hpp"
 #include "capi/author_requests.hpp"
 #include "capi/file_work.hpp"
 #include "capi/status.hpp"
@@ -13,38 +14,6 @@ namespace faro::capi {
 namespace {
 
 constexpr const char* kRelayout = "lay a store out anew";
-
-Json json_of(const store::ArrayFacts& array) {
-  return {{"name", array.name},
-          {"format", array.format},
-          {"shape", array.shape},
-          {"dtype", array.dtype},
-          {"big_endian", array.big_endian},
-          {"bytes", array.bytes},
-          {"chunks", array.chunks},
-          {"shards", array.shards},
-          {"codec", array.codec},
-          {"dimensions", array.dimensions},
-          {"attributes", array.attributes.empty() ? Json::object() : Json::parse(array.attributes)},
-          {"refusal", array.refusal}};
-}
-
-Json json_of(const store::Facts& facts) {
-  return {{"in", json_of(facts.in)},
-          {"out", json_of(facts.out)},
-          {"plan", facts.text()},
-          {"region", facts.region},
-          {"sweeps", facts.sweeps},
-          {"scratch", facts.uses_scratch},
-          {"decoded", facts.decoded},
-          {"read_bytes", facts.read_bytes},
-          {"written_bytes", facts.written_bytes},
-          {"memory_bytes", facts.memory_bytes},
-          {"threads", facts.threads},
-          {"arrays", facts.arrays},
-          {"predicted_ms", facts.predicted_seconds ? Json(*facts.predicted_seconds * 1e3) : Json()},
-          {"prediction_source", facts.prediction_source}};
-}
 
 std::vector<std::uint64_t> extents_of(const Request& request, const char* key) {
   if (!request.has(key)) return {};
@@ -87,7 +56,7 @@ store::Options options_of(const Request& request) {
           .raw_shape = extents_of(request, "raw_shape")};
 }
 
-// Of all elements of the one array that is named.
+// The map of all elements of the one array that is named.
 store::ElementMap map_of(const std::string& text, const std::string& in, const store::Options& options) {
   const std::vector<std::uint64_t> shape =
       options.raw_dtype.empty() ? store::arrays(in).front().shape : options.raw_shape;
@@ -99,6 +68,54 @@ store::ElementMap map_of(const std::string& text, const std::string& in, const s
 }
 
 }  // namespace
+
+Json store_json(const store::ArrayFacts& array, const char* path) {
+  Json json = Json::object();
+  if (path != nullptr) json["path"] = path;
+  json.update({{"name", array.name},
+               {"format", array.format},
+               {"shape", array.shape},
+               {"dtype", array.dtype},
+               {"big_endian", array.big_endian},
+               {"bytes", array.bytes},
+               {"chunks", array.chunks},
+               {"shards", array.shards},
+               {"codec", array.codec},
+               {"dimensions", array.dimensions},
+               {"attributes", array.attributes.empty() ? Json::object() : Json::parse(array.attributes)},
+               {"refusal", array.refusal}});
+  return json;
+}
+
+Json store_json(const store::Facts& facts, const std::string& in, const std::string& out) {
+  return {{"in", store_json(facts.in, in.c_str())},
+          {"out", store_json(facts.out, out.c_str())},
+          {"plan", facts.text()},
+          {"region", facts.region},
+          {"sweeps", facts.sweeps},
+          {"scratch", facts.uses_scratch},
+          {"decoded", facts.decoded},
+          {"read_bytes", facts.read_bytes},
+          {"written_bytes", facts.written_bytes},
+          {"memory_bytes", facts.memory_bytes},
+          {"threads", facts.threads},
+          {"arrays", facts.arrays},
+          {"predicted_ms", facts.predicted_seconds ? Json(*facts.predicted_seconds * 1e3) : Json()},
+          {"prediction_source", facts.prediction_source}};
+}
+
+Json store_json(const store::Report& report, const std::string& in, const std::string& out) {
+  Json json = store_json(report.facts, in, out);
+  json["finished"] = report.finished;
+  json["verified"] = report.verified;
+  json["resumed_regions"] = report.resumed_regions;
+  json["left_out"] = report.left_out;
+  const double ms = report.seconds * 1e3;
+  json["ms"] = ms;
+  json["gb_per_s"] = ms > 0 ? 2.0 * static_cast<double>(report.facts.out.bytes) / (ms * 1e6) : 0;
+  return json;
+}
+
 }  // namespace faro::capi
 
 using faro::capi::guarded;
@@ -111,7 +128,7 @@ faro_status faro_store_arrays(const char* path, char** json) {
     require_argument(json, "read a store", "json");
     Json list = Json::array();
     for (const faro::store::ArrayFacts& array : faro::store::arrays(path))
-      list.push_back(faro::capi::json_of(array));
+      list.push_back(faro::capi::store_json(array));
     *json = faro::capi::line_given_away(list);
   });
 }
@@ -130,17 +147,8 @@ faro_status faro_store_relayout(const char* in, const char* out, const char* opt
     faro::store::Options wanted = faro::capi::options_of(request);
     if (request.has("map")) wanted.map = faro::capi::map_of(request.text("map", ""), in, wanted);
     faro::capi::tell_progress(wanted, progress, context);
-    if (request.flag("explain")) {
-      *json = faro::capi::line_given_away(faro::capi::json_of(faro::store::explain(in, out, wanted)));
-      return;
-    }
-    const faro::store::Report report = faro::store::relayout(in, out, wanted);
-    Json told = faro::capi::json_of(report.facts);
-    told["finished"] = report.finished;
-    told["verified"] = report.verified;
-    told["resumed_regions"] = report.resumed_regions;
-    told["left_out"] = report.left_out;
-    told["seconds"] = report.seconds;
-    *json = faro::capi::line_given_away(told);
+    *json = faro::capi::line_given_away(
+        request.flag("explain") ? faro::capi::store_json(faro::store::explain(in, out, wanted), in, out)
+                                : faro::capi::store_json(faro::store::relayout(in, out, wanted), in, out));
   });
 }

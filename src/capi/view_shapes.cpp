@@ -1,7 +1,6 @@
 #include "capi/view_shapes.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "capi/status.hpp"
 #include "faro/error.hpp"

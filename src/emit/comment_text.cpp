@@ -1,8 +1,6 @@
 // The head of an emitted file, for whoever finds it without us.
 #include <fmt/format.h>
 
-#include <string_view>
-
 #include "emit/text.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "faro/shell.hpp"

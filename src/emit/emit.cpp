@@ -1,10 +1,5 @@
 #include "faro/emit/emit.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-
 #include "emit/kernel_plan.hpp"
 #include "emit/text.hpp"
 

@@ -1,7 +1,5 @@
 #include "emit/kernel_plan.hpp"
 
-#include <algorithm>
-
 namespace faro::emit {
 namespace {
 

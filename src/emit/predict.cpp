@@ -1,7 +1,6 @@
 // One block stands for all: every address is the XOR of a part of the block and a part of the thread, and a
 // shift by XOR maps sectors to sectors and banks to banks one to one. The rows of a tile are rotated by sums,
 // not XORs, but by the thread's part alone: shared addresses of those rungs do not depend on the block.
-#include <array>
 #include <cstdint>
 #include <cstring>
 

@@ -8,7 +8,6 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include "faro/error.hpp"
@@ -89,7 +88,7 @@ std::optional<BucketShape> shape_of(std::uint64_t records, std::uint64_t record_
                                   shape.chunks() * (kCountBytes + sizeof(std::uint32_t));
     if (padding + of_cell > memory_bytes) continue;
     const std::uint64_t most = (memory_bytes - padding) / of_cell;
-    // Of one size, but for the last.
+    // Buckets have one size, but for the last.
     const std::uint64_t buckets = detail::ceil_div(shape.cells(), most);
     shape.bucket_cells = detail::ceil_div(shape.cells(), buckets);
     shape.region_bytes = detail::round_up(

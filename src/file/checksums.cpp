@@ -29,7 +29,7 @@ std::uint64_t random_word() {
   return std::uint64_t{device()} << 32 | device();
 }
 
-// Of the product of two words of 64 bits, both halves.
+// Both halves of the product of two words of 64 bits, by XOR.
 std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
   __extension__ using Wide = unsigned __int128;
   const Wide product = static_cast<Wide>(a) * b;
@@ -283,7 +283,7 @@ Checksums::Checksums(Destinations destinations, std::uint64_t element_bytes, std
       threads_(detail::thread_count(threads)),
       key_{random_word(), random_word()} {}
 
-// Of bytes `at` and on of an element.
+// The hash of an element's bytes from `at` on.
 std::uint64_t Checksums::hash(std::uint64_t place, std::uint64_t at, const std::byte* data,
                               std::uint64_t bytes) const {
   std::uint64_t sum = 0;
@@ -344,7 +344,7 @@ void Checksums::add_read_from(const TileWork& work, const std::byte* buffer) {
     std::array<std::uint64_t, kChunk> places;
     destinations_(part.first, std::span(places).first(part.elements));
     for (std::uint64_t i = 0; i < part.elements; ++i) {
-      // Of an element that another tile is to write the sum is another.
+      // The sum of an element that another tile is to write is another.
       const std::uint64_t other = added_bytes == 0 ? 0 : find(places[i] * added_bytes).value_or(0);
       total += hash_read(places[i], buffer + part.at + i * in_bytes_, added + other);
     }

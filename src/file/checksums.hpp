@@ -33,10 +33,10 @@ namespace faro::file {
 /// Fills in where elements first, first + 1, … of all arrays go. By any thread.
 using Destinations = std::function<void(std::uint64_t first, std::span<std::uint64_t> places)>;
 
-/// Of a problem, by the obvious loop. Keeps a reference to it.
+/// A problem's destinations, by the obvious loop. Keeps a reference to it.
 Destinations destinations_of(const Problem& problem);
 
-/// Of a view, the other way round: fills in where elements first, first + 1, … of the output come from, each
+/// A view's sources: fills in where elements first, first + 1, … of the output come from, each
 /// of which some index reaches.
 using Sources = std::function<void(std::uint64_t first, std::span<std::uint64_t> elements)>;
 
@@ -67,7 +67,7 @@ class Checksums {
   void add_written(const Rows& rows, const std::byte* buffer);
   /// g(end) - g(begin), for add_covered().
   std::uint64_t covered(std::uint64_t begin, std::uint64_t bytes) const;
-  /// Of all rows.
+  /// The sum of all rows.
   std::uint64_t covered(const Rows& rows) const;
   void add_covered(std::uint64_t sum) { covered_ += sum; }
 
@@ -82,7 +82,7 @@ class Checksums {
   void add_read_from(const TileWork& work, const std::byte* buffer);
   void add_read_for(const TileWork& work, const std::byte* buffer);
   std::uint64_t added_element_bytes() const;
-  // Of an element that is written, and of one that is read for a place of the output.
+  // The hash of an element that is written, and of one that is read for a place of the output.
   std::uint64_t hash_written(std::uint64_t place, const std::byte* element) const;
   std::uint64_t hash_read(std::uint64_t place, const std::byte* element, const std::byte* added) const;
   template <typename Fill>
@@ -104,7 +104,7 @@ class Checksums {
   std::uint64_t covered_ = 0;
 };
 
-/// Of bytes, for a journal. Not keyed.
+/// The sum of bytes, for a journal. Not keyed.
 std::uint64_t checksum(std::span<const std::byte> bytes, int threads);
 
 }  // namespace faro::file

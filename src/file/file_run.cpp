@@ -105,7 +105,7 @@ void FileRun::begin_or_resume() {
   if (journal_ && !goes_on_) {
     begun_ = true;  // nothing of an earlier run is of use any more
     journal_->restart(0);
-    // Of a run that is not gone on with nothing may stay.
+    // Nothing may stay of a run that is not gone on with.
     if (ftruncate(target_.descriptor(), 0) != 0)
       fail(ErrorCode::file, target_.operation(), io::error_text(errno), "a file that can be written to");
     unlink(io::partial_path(scratch_path(out_.path)).c_str());

@@ -62,7 +62,7 @@ class FileRun {
     bool sums_written = true;
     /// From a tile's rows in memory to the output's, which it may still determine.
     std::function<void(TileWork& work, std::byte* x, std::byte* y)> permute;
-    /// Of a tile that an earlier run finished: what of its rows permute() would have determined. False where
+    /// For a tile that an earlier run finished: what of its rows permute() would have determined. False where
     /// that is not to be found.
     std::function<bool(TileWork& work)> found = {};
     /// TileBuffers::bytes() of the tiles that are lent; null: allocated.
@@ -80,7 +80,7 @@ class FileRun {
   std::uint64_t out_offset() const { return out_offset_; }
   const IoChoice& choice() const { return choice_; }
   const std::string& in_label() const { return source_.path(); }
-  /// Of files that are written beside the output: whether they are kept for a later run, and whether this one
+  /// What becomes of files beside the output: whether they are kept for a later run, and whether this one
   /// goes on with what an earlier one left in them.
   io::Unfinished unfinished() const { return unfinished_; }
   bool goes_on() const { return goes_on_; }

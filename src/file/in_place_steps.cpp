@@ -6,7 +6,6 @@
 #include <bit>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <variant>
 

@@ -6,10 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>

@@ -42,7 +42,7 @@ class ChangedNumbers {
   std::uint64_t out_width() const { return out_width_; }
   std::uint64_t added_width() const { return added_width_; }  // 0: none is added
   std::uint64_t moved_width() const { return moved_width_; }
-  /// Of each of a sweep's buffers.
+  /// The width of each of a sweep's buffers.
   std::uint64_t buffer_width(Placement placement) const {
     return placement == Placement::in_place ? in_place_width_ : buffer_width_;
   }

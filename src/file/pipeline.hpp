@@ -92,7 +92,7 @@ class Teller {
 class TileBuffers {
  public:
   static std::uint64_t count(Placement placement) { return placement == Placement::in_place ? 2 : 3; }
-  /// Of all.
+  /// The bytes of all buffers.
   static std::uint64_t bytes(std::uint64_t tile_bytes, Placement placement = Placement::out_of_place);
 
   /// `lent`: bytes(tile_bytes, placement) aligned to blocks of the disk, or null.

@@ -39,7 +39,7 @@ void move_all(std::byte* data, std::uint64_t bytes, std::uint64_t before, std::u
   }
 }
 
-// Of whole arrays. Errors: those of permute_stream() that are known before anything is read.
+// A sweep over whole arrays. Errors: those of permute_stream() that are known before anything is read.
 Sweep stream_sweep(const Problem& asked, const Options& options) {
   if (options.resume)
     fail(ErrorCode::unsupported, "permute a stream", "--resume", "files, or a run from the beginning");

@@ -68,7 +68,7 @@ class Tiles {
   /// Requires: number < count() (unchecked). By one thread at a time.
   virtual TileWork tile(std::uint64_t number) = 0;
 
-  /// Of a whole tile; nothing in it where tiles have none.
+  /// The plan of a whole tile; an empty one where tiles have none.
   virtual TilePlan plan() const { return {}; }
 
   std::uint64_t tile_bytes = 0;      // the most of one side of a tile

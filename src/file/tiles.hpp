@@ -28,8 +28,8 @@ namespace faro::file {
 /// What Options::segment_bytes makes of TileBudget::long_run_bytes, of a sweep over so many bytes.
 std::uint64_t long_run_bytes(const Options& options, std::uint64_t all_bytes);
 
-/// Of a tile whose runs are as long as are of use: larger ones overlap less, smaller ones have fewer
-/// requests.
+/// The bytes of a tile whose runs are as long as are of use: larger ones overlap less, smaller ones have
+/// fewer requests.
 std::uint64_t enough_tile_bytes(std::uint64_t all_bytes);
 
 /// How many bytes of a file so many of a tile are: not as many where numbers are changed (number_tiles.hpp).
@@ -49,7 +49,7 @@ struct TileBudget {
   std::uint64_t enough_bytes = std::uint64_t{4} << 20;  // enough_tile_bytes()
   /// Which of both sides is worth longer rows.
   DiskCurve disk = usual_disk();
-  /// Of affine maps of elements of 2^k bytes: in place, so that two buffers do instead of three.
+  /// For affine maps of elements of 2^k bytes: in place, so that two buffers do instead of three.
   Placement placement = Placement::out_of_place;
   Scale read = {};
   Scale written = {};
@@ -73,7 +73,7 @@ enum class Gaps : std::uint8_t { left_out, may_be_read };
 std::unique_ptr<Tiles> tiles_of_views(const std::vector<Strided>& views, std::uint64_t element_bytes,
                                       const TileBudget& budget, Gaps gaps);
 
-/// Of a Modular. Errors: ErrorCode::value for a budget of less than one element.
+/// The tiles of a Modular. Errors: ErrorCode::value for a budget of less than one element.
 std::unique_ptr<Tiles> tiles_of_modular(const Problem& problem, const TileBudget& budget);
 
 }  // namespace faro::file

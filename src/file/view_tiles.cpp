@@ -1,6 +1,5 @@
 // Tiles of strided views, of which axes, rolls and flips are made: boxes.
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <utility>
@@ -48,7 +47,7 @@ class ViewBoxes {
            std::all_of(box_.axes.begin(), box_.axes.end(), ascends);
   }
 
-  /// Of box `number`: how far it goes along each axis.
+  /// How far box `number` goes along each axis.
   Shape extents(std::uint64_t number, Shape& origin) const {
     Shape extents(box_.axes.size());
     origin.assign(box_.axes.size(), 0);
@@ -210,7 +209,7 @@ class ViewBoxes {
 
   std::uint64_t out_block() const { return budget_.written.in_tile(kFileBlock); }
 
-  // Of a whole box.
+  // What a whole box costs.
   double cost_of_box() const {
     Shape origin;
     const Shape whole = extents(0, origin);

@@ -10,7 +10,6 @@
 #include <fstream>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "faro/error.hpp"

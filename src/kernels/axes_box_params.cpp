@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
-#include <string>
 #include <vector>
 
 #include "faro/error.hpp"

@@ -5,7 +5,6 @@
 // numbers that are none a sum becomes is the processor's to say.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <type_traits>
 

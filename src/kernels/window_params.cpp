@@ -1,7 +1,6 @@
 #include "kernels/window_params.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include "faro/error.hpp"
 

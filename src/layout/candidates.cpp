@@ -1,7 +1,5 @@
 #include "layout/candidates.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "faro/error.hpp"

@@ -1,7 +1,6 @@
 #include "faro/permutation/affine.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <string>
 
 #include "faro/error.hpp"

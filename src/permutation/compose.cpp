@@ -1,7 +1,6 @@
 // Composition of permutations of any form.
 #include <optional>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>

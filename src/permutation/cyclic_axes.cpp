@@ -1,7 +1,6 @@
 #include "permutation/cyclic_axes.hpp"
 
 #include <algorithm>
-#include <cstddef>
 
 #include "faro/error.hpp"
 

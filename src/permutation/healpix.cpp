@@ -3,7 +3,6 @@
 #include <cmath>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "faro/error.hpp"
 #include "faro/permutation/permutation.hpp"

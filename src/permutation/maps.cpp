@@ -1,9 +1,7 @@
 #include <array>
-#include <bit>
 #include <numeric>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "faro/error.hpp"
 #include "faro/f2/matrix.hpp"

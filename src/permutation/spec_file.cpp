@@ -4,7 +4,6 @@
 #include <fstream>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "faro/error.hpp"
 #include "permutation/qasm.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
-#include <utility>
 
 #include "cursor.hpp"
 #include "permutation/axis_map.hpp"

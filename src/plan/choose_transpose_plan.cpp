@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
-#include <string>
 #include <utility>
 
 #include "faro/error.hpp"

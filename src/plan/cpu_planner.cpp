@@ -1,6 +1,5 @@
 // The planner for machines whose tiles have any size: the longest segments whose tile fits the capacity.
 #include <algorithm>
-#include <utility>
 
 #include "plan/planners.hpp"
 

@@ -11,7 +11,6 @@
 // The kernels without a tile take any number of arrays of any size, so they fold nothing and leave nothing.
 #include <algorithm>
 #include <optional>
-#include <string>
 
 #include "kernels/affine_params.hpp"
 #include "plan/planners.hpp"

@@ -78,26 +78,10 @@ struct MethodOfForm {
   }
 };
 
-// How many times as long as a copy loops of a CPU take: runs of a multiplication begin and end anywhere, and
-// computed places are looked up.
-double over_copy(IndexMethod method) {
-  constexpr double kLoops = 1.1;
-  constexpr double kRuns = 1.13;
-  constexpr double kLookUps = 1.5;
-  return method == IndexMethod::modular    ? kRuns * kLoops
-         : method == IndexMethod::computed ? kLookUps * kLoops
-                                           : kLoops;
-}
-
-// On a CPU its time is that of a copy, or of boxes of axes what their kind takes; a GPU's passes are counted.
+// What it takes is counted where it is told.
 IndexCandidate structured_candidate(const IndexWork& work) {
-  const IndexMethod method = std::visit(MethodOfForm(), work.problem.permutation);
-  IndexCandidate made = with_workspace(work, {.method = method, .bytes_moved = 2 * work.array_bytes()});
-  if (on_gpu(work.target)) return made;
-  made.curve_us = method == IndexMethod::axes
-                      ? axes_us(made.solved->cpu, work.calibration)
-                      : times(streaming_us(work, IndexKernel::copy), over_copy(method));
-  return made;
+  return with_workspace(work, {.method = std::visit(MethodOfForm(), work.problem.permutation),
+                               .bytes_moved = 2 * work.array_bytes()});
 }
 
 struct FormOfPermutation {

@@ -115,7 +115,7 @@ std::optional<ViewsOfValues> views_of_values(const Permutation& form, std::uint6
   return made;
 }
 
-// Of few axes: boxes of many have short rows, and tiles do not.
+// Views of few axes: boxes of many have short rows, and tiles do not.
 std::optional<Permutation> as_views(const Permutation& form) {
   constexpr std::size_t kMostAxes = 6;
   if (axis_map(form)) return form;

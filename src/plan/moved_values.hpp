@@ -39,7 +39,7 @@ struct ViewsOfValues {
   std::vector<ValuePlan> parts;
 };
 
-/// Of units: elements wider than the widest unit are low bits that the map leaves alone.
+/// Tiles of units: elements wider than the widest unit are low bits that the map leaves alone.
 struct TilesOfValues {
   Pass pass;  // with the box's tile
   layout::TileBox box;
@@ -53,7 +53,7 @@ struct PlacesOfValues {
   Permutation back;
 };
 
-/// Of numbers of the width between reading and writing.
+/// Passes of numbers of the width between reading and writing.
 struct PassesOfValues {
   Plan plan;
   /// Bytes of an array that passes before the last write instead of the output: where that has numbers of
@@ -92,7 +92,7 @@ struct MovedValues {
   std::string explain() const;
 };
 
-/// Of problem.element_bytes nothing is read. `choice`: of index arrays that stay such. Errors:
+/// problem.element_bytes is not read. `choice`: for index arrays that stay such. Errors:
 /// ErrorCode::value for a shape that is not the output's, an addend with strides, in place two widths, and
 /// those of check(arithmetic, shape) and of Plan; ErrorCode::unsupported for factors along an axis that the
 /// permutation's own axes cross.

@@ -21,7 +21,7 @@ struct RowValues {
   RowMove move;
   std::uint64_t outer = 1;
   std::uint64_t numbers = 1;  // of a row
-  /// Of one array whose rows lie in buffers, in full and without a fill; parts of it are run.
+  /// The plan of one array whose rows lie in buffers, in full and without a fill; parts of it are run.
   std::optional<RowPlan> row_plan = {};
   std::uint64_t piece_rows = 1;
   bool direct = false;    // row by row

@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <utility>
 #include <vector>
 

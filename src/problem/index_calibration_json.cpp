@@ -1,8 +1,6 @@
 // An IndexCalibration as JSON, and the file that keeps it (docs/guide/json.md, "tune"). The file may be from
 // anywhere: nothing in it is believed that would make a curve that is none.
 #include <cctype>
-#include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>

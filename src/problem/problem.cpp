@@ -1,6 +1,5 @@
 #include "faro/problem/problem.hpp"
 
-#include <limits>
 #include <string>
 
 #include "faro/error.hpp"

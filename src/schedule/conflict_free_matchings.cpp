@@ -1,6 +1,5 @@
 // The published construction of the conflict-free schedule, by maximum matchings.
 #include <algorithm>
-#include <string>
 
 #include "faro/error.hpp"
 #include "faro/schedule/conflict_free.hpp"

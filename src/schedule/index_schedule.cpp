@@ -7,7 +7,6 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <string>
 
 #include "faro/error.hpp"
 #include "permutation/axes_search.hpp"

@@ -2,7 +2,6 @@
 #include <bit>
 #include <cstring>
 #include <limits>
-#include <numeric>
 #include <type_traits>
 
 #include "faro/error.hpp"

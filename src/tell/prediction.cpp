@@ -14,6 +14,7 @@
 #include "plan/gpu/gpu_solver.hpp"
 #include "plan/index_candidates.hpp"
 #include "plan/planners.hpp"
+#include "tell/axes_cost.hpp"
 #include "tell/counts/counting.hpp"
 #include "tell/counts/pass_tables.hpp"
 
@@ -208,10 +209,22 @@ double sweep_over_copy(const detail::CpuPass& pass, const detail::CpuSweep& swee
   }
 }
 
-// Passes on a CPU whose planners predicted no time: by the curve of its copy, which in place moves as many
-// bytes. Affine tiles and segments have curves of their own; where these are not known, they take the share
-// of a copy that they had of nearly all maps that were measured (bench/results). Elements that go one by one,
-// of small arrays and exceptions, are gathered.
+// How many times as long as a copy loops take: runs of a multiplication begin and end anywhere, and computed
+// places are looked up.
+double loops_over_copy(PassKind kind) {
+  constexpr double kLoops = 1.1;
+  constexpr double kRuns = 1.13;
+  constexpr double kLookUps = 1.5;
+  return kind == PassKind::cyclic     ? kLoops
+         : kind == PassKind::modular  ? kRuns * kLoops
+         : kind == PassKind::computed ? kLookUps * kLoops
+                                      : 1;
+}
+
+// Passes on a CPU whose planners predicted no time: boxes of axes by what they do, and others by the curve of
+// its copy, which in place moves as many bytes. Affine tiles and segments have curves of their own; where
+// these are not known, they take the share of a copy that they had of nearly all maps that were measured
+// (bench/results). Elements that go one by one, of small arrays and exceptions, are gathered.
 std::optional<double> cpu_us(const IndexCalibration& curves, const Plan& plan, const Pass& pass) {
   constexpr double kTilesOfCopy = 0.8;
   constexpr std::uint64_t kWidth = 16;
@@ -220,6 +233,8 @@ std::optional<double> cpu_us(const IndexCalibration& curves, const Plan& plan, c
     const std::uint64_t width = std::max<std::uint64_t>(1, plan.problem().element_bytes);
     return curves.predict_us(IndexKernel::gather, width, std::max<std::uint64_t>(1, pass.bytes_read / width));
   }
+  if (pass.cpu != nullptr && std::holds_alternative<detail::CpuAxes>(pass.cpu->kernel))
+    return pass.bytes_read == 0 ? std::nullopt : detail::axes_us(*pass.cpu, curves);
   auto us =
       curves.predict_us(IndexKernel::copy, kWidth, std::max<std::uint64_t>(1, pass.bytes_read / kWidth));
   if (!us || pass.cpu == nullptr) return us;
@@ -233,21 +248,8 @@ std::optional<double> cpu_us(const IndexCalibration& curves, const Plan& plan, c
   if (pass.kind == PassKind::tile) *us /= kTilesOfCopy;
   if (const auto* const sweep = std::get_if<detail::CpuSweep>(&pass.cpu->kernel))
     *us *= sweep_over_copy(*pass.cpu, *sweep);
-  if (pass.kind == PassKind::computed) {
-    // A look-up an element beside the copy (docs/notes/cpu-experiments.md).
-    constexpr double kNsOfElement = 0.8;
-    constexpr double kNsInUs = 1e3;
-    const double elements =
-        static_cast<double>(pass.bytes_read) / static_cast<double>(pass.cpu->element_bytes);
-    *us += kNsOfElement * elements / kNsInUs / std::max(1, pass.cpu->threads);
-  }
+  if (plan.way() != nullptr) *us *= loops_over_copy(pass.kind);
   return us;
-}
-
-// Boxes of a view that is no permutation.
-std::optional<double> view_us(const Plan& plan, const Pass& pass) {
-  if (pass.bytes_read == 0) return std::nullopt;
-  return detail::axes_us({*pass.cpu}, curves_of(plan.target()));
 }
 
 // The driver's copy: it moves the array in order, here as warps do whose lanes have vectors of 16 bytes.
@@ -341,8 +343,9 @@ const std::optional<PassCounts>& PassCounter::operator()(std::size_t pass) const
 std::optional<double> PassCounter::microseconds(std::size_t pass) const {
   const Pass& of = state_->plan.passes().at(pass);
   if (state_->plan.target().engine != Engine::cuda) {
-    if (state_->plan.problem().view) return view_us(state_->plan, of);
-    return of.curve_us ? of.curve_us : cpu_us(state_->cpu_curves(), state_->plan, of);
+    const bool by_target = state_->plan.way() != nullptr || state_->plan.problem().view;
+    const IndexCalibration& curves = by_target ? curves_of(state_->plan.target()) : state_->cpu_curves();
+    return of.curve_us ? of.curve_us : cpu_us(curves, state_->plan, of);
   }
   const std::optional<PassCounts>& counted = (*this)(pass);
   std::optional<double> by_curves = of.curve_us;

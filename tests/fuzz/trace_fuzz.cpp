@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <string>
 
 #include "faro/machine/trace.hpp"
 #include "round_trip.hpp"

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <memory>
 #include <random>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -2,13 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
-#include <random>
 #include <string>
-#include <vector>
 
 #include "faro/faro.hpp"
 #include "faro/file.hpp"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "gpu/gpu_maps.hpp"
 #include "gpu/gpu_support.hpp"
 #include "kernels/in_place_tiles.hpp"
+#include "refusal.hpp"
 
 namespace faro::testing {
 namespace {
@@ -191,13 +191,7 @@ TEST_F(GpuInPlace, CapturedInAGraphAndReplayed) {
 // --- refusals: by name, and nothing is written
 
 void expect_refused(ErrorCode code, const auto& call) {
-  try {
-    call();
-    ADD_FAILURE() << "not refused";
-  } catch (const Error& error) {
-    EXPECT_EQ(std::string(name(error.code())), name(code)) << error.what();
-    EXPECT_FALSE(error.report().got.empty() || error.report().wanted.empty()) << error.what();
-  }
+  test::expect_refused(code, call);
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 

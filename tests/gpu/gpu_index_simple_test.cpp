@@ -17,6 +17,7 @@
 #include "faro/error.hpp"
 #include "gpu/gpu_support.hpp"
 #include "gpu/scheduled_passes.hpp"
+#include "refusal.hpp"
 
 namespace faro::testing {
 namespace {
@@ -295,12 +296,8 @@ TEST_F(GpuIndexSimple, Runs) {
 TEST_F(GpuIndexSimple, RefusesMisalignedArrays) {
   const cuda::LoadedPasses pass = passes_of(Axes({30, 40}, {1, 0}), 4, 1);
   const cuda::DeviceArray array(2 * 4800 + 256, 0);
-  try {
-    pass.launch({.in = array.data() + 2, .out = array.data() + 4864});
-    FAIL() << "nothing was refused";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::value);
-  }
+  test::expect_refused(ErrorCode::value,
+                       [&] { pass.launch({.in = array.data() + 2, .out = array.data() + 4864}); });
 }
 
 // More than 2^32 elements of one byte: out and back, and samples of where they went.

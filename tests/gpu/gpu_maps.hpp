@@ -1,7 +1,6 @@
 // Maps that the GPU's tests sweep over, beyond those of plan_support.hpp.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 

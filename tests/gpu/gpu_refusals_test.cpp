@@ -12,6 +12,7 @@
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "gpu/gpu_support.hpp"
+#include "refusal.hpp"
 
 namespace faro::testing {
 namespace {
@@ -52,18 +53,7 @@ class GpuRefusals : public GpuTest {
 
   // Every refusal is of one line, names what was got and wanted, and leaves all arrays as they were.
   void expect_refused(ErrorCode code, const std::string& words, const std::function<void()>& call) {
-    try {
-      call();
-      ADD_FAILURE() << "not refused: " << words;
-    } catch (const Error& error) {
-      EXPECT_EQ(name(error.code()), name(code)) << error.what();
-      EXPECT_FALSE(error.report().operation.empty() || error.report().got.empty() ||
-                   error.report().wanted.empty())
-          << error.what();
-      EXPECT_NE(std::string(error.what()).find(words), std::string::npos)
-          << "`" << words << "` is not in: " << error.what();
-      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
-    }
+    test::expect_refused(code, words, call);
     EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "left behind by: " << words;
     EXPECT_TRUE(arrays_->untouched({})) << words;
     EXPECT_TRUE(host_ == std::vector<std::byte>(bytes_, kDevicePoison)) << words;

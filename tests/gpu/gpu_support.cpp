@@ -1,6 +1,5 @@
 #include "gpu/gpu_support.hpp"
 
-#include <cstring>
 #include <exception>
 #include <iterator>
 #include <stdexcept>

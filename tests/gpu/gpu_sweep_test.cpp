@@ -5,10 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "faro/kernels/affine_tile_index.hpp"

@@ -8,7 +8,6 @@
 
 #include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <string_view>
 
 #include "gpu/gpu_support.hpp"

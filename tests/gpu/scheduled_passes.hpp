@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <utility>
 #include <variant>
 
 #include "engines/cuda/host/device_schedule.hpp"

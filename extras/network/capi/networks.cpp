@@ -1,6 +1,4 @@
 #include <optional>
-#include <string>
-#include <utility>
 
 #include "capi/plans.hpp"
 #include "capi/status.hpp"

@@ -180,7 +180,7 @@ struct Twiddles {
   int bits;
   int fine_bits;
 
-  /// Of a layer's thread and block. Requires: its shares are disjoint.
+  /// The power of a layer's thread and block. Requires: its shares are disjoint.
   constexpr Complex<Real> of_thread(const LayerContext& context) const {
     const std::uint64_t layer = context.layer.number;
     Complex<Real> power = threads[layer << thread_bits | context.thread];
@@ -192,7 +192,7 @@ struct Twiddles {
     return power;
   }
 
-  /// Of the pair with this number. Requires: pair_bits <= bits.
+  /// The power of the pair with this number. Requires: pair_bits <= bits.
   constexpr Complex<Real> of_number(std::uint32_t number, int pair_bits) const {
     const std::uint32_t q = number << (bits - pair_bits);
     return coarse[q >> fine_bits] * fine[q & ((std::uint32_t{1} << fine_bits) - 1)];

@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <cstring>
-#include <optional>
 
 #include "faro/error.hpp"
 #include "faro/f2/matrix.hpp"

@@ -86,7 +86,7 @@ struct Step {
   int bits = 0;  // k of the operator
   Twiddles twiddles;
   const LocalLayer* layer = nullptr;  // of a scalar step
-  /// Of a scalar step with a user's operator: put there by who runs it.
+  /// The function of a scalar step with a user's operator: put there by who runs it.
   std::shared_ptr<const HostFunction> host = nullptr;
 };
 
@@ -129,7 +129,7 @@ struct KernelChoice {
 /// Requires: check_fits(op, element) passes (unchecked). Users' operators have Kernel::scalar.
 KernelChoice kernel_for(const Operator& op, const ElementType& element);
 
-/// Of one lane of the kernel's vectors: 4 or 8.
+/// The bytes of one lane of the kernel's vectors: 4 or 8.
 std::uint64_t lane_bytes(Kernel kernel);
 
 // The chunks' kernels, compiled for every instruction set and chosen when they are first called.

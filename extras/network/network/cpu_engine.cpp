@@ -101,7 +101,7 @@ int most_operator_bits(const Plan& plan) {
   return most;
 }
 
-// Of all users' operators, so that what cannot run here is refused before anything does.
+// Checks all users' operators, so that what cannot run here is refused before anything does.
 void check_operators(const Plan& plan) {
   for (const Layer& layer : plan.normal_form().layers) {
     if (is_users(layer.op.kind)) host_function(layer.op, plan.problem().element);

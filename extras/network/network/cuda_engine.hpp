@@ -42,7 +42,7 @@ class CudaExecutor {
   /// within a pass, since a kernel is made for one operator.
   std::size_t launches() const;
 
-  /// Of the kernels in the order of launches, as cuda::Executor::resources.
+  /// What the kernels take, in the order of launches, as cuda::Executor::resources.
   std::vector<cuda::KernelResources> resources() const;
 
  private:

@@ -114,7 +114,7 @@ std::vector<TableOffsets> add_tables(DeviceTables& tables, const std::vector<Net
 OperatorArgument operator_argument(const Operator& op, const TableOffsets& offsets, const std::byte* base) {
   OperatorArgument argument{};
   if (!is_fourier(op.kind)) return argument;
-  // Of either precision: pointers and sizes.
+  // Pointers and sizes, of either precision.
   const auto at = [&](std::size_t offset) {
     return reinterpret_cast<const kernels::Complex<float>*>(base + offset);
   };

@@ -35,7 +35,7 @@ struct TableOffsets {
   std::size_t groups = 0;
   std::size_t layers = 0;
   std::size_t pairs = 0;
-  // Of the two operators of Fourier:
+  // The tables of the two operators of Fourier:
   std::size_t threads = 0;
   std::size_t blocks = 0;
   std::size_t roots = 0;

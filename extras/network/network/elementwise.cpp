@@ -8,7 +8,6 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <utility>
 
 #include "faro/error.hpp"
 #include "faro/suggest.hpp"

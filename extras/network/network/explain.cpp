@@ -6,9 +6,7 @@
 //     pass 1        layers 1 to 9
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "faro/network/plan.hpp"

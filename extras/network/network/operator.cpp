@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 #include "faro/error.hpp"
 #include "faro/suggest.hpp"

@@ -16,7 +16,7 @@
 
 namespace faro::network {
 
-/// Of one launch on a GPU, arrays aligned to 128 bytes.
+/// The counts of one launch on a GPU, arrays aligned to 128 bytes.
 struct LaunchCounts {
   std::size_t pass = 0;    // of the plan
   std::size_t groups = 0;  // rounds between shared memory and registers

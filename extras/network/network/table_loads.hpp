@@ -19,8 +19,8 @@
 
 namespace faro::network {
 
-/// Of each launch, all blocks. Nothing for launches of which it is not known: users' operators, Fourier's
-/// layers whose shares meet, and plans of more groups than the kernel has code for (kMostCodes).
+/// The loads of each launch, all blocks. Nothing for launches of which it is not known: users' operators,
+/// Fourier's layers whose shares meet, and plans of more groups than the kernel has code for (kMostCodes).
 std::vector<std::optional<machine::GlobalCounts>> count_table_loads(
     const std::vector<NetworkLaunch>& launches, const ElementType& element,
     const kernels::NetworkShape& shape);

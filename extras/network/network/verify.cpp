@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <complex>
 #include <cstring>
 #include <limits>
 #include <vector>

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <random>
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <complex>
 #include <cstring>
-#include <numeric>
 #include <random>
 #include <span>
 #include <string>
@@ -20,6 +19,7 @@
 #include "faro/permutation/affine.hpp"
 #include "gpu/gpu_support.hpp"
 #include "network/cuda_engine.hpp"
+#include "refusal.hpp"
 
 namespace faro::network {
 namespace {
@@ -229,13 +229,9 @@ TEST_F(GpuNetwork, OperatorsOfTheUser) {
   expect_like_interpreter(program, {Scalar::u32}, 2, {9, 3});
 
   const Operator wrong = operators::user("wrong", "a = undeclared;");
-  try {
+  test::expect_refused(ErrorCode::value, "undeclared", [&] {
     const CudaExecutor executor(Plan({pairs(wrong, 10), {Scalar::u32}, 1}, {}, Engine::cuda));
-    ADD_FAILURE() << "compiled";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::value);
-    EXPECT_NE(std::string(error.what()).find("undeclared"), std::string::npos) << error.what();
-  }
+  });
 }
 
 // Short numbers: what becomes of a NaN's bits is each machine's own affair.

@@ -6,7 +6,6 @@
 
 #include <cstring>
 #include <random>
-#include <string>
 #include <vector>
 
 #include "drawn.hpp"
@@ -42,7 +41,7 @@ inline Operator mixer() {
   return op;
 }
 
-/// Of at most `size` leaves, more or less; every combinator occurs.
+/// A program of at most `size` leaves, more or less; every combinator occurs.
 inline Program random_program(int n, int size, std::mt19937_64& random) {
   const auto dice = random() % 10;
   if (n >= 1 && (size <= 1 || dice == 0)) return pairs(mixer(), n);

@@ -15,7 +15,7 @@ std::uint64_t whole_vectors(std::uint64_t bytes) {
   return (bytes + kVectorBytes - 1) / kVectorBytes * kVectorBytes;
 }
 
-// Of elements of 4 bytes, without idle slots.
+// The schedule of elements of 4 bytes, without idle slots.
 schedule::SharedSchedule full_schedule(std::span<const std::uint32_t> permutation) {
   schedule::SharedSchedule schedule = schedule::shared_schedule(permutation, 4);
   if (schedule.idle_slots() != 0) {

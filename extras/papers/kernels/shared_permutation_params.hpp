@@ -12,7 +12,7 @@
 
 namespace faro::kernels {
 
-/// Of the published kernel's packed ways: three indices below 1024 to a word.
+/// Index bits of the published kernel's packed ways: three indices below 1024 to a word.
 inline constexpr int kPermuteIndexBits = 10;
 
 /// A way's sizes, of n 4-byte elements and `threads` threads.

@@ -41,8 +41,8 @@ constexpr void move_words(Memory& memory, const MoveParams& params, std::uint64_
 /// for another machine.
 Cost scheduled_permute_cost(const machine::MachineOptions& machine, std::uint64_t n);
 
-/// Of the direct loop: (p/w + l - 1) n/p for the reads, (l - 1) n/p and the stages of every warp's targets,
-/// counted, for the writes. Errors: as check_sizes.
+/// The direct loop's cost: (p/w + l - 1) n/p for the reads, (l - 1) n/p and the stages of every warp's
+/// targets, counted, for the writes. Errors: as check_sizes.
 Cost direct_permute_cost(const machine::MachineOptions& machine, std::span<const std::uint32_t> target);
 
 }  // namespace faro::programs

@@ -25,7 +25,7 @@ struct Progression {
 
 class ProgressionStages {
  public:
-  /// Of the DMM, or for another kind of the UMM.
+  /// The stages of the DMM, or for another kind of the UMM.
   ProgressionStages(machine::MachineKind kind, std::uint64_t width);
 
   /// Requires: all addresses of all progressions differ, no progression is empty (unchecked).

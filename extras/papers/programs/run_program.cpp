@@ -150,7 +150,7 @@ class ProgramRunner {
         [&](auto& m, std::uint64_t block, std::uint32_t i) { store_row(m, params, block, i); });
   }
 
-  // Of every row, in the buffers s and d.
+  // Every row's schedule, in the buffers s and d.
   void write_schedules(std::vector<std::uint32_t>& permutation, std::uint64_t side) {
     for (std::uint64_t begin = 0; begin < job_.n; begin += side) {
       const std::span<std::uint32_t> row(permutation.data() + begin, side);

@@ -39,7 +39,7 @@ std::span<const std::string_view> program_names();
 
 struct ProgramRequest {
   std::string program;
-  /// Of its sizes, threads 0 stands for the most that the program allows, registers 0 for the width.
+  /// Among its sizes threads 0 stands for the most that the program allows, registers 0 for the width.
   /// Words are 4 bytes.
   machine::MachineOptions machine = {.threads = 0};
   /// Words; 0: as many as `permutation` has, else w^2. Of `permute` any number: words are added that stay

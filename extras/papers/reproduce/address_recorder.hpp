@@ -17,7 +17,7 @@ class AddressRecorder {
     reads_.clear();
     writes_.clear();
   }
-  /// Of shared memory, since clear(), lane after lane.
+  /// Reads of shared memory, since clear(), lane after lane.
   std::span<const std::uint64_t> reads() const { return reads_; }
   std::span<const std::uint64_t> writes() const { return writes_; }
 

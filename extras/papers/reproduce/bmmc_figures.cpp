@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <memory>
-#include <span>
 
 #include "reproduce/ladder.hpp"
 #include "reproduce/tables.hpp"
@@ -114,7 +112,7 @@ void add_scatter(Table& table, const std::vector<MapTimes>& all) {
                   samples, 100 * most));
 }
 
-// Of the copy that moves as many bytes in each direction.
+// The rate of the copy that moves as many bytes in each direction.
 double gib_per_s(double elements, double ms) {
   constexpr double kGiB = 1 << 30;
   return 2 * kElementBytes * elements / kGiB / (ms / 1000);

@@ -12,17 +12,17 @@
 
 namespace faro::reproduce {
 
-/// Of w requests, each in a bank drawn by itself: RAS under stride, and every access of rows that are shifted
-/// independently.
+/// Turns of w requests, each in a bank drawn by itself: RAS under stride, and every access of rows that are
+/// shifted independently.
 double mean_turns_of_shifts(std::uint64_t w);
 
-/// Of w requests for any of `rows` x w words, drawn one by one; equal ones are served together.
+/// Turns of w requests for any of `rows` x w words, drawn one by one; equal ones are served together.
 double mean_turns_of_requests(std::uint64_t w, std::uint64_t rows);
 
-/// Of w requests for different words of `rows` x w, as a warp of a random permutation makes them.
+/// Turns of w requests for different words of `rows` x w, as a warp of a random permutation makes them.
 double mean_turns_of_places(std::uint64_t w, std::uint64_t rows);
 
-/// Of w requests in groups of `group`, the last perhaps smaller, each group in one of `banks` drawn by
+/// Turns of w requests in groups of `group`, the last perhaps smaller, each group in one of `banks` drawn by
 /// itself.
 double mean_turns_of_groups(std::uint64_t w, std::uint64_t group, std::uint64_t banks);
 

@@ -28,13 +28,13 @@
 namespace faro::reproduce {
 
 enum class Family { random_bpc, bit_reversal, random_bmmc, transpose };
-/// Of figures 9 to 11.
+/// The maps of figures 9 to 11.
 inline constexpr Family kFamilies[] = {Family::random_bpc, Family::bit_reversal, Family::random_bmmc};
 
 /// "random BPC", "bit reversal", "random BMMC" or "transpose".
 const char* name(Family family) noexcept;
 
-/// Of random_bmmc, tile and banks are of its two factors, one after the other.
+/// Those of random_bmmc, tile and banks, are of its two factors, one after the other.
 std::vector<emit::Rung> rungs_of(Family family);
 
 /// The last of the paper's own rungs: iters, or banks for BMMC.
@@ -48,7 +48,7 @@ struct NamedAffine {
 /// The maps of a family of kFamilies on n bits.
 std::vector<NamedAffine> maps_of(Family family, int bits, std::uint64_t seed);
 
-/// Of one map, in 4-byte elements.
+/// The times of one map, in 4-byte elements.
 struct MapTimes {
   Family family = Family::random_bpc;
   std::string spec;

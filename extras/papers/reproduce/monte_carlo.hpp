@@ -63,7 +63,7 @@ class Tally {
   bool is_constant() const { return least_ == most_; }
   double mean() const { return static_cast<double>(sum_) / static_cast<double>(accesses_); }
 
-  /// Of mean(), from the spread of the trials' sums.
+  /// The standard error of mean(), from the spread of the trials' sums.
   double standard_error() const {
     const auto trials = static_cast<double>(trials_);
     const double trial_mean = static_cast<double>(sum_) / trials;

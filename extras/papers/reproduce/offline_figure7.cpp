@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -61,7 +60,7 @@ std::uint64_t machine_time(std::span<const std::uint32_t> permutation, std::uint
   return machine.report().time;
 }
 
-// Of one permutation of every block's array.
+// The kernel of one permutation of every block's array.
 template <PermuteWay way>
 std::uint64_t permute_time(std::span<const std::uint32_t> permutation, std::uint64_t blocks) {
   return machine_time<way>(permutation, blocks, 2) - machine_time<way>(permutation, blocks, 1);

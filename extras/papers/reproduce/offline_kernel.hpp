@@ -27,7 +27,8 @@ struct OfflinePermutation {
   std::vector<std::uint32_t> list;
 };
 
-/// Of kOfflineElements on kOfflineWidth banks: identical, random, transpose, shuffle, bit reversal.
+/// Permutations of kOfflineElements on kOfflineWidth banks: identical, random, transpose, shuffle, bit
+/// reversal.
 std::array<OfflinePermutation, kOfflinePermutations> offline_permutations(std::uint64_t seed);
 
 /// What the threads of a block accessed in one permutation, thread after thread, in elements or words of the

@@ -47,7 +47,7 @@ std::string subject_of(PermuteWay way, const OfflinePermutation& permutation) {
 
 // --- the model
 
-// Of the warps of one permutation.
+// The tally of the warps of one permutation.
 Tally tally_of(std::span<const std::uint64_t> addresses) {
   Tally tally;
   machine::TurnCounter counter(kOfflineWidth);
@@ -123,7 +123,7 @@ void add_conflict_free(Table& table, const OfflinePermutation& permutation) {
 
 // --- the times
 
-// Of one number of blocks: copy, then for every permutation D, S, conflict-free and ours.
+// The times of one number of blocks: copy, then for every permutation D, S, conflict-free and ours.
 class Times {
  public:
   static Times measure(const Permutations& permutations, std::uint32_t blocks) {

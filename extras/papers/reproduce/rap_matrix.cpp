@@ -31,7 +31,7 @@ struct Worst {
   Tally tally;
 };
 
-// Of accesses that differ by chance only, the first.
+// The worst access; of those that differ by chance only, the first.
 Worst worst_of(Layout2 layout, std::span<const Access> accesses, layout::Index width,
                const MatrixTrials& trials) {
   Worst worst;
@@ -98,7 +98,7 @@ void add_growing_cell(Table& table, Layout2 layout, const std::string& column,
                         .criterion = criterion});
 }
 
-// Of a certain cell.
+// What the paper counts for a certain cell.
 std::uint64_t paper_count(const MatrixCell& cell) {
   return cell.layout == Layout2::raw && cell.access == Access::stride ? cell.width : 1;
 }

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -30,7 +29,7 @@ constexpr std::array kTransposeOrders{kernels::TransposeOrder::crsw, kernels::Tr
                                       kernels::TransposeOrder::drdw,
                                       kernels::TransposeOrder::crsw_as_printed};
 
-// Of one transpose of a 32 x 32 matrix of 4-byte elements in shared memory, by one block of 1024 threads.
+// One transpose of a 32 x 32 matrix of 4-byte elements in shared memory, by one block of 1024 threads.
 struct SharedTransposeTimes {
   std::string device;
   std::array<std::array<double, kLayouts2.size()>, kTransposeOrders.size()> ns = {};  // [order][layout]
@@ -160,7 +159,7 @@ std::uint64_t misplaced_elements(std::uint64_t seed) {
   return misplaced;
 }
 
-// Of another side than the paper's the model is ours, but that the means of RAP are Table II's own.
+// For another side than the paper's the model is ours, but that the means of RAP are Table II's own.
 Row congestion_row(Layout2 layout, std::uint32_t w, const std::string& subject, const std::string& side,
                    double paper, const Tally& tally) {
   const auto whole = static_cast<std::uint64_t>(paper);

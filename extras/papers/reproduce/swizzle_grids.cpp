@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <sstream>
-#include <string_view>
 #include <vector>
 
 #include "faro/error.hpp"
@@ -69,7 +68,7 @@ bool equal(const std::vector<std::string>& rows, const Grid& grid) {
   return std::equal(rows.begin(), rows.end(), grid.rows.begin(), grid.rows.end());
 }
 
-// Of all solutions, the one that goes through the drawn steps; else the cheapest.
+// The solution, of all the one that goes through the drawn steps; else the cheapest.
 Grids solved(const char* name, std::span<const Grid> drawn, std::vector<std::string>& notes) {
   const swizzle::Example example = swizzle::make_example(name, {.struct_words = kWords, .warp = kLanes});
   const auto result = swizzle::synthesise(example.specification, example.sketch, {});

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "faro/swizzle/examples.hpp"
 #include "faro/swizzle/synthesise.hpp"

@@ -21,7 +21,7 @@ std::string figure_text(const Value& value, bool estimated) {
   return "-";
 }
 
-// Of a paper: as far as it is printed there, two digits behind the point at least (one from 10 on).
+// A paper's value: as far as it is printed there, two digits behind the point at least (one from 10 on).
 std::string printed_text(const Value& value) {
   const auto* const figure = std::get_if<double>(&value);
   if (figure == nullptr) return figure_text(value, false);

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <span>
 #include <string>
 
 #include "faro/device/conflict_free.hpp"
@@ -61,7 +60,7 @@ struct Published {
     return memory.counts();
   }
 
-  // Of one permute by one block: loads of the lists among the loads.
+  // Turns of one permute by one block: loads of the lists among the loads.
   static std::array<std::uint64_t, 4> turns(const List& permutation) {
     Bytes out;
     const AccessCounts one = run(permutation, 1, out);

@@ -4,9 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstring>
-#include <span>
 #include <string>
 
 #include "faro/device/conflict_free.hpp"

@@ -5,7 +5,6 @@
 
 #include <cstring>
 #include <random>
-#include <span>
 #include <string>
 #include <vector>
 

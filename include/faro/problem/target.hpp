@@ -125,7 +125,7 @@ struct IndexCurve {
 };
 
 /// How many times the price that comes with faro something costs that a CPU does for axes, of all their
-/// passes of a kind (plan/cpu/axes_cost.hpp).
+/// passes of a kind (tell/axes_cost.hpp).
 struct PriceFactor {
   std::string kind;   // "groups", "planes", …
   std::string count;  // "ns reads", "lines held", …

@@ -1,5 +1,4 @@
 // This machine's sizes, as a plan's target.
-#include <omp.h>
 #include <unistd.h>
 
 #include <algorithm>

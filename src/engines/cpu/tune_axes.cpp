@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -20,7 +19,7 @@
 #include "faro/permutation/split_mix.hpp"
 #include "faro/plan/plan.hpp"
 #include "io/buffer.hpp"
-#include "plan/cpu/axes_cost.hpp"
+#include "tell/axes_cost.hpp"
 
 namespace faro::cpu {
 namespace {

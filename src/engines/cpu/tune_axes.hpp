@@ -1,4 +1,4 @@
-// The prices of passes over boxes of axes (plan/cpu/axes_cost.hpp) on this machine.
+// The prices of passes over boxes of axes (tell/axes_cost.hpp) on this machine.
 #pragma once
 
 #include <vector>

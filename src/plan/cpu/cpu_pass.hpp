@@ -229,10 +229,6 @@ enum class MatrixPasses { three, five };
 IndexForm form_of(const schedule::IndexSchedule& schedule, MatrixPasses passes = MatrixPasses::three);
 Way way_of(Direction direction);
 
-/// Microseconds that passes over boxes take together (axes_cost.cpp); nothing where one is something else, or
-/// no copy was measured.   Cost: microseconds a pass.
-std::optional<double> axes_us(const std::vector<CpuPass>& passes, const IndexCalibration& curves);
-
 /// Instead of a schedule's passes: elements are gathered one by one, by entries worked out from it.
 CpuPass cpu_gather_by_schedule(const CpuWork& work);
 

@@ -1,7 +1,6 @@
 #include "plan/gpu/axes_choice.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "faro/error.hpp"

@@ -1,5 +1,4 @@
 // Blocks of computed maps.
-#include <cstddef>
 
 #include "kernels/computed_launch.hpp"
 #include "tell/counts/block_phases.hpp"

@@ -1,5 +1,4 @@
 // Blocks of the kernels in place that exchange chunks and tiles.
-#include <type_traits>
 
 #include "kernels/cyclic_in_place.hpp"
 #include "kernels/squares_in_place.hpp"

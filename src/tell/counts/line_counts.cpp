@@ -6,7 +6,6 @@
 #include <functional>
 #include <numeric>
 #include <random>
-#include <utility>
 #include <variant>
 #include <vector>
 

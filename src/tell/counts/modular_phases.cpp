@@ -1,5 +1,4 @@
 // Blocks of multiplications modulo a count.
-#include <cstddef>
 
 #include "kernels/modular_launch.hpp"
 #include "tell/counts/block_phases.hpp"

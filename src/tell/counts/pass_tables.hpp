@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "faro/plan/index_plan.hpp"
 #include "faro/schedule/index_schedule.hpp"

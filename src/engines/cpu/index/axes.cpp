@@ -13,9 +13,7 @@
 // in the input's order; so are those of widths of no register, and those whose runs begin with the same axis
 // on both sides.
 #include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <vector>
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
-#include <vector>
 
 #include "engines/cpu/channels.hpp"
 #include "engines/cpu/index/axes_boxes.hpp"

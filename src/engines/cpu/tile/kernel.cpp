@@ -8,7 +8,6 @@
 #define HWY_WANT_AVX3_DL  // 64-byte permutations of bytes
 #include "engines/cpu/tile/kernel.hpp"
 
-#include <algorithm>
 #include <string>
 
 #include "engines/cpu.hpp"

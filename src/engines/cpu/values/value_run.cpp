@@ -341,7 +341,7 @@ void Apply(const ValueProgram& program, ChunkBuffers<Computed>& buffers, std::si
   } else if (is_complex(program.from)) {
     ApplyComplex(program.function, buffers.values, count);
   } else {
-    // Of real numbers, which are complex only afterwards: log(-1) is none.
+    // Functions are those of real numbers, which are complex only afterwards: log(-1) is none.
     auto* const reals = reinterpret_cast<decltype(Computed::re)*>(buffers.others);
     for (std::size_t i = 0; i < count; ++i) reals[i] = buffers.values[i].re;
     ApplyReal(program.function, reals, count);

@@ -39,7 +39,7 @@ class PlaceFactors {
 /// What conversions in the order of places go by; made once.
 class PlacedValues {
  public:
-  /// Of arithmetic.shape. `streamed`: what is written goes past the caches.
+  /// Values of arithmetic.shape. `streamed`: what is written goes past the caches.
   PlacedValues(const Arithmetic& arithmetic, bool streamed);
 
   const ValueProgram& program() const { return program_; }
@@ -71,7 +71,7 @@ class ValueSide {
     values_.convert({.from = arrays_.in + place * bytes_of(values_.program().from), .to = to, .count = count},
                     place);
   }
-  /// Of the array that is written.
+  /// Writes elements of the array.
   void write(const std::byte* from, std::uint64_t at, std::uint64_t count) const {
     const ValueProgram& program = values_.program();
     const std::uint64_t place = first_ + at;

@@ -2,7 +2,6 @@
 // without CUDA, too, and refused there by the first array.
 #include <algorithm>
 #include <array>
-#include <string>
 #include <vector>
 
 #include "faro/engines/cuda_measure.hpp"

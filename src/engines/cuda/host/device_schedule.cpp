@@ -1,8 +1,6 @@
 // Schedules sent to a device and fetched from it. What is made there is in index_schedule*.
 #include "engines/cuda/host/device_schedule.hpp"
 
-#include <type_traits>
-
 #include "engines/cuda/runtime/device_arrays.hpp"
 #include "engines/cuda_index.hpp"
 

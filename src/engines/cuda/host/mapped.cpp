@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
-#include <utility>
-#include <variant>
 
 #include "engines/cuda/runtime/device_arrays.hpp"
 #include "faro/error.hpp"

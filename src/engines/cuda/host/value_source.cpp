@@ -1,5 +1,4 @@
 #include <array>
-#include <utility>
 
 #include "engines/cuda/value_program.hpp"
 #include "kernel_texts.hpp"  // made by CMake: kernel_texts(), the headers below and what they include

@@ -2,8 +2,6 @@
 // make_device_schedule() of device_schedule.hpp. No CUDA header is needed.
 #pragma once
 
-#include <cstdint>
-
 #include "engines/cuda/host/device_schedule.hpp"
 #include "engines/cuda_index.hpp"
 #include "faro/permutation/indexed.hpp"

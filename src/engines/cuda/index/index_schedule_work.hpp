@@ -8,7 +8,6 @@
 #include <bit>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 

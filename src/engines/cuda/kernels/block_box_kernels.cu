@@ -1,5 +1,4 @@
 // The popular kernels of boxes with scaled blocks; others are compiled by NVRTC (value_source.cpp).
-#include <type_traits>
 
 #include "engines/cuda/kernels/value_kernel.cuh"
 #include "engines/cuda/value_program.hpp"

@@ -1,6 +1,5 @@
 // Groups: phases of faro/kernels put on the device, for blocks that look up which array they are of. A family
 // is one kernel, which has those of single arrays within.
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>

@@ -1,7 +1,6 @@
 // One-pass kernels for axes: lines, planes, rows (index_box_entries.cu has boxes, index_transpose_entries.cu
 // other transposes).
 #include <cstddef>
-#include <cstdint>
 #include <iterator>
 
 #include "engines/cuda/kernels/index_simple_entries.hpp"

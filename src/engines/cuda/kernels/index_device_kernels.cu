@@ -1,6 +1,5 @@
 // The kernels of work on index arrays: each a value that a thread runs. Those that hold an array against maps
 // are of index_form_steps.hpp.
-#include <cstddef>
 #include <cstdint>
 
 #include "engines/cuda/index/index_columns.hpp"

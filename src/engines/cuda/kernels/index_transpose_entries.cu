@@ -1,6 +1,5 @@
 // One-pass kernels for transposes that are done in registers, or have few rows or columns.
 #include <cstddef>
-#include <cstdint>
 #include <iterator>
 
 #include "engines/cuda/kernels/index_simple_entries.hpp"

@@ -9,7 +9,6 @@
 
 #include <array>
 #include <charconv>
-#include <cstring>
 #include <fstream>
 #include <map>
 #include <random>

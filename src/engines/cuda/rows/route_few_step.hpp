@@ -183,7 +183,8 @@ struct RouteFew {
     std::uint32_t* const next = shared.next + warp * buckets();
     for (std::uint32_t first = begin; first < end; first += kWarpLanes) {
       const std::uint32_t item = first + lane_of(block);
-      // Of its own lane: without the shuffle ptxas 13.0 runs out of predicates (C7600) and gives up.
+      // The digit is its own lane's: without the shuffle ptxas 13.0 runs out of predicates (C7600) and gives
+      // up.
       const std::uint32_t digit = block.shuffle_up(shared.digits[item], 0);
       const bool there = digit != kNoDigit;
       const std::uint32_t lanes = lanes_with<kDigitBits>(block, digit, block.ballot(there));

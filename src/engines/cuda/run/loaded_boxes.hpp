@@ -38,7 +38,7 @@ class BoxKernel {
 
   bool at_run_time() const { return kernel_.has_value(); }
 
-  /// Of boxes, as many as there are.
+  /// Launches boxes, as many as there are.
   template <typename Arguments>
   void launch(std::uint64_t boxes, Arguments& arguments, Stream stream) const {
     constexpr std::uint64_t kMostBlocks = (std::uint64_t{1} << 31) - 1;
@@ -99,7 +99,7 @@ class BoxTables {
 
 inline constexpr const char* kCompiledByNvrtc = "kernel          compiled by NVRTC\n";
 
-/// Of an array, in bytes: 16 and more are alike.
+/// How an array is aligned, in bytes: 16 and more are alike.
 inline std::uint64_t alignment_of(const void* array) {
   return std::min<std::uint64_t>(kVector, std::uint64_t{1} << std::countr_zero(address(array) | kVector));
 }

@@ -1,6 +1,4 @@
 // Keys routed to buckets, rows that are sent by them and come back (engines/cuda_rows.hpp).
-#include <string>
-#include <utility>
 
 #include "engines/cuda/rows/add_queue.hpp"
 #include "engines/cuda/rows/dispatch_queue.hpp"

@@ -1,7 +1,6 @@
 // Rows moved and added by a plan, on a stream (engines/cuda_rows.hpp): what may be wrong with the arrays is
 // refused before anything is queued.
 #include <algorithm>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -8,7 +8,6 @@
 // The host's threads are the ones that are always busy: they move every byte twice, the device's copies and
 // kernels once each and at the same time.
 #include <cuda_runtime_api.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "plan/cpu/axes_counts.hpp"
+#include "tell/axes_counts.hpp"
 
 #include <algorithm>
 #include <bit>

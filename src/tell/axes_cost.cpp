@@ -9,7 +9,7 @@
 // A pass that is written through the caches takes the curve's rate at what it holds of both sides; one that
 // is written past them the rate of a copy of its bytes. Prices are fitted to drawn shapes on one processor
 // (docs/notes/prediction-experiments.md): those of memory go with the machine's copy, instructions do not.
-#include "plan/cpu/axes_cost.hpp"
+#include "tell/axes_cost.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@
 #include <string_view>
 #include <utility>
 
-#include "plan/cpu/axes_counts.hpp"
+#include "tell/axes_counts.hpp"
 
 namespace faro::detail {
 namespace {
@@ -358,15 +358,9 @@ std::vector<PriceFactor> fitted_prices(const std::vector<TimedAxes>& timed, cons
   return made;
 }
 
-std::optional<double> axes_us(const std::vector<CpuPass>& passes, const IndexCalibration& curves) {
-  double all = 0;
-  for (const CpuPass& pass : passes) {
-    const auto* const axes = std::get_if<CpuAxes>(&pass.kernel);
-    const auto us = axes == nullptr ? std::nullopt : pass_us(*axes, pass.threads, curves);
-    if (!us) return std::nullopt;
-    all += *us;
-  }
-  return all;
+std::optional<double> axes_us(const CpuPass& pass, const IndexCalibration& curves) {
+  const auto* const axes = std::get_if<CpuAxes>(&pass.kernel);
+  return axes == nullptr ? std::nullopt : pass_us(*axes, pass.threads, curves);
 }
 
 }  // namespace faro::detail
