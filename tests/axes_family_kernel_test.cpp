@@ -25,6 +25,7 @@ struct Called {
   FamilyCase call;
   std::uint64_t skew = 0;  // bytes past an aligned address, of both arrays
   std::uint64_t grid = 3;
+  bool knows_wanted = true;  // on the device, what suits the largest call
 };
 
 // Shared by both: the parts of a call in normal form.
@@ -56,6 +57,7 @@ void move(const Called& called, const faro::detail::FamilyPlan& plan, const std:
   for (std::uint32_t part = 0; part < plan.form.parts(); ++part) {
     kernels::MoveFamily<kUnitBytes, true> kernel;
     kernel.what.form = plan.form;
+    if (called.knows_wanted) kernel.what.form.wanted = faro::detail::largest_wanted(plan, kUnitBytes);
     if (called.grid % 2 == 0) {
       kernel.what.extents.narrow = narrow.data();
     } else {
@@ -161,6 +163,7 @@ TEST(AxesFamilyKernel, MovesDrawnFamilies) {
     const std::uint64_t width = call.call.map.element_bytes;
     if (random() % 3 == 0) call.skew = width & (~width + 1) & 15;
     call.grid = 1 + random() % 4;
+    call.knows_wanted = n % 4 != 0;
     const Emulation how{.order = n % 3 == 0   ? Order::backward
                                  : n % 3 == 1 ? Order::forward
                                               : Order::shuffled};

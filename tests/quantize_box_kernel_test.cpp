@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <memory>
 #include <type_traits>
@@ -51,6 +52,7 @@ void run_kernel(const BlockPlan& plan, const ValueBoxes& boxes, const std::byte*
   kernel.scale_bytes = reinterpret_cast<std::uint8_t*>(scales);
   kernel.block_count = static_cast<std::uint32_t>(boxes.blocks.size());
   kernel.block_step = boxes.block_step;
+  kernel.of_vector = boxes.blocks_of_vector;
   kernel.params = {.ceil = plan.scaling.rounding == ScaleRounding::ceil,
                    .global_scale = static_cast<float>(plan.scaling.global_scale)};
   kernel.tiled = plan.scaling.layout == ScaleLayout::tiled ? 1 : 0;
@@ -169,6 +171,18 @@ TEST(QuantizeBoxes, TransposedAndInRows) {
                         .axis = axis},
                        5);
       }
+    }
+  }
+}
+
+// What numbers of 4 bits are rounded by: as any small float.
+TEST(QuantizeBoxes, RoundsToFourBits) {
+  for (std::uint32_t upper = 0; upper < 1U << 16; ++upper) {
+    for (const std::uint32_t lower : {0U, 1U, 0x7fffU, 0x8000U, 0x8001U, 0xffffU}) {
+      const auto x = std::bit_cast<float>(upper << 16 | lower);
+      const kernels::Float4E2M1 wanted =
+          kernels::rounded_to<kernels::Float4E2M1>(x, kernels::Overflow::saturate);
+      ASSERT_EQ(kernels::rounded_to_e2m1(x), wanted.bits) << x;
     }
   }
 }

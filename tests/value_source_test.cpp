@@ -81,6 +81,7 @@ TEST_F(ValueSources, TilesCompile) {
     for (const Arithmetic& of :
          {Arithmetic{.from = Number::f32, .to = Number::bf16, .scale = {{0.5}, {}}},
           Arithmetic{.from = Number::u8, .to = Number::f64},
+          Arithmetic{.from = Number::f32, .to = Number::bf16, .scale = {{0.5, 2}, 0}, .shape = {2, 1 << 20}},
           Arithmetic{.from = Number::f32, .to = Number::f16, .addend = Addend{.number = Number::c64}},
           Arithmetic{.from = Number::c64, .to = Number::c64, .function = Function::conjugate}}) {
       const auto plan = faro::detail::make_value_tile_plan(maps::bit_reversal(20), 2, of);

@@ -41,12 +41,18 @@ constexpr float kScale = 1.5F;
 constexpr float kOffset = -3;
 constexpr float kBeta = 0.25F;
 
+// Where factors differ along an axis of the output: scales of indices beside each other, offsets of
+// neighbours that are kInner apart.
+constexpr std::uint64_t kScales = 5;
+constexpr std::uint64_t kInner = 3;
+constexpr std::uint64_t kOffsets = 7;
+
 // A shape's numbers: segments, rows, vectors, threads. Counts those that hold a tile of the map.
-template <typename Program, bool kRounds, int kS, int kR, int kV, int kT>
+template <typename Program, bool kRounds, int kS, int kR, int kV, int kT, bool kAlong>
 void expect_tiles(const Affine& map, std::uint64_t arrays, SplitMix64& random, int& held) {
   using From = typename Program::From;
   using To = typename Program::To;
-  using Kernel = kernels::MoveValueTiles<Program, kRounds, kS, kR, kV, kT>;
+  using Kernel = kernels::MoveValueTiles<Program, kRounds, kS, kR, kV, kT, kAlong>;
   const layout::Tile tile = layout::make_tile(map, {.segment_bits = kS, .min_row_bits = kR});
   if (!kernels::fits(tile, Kernel::kShape)) return;
   ++held;
@@ -67,9 +73,21 @@ void expect_tiles(const Affine& map, std::uint64_t arrays, SplitMix64& random, i
     const auto value = static_cast<Computed>(x);
     std::memcpy(factor.bytes, &value, sizeof value);
   };
-  give(kernel.scale, kScale);
-  give(kernel.offset, kOffset);
+  give(kernel.scale.one, kScale);
+  give(kernel.offset.one, kOffset);
   give(kernel.beta, kBeta);
+  std::vector<Computed> scales(kAlong ? kScales : 1, static_cast<Computed>(kScale));
+  std::vector<Computed> offsets(kAlong ? kOffsets : 1, static_cast<Computed>(kOffset));
+  if constexpr (kAlong) {
+    for (std::size_t i = 0; i < kScales; ++i) scales[i] = static_cast<Computed>(i + 1);
+    for (std::size_t i = 0; i < kOffsets; ++i) offsets[i] = static_cast<Computed>(i) - 2;
+    kernel.scale.table = scales.data();
+    kernel.scale.extent = device::Division64(kScales);
+    kernel.offset.table = random() % 3 == 0 ? nullptr : offsets.data();
+    if (kernel.offset.table == nullptr) offsets = {static_cast<Computed>(kOffset)};
+    kernel.offset.inner = device::Division64(kInner);
+    kernel.offset.extent = device::Division64(kOffsets);
+  }
   testing::emulate(kernel, {.order = static_cast<testing::Order>(random() % 3)});
 
   std::vector<To> wanted(count);
@@ -77,8 +95,8 @@ void expect_tiles(const Affine& map, std::uint64_t arrays, SplitMix64& random, i
     const std::uint64_t array = i >> map.bits() << map.bits();
     const std::uint64_t place = array + map(i - array);
     Computed x = Program::widened(in[i]);
-    if constexpr (Program::kHasScale) x = x * static_cast<Computed>(kScale);
-    if constexpr (Program::kHasOffset) x = x + static_cast<Computed>(kOffset);
+    if constexpr (Program::kHasScale) x = x * scales[place % scales.size()];
+    if constexpr (Program::kHasOffset) x = x + offsets[place / kInner % offsets.size()];
     if constexpr (Program::kHasAddend)
       x = x + Program::widened_addend(other[place]) * static_cast<Computed>(kBeta);
     wanted[place] = Program::rounded(x);
@@ -92,11 +110,11 @@ void expect_tiles(const Affine& map, std::uint64_t arrays, SplitMix64& random, i
   }
 }
 
-template <typename Program, bool kRounds>
+template <typename Program, bool kRounds, bool kAlong = false>
 void expect_map(const Affine& map, std::uint64_t arrays, SplitMix64& random, int& held) {
-  expect_tiles<Program, kRounds, 4, 4, 2, 5>(map, arrays, random, held);
-  expect_tiles<Program, kRounds, 4, 3, 1, 5>(map, arrays, random, held);
-  expect_tiles<Program, kRounds, 3, 3, 0, 5>(map, arrays, random, held);
+  expect_tiles<Program, kRounds, 4, 4, 2, 5, kAlong>(map, arrays, random, held);
+  expect_tiles<Program, kRounds, 4, 3, 1, 5, kAlong>(map, arrays, random, held);
+  expect_tiles<Program, kRounds, 3, 3, 0, 5, kAlong>(map, arrays, random, held);
 }
 
 TEST(ValueTiles, AffineMapsOfEveryDirection) {
@@ -120,6 +138,10 @@ TEST(ValueTiles, AffineMapsOfEveryDirection) {
                                                                                     held);
     expect_map<NumberProgram<float, BrainHalf, float, Identity, 0, BrainHalf>, false>(map, arrays, random,
                                                                                       held);
+    expect_map<NumberProgram<std::uint8_t, float, float, Identity, kLinear>, false, true>(map, arrays, random,
+                                                                                          held);
+    expect_map<NumberProgram<float, BrainHalf, float, Identity, kLinear, BrainHalf>, false, true>(
+        map, arrays, random, held);
   }
   EXPECT_GT(held, 6 * rounds);
 }
@@ -134,6 +156,7 @@ TEST(ValueTiles, ShapesFitMapsAndArrays) {
     Arithmetic of{.from = static_cast<Number>(random() % kNumbers),
                   .to = static_cast<Number>(random() % kNumbers)};
     if (random() % 3 == 0) of.addend = Addend{.number = static_cast<Number>(random() % kNumbers)};
+    if (random() % 3 == 0) of.offset = {.values = {1, 2}, .axis = 0};
     SCOPED_TRACE(std::to_string(bits) + " bits, " + to_text(of));
     const auto plan = detail::make_value_tile_plan(map, 1 + random() % 5, of);
     if (!plan) {

@@ -28,6 +28,17 @@ struct PageOptions {
   }
 };
 
+/// Of a page whose rows are measured one by one.
+struct RowOptions : PageOptions {
+  std::string only = {};  // text that a row's name has
+
+  void read(const CommandLine& line, std::vector<Option> own = {}) {
+    own.push_back({"--only", [this](const Argument& a) { only = a.text; }});
+    PageOptions::read(line, std::move(own));
+  }
+  bool wants(const std::string& name) const { return name.find(only) != std::string::npos; }
+};
+
 class Page {
  public:
   /// `file`, where it is named, holds at any time what was added, whatever becomes of the device.

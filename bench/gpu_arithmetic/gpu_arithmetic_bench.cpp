@@ -28,12 +28,13 @@ constexpr const char* kUsage =
     R"(gpu_arithmetic_bench: numbers changed while they are moved on a GPU, beside a copy of as many bytes
 
   --rounds COUNT   turns of every work and the copy                            (default 9)
+  --only TEXT      rows whose first columns have it, joined by a blank
   --out FILE       the table, in Markdown
   --help
 )";
 
-PageOptions parse(const CommandLine& line) {
-  PageOptions options;
+RowOptions parse(const CommandLine& line) {
+  RowOptions options;
   options.read(line);
   return options;
 }
@@ -89,7 +90,7 @@ std::vector<std::byte> numbers(Number number, std::uint64_t count) {
 
 class Bench {
  public:
-  explicit Bench(const PageOptions& options) : options_(options) {}
+  explicit Bench(const RowOptions& options) : options_(options) {}
 
   void run() {
     page_.add(
@@ -124,6 +125,7 @@ class Bench {
 
   template <typename MakePlan>
   void row(const std::string& text, const Arithmetic& of, std::uint64_t count, const MakePlan& make_plan) {
+    if (!options_.wants(fmt::format("{} {} to {}", text, name(of.from), name(of.to)))) return;
     const std::vector<std::byte> in = numbers(of.from, count);
     const std::vector<std::byte> added =
         of.addend ? numbers(of.addend->number, count) : std::vector<std::byte>();
@@ -148,6 +150,9 @@ class Bench {
 
   // A square matrix transposed and quantised, blocks along its rows, and back.
   void blocks(BlockFormat format) {
+    const std::string text = "16384 x 16384 transposed, in blocks";
+    const std::string types = fmt::format("bf16 to {}", name(format));
+    if (!options_.wants(text + " " + types)) return;
     constexpr std::uint64_t kSide = 16384;
     const BlockScaling of{
         .format = format, .wide = Number::bf16, .extents = {kSide, kSide}, .strides = {1, kSide}, .axis = 1};
@@ -161,7 +166,6 @@ class Bench {
     const DeviceArray device_scales(scales.size());
     device_wide.upload(wide.data());
     const std::uint64_t moved = wide.size() + data.size() + scales.size();
-    const std::string types = fmt::format("bf16 to {}", name(format));
     const auto quantize = [&](Stream stream) {
       plan_of.quantize(device_wide.data(), device_data.data(), device_scales.data(), stream);
     };
@@ -172,7 +176,7 @@ class Bench {
     on_cpu.quantize(wide.data(), data.data(), scales.data());
     verify(types, device_data, data);
     verify(types, device_scales, scales);
-    time("16384 x 16384 transposed, in blocks", types, moved, quantize);
+    time(text, types, moved, quantize);
     clock_.milliseconds(1, dequantize);
     on_cpu.dequantize(data.data(), scales.data(), wide.data());
     verify(types, device_wide, wide);
@@ -206,7 +210,7 @@ class Bench {
     if (got != wanted) fail(ErrorCode::device, "verify " + text, "other numbers", "those of the CPU engine");
   }
 
-  PageOptions options_;
+  RowOptions options_;
   cuda::StreamClock clock_;
   Page page_{options_.out};
 };

@@ -29,29 +29,34 @@ constexpr const char* kUsage =
     R"(gpu_family_bench: families of shapes beside ordinary plans and cudaMemcpy
 
   --rounds NUMBER  of turns of each case             (default 9)
+  --only TEXT      rows whose first column has it
   --out FILE       the table, in Markdown
   --help
 )";
 
-PageOptions parse(const CommandLine& line) {
-  PageOptions options;
+RowOptions parse(const CommandLine& line) {
+  RowOptions options;
   options.read(line);
   return options;
 }
 
 class FamilyBench {
  public:
-  explicit FamilyBench(const PageOptions& options) : options_(options) {}
+  explicit FamilyBench(const RowOptions& options) : options_(options) {}
 
   bool run() {
-    page_.add(
-        "# Families of shapes on a GPU\n\n" + setting_table(make_setting(options_.command)) +
-        "\nEvery result was verified before it was timed. Medians of alternating rounds; shares of the "
-        "cudaMemcpy of\n"
-        "the same bytes in the same rounds. A call: what the host takes to queue one of a new shape.\n\n"
-        "| family | bytes | plan | family | extents on the device | copy ms | a call us | moved by |\n"
-        "|---|---|---|---|---|---|---|---|\n");
+    page_.add("# Families of shapes on a GPU\n\n" + setting_table(make_setting(options_.command)) +
+              "\nEvery result was verified before it was timed. Medians of alternating rounds; shares of the "
+              "cudaMemcpy of\n"
+              "the same bytes in the same rounds. A call: what the host takes to queue one of a new shape, "
+              "beside one "
+              "of the plan.\n\n"
+              "| family | bytes | plan | family | extents on the device | copy ms | a call us | of the plan "
+              "us | moved "
+              "by |\n"
+              "|---|---|---|---|---|---|---|---|---|\n");
     for (const FamilyCase& each : family_cases()) {
+      if (!options_.wants(each.what)) continue;
       try {
         page_.add(row(each));
       } catch (const std::exception& error) {
@@ -106,27 +111,29 @@ class FamilyBench {
         times[i].push_back(clock.milliseconds(calls, ways[i]) / calls);
       }
     }
-    // What the host takes, of shapes that differ: a few calls at a time, lest the queue is full.
-    std::vector<double> queued;
-    for (std::uint64_t n = 0; n < 64; ++n) {
-      const std::vector<std::uint64_t> fewer = [&] {
-        std::vector<std::uint64_t> each = extents;
-        each.front() -= std::min<std::uint64_t>(each.front() - 1, n % 16);
-        return each;
-      }();
-      const auto begin = std::chrono::steady_clock::now();
-      family.run(fewer, in.data(), out.data());
-      queued.push_back(
-          std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
-      static_cast<void>(clock.milliseconds(1, [](Stream) {}));
-    }
+    // What the host takes, of shapes that differ: one call at a time, lest the queue is full.
+    const auto queued_us = [&](const auto& call) {
+      std::vector<double> queued;
+      for (std::uint64_t n = 0; n < 64; ++n) {
+        std::vector<std::uint64_t> fewer = extents;
+        fewer.front() -= std::min<std::uint64_t>(fewer.front() - 1, n % 16);
+        const auto begin = std::chrono::steady_clock::now();
+        call(fewer);
+        queued.push_back(
+            std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
+        static_cast<void>(clock.milliseconds(1, [](Stream) {}));
+      }
+      return median(queued);
+    };
+    const double of_family = queued_us([&](const auto& fewer) { family.run(fewer, in.data(), out.data()); });
+    const double of_plan = queued_us([&](const auto&) { made.run(in.data(), out.data(), bytes); });
     const auto share = [&](std::size_t i) { return 100 * median(times[0]) / median(times[i]); };
-    return fmt::format("| {} | {} | {:.1f}% | {:.1f}% | {:.1f}% | {:.4f} | {:.1f} | {} |\n", of.what,
-                       of.width, share(1), share(2), share(3), median(times[0]), median(queued),
+    return fmt::format("| {} | {} | {:.1f}% | {:.1f}% | {:.1f}% | {:.4f} | {:.1f} | {:.1f} | {} |\n", of.what,
+                       of.width, share(1), share(2), share(3), median(times[0]), of_family, of_plan,
                        family.explain(extents));
   }
 
-  PageOptions options_;
+  RowOptions options_;
   int failures_ = 0;
   Page page_{options_.out};
 };

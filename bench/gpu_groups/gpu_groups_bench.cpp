@@ -37,11 +37,12 @@ constexpr const char* kUsage =
 
   --rounds COUNT   turns of every way                                          (default 9)
   --loops COUNT    runs of each turn                                           (default 10)
+  --only TEXT      rows whose first column has it
   --out FILE       the table, in Markdown
   --help
 )";
 
-struct Options : PageOptions {
+struct Options : RowOptions {
   std::uint64_t loops = 10;
 };
 
@@ -99,6 +100,10 @@ std::vector<GroupWork> works() {
       {"1000 of 1 KiB, copied", repeated(axes({256}, {0}, 4), 1000)},
       {"100 of 64 KiB, 128 x 128 of 4 bytes transposed", repeated(axes({128, 128}, {1, 0}, 4), 100)},
       {"1000 of 64 KiB, the same", repeated(axes({128, 128}, {1, 0}, 4), 1000)},
+      {"1000 of 2 KiB, 16 x 32 of 4 bytes transposed", repeated(axes({16, 32}, {1, 0}, 4), 1000)},
+      {"1000 of 4 KiB, 32 x 32 of 4 bytes transposed", repeated(axes({32, 32}, {1, 0}, 4), 1000)},
+      {"1000 of 8 KiB, 32 x 64 of 4 bytes transposed", repeated(axes({32, 64}, {1, 0}, 4), 1000)},
+      {"1000 of 9 KiB, 47 x 49 of 4 bytes transposed", repeated(axes({47, 49}, {1, 0}, 4), 1000)},
       {"1000 of 16 KiB, 64 x 64 of 4 bytes transposed", repeated(axes({64, 64}, {1, 0}, 4), 1000)},
       {"100000 of 1 KiB, 16 x 16 of 4 bytes transposed", repeated(axes({16, 16}, {1, 0}, 4), 100'000)},
       {"64 of 7168 x 2048 of 2 bytes transposed", repeated(axes({7168, 2048}, {1, 0}, 2), 64)},
@@ -136,7 +141,9 @@ class Bench {
                     "loop as a graph us | copy us | predicted us |\n"
                     "|---|---|---|---|---|---|---|---|---|---|---|\n",
                     options_.rounds, options_.loops));
-    for (const GroupWork& work : works()) row(work);
+    for (const GroupWork& work : works()) {
+      if (options_.wants(work.text)) row(work);
+    }
   }
 
  private:

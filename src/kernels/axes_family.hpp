@@ -61,10 +61,10 @@ struct MoveFamily {
   constexpr void operator()(B& block) const {
     const FamilyBox* made = nullptr;
     if constexpr (kOnDevice) {
-      auto* const shared = reinterpret_cast<FamilyBox*>(block.shared());
-      if (block.thread() == 0) *shared = plan();
+      auto* const own = shared<FamilyBox>(block, 0);
+      if (block.thread() == 0) plan(*own, *shared<FamilyView>(block, kBoxBegin));
       block.barrier();
-      made = shared;
+      made = own;
     } else {
       made = &what;
     }
@@ -82,27 +82,24 @@ struct MoveFamily {
         move_directly(block, box, at);
         continue;
       }
-      if constexpr (kWordUnits == 1) {
-        read_box<1>(block, box, at);
-      } else if (box.in_units == 1) {
-        read_box<1>(block, box, at);
-      } else {
-        read_box<kWordUnits>(block, box, at);
-      }
+      by_units(box.in_units, [&](auto units) { read_box<decltype(units)::value>(block, box, at); });
       block.barrier();
-      if constexpr (kWordUnits == 1) {
-        write_box<1>(block, box, at);
-      } else if (box.out_units == 1) {
-        write_box<1>(block, box, at);
-      } else {
-        write_box<kWordUnits>(block, box, at);
-      }
+      by_units(box.out_units, [&](auto units) { write_box<decltype(units)::value>(block, box, at); });
     }
   }
 
  private:
   static constexpr std::int64_t kNowhere = std::int64_t{1} << 62;
   static constexpr int kWordUnits = kUnitBytes < 4 ? 4 / kUnitBytes : 1;
+
+  // Of an access: one, or those of a word.
+  template <typename Use>
+  static constexpr void by_units(std::uint32_t units, const Use& use) {
+    if constexpr (kWordUnits > 1) {
+      if (units > 1) return use(std::integral_constant<int, kWordUnits>());
+    }
+    use(std::integral_constant<int, 1>());
+  }
 
   // Where a box lies, and what of it there is.
   struct Origin {
@@ -130,6 +127,7 @@ struct MoveFamily {
   static_assert(kBoxBegin % 16 == 0 && sizeof(Origin) % 8 == 0);
   // What any kernel may take without asking for more.
   static_assert(kBoxBegin + family::most_bytes(kUnitBytes) <= 48 << 10);
+  static_assert(sizeof(FamilyView) <= family::most_bytes(kUnitBytes));
 
   template <typename T, typename B>
   static constexpr T* shared(B& block, std::uint32_t begin) {
@@ -146,17 +144,15 @@ struct MoveFamily {
     return shared<Entry>(block, kListsBegin) + before;
   }
 
-  constexpr FamilyBox plan() const {
-    if constexpr (kOnDevice) {
-      FamilyView view;
-      if (!family_view(what.form, what.extents, what.part, view)) return {};
-      normalise(view);
-      if (view.axes == 1 && view.axis[0].extent == 0) return {};
-      if (cut_into_units(view, what.form.element_bytes, kUnitBytes) != kUnitBytes) return {};
-      return make_family_box(view, kUnitBytes, begin_of(in), begin_of(out));
-    } else {
-      return what;
-    }
+  // In shared memory, both: local memory of one thread has a line of a cache for each word.
+  constexpr void plan(FamilyBox& box, FamilyView& view) const {
+    box = {};
+    view = {};
+    if (!family_view(what.form, what.extents, what.part, view)) return;
+    normalise(view);
+    if (view.axes == 1 && view.axis[0].extent == 0) return;
+    if (cut_into_units(view, what.form.element_bytes, kUnitBytes) != kUnitBytes) return;
+    set_family_box(box, view, kUnitBytes, begin_of(in), begin_of(out), what.form.wanted);
   }
   static constexpr std::uint64_t begin_of(const std::byte* array) {
     return reinterpret_cast<std::uintptr_t>(array) % family::kWord;
@@ -167,9 +163,10 @@ struct MoveFamily {
     std::uint32_t ends[2] = {1, 1};
     for (int a = 0; a < box.axes; ++a) {
       const FamilyBox::Axis& axis = box.axis[a];
-      const std::uint64_t boxes = (axis.extent + axis.box - 1) / axis.box;
-      const std::uint64_t first = tile % boxes * axis.box;
-      tile /= boxes;
+      const std::uint64_t boxes = short_quotient_up(axis.extent, axis.box);
+      const std::uint64_t before = short_quotient(tile, boxes);
+      const std::uint64_t first = (tile - before * boxes) * axis.box;
+      tile = before;
       at.in += static_cast<std::int64_t>(first) * axis.in;
       at.out += static_cast<std::int64_t>(first) * axis.out;
       const std::uint64_t rest = axis.extent - first;

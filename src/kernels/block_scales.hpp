@@ -12,6 +12,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "faro/device/division.hpp"
 #include "kernels/small_floats.hpp"
@@ -86,10 +87,32 @@ struct TwiceScaled {
 template <typename Scaled>
 inline constexpr bool kIsPacked = Scaled::Element::kBits == 4;
 
+/// Rounded to nearest even, beyond the largest saturated: the steps are 1/2 below 2, 1 below 4, then 2, those
+/// of a sum with 2^22, 2^23 and 2^24, whose last bits are then the number's.
+constexpr std::uint8_t rounded_to_e2m1(float x) {
+  using namespace detail;
+  constexpr auto kLargest = std::bit_cast<std::uint32_t>(6.0F);
+  constexpr std::uint32_t kStepsOfPower = 1U << Float4E2M1::kMantissaBits;
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
+  const std::uint32_t magnitude = magnitude_bits(x) < kLargest ? magnitude_bits(x) : kLargest;
+  const std::uint32_t power = magnitude >> kFloatMantissa;  // and the bias
+  const std::uint32_t of_steps = power < kFloatBias ? std::uint32_t{kFloatBias} : power;
+  const std::uint32_t last_bits = (of_steps + (kFloatMantissa - Float4E2M1::kMantissaBits)) << kFloatMantissa;
+  const float sum = std::bit_cast<float>(magnitude) + std::bit_cast<float>(last_bits);
+  const std::uint32_t steps =
+      std::bit_cast<std::uint32_t>(sum) - last_bits + (of_steps - kFloatBias) * kStepsOfPower;
+  return static_cast<std::uint8_t>(steps | (bits >> (32 - Float4E2M1::kBits) & Float4E2M1::kSign));
+}
+
 /// A number times its block's factor.
 template <typename Scaled>
 constexpr std::uint8_t quantized(float x, float factor) {
-  return rounded_to<typename Scaled::Element>(x * factor, Overflow::saturate).bits;
+  using Element = typename Scaled::Element;
+  if constexpr (std::is_same_v<Element, Float4E2M1>) {
+    return rounded_to_e2m1(x * factor);
+  } else {
+    return rounded_to<Element>(x * factor, Overflow::saturate).bits;
+  }
 }
 template <typename Wide, typename Scaled>
 constexpr Wide dequantized(std::uint8_t bits, float value) {
@@ -117,6 +140,9 @@ struct TiledScales {
     return tile * kRows * kColumns + of_tile % kTogether * (kRows / kTogether * kColumns) + of_row;
   }
 };
+
+/// Of which blocks the numbers of a vector of the output are.
+enum class BlocksOfVector : std::int32_t { one, neighbours, any };
 
 /// A block of a box of a GPU (quantize_box.hpp).
 struct alignas(16) ScaledBlock {

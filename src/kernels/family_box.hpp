@@ -41,6 +41,7 @@ struct FamilyForm {
   std::int32_t rolled = 0;   // axes
   bool dense_in = true;      // strides are those of the extents
   bool dense_out = true;
+  std::uint32_t wanted = 0;  // units of a run that suit the largest call; 0: they are looked for
   std::uint64_t element_bytes = 1;
 
   constexpr std::uint32_t parts() const { return std::uint32_t{1} << rolled; }
@@ -182,6 +183,15 @@ constexpr std::uint64_t cut_into_units(FamilyView& view, std::uint64_t element_b
   return unit;
 }
 
+/// a / b, by the division of 32 bits where it does.
+constexpr std::uint64_t short_quotient(std::uint64_t a, std::uint64_t b) {
+  if ((a | b) >> 32 == 0) return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
+  return a / b;
+}
+constexpr std::uint64_t short_quotient_up(std::uint64_t a, std::uint64_t b) {
+  return short_quotient(a + b - 1, b);
+}
+
 /// Division of numbers below 2^16 by one, for a reciprocal that takes one division to make:
 /// x / d = x m >> 32, m = floor(2^32 / d) + 1, which exceeds 2^32 / d by at most 1, and x d < 2^32.
 class FamilyDivision {
@@ -226,6 +236,7 @@ struct FamilyBox {
   std::uint32_t pitch = 1;             // units from column to column in shared memory
   std::uint32_t in_units = 1;          // of an access
   std::uint32_t out_units = 1;
+  std::uint32_t wanted = 1;  // units of a run, as it was looked for
   bool direct = false;       // without shared memory
   Group read_first = kBoth;  // the group of the input's fastest axis
   FamilyDivision of_first;   // accesses along it
@@ -252,7 +263,8 @@ struct FamilyBox {
 namespace family {
 
 inline constexpr std::uint32_t kMostRun = 256;      // units
-inline constexpr std::uint32_t kMostWanted = 2048;  // units of a box without shared memory
+inline constexpr std::uint32_t kMostWanted = 2048;  // units of a box, where they are worth longer runs
+inline constexpr std::uint32_t kMostDirect = 4096;  // units of a box without shared memory
 inline constexpr std::uint32_t kWord = 4;           // bytes that narrow units are moved by together
 
 /// Units of a run that are wanted, as far as a box has room.
@@ -264,16 +276,15 @@ constexpr std::uint32_t most_bytes(int unit_bytes) {
   return static_cast<std::uint32_t>(unit_bytes <= 2 ? 33 << 10 : 18 << 10);
 }
 
-/// Grows boxes along axis `a` towards a run of `wanted` units, of which the axes before have `run`. Gives
-/// whether the run goes on.
+/// Grows a box along an axis towards a run of `wanted` units, of which the axes before have `run`. Gives
+/// whether the run may go on.
 constexpr bool grow(FamilyBox::Axis& axis, std::uint64_t wanted, std::uint64_t& run, std::uint32_t grain) {
-  if (run >= wanted) return false;
   constexpr std::uint64_t many_parts = 8;  // a sliver at the end of so many costs little
-  const std::uint64_t needed = (wanted + run - 1) / run;
+  const std::uint64_t needed = short_quotient_up(wanted, run);
   std::uint64_t part = axis.extent;
   if (4 * axis.extent > 5 * needed) {
-    const std::uint64_t parts = (axis.extent + needed - 1) / needed;
-    part = parts < many_parts ? (axis.extent + parts - 1) / parts : needed;
+    const std::uint64_t parts = short_quotient_up(axis.extent, needed);
+    part = parts < many_parts ? short_quotient_up(axis.extent, parts) : needed;
     if (run == 1) part = (part + grain - 1) / grain * grain;
     if (part > needed) part = needed;
   }
@@ -285,26 +296,27 @@ constexpr bool grow(FamilyBox::Axis& axis, std::uint64_t wanted, std::uint64_t& 
 /// Boxes of about such runs: the group of each axis, the cut ones and counts.
 constexpr void choose(FamilyBox& box, std::uint64_t wanted, int unit_bytes) {
   const std::uint32_t grain = 32U / static_cast<std::uint32_t>(unit_bytes);
-  for (int a = 0; a < box.axes; ++a) box.axis[a].box = 1;
-  std::uint64_t run = 1;
-  for (int i = 0; i < box.read_axes && grow(box.axis[box.by_input[i]], wanted, run, grain); ++i) {
+  for (int a = 0; a < box.axes; ++a) {
+    box.axis[a].box = 1;
+    box.axis[a].group = FamilyBox::kNone;
   }
-  run = 1;
-  for (int a = 0; a < box.axes && grow(box.axis[a], wanted, run, grain); ++a) {
-  }
-  for (int a = 0; a < box.axes; ++a) box.axis[a].group = FamilyBox::kNone;
+  // A run ends where it is long enough: what the other side has of the axes beyond is that side's alone.
   box.cut_in = box.cut_out = -1;
-  for (int i = 0; i < box.read_axes && box.cut_in < 0; ++i) {
+  std::uint64_t run = 1;
+  for (int i = 0; i < box.read_axes && run < wanted && box.cut_in < 0; ++i) {
     FamilyBox::Axis& axis = box.axis[box.by_input[i]];
+    const bool goes_on = grow(axis, wanted, run, grain);
     if (axis.box == 1) break;
     axis.group = FamilyBox::kColumns;
-    if (axis.box < axis.extent) box.cut_in = std::int32_t{box.by_input[i]};
+    if (!goes_on) box.cut_in = std::int32_t{box.by_input[i]};
   }
-  for (int a = 0; a < box.axes && box.cut_out < 0; ++a) {
+  run = 1;
+  for (int a = 0; a < box.axes && run < wanted && box.cut_out < 0; ++a) {
     FamilyBox::Axis& axis = box.axis[a];
+    const bool goes_on = grow(axis, wanted, run, grain);
     if (axis.box == 1) break;
     axis.group = axis.group == FamilyBox::kColumns ? FamilyBox::kBoth : FamilyBox::kRows;
-    if (axis.box < axis.extent) box.cut_out = a;
+    if (!goes_on) box.cut_out = a;
   }
   for (std::uint32_t& count : box.count) count = 1;
   for (int a = 0; a < box.axes; ++a) {
@@ -319,11 +331,12 @@ constexpr void choose(FamilyBox& box, std::uint64_t wanted, int unit_bytes) {
   if (box.count[FamilyBox::kColumns] > 1) box.pitch |= 1;
 }
 
-/// Whether boxes have room, in shared memory and in lists.
+/// Whether boxes have room, in shared memory, if they go through it, and in lists.
 constexpr bool fits(const FamilyBox& box, int unit_bytes) {
+  const std::uint32_t bytes =
+      box.count[FamilyBox::kColumns] * box.pitch * static_cast<std::uint32_t>(unit_bytes);
   return box.run <= kMostRun && box.count[FamilyBox::kBoth] * box.count[FamilyBox::kColumns] <= kMostRun &&
-         box.count[FamilyBox::kColumns] * box.pitch * static_cast<std::uint32_t>(unit_bytes) <=
-             most_bytes(unit_bytes);
+         (box.direct ? box.units() <= kMostDirect : bytes <= most_bytes(unit_bytes));
 }
 
 /// Units of an access of a side that begins there, of which `fastest` is the axis that lies together.
@@ -340,12 +353,11 @@ constexpr std::uint32_t access_units(const FamilyBox& box, int fastest, int unit
 
 }  // namespace family
 
-/// The boxes of a view in normal form that is cut into such units. `in_begin`, `out_begin`: the arrays'
-/// addresses, of which the lowest bits count. Requires: all multiples of a unit.   Cost: some hundred
-/// operations.
-constexpr FamilyBox make_family_box(const FamilyView& view, int unit_bytes, std::uint64_t in_begin,
-                                    std::uint64_t out_begin) {
-  FamilyBox box;
+/// The boxes of a view in normal form that is cut into such units, wherever `box` is. `in_begin`,
+/// `out_begin`: the arrays' addresses, of which the lowest bits count. `known_wanted`: runs as another
+/// call's, or 0. Requires: all multiples of a unit; a box that is new.   Cost: some hundred operations.
+constexpr void set_family_box(FamilyBox& box, const FamilyView& view, int unit_bytes, std::uint64_t in_begin,
+                              std::uint64_t out_begin, std::uint32_t known_wanted) {
   box.axes = view.axes;
   box.in_first = view.in_first;
   box.out_first = view.out_first;
@@ -355,18 +367,25 @@ constexpr FamilyBox make_family_box(const FamilyView& view, int unit_bytes, std:
     box.axis[a].extent = axis.extent;
     box.axis[a].in = axis.in;
     box.axis[a].out = axis.out;
-    if (axis.extent == 0) return box;
+    if (axis.extent == 0) return;
     if (axis.in == 0) continue;
     int at = box.read_axes++;
     for (; at > 0 && size(box.axis[box.by_input[at - 1]].in) > size(axis.in); --at)
       box.by_input[at] = box.by_input[at - 1];
     box.by_input[at] = static_cast<std::int8_t>(a);
   }
+  const int first = box.read_axes > 0 ? box.by_input[0] : -1;
+  constexpr std::uint64_t sector = 32;
+  const auto together = [&](std::int64_t stride) {
+    return size(stride) == unit_bytes &&
+           box.axis[0].extent * static_cast<std::uint64_t>(unit_bytes) >= sector;
+  };
+  box.direct = first < 0 || (first == 0 && together(box.axis[0].in) && together(box.axis[0].out));
   // Runs as long as wanted, or as there is room for; of boxes that are small all the same, longer ones.
-  std::uint64_t wanted = family::wanted_run(unit_bytes);
+  std::uint64_t wanted = known_wanted != 0 ? known_wanted : family::wanted_run(unit_bytes);
   family::choose(box, wanted, unit_bytes);
   while (!family::fits(box, unit_bytes) && wanted > 1) family::choose(box, wanted /= 2, unit_bytes);
-  while (box.units() < family::kMostWanted && wanted < family::kMostRun) {
+  while (known_wanted == 0 && box.units() < family::kMostWanted && wanted < family::kMostRun) {
     const std::uint32_t before = box.units();
     family::choose(box, wanted * 2, unit_bytes);
     if (!family::fits(box, unit_bytes)) {
@@ -376,15 +395,9 @@ constexpr FamilyBox make_family_box(const FamilyView& view, int unit_bytes, std:
     wanted *= 2;
     if (box.units() == before && before > 1) break;
   }
-  const int first = box.read_axes > 0 ? box.by_input[0] : -1;
+  box.wanted = static_cast<std::uint32_t>(wanted);
   const bool is_read = first >= 0 && box.axis[first].group < FamilyBox::kRows;
   if (is_read) box.read_first = box.axis[first].group;
-  constexpr std::uint64_t sector = 32;
-  const auto together = [&](std::int64_t stride) {
-    return size(stride) == unit_bytes &&
-           box.axis[0].extent * static_cast<std::uint64_t>(unit_bytes) >= sector;
-  };
-  box.direct = first < 0 || (first == 0 && together(box.axis[0].in) && together(box.axis[0].out));
   if (!box.direct) {
     box.in_units =
         family::access_units(box, is_read ? first : -1, unit_bytes,
@@ -396,8 +409,13 @@ constexpr FamilyBox make_family_box(const FamilyView& view, int unit_bytes, std:
   box.of_second = FamilyDivision(box.count[box.read_second()]);
   box.of_run = FamilyDivision(box.run / box.out_units);
   box.tiles = 1;
-  for (int a = 0; a < box.axes; ++a)
-    box.tiles *= (box.axis[a].extent + box.axis[a].box - 1) / box.axis[a].box;
+  for (int a = 0; a < box.axes; ++a) box.tiles *= short_quotient_up(box.axis[a].extent, box.axis[a].box);
+}
+
+constexpr FamilyBox make_family_box(const FamilyView& view, int unit_bytes, std::uint64_t in_begin,
+                                    std::uint64_t out_begin) {
+  FamilyBox box;
+  set_family_box(box, view, unit_bytes, in_begin, out_begin, 0);
   return box;
 }
 

@@ -10,7 +10,9 @@
 //     out   vectors of wide numbers   <--  times the block's value, rounded
 //
 // A thread has a block at a time. Its numbers lie a step apart in shared memory, those of its neighbours
-// beside them or a block away: each thread begins at another number, so that few lanes meet in a bank.
+// beside them or a block away: each thread begins at another number, so that few lanes meet in a bank. Where
+// they lie together they are read by words, and vectors of the output have one factor each; where they lie in
+// rows the factors of a vector's numbers follow one another, and are read four at a time.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +31,7 @@ struct ScaledArrays : ValueArrays {
   std::uint8_t* scale_bytes = nullptr;
   std::uint32_t block_count = 0;
   std::uint32_t block_step = 0;
+  BlocksOfVector of_vector = BlocksOfVector::any;
   BlockParams params;
   std::int32_t tiled = 0;
   TiledScales tiles;
@@ -57,19 +60,50 @@ struct ScaledBoxes : MoveValues<Program, Shape, ScaledArrays> {
     return this->scale_bytes[this->tiled != 0 ? this->tiles.place(place) : place];
   }
 
-  /// Each vector of the output: what `results_of(numbers, factors of its row, first of its run)` gives.
+  // The factor of number i of a vector.
+  struct OneFactor {
+    float factor;
+    constexpr float operator()(int /*i*/) const { return factor; }
+  };
+  struct NextFactors {
+    static constexpr int kRead = kOut < 4 ? kOut : 4;
+    Lanes<float, kRead> factors[kOut / kRead];
+    explicit constexpr NextFactors(const float* first) {
+      FARO_UNROLL
+      for (Lanes<float, kRead>& some : factors) {
+        some = *reinterpret_cast<const Lanes<float, kRead>*>(first);
+        first += kRead;
+      }
+    }
+    constexpr float operator()(int i) const { return factors[i / kRead].get(i % kRead); }
+  };
+  struct EachFactor {
+    const float* of_row;
+    const std::uint16_t* blocks;
+    constexpr float operator()(int i) const { return of_row[blocks[i]]; }
+  };
+
+  /// Each vector of the output: what `results_of(its numbers, their factors)` gives.
   template <typename Kernel>
   constexpr void store_with(const Kernel& kernel, const ValueCorner& corner, std::uint32_t thread,
                             const From* held, const float* block_factors) const {
     const ValueWalk walk(p.out, thread, corner.run_of(p.out) / kOut, corner.rows_of(p.out));
     for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += walk.slot_step) {
       ValueRows<Shape::kStores> rows(p.out, this->out_rows, walk.row, walk.row_step);
+      const std::uint32_t first = slot * kOut;
+      const std::uint32_t of_slot = this->run_blocks[first];
       for (std::uint32_t row = walk.row; row < walk.rows; row += walk.row_step) {
         const ValueRow of_row = rows.next();
-        const std::uint32_t first = slot * kOut;
-        const auto results =
-            kernel.results_of(held + of_row.place + first, block_factors + this->row_blocks[row], first);
-        kernel.put(corner.at.out + of_row.at + std::int64_t{first}, results);
+        const From* const numbers = held + of_row.place + first;
+        const float* const factors = block_factors + this->row_blocks[row];
+        const std::int64_t at = corner.at.out + of_row.at + std::int64_t{first};
+        if (this->of_vector == BlocksOfVector::one) {
+          kernel.put(at, kernel.results_of(numbers, OneFactor{factors[of_slot]}));
+        } else if (this->of_vector == BlocksOfVector::neighbours) {
+          kernel.put(at, kernel.results_of(numbers, NextFactors(factors + of_slot)));
+        } else {
+          kernel.put(at, kernel.results_of(numbers, EachFactor{factors, this->run_blocks + first}));
+        }
       }
     }
   }
@@ -104,37 +138,51 @@ struct QuantizeBoxes : ScaledBoxes<ScaledProgram<Wide, std::uint8_t>, Shape> {
 
   constexpr void scale_blocks(const ValueCorner& corner, std::uint32_t thread, const Wide* held,
                               float* block_factors) const {
-    constexpr auto kNumbers = static_cast<std::uint32_t>(Scaled::kBlock);
     for (std::uint32_t b = thread; b < this->block_count; b += kValueThreads) {
       const ScaledBlock of = this->blocks[b];
       if (this->is_cut_off(corner, of)) continue;
-      std::uint32_t largest = 0;
-      FARO_UNROLL
-      for (std::uint32_t i = 0; i < kNumbers; ++i) {
-        const std::uint32_t number = (i + thread) % kNumbers;
-        const std::uint32_t bits =
-            magnitude_bits(computed<float>(held[of.place + number * this->block_step]));
-        largest = bits > largest ? bits : largest;
-      }
+      const Wide* const numbers = held + of.place;
+      const std::uint32_t largest = this->block_step == 1 ? largest_of<Base::kWord>(numbers, 1, thread)
+                                                          : largest_of<1>(numbers, this->block_step, thread);
       const std::uint8_t scale = Scaled::scale_of(largest, this->params);
       block_factors[b] = Scaled::factor_of(scale, this->params);
       this->scale_of(corner, of) = scale;
     }
   }
 
-  constexpr Results results_of(const Wide* numbers, const float* factors, std::uint32_t first) const {
-    Results results;
+  // Bits of the largest of a block's numbers, `step` apart, read kCount at a time.
+  template <int kCount>
+  static constexpr std::uint32_t largest_of(const Wide* numbers, std::uint32_t step, std::uint32_t thread) {
+    constexpr auto kReads = static_cast<std::uint32_t>(Scaled::kBlock / kCount);
+    std::uint32_t largest = 0;
     FARO_UNROLL
-    for (int i = 0; i < kOut / kTogether; ++i) {
-      std::uint32_t byte = 0;
+    for (std::uint32_t i = 0; i < kReads; ++i) {
+      const std::uint32_t number = (i + thread) % kReads * kCount;
+      const auto read = *reinterpret_cast<const Lanes<Wide, kCount>*>(numbers + number * step);
       FARO_UNROLL
-      for (int j = 0; j < kTogether; ++j) {
-        const auto of_vector = static_cast<std::uint32_t>(i * kTogether + j);
-        const float x = computed<float>(numbers[of_vector]);
-        byte |= static_cast<std::uint32_t>(quantized<Scaled>(x, factors[this->run_blocks[first + of_vector]]))
-                << 4 * j;
+      for (int j = 0; j < kCount; ++j) {
+        const std::uint32_t bits = magnitude_bits(computed<float>(read.get(j)));
+        largest = bits > largest ? bits : largest;
       }
-      results.put(i, static_cast<std::uint8_t>(byte));
+    }
+    return largest;
+  }
+
+  template <typename Factors>
+  static constexpr Results results_of(const Wide* numbers, const Factors& factors) {
+    constexpr int kWord = Base::kWord;
+    Results results;
+    std::uint32_t byte = 0;
+    FARO_UNROLL
+    for (int w = 0; w < kOut; w += kWord) {
+      const auto word = *reinterpret_cast<const Lanes<Wide, kWord>*>(numbers + w);
+      FARO_UNROLL
+      for (int j = 0; j < kWord; ++j) {
+        const int i = w + j;
+        const std::uint32_t bits = quantized<Scaled>(computed<float>(word.get(j)), factors(i));
+        byte = i % kTogether == 0 ? bits : byte | bits << 4;
+        if (i % kTogether == kTogether - 1) results.put(i / kTogether, static_cast<std::uint8_t>(byte));
+      }
     }
     return results;
   }
@@ -172,17 +220,16 @@ struct DequantizeBoxes : ScaledBoxes<ScaledProgram<std::uint8_t, Wide>, Shape> {
   static constexpr int kOut = Shape::kOut;
   using Results = Lanes<Wide, kOut>;
 
-  constexpr Results results_of(const std::uint8_t* numbers, const float* values, std::uint32_t first) const {
+  template <typename Factors>
+  static constexpr Results results_of(const std::uint8_t* numbers, const Factors& values) {
     using Word = Lanes<std::uint8_t, Base::kWord>;
     Results results;
     FARO_UNROLL
     for (int w = 0; w < kOut; w += Base::kWord) {
       const Word word = *reinterpret_cast<const Word*>(numbers + w);
       FARO_UNROLL
-      for (int j = 0; j < Base::kWord; ++j) {
-        const std::uint32_t of_run = first + static_cast<std::uint32_t>(w + j);
-        results.put(w + j, dequantized<Wide, Scaled>(word.get(j), values[this->run_blocks[of_run]]));
-      }
+      for (int j = 0; j < Base::kWord; ++j)
+        results.put(w + j, dequantized<Wide, Scaled>(word.get(j), values(w + j)));
     }
     return results;
   }

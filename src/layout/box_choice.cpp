@@ -468,7 +468,7 @@ std::vector<PricedTrial> all_trials(BoxSearch& search) {
   std::uint64_t left =
       std::uint64_t{limits.many_boxes} * limits.best_bytes / static_cast<unsigned>(search.unit_bytes);
   for (const StridedAxis& axis : search.axes) left /= axis.extent;
-  if (left == 0) search.least_bytes = limits.best_bytes / 6;
+  if (left == 0) search.least_bytes = limits.least_bytes != 0 ? limits.least_bytes : limits.best_bytes / 6;
   std::vector<PricedTrial> found = priced_trials(search);
   search.least_bytes = 0;
   if (found.empty()) found = priced_trials(search);

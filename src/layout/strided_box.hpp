@@ -35,6 +35,7 @@ struct BoxLimits {
   std::uint32_t ragged_bytes = 64 << 10;   // of a ragged box, with its list of places, without pads
   std::uint32_t ragged_shared = 72 << 10;  // of the same, with pads
   std::uint32_t best_bytes = 32 << 10;     // what boxes are wanted to have
+  std::uint32_t least_bytes = 0;           // smaller ones only where there are no others; 0: a sixth of those
   std::uint32_t many_boxes = 132 * 6;      // what keeps all multiprocessors busy
 
   /// Boxes of either kind may have so many bytes, and a quarter more with pads.

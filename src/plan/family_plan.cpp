@@ -177,6 +177,17 @@ FamilyPlan plan_family(const FamilyMap& map) {
   return plan;
 }
 
+std::uint32_t largest_wanted(const FamilyPlan& plan, int unit_bytes) {
+  kernels::FamilyForm form = plan.form;
+  for (int a = 0; a < form.axes; ++a) form.axis[a].free = -1;
+  kernels::FamilyView view;
+  FARO_CHECK(kernels::family_view(
+      form, [](int) { return std::int64_t{0}; }, 0, view));
+  kernels::normalise(view);
+  kernels::cut_into_units(view, form.element_bytes, static_cast<std::uint64_t>(unit_bytes));
+  return kernels::make_family_box(view, unit_bytes, 0, 0).wanted;
+}
+
 FamilyCall::FamilyCall(const FamilyPlan& plan, std::span<const std::uint64_t> extents,
                        const FamilyStrides& strides)
     : plan_(plan), extents_(extents) {

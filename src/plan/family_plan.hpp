@@ -29,6 +29,9 @@ void require_bounded(const FamilyPlan& plan, const char* operation);
 /// Errors: those of faro::ShapeFamily.
 FamilyPlan plan_family(const FamilyMap& map);
 
+/// FamilyForm::wanted of such units, which a block on the device need not look for. Cost: that of a call.
+std::uint32_t largest_wanted(const FamilyPlan& plan, int unit_bytes);
+
 /// One call of a family, its extents and strides checked. Errors: those of ShapeFamily::run().
 class FamilyCall {
  public:

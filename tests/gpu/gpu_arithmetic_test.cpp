@@ -162,6 +162,11 @@ TEST_F(GpuArithmetic, PermutationsAsOnTheCpu) {
     for (Arithmetic of : {Arithmetic{.from = Number::f32, .to = Number::bf16, .scale = {{0.5}, {}}},
                           Arithmetic{.from = Number::u8, .to = Number::f32, .offset = {{1.0}, {}}},
                           Arithmetic{.addend = Addend{.beta = 2}},
+                          Arithmetic{.from = Number::u8,
+                          .to = Number::f32,
+                          .scale = {{0.5, 2.0}, 0},
+                          .offset = {{1.0, -3.0, 4.0, 0.25}, 2},
+                          .shape = {2, count / 4, 4}},
                           Arithmetic{.to = Number::i32, .to_integer = ToInteger::nearest}}) {
       SCOPED_TRACE(to_text(map) + ": " + to_text(of));
       const Problem problem{.permutation = map, .batch = 2};

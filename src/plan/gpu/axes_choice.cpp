@@ -28,10 +28,13 @@ AxesBoxes::Variant box_variant(const layout::AxisMap& map, bool with_vectors, co
     limits.most_bytes = as.box_bytes + as.box_bytes / 2;
   }
   if (as.grouped) {
-    constexpr std::uint32_t four_fit_bytes = 44 << 10;
+    // A block looks its array up before it reads anything: boxes of half as much leave memory idle meanwhile.
+    constexpr std::uint32_t six_fit_bytes = 30 << 10;
+    constexpr std::uint32_t least_bytes = 16 << 10;
     limits.large_threads = kernels::kBoxThreads;
-    limits.allow(four_fit_bytes);
+    limits.allow(six_fit_bytes);
     limits.many_boxes = 1;  // others have more
+    limits.least_bytes = least_bytes;
   }
   // Narrower units take more instructions, which more warps share (docs/notes/axes-experiments.md).
   const std::uint32_t most = as.most_box_bytes != 0     ? as.most_box_bytes
@@ -194,6 +197,19 @@ std::optional<AxesLines::Variant> line_of_view(const layout::AxisMap& view, bool
   return as_variant(*choice, options, view.unit, anywhere);
 }
 
+// Whether a normal form leaves out nothing of either side, and reads forwards.
+bool is_all_of_both(const layout::AxisMap& map) {
+  std::uint64_t out_step = 1;
+  for (const layout::StridedAxis& axis : map.axes) {
+    if (axis.in <= 0 || static_cast<std::uint64_t>(axis.out) != out_step) return false;
+    out_step *= axis.extent;
+    std::uint64_t in_step = 1;
+    for (const layout::StridedAxis& other : map.axes) in_step *= other.in < axis.in ? other.extent : 1;
+    if (static_cast<std::uint64_t>(axis.in) != in_step) return false;
+  }
+  return map.in_first == 0 && map.out_first == 0;
+}
+
 std::optional<AxesLines> lines_of_view(const layout::AxisMap& view, const AxesVariant& as) {
   if (as.boxes_only) return std::nullopt;
   auto aligned = line_of_view(view, false, as);
@@ -323,13 +339,25 @@ QuickChoice choose_quickly(const AxisMap& units, std::uintptr_t in, std::uintptr
                                                      first_of(fitting).in, first_of(fitting).out),
         .unit_bytes = fitting.unit};
   }
-  if (const auto rows = kernels::make_view_rows(units.axes, static_cast<int>(unit), first_of(units))) {
+  constexpr std::uint64_t least_row_bytes = 128;  // boxes that are searched for join shorter rows than 513
+  if (const auto rows =
+          kernels::make_view_rows(units.axes, static_cast<int>(unit), first_of(units), least_row_bytes)) {
     if ((in | out) % rows->alignment == 0) return *rows;
     return std::monostate();
   }
   const auto turned = layout::read_forwards(units);
   const bool aligned = in % kAxesVector == 0 && out % kernels::kLineSector == 0;
-  if (auto line = line_of_view(turned ? *turned : units, !aligned, {})) return *line;
+  const layout::AxisMap& forwards = turned ? *turned : units;
+  if (auto line = line_of_view(forwards, !aligned, {})) return *line;
+  const auto suits = [&](const std::optional<AxesLines::Variant>& line) {
+    return line && lines_are_filled(line->choice, forwards.axes);
+  };
+  if (auto plane = line_of_view(forwards, !aligned, {.lines_only = true, .skinny = false}); suits(plane))
+    return *plane;
+  constexpr std::uint64_t few_side = 8;  // units
+  if (units.axes.size() < 2 || !is_all_of_both(units) || shorter_side(units.axes) > few_side)
+    return std::monostate();
+  if (auto few = lines_variant(units, !aligned, {}); suits(few)) return *few;
   return std::monostate();
 }
 

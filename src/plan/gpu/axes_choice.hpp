@@ -75,10 +75,10 @@ struct ViewChoice {
 /// Requires: at least one element. Cost: under a millisecond.
 ViewChoice choose_view(const AxisMap& view, std::uint64_t element_bytes, const AxesVariant& variant = {});
 
-/// What is chosen for a view without a search, for arrays that begin there: small arrays by elements, rows
-/// that stay, planes; nothing where choose_view() would try boxes or small arrays of a batch. Requires: a
-/// normal form in units of 1, 2, 4, 8 or 16 bytes, at least one. Errors: those of choose_view(). Cost: half a
-/// microsecond.
+/// What is chosen for a view without a search of boxes, for arrays that begin there: small arrays by
+/// elements, rows that stay, planes, few rows or columns; else nothing. Requires: a normal form in units of
+/// 1, 2, 4, 8 or 16 bytes, at least one. Errors: those of choose_view(). Cost: a microsecond; of few rows or
+/// columns that are not moved by vectors some tens, for banks.
 using QuickChoice =
     std::variant<std::monostate, AxesElements::Variant, kernels::ViewRowsChoice, AxesLines::Variant>;
 QuickChoice choose_quickly(const AxisMap& units, std::uintptr_t in, std::uintptr_t out);

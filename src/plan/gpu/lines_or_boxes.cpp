@@ -150,6 +150,12 @@ bool has_largest_tiles(const kernels::AxesLinesChoice& choice) {
   return choice.turned && choice.plane && choice.plane->threads > most_threads;
 }
 
+bool lines_are_filled(const kernels::AxesLinesChoice& choice, const std::vector<layout::StridedAxis>& axes) {
+  constexpr double least = 0.5;
+  if (choice.plane) return Pieces(*choice.plane, axes).filled() >= least;
+  return choice.skinny.has_value();
+}
+
 bool boxes_are_ahead(std::uint64_t unit, bool together, const kernels::BoxShape& box) {
   constexpr std::uint64_t half = kAxesVector / 2;
   return moves_vectors(box) && (unit == kAxesVector || (unit == half && !together));

@@ -27,6 +27,9 @@ bool has_largest_tiles(const kernels::AxesLinesChoice& choice);
 /// Whether a view's box is faster than the tiles of a plane.
 bool boxes_are_ahead(std::uint64_t unit, bool together, const kernels::BoxShape& box);
 
+/// Few rows or columns, or a plane that fills half of its tiles: what families of shapes move by lines.
+bool lines_are_filled(const kernels::AxesLinesChoice& choice, const std::vector<layout::StridedAxis>& axes);
+
 /// Whether the lines are faster than the box.
 bool lines_suit(const AxesLines& lines, const std::vector<layout::StridedAxis>& axes,
                 const AxesBoxes::Variant& box);

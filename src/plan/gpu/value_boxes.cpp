@@ -597,7 +597,8 @@ class ValueBoxMaker {
       return std::any_of(of_run.begin(), of_run.end(), [](std::int32_t index) { return index != 0; });
     };
     const std::uint64_t factor_bytes = bytes_of(computed_in(plan_.arithmetic));
-    p.factors_at = static_cast<std::uint32_t>(ceil_div(p.shared_bytes, factor_bytes) * factor_bytes);
+    p.factors_at =
+        static_cast<std::uint32_t>(round_up(p.shared_bytes, std::max(factor_bytes, kValueVectorBytes)));
     p.shared_bytes = p.factors_at;
     if (varies(made_.scales_of_run)) {
       p.factors_vary |= 1;
@@ -644,6 +645,23 @@ class ValueBoxMaker {
     return part;
   }
 
+  // Neighbours are read by up to four, from a multiple of as many on.
+  kernels::BlocksOfVector blocks_of_vector(const std::vector<std::uint16_t>& rows,
+                                           const std::vector<std::uint16_t>& runs) const {
+    const auto vector = static_cast<std::size_t>(made_.out_vector);
+    const std::size_t read = std::min<std::size_t>(vector, 4);
+    bool one = true;
+    bool neighbours = std::all_of(rows.begin(), rows.end(), [&](auto row) { return row % read == 0; });
+    for (std::size_t u = 0; u < runs.size(); ++u) {
+      const std::size_t first = u / vector * vector;
+      one &= runs[u] == runs[first];
+      neighbours &= runs[first] % read == 0 && runs[u] == runs[first] + (u - first);
+    }
+    return one          ? kernels::BlocksOfVector::one
+           : neighbours ? kernels::BlocksOfVector::neighbours
+                        : kernels::BlocksOfVector::any;
+  }
+
   void make_blocks() {
     ValueBoxParams& p = made_.params;
     std::uint64_t count = 1;
@@ -663,6 +681,7 @@ class ValueBoxMaker {
             .scale = made_.row_factors[r].scale + made_.scales_of_run[u]};
       }
     }
+    made_.blocks_of_vector = blocks_of_vector(rows.numbers, runs.numbers);
     p.factors_vary = 0;
     p.shared_bytes = p.factors_at + static_cast<std::uint32_t>(count * sizeof(float));
   }

@@ -45,6 +45,7 @@ struct ValueBoxes {
   std::vector<std::uint16_t> row_blocks;
   std::vector<std::uint16_t> run_blocks;
   std::uint32_t block_step = 0;
+  kernels::BlocksOfVector blocks_of_vector = kernels::BlocksOfVector::any;
   std::vector<std::uint64_t> box;  // extents, slowest of the output first
   std::uint64_t boxes = 0;
   double load_wavefronts = 0;  // of a warp's access to shared memory, 1 at best

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <numeric>
 #include <optional>
 
 #include "faro/error.hpp"
@@ -22,7 +24,9 @@ constexpr int kVectorsOfThreadLog2 = 3;  // of a small tile; of the largest twic
 
 int width_log2(Number number) { return std::countr_zero(bytes_of(number)); }
 
-bool rounds_as_read(const Arithmetic& of) { return !of.addend && bytes_of(of.to) < bytes_of(of.from); }
+bool rounds_as_read(const Arithmetic& of) {
+  return !of.addend && !along_axes(of) && bytes_of(of.to) < bytes_of(of.from);
+}
 
 // Numbers of a vector: 16 bytes of the widest type, and no more than arrays are aligned to.
 int vector_log2(const Arithmetic& of, const ValueAlignment& alignment) {
@@ -37,21 +41,26 @@ int vector_log2(const Arithmetic& of, const ValueAlignment& alignment) {
   return vector;
 }
 
-// Segments as long as memory likes, shorter where the tile of the map would not fit; rows as many as fit.
+// Segments as long as memory likes, shorter where the tile of the map would not fit; rows as many as fit, or
+// of two widths, with half such segments of the narrower, as many as a segment has numbers: smaller tiles, of
+// which more wait and store by turns.
 std::optional<kernels::AffineTileShape> tile_shape(const ValueTilePlan& plan,
                                                    const ValueAlignment& alignment) {
   const Arithmetic& of = plan.arithmetic;
   const int width = width_log2(rounds_as_read(of) ? of.to : of.from);
   const int vector = vector_log2(of, alignment);
+  const int narrower = bytes_of(of.from) == bytes_of(of.to) ? 0 : 1;
   const int most_tile = std::min(
       {plan.map.bits(), kMostHeldLog2 - 2 * width, vector + kVectorsOfThreadLog2 + 1 + kMostTileThreadsLog2});
-  for (int s = std::min(kHeldSegmentLog2 - width, plan.map.bits()); s > 0; --s) {
+  for (int s = std::min(kHeldSegmentLog2 - narrower - width, plan.map.bits()); s > 0; --s) {
     const int rows = plan.map.rank_gamma(s);
     if (rows > kernels::kMaxRowBits || s + rows > most_tile) continue;
-    kernels::AffineTileShape shape{.width_bits = width,
-                                   .segment_bits = s,
-                                   .row_bits = std::clamp(most_tile - s, rows, kernels::kMaxRowBits),
-                                   .vector_bits = std::min(vector, s)};
+    kernels::AffineTileShape shape{
+        .width_bits = width,
+        .segment_bits = s,
+        .row_bits = std::clamp(narrower != 0 ? std::min(s, most_tile - s) : most_tile - s, rows,
+                               kernels::kMaxRowBits),
+        .vector_bits = std::min(vector, s)};
     const int vectors = shape.vector_count_bits();
     shape.thread_bits = std::min(
         vectors, std::clamp(vectors - kVectorsOfThreadLog2, kLeastTileThreadsLog2, kMostTileThreadsLog2));
@@ -61,6 +70,14 @@ std::optional<kernels::AffineTileShape> tile_shape(const ValueTilePlan& plan,
 }
 
 }  // namespace
+
+bool along_axes(const Arithmetic& of) { return of.scale.axis || of.offset.axis; }
+
+std::uint64_t ValueTilePlan::numbers_of_step(std::size_t axis) const {
+  const auto& shape = arithmetic.shape;
+  return std::accumulate(shape.begin() + static_cast<std::ptrdiff_t>(std::min(axis + 1, shape.size())),
+                         shape.end(), std::uint64_t{1}, std::multiplies<>());
+}
 
 std::uint64_t ValueTilePlan::read_bytes() const {
   return count() *
@@ -72,7 +89,7 @@ std::optional<ValueTilePlan> make_value_tile_plan(const Affine& map, std::uint64
                                                   const Arithmetic& arithmetic) {
   constexpr std::uint64_t kMostTiles = (std::uint64_t{1} << 31) - 1;  // of a launch
   const ValueTilePlan plan{.map = map, .arrays = arrays, .arithmetic = arithmetic};
-  if (arithmetic.scale.axis || arithmetic.offset.axis || arrays == 0) return std::nullopt;
+  if (arrays == 0) return std::nullopt;
   // Of arrays that are aligned to their numbers alone tiles are the smallest.
   const auto shape =
       tile_shape(plan, {.in = bytes_of(arithmetic.from),

@@ -13,18 +13,23 @@
 
 namespace faro::detail {
 
-/// An affine map of `arrays` arrays, one after another, with factors that are the same for all numbers.
+/// Whether factors differ along an axis of the output.
+bool along_axes(const Arithmetic& of);
+
+/// An affine map of `arrays` arrays, one after another, which together have the shape of the arithmetic.
 struct ValueTilePlan {
   Affine map;
   std::uint64_t arrays = 1;
   Arithmetic arithmetic;
 
   std::uint64_t count() const { return arrays << map.bits(); }
+  /// Of the output, from one index along an axis to the next.
+  std::uint64_t numbers_of_step(std::size_t axis) const;
   std::uint64_t read_bytes() const;
   std::uint64_t written_bytes() const;
 };
 
-/// Nothing for factors along an axis, and for arrays of which no tile has two segments: those are few.
+/// Nothing for arrays of which no tile has two segments: those are few.
 std::optional<ValueTilePlan> make_value_tile_plan(const Affine& map, std::uint64_t arrays,
                                                   const Arithmetic& arithmetic);
 

@@ -197,7 +197,7 @@ std::string tile_type_text(const Arithmetic& of, const faro::detail::ValueTiles&
   return "faro::kernels::MoveValueTiles<" + program_text(kernel) +
          (tiles.rounds_first ? ", true, " : ", false, ") + std::to_string(shape.segment_bits) + ", " +
          std::to_string(shape.row_bits) + ", " + std::to_string(shape.vector_bits) + ", " +
-         std::to_string(shape.thread_bits) + ">";
+         std::to_string(shape.thread_bits) + (faro::detail::along_axes(of) ? ", true>" : ">");
 }
 
 std::string group_type_text(const ValueKernel& kernel) {

@@ -51,6 +51,7 @@ class LoadedBlocks {
     arguments_.run_blocks = run_blocks_.data();
     arguments_.block_count = static_cast<std::uint32_t>(boxes_.blocks.size());
     arguments_.block_step = boxes_.block_step;
+    arguments_.of_vector = boxes_.blocks_of_vector;
     arguments_.params = {.ceil = plan.scaling.rounding == ScaleRounding::ceil,
                          .global_scale = static_cast<float>(plan.scaling.global_scale)};
     arguments_.tiled = plan.scaling.layout == ScaleLayout::tiled ? 1 : 0;

@@ -179,6 +179,7 @@ void FamilyExecutor::run_on_device(const FamilyPlan& plan, const DeviceExtents& 
   faro::detail::by_unit_bytes(all & (~all + 1), [&](auto unit) {
     kernels::MoveFamily<unit(), true> kernel;
     kernel.what.form = plan.form;
+    kernel.what.form.wanted = faro::detail::largest_wanted(plan, unit());
     if (extents.bytes == 4) {
       kernel.what.extents.narrow = static_cast<const std::int32_t*>(extents.data);
     } else {

@@ -189,16 +189,28 @@ std::string ValueExecutor::explain() const {
 struct ValueTileExecutor::State {
   ValueTilePlan plan;
   int device;
+  DeviceBuffer<std::byte> scales;
+  DeviceBuffer<std::byte> offsets;
   kernels::ValueTileArrays arrays;
   ByAlignment<LoadedTiles> loaded;
 
   State(const ValueTilePlan& of, int on) : plan(of), device(on) {
     const Arithmetic& arithmetic = plan.arithmetic;
     const Number computed = computed_in(arithmetic);
-    arrays.scale = factor_of(arithmetic.scale.values.front(), computed);
-    arrays.offset = factor_of(arithmetic.offset.values.front(), computed);
+    give(arithmetic.scale, computed, scales, arrays.scale);
+    give(arithmetic.offset, computed, offsets, arrays.offset);
     if (arithmetic.addend) arrays.beta = factor_of(arithmetic.addend->beta, computed);
     static_cast<void>(tiles_for({}));
+  }
+
+  void give(const Coefficient& of, Number computed, DeviceBuffer<std::byte>& table,
+            kernels::ValueTileFactor& to) const {
+    to.one = factor_of(of.values.front(), computed);
+    if (!of.axis) return;
+    table = DeviceBuffer<std::byte>::of(factors_of(of, computed), device);
+    to.table = table.data();
+    to.inner = device::Division64(plan.numbers_of_step(*of.axis));
+    to.extent = device::Division64(of.values.size());
   }
 
   const LoadedTiles& tiles_for(const ValueAlignment& alignment) const {
