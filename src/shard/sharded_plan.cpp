@@ -184,6 +184,7 @@ struct ShardedPlan::State {
   std::string reason;
 
   std::uint64_t number_of_rounds = 1;
+  bool a_view_each = true;  // messages of all ranks, which slices need
 
   bool packs() const { return !plan.pack().is_nothing(); }
   bool unpacks() const { return !plan.unpack().is_nothing(); }
@@ -270,6 +271,19 @@ struct ShardedPlan::State {
     }
   }
 
+  // Collective. Slices are of views that are a message each: where a rank has boxes or copies in one message,
+  // none has slices.
+  void agree_on_views() {
+    if (local.engine != Engine::cuda || stores || plan.method() == ShardMethod::affine) return;
+    const auto has_a_view_each = [](const ShardPass& pass, const std::vector<ShardMessage>& messages) {
+      return pass.views.empty() || pass.views.size() == messages.size();
+    };
+    const bool mine =
+        has_a_view_each(plan.pack(), plan.sends()) && has_a_view_each(plan.unpack(), plan.receives());
+    for (const std::string& theirs : communicator->all_gather(mine ? "a view each" : "boxes"))
+      a_view_each = a_view_each && theirs == "a view each";
+  }
+
   // Collective. What is packed and unpacked goes from workspace to workspace.
   void take_message_arrays() {
     if (local.engine != Engine::cuda || stores) return;
@@ -353,13 +367,7 @@ struct ShardedPlan::State {
         stored_slices = detail::SlicedShards::make(plan, local.device, choice);
       return;
     }
-    // Slices are of views that are a message each, and passed on to nobody.
-    const auto has_a_view_each = [](const ShardPass& pass, const std::vector<ShardMessage>& messages) {
-      return pass.views.empty() || pass.views.size() == messages.size();
-    };
-    if (plan.passes_on() || !has_a_view_each(plan.pack(), plan.sends()) ||
-        !has_a_view_each(plan.unpack(), plan.receives()))
-      return;
+    if (plan.passes_on() || !a_view_each) return;
     // In place, what a slice receives must not be what another is packed from.
     if (ways.in_place && !(packs() && unpacks())) return;
     // Between registered arrays NCCL goes by no buffers of its own, and leaves the passes more of the memory.
@@ -390,7 +398,8 @@ ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communica
                                            .rounds = {},
                                            .no_stores = {},
                                            .reason = {},
-                                           .number_of_rounds = 1})) {
+                                           .number_of_rounds = 1,
+                                           .a_view_each = true})) {
   State& state = *state_;
   if (state.communicator == nullptr)
     fail(ErrorCode::value, "make a plan of shards", "no communicator", "one for each rank");
@@ -404,6 +413,7 @@ ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communica
                        ways.in_place ? "place" : "two arrays");
   });
   state.agree_on_rounds();
+  state.agree_on_views();
   state.take_message_arrays();
   detail::agree(*state.communicator, "make a plan of shards", [&] {
     state.prepare();

@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -30,20 +32,18 @@ bool has_nccl_for_two() {
 void expect_nccl(const ShardProblem& problem, const ShardWays& ways, bool captured = false) {
   std::vector<int> devices(static_cast<std::size_t>(problem.shards.ranks));
   std::iota(devices.begin(), devices.end(), 0);
-  const WholeArray whole(problem, element_count(problem.permutation));
+  const WholeParts whole(problem);
   on_devices(in_memory_communicators(problem.shards.ranks), devices,
              [&](Communicator& words, const std::shared_ptr<Communicator>& shared, OwnStream& stream) {
                const auto communicator = nccl_communicator(words.rank(), shared);
                ShardProblem mine = problem;
                mine.shards.rank = words.rank();
                ShardedPlan plan(ShardPlan(mine), communicator, {}, ways);
-               const std::vector<std::byte> in = whole.in_part(words.rank());
-               const std::vector<std::byte> wanted = whole.out_part(words.rank());
-               cuda::DeviceArray from(std::max<std::size_t>(in.size(), 1), words.rank());
-               if (!in.empty()) from.upload(in.data());
-               const cuda::DeviceArray to(std::max<std::size_t>(wanted.size(), 1), words.rank());
+               const std::vector<std::byte>& wanted = whole.out[static_cast<std::size_t>(words.rank())];
+               const GuardedPart from(whole.in[static_cast<std::size_t>(words.rank())], words.rank(), 0);
+               const GuardedPart to(std::vector<std::byte>(wanted.size(), kUnwritten), words.rank(), 0);
                const auto run = [&] {
-                 plan.run(from.data(), in.size(), to.data(), wanted.size(), Stream(stream.get()));
+                 plan.run(from.data(), from.size(), to.data(), wanted.size(), Stream(stream.get()));
                };
                run();
                plan.wait(Stream(stream.get()));
@@ -62,10 +62,7 @@ void expect_nccl(const ShardProblem& problem, const ShardWays& ways, bool captur
                  check_cuda(cudaGraphExecDestroy(executable), "cudaGraphExecDestroy");
                  check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
                }
-               if (wanted.empty()) return;
-               std::vector<std::byte> out(wanted.size());
-               to.download(out.data());
-               EXPECT_TRUE(out == wanted) << plan.explain();
+               to.expect(wanted, plan.explain());
              });
 }
 
@@ -136,6 +133,51 @@ TEST_F(GpuShards, ByNcclBetweenRegisteredArrays) {
                  .shards = {.ranks = ranks, .rank = 0, .in = ShardAxis{1}, .out = ShardAxis{0}},
                  .axes = box},
                 {.stores = false, .slice_bits = slice_bits});
+  }
+}
+
+// A rank each: cuts, blocks, boxes and copies, by stores, by messages, and passed on within an island of both.
+TEST_F(GpuShards, DrawnDistributionsByNccl) {
+  if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  const int ranks = std::min(4, static_cast<int>(cuda::devices().size()));
+  int checked = 0;
+  for (std::uint64_t seed = 1000; seed < 1050 && !HasFailure(); ++seed) {
+    const std::optional<ShardProblem> problem = drawn_mesh(seed, ranks, 5);
+    if (!problem) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + mesh_oracle::label(*problem));
+    ++checked;
+    if (seed % 3 == 0) expect_nccl(*problem, {});
+    expect_nccl(*problem, {.stores = false, .slice_bits = seed % 2 == 0 ? -1 : 0});
+  }
+  EXPECT_GT(checked, 30);
+}
+
+// Long enough for arrays that are registered. Of the first, one rank has a box a message and the other two.
+TEST_F(GpuShards, DistributionsByNcclBetweenRegisteredArrays) {
+  if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  struct Case {
+    std::vector<std::uint64_t> shape;
+    std::vector<int> order;
+    const char* in;
+    const char* out;
+  };
+  for (const Case& each :
+       {Case{{601, 999}, {1, 0}, "mesh 2; axis 1 over 0 in blocks of 17", "mesh 2; axis 1 over 0"},
+        Case{{601, 999}, {0, 1}, "mesh 2; axis 1 over 0 in blocks of 64", "mesh 2; axis 0 over 0"},
+        Case{{60, 101, 99}, {1, 2, 0}, "mesh 2x1; axis 0 over 0; axis 1 over 1",
+             "mesh 2x1; axis 0 over 1; axis 1 over 0"},
+        Case{{601, 999}, {1, 0}, "mesh 2; axis 1 over 0", "mesh 2"},
+        Case{{601, 999}, {1, 0}, "mesh 1 at 0", "mesh 1 at 1"}}) {
+    ShardProblem problem{.permutation = Axes(each.shape, each.order),
+                         .element_bytes = 40,
+                         .shards = {.ranks = 2},
+                         .axes = NamedAxes{.shape = each.shape, .order = each.order}};
+    problem.shards.in = parse_distribution(each.in);
+    problem.shards.out = parse_distribution(each.out);
+    SCOPED_TRACE(mesh_oracle::label(problem));
+    expect_nccl(problem, {});
+    expect_nccl(problem, {.stores = false});
+    expect_nccl(problem, {.stores = false, .slice_bits = 2}, true);
   }
 }
 
@@ -238,30 +280,79 @@ void expect_of_process(int socket, int rank) {
   }
 }
 
-TEST_F(GpuShards, ByNcclOfTwoProcesses) {
-  constexpr const char* kSocket = "FARO_TEST_SOCKET";
-  if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
-  if (const char* const given = std::getenv(kSocket); given != nullptr)
-    return expect_of_process(std::atoi(given), 1);
+constexpr const char* kSocket = "FARO_TEST_SOCKET";
+
+// The second process is this program with `test` alone, for CUDA does not live through a fork: it calls `work`
+// with the socket of the environment as rank 1, this one as rank 0. What became of it, as waitpid() says.
+int status_beside(const std::string& test, const std::function<void(int socket, int rank)>& work) {
+  if (const char* const given = std::getenv(kSocket); given != nullptr) {
+    work(std::atoi(given), 1);
+    return 0;
+  }
   int sockets[2] = {};
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
-  // The second process is this program with this test alone, for CUDA does not live through a fork.
+  EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
   const std::string socket = std::string(kSocket) + "=" + std::to_string(sockets[1]);
+  const std::string filter = "--gtest_filter=" + test;
   std::vector<char*> environment{const_cast<char*>(socket.c_str())};
   for (char** each = environ; *each != nullptr; ++each) environment.push_back(*each);
   environment.push_back(nullptr);
   const pid_t child = fork();
-  ASSERT_GE(child, 0);
+  EXPECT_GE(child, 0);
   if (child == 0) {
-    const char* const arguments[] = {"gpu_test", "--gtest_filter=GpuShards.ByNcclOfTwoProcesses", nullptr};
+    const char* const arguments[] = {"gpu_test", filter.c_str(), nullptr};
     execve("/proc/self/exe", const_cast<char* const*>(arguments), environment.data());
     _exit(127);
   }
   close(sockets[1]);
-  EXPECT_NO_THROW(expect_of_process(sockets[0], 0));
+  EXPECT_NO_THROW(work(sockets[0], 0));
   int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0) << "the other process";
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return status;
+}
+
+TEST_F(GpuShards, ByNcclOfTwoProcesses) {
+  if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  EXPECT_EQ(status_beside("GpuShards.ByNcclOfTwoProcesses", expect_of_process), 0) << "the other process";
+}
+
+// A process that is killed between two calls: the other's next one is an error, by stores and by messages.
+TEST_F(GpuShards, AKilledProcessEndsTheOthersCall) {
+  if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  const auto work = [](int socket, int rank) {
+    const auto words = std::make_shared<SocketWords>(socket, rank);
+    check_cuda(cudaSetDevice(rank), "cudaSetDevice");
+    const auto communicator = nccl_communicator(rank, words, std::chrono::seconds(5));
+    const NamedAxes axes{.shape = {1024, 2048}, .order = {1, 0}};
+    ShardProblem problem{.permutation = Axes(axes.shape, axes.order),
+                         .element_bytes = 12,
+                         .shards = {.ranks = 2, .rank = rank},
+                         .axes = axes};
+    problem.shards.in = parse_distribution("mesh 2; axis 0 over 0 in blocks of 64");
+    problem.shards.out = parse_distribution("mesh 2");
+    ShardedPlan stored(ShardPlan(problem), communicator);
+    ShardedPlan sent(ShardPlan(problem), communicator, {}, {.stores = false});
+    const cuda::DeviceArray in(stored.plan().in_bytes(), rank);
+    const cuda::DeviceArray out(stored.plan().out_bytes(), rank);
+    const OwnStream stream;
+    for (ShardedPlan* const plan : {&stored, &sent}) {
+      plan->run(in.data(), in.size(), out.data(), out.size(), Stream(stream.get()));
+      plan->wait(Stream(stream.get()));
+    }
+    words->all_gather("done");
+    if (rank == 1) kill(getpid(), SIGKILL);
+    for (ShardedPlan* const plan : {&stored, &sent}) {
+      try {
+        plan->run(in.data(), in.size(), out.data(), out.size(), Stream(stream.get()));
+        plan->wait(Stream(stream.get()));
+        ADD_FAILURE() << "a run with a rank that was killed";
+      } catch (const std::exception& error) {
+        EXPECT_STRNE(error.what(), "");
+      }
+    }
+    communicator->abort("the other process is gone");
+  };
+  const int status = status_beside("GpuShards.AKilledProcessEndsTheOthersCall", work);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
 }
 
 // A rank that does not come: the others' wait ends by the time limit, and their stream is free again.
