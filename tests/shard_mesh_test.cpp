@@ -100,8 +100,9 @@ TEST(ShardMesh, DrawnPairsAgainstTheWholeArray) {
     try {
       plan.emplace(problem);
     } catch (const Error& error) {
-      // Elements that no axes of either side say are looked up, and have one owner then.
+      // Elements that no axes of either side say are looked up, and not passed on within an island.
       EXPECT_EQ(error.code(), ErrorCode::unsupported) << error.what() << label(problem);
+      EXPECT_GT(problem.shards.island, 1) << label(problem);
       reached.insert("refused");
       continue;
     }
@@ -109,6 +110,23 @@ TEST(ShardMesh, DrawnPairsAgainstTheWholeArray) {
     expect_redistributed(problem);
   }
   EXPECT_THAT(reached, ::testing::IsSupersetOf({"mesh", "mesh, passed on", "indices"}));
+}
+
+// Maps that no axes say, from and to copies: each element crosses once to each that wants it.
+TEST(ShardMesh, AnyPermutationBetweenCopies) {
+  for (std::uint64_t seed = 0; seed < (kInstrumented ? 12 : 60) && !::testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Drawn drawn(seed);
+    const int ranks = 1 + static_cast<int>(drawn.below(9));
+    const std::vector<Permutation> maps{maps::bit_reversal(7), maps::random_bmmc(8, seed),
+                                        Indexed::random(90, seed), maps::roll(77, 5),
+                                        Indexed::random(1, seed)};
+    ShardProblem problem{
+        .permutation = maps[seed % maps.size()], .element_bytes = 4, .shards = {.ranks = ranks}};
+    problem.shards.in = drawn.distribution(problem.in_shape(), ranks);
+    problem.shards.out = drawn.distribution(problem.out_shape(), ranks);
+    expect_redistributed(problem);
+  }
 }
 
 ShardProblem pencils(int rows, int columns, int rank) {

@@ -106,16 +106,17 @@ std::vector<ShardProblem> between_distributions(const std::string& name, int ran
   if (name == "cube") return {redistributed({side, side, side}, {0, 1, 2}, 8, {by_rows, by_columns})};
   if (name == "square") return {redistributed({square, square}, as_it_is, 4, {by_rows, by_columns})};
   if (name == "uneven")
-    return {redistributed({std::uint64_t{10007} >> less / 2, std::uint64_t{10009} >> less / 2}, as_it_is, 4, {by_rows, by_columns})};
+    return {redistributed({std::uint64_t{10007} >> less / 2, std::uint64_t{10009} >> less / 2}, as_it_is, 4,
+                          {by_rows, by_columns})};
   if (name == "gathered") return {redistributed({square, square}, as_it_is, 4, {by_rows, all})};
   if (name == "gathered1") return {redistributed({square, square}, as_it_is, 4, {by_columns, all})};
   if (name == "scattered") return {redistributed({square, square}, as_it_is, 4, {all, by_columns})};
   if (name == "cyclic")
-    return {redistributed(
-        {square, square}, as_it_is, 4,
-        {fmt::format("mesh {}x{}; axis 0 over 0 in blocks of 64; axis 1 over 1 in blocks of 64", ranks / rows,
-                     rows),
-         by_rows})};
+    return {
+        redistributed({square, square}, as_it_is, 4,
+                      {fmt::format("mesh {}x{}; axis 0 over 0 in blocks of 64; axis 1 over 1 in blocks of 64",
+                                   ranks / rows, rows),
+                       by_rows})};
   // Lists. A matrix that is cut over the ranks goes to each of them whole, to half of them, to twice as many.
   const int layers = std::max(1, 32 >> less);
   const auto cut = [](int count, int first, int axis) {
@@ -124,11 +125,13 @@ std::vector<ShardProblem> between_distributions(const std::string& name, int ran
   if (name == "weights-each")
     return weights(layers, as_it_is, [&](int axis, int) { return Ends{cut(ranks, 0, axis), all}; });
   if (name == "weights-half")
-    return weights(layers, as_it_is,
-                   [&](int axis, int target) { return Ends{cut(ranks, 0, axis), cut(ranks / 2, ranks / 2, target)}; });
+    return weights(layers, as_it_is, [&](int axis, int target) {
+      return Ends{cut(ranks, 0, axis), cut(ranks / 2, ranks / 2, target)};
+    });
   if (name == "weights-twice")
-    return weights(layers, as_it_is,
-                   [&](int axis, int target) { return Ends{cut(ranks / 2, 0, axis), cut(ranks, 0, target)}; });
+    return weights(layers, as_it_is, [&](int axis, int target) {
+      return Ends{cut(ranks / 2, 0, axis), cut(ranks, 0, target)};
+    });
   // Transposed, from one half of the ranks to the other.
   if (name == "weights-apart")
     return weights(layers, {1, 0}, [&](int axis, int target) {

@@ -274,8 +274,7 @@ class Rank {
       ShardWork work;
       plans.emplace_back();
       for (const Part& part : parts) {
-        plans.back().push_back(
-            std::make_unique<ShardedPlan>(part.plan, communicator, PlanOptions{}, ways));
+        plans.back().push_back(std::make_unique<ShardedPlan>(part.plan, communicator, PlanOptions{}, ways));
         const ShardWork one = work_of(*plans.back().back(), ways);
         const double bytes = work.part_bytes + one.part_bytes;
         work = one;
@@ -299,7 +298,8 @@ class Rank {
       for (const Part& part : parts) {
         wrong += counted([&](unsigned long long* counter) {
           count_wrong_places(out.data() + part.out_at, part.plan.out_elements(),
-                             static_cast<int>(part.plan.problem().element_bytes), part.after, counter, stream_);
+                             static_cast<int>(part.plan.problem().element_bytes), part.after, counter,
+                             stream_);
         });
       }
       return wrong;
@@ -394,12 +394,12 @@ class Rank {
       registered = nccl_->message_arrays(in.size(), out.size());
     }
     if (registered.received) {
-      contestants.push_back(
-          {kAllToAllRegistered,
-           [this, &registered, &all_sent](Stream stream) {
-             all_to_all(registered.to_send.get(), registered.received.get(), all_sent, stream);
-           },
-           "ncclSend, ncclRecv between ncclMemAlloc's arrays", across, false});
+      contestants.push_back({kAllToAllRegistered,
+                             [this, &registered, &all_sent](Stream stream) {
+                               all_to_all(registered.to_send.get(), registered.received.get(), all_sent,
+                                          stream);
+                             },
+                             "ncclSend, ncclRecv between ncclMemAlloc's arrays", across, false});
     }
     for (const Contestant& each : contestants) {
       if (!each.is_verified) continue;

@@ -57,8 +57,8 @@ void fill_part(std::uint32_t* part, std::uint64_t count, std::uint64_t first, St
 void count_wrong(const std::uint32_t* part, std::uint64_t count, std::uint64_t first, const SourceOf& source,
                  unsigned long long* wrong, Stream stream);
 
-/// Which elements of an input a part of a distribution holds, in its order: along each axis runs of places, and
-/// how far those are apart in the whole input.
+/// Which elements of an input a part of a distribution holds, in its order: along each axis runs of places,
+/// and how far those are apart in the whole input.
 struct PartPlaces {
   static constexpr int kMostAxes = 4;
   static constexpr int kMostRuns = 3;

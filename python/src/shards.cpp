@@ -1,5 +1,5 @@
-// Plans of shards: what one rank packs, sends, receives and unpacks; ranks on GPUs by NCCL, with words that Python
-// carries.
+// Plans of shards: what one rank packs, sends, receives and unpacks; ranks on GPUs by NCCL, with words that
+// Python carries.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>

@@ -1,5 +1,5 @@
-// Shards for C: the plan of a rank, its passes as plans, its messages; ranks on GPUs by NCCL, with the caller's
-// words.
+// Shards for C: the plan of a rank, its passes as plans, its messages; ranks on GPUs by NCCL, with the
+// caller's words.
 #include "faro/shards.hpp"
 
 #include <fmt/format.h>
@@ -128,7 +128,8 @@ class CallersWords : public Communicator {
     if (failed == 0 && all.size() == static_cast<std::size_t>(words_.ranks)) return all;
     ended_ = failed != 0 ? "a failed all_gather of the caller's"
                          : "words of " + std::to_string(all.size()) + " ranks";
-    fail(ErrorCode::device, "exchange words", ended_, "words of all " + std::to_string(words_.ranks) + " ranks");
+    fail(ErrorCode::device, "exchange words", ended_,
+         "words of all " + std::to_string(words_.ranks) + " ranks");
   }
 
   // The caller's own time limit ends the others' wait.
@@ -299,9 +300,9 @@ faro_status faro_sharded_plan_create(const faro_shard_plan* plan, faro_communica
     require_argument(plan, kShardedPlan, "plan");
     require_argument(communicator, kShardedPlan, "communicator");
     require_argument(sharded, kShardedPlan, "sharded");
-    *sharded = new faro_sharded_plan{
-        faro::ShardedPlan(plan->plan, communicator->ranks, faro::capi::plan_options(options),
-                          faro::ShardWays{.stores = without_stores == 0})};
+    *sharded = new faro_sharded_plan{faro::ShardedPlan(plan->plan, communicator->ranks,
+                                                       faro::capi::plan_options(options),
+                                                       faro::ShardWays{.stores = without_stores == 0})};
   });
 }
 

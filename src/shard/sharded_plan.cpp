@@ -205,9 +205,7 @@ struct ShardedPlan::State {
     if (stores) {
       reason = plan.stores().to_output
                    ? fmt::format("each segment of an output comes from one rank: {} it there ({})",
-                                 stores->workspace_bytes() > 0 ? "kernels pack rows, and copy engines write"
-                                                               : "kernels write",
-                                 stores->kernel())
+                                 stores->writers(), stores->kernel())
                    : fmt::format(
                          "segments of an output come from several ranks: kernels pack into the peers' "
                          "workspace ({}), and unpacking follows{}",

@@ -70,9 +70,11 @@ std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device
                       .rows = std::move(rows->slices),
                       .first = workspace_elements,
                       .side = cuda::SideStream(device)};
-        for (const RowCopies::Slice& slice : copied.rows)
+        for (const RowCopies::Slice& slice : copied.rows) {
+          if (rows->workspace_elements == 0) break;
           copied.packing.emplace_back(Plan({.element_bytes = width, .view = slice.packing}, target),
                                       cuda::ViewShare::beside_copies);
+        }
         workspace_elements += rows->workspace_elements;
         made.copied_.push_back(std::move(copied));
         continue;
@@ -111,10 +113,14 @@ void StoredShards::run_views(const void* in, const std::vector<std::byte*>& arra
     for (Copied& each : copied_) {
       if (k >= each.rows.size()) continue;
       const RowCopies::Slice& slice = each.rows[k];
-      std::byte* const packed = workspace_->data() + each.first * width_;
-      each.packing[k].run(in, packed, stream);
+      const auto* from = static_cast<const std::byte*>(in);
+      if (!each.packing.empty()) {
+        std::byte* const packed = workspace_->data() + each.first * width_;
+        each.packing[k].run(in, packed, stream);
+        from = packed;
+      }
       each.side.follow(stream);
-      cuda::copy_rows_between(packed + slice.from * width_,
+      cuda::copy_rows_between(from + slice.from * width_,
                               arrays[static_cast<std::size_t>(each.peer)] + slice.to * width_,
                               {.from_pitch_bytes = slice.from_pitch * width_,
                                .to_pitch_bytes = slice.to_pitch * width_,
@@ -139,6 +145,11 @@ void StoredShards::run_views(const void* in, const std::vector<std::byte*>& arra
     for (View& each : views_) each.side.lead(stream, 0);
   }
   for (Copied& each : copied_) each.side.lead(stream, 0);
+}
+
+const char* StoredShards::writers() const {
+  if (workspace_) return "kernels pack rows, and copy engines write";
+  return copied_.empty() ? "kernels write" : "copy engines write";
 }
 
 std::string StoredShards::kernel() const {

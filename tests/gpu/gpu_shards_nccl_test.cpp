@@ -136,7 +136,8 @@ TEST_F(GpuShards, ByNcclBetweenRegisteredArrays) {
   }
 }
 
-// A rank each: cuts, blocks, boxes and copies, by stores, by messages, and passed on within an island of both.
+// A rank each: cuts, blocks, boxes and copies, by stores, by messages, and passed on within an island of
+// both.
 TEST_F(GpuShards, DrawnDistributionsByNccl) {
   if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
   const int ranks = std::min(4, static_cast<int>(cuda::devices().size()));
@@ -164,7 +165,9 @@ TEST_F(GpuShards, DistributionsByNcclBetweenRegisteredArrays) {
   for (const Case& each :
        {Case{{601, 999}, {1, 0}, "mesh 2; axis 1 over 0 in blocks of 17", "mesh 2; axis 1 over 0"},
         Case{{601, 999}, {0, 1}, "mesh 2; axis 1 over 0 in blocks of 64", "mesh 2; axis 0 over 0"},
-        Case{{60, 101, 99}, {1, 2, 0}, "mesh 2x1; axis 0 over 0; axis 1 over 1",
+        Case{{60, 101, 99},
+             {1, 2, 0},
+             "mesh 2x1; axis 0 over 0; axis 1 over 1",
              "mesh 2x1; axis 0 over 1; axis 1 over 0"},
         Case{{601, 999}, {1, 0}, "mesh 2; axis 1 over 0", "mesh 2"},
         Case{{601, 999}, {1, 0}, "mesh 1 at 0", "mesh 1 at 1"}}) {
@@ -282,8 +285,9 @@ void expect_of_process(int socket, int rank) {
 
 constexpr const char* kSocket = "FARO_TEST_SOCKET";
 
-// The second process is this program with `test` alone, for CUDA does not live through a fork: it calls `work`
-// with the socket of the environment as rank 1, this one as rank 0. What became of it, as waitpid() says.
+// The second process is this program with `test` alone, for CUDA does not live through a fork: it calls
+// `work` with the socket of the environment as rank 1, this one as rank 0. What became of it, as waitpid()
+// says.
 int status_beside(const std::string& test, const std::function<void(int socket, int rank)>& work) {
   if (const char* const given = std::getenv(kSocket); given != nullptr) {
     work(std::atoi(given), 1);

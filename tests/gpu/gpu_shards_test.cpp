@@ -122,8 +122,7 @@ TEST_F(GpuShards, OtherDistributionsAreRefusedOnAllRanks) {
                          .shards = {.ranks = 2, .rank = communicator->rank()},
                          .axes = axes};
     problem.shards.in = parse_distribution("mesh 2; axis 0 over 0");
-    problem.shards.out =
-        parse_distribution(communicator->rank() == 0 ? "mesh 2; axis 1 over 0" : "mesh 2");
+    problem.shards.out = parse_distribution(communicator->rank() == 0 ? "mesh 2; axis 1 over 0" : "mesh 2");
     const ShardedPlan plan(ShardPlan(problem), communicator);
   });
   for (const auto& each : thrown)
