@@ -45,10 +45,10 @@ constexpr const char* kUsage =
   --scaling WHICH  weak, strong or both: with 1, 2, 4, ... of them, and what two let expect of the others
   --maps LIST      of exchange30,exchange20,exchange8 (one of the ranks' bits and that local one),
                    exchange20all (all of the ranks' bits and local ones from 20 on), exchange20two, local, bmmc,
-                   reversal, transpose, transpose64, slabs, index, sort       (default all but exchange20two);
-                   between distributions: pencils, cube, square, uneven (slabs of axis 0 to slabs of axis 1),
-                   gathered, gathered1 (slabs to copies), scattered (back), cyclic (blocks of 64 to slabs),
-                   weights-each, weights-half, weights-twice, weights-apart (15 GiB); meshes: all of these
+                   reversal, transpose, transpose64, slabs, index, sort; between distributions: pencils, cube,
+                   square, uneven (slabs of axis 0 to slabs of axis 1), gathered, gathered1 (slabs to copies),
+                   scattered (back), cyclic (blocks of 64 to slabs), weights-each, weights-half, weights-twice,
+                   weights-apart (15 GiB); meshes: all of these       (default all but exchange20two)
   --log-bytes K    2^K bytes of an array on each device, of strong scaling in all  (default 33: 8 GiB);
                    distributions are of given sizes, and smaller below 33
   --rounds NUMBER  of turns                                           (default 7)
@@ -62,9 +62,9 @@ constexpr const char* kUsage =
 struct ShardsOptions {
   std::vector<int> devices = {};
   std::string scaling = {};
-  std::vector<std::string> maps = {"exchange30",  "exchange20", "exchange8", "exchange20all",
-                                   "local",       "bmmc",       "reversal",  "transpose",
-                                   "transpose64", "slabs",      "index",     "sort"};
+  std::vector<std::string> maps = {"exchange30", "exchange20", "exchange8", "exchange20all", "local",
+                                   "bmmc",       "reversal",   "transpose", "transpose64",   "slabs",
+                                   "index",      "sort",       "meshes"};
   std::vector<int> slices = {};
   std::vector<int> reserved = {48};
   int log_bytes = 33;
@@ -587,17 +587,25 @@ void run_on(const ShardsOptions& options, const std::string& scaling, std::vecto
   lines.insert(lines.end(), common.lines.begin(), common.lines.end());
 }
 
-// 1, 2, 4, ... of the devices; strong scaling gives each its share of an array that one of them would hold.
+// 1, 2, 4, ... of the devices; strong scaling gives each its share of an array that one of them would hold,
+// and arrays between distributions as they are to two and more.
 void run_scaling(const ShardsOptions& options, const std::string& scaling, std::vector<ShardLine>& lines) {
+  const auto is_mesh = [](const std::string& map) {
+    return std::find(kMeshes.begin(), kMeshes.end(), map) != kMeshes.end();
+  };
   for (std::size_t count = 1, g = 0; count <= options.devices.size(); count *= 2, ++g) {
     ShardsOptions each = options;
     each.devices.resize(count);
+    ShardsOptions meshes = each;
+    std::erase_if(each.maps, is_mesh);
+    std::erase_if(meshes.maps, [&](const std::string& map) { return !is_mesh(map); });
     if (scaling == "strong") each.log_bytes -= static_cast<int>(g);
     // One rank has no bit to exchange with.
     if (count == 1)
       std::erase_if(each.maps,
                     [](const std::string& map) { return map.starts_with("exchange") || map == "local"; });
     run_on(each, scaling, lines);
+    if (scaling == "strong" && count > 1) run_on(meshes, scaling, lines);
   }
 }
 
