@@ -17,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -27,6 +28,7 @@
 #include "bench/gpu_shards/benched.hpp"
 #include "bench/gpu_shards/parts.hpp"
 #include "bench/gpu_shards/scaling.hpp"
+#include "bench/gpu_shards/shards_options.hpp"
 #include "faro/communicator.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/engines/cuda_measure.hpp"
@@ -37,74 +39,6 @@
 
 namespace faro::bench::gpu {
 namespace {
-
-constexpr const char* kUsage =
-    R"(gpu_shards_bench: arrays over several GPUs, beside copies between them and NCCL's all-to-all
-
-  --devices LIST   ordinals, a rank each                              (default: all of the machine)
-  --scaling WHICH  weak, strong or both: with 1, 2, 4, ... of them, and what two let expect of the others
-  --maps LIST      of exchange30,exchange20,exchange8 (one of the ranks' bits and that local one),
-                   exchange20all (all of the ranks' bits and local ones from 20 on), exchange20two, local, bmmc,
-                   reversal, transpose, transpose64, slabs, index, sort; between distributions: pencils, cube,
-                   square, uneven (slabs of axis 0 to slabs of axis 1), gathered, gathered1 (slabs to copies),
-                   scattered (back), cyclic (blocks of 64 to slabs), weights-each, weights-half, weights-twice,
-                   weights-apart (15 GiB); meshes: all of these       (default all but exchange20two)
-  --log-bytes K    2^K bytes of an array on each device, of strong scaling in all  (default 33: 8 GiB);
-                   distributions are of given sizes, and smaller below 33
-  --rounds NUMBER  of turns                                           (default 7)
-  --slices LIST    log2 of slices by NCCL beside faro's choice; 0: one (default: the choice alone)
-  --reserved LIST  multiprocessors left to NCCL while those move      (default 48)
-  --without-nccl
-  --out FILE       the table, in Markdown
-  --help
-)";
-
-struct ShardsOptions {
-  std::vector<int> devices = {};
-  std::string scaling = {};
-  std::vector<std::string> maps = {"exchange30", "exchange20", "exchange8", "exchange20all", "local",
-                                   "bmmc",       "reversal",   "transpose", "transpose64",   "slabs",
-                                   "index",      "sort",       "meshes"};
-  std::vector<int> slices = {};
-  std::vector<int> reserved = {48};
-  int log_bytes = 33;
-  int rounds = 7;
-  bool nccl = true;
-  std::string out = {};
-  std::string command = {};
-};
-
-const std::vector<std::string> kMeshes = {"pencils",      "cube",         "square",        "uneven",
-                                          "gathered",     "gathered1",    "scattered",     "cyclic",
-                                          "weights-each", "weights-half", "weights-twice", "weights-apart"};
-
-ShardsOptions parse(const CommandLine& line) {
-  ShardsOptions options;
-  options.command = line.text();
-  options.nccl = !line.has("--without-nccl");
-  line.read({{"--devices", [&](const Argument& a) { options.devices = parse_ints(a, 0, 63); }},
-             {"--scaling",
-              [&](const Argument& a) {
-                if (a.text != "weak" && a.text != "strong" && a.text != "both")
-                  refuse(a, "weak, strong or both");
-                options.scaling = a.text;
-              }},
-             {"--maps", [&](const Argument& a) { options.maps = parse_names(a); }},
-             {"--log-bytes", [&](const Argument& a) { options.log_bytes = parse_int(a, 20, 34); }},
-             {"--slices", [&](const Argument& a) { options.slices = parse_ints(a, 0, 4); }},
-             {"--reserved", [&](const Argument& a) { options.reserved = parse_ints(a, 0, 131); }},
-             {"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1, 1000); }},
-             {"--out", [&](const Argument& a) { options.out = a.text; }}},
-            {"--without-nccl"});
-  if (const auto meshes = std::find(options.maps.begin(), options.maps.end(), "meshes");
-      meshes != options.maps.end())
-    options.maps.insert(options.maps.erase(meshes), kMeshes.begin(), kMeshes.end());
-  if (options.devices.empty()) {
-    for (int device = 0; device < static_cast<int>(cuda::devices().size()); ++device)
-      options.devices.push_back(device);
-  }
-  return options;
-}
 
 struct Contestant {
   std::string name;
@@ -121,8 +55,8 @@ struct Common {
   std::barrier<> meet;
   std::vector<std::shared_ptr<Communicator>> words;
   std::vector<std::shared_ptr<Communicator>> peers;
-  std::vector<std::byte*> received = {};  // for copies between devices
-  std::vector<ShardLine> lines = {};      // of rank 0
+  std::vector<std::span<std::byte>> received = {};  // for copies between devices
+  std::vector<ShardLine> lines = {};                // of rank 0
   std::vector<Benched> maps = {};
   std::size_t device_count;  // of which some may have several ranks
 
@@ -356,7 +290,7 @@ class Rank {
   void compare(const Benched& benched, const cuda::DeviceArray& in, const cuda::DeviceArray& out,
                std::uint64_t sent, std::vector<Contestant>& contestants,
                const std::function<unsigned long long()>& wrong) {
-    common_.received[index()] = out.data();
+    common_.received[index()] = {out.data(), out.size()};
     const ShardWork across{.way = ShardWork::Way::links_alone,
                            .sent_bytes = static_cast<double>(sent),
                            .part_bytes = static_cast<double>(in.size())};
@@ -425,9 +359,13 @@ class Rank {
   void copy_on(const std::byte* in, std::uint64_t bytes, Stream stream) {
     const std::size_t all = common_.options.devices.size();
     const std::size_t next = (index() + all / common_.device_count) % all;
-    check_cuda(cudaMemcpyPeerAsync(common_.received[next], common_.options.devices[next], in, device_, bytes,
-                                   stream.handle()),
-               "cudaMemcpyPeerAsync");
+    // To a rank that gets less than is sent, again from its beginning.
+    const std::span<std::byte> to = common_.received[next];
+    for (std::uint64_t done = 0; done < bytes; done += to.size()) {
+      check_cuda(cudaMemcpyPeerAsync(to.data(), common_.options.devices[next], in + done, device_,
+                                     std::min<std::uint64_t>(to.size(), bytes - done), stream.handle()),
+                 "cudaMemcpyPeerAsync");
+    }
   }
 
   // `bytes`: what each rank sends, the same to all others.
@@ -590,9 +528,6 @@ void run_on(const ShardsOptions& options, const std::string& scaling, std::vecto
 // 1, 2, 4, ... of the devices; strong scaling gives each its share of an array that one of them would hold,
 // and arrays between distributions as they are to two and more.
 void run_scaling(const ShardsOptions& options, const std::string& scaling, std::vector<ShardLine>& lines) {
-  const auto is_mesh = [](const std::string& map) {
-    return std::find(kMeshes.begin(), kMeshes.end(), map) != kMeshes.end();
-  };
   for (std::size_t count = 1, g = 0; count <= options.devices.size(); count *= 2, ++g) {
     ShardsOptions each = options;
     each.devices.resize(count);
@@ -610,7 +545,7 @@ void run_scaling(const ShardsOptions& options, const std::string& scaling, std::
 }
 
 int run(const CommandLine& line) {
-  const ShardsOptions options = parse(line);
+  const ShardsOptions options = parse_shards(line);
   if (options.devices.empty())
     fail(ErrorCode::device, "gpu_shards_bench", cuda::status().reason, "a GPU or more");
   std::vector<ShardLine> lines;
@@ -633,5 +568,5 @@ int run(const CommandLine& line) {
 }  // namespace faro::bench::gpu
 
 int main(int count, char** words) {
-  return faro::bench::run_program(count, words, faro::bench::gpu::kUsage, faro::bench::gpu::run);
+  return faro::bench::run_program(count, words, faro::bench::gpu::kShardsUsage, faro::bench::gpu::run);
 }

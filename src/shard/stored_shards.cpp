@@ -25,7 +25,7 @@ std::optional<RowCopies> rows_over_links(const Strided& view, std::uint64_t widt
   if (bytes < slice_bytes) return std::nullopt;
   std::optional<RowCopies> made = row_copies(view, choice);
   if (made && std::any_of(made->slices.begin(), made->slices.end(), [&](const RowCopies::Slice& slice) {
-        return std::max(slice.from_pitch, slice.to_pitch) * width > most_pitch_bytes;
+        return slice.rows > 1 && std::max(slice.from_pitch, slice.to_pitch) * width > most_pitch_bytes;
       }))
     return std::nullopt;
   return made;

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -29,45 +30,73 @@ bool has_nccl_for_two() {
   return cuda::devices().size() >= 2 && dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL) != nullptr;
 }
 
-void expect_nccl(const ShardProblem& problem, const ShardWays& ways, bool captured = false) {
-  std::vector<int> devices(static_cast<std::size_t>(problem.shards.ranks));
-  std::iota(devices.begin(), devices.end(), 0);
-  const WholeParts whole(problem);
-  on_devices(in_memory_communicators(problem.shards.ranks), devices,
-             [&](Communicator& words, const std::shared_ptr<Communicator>& shared, OwnStream& stream) {
-               const auto communicator = nccl_communicator(words.rank(), shared);
-               ShardProblem mine = problem;
-               mine.shards.rank = words.rank();
-               ShardedPlan plan(ShardPlan(mine), communicator, {}, ways);
-               const std::vector<std::byte>& wanted = whole.out[static_cast<std::size_t>(words.rank())];
-               const GuardedPart from(whole.in[static_cast<std::size_t>(words.rank())], words.rank(), 0);
-               const GuardedPart to(std::vector<std::byte>(wanted.size(), kUnwritten), words.rank(), 0);
-               const auto run = [&] {
-                 plan.run(from.data(), from.size(), to.data(), wanted.size(), Stream(stream.get()));
-               };
-               run();
-               plan.wait(Stream(stream.get()));
-               if (captured) {
-                 check_cuda(cudaMemset(to.data(), 0, wanted.size()), "cudaMemset");
-                 cudaGraph_t graph = nullptr;
-                 cudaGraphExec_t executable = nullptr;
-                 check_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
-                            "capture");
-                 run();
-                 check_cuda(cudaStreamEndCapture(stream.get(), &graph), "end of capture");
-                 check_cuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
-                 for (int launch = 0; launch < 3; ++launch)
-                   check_cuda(cudaGraphLaunch(executable, stream.get()), "cudaGraphLaunch");
-                 plan.wait(Stream(stream.get()));
-                 check_cuda(cudaGraphExecDestroy(executable), "cudaGraphExecDestroy");
-                 check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
-               }
-               to.expect(wanted, plan.explain());
-             });
+struct NcclCase {
+  ShardProblem problem;
+  ShardWays ways;
+  bool captured = false;
+};
+
+// One rank's part of a case.
+void expect_of_rank(const NcclCase& each, const WholeParts& whole,
+                    const std::shared_ptr<Communicator>& communicator, OwnStream& stream) {
+  ShardProblem mine = each.problem;
+  mine.shards.rank = communicator->rank();
+  const auto rank = static_cast<std::size_t>(communicator->rank());
+  ShardedPlan plan(ShardPlan(mine), communicator, {}, each.ways);
+  const std::vector<std::byte>& wanted = whole.out[rank];
+  const GuardedPart from(whole.in[rank], communicator->device(), 0);
+  const GuardedPart to(std::vector<std::byte>(wanted.size(), kUnwritten), communicator->device(), 0);
+  const auto run = [&] {
+    plan.run(from.data(), from.size(), to.data(), wanted.size(), Stream(stream.get()));
+  };
+  run();
+  plan.wait(Stream(stream.get()));
+  if (each.captured) {
+    check_cuda(cudaMemset(to.data(), 0, wanted.size()), "cudaMemset");
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    check_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "capture");
+    run();
+    check_cuda(cudaStreamEndCapture(stream.get(), &graph), "end of capture");
+    check_cuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+    for (int launch = 0; launch < 3; ++launch)
+      check_cuda(cudaGraphLaunch(executable, stream.get()), "cudaGraphLaunch");
+    plan.wait(Stream(stream.get()));
+    check_cuda(cudaGraphExecDestroy(executable), "cudaGraphExecDestroy");
+    check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  }
+  to.expect(wanted, plan.explain());
 }
+
+class NcclCases {
+ public:
+  void add(const ShardProblem& problem, const ShardWays& ways, bool captured = false) {
+    by_ranks_[problem.shards.ranks].push_back({.problem = problem, .ways = ways, .captured = captured});
+  }
+
+  // All over one communicator of NCCL's, whose making takes longer than most of them.
+  void expect() const {
+    for (const auto& [ranks, cases] : by_ranks_) {
+      std::vector<int> devices(static_cast<std::size_t>(ranks));
+      std::iota(devices.begin(), devices.end(), 0);
+      std::vector<WholeParts> wholes;
+      for (const NcclCase& each : cases) wholes.emplace_back(each.problem);
+      on_devices(in_memory_communicators(ranks), devices,
+                 [&](Communicator& words, const std::shared_ptr<Communicator>& shared, OwnStream& stream) {
+                   const auto communicator = nccl_communicator(words.rank(), shared);
+                   for (std::size_t i = 0; i < cases.size(); ++i)
+                     expect_of_rank(cases[i], wholes[i], communicator, stream);
+                 });
+    }
+  }
+
+ private:
+  std::map<int, std::vector<NcclCase>> by_ranks_;
+};
 
 TEST_F(GpuShards, ByNccl) {
   if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  NcclCases cases;
   std::mt19937_64 random(29);
   for (int trial = 0; trial < 10; ++trial) {
     const int n = 16 + trial % 3;
@@ -75,8 +104,8 @@ TEST_F(GpuShards, ByNccl) {
         .permutation = trial % 2 == 0 ? maps::random_bmmc(n, random()) : maps::random_bpc(n, random()),
         .element_bytes = std::uint64_t{1} << (trial % 5),
         .shards = {.ranks = 2}};
-    expect_nccl(affine, {.stores = false, .slice_bits = trial % 4});
-    expect_nccl(affine, {.slice_bits = trial % 3});
+    cases.add(affine, {.stores = false, .slice_bits = trial % 4});
+    cases.add(affine, {.slice_bits = trial % 3});
   }
   const NamedAxes axes{.shape = {37, 50, 21}, .order = {2, 0, 1}};
   for (const ShardWays& ways : {ShardWays{}, ShardWays{.stores = false}}) {
@@ -85,77 +114,81 @@ TEST_F(GpuShards, ByNccl) {
          {Permutation(maps::swap_bits(18, 16, 17)), Permutation(maps::xor_mask(18, 0)),
           Permutation(maps::xor_mask(18, 1 << 17))}) {
       for (const std::uint64_t width : {2U, 4U, 32U})
-        expect_nccl({.permutation = map, .element_bytes = width, .shards = {.ranks = 2}}, ways);
+        cases.add({.permutation = map, .element_bytes = width, .shards = {.ranks = 2}}, ways);
     }
-    expect_nccl(
-        {.permutation = Axes(axes.shape, axes.order),
-         .element_bytes = 4,
-         .shards = {.ranks = 2, .rank = 0, .in = ShardAxis{1, {11, 39}}, .out = ShardAxis{0, {21, 0}}},
-         .axes = axes},
-        ways);
-    expect_nccl({.permutation = maps::roll(100003, 777), .element_bytes = 8, .shards = {.ranks = 2}}, ways);
+    cases.add({.permutation = Axes(axes.shape, axes.order),
+               .element_bytes = 4,
+               .shards = {.ranks = 2, .rank = 0, .in = ShardAxis{1, {11, 39}}, .out = ShardAxis{0, {21, 0}}},
+               .axes = axes},
+              ways);
+    cases.add({.permutation = maps::roll(100003, 777), .element_bytes = 8, .shards = {.ranks = 2}}, ways);
   }
-  expect_nccl({.permutation = Indexed::random(50021, 3), .element_bytes = 4, .shards = {.ranks = 2}}, {});
+  cases.add({.permutation = Indexed::random(50021, 3), .element_bytes = 4, .shards = {.ranks = 2}}, {});
+  cases.expect();
 }
 
 // Long enough for arrays that are registered with NCCL, and for slices of different lengths.
 TEST_F(GpuShards, ByNcclBetweenRegisteredArrays) {
   if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  NcclCases cases;
   const ShardProblem transpose{
       .permutation = maps::transpose(2048, 4096), .element_bytes = 64, .shards = {.ranks = 2}};
   const ShardProblem reversal{
       .permutation = maps::bit_reversal(23), .element_bytes = 64, .shards = {.ranks = 2}};
   const ShardProblem affine{
       .permutation = maps::random_bmmc(22, 3), .element_bytes = 8, .shards = {.ranks = 2}};
-  expect_nccl(transpose, {.stores = false}, true);
-  expect_nccl(reversal, {.stores = false});
-  expect_nccl(affine, {.stores = false});
-  expect_nccl(affine, {.stores = false, .slice_bits = 4});
-  expect_nccl(affine, {.stores = false, .slice_bits = 0});
+  cases.add(transpose, {.stores = false}, true);
+  cases.add(reversal, {.stores = false});
+  cases.add(affine, {.stores = false});
+  cases.add(affine, {.stores = false, .slice_bits = 4});
+  cases.add(affine, {.stores = false, .slice_bits = 0});
   // One pass that becomes two, for its slices.
   const ShardProblem one_pass{
       .permutation = compose(maps::swap_bits(23, 21, 22), direct_sum(maps::random_bmmc(22, 5), Affine(1))),
       .element_bytes = 64,
       .shards = {.ranks = 2}};
-  expect_nccl(one_pass, {.stores = false});
+  cases.add(one_pass, {.stores = false});
   // Boxes, whose messages begin anywhere, whole and in slices, of all devices.
   const int ranks = std::min(4, static_cast<int>(cuda::devices().size()));
   const NamedAxes plane{.shape = {2001, 2003}, .order = {1, 0}};
   const NamedAxes box{.shape = {5, 1201, 703}, .order = {2, 0, 1}};
   for (const int slice_bits : {-1, 0, 1, 3}) {
-    expect_nccl({.permutation = Axes(plane.shape, plane.order),
-                 .element_bytes = 16,
-                 .shards = {.ranks = ranks, .rank = 0, .in = ShardAxis{0}, .out = ShardAxis{0}},
-                 .axes = plane},
-                {.stores = false, .slice_bits = slice_bits});
-    expect_nccl({.permutation = Axes(box.shape, box.order),
-                 .element_bytes = 12,
-                 .shards = {.ranks = ranks, .rank = 0, .in = ShardAxis{1}, .out = ShardAxis{0}},
-                 .axes = box},
-                {.stores = false, .slice_bits = slice_bits});
+    cases.add({.permutation = Axes(plane.shape, plane.order),
+               .element_bytes = 16,
+               .shards = {.ranks = ranks, .rank = 0, .in = ShardAxis{0}, .out = ShardAxis{0}},
+               .axes = plane},
+              {.stores = false, .slice_bits = slice_bits});
+    cases.add({.permutation = Axes(box.shape, box.order),
+               .element_bytes = 12,
+               .shards = {.ranks = ranks, .rank = 0, .in = ShardAxis{1}, .out = ShardAxis{0}},
+               .axes = box},
+              {.stores = false, .slice_bits = slice_bits});
   }
+  cases.expect();
 }
 
 // A rank each: cuts, blocks, boxes and copies, by stores, by messages, and passed on within an island of
 // both.
 TEST_F(GpuShards, DrawnDistributionsByNccl) {
   if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  NcclCases cases;
   const int ranks = std::min(4, static_cast<int>(cuda::devices().size()));
   int checked = 0;
   for (std::uint64_t seed = 1000; seed < 1050 && !HasFailure(); ++seed) {
     const std::optional<ShardProblem> problem = drawn_mesh(seed, ranks, 5);
     if (!problem) continue;
-    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + mesh_oracle::label(*problem));
     ++checked;
-    if (seed % 3 == 0) expect_nccl(*problem, {});
-    expect_nccl(*problem, {.stores = false, .slice_bits = seed % 2 == 0 ? -1 : 0});
+    if (seed % 3 == 0) cases.add(*problem, {});
+    cases.add(*problem, {.stores = false, .slice_bits = seed % 2 == 0 ? -1 : 0});
   }
   EXPECT_GT(checked, 30);
+  cases.expect();
 }
 
 // Long enough for arrays that are registered. Of the first, one rank has a box a message and the other two.
 TEST_F(GpuShards, DistributionsByNcclBetweenRegisteredArrays) {
   if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  NcclCases cases;
   struct Case {
     std::vector<std::uint64_t> shape;
     std::vector<int> order;
@@ -177,23 +210,25 @@ TEST_F(GpuShards, DistributionsByNcclBetweenRegisteredArrays) {
                          .axes = NamedAxes{.shape = each.shape, .order = each.order}};
     problem.shards.in = parse_distribution(each.in);
     problem.shards.out = parse_distribution(each.out);
-    SCOPED_TRACE(mesh_oracle::label(problem));
-    expect_nccl(problem, {});
-    expect_nccl(problem, {.stores = false});
-    expect_nccl(problem, {.stores = false, .slice_bits = 2}, true);
+    cases.add(problem, {});
+    cases.add(problem, {.stores = false});
+    cases.add(problem, {.stores = false, .slice_bits = 2}, true);
   }
+  cases.expect();
 }
 
 TEST_F(GpuShards, ByNcclInAGraph) {
   if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
-  expect_nccl({.permutation = maps::transpose(1024, 1024), .element_bytes = 4, .shards = {.ranks = 2}},
-              {.stores = false, .slice_bits = 2}, true);
-  expect_nccl({.permutation = maps::transpose(1024, 1024), .element_bytes = 4, .shards = {.ranks = 2}}, {},
-              true);
-  expect_nccl({.permutation = maps::bit_reversal(18), .element_bytes = 4, .shards = {.ranks = 2}},
-              {.slice_bits = 2}, true);
-  expect_nccl({.permutation = maps::bit_reversal(18), .element_bytes = 8, .shards = {.ranks = 2}},
-              {.stores = false, .slice_bits = 0}, true);
+  NcclCases cases;
+  cases.add({.permutation = maps::transpose(1024, 1024), .element_bytes = 4, .shards = {.ranks = 2}},
+            {.stores = false, .slice_bits = 2}, true);
+  cases.add({.permutation = maps::transpose(1024, 1024), .element_bytes = 4, .shards = {.ranks = 2}}, {},
+            true);
+  cases.add({.permutation = maps::bit_reversal(18), .element_bytes = 4, .shards = {.ranks = 2}},
+            {.slice_bits = 2}, true);
+  cases.add({.permutation = maps::bit_reversal(18), .element_bytes = 8, .shards = {.ranks = 2}},
+            {.stores = false, .slice_bits = 0}, true);
+  cases.expect();
 }
 
 // Words between two processes, by a socket; arrays go by NCCL.
