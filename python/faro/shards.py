@@ -28,7 +28,7 @@ import sys
 import weakref
 from typing import Any, Callable, Sequence
 
-from . import _arrays, _errors, _faro, _kinds, _run, distributions, maps
+from . import _arrays, _errors, _faro, _kinds, _run, _sockets, distributions, maps
 from ._errors import FaroError, FaroTypeError, refuse
 
 __all__ = ["ShardPlan", "ShardedPlan", "plan", "permute", "redistribute"]
@@ -138,13 +138,65 @@ class _Mpi:
 
 
 class _OfGroup:
-    """What is kept for a process group of torch.distributed, as long as it lives."""
+    """What is kept for a process group of torch.distributed, as long as it lives, and what its ranks tell each other."""
 
-    def __init__(self) -> None:
-        self.words: Any = None  # a group of gloo for what ranks tell each other, where the group itself has NCCL alone
-        self.nccl: Any = None  # ranks on GPUs; False: there are none, for `why`
+    def __init__(self, group: Any, dist: Any):
+        self._dist, self._group = dist, weakref.ref(group)
+        self.ranks, self.rank = dist.get_world_size(group), dist.get_rank(group)
+        self.kinds = {device.type for device in getattr(group, "_device_types", ())}
+        self.has_nccl = "nccl" in str(dist.get_backend_config(group)).lower()
+        # Words of NCCL go over the GPU, behind all that is queued there.
+        self._words: Any = None
+        if "cpu" not in self.kinds and dist.is_gloo_available():
+            self._words = dist.new_group(dist.get_process_group_ranks(group), backend="gloo",
+                                         use_local_synchronization=group != dist.group.WORLD)
+        self._sockets: Any = None  # on one machine; False: there are none
+        self._nccl: Any = None  # False: there is none, for `why`
         self.why = ""
         self.plans: dict[Any, "ShardedPlan"] = {}  # by what was asked, the last ones
+
+    def gather(self, mine: bytes) -> list[bytes]:
+        if self._words is None and "cpu" not in self.kinds:
+            words: list[Any] = [None] * self.ranks
+            self._dist.all_gather_object(words, mine, group=self._group())
+            return words
+        if self._sockets is None:
+            self._sockets = _sockets.between(self.ranks, self.rank, self._gather_by_group)
+        said = self._sockets.gather(mine) if self._sockets else None
+        return said if said is not None else self._gather_by_group(mine)
+
+    def _gather_by_group(self, mine: bytes) -> list[bytes]:
+        import torch
+
+        room = _WORD_BYTES
+        while True:
+            # A first row of a size that all know; where one is longer, a second of theirs.
+            row = (len(mine).to_bytes(8, "little") + mine[:room]).ljust(room + 8, b"\0")
+            sent = torch.frombuffer(bytearray(row), dtype=torch.uint8)
+            received = [torch.empty_like(sent) for _ in range(self.ranks)]
+            self._dist.all_gather(received, sent, group=self._words or self._group())
+            rows = [each.numpy().tobytes() for each in received]
+            sizes = [int.from_bytes(each[:8], "little") for each in rows]
+            if max(sizes) <= room:
+                return [each[8 : 8 + size] for each, size in zip(rows, sizes)]
+            room = max(sizes)
+
+    def device_plan(self, plan: "ShardPlan", device: int) -> Any:
+        """The plan over GPUs that store at each other or talk by NCCL; None where this group has none. Collective."""
+        if self._nccl is None:
+            self._nccl = False
+            this = weakref.ref(self)  # the ranks keep what carries their words
+
+            def gather(mine: bytes) -> list[bytes]:
+                kept = this()
+                return [] if kept is None else kept.gather(mine)
+
+            if self.has_nccl:
+                try:
+                    self._nccl = _faro.nccl_ranks(self.ranks, self.rank, device, gather)
+                except _errors.FaroDeviceError as error:  # on all ranks alike
+                    self.why = str(error)
+        return self._nccl.plan(plan._handle, True) if self._nccl else None
 
 
 _of_groups: "weakref.WeakKeyDictionary[Any, _OfGroup]" = weakref.WeakKeyDictionary()
@@ -159,59 +211,19 @@ class _Torch:
         import torch.distributed.distributed_c10d as c10d
 
         self._dist, self._group = dist, group
-        self.ranks, self.rank = dist.get_world_size(group), dist.get_rank(group)
         pg: Any = group or c10d._get_default_group()
-        self.kept = _of_groups.setdefault(pg, _OfGroup())
-        self._kinds = {device.type for device in getattr(pg, "_device_types", ())}
-        if self.kept.words is None:
-            self.kept.words = pg
-            if "cpu" not in self._kinds and dist.is_gloo_available():
-                # Words of NCCL go over the GPU, behind all that is queued there.
-                self.kept.words = dist.new_group(dist.get_process_group_ranks(pg), backend="gloo",
-                                                 use_local_synchronization=group is not None)
-        self._has_nccl = "nccl" in str(dist.get_backend_config(pg)).lower()
+        if pg not in _of_groups:
+            _of_groups[pg] = _OfGroup(pg, dist)
+        self.kept = _of_groups[pg]
+        self.ranks, self.rank = self.kept.ranks, self.kept.rank
 
     def gather(self, word: Any) -> list[Any]:
-        return [pickle.loads(each) for each in self._gather_bytes(pickle.dumps(word))]
-
-    def _gather_bytes(self, mine: bytes) -> list[bytes]:
-        import torch
-
-        if self.kept.words.name() != "gloo" and "cpu" not in self._kinds:
-            words: list[Any] = [None] * self.ranks
-            self._dist.all_gather_object(words, mine, group=self._group)
-            return words
-        room = _WORD_BYTES
-        while True:
-            # A first row of a size that all know; where one is longer, a second of theirs.
-            sent = torch.zeros(room + 8, dtype=torch.uint8)
-            sent[:8] = torch.frombuffer(bytearray(len(mine).to_bytes(8, "little")), dtype=torch.uint8)
-            if mine:
-                fits = bytearray(mine[:room])
-                sent[8 : 8 + len(fits)] = torch.frombuffer(fits, dtype=torch.uint8)
-            received = [torch.empty_like(sent) for _ in range(self.ranks)]
-            self._dist.all_gather(received, sent, group=self.kept.words)
-            all_bytes = [each.numpy().tobytes() for each in received]
-            sizes = [int.from_bytes(each[:8], "little") for each in all_bytes]
-            if max(sizes) <= room:
-                return [each[8 : 8 + size] for each, size in zip(all_bytes, sizes)]
-            room = max(sizes)
-
-    def device_plan(self, plan: "ShardPlan", device: int) -> Any:
-        """The plan over GPUs that store at each other or talk by NCCL; None where this group has none. Collective."""
-        if self.kept.nccl is None:
-            self.kept.nccl = False
-            if self._has_nccl:
-                try:
-                    self.kept.nccl = _faro.nccl_ranks(self.ranks, self.rank, device, self._gather_bytes)
-                except _errors.FaroDeviceError as error:  # on all ranks alike
-                    self.kept.why = str(error)
-        return self.kept.nccl.plan(plan._handle, True) if self.kept.nccl else None
+        return [pickle.loads(each) for each in self.kept.gather(pickle.dumps(word))]
 
     def check(self, array: _arrays.Array, operation: str) -> None:
         own = "cpu" if array.device is None else "cuda"
-        if self._kinds and own not in self._kinds:
-            refuse(operation, f"a part on {own} over a group for {', '.join(sorted(self._kinds))}", "a part where the group's messages are",
+        if self.kept.kinds and own not in self.kept.kinds:
+            refuse(operation, f"a part on {own} over a group for {', '.join(sorted(self.kept.kinds))}", "a part where the group's messages are",
                    "torch.distributed.init_process_group('cpu:gloo,cuda:nccl') carries both")
 
     def exchange(self, source: Any, sends: Any, target: Any, receives: Any) -> None:
@@ -448,7 +460,7 @@ class ShardedPlan:
 
     def _device_plan(self, device: int) -> Any:
         if device not in self._on_devices:
-            self._on_devices[device] = self._comm.device_plan(self.plan, device)
+            self._on_devices[device] = self._comm.kept.device_plan(self.plan, device)
         return self._on_devices[device]
 
     def _shape_of(self, out: Any, array: _arrays.Array, operation: str) -> tuple[int, ...]:

@@ -239,7 +239,9 @@ def torch_rank(rank, ranks, backend, port):
                     assert torch.equal(out.full_tensor(), whole.permute(dims)), (shape, cut, dims, dim)
                     leaf = spread.detach().requires_grad_()
                     faro.torch.permute_dims_sharded(leaf, dims, dim).backward(out)
-                    assert torch.equal(leaf.grad.full_tensor(), whole) and leaf.grad.placements == spread.placements
+                    got = leaf.grad.full_tensor()
+                    assert leaf.grad.placements == spread.placements, (shape, cut, dims, dim, leaf.grad.placements)
+                    assert torch.equal(got, whole), (shape, cut, dims, dim, got.shape, (got != whole).nonzero()[:5].tolist())
     dist.barrier()
     if rank == 0:
         print(f"{ranks} ranks of {backend} passed", flush=True)
