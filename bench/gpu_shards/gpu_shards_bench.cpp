@@ -215,12 +215,19 @@ class Rank {
         work.part_bytes = bytes;
       }
       work.sent_bytes = static_cast<double>(sent);
-      const auto run = [&parts, &in, &out, index = plans.size() - 1, &plans](Stream stream) {
-        for (std::size_t i = 0; i < parts.size(); ++i) {
-          const Part& part = parts[i];
-          plans[index][i]->run(in.data() + part.in_at, part.plan.in_bytes(), out.data() + part.out_at,
-                               part.plan.out_bytes(), stream);
-        }
+      std::vector<ShardedRun> runs;
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        const Part& part = parts[i];
+        runs.push_back({.plan = plans.back()[i].get(),
+                        .in = in.data() + part.in_at,
+                        .in_bytes = part.plan.in_bytes(),
+                        .out = out.data() + part.out_at,
+                        .out_bytes = part.plan.out_bytes()});
+      }
+      const auto run = [runs](Stream stream) {
+        if (runs.size() > 1) return ShardedPlan::run_all(runs, stream);
+        const ShardedRun& one = runs.front();
+        one.plan->run(one.in, one.in_bytes, one.out, one.out_bytes, stream);
       };
       const ShardedPlan& told = *plans.back().front();
       contestants.push_back({name, run, fmt::format("{}: {}", told.backend(), told.backend_reason()), work});

@@ -31,6 +31,9 @@ class StoredShards {
 
   /// Into `mine` of all ranks: the outputs, or what is unpacked. `slices`: as many as the others store it in.
   void run(const void* in, void* mine, PeerMemory& memory, Stream stream, std::size_t slices = 1);
+  /// The same into arrays that are open, by rank; and `stream` behind what is queued beside it.
+  void start(const void* in, const std::vector<std::byte*>& arrays, Stream stream);
+  void join(Stream stream);
 
   std::string kernel() const;
   /// Who writes to the peers, as the subject of a sentence and its verb.
@@ -54,7 +57,7 @@ class StoredShards {
     std::uint64_t first = 0;              // of the workspace, in elements
     cuda::SideStream side;
   };
-  void run_views(const void* in, const std::vector<std::byte*>& arrays, Stream stream);
+  void start_views(const void* in, const std::vector<std::byte*>& arrays, Stream stream);
 
   int device_ = 0;
   std::uint64_t width_ = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -43,14 +44,33 @@ class NcclCommunicator : public Communicator, public PeerMemory {
   Communicator* host() override { return words_->host(); }
   PeerMemory* peer_memory() override { return reaches_all_ ? this : nullptr; }
 
-  std::vector<std::byte*> open(void* mine, Stream stream) override {
-    const std::vector<std::string> addresses = words_->all_gather(arrays_->address_of(mine));
-    std::vector<std::byte*> arrays = arrays_->open(addresses);
+  // A line for each array.
+  std::vector<std::vector<std::byte*>> open_all(std::span<void* const> mine, Stream stream) override {
+    std::string lines;
+    for (void* const each : mine) lines += arrays_->address_of(each) + "\n";
+    std::vector<std::vector<std::string>> addresses(mine.size());
+    for (const std::string& theirs : words_->all_gather(lines)) {
+      std::istringstream read(theirs);
+      for (std::vector<std::string>& each : addresses) std::getline(read, each.emplace_back());
+    }
+    const auto opened = [&] {
+      std::vector<std::vector<std::byte*>> arrays;
+      for (const std::vector<std::string>& each : addresses) arrays.push_back(arrays_->open(each));
+      return arrays;
+    };
+    // Arrays that share a block of the driver's close each other.
+    std::vector<std::vector<std::byte*>> arrays = opened();
+    if (mine.size() > 1 && opened() != arrays)
+      fail(ErrorCode::value, "run shards together", "outputs that share a block of the driver's memory",
+           "outputs of 2 MiB or more, or of one allocation", "run them one by one");
     meet(stream);
     return arrays;
   }
 
   void close(Stream stream) override { meet(stream); }
+
+  void begin_group() override { link_->begin(); }
+  void end_group() override { link_->end(); }
 
   void exchange(const void* from, std::span<const ShardMessage> sends, void* to,
                 std::span<const ShardMessage> receives, Stream stream) override {

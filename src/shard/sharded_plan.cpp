@@ -180,6 +180,7 @@ struct ShardedPlan::State {
   std::optional<detail::SlicedShards> slices;
   std::optional<detail::SlicedShards> stored_slices;  // beside `stores`
   std::vector<RunRound> rounds;                       // where there are several
+  std::optional<cuda::SideStream> links;              // for messages of several arrays
   std::string no_stores;                              // why
   std::string reason;
 
@@ -394,6 +395,7 @@ ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communica
                                            .slices = {},
                                            .stored_slices = {},
                                            .rounds = {},
+                                           .links = {},
                                            .no_stores = {},
                                            .reason = {},
                                            .number_of_rounds = 1,
@@ -515,6 +517,107 @@ void ShardedPlan::run(const void* in, std::uint64_t in_bytes, void* out, std::ui
   } catch (const std::exception& error) {
     state_->communicator->abort(error.what());
     throw;
+  }
+}
+
+void ShardedPlan::run_all(std::span<const ShardedRun> runs, Stream stream) {
+  if (runs.empty()) return;
+  if (runs.front().plan == nullptr) fail(ErrorCode::value, kRunShards, "a null plan", "one for each run");
+  const std::shared_ptr<Communicator> communicator = runs.front().plan->state_->communicator;
+  detail::agree(*communicator, kRunShards, [&] {
+    std::vector<detail::RunArray> inputs;
+    std::vector<detail::RunArray> outputs;
+    for (const ShardedRun& each : runs) {
+      if (each.plan == nullptr || each.plan->state_->communicator != communicator)
+        fail(ErrorCode::value, kRunShards, "plans of several communicators", "those of one");
+      if (each.plan->state_->ways.in_place)
+        fail(ErrorCode::value, kRunShards, "a plan in place among several", "plans of two arrays");
+      check_part({.data = each.in, .bytes = each.in_bytes}, each.plan->plan().in_bytes(), "input");
+      check_part({.data = each.out, .bytes = each.out_bytes}, each.plan->plan().out_bytes(), "output");
+      inputs.push_back({"input", {each.in, each.in_bytes}});
+      outputs.push_back({"output", {each.out, each.out_bytes}});
+    }
+    detail::check_disjoint(kRunShards, outputs, inputs);
+    return fmt::format("{} arrays", runs.size());
+  });
+  std::vector<ShardedRun> stored;
+  std::vector<ShardedRun> sent;
+  try {
+    for (const ShardedRun& each : runs) {
+      const State& state = *each.plan->state_;
+      const bool has_slices = state.stored_slices || (state.slices && state.slices->slices() > 1);
+      if (state.stores && !has_slices) {
+        stored.push_back(each);
+      } else if (state.local.engine == Engine::cuda && !has_slices && !state.plan.passes_on()) {
+        sent.push_back(each);
+      } else {
+        each.plan->run_parts(each.in, each.out, stream);
+      }
+    }
+    store_all(stored, stream);
+    send_all(sent, stream);
+  } catch (const std::exception& error) {
+    communicator->abort(error.what());
+    throw;
+  }
+}
+
+// All are opened together, and no array waits for another's.
+void ShardedPlan::store_all(std::span<const ShardedRun> runs, Stream stream) {
+  if (runs.empty()) return;
+  PeerMemory& memory = *runs.front().plan->state_->communicator->peer_memory();
+  std::vector<void*> mine;
+  for (const ShardedRun& each : runs) mine.push_back(each.plan->state_->stored_into(each.out));
+  const std::vector<std::vector<std::byte*>> arrays = memory.open_all(mine, stream);
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    runs[i].plan->state_->stores->start(runs[i].in, arrays[i], stream);
+  for (const ShardedRun& each : runs) each.plan->state_->stores->join(stream);
+  memory.close(stream);
+  for (const ShardedRun& each : runs) {
+    const State& state = *each.plan->state_;
+    if (!state.plan.stores().to_output)
+      state.unpacking->run(state.received->data(), static_cast<std::byte*>(each.out), stream);
+  }
+}
+
+// Messages of many arrays in groups: while one crosses the links, the next is packed.
+void ShardedPlan::send_all(std::span<const ShardedRun> runs, Stream stream) {
+  if (runs.empty()) return;
+  constexpr std::uint64_t most_groups = 8;
+  State& first = *runs.front().plan->state_;
+  if (!first.links) first.links.emplace(first.local.device);
+  // The same groups on all ranks: by the whole arrays.
+  const auto weight = [](const ShardedRun& each) {
+    const ShardProblem& problem = each.plan->plan().problem();
+    return element_count(problem.permutation) * problem.element_bytes;
+  };
+  std::uint64_t total = 0;
+  for (const ShardedRun& each : runs) total += weight(each);
+  std::vector<std::size_t> ends;
+  std::uint64_t passed = 0;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    passed += weight(runs[i]);
+    if (i + 1 == runs.size() || passed >= (ends.size() + 1) * (total / most_groups)) ends.push_back(i + 1);
+  }
+  first.links->follow(stream);
+  std::size_t begin = 0;
+  for (std::size_t k = 0; k < ends.size(); ++k) {
+    const std::span<const ShardedRun> group = runs.subspan(begin, ends[k] - begin);
+    for (const ShardedRun& each : group) each.plan->pack(each.in, stream);
+    first.links->follow(stream);
+    first.communicator->begin_group();
+    for (const ShardedRun& each : group) {
+      each.plan->exchange(each.in, each.out, first.links->stream());
+    }
+    first.communicator->end_group();
+    first.links->mark(k);
+    begin = ends[k];
+  }
+  begin = 0;
+  for (std::size_t k = 0; k < ends.size(); ++k) {
+    first.links->lead(stream, k);
+    for (const ShardedRun& each : runs.subspan(begin, ends[k] - begin)) each.plan->unpack(each.out, stream);
+    begin = ends[k];
   }
 }
 

@@ -92,7 +92,12 @@ std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device
 }
 
 void StoredShards::run(const void* in, void* mine, PeerMemory& memory, Stream stream, std::size_t slices) {
-  const std::vector<std::byte*> arrays = memory.open(mine, stream);
+  start(in, memory.open(mine, stream), stream);
+  join(stream);
+  for (std::size_t k = 0; k < slices; ++k) memory.close(stream);
+}
+
+void StoredShards::start(const void* in, const std::vector<std::byte*>& arrays, Stream stream) {
   if (units_) {
     const bool takes_tiles = tiles_ && is_aligned_to(in, tiles_->pass().vector_bytes) &&
                              std::all_of(arrays.begin(), arrays.end(), [this](const std::byte* array) {
@@ -101,11 +106,10 @@ void StoredShards::run(const void* in, void* mine, PeerMemory& memory, Stream st
     const cuda::PartExecutor& executor = takes_tiles ? *tiles_ : *units_;
     executor.run(in, arrays, {}, stream);
   }
-  run_views(in, arrays, stream);
-  for (std::size_t k = 0; k < slices; ++k) memory.close(stream);
+  start_views(in, arrays, stream);
 }
 
-void StoredShards::run_views(const void* in, const std::vector<std::byte*>& arrays, Stream stream) {
+void StoredShards::start_views(const void* in, const std::vector<std::byte*>& arrays, Stream stream) {
   // A slice of each peer by turns, so that all links are busy soon.
   std::size_t most = 0;
   for (const Copied& each : copied_) most = std::max(most, each.rows.size());
@@ -141,6 +145,9 @@ void StoredShards::run_views(const void* in, const std::vector<std::byte*>& arra
     each.view.run(in, to, each.side.stream());
     each.side.mark(0);
   }
+}
+
+void StoredShards::join(Stream stream) {
   if (views_.size() > 1) {
     for (View& each : views_) each.side.lead(stream, 0);
   }

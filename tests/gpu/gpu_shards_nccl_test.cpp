@@ -217,6 +217,54 @@ TEST_F(GpuShards, DistributionsByNcclBetweenRegisteredArrays) {
   cases.expect();
 }
 
+// Several arrays at once, by peers and by NCCL, stored, sent, and some of both.
+TEST_F(GpuShards, DrawnDistributionsTogether) {
+  const bool has_nccl = has_nccl_for_two();
+  const std::vector<int> devices = devices_for(2);
+  std::vector<ShardProblem> problems;
+  for (std::uint64_t seed = 2000; problems.size() < 24; ++seed) {
+    if (const std::optional<ShardProblem> drawn = drawn_mesh(seed, 2, 5)) problems.push_back(*drawn);
+  }
+  problems.push_back({.permutation = maps::bit_reversal(16), .element_bytes = 4, .shards = {.ranks = 2}});
+  std::vector<WholeParts> wholes;
+  for (const ShardProblem& problem : problems) wholes.emplace_back(problem);
+  const auto work = [&](const std::shared_ptr<Communicator>& communicator, OwnStream& stream) {
+    const auto rank = static_cast<std::size_t>(communicator->rank());
+    std::vector<std::unique_ptr<ShardedPlan>> plans;
+    std::vector<std::unique_ptr<GuardedPart>> parts;
+    std::vector<ShardedRun> runs;
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+      ShardProblem mine = problems[i];
+      mine.shards.rank = communicator->rank();
+      plans.push_back(std::make_unique<ShardedPlan>(ShardPlan(mine), communicator, PlanOptions{},
+                                                    ShardWays{.stores = i % 3 != 0}));
+      parts.push_back(std::make_unique<GuardedPart>(wholes[i].in[rank], communicator->device(), 0));
+      const std::vector<std::byte> nothing(wholes[i].out[rank].size(), kUnwritten);
+      parts.push_back(std::make_unique<GuardedPart>(nothing, communicator->device(), 0));
+      const GuardedPart& from = *parts[2 * i];
+      const GuardedPart& to = *parts[2 * i + 1];
+      runs.push_back({.plan = plans.back().get(),
+                      .in = from.data(),
+                      .in_bytes = from.size(),
+                      .out = to.data(),
+                      .out_bytes = to.size()});
+    }
+    for (int again = 0; again < 2; ++again) ShardedPlan::run_all(runs, Stream(stream.get()));
+    plans.front()->wait(Stream(stream.get()));
+    for (std::size_t i = 0; i < problems.size(); ++i)
+      parts[2 * i + 1]->expect(wholes[i].out[rank], plans[i]->explain());
+  };
+  on_devices(peer_communicators(devices), devices,
+             [&](Communicator&, const std::shared_ptr<Communicator>& peers, OwnStream& stream) {
+               work(peers, stream);
+             });
+  if (!has_nccl) return;
+  on_devices(in_memory_communicators(2), devices,
+             [&](Communicator& words, const std::shared_ptr<Communicator>& shared, OwnStream& stream) {
+               work(nccl_communicator(words.rank(), shared), stream);
+             });
+}
+
 TEST_F(GpuShards, ByNcclInAGraph) {
   if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
   NcclCases cases;
