@@ -1,6 +1,7 @@
 #include "bench/gpu_shards/benched.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -188,9 +189,10 @@ Benched make_benched(const std::string& name, int ranks, int log_bytes) {
   between.arrays = between_distributions(name, ranks, log_bytes);
   if (!between.arrays.empty()) {
     const ShardProblem& first = between.arrays.front();
-    between.name = fmt::format("{}, {} to {}", to_text(first.permutation),
-                               to_text(std::get<Distribution>(first.shards.in)),
-                               to_text(std::get<Distribution>(first.shards.out)));
+    between.name =
+        fmt::format("{} elements in the order {}, {} to {}", fmt::join(first.axes->shape, " x "),
+                    fmt::join(first.axes->order, " "), to_text(std::get<Distribution>(first.shards.in)),
+                    to_text(std::get<Distribution>(first.shards.out)));
     if (between.arrays.size() > 1)
       between.name = fmt::format("{}: {} matrices, the first {}", name, between.arrays.size(), between.name);
     return between;
