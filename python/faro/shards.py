@@ -310,7 +310,7 @@ def _communicator(comm: Any) -> Any:
            "one of mpi4py, a process group of torch.distributed, or None", kind=FaroTypeError)
 
 
-def _together(comm: Any, work: Callable[[], Any], kind: Callable[[Any], str] = lambda result: "") -> Any:
+def _together(comm: Any, work: Callable[[], Any], tell: Callable[[Any], str] = lambda result: "") -> Any:
     """What ``work`` gives; where it raises on one rank, all raise what the first such rank did, or that it is of several kinds."""
     result, told = None, None
     try:
@@ -319,7 +319,7 @@ def _together(comm: Any, work: Callable[[], Any], kind: Callable[[Any], str] = l
         told = (type(error).__name__, str(error), error.operation, error.got, error.wanted, error.remedy)
     except Exception as error:  # of a library below: the others have to hear of it, too
         told = ("FaroInternalError", f"{type(error).__name__}: {error}", "shards", str(error), "no exception", "")
-    all_kinds = comm.gather((told, kind(result) if told is None else ""))
+    all_kinds = comm.gather((told, tell(result) if told is None else ""))
     all_told = [each for each, _ in all_kinds]
     for rank, theirs in enumerate(all_told):
         if theirs is None:
