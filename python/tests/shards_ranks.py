@@ -240,8 +240,8 @@ def torch_rank(rank, ranks, backend, port):
                     leaf = spread.detach().requires_grad_()
                     faro.torch.permute_dims_sharded(leaf, dims, dim).backward(out)
                     got = leaf.grad.full_tensor()
-                    assert leaf.grad.placements == spread.placements, (shape, cut, dims, dim, leaf.grad.placements)
                     assert torch.equal(got, whole), (shape, cut, dims, dim, got.shape, (got != whole).nonzero()[:5].tolist())
+                    assert leaf.grad.placements == spread.placements, (shape, cut, dims, dim, leaf.grad.placements)
     dist.barrier()
     if rank == 0:
         print(f"{ranks} ranks of {backend} passed", flush=True)

@@ -52,7 +52,8 @@ void expect_of_rank(const NcclCase& each, const WholeParts& whole,
   run();
   plan.wait(Stream(stream.get()));
   if (each.captured) {
-    check_cuda(cudaMemset(to.data(), 0, wanted.size()), "cudaMemset");
+    to.expect(wanted, "before the capture\n" + plan.explain());
+    check_cuda(cudaMemsetAsync(to.data(), 0, wanted.size(), stream.get()), "cudaMemsetAsync");
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;
     check_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "capture");
