@@ -13,8 +13,8 @@
 #include "faro/error.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "faro/shards.hpp"
-#include "io/buffer.hpp"
 #include "shard/device_shards.hpp"
+#include "shard/local_pass.hpp"
 #include "shard/methods.hpp"
 #include "shard/rounds.hpp"
 
@@ -22,68 +22,6 @@ namespace faro {
 namespace {
 
 constexpr const char* kRunShards = "run shards";
-
-// A local pass, from array to array. Nothing: no pass.
-class LocalPass {
- public:
-  LocalPass(const ShardPass& pass, std::uint64_t elements, std::uint64_t width, const PlanOptions& options)
-      : elements_(elements), width_(width) {
-    if (elements == 0 || pass.is_nothing()) return;
-    if (pass.permutation) {
-      PlanOptions own = options;
-      if (pass.keeps_order) own.index_choice.method = IndexMethod::direct;
-      whole_.emplace(faro::plan(*pass.permutation, width, own));
-      return;
-    }
-    for (const Strided& view : pass.views) views_.push_back(faro::plan(view, width, options));
-  }
-
-  void run(const std::byte* in, std::byte* out, Stream stream) const {
-    if (whole_) whole_->run(in, out, elements_ * width_, stream);
-    for (const ExecutablePlan& view : views_) view.run(in, elements_, out, elements_, stream);
-  }
-
-  std::string explain() const {
-    if (whole_) return whole_->explain();
-    return views_.empty() ? "" : views_.front().explain();
-  }
-
- private:
-  std::uint64_t elements_;
-  std::uint64_t width_;
-  std::optional<ExecutablePlan> whole_;
-  std::vector<ExecutablePlan> views_;
-};
-
-// Memory of the engine, or none.
-class Staging {
- public:
-  Staging(std::uint64_t bytes, Engine engine, int device) : bytes_(bytes) {
-    if (bytes == 0) return;
-    if (engine == Engine::cuda) {
-      on_device_.emplace(bytes, device);
-      data_ = on_device_->data();
-      return;
-    }
-    detail::require_memory("make a plan of shards", "its workspace", bytes);
-    on_host_ = std::make_unique<io::Buffer>(bytes);
-    data_ = on_host_->data();
-  }
-  // The communicator's.
-  Staging(std::uint64_t bytes, std::shared_ptr<std::byte> given)
-      : bytes_(bytes), given_(std::move(given)), data_(given_.get()) {}
-
-  std::byte* data() const { return data_; }
-  std::uint64_t bytes() const { return bytes_; }
-  bool is_given() const { return given_ != nullptr; }
-
- private:
-  std::uint64_t bytes_;
-  std::shared_ptr<std::byte> given_;
-  std::unique_ptr<io::Buffer> on_host_;
-  std::optional<cuda::DeviceArray> on_device_;
-  std::byte* data_ = nullptr;
-};
 
 struct Array {
   const void* data = nullptr;
@@ -148,8 +86,8 @@ void check_ways(const ShardPlan& plan, const ShardWays& ways) {
 // A round and its passes.
 struct RunRound {
   detail::ShardRound round;
-  LocalPass packing;
-  LocalPass unpacking;
+  detail::LocalPass packing;
+  detail::LocalPass unpacking;
 };
 
 void check_place(const ShardPlan& plan, const Communicator& communicator, const PlanOptions& options) {
@@ -172,10 +110,10 @@ struct ShardedPlan::State {
   std::shared_ptr<Communicator> communicator;
   ShardWays ways;
   PlanOptions local;
-  std::optional<LocalPass> packing;
-  std::optional<LocalPass> unpacking;
-  std::optional<Staging> to_send;
-  std::optional<Staging> received;
+  std::optional<detail::LocalPass> packing;
+  std::optional<detail::LocalPass> unpacking;
+  std::optional<detail::Staging> to_send;
+  std::optional<detail::Staging> received;
   std::optional<detail::StoredShards> stores;
   std::optional<detail::SlicedShards> slices;
   std::optional<detail::SlicedShards> stored_slices;  // beside `stores`
@@ -245,8 +183,8 @@ struct ShardedPlan::State {
     rounds.reserve(number_of_rounds);
     for (std::uint64_t k = 0; k < number_of_rounds; ++k) {
       detail::ShardRound round = detail::round_of(plan, {.round = k, .rounds = number_of_rounds});
-      LocalPass pack(round.pack, plan.in_elements(), width, local);
-      LocalPass unpack(round.unpack, plan.out_elements(), width, local);
+      detail::LocalPass pack(round.pack, plan.in_elements(), width, local);
+      detail::LocalPass unpack(round.unpack, plan.out_elements(), width, local);
       sent = std::max(sent, round.packed_bytes);
       heard = std::max(heard, round.received_bytes);
       rounds.push_back(
@@ -439,7 +377,9 @@ const char* ShardedPlan::backend() const {
 }
 
 std::uint64_t ShardedPlan::workspace_bytes() const {
-  const auto bytes = [](const std::optional<Staging>& staging) { return staging ? staging->bytes() : 0; };
+  const auto bytes = [](const std::optional<detail::Staging>& staging) {
+    return staging ? staging->bytes() : 0;
+  };
   return bytes(state_->to_send) + bytes(state_->received) +
          (state_->stores ? state_->stores->workspace_bytes() : 0);
 }
