@@ -11,7 +11,7 @@ import faro
 import numpy as np
 import pytest
 import shards_ranks
-from faro import _sockets
+from faro import _faro, _sockets
 
 _SCRIPT = os.path.join(os.path.dirname(__file__), "shards_ranks.py")
 
@@ -198,3 +198,15 @@ def test_words_by_sockets():
     assert _sockets.between(65, 0, lambda word: []) is False
     # Where one finds no folder there are none.
     assert _sockets.between(2, 1, lambda word: [bytes(16) + b"/nowhere", word] if len(word) > 1 else [b"y", word]) is False
+
+
+def test_what_words_raise_is_raised_by_ranks_of_gpus():
+    def lost(word):
+        raise KeyError("lost")
+
+    with pytest.raises(KeyError, match="lost"):
+        _faro.nccl_ranks(1, 0, 0, lost)
+    with pytest.raises(faro.FaroDeviceError):  # of too few ranks
+        _faro.nccl_ranks(2, 0, 0, lambda word: [word])
+    with pytest.raises(faro.FaroValueError, match="rank 3 of 2"):
+        _faro.nccl_ranks(2, 3, 0, lambda word: [word])
