@@ -162,7 +162,7 @@ TEST(ShardMesh, ManyTogether) {
         if (rank == 2) runs[3].in_bytes -= 4;
         const ShardedRun kept = runs[1];
         runs[1] = runs[0];
-        refused("overlap");
+        refused("disjoint");
         runs[1] = kept;
         const auto alone = in_memory_communicators(1).front();
         ShardedPlan other(
