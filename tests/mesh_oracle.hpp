@@ -133,7 +133,8 @@ inline std::string label(const ShardProblem& problem) {
 
 class Drawn {
  public:
-  explicit Drawn(std::uint64_t seed) : random_(seed) {}
+  // Extents are `scale` times as large.
+  explicit Drawn(std::uint64_t seed, std::uint64_t scale = 1) : random_(seed), scale_(scale) {}
 
   std::uint64_t below(std::uint64_t end) { return random_() % end; }
 
@@ -235,7 +236,7 @@ class Drawn {
 
   ShardProblem problem(int ranks) {
     Shape shape(1 + below(4));
-    for (std::uint64_t& extent : shape) extent = 1 + below(shape.size() > 2 ? 6 : 13);
+    for (std::uint64_t& extent : shape) extent = 1 + below(scale_ * (shape.size() > 2 ? 6 : 13));
     if (below(16) == 0) shape[below(shape.size())] = 0;
     const std::vector<int> to = order(shape.size());
     Shape target;
@@ -264,6 +265,7 @@ class Drawn {
 
  private:
   std::mt19937_64 random_;
+  std::uint64_t scale_;
 };
 
 }  // namespace faro::mesh_oracle

@@ -100,8 +100,9 @@ TEST(ShardMesh, DrawnPairsAgainstTheWholeArray) {
     try {
       plan.emplace(problem);
     } catch (const Error& error) {
-      // Elements that no axes of either side say are looked up, and have one owner then.
+      // Elements that no axes of either side say are looked up, and not passed on within an island.
       EXPECT_EQ(error.code(), ErrorCode::unsupported) << error.what() << label(problem);
+      EXPECT_GT(problem.shards.island, 1) << label(problem);
       reached.insert("refused");
       continue;
     }
@@ -109,6 +110,89 @@ TEST(ShardMesh, DrawnPairsAgainstTheWholeArray) {
     expect_redistributed(problem);
   }
   EXPECT_THAT(reached, ::testing::IsSupersetOf({"mesh", "mesh, passed on", "indices"}));
+}
+
+// Several arrays at once, and what is refused on all ranks.
+TEST(ShardMesh, ManyTogether) {
+  constexpr int kRanks = 4;
+  std::vector<ShardProblem> problems;
+  for (std::uint64_t seed = 9000; problems.size() < 12; ++seed) {
+    Drawn drawn(seed);
+    problems.push_back(drawn.problem(kRanks));
+    problems.back().shards.island = 0;
+  }
+  std::vector<Whole> wholes;
+  for (const ShardProblem& problem : problems) wholes.emplace_back(problem);
+  std::vector<std::string> faults(kRanks);
+  const auto thrown = on_ranks(
+      in_memory_communicators(kRanks, std::chrono::seconds(60)),
+      [&](const std::shared_ptr<Communicator>& communicator) {
+        const auto rank = static_cast<std::size_t>(communicator->rank());
+        std::vector<ShardedPlan> plans;
+        std::vector<std::vector<std::uint32_t>> ins;
+        std::vector<std::vector<std::uint32_t>> outs;
+        for (std::size_t i = 0; i < problems.size(); ++i) {
+          plans.emplace_back(plan_of(problems[i], communicator->rank()), communicator,
+                             PlanOptions{.threads = 1});
+          ins.push_back(wholes[i].in_part(rank));
+          outs.emplace_back(wholes[i].out_part(rank).size() + 1, 0xa5a5a5a5U);
+        }
+        std::vector<ShardedRun> runs;
+        for (std::size_t i = 0; i < problems.size(); ++i) {
+          runs.push_back({.plan = &plans[i],
+                          .in = ins[i].data(),
+                          .in_bytes = 4 * ins[i].size(),
+                          .out = outs[i].data(),
+                          .out_bytes = 4 * (outs[i].size() - 1)});
+        }
+        ShardedPlan::run_all({});
+        ShardedPlan::run_all(runs);
+        for (std::size_t i = 0; i < problems.size(); ++i) {
+          std::vector<std::uint32_t> wanted = wholes[i].out_part(rank);
+          wanted.push_back(0xa5a5a5a5U);
+          if (outs[i] != wanted) faults[rank] += label(problems[i]) + "\n";
+        }
+        const auto refused = [&](const char* text) {
+          const std::string told = message_of(ErrorCode::value, [&] { ShardedPlan::run_all(runs); });
+          if (told.find(text) == std::string::npos) faults[rank] += told + "\n";
+        };
+        // Sizes of one rank, outputs of all that overlap, another communicator's plan.
+        if (rank == 2) runs[3].in_bytes += 4;
+        refused("rank 2: run shards: got an input");
+        if (rank == 2) runs[3].in_bytes -= 4;
+        const ShardedRun kept = runs[1];
+        runs[1] = runs[0];
+        refused("disjoint");
+        runs[1] = kept;
+        const auto alone = in_memory_communicators(1).front();
+        ShardedPlan other(
+            ShardPlan(ShardProblem{.permutation = maps::flip(8), .element_bytes = 4, .shards = {.ranks = 1}}),
+            alone);
+        const std::vector<std::uint32_t> eight(8);
+        std::vector<std::uint32_t> flipped(8);
+        runs.push_back(
+            {.plan = &other, .in = eight.data(), .in_bytes = 32, .out = flipped.data(), .out_bytes = 32});
+        refused("several communicators");
+      });
+  for (const auto& each : thrown) EXPECT_EQ(text_of(each), "");
+  EXPECT_THAT(faults, ::testing::Each(""));
+}
+
+// Maps that no axes say, from and to copies: each element crosses once to each that wants it.
+TEST(ShardMesh, AnyPermutationBetweenCopies) {
+  for (std::uint64_t seed = 0; seed < (kInstrumented ? 12 : 60) && !::testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Drawn drawn(seed);
+    const int ranks = 1 + static_cast<int>(drawn.below(9));
+    const std::vector<Permutation> maps{maps::bit_reversal(7), maps::random_bmmc(8, seed),
+                                        Indexed::random(90, seed), maps::roll(77, 5),
+                                        Indexed::random(1, seed)};
+    ShardProblem problem{
+        .permutation = maps[seed % maps.size()], .element_bytes = 4, .shards = {.ranks = ranks}};
+    problem.shards.in = drawn.distribution(problem.in_shape(), ranks);
+    problem.shards.out = drawn.distribution(problem.out_shape(), ranks);
+    expect_redistributed(problem);
+  }
 }
 
 ShardProblem pencils(int rows, int columns, int rank) {

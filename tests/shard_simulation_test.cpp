@@ -15,28 +15,19 @@ using test::message_of;
 using ::testing::HasSubstr;
 
 // Every plan of every rank, message by message.
-std::vector<std::vector<std::uint64_t>> by_messages(ShardProblem problem,
-                                                    const std::vector<std::uint64_t>& sizes) {
-  std::vector<std::vector<std::uint64_t>> counts(sizes.size());
+void expect_counts(ShardProblem problem, const std::vector<std::uint64_t>& sizes) {
+  const detail::CrossingElements made = detail::crossing_elements(problem, sizes);
+  detail::CrossingElements wanted = detail::no_crossings(problem.shards.ranks, sizes);
   for (int rank = 0; rank < problem.shards.ranks; ++rank) {
     problem.shards.rank = rank;
     const ShardPlan plan(problem);
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      std::uint64_t left = 0;
-      for (const ShardMessage& message : plan.sends()) {
-        if (static_cast<std::uint64_t>(message.peer) / sizes[i] !=
-            static_cast<std::uint64_t>(rank) / sizes[i])
-          left += message.bytes / problem.element_bytes;
-      }
-      counts[i].push_back(left);
-    }
+    for (const ShardMessage& message : plan.sends())
+      detail::add_crossing(
+          wanted, sizes,
+          {.from = rank, .to = message.peer, .elements = message.bytes / problem.element_bytes});
   }
-  return counts;
-}
-
-void expect_counts(const ShardProblem& problem, const std::vector<std::uint64_t>& sizes) {
-  EXPECT_EQ(detail::leaving_elements(problem, sizes), by_messages(problem, sizes))
-      << ShardPlan(problem).explain();
+  EXPECT_EQ(made.sent, wanted.sent) << ShardPlan(problem).explain();
+  EXPECT_EQ(made.heard, wanted.heard) << ShardPlan(problem).explain();
 }
 
 TEST(ShardTraffic, OfAffineMapsEqualsTheMessages) {
@@ -62,6 +53,16 @@ TEST(ShardTraffic, OfSlabsAndBlocksAndIndicesEqualsTheMessages) {
   }
   expect_counts({.permutation = maps::roll(100, 17), .element_bytes = 1, .shards = {.ranks = 5}}, {1, 2, 6});
   expect_counts({.permutation = Indexed::random(300, 1), .element_bytes = 1, .shards = {.ranks = 6}}, {1, 3});
+}
+
+TEST(ShardTraffic, OfCopiesThatAreLookedUpEqualsTheMessages) {
+  ShardProblem problem{.permutation = maps::bit_reversal(9), .element_bytes = 2, .shards = {.ranks = 12}};
+  problem.shards.in = parse_distribution("mesh 2x3; axis 0 over 1");
+  problem.shards.out = parse_distribution("mesh 2x2x3; axis 0 over 0 2 in blocks of 7");
+  expect_counts(problem, {1, 2, 4, 6});
+  problem.shards.out = parse_distribution("mesh 12; axis 0 over 0");
+  problem.shards.island = 4;
+  expect_counts(problem, {1, 2, 4, 6});
 }
 
 TEST(ShardTraffic, InverseOfTheInverse) {

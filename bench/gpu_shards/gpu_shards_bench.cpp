@@ -16,17 +16,19 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "bench/arguments.hpp"
-#include "bench/gpu/page.hpp"
 #include "bench/gpu/runtime.hpp"
 #include "bench/gpu/setting.hpp"
 #include "bench/gpu_shards/benched.hpp"
 #include "bench/gpu_shards/parts.hpp"
 #include "bench/gpu_shards/scaling.hpp"
+#include "bench/gpu_shards/shards_options.hpp"
 #include "faro/communicator.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/engines/cuda_measure.hpp"
@@ -37,58 +39,6 @@
 
 namespace faro::bench::gpu {
 namespace {
-
-constexpr const char* kUsage =
-    R"(gpu_shards_bench: arrays over several GPUs, beside copies between them and NCCL's all-to-all
-
-  --devices LIST   ordinals, a rank each                              (default: all of the machine)
-  --scaling WHICH  weak, strong or both: with 1, 2, 4, ... of them, and what two let expect of the others
-  --maps LIST      of exchange30,exchange20,exchange8 (one of the ranks' bits and that local one),
-                   exchange20all (all of the ranks' bits and local ones from 20 on), exchange20two, local, bmmc,
-                   reversal, transpose, transpose64, slabs, index, sort       (default all but exchange20two)
-  --log-bytes K    2^K bytes of an array on each device, of strong scaling in all  (default 33: 8 GiB)
-  --rounds NUMBER  of turns                                           (default 7)
-  --slices LIST    log2 of slices by NCCL beside faro's choice; 0: one (default: the choice alone)
-  --reserved LIST  multiprocessors left to NCCL while those move      (default 48)
-  --without-nccl
-  --out FILE       the table, in Markdown
-  --help
-)";
-
-struct ShardsOptions : PageOptions {
-  std::vector<int> devices = {};
-  std::string scaling = {};
-  std::vector<std::string> maps = {"exchange30",  "exchange20", "exchange8", "exchange20all",
-                                   "local",       "bmmc",       "reversal",  "transpose",
-                                   "transpose64", "slabs",      "index",     "sort"};
-  std::vector<int> slices = {};
-  std::vector<int> reserved = {48};
-  int log_bytes = 33;
-  bool nccl = true;
-};
-
-ShardsOptions parse(const CommandLine& line) {
-  ShardsOptions options{{.rounds = 7}};
-  options.nccl = !line.has("--without-nccl");
-  options.read(line,
-               {{"--devices", [&](const Argument& a) { options.devices = parse_ints(a, 0, 63); }},
-                {"--scaling",
-                 [&](const Argument& a) {
-                   if (a.text != "weak" && a.text != "strong" && a.text != "both")
-                     refuse(a, "weak, strong or both");
-                   options.scaling = a.text;
-                 }},
-                {"--maps", [&](const Argument& a) { options.maps = parse_names(a); }},
-                {"--log-bytes", [&](const Argument& a) { options.log_bytes = parse_int(a, 20, 34); }},
-                {"--slices", [&](const Argument& a) { options.slices = parse_ints(a, 0, 4); }},
-                {"--reserved", [&](const Argument& a) { options.reserved = parse_ints(a, 0, 131); }}},
-               {"--without-nccl"});
-  if (options.devices.empty()) {
-    for (int device = 0; device < static_cast<int>(cuda::devices().size()); ++device)
-      options.devices.push_back(device);
-  }
-  return options;
-}
 
 struct Contestant {
   std::string name;
@@ -105,16 +55,18 @@ struct Common {
   std::barrier<> meet;
   std::vector<std::shared_ptr<Communicator>> words;
   std::vector<std::shared_ptr<Communicator>> peers;
-  std::vector<std::byte*> received = {};  // for copies between devices
-  std::vector<ShardLine> lines = {};      // of rank 0
+  std::vector<std::span<std::byte>> received = {};  // for copies between devices
+  std::vector<ShardLine> lines = {};                // of rank 0
   std::vector<Benched> maps = {};
+  std::size_t device_count;  // of which some may have several ranks
 
   explicit Common(const ShardsOptions& asked)
       : options(asked),
         meet(static_cast<std::ptrdiff_t>(asked.devices.size())),
         words(in_memory_communicators(static_cast<int>(asked.devices.size()))),
         peers(peer_communicators(asked.devices)),
-        received(asked.devices.size()) {}
+        received(asked.devices.size()),
+        device_count(std::set<int>(asked.devices.begin(), asked.devices.end()).size()) {}
 };
 
 class Rank {
@@ -125,7 +77,9 @@ class Rank {
   void run() {
     check_cuda(cudaSetDevice(device_), "cudaSetDevice");
     check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
-    if (common_.options.nccl) nccl_ = nccl_communicator(device_, common_.words[index()]);
+    // NCCL wants a device a rank.
+    if (common_.options.nccl && common_.device_count == common_.options.devices.size())
+      nccl_ = nccl_communicator(device_, common_.words[index()]);
     for (const Benched& benched : common_.maps) bench(benched);
   }
 
@@ -164,7 +118,22 @@ class Rank {
     }
   }
 
+  static ShardWork work_of(const ShardedPlan& made, const ShardWays& ways) {
+    const ShardPlan& plan = made.plan();
+    const std::string_view backend = made.backend();
+    const bool by_stores = backend == "stores";
+    ShardWork work{.way = by_stores ? ShardWork::Way::stores : ShardWork::Way::messages,
+                   .sent_bytes = static_cast<double>(plan.sent_bytes()),
+                   .part_bytes = static_cast<double>(plan.in_bytes()),
+                   .packs = plan.pack().is_nothing() ? 0 : 1,
+                   .unpacks = (by_stores ? plan.stores().to_output : plan.unpack().is_nothing()) ? 0 : 1};
+    // By faro's choice an eighth is packed before anything is sent, and unpacked after everything.
+    if (backend == "slices") work.slices = ways.slice_bits < 0 ? 8 : 1 << ways.slice_bits;
+    return work;
+  }
+
   void bench(const Benched& benched) {
+    if (!benched.arrays.empty()) return bench_arrays(benched);
     if (benched.is_sort) return bench_sort(benched);
     const ShardPlan plan = plan_of(benched);
     std::vector<std::unique_ptr<ShardedPlan>> plans;
@@ -176,26 +145,123 @@ class Rank {
                          const ShardWays& ways) {
       plans.push_back(std::make_unique<ShardedPlan>(plan, communicator, PlanOptions{}, ways));
       ShardedPlan* const made = plans.back().get();
-      const std::string_view backend = made->backend();
-      const bool by_stores = backend == "stores";
-      ShardWork work{.way = by_stores ? ShardWork::Way::stores : ShardWork::Way::messages,
-                     .sent_bytes = static_cast<double>(plan.sent_bytes()),
-                     .part_bytes = static_cast<double>(plan.in_bytes()),
-                     .packs = plan.pack().is_nothing() ? 0 : 1,
-                     .unpacks = (by_stores ? plan.stores().to_output : plan.unpack().is_nothing()) ? 0 : 1};
-      // By faro's choice an eighth is packed before anything is sent, and unpacked after everything.
-      if (backend == "slices") work.slices = ways.slice_bits < 0 ? 8 : 1 << ways.slice_bits;
       contestants.push_back({name,
                              [made, &in, &out](Stream stream) {
                                made->run(in.data(), in.size(), out.data(), out.size(), stream);
                              },
-                             fmt::format("{}: {}", made->backend(), made->backend_reason()), work});
+                             fmt::format("{}: {}", made->backend(), made->backend_reason()),
+                             work_of(*made, ways)});
     };
     add_ways(benched, has_stores, plan.workspace_bytes() == 0 ? 0 : plan.slice_bits(), add);
     fill_part(reinterpret_cast<std::uint32_t*>(in.data()), plan.in_elements(), first_of(plan.in_elements()),
               stream_);
     compare(benched, in, out, plan.sent_bytes(), contestants,
             [&] { return expect_source(benched, out, plan.out_elements()); });
+  }
+
+  // Arrays between distributions, one behind the other in an input and an output.
+  void bench_arrays(const Benched& benched) {
+    struct Part {
+      ShardPlan plan;
+      std::uint64_t in_at = 0;
+      std::uint64_t out_at = 0;
+      PartPlaces before;
+      PartPlaces after;
+    };
+    std::vector<Part> parts;
+    std::uint64_t in_bytes = 0;
+    std::uint64_t out_bytes = 0;
+    std::uint64_t first = 0;
+    std::uint64_t sent = 0;  // to other devices
+    for (ShardProblem problem : benched.arrays) {
+      problem.shards.ranks = ranks();
+      problem.shards.rank = rank_;
+      const std::vector<std::uint64_t> shape = problem.in_shape();
+      std::vector<std::uint64_t> weights(shape.size(), 1);
+      for (std::size_t a = shape.size() - 1; a > 0; --a) weights[a - 1] = weights[a] * shape[a];
+      std::vector<std::uint64_t> target_weights;
+      for (const int axis : problem.axes->order)
+        target_weights.push_back(weights[static_cast<std::size_t>(axis)]);
+      parts.push_back({.plan = ShardPlan(problem),
+                       .in_at = in_bytes,
+                       .out_at = out_bytes,
+                       .before = places_of(problem.shards.in, shape, weights, first),
+                       .after = places_of(problem.shards.out, problem.out_shape(), target_weights, first)});
+      const ShardPlan& plan = parts.back().plan;
+      first += element_count(problem.permutation);
+      constexpr std::uint64_t line = 512;
+      in_bytes += (plan.in_bytes() + line - 1) / line * line;
+      out_bytes += (plan.out_bytes() + line - 1) / line * line;
+      for (const ShardMessage& message : plan.sends()) {
+        if (common_.options.devices[static_cast<std::size_t>(message.peer)] != device_) sent += message.bytes;
+      }
+    }
+    const cuda::DeviceArray in(std::max<std::uint64_t>(in_bytes, 1), device_);
+    const cuda::DeviceArray out(std::max<std::uint64_t>(out_bytes, 1), device_);
+    for (const Part& part : parts)
+      fill_places(in.data() + part.in_at, part.plan.in_elements(),
+                  static_cast<int>(part.plan.problem().element_bytes), part.before, stream_);
+    std::vector<std::vector<std::unique_ptr<ShardedPlan>>> plans;
+    std::vector<Contestant> contestants;
+    const auto add = [&](const std::string& name, const std::shared_ptr<Communicator>& communicator,
+                         const ShardWays& ways) {
+      ShardWork work;
+      plans.emplace_back();
+      for (const Part& part : parts) {
+        plans.back().push_back(std::make_unique<ShardedPlan>(part.plan, communicator, PlanOptions{}, ways));
+        const ShardWork one = work_of(*plans.back().back(), ways);
+        const double bytes = work.part_bytes + one.part_bytes;
+        work = one;
+        work.part_bytes = bytes;
+      }
+      work.sent_bytes = static_cast<double>(sent);
+      std::vector<ShardedRun> runs;
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        const Part& part = parts[i];
+        runs.push_back({.plan = plans.back()[i].get(),
+                        .in = in.data() + part.in_at,
+                        .in_bytes = part.plan.in_bytes(),
+                        .out = out.data() + part.out_at,
+                        .out_bytes = part.plan.out_bytes()});
+      }
+      const auto run = [runs](Stream stream) {
+        if (runs.size() > 1) return ShardedPlan::run_all(runs, stream);
+        const ShardedRun& one = runs.front();
+        one.plan->run(one.in, one.in_bytes, one.out, one.out_bytes, stream);
+      };
+      const ShardedPlan& told = *plans.back().front();
+      contestants.push_back({name, run, fmt::format("{}: {}", told.backend(), told.backend_reason()), work});
+    };
+    const bool has_stores = nccl_ && nccl_->peer_memory() != nullptr;
+    add_ways(benched, has_stores, 0, add);
+    compare(benched, in, out, sent, contestants, [&] {
+      unsigned long long wrong = 0;
+      for (const Part& part : parts) {
+        wrong += counted([&](unsigned long long* counter) {
+          count_wrong_places(out.data() + part.out_at, part.plan.out_elements(),
+                             static_cast<int>(part.plan.problem().element_bytes), part.after, counter,
+                             stream_);
+        });
+      }
+      return wrong;
+    });
+  }
+
+  PartPlaces places_of(const ShardCut& cut, const std::vector<std::uint64_t>& shape,
+                       const std::vector<std::uint64_t>& weights, std::uint64_t first) const {
+    const RankPart part = part_of(std::get<Distribution>(cut), shape, rank_);
+    const std::vector<std::uint64_t> extents = part.shape();
+    PartPlaces made{.axes = static_cast<int>(shape.size()), .first = first};
+    for (std::size_t a = 0; a < shape.size(); ++a) {
+      made.axis[a].extent = std::max<std::uint64_t>(1, extents[a]);
+      made.axis[a].weight = weights[a];
+      for (std::size_t i = 0; i < part.axes[a].size(); ++i) {
+        const AxisRuns& runs = part.axes[a].at(i);
+        made.axis[a].runs[i] = {
+            .begin = runs.begin, .length = runs.length, .count = runs.count, .stride = runs.stride};
+      }
+    }
+    return made;
   }
 
   void bench_sort(const Benched& benched) {
@@ -231,7 +297,7 @@ class Rank {
   void compare(const Benched& benched, const cuda::DeviceArray& in, const cuda::DeviceArray& out,
                std::uint64_t sent, std::vector<Contestant>& contestants,
                const std::function<unsigned long long()>& wrong) {
-    common_.received[index()] = out.data();
+    common_.received[index()] = {out.data(), out.size()};
     const ShardWork across{.way = ShardWork::Way::links_alone,
                            .sent_bytes = static_cast<double>(sent),
                            .part_bytes = static_cast<double>(in.size())};
@@ -243,22 +309,36 @@ class Rank {
                              [this, &in, sent](Stream stream) { copy_on(in.data(), sent, stream); },
                              "cudaMemcpyPeerAsync", across, false});
     }
-    const std::uint64_t both = std::min(in.size(), out.size());
-    contestants.push_back(
-        {kCopyWithin, [&in, &out, both](Stream stream) { cuda::copy(in.data(), out.data(), both, stream); },
-         "cudaMemcpyAsync", within, false});
+    // Where this rank has one of them only, half of it to the other half.
+    const cuda::DeviceArray& larger = in.size() < out.size() ? out : in;
+    const std::uint64_t half = larger.size() / 2;
+    const bool has_both = std::min(in.size(), out.size()) > half / 2;
+    const std::byte* const from = has_both ? in.data() : larger.data();
+    std::byte* const to = has_both ? out.data() : larger.data() + half;
+    const std::uint64_t copied = has_both ? std::min(in.size(), out.size()) : half;
+    within.part_bytes = static_cast<double>(copied);
+    contestants.push_back({kCopyWithin,
+                           [from, to, copied](Stream stream) { cuda::copy(from, to, copied, stream); },
+                           "cudaMemcpyAsync", within, false});
     MessageArrays registered;
-    if (nccl_ && ranks() > 1) {
-      contestants.push_back(
-          {kAllToAll,
-           [this, &in, &out, sent](Stream stream) { all_to_all(in.data(), out.data(), sent, stream); },
-           "ncclSend, ncclRecv", across, false});
+    std::vector<std::uint64_t> all_sent;
+    for (const std::string& theirs : common_.words[index()]->all_gather(std::to_string(sent)))
+      all_sent.push_back(std::stoull(theirs));
+    const bool sends_any =
+        std::any_of(all_sent.begin(), all_sent.end(), [](std::uint64_t each) { return each > 0; });
+    if (nccl_ && ranks() > 1 && sends_any) {
+      contestants.push_back({kAllToAll,
+                             [this, &in, &out, &all_sent](Stream stream) {
+                               all_to_all(in.data(), out.data(), all_sent, stream);
+                             },
+                             "ncclSend, ncclRecv", across, false});
       registered = nccl_->message_arrays(in.size(), out.size());
     }
     if (registered.received) {
       contestants.push_back({kAllToAllRegistered,
-                             [this, &registered, sent](Stream stream) {
-                               all_to_all(registered.to_send.get(), registered.received.get(), sent, stream);
+                             [this, &registered, &all_sent](Stream stream) {
+                               all_to_all(registered.to_send.get(), registered.received.get(), all_sent,
+                                          stream);
                              },
                              "ncclSend, ncclRecv between ncclMemAlloc's arrays", across, false});
     }
@@ -284,32 +364,54 @@ class Rank {
   }
 
   void copy_on(const std::byte* in, std::uint64_t bytes, Stream stream) {
-    const std::size_t next = (index() + 1) % static_cast<std::size_t>(ranks());
-    check_cuda(cudaMemcpyPeerAsync(common_.received[next], common_.options.devices[next], in, device_, bytes,
-                                   stream.handle()),
-               "cudaMemcpyPeerAsync");
+    const std::size_t all = common_.options.devices.size();
+    const std::size_t next = (index() + all / common_.device_count) % all;
+    // To a rank that gets less than is sent, again from its beginning.
+    const std::span<std::byte> to = common_.received[next];
+    for (std::uint64_t done = 0; done < bytes; done += to.size()) {
+      check_cuda(cudaMemcpyPeerAsync(to.data(), common_.options.devices[next], in + done, device_,
+                                     std::min<std::uint64_t>(to.size(), bytes - done), stream.handle()),
+                 "cudaMemcpyPeerAsync");
+    }
   }
 
-  void all_to_all(const std::byte* in, std::byte* out, std::uint64_t bytes, Stream stream) {
-    std::vector<ShardMessage> messages;
+  // `bytes`: what each rank sends, the same to all others.
+  void all_to_all(const std::byte* in, std::byte* out, const std::vector<std::uint64_t>& bytes,
+                  Stream stream) {
+    std::vector<ShardMessage> sends;
+    std::vector<ShardMessage> receives;
     // Where messages begin at other than multiples of 16 bytes, NCCL takes twice as long.
     constexpr std::uint64_t line = 128;
-    const std::uint64_t each = bytes / static_cast<std::uint64_t>(ranks() - 1) / line * line;
+    const auto add = [](std::vector<ShardMessage>& to, int peer, std::uint64_t each) {
+      const std::uint64_t at = to.empty() ? 0 : to.back().offset_bytes + to.back().bytes;
+      if (each > 0) to.push_back({.peer = peer, .offset_bytes = at, .bytes = each});
+    };
+    const auto each_of = [&](std::size_t rank) {
+      return bytes[rank] / static_cast<std::uint64_t>(ranks() - 1) / line * line;
+    };
     for (int peer = 0; peer < ranks(); ++peer) {
-      if (peer != rank_)
-        messages.push_back({.peer = peer, .offset_bytes = messages.size() * each, .bytes = each});
+      if (peer == rank_) continue;
+      add(sends, peer, each_of(index()));
+      add(receives, peer, each_of(static_cast<std::size_t>(peer)));
     }
-    nccl_->exchange(in, messages, out, messages, stream);
+    nccl_->exchange(in, sends, out, receives, stream);
   }
 
   // Elements of the output other than its definition's.
   unsigned long long expect_source(const Benched& benched, const cuda::DeviceArray& out,
                                    std::uint64_t count) {
+    return counted([&](unsigned long long* counter) {
+      count_wrong(reinterpret_cast<const std::uint32_t*>(out.data()), count, first_of(count), benched.source,
+                  counter, stream_);
+    });
+  }
+
+  template <typename Count>
+  unsigned long long counted(const Count& count) {
     cuda::DeviceArray wrong(sizeof(unsigned long long), device_);
     auto* const counter = reinterpret_cast<unsigned long long*>(wrong.data());
     check_cuda(cudaMemsetAsync(counter, 0, sizeof *counter, stream_), "cudaMemsetAsync");
-    count_wrong(reinterpret_cast<const std::uint32_t*>(out.data()), count, first_of(count), benched.source,
-                counter, stream_);
+    count(counter);
     check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
     unsigned long long found = 0;
     wrong.download(&found);
@@ -430,22 +532,27 @@ void run_on(const ShardsOptions& options, const std::string& scaling, std::vecto
   lines.insert(lines.end(), common.lines.begin(), common.lines.end());
 }
 
-// 1, 2, 4, ... of the devices; strong scaling gives each its share of an array that one of them would hold.
+// 1, 2, 4, ... of the devices; strong scaling gives each its share of an array that one of them would hold,
+// and arrays between distributions as they are to two and more.
 void run_scaling(const ShardsOptions& options, const std::string& scaling, std::vector<ShardLine>& lines) {
   for (std::size_t count = 1, g = 0; count <= options.devices.size(); count *= 2, ++g) {
     ShardsOptions each = options;
     each.devices.resize(count);
+    ShardsOptions meshes = each;
+    std::erase_if(each.maps, is_mesh);
+    std::erase_if(meshes.maps, [&](const std::string& map) { return !is_mesh(map); });
     if (scaling == "strong") each.log_bytes -= static_cast<int>(g);
     // One rank has no bit to exchange with.
     if (count == 1)
       std::erase_if(each.maps,
                     [](const std::string& map) { return map.starts_with("exchange") || map == "local"; });
     run_on(each, scaling, lines);
+    if (scaling == "strong" && count > 1) run_on(meshes, scaling, lines);
   }
 }
 
 int run(const CommandLine& line) {
-  const ShardsOptions options = parse(line);
+  const ShardsOptions options = parse_shards(line);
   if (options.devices.empty())
     fail(ErrorCode::device, "gpu_shards_bench", cuda::status().reason, "a GPU or more");
   std::vector<ShardLine> lines;
@@ -468,5 +575,5 @@ int run(const CommandLine& line) {
 }  // namespace faro::bench::gpu
 
 int main(int count, char** words) {
-  return faro::bench::run_program(count, words, faro::bench::gpu::kUsage, faro::bench::gpu::run);
+  return faro::bench::run_program(count, words, faro::bench::gpu::kShardsUsage, faro::bench::gpu::run);
 }

@@ -57,6 +57,50 @@ void fill_part(std::uint32_t* part, std::uint64_t count, std::uint64_t first, St
 void count_wrong(const std::uint32_t* part, std::uint64_t count, std::uint64_t first, const SourceOf& source,
                  unsigned long long* wrong, Stream stream);
 
+/// Which elements of an input a part of a distribution holds, in its order: along each axis runs of places,
+/// and how far those are apart in the whole input.
+struct PartPlaces {
+  static constexpr int kMostAxes = 4;
+  static constexpr int kMostRuns = 3;
+  struct Runs {
+    std::uint64_t begin = 0;
+    std::uint64_t length = 0;
+    std::uint64_t count = 0;
+    std::uint64_t stride = 0;
+  };
+  struct Axis {
+    std::uint64_t extent = 1;  // of the part
+    std::uint64_t weight = 0;  // elements of the whole input from one place to the next
+    Runs runs[kMostRuns] = {};
+  };
+  int axes = 0;
+  Axis axis[kMostAxes] = {};
+  std::uint64_t first = 0;  // of a list of arrays: the elements before
+
+  FARO_BENCH_BOTH std::uint64_t operator()(std::uint64_t i) const {
+    std::uint64_t at = first;
+    for (int a = axes; a-- > 0;) {
+      std::uint64_t place = i % axis[a].extent;
+      i /= axis[a].extent;
+      for (const Runs& runs : axis[a].runs) {
+        if (place >= runs.length * runs.count) {
+          place -= runs.length * runs.count;
+          continue;
+        }
+        at += (runs.begin + place / runs.length * runs.stride + place % runs.length) * axis[a].weight;
+        break;
+      }
+    }
+    return at;
+  }
+};
+
+/// Queues part[i] = hash(places(i)), elements of 2, 4 or 8 bytes.
+void fill_places(void* part, std::uint64_t count, int element_bytes, const PartPlaces& places, Stream stream);
+/// Counts those that are others into `*wrong`, of the device.
+void count_wrong_places(const void* part, std::uint64_t count, int element_bytes, const PartPlaces& places,
+                        unsigned long long* wrong, Stream stream);
+
 /// What a sorted array tells of itself and its input, all in one word of the device each, zero before:
 /// elements that are less than the one before them, the sum, and the sum of their hashes. (Sums of both sides
 /// that agree make a permutation of the input as good as certain.)

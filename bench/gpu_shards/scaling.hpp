@@ -54,7 +54,7 @@ struct MeasuredRates {
 };
 
 inline double modelled_ms(const ShardWork& work, const MeasuredRates& rates) {
-  const double links = work.sent_bytes / (rates.link_gb_per_s * 1e6);
+  const double links = work.sent_bytes > 0 ? work.sent_bytes / (rates.link_gb_per_s * 1e6) : 0;
   const double pass = 2 * work.part_bytes / (rates.copy_gb_per_s * 1e6);
   switch (work.way) {
     case ShardWork::Way::copy_within:

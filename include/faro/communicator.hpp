@@ -43,9 +43,10 @@ class PeerMemory {
  public:
   virtual ~PeerMemory() = default;
 
-  /// Where the arrays of all ranks begin, by rank, of which this one's is `mine`. What is queued on `stream`
-  /// from now on may write to them. Errors: as Communicator::exchange().
-  virtual std::vector<std::byte*> open(void* mine, Stream stream) = 0;
+  /// Where the arrays of all ranks begin: for each of `mine`, of which there are as many on all ranks, by
+  /// rank. What is queued on `stream` from now on may write to them. Errors: as Communicator::exchange().
+  virtual std::vector<std::vector<std::byte*>> open_all(std::span<void* const> mine, Stream stream) = 0;
+  std::vector<std::byte*> open(void* mine, Stream stream) { return open_all({&mine, 1}, stream).front(); }
   /// What is queued on `stream` from now on finds all in `mine` that others wrote.
   virtual void close(Stream stream) = 0;
 };
@@ -73,6 +74,11 @@ class Communicator {
   /// rank gave up or did not come in time.   Cost: of links, each byte once.
   virtual void exchange(const void* from, std::span<const ShardMessage> sends, void* to,
                         std::span<const ShardMessage> receives, Stream stream) = 0;
+
+  /// Exchanges between the two may go together, those of an earlier one not before those of a later one. What
+  /// they receive is there behind end_group(), on the streams that they were given.
+  virtual void begin_group() {}
+  virtual void end_group() {}
 
   /// The same ranks for arrays of the host: this one, where they are; null where there is none. What is
   /// planned together, as an index array in parts, goes by it.

@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 /* Grows when functions are added, without taking any away: a program may ask for at least what it was made with. */
-#define FARO_ABI_VERSION 11
+#define FARO_ABI_VERSION 12
 
 /* --- what went wrong */
 
@@ -803,6 +803,47 @@ FARO_API faro_status faro_shard_plan_pass_map(const faro_shard_plan* plan, int u
 FARO_API faro_status faro_shard_plan_explain(const faro_shard_plan* plan, char** text);
 /* docs/guide/json.md, "explain, of shards". */
 FARO_API faro_status faro_shard_plan_explain_json(const faro_shard_plan* plan, char** json);
+
+/* Ranks on GPUs: arrays go by NCCL, in slices that are packed and unpacked meanwhile, or straight into the memory of
+ * ranks on the same machine (docs/guide/shards.md); words, by which ranks agree and refuse together, by a function of
+ * the caller's. Every call but the destroying ones is collective. */
+
+typedef struct faro_words {
+  void* context;
+  int ranks;
+  int rank;
+  /* Gives `bytes` bytes at `mine` to all ranks, and calls take(taker, text, bytes) once for each rank, in order, with
+   * what it gave. Other than 0: failed, and no word comes after it. Called by the thread that is in a call, which waits
+   * for it. */
+  int (*all_gather)(void* context, const char* mine, uint64_t bytes, void* taker,
+                    void (*take)(void* taker, const char* text, uint64_t bytes));
+  uint64_t reserved[4]; /* zeros */
+} faro_words;
+
+/* libnccl.so.2 is opened here, or is the one that the process has. `seconds`: how long faro_sharded_plan_wait waits for a
+ * rank, 0: five minutes. `words` is copied; its context lives as long as the communicator. Errors: FARO_DEVICE without
+ * that library or the device, and where two ranks have one device; FARO_VALUE for words of no rank. */
+typedef struct faro_communicator faro_communicator;
+FARO_API faro_status faro_communicator_nccl(const faro_words* words, int device, double seconds,
+                                            faro_communicator** communicator);
+/* After its plans. */
+FARO_API void faro_communicator_destroy(faro_communicator* communicator);
+
+/* The plan of this rank, which is copied, with its kernels and workspace. `options` are for the local passes; `without_stores`
+ * other than 0: by messages alone. Errors, alike on all ranks: FARO_VALUE for ranks with different problems. */
+typedef struct faro_sharded_plan faro_sharded_plan;
+FARO_API faro_status faro_sharded_plan_create(const faro_shard_plan* plan, faro_communicator* communicator,
+                                              const faro_options* options, int without_stores,
+                                              faro_sharded_plan** sharded);
+FARO_API void faro_sharded_plan_destroy(faro_sharded_plan* sharded);
+/* This rank's parts, arrays of cudaMalloc's memory that do not overlap. Queued on `stream`, behind all that is there; the
+ * output is complete when that is. Errors, alike on all ranks and before anything is written: FARO_VALUE for other sizes. */
+FARO_API faro_status faro_sharded_plan_run(faro_sharded_plan* sharded, const void* in, uint64_t in_bytes, void* out,
+                                           uint64_t out_bytes, void* stream);
+/* Waits for what is queued. Errors: FARO_DEVICE where a rank was lost; the communicator is given up then. */
+FARO_API faro_status faro_sharded_plan_wait(faro_sharded_plan* sharded, void* stream);
+/* The plan, and how it is carried out and why. */
+FARO_API faro_status faro_sharded_plan_explain(const faro_sharded_plan* sharded, char** text);
 
 /* --- stores: Zarr, HDF5, safetensors, .npy, .npz, GGUF, NIfTI, FITS, TIFF (faro/store.hpp, docs/guide/stores.md)
  *

@@ -281,6 +281,17 @@ struct ShardWays {
   std::uint64_t memory_bytes = 0;
 };
 
+class ShardedPlan;
+
+/// One of several runs, as those of ShardedPlan::run().
+struct ShardedRun {
+  ShardedPlan* plan = nullptr;
+  const void* in = nullptr;
+  std::uint64_t in_bytes = 0;
+  void* out = nullptr;
+  std::uint64_t out_bytes = 0;
+};
+
 /// A plan together with the engine of its local passes, its workspace, and the ranks that it talks to.
 class ShardedPlan {
  public:
@@ -304,6 +315,12 @@ class ShardedPlan {
 
   /// The same in place, of a plan with ShardWays::in_place.
   void run(void* data, std::uint64_t bytes, Stream stream = {});
+
+  /// Several arrays, as the weights of a model: law: as run() one after the other. The ranks meet once for
+  /// all of them, stores of all go on at the same time, and messages of many go together. Collective, with
+  /// the same plans in the same order. Errors: those of run(); ErrorCode::value for plans of several
+  /// communicators, or in place, and for an output that overlaps any other array.
+  static void run_all(std::span<const ShardedRun> runs, Stream stream = {});
 
   /// Waits for what run() queued on `stream`. Errors: ErrorCode::device where a rank was lost meanwhile, or
   /// does not come within the communicator's time limit; what is queued is then given up.
@@ -333,6 +350,8 @@ class ShardedPlan {
 
  private:
   void run_parts(const void* in, void* out, Stream stream);
+  static void store_all(std::span<const ShardedRun> runs, Stream stream);
+  static void send_all(std::span<const ShardedRun> runs, Stream stream);
   struct State;
   std::unique_ptr<State> state_;
 };

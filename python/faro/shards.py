@@ -12,8 +12,10 @@ for each rank; ``"bits(28 29)"``, index bits that are the rank's; or a distribut
 (``faro.distributions``). Axes are those that the map names; of a map without,
 as a bit reversal, there is one, of all elements.
 
-Errors are the same on all ranks: what is wrong on one is raised on every one, before anything is sent. Arrays on a GPU
-go by torch.distributed as they are; by mpi4py they are staged through the host. DTensors and JAX's arrays are in
+Errors are the same on all ranks: what is wrong on one is raised on every one, before anything is sent. Tensors on GPUs go
+over a group with NCCL by faro's own engine (``ShardedPlan.explain`` says how): stores into the peers' memory where GPUs
+of a machine reach it, which has to be ordinary memory of the device and no expandable segments, else messages in slices; over
+other groups by their sends and receives; by mpi4py they are staged through the host. DTensors and JAX's arrays are in
 ``faro.torch`` and ``faro.jax``.
 """
 
@@ -21,16 +23,19 @@ from __future__ import annotations
 
 import json as _json
 import math
+import pickle
 import sys
+import weakref
 from typing import Any, Callable, Sequence
 
-from . import _arrays, _errors, _faro, _kinds, _run, distributions, maps
+from . import _arrays, _errors, _faro, _kinds, _run, _sockets, distributions, maps
 from ._errors import FaroError, FaroTypeError, refuse
 
 __all__ = ["ShardPlan", "ShardedPlan", "plan", "permute", "redistribute"]
 
 _PIECE = 1 << 30  # bytes of one call of MPI, whose counts are ints
 _TAG = 23
+_WORD_BYTES = 1016  # what a rank tells the others mostly fits
 
 
 class ShardPlan:
@@ -132,28 +137,93 @@ class _Mpi:
             target.set(on_host[1])
 
 
+class _OfGroup:
+    """What is kept for a process group of torch.distributed, as long as it lives, and what its ranks tell each other."""
+
+    def __init__(self, group: Any, dist: Any):
+        self._dist, self._group = dist, weakref.ref(group)
+        self.ranks, self.rank = dist.get_world_size(group), dist.get_rank(group)
+        self.kinds = {device.type for device in getattr(group, "_device_types", ())}
+        self.has_nccl = "nccl" in str(dist.get_backend_config(group)).lower()
+        # Words of NCCL go over the GPU, behind all that is queued there.
+        self._words: Any = None
+        if "cpu" not in self.kinds and dist.is_gloo_available():
+            self._words = dist.new_group(dist.get_process_group_ranks(group), backend="gloo",
+                                         use_local_synchronization=group != dist.group.WORLD)
+        self._sockets: Any = None  # on one machine; False: there are none
+        self._nccl: Any = None  # False: there is none, for `why`
+        self.why = ""
+        self.plans: dict[Any, "ShardedPlan"] = {}  # by what was asked, the last ones
+
+    def gather(self, mine: bytes) -> list[bytes]:
+        if self._words is None and "cpu" not in self.kinds:
+            words: list[Any] = [None] * self.ranks
+            self._dist.all_gather_object(words, mine, group=self._group())
+            return words
+        if self._sockets is None:
+            self._sockets = _sockets.between(self.ranks, self.rank, self._gather_by_group)
+        said = self._sockets.gather(mine) if self._sockets else None
+        return said if said is not None else self._gather_by_group(mine)
+
+    def _gather_by_group(self, mine: bytes) -> list[bytes]:
+        import torch
+
+        room = _WORD_BYTES
+        while True:
+            # A first row of a size that all know; where one is longer, a second of theirs.
+            row = (len(mine).to_bytes(8, "little") + mine[:room]).ljust(room + 8, b"\0")
+            sent = torch.frombuffer(bytearray(row), dtype=torch.uint8)
+            received = [torch.empty_like(sent) for _ in range(self.ranks)]
+            self._dist.all_gather(received, sent, group=self._words or self._group())
+            rows = [each.numpy().tobytes() for each in received]
+            sizes = [int.from_bytes(each[:8], "little") for each in rows]
+            if max(sizes) <= room:
+                return [each[8 : 8 + size] for each, size in zip(rows, sizes)]
+            room = max(sizes)
+
+    def device_plan(self, plan: "ShardPlan", device: int) -> Any:
+        """The plan over GPUs that store at each other or talk by NCCL; None where this group has none. Collective."""
+        if self._nccl is None:
+            self._nccl = False
+            this = weakref.ref(self)  # the ranks keep what carries their words
+
+            def gather(mine: bytes) -> list[bytes]:
+                kept = this()
+                return [] if kept is None else kept.gather(mine)
+
+            if self.has_nccl:
+                try:
+                    self._nccl = _faro.nccl_ranks(self.ranks, self.rank, device, gather)
+                except _errors.FaroDeviceError as error:  # on all ranks alike
+                    self.why = str(error)
+        return self._nccl.plan(plan._handle, True) if self._nccl else None
+
+
+_of_groups: "weakref.WeakKeyDictionary[Any, _OfGroup]" = weakref.WeakKeyDictionary()
+_KEPT_PLANS = 4
+
+
 class _Torch:
     name = "torch.distributed"
 
     def __init__(self, group: Any):
         import torch.distributed as dist
-
-        self._dist, self._group = dist, group
-        self.ranks, self.rank = dist.get_world_size(group), dist.get_rank(group)
-
-    def gather(self, word: Any) -> list[Any]:
-        words: list[Any] = [None] * self.ranks
-        self._dist.all_gather_object(words, word, group=self._group)
-        return words
-
-    def check(self, array: _arrays.Array, operation: str) -> None:
         import torch.distributed.distributed_c10d as c10d
 
-        group: Any = self._group or c10d._get_default_group()
-        kinds = {device.type for device in getattr(group, "_device_types", ())}
+        self._dist, self._group = dist, group
+        pg: Any = group or c10d._get_default_group()
+        if pg not in _of_groups:
+            _of_groups[pg] = _OfGroup(pg, dist)
+        self.kept = _of_groups[pg]
+        self.ranks, self.rank = self.kept.ranks, self.kept.rank
+
+    def gather(self, word: Any) -> list[Any]:
+        return [pickle.loads(each) for each in self.kept.gather(pickle.dumps(word))]
+
+    def check(self, array: _arrays.Array, operation: str) -> None:
         own = "cpu" if array.device is None else "cuda"
-        if kinds and own not in kinds:
-            refuse(operation, f"a part on {own} over a group for {', '.join(sorted(kinds))}", "a part where the group's messages are",
+        if self.kept.kinds and own not in self.kept.kinds:
+            refuse(operation, f"a part on {own} over a group for {', '.join(sorted(self.kept.kinds))}", "a part where the group's messages are",
                    "torch.distributed.init_process_group('cpu:gloo,cuda:nccl') carries both")
 
     def exchange(self, source: Any, sends: Any, target: Any, receives: Any) -> None:
@@ -240,8 +310,8 @@ def _communicator(comm: Any) -> Any:
            "one of mpi4py, a process group of torch.distributed, or None", kind=FaroTypeError)
 
 
-def _together(comm: Any, work: Callable[[], Any]) -> Any:
-    """What ``work`` gives; where it raises on one rank, all raise what the first such rank did."""
+def _together(comm: Any, work: Callable[[], Any], tell: Callable[[Any], str] = lambda result: "") -> Any:
+    """What ``work`` gives; where it raises on one rank, all raise what the first such rank did, or that it is of several kinds."""
     result, told = None, None
     try:
         result = work()
@@ -249,7 +319,8 @@ def _together(comm: Any, work: Callable[[], Any]) -> Any:
         told = (type(error).__name__, str(error), error.operation, error.got, error.wanted, error.remedy)
     except Exception as error:  # of a library below: the others have to hear of it, too
         told = ("FaroInternalError", f"{type(error).__name__}: {error}", "shards", str(error), "no exception", "")
-    all_told = comm.gather(told)
+    all_kinds = comm.gather((told, tell(result) if told is None else ""))
+    all_told = [each for each, _ in all_kinds]
     for rank, theirs in enumerate(all_told):
         if theirs is None:
             continue
@@ -258,6 +329,9 @@ def _together(comm: Any, work: Callable[[], Any]) -> Any:
         raised = getattr(_errors, kind)(said)
         raised.operation, raised.got, raised.wanted, raised.remedy = operation, got, wanted, remedy
         raise raised
+    for rank, (_, theirs) in enumerate(all_kinds):
+        if theirs != all_kinds[0][1]:
+            refuse("run shards", f"rank {rank} with a part on {theirs}, rank 0 on {all_kinds[0][1]}", "parts on devices of one kind")
     return result
 
 
@@ -304,6 +378,7 @@ class ShardedPlan:
         self._comm = _communicator(comm)
         self._threads = threads
         self._passes: dict[tuple[bool, int | None], Any] = {}
+        self._on_devices: dict[int, Any] = {}  # None: by messages of the group's own
 
         def make() -> ShardPlan:
             return ShardPlan(by, shape=shape, itemsize=itemsize, ranks=self._comm.ranks, rank=self._comm.rank,
@@ -325,6 +400,10 @@ class ShardedPlan:
     @property
     def backend_reason(self) -> str:
         """What carries the messages, and what is done beside: one line."""
+        for made in self._on_devices.values():
+            if made is not None:
+                line = next(line for line in made.explain().splitlines() if line.startswith("exchange by"))
+                return line[len("exchange by") :].strip()
         facts = self.plan.explain_json()
         passes = [name for name in ("pack", "unpack") if facts[name]]
         return f"messages by {self._comm.name}, with {' and '.join(passes) if passes else 'no pass'} of the rank's own part"
@@ -355,18 +434,34 @@ class ShardedPlan:
             self._comm.check(array, operation)
             shape = self.out_shape if out is None else self._shape_of(out, array, operation)
             target, finished = _run.result_of(given, array, out, shape, operation, array.stream)
-            pack, unpack = self._pass(False, array.device), self._pass(True, array.device)
-            packed = _Part(array, operation) if pack is None else _Part.new(array, self.plan.in_bytes, operation)
-            received = _Part(target, operation) if unpack is None else _Part.new(array, self.plan.out_bytes, operation)
-            return array, target, finished, pack, unpack, packed, received
+            goes_by_device = array.device is not None and isinstance(self._comm, _Torch)
+            return array, target, finished, None if goes_by_device else self._parts(array, target, operation)
 
-        array, target, finished, pack, unpack, packed, received = _together(self._comm, prepare)
+        array, target, finished, parts = _together(self._comm, prepare, lambda made: "the host" if made[0].device is None else "a GPU")
+        if parts is None:
+            on_device = self._device_plan(array.device)
+            if on_device is not None:
+                on_device.run((array.address, self.plan.in_bytes), (target.address, self.plan.out_bytes), array.stream)
+                return finished()
+            parts = _together(self._comm, lambda: self._parts(array, target, operation))
+        pack, unpack, packed, received = parts
         if pack is not None:
             pack.run(array.address, packed.array.address, array.stream)
         self._comm.exchange(packed.bytes, self._messages[0], received.bytes, self._messages[1])
         if unpack is not None:
             unpack.run(received.array.address, target.address, array.stream)
         return finished()
+
+    def _parts(self, array: _arrays.Array, target: Any, operation: str) -> Any:
+        pack, unpack = self._pass(False, array.device), self._pass(True, array.device)
+        packed = _Part(array, operation) if pack is None else _Part.new(array, self.plan.in_bytes, operation)
+        received = _Part(target, operation) if unpack is None else _Part.new(array, self.plan.out_bytes, operation)
+        return pack, unpack, packed, received
+
+    def _device_plan(self, device: int) -> Any:
+        if device not in self._on_devices:
+            self._on_devices[device] = self._comm.kept.device_plan(self.plan, device)
+        return self._on_devices[device]
 
     def _shape_of(self, out: Any, array: _arrays.Array, operation: str) -> tuple[int, ...]:
         """Of ``out=``, which has as many elements as this rank gets, in any shape."""
@@ -393,10 +488,27 @@ def plan(by: "str | maps.Map", comm: Any = None, *, shape: Sequence[int] = (), i
 
 def permute(x: Any, by: "str | maps.Map", comm: Any = None, *, shape: Sequence[int] = (), cut_in: str = "axis(0)",
             cut_out: str = "axis(0)") -> Any:
-    """This rank's part of the permuted array, of its part ``x``: ``plan`` and a call of it."""
+    """This rank's part of the permuted array, of its part ``x``: ``plan`` and a call of it.
+
+    The last four plans of a text over a group of torch.distributed are kept, on GPUs with their workspace.
+    """
     x = _kinds.read(x, "run shards")
     width = _arrays.describe(x).itemsize
-    return plan(by, comm, shape=shape, itemsize=width, cut_in=cut_in, cut_out=cut_out)(x)
+
+    def make() -> ShardedPlan:
+        return plan(by, comm, shape=shape, itemsize=width, cut_in=cut_in, cut_out=cut_out)
+
+    ranks = _communicator(comm)
+    if not isinstance(ranks, _Torch) or not isinstance(by, str):
+        return make()(x)
+    asked, kept = (by, tuple(shape), width, cut_in, cut_out), ranks.kept.plans
+    if all(each == (asked, True) for each in ranks.gather((asked, asked in kept))):
+        kept[asked] = kept.pop(asked)
+    else:
+        kept[asked] = make()
+        while len(kept) > _KEPT_PLANS:
+            del kept[next(iter(kept))]
+    return kept[asked](x)
 
 
 def _is_dtensor(x: Any) -> bool:

@@ -1,14 +1,19 @@
-// Plans of shards: what one rank packs, sends, receives and unpacks.
+// Plans of shards: what one rank packs, sends, receives and unpacks; ranks on GPUs by NCCL, with words that
+// Python carries.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <exception>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "plan_handle.hpp"
@@ -47,6 +52,46 @@ std::optional<PlanHandle> pass_of(const ShardPlanHandle& self, bool unpack, int 
   return pass;
 }
 
+// A communicator, and how its words go: a function of Python that gives a list of all ranks' bytes.
+struct NcclRanks {
+  nb::object all_gather;
+  std::unique_ptr<faro_communicator, Destroyer<faro_communicator_destroy>> communicator = nullptr;
+};
+
+int gather_words(void* context, const char* mine, std::uint64_t bytes, void* taker,
+                 void (*take)(void* taker, const char* text, std::uint64_t bytes)) {
+  const nb::gil_scoped_acquire held;
+  if (PyErr_Occurred() != nullptr) return 1;
+  try {
+    const nb::object all = static_cast<NcclRanks*>(context)->all_gather(nb::bytes(mine, bytes));
+    for (const nb::handle each : all) {
+      const auto theirs = nb::cast<nb::bytes>(each);
+      take(taker, theirs.c_str(), theirs.size());
+    }
+    return 0;
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return 1;
+}
+
+std::unique_ptr<NcclRanks> nccl_ranks(int ranks, int rank, int device, nb::object all_gather) {
+  auto made = std::make_unique<NcclRanks>(NcclRanks{.all_gather = std::move(all_gather)});
+  faro_words words{};
+  words.context = made.get();
+  words.ranks = ranks;
+  words.rank = rank;
+  words.all_gather = gather_words;
+  faro_communicator* communicator = nullptr;
+  do_unlocked([&] { return faro_communicator_nccl(&words, device, 0, &communicator); });
+  made->communicator.reset(communicator);
+  return made;
+}
+
+using ShardedHandle = Handle<faro_sharded_plan, faro_sharded_plan_destroy>;
+
 }  // namespace
 
 void bind_shards(nb::module_& module) {
@@ -76,6 +121,32 @@ void bind_shards(nb::module_& module) {
       .def("explain_json", [](const ShardPlanHandle& self) {
         return told([&](char** text) { return faro_shard_plan_explain_json(self.plan.get(), text); });
       });
+  nb::class_<NcclRanks>(module, "NcclRanks")
+      .def(
+          "plan",
+          [](const NcclRanks& self, const ShardPlanHandle& plan, bool stores) {
+            return made_unlocked<ShardedHandle>([&](faro_sharded_plan** sharded) {
+              return faro_sharded_plan_create(plan.plan.get(), self.communicator.get(), nullptr,
+                                              stores ? 0 : 1, sharded);
+            });
+          },
+          nb::keep_alive<0, 1>());
+  nb::class_<ShardedHandle>(module, "ShardedPlan")
+      .def("run",
+           [](const ShardedHandle& self, const std::pair<std::uintptr_t, std::uint64_t>& in,
+              const std::pair<std::uintptr_t, std::uint64_t>& out, std::uintptr_t stream) {
+             // NOLINTBEGIN(performance-no-int-to-ptr)
+             do_unlocked([&] {
+               return faro_sharded_plan_run(self.plan.get(), reinterpret_cast<const void*>(in.first),
+                                            in.second, reinterpret_cast<void*>(out.first), out.second,
+                                            reinterpret_cast<void*>(stream));
+             });
+             // NOLINTEND(performance-no-int-to-ptr)
+           })
+      .def("explain", [](const ShardedHandle& self) {
+        return told([&](char** text) { return faro_sharded_plan_explain(self.plan.get(), text); });
+      });
+  module.def("nccl_ranks", &nccl_ranks);
   module.def("shard_plan_text", [](const std::string& text, const std::vector<std::uint64_t>& shape,
                                    std::uint64_t element_bytes, const Cuts& cuts) {
     const auto& [ranks, rank, in, out] = cuts;

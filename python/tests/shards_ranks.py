@@ -90,6 +90,11 @@ def each_refusal(gather, comm, rank):
     other = "roll(100, 3)" if rank == 0 else "roll(100, 4)"
     assert "rank 1 with roll(100, 4)" in refused(lambda: faro.shards.plan(other, comm, itemsize=8))
     assert "axis 5" in refused(lambda: faro.shards.plan("roll(100, 3)", comm, itemsize=8, cut_in="axis(5)"))
+    once = faro.shards.permute(part, "roll(100, 3)", comm)  # whose plan is kept
+    assert "rank 1 with roll(100, 4)" in refused(lambda: faro.shards.permute(part, other, comm))
+    for shift in (4, 5, 6, 7, 3):  # more than are kept
+        again = faro.shards.permute(part, f"roll(100, {shift})", comm)
+    assert np.array_equal(once, again)
 
 
 def all_problems(comm, ranks, rank, as_array=lambda x: x, back=lambda x: x):
@@ -152,16 +157,16 @@ def all_redistributions(comm, ranks, rank):
     assert np.array_equal(out, parts_of(whole.transpose(axes), to, ranks)[rank])
 
 
-def all_dtensors(ranks):
+def all_dtensors(ranks, device):
     import torch
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.tensor import Partial, Replicate, Shard, distribute_tensor
 
     rows = max(r for r in range(1, ranks + 1) if ranks % r == 0 and r * r <= ranks)
-    mesh = init_device_mesh("cpu", (rows, ranks // rows), mesh_dim_names=("data", "model"))
+    mesh = init_device_mesh(device, (rows, ranks // rows), mesh_dim_names=("data", "model"))
     choices = [Replicate(), Shard(0), Shard(1), Shard(2)]
     for shape in ((6, 5, 7), (1, 4, 9)):
-        whole = torch.arange(math.prod(shape), dtype=torch.float32).reshape(shape)
+        whole = torch.arange(math.prod(shape), dtype=torch.float32, device=device).reshape(shape)
         for before in ((a, b) for a in choices for b in choices):
             spread = distribute_tensor(whole, mesh, before)
             for after in ((Shard(1), Shard(0)), (Shard(2), Shard(2)), (Replicate(), Shard(1)), (Replicate(), Replicate())):
@@ -220,7 +225,7 @@ def torch_rank(rank, ranks, backend, port):
             each_refusal(gather, dist.group.WORLD, rank)
         all_types(dist.group.WORLD, ranks, rank)
         all_redistributions(None, ranks, rank)
-        all_dtensors(ranks)
+    all_dtensors(ranks, device)
     mesh = init_device_mesh(device, (ranks,))
     for shape in ((12, 7, 10), (5, 9, 4), (1, 3, 8)):
         whole = torch.arange(math.prod(shape), dtype=torch.float32, device=device).reshape(shape)
@@ -234,7 +239,9 @@ def torch_rank(rank, ranks, backend, port):
                     assert torch.equal(out.full_tensor(), whole.permute(dims)), (shape, cut, dims, dim)
                     leaf = spread.detach().requires_grad_()
                     faro.torch.permute_dims_sharded(leaf, dims, dim).backward(out)
-                    assert torch.equal(leaf.grad.full_tensor(), whole) and leaf.grad.placements == spread.placements
+                    got = leaf.grad.full_tensor()
+                    assert torch.equal(got, whole), (shape, cut, dims, dim, got.shape, (got != whole).nonzero()[:5].tolist())
+                    assert leaf.grad.placements == spread.placements, (shape, cut, dims, dim, leaf.grad.placements)
     dist.barrier()
     if rank == 0:
         print(f"{ranks} ranks of {backend} passed", flush=True)

@@ -5,11 +5,13 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 
 import faro
 import numpy as np
 import pytest
 import shards_ranks
+from faro import _faro, _sockets
 
 _SCRIPT = os.path.join(os.path.dirname(__file__), "shards_ranks.py")
 
@@ -155,3 +157,56 @@ def test_processes_of_torch(ranks):
 def test_devices_of_jax(ranks):
     pytest.importorskip("jax")
     run_ranks([sys.executable, _SCRIPT, "jax", str(ranks)])
+
+
+def test_words_by_sockets():
+    """Ranks as threads: what all said, what is too long for once, and a rank that is gone."""
+    ranks, meet, posted = 3, threading.Barrier(3), [b""] * 3
+    seen, wrong = [[] for _ in range(ranks)], []
+
+    def work(rank):
+        def gather(word):
+            posted[rank] = word
+            meet.wait(60)
+            words = list(posted)
+            meet.wait(60)
+            return words
+
+        try:
+            words = _sockets.between(ranks, rank, gather)
+            seen[rank].append(words.gather(bytes([rank]) * rank))
+            seen[rank].append(words.gather(b"x" * (100000 if rank == 1 else 5)))
+            seen[rank].append(words.gather(b"again"))
+            meet.wait(60)
+            if rank == 2:
+                for peer in words._peers.values():
+                    peer.close()
+                return
+            with pytest.raises(faro.FaroDeviceError, match="no word from rank 2"):
+                words.gather(b"lost")
+        except BaseException as error:
+            wrong.append(error)
+            raise
+
+    threads = [threading.Thread(target=work, args=(rank,)) for rank in range(ranks)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert all(each == [[b"", b"\1", b"\2\2"], None, [b"again"] * 3] for each in seen)
+    assert _sockets.between(65, 0, lambda word: []) is False
+    # Where one finds no folder there are none.
+    assert _sockets.between(2, 1, lambda word: [bytes(16) + b"/nowhere", word] if len(word) > 1 else [b"y", word]) is False
+
+
+def test_what_words_raise_is_raised_by_ranks_of_gpus():
+    def lost(word):
+        raise KeyError("lost")
+
+    with pytest.raises(KeyError, match="lost"):
+        _faro.nccl_ranks(1, 0, 0, lost)
+    with pytest.raises(faro.FaroDeviceError):  # of too few ranks
+        _faro.nccl_ranks(2, 0, 0, lambda word: [word])
+    with pytest.raises(faro.FaroValueError, match="rank 3 of 2"):
+        _faro.nccl_ranks(2, 3, 0, lambda word: [word])

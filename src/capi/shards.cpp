@@ -1,11 +1,16 @@
-// Shards for C: the plan of a rank, its passes as plans, its messages.
+// Shards for C: the plan of a rank, its passes as plans, its messages; ranks on GPUs by NCCL, with the
+// caller's words.
 #include "faro/shards.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
 #include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,12 +99,81 @@ faro_plan* new_pass(const faro_shard_plan& plan, int unpack, const PlanOptions& 
   return new_view_plan(views, width, options);
 }
 
+// --- ranks on GPUs
+
+constexpr const char* kMakeRanks = "make a communicator of NCCL";
+
+// What the caller's function carries.
+class CallersWords : public Communicator {
+ public:
+  explicit CallersWords(const faro_words& words) : words_(words) {}
+
+  int ranks() const override { return words_.ranks; }
+  int rank() const override { return words_.rank; }
+  std::string name() const override { return "words"; }
+  Engine memory() const override { return Engine::cpu; }
+  Communicator* host() override { return nullptr; }
+  void exchange(const void*, std::span<const ShardMessage>, void*, std::span<const ShardMessage>,
+                Stream) override {
+    fail(ErrorCode::unsupported, "exchange arrays", "a communicator of words", "one of arrays");
+  }
+
+  std::vector<std::string> all_gather(const std::string& mine) override {
+    if (!ended_.empty()) fail(ErrorCode::device, "exchange words", ended_, "ranks that all go on");
+    std::vector<std::string> all;
+    const auto take = [](void* to, const char* text, std::uint64_t bytes) {
+      static_cast<std::vector<std::string>*>(to)->emplace_back(text, bytes);
+    };
+    const int failed = words_.all_gather(words_.context, mine.data(), mine.size(), &all, take);
+    if (failed == 0 && all.size() == static_cast<std::size_t>(words_.ranks)) return all;
+    ended_ = failed != 0 ? "a failed all_gather of the caller's"
+                         : "words of " + std::to_string(all.size()) + " ranks";
+    fail(ErrorCode::device, "exchange words", ended_,
+         "words of all " + std::to_string(words_.ranks) + " ranks");
+  }
+
+  // The caller's own time limit ends the others' wait.
+  void abort(const std::string& why) noexcept override {
+    try {
+      ended_ = why;
+    } catch (const std::exception&) {
+      return;
+    }
+  }
+
+ private:
+  faro_words words_;
+  std::string ended_;
+};
+
+void check_words(const faro_words& words) {
+  require_zeros(words.reserved, kMakeRanks);
+  if (words.all_gather == nullptr)
+    fail(ErrorCode::value, kMakeRanks, "words without all_gather", "a function that carries them");
+  if (words.ranks < 1 || words.rank < 0 || words.rank >= words.ranks) {
+    fail(ErrorCode::value, kMakeRanks,
+         "rank " + std::to_string(words.rank) + " of " + std::to_string(words.ranks), "one of 1 or more");
+  }
+}
+
+constexpr const char* kShardedPlan = "make a plan of shards";
+
 }  // namespace
 }  // namespace faro::capi
 
+struct faro_communicator {
+  std::shared_ptr<faro::Communicator> ranks;
+};
+
+struct faro_sharded_plan {
+  faro::ShardedPlan plan;
+};
+
 using faro::capi::given_away;
 using faro::capi::guarded;
+using faro::capi::kMakeRanks;
 using faro::capi::kPlanShards;
+using faro::capi::kShardedPlan;
 using faro::capi::require_argument;
 
 faro_status faro_shard_plan_text(const char* text, int axes, const uint64_t* shape, uint64_t element_bytes,
@@ -197,5 +271,62 @@ faro_status faro_shard_plan_explain_json(const faro_shard_plan* plan, char** jso
     require_argument(plan, kPlanShards, "plan");
     require_argument(json, kPlanShards, "json");
     *json = given_away(plan->plan.explain_json());
+  });
+}
+
+faro_status faro_communicator_nccl(const faro_words* words, int device, double seconds,
+                                   faro_communicator** communicator) {
+  return guarded([&] {
+    require_argument(words, kMakeRanks, "words");
+    require_argument(communicator, kMakeRanks, "communicator");
+    faro::capi::check_words(*words);
+    if (!(seconds >= 0) || seconds > 1e6) {
+      fail(faro::ErrorCode::value, kMakeRanks, "a time limit of " + std::to_string(seconds) + " s",
+           "0, which is five minutes, to 1e6");
+    }
+    const auto limit = seconds == 0 ? faro::kShardTimeLimit
+                                    : std::chrono::milliseconds(std::llround(std::ceil(seconds * 1000)));
+    *communicator = new faro_communicator{
+        faro::nccl_communicator(device, std::make_shared<faro::capi::CallersWords>(*words), limit)};
+  });
+}
+
+void faro_communicator_destroy(faro_communicator* communicator) { delete communicator; }
+
+faro_status faro_sharded_plan_create(const faro_shard_plan* plan, faro_communicator* communicator,
+                                     const faro_options* options, int without_stores,
+                                     faro_sharded_plan** sharded) {
+  return guarded([&] {
+    require_argument(plan, kShardedPlan, "plan");
+    require_argument(communicator, kShardedPlan, "communicator");
+    require_argument(sharded, kShardedPlan, "sharded");
+    *sharded = new faro_sharded_plan{faro::ShardedPlan(plan->plan, communicator->ranks,
+                                                       faro::capi::plan_options(options),
+                                                       faro::ShardWays{.stores = without_stores == 0})};
+  });
+}
+
+void faro_sharded_plan_destroy(faro_sharded_plan* sharded) { delete sharded; }
+
+faro_status faro_sharded_plan_run(faro_sharded_plan* sharded, const void* in, uint64_t in_bytes, void* out,
+                                  uint64_t out_bytes, void* stream) {
+  return guarded([&] {
+    require_argument(sharded, "run shards", "sharded");
+    sharded->plan.run(in, in_bytes, out, out_bytes, faro::Stream(static_cast<CUstream_st*>(stream)));
+  });
+}
+
+faro_status faro_sharded_plan_wait(faro_sharded_plan* sharded, void* stream) {
+  return guarded([&] {
+    require_argument(sharded, "run shards", "sharded");
+    sharded->plan.wait(faro::Stream(static_cast<CUstream_st*>(stream)));
+  });
+}
+
+faro_status faro_sharded_plan_explain(const faro_sharded_plan* sharded, char** text) {
+  return guarded([&] {
+    require_argument(sharded, kShardedPlan, "sharded");
+    require_argument(text, kShardedPlan, "text");
+    *text = given_away(sharded->plan.explain());
   });
 }

@@ -31,8 +31,13 @@ class StoredShards {
 
   /// Into `mine` of all ranks: the outputs, or what is unpacked. `slices`: as many as the others store it in.
   void run(const void* in, void* mine, PeerMemory& memory, Stream stream, std::size_t slices = 1);
+  /// The same into arrays that are open, by rank; and `stream` behind what is queued beside it.
+  void start(const void* in, const std::vector<std::byte*>& arrays, Stream stream);
+  void join(Stream stream);
 
   std::string kernel() const;
+  /// Who writes to the peers, as the subject of a sentence and its verb.
+  const char* writers() const;
   std::uint64_t workspace_bytes() const { return workspace_ ? workspace_->size() : 0; }
 
  private:
@@ -43,15 +48,16 @@ class StoredShards {
     cuda::PeerView view;
     cuda::SideStream side;
   };
-  // A view over links whose output is long rows: packed by kernels, and copied by copy engines meanwhile.
+  // A view over links whose output is long rows: packed by kernels, and copied by copy engines meanwhile, or
+  // copied from the input.
   struct Copied {
     int peer = 0;
-    std::vector<cuda::PeerView> packing;  // by slice
+    std::vector<cuda::PeerView> packing;  // by slice; none where rows are copied from the input
     std::vector<RowCopies::Slice> rows;   // likewise
     std::uint64_t first = 0;              // of the workspace, in elements
     cuda::SideStream side;
   };
-  void run_views(const void* in, const std::vector<std::byte*>& arrays, Stream stream);
+  void start_views(const void* in, const std::vector<std::byte*>& arrays, Stream stream);
 
   int device_ = 0;
   std::uint64_t width_ = 0;

@@ -88,7 +88,7 @@ struct ShardPost {
   const std::byte* from = nullptr;
   std::span<const ShardMessage> sends;
   std::string word;
-  std::byte* opened = nullptr;         // what others may write to
+  std::vector<void*> opened = {};      // what others may write to
   const cuda::PeerEnd* end = nullptr;  // of a rank on a GPU
 };
 using ShardMeeting = Meeting<ShardPost>;
@@ -191,14 +191,16 @@ class PeerCommunicator : public ThreadCommunicator, public PeerMemory {
   Communicator* host() override { return &host_; }
   PeerMemory* peer_memory() override { return end_.reaches_all() ? this : nullptr; }
 
-  std::vector<std::byte*> open(void* mine, Stream stream) override {
-    meeting().post(rank()).opened = static_cast<std::byte*>(mine);
+  std::vector<std::vector<std::byte*>> open_all(std::span<void* const> mine, Stream stream) override {
+    meeting().post(rank()).opened.assign(mine.begin(), mine.end());
     end_.mark_ready(stream);
     meeting().wait();
-    std::vector<std::byte*> arrays;
+    std::vector<std::vector<std::byte*>> arrays(mine.size());
     for (int peer = 0; peer < ranks(); ++peer) {
       const ShardPost& theirs = meeting().post(peer);
-      arrays.push_back(theirs.opened);
+      FARO_CHECK(theirs.opened.size() == mine.size());
+      for (std::size_t i = 0; i < mine.size(); ++i)
+        arrays[i].push_back(static_cast<std::byte*>(theirs.opened[i]));
       if (peer != rank()) end_.wait_until_ready(*theirs.end, stream);
     }
     return arrays;

@@ -2,11 +2,16 @@
 // are index arrays. Sender and receiver agree on an order within a message without a word: that of the
 // sender's part.
 //
+// Where several ranks hold the same, what goes to one of them goes to all as it is: a message to each, of one
+// run of what is packed. A rank that holds an element already reads it from itself, others from a copy on
+// their island, or from one of all in turns.
+//
 // An index array that lies in parts is known to nobody as a whole. Its owners tell the others, in an exchange
 // of 8 bytes an element, where the elements of each message go (scatter), or which ones they want (gather).
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "faro/error.hpp"
@@ -100,15 +105,46 @@ Heard exchange_words(Communicator& communicator, const Sorted& sorted, const Ind
 
 }  // namespace
 
-ShardPassing index_passing(const Permutation& permutation, const Spread& in, const Spread& out, int rank) {
+int source_for(int rank, const std::vector<int>& copies, int island) {
+  if (std::binary_search(copies.begin(), copies.end(), rank)) return rank;
+  const int first = rank / island * island;
+  const auto near = std::lower_bound(copies.begin(), copies.end(), first);
+  const auto far = std::lower_bound(near, copies.end(), first + island);
+  const auto turn = [rank](auto begin, auto end) { return *(begin + rank % (end - begin)); };
+  return near == far ? turn(copies.begin(), copies.end()) : turn(near, far);
+}
+
+ShardPassing index_passing(const Permutation& permutation, const Spread& in, const Spread& out,
+                           const RankOfIsland& self) {
+  const int rank = self.rank;
   require_shard_memory(in.elements(rank) + out.elements(rank));
   const Permutation forth = quick(permutation);
   const Permutation back = quick(inverse(permutation));
   ShardPassing made;
-  Sorted sent = sorted_by_peer(in.elements(rank), in.ranks(), [&](std::uint64_t i) {
-    return out.place(faro::apply(forth, in.index({.rank = rank, .element = i}))).rank;
+  // By the first of those that hold it afterwards; behind all, what this rank sends nobody.
+  std::map<int, std::vector<int>> peers;
+  const std::vector<int> own_copies = in.copies(rank);
+  const auto peers_of = [&](int first) -> const std::vector<int>& {
+    const auto [found, is_new] = peers.try_emplace(first);
+    if (is_new) {
+      for (const int peer : out.copies(first)) {
+        if (source_for(peer, own_copies, self.island) == rank) found->second.push_back(peer);
+      }
+    }
+    return found->second;
+  };
+  const int nobody = in.ranks();
+  Sorted sent = sorted_by_peer(in.elements(rank), in.ranks() + 1, [&](std::uint64_t i) {
+    const int first = out.place(faro::apply(forth, in.index({.rank = rank, .element = i}))).rank;
+    return peers_of(first).empty() ? nobody : first;
   });
-  made.sends = std::move(sent.messages);
+  for (const ShardMessage& run : sent.messages) {
+    if (run.peer == nobody) continue;
+    for (const int peer : peers_of(run.peer))
+      made.sends.push_back({.peer = peer, .offset_bytes = run.offset_bytes, .bytes = run.bytes});
+  }
+  std::sort(made.sends.begin(), made.sends.end(),
+            [](const ShardMessage& a, const ShardMessage& b) { return a.peer < b.peer; });
   made.pack = sorting_pass(std::move(sent.place), Direction::scatter, in.ranks());
   // What arrives, by source and by its place there.
   struct Arrival {
@@ -116,8 +152,14 @@ ShardPassing index_passing(const Permutation& permutation, const Spread& in, con
     std::uint64_t to = 0;
   };
   std::vector<Arrival> arrivals(out.elements(rank));
-  for (std::uint64_t j = 0; j < arrivals.size(); ++j)
-    arrivals[j] = {.from = in.place(faro::apply(back, out.index({.rank = rank, .element = j}))), .to = j};
+  std::map<int, int> sources;
+  for (std::uint64_t j = 0; j < arrivals.size(); ++j) {
+    Spread::Place from = in.place(faro::apply(back, out.index({.rank = rank, .element = j})));
+    const auto [found, is_new] = sources.try_emplace(from.rank);
+    if (is_new) found->second = source_for(rank, in.copies(from.rank), self.island);
+    from.rank = found->second;
+    arrivals[j] = {.from = from, .to = j};
+  }
   std::sort(arrivals.begin(), arrivals.end(), [](const Arrival& a, const Arrival& b) {
     return a.from.rank != b.from.rank ? a.from.rank < b.from.rank : a.from.element < b.from.element;
   });

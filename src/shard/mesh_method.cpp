@@ -328,20 +328,24 @@ std::optional<Redistribution> redistribution_of(const ShardProblem& problem) {
 
 ShardPassing mesh_passing(const Redistribution& problem, int rank) { return Passing(problem, rank).make(); }
 
+CrossingElements no_crossings(int ranks, std::span<const std::uint64_t> group_sizes) {
+  const std::vector<std::uint64_t> none(static_cast<std::size_t>(ranks), 0);
+  return {.sent = std::vector(group_sizes.size(), none), .heard = std::vector(group_sizes.size(), none)};
+}
+
+void add_crossing(CrossingElements& to, std::span<const std::uint64_t> group_sizes, const Crossing& each) {
+  const auto sender = static_cast<std::size_t>(each.from);
+  const auto receiver = static_cast<std::size_t>(each.to);
+  for (std::size_t i = 0; i < group_sizes.size(); ++i) {
+    if (sender / group_sizes[i] == receiver / group_sizes[i]) continue;
+    to.sent[i][sender] += each.elements;
+    to.heard[i][receiver] += each.elements;
+  }
+}
+
 CrossingElements crossing_elements(const Redistribution& problem,
                                    std::span<const std::uint64_t> group_sizes) {
-  const auto ranks = static_cast<std::size_t>(problem.ranks);
-  CrossingElements made{.sent = std::vector(group_sizes.size(), std::vector<std::uint64_t>(ranks, 0)),
-                        .heard = std::vector(group_sizes.size(), std::vector<std::uint64_t>(ranks, 0))};
-  const auto count = [&](int from, int to, std::uint64_t elements) {
-    const auto sender = static_cast<std::size_t>(from);
-    const auto receiver = static_cast<std::size_t>(to);
-    for (std::size_t i = 0; i < group_sizes.size(); ++i) {
-      if (sender / group_sizes[i] == receiver / group_sizes[i]) continue;
-      made.sent[i][sender] += elements;
-      made.heard[i][receiver] += elements;
-    }
-  };
+  CrossingElements made = no_crossings(problem.ranks, group_sizes);
   const Routes routes(problem);
   const MeshMap map(problem.digits, problem.in, problem.out);
   MeshMap::KeptCounts kept;
@@ -354,7 +358,10 @@ CrossingElements crossing_elements(const Redistribution& problem,
       for (std::uint64_t i = 0; i < copies; ++i) {
         const int peer = problem.out.copy(met.cell, i);
         const Route route = routes.to(peer, *source, met.cell);
-        count(route.receiver == peer ? route.sender : route.receiver, peer, met.elements);
+        add_crossing(made, group_sizes,
+                     {.from = route.receiver == peer ? route.sender : route.receiver,
+                      .to = peer,
+                      .elements = met.elements});
       }
     }
   }

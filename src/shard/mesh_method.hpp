@@ -42,6 +42,15 @@ struct CrossingElements {
   std::vector<std::vector<std::uint64_t>> heard;
 };
 CrossingElements crossing_elements(const Redistribution& problem, std::span<const std::uint64_t> group_sizes);
+/// None so far.
+CrossingElements no_crossings(int ranks, std::span<const std::uint64_t> group_sizes);
+/// Elements from one rank to another.
+struct Crossing {
+  int from = 0;
+  int to = 0;
+  std::uint64_t elements = 0;
+};
+void add_crossing(CrossingElements& to, std::span<const std::uint64_t> group_sizes, const Crossing& each);
 
 /// A cut as a distribution, where it is one: slabs of an axis are a mesh of one axis over it.
 std::optional<Distribution> as_distribution(const ShardCut& cut, int ranks);

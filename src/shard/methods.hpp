@@ -59,8 +59,17 @@ Affine standard_form(const Affine& map, const ShardRankBits& bits);
 /// Requires: both spreads are blocks (is_blocks).
 ShardPassing block_passing(const Cyclic& map, const Spread& in, const Spread& out, int rank);
 
-/// Element by element, by apply() forwards and backwards.
-ShardPassing index_passing(const Permutation& permutation, const Spread& in, const Spread& out, int rank);
+/// Which of the copies of an element a rank reads, where they are looked up: its own, or one on its island,
+/// or any, by turns.
+int source_for(int rank, const std::vector<int>& copies, int island);
+
+/// Element by element, by apply() forwards and backwards. `island`: ranks of one, 1 or more.
+struct RankOfIsland {
+  int rank = 0;
+  int island = 1;
+};
+ShardPassing index_passing(const Permutation& permutation, const Spread& in, const Spread& out,
+                           const RankOfIsland& self);
 
 /// By parts of an index array. Collective. Errors: ErrorCode::value on all ranks where the entries are no
 /// permutation.

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <sstream>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "engines/cuda_nccl.hpp"
 #include "engines/cuda_parts.hpp"
@@ -22,6 +26,7 @@ class NcclCommunicator : public Communicator, public PeerMemory {
   NcclCommunicator(std::shared_ptr<cuda::NcclLink> link, std::shared_ptr<Communicator> words,
                    std::chrono::milliseconds time_limit)
       : link_(std::move(link)), words_(std::move(words)), limit_(time_limit) {
+    lent_->link = link_;
     detail::agree(*words_, "make a communicator of NCCL", [&] {
       const cuda::NcclLink::Ranks ranks = link_->ranks();
       if (ranks.count != words_->ranks() || ranks.mine != words_->rank()) {
@@ -43,14 +48,33 @@ class NcclCommunicator : public Communicator, public PeerMemory {
   Communicator* host() override { return words_->host(); }
   PeerMemory* peer_memory() override { return reaches_all_ ? this : nullptr; }
 
-  std::vector<std::byte*> open(void* mine, Stream stream) override {
-    const std::vector<std::string> addresses = words_->all_gather(arrays_->address_of(mine));
-    std::vector<std::byte*> arrays = arrays_->open(addresses);
+  // A line for each array.
+  std::vector<std::vector<std::byte*>> open_all(std::span<void* const> mine, Stream stream) override {
+    std::string lines;
+    for (void* const each : mine) lines += arrays_->address_of(each) + "\n";
+    std::vector<std::vector<std::string>> addresses(mine.size());
+    for (const std::string& theirs : words_->all_gather(lines)) {
+      std::istringstream read(theirs);
+      for (std::vector<std::string>& each : addresses) std::getline(read, each.emplace_back());
+    }
+    const auto opened = [&] {
+      std::vector<std::vector<std::byte*>> arrays;
+      for (const std::vector<std::string>& each : addresses) arrays.push_back(arrays_->open(each));
+      return arrays;
+    };
+    // Arrays that share a block of the driver's close each other.
+    std::vector<std::vector<std::byte*>> arrays = opened();
+    if (mine.size() > 1 && opened() != arrays)
+      fail(ErrorCode::value, "run shards together", "outputs that share a block of the driver's memory",
+           "outputs of 2 MiB or more, or of one allocation", "run them one by one");
     meet(stream);
     return arrays;
   }
 
   void close(Stream stream) override { meet(stream); }
+
+  void begin_group() override { link_->begin(); }
+  void end_group() override { link_->end(); }
 
   void exchange(const void* from, std::span<const ShardMessage> sends, void* to,
                 std::span<const ShardMessage> receives, Stream stream) override {
@@ -120,14 +144,34 @@ class NcclCommunicator : public Communicator, public PeerMemory {
   // NCCL's memory comes in pieces of 2 MiB.
   static constexpr std::uint64_t kLeastRegisteredBytes = std::uint64_t{8} << 20;
 
-  // Keeps the link for as long as the array.
+  // Arrays that are registered stay so, and are lent again: one that took the place of another that was given
+  // back received what peers sent to that (NCCL 2.28).
+  struct Registered {
+    cuda::NcclLink::Memory memory;
+    std::uint64_t bytes;
+  };
+  struct RegisteredArrays {
+    std::shared_ptr<cuda::NcclLink> link;
+    std::mutex mutex = {};
+    std::vector<std::unique_ptr<Registered>> idle = {};
+  };
+
   std::shared_ptr<std::byte> registered(std::uint64_t bytes) const {
-    struct Registered {
-      std::shared_ptr<cuda::NcclLink> link;
-      cuda::NcclLink::Memory memory;
-    };
-    const auto made = std::shared_ptr<Registered>(new Registered{link_, {*link_, bytes}});
-    return {made, made->memory.data()};
+    std::unique_ptr<Registered> made;
+    {
+      const std::lock_guard lock(lent_->mutex);
+      for (std::unique_ptr<Registered>& each : lent_->idle) {
+        if (each->bytes >= bytes && each->bytes / 2 <= bytes && (!made || each->bytes < made->bytes))
+          std::swap(made, each);
+      }
+      std::erase(lent_->idle, nullptr);
+    }
+    if (!made) made.reset(new Registered{{*link_, bytes}, bytes});
+    Registered* const held = made.release();
+    return {held->memory.data(), [lent = lent_, held](std::byte* /*data*/) {
+              const std::lock_guard lock(lent->mutex);
+              lent->idle.emplace_back(held);
+            }};
   }
 
   // All ranks are asked, for only where each reaches all the others can they store. None is an error.
@@ -172,6 +216,7 @@ class NcclCommunicator : public Communicator, public PeerMemory {
   }
 
   std::shared_ptr<cuda::NcclLink> link_;
+  std::shared_ptr<RegisteredArrays> lent_ = std::make_shared<RegisteredArrays>();
   std::shared_ptr<Communicator> words_;
   std::chrono::milliseconds limit_;
   std::optional<cuda::PeerArrays> arrays_;

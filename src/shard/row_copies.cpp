@@ -25,11 +25,31 @@ std::optional<OutputRows> output_rows(const Strided& view) {
   return rows;
 }
 
+// Rows that both sides have, of a view in its normal form: one copy.
+std::optional<RowCopies::Slice> rows_of_both(const Strided& view) {
+  std::size_t inner = view.extents.size();
+  std::int64_t run = 1;
+  while (inner > 0 && view.in_strides[inner - 1] == run && view.out_strides[inner - 1] == run)
+    run *= static_cast<std::int64_t>(view.extents[--inner]);
+  if (inner > 1 || (inner == 1 && std::min(view.in_strides[0], view.out_strides[0]) < run))
+    return std::nullopt;
+  const auto length = static_cast<std::uint64_t>(run);
+  return RowCopies::Slice{.packing = {},
+                          .from = view.in_offset,
+                          .from_pitch = inner == 0 ? length : static_cast<std::uint64_t>(view.in_strides[0]),
+                          .to = view.out_offset,
+                          .to_pitch = inner == 0 ? length : static_cast<std::uint64_t>(view.out_strides[0]),
+                          .run = length,
+                          .rows = inner == 0 ? 1 : view.extents[0]};
+}
+
 }  // namespace
 
 std::optional<RowCopies> row_copies(const Strided& view, const RowChoice& choice) {
   const Strided normal = normal_form(view);
   if (element_count(normal) == 0 || normal.extents.empty()) return std::nullopt;
+  if (auto both = rows_of_both(normal); both && both->run >= choice.least_run)
+    return RowCopies{.slices = {*std::move(both)}, .workspace_elements = 0};
   const std::optional<OutputRows> rows = output_rows(normal);
   if (!rows || rows->run < choice.least_run) return std::nullopt;
   const std::size_t axes = normal.extents.size();

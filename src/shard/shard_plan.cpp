@@ -105,11 +105,12 @@ Cuts cuts_of(const ShardProblem& problem, std::uint64_t count) {
   return cuts;
 }
 
-// Elements that are looked up one by one have one owner on each side.
-void require_one_copy(const Cuts& cuts, const ShardProblem& problem) {
-  if (!cuts.in.is_replicated() && !cuts.out.is_replicated()) return;
-  fail(ErrorCode::unsupported, kPlanShards, "a replicated array under " + to_text(problem.permutation),
-       "a permutation of axes that the distributions cut", "cut the array over every axis of its mesh");
+// Elements that are looked up one by one go to each copy by itself, and are not passed on.
+void require_no_passing_on(const Cuts& cuts, const ShardProblem& problem) {
+  if (!cuts.out.is_replicated() || problem.shards.island <= 1) return;
+  fail(ErrorCode::unsupported, kPlanShards,
+       "a replicated output over islands under " + to_text(problem.permutation),
+       "a permutation of axes that the distributions cut", "leave the islands out");
 }
 
 // log2 of the elements that memory likes to have together.
@@ -187,11 +188,12 @@ ShardPlan::ShardPlan(const ShardProblem& problem) : problem_(problem) {
     made = detail::mesh_passing(*redistribution, rank);
     passes_on_ = redistribution->island > 1 && redistribution->out.is_replicated();
   } else {
-    require_one_copy(cuts, problem);
+    require_no_passing_on(cuts, problem);
     method_ = ShardMethod::indices;
     reason_ = affine && !(cuts.in.bits() && cuts.out.bits()) ? "the cuts are not by index bits"
                                                              : "no form that is known between these cuts";
-    made = detail::index_passing(problem.permutation, cuts.in, cuts.out, rank);
+    made = detail::index_passing(problem.permutation, cuts.in, cuts.out,
+                                 {.rank = rank, .island = std::max(1, problem.shards.island)});
   }
   pack_ = std::move(made.pack);
   unpack_ = std::move(made.unpack);
@@ -221,6 +223,10 @@ ShardPlan::ShardPlan(const ShardProblem& problem, std::uint64_t count, std::span
     }
     problem_.permutation = Cyclic{.count = count};
     cuts = cuts_of(problem_, count);
+    if (cuts->in.is_replicated() || cuts->out.is_replicated()) {
+      fail(ErrorCode::unsupported, kPlanShards, "a replicated array under an index array in parts",
+           "cuts over every axis of the mesh", "give the whole index array to each rank");
+    }
     return fmt::format("{} elements of {} bytes", count, problem.element_bytes);
   });
   in_elements_ = cuts->in.elements(problem.shards.rank);
@@ -264,6 +270,7 @@ std::uint64_t ShardPlan::received_bytes() const {
 
 std::uint64_t ShardPlan::packed_bytes() const {
   if (pack_.is_nothing()) return 0;
+  if (pack_.permutation) return in_bytes();
   std::uint64_t end = 0;
   for (const ShardMessage& message : sends_) end = std::max(end, message.offset_bytes + message.bytes);
   return end;

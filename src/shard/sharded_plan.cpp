@@ -13,8 +13,8 @@
 #include "faro/error.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "faro/shards.hpp"
-#include "io/buffer.hpp"
 #include "shard/device_shards.hpp"
+#include "shard/local_pass.hpp"
 #include "shard/methods.hpp"
 #include "shard/rounds.hpp"
 
@@ -22,68 +22,6 @@ namespace faro {
 namespace {
 
 constexpr const char* kRunShards = "run shards";
-
-// A local pass, from array to array. Nothing: no pass.
-class LocalPass {
- public:
-  LocalPass(const ShardPass& pass, std::uint64_t elements, std::uint64_t width, const PlanOptions& options)
-      : elements_(elements), width_(width) {
-    if (elements == 0 || pass.is_nothing()) return;
-    if (pass.permutation) {
-      PlanOptions own = options;
-      if (pass.keeps_order) own.index_choice.method = IndexMethod::direct;
-      whole_.emplace(faro::plan(*pass.permutation, width, own));
-      return;
-    }
-    for (const Strided& view : pass.views) views_.push_back(faro::plan(view, width, options));
-  }
-
-  void run(const std::byte* in, std::byte* out, Stream stream) const {
-    if (whole_) whole_->run(in, out, elements_ * width_, stream);
-    for (const ExecutablePlan& view : views_) view.run(in, elements_, out, elements_, stream);
-  }
-
-  std::string explain() const {
-    if (whole_) return whole_->explain();
-    return views_.empty() ? "" : views_.front().explain();
-  }
-
- private:
-  std::uint64_t elements_;
-  std::uint64_t width_;
-  std::optional<ExecutablePlan> whole_;
-  std::vector<ExecutablePlan> views_;
-};
-
-// Memory of the engine, or none.
-class Staging {
- public:
-  Staging(std::uint64_t bytes, Engine engine, int device) : bytes_(bytes) {
-    if (bytes == 0) return;
-    if (engine == Engine::cuda) {
-      on_device_.emplace(bytes, device);
-      data_ = on_device_->data();
-      return;
-    }
-    detail::require_memory("make a plan of shards", "its workspace", bytes);
-    on_host_ = std::make_unique<io::Buffer>(bytes);
-    data_ = on_host_->data();
-  }
-  // The communicator's.
-  Staging(std::uint64_t bytes, std::shared_ptr<std::byte> given)
-      : bytes_(bytes), given_(std::move(given)), data_(given_.get()) {}
-
-  std::byte* data() const { return data_; }
-  std::uint64_t bytes() const { return bytes_; }
-  bool is_given() const { return given_ != nullptr; }
-
- private:
-  std::uint64_t bytes_;
-  std::shared_ptr<std::byte> given_;
-  std::unique_ptr<io::Buffer> on_host_;
-  std::optional<cuda::DeviceArray> on_device_;
-  std::byte* data_ = nullptr;
-};
 
 struct Array {
   const void* data = nullptr;
@@ -148,8 +86,8 @@ void check_ways(const ShardPlan& plan, const ShardWays& ways) {
 // A round and its passes.
 struct RunRound {
   detail::ShardRound round;
-  LocalPass packing;
-  LocalPass unpacking;
+  detail::LocalPass packing;
+  detail::LocalPass unpacking;
 };
 
 void check_place(const ShardPlan& plan, const Communicator& communicator, const PlanOptions& options) {
@@ -172,18 +110,20 @@ struct ShardedPlan::State {
   std::shared_ptr<Communicator> communicator;
   ShardWays ways;
   PlanOptions local;
-  std::optional<LocalPass> packing;
-  std::optional<LocalPass> unpacking;
-  std::optional<Staging> to_send;
-  std::optional<Staging> received;
+  std::optional<detail::LocalPass> packing;
+  std::optional<detail::LocalPass> unpacking;
+  std::optional<detail::Staging> to_send;
+  std::optional<detail::Staging> received;
   std::optional<detail::StoredShards> stores;
   std::optional<detail::SlicedShards> slices;
   std::optional<detail::SlicedShards> stored_slices;  // beside `stores`
   std::vector<RunRound> rounds;                       // where there are several
+  std::optional<cuda::SideStream> links;              // for messages of several arrays
   std::string no_stores;                              // why
   std::string reason;
 
   std::uint64_t number_of_rounds = 1;
+  bool a_view_each = true;  // messages of all ranks, which slices need
 
   bool packs() const { return !plan.pack().is_nothing(); }
   bool unpacks() const { return !plan.unpack().is_nothing(); }
@@ -204,9 +144,7 @@ struct ShardedPlan::State {
     if (stores) {
       reason = plan.stores().to_output
                    ? fmt::format("each segment of an output comes from one rank: {} it there ({})",
-                                 stores->workspace_bytes() > 0 ? "kernels pack rows, and copy engines write"
-                                                               : "kernels write",
-                                 stores->kernel())
+                                 stores->writers(), stores->kernel())
                    : fmt::format(
                          "segments of an output come from several ranks: kernels pack into the peers' "
                          "workspace ({}), and unpacking follows{}",
@@ -245,8 +183,8 @@ struct ShardedPlan::State {
     rounds.reserve(number_of_rounds);
     for (std::uint64_t k = 0; k < number_of_rounds; ++k) {
       detail::ShardRound round = detail::round_of(plan, {.round = k, .rounds = number_of_rounds});
-      LocalPass pack(round.pack, plan.in_elements(), width, local);
-      LocalPass unpack(round.unpack, plan.out_elements(), width, local);
+      detail::LocalPass pack(round.pack, plan.in_elements(), width, local);
+      detail::LocalPass unpack(round.unpack, plan.out_elements(), width, local);
       sent = std::max(sent, round.packed_bytes);
       heard = std::max(heard, round.received_bytes);
       rounds.push_back(
@@ -268,6 +206,19 @@ struct ShardedPlan::State {
         communicator->exchange(to, each.round.passed_on.sends, to, each.round.passed_on.receives, stream);
       each.unpacking.run(received->data(), static_cast<std::byte*>(out), stream);
     }
+  }
+
+  // Collective. Slices are of views that are a message each: where a rank has boxes or copies in one message,
+  // none has slices.
+  void agree_on_views() {
+    if (local.engine != Engine::cuda || stores || plan.method() == ShardMethod::affine) return;
+    const auto has_a_view_each = [](const ShardPass& pass, const std::vector<ShardMessage>& messages) {
+      return pass.views.empty() || pass.views.size() == messages.size();
+    };
+    const bool mine =
+        has_a_view_each(plan.pack(), plan.sends()) && has_a_view_each(plan.unpack(), plan.receives());
+    for (const std::string& theirs : communicator->all_gather(mine ? "a view each" : "boxes"))
+      a_view_each = a_view_each && theirs == "a view each";
   }
 
   // Collective. What is packed and unpacked goes from workspace to workspace.
@@ -353,13 +304,7 @@ struct ShardedPlan::State {
         stored_slices = detail::SlicedShards::make(plan, local.device, choice);
       return;
     }
-    // Slices are of views that are a message each, and passed on to nobody.
-    const auto has_a_view_each = [](const ShardPass& pass, const std::vector<ShardMessage>& messages) {
-      return pass.views.empty() || pass.views.size() == messages.size();
-    };
-    if (plan.passes_on() || !has_a_view_each(plan.pack(), plan.sends()) ||
-        !has_a_view_each(plan.unpack(), plan.receives()))
-      return;
+    if (plan.passes_on() || !a_view_each) return;
     // In place, what a slice receives must not be what another is packed from.
     if (ways.in_place && !(packs() && unpacks())) return;
     // Between registered arrays NCCL goes by no buffers of its own, and leaves the passes more of the memory.
@@ -388,9 +333,11 @@ ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communica
                                            .slices = {},
                                            .stored_slices = {},
                                            .rounds = {},
+                                           .links = {},
                                            .no_stores = {},
                                            .reason = {},
-                                           .number_of_rounds = 1})) {
+                                           .number_of_rounds = 1,
+                                           .a_view_each = true})) {
   State& state = *state_;
   if (state.communicator == nullptr)
     fail(ErrorCode::value, "make a plan of shards", "no communicator", "one for each rank");
@@ -404,6 +351,7 @@ ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communica
                        ways.in_place ? "place" : "two arrays");
   });
   state.agree_on_rounds();
+  state.agree_on_views();
   state.take_message_arrays();
   detail::agree(*state.communicator, "make a plan of shards", [&] {
     state.prepare();
@@ -429,7 +377,9 @@ const char* ShardedPlan::backend() const {
 }
 
 std::uint64_t ShardedPlan::workspace_bytes() const {
-  const auto bytes = [](const std::optional<Staging>& staging) { return staging ? staging->bytes() : 0; };
+  const auto bytes = [](const std::optional<detail::Staging>& staging) {
+    return staging ? staging->bytes() : 0;
+  };
   return bytes(state_->to_send) + bytes(state_->received) +
          (state_->stores ? state_->stores->workspace_bytes() : 0);
 }
@@ -507,6 +457,107 @@ void ShardedPlan::run(const void* in, std::uint64_t in_bytes, void* out, std::ui
   } catch (const std::exception& error) {
     state_->communicator->abort(error.what());
     throw;
+  }
+}
+
+void ShardedPlan::run_all(std::span<const ShardedRun> runs, Stream stream) {
+  if (runs.empty()) return;
+  if (runs.front().plan == nullptr) fail(ErrorCode::value, kRunShards, "a null plan", "one for each run");
+  const std::shared_ptr<Communicator> communicator = runs.front().plan->state_->communicator;
+  detail::agree(*communicator, kRunShards, [&] {
+    std::vector<detail::RunArray> inputs;
+    std::vector<detail::RunArray> outputs;
+    for (const ShardedRun& each : runs) {
+      if (each.plan == nullptr || each.plan->state_->communicator != communicator)
+        fail(ErrorCode::value, kRunShards, "plans of several communicators", "those of one");
+      if (each.plan->state_->ways.in_place)
+        fail(ErrorCode::value, kRunShards, "a plan in place among several", "plans of two arrays");
+      check_part({.data = each.in, .bytes = each.in_bytes}, each.plan->plan().in_bytes(), "input");
+      check_part({.data = each.out, .bytes = each.out_bytes}, each.plan->plan().out_bytes(), "output");
+      inputs.push_back({"input", {each.in, each.in_bytes}});
+      outputs.push_back({"output", {each.out, each.out_bytes}});
+    }
+    detail::check_disjoint(kRunShards, outputs, inputs);
+    return fmt::format("{} arrays", runs.size());
+  });
+  std::vector<ShardedRun> stored;
+  std::vector<ShardedRun> sent;
+  try {
+    for (const ShardedRun& each : runs) {
+      const State& state = *each.plan->state_;
+      const bool has_slices = state.stored_slices || (state.slices && state.slices->slices() > 1);
+      if (state.stores && !has_slices) {
+        stored.push_back(each);
+      } else if (state.local.engine == Engine::cuda && !has_slices && !state.plan.passes_on()) {
+        sent.push_back(each);
+      } else {
+        each.plan->run_parts(each.in, each.out, stream);
+      }
+    }
+    store_all(stored, stream);
+    send_all(sent, stream);
+  } catch (const std::exception& error) {
+    communicator->abort(error.what());
+    throw;
+  }
+}
+
+// All are opened together, and no array waits for another's.
+void ShardedPlan::store_all(std::span<const ShardedRun> runs, Stream stream) {
+  if (runs.empty()) return;
+  PeerMemory& memory = *runs.front().plan->state_->communicator->peer_memory();
+  std::vector<void*> mine;
+  for (const ShardedRun& each : runs) mine.push_back(each.plan->state_->stored_into(each.out));
+  const std::vector<std::vector<std::byte*>> arrays = memory.open_all(mine, stream);
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    runs[i].plan->state_->stores->start(runs[i].in, arrays[i], stream);
+  for (const ShardedRun& each : runs) each.plan->state_->stores->join(stream);
+  memory.close(stream);
+  for (const ShardedRun& each : runs) {
+    const State& state = *each.plan->state_;
+    if (!state.plan.stores().to_output)
+      state.unpacking->run(state.received->data(), static_cast<std::byte*>(each.out), stream);
+  }
+}
+
+// Messages of many arrays in groups: while one crosses the links, the next is packed.
+void ShardedPlan::send_all(std::span<const ShardedRun> runs, Stream stream) {
+  if (runs.empty()) return;
+  constexpr std::uint64_t most_groups = 8;
+  State& first = *runs.front().plan->state_;
+  if (!first.links) first.links.emplace(first.local.device);
+  // The same groups on all ranks: by the whole arrays.
+  const auto weight = [](const ShardedRun& each) {
+    const ShardProblem& problem = each.plan->plan().problem();
+    return element_count(problem.permutation) * problem.element_bytes;
+  };
+  std::uint64_t total = 0;
+  for (const ShardedRun& each : runs) total += weight(each);
+  std::vector<std::size_t> ends;
+  std::uint64_t passed = 0;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    passed += weight(runs[i]);
+    if (i + 1 == runs.size() || passed >= (ends.size() + 1) * (total / most_groups)) ends.push_back(i + 1);
+  }
+  first.links->follow(stream);
+  std::size_t begin = 0;
+  for (std::size_t k = 0; k < ends.size(); ++k) {
+    const std::span<const ShardedRun> group = runs.subspan(begin, ends[k] - begin);
+    for (const ShardedRun& each : group) each.plan->pack(each.in, stream);
+    first.links->follow(stream);
+    first.communicator->begin_group();
+    for (const ShardedRun& each : group) {
+      each.plan->exchange(each.in, each.out, first.links->stream());
+    }
+    first.communicator->end_group();
+    first.links->mark(k);
+    begin = ends[k];
+  }
+  begin = 0;
+  for (std::size_t k = 0; k < ends.size(); ++k) {
+    first.links->lead(stream, k);
+    for (const ShardedRun& each : runs.subspan(begin, ends[k] - begin)) each.plan->unpack(each.out, stream);
+    begin = ends[k];
   }
 }
 

@@ -158,6 +158,15 @@ std::uint64_t Spread::elements(int rank) const {
   return outer_ * (start(rank + 1) - start(rank)) * inner_;
 }
 
+std::vector<int> Spread::copies(int rank) const {
+  if (!holdings_) return {rank};
+  std::vector<int> all;
+  if (const std::optional<Cell> cell = holdings_->cell_of(rank)) {
+    for (std::uint64_t i = 0; i < holdings_->copies(*cell); ++i) all.push_back(holdings_->copy(*cell, i));
+  }
+  return all;
+}
+
 Spread::Place Spread::place(std::uint64_t x) const {
   if (holdings_) {
     const Holdings::Place at = holdings_->place(x);

@@ -38,6 +38,8 @@ class Spread {
 
   /// Whether several ranks may hold an element; place() names the first then.
   bool is_replicated() const { return holdings_ && holdings_->is_replicated(); }
+  /// All that hold what the rank holds, ascending: itself, or nobody where it holds nothing.
+  std::vector<int> copies(int rank) const;
 
   /// The same as index bits that are the rank's, where it is: of 2^g ranks and 2^n elements, cut evenly.
   const std::optional<std::vector<int>>& bits() const { return bits_; }

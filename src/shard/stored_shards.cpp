@@ -25,7 +25,7 @@ std::optional<RowCopies> rows_over_links(const Strided& view, std::uint64_t widt
   if (bytes < slice_bytes) return std::nullopt;
   std::optional<RowCopies> made = row_copies(view, choice);
   if (made && std::any_of(made->slices.begin(), made->slices.end(), [&](const RowCopies::Slice& slice) {
-        return std::max(slice.from_pitch, slice.to_pitch) * width > most_pitch_bytes;
+        return slice.rows > 1 && std::max(slice.from_pitch, slice.to_pitch) * width > most_pitch_bytes;
       }))
     return std::nullopt;
   return made;
@@ -70,9 +70,11 @@ std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device
                       .rows = std::move(rows->slices),
                       .first = workspace_elements,
                       .side = cuda::SideStream(device)};
-        for (const RowCopies::Slice& slice : copied.rows)
+        for (const RowCopies::Slice& slice : copied.rows) {
+          if (rows->workspace_elements == 0) break;
           copied.packing.emplace_back(Plan({.element_bytes = width, .view = slice.packing}, target),
                                       cuda::ViewShare::beside_copies);
+        }
         workspace_elements += rows->workspace_elements;
         made.copied_.push_back(std::move(copied));
         continue;
@@ -90,7 +92,12 @@ std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device
 }
 
 void StoredShards::run(const void* in, void* mine, PeerMemory& memory, Stream stream, std::size_t slices) {
-  const std::vector<std::byte*> arrays = memory.open(mine, stream);
+  start(in, memory.open(mine, stream), stream);
+  join(stream);
+  for (std::size_t k = 0; k < slices; ++k) memory.close(stream);
+}
+
+void StoredShards::start(const void* in, const std::vector<std::byte*>& arrays, Stream stream) {
   if (units_) {
     const bool takes_tiles = tiles_ && is_aligned_to(in, tiles_->pass().vector_bytes) &&
                              std::all_of(arrays.begin(), arrays.end(), [this](const std::byte* array) {
@@ -99,11 +106,10 @@ void StoredShards::run(const void* in, void* mine, PeerMemory& memory, Stream st
     const cuda::PartExecutor& executor = takes_tiles ? *tiles_ : *units_;
     executor.run(in, arrays, {}, stream);
   }
-  run_views(in, arrays, stream);
-  for (std::size_t k = 0; k < slices; ++k) memory.close(stream);
+  start_views(in, arrays, stream);
 }
 
-void StoredShards::run_views(const void* in, const std::vector<std::byte*>& arrays, Stream stream) {
+void StoredShards::start_views(const void* in, const std::vector<std::byte*>& arrays, Stream stream) {
   // A slice of each peer by turns, so that all links are busy soon.
   std::size_t most = 0;
   for (const Copied& each : copied_) most = std::max(most, each.rows.size());
@@ -111,10 +117,14 @@ void StoredShards::run_views(const void* in, const std::vector<std::byte*>& arra
     for (Copied& each : copied_) {
       if (k >= each.rows.size()) continue;
       const RowCopies::Slice& slice = each.rows[k];
-      std::byte* const packed = workspace_->data() + each.first * width_;
-      each.packing[k].run(in, packed, stream);
+      const auto* from = static_cast<const std::byte*>(in);
+      if (!each.packing.empty()) {
+        std::byte* const packed = workspace_->data() + each.first * width_;
+        each.packing[k].run(in, packed, stream);
+        from = packed;
+      }
       each.side.follow(stream);
-      cuda::copy_rows_between(packed + slice.from * width_,
+      cuda::copy_rows_between(from + slice.from * width_,
                               arrays[static_cast<std::size_t>(each.peer)] + slice.to * width_,
                               {.from_pitch_bytes = slice.from_pitch * width_,
                                .to_pitch_bytes = slice.to_pitch * width_,
@@ -135,10 +145,18 @@ void StoredShards::run_views(const void* in, const std::vector<std::byte*>& arra
     each.view.run(in, to, each.side.stream());
     each.side.mark(0);
   }
+}
+
+void StoredShards::join(Stream stream) {
   if (views_.size() > 1) {
     for (View& each : views_) each.side.lead(stream, 0);
   }
   for (Copied& each : copied_) each.side.lead(stream, 0);
+}
+
+const char* StoredShards::writers() const {
+  if (workspace_) return "kernels pack rows, and copy engines write";
+  return copied_.empty() ? "kernels write" : "copy engines write";
 }
 
 std::string StoredShards::kernel() const {

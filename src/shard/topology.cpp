@@ -165,21 +165,6 @@ Topology parse_topology(const std::string& text, const std::string& source) {
   return TopologyReader(source).read(text);
 }
 
-namespace {
-
-// What crosses the borders of groups, both ways. Ranks of a mesh know the islands.
-CrossingElements crossing_of(const ShardProblem& problem, std::span<const std::uint64_t> sizes) {
-  const bool is_of_meshes = std::holds_alternative<Distribution>(problem.shards.in) ||
-                            std::holds_alternative<Distribution>(problem.shards.out);
-  if (is_of_meshes) {
-    if (const auto redistribution = redistribution_of(problem))
-      return crossing_elements(*redistribution, sizes);
-  }
-  return {.sent = leaving_elements(problem, sizes), .heard = leaving_elements(inverse_of(problem), sizes)};
-}
-
-}  // namespace
-
 ShardSimulation simulate_shards(const ShardProblem& asked, const Topology& topology) {
   ShardProblem problem = asked;
   if (problem.shards.island == 0 && topology.levels.size() > 1)
@@ -192,7 +177,7 @@ ShardSimulation simulate_shards(const ShardProblem& asked, const Topology& topol
   }
   std::vector<std::uint64_t> sizes{1};
   for (const TopologyLevel& level : topology.levels) sizes.push_back(level.ranks);
-  const auto [out, in] = crossing_of(problem, sizes);
+  const auto [out, in] = crossing_elements(problem, sizes);
   const std::uint64_t width = problem.element_bytes;
   // What is told of one rank is told of the first that sends most: rank 0 may send nothing.
   const auto busy = std::max_element(out[0].begin(), out[0].end()) - out[0].begin();

@@ -66,7 +66,7 @@ struct ShardSimulation {
 };
 
 /// Where the problem tells no islands, they are the lowest level's groups, if there are others above. Errors:
-/// those of leaving_elements(); ErrorCode::value for more ranks than the highest level joins.
+/// those of crossing_elements(); ErrorCode::value for more ranks than the highest level joins.
 ShardSimulation simulate_shards(const ShardProblem& asked, const Topology& topology);
 
 }  // namespace faro::detail

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <utility>
 
 #include "faro/error.hpp"
 #include "shard/mesh_method.hpp"
@@ -121,26 +123,29 @@ Counts slab_traffic(const std::vector<int>& order, const Spread& in, const Sprea
   });
 }
 
-Counts looked_up(const ShardProblem& problem, const Spread& in, const Spread& out,
-                 std::span<const std::uint64_t> sizes) {
-  Counts counts(sizes.size(), std::vector<std::uint64_t>(static_cast<std::size_t>(in.ranks()), 0));
+// Copies are counted where a plan reads them from, and each by itself.
+CrossingElements looked_up(const ShardProblem& problem, const Spread& in, const Spread& out,
+                           std::span<const std::uint64_t> sizes) {
+  CrossingElements made = no_crossings(in.ranks(), sizes);
   const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
   const Permutation quick =
       indexed == nullptr ? problem.permutation : Permutation(indexed->redirected(Direction::scatter));
-  for (std::uint64_t x = 0; x < in.count(); ++x) {
-    const auto from = static_cast<std::uint64_t>(in.place(x).rank);
-    const auto to = static_cast<std::uint64_t>(out.place(faro::apply(quick, x)).rank);
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      if (from / sizes[i] != to / sizes[i]) ++counts[i][from];
-    }
+  // By the first ranks that hold an element before and after.
+  std::map<std::pair<int, int>, std::uint64_t> elements;
+  for (std::uint64_t x = 0; x < in.count(); ++x)
+    ++elements[{in.place(x).rank, out.place(faro::apply(quick, x)).rank}];
+  for (const auto& [ends, count] : elements) {
+    const std::vector<int> copies = in.copies(ends.first);
+    for (const int to : out.copies(ends.second))
+      add_crossing(
+          made, sizes,
+          {.from = source_for(to, copies, std::max(1, problem.shards.island)), .to = to, .elements = count});
   }
-  return counts;
+  return made;
 }
 
-}  // namespace
-
 Counts leaving_elements(const ShardProblem& problem, std::span<const std::uint64_t> group_sizes) {
-  const ShardPlan plan(problem);  // refuses what is none, and names the method
+  const ShardPlan plan(problem);
   const int ranks = problem.shards.ranks;
   const Spread in(problem.shards.in, problem.in_shape(), ranks, "in");
   const Spread out(problem.shards.out, problem.out_shape(), ranks, "out");
@@ -156,7 +161,27 @@ Counts leaving_elements(const ShardProblem& problem, std::span<const std::uint64
     return slab_traffic(problem.axes->order, slabs->in, slabs->out, group_sizes);
   if (const auto redistribution = redistribution_of(problem))
     return crossing_elements(*redistribution, group_sizes).sent;
-  return looked_up(problem, in, out, group_sizes);
+  return looked_up(problem, in, out, group_sizes).sent;
+}
+
+}  // namespace
+
+CrossingElements crossing_elements(const ShardProblem& problem, std::span<const std::uint64_t> group_sizes) {
+  const ShardPlan plan(problem);  // refuses what is none, and names the method
+  const bool is_of_meshes = std::holds_alternative<Distribution>(problem.shards.in) ||
+                            std::holds_alternative<Distribution>(problem.shards.out);
+  // Ranks of a mesh know the islands and copies; of other cuts, what ranks hear is what the inverse sends.
+  if (is_of_meshes) {
+    if (const auto redistribution = redistribution_of(problem))
+      return crossing_elements(*redistribution, group_sizes);
+  }
+  if (plan.method() == ShardMethod::indices) {
+    const Spread in(problem.shards.in, problem.in_shape(), problem.shards.ranks, "in");
+    const Spread out(problem.shards.out, problem.out_shape(), problem.shards.ranks, "out");
+    return looked_up(problem, in, out, group_sizes);
+  }
+  return {.sent = leaving_elements(problem, group_sizes),
+          .heard = leaving_elements(inverse_of(problem), group_sizes)};
 }
 
 ShardProblem inverse_of(const ShardProblem& problem) {

@@ -10,16 +10,16 @@
 #include <vector>
 
 #include "faro/shards.hpp"
+#include "shard/mesh_method.hpp"
 
 namespace faro::detail {
 
-/// For each group size and each rank, the elements that rank sends to ranks outside its group; groups are of
-/// consecutive ranks and begin at multiples of their size. What ranks receive is that of the inverse problem
-/// (inverse_of). Errors: those of ShardPlan; ErrorCode::unsupported for an affine map of more than 2^30
-/// messages between groups whose sizes are no powers of two.   Cost: ranks x sizes for affine maps, slabs and
-/// blocks; a look-up an element for all others.
-std::vector<std::vector<std::uint64_t>> leaving_elements(const ShardProblem& problem,
-                                                         std::span<const std::uint64_t> group_sizes);
+/// For each group size and each rank, the elements that rank sends to ranks outside its group, and hears from
+/// them; groups are of consecutive ranks and begin at multiples of their size. Errors: those of ShardPlan;
+/// ErrorCode::unsupported for an affine map of more than 2^30 messages between groups whose sizes are no
+/// powers of two.   Cost: ranks x sizes for affine maps, slabs and blocks; a look-up an element for all
+/// others.
+CrossingElements crossing_elements(const ShardProblem& problem, std::span<const std::uint64_t> group_sizes);
 
 /// The same the other way round: from the output's cut to the input's.
 ShardProblem inverse_of(const ShardProblem& problem);

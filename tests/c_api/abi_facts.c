@@ -84,6 +84,12 @@ int main(void) {
   MEMBER(faro_shard_message, peer);
   MEMBER(faro_shard_message, offset_bytes);
   MEMBER(faro_shard_message, bytes);
+  SIZE(faro_words);
+  MEMBER(faro_words, context);
+  MEMBER(faro_words, ranks);
+  MEMBER(faro_words, rank);
+  MEMBER(faro_words, all_gather);
+  MEMBER(faro_words, reserved);
   SIZE(faro_view);
   MEMBER(faro_view, rank);
   MEMBER(faro_view, extents);

@@ -1227,6 +1227,62 @@ static void test_threads(void) {
 }
 
 /* Two ranks of a transposition, one after the other in this process: pack, copy the messages, unpack. */
+/* Words of one rank. */
+static int alone(void* context, const char* mine, uint64_t bytes, void* taker,
+                 void (*take)(void* taker, const char* text, uint64_t bytes)) {
+  ++*(int*)context;
+  take(taker, mine, bytes);
+  return 0;
+}
+static int broken(void* context, const char* mine, uint64_t bytes, void* taker,
+                  void (*take)(void* taker, const char* text, uint64_t bytes)) {
+  (void)context, (void)mine, (void)bytes, (void)taker, (void)take;
+  return 1;
+}
+
+/* Without a GPU or libnccl there is no communicator; what is asked wrongly is refused before. */
+static void test_sharded(void) {
+  int calls = 0;
+  faro_words words = {.context = &calls, .ranks = 1, .rank = 0, .all_gather = alone};
+  faro_communicator* communicator = NULL;
+  EXPECT(faro_communicator_nccl(NULL, 0, 0, &communicator) == FARO_VALUE);
+  EXPECT(faro_communicator_nccl(&words, 0, 0, NULL) == FARO_VALUE);
+  EXPECT(faro_communicator_nccl(&words, 0, -1, &communicator) == FARO_VALUE);
+  words.rank = 1;
+  EXPECT(faro_communicator_nccl(&words, 0, 0, &communicator) == FARO_VALUE &&
+         strstr(faro_last_message(), "rank 1 of 1") != NULL);
+  words.rank = 0;
+  words.reserved[2] = 1;
+  EXPECT(faro_communicator_nccl(&words, 0, 0, &communicator) == FARO_VALUE);
+  words.reserved[2] = 0;
+  words.all_gather = NULL;
+  EXPECT(faro_communicator_nccl(&words, 0, 0, &communicator) == FARO_VALUE);
+  words.all_gather = broken;
+  EXPECT(faro_communicator_nccl(&words, 0, 0, &communicator) == FARO_DEVICE && communicator == NULL &&
+         strstr(faro_last_message(), "all_gather") != NULL);
+  words.all_gather = alone;
+  faro_shard_plan* plan = NULL;
+  const uint64_t shape[] = {40, 60};
+  EXPECT(faro_shard_plan_text("transpose", 2, shape, 4, 1, 0, NULL, NULL, &plan) == FARO_OK);
+  faro_sharded_plan* sharded = NULL;
+  EXPECT(faro_sharded_plan_create(plan, NULL, NULL, 0, &sharded) == FARO_VALUE);
+  const faro_status made = faro_communicator_nccl(&words, 0, 5, &communicator);
+  EXPECT(calls > 0 && (made == FARO_OK || made == FARO_DEVICE));
+  if (made == FARO_OK) {
+    EXPECT(faro_sharded_plan_create(plan, communicator, NULL, 0, NULL) == FARO_VALUE);
+    EXPECT(faro_sharded_plan_create(plan, communicator, NULL, 0, &sharded) == FARO_OK);
+    EXPECT(faro_sharded_plan_run(sharded, NULL, 9600, NULL, 9600, NULL) == FARO_VALUE);
+    char* text = NULL;
+    EXPECT(faro_sharded_plan_explain(sharded, &text) == FARO_OK && strstr(text, "exchange by") != NULL);
+    faro_free(text);
+  }
+  EXPECT(faro_sharded_plan_run(NULL, NULL, 0, NULL, 0, NULL) == FARO_VALUE);
+  EXPECT(faro_sharded_plan_wait(NULL, NULL) == FARO_VALUE);
+  faro_sharded_plan_destroy(sharded);
+  faro_communicator_destroy(communicator);
+  faro_shard_plan_destroy(plan);
+}
+
 static void test_shards(void) {
   enum { kRanks = 2, kRows = 6, kColumns = 10, kPart = kRows * kColumns / kRanks };
   const uint64_t shape[2] = {kRows, kColumns};
@@ -1479,6 +1535,7 @@ int main(int argc, char** argv) {
   test_dispatches_and_automorphisms();
   test_files(argv[1]);
   test_shards();
+  test_sharded();
   test_the_rest();
 #ifndef FARO_WITHOUT_PAPERS
   test_simulate();

@@ -19,7 +19,6 @@
 namespace faro::testing {
 namespace {
 
-constexpr std::byte kUnwritten{0xa5};
 constexpr std::uint64_t kGuard = 64;
 
 // Ways that all have to give the same: stores, slices, messages one after the other.
@@ -31,44 +30,30 @@ void expect_peers(ShardProblem problem, int ranks, const ShardWays& ways, std::u
   problem.shards.ranks = ranks;
   const std::vector<int> devices = devices_for(ranks);
   PeerShards peers(problem, devices, {}, ways);
-  const WholeArray whole(problem, element_count(problem.permutation));
-  std::vector<std::unique_ptr<cuda::DeviceArray>> arrays;
+  const WholeParts whole(problem);
+  std::vector<std::unique_ptr<GuardedPart>> sources;
+  std::vector<std::unique_ptr<GuardedPart>> targets;
   std::vector<std::unique_ptr<OwnStream>> own;
   std::vector<const void*> ins;
   std::vector<void*> outs;
   std::vector<Stream> streams;
-  for (int rank = 0; rank < ranks; ++rank) {
-    const int device = devices[static_cast<std::size_t>(rank)];
-    check_cuda(cudaSetDevice(device), "cudaSetDevice");
+  for (std::size_t rank = 0; rank < devices.size(); ++rank) {
+    check_cuda(cudaSetDevice(devices[rank]), "cudaSetDevice");
     own.push_back(std::make_unique<OwnStream>());
     streams.emplace_back(own.back()->get());
-    const std::vector<std::byte> in = whole.in_part(rank);
-    ASSERT_EQ(in.size(), peers.plan(rank).in_bytes());
-    arrays.push_back(std::make_unique<cuda::DeviceArray>(in.size() + kGuard, device));
-    std::vector<std::byte> padded(in.size() + kGuard);
-    std::copy(in.begin(), in.end(), padded.begin() + static_cast<std::ptrdiff_t>(skew));
-    arrays.back()->upload(padded.data());
-    ins.push_back(arrays.back()->data() + skew);
-    padded.assign(peers.plan(rank).out_bytes() + kGuard, kUnwritten);
-    arrays.push_back(std::make_unique<cuda::DeviceArray>(padded.size(), device));
-    arrays.back()->upload(padded.data());
-    outs.push_back(arrays.back()->data() + skew);
+    const ShardPlan& plan = peers.plan(static_cast<int>(rank));
+    ASSERT_EQ(whole.in[rank].size(), plan.in_bytes());
+    sources.push_back(std::make_unique<GuardedPart>(whole.in[rank], devices[rank], skew));
+    ins.push_back(sources.back()->data());
+    const std::vector<std::byte> nothing(plan.out_bytes(), kUnwritten);
+    targets.push_back(std::make_unique<GuardedPart>(nothing, devices[rank], skew));
+    outs.push_back(targets.back()->data());
   }
   for (int run = 0; run < 3; ++run) peers.run(ins, outs, streams);
-  for (int rank = 0; rank < ranks; ++rank) {
-    check_cuda(cudaSetDevice(devices[static_cast<std::size_t>(rank)]), "cudaSetDevice");
-    own[static_cast<std::size_t>(rank)]->wait();
-    const std::vector<std::byte> wanted = whole.out_part(rank);
-    ASSERT_EQ(wanted.size(), peers.plan(rank).out_bytes());
-    std::vector<std::byte> out(arrays[2 * static_cast<std::size_t>(rank) + 1]->size());
-    arrays[2 * static_cast<std::size_t>(rank) + 1]->download(out.data());
-    const auto begin = out.begin() + static_cast<std::ptrdiff_t>(skew);
-    const auto end = begin + static_cast<std::ptrdiff_t>(wanted.size());
-    const auto is_unwritten = [](std::byte byte) { return byte == kUnwritten; };
-    EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), begin)) << peers.sharded(rank).explain();
-    EXPECT_TRUE(std::all_of(out.begin(), begin, is_unwritten) && std::all_of(end, out.end(), is_unwritten))
-        << "guard zones of\n"
-        << peers.sharded(rank).explain();
+  for (std::size_t rank = 0; rank < devices.size(); ++rank) {
+    check_cuda(cudaSetDevice(devices[rank]), "cudaSetDevice");
+    own[rank]->wait();
+    targets[rank]->expect(whole.out[rank], peers.sharded(static_cast<int>(rank)).explain());
   }
   check_cuda(cudaSetDevice(0), "cudaSetDevice");
 }
@@ -109,6 +94,40 @@ TEST_F(GpuShards, SlabsBlocksAndIndexArrays) {
     expect_peers({.permutation = maps::flip(4099), .element_bytes = 2, .shards = {}}, ranks);
     expect_peers({.permutation = Indexed::random(50021, 3), .element_bytes = 4, .shards = {}}, ranks);
   }
+}
+
+// Cuts of several axes, blocks dealt out, boxes, copies, ranks that hold nothing, islands.
+TEST_F(GpuShards, DrawnDistributions) {
+  int checked = 0;
+  for (std::uint64_t seed = 0; seed < 160 && !HasFailure(); ++seed) {
+    const int ranks = 1 + static_cast<int>(seed % 6);
+    const std::optional<ShardProblem> problem = drawn_mesh(seed, ranks, seed % 8 == 0 ? 1 : 5);
+    if (!problem) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + mesh_oracle::label(*problem));
+    ++checked;
+    expect_peers(*problem, ranks, kWays[seed % kWays.size()], 0);
+    expect_peers(*problem, ranks, {}, problem->element_bytes % 16);
+    expect_peers(*problem, ranks, {.stores = false}, 0);
+  }
+  EXPECT_GT(checked, 80);
+}
+
+TEST_F(GpuShards, OtherDistributionsAreRefusedOnAllRanks) {
+  const auto communicators = peer_communicators(devices_for(2), std::chrono::seconds(20));
+  const auto thrown = on_ranks(communicators, [&](const std::shared_ptr<Communicator>& communicator) {
+    check_cuda(cudaSetDevice(communicator->device()), "cudaSetDevice");
+    const NamedAxes axes{.shape = {64, 32}, .order = {0, 1}};
+    ShardProblem problem{.permutation = Axes(axes.shape, axes.order),
+                         .element_bytes = 4,
+                         .shards = {.ranks = 2, .rank = communicator->rank()},
+                         .axes = axes};
+    problem.shards.in = parse_distribution("mesh 2; axis 0 over 0");
+    problem.shards.out = parse_distribution(communicator->rank() == 0 ? "mesh 2; axis 1 over 0" : "mesh 2");
+    const ShardedPlan plan(ShardPlan(problem), communicator);
+  });
+  for (const auto& each : thrown)
+    EXPECT_NE(text_of(each).find("every rank has to ask for the same problem"), std::string::npos)
+        << text_of(each);
 }
 
 TEST_F(GpuShards, WhatIsWrongIsRefusedBeforeAnythingIsQueued) {

@@ -193,6 +193,7 @@ void copy_between(const void* from, void* to, std::uint64_t bytes, int device, S
 }
 
 void copy_rows_between(const void* from, void* to, const CopiedRows& rows, int device, Stream stream) {
+  if (rows.rows == 1) return copy_between(from, to, rows.row_bytes, device, stream);
   const DeviceGuard guard(device);
   check(cudaMemcpy2DAsync(to, rows.to_pitch_bytes, from, rows.from_pitch_bytes, rows.row_bytes, rows.rows,
                           cudaMemcpyDefault, stream.handle()),
