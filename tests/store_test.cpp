@@ -159,8 +159,8 @@ TEST(StoreCodecs, RefusesWhatIsNone) {
 // Blocks and lines that it has not.
 TEST(StoreCodecs, SzipOfOtherBlocksIsRefused) {
   store::Codec codec{.kind = store::CodecKind::szip};
-  for (const auto& numbers : std::vector<std::array<std::uint32_t, 4>>{
-           {141, 7, 32, 16}, {141, 34, 32, 16}, {141, 16, 32, 4097}}) {
+  for (const auto& numbers :
+       std::vector<std::array<std::uint32_t, 4>>{{141, 7, 32, 16}, {141, 34, 32, 16}, {141, 16, 32, 4097}}) {
     codec.szip = numbers;
     Bytes data(64);
     Bytes between;

@@ -5,8 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 sysroot=build-arm64/sysroot
-packages=libc6-dev,libstdc++-12-dev,libgomp1,libhwy-dev,libfmt-dev,nlohmann-json3-dev,libxxhash-dev,liburing-dev,libgtest-dev,libgmock-dev
-packages+=,libcli11-dev,zlib1g-dev,libzstd-dev,libblosc-dev,liblz4-dev,libhdf5-dev,libpython3.11-dev,python3.11
+# What the library is built with (tools/install_dependencies.sh), the compiler's and the tests' libraries, and Python.
+packages=libc6-dev,libstdc++-12-dev,libgomp1,libgtest-dev,libgmock-dev,libpython3.11-dev,python3.11,$(tools/install_dependencies.sh libraries)
 
 make_sysroot() {
   local release sources

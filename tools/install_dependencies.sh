@@ -2,10 +2,10 @@
 # Installs the Debian packages that faro needs and that are missing, and a CUDA compiler where there is a GPU but none.
 # Asks nothing; needs the network only where something is missing.
 #
-#     tools/install_dependencies.sh [build|python|wheel|test|gpu|docs|page|arm|deb]
+#     tools/install_dependencies.sh [build|python|wheel|test|gpu|docs|page|arm|deb|libraries]
 #
 # (default: test, which is build, python, docs and more; gpu is test, and wheel is python, with the CUDA compiler even where
-# there is no GPU)
+# there is no GPU; `libraries` only names those that the library is built with)
 #
 # The site's planner takes emscripten, a gigabyte, and its tests Chromium: `page` installs both; `docs` emscripten where it can, for without
 # it the site has no planner; `test` neither, and what needs them is skipped.
@@ -34,6 +34,7 @@ case "$kind" in
   build) wanted=("${build_packages[@]}") ;;
   python | wheel) wanted=("${build_packages[@]}" "${python_packages[@]}") ;;
   docs) wanted=("${docs_packages[@]}") ;;
+  libraries) echo "${build_packages[*]}" | grep -oE '[^ ]+-dev' | paste -sd, && exit ;;
   deb) wanted=("${build_packages[@]}" "${python_packages[@]}" "${deb_packages[@]}") ;;
   arm) wanted=("${arm_packages[@]}") ;;
   page) wanted=("${docs_packages[@]}" "${planner_packages[@]}" chromium) ;;

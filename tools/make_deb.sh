@@ -17,6 +17,9 @@ version=$(sed -n 's/^project(faro VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 grep -q "^faro ($version-" packaging/debian/changelog || { echo "packaging/debian/changelog has no version $version" >&2; exit 1; }
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH
+for each in $(tools/install_dependencies.sh libraries | tr , ' '); do
+  sed -n '/^Build-Depends/,/^[^ B]/p' packaging/debian/control | grep -qw -- "$each" || { echo "packaging/debian/control builds without $each" >&2; exit 1; }
+done
 
 rm -rf "$work"
 mkdir -p "$work/faro-$version"

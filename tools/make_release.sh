@@ -15,7 +15,7 @@ tools=$build/release-tools
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 version=$(sed -n 's/^project(faro VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
-grep -q "^## \[$version\]" CHANGELOG.md || { echo "CHANGELOG.md has no version $version" >&2; exit 1; }
+grep -q "^## \[$version\] - [0-9]" CHANGELOG.md || { echo "CHANGELOG.md has no date of version $version" >&2; exit 1; }
 
 if [[ ! -x $tools/bin/twine ]]; then
   rm -rf "$tools"

@@ -20,18 +20,19 @@ bool is_mesh(const std::string& map) {
 ShardsOptions parse_shards(const CommandLine& line) {
   ShardsOptions options{{.rounds = 7}};
   options.nccl = !line.has("--without-nccl");
-  options.read(line, {{"--devices", [&](const Argument& a) { options.devices = parse_ints(a, 0, 63); }},
-             {"--scaling",
-              [&](const Argument& a) {
-                if (a.text != "weak" && a.text != "strong" && a.text != "both")
-                  refuse(a, "weak, strong or both");
-                options.scaling = a.text;
-              }},
-             {"--maps", [&](const Argument& a) { options.maps = parse_names(a); }},
-             {"--log-bytes", [&](const Argument& a) { options.log_bytes = parse_int(a, 20, 34); }},
-             {"--slices", [&](const Argument& a) { options.slices = parse_ints(a, 0, 4); }},
-             {"--reserved", [&](const Argument& a) { options.reserved = parse_ints(a, 0, 131); }}},
-            {"--without-nccl"});
+  options.read(line,
+               {{"--devices", [&](const Argument& a) { options.devices = parse_ints(a, 0, 63); }},
+                {"--scaling",
+                 [&](const Argument& a) {
+                   if (a.text != "weak" && a.text != "strong" && a.text != "both")
+                     refuse(a, "weak, strong or both");
+                   options.scaling = a.text;
+                 }},
+                {"--maps", [&](const Argument& a) { options.maps = parse_names(a); }},
+                {"--log-bytes", [&](const Argument& a) { options.log_bytes = parse_int(a, 20, 34); }},
+                {"--slices", [&](const Argument& a) { options.slices = parse_ints(a, 0, 4); }},
+                {"--reserved", [&](const Argument& a) { options.reserved = parse_ints(a, 0, 131); }}},
+               {"--without-nccl"});
   if (const auto meshes = std::find(options.maps.begin(), options.maps.end(), "meshes");
       meshes != options.maps.end())
     options.maps.insert(options.maps.erase(meshes), kMeshes.begin(), kMeshes.end());

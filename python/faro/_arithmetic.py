@@ -12,13 +12,13 @@ from __future__ import annotations
 import functools
 import math
 import struct
-from dataclasses import dataclass
 from typing import Any, Callable, NamedTuple, NoReturn, Sequence
 
 from . import _arrays, _changes, _faro, _in_place, _kinds, _libraries, _outputs, _run, maps
 from ._changes import Change, How, View, ViewOf
 from ._errors import FaroTypeError, FaroUnsupportedError, refuse
 from ._fills import fill_bytes
+from ._records import record
 
 __all__ = ["astype", "channels_first"]
 
@@ -308,7 +308,7 @@ def changed_after(move: Callable[[], Any], operation: str, change: Change, out: 
 # --- dense arrays of the host: maps, what is done in place, rows
 
 
-@dataclass
+@record()
 class _Request:
     """What is asked for of an array of the host, without the places that its numbers go to."""
 

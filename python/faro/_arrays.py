@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
 from typing import Any, Callable, NoReturn
 
 from . import _faro
 from ._errors import FaroDeviceError, FaroMemoryError, FaroTypeError, FaroUnsupportedError, called, refuse
+from ._records import record
 
 CPU = 1
 CUDA = 2
@@ -23,7 +23,7 @@ _HOST_DEVICES = (1, 3, 13)  # DLPack's: CPU, pinned, managed
 OF_NUMBERS = (list, tuple, int, float, complex, bool)  # of Python's own, read as NumPy's arrays
 
 
-@dataclass
+@record()
 class Array:
     """An array as faro moves it."""
 

@@ -13,17 +13,17 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
 from typing import Any, Callable, Sequence
 
 from . import _arrays, _faro, _run, maps
 from ._errors import FaroUnsupportedError, FaroValueError, refuse
+from ._records import record
 
 _MOST_BYTES = _run._MOST_BYTES
 _WIDTHS = tuple(1 << b for b in range(13))  # of elements that every plan takes
 
 
-@dataclass
+@record()
 class Block:
     """A dense array and how the caller's lies in it."""
 
@@ -81,7 +81,7 @@ def block_of(x: Any, out: Any, operation: str = "permute") -> Block:
     return Block(x, array, tuple(a for a in axes if array.shape[a] == 1) + tuple(long), turned)
 
 
-@dataclass
+@record()
 class Step:
     """``batch`` arrays, one after another, each permuted by the map in rows of so many elements."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
 from typing import Any, Callable, Unpack
 
 from . import _arithmetic, _arrays, _device_rows, _faro, _kinds, _libraries, _outputs, _row_values, _run, maps
@@ -18,6 +17,7 @@ from ._errors import FaroTypeError, FaroValueError, refuse
 from ._fills import fill_bytes
 from ._functions import _is_ndarray, ascontiguousarray, entries_of_images
 from ._indices import IndexEntries, index_entries
+from ._records import record
 
 __all__ = ["take", "take_segments", "put", "add_at", "route", "route_rows", "dispatch", "combine", "Routing"]
 
@@ -362,7 +362,7 @@ def _into(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int,
     return move, source, written, functools.partial(finished_with, entries)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Routing:
     """Where the items of ``route`` go; the arrays are int64, of NumPy where it is installed.
 

@@ -88,7 +88,7 @@ _INDICES = np.array([2, 0, 1])
 
 
 def _routing(**lists):
-    return dataclasses.replace(_ROUTING, **lists)
+    return faro.Routing(**{**vars(_ROUTING), **lists})
 
 
 def _moved(name, *arguments, shape=(4, 6), after=None, dtype="i4", **named):
