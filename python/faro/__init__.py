@@ -128,6 +128,7 @@ __all__ = [
     "FaroDeviceError", "FaroError", "FaroFileError", "FaroInternalError", "FaroMemoryError", "FaroTypeError",
     "FaroUnsupportedError", "FaroValueError", "clear_plans", "cuda_status", "distributions", "keep_memory", "kept_memory", "maps", "shards", "sketch",
 ]
+__all__ += _arithmetic.__all__
 __all__ += _functions.__all__
 __all__ += _plan.__all__
 __all__ += _rows.__all__
