@@ -32,6 +32,7 @@ unsigned __ballot_sync(unsigned lanes, bool condition);
 unsigned __shfl_up_sync(unsigned lanes, unsigned value, unsigned distance);
 unsigned __shfl_sync(unsigned lanes, unsigned value, int lane);
 unsigned long __cvta_generic_to_shared(const void* address);
+unsigned atomicAnd(unsigned* address, unsigned value);
 unsigned atomicOr(unsigned* address, unsigned value);
 unsigned atomicAdd(unsigned* address, unsigned value);
 unsigned long long atomicAdd(unsigned long long* address, unsigned long long value);

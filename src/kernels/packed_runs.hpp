@@ -65,7 +65,7 @@ struct MovePackedRuns {
     std::uint32_t high[kWords] = {};
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kWords; ++k) {
-      const std::uint64_t w = begin + k * kThreads + block.thread();
+      const std::uint64_t w = begin + static_cast<std::uint64_t>(k * kThreads) + block.thread();
       if (w >= words) break;
       const std::uint64_t word = word_at(first + static_cast<std::int64_t>(w) * step);
       if (inside) {
@@ -79,7 +79,7 @@ struct MovePackedRuns {
     const auto into = static_cast<std::uint32_t>(static_cast<std::uint64_t>(first) % kWordBits);
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kWords; ++k) {
-      const std::uint64_t w = begin + k * kThreads + block.thread();
+      const std::uint64_t w = begin + static_cast<std::uint64_t>(k * kThreads) + block.thread();
       if (w >= words) break;
       std::uint32_t value = in_order(low[k], high[k], into);
       std::uint32_t mask = ~std::uint32_t{0};
