@@ -490,7 +490,7 @@ TEST(Qasm, DefinitionsAndRegistersAreCounted) {
   for (const auto& [text, got] : {std::pair(gates, "more than 16384 gate definitions"),
                                   std::pair(registers, "more than 16384 registers")}) {
     SCOPED_TRACE(got);
-    const Error error = test::refusal([&] { parse_qasm(text, "c.qasm"); });
+    const Error error = test::refusal([&text = text] { parse_qasm(text, "c.qasm"); });
     EXPECT_EQ(error.code(), ErrorCode::value);
     EXPECT_NE(error.report().got.find(got), std::string::npos) << error.what();
   }
