@@ -76,18 +76,28 @@ class Sockets:
         self._rank, self._peers = rank, peers
 
     def gather(self, mine: bytes) -> "list[bytes] | None":
-        """What all said, by rank; None, on all, where one has more to say than goes at once."""
+        """What all said, by rank; None, on all, where one has more to say than goes at once. Where a rank is gone, all have heard it from
+        each that is there, and none waits."""
         word = mine if len(mine) <= _MOST_BYTES else b""
         said = {self._rank: mine}
         fits = len(mine) <= _MOST_BYTES
-        peer = self._rank
-        try:
-            for peer, each in self._peers.items():
+        lost: list[tuple[int, OSError]] = []
+        for peer, each in self._peers.items():
+            try:
                 each.sendall(len(mine).to_bytes(8, "little") + word)
-            for peer, each in self._peers.items():
+            except OSError as error:
+                lost.append((peer, error))
+        for peer, each in self._peers.items():
+            if lost:
+                break
+            try:
                 size = int.from_bytes(_received(each, 8), "little")
                 fits = fits and size <= _MOST_BYTES
                 said[peer] = _received(each, size) if size <= _MOST_BYTES else b""
-        except OSError as error:
-            refuse("tell the other ranks", f"no word from rank {peer}: {error}", "ranks that all go on", kind=FaroDeviceError)
+            except OSError as error:
+                lost.append((peer, error))
+        if lost:
+            for each in self._peers.values():
+                each.close()
+            refuse("tell the other ranks", f"no word from rank {lost[0][0]}: {lost[0][1]}", "ranks that all go on", kind=FaroDeviceError)
         return [said[peer] for peer in sorted(said)] if fits else None

@@ -50,6 +50,7 @@ SUMS = {
     "sort": lambda x: faro.sort(x),
     "sort of all": lambda x: faro.sort(x, None),
     "network": lambda x: faro.network(x, "wht"),
+    "astype": lambda x: faro.astype(x, "f4", (1, 0)),
     "walsh_hadamard": lambda x: faro.walsh_hadamard(x),
     "fft": lambda x: faro.fft(x),
     "combine": lambda x: faro.combine(faro.take(x, ROUTING.rows % 4, 0), ROUTING),
@@ -67,7 +68,7 @@ def test_every_function_is_here():
     """A new function that takes an array and gives one has to be tried with every kind, too."""
     apart = {"Plan", "plan", "load_plan", "RowPlan", "Routing", "route", "route_rows", "put", "add_at", "put_columns", "add_columns",
              "put_blocks", "open", "relayout", "checkpoint", "transpose_bed", "permute_bits", "quantize_blocks", "dequantize_blocks",
-             "cache_layouts", "group", "move_cache", "plan_cache_move",
+             "cache_layouts", "group", "move_cache", "plan_cache_move", "channels_first",
              "export_wisdom", "import_wisdom", "forget_wisdom",
              "explain_network", "emit", "layout", "layout_convert", "layout_check", "simulate", "synth", "cuda_status", "clear_plans", "keep_memory", "kept_memory"}
     tried = {name.split(" ")[0] for name in (*MOVES, *SUMS)}
@@ -204,7 +205,7 @@ def test_whoever_has_a_kind_keeps_it(name):
     call = {**MOVES, **SUMS}[name]
     dtype = "c8" if name == "fft" else "f8"
     wanted = call(numbers().astype(dtype))
-    if name not in ("fft", "aos_to_soa", "soa_to_aos", "shards"):
+    if name not in ("fft", "aos_to_soa", "soa_to_aos", "shards", "astype"):
         got = call(memoryview(numbers()))
         assert type(got) is memoryview and (np.asarray(got) == wanted).all()
     torch = pytest.importorskip("torch")
