@@ -217,7 +217,8 @@ int banks_of_squares(const WordMap& map, const Matrix& local, const PackedAffine
   const int bank_bits = machine::log2_exact(geometry.banks);
   Subspace written(bank_bits);
   for (int t = 0; t < lanes; ++t) {
-    const Word group = map.groups[static_cast<std::size_t>(shape.words.vector_bits + t)];
+    const Word group =
+        map.groups[static_cast<std::size_t>(shape.words.vector_bits) + static_cast<std::size_t>(t)];
     const Word slot = slots_of(map, local, group, shape.word_index_bits).written;
     written.insert(layout(static_cast<std::uint32_t>(slot)) & f2::low_mask(bank_bits));
   }

@@ -59,6 +59,7 @@ class NcclCommunicator : public Communicator, public PeerMemory {
     }
     const auto opened = [&] {
       std::vector<std::vector<std::byte*>> arrays;
+      arrays.reserve(addresses.size());
       for (const std::vector<std::string>& each : addresses) arrays.push_back(arrays_->open(each));
       return arrays;
     };
