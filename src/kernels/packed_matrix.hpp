@@ -200,9 +200,7 @@ struct MovePackedMatrix : PackedMatrixParams {
       const std::int32_t held = left + static_cast<std::int32_t>(phase / kElementBits);
       std::uint32_t mask = ~std::uint32_t{0};
       if (held < static_cast<std::int32_t>(kSide))
-        mask = held <= 0
-                   ? 0
-                   : low_ones(static_cast<std::uint64_t>(static_cast<std::uint32_t>(held) * kElementBits));
+        mask = held <= 0 ? 0 : low_ones(static_cast<std::uint64_t>(held) * kElementBits);
       if (word == 0) mask &= ~std::uint32_t{0} << phase;
       if (apart * kSide + s >= tile.columns) mask = 0;
       if (mask == 0) {
