@@ -11,13 +11,14 @@ import argparse
 import math
 import os
 import statistics
-import time
 
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as multiprocessing
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import DTensor, Replicate, Shard
+
+from turns import in_turns
 
 # shape, dtype, placements before and after, order of the axes
 CASES = {
@@ -92,19 +93,7 @@ def work(rank, ranks, options):
             del made
         del wanted
         torch.cuda.empty_cache()
-        times = {way: [] for way in ways}
-        for _ in range(options.rounds):
-            for way, run in ways.items():
-                run()
-                torch.cuda.synchronize()
-                dist.barrier()
-                torch.cuda.synchronize()
-                begin = time.perf_counter()
-                for _ in range(4):
-                    run()
-                torch.cuda.synchronize()
-                dist.barrier()
-                times[way].append((time.perf_counter() - begin) * 250)
+        times = in_turns(ways, options.rounds)
         count = math.prod(shape) * torch.empty((), dtype=dtype).element_size()
         sent = count * sent_share(before, after, order, ranks)
         for way, each in times.items():

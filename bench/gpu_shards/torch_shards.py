@@ -12,11 +12,12 @@ import argparse
 import os
 import random
 import statistics
-import time
 
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as multiprocessing
+
+from turns import in_turns
 
 
 def hashed(x):
@@ -172,19 +173,7 @@ def work(rank, ranks, options):
         def alone():
             dist.all_to_all_single(received, sent, splits[1] and list(splits[1]), splits[0] and list(splits[0]))
 
-        times = {"whole": [], "all-to-all alone": []}
-        for _ in range(options.rounds):
-            for what, run in (("whole", permuted), ("all-to-all alone", alone)):
-                run()
-                torch.cuda.synchronize()
-                dist.barrier()
-                torch.cuda.synchronize()
-                begin = time.perf_counter()
-                for _ in range(4):
-                    run()
-                torch.cuda.synchronize()
-                dist.barrier()
-                times[what].append((time.perf_counter() - begin) * 250)
+        times = in_turns({"whole": permuted, "all-to-all alone": alone}, options.rounds)
         if rank == 0:
             for what, each in times.items():
                 print(

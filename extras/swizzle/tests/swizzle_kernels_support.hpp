@@ -12,6 +12,7 @@
 #include "faro/swizzle/hole.hpp"
 #include "faro/swizzle/program.hpp"
 #include "faro/swizzle/specification.hpp"
+#include "swizzle_scan.hpp"
 
 namespace faro::testing {
 
@@ -227,19 +228,12 @@ inline void add_examples(std::vector<SwizzleKernel>& all) {
 /// Sums of all lanes up to one's own, by a sum of sums in log W steps.
 inline SwizzleKernel scan_kernel(std::int64_t W) {
   using namespace swizzle;
-  Specification spec;
-  const Array I = spec.input("I", W);
-  const Array O = spec.output("O", W);
-  for (std::int64_t i = 0; i < W; ++i) {
-    auto sum = spec.accumulator({});
-    for (std::int64_t k = 0; k <= i; ++k) sum.add({spec.at(I, k)});
-    spec.set(O, i, sum);
-  }
-  Program p(spec, {.warp = W});
+  Scan scan(W);
+  Program p(scan.specification, {.warp = W});
   const Index t = lane_index();
   const Registers x = p.registers("x", 2);
   const AccumulatorRef total = p.accumulator("total", {});
-  p.load(x[0], I, t);
+  p.load(x[0], scan.in, t);
   p.start(total, {x[0]});
   for (std::int64_t reach = 1; reach < W; reach *= 2) {
     p.evaluate(x[0], total);
@@ -247,9 +241,9 @@ inline SwizzleKernel scan_kernel(std::int64_t W) {
     p.start(total, {x[0]});
     p.accumulate(total, {x[1]}, t >= reach);
   }
-  p.store(O, t, total);
+  p.store(scan.out, t, total);
   Valuation none(p);
-  return {"scan_" + std::to_string(W), std::move(spec), std::move(p), std::move(none)};
+  return {"scan_" + std::to_string(W), std::move(scan.specification), std::move(p), std::move(none)};
 }
 
 inline std::vector<SwizzleKernel> swizzle_kernels() {

@@ -16,6 +16,7 @@
 #include "faro/swizzle/synthesise.hpp"
 #include "refusal.hpp"
 #include "swizzle/trials.hpp"
+#include "swizzle_scan.hpp"
 
 namespace faro::swizzle {
 namespace swizzle_trials_test {
@@ -180,19 +181,12 @@ TEST(SwizzleTrials, ReductionsInTrees) {
 // Sums of all lanes up to one's own; which lane is asked, and whether what it has is added, are holes of each
 // step.
 Sketch scan(std::int64_t W) {
-  Specification spec;
-  const Array I = spec.input("I", W);
-  const Array O = spec.output("O", W);
-  for (std::int64_t i = 0; i < W; ++i) {
-    auto sum = spec.accumulator({});
-    for (std::int64_t k = 0; k <= i; ++k) sum.add({spec.at(I, k)});
-    spec.set(O, i, sum);
-  }
-  Program p(spec, {.warp = W});
+  Scan asked(W);
+  Program p(asked.specification, {.warp = W});
   const Index t = lane_index();
   const Registers x = p.registers("x", 2);
   const AccumulatorRef total = p.accumulator("total", {});
-  p.load(x[0], I, t);
+  p.load(x[0], asked.in, t);
   p.start(total, {x[0]});
   p.evaluate(x[0], total);
   for (std::int64_t reach = 1; reach < W; reach *= 2) {
@@ -206,8 +200,8 @@ Sketch scan(std::int64_t W) {
     p.accumulate(total, {x[1]}, use(t));
     p.evaluate(x[0], total);
   }
-  p.store(O, t, x[0]);
-  return {std::move(spec), std::move(p)};
+  p.store(asked.out, t, x[0]);
+  return {std::move(asked.specification), std::move(p)};
 }
 
 TEST(SwizzleTrials, ScansInTrees) {
