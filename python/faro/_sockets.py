@@ -87,13 +87,12 @@ class Sockets:
                 each.sendall(len(mine).to_bytes(8, "little") + word)
             except OSError as error:
                 lost.append((peer, error))
-        for peer, each in self._peers.items():
-            if lost:
-                break
+        if not lost:
             try:
-                size = int.from_bytes(_received(each, 8), "little")
-                fits = fits and size <= _MOST_BYTES
-                said[peer] = _received(each, size) if size <= _MOST_BYTES else b""
+                for peer, each in self._peers.items():
+                    size = int.from_bytes(_received(each, 8), "little")
+                    fits = fits and size <= _MOST_BYTES
+                    said[peer] = _received(each, size) if size <= _MOST_BYTES else b""
             except OSError as error:
                 lost.append((peer, error))
         if lost:
