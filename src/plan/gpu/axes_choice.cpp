@@ -197,17 +197,10 @@ std::optional<AxesLines::Variant> line_of_view(const layout::AxisMap& view, bool
   return as_variant(*choice, options, view.unit, anywhere);
 }
 
-// Whether a normal form leaves out nothing of either side, and reads forwards.
+// Whether a map leaves out nothing of either side, and reads forwards.
 bool is_all_of_both(const layout::AxisMap& map) {
-  std::uint64_t out_step = 1;
-  for (const layout::StridedAxis& axis : map.axes) {
-    if (axis.in <= 0 || static_cast<std::uint64_t>(axis.out) != out_step) return false;
-    out_step *= axis.extent;
-    std::uint64_t in_step = 1;
-    for (const layout::StridedAxis& other : map.axes) in_step *= other.in < axis.in ? other.extent : 1;
-    if (static_cast<std::uint64_t>(axis.in) != in_step) return false;
-  }
-  return map.in_first == 0 && map.out_first == 0;
+  return std::all_of(map.axes.begin(), map.axes.end(), [](const auto& axis) { return axis.in > 0; }) &&
+         whole(map).has_value();
 }
 
 std::optional<AxesLines> lines_of_view(const layout::AxisMap& view, const AxesVariant& as) {
