@@ -11,6 +11,7 @@
 #include "kernels/partition_params.hpp"
 #include "plan/index_candidates.hpp"
 #include "plan/solved_passes.hpp"
+#include "plan/solvers.hpp"
 #include "size_text.hpp"
 
 namespace faro::detail {
@@ -68,22 +69,6 @@ namespace {
 
 // --- forms without an index array, each of which has one way
 
-struct MethodOfForm {
-  IndexMethod operator()(const Cyclic& /*form*/) const { return IndexMethod::cyclic; }
-  IndexMethod operator()(const Modular& /*form*/) const { return IndexMethod::modular; }
-  IndexMethod operator()(const Computed& /*form*/) const { return IndexMethod::computed; }
-  template <typename Form>
-  IndexMethod operator()(const Form& /*form*/) const {
-    return IndexMethod::axes;
-  }
-};
-
-// What it takes is counted where it is told.
-IndexCandidate structured_candidate(const IndexWork& work) {
-  return with_workspace(work, {.method = std::visit(MethodOfForm(), work.problem.permutation),
-                               .bytes_moved = 2 * work.array_bytes()});
-}
-
 struct FormOfPermutation {
   IndexForm operator()(const Affine& /*map*/) const { return none(); }
   IndexForm operator()(const Indexed& /*array*/) const { return none(); }
@@ -97,6 +82,12 @@ struct FormOfPermutation {
     return DirectForm{};
   }
 };
+
+// What it takes is counted where it is told.
+IndexCandidate structured_candidate(const IndexWork& work) {
+  const IndexForm form = std::visit(FormOfPermutation(), work.problem.permutation);
+  return with_workspace(work, {.method = solvers_of(form).method, .bytes_moved = 2 * work.array_bytes()});
+}
 
 // --- ways of an index array
 

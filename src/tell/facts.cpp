@@ -5,7 +5,6 @@
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/form_to_run.hpp"
 #include "plan/gpu/gpu_pass.hpp"
-#include "plan/gpu/gpu_solver.hpp"
 #include "plan/index_candidates.hpp"
 #include "plan/planners.hpp"
 #include "plan/reversals.hpp"

@@ -11,9 +11,9 @@
 #include "kernels/affine_params.hpp"
 #include "plan/cpu/affine_cost.hpp"
 #include "plan/cpu/cpu_pass.hpp"
-#include "plan/gpu/gpu_solver.hpp"
 #include "plan/index_candidates.hpp"
 #include "plan/planners.hpp"
+#include "plan/solvers.hpp"
 #include "tell/axes_cost.hpp"
 #include "tell/counts/counting.hpp"
 #include "tell/counts/pass_tables.hpp"
@@ -190,43 +190,10 @@ bool lies_alike(const Pass& pass) {
          (chunk != nullptr && chunk->place == detail::ChunkPlace::in_global);
 }
 
-// How many times as long as a copy of the same bytes a sweep of a transposition in place takes on a CPU. Rows
-// and columns are bound by instructions, some cycles an element, where a copy takes one for four bytes
-// (docs/notes/cpu-experiments.md).
-double sweep_over_copy(const detail::CpuPass& pass, const detail::CpuSweep& sweep) {
-  constexpr double kTiles = 1.25;
-  constexpr double kRotated = 1.5;
-  constexpr double kShuffled = 1.2;
-  constexpr double kElementBytes = 3;
-  switch (sweep.kind) {
-    case detail::CpuSweepKind::whole:
-    case detail::CpuSweepKind::square:
-      return kTiles;
-    case detail::CpuSweepKind::panels:
-      return kRotated;
-    default:
-      return kShuffled + kElementBytes / static_cast<double>(pass.element_bytes);
-  }
-}
-
-// How many times as long as a copy loops take: runs of a multiplication begin and end anywhere, and computed
-// places are looked up.
-double loops_over_copy(PassKind kind) {
-  constexpr double kLoops = 1.1;
-  constexpr double kRuns = 1.13;
-  constexpr double kLookUps = 1.5;
-  return kind == PassKind::cyclic     ? kLoops
-         : kind == PassKind::modular  ? kRuns * kLoops
-         : kind == PassKind::computed ? kLookUps * kLoops
-                                      : 1;
-}
-
 // Passes on a CPU whose planners predicted no time: boxes of axes by what they do, and others by the curve of
-// its copy, which in place moves as many bytes. Affine tiles and segments have curves of their own; where
-// these are not known, they take the share of a copy that they had of nearly all maps that were measured
-// (bench/results). Elements that go one by one, of small arrays and exceptions, are gathered.
+// its copy, which in place moves as many bytes. Affine tiles and segments have curves of their own. Elements
+// that go one by one, of small arrays and exceptions, are gathered.
 std::optional<double> cpu_us(const IndexCalibration& curves, const Plan& plan, const Pass& pass) {
-  constexpr double kTilesOfCopy = 0.8;
   constexpr std::uint64_t kWidth = 16;
   const bool one_by_one = pass.kind == PassKind::direct || pass.kind == PassKind::patch;
   if (one_by_one) {
@@ -245,10 +212,8 @@ std::optional<double> cpu_us(const IndexCalibration& curves, const Plan& plan, c
         pass.cpu->threads);
     if (by_curves) return by_curves;
   }
-  if (pass.kind == PassKind::tile) *us /= kTilesOfCopy;
-  if (const auto* const sweep = std::get_if<detail::CpuSweep>(&pass.cpu->kernel))
-    *us *= sweep_over_copy(*pass.cpu, *sweep);
-  if (plan.way() != nullptr) *us *= loops_over_copy(pass.kind);
+  const auto over_copy = detail::cpu_solver_of(*pass.cpu).over_copy;
+  if (over_copy != nullptr) *us *= over_copy(*pass.cpu);
   return us;
 }
 
@@ -352,7 +317,7 @@ std::optional<double> PassCounter::microseconds(std::size_t pass) const {
   if (by_curves) *by_curves *= device_over_curves(state_->plan, state_->rates);
   const bool bounded = counted && counted->bounded && !lies_alike(of);
   if (by_curves && (bounded || of.kind == PassKind::indexed)) return by_curves;
-  const auto us = detail::solver_of(of.kind).cost(
+  const auto us = detail::gpu_solver_of(of.kind).cost(
       {.pass = of, .counts = counted ? counted->counts : AccessCounts{}, .rates = state_->rates});
   return us ? us : by_curves;
 }

@@ -355,9 +355,8 @@ CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint
 }
 
 const CpuSolver kCpuAxesSolver{
-    .has_form = [](const IndexForm& form) { return has_form<Axes>(form) || has_form<CyclicAxes>(form); },
     .passes = [](const CpuWork& work) -> std::vector<CpuPass> {
-      if (has_form<CyclicAxes>(work.form)) return view_passes(work);
+      if (std::holds_alternative<CyclicAxes>(work.form)) return view_passes(work);
       return {cpu_strided_pass(axes_of(work), work.element_bytes, work.total_bytes() > work.streaming_bytes,
                                work.first_level_bytes)};
     },

@@ -1,29 +1,15 @@
-// The table of a CPU's solvers, the work that they are given, and what a plan shows of their passes.
+// The work that a CPU's solvers are given, and what a plan shows of their passes.
 #include <algorithm>
 #include <utility>
 
 #include "faro/error.hpp"
 #include "faro/permutation/strided.hpp"
-#include "plan/cpu/cpu_solver.hpp"
 #include "plan/index_candidates.hpp"
 #include "plan/solved_passes.hpp"
+#include "plan/solvers.hpp"
 
 namespace faro::detail {
 namespace {
-
-constexpr const CpuSolver* kCpuSolvers[] = {
-    &kCpuAffineSolver,   &kCpuAxesSolver,      &kCpuCyclicSolver,   &kCpuEntriesSolver, &kCpuWindowSolver,
-    &kCpuRunsSolver,     &kCpuPartitionSolver, &kCpuMatrixSolver,   &kCpuSweepSolver,   &kCpuModularSolver,
-    &kCpuComputedSolver, &kCpuPatchSolver,     &kCpuReversalSolver,
-};
-
-// The one whose loop this is.
-const CpuSolver& cpu_solver_of(const CpuPass& pass) {
-  const auto found = std::find_if(std::begin(kCpuSolvers), std::end(kCpuSolvers),
-                                  [&pass](const CpuSolver* solver) { return solver->makes(pass.kernel); });
-  FARO_CHECK(found != std::end(kCpuSolvers));
-  return **found;
-}
 
 struct FormOfSchedule {
   bool as_published = false;
@@ -73,24 +59,19 @@ int useful_threads(int threads, std::uint64_t bytes) {
 
 std::vector<CpuPass> solve(const CpuWork& work) {
   if (work.total_bytes() == 0) return {};
-  for (const CpuSolver* const solver : kCpuSolvers) {
-    if (solver->has_form == nullptr || !solver->has_form(work.form)) continue;
-    std::vector<CpuPass> passes = solver->passes(work);
-    for (CpuPass& pass : passes) {
-      const std::uint64_t together = pass.run.arrays_at_once == 0 ? work.batch : pass.run.arrays_at_once;
-      pass.arrays = work.batch;
-      pass.count = work.count;
-      pass.element_bytes = work.element_bytes;
-      pass.threads = useful_threads(work.threads, together * work.array_bytes());
-      // Look-ups take longer than lines that are read before they are written.
-      pass.streamed =
-          work.total_bytes() > work.streaming_bytes && !std::holds_alternative<CpuComputed>(pass.kernel);
-      pass.run.workspace.parts = static_cast<std::uint64_t>(work.threads);
-    }
-    return passes;
+  std::vector<CpuPass> passes = solvers_of(work.form).cpu->passes(work);
+  for (CpuPass& pass : passes) {
+    const std::uint64_t together = pass.run.arrays_at_once == 0 ? work.batch : pass.run.arrays_at_once;
+    pass.arrays = work.batch;
+    pass.count = work.count;
+    pass.element_bytes = work.element_bytes;
+    pass.threads = useful_threads(work.threads, together * work.array_bytes());
+    // Look-ups take longer than lines that are read before they are written.
+    pass.streamed =
+        work.total_bytes() > work.streaming_bytes && !std::holds_alternative<CpuComputed>(pass.kernel);
+    pass.run.workspace.parts = static_cast<std::uint64_t>(work.threads);
   }
-  FARO_CHECK(false);
-  return {};
+  return passes;
 }
 
 CpuWork cpu_work_of(const IndexWork& work, const IndexCandidate& candidate) {

@@ -24,13 +24,13 @@ std::string words_of_cyclic(const CpuPass& pass) {
 }  // namespace
 
 const CpuSolver kCpuCyclicSolver{
-    .has_form = has_form<Cyclic>,
     .passes = cyclic_passes_on_cpu,
     .makes = is_kernel<CpuCyclic>,
     .words = words_of_cyclic,
     .loop = [](const CpuPass& pass) -> std::string {
       return is_reversed(pass) ? "vectors reversed" : "long copies";
     },
+    .over_copy = [](const CpuPass& /*pass*/) { return 1.1; },
 };
 
 }  // namespace faro::detail

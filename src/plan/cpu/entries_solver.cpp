@@ -28,7 +28,6 @@ CpuPass cpu_gather_by_schedule(const CpuWork& work) {
 }
 
 const CpuSolver kCpuEntriesSolver{
-    .has_form = has_form<DirectForm>,
     .passes = [](const CpuWork& work) -> std::vector<CpuPass> {
       return {pass_by_entries(work, {.way = work.way})};
     },

@@ -35,7 +35,6 @@ std::string runs_loop(const CpuPass& pass) {
 }  // namespace
 
 const CpuSolver kCpuWindowSolver{
-    .has_form = has_form<WindowForm>,
     .passes = window_passes_on_cpu,
     .makes = is_kernel<CpuWindow>,
     .words = [](const CpuPass& /*pass*/) -> std::string {
@@ -45,7 +44,6 @@ const CpuSolver kCpuWindowSolver{
 };
 
 const CpuSolver kCpuRunsSolver{
-    .has_form = has_form<RunsForm>,
     .passes = runs_passes_on_cpu,
     .makes = is_kernel<CpuRuns>,
     .words = [](const CpuPass& /*pass*/) -> std::string { return "runs are copied one after another"; },

@@ -87,7 +87,6 @@ MatrixPart matrix_part(std::uint64_t rows, std::uint64_t columns, std::uint64_t 
 }
 
 const CpuSolver kCpuMatrixSolver{
-    .has_form = has_form<MatrixForm>,
     .passes = matrix_passes_on_cpu,
     .makes = is_kernel<CpuRows, CpuColumns>,
     .words = [](const CpuPass& pass) -> std::string {

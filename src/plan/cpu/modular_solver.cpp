@@ -4,7 +4,6 @@
 namespace faro::detail {
 
 const CpuSolver kCpuModularSolver{
-    .has_form = has_form<Modular>,
     .passes = [](const CpuWork& work) -> std::vector<CpuPass> {
       return {{.kind = PassKind::modular, .kernel = CpuModular{std::get<Modular>(work.form)}}};
     },
@@ -21,6 +20,7 @@ const CpuSolver kCpuModularSolver{
       }
       return text + " elements, tile by tile";
     },
+    .over_copy = [](const CpuPass& /*pass*/) { return 1.13 * 1.1; },  // runs begin and end anywhere
 };
 
 }  // namespace faro::detail

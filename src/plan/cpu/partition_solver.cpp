@@ -88,7 +88,6 @@ ChunkPart chunk_part(const schedule::PartitionShape& shape, std::uint64_t elemen
 }
 
 const CpuSolver kCpuPartitionSolver{
-    .has_form = has_form<schedule::PartitionShape>,
     .passes = partition_passes_on_cpu,
     .makes = is_kernel<CpuLevel, CpuChunks>,
     .words = partition_words,

@@ -5,7 +5,6 @@
 namespace faro::detail {
 
 const CpuSolver kCpuPatchSolver{
-    .has_form = nullptr,
     .passes = nullptr,
     .makes = is_kernel<CpuPatch>,
     .words = [](const CpuPass& pass) -> std::string {

@@ -84,6 +84,24 @@ std::string sweep_loop(const CpuPass& pass) {
                      sweep.strip.borrowed ? "by way of the borrowed row" : "within themselves");
 }
 
+// Rows and columns are bound by instructions, some cycles an element, where a copy takes one for four bytes
+// (docs/notes/cpu-experiments.md).
+double sweep_over_copy(const CpuPass& pass) {
+  constexpr double kTiles = 1.25;
+  constexpr double kRotated = 1.5;
+  constexpr double kShuffled = 1.2;
+  constexpr double kElementBytes = 3;
+  switch (std::get<CpuSweep>(pass.kernel).kind) {
+    case CpuSweepKind::whole:
+    case CpuSweepKind::square:
+      return kTiles;
+    case CpuSweepKind::panels:
+      return kRotated;
+    default:
+      return kShuffled + kElementBytes / static_cast<double>(pass.element_bytes);
+  }
+}
+
 }  // namespace
 
 Strip choose_strip(const StripSizes& sizes) {
@@ -176,6 +194,7 @@ std::vector<CpuPass> cpu_sweeps(const Rectangle& rectangle, const TransposeWorke
   return sweeps;
 }
 
-const CpuSolver kCpuSweepSolver{.makes = is_kernel<CpuSweep>, .loop = sweep_loop};
+const CpuSolver kCpuSweepSolver{
+    .makes = is_kernel<CpuSweep>, .loop = sweep_loop, .over_copy = sweep_over_copy};
 
 }  // namespace faro::detail

@@ -412,12 +412,10 @@ GpuPass view_pass(const AxisMap& view, std::uint64_t element_bytes, const AxesVa
   return pass;
 }
 
-const GpuSolver kAxesSolver{
-    .makes = [](PassKind kind) { return kind == PassKind::axes; },
-    .has_form = [](const IndexForm& form) { return has_form<Axes>(form) || has_form<CyclicAxes>(form); },
-    .passes = axes_passes,
-    .words = axes_words,
-    .cost = axes_cost};
+const GpuSolver kAxesSolver{.makes = [](PassKind kind) { return kind == PassKind::axes; },
+                            .passes = axes_passes,
+                            .words = axes_words,
+                            .cost = axes_cost};
 
 struct QuickKernelOf {
   std::optional<GpuKernel> operator()(const std::monostate& /*none*/) const { return std::nullopt; }

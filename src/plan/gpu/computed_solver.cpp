@@ -28,7 +28,6 @@ std::vector<GpuPass> computed_passes(const PassWork& work) {
 }
 
 const GpuSolver kComputedSolver{.makes = [](PassKind kind) { return kind == PassKind::computed; },
-                                .has_form = has_form<Computed>,
                                 .passes = computed_passes,
                                 .words = [](const GpuPass& pass, const PassWork& /*work*/) -> std::string {
                                   const Computed& map = std::get<ComputedKernel>(pass.kernels.front().id).map;

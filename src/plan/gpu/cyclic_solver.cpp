@@ -74,7 +74,6 @@ std::vector<GpuPass> cyclic_passes(const PassWork& work) {
 }
 
 const GpuSolver kCyclicSolver{.makes = [](PassKind kind) { return kind == PassKind::cyclic; },
-                              .has_form = has_form<Cyclic>,
                               .passes = cyclic_passes,
                               .words = [](const GpuPass& /*pass*/, const PassWork& /*work*/) -> std::string {
                                 return "each thread brings together a vector of output";

@@ -55,7 +55,6 @@ std::vector<GpuPass> direct_passes(const PassWork& work) {
 }
 
 const GpuSolver kDirectSolver{.makes = [](PassKind kind) { return kind == PassKind::indexed; },
-                              .has_form = has_form<DirectForm>,
                               .passes = direct_passes,
                               .words = direct_words,
                               .cost = direct_cost};

@@ -1,13 +1,11 @@
 // A solver: one way of carrying out a permutation, in a file of its own with one skeleton.
 //
-//     has_form     a form of work --> whether this way takes it
 //     passes       work           --> passes, each complete
 //     words        a pass         --> what it does, for a reader
 //     cost         a pass         --> microseconds, from its counts and the device's rates (pass_cost.hpp)
 //
-// There is one table of them (gpu_solvers.cpp). Adding a way touches its file, its kernel and the table.
-// Which ways apply to a problem, and what each moves, is the same on both engines
-// (plan/index_candidates.hpp).
+// They are in one table with those of a CPU (plan/solvers.hpp). Which ways apply to a problem, and what each
+// moves, is the same on both engines (plan/index_candidates.hpp).
 #pragma once
 
 #include <optional>
@@ -26,7 +24,6 @@ struct GpuSolver {
   /// Whether it makes passes of this kind, and prices and describes them.
   bool (*makes)(PassKind kind) = nullptr;
   /// Null for ways that carry out no form of an index plan.
-  bool (*has_form)(const IndexForm& form) = nullptr;
   std::vector<GpuPass> (*passes)(const PassWork& work) = nullptr;
   std::string (*words)(const GpuPass& pass, const PassWork& work) = nullptr;
   /// Nothing where the target's rates are not known.
@@ -45,8 +42,5 @@ extern const GpuSolver kRunsSolver;
 extern const GpuSolver kPartitionSolver;
 extern const GpuSolver kRowColumnSolver;
 extern const GpuSolver kSweepSolver;
-
-/// The one that makes passes of this kind.
-const GpuSolver& solver_of(PassKind kind);
 
 }  // namespace faro::detail

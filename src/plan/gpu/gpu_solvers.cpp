@@ -1,4 +1,4 @@
-// The table of solvers, the buffers that their passes go through, and what a plan shows of them.
+// The buffers that the passes of a GPU's solvers go through, and what a plan shows of them.
 //
 // Passes that keep what a block loads to that block may run in place, so arrays go
 //
@@ -12,18 +12,13 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "plan/gpu/gpu_solver.hpp"
 #include "plan/planners.hpp"
 #include "plan/solved_passes.hpp"
+#include "plan/solvers.hpp"
 #include "size_text.hpp"
 
 namespace faro::detail {
 namespace {
-
-constexpr const GpuSolver* kGpuSolvers[] = {
-    &kAffineSolver,    &kAxesSolver,      &kCyclicSolver, &kDirectSolver,  &kWindowSolver,   &kRunsSolver,
-    &kPartitionSolver, &kRowColumnSolver, &kSweepSolver,  &kModularSolver, &kComputedSolver, &kPatchSolver,
-};
 
 // Where each pass writes: backwards from the output, in place where a pass can. There is a workspace for one
 // array, so where it is needed the arrays take turns.
@@ -76,7 +71,7 @@ Pass shown(GpuPass made, std::uint64_t arrays, std::uint64_t bytes) {
 }
 
 std::string words_of(const GpuPass& pass, const PassWork& work) {
-  return (pass.kind == PassKind::copy ? kAxesSolver : solver_of(pass.kind)).words(pass, work);
+  return (pass.kind == PassKind::copy ? kAxesSolver : gpu_solver_of(pass.kind)).words(pass, work);
 }
 
 }  // namespace
@@ -85,23 +80,11 @@ Pass shown_pass(GpuPass made, std::uint64_t arrays, std::uint64_t bytes) {
   return shown(std::move(made), arrays, bytes);
 }
 
-const GpuSolver& solver_of(PassKind kind) {
-  const auto found = std::find_if(std::begin(kGpuSolvers), std::end(kGpuSolvers),
-                                  [kind](const GpuSolver* solver) { return solver->makes(kind); });
-  FARO_CHECK(found != std::end(kGpuSolvers));
-  return **found;
-}
-
 std::vector<GpuPass> solve(const PassWork& work) {
   if (work.count == 0 || work.batch == 0) return {};
-  for (const GpuSolver* const solver : kGpuSolvers) {
-    if (solver->has_form == nullptr || !solver->has_form(work.form)) continue;
-    std::vector<GpuPass> passes = solver->passes(work);
-    route(passes, work);
-    return passes;
-  }
-  FARO_CHECK(false);
-  return {};
+  std::vector<GpuPass> passes = solvers_of(work.form).gpu->passes(work);
+  route(passes, work);
+  return passes;
 }
 
 std::uint64_t workspace_bytes(const std::vector<GpuPass>& passes) {

@@ -26,7 +26,6 @@ std::vector<GpuPass> modular_passes(const PassWork& work) {
 }
 
 const GpuSolver kModularSolver{.makes = [](PassKind kind) { return kind == PassKind::modular; },
-                               .has_form = has_form<Modular>,
                                .passes = modular_passes,
                                .words = [](const GpuPass& /*pass*/, const PassWork& /*work*/) -> std::string {
                                  return "rows of the input become columns of the output, in two matrices";
@@ -54,7 +53,6 @@ Pass gpu_patch(const std::vector<Exception>& exceptions, const Problem& problem)
 
 const GpuSolver kPatchSolver{
     .makes = [](PassKind kind) { return kind == PassKind::patch; },
-    .has_form = nullptr,
     .passes = nullptr,
     .words = [](const GpuPass& pass, const PassWork& /*work*/) -> std::string { return pass.what; },
     .cost = [](const CountedPass& pass) { return cost_us(pass, {}); }};  // a launch, and some elements

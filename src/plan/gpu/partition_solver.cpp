@@ -130,10 +130,7 @@ std::vector<GpuPass> partition_passes(const PassWork& work) {
   return passes;
 }
 
-const GpuSolver kPartitionSolver{.makes = is_of_partition,
-                                 .has_form = has_form<schedule::PartitionShape>,
-                                 .passes = partition_passes,
-                                 .words = partition_words,
-                                 .cost = partition_cost};
+const GpuSolver kPartitionSolver{
+    .makes = is_of_partition, .passes = partition_passes, .words = partition_words, .cost = partition_cost};
 
 }  // namespace faro::detail

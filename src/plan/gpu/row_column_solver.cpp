@@ -77,7 +77,6 @@ std::vector<GpuPass> row_column_passes(const PassWork& work) {
 
 const GpuSolver kRowColumnSolver{
     .makes = [](PassKind kind) { return kind == PassKind::columns; },
-    .has_form = has_form<MatrixForm>,
     .passes = row_column_passes,
     .words = [](const GpuPass& /*pass*/, const PassWork& /*work*/) -> std::string {
       return "every column is permuted within itself, strips of columns a block";

@@ -37,7 +37,6 @@ std::vector<GpuPass> runs_passes(const PassWork& work) {
 }
 
 const GpuSolver kRunsSolver{.makes = [](PassKind kind) { return kind == PassKind::runs; },
-                            .has_form = has_form<RunsForm>,
                             .passes = runs_passes,
                             .words = [](const GpuPass& /*pass*/, const PassWork& /*work*/) -> std::string {
                               return "each block looks up the runs of its piece of output";

@@ -59,7 +59,6 @@ std::vector<GpuPass> window_passes(const PassWork& work) {
 }
 
 const GpuSolver kWindowSolver{.makes = [](PassKind kind) { return kind == PassKind::window; },
-                              .has_form = has_form<WindowForm>,
                               .passes = window_passes,
                               .words = [](const GpuPass& /*pass*/, const PassWork& /*work*/) -> std::string {
                                 return "a block holds a tile and its margins";
