@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 #include "cli/report.hpp"
 
@@ -12,15 +10,6 @@ namespace faro::cli {
 namespace {
 
 using Shape = std::vector<std::uint64_t>;
-
-Division along(const Shape& shape, std::size_t first, std::size_t end) {
-  return {.batch = product(shape, 0, first),
-          .elements = product(shape, first, end),
-          .group = product(shape, end, shape.size()),
-          .cut = {.extents = shape},
-          .part = AxesPart{.first_axis = first, .end_axis = end},
-          .axis = end - first == 1 ? std::optional(first) : std::nullopt};
-}
 
 // --axis, which may count from the last, or --rows.
 std::optional<std::size_t> axis_given(const PermuteOptions& options, const Shape& shape) {
@@ -35,44 +24,6 @@ std::optional<std::size_t> axis_given(const PermuteOptions& options, const Shape
   if (shape.empty()) fail(ErrorCode::value, permuting(options), name + " of a single number", "an array");
   if (options.rows) return 0;
   return parse_axis(options.axis, shape.size());
-}
-
-// The first axes of `shape`, in the order of `begin` .. `end`, whose product is `wanted`: how many they are,
-// and what is left of `wanted` that divides the next. Nothing where it ends at no place of the shape.
-struct Boundary {
-  std::size_t axes = 0;
-  std::uint64_t rest = 1;
-};
-template <typename Iterator>
-std::optional<Boundary> boundary(Iterator begin, Iterator end, std::uint64_t wanted) {
-  Boundary found{.axes = 0, .rest = wanted};
-  while (begin != end && found.rest > 1 && *begin != 0 && found.rest % *begin == 0) {
-    found.rest /= *begin++;
-    ++found.axes;
-  }
-  const bool is_place = found.rest == 1 || (begin != end && *begin % found.rest == 0);
-  return is_place ? std::optional(found) : std::nullopt;
-}
-
-// `shape` with axes that begin and end where batches and elements do, as far as there are such places.
-CutShape cut_shape(const Shape& shape, std::uint64_t batch, std::uint64_t group) {
-  CutShape cut{.extents = shape};
-  if (batch == 0 || group == 0) return cut;
-  const auto batches = boundary(shape.begin(), shape.end(), batch);
-  if (batches && batches->rest > 1) {
-    const auto axis = cut.extents.begin() + static_cast<std::ptrdiff_t>(batches->axes);
-    *axis /= batches->rest;
-    cut.extents.insert(axis, batches->rest);
-    cut.is_batch_cut = true;
-  }
-  const auto elements = boundary(cut.extents.rbegin(), cut.extents.rend(), group);
-  if (elements && elements->rest > 1) {
-    const auto axis = cut.extents.end() - static_cast<std::ptrdiff_t>(elements->axes) - 1;
-    *axis /= elements->rest;
-    cut.extents.insert(axis + 1, elements->rest);
-    cut.is_element_cut = true;
-  }
-  return cut;
 }
 
 // By --element-bytes and --batch.
@@ -101,8 +52,8 @@ Division divided(const PermuteOptions& options, const io::NpyHeader& header) {
   division.batch = batch;
   division.elements = batch == 0 ? 0 : elements / batch;
   division.group = group;
-  division.cut = cut_shape(header.shape, batch, group);
-  const std::vector<AxesPart> parts = parts_of(division.cut.extents, batch, group);
+  division.cut = file::cut_shape(header.shape, batch, group);
+  const std::vector<file::AxesPart> parts = file::parts_of(division.cut.extents, batch, group);
   if (!parts.empty()) division.part = parts.front();
   return division;
 }
@@ -124,9 +75,9 @@ std::string remedy_for(const PermuteOptions& options, const io::NpyHeader& heade
     std::vector<std::string> ways;
     for (std::size_t k = 1; k < shape.size() && ways.size() < 2; ++k) {
       const std::uint64_t bytes = items / wanted * header.item_bytes;
-      if (product(shape, k, shape.size()) == wanted)
+      if (file::product(shape, k, shape.size()) == wanted)
         ways.push_back(fmt::format("--batch {}{} permutes that many arrays alike", items / wanted, alone));
-      if (product(shape, 0, k) == wanted && bytes <= kMaxElementBytes)
+      if (file::product(shape, 0, k) == wanted && bytes <= kMaxElementBytes)
         ways.push_back(fmt::format("--element-bytes {}{} makes elements that fit", bytes, alone));
     }
     return fmt::format("{}", fmt::join(ways, ", "));
@@ -146,47 +97,6 @@ std::string remedy_for(const PermuteOptions& options, const io::NpyHeader& heade
 
 }  // namespace
 
-std::string Division::elements_text(std::uint64_t item_bytes, const std::vector<std::uint64_t>& shape) const {
-  const std::string of = " of " + size_text(group * item_bytes);
-  const std::string along_axis = axis && *axis > 0 ? fmt::format(" along axis {}", *axis) : std::string();
-  const bool is_rows = axis == std::size_t{0} && shape.size() > 1;
-  return faro::count_text(elements) + (is_rows ? " row" : " element") + (elements == 1 ? "" : "s") + of +
-         along_axis;
-}
-
-std::vector<std::uint64_t> Division::array_shape() const {
-  return part ? axes_of_part(cut.extents, *part) : std::vector<std::uint64_t>{elements};
-}
-
-std::uint64_t product(const Shape& shape, std::size_t begin, std::size_t end) {
-  return std::accumulate(shape.begin() + static_cast<std::ptrdiff_t>(begin),
-                         shape.begin() + static_cast<std::ptrdiff_t>(end), std::uint64_t{1},
-                         std::multiplies<>());
-}
-
-Shape axes_of_part(const Shape& shape, const AxesPart& part) {
-  return {shape.begin() + static_cast<std::ptrdiff_t>(part.first_axis),
-          shape.begin() + static_cast<std::ptrdiff_t>(part.end_axis)};
-}
-
-Shape with_part(const Shape& shape, const AxesPart& part, const Shape& other) {
-  Shape result(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(part.first_axis));
-  result.insert(result.end(), other.begin(), other.end());
-  result.insert(result.end(), shape.begin() + static_cast<std::ptrdiff_t>(part.end_axis), shape.end());
-  return result;
-}
-
-std::vector<AxesPart> parts_of(const Shape& shape, std::uint64_t batch, std::uint64_t group) {
-  std::vector<AxesPart> parts;
-  for (std::size_t first = 0; first <= shape.size(); ++first) {
-    if (product(shape, 0, first) != batch) continue;
-    for (std::size_t end = shape.size() + 1; end-- > first;) {
-      if (product(shape, end, shape.size()) == group) parts.push_back({.first_axis = first, .end_axis = end});
-    }
-  }
-  return parts;
-}
-
 std::string permuting(const PermuteOptions& options) { return "permute `" + options.in + "`"; }
 
 bool says_division(const PermuteOptions& options) {
@@ -197,27 +107,27 @@ bool says_division(const PermuteOptions& options) {
 Division division_asked_for(const PermuteOptions& options, const io::NpyHeader& header) {
   const std::optional<std::size_t> axis = axis_given(options, header.shape);
   if (!axis) return divided(options, header);
-  return along(header.shape, *axis, *axis + 1);
+  return file::along(header.shape, *axis, *axis + 1);
 }
 
 std::optional<Division> by_rows(const PermuteOptions& options, const Shape& shape, std::uint64_t wanted) {
   const bool is_one = !says_division(options) && shape.size() >= 2 && wanted == shape.front() &&
-                      wanted != product(shape, 0, shape.size());
-  return is_one ? std::optional(along(shape, 0, 1)) : std::nullopt;
+                      wanted != file::product(shape, 0, shape.size());
+  return is_one ? std::optional(file::along(shape, 0, 1)) : std::nullopt;
 }
 
 std::optional<Division> by_lengths(const PermuteOptions& options, const Shape& shape,
                                    const faro::detail::NotedPermutation& read) {
   const ParsedPermutation& parsed = read.parsed;
   const std::uint64_t wanted = element_count(parsed.permutation);
-  if (says_division(options) || shape.size() < 2 || wanted == product(shape, 0, shape.size()))
+  if (says_division(options) || shape.size() < 2 || wanted == file::product(shape, 0, shape.size()))
     return std::nullopt;
   if (auto rows = by_rows(options, shape, wanted)) return rows;
   const Shape* const names = parsed.axes ? &parsed.axes->shape : read.shapes ? &read.shapes->before : nullptr;
   if (names == nullptr || names->size() >= shape.size()) return std::nullopt;
   const Shape& named = *names;
   if (!std::equal(named.begin(), named.end(), shape.begin())) return std::nullopt;
-  return along(shape, 0, named.size());
+  return file::along(shape, 0, named.size());
 }
 
 void check_count(const PermuteOptions& options, const io::NpyHeader& header, const Division& division,

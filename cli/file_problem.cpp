@@ -40,7 +40,7 @@ void check_axes(const PermuteOptions& options, FileProblem& made, const Division
   }
   const Shape array = made.array_shape();
   if (array == named || array.size() <= 1) return;
-  for (const AxesPart& part : parts_of(made.cut.extents, division.batch, division.group)) {
+  for (const file::AxesPart& part : file::parts_of(made.cut.extents, division.batch, division.group)) {
     if (axes_of_part(made.cut.extents, part) != named) continue;
     made.part = part;
     return;
@@ -141,22 +141,12 @@ const Strided& view_of(const PermuteOptions& options, const io::NpyHeader& heade
   return view;
 }
 
-FileProblem viewed(const io::NpyHeader& header, const Strided& view, Shape result_shape) {
-  const std::uint64_t units = widening_for(header.item_bytes, kMaxElementBytes);
-  FileProblem made;
-  made.problem = {.element_bytes = header.item_bytes / units, .view = widened(view, units)};
-  made.shape = header.shape;
-  made.result_shape = std::move(result_shape);
-  made.elements = count_text(element_count(view), "element") + " of " + size_text(header.item_bytes);
-  return made;
-}
-
 FileProblem view_problem_of(const PermuteOptions& options, const io::NpyHeader& header) {
   Strided view = view_of(options, header);
   Shape shape = faro::detail::result_shape(view);
   // Where elements make one axis, that is in both orders.
   if (options.order == "F" && shape == view.extents) view.out_strides = faro::detail::fortran_strides(shape);
-  return viewed(header, view, std::move(shape));
+  return file::viewed(header, view, std::move(shape));
 }
 
 void require_view_in_place(const PermuteOptions& options, const io::NpyHeader& header) {
@@ -167,64 +157,6 @@ void require_view_in_place(const PermuteOptions& options, const io::NpyHeader& h
          "views that are permutations of axes, flips of all elements or affine maps run in place");
   }
   check_view_options(options);
-}
-
-std::optional<NamedAxes> axes_moved(const Permutation& permutation, const Shape& array) {
-  const bool rests =
-      std::any_of(array.begin(), array.end(), [](std::uint64_t extent) { return extent <= 1; });
-  if (array.size() < 2 || rests || std::holds_alternative<Indexed>(permutation)) return std::nullopt;
-  if (faro::apply(permutation, 0) != 0) return std::nullopt;
-  // Each axis by where a step along it leads: the slowest of the result leads farthest.
-  std::vector<std::pair<std::uint64_t, int>> steps;
-  std::uint64_t stride = 1;
-  for (std::size_t axis = array.size(); axis-- > 0;) {
-    steps.emplace_back(faro::apply(permutation, stride), static_cast<int>(axis));
-    stride *= array[axis];
-  }
-  std::sort(steps.rbegin(), steps.rend());
-  NamedAxes axes{.shape = array, .order = {}};
-  for (const auto& [step, axis] : steps) axes.order.push_back(axis);
-  if (normal_form(Axes(axes.shape, axes.order)) != normal_form(permutation)) return std::nullopt;
-  return axes;
-}
-
-bool is_flip(const Permutation& permutation) {
-  if (const auto* const cyclic = std::get_if<Cyclic>(&permutation))
-    return cyclic->reversed && cyclic->shift + 1 == cyclic->count;
-  const auto* const map = std::get_if<Affine>(&permutation);
-  return map != nullptr && *map == affine_form(maps::flip(element_count(permutation)));
-}
-
-faro::detail::NotedPermutation FileProblem::read() const {
-  return {.parsed = {.permutation = problem.permutation, .axes = axes, .regrouped = regrouped},
-          .shapes = shapes};
-}
-
-std::vector<std::uint64_t> FileProblem::array_shape() const { return axes_of_part(cut.extents, *part); }
-
-std::vector<std::uint64_t> FileProblem::with_array(const std::vector<std::uint64_t>& array) const {
-  Shape result = with_part(cut.extents, *part, array);
-  const auto join_at = [&](std::size_t axis) {
-    result[axis - 1] *= result[axis];
-    result.erase(result.begin() + static_cast<std::ptrdiff_t>(axis));
-  };
-  if (cut.is_element_cut) join_at(result.size() - (cut.extents.size() - part->end_axis));
-  if (cut.is_batch_cut) join_at(part->first_axis);
-  return result;
-}
-
-std::vector<std::uint64_t> FileProblem::shape_after(const Plan& plan) const {
-  if (result_shape) return *result_shape;
-  if (!part) return shape;
-  if (regrouped) return with_array(regrouped->after);
-  const Shape array = array_shape();
-  if (shapes) return shapes->before == array ? with_array(shapes->after) : shape;
-  std::optional<NamedAxes> moved;
-  if (axes && axes->shape == array) moved = axes;
-  const bool is_whole = plan.blocks() == Blocks{} && plan.exceptions().empty();
-  if (!axes) moved = axes_moved((is_whole ? plan.problem() : plan.given()).permutation, array);
-  if (!moved) return shape;
-  return with_array(moved->target_shape());
 }
 
 FileProblem for_kernels(const PermuteOptions& options, FileProblem asked) {
@@ -244,6 +176,13 @@ FileProblem for_kernels(const PermuteOptions& options, FileProblem asked) {
   }
   if (asked.is_along_axis) problem.permutation = as_index_array(*map);
   return asked;
+}
+
+void fail_order(const PermuteOptions& options, const std::string& got) {
+  const bool has_map = !options.map.empty();
+  fail(ErrorCode::unsupported, permuting(options), "--order F with " + got,
+       has_map ? "both with axes in another order" : "that option with axes in another order or flipped",
+       "written in C order first, `axes(0 1 ...)` with --order F then changes its order");
 }
 
 const FileProblem& FileRequest::problem() {
@@ -286,7 +225,7 @@ FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& he
                    .is_flip = false,
                    .is_along_axis = division.axis.has_value(),
                    .elements = division.elements_text(header.item_bytes, shape)};
-  made.is_flip = is_flip(made.problem.permutation);
+  made.is_flip = file::is_flip(made.problem.permutation);
   if (options.view) made.result_shape = faro::detail::result_shape(*options.view);
   made.problem.element_bytes = division.group * header.item_bytes;
   check_axes(options, made, division);

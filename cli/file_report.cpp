@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <utility>
 
 #include "cli/report.hpp"
 
@@ -99,11 +98,7 @@ void FileWatch::watch(const std::string& what, const FileTold& told, file::Optio
 
 // By one thread at a time.
 void FileWatch::tell(const file::Progress& now) {
-  if (std::exchange(total_bytes_, now.total_bytes) != now.total_bytes) {
-    progress_.step(what_, now.total_bytes);
-    told_bytes_ = 0;
-  }
-  progress_.advance()(now.done_bytes - std::exchange(told_bytes_, now.done_bytes));
+  progress_.reach(what_, now.done_bytes, now.total_bytes);
   const auto time = std::chrono::steady_clock::now();
   if (!options_.common.json || options_.quiet || time - told_ < kBetweenEvents) return;
   told_ = time;

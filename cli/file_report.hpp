@@ -48,8 +48,6 @@ class FileWatch {
   const PermuteOptions& options_;
   Progress progress_;
   std::string what_;
-  std::uint64_t told_bytes_ = 0;
-  std::uint64_t total_bytes_ = 0;
   std::chrono::steady_clock::time_point begin_;
   std::chrono::steady_clock::time_point told_;
 };

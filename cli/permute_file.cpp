@@ -12,7 +12,6 @@
 #include "cli/file_options.hpp"
 #include "cli/file_problem.hpp"
 #include "cli/file_report.hpp"
-#include "cli/fortran_problem.hpp"
 #include "cli/ordered_input.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
@@ -21,6 +20,7 @@
 #include "faro/schedule/index_schedule.hpp"
 #include "faro/shell.hpp"
 #include "file/disk.hpp"
+#include "file/fortran_order.hpp"
 #include "file/sweep.hpp"
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
@@ -177,7 +177,7 @@ void sweep(FileRequest& request, std::uint64_t budget, const std::optional<Numbe
   // What it refuses is refused before anything is written.
   std::optional<file::Sweep> turn;
   if (work.is_turned && header.data_bytes() != 0)
-    turn.emplace(into_fortran_order(work.shape, item_bytes), file_options);
+    turn.emplace(file::into_fortran_order(work.shape, item_bytes), file_options);
   const OrderedInput ordered(options, as_read, file_options);
   if (ordered.is_cancelled()) return;
   const auto permute = [&work](const file::Input& from, const file::Output& to, const file::Options& chosen) {

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "capi/author_json.hpp"
 #include "cli/arguments.hpp"
@@ -170,12 +169,8 @@ void relayout_stores(const PermuteOptions& options) {
   if (options.store.explain) return tell_facts(options, store::explain(options.in, options.out, wanted));
   const InterruptNote interrupted(resumable_text(options, wanted.memory_bytes));
   Progress progress(options.quiet || options.common.json ? Verbosity::quiet : Verbosity::normal);
-  std::uint64_t told = 0;
-  std::uint64_t total = 0;
   wanted.progress = [&](const store::Progress& now) {
-    if (std::exchange(total, now.total_bytes) != now.total_bytes)
-      progress.step("laying out " + options.in, now.total_bytes);
-    progress.advance()(now.done_bytes - std::exchange(told, now.done_bytes));
+    progress.reach("laying out " + options.in, now.done_bytes, now.total_bytes);
   };
   wanted.done = [&](const store::Report& report) {
     progress.end();

@@ -78,6 +78,11 @@ void Progress::step(const std::string& name, std::uint64_t bytes) {
   done_ = 0;
 }
 
+void Progress::reach(const std::string& name, std::uint64_t done_bytes, std::uint64_t total_bytes) {
+  if (bytes_ != total_bytes) step(name, total_bytes);
+  done_.store(done_bytes, std::memory_order_relaxed);
+}
+
 std::function<void(std::uint64_t)> Progress::advance() {
   return [this](std::uint64_t bytes) { done_.fetch_add(bytes, std::memory_order_relaxed); };
 }

@@ -27,6 +27,8 @@ class Progress {
 
   /// Names the step that begins now; `bytes` of it where advance() will be told how many are done.
   void step(const std::string& name, std::uint64_t bytes = 0);
+  /// How much of it is done, of how much in all; another total begins the step. By one thread at a time.
+  void reach(const std::string& name, std::uint64_t done_bytes, std::uint64_t total_bytes);
 
   /// Shows nothing more: for who is about to print.
   void end();

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <utility>
 
 #include "cli/arguments.hpp"
 #include "cli/file_options.hpp"
@@ -87,12 +86,8 @@ void run_checkpoint(const CheckpointVerbOptions& options) {
   const InterruptNote interrupted(
       "`" + permute.out + "` is as it was; the same command with --resume goes on with what is finished");
   Progress progress(permute.quiet || permute.common.json ? Verbosity::quiet : Verbosity::normal);
-  std::uint64_t told = 0;
-  std::uint64_t total = 0;
   wanted.progress = [&](const file::Progress& now) {
-    if (std::exchange(total, now.total_bytes) != now.total_bytes)
-      progress.step("changing " + permute.in, now.total_bytes);
-    progress.advance()(now.done_bytes - std::exchange(told, now.done_bytes));
+    progress.reach("changing " + permute.in, now.done_bytes, now.total_bytes);
   };
   wanted.done = [&](const checkpoint::Report& report) {
     progress.end();

@@ -17,7 +17,6 @@
 #include "cli/arguments.hpp"
 #include "cli/file_options.hpp"
 #include "cli/file_problem.hpp"
-#include "cli/fortran_problem.hpp"
 #include "cli/host_run.hpp"
 #include "cli/output.hpp"
 #include "cli/permute_file.hpp"
@@ -32,6 +31,7 @@
 #include "faro/engines/cuda.hpp"
 #include "faro/faro.hpp"
 #include "faro/schedule/index_schedule.hpp"
+#include "file/fortran_order.hpp"
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
 
@@ -428,7 +428,7 @@ void permute(PermuteOptions options) {
     }
     if (is_turned) {
       progress.step("putting the result into Fortran order");
-      const Problem turn = into_fortran_order(shape, input.header().item_bytes);
+      const Problem turn = file::into_fortran_order(shape, input.header().item_bytes);
       outcome = turned(turn, out, output.data(), plan_options.threads, outcome);
       if (options.verify) verify(turn, out.data(), output.data().data(), plan_options.threads);
     }

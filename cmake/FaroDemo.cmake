@@ -1,12 +1,12 @@
 # FARO_DEMO: the command as `make demo` shows it. Sources that it does not reach are not compiled. What calls them
 # is linked to faro_left_out() (cli/left_out.cpp), which refuses by name: tools/left_out.sh lists the functions that the linker lacks.
 set(faro_demo_lacks "cli/(bench_shards|permute_(bits|devices|file|in_place|shards|store|stream)|simulate_shards)"
-  "cli/verb_(checkpoint|convert|emit|layout|recover|route|rows|shuffle|tune|wisdom)" "src/(store|file|packed|shard|emit)/"
+  "cli/verb_(checkpoint|convert|emit|layout|recover|route|rows|shuffle|tune|wisdom)" "src/(store|packed|shard|emit)/" "src/file/([^n]|n[^p])"
   "src/engines/cpu/(rows|values|tune)")
 # On a machine with a GPU the demo runs there, and tells what was counted of its kernels. Elsewhere it moves arrays by affine maps and by
 # axes: what moves them by index arrays, in place, by rows and with arithmetic is left out, and who reads such maps. Whatever axes may
 # choose on another processor stays.
-set(faro_demo_lacks_of_gpus "cli/(file_(plan|report)|fortran_problem|ordered_input|row_dtype)"
+set(faro_demo_lacks_of_gpus "cli/(file_(plan|report)|ordered_input|row_dtype)"
   "src/(number_oracle|shell|machine/|plan/gpu|tell/(counts/[^l]|explain_rows|row_counts|svg_(box|figure|orbits)|tile_facts))"
   "src/api/(caches|executable_(arithmetic|blocks)|family|group|in_place_run|measured_choice|modular|reused_rows|routing|rows|run_whole|segments)"
   "src/engines/cpu/(family|in_place/|index/[^ae]|modular|transpose/)"
