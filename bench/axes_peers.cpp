@@ -32,7 +32,7 @@ std::vector<std::uint64_t> dense_strides(const std::vector<std::uint64_t>& exten
   return strides;
 }
 
-// Of each axis of the output, slowest first: its extent, and its stride in the input.
+// The axes of the output, slowest first: the extent of each, and its stride in the input.
 struct OutputAxes {
   explicit OutputAxes(const AxesShape& shape) {
     const auto in = dense_strides(shape.shape);

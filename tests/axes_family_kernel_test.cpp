@@ -140,7 +140,7 @@ TEST(AxesFamilyKernel, MovesWhatIsUsual) {
   }
 }
 
-// Of one and two bytes.
+// Units of one and two bytes go by words.
 TEST(AxesFamilyKernel, ReadsAndWritesWordsOfNarrowUnits) {
   for (const std::uint64_t width : {1, 2}) {
     for (const std::uint64_t skew : {0, 4, 2}) {

@@ -74,7 +74,7 @@ class BlockThreads {
     }
   }
 
-  /// Of the running thread: waits for the others, and gives what came of it.
+  /// Makes the running thread wait for the others, and gives what came of it.
   std::uint32_t wait_for(Wait what, std::uint32_t value, std::uint32_t lanes = 0) {
     Thread& own = threads_[running_];
     own.wait = what;
@@ -126,7 +126,7 @@ class BlockThreads {
     return moved;
   }
 
-  // Of the scheduler: runs a thread until it waits.
+  // The scheduler runs a thread until it waits.
   [[gnu::noinline]] void resume(Thread& thread) {
     if (_setjmp(scheduler_place_) != 0) return;
     if (thread.entered) _longjmp(thread.place, 1);
@@ -134,7 +134,7 @@ class BlockThreads {
     swapcontext(&scheduler_, &thread.context);
   }
 
-  // Of a thread: waits until the scheduler resumes it.
+  // A thread waits until the scheduler resumes it.
   [[gnu::noinline]] void leave(Thread& thread) {
     if (_setjmp(thread.place) == 0) _longjmp(scheduler_place_, 1);
   }

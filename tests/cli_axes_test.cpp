@@ -202,7 +202,7 @@ TEST_F(AxesCli, FortranOrderOfFlipsAndOthers) {
       expect_fortran(spec, from, file);
     }
   }
-  // Of extents that are powers of two affine maps take one pass, too.
+  // Affine maps of extents that are powers of two take one pass, too.
   for (const std::string spec : {"bit_reversal", "gray --batch 4", "'random(4096, 3)'"}) {
     expect_fortran(spec, "p.npy", "");
     expect_fortran(spec, "p.npy", " --memory 32KiB --no-sync");

@@ -33,7 +33,7 @@ class InPlaceCli : public CommandTest {
     std::ofstream(directory_ / name, std::ios::binary) << bytes;
   }
 
-  // Of a file with a header of 128 bytes.
+  // The data of a file with a header of 128 bytes.
   std::string data_of(const std::string& name) const { return bytes_of(name).substr(128); }
 
   Json json_of(const std::string& arguments) const {

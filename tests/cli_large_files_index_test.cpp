@@ -39,7 +39,7 @@ TEST_F(LargeFiles, ShufflesAndIndexFiles) {
   ASSERT_EQ(by_file.status, 0) << by_file.err;
   EXPECT_THAT(by_file.err, HasSubstr("a distribution and a sweep"));
   EXPECT_EQ(data_of("a.npy"), data_of("b.npy"));
-  // Of either direction, along an axis, read whole and as it is needed.
+  // Index arrays of either direction, along an axis, read whole and as they are needed.
   ASSERT_EQ(run("new 3x1000x2 u2 batch.npy").status, 0);
   for (const char* const direction : {"", "--gather", "--inverse", "--gather --inverse"}) {
     for (const char* const words : {"batch.npy --axis 1", "in.npy --rows"}) {

@@ -40,7 +40,7 @@ class KilledRuns : public LargeFiles {
     }
   }
 
-  // Of a run from in.npy to out.npy that is resumed: out.npy is, or becomes, what the command makes of in.npy
+  // After a run from in.npy to out.npy that is resumed out.npy is what the command makes of in.npy
   // in memory.
   void kill_and_resume(int times, int bits, const std::string& verb, const std::string& memory) {
     ASSERT_EQ(run("new 2^" + std::to_string(bits) + " u8 in.npy").status, 0);

@@ -114,7 +114,7 @@ TEST_F(LargeFiles, ProgressIsALineAMinuteElsewhere) {
   EXPECT_THAT(result.err, ::testing::ContainsRegex(" s left\n"));
 }
 
-// Of a file that is larger than the budget.
+// The file is larger than the budget.
 TEST_F(LargeFiles, ResidentMemoryStaysWithinTheBudget) {
   ASSERT_EQ(run("new 2^25 u4 in.npy").status, 0);
   ASSERT_EQ(run("new 2^23 u4 numbers.npy").status, 0);

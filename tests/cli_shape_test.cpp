@@ -119,7 +119,7 @@ TEST_F(ShapeCli, BatchesAndElementsMayEndWithinAnAxis) {
   EXPECT_TRUE(bytes_of("again.npy") == bytes_of("c.npy"));
 }
 
-// Of axes and other maps together, too, and of what an array at hand need not be told.
+// Axes and other maps go together, too, and an array at hand need not be told.
 TEST_F(ShapeCli, ShapesFollowThroughCompositions) {
   ASSERT_EQ(run("new 3x5 u4 m.npy").status, 0);
   ASSERT_EQ(run("new 3x5x2 u4 t.npy").status, 0);

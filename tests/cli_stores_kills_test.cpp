@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 class KillsOfStores : public LargeFiles {
  protected:
-  // Of each way so often: killed at another moment of as long as it takes, then resumed. What is there in the
+  // Each way is killed so often, at another moment of as long as it takes, then resumed. What is there in the
   // end is what the oracle made of the array.
   void kill(int times) {
     ASSERT_EQ(run("new 24x40x50 f4 in.npy --fill random").status, 0);

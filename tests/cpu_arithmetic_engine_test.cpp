@@ -265,7 +265,7 @@ Drawn draw(SplitMix64& random) {
   if (below(random, 2) == 0) of.function = static_cast<Function>(below(random, kFunctions));
   if (is_complex(of.from) && (of.function == Function::relu || of.function == Function::gelu))
     of.function = Function::conjugate;
-  // Of complex functions that are nearly right the parts are, as far as the whole is large.
+  // The parts of complex functions are nearly right as far as the whole is large.
   if (is_complex(of.from) && of.function >= Function::absolute && !is_complex(of.to)) of.to = Number::c128;
   // Whether a function that is nearly right is 0.
   if (of.to == Number::boolean && of.function > Function::absolute) of.function = Function::negate;

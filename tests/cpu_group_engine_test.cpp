@@ -189,7 +189,7 @@ TEST(CpuGroup, RefusesOutputsThatOverlapByTheirNumbers) {
   // An input of another member.
   expect_refused({member(0), {.problem = kTransposed, .in = out.data() + 10, .out = out.data() + 100}},
                  ErrorCode::value, "the input of member 1");
-  // Of its own.
+  // Its own input is the output.
   expect_refused({{.problem = kTransposed, .in = out.data(), .out = out.data()}}, ErrorCode::value,
                  "one array");
   EXPECT_TRUE(std::all_of(out.begin(), out.end(), [](std::uint32_t x) { return x == 5; }));

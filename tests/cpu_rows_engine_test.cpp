@@ -265,7 +265,7 @@ TEST(CpuRows, ColumnsThatOverlapAreRefused) {
   const auto plan = plan_rows(Put{.to = RowNumbers(std::span(to)), .rows = 2}, {.row_bytes = 1});
   Bytes memory(64, std::byte{1});
   const std::span all(memory);
-  // Of 2 rows: an output at byte 8, beside it, in part on it, within it, on the other's input.
+  // Two rows with an output at byte 8, beside it, in part on it, within it, on the other's input.
   const auto run = [&](std::size_t at, std::uint64_t width) {
     const std::vector<RowColumn> columns{
         {.in = all.subspan(0, 8), .out = all.subspan(8, 8), .row_bytes = 4},

@@ -122,7 +122,7 @@ TEST(CpuThreadTeam, AWhileGoesWithoutHelpersWhereTheyCostMoreThanTheyBring) {
   for (int late = 0; late < 10; ++late) crowding.judge(1'000'000, 1000, 9000);
   EXPECT_TRUE(crowding.is_crowded(4'999'999));
   EXPECT_FALSE(crowding.is_crowded(5'000'000));
-  // Of ten, nine win 3 ms and one loses 10: worth it. So much is won that the next loss is the first.
+  // Nine of ten win 3 ms and one loses 10: worth it. So much is won that the next loss is the first.
   for (int i = 0; i < 10; ++i) crowding.judge(6'000'000, 6000, i == 8 ? 16'000 : 3000);
   EXPECT_FALSE(crowding.is_crowded(6'000'001));
   crowding.judge(6'000'000, 0, 30'000);

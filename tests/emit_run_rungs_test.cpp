@@ -24,7 +24,7 @@ constexpr Rung kRungs[] = {Rung::naive, Rung::tile, Rung::banks, Rung::iters, Ru
 constexpr Rung kPublished[] = {Rung::tile, Rung::banks, Rung::iters};
 const std::vector<std::string> kWidths = {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "uint4"};
 
-// Of f(in[x]) nothing here: Options of a rung.
+// Options of a rung; nothing of f(in[x]) is here.
 Options options_of(Rung rung, const std::string& element = "uint32_t", int tile_bits = 0) {
   Options options;
   options.rung = rung;

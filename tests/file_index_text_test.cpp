@@ -74,7 +74,7 @@ TEST_F(FileIndexTexts, TextsWithIndexFilesAreTold) {
   EXPECT_EQ(file::index_files("@none.npy").files, 0U);
 }
 
-// Of so many buckets that each is drawn by itself.
+// There are so many buckets that each is drawn by itself.
 TEST_F(FileIndexTexts, RandomPermutationsThatNoMemoryHolds) {
   constexpr std::uint64_t kCount = 300'007;
   write_index("a.npy", "<u4", kCount, 1);

@@ -37,7 +37,7 @@ namespace fs = std::filesystem;
 
 std::uint64_t below(SplitMix64& random, std::uint64_t end) { return random() % end; }
 
-// Of the result's shape, one axis of which scale or offset may have values along.
+// Numbers of the result's shape, along one axis of which scale or offset may have values.
 file::Numbers draw_numbers(SplitMix64& random, const std::vector<std::uint64_t>& shape) {
   file::Numbers numbers;
   Arithmetic& of = numbers.arithmetic;

@@ -237,7 +237,7 @@ TEST_F(FileSweep, LongerRunsOnEitherSide) {
       EXPECT_GT(facts[1].write_run_bytes, facts[1].read_run_bytes);
       EXPECT_LT(facts[2].write_run_bytes, facts[2].read_run_bytes);
       EXPECT_EQ(facts[1].write_run_bytes, facts[2].read_run_bytes);
-      // Of 16 KiB of memory half is a larger power of two than a third.
+      // Half of 16 KiB of memory is a larger power of two than a third.
       EXPECT_EQ(facts[0].memory_bytes / facts[0].tile_bytes, memory == 1UL << 14 ? 2U : 3U);
     }
   }

@@ -152,7 +152,7 @@ TEST_F(LargeArrays, TwoGiElementsOfOneByte) {
   run<1>(maps::transpose(std::uint64_t{1} << 15, std::uint64_t{1} << 16), 1);
 }
 
-// Of rows x columns elements of one byte, whose count is past 2^31; every one is held to the definition.
+// Transposes rows x columns elements of one byte, more than 2^31; every one is held to the definition.
 void expect_transposed_in_place(std::uint64_t rows, std::uint64_t columns) {
   const Problem problem{.permutation = maps::transpose_any(rows, columns),
                         .element_bytes = 1,

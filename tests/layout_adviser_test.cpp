@@ -74,7 +74,7 @@ TEST(LayoutAdviser, FindsTheKnownLayouts) {
 TEST(LayoutAdviser, ProvesLinearLayoutsByRanks) {
   const Advice advice = advise(request_of(64, 64, 2, "row(8), column(8)"));
   EXPECT_TRUE(advice.chosen().proven_by_ranks);
-  // Of the arithmetic diagonal there is nothing to prove by ranks.
+  // The arithmetic diagonal has nothing to prove by ranks.
   const Advice diagonal = advise(request_of(64, 64, 8, "row, diagonal"));
   EXPECT_FALSE(diagonal.chosen().proven_by_ranks);
 }

@@ -316,7 +316,7 @@ TEST(SharedLayout, R1PForgetsTheOrder) {
   EXPECT_GT(three_banks.size(), 2U);
 }
 
-// Of 8-byte elements 16 lanes are served at a time, by 16 pairs of 4-byte banks: those of a column take two
+// 16 lanes of 8-byte elements are served at a time, by 16 pairs of 4-byte banks: those of a column take two
 // turns at most under Rap<32>, and one under Rap<16>.
 TEST(SharedLayout, WideElementsOfAColumn) {
   const auto most_turns = [](const auto& at) {

@@ -226,7 +226,7 @@ TEST(Indexed, RandomIsUniform) {
   }
   EXPECT_EQ(different, 24);
   EXPECT_LT(chi_squared, 60);
-  // Of many buckets: where the elements of the first sixteenth go, sixteenth by sixteenth (15 degrees).
+  // With many buckets: where the elements of the first sixteenth go, sixteenth by sixteenth (15 degrees).
   const Indexed large = Indexed::random(std::uint64_t{1} << 20, 3);
   std::array<double, 16> parts{};
   for (std::uint64_t i = 0; i < 65536; ++i) parts[large.entry(i) >> 16] += 1;

@@ -113,7 +113,7 @@ TEST(MeetingIndices, TwoAxesOfAnyExtentsByTheTheorem) {
   EXPECT_LT(testing::processor_ms() - begin, 2000);
 }
 
-// Of three and four axes: a meeting that was planted is found, and mixed radices of any digits have none.
+// With three and four axes a planted meeting is found, and mixed radices of any digits have none.
 TEST(MeetingIndices, LargeExtents) {
   std::mt19937_64 random(13);
   const auto below = [&](std::int64_t n) {

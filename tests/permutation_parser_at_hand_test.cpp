@@ -54,7 +54,7 @@ TEST(ArrayAtHand, OfTheOuterMapIsWhatTheInnerOneGives) {
               "compose(transpose(3, 5), transpose(3, 5))", {});
 }
 
-// Of an inverse it is the result of what is undone.
+// The array of an inverse is the result of what is undone.
 TEST(ArrayAtHand, OfAnInverseIsTheResult) {
   expect_same("inverse(transpose)", {3, 5}, "transpose(3, 5)", {5, 3});
   expect_same("inverse(axes(1 2 0))", {3, 5, 2}, "axes(3 5 2; 2 0 1)", {2, 3, 5});

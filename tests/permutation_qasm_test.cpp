@@ -136,7 +136,7 @@ TEST(Qasm, SixtyFourDoublingsOfADefinitionCostNothing) {
     const std::string before = "g" + std::to_string(i - 1);
     text += "gate g" + std::to_string(i) + " a, b { " + before + " a, b; " + before + " a, b; }\n";
   }
-  // Of order 3; 2^64 times is once.
+  // The gate has order 3; 2^64 times is once.
   EXPECT_EQ(parse_qasm(text + "qreg q[2]; g64 q[0], q[1];"), circuit("circuit(2; cx 0 1; cx 1 0)"));
 }
 

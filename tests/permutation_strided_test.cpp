@@ -206,7 +206,7 @@ TEST(Strided, RandomViews) {
   EXPECT_GT(permutations, 1000);
 }
 
-// Of wide elements moved as units. Strides of axes of extent 1, and of views of no elements, may be any
+// Wide elements are moved as units. Strides of axes of extent 1, and of views of no elements, may be any
 // number.
 TEST(Strided, OfWideElements) {
   constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max();

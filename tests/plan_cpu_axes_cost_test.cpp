@@ -88,7 +88,7 @@ void each_box(const layout::CacheBox& box, const Visit& visit) {
   }
 }
 
-// Of a walk through all boxes, element by element.
+// Counts of a walk through all boxes, element by element.
 struct Walked {
   double writes = 0;
   double parts = 0;

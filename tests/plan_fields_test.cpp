@@ -44,7 +44,7 @@ class Drawn {
   }
   std::string number(std::uint64_t least, std::uint64_t most) { return std::to_string(between(least, most)); }
 
-  // Of most kinds one, text first; sizes that are quick to plan and to count.
+  // One of most kinds, text first; sizes that are quick to plan and to count.
   std::vector<Permutation> permutations() {
     std::vector<Permutation> all;
     for (const std::string& spec :
@@ -139,7 +139,7 @@ void expect_counts_of_bytes(const Json& pass, const Json& predicted) {
   }
 }
 
-// Of one pass in JSON.
+// The fields of one pass in JSON.
 void expect_fields(const Json& pass, Engine engine) {
   expect_number(pass, "bytes_read");
   expect_number(pass, "bytes_written");

@@ -58,7 +58,7 @@ std::vector<std::pair<PassBuffer, PassBuffer>> buffers(const Plan& plan) {
   return list;
 }
 
-// Of every family, and of both alignments where they differ.
+// Plans of every family, and of both alignments where they differ.
 std::vector<Plan> plans_of_every_kind() {
   std::vector<Plan> plans{plan_of("axes(12345 6789; 1 0)"),
                           plan_of("axes(30 40; 1 0)", 16),
@@ -265,7 +265,7 @@ TEST(PlanGpuPass, CountsOfAllBlocksStoreEveryByteOnce) {
   }
 }
 
-// Of every width; a tile's rows are read up to a sector further than its columns are long.
+// Every width is drawn; a tile's rows are read up to a sector further than its columns are long.
 TEST(PlanGpuPass, MultiplicationsAreCountedAndTimed) {
   for (const std::uint64_t width : {1U, 2U, 4U, 8U, 16U}) {
     const Plan plan = plan_of("multiply(20011, 77)", width, 2);
@@ -283,7 +283,7 @@ TEST(PlanGpuPass, MultiplicationsAreCountedAndTimed) {
   }
 }
 
-// Of every width and both ways, past what a table could hold: every byte is read and written once, and what a
+// For every width, both ways, past what a table could hold: every byte is read and written once, and what a
 // warp reads or writes beyond its sectors is little.
 TEST(PlanGpuPass, ComputedMapsAreCountedAndTimed) {
   for (const std::string text : {"hilbert(2, 9)", "hilbert(9, 2)", "healpix(7)"}) {

@@ -11,7 +11,7 @@ namespace faro::testing {
 /// A processor that shares its core and its caches with other programs takes so many times as long.
 inline constexpr double kOnABusyMachine = 4;
 
-/// Of this thread, or of all threads of the program.
+/// The time of this thread, or of all threads of the program.
 enum class TimeOf : clockid_t { thread = CLOCK_THREAD_CPUTIME_ID, program = CLOCK_PROCESS_CPUTIME_ID };
 
 /// Milliseconds since some moment.

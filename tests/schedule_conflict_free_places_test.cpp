@@ -66,7 +66,7 @@ struct Turns {
   std::uint32_t most = 0;
 };
 
-// Of the stores of `lanes` consecutive elements to their places.
+// The turns of the stores of `lanes` consecutive elements to their places.
 Turns turns(const Places& places, const PartitionShape& shape, int lanes, Rows rows) {
   const auto width = static_cast<std::uint64_t>(lanes);
   const auto shifts = random_shifts(rows == Rows::rap ? shape.chunk_elements() / width + 1 : 0, width);

@@ -404,7 +404,7 @@ ShardProblem reversal(int ranks) {
   return {.permutation = maps::bit_reversal(8), .element_bytes = 4, .shards = {.ranks = ranks}};
 }
 
-// Of a run in which rank 1 does otherwise, what each rank threw.
+// What each rank threw in a run in which rank 1 does otherwise.
 std::vector<std::string> refusals(int ranks,
                                   const std::function<void(const std::shared_ptr<Communicator>&)>& work) {
   std::vector<std::string> texts;

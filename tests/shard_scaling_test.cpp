@@ -56,7 +56,7 @@ TEST(ShardScaling, MoreGpusFromTwo) {
                                 .work = work,
                                 .how = {}});
   };
-  // Of two: the rates alone, whatever was measured.
+  // Two go by the rates alone, whatever was measured.
   EXPECT_DOUBLE_EQ(predicted("stores", 2, {}).value(), 10);
   // Four send 3/4 of their part: 15 ms, and two took 11 where the terms are 10.
   ShardWork stores{.way = Way::stores, .sent_bytes = 6e9, .part_bytes = 8e9};

@@ -68,7 +68,7 @@ struct Received {
   std::size_t bytes;
   int peer;
 };
-// Of the calling thread's open group.
+// The calling thread's open group.
 thread_local bool open = false;
 thread_local ncclComm* in_group = nullptr;
 thread_local std::vector<Received> receives;
@@ -179,7 +179,7 @@ int ncclCommDeregister(ncclComm* /*comm*/, void* handle) {
   const std::lock_guard lock(memory_mutex);
   return registered.erase(handle) == 1 ? kSuccess : kInvalidUsage;
 }
-// Of the stand-in alone: the rank that may not register, and how many arrays there are.
+// The stand-in alone has these: the rank that may not register, and how many arrays there are.
 void standInRefuse(int rank) { refused_rank = rank; }
 int standInArrays(int of_registered) {
   const std::lock_guard lock(memory_mutex);

@@ -291,7 +291,7 @@ TEST_F(Checkpoints, PermutesHeadsForRotaryEmbeddings) {
   checkpoint::run(R"j({"rules": [{"match": "{n}", "rotary": {"heads": 3, "to": "halves"}}]})j",
                   path("out.safetensors"), path("back.safetensors"), {.memory_bytes = 600, .verify = true});
   EXPECT_EQ(read("back.safetensors"), tensors);
-  // Of each head of 16 rows the first 6 alone.
+  // The first 6 rows alone of each head of 16.
   change(R"j({"rules": [{"match": "q", "rotary": {"heads": 3, "to": "interleaved", "dims": 6}}]})j",
          "some.safetensors");
   std::vector<Array> heads;

@@ -37,7 +37,7 @@ class ResumedStores : public ::testing::Test {
     for (char& letter : text) letter = static_cast<char>(random());
     return text;
   }
-  // Of 24 x 30 x 20 numbers of 4 bytes.
+  // Writes 24 x 30 x 20 numbers of 4 bytes.
   void write(const std::string& name, const std::string& data) const {
     const std::vector<std::uint64_t> shape{24, 30, 20};
     const auto header = io::npy_header_bytes("'<u4'", shape);
@@ -67,7 +67,7 @@ class ResumedStores : public ::testing::Test {
     fs::last_write_time(path(name), time);
   }
 
-  // Of a run that ends at a chunk that is damaged: whether it left anything to go on with.
+  // Whether a run that ends at a chunk that is damaged left anything to go on with.
   bool ends_at(const std::string& chunk, const std::string& out, store::Options options) const {
     options.keep_unfinished = true;
     options.checkpoint_seconds = 0;

@@ -27,7 +27,7 @@ void expect_compiles(const Kernel& kernel) {
   EXPECT_EQ(cuda::compile_text(cuda::kernel_source(cuda::type_text(kernel)), 9, 0).code.substr(1, 3), "ELF");
 }
 
-// Of many arrays, with factors and without.
+// Groups of many arrays, with factors and without.
 TEST_F(ValueSources, GroupsCompile) {
   const auto compiles = [](const cuda::ValueKernel& kernel) {
     const auto source = cuda::kernel_source(cuda::group_type_text(kernel));

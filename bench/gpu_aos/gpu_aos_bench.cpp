@@ -128,7 +128,7 @@ class Bench {
             clock_.milliseconds(1, [&](Stream stream) { static_cast<void>(queue(calls[c], stream)); }));
       }
     }
-    // Of the words that a copy reads and writes, a sum's share.
+    // A sum's share of the words that a copy reads and writes.
     const double share = job == Job::sum ? (words + 1.0) / (2.0 * words) : 1.0;
     constexpr double percent = 100;
     constexpr double per_ms_to_giga = 1e6;

@@ -286,7 +286,7 @@ __global__ void fill_index(std::uint32_t* index, std::uint64_t count) {
   }
 }
 
-// Of word k of struct i: where it is in the output, and where it came from.
+// Where word k of struct i is in the output, and where it came from.
 __global__ void count_wrong(Call call, unsigned long long* wrong) {
   const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
   const auto words = static_cast<std::uint64_t>(call.words);

@@ -278,7 +278,7 @@ class BoxesBench {
     std::uint64_t bytes = 0;  // that are written
   };
 
-  // Of a call that follows as many of its own, which follow as many copies: what an earlier kernel left in
+  // Times a call that follows as many of its own, which follow as many copies: what an earlier kernel left in
   // the second-level cache is the usual case.
   double time(const Arrays& arrays, const std::function<void(Stream)>& queue, int rounds) const {
     const int calls =

@@ -62,7 +62,7 @@ std::vector<Problem> repeated(const Problem& problem, std::size_t times) {
   return std::vector<Problem>(times, problem);
 }
 
-// Of drawn ranks, orders and widths, sizes even in their logarithms.
+// Draws ranks, orders and widths, and sizes even in their logarithms.
 std::vector<Problem> drawn(std::size_t count, double least_bytes, double most_bytes) {
   std::mt19937_64 random(1);
   std::vector<Problem> problems;
@@ -214,7 +214,7 @@ class Bench {
         group.predicted_us() ? fmt::format("{:.1f}", *group.predicted_us()) : "?"));
   }
 
-  // Of calls that find room in the queue.
+  // The host's time of calls that find room in the queue.
   double host_us(const Queue& queue) {
     clock_.milliseconds(1, queue);  // and waits
     const auto begin = std::chrono::steady_clock::now();

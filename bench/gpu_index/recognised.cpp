@@ -17,7 +17,7 @@ using cuda::DeviceArray;
 
 constexpr std::uint64_t kEntryBytes = 4;
 
-// Of about 2^bits elements, one at least of every family that recognition knows by a kernel of its own.
+// Maps of about 2^bits elements, at least one of every family that recognition knows by a kernel of its own.
 std::vector<std::string> maps(int bits) {
   const std::uint64_t count = std::uint64_t{1} << bits;
   const std::uint64_t side = std::uint64_t{1} << bits / 2;

@@ -92,7 +92,7 @@ std::vector<Case> all_cases(std::span<const std::string> words) {
   return cases;
 }
 
-// Of SEED NUMBER [FAMILY...]; without families, of all.
+// Draws what SEED NUMBER [FAMILY...] says; without families, of all.
 std::vector<DrawnProblem> drawn_problems(std::span<const std::string> words) {
   std::vector<DrawnProblem> problems = draw({.seed = parse_count({"SEED", words[0]}),
                                              .least_bytes = kPredictableBytes,

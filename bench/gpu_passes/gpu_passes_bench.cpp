@@ -69,7 +69,7 @@ Options parse(const CommandLine& line) {
   return options;
 }
 
-/// Of a call: the median of so many times three calls.
+/// The time of a call: the median of so many times three calls.
 double median_ms(const std::function<void(Stream)>& queue, int rounds) {
   constexpr int calls = 3;
   const cuda::StreamClock clock;

@@ -507,7 +507,7 @@ class Rank {
 void run_on(const ShardsOptions& options, const std::string& scaling, std::vector<ShardLine>& lines) {
   Common common(options);
   common.scaling = scaling;
-  // Of small arrays two may be the same.
+  // Two of the small arrays may be the same.
   for (const std::string& map : options.maps) {
     Benched made = make_benched(map, static_cast<int>(options.devices.size()), options.log_bytes);
     const auto is_same = [&](const Benched& other) { return other.name == made.name; };

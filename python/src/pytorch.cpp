@@ -11,7 +11,7 @@
 namespace faro::python {
 namespace {
 
-// Of libraries that PyTorch has loaded; null: not found.
+// A function of libraries that PyTorch has loaded; null: not found.
 template <typename Function>
 Function* loaded(const char* library, const char* name) {
   void* const found = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
@@ -111,7 +111,7 @@ void tell_written(const ExchangeType& type, nb::handle tensor) {
 void set_meet_torch(nb::object meet) { meet_torch = meet.release().ptr(); }
 
 void bind_pytorch(nb::module_& module) {
-  // Of each key whether it is included, and whether functions have a mode; None where PyTorch's libraries
+  // Whether each key is included, and whether functions have a mode; None where PyTorch's libraries
   // have no such functions.
   module.def("torch_tells", [](const std::vector<std::uint64_t>& keys) -> nb::object {
     if (keys_included() == nullptr || function_mode() == nullptr) return nb::none();

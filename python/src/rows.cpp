@@ -27,7 +27,7 @@ using NetworkPlanHandle = Handle<faro_network_plan, faro_network_plan_destroy>;
 const void* in_of(std::uintptr_t address) { return reinterpret_cast<const void*>(address); }
 void* out_of(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
-// Of a plan's device, or with a negative one of the host.
+// Options of a plan's device, or with a negative one of the host.
 faro_options options_of(int device) {
   faro_options options{};
   options.engine = device < 0 ? FARO_CPU : FARO_CUDA;
@@ -122,7 +122,7 @@ void bind_rows(nb::module_& module) {
              check(faro_row_plan_run_in_workspace(self.plan.get(), in_of(entries), in_of(in), out_of(out),
                                                   out_of(workspace), bytes, out_of(stream)));
            })
-      // Of (input, output, bytes of a row). Null entries: the plan's. Null memory: none is lent.
+      // Takes (input, output, bytes of a row). Null entries: the plan's. Null memory: none is lent.
       .def("run_columns",
            [](const RowPlanHandle& self, std::uintptr_t entries,
               const std::vector<std::tuple<std::uintptr_t, std::uintptr_t, std::uint64_t>>& columns,

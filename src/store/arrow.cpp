@@ -52,7 +52,7 @@ class FlatTable {
     return {message, numbers.u32(), operation};
   }
 
-  /// Of a field that is not there: 0.
+  /// A field's number; 0 where it is not there.
   std::uint64_t number_of(std::uint64_t field, std::uint64_t width) const {
     const std::uint64_t place = place_of(field);
     return place == 0 ? 0 : number(place, width);

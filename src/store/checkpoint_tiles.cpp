@@ -52,7 +52,7 @@ class CheckpointTiles::PieceMove final : public file::TileMove {
     hooks_.made({y, work_.out.total_bytes()});
   }
 
-  // Of a tile that is there: with what is read for it and of it.
+  // Adds the sum of a tile that is there, with what is read for it and of it.
   void add_found(const Read& read, const file::TileWork& placed, const std::byte* buffer) const {
     if (!piece_->sums) return;
     read(*placed.in_file, placed.in);

@@ -124,7 +124,7 @@ class ChunkSource final : public Source, ChunkSide {
     return static_cast<std::uint64_t>(distance(Shape(last.size(), 0), last, strides) + 1) * form().type.bytes;
   }
 
-  // Of a chunk, at most, for regions of such extents.
+  // What is loaded of a chunk, at most, for regions of such extents.
   std::uint64_t loaded_bytes(const Shape& region) const {
     if (!reads_parts()) return form().chunk_bytes();
     Shape part = form().chunk;

@@ -510,7 +510,7 @@ std::uint64_t most_encoded_bytes(const std::vector<Codec>& codecs, std::uint64_t
   return bytes;
 }
 
-// Of one thread, beside a copy of some 4 GB/s.
+// The time of one thread, beside a copy of some 4 GB/s.
 double decode_cost(const std::vector<Codec>& codecs) {
   double cost = 0;
   for (const Codec& codec : codecs) {

@@ -42,7 +42,7 @@ std::uint64_t swapped_together(const io::NpyTypeCode& code) {
   }
 }
 
-// Of NumPy's kind letter and width.
+// The number that NumPy's kind letter and width name.
 std::optional<Number> number_of_code(const io::NpyTypeCode& code) {
   constexpr std::array<std::string_view, 14> kCodes{"i1", "u1", "i2", "u2", "i4", "u4", "i8",
                                                     "u8", "f2", "",   "f4", "f8", "b1", "c8"};

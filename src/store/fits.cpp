@@ -156,7 +156,7 @@ class Fits final : public Format {
     return std::all_of(text.begin(), text.end(), [](char letter) { return letter >= ' ' && letter <= '~'; });
   }
 
-  // Of a card's value in quotes, without spaces at its end. Empty where it is no such text.
+  // The text of a card's value in quotes, without spaces at its end. Empty where it is no such text.
   static std::string text_of(const std::string& value) {
     if (value.size() < 2 || value.front() != '\'' || value.back() != '\'' || !is_printed(value)) return {};
     std::string text;
@@ -202,7 +202,7 @@ class Fits final : public Format {
     const std::int64_t bits = unit.number("BITPIX", {}, operation);
     const auto width = static_cast<std::uint64_t>(std::llabs(std::clamp<std::int64_t>(bits, -64, 64))) / 8;
     require_shape(shape, width, operation);
-    // Of groups and tables there may be more behind the array.
+    // Groups and tables may have more behind the array.
     const std::int64_t more = unit.number("PCOUNT", 0, operation);
     const std::int64_t groups = unit.number("GCOUNT", 1, operation);
     const std::uint64_t array_bytes = rank == 0 ? 0 : volume(shape) * width;

@@ -229,7 +229,7 @@ class H5Chunks final : public ChunkStore {
     chunk = Bytes(coded.begin(), coded.end());
   }
 
-  // Of those that are stored whole.
+  // Asks for the places of those that are stored whole.
   void ask_for_places(std::uint64_t whole) const {
     const std::lock_guard lock(library_mutex());
     bytes_.emplace(path_);

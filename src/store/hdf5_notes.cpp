@@ -173,7 +173,7 @@ std::vector<Json> names_of_scales(hid_t dataset, std::size_t rank) {
   return names;
 }
 
-// Of type, space and values in memory.
+// Writes values in memory, of this type.
 bool write_values(hid_t object, const std::string& name, hid_t type, const Json& value, const void* values) {
   const hsize_t count = value.is_array() ? value.size() : 1;
   const Handle space(

@@ -88,7 +88,7 @@ bool is_coded(const WantedArray& wanted) {
 
 // `elements`: of a chunk.
 void add_filter(hid_t properties, const Codec& codec, std::uint64_t elements) {
-  // Of szip's blocks, an even number.
+  // szip's blocks have an even number.
   const auto pixels = static_cast<unsigned>(std::min<std::uint64_t>(16, elements / 2 * 2));
   herr_t added = -1;
   switch (codec.kind) {
@@ -273,7 +273,7 @@ ChunkForm chunk_form(hid_t dataset, const WantedArray& wanted) {
   return form;
 }
 
-// Of the chunk `index`, that has its place.
+// Where the chunk `index` lies, which has its place.
 std::uint64_t address_of_chunk(hid_t dataset, const ChunkForm& form, const Shape& index) {
   std::vector<hsize_t> corner(index.size());
   for (std::size_t a = 0; a < index.size(); ++a) corner[a] = index[a] * form.chunk[a];

@@ -81,7 +81,7 @@ class Raw final : public Format {
   }
 };
 
-// Of a file in an archive, as the archive's directory has it.
+// A file in an archive, as the archive's directory has it.
 struct ArchiveEntry {
   std::string name;
   std::uint64_t method = 0;  // 0: stored
@@ -276,7 +276,7 @@ class ArchiveWriter {
   // Where its checksum is: of the local header, and of an entry that begins at `entry`.
   std::uint64_t local_sum() const { return begin_ + 14; }
   static std::uint64_t directory_sum(std::uint64_t entry) { return entry + 16; }
-  // Of the file within the archive.
+  // Where the file begins within the archive.
   std::uint64_t begin() const { return begin_ + 30 + name_.size() + kLocalExtra; }
   std::uint64_t end() const { return begin() + bytes_; }
 

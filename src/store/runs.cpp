@@ -15,7 +15,7 @@
 namespace faro::store {
 namespace {
 
-// Of one request, and of a thread's buffer.
+// Most bytes of one request, and of a thread's buffer.
 constexpr std::uint64_t kMostPieceBytes = std::uint64_t{1} << 20;
 
 // What both sides share: how boxes lie in rows.
@@ -55,7 +55,7 @@ class RunSide {
     return std::min(volume(region) * form_.type.bytes, kMostPieceBytes + form_.type.bytes);
   }
 
-  // Of a box in a buffer: dense, in the file's order.
+  // Strides of a box in a buffer: dense, in the file's order.
   Strides strides_of(const Shape& extents) const { return dense_strides(extents, order_); }
 
   // Axes from here on in order_ are together one run of bytes in a box of such extents.

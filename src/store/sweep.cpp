@@ -226,7 +226,7 @@ class Sweep {
     return region;
   }
 
-  // Of a region in memory.
+  // The sum of a region in memory.
   std::uint64_t region_sum(const Box& region) const {
     return file::checksum({job_.memory, volume(region.extents) * job_.type.bytes}, job_.threads);
   }
@@ -304,7 +304,7 @@ class Sweep {
     });
   }
 
-  // Of a box of the output, along the input's axes.
+  // Where a box of the output lies, along the input's axes.
   Destination destination(const Box& region, const Box& box) const {
     Destination made{.first = at(region, box), .strides = Strides(box.extents.size())};
     for (std::size_t a = 0; a < box.extents.size(); ++a) {

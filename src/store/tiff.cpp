@@ -41,7 +41,7 @@ enum Tag : std::uint64_t {
   kSampleFormat = 339,
 };
 
-// Of one page: what its tags say.
+// What the tags of one page say.
 struct TiffPage {
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
@@ -95,7 +95,7 @@ class TiffFile {
 
   std::uint64_t word() const { return is_big_ ? 8 : 4; }
 
-  // Of a directory; `at` becomes the next one's place.
+  // Reads a directory; `at` becomes the next one's place.
   TiffPage page_at(std::uint64_t& at) const {
     const std::uint64_t count_bytes = is_big_ ? 8 : 2;
     const std::uint64_t entry_bytes = is_big_ ? 20 : 12;

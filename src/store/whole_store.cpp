@@ -313,7 +313,7 @@ class WholeRun {
                       ignored) ||
            has_journal_within(number);
   }
-  // Of an array in a folder.
+  // Whether an array in a folder has a journal.
   bool has_journal_within(std::size_t number) const {
     std::error_code ignored;
     const fs::path array = io::partial_path(container_->path()) / bare_name(store_.works[number].in.name);
@@ -348,7 +348,7 @@ std::optional<WholeStore> whole_store(const std::string& in, const std::string& 
   store.format = &require_output(store.in, store.out, options, store.operation);
   if (!store.format->holds_several()) return std::nullopt;
   store.groups = from.groups(store.in.path);
-  // Of a single array a file is made as a whole where the store says something, too.
+  // A single array is made a file as a whole where the store says something, too.
   const bool is_said = !arrays.front().name.empty() && !store.format->has_chunks() &&
                        std::any_of(store.groups.begin(), store.groups.end(),
                                    [](const Group& group) { return !group.attributes.empty(); });

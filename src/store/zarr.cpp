@@ -48,7 +48,7 @@ auto guarded(const std::string& operation, const Read& read) {
 
 enum class Version : std::uint8_t { none, v2, v3 };
 
-// Of what is in a folder: its version, and whether it is an array.
+// What is in a folder: its version, and whether it is an array.
 struct Node {
   Version version = Version::none;
   bool is_array = false;

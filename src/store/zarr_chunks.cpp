@@ -211,7 +211,7 @@ class ShardFiles final : public ChunkStore {
     std::uint64_t left = 0;  // chunks that are not done
   };
 
-  // Of the file that a chunk is in.
+  // The path of the file that a chunk is in.
   fs::path path_of(const Shape& index) const {
     Shape shard = index;
     for (std::size_t a = 0; a < shard.size(); ++a) shard[a] = index[a] * form_.chunk()[a] / form_.shard[a];
@@ -227,7 +227,7 @@ class ShardFiles final : public ChunkStore {
     return place;
   }
 
-  // Of a file; all of it where no bytes are said.
+  // A part of a file; all of it where no bytes are said.
   struct FilePart {
     std::uint64_t offset = 0;
     std::optional<std::uint64_t> bytes = {};
@@ -267,7 +267,7 @@ class ShardFiles final : public ChunkStore {
     close_written(file, path);
   }
 
-  // Of the shard of a level, of these extents, that a chunk is in. Null: there is no such shard. Chunks of a
+  // The index of the shard that a chunk is in, of a level and these extents. Null: there is none. Chunks of a
   // shard that is being written are known already.
   std::shared_ptr<const ShardIndex> index_of(std::size_t level, const Shape& chunk, const Shape& extents,
                                              const fs::path& path, const FilePart& part) const {

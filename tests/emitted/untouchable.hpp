@@ -32,7 +32,7 @@ class Untouchable {
   ~Untouchable() { munmap(base_, bytes_); }
 
   std::byte* array() const { return static_cast<std::byte*>(base_) + kGuard; }
-  /// Of the array; before it, past 2^63.
+  /// Whether the array has it; before it, past 2^63.
   bool contains(const void* address) const {
     return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_) < bytes_;
   }

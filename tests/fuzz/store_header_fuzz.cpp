@@ -31,7 +31,7 @@ void try_reading(const Read& read) {
     require(error.code() == ErrorCode::file || error.code() == ErrorCode::unsupported);
     require(std::string(error.what()).find('\n') == std::string::npos);
   } catch (const store::Json::exception&) {
-    // Of metadata; the format turns it into a line (zarr.cpp).
+    // Metadata's; the format turns it into a line (zarr.cpp).
   }
 }
 

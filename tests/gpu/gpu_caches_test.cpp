@@ -159,7 +159,7 @@ TEST_F(GpuCaches, IsReplayedWithOtherTables) {
     } else {
       EXPECT_EQ(told, "");
     }
-    // Of tables that are wrong the target's entries of the long sequence may be, too.
+    // Where tables are wrong the target's entries of the long sequence may be, too.
     for (std::size_t a = 0; a < sizes.arrays; ++a)
       EXPECT_TRUE(device.out[a]->get() == expected[a]) << "replay " << replay << ", array " << a;
   }

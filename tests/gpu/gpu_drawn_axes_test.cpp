@@ -112,7 +112,7 @@ class GpuDrawnAxes : public GpuTest {
     return std::clamp<std::uint64_t>(drawn, 1, std::max<std::uint64_t>(most, 1));
   }
 
-  // Of about `count` elements, or fewer.
+  // A shape of about `count` elements, or fewer.
   std::vector<std::uint64_t> shape(std::size_t rank, std::uint64_t count) {
     std::vector<std::uint64_t> all(rank);
     std::vector<std::size_t> turns(rank);

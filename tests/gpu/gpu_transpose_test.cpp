@@ -40,7 +40,7 @@ class GpuTranspose : public GpuTest {
   std::mt19937_64 random{settings().seed};
   std::set<detail::GpuTransposeForm> reached;
 
-  // Of a part of a poisoned allocation that begins `offset` past an aligned address.
+  // Transposes a part of a poisoned allocation that begins `offset` past an aligned address.
   void check_shape(const Rectangle& r, std::uint64_t offset = 0) {
     SCOPED_TRACE(text_of(r) + ", offset " + std::to_string(offset));
     const TransposePlan plan(problem_of(r), cuda::target());

@@ -19,7 +19,7 @@ using f2::Matrix;
 using f2::Subspace;
 using f2::Word;
 
-// Of `approaches`, each with other choices where several serve.
+// Calls of `approaches`, each with other choices where several serve.
 constexpr std::uint64_t kAttempts = 16;
 
 // A linear map, by the images of independent vectors.

@@ -397,7 +397,7 @@ TEST(ReproduceEstimates, RapDiagonalIsThatOfAllPermutations) {
   EXPECT_NEAR(eight.mean(), mean_rap_diagonal(8), 5 * eight.standard_error());
 }
 
-// Of 3^3 shifts 6 give one turn, 18 two, 3 three.
+// 6 of the 3^3 shifts give one turn, 18 two, 3 three.
 TEST(ReproduceEstimates, RasStrideIsThatOfAllShifts) {
   const Tally tally = estimate<3, layout::Ras<3>>(Access::stride, 100'000);
   EXPECT_NEAR(tally.mean(), (6 * 1 + 18 * 2 + 3 * 3) / 27.0, 5 * tally.standard_error());

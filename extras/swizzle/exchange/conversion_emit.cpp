@@ -118,7 +118,7 @@ std::string costs_text(const Conversion& c, bool is_shared) {
                             s.is_free_of_conflicts() ? ", without a bank conflict" : "");
 }
 
-// Of what the function is made known.
+// The function's parameters.
 std::string parameters_text(const Conversion& c, bool is_shared) {
   std::string text =
       c.is_load() ? "const char* shared" : fmt::format("const uint32_t (&in)[{}]", c.words_from);

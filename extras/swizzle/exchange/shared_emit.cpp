@@ -52,7 +52,7 @@ class SideEmitter {
   bool is_matrix() const { return side_.kind != AccessKind::plain; }
   const char* name() const { return is_store_ ? "store_at" : "load_at"; }
 
-  // Of the bits of the lane, or of the thread.
+  // A column for each bit of the lane, or of the thread.
   std::vector<f2::Word> columns() const {
     const auto& a = side_.address;
     std::vector<f2::Word> of_thread(a.begin() + static_cast<std::ptrdiff_t>(held_), a.end());

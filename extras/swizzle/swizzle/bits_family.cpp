@@ -29,7 +29,7 @@ bool is_moved(const Words& words, std::int64_t first) {
   return true;
 }
 
-// Of the expression that is left.
+// Scores the expression that is left.
 std::int32_t score_of(const Words& words) {
   if (std::ranges::all_of(words, [](std::int64_t w) { return w == 0; })) return 0;
   if (is_moved(words, 1)) return 1;

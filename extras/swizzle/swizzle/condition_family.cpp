@@ -188,7 +188,7 @@ std::uint64_t count_conditions(const HoleDeclaration& hole, Space space) {
   const std::uint64_t single = ways(hole, space).size();
   if (hole.kind == HoleKind::condition) return single;
   std::uint64_t count = 1;
-  // Of many choices, as many ways as can be counted.
+  // With many choices there are as many ways as can be counted.
   for (std::int64_t j = 1; j < hole.choices; ++j)
     count = count > ~std::uint64_t{0} / single ? ~std::uint64_t{0} : count * single;
   return count;

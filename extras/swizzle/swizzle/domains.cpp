@@ -11,7 +11,7 @@
 namespace faro::swizzle::detail {
 namespace {
 
-// Of functions, and of all words of their supports: what is worth a bit for each.
+// How many functions, and words of all their supports, are worth a bit for each.
 constexpr std::size_t kMostSmall = 8192;
 constexpr std::size_t kMostSupportWords = std::size_t{1} << 23;
 // Numbers and indexes of large families.

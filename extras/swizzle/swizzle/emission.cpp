@@ -53,7 +53,7 @@ std::string quotient_text(const std::string& count, std::int64_t of) {
   return "((" + count + " + " + std::to_string(of - 1) + ") / " + std::to_string(of) + ")";
 }
 
-/// Of one launch: a grid has fewer than 2^31 blocks, and a problem's number is a uint32_t.
+/// Problems of one launch: a grid has fewer than 2^31 blocks, and a problem's number is a uint32_t.
 std::int64_t most_problems(const EmissionContext& context) {
   constexpr std::int64_t kMostBlocks = std::numeric_limits<std::int32_t>::max();
   constexpr std::int64_t kNumbers = std::int64_t{1} << 32;

@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kReserved[] = {"uint32_t",    "uint64_t",      "linux",          "unix",
                                      "__shfl_sync", "__syncthreads", "__int_as_float", "i386"};
 
-// Of the text's own variables.
+// Names of the text's own variables.
 constexpr const char* kOwnNames[] = {"t", "warp", "block", "lanes"};
 
 std::string as_identifier(const std::string& wish) {

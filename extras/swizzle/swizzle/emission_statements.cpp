@@ -337,7 +337,7 @@ StatementsText statements_text(EmissionContext& context) { return Writer(context
 std::string shuffle_mask(const EmissionContext& context) {
   if (context.options.device_function) return "0xffffffffu";  // a whole warp calls it
   const std::int64_t threads = context.threads();
-  // Of a batch, the problems of one warp may be there in part.
+  // The problems of a batch that one warp works on may be there in part.
   if (context.options.batch > 1 && threads % 32 != 0) return "lanes";
   if (threads % 32 == 0) return "0xffffffffu";
   if (threads < 32) return std::to_string((std::uint64_t{1} << threads) - 1) + "u";

@@ -29,7 +29,7 @@ std::uint32_t RowTable::number(std::span<const std::int32_t> row_values) {
 
 namespace {
 
-// Of rows and of functions, in memory.
+// Numbers of rows and of functions that memory holds.
 constexpr std::size_t kMostNumbers = std::size_t{1} << 28;
 
 std::int64_t row_length_of(const HoleDeclaration& hole) {

@@ -208,7 +208,7 @@ class Simplifier {
     for (const Term& term : linear.terms) keep_modulo(term, d, kept);
     if (has_division_by_zero(a)) return a % Index(d);
     const Index inner = built(kept);
-    // Of the two forms of the same remainder, the one that needs none.
+    // The one of the two forms of the same remainder that needs none.
     for (const Index& form : {a, inner}) {
       const Interval range = bounds(form, ranges_);
       const std::int64_t least = floor_divided(range.least, d);

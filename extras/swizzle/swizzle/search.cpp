@@ -143,7 +143,7 @@ bool Propagation::from(int hole) {
 
 namespace {
 
-// Of every hole, to see which are likely; then of large families, and of those that are listed quickly
+// Samples of every hole, to see which are likely; then of large families, and those that are listed quickly
 // anyway.
 constexpr std::size_t kFewSamples = 4;
 constexpr std::size_t kSamples = 64;

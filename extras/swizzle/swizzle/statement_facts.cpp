@@ -81,7 +81,7 @@ class FactRecorder : public detail::NothingMoves {
 
   const Program& program_;
   std::unordered_map<const Statement*, StatementFacts> all_;
-  // Of the statement that is executed.
+  // Facts of the statement that is executed.
   StatementFacts* facts_ = nullptr;
   const Place* place_ = nullptr;
   const StoreStatement* store_ = nullptr;                     // to an output; else null

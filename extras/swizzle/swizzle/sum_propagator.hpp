@@ -42,7 +42,7 @@ class SumPropagator {
 
  private:
   using Terms = std::vector<std::uint32_t>;
-  /// Of a term that some sum of a group wants.
+  /// A term that some sum of a group wants.
   struct Wanted {
     std::vector<std::uint16_t> times;  // by sum
     std::uint16_t most = 0;

@@ -24,12 +24,12 @@ namespace faro::swizzle::detail {
 /// What filtering a constraint gave: gave_up where there are too many supports to say anything.
 enum class Filtering : std::uint8_t { contradiction, pruned, unchanged, gave_up };
 
-/// Of values, one bit each, by hash: what a node can become, what a constraint can use.
+/// A set of values, one bit each, by hash: what a node can become, what a constraint can use.
 using Signature = std::uint64_t;
 inline constexpr Signature kAnyValue = ~Signature{0};
 Signature signature(ValueId value);
 
-/// Of holes, one bit each, by number mod 64.
+/// A set of holes, one bit each, by number mod 64.
 using HoleMask = std::uint64_t;
 inline HoleMask mask_of(int hole) { return HoleMask{1} << (hole % 64); }
 

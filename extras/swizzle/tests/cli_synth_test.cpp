@@ -39,7 +39,7 @@ TEST_F(CliSynth, ListsTheExamples) {
   EXPECT_EQ(Json::parse(run("synth --list --json").out).at("names").size(), 10U);
 }
 
-// Of 32 lanes, as published.
+// Counts for 32 lanes are as published.
 TEST_F(CliSynth, CountsFunctionsAndSolutions) {
   struct Case {
     std::string arguments;

@@ -112,7 +112,7 @@ TEST(Examples, TransposesHaveNoHoles) {
   }
 }
 
-// Of all accesses to shared memory, in words of 32 banks.
+// Counts all accesses to shared memory, in words of 32 banks.
 struct TileAccesses {
   std::size_t loads = 0, stores = 0;
   std::uint32_t congestion = 0;  // the most words of one access in one bank

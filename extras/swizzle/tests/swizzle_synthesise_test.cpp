@@ -79,7 +79,7 @@ TEST(SwizzleSynthesise, StencilsAndSums) {
   }
 }
 
-// Of 16 accumulates 6 are enough, and the search is finished: none has fewer.
+// 6 of 16 accumulates are enough, and the search is finished: none has fewer.
 TEST(SwizzleSynthesise, SixAccumulatesAreTheLeast) {
   const Example which = example("poly-64", 0, 4);
   const SynthesisResult result = solved(which);

@@ -193,7 +193,7 @@ class Bench {
     page_.add(line + "\n");
   }
 
-  /// Of a copy that reads and writes so many bytes: two cells.
+  /// Two cells that tell of a copy that reads and writes so many bytes.
   static std::string copy_text(const Timed& copy, std::uint64_t bytes) {
     constexpr double per_ms_to_giga = 1e6, micro = 1e3;
     return fmt::format(" {:.0f} | {:.1f} |", 2 * static_cast<double>(bytes) / copy.median() / per_ms_to_giga,

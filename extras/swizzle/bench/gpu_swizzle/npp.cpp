@@ -12,7 +12,7 @@
 namespace faro::bench::gpu {
 namespace {
 
-// Of NPP's interface, what the call takes.
+// What the call of NPP's interface takes.
 struct NppiSize {
   int width, height;
 };
