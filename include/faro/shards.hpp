@@ -86,7 +86,8 @@ struct ShardProblem {
   /// and, without `axes`, of axes that are also rolled or flipped and of compositions. As many elements as
   /// the permutation has.
   std::optional<RegroupedShape> shapes = std::nullopt;
-  /// For an affine map: two passes whose slices overlap with messages, rather than one without slices.
+  /// A packing and an unpacking, whose slices overlap with messages between arrays of faro's own, rather than
+  /// one of them or none. Of affine maps with a pass, and of permutations of axes.
   bool slices_even_by_two_passes = false;
 
   /// The axes that the cuts count.
