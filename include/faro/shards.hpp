@@ -272,8 +272,8 @@ struct ShardWays {
   int slice_bits = -1;
   /// For a device with slices: multiprocessors that the other passes leave free while the links work. Kernels
   /// of NCCL need whole ones, and memory that is not all taken: -1 is 2 of 5 between arrays that are
-  /// registered with it, 13 of 20 between others; stores go by these alone: -1 is 11 of 20. 0: all passes
-  /// take all.
+  /// registered with it, of boxes 9 of 20, 13 of 20 between others; stores go by these alone: -1 is 11 of 20.
+  /// 0: all passes take all.
   int link_multiprocessors = -1;
   /// run() takes one array, in which the output replaces the input. Both have to have one size.
   bool in_place = false;

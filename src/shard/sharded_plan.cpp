@@ -126,6 +126,7 @@ struct ShardedPlan::State {
   std::uint64_t number_of_rounds = 1;
   bool a_view_each = true;        // messages of all ranks, which slices need
   bool wants_two_passes = false;  // for slices between registered arrays
+  bool crosses = true;            // any rank sends anything to another
 
   bool packs() const { return !plan.pack().is_nothing(); }
   bool unpacks() const { return !plan.unpack().is_nothing(); }
@@ -209,6 +210,14 @@ struct ShardedPlan::State {
     }
   }
 
+  // Collective. Kernels that store at nobody wait for nobody.
+  void agree_on_crossing() {
+    if (!stores) return;
+    const std::vector<std::string> all =
+        communicator->all_gather(plan.sent_bytes() > 0 ? "crosses" : "stays");
+    crosses = std::any_of(all.begin(), all.end(), [](const std::string& each) { return each == "crosses"; });
+  }
+
   // Collective, for messages of a device: what slices need, and what is packed and unpacked for their sake.
   void agree_on_messages() {
     if (local.engine != Engine::cuda || stores) return;
@@ -228,7 +237,6 @@ struct ShardedPlan::State {
   // messages take longer than passes over the part, which slices hide behind them; and between arrays that
   // NCCL knows they are faster.
   void agree_on_views() {
-    constexpr std::uint64_t least_bytes = std::uint64_t{64} << 20;
     const bool is_affine = plan.method() == ShardMethod::affine;
     const auto has_views = [&] {
       return is_affine || (has_a_view_each(plan, detail::MessageSide::packed) &&
@@ -244,7 +252,7 @@ struct ShardedPlan::State {
       if (a_view_each) longest = std::max<std::uint64_t>(longest, std::stoull(theirs));
     }
     const bool is_cut = is_affine || (plan.stores().by_views && !ways.in_place);
-    wants_two_passes = a_view_each && is_cut && ways.slice_bits != 0 && longest >= least_bytes;
+    wants_two_passes = a_view_each && is_cut && ways.slice_bits != 0 && longest >> kEightSlicesFromBits != 0;
   }
 
   // Collective. What is packed and unpacked goes from workspace to workspace.
@@ -351,7 +359,8 @@ ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communica
                                            .reason = {},
                                            .number_of_rounds = 1,
                                            .a_view_each = true,
-                                           .wants_two_passes = false})) {
+                                           .wants_two_passes = false,
+                                           .crosses = true})) {
   State& state = *state_;
   if (state.communicator == nullptr)
     fail(ErrorCode::value, "make a plan of shards", "no communicator", "one for each rank");
@@ -365,6 +374,7 @@ ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communica
                        ways.in_place ? "place" : "two arrays");
   });
   state.agree_on_rounds();
+  state.agree_on_crossing();
   state.agree_on_messages();
   detail::agree(*state.communicator, "make a plan of shards", [&] {
     state.prepare();
@@ -421,10 +431,18 @@ void ShardedPlan::run_parts(const void* in, void* out, Stream stream) {
   State& state = *state_;
   if (state.stores) {
     PeerMemory& memory = *state.communicator->peer_memory();
-    if (state.stored_slices && state.stored_slices->takes(in, out))
+    if (!state.crosses) {
+      std::vector<std::byte*> arrays(static_cast<std::size_t>(state.communicator->ranks()), nullptr);
+      arrays[static_cast<std::size_t>(state.communicator->rank())] =
+          static_cast<std::byte*>(state.stored_into(out));
+      state.stores->start(in, arrays, stream);
+      state.stores->join(stream);
+    } else if (state.stored_slices && state.stored_slices->takes(in, out)) {
       return state.stored_slices->run_stored(in, out, state.received->data(), memory, stream);
-    state.stores->run(in, state.stored_into(out), memory, stream,
-                      state.stored_slices ? state.stored_slices->slices() : 1);
+    } else {
+      state.stores->run(in, state.stored_into(out), memory, stream,
+                        state.stored_slices ? state.stored_slices->slices() : 1);
+    }
     if (!state.plan.stores().to_output) {
       state.unpacking->run(state.received->data(), static_cast<std::byte*>(out), stream);
     }
@@ -452,7 +470,8 @@ void ShardedPlan::run_parts(const void* in, void* out, Stream stream) {
 void ShardedPlan::run(const void* in, std::uint64_t in_bytes, void* out, std::uint64_t out_bytes,
                       Stream stream) {
   const ShardPlan& plan = state_->plan;
-  PeerMemory* const memory = state_->stores ? state_->communicator->peer_memory() : nullptr;
+  PeerMemory* const memory =
+      state_->stores && state_->crosses ? state_->communicator->peer_memory() : nullptr;
   std::vector<std::string> told = detail::agree_and_tell(*state_->communicator, kRunShards, [&] {
     const Array input{.data = in, .bytes = in_bytes};
     const Array output{.data = out, .bytes = out_bytes};

@@ -198,9 +198,9 @@ void SlicedShards::make_views(const ShardPlan& plan, const Choice& choice) {
   groups_ = slice_groups(choice.slice_bits, choice.short_ends);
   // While the links work, their kernels have multiprocessors of their own; or where a device cannot be parted
   // a block of a view's is on each: then NCCL's, which come first, find room.
-  const SharedOut few = shared_out(choice, target.multiprocessors);
-  const bool beside_links = groups_.size() > 1 && few.others > 0;
-  if (beside_links && choice.link_multiprocessors > 0) passes_ = cuda::SideStream::on_few(device_, few.others);
+  const int links = choice.link_multiprocessors < 0 ? target.multiprocessors * 9 / 20 : choice.link_multiprocessors;
+  const bool beside_links = groups_.size() > 1 && links > 0;
+  if (beside_links) passes_ = cuda::SideStream::on_few(device_, std::max(1, target.multiprocessors - links));
   const cuda::ViewShare share =
       beside_links && !passes_ ? cuda::ViewShare::beside_copies : cuda::ViewShare::all;
   const auto cut = [&](MessageSide side, std::vector<std::vector<cuda::PeerView>>& views,

@@ -13,6 +13,8 @@ namespace faro::detail {
 
 namespace {
 
+constexpr std::uint64_t kLineBytes = 512;
+
 const std::vector<ShardMessage>& messages_of(const ShardPlan& plan, MessageSide side) {
   return side == MessageSide::packed ? plan.sends() : plan.receives();
 }
@@ -52,8 +54,7 @@ std::vector<ViewedMessage> viewed_messages(const ShardPlan& plan, MessageSide si
   const std::uint64_t capacity = is_packed ? plan.packed_bytes() : plan.out_bytes();
   const std::uint64_t width = plan.problem().element_bytes;
   std::vector<ViewedMessage> made;
-  constexpr std::uint64_t line_bytes = 512;
-  const std::uint64_t unit = std::lcm(line_bytes, width);
+  const std::uint64_t unit = std::lcm(kLineBytes, width);
   std::map<std::uint64_t, std::uint64_t> places;  // at lines, by where they are packed
   std::uint64_t at = 0;
   for (const ShardMessage& message : messages_of(plan, side)) {
@@ -80,12 +81,16 @@ ViewedMessage part_of(const ViewedMessage& whole, const SliceGroup& group, int b
   const auto slowest = std::find_if(extents.begin(), extents.end(), [](std::uint64_t e) { return e > 1; });
   const std::uint64_t extent = slowest == extents.end() ? 1 : *slowest;
   const std::uint64_t slices = std::uint64_t{1} << bits;
+  const std::uint64_t run = whole.message.bytes / width / extent;
+  // At lines of the message where it has so many.
+  const std::uint64_t lines = kLineBytes / std::gcd(kLineBytes, std::max<std::uint64_t>(1, run * width));
+  const std::uint64_t unit = extent / slices >= lines ? lines : 1;
   const auto cut_at = [&](std::uint64_t slice) {
-    return extent / slices * slice + extent % slices * slice / slices;
+    return slice == slices ? extent
+                           : (extent / slices * slice + extent % slices * slice / slices) / unit * unit;
   };
   const std::uint64_t begin = cut_at(group.first);
   const std::uint64_t length = cut_at(group.first + group.count) - begin;
-  const std::uint64_t run = whole.message.bytes / width / extent;
   made.message.offset_bytes += begin * run * width;
   made.message.bytes = length * run * width;
   if (slowest == extents.end()) return made;
