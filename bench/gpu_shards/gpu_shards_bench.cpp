@@ -110,10 +110,10 @@ class Rank {
       if (benched.is_sort || (bits != 0 && !has_slices)) continue;
       for (const int reserved : common_.options.reserved) {
         if (bits == 0 && reserved != common_.options.reserved.front()) continue;
-        const std::string name =
-            bits == 0 ? "faro, NCCL, whole messages"
-                      : fmt::format("faro, NCCL, {} slices, {} multiprocessors left",
-                                    bits < 0 ? "its" : std::to_string(1 << bits), reserved);
+        const std::string name = bits == 0
+                                     ? "faro, NCCL, whole messages"
+                                     : fmt::format("faro, NCCL, {} slices, {} multiprocessors left",
+                                                   bits < 0 ? "its" : std::to_string(1 << bits), reserved);
         add(name, nccl_, ShardWays{.stores = false, .slice_bits = bits, .link_multiprocessors = reserved});
       }
     }

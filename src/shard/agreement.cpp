@@ -62,7 +62,8 @@ std::string outcome_of(const std::function<Said()>& work, const std::string& ope
 
 void agree(Communicator& communicator, const std::string& operation,
            const std::function<std::string()>& work) {
-  static_cast<void>(agree_and_tell(communicator, operation, [&] { return Said{.alike = work(), .own = {}}; }));
+  static_cast<void>(
+      agree_and_tell(communicator, operation, [&] { return Said{.alike = work(), .own = {}}; }));
 }
 
 std::vector<std::string> agree_and_tell(Communicator& communicator, const std::string& operation,

@@ -166,7 +166,7 @@ class SlicedShards {
   std::vector<std::vector<ShardMessage>> receives_;
   cuda::SideStream links_;
   std::optional<cuda::SideStream> passes_;  // of views, on what is not the links'
-  cuda::SideStream signals_;  // where the others' stores are waited for
+  cuda::SideStream signals_;                // where the others' stores are waited for
 };
 
 template <typename PackWhole, typename UnpackWhole>

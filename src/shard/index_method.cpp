@@ -4,8 +4,8 @@
 //
 // Where several ranks hold the same, what goes to one of them goes to all as it is: a message to each, of one
 // run of what is packed. A rank that holds an element already reads it from itself, others from a copy on
-// their island. Where there is none, one of all copies sends it to one of the island's ranks, which passes the
-// message on to those that hold the same there, from where it arrived.
+// their island. Where there is none, one of all copies sends it to one of the island's ranks, which passes
+// the message on to those that hold the same there, from where it arrived.
 //
 // An index array that lies in parts is known to nobody as a whole. Its owners tell the others, in an exchange
 // of 8 bytes an element, where the elements of each message go (scatter), or which ones they want (gather).

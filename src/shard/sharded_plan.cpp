@@ -484,7 +484,8 @@ void ShardedPlan::run(const void* in, std::uint64_t in_bytes, void* out, std::ui
     detail::check_disjoint(kRunShards, detail::RunArray{"output", {out, out_bytes}},
                            {{"input", {in, in_bytes}}});
     void* const stored = memory != nullptr ? state_->stored_into(out) : nullptr;
-    return detail::Said{.alike = {}, .own = memory != nullptr ? memory->told_of({&stored, 1}) : std::string()};
+    return detail::Said{.alike = {},
+                        .own = memory != nullptr ? memory->told_of({&stored, 1}) : std::string()};
   });
   if (memory != nullptr) memory->told(std::move(told));
   try {

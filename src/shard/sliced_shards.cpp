@@ -198,7 +198,8 @@ void SlicedShards::make_views(const ShardPlan& plan, const Choice& choice) {
   groups_ = slice_groups(choice.slice_bits, choice.short_ends);
   // While the links work, their kernels have multiprocessors of their own; or where a device cannot be parted
   // a block of a view's is on each: then NCCL's, which come first, find room.
-  const int links = choice.link_multiprocessors < 0 ? target.multiprocessors * 9 / 20 : choice.link_multiprocessors;
+  const int links =
+      choice.link_multiprocessors < 0 ? target.multiprocessors * 9 / 20 : choice.link_multiprocessors;
   const bool beside_links = groups_.size() > 1 && links > 0;
   if (beside_links) passes_ = cuda::SideStream::on_few(device_, std::max(1, target.multiprocessors - links));
   const cuda::ViewShare share =
@@ -210,7 +211,8 @@ void SlicedShards::make_views(const ShardPlan& plan, const Choice& choice) {
     for (const SliceGroup& group : groups_) {
       views.emplace_back();
       messages.emplace_back();
-      const bool is_alone = group.first == (side == MessageSide::packed ? groups_.front() : groups_.back()).first;
+      const bool is_alone =
+          group.first == (side == MessageSide::packed ? groups_.front() : groups_.back()).first;
       for (const ViewedMessage& each : whole) {
         const ViewedMessage part = has_views ? part_of(each, group, choice.slice_bits, width) : each;
         if (part.message.bytes == 0) continue;

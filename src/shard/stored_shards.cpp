@@ -36,8 +36,8 @@ std::size_t count_of_peers(const std::vector<ShardView>& views, int self) {
       std::count_if(views.begin(), views.end(), [self](const ShardView& each) { return each.peer != self; }));
 }
 
-// The views of a map of bits whose axes are cut: where all over links are long rows as they are on both sides,
-// which copy engines carry at more of a link's rate than kernels store.
+// The views of a map of bits whose axes are cut: where all over links are long rows as they are on both
+// sides, which copy engines carry at more of a link's rate than kernels store.
 std::optional<std::vector<ShardView>> views_of_long_rows(const ShardPlan& plan) {
   if (!plan.stores().map || !plan.stores().to_output) return std::nullopt;
   const auto redistribution = redistribution_of(plan.problem());

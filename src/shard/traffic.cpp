@@ -139,8 +139,9 @@ CrossingElements looked_up(const ShardProblem& problem, const Spread& in, const 
     const std::vector<int> targets = out.copies(ends.second);
     for (const int to : targets) {
       const ElementRoute route = element_route({to, std::max(1, problem.shards.island)}, {sources, targets});
-      add_crossing(made, sizes,
-                   {.from = route.receiver == to ? route.sender : route.receiver, .to = to, .elements = count});
+      add_crossing(
+          made, sizes,
+          {.from = route.receiver == to ? route.sender : route.receiver, .to = to, .elements = count});
     }
   }
   return made;

@@ -43,9 +43,8 @@ const Strided* view_of(const ShardPlan& plan, MessageSide side, const ShardMessa
 bool has_a_view_each(const ShardPlan& plan, MessageSide side) {
   const std::vector<ShardMessage>& messages = messages_of(plan, side);
   return side_views(plan, side).empty() ||
-         std::all_of(messages.begin(), messages.end(), [&](const ShardMessage& message) {
-           return view_of(plan, side, message) != nullptr;
-         });
+         std::all_of(messages.begin(), messages.end(),
+                     [&](const ShardMessage& message) { return view_of(plan, side, message) != nullptr; });
 }
 
 std::vector<ViewedMessage> viewed_messages(const ShardPlan& plan, MessageSide side) {

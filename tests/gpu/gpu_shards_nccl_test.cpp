@@ -226,9 +226,10 @@ TEST_F(GpuShards, LongDistributionsByNccl) {
     const char* in;
     const char* out;
   };
-  for (const Ends& each : {Ends{"mesh 2; axis 0 over 0", "mesh 2; axis 1 over 0"},
-                           Ends{"mesh 2; axis 1 over 0", "mesh 2; axis 0 over 0"},
-                           Ends{"mesh 2; axis 0 over 0", "mesh 2"}, Ends{"mesh 2; axis 1 over 0", "mesh 2"}}) {
+  for (const Ends& each :
+       {Ends{"mesh 2; axis 0 over 0", "mesh 2; axis 1 over 0"},
+        Ends{"mesh 2; axis 1 over 0", "mesh 2; axis 0 over 0"}, Ends{"mesh 2; axis 0 over 0", "mesh 2"},
+        Ends{"mesh 2; axis 1 over 0", "mesh 2"}}) {
     const NamedAxes axes{.shape = {511, 523}, .order = {0, 1}};
     ShardProblem problem{.permutation = Axes(axes.shape, axes.order),
                          .element_bytes = 2048,
