@@ -18,7 +18,7 @@ from typing import Any, Iterable, Mapping, NamedTuple, NoReturn, Sequence
 
 from ._errors import FaroFileError, FaroUnsupportedError, refuse
 
-__all__ = ["Cut", "Distribution", "from_cudecomp", "from_dtensor", "from_named_sharding", "from_safetensors", "from_scalapack",
+__all__ = ["Cut", "Distribution", "Spread", "from_cudecomp", "from_dtensor", "from_named_sharding", "from_safetensors", "from_scalapack",
            "to_named_sharding", "to_placements"]
 
 
