@@ -4,7 +4,7 @@
 
 Each result is compared element by element with DTensor's, or with the formula where that has none, before anything is
 timed: medians in milliseconds of a few calls that are queued together, from the moment when all ranks begin. GB/s: what a
-rank sends to others. nvmath-python's redistribute is in the run where it is installed.
+rank sends to others.
 """
 
 import argparse

@@ -325,7 +325,7 @@ def from_safetensors(files: Sequence[Any], axes: Mapping[str, int]) -> dict[str,
         shape = list(first["shape"])
         cuts = []
         if axis is not None:
-            extents = tuple(held["shape"][axis] for held in all_held)
+            extents = tuple(header[name]["shape"][axis] for header in headers)
             shape[axis] = sum(extents)
             even = list(extents) == _even(shape[axis], len(files))
             cuts = [Cut(axis, (0,), extents=() if even else extents)]
