@@ -50,7 +50,7 @@ class PeerMemory {
   /// What open_all() would ask the others, for whoever tells them something anyway: after told(), with what
   /// all said, by rank, the next open_all(), of the same arrays, asks nobody.
   virtual std::string told_of(std::span<void* const> /*mine*/) { return {}; }
-  virtual void told(std::vector<std::string> /*all*/) {}
+  virtual void told(const std::vector<std::string>& /*all*/) {}
   /// What is queued on `stream` from now on finds all in `mine` that others wrote.
   virtual void close(Stream stream) = 0;
 };

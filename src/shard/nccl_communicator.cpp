@@ -54,7 +54,7 @@ class NcclCommunicator : public Communicator, public PeerMemory {
     for (void* const each : mine) lines += arrays_->address_of(each) + "\n";
     return lines;
   }
-  void told(std::vector<std::string> all) override { told_ = std::move(all); }
+  void told(const std::vector<std::string>& all) override { told_ = all; }
 
   std::vector<std::vector<std::byte*>> open_all(std::span<void* const> mine, Stream stream) override {
     std::vector<std::string> all = std::exchange(told_, {});

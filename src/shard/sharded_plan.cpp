@@ -252,7 +252,8 @@ struct ShardedPlan::State {
       if (a_view_each) longest = std::max<std::uint64_t>(longest, std::stoull(theirs));
     }
     const bool is_cut = is_affine || (plan.stores().by_views && !ways.in_place);
-    wants_two_passes = a_view_each && is_cut && ways.slice_bits != 0 && longest >> kEightSlicesFromBits != 0;
+    wants_two_passes = a_view_each && is_cut && ways.slice_bits != 0 &&
+                       longest >> (is_affine ? kEightSlicesFromBits : kEightSlicesFromBits - 1) != 0;
   }
 
   // Collective. What is packed and unpacked goes from workspace to workspace.
@@ -472,7 +473,7 @@ void ShardedPlan::run(const void* in, std::uint64_t in_bytes, void* out, std::ui
   const ShardPlan& plan = state_->plan;
   PeerMemory* const memory =
       state_->stores && state_->crosses ? state_->communicator->peer_memory() : nullptr;
-  std::vector<std::string> told = detail::agree_and_tell(*state_->communicator, kRunShards, [&] {
+  const std::vector<std::string> told = detail::agree_and_tell(*state_->communicator, kRunShards, [&] {
     const Array input{.data = in, .bytes = in_bytes};
     const Array output{.data = out, .bytes = out_bytes};
     if (state_->ways.in_place) {
@@ -487,7 +488,7 @@ void ShardedPlan::run(const void* in, std::uint64_t in_bytes, void* out, std::ui
     return detail::Said{.alike = {},
                         .own = memory != nullptr ? memory->told_of({&stored, 1}) : std::string()};
   });
-  if (memory != nullptr) memory->told(std::move(told));
+  if (memory != nullptr) memory->told(told);
   try {
     run_parts(in, out, stream);
   } catch (const std::exception& error) {
