@@ -470,6 +470,27 @@ TEST(ShardEngine, ARankThatGivesUpEndsTheOthersWaiting) {
   EXPECT_EQ(texts[2], "");
 }
 
+// What is alike is compared, what is each rank's own is told; a rank that refuses is heard by all.
+TEST(ShardEngine, RanksAgreeAndTellWhatIsTheirOwn) {
+  const auto communicators = in_memory_communicators(3);
+  std::vector<std::vector<std::string>> told(3);
+  const auto agree = [&](int odd_one, int refusing) {
+    return on_ranks(communicators, [&, odd_one, refusing](const std::shared_ptr<Communicator>& communicator) {
+      const int rank = communicator->rank();
+      told[static_cast<std::size_t>(rank)] = detail::agree_and_tell(*communicator, "agree", [&] {
+        if (rank == refusing) fail(ErrorCode::value, "agree", "this", "that");
+        return detail::Said{.alike = rank == odd_one ? "other\nlines" : "the same",
+                            .own = rank == 1 ? std::string() : "line\n" + std::to_string(rank)};
+      });
+    });
+  };
+  for (const std::exception_ptr& each : agree(-1, -1)) EXPECT_EQ(text_of(each), "");
+  for (const auto& each : told) EXPECT_EQ(each, (std::vector<std::string>{"line\n0", "", "line\n2"}));
+  for (const std::exception_ptr& each : agree(2, -1))
+    EXPECT_THAT(text_of(each), HasSubstr("rank 2 with other"));
+  for (const std::exception_ptr& each : agree(-1, 0)) EXPECT_THAT(text_of(each), HasSubstr("rank 0: agree"));
+}
+
 TEST(ShardEngine, ARankThatNeverComesIsNotWaitedForForever) {
   const auto communicators = in_memory_communicators(2, std::chrono::milliseconds(50));
   const auto thrown = on_ranks(communicators, [](const std::shared_ptr<Communicator>& communicator) {

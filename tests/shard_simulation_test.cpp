@@ -21,10 +21,12 @@ void expect_counts(ShardProblem problem, const std::vector<std::uint64_t>& sizes
   for (int rank = 0; rank < problem.shards.ranks; ++rank) {
     problem.shards.rank = rank;
     const ShardPlan plan(problem);
-    for (const ShardMessage& message : plan.sends())
-      detail::add_crossing(
-          wanted, sizes,
-          {.from = rank, .to = message.peer, .elements = message.bytes / problem.element_bytes});
+    for (const auto* const messages : {&plan.sends(), &plan.passed_on().sends}) {
+      for (const ShardMessage& message : *messages)
+        detail::add_crossing(
+            wanted, sizes,
+            {.from = rank, .to = message.peer, .elements = message.bytes / problem.element_bytes});
+    }
   }
   EXPECT_EQ(made.sent, wanted.sent) << ShardPlan(problem).explain();
   EXPECT_EQ(made.heard, wanted.heard) << ShardPlan(problem).explain();
@@ -62,6 +64,9 @@ TEST(ShardTraffic, OfCopiesThatAreLookedUpEqualsTheMessages) {
   expect_counts(problem, {1, 2, 4, 6});
   problem.shards.out = parse_distribution("mesh 12; axis 0 over 0");
   problem.shards.island = 4;
+  expect_counts(problem, {1, 2, 4, 6});
+  // What an island passes on.
+  problem.shards.out = parse_distribution("mesh 2x2x3; axis 0 over 0 2 in blocks of 7");
   expect_counts(problem, {1, 2, 4, 6});
 }
 

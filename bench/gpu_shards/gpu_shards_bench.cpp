@@ -101,18 +101,19 @@ class Rank {
 
   // The ways of faro, `add` one by one: with the communicator, and how it is asked to work.
   template <typename Add>
-  void add_ways(const Benched& benched, bool has_stores, int slice_bits, const Add& add) {
+  void add_ways(const Benched& benched, bool has_stores, bool has_slices, const Add& add) {
     add("faro, peers", common_.peers[index()], ShardWays{});
     if (!nccl_ || ranks() == 1) return;
     if (has_stores) add("faro, NCCL's ranks, stores", nccl_, ShardWays{});
     add("faro, NCCL's messages", nccl_, ShardWays{.stores = false});
     for (const int bits : common_.options.slices) {
-      if (benched.is_sort || (bits > 0 && slice_bits == 0)) continue;
+      if (benched.is_sort || (bits != 0 && !has_slices)) continue;
       for (const int reserved : common_.options.reserved) {
         if (bits == 0 && reserved != common_.options.reserved.front()) continue;
-        const std::string name =
-            bits == 0 ? "faro, NCCL, whole messages"
-                      : fmt::format("faro, NCCL, {} slices, {} multiprocessors left", 1 << bits, reserved);
+        const std::string name = bits == 0
+                                     ? "faro, NCCL, whole messages"
+                                     : fmt::format("faro, NCCL, {} slices, {} multiprocessors left",
+                                                   bits < 0 ? "its" : std::to_string(1 << bits), reserved);
         add(name, nccl_, ShardWays{.stores = false, .slice_bits = bits, .link_multiprocessors = reserved});
       }
     }
@@ -152,7 +153,8 @@ class Rank {
                              fmt::format("{}: {}", made->backend(), made->backend_reason()),
                              work_of(*made, ways)});
     };
-    add_ways(benched, has_stores, plan.workspace_bytes() == 0 ? 0 : plan.slice_bits(), add);
+    const bool has_slices = plan.workspace_bytes() > 0 && (plan.stores().by_views || plan.slice_bits() > 0);
+    add_ways(benched, has_stores, has_slices, add);
     fill_part(reinterpret_cast<std::uint32_t*>(in.data()), plan.in_elements(), first_of(plan.in_elements()),
               stream_);
     compare(benched, in, out, plan.sent_bytes(), contestants,
@@ -233,7 +235,7 @@ class Rank {
       contestants.push_back({name, run, fmt::format("{}: {}", told.backend(), told.backend_reason()), work});
     };
     const bool has_stores = nccl_ && nccl_->peer_memory() != nullptr;
-    add_ways(benched, has_stores, 0, add);
+    add_ways(benched, has_stores, parts.size() == 1, add);
     compare(benched, in, out, sent, contestants, [&] {
       unsigned long long wrong = 0;
       for (const Part& part : parts) {
@@ -286,7 +288,7 @@ class Rank {
             .part_bytes = static_cast<double>(in.size()),
             .unpacks = static_cast<int>(made->passes())}});
     };
-    add_ways(benched, false, 0, add);
+    add_ways(benched, false, false, add);
     const std::uint64_t sent =
         sorters.front()->sent_bytes() / std::max<std::uint64_t>(1, sorters.front()->exchanges());
     fill_part(reinterpret_cast<std::uint32_t*>(in.data()), part, part * index(), stream_);

@@ -30,7 +30,11 @@ ShardsOptions parse_shards(const CommandLine& line) {
                  }},
                 {"--maps", [&](const Argument& a) { options.maps = parse_names(a); }},
                 {"--log-bytes", [&](const Argument& a) { options.log_bytes = parse_int(a, 20, 34); }},
-                {"--slices", [&](const Argument& a) { options.slices = parse_ints(a, 0, 4); }},
+                {"--slices",
+                 [&](const Argument& a) {
+                   for (const Argument& each : split(a))
+                     options.slices.push_back(each.text == "own" ? -1 : parse_int(each, 0, 4));
+                 }},
                 {"--reserved", [&](const Argument& a) { options.reserved = parse_ints(a, 0, 131); }}},
                {"--without-nccl"});
   if (const auto meshes = std::find(options.maps.begin(), options.maps.end(), "meshes");

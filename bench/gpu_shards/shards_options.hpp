@@ -22,7 +22,8 @@ inline constexpr const char* kShardsUsage =
   --log-bytes K    2^K bytes of an array on each device, of strong scaling in all  (default 33: 8 GiB);
                    distributions are of given sizes, and smaller below 33
   --rounds NUMBER  of turns                                           (default 7)
-  --slices LIST    log2 of slices by NCCL beside faro's choice; 0: one (default: the choice alone)
+  --slices LIST    log2 of slices by NCCL beside faro's choice; 0: one, own: as many as it chooses
+                                                                      (default: the choice alone)
   --reserved LIST  multiprocessors left to NCCL while those move      (default 48)
   --without-nccl
   --out FILE       the table, in Markdown

@@ -4,7 +4,7 @@
 
 Each result is compared element by element with DTensor's, or with the formula where that has none, before anything is
 timed: medians in milliseconds of a few calls that are queued together, from the moment when all ranks begin. GB/s: what a
-rank sends to others. nvmath-python's redistribute is in the run where it is installed.
+rank sends to others.
 """
 
 import argparse
@@ -20,7 +20,10 @@ from torch.distributed.tensor import DTensor, Replicate, Shard
 
 from turns import in_turns
 
-# shape, dtype, placements before and after, order of the axes
+# A layer's matrices of a model with 8 G parameters, four times.
+WEIGHTS = [(4096, 4096), (1024, 4096), (1024, 4096), (4096, 4096), (14336, 4096), (14336, 4096), (4096, 14336)] * 4
+
+# shape, or those of a list that goes in one call, dtype, placements before and after, order of the axes
 CASES = {
     "square": ((32768, 32768), torch.float32, [Shard(0)], [Shard(1)], None),
     "cube": ((1024, 1024, 1024), torch.complex64, [Shard(0)], [Shard(1)], None),
@@ -30,6 +33,7 @@ CASES = {
     "scattered": ((32768, 32768), torch.float32, [Replicate()], [Shard(1)], None),
     "transposed": ((32768, 32768), torch.float32, [Shard(0)], [Shard(0)], (1, 0)),
     "pencils": ((1024, 1024, 1024), torch.complex64, [Shard(0)], [Shard(1)], (1, 2, 0)),
+    "weights": (WEIGHTS, torch.float32, [Shard(0)], [Replicate()], None),
 }
 
 
@@ -81,21 +85,24 @@ def work(rank, ranks, options):
     lines = []
     for name in options.cases.split(","):
         shape, dtype, before, after, order = CASES[name]
-        x = filled(shape, dtype, before, mesh, rank, ranks)
-        ways = {"torch, DTensor.redistribute": lambda: by_dtensor(x, after, order)}
+        shapes = shape if isinstance(shape, list) else [shape]
+        xs = [filled(each, dtype, before, mesh, rank, ranks) for each in shapes]
+        count = len(xs)
+        ways = {"torch, DTensor.redistribute": lambda: [by_dtensor(x, after, order) for x in xs]}
         if faro is not None:
-            ways["faro.shards.redistribute"] = lambda: faro.shards.redistribute(x, to=after, axes=order)
+            ways["faro.shards.redistribute"] = (lambda: [faro.shards.redistribute(xs[0], to=after, axes=order)]) if count == 1 else (
+                lambda: faro.shards.redistribute(xs, to=[after] * count, axes=[order] * count))
         wanted = ways["torch, DTensor.redistribute"]()
         for way, run in ways.items():
-            made = run()
-            assert made.shape == wanted.shape, f"{name}, {way}: shape {made.shape}"
-            assert torch.equal(made.to_local(), wanted.to_local()), f"{name}, {way}: wrong elements"
-            del made
+            for made, right in zip(run(), wanted, strict=True):
+                assert made.shape == right.shape, f"{name}, {way}: shape {made.shape}"
+                assert torch.equal(made.to_local(), right.to_local()), f"{name}, {way}: wrong elements"
+            del made, right
         del wanted
         torch.cuda.empty_cache()
         times = in_turns(ways, options.rounds)
-        count = math.prod(shape) * torch.empty((), dtype=dtype).element_size()
-        sent = count * sent_share(before, after, order, ranks)
+        all_bytes = sum(map(math.prod, shapes)) * torch.empty((), dtype=dtype).element_size()
+        sent = all_bytes * sent_share(before, after, order, ranks)
         for way, each in times.items():
             middle = statistics.median(each)
             lines.append(f"| {name} | {ranks} | {way} | {middle:.3f} | {min(each):.3f} to {max(each):.3f} | {sent / middle / 1e6:.0f} | "
@@ -106,7 +113,7 @@ def work(rank, ranks, options):
                 for kept in list(faro.shards._of_groups.values()):
                     for plan in list(kept.plans.values())[-1:]:
                         print(f"  {plan.backend_reason} {kept.why}", flush=True)
-        del x
+        del xs
         torch.cuda.empty_cache()
         dist.barrier()
     if rank == 0 and options.out:

@@ -47,6 +47,10 @@ class PeerMemory {
   /// rank. What is queued on `stream` from now on may write to them. Errors: as Communicator::exchange().
   virtual std::vector<std::vector<std::byte*>> open_all(std::span<void* const> mine, Stream stream) = 0;
   std::vector<std::byte*> open(void* mine, Stream stream) { return open_all({&mine, 1}, stream).front(); }
+  /// What open_all() would ask the others, for whoever tells them something anyway: after told(), with what
+  /// all said, by rank, the next open_all(), of the same arrays, asks nobody.
+  virtual std::string told_of(std::span<void* const> /*mine*/) { return {}; }
+  virtual void told(const std::vector<std::string>& /*all*/) {}
   /// What is queued on `stream` from now on finds all in `mine` that others wrote.
   virtual void close(Stream stream) = 0;
 };
@@ -125,6 +129,14 @@ namespace detail {
 /// with its number; and where the texts that it returns differ. Collective.
 void agree(Communicator& communicator, const std::string& operation,
            const std::function<std::string()>& work);
+
+/// The same, with a text of each rank's own: those of all, by rank.
+struct Said {
+  std::string alike;
+  std::string own;
+};
+std::vector<std::string> agree_and_tell(Communicator& communicator, const std::string& operation,
+                                        const std::function<Said()>& work);
 
 }  // namespace detail
 }  // namespace faro

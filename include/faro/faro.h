@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 /* Grows when functions are added, without taking any away: a program may ask for at least what it was made with. */
-#define FARO_ABI_VERSION 12
+#define FARO_ABI_VERSION 13
 
 /* --- what went wrong */
 
@@ -840,6 +840,17 @@ FARO_API void faro_sharded_plan_destroy(faro_sharded_plan* sharded);
  * output is complete when that is. Errors, alike on all ranks and before anything is written: FARO_VALUE for other sizes. */
 FARO_API faro_status faro_sharded_plan_run(faro_sharded_plan* sharded, const void* in, uint64_t in_bytes, void* out,
                                            uint64_t out_bytes, void* stream);
+/* Several arrays, as the weights of a model: as faro_sharded_plan_run() one after the other, but that the ranks meet once for
+ * all, stores of all go on at the same time, and messages of many go together. The same plans in the same order on all ranks,
+ * of one communicator. Errors: also FARO_VALUE for plans of several, and for an output that overlaps any other array. */
+typedef struct faro_sharded_run {
+  faro_sharded_plan* sharded;
+  const void* in;
+  uint64_t in_bytes;
+  void* out;
+  uint64_t out_bytes;
+} faro_sharded_run;
+FARO_API faro_status faro_sharded_plans_run(const faro_sharded_run* runs, uint64_t count, void* stream);
 /* Waits for what is queued. Errors: FARO_DEVICE where a rank was lost; the communicator is given up then. */
 FARO_API faro_status faro_sharded_plan_wait(faro_sharded_plan* sharded, void* stream);
 /* The plan, and how it is carried out and why. */

@@ -86,7 +86,8 @@ struct ShardProblem {
   /// and, without `axes`, of axes that are also rolled or flipped and of compositions. As many elements as
   /// the permutation has.
   std::optional<RegroupedShape> shapes = std::nullopt;
-  /// For an affine map: two passes whose slices overlap with messages, rather than one without slices.
+  /// A packing and an unpacking, whose slices overlap with messages between arrays of faro's own, rather than
+  /// one of them or none. Of affine maps with a pass, and of permutations of axes.
   bool slices_even_by_two_passes = false;
 
   /// The axes that the cuts count.
@@ -271,8 +272,8 @@ struct ShardWays {
   int slice_bits = -1;
   /// For a device with slices: multiprocessors that the other passes leave free while the links work. Kernels
   /// of NCCL need whole ones, and memory that is not all taken: -1 is 2 of 5 between arrays that are
-  /// registered with it, 13 of 20 between others; stores go by these alone: -1 is 11 of 20. 0: all passes
-  /// take all.
+  /// registered with it, of boxes 9 of 20, 13 of 20 between others; stores go by these alone: -1 is 11 of 20.
+  /// 0: all passes take all.
   int link_multiprocessors = -1;
   /// run() takes one array, in which the output replaces the input. Both have to have one size.
   bool in_place = false;

@@ -3,20 +3,23 @@
     faro.distributions.Distribution("mesh 2x3; axis 0 over 0; axis 1 over 1")
 
 The text is that of the command (docs/guide/shards.md, "Meshes"). What other libraries call the same is read and written here: the
-placements of a DTensor, JAX's NamedSharding, ScaLAPACK's descriptors, the pencils of cuDecomp.
+placements of a DTensor, JAX's NamedSharding, ScaLAPACK's descriptors, the pencils of cuDecomp, the files of a tensor-parallel checkpoint.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import fnmatch
+import json
 import math
+import os
 import re
-from typing import Any, Iterable, NoReturn, Sequence
+from typing import Any, Iterable, Mapping, NamedTuple, NoReturn, Sequence
 
-from ._errors import FaroUnsupportedError, refuse
+from ._errors import FaroFileError, FaroUnsupportedError, refuse
 
-__all__ = ["Cut", "Distribution", "from_cudecomp", "from_dtensor", "from_named_sharding", "from_scalapack", "to_named_sharding",
-           "to_placements"]
+__all__ = ["Cut", "Distribution", "Spread", "from_cudecomp", "from_dtensor", "from_named_sharding", "from_safetensors", "from_scalapack",
+           "to_named_sharding", "to_placements"]
 
 
 def _even(extent: int, places: int) -> list[int]:
@@ -273,3 +276,78 @@ def from_cudecomp(pencil: int, grid: Sequence[int]) -> Distribution:
         refuse("read pencils", f"axis {pencil} over {tuple(grid)}", "an axis of 0, 1 and 2, and two extents")
     first, second = (axis for axis in range(3) if axis != pencil)
     return Distribution(mesh=grid, cuts=[Cut(2 - second, (1,)), Cut(2 - first, (0,))])
+
+
+# --- checkpoints
+
+
+class Spread(NamedTuple):
+    """A tensor of a checkpoint whose files are ranks: the whole's shape, the type as its header has it, and how it lies."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    distribution: Distribution
+
+
+def from_safetensors(files: Sequence[Any], axes: Mapping[str, int]) -> dict[str, Spread]:
+    """What the files of a tensor-parallel checkpoint hold, by the tensors' names: file k is what rank k has, from its header alone.
+
+    ``axes``: for names, or patterns as ``"*.q_proj.weight"`` of which the first that fits holds, the axis along which the files' tensors
+    continue each other, even or not; tensors of other names are the same in all files. ``faro.shards.redistribute`` takes ``distribution``
+    and ``shape`` as source= and shape=, and a rank reads its part with ``safetensors``, or ``faro.relayout(file + ":" + name, …)``.
+    Raises FaroValueError for files that have other names, types or extents than the first.
+
+    >>> import numpy as np, tempfile
+    >>> files = [f"{tempfile.mkdtemp()}/rank-{k}.safetensors" for k in range(2)]
+    >>> for k, file in enumerate(files):
+    ...     np.save(file + ".npy", np.zeros((3 + k, 8), "f4"))
+    ...     _ = faro.relayout(file + ".npy", file + ":h.0.q.weight")
+    >>> held = from_safetensors(files, {"*.q.weight": 0})["h.0.q.weight"]
+    >>> held.shape, held.dtype, str(held.distribution)
+    ((7, 8), 'F32', 'mesh 2; axis 0 over 0 in 3 4')
+    """
+    operation = "read a checkpoint's files"
+    if not files:
+        refuse(operation, "no files", "one for each rank")
+    headers = [_safetensors_header(os.fspath(file), operation) for file in files]
+    made: dict[str, Spread] = {}
+    for name, first in headers[0].items():
+        all_held = [header.get(name) for header in headers]
+        axis = next((axis for pattern, axis in axes.items() if fnmatch.fnmatchcase(name, pattern)), None)
+        rank = len(first["shape"])
+        if axis is not None and not 0 <= axis < rank:
+            refuse(operation, f"axis {axis} of `{name}`, which has {rank}", f"0 to {rank - 1}")
+        for file, held in zip(files, all_held):
+            if held is None or held["dtype"] != first["dtype"] or _without(held["shape"], axis) != _without(first["shape"], axis):
+                got = "no such tensor" if held is None else f"{held['dtype']} of {held['shape']}"
+                alike = "as the first file has" if axis is None else f"as the first file has but for axis {axis}"
+                refuse(operation, f"`{name}` in {os.fspath(file)}: {got}", f"{first['dtype']} of {first['shape']}, {alike}")
+        shape = list(first["shape"])
+        cuts = []
+        if axis is not None:
+            extents = tuple(header[name]["shape"][axis] for header in headers)
+            shape[axis] = sum(extents)
+            even = list(extents) == _even(shape[axis], len(files))
+            cuts = [Cut(axis, (0,), extents=() if even else extents)]
+        made[name] = Spread(tuple(shape), first["dtype"], Distribution(mesh=(len(files),), cuts=cuts))
+    for file, header in zip(files, headers):
+        if more := sorted(header.keys() - headers[0].keys()):
+            refuse(operation, f"`{more[0]}` in {os.fspath(file)}", "the tensors of the first file in all")
+    return made
+
+
+def _without(shape: Sequence[int], axis: int | None) -> list[int]:
+    return [extent for at, extent in enumerate(shape) if at != axis]
+
+
+def _safetensors_header(file: str, operation: str) -> dict[str, Any]:
+    try:
+        with open(file, "rb") as read:
+            size = int.from_bytes(read.read(8), "little")
+            told = read.read(size) if size <= 100 << 20 else b""  # safetensors' own bound
+        header = json.loads(told)
+        return {name: entry for name, entry in header.items() if name != "__metadata__" and len(entry["shape"]) >= 0 and entry["dtype"]}
+    except OSError as error:
+        refuse(operation, f"{file}: {error.strerror}", "a file of safetensors", kind=FaroFileError)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        refuse(operation, f"{file} without a header", "a file of safetensors", kind=FaroFileError)

@@ -21,17 +21,19 @@ other groups by their sends and receives; by mpi4py they are staged through the 
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import json as _json
 import math
 import pickle
 import sys
 import weakref
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, NamedTuple, Sequence
 
 from . import _arrays, _errors, _faro, _kinds, _run, _sockets, distributions, maps
 from ._errors import FaroError, FaroTypeError, refuse
 
-__all__ = ["ShardPlan", "ShardedPlan", "plan", "permute", "redistribute"]
+__all__ = ["ShardPlan", "ShardedPlan", "plan", "permute", "redistribute", "run_all"]
 
 _PIECE = 1 << 30  # bytes of one call of MPI, whose counts are ints
 _TAG = 23
@@ -108,6 +110,7 @@ class _Mpi:
         from mpi4py import MPI
 
         self._mpi, self._comm = MPI, comm
+        self.identity: Any = comm
         self.ranks, self.rank = comm.Get_size(), comm.Get_rank()
 
     def gather(self, word: Any) -> list[Any]:
@@ -154,6 +157,7 @@ class _OfGroup:
         self._nccl: Any = None  # False: there is none, for `why`
         self.why = ""
         self.plans: dict[Any, "ShardedPlan"] = {}  # by what was asked, the last ones
+        self.lists: dict[Any, list["ShardedPlan"]] = {}  # of arrays that go together, the last one
 
     def gather(self, mine: bytes) -> list[bytes]:
         if self._words is None and "cpu" not in self.kinds:
@@ -215,6 +219,7 @@ class _Torch:
         if pg not in _of_groups:
             _of_groups[pg] = _OfGroup(pg, dist)
         self.kept = _of_groups[pg]
+        self.identity: Any = self.kept
         self.ranks, self.rank = self.kept.ranks, self.kept.rank
 
     def gather(self, word: Any) -> list[Any]:
@@ -248,6 +253,7 @@ class _Torch:
 class _Alone:
     name = "nobody"
     ranks, rank = 1, 0
+    identity: Any = None
 
     def gather(self, word: Any) -> list[Any]:
         return [word]
@@ -310,17 +316,18 @@ def _communicator(comm: Any) -> Any:
            "one of mpi4py, a process group of torch.distributed, or None", kind=FaroTypeError)
 
 
-def _together(comm: Any, work: Callable[[], Any], tell: Callable[[Any], str] = lambda result: "") -> Any:
-    """What ``work`` gives; where it raises on one rank, all raise what the first such rank did, or that it is of several kinds."""
-    result, told = None, None
+def _outcome(work: Callable[[], Any]) -> tuple[Any, Any]:
+    """What ``work`` gives, and nothing; or nothing, and what it raised, as the others are told."""
     try:
-        result = work()
+        return work(), None
     except FaroError as error:
-        told = (type(error).__name__, str(error), error.operation, error.got, error.wanted, error.remedy)
+        return None, (type(error).__name__, str(error), error.operation, error.got, error.wanted, error.remedy)
     except Exception as error:  # of a library below: the others have to hear of it, too
-        told = ("FaroInternalError", f"{type(error).__name__}: {error}", "shards", str(error), "no exception", "")
-    all_kinds = comm.gather((told, tell(result) if told is None else ""))
-    all_told = [each for each, _ in all_kinds]
+        return None, ("FaroInternalError", f"{type(error).__name__}: {error}", "shards", str(error), "no exception", "")
+
+
+def _raise_first(all_told: list[Any]) -> None:
+    """What was raised on the first rank that told of it, on all."""
     for rank, theirs in enumerate(all_told):
         if theirs is None:
             continue
@@ -329,9 +336,20 @@ def _together(comm: Any, work: Callable[[], Any], tell: Callable[[Any], str] = l
         raised = getattr(_errors, kind)(said)
         raised.operation, raised.got, raised.wanted, raised.remedy = operation, got, wanted, remedy
         raise raised
-    for rank, (_, theirs) in enumerate(all_kinds):
-        if theirs != all_kinds[0][1]:
-            refuse("run shards", f"rank {rank} with a part on {theirs}, rank 0 on {all_kinds[0][1]}", "parts on devices of one kind")
+
+
+def _same_places(places: list[str]) -> None:
+    for rank, theirs in enumerate(places):
+        if theirs != places[0]:
+            refuse("run shards", f"rank {rank} with a part on {theirs}, rank 0 on {places[0]}", "parts on devices of one kind")
+
+
+def _together(comm: Any, work: Callable[[], Any], tell: Callable[[Any], str] = lambda result: "") -> Any:
+    """What ``work`` gives; where it raises on one rank, all raise what the first such rank did, or that it is of several kinds."""
+    result, told = _outcome(work)
+    all_said = comm.gather((told, tell(result) if told is None else ""))
+    _raise_first([each for each, _ in all_said])
+    _same_places([each for _, each in all_said])
     return result
 
 
@@ -354,6 +372,10 @@ def _part_shape(shape: tuple[int, ...], cut: str, ranks: int, rank: int, count: 
             if math.prod(slab) == count:
                 return tuple(slab)
     return (count,)
+
+
+def _place_of(prepared: Any) -> str:
+    return "the host" if prepared[0].device is None else "a GPU"
 
 
 class _Part:
@@ -421,29 +443,32 @@ class ShardedPlan:
         ``x`` is dense and has ``in_shape``, or as many elements, of any type, which move as bytes; ``out`` is an array of the same type that
         overlaps none. Collective: raises on all ranks what is wrong on one.
         """
+        return self._carried(_together(self._comm, lambda: self._prepared(x, out), _place_of))
+
+    def _prepared(self, x: Any, out: Any) -> Any:
+        """What is checked on this rank alone: the part, the result's array and what makes the result of it; the parts of a run by messages."""
         operation = "run shards"
+        given = _kinds.read(x, operation)
+        array = _arrays.describe(given)
+        if array.itemsize != self.plan.itemsize or array.size * array.itemsize != self.plan.in_bytes:
+            refuse(operation, f"a part of {array.size} elements of {array.itemsize} bytes",
+                   f"{self.plan.in_bytes // self.plan.itemsize} of {self.plan.itemsize}, this rank's")
+        if not _arrays.is_dense(array):
+            refuse(operation, "a part with strides", "a dense array", "faro.ascontiguousarray() first")
+        self._comm.check(array, operation)
+        shape = self.out_shape if out is None else self._shape_of(out, array, operation)
+        target, finished = _run.result_of(given, array, out, shape, operation, array.stream)
+        goes_by_device = array.device is not None and isinstance(self._comm, _Torch)
+        return array, target, finished, None if goes_by_device else self._parts(array, target, operation)
 
-        def prepare() -> Any:
-            given = _kinds.read(x, operation)
-            array = _arrays.describe(given)
-            if array.itemsize != self.plan.itemsize or array.size * array.itemsize != self.plan.in_bytes:
-                refuse(operation, f"a part of {array.size} elements of {array.itemsize} bytes",
-                       f"{self.plan.in_bytes // self.plan.itemsize} of {self.plan.itemsize}, this rank's")
-            if not _arrays.is_dense(array):
-                refuse(operation, "a part with strides", "a dense array", "faro.ascontiguousarray() first")
-            self._comm.check(array, operation)
-            shape = self.out_shape if out is None else self._shape_of(out, array, operation)
-            target, finished = _run.result_of(given, array, out, shape, operation, array.stream)
-            goes_by_device = array.device is not None and isinstance(self._comm, _Torch)
-            return array, target, finished, None if goes_by_device else self._parts(array, target, operation)
-
-        array, target, finished, parts = _together(self._comm, prepare, lambda made: "the host" if made[0].device is None else "a GPU")
+    def _carried(self, prepared: Any) -> Any:
+        array, target, finished, parts = prepared
         if parts is None:
             on_device = self._device_plan(array.device)
             if on_device is not None:
-                on_device.run((array.address, self.plan.in_bytes), (target.address, self.plan.out_bytes), array.stream)
+                on_device.run(*self._ends(array, target), array.stream)
                 return finished()
-            parts = _together(self._comm, lambda: self._parts(array, target, operation))
+            parts = _together(self._comm, lambda: self._parts(array, target, "run shards"))
         pack, unpack, packed, received = parts
         if pack is not None:
             pack.run(array.address, packed.array.address, array.stream)
@@ -451,6 +476,9 @@ class ShardedPlan:
         if unpack is not None:
             unpack.run(received.array.address, target.address, array.stream)
         return finished()
+
+    def _ends(self, array: _arrays.Array, target: Any) -> tuple[tuple[int, int], tuple[int, int]]:
+        return (array.address, self.plan.in_bytes), (target.address, self.plan.out_bytes)
 
     def _parts(self, array: _arrays.Array, target: Any, operation: str) -> Any:
         pack, unpack = self._pass(False, array.device), self._pass(True, array.device)
@@ -502,50 +530,137 @@ def permute(x: Any, by: "str | maps.Map", comm: Any = None, *, shape: Sequence[i
     if not isinstance(ranks, _Torch) or not isinstance(by, str):
         return make()(x)
     asked, kept = (by, tuple(shape), width, cut_in, cut_out), ranks.kept.plans
-    if all(each == (asked, True) for each in ranks.gather((asked, asked in kept))):
+    # One word says what is asked, whether its plan is kept, and how it goes with this part.
+    known = kept.get(asked)
+    prepared, told = _outcome(lambda: None if known is None else known._prepared(x, None))
+    said = ranks.gather((asked, known is not None, told, "" if prepared is None else _place_of(prepared)))
+    if known is not None and all(each[:2] == (asked, True) for each in said):
         kept[asked] = kept.pop(asked)
-    else:
-        kept[asked] = make()
-        while len(kept) > _KEPT_PLANS:
-            del kept[next(iter(kept))]
-    return kept[asked](x)
+        _raise_first([each[2] for each in said])
+        _same_places([each[3] for each in said])
+        return known._carried(prepared)
+    return _keep(kept, asked, make(), _KEPT_PLANS)(x)
+
+
+def _keep(kept: dict[Any, Any], asked: Any, made: Any, most: int) -> Any:
+    """The newest of the last ones."""
+    kept[asked] = made
+    while len(kept) > most:
+        del kept[next(iter(kept))]
+    return made
+
+
+def _kept_or_made(kept: dict[Any, Any], ranks: "_Torch", asked: Any, make: Callable[[], Any], most: int) -> Any:
+    said = hashlib.sha256(repr(asked).encode()).digest(), asked in kept  # of hundreds of arrays
+    if all(each == (said[0], True) for each in ranks.gather(said)):
+        return kept[asked]
+    return _keep(kept, asked, make(), most)
+
+
+def run_all(plans: Sequence[ShardedPlan], parts: Sequence[Any], out: "Sequence[Any] | None" = None) -> list[Any]:
+    """The results of several plans, as the weights of a model: ``[plan(part) for plan, part in zip(plans, parts)]``.
+
+    ``plans`` are of one communicator, and the same on all ranks in the same order; ``out`` has an array for each. The ranks meet once for
+    all of them; between GPUs stores of all go on at the same time, and messages of many go together. Collective: raises on all ranks what
+    is wrong on one, before anything is sent: FaroValueError for other lists, and what a call of a plan raises.
+    """
+    operation = "run shards"
+    if not plans:
+        return []
+    comm = plans[0]._comm
+
+    def prepare() -> Any:
+        outs = [None] * len(plans) if out is None else list(out)
+        if len(parts) != len(plans) or len(outs) != len(plans):
+            refuse(operation, f"{len(parts)} parts and {len(outs)} outputs for {len(plans)} plans", "one of each for each plan")
+        if any(each._comm.identity != comm.identity for each in plans):
+            refuse(operation, "plans of several communicators", "those of one")
+        return [each._prepared(x, to) for each, x, to in zip(plans, parts, outs)]
+
+    all_prepared = _together(comm, prepare, lambda made: f"{len(made)} arrays, on " + ", ".join(sorted({_place_of(each) for each in made})))
+    if any(each[3] is not None for each in all_prepared):
+        return [each._carried(prepared) for each, prepared in zip(plans, all_prepared)]
+    on_devices = [each._device_plan(prepared[0].device) for each, prepared in zip(plans, all_prepared)]
+    if None in on_devices:
+        return [each._carried(prepared) for each, prepared in zip(plans, all_prepared)]
+    ends = [each._ends(prepared[0], prepared[1]) for each, prepared in zip(plans, all_prepared)]
+    _faro.run_sharded_plans(on_devices, ends, all_prepared[0][0].stream)
+    return [prepared[2]() for prepared in all_prepared]
 
 
 def _is_dtensor(x: Any) -> bool:
     return type(x).__name__ == "DTensor" and type(x).__module__.startswith("torch.distributed")
 
 
-def redistribute(x: Any, *, to: Any, axes: Sequence[int] | None = None, source: Any = None, shape: Sequence[int] = (), comm: Any = None) -> Any:
+def redistribute(x: Any, *, to: Any, axes: Any = None, source: Any = None, shape: Sequence[Any] = (), comm: Any = None) -> Any:
     """The array in another distribution, its axes in another order where ``axes`` is given, as numpy.transpose takes them.
 
     ``x``: this rank's part of an array of ``shape``, which lies as ``source`` says, a ``faro.distributions.Distribution`` or its text; ``to``
     says how the result lies, of the permuted axes. Or ``x`` is a DTensor, and ``to`` the placements of the result over the same mesh: the
-    result is a DTensor. Collective over ``comm``; every rank's mesh is among the ranks of ``comm``. Raises FaroUnsupportedError for Partial.
+    result is a DTensor. Or ``x`` is a list of these, as the weights of a model, of parts or of DTensors, and each of the others a list of as
+    many, or None: the result is a list, and the ranks meet once for all (``run_all``). Collective over ``comm``; every rank's mesh is among
+    the ranks of ``comm``. Raises FaroUnsupportedError for Partial.
     """
+    if not isinstance(x, (list, tuple)):
+        asked, finished = _redistribution(x, to, axes, source, shape)
+        return finished(permute(asked.part, asked.text, comm, cut_in=asked.before, cut_out=asked.after))
+    count = len(x)
+    given = [[None] * count if each is None else each for each in (to, axes, source, shape or None)]
+    if any(not isinstance(each, (list, tuple)) or len(each) != count for each in given):
+        refuse("redistribute", f"a list of {count} arrays", "lists of as many to=, axes=, source= and shape=, or none of these")
+    works = [_redistribution(*each) for each in zip(x, *given)]
+    ranks = _communicator(comm)
+    all_asked = tuple((*asked[1:], _arrays.describe(_kinds.read(asked.part, "run shards")).itemsize) for asked, _ in works)
+
+    def make() -> list[ShardedPlan]:
+        return [plan(text, comm, itemsize=width, cut_in=before, cut_out=after) for text, before, after, width in all_asked]
+
+    plans = _kept_or_made(ranks.kept.lists, ranks, all_asked, make, 1) if isinstance(ranks, _Torch) else make()
+    return [finished(part) for (_, finished), part in zip(works, run_all(plans, [asked.part for asked, _ in works]))]
+
+
+class _Asked(NamedTuple):
+    part: Any
+    text: str
+    before: str
+    after: str
+
+
+def _redistribution(x: Any, to: Any, axes: Any, source: Any, shape: Any) -> tuple[_Asked, Callable[[Any], Any]]:
+    """What is asked of ``permute``, and what makes the result of its."""
     operation = "redistribute"
     if _is_dtensor(x):
-        return _redistributed_dtensor(x, to, axes)
+        return _dtensor_redistribution(x, to, axes)
     if source is None or not shape:
         refuse(operation, "a part of an array without source= or shape=", "how the whole array lies, and its shape")
     shape = tuple(shape)
     order = tuple(range(len(shape))) if axes is None else _run.order_of(tuple(axes), len(shape), operation)
-    return permute(x, _axes_text(shape, order), comm, cut_in=str(source), cut_out=str(to))
+    return _Asked(x, _axes_text(shape, order), str(source), str(to)), lambda part: part
 
 
 def _axes_text(shape: Sequence[int], order: Sequence[int]) -> str:
     return f"axes({' '.join(map(str, shape))}; {' '.join(map(str, order))})"
 
 
-def _redistributed_dtensor(x: Any, placements: Sequence[Any], axes: Sequence[int] | None) -> Any:
+def _dtensor_redistribution(x: Any, placements: Sequence[Any], axes: Sequence[int] | None) -> tuple[_Asked, Callable[[Any], Any]]:
     import torch
     from torch.distributed.tensor import DTensor
 
     shape, mesh = tuple(x.shape), x.device_mesh
     order = tuple(range(len(shape))) if axes is None else _run.order_of(tuple(axes), len(shape), "redistribute")
     target = tuple(shape[axis] for axis in order)
-    before = distributions.from_dtensor(x.placements, mesh, shape)
-    after = distributions.from_dtensor(placements, mesh, target)
-    part = permute(x.to_local().detach().contiguous(), _axes_text(shape, order), None, cut_in=str(before), cut_out=str(after))
-    part = part.reshape(after.part_shape(target, torch.distributed.get_rank()))
-    return DTensor.from_local(part, mesh, list(placements), run_check=False, shape=torch.Size(target),
-                              stride=_arrays.dense_strides(target, 1))
+    before, _ = _lies(tuple(x.placements), mesh, shape, 0)
+    after, held = _lies(tuple(placements), mesh, target, torch.distributed.get_rank())
+
+    def finished(part: Any) -> Any:
+        return DTensor.from_local(part.reshape(held), mesh, list(placements), run_check=False, shape=torch.Size(target),
+                                  stride=_arrays.dense_strides(target, 1))
+
+    return _Asked(x.to_local().detach().contiguous(), _axes_text(shape, order), before, after), finished
+
+
+@functools.lru_cache(maxsize=64)
+def _lies(placements: tuple[Any, ...], mesh: Any, shape: tuple[int, ...], rank: int) -> tuple[str, tuple[int, ...]]:
+    """How a DTensor lies, as a text, and the shape of a rank's part."""
+    made = distributions.from_dtensor(placements, mesh, shape)
+    return str(made), made.part_shape(shape, rank)

@@ -91,6 +91,8 @@ std::unique_ptr<NcclRanks> nccl_ranks(int ranks, int rank, int device, nb::objec
 }
 
 using ShardedHandle = Handle<faro_sharded_plan, faro_sharded_plan_destroy>;
+// An input and an output: address and bytes of each.
+using Ends = std::pair<std::pair<std::uintptr_t, std::uint64_t>, std::pair<std::uintptr_t, std::uint64_t>>;
 
 }  // namespace
 
@@ -146,6 +148,24 @@ void bind_shards(nb::module_& module) {
       .def("explain", [](const ShardedHandle& self) {
         return told([&](char** text) { return faro_sharded_plan_explain(self.plan.get(), text); });
       });
+  module.def("run_sharded_plans", [](const std::vector<const ShardedHandle*>& plans, const std::vector<Ends>& ends,
+                                     std::uintptr_t stream) {
+    std::vector<faro_sharded_run> runs;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      const auto& [in, out] = ends.at(i);
+      // NOLINTBEGIN(performance-no-int-to-ptr)
+      runs.push_back({.sharded = plans[i]->plan.get(),
+                      .in = reinterpret_cast<const void*>(in.first),
+                      .in_bytes = in.second,
+                      .out = reinterpret_cast<void*>(out.first),
+                      .out_bytes = out.second});
+      // NOLINTEND(performance-no-int-to-ptr)
+    }
+    do_unlocked([&] {
+      return faro_sharded_plans_run(runs.data(), runs.size(),
+                                    reinterpret_cast<void*>(stream));  // NOLINT(performance-no-int-to-ptr)
+    });
+  });
   module.def("nccl_ranks", &nccl_ranks);
   module.def("shard_plan_text", [](const std::string& text, const std::vector<std::uint64_t>& shape,
                                    std::uint64_t element_bytes, const Cuts& cuts) {

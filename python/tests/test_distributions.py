@@ -3,7 +3,7 @@
 import faro
 import numpy as np
 import pytest
-from faro.distributions import Cut, Distribution, from_cudecomp, from_dtensor, from_scalapack
+from faro.distributions import Cut, Distribution, from_cudecomp, from_dtensor, from_safetensors, from_scalapack
 
 
 def test_texts_read_back():
@@ -76,3 +76,42 @@ def test_redistribution_by_one_rank():
     assert np.array_equal(out, x.T)
     with pytest.raises(faro.FaroValueError, match="source="):
         faro.shards.redistribute(x, to="mesh 1")
+
+
+def test_files_of_a_tensor_parallel_checkpoint(tmp_path):
+    rng = np.random.default_rng(47)
+    whole = {"h.0.q.weight": rng.random((10, 6), "f4"), "h.0.o.weight": rng.random((6, 10), "f4"), "norm": rng.random(6, "f4")}
+    axes = {"*.q.weight": 0, "*.o.weight": 1, "*": 9}
+    cuts = {"h.0.q.weight": "mesh 3; axis 0 over 0", "h.0.o.weight": "mesh 3; axis 1 over 0 in 5 0 5", "norm": "mesh 3"}
+    files = [str(tmp_path / f"rank-{k}.safetensors") for k in range(3)]
+    parts = [{name: np.ascontiguousarray(x[np.ix_(*Distribution(cuts[name]).places(x.shape, k))]) for name, x in whole.items()} for k in range(3)]
+
+    def write(k, tensors):
+        np.savez(tmp_path / "rank.npz", **tensors)
+        faro.relayout(tmp_path / "rank.npz", files[k])
+
+    for k in range(3):
+        write(k, parts[k])
+    with pytest.raises(faro.FaroValueError, match="axis 9 of `norm`, which has 1"):
+        from_safetensors(files, axes)
+    del axes["*"]
+    read = from_safetensors(files, axes)
+    assert {name: (held.shape, held.dtype, str(held.distribution)) for name, held in read.items()} == {
+        name: (x.shape, "F32", cuts[name]) for name, x in whole.items()}
+    for name, held in read.items():  # what the files have is what the planner takes for a rank's part
+        for k in range(3):
+            plan = faro.shards.ShardPlan(f"axes({' '.join(map(str, held.shape))}; {' '.join(map(str, range(len(held.shape))))})", itemsize=4,
+                                         ranks=3, rank=k, cut_in=str(held.distribution), cut_out="mesh 3")
+            assert plan.in_bytes == parts[k][name].nbytes
+    for changed, match in (({**parts[1], "norm": np.zeros(7, "f4")}, "norm.*rank-1.*as the first file has"),
+                           ({**parts[1], "h.0.q.weight": np.zeros((3, 6), "f8")}, "F64"), ({"norm": parts[1]["norm"]}, "no such tensor"),
+                           ({**parts[1], "more": parts[1]["norm"]}, "`more` in .*rank-1")):
+        write(1, changed)
+        with pytest.raises(faro.FaroValueError, match=match):
+            from_safetensors(files, axes)
+    (tmp_path / "none").write_bytes(b"\xff" * 20)
+    for file, match in ((tmp_path / "none", "without a header"), (tmp_path / "nowhere", "No such file")):
+        with pytest.raises(faro.FaroFileError, match=match):
+            from_safetensors([file], {})
+    with pytest.raises(faro.FaroValueError, match="no files"):
+        from_safetensors([], {})

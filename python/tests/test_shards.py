@@ -182,7 +182,7 @@ def test_words_by_sockets():
                 for peer in words._peers.values():
                     peer.close()
                 return
-            with pytest.raises(faro.FaroDeviceError, match="no word from rank 2"):
+            with pytest.raises(faro.FaroDeviceError, match="no word from rank [012]"):
                 words.gather(b"lost")
         except BaseException as error:
             wrong.append(error)

@@ -316,6 +316,22 @@ faro_status faro_sharded_plan_run(faro_sharded_plan* sharded, const void* in, ui
   });
 }
 
+faro_status faro_sharded_plans_run(const faro_sharded_run* runs, uint64_t count, void* stream) {
+  return guarded([&] {
+    if (count > 0) require_argument(runs, "run shards", "runs");
+    std::vector<faro::ShardedRun> all;
+    for (const faro_sharded_run& each : std::span(runs, count)) {
+      require_argument(each.sharded, "run shards", "sharded");
+      all.push_back({.plan = &each.sharded->plan,
+                     .in = each.in,
+                     .in_bytes = each.in_bytes,
+                     .out = each.out,
+                     .out_bytes = each.out_bytes});
+    }
+    faro::ShardedPlan::run_all(all, faro::Stream(static_cast<CUstream_st*>(stream)));
+  });
+}
+
 faro_status faro_sharded_plan_wait(faro_sharded_plan* sharded, void* stream) {
   return guarded([&] {
     require_argument(sharded, "run shards", "sharded");

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -74,6 +75,9 @@ class PeerView {
 class SideStream {
  public:
   explicit SideStream(int device);
+  /// One of the priority of others whose kernels run on so many multiprocessors alone, of `device`, or a few
+  /// less; none where the driver cannot part them.
+  static std::optional<SideStream> on_few(int device, int multiprocessors);
   SideStream(SideStream&&) noexcept;
   SideStream& operator=(SideStream&&) noexcept;
   ~SideStream();
@@ -88,6 +92,7 @@ class SideStream {
 
  private:
   struct State;
+  explicit SideStream(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

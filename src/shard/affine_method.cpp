@@ -153,6 +153,12 @@ void set_pass(ShardPass& pass, const Matrix& matrix, Word complement) {
   if (!is_identity_matrix(matrix) || complement != 0) pass.permutation = Affine(matrix, complement);
 }
 
+// Beside one pass the identity is the other, where two were asked for.
+void add_missing_pass(ShardPassing& made, int local_bits) {
+  if (made.pack.is_nothing() == made.unpack.is_nothing()) return;
+  (made.pack.is_nothing() ? made.pack : made.unpack).permutation = Affine(local_bits);
+}
+
 // Where packed messages lie among the places of all that is received: element w of the message of v goes to
 // rank d' = Q v ^ A22 d ^ c_d, behind those of the sources before its own, u = K^-1 (d ^ B22 d' ^ (B c)_d).
 struct Packed {
@@ -243,6 +249,7 @@ ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int ra
     set_pass(made.pack, pack, ((a.a12 * self) ^ a.c_local) & f2::low_mask(w_bits));
     receive_at(0);
     made.slice_bits = slices_in_place(a.a11, w_bits, segment_bits);
+    if (choice.even_by_two_passes) add_missing_pass(made, m);
     return made;
   }
   const Matrix pack = packing_matrix(v, m, sends_whole ? std::vector<Word>() : slicing);
@@ -263,9 +270,11 @@ ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int ra
   if (is_identity_matrix(unpack) && (complement & f2::low_mask(w_bits)) == 0) {
     // Whole messages change places: they are received there.
     receive_at(complement >> w_bits);
+    if (choice.even_by_two_passes) add_missing_pass(made, m);
     return made;
   }
   set_pass(made.unpack, unpack, complement);
+  if (choice.even_by_two_passes) add_missing_pass(made, m);
   receive_at(0);
   made.arrivals = arrivals(a, b, {.pack = pack, .source_basis = u.basis}, w_bits);
   return made;

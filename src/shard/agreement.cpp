@@ -23,9 +23,12 @@ std::string report_text(const ErrorReport& report) {
                      report.remedy);
 }
 
-std::string outcome_of(const std::function<std::string()>& work, const std::string& operation) {
+constexpr char kOwnBehind = '\0';
+
+std::string outcome_of(const std::function<Said()>& work, const std::string& operation) {
   try {
-    return "ok\n" + work();
+    const Said said = work();
+    return "ok\n" + said.alike + kOwnBehind + said.own;
   } catch (const Error& error) {
     return report_text(error.report());
   } catch (const std::bad_alloc&) {
@@ -59,7 +62,19 @@ std::string outcome_of(const std::function<std::string()>& work, const std::stri
 
 void agree(Communicator& communicator, const std::string& operation,
            const std::function<std::string()>& work) {
-  const std::vector<std::string> all = communicator.all_gather(outcome_of(work, operation));
+  static_cast<void>(
+      agree_and_tell(communicator, operation, [&] { return Said{.alike = work(), .own = {}}; }));
+}
+
+std::vector<std::string> agree_and_tell(Communicator& communicator, const std::string& operation,
+                                        const std::function<Said()>& work) {
+  std::vector<std::string> all = communicator.all_gather(outcome_of(work, operation));
+  std::vector<std::string> own;
+  for (std::string& each : all) {
+    const std::size_t end = std::min(each.find(kOwnBehind), each.size());
+    own.push_back(each.substr(std::min(end + 1, each.size())));
+    each.resize(end);
+  }
   const bool is_of_all =
       std::all_of(all.begin(), all.end(), [&](const auto& each) { return each == all[0]; });
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
@@ -72,6 +87,7 @@ void agree(Communicator& communicator, const std::string& operation,
          fmt::format("the same on all ranks, of rank 0 {}", all[0].substr(3)),
          "every rank has to ask for the same problem");
   }
+  return own;
 }
 
 }  // namespace faro::detail

@@ -165,7 +165,8 @@ class SlicedShards {
   std::vector<std::vector<ShardMessage>> sends_;  // by slice
   std::vector<std::vector<ShardMessage>> receives_;
   cuda::SideStream links_;
-  cuda::SideStream signals_;  // where the others' stores are waited for
+  std::optional<cuda::SideStream> passes_;  // of views, on what is not the links'
+  cuda::SideStream signals_;                // where the others' stores are waited for
 };
 
 template <typename PackWhole, typename UnpackWhole>

@@ -4,7 +4,8 @@
 //
 // Where several ranks hold the same, what goes to one of them goes to all as it is: a message to each, of one
 // run of what is packed. A rank that holds an element already reads it from itself, others from a copy on
-// their island, or from one of all in turns.
+// their island. Where there is none, one of all copies sends it to one of the island's ranks, which passes
+// the message on to those that hold the same there, from where it arrived.
 //
 // An index array that lies in parts is known to nobody as a whole. Its owners tell the others, in an exchange
 // of 8 bytes an element, where the elements of each message go (scatter), or which ones they want (gather).
@@ -13,6 +14,8 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <span>
+#include <tuple>
 
 #include "faro/error.hpp"
 #include "io/buffer.hpp"
@@ -105,30 +108,33 @@ Heard exchange_words(Communicator& communicator, const Sorted& sorted, const Ind
 
 }  // namespace
 
-int source_for(int rank, const std::vector<int>& copies, int island) {
-  if (std::binary_search(copies.begin(), copies.end(), rank)) return rank;
-  const int first = rank / island * island;
-  const auto near = std::lower_bound(copies.begin(), copies.end(), first);
-  const auto far = std::lower_bound(near, copies.end(), first + island);
-  const auto turn = [rank](auto begin, auto end) { return *(begin + rank % (end - begin)); };
-  return near == far ? turn(copies.begin(), copies.end()) : turn(near, far);
+namespace {
+
+// Those of ascending ranks that are on the rank's island.
+std::span<const int> near(const RankOfIsland& of, const std::vector<int>& ranks) {
+  const int first = of.rank / of.island * of.island;
+  return {std::lower_bound(ranks.begin(), ranks.end(), first),
+          std::lower_bound(ranks.begin(), ranks.end(), first + of.island)};
 }
 
-ShardPassing index_passing(const Permutation& permutation, const Spread& in, const Spread& out,
-                           const RankOfIsland& self) {
+int by_turns(std::span<const int> ranks, int turn) {
+  return ranks[static_cast<std::size_t>(turn) % ranks.size()];
+}
+
+// What a rank packs, and whom it sends which run.
+void pack_elements(const Permutation& forth, const Spread& in, const Spread& out, const RankOfIsland& self,
+                   ShardPassing& made) {
   const int rank = self.rank;
-  require_shard_memory(in.elements(rank) + out.elements(rank));
-  const Permutation forth = quick(permutation);
-  const Permutation back = quick(inverse(permutation));
-  ShardPassing made;
   // By the first of those that hold it afterwards; behind all, what this rank sends nobody.
   std::map<int, std::vector<int>> peers;
   const std::vector<int> own_copies = in.copies(rank);
   const auto peers_of = [&](int first) -> const std::vector<int>& {
     const auto [found, is_new] = peers.try_emplace(first);
     if (is_new) {
-      for (const int peer : out.copies(first)) {
-        if (source_for(peer, own_copies, self.island) == rank) found->second.push_back(peer);
+      const std::vector<int> targets = out.copies(first);
+      for (const int peer : targets) {
+        const ElementRoute route = element_route({peer, self.island}, {own_copies, targets});
+        if (route.sender == rank && route.receiver == peer) found->second.push_back(peer);
       }
     }
     return found->second;
@@ -146,32 +152,84 @@ ShardPassing index_passing(const Permutation& permutation, const Spread& in, con
   std::sort(made.sends.begin(), made.sends.end(),
             [](const ShardMessage& a, const ShardMessage& b) { return a.peer < b.peer; });
   made.pack = sorting_pass(std::move(sent.place), Direction::scatter, in.ranks());
-  // What arrives, by source and by its place there.
+}
+
+// What arrives, by who sends it and by its place there; what an island's rank passes on behind all others.
+void unpack_elements(const Permutation& back, const Spread& in, const Spread& out, const RankOfIsland& self,
+                     ShardPassing& made) {
+  const int rank = self.rank;
+  const std::vector<int> targets = out.copies(rank);
+  const std::span<const int> neighbours = near(self, targets);
   struct Arrival {
-    Spread::Place from;
+    bool is_passed_on = false;
+    int from = 0;
+    int source = 0;  // the first rank that holds it
+    std::uint64_t element = 0;
     std::uint64_t to = 0;
   };
   std::vector<Arrival> arrivals(out.elements(rank));
-  std::map<int, int> sources;
+  std::map<int, ElementRoute> routes;  // by the first rank
   for (std::uint64_t j = 0; j < arrivals.size(); ++j) {
-    Spread::Place from = in.place(faro::apply(back, out.index({.rank = rank, .element = j})));
-    const auto [found, is_new] = sources.try_emplace(from.rank);
-    if (is_new) found->second = source_for(rank, in.copies(from.rank), self.island);
-    from.rank = found->second;
-    arrivals[j] = {.from = from, .to = j};
+    const Spread::Place from = in.place(faro::apply(back, out.index({.rank = rank, .element = j})));
+    const auto [found, is_new] = routes.try_emplace(from.rank);
+    if (is_new) found->second = element_route(self, {in.copies(from.rank), targets});
+    const ElementRoute& route = found->second;
+    const bool is_passed_on = route.receiver != rank;
+    arrivals[j] = {.is_passed_on = is_passed_on,
+                   .from = is_passed_on ? route.receiver : route.sender,
+                   .source = from.rank,
+                   .element = from.element,
+                   .to = j};
   }
-  std::sort(arrivals.begin(), arrivals.end(), [](const Arrival& a, const Arrival& b) {
-    return a.from.rank != b.from.rank ? a.from.rank < b.from.rank : a.from.element < b.from.element;
+  const auto message_of = [](const Arrival& each) {
+    return std::tuple(each.is_passed_on, each.from, each.source);
+  };
+  std::sort(arrivals.begin(), arrivals.end(), [&](const Arrival& a, const Arrival& b) {
+    return std::tuple_cat(message_of(a), std::tuple(a.element)) <
+           std::tuple_cat(message_of(b), std::tuple(b.element));
   });
-  Indices targets;
-  for (std::uint64_t at = 0; at < arrivals.size(); ++at) {
-    const int peer = arrivals[at].from.rank;
-    if (made.receives.empty() || made.receives.back().peer != peer)
-      made.receives.push_back({.peer = peer, .offset_bytes = at, .bytes = 0});
-    ++made.receives.back().bytes;
-    targets.push_back(arrivals[at].to);
+  Indices targets_of_arrivals;
+  targets_of_arrivals.reserve(arrivals.size());
+  for (std::uint64_t begin = 0, end = 0; begin < arrivals.size(); begin = end) {
+    const Arrival& first = arrivals[begin];
+    for (; end < arrivals.size() && message_of(arrivals[end]) == message_of(first); ++end)
+      targets_of_arrivals.push_back(arrivals[end].to);
+    const ShardMessage message{.peer = first.from, .offset_bytes = begin, .bytes = end - begin};
+    (first.is_passed_on ? made.passed_on.receives : made.receives).push_back(message);
+    if (first.is_passed_on) continue;
+    const std::vector<int> sources = in.copies(first.source);
+    for (const int peer : neighbours) {
+      if (peer == rank || element_route({peer, self.island}, {sources, targets}).receiver != rank) continue;
+      made.passed_on.sends.push_back({.peer = peer, .offset_bytes = begin, .bytes = end - begin});
+    }
   }
-  made.unpack = pass_of(std::move(targets), Direction::scatter);
+  // As their receivers know them: by the elements' first ranks.
+  std::stable_sort(made.passed_on.sends.begin(), made.passed_on.sends.end(),
+                   [&](const ShardMessage& a, const ShardMessage& b) {
+                     return std::tuple(a.peer, arrivals[a.offset_bytes].source) <
+                            std::tuple(b.peer, arrivals[b.offset_bytes].source);
+                   });
+  made.unpack = pass_of(std::move(targets_of_arrivals), Direction::scatter);
+}
+
+}  // namespace
+
+ElementRoute element_route(const RankOfIsland& wanting, const RanksOfElement& held) {
+  const int rank = wanting.rank;
+  if (std::binary_search(held.sources.begin(), held.sources.end(), rank)) return {rank, rank};
+  if (const std::span<const int> copies = near(wanting, held.sources); !copies.empty())
+    return {by_turns(copies, rank), rank};
+  const std::span<const int> wanting_it = near(wanting, held.targets);
+  return {by_turns(held.sources, held.targets.front() + rank / wanting.island),
+          by_turns(wanting_it, held.sources.front())};
+}
+
+ShardPassing index_passing(const Permutation& permutation, const Spread& in, const Spread& out,
+                           const RankOfIsland& self) {
+  require_shard_memory(in.elements(self.rank) + out.elements(self.rank));
+  ShardPassing made;
+  pack_elements(quick(permutation), in, out, self, made);
+  unpack_elements(quick(inverse(permutation)), in, out, self, made);
   return made;
 }
 

@@ -147,7 +147,8 @@ class SideOfMessages {
  public:
   enum class Way { packing, unpacking };
 
-  SideOfMessages(ShardPass& pass, Way way) : pass_(pass), way_(way) {}
+  SideOfMessages(ShardPass& pass, Way way, const Redistribution& problem)
+      : pass_(pass), way_(way), keeps_pass_(problem.by_two_passes) {}
 
   // From here on messages are of one packed piece, and of the views that are added.
   void begin() { pieces_.push_back({.begin = at_, .first_view = pass_.views.size()}); }
@@ -164,8 +165,8 @@ class SideOfMessages {
   // Messages begin where their pieces do: of a pass whose pieces are runs as they are in the part, and then
   // the pass is left out.
   void place(std::initializer_list<std::vector<ShardMessage>*> lists) {
-    const bool is_left_out =
-        pieces_.size() == pass_.views.size() && std::all_of(pass_.views.begin(), pass_.views.end(), is_run);
+    const bool is_left_out = !keeps_pass_ && pieces_.size() == pass_.views.size() &&
+                             std::all_of(pass_.views.begin(), pass_.views.end(), is_run);
     for (std::vector<ShardMessage>* const list : lists) {
       for (ShardMessage& message : *list) {
         const Piece& piece = pieces_[message.offset_bytes];
@@ -185,6 +186,7 @@ class SideOfMessages {
   };
   ShardPass& pass_;
   Way way_;
+  bool keeps_pass_;
   std::uint64_t at_ = 0;
   std::vector<Piece> pieces_;
 };
@@ -224,7 +226,7 @@ class Passing {
     }
     std::sort(all.begin(), all.end(),
               [](const PackedCell& a, const PackedCell& b) { return a.peers.front() < b.peers.front(); });
-    SideOfMessages side(made_.pack, SideOfMessages::Way::packing);
+    SideOfMessages side(made_.pack, SideOfMessages::Way::packing, problem_);
     for (const PackedCell& each : all) {
       for (const std::span<const SharedBox> boxes : in_messages(each.met.boxes)) {
         side.begin();
@@ -268,7 +270,7 @@ class Passing {
     std::sort(all.begin(), all.end(), [](const Arrival& a, const Arrival& b) {
       return std::tie(a.is_passed_on, a.from, a.met.cell) < std::tie(b.is_passed_on, b.from, b.met.cell);
     });
-    SideOfMessages side(made_.unpack, SideOfMessages::Way::unpacking);
+    SideOfMessages side(made_.unpack, SideOfMessages::Way::unpacking, problem_);
     std::vector<std::pair<Cell, ShardMessage>> next;
     for (const Arrival& each : all) {
       for (const std::span<const SharedBox> boxes : in_messages(each.met.boxes)) {
@@ -316,7 +318,8 @@ std::optional<Redistribution> redistribution_of(const ShardProblem& problem) {
                       .out = Holdings(*out, problem.out_shape(), shards.ranks, "out"),
                       .digits = {},
                       .ranks = shards.ranks,
-                      .island = std::max(1, shards.island)};
+                      .island = std::max(1, shards.island),
+                      .by_two_passes = problem.slices_even_by_two_passes};
   if (element_count(problem.permutation) == 0) return std::nullopt;
   auto digits = index_digits(problem.permutation, made.in.shape(), made.out.shape());
   if (!digits) return std::nullopt;

@@ -27,7 +27,8 @@ struct Redistribution {
   Holdings out;
   std::vector<IndexDigit> digits;
   int ranks = 1;
-  int island = 1;  // ranks of an island; 1: each is its own
+  int island = 1;              // ranks of an island; 1: each is its own
+  bool by_two_passes = false;  // both, also of runs that could leave, or arrive, where they are
 };
 
 /// Nothing where no axes say the permutation, a cut is by bits of an index that axes do not hold, or there

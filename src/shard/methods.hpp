@@ -59,15 +59,25 @@ Affine standard_form(const Affine& map, const ShardRankBits& bits);
 /// Requires: both spreads are blocks (is_blocks).
 ShardPassing block_passing(const Cyclic& map, const Spread& in, const Spread& out, int rank);
 
-/// Which of the copies of an element a rank reads, where they are looked up: its own, or one on its island,
-/// or any, by turns.
-int source_for(int rank, const std::vector<int>& copies, int island);
-
 /// Element by element, by apply() forwards and backwards. `island`: ranks of one, 1 or more.
 struct RankOfIsland {
   int rank = 0;
   int island = 1;
 };
+
+/// The ranks that hold an element before and after, ascending.
+struct RanksOfElement {
+  const std::vector<int>& sources;
+  const std::vector<int>& targets;
+};
+/// Where elements are looked up: who sends what a rank wants, and to whom: to the rank, or to another of the
+/// targets on its island, which passes it on.
+struct ElementRoute {
+  int sender = 0;
+  int receiver = 0;
+};
+ElementRoute element_route(const RankOfIsland& wanting, const RanksOfElement& held);
+
 ShardPassing index_passing(const Permutation& permutation, const Spread& in, const Spread& out,
                            const RankOfIsland& self);
 

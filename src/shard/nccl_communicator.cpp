@@ -49,11 +49,18 @@ class NcclCommunicator : public Communicator, public PeerMemory {
   PeerMemory* peer_memory() override { return reaches_all_ ? this : nullptr; }
 
   // A line for each array.
-  std::vector<std::vector<std::byte*>> open_all(std::span<void* const> mine, Stream stream) override {
+  std::string told_of(std::span<void* const> mine) override {
     std::string lines;
     for (void* const each : mine) lines += arrays_->address_of(each) + "\n";
+    return lines;
+  }
+  void told(const std::vector<std::string>& all) override { told_ = all; }
+
+  std::vector<std::vector<std::byte*>> open_all(std::span<void* const> mine, Stream stream) override {
+    std::vector<std::string> all = std::exchange(told_, {});
+    if (all.empty()) all = words_->all_gather(told_of(mine));
     std::vector<std::vector<std::string>> addresses(mine.size());
-    for (const std::string& theirs : words_->all_gather(lines)) {
+    for (const std::string& theirs : all) {
       std::istringstream read(theirs);
       for (std::vector<std::string>& each : addresses) std::getline(read, each.emplace_back());
     }
@@ -222,6 +229,7 @@ class NcclCommunicator : public Communicator, public PeerMemory {
   std::chrono::milliseconds limit_;
   std::optional<cuda::PeerArrays> arrays_;
   std::optional<cuda::DeviceArray> signals_;
+  std::vector<std::string> told_;  // of the arrays that are opened next
   bool reaches_all_ = false;
 };
 

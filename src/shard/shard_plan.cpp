@@ -105,14 +105,6 @@ Cuts cuts_of(const ShardProblem& problem, std::uint64_t count) {
   return cuts;
 }
 
-// Elements that are looked up one by one go to each copy by itself, and are not passed on.
-void require_no_passing_on(const Cuts& cuts, const ShardProblem& problem) {
-  if (!cuts.out.is_replicated() || problem.shards.island <= 1) return;
-  fail(ErrorCode::unsupported, kPlanShards,
-       "a replicated output over islands under " + to_text(problem.permutation),
-       "a permutation of axes that the distributions cut", "leave the islands out");
-}
-
 // log2 of the elements that memory likes to have together.
 int bits_of_segment(std::uint64_t element_bytes) {
   constexpr int segment_bytes_bits = 8;
@@ -188,12 +180,12 @@ ShardPlan::ShardPlan(const ShardProblem& problem) : problem_(problem) {
     made = detail::mesh_passing(*redistribution, rank);
     passes_on_ = redistribution->island > 1 && redistribution->out.is_replicated();
   } else {
-    require_no_passing_on(cuts, problem);
     method_ = ShardMethod::indices;
     reason_ = affine && !(cuts.in.bits() && cuts.out.bits()) ? "the cuts are not by index bits"
                                                              : "no form that is known between these cuts";
     made = detail::index_passing(problem.permutation, cuts.in, cuts.out,
                                  {.rank = rank, .island = std::max(1, problem.shards.island)});
+    passes_on_ = problem.shards.island > 1 && cuts.out.is_replicated();
   }
   pack_ = std::move(made.pack);
   unpack_ = std::move(made.unpack);

@@ -17,6 +17,7 @@
 #include "shard/local_pass.hpp"
 #include "shard/methods.hpp"
 #include "shard/rounds.hpp"
+#include "shard/viewed_messages.hpp"
 
 namespace faro {
 namespace {
@@ -123,7 +124,9 @@ struct ShardedPlan::State {
   std::string reason;
 
   std::uint64_t number_of_rounds = 1;
-  bool a_view_each = true;  // messages of all ranks, which slices need
+  bool a_view_each = true;        // messages of all ranks, which slices need
+  bool wants_two_passes = false;  // for slices between registered arrays
+  bool crosses = true;            // any rank sends anything to another
 
   bool packs() const { return !plan.pack().is_nothing(); }
   bool unpacks() const { return !plan.unpack().is_nothing(); }
@@ -134,7 +137,6 @@ struct ShardedPlan::State {
   void choose() {
     no_stores = "its memory is the host's";
     if (local.engine == Engine::cuda) no_stores = choose_stores();
-    if (local.engine == Engine::cuda && !stores) prefer_slices();
   }
 
   void prepare() {
@@ -208,22 +210,54 @@ struct ShardedPlan::State {
     }
   }
 
-  // Collective. Slices are of views that are a message each: where a rank has boxes or copies in one message,
-  // none has slices.
+  // Collective. Kernels that store at nobody wait for nobody.
+  void agree_on_crossing() {
+    if (!stores) return;
+    const std::vector<std::string> all =
+        communicator->all_gather(plan.sent_bytes() > 0 ? "crosses" : "stays");
+    crosses = std::any_of(all.begin(), all.end(), [](const std::string& each) { return each == "crosses"; });
+  }
+
+  // Collective, for messages of a device: what slices need, and what is packed and unpacked for their sake.
+  void agree_on_messages() {
+    if (local.engine != Engine::cuda || stores) return;
+    agree_on_views();
+    std::optional<ShardPlan> direct;
+    if (wants_two_passes) {
+      ShardProblem problem = plan.problem();
+      problem.slices_even_by_two_passes = true;
+      direct = std::exchange(plan, ShardPlan(problem));
+    }
+    take_message_arrays();
+    if (!direct || to_send) return;
+    plan = *std::move(direct);  // buffers of NCCL's between would cost what the slices save
+  }
+
+  // Slices are of views that are a message each: where a rank has boxes in one message, none has slices. Long
+  // messages take longer than passes over the part, which slices hide behind them; and between arrays that
+  // NCCL knows they are faster.
   void agree_on_views() {
-    if (local.engine != Engine::cuda || stores || plan.method() == ShardMethod::affine) return;
-    const auto has_a_view_each = [](const ShardPass& pass, const std::vector<ShardMessage>& messages) {
-      return pass.views.empty() || pass.views.size() == messages.size();
+    const bool is_affine = plan.method() == ShardMethod::affine;
+    const auto has_views = [&] {
+      return is_affine || (has_a_view_each(plan, detail::MessageSide::packed) &&
+                           has_a_view_each(plan, detail::MessageSide::unpacked));
     };
-    const bool mine =
-        has_a_view_each(plan.pack(), plan.sends()) && has_a_view_each(plan.unpack(), plan.receives());
-    for (const std::string& theirs : communicator->all_gather(mine ? "a view each" : "boxes"))
-      a_view_each = a_view_each && theirs == "a view each";
+    std::uint64_t longest = 0;
+    for (const ShardMessage& each : plan.sends()) {
+      if (each.peer != plan.problem().shards.rank) longest = std::max(longest, each.bytes);
+    }
+    for (const std::string& theirs :
+         communicator->all_gather(has_views() ? std::to_string(longest) : "boxes")) {
+      a_view_each = a_view_each && theirs != "boxes";
+      if (a_view_each) longest = std::max<std::uint64_t>(longest, std::stoull(theirs));
+    }
+    const bool is_cut = is_affine || (plan.stores().by_views && !ways.in_place);
+    wants_two_passes = a_view_each && is_cut && ways.slice_bits != 0 &&
+                       longest >> (is_affine ? kEightSlicesFromBits : kEightSlicesFromBits - 1) != 0;
   }
 
   // Collective. What is packed and unpacked goes from workspace to workspace.
   void take_message_arrays() {
-    if (local.engine != Engine::cuda || stores) return;
     const bool between = packs() && unpacks();
     MessageArrays arrays =
         communicator->message_arrays(between ? plan.in_bytes() : 0, between ? plan.out_bytes() : 0);
@@ -251,18 +285,6 @@ struct ShardedPlan::State {
 
  private:
   static constexpr int kEightSlicesFromBits = 27;  // 128 MiB
-
-  // Long messages take longer than two passes over the part, which slices hide behind them. One pass they
-  // hide only where its slices are runs of the message as it is.
-  void prefer_slices() {
-    if (plan.method() != ShardMethod::affine || packs() == unpacks() ||
-        plan.problem().slices_even_by_two_passes)
-      return;
-    if (ways.slice_bits == 0 || plan.sends().front().bytes >> kEightSlicesFromBits == 0) return;
-    ShardProblem problem = plan.problem();
-    problem.slices_even_by_two_passes = true;
-    plan = ShardPlan(problem);
-  }
 
   // Why it is not by stores.
   std::string choose_stores() {
@@ -337,7 +359,9 @@ ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communica
                                            .no_stores = {},
                                            .reason = {},
                                            .number_of_rounds = 1,
-                                           .a_view_each = true})) {
+                                           .a_view_each = true,
+                                           .wants_two_passes = false,
+                                           .crosses = true})) {
   State& state = *state_;
   if (state.communicator == nullptr)
     fail(ErrorCode::value, "make a plan of shards", "no communicator", "one for each rank");
@@ -351,8 +375,8 @@ ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communica
                        ways.in_place ? "place" : "two arrays");
   });
   state.agree_on_rounds();
-  state.agree_on_views();
-  state.take_message_arrays();
+  state.agree_on_crossing();
+  state.agree_on_messages();
   detail::agree(*state.communicator, "make a plan of shards", [&] {
     state.prepare();
     return fmt::format("{} slices", state.slices          ? state.slices->slices()
@@ -408,10 +432,18 @@ void ShardedPlan::run_parts(const void* in, void* out, Stream stream) {
   State& state = *state_;
   if (state.stores) {
     PeerMemory& memory = *state.communicator->peer_memory();
-    if (state.stored_slices && state.stored_slices->takes(in, out))
+    if (!state.crosses) {
+      std::vector<std::byte*> arrays(static_cast<std::size_t>(state.communicator->ranks()), nullptr);
+      arrays[static_cast<std::size_t>(state.communicator->rank())] =
+          static_cast<std::byte*>(state.stored_into(out));
+      state.stores->start(in, arrays, stream);
+      state.stores->join(stream);
+    } else if (state.stored_slices && state.stored_slices->takes(in, out)) {
       return state.stored_slices->run_stored(in, out, state.received->data(), memory, stream);
-    state.stores->run(in, state.stored_into(out), memory, stream,
-                      state.stored_slices ? state.stored_slices->slices() : 1);
+    } else {
+      state.stores->run(in, state.stored_into(out), memory, stream,
+                        state.stored_slices ? state.stored_slices->slices() : 1);
+    }
     if (!state.plan.stores().to_output) {
       state.unpacking->run(state.received->data(), static_cast<std::byte*>(out), stream);
     }
@@ -439,7 +471,9 @@ void ShardedPlan::run_parts(const void* in, void* out, Stream stream) {
 void ShardedPlan::run(const void* in, std::uint64_t in_bytes, void* out, std::uint64_t out_bytes,
                       Stream stream) {
   const ShardPlan& plan = state_->plan;
-  detail::agree(*state_->communicator, kRunShards, [&] {
+  PeerMemory* const memory =
+      state_->stores && state_->crosses ? state_->communicator->peer_memory() : nullptr;
+  const std::vector<std::string> told = detail::agree_and_tell(*state_->communicator, kRunShards, [&] {
     const Array input{.data = in, .bytes = in_bytes};
     const Array output{.data = out, .bytes = out_bytes};
     if (state_->ways.in_place) {
@@ -450,8 +484,11 @@ void ShardedPlan::run(const void* in, std::uint64_t in_bytes, void* out, std::ui
     check_part(output, plan.out_bytes(), "output");
     detail::check_disjoint(kRunShards, detail::RunArray{"output", {out, out_bytes}},
                            {{"input", {in, in_bytes}}});
-    return std::string();
+    void* const stored = memory != nullptr ? state_->stored_into(out) : nullptr;
+    return detail::Said{.alike = {},
+                        .own = memory != nullptr ? memory->told_of({&stored, 1}) : std::string()};
   });
+  if (memory != nullptr) memory->told(told);
   try {
     run_parts(in, out, stream);
   } catch (const std::exception& error) {

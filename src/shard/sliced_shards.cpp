@@ -196,8 +196,14 @@ void SlicedShards::make_views(const ShardPlan& plan, const Choice& choice) {
   const Target target = cuda::target(device_);
   const std::uint64_t width = plan.problem().element_bytes;
   groups_ = slice_groups(choice.slice_bits, choice.short_ends);
-  // While the links work, a block a multiprocessor: then NCCL's, which come first, find room.
-  const cuda::ViewShare share = groups_.size() > 1 ? cuda::ViewShare::beside_copies : cuda::ViewShare::all;
+  // While the links work, their kernels have multiprocessors of their own; or where a device cannot be parted
+  // a block of a view's is on each: then NCCL's, which come first, find room.
+  const int links =
+      choice.link_multiprocessors < 0 ? target.multiprocessors * 9 / 20 : choice.link_multiprocessors;
+  const bool beside_links = groups_.size() > 1 && links > 0;
+  if (beside_links) passes_ = cuda::SideStream::on_few(device_, std::max(1, target.multiprocessors - links));
+  const cuda::ViewShare share =
+      beside_links && !passes_ ? cuda::ViewShare::beside_copies : cuda::ViewShare::all;
   const auto cut = [&](MessageSide side, std::vector<std::vector<cuda::PeerView>>& views,
                        std::vector<std::vector<ShardMessage>>& messages, bool has_views) {
     FARO_CHECK(has_views || groups_.size() == 1);
@@ -205,12 +211,15 @@ void SlicedShards::make_views(const ShardPlan& plan, const Choice& choice) {
     for (const SliceGroup& group : groups_) {
       views.emplace_back();
       messages.emplace_back();
+      const bool is_alone =
+          group.first == (side == MessageSide::packed ? groups_.front() : groups_.back()).first;
       for (const ViewedMessage& each : whole) {
         const ViewedMessage part = has_views ? part_of(each, group, choice.slice_bits, width) : each;
         if (part.message.bytes == 0) continue;
         messages.back().push_back(part.message);
-        if (has_views)
-          views.back().emplace_back(Plan({.element_bytes = width, .view = part.view}, target), share);
+        if (has_views && part.moves)
+          views.back().emplace_back(Plan({.element_bytes = width, .view = part.view}, target),
+                                    is_alone ? cuda::ViewShare::all : share);
       }
     }
   };
@@ -226,17 +235,27 @@ void SlicedShards::run_views(const void* in, void* out, const Buffers& buffers, 
                              Stream stream) {
   void* const target = unpacks_ ? buffers.received : out;
   const void* const from = packs_ ? buffers.to_send : in;
+  // The first slice is packed, and the last unpacked, while the links have nothing to do.
+  const Stream beside = passes_ ? passes_->stream() : stream;
   links_.follow(stream);
   for (std::size_t k = 0; k < slices(); ++k) {
-    for (const cuda::PeerView& view : pack_views_[k]) view.run(in, buffers.to_send, stream);
-    if (packs_) links_.follow(stream);
+    const Stream packing = k == 0 ? stream : beside;
+    for (const cuda::PeerView& view : pack_views_[k]) view.run(in, buffers.to_send, packing);
+    if (passes_ && k == 0) passes_->follow(stream);
+    if (packs_) links_.follow(packing);
     communicator.exchange(from, sends_[k], target, receives_[k], links_.stream());
     links_.mark(k);
   }
-  for (const cuda::PeerView& view : own_views_) view.run(in, out, stream);
+  for (const cuda::PeerView& view : own_views_) view.run(in, out, beside);
   for (std::size_t k = 0; k < slices(); ++k) {
-    links_.lead(stream, k);
-    for (const cuda::PeerView& view : unpack_views_[k]) view.run(buffers.received, out, stream);
+    const bool is_last = k + 1 == slices();
+    if (passes_ && is_last) {
+      passes_->mark(0);
+      passes_->lead(stream, 0);
+    }
+    const Stream unpacking = is_last ? stream : beside;
+    links_.lead(unpacking, k);
+    for (const cuda::PeerView& view : unpack_views_[k]) view.run(buffers.received, out, unpacking);
   }
 }
 

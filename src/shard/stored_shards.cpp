@@ -4,6 +4,7 @@
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "shard/device_shards.hpp"
+#include "shard/mesh_method.hpp"
 #include "shard/methods.hpp"
 #include "shard/shard_units.hpp"
 
@@ -30,13 +31,36 @@ std::optional<RowCopies> rows_over_links(const Strided& view, std::uint64_t widt
     return std::nullopt;
   return made;
 }
+std::size_t count_of_peers(const std::vector<ShardView>& views, int self) {
+  return static_cast<std::size_t>(
+      std::count_if(views.begin(), views.end(), [self](const ShardView& each) { return each.peer != self; }));
+}
+
+// The views of a map of bits whose axes are cut: where all over links are long rows as they are on both
+// sides, which copy engines carry at more of a link's rate than kernels store.
+std::optional<std::vector<ShardView>> views_of_long_rows(const ShardPlan& plan) {
+  if (!plan.stores().map || !plan.stores().to_output) return std::nullopt;
+  const auto redistribution = redistribution_of(plan.problem());
+  if (!redistribution) return std::nullopt;
+  const int self = plan.problem().shards.rank;
+  std::vector<ShardView> views = mesh_passing(*redistribution, self).views;
+  const std::size_t peers = count_of_peers(views, self);
+  const bool all = std::all_of(views.begin(), views.end(), [&](const ShardView& each) {
+    if (each.peer == self) return true;
+    const auto rows = rows_over_links(each.view, plan.problem().element_bytes, peers);
+    return rows && rows->workspace_elements == 0;
+  });
+  if (!all || peers == 0) return std::nullopt;
+  return views;
+}
 }  // namespace
 
 std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device) {
   const ShardStores& stores = plan.stores();
   const Target target = cuda::target(device);
   StoredShards made;
-  if (stores.map) {
+  const std::optional<std::vector<ShardView>> long_rows = views_of_long_rows(plan);
+  if (stores.map && !long_rows) {
     const auto unit = shard_unit(plan.problem().element_bytes);
     if (!unit) return std::nullopt;
     const PartProblem part{.map = of_units(*stores.map, *unit),
@@ -49,17 +73,17 @@ std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device
     if (const auto tiles = make_part_pass(part, target)) made.tiles_.emplace(*tiles, device);
     return made;
   }
-  if (!stores.by_views) return std::nullopt;
+  if (!stores.by_views && !long_rows) return std::nullopt;
+  const std::vector<ShardView>& views = long_rows ? *long_rows : stores.views;
   // Those over links come first: they take longest, and leave room for the one that stays.
   const int self = plan.problem().shards.rank;
   const std::uint64_t width = plan.problem().element_bytes;
   made.device_ = device;
   made.width_ = width;
   const std::vector<ShardView> by_turns =
-      next_rank_first(std::span<const ShardView>(stores.views), self, plan.problem().shards.ranks);
+      next_rank_first(std::span<const ShardView>(views), self, plan.problem().shards.ranks);
   std::uint64_t workspace_elements = 0;
-  const auto peers = static_cast<std::size_t>(std::count_if(
-      stores.views.begin(), stores.views.end(), [self](const ShardView& each) { return each.peer != self; }));
+  const std::size_t peers = count_of_peers(views, self);
   for (const bool over_links : {true, false}) {
     for (const ShardView& each : by_turns) {
       if ((each.peer != self) != over_links) continue;

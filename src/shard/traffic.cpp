@@ -123,7 +123,7 @@ Counts slab_traffic(const std::vector<int>& order, const Spread& in, const Sprea
   });
 }
 
-// Copies are counted where a plan reads them from, and each by itself.
+// Copies are counted where a plan reads them from, and what is passed on where it is.
 CrossingElements looked_up(const ShardProblem& problem, const Spread& in, const Spread& out,
                            std::span<const std::uint64_t> sizes) {
   CrossingElements made = no_crossings(in.ranks(), sizes);
@@ -135,11 +135,14 @@ CrossingElements looked_up(const ShardProblem& problem, const Spread& in, const 
   for (std::uint64_t x = 0; x < in.count(); ++x)
     ++elements[{in.place(x).rank, out.place(faro::apply(quick, x)).rank}];
   for (const auto& [ends, count] : elements) {
-    const std::vector<int> copies = in.copies(ends.first);
-    for (const int to : out.copies(ends.second))
+    const std::vector<int> sources = in.copies(ends.first);
+    const std::vector<int> targets = out.copies(ends.second);
+    for (const int to : targets) {
+      const ElementRoute route = element_route({to, std::max(1, problem.shards.island)}, {sources, targets});
       add_crossing(
           made, sizes,
-          {.from = source_for(to, copies, std::max(1, problem.shards.island)), .to = to, .elements = count});
+          {.from = route.receiver == to ? route.sender : route.receiver, .to = to, .elements = count});
+    }
   }
   return made;
 }

@@ -14,14 +14,18 @@ namespace faro::detail {
 
 struct ViewedMessage {
   ShardMessage message;
-  Strided view;  // nothing where the pass is
+  Strided view;       // nothing where the pass is
+  bool moves = true;  // not where another rank's message is of the same, which has been packed
 };
 
 enum class MessageSide { packed, unpacked };
 
-/// Those of a plan, in their order. NCCL takes twice as long where messages begin at other than multiples of
-/// 16 bytes. What the rank's own leaves free puts each at a line of memory, but for small arrays and where
-/// there is no pass.
+/// Whether each message of that side has one view, or none a pass.
+bool has_a_view_each(const ShardPlan& plan, MessageSide side);
+
+/// Those of a plan, in their order. Requires: has_a_view_each(). NCCL takes twice as long where messages
+/// begin at other than multiples of 16 bytes. What the rank's own leaves free puts each at a line of memory,
+/// but for small arrays and where there is no pass.
 std::vector<ViewedMessage> viewed_messages(const ShardPlan& plan, MessageSide side);
 
 /// The slices `group` of 2^bits of a message that has a view: a range of its slowest axis. Messages are boxes

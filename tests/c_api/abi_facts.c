@@ -84,6 +84,12 @@ int main(void) {
   MEMBER(faro_shard_message, peer);
   MEMBER(faro_shard_message, offset_bytes);
   MEMBER(faro_shard_message, bytes);
+  SIZE(faro_sharded_run);
+  MEMBER(faro_sharded_run, sharded);
+  MEMBER(faro_sharded_run, in);
+  MEMBER(faro_sharded_run, in_bytes);
+  MEMBER(faro_sharded_run, out);
+  MEMBER(faro_sharded_run, out_bytes);
   SIZE(faro_words);
   MEMBER(faro_words, context);
   MEMBER(faro_words, ranks);

@@ -1272,11 +1272,17 @@ static void test_sharded(void) {
     EXPECT(faro_sharded_plan_create(plan, communicator, NULL, 0, NULL) == FARO_VALUE);
     EXPECT(faro_sharded_plan_create(plan, communicator, NULL, 0, &sharded) == FARO_OK);
     EXPECT(faro_sharded_plan_run(sharded, NULL, 9600, NULL, 9600, NULL) == FARO_VALUE);
+    const faro_sharded_run run = {sharded, NULL, 9600, NULL, 9600};
+    EXPECT(faro_sharded_plans_run(&run, 1, NULL) == FARO_VALUE);
     char* text = NULL;
     EXPECT(faro_sharded_plan_explain(sharded, &text) == FARO_OK && strstr(text, "exchange by") != NULL);
     faro_free(text);
   }
   EXPECT(faro_sharded_plan_run(NULL, NULL, 0, NULL, 0, NULL) == FARO_VALUE);
+  const faro_sharded_run no_plan = {NULL, NULL, 0, NULL, 0};
+  EXPECT(faro_sharded_plans_run(&no_plan, 1, NULL) == FARO_VALUE);
+  EXPECT(faro_sharded_plans_run(NULL, 1, NULL) == FARO_VALUE);
+  EXPECT(faro_sharded_plans_run(NULL, 0, NULL) == FARO_OK);
   EXPECT(faro_sharded_plan_wait(NULL, NULL) == FARO_VALUE);
   faro_sharded_plan_destroy(sharded);
   faro_communicator_destroy(communicator);

@@ -26,6 +26,8 @@ void PeerView::run(const void* /*in*/, void* /*out*/, Stream /*stream*/) const {
 
 FARO_NOT_BUILT(SideStream);
 SideStream::SideStream(int /*device*/) { refuse(); }
+SideStream::SideStream(std::unique_ptr<State> state) : state_(std::move(state)) {}
+std::optional<SideStream> SideStream::on_few(int /*device*/, int /*multiprocessors*/) { return std::nullopt; }
 Stream SideStream::stream() const { return {}; }
 void SideStream::follow(Stream /*other*/) { refuse(); }
 void SideStream::mark(std::size_t /*k*/) { refuse(); }

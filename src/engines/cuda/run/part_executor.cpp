@@ -1,3 +1,4 @@
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -127,8 +128,69 @@ void PeerView::run(const void* in, void* out, Stream stream) const {
   state_->passes.launch({.in = in, .out = out, .workspace = nullptr}, stream);
 }
 
+namespace {
+
+#if CUDART_VERSION >= 12050
+// A share of a device's multiprocessors ("green context"), and the driver's functions for it.
+class PartOfDevice {
+ public:
+  PartOfDevice(int device, int multiprocessors, int priority) {
+    const auto resources = find<decltype(&cuDeviceGetDevResource)>("cuDeviceGetDevResource");
+    const auto split = find<decltype(&cuDevSmResourceSplitByCount)>("cuDevSmResourceSplitByCount");
+    const auto describe = find<decltype(&cuDevResourceGenerateDesc)>("cuDevResourceGenerateDesc");
+    const auto create = find<decltype(&cuGreenCtxCreate)>("cuGreenCtxCreate");
+    const auto start = find<decltype(&cuGreenCtxStreamCreate)>("cuGreenCtxStreamCreate");
+    destroy_ = find<decltype(&cuGreenCtxDestroy)>("cuGreenCtxDestroy");
+    if (!resources || !split || !describe || !create || !start || !destroy_) return;
+    CUdevResource all{};
+    CUdevResource part{};
+    CUdevResource rest{};
+    CUdevResourceDesc described{};
+    unsigned int parts = 1;
+    if (resources(device, &all, CU_DEV_RESOURCE_TYPE_SM) != CUDA_SUCCESS ||
+        split(&part, &parts, &all, &rest, 0, static_cast<unsigned int>(multiprocessors)) != CUDA_SUCCESS ||
+        describe(&described, &part, 1) != CUDA_SUCCESS ||
+        create(&context_, described, device, CU_GREEN_CTX_DEFAULT_STREAM) != CUDA_SUCCESS)
+      return;
+    if (start(&stream_, context_, CU_STREAM_NON_BLOCKING, priority) != CUDA_SUCCESS) stream_ = nullptr;
+  }
+  PartOfDevice(const PartOfDevice&) = delete;
+  PartOfDevice& operator=(const PartOfDevice&) = delete;
+  ~PartOfDevice() {
+    if (context_ != nullptr) static_cast<void>(destroy_(context_));
+  }
+
+  cudaStream_t stream() const { return stream_; }
+
+ private:
+  template <typename Function>
+  static Function find(const char* name) {
+    constexpr unsigned int driver_interface = 12050;
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult found{};
+    if (cudaGetDriverEntryPointByVersion(name, &function, driver_interface, cudaEnableDefault, &found) !=
+        cudaSuccess)
+      return nullptr;
+    return reinterpret_cast<Function>(function);
+  }
+
+  decltype(&cuGreenCtxDestroy) destroy_ = nullptr;
+  CUgreenCtx context_ = nullptr;
+  CUstream stream_ = nullptr;
+};
+#else
+class PartOfDevice {
+ public:
+  PartOfDevice(int /*device*/, int /*multiprocessors*/, int /*priority*/) {}
+  static cudaStream_t stream() { return nullptr; }
+};
+#endif
+
+}  // namespace
+
 struct SideStream::State {
   int device = 0;
+  std::unique_ptr<PartOfDevice> part;  // outlives the stream
   cudaStream_t stream = nullptr;
   cudaEvent_t before = nullptr;
   std::vector<cudaEvent_t> steps;
@@ -145,6 +207,11 @@ struct SideStream::State {
   }
 };
 
+SideStream::SideStream(std::unique_ptr<State> state) : state_(std::move(state)) {
+  check(cudaEventCreateWithFlags(&state_->before, cudaEventDisableTiming), "cudaEventCreateWithFlags",
+        kRunPart);
+}
+
 SideStream::SideStream(int device) : state_(std::make_unique<State>()) {
   require_available();
   state_->device = device;
@@ -156,6 +223,20 @@ SideStream::SideStream(int device) : state_(std::make_unique<State>()) {
         "cudaStreamCreateWithPriority", kRunPart);
   check(cudaEventCreateWithFlags(&state_->before, cudaEventDisableTiming), "cudaEventCreateWithFlags",
         kRunPart);
+}
+
+std::optional<SideStream> SideStream::on_few(int device, int multiprocessors) {
+  require_available();
+  const DeviceGuard guard(device);
+  int least = 0;
+  int greatest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange", kRunPart);
+  auto state = std::make_unique<State>();
+  state->device = device;
+  state->part = std::make_unique<PartOfDevice>(device, multiprocessors, least);
+  state->stream = state->part->stream();
+  if (state->stream == nullptr) return std::nullopt;
+  return SideStream(std::move(state));
 }
 
 SideStream::SideStream(SideStream&&) noexcept = default;
