@@ -88,8 +88,8 @@ constexpr void move_group_elements(Memory& memory, const AxesElementsParams& par
 
 inline constexpr std::size_t kGroupViewRows = kGroupWidths;
 inline constexpr std::size_t kGroupSegments = kGroupViewRows + std::size(kViewRowsShapes);
-inline constexpr std::size_t kGroupCopies = kGroupSegments + kGroupWidths;  // whole vectors, in order
-inline constexpr std::size_t kGroupVectorKinds = kGroupCopies + 1;
+inline constexpr std::size_t kGroupCopies = kGroupSegments + kGroupWidths;  // rows without axes
+inline constexpr std::size_t kGroupVectorKinds = kGroupCopies + kGroupWidths;
 inline constexpr std::uint32_t kGroupCopyVectors = 4;  // of a thread
 inline constexpr int kGroupVectorThreads = 256;
 static_assert(kGroupVectorThreads == kAxesRowsThreads && kGroupVectorThreads == kViewRowsThreads &&
@@ -99,12 +99,12 @@ static_assert(kGroupVectorThreads == kAxesRowsThreads && kGroupVectorThreads == 
 /// at a time.
 template <std::size_t kind>
 struct GroupVectors {
-  static constexpr bool kCopies = kind == kGroupCopies;
+  static constexpr bool kCopies = kind >= kGroupCopies;
   static constexpr bool kRows = kind < kGroupViewRows;
   static constexpr bool kViewRows = !kRows && kind < kGroupSegments;
   static constexpr int unit_bytes() {
     if constexpr (kCopies) {
-      return kMovedBytes;
+      return 1 << (kind - kGroupCopies);
     } else if constexpr (kRows) {
       return 1 << kind;
     } else if constexpr (kViewRows) {
@@ -115,23 +115,48 @@ struct GroupVectors {
   }
 };
 
-/// Rows without axes, aligned to vectors on both sides.
-template <device::Memory Memory>
+/// A row without axes, wherever it begins on both sides: four vectors of output a thread, whose input is on
+/// its way before the first is joined; what the row's ends cut goes unit by unit.
+template <int unit_bytes, device::Memory Memory>
 constexpr void copy_group_vectors(Memory& memory, const AxesRowsParams& p, std::uint64_t block,
                                   std::uint32_t thread) {
-  const std::uint64_t first = (block * kGroupCopyVectors * kGroupVectorThreads + thread) * kMovedBytes;
+  const std::uint64_t first =
+      (p.first_vector + block * kGroupCopyVectors * kGroupVectorThreads + thread) * kMovedBytes;
   constexpr std::uint64_t step = std::uint64_t{kGroupVectorThreads} * kMovedBytes;
-  const std::uint64_t bytes = p.out.end - p.out.begin;
-  device::Packet<kMovedBytes> moved[kGroupCopyVectors];
+  const auto from = [&](std::uint64_t y) { return p.in.begin + (y - p.out.begin); };
+  device::Packet<kMovedBytes> read[kGroupCopyVectors];
+  device::Packet<kMovedBytes> next[kGroupCopyVectors];
+  bool joins[kGroupCopyVectors];
   FARO_UNROLL
   for (std::uint32_t k = 0; k < kGroupCopyVectors; ++k) {
-    if (first + k * step < bytes)
-      moved[k] = memory.template load_global<kMovedBytes>(device::kInput, p.in.begin + first + k * step);
+    const std::uint64_t y = first + k * step;
+    const VectorPair pair(from(y));
+    joins[k] = y >= p.out.begin && y + kMovedBytes <= p.out.end && pair.within(p.in);
+    next[k] = {};
+    if (!joins[k]) continue;
+    read[k] = memory.template load_global<kMovedBytes>(device::kInput, pair.first);
+    if (pair.by != 0)
+      next[k] = memory.template load_global<kMovedBytes>(device::kInput, pair.first + kMovedBytes);
   }
+  const VectorPair pair(from(first));  // as far past a vector as the others
   FARO_UNROLL
   for (std::uint32_t k = 0; k < kGroupCopyVectors; ++k) {
-    if (first + k * step < bytes)
-      memory.template store_global<kMovedBytes>(device::kOutput, p.out.begin + first + k * step, moved[k]);
+    if (joins[k]) {
+      memory.template store_global<kMovedBytes>(device::kOutput, first + k * step,
+                                                join<unit_bytes>(read[k], next[k], pair.by));
+    }
+  }
+  FARO_NO_UNROLL
+  for (std::uint32_t k = 0; k < kGroupCopyVectors; ++k) {
+    const std::uint64_t begin = first + k * step;
+    const bool whole = begin >= p.out.begin && begin + kMovedBytes <= p.out.end;
+    if (whole && VectorPair(from(begin)).within(p.in)) continue;
+    FARO_NO_UNROLL
+    for (std::uint64_t y = begin; y < begin + kMovedBytes; y += unit_bytes) {
+      if (y < p.out.begin || y >= p.out.end) continue;
+      memory.template store_global<unit_bytes>(
+          device::kOutput, y, memory.template load_global<unit_bytes>(device::kInput, from(y)));
+    }
   }
 }
 
@@ -141,7 +166,8 @@ constexpr void move_group_vectors(Memory& memory, const std::byte* params, const
                                   std::uint32_t thread) {
   using Kind = GroupVectors<kind>;
   if constexpr (Kind::kCopies) {
-    copy_group_vectors(memory, group_params<AxesRowsParams>(params, of), of.block, thread);
+    copy_group_vectors<Kind::unit_bytes()>(memory, group_params<AxesRowsParams>(params, of), of.block,
+                                           thread);
   } else if constexpr (Kind::kRows) {
     move_axes_rows<Kind::unit_bytes()>(memory, group_params<AxesRowsParams>(params, of), of.block, thread);
   } else if constexpr (Kind::kViewRows) {

@@ -39,11 +39,10 @@ AxesVariant group_variant(std::uint64_t bytes) {
 
 // --- which kernels there are
 
-// One row, of whole vectors.
+// One row.
 bool is_group_copy(const GpuKernel& kernel) {
   const auto* const rows = std::get_if<kernels::AxesRowsParams>(&kernel.params);
-  return rows != nullptr && rows->axes == 0 && kernel.in_alignment == kGroupVectorBytes &&
-         kernel.out_alignment == kGroupVectorBytes;
+  return rows != nullptr && rows->axes == 0;
 }
 
 // Where the family has the kernel: the number of its kind.
@@ -90,8 +89,9 @@ struct GroupKindOf {
     return Found{{Kind::planes}, kind};
   }
   std::optional<Found> operator()(const AxesRowsKernel& rows) const {
-    if (is_group_copy(kernel)) return Found{{Kind::vectors}, std::uint32_t{kernels::kGroupCopies}};
-    return Found{{Kind::vectors}, log2_of(static_cast<std::uint64_t>(rows.unit_bytes))};
+    const std::uint32_t width = log2_of(static_cast<std::uint64_t>(rows.unit_bytes));
+    if (!is_group_copy(kernel)) return Found{{Kind::vectors}, width};
+    return Found{{Kind::vectors}, static_cast<std::uint32_t>(kernels::kGroupCopies) + width};
   }
   std::optional<Found> operator()(const ViewRowsKernel& rows) const {
     const auto* const found =

@@ -38,7 +38,8 @@ __global__ void __launch_bounds__(kernels::kAxesElementsThreads)
 template <std::size_t kind>
 struct GroupVectors {
   using Kind = kernels::GroupVectors<kind>;
-  using Memory = std::conditional_t<Kind::kRows, TransposeMemory, StreamedMemory<Kind::unit_bytes()>>;
+  using Memory =
+      std::conditional_t<Kind::kRows || Kind::kCopies, TransposeMemory, StreamedMemory<Kind::unit_bytes()>>;
 
   static __device__ void run(const GroupTable& table, const std::byte* params, const GroupBlock& of) {
     Memory memory{table.in(of), table.out(of), nullptr};
@@ -46,7 +47,7 @@ struct GroupVectors {
   }
 };
 
-__global__ void __launch_bounds__(kernels::kGroupVectorThreads)
+__global__ void __launch_bounds__(kernels::kGroupVectorThreads, 5)
     move_group_vectors(const GroupTable table, const std::byte* __restrict__ params,
                        const GroupBlock* __restrict__ blocks) {
   const GroupBlock of = blocks[blockIdx.x];
