@@ -13,6 +13,7 @@
 #include "block_emulator.hpp"
 #include "family_support.hpp"
 #include "kernels/axes_family.hpp"
+#include "kernels/family_rows.hpp"
 #include "plan/family_plan.hpp"
 #include "unit_bytes.hpp"
 
@@ -26,6 +27,7 @@ struct Called {
   std::uint64_t skew = 0;  // bytes past an aligned address, of both arrays
   std::uint64_t grid = 3;
   bool knows_wanted = true;  // on the device, what suits the largest call
+  bool by_rows = false;      // on the device, as rows
 };
 
 // Shared by both: the parts of a call in normal form.
@@ -54,7 +56,16 @@ void move(const Called& called, const faro::detail::FamilyPlan& plan, const std:
   const std::vector<std::uint64_t> free = called.call.free();
   const std::vector<std::int64_t> wide(free.begin(), free.end());
   const std::vector<std::int32_t> narrow(free.begin(), free.end());
-  for (std::uint32_t part = 0; part < plan.form.parts(); ++part) {
+  for (std::uint32_t part = 0; part < plan.form.parts() && called.by_rows; ++part) {
+    kernels::MoveFamilyRows<kUnitBytes> kernel{.form = plan.form};
+    kernel.extents.wide = wide.data();
+    kernel.part = part;
+    kernel.in = in;
+    kernel.out = out;
+    kernel.grid = called.grid;
+    emulate(kernel, how);
+  }
+  for (std::uint32_t part = 0; part < plan.form.parts() && !called.by_rows; ++part) {
     kernels::MoveFamily<kUnitBytes, true> kernel;
     kernel.what.form = plan.form;
     if (called.knows_wanted) kernel.what.form.wanted = faro::detail::largest_wanted(plan, kUnitBytes);
@@ -112,6 +123,17 @@ void expect_moved(const Called& called, bool on_device, const Emulation& how = {
   EXPECT_TRUE(std::all_of(static_cast<const std::uint8_t*>(out) + bytes, first + lines * 16, poisoned));
 }
 
+// Where rows stay whole in any call: the same by them. Gives whether they do.
+bool expect_rows_moved(Called called) {
+  const faro::detail::FamilyPlan plan = faro::detail::plan_family(called.call.map);
+  const std::uint64_t unit = unit_of(called, plan, true);
+  constexpr std::uint64_t kLeast = 64;
+  if (unit < 4 || faro::detail::sure_row_bytes(plan) < kLeast) return false;
+  called.by_rows = true;
+  expect_moved(called, true);
+  return true;
+}
+
 kernels::FamilyBox box_of(const Called& called, int unit_bytes) {
   const faro::detail::FamilyPlan plan = faro::detail::plan_family(called.call.map);
   const auto parts = parts_of(plan, called.call);
@@ -150,6 +172,32 @@ TEST(AxesFamilyKernel, ReadsAndWritesWordsOfNarrowUnits) {
       EXPECT_EQ(box.in_units, skew % 4 == 0 ? 4 / width : 1);
       EXPECT_EQ(box.out_units, box.in_units);
       for (const bool on_device : {false, true}) expect_moved(call, on_device);
+    }
+  }
+}
+
+TEST(AxesFamilyKernel, MovesRowsThatStay) {
+  std::mt19937 random(47);
+  int rows = 0;
+  for (int n = 0; n < 200; ++n) {
+    Called call{.call = drawn_family(random, 5000)};
+    call.grid = 1 + random() % 4;
+    if (expect_rows_moved(call)) ++rows;
+  }
+  EXPECT_GE(rows, 8);
+  for (const std::uint64_t width : {2, 4, 16}) {
+    for (const unsigned free_axes : {1U, 3U}) {
+      EXPECT_TRUE(expect_rows_moved(called(width, {30, 8, 64}, {1, 0, 2}, free_axes)));
+      EXPECT_TRUE(expect_rows_moved(called(width, {2, 15, 6, 64}, {0, 2, 1, 3}, free_axes)));
+      EXPECT_TRUE(expect_rows_moved(called(width, {0, 8, 64}, {1, 0, 2}, free_axes)));
+    }
+  }
+  for (std::uint32_t by : {1U, 2U, 3U, 7U, 64U, 1000003U, 0x7fffffffU}) {
+    const kernels::RowDivision division = kernels::RowDivision::of(by);
+    for (std::uint32_t x : {0U, 1U, by - 1, by, by / 2 + 12345, 0x7ffffffeU, 0x7fffffffU}) {
+      std::uint32_t rest = x;
+      EXPECT_EQ(division.divide(rest), x / by);
+      EXPECT_EQ(rest, x % by);
     }
   }
 }

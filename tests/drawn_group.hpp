@@ -92,6 +92,24 @@ inline Problem draw_problem(SplitMix64& random, std::uint64_t most) {
   return problem;
 }
 
+/// Matrices, and batches of them, with long sides or with few rows or columns.
+inline Problem draw_transpose(SplitMix64& random) {
+  constexpr std::uint64_t kWidths[] = {1, 2, 4, 8, 16};
+  const std::uint64_t width = kWidths[below(random, 5)];
+  const auto side = [&]() -> std::uint64_t {
+    if (below(random, 3) == 0) return 2 + below(random, 12);
+    return (below(random, 2) == 0 ? 16 : 1) * (16 + below(random, 40));
+  };
+  const std::uint64_t rows = side();
+  std::uint64_t columns = side();
+  if (rows * columns < 4096) columns *= 16;
+  if (below(random, 3) == 0)
+    return {.permutation = Axes({2, rows, columns}, {0, 2, 1}), .element_bytes = width};
+  if (below(random, 4) == 0)
+    return {.permutation = Axes({rows, 3, columns}, {2, 1, 0}), .element_bytes = width};
+  return {.permutation = Axes({rows, columns}, {1, 0}), .element_bytes = width};
+}
+
 /// Each problem again in a third of the cases.
 inline std::vector<Problem> draw_problems(SplitMix64& random, std::size_t count, std::uint64_t most) {
   std::vector<Problem> problems;

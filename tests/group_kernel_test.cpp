@@ -84,7 +84,7 @@ class Emulated {
               [&](auto t) { kernels::write_box<shape>(memory, p, t); });
         });
       case GroupFamily::Kind::elements:
-        return kernels::with_group_kind<kernels::kGroupWidths>(of.kind, [&](auto kind) {
+        return kernels::with_group_kind<kernels::kGroupElements>(of.kind, [&](auto kind) {
           const auto& p = kernels::group_params<kernels::AxesElementsParams>(params_, of);
           run_phases(kernels::kGroupWarpLanes, [&](auto lane) {
             kernels::move_group_elements<decltype(kind)::value>(memory, p, of.block, lane);
@@ -95,6 +95,14 @@ class Emulated {
           run_phases(kernels::kGroupVectorThreads, [&](auto t) {
             kernels::move_group_vectors<decltype(kind)::value>(memory, params_, of, t);
           });
+        });
+      case GroupFamily::Kind::planes:
+        return kernels::with_group_kind<kernels::kGroupPlanes>(of.kind, [&](auto kind) {
+          run_lines<kernels::GroupPlaneTile<decltype(kind)::value>>(memory, of);
+        });
+      case GroupFamily::Kind::stretches:
+        return kernels::with_group_kind<kernels::kGroupStretches>(of.kind, [&](auto kind) {
+          run_lines<kernels::GroupStretchTile<decltype(kind)::value>>(memory, of);
         });
       case GroupFamily::Kind::tiles:
         return kernels::with_group_kind<kernels::kCompiledTileCount>(tile_number(), [&](auto number) {
@@ -110,6 +118,15 @@ class Emulated {
       case GroupFamily::Kind::values:
         FAIL();
     }
+  }
+
+  template <typename Tile>
+  void run_lines(DirectMemory& memory, const GroupBlock& of) {
+    const auto& p = kernels::group_params<kernels::AxesLinesParams>(params_, of);
+    const kernels::AxesLinesTile tile = kernels::axes_lines_tile(p, of.block);
+    run_phases(
+        static_cast<std::uint32_t>(launch_.threads), [&](auto t) { Tile::load(memory, p, tile, t); },
+        [&](auto t) { Tile::store(memory, p, tile, t); });
   }
 
   std::uint32_t tile_number() const {
@@ -226,9 +243,34 @@ TEST(GroupKernel, MovesDrawnListsWhereverArraysBegin) {
   EXPECT_GT(reached.alone, 0);
   EXPECT_TRUE(reached.skewed);
   EXPECT_GE(reached.kinds["boxes"].size(), testing::kInstrumented ? 3U : 14U);
-  EXPECT_EQ(reached.kinds["elements"].size(), kernels::kGroupWidths);
+  EXPECT_GE(reached.kinds["elements"].size(), kernels::kGroupElements - 1);
   EXPECT_GE(reached.kinds["vectors"].size(), testing::kInstrumented ? 5U : 14U);
   EXPECT_EQ(reached.kinds["tiles"].size(), 1U);  // of several launches
+}
+
+TEST(GroupKernel, MovesPlanesAndStretchesByTheKernelsOfPlans) {
+  const Target target = cuda::target_of_capability(9, 0);
+  Reached reached;
+  for (std::uint64_t round = 0; round < (testing::kInstrumented ? 6 : 100); ++round) {
+    SplitMix64 random{round};
+    SCOPED_TRACE("seed " + std::to_string(round));
+    std::vector<MemberArrays> arrays;
+    List list;
+    for (int i = 0; i < 4; ++i) {
+      const Problem problem = test::draw_transpose(random);
+      arrays.emplace_back(problem, random,
+                          below(random, 3) == 0 ? alignment_of(problem) : detail::kGroupAlignment);
+      list.add(arrays.back(), target);
+      ASSERT_TRUE(*list.of_member.back()) << to_text(problem);
+    }
+    const GroupLaunches launches = launches_of(list, arrays);
+    reached.add(launches);
+    run_all(launches, arrays);
+    for (const MemberArrays& each : arrays) each.expect_moved();
+  }
+  EXPECT_GE(reached.kinds["planes"].size(), testing::kInstrumented ? 3U : 8U);
+  EXPECT_GE(reached.kinds["stretches"].size(), testing::kInstrumented ? 3U : 14U);
+  EXPECT_TRUE(reached.skewed);
 }
 
 TEST(GroupKernel, GoesByOtherAddressesWithoutANewTable) {

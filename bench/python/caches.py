@@ -204,6 +204,16 @@ def overhead() -> None:
     group = faro.group(zip(xs, [(1, 0)] * 100, ys))
     print(f"| group of 100 kept arrays: run() | {of(group.run):.2f} |")
     print(f"| the same, run(ins, outs) | {of(lambda: group.run(xs, ys)):.2f} |")
+    move_heads = faro.family((None, 8, 128), (1, 0, 2), itemsize=2, engine="cuda")
+    tokens = [torch.empty(n, 8, 128, device="cuda", dtype=torch.float16) for n in range(1, 201)]
+    heads = [torch.empty(8, n, 128, device="cuda", dtype=torch.float16) for n in range(1, 201)]
+
+    def each_shape():
+        for x, y in zip(tokens, heads):
+            move_heads(x, y)
+
+    print(f"| family of tokens x 8 x 128, a new shape each call, out= given | {of(each_shape, 1) / len(tokens):.2f} |")
+    print(f"| the same, a new result | {of(lambda: [move_heads(x) for x in tokens], 1) / len(tokens):.2f} |")
     caches_of = [torch.zeros(2, 8, 16, 2, 64, device="cuda", dtype=torch.float16) for _ in range(160)]
     move = faro.plan_cache_move(caches_of[:80], caches_of[80:], src_layout="vllm-flash-attention")
     near = torch.arange(2, device="cuda", dtype=torch.int32)

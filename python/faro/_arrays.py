@@ -404,6 +404,16 @@ def refuse_recorded(x: Any) -> None:
             torch_modes().refuse_recorded(x, seen)
 
 
+def plain_tensors(given: Any, device: int | None = None) -> Any:
+    """``_torch_modes`` where all are plain tensors, of that GPU if one is named; else None, and describe() tells of each."""
+    if not all(map(is_tensor, given)):
+        return None
+    modes = torch_modes()
+    if not modes.are_plain(given) or not (device is None or all(x.get_device() == device for x in given)):
+        return None
+    return modes
+
+
 def meet_torch() -> Any:
     """What the short way of a call needs to know of PyTorch, asked once."""
     return torch_modes().meet()
@@ -424,7 +434,7 @@ def _of_torch(x: Any) -> Array:
     x = resolved(x.detach())
     itemsize = x.element_size()
     device = None if x.device.type == "cpu" else int(x.device.index or 0)
-    stream = 0 if device is None else int(torch.cuda.current_stream(x.device).cuda_stream)
+    stream = 0 if device is None else torch_modes().queue(device)
     return Array(
         x.data_ptr(),
         tuple(x.shape),

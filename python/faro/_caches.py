@@ -275,7 +275,10 @@ class CacheMove:
     def _stream(self, stream: Any) -> int:
         if self._device is None:
             return _run.stream_of(self._first, stream, _MOVING)
-        return _run.stream_of(_arrays.describe(self._keep_dst[0]) if stream is None else self._first, stream, _MOVING)
+        if stream is not None:
+            return _run.stream_of(self._first, stream, _MOVING)
+        modes = _arrays.plain_tensors(self._keep_dst[:1], self._device)
+        return int(modes.queue(self._device)) if modes is not None else _arrays.describe(self._keep_dst[0]).stream
 
     def _table(self, given: Any, name: str, sequences: int | None) -> tuple[Any, int, int, Any]:
         """(entries, sequences, entries of one, what keeps them)."""

@@ -83,6 +83,40 @@ def test_groups():
     assert all(torch.equal(y, w) for y, w in zip(outs, again))
 
 
+def test_groups_of_other_arrays():
+    xs = [torch.randn(30, 20 + i, device="cuda") for i in range(20)]
+    outs = [torch.empty(20 + i, 30, device="cuda") for i in range(20)]
+    group = faro.group([(x, (1, 0), out) for x, out in zip(xs, outs)])
+    others, written = [x + 1 for x in xs], [torch.empty_like(out) for out in outs]
+    versions = [out._version for out in written]
+    assert group.run(others, written) == written and [out._version for out in written] == [v + 1 for v in versions]
+    assert all(torch.equal(out, x.T) for x, out in zip(others, written))
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        assert all(torch.equal(out, x.T) for x, out in zip(xs, group.run()))
+    with pytest.raises(faro.FaroValueError, match="member 3"):
+        group.run([*others[:3], others[3].T.contiguous().T, *others[4:]], written)
+    with pytest.raises(faro.FaroError, match="member 0"):
+        group.run([others[0].requires_grad_(), *others[1:]], written)
+
+
+def test_families_into_given_outputs():
+    move = faro.family((None, 8, 16), (1, 0, 2), itemsize=2, engine="cuda")
+    for tokens in (0, 1, 5, 300):
+        x, out = torch.randn(tokens, 8, 16, device="cuda").half(), torch.empty(8, tokens, 16, device="cuda").half()
+        version = out._version
+        assert move(x, out) is out and torch.equal(out, x.permute(1, 0, 2)) and out._version == version + 1
+    strided = torch.randn(8, 5, 16, device="cuda").half().transpose(0, 1)
+    assert torch.equal(move(strided, torch.empty(8, 5, 16, device="cuda").half()), strided.permute(1, 0, 2))
+    memory = torch.zeros(2 * 5 * 128, device="cuda").half()
+    for x, out in ((memory[:640].view(5, 8, 16), memory[100:740].view(8, 5, 16)),
+                   (torch.zeros(5, 8, 16, device="cuda"), memory[:640].view(8, 5, 16)),
+                   (torch.zeros(5, 8, 16, device="cuda").half(), memory[:640].view(5, 8, 16)),
+                   (torch.zeros(5, 8, 17, device="cuda").half(), memory[:640].view(8, 5, 16))):
+        with pytest.raises(faro.FaroError):
+            move(x, out)
+
+
 @pytest.mark.parametrize("tokens", [0, 1, 32, 128, 512, 700])
 @pytest.mark.parametrize("multiple, width", [(1, 7168), (16, 512), (4, 3)])
 def test_routed_and_sent_at_once(tokens, multiple, width):

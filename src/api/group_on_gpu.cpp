@@ -68,8 +68,10 @@ struct CudaState final : Group::State {
 
   void plan_work() override {
     const PlanOptions options{.engine = Engine::cuda, .device = device};
-    const Target target = cuda::target(device);
+    Target target = cuda::target(device);
     device = target.device;
+    // What is small alone is not where there is much of it: its tiles are those of large arrays.
+    if (moved_bytes() / 2 > target.small_bytes_max) target.small_bytes_max = 0;
     rates = target.calibration;
     std::vector<std::optional<std::vector<detail::GpuPass>>> passes(problems.size());
     plans.resize(problems.size());

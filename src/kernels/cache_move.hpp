@@ -7,7 +7,8 @@
 // order in which the target's block has them, so that neighbouring threads write neighbouring addresses; it
 // reads wherever the source has that token. Blocks of threads count arrays, sequences and pieces of one
 // sequence. The tables are read by every piece, from the nearest cache after the first: two loads and five
-// divisions by numbers known before, against 16 bytes read and written.
+// divisions by numbers known before, against 16 bytes read and written. Where a sequence has fewer than 2^31
+// pieces, and blocks as many bytes, as all but the largest have, they are divisions of 32 bits.
 //
 // An entry that is wrong is told of and not followed: its tokens stay as they are in the target.
 #pragma once
@@ -38,18 +39,30 @@ struct CacheSide {
   RowEntries table;           // of all sequences
   std::uint64_t columns = 0;  // of a sequence
   device::Division64 block_tokens;
-  device::Division64 part_pieces;  // pieces of a part of a head
   std::uint64_t block = 0;
   std::uint64_t token = 0;
   std::uint64_t head = 0;
   std::uint64_t part = 0;
   std::uint64_t piece = 0;
 
-  constexpr std::uint64_t place(std::uint64_t slot, std::uint64_t of_head, std::uint64_t of_piece) const {
-    std::uint64_t within = of_piece;
-    const std::uint64_t before = part == 0 ? 0 : part_pieces.divide(within);
-    return slot * token + of_head * head + before * part + within * piece;
+  template <typename Word>
+  constexpr Word place(Word slot, Word of_head, Word of_piece, const device::Division<Word>& of_part) const {
+    Word within = of_piece;
+    const Word before = part == 0 ? 0 : of_part.divide(within);
+    return slot * static_cast<Word>(token) + of_head * static_cast<Word>(head) +
+           before * static_cast<Word>(part) + within * static_cast<Word>(piece);
   }
+};
+
+/// The divisions that each piece takes, of so many bits.
+template <typename Word>
+struct CacheDivisions {
+  device::Division<Word> pieces;  // of a head
+  device::Division<Word> inner;   // heads, or tokens of a block of the target, whichever lie nearer
+  device::Division<Word> middle;  // the others
+  device::Division<Word> from_tokens;
+  device::Division<Word> from_part;  // pieces of a part of a head
+  device::Division<Word> to_part;
 };
 
 /// What every way of moving a cache needs.
@@ -58,21 +71,22 @@ struct CacheShape {
   std::uint64_t arrays = 0;
   device::Division64 sequences;
   device::Division64 chunks;  // blocks of threads of a sequence
-  device::Division64 pieces;  // of a head
-  device::Division64 inner;   // heads, or tokens of a block of the target, whichever lie nearer
-  device::Division64 middle;  // the others
-  bool heads_inside = true;   // inner counts heads
-  std::uint64_t tokens = 0;   // of each sequence, at most
-  RowEntries lengths;         // unless empty, of each; numbers from 0 to tokens
+  CacheDivisions<std::uint64_t> far;
+  CacheDivisions<std::uint32_t> near;
+  bool is_near = false;      // where these do
+  bool heads_inside = true;  // inner counts heads
+  std::uint64_t tokens = 0;  // of each sequence, at most
+  RowEntries lengths;        // unless empty, of each; numbers from 0 to tokens
   CacheSide from;
   CacheSide to;
   RowFaults* table_faults = nullptr;   // out_of_range: of the source's table; twice: of the target's
   RowFaults* length_faults = nullptr;  // out_of_range
+  std::uint64_t all_pieces = 0;        // pieces_of_sequence(), which the host works out
 
   /// Pieces of a sequence, whole blocks of the target.
   constexpr std::uint64_t pieces_of_sequence() const {
     const std::uint64_t bt = to.block_tokens.divisor();
-    return (tokens + bt - 1) / bt * inner.divisor() * middle.divisor() * pieces.divisor();
+    return (tokens + bt - 1) / bt * far.inner.divisor() * far.middle.divisor() * far.pieces.divisor();
   }
   constexpr std::uint64_t blocks() const {
     return pieces_of_sequence() == 0 ? 0 : arrays * sequences.divisor() * chunks.divisor();
@@ -96,18 +110,26 @@ struct CacheShape {
     bool is_there = false;
   };
   constexpr Place place_of(std::uint64_t sequence, std::uint64_t length, std::uint64_t piece) const {
-    if (piece >= pieces_of_sequence()) return {};
-    std::uint64_t of_head = piece;
-    std::uint64_t a = pieces.divide(of_head);
-    std::uint64_t b = inner.divide(a);
-    const std::uint64_t to_block = middle.divide(b);
-    const std::uint64_t head = heads_inside ? a : b;
-    const std::uint64_t slot = heads_inside ? b : a;
-    const std::uint64_t token = to_block * to.block_tokens.divisor() + slot;
-    std::uint64_t from_slot = token;
-    const std::uint64_t from_block = from.block_tokens.divide(from_slot);
-    return {.in = from.place(from_slot, head, of_head),
-            .out = to.place(slot, head, of_head),
+    if (piece >= all_pieces) return {};
+    if (is_near) return place_by(near, sequence, length, static_cast<std::uint32_t>(piece));
+    return place_by(far, sequence, length, piece);
+  }
+
+ private:
+  template <typename Word>
+  constexpr Place place_by(const CacheDivisions<Word>& by, std::uint64_t sequence, std::uint64_t length,
+                           Word piece) const {
+    Word of_head = piece;
+    Word a = by.pieces.divide(of_head);
+    Word b = by.inner.divide(a);
+    const Word to_block = by.middle.divide(b);
+    const Word head = heads_inside ? a : b;
+    const Word slot = heads_inside ? b : a;
+    const Word token = to_block * (heads_inside ? by.middle : by.inner).divisor() + slot;
+    Word from_slot = token;
+    const Word from_block = by.from_tokens.divide(from_slot);
+    return {.in = from.place(from_slot, head, of_head, by.from_part),
+            .out = to.place(slot, head, of_head, by.to_part),
             .from_entry = sequence * from.columns + from_block,
             .to_entry = sequence * to.columns + to_block,
             .is_there = token < length};

@@ -11,6 +11,13 @@
 // for is here the entry's kind, by which all threads of a block, or of a warp, branch alike. Addresses are
 // read from a list of all arrays, so that a graph may be replayed with others; skews, which depend on them,
 // are in the parameters, so that others lie as far past a multiple of 32 bytes.
+//
+// Parameters of a kernel of one array are constants; here they lie in memory, which takes as long to answer
+// as the array itself, step by step. So there are three places for them (GroupFamily::Params):
+//
+//     listed     read where they lie: parameters of many blocks are in the first-level cache
+//     held       copied to shared memory at first, in one step: arrays of few blocks each
+//     constant   of the launch, as of one array: much that is equal, whose kernel needs many of them
 #pragma once
 
 #include <cstddef>
@@ -24,6 +31,8 @@
 #include "kernels/axes_box.hpp"
 #include "kernels/axes_elements.hpp"
 #include "kernels/axes_rows.hpp"
+#include "kernels/axes_skinny.hpp"
+#include "kernels/axes_turned.hpp"
 #include "kernels/axes_view_rows.hpp"
 #include "kernels/group_table.hpp"
 
@@ -31,15 +40,17 @@ namespace faro::kernels {
 
 /// A kernel of its own: one launch has the arrays of one family.
 struct GroupFamily {
-  enum class Kind { boxes, elements, vectors, tiles, values };
+  enum class Kind { boxes, elements, vectors, planes, stretches, tiles, values };
+  enum class Params { listed, held, constant };
   Kind kind = Kind::boxes;
+  Params params = Params::listed;
   CompiledTile tile = {};   // of tiles
   std::size_t changes = 0;  // of values: which kernel (group_values.hpp), one for each kind of arithmetic
 
   friend constexpr bool operator==(const GroupFamily&, const GroupFamily&) = default;
 };
 constexpr const char* name(GroupFamily::Kind kind) noexcept {
-  constexpr const char* names[] = {"boxes", "elements", "vectors", "tiles", "values"};
+  constexpr const char* names[] = {"boxes", "elements", "vectors", "planes", "stretches", "tiles", "values"};
   return names[static_cast<int>(kind)];
 }
 
@@ -58,11 +69,18 @@ inline constexpr std::size_t kGroupWidths = 5;  // units of 1, 2, 4, 8 and 16 by
 inline constexpr std::uint32_t kGroupWarpLanes = 32;
 inline constexpr std::uint32_t kGroupWarps = kAxesElementsThreads / kGroupWarpLanes;  // of a block
 
-/// The whole work of a lane, which has one unit.
+inline constexpr std::size_t kGroupElements = 2 * kGroupWidths;  // a lane has one, then up to 32 bytes
+constexpr std::uint32_t group_elements_kind(std::uint32_t log2_bytes, int units) {
+  return log2_bytes + (units > 1 ? std::uint32_t{kGroupWidths} : 0);
+}
+
+/// The whole work of a lane.
 template <std::size_t kind, device::Memory Memory>
 constexpr void move_group_elements(Memory& memory, const AxesElementsParams& params, std::uint32_t warp,
                                    std::uint32_t lane) {
-  move_axes_elements<1 << kind, 1>(memory, params, warp / kGroupWarps,
+  constexpr int bytes = 1 << kind % kGroupWidths;
+  constexpr int units = kind < kGroupWidths ? 1 : most_elements_units(bytes);
+  move_axes_elements<bytes, units>(memory, params, warp / kGroupWarps,
                                    warp % kGroupWarps * kGroupWarpLanes + lane);
 }
 
@@ -70,7 +88,9 @@ constexpr void move_group_elements(Memory& memory, const AxesElementsParams& par
 
 inline constexpr std::size_t kGroupViewRows = kGroupWidths;
 inline constexpr std::size_t kGroupSegments = kGroupViewRows + std::size(kViewRowsShapes);
-inline constexpr std::size_t kGroupVectorKinds = kGroupSegments + kGroupWidths;
+inline constexpr std::size_t kGroupCopies = kGroupSegments + kGroupWidths;  // rows without axes
+inline constexpr std::size_t kGroupVectorKinds = kGroupCopies + kGroupWidths;
+inline constexpr std::uint32_t kGroupCopyVectors = 4;  // of a thread
 inline constexpr int kGroupVectorThreads = 256;
 static_assert(kGroupVectorThreads == kAxesRowsThreads && kGroupVectorThreads == kViewRowsThreads &&
               kGroupVectorThreads == kSegmentsThreads);
@@ -79,10 +99,13 @@ static_assert(kGroupVectorThreads == kAxesRowsThreads && kGroupVectorThreads == 
 /// at a time.
 template <std::size_t kind>
 struct GroupVectors {
+  static constexpr bool kCopies = kind >= kGroupCopies;
   static constexpr bool kRows = kind < kGroupViewRows;
   static constexpr bool kViewRows = !kRows && kind < kGroupSegments;
   static constexpr int unit_bytes() {
-    if constexpr (kRows) {
+    if constexpr (kCopies) {
+      return 1 << (kind - kGroupCopies);
+    } else if constexpr (kRows) {
       return 1 << kind;
     } else if constexpr (kViewRows) {
       return kViewRowsShapes[kind - kGroupViewRows].access_bytes;
@@ -92,12 +115,60 @@ struct GroupVectors {
   }
 };
 
+/// A row without axes, wherever it begins on both sides: four vectors of output a thread, whose input is on
+/// its way before the first is joined; what the row's ends cut goes unit by unit.
+template <int unit_bytes, device::Memory Memory>
+constexpr void copy_group_vectors(Memory& memory, const AxesRowsParams& p, std::uint64_t block,
+                                  std::uint32_t thread) {
+  const std::uint64_t first =
+      (p.first_vector + block * kGroupCopyVectors * kGroupVectorThreads + thread) * kMovedBytes;
+  constexpr std::uint64_t step = std::uint64_t{kGroupVectorThreads} * kMovedBytes;
+  const auto from = [&](std::uint64_t y) { return p.in.begin + (y - p.out.begin); };
+  device::Packet<kMovedBytes> read[kGroupCopyVectors];
+  device::Packet<kMovedBytes> next[kGroupCopyVectors];
+  bool joins[kGroupCopyVectors];
+  FARO_UNROLL
+  for (std::uint32_t k = 0; k < kGroupCopyVectors; ++k) {
+    const std::uint64_t y = first + k * step;
+    const VectorPair pair(from(y));
+    joins[k] = y >= p.out.begin && y + kMovedBytes <= p.out.end && pair.within(p.in);
+    next[k] = {};
+    if (!joins[k]) continue;
+    read[k] = memory.template load_global<kMovedBytes>(device::kInput, pair.first);
+    if (pair.by != 0)
+      next[k] = memory.template load_global<kMovedBytes>(device::kInput, pair.first + kMovedBytes);
+  }
+  const VectorPair pair(from(first));  // as far past a vector as the others
+  FARO_UNROLL
+  for (std::uint32_t k = 0; k < kGroupCopyVectors; ++k) {
+    if (joins[k]) {
+      memory.template store_global<kMovedBytes>(device::kOutput, first + k * step,
+                                                join<unit_bytes>(read[k], next[k], pair.by));
+    }
+  }
+  FARO_NO_UNROLL
+  for (std::uint32_t k = 0; k < kGroupCopyVectors; ++k) {
+    const std::uint64_t begin = first + k * step;
+    const bool whole = begin >= p.out.begin && begin + kMovedBytes <= p.out.end;
+    if (whole && VectorPair(from(begin)).within(p.in)) continue;
+    FARO_NO_UNROLL
+    for (std::uint64_t y = begin; y < begin + kMovedBytes; y += unit_bytes) {
+      if (y < p.out.begin || y >= p.out.end) continue;
+      memory.template store_global<unit_bytes>(
+          device::kOutput, y, memory.template load_global<unit_bytes>(device::kInput, from(y)));
+    }
+  }
+}
+
 /// The whole work of a thread.
 template <std::size_t kind, device::Memory Memory>
 constexpr void move_group_vectors(Memory& memory, const std::byte* params, const GroupBlock& of,
                                   std::uint32_t thread) {
   using Kind = GroupVectors<kind>;
-  if constexpr (Kind::kRows) {
+  if constexpr (Kind::kCopies) {
+    copy_group_vectors<Kind::unit_bytes()>(memory, group_params<AxesRowsParams>(params, of), of.block,
+                                           thread);
+  } else if constexpr (Kind::kRows) {
     move_axes_rows<Kind::unit_bytes()>(memory, group_params<AxesRowsParams>(params, of), of.block, thread);
   } else if constexpr (Kind::kViewRows) {
     constexpr ViewRowsShape shape = kViewRowsShapes[kind - kGroupViewRows];
@@ -115,5 +186,107 @@ constexpr std::size_t group_box_shapes() {
   return count;
 }
 inline constexpr std::size_t kGroupBoxes = group_box_shapes();
+
+// --- planes: those of 288 threads; stretches of few rows or columns: those that need no more registers
+
+inline constexpr int kGroupPlaneThreads = 288;
+
+struct GroupPlane {
+  AxesPlaneShape shape;
+  bool turned = false;
+  bool aligned = false;  // to vectors; turned, to words
+
+  friend constexpr bool operator==(const GroupPlane&, const GroupPlane&) = default;
+};
+// Calls use(plane) for each that is chosen: turned ones, and others at vectors.
+template <typename Use>
+constexpr void each_group_plane(const Use& use) {
+  for (const AxesPlaneShape& shape : kAxesTurnedShapes) {
+    if (shape.threads != kGroupPlaneThreads) continue;
+    use(GroupPlane{shape, true, true});
+    if (shape.unit_bytes < 4) use(GroupPlane{shape, true, false});
+  }
+  for (const AxesPlaneShape& shape : kAxesPlaneShapes) {
+    if (shape.unit_bytes > 1) use(GroupPlane{shape, false, true});
+  }
+}
+inline constexpr std::size_t kGroupPlanes = [] {
+  std::size_t count = 0;
+  each_group_plane([&](const GroupPlane& /*plane*/) { ++count; });
+  return count;
+}();
+/// The number of such a kernel; kGroupPlanes where groups do not have it.
+constexpr std::uint32_t group_plane_kind(const GroupPlane& wanted) {
+  std::uint32_t number = 0;
+  std::uint32_t found = kGroupPlanes;
+  each_group_plane([&](const GroupPlane& plane) {
+    if (plane == wanted) found = number;
+    ++number;
+  });
+  return found;
+}
+constexpr GroupPlane group_plane(std::size_t kind) {
+  std::size_t number = 0;
+  GroupPlane found;
+  each_group_plane([&](const GroupPlane& plane) {
+    if (number++ == kind) found = plane;
+  });
+  return found;
+}
+
+/// The number of the turned shape that groups have among those of its width.
+constexpr int group_turned_shape(int unit_bytes) {
+  int number = 0;
+  for (const AxesPlaneShape& shape : kAxesTurnedShapes) {
+    if (shape.unit_bytes != unit_bytes) continue;
+    if (shape.threads == kGroupPlaneThreads) break;
+    ++number;
+  }
+  return number;
+}
+
+inline constexpr int kGroupFewVectors = 4;  // rows or columns that go by vectors
+inline constexpr std::size_t kGroupStretches =
+    kAxesWordShapes + 4 * (kGroupFewVectors - kLeastFewVectors + 1);
+
+/// Both phases of a plane's tile, or of a stretch: kernel.load(memory) and, behind a barrier, .store(memory).
+template <std::size_t kind>
+struct GroupPlaneTile {
+  static constexpr GroupPlane kPlane = group_plane(kind);
+
+  template <device::Memory Memory>
+  static constexpr void load(Memory& memory, const AxesLinesParams& p, const AxesLinesTile& tile,
+                             std::uint32_t thread) {
+    if constexpr (kPlane.turned) {
+      load_axes_turned<kPlane.shape, kPlane.aligned>(memory, p, tile, thread);
+    } else {
+      load_axes_plane<kPlane.shape, kPlane.aligned>(memory, p, tile, thread);
+    }
+  }
+  template <device::Memory Memory>
+  static constexpr void store(Memory& memory, const AxesLinesParams& p, const AxesLinesTile& tile,
+                              std::uint32_t thread) {
+    if constexpr (kPlane.turned) {
+      store_axes_turned<kPlane.shape>(memory, p, tile, thread);
+    } else {
+      store_axes_plane<kPlane.shape>(memory, p, tile, thread);
+    }
+  }
+};
+template <std::size_t kind>
+struct GroupStretchTile {
+  static constexpr AxesSkinnyShape kShape = axes_skinny_shape(static_cast<int>(kind));
+
+  template <device::Memory Memory>
+  static constexpr void load(Memory& memory, const AxesLinesParams& p, const AxesLinesTile& tile,
+                             std::uint32_t thread) {
+    load_axes_skinny<kShape>(memory, p, tile, thread);
+  }
+  template <device::Memory Memory>
+  static constexpr void store(Memory& memory, const AxesLinesParams& p, const AxesLinesTile& tile,
+                              std::uint32_t thread) {
+    store_axes_skinny<kShape>(memory, p, tile, thread);
+  }
+};
 
 }  // namespace faro::kernels

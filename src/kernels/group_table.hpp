@@ -13,7 +13,8 @@ struct alignas(32) GroupBlock {
   std::uint32_t member = 0;
   std::uint32_t block = 0;   // among those of its array; of elements the warp
   std::uint32_t params = 0;  // where its parameters lie, in units of kGroupParamsBytes
-  std::uint32_t kind = 0;    // within the family
+  std::uint16_t kind = 0;    // within the family
+  std::uint16_t held = 0;    // of its parameters in shared memory, in such units; 0: none are
 };
 static_assert(sizeof(GroupBlock) == 32);
 
@@ -23,7 +24,8 @@ inline constexpr std::size_t kGroupParamsBytes = 16;
 struct GroupTable {
   const std::byte* const* addresses = nullptr;  // of all inputs, then of all outputs
   std::uint64_t members = 0;
-  std::uint64_t count = 0;  // of entries
+  std::uint64_t count = 0;       // of entries
+  std::uint32_t held_bytes = 0;  // of shared memory, for parameters
 
   constexpr const std::byte* in(const GroupBlock& of) const { return addresses[of.member] + of.in_offset; }
   constexpr std::byte* out(const GroupBlock& of) const {

@@ -79,7 +79,12 @@ void check_largest(const FamilyPlan& plan) {
 
 // Rows that stay are those of the fastest axes that are fixed and neither flipped nor rolled; whatever the
 // others are, their strides are multiples of what the fixed extents make of them.
-std::uint64_t sure_unit(const FamilyForm& form) {
+struct SureRows {
+  std::uint64_t bytes = 0;
+  std::uint64_t unit = 1;  // that divides them and all steps between them
+};
+
+SureRows sure_rows(const FamilyForm& form) {
   const auto bytes = static_cast<std::int64_t>(form.element_bytes);
   kernels::FamilyView view;
   FamilyForm smallest = form;
@@ -99,10 +104,12 @@ std::uint64_t sure_unit(const FamilyForm& form) {
   std::uint64_t bits = 16 | static_cast<std::uint64_t>(row);
   for (int a = 0; a < kept; ++a)
     bits |= static_cast<std::uint64_t>(view.axis[a].in) | static_cast<std::uint64_t>(view.axis[a].out);
-  return bits & (~bits + 1);
+  return {.bytes = static_cast<std::uint64_t>(row), .unit = bits & (~bits + 1)};
 }
 
 }  // namespace
+
+std::uint64_t sure_row_bytes(const FamilyPlan& plan) { return sure_rows(plan.form).bytes; }
 
 void require_bounded(const FamilyPlan& plan, const char* operation) {
   if (plan.most_elements <= kMostFamilyElements) return;
@@ -173,7 +180,7 @@ FamilyPlan plan_family(const FamilyMap& map) {
   plan.most_elements = most_elements(map);
   if (plan.free.empty()) require_bounded(plan, kPlanFamily);
   check_largest(plan);
-  plan.sure_unit = sure_unit(form);
+  plan.sure_unit = sure_rows(form).unit;
   return plan;
 }
 

@@ -29,6 +29,9 @@ void require_bounded(const FamilyPlan& plan, const char* operation);
 /// Errors: those of faro::ShapeFamily.
 FamilyPlan plan_family(const FamilyMap& map);
 
+/// Bytes of rows that stay whole in any call that gives no strides of its own.
+std::uint64_t sure_row_bytes(const FamilyPlan& plan);
+
 /// FamilyForm::wanted of such units, which a block on the device need not look for. Cost: that of a call.
 std::uint32_t largest_wanted(const FamilyPlan& plan, int unit_bytes);
 

@@ -124,6 +124,25 @@ TEST_F(GpuGroup, MovesDrawnListsWhereverArraysBegin) {
   }
 }
 
+TEST_F(GpuGroup, MovesTransposesByTheKernelsOfPlans) {
+  for (std::uint64_t seed = settings().seed; seed < settings().seed + 10; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    test::SplitMix64 random{seed};
+    DeviceList list;
+    for (int i = 0; i < 40; ++i) {
+      const Problem problem = test::draw_transpose(random);
+      list.add(problem, random, test::below(random, 3) == 0 ? unit_of(problem) : 32);
+    }
+    const Group group = plan_group(list.with_pointers(), kOnDevice);
+    EXPECT_LE(group.launches(), 5U) << group.explain();
+    const OwnStream stream;
+    group.run(stream);
+    stream.wait();
+    for (const DeviceMember& each : list.members) each.expect_moved();
+    if (HasFailure()) return;
+  }
+}
+
 // Those that go by the launches of all.
 std::vector<Problem> grouped_problems(test::SplitMix64& random, std::size_t count) {
   std::vector<Problem> all;

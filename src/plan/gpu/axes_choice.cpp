@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
+#include "kernels/group.hpp"
 #include "kernels/partition_params.hpp"
 #include "layout/box_choice.hpp"
 #include "layout/strided_box.hpp"
@@ -75,11 +76,33 @@ AxesLines::Variant as_variant(kernels::AxesLinesChoice choice, const kernels::Ax
   return {.choice = choice, .unit_bytes = unit, .anywhere = anywhere};
 }
 
+// Elements of several units have none.
+bool has_group_kernel(const kernels::AxesLinesChoice& choice) {
+  if (choice.skinny) return choice.skinny->few <= kernels::kGroupFewVectors;
+  if (!choice.plane) return false;
+  return kernels::group_plane_kind({*choice.plane, choice.turned, choice.aligned}) < kernels::kGroupPlanes;
+}
+
+// What `make` makes of the options; of a group, by the kernels that groups have, or nothing.
+template <typename Make>
+std::optional<kernels::AxesLinesChoice> make_lines(kernels::AxesLinesOptions options, const AxesVariant& as,
+                                                   const Make& make) {
+  std::optional<kernels::AxesLinesChoice> choice = make(options);
+  if (!choice || !as.grouped || has_group_kernel(*choice)) return choice;
+  if (choice->plane && choice->turned)
+    options.plane_shape = kernels::group_turned_shape(choice->plane->unit_bytes);
+  if (choice->skinny) options.few_vectors = false;
+  choice = make(options);
+  return choice && has_group_kernel(*choice) ? choice : std::nullopt;
+}
+
 // Nothing where the axes are no such transposes.
 std::optional<AxesLines::Variant> lines_variant(const layout::AxisMap& map, bool anywhere,
                                                 const AxesVariant& as) {
   const kernels::AxesLinesOptions options = lines_options(map.unit, anywhere, as);
-  const auto choice = kernels::make_axes_lines(map.axes, static_cast<int>(map.unit), options);
+  const auto choice = make_lines(options, as, [&](const kernels::AxesLinesOptions& by) {
+    return kernels::make_axes_lines(map.axes, static_cast<int>(map.unit), by);
+  });
   if (!choice) return std::nullopt;
   return as_variant(*choice, options, map.unit, anywhere);
 }
@@ -105,13 +128,23 @@ bool units_are_few(std::uint64_t count, std::uint64_t unit) {
 constexpr std::uint64_t kMostUnits = std::uint64_t{1} << 29;  // that are moved so in any case
 bool bytes_are_few(std::uint64_t count, std::uint64_t unit) { return unit == 1 && count <= 2 * kFewUnits; }
 
+// A warp moves all of a small array, if it can.
+kernels::AxesElementsShape group_elements_shape(std::uint64_t count, int unit_bytes) {
+  constexpr std::uint64_t two_each = 2 * kernels::kGroupWarpLanes;
+  kernels::AxesElementsShape shape = kernels::usual_elements_shape(1, unit_bytes);
+  if (count >= two_each) shape.units = kernels::most_elements_units(unit_bytes);
+  return shape;
+}
+
 // The elements of axes by the widest unit, and by the element's own.
-AxesElements elements_of(const layout::AxisMap& wide, const layout::AxisMap& units) {
+AxesElements elements_of(const layout::AxisMap& wide, const layout::AxisMap& units, const AxesVariant& as) {
   AxesElements elements;
   const auto add = [&](const layout::AxisMap& map) {
+    std::optional<kernels::AxesElementsShape> shape;
+    if (as.grouped) shape = group_elements_shape(unit_count(map.axes), static_cast<int>(map.unit));
     elements.variants.push_back(
         {.params = kernels::make_axes_elements_params(map.axes, static_cast<int>(map.unit), first_of(map).in,
-                                                      first_of(map).out),
+                                                      first_of(map).out, shape),
          .unit_bytes = map.unit});
   };
   if (wide.unit != units.unit) add(wide);
@@ -187,8 +220,9 @@ bool lie_together(const std::vector<layout::StridedAxis>& axes, const kernels::A
 std::optional<AxesLines::Variant> line_of_view(const layout::AxisMap& view, bool anywhere,
                                                const AxesVariant& as) {
   const kernels::AxesLinesOptions options = lines_options(view.unit, anywhere, as);
-  const auto choice =
-      kernels::make_view_lines(view.axes, static_cast<int>(view.unit), first_of(view), options);
+  const auto choice = make_lines(options, as, [&](const kernels::AxesLinesOptions& by) {
+    return kernels::make_view_lines(view.axes, static_cast<int>(view.unit), first_of(view), by);
+  });
   if (!choice) return std::nullopt;
   const kernels::AxesLinesParams& p = choice->params;
   const bool is_long = p.steps >= kLongSide && p.columns >= kLongSide;
@@ -233,7 +267,7 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
   if (units.axes.size() < 2) return {.form = AxesCopy{unit_count(units.axes) * unit}, .unit_bytes = unit};
   const std::uint64_t wide_count = unit_count(wide.axes);
   const auto by_units = [&]() -> AxesChoice {
-    return {.form = elements_of(wide, units), .unit_bytes = unit};
+    return {.form = elements_of(wide, units, variant), .unit_bytes = unit};
   };
   const bool as_usual = !variant.boxes_only && !variant.lines_only;
   if (variant.elements.value_or(units_are_few(wide_count, wide.unit) && as_usual)) return by_units();
@@ -263,7 +297,8 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
     const AxesBoxes::Variant& box = boxes.variants.front();
     if (has_lines && lines_suit(lines, wide.axes, box) && are_complete()) return by_lines();
     const bool countable = unit_count(units.axes) <= kMostUnits;
-    if (as_usual && ((countable && boxes_are_tiny(box)) || (few_bytes && box.shape.ragged)))
+    if (as_usual && !variant.grouped &&
+        ((countable && boxes_are_tiny(box)) || (few_bytes && box.shape.ragged)))
       return by_units();
     if (boxes.variants.front().alignment > unit && variant.alternatives)
       boxes.variants.push_back(box_variant(units, false, variant));
@@ -293,7 +328,7 @@ ViewChoice choose_view(const AxisMap& view, std::uint64_t element_bytes, const A
     if (count <= kFewUnits) count *= std::min(axis.extent, kFewUnits + 1);
   }
   if (variant.elements.value_or(units_are_few(count, unit))) {
-    choice.elements = elements_of(wide, units);
+    choice.elements = elements_of(wide, units, variant);
     return choice;
   }
   choice.rows =

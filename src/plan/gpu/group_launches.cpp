@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -29,13 +32,18 @@ constexpr std::uint64_t kFewGroupBytes = 1 << 10;
 AxesVariant group_variant(std::uint64_t bytes) {
   AxesVariant variant;
   variant.elements = bytes <= kFewGroupBytes;
-  variant.boxes_only = true;
   variant.whole = false;
   variant.grouped = true;
   return variant;
 }
 
 // --- which kernels there are
+
+// One row.
+bool is_group_copy(const GpuKernel& kernel) {
+  const auto* const rows = std::get_if<kernels::AxesRowsParams>(&kernel.params);
+  return rows != nullptr && rows->axes == 0;
+}
 
 // Where the family has the kernel: the number of its kind.
 struct GroupKindOf {
@@ -58,11 +66,32 @@ struct GroupKindOf {
     return Found{{Kind::boxes}, static_cast<std::uint32_t>(found - std::begin(kernels::kBoxShapes))};
   }
   std::optional<Found> operator()(const AxesElementsKernel& elements) const {
-    if (elements.units != 1) return std::nullopt;
-    return Found{{Kind::elements}, log2_of(static_cast<std::uint64_t>(elements.unit_bytes))};
+    return Found{{Kind::elements},
+                 kernels::group_elements_kind(log2_of(static_cast<std::uint64_t>(elements.unit_bytes)),
+                                              elements.units)};
+  }
+  std::optional<Found> operator()(const AxesPlaneKernel& plane) const {
+    return of_plane({.shape = plane.shape, .turned = false, .aligned = plane.aligned});
+  }
+  std::optional<Found> operator()(const AxesTurnedKernel& turned) const {
+    return of_plane({.shape = turned.shape, .turned = true, .aligned = turned.words});
+  }
+  std::optional<Found> operator()(const AxesSkinnyKernel& skinny) const {
+    for (std::uint32_t kind = 0; kind < kernels::kGroupStretches; ++kind) {
+      if (kernels::axes_skinny_shape(static_cast<int>(kind)) == skinny.shape)
+        return Found{{Kind::stretches}, kind};
+    }
+    return std::nullopt;
+  }
+  static std::optional<Found> of_plane(const kernels::GroupPlane& plane) {
+    const std::uint32_t kind = kernels::group_plane_kind(plane);
+    if (kind == kernels::kGroupPlanes) return std::nullopt;
+    return Found{{Kind::planes}, kind};
   }
   std::optional<Found> operator()(const AxesRowsKernel& rows) const {
-    return Found{{Kind::vectors}, log2_of(static_cast<std::uint64_t>(rows.unit_bytes))};
+    const std::uint32_t width = log2_of(static_cast<std::uint64_t>(rows.unit_bytes));
+    if (!is_group_copy(kernel)) return Found{{Kind::vectors}, width};
+    return Found{{Kind::vectors}, static_cast<std::uint32_t>(kernels::kGroupCopies) + width};
   }
   std::optional<Found> operator()(const ViewRowsKernel& rows) const {
     const auto* const found =
@@ -96,14 +125,17 @@ bool has_group_kernels(const GpuPass& pass) {
 
 // --- which a problem takes
 
-// What lies together, as one row, by vectors at any address.
-GpuPass copy_pass(std::uint64_t bytes, std::uint64_t offset) {
+// What lies together, as one row, by vectors at any address. `in_first`, `out_first`: bytes before it.
+GpuPass copy_pass(std::uint64_t bytes, std::uint64_t offset, std::uint64_t in_first = 0,
+                  std::uint64_t out_first = 0) {
   GpuPass pass{.kind = PassKind::axes, .kernels = {}, .offset = offset};
   constexpr auto threads = std::uint64_t{kernels::kAxesRowsThreads};
   for (std::uint64_t unit = kGroupVectorBytes; unit > 0; unit /= 2) {
-    if (bytes % unit != 0) continue;
-    const auto params = kernels::make_axes_rows_params({{.extent = bytes / unit, .in = 1, .out = 1}},
-                                                       static_cast<int>(unit), 0, 0);
+    if ((bytes | in_first | out_first) % unit != 0) continue;
+    auto params = kernels::make_axes_rows_params({{.extent = bytes / unit, .in = 1, .out = 1}},
+                                                 static_cast<int>(unit), 0, 0);
+    params.in = {.begin = in_first, .end = in_first + bytes};
+    params.out = {.begin = out_first, .end = out_first + bytes};
     pass.kernels.push_back({.id = AxesRowsKernel{static_cast<int>(unit)},
                             .params = params,
                             .blocks = ceil_div(params.vectors(), threads),
@@ -137,6 +169,12 @@ std::vector<GpuPass> passes_of_parts(const std::vector<AxisMap>& parts, std::uin
     const AxisMap normal = normal_form(part);
     const std::uint64_t bytes = unit_count(normal.axes) * element_bytes;
     if (bytes == 0) continue;
+    if (bytes > kFewGroupBytes && normal.axes.size() == 1 && normal.axes.front().in == 1 &&
+        normal.axes.front().out == 1) {
+      passes.push_back(copy_pass(bytes, 0, static_cast<std::uint64_t>(normal.in_first) * element_bytes,
+                                 static_cast<std::uint64_t>(normal.out_first) * element_bytes));
+      continue;
+    }
     passes.push_back(view_pass(normal, element_bytes, group_variant(bytes)));
   }
   return passes;
@@ -210,6 +248,13 @@ ArraySkews skew_params(GpuKernel& kernel, std::uint64_t in_past, std::uint64_t o
     const ArraySkews skews{.in = in, .out = static_cast<std::uint32_t>(out_past % kGroupVectorBytes)};
     rows->in = {.begin = skews.in + rows->in.begin, .end = skews.in + rows->in.end};
     rows->out = {.begin = skews.out + rows->out.begin, .end = skews.out + rows->out.end};
+    rows->first_vector = rows->out.begin / kGroupVectorBytes;
+    return skews;
+  }
+  if (auto* const lines = std::get_if<kernels::AxesLinesParams>(&kernel.params)) {
+    const ArraySkews skews{.in = in, .out = static_cast<std::uint32_t>(out_past % kernels::kLineSector)};
+    lines->in = {.begin = skews.in + lines->in.begin, .end = skews.in + lines->in.end};
+    lines->out = {.begin = skews.out + lines->out.begin, .end = skews.out + lines->out.end};
     return skews;
   }
   if (auto* const elements = std::get_if<kernels::AxesElementsParams>(&kernel.params)) {
@@ -250,9 +295,13 @@ class GroupTableMaker {
   }
 
   GroupLaunches take() {
+    // What is read in steps is at an end when rows begin to move.
+    made_.params.resize(round_up(made_.params.size(), kernels::kGroupParamsBytes));
+    split_tiles();
     for (OpenLaunch& open : open_) {
       std::stable_sort(open.arrays.begin(), open.arrays.end(),
                        [](const PlacedArray& a, const PlacedArray& b) { return a.entries > b.entries; });
+      hold_params(open);
       write_blocks(open);
       made_.launches.push_back(std::move(open.launch));
     }
@@ -260,8 +309,12 @@ class GroupTableMaker {
   }
 
  private:
+  struct Kept {
+    std::uint32_t at = 0;  // both in units of kGroupParamsBytes
+    std::uint32_t size = 0;
+  };
   struct Placed {
-    std::uint32_t params = 0;
+    Kept params;
     std::uint32_t kind = 0;
     std::size_t launch = 0;
     std::uint64_t entries = 0;
@@ -297,8 +350,9 @@ class GroupTableMaker {
                                      .out_offset = array.out_offset_bytes + offset - at.skews.out,
                                      .member = array.member,
                                      .block = 0,
-                                     .params = at.params,
-                                     .kind = at.kind},
+                                     .params = at.params.at,
+                                     .kind = static_cast<std::uint16_t>(at.kind),
+                                     .held = static_cast<std::uint16_t>(at.params.size)},
                            .entries = at.entries});
   }
 
@@ -331,8 +385,10 @@ class GroupTableMaker {
                       std::uint64_t{kernels::kGroupWarpLanes});
     }
     // One more where the vectors of an output that begins inside one are one more.
-    if (const auto* const rows = std::get_if<kernels::AxesRowsParams>(&kernel.params))
-      return ceil_div(rows->vectors(), kernel.first_step);
+    if (const auto* const rows = std::get_if<kernels::AxesRowsParams>(&kernel.params)) {
+      const std::uint64_t together = is_group_copy(kernel) ? kernels::kGroupCopyVectors : 1;
+      return ceil_div(rows->vectors() - rows->first_vector, together * kernel.first_step);
+    }
     return kernel.blocks;
   }
 
@@ -351,17 +407,91 @@ class GroupTableMaker {
   }
 
   template <typename Params>
-  std::uint32_t keep_params(const Params& params) {
+  Kept keep_params(const Params& params) {
     const std::size_t at = round_up(made_.params.size(), kernels::kGroupParamsBytes);
     if constexpr (std::is_trivially_copyable_v<Params>) {
-      made_.params.resize(at + sizeof(params));
-      std::memcpy(made_.params.data() + at, &params, sizeof(params));
+      const std::size_t used = used_bytes(params);
+      made_.params.resize(at + used);
+      std::memcpy(made_.params.data() + at, &params, used);
     } else {
       FARO_CHECK(false);
     }
     const std::uint64_t number = at / kernels::kGroupParamsBytes;
     FARO_CHECK(number >> 32 == 0);
-    return static_cast<std::uint32_t>(number);
+    const std::uint64_t size = ceil_div(made_.params.size() - at, std::uint64_t{kernels::kGroupParamsBytes});
+    return {.at = static_cast<std::uint32_t>(number), .size = static_cast<std::uint32_t>(size)};
+  }
+
+  template <typename Params>
+  static std::size_t used_bytes(const Params& /*params*/) {
+    return sizeof(Params);
+  }
+  static std::size_t used_bytes(const kernels::AxesBoxParams& box) {
+    const std::uint32_t rows = std::max(box.in.first_row + box.in.rows, box.out.first_row + box.out.rows);
+    return offsetof(kernels::AxesBoxParams, row) + rows * sizeof(kernels::BoxRow);
+  }
+
+  // Tiles of equal arrays, as many as are worth a launch, take their parameters as those of one array do.
+  void split_tiles() {
+    constexpr std::uint64_t worth_blocks = 1024;
+    const std::size_t all = open_.size();
+    for (std::size_t i = 0; i < all; ++i) {
+      if (open_[i].launch.family.kind != GroupFamily::Kind::tiles) continue;
+      std::map<std::uint32_t, std::uint64_t> entries;
+      for (const PlacedArray& array : open_[i].arrays) entries[array.first.params] += array.entries;
+      if (entries.size() == 1) {
+        set_constant(open_[i]);
+        continue;
+      }
+      for (const auto& [params, count] : entries) {
+        if (count < worth_blocks) continue;
+        OpenLaunch own{.launch = open_[i].launch, .arrays = {}};
+        const auto is_own = [at = params](const PlacedArray& array) { return array.first.params == at; };
+        std::vector<PlacedArray>& arrays = open_[i].arrays;
+        std::copy_if(arrays.begin(), arrays.end(), std::back_inserter(own.arrays), is_own);
+        std::erase_if(arrays, is_own);
+        own.launch.arrays = own.arrays.size();
+        open_[i].launch.arrays = arrays.size();
+        set_constant(own);
+        open_.push_back(std::move(own));
+      }
+    }
+    std::erase_if(open_, [](const OpenLaunch& open) { return open.arrays.empty(); });
+  }
+  void set_constant(OpenLaunch& open) const {
+    const kernels::GroupBlock& first = open.arrays.front().first;
+    const std::byte* const begin =
+        made_.params.data() + std::size_t{first.params} * kernels::kGroupParamsBytes;
+    open.launch.family.params = GroupFamily::Params::constant;
+    open.launch.constant.assign(begin, begin + std::size_t{first.held} * kernels::kGroupParamsBytes);
+  }
+
+  // Parameters of boxes that few blocks have are not in a multiprocessor's cache.
+  static void hold_params(OpenLaunch& open) {
+    using Kind = GroupFamily::Kind;
+    constexpr std::uint64_t few_blocks = 1024;  // of one array's parameters, on the mean
+    const Kind kind = open.launch.family.kind;
+    bool holds = kind == Kind::planes || kind == Kind::stretches;
+    if (kind == Kind::boxes) {
+      std::set<std::uint32_t> params;
+      std::uint64_t entries = 0;
+      for (const PlacedArray& array : open.arrays) {
+        params.insert(array.first.params);
+        entries += array.entries;
+      }
+      holds = entries / params.size() < few_blocks;
+    }
+    std::uint32_t most = 0;
+    for (PlacedArray& array : open.arrays) {
+      if (!holds) array.first.held = 0;
+      most = std::max<std::uint32_t>(most, array.first.held);
+    }
+    if (!holds) return;
+    constexpr std::uint64_t line_of_banks = 128;
+    open.launch.family.params = GroupFamily::Params::held;
+    open.launch.held_bytes =
+        static_cast<std::uint32_t>(round_up(most * kernels::kGroupParamsBytes, line_of_banks));
+    open.launch.shared_bytes += open.launch.held_bytes;
   }
 
   static void write_blocks(OpenLaunch& open) {

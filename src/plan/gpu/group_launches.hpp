@@ -4,11 +4,11 @@
 //     problem    --group_passes()-->    the passes of a plan of it alone, by kernels that groups have
 //     arrays, each with its passes and where it lies    --make_group_launches()-->    launches and one table
 //
-// Axes, flips, rolls and views go by boxes where they are large and by elements where they are small, rows
-// that stay as vectors, affine maps by their tiles. What is large alone and what is large together differ:
-// an array of a megabyte is moved element by element if nothing else is, for the caches hold it; among a
-// thousand of them it comes from memory, as a box. What is left, index arrays and multiplications and what is
-// in place, has launches of its own.
+// Axes, flips, rolls and views go by planes, stretches and boxes, as a plan's would, where they are large,
+// and by elements where they are small, rows that stay as vectors, affine maps by their tiles. What is large
+// alone and what is large together differ: an array of a megabyte is moved element by element if nothing else
+// is, for the caches hold it; among a thousand of them it comes from memory, as a box. What is left, index
+// arrays and multiplications and what is in place, has launches of its own.
 #pragma once
 
 #include <cstddef>
@@ -58,6 +58,8 @@ struct GroupLaunch {
   GroupFamily family;
   int threads = 0;
   std::uint64_t shared_bytes = 0;
+  std::uint32_t held_bytes = 0;             // of these, for parameters
+  std::vector<std::byte> constant = {};     // parameters of all blocks, where the family has them so
   std::vector<kernels::GroupBlock> blocks;  // entries
   std::uint64_t entries_of_block = 1;
   std::uint64_t grid = 0;  // blocks of the launch

@@ -1,16 +1,11 @@
-// Groups: phases of faro/kernels put on the device, for blocks that look up which array they are of. A family
-// is one kernel, which has those of single arrays within.
+// Groups: phases of faro/kernels put on the device, for blocks, or warps, that look up which array they are
+// of. A family is one kernel, which has those of single arrays within: here elements and vectors.
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
-#include "engines/cuda/kernels/box_on_device.cuh"
 #include "engines/cuda/kernels/group_kernels.hpp"
-#include "engines/cuda/kernels/index_simple_support.cuh"
-#include "kernels/affine_tile.hpp"
-#include "kernels/affine_tile_blocked.hpp"
-#include "kernels/group.hpp"
+#include "engines/cuda/kernels/group_on_device.cuh"
 
 namespace faro::cuda {
 
@@ -18,35 +13,6 @@ using kernels::GroupBlock;
 using kernels::GroupTable;
 
 namespace {
-
-// with_group_kind() of the device: Body<kind>::run(…) for one of `count`.
-template <template <std::size_t> typename Body, std::size_t count, std::size_t first = 0,
-          typename... Arguments>
-__device__ void run_kind(std::uint32_t kind, Arguments&... arguments) {
-  if constexpr (first < count) {
-    if (kind == first) return Body<first>::run(arguments...);
-    run_kind<Body, count, first + 1>(kind, arguments...);
-  }
-}
-
-template <std::size_t kind>
-struct GroupBox {
-  static __device__ void run(CopyingMemory& memory, const kernels::AxesBoxParams& params,
-                             const GroupBlock& of) {
-    move_box<kernels::kBoxShapes[kind]>(memory, params, of.block);
-  }
-};
-
-// Params are read by a pointer that nothing is written through, so that they stay in registers.
-__global__ void __launch_bounds__(kernels::kBoxThreads, 6)
-    move_group_boxes(const GroupTable table, const std::byte* __restrict__ params,
-                     const GroupBlock* __restrict__ blocks) {
-  extern __shared__ __align__(kernels::kMovedBytes) std::byte shared[];
-  const GroupBlock of = blocks[blockIdx.x];
-  const auto& box = kernels::group_params<kernels::AxesBoxParams>(params, of);
-  CopyingMemory memory(table.in(of), table.out(of), shared, box.in_sectors != 0, box.out_sectors != 0);
-  run_kind<GroupBox, kernels::kGroupBoxes>(of.kind, memory, box, of);
-}
 
 template <std::size_t kind>
 struct GroupElements {
@@ -65,14 +31,15 @@ __global__ void __launch_bounds__(kernels::kAxesElementsThreads)
   const GroupBlock of = blocks[entry];
   const auto& elements = kernels::group_params<kernels::AxesElementsParams>(params, of);
   ElementsMemory memory(table.in(of), table.out(of));
-  run_kind<GroupElements, kernels::kGroupWidths>(of.kind, memory, elements, of);
+  run_kind<GroupElements, kernels::kGroupElements>(of.kind, memory, elements, of);
 }
 
 // The memory is that of the kernels of one array.
 template <std::size_t kind>
 struct GroupVectors {
   using Kind = kernels::GroupVectors<kind>;
-  using Memory = std::conditional_t<Kind::kRows, TransposeMemory, StreamedMemory<Kind::unit_bytes()>>;
+  using Memory =
+      std::conditional_t<Kind::kRows || Kind::kCopies, TransposeMemory, StreamedMemory<Kind::unit_bytes()>>;
 
   static __device__ void run(const GroupTable& table, const std::byte* params, const GroupBlock& of) {
     Memory memory{table.in(of), table.out(of), nullptr};
@@ -80,58 +47,35 @@ struct GroupVectors {
   }
 };
 
-__global__ void __launch_bounds__(kernels::kGroupVectorThreads)
+__global__ void __launch_bounds__(kernels::kGroupVectorThreads, 5)
     move_group_vectors(const GroupTable table, const std::byte* __restrict__ params,
                        const GroupBlock* __restrict__ blocks) {
   const GroupBlock of = blocks[blockIdx.x];
   run_kind<GroupVectors, kernels::kGroupVectorKinds>(of.kind, table, params, of);
 }
 
-template <int index>
-__global__ void __launch_bounds__(kernels::kCompiledTiles[index].shape.threads(),
-                                  kernels::kCompiledTiles[index].min_blocks)
-    move_group_tiles(const GroupTable table, const std::byte* __restrict__ params,
-                     const GroupBlock* __restrict__ blocks) {
-  constexpr kernels::CompiledTile tile = kernels::kCompiledTiles[index];
-  using Params = std::conditional_t<tile.blocked, kernels::AffineBlockedParams, kernels::AffineTileParams>;
-  extern __shared__ __align__(kernels::kMaxVectorBytes) std::byte shared[];
-  const GroupBlock of = blocks[blockIdx.x];
-  const auto& map = kernels::group_params<Params>(params, of);
-  StreamedMemory<tile.shape.vector_bytes()> memory{table.in(of), table.out(of), shared};
-  kernels::load_tile<tile.shape>(memory, map, of.block, threadIdx.x);
-  __syncthreads();
-  kernels::store_tile<tile.shape>(memory, map, of.block, threadIdx.x);
-}
-
 __global__ void store_addresses(const __grid_constant__ GroupAddresses from, const std::byte** to) {
   if (threadIdx.x < from.count) to[from.first + threadIdx.x] = from.address[threadIdx.x];
-}
-
-template <std::size_t... index>
-KernelEntry tile_entry(const kernels::CompiledTile& wanted, std::index_sequence<index...> /*all*/) {
-  KernelEntry found{};
-  const auto take = [&](auto number) {
-    constexpr kernels::CompiledTile tile = kernels::kCompiledTiles[decltype(number)::value];
-    if (tile == wanted)
-      found = entry_of(&move_group_tiles<int{decltype(number)::value}>, tile.shape.threads());
-  };
-  (take(std::integral_constant<std::size_t, index>()), ...);
-  return found;
 }
 
 }  // namespace
 
 KernelEntry group_kernel(const kernels::GroupFamily& family) {
   using Kind = kernels::GroupFamily::Kind;
+  using Params = kernels::GroupFamily::Params;
   switch (family.kind) {
     case Kind::boxes:
-      return entry_of(&move_group_boxes, kernels::kBoxThreads);
+      return group_box_kernel(family.params == Params::held);
     case Kind::elements:
       return entry_of(&move_group_elements, kernels::kAxesElementsThreads);
     case Kind::vectors:
       return entry_of(&move_group_vectors, kernels::kGroupVectorThreads);
     case Kind::tiles:
-      return tile_entry(family.tile, std::make_index_sequence<kernels::kCompiledTileCount>());
+      return group_tile_kernel(family.tile, family.params == Params::constant);
+    case Kind::planes:
+      return group_plane_kernel();
+    case Kind::stretches:
+      return group_stretch_kernel();
     case Kind::values:  // compiled when it is asked for
       break;
   }

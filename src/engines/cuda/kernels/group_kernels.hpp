@@ -2,7 +2,9 @@
 // one a tile. No CUDA header is needed.
 //
 //     all                params: kernels::GroupTable by value, const std::byte* params, const GroupBlock* blocks
-//     boxes, tiles       dynamic shared memory: of the largest box, of the tile
+//     equal tiles        the tile's parameters by value instead of the pointer to all
+//     boxes, planes,     dynamic shared memory: of parameters that are held, then of the largest box, plane or
+//     stretches, tiles   stretch, of the tile
 //     store addresses    params: GroupAddresses by value, const std::byte** to
 #pragma once
 
@@ -16,6 +18,11 @@ namespace faro::cuda {
 
 /// The function is null for what is not compiled.
 KernelEntry group_kernel(const kernels::GroupFamily& family);
+// Of these, a file each.
+KernelEntry group_box_kernel(bool holds);
+KernelEntry group_plane_kernel();
+KernelEntry group_stretch_kernel();
+KernelEntry group_tile_kernel(const kernels::CompiledTile& wanted, bool are_equal);
 
 /// Some addresses, on their way to the device as a launch's parameters: those of a graph are kept with it.
 struct GroupAddresses {

@@ -66,13 +66,31 @@ inline kernels::CacheSide cache_side(const CacheLayout& layout, std::uint64_t pi
                 .is_big_endian = table.order == ByteOrder::big ? 1 : 0};
   side.columns = table.count / sequences;
   side.block_tokens = device::Division64(layout.block_tokens);
-  side.part_pieces = device::Division64(layout.part / piece_numbers);
   side.block = layout.block_stride * bytes;
   side.token = layout.token_stride * bytes;
   side.head = layout.head_stride * bytes;
   side.part = layout.part_stride * bytes;
   side.piece = piece_numbers * layout.element_stride * bytes;
   return side;
+}
+
+template <typename Word>
+kernels::CacheDivisions<Word> cache_divisions(const CacheMove& move, std::uint64_t piece_numbers,
+                                              bool heads_inside) {
+  const auto by = [](std::uint64_t divisor) { return device::Division<Word>(static_cast<Word>(divisor)); };
+  return {.pieces = by(move.of.width / piece_numbers),
+          .inner = by(heads_inside ? move.of.heads : move.to.block_tokens),
+          .middle = by(heads_inside ? move.to.block_tokens : move.of.heads),
+          .from_tokens = by(move.from.block_tokens),
+          .from_part = by(move.from.part / piece_numbers),
+          .to_part = by(move.to.part / piece_numbers)};
+}
+
+// Bytes from a block's first to behind its last, which places within it stay below.
+inline std::uint64_t block_reach(const kernels::CacheSide& side, const kernels::CacheShape& shape,
+                                 std::uint64_t heads) {
+  const std::uint64_t pieces = shape.far.pieces.divisor();
+  return side.token * side.block_tokens.divisor() + side.head * heads + (side.part + side.piece) * pieces;
 }
 
 }  // namespace detail
@@ -86,10 +104,8 @@ void move_cache(Queue& queue, const CacheWork& work, const CacheTables& tables) 
   shape.pairs = work.pairs;
   shape.arrays = work.arrays;
   shape.sequences = device::Division64(tables.sequences);
-  shape.pieces = device::Division64(move.of.width / work.piece_numbers);
   shape.heads_inside = move.to.head_stride <= move.to.token_stride;
-  shape.inner = device::Division64(shape.heads_inside ? move.of.heads : move.to.block_tokens);
-  shape.middle = device::Division64(shape.heads_inside ? move.to.block_tokens : move.of.heads);
+  shape.far = detail::cache_divisions<std::uint64_t>(move, work.piece_numbers, shape.heads_inside);
   shape.tokens = tables.tokens;
   const RowNumbers& lengths = tables.lengths;
   shape.lengths = {.data = lengths.data,
@@ -100,12 +116,20 @@ void move_cache(Queue& queue, const CacheWork& work, const CacheTables& tables) 
                    .is_big_endian = lengths.order == ByteOrder::big ? 1 : 0};
   shape.from = detail::cache_side(move.from, work.piece_numbers, tables.from, tables.sequences);
   shape.to = detail::cache_side(move.to, work.piece_numbers, tables.to, tables.sequences);
+  shape.all_pieces = shape.pieces_of_sequence();
+  constexpr std::uint64_t most_near = std::uint64_t{1} << 31;
+  shape.is_near = shape.all_pieces < most_near && tables.tokens < most_near &&
+                  move.from.block_tokens < most_near &&
+                  detail::block_reach(shape.from, shape, move.of.heads) < most_near &&
+                  detail::block_reach(shape.to, shape, move.of.heads) < most_near;
+  if (shape.is_near)
+    shape.near = detail::cache_divisions<std::uint32_t>(move, work.piece_numbers, shape.heads_inside);
   shape.table_faults = work.table_faults;
   shape.length_faults = work.length_faults;
   const auto run = [&](auto kernel) {
     kernel.shape = shape;
     const std::uint64_t of_block = std::uint64_t{kernel.kThreads} * kernel.kEach;
-    kernel.shape.chunks = device::Division64(faro::detail::ceil_div(shape.pieces_of_sequence(), of_block));
+    kernel.shape.chunks = device::Division64(faro::detail::ceil_div(shape.all_pieces, of_block));
     if constexpr (requires { kernel.in_number; }) {
       kernel.in_number = move.from.number;
       kernel.out_number = move.to.number;

@@ -15,6 +15,7 @@
 #include "engines/cuda_family.hpp"
 #include "faro/error.hpp"
 #include "kernels/axes_family.hpp"
+#include "kernels/family_rows.hpp"
 #include "unit_bytes.hpp"
 
 namespace faro::cuda {
@@ -176,24 +177,35 @@ void FamilyExecutor::run_on_device(const FamilyPlan& plan, const DeviceExtents& 
   // What aligned addresses allow beside the strides of any call.
   const std::uintptr_t all = plan.sure_unit | addresses(in, out);
   RowStream queue(stream, kRunningFamily);
+  kernels::FamilyExtents from;
+  if (extents.bytes == 4) {
+    from.narrow = static_cast<const std::int32_t*>(extents.data);
+  } else {
+    from.wide = static_cast<const std::int64_t*>(extents.data);
+  }
+  const std::uint64_t bytes = plan.most_elements * plan.map.element_bytes;
   faro::detail::by_unit_bytes(all & (~all + 1), [&](auto unit) {
+    const auto run_parts = [&](auto& kernel, auto& what, std::uint64_t block_bytes) {
+      what.extents = from;
+      kernel.in = static_cast<const std::byte*>(in);
+      kernel.out = static_cast<std::byte*>(out);
+      kernel.grid = std::clamp<std::uint64_t>(bytes / block_bytes, 1, state.resident);
+      for (what.part = 0; what.part < plan.form.parts(); ++what.part) queue.run(kernel);
+    };
+    if constexpr (unit() >= 4) {
+      constexpr std::uint64_t least_row_bytes = 128;
+      constexpr std::uint64_t most_units = std::uint64_t{1} << 31;
+      using Rows = kernels::MoveFamilyRows<unit()>;
+      if (bytes / unit() < most_units && faro::detail::sure_row_bytes(plan) >= least_row_bytes) {
+        Rows kernel{.form = plan.form};
+        return run_parts(kernel, kernel, std::uint64_t{Rows::kAhead} * Rows::kThreads * unit());
+      }
+    }
     kernels::MoveFamily<unit(), true> kernel;
     kernel.what.form = plan.form;
     kernel.what.form.wanted = faro::detail::largest_wanted(plan, unit());
-    if (extents.bytes == 4) {
-      kernel.what.extents.narrow = static_cast<const std::int32_t*>(extents.data);
-    } else {
-      kernel.what.extents.wide = static_cast<const std::int64_t*>(extents.data);
-    }
-    kernel.in = static_cast<const std::byte*>(in);
-    kernel.out = static_cast<std::byte*>(out);
-    const std::uint64_t bytes = plan.most_elements * plan.map.element_bytes;
     constexpr std::uint64_t box_bytes = 8 << 10;  // of the smaller ones
-    kernel.grid = std::clamp<std::uint64_t>(bytes / box_bytes, 1, state.resident);
-    for (std::uint32_t part = 0; part < plan.form.parts(); ++part) {
-      kernel.what.part = part;
-      queue.run(kernel);
-    }
+    run_parts(kernel, kernel.what, box_bytes);
   });
 }
 

@@ -53,7 +53,7 @@ void store_addresses(std::span<const void* const> addresses, const void** to, St
   }
 }
 
-// Of boxes and tiles: as the kernels of one array.
+// As the kernels of one array.
 Carveout carveout_of(const GroupLaunch& launch) {
   return launch.family.kind == kernels::GroupFamily::Kind::tiles ? Carveout::shared : Carveout::needed;
 }
@@ -65,6 +65,8 @@ struct GroupExecutor::State {
     KernelEntry entry;
     std::optional<RuntimeKernel> changes;  // instead
     std::uint64_t shared_bytes = 0;
+    std::uint32_t held_bytes = 0;
+    std::vector<std::byte> constant;  // parameters
     DeviceBuffer<GroupBlock> blocks;
     std::uint64_t grid = 0;
   };
@@ -84,6 +86,8 @@ struct GroupExecutor::State {
       Loaded made{.entry = {},
                   .changes = std::nullopt,
                   .shared_bytes = each.shared_bytes,
+                  .held_bytes = each.held_bytes,
+                  .constant = each.constant,
                   .blocks = DeviceBuffer<GroupBlock>::of(each.blocks, on),
                   .grid = each.grid};
       if (each.family.kind == kernels::GroupFamily::Kind::values) {
@@ -107,6 +111,7 @@ struct GroupExecutor::State {
       const Loaded& each = launches[i];
       const GroupBlock* blocks = each.blocks.data();
       table.count = each.blocks.size();
+      table.held_bytes = each.held_bytes;
       if (each.changes) {
         kernels::GroupValues values{.table = table, .params = of_params, .blocks = blocks};
         void* arguments[] = {&values};
@@ -114,7 +119,9 @@ struct GroupExecutor::State {
                              arguments, stream);
         continue;
       }
-      void* arguments[] = {&table, &of_params, &blocks};
+      const void* const given =
+          each.constant.empty() ? &of_params : static_cast<const void*>(each.constant.data());
+      void* arguments[] = {&table, const_cast<void*>(given), &blocks};
       launch(each.entry, each.grid, arguments, stream,
              {.operation = kRunningGroup, .pass = i, .passes = launches.size(), .begun = begun || i > 0});
     }
