@@ -81,7 +81,8 @@ std::optional<std::vector<Word>> beside_squares(const Matrix& local, int q) {
   return free;
 }
 
-PackedWordMap word_map(const Matrix& local, int q, bool squares) {
+// `others`: directions of groups.
+PackedWordMap word_map(const Matrix& local, int q, bool squares, const std::vector<Word>& others) {
   const int m = local.rows();
   const Word in_word = f2::low_mask(q);
   const Subspace word = Subspace::low(m, q);
@@ -137,15 +138,6 @@ PackedWordMap word_map(const Matrix& local, int q, bool squares) {
     made.words.push_back(f2::combine(from.data(), renumbered.column(t)));
     slots.push_back(made.words.back() >> q);
     places.push_back(f2::combine(to.data(), j_of_word.column(t)) >> q);
-  }
-  std::vector<Word> others;
-  if (squares) {
-    const auto beside = beside_squares(local, q);
-    FARO_CHECK(beside.has_value());
-    others = *beside;
-  } else {
-    const Subspace complement = f2::complement(owned);
-    others.assign(complement.basis().begin(), complement.basis().end());
   }
   for (const Word free : others) {
     // The word of the group whose elements keep their places, where there is one and it is as good.
@@ -283,7 +275,14 @@ void make_squares(PackedAffineParams& params, const PackedWordMap& map, const la
 }  // namespace
 
 PackedWordMap make_packed_word_map(const Matrix& local, int word_index_bits) {
-  return word_map(local, word_index_bits, false);
+  constexpr int kLineWordBits = 4;
+  const Subspace owned = square_of(local, word_index_bits);
+  const Subspace line = Subspace::low(local.rows(), std::min(local.rows(), word_index_bits + kLineWordBits));
+  const Subspace near = f2::sum(owned, f2::sum(line, f2::image(inverse_of(local), line)));
+  std::vector<Word> others = f2::complete(owned, near);
+  const Subspace far = f2::complement(near);
+  others.insert(others.end(), far.basis().begin(), far.basis().end());
+  return word_map(local, word_index_bits, false, others);
 }
 
 PackedGroupSlots packed_group_slots(const PackedWordMap& map, const Matrix& local, Word group,
@@ -330,7 +329,16 @@ PackedAffineParams make_packed_affine_params(const Affine& map, const PackedAffi
 PackedAffineParams make_packed_affine_params(const layout::Tile& tile, const PackedAffineShape& shape,
                                              std::uint64_t batch, const machine::MemoryGeometry& geometry) {
   const int q = shape.word_index_bits;
-  PackedWordMap words = word_map(tile.local, q, shape.has_squares());
+  std::vector<Word> others;
+  if (shape.has_squares()) {
+    const auto beside = beside_squares(tile.local, q);
+    FARO_CHECK(beside.has_value());
+    others = *beside;
+  } else {
+    const Subspace complement = f2::complement(square_of(tile.local, q));
+    others.assign(complement.basis().begin(), complement.basis().end());
+  }
+  PackedWordMap words = word_map(tile.local, q, shape.has_squares(), others);
   const layout::Tile of_words = tile_of_words(tile, words.local, q);
   const layout::Xor layout = arrange(words, of_words, tile.local, shape, geometry);
 

@@ -22,6 +22,7 @@ struct PackedWordMap {
   f2::Matrix stored;                  // places in words to numbers of words that are stored
   f2::Matrix local;                   // of words: source slot to target place
 };
+/// Groups whose words share lines of 64 bytes on either side come one behind another.
 /// Requires: `local` has twice as many index bits as a word has, or more (unchecked).
 PackedWordMap make_packed_word_map(const f2::Matrix& local, int word_index_bits);
 

@@ -13,14 +13,15 @@
 namespace faro::packed {
 namespace {
 
-// A line: tiles of nibbles have 8 KiB, of bits 32, and both sides of one have to stay in the nearest caches.
-constexpr int kSegmentBytesBits = 6;
+// Tiles of pairs have 64 KiB at most, others 128.
+constexpr int segment_bytes_bits(std::uint32_t element_bits) { return element_bits == 4 ? 8 : 7; }
+constexpr std::uint64_t kLine = 64;
 constexpr int kLeastRowBits = 4;
 constexpr std::uint64_t kStreamedTileBytes = std::uint64_t{4} << 20;  // from here on past the caches
 
 layout::Tile tile_of(const Affine& map, int segment_bits) {
-  return layout::make_tile(
-      map, {.segment_bits = segment_bits, .min_row_bits = std::min(kLeastRowBits, map.bits() - segment_bits)});
+  return layout::make_tile(map, {.segment_bits = segment_bits,
+                                 .min_row_bits = std::min(kLeastRowBits, map.bits() - segment_bits)});
 }
 
 WordSquares squares_of(const f2::Matrix& local, int q) {
@@ -72,19 +73,25 @@ class TileMove {
   // Asks for what load() will read.
   void fetch(const std::byte* array, f2::Word block) const {
     const std::uint64_t base = tile_.block_source(block) >> below_byte_;
-    for (const std::uint64_t row : sources_) __builtin_prefetch(array + (base ^ row));
+    for (const std::uint64_t row : sources_) {
+      for (std::uint64_t byte = 0; byte < segment_bytes(); byte += kLine)
+        __builtin_prefetch(array + (base ^ row) + byte);
+    }
   }
 
-  // What is loaded, permuted by way of `scratch`.
-  void store(const std::byte* tile, f2::Word block, std::byte* scratch, std::byte* array) const {
-    const f2::Word target = tile_.block_target(block);
-    const f2::Word added = target & f2::low_mask(tile_.segment_bits);
+  // What is loaded, permuted.
+  void exchange(const std::byte* tile, f2::Word block, std::byte* scratch) const {
+    const f2::Word added = tile_.block_target(block) & f2::low_mask(tile_.segment_bits);
     const int q = squares_.word_index_bits;
     exchange_words(squares_, tile, static_cast<std::uint32_t>(added & f2::low_mask(q)),
                    static_cast<std::uint32_t>(added >> q), scratch);
-    const std::uint64_t base = (target & ~f2::low_mask(tile_.segment_bits)) >> below_byte_;
+  }
+
+  void store(const std::byte* scratch, f2::Word block, std::byte* array) const {
+    const std::uint64_t base = (tile_.block_target(block) & ~f2::low_mask(tile_.segment_bits)) >> below_byte_;
     for (std::size_t j = 0; j < targets_.size(); ++j) {
-      cpu::copy_bytes(scratch + j * segment_bytes(), array + (base ^ targets_[j]), segment_bytes(), streamed_);
+      cpu::copy_bytes(scratch + j * segment_bytes(), array + (base ^ targets_[j]), segment_bytes(),
+                      streamed_);
     }
   }
 
@@ -126,7 +133,8 @@ void pass_in_place(const layout::InPlaceTile& in_place, std::uint32_t element_bi
       if (!walk_orbit(in_place, block, orbit)) continue;
       for (std::size_t k = 0; k < orbit.size(); ++k) move.load(data, orbit[k], buffer.get() + k * bytes);
       for (std::size_t k = 0; k < orbit.size(); ++k) {
-        move.store(buffer.get() + k * bytes, orbit[k], scratch, data);
+        move.exchange(buffer.get() + k * bytes, orbit[k], scratch);
+        move.store(scratch, orbit[k], data);
       }
     }
   });
@@ -143,7 +151,7 @@ Affine map_of_places(const Affine& map, std::uint32_t element_bits, BitOrder in,
 }
 
 int segment_bits_of(int n, std::uint32_t element_bits) {
-  return std::min(n, kSegmentBytesBits + bits_below_byte(element_bits));
+  return std::min(n, segment_bytes_bits(element_bits) + bits_below_byte(element_bits));
 }
 
 void move_affine(const Affine& map, std::uint32_t element_bits, std::uint64_t batch, const std::byte* in,
@@ -159,7 +167,8 @@ void move_affine(const Affine& map, std::uint32_t element_bits, std::uint64_t ba
       const std::uint64_t array = i / blocks * array_bytes;
       move.load(in + array, i % blocks, buffer.get());
       if (i + 1 < end) move.fetch(in + (i + 1) / blocks * array_bytes, (i + 1) % blocks);
-      move.store(buffer.get(), i % blocks, buffer.get() + move.tile_bytes(), out + array);
+      move.exchange(buffer.get(), i % blocks, buffer.get() + move.tile_bytes());
+      move.store(buffer.get() + move.tile_bytes(), i % blocks, out + array);
     }
     if (streamed) cpu::finish_streams();
   });
@@ -172,8 +181,8 @@ void move_affine_in_place(const Affine& map, std::uint32_t element_bits, std::ui
   const std::uint64_t array_bytes = f2::unit(map.bits() - bits_below_byte(element_bits));
   for (const layout::InPlaceFactor& factor :
        layout::factor_in_place(map, {.segment_bits = segment_bits, .capacity_bits = capacity})) {
-    const layout::InPlaceTile in_place = layout::make_in_place_tile(
-        factor, segment_bits, std::min(kLeastRowBits, map.bits() - segment_bits));
+    const layout::InPlaceTile in_place =
+        layout::make_in_place_tile(factor, segment_bits, std::min(kLeastRowBits, map.bits() - segment_bits));
     for (std::uint64_t array = 0; array < batch; ++array) {
       pass_in_place(in_place, element_bits, data + array * array_bytes, threads);
     }

@@ -1,4 +1,5 @@
-// Affine maps of packed elements: the one-pass theorem for segments of memory, and again for words of 32 bits.
+// Affine maps of packed elements: the one-pass theorem for segments of memory, and again for words of 32
+// bits.
 //
 // A tile T = S + A^-1 S is a coset of whole segments on both sides, and the map inside it is linear again:
 // so the same construction with a word for a segment, Y = Q + B^-1 Q, gives squares of 2^q words that become
@@ -25,7 +26,9 @@ constexpr int bits_below_byte(std::uint32_t element_bits) {
 constexpr int bits_below_word(std::uint32_t element_bits) { return bits_below_byte(element_bits) + 2; }
 
 /// Whether arrays of 2^n elements have a square of words.
-constexpr bool has_squares(int n, std::uint32_t element_bits) { return n >= 2 * bits_below_word(element_bits); }
+constexpr bool has_squares(int n, std::uint32_t element_bits) {
+  return n >= 2 * bits_below_word(element_bits);
+}
 
 /// The map of places that a map of elements is, where either side has the high bits of a byte first.
 /// Requires: no fewer elements than a byte has (unchecked).

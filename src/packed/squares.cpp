@@ -221,8 +221,10 @@ HWY_INLINE void TurnWords(D d, hn::Vec<D> (&words)[1 << kNumber], const std::uin
     FARO_UNROLL_WORDS
     for (int i = 0; i < 1 << kNumber; ++i) {
       const auto word = words[i];
-      const auto swapped = hn::IfVecThenElse(mask, hn::ShiftRight<(1 << p)>(word), hn::ShiftLeft<(1 << p)>(word));
-      words[i] = (asked >> i & 1) != 0 ? hn::IfVecThenElse(others, word, swapped) : hn::IfVecThenElse(others, swapped, word);
+      const auto swapped =
+          hn::IfVecThenElse(mask, hn::ShiftRight<(1 << p)>(word), hn::ShiftLeft<(1 << p)>(word));
+      words[i] = (asked >> i & 1) != 0 ? hn::IfVecThenElse(others, word, swapped)
+                                       : hn::IfVecThenElse(others, swapped, word);
     }
   };
   step.template operator()<0>();
@@ -253,8 +255,8 @@ void ExchangeWords(const WordSquares& squares, const std::byte* from, std::uint3
     hn::Vec<decltype(d)> words[1 << kNumber];
     FARO_UNROLL_WORDS
     for (int w = 0; w < 1 << kNumber; ++w) {
-      words[w] = hn::GatherIndex(
-          d, in, hn::BitCast(signed_d, hn::Xor(first, hn::Set(d, squares.from_word[w]))));
+      words[w] =
+          hn::GatherIndex(d, in, hn::BitCast(signed_d, hn::Xor(first, hn::Set(d, squares.from_word[w]))));
     }
     TurnWords<kNumber>(d, words, squares.exchange.turned, places);
     ShearWords<kNumber>(d, words, squares.exchange.before);
