@@ -16,6 +16,7 @@ namespace {
 // Tiles of pairs have 64 KiB at most, others 128.
 constexpr int segment_bytes_bits(std::uint32_t element_bits) { return element_bits == 4 ? 8 : 7; }
 constexpr std::uint64_t kLine = 64;
+constexpr int kSecondLevel = 2;  // of the caches: the nearest has the tile that is exchanged
 constexpr int kLeastRowBits = 4;
 constexpr std::uint64_t kStreamedTileBytes = std::uint64_t{4} << 20;  // from here on past the caches
 
@@ -75,7 +76,7 @@ class TileMove {
     const std::uint64_t base = tile_.block_source(block) >> below_byte_;
     for (const std::uint64_t row : sources_) {
       for (std::uint64_t byte = 0; byte < segment_bytes(); byte += kLine)
-        __builtin_prefetch(array + (base ^ row) + byte);
+        __builtin_prefetch(array + (base ^ row) + byte, 0, kSecondLevel);
     }
   }
 
