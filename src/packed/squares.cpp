@@ -166,6 +166,16 @@ constexpr std::uint32_t BitsWithout(int p) {
   return kMasks[p];
 }
 
+// Bits of `yes` where the mask has ones.
+template <class V>
+HWY_INLINE V Chosen(V mask, V yes, V no) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  return hn::IfVecThenElse(mask, yes, no);  // one instruction; elsewhere it looks at each byte's sign
+#else
+  return hn::Or(hn::And(mask, yes), hn::AndNot(mask, no));
+#endif
+}
+
 template <int kNumber, class D>
 HWY_INLINE void TransposeWords(D d, hn::Vec<D> (&words)[1 << kNumber]) {
   const auto step = [&]<int t>() HWY_ATTR {
@@ -176,8 +186,8 @@ HWY_INLINE void TransposeWords(D d, hn::Vec<D> (&words)[1 << kNumber]) {
       if ((i >> t & 1) != 0) continue;
       const auto low = words[i];
       const auto high = words[i | 1 << t];
-      words[i] = hn::IfVecThenElse(mask, low, hn::ShiftLeft<(1 << p)>(high));
-      words[i | 1 << t] = hn::IfVecThenElse(mask, hn::ShiftRight<(1 << p)>(low), high);
+      words[i] = Chosen(mask, low, hn::ShiftLeft<(1 << p)>(high));
+      words[i | 1 << t] = Chosen(mask, hn::ShiftRight<(1 << p)>(low), high);
     }
   };
   step.template operator()<0>();
@@ -197,8 +207,8 @@ HWY_INLINE void ShearWords(D d, hn::Vec<D> (&words)[1 << kNumber], const std::ui
       if ((i >> t & 1) != 0) continue;
       const auto low = words[i];
       const auto high = words[i | 1 << t];
-      words[i] = hn::IfVecThenElse(mask, high, low);
-      words[i | 1 << t] = hn::IfVecThenElse(mask, low, high);
+      words[i] = Chosen(mask, high, low);
+      words[i | 1 << t] = Chosen(mask, low, high);
     }
   };
   step.template operator()<0>();
@@ -221,10 +231,8 @@ HWY_INLINE void TurnWords(D d, hn::Vec<D> (&words)[1 << kNumber], const std::uin
     FARO_UNROLL_WORDS
     for (int i = 0; i < 1 << kNumber; ++i) {
       const auto word = words[i];
-      const auto swapped =
-          hn::IfVecThenElse(mask, hn::ShiftRight<(1 << p)>(word), hn::ShiftLeft<(1 << p)>(word));
-      words[i] = (asked >> i & 1) != 0 ? hn::IfVecThenElse(others, word, swapped)
-                                       : hn::IfVecThenElse(others, swapped, word);
+      const auto swapped = Chosen(mask, hn::ShiftRight<(1 << p)>(word), hn::ShiftLeft<(1 << p)>(word));
+      words[i] = (asked >> i & 1) != 0 ? Chosen(others, word, swapped) : Chosen(others, swapped, word);
     }
   };
   step.template operator()<0>();
