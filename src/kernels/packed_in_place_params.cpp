@@ -1,6 +1,11 @@
+// Passes in place of packed elements (packed_in_place.hpp).
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
-#include "faro/error.hpp"
+#include "faro/layout/tile.hpp"
 #include "kernels/affine_params.hpp"
 #include "kernels/packed_affine_params.hpp"
 #include "kernels/packed_in_place.hpp"
