@@ -8,16 +8,15 @@
 #include <functional>
 #include <numeric>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "block_emulator.hpp"
-#include "faro/error.hpp"
 #include "faro/machine/counting_memory.hpp"
 #include "packed/bit_axes.hpp"
 #include "packed/device_move.hpp"
 #include "packed_support.hpp"
-#include "refusal.hpp"
 
 namespace faro::testing {
 namespace packed_device_test {
@@ -407,14 +406,101 @@ TEST(PackedDevice, MatricesTouchEachSectorOnce) {
   }
 }
 
-TEST(PackedDevice, RefusesWhatItDoesNotTake) {
-  const auto refused = [](const PackedProblem& problem) {
-    const PackedProblem settled = PackedPlan(problem).problem();
-    return test::code_of([&] { packed::device_move(settled); });
-  };
-  EXPECT_EQ(refused({.permutation = Indexed::random(100, 1)}), ErrorCode::unsupported);
-  EXPECT_EQ(refused({.permutation = maps::flip(100), .element_bits = 33}), ErrorCode::unsupported);
-  EXPECT_EQ(refused({.permutation = maps::multiply(100, 7)}), ErrorCode::unsupported);
+// What no kernel has a form for goes by an index array: drawn ones, multiplications, axes that leave rows.
+TEST(PackedDevice, IndexArraysAndWhatBecomesOne) {
+  std::mt19937_64 random(11);
+  Reached reached;
+  for (int trial = 0; trial < 60; ++trial) {
+    const std::uint64_t count = trial < 4 ? static_cast<std::uint64_t>(trial) : 1 + random() % 3000;
+    const std::uint32_t bits =
+        trial % 3 == 0 ? small_bits(random) : 1 + static_cast<std::uint32_t>(random() % 70);
+    Permutation permutation = Indexed::random(count, random());
+    if (trial % 4 == 1) permutation = Indexed::random(count, random()).inverse();
+    if (trial % 4 == 2 && count % 2 == 1) permutation = maps::multiply(count, 2);
+    if (trial % 4 == 3) permutation = maps::transpose_any(count, 3);
+    const std::uint64_t row = 1 + random() % (count + 1);
+    PackedLayout in = a_layout(row, bits, random);
+    PackedLayout out = a_layout(1 + random() % (count + 1), bits, random);
+    if (8 % bits != 0) out.order = in.order;
+    verify({.permutation = permutation,
+            .element_bits = bits,
+            .batch = 1 + random() % 3,
+            .in = in,
+            .out = out,
+            .pads = some_pads(random)},
+           random, reached);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(reached.words, 40);
+}
+
+// Elements longer than a word: rows of an odd number of bits.
+TEST(PackedDevice, LongElements) {
+  std::mt19937_64 random(12);
+  Reached reached;
+  for (const std::uint32_t bits : {33U, 63U, 65U, 100U, 999U, 4001U}) {
+    for (const Permutation& permutation :
+         {Permutation(Axes({7, 5, 3}, {2, 0, 1})), Permutation(Axes({3, 401}, {1, 0})),
+          Permutation(maps::flip(31)), Permutation(maps::roll(301, 77)), Permutation(maps::bit_reversal(6)),
+          Permutation(Indexed::random(99, random()))}) {
+      const BitOrder order = an_order(random);
+      verify({.permutation = permutation,
+              .element_bits = bits,
+              .batch = 1 + random() % 2,
+              .in = {.first_bit = random() % 40, .order = order},
+              .out = {.first_bit = random() % 40, .order = order},
+              .pads = some_pads(random)},
+             random, reached);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// In place, by the kernels: the tiles of small arrays, and large ones' with few blocks.
+void verify_in_place(const Affine& map, std::uint32_t bits, std::uint64_t batch, std::mt19937_64& random,
+                     std::set<std::size_t>& tiles) {
+  const auto passes = kernels::make_packed_in_place(bits, map, batch);
+  ASSERT_TRUE(passes.has_value()) << to_text(map);
+  EXPECT_LE(passes->passes.size(), 4);
+  const PackedProblem problem{.permutation = map, .element_bits = bits, .batch = batch};
+  const std::uint64_t bytes = packed_bytes({}, bits, batch << map.bits());
+  const int guards = HostDevice::guards_written();
+  {
+    HostDevice device({.order = random() % 2 == 0 ? Order::forward : Order::backward});
+    auto data = device.buffer<std::byte>(bytes + 16);
+    std::byte* const array = data.data() + (16 - reinterpret_cast<std::uintptr_t>(data.data()) % 16) % 16;
+    const Bytes before = random_bytes(bytes, random);
+    std::copy(before.begin(), before.end(), array);
+    kernels::move_packed_in_place(device, array, *passes);
+    EXPECT_EQ(find_packed_mismatch(problem, before, {array, bytes}), "") << to_text(map) << ", bits " << bits;
+  }
+  EXPECT_EQ(HostDevice::guards_written(), guards);
+  tiles.insert(passes->tile);
+}
+
+TEST(PackedDevice, InPlace) {
+  std::mt19937_64 random(13);
+  std::set<std::size_t> tiles;
+  for (int trial = 0; trial < 60; ++trial) {
+    const std::uint32_t bits = small_bits(random);
+    const int least = bits == 1 ? 14 : bits == 2 ? 12 : 10;
+    const int n = least + trial % 3;
+    const Affine map = trial % 4 == 0   ? maps::random_bmmc(n, random())
+                       : trial % 4 == 1 ? maps::random_bpc(n, random())
+                       : trial % 4 == 2
+                           ? maps::bit_reversal(n)
+                           : maps::transpose(std::uint64_t{1} << n / 2, std::uint64_t{1} << (n + 1) / 2);
+    verify_in_place(map, bits, 1 + random() % 3, random, tiles);
+    if (HasFailure()) return;
+  }
+  verify_in_place(Affine(12), 4, 1, random, tiles);
+  // Whole tiles change places, and all but the first 2^9 stay.
+  verify_in_place(Affine(f2::Matrix::identity(15), 1 << 14), 1, 2, random, tiles);
+  for (const auto& [bits, n] : {std::pair{1U, 18}, std::pair{2U, 16}, std::pair{4U, 16}}) {
+    verify_in_place(maps::random_bmmc(n, random()), bits, bits == 1 ? 132 : 140, random, tiles);
+  }
+  EXPECT_EQ(tiles.size(), kernels::kPackedInPlaceTileCount);
+  EXPECT_FALSE(kernels::make_packed_in_place(4, maps::bit_reversal(9), 100).has_value());
 }
 
 }  // namespace packed_device_test

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "hwy/targets.h"
 #include "packed_support.hpp"
 
 namespace faro {
@@ -111,6 +112,57 @@ TEST(Packed, LargeAffineMapsTakeTiles) {
     verify(problem, random, 2);
     verify({.permutation = maps::bit_reversal(20), .element_bits = bits}, random, 2);
   }
+}
+
+TEST(Packed, AffineMapsByEveryInstructionSet) {
+  std::mt19937_64 random(14);
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(~(target - 1));
+    for (int trial = 0; trial < 60; ++trial) {
+      const int n = 10 + trial % 6;
+      verify({.permutation = trial % 2 == 0 ? maps::random_bmmc(n, random()) : maps::random_bpc(n, random()),
+              .element_bits = small_bits(random),
+              .in = {.order = an_order(random)}},
+             random);
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
+}
+
+// Elements of whole bytes: where they stand at bytes, by ordinary plans.
+TEST(Packed, ElementsOfBytes) {
+  std::mt19937_64 random(15);
+  for (const std::uint32_t bits : {8U, 16U, 24U, 64U, 200U, 1024U}) {
+    for (const Permutation& permutation :
+         {Permutation(Axes({7, 5, 3}, {2, 0, 1})), Permutation(maps::flip(31)),
+          Permutation(maps::roll(301, 77)), Permutation(maps::random_bmmc(6, random())),
+          Permutation(Indexed::random(99, random()))}) {
+      const PackedProblem problem{.permutation = permutation,
+                                  .element_bits = bits,
+                                  .batch = 1 + random() % 3,
+                                  .in = {.first_bit = random() % 3 * 8},
+                                  .out = {.first_bit = random() % 3 * 8},
+                                  .pads = random() % 2 == 0 ? PadBits::keep : PadBits::zero};
+      verify(problem, random);
+    }
+    const PackedLayout layout{.first_bit = 16};
+    const PackedProblem problem{.permutation = maps::random_bmmc(7, random()),
+                                .element_bits = bits,
+                                .batch = 2,
+                                .in = layout,
+                                .out = layout,
+                                .pads = PadBits::zero};
+    const PackedPlan plan(problem);
+    const Bytes in = random_bytes(plan.in_bytes(), random);
+    Bytes data = in;
+    if (bits == 24 || bits == 200) {
+      EXPECT_THROW(plan.run(std::span(data)), Error);
+      continue;
+    }
+    plan.run(std::span(data));
+    EXPECT_TRUE(data == expected(problem, in, in)) << text(problem, plan);
+  }
+  EXPECT_EQ(way_of({.permutation = Indexed::random(1000, 3), .element_bits = 24}), "as b");
 }
 
 TEST(Packed, MatricesOfAnySides) {

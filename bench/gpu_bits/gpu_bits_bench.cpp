@@ -55,6 +55,7 @@ Options parse(const CommandLine& line) {
 struct Work {
   std::string text;
   std::vector<PackedProblem> problems;
+  bool in_place = false;
 };
 
 std::vector<Work> works(std::uint64_t maps) {
@@ -69,7 +70,17 @@ std::vector<Work> works(std::uint64_t maps) {
   };
   const auto bmmc = [](int n, std::uint64_t seed) { return maps::random_bmmc(n, seed); };
   const auto bpc = [](int n, std::uint64_t seed) { return maps::random_bpc(n, seed); };
+  const auto in_place = [](Work work) {
+    work.text += ", in place";
+    work.in_place = true;
+    return work;
+  };
   return {
+      in_place(one("nibbles, 32768 x 32768 transposed", maps::transpose(32768, 32768), 4)),
+      in_place(drawn("nibbles, random BMMC of 2^31", 31, 4, bmmc)),
+      in_place(one("bits, 2^16 x 2^16 transposed", maps::transpose(1 << 16, 1 << 16), 1)),
+      in_place(drawn("bits, random BMMC of 2^33", 33, 1, bmmc)),
+      one("nibbles, a drawn index array of 2^26", Indexed::random(1 << 26, 1), 4),
       one("nibbles, 16384 x 32768 transposed", maps::transpose(16384, 32768), 4),
       one("nibbles, 65536 x 32768 transposed", maps::transpose(65536, 32768), 4),
       drawn("nibbles, random BMMC of 2^33", 33, 4, bmmc),
@@ -124,14 +135,18 @@ class Bench {
       DeviceArray in(bytes);
       const DeviceArray out(bytes);
       fill(in);
-      const auto queue = [&](Stream stream) { plan.run({in.data(), bytes}, {out.data(), bytes}, stream); };
+      const auto copy = [&](Stream s) { cuda::copy(in.data(), out.data(), bytes, s); };
+      const auto queue = [&](Stream stream) {
+        if (work.in_place) return plan.run(std::span(out.data(), bytes), stream);
+        plan.run({in.data(), bytes}, {out.data(), bytes}, stream);
+      };
+      clock_.milliseconds(1, copy);
       clock_.milliseconds(1, queue);
       if (bytes >> 20 <= options_.verified_mib) verify(work.text, problem, in, out);
       std::vector<double> own;
       std::vector<double> copies;
       for (int round = 0; round < options_.rounds; ++round) {
-        copies.push_back(
-            clock_.milliseconds(1, [&](Stream s) { cuda::copy(in.data(), out.data(), bytes, s); }));
+        copies.push_back(clock_.milliseconds(1, copy));
         own.push_back(clock_.milliseconds(1, queue));
       }
       const Timing timing = summarise(own);

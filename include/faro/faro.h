@@ -887,8 +887,8 @@ FARO_API faro_status faro_checkpoint(const char* rules, const char* in, const ch
 
 /* Bytes of both arrays. */
 FARO_API faro_status faro_packed_bytes(const faro_map* map, const char* options, uint64_t* in_bytes, uint64_t* out_bytes);
-/* out[map(x)] = in[x]; in place where `out` is `in`, of affine maps on the CPU. Arrays of a device, of elements of 1, 2 or 4
- * bits, axes and affine maps: queued on `stream`, a cudaStream_t (null: the default one). Errors: FARO_UNSUPPORTED for others. */
+/* out[map(x)] = in[x]; in place where `out` is `in`, of affine maps. Arrays of a device: queued on `stream`, a cudaStream_t
+ * (null: the default one). Errors: FARO_UNSUPPORTED for other maps in place. */
 FARO_API faro_status faro_packed_permute(const faro_map* map, const char* options, const void* in, uint64_t in_bytes,
                                          void* out, uint64_t out_bytes, void* stream);
 /* A PLINK 1 .bed file in the other of its two orders, whole or not at all; 0 samples or variants are counted in the .fam or

@@ -71,12 +71,13 @@ struct PackedOptions {
 
 /// The plan of a permutation of packed elements. Every const member may be called from many threads at once.
 ///
-/// Engine cuda: elements of 1, 2 or 4 bits, axes and affine maps. Affine maps are fast where arrays are dense
-/// and begin at multiples of 16 bytes, axes where they are matrices or runs.
+/// Elements of whole bytes in dense arrays go by ordinary plans (faro.hpp). Engine cuda: affine maps of 1, 2
+/// or 4 bits are fast where arrays are dense and begin at multiples of 16 bytes, axes where they are matrices
+/// or runs; what is neither goes by an index array, which planning makes and sends.
 class PackedPlan {
  public:
-  /// Errors: those of check(); ErrorCode::value for an index array on a device, and for too little memory;
-  /// ErrorCode::unsupported with engine cuda for what it does not take; ErrorCode::device without one.
+  /// Errors: those of check(); ErrorCode::value for an index array on a device with engine cpu, and for one
+  /// of a device that is no permutation; ErrorCode::device without a device, and for too little memory there.
   /// Cost: of an index array that scatters, a random store an element.
   explicit PackedPlan(const PackedProblem& problem, const PackedOptions& options = {});
   PackedPlan(PackedPlan&&) noexcept;
@@ -89,9 +90,11 @@ class PackedPlan {
   /// `stream`; errors: also ErrorCode::value for other memory, and for a stream with engine cpu.
   void run(std::span<const std::byte> in, std::span<std::byte> out, Stream stream = {}) const;
 
-  /// In place, of affine maps and equal layouts, on the CPU. Errors: also ErrorCode::unsupported for all
-  /// others.
-  void run(std::span<std::byte> data) const;
+  /// In place, of affine maps of dense arrays and equal layouts: one pass or two, no second array. Only a
+  /// device's arrays that are smaller than a tile (2 KiB of bits, 512 bytes of nibbles) or do not begin at
+  /// multiples of 16 bytes go by way of one, in the stream's order. Errors: as for two arrays, and
+  /// ErrorCode::unsupported for other permutations.
+  void run(std::span<std::byte> data, Stream stream = {}) const;
 
   std::uint64_t in_bytes() const;
   std::uint64_t out_bytes() const;

@@ -76,8 +76,8 @@ def permute_dims(x: Any, axes: Sequence[int] | None, bits: Any, shape: Any, bit_
 def permute_bits(x: Any, map: Map | str, bits: int, *, bit_order: str = "low", out: Any = None, in_place: bool = False,  # noqa: A002
                  threads: int = 0) -> Any:
     """Elements of ``bits`` bits, packed into the items of ``x``, by a map or its text: ``out[m(i)] = x[i]``. The result has one axis, and
-    zeros after the last element. ``in_place=True`` changes ``x`` itself and returns it: affine maps of elements of 1, 2 or 4 bits, of arrays
-    of the host. An array on a GPU is moved there, on its library's stream: elements of 1, 2 or 4 bits, by affine maps and axes.
+    zeros after the last element. ``in_place=True`` changes ``x`` itself and returns it: affine maps of elements of 1, 2 or 4 bits or of
+    whole bytes. An array on a GPU is moved there, on its library's stream.
 
     >>> import numpy as np, faro
     >>> [hex(b) for b in faro.permute_bits(np.array([0x10, 0x32, 0x54, 0x76], "u1"), "reverse(3)", 4)]

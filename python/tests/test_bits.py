@@ -209,10 +209,14 @@ def test_on_a_gpu():
     for bits, n in ((4, 17), (2, 18), (1, 19)):
         text = f"random_bmmc({n}, 3)"
         assert (faro.permute_bits(y, text, bits).cpu().numpy() == faro.permute_bits(y.cpu().numpy(), text, bits)).all()
+    for text in ("bit_reversal(17)", "random_bmmc(17, 5)"):
+        z = y.clone()
+        assert faro.permute_bits(z, text, 4, in_place=True) is z
+        assert (z.cpu().numpy() == faro.permute_bits(y.cpu().numpy(), text, 4)).all()
+    for text in ("multiply(131072, 3)", "random(131072, 7)"):
+        assert (faro.permute_bits(y, text, 4).cpu().numpy() == faro.permute_bits(y.cpu().numpy(), text, 4)).all()
     with pytest.raises(faro.FaroUnsupportedError):
-        faro.permute_bits(y, "bit_reversal(17)", 4, in_place=True)
-    with pytest.raises(faro.FaroUnsupportedError):
-        faro.permute_bits(y, "multiply(131072, 3)", 4)
+        faro.permute_bits(y, "multiply(131072, 3)", 4, in_place=True)
 
 
 @pytest.mark.parametrize("kind, block, scales", [("Q4_0", 32, 2), ("Q4_K", 64, 16)])

@@ -49,21 +49,21 @@ Engine packed_engine(const Request& request, const void* in) {
   fail(ErrorCode::value, kPacked, "engine = " + engine, "auto, cpu or cuda");
 }
 
-// `in`: null where only sizes are asked for, which no engine changes.
+PackedProblem packed_problem(const faro_map* map, const Request& request) {
+  return {.permutation = map->permutation,
+          .element_bits = static_cast<std::uint32_t>(request.number("bits", 4, 1, kMostElementBits)),
+          .batch = request.number("batch", 1, 1, kMostBits),
+          .in = packed_layout(request, "in"),
+          .out = packed_layout(request, "out"),
+          .pads = request.flag("zero_pads") ? PadBits::zero : PadBits::keep};
+}
+
 PackedPlan packed_plan(const faro_map* map, const char* options, const void* in) {
   const Request request = packed_request(options);
-  const PackedProblem problem{
-      .permutation = map->permutation,
-      .element_bits = static_cast<std::uint32_t>(request.number("bits", 4, 1, kMostElementBits)),
-      .batch = request.number("batch", 1, 1, kMostBits),
-      .in = packed_layout(request, "in"),
-      .out = packed_layout(request, "out"),
-      .pads = request.flag("zero_pads") ? PadBits::zero : PadBits::keep};
-  const Engine engine = packed_engine(request, in);
   const std::uint64_t device = request.number("device", 0, 0, kMostDevices);
-  return PackedPlan(problem,
+  return PackedPlan(packed_problem(map, request),
                     {.threads = static_cast<int>(request.number("threads", 0, 0, kMostPackedThreads)),
-                     .engine = in == nullptr ? Engine::cpu : engine,
+                     .engine = packed_engine(request, in),
                      .device = request.has("device") ? static_cast<int>(device) : cuda::kCurrentDevice});
 }
 
@@ -81,9 +81,11 @@ faro_status faro_packed_bytes(const faro_map* map, const char* options, uint64_t
     require_argument(map, kPacked, "map");
     require_argument(in_bytes, kPacked, "in_bytes");
     require_argument(out_bytes, kPacked, "out_bytes");
-    const faro::PackedPlan plan = packed_plan(map, options, nullptr);
-    *in_bytes = plan.in_bytes();
-    *out_bytes = plan.out_bytes();
+    const faro::PackedProblem problem = faro::capi::packed_problem(map, faro::capi::packed_request(options));
+    faro::check(problem);
+    const std::uint64_t elements = element_count(problem.permutation) * problem.batch;
+    *in_bytes = packed_bytes(problem.in, problem.element_bits, elements);
+    *out_bytes = packed_bytes(problem.out, problem.element_bits, elements);
   });
 }
 
@@ -93,7 +95,8 @@ faro_status faro_packed_permute(const faro_map* map, const char* options, const 
     require_argument(map, kPacked, "map");
     const faro::PackedPlan plan = packed_plan(map, options, in);
     const std::span<std::byte> to(static_cast<std::byte*>(out), out_bytes);
-    if (in == out && in != nullptr && in_bytes == out_bytes) return plan.run(to);
+    if (in == out && in != nullptr && in_bytes == out_bytes)
+      return plan.run(to, static_cast<CUstream_st*>(stream));
     plan.run(std::span(static_cast<const std::byte*>(in), in_bytes), to, static_cast<CUstream_st*>(stream));
   });
 }

@@ -58,15 +58,6 @@ std::uint32_t mask_of(const Matrix& functionals, int row) {
   return mask;
 }
 
-// A tile's exchange inside words, and the map of words that is left.
-struct WordMap {
-  WordExchange exchange{};
-  std::vector<Word> words;   // source places of words: the basis of a thread's
-  std::vector<Word> groups;  // and of groups
-  Matrix stored;             // places in words to numbers of words that are stored
-  Matrix local;              // of words: source slot to target place
-};
-
 // What a thread exchanges, as source places: words that have elements of one word on either side.
 Subspace square_of(const Matrix& local, int q) {
   const Subspace word = Subspace::low(local.rows(), q);
@@ -90,7 +81,8 @@ std::optional<std::vector<Word>> beside_squares(const Matrix& local, int q) {
   return free;
 }
 
-WordMap word_map(const Matrix& local, int q, bool squares) {
+// `others`: directions of groups.
+PackedWordMap word_map(const Matrix& local, int q, bool squares, const std::vector<Word>& others) {
   const int m = local.rows();
   const Word in_word = f2::low_mask(q);
   const Subspace word = Subspace::low(m, q);
@@ -129,7 +121,7 @@ WordMap word_map(const Matrix& local, int q, bool squares) {
   const Matrix j_of_word = map.j_of_b + j_of_i * map.c_of_b;  // j of before by the number of a stored word
   const Matrix after = inverse_of(j_of_word) * j_of_i;
 
-  WordMap made;
+  PackedWordMap made;
   for (int a = 0; a < q; ++a) {
     for (Word i = 0; i < f2::unit(q); ++i) {
       if (f2::bit(turned * i, a)) made.exchange.turned[a] |= std::uint32_t{1} << i;
@@ -146,15 +138,6 @@ WordMap word_map(const Matrix& local, int q, bool squares) {
     made.words.push_back(f2::combine(from.data(), renumbered.column(t)));
     slots.push_back(made.words.back() >> q);
     places.push_back(f2::combine(to.data(), j_of_word.column(t)) >> q);
-  }
-  std::vector<Word> others;
-  if (squares) {
-    const auto beside = beside_squares(local, q);
-    FARO_CHECK(beside.has_value());
-    others = *beside;
-  } else {
-    const Subspace complement = f2::complement(owned);
-    others.assign(complement.basis().begin(), complement.basis().end());
   }
   for (const Word free : others) {
     // The word of the group whose elements keep their places, where there is one and it is as good.
@@ -180,13 +163,7 @@ layout::Tile tile_of_words(const layout::Tile& tile, const Matrix& local, int q)
   return words;
 }
 
-// Where a group's first word is read, or written back: what its elements have added to their places is made
-// up for by the words' numbers.
-struct GroupSlots {
-  Word read = 0;
-  Word written = 0;
-};
-GroupSlots slots_of(const WordMap& map, const Matrix& local, Word group, int q) {
+PackedGroupSlots slots_of(const PackedWordMap& map, const Matrix& local, Word group, int q) {
   const Word place = local * group & f2::low_mask(q);
   return {.read = (group ^ f2::combine(map.words.data(), place)) >> q,
           .written = (group ^ f2::combine(map.words.data(), map.stored * place)) >> q};
@@ -194,7 +171,7 @@ GroupSlots slots_of(const WordMap& map, const Matrix& local, Word group, int q) 
 
 // Orders groups such that lanes, the low bits of their numbers, touch as many banks as can be: how many,
 // log2, on both ways together.
-int order_groups(WordMap& map, const Matrix& local, int q, int lanes, const layout::Xor& layout,
+int order_groups(PackedWordMap& map, const Matrix& local, int q, int lanes, const layout::Xor& layout,
                  const machine::MemoryGeometry& geometry) {
   const int bank_bits = machine::log2_exact(geometry.banks);
   const auto bank = [&](Word slot) {
@@ -203,7 +180,7 @@ int order_groups(WordMap& map, const Matrix& local, int q, int lanes, const layo
   Subspace read(bank_bits);
   Subspace written(bank_bits);
   std::stable_partition(map.groups.begin(), map.groups.end(), [&](Word group) {
-    const GroupSlots slots = slots_of(map, local, group, q);
+    const PackedGroupSlots slots = slots_of(map, local, group, q);
     if (read.dimension() == lanes || read.contains(bank(slots.read)) || written.contains(bank(slots.written)))
       return false;
     return read.insert(bank(slots.read)) && written.insert(bank(slots.written));
@@ -212,7 +189,7 @@ int order_groups(WordMap& map, const Matrix& local, int q, int lanes, const layo
 }
 
 // How many banks, log2, the lanes of load_squares write.
-int banks_of_squares(const WordMap& map, const Matrix& local, const PackedAffineShape& shape, int lanes,
+int banks_of_squares(const PackedWordMap& map, const Matrix& local, const PackedAffineShape& shape, int lanes,
                      const layout::Xor& layout, const machine::MemoryGeometry& geometry) {
   const int bank_bits = machine::log2_exact(geometry.banks);
   Subspace written(bank_bits);
@@ -227,7 +204,7 @@ int banks_of_squares(const WordMap& map, const Matrix& local, const PackedAffine
 
 // The layout of the tile, and the order of groups that goes with it. The theorem's is free of conflicts where
 // tiles are loaded and stored; of others that are as well, one is taken whose groups have none.
-layout::Xor arrange(WordMap& map, const layout::Tile& of_words, const Matrix& local,
+layout::Xor arrange(PackedWordMap& map, const layout::Tile& of_words, const Matrix& local,
                     const PackedAffineShape& shape, const machine::MemoryGeometry& geometry) {
   constexpr int kTries = 200;
   const int q = shape.word_index_bits;
@@ -236,7 +213,7 @@ layout::Xor arrange(WordMap& map, const layout::Tile& of_words, const Matrix& lo
   const SharedPhases phases = shared_phases(of_words, shape.other(), geometry);
   const layout::Xor first = make_tile_layout(of_words, shape.other(), geometry);
   layout::Xor best = first;
-  const auto banks = [&](WordMap& of, const layout::Xor& layout) {
+  const auto banks = [&](PackedWordMap& of, const layout::Xor& layout) {
     return shape.has_squares() ? banks_of_squares(of, local, shape, lanes, layout, geometry)
                                : order_groups(of, local, q, lanes, layout, geometry);
   };
@@ -248,7 +225,7 @@ layout::Xor arrange(WordMap& map, const layout::Tile& of_words, const Matrix& lo
       other.mask[row] = static_cast<std::uint32_t>(draw.next() & f2::low_mask(first.bank_row_bits));
     }
     if (layout::predicted_congestion(other, kWordBytesBits, phases.read, geometry) != 1) continue;
-    WordMap tried = map;
+    PackedWordMap tried = map;
     const int found = banks(tried, other);
     if (found <= most) continue;
     most = found;
@@ -259,7 +236,7 @@ layout::Xor arrange(WordMap& map, const layout::Tile& of_words, const Matrix& lo
 }
 
 // What load_squares and store_words want in bytes, and where they read.
-void make_squares(PackedAffineParams& params, const WordMap& map, const layout::Tile& of_words,
+void make_squares(PackedAffineParams& params, const PackedWordMap& map, const layout::Tile& of_words,
                   const Matrix& local, const PackedAffineShape& shape, const layout::Xor& layout) {
   const int q = shape.word_index_bits;
   const Word in_vector = f2::low_mask(shape.words.vector_bits);
@@ -297,6 +274,22 @@ void make_squares(PackedAffineParams& params, const WordMap& map, const layout::
 
 }  // namespace
 
+PackedWordMap make_packed_word_map(const Matrix& local, int word_index_bits) {
+  constexpr int kLineWordBits = 4;
+  const Subspace owned = square_of(local, word_index_bits);
+  const Subspace line = Subspace::low(local.rows(), std::min(local.rows(), word_index_bits + kLineWordBits));
+  const Subspace near = f2::sum(owned, f2::sum(line, f2::image(inverse_of(local), line)));
+  std::vector<Word> others = f2::complete(owned, near);
+  const Subspace far = f2::complement(near);
+  others.insert(others.end(), far.basis().begin(), far.basis().end());
+  return word_map(local, word_index_bits, false, others);
+}
+
+PackedGroupSlots packed_group_slots(const PackedWordMap& map, const Matrix& local, Word group,
+                                    int word_index_bits) {
+  return slots_of(map, local, group, word_index_bits);
+}
+
 layout::Tile make_packed_tile(const Affine& map, const PackedAffineShape& shape) {
   const int segment_bits = shape.words.segment_bits + shape.word_index_bits;
   return layout::make_tile(map, {.segment_bits = segment_bits, .min_row_bits = shape.words.row_bits});
@@ -330,9 +323,22 @@ PackedAffineParams make_packed_affine_params(const Affine& map, const PackedAffi
   }
   if (shape.squares == PackedSquares::stored)
     return make_packed_affine_params(map.inverse(), way_back(shape), batch, geometry);
+  return make_packed_affine_params(make_packed_tile(map, shape), shape, batch, geometry);
+}
+
+PackedAffineParams make_packed_affine_params(const layout::Tile& tile, const PackedAffineShape& shape,
+                                             std::uint64_t batch, const machine::MemoryGeometry& geometry) {
   const int q = shape.word_index_bits;
-  const layout::Tile tile = make_packed_tile(map, shape);
-  WordMap words = word_map(tile.local, q, shape.has_squares());
+  std::vector<Word> others;
+  if (shape.has_squares()) {
+    const auto beside = beside_squares(tile.local, q);
+    FARO_CHECK(beside.has_value());
+    others = *beside;
+  } else {
+    const Subspace complement = f2::complement(square_of(tile.local, q));
+    others.assign(complement.basis().begin(), complement.basis().end());
+  }
+  PackedWordMap words = word_map(tile.local, q, shape.has_squares(), others);
   const layout::Tile of_words = tile_of_words(tile, words.local, q);
   const layout::Xor layout = arrange(words, of_words, tile.local, shape, geometry);
 

@@ -1,6 +1,8 @@
 // Permutations of packed elements as launches of kernels: `queue.run(kernel)` of any queue.
 //
 //     affine maps            tiles of words (packed_affine.hpp); small or unaligned arrays by words
+//     the same in place      tiles that change places (packed_in_place.hpp)
+//     index arrays           by words
 //     axes                   tiles, where powers of two are in their extents (packed_strided.hpp); matrices
 //                            (packed_matrix.hpp), long runs
 //                            (packed_runs.hpp); else by words
@@ -19,6 +21,7 @@
 #include "faro/error.hpp"
 #include "faro/permutation/affine.hpp"
 #include "kernels/packed_affine_params.hpp"
+#include "kernels/packed_in_place.hpp"
 #include "kernels/packed_matrix.hpp"
 #include "kernels/packed_runs.hpp"
 #include "kernels/packed_strided.hpp"
@@ -30,7 +33,7 @@ namespace faro::kernels {
 
 /// Two arrays of bits at any addresses.
 struct PackedWork {
-  std::uint32_t element_bits = 1;  // up to 32; of other than 1, 2 and 4 both orders are the same
+  std::uint32_t element_bits = 1;  // of other than 1, 2 and 4 both orders are the same
   const std::byte* in = nullptr;
   std::uint64_t in_bytes = 0;
   bool in_high_first = false;
@@ -314,6 +317,31 @@ void move_packed_axes(Queue& queue, const PackedWork& work, const std::vector<fa
     detail::move_part(queue, work, parts[i], i < tiles.strided.size() ? &tiles.strided[i] : nullptr);
 }
 
+namespace detail {
+
+template <typename Queue, typename Source>
+void move_rows(Queue& queue, const PackedWork& work, std::uint64_t batch, const PackedRowsOfBoth& rows,
+               Source source) {
+  constexpr std::uint64_t kOneRow = std::uint64_t{1} << 60;
+  const PackedArrays arrays(work);
+  source.batch = batch;
+  source.element_bits = work.element_bits;
+  source.in_first = rows.in_first + 8 * arrays.in.skew;
+  source.out_first = rows.out_first + 8 * arrays.out.skew;
+  source.in_row = device::Division64(rows.in_row == 0 ? kOneRow : rows.in_row);
+  source.in_pitch = rows.in_pitch;
+  source.out_row = rows.out_row == 0 ? kOneRow : rows.out_row;
+  source.out_pitch = device::Division64(rows.out_row == 0 ? kOneRow : rows.out_pitch);
+  MovePackedWords<Source> words;
+  words.source = source;
+  words.in = arrays.in;
+  words.out = arrays.out;
+  words.number = arrays.out.words();
+  queue.run(words);
+}
+
+}  // namespace detail
+
 /// An affine map of arrays in any rows, by words. Errors: ErrorCode::unsupported for more than 2^48 elements.
 template <typename Queue>
 void move_packed_map(Queue& queue, const PackedWork& work, const Affine& map, std::uint64_t batch,
@@ -323,26 +351,23 @@ void move_packed_map(Queue& queue, const PackedWork& work, const Affine& map, st
          "2^" + std::to_string(map.bits()) + " elements a word at a time",
          "at most 2^" + std::to_string(kMostPackedIndexBits));
   }
-  constexpr std::uint64_t kOneRow = std::uint64_t{1} << 60;
-  const detail::PackedArrays arrays(work);
-  MovePackedWords<PackedPlaces> words;
-  PackedPlaces& source = words.source;
+  PackedPlaces source{};
   const Affine back = map.inverse();
   for (int j = 0; j < map.bits(); ++j) source.columns[j] = back.matrix().column(j);
   source.complement = map.complement();
-  source.batch = batch;
   source.index_bits = static_cast<std::uint32_t>(map.bits());
-  source.element_bits = work.element_bits;
-  source.in_first = rows.in_first + 8 * arrays.in.skew;
-  source.out_first = rows.out_first + 8 * arrays.out.skew;
-  source.in_row = device::Division64(rows.in_row == 0 ? kOneRow : rows.in_row);
-  source.in_pitch = rows.in_pitch;
-  source.out_row = rows.out_row == 0 ? kOneRow : rows.out_row;
-  source.out_pitch = device::Division64(rows.out_row == 0 ? kOneRow : rows.out_pitch);
-  words.in = arrays.in;
-  words.out = arrays.out;
-  words.number = arrays.out.words();
-  queue.run(words);
+  detail::move_rows(queue, work, batch, rows, source);
+}
+
+/// By the entries of a gather's index array, out[y] = in[Q[y]], where the queue's kernels can read them.
+template <typename Queue, typename Entry>
+void move_packed_entries(Queue& queue, const PackedWork& work, const Entry* entries, std::uint64_t count,
+                         std::uint64_t batch, const PackedRowsOfBoth& rows) {
+  if (count == 0) return;
+  PackedEntries<Entry> source{};
+  source.entries = entries;
+  source.count = device::Division64(count);
+  detail::move_rows(queue, work, batch, rows, source);
 }
 
 /// Dense arrays; `map` is of places, so that orders of bits are in it, and both arrays are taken low bits
@@ -356,6 +381,22 @@ void move_packed_affine(Queue& queue, const PackedWork& work, const Affine& map,
   PackedWork low_first = work;
   low_first.in_high_first = low_first.out_high_first = false;
   move_packed_map(queue, low_first, map, batch, {});
+}
+
+/// In place. Requires: an array of whole vectors' alignment, whose passes these are (unchecked).
+template <typename Queue>
+void move_packed_in_place(Queue& queue, std::byte* data, const PackedInPlacePasses& passes) {
+  const auto run = [&]<std::size_t index>() {
+    if (passes.tile != index) return;
+    for (const PackedInPlaceParams& pass : passes.passes) {
+      MovePackedInPlace<index> kernel;
+      kernel.params = pass;
+      kernel.data = data;
+      queue.run(kernel);
+    }
+  };
+  [&]<std::size_t... index>(std::index_sequence<index...>) { (run.template operator()<index>(), ...); }
+  (std::make_index_sequence<kPackedInPlaceTileCount>());
 }
 
 /// Zeros in all bits of the output that are none of the rows'.

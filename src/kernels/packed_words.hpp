@@ -4,7 +4,8 @@
 //     output word     | pad | x9 x5 x1 | x10 x6 ...         runs of the source are taken at once,
 //     from            keep    three places   a run          what is no element stays as it was
 //
-// It is right for axes of any strides, and for affine maps of small arrays, at any bit.
+// It is right for axes of any strides, for index arrays, and for affine maps of small arrays, at any bit and
+// of elements of any width.
 //
 // Bits are numbered in the array's order; words are loaded so that bit i is the i-th of them: of an array
 // whose high bits are first, bytes are turned round. Then an element's own bits are the other way round, too,
@@ -222,37 +223,69 @@ struct PackedAxes {
 
 inline constexpr int kMostPackedIndexBits = 48;
 
-/// Arrays of 2^n elements by a map's inverse, in rows.
-struct PackedPlaces {
-  std::uint64_t columns[kMostPackedIndexBits];  // of the inverse
-  std::uint64_t complement = 0;                 // of the map
+/// Elements in rows, dense or not, on both sides.
+struct PackedRowPlaces {
   std::uint64_t batch = 1;
-  std::uint32_t index_bits = 0;
-  std::uint32_t element_bits = 1;
   std::uint64_t in_first = 0;  // bits
   std::uint64_t out_first = 0;
   device::Division64 in_row;   // elements
   std::uint64_t in_pitch = 0;  // bits
   std::uint64_t out_row = 0;
   device::Division64 out_pitch;
+  std::uint32_t element_bits = 1;
 
-  constexpr PackedSpot spot(std::uint64_t bit) const {
-    PackedSpot made;
-    if (bit < out_first) return made;
+  /// Whether output bit `bit` is an element's: of `element`, and `bit` becomes which of its own.
+  constexpr bool element_of(std::uint64_t& bit, std::uint64_t& element) const {
+    if (bit < out_first) return false;
     bit -= out_first;
     const std::uint64_t of_row = out_pitch.divide(bit);
-    if (bit / element_bits >= out_row) return made;
-    const std::uint64_t element = of_row * out_row + bit / element_bits;
-    const std::uint64_t array = element >> index_bits;
-    if (array >= batch) return made;
-    std::uint64_t y = (element ^ array << index_bits) ^ complement;
-    std::uint64_t x = array << index_bits;
-    for (std::uint32_t j = 0; j < index_bits; ++j, y >>= 1) x ^= (y & 1) != 0 ? columns[j] : 0;
+    const std::uint64_t in_row_number = bit / element_bits;
+    if (in_row_number >= out_row) return false;
+    element = of_row * out_row + in_row_number;
+    bit -= in_row_number * element_bits;
+    return true;
+  }
+  /// Of element x of the input.
+  constexpr PackedSpot spot_of(std::uint64_t x, std::uint64_t into) const {
+    PackedSpot made;
     made.found = true;
     const std::uint64_t row = in_row.divide(x);
     made.in = in_first + row * in_pitch + x * element_bits;
-    made.into = static_cast<std::uint32_t>(bit % element_bits);
+    made.into = static_cast<std::uint32_t>(into);
     return made;
+  }
+};
+
+/// Arrays of 2^n elements by a map's inverse.
+struct PackedPlaces : PackedRowPlaces {
+  std::uint64_t columns[kMostPackedIndexBits];  // of the inverse
+  std::uint64_t complement = 0;                 // of the map
+  std::uint32_t index_bits = 0;
+
+  constexpr PackedSpot spot(std::uint64_t bit) const {
+    std::uint64_t element = 0;
+    if (!element_of(bit, element)) return {};
+    const std::uint64_t array = element >> index_bits;
+    if (array >= batch) return {};
+    std::uint64_t y = (element ^ array << index_bits) ^ complement;
+    std::uint64_t x = array << index_bits;
+    for (std::uint32_t j = 0; j < index_bits; ++j, y >>= 1) x ^= (y & 1) != 0 ? columns[j] : 0;
+    return spot_of(x, bit);
+  }
+};
+
+/// Arrays by an index array, out[y] = in[Q[y]]. Requires: entries below `count` (unchecked).
+template <typename Entry>
+struct PackedEntries : PackedRowPlaces {
+  const Entry* entries = nullptr;
+  device::Division64 count;
+
+  constexpr PackedSpot spot(std::uint64_t bit) const {
+    std::uint64_t element = 0;
+    if (!element_of(bit, element)) return {};
+    const std::uint64_t array = count.divide(element);
+    if (array >= batch) return {};
+    return spot_of(array * count.divisor() + entries[element], bit);
   }
 };
 
@@ -284,11 +317,13 @@ constexpr PackedWord gather_word(const Source& source, const PackedArray<const s
       if (spot.direction < 0) bits = reversed_bits(bits) >> (kWordBits - count);
       if (turned != (spot.direction < 0)) bits = turned_elements(bits, element_bits);
     } else {
-      bits = load_bits(in, spot.in, element_bits);
-      if (turned) bits = turned_elements(bits, element_bits);
-      bits >>= spot.into;
       count = element_bits - spot.into < left ? element_bits - spot.into : left;
-      bits &= low_ones(count);
+      if (turned) {
+        bits = turned_elements(load_bits(in, spot.in, element_bits), element_bits) >> spot.into;
+        bits &= low_ones(count);
+      } else {
+        bits = load_bits(in, spot.in + spot.into, count);
+      }
     }
     made.value |= bits << at;
     made.mask |= low_ones(count) << at;

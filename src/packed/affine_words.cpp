@@ -1,89 +1,64 @@
 #include "packed/affine_words.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <memory>
-#include <utility>
+#include <vector>
 
+#include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/team.hpp"
-#include "faro/error.hpp"
+#include "kernels/packed_affine_params.hpp"
+#include "packed/squares.hpp"
 
 namespace faro::packed {
 namespace {
 
-constexpr int kSegmentBytesBits = 7;  // a tile has at most the square of it, divided by a byte's elements
-constexpr std::uint64_t kByteValues = 256;
+// Tiles of pairs have 64 KiB at most, others 128.
+constexpr int segment_bytes_bits(std::uint32_t element_bits) { return element_bits == 4 ? 8 : 7; }
+constexpr std::uint64_t kLine = 64;
+constexpr int kSecondLevel = 2;  // of the caches: the nearest has the tile that is exchanged
+constexpr int kLeastRowBits = 4;
+constexpr std::uint64_t kStreamedTileBytes = std::uint64_t{4} << 20;  // from here on past the caches
 
-layout::Tile tile_of(const f2::Matrix& matrix, f2::Word complement, int segment_bits) {
-  return layout::make_tile(Affine(matrix, complement), {.segment_bits = segment_bits});
+layout::Tile tile_of(const Affine& map, int segment_bits) {
+  return layout::make_tile(map, {.segment_bits = segment_bits,
+                                 .min_row_bits = std::min(kLeastRowBits, map.bits() - segment_bits)});
 }
 
-// Directions of blocks such that as few of them as may be add to the low bits of the target, and these are
-// last.
-void put_low_targets_last(layout::Tile& tile) {
-  std::vector<f2::Word>& sources = tile.block_sources;
-  std::vector<f2::Word>& targets = tile.block_targets;
-  std::size_t end = targets.size();  // those from here on have low bits of their own
-  for (int bit = 0; bit < tile.segment_bits; ++bit) {
-    std::size_t pivot = 0;
-    while (pivot < end && !f2::bit(targets[pivot], bit)) ++pivot;
-    if (pivot == end) continue;
-    --end;
-    std::swap(sources[pivot], sources[end]);
-    std::swap(targets[pivot], targets[end]);
-    for (std::size_t i = 0; i < end; ++i) {
-      if (!f2::bit(targets[i], bit)) continue;
-      sources[i] ^= sources[end];
-      targets[i] ^= targets[end];
-    }
+WordSquares squares_of(const f2::Matrix& local, int q) {
+  const kernels::PackedWordMap map = kernels::make_packed_word_map(local, q);
+  WordSquares squares{.word_index_bits = q, .groups = std::size_t{1} << map.groups.size()};
+  squares.exchange = map.exchange;
+  const auto number = [](f2::Word word) { return static_cast<std::uint32_t>(word); };
+  const std::size_t lanes = std::max(squares.groups, kMostSquareLanes);
+  for (std::size_t i = 0; i < lanes; ++i) {
+    // Squares that more than one lane has are the same in each.
+    const f2::Word group = f2::combine(map.groups.data(), i % squares.groups);
+    const kernels::PackedGroupSlots slots = kernels::packed_group_slots(map, local, group, q);
+    squares.from.push_back(number(slots.read));
+    squares.to.push_back(number(map.local * slots.written));
+    squares.place.push_back(number(local * group & f2::low_mask(q)));
   }
-}
-
-std::vector<std::uint32_t> bytes_of_rows(const std::vector<f2::Word>& rows, int below_byte) {
-  std::vector<std::uint32_t> bytes(std::size_t{1} << rows.size());
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    bytes[i] = static_cast<std::uint32_t>(f2::combine(rows.data(), i) >> below_byte);
+  for (f2::Word w = 0; w < f2::unit(q); ++w) {
+    const f2::Word word = f2::combine(map.words.data(), w) >> q;
+    squares.from_word.push_back(number(word));
+    squares.to_word.push_back(number(map.local * word));
   }
-  return bytes;
-}
-
-// What each value of each byte of a set adds to the word, where `added` is XORed onto the index in a byte.
-std::vector<std::uint64_t> tables_of(const f2::Matrix& local, int below_byte, int set_bits) {
-  const std::uint64_t elements = std::uint64_t{1} << below_byte;
-  const std::uint64_t bits = 8 / elements;
-  const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
-  std::vector<std::uint64_t> tables((elements << set_bits) * kByteValues);
-  std::uint64_t* word = tables.data();
-  for (f2::Word added = 0; added < elements; ++added) {
-    for (f2::Word byte = 0; byte < f2::unit(set_bits); ++byte) {
-      for (std::uint64_t value = 0; value < kByteValues; ++value, ++word) {
-        for (f2::Word e = 0; e < elements; ++e) {
-          *word |= (value >> (bits * e) & mask) << (bits * (local * (byte << below_byte | e) ^ added));
-        }
-      }
-    }
+  for (int t = 0; t < q; ++t) {
+    squares.from_place[t] = number(map.words[static_cast<std::size_t>(t)] >> q);
+    squares.to_place[t] = number(map.local * (f2::combine(map.words.data(), map.stored.column(t)) >> q));
   }
-  return tables;
-}
-
-// The word of a set by its bytes, and its bytes by the word.
-template <int kBytes>
-std::uint64_t looked_up(const std::byte* from, const std::uint32_t* places, const std::uint64_t* table) {
-  std::uint64_t word = 0;
-  for (std::uint64_t i = 0; i < kBytes; ++i) {
-    word |= table[i * kByteValues + static_cast<std::uint8_t>(from[places[i]])];
-  }
-  return word;
+  return squares;
 }
 
 // A tile of the array at a time: segments into a buffer, an exchange, segments out of another.
 class TileMove {
  public:
-  TileMove(const layout::Tile& tile, std::uint32_t element_bits)
+  TileMove(const layout::Tile& tile, std::uint32_t element_bits, bool streamed)
       : tile_(tile),
         below_byte_(bits_below_byte(element_bits)),
-        exchange_(tile.local, element_bits),
+        streamed_(streamed),
+        squares_(squares_of(tile.local, bits_below_word(element_bits))),
         sources_(byte_rows(tile.source_rows)),
         targets_(byte_rows(tile.target_rows)) {}
 
@@ -91,20 +66,33 @@ class TileMove {
   std::uint64_t segment_bytes() const { return f2::unit(tile_.segment_bits - below_byte_); }
 
   void load(const std::byte* array, f2::Word block, std::byte* tile) const {
-    const std::byte* const from = array + (tile_.block_source(block) >> below_byte_);
     const std::uint64_t base = tile_.block_source(block) >> below_byte_;
-    for (std::size_t j = 0; j < sources_.size(); ++j) {
-      std::memcpy(tile + j * segment_bytes(), from + ((base ^ sources_[j]) - base), segment_bytes());
+    for (std::size_t j = 0; j < sources_.size(); ++j)
+      std::memcpy(tile + j * segment_bytes(), array + (base ^ sources_[j]), segment_bytes());
+  }
+
+  // Asks for what load() will read.
+  void fetch(const std::byte* array, f2::Word block) const {
+    const std::uint64_t base = tile_.block_source(block) >> below_byte_;
+    for (const std::uint64_t row : sources_) {
+      for (std::uint64_t byte = 0; byte < segment_bytes(); byte += kLine)
+        __builtin_prefetch(array + (base ^ row) + byte, 0, kSecondLevel);
     }
   }
 
-  // What is loaded, permuted by way of `scratch`.
-  void store(const std::byte* tile, f2::Word block, std::byte* scratch, std::byte* array) const {
-    const f2::Word target = tile_.block_target(block);
-    exchange_.run(tile, target & f2::low_mask(tile_.segment_bits), scratch);
-    const std::uint64_t base = (target & ~f2::low_mask(tile_.segment_bits)) >> below_byte_;
+  // What is loaded, permuted.
+  void exchange(const std::byte* tile, f2::Word block, std::byte* scratch) const {
+    const f2::Word added = tile_.block_target(block) & f2::low_mask(tile_.segment_bits);
+    const int q = squares_.word_index_bits;
+    exchange_words(squares_, tile, static_cast<std::uint32_t>(added & f2::low_mask(q)),
+                   static_cast<std::uint32_t>(added >> q), scratch);
+  }
+
+  void store(const std::byte* scratch, f2::Word block, std::byte* array) const {
+    const std::uint64_t base = (tile_.block_target(block) & ~f2::low_mask(tile_.segment_bits)) >> below_byte_;
     for (std::size_t j = 0; j < targets_.size(); ++j) {
-      std::memcpy(array + (base ^ targets_[j]), scratch + j * segment_bytes(), segment_bytes());
+      cpu::copy_bytes(scratch + j * segment_bytes(), array + (base ^ targets_[j]), segment_bytes(),
+                      streamed_);
     }
   }
 
@@ -117,7 +105,8 @@ class TileMove {
 
   const layout::Tile& tile_;
   int below_byte_;
-  TileExchange exchange_;
+  bool streamed_;
+  WordSquares squares_;
   std::vector<std::uint64_t> sources_;
   std::vector<std::uint64_t> targets_;
 };
@@ -134,7 +123,7 @@ bool walk_orbit(const layout::InPlaceTile& in_place, f2::Word block, std::vector
 
 void pass_in_place(const layout::InPlaceTile& in_place, std::uint32_t element_bits, std::byte* data,
                    int threads) {
-  const TileMove move(in_place.tile, element_bits);
+  const TileMove move(in_place.tile, element_bits, false);
   cpu::share_out(f2::unit(in_place.tile.block_bits()), threads, [&](std::uint64_t begin, std::uint64_t end) {
     const std::uint64_t bytes = move.tile_bytes();
     const auto buffer = std::make_unique_for_overwrite<std::byte[]>((in_place.orbit_tiles + 1) * bytes);
@@ -145,7 +134,8 @@ void pass_in_place(const layout::InPlaceTile& in_place, std::uint32_t element_bi
       if (!walk_orbit(in_place, block, orbit)) continue;
       for (std::size_t k = 0; k < orbit.size(); ++k) move.load(data, orbit[k], buffer.get() + k * bytes);
       for (std::size_t k = 0; k < orbit.size(); ++k) {
-        move.store(buffer.get() + k * bytes, orbit[k], scratch, data);
+        move.exchange(buffer.get() + k * bytes, orbit[k], scratch);
+        move.store(scratch, orbit[k], data);
       }
     }
   });
@@ -161,75 +151,15 @@ Affine map_of_places(const Affine& map, std::uint32_t element_bits, BitOrder in,
   return {map.matrix(), complement};
 }
 
-TileExchange::TileExchange(const f2::Matrix& local, std::uint32_t element_bits)
-    : below_byte_(bits_below_byte(element_bits)) {
-  layout::Tile tile = tile_of(local, 0, below_byte_);
-  put_low_targets_last(tile);
-  set_bits_ = tile.row_bits;
-  FARO_CHECK(set_bits_ <= below_byte_);
-  from_bytes_ = bytes_of_rows(tile.source_rows, below_byte_);
-  to_bytes_ = bytes_of_rows(tile.target_rows, below_byte_);
-  tables_ = tables_of(tile.local, below_byte_, set_bits_);
-  const auto low = [&](f2::Word block) { return tile.block_target(block) & f2::low_mask(below_byte_); };
-  std::size_t plain = 0;
-  while (plain < tile.block_targets.size() && (tile.block_targets[plain] & f2::low_mask(below_byte_)) == 0)
-    ++plain;
-  group_ = std::uint64_t{1} << plain;
-  sets_.resize(std::size_t{1} << tile.block_bits());
-  for (std::size_t block = 0; block < sets_.size(); ++block) {
-    sets_[block] = {.from = static_cast<std::uint32_t>(tile.block_source(block) >> below_byte_),
-                    .to = static_cast<std::uint32_t>(tile.block_target(block) >> below_byte_)};
-  }
-  added_.resize(sets_.size() / group_);
-  for (std::size_t g = 0; g < added_.size(); ++g) added_[g] = low(g * group_);
-}
-
-void TileExchange::run(const std::byte* from, f2::Word added, std::byte* to) const {
-  const std::uint64_t table_words = kByteValues << set_bits_;
-  for (std::size_t g = 0; g < added_.size(); ++g) {
-    const f2::Word in_byte = (added_[g] ^ added) & f2::low_mask(below_byte_);
-    run_sets(sets_.data() + g * group_, group_, tables_.data() + in_byte * table_words, from,
-             added >> below_byte_, to);
-  }
-}
-
-void TileExchange::run_sets(const Set* sets, std::uint64_t count, const std::uint64_t* table,
-                            const std::byte* from, std::uint64_t added_bytes, std::byte* to) const {
-  const auto run_of = [&]<int kBytes>() {
-    std::array<std::uint32_t, kBytes> from_bytes;
-    std::array<std::uint32_t, kBytes> to_bytes;
-    std::copy_n(from_bytes_.begin(), kBytes, from_bytes.begin());
-    std::copy_n(to_bytes_.begin(), kBytes, to_bytes.begin());
-    for (std::uint64_t s = 0; s < count; ++s) {
-      std::array<std::uint32_t, kBytes> places;
-      for (std::size_t i = 0; i < kBytes; ++i) places[i] = sets[s].from ^ from_bytes[i];
-      std::uint64_t word = looked_up<kBytes>(from, places.data(), table);
-      const std::uint64_t base = sets[s].to ^ added_bytes;
-      for (std::size_t i = 0; i < kBytes; ++i, word >>= 8)
-        to[base ^ to_bytes[i]] = static_cast<std::byte>(word);
-    }
-  };
-  switch (set_bits_) {
-    case 0:
-      return run_of.template operator()<1>();
-    case 1:
-      return run_of.template operator()<2>();
-    case 2:
-      return run_of.template operator()<4>();
-    default:
-      return run_of.template operator()<8>();
-  }
-}
-
 int segment_bits_of(int n, std::uint32_t element_bits) {
-  return std::min(n, kSegmentBytesBits + bits_below_byte(element_bits));
+  return std::min(n, segment_bytes_bits(element_bits) + bits_below_byte(element_bits));
 }
 
 void move_affine(const Affine& map, std::uint32_t element_bits, std::uint64_t batch, const std::byte* in,
                  std::byte* out, int threads) {
-  const layout::Tile tile =
-      tile_of(map.matrix(), map.complement(), segment_bits_of(map.bits(), element_bits));
-  const TileMove move(tile, element_bits);
+  const layout::Tile tile = tile_of(map, segment_bits_of(map.bits(), element_bits));
+  const bool streamed = (batch << map.bits()) >> bits_below_byte(element_bits) >= kStreamedTileBytes;
+  const TileMove move(tile, element_bits, streamed);
   const std::uint64_t blocks = f2::unit(tile.block_bits());
   const std::uint64_t array_bytes = blocks * move.tile_bytes();
   cpu::share_out(batch * blocks, threads, [&](std::uint64_t begin, std::uint64_t end) {
@@ -237,8 +167,11 @@ void move_affine(const Affine& map, std::uint32_t element_bits, std::uint64_t ba
     for (std::uint64_t i = begin; i < end; ++i) {
       const std::uint64_t array = i / blocks * array_bytes;
       move.load(in + array, i % blocks, buffer.get());
-      move.store(buffer.get(), i % blocks, buffer.get() + move.tile_bytes(), out + array);
+      if (i + 1 < end) move.fetch(in + (i + 1) / blocks * array_bytes, (i + 1) % blocks);
+      move.exchange(buffer.get(), i % blocks, buffer.get() + move.tile_bytes());
+      move.store(buffer.get() + move.tile_bytes(), i % blocks, out + array);
     }
+    if (streamed) cpu::finish_streams();
   });
 }
 
@@ -249,7 +182,8 @@ void move_affine_in_place(const Affine& map, std::uint32_t element_bits, std::ui
   const std::uint64_t array_bytes = f2::unit(map.bits() - bits_below_byte(element_bits));
   for (const layout::InPlaceFactor& factor :
        layout::factor_in_place(map, {.segment_bits = segment_bits, .capacity_bits = capacity})) {
-    const layout::InPlaceTile in_place = layout::make_in_place_tile(factor, segment_bits, 0);
+    const layout::InPlaceTile in_place =
+        layout::make_in_place_tile(factor, segment_bits, std::min(kLeastRowBits, map.bits() - segment_bits));
     for (std::uint64_t array = 0; array < batch; ++array) {
       pass_in_place(in_place, element_bits, data + array * array_bytes, threads);
     }

@@ -1,12 +1,16 @@
 #include "packed/device_move.hpp"
 
-#include <string>
+#include <cstdint>
+#include <span>
 #include <utility>
+#include <vector>
 
-#include "faro/error.hpp"
+#include "faro/threads.hpp"
+#include "oracle.hpp"
 #include "packed/affine_words.hpp"
 #include "packed/bit_axes.hpp"
 #include "packed/bit_runs.hpp"
+#include "thread_team.hpp"
 
 namespace faro::packed {
 namespace {
@@ -31,6 +35,21 @@ kernels::PackedRows rows_of(const PackedProblem& problem) {
           .more = elements % layout.row_elements * problem.element_bits};
 }
 
+// An index array of a permutation that no kernel of bits has a form for. On a device it stays as it is.
+Indexed gathered(const Permutation& permutation) {
+  if (const auto* indices = std::get_if<Indexed>(&permutation))
+    return indices->on_host() ? indices->redirected(Direction::gather) : *indices;
+  const Permutation back = inverse(permutation);
+  const std::uint64_t count = element_count(permutation);
+  std::vector<std::uint64_t> places(count);
+  faro::detail::share_out_evenly(count, faro::detail::thread_count(0),
+                                 [&](std::uint64_t begin, std::uint64_t end) {
+                                   destinations(back, begin, std::span(places).subspan(begin, end - begin));
+                                 });
+  if (count > std::uint64_t{1} << 32) return {std::move(places), Direction::gather};
+  return {std::vector<std::uint32_t>(places.begin(), places.end()), Direction::gather};
+}
+
 }  // namespace
 
 bool is_affine_array(const PackedProblem& problem) {
@@ -39,18 +58,18 @@ bool is_affine_array(const PackedProblem& problem) {
          is_of_whole_bytes(problem.out) && map->bits() >= bits_below_byte(problem.element_bits);
 }
 
-cuda::PackedMove device_move(const PackedProblem& problem) {
-  constexpr const char* kOperation = "plan packed elements with engine cuda";
-  if (problem.element_bits > kernels::kWordBits) {
-    fail(ErrorCode::unsupported, kOperation, "elements of " + std::to_string(problem.element_bits) + " bits",
-         "at most 32 bits", "engine cpu takes others");
-  }
+cuda::PackedMove pads_of(const PackedProblem& problem) {
   cuda::PackedMove move;
   move.work.element_bits = problem.element_bits;
   move.work.in_high_first = problem.in.order == BitOrder::high_first;
   move.work.out_high_first = problem.out.order == BitOrder::high_first;
   move.batch = problem.batch;
   if (problem.pads == PadBits::zero) move.cleared = rows_of(problem);
+  return move;
+}
+
+cuda::PackedMove device_move(const PackedProblem& problem) {
+  cuda::PackedMove move = pads_of(problem);
   if (is_affine_array(problem)) {
     move.places = map_of_places(std::get<Affine>(problem.permutation), problem.element_bits, problem.in.order,
                                 problem.out.order);
@@ -62,11 +81,11 @@ cuda::PackedMove device_move(const PackedProblem& problem) {
   auto axes = bit_axes(problem);
   if (!axes) {
     const auto* map = std::get_if<Affine>(&problem.permutation);
-    if (map == nullptr) {
-      fail(ErrorCode::unsupported, kOperation, to_text(problem.permutation),
-           "axes that stay in rows, or an affine map", "engine cpu takes it");
+    if (map != nullptr) {
+      move.map = *map;
+    } else {
+      move.indices = gathered(problem.permutation);
     }
-    move.map = *map;
     move.rows = {.in_first = problem.in.first_bit,
                  .in_row = problem.in.row_elements,
                  .in_pitch = problem.in.pitch_bits,

@@ -1,22 +1,27 @@
 // PackedPlan: which way a permutation of packed elements goes.
 //
+//     elements of whole bytes, dense            plans of bytes (faro.hpp), with either engine
 //     axes whose runs or matrices are long      bit_axes.hpp
 //     affine maps of dense arrays               affine_words.hpp
 //     everything else                           any_elements.hpp
 //
-// With engine cuda axes and affine maps are the kernels' (device_move.hpp).
+// With engine cuda all but the first is the kernels' (device_move.hpp).
 #include "faro/packed.hpp"
 
+#include <bit>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "api/array_checks.hpp"
 #include "disjoint.hpp"
 #include "engines/cuda/runtime/device_arrays.hpp"
 #include "engines/cuda_packed.hpp"
 #include "faro/error.hpp"
+#include "faro/faro.hpp"
 #include "faro/threads.hpp"
 #include "packed/affine_words.hpp"
 #include "packed/any_elements.hpp"
@@ -83,6 +88,19 @@ void clear_pads(const PackedProblem& problem, std::uint64_t elements, std::byte*
   }
 }
 
+// Elements of whole bytes that stand at bytes, which ordinary plans take.
+bool is_of_byte_elements(const PackedProblem& problem) {
+  constexpr int kMostIndexBits = 40;
+  const auto is_plain = [](const PackedLayout& layout) {
+    return layout.row_elements == 0 && layout.first_bit % packed::kBitsOfByte == 0;
+  };
+  const std::uint64_t count = element_count(problem.permutation);
+  const auto* map = std::get_if<Affine>(&problem.permutation);
+  return problem.element_bits % packed::kBitsOfByte == 0 && is_plain(problem.in) && is_plain(problem.out) &&
+         count != 0 && count <= std::uint64_t{1} << kMostIndexBits &&
+         (map == nullptr || std::has_single_bit(problem.element_bits));
+}
+
 void check_size(const char* name, std::span<const std::byte> array, std::uint64_t bytes) {
   if (array.size() != bytes || (bytes != 0 && array.data() == nullptr)) {
     fail(ErrorCode::value, "run a plan of packed elements",
@@ -103,7 +121,7 @@ std::uint64_t packed_position(const PackedLayout& layout, std::uint32_t element_
 
 std::uint64_t packed_bytes(const PackedLayout& layout, std::uint32_t element_bits, std::uint64_t elements) {
   if (elements == 0) return 0;
-  const std::uint64_t bits = layout.pitch_bits == 0
+  const std::uint64_t bits = layout.pitch_bits == 0 || layout.pitch_bits == layout.row_elements * element_bits
                                  ? elements * element_bits
                                  : detail::ceil_div(elements, layout.row_elements) * layout.pitch_bits;
   return packed::bytes_of_bits(layout.first_bit + bits);
@@ -149,12 +167,21 @@ struct PackedPlan::State {
     cuda::PackedMove move;
     int device = cuda::kCurrentDevice;
   };
+  struct ByBytes {
+    ExecutablePlan plan;
+    std::optional<OnDevice> pads = {};
+  };
 
   PackedProblem problem;
   int threads = 1;
   std::uint64_t in_bytes = 0;
   std::uint64_t out_bytes = 0;
-  std::variant<ByAxes, ByMap, OneByOne, OnDevice> way = ByAxes{};
+  std::variant<ByAxes, ByMap, OneByOne, OnDevice, ByBytes> way = ByAxes{};
+  PlanOptions of_bytes;
+  // Made when they are first asked for.
+  mutable std::once_flag in_place_made;
+  mutable std::optional<kernels::PackedInPlacePasses> passes_in_place;
+  mutable std::optional<ExecutablePlan> bytes_in_place;
 
   State(const PackedProblem& asked, const PackedOptions& options)
       : problem(settled(asked)), threads(detail::thread_count(options.threads)) {
@@ -162,12 +189,17 @@ struct PackedPlan::State {
     in_bytes = packed_bytes(problem.in, problem.element_bits, elements);
     out_bytes = packed_bytes(problem.out, problem.element_bits, elements);
     const bool is_affine = is_affine_array(problem);
-    if (options.engine == Engine::cuda) {
-      way = OnDevice{.move = packed::device_move(problem), .device = cuda::ordinal_of(options.device)};
+    const bool is_cuda = options.engine == Engine::cuda;
+    of_bytes = {
+        .engine = is_cuda ? Engine::cuda : Engine::cpu, .threads = options.threads, .device = options.device};
+    if (is_of_byte_elements(problem)) {
+      way = by_bytes();
+    } else if (is_cuda) {
+      way = on_device(problem, cuda::ordinal_of(options.device));
     } else if (auto axes = packed::bit_axes(problem);
                axes && packed::elements_at_once(*axes) >= (is_affine ? kRunElements : kFewElements)) {
       way = ByAxes{std::move(*axes)};
-    } else if (is_affine) {
+    } else if (is_affine && packed::has_squares(index_bits(), problem.element_bits)) {
       way = ByMap{packed::map_of_places(std::get<Affine>(problem.permutation), problem.element_bits,
                                         problem.in.order, problem.out.order)};
     } else {
@@ -175,20 +207,76 @@ struct PackedPlan::State {
     }
   }
 
+  static OnDevice on_device(const PackedProblem& problem, int device) {
+    OnDevice made{.move = packed::device_move(problem), .device = device};
+    if (made.move.indices) made.move.indices = cuda::entries_on_device(*made.move.indices, device);
+    return made;
+  }
+
+  Problem byte_problem(Placement placement) const {
+    return {.permutation = problem.permutation,
+            .element_bytes = problem.element_bits / packed::kBitsOfByte,
+            .batch = problem.batch,
+            .placement = placement};
+  }
+
+  ByBytes by_bytes() const {
+    ByBytes made{.plan = faro::plan(byte_problem(Placement::out_of_place), of_bytes)};
+    if (of_bytes.engine == Engine::cuda && problem.pads == PadBits::zero)
+      made.pads = OnDevice{.move = packed::pads_of(problem), .device = of_bytes.device};
+    return made;
+  }
+
+  // Whether there is a way in place, which is made ready.
+  bool is_in_place() const {
+    const auto* map = std::get_if<Affine>(&problem.permutation);
+    const bool is_bytes = std::holds_alternative<ByBytes>(way);
+    if (map == nullptr || problem.in != problem.out || (!is_bytes && !is_affine_array(problem))) return false;
+    std::call_once(in_place_made, [&] {
+      if (is_bytes) {
+        bytes_in_place = faro::plan(byte_problem(Placement::in_place), of_bytes);
+      } else if (const auto* on_device = std::get_if<OnDevice>(&way)) {
+        passes_in_place =
+            kernels::make_packed_in_place(problem.element_bits, *on_device->move.places, problem.batch);
+      }
+    });
+    return true;
+  }
+
+  int index_bits() const { return std::get<Affine>(problem.permutation).bits(); }
+
   std::uint64_t count() const { return element_count(problem.permutation) * problem.batch; }
 
-  bool is_on_device() const { return std::holds_alternative<OnDevice>(way); }
+  bool is_on_device() const {
+    const auto* bytes = std::get_if<ByBytes>(&way);
+    return bytes != nullptr ? bytes->plan.engine() == Engine::cuda : std::holds_alternative<OnDevice>(way);
+  }
+
+  kernels::PackedWork arrays_of(const OnDevice& of, const std::byte* in, std::byte* out) const {
+    kernels::PackedWork arrays = of.move.work;
+    arrays.in = in;
+    arrays.in_bytes = in_bytes;
+    arrays.out = out;
+    arrays.out_bytes = out_bytes;
+    return arrays;
+  }
+
+  void clear(const std::byte* in, std::byte* out, Stream stream) const {
+    if (problem.pads != PadBits::zero) return;
+    const auto* bytes = std::get_if<ByBytes>(&way);
+    if (bytes == nullptr || !bytes->pads) return clear_pads(problem, count(), out, out_bytes);
+    cuda::permute(bytes->pads->move, arrays_of(*bytes->pads, in, out), stream, bytes->pads->device);
+  }
 
   void move(const std::byte* in, std::byte* out, Stream stream) const {
-    if (const auto* on_device = std::get_if<OnDevice>(&way)) {
-      kernels::PackedWork arrays = on_device->move.work;
-      arrays.in = in;
-      arrays.in_bytes = in_bytes;
-      arrays.out = out;
-      arrays.out_bytes = out_bytes;
-      return cuda::permute(on_device->move, arrays, stream, on_device->device);
+    if (const auto* on_device = std::get_if<OnDevice>(&way))
+      return cuda::permute(on_device->move, arrays_of(*on_device, in, out), stream, on_device->device);
+    clear(in, out, stream);
+    if (const auto* bytes = std::get_if<ByBytes>(&way)) {
+      const std::uint64_t in_skipped = problem.in.first_bit / packed::kBitsOfByte;
+      return bytes->plan.run(in + in_skipped, out + problem.out.first_bit / packed::kBitsOfByte,
+                             in_bytes - in_skipped, stream);
     }
-    if (problem.pads == PadBits::zero) clear_pads(problem, count(), out, out_bytes);
     if (const auto* axes = std::get_if<ByAxes>(&way)) {
       packed::move_axes(axes->axes, in, out, out_bytes >= kStreamedBytes, threads);
     } else if (const auto* map = std::get_if<ByMap>(&way)) {
@@ -219,21 +307,37 @@ void PackedPlan::run(std::span<const std::byte> in, std::span<std::byte> out, St
   if (state_->count() != 0) state_->move(in.data(), out.data(), stream);
 }
 
-void PackedPlan::run(std::span<std::byte> data) const {
+void PackedPlan::run(std::span<std::byte> data, Stream stream) const {
+  constexpr const char* kOperation = "permute packed elements in place";
   check_size("an array", data, in_bytes());
-  if (state_->is_on_device()) {
-    fail(ErrorCode::unsupported, "permute packed elements in place", "engine cuda", "engine cpu",
-         "give another array for the result");
+  const bool is_on_device = state_->is_on_device();
+  if (!is_on_device) {
+    detail::check_stream(Engine::cpu, stream);
+    detail::check_on_host(data.data(), data.data(), "engine cuda moves them there");
   }
-  if (!is_affine_array(problem()) || problem().in != problem().out) {
-    fail(ErrorCode::unsupported, "permute packed elements in place", to_text(problem().permutation),
-         "an affine map of 1, 2 or 4 bits an element, dense, of whole bytes, in one order of bits",
-         "give another array for the result");
+  if (!state_->is_in_place()) {
+    fail(
+        ErrorCode::unsupported, kOperation, to_text(problem().permutation),
+        "an affine map of 1, 2 or 4 bits an element or of bytes, dense, of whole bytes, in one order of bits",
+        "give another array for the result");
+  }
+  if (const auto* on_device = std::get_if<State::OnDevice>(&state_->way)) {
+    return cuda::permute_in_place(on_device->move, state_->passes_in_place,
+                                  state_->arrays_of(*on_device, data.data(), data.data()), stream,
+                                  on_device->device);
+  }
+  state_->clear(data.data(), data.data(), stream);
+  const std::uint64_t skipped = problem().in.first_bit / packed::kBitsOfByte;
+  if (state_->bytes_in_place)
+    return state_->bytes_in_place->run(data.data() + skipped, data.size() - skipped, stream);
+  if (!packed::has_squares(state_->index_bits(), problem().element_bits)) {
+    const std::vector<std::byte> before(data.begin(), data.end());  // arrays of a few words
+    return state_->move(before.data(), data.data(), stream);
   }
   const Affine map = packed::map_of_places(std::get<Affine>(problem().permutation), problem().element_bits,
                                            problem().in.order, problem().out.order);
-  packed::move_affine_in_place(map, problem().element_bits, problem().batch,
-                               data.data() + problem().in.first_bit / packed::kBitsOfByte, state_->threads);
+  packed::move_affine_in_place(map, problem().element_bits, problem().batch, data.data() + skipped,
+                               state_->threads);
 }
 
 std::uint64_t PackedPlan::in_bytes() const { return state_->in_bytes; }
@@ -250,10 +354,15 @@ std::string PackedPlan::explain() const {
   if (std::holds_alternative<State::ByMap>(state_->way)) return of + "tiles of an affine map, one sweep";
   if (const auto* on_device = std::get_if<State::OnDevice>(&state_->way)) {
     return of +
-           (on_device->move.places ? "tiles of an affine map"
-            : on_device->move.map  ? "words of an affine map"
-                                   : "axes") +
+           (on_device->move.places    ? "tiles of an affine map"
+            : on_device->move.map     ? "words of an affine map"
+            : on_device->move.indices ? "words by an index array"
+                                      : "axes") +
            " on a GPU, one sweep";
+  }
+  if (const auto* bytes = std::get_if<State::ByBytes>(&state_->way)) {
+    const std::string plan = bytes->plan.explain();
+    return of + "as bytes: " + plan.substr(0, plan.find('\n'));
   }
   return of + "element by element, one sweep";
 }

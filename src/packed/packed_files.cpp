@@ -53,6 +53,17 @@ class InputFile {
     return io::read_at(descriptor_.get(), to, file_.offset + at).bytes == to.size();
   }
 
+  bool read_by_all(std::span<std::byte> to, int threads) const {
+    constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
+    std::atomic<bool> read_all = true;
+    cpu::share_out(detail::ceil_div(to.size(), kPiece), threads, [&](std::uint64_t begin, std::uint64_t end) {
+      const std::uint64_t first = begin * kPiece;
+      const std::uint64_t last = std::min<std::uint64_t>(end * kPiece, to.size());
+      if (!read(to.subspan(first, last - first), first)) read_all = false;
+    });
+    return read_all;
+  }
+
   void require(bool was_read) const {
     if (!was_read) fail(ErrorCode::file, operation(), "less than its size", "as many bytes as before");
   }
@@ -87,9 +98,9 @@ void run_on_engine(const PackedPlan& plan, std::span<const std::byte> in, std::s
 
 void permute_whole(const PackedPlan& plan, const InputFile& in, io::OutputFile& out,
                    std::uint64_t header_bytes, const PackedFileOptions& options) {
-  const io::Buffer from(plan.in_bytes());
+  const io::Buffer from(plan.in_bytes(), io::PageKind::huge, io::PageTouch::as_used);
   const io::Buffer to(plan.out_bytes());
-  in.require(in.read(from.span(), 0));
+  in.require(in.read_by_all(from.span(), detail::thread_count(options.threads)));
   run_on_engine(plan, from.span(), to.span(), options);
   if (options.verify) verify_packed(plan.problem(), from.span(), to.span(), options.threads);
   out.write(to.span(), header_bytes);

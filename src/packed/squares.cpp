@@ -7,6 +7,14 @@
 #include "engines/cpu/register_transpose-inl.hpp"
 #include "hwy/highway.h"
 
+#ifndef FARO_UNROLL_WORDS
+#if defined(__clang__)
+#define FARO_UNROLL_WORDS _Pragma("unroll")
+#else
+#define FARO_UNROLL_WORDS _Pragma("GCC unroll 32")
+#endif
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace faro::packed {
 namespace HWY_NAMESPACE {
@@ -151,6 +159,132 @@ void ShiftBytesOf(const std::uint8_t* in, std::uint64_t bytes, int down, bool is
   is_low_first ? ShiftBytes<true>(in, bytes, down, out) : ShiftBytes<false>(in, bytes, down, out);
 }
 
+// --- words of 32 bits, a square of them in each lane
+
+constexpr std::uint32_t BitsWithout(int p) {
+  constexpr std::uint32_t kMasks[] = {0x55555555, 0x33333333, 0x0f0f0f0f, 0x00ff00ff, 0x0000ffff};
+  return kMasks[p];
+}
+
+// Bits of `yes` where the mask has ones.
+template <class V>
+HWY_INLINE V Chosen(V mask, V yes, V no) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  return hn::IfVecThenElse(mask, yes, no);  // one instruction; elsewhere it looks at each byte's sign
+#else
+  return hn::Or(hn::And(mask, yes), hn::AndNot(mask, no));
+#endif
+}
+
+template <int kNumber, class D>
+HWY_INLINE void TransposeWords(D d, hn::Vec<D> (&words)[1 << kNumber]) {
+  const auto step = [&]<int t>() HWY_ATTR {
+    constexpr int p = t + 5 - kNumber;
+    const auto mask = hn::Set(d, BitsWithout(p));
+    FARO_UNROLL_WORDS
+    for (int i = 0; i < 1 << kNumber; ++i) {
+      if ((i >> t & 1) != 0) continue;
+      const auto low = words[i];
+      const auto high = words[i | 1 << t];
+      words[i] = Chosen(mask, low, hn::ShiftLeft<(1 << p)>(high));
+      words[i | 1 << t] = Chosen(mask, hn::ShiftRight<(1 << p)>(low), high);
+    }
+  };
+  step.template operator()<0>();
+  step.template operator()<1>();
+  step.template operator()<2>();
+  if constexpr (kNumber > 3) step.template operator()<3>();
+  if constexpr (kNumber > 4) step.template operator()<4>();
+}
+
+template <int kNumber, class D>
+HWY_INLINE void ShearWords(D d, hn::Vec<D> (&words)[1 << kNumber], const std::uint32_t* masks) {
+  const auto step = [&]<int t>() HWY_ATTR {
+    if (masks[t] == 0) return;
+    const auto mask = hn::Set(d, masks[t]);
+    FARO_UNROLL_WORDS
+    for (int i = 0; i < 1 << kNumber; ++i) {
+      if ((i >> t & 1) != 0) continue;
+      const auto low = words[i];
+      const auto high = words[i | 1 << t];
+      words[i] = Chosen(mask, high, low);
+      words[i | 1 << t] = Chosen(mask, low, high);
+    }
+  };
+  step.template operator()<0>();
+  step.template operator()<1>();
+  step.template operator()<2>();
+  if constexpr (kNumber > 3) step.template operator()<3>();
+  if constexpr (kNumber > 4) step.template operator()<4>();
+}
+
+template <int kNumber, class D>
+HWY_INLINE void TurnWords(D d, hn::Vec<D> (&words)[1 << kNumber], const std::uint32_t* turned,
+                          hn::Vec<D> place) {
+  const auto step = [&]<int a>() HWY_ATTR {
+    const std::uint32_t asked = turned[a];
+    if (asked == 0) return;
+    constexpr int p = a + 5 - kNumber;
+    const auto mask = hn::Set(d, BitsWithout(p));
+    const auto bit = hn::And(hn::Shr(hn::Set(d, asked), place), hn::Set(d, 1U));
+    const auto others = hn::Sub(hn::Zero(d), bit);
+    FARO_UNROLL_WORDS
+    for (int i = 0; i < 1 << kNumber; ++i) {
+      const auto word = words[i];
+      const auto swapped = Chosen(mask, hn::ShiftRight<(1 << p)>(word), hn::ShiftLeft<(1 << p)>(word));
+      words[i] = (asked >> i & 1) != 0 ? Chosen(others, word, swapped) : Chosen(others, swapped, word);
+    }
+  };
+  step.template operator()<0>();
+  step.template operator()<1>();
+  step.template operator()<2>();
+  if constexpr (kNumber > 3) step.template operator()<3>();
+  if constexpr (kNumber > 4) step.template operator()<4>();
+}
+
+template <int kNumber>
+void ExchangeWords(const WordSquares& squares, const std::byte* from, std::uint32_t place,
+                   std::uint32_t to_added, std::byte* to) {
+  const hn::CappedTag<std::uint32_t, kMostSquareLanes> d;
+  const hn::RebindToSigned<decltype(d)> signed_d;
+  const auto* const in = reinterpret_cast<const std::uint32_t*>(from);
+  auto* const out = reinterpret_cast<std::uint32_t*>(to);
+  std::uint32_t from_place = 0;
+  std::uint32_t to_place = to_added;
+  for (int t = 0; t < kNumber; ++t) {
+    if ((place >> t & 1) == 0) continue;
+    from_place ^= squares.from_place[t];
+    to_place ^= squares.to_place[t];
+  }
+  for (std::size_t g = 0; g < squares.groups; g += hn::Lanes(d)) {
+    const auto places = hn::Xor(hn::LoadU(d, squares.place.data() + g), hn::Set(d, place));
+    const auto first = hn::Xor(hn::LoadU(d, squares.from.data() + g), hn::Set(d, from_place));
+    const auto last = hn::Xor(hn::LoadU(d, squares.to.data() + g), hn::Set(d, to_place));
+    hn::Vec<decltype(d)> words[1 << kNumber];
+    FARO_UNROLL_WORDS
+    for (int w = 0; w < 1 << kNumber; ++w) {
+      words[w] =
+          hn::GatherIndex(d, in, hn::BitCast(signed_d, hn::Xor(first, hn::Set(d, squares.from_word[w]))));
+    }
+    TurnWords<kNumber>(d, words, squares.exchange.turned, places);
+    ShearWords<kNumber>(d, words, squares.exchange.before);
+    TransposeWords<kNumber>(d, words);
+    ShearWords<kNumber>(d, words, squares.exchange.after);
+    FARO_UNROLL_WORDS
+    for (int w = 0; w < 1 << kNumber; ++w) {
+      hn::ScatterIndex(words[w], d, out,
+                       hn::BitCast(signed_d, hn::Xor(last, hn::Set(d, squares.to_word[w]))));
+    }
+  }
+}
+
+void ExchangeWordsOf(const WordSquares& squares, const std::byte* from, std::uint32_t place,
+                     std::uint32_t to_added, std::byte* to) {
+  if (squares.word_index_bits == 3) ExchangeWords<3>(squares, from, place, to_added, to);
+  if (squares.word_index_bits == 4) ExchangeWords<4>(squares, from, place, to_added, to);
+  if (squares.word_index_bits == 5) ExchangeWords<5>(squares, from, place, to_added, to);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace faro::packed
 HWY_AFTER_NAMESPACE();
@@ -161,6 +295,7 @@ namespace faro::packed {
 HWY_EXPORT(TransposeSquaresOf);
 HWY_EXPORT(TransposeBytesOf);
 HWY_EXPORT(ShiftBytesOf);
+HWY_EXPORT(ExchangeWordsOf);
 
 void transpose_squares(const std::byte* const* rows, std::uint64_t bytes, std::uint32_t element_bits,
                        std::byte* to) {
@@ -174,6 +309,11 @@ void transpose_bytes(const ByteRows& from, std::uint64_t rows, std::uint64_t col
 void shift_bytes(const std::uint8_t* in, std::uint64_t bytes, int down, bool is_low_first,
                  std::uint8_t* out) {
   HWY_DYNAMIC_DISPATCH(ShiftBytesOf)(in, bytes, down, is_low_first, out);
+}
+
+void exchange_words(const WordSquares& squares, const std::byte* from, std::uint32_t place,
+                    std::uint32_t to_added, std::byte* to) {
+  HWY_DYNAMIC_DISPATCH(ExchangeWordsOf)(squares, from, place, to_added, to);
 }
 
 }  // namespace faro::packed

@@ -11,6 +11,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
+
+#include "kernels/packed_affine.hpp"
 
 namespace faro::packed {
 
@@ -35,5 +38,28 @@ constexpr std::uint64_t kByteTileColumns = 64;
 /// to.data[c pitch + r] = from.data[r pitch + c]. Requires: rows and columns that are multiples of
 /// kByteTileRows and kByteTileColumns (unchecked).
 void transpose_bytes(const ByteRows& from, std::uint64_t rows, std::uint64_t columns, const ByteRows& to);
+
+constexpr std::size_t kMostSquareLanes = 16;
+
+/// An affine map's exchange inside words of 32 bits, as the kernels of a GPU make it
+/// (kernels/packed_affine.hpp): squares of 2^q words, one in each lane. Words are numbered in the tile as it
+/// lies there, and as it is to lie.
+struct WordSquares {
+  int word_index_bits = 3;  // q
+  std::size_t groups = 0;   // squares; the vectors have kMostSquareLanes at least, and no end inside lanes
+  std::vector<std::uint32_t> from = {};
+  std::vector<std::uint32_t> to = {};
+  std::vector<std::uint32_t> place = {};  // what is added to places in words
+  std::vector<std::uint32_t> from_word = {};
+  std::vector<std::uint32_t> to_word = {};
+  std::uint32_t from_place[kernels::kMostWordIndexBits] = {};  // of bit t of what is added to places
+  std::uint32_t to_place[kernels::kMostWordIndexBits] = {};
+  kernels::WordExchange exchange = {};
+};
+
+/// All squares. `place`: added to the places in all words; `to_added`: to the number of each word that is
+/// stored. Requires: arrays aligned to words.
+void exchange_words(const WordSquares& squares, const std::byte* from, std::uint32_t place,
+                    std::uint32_t to_added, std::byte* to);
 
 }  // namespace faro::packed

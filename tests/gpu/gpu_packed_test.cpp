@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engines/cuda_index.hpp"
 #include "faro/packed.hpp"
 #include "gpu/gpu_rows_support.hpp"
 #include "packed_support.hpp"
@@ -145,13 +146,104 @@ TEST_F(GpuPacked, LargeArrays) {
   expect_moved({.permutation = Axes({3, 100'003, 30'001}, {0, 2, 1}), .element_bits = 4});
 }
 
-TEST_F(GpuPacked, RefusesOtherMemoryAndInPlace) {
+TEST_F(GpuPacked, IndexArraysAndWhatBecomesOne) {
+  std::mt19937_64 random(6);
+  for (int trial = 0; trial < 120; ++trial) {
+    const std::uint64_t count = trial < 3 ? static_cast<std::uint64_t>(trial) : 1 + random() % 60'000;
+    const std::uint32_t bits =
+        trial % 2 == 0 ? small_bits(random) : 1 + static_cast<std::uint32_t>(random() % 100);
+    Permutation permutation = Indexed::random(count, random());
+    if (trial % 4 == 1) permutation = Indexed::random(count, random()).inverse();
+    if (trial % 4 == 2 && count % 2 == 1) permutation = maps::multiply(count, 2);
+    if (trial % 4 == 3) permutation = maps::transpose_any(count, 3);
+    PackedLayout in = a_layout(1 + random() % (count + 1), bits, random);
+    const PackedLayout out = a_layout(1 + random() % (count + 1), bits, random);
+    if (8 % bits != 0) in.order = out.order;
+    expect_moved({.permutation = permutation,
+                  .element_bits = bits,
+                  .batch = 1 + random() % 3,
+                  .in = in,
+                  .out = out,
+                  .pads = random() % 2 == 0 ? PadBits::keep : PadBits::zero},
+                 random() % 9, random() % 9);
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(GpuPacked, IndexArraysOfTheDevice) {
+  for (const Direction direction : {Direction::scatter, Direction::gather}) {
+    const Indexed drawn = Indexed::random(70'001, 3);
+    const Indexed host = direction == Direction::scatter ? drawn : drawn.redirected(direction);
+    const Indexed there = cuda::to_device(host);
+    const PackedPlan by_cpu({.permutation = host, .element_bits = 2});
+    const PackedPlan plan({.permutation = there, .element_bits = 2}, {.engine = Engine::cuda});
+    const Bytes in = gpu_rows::random_bytes(plan.in_bytes(), 1);
+    Bytes expected(plan.out_bytes());
+    by_cpu.run(in, expected);
+    const Placed device_in(in);
+    const Placed device_out(Bytes(plan.out_bytes()));
+    plan.run(device_in.span(), device_out.span());
+    EXPECT_TRUE(device_out.get() == expected);
+  }
+}
+
+// Rows of whole bytes by ordinary plans, rows of odd lengths by words.
+TEST_F(GpuPacked, LongElements) {
+  std::mt19937_64 random(7);
+  for (const std::uint32_t bits : {8U, 24U, 32U, 33U, 100U, 128U, 999U, 4096U}) {
+    for (const Permutation& permutation :
+         {Permutation(Axes({7, 50, 3}, {2, 0, 1})), Permutation(maps::flip(3001)),
+          Permutation(maps::bit_reversal(12)), Permutation(Indexed::random(9999, random()))}) {
+      const std::uint64_t first = bits % 8 == 0 ? 0 : random() % 40;
+      expect_moved({.permutation = permutation,
+                    .element_bits = bits,
+                    .batch = 1 + random() % 2,
+                    .in = {.first_bit = first},
+                    .out = {.first_bit = bits % 8 == 0 ? 128U : random() % 40},
+                    .pads = random() % 2 == 0 ? PadBits::keep : PadBits::zero});
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST_F(GpuPacked, InPlace) {
+  std::mt19937_64 random(8);
+  for (int trial = 0; trial < 200; ++trial) {
+    const int n = trial < 150 ? static_cast<int>(3 + random() % 18) : static_cast<int>(20 + random() % 7);
+    const Affine map = trial % 3 == 0 ? maps::random_bmmc(n, random())
+                       : trial % 3 == 1
+                           ? maps::random_bpc(n, random())
+                           : maps::transpose(std::uint64_t{1} << n / 2, std::uint64_t{1} << (n + 1) / 2);
+    const PackedLayout layout{.first_bit = trial % 5 == 0 ? 8 * (random() % 20) : 0,
+                              .order = an_order(random)};
+    const PackedProblem problem{.permutation = map,
+                                .element_bits = trial % 7 == 0 ? 16 : small_bits(random),
+                                .batch = 1 + random() % (n < 16 ? 300 : 3),
+                                .in = layout,
+                                .out = layout,
+                                .pads = random() % 2 == 0 ? PadBits::keep : PadBits::zero};
+    if (problem.element_bits == 16 && layout.first_bit % 16 != 0) continue;
+    const PackedPlan plan(problem, {.engine = Engine::cuda});
+    Bytes expected = gpu_rows::random_bytes(plan.in_bytes(), random());
+    const Placed device(expected, trial % 4 == 0 && problem.element_bits < 8 ? random() % 20 : 0);
+    PackedPlan(problem).run(expected);
+    plan.run(device.span());
+    EXPECT_TRUE(device.get() == expected) << packed_support::text(problem, plan);
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(GpuPacked, RefusesOtherMemory) {
   const PackedPlan plan({.permutation = maps::gray(12)}, {.engine = Engine::cuda});
   Bytes host(plan.in_bytes());
   const Placed device(host);
   EXPECT_NE(gpu_rows::refusal([&] { plan.run(host, device.span()); }), "");
-  EXPECT_NE(gpu_rows::refusal([&] { plan.run(device.span()); }), "");
+  EXPECT_NE(gpu_rows::refusal([&] { plan.run(host); }), "");
   EXPECT_NE(gpu_rows::refusal([&] { PackedPlan(plan.problem()).run(device.span(), host); }), "");
+  EXPECT_NE(gpu_rows::refusal([&] { PackedPlan(plan.problem()).run(device.span()); }), "");
+  const PackedPlan flip({.permutation = maps::flip(100)}, {.engine = Engine::cuda});
+  const Placed small(Bytes(flip.in_bytes()));
+  EXPECT_NE(gpu_rows::refusal([&] { flip.run(small.span()); }), "");
 }
 
 }  // namespace gpu_packed_test

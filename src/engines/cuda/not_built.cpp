@@ -149,6 +149,12 @@ void permute(const PackedMove& /*move*/, const kernels::PackedWork& /*work*/, St
              int /*device*/) {
   refuse();
 }
+void permute_in_place(const PackedMove& /*move*/,
+                      const std::optional<kernels::PackedInPlacePasses>& /*passes*/,
+                      const kernels::PackedWork& /*work*/, Stream /*stream*/, int /*device*/) {
+  refuse();
+}
+Indexed entries_on_device(const Indexed& /*indices*/, int /*device*/) { refuse(); }
 
 // --- cuda_measure.hpp
 

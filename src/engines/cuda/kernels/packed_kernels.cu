@@ -1,6 +1,7 @@
 // The kernels of packed elements (kernels/packed_launch.hpp).
 #include "engines/cuda/kernels/value_kernel.cuh"
 #include "kernels/packed_affine.hpp"
+#include "kernels/packed_in_place.hpp"
 #include "kernels/packed_matrix.hpp"
 #include "kernels/packed_runs.hpp"
 #include "kernels/packed_strided.hpp"
@@ -44,6 +45,14 @@ template const void* value_kernel<kernels::MovePackedMatrix<5>>();
 template const void* value_kernel<kernels::MovePackedRuns>();
 template const void* value_kernel<kernels::MovePackedWords<kernels::PackedAxes>>();
 template const void* value_kernel<kernels::MovePackedWords<kernels::PackedPlaces>>();
+template const void* value_kernel<kernels::MovePackedWords<kernels::PackedEntries<std::uint32_t>>>();
+template const void* value_kernel<kernels::MovePackedWords<kernels::PackedEntries<std::uint64_t>>>();
+template const void* value_kernel<kernels::MovePackedInPlace<0>>();
+template const void* value_kernel<kernels::MovePackedInPlace<1>>();
+template const void* value_kernel<kernels::MovePackedInPlace<2>>();
+template const void* value_kernel<kernels::MovePackedInPlace<3>>();
+template const void* value_kernel<kernels::MovePackedInPlace<4>>();
+template const void* value_kernel<kernels::MovePackedInPlace<5>>();
 template const void* value_kernel<kernels::ClearPackedPads>();
 
 }  // namespace faro::cuda
