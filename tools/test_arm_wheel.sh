@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # tools/test_arm_wheel.sh [ARGUMENT…]   runs the tests of the Python package with the wheel of build-arm64/wheel (`make wheel-aarch64`): first
-# without NumPy, then with it, by Debian's Python for 64-bit ARM and qemu, half an hour of a processor. Arguments are pytest's. Ends with 77
+# without NumPy, then with it, by Debian's Python for 64-bit ARM and qemu, half an hour of a processor. Arguments are pytest's. FARO_EXAMPLES=3
+# draws fewer examples of each property; FARO_WITHOUT_EXTRAS=1 skips what asks for `extras/`, for a wheel that was made without. Ends with 77
 # where what it needs cannot be fetched.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -8,6 +8,6 @@ cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="
   -DFARO_CUDA="$FARO_CUDA" "${gpus[@]}" "${with[@]}"
 cmake --build build -j"${CPU_COUNT:-2}" --target faro faro_c faro_libraries
 cmake --install build
-if [[ -n ${PYTHON:-} && -x $PYTHON ]]; then
-  SKBUILD_CMAKE_DEFINE="FARO_PREBUILT=$PWD/build" "$PYTHON" -m pip install . -vv --no-deps --no-build-isolation
-fi
+into=()
+if [[ -n $FARO_SYSTEM ]]; then into=(--prefix "$PREFIX"); fi
+SKBUILD_CMAKE_DEFINE="FARO_PREBUILT=$PWD/build" "${FARO_SYSTEM:-$PYTHON}" -m pip install . -vv --no-deps --no-build-isolation "${into[@]}"

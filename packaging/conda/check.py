@@ -1,7 +1,8 @@
-"""python packaging/conda/check.py [--build]   renders the recipe for every variant and platform, and says what each asks for; with --build also
-builds the CPU variant with this machine's compilers and libraries and runs its test, which needs no channel.
+"""python packaging/conda/check.py [--build [CMAKE ARGUMENT…]]   renders the recipe for every variant and platform, and says what each asks for;
+with --build also builds the CPU variant with this machine's compilers, libraries and Python, and runs its tests, which needs no channel.
 
-Needs py-rattler-build. That conda's own packages suffice is seen only where a channel can be reached: `rattler-build build`.
+Needs py-rattler-build, and with --build what pyproject.toml builds with, nanobind-backend and NumPy. That conda's own packages suffice is seen
+only where a channel can be reached: `rattler-build build`.
 """
 
 import sys
@@ -14,9 +15,8 @@ HERE = Path(__file__).parent
 
 
 def rendered(platform, **overrides):
-    config = rb.VariantConfig.from_file(str(HERE / "variants.yaml"))
-    for name, value in overrides.items():
-        config[name] = [value]
+    config = rb.VariantConfig.from_file(HERE / "variants.yaml").to_dict()
+    config = rb.VariantConfig(config | {name: [value] for name, value in overrides.items()})
     recipe = rb.Stage0Recipe.from_file(str(HERE / "recipe.yaml"))
     return recipe.render(config, rb.RenderConfig(rb.PlatformConfig(target_platform=platform)))
 
@@ -28,5 +28,5 @@ for platform in ("linux-64", "linux-aarch64"):
         print(platform, variant)
 if "--build" in sys.argv:
     with tempfile.TemporaryDirectory() as out:
-        (variant,) = rendered("linux-64", faro_cuda="OFF", faro_system="ON")
+        (variant,) = rendered("linux-64", faro_cuda="OFF", faro_system=sys.executable, faro_with_cmake=" ".join(sys.argv[2:]))
         print(variant.run_build(output_dir=out))
