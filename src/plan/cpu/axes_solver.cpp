@@ -185,7 +185,7 @@ layout::CacheBox streamed_box(const std::vector<layout::StridedAxis>& axes, std:
     box = layout::choose_cache_box(axes, element_bytes, limits);
   }
   if (!writes_lines(box, turned_axes(box).rows)) {
-    limits.out_run_bytes = 1024;
+    limits.out_run_bytes = long_reads ? 512 : 1024;
     box = layout::choose_cache_box(axes, element_bytes, limits);
   }
   // A box of few columns has long rows.
