@@ -189,7 +189,7 @@ layout::CacheBox streamed_box(const std::vector<layout::StridedAxis>& axes, std:
     box = layout::choose_cache_box(axes, element_bytes, limits);
   }
   // A box of few columns has long rows.
-  const std::uint64_t least_bytes = long_reads ? 8192 : 16384;
+  const std::uint64_t least_bytes = long_reads ? 6144 : 16384;
   while (box.elements() * box.element_bytes < least_bytes && limits.out_run_bytes < least_bytes) {
     limits.out_run_bytes *= 2;
     box = layout::choose_cache_box(axes, element_bytes, limits);
