@@ -138,13 +138,14 @@ bool overflows_with_gaps(const layout::CacheBox& box) {
 // Where boxes are fetched that are read while others are written. A first level of 32 KiB (Zen 4) has no room
 // for a box and the next one, and for fewer lines that are under way; with 48 KiB (Zen 5) it is the better
 // place, unless the second level is a large one. What reads lines ahead by itself there (Intel's) wants long
-// runs, one after another as the input lies, and what is written is as fast in runs of two lines
-// (docs/notes/axes-experiments.md).
+// runs, one after another as the input lies, and what is written is as fast in runs of two lines; repeated
+// elements are written more than read (docs/notes/axes-experiments.md).
 enum class BoxFetch : std::uint8_t { first_level, second_level, large_second_level };
-BoxFetch box_fetch(const CoreCaches& caches) {
+BoxFetch box_fetch(const CoreCaches& caches, const std::vector<layout::StridedAxis>& axes) {
   constexpr std::uint64_t kSmallFirst = std::uint64_t{32} << 10;
   constexpr std::uint64_t kLargeSecond = std::uint64_t{1280} << 10;
-  if (caches.second_level_bytes >= kLargeSecond) return BoxFetch::large_second_level;
+  const bool repeats = std::any_of(axes.begin(), axes.end(), [](const auto& axis) { return axis.in == 0; });
+  if (caches.second_level_bytes >= kLargeSecond && !repeats) return BoxFetch::large_second_level;
   const bool small = caches.first_level_bytes != 0 && caches.first_level_bytes <= kSmallFirst;
   return small ? BoxFetch::second_level : BoxFetch::first_level;
 }
@@ -355,7 +356,7 @@ ChannelAxes channel_axes(const layout::CacheBox& box) {
 
 CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
                          bool past_caches, const CoreCaches& caches) {
-  const BoxFetch fetch = past_caches ? box_fetch(caches) : BoxFetch::first_level;
+  const BoxFetch fetch = past_caches ? box_fetch(caches, axes) : BoxFetch::first_level;
   CpuAxes made{.box =
                    past_caches ? streamed_box(axes, element_bytes, fetch) : cached_box(axes, element_bytes)};
   if (make_channels(made.box, past_caches)) {
