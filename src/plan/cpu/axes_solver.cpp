@@ -150,12 +150,15 @@ BoxFetch box_fetch(const CoreCaches& caches, const std::vector<layout::StridedAx
   return small ? BoxFetch::second_level : BoxFetch::first_level;
 }
 
-// Whether the columns of a box follow one another in the output, and are short: one run then, if they are
-// whole.
-bool writes_columns_together(const layout::CacheBox& box) {
+// Whether the output's two fastest axes are a plane that lies together in the input, too, of short columns
+// there.
+bool is_plane_together(const layout::CacheBox& box) {
   constexpr std::uint64_t kShort = 384;
-  return box.axes.size() > 1 && box.axes.front().extent * box.element_bytes <= kShort &&
-         static_cast<std::uint64_t>(std::abs(box.axes[1].in)) == box.element_bytes;
+  if (box.axes.size() < 2 || box.axes[0].extent * box.element_bytes > kShort) return false;
+  const auto apart = [&](std::size_t axis) {
+    return static_cast<std::uint64_t>(std::abs(box.axes[axis].in));
+  };
+  return apart(1) == box.element_bytes && apart(0) == box.axes[1].extent * box.element_bytes;
 }
 
 // Boxes of arrays larger than the caches. Lengths of runs as measured (docs/notes/axes-experiments.md): what
@@ -182,7 +185,7 @@ layout::CacheBox streamed_box(const std::vector<layout::StridedAxis>& axes, std:
   const bool long_reads = fetch == BoxFetch::large_second_level;
   if (long_reads) {
     limits.in_run_bytes = 512;
-    limits.out_run_bytes = writes_columns_together(box) ? kLines.out_run_bytes : 128;
+    limits.out_run_bytes = is_plane_together(box) ? kLines.out_run_bytes : 128;
   } else if (box.element_bytes >= kWideElement) {
     limits.in_run_bytes = limits.out_run_bytes = 768;
   }
