@@ -110,6 +110,11 @@ Explanation make_explanation(const ExplainOptions& options, const Problem& probl
   if (names_kind && !options.common.device.empty()) {
     fail(ErrorCode::value, "explain", "--capability and --device", "one of them");
   }
+  if (plan_options.measure && plan_options.engine == Engine::cuda) {
+    fail(ErrorCode::value, "explain", "--measure with --engine cuda",
+         "--measure with --engine cpu; kernels of a GPU are chosen by what they do to its memories",
+         "leave --measure out");
+  }
   if (names_kind)
     return explanation_for_kind(problem, plan_options, parse_capability(options.capability), "");
   if (plan_options.engine == Engine::cuda && options.common.device.empty()) {

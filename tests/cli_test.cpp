@@ -60,6 +60,7 @@ TEST_F(Cli, FailuresAreOneLineAndWriteNothing) {
       {"new 4 u4", 2, "no OUT.npy"},
       {"info extra", 2, "`extra`"},
       {"maps grey", 2, "did you mean `gray`?"},
+      {"explain 'gray(4)' --engine cuda --measure", 2, "--measure with --engine cuda"},
       {"explain 'gary(4)'", 2, "did you mean `gray`?"},
       {"explain gray", 2, "gray(n)"},
       {"explain 'gray(4'", 2, "gray"},

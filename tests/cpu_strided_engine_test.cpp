@@ -104,7 +104,7 @@ TEST(CpuStridedEngine, RandomViews) {
                           .out_past_line = below(2) * below(64),
                           .threads = 1 + static_cast<int>(below(3)),
                           .stores = below(2) == 0 ? Stores::as_sized : Stores::streamed,
-                          .first_level_bytes = kFirstLevels[below(2)]};
+                          .caches = kCoreCaches[below(3)]};
     expect_moved(view, setting);
     if (::testing::Test::HasFatalFailure()) return;
     ++moved;
@@ -193,11 +193,9 @@ TEST(CpuStridedEngine, LargerShapes) {
       if (kInstrumented && width != 4) continue;
       const Strided view = view_of(shape, order);
       for (const int threads : {1, 3}) {
-        for (const std::uint64_t first_level : kFirstLevels) {
-          expect_moved(view, {.width = width,
-                              .threads = threads,
-                              .stores = Stores::streamed,
-                              .first_level_bytes = first_level});
+        for (const detail::CoreCaches& caches : kCoreCaches) {
+          expect_moved(view,
+                       {.width = width, .threads = threads, .stores = Stores::streamed, .caches = caches});
         }
         Strided apart = view;  // a view, by boxes for sure
         apart.out_offset = 3;

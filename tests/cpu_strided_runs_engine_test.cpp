@@ -155,11 +155,11 @@ TEST(CpuStridedEngine, RectanglesByEveryInstructionSet) {
           const Strided view{.extents = {columns, rows},
                              .in_strides = {1, pitch},
                              .out_strides = {static_cast<std::int64_t>(rows + columns % 2), 1}};
-          for (const std::uint64_t first_level : kFirstLevels) {
+          for (const detail::CoreCaches& caches : kCoreCaches) {
             ASSERT_NO_FATAL_FAILURE(expect_moved(view, {.width = width,
                                                         .out_past_line = rows % 2 * 24 / width * width,
                                                         .stores = Stores::streamed,
-                                                        .first_level_bytes = first_level}));
+                                                        .caches = caches}));
           }
         }
       }
@@ -284,20 +284,25 @@ TEST(CpuStridedEngine, LongRowsOfChannels) {
   }
 }
 
-TEST(CpuStridedEngine, BoxesForEitherFirstLevel) {
+TEST(CpuStridedEngine, BoxesForTheCachesThereAre) {
   const Strided view = view_of({2000, 3000}, {1, 0});
-  const auto axes_for = [&](std::uint64_t width, std::uint64_t first_level) {
-    const Plan plan =
-        plan_of(view, {.width = width, .stores = Stores::streamed, .first_level_bytes = first_level});
+  const auto axes_for = [&](std::uint64_t width, const detail::CoreCaches& caches) {
+    const Plan plan = plan_of(view, {.width = width, .stores = Stores::streamed, .caches = caches});
     return std::get<detail::CpuAxes>(plan.passes().front().cpu->kernel);
   };
   for (const std::uint64_t width : {1, 2, 4, 8, 16}) {
     const detail::CpuAxes large = axes_for(width, kLargeFirstLevel);
     const detail::CpuAxes small = axes_for(width, kSmallFirstLevel);
-    const detail::CpuAxes unknown = axes_for(width, 0);
+    const detail::CpuAxes unknown = axes_for(width, detail::CoreCaches{});
+    const detail::CpuAxes ahead = axes_for(width, kLargeSecondLevel);
     EXPECT_FALSE(large.second_level);
     EXPECT_TRUE(small.second_level);
     EXPECT_FALSE(unknown.second_level);
+    EXPECT_TRUE(ahead.second_level && ahead.by_input);
+    EXPECT_FALSE(large.by_input || small.by_input || unknown.by_input);
+    const bool writes_lines = 2000 * width % 64 == 0;
+    EXPECT_EQ(ahead.box.extent[0] * width, !writes_lines ? 512U : width < 16 ? 128U : 256U) << width;
+    EXPECT_EQ(ahead.box.extent[1] * width, 512U);
     EXPECT_EQ(unknown.box.extent, large.box.extent);
     const std::uint64_t longer = small.box.elements() / large.box.elements();
     EXPECT_EQ(longer, width >= 4 ? 2U : 1U) << width;
@@ -354,7 +359,7 @@ TEST(CpuStridedEngine, RunsCutAtLines) {
                           .out_past_line = wide ? random() % 64 : random() % (64 / width) * width,
                           .threads = 1 + static_cast<int>(random() % 3),
                           .stores = Stores::streamed,
-                          .first_level_bytes = kFirstLevels[random() % 2]};
+                          .caches = kCoreCaches[random() % 3]};
     expect_moved(view, setting);
     if (::testing::Test::HasFatalFailure()) return;
     const Plan plan = plan_of(view, setting);

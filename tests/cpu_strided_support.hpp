@@ -11,6 +11,7 @@
 
 #include "engine_support.hpp"
 #include "faro/faro.hpp"
+#include "plan/cpu/cpu_pass.hpp"
 #include "view_oracle.hpp"
 
 namespace faro::cpu_strided_test {
@@ -47,9 +48,13 @@ inline void fill(Guarded& array, std::uint64_t seed) {
 enum class Stores { as_sized, streamed };
 
 // First-level caches with which boxes are planned differently, whatever this machine has.
-inline constexpr std::uint64_t kLargeFirstLevel = std::uint64_t{48} << 10;
-inline constexpr std::uint64_t kSmallFirstLevel = std::uint64_t{32} << 10;
-inline constexpr std::uint64_t kFirstLevels[] = {kLargeFirstLevel, kSmallFirstLevel};
+inline constexpr detail::CoreCaches kLargeFirstLevel{.first_level_bytes = 48 << 10,
+                                                     .second_level_bytes = 1024 << 10};
+inline constexpr detail::CoreCaches kSmallFirstLevel{.first_level_bytes = 32 << 10,
+                                                     .second_level_bytes = 1024 << 10};
+inline constexpr detail::CoreCaches kLargeSecondLevel{.first_level_bytes = 48 << 10,
+                                                      .second_level_bytes = 2048 << 10};
+inline constexpr detail::CoreCaches kCoreCaches[] = {kLargeFirstLevel, kSmallFirstLevel, kLargeSecondLevel};
 
 struct Setting {
   std::uint64_t width = 4;
@@ -57,13 +62,14 @@ struct Setting {
   std::size_t out_past_line = 0;
   int threads = 1;
   Stores stores = Stores::as_sized;
-  std::uint64_t first_level_bytes = kLargeFirstLevel;
+  detail::CoreCaches caches = kLargeFirstLevel;
 };
 
 inline Plan plan_of(const Strided& view, const Setting& setting) {
   Target target = cpu::target(setting.threads);
   if (setting.stores == Stores::streamed) target.streaming_bytes = 0;
-  target.first_level_bytes = setting.first_level_bytes;
+  target.first_level_bytes = setting.caches.first_level_bytes;
+  target.chunk_bytes_max = setting.caches.second_level_bytes;
   return {{.element_bytes = setting.width, .view = view}, std::move(target)};
 }
 
@@ -71,8 +77,9 @@ inline void expect_moved(const Strided& view, const Setting& setting) {
   SCOPED_TRACE(to_text(view) + ", elements of " + std::to_string(setting.width) + " bytes, " +
                std::to_string(setting.in_past_line) + " and " + std::to_string(setting.out_past_line) +
                " bytes past a line, " + std::to_string(setting.threads) + " threads" +
-               (setting.stores == Stores::streamed ? ", streamed" : "") +
-               (setting.first_level_bytes == kSmallFirstLevel ? ", small first level" : ""));
+               (setting.stores == Stores::streamed ? ", streamed" : "") + ", caches of " +
+               std::to_string(setting.caches.first_level_bytes) + " and " +
+               std::to_string(setting.caches.second_level_bytes));
   Guarded in(in_elements(view) * setting.width, setting.in_past_line);
   Guarded out(out_elements(view) * setting.width, setting.out_past_line);
   Guarded wanted(out_elements(view) * setting.width, setting.out_past_line);

@@ -16,7 +16,7 @@ CpuPass pass_of_part(const kernels::FamilyView& part, const detail::FamilyCall& 
   const std::uint64_t width = call.plan().map.element_bytes;
   const detail::AxisMap map = detail::axis_map(part, width);
   CpuPass pass = detail::cpu_strided_pass(map.axes, width, call.moved_bytes() > target.streaming_bytes,
-                                          target.first_level_bytes);
+                                          detail::core_caches(target));
   pass.count = detail::unit_count(map.axes);
   pass.element_bytes = width;
   pass.in_offset = static_cast<std::uint64_t>(part.in_first);

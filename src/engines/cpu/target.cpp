@@ -101,8 +101,10 @@ Target target(int threads) {
   t.direct_bytes_max = 128;
   static const std::uint64_t streaming = streaming_bytes(nearest_curves());
   static const std::uint64_t first_level = cache_bytes(1);
+  static const std::uint64_t second_level = cache_bytes(2);
   t.streaming_bytes = streaming;
   t.first_level_bytes = first_level != 0 ? first_level : system_bytes(_SC_LEVEL1_DCACHE_SIZE, 0);
+  t.chunk_bytes_max = second_level != 0 ? second_level : system_bytes(_SC_LEVEL2_CACHE_SIZE, 0);
   t.name = std::to_string(t.threads) + (t.threads == 1 ? " thread, " : " threads, ") + simd_target();
   return t;
 }

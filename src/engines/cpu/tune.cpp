@@ -112,7 +112,7 @@ struct Job {
                           .form = detail::form_of(schedule),
                           .threads = machine.threads,
                           .streaming_bytes = machine.streaming_bytes,
-                          .first_level_bytes = machine.first_level_bytes});
+                          .caches = detail::core_caches(machine)});
   }
   // The only pass, or one of several by itself, from the input to the output.
   PassSequence pass_of(const SharedSchedule& schedule, std::size_t number = 0) const {

@@ -135,19 +135,37 @@ bool overflows_with_gaps(const layout::CacheBox& box) {
   return gaps > bytes / 10 && bytes + gaps > kMostBytes;
 }
 
-// Whether rows that are read box by box are fetched into the second-level cache. A first level of 32 KiB
-// (Zen 4) has no room for a box and the next one, and for fewer lines that are under way; with 48 KiB (Zen 5)
-// it is the better place (docs/notes/axes-experiments.md).
-bool fetches_into_second_level(std::uint64_t first_level_bytes) {
-  constexpr std::uint64_t kSmall = std::uint64_t{32} << 10;
-  return first_level_bytes != 0 && first_level_bytes <= kSmall;
+// Where boxes are fetched that are read while others are written. A first level of 32 KiB (Zen 4) has no room
+// for a box and the next one, and for fewer lines that are under way; with 48 KiB (Zen 5) it is the better
+// place, unless the second level is a large one. What reads lines ahead by itself there (Intel's) wants long
+// runs, one after another as the input lies, and what is written is as fast in runs of two lines; repeated
+// elements are written more than read (docs/notes/axes-experiments.md).
+enum class BoxFetch : std::uint8_t { first_level, second_level, large_second_level };
+BoxFetch box_fetch(const CoreCaches& caches, const std::vector<layout::StridedAxis>& axes) {
+  constexpr std::uint64_t kSmallFirst = std::uint64_t{32} << 10;
+  constexpr std::uint64_t kLargeSecond = std::uint64_t{1280} << 10;
+  const bool repeats = std::any_of(axes.begin(), axes.end(), [](const auto& axis) { return axis.in == 0; });
+  if (caches.second_level_bytes >= kLargeSecond && !repeats) return BoxFetch::large_second_level;
+  const bool small = caches.first_level_bytes != 0 && caches.first_level_bytes <= kSmallFirst;
+  return small ? BoxFetch::second_level : BoxFetch::first_level;
+}
+
+// Whether the output's two fastest axes are a plane that lies together in the input, too, of short columns
+// there.
+bool is_plane_together(const layout::CacheBox& box) {
+  constexpr std::uint64_t kShort = 384;
+  if (box.axes.size() < 2 || box.axes[0].extent * box.element_bytes > kShort) return false;
+  const auto apart = [&](std::size_t axis) {
+    return static_cast<std::uint64_t>(std::abs(box.axes[axis].in));
+  };
+  return apart(1) == box.element_bytes && apart(0) == box.axes[1].extent * box.element_bytes;
 }
 
 // Boxes of arrays larger than the caches. Lengths of runs as measured (docs/notes/axes-experiments.md): what
-// begins and ends between lines is written through the caches at both ends, and wants longer runs.
-// `second_level`: boxes are fetched there, and may be longer than the first level has room for.
+// begins and ends between lines is written through the caches at both ends, and wants longer runs. Boxes that
+// are fetched into the second level may be longer than the first has room for.
 layout::CacheBox streamed_box(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
-                              bool second_level) {
+                              BoxFetch fetch) {
   constexpr layout::CacheBoxLimits kLines{.long_bytes = 8192, .in_run_bytes = 384, .out_run_bytes = 384};
   layout::CacheBox box = layout::choose_cache_box(axes, element_bytes, kLines);
   if (box.is_of_long_elements()) return box;
@@ -164,21 +182,27 @@ layout::CacheBox streamed_box(const std::vector<layout::StridedAxis>& axes, std:
   // For wide elements a box of such runs is small, and what each box costs is felt.
   constexpr std::uint64_t kWideElement = 8;
   constexpr std::uint64_t kUsualElement = 4;
-  if (box.element_bytes >= kWideElement) limits.in_run_bytes = limits.out_run_bytes = 768;
-  if (second_level && box.element_bytes >= kUsualElement) limits.out_run_bytes *= 2;
+  const bool long_reads = fetch == BoxFetch::large_second_level;
+  if (long_reads) {
+    limits.in_run_bytes = 512;
+    limits.out_run_bytes = is_plane_together(box) ? kLines.out_run_bytes : 128;
+  } else if (box.element_bytes >= kWideElement) {
+    limits.in_run_bytes = limits.out_run_bytes = 768;
+  }
+  if (fetch == BoxFetch::second_level && box.element_bytes >= kUsualElement) limits.out_run_bytes *= 2;
   if (limits.out_run_bytes != kLines.out_run_bytes)
     box = layout::choose_cache_box(axes, element_bytes, limits);
-  if (!second_level && overflows_with_gaps(box)) {
+  if (fetch == BoxFetch::first_level && overflows_with_gaps(box)) {
     limits.out_run_bytes /= 2;
     box = layout::choose_cache_box(axes, element_bytes, limits);
   }
   if (!writes_lines(box, turned_axes(box).rows)) {
-    limits.out_run_bytes = 1024;
+    limits.out_run_bytes = long_reads ? 512 : 1024;
     box = layout::choose_cache_box(axes, element_bytes, limits);
   }
   // A box of few columns has long rows.
-  constexpr std::uint64_t kLeastBytes = 16384;
-  while (box.elements() * box.element_bytes < kLeastBytes && limits.out_run_bytes < kLeastBytes) {
+  const std::uint64_t least_bytes = long_reads ? 6144 : 16384;
+  while (box.elements() * box.element_bytes < least_bytes && limits.out_run_bytes < least_bytes) {
     limits.out_run_bytes *= 2;
     box = layout::choose_cache_box(axes, element_bytes, limits);
   }
@@ -292,7 +316,7 @@ std::vector<CpuPass> view_passes(const CpuWork& work) {
   for (AxisMap& part : unrolled_parts(std::get<CyclicAxes>(work.form), work.batch)) {
     const AxisMap view = normal_form(std::move(part));
     CpuPass pass = cpu_strided_pass(view.axes, work.element_bytes, work.total_bytes() > work.streaming_bytes,
-                                    work.first_level_bytes);
+                                    work.caches);
     pass.in_offset = static_cast<std::uint64_t>(view.in_first) * work.element_bytes;
     pass.out_offset = static_cast<std::uint64_t>(view.out_first) * work.element_bytes;
     pass.part_bytes = unit_count(view.axes) * work.element_bytes;
@@ -334,10 +358,10 @@ ChannelAxes channel_axes(const layout::CacheBox& box) {
 }
 
 CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
-                         bool past_caches, std::uint64_t first_level_bytes) {
-  const bool second_level = past_caches && fetches_into_second_level(first_level_bytes);
-  CpuAxes made{.box = past_caches ? streamed_box(axes, element_bytes, second_level)
-                                  : cached_box(axes, element_bytes)};
+                         bool past_caches, const CoreCaches& caches) {
+  const BoxFetch fetch = past_caches ? box_fetch(caches, axes) : BoxFetch::first_level;
+  CpuAxes made{.box =
+                   past_caches ? streamed_box(axes, element_bytes, fetch) : cached_box(axes, element_bytes)};
   if (make_channels(made.box, past_caches)) {
     made.move = AxesMove::channels;
   } else {
@@ -346,7 +370,9 @@ CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint
   made.staged = past_caches && made.move != AxesMove::pieces;
   made.one_by_one = past_caches && goes_one_by_one(made.box, made.move);
   // Rows that are read backwards by themselves are long, and come soon enough.
-  made.second_level = second_level && !(made.move == AxesMove::lines && reads_rows_backwards(made.box));
+  const bool reads_backwards = made.move == AxesMove::lines && reads_rows_backwards(made.box);
+  made.by_input = fetch == BoxFetch::large_second_level && made.move == AxesMove::groups;
+  made.second_level = made.by_input || (fetch == BoxFetch::second_level && !reads_backwards);
   CpuPass pass{.kind = PassKind::axes, .kernel = {}};
   pass.streamed = past_caches;
   if (made.staged) pass.run.workspace.part_bytes = stage_bytes_of(made.box, made.move);
@@ -358,7 +384,7 @@ const CpuSolver kCpuAxesSolver{
     .passes = [](const CpuWork& work) -> std::vector<CpuPass> {
       if (std::holds_alternative<CyclicAxes>(work.form)) return view_passes(work);
       return {cpu_strided_pass(axes_of(work), work.element_bytes, work.total_bytes() > work.streaming_bytes,
-                               work.first_level_bytes)};
+                               work.caches)};
     },
     .makes = is_kernel<CpuAxes>,
     .words = [](const CpuPass& pass) -> std::string {

@@ -67,6 +67,7 @@ struct CpuAxes {
   bool staged = false;
   bool one_by_one = false;
   bool second_level = false;  // boxes are fetched into that cache, not the first
+  bool by_input = false;      // boxes follow one another as the input lies; else as both sides do in turns
 };
 
 /// A box that is transposed in registers: axes along the rows of the input's side, and along those of the
@@ -201,6 +202,15 @@ struct CpuPass {
 /// As many of `threads` as `bytes` are worth: below 256 KiB a thread costs more than it brings.
 int useful_threads(int threads, std::uint64_t bytes);
 
+/// A core's own caches; of the second level a chunk may take all (Target::chunk_bytes_max).
+struct CoreCaches {
+  std::uint64_t first_level_bytes = 0;
+  std::uint64_t second_level_bytes = 0;
+};
+inline CoreCaches core_caches(const Target& target) {
+  return {.first_level_bytes = target.first_level_bytes, .second_level_bytes = target.chunk_bytes_max};
+}
+
 /// What a solver is given: like arrays of like elements, and the machine.
 struct CpuWork {
   std::uint64_t count = 0;
@@ -210,7 +220,7 @@ struct CpuWork {
   IndexForm form;
   int threads = 1;
   std::uint64_t streaming_bytes = 0;
-  std::uint64_t first_level_bytes = 0;
+  CoreCaches caches = {};
 
   std::uint64_t array_bytes() const { return count * element_bytes; }
   std::uint64_t total_bytes() const { return batch * array_bytes(); }
@@ -240,10 +250,9 @@ std::vector<CpuPass> cpu_sweeps(const Rectangle& rectangle, const TransposeWorke
 /// The pass of an affine map on a CPU, in place or not.
 CpuPass cpu_affine_pass(const Pass& pass, std::uint64_t unit_bytes, const Target& target);
 
-/// The pass of a strided view in normal form, complete but for its counts and threads. `first_level_bytes` as
-/// in Target.
+/// The pass of a strided view in normal form, complete but for its counts and threads.
 CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
-                         bool past_caches, std::uint64_t first_level_bytes = 0);
+                         bool past_caches, const CoreCaches& caches = {});
 
 // --- as a plan shows them
 

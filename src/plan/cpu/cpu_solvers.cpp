@@ -33,7 +33,7 @@ CpuWork work_for(const Problem& problem, const Target& target, Direction directi
           .form = std::move(form),
           .threads = std::max(1, target.threads),
           .streaming_bytes = target.streaming_bytes,
-          .first_level_bytes = target.first_level_bytes};
+          .caches = core_caches(target)};
 }
 
 // --- as a plan shows them
@@ -154,7 +154,7 @@ Pass cpu_pass_of(const AxisMap& normal, std::uint64_t element_bytes, const Targe
   const std::uint64_t count = unit_count(normal.axes);
   const std::uint64_t bytes = count * element_bytes;
   CpuPass made =
-      cpu_strided_pass(normal.axes, element_bytes, bytes > target.streaming_bytes, target.first_level_bytes);
+      cpu_strided_pass(normal.axes, element_bytes, bytes > target.streaming_bytes, core_caches(target));
   made.count = count;
   made.element_bytes = element_bytes;
   made.in_offset = static_cast<std::uint64_t>(normal.in_first) * element_bytes;

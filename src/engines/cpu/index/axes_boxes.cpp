@@ -13,6 +13,7 @@ AxesBoxes::AxesBoxes(const detail::CpuAxes& axes, std::uint64_t part_bytes)
       move_(axes.move),
       staged_(axes.staged),
       part_bytes_(part_bytes),
+      by_input_order_(axes.by_input),
       axes_(axes.box.axes.size()) {
   fetch_.second_level = axes.second_level;
   FARO_CHECK(axes_ <= kMaxAxes);
@@ -60,16 +61,17 @@ void AxesBoxes::set_box(const layout::CacheBox& box) {
   for (const std::size_t axis : write_rows_)
     whole_lines_ = whole_lines_ && static_cast<std::uint64_t>(out_[axis]) % kLineBytes == 0;
   // Boxes that share lines of the output follow one another; else those that share pages of the input;
-  // where boxes are fetched as fast as they are transposed, those of both sides in turns.
+  // where boxes are fetched as fast as they are transposed, those of both sides in turns, if the plan says no
+  // other.
   AxisList out_order(axes_);
   std::iota(out_order.begin(), out_order.end(), std::size_t{0});
-  if (move_ == detail::AxesMove::groups) {
+  if (move_ == detail::AxesMove::groups && !by_input_order_) {
     for (std::size_t k = 0; k < axes_; ++k) {
       for (const std::size_t axis : {box.in_order[k], out_order[k]})
         if (!detail::contains(walk_, axis)) walk_.push_back(axis);
     }
   } else {
-    walk_ = whole_lines_ || move_ == detail::AxesMove::lines ? box.in_order : out_order;
+    walk_ = whole_lines_ || by_input_order_ || move_ == detail::AxesMove::lines ? box.in_order : out_order;
   }
 }
 

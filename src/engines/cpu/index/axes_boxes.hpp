@@ -285,6 +285,7 @@ class AxesBoxes {
   detail::AxesMove move_;
   bool staged_;
   std::uint64_t part_bytes_;  // of a thread's workspace
+  bool by_input_order_;
   std::size_t axes_;
   std::uint64_t elements_ = 1;
   std::uint64_t tasks_ = 1;  // boxes
