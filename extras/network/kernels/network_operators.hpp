@@ -6,7 +6,7 @@
 //     Value                                      what a register holds; as wide as the element
 //     decode(Value), encode(Value)               to and from the form that operator() works on
 //     kNeedsPairs                                whether it asks for the numbers of pairs
-//     start(context, disjoint, constants)        what a thread prepares for all pairs of a layer
+//     start(context, disjoint)                   what a thread prepares for all pairs of a layer
 //     operator()(a, b, swapped, start, context, i)   works on registers i and its partner; `swapped`: b is
 //                                                the first of them
 //
@@ -100,9 +100,7 @@ struct CompareExchange : Key {
   using Value = typename Key::Value;
   static constexpr bool kNeedsPairs = false;
 
-  static constexpr Nothing start(const LayerContext& /*context*/, bool /*disjoint*/, Nothing /*constants*/) {
-    return {};
-  }
+  static constexpr Nothing start(const LayerContext& /*context*/, bool /*disjoint*/) { return {}; }
   constexpr void operator()(Value& a, Value& b, bool swapped, Nothing /*start*/,
                             const LayerContext& /*context*/, int /*i*/) const {
     const bool exchange = (b < a) != swapped;
@@ -145,9 +143,7 @@ struct Hadamard : Unencoded {
   using Value = Number;
   static constexpr bool kNeedsPairs = false;
 
-  static constexpr Nothing start(const LayerContext& /*context*/, bool /*disjoint*/, Nothing /*constants*/) {
-    return {};
-  }
+  static constexpr Nothing start(const LayerContext& /*context*/, bool /*disjoint*/) { return {}; }
   constexpr void operator()(Value& a, Value& b, bool swapped, Nothing /*start*/,
                             const LayerContext& /*context*/, int /*i*/) const {
     const Value total = a + b;
@@ -166,6 +162,8 @@ inline constexpr int kPowerDigits = (kMaxBlockBits + kPowerDigitBits - 1) / kPow
 ///
 ///     threads[layer << thread_bits | thread]      blocks[layer][digit of the block][its value]
 ///     roots[layer << kMaxRegisterBits | register]
+///
+/// A layer of half as many pairs with the same shares has the square.
 ///
 /// In any other layer it is found by the pair's number q, scaled to 2^bits: coarse[q >> fine_bits] * fine[q &
 /// low bits].
@@ -207,6 +205,11 @@ constexpr Complex<Real> times_root(const Complex<Real>& power, const Complex<Rea
   return power * root;
 }
 
+template <typename Real>
+constexpr Complex<Real> squared(const Complex<Real>& z) {
+  return {z.re * z.re - z.im * z.im, 2 * z.re * z.im};
+}
+
 /// Roots that are known when the kernel is compiled: of register i.
 template <typename Real, int registers>
 struct ConstantRoots {
@@ -227,12 +230,16 @@ struct Fourier : Unencoded {
   };
   Twiddles<Real> twiddles;
 
-  template <typename Constants>
-  constexpr Start<Constants> start(const LayerContext& context, bool disjoint,
-                                   const Constants& constants) const {
-    if (disjoint) return {true, 0, twiddles.of_thread(context), constants};
-    return {false, context.number(), {}, constants};
+  constexpr Start<Nothing> start(const LayerContext& context, bool disjoint) const {
+    if (disjoint) return {true, 0, power_of(context), {}};
+    return {false, context.number(), {}, {}};
   }
+  /// The same of a layer with disjoint shares whose power of thread and block, power_of(), is known.
+  template <typename Constants>
+  static constexpr Start<Constants> start_from(const Complex<Real>& power, const Constants& constants) {
+    return {true, 0, power, constants};
+  }
+  constexpr Complex<Real> power_of(const LayerContext& context) const { return twiddles.of_thread(context); }
   template <typename Constants>
   constexpr void operator()(Value& a, Value& b, bool swapped, const Start<Constants>& start,
                             const LayerContext& context, int i) const {

@@ -44,8 +44,10 @@ machine::AccessCounts run_launch(const NetworkLaunch& launch, std::span<const st
     if (number == 0) {
       kernels::load_tile<shape.tile>(m, launch.params, block, thread);
     } else if (number <= tables.group_count) {
-      kernels::apply_group<shape>(m, launch.params, tables, static_cast<std::uint32_t>(number - 1), block,
-                                  thread, apply);
+      const auto group = static_cast<std::uint32_t>(number - 1);
+      kernels::apply_group<shape>(
+          m, launch.params, tables, group, block, thread, apply,
+          kernels::group_ahead<shape>(launch.params, tables, group, block, thread, apply));
     } else {
       kernels::store_tile<shape.tile>(m, launch.params, block, thread);
     }
