@@ -35,6 +35,7 @@ __global__ void __launch_bounds__(kCompiledTiles[index].shape.threads(),
     move_tile(const __grid_constant__ TileParams<index> params, const std::byte* in, std::byte* out) {
   constexpr CompiledTile tile = kCompiledTiles[index];
   extern __shared__ __align__(kernels::kMaxVectorBytes) std::byte shared[];
+  wait_for_kernel_before();
   StreamedMemory<tile.shape.vector_bytes()> memory{in, out, shared};
   kernels::load_tile<tile.shape>(memory, params, blockIdx.x, threadIdx.x);
   __syncthreads();
@@ -53,6 +54,7 @@ template <int vector_bytes>
 __global__ void __launch_bounds__(kernels::kSegmentsThreads)
     move_segments(const __grid_constant__ kernels::AffineSegmentsParams params, const std::byte* in,
                   std::byte* out) {
+  wait_for_kernel_before();
   StreamedMemory<vector_bytes> memory{in, out, nullptr};
   kernels::move_vector<vector_bytes>(memory, params, blockIdx.x, threadIdx.x);
 }
@@ -62,7 +64,8 @@ namespace {
 template <std::size_t... index>
 std::array<KernelEntry, kCompiledTileCount> tile_entries(std::index_sequence<index...>) {
   return {KernelEntry{reinterpret_cast<const void*>(&move_tile<int{index}>),
-                      kCompiledTiles[index].shape.threads(), kCompiledTiles[index].shape.tile_bytes()}...};
+                      kCompiledTiles[index].shape.threads(), kCompiledTiles[index].shape.tile_bytes(), 1,
+                      true}...};
 }
 
 }  // namespace
@@ -83,7 +86,8 @@ KernelEntry naive_kernel(std::uint64_t element_bytes) {
 
 KernelEntry segments_kernel(std::uint64_t vector_bytes) {
   return faro::detail::by_unit_bytes(vector_bytes, [](auto bytes) {
-    return KernelEntry{reinterpret_cast<const void*>(&move_segments<bytes()>), kernels::kSegmentsThreads};
+    return KernelEntry{reinterpret_cast<const void*>(&move_segments<bytes()>), kernels::kSegmentsThreads, 0,
+                       1, true};
   });
 }
 
