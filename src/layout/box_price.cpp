@@ -101,7 +101,7 @@ const RaggedPrices& ragged_prices(int unit_bytes, int triples) {
                                         {0.85, 0.5, 0.33, 1.4, 0.3},
                                         {0.86, 0.23, 0.37, 0.72, 0.08},
                                         {0.91, 0.2, 0.48, 0.15, 0.02}};
-  static constexpr RaggedPrices of_triples[] = {{0.95, 0.4, 0.35, 1.0, 0.2}, {0.9, 0.3, 0.35, 0.8, 0.1}};
+  static constexpr RaggedPrices of_triples[] = {{0.95, 0.4, 0.35, 1.0, 0.6}, {0.9, 0.3, 0.35, 0.8, 0.2}};
   if (triples > 1) return of_triples[unit_bytes - 1];
   return of[std::countr_zero(static_cast<unsigned>(unit_bytes))];
 }

@@ -141,11 +141,17 @@ void make_ragged_parts(StridedBox& box) {
                          .modulus = sector});
     gap = 0;
   };
+  // A vector holds some elements of three units and a part of one, so that lanes take rows 0, 5, 10, 16, 21 ...,
+  // of which every third is in one bank but for a pad after each eighth.
+  constexpr std::uint32_t of_banks = 8;
+  const bool triples = box.triples > 1 && box.out.run.size() > 1;
+  const int fastest = triples ? box.out.run[1] : box.out.run.front();
+  const std::uint32_t grain = triples ? of_banks : out_vector;
   for (const int axis : box.in.rest) {
     const std::uint32_t extent = box.extent[at(axis)];
-    if (axis == box.out.run.front() && extent % out_vector == 0) {
-      push(axis, out_vector, 1);
-      push(axis, extent / out_vector, out_vector);
+    if (axis == fastest && extent % grain == 0) {
+      push(axis, grain, 1);
+      push(axis, extent / grain, grain);
     } else {
       push(axis, extent, 1);
     }

@@ -183,9 +183,24 @@ struct Twiddles {
     const std::uint64_t layer = context.layer.number;
     Complex<Real> power = threads[layer << thread_bits | context.thread];
     const Complex<Real>* digit = blocks + (layer * kPowerDigits << kPowerDigitBits);
-    for (std::uint64_t rest = context.array_block; rest != 0; rest >>= kPowerDigitBits) {
-      power = power * digit[rest & ((1U << kPowerDigitBits) - 1)];
-      digit += 1U << kPowerDigitBits;
+    // The first digits at once: a product waits for its factors.
+    constexpr int together = 3;
+    constexpr std::uint32_t values = 1U << kPowerDigitBits;
+    Complex<Real> of_digit[together] = {};
+    FARO_UNROLL
+    for (int d = 0; d < together; ++d) {
+      const std::uint64_t rest = context.array_block >> d * kPowerDigitBits;
+      if (rest != 0) of_digit[d] = digit[static_cast<std::uint32_t>(d) * values + rest % values];
+    }
+    FARO_UNROLL
+    for (int d = 0; d < together; ++d) {
+      if (context.array_block >> d * kPowerDigitBits != 0) power = power * of_digit[d];
+    }
+    digit += together * values;
+    for (std::uint64_t rest = context.array_block >> together * kPowerDigitBits; rest != 0;
+         rest >>= kPowerDigitBits) {
+      power = power * digit[rest % values];
+      digit += values;
     }
     return power;
   }

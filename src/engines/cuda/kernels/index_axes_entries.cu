@@ -68,12 +68,17 @@ __global__ void __launch_bounds__(kernels::kAxesRowsThreads)
   kernels::move_axes_rows<unit_bytes>(memory, params, blockIdx.x, threadIdx.x);
 }
 
+// Where a thread's elements are is worked out while the kernel before still runs.
+struct EarlyElementsMemory : ElementsMemory {
+  using ElementsMemory::ElementsMemory;
+  __device__ void begin_reading() const { wait_for_kernel_before(); }
+};
+
 template <int unit_bytes, int most_units>
 __global__ void __launch_bounds__(kernels::kAxesElementsThreads)
     permute_axes_elements(const __grid_constant__ kernels::AxesElementsParams params, const std::byte* in,
                           std::byte* out) {
-  wait_for_kernel_before();
-  ElementsMemory memory(in, out);
+  EarlyElementsMemory memory(in, out);
   kernels::move_axes_elements<unit_bytes, most_units>(memory, params, blockIdx.x, threadIdx.x);
 }
 
