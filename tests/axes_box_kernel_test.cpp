@@ -140,13 +140,12 @@ AccessCounts run_box(const std::vector<StridedAxis>& axes, int unit_bytes, const
   EXPECT_LE(memory.counts().global_loads.bytes, units_of(axes) * unit + over);
   EXPECT_EQ(memory.counts().global_stores.bytes, units_of(axes) * unit);
   const bool by_units = shape.unit_bytes < 4 && shape.words == 1 && shape.in_vector > 1 && !shape.ragged;
-  reached.shapes.insert((shape.ragged ? "ragged "
-                         : by_units   ? "units "
-                                      : "") +
-                        std::to_string(unit) + " " + std::to_string(shape.in_vector) + " " +
-                        std::to_string(shape.out_vector) +
-                        (shape.threads == kLargeBoxThreads ? " large" : "") +
-                        (shape.triples > 1 ? " triples" : ""));
+  reached.shapes.insert(
+      (shape.ragged ? "ragged "
+       : by_units   ? "units "
+                    : "") +
+      std::to_string(unit) + " " + std::to_string(shape.in_vector) + " " + std::to_string(shape.out_vector) +
+      (shape.threads == kLargeBoxThreads ? " large" : "") + (shape.triples > 1 ? " triples" : ""));
   int cuts = 0;
   for (std::size_t a = 0; a < axes.size(); ++a) cuts += axes[a].extent % box.extent[a] != 0 ? 1 : 0;
   reached.cut |= cuts > 0;
@@ -355,8 +354,7 @@ TEST(AxesBoxKernel, TriplesAreMovedByWords) {
   }
   EXPECT_GT(by_words, 80);
   // A vector of neighbours reads six elements of 3 bytes by two words each and six entries of the list.
-  const AccessCounts counts =
-      run_box(strided({301, 303}, {1, 0}, 3), 1, {.many_boxes = 1}, random, reached);
+  const AccessCounts counts = run_box(strided({301, 303}, {1, 0}, 3), 1, {.many_boxes = 1}, random, reached);
   EXPECT_LT(counts.shared_loads.wavefronts * 16, counts.global_stores.bytes * 2);
 }
 

@@ -54,7 +54,8 @@ detail::AxesVariant variant_of(const std::string& words) {
       as.box_bytes = 44 << 10;
     } else {
       fail(ErrorCode::value, "--as", word,
-           "boxes, lines, elements, tiles, joined, words, thick, slim, low, tall, huge, single, aligned, small, "
+           "boxes, lines, elements, tiles, joined, words, thick, slim, low, tall, huge, single, aligned, "
+           "small, "
            "large, whole, wide, middle, narrow, parts, rows, dropped or kept");
     }
   }

@@ -250,7 +250,7 @@ AxesBoxParams make_axes_box_params(const layout::StridedBox& box, std::uint64_t 
   }
   params.common = static_cast<std::uint32_t>(faro::detail::round_up(params.box_bytes, kMovedBytes));
   params.box_bytes = params.common + (box.ragged ? kRaggedBoxBytes : kBoxOriginBytes);
-  if (box.ragged) 
+  if (box.ragged)
     params.box_bytes += ragged_list_bytes(box.unit_bytes, box.triples, box.out.units + box.halo);
   const auto scale = static_cast<std::uint64_t>(scale_of(box));
   params.in_first = in_first * scale;

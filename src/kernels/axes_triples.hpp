@@ -65,10 +65,8 @@ constexpr device::Packet<kMovedBytes> vector_of_triples(const Triple (&of)[kTrip
     together[3] = device::select_bytes(of[4].low, of[5].low, 0x4210);
     together[4] = of[5].low >> 8;
   } else {
-    const std::uint32_t all[] = {of[0].low,
-                                 device::select_bytes(of[0].high, of[1].low, 0x5410),
-                                 device::select_bytes(of[1].low, of[1].high, 0x5432),
-                                 of[2].low,
+    const std::uint32_t all[] = {of[0].low, device::select_bytes(of[0].high, of[1].low, 0x5410),
+                                 device::select_bytes(of[1].low, of[1].high, 0x5432), of[2].low,
                                  device::select_bytes(of[2].high, of[3].low, 0x5410)};
     FARO_UNROLL
     for (std::uint32_t w = 0; w <= words; ++w) {

@@ -214,7 +214,8 @@ struct MoveModularTiles {
     const Tile& tile = work.tile;
     const std::uint32_t pitch = work.tiles->pitch();
     const Lanes lanes(tile.columns, thread);
-    for (std::uint32_t first = lanes.line; first - lanes.line < tile.read_rows; first += kLines * lanes.lines) {
+    for (std::uint32_t first = lanes.line; first - lanes.line < tile.read_rows;
+         first += kLines * lanes.lines) {
       Place begin[kLines] = {};
       FARO_UNROLL
       for (std::uint32_t l = 0; l < kLines; ++l) {
@@ -225,7 +226,8 @@ struct MoveModularTiles {
           rows.skip();
         }
       }
-      for (std::uint32_t along = lanes.lane; along - lanes.lane < tile.columns; along += kPieces * lanes.count) {
+      for (std::uint32_t along = lanes.lane; along - lanes.lane < tile.columns;
+           along += kPieces * lanes.count) {
         Element held[kLines][kPieces] = {};
         FARO_UNROLL
         for (std::uint32_t l = 0; l < kLines; ++l) {

@@ -141,8 +141,8 @@ void make_ragged_parts(StridedBox& box) {
                          .modulus = sector});
     gap = 0;
   };
-  // A vector holds some elements of three units and a part of one, so that lanes take rows 0, 5, 10, 16, 21 ...,
-  // of which every third is in one bank but for a pad after each eighth.
+  // A vector holds some elements of three units and a part of one, so that lanes take rows 0, 5, 10, 16, 21
+  // ..., of which every third is in one bank but for a pad after each eighth.
   constexpr std::uint32_t of_banks = 8;
   const bool triples = box.triples > 1 && box.out.run.size() > 1;
   const int fastest = triples ? box.out.run[1] : box.out.run.front();

@@ -372,9 +372,9 @@ TEST_F(GpuConcurrency, CapturedInAGraphAndReplayed) {
   }
 }
 
-// Kernels of small arrays are launched before the one ahead has ended. Between two arrays there and back, each
-// reads what the one ahead has written, and writes what that one has read: from caches of the last but one it
-// would be old.
+// Kernels of small arrays are launched before the one ahead has ended. Between two arrays there and back,
+// each reads what the one ahead has written, and writes what that one has read: from caches of the last but
+// one it would be old.
 TEST_F(GpuConcurrency, SmallArraysInAChain) {
   constexpr int calls = 65;
   for (const char* const map : {"axes(31 33; 1 0)", "axes(63 64 65; 2 0 1)", "axes(512 512; 1 0)",

@@ -258,9 +258,9 @@ bool squares(const kernels::HostNetworkTables& tables, std::size_t second) {
   const kernels::NetworkPairs& b = tables.pairs[second];
   return tables.layers[second].bits + 1 == tables.layers[second - 1].bits &&
          tables.layers[second - 1].disjoint != 0 && std::ranges::equal(a.lane, b.lane) &&
-         std::ranges::equal(a.warp, b.warp) && std::ranges::equal(a.block, b.block, [](const auto& x, const auto& y) {
-           return std::ranges::equal(x, y);
-         });
+         std::ranges::equal(a.warp, b.warp) &&
+         std::ranges::equal(a.block, b.block,
+                            [](const auto& x, const auto& y) { return std::ranges::equal(x, y); });
 }
 
 constexpr std::size_t kFlipsAhead = 32;  // layers of a group
@@ -294,9 +294,9 @@ std::string group_text(const GroupCode& group, const Operator& op, const Element
     const std::string flip = !layer.code.flips || is_elementwise(op.kind) ? "false"
                              : i < kFlipsAhead ? fmt::format("(known.flips >> {} & 1) != 0", i)
                                                : fmt::format("context({}).flip()", i);
-    text += fmt::format("        apply_code<LayerCode{{{}, {:#x}, {}, {}}}>(value, context({}), {}, apply, {});\n",
-                        layer.code.delta, layer.code.first_registers, layer.code.flips, layer.code.disjoint, i,
-                        flip, start);
+    text += fmt::format(
+        "        apply_code<LayerCode{{{}, {:#x}, {}, {}}}>(value, context({}), {}, apply, {});\n",
+        layer.code.delta, layer.code.first_registers, layer.code.flips, layer.code.disjoint, i, flip, start);
   }
   return text;
 }
@@ -338,7 +338,7 @@ KernelSource kernel_source(const Operator& op, const ElementType& element, const
                          group_text(group, op, element));
     aheads += fmt::format("      case {}:\n{}        break;\n", number, ahead_text(group, op));
   }
-  const char* const power = !is_fourier(op.kind)             ? "Nothing"
+  const char* const power = !is_fourier(op.kind)            ? "Nothing"
                             : element.scalar == Scalar::c64 ? "Complex<float>"
                                                             : "Complex<double>";
   // Powers of w are looked up while the group before computes; what other operators look up is less than the
@@ -347,8 +347,8 @@ KernelSource kernel_source(const Operator& op, const ElementType& element, const
   KernelSource source;
   source.text = fmt::format(
       kText, fmt::arg("operator_definition", operator_definition(op, element)), fmt::arg("groups", cases),
-      fmt::arg("aheads", aheads),
-      fmt::arg("first_look", ahead ? kFirstLook : ""), fmt::arg("look", ahead ? kLookAhead : kLook), fmt::arg("power", power),
+      fmt::arg("aheads", aheads), fmt::arg("first_look", ahead ? kFirstLook : ""),
+      fmt::arg("look", ahead ? kLookAhead : kLook), fmt::arg("power", power),
       fmt::arg("otherwise", groups.others ? kLookUp : "__builtin_unreachable();"),
       fmt::arg("min_blocks", min_blocks(shape)), fmt::arg("width", shape.tile.width_bits),
       fmt::arg("segment", shape.tile.segment_bits), fmt::arg("row", shape.tile.row_bits),
