@@ -60,8 +60,7 @@ struct ModularTiles {
   device::Division32 of_strip_row{1};
   device::Division32 of_last_row{1};  // of the last strip, which may be narrower
   std::uint64_t across = 0;           // tiles of a row
-  device::Division32 of_row;          // tile_columns
-  device::Division32 of_line;         // lanes of a column
+  std::uint32_t line = 1;             // rows that a column's lanes have, of which it leaves out some
   RingWalk x_down;                    // a tile of rows
   RingWalk y_along;                   // a tile of columns
 
@@ -264,7 +263,7 @@ struct MoveModularTiles {
                        const Stage& stage, const To& to) const {
     const Tile& tile = work.tile;
     const std::uint32_t pitch = work.tiles->pitch();
-    const std::uint32_t line = work.tiles->of_line.divisor();
+    const std::uint32_t line = work.tiles->line;
     const Lanes lanes(line, thread);
     for (std::uint32_t across = lanes.line; across - lanes.line < tile.columns; across += lanes.lines) {
       Column column;  // of no rows
