@@ -41,32 +41,24 @@ struct Unchanged {
   }
 };
 
-/// What a thread has of a tile's segments, on its way to shared memory.
-template <AffineTileShape shape>
-struct FetchedTile {
-  device::Packet<shape.vector_bytes()> vectors[shape.iterations()];
-};
-
-/// The first half of phase 1, for whoever has something to do while memory is waited for.
-template <AffineTileShape shape, device::Memory Memory>
-constexpr FetchedTile<shape> fetch_tile(Memory& memory, const AffineTileParams& params, std::uint64_t block,
-                                        std::uint32_t thread) {
-  FetchedTile<shape> fetched;
+/// Phase 1: the tile's segments, from buffer kInput to shared memory. What goes there is arrange(vector).
+/// Requires: block < params.blocks(), thread < shape.threads(), shape.tile_bytes() of shared memory
+/// (unchecked).
+template <AffineTileShape shape, device::Memory Memory, typename Arrange = Unchanged>
+constexpr void load_tile(Memory& memory, const AffineTileParams& params, std::uint64_t block,
+                         std::uint32_t thread, const Arrange& arrange = {}) {
+  using Vector = device::Packet<shape.vector_bytes()>;
   const std::uint64_t source = block_source(params, block) ^ source_offset<shape>(params, thread);
+  Vector vectors[shape.iterations()];
+  if constexpr (requires { memory.begin_reading(); }) memory.begin_reading();
   FARO_UNROLL
   for (int i = 0; i < shape.iterations(); ++i) {
     const std::uint32_t later = static_cast<std::uint32_t>(i) << shape.thread_bits;
     const std::uint64_t element = source ^ source_offset<shape>(params, later);
-    fetched.vectors[i] =
+    vectors[i] =
         memory.template load_global<shape.vector_bytes()>(device::kInput, element << shape.width_bits);
   }
-  return fetched;
-}
 
-/// The second half. What goes to shared memory is arrange(vector).
-template <AffineTileShape shape, device::Memory Memory, typename Arrange = Unchanged>
-constexpr void keep_tile(Memory& memory, const AffineTileParams& params, std::uint32_t thread,
-                         const FetchedTile<shape>& fetched, const Arrange& arrange = {}) {
   const std::uint32_t address = write_address<shape>(params, thread);
   FARO_UNROLL
   for (int i = 0; i < shape.iterations(); ++i) {
@@ -76,19 +68,10 @@ constexpr void keep_tile(Memory& memory, const AffineTileParams& params, std::ui
     // A layout moves whole words and whole elements, whichever is larger.
     constexpr int unit_width_bits = 2;
     constexpr int lowest_bit = shape.width_bits > unit_width_bits ? shape.width_bits - unit_width_bits : 0;
-    device::Packet<shape.vector_bytes()> vector = arrange(fetched.vectors[i]);
+    Vector vector = arrange(vectors[i]);
     device::exchange_units<lowest_bit>(vector, exchange << shape.width_bits >> unit_width_bits);
     memory.template store_shared<shape.vector_bytes()>((first ^ exchange) << shape.width_bits, vector);
   }
-}
-
-/// Phase 1: the tile's segments, from buffer kInput to shared memory. What goes there is arrange(vector).
-/// Requires: block < params.blocks(), thread < shape.threads(), shape.tile_bytes() of shared memory
-/// (unchecked).
-template <AffineTileShape shape, device::Memory Memory, typename Arrange = Unchanged>
-constexpr void load_tile(Memory& memory, const AffineTileParams& params, std::uint64_t block,
-                         std::uint32_t thread, const Arrange& arrange = {}) {
-  keep_tile<shape>(memory, params, thread, fetch_tile<shape>(memory, params, block, thread), arrange);
 }
 
 /// Phase 2: the tile's segments, from shared memory to buffer kOutput. Requirements as for load_tile.

@@ -212,7 +212,7 @@ struct MoveModularTiles {
                       const From& from) const {
     const Tile& tile = work.tile;
     const std::uint32_t pitch = work.tiles->pitch();
-    const Lanes lanes(tile.columns, thread);
+    const Lanes lanes(tile.columns, (tile.read_rows + kLines - 1) / kLines, thread);
     for (std::uint32_t first = lanes.line; first - lanes.line < tile.read_rows;
          first += kLines * lanes.lines) {
       Place begin[kLines] = {};
@@ -264,7 +264,7 @@ struct MoveModularTiles {
     const Tile& tile = work.tile;
     const std::uint32_t pitch = work.tiles->pitch();
     const std::uint32_t line = work.tiles->line;
-    const Lanes lanes(line, thread);
+    const Lanes lanes(line, tile.columns, thread);
     for (std::uint32_t across = lanes.line; across - lanes.line < tile.columns; across += lanes.lines) {
       Column column;  // of no rows
       if (across < tile.columns) {
@@ -364,17 +364,16 @@ struct MoveModularTiles {
   }
 
   // Lanes side by side along a line, and threads by lines: what belongs to a line is looked up once for all
-  // its elements. Lines that 32 lanes leave more idle than 16 take those; short ones fewer.
+  // its elements. Half a warp has a line, more threads where lines are few, and fewer where they are short.
   struct Lanes {
-    std::uint32_t count = 32;
+    std::uint32_t count = 16;
     std::uint32_t lane = 0;
     std::uint32_t line = 0;   // the thread's first
     std::uint32_t lines = 0;  // that all threads take at a time
 
-    constexpr Lanes(std::uint32_t length, std::uint32_t thread) {
-      if (length <= 16 || (length - 1) % 32 < 16) count = 16;
-      if (length <= 8) count = 8;
-      if (length <= 4) count = 4;
+    constexpr Lanes(std::uint32_t length, std::uint32_t all_lines, std::uint32_t thread) {
+      while (count < kThreads && kThreads / count > all_lines) count *= 2;
+      while (count / 2 >= length && count > 1) count /= 2;
       lane = thread % count;
       line = thread / count;
       lines = kThreads / count;

@@ -508,8 +508,9 @@ StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, cons
     if (best && (trial.cost >= best->cost || looked_at == most_looked_at)) break;
     StridedBox box = *try_box(search, trial);
     const auto list_bytes = static_cast<std::uint32_t>(detail::ragged_list_bytes(box));
-    const std::uint32_t with_pads =
-        box.ragged ? limits.ragged_shared - list_bytes : limits.most_bytes * 5 / 4;
+    const std::uint32_t shared =
+        box.triples > 1 ? std::min(limits.ragged_shared, detail::kTriplesMost * 5 / 4) : limits.ragged_shared;
+    const std::uint32_t with_pads = box.ragged ? shared - list_bytes : limits.most_bytes * 5 / 4;
     const std::uint32_t most = std::min(kBoxPlaces, with_pads / static_cast<std::uint32_t>(box.word_bytes()));
     if (!detail::lay_out(box, most)) continue;
     ++looked_at;

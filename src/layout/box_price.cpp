@@ -123,6 +123,15 @@ double ragged_price(const BoxSearch& search, const StridedBox& box, double runs,
     cost +=
         prices.parts * kPartBytes * (1 - std::gcd(row, kBoxSector) / static_cast<double>(kBoxSector)) / row;
   }
+  if (box.triples > 1) {
+    // By 44 drawn boxes of an H200: those that are one run of a side, and those whose lanes have no
+    // neighbours.
+    constexpr std::uint32_t long_run = 4096;
+    constexpr double one_run = 0.7;
+    constexpr double alone = 0.4;
+    if (search.bytes(std::max(box.in.units, box.out.units)) > long_run) cost += one_run;
+    if (box.near == 1) cost += alone;
+  }
   const double row_lines = static_cast<double>(search.bytes64(box.in.units)) / kBoxLine;
   if (row_lines < 1) cost += short_rows * (1 - row_lines);
   if (box.threads > search.limits.threads) cost -= threads;

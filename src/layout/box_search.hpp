@@ -42,6 +42,9 @@ inline std::uint64_t ragged_list_bytes(const StridedBox& box) {
   return (box.unit_bytes == 1 ? 4 : 2) * std::uint64_t{box.out.units};
 }
 
+/// Bytes of a box of triples, of which five then fit a multiprocessor: their threads have 48 registers.
+inline constexpr std::uint32_t kTriplesMost = 44 << 10;
+
 /// Whether vectors of the arrays, whatever rows they belong to, serve a box better than vectors of its rows,
 /// which were chosen.
 bool suits_ragged(const BoxSearch& search, const StridedBox& box);

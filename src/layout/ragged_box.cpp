@@ -164,7 +164,9 @@ void make_ragged_parts(StridedBox& box) {
 bool suits_ragged(const BoxSearch& search, const StridedBox& box) {
   const auto unit = static_cast<std::uint32_t>(box.unit_bytes);
   if (!search.limits.ragged || unit == kBoxVector || box.words > 1 || box.in.run.empty()) return false;
-  if (search.bytes64(box.units()) + ragged_list_bytes(box) > search.limits.ragged_bytes ||
+  const std::uint32_t most =
+      box.triples > 1 ? std::min(kTriplesMost, search.limits.ragged_bytes) : search.limits.ragged_bytes;
+  if (search.bytes64(box.units()) + ragged_list_bytes(box) > most ||
       search.bytes(box.in.units) < kRaggedLeast || search.bytes(box.out.units) < kRaggedLeast)
     return false;
   if (box.in.contiguous < box.in.units || box.out.contiguous < box.out.units) return false;

@@ -22,8 +22,8 @@
 // Example, R = 2, layers with d = 0b001, 0b010, 0b011 in a tile of 8: W = span(0b001, 0b010), register i is
 // place i, one thread bit is place bit 2; the three layers pair registers (0 1)(2 3), (0 2)(1 3), (0 3)(1 2).
 //
-// What a thread looks up of a group, where its elements are and which of a pair is the first, it looks up
-// before it works on the group before: tables lie in memory, and a barrier waits for the slowest warp.
+// What a thread looks up of a group, where its elements are, which of a pair is the first, and a power of w,
+// it looks up before it reads them, all at once: tables lie in memory.
 //
 // Which of two elements is the first, and the number of the pair, are linear in the place and the block: an
 // XOR of shares of the block, the thread and the register. See network_operators.hpp for the operators.

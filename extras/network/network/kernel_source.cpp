@@ -88,14 +88,12 @@ extern "C" __global__ void __launch_bounds__(kShape.tile.threads(), {min_blocks}
   extern __shared__ uint4 tile[];
   device::DirectMemory memory{{in, out, reinterpret_cast<std::byte*>(tile)}};
   const std::uint64_t block = blockIdx.x;
-  const auto look_up = [&](std::uint32_t group) {{
-    return group_ahead<kShape, CompiledLayers>(params, tables, group, block, threadIdx.x, apply);
-  }};
-  const auto fetched = fetch_tile<kShape.tile>(memory, params, block, threadIdx.x);
-{first_look}  keep_tile<kShape.tile>(memory, params, threadIdx.x, fetched);
+  load_tile<kShape.tile>(memory, params, block, threadIdx.x);
   __syncthreads();
   for (std::uint32_t group = 0; group < tables.group_count; ++group) {{
-{look}    apply_group<kShape, CompiledLayers>(memory, params, tables, group, block, threadIdx.x, apply, ahead);
+    const auto ahead =
+        group_ahead<kShape, CompiledLayers>(params, tables, group, block, threadIdx.x, apply);
+    apply_group<kShape, CompiledLayers>(memory, params, tables, group, block, threadIdx.x, apply, ahead);
     __syncthreads();
   }}
   store_tile<kShape.tile>(memory, params, block, threadIdx.x);
@@ -103,12 +101,6 @@ extern "C" __global__ void __launch_bounds__(kShape.tile.threads(), {min_blocks}
 
 }}  // namespace faro::kernels
 )";
-
-constexpr const char* kFirstLook =
-    "  auto next = tables.group_count > 0 ? look_up(0) : decltype(look_up(0)){};\n";
-constexpr const char* kLookAhead =
-    "    const auto ahead = next;\n    if (group + 1 < tables.group_count) next = look_up(group + 1);\n";
-constexpr const char* kLook = "    const auto ahead = look_up(group);\n";
 
 constexpr const char* kLookUp =
     "AnyLayers::run(value, group, tables, block_bits, array_block, thread, apply, Nothing{});";
@@ -341,19 +333,15 @@ KernelSource kernel_source(const Operator& op, const ElementType& element, const
   const char* const power = !is_fourier(op.kind)            ? "Nothing"
                             : element.scalar == Scalar::c64 ? "Complex<float>"
                                                             : "Complex<double>";
-  // Powers of w are looked up while the group before computes; what other operators look up is less than the
-  // registers that it would take meanwhile (docs/notes/network-experiments.md).
-  const bool ahead = is_fourier(op.kind);
   KernelSource source;
-  source.text = fmt::format(
-      kText, fmt::arg("operator_definition", operator_definition(op, element)), fmt::arg("groups", cases),
-      fmt::arg("aheads", aheads), fmt::arg("first_look", ahead ? kFirstLook : ""),
-      fmt::arg("look", ahead ? kLookAhead : kLook), fmt::arg("power", power),
-      fmt::arg("otherwise", groups.others ? kLookUp : "__builtin_unreachable();"),
-      fmt::arg("min_blocks", min_blocks(shape)), fmt::arg("width", shape.tile.width_bits),
-      fmt::arg("segment", shape.tile.segment_bits), fmt::arg("row", shape.tile.row_bits),
-      fmt::arg("vector", shape.tile.vector_bits), fmt::arg("thread", shape.tile.thread_bits),
-      fmt::arg("registers", shape.register_bits), fmt::arg("name", kKernelName));
+  source.text =
+      fmt::format(kText, fmt::arg("operator_definition", operator_definition(op, element)),
+                  fmt::arg("groups", cases), fmt::arg("aheads", aheads), fmt::arg("power", power),
+                  fmt::arg("otherwise", groups.others ? kLookUp : "__builtin_unreachable();"),
+                  fmt::arg("min_blocks", min_blocks(shape)), fmt::arg("width", shape.tile.width_bits),
+                  fmt::arg("segment", shape.tile.segment_bits), fmt::arg("row", shape.tile.row_bits),
+                  fmt::arg("vector", shape.tile.vector_bits), fmt::arg("thread", shape.tile.thread_bits),
+                  fmt::arg("registers", shape.register_bits), fmt::arg("name", kKernelName));
   source.headers = {{"type_traits", kStandardTraits}, {"concepts", kStandardConcepts}};
   for (const EmbeddedHeader& header : kEmbeddedHeaders) source.headers.emplace_back(header.name, header.text);
   return source;

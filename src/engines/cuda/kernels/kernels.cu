@@ -28,6 +28,14 @@ template <int index>
 using TileParams = std::conditional_t<kCompiledTiles[index].blocked, kernels::AffineBlockedParams,
                                       kernels::AffineTileParams>;
 
+// Where a thread's vectors are is worked out while the kernel before still runs.
+template <int bytes>
+struct EarlyMemory : StreamedMemory<bytes> {
+  __device__ EarlyMemory(const std::byte* in, std::byte* out, std::byte* shared)
+      : StreamedMemory<bytes>{in, out, shared} {}
+  __device__ void begin_reading() const { wait_for_kernel_before(); }
+};
+
 template <int index>
 __global__ void __launch_bounds__(kCompiledTiles[index].shape.threads(),
                                   least_blocks(kCompiledTiles[index].min_blocks,
@@ -35,8 +43,7 @@ __global__ void __launch_bounds__(kCompiledTiles[index].shape.threads(),
     move_tile(const __grid_constant__ TileParams<index> params, const std::byte* in, std::byte* out) {
   constexpr CompiledTile tile = kCompiledTiles[index];
   extern __shared__ __align__(kernels::kMaxVectorBytes) std::byte shared[];
-  wait_for_kernel_before();
-  StreamedMemory<tile.shape.vector_bytes()> memory{in, out, shared};
+  EarlyMemory<tile.shape.vector_bytes()> memory(in, out, shared);
   kernels::load_tile<tile.shape>(memory, params, blockIdx.x, threadIdx.x);
   __syncthreads();
   kernels::store_tile<tile.shape>(memory, params, blockIdx.x, threadIdx.x);
@@ -54,8 +61,7 @@ template <int vector_bytes>
 __global__ void __launch_bounds__(kernels::kSegmentsThreads)
     move_segments(const __grid_constant__ kernels::AffineSegmentsParams params, const std::byte* in,
                   std::byte* out) {
-  wait_for_kernel_before();
-  StreamedMemory<vector_bytes> memory{in, out, nullptr};
+  EarlyMemory<vector_bytes> memory(in, out, nullptr);
   kernels::move_vector<vector_bytes>(memory, params, blockIdx.x, threadIdx.x);
 }
 
