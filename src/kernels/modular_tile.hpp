@@ -98,6 +98,7 @@ struct MoveModularTiles {
   /// Elements of a thread that are on their way at a time, so many of each of some lines.
   static constexpr std::uint32_t kPieces = 5;  // 5/4 of a side by 16 or 32 lanes
   static constexpr std::uint32_t kLines = kBytes == 16 ? 1 : 2;
+  static constexpr std::uint32_t kColumns = 4;           // that it writes at a time
   static constexpr std::uint32_t kSector = 32 / kBytes;  // elements
 
   const std::byte* in = nullptr;
@@ -264,27 +265,32 @@ struct MoveModularTiles {
     const Tile& tile = work.tile;
     const std::uint32_t pitch = work.tiles->pitch();
     const std::uint32_t line = work.tiles->line;
-    const Lanes lanes(line, tile.columns, thread);
-    for (std::uint32_t across = lanes.line; across - lanes.line < tile.columns; across += lanes.lines) {
-      Column column;  // of no rows
-      if (across < tile.columns) {
-        column = columns.get(across);
-      } else {
-        columns.skip();
+    const Lanes lanes(line, (tile.columns + kColumns - 1) / kColumns, thread);
+    for (std::uint32_t first = lanes.line; first - lanes.line < tile.columns;
+         first += kColumns * lanes.lines) {
+      Column column[kColumns];  // of no rows, where there is none
+      FARO_UNROLL
+      for (std::uint32_t l = 0; l < kColumns; ++l) {
+        const std::uint32_t across = first + l * lanes.lines;
+        if (across < tile.columns) {
+          column[l] = columns.get(across);
+        } else {
+          columns.skip();
+        }
       }
-      for (std::uint32_t first = lanes.lane; first - lanes.lane < line; first += kPieces * lanes.count) {
+      for (std::uint32_t along = lanes.lane; along - lanes.lane < line; along += lanes.count) {
         FARO_UNROLL
-        for (std::uint32_t k = 0; k < kPieces; ++k) {
-          const std::uint32_t along = first + k * lanes.count;
-          if (along < column.begin || along >= column.end) {
+        for (std::uint32_t l = 0; l < kColumns; ++l) {
+          const std::uint32_t across = first + l * lanes.lines;
+          if (along < column[l].begin || along >= column[l].end) {
             stage.skip();
             if constexpr (kSigned) rows.skip();
             to.skip();
             continue;
           }
-          const std::uint32_t row = along + static_cast<std::uint32_t>(column.row);
+          const std::uint32_t row = along + static_cast<std::uint32_t>(column[l].row);
           Element element = stage.get(row * pitch + across);
-          Place at = added(column.lane_0, along);
+          Place at = added(column[l].lane_0, along);
           if constexpr (kSigned) {
             if (y_jumps && tile.odd != (row % 2 != 0)) at = added(at, static_cast<Place>(count));
             const Place x = added(rows.get(row), across);

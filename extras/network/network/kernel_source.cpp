@@ -255,12 +255,13 @@ bool squares(const kernels::HostNetworkTables& tables, std::size_t second) {
                             [](const auto& x, const auto& y) { return std::ranges::equal(x, y); });
 }
 
-constexpr std::size_t kFlipsAhead = 32;  // layers of a group
+// Layers of a group whose turns are looked up before its elements are read; not of sorts, which have few.
+std::size_t flips_ahead(const Operator& op) { return op.kind == OperatorKind::compare_exchange ? 0 : 32; }
 
 // What a group looks up before its elements are there.
 std::string ahead_text(const GroupCode& group, const Operator& op) {
   std::string text;
-  for (std::size_t i = 0; i < group.size() && i < kFlipsAhead; ++i) {
+  for (std::size_t i = 0; i < group.size() && i < flips_ahead(op); ++i) {
     if (!group[i].code.flips || is_elementwise(op.kind)) continue;
     text += fmt::format("        known.flips |= std::uint32_t{{context({}).flip()}} << {};\n", i, i);
   }
@@ -284,8 +285,8 @@ std::string group_text(const GroupCode& group, const Operator& op, const Element
       start = fmt::format("apply.start_from(power, {})", roots(layer, op, element));
     }
     const std::string flip = !layer.code.flips || is_elementwise(op.kind) ? "false"
-                             : i < kFlipsAhead ? fmt::format("(known.flips >> {} & 1) != 0", i)
-                                               : fmt::format("context({}).flip()", i);
+                             : i < flips_ahead(op) ? fmt::format("(known.flips >> {} & 1) != 0", i)
+                                                   : fmt::format("context({}).flip()", i);
     text += fmt::format(
         "        apply_code<LayerCode{{{}, {:#x}, {}, {}}}>(value, context({}), {}, apply, {});\n",
         layer.code.delta, layer.code.first_registers, layer.code.flips, layer.code.disjoint, i, flip, start);
