@@ -105,7 +105,7 @@ inline int& allowed(const void* function) {
 
 inline bool has_clusters = true;
 inline std::atomic<int> calls = 0;  // copies and launches so far
-inline int failing_call = -1;  // the number of the one that fails
+inline int failing_call = -1;       // the number of the one that fails
 
 inline cudaError_t next_call() {
   return calls++ == failing_call ? cudaErrorInvalidConfiguration : cudaSuccess;
