@@ -85,8 +85,9 @@ inline kernels::ModularTiles tiles_of(const ModularRectangle& all, std::uint32_t
   made.of_strip_row = device::Division32(static_cast<std::uint32_t>(strip));
   const std::uint64_t last = made.across % strip;
   made.of_last_row = device::Division32(static_cast<std::uint32_t>(last == 0 ? strip : last));
+  made.of_row = device::Division32(made.tile_columns);
   // Ends of a column lie up to a sector apart where the array is no whole number of them.
-  made.line = made.tile_rows + (ring.array % made.sector == 0 ? 0 : made.sector);
+  made.of_line = device::Division32(made.tile_rows + (ring.array % made.sector == 0 ? 0 : made.sector));
   made.first_x = (all.first_i + ring.product(all.first_j, ring.x_step)) % ring.count;
   made.first_y =
       (ring.product(all.first_i, ring.y_step) + ring.product(all.first_j, ring.y_of_j)) % ring.count;

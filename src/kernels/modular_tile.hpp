@@ -60,7 +60,8 @@ struct ModularTiles {
   device::Division32 of_strip_row{1};
   device::Division32 of_last_row{1};  // of the last strip, which may be narrower
   std::uint64_t across = 0;           // tiles of a row
-  std::uint32_t line = 1;             // rows that a column's lanes have, of which it leaves out some
+  device::Division32 of_row;          // tile_columns
+  device::Division32 of_line;         // lanes of a column
   RingWalk x_down;                    // a tile of rows
   RingWalk y_along;                   // a tile of columns
 
@@ -95,10 +96,8 @@ struct MoveModularTiles {
   static constexpr int kMinBlocks = 4;
   /// Elements of a tile's sides, about: more narrow ones and fewer wide ones.
   static constexpr std::uint32_t kSide = kBytes <= 2 ? 128 : kBytes <= 8 ? 64 : 40;
-  /// Elements of a thread that are on their way at a time, so many of each of some lines.
-  static constexpr std::uint32_t kPieces = 5;  // 5/4 of a side by 16 or 32 lanes
-  static constexpr std::uint32_t kLines = kBytes == 16 ? 1 : 2;
-  static constexpr std::uint32_t kColumns = 4;           // that it writes at a time
+  /// Elements of a thread that are on their way at a time.
+  static constexpr std::uint32_t kAhead = kBytes == 16 ? 4 : 8;
   static constexpr std::uint32_t kSector = 32 / kBytes;  // elements
 
   const std::byte* in = nullptr;
@@ -213,46 +212,28 @@ struct MoveModularTiles {
                       const From& from) const {
     const Tile& tile = work.tile;
     const std::uint32_t pitch = work.tiles->pitch();
-    const Lanes lanes(tile.columns, (tile.read_rows + kLines - 1) / kLines, thread);
-    for (std::uint32_t first = lanes.line; first - lanes.line < tile.read_rows;
-         first += kLines * lanes.lines) {
-      Place begin[kLines] = {};
+    Walk walk = walk_along(work.tiles->of_row, thread);
+    while (walk.across < tile.read_rows) {
+      Element held[kAhead] = {};
+      std::uint32_t slot[kAhead] = {};
       FARO_UNROLL
-      for (std::uint32_t l = 0; l < kLines; ++l) {
-        const std::uint32_t row = first + l * lanes.lines;
-        if (row < tile.read_rows) {
-          begin[l] = rows.get(row);
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        const bool there = walk.along < tile.columns && walk.across < tile.read_rows;
+        slot[k] = there ? walk.across * pitch + walk.along : kNone;
+        if (there) {
+          held[k] = from.get(in_array(added(rows.get(walk.across), walk.along)));
         } else {
           rows.skip();
+          from.skip();
         }
+        walk.advance();
       }
-      for (std::uint32_t along = lanes.lane; along - lanes.lane < tile.columns;
-           along += kPieces * lanes.count) {
-        Element held[kLines][kPieces] = {};
-        FARO_UNROLL
-        for (std::uint32_t l = 0; l < kLines; ++l) {
-          FARO_UNROLL
-          for (std::uint32_t k = 0; k < kPieces; ++k) {
-            const std::uint32_t column = along + k * lanes.count;
-            if (first + l * lanes.lines < tile.read_rows && column < tile.columns) {
-              held[l][k] = from.get(in_array(added(begin[l], column)));
-            } else {
-              from.skip();
-            }
-          }
-        }
-        FARO_UNROLL
-        for (std::uint32_t l = 0; l < kLines; ++l) {
-          const std::uint32_t row = first + l * lanes.lines;
-          FARO_UNROLL
-          for (std::uint32_t k = 0; k < kPieces; ++k) {
-            const std::uint32_t column = along + k * lanes.count;
-            if (row < tile.read_rows && column < tile.columns) {
-              stage.put(row * pitch + column, held[l][k]);
-            } else {
-              stage.skip();
-            }
-          }
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        if (slot[k] != kNone) {
+          stage.put(slot[k], held[k]);
+        } else {
+          stage.skip();
         }
       }
     }
@@ -264,40 +245,34 @@ struct MoveModularTiles {
                        const Stage& stage, const To& to) const {
     const Tile& tile = work.tile;
     const std::uint32_t pitch = work.tiles->pitch();
-    const std::uint32_t line = work.tiles->line;
-    const Lanes lanes(line, (tile.columns + kColumns - 1) / kColumns, thread);
-    for (std::uint32_t first = lanes.line; first - lanes.line < tile.columns;
-         first += kColumns * lanes.lines) {
-      Column column[kColumns];  // of no rows, where there is none
+    Walk walk = walk_along(work.tiles->of_line, thread);
+    while (walk.across < tile.columns) {
       FARO_UNROLL
-      for (std::uint32_t l = 0; l < kColumns; ++l) {
-        const std::uint32_t across = first + l * lanes.lines;
-        if (across < tile.columns) {
-          column[l] = columns.get(across);
-        } else {
-          columns.skip();
-        }
-      }
-      for (std::uint32_t along = lanes.lane; along - lanes.lane < line; along += lanes.count) {
-        FARO_UNROLL
-        for (std::uint32_t l = 0; l < kColumns; ++l) {
-          const std::uint32_t across = first + l * lanes.lines;
-          if (along < column[l].begin || along >= column[l].end) {
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        if (walk.across < tile.columns) {
+          const Column column = columns.get(walk.across);
+          if (walk.along >= column.begin && walk.along < column.end) {
+            const std::uint32_t row = walk.along + static_cast<std::uint32_t>(column.row);
+            Element element = stage.get(row * pitch + walk.across);
+            Place at = added(column.lane_0, walk.along);
+            if constexpr (kSigned) {
+              if (y_jumps && tile.odd != (row % 2 != 0)) at = added(at, static_cast<Place>(count));
+              const Place x = added(rows.get(row), walk.across);
+              if ((at >= count) != (x >= count)) element = negated(element, work.modulus);
+            }
+            to.put(in_array(at), element);
+          } else {
             stage.skip();
             if constexpr (kSigned) rows.skip();
             to.skip();
-            continue;
           }
-          const std::uint32_t row = along + static_cast<std::uint32_t>(column[l].row);
-          Element element = stage.get(row * pitch + across);
-          Place at = added(column[l].lane_0, along);
-          if constexpr (kSigned) {
-            if (y_jumps && tile.odd != (row % 2 != 0)) at = added(at, static_cast<Place>(count));
-            const Place x = added(rows.get(row), across);
-            if ((at >= count) != (x >= count)) element = negated(element, work.modulus);
-          }
-          to.put(in_array(at), element);
+        } else {
+          columns.skip();
+          stage.skip();
+          if constexpr (kSigned) rows.skip();
+          to.skip();
         }
+        walk.advance();
       }
     }
   }
@@ -369,22 +344,32 @@ struct MoveModularTiles {
     return at >= count ? at - count : at;
   }
 
-  // Lanes side by side along a line, and threads by lines: what belongs to a line is looked up once for all
-  // its elements. Half a warp has a line, more threads where lines are few, and fewer where they are short.
-  struct Lanes {
-    std::uint32_t count = 16;
-    std::uint32_t lane = 0;
-    std::uint32_t line = 0;   // the thread's first
-    std::uint32_t lines = 0;  // that all threads take at a time
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  // Where a thread is in a tile: `along` a line of it, and `across` the lines before.
+  struct Walk {
+    std::uint32_t along = 0;
+    std::uint32_t across = 0;
+    std::uint32_t along_step = 0;
+    std::uint32_t across_step = 0;
+    std::uint32_t line = 1;
 
-    constexpr Lanes(std::uint32_t length, std::uint32_t all_lines, std::uint32_t thread) {
-      while (count < kThreads && kThreads / count > all_lines) count *= 2;
-      while (count / 2 >= length && count > 1) count /= 2;
-      lane = thread % count;
-      line = thread / count;
-      lines = kThreads / count;
+    constexpr void advance() {
+      along += along_step;
+      across += across_step;
+      if (along < line) return;
+      along -= line;
+      ++across;
     }
   };
+  constexpr Walk walk_along(const device::Division32& line, std::uint32_t thread) const {
+    Walk made;
+    made.line = line.divisor();
+    made.along = thread;
+    made.across = line.divide(made.along);
+    made.along_step = kThreads;
+    made.across_step = line.divide(made.along_step);
+    return made;
+  }
   constexpr Element negated(Element element, std::uint64_t modulus) const {
     std::uint64_t word = 0;
     for (int u = 0; u < Element::kUnits; ++u)

@@ -240,7 +240,7 @@ struct SegmentCost {
   double cost;
 };
 constexpr std::array<SegmentCost, 3> kSegmentCosts{{{8, 1.0}, {7, 1.04}, {6, 1.25}}};
-constexpr double kShortOfWide = 1.7;  // the last, of elements of 8 bytes and more
+constexpr double kShortOfWide = 1.4;  // the last, of elements of 8 bytes and more
 void check(const Sizes& wanted, int n) {
   if (wanted.tile_bits < 0 || wanted.tile_bits > f2::kMaxDimension) {
     fail(ErrorCode::value, "plan network",
