@@ -140,12 +140,12 @@ AccessCounts run_box(const std::vector<StridedAxis>& axes, int unit_bytes, const
   EXPECT_LE(memory.counts().global_loads.bytes, units_of(axes) * unit + over);
   EXPECT_EQ(memory.counts().global_stores.bytes, units_of(axes) * unit);
   const bool by_units = shape.unit_bytes < 4 && shape.words == 1 && shape.in_vector > 1 && !shape.ragged;
-  reached.shapes.insert((shape.ragged ? "ragged "
-                         : by_units   ? "units "
-                                      : "") +
-                        std::to_string(unit) + " " + std::to_string(shape.in_vector) + " " +
-                        std::to_string(shape.out_vector) +
-                        (shape.threads == kLargeBoxThreads ? " large" : ""));
+  reached.shapes.insert(
+      (shape.ragged ? "ragged "
+       : by_units   ? "units "
+                    : "") +
+      std::to_string(unit) + " " + std::to_string(shape.in_vector) + " " + std::to_string(shape.out_vector) +
+      (shape.threads == kLargeBoxThreads ? " large" : "") + (shape.triples > 1 ? " triples" : ""));
   int cuts = 0;
   for (std::size_t a = 0; a < axes.size(); ++a) cuts += axes[a].extent % box.extent[a] != 0 ? 1 : 0;
   reached.cut |= cuts > 0;
@@ -330,6 +330,34 @@ TEST(AxesBoxKernel, EverySmallShape) {
   }
 }
 
+// Elements of three units, by words: every residue of rows and vectors, ends of arrays and halos.
+TEST(AxesBoxKernel, TriplesAreMovedByWords) {
+  std::mt19937_64 random(kSeed);
+  Reached reached;
+  int by_words = 0;
+  for (int round = 0; round < 300; ++round) {
+    const std::size_t n = 2 + random() % 3;
+    std::vector<std::uint64_t> shape(n);
+    for (std::uint64_t& extent : shape) extent = 1 + random() % (n == 2 ? 150 : n == 3 ? 40 : 17);
+    std::vector<int> order(n);
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random);
+    const std::vector<StridedAxis> axes = strided(shape, order, 3, 1 + random() % 3);
+    if (axes.size() < 3) continue;
+    const int unit = 1 + static_cast<int>(random() % 2);
+    const layout::BoxLimits limits{.vectors = random() % 2 == 0,
+                                   .best_bytes = random() % 2 == 0 ? 4U << 10 : 32U << 10,
+                                   .many_boxes = random() % 2 == 0 ? 1U : 792U};
+    by_words += box_shape(layout::choose_box(axes, unit, limits)).triples > 1 ? 1 : 0;
+    run_box(axes, unit, limits, random, reached);
+    if (HasFailure()) FAIL() << "seed " << kSeed << ", round " << round;
+  }
+  EXPECT_GT(by_words, 80);
+  // A vector of neighbours reads six elements of 3 bytes by two words each and six entries of the list.
+  const AccessCounts counts = run_box(strided({301, 303}, {1, 0}, 3), 1, {.many_boxes = 1}, random, reached);
+  EXPECT_LT(counts.shared_loads.wavefronts * 16, counts.global_stores.bytes * 2);
+}
+
 // Sectors that runs of the output share are written by one box, whole, but at the ends of chains.
 TEST(AxesBoxKernel, RaggedBoxesWriteWholeSectors) {
   std::mt19937_64 random(kSeed);
@@ -420,7 +448,9 @@ TEST(AxesBoxKernel, RandomShapes) {
                             "8 2 2 large",
                             "16 1 1 large",
                             "ragged 4 4 4 large",
-                            "ragged 8 2 2 large"}) {
+                            "ragged 8 2 2 large",
+                            "ragged 1 16 16 triples",
+                            "ragged 2 8 8 triples"}) {
     EXPECT_TRUE(reached.shapes.contains(shape)) << shape;
   }
 }
@@ -501,7 +531,7 @@ TEST(AxesBoxKernel, NeighboursReadPlacesOfBytesWithoutConflicts) {
   std::set<std::uint32_t> places;
   for (std::uint32_t number = 0; number < 600; ++number) {
     EXPECT_TRUE(places.insert(List::at(number)).second) << number;
-    EXPECT_LT(List::at(number) + List::vector * List::row_bytes, ragged_list_bytes(1, 600)) << number;
+    EXPECT_LT(List::at(number) + List::vector * List::row_bytes, ragged_list_bytes(1, 1, 600)) << number;
   }
   for (std::uint32_t first = 0; first < 64; ++first) {
     for (std::uint32_t k = 0; k < List::vector; ++k) {

@@ -260,7 +260,7 @@ TEST(PlanGpuSvg, DrawsTheTilesOfAxesWithoutABox) {
       {Axes({2900, 1100}, {1, 0}), 1, "axes turned"},
       {Axes({32, 3, 224, 224}, {0, 2, 3, 1}), 4, "axes skinny"},
       {Axes({1000000, 5}, {1, 0}), 4, "axes skinny"},
-      {Axes({100000, 6}, {1, 0}), 6, "axes lines"},
+      {Axes({100000, 6}, {1, 0}), 10, "axes lines"},
       {Axes({8, 4096, 32, 256}, {0, 2, 1, 3}), 4, "axes rows"},
   };
   for (const auto& [axes, width, kernel] : cases) {

@@ -29,6 +29,8 @@ detail::AxesVariant variant_of(const std::string& words) {
       as.skinny_bytes = word == "thick" ? 32 << 10 : 8 << 10;
     } else if (word == "low" || word == "tall" || word == "huge") {
       as.most_box_bytes = word == "low" ? 1 : word == "tall" ? 88 << 10 : 120 << 10;
+    } else if (word == "single") {
+      as.triples = false;
     } else if (word == "aligned") {
       as.ragged = false;
     } else if (word == "whole" || word == "wide") {
@@ -52,7 +54,8 @@ detail::AxesVariant variant_of(const std::string& words) {
       as.box_bytes = 44 << 10;
     } else {
       fail(ErrorCode::value, "--as", word,
-           "boxes, lines, elements, tiles, joined, words, thick, slim, low, tall, huge, aligned, small, "
+           "boxes, lines, elements, tiles, joined, words, thick, slim, low, tall, huge, single, aligned, "
+           "small, "
            "large, whole, wide, middle, narrow, parts, rows, dropped or kept");
     }
   }

@@ -66,6 +66,7 @@ constexpr void move_vector(Memory& memory, const AffineSegmentsParams& params, s
   if (x >= params.vectors) return;
   const std::uint64_t y =
       segments_block_target(params, block) ^ select_xor<kSegmentsThreadBits>(params.thread_target, thread);
+  if constexpr (requires { memory.begin_reading(); }) memory.begin_reading();
   const auto vector = memory.template load_global<bytes>(device::kInput, x * bytes);
   memory.template store_global<bytes>(device::kOutput, y * bytes, vector);
 }

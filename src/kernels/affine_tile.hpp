@@ -50,6 +50,7 @@ constexpr void load_tile(Memory& memory, const AffineTileParams& params, std::ui
   using Vector = device::Packet<shape.vector_bytes()>;
   const std::uint64_t source = block_source(params, block) ^ source_offset<shape>(params, thread);
   Vector vectors[shape.iterations()];
+  if constexpr (requires { memory.begin_reading(); }) memory.begin_reading();
   FARO_UNROLL
   for (int i = 0; i < shape.iterations(); ++i) {
     const std::uint32_t later = static_cast<std::uint32_t>(i) << shape.thread_bits;

@@ -51,6 +51,7 @@ struct BoxShape {
   int out_vector = 1;
   bool ragged = false;  // rows begin between vectors: axes_ragged_box.hpp
   int threads = kBoxThreads;
+  int triples = 1;  // units that stay together: 1, or of ragged boxes 3 (axes_triples.hpp)
 
   constexpr int word_bytes() const { return unit_bytes * words; }
   /// Single units that a thread has in each row: as many as make 16 bytes, four at most.
@@ -99,6 +100,8 @@ inline constexpr BoxShape kBoxShapes[] = {
     {16, 1, 1, 1, false, kLargeBoxThreads},
     {4, 1, 4, 4, true, kLargeBoxThreads},
     {8, 1, 2, 2, true, kLargeBoxThreads},
+    {1, 1, 16, 16, true, kBoxThreads, 3},
+    {2, 1, 8, 8, true, kBoxThreads, 3},
 };
 
 struct BoxDigit {

@@ -174,7 +174,8 @@ BoxShape box_shape(const layout::StridedBox& box) {
                        .in_vector = box.in.vector,
                        .out_vector = box.out.vector,
                        .ragged = box.ragged,
-                       .threads = static_cast<int>(box.threads)};
+                       .threads = static_cast<int>(box.threads),
+                       .triples = box.triples};
   FARO_CHECK(std::find(std::begin(kBoxShapes), std::end(kBoxShapes), shape) != std::end(kBoxShapes));
   return shape;
 }
@@ -249,7 +250,8 @@ AxesBoxParams make_axes_box_params(const layout::StridedBox& box, std::uint64_t 
   }
   params.common = static_cast<std::uint32_t>(faro::detail::round_up(params.box_bytes, kMovedBytes));
   params.box_bytes = params.common + (box.ragged ? kRaggedBoxBytes : kBoxOriginBytes);
-  if (box.ragged) params.box_bytes += ragged_list_bytes(box.unit_bytes, box.out.units + box.halo);
+  if (box.ragged)
+    params.box_bytes += ragged_list_bytes(box.unit_bytes, box.triples, box.out.units + box.halo);
   const auto scale = static_cast<std::uint64_t>(scale_of(box));
   params.in_first = in_first * scale;
   params.out_first = out_first * scale;

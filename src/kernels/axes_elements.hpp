@@ -142,6 +142,7 @@ constexpr void move_axes_elements(Memory& memory, const AxesElementsParams& p, s
                                ? elements_place<std::int32_t>(p, static_cast<std::uint32_t>(number))
                                : elements_place<std::int64_t>(p, static_cast<std::uint32_t>(number));
   if (at.row >= p.rows) return;
+  if constexpr (requires { memory.begin_reading(); }) memory.begin_reading();
   const std::uint32_t column = at.column;
   const std::uint64_t from = p.in_first + static_cast<std::uint64_t>(at.in);
   const std::uint64_t to = p.out_first + static_cast<std::uint64_t>(at.out);

@@ -36,12 +36,16 @@
 //     sectors      |       0       |       1       |       2       |   ...
 //     written by   |     box 0     |     box 0     |     box 1     |
 //
+// Of elements of three units the list has an entry each, and a vector is put together from words
+// (axes_triples.hpp).
+//
 // An input's first and last vector may reach past the array. They are read unit by unit.
 #pragma once
 
 #include <cstdint>
 
 #include "kernels/axes_box.hpp"
+#include "kernels/axes_triples.hpp"
 #include "kernels/stored_part.hpp"
 
 namespace faro::kernels {
@@ -59,18 +63,24 @@ constexpr std::uint32_t ragged_grain(int unit_bytes) {
 constexpr std::uint32_t ragged_residues(int unit_bytes) {
   return unit_bytes == 1 ? std::uint32_t{kMovedBytes} : ragged_grain(unit_bytes);
 }
+/// Entries of the list of places before a run's: as many as make a sector less a unit.
+constexpr std::uint32_t ragged_lead(int unit_bytes, int triples) {
+  const std::uint32_t grain = ragged_grain(unit_bytes);
+  return triples == 1 ? grain : grain / kTripleUnits + 1;
+}
 /// Entries of the list of places, of a run and the halo: vectors begin before a run and end after it. As many
 /// as vectors have.
-constexpr std::uint32_t ragged_list(int unit_bytes, std::uint32_t units) {
+constexpr std::uint32_t ragged_list(int unit_bytes, int triples, std::uint32_t units) {
   const auto vector = static_cast<std::uint32_t>(kMovedBytes / unit_bytes);
-  return (units + ragged_grain(unit_bytes) + 2 * vector - 1) / vector * vector;
+  if (triples == 1) return (units + ragged_grain(unit_bytes) + 2 * vector - 1) / vector * vector;
+  return ragged_lead(unit_bytes, triples) + (units + kTripleUnits - 1) / kTripleUnits + vector;
 }
 
 /// The list of places in shared memory, in bytes from its begin.
-template <int unit_bytes>
+template <int unit_bytes, int triples = 1>
 struct PlaceList {
   static constexpr std::uint32_t vector = static_cast<std::uint32_t>(kMovedBytes / unit_bytes);
-  static constexpr bool paged = unit_bytes == 1;
+  static constexpr bool paged = unit_bytes == 1 && triples == 1;
   static constexpr std::uint32_t columns = 8;  // of a page
   static constexpr std::uint32_t row_bytes = paged ? columns * kPlaceBytes : kPlaceBytes;
   static constexpr std::uint32_t page_bytes = (2 * vector - 1) * row_bytes;
@@ -84,10 +94,10 @@ struct PlaceList {
 };
 
 /// Bytes of the list of places.
-constexpr std::uint32_t ragged_list_bytes(int unit_bytes, std::uint32_t units) {
+constexpr std::uint32_t ragged_list_bytes(int unit_bytes, int triples, std::uint32_t units) {
   using Paged = PlaceList<1>;
-  const std::uint32_t entries = ragged_list(unit_bytes, units);
-  if (unit_bytes != 1) return entries * kPlaceBytes;
+  const std::uint32_t entries = ragged_list(unit_bytes, triples, units);
+  if (unit_bytes != 1 || triples != 1) return entries * kPlaceBytes;
   constexpr std::uint32_t page = Paged::vector * Paged::columns;
   return (entries + page - 1) / page * Paged::page_bytes;
 }
@@ -173,21 +183,23 @@ constexpr void find_places(const AxesBoxParams& p, std::uint32_t first, std::uin
   for (std::uint32_t k = 0; k < count; ++k) place[k] = (k < left ? own : next) + k * fastest.place;
 }
 
-/// The list of places, in units: of the run, then of the halo, between entries that are not used.
+/// The list of places, in units: of the run, then of the halo, between entries that are not used. Of elements
+/// of three units it has those of their first.
 template <BoxShape shape, device::Memory Memory>
 constexpr void list_places(Memory& memory, const AxesBoxParams& p, const RaggedBox& box,
                            std::uint32_t thread) {
-  using List = PlaceList<shape.unit_bytes>;
-  constexpr std::uint32_t lead = ragged_grain(shape.unit_bytes);
+  using List = PlaceList<shape.unit_bytes, shape.triples>;
+  constexpr std::uint32_t lead = ragged_lead(shape.unit_bytes, shape.triples);
+  constexpr std::uint32_t element = shape.triples;
   // Runs of single bytes are long enough for threads to have several entries each.
   constexpr std::uint32_t together = List::paged ? 4 : 1;
   static_assert(lead % together == 0 && List::vector % together == 0);
-  const std::uint32_t units = box.cut(p.out.slots_step, p.out.slots_cut);
-  const std::uint32_t listed = units + (box.tail() ? p.halo : 0);
+  const std::uint32_t units = box.cut(p.out.slots_step, p.out.slots_cut) / element;
+  const std::uint32_t listed = units + (box.tail() ? (p.halo + element - 1) / element : 0);
   const std::uint32_t base_place = static_cast<std::uint32_t>(box.in) % ragged_residues(shape.unit_bytes);
   const std::uint32_t halo_place =
       p.halo_place + static_cast<std::uint32_t>(box.next_in) % ragged_residues(shape.unit_bytes);
-  const std::uint32_t entries = ragged_list(shape.unit_bytes, p.out.units + p.halo);
+  const std::uint32_t entries = ragged_list(shape.unit_bytes, shape.triples, p.out.units + p.halo);
   const std::uint32_t list = p.common + kRaggedBoxBytes;
   const bool in_rows = together > 1 && p.out.run_digits > 0 && p.out.run[0].extent.divisor() >= together;
   FARO_NO_UNROLL
@@ -205,7 +217,7 @@ constexpr void list_places(Memory& memory, const AxesBoxParams& p, const RaggedB
         const std::uint32_t of = j - lead + k;
         const bool own = of < units;
         place[k] = (own ? base_place : halo_place) +
-                   box_point(p.out.run, p.out.run_digits, own ? of : of - units).place;
+                   box_point(p.out.run, p.out.run_digits, (own ? of : of - units) * element).place;
       }
     }
     FARO_UNROLL
@@ -233,7 +245,12 @@ constexpr void copy_ragged_end(Memory& memory, const AxesBoxParams& p, std::uint
   FARO_NO_UNROLL
   for (std::uint32_t k = 0; k < static_cast<std::uint32_t>(shape.in_vector); ++k) {
     if (at + k < p.in_begin || at + k >= p.in_end) {
-      idle_times(memory, 2);
+      device::idle(memory);
+      if constexpr (shape.triples > 1) {  // words are read, of which units are used
+        memory.template store_shared<unit>((place + k) * unit, {});
+      } else {
+        device::idle(memory);
+      }
       continue;
     }
     memory.template store_shared<unit>((place + k) * unit,
@@ -316,14 +333,44 @@ struct RaggedRow {
   std::int32_t high = 0;
 };
 
-/// The vector of a row whose first unit is `first` units after the run's. `list`: of places, those of a
-/// sector's units before the run's.
+/// What a row has from its unit `first` on, put together from elements of three units. `list`: of places,
+/// those of a sector's units before the run's.
 template <BoxShape shape, device::Memory Memory>
-constexpr void store_ragged_vector(Memory& memory, std::uint32_t list, const RaggedRow& row,
-                                   std::int32_t first) {
+constexpr device::Packet<kMovedBytes> load_ragged_triples(Memory& memory, std::uint32_t list,
+                                                          const RaggedRow& row, std::int32_t first,
+                                                          bool has) {
+  constexpr int unit = shape.unit_bytes;
+  constexpr std::uint32_t lead = ragged_lead(unit, shape.triples) * kTripleUnits;
+  constexpr int elements = kTriplesOfVector<unit>;
+  const std::uint32_t number = lead + static_cast<std::uint32_t>(first);
+  const std::uint32_t entry = number / kTripleUnits;
+  std::uint32_t place[elements];
+  FARO_UNROLL
+  for (int k = 0; k < elements; ++k) {
+    if (has) {
+      place[k] = memory.template load_shared<kPlaceBytes>(list + (entry + k) * kPlaceBytes).unit[0];
+    } else {
+      device::idle(memory);
+    }
+  }
+  Triple of[elements];
+  FARO_UNROLL
+  for (int k = 0; k < elements; ++k) {
+    if (has) {
+      of[k] = load_triple<unit>(memory, (row.from + place[k]) * unit);
+    } else {
+      idle_times(memory, kTripleLoads);
+    }
+  }
+  return vector_of_triples<unit>(of, number - entry * kTripleUnits);
+}
+
+/// The same unit by unit.
+template <BoxShape shape, device::Memory Memory>
+constexpr device::Packet<kMovedBytes> load_ragged_units(Memory& memory, std::uint32_t list,
+                                                        const RaggedRow& row, std::int32_t first, bool has) {
   constexpr int unit = shape.unit_bytes;
   constexpr int vector = shape.out_vector;
-  const bool has = first < row.high && first + vector > row.low;
   using List = PlaceList<unit>;
   const std::uint32_t entry = list + List::at(ragged_grain(unit) + static_cast<std::uint32_t>(first));
   std::uint32_t place[vector];
@@ -343,6 +390,22 @@ constexpr void store_ragged_vector(Memory& memory, std::uint32_t list, const Rag
     } else {
       device::idle(memory);
     }
+  }
+  return moved;
+}
+
+/// The vector of a row whose first unit is `first` units after the run's.
+template <BoxShape shape, device::Memory Memory>
+constexpr void store_ragged_vector(Memory& memory, std::uint32_t list, const RaggedRow& row,
+                                   std::int32_t first) {
+  constexpr int unit = shape.unit_bytes;
+  constexpr int vector = shape.out_vector;
+  const bool has = first < row.high && first + vector > row.low;
+  device::Packet<kMovedBytes> moved{};
+  if constexpr (shape.triples == 1) {
+    moved = load_ragged_units<shape>(memory, list, row, first, has);
+  } else {
+    moved = load_ragged_triples<shape>(memory, list, row, first, has);
   }
   const std::uint64_t at = (row.at + static_cast<std::uint64_t>(std::int64_t{first})) * unit;
   const bool whole = first >= row.low && first + vector <= row.high;

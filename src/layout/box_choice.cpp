@@ -363,9 +363,12 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
   if (!slowest(box.p, box.in, box.out) || !slowest(box.q, box.out, box.in)) return std::nullopt;
   box.in.alignment = run_alignment(box, box.in, in_stride);
   box.out.alignment = run_alignment(box, box.out, out_stride);
+  box.triples = detail::triples_of(search, box);
   const bool ragged = detail::suits_ragged(search, box);
   if (arrays_are_rows && (ragged || !by_vectors(box))) return std::nullopt;
-  std::optional<StridedBox> aligned = finished(search, box, false);
+  StridedBox plain = box;
+  plain.triples = 1;
+  std::optional<StridedBox> aligned = finished(search, std::move(plain), false);
   if (!ragged) return aligned;
   const auto is_short = [&](const BoxWalk& side) {
     return search.bytes64(side.units) < kBoxShortRow && side.contiguous > side.units;
@@ -504,10 +507,10 @@ StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, cons
   for (const PricedTrial& trial : all_trials(search)) {
     if (best && (trial.cost >= best->cost || looked_at == most_looked_at)) break;
     StridedBox box = *try_box(search, trial);
-    const auto list_bytes =
-        static_cast<std::uint32_t>(detail::ragged_list_bytes(box.unit_bytes, box.out.units));
-    const std::uint32_t with_pads =
-        box.ragged ? limits.ragged_shared - list_bytes : limits.most_bytes * 5 / 4;
+    const auto list_bytes = static_cast<std::uint32_t>(detail::ragged_list_bytes(box));
+    const std::uint32_t shared =
+        box.triples > 1 ? std::min(limits.ragged_shared, detail::kTriplesMost * 5 / 4) : limits.ragged_shared;
+    const std::uint32_t with_pads = box.ragged ? shared - list_bytes : limits.most_bytes * 5 / 4;
     const std::uint32_t most = std::min(kBoxPlaces, with_pads / static_cast<std::uint32_t>(box.word_bytes()));
     if (!detail::lay_out(box, most)) continue;
     ++looked_at;

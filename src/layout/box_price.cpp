@@ -96,11 +96,13 @@ struct RaggedPrices {
   double listed;  // for a list of places as long as the box
   double turn;    // for lanes that meet in a bank
 };
-const RaggedPrices& ragged_prices(int unit_bytes) {
+const RaggedPrices& ragged_prices(int unit_bytes, int triples) {
   static constexpr RaggedPrices of[] = {{1.5, 0.7, 0.25, 4.1, 0.9},
                                         {0.85, 0.5, 0.33, 1.4, 0.3},
                                         {0.86, 0.23, 0.37, 0.72, 0.08},
                                         {0.91, 0.2, 0.48, 0.15, 0.02}};
+  static constexpr RaggedPrices of_triples[] = {{0.95, 0.4, 0.35, 1.0, 0.6}, {0.9, 0.3, 0.35, 0.8, 0.2}};
+  if (triples > 1) return of_triples[unit_bytes - 1];
   return of[std::countr_zero(static_cast<unsigned>(unit_bytes))];
 }
 
@@ -111,14 +113,24 @@ double ragged_price(const BoxSearch& search, const StridedBox& box, double runs,
   constexpr double large = 0.02;
   constexpr double short_rows = 0.6;  // that are read, of less than a line
   constexpr double threads = 0.06;    // less, with those of large boxes
-  const RaggedPrices& prices = ragged_prices(box.unit_bytes);
-  const double entries = static_cast<double>(box.out.units + box.halo) / static_cast<double>(box.units());
+  const RaggedPrices& prices = ragged_prices(box.unit_bytes, box.triples);
+  const double entries =
+      static_cast<double>(box.out.units + box.halo) / static_cast<double>(box.units() * box.triples);
   double cost =
       prices.units + of_runs * (runs - 1) + prices.idle * (1 / out_lanes - 1) + prices.listed * entries;
   if (box.out.contiguous > box.out.units) {
     const std::uint32_t row = search.bytes(box.out.units);
     cost +=
         prices.parts * kPartBytes * (1 - std::gcd(row, kBoxSector) / static_cast<double>(kBoxSector)) / row;
+  }
+  if (box.triples > 1) {
+    // By 44 drawn boxes of an H200: those that are one run of a side, and those whose lanes have no
+    // neighbours.
+    constexpr std::uint32_t long_run = 4096;
+    constexpr double one_run = 0.7;
+    constexpr double alone = 0.4;
+    if (search.bytes(std::max(box.in.units, box.out.units)) > long_run) cost += one_run;
+    if (box.near == 1) cost += alone;
   }
   const double row_lines = static_cast<double>(search.bytes64(box.in.units)) / kBoxLine;
   if (row_lines < 1) cost += short_rows * (1 - row_lines);
@@ -182,7 +194,8 @@ double price_of_turns(const StridedBox& box) {
   constexpr double of_vectors = 0.34;
   constexpr double of_narrow = 0.1;
   constexpr double borne_ragged = 1.34;
-  if (box.ragged) return ragged_prices(box.unit_bytes).turn * std::max(0.0, box.congestion - borne_ragged);
+  if (box.ragged)
+    return ragged_prices(box.unit_bytes, box.triples).turn * std::max(0.0, box.congestion - borne_ragged);
   const double borne = box.unit_bytes == 1 ? 2 : 1;
   return (is_of_vectors(box) ? of_vectors : of_narrow) * std::max(0.0, box.congestion - borne);
 }

@@ -36,14 +36,22 @@ struct BoxSearch {
 };
 
 /// Bytes of shared memory, about, for the list of places of a ragged box, whose entries of single bytes are
-/// there twice (kernels/axes_ragged_box.hpp).
-inline std::uint64_t ragged_list_bytes(int unit_bytes, std::uint64_t run_units) {
-  return (unit_bytes == 1 ? 4 : 2) * run_units;
+/// there twice, and those of three units once (kernels/axes_ragged_box.hpp).
+inline std::uint64_t ragged_list_bytes(const StridedBox& box) {
+  if (box.triples > 1) return 2 * (box.out.units / static_cast<unsigned>(box.triples));
+  return (box.unit_bytes == 1 ? 4 : 2) * std::uint64_t{box.out.units};
 }
+
+/// Bytes of a box of triples, of which five then fit a multiprocessor: their threads have 48 registers.
+inline constexpr std::uint32_t kTriplesMost = 44 << 10;
 
 /// Whether vectors of the arrays, whatever rows they belong to, serve a box better than vectors of its rows,
 /// which were chosen.
 bool suits_ragged(const BoxSearch& search, const StridedBox& box);
+
+/// Three where so many units of 1 or 2 bytes stay together within the box, side by side on both sides; else
+/// one.
+int triples_of(const BoxSearch& search, const StridedBox& box);
 
 /// Makes a box ragged: its vectors, its halo, its lanes, and its parts.
 void make_ragged(StridedBox& box);

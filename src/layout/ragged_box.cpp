@@ -83,11 +83,14 @@ void choose_halo(StridedBox& box) {
 // word, of single bytes two words, for then fewer lanes of a row meet in banks.
 void choose_near(StridedBox& box) {
   constexpr std::uint32_t least = 4;
-  const std::uint32_t wanted = box.unit_bytes == 1 ? 2 * least : least;
+  const bool bytes = box.unit_bytes == 1 && box.triples == 1;
+  const std::uint32_t wanted = bytes ? 2 * least : least;
   std::uint32_t together = 1;
-  for (std::size_t i = 0; i < box.out.rest.size() && i < box.in.run.size() && together < wanted; ++i) {
-    if (box.out.rest[i] != box.in.run[i]) break;
-    together *= box.extent[at(box.in.run[i])];
+  const std::size_t stays = box.triples > 1 ? 1 : 0;  // of both runs
+  for (std::size_t i = 0; i < box.out.rest.size() && i + stays < box.in.run.size() && together < wanted;
+       ++i) {
+    if (box.out.rest[i] != box.in.run[i + stays]) break;
+    together *= box.extent[at(box.in.run[i + stays])];
   }
   box.near = together >= wanted ? wanted : together >= least ? least : 1;
 }
@@ -138,11 +141,17 @@ void make_ragged_parts(StridedBox& box) {
                          .modulus = sector});
     gap = 0;
   };
+  // A vector holds some elements of three units and a part of one, so that lanes take rows 0, 5, 10, 16, 21
+  // ..., of which every third is in one bank but for a pad after each eighth.
+  constexpr std::uint32_t of_banks = 8;
+  const bool triples = box.triples > 1 && box.out.run.size() > 1;
+  const int fastest = triples ? box.out.run[1] : box.out.run.front();
+  const std::uint32_t grain = triples ? of_banks : out_vector;
   for (const int axis : box.in.rest) {
     const std::uint32_t extent = box.extent[at(axis)];
-    if (axis == box.out.run.front() && extent % out_vector == 0) {
-      push(axis, out_vector, 1);
-      push(axis, extent / out_vector, out_vector);
+    if (axis == fastest && extent % grain == 0) {
+      push(axis, grain, 1);
+      push(axis, extent / grain, grain);
     } else {
       push(axis, extent, 1);
     }
@@ -155,14 +164,25 @@ void make_ragged_parts(StridedBox& box) {
 bool suits_ragged(const BoxSearch& search, const StridedBox& box) {
   const auto unit = static_cast<std::uint32_t>(box.unit_bytes);
   if (!search.limits.ragged || unit == kBoxVector || box.words > 1 || box.in.run.empty()) return false;
-  const std::uint64_t list_bytes = ragged_list_bytes(box.unit_bytes, box.out.units);
-  if (search.bytes64(box.units()) + list_bytes > search.limits.ragged_bytes ||
+  const std::uint32_t most =
+      box.triples > 1 ? std::min(kTriplesMost, search.limits.ragged_bytes) : search.limits.ragged_bytes;
+  if (search.bytes64(box.units()) + ragged_list_bytes(box) > most ||
       search.bytes(box.in.units) < kRaggedLeast || search.bytes(box.out.units) < kRaggedLeast)
     return false;
   if (box.in.contiguous < box.in.units || box.out.contiguous < box.out.units) return false;
+  if (box.triples > 1) return true;
   const bool by_vectors = box.in.vector * box.unit_bytes == static_cast<int>(kBoxVector) &&
                           box.out.vector * box.unit_bytes == static_cast<int>(kBoxVector);
   return !by_vectors || search.bytes64(box.out.alignment) % kBoxSector != 0;
+}
+
+int triples_of(const BoxSearch& search, const StridedBox& box) {
+  constexpr std::uint32_t units = 3;
+  if (!search.limits.triples || box.unit_bytes > 2 || box.in.run.empty()) return 1;
+  const int stays = box.out.run.front();
+  const StridedAxis& axis = box.axes[at(stays)];
+  if (stays != box.in.run.front() || axis.in != 1 || axis.out != 1) return 1;
+  return axis.extent % units == 0 && box.extent[at(stays)] % units == 0 ? int{units} : 1;
 }
 
 void make_ragged(StridedBox& box) {

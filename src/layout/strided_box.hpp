@@ -27,6 +27,7 @@ inline constexpr std::uint32_t kTwoFitBytes = 88 << 10;
 struct BoxLimits {
   bool vectors = true;                // whether arrays are aligned to 16 bytes; else to a unit
   bool ragged = true;                 // whether rows may be moved by vectors that they begin between
+  bool triples = true;                // whether three units that stay together may be moved as one
   std::uint32_t threads = 256;        // of a block
   std::uint32_t large_threads = 512;  // of boxes of units of 4 bytes and more, moved by vectors, beyond:
   std::uint32_t large_bytes = 30 << 10;
@@ -85,6 +86,7 @@ struct StridedBox {
   int words = 1;                // units of a word of shared memory, along the input's fastest axis
   bool clean = false;           // whether the input's vectors lie along one axis
   bool ragged = false;          // whether rows begin between vectors
+  int triples = 1;              // of a ragged box: 3 where so many units stay together
   std::uint32_t halo = 0;       // units after a ragged run of the output that its last sector takes
   std::uint32_t halo_rows = 0;  // of the input, that those are in
   std::size_t chain = 0;        // axes with several boxes each, along which runs of the output follow on

@@ -372,6 +372,51 @@ TEST_F(GpuConcurrency, CapturedInAGraphAndReplayed) {
   }
 }
 
+// Kernels of small arrays are launched before the one ahead has ended. Between two arrays there and back,
+// each reads what the one ahead has written, and writes what that one has read: from caches of the last but
+// one it would be old.
+TEST_F(GpuConcurrency, SmallArraysInAChain) {
+  constexpr int calls = 65;
+  for (const char* const map : {"axes(31 33; 1 0)", "axes(63 64 65; 2 0 1)", "axes(512 512; 1 0)",
+                                "bit_reversal(14)", "random_bmmc(18, 1)", "axes(16 16 16; 2 1 0)"}) {
+    for (const std::uint64_t width : {1U, 4U, 8U}) {
+      const Problem problem{.permutation = parse_permutation(map), .element_bytes = width};
+      const ExecutablePlan made = gpu_plan(problem);
+      const ExecutablePlan host = plan(problem, {.engine = Engine::cpu});
+      const std::uint64_t bytes = total_bytes(problem);
+      std::vector<std::byte> first(bytes);
+      std::mt19937 random(settings().seed);
+      for (std::byte& byte : first) byte = static_cast<std::byte>(random());
+      std::vector<std::byte> wanted = first;
+      std::vector<std::byte> other(bytes);
+      for (int call = 0; call < calls; ++call) {
+        host.run(wanted.data(), other.data(), bytes);
+        wanted.swap(other);
+      }
+      const OwnStream stream;
+      cuda::DeviceArray a(bytes);
+      cuda::DeviceArray b(bytes);
+      const auto chain = [&] {
+        for (int call = 0; call < calls; ++call) {
+          made.run((call % 2 == 0 ? a : b).data(), (call % 2 == 0 ? b : a).data(), bytes, stream);
+        }
+      };
+      const Graph graph(stream, chain);
+      for (const bool in_graph : {false, true}) {
+        a.upload(first.data());
+        if (in_graph) {
+          graph.launch(stream);
+        } else {
+          chain();
+        }
+        stream.wait();
+        b.download(other.data());
+        EXPECT_TRUE(other == wanted) << describe(problem) << (in_graph ? ", in a graph" : "");
+      }
+    }
+  }
+}
+
 // What is refused during a capture leaves the capture whole.
 TEST_F(GpuConcurrency, ARefusalDoesNotBreakACapture) {
   const Problem problem{.permutation = maps::bit_reversal(16), .element_bytes = 4};

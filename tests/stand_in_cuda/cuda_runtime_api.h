@@ -25,7 +25,11 @@ enum cudaFuncAttribute {
   cudaFuncAttributePreferredSharedMemoryCarveout
 };
 enum cudaSharedCarveout { cudaSharedmemCarveoutDefault = -1, cudaSharedmemCarveoutMaxShared = 100 };
-enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin, cudaDevAttrClusterLaunch };
+enum cudaDeviceAttr {
+  cudaDevAttrMaxSharedMemoryPerBlockOptin,
+  cudaDevAttrClusterLaunch,
+  cudaDevAttrComputeCapabilityMajor
+};
 enum cudaMemcpyKind { cudaMemcpyDeviceToDevice };
 
 struct cudaFuncAttributes {
@@ -46,6 +50,7 @@ struct CUstream_st;
 enum cudaLaunchAttributeID {
   cudaLaunchAttributeIgnore,
   cudaLaunchAttributeClusterDimension,
+  cudaLaunchAttributeProgrammaticStreamSerialization,
   cudaLaunchAttributePreferredSharedMemoryCarveout
 };
 struct cudaLaunchAttribute {
@@ -56,6 +61,7 @@ struct cudaLaunchAttribute {
       unsigned y;
       unsigned z;
     } clusterDim;
+    int programmaticStreamSerializationAllowed;
     unsigned sharedMemCarveout;
   } val;
 };
@@ -99,7 +105,7 @@ inline int& allowed(const void* function) {
 
 inline bool has_clusters = true;
 inline std::atomic<int> calls = 0;  // copies and launches so far
-inline int failing_call = -1;  // the number of the one that fails
+inline int failing_call = -1;       // the number of the one that fails
 
 inline cudaError_t next_call() {
   return calls++ == failing_call ? cudaErrorInvalidConfiguration : cudaSuccess;
@@ -116,8 +122,9 @@ inline cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int /*device*/) {
-  *value = which == cudaDevAttrClusterLaunch ? static_cast<int>(stand_in::has_clusters)
-                                             : stand_in::kSharedBytesMax;
+  *value = which == cudaDevAttrClusterLaunch            ? static_cast<int>(stand_in::has_clusters)
+           : which == cudaDevAttrComputeCapabilityMajor ? 9
+                                                        : stand_in::kSharedBytesMax;
   return cudaSuccess;
 }
 inline cudaError_t cudaSetDevice(int /*device*/) { return cudaSuccess; }

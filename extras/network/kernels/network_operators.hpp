@@ -6,7 +6,7 @@
 //     Value                                      what a register holds; as wide as the element
 //     decode(Value), encode(Value)               to and from the form that operator() works on
 //     kNeedsPairs                                whether it asks for the numbers of pairs
-//     start(context, disjoint, constants)        what a thread prepares for all pairs of a layer
+//     start(context, disjoint)                   what a thread prepares for all pairs of a layer
 //     operator()(a, b, swapped, start, context, i)   works on registers i and its partner; `swapped`: b is
 //                                                the first of them
 //
@@ -100,9 +100,7 @@ struct CompareExchange : Key {
   using Value = typename Key::Value;
   static constexpr bool kNeedsPairs = false;
 
-  static constexpr Nothing start(const LayerContext& /*context*/, bool /*disjoint*/, Nothing /*constants*/) {
-    return {};
-  }
+  static constexpr Nothing start(const LayerContext& /*context*/, bool /*disjoint*/) { return {}; }
   constexpr void operator()(Value& a, Value& b, bool swapped, Nothing /*start*/,
                             const LayerContext& /*context*/, int /*i*/) const {
     const bool exchange = (b < a) != swapped;
@@ -145,9 +143,7 @@ struct Hadamard : Unencoded {
   using Value = Number;
   static constexpr bool kNeedsPairs = false;
 
-  static constexpr Nothing start(const LayerContext& /*context*/, bool /*disjoint*/, Nothing /*constants*/) {
-    return {};
-  }
+  static constexpr Nothing start(const LayerContext& /*context*/, bool /*disjoint*/) { return {}; }
   constexpr void operator()(Value& a, Value& b, bool swapped, Nothing /*start*/,
                             const LayerContext& /*context*/, int /*i*/) const {
     const Value total = a + b;
@@ -167,6 +163,8 @@ inline constexpr int kPowerDigits = (kMaxBlockBits + kPowerDigitBits - 1) / kPow
 ///     threads[layer << thread_bits | thread]      blocks[layer][digit of the block][its value]
 ///     roots[layer << kMaxRegisterBits | register]
 ///
+/// A layer of half as many pairs with the same shares has the square.
+///
 /// In any other layer it is found by the pair's number q, scaled to 2^bits: coarse[q >> fine_bits] * fine[q &
 /// low bits].
 template <typename Real>
@@ -185,9 +183,24 @@ struct Twiddles {
     const std::uint64_t layer = context.layer.number;
     Complex<Real> power = threads[layer << thread_bits | context.thread];
     const Complex<Real>* digit = blocks + (layer * kPowerDigits << kPowerDigitBits);
-    for (std::uint64_t rest = context.array_block; rest != 0; rest >>= kPowerDigitBits) {
-      power = power * digit[rest & ((1U << kPowerDigitBits) - 1)];
-      digit += 1U << kPowerDigitBits;
+    // The first digits at once: a product waits for its factors.
+    constexpr int together = 3;
+    constexpr std::uint32_t values = 1U << kPowerDigitBits;
+    Complex<Real> of_digit[together] = {};
+    FARO_UNROLL
+    for (int d = 0; d < together; ++d) {
+      const std::uint64_t rest = context.array_block >> d * kPowerDigitBits;
+      if (rest != 0) of_digit[d] = digit[static_cast<std::uint32_t>(d) * values + rest % values];
+    }
+    FARO_UNROLL
+    for (int d = 0; d < together; ++d) {
+      if (context.array_block >> d * kPowerDigitBits != 0) power = power * of_digit[d];
+    }
+    digit += together * values;
+    for (std::uint64_t rest = context.array_block >> together * kPowerDigitBits; rest != 0;
+         rest >>= kPowerDigitBits) {
+      power = power * digit[rest % values];
+      digit += values;
     }
     return power;
   }
@@ -205,6 +218,11 @@ constexpr Complex<Real> times_root(const Complex<Real>& power, const Complex<Rea
   if (root.re == 1) return power;
   if (root.re == 0) return {-power.im * root.im, power.re * root.im};
   return power * root;
+}
+
+template <typename Real>
+constexpr Complex<Real> squared(const Complex<Real>& z) {
+  return {z.re * z.re - z.im * z.im, 2 * z.re * z.im};
 }
 
 /// Roots that are known when the kernel is compiled: of register i.
@@ -227,12 +245,16 @@ struct Fourier : Unencoded {
   };
   Twiddles<Real> twiddles;
 
-  template <typename Constants>
-  constexpr Start<Constants> start(const LayerContext& context, bool disjoint,
-                                   const Constants& constants) const {
-    if (disjoint) return {true, 0, twiddles.of_thread(context), constants};
-    return {false, context.number(), {}, constants};
+  constexpr Start<Nothing> start(const LayerContext& context, bool disjoint) const {
+    if (disjoint) return {true, 0, power_of(context), {}};
+    return {false, context.number(), {}, {}};
   }
+  /// The same of a layer with disjoint shares whose power of thread and block, power_of(), is known.
+  template <typename Constants>
+  static constexpr Start<Constants> start_from(const Complex<Real>& power, const Constants& constants) {
+    return {true, 0, power, constants};
+  }
+  constexpr Complex<Real> power_of(const LayerContext& context) const { return twiddles.of_thread(context); }
   template <typename Constants>
   constexpr void operator()(Value& a, Value& b, bool swapped, const Start<Constants>& start,
                             const LayerContext& context, int i) const {

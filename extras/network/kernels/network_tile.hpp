@@ -22,11 +22,15 @@
 // Example, R = 2, layers with d = 0b001, 0b010, 0b011 in a tile of 8: W = span(0b001, 0b010), register i is
 // place i, one thread bit is place bit 2; the three layers pair registers (0 1)(2 3), (0 2)(1 3), (0 3)(1 2).
 //
+// What a thread looks up of a group, where its elements are, which of a pair is the first, and a power of w,
+// it looks up before it reads them, all at once: tables lie in memory.
+//
 // Which of two elements is the first, and the number of the pair, are linear in the place and the block: an
 // XOR of shares of the block, the thread and the register. See network_operators.hpp for the operators.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "faro/device/memory.hpp"
 #include "kernels/affine_tile.hpp"
@@ -151,12 +155,10 @@ struct LayerContext {
 };
 
 /// Lets the operator work on the registers i and i ^ delta, for all i. `first`: bit i is 0 where register i
-/// is the first of its two.
-template <int delta, int registers, typename Operator, typename Constants>
+/// is the first of its two. `start`: what the operator has prepared for the layer.
+template <int delta, int registers, typename Operator, typename Start>
 constexpr void pair_registers(typename Operator::Value (&value)[registers], const LayerContext& context,
-                              std::uint32_t first, bool flip, bool disjoint, const Constants& constants,
-                              const Operator& apply) {
-  const auto start = apply.start(context, disjoint, constants);
+                              std::uint32_t first, bool flip, const Start& start, const Operator& apply) {
   FARO_UNROLL
   for (int i = 0; i < registers; ++i) {
     if ((i & detail::top_bit(delta)) != 0) continue;
@@ -168,13 +170,12 @@ constexpr void pair_registers(typename Operator::Value (&value)[registers], cons
 /// What an operator is not given.
 struct Nothing {};
 
-/// A layer that the compiler knows. `constants`: what the operator would else look up, register by register.
-template <LayerCode code, int registers, typename Operator, typename Constants = Nothing>
+/// A layer that the compiler knows. `flip`: whether block and thread turn every pair round.
+template <LayerCode code, int registers, typename Operator, typename Start>
 constexpr void apply_code(typename Operator::Value (&value)[registers], const LayerContext& context,
-                          const Operator& apply, const Constants& constants = {}) {
-  const bool flip = code.flips && context.flip();
-  pair_registers<static_cast<int>(code.delta)>(value, context, code.first_registers, flip, code.disjoint,
-                                               constants, apply);
+                          bool flip, const Operator& apply, const Start& start) {
+  pair_registers<static_cast<int>(code.delta)>(value, context, code.first_registers, code.flips && flip,
+                                               start, apply);
 }
 
 /// A layer as the tables have it, one branch for each delta.
@@ -184,7 +185,7 @@ constexpr void apply_layer(typename Operator::Value (&value)[registers], const L
   if constexpr (delta < registers) {
     if (context.layer.delta == delta) {
       pair_registers<delta>(value, context, context.layer.first_registers, context.flip(),
-                            context.layer.disjoint != 0, Nothing{}, apply);
+                            apply.start(context, context.layer.disjoint != 0), apply);
     } else {
       apply_layer<registers, Operator, delta + 1>(value, context, apply);
     }
@@ -192,12 +193,19 @@ constexpr void apply_layer(typename Operator::Value (&value)[registers], const L
 }
 
 /// Layers that are looked up one by one: any network, with one kernel. An engine that compiles a kernel for
-/// the network at hand puts in its place a type that calls apply_code for the sequences that occur.
+/// the network at hand puts in its place a type that calls apply_code for the sequences that occur. ahead()
+/// gives what run() would else look up.
 struct AnyLayers {
+  template <typename Operator>
+  static constexpr Nothing ahead(const NetworkGroup& /*group*/, const NetworkTables& /*tables*/,
+                                 int /*block_bits*/, std::uint64_t /*array_block*/, std::uint32_t /*thread*/,
+                                 const Operator& /*apply*/) {
+    return {};
+  }
   template <int registers, typename Operator>
   static constexpr void run(typename Operator::Value (&value)[registers], const NetworkGroup& group,
                             const NetworkTables& tables, int block_bits, std::uint64_t array_block,
-                            std::uint32_t thread, const Operator& apply) {
+                            std::uint32_t thread, const Operator& apply, Nothing /*ahead*/) {
     FARO_NO_UNROLL
     for (std::uint32_t i = group.first_layer; i < group.first_layer + group.layer_count; ++i) {
       const LayerContext context{tables.layers[i], tables.pairs_of(i), array_block, block_bits, thread};
@@ -206,26 +214,48 @@ struct AnyLayers {
   }
 };
 
+/// What a thread looks up of a group.
+template <typename OfLayers>
+struct GroupAhead {
+  std::uint32_t base;  // shared addresses, in elements
+  std::uint32_t register_address[kMaxRegisterBits];
+  OfLayers layers;
+};
+template <NetworkShape shape, typename Layers = AnyLayers, typename Operator>
+constexpr auto group_ahead(const AffineTileParams& params, const NetworkTables& tables,
+                           std::uint32_t group_number, std::uint64_t block, std::uint32_t thread,
+                           const Operator& apply) {
+  const NetworkGroup& group = tables.groups[group_number];
+  const std::uint64_t array_block = block & ((std::uint64_t{1} << params.block_bits) - 1);
+  const auto layers = Layers::ahead(group, tables, params.block_bits, array_block, thread, apply);
+  GroupAhead<std::remove_const_t<decltype(layers)>> ahead{
+      group.lane_address[thread % kLanes] ^ group.warp_address[thread / kLanes], {}, layers};
+  FARO_UNROLL
+  for (int bit = 0; bit < shape.register_bits; ++bit)
+    ahead.register_address[bit] = group.register_address[bit];
+  return ahead;
+}
+
 /// One group: the phase between two barriers. Operators that keep another form of their values in between
 /// change it in the first and the last group.
 /// Requires: thread < shape.tile.threads(), shape.tile.tile_bytes() of shared memory (unchecked).
-template <NetworkShape shape, typename Layers = AnyLayers, typename Operator, device::Memory Memory>
+template <NetworkShape shape, typename Layers = AnyLayers, typename Operator, device::Memory Memory,
+          typename OfLayers>
 constexpr void apply_group(Memory& memory, const AffineTileParams& params, const NetworkTables& tables,
                            std::uint32_t group_number, std::uint64_t block, std::uint32_t thread,
-                           const Operator& apply) {
+                           const Operator& apply, const GroupAhead<OfLayers>& ahead) {
   static_assert(is_valid(shape));
   using Value = typename Operator::Value;
   constexpr int bytes = shape.tile.element_bytes();
   static_assert(sizeof(Value) == bytes);
 
   const NetworkGroup& group = tables.groups[group_number];
-  const std::uint32_t base = group.lane_address[thread % kLanes] ^ group.warp_address[thread / kLanes];
   std::uint32_t address[shape.registers()];
   Value value[shape.registers()];
   FARO_UNROLL
   for (int i = 0; i < shape.registers(); ++i) {
     const auto index = static_cast<std::uint32_t>(i);
-    address[i] = (base ^ select_xor<shape.register_bits>(group.register_address, index))
+    address[i] = (ahead.base ^ select_xor<shape.register_bits>(ahead.register_address, index))
                  << shape.tile.width_bits;
     value[i] = __builtin_bit_cast(Value, memory.template load_shared<bytes>(address[i]));
   }
@@ -234,7 +264,7 @@ constexpr void apply_group(Memory& memory, const AffineTileParams& params, const
     for (int i = 0; i < shape.registers(); ++i) value[i] = Operator::decode(value[i]);
   }
   const std::uint64_t array_block = block & ((std::uint64_t{1} << params.block_bits) - 1);
-  Layers::run(value, group, tables, params.block_bits, array_block, thread, apply);
+  Layers::run(value, group, tables, params.block_bits, array_block, thread, apply, ahead.layers);
   if (group_number + 1 == tables.group_count) {
     FARO_UNROLL
     for (int i = 0; i < shape.registers(); ++i) value[i] = Operator::encode(value[i]);

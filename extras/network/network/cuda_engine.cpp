@@ -25,25 +25,6 @@ namespace {
 constexpr std::uint64_t kVectorBytes = 16;
 constexpr std::uint32_t kLookedUp = ~std::uint32_t{0};  // a group without code of its own
 
-// What the kernel may know of a group's layers.
-GroupCode group_code(const NetworkLaunch& launch, const kernels::NetworkGroup& group,
-                     const kernels::NetworkShape& shape) {
-  GroupCode result;
-  std::size_t number = group.first_layer;
-  for (const kernels::LayerCode& code : kernels::layer_codes(launch.tables, group)) {
-    KernelLayer layer{code, {}};
-    if (is_fourier(launch.op.kind) && code.disjoint) {
-      const int bits = launch.tables.layers[number].bits;
-      for (int i = 0; i < shape.registers(); ++i) {
-        layer.turns.push_back(launch.tables.pairs[number].registers[i] << (kTurnBits - bits));
-      }
-    }
-    result.push_back(std::move(layer));
-    ++number;
-  }
-  return result;
-}
-
 // A kernel of the plan: for one operator, with the groups that its launches have.
 struct KernelPlan {
   Operator op;

@@ -234,12 +234,13 @@ constexpr int kCpuTileBytesBits = 18;
 
 // What a pass over segments of 2^bytes_bits bytes costs, the longest being 1. Passes of networks compute as
 // long as they wait for memory, so shorter segments cost less than they do a copy: measured on one H200 with
-// sorts of 2^28 keys.
+// sorts of 2^28 keys, and of elements of 8 bytes with Fourier transforms, whose passes compute less.
 struct SegmentCost {
   int bytes_bits;
   double cost;
 };
 constexpr std::array<SegmentCost, 3> kSegmentCosts{{{8, 1.0}, {7, 1.04}, {6, 1.25}}};
+constexpr double kShortOfWide = 1.4;  // the last, of elements of 8 bytes and more
 void check(const Sizes& wanted, int n) {
   if (wanted.tile_bits < 0 || wanted.tile_bits > f2::kMaxDimension) {
     fail(ErrorCode::value, "plan network",
@@ -283,7 +284,10 @@ Sizes choose_sizes(const Grouping& grouping, const Sizes& wanted, std::uint64_t 
   for (const SegmentCost& segment : kSegmentCosts) {
     const int longest = m == n ? n : m - 1;
     trial.segment_bits = std::clamp(segment.bytes_bits - f2::trailing_bit(element_bytes), 0, longest);
-    const double cost = segment.cost * static_cast<double>(fewest_passes(trial));
+    const bool wide = engine == Engine::cuda && element_bytes >= 8;
+    const double of_segment =
+        wide && segment.bytes_bits == kSegmentCosts.back().bytes_bits ? kShortOfWide : segment.cost;
+    const double cost = of_segment * static_cast<double>(fewest_passes(trial));
     if (least == 0 || cost < least) {
       least = cost;
       best.segment_bits = trial.segment_bits;

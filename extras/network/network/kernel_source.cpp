@@ -9,6 +9,7 @@
 #include "embedded_headers.hpp"
 #include "faro/error.hpp"
 #include "network/elementwise.hpp"
+#include "network/launches.hpp"
 
 namespace faro::network {
 namespace {
@@ -20,6 +21,9 @@ namespace std {
 template <bool, typename A, typename> struct conditional { using type = A; };
 template <typename A, typename B> struct conditional<false, A, B> { using type = B; };
 template <bool condition, typename A, typename B> using conditional_t = typename conditional<condition, A, B>::type;
+template <typename A> struct remove_const { using type = A; };
+template <typename A> struct remove_const<const A> { using type = A; };
+template <typename A> using remove_const_t = typename remove_const<A>::type;
 }
 )";
 
@@ -45,10 +49,27 @@ struct KeyValue {{
 {operator_definition}
 
 struct CompiledLayers {{
+  struct Ahead {{
+    std::uint32_t flips = 0;  // of the group's layers, a bit each
+    {power} power = {{}};     // of its first layer
+  }};
+  template <typename Operator>
+  static Ahead ahead(const NetworkGroup& group, const NetworkTables& tables, int block_bits,
+                     std::uint64_t array_block, std::uint32_t thread, const Operator& apply) {{
+    const auto context = [&](std::uint32_t i) {{
+      return LayerContext{{tables.layers[group.first_layer + i], tables.pairs_of(group.first_layer + i), array_block,
+                          block_bits, thread}};
+    }};
+    Ahead known;
+    switch (group.code) {{
+{aheads}      default: break;
+    }}
+    return known;
+  }}
   template <int registers, typename Operator>
   static void run(typename Operator::Value (&value)[registers], const NetworkGroup& group,
                   const NetworkTables& tables, int block_bits, std::uint64_t array_block, std::uint32_t thread,
-                  const Operator& apply) {{
+                  const Operator& apply, const Ahead& known) {{
     const auto context = [&](std::uint32_t i) {{
       return LayerContext{{tables.layers[group.first_layer + i], tables.pairs_of(group.first_layer + i), array_block,
                           block_bits, thread}};
@@ -70,7 +91,9 @@ extern "C" __global__ void __launch_bounds__(kShape.tile.threads(), {min_blocks}
   load_tile<kShape.tile>(memory, params, block, threadIdx.x);
   __syncthreads();
   for (std::uint32_t group = 0; group < tables.group_count; ++group) {{
-    apply_group<kShape, CompiledLayers>(memory, params, tables, group, block, threadIdx.x, apply);
+    const auto ahead =
+        group_ahead<kShape, CompiledLayers>(params, tables, group, block, threadIdx.x, apply);
+    apply_group<kShape, CompiledLayers>(memory, params, tables, group, block, threadIdx.x, apply, ahead);
     __syncthreads();
   }}
   store_tile<kShape.tile>(memory, params, block, threadIdx.x);
@@ -80,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(kShape.tile.threads(), {min_blocks}
 )";
 
 constexpr const char* kLookUp =
-    "AnyLayers::run(value, group, tables, block_bits, array_block, thread, apply);";
+    "AnyLayers::run(value, group, tables, block_bits, array_block, thread, apply, Nothing{});";
 
 // Blocks that a multiprocessor shall hold, which bounds the registers of a thread: the elements, and 24 for
 // all else. More threads hide more of the memory's latency than more registers save.
@@ -137,9 +160,8 @@ std::string_view sum_type(Scalar scalar) {
   return scalar_type(scalar);
 }
 
-// The constants of a layer of Fourier's, as the last argument of apply_code.
+// The constants of a layer of Fourier's whose shares are disjoint.
 std::string roots(const KernelLayer& layer, const Operator& op, const ElementType& element) {
-  if (layer.turns.empty()) return "";
   const char* const real = element.scalar == Scalar::c64 ? "float" : "double";
   std::string values;
   for (const std::uint32_t turns : layer.turns) {
@@ -148,7 +170,7 @@ std::string roots(const KernelLayer& layer, const Operator& op, const ElementTyp
     values += fmt::format("{}{{{}({:.17g}), {}({:.17g})}}", values.empty() ? "" : ", ", real, w.real(), real,
                           w.imag());
   }
-  return fmt::format(", ConstantRoots<{}, {}>{{{{{}}}}}", real, layer.turns.size(), values);
+  return fmt::format("ConstantRoots<{}, {}>{{{{{}}}}}", real, layer.turns.size(), values);
 }
 
 std::string user_definition(const Operator& op, const ElementType& element) {
@@ -165,7 +187,7 @@ std::string user_definition(const Operator& op, const ElementType& element) {
 #line 1 "{}"
 {}
   }}
-  static std::uint32_t start(const LayerContext& context, bool, Nothing) {{ return context.number(); }}
+  static std::uint32_t start(const LayerContext& context, bool) {{ return context.number(); }}
   void operator()(Value& a, Value& b, bool swapped, std::uint32_t number, const LayerContext& context, int i) const {{
     number ^= context.pairs->registers[i];
     if (swapped) {{
@@ -194,7 +216,7 @@ std::string each_definition(const Operator& op, const ElementType& element) {
 #line 1 "{}"
 {}
   }}
-  static Nothing start(const LayerContext&, bool, Nothing) {{ return {{}}; }}
+  static Nothing start(const LayerContext&, bool) {{ return {{}}; }}
   void operator()(Value& a, Value& b, bool, Nothing, const LayerContext&, int) const {{
     one(a);
     one(b);
@@ -222,7 +244,76 @@ std::string operator_definition(const Operator& op, const ElementType& element) 
   FARO_CHECK(false);
 }
 
+// Whether the second of two neighbours has the same shares of threads and blocks, and half as many pairs.
+bool squares(const kernels::HostNetworkTables& tables, std::size_t second) {
+  const kernels::NetworkPairs& a = tables.pairs[second - 1];
+  const kernels::NetworkPairs& b = tables.pairs[second];
+  return tables.layers[second].bits + 1 == tables.layers[second - 1].bits &&
+         tables.layers[second - 1].disjoint != 0 && std::ranges::equal(a.lane, b.lane) &&
+         std::ranges::equal(a.warp, b.warp) &&
+         std::ranges::equal(a.block, b.block,
+                            [](const auto& x, const auto& y) { return std::ranges::equal(x, y); });
+}
+
+// Layers of a group whose turns are looked up before its elements are read; not of sorts, which have few.
+std::size_t flips_ahead(const Operator& op) { return op.kind == OperatorKind::compare_exchange ? 0 : 32; }
+
+// What a group looks up before its elements are there.
+std::string ahead_text(const GroupCode& group, const Operator& op) {
+  std::string text;
+  for (std::size_t i = 0; i < group.size() && i < flips_ahead(op); ++i) {
+    if (!group[i].code.flips || is_elementwise(op.kind)) continue;
+    text += fmt::format("        known.flips |= std::uint32_t{{context({}).flip()}} << {};\n", i, i);
+  }
+  if (!group.empty() && !group.front().turns.empty())
+    text += "        known.power = apply.power_of(context(0));\n";
+  return text;
+}
+
+// A group's layers. The power of a layer of Fourier's is looked up, or the square of the one before.
+std::string group_text(const GroupCode& group, const Operator& op, const ElementType& element) {
+  std::string text;
+  if (std::any_of(group.begin(), group.end(), [](const KernelLayer& layer) { return !layer.turns.empty(); }))
+    text += "        auto power = known.power;\n";
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const KernelLayer& layer = group[i];
+    std::string start = fmt::format("apply.start(context({}), {})", i, layer.code.disjoint);
+    if (!layer.turns.empty()) {
+      if (i > 0)
+        text += layer.squares ? "        power = squared(power);\n"
+                              : fmt::format("        power = apply.power_of(context({}));\n", i);
+      start = fmt::format("apply.start_from(power, {})", roots(layer, op, element));
+    }
+    const std::string flip = !layer.code.flips || is_elementwise(op.kind) ? "false"
+                             : i < flips_ahead(op) ? fmt::format("(known.flips >> {} & 1) != 0", i)
+                                                   : fmt::format("context({}).flip()", i);
+    text += fmt::format(
+        "        apply_code<LayerCode{{{}, {:#x}, {}, {}}}>(value, context({}), {}, apply, {});\n",
+        layer.code.delta, layer.code.first_registers, layer.code.flips, layer.code.disjoint, i, flip, start);
+  }
+  return text;
+}
+
 }  // namespace
+
+GroupCode group_code(const NetworkLaunch& launch, const kernels::NetworkGroup& group,
+                     const kernels::NetworkShape& shape) {
+  GroupCode result;
+  std::size_t number = group.first_layer;
+  for (const kernels::LayerCode& code : kernels::layer_codes(launch.tables, group)) {
+    KernelLayer layer{code, {}};
+    if (is_fourier(launch.op.kind) && code.disjoint) {
+      const int bits = launch.tables.layers[number].bits;
+      for (int i = 0; i < shape.registers(); ++i) {
+        layer.turns.push_back(launch.tables.pairs[number].registers[i] << (kTurnBits - bits));
+      }
+      layer.squares = number > group.first_layer && squares(launch.tables, number);
+    }
+    result.push_back(std::move(layer));
+    ++number;
+  }
+  return result;
+}
 
 KernelSource kernel_source(const Operator& op, const ElementType& element, const kernels::NetworkShape& shape,
                            const KernelGroups& groups) {
@@ -233,25 +324,25 @@ KernelSource kernel_source(const Operator& op, const ElementType& element, const
   FARO_CHECK(kernels::is_valid(shape) &&
              static_cast<std::uint64_t>(shape.tile.element_bytes()) == element.bytes());
   std::string cases;
+  std::string aheads;
   for (std::size_t number = 0; number < groups.codes.size(); ++number) {
-    cases += fmt::format("      case {}:\n", number);
-    for (std::size_t i = 0; i < groups.codes[number].size(); ++i) {
-      const KernelLayer& layer = groups.codes[number][i];
-      cases +=
-          fmt::format("        apply_code<LayerCode{{{}, {:#x}, {}, {}}}>(value, context({}), apply{});\n",
-                      layer.code.delta, layer.code.first_registers, layer.code.flips, layer.code.disjoint, i,
-                      roots(layer, op, element));
-    }
-    cases += "        break;\n";
+    const GroupCode& group = groups.codes[number];
+    cases += fmt::format("      case {}: {{\n{}        break;\n      }}\n", number,
+                         group_text(group, op, element));
+    aheads += fmt::format("      case {}:\n{}        break;\n", number, ahead_text(group, op));
   }
+  const char* const power = !is_fourier(op.kind)            ? "Nothing"
+                            : element.scalar == Scalar::c64 ? "Complex<float>"
+                                                            : "Complex<double>";
   KernelSource source;
-  source.text = fmt::format(
-      kText, fmt::arg("operator_definition", operator_definition(op, element)), fmt::arg("groups", cases),
-      fmt::arg("otherwise", groups.others ? kLookUp : "__builtin_unreachable();"),
-      fmt::arg("min_blocks", min_blocks(shape)), fmt::arg("width", shape.tile.width_bits),
-      fmt::arg("segment", shape.tile.segment_bits), fmt::arg("row", shape.tile.row_bits),
-      fmt::arg("vector", shape.tile.vector_bits), fmt::arg("thread", shape.tile.thread_bits),
-      fmt::arg("registers", shape.register_bits), fmt::arg("name", kKernelName));
+  source.text =
+      fmt::format(kText, fmt::arg("operator_definition", operator_definition(op, element)),
+                  fmt::arg("groups", cases), fmt::arg("aheads", aheads), fmt::arg("power", power),
+                  fmt::arg("otherwise", groups.others ? kLookUp : "__builtin_unreachable();"),
+                  fmt::arg("min_blocks", min_blocks(shape)), fmt::arg("width", shape.tile.width_bits),
+                  fmt::arg("segment", shape.tile.segment_bits), fmt::arg("row", shape.tile.row_bits),
+                  fmt::arg("vector", shape.tile.vector_bits), fmt::arg("thread", shape.tile.thread_bits),
+                  fmt::arg("registers", shape.register_bits), fmt::arg("name", kKernelName));
   source.headers = {{"type_traits", kStandardTraits}, {"concepts", kStandardConcepts}};
   for (const EmbeddedHeader& header : kEmbeddedHeaders) source.headers.emplace_back(header.name, header.text);
   return source;

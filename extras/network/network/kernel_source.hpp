@@ -11,6 +11,8 @@
 
 namespace faro::network {
 
+struct NetworkLaunch;
+
 struct KernelSource {
   std::string text;
   std::vector<std::pair<std::string, std::string>> headers;  // name, text
@@ -29,10 +31,16 @@ struct KernelLayer {
   /// Of Fourier's layers with disjoint shares: what fraction of a turn, in 2^-kTurnBits, each register's
   /// share is.
   std::vector<std::uint32_t> turns = {};
+  /// Of these, whether the power of thread and block is the square of the layer's before.
+  bool squares = false;
 
   friend bool operator==(const KernelLayer&, const KernelLayer&) = default;
 };
 using GroupCode = std::vector<KernelLayer>;
+
+/// What a kernel may know of the layers of one of a launch's groups.
+GroupCode group_code(const NetworkLaunch& launch, const kernels::NetworkGroup& group,
+                     const kernels::NetworkShape& shape);
 
 /// Groups of layers that a kernel has code of their own for, at most.
 inline constexpr std::size_t kMostCodes = 64;

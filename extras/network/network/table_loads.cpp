@@ -34,13 +34,14 @@ struct TableReader {
     }
   }
 
-  void layer(std::uint64_t number, const LayerCode& code, std::uint32_t thread) const {
+  void layer(std::uint64_t number, const KernelLayer& layer, std::uint32_t thread) const {
+    const LayerCode& code = layer.code;
     const std::uint64_t begin = at.layers + number * sizeof(NetworkLayer);
     if (code.flips && !is_elementwise(launch.op.kind)) {
       pair(begin + offsetof(NetworkLayer, first_block));
       word(begin + offsetof(NetworkLayer, first_thread));
     }
-    if (is_fourier(launch.op.kind)) {
+    if (is_fourier(launch.op.kind) && !layer.squares) {
       word(begin + offsetof(NetworkLayer, number));
       const std::uint64_t powers =
           (std::uint64_t{launch.tables.layers[number].number} << at.thread_bits) + thread;
@@ -56,8 +57,9 @@ struct TableReader {
       word(begin + offsetof(NetworkGroup, register_address) + static_cast<std::uint64_t>(bit) * 4);
     }
     word(begin + offsetof(NetworkGroup, code));
-    const std::vector<LayerCode> codes = kernels::layer_codes(launch.tables, of);
-    const bool flips = std::any_of(codes.begin(), codes.end(), [](const LayerCode& c) { return c.flips; });
+    const GroupCode codes = group_code(launch, of, shape);
+    const bool flips =
+        std::any_of(codes.begin(), codes.end(), [](const KernelLayer& l) { return l.code.flips; });
     if ((flips && !is_elementwise(launch.op.kind)) || is_fourier(launch.op.kind)) {
       word(begin + offsetof(NetworkGroup, first_layer));
     }
@@ -117,7 +119,13 @@ std::vector<std::optional<GlobalCounts>> count_table_loads(const std::vector<Net
     counts *= launch.params.blocks();
     if (is_fourier(launch.op.kind)) {
       const std::uint64_t warps = (threads + kernels::kLanes - 1) / kernels::kLanes;
-      const std::uint64_t loads = block_digits(launch.params) * warps * launch.tables.layers.size();
+      std::uint64_t looked_up = 0;  // layers
+      for (const NetworkGroup& group : launch.tables.groups) {
+        const GroupCode code = group_code(launch, group, shape);
+        looked_up += static_cast<std::uint64_t>(
+            std::count_if(code.begin(), code.end(), [](const KernelLayer& l) { return !l.squares; }));
+      }
+      const std::uint64_t loads = block_digits(launch.params) * warps * looked_up;
       counts += {.requests = loads,
                  .bytes = loads * std::min(threads, kernels::kLanes) * element.bytes(),
                  .sectors = loads,

@@ -120,7 +120,9 @@ struct Case {
       if (number == 0) {
         load_tile<shape.tile>(m, params, block, thread);
       } else if (number <= tables.group_count) {
-        apply_group<shape>(m, params, tables, static_cast<std::uint32_t>(number - 1), block, thread, apply);
+        const auto group = static_cast<std::uint32_t>(number - 1);
+        apply_group<shape>(m, params, tables, group, block, thread, apply,
+                           group_ahead<shape>(params, tables, group, block, thread, apply));
       } else {
         store_tile<shape.tile>(m, params, block, thread);
       }

@@ -14,6 +14,7 @@
 #include "kernels/affine_tile.hpp"
 #include "kernels/network_operators.hpp"
 #include "network/device_tables.hpp"
+#include "network/kernel_source.hpp"
 #include "network/launches.hpp"
 #include "network/prediction.hpp"
 
@@ -44,8 +45,10 @@ machine::AccessCounts run_launch(const NetworkLaunch& launch, std::span<const st
     if (number == 0) {
       kernels::load_tile<shape.tile>(m, launch.params, block, thread);
     } else if (number <= tables.group_count) {
-      kernels::apply_group<shape>(m, launch.params, tables, static_cast<std::uint32_t>(number - 1), block,
-                                  thread, apply);
+      const auto group = static_cast<std::uint32_t>(number - 1);
+      kernels::apply_group<shape>(
+          m, launch.params, tables, group, block, thread, apply,
+          kernels::group_ahead<shape>(launch.params, tables, group, block, thread, apply));
     } else {
       kernels::store_tile<shape.tile>(m, launch.params, block, thread);
     }
@@ -215,6 +218,41 @@ TEST(NetworkLaunches, FourierSharesAreDisjoint) {
 
 // Two operators in one pass are two launches; the second makes the move, and the first must not write where
 // the second then reads too early.
+// A layer whose power the kernel takes for the square of the one before has that square, for every thread and
+// every block; of a transform of 2^20 elements most layers do.
+TEST(NetworkLaunches, PowersOfFouriersLayersAreSquares) {
+  int squares = 0;
+  int layers = 0;
+  for (const Program& program : {fft(20), fft_reversed(20), fft(13), inverse_fft(14)}) {
+    const Plan plan({program, {Scalar::c64}, 1}, {}, Engine::cuda);
+    const NetworkShape shape = kernel_shape(plan, Access::vectors);
+    for (const NetworkLaunch& launch : make_launches(plan)) {
+      for (const kernels::NetworkGroup& group : launch.tables.groups) {
+        const GroupCode code = group_code(launch, group, shape);
+        layers += static_cast<int>(code.size());
+        EXPECT_FALSE(code.front().squares);
+        for (std::size_t i = 1; i < code.size(); ++i) {
+          if (!code[i].squares) continue;
+          ++squares;
+          const auto turn = [&](std::size_t layer, std::uint32_t value) {
+            const std::size_t number = group.first_layer + layer;
+            const kernels::NetworkPairs& of = launch.tables.pairs[number];
+            std::uint32_t pair = of.lane[value % kernels::kLanes] ^ of.warp[value / kernels::kLanes];
+            for (int digit = 0; digit < kernels::kBlockDigits; ++digit) {
+              pair ^= of.block[digit][value * 7 % kernels::kBlockDigitValues];
+            }
+            return pair << (32 - launch.tables.layers[number].bits);  // a fraction of 2^32
+          };
+          for (std::uint32_t value = 0; value < kernels::kLanes * kernels::kLanes; ++value) {
+            ASSERT_EQ(turn(i, value), 2 * turn(i - 1, value)) << program.bits() << ", layer " << i;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(2 * squares, layers);
+}
+
 TEST(NetworkLaunches, AChangeOfOperatorIsALaunch) {
   const ElementType i32{Scalar::i32};
   const auto places_of = [&](const Program& program, const Sizes& sizes) {

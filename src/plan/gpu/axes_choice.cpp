@@ -22,6 +22,7 @@ AxesBoxes::Variant box_variant(const layout::AxisMap& map, bool with_vectors, co
   const std::uint64_t unit = map.unit;
   layout::BoxLimits limits{.vectors = with_vectors,
                            .ragged = as.ragged,
+                           .triples = as.triples && !as.grouped,
                            .threads = kernels::kBoxThreads,
                            .large_threads = kernels::kLargeBoxThreads};
   if (as.box_bytes != 0) {

@@ -42,6 +42,7 @@ struct AxesVariant {
   std::uint32_t skinny_bytes = 0;                  // of a block of it; 0: as usual
   bool few_vectors = true;                         // axes_few_vectors.hpp for few of them at vectors
   bool ragged = true;                              // axes_ragged_box.hpp for rows that begin between vectors
+  bool triples = true;                             // axes_triples.hpp for elements of three units
   std::optional<bool> whole = std::nullopt;        // axes_whole.hpp wherever it fits, or never
   std::uint32_t whole_bytes = 0;                   // of a block of it; 0: as usual
   std::uint32_t most_box_bytes = 0;                // that boxes may have; 0: as usual

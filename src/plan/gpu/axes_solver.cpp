@@ -300,9 +300,9 @@ double cycles_of_ragged(const kernels::AxesBoxParams& p, const kernels::BoxShape
   constexpr std::uint32_t together = 4;
   const auto threads = static_cast<std::uint64_t>(shape.threads);
   const std::uint64_t warps = threads / kernels::kRaggedWarp;
-  const std::uint32_t entries = kernels::ragged_list(shape.unit_bytes, p.out.units + p.halo);
-  const bool in_rows =
-      shape.unit_bytes == 1 && p.out.run_digits > 0 && p.out.run[0].extent.divisor() >= together;
+  const std::uint32_t entries = kernels::ragged_list(shape.unit_bytes, shape.triples, p.out.units + p.halo);
+  const bool in_rows = shape.unit_bytes == 1 && shape.triples == 1 && p.out.run_digits > 0 &&
+                       p.out.run[0].extent.divisor() >= together;
   const std::uint64_t listed = ceil_div(std::uint64_t{in_rows ? entries / 2 : entries}, threads) * warps;
   const std::uint64_t pieces = ceil_div(p.out.rows, std::uint64_t{1} << p.near_bits) * p.pieces.divisor();
   const std::uint64_t rounds = ceil_div(pieces, warps) * p.stretch;

@@ -63,9 +63,10 @@ struct KernelName {
     return fmt::format("pairs of tiles, {}{}", k.several_units ? "several " : "", units_text(k.unit_bytes));
   }
   std::string operator()(const AxesBoxKernel& k) const {
-    return fmt::format("axes {}box, {}, runs of {} and {} bytes, {} units read and {} written at a time",
-                       k.shape.ragged ? "ragged " : "", units_text(k.shape.unit_bytes), k.in_run_bytes,
-                       k.out_run_bytes, k.shape.in_vector, k.shape.out_vector);
+    return fmt::format("axes {}box, {}{}, runs of {} and {} bytes, {} units read and {} written at a time",
+                       k.shape.ragged ? "ragged " : "", k.shape.triples > 1 ? "triples of " : "",
+                       units_text(k.shape.unit_bytes), k.in_run_bytes, k.out_run_bytes, k.shape.in_vector,
+                       k.shape.out_vector);
   }
   std::string operator()(const AxesWholeKernel& k) const {
     const auto& p = std::get<kernels::AxesWholeParams>(params);

@@ -173,6 +173,8 @@ bool lines_suit(const AxesLines& lines, const std::vector<layout::StridedAxis>& 
                                    : narrow_tiles_suit(choice, pieces, axes, box);
   }
   if (choice.skinny) return few_suit(*choice.skinny, axes, tile_bytes, box);
+  constexpr double dear = 1.7;  // triples in one run of a side
+  if (box.shape.triples > 1 && box.box->cost < dear) return false;
   return lines_of_units_suit(unit, tile_bytes, box.box->cost);
 }
 

@@ -46,6 +46,17 @@ struct Machine<16> {
   using Word = uint4;
 };
 
+/// For kernels whose entries are `early`, which are launched while the kernel before still runs, before they
+/// read or write: waits for it and for what it wrote, then lets the next one be launched. Not the other way
+/// round: a kernel may so find in its first-level cache what the last but one has read there, but nothing
+/// older.
+__device__ inline void wait_for_kernel_before() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 struct GlobalMemory {
   const std::byte* input;
   std::byte* output;

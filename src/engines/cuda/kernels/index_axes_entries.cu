@@ -68,11 +68,17 @@ __global__ void __launch_bounds__(kernels::kAxesRowsThreads)
   kernels::move_axes_rows<unit_bytes>(memory, params, blockIdx.x, threadIdx.x);
 }
 
+// Where a thread's elements are is worked out while the kernel before still runs.
+struct EarlyElementsMemory : ElementsMemory {
+  using ElementsMemory::ElementsMemory;
+  __device__ void begin_reading() const { wait_for_kernel_before(); }
+};
+
 template <int unit_bytes, int most_units>
 __global__ void __launch_bounds__(kernels::kAxesElementsThreads)
     permute_axes_elements(const __grid_constant__ kernels::AxesElementsParams params, const std::byte* in,
                           std::byte* out) {
-  ElementsMemory memory(in, out);
+  EarlyElementsMemory memory(in, out);
   kernels::move_axes_elements<unit_bytes, most_units>(memory, params, blockIdx.x, threadIdx.x);
 }
 
@@ -112,7 +118,10 @@ KernelEntry axes_elements_kernel(int unit_bytes, int units) {
   return by_unit_bytes(unit_bytes, [units](auto unit) {
     constexpr int bytes = decltype(unit)::value;
     return kernels::by_elements_units<bytes>(units, [](auto most) {
-      return entry_of(&permute_axes_elements<bytes, decltype(most)::value>, kernels::kAxesElementsThreads);
+      KernelEntry entry =
+          entry_of(&permute_axes_elements<bytes, decltype(most)::value>, kernels::kAxesElementsThreads);
+      entry.early = true;
+      return entry;
     });
   });
 }

@@ -104,13 +104,15 @@ struct TransposeMemory : NeighbourMemory {
   }
 };
 
-// Caches as usual: threads share sectors, and what follows in the stream finds a small array there.
+// Caches as usual: threads share sectors, and what follows in the stream finds a small array there. What the
+// kernel before has written while this one was launched is no constant of it.
 struct ElementsMemory : GlobalMemory {
   __device__ ElementsMemory(const std::byte* in, std::byte* out) : GlobalMemory{in, out, nullptr} {}
 
   template <int bytes>
   __device__ device::Packet<bytes> load_global(int /*buffer*/, std::uint64_t offset) const {
-    return SimpleMemory::load_cached<bytes>(input + offset);
+    using Word = typename Machine<bytes>::Word;
+    return std::bit_cast<device::Packet<bytes>>(*reinterpret_cast<const Word*>(input + offset));
   }
   template <int bytes>
   __device__ void store_global(int /*buffer*/, std::uint64_t offset,

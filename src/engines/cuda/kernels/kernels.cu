@@ -28,6 +28,14 @@ template <int index>
 using TileParams = std::conditional_t<kCompiledTiles[index].blocked, kernels::AffineBlockedParams,
                                       kernels::AffineTileParams>;
 
+// Where a thread's vectors are is worked out while the kernel before still runs.
+template <int bytes>
+struct EarlyMemory : StreamedMemory<bytes> {
+  __device__ EarlyMemory(const std::byte* in, std::byte* out, std::byte* shared)
+      : StreamedMemory<bytes>{in, out, shared} {}
+  __device__ void begin_reading() const { wait_for_kernel_before(); }
+};
+
 template <int index>
 __global__ void __launch_bounds__(kCompiledTiles[index].shape.threads(),
                                   least_blocks(kCompiledTiles[index].min_blocks,
@@ -35,7 +43,7 @@ __global__ void __launch_bounds__(kCompiledTiles[index].shape.threads(),
     move_tile(const __grid_constant__ TileParams<index> params, const std::byte* in, std::byte* out) {
   constexpr CompiledTile tile = kCompiledTiles[index];
   extern __shared__ __align__(kernels::kMaxVectorBytes) std::byte shared[];
-  StreamedMemory<tile.shape.vector_bytes()> memory{in, out, shared};
+  EarlyMemory<tile.shape.vector_bytes()> memory(in, out, shared);
   kernels::load_tile<tile.shape>(memory, params, blockIdx.x, threadIdx.x);
   __syncthreads();
   kernels::store_tile<tile.shape>(memory, params, blockIdx.x, threadIdx.x);
@@ -53,7 +61,7 @@ template <int vector_bytes>
 __global__ void __launch_bounds__(kernels::kSegmentsThreads)
     move_segments(const __grid_constant__ kernels::AffineSegmentsParams params, const std::byte* in,
                   std::byte* out) {
-  StreamedMemory<vector_bytes> memory{in, out, nullptr};
+  EarlyMemory<vector_bytes> memory(in, out, nullptr);
   kernels::move_vector<vector_bytes>(memory, params, blockIdx.x, threadIdx.x);
 }
 
@@ -62,7 +70,8 @@ namespace {
 template <std::size_t... index>
 std::array<KernelEntry, kCompiledTileCount> tile_entries(std::index_sequence<index...>) {
   return {KernelEntry{reinterpret_cast<const void*>(&move_tile<int{index}>),
-                      kCompiledTiles[index].shape.threads(), kCompiledTiles[index].shape.tile_bytes()}...};
+                      kCompiledTiles[index].shape.threads(), kCompiledTiles[index].shape.tile_bytes(), 1,
+                      true}...};
 }
 
 }  // namespace
@@ -83,7 +92,8 @@ KernelEntry naive_kernel(std::uint64_t element_bytes) {
 
 KernelEntry segments_kernel(std::uint64_t vector_bytes) {
   return faro::detail::by_unit_bytes(vector_bytes, [](auto bytes) {
-    return KernelEntry{reinterpret_cast<const void*>(&move_segments<bytes()>), kernels::kSegmentsThreads};
+    return KernelEntry{reinterpret_cast<const void*>(&move_segments<bytes()>), kernels::kSegmentsThreads, 0,
+                       1, true};
   });
 }
 

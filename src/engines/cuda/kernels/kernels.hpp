@@ -31,7 +31,8 @@ struct KernelEntry {
   const void* function = nullptr;
   int threads = 0;                            // a block
   int shared_bytes = 0;                       // a block, dynamic
-  int cluster_blocks = 1;                     // blocks of a cluster
+  std::int16_t cluster_blocks = 1;            // blocks of a cluster
+  bool early = false;                         // whether it may begin while the kernel before ends
   int carveout_percent = kFunctionsCarveout;  // for shared memory, of this launch
 };
 

@@ -113,7 +113,7 @@ KernelEntry load(const GpuKernel& kernel) {
   KernelEntry entry = std::visit(EntryOf{kernel}, kernel.id);
   FARO_CHECK(entry.function != nullptr && entry.threads == kernel.threads);
   entry.shared_bytes = static_cast<int>(kernel.shared_bytes);
-  entry.cluster_blocks = kernel.cluster_blocks;
+  entry.cluster_blocks = static_cast<std::int16_t>(kernel.cluster_blocks);
   return loaded(entry, kernel.carveout);
 }
 

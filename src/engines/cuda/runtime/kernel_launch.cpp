@@ -53,6 +53,18 @@ bool driver_knows_carveouts_of_launches() {
 #endif
 }
 
+// Launches before the kernel ahead has ended: since 9.0, and captured in graphs since CUDA 12.3.
+bool launches_early() {
+#if CUDART_VERSION >= 12030
+  constexpr int driver_that_captures = 12030;
+  int version = 0;
+  check(cudaDriverGetVersion(&version), "cudaDriverGetVersion", kLoadingKernel);
+  return version >= driver_that_captures && attribute_of_device(cudaDevAttrComputeCapabilityMajor) >= 9;
+#else
+  return false;
+#endif
+}
+
 // In percent of a multiprocessor's shared memory.
 int needed_percent(const KernelEntry& entry) {
   if (!driver_knows_carveouts_of_launches()) return kFunctionsCarveout;
@@ -82,7 +94,7 @@ void check_launch(cudaError_t result, const char* call, const LaunchWords& words
   fail(ErrorCode::device, words.operation, std::move(got), "cudaSuccess", queued_text(words));
 }
 
-// Attributes of one launch: at most two.
+// Attributes of one launch: at most three.
 struct LaunchAttributes {
   explicit LaunchAttributes(const KernelEntry& entry) {
     if (entry.cluster_blocks > 1) {
@@ -91,6 +103,11 @@ struct LaunchAttributes {
       cluster.val.clusterDim.x = static_cast<unsigned>(entry.cluster_blocks);
       cluster.val.clusterDim.y = 1;
       cluster.val.clusterDim.z = 1;
+    }
+    if (entry.early) {
+      cudaLaunchAttribute& early = list[count++];
+      early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      early.val.programmaticStreamSerializationAllowed = 1;
     }
 #if CUDART_VERSION >= 12060
     if (entry.carveout_percent != kFunctionsCarveout) {
@@ -101,7 +118,7 @@ struct LaunchAttributes {
 #endif
   }
 
-  cudaLaunchAttribute list[2] = {};
+  cudaLaunchAttribute list[3] = {};
   unsigned count = 0;
 };
 
@@ -115,6 +132,7 @@ KernelEntry loaded(KernelEntry entry, Carveout carveout) {
     fail(ErrorCode::unsupported, kLoadingKernel, "a plan for clusters of blocks",
          "one for this device, which has none", "plan for cuda::target()");
   }
+  if (entry.early) entry.early = launches_early();
   if (entry.shared_bytes == 0) return entry;
   if (entry.shared_bytes > attributes.maxDynamicSharedSizeBytes) {
     // Whoever finds the limit too low sets the same one, so it never falls.
