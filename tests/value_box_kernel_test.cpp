@@ -106,6 +106,13 @@ void run_with_orders(const ValueBoxes& boxes, const Arithmetic& of, const Arrays
                      testing::Order order) {
   with_vector<typename Program::From, kAll>(boxes.in_vector, [&](auto in) {
     with_vector<typename Program::To, kAll>(boxes.out_vector, [&](auto out) {
+      constexpr int kHeld = sizeof(std::conditional_t<kRounds, typename Program::To, typename Program::From>);
+      if constexpr (kHeld < 4 && kLoads != kernels::ValueOrder::along_runs) {
+        using Shape = kernels::ValueShape<in(), out(), kLoads, kStores, kRounds, false, 4 / kHeld>;
+        if (boxes.group > 1)
+          return run_kernel<Program, kernels::MoveValues<Program, Shape>>(boxes, of, arrays, order);
+      }
+      ASSERT_EQ(boxes.group, 1);
       using Shape = kernels::ValueShape<in(), out(), kLoads, kStores, kRounds>;
       run_kernel<Program, kernels::MoveValues<Program, Shape>>(boxes, of, arrays, order);
     });

@@ -57,7 +57,7 @@ struct ValueSide {
   std::uint32_t rows_step = 1;
   std::uint32_t lanes_log2 = 5;  // of a warp, along a run
   std::uint32_t warps_log2 = 0;  // of a block, along a run
-  std::int64_t row_at = 0;       // from row to row, where they are counted along one axis
+  std::int64_t row_at = 0;       // from row to row along their first axis
   std::uint32_t row_place = 0;
 };
 
@@ -239,8 +239,8 @@ struct ValueArrays {
   ValueFactor beta;
 };
 
-/// Factors of numbers that are being finished.
-template <typename Program>
+/// Factors of numbers that are being finished; `kMayVary`: along a run.
+template <typename Program, bool kMayVary = true>
 class ValueFactors {
  public:
   using Computed = typename Program::Computed;
@@ -279,8 +279,10 @@ class ValueFactors {
 
   /// A number that is widened, at `of_run`.
   constexpr Computed scaled(Computed x, std::uint32_t of_run) const {
-    if constexpr (Program::kHasScale) x = product(x, (vary_ & 1) != 0 ? scales_of_run_[of_run] : scale_);
-    if constexpr (Program::kHasOffset) x = sum(x, (vary_ & 2) != 0 ? offsets_of_run_[of_run] : offset_);
+    if constexpr (Program::kHasScale)
+      x = product(x, kMayVary && (vary_ & 1) != 0 ? scales_of_run_[of_run] : scale_);
+    if constexpr (Program::kHasOffset)
+      x = sum(x, kMayVary && (vary_ & 2) != 0 ? offsets_of_run_[of_run] : offset_);
     return x;
   }
   template <typename Addend>

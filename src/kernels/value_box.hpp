@@ -20,11 +20,16 @@
 namespace faro::kernels {
 
 /// Vectors that a thread has on their way.
+#ifdef FARO_VALUE_BATCH
+inline constexpr std::uint32_t kValueBatch = FARO_VALUE_BATCH;
+#else
 inline constexpr std::uint32_t kValueBatch = 4;
+#endif
 
 /// How boxes are moved, known when a kernel is compiled.
 template <int kInVector, int kOutVector, ValueOrder kInOrder = ValueOrder::by_table,
-          ValueOrder kOutOrder = ValueOrder::by_table, bool kRoundsFirst = false, bool kPairsRead = false>
+          ValueOrder kOutOrder = ValueOrder::by_table, bool kRoundsFirst = false, bool kPairsRead = false,
+          int kGroupRows = 1>
 struct ValueShape {
   static constexpr int kIn =
       kInVector;  // numbers of a vector, of which runs and what they begin at are multiples
@@ -32,6 +37,7 @@ struct ValueShape {
   static constexpr ValueOrder kLoads = kInOrder;
   static constexpr ValueOrder kStores = kOutOrder;
   static constexpr bool kRounds = kRoundsFirst;  // as they are read; no addend, and no factors that differ
+  static constexpr int kGroup = kGroupRows;      // rows of the input that are neighbours in shared memory
   static constexpr bool kPairs = kPairsRead;     // two numbers of the input to a byte; each is held in one
 };
 
@@ -52,8 +58,13 @@ struct MoveValues : Arrays {
   using Addend = typename Program::Addend;
   using Computed = typename Program::Computed;
   using Held = std::conditional_t<Shape::kRounds, To, From>;
+  using Factors = ValueFactors<Program, !Shape::kRounds>;
   static constexpr std::uint32_t kThreads = kValueThreads;
+#ifdef FARO_VALUE_BLOCKS
+  static constexpr int kMinBlocks = FARO_VALUE_BLOCKS;
+#else
   static constexpr int kMinBlocks = 5;
+#endif
   using Arrays::p;
 
   constexpr std::uint32_t shared_bytes() const { return p.shared_bytes; }
@@ -62,20 +73,25 @@ struct MoveValues : Arrays {
   constexpr void operator()(Block& block) const {
     auto* const held = reinterpret_cast<Held*>(block.shared());
     const ValueCorner corner = corner_of<Program>(p, block.index());
-    ValueFactors<Program> factors(*this, block.shared());
+    Factors factors(*this, block.shared());
     if constexpr (Shape::kRounds) factors.begin({}, ValueRowFactors{});
     if constexpr (Program::kHasScale || Program::kHasOffset) {
       if (p.factors_vary != 0) factors.stage(*this, corner, corner.run_of(p.out), block);
     }
+    const ValueWalk walk(p.out, block.thread(), corner.run_of(p.out) / kOut, corner.rows_of(p.out));
+    // What is added is on its way while the box is loaded.
+    Others ahead[kStored];
+    read_others(corner, walk, walk.slot, walk.row, ahead);
     load(corner, block.thread(), held, factors);
     block.barrier();
-    store(corner, ValueWalk(p.out, block.thread(), corner.run_of(p.out) / kOut, corner.rows_of(p.out)), held,
-          factors);
+    store(corner, walk, held, ahead, factors);
   }
 
  protected:
   static constexpr int kIn = Shape::kIn;
   static constexpr int kOut = Shape::kOut;
+  static constexpr std::uint32_t kGroup = Shape::kGroup;
+  static_assert(kGroup == 1 || Shape::kLoads != ValueOrder::along_runs);
   // So many are read from shared memory at once, of a word.
   static constexpr int kWord =
       sizeof(Held) >= 4
@@ -83,8 +99,8 @@ struct MoveValues : Arrays {
           : (4 / static_cast<int>(sizeof(Held)) < kOut ? 4 / static_cast<int>(sizeof(Held)) : kOut);
 
   constexpr void load(const ValueCorner& corner, std::uint32_t thread, Held* held,
-                      const ValueFactors<Program>& factors) const {
-    const ValueWalk walk(p.in, thread, corner.run_of(p.in) / kIn, corner.rows_of(p.in));
+                      const Factors& factors) const {
+    const ValueWalk walk(p.in, thread, corner.run_of(p.in) / kIn, corner.rows_of(p.in) / kGroup);
     if constexpr (Shape::kLoads == ValueOrder::along_runs) {
       load_along_runs(corner, walk, held, factors);
     } else {
@@ -93,25 +109,36 @@ struct MoveValues : Arrays {
   }
 
  private:
-  static constexpr std::uint32_t kBatch = kValueBatch;
+  static constexpr std::uint32_t kBatch = kValueBatch > kGroup ? kValueBatch / kGroup : 1;  // groups of rows
   static constexpr std::uint32_t kStored = Program::kHasAddend ? kBatch : 1;  // at a time
   using Vector = std::conditional_t<Shape::kPairs, Pairs<kIn>, Lanes<From, kIn>>;
   using Places = Lanes<std::uint16_t, kIn>;
   using Results = Lanes<To, kOut>;
   using Others = Lanes<Addend, kOut>;
 
-  static constexpr Held held_of(From x, const ValueFactors<Program>& factors) {
+  static constexpr Held held_of(From x, const Factors& factors) {
     if constexpr (Shape::kRounds) {
       return Program::rounded(factors.scaled(Program::widened(x), 0));
     } else {
       return x;
     }
   }
-  static constexpr void hold(const Vector& vector, const Places& of_slot, std::uint32_t row_place, Held* held,
-                             const ValueFactors<Program>& factors) {
+  // A group's vectors: the numbers of a place follow one another, and are stored at once.
+  static constexpr void hold(const Vector (&vectors)[kGroup], const Places& of_slot, std::uint32_t row_place,
+                             Held* held, const Factors& factors) {
     FARO_UNROLL
-    for (int j = 0; j < kIn; ++j)
-      held[row_place + std::uint32_t{of_slot.get(j)}] = held_of(vector.get(j), factors);
+    for (int j = 0; j < kIn; ++j) {
+      Held* const at = held + row_place + std::uint32_t{of_slot.get(j)};
+      if constexpr (kGroup == 1) {
+        *at = held_of(vectors[0].get(j), factors);
+      } else {
+        Lanes<Held, kGroup> together;
+        FARO_UNROLL
+        for (std::uint32_t i = 0; i < kGroup; ++i)
+          together.put(static_cast<int>(i), held_of(vectors[i].get(j), factors));
+        *reinterpret_cast<Lanes<Held, kGroup>*>(at) = together;
+      }
+    }
   }
   constexpr const Vector* vector_at(std::int64_t begin, std::int64_t row) const {
     return reinterpret_cast<const Vector*>(static_cast<const From*>(this->in) +
@@ -119,17 +146,17 @@ struct MoveValues : Arrays {
   }
 
   constexpr void load_along_runs(const ValueCorner& corner, const ValueWalk& walk, Held* held,
-                                 const ValueFactors<Program>& factors) const {
+                                 const Factors& factors) const {
     const auto* const all_places = reinterpret_cast<const Places*>(this->places);
     for (std::uint32_t row = walk.row; row < walk.rows; row += walk.row_step) {
       const ValueRow of_row = this->in_rows[row];
       const Vector* const run = vector_at(corner.at.in, of_row.at);
       for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += kBatch * walk.slot_step) {
-        Vector vectors[kBatch];
+        Vector vectors[kBatch][1];
         FARO_UNROLL
         for (std::uint32_t i = 0; i < kBatch; ++i) {
           const std::uint32_t at = slot + i * walk.slot_step;
-          if (at < walk.slots) vectors[i] = run[at];
+          if (at < walk.slots) vectors[i][0] = run[at];
         }
         FARO_UNROLL
         for (std::uint32_t i = 0; i < kBatch; ++i) {
@@ -141,11 +168,11 @@ struct MoveValues : Arrays {
   }
 
   constexpr void load_rows(const ValueCorner& corner, const ValueWalk& walk, Held* held,
-                           const ValueFactors<Program>& factors) const {
+                           const Factors& factors) const {
     for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += walk.slot_step) {
       const Places of_slot = reinterpret_cast<const Places*>(this->places)[slot];
       const std::int64_t begin = corner.at.in + std::int64_t{slot} * kIn;
-      ValueRows<Shape::kLoads> rows(p.in, this->in_rows, walk.row, walk.row_step);
+      ValueRows<Shape::kLoads> rows(p.in, this->in_rows, walk.row * kGroup, walk.row_step * kGroup);
       std::uint32_t row = walk.row;
       for (; row + (kBatch - 1) * walk.row_step < walk.rows; row += kBatch * walk.row_step)
         load_batch<true>(kBatch, begin, of_slot, corner.back, rows, held, factors);
@@ -158,16 +185,19 @@ struct MoveValues : Arrays {
   template <bool kWhole>
   constexpr void load_batch(std::uint32_t count, std::int64_t begin, const Places& of_slot,
                             std::uint32_t back, ValueRows<Shape::kLoads>& rows, Held* held,
-                            const ValueFactors<Program>& factors) const {
+                            const Factors& factors) const {
     ValueRow of_rows[kBatch];
-    Vector vectors[kBatch];
+    Vector vectors[kBatch][kGroup];
     FARO_UNROLL
     for (std::uint32_t i = 0; i < kBatch; ++i) {
       if (kWhole || i < count) of_rows[i] = rows.next();
     }
     FARO_UNROLL
     for (std::uint32_t i = 0; i < kBatch; ++i) {
-      if (kWhole || i < count) vectors[i] = *vector_at(begin, of_rows[i].at);
+      if (!kWhole && i >= count) continue;
+      FARO_UNROLL
+      for (std::uint32_t g = 0; g < kGroup; ++g)
+        vectors[i][g] = *vector_at(begin, of_rows[i].at + g * p.in.row_at);
     }
     FARO_UNROLL
     for (std::uint32_t i = 0; i < kBatch; ++i) {
@@ -176,18 +206,11 @@ struct MoveValues : Arrays {
   }
 
   constexpr void store(const ValueCorner& corner, const ValueWalk& walk, const Held* held,
-                       ValueFactors<Program>& factors) const {
+                       Others (&others)[kStored], Factors& factors) const {
     for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += walk.slot_step) {
       ValueRows<Shape::kStores> rows(p.out, this->out_rows, walk.row, walk.row_step);
       for (std::uint32_t row = walk.row; row < walk.rows; row += kStored * walk.row_step) {
-        Others others[kStored];
-        if constexpr (Program::kHasAddend) {
-          FARO_UNROLL
-          for (std::uint32_t i = 0; i < kStored; ++i) {
-            const std::uint32_t at = row + i * walk.row_step;
-            if (at < walk.rows) others[i] = other_at(corner, at, slot);
-          }
-        }
+        if (slot != walk.slot || row != walk.row) read_others(corner, walk, slot, row, others);
         FARO_UNROLL
         for (std::uint32_t i = 0; i < kStored; ++i) {
           const std::uint32_t at = row + i * walk.row_step;
@@ -200,13 +223,25 @@ struct MoveValues : Arrays {
     }
   }
 
+  // Of a slot's rows from one on.
+  constexpr void read_others(const ValueCorner& corner, const ValueWalk& walk, std::uint32_t slot,
+                             std::uint32_t row, Others (&others)[kStored]) const {
+    if constexpr (Program::kHasAddend) {
+      FARO_UNROLL
+      for (std::uint32_t i = 0; i < kStored; ++i) {
+        const std::uint32_t at = row + i * walk.row_step;
+        if (slot < walk.slots && at < walk.rows) others[i] = other_at(corner, at, slot);
+      }
+    }
+  }
+
   constexpr Others other_at(const ValueCorner& corner, std::uint32_t row, std::uint32_t slot) const {
     const std::int64_t at = corner.at.addend + this->row_factors[row].addend + std::int64_t{slot} * kOut;
     return *reinterpret_cast<const Others*>(static_cast<const Addend*>(this->addend) + at);
   }
 
   constexpr void finish(const ValueCorner& corner, const ValueRow& of_row, std::uint32_t first,
-                        const Held* held, const Others& others, ValueFactors<Program>& factors) const {
+                        const Held* held, const Others& others, Factors& factors) const {
     Results results;
     FARO_UNROLL
     for (int w = 0; w < kOut; w += kWord) {

@@ -35,6 +35,11 @@ constexpr std::uint64_t kValueBankBytes = layout::kGeometry.bank_bytes;
 constexpr std::uint64_t kMostValuePad = 32;
 constexpr std::uint64_t kMostFewBoxes = (std::uint64_t{1} << 31) - 1;
 
+std::uint64_t knob(const char* name, std::uint64_t usual) {
+  const char* const text = getenv(name);
+  return text != nullptr ? strtoull(text, nullptr, 0) : usual;
+}
+
 std::uint64_t stride_magnitude(std::int64_t x) { return static_cast<std::uint64_t>(std::abs(x)); }
 
 // Axes of a side whose numbers lie lying_together, the fastest first.
@@ -164,6 +169,7 @@ class ValueBoxMaker {
     out_rows_ = row_digits(out_run_, false);
     make_grid();
     choose_vectors();
+    made_.group = group_of_rows();
     choose_places();
     make_tables();
     return std::move(made_);
@@ -244,7 +250,8 @@ class ValueBoxMaker {
   void choose_box(const std::vector<std::size_t>& in_order, const std::vector<std::size_t>& out_order) {
     ValueBoxGrowth growth{axes_, ValueBoxGrowth::least(axes_)};
     const std::uint64_t most =
-        std::min(kValueHeldBytes / held_bytes_, kBoxTraffic / (in_bytes() + out_bytes()));
+        std::min(kValueHeldBytes / held_bytes_, knob("FARO_X_TRAFFIC", kBoxTraffic) / (in_bytes() + out_bytes()));
+    const std::uint64_t kValueRunBytes = knob("FARO_X_RUN", 256);
     for (std::uint64_t longer = 1; longer <= most; longer *= 2) {
       growth.grow(in_order, longer * kValueRunBytes / in_bytes(), most);
       growth.grow(out_order, longer * kValueRunBytes / out_bytes(), most);
@@ -313,15 +320,29 @@ class ValueBoxMaker {
     const ValueStrides& first = plan_.first;
     p.first = place_of(first, 1);
     made_.boxes = 1;
-    for (std::size_t i = axes_.size(); i-- > 0;) {
-      const std::uint64_t count = ceil_div(axes_[i].extent, made_.box[i]);
-      made_.boxes *= count;
-      if (count == 1) continue;
+    // Neighbours along the fastest axes of both sides are moved at about the same time.
+    const std::uint64_t patch = knob("FARO_X_PATCH", 1);
+    std::vector<std::size_t> patched;
+    if (patch > 1 && !made_.direct && p.grid_axes + axes_.size() + 2 <= kernels::kValueGridAxes && !in_run_.empty() && !out_run_.empty()) {
+      for (const std::size_t axis : {out_run_.back().axis, in_run_.back().axis}) {
+        const std::uint64_t count = axes_[axis].extent / made_.box[axis];
+        if (!is_cut(axis) && count % patch == 0 && count > patch) patched.push_back(axis);
+      }
+      if (patched.size() != 2 || patched[0] == patched[1]) patched.clear();
+    }
+    const auto add_axis = [&](std::size_t i, std::uint64_t count, std::uint64_t times) {
       p.grid[p.grid_axes++] = {
           .boxes = device::Division64(count),
           .few_boxes = device::Division32(static_cast<std::uint32_t>(std::min(count, kMostFewBoxes))),
-          .step = place_of(axes_[i].strides, static_cast<std::int64_t>(made_.box[i])),
+          .step = place_of(axes_[i].strides, static_cast<std::int64_t>(made_.box[i] * times)),
           .cut = cut_of_[i]};
+    };
+    for (const std::size_t i : patched) add_axis(i, patch, 1);
+    for (std::size_t i = axes_.size(); i-- > 0;) {
+      const std::uint64_t count = ceil_div(axes_[i].extent, made_.box[i]);
+      made_.boxes *= count;
+      const bool is_patched = std::find(patched.begin(), patched.end(), i) != patched.end();
+      if (count > 1) add_axis(i, is_patched ? count / patch : count, is_patched ? patch : 1);
     }
     p.few = made_.boxes <= kMostFewBoxes ? 1 : 0;
     // Runs of the input are read upwards.
@@ -399,6 +420,24 @@ class ValueBoxMaker {
 
   // --- places in shared memory
 
+  // Rows of the input whose numbers fill a word of shared memory: those that follow one another in the
+  // output, as many in every box.
+  int group_of_rows() const {
+    if (made_.direct || block_axis_ || in_rows_.empty() || out_run_.empty()) return 1;
+    const ValueDigit& first = in_rows_.front();
+    const auto group = knob("FARO_X_GROUP", std::max<std::uint64_t>(kValueBankBytes / held_bytes_, 1));
+    const bool divides = first.extent % group == 0 && (!is_cut(first.axis) || axes_[first.axis].extent % group == 0);
+    return first.axis == out_run_.front().axis && divides ? static_cast<int>(group) : 1;
+  }
+
+  // A thread's steps through a side, and how many of 256 threads they would take if none was idle.
+  static double idle_of(std::uint64_t slots, std::uint64_t rows, std::uint32_t lanes_log2, std::uint32_t warps_log2) {
+    const std::uint64_t slots_at_once = std::uint64_t{1} << (lanes_log2 + warps_log2);
+    const std::uint64_t steps =
+        ceil_div(slots, slots_at_once) * ceil_div(rows, kernels::kValueThreads / slots_at_once);
+    return static_cast<double>(steps * kernels::kValueThreads) / static_cast<double>(slots * rows);
+  }
+
   // Steps along the box's axes: the output's run lies lying_together, its rows `pitch` apart.
   std::vector<std::uint64_t> steps_of(std::uint64_t pitch) const {
     std::vector<std::uint64_t> steps(axes_.size(), 0);
@@ -429,6 +468,12 @@ class ValueBoxMaker {
     return places;
   }
 
+  static std::vector<std::uint64_t> every(const std::vector<std::uint64_t>& places, int step) {
+    std::vector<std::uint64_t> some;
+    for (std::size_t i = 0; i < places.size(); i += static_cast<std::size_t>(step)) some.push_back(places[i]);
+    return some;
+  }
+
   // Lanes of a warp that meet in a bank, in the mean over a vector's numbers.
   double wavefronts(const std::vector<std::uint64_t>& run, const std::vector<std::uint64_t>& rows,
                     std::uint64_t vector, std::uint32_t lanes_log2) {
@@ -452,6 +497,7 @@ class ValueBoxMaker {
 
   struct Spread {
     std::uint32_t lanes_log2 = 0;
+    std::uint32_t warps_log2 = 0;
     double wavefronts = 0;
     double cost = 0;
   };
@@ -466,9 +512,14 @@ class ValueBoxMaker {
       const std::uint64_t along = std::uint64_t{1} << log2;
       if (along / 2 >= slots && log2 > 0) break;
       Spread spread{.lanes_log2 = log2, .wavefronts = wavefronts(run, rows, vector, log2)};
-      const std::uint64_t used =
-          std::min(along, slots) * std::min<std::uint64_t>(kernels::kValueWarpLanes / along, rows.size());
-      const double idle = static_cast<double>(kernels::kValueWarpLanes) / static_cast<double>(used);
+      double idle = 0;
+      for (std::uint32_t warps = 4; warps-- > 0;) {
+        const double idle_here = idle_of(slots, rows.size(), log2, warps);
+        if ((along << warps) / 2 >= slots && warps > 0) continue;
+        if (idle != 0 && idle_here >= idle) continue;
+        idle = idle_here;
+        spread.warps_log2 = warps;
+      }
       const std::uint64_t joint = std::min(along, slots) * vector * bytes;
       const double partial = joint >= 4 * kSector   ? 0
                              : joint >= 2 * kSector ? 0.1
@@ -505,12 +556,13 @@ class ValueBoxMaker {
     std::uint64_t best_pitch = 0;
     for (std::uint64_t pad = 0; pad < kMostValuePad; ++pad) {
       if (pad > 0 && p.out.rows == 1) break;
-      if ((run + pad) * held_bytes_ % std::min(kValueBankBytes, out_vector * held_bytes_) != 0)
-        continue;  // words are read
+      if ((run + pad) * held_bytes_ % std::min(kValueBankBytes, out_vector * held_bytes_) != 0 ||
+          (run + pad) % static_cast<std::uint64_t>(made_.group) != 0)
+        continue;  // words are read, and written
       const std::uint64_t numbers = (run + pad) * p.out.rows;
       if (pad > 0 && numbers * held_bytes_ > kValueHeldBytes + kValueHeldBytes / 4) break;
       const std::vector<std::uint64_t> steps = steps_of(run + pad);
-      const Spread in = best_spread(places_of(in_run_, steps, true), places_of(in_rows_, steps, false),
+      const Spread in = best_spread(places_of(in_run_, steps, true), every(places_of(in_rows_, steps, false), made_.group),
                                     in_vector, in_bytes());
       const Spread out = best_spread(places_of(out_run_, steps, false), places_of(out_rows_, steps, false),
                                      out_vector, out_bytes());
@@ -519,12 +571,12 @@ class ValueBoxMaker {
       best = cost;
       best_pitch = run + pad;
       p.in.lanes_log2 = in.lanes_log2;
+      p.in.warps_log2 = in.warps_log2;
       p.out.lanes_log2 = out.lanes_log2;
+      p.out.warps_log2 = out.warps_log2;
       made_.load_wavefronts = in.wavefronts;
       made_.store_wavefronts = out.wavefronts;
     }
-    p.in.warps_log2 = warps_along(std::max<std::uint64_t>(p.in.run / in_vector, 1), p.in.lanes_log2);
-    p.out.warps_log2 = warps_along(std::max<std::uint64_t>(run / out_vector, 1), p.out.lanes_log2);
     steps_ = steps_of(best_pitch);
     p.shared_bytes = static_cast<std::uint32_t>(best_pitch * p.out.rows * held_bytes_);
     if (p.missing_in != 0) p.missing_place = static_cast<std::uint32_t>(steps_[in_run_.back().axis]);
@@ -563,12 +615,11 @@ class ValueBoxMaker {
 
   kernels::ValueOrder order_of(const std::vector<ValueDigit>& rows, std::int64_t ValueStrides::*stride,
                                ValueSide& side) const {
-    if (rows.size() > 1) return kernels::ValueOrder::by_table;
-    for (const ValueDigit& digit : rows) {
-      side.row_at = axes_[digit.axis].strides.*stride;
-      side.row_place = static_cast<std::uint32_t>(steps_[digit.axis]);
+    if (!rows.empty()) {
+      side.row_at = axes_[rows.front().axis].strides.*stride;
+      side.row_place = static_cast<std::uint32_t>(steps_[rows.front().axis]);
     }
-    return kernels::ValueOrder::by_steps;
+    return rows.size() > 1 ? kernels::ValueOrder::by_table : kernels::ValueOrder::by_steps;
   }
 
   void make_tables() {
@@ -579,7 +630,7 @@ class ValueBoxMaker {
     const std::uint64_t slot_steps = slots >> (p.in.lanes_log2 + p.in.warps_log2);
     const std::uint64_t row_steps =
         p.in.rows * (std::uint64_t{1} << (p.in.lanes_log2 + p.in.warps_log2)) / kernels::kValueThreads;
-    if (slot_steps > row_steps) made_.loads = kernels::ValueOrder::along_runs;
+    if (slot_steps > row_steps && made_.group == 1) made_.loads = kernels::ValueOrder::along_runs;
     for_each_index(out_rows_, [&](const auto& at) {
       const Row row = row_at(out_rows_, at);
       made_.out_rows.push_back(row.of(&ValueStrides::out));

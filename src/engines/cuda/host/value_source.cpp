@@ -166,6 +166,7 @@ ValueKernel value_kernel_of(const Arithmetic& of, const faro::detail::ValueBoxes
     kernel.loads = boxes.loads;
     kernel.stores = boxes.stores;
     kernel.rounds_first = boxes.rounds_first;
+    kernel.group = boxes.group;
   }
   kernel.flags = flags_of(of);
   if (of.addend) kernel.addend = of.addend->number;
@@ -183,7 +184,7 @@ std::string type_text(const ValueKernel& kernel) {
     return "faro::kernels::MoveValueRuns<" + program + ", " + std::to_string(kernel.in) + ">";
   return "faro::kernels::MoveValues<" + program + ", faro::kernels::ValueShape<" + std::to_string(kernel.in) +
          ", " + std::to_string(kernel.out) + ", " + text_of(kernel.loads) + ", " + text_of(kernel.stores) +
-         (kernel.rounds_first ? ", true>>" : ">>");
+         (kernel.rounds_first ? ", true, false, " : ", false, false, ") + std::to_string(kernel.group) + ">>";
 }
 
 std::string tile_type_text(const Arithmetic& of, const faro::detail::ValueTiles& tiles) {
@@ -249,6 +250,8 @@ extern "C" __global__ void __launch_bounds__(Kernel::kThreads, Kernel::kMinBlock
   for (const auto& [name, text] : kernel_texts()) source.headers.emplace_back(name, text);
   // Products are rounded before they are added to, as on a CPU.
   source.options = {"--fmad=false", "--device-as-default-execution-space"};
+  if (const char* const batch = getenv("FARO_X_BATCH")) source.options.push_back(std::string("-DFARO_VALUE_BATCH=") + batch);
+  if (const char* const blocks = getenv("FARO_X_BLOCKS")) source.options.push_back(std::string("-DFARO_VALUE_BLOCKS=") + blocks);
   return source;
 }
 
