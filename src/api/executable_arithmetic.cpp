@@ -268,8 +268,8 @@ struct DeviceSweepsState final : DenseState {
       : first(bytes_of(of.to) < bytes_of(of.from) && !of.addend && !of.scale.axis && !of.offset.axis),
         mover(faro::plan(of_width(problem, bytes_of(first ? of.to : of.from)), options)),
         changer(detail::make_value_plan(in_order(of, numbers), of, cpu::target(1)), options.device),
-        scratch_bytes(problem.placement == Placement::in_place ? 0
-                                                               : numbers * bytes_of(first ? of.to : of.from)) {
+        scratch_bytes(
+            problem.placement == Placement::in_place ? 0 : numbers * bytes_of(first ? of.to : of.from)) {
     device = cuda::ordinal_of(options.device);
     set_counts(of, numbers, numbers);
     in_place = problem.placement == Placement::in_place;
@@ -410,7 +410,8 @@ ExecutableArithmetic plan(const Strided& view, const Arithmetic& arithmetic, con
   if (options.engine == Engine::cuda)
     return ExecutableArithmetic(
         std::make_unique<ViewState>(view, made, cuda::ValueExecutor(made, options.device), options.device));
-  return ExecutableArithmetic(std::make_unique<ViewState>(view, made, cpu::ValueSweep(made, cpu::target(1)), options.device));
+  return ExecutableArithmetic(
+      std::make_unique<ViewState>(view, made, cpu::ValueSweep(made, cpu::target(1)), options.device));
 }
 
 ExecutableArithmetic plan(const Problem& problem, const Arithmetic& arithmetic, const PlanOptions& options) {

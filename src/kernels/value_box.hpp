@@ -128,7 +128,7 @@ struct MoveValues : Arrays {
                              Held* held, const Factors& factors) {
     FARO_UNROLL
     for (int j = 0; j < kIn; ++j) {
-      Held* const at = held + row_place + std::uint32_t{of_slot.get(j)};
+      Held* const at = held + (row_place + std::uint32_t{of_slot.get(j)});
       if constexpr (kGroup == 1) {
         *at = held_of(vectors[0].get(j), factors);
       } else {
