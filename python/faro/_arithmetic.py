@@ -58,6 +58,11 @@ def _asked_type(dtype: Any, x: Any, operation: str) -> _Type:
     return _type_of(type_named(dtype, operation), operation)
 
 
+def asked_width(dtype: Any, x: Any, operation: str) -> int:
+    """Bytes of the result's numbers."""
+    return int(_asked_type(dtype, x, operation).dtype.itemsize)
+
+
 def type_named(dtype: Any, operation: str) -> Any:
     """A type of NumPy's or of ml_dtypes, or of such a name."""
     np = _arrays.numpy()

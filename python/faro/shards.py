@@ -487,12 +487,15 @@ def plan(by: "str | maps.Map", comm: Any = None, *, shape: Sequence[int] = (), i
 
 
 def permute(x: Any, by: "str | maps.Map", comm: Any = None, *, shape: Sequence[int] = (), cut_in: str = "axis(0)",
-            cut_out: str = "axis(0)") -> Any:
+            cut_out: str = "axis(0)", **change: Any) -> Any:
     """This rank's part of the permuted array, of its part ``x``: ``plan`` and a call of it.
 
-    The last four plans of a text over a group of torch.distributed are kept, on GPUs with their workspace.
+    The keywords of ``Change``, ``dtype``, ``scale`` and others, change its numbers: before they are sent where that makes them narrower and
+    nothing but numbers is given, else after; arrays are broadcast to the rank's part. The last four plans of a text over a group of torch.distributed are kept, on GPUs with their workspace.
     """
     x = _kinds.read(x, "run shards")
+    if change:
+        return _changed(x, change, lambda numbers: permute(numbers, by, comm, shape=shape, cut_in=cut_in, cut_out=cut_out))
     width = _arrays.describe(x).itemsize
 
     def make() -> ShardedPlan:
@@ -511,32 +514,45 @@ def permute(x: Any, by: "str | maps.Map", comm: Any = None, *, shape: Sequence[i
     return kept[asked](x)
 
 
+def _changed(x: Any, change: Any, move: Callable[[Any], Any]) -> Any:
+    """What ``move`` makes of ``x``, with its numbers changed on the side of the narrower type."""
+    from . import _arithmetic, _changes
+
+    dtype = _changes.how_of(change, "run shards").dtype
+    after = _arrays.describe(x).itemsize if dtype is None else _arithmetic.asked_width(dtype, x, "run shards")
+    is_array = any(hasattr(change.get(name), "__len__") or hasattr(change.get(name), "shape") for name in ("scale", "offset", "add"))
+    if after < _arrays.describe(x).itemsize and not is_array:
+        return move(_arithmetic.moved(x, "run shards", _changes.unmoved, change))
+    return _arithmetic.moved(move(x), "run shards", _changes.unmoved, change)
+
+
 def _is_dtensor(x: Any) -> bool:
     return type(x).__name__ == "DTensor" and type(x).__module__.startswith("torch.distributed")
 
 
-def redistribute(x: Any, *, to: Any, axes: Sequence[int] | None = None, source: Any = None, shape: Sequence[int] = (), comm: Any = None) -> Any:
+def redistribute(x: Any, *, to: Any, axes: Sequence[int] | None = None, source: Any = None, shape: Sequence[int] = (), comm: Any = None,
+                 **change: Any) -> Any:
     """The array in another distribution, its axes in another order where ``axes`` is given, as numpy.transpose takes them.
 
     ``x``: this rank's part of an array of ``shape``, which lies as ``source`` says, a ``faro.distributions.Distribution`` or its text; ``to``
     says how the result lies, of the permuted axes. Or ``x`` is a DTensor, and ``to`` the placements of the result over the same mesh: the
-    result is a DTensor. Collective over ``comm``; every rank's mesh is among the ranks of ``comm``. Raises FaroUnsupportedError for Partial.
+    result is a DTensor. Collective over ``comm``; every rank's mesh is among the ranks of ``comm``. The keywords of ``Change`` change its numbers, as those of ``permute``. Raises FaroUnsupportedError for Partial.
     """
     operation = "redistribute"
     if _is_dtensor(x):
-        return _redistributed_dtensor(x, to, axes)
+        return _redistributed_dtensor(x, to, axes, change)
     if source is None or not shape:
         refuse(operation, "a part of an array without source= or shape=", "how the whole array lies, and its shape")
     shape = tuple(shape)
     order = tuple(range(len(shape))) if axes is None else _run.order_of(tuple(axes), len(shape), operation)
-    return permute(x, _axes_text(shape, order), comm, cut_in=str(source), cut_out=str(to))
+    return permute(x, _axes_text(shape, order), comm, cut_in=str(source), cut_out=str(to), **change)
 
 
 def _axes_text(shape: Sequence[int], order: Sequence[int]) -> str:
     return f"axes({' '.join(map(str, shape))}; {' '.join(map(str, order))})"
 
 
-def _redistributed_dtensor(x: Any, placements: Sequence[Any], axes: Sequence[int] | None) -> Any:
+def _redistributed_dtensor(x: Any, placements: Sequence[Any], axes: Sequence[int] | None, change: Any) -> Any:
     import torch
     from torch.distributed.tensor import DTensor
 
@@ -545,7 +561,8 @@ def _redistributed_dtensor(x: Any, placements: Sequence[Any], axes: Sequence[int
     target = tuple(shape[axis] for axis in order)
     before = distributions.from_dtensor(x.placements, mesh, shape)
     after = distributions.from_dtensor(placements, mesh, target)
-    part = permute(x.to_local().detach().contiguous(), _axes_text(shape, order), None, cut_in=str(before), cut_out=str(after))
+    part = permute(x.to_local().detach().contiguous(), _axes_text(shape, order), None, cut_in=str(before), cut_out=str(after),
+                   **change)
     part = part.reshape(after.part_shape(target, torch.distributed.get_rank()))
     return DTensor.from_local(part, mesh, list(placements), run_check=False, shape=torch.Size(target),
                               stride=_arrays.dense_strides(target, 1))

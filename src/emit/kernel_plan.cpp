@@ -65,7 +65,15 @@ std::vector<KernelPlan> plan_kernels(const Affine& map, const ElementType& eleme
                                                    : plan_published(map, element, options));
     plans.front().name = options.name;
   }
-  for (const KernelPlan& plan : plans) require_room(plan, options);
+  for (KernelPlan& plan : plans) {
+    plan.result_bytes = plan.element_bytes;
+    require_room(plan, options);
+  }
+  if (options.arithmetic) {
+    plans.back().result_bytes = static_cast<int>(bytes_of(options.arithmetic->to));
+    if (options.arithmetic->addend)
+      plans.back().addend_bytes = static_cast<int>(bytes_of(options.arithmetic->addend->number));
+  }
   return plans;
 }
 

@@ -42,12 +42,21 @@ const kernels::CompiledTile& compiled_tile(int element_bytes) {
   return *found;
 }
 
-AffineTileShape shape_of(int element_bytes, const layout::Tile& tile) {
+// Log2 of the bytes of the widest number that a vector of elements becomes.
+int widest_bits_of(int element_bytes, const Options& options) {
+  if (!options.arithmetic) return width_bits_of(element_bytes);
+  const Arithmetic& of = *options.arithmetic;
+  const auto width = [](Number number) { return width_bits_of(static_cast<int>(bytes_of(number))); };
+  const int addend = of.addend ? width(of.addend->number) : 0;
+  return std::max({width_bits_of(element_bytes), width(of.to), addend});
+}
+
+AffineTileShape shape_of(int element_bytes, const layout::Tile& tile, const Options& options) {
   AffineTileShape shape;
   shape.width_bits = width_bits_of(element_bytes);
   shape.segment_bits = tile.segment_bits;
   shape.row_bits = tile.row_bits;
-  shape.vector_bits = std::min(kVectorBytesBits - shape.width_bits, tile.segment_bits);
+  shape.vector_bits = std::min(kVectorBytesBits - widest_bits_of(element_bytes, options), tile.segment_bits);
   const int vectors = shape.vector_count_bits();
   shape.thread_bits =
       std::min({vectors, kMostThreadBits, std::max(kUsualThreadBits, vectors - kUsualIterationBits)});
@@ -128,7 +137,7 @@ KernelPlan plan_vectors(const Affine& map, const Affine& whole, const ElementTyp
   plan.block_bits = tile.block_bits();
   require_room(plan, options);
 
-  const AffineTileShape shape = shape_of(element.bytes, tile);
+  const AffineTileShape shape = shape_of(element.bytes, tile, options);
   plan.vector_bits = shape.vector_bits;
   plan.thread_bits = shape.thread_bits;
   plan.iteration_bits = shape.vector_count_bits() - shape.thread_bits;

@@ -19,17 +19,9 @@
 
 namespace faro::kernels {
 
-/// Vectors that a thread has on their way.
-#ifdef FARO_VALUE_BATCH
-inline constexpr std::uint32_t kValueBatch = FARO_VALUE_BATCH;
-#else
-inline constexpr std::uint32_t kValueBatch = 4;
-#endif
-
 /// How boxes are moved, known when a kernel is compiled.
 template <int kInVector, int kOutVector, ValueOrder kInOrder = ValueOrder::by_table,
-          ValueOrder kOutOrder = ValueOrder::by_table, bool kRoundsFirst = false, bool kPairsRead = false,
-          int kGroupRows = 1>
+          ValueOrder kOutOrder = ValueOrder::by_table, bool kRoundsFirst = false, bool kPairsRead = false>
 struct ValueShape {
   static constexpr int kIn =
       kInVector;  // numbers of a vector, of which runs and what they begin at are multiples
@@ -37,7 +29,6 @@ struct ValueShape {
   static constexpr ValueOrder kLoads = kInOrder;
   static constexpr ValueOrder kStores = kOutOrder;
   static constexpr bool kRounds = kRoundsFirst;  // as they are read; no addend, and no factors that differ
-  static constexpr int kGroup = kGroupRows;      // rows of the input that are neighbours in shared memory
   static constexpr bool kPairs = kPairsRead;     // two numbers of the input to a byte; each is held in one
 };
 
@@ -78,20 +69,25 @@ struct MoveValues : Arrays {
     if constexpr (Program::kHasScale || Program::kHasOffset) {
       if (p.factors_vary != 0) factors.stage(*this, corner, corner.run_of(p.out), block);
     }
-    const ValueWalk walk(p.out, block.thread(), corner.run_of(p.out) / kOut, corner.rows_of(p.out));
-    // What is added is on its way while the box is loaded.
-    Others ahead[kStored];
-    read_others(corner, walk, walk.slot, walk.row, ahead);
-    load(corner, block.thread(), held, factors);
-    block.barrier();
-    store(corner, walk, held, ahead, factors);
+    const std::uint32_t slots = corner.run_of(p.out) / kOut;
+    if constexpr (Shape::kStores == ValueOrder::by_patches) {
+      load(corner, block.thread(), held, factors);
+      block.barrier();
+      store_patches(corner, block.thread(), slots, held, factors);
+    } else {
+      const ValueWalk walk(p.out, block.thread(), slots, corner.rows_of(p.out));
+      // The first that are added are on their way while the box is loaded.
+      Others ahead[kStored];
+      if constexpr (kAhead) read_others(corner, walk, walk.slot, walk.row, ahead);
+      load(corner, block.thread(), held, factors);
+      block.barrier();
+      store(corner, walk, held, ahead, factors);
+    }
   }
 
  protected:
   static constexpr int kIn = Shape::kIn;
   static constexpr int kOut = Shape::kOut;
-  static constexpr std::uint32_t kGroup = Shape::kGroup;
-  static_assert(kGroup == 1 || Shape::kLoads != ValueOrder::along_runs);
   // So many are read from shared memory at once, of a word.
   static constexpr int kWord =
       sizeof(Held) >= 4
@@ -100,17 +96,22 @@ struct MoveValues : Arrays {
 
   constexpr void load(const ValueCorner& corner, std::uint32_t thread, Held* held,
                       const Factors& factors) const {
-    const ValueWalk walk(p.in, thread, corner.run_of(p.in) / kIn, corner.rows_of(p.in) / kGroup);
-    if constexpr (Shape::kLoads == ValueOrder::along_runs) {
-      load_along_runs(corner, walk, held, factors);
+    const std::uint32_t slots = corner.run_of(p.in) / kIn;
+    if constexpr (Shape::kLoads == ValueOrder::by_patches) {
+      load_patches(corner, thread, slots, held, factors);
     } else {
-      load_rows(corner, walk, held, factors);
+      load_rows(corner, ValueWalk(p.in, thread, slots, corner.rows_of(p.in)), held, factors);
     }
   }
 
  private:
-  static constexpr std::uint32_t kBatch = kValueBatch > kGroup ? kValueBatch / kGroup : 1;  // groups of rows
+  static constexpr std::uint32_t kBatch = kValueBatch;
   static constexpr std::uint32_t kStored = Program::kHasAddend ? kBatch : 1;  // at a time
+#ifdef FARO_VALUE_AHEAD
+  static constexpr bool kAhead = Program::kHasAddend && FARO_VALUE_AHEAD;
+#else
+  static constexpr bool kAhead = Program::kHasAddend;
+#endif
   using Vector = std::conditional_t<Shape::kPairs, Pairs<kIn>, Lanes<From, kIn>>;
   using Places = Lanes<std::uint16_t, kIn>;
   using Results = Lanes<To, kOut>;
@@ -123,46 +124,41 @@ struct MoveValues : Arrays {
       return x;
     }
   }
-  // A group's vectors: the numbers of a place follow one another, and are stored at once.
-  static constexpr void hold(const Vector (&vectors)[kGroup], const Places& of_slot, std::uint32_t row_place,
-                             Held* held, const Factors& factors) {
+  static constexpr void hold(const Vector& vector, const Places& of_slot, std::uint32_t row_place, Held* held,
+                             const Factors& factors) {
     FARO_UNROLL
-    for (int j = 0; j < kIn; ++j) {
-      Held* const at = held + (row_place + std::uint32_t{of_slot.get(j)});
-      if constexpr (kGroup == 1) {
-        *at = held_of(vectors[0].get(j), factors);
-      } else {
-        Lanes<Held, kGroup> together;
-        FARO_UNROLL
-        for (std::uint32_t i = 0; i < kGroup; ++i)
-          together.put(static_cast<int>(i), held_of(vectors[i].get(j), factors));
-        *reinterpret_cast<Lanes<Held, kGroup>*>(at) = together;
-      }
-    }
+    for (int j = 0; j < kIn; ++j)
+      held[row_place + std::uint32_t{of_slot.get(j)}] = held_of(vector.get(j), factors);
   }
   constexpr const Vector* vector_at(std::int64_t begin, std::int64_t row) const {
     return reinterpret_cast<const Vector*>(static_cast<const From*>(this->in) +
                                            (begin + row) / (Shape::kPairs ? 2 : 1));
   }
 
-  constexpr void load_along_runs(const ValueCorner& corner, const ValueWalk& walk, Held* held,
-                                 const Factors& factors) const {
-    const auto* const all_places = reinterpret_cast<const Places*>(this->places);
-    for (std::uint32_t row = walk.row; row < walk.rows; row += walk.row_step) {
-      const ValueRow of_row = this->in_rows[row];
-      const Vector* const run = vector_at(corner.at.in, of_row.at);
-      for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += kBatch * walk.slot_step) {
-        Vector vectors[kBatch][1];
-        FARO_UNROLL
-        for (std::uint32_t i = 0; i < kBatch; ++i) {
-          const std::uint32_t at = slot + i * walk.slot_step;
-          if (at < walk.slots) vectors[i][0] = run[at];
-        }
-        FARO_UNROLL
-        for (std::uint32_t i = 0; i < kBatch; ++i) {
-          const std::uint32_t at = slot + i * walk.slot_step;
-          if (at < walk.slots) hold(vectors[i], all_places[at], of_row.place - corner.back, held, factors);
-        }
+  constexpr void load_patches(const ValueCorner& corner, std::uint32_t thread, std::uint32_t slots,
+                              Held* held, const Factors& factors) const {
+    const std::uint32_t rows = corner.rows_of(p.in);
+    const ValuePatches patches(p.in, thread, rows);
+    for (std::uint32_t patch = patches.first; patch < patches.patches; patch += kBatch * patches.kStep) {
+      ValuePatches::Vector at[kBatch];
+      ValueRow of_rows[kBatch];
+      Vector vectors[kBatch];
+      FARO_UNROLL
+      for (std::uint32_t i = 0; i < kBatch; ++i) {
+        at[i] = patches(patch + i * patches.kStep);
+        if (at[i].slot >= slots) at[i].row = rows;
+        if (at[i].row < rows) of_rows[i] = this->in_rows[at[i].row];
+      }
+      FARO_UNROLL
+      for (std::uint32_t i = 0; i < kBatch; ++i) {
+        if (at[i].row < rows)
+          vectors[i] = *vector_at(corner.at.in + std::int64_t{at[i].slot} * kIn, of_rows[i].at);
+      }
+      FARO_UNROLL
+      for (std::uint32_t i = 0; i < kBatch; ++i) {
+        if (at[i].row >= rows) continue;
+        const Places of_slot = reinterpret_cast<const Places*>(this->places)[at[i].slot];
+        hold(vectors[i], of_slot, of_rows[i].place - corner.back, held, factors);
       }
     }
   }
@@ -172,7 +168,7 @@ struct MoveValues : Arrays {
     for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += walk.slot_step) {
       const Places of_slot = reinterpret_cast<const Places*>(this->places)[slot];
       const std::int64_t begin = corner.at.in + std::int64_t{slot} * kIn;
-      ValueRows<Shape::kLoads> rows(p.in, this->in_rows, walk.row * kGroup, walk.row_step * kGroup);
+      ValueRows<Shape::kLoads> rows(p.in, this->in_rows, walk.row, walk.row_step);
       std::uint32_t row = walk.row;
       for (; row + (kBatch - 1) * walk.row_step < walk.rows; row += kBatch * walk.row_step)
         load_batch<true>(kBatch, begin, of_slot, corner.back, rows, held, factors);
@@ -187,17 +183,14 @@ struct MoveValues : Arrays {
                             std::uint32_t back, ValueRows<Shape::kLoads>& rows, Held* held,
                             const Factors& factors) const {
     ValueRow of_rows[kBatch];
-    Vector vectors[kBatch][kGroup];
+    Vector vectors[kBatch];
     FARO_UNROLL
     for (std::uint32_t i = 0; i < kBatch; ++i) {
       if (kWhole || i < count) of_rows[i] = rows.next();
     }
     FARO_UNROLL
     for (std::uint32_t i = 0; i < kBatch; ++i) {
-      if (!kWhole && i >= count) continue;
-      FARO_UNROLL
-      for (std::uint32_t g = 0; g < kGroup; ++g)
-        vectors[i][g] = *vector_at(begin, of_rows[i].at + g * p.in.row_at);
+      if (kWhole || i < count) vectors[i] = *vector_at(begin, of_rows[i].at);
     }
     FARO_UNROLL
     for (std::uint32_t i = 0; i < kBatch; ++i) {
@@ -210,7 +203,7 @@ struct MoveValues : Arrays {
     for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += walk.slot_step) {
       ValueRows<Shape::kStores> rows(p.out, this->out_rows, walk.row, walk.row_step);
       for (std::uint32_t row = walk.row; row < walk.rows; row += kStored * walk.row_step) {
-        if (slot != walk.slot || row != walk.row) read_others(corner, walk, slot, row, others);
+        if (!kAhead || slot != walk.slot || row != walk.row) read_others(corner, walk, slot, row, others);
         FARO_UNROLL
         for (std::uint32_t i = 0; i < kStored; ++i) {
           const std::uint32_t at = row + i * walk.row_step;
@@ -223,7 +216,7 @@ struct MoveValues : Arrays {
     }
   }
 
-  // Of a slot's rows from one on.
+  // What is added to a slot's rows from one on.
   constexpr void read_others(const ValueCorner& corner, const ValueWalk& walk, std::uint32_t slot,
                              std::uint32_t row, Others (&others)[kStored]) const {
     if constexpr (Program::kHasAddend) {
@@ -231,6 +224,31 @@ struct MoveValues : Arrays {
       for (std::uint32_t i = 0; i < kStored; ++i) {
         const std::uint32_t at = row + i * walk.row_step;
         if (slot < walk.slots && at < walk.rows) others[i] = other_at(corner, at, slot);
+      }
+    }
+  }
+
+  constexpr void store_patches(const ValueCorner& corner, std::uint32_t thread, std::uint32_t slots,
+                               const Held* held, Factors& factors) const {
+    const std::uint32_t rows = corner.rows_of(p.out);
+    const ValuePatches patches(p.out, thread, rows);
+    for (std::uint32_t patch = patches.first; patch < patches.patches; patch += kStored * patches.kStep) {
+      ValuePatches::Vector at[kStored];
+      Others others[kStored];
+      FARO_UNROLL
+      for (std::uint32_t i = 0; i < kStored; ++i) {
+        at[i] = patches(patch + i * patches.kStep);
+        if (at[i].slot >= slots) at[i].row = rows;
+        if constexpr (Program::kHasAddend) {
+          if (at[i].row < rows) others[i] = other_at(corner, at[i].row, at[i].slot);
+        }
+      }
+      FARO_UNROLL
+      for (std::uint32_t i = 0; i < kStored; ++i) {
+        if (at[i].row >= rows) continue;
+        if constexpr (Program::kHasScale || Program::kHasOffset)
+          factors.begin(corner, this->row_factors[at[i].row]);
+        finish(corner, this->out_rows[at[i].row], at[i].slot * kOut, held, others[i], factors);
       }
     }
   }

@@ -76,6 +76,8 @@ class EmittedKernel {
 
   /// Where not null, every access is added to it.
   std::vector<TracedAccess>* trace = nullptr;
+  /// What is added, in memory that it reads and nothing counts.
+  const void* addend = nullptr;
 
  private:
   static constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
@@ -149,7 +151,7 @@ class EmittedKernel {
     state_.barrier = [] { current_->barrier(); };
     current_ = this;
     if (setjmp(end_of_phase_) != 0) return true;  // the text has no destructors
-    function_(in_.array(), out_.array());
+    function_(in_.array(), out_.array(), addend);
     return false;
   }
 

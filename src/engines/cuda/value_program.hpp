@@ -30,7 +30,6 @@ struct ValueKernel {
   kernels::ValueOrder loads = kernels::ValueOrder::by_table;
   kernels::ValueOrder stores = kernels::ValueOrder::by_table;
   bool rounds_first = false;
-  int group = 1;
 
   friend bool operator==(const ValueKernel&, const ValueKernel&) = default;
 };

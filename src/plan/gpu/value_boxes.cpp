@@ -33,6 +33,7 @@ constexpr std::uint64_t kDirectBytes = 64;   // of a run that is the same on bot
 constexpr std::uint64_t kRunMultiple = 16;   // what a cut run is a multiple of
 constexpr std::uint64_t kValueBankBytes = layout::kGeometry.bank_bytes;
 constexpr std::uint64_t kMostValuePad = 32;
+constexpr std::uint32_t kLanesLog2 = 5;  // of a warp
 constexpr std::uint64_t kMostFewBoxes = (std::uint64_t{1} << 31) - 1;
 
 std::uint64_t knob(const char* name, std::uint64_t usual) {
@@ -169,7 +170,6 @@ class ValueBoxMaker {
     out_rows_ = row_digits(out_run_, false);
     make_grid();
     choose_vectors();
-    made_.group = group_of_rows();
     choose_places();
     make_tables();
     return std::move(made_);
@@ -249,8 +249,8 @@ class ValueBoxMaker {
 
   void choose_box(const std::vector<std::size_t>& in_order, const std::vector<std::size_t>& out_order) {
     ValueBoxGrowth growth{axes_, ValueBoxGrowth::least(axes_)};
-    const std::uint64_t most =
-        std::min(kValueHeldBytes / held_bytes_, knob("FARO_X_TRAFFIC", kBoxTraffic) / (in_bytes() + out_bytes()));
+    const std::uint64_t most = std::min(kValueHeldBytes / held_bytes_,
+                                        knob("FARO_X_TRAFFIC", kBoxTraffic) / (in_bytes() + out_bytes()));
     const std::uint64_t kValueRunBytes = knob("FARO_X_RUN", 256);
     for (std::uint64_t longer = 1; longer <= most; longer *= 2) {
       growth.grow(in_order, longer * kValueRunBytes / in_bytes(), most);
@@ -320,29 +320,15 @@ class ValueBoxMaker {
     const ValueStrides& first = plan_.first;
     p.first = place_of(first, 1);
     made_.boxes = 1;
-    // Neighbours along the fastest axes of both sides are moved at about the same time.
-    const std::uint64_t patch = knob("FARO_X_PATCH", 1);
-    std::vector<std::size_t> patched;
-    if (patch > 1 && !made_.direct && p.grid_axes + axes_.size() + 2 <= kernels::kValueGridAxes && !in_run_.empty() && !out_run_.empty()) {
-      for (const std::size_t axis : {out_run_.back().axis, in_run_.back().axis}) {
-        const std::uint64_t count = axes_[axis].extent / made_.box[axis];
-        if (!is_cut(axis) && count % patch == 0 && count > patch) patched.push_back(axis);
-      }
-      if (patched.size() != 2 || patched[0] == patched[1]) patched.clear();
-    }
-    const auto add_axis = [&](std::size_t i, std::uint64_t count, std::uint64_t times) {
-      p.grid[p.grid_axes++] = {
-          .boxes = device::Division64(count),
-          .few_boxes = device::Division32(static_cast<std::uint32_t>(std::min(count, kMostFewBoxes))),
-          .step = place_of(axes_[i].strides, static_cast<std::int64_t>(made_.box[i] * times)),
-          .cut = cut_of_[i]};
-    };
-    for (const std::size_t i : patched) add_axis(i, patch, 1);
     for (std::size_t i = axes_.size(); i-- > 0;) {
       const std::uint64_t count = ceil_div(axes_[i].extent, made_.box[i]);
       made_.boxes *= count;
-      const bool is_patched = std::find(patched.begin(), patched.end(), i) != patched.end();
-      if (count > 1) add_axis(i, is_patched ? count / patch : count, is_patched ? patch : 1);
+      if (count == 1) continue;
+      p.grid[p.grid_axes++] = {
+          .boxes = device::Division64(count),
+          .few_boxes = device::Division32(static_cast<std::uint32_t>(std::min(count, kMostFewBoxes))),
+          .step = place_of(axes_[i].strides, static_cast<std::int64_t>(made_.box[i])),
+          .cut = cut_of_[i]};
     }
     p.few = made_.boxes <= kMostFewBoxes ? 1 : 0;
     // Runs of the input are read upwards.
@@ -420,24 +406,6 @@ class ValueBoxMaker {
 
   // --- places in shared memory
 
-  // Rows of the input whose numbers fill a word of shared memory: those that follow one another in the
-  // output, as many in every box.
-  int group_of_rows() const {
-    if (made_.direct || block_axis_ || in_rows_.empty() || out_run_.empty()) return 1;
-    const ValueDigit& first = in_rows_.front();
-    const auto group = knob("FARO_X_GROUP", std::max<std::uint64_t>(kValueBankBytes / held_bytes_, 1));
-    const bool divides = first.extent % group == 0 && (!is_cut(first.axis) || axes_[first.axis].extent % group == 0);
-    return first.axis == out_run_.front().axis && divides ? static_cast<int>(group) : 1;
-  }
-
-  // A thread's steps through a side, and how many of 256 threads they would take if none was idle.
-  static double idle_of(std::uint64_t slots, std::uint64_t rows, std::uint32_t lanes_log2, std::uint32_t warps_log2) {
-    const std::uint64_t slots_at_once = std::uint64_t{1} << (lanes_log2 + warps_log2);
-    const std::uint64_t steps =
-        ceil_div(slots, slots_at_once) * ceil_div(rows, kernels::kValueThreads / slots_at_once);
-    return static_cast<double>(steps * kernels::kValueThreads) / static_cast<double>(slots * rows);
-  }
-
   // Steps along the box's axes: the output's run lies lying_together, its rows `pitch` apart.
   std::vector<std::uint64_t> steps_of(std::uint64_t pitch) const {
     std::vector<std::uint64_t> steps(axes_.size(), 0);
@@ -468,12 +436,6 @@ class ValueBoxMaker {
     return places;
   }
 
-  static std::vector<std::uint64_t> every(const std::vector<std::uint64_t>& places, int step) {
-    std::vector<std::uint64_t> some;
-    for (std::size_t i = 0; i < places.size(); i += static_cast<std::size_t>(step)) some.push_back(places[i]);
-    return some;
-  }
-
   // Lanes of a warp that meet in a bank, in the mean over a vector's numbers.
   double wavefronts(const std::vector<std::uint64_t>& run, const std::vector<std::uint64_t>& rows,
                     std::uint64_t vector, std::uint32_t lanes_log2) {
@@ -498,35 +460,58 @@ class ValueBoxMaker {
   struct Spread {
     std::uint32_t lanes_log2 = 0;
     std::uint32_t warps_log2 = 0;
+    bool by_patches = false;
     double wavefronts = 0;
     double cost = 0;
   };
 
-  // How lanes are shared out over a side: wavefronts, and sectors that a warp's access has in part.
+  // Vectors that there were time for, to each that there is: where a thread goes along slots and rows, or its
+  // warp from patch to patch.
+  static double walked(std::uint64_t slots, std::uint64_t rows, const Spread& spread) {
+    const std::uint64_t slots_at_once = std::uint64_t{1} << (spread.lanes_log2 + spread.warps_log2);
+    const std::uint64_t steps =
+        ceil_div(slots, slots_at_once) * ceil_div(rows, kernels::kValueThreads / slots_at_once);
+    return static_cast<double>(steps * kernels::kValueThreads) / static_cast<double>(slots * rows);
+  }
+  static double patched(std::uint64_t slots, std::uint64_t rows, const Spread& spread) {
+    const std::uint64_t slots_at_once = std::uint64_t{1} << spread.lanes_log2;
+    const std::uint64_t patches =
+        ceil_div(slots, slots_at_once) * ceil_div(rows, kernels::kValueWarpLanes / slots_at_once);
+    return static_cast<double>(patches * kernels::kValueWarpLanes) / static_cast<double>(slots * rows);
+  }
+  // Few rows of a slot, of which few are on their way at a time.
+  static bool has_few_rows(std::uint64_t slots, std::uint64_t rows, const Spread& spread) {
+    const std::uint64_t slots_at_once = std::uint64_t{1} << (spread.lanes_log2 + spread.warps_log2);
+    return slots > slots_at_once &&
+           ceil_div(rows, kernels::kValueThreads / slots_at_once) < kernels::kValueBatch;
+  }
+
+  // How lanes and warps are shared out over a side: wavefronts, and sectors that a warp's access has in part.
   Spread best_spread(const std::vector<std::uint64_t>& run, const std::vector<std::uint64_t>& rows,
                      std::uint64_t vector, std::uint64_t bytes) {
     constexpr std::uint64_t kSector = layout::kGeometry.sector_bytes;
+    constexpr double kPatchCost = 1.08;  // of finding a vector's slot and row by itself
     const std::uint64_t slots = std::max<std::uint64_t>(run.size() / vector, 1);
     Spread best;
-    for (std::uint32_t log2 = 0; log2 <= 5; ++log2) {
+    for (std::uint32_t log2 = 0; log2 <= kLanesLog2; ++log2) {
       const std::uint64_t along = std::uint64_t{1} << log2;
       if (along / 2 >= slots && log2 > 0) break;
       Spread spread{.lanes_log2 = log2, .wavefronts = wavefronts(run, rows, vector, log2)};
-      double idle = 0;
-      for (std::uint32_t warps = 4; warps-- > 0;) {
-        const double idle_here = idle_of(slots, rows.size(), log2, warps);
-        if ((along << warps) / 2 >= slots && warps > 0) continue;
-        if (idle != 0 && idle_here >= idle) continue;
-        idle = idle_here;
-        spread.warps_log2 = warps;
-      }
       const std::uint64_t joint = std::min(along, slots) * vector * bytes;
       const double partial = joint >= 4 * kSector   ? 0
                              : joint >= 2 * kSector ? 0.1
                              : joint >= kSector     ? 0.3
                                                     : 3;
-      spread.cost = spread.wavefronts * idle + partial;
-      if (log2 == 0 || spread.cost < best.cost) best = spread;
+      const std::uint32_t most_warps = warps_along(slots, log2);
+      for (spread.warps_log2 = most_warps + 1; spread.warps_log2-- > 0;) {
+        const double by_walk = walked(slots, rows.size(), spread);
+        const double by_patch = kPatchCost * patched(slots, rows.size(), spread);
+        spread.by_patches = !block_axis_ && knob("FARO_X_PATCH", 1) != 0 &&
+                            (by_patch < by_walk || has_few_rows(slots, rows.size(), spread));
+        spread.cost = spread.wavefronts * (spread.by_patches ? by_patch : by_walk) + partial;
+        if (best.cost == 0 || spread.cost < best.cost) best = spread;
+        if (spread.warps_log2 == 0) break;
+      }
     }
     return best;
   }
@@ -556,13 +541,12 @@ class ValueBoxMaker {
     std::uint64_t best_pitch = 0;
     for (std::uint64_t pad = 0; pad < kMostValuePad; ++pad) {
       if (pad > 0 && p.out.rows == 1) break;
-      if ((run + pad) * held_bytes_ % std::min(kValueBankBytes, out_vector * held_bytes_) != 0 ||
-          (run + pad) % static_cast<std::uint64_t>(made_.group) != 0)
-        continue;  // words are read, and written
+      if ((run + pad) * held_bytes_ % std::min(kValueBankBytes, out_vector * held_bytes_) != 0)
+        continue;  // words are read
       const std::uint64_t numbers = (run + pad) * p.out.rows;
       if (pad > 0 && numbers * held_bytes_ > kValueHeldBytes + kValueHeldBytes / 4) break;
       const std::vector<std::uint64_t> steps = steps_of(run + pad);
-      const Spread in = best_spread(places_of(in_run_, steps, true), every(places_of(in_rows_, steps, false), made_.group),
+      const Spread in = best_spread(places_of(in_run_, steps, true), places_of(in_rows_, steps, false),
                                     in_vector, in_bytes());
       const Spread out = best_spread(places_of(out_run_, steps, false), places_of(out_rows_, steps, false),
                                      out_vector, out_bytes());
@@ -570,16 +554,24 @@ class ValueBoxMaker {
       if (best_pitch > 0 && cost >= best - 1e-9) continue;
       best = cost;
       best_pitch = run + pad;
-      p.in.lanes_log2 = in.lanes_log2;
-      p.in.warps_log2 = in.warps_log2;
-      p.out.lanes_log2 = out.lanes_log2;
-      p.out.warps_log2 = out.warps_log2;
+      in_spread_ = in;
+      out_spread_ = out;
       made_.load_wavefronts = in.wavefronts;
       made_.store_wavefronts = out.wavefronts;
     }
+    share_out(p.in, in_spread_, in_vector);
+    share_out(p.out, out_spread_, out_vector);
     steps_ = steps_of(best_pitch);
     p.shared_bytes = static_cast<std::uint32_t>(best_pitch * p.out.rows * held_bytes_);
     if (p.missing_in != 0) p.missing_place = static_cast<std::uint32_t>(steps_[in_run_.back().axis]);
+  }
+
+  static void share_out(ValueSide& side, const Spread& spread, std::uint64_t vector) {
+    side.lanes_log2 = spread.lanes_log2;
+    side.warps_log2 = spread.warps_log2;
+    const std::uint64_t slots = std::max<std::uint64_t>(side.run / vector, 1);
+    side.slot_patches = device::Division32(
+        static_cast<std::uint32_t>(ceil_div(slots, std::uint64_t{1} << spread.lanes_log2)));
   }
 
   // --- tables
@@ -615,22 +607,20 @@ class ValueBoxMaker {
 
   kernels::ValueOrder order_of(const std::vector<ValueDigit>& rows, std::int64_t ValueStrides::*stride,
                                ValueSide& side) const {
-    if (!rows.empty()) {
-      side.row_at = axes_[rows.front().axis].strides.*stride;
-      side.row_place = static_cast<std::uint32_t>(steps_[rows.front().axis]);
+    if (rows.size() > 1) return kernels::ValueOrder::by_table;
+    for (const ValueDigit& digit : rows) {
+      side.row_at = axes_[digit.axis].strides.*stride;
+      side.row_place = static_cast<std::uint32_t>(steps_[digit.axis]);
     }
-    return rows.size() > 1 ? kernels::ValueOrder::by_table : kernels::ValueOrder::by_steps;
+    return kernels::ValueOrder::by_steps;
   }
 
   void make_tables() {
     ValueBoxParams& p = made_.params;
     made_.loads = order_of(in_rows_, &ValueStrides::in, p.in);
     made_.stores = order_of(out_rows_, &ValueStrides::out, p.out);
-    const std::uint64_t slots = p.in.run / static_cast<std::uint64_t>(made_.in_vector);
-    const std::uint64_t slot_steps = slots >> (p.in.lanes_log2 + p.in.warps_log2);
-    const std::uint64_t row_steps =
-        p.in.rows * (std::uint64_t{1} << (p.in.lanes_log2 + p.in.warps_log2)) / kernels::kValueThreads;
-    if (slot_steps > row_steps && made_.group == 1) made_.loads = kernels::ValueOrder::along_runs;
+    if (in_spread_.by_patches) made_.loads = kernels::ValueOrder::by_patches;
+    if (out_spread_.by_patches) made_.stores = kernels::ValueOrder::by_patches;
     for_each_index(out_rows_, [&](const auto& at) {
       const Row row = row_at(out_rows_, at);
       made_.out_rows.push_back(row.of(&ValueStrides::out));
@@ -750,6 +740,8 @@ class ValueBoxMaker {
   std::vector<ValueDigit> in_rows_;
   std::vector<ValueDigit> out_rows_;
   std::vector<std::uint64_t> steps_;
+  Spread in_spread_;
+  Spread out_spread_;
 };
 
 }  // namespace

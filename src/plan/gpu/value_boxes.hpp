@@ -32,7 +32,6 @@ struct ValueBoxes {
   int out_vector = 1;
   kernels::ValueOrder loads = kernels::ValueOrder::by_table;
   kernels::ValueOrder stores = kernels::ValueOrder::by_table;
-  int group = 1;  // rows of the input whose numbers come to shared memory together
   bool rounds_first = false;  // numbers are rounded before they come to shared memory
   kernels::ValueBoxParams params;
   std::vector<kernels::ValueRow> in_rows;

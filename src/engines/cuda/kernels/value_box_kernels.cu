@@ -65,19 +65,14 @@ const void* find(const ValueKernel& wanted, Function function = Function::identi
   which.rounds_first = kRounds;
   which.in = kIn;
   which.out = kOut;
-  constexpr int kHeld = kRounds ? sizeof(To) : sizeof(From);
-  constexpr int kGroup = kHeld < 4 ? 4 / kHeld : 1;
-  which.group = kGroup;
   which.loads = which.stores = ValueOrder::by_steps;
   if (which == wanted)
-    return value_kernel<
-        kernels::MoveValues<Program, kernels::ValueShape<kIn, kOut, ValueOrder::by_steps,
-                                                         ValueOrder::by_steps, kRounds, false, kGroup>>>();
+    return value_kernel<kernels::MoveValues<
+        Program, kernels::ValueShape<kIn, kOut, ValueOrder::by_steps, ValueOrder::by_steps, kRounds>>>();
   which.loads = which.stores = ValueOrder::by_table;
   if (which == wanted)
-    return value_kernel<
-        kernels::MoveValues<Program, kernels::ValueShape<kIn, kOut, ValueOrder::by_table,
-                                                         ValueOrder::by_table, kRounds, false, kGroup>>>();
+    return value_kernel<kernels::MoveValues<
+        Program, kernels::ValueShape<kIn, kOut, ValueOrder::by_table, ValueOrder::by_table, kRounds>>>();
   return nullptr;
 }
 
