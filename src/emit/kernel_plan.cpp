@@ -65,10 +65,7 @@ std::vector<KernelPlan> plan_kernels(const Affine& map, const ElementType& eleme
                                                    : plan_published(map, element, options));
     plans.front().name = options.name;
   }
-  for (KernelPlan& plan : plans) {
-    plan.result_bytes = plan.element_bytes;
-    require_room(plan, options);
-  }
+  for (const KernelPlan& plan : plans) require_room(plan, options);
   if (options.arithmetic) {
     plans.back().result_bytes = static_cast<int>(bytes_of(options.arithmetic->to));
     if (options.arithmetic->addend)

@@ -130,7 +130,7 @@ KernelPlan plan_vectors(const Affine& map, const Affine& whole, const ElementTyp
                               .order = layout::BlockOrder::target});
   KernelPlan plan;
   plan.map = map;
-  plan.element_bytes = element.bytes;
+  plan.element_bytes = plan.result_bytes = element.bytes;
   plan.has_tile = true;
   plan.tile_bits = tile.tile_bits();
   plan.column_bits = segment_bits;

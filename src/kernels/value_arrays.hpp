@@ -28,11 +28,7 @@ inline constexpr std::uint32_t kValueWarpLanes = 32;
 inline constexpr std::int32_t kUncut = -1;
 
 /// Vectors that a thread has on their way.
-#ifdef FARO_VALUE_BATCH
-inline constexpr std::uint32_t kValueBatch = FARO_VALUE_BATCH;
-#else
 inline constexpr std::uint32_t kValueBatch = 4;
-#endif
 
 /// Where a run begins, in numbers from the box's corner, and in shared memory.
 struct alignas(16) ValueRow {

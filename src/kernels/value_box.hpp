@@ -51,11 +51,7 @@ struct MoveValues : Arrays {
   using Held = std::conditional_t<Shape::kRounds, To, From>;
   using Factors = ValueFactors<Program, !Shape::kRounds>;
   static constexpr std::uint32_t kThreads = kValueThreads;
-#ifdef FARO_VALUE_BLOCKS
-  static constexpr int kMinBlocks = FARO_VALUE_BLOCKS;
-#else
   static constexpr int kMinBlocks = 5;
-#endif
   using Arrays::p;
 
   constexpr std::uint32_t shared_bytes() const { return p.shared_bytes; }
@@ -107,11 +103,7 @@ struct MoveValues : Arrays {
  private:
   static constexpr std::uint32_t kBatch = kValueBatch;
   static constexpr std::uint32_t kStored = Program::kHasAddend ? kBatch : 1;  // at a time
-#ifdef FARO_VALUE_AHEAD
-  static constexpr bool kAhead = Program::kHasAddend && FARO_VALUE_AHEAD;
-#else
-  static constexpr bool kAhead = Program::kHasAddend;
-#endif
+  static constexpr bool kAhead = false;
   using Vector = std::conditional_t<Shape::kPairs, Pairs<kIn>, Lanes<From, kIn>>;
   using Places = Lanes<std::uint16_t, kIn>;
   using Results = Lanes<To, kOut>;

@@ -36,11 +36,6 @@ constexpr std::uint64_t kMostValuePad = 32;
 constexpr std::uint32_t kLanesLog2 = 5;  // of a warp
 constexpr std::uint64_t kMostFewBoxes = (std::uint64_t{1} << 31) - 1;
 
-std::uint64_t knob(const char* name, std::uint64_t usual) {
-  const char* const text = getenv(name);
-  return text != nullptr ? strtoull(text, nullptr, 0) : usual;
-}
-
 std::uint64_t stride_magnitude(std::int64_t x) { return static_cast<std::uint64_t>(std::abs(x)); }
 
 // Axes of a side whose numbers lie lying_together, the fastest first.
@@ -249,9 +244,8 @@ class ValueBoxMaker {
 
   void choose_box(const std::vector<std::size_t>& in_order, const std::vector<std::size_t>& out_order) {
     ValueBoxGrowth growth{axes_, ValueBoxGrowth::least(axes_)};
-    const std::uint64_t most = std::min(kValueHeldBytes / held_bytes_,
-                                        knob("FARO_X_TRAFFIC", kBoxTraffic) / (in_bytes() + out_bytes()));
-    const std::uint64_t kValueRunBytes = knob("FARO_X_RUN", 256);
+    const std::uint64_t most =
+        std::min(kValueHeldBytes / held_bytes_, kBoxTraffic / (in_bytes() + out_bytes()));
     for (std::uint64_t longer = 1; longer <= most; longer *= 2) {
       growth.grow(in_order, longer * kValueRunBytes / in_bytes(), most);
       growth.grow(out_order, longer * kValueRunBytes / out_bytes(), most);
@@ -506,8 +500,7 @@ class ValueBoxMaker {
       for (spread.warps_log2 = most_warps + 1; spread.warps_log2-- > 0;) {
         const double by_walk = walked(slots, rows.size(), spread);
         const double by_patch = kPatchCost * patched(slots, rows.size(), spread);
-        spread.by_patches = !block_axis_ && knob("FARO_X_PATCH", 1) != 0 &&
-                            (by_patch < by_walk || has_few_rows(slots, rows.size(), spread));
+        spread.by_patches = !block_axis_ && (by_patch < by_walk || has_few_rows(slots, rows.size(), spread));
         spread.cost = spread.wavefronts * (spread.by_patches ? by_patch : by_walk) + partial;
         if (best.cost == 0 || spread.cost < best.cost) best = spread;
         if (spread.warps_log2 == 0) break;

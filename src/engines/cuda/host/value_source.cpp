@@ -1,6 +1,6 @@
 #include "engines/cuda/value_program.hpp"
-#include "kernels/program_text.hpp"
 #include "kernel_texts.hpp"  // made by CMake: kernel_texts(), the headers below and what they include
+#include "kernels/program_text.hpp"
 
 namespace faro::cuda {
 namespace {
@@ -146,9 +146,10 @@ std::string type_text(const BlockKernel& kernel) {
                                          kElements[static_cast<std::size_t>(kernel.format)] + ">"
                                    : std::string("faro::kernels::TwiceScaled");
   return std::string("faro::kernels::") + (kernel.back ? "DequantizeBoxes<" : "QuantizeBoxes<") +
-         kernels::type_text(kernel.wide) + ", " + scaled + ", faro::kernels::ValueShape<" + std::to_string(kernel.in) +
-         ", " + std::to_string(kernel.out) + ", " + text_of(kernel.loads) + ", " + text_of(kernel.stores) +
-         ", false, " + (kernel.back && bits_of(kernel.format) == 4 ? "true>>" : "false>>");
+         kernels::type_text(kernel.wide) + ", " + scaled + ", faro::kernels::ValueShape<" +
+         std::to_string(kernel.in) + ", " + std::to_string(kernel.out) + ", " + text_of(kernel.loads) + ", " +
+         text_of(kernel.stores) + ", false, " +
+         (kernel.back && bits_of(kernel.format) == 4 ? "true>>" : "false>>");
 }
 
 RuntimeSource kernel_source(const std::string& type) {
@@ -184,9 +185,6 @@ extern "C" __global__ void __launch_bounds__(Kernel::kThreads, Kernel::kMinBlock
   for (const auto& [name, text] : kernel_texts()) source.headers.emplace_back(name, text);
   // Products are rounded before they are added to, as on a CPU.
   source.options = {"--fmad=false", "--device-as-default-execution-space"};
-  if (const char* const batch = getenv("FARO_X_BATCH")) source.options.push_back(std::string("-DFARO_VALUE_BATCH=") + batch);
-  if (const char* const ahead = getenv("FARO_X_AHEAD")) source.options.push_back(std::string("-DFARO_VALUE_AHEAD=") + ahead);
-  if (const char* const blocks = getenv("FARO_X_BLOCKS")) source.options.push_back(std::string("-DFARO_VALUE_BLOCKS=") + blocks);
   return source;
 }
 

@@ -26,7 +26,7 @@ using faro::detail::ValueTilePlan;
 using Arguments = kernels::ValueArrays;
 
 BoxKernel value_box_kernel(const ValueKernel& which, std::uint64_t shared_bytes, int device) {
-  return {getenv("FARO_X_BLOCKS") != nullptr ? nullptr : compiled_value_kernel(which), [&] { return kernel_source(type_text(which)); }, kValueKernelName,
+  return {compiled_value_kernel(which), [&] { return kernel_source(type_text(which)); }, kValueKernelName,
           shared_bytes, device};
 }
 
