@@ -125,8 +125,8 @@ std::string arithmetic_text(const TextContext& context) {
     body += fmt::format("  number = sum(number, product(Program::widened_addend(other), {}));\n", beta.value);
   }
   const bool cpp = context.options.language == Language::cpp;
-  text += fmt::format("\nstatic {} {} {}_map({} v", cpp ? "inline" : "__device__ __forceinline__",
-                      kernels::type_text(of.to), name, kernels::type_text(of.from));
+  text += fmt::format("\nstatic {0} {1}_result {1}_map({1}_element v",
+                      cpp ? "inline" : "__device__ __forceinline__", name);
   if (context.function.uses_target) text += fmt::format(", {} y", context.index());
   if (of.addend) text += fmt::format(", {}_addend other", name);
   return text + ") {\n" + body + "  return Program::rounded(number);\n}\n\n";

@@ -51,7 +51,7 @@ struct MoveValues : Arrays {
   using Held = std::conditional_t<Shape::kRounds, To, From>;
   using Factors = ValueFactors<Program, !Shape::kRounds>;
   static constexpr std::uint32_t kThreads = kValueThreads;
-  static constexpr int kMinBlocks = 5;
+  static constexpr int kMinBlocks = Program::kHasAddend ? 4 : 5;
   using Arrays::p;
 
   constexpr std::uint32_t shared_bytes() const { return p.shared_bytes; }
@@ -65,19 +65,13 @@ struct MoveValues : Arrays {
     if constexpr (Program::kHasScale || Program::kHasOffset) {
       if (p.factors_vary != 0) factors.stage(*this, corner, corner.run_of(p.out), block);
     }
+    load(corner, block.thread(), held, factors);
+    block.barrier();
     const std::uint32_t slots = corner.run_of(p.out) / kOut;
     if constexpr (Shape::kStores == ValueOrder::by_patches) {
-      load(corner, block.thread(), held, factors);
-      block.barrier();
       store_patches(corner, block.thread(), slots, held, factors);
     } else {
-      const ValueWalk walk(p.out, block.thread(), slots, corner.rows_of(p.out));
-      // The first that are added are on their way while the box is loaded.
-      Others ahead[kStored];
-      if constexpr (kAhead) read_others(corner, walk, walk.slot, walk.row, ahead);
-      load(corner, block.thread(), held, factors);
-      block.barrier();
-      store(corner, walk, held, ahead, factors);
+      store(corner, ValueWalk(p.out, block.thread(), slots, corner.rows_of(p.out)), held, factors);
     }
   }
 
@@ -103,7 +97,6 @@ struct MoveValues : Arrays {
  private:
   static constexpr std::uint32_t kBatch = kValueBatch;
   static constexpr std::uint32_t kStored = Program::kHasAddend ? kBatch : 1;  // at a time
-  static constexpr bool kAhead = false;
   using Vector = std::conditional_t<Shape::kPairs, Pairs<kIn>, Lanes<From, kIn>>;
   using Places = Lanes<std::uint16_t, kIn>;
   using Results = Lanes<To, kOut>;
@@ -116,11 +109,13 @@ struct MoveValues : Arrays {
       return x;
     }
   }
+  // A row's place is below 0 where its run was cut. It is added to the address once, and the slot's places
+  // to that: a sum of both first, which wraps around, would be one for each number.
   static constexpr void hold(const Vector& vector, const Places& of_slot, std::uint32_t row_place, Held* held,
                              const Factors& factors) {
+    Held* const of_row = held + static_cast<std::int32_t>(row_place);
     FARO_UNROLL
-    for (int j = 0; j < kIn; ++j)
-      held[row_place + std::uint32_t{of_slot.get(j)}] = held_of(vector.get(j), factors);
+    for (int j = 0; j < kIn; ++j) of_row[of_slot.get(j)] = held_of(vector.get(j), factors);
   }
   constexpr const Vector* vector_at(std::int64_t begin, std::int64_t row) const {
     return reinterpret_cast<const Vector*>(static_cast<const From*>(this->in) +
@@ -191,11 +186,18 @@ struct MoveValues : Arrays {
   }
 
   constexpr void store(const ValueCorner& corner, const ValueWalk& walk, const Held* held,
-                       Others (&others)[kStored], Factors& factors) const {
+                       Factors& factors) const {
     for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += walk.slot_step) {
       ValueRows<Shape::kStores> rows(p.out, this->out_rows, walk.row, walk.row_step);
       for (std::uint32_t row = walk.row; row < walk.rows; row += kStored * walk.row_step) {
-        if (!kAhead || slot != walk.slot || row != walk.row) read_others(corner, walk, slot, row, others);
+        Others others[kStored];
+        if constexpr (Program::kHasAddend) {
+          FARO_UNROLL
+          for (std::uint32_t i = 0; i < kStored; ++i) {
+            const std::uint32_t at = row + i * walk.row_step;
+            if (at < walk.rows) others[i] = other_at(corner, at, slot);
+          }
+        }
         FARO_UNROLL
         for (std::uint32_t i = 0; i < kStored; ++i) {
           const std::uint32_t at = row + i * walk.row_step;
@@ -204,18 +206,6 @@ struct MoveValues : Arrays {
             factors.begin(corner, this->row_factors[at]);
           finish(corner, rows.next(), slot * kOut, held, others[i], factors);
         }
-      }
-    }
-  }
-
-  // What is added to a slot's rows from one on.
-  constexpr void read_others(const ValueCorner& corner, const ValueWalk& walk, std::uint32_t slot,
-                             std::uint32_t row, Others (&others)[kStored]) const {
-    if constexpr (Program::kHasAddend) {
-      FARO_UNROLL
-      for (std::uint32_t i = 0; i < kStored; ++i) {
-        const std::uint32_t at = row + i * walk.row_step;
-        if (slot < walk.slots && at < walk.rows) others[i] = other_at(corner, at, slot);
       }
     }
   }

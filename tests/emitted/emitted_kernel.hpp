@@ -47,8 +47,9 @@ class EmittedKernel {
  public:
   /// `array_bytes`: of the input and of the output.
   EmittedKernel(const EmittedLibrary& library, const emit::Kernel& kernel, std::uint64_t array_bytes,
-                std::uint64_t first_block = 0)
-      : function_(library.function(kernel.name)),
+                std::uint64_t first_block = 0, const void* added = nullptr)
+      : addend(added),
+        function_(library.function(kernel.name)),
         state_(library.state()),
         kernel_(kernel),
         in_(array_bytes),

@@ -19,9 +19,8 @@ inline machine::AccessCounts run_counted(const EmittedLibrary& library, const em
                                          std::vector<TracedAccess>* trace = nullptr,
                                          const void* addend = nullptr) {
   using machine::CountingMemory;
-  EmittedKernel<CountingMemory> emitted(library, kernel, std::max(in.size(), out.size()));
+  EmittedKernel<CountingMemory> emitted(library, kernel, std::max(in.size(), out.size()), 0, addend);
   emitted.trace = trace;
-  emitted.addend = addend;
   CountingMemory memory({.shared_bytes = kernel.shared_bytes});
   memory.add_input(in);
   memory.add_output(out);
