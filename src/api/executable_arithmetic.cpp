@@ -343,8 +343,8 @@ std::string ExecutableArithmetic::explain() const { return state().explain(); }
 
 namespace {
 
-void check_arrays(const ExecutableArithmetic::State& of, const NumberArray& in, const NumberArray& out,
-                  const NumberArray& addend) {
+void check_number_arrays(const ExecutableArithmetic::State& of, const NumberArray& in, const NumberArray& out,
+                         const NumberArray& addend) {
   if (!of.adds && addend.data != nullptr)
     fail(ErrorCode::value, "run", "an array to add", "none", "plan with an addend");
   const auto require = [](const char* what, const NumberArray& array, std::uint64_t wanted) {
@@ -372,7 +372,7 @@ cpu::ValueArrays bytes_of_arrays(const void* in, const void* addend, void* out) 
 void ExecutableArithmetic::run(const NumberArray& in, void* out, std::uint64_t out_count,
                                const NumberArray& addend, Stream stream) const {
   const State& of = state();
-  check_arrays(of, in, {out, out_count}, addend);
+  check_number_arrays(of, in, {out, out_count}, addend);
   if (!of.on_device) detail::check_on_host(in.data, out, "copy it to the host, or plan for engine cuda");
   of.run(bytes_of_arrays(in.data, addend.data, out), stream);
 }
@@ -381,7 +381,7 @@ void ExecutableArithmetic::run_staged(const NumberArray& in, void* out, std::uin
                                       const NumberArray& addend) const {
   const State& of = state();
   if (!of.on_device) return run(in, out, out_count, addend);
-  check_arrays(of, in, {out, out_count}, addend);
+  check_number_arrays(of, in, {out, out_count}, addend);
   detail::check_on_host(in.data, out, "use run(), which takes arrays of the device");
   if (of.out_count == 0 || of.in_count == 0) return;
   const Arithmetic& changes = of.changes();

@@ -13,14 +13,14 @@ namespace {
 
 std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
 
-double real_of(const Request& request, const char* key, double otherwise) {
+double emitted_real(const Request& request, const char* key, double otherwise) {
   if (!request.has(key)) return otherwise;
   const Json& value = request.json().at(key);
   if (!value.is_number()) fail(ErrorCode::value, "emit", std::string(key) + " = " + value.dump(), "a number");
   return value.get<double>();
 }
 
-Number number_of(const Request& request, const char* key, const std::string& otherwise) {
+Number emitted_number(const Request& request, const char* key, const std::string& otherwise) {
   const std::string word = request.text(key, otherwise);
   if (const auto number = number_named(word)) return *number;
   fail(ErrorCode::value, "emit", std::string(key) + " = " + word,
@@ -28,7 +28,7 @@ Number number_of(const Request& request, const char* key, const std::string& oth
 }
 
 // What is done to numbers, where "from" says what they are.
-std::optional<Arithmetic> arithmetic_of(const Request& request) {
+std::optional<Arithmetic> emitted_arithmetic(const Request& request) {
   constexpr const char* kOthers[] = {"to", "op", "scale", "offset", "add", "beta", "to_nearest", "saturate"};
   if (!request.has("from")) {
     for (const char* const key : kOthers) {
@@ -39,10 +39,10 @@ std::optional<Arithmetic> arithmetic_of(const Request& request) {
     return std::nullopt;
   }
   const std::string from = request.text("from", "");
-  Arithmetic made{.from = number_of(request, "from", from),
-                  .to = number_of(request, "to", from),
-                  .scale = {{real_of(request, "scale", 1)}, {}},
-                  .offset = {{real_of(request, "offset", 0)}, {}},
+  Arithmetic made{.from = emitted_number(request, "from", from),
+                  .to = emitted_number(request, "to", from),
+                  .scale = {{emitted_real(request, "scale", 1)}, {}},
+                  .offset = {{emitted_real(request, "offset", 0)}, {}},
                   .to_integer = request.flag("to_nearest") ? ToInteger::nearest : ToInteger::truncate,
                   .saturated = request.flag("saturate")};
   const std::string op = request.text("op", "identity");
@@ -50,7 +50,8 @@ std::optional<Arithmetic> arithmetic_of(const Request& request) {
   if (!function) fail(ErrorCode::value, "emit", "op = " + op, "a function such as conj, neg, abs or exp");
   made.function = *function;
   if (request.has("add"))
-    made.addend = Addend{.number = number_of(request, "add", ""), .beta = real_of(request, "beta", 1)};
+    made.addend =
+        Addend{.number = emitted_number(request, "add", ""), .beta = emitted_real(request, "beta", 1)};
   return made;
 }
 
@@ -71,7 +72,7 @@ std::string emit_text(const faro_map& map, const char* text) {
   options.both_factors = request.flag("factors");
   options.launcher = request.flag("launcher");
   options.map = request.text("map", "");
-  options.arithmetic = arithmetic_of(request);
+  options.arithmetic = emitted_arithmetic(request);
   const Affine affine_map = affine(normal_form(map.permutation), "emit");
   return dumped(emit_json(affine_map, options, emit::emit(affine_map, options)));
 }
