@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <numeric>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -139,6 +140,9 @@ TEST(EmittedArithmetic, LaunchersAndWords) {
         "static_cast<const f_addend*>(addend)"}) {
     EXPECT_NE(source.text.find(words), std::string::npos) << words << "\n" << source.text;
   }
+  // Lines are short but for the head's, and the libraries' own.
+  std::istringstream lines(source.text.substr(source.text.find("using f_element")));
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120U) << line;
 }
 
 TEST(EmittedArithmetic, Refusals) {

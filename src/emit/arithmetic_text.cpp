@@ -91,6 +91,14 @@ FactorText factor_text(const TextContext& context, const char* what, const Coeff
       fmt::format("{}[y / {}{} % {}]", name, inner, context.suffix(), of.values.size())};
 }
 
+// A line for each of a program's types that has a name of the library's.
+std::string broken(std::string program) {
+  constexpr std::string_view kNext = ", faro";
+  for (std::size_t at = program.find(kNext); at != std::string::npos; at = program.find(kNext, at))
+    program.replace(at, 2, ",\n      ");
+  return program;
+}
+
 }  // namespace
 
 ElementType number_type(Number number) {
@@ -108,7 +116,7 @@ std::string arithmetic_text(const TextContext& context) {
   std::string body = fmt::format(
       "  using faro::kernels::product;\n  using faro::kernels::sum;\n  using Program = {};\n"
       "  {} number = Program::widened(v);\n",
-      kernels::program_text(of), kernels::type_text(computed));
+      broken(kernels::program_text(of)), kernels::type_text(computed));
   const unsigned flags = kernels::program_flags(of);
   if ((flags & kernels::ProgramStep::scale) != 0) {
     const FactorText scale = factor_text(context, "scale", of.scale);

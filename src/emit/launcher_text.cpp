@@ -1,6 +1,8 @@
 // The host's half of an emitted file: sizes, checks and launches.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "emit/text.hpp"
 
 namespace faro::emit {
@@ -40,18 +42,20 @@ std::string launcher_text(const TextContext& context, const std::vector<KernelPl
   const std::uint64_t bytes = static_cast<std::uint64_t>(context.element.bytes) << context.map.bits();
   const std::uint64_t out_bytes = static_cast<std::uint64_t>(plans.back().result_bytes) << context.map.bits();
   std::string text = fmt::format(
-      "\n// Whether a and b overlap, of {1} bytes and of `bytes`, or either is null or not aligned.\n"
-      "static bool {0}_refuses(const void* a, const void* b, unsigned long long bytes) {{\n"
+      "\n// Whether a and b overlap, or either is null or not aligned.\n"
+      "static bool {0}_refuses(const void* a, unsigned long long a_bytes, const void* b,\n"
+      "                        unsigned long long b_bytes) {{\n"
       "  const unsigned long long first = reinterpret_cast<unsigned long long>(a);\n"
       "  const unsigned long long second = reinterpret_cast<unsigned long long>(b);\n"
       "  return first == 0 || second == 0 || first % {2} != 0 || second % {2} != 0 ||\n"
-      "         (first < second ? second - first < {1}ull : first - second < bytes);\n"
+      "         (first < second ? second - first < a_bytes : first - second < b_bytes);\n"
       "}}\n\n"
       "extern \"C\" size_t {0}_workspace_bytes() {{ return {3}; }}\n\n"
       "// Enqueues the permutation; `in` and `out` are arrays of the device, aligned to {2} bytes, that do "
       "not "
       "overlap.\n",
-      name, bytes, plans.front().vector_bytes(), has_workspace ? fmt::format("{}ull", bytes) : "0");
+      name, bytes, std::max(plans.front().vector_bytes(), plans.back().result_vector_bytes()),
+      has_workspace ? fmt::format("{}ull", bytes) : "0");
   text += has_workspace
               ? fmt::format("// So is `workspace`, of {}_workspace_bytes() bytes, and it overlaps neither.\n",
                             name)
@@ -62,15 +66,20 @@ std::string launcher_text(const TextContext& context, const std::vector<KernelPl
       name, context.adds() ? "const void* addend, " : "");
   if (has_workspace) {
     text += fmt::format(
-        "  if ({0}_refuses(in, workspace, {1}ull) || {0}_refuses(workspace, out, {2}ull) || {0}_refuses(in, "
-        "out, {2}ull)) {{\n"
+        "  if ({0}_refuses(in, {1}ull, workspace, {1}ull) ||\n"
+        "      {0}_refuses(workspace, {1}ull, out, {2}ull)) {{\n"
         "    return cudaErrorInvalidValue;\n"
         "  }}\n",
         name, bytes, out_bytes);
   } else {
+    text += "  (void)workspace;\n";
+  }
+  text += fmt::format("  if ({}_refuses(in, {}ull, out, {}ull)) return cudaErrorInvalidValue;\n", name, bytes,
+                      out_bytes);
+  if (context.adds()) {
     text +=
-        fmt::format("  (void)workspace;\n  if ({0}_refuses(in, out, {1}ull)) return cudaErrorInvalidValue;\n",
-                    name, out_bytes);
+        fmt::format("  if ({}_refuses(addend, {}ull, out, {}ull)) return cudaErrorInvalidValue;\n", name,
+                    static_cast<std::uint64_t>(plans.back().addend_bytes) << context.map.bits(), out_bytes);
   }
   text += "  cudaError_t error = cudaSuccess;\n";
   if (has_workspace) {
