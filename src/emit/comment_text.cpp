@@ -35,15 +35,15 @@ std::string arithmetic_words(const Arithmetic& of) {
     }
     return std::string(word);
   };
-  std::string text =
-      " --dtype-in " + type(of.from, of.in_swapped) + " --dtype " + type(of.to, of.out_swapped);
+  std::string text = " --dtype-in " + shell_word(type(of.from, of.in_swapped)) + " --dtype " +
+                     shell_word(type(of.to, of.out_swapped));
   if (of.function != Function::identity) text += std::string(" --op ") + name(of.function);
   if (of.scale.axis || of.scale.values.front() != 1.0) text += " --scale=" + factor_word(of.scale);
   if (of.offset.axis || of.offset.values.front() != 0.0) text += " --offset=" + factor_word(of.offset);
   if (const auto axis = of.scale.axis ? of.scale.axis : of.offset.axis)
     text += fmt::format(" --along {}", *axis);
   if (of.addend) {
-    text += " --add " + type(of.addend->number, of.addend->swapped);
+    text += " --add " + shell_word(type(of.addend->number, of.addend->swapped));
     if (of.addend->beta != 1.0) text += " --beta=" + factor_word({{of.addend->beta}, {}});
   }
   if (of.to_integer == ToInteger::nearest) text += " --rounding nearest";
