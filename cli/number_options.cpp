@@ -146,6 +146,16 @@ ToInteger parse_rounding(const std::string& text) {
 }  // namespace
 
 void NumberOptions::add_to(CLI::App& command) {
+  add_common(command);
+  add_text(command, "--add", add, "FILE.npy", "Add this array, of the result's shape and of any type");
+}
+
+void NumberOptions::add_types_to(CLI::App& command) {
+  add_common(command);
+  add_text(command, "--add", add, "TYPE", "Add a third array, of the result's shape and of this type");
+}
+
+void NumberOptions::add_common(CLI::App& command) {
   add_text(command, "--dtype", dtype, "TYPE",
            "Convert to numbers of this type, such as bfloat16, f4 or >f4, in the same sweep");
   add_text(command, "--dtype-in", dtype_in, "TYPE",
@@ -159,7 +169,6 @@ void NumberOptions::add_to(CLI::App& command) {
   add_text(command, "--offset", offset, "S", "Add this to each number, likewise");
   add_text(command, "--along", along, "K",
            "The axis of the result along which --scale and --offset have a value for each index");
-  add_text(command, "--add", add, "FILE.npy", "Add this array, of the result's shape and of any type");
   add_text(command, "--beta", beta, "S", "With --add: multiply the added array by this");
   add_text(command, "--rounding", rounding, "WAY",
            "Of floats to integers: truncate (the default) or nearest");
@@ -219,6 +228,41 @@ std::optional<NumberChange> NumberOptions::change(const std::string& operation,
   if (dtype.empty() && !dtype_in.empty())
     fail(ErrorCode::value, operation, "--dtype-in and nothing that changes numbers", "--dtype with it");
   return std::nullopt;
+}
+
+std::optional<Arithmetic> NumberOptions::of_types(const std::string& operation,
+                                                  const std::vector<std::uint64_t>& shape) const {
+  if (first().empty()) return std::nullopt;
+  if (dtype_in.empty())
+    fail(ErrorCode::value, operation, first() + " without --dtype-in",
+         "--dtype-in TYPE, what the input's numbers are");
+  if (!beta.empty() && add.empty())
+    fail(ErrorCode::value, operation, "--beta without --add", "--add TYPE with it");
+  const FileNumber from = number_of_word("--dtype-in", dtype_in);
+  const io::NpyHeader header{.descr = descr_of(from), .item_bytes = bytes_of(from.number), .shape = {}};
+  NumberOptions alone = *this;
+  alone.add.clear();
+  alone.beta.clear();
+  std::optional<Addend> addend;
+  if (!add.empty()) {
+    const FileNumber added = number_of_word("--add", add);
+    addend = Addend{.number = added.number,
+                    .beta = beta.empty() ? std::complex<double>(1) : parse_value("--beta", beta),
+                    .swapped = added.swapped};
+    if (alone.dtype.empty()) alone.dtype = dtype_in;
+  }
+  NumberChange made{.arithmetic = {.from = from.number,
+                                   .to = from.number,
+                                   .in_swapped = from.swapped,
+                                   .out_swapped = from.swapped},
+                    .descr = {},
+                    .along = {},
+                    .added = {}};
+  if (const auto change = alone.change(operation, header)) made = *change;
+  Arithmetic arithmetic = made.of_result(operation, shape, io::MemoryOrder::c).arithmetic;
+  arithmetic.addend = addend;
+  arithmetic.shape = shape;
+  return arithmetic;
 }
 
 file::Numbers NumberOptions::example(const std::function<std::vector<std::uint64_t>()>& result_shape) const {

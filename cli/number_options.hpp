@@ -46,6 +46,8 @@ struct NumberOptions {
   bool saturate = false;
 
   void add_to(CLI::App& command);
+  /// The same of a verb that has no files: --add names a type.
+  void add_types_to(CLI::App& command);
   /// The first of these options that was given; empty where none was.
   std::string first() const;
   /// Likewise of the others than --dtype.
@@ -57,7 +59,14 @@ struct NumberOptions {
   std::optional<NumberChange> change(const std::string& operation, const io::NpyHeader& header) const;
   /// The change of a file that is none yet: of items of dtype_in, with a result of the shape that is asked
   /// for where it matters. Errors: as change() and of_result(). Requires: dtype_in.
+  /// The change of arrays of dtype_in where there are no files, with a result of this shape; nothing where no
+  /// option was given. Errors: those of change(); ErrorCode::value without dtype_in.
+  std::optional<Arithmetic> of_types(const std::string& operation,
+                                     const std::vector<std::uint64_t>& shape) const;
   file::Numbers example(const std::function<std::vector<std::uint64_t>()>& result_shape) const;
+
+ private:
+  void add_common(CLI::App& command);
 };
 
 }  // namespace faro::cli

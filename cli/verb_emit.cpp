@@ -3,6 +3,7 @@
 
 #include "capi/author_json.hpp"
 #include "cli/arguments.hpp"
+#include "cli/number_options.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
@@ -21,6 +22,7 @@ struct EmitOptions {
   std::string tile_bits;
   std::string iteration_bits;
   std::string map;
+  NumberOptions numbers;
   std::string out;
   bool plain_rows = false;
   bool factors = false;
@@ -80,7 +82,10 @@ emit::Source with_typed_name(emit::Source source, const std::string& spec) {
 void run(const EmitOptions& options) {
   require_own_file("emit", "--out", options.out, files_in(options.spec));
   const Affine map = affine(normal_form(parse_spec(options.spec)), "emit");
-  const emit::Options emitted = emit_options(options);
+  emit::Options emitted = emit_options(options);
+  emitted.arithmetic = options.numbers.of_types("emit", {std::uint64_t{1} << map.bits()});
+  if (emitted.arithmetic && !options.element.empty())
+    fail(ErrorCode::value, "emit", "--element with --dtype-in", "one of them");
   const emit::Source source = with_typed_name(emit::emit(map, emitted), options.spec);
   TextFile file(options.out, source.text);
   if (options.json) print(capi::emit_json(map, emitted, source));
@@ -113,6 +118,7 @@ Verb emit_verb(CLI::App& app) {
   command->add_flag("--launcher", options->launcher, "Also NAME_launch and NAME_workspace_bytes");
   word("--map", options->map, "EXPR",
        "C++ over v, the element, and the indices x and y: out[y] = EXPR where y = pi(x)");
+  options->numbers.add_types_to(*command);
   word("--target", options->target, "LANGUAGE", "cuda (the default) or cpp");
   word("--out", options->out, "FILE", "Write to this file instead of standard output");
   add_no_sync(*command);

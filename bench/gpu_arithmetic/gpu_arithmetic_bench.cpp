@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bench/arithmetic_work.hpp"
+#include "bench/axes_suites.hpp"
 #include "bench/gpu/page.hpp"
 #include "bench/gpu/setting.hpp"
 #include "faro/block_scales.hpp"
@@ -110,6 +111,7 @@ class Bench {
       map(text, affine, {.from = Number::u8, .to = Number::f32, .scale = {.values = {0.125}}});
       map("2 x + 0.5 other, " + text, affine, {.scale = {.values = {2.0}}, .addend = Addend{.beta = 0.5}});
     }
+    suite(axes_suites({sizeof(float)}).front());
     for (const BlockFormat format : {BlockFormat::mxfp8_e4m3, BlockFormat::nvfp4}) blocks(format);
   }
 
@@ -117,6 +119,22 @@ class Bench {
   void view(const ArithmeticWork& work) {
     row(work.text, work.arithmetic, element_count(work.view),
         [&](const PlanOptions& options) { return plan(work.view, work.arithmetic, options); });
+  }
+  // The shapes of TTC, narrowed, and scaled and added to.
+  void suite(const AxesSuite& of) {
+    const Arithmetic changes[] = {{.from = Number::f32, .to = Number::f16},
+                                  {.scale = {.values = {2.0}}, .addend = Addend{.beta = 0.5}}};
+    for (const Arithmetic& change : changes) {
+      shares_.clear();
+      for (const AxesShape& shape : of.shapes)
+        view({(change.addend ? "TTC, 2 x + 0.5 other, " : "TTC, ") + shape.text(),
+              permuted(shape.shape, shape.order), change});
+      if (shares_.empty()) continue;
+      page_.add(fmt::format("| TTC, all {} | {} to {}{} | | | median {:.1f}%, least {:.1f}% |\n",
+                            shares_.size(), name(change.from), name(change.to),
+                            change.addend ? ", 2 x + 0.5 other" : "", median(shares_),
+                            *std::min_element(shares_.begin(), shares_.end())));
+    }
   }
   void map(const std::string& text, const Permutation& permutation, const Arithmetic& of) {
     row(text, of, element_count(permutation),
@@ -199,8 +217,9 @@ class Bench {
     }
     const Timing timing = summarise(times);
     constexpr double kPercent = 100;
+    shares_.push_back(kPercent * median(copies) / timing.median_ms);
     page_.add(fmt::format("| {} | {} | {:.3f} | {:.3f} | {:.1f}% |\n", text, types, timing.median_ms,
-                          timing.mad_ms, kPercent * median(copies) / timing.median_ms));
+                          timing.mad_ms, shares_.back()));
   }
 
   static void verify(const std::string& text, const DeviceArray& array,
@@ -212,6 +231,7 @@ class Bench {
 
   RowOptions options_;
   cuda::StreamClock clock_;
+  std::vector<double> shares_;
   Page page_{options_.out};
 };
 

@@ -903,7 +903,9 @@ FARO_API faro_status faro_transpose_bed(const char* in, const char* out, uint64_
 FARO_API faro_status faro_layout(uint64_t rows, uint64_t columns, uint64_t element_bytes, const char* accesses,
                                  uint64_t seed, char** json);
 /* An affine map as a file of source code. `options`: JSON, an object with any of "kernel", "target", "element",
- * "name", "n_tile", "n_iter", "map", "plain_rows", "factors", "launcher"; null: none. */
+ * "name", "n_tile", "n_iter", "map", "plain_rows", "factors", "launcher"; and, for numbers that are changed, "from",
+ * their type as NumPy names it, with "to", "op", "scale", "offset", "add", a type, "beta", "to_nearest", "saturate";
+ * null: none. */
 FARO_API faro_status faro_emit(const faro_map* map, const char* options, char** json);
 /* A program of the memory machines. `request`: JSON with "program" and any of "machine", "width", "latency",
  * "threads", "n", "registers", "dmms", "shared_latency", "spec", "seed", "layout", "direct", "overlap", "timeline". */

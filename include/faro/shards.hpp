@@ -357,6 +357,39 @@ class ShardedPlan {
   std::unique_ptr<State> state_;
 };
 
+/// A permutation of shards whose numbers are changed on their way (faro/arithmetic.hpp): on the rank that has
+/// them before they are sent, where that makes them narrower, nothing is added and factors are one for all;
+/// else on the rank that gets them. So links carry the narrower type.
+class ShardedArithmetic {
+ public:
+  /// Collective. Of problem.element_bytes nothing is read; factors along an axis count the axes of the
+  /// output, problem.out_shape(), and parts are then slabs. Errors: those of ShardedPlan and of faro::plan()
+  /// with arithmetic; ErrorCode::value for ranks with different arithmetic; ErrorCode::unsupported for
+  /// factors along an axis of other parts, strides of an added array, and in place.
+  ShardedArithmetic(ShardProblem problem, const Arithmetic& arithmetic,
+                    std::shared_ptr<Communicator> communicator, const PlanOptions& options = {},
+                    const ShardWays& ways = {});
+  ShardedArithmetic(ShardedArithmetic&&) noexcept;
+  ShardedArithmetic& operator=(ShardedArithmetic&&) noexcept;
+  ~ShardedArithmetic();
+
+  /// This rank's parts, of plan().in_elements() and plan().out_elements() numbers; `addend` is its part of
+  /// the added array, cut as the output, or the output itself. As ShardedPlan::run(). Cost: also a sweep over
+  /// the part, by way of memory that was made with the plan.
+  void run(const NumberArray& in, void* out, std::uint64_t out_count, const NumberArray& addend = {},
+           Stream stream = {});
+
+  /// Whether numbers are changed before they are sent.
+  bool converts_first() const;
+  /// Of elements of the type that is sent.
+  const ShardPlan& plan() const;
+  std::string explain() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 // Several GPUs of one process as ranks of a permutation of shards.
 //
 //     faro::PeerShards peers({.permutation = faro::maps::transpose(32768, 32768),

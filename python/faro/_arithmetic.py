@@ -36,9 +36,19 @@ class _Type(NamedTuple):
 
 @functools.lru_cache(maxsize=256)
 def _type_of(dtype: Any, operation: str, of_input: bool = False) -> _Type:
-    """Kept, since NumPy makes a type's name anew each time."""
+    """Kept, since NumPy makes a type's name anew each time. A text is the format of a buffer."""
+    if isinstance(dtype, str):
+        dtype = _type_of_format(dtype)
     _changes.check_type(dtype, operation, of_input)
     return _Type(dtype, _changes.NUMBERS.index(_changes.name_of(dtype)), not getattr(dtype, "isnative", True))
+
+
+def _type_of_format(text: str) -> Any:
+    """NumPy's type of a buffer's elements, or the text itself, where there is none."""
+    try:
+        return _arrays.numpy().dtype(text.replace("Zf", "F").replace("Zd", "D"))
+    except TypeError:
+        return text
 
 
 def _asked_type(dtype: Any, x: Any, operation: str) -> _Type:
@@ -46,6 +56,11 @@ def _asked_type(dtype: Any, x: Any, operation: str) -> _Type:
     if _arrays.is_tensor(x):
         return _type_of(_libraries.functions_for("torch").type_named(dtype, operation), operation)
     return _type_of(type_named(dtype, operation), operation)
+
+
+def asked_width(dtype: Any, x: Any, operation: str) -> int:
+    """Bytes of the result's numbers."""
+    return int(_asked_type(dtype, x, operation).dtype.itemsize)
 
 
 def type_named(dtype: Any, operation: str) -> Any:

@@ -176,16 +176,22 @@ class Emitted:
 
 def emit(by: "str | maps.Map", *, kernel: str | None = None, target: str = "cuda", element: str | None = None,
          name: str | None = None, n_tile: int | None = None, n_iter: int | None = None, map: str | None = None,
-         plain_rows: bool = False, factors: bool = False, launcher: bool = False) -> Emitted:
+         plain_rows: bool = False, factors: bool = False, launcher: bool = False, dtype_in: str | None = None, dtype: str | None = None,
+         op: str | None = None, scale: float | None = None, offset: float | None = None, add: str | None = None, beta: float | None = None,
+         rounding: str = "truncate", saturate: bool = False) -> Emitted:
     """An affine map as standalone CUDA C++ or C++ (docs/guide/emit.md). ``kernel``: naive, tile, banks, iters, two-pass
-    or one-pass; ``map``: C++ over v, x and y, applied to each element.
+    or one-pass; ``map``: C++ over v, x and y, applied to each element. With ``dtype_in`` numbers of that type are changed, as ``Change``
+    says: to ``dtype``, scaled, and a third array of the type ``add`` added.
 
     >>> "__global__" in emit("bit_reversal(15)").text
     True
+    >>> emit("bit_reversal(15)", dtype_in="float32", dtype="bfloat16", scale=0.5).element_bytes
+    4
     """
     asked = {
         "kernel": kernel, "target": target, "element": element, "name": name, "n_tile": n_tile, "n_iter": n_iter,
-        "map": map, "plain_rows": plain_rows, "factors": factors, "launcher": launcher,
+        "map": map, "plain_rows": plain_rows, "factors": factors, "launcher": launcher, "from": dtype_in, "to": dtype, "op": op,
+        "scale": scale, "offset": offset, "add": add, "beta": beta, "to_nearest": rounding == "nearest", "saturate": saturate,
     }
     options = {key: value for key, value in asked.items() if value is not None and value is not False}
     parsed = by if isinstance(by, maps.Map) else maps.parse(by)

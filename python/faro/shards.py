@@ -515,12 +515,18 @@ def plan(by: "str | maps.Map", comm: Any = None, *, shape: Sequence[int] = (), i
 
 
 def permute(x: Any, by: "str | maps.Map", comm: Any = None, *, shape: Sequence[int] = (), cut_in: str = "axis(0)",
-            cut_out: str = "axis(0)") -> Any:
+            cut_out: str = "axis(0)", **change: Any) -> Any:
     """This rank's part of the permuted array, of its part ``x``: ``plan`` and a call of it.
 
-    The last four plans of a text over a group of torch.distributed are kept, on GPUs with their workspace.
+    The keywords of ``Change``, ``dtype``, ``scale`` and others, change its numbers: before they are sent where that makes them narrower and
+    nothing but numbers is given, else after; arrays are broadcast to the rank's part. The last four plans of a text over a group of
+    torch.distributed are kept, on GPUs with their workspace.
     """
     x = _kinds.read(x, "run shards")
+    if change:
+        first = _changes_first(x, change)
+        moved = permute(_changed(x, change) if first else x, by, comm, shape=shape, cut_in=cut_in, cut_out=cut_out)
+        return moved if first else _changed(moved, change)
     width = _arrays.describe(x).itemsize
 
     def make() -> ShardedPlan:
@@ -588,27 +594,48 @@ def run_all(plans: Sequence[ShardedPlan], parts: Sequence[Any], out: "Sequence[A
     return [prepared[2]() for prepared in all_prepared]
 
 
+def _changes_first(x: Any, change: Any) -> bool:
+    """Whether numbers are changed before they are sent: where that makes them narrower, and no arrays of the result's shape are given."""
+    from . import _arithmetic, _changes
+
+    dtype = _changes.how_of(change, "run shards").dtype
+    width = _arrays.describe(x).itemsize
+    after = width if dtype is None else _arithmetic.asked_width(dtype, x, "run shards")
+    is_array = any(hasattr(change.get(name), "__len__") or hasattr(change.get(name), "shape") for name in ("scale", "offset", "add"))
+    return after < width and not is_array
+
+
+def _changed(x: Any, change: Any) -> Any:
+    from . import _arithmetic, _changes
+
+    return _arithmetic.moved(x, "run shards", _changes.unmoved, change)
+
+
 def _is_dtensor(x: Any) -> bool:
     return type(x).__name__ == "DTensor" and type(x).__module__.startswith("torch.distributed")
 
 
-def redistribute(x: Any, *, to: Any, axes: Any = None, source: Any = None, shape: Sequence[Any] = (), comm: Any = None) -> Any:
+def redistribute(x: Any, *, to: Any, axes: Any = None, source: Any = None, shape: Sequence[Any] = (), comm: Any = None,
+                 **change: Any) -> Any:
     """The array in another distribution, its axes in another order where ``axes`` is given, as numpy.transpose takes them.
 
     ``x``: this rank's part of an array of ``shape``, which lies as ``source`` says, a ``faro.distributions.Distribution`` or its text; ``to``
     says how the result lies, of the permuted axes. Or ``x`` is a DTensor, and ``to`` the placements of the result over the same mesh: the
     result is a DTensor. Or ``x`` is a list of these, as the weights of a model, of parts or of DTensors, and each of the others a list of as
-    many, or None: the result is a list, and the ranks meet once for all (``run_all``). Collective over ``comm``; every rank's mesh is among
-    the ranks of ``comm``. Raises FaroUnsupportedError for Partial.
+    many, or None: the result is a list, and the ranks meet once for all (``run_all``). The keywords of ``Change`` change the numbers of all,
+    as those of ``permute``. Collective over ``comm``; every rank's mesh is among the ranks of ``comm``. Raises FaroUnsupportedError for
+    Partial.
     """
     if not isinstance(x, (list, tuple)):
         asked, finished = _redistribution(x, to, axes, source, shape)
-        return finished(permute(asked.part, asked.text, comm, cut_in=asked.before, cut_out=asked.after))
+        return finished(permute(asked.part, asked.text, comm, cut_in=asked.before, cut_out=asked.after, **change))
     count = len(x)
     given = [[None] * count if each is None else each for each in (to, axes, source, shape or None)]
     if any(not isinstance(each, (list, tuple)) or len(each) != count for each in given):
         refuse("redistribute", f"a list of {count} arrays", "lists of as many to=, axes=, source= and shape=, or none of these")
     works = [_redistribution(*each) for each in zip(x, *given)]
+    first = [bool(change) and _changes_first(asked.part, change) for asked, _ in works]
+    works = [(asked._replace(part=_changed(asked.part, change)) if now else asked, rest) for now, (asked, rest) in zip(first, works)]
     ranks = _communicator(comm)
     all_asked = tuple((*asked[1:], _arrays.describe(_kinds.read(asked.part, "run shards")).itemsize) for asked, _ in works)
 
@@ -616,7 +643,10 @@ def redistribute(x: Any, *, to: Any, axes: Any = None, source: Any = None, shape
         return [plan(text, comm, itemsize=width, cut_in=before, cut_out=after) for text, before, after, width in all_asked]
 
     plans = _kept_or_made(ranks.kept.lists, ranks, all_asked, make, 1) if isinstance(ranks, _Torch) else make()
-    return [finished(part) for (_, finished), part in zip(works, run_all(plans, [asked.part for asked, _ in works]))]
+    parts = run_all(plans, [asked.part for asked, _ in works])
+    if change:
+        parts = [part if now else _changed(part, change) for now, part in zip(first, parts)]
+    return [finished(part) for (_, finished), part in zip(works, parts)]
 
 
 class _Asked(NamedTuple):

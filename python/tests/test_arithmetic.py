@@ -371,6 +371,20 @@ def test_in_place():
             assert np.array_equal(got, (move(x) * np.float32(100)).astype(np.int32))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "float16", "float32", "float64", "bool", "complex128"])
+def test_buffers_without_a_library(dtype):
+    x = np.arange(12).reshape(3, 4).astype(dtype)
+    moved = faro.astype(memoryview(x), "float32", (1, 0))
+    assert moved.dtype == np.float32 and np.array_equal(moved, x.T.real.astype(np.float32))
+    assert np.array_equal(faro.permute_dims(memoryview(x), (1, 0), dtype=dtype, add=memoryview(x.T.copy())), (x.T + x.T).astype(dtype))
+    out = np.zeros((4, 3), dtype)
+    faro.permute_dims(memoryview(x), (1, 0), scale=1, out=memoryview(out))
+    assert np.array_equal(out, x.T)
+    assert np.array_equal(faro.permute(memoryview(np.ravel(x)[:8]), maps.bit_reversal(3), dtype="float64"),
+                          np.ravel(x)[[0, 4, 2, 6, 1, 5, 3, 7]].real.astype(np.float64))
+    assert faro.astype(bytearray(b"\x01\xff"), "int16").tolist() == [1, 255]
+
+
 def test_extents_of_0_and_1():
     assert faro.astype(np.zeros((3, 0, 2), np.uint8), "float32", (2, 1, 0)).shape == (2, 0, 3)
     assert faro.astype(np.array(2.7), "int32").tolist() == 2

@@ -64,6 +64,23 @@ def test_one_rank_needs_nobody():
     assert np.array_equal(faro.shards.permute(np.arange(8), "bit_reversal(3)"), [0, 4, 2, 6, 1, 5, 3, 7])
 
 
+def test_numbers_are_changed_on_the_side_of_the_narrower_type(monkeypatch):
+    sent = []
+    plan = faro.shards.plan
+    monkeypatch.setattr(faro.shards, "plan", lambda *given, itemsize, **named: sent.append(itemsize) or plan(*given, itemsize=itemsize, **named))
+    x = np.arange(24.0, dtype=np.float32).reshape(4, 6)
+    narrow = faro.shards.permute(x, "transpose", shape=(4, 6), dtype="float16", scale=0.5)
+    assert narrow.dtype == np.float16 and np.array_equal(narrow.reshape(6, 4), (x.T * 0.5).astype(np.float16))
+    wide = faro.shards.permute(x.astype(np.uint8), "transpose", shape=(4, 6), dtype="float64", offset=1)
+    assert wide.dtype == np.float64 and np.array_equal(wide.reshape(6, 4), x.T + 1)
+    added = faro.shards.permute(x, "transpose", shape=(4, 6), dtype="float16", add=wide)
+    assert np.array_equal(added.reshape(6, 4), (2 * x.T + 1).astype(np.float16))
+    assert faro.shards.redistribute(x, to="axis(0)", axes=(1, 0), source="axis(0)", shape=(4, 6), dtype="int32").dtype == np.int32
+    assert sent == [2, 1, 4, 4]
+    with pytest.raises(faro.FaroValueError, match="op="):
+        faro.shards.permute(x, "transpose", shape=(4, 6), op="square")
+
+
 def test_what_is_wrong_is_refused():
     with pytest.raises(faro.FaroValueError, match="bits 0 70|bits.0 70"):
         faro.shards.ShardPlan("gray(10)", itemsize=4, ranks=4, rank=0, cut_in="bits(0 70)")

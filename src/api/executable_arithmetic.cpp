@@ -1,4 +1,5 @@
 // Plans with arithmetic, of views, permutations and rows, together with the engine that runs them.
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -12,6 +13,7 @@
 #include "engines/cpu/values/value_sweep.hpp"
 #include "engines/cuda/runtime/device_arrays.hpp"
 #include "engines/cuda_values.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "permutation/axis_map.hpp"
@@ -50,14 +52,23 @@ struct ExecutableArithmetic::State {
   virtual ~State() = default;
 
   bool adds = false;
+  bool on_device = false;
+  int device = cuda::kCurrentDevice;
+  bool in_place = false;
   std::uint64_t in_count = 0;
   std::uint64_t out_count = 0;
   std::uint64_t addend_count = 0;
 
   virtual std::uint64_t moved_bytes() const = 0;
   virtual std::string explain() const = 0;
-  /// Requires: arrays of so many numbers, an addend where there is one (unchecked).
-  virtual void run(const void* in, const void* addend, void* out, Stream stream) const = 0;
+  virtual const Arithmetic& changes() const = 0;
+  /// Whether elements of the output stay as they are.
+  virtual bool leaves_gaps() const { return false; }
+  /// Refuses arrays that overlap. Requires: arrays of so many numbers, an addend where there is one
+  /// (unchecked).
+  virtual void check(const void* in, const void* addend, const void* out) const = 0;
+  /// Takes arrays that were checked, of the device where on_device.
+  virtual void run(const cpu::ValueArrays& arrays, Stream stream) const = 0;
 };
 
 namespace {
@@ -73,7 +84,7 @@ struct ViewState final : ExecutableArithmetic::State {
   Side addend;
 
   ViewState(const Strided& of, const detail::ValuePlan& made,
-            std::variant<cpu::ValueSweep, cuda::ValueExecutor> runs)
+            std::variant<cpu::ValueSweep, cuda::ValueExecutor> runs, int where)
       : view(of),
         plan(made),
         engine(std::move(runs)),
@@ -82,6 +93,8 @@ struct ViewState final : ExecutableArithmetic::State {
         addend({}, 0, 1) {
     in_count = in_elements(view);
     out_count = out_elements(view);
+    on_device = std::holds_alternative<cuda::ValueExecutor>(engine);
+    device = where;
     if (plan.arithmetic.addend) set_addend(*plan.arithmetic.addend);
   }
 
@@ -99,37 +112,39 @@ struct ViewState final : ExecutableArithmetic::State {
 
   std::uint64_t moved_bytes() const override { return plan.read_bytes() + plan.written_bytes(); }
   std::string explain() const override {
-    const auto* const on_device = std::get_if<cuda::ValueExecutor>(&engine);
-    return on_device != nullptr ? on_device->explain() : plan.explain();
+    const auto* const executor = std::get_if<cuda::ValueExecutor>(&engine);
+    return executor != nullptr ? executor->explain() : plan.explain();
   }
 
-  void run(const void* from, const void* added, void* target, Stream stream) const override {
+  const Arithmetic& changes() const override { return plan.arithmetic; }
+  bool leaves_gaps() const override { return out_count != plan.count; }
+
+  void check(const void* from, const void* added, const void* target) const override {
     if (plan.count == 0) return;
     const auto& extents = view.extents;
     const detail::LaidArray to = out.at(target, extents);
     constexpr const char* kOutOfPlace = "numbers are changed out of place";
     detail::check_disjoint("run", detail::RunArray{"output", to}, {{"input", in.at(from, extents)}},
                            kOutOfPlace);
-    if (adds) {
-      const detail::LaidArray other = addend.at(added, extents);
-      const bool accumulates =
-          other.address == to.address && addend.width == out.width && addend.stride_bytes == out.stride_bytes;
-      if (!accumulates)
-        detail::check_disjoint("run", detail::RunArray{"output", to}, {{"added array", other}}, kAsOutput);
-    }
-    if (const auto* const on_device = std::get_if<cuda::ValueExecutor>(&engine))
-      return on_device->run(from, added, target, stream);
-    detail::check_on_host(from, target, "copy it to the host, or plan for engine cuda");
-    std::get<cpu::ValueSweep>(engine).run(static_cast<const std::byte*>(from),
-                                          static_cast<const std::byte*>(added),
-                                          static_cast<std::byte*>(target));
+    if (!adds) return;
+    const detail::LaidArray other = addend.at(added, extents);
+    const bool accumulates =
+        other.address == to.address && addend.width == out.width && addend.stride_bytes == out.stride_bytes;
+    if (!accumulates)
+      detail::check_disjoint("run", detail::RunArray{"output", to}, {{"added array", other}}, kAsOutput);
+  }
+
+  void run(const cpu::ValueArrays& arrays, Stream stream) const override {
+    if (plan.count == 0) return;
+    if (const auto* const executor = std::get_if<cuda::ValueExecutor>(&engine))
+      return executor->run(arrays.in, arrays.addend, arrays.out, stream);
+    std::get<cpu::ValueSweep>(engine).run(arrays.in, arrays.addend, arrays.out);
   }
 };
 
 // Permutations and rows.
 struct DenseState : ExecutableArithmetic::State {
   Arithmetic arithmetic;
-  bool in_place = false;
   detail::LaidArray entries = {};  // that a run reads
 
   void set_counts(const Arithmetic& of, std::uint64_t in, std::uint64_t out) {
@@ -140,12 +155,9 @@ struct DenseState : ExecutableArithmetic::State {
     addend_count = adds ? out : 0;
   }
 
-  bool on_device = false;
+  const Arithmetic& changes() const override { return arithmetic; }
 
-  /// Takes arrays that do not overlap, of the host but where on_device.
-  virtual void run_checked(const cpu::ValueArrays& arrays, Stream stream) const = 0;
-
-  void run(const void* in, const void* added, void* out, Stream stream) const override {
+  void check(const void* in, const void* added, const void* out) const override {
     const detail::LaidArray to{out, out_count * bytes_of(arithmetic.to)};
     const detail::RunArray output{"output", to};
     if (in_place && in != out) {
@@ -156,16 +168,10 @@ struct DenseState : ExecutableArithmetic::State {
       detail::check_disjoint("run", output,
                              {{"input", {in, in_count * bytes_of(arithmetic.from)}}, {"entries", entries}});
     }
-    if (adds) {
-      const detail::LaidArray other{added, addend_count * bytes_of(arithmetic.addend->number)};
-      const bool accumulates = !in_place && added == out && other.element_bytes == to.element_bytes;
-      if (!accumulates) detail::check_disjoint("run", output, {{"added array", other}}, kAsOutput);
-    }
-    if (!on_device) detail::check_on_host(in, out, "copy it to the host, or plan for engine cuda");
-    run_checked({.in = static_cast<const std::byte*>(in),
-                 .addend = static_cast<const std::byte*>(added),
-                 .out = static_cast<std::byte*>(out)},
-                stream);
+    if (!adds) return;
+    const detail::LaidArray other{added, addend_count * bytes_of(arithmetic.addend->number)};
+    const bool accumulates = !in_place && added == out && other.element_bytes == to.element_bytes;
+    if (!accumulates) detail::check_disjoint("run", output, {{"added array", other}}, kAsOutput);
   }
 };
 
@@ -180,7 +186,7 @@ struct MovedState final : DenseState {
   }
   std::uint64_t moved_bytes() const override { return plan.read_bytes() + plan.written_bytes(); }
   std::string explain() const override { return plan.explain(); }
-  void run_checked(const cpu::ValueArrays& arrays, Stream /*stream*/) const override { sweep.run(arrays); }
+  void run(const cpu::ValueArrays& arrays, Stream /*stream*/) const override { sweep.run(arrays); }
 };
 
 struct RowState final : DenseState {
@@ -193,7 +199,7 @@ struct RowState final : DenseState {
   }
   std::uint64_t moved_bytes() const override { return plan.read_bytes() + plan.written_bytes(); }
   std::string explain() const override { return plan.explain(); }
-  void run_checked(const cpu::ValueArrays& arrays, Stream /*stream*/) const override { sweep.run(arrays); }
+  void run(const cpu::ValueArrays& arrays, Stream /*stream*/) const override { sweep.run(arrays); }
 };
 
 // Axes, rolls and flips by engine cuda, each part a view.
@@ -201,7 +207,8 @@ struct DeviceViewsState final : DenseState {
   detail::MovedValues plan;
   std::vector<cuda::ValueExecutor> parts;
 
-  DeviceViewsState(const detail::MovedValues& made, int device) : plan(made) {
+  DeviceViewsState(const detail::MovedValues& made, int where) : plan(made) {
+    device = where;
     for (const detail::ValuePlan& part : std::get<detail::ViewsOfValues>(plan.way).parts)
       parts.emplace_back(part, device);
     set_counts(plan.arithmetic, plan.numbers(), plan.numbers());
@@ -213,7 +220,7 @@ struct DeviceViewsState final : DenseState {
     for (const cuda::ValueExecutor& part : parts) text += part.explain();
     return text;
   }
-  void run_checked(const cpu::ValueArrays& arrays, Stream stream) const override {
+  void run(const cpu::ValueArrays& arrays, Stream stream) const override {
     for (const cuda::ValueExecutor& part : parts) part.run(arrays.in, arrays.addend, arrays.out, stream);
   }
 };
@@ -223,13 +230,14 @@ struct DeviceTilesState final : DenseState {
   detail::ValueTilePlan plan;
   cuda::ValueTileExecutor tiles;
 
-  DeviceTilesState(const detail::ValueTilePlan& made, int device) : plan(made), tiles(plan, device) {
+  DeviceTilesState(const detail::ValueTilePlan& made, int where) : plan(made), tiles(plan, where) {
+    device = where;
     set_counts(plan.arithmetic, plan.count(), plan.count());
     on_device = true;
   }
   std::uint64_t moved_bytes() const override { return plan.read_bytes() + plan.written_bytes(); }
   std::string explain() const override { return tiles.explain(); }
-  void run_checked(const cpu::ValueArrays& arrays, Stream stream) const override {
+  void run(const cpu::ValueArrays& arrays, Stream stream) const override {
     tiles.run(arrays.in, arrays.addend, arrays.out, stream);
   }
 };
@@ -254,16 +262,15 @@ struct DeviceSweepsState final : DenseState {
   ExecutablePlan mover;
   cuda::ValueExecutor changer;
   std::uint64_t scratch_bytes;
-  int device;
 
   DeviceSweepsState(const Problem& problem, const Arithmetic& of, std::uint64_t numbers,
                     const PlanOptions& options)
       : first(bytes_of(of.to) < bytes_of(of.from) && !of.addend && !of.scale.axis && !of.offset.axis),
         mover(faro::plan(of_width(problem, bytes_of(first ? of.to : of.from)), options)),
         changer(detail::make_value_plan(in_order(of, numbers), of, cpu::target(1)), options.device),
-        scratch_bytes(problem.placement == Placement::in_place ? 0
-                                                               : numbers * bytes_of(first ? of.to : of.from)),
-        device(cuda::ordinal_of(options.device)) {
+        scratch_bytes(
+            problem.placement == Placement::in_place ? 0 : numbers * bytes_of(first ? of.to : of.from)) {
+    device = cuda::ordinal_of(options.device);
     set_counts(of, numbers, numbers);
     in_place = problem.placement == Placement::in_place;
     on_device = true;
@@ -285,7 +292,7 @@ struct DeviceSweepsState final : DenseState {
            "\n" + changer.explain() + mover.explain();
   }
 
-  void run_checked(const cpu::ValueArrays& arrays, Stream stream) const override {
+  void run(const cpu::ValueArrays& arrays, Stream stream) const override {
     if (out_count == 0) return;
     if (in_place) {
       mover.run(arrays.out, out_count * bytes_of(arithmetic.to), stream);
@@ -334,31 +341,77 @@ std::uint64_t ExecutableArithmetic::addend_count() const { return state().addend
 std::uint64_t ExecutableArithmetic::moved_bytes() const { return state().moved_bytes(); }
 std::string ExecutableArithmetic::explain() const { return state().explain(); }
 
+namespace {
+
+void check_number_arrays(const ExecutableArithmetic::State& of, const NumberArray& in, const NumberArray& out,
+                         const NumberArray& addend) {
+  if (!of.adds && addend.data != nullptr)
+    fail(ErrorCode::value, "run", "an array to add", "none", "plan with an addend");
+  const auto require = [](const char* what, const NumberArray& array, std::uint64_t wanted) {
+    if (array.count < wanted) {
+      fail(ErrorCode::value, "run", std::string(what) + " of " + std::to_string(array.count) + " numbers",
+           "at least " + std::to_string(wanted) + ", which the strides reach");
+    }
+    if (wanted > 0 && array.data == nullptr)
+      fail(ErrorCode::value, "run", std::string(what) + " that is null", "an array");
+  };
+  require("an input", in, of.in_count);
+  require("an output", out, of.out_count);
+  if (of.adds) require("an added array", addend, of.addend_count);
+  of.check(in.data, addend.data, out.data);
+}
+
+cpu::ValueArrays bytes_of_arrays(const void* in, const void* addend, void* out) {
+  return {.in = static_cast<const std::byte*>(in),
+          .addend = static_cast<const std::byte*>(addend),
+          .out = static_cast<std::byte*>(out)};
+}
+
+}  // namespace
+
 void ExecutableArithmetic::run(const NumberArray& in, void* out, std::uint64_t out_count,
                                const NumberArray& addend, Stream stream) const {
   const State& of = state();
-  if (!of.adds && addend.data != nullptr)
-    fail(ErrorCode::value, "run", "an array to add", "none", "plan with an addend");
-  const auto require = [](const char* what, const void* data, std::uint64_t got, std::uint64_t wanted) {
-    if (got < wanted) {
-      fail(ErrorCode::value, "run", std::string(what) + " of " + std::to_string(got) + " numbers",
-           "at least " + std::to_string(wanted) + ", which the strides reach");
-    }
-    if (wanted > 0 && data == nullptr)
-      fail(ErrorCode::value, "run", std::string(what) + " that is null", "an array");
+  check_number_arrays(of, in, {out, out_count}, addend);
+  if (!of.on_device) detail::check_on_host(in.data, out, "copy it to the host, or plan for engine cuda");
+  of.run(bytes_of_arrays(in.data, addend.data, out), stream);
+}
+
+void ExecutableArithmetic::run_staged(const NumberArray& in, void* out, std::uint64_t out_count,
+                                      const NumberArray& addend) const {
+  const State& of = state();
+  if (!of.on_device) return run(in, out, out_count, addend);
+  check_number_arrays(of, in, {out, out_count}, addend);
+  detail::check_on_host(in.data, out, "use run(), which takes arrays of the device");
+  if (of.out_count == 0 || of.in_count == 0) return;
+  const Arithmetic& changes = of.changes();
+  const std::uint64_t out_bytes = of.out_count * bytes_of(changes.to);
+  cuda::DeviceArray target(out_bytes, of.device);
+  const bool accumulates = of.adds && addend.data == out;
+  // What lies between the numbers that are written, or is added to them.
+  if (of.in_place || accumulates || of.leaves_gaps()) target.upload(out);
+  std::optional<cuda::DeviceArray> source;
+  std::optional<cuda::DeviceArray> other;
+  const auto uploaded = [&](const void* from, std::uint64_t bytes, std::optional<cuda::DeviceArray>& to) {
+    to.emplace(bytes, of.device).upload(from);
+    return to->data();
   };
-  require("an input", in.data, in.count, of.in_count);
-  require("an output", out, out_count, of.out_count);
-  if (of.adds) require("an added array", addend.data, addend.count, of.addend_count);
-  of.run(in.data, addend.data, out, stream);
+  const std::byte* const from =
+      of.in_place ? target.data() : uploaded(in.data, of.in_count * bytes_of(changes.from), source);
+  const std::byte* added = accumulates ? target.data() : nullptr;
+  if (of.adds && !accumulates)
+    added = uploaded(addend.data, of.addend_count * bytes_of(changes.addend->number), other);
+  of.run({.in = from, .addend = added, .out = target.data()}, {});
+  target.download(out);
 }
 
 ExecutableArithmetic plan(const Strided& view, const Arithmetic& arithmetic, const PlanOptions& options) {
   const detail::ValuePlan made = detail::make_value_plan(view, arithmetic, cpu::target(options.threads));
   if (options.engine == Engine::cuda)
     return ExecutableArithmetic(
-        std::make_unique<ViewState>(view, made, cuda::ValueExecutor(made, options.device)));
-  return ExecutableArithmetic(std::make_unique<ViewState>(view, made, cpu::ValueSweep(made, cpu::target(1))));
+        std::make_unique<ViewState>(view, made, cuda::ValueExecutor(made, options.device), options.device));
+  return ExecutableArithmetic(
+      std::make_unique<ViewState>(view, made, cpu::ValueSweep(made, cpu::target(1)), options.device));
 }
 
 ExecutableArithmetic plan(const Problem& problem, const Arithmetic& arithmetic, const PlanOptions& options) {

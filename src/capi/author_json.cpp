@@ -103,6 +103,8 @@ Json emit_json(const Affine& map, const emit::Options& options, const emit::Sour
   emitted["name"] = options.name;
   emitted["element"] = source.element;
   emitted["element_bytes"] = source.element_bytes;
+  emitted["result_bytes"] = source.result_bytes;
+  emitted["arithmetic"] = options.arithmetic ? Json(to_text(*options.arithmetic)) : Json(nullptr);
   emitted["alignment_bytes"] = source.vector_bytes;
   emitted["workspace_bytes"] = source.workspace_bytes;
   emitted["function"] = options.map.empty() ? Json(nullptr) : Json(options.map);

@@ -1,12 +1,55 @@
 // The head of an emitted file, for whoever finds it without us.
 #include <fmt/format.h>
 
+#include <complex>
+
 #include "emit/text.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "faro/shell.hpp"
 
 namespace faro::emit {
 namespace {
+
+// A factor as the command reads it: `2-1j`; several with commas.
+std::string factor_word(const Coefficient& of) {
+  std::string text;
+  for (const std::complex<double>& value : of.values) {
+    text += text.empty() ? "" : ",";
+    text += value.imag() == 0 ? fmt::format("{}", value.real())
+                              : fmt::format("{}{:+}j", value.real(), value.imag());
+  }
+  return text;
+}
+
+std::string arithmetic_words(const Arithmetic& of) {
+  const auto type = [](Number number, bool swapped) {
+    const std::string_view word = name(number);
+    if (number == Number::boolean) return std::string(word);
+    // i8 is int8, and of the other byte order >i1.
+    const std::size_t kind = word.find_first_of("0123456789_");
+    if (swapped && bytes_of(number) > 1) return fmt::format(">{}{}", word.substr(0, kind), bytes_of(number));
+    const char* const names[] = {"int", "uint", "float", "bfloat", "complex"};
+    for (const std::string_view named : names) {
+      if (named.substr(0, kind) == word.substr(0, kind))
+        return std::string(named) + std::string(word.substr(kind));
+    }
+    return std::string(word);
+  };
+  std::string text = " --dtype-in " + shell_word(type(of.from, of.in_swapped)) + " --dtype " +
+                     shell_word(type(of.to, of.out_swapped));
+  if (of.function != Function::identity) text += std::string(" --op ") + name(of.function);
+  if (of.scale.axis || of.scale.values.front() != 1.0) text += " --scale=" + factor_word(of.scale);
+  if (of.offset.axis || of.offset.values.front() != 0.0) text += " --offset=" + factor_word(of.offset);
+  if (const auto axis = of.scale.axis ? of.scale.axis : of.offset.axis)
+    text += fmt::format(" --along {}", *axis);
+  if (of.addend) {
+    text += " --add " + shell_word(type(of.addend->number, of.addend->swapped));
+    if (of.addend->beta != 1.0) text += " --beta=" + factor_word({{of.addend->beta}, {}});
+  }
+  if (of.to_integer == ToInteger::nearest) text += " --rounding nearest";
+  if (of.saturated) text += " --saturate";
+  return text;
+}
 
 std::string command_text(const TextContext& context) {
   const Options& given = context.options;
@@ -17,6 +60,7 @@ std::string command_text(const TextContext& context) {
   } else {
     text += fmt::format(" --kernel {}", name(given.rung));
   }
+  if (given.arithmetic) text += arithmetic_words(*given.arithmetic);
   if (given.element != usual.element) text += " --element " + shell_word(given.element);
   if (given.name != usual.name) text += " --name " + given.name;
   if (given.tile_bits != usual.tile_bits) text += fmt::format(" --n-tile {}", given.tile_bits);
@@ -123,12 +167,22 @@ std::string rung_text(const TextContext& context) {
 std::string comment_text(const TextContext& context, const std::vector<KernelPlan>& plans,
                          const std::vector<Kernel>& kernels) {
   const Options& options = context.options;
-  const bool has_function = !context.function.empty();
+  const bool has_function = context.changes();
   std::string text =
       fmt::format("// {}: out[pi(x)] = {} for all x below 2^{}, elements of {}.\n//\n", options.name,
-                  has_function ? "f(in[x])" : "in[x]", context.map.bits(), options.element);
+                  has_function ? "f(in[x])" : "in[x]", context.map.bits(), context.element.name);
   text += fmt::format("//   map:      {}\n", to_text(context.map));
-  if (has_function) text += fmt::format("//   f:        {}\n", options.map);
+  if (options.arithmetic) {
+    text += fmt::format("//   f:        {}; numbers of {} in `in`, of {} in `out`\n",
+                        to_text(*options.arithmetic), name(options.arithmetic->from),
+                        name(options.arithmetic->to));
+    text += options.language == Language::cpp
+                ? "//   compile:  -std=c++20 -ffp-contract=off, so that products are rounded\n"
+                : "//   compile:  nvcc -std=c++20 --expt-relaxed-constexpr --fmad=false, so that products "
+                  "are rounded\n";
+  } else if (has_function) {
+    text += fmt::format("//   f:        {}\n", options.map);
+  }
   if (options.language == Language::cpp) {
     text += cpp_tile_text(context);
   } else {

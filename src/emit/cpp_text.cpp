@@ -80,7 +80,7 @@ std::string write_text(const TextContext& context, const layout::Tile& tile, con
   const std::string columns = hex(f2::low_mask(tile.segment_bits), context.suffix());
   std::string element = "tile[from ^ column[k]]";
   std::string body;
-  if (!f.empty()) {
+  if (context.changes()) {
     if (f.uses_source) {
       body += fmt::format("  const {} at = from ^ column[k];\n", context.index());
       std::vector<Word> place;
@@ -129,8 +129,8 @@ std::string cpp_tile_text(const TextContext& context) {
 std::string cpp_text(const TextContext& context) {
   const layout::Tile tile = tile_of(context);
   const Gather gather = gather_of(tile);
-  return fmt::format("extern \"C\" void {0}(const {1}* in, {1}* out) {{\n", context.options.name,
-                     context.element_name()) +
+  return fmt::format("extern \"C\" void {}(const {}* in, {}* out{}) {{\n", context.options.name,
+                     context.element_name(), context.result_name(true), context.addend_parameter()) +
          table_text(context, tile, gather.columns) +
          fmt::format("  {} tile[{}];\n", context.element_name(), 1 << tile.tile_bits()) +
          loop(context, "block", hex(f2::unit(tile.block_bits()), context.suffix()),

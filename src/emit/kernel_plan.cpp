@@ -66,6 +66,11 @@ std::vector<KernelPlan> plan_kernels(const Affine& map, const ElementType& eleme
     plans.front().name = options.name;
   }
   for (const KernelPlan& plan : plans) require_room(plan, options);
+  if (options.arithmetic) {
+    plans.back().result_bytes = static_cast<int>(bytes_of(options.arithmetic->to));
+    if (options.arithmetic->addend)
+      plans.back().addend_bytes = static_cast<int>(bytes_of(options.arithmetic->addend->number));
+  }
   return plans;
 }
 

@@ -55,6 +55,8 @@ struct KernelPlan {
   std::string name = {};
   Affine map = Affine(0);
   int element_bytes = 0;
+  int result_bytes = 0;  // of what it writes, where numbers are changed
+  int addend_bytes = 0;  // of what it adds to them; 0: nothing
 
   int block_bits = 0;
   int thread_bits = 0;
@@ -79,6 +81,7 @@ struct KernelPlan {
   int iterations() const { return 1 << iteration_bits; }
   int element_count() const { return 1 << vector_bits; }
   int vector_bytes() const { return element_bytes << vector_bits; }
+  int result_vector_bytes() const { return result_bytes << vector_bits; }
   int shared_bits() const { return tile_bits + (tile_an_iteration ? iteration_bits : 0); }
   std::uint64_t shared_bytes() const {
     return has_tile ? static_cast<std::uint64_t>(element_bytes) << shared_bits() : 0;
@@ -130,6 +133,10 @@ void require_sizes(int bits, const Options& options);
 /// Errors: ErrorCode::value for what is no C++ identifier, or one that is taken.
 void require_name(const Options& options);
 void require_factors(const Options& options);
+
+/// Errors: ErrorCode::value for an expression beside arithmetic, strides of an addend, and a shape of another
+/// count; those of check().
+void require_arithmetic(const Affine& map, const Options& options);
 
 /// Errors: ErrorCode::unsupported for an element that C++ does not have, ErrorCode::value for a launcher of
 /// it.

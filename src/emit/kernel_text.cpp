@@ -11,7 +11,7 @@ namespace {
 constexpr int kMaxUnrolled = 16;
 
 std::string naive_text(const TextContext& context, const KernelPlan& plan, bool fused) {
-  std::string text = head_text(context, plan);
+  std::string text = head_text(context, plan, fused);
   const std::string x =
       plan.block_bits == 0 ? "threadIdx.x"
                            : fmt::format("blockIdx.x * {}{} + threadIdx.x", plan.threads(), context.suffix());
@@ -79,7 +79,8 @@ std::string write_tile_text(const TextContext& context, const KernelPlan& plan, 
 
 std::string tile_text(const TextContext& context, const KernelPlan& plan, bool fused) {
   const std::string tiles = plan.iteration_bits > 0 ? fmt::format("{} tiles", plan.iterations()) : "the tile";
-  std::string text = head_text(context, plan) + shared_text(context, plan) + numbers_text(context, plan);
+  std::string text =
+      head_text(context, plan, fused) + shared_text(context, plan) + numbers_text(context, plan);
   text += fmt::format("\n  // Read {}: {} x {} elements, along the rows of the input.\n", tiles,
                       1 << plan.warp_bits, 1 << plan.thread_bits);
   text += read_tile_text(context, plan);
@@ -89,13 +90,14 @@ std::string tile_text(const TextContext& context, const KernelPlan& plan, bool f
 
 }  // namespace
 
-std::string head_text(const TextContext& context, const KernelPlan& plan) {
+std::string head_text(const TextContext& context, const KernelPlan& plan, bool fused) {
   const std::string bounds = plan.min_blocks > 0 ? fmt::format("{}, {}", plan.threads(), plan.min_blocks)
                                                  : fmt::format("{}", plan.threads());
   return fmt::format(
       "extern \"C\" __global__ void __launch_bounds__({0})\n"
-      "{1}(const {2}* __restrict__ in, {2}* __restrict__ out) {{\n",
-      bounds, plan.name, context.element_name());
+      "{1}(const {2}* __restrict__ in, {3}* __restrict__ out{4}) {{\n",
+      bounds, plan.name, context.element_name(), context.result_name(fused),
+      fused ? context.addend_parameter() : "");
 }
 
 std::string shared_text(const TextContext& context, const KernelPlan& plan) {
@@ -142,6 +144,7 @@ std::string call_text(const TextContext& context, const std::string& element, co
   argument(true, element);
   argument(f.uses_source, origin);
   argument(f.uses_target, target);
+  argument(context.adds(), "addend[" + target + "]");
   return fmt::format("{}_map({})", context.options.name, arguments);
 }
 

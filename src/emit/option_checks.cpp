@@ -93,6 +93,25 @@ void require_factors(const Options& options) {
          "one of v and y: the second kernel has no x", "rung two-pass has it");
 }
 
+void require_arithmetic(const Affine& map, const Options& options) {
+  const Arithmetic& of = *options.arithmetic;
+  if (!options.map.empty())
+    fail(ErrorCode::value, operation_of(options), "an expression and arithmetic", "one of them");
+  if (of.addend && !of.addend->strides.empty())
+    fail(ErrorCode::value, operation_of(options), "strides of an added array", "none: it lies as the output");
+  const std::uint64_t count = std::uint64_t{1} << map.bits();
+  const std::vector<std::uint64_t> shape = of.shape.empty() ? std::vector{count} : of.shape;
+  std::uint64_t numbers = 1;
+  for (const std::uint64_t extent : shape) {
+    if (__builtin_mul_overflow(numbers, extent, &numbers)) numbers = 0;
+  }
+  if (numbers != count)
+    fail(ErrorCode::value, operation_of(options),
+         fmt::format("an output of shape {}", fmt::join(shape, " x ")),
+         fmt::format("a shape of {} numbers", count));
+  check(of, shape);
+}
+
 void require_name(const Options& options) {
   constexpr std::size_t longest = 200;
   const std::string& text = options.name;

@@ -48,6 +48,7 @@ std::string preamble_text(const TextContext& context) {
   }
   text += "\n";
   if (is_struct) text += plain_struct(context);
+  if (context.options.arithmetic) return text + arithmetic_text(context);
   text += fmt::format("using {} = {};\n\n", context.element_name(),
                       is_struct ? context.options.name + "_struct" : context.options.element);
   if (!context.function.empty()) text += function_text(context);

@@ -3,6 +3,7 @@
 // not XORs, but by the thread's part alone: shared addresses of those rungs do not depend on the block.
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "emit/kernel_plan.hpp"
 #include "faro/device/memory.hpp"
@@ -13,6 +14,8 @@ namespace faro::emit {
 namespace {
 
 using machine::CountingMemory;
+
+constexpr int kAddend = device::kOutput + 1;
 
 // A kernel plan's phases over the abstract memory: what its text does, access by access and in the same
 // order.
@@ -37,12 +40,42 @@ device::Packet<vector_bytes> exchange(const device::Packet<vector_bytes>& vector
   return result;
 }
 
+/// Calls step(constant) with that many bytes: 1, 2, 4, 8 or 16.
+template <typename Step>
+void with_bytes(int bytes, const Step& step) {
+  if (bytes == 1) return step(std::integral_constant<int, 1>{});
+  if (bytes == 2) return step(std::integral_constant<int, 2>{});
+  if (bytes == 4) return step(std::integral_constant<int, 4>{});
+  if (bytes == 8) return step(std::integral_constant<int, 8>{});
+  step(std::integral_constant<int, 16>{});
+}
+
+/// Numbers of another width, at element `target`: their places alone.
+template <device::Memory Memory>
+void change_numbers(Memory& memory, const KernelPlan& plan, f2::Word target) {
+  if (plan.addend_bytes != 0) {
+    with_bytes(plan.addend_bytes, [&](auto bytes) {
+      for (f2::Word k = 0; k < static_cast<f2::Word>(plan.element_count()); ++k)
+        static_cast<void>(memory.template load_global<bytes()>(kAddend, (target + k) * bytes()));
+    });
+  }
+  with_bytes(plan.result_vector_bytes(), [&](auto bytes) {
+    memory.template store_global<bytes()>(device::kOutput, target * static_cast<f2::Word>(plan.result_bytes),
+                                          {});
+  });
+}
+
+bool changes_numbers(const KernelPlan& plan) {
+  return plan.result_bytes != plan.element_bytes || plan.addend_bytes != 0;
+}
+
 /// The naive rung, whole.
 template <int element_bytes, device::Memory Memory>
 void move_element(Memory& memory, const KernelPlan& plan, std::uint64_t block, std::uint32_t thread) {
   const Place place = place_of(plan, block, thread, 0);
   const auto element =
       memory.template load_global<element_bytes>(device::kInput, plan.source(place) * element_bytes);
+  if (changes_numbers(plan)) return change_numbers(memory, plan, plan.target(place));
   memory.template store_global<element_bytes>(device::kOutput, plan.target(place) * element_bytes, element);
 }
 
@@ -73,7 +106,11 @@ void store_phase(Memory& memory, const KernelPlan& plan, std::uint64_t block, st
       const std::uint32_t address = plan.turn(static_cast<std::uint32_t>(plan.loaded(place)));
       device::insert(vector, k, memory.template load_shared<element_bytes>(address * element_bytes));
     }
-    memory.template store_global<vector_bytes>(device::kOutput, target * element_bytes, vector);
+    if (changes_numbers(plan)) {
+      change_numbers(memory, plan, target);
+    } else {
+      memory.template store_global<vector_bytes>(device::kOutput, target * element_bytes, vector);
+    }
   }
 }
 
@@ -141,9 +178,10 @@ void run(CountingMemory& memory, const KernelPlan& plan, std::uint64_t blocks) {
 
 machine::AccessCounts predict(const KernelPlan& plan) {
   CountingMemory memory({.shared_bytes = static_cast<std::size_t>(plan.shared_bytes()), .geometry = {}});
-  const std::uint64_t bytes = static_cast<std::uint64_t>(plan.element_bytes) << plan.map.bits();
-  memory.add_virtual_input(bytes);
-  memory.add_virtual_output(bytes);
+  const auto bytes = [&](int width) { return static_cast<std::uint64_t>(width) << plan.map.bits(); };
+  memory.add_virtual_input(bytes(plan.element_bytes));
+  memory.add_virtual_output(bytes(plan.result_bytes));
+  if (plan.addend_bytes != 0) memory.add_virtual_input(bytes(plan.addend_bytes));
   run(memory, plan, 1);
   machine::AccessCounts counts = memory.counts();
   counts *= std::uint64_t{1} << plan.block_bits;

@@ -51,7 +51,7 @@ KernelPlan plan_naive(const Affine& map, const ElementType& element) {
   const int n = map.bits();
   KernelPlan plan;
   plan.map = map;
-  plan.element_bytes = element.bytes;
+  plan.element_bytes = plan.result_bytes = element.bytes;
   plan.thread_bits = std::min(n, std::max(usual_thread_bits, n - most_blocks_bits));
   plan.block_bits = n - plan.thread_bits;
   plan.source.thread = units(0, plan.thread_bits);
@@ -155,7 +155,7 @@ KernelPlan plan_published(const Affine& map, const ElementType& element, const O
 
   KernelPlan plan;
   plan.map = map;
-  plan.element_bytes = element.bytes;
+  plan.element_bytes = plan.result_bytes = element.bytes;
   plan.has_tile = true;
   plan.column_bits = t;
   plan.thread_bits = t;

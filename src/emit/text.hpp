@@ -34,12 +34,27 @@ struct TextContext {
   const ElementType& element;
   MapExpression function;
 
+  /// Whether elements are not only moved.
+  bool changes() const { return options.arithmetic || !function.empty(); }
   bool wide() const { return map.bits() > 32; }
   /// The type of indices, and the ending of their constants.
   std::string index() const { return wide() ? "unsigned long long" : "unsigned"; }
   std::string suffix() const { return wide() ? "ull" : "u"; }
   std::string element_name() const { return options.name + "_element"; }
   std::string vector_name() const { return options.name + "_vector"; }
+  /// Of what the last kernel writes, and of vectors of it.
+  std::string result_name(bool fused) const {
+    return options.arithmetic && fused ? options.name + "_result" : element_name();
+  }
+  std::string results_name(bool fused) const {
+    return options.arithmetic && fused ? options.name + "_results" : vector_name();
+  }
+  bool adds() const { return options.arithmetic && options.arithmetic->addend; }
+  /// Its last parameter, and what is passed for it.
+  std::string addend_parameter() const {
+    return adds() ? ", const " + options.name + "_addend* " + restrict_word() + "addend" : "";
+  }
+  std::string restrict_word() const { return options.language == Language::cuda ? "__restrict__ " : ""; }
 };
 
 // --- whole sections
@@ -50,6 +65,11 @@ std::string comment_text(const TextContext& context, const std::vector<KernelPla
 
 /// Includes, the element's type and the fused function.
 std::string preamble_text(const TextContext& context);
+
+/// What numbers are changed by: the types and their conversions, and the function of one number.
+std::string arithmetic_text(const TextContext& context);
+/// A number's type there, as elements have one.
+ElementType number_type(Number number);
 
 /// The vector type of vector kernels and how it is read and written.
 std::string vector_text(const TextContext& context, const std::vector<KernelPlan>& plans);
@@ -66,7 +86,7 @@ std::string cpp_tile_text(const TextContext& context);
 
 // --- parts of a kernel
 
-std::string head_text(const TextContext& context, const KernelPlan& plan);
+std::string head_text(const TextContext& context, const KernelPlan& plan, bool fused);
 std::string shared_text(const TextContext& context, const KernelPlan& plan);
 std::string numbers_text(const TextContext& context, const KernelPlan& plan);
 

@@ -63,22 +63,26 @@ std::string write_text(const TextContext& context, const KernelPlan& plan, bool 
   const std::string& name = context.options.name;
   const Form target = in_vectors(plan.target, plan.vector_bits);
   const bool origin = fused && context.function.uses_source;
+  const std::string results = context.results_name(fused);
   std::string text = form_text(context, "loaded", plan.loaded) + form_text(context, "target", target);
   if (origin) text += form_text(context, "origin", plan.origin);
   text += fmt::format(
       "  {0}* const out_vectors = reinterpret_cast<{0}*>(out);\n"
-      "  const unsigned long long out_policy = {1}_policy(out);\n",
-      vector, name);
+      "{1}",
+      results,
+      results == vector ? fmt::format("  const unsigned long long out_policy = {}_policy(out);\n", name)
+                        : "");
 
   std::string body = later_text(context, "from", "loaded", {{"i", plan.loaded.iteration}});
   body += later_text(context, "to", "target", {{"i", target.iteration}});
   if (origin) body += later_text(context, "x", "origin", {{"i", plan.origin.iteration}});
-  if (fused && context.function.uses_target) {
+  if (fused && (context.function.uses_target || context.adds())) {
     body += fmt::format("  const {} y = to{};\n", context.index(),
                         plan.vector_bits > 0 ? fmt::format(" << {}", plan.vector_bits) : "");
   }
-  body += fmt::format("  {} vector;\n", vector) + gather_text(context, plan, fused);
-  body += fmt::format("  {}_write(out_vectors + to, vector, out_policy);\n", name);
+  body += fmt::format("  {} vector;\n", results) + gather_text(context, plan, fused);
+  body += results == vector ? fmt::format("  {}_write(out_vectors + to, vector, out_policy);\n", name)
+                            : "  out_vectors[to] = vector;\n";
   return text + loop_text(context, plan, body);
 }
 
@@ -86,7 +90,7 @@ std::string write_text(const TextContext& context, const KernelPlan& plan, bool 
 
 std::string vector_kernel_text(const TextContext& context, const KernelPlan& plan, bool fused) {
   const int rows = 1 << (plan.tile_bits - plan.column_bits);
-  return head_text(context, plan) + shared_text(context, plan) + numbers_text(context, plan) +
+  return head_text(context, plan, fused) + shared_text(context, plan) + numbers_text(context, plan) +
          fmt::format("\n  // Read {} rows of {} elements; all vectors of a thread are under way at once.\n",
                      rows, 1 << plan.column_bits) +
          read_text(context, plan) +

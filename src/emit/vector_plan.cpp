@@ -42,12 +42,21 @@ const kernels::CompiledTile& compiled_tile(int element_bytes) {
   return *found;
 }
 
-AffineTileShape shape_of(int element_bytes, const layout::Tile& tile) {
+// Log2 of the bytes of the widest number that a vector of elements becomes.
+int widest_bits_of(int element_bytes, const Options& options) {
+  if (!options.arithmetic) return width_bits_of(element_bytes);
+  const Arithmetic& of = *options.arithmetic;
+  const auto width = [](Number number) { return width_bits_of(static_cast<int>(bytes_of(number))); };
+  const int addend = of.addend ? width(of.addend->number) : 0;
+  return std::max({width_bits_of(element_bytes), width(of.to), addend});
+}
+
+AffineTileShape shape_of(int element_bytes, const layout::Tile& tile, const Options& options) {
   AffineTileShape shape;
   shape.width_bits = width_bits_of(element_bytes);
   shape.segment_bits = tile.segment_bits;
   shape.row_bits = tile.row_bits;
-  shape.vector_bits = std::min(kVectorBytesBits - shape.width_bits, tile.segment_bits);
+  shape.vector_bits = std::min(kVectorBytesBits - widest_bits_of(element_bytes, options), tile.segment_bits);
   const int vectors = shape.vector_count_bits();
   shape.thread_bits =
       std::min({vectors, kMostThreadBits, std::max(kUsualThreadBits, vectors - kUsualIterationBits)});
@@ -121,14 +130,14 @@ KernelPlan plan_vectors(const Affine& map, const Affine& whole, const ElementTyp
                               .order = layout::BlockOrder::target});
   KernelPlan plan;
   plan.map = map;
-  plan.element_bytes = element.bytes;
+  plan.element_bytes = plan.result_bytes = element.bytes;
   plan.has_tile = true;
   plan.tile_bits = tile.tile_bits();
   plan.column_bits = segment_bits;
   plan.block_bits = tile.block_bits();
   require_room(plan, options);
 
-  const AffineTileShape shape = shape_of(element.bytes, tile);
+  const AffineTileShape shape = shape_of(element.bytes, tile, options);
   plan.vector_bits = shape.vector_bits;
   plan.thread_bits = shape.thread_bits;
   plan.iteration_bits = shape.vector_count_bits() - shape.thread_bits;

@@ -101,7 +101,13 @@ std::string vector_text(const TextContext& context, const std::vector<KernelPlan
       "// What a thread moves at once.\n"
       "struct alignas({}) {} {{ {} at[{}]; }};\n\n",
       plan.vector_bytes(), vector, context.element_name(), plan.element_count());
-  text += policy_text(name) + read_text(name, vector, hinted) + write_text(name, vector, hinted);
+  if (context.options.arithmetic) {
+    text += fmt::format("struct alignas({}) {}_results {{ {}_result at[{}]; }};\n\n",
+                        plans.back().result_vector_bytes(), name, name, plan.element_count());
+  }
+  text += policy_text(name) + read_text(name, vector, hinted);
+  // The last kernel writes other vectors where numbers are changed.
+  if (!context.options.arithmetic || plans.size() > 1) text += write_text(name, vector, hinted);
   if (bits != 0) text += exchange_text(name, vector, plan.element_count(), bits);
   return text;
 }

@@ -10,60 +10,10 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "faro/device/memory.hpp"
 #include "kernels/value_functions.hpp"
 #include "kernels/values.hpp"
 
 namespace faro::kernels {
-
-/// Numbers that lie together, moved at once: up to 16 bytes, in the registers of a GPU thread. They stay
-/// packed there until each is used, where an array of bytes would take a register for each.
-template <typename T, int kCount>
-class Lanes {
-  static constexpr int kBytes = static_cast<int>(sizeof(T));
-  static constexpr int kPacket = kBytes * kCount < 16 ? kBytes * kCount : 16;
-  using Moved = device::Packet<kPacket>;
-  static constexpr int kUnit = Moved::kUnitBytes;
-  struct Words {
-    std::uint32_t word[kBytes < 4 ? 1 : kBytes / 4];
-  };
-  using Bits = std::conditional_t<kBytes == 1, std::uint8_t, std::uint16_t>;
-
- public:
-  constexpr T get(int i) const {
-    if constexpr (kBytes >= 4) {
-      Words words{};
-      FARO_UNROLL
-      for (int w = 0; w < kBytes / 4; ++w) words.word[w] = unit(i * kBytes + 4 * w);
-      return std::bit_cast<T>(words);
-    } else {
-      return std::bit_cast<T>(static_cast<Bits>(unit(i * kBytes) >> 8 * (i * kBytes % kUnit)));
-    }
-  }
-  /// Once for each.
-  constexpr void put(int i, T x) {
-    if constexpr (kBytes >= 4) {
-      const auto words = std::bit_cast<Words>(x);
-      FARO_UNROLL
-      for (int w = 0; w < kBytes / 4; ++w) unit(i * kBytes + 4 * w) = words.word[w];
-    } else {
-      using Unit = typename Moved::Unit;
-      Unit& of = unit(i * kBytes);
-      of = static_cast<Unit>(of | static_cast<std::uint32_t>(std::bit_cast<Bits>(x))
-                                      << 8 * (i * kBytes % kUnit));
-    }
-  }
-
- private:
-  constexpr typename Moved::Unit unit(int byte) const {
-    return packet_[byte / kPacket].unit[byte % kPacket / kUnit];
-  }
-  constexpr typename Moved::Unit& unit(int byte) {
-    return packet_[byte / kPacket].unit[byte % kPacket / kUnit];
-  }
-
-  Moved packet_[kBytes * kCount / kPacket] = {};
-};
 
 constexpr std::uint16_t swapped_word(std::uint16_t x) { return static_cast<std::uint16_t>(x << 8 | x >> 8); }
 constexpr std::uint32_t swapped_word(std::uint32_t x) {

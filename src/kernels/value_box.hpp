@@ -19,9 +19,6 @@
 
 namespace faro::kernels {
 
-/// Vectors that a thread has on their way.
-inline constexpr std::uint32_t kValueBatch = 4;
-
 /// How boxes are moved, known when a kernel is compiled.
 template <int kInVector, int kOutVector, ValueOrder kInOrder = ValueOrder::by_table,
           ValueOrder kOutOrder = ValueOrder::by_table, bool kRoundsFirst = false, bool kPairsRead = false>
@@ -52,8 +49,9 @@ struct MoveValues : Arrays {
   using Addend = typename Program::Addend;
   using Computed = typename Program::Computed;
   using Held = std::conditional_t<Shape::kRounds, To, From>;
+  using Factors = ValueFactors<Program, !Shape::kRounds>;
   static constexpr std::uint32_t kThreads = kValueThreads;
-  static constexpr int kMinBlocks = 5;
+  static constexpr int kMinBlocks = Program::kHasAddend ? 4 : 5;
   using Arrays::p;
 
   constexpr std::uint32_t shared_bytes() const { return p.shared_bytes; }
@@ -62,15 +60,19 @@ struct MoveValues : Arrays {
   constexpr void operator()(Block& block) const {
     auto* const held = reinterpret_cast<Held*>(block.shared());
     const ValueCorner corner = corner_of<Program>(p, block.index());
-    ValueFactors<Program> factors(*this, block.shared());
+    Factors factors(*this, block.shared());
     if constexpr (Shape::kRounds) factors.begin({}, ValueRowFactors{});
     if constexpr (Program::kHasScale || Program::kHasOffset) {
       if (p.factors_vary != 0) factors.stage(*this, corner, corner.run_of(p.out), block);
     }
     load(corner, block.thread(), held, factors);
     block.barrier();
-    store(corner, ValueWalk(p.out, block.thread(), corner.run_of(p.out) / kOut, corner.rows_of(p.out)), held,
-          factors);
+    const std::uint32_t slots = corner.run_of(p.out) / kOut;
+    if constexpr (Shape::kStores == ValueOrder::by_patches) {
+      store_patches(corner, block.thread(), slots, held, factors);
+    } else {
+      store(corner, ValueWalk(p.out, block.thread(), slots, corner.rows_of(p.out)), held, factors);
+    }
   }
 
  protected:
@@ -83,12 +85,12 @@ struct MoveValues : Arrays {
           : (4 / static_cast<int>(sizeof(Held)) < kOut ? 4 / static_cast<int>(sizeof(Held)) : kOut);
 
   constexpr void load(const ValueCorner& corner, std::uint32_t thread, Held* held,
-                      const ValueFactors<Program>& factors) const {
-    const ValueWalk walk(p.in, thread, corner.run_of(p.in) / kIn, corner.rows_of(p.in));
-    if constexpr (Shape::kLoads == ValueOrder::along_runs) {
-      load_along_runs(corner, walk, held, factors);
+                      const Factors& factors) const {
+    const std::uint32_t slots = corner.run_of(p.in) / kIn;
+    if constexpr (Shape::kLoads == ValueOrder::by_patches) {
+      load_patches(corner, thread, slots, held, factors);
     } else {
-      load_rows(corner, walk, held, factors);
+      load_rows(corner, ValueWalk(p.in, thread, slots, corner.rows_of(p.in)), held, factors);
     }
   }
 
@@ -100,48 +102,56 @@ struct MoveValues : Arrays {
   using Results = Lanes<To, kOut>;
   using Others = Lanes<Addend, kOut>;
 
-  static constexpr Held held_of(From x, const ValueFactors<Program>& factors) {
+  static constexpr Held held_of(From x, const Factors& factors) {
     if constexpr (Shape::kRounds) {
       return Program::rounded(factors.scaled(Program::widened(x), 0));
     } else {
       return x;
     }
   }
+  // A row's place is below 0 where its run was cut. It is added to the address once, and the slot's places
+  // to that: a sum of both first, which wraps around, would be one for each number.
   static constexpr void hold(const Vector& vector, const Places& of_slot, std::uint32_t row_place, Held* held,
-                             const ValueFactors<Program>& factors) {
+                             const Factors& factors) {
+    Held* const of_row = held + static_cast<std::int32_t>(row_place);
     FARO_UNROLL
-    for (int j = 0; j < kIn; ++j)
-      held[row_place + std::uint32_t{of_slot.get(j)}] = held_of(vector.get(j), factors);
+    for (int j = 0; j < kIn; ++j) of_row[of_slot.get(j)] = held_of(vector.get(j), factors);
   }
   constexpr const Vector* vector_at(std::int64_t begin, std::int64_t row) const {
     return reinterpret_cast<const Vector*>(static_cast<const From*>(this->in) +
                                            (begin + row) / (Shape::kPairs ? 2 : 1));
   }
 
-  constexpr void load_along_runs(const ValueCorner& corner, const ValueWalk& walk, Held* held,
-                                 const ValueFactors<Program>& factors) const {
-    const auto* const all_places = reinterpret_cast<const Places*>(this->places);
-    for (std::uint32_t row = walk.row; row < walk.rows; row += walk.row_step) {
-      const ValueRow of_row = this->in_rows[row];
-      const Vector* const run = vector_at(corner.at.in, of_row.at);
-      for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += kBatch * walk.slot_step) {
-        Vector vectors[kBatch];
-        FARO_UNROLL
-        for (std::uint32_t i = 0; i < kBatch; ++i) {
-          const std::uint32_t at = slot + i * walk.slot_step;
-          if (at < walk.slots) vectors[i] = run[at];
-        }
-        FARO_UNROLL
-        for (std::uint32_t i = 0; i < kBatch; ++i) {
-          const std::uint32_t at = slot + i * walk.slot_step;
-          if (at < walk.slots) hold(vectors[i], all_places[at], of_row.place - corner.back, held, factors);
-        }
+  constexpr void load_patches(const ValueCorner& corner, std::uint32_t thread, std::uint32_t slots,
+                              Held* held, const Factors& factors) const {
+    const std::uint32_t rows = corner.rows_of(p.in);
+    const ValuePatches patches(p.in, thread, rows);
+    for (std::uint32_t patch = patches.first; patch < patches.patches; patch += kBatch * patches.kStep) {
+      ValuePatches::Vector at[kBatch];
+      ValueRow of_rows[kBatch];
+      Vector vectors[kBatch];
+      FARO_UNROLL
+      for (std::uint32_t i = 0; i < kBatch; ++i) {
+        at[i] = patches(patch + i * patches.kStep);
+        if (at[i].slot >= slots) at[i].row = rows;
+        if (at[i].row < rows) of_rows[i] = this->in_rows[at[i].row];
+      }
+      FARO_UNROLL
+      for (std::uint32_t i = 0; i < kBatch; ++i) {
+        if (at[i].row < rows)
+          vectors[i] = *vector_at(corner.at.in + std::int64_t{at[i].slot} * kIn, of_rows[i].at);
+      }
+      FARO_UNROLL
+      for (std::uint32_t i = 0; i < kBatch; ++i) {
+        if (at[i].row >= rows) continue;
+        const Places of_slot = reinterpret_cast<const Places*>(this->places)[at[i].slot];
+        hold(vectors[i], of_slot, of_rows[i].place - corner.back, held, factors);
       }
     }
   }
 
   constexpr void load_rows(const ValueCorner& corner, const ValueWalk& walk, Held* held,
-                           const ValueFactors<Program>& factors) const {
+                           const Factors& factors) const {
     for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += walk.slot_step) {
       const Places of_slot = reinterpret_cast<const Places*>(this->places)[slot];
       const std::int64_t begin = corner.at.in + std::int64_t{slot} * kIn;
@@ -158,7 +168,7 @@ struct MoveValues : Arrays {
   template <bool kWhole>
   constexpr void load_batch(std::uint32_t count, std::int64_t begin, const Places& of_slot,
                             std::uint32_t back, ValueRows<Shape::kLoads>& rows, Held* held,
-                            const ValueFactors<Program>& factors) const {
+                            const Factors& factors) const {
     ValueRow of_rows[kBatch];
     Vector vectors[kBatch];
     FARO_UNROLL
@@ -176,7 +186,7 @@ struct MoveValues : Arrays {
   }
 
   constexpr void store(const ValueCorner& corner, const ValueWalk& walk, const Held* held,
-                       ValueFactors<Program>& factors) const {
+                       Factors& factors) const {
     for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += walk.slot_step) {
       ValueRows<Shape::kStores> rows(p.out, this->out_rows, walk.row, walk.row_step);
       for (std::uint32_t row = walk.row; row < walk.rows; row += kStored * walk.row_step) {
@@ -200,13 +210,38 @@ struct MoveValues : Arrays {
     }
   }
 
+  constexpr void store_patches(const ValueCorner& corner, std::uint32_t thread, std::uint32_t slots,
+                               const Held* held, Factors& factors) const {
+    const std::uint32_t rows = corner.rows_of(p.out);
+    const ValuePatches patches(p.out, thread, rows);
+    for (std::uint32_t patch = patches.first; patch < patches.patches; patch += kStored * patches.kStep) {
+      ValuePatches::Vector at[kStored];
+      Others others[kStored];
+      FARO_UNROLL
+      for (std::uint32_t i = 0; i < kStored; ++i) {
+        at[i] = patches(patch + i * patches.kStep);
+        if (at[i].slot >= slots) at[i].row = rows;
+        if constexpr (Program::kHasAddend) {
+          if (at[i].row < rows) others[i] = other_at(corner, at[i].row, at[i].slot);
+        }
+      }
+      FARO_UNROLL
+      for (std::uint32_t i = 0; i < kStored; ++i) {
+        if (at[i].row >= rows) continue;
+        if constexpr (Program::kHasScale || Program::kHasOffset)
+          factors.begin(corner, this->row_factors[at[i].row]);
+        finish(corner, this->out_rows[at[i].row], at[i].slot * kOut, held, others[i], factors);
+      }
+    }
+  }
+
   constexpr Others other_at(const ValueCorner& corner, std::uint32_t row, std::uint32_t slot) const {
     const std::int64_t at = corner.at.addend + this->row_factors[row].addend + std::int64_t{slot} * kOut;
     return *reinterpret_cast<const Others*>(static_cast<const Addend*>(this->addend) + at);
   }
 
   constexpr void finish(const ValueCorner& corner, const ValueRow& of_row, std::uint32_t first,
-                        const Held* held, const Others& others, ValueFactors<Program>& factors) const {
+                        const Held* held, const Others& others, Factors& factors) const {
     Results results;
     FARO_UNROLL
     for (int w = 0; w < kOut; w += kWord) {

@@ -15,6 +15,7 @@
 
 #include "faro/device/division.hpp"
 #include "kernels/affine_tile.hpp"
+#include "kernels/number_lanes.hpp"
 #include "kernels/number_program.hpp"
 #include "kernels/value_arrays.hpp"
 

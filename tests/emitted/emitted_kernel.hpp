@@ -47,8 +47,9 @@ class EmittedKernel {
  public:
   /// `array_bytes`: of the input and of the output.
   EmittedKernel(const EmittedLibrary& library, const emit::Kernel& kernel, std::uint64_t array_bytes,
-                std::uint64_t first_block = 0)
-      : function_(library.function(kernel.name)),
+                std::uint64_t first_block = 0, const void* added = nullptr)
+      : addend(added),
+        function_(library.function(kernel.name)),
         state_(library.state()),
         kernel_(kernel),
         in_(array_bytes),
@@ -76,6 +77,8 @@ class EmittedKernel {
 
   /// Where not null, every access is added to it.
   std::vector<TracedAccess>* trace = nullptr;
+  /// What is added, in memory that it reads and nothing counts.
+  const void* addend = nullptr;
 
  private:
   static constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
@@ -149,7 +152,7 @@ class EmittedKernel {
     state_.barrier = [] { current_->barrier(); };
     current_ = this;
     if (setjmp(end_of_phase_) != 0) return true;  // the text has no destructors
-    function_(in_.array(), out_.array());
+    function_(in_.array(), out_.array(), addend);
     return false;
   }
 

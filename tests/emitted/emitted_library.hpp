@@ -3,11 +3,11 @@
 //     EmittedLibrary library;
 //     library.add("k0", emit::emit(map, {.name = "k0"}));    any number of them, each with its own name
 //     library.build();
-//     library.function("k0")(in, out);                       one thread of it; emitted_run.hpp runs them all
+//     library.function("k0")(in, out, nullptr);              one thread of it; emitted_run.hpp runs them all
 //
 // The text is compiled as it stands, with three kinds of lines replaced, none of which moves data:
 //
-//     using NAME_element = T;                                   T counted; so too NAME_word
+//     using NAME_element = T;                                   T counted; so too NAME_word, NAME_result
 //     struct alignas(16) NAME_vector { NAME_element at[4]; };   a vector that counts as one access
 //     extern __shared__ … NAME_bytes[];                         stays, and is defined behind the text
 #pragma once
@@ -73,7 +73,7 @@ inline std::string run_command(const std::string& command, const std::filesystem
 
 /// The text with its types counted. Throws where the line of the element type is not there exactly once.
 inline std::string counted_text(const std::string& name, const emit::Source& source) {
-  const std::regex element("using (" + name + "_element|" + name + "_word) = ([^;]+);");
+  const std::regex element("using (" + name + "_element|" + name + "_word|" + name + "_result) = ([^;]+);");
   const std::string& text = source.text;
   std::size_t elements = 0;
   for (std::sregex_iterator it(text.begin(), text.end(), element), end; it != end; ++it) {
@@ -102,7 +102,8 @@ inline std::string counted_text(const std::string& name, const emit::Source& sou
 
 class EmittedLibrary {
  public:
-  using Function = void (*)(const void* in, void* out);
+  /// `addend`: of those that add an array; others do not look at it.
+  using Function = void (*)(const void* in, void* out, const void* addend);
 
   void add(const std::string& name, const emit::Source& source) {
     text_ += counted_text(name, source) + "\n";

@@ -1,6 +1,7 @@
 // Emitted kernels on the counting memory: a whole launch on real arrays, or one block of arrays of any size.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
@@ -15,9 +16,10 @@ namespace faro::testing {
 /// Runs all of a kernel, from `in` to `out`, and counts.
 inline machine::AccessCounts run_counted(const EmittedLibrary& library, const emit::Kernel& kernel,
                                          std::span<const std::byte> in, std::span<std::byte> out,
-                                         std::vector<TracedAccess>* trace = nullptr) {
+                                         std::vector<TracedAccess>* trace = nullptr,
+                                         const void* addend = nullptr) {
   using machine::CountingMemory;
-  EmittedKernel<CountingMemory> emitted(library, kernel, in.size());
+  EmittedKernel<CountingMemory> emitted(library, kernel, std::max(in.size(), out.size()), 0, addend);
   emitted.trace = trace;
   CountingMemory memory({.shared_bytes = kernel.shared_bytes});
   memory.add_input(in);

@@ -84,6 +84,11 @@ void expect_as_on_cpu(const Strided& view, const Arithmetic& of, SplitMix64& ran
                       (is_complex(of.from) && of.function >= Function::absolute);
   const double unit = bytes_of(of.to) == 1 ? 0.26 : bytes_of(of.to) == 2 ? 1e-2 : 1e-4;
   expect_same(of, device_out.get(), wanted, nearly ? unit : 0);
+  // Through the device and back.
+  Bytes staged = before;
+  gpu.run_staged({in.data(), cpu.in_count()}, staged.data(), cpu.out_count(),
+                 other(staged.data(), addend.data()));
+  expect_same(of, staged, wanted, nearly ? unit : 0);
 }
 
 TEST_F(GpuArithmetic, DrawnViewsAsOnTheCpu) {

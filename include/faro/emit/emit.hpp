@@ -36,7 +36,8 @@ namespace faro::emit {
 /// The text of a kernel, or two, that carries out out[pi(x)] = f(in[x]); `in` and `out` do not overlap.
 /// Law:    the map in the text's first lines parses back to `map`.
 /// Errors: ErrorCode::unsupported for a rung that cannot do the map or has no room for it, saying why;
-///         ErrorCode::value for an element, a name, sizes or an expression that cannot be.
+///         ErrorCode::value for an element, a name, sizes or an expression that cannot be; those of check()
+///         for arithmetic.
 /// Cost:   one block of every kernel on the CPU, some milliseconds.
 Source emit(const Affine& map, const Options& options = {});
 

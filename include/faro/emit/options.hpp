@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "faro/arithmetic.hpp"
 
 namespace faro::emit {
 
@@ -59,6 +62,11 @@ struct Options {
   bool launcher = false;  // of Language::cuda: NAME_launch and NAME_workspace_bytes as well
   /// C++ over v, the element, and the indices x and y: out[y] = EXPR for v = in[x], y = pi(x). Empty: v.
   std::string map = {};
+  /// What is done to each number instead: out[y] = to(scale f(in[x]) + offset + beta addend[y]). `element` is
+  /// not looked at then; `in` has numbers of arithmetic.from, `out` of arithmetic.to, and an addend is the
+  /// third array of the last kernel, of the function and of the launcher. Factors along axes count those of
+  /// arithmetic.shape.
+  std::optional<Arithmetic> arithmetic = {};
 };
 
 }  // namespace faro::emit

@@ -1,61 +1,9 @@
-#include <array>
-
 #include "engines/cuda/value_program.hpp"
 #include "kernel_texts.hpp"  // made by CMake: kernel_texts(), the headers below and what they include
+#include "kernels/program_text.hpp"
 
 namespace faro::cuda {
 namespace {
-
-const char* type_of(Number number) {
-  switch (number) {
-    case Number::i8:
-      return "signed char";
-    case Number::u8:
-      return "unsigned char";
-    case Number::i16:
-      return "short";
-    case Number::u16:
-      return "unsigned short";
-    case Number::i32:
-      return "int";
-    case Number::u32:
-      return "unsigned int";
-    case Number::i64:
-      return "long";
-    case Number::u64:
-      return "unsigned long";
-    case Number::f16:
-      return "faro::kernels::Half";
-    case Number::bf16:
-      return "faro::kernels::BrainHalf";
-    case Number::f32:
-      return "float";
-    case Number::f64:
-      return "double";
-    case Number::boolean:
-      return "faro::kernels::Boolean";
-    case Number::c64:
-      return "faro::kernels::Complex<float>";
-    case Number::c128:
-      return "faro::kernels::Complex<double>";
-    case Number::f8_e4m3fn:
-      return "faro::kernels::Float8E4M3";
-    case Number::f8_e5m2:
-      return "faro::kernels::Float8E5M2";
-    case Number::f8_e4m3fnuz:
-      return "faro::kernels::Float8E4M3Fnuz";
-    case Number::f8_e5m2fnuz:
-      break;
-  }
-  return "faro::kernels::Float8E5M2Fnuz";
-}
-
-const char* type_of(Function function) {
-  constexpr std::array<const char*, kFunctions> kTypes{"Identity",   "Conjugate",  "Negate", "Absolute",
-                                                       "Reciprocal", "SquareRoot", "Exp",    "Log",
-                                                       "Tanh",       "Sigmoid",    "Relu",   "Gelu"};
-  return kTypes[static_cast<std::size_t>(function)];
-}
 
 const char* text_of(kernels::ValueOrder order) {
   switch (order) {
@@ -63,32 +11,19 @@ const char* text_of(kernels::ValueOrder order) {
       return "faro::kernels::ValueOrder::by_table";
     case kernels::ValueOrder::by_steps:
       return "faro::kernels::ValueOrder::by_steps";
-    case kernels::ValueOrder::along_runs:
+    case kernels::ValueOrder::by_patches:
       break;
   }
-  return "faro::kernels::ValueOrder::along_runs";
+  return "faro::kernels::ValueOrder::by_patches";
 }
 
-// The steps of a program.
-unsigned flags_of(const Arithmetic& of) {
-  using kernels::ProgramStep;
-  unsigned flags = 0;
-  const auto flag = [&](bool is, ProgramStep::Flag which) { flags |= is ? which : 0U; };
-  flag(of.scale.axis || of.scale.values.front() != 1.0, ProgramStep::scale);
-  flag(of.offset.axis || of.offset.values.front() != 0.0, ProgramStep::offset);
-  flag(of.in_swapped, ProgramStep::swap_in);
-  flag(of.out_swapped, ProgramStep::swap_out);
-  flag(of.addend && of.addend->swapped, ProgramStep::swap_addend);
-  flag(of.to_integer == ToInteger::nearest && is_integer(of.to), ProgramStep::to_nearest);
-  flag(of.saturated, ProgramStep::saturate);
-  return flags;
-}
-
-std::string program_text(const ValueKernel& kernel) {
-  return std::string("faro::kernels::NumberProgram<") + type_of(kernel.from) + ", " + type_of(kernel.to) +
-         ", " + type_of(kernel.computed) + ", faro::kernels::" + type_of(kernel.function) + ", " +
-         std::to_string(kernel.flags) + "u, " +
-         (kernel.addend ? type_of(*kernel.addend) : "faro::kernels::NoAddend") + ">";
+std::string program_text_of(const ValueKernel& kernel) {
+  return kernels::program_text({.from = kernel.from,
+                                .to = kernel.to,
+                                .computed = kernel.computed,
+                                .function = kernel.function,
+                                .flags = kernel.flags,
+                                .addend = kernel.addend});
 }
 
 // What the kernels' headers use of the standard library, which NVRTC has not.
@@ -167,13 +102,13 @@ ValueKernel value_kernel_of(const Arithmetic& of, const faro::detail::ValueBoxes
     kernel.stores = boxes.stores;
     kernel.rounds_first = boxes.rounds_first;
   }
-  kernel.flags = flags_of(of);
+  kernel.flags = kernels::program_flags(of);
   if (of.addend) kernel.addend = of.addend->number;
   return kernel;
 }
 
 std::string type_text(const ValueKernel& kernel) {
-  const std::string program = program_text(kernel);
+  const std::string program = program_text_of(kernel);
   if (kernel.columns > 0) {
     const bool from = kernel.interleaved == kernels::Interleaved::input;
     return "faro::kernels::MoveValueColumns<" + program + ", " + std::to_string(kernel.columns) + ", " +
@@ -191,10 +126,10 @@ std::string tile_type_text(const Arithmetic& of, const faro::detail::ValueTiles&
                      .to = of.to,
                      .computed = computed_in(of),
                      .function = of.function,
-                     .flags = flags_of(of)};
+                     .flags = kernels::program_flags(of)};
   if (of.addend) kernel.addend = of.addend->number;
   const kernels::AffineTileShape& shape = tiles.shape;
-  return "faro::kernels::MoveValueTiles<" + program_text(kernel) +
+  return "faro::kernels::MoveValueTiles<" + program_text_of(kernel) +
          (tiles.rounds_first ? ", true, " : ", false, ") + std::to_string(shape.segment_bits) + ", " +
          std::to_string(shape.row_bits) + ", " + std::to_string(shape.vector_bits) + ", " +
          std::to_string(shape.thread_bits) + (faro::detail::along_axes(of) ? ", true>" : ">");
@@ -211,9 +146,10 @@ std::string type_text(const BlockKernel& kernel) {
                                          kElements[static_cast<std::size_t>(kernel.format)] + ">"
                                    : std::string("faro::kernels::TwiceScaled");
   return std::string("faro::kernels::") + (kernel.back ? "DequantizeBoxes<" : "QuantizeBoxes<") +
-         type_of(kernel.wide) + ", " + scaled + ", faro::kernels::ValueShape<" + std::to_string(kernel.in) +
-         ", " + std::to_string(kernel.out) + ", " + text_of(kernel.loads) + ", " + text_of(kernel.stores) +
-         ", false, " + (kernel.back && bits_of(kernel.format) == 4 ? "true>>" : "false>>");
+         kernels::type_text(kernel.wide) + ", " + scaled + ", faro::kernels::ValueShape<" +
+         std::to_string(kernel.in) + ", " + std::to_string(kernel.out) + ", " + text_of(kernel.loads) + ", " +
+         text_of(kernel.stores) + ", false, " +
+         (kernel.back && bits_of(kernel.format) == 4 ? "true>>" : "false>>");
 }
 
 RuntimeSource kernel_source(const std::string& type) {
