@@ -112,11 +112,6 @@ void run_with_orders(const ValueBoxes& boxes, const Arithmetic& of, const Arrays
   });
 }
 
-template <typename T>
-bool is_few(int vector) {
-  return vector == 1 || vector == 16 / static_cast<int>(sizeof(T));
-}
-
 // Every order of the first program's loads and stores, with few vectors; every vector by tables, which any
 // box has.
 template <typename Program, bool kEverything = false>
@@ -151,23 +146,20 @@ void run_boxes(const ValueBoxes& boxes, const Arithmetic& of, const Arrays& arra
       });
       return;
     }
-    const bool few = is_few<typename Program::From>(boxes.in_vector) &&
-                     is_few<typename Program::To>(boxes.out_vector);
-    const bool patches_in = few && boxes.loads == ValueOrder::by_patches;
-    const bool patches_out = few && boxes.stores == ValueOrder::by_patches;
-    if (patches_in && patches_out)
-      return run_with_orders<Program, kFirst, ValueOrder::by_patches, ValueOrder::by_patches, false>(
-          boxes, of, arrays, order);
-    if (patches_in)
-      return run_with_orders<Program, kFirst, ValueOrder::by_patches, ValueOrder::by_table, false>(
-          boxes, of, arrays, order);
-    if (patches_out)
-      return run_with_orders<Program, kFirst, ValueOrder::by_table, ValueOrder::by_patches, false>(
-          boxes, of, arrays, order);
     if constexpr (kEverything) {
-      const bool steps = boxes.stores == ValueOrder::by_steps && boxes.loads == ValueOrder::by_steps;
-      if (few && steps)
+      constexpr int kIn = 16 / static_cast<int>(sizeof(typename Program::From));
+      constexpr int kOut = 16 / static_cast<int>(sizeof(typename Program::To));
+      const bool few = (boxes.in_vector == 1 || boxes.in_vector == kIn) &&
+                       (boxes.out_vector == 1 || boxes.out_vector == kOut);
+      const bool steps = few && boxes.stores == ValueOrder::by_steps;
+      if (steps && boxes.loads == ValueOrder::by_steps)
         return run_with_orders<Program, kFirst, ValueOrder::by_steps, ValueOrder::by_steps, false>(
+            boxes, of, arrays, order);
+      if (steps && boxes.loads == ValueOrder::along_runs)
+        return run_with_orders<Program, kFirst, ValueOrder::along_runs, ValueOrder::by_steps, false>(
+            boxes, of, arrays, order);
+      if (few && boxes.loads == ValueOrder::along_runs)
+        return run_with_orders<Program, kFirst, ValueOrder::along_runs, ValueOrder::by_table, false>(
             boxes, of, arrays, order);
     }
     run_with_orders<Program, kFirst, ValueOrder::by_table, ValueOrder::by_table, kEverything>(boxes, of,

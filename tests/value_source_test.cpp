@@ -71,7 +71,7 @@ TEST_F(ValueSources, EveryKindCompiles) {
                                     .flags = 127,
                                     .in = 8,
                                     .out = 8,
-                                    .loads = kernels::ValueOrder::by_patches,
+                                    .loads = kernels::ValueOrder::along_runs,
                                     .stores = kernels::ValueOrder::by_steps});
 }
 

@@ -27,9 +27,6 @@ inline constexpr std::uint32_t kValueThreads = 256;
 inline constexpr std::uint32_t kValueWarpLanes = 32;
 inline constexpr std::int32_t kUncut = -1;
 
-/// Vectors that a thread has on their way.
-inline constexpr std::uint32_t kValueBatch = 4;
-
 /// Where a run begins, in numbers from the box's corner, and in shared memory.
 struct alignas(16) ValueRow {
   std::int64_t at;
@@ -63,13 +60,11 @@ struct ValueSide {
   std::uint32_t warps_log2 = 0;  // of a block, along a run
   std::int64_t row_at = 0;       // from row to row, where they are counted along one axis
   std::uint32_t row_place = 0;
-  device::Division32 slot_patches;  // of a whole run
 };
 
 /// How a thread goes through its vectors of a side: from row to row by the table, or by steps where rows are
-/// counted along one axis; or its warp from patch to patch, as many slots and rows as it has lanes, where
-/// else lanes would be idle or few vectors on their way.
-enum class ValueOrder { by_table, by_steps, by_patches };
+/// counted along one axis, or along few long runs.
+enum class ValueOrder { by_table, by_steps, along_runs };
 
 /// Which side has the numbers of all columns together (value_registers.hpp).
 enum class Interleaved { input, output };
@@ -189,38 +184,6 @@ struct ValueWalk {
   }
 };
 
-/// The vectors of a thread, patch by patch of its warp.
-struct ValuePatches {
-  std::uint32_t first;    // the warp's patch
-  std::uint32_t patches;  // of the box
-  std::uint32_t slot;     // the lane's in a patch
-  std::uint32_t row;
-  std::uint32_t slots_log2;
-  std::uint32_t rows_log2;
-  const device::Division32& slot_patches;
-
-  static constexpr std::uint32_t kStep = kValueThreads / kValueWarpLanes;
-
-  constexpr ValuePatches(const ValueSide& side, std::uint32_t thread, std::uint32_t rows)
-      : first(thread / kValueWarpLanes),
-        patches(((rows - 1) >> (5 - side.lanes_log2)) * side.slot_patches.divisor() +
-                side.slot_patches.divisor()),
-        slot(thread % kValueWarpLanes & ((1U << side.lanes_log2) - 1)),
-        row(thread % kValueWarpLanes >> side.lanes_log2),
-        slots_log2(side.lanes_log2),
-        rows_log2(5 - side.lanes_log2),
-        slot_patches(side.slot_patches) {}
-
-  struct Vector {
-    std::uint32_t slot;
-    std::uint32_t row;
-  };
-  constexpr Vector operator()(std::uint32_t patch) const {
-    const std::uint32_t of_rows = slot_patches.divide(patch);
-    return {patch << slots_log2 | slot, of_rows << rows_log2 | row};
-  }
-};
-
 /// The rows of a thread, one after another.
 template <ValueOrder kOrder>
 class ValueRows {
@@ -277,7 +240,7 @@ struct ValueArrays {
   ValueFactor beta;
 };
 
-/// Factors of numbers that are being finished; `kMayVary`: along a run.
+/// Factors of numbers that are being finished. `kMayVary`: along a run; where they do not, no number asks.
 template <typename Program, bool kMayVary = true>
 class ValueFactors {
  public:

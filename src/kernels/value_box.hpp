@@ -19,6 +19,9 @@
 
 namespace faro::kernels {
 
+/// Vectors that a thread has on their way.
+inline constexpr std::uint32_t kValueBatch = 4;
+
 /// How boxes are moved, known when a kernel is compiled.
 template <int kInVector, int kOutVector, ValueOrder kInOrder = ValueOrder::by_table,
           ValueOrder kOutOrder = ValueOrder::by_table, bool kRoundsFirst = false, bool kPairsRead = false>
@@ -49,9 +52,9 @@ struct MoveValues : Arrays {
   using Addend = typename Program::Addend;
   using Computed = typename Program::Computed;
   using Held = std::conditional_t<Shape::kRounds, To, From>;
-  using Factors = ValueFactors<Program, !Shape::kRounds>;
+  using Factors = ValueFactors<Program, !Shape::kRounds>;  // those that round first have one for all
   static constexpr std::uint32_t kThreads = kValueThreads;
-  static constexpr int kMinBlocks = Program::kHasAddend ? 4 : 5;
+  static constexpr int kMinBlocks = 5;
   using Arrays::p;
 
   constexpr std::uint32_t shared_bytes() const { return p.shared_bytes; }
@@ -67,12 +70,8 @@ struct MoveValues : Arrays {
     }
     load(corner, block.thread(), held, factors);
     block.barrier();
-    const std::uint32_t slots = corner.run_of(p.out) / kOut;
-    if constexpr (Shape::kStores == ValueOrder::by_patches) {
-      store_patches(corner, block.thread(), slots, held, factors);
-    } else {
-      store(corner, ValueWalk(p.out, block.thread(), slots, corner.rows_of(p.out)), held, factors);
-    }
+    store(corner, ValueWalk(p.out, block.thread(), corner.run_of(p.out) / kOut, corner.rows_of(p.out)), held,
+          factors);
   }
 
  protected:
@@ -86,11 +85,11 @@ struct MoveValues : Arrays {
 
   constexpr void load(const ValueCorner& corner, std::uint32_t thread, Held* held,
                       const Factors& factors) const {
-    const std::uint32_t slots = corner.run_of(p.in) / kIn;
-    if constexpr (Shape::kLoads == ValueOrder::by_patches) {
-      load_patches(corner, thread, slots, held, factors);
+    const ValueWalk walk(p.in, thread, corner.run_of(p.in) / kIn, corner.rows_of(p.in));
+    if constexpr (Shape::kLoads == ValueOrder::along_runs) {
+      load_along_runs(corner, walk, held, factors);
     } else {
-      load_rows(corner, ValueWalk(p.in, thread, slots, corner.rows_of(p.in)), held, factors);
+      load_rows(corner, walk, held, factors);
     }
   }
 
@@ -109,43 +108,35 @@ struct MoveValues : Arrays {
       return x;
     }
   }
-  // A row's place is below 0 where its run was cut. It is added to the address once, and the slot's places
-  // to that: a sum of both first, which wraps around, would be one for each number.
   static constexpr void hold(const Vector& vector, const Places& of_slot, std::uint32_t row_place, Held* held,
                              const Factors& factors) {
-    Held* const of_row = held + static_cast<std::int32_t>(row_place);
     FARO_UNROLL
-    for (int j = 0; j < kIn; ++j) of_row[of_slot.get(j)] = held_of(vector.get(j), factors);
+    for (int j = 0; j < kIn; ++j)
+      held[row_place + std::uint32_t{of_slot.get(j)}] = held_of(vector.get(j), factors);
   }
   constexpr const Vector* vector_at(std::int64_t begin, std::int64_t row) const {
     return reinterpret_cast<const Vector*>(static_cast<const From*>(this->in) +
                                            (begin + row) / (Shape::kPairs ? 2 : 1));
   }
 
-  constexpr void load_patches(const ValueCorner& corner, std::uint32_t thread, std::uint32_t slots,
-                              Held* held, const Factors& factors) const {
-    const std::uint32_t rows = corner.rows_of(p.in);
-    const ValuePatches patches(p.in, thread, rows);
-    for (std::uint32_t patch = patches.first; patch < patches.patches; patch += kBatch * patches.kStep) {
-      ValuePatches::Vector at[kBatch];
-      ValueRow of_rows[kBatch];
-      Vector vectors[kBatch];
-      FARO_UNROLL
-      for (std::uint32_t i = 0; i < kBatch; ++i) {
-        at[i] = patches(patch + i * patches.kStep);
-        if (at[i].slot >= slots) at[i].row = rows;
-        if (at[i].row < rows) of_rows[i] = this->in_rows[at[i].row];
-      }
-      FARO_UNROLL
-      for (std::uint32_t i = 0; i < kBatch; ++i) {
-        if (at[i].row < rows)
-          vectors[i] = *vector_at(corner.at.in + std::int64_t{at[i].slot} * kIn, of_rows[i].at);
-      }
-      FARO_UNROLL
-      for (std::uint32_t i = 0; i < kBatch; ++i) {
-        if (at[i].row >= rows) continue;
-        const Places of_slot = reinterpret_cast<const Places*>(this->places)[at[i].slot];
-        hold(vectors[i], of_slot, of_rows[i].place - corner.back, held, factors);
+  constexpr void load_along_runs(const ValueCorner& corner, const ValueWalk& walk, Held* held,
+                                 const Factors& factors) const {
+    const auto* const all_places = reinterpret_cast<const Places*>(this->places);
+    for (std::uint32_t row = walk.row; row < walk.rows; row += walk.row_step) {
+      const ValueRow of_row = this->in_rows[row];
+      const Vector* const run = vector_at(corner.at.in, of_row.at);
+      for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += kBatch * walk.slot_step) {
+        Vector vectors[kBatch];
+        FARO_UNROLL
+        for (std::uint32_t i = 0; i < kBatch; ++i) {
+          const std::uint32_t at = slot + i * walk.slot_step;
+          if (at < walk.slots) vectors[i] = run[at];
+        }
+        FARO_UNROLL
+        for (std::uint32_t i = 0; i < kBatch; ++i) {
+          const std::uint32_t at = slot + i * walk.slot_step;
+          if (at < walk.slots) hold(vectors[i], all_places[at], of_row.place - corner.back, held, factors);
+        }
       }
     }
   }
@@ -206,31 +197,6 @@ struct MoveValues : Arrays {
             factors.begin(corner, this->row_factors[at]);
           finish(corner, rows.next(), slot * kOut, held, others[i], factors);
         }
-      }
-    }
-  }
-
-  constexpr void store_patches(const ValueCorner& corner, std::uint32_t thread, std::uint32_t slots,
-                               const Held* held, Factors& factors) const {
-    const std::uint32_t rows = corner.rows_of(p.out);
-    const ValuePatches patches(p.out, thread, rows);
-    for (std::uint32_t patch = patches.first; patch < patches.patches; patch += kStored * patches.kStep) {
-      ValuePatches::Vector at[kStored];
-      Others others[kStored];
-      FARO_UNROLL
-      for (std::uint32_t i = 0; i < kStored; ++i) {
-        at[i] = patches(patch + i * patches.kStep);
-        if (at[i].slot >= slots) at[i].row = rows;
-        if constexpr (Program::kHasAddend) {
-          if (at[i].row < rows) others[i] = other_at(corner, at[i].row, at[i].slot);
-        }
-      }
-      FARO_UNROLL
-      for (std::uint32_t i = 0; i < kStored; ++i) {
-        if (at[i].row >= rows) continue;
-        if constexpr (Program::kHasScale || Program::kHasOffset)
-          factors.begin(corner, this->row_factors[at[i].row]);
-        finish(corner, this->out_rows[at[i].row], at[i].slot * kOut, held, others[i], factors);
       }
     }
   }

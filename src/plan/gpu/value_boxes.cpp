@@ -33,7 +33,6 @@ constexpr std::uint64_t kDirectBytes = 64;   // of a run that is the same on bot
 constexpr std::uint64_t kRunMultiple = 16;   // what a cut run is a multiple of
 constexpr std::uint64_t kValueBankBytes = layout::kGeometry.bank_bytes;
 constexpr std::uint64_t kMostValuePad = 32;
-constexpr std::uint32_t kLanesLog2 = 5;  // of a warp
 constexpr std::uint64_t kMostFewBoxes = (std::uint64_t{1} << 31) - 1;
 
 std::uint64_t stride_magnitude(std::int64_t x) { return static_cast<std::uint64_t>(std::abs(x)); }
@@ -453,58 +452,30 @@ class ValueBoxMaker {
 
   struct Spread {
     std::uint32_t lanes_log2 = 0;
-    std::uint32_t warps_log2 = 0;
-    bool by_patches = false;
     double wavefronts = 0;
     double cost = 0;
   };
 
-  // Vectors that there were time for, to each that there is: where a thread goes along slots and rows, or its
-  // warp from patch to patch.
-  static double walked(std::uint64_t slots, std::uint64_t rows, const Spread& spread) {
-    const std::uint64_t slots_at_once = std::uint64_t{1} << (spread.lanes_log2 + spread.warps_log2);
-    const std::uint64_t steps =
-        ceil_div(slots, slots_at_once) * ceil_div(rows, kernels::kValueThreads / slots_at_once);
-    return static_cast<double>(steps * kernels::kValueThreads) / static_cast<double>(slots * rows);
-  }
-  static double patched(std::uint64_t slots, std::uint64_t rows, const Spread& spread) {
-    const std::uint64_t slots_at_once = std::uint64_t{1} << spread.lanes_log2;
-    const std::uint64_t patches =
-        ceil_div(slots, slots_at_once) * ceil_div(rows, kernels::kValueWarpLanes / slots_at_once);
-    return static_cast<double>(patches * kernels::kValueWarpLanes) / static_cast<double>(slots * rows);
-  }
-  // Few rows of a slot, of which few are on their way at a time.
-  static bool has_few_rows(std::uint64_t slots, std::uint64_t rows, const Spread& spread) {
-    const std::uint64_t slots_at_once = std::uint64_t{1} << (spread.lanes_log2 + spread.warps_log2);
-    return slots > slots_at_once &&
-           ceil_div(rows, kernels::kValueThreads / slots_at_once) < kernels::kValueBatch;
-  }
-
-  // How lanes and warps are shared out over a side: wavefronts, and sectors that a warp's access has in part.
+  // How lanes are shared out over a side: wavefronts, and sectors that a warp's access has in part.
   Spread best_spread(const std::vector<std::uint64_t>& run, const std::vector<std::uint64_t>& rows,
                      std::uint64_t vector, std::uint64_t bytes) {
     constexpr std::uint64_t kSector = layout::kGeometry.sector_bytes;
-    constexpr double kPatchCost = 1.08;  // of finding a vector's slot and row by itself
     const std::uint64_t slots = std::max<std::uint64_t>(run.size() / vector, 1);
     Spread best;
-    for (std::uint32_t log2 = 0; log2 <= kLanesLog2; ++log2) {
+    for (std::uint32_t log2 = 0; log2 <= 5; ++log2) {
       const std::uint64_t along = std::uint64_t{1} << log2;
       if (along / 2 >= slots && log2 > 0) break;
       Spread spread{.lanes_log2 = log2, .wavefronts = wavefronts(run, rows, vector, log2)};
+      const std::uint64_t used =
+          std::min(along, slots) * std::min<std::uint64_t>(kernels::kValueWarpLanes / along, rows.size());
+      const double idle = static_cast<double>(kernels::kValueWarpLanes) / static_cast<double>(used);
       const std::uint64_t joint = std::min(along, slots) * vector * bytes;
       const double partial = joint >= 4 * kSector   ? 0
                              : joint >= 2 * kSector ? 0.1
                              : joint >= kSector     ? 0.3
                                                     : 3;
-      const std::uint32_t most_warps = warps_along(slots, log2);
-      for (spread.warps_log2 = most_warps + 1; spread.warps_log2-- > 0;) {
-        const double by_walk = walked(slots, rows.size(), spread);
-        const double by_patch = kPatchCost * patched(slots, rows.size(), spread);
-        spread.by_patches = !block_axis_ && (by_patch < by_walk || has_few_rows(slots, rows.size(), spread));
-        spread.cost = spread.wavefronts * (spread.by_patches ? by_patch : by_walk) + partial;
-        if (best.cost == 0 || spread.cost < best.cost) best = spread;
-        if (spread.warps_log2 == 0) break;
-      }
+      spread.cost = spread.wavefronts * idle + partial;
+      if (log2 == 0 || spread.cost < best.cost) best = spread;
     }
     return best;
   }
@@ -547,24 +518,16 @@ class ValueBoxMaker {
       if (best_pitch > 0 && cost >= best - 1e-9) continue;
       best = cost;
       best_pitch = run + pad;
-      in_spread_ = in;
-      out_spread_ = out;
+      p.in.lanes_log2 = in.lanes_log2;
+      p.out.lanes_log2 = out.lanes_log2;
       made_.load_wavefronts = in.wavefronts;
       made_.store_wavefronts = out.wavefronts;
     }
-    share_out(p.in, in_spread_, in_vector);
-    share_out(p.out, out_spread_, out_vector);
+    p.in.warps_log2 = warps_along(std::max<std::uint64_t>(p.in.run / in_vector, 1), p.in.lanes_log2);
+    p.out.warps_log2 = warps_along(std::max<std::uint64_t>(run / out_vector, 1), p.out.lanes_log2);
     steps_ = steps_of(best_pitch);
     p.shared_bytes = static_cast<std::uint32_t>(best_pitch * p.out.rows * held_bytes_);
     if (p.missing_in != 0) p.missing_place = static_cast<std::uint32_t>(steps_[in_run_.back().axis]);
-  }
-
-  static void share_out(ValueSide& side, const Spread& spread, std::uint64_t vector) {
-    side.lanes_log2 = spread.lanes_log2;
-    side.warps_log2 = spread.warps_log2;
-    const std::uint64_t slots = std::max<std::uint64_t>(side.run / vector, 1);
-    side.slot_patches = device::Division32(
-        static_cast<std::uint32_t>(ceil_div(slots, std::uint64_t{1} << spread.lanes_log2)));
   }
 
   // --- tables
@@ -612,8 +575,11 @@ class ValueBoxMaker {
     ValueBoxParams& p = made_.params;
     made_.loads = order_of(in_rows_, &ValueStrides::in, p.in);
     made_.stores = order_of(out_rows_, &ValueStrides::out, p.out);
-    if (in_spread_.by_patches) made_.loads = kernels::ValueOrder::by_patches;
-    if (out_spread_.by_patches) made_.stores = kernels::ValueOrder::by_patches;
+    const std::uint64_t slots = p.in.run / static_cast<std::uint64_t>(made_.in_vector);
+    const std::uint64_t slot_steps = slots >> (p.in.lanes_log2 + p.in.warps_log2);
+    const std::uint64_t row_steps =
+        p.in.rows * (std::uint64_t{1} << (p.in.lanes_log2 + p.in.warps_log2)) / kernels::kValueThreads;
+    if (slot_steps > row_steps) made_.loads = kernels::ValueOrder::along_runs;
     for_each_index(out_rows_, [&](const auto& at) {
       const Row row = row_at(out_rows_, at);
       made_.out_rows.push_back(row.of(&ValueStrides::out));
@@ -733,8 +699,6 @@ class ValueBoxMaker {
   std::vector<ValueDigit> in_rows_;
   std::vector<ValueDigit> out_rows_;
   std::vector<std::uint64_t> steps_;
-  Spread in_spread_;
-  Spread out_spread_;
 };
 
 }  // namespace

@@ -11,10 +11,10 @@ const char* text_of(kernels::ValueOrder order) {
       return "faro::kernels::ValueOrder::by_table";
     case kernels::ValueOrder::by_steps:
       return "faro::kernels::ValueOrder::by_steps";
-    case kernels::ValueOrder::by_patches:
+    case kernels::ValueOrder::along_runs:
       break;
   }
-  return "faro::kernels::ValueOrder::by_patches";
+  return "faro::kernels::ValueOrder::along_runs";
 }
 
 std::string program_text_of(const ValueKernel& kernel) {
