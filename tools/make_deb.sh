@@ -50,5 +50,6 @@ case "$kind" in
   *) echo "usage: tools/make_deb.sh BUILD OUT [source|binary|cuda]" >&2; exit 2 ;;
 esac
 dpkg-buildpackage "${arguments[@]}" >"$work/build.log" 2>&1 || { tail -n 30 "$work/build.log" >&2; exit 1; }
-lintian --fail-on error,warning --display-info "$work"/*.changes
+# No bug of Debian's asks for the package: it is not for its archive.
+lintian --fail-on error,warning --display-info --suppress-tags initial-upload-closes-no-bugs "$work"/*.changes
 find "$work" -maxdepth 1 \( -name '*.deb' -o -name '*.dsc' -o -name '*.tar.*' \) -exec mv -t "$out" {} +
