@@ -29,7 +29,7 @@ struct Source {
   std::vector<Kernel> kernels;  // in the order in which they run; none for Language::cpp
   std::string element;
   std::uint64_t element_bytes = 0;
-  std::uint64_t result_bytes = 0;  // of an element of `out`, which differs where numbers are changed
+  std::uint64_t result_bytes = 0;     // of an element of `out`, which differs where numbers are changed
   std::uint64_t vector_bytes = 0;     // what `in`, `out` and the workspace have to be aligned to
   std::uint64_t workspace_bytes = 0;  // of two kernels: the array's size, else 0
 };
