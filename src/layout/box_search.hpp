@@ -38,7 +38,7 @@ struct BoxSearch {
 /// Bytes of shared memory, about, for the list of places of a ragged box, whose entries of single bytes are
 /// there twice, and those of three units once (kernels/axes_ragged_box.hpp).
 inline std::uint64_t ragged_list_bytes(const StridedBox& box) {
-  if (box.triples > 1) return 2 * (box.out.units / static_cast<unsigned>(box.triples));
+  if (box.triples > 1) return std::uint64_t{2} * (box.out.units / static_cast<unsigned>(box.triples));
   return (box.unit_bytes == 1 ? 4 : 2) * std::uint64_t{box.out.units};
 }
 

@@ -131,7 +131,7 @@ bool bytes_are_few(std::uint64_t count, std::uint64_t unit) { return unit == 1 &
 
 // A warp moves all of a small array, if it can.
 kernels::AxesElementsShape group_elements_shape(std::uint64_t count, int unit_bytes) {
-  constexpr std::uint64_t two_each = 2 * kernels::kGroupWarpLanes;
+  constexpr std::uint64_t two_each = std::uint64_t{2} * kernels::kGroupWarpLanes;
   kernels::AxesElementsShape shape = kernels::usual_elements_shape(1, unit_bytes);
   if (count >= two_each) shape.units = kernels::most_elements_units(unit_bytes);
   return shape;
