@@ -161,7 +161,7 @@ def collect():
         """Of ``got, remedy = pair``: the pairs of texts of that file."""
         pairs = [node for node in ast.walk(_trees()[file]) if isinstance(node, ast.Tuple) and len(node.elts) == 2
                  and isinstance(node.parent, (ast.Assign, ast.Return))
-                 and isinstance(node.elts[0], (ast.Constant, ast.JoinedStr))]
+                 and (isinstance(node.elts[0], ast.JoinedStr) or isinstance(getattr(node.elts[0], "value", None), str))]
         for pair in pairs:
             follow(file, pair.elts[1])
         return bool(pairs)

@@ -159,6 +159,8 @@ CASES: dict[str, list[Case]] = {
         Case(lambda out, values: faro.plan_rows("add", _on(values, _INDICES), 5)([values], out=[out])[0], {"values": _x(3, 4)}, _x(5, 4)),
     ],
     "faro.permute_bits": [Case(lambda out, x: faro.permute_bits(x, "roll(192, 5)", 4, out=out), {"x": _x(24)}, _x(24), False)],
+    "faro.shards.run_all": [
+        Case(lambda out, x: faro.shards.run_all([faro.shards.plan("transpose", shape=(4, 6), itemsize=4)], [x], [out])[0], _SHARDS, _x(6, 4), False)],
     "faro.shards.ShardedPlan.__call__": [
         Case(lambda out, x: faro.shards.plan("transpose", shape=(4, 6), itemsize=4)(x, out=out), _SHARDS, _x(6, 4), False),
         Case(lambda out, x: faro.shards.plan("roll(3)", shape=(24,), itemsize=4)(x, out=out), {"x": _x(24)}, _x(24), False),
