@@ -112,7 +112,7 @@ def _asked(format: _Format, shape: Sequence[int], order: Sequence[int], axis: An
 
 
 def _described(x: Any, operation: str) -> _arrays.Array:
-    if _run.recording(operation, (x,), None, None) is not None or _arrays.is_traced(x):
+    if _arrays.is_traced(x):
         refuse(operation, "an array whose operations are recorded", "its values", kind=FaroUnsupportedError)
     return _arrays.describe(x)
 

@@ -8,7 +8,8 @@ torch = pytest.importorskip("torch")
 
 ROWS = torch.tensor([2, 0, 3, 1])
 SOME = torch.tensor([1, -1, 3, 1])
-ROUTING = faro.route([[0, 1], [1, 0], [1, 1], [0, 0]], 2)
+KEYS = [[0, 1], [1, 0], [1, 1], [0, 0]]
+ROUTING = faro.route(KEYS, 2)
 WEIGHTS = torch.arange(8, dtype=torch.float32)
 TABLE = torch.tensor([[1, 0], [3, 2]])
 PLAN = faro.plan("transpose", shape=(4, 8), itemsize=4)
@@ -25,6 +26,8 @@ def zeros(x, *shape):
 def keys_of(x):
     return (x[:, 0].abs() > 3).to(torch.int64)
 
+
+_CACHES = {"src_layout": "layer kv block token head width", "dst_layout": "layer kv block head token width"}
 
 # Of x, four by eight of float32. Those that have an operator: they work under every mode.
 MOVES = {
@@ -98,6 +101,12 @@ OTHERS = {
     "shards.plan": [lambda x: faro.shards.plan("transpose", None, shape=(4, 8), itemsize=4)(x)],
     "shards.permute": [lambda x: faro.shards.permute(x, "transpose", None, shape=(4, 8))],
     "shards.ShardedPlan": [lambda x: SHARDED(x)],
+    "shards.redistribute": [lambda x: faro.shards.redistribute(x, to="axis(0)", axes=(1, 0), source="axis(0)", shape=(4, 8))],
+    "shards.run_all": [lambda x: faro.shards.run_all([SHARDED], [x])[0]],
+    "route_rows": [lambda x: faro.route_rows(x, KEYS, 2)[0]],
+    "permute_bits": [lambda x: faro.permute_bits(x, "roll(256, 8)", 4)],  # nibbles, by one number
+    "family": [lambda x: faro.family((None, 8), (1, 0), itemsize=4)(x)],
+    "quantize_blocks": [lambda x: faro.dequantize_blocks(*faro.quantize_blocks(x.reshape(1, 32), "mxfp8_e4m3"), "mxfp8_e4m3")],
 }
 
 # Those that write to a tensor of the caller's, here ``out``, and say its shape.
@@ -145,13 +154,24 @@ WRITES = {
     "permute_negacyclic": [((4, 8), lambda x, out: faro.permute_negacyclic(x, 3, out=out))],
     "permute_evaluations": [((4, 8), lambda x, out: faro.permute_evaluations(x, 3, out=out))],
     "shards.ShardedPlan": [((8, 4), lambda x, out: SHARDED(x, out))],
+    "shards.run_all": [((8, 4), lambda x, out: faro.shards.run_all([SHARDED], [x], [out]))],
+    "route_rows": [((8, 8), lambda x, out: faro.route_rows(x, KEYS, 2, out=out))],
+    "permute_bits": [((32,), lambda x, out: faro.permute_bits(x, "roll(256, 8)", 4, out=out)),
+                     ((4, 8), lambda x, out: faro.permute_bits(out, "gray(8)", 4, in_place=True))],
+    "Family": [((8, 4), lambda x, out: faro.family((None, 8), (1, 0), itemsize=4)(x, out))],
+    "group": [((8, 4), lambda x, out: faro.group([(x, (1, 0), out)]).run())],
+    "move_cache": [((1, 2, 4, 1, 1, 4), lambda x, out: faro.move_cache(x.reshape(1, 2, 2, 2, 1, 4), out, [0, 1], [1, 0], **_CACHES))],
+    "CacheMove": [((1, 2, 4, 1, 1, 4), lambda x, out: faro.plan_cache_move(x.reshape(1, 2, 2, 2, 1, 4), out, **_CACHES).run([[0, 1]], [[1, 0, 2, 3]]))],
 }
+TRIED_WITH = {"Group": "group", "plan_cache_move": "CacheMove", "dequantize_blocks": "quantize_blocks"}  # by whose calls
 
 # Those that are given no tensor, or a DTensor alone.
 WITHOUT_TENSORS = {
     "torch.permute_dims_sharded", "layout", "emit", "simulate", "synth", "Layout", "LayoutCandidate", "Emitted", "Simulation", "Synthesis",
     "clear_plans", "cuda_status", "keep_memory", "kept_memory", "maps", "shards", "sketch", "explain_network", "load_plan", "Routing",
-    "shards.ShardPlan", "export_wisdom", "import_wisdom", "forget_wisdom",
+    "shards.ShardPlan", "export_wisdom", "import_wisdom", "forget_wisdom", "distributions", "layout_convert", "layout_check", "Conversion",
+    "IndexCheck", "transpose_bed", "cache_layouts", "checkpoint", "Checkpoint", "CheckpointTensor", "open", "relayout", "Store", "StoredArray",
+    "Relayout",
 }
 
 
