@@ -6,7 +6,6 @@
 // ranks do the same.
 #include <fmt/format.h>
 
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/shards.hpp"
+#include "shard/spread.hpp"
 
 namespace faro {
 namespace {
@@ -27,20 +27,6 @@ bool changes_first(const Arithmetic& of) {
 ShardProblem of_sent_type(ShardProblem problem, const Arithmetic& of) {
   problem.element_bytes = bytes_of(changes_first(of) ? of.to : of.from);
   return problem;
-}
-
-// The slab of a rank: where it begins on the axis, and how long it is.
-std::pair<std::uint64_t, std::uint64_t> slab_of(const ShardAxis& cut, std::uint64_t extent,
-                                                const Shards& shards) {
-  const auto rank = static_cast<std::uint64_t>(shards.rank);
-  if (!cut.extents.empty()) {
-    const auto mine = cut.extents.begin() + shards.rank;
-    return {std::accumulate(cut.extents.begin(), mine, std::uint64_t{0}), *mine};
-  }
-  const auto ranks = static_cast<std::uint64_t>(shards.ranks);
-  const std::uint64_t each = extent / ranks;
-  const std::uint64_t longer = extent % ranks;
-  return {rank * each + std::min(rank, longer), each + (rank < longer ? 1 : 0)};
 }
 
 // What is done to the numbers of a rank's part, which has the axes of a slab where factors are along one.
@@ -66,7 +52,9 @@ Arithmetic of_part(Arithmetic of, const ShardPlan& plan) {
   }
   check(of, shape);
   const auto axis = static_cast<std::size_t>(cut->axis);
-  const auto [first, extent] = slab_of(*cut, shape.at(axis), problem.shards);
+  const detail::Spread slabs(*cut, shape, problem.shards.ranks, "out");
+  const std::uint64_t first = slabs.start(problem.shards.rank);
+  const std::uint64_t extent = slabs.start(problem.shards.rank + 1) - first;
   for (Coefficient* const factors : {&of.scale, &of.offset}) {
     if (factors->axis != axis) continue;
     const auto begin = factors->values.begin() + static_cast<std::ptrdiff_t>(first);
