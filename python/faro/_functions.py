@@ -364,12 +364,8 @@ def _parsed(text: str, shape: tuple[int, ...]) -> "maps.Map":
 def _changed_along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, change: Any, out: Any, stream: Any) -> Any:
     """Slices along the axis are rows, taken by the map's inverse."""
     def rows_of(array: _arrays.Array) -> tuple[_arithmetic.Rows, tuple[int, ...]]:
-        k = _run.axis_of(axis, len(array.shape), "permute")
-        extent = array.shape[k]
-        chosen = _chosen(by, extent, bool(inverse)) if isinstance(by, str) else ~by if inverse else by
-        if chosen.count != extent:
-            refuse("permute", f"axis {k} of {extent}", f"{chosen.count}, as the map has")
-        return _arithmetic.Rows(entries_of_images(~chosen), extent, math.prod(array.shape[:k]), math.prod(array.shape[k + 1 :])), array.shape
+        chosen, k = _chosen_along(array, by, inverse, axis)
+        return _arithmetic.Rows(entries_of_images(~chosen), chosen.count, math.prod(array.shape[:k]), math.prod(array.shape[k + 1 :])), array.shape
 
     return _arithmetic.taken(x, "permute", rows_of, lambda: permute(x, by, inverse=inverse, axis=axis, stream=stream), change, None, out, stream)
 
@@ -394,11 +390,7 @@ def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, str
         return _kinds.with_mask(given, lambda part: _along(part, by, inverse, axis, None, stream, False), out, "permute")
     x = given
     array = _arrays.describe(x, writable=in_place)
-    k = _run.axis_of(axis, len(array.shape), "permute")
-    extent = array.shape[k]
-    chosen = _chosen(by, extent, bool(inverse)) if isinstance(by, str) else ~by if inverse else by
-    if chosen.count != extent:
-        refuse("permute", f"axis {k} of {extent}", f"{chosen.count}, as the map has")
+    chosen, k = _chosen_along(array, by, inverse, axis)
     if in_place:
         return _in_place.along(x, chosen, k, out, stream)
     beside = _outputs.reads(out, input=array)
@@ -420,6 +412,15 @@ def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, str
             refuse("permute", f"rows of {row_bytes} bytes on a GPU", "rows of at most 4096 bytes, or so many times a power of two and an affine map",
                    "take() of the inverse map's indices on the GPU")
     return finished()
+
+
+def _chosen_along(array: _arrays.Array, by: "str | maps.Map", inverse: bool, axis: int) -> "tuple[maps.Map, int]":
+    k = _run.axis_of(axis, len(array.shape), "permute")
+    extent = array.shape[k]
+    chosen = _chosen(by, extent, bool(inverse)) if isinstance(by, str) else ~by if inverse else by
+    if chosen.count != extent:
+        refuse("permute", f"axis {k} of {extent}", f"{chosen.count}, as the map has")
+    return chosen, k
 
 
 @functools.lru_cache(maxsize=256)

@@ -440,9 +440,7 @@ def plan(op: int, shape: Shape, strides: Shape, width: int, argument: Any, devic
     return _PLANNERS[op](shape, strides, width, argument, options_for(device))
 
 
-@functools.lru_cache(maxsize=1024)
-def _plan_on(op: int, shape: Shape, strides: Shape, width: int, argument: Any, device: int | None) -> tuple[Any, Shape]:
-    return _PLANNERS[op](shape, strides, width, argument, options_for(device))
+_plan_on = functools.lru_cache(maxsize=1024)(plan)
 
 
 def result_of(x: Any, array: _arrays.Array, out: Any, shape: Shape, operation: str, queue: int, keeps: bool = False,
@@ -539,7 +537,7 @@ def run(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
         hash(argument)
         planner: Any = _plan_on
     except TypeError:  # what plans says what is wrong with it
-        planner = _plan_on.__wrapped__
+        planner = plan
     handle, shape = planner(op, array.shape, array.strides, array.itemsize, argument, array.device)
     target, finished = result_of(x, array, out, shape, operation, queue)
     move(handle, array, array.address, target.address, queue)

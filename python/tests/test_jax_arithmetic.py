@@ -14,6 +14,7 @@ from jax.test_util import check_grads  # noqa: E402
 import faro  # noqa: E402
 import faro.jax as fj  # noqa: E402
 from faro import _changes  # noqa: E402
+from function_cases import CASES  # noqa: E402
 
 TYPES = [np.dtype(getattr(ml_dtypes, name, name) if name != "bool" else bool) for name in _changes.NUMBERS]
 REAL_ONLY = ("relu", "gelu")
@@ -178,20 +179,7 @@ def test_batches(op):
 # --- every function
 
 
-CASES = {
-    "permute_dims": [(((2, 0, 1),), {}), (((2, 0, 1),), {"inverse": True}), ((), {})],
-    "transpose": [((), {})],
-    "flip": [(((0, 2),), {}), ((), {})],
-    "roll": [((5,), {}), (((1, -2), (0, 2)), {"inverse": True})],
-    "permute": [(("gray",), {}), (("transpose",), {}), (("gray",), {"axis": 1})],
-    "bit_reverse": [((), {}), ((1,), {})],
-    "permute_qubits": [(((2, 0, 1),), {}), (((2, 0, 1),), {"little_endian": True, "inverse": True})],
-    "rearrange": [(("a (b c) d -> d b (a c)",), {"b": 2}), (("a ... -> ... a",), {}), (("d b a c -> a (b c) d",), {"inverse": True, "b": 2}),
-                  (("a b c -> (a b c)",), {}), (("a b c -> (c a) b",), {})],
-}
-
-
-@pytest.mark.parametrize("name,arguments,named", [(n, *case) for n, cases in CASES.items() for case in cases])
+@pytest.mark.parametrize("name,arguments,named", CASES)
 @pytest.mark.parametrize("module", [faro, fj], ids=["faro", "faro.jax"])
 def test_every_function_takes_the_keywords(module, name, arguments, named):
     x = jnp.asarray(drawn(2, 4, 8, dtype=np.float32))

@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 import faro  # noqa: E402
 import faro.torch as ft  # noqa: E402
 from faro import _changes  # noqa: E402
+from function_cases import CASES  # noqa: E402
 
 HAS_GPU = torch.cuda.is_available() and faro.cuda_status()[0]
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not HAS_GPU, reason="no GPU"))]
@@ -235,25 +236,12 @@ def test_compiled_without_a_break(name):
 # --- the same in one sweep and in two
 
 
-CASES = {
-    "permute_dims": [(((2, 0, 1),), {}), (((2, 0, 1),), {"inverse": True}), ((), {})],
-    "transpose": [((), {})],
-    "flip": [(((0, 2),), {}), ((), {})],
-    "roll": [((5,), {}), (((1, -2), (0, 2)), {"inverse": True})],
-    "permute": [(("gray",), {}), (("transpose",), {}), (("gray",), {"along": 1})],
-    "bit_reverse": [((), {}), ((1,), {})],
-    "permute_qubits": [(((2, 0, 1),), {}), (((2, 0, 1),), {"little_endian": True, "inverse": True})],
-    "rearrange": [(("a (b c) d -> d b (a c)",), {"b": 2}), (("a ... -> ... a",), {}), (("d b a c -> a (b c) d",), {"inverse": True, "b": 2}),
-                  (("a b c -> (a b c)",), {})],
-}
-
-
 @each_device
-@pytest.mark.parametrize("name,arguments,named", [(n, *case) for n, cases in CASES.items() for case in cases])
+@pytest.mark.parametrize("name,arguments,named", CASES)
 @pytest.mark.parametrize("module", [faro, ft], ids=["faro", "faro.torch"])
 def test_every_function_takes_the_keywords(module, name, arguments, named, device):
     x = drawn(2, 4, 8, device=device).float()
-    named = {("dim" if module is ft else "axis") if word == "along" else word: value for word, value in named.items()}
+    named = {"dim" if module is ft and word == "axis" else word: value for word, value in named.items()}
     function = getattr(module, name)
     moved = function(x, *arguments, **named)
     add, values = drawn(*moved.shape, device=device).float(), torch.arange(float(moved.shape[-1]), device=device)
