@@ -58,7 +58,8 @@ Shape unit_of(const StoredArray& array) { return array.source()->unit(); }
 
 SharedOutput::SharedOutput(Work work) : work_(std::move(work)) {
   const std::unique_ptr<Sink> sink = planned_sink(work_, left_out_);
-  unit_ = sink->unit();
+  // Chunks that are stored together have one owner.
+  unit_ = work_.wanted.shards.empty() ? sink->unit() : work_.wanted.shards;
 }
 
 std::filesystem::path SharedOutput::make() {
