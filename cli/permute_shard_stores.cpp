@@ -10,10 +10,7 @@
 // and gives it its name when all is on the disk.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <exception>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -25,130 +22,17 @@
 #include "cli/part_files.hpp"
 #include "cli/permute_file.hpp"
 #include "cli/permute_ways.hpp"
+#include "cli/rank_owners.hpp"
 #include "cli/ranks.hpp"
 #include "cli/report.hpp"
 #include "engines/cpu.hpp"
 #include "io/buffer.hpp"
-#include "rounding.hpp"
 #include "shard/holdings.hpp"
-#include "shard/mesh_method.hpp"
 #include "size_text.hpp"
 #include "store/shared_store.hpp"
 
 namespace faro::cli {
 namespace {
-
-using store::Box;
-using store::Shape;
-
-constexpr const char* kRank = "{rank}";
-
-std::string name_of_rank(std::string name, int rank) {
-  for (std::size_t at = 0; (at = name.find(kRank, at)) != std::string::npos;)
-    name.replace(at, std::string(kRank).size(), std::to_string(rank));
-  return name;
-}
-
-// Who owns which chunks: places of one axis for each rank, in whole units, one behind another.
-struct Owners {
-  std::size_t axis = 0;
-  std::vector<std::uint64_t> extents = {};  // of the store's axis
-  ShardAxis cut = {};                       // the same as the plan counts
-};
-
-// The axes of a store, the units that are not taken apart, and the axes that cuts count.
-struct OwnedAxes {
-  Shape shape;
-  Shape unit;
-  Shape counted;
-  std::uint64_t items = 1;  // of the store, in an element of the plan
-};
-
-Owners owners_of(const OwnedAxes& axes, int ranks) {
-  const bool is_alike = axes.items == 1 && axes.counted == axes.shape;
-  Owners owners;
-  if (is_alike) {
-    const Shape cells = store::cells_of(axes.shape, axes.unit);
-    owners.axis = static_cast<std::size_t>(std::max_element(cells.begin(), cells.end()) - cells.begin());
-  }
-  // Places of the store's axis, and elements of the plan, begin together at multiples of `step` items.
-  const std::uint64_t extent = axes.shape.empty() ? 1 : axes.shape[owners.axis];
-  const std::uint64_t all = store::volume(axes.shape);
-  const std::uint64_t place = is_alike ? 1 : all / std::max<std::uint64_t>(extent, 1);
-  const std::uint64_t counted_extent = axes.counted.empty() ? 1 : axes.counted[owners.axis];
-  const std::uint64_t counted = is_alike ? 1 : all / std::max<std::uint64_t>(counted_extent, 1);
-  const std::uint64_t unit = axes.shape.empty() ? 1 : axes.unit[owners.axis];
-  const std::uint64_t step =
-      std::lcm(std::max<std::uint64_t>(unit * place, 1), std::max<std::uint64_t>(counted, 1));
-  const std::uint64_t end = is_alike ? extent : all;
-  const std::uint64_t steps = detail::ceil_div(end, step);
-  owners.cut.axis = static_cast<int>(owners.axis);
-  std::uint64_t begin = 0;
-  for (int r = 0; r < ranks; ++r) {
-    const auto next = static_cast<std::uint64_t>(r) + 1;
-    const std::uint64_t to = std::min(end, steps * next / static_cast<std::uint64_t>(ranks) * step);
-    owners.extents.push_back(place == 0 ? 0 : (to - begin) / place);
-    owners.cut.extents.push_back(counted == 0 ? 0 : (to - begin) / counted);
-    begin = to;
-  }
-  return owners;
-}
-
-Box box_of(const Owners& owners, const Shape& shape, int rank) {
-  Box box{.origin = Shape(shape.size(), 0), .extents = shape};
-  if (shape.empty()) return box;
-  const auto before = owners.extents.begin() + rank;
-  box.origin[owners.axis] = std::accumulate(owners.extents.begin(), before, std::uint64_t{0});
-  box.extents[owners.axis] = owners.extents[static_cast<std::size_t>(rank)];
-  return box;
-}
-
-// The shape of an array, of those of all ranks' parts.
-Shape whole_shape(const ShardCut& cut, const std::vector<Shape>& parts, const std::string& operation) {
-  const auto ranks = static_cast<int>(parts.size());
-  const std::size_t axes = parts.front().size();
-  for (const Shape& part : parts) {
-    if (part.size() != axes)
-      fail(ErrorCode::value, operation, fmt::format("files of {} and of {} axes", axes, part.size()),
-           "parts of one array");
-  }
-  Shape whole(axes, 0);
-  const auto made = detail::as_distribution(cut, ranks);
-  if (made) {
-    const Mesh& mesh = made->mesh;
-    for (const RankBox& box : made->boxes) {
-      for (std::size_t a = 0; a < axes && a < box.end.size(); ++a) whole[a] = std::max(whole[a], box.end[a]);
-    }
-    // Along the mesh axes that cut it an axis is the sum of its parts; all others are at place 0.
-    std::vector<int> strides(mesh.axes.size(), 1);
-    for (std::size_t m = mesh.axes.size(); m-- > 1;) strides[m - 1] = strides[m] * mesh.axes[m].ranks;
-    for (std::size_t a = 0; a < axes && made->boxes.empty(); ++a) {
-      std::vector<int> places{mesh.first};
-      for (const CutAxis& axis : made->axes) {
-        if (axis.axis != static_cast<int>(a)) continue;
-        for (const int over : axis.over) {
-          const auto m = static_cast<std::size_t>(over);
-          if (m >= mesh.axes.size()) continue;  // refused by who reads the cut
-          std::vector<int> next;
-          for (const int at : places) {
-            for (int k = 0; k < mesh.axes[m].ranks; ++k) next.push_back(at + k * strides[m]);
-          }
-          places = next;
-        }
-      }
-      for (const int at : places) whole[a] += at < ranks ? parts[static_cast<std::size_t>(at)][a] : 0;
-    }
-  }
-  for (int r = 0; r < ranks; ++r) {
-    const Shape& part = parts[static_cast<std::size_t>(r)];
-    const RankPart wanted = detail::part_of_cut(cut, whole, ranks, r);
-    if (wanted.shape() == part || (wanted.elements() == 0 && store::is_empty(part))) continue;
-    fail(ErrorCode::value, operation, fmt::format("a file of shape {} of rank {}", shape_text(part), r),
-         fmt::format("{}, what --from gives it of an array of {}", shape_text(wanted.shape()),
-                     shape_text(whole)));
-  }
-  return whole;
-}
 
 void check_rank_stores(const PermuteOptions& options) {
   const std::string numbers = options.numbers.first_beside_dtype();
@@ -204,14 +88,23 @@ class PermutedStores {
   }
 
  private:
-  // Where this rank's part of a side is, and what is owned of it.
+  enum class Way : std::uint8_t {
+    parts,   // each rank its part, where it lies
+    owners,  // whole chunks, then handed out or taken in
+    files,   // each rank a file of its own
+  };
+  static const char* name_of(Way way) {
+    return way == Way::parts ? "parts" : way == Way::owners ? "owners" : "files";
+  }
+  enum class End : std::uint8_t { input, output };
+
+  // How one end is read or written, and what is owned of it.
   struct Side {
-    bool is_own_file = false;
-    Owners owners;
-    Box box;                            // that this rank owns
-    bool is_held_as_owned = true;       // nothing is handed out
-    std::optional<ShardPlan> exchange;  // else
-    std::uint64_t owned_bytes = 0;
+    Way way = Way::owners;
+    Owners owners = {};
+    Box box = {};                            // that this rank owns
+    std::uint64_t owned_bytes = 0;           // in it
+    std::optional<ShardPlan> exchange = {};  // where others hold it
   };
 
   void together(const std::function<void()>& work) {
@@ -233,8 +126,8 @@ class PermutedStores {
 
   // The input, of which each rank may have a file.
   void open() {
-    in_side_.is_own_file = is_for_each_rank(options_.in);
-    out_side_.is_own_file = is_for_each_rank(options_.out);
+    if (is_for_each_rank(options_.in)) in_side_.way = Way::files;
+    if (is_for_each_rank(options_.out)) out_side_.way = Way::files;
     std::string shape;
     together([&] {
       check_rank_stores(options_);
@@ -249,7 +142,7 @@ class PermutedStores {
       part_ = work.in;
       shape = fmt::format("{}", fmt::join(array_.shape, " "));
     });
-    if (!in_side_.is_own_file) return;
+    if (in_side_.way != Way::files) return;
     std::vector<Shape> parts;
     for (const std::string& text : communicator_->all_gather(shape)) {
       Shape& part = parts.emplace_back();
@@ -280,7 +173,7 @@ class PermutedStores {
       problem_.shards.rank = rank_;
       wanted_.map = element_map_of(asked_, header, threads_);
       shape_after_ = wanted_.map->shape;
-      if (out_side_.is_own_file) {
+      if (out_side_.way == Way::files) {
         want_own_file();
       } else {
         output_.emplace(store::work_between(array_, out_place_, *format_, operation_, wanted_));
@@ -317,55 +210,51 @@ class PermutedStores {
   void plan() {
     together([&] {
       made_.emplace(problem_);
-      if (in_side_.is_own_file) {
+      if (in_side_.way == Way::files) {
         if (problem_.in_shape() != array_.shape || items() != 1) {
           fail(ErrorCode::unsupported, operation_,
                fmt::format("a file of each rank, and cuts of {}", shape_text(problem_.in_shape())),
                "cuts of the files' own axes, " + shape_text(array_.shape));
         }
       } else {
-        plan_side(in_side_,
-                  {.shape = array_.shape,
-                   .unit = store::unit_of(array_),
-                   .counted = problem_.in_shape(),
-                   .items = items()},
-                  problem_.shards.in, store::plain_run(array_).has_value(), true);
+        // Runs of bytes are read and written where they lie, but where what is there is to be verified.
+        const bool is_plain = !options_.verify && store::plain_run(array_);
+        is_plain ? void(in_side_.way = Way::parts) : share_out(End::input, store::unit_of(array_));
       }
-      if (!out_side_.is_own_file) {
-        plan_side(out_side_,
-                  {.shape = shape_after_,
-                   .unit = output_->unit(),
-                   .counted = problem_.out_shape(),
-                   .items = items()},
-                  problem_.shards.out, output_->plain().has_value(), false);
-      }
+      if (out_side_.way == Way::files) return;
+      const bool is_plain = !options_.verify && output_->plain();
+      is_plain ? void(out_side_.way = Way::parts) : share_out(End::output, output_->unit());
     });
   }
 
-  // Runs of bytes are read and written where they lie, but where what is there is to be verified.
-  void plan_side(Side& side, const OwnedAxes& axes, const ShardCut& cut, bool is_plain, bool is_input) {
-    is_plain = is_plain && !options_.verify;
-    (is_input ? in_is_plain_ : out_is_plain_) = is_plain;
-    if (is_plain) return;
-    side.owners = owners_of(axes, ranks_);
-    side.box = box_of(side.owners, axes.shape, rank_);
-    if (axes.shape.empty() && side.owners.extents[static_cast<std::size_t>(rank_)] == 0)
-      side.box = {{0}, {0}};
+  // Whole chunks of an end among the ranks, and how they come to who holds them, or from there.
+  void share_out(End end, const Shape& unit) {
+    const bool is_input = end == End::input;
+    Side& side = is_input ? in_side_ : out_side_;
+    const ShardCut& cut = is_input ? problem_.shards.in : problem_.shards.out;
+    const Shape counted = is_input ? problem_.in_shape() : problem_.out_shape();
+    const Shape& shape = is_input ? array_.shape : shape_after_;
+    side.owners = owners_of({.shape = shape, .unit = unit, .counted = counted, .items = items()}, ranks_);
+    side.box = box_of(side.owners, shape, rank_);
+    if (side.owners.extents[static_cast<std::size_t>(rank_)] == 0) side.box.extents = {0};
     side.owned_bytes = store::volume(side.box.extents) * item_bytes();
-    if (store::is_empty(axes.counted)) return;
-    for (int r = 0; r < ranks_ && side.is_held_as_owned; ++r) {
-      side.is_held_as_owned = held(cut, axes.counted, r).axes == held(side.owners.cut, axes.counted, r).axes;
-    }
-    if (side.is_held_as_owned) return;
-    std::vector<int> order(axes.counted.size());
+    if (store::is_empty(counted) || is_held_as_owned(side, cut, counted)) return;
+    std::vector<int> order(counted.size());
     std::iota(order.begin(), order.end(), 0);
-    ShardProblem problem{.permutation = Axes(axes.counted, order),
+    ShardProblem problem{.permutation = Axes(counted, order),
                          .element_bytes = problem_.element_bytes,
                          .shards = problem_.shards,
-                         .axes = NamedAxes{axes.counted, order}};
+                         .axes = NamedAxes{counted, order}};
     problem.shards.in = is_input ? ShardCut(side.owners.cut) : cut;
     problem.shards.out = is_input ? cut : ShardCut(side.owners.cut);
     side.exchange.emplace(problem);
+  }
+
+  bool is_held_as_owned(const Side& side, const ShardCut& cut, const Shape& counted) const {
+    for (int r = 0; r < ranks_; ++r) {
+      if (held(cut, counted, r).axes != held(side.owners.cut, counted, r).axes) return false;
+    }
+    return true;
   }
 
   // Beside the parts, at most: what is owned, and what exchanges pack.
@@ -417,12 +306,12 @@ class PermutedStores {
 
   void read() {
     const Shape counted = problem_.in_shape();
-    if (in_is_plain_)
+    if (in_side_.way == Way::parts)
       return together(
           [&] { read_part(part_of(*store::plain_run(array_), problem_.shards.in, counted), in_->span()); });
     std::optional<io::Buffer> owned;
     together([&] {
-      if (in_side_.is_own_file) {
+      if (in_side_.way == Way::files) {
         load_box(part_, {.origin = Shape(part_.shape.size(), 0), .extents = part_.shape}, in_->span(),
                  threads_);
         if (detail::is_first_copy(problem_.shards.in, counted, ranks_, rank_))
@@ -447,7 +336,7 @@ class PermutedStores {
     }
   }
 
-  bool makes() const { return rank_ == 0 || out_side_.is_own_file; }
+  bool makes() const { return rank_ == 0 || out_side_.way == Way::files; }
 
   void write() {
     std::optional<io::Buffer> owned;
@@ -465,10 +354,10 @@ class PermutedStores {
     });
     finishing([&] { write_mine(owned ? owned->span() : out_->span()); });
     finishing([&] {
-      if (!makes() || out_side_.is_own_file) output_->finish();
+      if (!makes() || out_side_.way == Way::files) output_->finish();
     });
     finishing([&] {
-      if (rank_ == 0 && !out_side_.is_own_file) output_->finish();
+      if (rank_ == 0 && out_side_.way != Way::files) output_->finish();
     });
     if (!options_.verify) return;
     std::uint64_t read = 0;
@@ -488,8 +377,8 @@ class PermutedStores {
   void write_mine(std::span<std::byte> elements) {
     const Shape counted = problem_.out_shape();
     store::Sums* const sums = options_.verify ? &sums_ : nullptr;
-    if (out_side_.is_own_file) return write_own_file(elements);
-    if (!out_is_plain_) return output_->store(out_side_.box, elements, threads_, sums);
+    if (out_side_.way == Way::files) return write_own_file(elements);
+    if (out_side_.way == Way::owners) return output_->store(out_side_.box, elements, threads_, sums);
     if (detail::is_first_copy(problem_.shards.out, counted, ranks_, rank_))
       write_part(part_of(*output_->plain(), problem_.shards.out, counted), elements);
   }
@@ -523,22 +412,21 @@ class PermutedStores {
     });
   }
 
-  static std::string way_of(const Side& side, bool is_plain) {
-    return side.is_own_file ? "files" : is_plain ? "parts" : "owners";
-  }
-  std::string side_text(const Side& side, bool is_plain, const Shape& unit, const char* verb) const {
-    if (side.is_own_file) return fmt::format("each rank {} a file of its own", verb);
-    if (is_plain) return fmt::format("each rank {} its part where it lies", verb);
+  static std::string side_text(const Side& side, const Shape& unit, const char* verb) {
+    if (side.way == Way::files) return fmt::format("each rank {} a file of its own", verb);
+    if (side.way == Way::parts) return fmt::format("each rank {} its part where it lies", verb);
     std::string text = fmt::format("each rank {} whole chunks: places of axis {} in multiples of {}", verb,
                                    side.owners.axis, unit.empty() ? 1 : unit[side.owners.axis]);
-    if (side.exchange)
-      text += fmt::format("; rank 0 sends {} to who holds them", size_text(side.exchange->sent_bytes()));
+    if (side.exchange) {
+      text += fmt::format("; rank 0 sends {} to who {} them", size_text(side.exchange->sent_bytes()),
+                          std::string_view(verb) == "reads" ? "holds" : "owns");
+    }
     return text;
   }
 
   Json told_json() const {
-    const auto side_json = [&](const Side& side, bool is_plain) {
-      return Json{{"way", way_of(side, is_plain)},
+    const auto side_json = [](const Side& side) {
+      return Json{{"way", name_of(side.way)},
                   {"owned_extents", side.owners.extents},
                   {"sent_bytes", side.exchange ? side.exchange->sent_bytes() : 0}};
     };
@@ -555,8 +443,8 @@ class PermutedStores {
     json["ranks"] = ranks_;
     json["method"] = name(made_->method());
     json["sent_bytes"] = made_->sent_bytes();
-    json["read"] = side_json(in_side_, in_is_plain_);
-    json["written"] = side_json(out_side_, out_is_plain_);
+    json["read"] = side_json(in_side_);
+    json["written"] = side_json(out_side_);
     json["part_bytes"] = made_->in_bytes() + made_->out_bytes();
     json["workspace_bytes"] = beside_bytes();
     return json;
@@ -567,10 +455,10 @@ class PermutedStores {
   // Of rank 0, before anything is read.
   void tell_ways() const {
     if (options_.common.json) return print(told_json());
-    const Shape in_unit = in_side_.is_own_file ? Shape() : store::unit_of(array_);
-    print(explained("in", side_text(in_side_, in_is_plain_, in_unit, "reads")) + "\n" +
-          explained("out", fmt::format("{}: {}", format_->name(),
-                                       side_text(out_side_, out_is_plain_, output_->unit(), "writes"))) +
+    const Shape in_unit = in_side_.way == Way::owners ? store::unit_of(array_) : Shape();
+    print(explained("in", side_text(in_side_, in_unit, "reads")) + "\n" +
+          explained("out",
+                    fmt::format("{}: {}", format_->name(), side_text(out_side_, output_->unit(), "writes"))) +
           "\n" +
           explained("memory", fmt::format("{} of rank 0's parts, at most {} beside them",
                                           size_text(made_->in_bytes() + made_->out_bytes()),
@@ -618,8 +506,6 @@ class PermutedStores {
   std::optional<ShardPlan> made_;
   Side in_side_;
   Side out_side_;
-  bool in_is_plain_ = false;
-  bool out_is_plain_ = false;
   std::optional<store::SharedOutput> output_;
   std::optional<io::Buffer> in_;
   std::optional<io::Buffer> out_;
@@ -627,8 +513,6 @@ class PermutedStores {
 };
 
 }  // namespace
-
-bool is_for_each_rank(const std::string& name) { return name.find(kRank) != std::string::npos; }
 
 void permute_shard_stores(const PermuteOptions& options) {
   with_ranks("permute", options.common.json, [&](const std::shared_ptr<Communicator>& communicator) {

@@ -50,7 +50,6 @@ void permute_shards(const PermuteOptions& options);
 
 /// The same of files that are stores of any chunks, or one for each rank: names with {rank} in them.
 void permute_shard_stores(const PermuteOptions& options);
-bool is_for_each_rank(const std::string& name);
 
 /// `faro shuffle IN.npy OUT.npy --seed SEED --shards`: no rank has an index array of all records.
 void shuffle_shards(const PermuteOptions& options, std::uint64_t seed);

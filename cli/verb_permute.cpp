@@ -23,6 +23,7 @@
 #include "cli/permute_options.hpp"
 #include "cli/permute_ways.hpp"
 #include "cli/progress.hpp"
+#include "cli/rank_owners.hpp"
 #include "cli/ranks.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
