@@ -3,8 +3,9 @@
 //     one        make()  -- where? -->  store()              finish()  commit()     what describes the array, its name
 //     others                  join()    store()   finish()                          their chunks are on the disk
 //
-// Boxes that are written are unions of unit(), whole chunks or shards, cut by the array's end: a chunk has one owner,
-// and what is coded is a file of its own, or has a place of its own in the file until the one finishes it.
+// Boxes that are written are unions of unit(), whole chunks or shards, cut by the array's end: a chunk has
+// one owner, and what is coded is a file of its own, or has a place of its own in the file until the one
+// finishes it.
 #pragma once
 
 #include <cstddef>
