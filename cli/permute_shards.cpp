@@ -21,6 +21,7 @@
 #include "cli/file_options.hpp"
 #include "cli/file_problem.hpp"
 #include "cli/host_run.hpp"
+#include "cli/part_files.hpp"
 #include "cli/ranks.hpp"
 #include "cli/report.hpp"
 #include "engines/cpu.hpp"
@@ -35,59 +36,6 @@
 
 namespace faro::cli {
 namespace {
-
-[[noreturn]] void fail_part(const std::string& operation, const std::string& path, int error) {
-  fail(ErrorCode::file, operation + " `" + path + "`",
-       error == 0 ? "a file that ends too early" : io::error_text(error), "this rank's part of the file",
-       "every rank needs the same files");
-}
-
-// A rank's part of a file's array: where its runs lie.
-struct PartOfFile {
-  std::string path;
-  std::uint64_t offset = 0;  // of the array
-  std::uint64_t element_bytes = 1;
-  RankPart part;
-  std::vector<std::uint64_t> shape;
-
-  std::uint64_t place_of(const faro::detail::PartRun& run) const {
-    return offset + run.index * element_bytes;
-  }
-};
-
-void read_part(const PartOfFile& part, std::span<std::byte> to) {
-  const io::Descriptor file(open(part.path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) fail_part("read", part.path, errno);
-  faro::detail::for_runs(part.part, part.shape, [&](const faro::detail::PartRun& run) {
-    const std::span<std::byte> bytes =
-        to.subspan(run.element * part.element_bytes, run.length * part.element_bytes);
-    for (std::uint64_t done = 0; done < bytes.size();) {
-      const ssize_t got = pread(file.get(), bytes.data() + done, bytes.size() - done,
-                                static_cast<off_t>(part.place_of(run) + done));
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) fail_part("read", part.path, got < 0 ? errno : 0);
-      done += static_cast<std::uint64_t>(got);
-    }
-  });
-}
-
-void write_part(const PartOfFile& part, std::span<const std::byte> from) {
-  io::Descriptor file(open(part.path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!file.is_open()) fail_part("write", part.path, errno);
-  faro::detail::for_runs(part.part, part.shape, [&](const faro::detail::PartRun& run) {
-    const std::span<const std::byte> bytes =
-        from.subspan(run.element * part.element_bytes, run.length * part.element_bytes);
-    for (std::uint64_t done = 0; done < bytes.size();) {
-      const ssize_t put = pwrite(file.get(), bytes.data() + done, bytes.size() - done,
-                                 static_cast<off_t>(part.place_of(run) + done));
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0) fail_part("write", part.path, errno);
-      done += static_cast<std::uint64_t>(put);
-    }
-  });
-  if (const int error = io::sync_file(file.get()); error != 0) fail_part("write", part.path, error);
-  if (const int error = file.close(); error != 0) fail_part("write", part.path, error);
-}
 
 // A whole file's data, to be looked at in places.
 class Looked {

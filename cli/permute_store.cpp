@@ -68,42 +68,12 @@ io::NpyHeader header_of_store(const PermuteOptions& options) {
   return header;
 }
 
+// With SPEC as a map of the whole array.
 store::Options store_options_of(const PermuteOptions& options) {
-  // A level behind another.
-  std::vector<std::vector<std::uint64_t>> shards;
-  for (std::size_t begin = 0; begin <= options.store.shards.size() && !options.store.shards.empty();) {
-    const std::size_t end = std::min(options.store.shards.find('/', begin), options.store.shards.size());
-    shards.push_back(parse_extents("--shard-chunks", options.store.shards.substr(begin, end - begin)));
-    begin = end + 1;
-  }
-  store::Options made{.chunks = parse_extents("--chunks", options.store.chunks),
-                      .shards = shards.empty() ? std::vector<std::uint64_t>() : shards.front(),
-                      .codec = options.store.codec,
-                      .dtype = options.numbers.dtype,
-                      .fortran_order = options.order == "F",
-                      .format = options.store.format,
-                      .memory_bytes = memory_budget(options.memory),
-                      .threads = options.common.plan_options(1).threads,
-                      .verify = options.verify,
-                      .keep_unfinished = true,
-                      .resume = options.resume};
-  if (shards.size() > 1) made.inner_shards.assign(shards.begin() + 1, shards.end());
-  if (!options.checkpoint.empty()) made.checkpoint_seconds = checkpoint_seconds(options);
-  if (!options.raw.empty()) {
-    if (options.shape.empty())
-      fail(ErrorCode::value, relayout_operation(options), "--raw without --shape",
-           "--raw DTYPE --shape SHAPE");
-    made.raw_dtype = options.raw;
-    made.raw_shape = parse_shape(options.shape);
-    if (!options.skip.empty()) made.raw_offset = skipped_bytes(options);
-  }
+  store::Options made = store_options_without_map(options);
   if (options.spec.empty()) return made;
   const io::NpyHeader header = header_of_store(options);
-  const FileProblem asked = file_problem_of(options, header, Widths::any);
-  made.map = store::ElementMap{.permutation = asked.problem.permutation,
-                               .shape = asked.shape_after(plan_of_shape(asked.problem, made.threads)),
-                               .batch = asked.problem.batch,
-                               .items = asked.problem.element_bytes / header.item_bytes};
+  made.map = element_map_of(file_problem_of(options, header, Widths::any), header, made.threads);
   return made;
 }
 
@@ -154,6 +124,45 @@ void tell_report(const PermuteOptions& options, const store::Report& report) {
 }
 
 }  // namespace
+
+store::Options store_options_without_map(const PermuteOptions& options) {
+  // A level behind another.
+  std::vector<std::vector<std::uint64_t>> shards;
+  for (std::size_t begin = 0; begin <= options.store.shards.size() && !options.store.shards.empty();) {
+    const std::size_t end = std::min(options.store.shards.find('/', begin), options.store.shards.size());
+    shards.push_back(parse_extents("--shard-chunks", options.store.shards.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  store::Options made{.chunks = parse_extents("--chunks", options.store.chunks),
+                      .shards = shards.empty() ? std::vector<std::uint64_t>() : shards.front(),
+                      .codec = options.store.codec,
+                      .dtype = options.numbers.dtype,
+                      .fortran_order = options.order == "F",
+                      .format = options.store.format,
+                      .memory_bytes = memory_budget(options.memory),
+                      .threads = options.common.plan_options(1).threads,
+                      .verify = options.verify,
+                      .keep_unfinished = true,
+                      .resume = options.resume};
+  if (shards.size() > 1) made.inner_shards.assign(shards.begin() + 1, shards.end());
+  if (!options.checkpoint.empty()) made.checkpoint_seconds = checkpoint_seconds(options);
+  if (!options.raw.empty()) {
+    if (options.shape.empty())
+      fail(ErrorCode::value, relayout_operation(options), "--raw without --shape",
+           "--raw DTYPE --shape SHAPE");
+    made.raw_dtype = options.raw;
+    made.raw_shape = parse_shape(options.shape);
+    if (!options.skip.empty()) made.raw_offset = skipped_bytes(options);
+  }
+  return made;
+}
+
+store::ElementMap element_map_of(const FileProblem& asked, const io::NpyHeader& header, int threads) {
+  return {.permutation = asked.problem.permutation,
+          .shape = asked.shape_after(plan_of_shape(asked.problem, threads)),
+          .batch = asked.problem.batch,
+          .items = asked.problem.element_bytes / header.item_bytes};
+}
 
 bool is_of_stores(const PermuteOptions& options) {
   if (options.store.is_given()) return true;

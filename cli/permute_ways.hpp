@@ -1,7 +1,9 @@
 // The ways that `faro permute` goes beside an array in memory and a file in one sweep (permute_file.hpp).
 #pragma once
 
+#include "cli/file_problem.hpp"
 #include "cli/permute_options.hpp"
+#include "faro/store.hpp"
 
 namespace faro::cli {
 
@@ -23,6 +25,9 @@ void permute_bits(const PermuteOptions& options);
 
 /// Whether IN or OUT is a store other than .npy, or an option asks for one.
 bool is_of_stores(const PermuteOptions& options);
+/// The options of a relayout, and SPEC as its map. Errors: ErrorCode::value.
+store::Options store_options_without_map(const PermuteOptions& options);
+store::ElementMap element_map_of(const FileProblem& asked, const io::NpyHeader& header, int threads);
 /// Lays IN out anew as OUT, permuted where `options.spec` is not empty. Errors: those of store::relayout();
 /// ErrorCode::value and unsupported for options that stores do not take.
 void relayout_stores(const PermuteOptions& options);

@@ -48,6 +48,9 @@ ShardProblem shard_problem(const AskedShards& asked, const CutOptions& cuts);
 /// `faro permute SPEC IN.npy OUT.npy --shards`: each rank reads its part of the file, and writes its own.
 void permute_shards(const PermuteOptions& options);
 
+/// The same of files that are stores of any chunks, or one for each rank: names with {rank} in them.
+void permute_shard_stores(const PermuteOptions& options);
+
 /// `faro shuffle IN.npy OUT.npy --seed SEED --shards`: no rank has an index array of all records.
 void shuffle_shards(const PermuteOptions& options, std::uint64_t seed);
 

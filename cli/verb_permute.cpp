@@ -23,6 +23,7 @@
 #include "cli/permute_options.hpp"
 #include "cli/permute_ways.hpp"
 #include "cli/progress.hpp"
+#include "cli/rank_owners.hpp"
 #include "cli/ranks.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
@@ -356,8 +357,11 @@ void permute(PermuteOptions options) {
   complete_spec(options);
 #ifndef FARO_DEMO
   if (is_of_bits(options)) return permute_bits(options);
-  if (is_of_stores(options)) return relayout_stores(options);
   options.shards = options.shards || options.cuts.is_given();
+  if (options.shards && (is_of_stores(options) || !options.raw.empty() || is_for_each_rank(options.in) ||
+                         is_for_each_rank(options.out)))
+    return permute_shard_stores(options);
+  if (is_of_stores(options)) return relayout_stores(options);
 #endif
   check_numbers(options);
 #ifndef FARO_DEMO

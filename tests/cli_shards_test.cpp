@@ -39,6 +39,9 @@ TEST_F(CliShards, KeysAreDocumented) {
   expect_documented("permute bit_reversal in.npy out.npy --shards --verify --json", "permute, of shards");
   expect_documented("permute bit_reversal in.npy out.npy --shards --memory 4KiB --verify --json",
                     "permute, of shards from file to file");
+  ASSERT_EQ(run("convert in.npy in.zarr --chunks 100").status, 0);
+  expect_documented("permute bit_reversal in.zarr out.zarr --shards --verify --json",
+                    "permute, of shards of stores");
   expect_documented("explain 'bit_reversal(20)' --shards 8 --json", "explain, of shards");
   expect_documented("bench 'transpose(30, 50)' --shards --json", "bench, of shards");
 }

@@ -110,7 +110,7 @@ def work(rank, ranks, options):
         if rank == 0:
             print("\n".join(lines[-len(times) :]), flush=True)
             if faro is not None and options.explain:
-                for kept in list(faro.shards._of_groups.values()):
+                for kept in list(faro._shard_ranks.of_groups.values()):
                     for plan in list(kept.plans.values())[-1:]:
                         print(f"  {plan.backend_reason} {kept.why}", flush=True)
         del xs

@@ -25,19 +25,12 @@ import functools
 import hashlib
 import json as _json
 import math
-import pickle
-import sys
-import weakref
 from typing import Any, Callable, NamedTuple, Sequence
 
-from . import _arrays, _errors, _faro, _kinds, _run, _sockets, distributions, maps
-from ._errors import FaroError, FaroTypeError, refuse
+from . import _arrays, _faro, _kinds, _run, _shard_ranks, distributions, maps
+from ._errors import FaroTypeError, refuse
 
 __all__ = ["ShardPlan", "ShardedPlan", "plan", "permute", "redistribute", "run_all"]
-
-_PIECE = 1 << 30  # bytes of one call of MPI, whose counts are ints
-_TAG = 23
-_WORD_BYTES = 1016  # what a rank tells the others mostly fits
 
 
 class ShardPlan:
@@ -100,259 +93,6 @@ class ShardPlan:
         return f"<faro.shards.ShardPlan rank {self.rank} of {self.ranks}, {self.in_bytes} -> {self.out_bytes} bytes>"
 
 
-# --- who carries the messages
-
-
-class _Mpi:
-    name = "MPI"
-
-    def __init__(self, comm: Any):
-        from mpi4py import MPI
-
-        self._mpi, self._comm = MPI, comm
-        self.identity: Any = comm
-        self.ranks, self.rank = comm.Get_size(), comm.Get_rank()
-
-    def gather(self, word: Any) -> list[Any]:
-        return self._comm.allgather(word)
-
-    def check(self, array: _arrays.Array, operation: str) -> None:
-        """Parts of any memory are taken."""
-
-    def exchange(self, source: Any, sends: Any, target: Any, receives: Any) -> None:
-        """``source`` and ``target``: bytes, of one kind of memory."""
-        on_host = _to_host(source), _to_host(target)
-        requests = []
-        for messages, start, bytes_of in ((receives, self._comm.Irecv, on_host[1]), (sends, self._comm.Isend, on_host[0])):
-            for peer, offset, count in messages:
-                if peer == self.rank:
-                    continue
-                for done in range(0, count, _PIECE):
-                    piece = bytes_of[offset + done : offset + min(count, done + _PIECE)]
-                    requests.append(start([piece, self._mpi.BYTE], peer, _TAG))
-        _copy_own(on_host[0], sends, on_host[1], receives, self.rank)
-        self._mpi.Request.Waitall(requests)
-        if _arrays.is_tensor(target):
-            import torch
-
-            target.copy_(torch.from_numpy(on_host[1]))
-        elif target is not on_host[1]:  # CuPy's
-            target.set(on_host[1])
-
-
-class _OfGroup:
-    """What is kept for a process group of torch.distributed, as long as it lives, and what its ranks tell each other."""
-
-    def __init__(self, group: Any, dist: Any):
-        self._dist, self._group = dist, weakref.ref(group)
-        self.ranks, self.rank = dist.get_world_size(group), dist.get_rank(group)
-        self.kinds = {device.type for device in getattr(group, "_device_types", ())}
-        self.has_nccl = "nccl" in str(dist.get_backend_config(group)).lower()
-        # Words of NCCL go over the GPU, behind all that is queued there.
-        self._words: Any = None
-        if "cpu" not in self.kinds and dist.is_gloo_available():
-            self._words = dist.new_group(dist.get_process_group_ranks(group), backend="gloo",
-                                         use_local_synchronization=group != dist.group.WORLD)
-        self._sockets: Any = None  # on one machine; False: there are none
-        self._nccl: Any = None  # False: there is none, for `why`
-        self.why = ""
-        self.plans: dict[Any, "ShardedPlan"] = {}  # by what was asked, the last ones
-        self.lists: dict[Any, list["ShardedPlan"]] = {}  # of arrays that go together, the last one
-
-    def gather(self, mine: bytes) -> list[bytes]:
-        if self._words is None and "cpu" not in self.kinds:
-            words: list[Any] = [None] * self.ranks
-            self._dist.all_gather_object(words, mine, group=self._group())
-            return words
-        if self._sockets is None:
-            self._sockets = _sockets.between(self.ranks, self.rank, self._gather_by_group)
-        said = self._sockets.gather(mine) if self._sockets else None
-        return said if said is not None else self._gather_by_group(mine)
-
-    def _gather_by_group(self, mine: bytes) -> list[bytes]:
-        import torch
-
-        room = _WORD_BYTES
-        while True:
-            # A first row of a size that all know; where one is longer, a second of theirs.
-            row = (len(mine).to_bytes(8, "little") + mine[:room]).ljust(room + 8, b"\0")
-            sent = torch.frombuffer(bytearray(row), dtype=torch.uint8)
-            received = [torch.empty_like(sent) for _ in range(self.ranks)]
-            self._dist.all_gather(received, sent, group=self._words or self._group())
-            rows = [each.numpy().tobytes() for each in received]
-            sizes = [int.from_bytes(each[:8], "little") for each in rows]
-            if max(sizes) <= room:
-                return [each[8 : 8 + size] for each, size in zip(rows, sizes)]
-            room = max(sizes)
-
-    def device_plan(self, plan: "ShardPlan", device: int) -> Any:
-        """The plan over GPUs that store at each other or talk by NCCL; None where this group has none. Collective."""
-        if self._nccl is None:
-            self._nccl = False
-            this = weakref.ref(self)  # the ranks keep what carries their words
-
-            def gather(mine: bytes) -> list[bytes]:
-                kept = this()
-                return [] if kept is None else kept.gather(mine)
-
-            if self.has_nccl:
-                try:
-                    self._nccl = _faro.nccl_ranks(self.ranks, self.rank, device, gather)
-                except _errors.FaroDeviceError as error:  # on all ranks alike
-                    self.why = str(error)
-        return self._nccl.plan(plan._handle, True) if self._nccl else None
-
-
-_of_groups: "weakref.WeakKeyDictionary[Any, _OfGroup]" = weakref.WeakKeyDictionary()
-_KEPT_PLANS = 4
-
-
-class _Torch:
-    name = "torch.distributed"
-
-    def __init__(self, group: Any):
-        import torch.distributed as dist
-        import torch.distributed.distributed_c10d as c10d
-
-        self._dist, self._group = dist, group
-        pg: Any = group or c10d._get_default_group()
-        if pg not in _of_groups:
-            _of_groups[pg] = _OfGroup(pg, dist)
-        self.kept = _of_groups[pg]
-        self.identity: Any = self.kept
-        self.ranks, self.rank = self.kept.ranks, self.kept.rank
-
-    def gather(self, word: Any) -> list[Any]:
-        return [pickle.loads(each) for each in self.kept.gather(pickle.dumps(word))]
-
-    def check(self, array: _arrays.Array, operation: str) -> None:
-        own = "cpu" if array.device is None else "cuda"
-        if self.kept.kinds and own not in self.kept.kinds:
-            refuse(operation, f"a part on {own} over a group for {', '.join(sorted(self.kept.kinds))}", "a part where the group's messages are",
-                   "torch.distributed.init_process_group('cpu:gloo,cuda:nccl') carries both")
-
-    def exchange(self, source: Any, sends: Any, target: Any, receives: Any) -> None:
-        import torch
-
-        # PyTorch, NCCL and gloo have no name for many elements; all of them have one for bytes.
-        source, target = _as_tensor(source, torch), _as_tensor(target, torch)
-        rank_of = (lambda peer: peer) if self._group is None else (
-            lambda peer: self._dist.get_global_rank(self._group, peer))
-        operations = []
-        for messages, start, flat in ((sends, self._dist.isend, source), (receives, self._dist.irecv, target)):
-            for peer, offset, count in messages:
-                if peer != self.rank and count > 0:
-                    part = flat[offset : offset + count]
-                    operations.append(self._dist.P2POp(start, part, rank_of(peer), group=self._group))
-        _copy_own(source, sends, target, receives, self.rank)
-        if operations:
-            for request in self._dist.batch_isend_irecv(operations):
-                request.wait()
-
-
-class _Alone:
-    name = "nobody"
-    ranks, rank = 1, 0
-    identity: Any = None
-
-    def gather(self, word: Any) -> list[Any]:
-        return [word]
-
-    def check(self, array: _arrays.Array, operation: str) -> None:
-        """Parts of any memory are taken."""
-
-    def exchange(self, source: Any, sends: Any, target: Any, receives: Any) -> None:
-        _copy_own(source, sends, target, receives, 0)
-
-
-def _bytes_of(array: _arrays.Array, operation: str) -> Any:
-    """The memory of a dense array as flat bytes, whatever its elements are: of the host a memoryview, of a GPU an array of its library."""
-    if array.device is None:
-        import ctypes
-
-        count = array.size * array.itemsize
-        return memoryview((ctypes.c_ubyte * count).from_address(array.address) if count else bytearray()).cast("B")
-    x = array.keep
-    if _arrays.is_tensor(x):
-        import torch
-
-        flat = x.reshape(-1)
-        return flat.view(torch.uint8) if flat.numel() else flat.new_empty(0, dtype=torch.uint8)
-    if type(x).__module__.startswith("cupy"):
-        return x.reshape(-1).view("uint8")
-    refuse(operation, f"a {type(x).__name__} on a GPU", "a tensor of PyTorch or an array of CuPy", kind=FaroTypeError)
-
-
-def _as_tensor(flat: Any, torch: Any) -> Any:
-    if isinstance(flat, memoryview):
-        return torch.frombuffer(flat, dtype=torch.uint8) if len(flat) else torch.empty(0, dtype=torch.uint8)
-    return flat if _arrays.is_tensor(flat) else torch.from_dlpack(flat)
-
-
-def _to_host(flat: Any) -> Any:
-    """Bytes as MPI takes them; of a GPU a copy."""
-    if isinstance(flat, memoryview):
-        return flat
-    return flat.cpu().numpy() if _arrays.is_tensor(flat) else flat.get()
-
-
-def _copy_own(source: Any, sends: Any, target: Any, receives: Any, rank: int) -> None:
-    own = [offset for peer, offset, _ in sends if peer == rank]
-    mine = [(offset, count) for peer, offset, count in receives if peer == rank]
-    for at, (offset, count) in zip(own, mine):
-        target[offset : offset + count] = source[at : at + count]
-
-
-def _communicator(comm: Any) -> Any:
-    module = type(comm).__module__
-    if module.startswith("mpi4py"):
-        return _Mpi(comm)
-    if comm is None:
-        dist = sys.modules.get("torch.distributed")  # whoever has a process group has imported it
-        return _Torch(None) if dist is not None and dist.is_available() and dist.is_initialized() else _Alone()
-    if module.startswith("torch"):
-        return _Torch(comm)
-    refuse("plan shards", f"a communicator of type {type(comm).__name__}",
-           "one of mpi4py, a process group of torch.distributed, or None", kind=FaroTypeError)
-
-
-def _outcome(work: Callable[[], Any]) -> tuple[Any, Any]:
-    """What ``work`` gives, and nothing; or nothing, and what it raised, as the others are told."""
-    try:
-        return work(), None
-    except FaroError as error:
-        return None, (type(error).__name__, str(error), error.operation, error.got, error.wanted, error.remedy)
-    except Exception as error:  # of a library below: the others have to hear of it, too
-        return None, ("FaroInternalError", f"{type(error).__name__}: {error}", "shards", str(error), "no exception", "")
-
-
-def _raise_first(all_told: list[Any]) -> None:
-    """What was raised on the first rank that told of it, on all."""
-    for rank, theirs in enumerate(all_told):
-        if theirs is None:
-            continue
-        kind, line, operation, got, wanted, remedy = theirs
-        said = line if all(each == theirs for each in all_told) else f"rank {rank}: {line}"
-        raised = getattr(_errors, kind)(said)
-        raised.operation, raised.got, raised.wanted, raised.remedy = operation, got, wanted, remedy
-        raise raised
-
-
-def _same_places(places: list[str]) -> None:
-    for rank, theirs in enumerate(places):
-        if theirs != places[0]:
-            refuse("run shards", f"rank {rank} with a part on {theirs}, rank 0 on {places[0]}", "parts on devices of one kind")
-
-
-def _together(comm: Any, work: Callable[[], Any], tell: Callable[[Any], str] = lambda result: "") -> Any:
-    """What ``work`` gives; where it raises on one rank, all raise what the first such rank did, or that it is of several kinds."""
-    result, told = _outcome(work)
-    all_said = comm.gather((told, tell(result) if told is None else ""))
-    _raise_first([each for each, _ in all_said])
-    _same_places([each for _, each in all_said])
-    return result
-
-
 def _extents(cut: str, extent: int, ranks: int) -> list[int]:
     if ";" in cut:
         return [int(word) for word in cut[cut.index(";") + 1 : -1].split()]
@@ -382,7 +122,7 @@ class _Part:
     """An array of a run, and its bytes."""
 
     def __init__(self, array: _arrays.Array, operation: str):
-        self.array, self.bytes = array, _bytes_of(array, operation)
+        self.array, self.bytes = array, _shard_ranks.bytes_of(array, operation)
 
     @classmethod
     def new(cls, like: _arrays.Array, size: int, operation: str) -> "_Part":
@@ -397,7 +137,7 @@ class ShardedPlan:
 
     def __init__(self, by: "str | maps.Map", comm: Any, *, shape: Sequence[int] = (), itemsize: int,
                  cut_in: str = "axis(0)", cut_out: str = "axis(0)", threads: int = 0):
-        self._comm = _communicator(comm)
+        self._comm = _shard_ranks.communicator(comm)
         self._threads = threads
         self._passes: dict[tuple[bool, int | None], Any] = {}
         self._on_devices: dict[int, Any] = {}  # None: by messages of the group's own
@@ -406,7 +146,7 @@ class ShardedPlan:
             return ShardPlan(by, shape=shape, itemsize=itemsize, ranks=self._comm.ranks, rank=self._comm.rank,
                              cut_in=cut_in, cut_out=cut_out)
 
-        self.plan: ShardPlan = _together(self._comm, make)
+        self.plan: ShardPlan = _shard_ranks.together(self._comm, make)
         said = by if isinstance(by, str) else by.text
         asked = f"{said} of shape {self.plan.shape}, {itemsize} bytes, {cut_in} -> {cut_out}"
         others = self._comm.gather(asked)
@@ -443,7 +183,7 @@ class ShardedPlan:
         ``x`` is dense and has ``in_shape``, or as many elements, of any type, which move as bytes; ``out`` is an array of the same type that
         overlaps none. Collective: raises on all ranks what is wrong on one.
         """
-        return self._carried(_together(self._comm, lambda: self._prepared(x, out), _place_of))
+        return self._carried(_shard_ranks.together(self._comm, lambda: self._prepared(x, out), _place_of))
 
     def _prepared(self, x: Any, out: Any) -> Any:
         """What is checked on this rank alone: the part, the result's array and what makes the result of it; the parts of a run by messages."""
@@ -458,7 +198,7 @@ class ShardedPlan:
         self._comm.check(array, operation)
         shape = self.out_shape if out is None else self._shape_of(out, array, operation)
         target, finished = _run.result_of(given, array, out, shape, operation, array.stream)
-        goes_by_device = array.device is not None and isinstance(self._comm, _Torch)
+        goes_by_device = array.device is not None and isinstance(self._comm, _shard_ranks.OfTorch)
         return array, target, finished, None if goes_by_device else self._parts(array, target, operation)
 
     def _carried(self, prepared: Any) -> Any:
@@ -468,7 +208,7 @@ class ShardedPlan:
             if on_device is not None:
                 on_device.run(*self._ends(array, target), array.stream)
                 return finished()
-            parts = _together(self._comm, lambda: self._parts(array, target, "run shards"))
+            parts = _shard_ranks.together(self._comm, lambda: self._parts(array, target, "run shards"))
         pack, unpack, packed, received = parts
         if pack is not None:
             pack.run(array.address, packed.array.address, array.stream)
@@ -532,20 +272,20 @@ def permute(x: Any, by: "str | maps.Map", comm: Any = None, *, shape: Sequence[i
     def make() -> ShardedPlan:
         return plan(by, comm, shape=shape, itemsize=width, cut_in=cut_in, cut_out=cut_out)
 
-    ranks = _communicator(comm)
-    if not isinstance(ranks, _Torch) or not isinstance(by, str):
+    ranks = _shard_ranks.communicator(comm)
+    if not isinstance(ranks, _shard_ranks.OfTorch) or not isinstance(by, str):
         return make()(x)
     asked, kept = (by, tuple(shape), width, cut_in, cut_out), ranks.kept.plans
     # One word says what is asked, whether its plan is kept, and how it goes with this part.
     known = kept.get(asked)
-    prepared, told = _outcome(lambda: None if known is None else known._prepared(x, None))
+    prepared, told = _shard_ranks.outcome(lambda: None if known is None else known._prepared(x, None))
     said = ranks.gather((asked, known is not None, told, "" if prepared is None else _place_of(prepared)))
     if known is not None and all(each[:2] == (asked, True) for each in said):
         kept[asked] = kept.pop(asked)
-        _raise_first([each[2] for each in said])
-        _same_places([each[3] for each in said])
+        _shard_ranks.raise_first([each[2] for each in said])
+        _shard_ranks.same_places([each[3] for each in said])
         return known._carried(prepared)
-    return _keep(kept, asked, make(), _KEPT_PLANS)(x)
+    return _keep(kept, asked, make(), _shard_ranks.KEPT_PLANS)(x)
 
 
 def _keep(kept: dict[Any, Any], asked: Any, made: Any, most: int) -> Any:
@@ -556,7 +296,7 @@ def _keep(kept: dict[Any, Any], asked: Any, made: Any, most: int) -> Any:
     return made
 
 
-def _kept_or_made(kept: dict[Any, Any], ranks: "_Torch", asked: Any, make: Callable[[], Any], most: int) -> Any:
+def _kept_or_made(kept: dict[Any, Any], ranks: "_shard_ranks.OfTorch", asked: Any, make: Callable[[], Any], most: int) -> Any:
     said = hashlib.sha256(repr(asked).encode()).digest(), asked in kept  # of hundreds of arrays
     if all(each == (said[0], True) for each in ranks.gather(said)):
         return kept[asked]
@@ -583,7 +323,7 @@ def run_all(plans: Sequence[ShardedPlan], parts: Sequence[Any], out: "Sequence[A
             refuse(operation, "plans of several communicators", "those of one")
         return [each._prepared(x, to) for each, x, to in zip(plans, parts, outs)]
 
-    all_prepared = _together(comm, prepare, lambda made: f"{len(made)} arrays, on " + ", ".join(sorted({_place_of(each) for each in made})))
+    all_prepared = _shard_ranks.together(comm, prepare, lambda made: f"{len(made)} arrays, on " + ", ".join(sorted({_place_of(each) for each in made})))
     if any(each[3] is not None for each in all_prepared):
         return [each._carried(prepared) for each, prepared in zip(plans, all_prepared)]
     on_devices = [each._device_plan(prepared[0].device) for each, prepared in zip(plans, all_prepared)]
@@ -636,13 +376,13 @@ def redistribute(x: Any, *, to: Any, axes: Any = None, source: Any = None, shape
     works = [_redistribution(*each) for each in zip(x, *given)]
     first = [bool(change) and _changes_first(asked.part, change) for asked, _ in works]
     works = [(asked._replace(part=_changed(asked.part, change)) if now else asked, rest) for now, (asked, rest) in zip(first, works)]
-    ranks = _communicator(comm)
+    ranks = _shard_ranks.communicator(comm)
     all_asked = tuple((*asked[1:], _arrays.describe(_kinds.read(asked.part, "run shards")).itemsize) for asked, _ in works)
 
     def make() -> list[ShardedPlan]:
         return [plan(text, comm, itemsize=width, cut_in=before, cut_out=after) for text, before, after, width in all_asked]
 
-    plans = _kept_or_made(ranks.kept.lists, ranks, all_asked, make, 1) if isinstance(ranks, _Torch) else make()
+    plans = _kept_or_made(ranks.kept.lists, ranks, all_asked, make, 1) if isinstance(ranks, _shard_ranks.OfTorch) else make()
     parts = run_all(plans, [asked.part for asked, _ in works])
     if change:
         parts = [part if now else _changed(part, change) for now, part in zip(first, parts)]

@@ -26,8 +26,9 @@ namespace faro::detail {
 
 class StoredShards {
  public:
-  /// None where the plan has no such way, or no kernel. Errors: ErrorCode::device for a failed call.
-  static std::optional<StoredShards> make(const ShardPlan& plan, int device);
+  /// None where the plan has no such way, or no kernel. Rows are packed within `most_bytes`; kernels store
+  /// the others. Errors: ErrorCode::device for a failed call.
+  static std::optional<StoredShards> make(const ShardPlan& plan, int device, std::uint64_t most_bytes);
 
   /// Into `mine` of all ranks: the outputs, or what is unpacked. `slices`: as many as the others store it in.
   void run(const void* in, void* mine, PeerMemory& memory, Stream stream, std::size_t slices = 1);
@@ -107,6 +108,18 @@ class SlicedShards {
 
   /// The same by stores into `received` of all ranks, of a choice with `stored`. Requires: takes(in, out).
   void run_stored(const void* in, void* out, std::byte* received, PeerMemory& memory, Stream stream);
+
+  /// The steps of run() by views, for arrays that go together: slice `k` packed, exchanged and unpacked, and
+  /// what the rank keeps.
+  bool is_by_views() const { return by_views_; }
+  void pack_slice(std::size_t k, const void* in, const Buffers& buffers, Stream stream) const;
+  void exchange_slice(std::size_t k, const void* in, void* out, const Buffers& buffers,
+                      Communicator& communicator, Stream stream) const;
+  void keep_views(const void* in, void* out, Stream stream) const;
+  void unpack_slice(std::size_t k, void* out, const Buffers& buffers, Stream stream) const;
+  /// Where passes go on beside links that have `link_multiprocessors` (ShardWays); none where the driver does
+  /// not part the device, or all take all.
+  static std::optional<cuda::SideStream> beside_links(int device, int link_multiprocessors);
 
   std::size_t slices() const { return sends_.size(); }
   /// Whether what the rank keeps goes to the output in one pass, without packing and unpacking.

@@ -13,30 +13,11 @@
 #include "faro/error.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "faro/shards.hpp"
-#include "shard/device_shards.hpp"
-#include "shard/local_pass.hpp"
 #include "shard/methods.hpp"
-#include "shard/rounds.hpp"
-#include "shard/viewed_messages.hpp"
+#include "shard/sharded_state.hpp"
 
 namespace faro {
 namespace {
-
-constexpr const char* kRunShards = "run shards";
-
-struct Array {
-  const void* data = nullptr;
-  std::uint64_t bytes = 0;
-};
-
-void check_part(const Array& array, std::uint64_t wanted, const char* role) {
-  if (array.bytes != wanted) {
-    fail(ErrorCode::value, kRunShards, fmt::format("an {} of {} bytes", role, array.bytes),
-         fmt::format("{}, this rank's part", wanted));
-  }
-  if (array.data == nullptr && wanted > 0)
-    fail(ErrorCode::value, kRunShards, fmt::format("a null {}", role), fmt::format("{} bytes", wanted));
-}
 
 // What all ranks have to have in common.
 std::string digest_of(const ShardPlan& plan) {
@@ -84,13 +65,6 @@ void check_ways(const ShardPlan& plan, const ShardWays& ways) {
   }
 }
 
-// A round and its passes.
-struct RunRound {
-  detail::ShardRound round;
-  detail::LocalPass packing;
-  detail::LocalPass unpacking;
-};
-
 void check_place(const ShardPlan& plan, const Communicator& communicator, const PlanOptions& options) {
   const Shards& shards = plan.problem().shards;
   if (shards.ranks != communicator.ranks() || shards.rank != communicator.rank()) {
@@ -106,262 +80,23 @@ void check_place(const ShardPlan& plan, const Communicator& communicator, const 
 
 }  // namespace
 
-struct ShardedPlan::State {
-  ShardPlan plan;
-  std::shared_ptr<Communicator> communicator;
-  ShardWays ways;
-  PlanOptions local;
-  std::optional<detail::LocalPass> packing;
-  std::optional<detail::LocalPass> unpacking;
-  std::optional<detail::Staging> to_send;
-  std::optional<detail::Staging> received;
-  std::optional<detail::StoredShards> stores;
-  std::optional<detail::SlicedShards> slices;
-  std::optional<detail::SlicedShards> stored_slices;  // beside `stores`
-  std::vector<RunRound> rounds;                       // where there are several
-  std::optional<cuda::SideStream> links;              // for messages of several arrays
-  std::string no_stores;                              // why
-  std::string reason;
-
-  std::uint64_t number_of_rounds = 1;
-  bool a_view_each = true;        // messages of all ranks, which slices need
-  bool wants_two_passes = false;  // for slices between registered arrays
-  bool crosses = true;            // any rank sends anything to another
-
-  bool packs() const { return !plan.pack().is_nothing(); }
-  bool unpacks() const { return !plan.unpack().is_nothing(); }
-  // Without a packing what is sent would be written over while it is read.
-  bool copies_to_send() const { return ways.in_place && !packs() && !unpacks(); }
-
-  // What the ranks agree on first; then come their arrays for messages, and the rest.
-  void choose() {
-    no_stores = "its memory is the host's";
-    if (local.engine == Engine::cuda) no_stores = choose_stores();
+namespace detail {
+void check_part(const GivenPart& part, std::uint64_t wanted, const char* role) {
+  if (part.bytes != wanted) {
+    fail(ErrorCode::value, kRunShards, fmt::format("an {} of {} bytes", role, part.bytes),
+         fmt::format("{}, this rank's part", wanted));
   }
-
-  void prepare() {
-    const std::uint64_t width = plan.problem().element_bytes;
-    if (local.engine == Engine::cuda) choose_slices();
-    if (number_of_rounds > 1) return prepare_rounds();
-    if (stores) {
-      reason = plan.stores().to_output
-                   ? fmt::format("each segment of an output comes from one rank: {} it there ({})",
-                                 stores->writers(), stores->kernel())
-                   : fmt::format(
-                         "segments of an output come from several ranks: kernels pack into the peers' "
-                         "workspace ({}), and unpacking follows{}",
-                         stores->kernel(),
-                         stored_slices ? fmt::format(" in {} slices", stored_slices->slices()) : "");
-    } else if (slices && slices->slices() > 1) {
-      reason = fmt::format("{} slices a message{}, for {}", slices->slices(),
-                           slices->keeps_directly() ? ", what stays in one pass" : "", no_stores);
-    } else {
-      reason = no_stores;
-    }
-    if (!stores) packing.emplace(plan.pack(), plan.in_elements(), width, local);
-    if (!stores || !plan.stores().to_output)
-      unpacking.emplace(plan.unpack(), plan.out_elements(), width, local);
-    make_buffers(!stores, !stores || !plan.stores().to_output);
-  }
-
-  // Collective. The most that any rank needs.
-  void agree_on_rounds() {
-    if (ways.memory_bytes == 0) return;
-    std::uint64_t mine = 1;
-    detail::agree(*communicator, "make a plan of shards", [&] {
-      if (local.engine == Engine::cuda)
-        fail(ErrorCode::unsupported, "make a plan of shards", "memory_bytes on a GPU", "arrays of the host");
-      mine = detail::rounds_within(plan, ways.memory_bytes);
-      return std::to_string(ways.memory_bytes);
-    });
-    for (const std::string& theirs : communicator->all_gather(std::to_string(mine)))
-      number_of_rounds = std::max<std::uint64_t>(number_of_rounds, std::stoull(theirs));
-  }
-
-  void prepare_rounds() {
-    const std::uint64_t width = plan.problem().element_bytes;
-    std::uint64_t sent = 0;
-    std::uint64_t heard = 0;
-    rounds.reserve(number_of_rounds);
-    for (std::uint64_t k = 0; k < number_of_rounds; ++k) {
-      detail::ShardRound round = detail::round_of(plan, {.round = k, .rounds = number_of_rounds});
-      detail::LocalPass pack(round.pack, plan.in_elements(), width, local);
-      detail::LocalPass unpack(round.unpack, plan.out_elements(), width, local);
-      sent = std::max(sent, round.packed_bytes);
-      heard = std::max(heard, round.received_bytes);
-      rounds.push_back(
-          {.round = std::move(round), .packing = std::move(pack), .unpacking = std::move(unpack)});
-    }
-    to_send.emplace(sent, local.engine, local.device);
-    received.emplace(heard, local.engine, local.device);
-    reason = fmt::format("{} rounds, for {} bytes of memory at most beside the parts", number_of_rounds,
-                         ways.memory_bytes);
-  }
-
-  void run_rounds(const void* in, void* out, Stream stream) {
-    for (const RunRound& each : rounds) {
-      each.packing.run(static_cast<const std::byte*>(in), to_send->data(), stream);
-      void* const to = plan.unpack().is_nothing() ? out : received->data();
-      communicator->exchange(packs() ? to_send->data() : in, each.round.sends, to, each.round.receives,
-                             stream);
-      if (plan.passes_on())
-        communicator->exchange(to, each.round.passed_on.sends, to, each.round.passed_on.receives, stream);
-      each.unpacking.run(received->data(), static_cast<std::byte*>(out), stream);
-    }
-  }
-
-  // Collective. Kernels that store at nobody wait for nobody.
-  void agree_on_crossing() {
-    if (!stores) return;
-    const std::vector<std::string> all =
-        communicator->all_gather(plan.sent_bytes() > 0 ? "crosses" : "stays");
-    crosses = std::any_of(all.begin(), all.end(), [](const std::string& each) { return each == "crosses"; });
-  }
-
-  // Collective, for messages of a device: what slices need, and what is packed and unpacked for their sake.
-  void agree_on_messages() {
-    if (local.engine != Engine::cuda || stores) return;
-    agree_on_views();
-    std::optional<ShardPlan> direct;
-    if (wants_two_passes) {
-      ShardProblem problem = plan.problem();
-      problem.slices_even_by_two_passes = true;
-      direct = std::exchange(plan, ShardPlan(problem));
-    }
-    take_message_arrays();
-    if (!direct || to_send) return;
-    plan = *std::move(direct);  // buffers of NCCL's between would cost what the slices save
-  }
-
-  // Slices are of views that are a message each: where a rank has boxes in one message, none has slices. Long
-  // messages take longer than passes over the part, which slices hide behind them; and between arrays that
-  // NCCL knows they are faster.
-  void agree_on_views() {
-    const bool is_affine = plan.method() == ShardMethod::affine;
-    const auto has_views = [&] {
-      return is_affine || (has_a_view_each(plan, detail::MessageSide::packed) &&
-                           has_a_view_each(plan, detail::MessageSide::unpacked));
-    };
-    std::uint64_t longest = 0;
-    for (const ShardMessage& each : plan.sends()) {
-      if (each.peer != plan.problem().shards.rank) longest = std::max(longest, each.bytes);
-    }
-    for (const std::string& theirs :
-         communicator->all_gather(has_views() ? std::to_string(longest) : "boxes")) {
-      a_view_each = a_view_each && theirs != "boxes";
-      if (a_view_each) longest = std::max<std::uint64_t>(longest, std::stoull(theirs));
-    }
-    const bool is_cut = is_affine || (plan.stores().by_views && !ways.in_place);
-    wants_two_passes = a_view_each && is_cut && ways.slice_bits != 0 &&
-                       longest >> (is_affine ? kEightSlicesFromBits : kEightSlicesFromBits - 1) != 0;
-  }
-
-  // Collective. What is packed and unpacked goes from workspace to workspace.
-  void take_message_arrays() {
-    const bool between = packs() && unpacks();
-    MessageArrays arrays =
-        communicator->message_arrays(between ? plan.in_bytes() : 0, between ? plan.out_bytes() : 0);
-    if (arrays.to_send == nullptr || arrays.received == nullptr) return;
-    to_send.emplace(plan.in_bytes(), std::move(arrays.to_send));
-    received.emplace(plan.out_bytes(), std::move(arrays.received));
-  }
-
-  void make_buffers(bool sends, bool receives) {
-    const std::uint64_t sent = copies_to_send() ? plan.in_bytes() : plan.packed_bytes();
-    if (sends && !to_send) to_send.emplace(sent, local.engine, local.device);
-    if (receives && !received) received.emplace(unpacks() ? plan.out_bytes() : 0, local.engine, local.device);
-  }
-
-  // For the passes by themselves.
-  void make_passes() {
-    const std::uint64_t width = plan.problem().element_bytes;
-    if (!packing) packing.emplace(plan.pack(), plan.in_elements(), width, local);
-    if (!unpacking) unpacking.emplace(plan.unpack(), plan.out_elements(), width, local);
-    make_buffers(true, true);
-  }
-
-  // What run() writes to first, by stores.
-  void* stored_into(void* out) const { return plan.stores().to_output ? out : received->data(); }
-
- private:
-  static constexpr int kEightSlicesFromBits = 27;  // 128 MiB
-
-  // Why it is not by stores.
-  std::string choose_stores() {
-    std::string why;
-    if (!ways.stores) {
-      why = "stores were not asked for";
-    } else if (communicator->peer_memory() == nullptr) {
-      why = fmt::format("by {} no kernel reaches the peers' memory", communicator->name());
-    } else if (!plan.stores().is_possible()) {
-      why = "an index array has no kernel that stores at peers";
-    } else if (ways.in_place && plan.stores().to_output) {
-      why = "in place, outputs are read while they would be written";
-    } else {
-      stores = detail::StoredShards::make(plan, local.device);
-      why = "elements of this width have no kernel that stores at peers";
-    }
-    return why;
-  }
-
-  // Short slices cost more to start than they let overlap. How many there are, and what is left to the links:
-  // docs/notes/shard-experiments.md.
-  void choose_slices() {
-    // The same on all ranks: a mean message of uneven slabs.
-    std::uint64_t message = 0;
-    for (const ShardMessage& each : plan.sends()) message = std::max(message, each.bytes);
-    if (plan.stores().by_views) {
-      const auto ranks = static_cast<std::uint64_t>(plan.problem().shards.ranks);
-      message = element_count(plan.problem().permutation) * plan.problem().element_bytes / ranks / ranks;
-    }
-    const int message_bits = static_cast<int>(std::bit_width(message)) - 1;
-    detail::SlicedShards::Choice choice{.slice_bits = ways.slice_bits,
-                                        .link_multiprocessors = ways.link_multiprocessors,
-                                        .in_place = ways.in_place,
-                                        .stored = stores.has_value()};
-    if (stores) {
-      // 2 slices from 32 MiB on, 4 from 128 MiB, 8 from 512 MiB.
-      if (ways.slice_bits < 0) choice.slice_bits = std::clamp((message_bits - 23) / 2, 0, 3);
-      if (choice.slice_bits > 0 && !plan.stores().to_output)
-        stored_slices = detail::SlicedShards::make(plan, local.device, choice);
-      return;
-    }
-    if (plan.passes_on() || !a_view_each) return;
-    // In place, what a slice receives must not be what another is packed from.
-    if (ways.in_place && !(packs() && unpacks())) return;
-    // Between registered arrays NCCL goes by no buffers of its own, and leaves the passes more of the memory.
-    const bool registered = to_send && to_send->is_given();
-    if (ways.slice_bits < 0) {
-      constexpr int two_from_bits = 24;  // 16 MiB
-      choice.short_ends = registered && message_bits >= kEightSlicesFromBits;
-      choice.slice_bits = choice.short_ends ? 3 : message_bits >= two_from_bits ? 1 : 0;
-    }
-    choice.registered = registered;
-    slices = detail::SlicedShards::make(plan, local.device, choice);
-  }
-};
+  if (part.data == nullptr && wanted > 0)
+    fail(ErrorCode::value, kRunShards, fmt::format("a null {}", role), fmt::format("{} bytes", wanted));
+}
+}  // namespace detail
 
 ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communicator,
                          const PlanOptions& options, const ShardWays& ways)
     : state_(std::make_unique<State>(State{.plan = std::move(plan),
                                            .communicator = std::move(communicator),
                                            .ways = ways,
-                                           .local = options,
-                                           .packing = {},
-                                           .unpacking = {},
-                                           .to_send = {},
-                                           .received = {},
-                                           .stores = {},
-                                           .slices = {},
-                                           .stored_slices = {},
-                                           .rounds = {},
-                                           .links = {},
-                                           .no_stores = {},
-                                           .reason = {},
-                                           .number_of_rounds = 1,
-                                           .a_view_each = true,
-                                           .wants_two_passes = false,
-                                           .crosses = true})) {
+                                           .local = options})) {
   State& state = *state_;
   if (state.communicator == nullptr)
     fail(ErrorCode::value, "make a plan of shards", "no communicator", "one for each rank");
@@ -374,7 +109,7 @@ ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communica
     return fmt::format("{}, by {}, in {}", digest_of(state.plan), state.stores ? "stores" : "messages",
                        ways.in_place ? "place" : "two arrays");
   });
-  state.agree_on_rounds();
+  state.agree_on_memory();
   state.agree_on_crossing();
   state.agree_on_messages();
   detail::agree(*state.communicator, "make a plan of shards", [&] {
@@ -430,6 +165,7 @@ void ShardedPlan::unpack(void* out, Stream stream) {
 
 void ShardedPlan::run_parts(const void* in, void* out, Stream stream) {
   State& state = *state_;
+  if (!state.rounds.empty()) return state.run_rounds(in, out, stream);
   if (state.stores) {
     PeerMemory& memory = *state.communicator->peer_memory();
     if (!state.crosses) {
@@ -451,11 +187,10 @@ void ShardedPlan::run_parts(const void* in, void* out, Stream stream) {
   }
   if (state.slices) {
     state.slices->run(
-        in, out, {.to_send = state.to_send->data(), .received = state.received->data()}, *state.communicator,
-        stream, [&] { pack(in, stream); }, [&] { unpack(out, stream); });
+        in, out, state.buffers(), *state.communicator, stream, [&] { pack(in, stream); },
+        [&] { unpack(out, stream); });
     return;
   }
-  if (!state.rounds.empty()) return state.run_rounds(in, out, stream);
   if (state.copies_to_send()) {
     if (state.local.engine == Engine::cuda) {
       cuda::copy_between(in, state.to_send->data(), state.plan.in_bytes(), state.local.device, stream);
@@ -473,21 +208,22 @@ void ShardedPlan::run(const void* in, std::uint64_t in_bytes, void* out, std::ui
   const ShardPlan& plan = state_->plan;
   PeerMemory* const memory =
       state_->stores && state_->crosses ? state_->communicator->peer_memory() : nullptr;
-  const std::vector<std::string> told = detail::agree_and_tell(*state_->communicator, kRunShards, [&] {
-    const Array input{.data = in, .bytes = in_bytes};
-    const Array output{.data = out, .bytes = out_bytes};
-    if (state_->ways.in_place) {
-      fail(ErrorCode::value, kRunShards, "two arrays for a plan in place", "one",
-           "make the plan without ShardWays::in_place");
-    }
-    check_part(input, plan.in_bytes(), "input");
-    check_part(output, plan.out_bytes(), "output");
-    detail::check_disjoint(kRunShards, detail::RunArray{"output", {out, out_bytes}},
-                           {{"input", {in, in_bytes}}});
-    void* const stored = memory != nullptr ? state_->stored_into(out) : nullptr;
-    return detail::Said{.alike = {},
-                        .own = memory != nullptr ? memory->told_of({&stored, 1}) : std::string()};
-  });
+  const std::vector<std::string> told =
+      detail::agree_and_tell(*state_->communicator, detail::kRunShards, [&] {
+        const detail::GivenPart input{.data = in, .bytes = in_bytes};
+        const detail::GivenPart output{.data = out, .bytes = out_bytes};
+        if (state_->ways.in_place) {
+          fail(ErrorCode::value, detail::kRunShards, "two arrays for a plan in place", "one",
+               "make the plan without ShardWays::in_place");
+        }
+        detail::check_part(input, plan.in_bytes(), "input");
+        detail::check_part(output, plan.out_bytes(), "output");
+        detail::check_disjoint(detail::kRunShards, detail::RunArray{"output", {out, out_bytes}},
+                               {{"input", {in, in_bytes}}});
+        void* const stored = memory != nullptr ? state_->stored_into(out) : nullptr;
+        return detail::Said{.alike = {},
+                            .own = memory != nullptr ? memory->told_of({&stored, 1}) : std::string()};
+      });
   if (memory != nullptr) memory->told(told);
   try {
     run_parts(in, out, stream);
@@ -497,114 +233,13 @@ void ShardedPlan::run(const void* in, std::uint64_t in_bytes, void* out, std::ui
   }
 }
 
-void ShardedPlan::run_all(std::span<const ShardedRun> runs, Stream stream) {
-  if (runs.empty()) return;
-  if (runs.front().plan == nullptr) fail(ErrorCode::value, kRunShards, "a null plan", "one for each run");
-  const std::shared_ptr<Communicator> communicator = runs.front().plan->state_->communicator;
-  detail::agree(*communicator, kRunShards, [&] {
-    std::vector<detail::RunArray> inputs;
-    std::vector<detail::RunArray> outputs;
-    for (const ShardedRun& each : runs) {
-      if (each.plan == nullptr || each.plan->state_->communicator != communicator)
-        fail(ErrorCode::value, kRunShards, "plans of several communicators", "those of one");
-      if (each.plan->state_->ways.in_place)
-        fail(ErrorCode::value, kRunShards, "a plan in place among several", "plans of two arrays");
-      check_part({.data = each.in, .bytes = each.in_bytes}, each.plan->plan().in_bytes(), "input");
-      check_part({.data = each.out, .bytes = each.out_bytes}, each.plan->plan().out_bytes(), "output");
-      inputs.push_back({"input", {each.in, each.in_bytes}});
-      outputs.push_back({"output", {each.out, each.out_bytes}});
-    }
-    detail::check_disjoint(kRunShards, outputs, inputs);
-    return fmt::format("{} arrays", runs.size());
-  });
-  std::vector<ShardedRun> stored;
-  std::vector<ShardedRun> sent;
-  try {
-    for (const ShardedRun& each : runs) {
-      const State& state = *each.plan->state_;
-      const bool has_slices = state.stored_slices || (state.slices && state.slices->slices() > 1);
-      if (state.stores && !has_slices) {
-        stored.push_back(each);
-      } else if (state.local.engine == Engine::cuda && !has_slices && !state.plan.passes_on()) {
-        sent.push_back(each);
-      } else {
-        each.plan->run_parts(each.in, each.out, stream);
-      }
-    }
-    store_all(stored, stream);
-    send_all(sent, stream);
-  } catch (const std::exception& error) {
-    communicator->abort(error.what());
-    throw;
-  }
-}
-
-// All are opened together, and no array waits for another's.
-void ShardedPlan::store_all(std::span<const ShardedRun> runs, Stream stream) {
-  if (runs.empty()) return;
-  PeerMemory& memory = *runs.front().plan->state_->communicator->peer_memory();
-  std::vector<void*> mine;
-  for (const ShardedRun& each : runs) mine.push_back(each.plan->state_->stored_into(each.out));
-  const std::vector<std::vector<std::byte*>> arrays = memory.open_all(mine, stream);
-  for (std::size_t i = 0; i < runs.size(); ++i)
-    runs[i].plan->state_->stores->start(runs[i].in, arrays[i], stream);
-  for (const ShardedRun& each : runs) each.plan->state_->stores->join(stream);
-  memory.close(stream);
-  for (const ShardedRun& each : runs) {
-    const State& state = *each.plan->state_;
-    if (!state.plan.stores().to_output)
-      state.unpacking->run(state.received->data(), static_cast<std::byte*>(each.out), stream);
-  }
-}
-
-// Messages of many arrays in groups: while one crosses the links, the next is packed.
-void ShardedPlan::send_all(std::span<const ShardedRun> runs, Stream stream) {
-  if (runs.empty()) return;
-  constexpr std::uint64_t most_groups = 8;
-  State& first = *runs.front().plan->state_;
-  if (!first.links) first.links.emplace(first.local.device);
-  // The same groups on all ranks: by the whole arrays.
-  const auto weight = [](const ShardedRun& each) {
-    const ShardProblem& problem = each.plan->plan().problem();
-    return element_count(problem.permutation) * problem.element_bytes;
-  };
-  std::uint64_t total = 0;
-  for (const ShardedRun& each : runs) total += weight(each);
-  std::vector<std::size_t> ends;
-  std::uint64_t passed = 0;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    passed += weight(runs[i]);
-    if (i + 1 == runs.size() || passed >= (ends.size() + 1) * (total / most_groups)) ends.push_back(i + 1);
-  }
-  first.links->follow(stream);
-  std::size_t begin = 0;
-  for (std::size_t k = 0; k < ends.size(); ++k) {
-    const std::span<const ShardedRun> group = runs.subspan(begin, ends[k] - begin);
-    for (const ShardedRun& each : group) each.plan->pack(each.in, stream);
-    first.links->follow(stream);
-    first.communicator->begin_group();
-    for (const ShardedRun& each : group) {
-      each.plan->exchange(each.in, each.out, first.links->stream());
-    }
-    first.communicator->end_group();
-    first.links->mark(k);
-    begin = ends[k];
-  }
-  begin = 0;
-  for (std::size_t k = 0; k < ends.size(); ++k) {
-    first.links->lead(stream, k);
-    for (const ShardedRun& each : runs.subspan(begin, ends[k] - begin)) each.plan->unpack(each.out, stream);
-    begin = ends[k];
-  }
-}
-
 void ShardedPlan::run(void* data, std::uint64_t bytes, Stream stream) {
-  detail::agree(*state_->communicator, kRunShards, [&] {
+  detail::agree(*state_->communicator, detail::kRunShards, [&] {
     if (!state_->ways.in_place) {
-      fail(ErrorCode::value, kRunShards, "one array for a plan of two", "two arrays",
+      fail(ErrorCode::value, detail::kRunShards, "one array for a plan of two", "two arrays",
            "make the plan with ShardWays::in_place");
     }
-    check_part({.data = data, .bytes = bytes}, state_->plan.in_bytes(), "array");
+    detail::check_part({.data = data, .bytes = bytes}, state_->plan.in_bytes(), "array");
     return std::string();
   });
   try {
@@ -621,6 +256,7 @@ std::string ShardedPlan::explain() const {
   std::string text = state_->plan.explain();
   text += fmt::format("{:<14}{}, as {}: {}\n", "exchange by", state_->communicator->name(), backend(),
                       backend_reason());
+  text += fmt::format("{:<14}{} bytes beside the parts\n", "memory", workspace_bytes());
   for (const auto& [what, pass] :
        {std::pair("pack", &state_->packing), std::pair("unpack", &state_->unpacking)}) {
     const std::string local = *pass ? (*pass)->explain() : "";

@@ -38,7 +38,8 @@ std::optional<SlicedShards> SlicedShards::make(const ShardPlan& plan, int device
   const bool has_passes = !plan.pack().is_nothing() || !plan.unpack().is_nothing();
   if (choice.stored && (choice.in_place || plan.unpack().is_nothing() || plan.stores().by_views))
     return std::nullopt;
-  if (!has_passes) {
+  const bool by_views = plan.stores().by_views && !choice.in_place;
+  if (!has_passes && !by_views) {
     // A copy by the driver takes all multiprocessors, and kernels of the links wait for its end.
     Choice one = choice;
     one.slice_bits = 0;
@@ -50,7 +51,7 @@ std::optional<SlicedShards> SlicedShards::make(const ShardPlan& plan, int device
     copying.cut(plan, 1, {{}});
     return copying;
   }
-  if (plan.stores().by_views && !choice.in_place) {
+  if (by_views) {
     SlicedShards made(plan, device);
     // Ranks whose arrays are registered all pack and unpack; others may differ in that, and in slices then.
     Choice each = choice;
@@ -198,12 +199,9 @@ void SlicedShards::make_views(const ShardPlan& plan, const Choice& choice) {
   groups_ = slice_groups(choice.slice_bits, choice.short_ends);
   // While the links work, their kernels have multiprocessors of their own; or where a device cannot be parted
   // a block of a view's is on each: then NCCL's, which come first, find room.
-  const int links =
-      choice.link_multiprocessors < 0 ? target.multiprocessors * 9 / 20 : choice.link_multiprocessors;
-  const bool beside_links = groups_.size() > 1 && links > 0;
-  if (beside_links) passes_ = cuda::SideStream::on_few(device_, std::max(1, target.multiprocessors - links));
-  const cuda::ViewShare share =
-      beside_links && !passes_ ? cuda::ViewShare::beside_copies : cuda::ViewShare::all;
+  const bool is_beside = groups_.size() > 1 && choice.link_multiprocessors != 0;
+  if (is_beside) passes_ = beside_links(device_, choice.link_multiprocessors);
+  const cuda::ViewShare share = is_beside && !passes_ ? cuda::ViewShare::beside_copies : cuda::ViewShare::all;
   const auto cut = [&](MessageSide side, std::vector<std::vector<cuda::PeerView>>& views,
                        std::vector<std::vector<ShardMessage>>& messages, bool has_views) {
     FARO_CHECK(has_views || groups_.size() == 1);
@@ -231,22 +229,44 @@ void SlicedShards::make_views(const ShardPlan& plan, const Choice& choice) {
   }
 }
 
+std::optional<cuda::SideStream> SlicedShards::beside_links(int device, int link_multiprocessors) {
+  const int all = cuda::target(device).multiprocessors;
+  const int links = link_multiprocessors < 0 ? all * 9 / 20 : link_multiprocessors;
+  return links == 0 ? std::nullopt : cuda::SideStream::on_few(device, std::max(1, all - links));
+}
+
+void SlicedShards::pack_slice(std::size_t k, const void* in, const Buffers& buffers, Stream stream) const {
+  for (const cuda::PeerView& view : pack_views_[k]) view.run(in, buffers.to_send, stream);
+}
+
+void SlicedShards::exchange_slice(std::size_t k, const void* in, void* out, const Buffers& buffers,
+                                  Communicator& communicator, Stream stream) const {
+  communicator.exchange(packs_ ? buffers.to_send : in, sends_[k], unpacks_ ? buffers.received : out,
+                        receives_[k], stream);
+}
+
+void SlicedShards::keep_views(const void* in, void* out, Stream stream) const {
+  for (const cuda::PeerView& view : own_views_) view.run(in, out, stream);
+}
+
+void SlicedShards::unpack_slice(std::size_t k, void* out, const Buffers& buffers, Stream stream) const {
+  for (const cuda::PeerView& view : unpack_views_[k]) view.run(buffers.received, out, stream);
+}
+
 void SlicedShards::run_views(const void* in, void* out, const Buffers& buffers, Communicator& communicator,
                              Stream stream) {
-  void* const target = unpacks_ ? buffers.received : out;
-  const void* const from = packs_ ? buffers.to_send : in;
   // The first slice is packed, and the last unpacked, while the links have nothing to do.
   const Stream beside = passes_ ? passes_->stream() : stream;
   links_.follow(stream);
   for (std::size_t k = 0; k < slices(); ++k) {
     const Stream packing = k == 0 ? stream : beside;
-    for (const cuda::PeerView& view : pack_views_[k]) view.run(in, buffers.to_send, packing);
+    pack_slice(k, in, buffers, packing);
     if (passes_ && k == 0) passes_->follow(stream);
     if (packs_) links_.follow(packing);
-    communicator.exchange(from, sends_[k], target, receives_[k], links_.stream());
+    exchange_slice(k, in, out, buffers, communicator, links_.stream());
     links_.mark(k);
   }
-  for (const cuda::PeerView& view : own_views_) view.run(in, out, beside);
+  keep_views(in, out, beside);
   for (std::size_t k = 0; k < slices(); ++k) {
     const bool is_last = k + 1 == slices();
     if (passes_ && is_last) {
@@ -255,7 +275,7 @@ void SlicedShards::run_views(const void* in, void* out, const Buffers& buffers, 
     }
     const Stream unpacking = is_last ? stream : beside;
     links_.lead(unpacking, k);
-    for (const cuda::PeerView& view : unpack_views_[k]) view.run(buffers.received, out, unpacking);
+    unpack_slice(k, out, buffers, unpacking);
   }
 }
 

@@ -55,7 +55,7 @@ std::optional<std::vector<ShardView>> views_of_long_rows(const ShardPlan& plan) 
 }
 }  // namespace
 
-std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device) {
+std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device, std::uint64_t most_bytes) {
   const ShardStores& stores = plan.stores();
   const Target target = cuda::target(device);
   StoredShards made;
@@ -88,7 +88,8 @@ std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device
     for (const ShardView& each : by_turns) {
       if ((each.peer != self) != over_links) continue;
       if (std::optional<RowCopies> rows =
-              over_links ? rows_over_links(each.view, width, peers) : std::nullopt) {
+              over_links ? rows_over_links(each.view, width, peers) : std::nullopt;
+          rows && (workspace_elements + rows->workspace_elements) * width <= most_bytes) {
         Copied copied{.peer = each.peer,
                       .packing = {},
                       .rows = std::move(rows->slices),

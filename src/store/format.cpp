@@ -119,7 +119,7 @@ std::unique_ptr<CreatedStore> Format::create(const fs::path& path, const WantedA
        "one that is written: .zarr, .npy, .npz, .safetensors, .gguf, .h5, .nii, .fits, .tif, .arrow, .raw");
 }
 
-std::unique_ptr<Sink> Format::planned_sink(const WantedArray& wanted) const {
+std::unique_ptr<Sink> Format::joined_sink(const WantedArray& wanted, const fs::path& /*place*/) const {
   static_cast<void>(create(name(), wanted, io::Unfinished::removed));  // which refuses
   return nullptr;
 }

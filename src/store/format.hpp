@@ -124,6 +124,8 @@ class CreatedStore {
   virtual ~CreatedStore() = default;
   /// What gets its name in the end: the file, or the topmost folder that is new.
   virtual const std::filesystem::path& path() const = 0;
+  /// Where the array is stored until it has its name: for joined_sink().
+  virtual std::filesystem::path place() const { return io::partial_path(path()); }
   virtual Sink& sink() = 0;
   /// Before anything is stored: goes on with what an earlier run left, or removes it. Errors:
   /// ErrorCode::file.
@@ -167,8 +169,10 @@ class Format {
   /// Errors: ErrorCode::file where there is something already; ErrorCode::unsupported.
   virtual std::unique_ptr<CreatedStore> create(const std::filesystem::path& path, const WantedArray& wanted,
                                                io::Unfinished unfinished) const;
-  /// What create() would give, for who only counts: nothing is stored in it. Requires: no run_output().
-  virtual std::unique_ptr<Sink> planned_sink(const WantedArray& wanted) const;
+  /// Stores in what create() made at CreatedStore::place(), beside its maker, chunks that nobody else stores;
+  /// of no place it only counts. Requires: no run_output().
+  virtual std::unique_ptr<Sink> joined_sink(const WantedArray& wanted,
+                                            const std::filesystem::path& place) const;
   /// Whether all arrays are chunks, and keep the input's; it can be told chunks, shards and codecs.
   virtual bool has_chunks() const { return false; }
   /// Whether a store of it may have several arrays, and be written with them.

@@ -93,13 +93,6 @@ class RunFile final : public CreatedStore {
   std::unique_ptr<Sink> sink_;
 };
 
-std::unique_ptr<CreatedStore> created(const Work& work, io::Unfinished unfinished,
-                                      std::vector<std::string>& left_out) {
-  if (auto run = only_output(work, left_out))
-    return std::make_unique<RunFile>(work.out.path, std::move(*run), unfinished);
-  return work.format->create(work.out.path, work.wanted, unfinished);
-}
-
 // What is not encoded has to have room.
 void require_room(const Work& work) {
   const auto& codecs = work.wanted.codecs;
@@ -420,6 +413,13 @@ Report mapped(const Work& work, const Options& options) {
 }
 
 }  // namespace
+
+std::unique_ptr<CreatedStore> created(const Work& work, io::Unfinished unfinished,
+                                      std::vector<std::string>& left_out) {
+  if (auto run = only_output(work, left_out))
+    return std::make_unique<RunFile>(work.out.path, std::move(*run), unfinished);
+  return work.format->create(work.out.path, work.wanted, unfinished);
+}
 
 io::Unfinished unfinished_of(const Options& options) {
   return options.keep_unfinished || options.resume ? io::Unfinished::kept : io::Unfinished::removed;

@@ -12,6 +12,11 @@
 
 namespace faro::store {
 
+/// An output that is made beside its place; what its format cannot say is added to `left_out`, in words.
+/// Errors: as relayout().
+std::unique_ptr<CreatedStore> created(const Work& work, io::Unfinished unfinished,
+                                      std::vector<std::string>& left_out);
+
 io::Unfinished unfinished_of(const Options& options);
 
 /// Errors: as relayout().

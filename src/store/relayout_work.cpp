@@ -289,6 +289,11 @@ std::optional<RunOutput> only_output(const Work& work, std::vector<std::string>&
   return std::move(outputs->front());
 }
 
+std::unique_ptr<Sink> planned_sink(const Work& work, std::vector<std::string>& left_out) {
+  const auto run = only_output(work, left_out);
+  return run ? output_sink(-1, work.out.path, *run) : work.format->joined_sink(work.wanted, {});
+}
+
 std::filesystem::path folder_above(const std::filesystem::path& path) {
   std::error_code ignored;
   std::filesystem::path folder = io::directory_of(path);
@@ -301,9 +306,7 @@ std::filesystem::path folder_above(const std::filesystem::path& path) {
 Facts explain_work(const Work& work) {
   const std::unique_ptr<Source> source = work.in.source();
   std::vector<std::string> left_out;
-  const auto run = only_output(work, left_out);
-  const std::unique_ptr<Sink> sink =
-      run ? output_sink(-1, work.out.path, *run) : work.format->planned_sink(work.wanted);
+  const std::unique_ptr<Sink> sink = planned_sink(work, left_out);
   Facts facts = facts_of(
       work, choose_way(relaid_of(work, *source, *sink), work.memory_bytes, work.threads, work.operation),
       *source, *sink);

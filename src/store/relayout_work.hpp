@@ -43,6 +43,9 @@ const Format& require_output(const Place& in, const Place& out, const Options& o
 /// The only array of a file. Nothing where the format is a folder.
 std::optional<RunOutput> only_output(const Work& work, std::vector<std::string>& left_out);
 
+/// A sink for who only counts.
+std::unique_ptr<Sink> planned_sink(const Work& work, std::vector<std::string>& left_out);
+
 /// The nearest folder above a path that is there.
 std::filesystem::path folder_above(const std::filesystem::path& path);
 

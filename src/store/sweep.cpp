@@ -119,21 +119,6 @@ class Moves {
   std::map<LocalMove, std::shared_ptr<const Planned>> plans_;
 };
 
-// Mixes a place and the bytes of an element.
-std::uint64_t element_sum(std::uint64_t place, const std::byte* element, std::uint64_t bytes) {
-  using faro::detail::SplitMix64;
-  std::uint64_t sum = SplitMix64::at(place, 0);
-  for (; bytes >= 8; bytes -= 8, element += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, element, 8);
-    sum = SplitMix64::mixed(sum ^ word);
-  }
-  if (bytes == 0) return sum;
-  std::uint64_t word = 0;
-  std::memcpy(&word, element, bytes);
-  return SplitMix64::mixed(sum + word);
-}
-
 // Over boxes of the output whose elements lie anywhere: the obvious loop. Where numbers are converted, those
 // that were read are so by the obvious steps, and a NaN has the same bits in all sums.
 class ElementSums {
@@ -219,11 +204,25 @@ class Sweep {
     return !stopped_;
   }
 
+  void load(const Box& region) {
+    if (is_empty(region.extents)) return;
+    lay(region);
+    fill(region);
+  }
+  void store(const Box& region) {
+    if (is_empty(region.extents)) return;
+    lay(region);
+    empty(region);
+  }
+
  private:
   Box begin_region(const Shape& step) {
     Box region = cell_of(job_.shape, job_.region, step);
-    region_strides_ = dense_strides(region.extents, c_order(region.extents.size()));
+    lay(region);
     return region;
+  }
+  void lay(const Box& region) {
+    region_strides_ = dense_strides(region.extents, c_order(region.extents.size()));
   }
 
   // The sum of a region in memory.
@@ -401,6 +400,22 @@ Box AxisChoice::forth(const Box& in, const Shape& shape) const {
   return out;
 }
 
+std::uint64_t element_sum(std::uint64_t place, const std::byte* element, std::uint64_t bytes) {
+  using faro::detail::SplitMix64;
+  std::uint64_t sum = SplitMix64::at(place, 0);
+  for (; bytes >= 8; bytes -= 8, element += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, element, 8);
+    sum = SplitMix64::mixed(sum ^ word);
+  }
+  if (bytes == 0) return sum;
+  std::uint64_t word = 0;
+  std::memcpy(&word, element, bytes);
+  return SplitMix64::mixed(sum + word);
+}
+
 bool sweep(const SweepJob& job) { return Sweep(job).run(); }
+void load_region(const SweepJob& job, const Box& region) { Sweep(job).load(region); }
+void store_region(const SweepJob& job, const Box& region) { Sweep(job).store(region); }
 
 }  // namespace faro::store

@@ -66,6 +66,13 @@ struct SweepJob {
   std::uint64_t* resumed = nullptr;  // regions that are found to be there are added
 };
 
+/// Half a sweep each: a region of the output into `job.memory`, in C order, and from there to the sink.
+void load_region(const SweepJob& job, const Box& region);
+void store_region(const SweepJob& job, const Box& region);
+
+/// Of an element's place and bytes, for Sums.
+std::uint64_t element_sum(std::uint64_t place, const std::byte* element, std::uint64_t bytes);
+
 /// Regions that the journal says an earlier run finished are read back and compared by their checksums; where
 /// one is another, the sweep begins anew. Returns false where it was ended. Errors: those of both sides.
 bool sweep(const SweepJob& job);

@@ -305,6 +305,7 @@ class CreatedZarr final : public CreatedStore {
   }
 
   const fs::path& path() const override { return folder_->path(); }
+  fs::path place() const override { return place_; }
   Sink& sink() override { return *sink_; }
 
   void begin(Leftover leftover) override {
@@ -407,11 +408,11 @@ class Zarr final : public Format {
     return std::make_unique<CreatedZarr>(path, version_, wanted, unfinished);
   }
 
-  std::unique_ptr<Sink> planned_sink(const WantedArray& wanted) const override {
+  std::unique_ptr<Sink> joined_sink(const WantedArray& wanted, const fs::path& place) const override {
     const ZarrArray array = array_wanted(wanted, version_, "write Zarr");
     static_cast<void>(version_ == Version::v3 ? zarr_v3_of(array, "write Zarr")
                                               : zarr_v2_of(array, "write Zarr"));
-    return sink_of(array, chunk_store({}, array));
+    return sink_of(array, chunk_store(place, array));
   }
 
   bool has_chunks() const override { return true; }

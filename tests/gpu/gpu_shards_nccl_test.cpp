@@ -228,6 +228,7 @@ TEST_F(GpuShards, LongDistributionsByNccl) {
     problem.shards.out = parse_distribution(out);
     cases.add(problem, {.stores = false}, true);
     cases.add(problem, {.stores = false, .slice_bits = 3, .link_multiprocessors = 0});
+    cases.add(problem, {.stores = false, .memory_bytes = std::uint64_t{1} << 24});
   }
   cases.expect();
 }

@@ -108,6 +108,40 @@ TEST_F(GpuShards, DrawnDistributions) {
   }
 }
 
+// Stores whose rows may be packed in few bytes, messages in as many rounds as the bound takes.
+TEST_F(GpuShards, DrawnDistributionsWithinMemory) {
+  bool goes_in_rounds = false;
+  for (std::uint64_t seed = 3000; seed < 3060 && !HasFailure(); ++seed) {
+    const int ranks = 1 + static_cast<int>(seed % 6);
+    const ShardProblem problem = drawn_mesh(seed, ranks, 5);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + mesh_oracle::label(problem));
+    std::uint64_t messages = 1;
+    std::uint64_t most = 0;
+    bool has_views = true;
+    for (int rank = 0; rank < ranks; ++rank) {
+      ShardProblem mine = problem;
+      mine.shards.rank = rank;
+      const ShardPlan plan(mine);
+      has_views = has_views && plan.method() == ShardMethod::mesh;
+      messages = std::max<std::uint64_t>(
+          messages, plan.sends().size() + plan.receives().size() + plan.passed_on().receives.size());
+      most = std::max(most, plan.workspace_bytes());
+    }
+    if (!has_views) continue;
+    const ShardWays within{.memory_bytes = messages * problem.element_bytes + seed * 7919 % (most + 1)};
+    expect_peers(problem, ranks, within, 0);
+    ShardWays sent = within;
+    sent.stores = false;
+    expect_peers(problem, ranks, sent, 0);
+    PeerShards peers(problem, devices_for(ranks), {}, sent);
+    for (int rank = 0; rank < ranks; ++rank) {
+      EXPECT_LE(peers.sharded(rank).workspace_bytes(), within.memory_bytes);
+      goes_in_rounds = goes_in_rounds || peers.sharded(rank).rounds() > 1;
+    }
+  }
+  EXPECT_TRUE(goes_in_rounds);
+}
+
 TEST_F(GpuShards, OtherDistributionsAreRefusedOnAllRanks) {
   const auto communicators = peer_communicators(devices_for(2), std::chrono::seconds(20));
   const auto thrown = on_ranks(communicators, [&](const std::shared_ptr<Communicator>& communicator) {
