@@ -61,13 +61,15 @@ constexpr bool is_valid(const NetworkShape& shape) {
 
 /// Consecutive layers of one visit to the registers.
 struct NetworkGroup {
-  // Shared addresses in elements, to be XORed:
+  // Shared addresses, to be XORed:
   std::uint32_t lane_address[kLanes];                // of the low 5 bits of the thread's number
   std::uint32_t warp_address[kLanes];                // of the bits above
   std::uint32_t register_address[kMaxRegisterBits];  // of register bit i
   std::uint32_t first_layer;
   std::uint32_t layer_count;
-  std::uint32_t code;  // which of the compiled sequences of layers this is; see LayerCode
+  std::uint32_t code;           // which of the compiled sequences of layers this is; see LayerCode
+  std::uint32_t blocks_differ;  // whether block_address is other than 0 anywhere
+  std::uint32_t block_address[kBlockDigits][kBlockDigitValues];  // of digit d of the block's number
 };
 
 /// One layer in the registers of its group.
@@ -217,7 +219,7 @@ struct AnyLayers {
 /// What a thread looks up of a group.
 template <typename OfLayers>
 struct GroupAhead {
-  std::uint32_t base;  // shared addresses, in elements
+  std::uint32_t base;  // shared addresses
   std::uint32_t register_address[kMaxRegisterBits];
   OfLayers layers;
 };
@@ -228,8 +230,13 @@ constexpr auto group_ahead(const AffineTileParams& params, const NetworkTables& 
   const NetworkGroup& group = tables.groups[group_number];
   const std::uint64_t array_block = block & ((std::uint64_t{1} << params.block_bits) - 1);
   const auto layers = Layers::ahead(group, tables, params.block_bits, array_block, thread, apply);
-  GroupAhead<std::remove_const_t<decltype(layers)>> ahead{
-      group.lane_address[thread % kLanes] ^ group.warp_address[thread / kLanes], {}, layers};
+  std::uint32_t base = group.lane_address[thread % kLanes] ^ group.warp_address[thread / kLanes];
+  if (group.blocks_differ != 0) {
+    for (int d = 0; d * kBlockDigitBits < params.block_bits; ++d) {
+      base ^= group.block_address[d][array_block >> d * kBlockDigitBits & (kBlockDigitValues - 1)];
+    }
+  }
+  GroupAhead<std::remove_const_t<decltype(layers)>> ahead{base, {}, layers};
   FARO_UNROLL
   for (int bit = 0; bit < shape.register_bits; ++bit)
     ahead.register_address[bit] = group.register_address[bit];
@@ -255,8 +262,7 @@ constexpr void apply_group(Memory& memory, const AffineTileParams& params, const
   FARO_UNROLL
   for (int i = 0; i < shape.registers(); ++i) {
     const auto index = static_cast<std::uint32_t>(i);
-    address[i] = (ahead.base ^ select_xor<shape.register_bits>(ahead.register_address, index))
-                 << shape.tile.width_bits;
+    address[i] = ahead.base ^ select_xor<shape.register_bits>(ahead.register_address, index);
     value[i] = __builtin_bit_cast(Value, memory.template load_shared<bytes>(address[i]));
   }
   if (group_number == 0) {

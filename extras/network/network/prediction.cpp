@@ -80,14 +80,13 @@ void load_tile(CountingMemory& memory, const AffineTileShape& shape, const Affin
 
 void apply_group(CountingMemory& memory, const kernels::NetworkShape& shape,
                  const kernels::NetworkGroup& group, std::uint32_t thread) {
-  const std::uint32_t base =
+  const std::uint32_t base =  // of block 0
       group.lane_address[thread % kernels::kLanes] ^ group.warp_address[thread / kernels::kLanes];
   for (const Direction direction : {Direction::load, Direction::store}) {
     for (int i = 0; i < shape.registers(); ++i) {
-      const std::uint32_t element =
+      const std::uint32_t address =
           base ^ select_xor(group.register_address, shape.register_bits, static_cast<std::uint32_t>(i));
-      access(memory, Memory::shared, direction, std::uint64_t{element} << shape.tile.width_bits,
-             shape.tile.element_bytes());
+      access(memory, Memory::shared, direction, address, shape.tile.element_bytes());
     }
   }
 }

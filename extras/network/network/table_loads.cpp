@@ -57,6 +57,11 @@ struct TableReader {
       word(begin + offsetof(NetworkGroup, register_address) + static_cast<std::uint64_t>(bit) * 4);
     }
     word(begin + offsetof(NetworkGroup, code));
+    word(begin + offsetof(NetworkGroup, blocks_differ));
+    if (of.blocks_differ != 0) {  // digits of block 0; others are as many sectors
+      for (int d = 0; d * kernels::kBlockDigitBits < launch.params.block_bits; ++d)
+        word(begin + offsetof(NetworkGroup, block_address) + static_cast<std::uint64_t>(d) * kernels::kBlockDigitValues * 4);
+    }
     const GroupCode codes = group_code(launch, of, shape);
     const bool flips =
         std::any_of(codes.begin(), codes.end(), [](const KernelLayer& l) { return l.code.flips; });
