@@ -110,6 +110,19 @@ Word shares(Word functional, const std::vector<Word>& vectors) {
   return result;
 }
 
+// Directions in the order in which layers ask for them, so that most pair registers one bit apart.
+std::vector<Word> register_directions(std::span<const TileLayer> layers, int tile_bits, int register_bits) {
+  std::vector<Word> directions;
+  Subspace held(tile_bits);
+  for (const TileLayer& layer : layers) {
+    if (held.insert(layer.delta)) directions.push_back(layer.delta);
+  }
+  for (int i = tile_bits - 1; i >= 0 && held.dimension() < register_bits; --i) {
+    if (held.insert(f2::unit(i))) directions.push_back(f2::unit(i));
+  }
+  return directions;
+}
+
 // Where a thread begins in the coset that it holds is free, so it begins where the layers' first elements are in
 // the same registers for all threads and blocks, and nothing is left to turn round: for what tells first from
 // second, f, at x ^ w, with w of the registers' span and f(w) = f(x). That holds for layers whose f are
@@ -155,10 +168,9 @@ class Beginnings {
   f2::Matrix orders_;
 };
 
-// Such threads, if their lanes' directions can be free of bank conflicts; else those of thread_directions(),
-// of which all but the lanes are.
-std::vector<Word> beginning_threads(const Subspace& held, const Subspace& bank_kernel,
-                                    const Beginnings& beginnings) {
+// Such threads, their lanes free of bank conflicts; or nothing where that cannot be under this layout.
+std::optional<std::vector<Word>> beginning_threads(const Subspace& held, const Subspace& bank_kernel,
+                                                   const Beginnings& beginnings) {
   const int m = held.ambient_dimension();
   const auto wanted = static_cast<std::size_t>(std::min(m - bank_kernel.dimension(), m - held.dimension()));
   std::vector<Word> lanes;
@@ -168,13 +180,9 @@ std::vector<Word> beginning_threads(const Subspace& held, const Subspace& bank_k
     const Word begun = direction ^ beginnings.of_place(direction);
     (lanes.size() < wanted && served.insert(begun) ? lanes : others).push_back(begun);
   }
-  if (lanes.size() == wanted) {
-    lanes.insert(lanes.end(), others.begin(), others.end());
-    return lanes;
-  }
-  std::vector<Word> threads = thread_directions(held, bank_kernel);
-  for (std::size_t i = wanted; i < threads.size(); ++i) threads[i] ^= beginnings.of_place(threads[i]);
-  return threads;
+  if (lanes.size() < wanted) return std::nullopt;
+  lanes.insert(lanes.end(), others.begin(), others.end());
+  return lanes;
 }
 
 // A run of layers that registers can hold.
@@ -255,23 +263,24 @@ class Maker {
   HostNetworkTables take() { return std::move(tables_); }
 
  private:
-  // Directions in the order in which layers ask for them, so that most pair registers one bit apart.
   Basis choose_basis(std::span<const TileLayer> layers) const {
     const int m = tile_.tile_bits();
     Basis basis;
-    Subspace held(m);
-    for (const TileLayer& layer : layers) {
-      if (held.insert(layer.delta)) basis.registers.push_back(layer.delta);
-    }
-    for (int i = m - 1; i >= 0 && held.dimension() < shape_.register_bits; --i) {
-      if (held.insert(f2::unit(i))) basis.registers.push_back(f2::unit(i));
-    }
+    basis.registers = register_directions(layers, m, shape_.register_bits);
+    const Subspace held = Subspace::span(m, basis.registers);
     basis.blocks.resize(index(tile_.block_bits()));
     if (asks_) {  // a pair's number has shares of threads, which along single bits do not meet the others
       basis.threads = thread_directions(held, bank_kernel_);
     } else {
       const Beginnings beginnings(layers, basis.registers);
-      basis.threads = beginning_threads(held, bank_kernel_, beginnings);
+      if (auto threads = beginning_threads(held, bank_kernel_, beginnings)) {
+        basis.threads = std::move(*threads);
+      } else {  // all but the lanes, whose turns are looked up
+        basis.threads = thread_directions(held, bank_kernel_);
+        const auto lanes = static_cast<std::ptrdiff_t>(std::min<std::size_t>(kLaneBits, basis.threads.size()));
+        for (auto thread = basis.threads.begin() + lanes; thread != basis.threads.end(); ++thread)
+          *thread ^= beginnings.of_place(*thread);
+      }
       basis.begin = beginnings.of_constants();
       for (int i = 0; i < tile_.block_bits(); ++i) basis.blocks[index(i)] = beginnings.of_block_bit(i);
     }
@@ -366,16 +375,26 @@ std::vector<LayerCode> layer_codes(const HostNetworkTables& tables, const Networ
 layout::Xor make_network_layout(const layout::Tile& tile, const NetworkShape& shape,
                                 std::span<const TileLayer> layers, const machine::MemoryGeometry& geometry) {
   const layout::Xor usual = make_tile_layout(tile, shape.tile, geometry);
-  if (std::none_of(layers.begin(), layers.end(), [](const TileLayer& layer) { return layer.numbered; })) {
-    return usual;
-  }
+  const bool numbered =
+      std::any_of(layers.begin(), layers.end(), [](const TileLayer& layer) { return layer.numbered; });
   const std::vector<Run> runs = runs_of(layers, tile.tile_bits(), shape.register_bits);
+  std::vector<std::vector<Word>> registers;
+  for (const Run& run : runs) {
+    registers.push_back(register_directions(layers.subspan(run.begin, run.end - run.begin), tile.tile_bits(),
+                                            shape.register_bits));
+  }
+  const auto suits = [&](std::size_t i, const Subspace& kernel) {
+    if (numbered) return plain_lanes(runs[i].held, kernel).has_value();
+    const auto of_run = layers.subspan(runs[i].begin, runs[i].end - runs[i].begin);
+    return beginning_threads(runs[i].held, kernel, Beginnings(of_run, registers[i])).has_value();
+  };
   const int bank_bits = bank_bits_of(shape, geometry);
   const SharedPhases phases = shared_phases(tile, shape.tile, geometry);
-  const auto mixed_runs = [&](const layout::Xor& layout) {
+  const auto unsuited_runs = [&](const layout::Xor& layout) {
     const Subspace kernel = bank_kernel(layout, bank_bits);
-    return std::count_if(runs.begin(), runs.end(),
-                         [&](const Run& run) { return !plain_lanes(run.held, kernel).has_value(); });
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < runs.size(); ++i) count += suits(i, kernel) ? 0 : 1;
+    return count;
   };
   const auto is_free = [&](const layout::Xor& layout) {
     return layout::predicted_congestion(layout, shape.tile.width_bits, phases.write, geometry) == 1 &&
@@ -383,7 +402,7 @@ layout::Xor make_network_layout(const layout::Tile& tile, const NetworkShape& sh
   };
 
   layout::Xor best = usual;
-  std::ptrdiff_t fewest = mixed_runs(best);
+  std::size_t fewest = unsuited_runs(best);
   std::mt19937 random(1);  // the same layout every time
   constexpr int tries = 400;
   for (int attempt = 0; attempt < tries && fewest > 0; ++attempt) {
@@ -393,10 +412,10 @@ layout::Xor make_network_layout(const layout::Tile& tile, const NetworkShape& sh
           static_cast<std::uint32_t>(random()) & low_bits(~std::uint32_t{0}, layout.bank_row_bits);
     }
     if (!is_free(layout)) continue;
-    const std::ptrdiff_t mixed = mixed_runs(layout);
-    if (mixed < fewest) {
+    const std::size_t unsuited = unsuited_runs(layout);
+    if (unsuited < fewest) {
       best = layout;
-      fewest = mixed;
+      fewest = unsuited;
     }
   }
   return best;

@@ -98,6 +98,7 @@ struct NetworkTables {
   const NetworkLayer* layers;
   const NetworkPairs* pairs;
   std::uint32_t group_count;
+  std::uint32_t zero = 0;  // which no compiler knows to be 0
 
   constexpr const NetworkPairs* pairs_of(std::uint32_t layer) const {
     return pairs == nullptr ? nullptr : pairs + layer;
@@ -257,13 +258,13 @@ constexpr void apply_group(Memory& memory, const AffineTileParams& params, const
   static_assert(sizeof(Value) == bytes);
 
   const NetworkGroup& group = tables.groups[group_number];
-  std::uint32_t address[shape.registers()];
+  const auto address = [&](std::uint32_t base, int i) {
+    return base ^ select_xor<shape.register_bits>(ahead.register_address, static_cast<std::uint32_t>(i));
+  };
   Value value[shape.registers()];
   FARO_UNROLL
   for (int i = 0; i < shape.registers(); ++i) {
-    const auto index = static_cast<std::uint32_t>(i);
-    address[i] = ahead.base ^ select_xor<shape.register_bits>(ahead.register_address, index);
-    value[i] = __builtin_bit_cast(Value, memory.template load_shared<bytes>(address[i]));
+    value[i] = __builtin_bit_cast(Value, memory.template load_shared<bytes>(address(ahead.base, i)));
   }
   if (group_number == 0) {
     FARO_UNROLL
@@ -275,9 +276,11 @@ constexpr void apply_group(Memory& memory, const AffineTileParams& params, const
     FARO_UNROLL
     for (int i = 0; i < shape.registers(); ++i) value[i] = Operator::encode(value[i]);
   }
+  const std::uint32_t base = ahead.base ^ tables.zero;  // addresses worked out again need no registers
   FARO_UNROLL
   for (int i = 0; i < shape.registers(); ++i) {
-    memory.template store_shared<bytes>(address[i], __builtin_bit_cast(device::Packet<bytes>, value[i]));
+    memory.template store_shared<bytes>(address(base, i),
+                                        __builtin_bit_cast(device::Packet<bytes>, value[i]));
   }
 }
 
