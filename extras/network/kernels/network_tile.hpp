@@ -141,6 +141,7 @@ struct LayerContext {
   std::uint64_t array_block;  // the block's number within its array
   int block_bits;
   std::uint32_t thread;
+  std::uint32_t zero = 0;  // NetworkTables::zero
 
   /// Whether block and thread turn every pair round.
   constexpr bool flip() const {
@@ -211,7 +212,8 @@ struct AnyLayers {
                             std::uint32_t thread, const Operator& apply, Nothing /*ahead*/) {
     FARO_NO_UNROLL
     for (std::uint32_t i = group.first_layer; i < group.first_layer + group.layer_count; ++i) {
-      const LayerContext context{tables.layers[i], tables.pairs_of(i), array_block, block_bits, thread};
+      const LayerContext context{tables.layers[i], tables.pairs_of(i), array_block,
+                                 block_bits,       thread,             tables.zero};
       apply_layer<registers>(value, context, apply);
     }
   }
