@@ -38,8 +38,8 @@ Subspace bank_kernel(const layout::Xor& layout, int bank_bits) {
   return Subspace::span(layout.tile_bits, banks.kernel());
 }
 
-// Where the registers and the threads of a group sit: two bases, together one of the tile. Register 0 of thread
-// 0 is at `begin`, XORed with the places of the block's bits, all of which registers span.
+// Where the registers and the threads of a group sit: two bases, together one of the tile. Register 0 of
+// thread 0 is at `begin`, XORed with the places of the block's bits, all of which registers span.
 struct Basis {
   std::vector<Word> registers;
   std::vector<Word> threads;
@@ -123,9 +123,9 @@ std::vector<Word> register_directions(std::span<const TileLayer> layers, int til
   return directions;
 }
 
-// Where a thread begins in the coset that it holds is free, so it begins where the layers' first elements are in
-// the same registers for all threads and blocks, and nothing is left to turn round: for what tells first from
-// second, f, at x ^ w, with w of the registers' span and f(w) = f(x). That holds for layers whose f are
+// Where a thread begins in the coset that it holds is free, so it begins where the layers' first elements are
+// in the same registers for all threads and blocks, and nothing is left to turn round: for what tells first
+// from second, f, at x ^ w, with w of the registers' span and f(w) = f(x). That holds for layers whose f are
 // independent on this span.
 class Beginnings {
  public:
@@ -246,7 +246,8 @@ class Maker {
     std::transform(basis.registers.begin(), basis.registers.end(), group.register_address, address);
     std::vector<std::uint32_t> of_block(basis.blocks.size());
     std::transform(basis.blocks.begin(), basis.blocks.end(), of_block.begin(), address);
-    group.blocks_differ = std::any_of(of_block.begin(), of_block.end(), [](auto a) { return a != 0; }) ? 1 : 0;
+    group.blocks_differ =
+        std::any_of(of_block.begin(), of_block.end(), [](auto a) { return a != 0; }) ? 1 : 0;
     for (std::uint32_t value = 0; value < kBlockDigitValues; ++value) {
       for (int digit = 0; digit * kBlockDigitBits < tile_.block_bits(); ++digit) {
         group.block_address[digit][value] = sum(of_block, value, digit * kBlockDigitBits);
@@ -277,7 +278,8 @@ class Maker {
         basis.threads = std::move(*threads);
       } else {  // all but the lanes, whose turns are looked up
         basis.threads = thread_directions(held, bank_kernel_);
-        const auto lanes = static_cast<std::ptrdiff_t>(std::min<std::size_t>(kLaneBits, basis.threads.size()));
+        const auto lanes =
+            static_cast<std::ptrdiff_t>(std::min<std::size_t>(kLaneBits, basis.threads.size()));
         for (auto thread = basis.threads.begin() + lanes; thread != basis.threads.end(); ++thread)
           *thread ^= beginnings.of_place(*thread);
       }

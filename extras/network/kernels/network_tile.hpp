@@ -212,8 +212,8 @@ struct AnyLayers {
                             std::uint32_t thread, const Operator& apply, Nothing /*ahead*/) {
     FARO_NO_UNROLL
     for (std::uint32_t i = group.first_layer; i < group.first_layer + group.layer_count; ++i) {
-      const LayerContext context{tables.layers[i], tables.pairs_of(i), array_block,
-                                 block_bits,       thread,             tables.zero};
+      const LayerContext context{tables.layers[i], tables.pairs_of(i), array_block, block_bits,
+                                 thread,           tables.zero};
       apply_layer<registers>(value, context, apply);
     }
   }
@@ -278,7 +278,9 @@ constexpr void apply_group(Memory& memory, const AffineTileParams& params, const
     FARO_UNROLL
     for (int i = 0; i < shape.registers(); ++i) value[i] = Operator::encode(value[i]);
   }
-  const std::uint32_t base = ahead.base ^ tables.zero;  // addresses worked out again need no registers
+  // Of many elements addresses are worked out again, and need no registers meanwhile.
+  constexpr int kept_bits = 4;
+  const std::uint32_t base = shape.register_bits > kept_bits ? ahead.base ^ tables.zero : ahead.base;
   FARO_UNROLL
   for (int i = 0; i < shape.registers(); ++i) {
     memory.template store_shared<bytes>(address(base, i),

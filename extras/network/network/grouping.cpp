@@ -226,8 +226,9 @@ namespace faro::network::detail {
 namespace {
 
 // A tile in fast memory. On a GPU small ones win (bench/results/, networks): 2^12 elements, up to 32 KiB, so
-// that several blocks share a multiprocessor and some compute while others wait; tiles twice as large, of 4-byte
-// elements, take as long a pass where blocks are many, and so less where they save passes. On a CPU 256 KiB are a share of a core's second cache.
+// that several blocks share a multiprocessor and some compute while others wait; tiles twice as large, of
+// 4-byte elements, take as long a pass where blocks are many, and so less where they save passes. On a CPU
+// 256 KiB are a share of a core's second cache.
 constexpr int kCudaTileBits = 12;
 constexpr int kCudaLargeTileBits = 13;
 constexpr int kCudaManyBits = 22;  // of index, for larger tiles

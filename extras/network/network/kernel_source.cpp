@@ -132,7 +132,8 @@ int min_blocks(const kernels::NetworkShape& shape) {
                                threads_of_multiprocessor / threads, 16}));
 }
 
-// The offset again, from the element's number: the compiler then leaves out the upper halves of what gives it.
+// The offset again, from the element's number: the compiler then leaves out the upper halves of what gives
+// it.
 std::string numbered_by_32_bits(const kernels::NetworkShape& shape) {
   return fmt::format(R"(std::uint64_t again;
     asm("mul.wide.u32 %0, %1, {};" : "=l"(again) : "r"(static_cast<std::uint32_t>(offset >> {})));

@@ -264,8 +264,8 @@ TEST(NetworkPlan, SizesThatSuitTheEngine) {
   // Larger tiles where blocks are many and passes fewer.
   EXPECT_LT(gpu.passes().size(), Plan(problem, {.tile_bits = 12}, Engine::cuda).passes().size());
   EXPECT_EQ(Plan({.program = sort(21), .element = {}}, {}, Engine::cuda).sizes().tile_bits, 12);
-  EXPECT_EQ(Plan({.program = wht(24), .element = {.scalar = Scalar::f32}}, {}, Engine::cuda).sizes().tile_bits,
-            12);
+  EXPECT_EQ(
+      Plan({.program = wht(24), .element = {.scalar = Scalar::f32}}, {}, Engine::cuda).sizes().tile_bits, 12);
   const Plan cpu(problem, {}, Engine::cpu);
   EXPECT_EQ(cpu.sizes().tile_bits, 16);
   const Plan wide({.program = sort(20), .element = {.scalar = Scalar::u64, .with_value = true}}, {},
