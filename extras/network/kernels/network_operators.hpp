@@ -99,14 +99,27 @@ template <typename Key>
 struct CompareExchange : Key {
   using Value = typename Key::Value;
   static constexpr bool kNeedsPairs = false;
+  struct Start {
+    std::uint32_t one;  // 1, which no compiler knows to be that
+  };
 
-  static constexpr Nothing start(const LayerContext& /*context*/, bool /*disjoint*/) { return {}; }
-  constexpr void operator()(Value& a, Value& b, bool swapped, Nothing /*start*/,
-                            const LayerContext& /*context*/, int /*i*/) const {
-    const bool exchange = (b < a) != swapped;
-    const Value first = exchange ? b : a;
-    b = exchange ? a : b;  // equal elements may change places
-    a = first;
+  static constexpr Start start(const LayerContext& context, bool /*disjoint*/) { return {context.zero + 1}; }
+  constexpr void operator()(Value& a, Value& b, bool swapped, Start start, const LayerContext& /*context*/,
+                            int /*i*/) const {
+    if constexpr (sizeof(Value) == sizeof(std::uint32_t)) {
+      // The larger is the sum less the smaller: two multiplications, for which a multiprocessor of a GPU has
+      // other units than for comparisons and all else that a sort does.
+      const Value smaller = b < a ? b : a;
+      const std::uint32_t sum = static_cast<std::uint32_t>(a) * start.one + static_cast<std::uint32_t>(b);
+      const auto larger = static_cast<Value>(static_cast<std::uint32_t>(smaller) * (0 - start.one) + sum);
+      a = swapped ? larger : smaller;
+      b = swapped ? smaller : larger;
+    } else {
+      const bool exchange = (b < a) != swapped;
+      const Value first = exchange ? b : a;
+      b = exchange ? a : b;  // equal elements may change places
+      a = first;
+    }
   }
 };
 

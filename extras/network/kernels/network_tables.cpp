@@ -38,10 +38,13 @@ Subspace bank_kernel(const layout::Xor& layout, int bank_bits) {
   return Subspace::span(layout.tile_bits, banks.kernel());
 }
 
-// Where the registers and the threads of a group sit: two bases, together one of the tile.
+// Where the registers and the threads of a group sit: two bases, together one of the tile. Register 0 of
+// thread 0 is at `begin`, XORed with the places of the block's bits, all of which registers span.
 struct Basis {
   std::vector<Word> registers;
   std::vector<Word> threads;
+  Word begin = 0;
+  std::vector<Word> blocks;
 };
 
 // Lanes along single place bits: as many as there are banks to reach, or nothing where that cannot be.
@@ -87,6 +90,101 @@ std::vector<Word> thread_directions(const Subspace& held, const Subspace& bank_k
   return threads;
 }
 
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+// The XOR of shares[first + i] over the bits i of `value`.
+std::uint32_t sum(const std::vector<std::uint32_t>& shares, std::uint32_t value, int first) {
+  std::uint32_t result = 0;
+  for (std::size_t i = index(first); i < shares.size() && value != 0; ++i, value >>= 1) {
+    if ((value & 1) != 0) result ^= shares[i];
+  }
+  return result;
+}
+
+// The XOR of what `functional` sees of the vectors, one bit each.
+Word shares(Word functional, const std::vector<Word>& vectors) {
+  Word result = 0;
+  for (std::size_t i = 0; i < vectors.size(); ++i) {
+    if (f2::parity(functional & vectors[i])) result |= Word{1} << i;
+  }
+  return result;
+}
+
+// Directions in the order in which layers ask for them, so that most pair registers one bit apart.
+std::vector<Word> register_directions(std::span<const TileLayer> layers, int tile_bits, int register_bits) {
+  std::vector<Word> directions;
+  Subspace held(tile_bits);
+  for (const TileLayer& layer : layers) {
+    if (held.insert(layer.delta)) directions.push_back(layer.delta);
+  }
+  for (int i = tile_bits - 1; i >= 0 && held.dimension() < register_bits; --i) {
+    if (held.insert(f2::unit(i))) directions.push_back(f2::unit(i));
+  }
+  return directions;
+}
+
+// Where a thread begins in the coset that it holds is free, so it begins where the layers' first elements are
+// in the same registers for all threads and blocks, and nothing is left to turn round: for what tells first
+// from second, f, at x ^ w, with w of the registers' span and f(w) = f(x). That holds for layers whose f are
+// independent on this span.
+class Beginnings {
+ public:
+  Beginnings(std::span<const TileLayer> layers, const std::vector<Word>& registers) : registers_(registers) {
+    std::vector<Word> columns(registers.size());
+    Subspace seen(static_cast<int>(registers.size()));
+    for (const TileLayer& layer : layers) {
+      const Word row = shares(layer.first.place, registers);
+      if (!seen.insert(row)) continue;
+      for (std::size_t i = 0; i < registers.size(); ++i) columns[i] |= (row >> i & 1) << layers_.size();
+      layers_.push_back(&layer);
+    }
+    orders_ = f2::Matrix::from_columns(static_cast<int>(layers_.size()), columns);
+  }
+
+  Word of_place(Word place) const {
+    return solved([place](const TileFunctional& f) { return f2::parity(f.place & place); });
+  }
+  Word of_block_bit(int bit) const {
+    return solved([bit](const TileFunctional& f) { return f2::bit(f.block, bit); });
+  }
+  Word of_constants() const {
+    return solved([](const TileFunctional& f) { return f.constant; });
+  }
+
+ private:
+  template <typename Value>
+  Word solved(const Value& value_of) const {
+    Word values = 0;
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      if (value_of(layers_[i]->first)) values |= f2::unit(static_cast<int>(i));
+    }
+    const std::optional<Word> coordinates = orders_.solve(values);
+    FARO_CHECK(coordinates.has_value());
+    return f2::combine(registers_.data(), *coordinates);
+  }
+
+  const std::vector<Word>& registers_;
+  std::vector<const TileLayer*> layers_;
+  f2::Matrix orders_;
+};
+
+// Such threads, their lanes free of bank conflicts; or nothing where that cannot be under this layout.
+std::optional<std::vector<Word>> beginning_threads(const Subspace& held, const Subspace& bank_kernel,
+                                                   const Beginnings& beginnings) {
+  const int m = held.ambient_dimension();
+  const auto wanted = static_cast<std::size_t>(std::min(m - bank_kernel.dimension(), m - held.dimension()));
+  std::vector<Word> lanes;
+  std::vector<Word> others;
+  Subspace served = bank_kernel;
+  for (const Word direction : f2::complete(held, Subspace::low(m, m))) {
+    const Word begun = direction ^ beginnings.of_place(direction);
+    (lanes.size() < wanted && served.insert(begun) ? lanes : others).push_back(begun);
+  }
+  if (lanes.size() < wanted) return std::nullopt;
+  lanes.insert(lanes.end(), others.begin(), others.end());
+  return lanes;
+}
+
 // A run of layers that registers can hold.
 struct Run {
   std::size_t begin;
@@ -120,26 +218,6 @@ int bank_bits_of(const NetworkShape& shape, const machine::MemoryGeometry& geome
                   shape.tile.tile_bits());
 }
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
-// The XOR of shares[first + i] over the bits i of `value`.
-std::uint32_t sum(const std::vector<std::uint32_t>& shares, std::uint32_t value, int first) {
-  std::uint32_t result = 0;
-  for (std::size_t i = index(first); i < shares.size() && value != 0; ++i, value >>= 1) {
-    if ((value & 1) != 0) result ^= shares[i];
-  }
-  return result;
-}
-
-// The XOR of what `functional` sees of the vectors, one bit each.
-std::uint32_t shares(Word functional, const std::vector<Word>& vectors) {
-  std::uint32_t result = 0;
-  for (std::size_t i = 0; i < vectors.size(); ++i) {
-    if (f2::parity(functional & vectors[i])) result |= std::uint32_t{1} << i;
-  }
-  return result;
-}
-
 class Maker {
  public:
   // `asks`: whether the operator asks for numbers of pairs.
@@ -156,14 +234,25 @@ class Maker {
     NetworkGroup group{};
     group.first_layer = static_cast<std::uint32_t>(tables_.layers.size());
     group.layer_count = static_cast<std::uint32_t>(layers.size());
-    const auto address = [this](Word place) { return layout_(static_cast<std::uint32_t>(place)); };
+    const auto address = [this](Word place) {
+      return layout_(static_cast<std::uint32_t>(place)) << shape_.tile.width_bits;
+    };
     std::vector<std::uint32_t> of_thread(basis.threads.size());
     std::transform(basis.threads.begin(), basis.threads.end(), of_thread.begin(), address);
     for (std::uint32_t value = 0; value < kLanes; ++value) {
-      group.lane_address[value] = sum(of_thread, value, 0);
+      group.lane_address[value] = address(basis.begin) ^ sum(of_thread, value, 0);
       group.warp_address[value] = sum(of_thread, value, kLaneBits);
     }
     std::transform(basis.registers.begin(), basis.registers.end(), group.register_address, address);
+    std::vector<std::uint32_t> of_block(basis.blocks.size());
+    std::transform(basis.blocks.begin(), basis.blocks.end(), of_block.begin(), address);
+    group.blocks_differ =
+        std::any_of(of_block.begin(), of_block.end(), [](auto a) { return a != 0; }) ? 1 : 0;
+    for (std::uint32_t value = 0; value < kBlockDigitValues; ++value) {
+      for (int digit = 0; digit * kBlockDigitBits < tile_.block_bits(); ++digit) {
+        group.block_address[digit][value] = sum(of_block, value, digit * kBlockDigitBits);
+      }
+    }
     tables_.groups.push_back(group);
     for (const TileLayer& layer : layers) {
       NetworkLayer made = in_registers(layer, basis);
@@ -175,18 +264,28 @@ class Maker {
   HostNetworkTables take() { return std::move(tables_); }
 
  private:
-  // Directions in the order in which layers ask for them, so that most pair registers one bit apart.
   Basis choose_basis(std::span<const TileLayer> layers) const {
     const int m = tile_.tile_bits();
     Basis basis;
-    Subspace held(m);
-    for (const TileLayer& layer : layers) {
-      if (held.insert(layer.delta)) basis.registers.push_back(layer.delta);
+    basis.registers = register_directions(layers, m, shape_.register_bits);
+    const Subspace held = Subspace::span(m, basis.registers);
+    basis.blocks.resize(index(tile_.block_bits()));
+    if (asks_) {  // a pair's number has shares of threads, which along single bits do not meet the others
+      basis.threads = thread_directions(held, bank_kernel_);
+    } else {
+      const Beginnings beginnings(layers, basis.registers);
+      if (auto threads = beginning_threads(held, bank_kernel_, beginnings)) {
+        basis.threads = std::move(*threads);
+      } else {  // all but the lanes, whose turns are looked up
+        basis.threads = thread_directions(held, bank_kernel_);
+        const auto lanes =
+            static_cast<std::ptrdiff_t>(std::min<std::size_t>(kLaneBits, basis.threads.size()));
+        for (auto thread = basis.threads.begin() + lanes; thread != basis.threads.end(); ++thread)
+          *thread ^= beginnings.of_place(*thread);
+      }
+      basis.begin = beginnings.of_constants();
+      for (int i = 0; i < tile_.block_bits(); ++i) basis.blocks[index(i)] = beginnings.of_block_bit(i);
     }
-    for (int i = m - 1; i >= 0 && held.dimension() < shape_.register_bits; --i) {
-      if (held.insert(f2::unit(i))) basis.registers.push_back(f2::unit(i));
-    }
-    basis.threads = thread_directions(held, bank_kernel_);
     FARO_CHECK(static_cast<int>(basis.threads.size()) == shape_.tile.thread_bits);
     return basis;
   }
@@ -195,11 +294,12 @@ class Maker {
     NetworkLayer result{};
     result.delta = register_coordinates(layer.delta, basis);
     result.bits = layer.bits;
-    result.first_block = layer.first.block;
-    result.first_thread = shares(layer.first.place, basis.threads);
-    const std::uint32_t of_bits = shares(layer.first.place, basis.registers);
+    result.first_block = layer.first.block ^ shares(layer.first.place, basis.blocks);
+    result.first_thread = static_cast<std::uint32_t>(shares(layer.first.place, basis.threads));
+    const Word of_bits = shares(layer.first.place, basis.registers);
+    const bool constant = layer.first.constant != f2::parity(layer.first.place & basis.begin);
     for (int i = 0; i < shape_.registers(); ++i) {
-      const bool second = f2::parity(of_bits & static_cast<std::uint32_t>(i)) != layer.first.constant;
+      const bool second = f2::parity(of_bits & static_cast<Word>(i)) != constant;
       if (second) result.first_registers |= std::uint32_t{1} << i;
     }
     result.number = static_cast<std::uint32_t>(tables_.layers.size());
@@ -277,16 +377,26 @@ std::vector<LayerCode> layer_codes(const HostNetworkTables& tables, const Networ
 layout::Xor make_network_layout(const layout::Tile& tile, const NetworkShape& shape,
                                 std::span<const TileLayer> layers, const machine::MemoryGeometry& geometry) {
   const layout::Xor usual = make_tile_layout(tile, shape.tile, geometry);
-  if (std::none_of(layers.begin(), layers.end(), [](const TileLayer& layer) { return layer.numbered; })) {
-    return usual;
-  }
+  const bool numbered =
+      std::any_of(layers.begin(), layers.end(), [](const TileLayer& layer) { return layer.numbered; });
   const std::vector<Run> runs = runs_of(layers, tile.tile_bits(), shape.register_bits);
+  std::vector<std::vector<Word>> registers;
+  for (const Run& run : runs) {
+    registers.push_back(register_directions(layers.subspan(run.begin, run.end - run.begin), tile.tile_bits(),
+                                            shape.register_bits));
+  }
+  const auto suits = [&](std::size_t i, const Subspace& kernel) {
+    if (numbered) return plain_lanes(runs[i].held, kernel).has_value();
+    const auto of_run = layers.subspan(runs[i].begin, runs[i].end - runs[i].begin);
+    return beginning_threads(runs[i].held, kernel, Beginnings(of_run, registers[i])).has_value();
+  };
   const int bank_bits = bank_bits_of(shape, geometry);
   const SharedPhases phases = shared_phases(tile, shape.tile, geometry);
-  const auto mixed_runs = [&](const layout::Xor& layout) {
+  const auto unsuited_runs = [&](const layout::Xor& layout) {
     const Subspace kernel = bank_kernel(layout, bank_bits);
-    return std::count_if(runs.begin(), runs.end(),
-                         [&](const Run& run) { return !plain_lanes(run.held, kernel).has_value(); });
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < runs.size(); ++i) count += suits(i, kernel) ? 0 : 1;
+    return count;
   };
   const auto is_free = [&](const layout::Xor& layout) {
     return layout::predicted_congestion(layout, shape.tile.width_bits, phases.write, geometry) == 1 &&
@@ -294,7 +404,7 @@ layout::Xor make_network_layout(const layout::Tile& tile, const NetworkShape& sh
   };
 
   layout::Xor best = usual;
-  std::ptrdiff_t fewest = mixed_runs(best);
+  std::size_t fewest = unsuited_runs(best);
   std::mt19937 random(1);  // the same layout every time
   constexpr int tries = 400;
   for (int attempt = 0; attempt < tries && fewest > 0; ++attempt) {
@@ -304,10 +414,10 @@ layout::Xor make_network_layout(const layout::Tile& tile, const NetworkShape& sh
           static_cast<std::uint32_t>(random()) & low_bits(~std::uint32_t{0}, layout.bank_row_bits);
     }
     if (!is_free(layout)) continue;
-    const std::ptrdiff_t mixed = mixed_runs(layout);
-    if (mixed < fewest) {
+    const std::size_t unsuited = unsuited_runs(layout);
+    if (unsuited < fewest) {
       best = layout;
-      fewest = mixed;
+      fewest = unsuited;
     }
   }
   return best;

@@ -42,9 +42,10 @@ struct HostNetworkTables {
 std::vector<LayerCode> layer_codes(const HostNetworkTables& tables, const NetworkGroup& group);
 
 /// Where the tile's elements sit in shared memory: free of conflicts for load_tile, store_tile and, by the
-/// choice of their lanes, all groups. Of the layouts that are, where operators ask for numbers of pairs, one
-/// whose lanes run along single place bits in as many groups as can be: then the shares of threads and
-/// registers in a number do not meet, and powers of w are products.   Cost: a few milliseconds.
+/// choice of their lanes, all groups. Of the layouts that are, one that suits as many groups as can be. Where
+/// operators ask for numbers of pairs, lanes run along single place bits: then the shares of threads and
+/// registers in a number do not meet, and powers of w are products. Elsewhere all threads begin where they
+/// need not turn their layers round.   Cost: a few milliseconds.
 layout::Xor make_network_layout(const layout::Tile& tile, const NetworkShape& shape,
                                 std::span<const TileLayer> layers,
                                 const machine::MemoryGeometry& geometry = {});

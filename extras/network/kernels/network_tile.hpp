@@ -61,13 +61,15 @@ constexpr bool is_valid(const NetworkShape& shape) {
 
 /// Consecutive layers of one visit to the registers.
 struct NetworkGroup {
-  // Shared addresses in elements, to be XORed:
+  // Shared addresses, to be XORed:
   std::uint32_t lane_address[kLanes];                // of the low 5 bits of the thread's number
   std::uint32_t warp_address[kLanes];                // of the bits above
   std::uint32_t register_address[kMaxRegisterBits];  // of register bit i
   std::uint32_t first_layer;
   std::uint32_t layer_count;
-  std::uint32_t code;  // which of the compiled sequences of layers this is; see LayerCode
+  std::uint32_t code;           // which of the compiled sequences of layers this is; see LayerCode
+  std::uint32_t blocks_differ;  // whether block_address is other than 0 anywhere
+  std::uint32_t block_address[kBlockDigits][kBlockDigitValues];  // of digit d of the block's number
 };
 
 /// One layer in the registers of its group.
@@ -96,6 +98,7 @@ struct NetworkTables {
   const NetworkLayer* layers;
   const NetworkPairs* pairs;
   std::uint32_t group_count;
+  std::uint32_t zero = 0;  // which no compiler knows to be 0
 
   constexpr const NetworkPairs* pairs_of(std::uint32_t layer) const {
     return pairs == nullptr ? nullptr : pairs + layer;
@@ -138,6 +141,7 @@ struct LayerContext {
   std::uint64_t array_block;  // the block's number within its array
   int block_bits;
   std::uint32_t thread;
+  std::uint32_t zero = 0;  // NetworkTables::zero
 
   /// Whether block and thread turn every pair round.
   constexpr bool flip() const {
@@ -208,7 +212,8 @@ struct AnyLayers {
                             std::uint32_t thread, const Operator& apply, Nothing /*ahead*/) {
     FARO_NO_UNROLL
     for (std::uint32_t i = group.first_layer; i < group.first_layer + group.layer_count; ++i) {
-      const LayerContext context{tables.layers[i], tables.pairs_of(i), array_block, block_bits, thread};
+      const LayerContext context{tables.layers[i], tables.pairs_of(i), array_block, block_bits,
+                                 thread,           tables.zero};
       apply_layer<registers>(value, context, apply);
     }
   }
@@ -217,7 +222,7 @@ struct AnyLayers {
 /// What a thread looks up of a group.
 template <typename OfLayers>
 struct GroupAhead {
-  std::uint32_t base;  // shared addresses, in elements
+  std::uint32_t base;  // shared addresses
   std::uint32_t register_address[kMaxRegisterBits];
   OfLayers layers;
 };
@@ -228,8 +233,13 @@ constexpr auto group_ahead(const AffineTileParams& params, const NetworkTables& 
   const NetworkGroup& group = tables.groups[group_number];
   const std::uint64_t array_block = block & ((std::uint64_t{1} << params.block_bits) - 1);
   const auto layers = Layers::ahead(group, tables, params.block_bits, array_block, thread, apply);
-  GroupAhead<std::remove_const_t<decltype(layers)>> ahead{
-      group.lane_address[thread % kLanes] ^ group.warp_address[thread / kLanes], {}, layers};
+  std::uint32_t base = group.lane_address[thread % kLanes] ^ group.warp_address[thread / kLanes];
+  if (group.blocks_differ != 0) {
+    for (int d = 0; d * kBlockDigitBits < params.block_bits; ++d) {
+      base ^= group.block_address[d][array_block >> d * kBlockDigitBits & (kBlockDigitValues - 1)];
+    }
+  }
+  GroupAhead<std::remove_const_t<decltype(layers)>> ahead{base, {}, layers};
   FARO_UNROLL
   for (int bit = 0; bit < shape.register_bits; ++bit)
     ahead.register_address[bit] = group.register_address[bit];
@@ -250,14 +260,13 @@ constexpr void apply_group(Memory& memory, const AffineTileParams& params, const
   static_assert(sizeof(Value) == bytes);
 
   const NetworkGroup& group = tables.groups[group_number];
-  std::uint32_t address[shape.registers()];
+  const auto address = [&](std::uint32_t base, int i) {
+    return base ^ select_xor<shape.register_bits>(ahead.register_address, static_cast<std::uint32_t>(i));
+  };
   Value value[shape.registers()];
   FARO_UNROLL
   for (int i = 0; i < shape.registers(); ++i) {
-    const auto index = static_cast<std::uint32_t>(i);
-    address[i] = (ahead.base ^ select_xor<shape.register_bits>(ahead.register_address, index))
-                 << shape.tile.width_bits;
-    value[i] = __builtin_bit_cast(Value, memory.template load_shared<bytes>(address[i]));
+    value[i] = __builtin_bit_cast(Value, memory.template load_shared<bytes>(address(ahead.base, i)));
   }
   if (group_number == 0) {
     FARO_UNROLL
@@ -269,9 +278,13 @@ constexpr void apply_group(Memory& memory, const AffineTileParams& params, const
     FARO_UNROLL
     for (int i = 0; i < shape.registers(); ++i) value[i] = Operator::encode(value[i]);
   }
+  // Of many elements addresses are worked out again, and need no registers meanwhile.
+  constexpr int kept_bits = 4;
+  const std::uint32_t base = shape.register_bits > kept_bits ? ahead.base ^ tables.zero : ahead.base;
   FARO_UNROLL
   for (int i = 0; i < shape.registers(); ++i) {
-    memory.template store_shared<bytes>(address[i], __builtin_bit_cast(device::Packet<bytes>, value[i]));
+    memory.template store_shared<bytes>(address(base, i),
+                                        __builtin_bit_cast(device::Packet<bytes>, value[i]));
   }
 }
 

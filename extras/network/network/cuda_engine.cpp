@@ -73,7 +73,8 @@ struct CudaExecutor::State {
   std::vector<cuda::RuntimeKernel> compile_all(const kernels::NetworkShape& of_shape) const {
     std::vector<cuda::RuntimeKernel> compiled;
     for (const KernelPlan& kernel : kernel_plans) {
-      KernelSource source = kernel_source(kernel.op, plan.problem().element, of_shape, kernel.groups);
+      KernelSource source =
+          kernel_source(kernel.op, plan.problem().element, of_shape, kernel.groups, plan.array_bytes());
       cuda::RuntimeSource unit;
       unit.text = std::move(source.text);
       unit.file_name = "faro_network.cu";

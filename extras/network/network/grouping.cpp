@@ -226,9 +226,12 @@ namespace faro::network::detail {
 namespace {
 
 // A tile in fast memory. On a GPU small ones win (bench/results/, networks): 2^12 elements, up to 32 KiB, so
-// that several blocks share a multiprocessor and some compute while others wait; larger tiles save passes and
-// lose more. On a CPU 256 KiB are a share of a core's second cache.
+// that several blocks share a multiprocessor and some compute while others wait; tiles twice as large, of
+// 4-byte elements, take as long a pass where blocks are many, and so less where they save passes. On a CPU
+// 256 KiB are a share of a core's second cache.
 constexpr int kCudaTileBits = 12;
+constexpr int kCudaLargeTileBits = 13;
+constexpr int kCudaManyBits = 22;  // of index, for larger tiles
 constexpr int kCudaTileBytesBits = 15;
 constexpr int kCpuTileBytesBits = 18;
 
@@ -275,22 +278,31 @@ Sizes choose_sizes(const Grouping& grouping, const Sizes& wanted, std::uint64_t 
   check(wanted, n);
   const int m =
       std::min(n, wanted.tile_bits > 0 ? wanted.tile_bits : default_tile_bits(wanted, element_bytes, engine));
-  if (wanted.segment_bits > 0) return {.tile_bits = m, .segment_bits = std::min(n, wanted.segment_bits)};
+  std::vector<int> tiles{m};
+  if (engine == Engine::cuda && wanted.tile_bits == 0 && element_bytes == 4 && n >= kCudaManyBits &&
+      m < kCudaLargeTileBits) {
+    tiles.push_back(kCudaLargeTileBits);
+  }
 
   Grouping trial = grouping;
-  trial.tile_bits = m;
-  Sizes best{.tile_bits = m, .segment_bits = 0};
+  Sizes best{};
   double least = 0;
-  for (const SegmentCost& segment : kSegmentCosts) {
-    const int longest = m == n ? n : m - 1;
-    trial.segment_bits = std::clamp(segment.bytes_bits - f2::trailing_bit(element_bytes), 0, longest);
-    const bool wide = engine == Engine::cuda && element_bytes >= 8;
-    const double of_segment =
-        wide && segment.bytes_bits == kSegmentCosts.back().bytes_bits ? kShortOfWide : segment.cost;
-    const double cost = of_segment * static_cast<double>(fewest_passes(trial));
-    if (least == 0 || cost < least) {
-      least = cost;
-      best.segment_bits = trial.segment_bits;
+  for (const int tile_bits : tiles) {
+    trial.tile_bits = tile_bits;
+    for (const SegmentCost& segment : kSegmentCosts) {
+      const int longest = tile_bits == n ? n : tile_bits - 1;
+      trial.segment_bits = wanted.segment_bits > 0
+                               ? std::min(n, wanted.segment_bits)
+                               : std::clamp(segment.bytes_bits - f2::trailing_bit(element_bytes), 0, longest);
+      const bool wide = engine == Engine::cuda && element_bytes >= 8;
+      const double of_segment =
+          wide && segment.bytes_bits == kSegmentCosts.back().bytes_bits ? kShortOfWide : segment.cost;
+      const double cost = of_segment * static_cast<double>(fewest_passes(trial));
+      if (least == 0 || cost < least) {
+        least = cost;
+        best = {.tile_bits = tile_bits, .segment_bits = trial.segment_bits};
+      }
+      if (wanted.segment_bits > 0) break;
     }
   }
   return best;

@@ -58,7 +58,7 @@ struct CompiledLayers {{
                      std::uint64_t array_block, std::uint32_t thread, const Operator& apply) {{
     const auto context = [&](std::uint32_t i) {{
       return LayerContext{{tables.layers[group.first_layer + i], tables.pairs_of(group.first_layer + i), array_block,
-                          block_bits, thread}};
+                          block_bits, thread, tables.zero}};
     }};
     Ahead known;
     switch (group.code) {{
@@ -72,11 +72,25 @@ struct CompiledLayers {{
                   const Operator& apply, const Ahead& known) {{
     const auto context = [&](std::uint32_t i) {{
       return LayerContext{{tables.layers[group.first_layer + i], tables.pairs_of(group.first_layer + i), array_block,
-                          block_bits, thread}};
+                          block_bits, thread, tables.zero}};
     }};
     switch (group.code) {{
 {groups}      default: {otherwise}
     }}
+  }}
+}};
+
+struct Arrays : device::DirectMemory {{
+  template <int bytes>
+  device::Packet<bytes> load_global(int buffer, std::uint64_t offset) const {{
+    return device::DirectMemory::load_global<bytes>(buffer, numbered(offset));
+  }}
+  template <int bytes>
+  void store_global(int buffer, std::uint64_t offset, const device::Packet<bytes>& packet) const {{
+    device::DirectMemory::store_global<bytes>(buffer, numbered(offset), packet);
+  }}
+  static std::uint64_t numbered(std::uint64_t offset) {{
+    {numbered}
   }}
 }};
 
@@ -86,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(kShape.tile.threads(), {min_blocks}
     {name}(const __grid_constant__ AffineTileParams params, const __grid_constant__ NetworkTables tables,
            const __grid_constant__ Operator apply, const std::byte* in, std::byte* out) {{
   extern __shared__ uint4 tile[];
-  device::DirectMemory memory{{in, out, reinterpret_cast<std::byte*>(tile)}};
+  Arrays memory{{{{in, out, reinterpret_cast<std::byte*>(tile)}}}};
   const std::uint64_t block = blockIdx.x;
   load_tile<kShape.tile>(memory, params, block, threadIdx.x);
   __syncthreads();
@@ -116,6 +130,15 @@ int min_blocks(const kernels::NetworkShape& shape) {
   return std::max(1, std::min({registers_of_multiprocessor / (registers * threads),
                                shared_bytes_of_multiprocessor / (shape.tile.tile_bytes() + (1 << 10)),
                                threads_of_multiprocessor / threads, 16}));
+}
+
+// The offset again, from the element's number: the compiler then leaves out the upper halves of what gives
+// it.
+std::string numbered_by_32_bits(const kernels::NetworkShape& shape) {
+  return fmt::format(R"(std::uint64_t again;
+    asm("mul.wide.u32 %0, %1, {};" : "=l"(again) : "r"(static_cast<std::uint32_t>(offset >> {})));
+    return again;)",
+                     shape.tile.element_bytes(), shape.tile.width_bits);
 }
 
 // How the element's scalar is written in the kernel's text.
@@ -316,7 +339,7 @@ GroupCode group_code(const NetworkLaunch& launch, const kernels::NetworkGroup& g
 }
 
 KernelSource kernel_source(const Operator& op, const ElementType& element, const kernels::NetworkShape& shape,
-                           const KernelGroups& groups) {
+                           const KernelGroups& groups, std::uint64_t array_bytes) {
   if (element.bytes() > 16) {
     fail(ErrorCode::unsupported, "compile the network's kernel",
          "elements of " + std::to_string(element.bytes()) + " bytes", "at most 16", "use engine cpu");
@@ -334,12 +357,14 @@ KernelSource kernel_source(const Operator& op, const ElementType& element, const
   const char* const power = !is_fourier(op.kind)            ? "Nothing"
                             : element.scalar == Scalar::c64 ? "Complex<float>"
                                                             : "Complex<double>";
+  const bool is_narrow = array_bytes / element.bytes() <= std::uint64_t{1} << 32;
   KernelSource source;
   source.text =
       fmt::format(kText, fmt::arg("operator_definition", operator_definition(op, element)),
                   fmt::arg("groups", cases), fmt::arg("aheads", aheads), fmt::arg("power", power),
                   fmt::arg("otherwise", groups.others ? kLookUp : "__builtin_unreachable();"),
                   fmt::arg("min_blocks", min_blocks(shape)), fmt::arg("width", shape.tile.width_bits),
+                  fmt::arg("numbered", is_narrow ? numbered_by_32_bits(shape) : "return offset;"),
                   fmt::arg("segment", shape.tile.segment_bits), fmt::arg("row", shape.tile.row_bits),
                   fmt::arg("vector", shape.tile.vector_bits), fmt::arg("thread", shape.tile.thread_bits),
                   fmt::arg("registers", shape.register_bits), fmt::arg("name", kKernelName));

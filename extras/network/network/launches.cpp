@@ -13,8 +13,13 @@ namespace {
 
 constexpr int kMaxElementBytes = 16;
 
-// Elements that a thread holds in registers, log2: 64 or 128 bytes of them.
-int held_bits(int width_bits) { return width_bits <= 3 ? 4 : 3; }
+// Elements that a thread holds in registers, log2: 64 or 128 bytes of them, more of large tiles, whose blocks
+// are few.
+int held_bits(int width_bits, int tile_bits) {
+  constexpr int large_bits = 13;
+  if (width_bits == 2 && tile_bits >= large_bits) return 5;
+  return width_bits <= 3 ? 4 : 3;
+}
 
 kernels::TileFunctional functional(const Functional& from, bool negated) {
   return {from.place, from.block, from.constant != negated};
@@ -84,7 +89,7 @@ kernels::NetworkShape kernel_shape(const Plan& plan, Access access) {
   const int s = plan.sizes().segment_bits;
   constexpr int vector_width_bits = 4;
   kernels::NetworkShape shape;
-  shape.register_bits = std::min(m, held_bits(width_bits));
+  shape.register_bits = std::min(m, held_bits(width_bits, m));
   if (m - shape.register_bits > kernels::kMaxThreadBits) shape.register_bits = m - kernels::kMaxThreadBits;
   shape.tile.width_bits = width_bits;
   shape.tile.segment_bits = s;

@@ -80,14 +80,13 @@ void load_tile(CountingMemory& memory, const AffineTileShape& shape, const Affin
 
 void apply_group(CountingMemory& memory, const kernels::NetworkShape& shape,
                  const kernels::NetworkGroup& group, std::uint32_t thread) {
-  const std::uint32_t base =
+  const std::uint32_t base =  // of block 0
       group.lane_address[thread % kernels::kLanes] ^ group.warp_address[thread / kernels::kLanes];
   for (const Direction direction : {Direction::load, Direction::store}) {
     for (int i = 0; i < shape.registers(); ++i) {
-      const std::uint32_t element =
+      const std::uint32_t address =
           base ^ select_xor(group.register_address, shape.register_bits, static_cast<std::uint32_t>(i));
-      access(memory, Memory::shared, direction, std::uint64_t{element} << shape.tile.width_bits,
-             shape.tile.element_bytes());
+      access(memory, Memory::shared, direction, address, shape.tile.element_bytes());
     }
   }
 }
@@ -150,34 +149,40 @@ std::vector<LaunchCounts> predict(const Plan& plan) {
 }
 
 double predict_us(const Plan& plan, const LaunchCounts& launch, const Calibration& rates) {
-  // Device memory and the visits to registers hide each other in part: the root of the squares of what each
-  // takes alone, fitted to sorts, merges and transforms on an H100 and an H200
-  // (docs/notes/prediction-experiments.md). Of a visit the cycles are shared memory's, and those of the
-  // tables that are read before it, of which layers that turn round have more; Fourier's layers compute
-  // besides. A pass by segments shorter than a line pays for a part of the lines.
-  constexpr double kVisit = 3.6;  // cycles of all multiprocessors for 128 bytes
-  constexpr double kTableLoad = 5.8;
-  constexpr double kFourierLayer = 1.2;
-  constexpr double kLayer = 1.0;  // where loads of tables are not known
-  constexpr double kParts = 0.2;
+  // Device memory and the visits to registers hide each other in part: nearly the longer of both, fitted to
+  // sorts and transforms on an H200 (docs/notes/prediction-experiments.md). Of a visit the cycles are those
+  // of the units for integers, of which threads with more elements need fewer an element; Fourier's layers
+  // compute besides. A pass that writes elsewhere than it reads pays for writing far apart, one by segments
+  // shorter than a line for parts of lines.
+  constexpr double kEnds = 2.3;     // cycles of all multiprocessors for 128 bytes, beside the visits
+  constexpr double kVisit = 5.5;    // of 16 elements a thread
+  constexpr double kLongVisit = 8;  // of 32, ends included
+  constexpr double kFourierLayer = 0.8;
+  constexpr double kLayer = 1.0;  // where layers are looked up one by one
+  constexpr double kElsewhere = 1;
+  constexpr double kParts = 2.2;
   constexpr double kLine = 128;
+  constexpr double kPower = 3.5;
   const auto array_bytes = static_cast<double>(plan.array_bytes());
   const double bytes = 2 * array_bytes;
   const Pass& pass = plan.passes()[launch.pass];
   const auto lines =
       static_cast<double>(launch.counts.global_loads.lines + launch.counts.global_stores.lines);
   const double parts = kParts * std::max(0.0, kLine * lines - bytes);
-  const double memory_us = rates.copy.microseconds(bytes + parts);
+  const double memory_us = rates.copy.microseconds(bytes * (pass.in_place ? 1 : 1 + kElsewhere) + parts);
   // The layers of a pass are mostly alike, and a launch has all of them or some.
   if (pass.layers.empty() || rates.shared_wavefronts_per_us <= 0) return memory_us;
   const OperatorKind kind = pass.layers.front().op.kind;
   const bool fourier = kind == OperatorKind::fourier || kind == OperatorKind::inverse_fourier;
   const double of_layer = (fourier ? kFourierLayer : 0) + (launch.tables ? 0 : kLayer);
-  const double cycles =
-      (kVisit * static_cast<double>(launch.groups) + of_layer * static_cast<double>(launch.layers)) *
-          array_bytes / kLine +
-      (launch.tables ? kTableLoad * static_cast<double>(launch.tables->requests) : 0);
-  return std::hypot(memory_us, cycles / rates.shared_wavefronts_per_us);
+  const bool long_visits = kernel_shape(plan, Access::vectors).register_bits > 4;
+  const auto visits = static_cast<double>(launch.groups);
+  const double cycles = ((long_visits ? kLongVisit * visits : kEnds + kVisit * visits) +
+                         of_layer * static_cast<double>(launch.layers)) *
+                        array_bytes / kLine;
+  const double longer = std::max(memory_us, cycles / rates.shared_wavefronts_per_us);
+  const double shorter = std::min(memory_us, cycles / rates.shared_wavefronts_per_us);
+  return longer * std::pow(1 + std::pow(shorter / longer, kPower), 1 / kPower);
 }
 
 std::string kernel_text(const Plan& plan) {

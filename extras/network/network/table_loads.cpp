@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "faro/machine/counting_memory.hpp"
 #include "network/device_tables.hpp"
@@ -23,6 +24,7 @@ struct TableReader {
   const TableOffsets& at;
   const kernels::NetworkShape& shape;
   std::uint64_t power_bytes;  // of a power of w
+  bool has_codes;             // whether the kernel has code for several groups, of which it chooses
 
   void word(std::uint64_t offset) const { static_cast<void>(memory.load_global<4>(device::kInput, offset)); }
   void pair(std::uint64_t offset) const { static_cast<void>(memory.load_global<8>(device::kInput, offset)); }
@@ -56,7 +58,13 @@ struct TableReader {
     for (int bit = 0; bit < shape.register_bits; ++bit) {
       word(begin + offsetof(NetworkGroup, register_address) + static_cast<std::uint64_t>(bit) * 4);
     }
-    word(begin + offsetof(NetworkGroup, code));
+    if (has_codes) word(begin + offsetof(NetworkGroup, code));
+    word(begin + offsetof(NetworkGroup, blocks_differ));
+    if (of.blocks_differ != 0) {  // digits of block 0; others are as many sectors
+      for (int d = 0; d * kernels::kBlockDigitBits < launch.params.block_bits; ++d)
+        word(begin + offsetof(NetworkGroup, block_address) +
+             static_cast<std::uint64_t>(d) * kernels::kBlockDigitValues * 4);
+    }
     const GroupCode codes = group_code(launch, of, shape);
     const bool flips =
         std::any_of(codes.begin(), codes.end(), [](const KernelLayer& l) { return l.code.flips; });
@@ -89,15 +97,15 @@ bool is_known(const NetworkLaunch& launch) {
 std::vector<std::optional<GlobalCounts>> count_table_loads(const std::vector<NetworkLaunch>& launches,
                                                            const ElementType& element,
                                                            const kernels::NetworkShape& shape) {
-  // Groups of one kernel share their code; here every group of Fourier's is one of its own, for its roots may
-  // be.
-  std::vector<std::vector<LayerCode>> codes;
+  // Groups of one kernel share their code.
+  std::vector<std::pair<const NetworkLaunch*, GroupCode>> codes;
   for (const NetworkLaunch& launch : launches) {
     for (const NetworkGroup& group : launch.tables.groups) {
-      std::vector<LayerCode> code = kernels::layer_codes(launch.tables, group);
-      if (is_fourier(launch.op.kind) || std::find(codes.begin(), codes.end(), code) == codes.end()) {
-        codes.push_back(std::move(code));
-      }
+      GroupCode code = group_code(launch, group, shape);
+      const bool is_known = std::any_of(codes.begin(), codes.end(), [&](const auto& other) {
+        return same_kernel(other.first->op, launch.op) && other.second == code;
+      });
+      if (!is_known) codes.emplace_back(&launch, std::move(code));
     }
   }
   std::vector<std::optional<GlobalCounts>> result(launches.size());
@@ -108,12 +116,15 @@ std::vector<std::optional<GlobalCounts>> count_table_loads(const std::vector<Net
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const NetworkLaunch& launch = launches[i];
     if (!is_known(launch)) continue;
+    const bool has_codes = std::count_if(codes.begin(), codes.end(), [&](const auto& code) {
+                             return same_kernel(code.first->op, launch.op);
+                           }) > 1;
     CountingMemory memory({.shared_bytes = 0, .geometry = {}});
     memory.add_virtual_input(tables.bytes().size());
     memory.run_each(
         {.blocks = 1, .threads = threads}, launch.tables.groups.size(),
         [&](CountingMemory& m, std::uint64_t group, std::uint64_t /*block*/, std::uint32_t thread) {
-          TableReader{m, launch, offsets[i], shape, element.bytes()}.group(group, thread);
+          TableReader{m, launch, offsets[i], shape, element.bytes(), has_codes}.group(group, thread);
         });
     GlobalCounts counts = memory.counts().global_loads;
     counts *= launch.params.blocks();

@@ -2,7 +2,8 @@
 // sectors, which the first-level cache holds. Device memory does not see them, and the profiler's counters of
 // loads do.
 //
-//     every group        code, the lanes' and the warp's places, a place for each register bit
+//     every group        code, if the kernel has several, the lanes' and the warp's places, a place for each register bit, whether blocks differ
+//     where they do      a place for each digit of the block's number
 //     a layer that flips first_block and first_thread, by the group's first_layer
 //     a layer of Fourier its number, a power for the thread, one for each digit of the block's number
 //

@@ -64,7 +64,7 @@ TEST_F(CudaNetworkSource, ANetworksKernelCompiles) {
     const Plan plan({.program = program, .element = {.scalar = Scalar::f32}}, {}, Engine::cuda);
     const KernelSource source =
         kernel_source(program.op(), plan.problem().element, kernel_shape(plan, Access::vectors),
-                      {.codes = {}, .others = true});
+                      {.codes = {}, .others = true}, plan.array_bytes());
     EXPECT_NO_THROW(cuda::compile_text(
         {.text = source.text, .headers = source.headers, .options = {"-default-device"}}, 9, 0))
         << source.text;

@@ -1,5 +1,4 @@
-// What networks count, beside what an H100's profiler counted of the same problems (`make gpu-verify-model`,
-// 26 November 2026).
+// What networks count, beside what an H200's profiler counted of the same problems (29 November 2026).
 #include <gtest/gtest.h>
 
 #include "faro/network/network.hpp"

@@ -141,7 +141,7 @@ struct Case {
           if (f2::parity(layer.first & x) != layer.constant) continue;
           Value first = Operator::decode(a[x]);
           Value second = Operator::decode(a[x ^ layer.direction]);
-          apply(first, second, false, Nothing{}, context, 0);
+          apply(first, second, false, apply.start(context, false), context, 0);
           a[x] = Operator::encode(first);
           a[x ^ layer.direction] = Operator::encode(second);
         }

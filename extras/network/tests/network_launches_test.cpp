@@ -2,6 +2,7 @@
 // phases on the counting memory, against the reference interpreter; and what explain predicts of them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -27,7 +28,7 @@ using machine::CountingMemory;
 // m, s and the width of elements, as kernel_shape() makes of them.
 template <int width, int m, int s>
 constexpr NetworkShape shape_of() {
-  const int held = width <= 3 ? 4 : 3;
+  const int held = width == 2 && m >= 13 ? 5 : width <= 3 ? 4 : 3;
   const int registers = m < held ? m : (m - held > kernels::kMaxThreadBits ? m - 10 : held);
   const int vector = 4 - width < s ? 4 - width : s;
   return {{width, s, m - s, vector < registers ? vector : registers, m - registers}, registers};
@@ -133,6 +134,25 @@ TEST(NetworkLaunches, SortLikeTheInterpreter) {
   check_bits<3, 7, 2>(bitonic_sort(10), {Scalar::f64}, 1, SortF64{});
   check_bits<3, 7, 4>(sort(10), {Scalar::f32, true}, 1, SortPairs{});
   check_bits<4, 6, 2>(sort(9), {Scalar::i64, true}, 1, SortWide{});
+  check_bits<2, 13, 5>(sort(15), u32, 1, SortU32{});
+  check_bits<2, 14, 6>(bitonic_sort(15), u32, 1, SortU32{});
+}
+
+// Threads and blocks begin where the first elements of every layer's pairs are in the same registers.
+TEST(NetworkLaunches, NoLayerOfASortIsTurnedRound) {
+  for (const int m : {8, 12, 13, 14}) {
+    for (const int n : {m, m + 3, 2 * m - 2}) {
+      for (const Program& program : {sort(n), bitonic_sort(n), sort(n, operators::max_min()), merge(n)}) {
+        const Plan plan({program, {Scalar::u32}, 1}, {m, std::min(m - 1, 5)}, Engine::cuda);
+        int turned = 0;
+        for (const NetworkLaunch& launch : make_launches(plan)) {
+          for (const kernels::NetworkLayer& layer : launch.tables.layers)
+            turned += layer.first_block != 0 || layer.first_thread != 0 ? 1 : 0;
+        }
+        EXPECT_EQ(turned, 0) << "n = " << n << ", m = " << m;
+      }
+    }
+  }
 }
 
 TEST(NetworkLaunches, TinyArrays) {

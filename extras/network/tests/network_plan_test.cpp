@@ -258,9 +258,14 @@ TEST(NetworkPlan, CountsOfProgramsAsWritten) {
 TEST(NetworkPlan, SizesThatSuitTheEngine) {
   const Problem problem{.program = sort(26), .element = {.scalar = Scalar::u32}};
   const Plan gpu(problem, {}, Engine::cuda);
-  EXPECT_EQ(gpu.sizes().tile_bits, 12);
+  EXPECT_EQ(gpu.sizes().tile_bits, 13);
   EXPECT_GE(gpu.sizes().segment_bits, 4);
   EXPECT_LE(gpu.sizes().segment_bits, 6);
+  // Larger tiles where blocks are many and passes fewer.
+  EXPECT_LT(gpu.passes().size(), Plan(problem, {.tile_bits = 12}, Engine::cuda).passes().size());
+  EXPECT_EQ(Plan({.program = sort(21), .element = {}}, {}, Engine::cuda).sizes().tile_bits, 12);
+  EXPECT_EQ(
+      Plan({.program = wht(24), .element = {.scalar = Scalar::f32}}, {}, Engine::cuda).sizes().tile_bits, 12);
   const Plan cpu(problem, {}, Engine::cpu);
   EXPECT_EQ(cpu.sizes().tile_bits, 16);
   const Plan wide({.program = sort(20), .element = {.scalar = Scalar::u64, .with_value = true}}, {},

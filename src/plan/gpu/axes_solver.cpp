@@ -243,6 +243,23 @@ struct AxesFactors {
               .threads = 1536,
               .clocked = 0.136};
     }
+    if (kernel.shape.triples > 1) {
+      if (unit == 1)
+        return {.bytes = 1,
+                .load_sectors = 1.75,
+                .store_sectors = 1.46,
+                .shared_requests = 1.48,
+                .wavefronts = 0.182,
+                .parts = 7.26,
+                .blocks = 2200};
+      return {.bytes = 1.04,
+              .load_sectors = 0.763,
+              .store_sectors = 0.556,
+              .shared_requests = 2.06,
+              .wavefronts = 0.157,
+              .parts = 10.2,
+              .blocks = 3670};
+    }
     // A loop for each width, whose accesses hide differently.
     switch (unit) {
       case 1:
@@ -292,11 +309,12 @@ struct AxesFactors {
 
 // A ragged box lists where the units of its output's runs lie: a thread divides for each digit of an entry;
 // of single bytes for two entries of four, where the run's fastest digit has as many. And its warps go round
-// as often as they have vectors of runs to store.
+// as often as they have vectors of runs to store. Of triples both are other loops.
 double cycles_of_ragged(const kernels::AxesBoxParams& p, const kernels::BoxShape& shape, double blocks,
                         double resident) {
-  constexpr double cycles_of_digit = 4.57;
-  constexpr double cycles_of_round = 290;
+  const bool triples = shape.triples > 1;
+  const double cycles_of_digit = !triples ? 4.57 : shape.unit_bytes == 1 ? 5.01 : 2.7;
+  const double cycles_of_round = !triples ? 290 : shape.unit_bytes == 1 ? 657 : 411;
   constexpr std::uint32_t together = 4;
   const auto threads = static_cast<std::uint64_t>(shape.threads);
   const std::uint64_t warps = threads / kernels::kRaggedWarp;
@@ -326,10 +344,11 @@ struct OwnCyclesOf {
   OwnCycles operator()(const AxesBoxKernel& box) const {
     if (!box.shape.ragged) return {};
     const int unit = box.shape.unit_bytes;
-    const double cycles_of_byte = unit == 1   ? 0.102
-                                  : unit == 2 ? 0.032
-                                  : unit == 4 ? 0.018
-                                              : 0.058;  // of a block
+    const double cycles_of_byte = box.shape.triples > 1 ? 0
+                                  : unit == 1           ? 0.102
+                                  : unit == 2           ? 0.032
+                                  : unit == 4           ? 0.018
+                                                        : 0.058;  // of a block
     return {.processors =
                 cycles_of_byte * of.moved_bytes() / 2 / of.resident_blocks(AxesFactors()(box).threads) +
                 cycles_of_ragged(std::get<kernels::AxesBoxParams>(kernel.params), box.shape, of.blocks(),
