@@ -25,7 +25,8 @@ struct Ran {
   RowFaults lengths;
 };
 
-Ran run_kernel(DrawnCache& cache, Order order) {
+// `enough_blocks`: where there are more, a block moves some arrays.
+Ran run_kernel(DrawnCache& cache, Order order, std::uint64_t enough_blocks) {
   Ran ran;
   std::vector<kernels::CachePair> pairs;
   for (const CacheArrays& each : cache.arrays) {
@@ -38,6 +39,7 @@ Ran run_kernel(DrawnCache& cache, Order order) {
                        .pairs = pairs.data(),
                        .arrays = pairs.size(),
                        .converts = cache.converts,
+                       .enough_blocks = enough_blocks,
                        .table_faults = &ran.tables,
                        .length_faults = &ran.lengths};
   work.move.from = detail::whole_layout(cache.move.from, cache.move.of);
@@ -53,7 +55,7 @@ Ran expect_moved(const CacheSizes& sizes, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   DrawnCache cache = drawn_cache(sizes, random);
   SCOPED_TRACE(cache.text + ", seed " + std::to_string(seed));
-  const Ran ran = run_kernel(cache, seed % 2 == 0 ? Order::forward : Order::backward);
+  const Ran ran = run_kernel(cache, seed % 2 == 0 ? Order::forward : Order::backward, 1 + seed % 3);
   for (std::uint64_t a = 0; a < sizes.arrays; ++a) {
     EXPECT_TRUE(cache.out[a].bytes() == cache.expected[a]) << "array " << a;
     EXPECT_TRUE(cache.out[a].whole_around());
@@ -78,7 +80,7 @@ TEST(CacheMoveKernel, MovesBetweenDrawnLayouts) {
                                   .sequences = random() % 3,
                                   .tokens = random() % 24,
                                   .ragged = random() % 2 == 0,
-                                  .arrays = random() % 4,
+                                  .arrays = random() % 12,
                                   .from = number,
                                   .to = number,
                                   .in_offset = random() % 4 == 0 ? random() % 3 : 0,
@@ -128,7 +130,7 @@ TEST(CacheMoveKernel, TellsOfWrongEntriesAndLeavesThemOut) {
       each.out = expected.back().data();
       move_cache_plainly(cache.move, each, plain, false);
     }
-    const Ran ran = run_kernel(cache, Order::forward);
+    const Ran ran = run_kernel(cache, Order::forward, 1 + seed % 3);
     for (std::size_t a = 0; a < cache.arrays.size(); ++a) EXPECT_TRUE(cache.out[a].bytes() == expected[a]);
     EXPECT_EQ(ran.tables.out_of_range, from_columns + 2);
     EXPECT_EQ(ran.tables.twice, 2 * to_columns + 1);
