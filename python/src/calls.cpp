@@ -251,8 +251,7 @@ nb::object call(const Call& self, nb::handle array) {
     PyErr_Clear();
     return nb::none();
   }
-  const bool fits = is_exchanged(in) && is_plain(array.ptr(), type, in) &&
-                    (device_of(in)) == self.device &&
+  const bool fits = is_exchanged(in) && is_plain(array.ptr(), type, in) && (device_of(in)) == self.device &&
                     in.dtype.bits * in.dtype.lanes / 8 == self.width &&
                     is_shape(self.shape, in.ndim, in.shape) && is_dense(in, 1) && !is_watched(type);
   if (!fits) return nb::none();

@@ -61,7 +61,8 @@ struct FamilyArrays {
   const char* lowest = nullptr;
   bool holds_lock = true;
 
-  /// False for an array of another shape, or strides that are no whole elements; `item`: a stride of neighbours.
+  /// False for an array of another shape, or strides that are no whole elements; `item`: a stride of
+  /// neighbours.
   template <typename Array>
   bool take(const FamilyHandle& family, const Array& array, const char* data, std::int64_t item) {
     if (static_cast<std::size_t>(array.ndim) != family.extents.size()) return false;
@@ -99,9 +100,10 @@ struct FamilyArrays {
 
 // Whether a result may be written there: of the shape, dense, and apart from the input.
 template <typename Array>
-bool may_write(const FamilyHandle& self, const FamilyArrays& arrays, const Array& in, const char* from, const Array& to,
-               const char* target, std::int64_t item) {
-  if (!arrays.strides.empty() || !is_shape(arrays.out_shape, to.ndim, to.shape) || !is_dense(to, item)) return false;
+bool may_write(const FamilyHandle& self, const FamilyArrays& arrays, const Array& in, const char* from,
+               const Array& to, const char* target, std::int64_t item) {
+  if (!arrays.strides.empty() || !is_shape(arrays.out_shape, to.ndim, to.shape) || !is_dense(to, item))
+    return false;
   std::int64_t bytes = self.width;
   for (int a = 0; a < in.ndim; ++a) bytes *= in.shape[a];
   return target + bytes <= from || from + bytes <= target;
@@ -112,7 +114,8 @@ nb::object call_family(const FamilyHandle& self, nb::handle array, nb::handle ou
   FamilyArrays arrays;
   if (is_ndarray(array)) {
     const HostArray in = host_array(array);
-    if (self.device >= 0 || element_type(in.dtype).bytes != self.width || !arrays.take(self, in, in.data, self.width))
+    if (self.device >= 0 || element_type(in.dtype).bytes != self.width ||
+        !arrays.take(self, in, in.data, self.width))
       return nb::none();
     if (out.is_none()) {
       nb::object made = new_ndarray(arrays.out_shape.data(), arrays.out_shape.size(), in.dtype);
@@ -121,7 +124,8 @@ nb::object call_family(const FamilyHandle& self, nb::handle array, nb::handle ou
     }
     if (!is_ndarray(out)) return nb::none();
     const HostArray to = host_array(out);
-    if (!to.writable || to.dtype != in.dtype || !may_write(self, arrays, in, in.data, to, to.data, self.width))
+    if (!to.writable || to.dtype != in.dtype ||
+        !may_write(self, arrays, in, in.data, to, to.data, self.width))
       return nb::none();
     arrays.run(self, to.data);
     return nb::borrow(out);
@@ -134,7 +138,8 @@ nb::object call_family(const FamilyHandle& self, nb::handle array, nb::handle ou
     return nb::none();
   }
   const bool fits = is_exchanged(in) && is_plain(array.ptr(), type, in) && device_of(in) == self.device &&
-                    width_of(in) == self.width && arrays.take(self, in, address_of(in), 1) && !is_watched(type);
+                    width_of(in) == self.width && arrays.take(self, in, address_of(in), 1) &&
+                    !is_watched(type);
   if (!fits) return nb::none();
   void* const stream = current_stream(*type.functions, self.device);
   if (out.is_none()) {
@@ -163,33 +168,38 @@ void bind_families(nb::module_& module) {
   using Strides = std::optional<std::vector<std::int64_t>>;
   nb::class_<FamilyHandle>(module, "Family")
       .def_static("make", &make_family)
-      .def("run",
-           [](const FamilyHandle& self, const FamilyExtents& free, const Strides& in_strides, const Strides& out_strides,
-              std::uintptr_t in, std::uintptr_t out, std::uintptr_t stream) {
-             const faro_family_call call{.extents = free.data(),
-                                         .in_strides = in_strides ? in_strides->data() : nullptr,
-                                         .out_strides = out_strides ? out_strides->data() : nullptr,
-                                         .count = static_cast<int>(free.size()),
-                                         .padding = 0};
-             do_unlocked([&] {
-               return faro_family_run(self.plan.get(), &call, reinterpret_cast<const void*>(in),
-                                      reinterpret_cast<void*>(out), reinterpret_cast<void*>(stream));
-             });
-           },
-           nb::arg("free"), nb::arg("in_strides").none(), nb::arg("out_strides").none(), nb::arg("in_address"),
-           nb::arg("out_address"), nb::arg("stream"))
+      .def(
+          "run",
+          [](const FamilyHandle& self, const FamilyExtents& free, const Strides& in_strides,
+             const Strides& out_strides, std::uintptr_t in, std::uintptr_t out, std::uintptr_t stream) {
+            const faro_family_call call{.extents = free.data(),
+                                        .in_strides = in_strides ? in_strides->data() : nullptr,
+                                        .out_strides = out_strides ? out_strides->data() : nullptr,
+                                        .count = static_cast<int>(free.size()),
+                                        .padding = 0};
+            do_unlocked([&] {
+              return faro_family_run(self.plan.get(), &call, reinterpret_cast<const void*>(in),
+                                     reinterpret_cast<void*>(out), reinterpret_cast<void*>(stream));
+            });
+          },
+          nb::arg("free"), nb::arg("in_strides").none(), nb::arg("out_strides").none(), nb::arg("in_address"),
+          nb::arg("out_address"), nb::arg("stream"))
       .def("run_on_device",
-           [](const FamilyHandle& self, std::uintptr_t extents, int bytes, std::uintptr_t in, std::uintptr_t out,
-              std::uintptr_t stream) {
+           [](const FamilyHandle& self, std::uintptr_t extents, int bytes, std::uintptr_t in,
+              std::uintptr_t out, std::uintptr_t stream) {
              do_unlocked([&] {
-               return faro_family_run_on_device(self.plan.get(), reinterpret_cast<const void*>(extents), bytes,
-                                                reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out),
+               return faro_family_run_on_device(self.plan.get(), reinterpret_cast<const void*>(extents),
+                                                bytes, reinterpret_cast<const void*>(in),
+                                                reinterpret_cast<void*>(out),
                                                 reinterpret_cast<void*>(stream));
              });
            })
       .def("explain", [](const FamilyHandle& self, const FamilyExtents& free) {
-        const faro_family_call call{
-            .extents = free.data(), .in_strides = nullptr, .out_strides = nullptr, .count = static_cast<int>(free.size()), .padding = 0};
+        const faro_family_call call{.extents = free.data(),
+                                    .in_strides = nullptr,
+                                    .out_strides = nullptr,
+                                    .count = static_cast<int>(free.size()),
+                                    .padding = 0};
         return told([&](char** text) { return faro_family_explain(self.plan.get(), &call, text); });
       });
   module.def("call_family", &call_family, nb::arg("family"), nb::arg("array").none(), nb::arg("out").none());

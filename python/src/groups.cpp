@@ -24,8 +24,8 @@ struct MemberShape {
   std::vector<Py_ssize_t> out_shape;
   std::vector<Py_ssize_t> out_strides;
 };
-using ShapeTuple = std::tuple<std::vector<Py_ssize_t>, std::vector<Py_ssize_t>, Py_ssize_t, std::vector<Py_ssize_t>,
-                              std::vector<Py_ssize_t>>;
+using ShapeTuple = std::tuple<std::vector<Py_ssize_t>, std::vector<Py_ssize_t>, Py_ssize_t,
+                              std::vector<Py_ssize_t>, std::vector<Py_ssize_t>>;
 
 // The group, and the plans that it uses.
 struct GroupHandle {
@@ -36,8 +36,8 @@ struct GroupHandle {
 };
 
 GroupHandle make_group(const nb::list& plans, const std::vector<std::uintptr_t>& ins,
-                       const std::vector<std::uintptr_t>& outs, const std::vector<ShapeTuple>& shapes, int device,
-                       int threads) {
+                       const std::vector<std::uintptr_t>& outs, const std::vector<ShapeTuple>& shapes,
+                       int device, int threads) {
   if (plans.size() != ins.size() || plans.size() != outs.size() || plans.size() != shapes.size())
     throw nb::value_error("two addresses and a shape for each plan");
   std::vector<faro_group_member> members(ins.size());
@@ -50,9 +50,8 @@ GroupHandle make_group(const nb::list& plans, const std::vector<std::uintptr_t>&
   options.engine = device < 0 ? FARO_CPU : FARO_CUDA;
   options.device = device + 1;
   options.threads = threads;
-  auto made = made_unlocked<GroupHandle>([&](faro_group** group) {
-    return faro_group_create(members.data(), members.size(), &options, group);
-  });
+  auto made = made_unlocked<GroupHandle>(
+      [&](faro_group** group) { return faro_group_create(members.data(), members.size(), &options, group); });
   made.plans = plans;
   made.device = device;
   for (const auto& [shape, strides, width, out_shape, out_strides] : shapes)
@@ -88,8 +87,10 @@ std::uintptr_t address_of_plain(nb::handle array, const ExchangeType& type, int 
   }
   bool fits = is_exchanged(tensor) && device_of(tensor) == device && width_of(tensor) == width &&
               is_shape(shape, tensor.ndim, tensor.shape);
-  for (std::size_t axis = 0; fits && axis < strides.size(); ++axis) fits = tensor.strides[axis] * width == strides[axis];
-  return fits && is_plain(array.ptr(), type, tensor) ? reinterpret_cast<std::uintptr_t>(address_of(tensor)) : 0;
+  for (std::size_t axis = 0; fits && axis < strides.size(); ++axis)
+    fits = tensor.strides[axis] * width == strides[axis];
+  return fits && is_plain(array.ptr(), type, tensor) ? reinterpret_cast<std::uintptr_t>(address_of(tensor))
+                                                     : 0;
 }
 
 // With other tensors of a GPU; false where Python has to look at them, and nothing was done.
@@ -130,9 +131,8 @@ void bind_groups(nb::module_& module) {
            })
       .def("run_arrays",
            [](const GroupHandle& self, const std::vector<std::uintptr_t>& ins,
-              const std::vector<std::uintptr_t>& outs, std::uintptr_t stream) {
-             run_arrays(self, ins, outs, reinterpret_cast<void*>(stream));
-           })
+              const std::vector<std::uintptr_t>& outs,
+              std::uintptr_t stream) { run_arrays(self, ins, outs, reinterpret_cast<void*>(stream)); })
       .def("run_table",
            [](const GroupHandle& self, std::uintptr_t addresses, std::uintptr_t stream) {
              check(faro_group_run_table(self.plan.get(), reinterpret_cast<const void* const*>(addresses),

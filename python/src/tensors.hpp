@@ -1,4 +1,5 @@
-// Tensors of a library whose type offers DLPack's functions (dlpack.hpp), as the short ways of calls read and make them.
+// Tensors of a library whose type offers DLPack's functions (dlpack.hpp), as the short ways of calls read and
+// make them.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -133,7 +133,8 @@ void move_cache(Queue& queue, const CacheWork& work, const CacheTables& tables) 
     const std::uint64_t chunks = faro::detail::ceil_div(shape.all_pieces, of_block);
     kernel.shape.chunks = device::Division64(chunks);
     const std::uint64_t blocks = chunks * tables.sequences * work.arrays;
-    kernel.shape.arrays_each = std::clamp<std::uint64_t>(blocks / work.enough_blocks, 1, kernels::kMostCacheArrays);
+    kernel.shape.arrays_each =
+        std::clamp<std::uint64_t>(blocks / work.enough_blocks, 1, kernels::kMostCacheArrays);
     if constexpr (requires { kernel.in_number; }) {
       kernel.in_number = move.from.number;
       kernel.out_number = move.to.number;
