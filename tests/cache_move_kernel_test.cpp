@@ -3,7 +3,11 @@
 // Sanitized: never, its accesses are counted elsewhere.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <random>
 #include <set>
 #include <string>
@@ -109,6 +113,33 @@ TEST(CacheMoveKernel, ConvertsBetweenAllFloats) {
     }
   }
   EXPECT_EQ(reached, (std::set<std::uint64_t>{1, 8}));
+}
+
+TEST(CacheMoveKernel, DividesAsDivisionDoes) {
+  std::mt19937_64 random(3);
+  const auto drawn = [&](int exponents) {  // of both signs, and what is no usual number
+    const auto mantissa = static_cast<std::uint32_t>(random()) & 0x7fffffU;
+    const auto exponent =
+        static_cast<std::uint32_t>(127 - exponents + static_cast<int>(random() % (2 * exponents + 1)));
+    return std::bit_cast<float>(static_cast<std::uint32_t>(random() % 2) << 31 | exponent << 23 | mantissa);
+  };
+  const float odd[] = {0.0F, -0.0F, 1e-42F, -3e38F, 1e-30F, INFINITY, -INFINITY, NAN};
+  for (int round = 0; round < 200'000; ++round) {
+    float by = std::abs(drawn(round % 4 == 0 ? 126 : 39));
+    if (round % 5 == 0) by = std::bit_cast<float>(std::bit_cast<std::uint32_t>(by) | 0x7fffffU);
+    float x[8];
+    for (float& each : x) each = drawn(round % 8 == 0 ? 126 : 79);
+    if (round % 3 == 0) x[round % 8] = odd[random() % (round % 2 == 0 ? 2 : std::size(odd))];
+    float quotient[8];
+    std::copy(std::begin(x), std::end(x), quotient);
+    kernels::detail::Divisor(by).divide(quotient);
+    for (int j = 0; j < 8; ++j) {
+      const float wanted = x[j] / by;
+      ASSERT_TRUE(std::bit_cast<std::uint32_t>(quotient[j]) == std::bit_cast<std::uint32_t>(wanted) ||
+                  (std::isnan(quotient[j]) && std::isnan(wanted)))
+          << x[j] << " / " << by;
+    }
+  }
 }
 
 TEST(CacheMoveKernel, TellsOfWrongEntriesAndLeavesThemOut) {

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -191,20 +192,20 @@ struct MoveCache {
 
   template <typename Block>
   constexpr void operator()(Block& block) const {
-    move_pieces<kThreads, kEach>(
-        block, shape,
-        [](const CachePair& pair, const std::uint64_t(&in)[kEach], const std::uint64_t(&out)[kEach],
-           const bool(&moves)[kEach]) {
-          Vector vector[kEach] = {};
-          FARO_UNROLL
-          for (std::uint32_t k = 0; k < kEach; ++k) {
-            if (moves[k]) vector[k] = *reinterpret_cast<const Vector*>(pair.in + in[k]);
-          }
-          FARO_UNROLL
-          for (std::uint32_t k = 0; k < kEach; ++k) {
-            if (moves[k]) *reinterpret_cast<Vector*>(pair.out + out[k]) = vector[k];
-          }
-        });
+    move_pieces<kThreads, kEach>(block, shape,
+                                 [](const CachePair& pair, const std::uint64_t(&in)[kEach],
+                                    const std::uint64_t(&out)[kEach], const bool(&moves)[kEach]) {
+                                   Vector vector[kEach] = {};
+                                   FARO_UNROLL
+                                   for (std::uint32_t k = 0; k < kEach; ++k) {
+                                     if (moves[k])
+                                       vector[k] = *reinterpret_cast<const Vector*>(pair.in + in[k]);
+                                   }
+                                   FARO_UNROLL
+                                   for (std::uint32_t k = 0; k < kEach; ++k) {
+                                     if (moves[k]) *reinterpret_cast<Vector*>(pair.out + out[k]) = vector[k];
+                                   }
+                                 });
   }
 };
 
@@ -273,6 +274,48 @@ constexpr void store_numbers(std::byte* at, const float (&x)[kNumbers]) {
   }
 }
 
+/// Divides by one number above 0, to the bit as division does: by its reciprocal and two corrections, each of
+/// what the quotient leaves, as a GPU itself divides, but the reciprocal is made once and nothing branches.
+/// What is so small or large that a correction might be rounded goes by division.
+/// Source: Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990.
+class Divisor {
+ public:
+  explicit constexpr Divisor(float by) : by_(by), reciprocal_(1 / by), is_usual_(is_within(by, kOfDivisor)) {}
+
+  template <int kNumbers>
+  constexpr void divide(float (&x)[kNumbers]) const {
+    bool are_usual = is_usual_;
+    FARO_UNROLL
+    for (int j = 0; j < kNumbers; ++j) are_usual = are_usual && (x[j] == 0 || is_within(x[j], kOfNumber));
+    if (!are_usual) {
+      FARO_UNROLL
+      for (int j = 0; j < kNumbers; ++j) x[j] /= by_;
+      return;
+    }
+    FARO_UNROLL
+    for (int j = 0; j < kNumbers; ++j) {
+      float quotient = x[j] * reciprocal_;
+      FARO_UNROLL
+      for (int step = 0; step < 2; ++step)
+        quotient = std::fma(std::fma(-quotient, by_, x[j]), reciprocal_, quotient);
+      x[j] = x[j] == 0 ? x[j] : quotient;
+    }
+  }
+
+ private:
+  static constexpr int kOfNumber = 80;  // exponents, from below 0 to above
+  static constexpr int kOfDivisor = 40;
+
+  static constexpr bool is_within(float x, int exponent) {
+    const std::uint32_t least = magnitude_bits(power_of_two(-exponent));
+    return magnitude_bits(x) - least < magnitude_bits(power_of_two(exponent)) - least;
+  }
+
+  float by_;
+  float reciprocal_;
+  bool is_usual_;
+};
+
 /// call.operator()<Stored>() of the type of C++ that a cache's numbers are stored as.
 template <typename Call>
 constexpr void with_cache_number(Number number, const Call& call) {
@@ -313,31 +356,35 @@ struct ConvertCache {
 
   template <typename Block>
   constexpr void operator()(Block& block) const {
-    move_pieces<kThreads, kEach>(
-        block, shape,
-        [&](const CachePair& pair, const std::uint64_t(&in)[kEach], const std::uint64_t(&out)[kEach],
-            const bool(&moves)[kEach]) {
-          float x[kEach][kNumbers] = {};
-          detail::with_cache_number(in_number, [&]<typename Stored>() {
-            FARO_UNROLL
-            for (std::uint32_t k = 0; k < kEach; ++k) {
-              if (moves[k]) detail::load_numbers<Stored, kNumbers>(pair.in + in[k], x[k]);
-            }
-          });
-          if (pair.in_scale != 1 || pair.out_scale != 1) {
-            FARO_UNROLL
-            for (std::uint32_t k = 0; k < kEach; ++k) {
-              FARO_UNROLL
-              for (int j = 0; j < kNumbers; ++j) x[k][j] = x[k][j] * pair.in_scale / pair.out_scale;
-            }
-          }
-          detail::with_cache_number(out_number, [&]<typename Stored>() {
-            FARO_UNROLL
-            for (std::uint32_t k = 0; k < kEach; ++k) {
-              if (moves[k]) detail::store_numbers<Stored, kNumbers>(pair.out + out[k], x[k]);
-            }
-          });
-        });
+    move_pieces<kThreads, kEach>(block, shape,
+                                 [&](const CachePair& pair, const std::uint64_t(&in)[kEach],
+                                     const std::uint64_t(&out)[kEach], const bool(&moves)[kEach]) {
+                                   float x[kEach][kNumbers] = {};
+                                   detail::with_cache_number(in_number, [&]<typename Stored>() {
+                                     FARO_UNROLL
+                                     for (std::uint32_t k = 0; k < kEach; ++k) {
+                                       if (moves[k])
+                                         detail::load_numbers<Stored, kNumbers>(pair.in + in[k], x[k]);
+                                     }
+                                   });
+                                   if (pair.in_scale != 1 || pair.out_scale != 1) {
+                                     FARO_UNROLL
+                                     for (std::uint32_t k = 0; k < kEach; ++k) {
+                                       FARO_UNROLL
+                                       for (int j = 0; j < kNumbers; ++j) x[k][j] *= pair.in_scale;
+                                     }
+                                     const detail::Divisor by(pair.out_scale);
+                                     FARO_UNROLL
+                                     for (std::uint32_t k = 0; k < kEach; ++k) by.divide(x[k]);
+                                   }
+                                   detail::with_cache_number(out_number, [&]<typename Stored>() {
+                                     FARO_UNROLL
+                                     for (std::uint32_t k = 0; k < kEach; ++k) {
+                                       if (moves[k])
+                                         detail::store_numbers<Stored, kNumbers>(pair.out + out[k], x[k]);
+                                     }
+                                   });
+                                 });
   }
 };
 
