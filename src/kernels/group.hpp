@@ -228,7 +228,7 @@ constexpr std::size_t group_box_shapes() {
   return count;
 }
 inline constexpr std::size_t kGroupBoxes = group_box_shapes();
-inline constexpr std::uint64_t kMostGroupBoxes = 4;  // of a block
+inline constexpr std::uint64_t kMostGroupBoxes = 2;  // of a block
 
 /// A thread's part of a block's boxes: load(memory, box), and behind a barrier store(memory, box).
 template <BoxShape shape>

@@ -34,7 +34,7 @@ struct GroupBoxes {
 };
 
 // Params are read by a pointer that nothing is written through, so that they stay in registers.
-__global__ void __launch_bounds__(kernels::kBoxThreads, 5)
+__global__ void __launch_bounds__(kernels::kBoxThreads, 4)
     move_group_boxes(const GroupTable table, const std::byte* __restrict__ params,
                      const GroupBlock* __restrict__ blocks) {
   extern __shared__ __align__(kernels::kMovedBytes) std::byte shared[];
