@@ -3,7 +3,11 @@
 // Sanitized: never, its accesses are counted elsewhere.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <random>
 #include <set>
 #include <string>
@@ -25,7 +29,8 @@ struct Ran {
   RowFaults lengths;
 };
 
-Ran run_kernel(DrawnCache& cache, Order order) {
+// `enough_blocks`: where there are more, a block moves some arrays.
+Ran run_kernel(DrawnCache& cache, Order order, std::uint64_t enough_blocks) {
   Ran ran;
   std::vector<kernels::CachePair> pairs;
   for (const CacheArrays& each : cache.arrays) {
@@ -38,6 +43,7 @@ Ran run_kernel(DrawnCache& cache, Order order) {
                        .pairs = pairs.data(),
                        .arrays = pairs.size(),
                        .converts = cache.converts,
+                       .enough_blocks = enough_blocks,
                        .table_faults = &ran.tables,
                        .length_faults = &ran.lengths};
   work.move.from = detail::whole_layout(cache.move.from, cache.move.of);
@@ -53,7 +59,7 @@ Ran expect_moved(const CacheSizes& sizes, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   DrawnCache cache = drawn_cache(sizes, random);
   SCOPED_TRACE(cache.text + ", seed " + std::to_string(seed));
-  const Ran ran = run_kernel(cache, seed % 2 == 0 ? Order::forward : Order::backward);
+  const Ran ran = run_kernel(cache, seed % 2 == 0 ? Order::forward : Order::backward, 1 + seed % 3);
   for (std::uint64_t a = 0; a < sizes.arrays; ++a) {
     EXPECT_TRUE(cache.out[a].bytes() == cache.expected[a]) << "array " << a;
     EXPECT_TRUE(cache.out[a].whole_around());
@@ -78,7 +84,7 @@ TEST(CacheMoveKernel, MovesBetweenDrawnLayouts) {
                                   .sequences = random() % 3,
                                   .tokens = random() % 24,
                                   .ragged = random() % 2 == 0,
-                                  .arrays = random() % 4,
+                                  .arrays = random() % 12,
                                   .from = number,
                                   .to = number,
                                   .in_offset = random() % 4 == 0 ? random() % 3 : 0,
@@ -109,6 +115,33 @@ TEST(CacheMoveKernel, ConvertsBetweenAllFloats) {
   EXPECT_EQ(reached, (std::set<std::uint64_t>{1, 8}));
 }
 
+TEST(CacheMoveKernel, DividesAsDivisionDoes) {
+  std::mt19937_64 random(3);
+  const auto drawn = [&](int exponents) {  // of both signs, and what is no usual number
+    const auto mantissa = static_cast<std::uint32_t>(random()) & 0x7fffffU;
+    const auto exponent =
+        static_cast<std::uint32_t>(127 - exponents + static_cast<int>(random() % (2 * exponents + 1)));
+    return std::bit_cast<float>(static_cast<std::uint32_t>(random() % 2) << 31 | exponent << 23 | mantissa);
+  };
+  const float odd[] = {0.0F, -0.0F, 1e-42F, -3e38F, 1e-30F, INFINITY, -INFINITY, NAN};
+  for (int round = 0; round < 200'000; ++round) {
+    float by = std::abs(drawn(round % 4 == 0 ? 126 : 39));
+    if (round % 5 == 0) by = std::bit_cast<float>(std::bit_cast<std::uint32_t>(by) | 0x7fffffU);
+    float x[8];
+    for (float& each : x) each = drawn(round % 8 == 0 ? 126 : 79);
+    if (round % 3 == 0) x[round % 8] = odd[random() % (round % 2 == 0 ? 2 : std::size(odd))];
+    float quotient[8];
+    std::copy(std::begin(x), std::end(x), quotient);
+    kernels::detail::Divisor(by).divide(quotient);
+    for (int j = 0; j < 8; ++j) {
+      const float wanted = x[j] / by;
+      ASSERT_TRUE(std::bit_cast<std::uint32_t>(quotient[j]) == std::bit_cast<std::uint32_t>(wanted) ||
+                  (std::isnan(quotient[j]) && std::isnan(wanted)))
+          << x[j] << " / " << by;
+    }
+  }
+}
+
 TEST(CacheMoveKernel, TellsOfWrongEntriesAndLeavesThemOut) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     std::mt19937_64 random(seed);
@@ -128,7 +161,7 @@ TEST(CacheMoveKernel, TellsOfWrongEntriesAndLeavesThemOut) {
       each.out = expected.back().data();
       move_cache_plainly(cache.move, each, plain, false);
     }
-    const Ran ran = run_kernel(cache, Order::forward);
+    const Ran ran = run_kernel(cache, Order::forward, 1 + seed % 3);
     for (std::size_t a = 0; a < cache.arrays.size(); ++a) EXPECT_TRUE(cache.out[a].bytes() == expected[a]);
     EXPECT_EQ(ran.tables.out_of_range, from_columns + 2);
     EXPECT_EQ(ran.tables.twice, 2 * to_columns + 1);

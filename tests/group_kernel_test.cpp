@@ -78,10 +78,18 @@ class Emulated {
         return kernels::with_group_kind<kernels::kGroupBoxes>(of.kind, [&](auto kind) {
           constexpr kernels::BoxShape shape = kernels::kBoxShapes[decltype(kind)::value];
           const auto& p = kernels::group_params<kernels::AxesBoxParams>(params_, of);
-          run_phases(
-              kernels::kBoxThreads, [&](auto t) { kernels::prepare_box<shape>(memory, p, of.block, t); },
-              [&](auto t) { kernels::read_box<shape>(memory, p, t); },
-              [&](auto t) { kernels::write_box<shape>(memory, p, t); });
+          using Thread = kernels::GroupBoxThread<shape>;
+          for (std::uint32_t i = 0; i < of.count; ++i) {
+            const kernels::RaggedBox& box = launch_.boxes.at(of.block + i);
+            run_phases(
+                kernels::kBoxThreads,
+                [&](std::uint32_t t) {
+                  Thread{p, t}.load(memory, box);
+                },
+                [&](std::uint32_t t) {
+                  Thread{p, t}.store(memory, box, Thread{p, t}.writer());
+                });
+          }
         });
       case GroupFamily::Kind::elements:
         return kernels::with_group_kind<kernels::kGroupElements>(of.kind, [&](auto kind) {
@@ -171,7 +179,9 @@ std::uint64_t past(const void* array) {
   return reinterpret_cast<std::uintptr_t>(array) % detail::kGroupAlignment;
 }
 
-GroupLaunches launches_of(const List& list, std::vector<MemberArrays>& arrays) {
+// `enough_blocks`: of fewer blocks have an array's boxes several of them.
+GroupLaunches launches_of(const List& list, std::vector<MemberArrays>& arrays,
+                          std::uint64_t enough_blocks = detail::kEnoughGroupBlocks) {
   std::vector<GroupArray> grouped;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     if (!*list.of_member[i]) continue;
@@ -180,7 +190,7 @@ GroupLaunches launches_of(const List& list, std::vector<MemberArrays>& arrays) {
                        .in_past = past(arrays[i].in()),
                        .out_past = past(arrays[i].out())});
   }
-  return detail::make_group_launches(grouped);
+  return detail::make_group_launches(grouped, enough_blocks);
 }
 
 void run_all(const GroupLaunches& launches, std::vector<MemberArrays>& arrays) {
@@ -201,6 +211,7 @@ std::uint64_t alignment_of(const Problem& problem) {
 
 struct Reached {
   std::map<std::string, std::set<std::uint32_t>> kinds;
+  std::set<std::uint32_t> counts;  // of boxes
   int alone = 0;
   bool skewed = false;
 
@@ -209,6 +220,7 @@ struct Reached {
       for (const GroupBlock& of : launch.blocks) {
         kinds[kernels::name(launch.family.kind)].insert(of.kind);
         skewed = skewed || of.in_offset < 0;
+        counts.insert(of.count);
       }
     }
   }
@@ -228,7 +240,7 @@ TEST(GroupKernel, MovesDrawnListsWhereverArraysBegin) {
                           below(random, 2) == 0 ? alignment_of(problem) : detail::kGroupAlignment);
     List list;
     for (const MemberArrays& each : arrays) list.add(each, target);
-    const GroupLaunches launches = launches_of(list, arrays);
+    const GroupLaunches launches = launches_of(list, arrays, 1 + below(random, 40));
     reached.add(launches);
     run_all(launches, arrays);
     for (std::size_t i = 0; i < arrays.size(); ++i) {
@@ -241,6 +253,7 @@ TEST(GroupKernel, MovesDrawnListsWhereverArraysBegin) {
     }
   }
   EXPECT_GT(reached.alone, 0);
+  EXPECT_EQ(reached.counts.size(), kernels::kMostGroupBoxes);
   EXPECT_TRUE(reached.skewed);
   EXPECT_GE(reached.kinds["boxes"].size(), testing::kInstrumented ? 3U : 14U);
   EXPECT_GE(reached.kinds["elements"].size(), kernels::kGroupElements - 1);
@@ -312,9 +325,11 @@ TEST(GroupKernel, TakesHeavyArraysFirstAndEqualOnesByTheSameParameters) {
   EXPECT_EQ(blocks.back().member, 10U);
   std::set<std::uint32_t> params;
   std::map<std::uint32_t, std::uint32_t> next;
+  std::map<std::uint32_t, std::uint32_t> first;  // of boxes, which equal arrays share
   for (const GroupBlock& of : blocks) {
     params.insert(of.params);
-    EXPECT_EQ(of.block, next[of.member]++);
+    first.try_emplace(of.params, of.block);
+    EXPECT_EQ(of.block, first[of.params] + next[of.member]++);
   }
   EXPECT_EQ(params.size(), 2U);
   EXPECT_EQ(next.size(), 12U);

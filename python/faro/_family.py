@@ -47,12 +47,10 @@ class Family:
         Raises FaroValueError for arrays of another rank, width or fixed extent, and for extents past their most; nothing is written
         then.
         """
-        if out is None and stream is None and extents is None:
-            made = _faro.call_family(self._handle, x)
+        if stream is None and extents is None:
+            made = _faro.call_family(self._handle, x, out)
             if made is not None:
                 return made
-        if out is not None and stream is None and extents is None and self._run_tensors(x, out):
-            return out
         recorder = _run.recording(_RUN, (x,), out, stream)
         if recorder is not None:
             return recorder.by_family(x, self, extents)
@@ -79,20 +77,6 @@ class Family:
             address += sum(s * array.itemsize * (e - 1) for s, e in zip(strides, array.shape) if s < 0)
         self._handle.run(free, strides, None, address, target.address, queue)
         return finished()
-
-    def _run_tensors(self, x: Any, out: Any) -> bool:
-        """Whether both were dense tensors of the family's GPU that are told in short."""
-        modes = None if self.device is None else _arrays.plain_tensors((x, out), self.device)
-        if modes is None or x.dtype != out.dtype or not (x.is_contiguous() and out.is_contiguous()):
-            return False
-        shape, itemsize = tuple(x.shape), x.element_size()
-        self._check(shape, itemsize)
-        source, target, count = x.data_ptr(), out.data_ptr(), x.numel() * itemsize
-        if tuple(out.shape) != self._after(shape) or (source < target + count and target < source + count):
-            return False
-        modes.written(out)
-        self._handle.run([e for e, fixed in zip(shape, self.shape) if fixed is None], None, None, source, target, modes.queue(self.device))
-        return True
 
     def _on_device(self, x: Any, array: Any, out: Any, extents: Any, queue: int) -> Any:
         if self.device is None:

@@ -45,7 +45,7 @@ class Group:
         self._outs = [out for _, out in self._keep]
         self._device = None if first is None else first.device
         try:
-            self._handle = _faro.Group.make(plans, ins, outs, -1 if self._device is None else self._device,
+            self._handle = _faro.Group.make(plans, ins, outs, self._shapes, -1 if self._device is None else self._device,
                                             _run.threads_of(threads, "group"))
         except FaroError as error:
             raise error from None
@@ -62,11 +62,11 @@ class Group:
         if (ins is None) != (outs is None):
             refuse("group", "ins or outs alone", "both, or none")
         if ins is None or outs is None:
-            if self._first is not None:
+            if self._first is not None and not (stream is None and self._handle.run_kept(self._keep[0][0])):
                 self._handle.run(self._queue(self._keep[0][0], stream))
             return list(self._outs)
         given, written = list(ins), list(outs)
-        if self._run_tensors(given, written, stream):
+        if stream is None and self._handle.run_tensors(given, written):
             return written
         for name, arrays in (("ins", given), ("outs", written)):
             if len(arrays) != len(self._shapes):
@@ -130,30 +130,9 @@ class Group:
     def __len__(self) -> int:
         return len(self._shapes)
 
-    def _run_tensors(self, given: list[Any], written: list[Any], stream: Any) -> bool:
-        """Whether they were tensors of the group's GPU that are told in short, of the members' shapes, strides and widths."""
-        if not given or self._device is None or len(given) != len(written) or len(written) != len(self._shapes):
-            return False
-        modes = _arrays.plain_tensors([*given, *written], self._device)
-        if modes is None:
-            return False
-        for x, out, (shape, strides, itemsize, out_shape, out_strides) in zip(given, written, self._shapes):
-            if x.shape != shape or out.shape != out_shape or x.element_size() != itemsize or out.element_size() != itemsize:
-                return False
-            if any(s * itemsize != b for s, b in zip(x.stride(), strides)) or any(s * itemsize != b for s, b in zip(out.stride(), out_strides)):
-                return False
-        for out in written:
-            modes.written(out)
-        self._handle.run_arrays([x.data_ptr() for x in given], [out.data_ptr() for out in written], self._queue(given[0], stream))
-        return True
-
     def _queue(self, x: Any, stream: Any) -> int:
         if self._device is None and stream is None:
             return 0
-        if stream is None:
-            modes = _arrays.torch_modes() if _arrays.is_tensor(x) else None
-            if modes is not None and not modes.is_active():
-                return int(modes.queue(self._device))
         return _run.stream_of(_arrays.describe(x), stream, "group")
 
 

@@ -30,6 +30,7 @@
 #include "plan_handle.hpp"
 #include "pytorch.hpp"
 #include "status.hpp"
+#include "tensors.hpp"
 
 namespace faro::python {
 namespace {
@@ -39,9 +40,6 @@ struct Session {
   PlanCache cache;
   PyObject* plan = nullptr;   // _run.py: plan(op, shape, strides, width, argument, device) -> (Plan, shape)
   PyObject* other = nullptr;  // _run.py: run(x, op, argument, out, stream)
-  PyObject* requires_grad = PyUnicode_InternFromString("requires_grad");
-  PyObject* is_neg = PyUnicode_InternFromString("is_neg");
-  PyObject* is_conj = PyUnicode_InternFromString("is_conj");
 };
 
 Session& session() {
@@ -87,23 +85,11 @@ std::shared_ptr<const CachedPlan> planned(const Asked& asked, nb::handle argumen
   return entry;
 }
 
-// Libraries know where their arrays lie.
-struct KnownMemory {
-  KnownMemory() { faro_set_memory_known(1); }
-  ~KnownMemory() { faro_set_memory_known(0); }
-  KnownMemory(const KnownMemory&) = delete;
-  KnownMemory& operator=(const KnownMemory&) = delete;
-};
-
 void move(const PlanHandle& plan, bool holds_lock, const void* in, void* out, void* stream = nullptr) {
   const KnownMemory known;
   const auto run = [&] { return faro_plan_run(plan.plan.get(), in, out, stream); };
   if (holds_lock) return check(run());
   do_unlocked(run);
-}
-
-bool is_shape(const std::vector<Py_ssize_t>& wanted, int ndim, const Py_ssize_t* shape) {
-  return static_cast<std::size_t>(ndim) == wanted.size() && std::equal(wanted.begin(), wanted.end(), shape);
 }
 
 // --- NumPy
@@ -137,88 +123,6 @@ nb::object run_ndarray(nb::handle array, int op, nb::handle argument, nb::handle
 
 // --- tensors with DLPack's functions
 
-bool is_so(PyObject* object, PyObject* method) {
-  const nb::object told = nb::steal(PyObject_CallMethodObjArgs(object, method, nullptr));
-  if (!told.is_valid()) nb::raise_python_error();
-  return told.ptr() == Py_True;
-}
-
-// Whether the memory is what the tensor means, and nobody has to hear of what is done with it.
-bool is_plain(PyObject* tensor, const ExchangeType& type, const Tensor& told) {
-  if (!type.has_gradients) return true;
-  const Session& s = session();
-  const nb::object recorded = nb::steal(PyObject_GetAttr(tensor, s.requires_grad));
-  if (!recorded.is_valid()) nb::raise_python_error();
-  if (recorded.ptr() != Py_False || is_so(tensor, s.is_neg) || !is_what_dlpack_says(tensor, told))
-    return false;
-  constexpr int kComplex = 5;
-  return told.dtype.code != kComplex || !is_so(tensor, s.is_conj);
-}
-
-// Whether it has memory, of a type that is moved. A tensor without stands for another, in a transformation.
-bool is_exchanged(const Tensor& tensor) {
-  const std::int32_t device = tensor.device.device_type;
-  const bool is_empty = std::find(tensor.shape, tensor.shape + tensor.ndim, 0) != tensor.shape + tensor.ndim;
-  return (tensor.data != nullptr || is_empty) && (device == kDeviceOfHost || device == kDeviceOfCuda) &&
-         tensor.dtype.bits * tensor.dtype.lanes % 8 == 0 && tensor.dtype.bits > 0 &&
-         (tensor.strides != nullptr || tensor.ndim == 0);
-}
-
-char* address_of(const Tensor& tensor) { return static_cast<char*>(tensor.data) + tensor.byte_offset; }
-
-bool is_like(const Tensor& a, const Tensor& b) {
-  return a.device.device_type == b.device.device_type && a.device.device_id == b.device.device_id &&
-         a.dtype.code == b.dtype.code && a.dtype.bits == b.dtype.bits && a.dtype.lanes == b.dtype.lanes;
-}
-
-// A new tensor, freed unless it is given away.
-class NewTensor {
- public:
-  NewTensor(const ExchangeFunctions& functions, const Tensor& like, const std::vector<Py_ssize_t>& shape)
-      : functions_(functions) {
-    std::vector<std::int64_t> extents(shape.begin(), shape.end());
-    Tensor prototype = like;
-    prototype.data = nullptr;
-    prototype.byte_offset = 0;
-    prototype.ndim = static_cast<std::int32_t>(extents.size());
-    prototype.shape = extents.data();
-    prototype.strides = nullptr;
-    const auto fail = [](void*, const char*, const char*) {};  // what it says is refused here
-    if (functions.allocate(&prototype, &made_, nullptr, fail) != 0) {
-      auto bytes = static_cast<double>(like.dtype.bits) * like.dtype.lanes / 8;
-      for (const std::int64_t extent : extents) bytes *= static_cast<double>(extent);
-      refuse_memory(bytes);
-    }
-  }
-  ~NewTensor() {
-    if (made_ != nullptr && made_->deleter != nullptr) made_->deleter(made_);
-  }
-  NewTensor(const NewTensor&) = delete;
-  NewTensor& operator=(const NewTensor&) = delete;
-
-  char* data() const { return address_of(made_->tensor); }
-
-  nb::object given_away() {
-    VersionedTensor* const tensor = made_;
-    made_ = nullptr;
-    void* object = nullptr;
-    if (functions_.import_owned(tensor, &object) != 0) nb::raise_python_error();
-    return nb::steal(static_cast<PyObject*>(object));
-  }
-
- private:
-  const ExchangeFunctions& functions_;
-  VersionedTensor* made_ = nullptr;
-};
-
-void* current_stream(const ExchangeFunctions& functions, const Tensor& tensor) {
-  void* stream = nullptr;
-  if (tensor.device.device_type == kDeviceOfHost) return stream;
-  if (functions.current_stream(tensor.device.device_type, tensor.device.device_id, &stream) != 0)
-    nb::raise_python_error();
-  return stream;
-}
-
 // On a tensor's device: a workspace is memory of its library, which keeps some and knows what is queued on
 // its stream. Memory of the driver's would be mapped anew for every run.
 struct TensorRun {
@@ -230,7 +134,7 @@ struct TensorRun {
 };
 
 void move_tensor(const ExchangeFunctions& functions, const Tensor& in, const TensorRun& run) {
-  void* const stream = current_stream(functions, in);
+  void* const stream = current_stream(functions, device_of(in));
   if (run.workspace_bytes == 0) return move(run.plan, run.holds_lock, run.in, run.out, stream);
   constexpr int kUnsigned = 1;
   Tensor bytes = in;
@@ -257,7 +161,7 @@ nb::object run_tensor(nb::handle array, const ExchangeType& type, int op, nb::ha
   for (int axis = 0; axis < in.ndim; ++axis) strides[axis] = in.strides[axis] * width;
   const auto entry = planned({.op = op,
                               .width = width,
-                              .device = in.device.device_type == kDeviceOfHost ? -1 : in.device.device_id,
+                              .device = device_of(in),
                               .ndim = in.ndim,
                               .shape = in.shape,
                               .strides = strides},
@@ -282,7 +186,7 @@ nb::object run_tensor(nb::handle array, const ExchangeType& type, int op, nb::ha
                     is_shape(entry->out_shape, to.ndim, to.shape) && is_dense(to, 1);
   if (!fits) return {};
   move_to(address_of(to));
-  tell_written(type, out);
+  tell_written(type, nb::make_tuple(out));
   return nb::borrow(out);
 }
 
@@ -347,8 +251,7 @@ nb::object call(const Call& self, nb::handle array) {
     PyErr_Clear();
     return nb::none();
   }
-  const bool fits = is_exchanged(in) && is_plain(array.ptr(), type, in) &&
-                    (in.device.device_type == kDeviceOfHost ? -1 : in.device.device_id) == self.device &&
+  const bool fits = is_exchanged(in) && is_plain(array.ptr(), type, in) && (device_of(in)) == self.device &&
                     in.dtype.bits * in.dtype.lanes / 8 == self.width &&
                     is_shape(self.shape, in.ndim, in.shape) && is_dense(in, 1) && !is_watched(type);
   if (!fits) return nb::none();
@@ -490,7 +393,7 @@ nb::object take_tensor(nb::handle array, nb::handle indices, nb::handle axis, co
     const RowPlan plan = planned_rows(rows, in.device.device_id);
     const KnownMemory known;
     check(faro_row_plan_run(plan.get(), rows.entries, address_of(in), made.data(),
-                            current_stream(*type.functions, in)));
+                            current_stream(*type.functions, device_of(in))));
   }
   return made.given_away();
 }
@@ -503,151 +406,6 @@ nb::object take(nb::handle array, nb::handle indices, nb::handle axis) {
   return type.functions != nullptr ? take_tensor(array, indices, axis, type) : nb::none();
 }
 
-// --- families of shapes
-
-struct FamilyHandle {
-  std::unique_ptr<faro_family, Destroyer<faro_family_destroy>> plan;
-  std::vector<Py_ssize_t> extents;  // -1: free
-  std::vector<int> order;
-  Py_ssize_t width = 1;
-  int device = -1;  // the host
-};
-
-FamilyHandle make_family(const std::vector<Py_ssize_t>& extents, const std::vector<std::uint64_t>& most,
-                         const std::vector<int>& order, const std::vector<int>& flipped,
-                         const std::vector<std::int64_t>& shifts, std::uint64_t width, const Options& options,
-                         int device) {
-  std::vector<int> is_free(extents.size());
-  std::transform(extents.begin(), extents.end(), is_free.begin(), [](Py_ssize_t e) { return e < 0 ? 1 : 0; });
-  const faro_family_map map{.extents = most.data(),
-                            .is_free = is_free.data(),
-                            .order = order.data(),
-                            .flipped = flipped.data(),
-                            .shifts = shifts.data(),
-                            .in_strides = nullptr,
-                            .out_strides = nullptr,
-                            .element_bytes = width,
-                            .rank = static_cast<int>(extents.size()),
-                            .padding = 0,
-                            .reserved = {}};
-  FamilyHandle made = made_unlocked<FamilyHandle>(
-      [&](faro_family** family) { return faro_family_make(&map, &options.value, family); });
-  made.extents = extents;
-  made.order = order;
-  made.width = static_cast<Py_ssize_t>(width);
-  made.device = device;
-  return made;
-}
-
-// One call's arrays: its free extents, strides in elements where the input is not dense, and the shape there.
-struct FamilyArrays {
-  std::vector<std::uint64_t> free;
-  std::vector<std::int64_t> strides;
-  std::vector<Py_ssize_t> out_shape;
-  const char* lowest = nullptr;
-  bool holds_lock = true;
-
-  /// False for an array of another shape, or strides that are no whole elements; `item`: a stride of neighbours.
-  template <typename Array>
-  bool take(const FamilyHandle& family, const Array& array, const char* data, std::int64_t item) {
-    if (static_cast<std::size_t>(array.ndim) != family.extents.size()) return false;
-    double bytes = static_cast<double>(family.width);
-    for (int a = 0; a < array.ndim; ++a) {
-      const auto fixed = family.extents[static_cast<std::size_t>(a)];
-      if (fixed >= 0 && fixed != array.shape[a]) return false;
-      if (fixed < 0) free.push_back(static_cast<std::uint64_t>(array.shape[a]));
-      bytes *= static_cast<double>(array.shape[a]);
-    }
-    holds_lock = family.device >= 0 || bytes < static_cast<double>(kBytesWithLock);
-    for (const int axis : family.order) out_shape.push_back(static_cast<Py_ssize_t>(array.shape[axis]));
-    lowest = data;
-    if (is_dense(array, item)) return true;
-    for (int a = 0; a < array.ndim; ++a) {
-      const std::int64_t stride = array.shape[a] > 1 ? array.strides[a] : 0;
-      if (stride % item != 0) return false;
-      strides.push_back(stride / item);
-      if (stride < 0) lowest += stride / item * family.width * (array.shape[a] - 1);
-    }
-    return true;
-  }
-  void run(const FamilyHandle& family, void* out, void* stream = nullptr) const {
-    const faro_family_call call{.extents = free.data(),
-                                .in_strides = strides.empty() ? nullptr : strides.data(),
-                                .out_strides = nullptr,
-                                .count = static_cast<int>(free.size()),
-                                .padding = 0};
-    const KnownMemory known;
-    const auto move = [&] { return faro_family_run(family.plan.get(), &call, lowest, out, stream); };
-    if (holds_lock) return check(move());
-    do_unlocked(move);
-  }
-};
-
-// The result of a plain array; None where Python has to look at it.
-nb::object call_family(const FamilyHandle& self, nb::handle array) {
-  FamilyArrays arrays;
-  if (is_ndarray(array)) {
-    const HostArray in = host_array(array);
-    if (self.device >= 0 || element_type(in.dtype).bytes != self.width || !arrays.take(self, in, in.data, self.width))
-      return nb::none();
-    nb::object made = new_ndarray(arrays.out_shape.data(), arrays.out_shape.size(), in.dtype);
-    arrays.run(self, host_array(made).data);
-    return made;
-  }
-  const ExchangeType type = exchange_type(Py_TYPE(array.ptr()));
-  if (type.functions == nullptr) return nb::none();
-  Tensor in;
-  if (type.functions->borrow(array.ptr(), &in) != 0) {
-    PyErr_Clear();
-    return nb::none();
-  }
-  const bool fits = is_exchanged(in) && is_plain(array.ptr(), type, in) &&
-                    (in.device.device_type == kDeviceOfHost ? -1 : in.device.device_id) == self.device &&
-                    in.dtype.bits * in.dtype.lanes / 8 == self.width &&
-                    arrays.take(self, in, address_of(in), 1) && !is_watched(type);
-  if (!fits) return nb::none();
-  NewTensor made(*type.functions, in, arrays.out_shape);
-  arrays.run(self, made.data(), current_stream(*type.functions, in));
-  return made.given_away();
-}
-
-void bind_families(nb::module_& module) {
-  using FamilyExtents = std::vector<std::uint64_t>;
-  using Strides = std::optional<std::vector<std::int64_t>>;
-  nb::class_<FamilyHandle>(module, "Family")
-      .def_static("make", &make_family)
-      .def("run",
-           [](const FamilyHandle& self, const FamilyExtents& free, const Strides& in_strides, const Strides& out_strides,
-              std::uintptr_t in, std::uintptr_t out, std::uintptr_t stream) {
-             const faro_family_call call{.extents = free.data(),
-                                         .in_strides = in_strides ? in_strides->data() : nullptr,
-                                         .out_strides = out_strides ? out_strides->data() : nullptr,
-                                         .count = static_cast<int>(free.size()),
-                                         .padding = 0};
-             do_unlocked([&] {
-               return faro_family_run(self.plan.get(), &call, reinterpret_cast<const void*>(in),
-                                      reinterpret_cast<void*>(out), reinterpret_cast<void*>(stream));
-             });
-           },
-           nb::arg("free"), nb::arg("in_strides").none(), nb::arg("out_strides").none(), nb::arg("in_address"),
-           nb::arg("out_address"), nb::arg("stream"))
-      .def("run_on_device",
-           [](const FamilyHandle& self, std::uintptr_t extents, int bytes, std::uintptr_t in, std::uintptr_t out,
-              std::uintptr_t stream) {
-             do_unlocked([&] {
-               return faro_family_run_on_device(self.plan.get(), reinterpret_cast<const void*>(extents), bytes,
-                                                reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out),
-                                                reinterpret_cast<void*>(stream));
-             });
-           })
-      .def("explain", [](const FamilyHandle& self, const FamilyExtents& free) {
-        const faro_family_call call{
-            .extents = free.data(), .in_strides = nullptr, .out_strides = nullptr, .count = static_cast<int>(free.size()), .padding = 0};
-        return told([&](char** text) { return faro_family_explain(self.plan.get(), &call, text); });
-      });
-  module.def("call_family", &call_family, nb::arg("family"), nb::arg("array").none());
-}
-
 }  // namespace
 
 void bind_calls(nb::module_& module) {
@@ -657,7 +415,6 @@ void bind_calls(nb::module_& module) {
   module.def("take_short", &take, nb::arg("array").none(), nb::arg("indices").none(), nb::arg("axis").none());
   nb::class_<Call>(module, "Call").def_static("make", &make_call);
   module.def("call", &call, nb::arg("call"), nb::arg("array").none());
-  bind_families(module);
   module.def("set_python_side", [](nb::object plan, nb::object other, nb::object meet) {
     session().plan = plan.release().ptr();
     session().other = other.release().ptr();

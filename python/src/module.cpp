@@ -43,6 +43,7 @@ NB_MODULE(_faro, module) {
   faro::python::bind_blocks(module);
   faro::python::bind_caches(module);
   faro::python::bind_groups(module);
+  faro::python::bind_families(module);
   faro::python::bind_calls(module);
   faro::python::bind_pytorch(module);
   faro::python::bind_xla(module);

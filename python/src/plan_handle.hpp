@@ -80,6 +80,7 @@ void bind_arithmetic(nb::module_& module);
 void bind_blocks(nb::module_& module);
 void bind_caches(nb::module_& module);
 void bind_groups(nb::module_& module);
+void bind_families(nb::module_& module);
 void bind_calls(nb::module_& module);
 void bind_xla(nb::module_& module);
 

@@ -104,8 +104,8 @@ bool is_what_dlpack_says(nb::handle tensor, const Tensor& told) {
   return dtype.is(torch.bytes[told.dtype.code]);
 }
 
-void tell_written(const ExchangeType& type, nb::handle tensor) {
-  if (type.has_gradients) pytorch().written(nb::make_tuple(tensor));
+void tell_written(const ExchangeType& type, const nb::tuple& tensors) {
+  if (type.has_gradients) pytorch().written(tensors);
 }
 
 void set_meet_torch(nb::object meet) { meet_torch = meet.release().ptr(); }

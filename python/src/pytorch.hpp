@@ -16,8 +16,8 @@ bool is_watched(const ExchangeType& type);
 /// those of eight bits, and a result would be one of these.
 bool is_what_dlpack_says(nb::handle tensor, const Tensor& told);
 
-/// A tensor was written: what autograd saved of it is no longer right.
-void tell_written(const ExchangeType& type, nb::handle tensor);
+/// Tensors were written: what autograd saved of them is no longer right.
+void tell_written(const ExchangeType& type, const nb::tuple& tensors);
 
 /// _arrays.py: meet_torch() -> (keys, questions, forward mode's module, is_active, written, bytes),
 /// called when a tensor is first seen.

@@ -114,7 +114,10 @@ struct CudaState final : Group::State {
     std::vector<const void*> addresses;
     if (has_pointers) addresses = all_addresses(kept_pointers());
     executor.emplace(told, members, addresses, change_kernels, device);
-    for (detail::GroupLaunch& launch : told.launches) launch.blocks = {};
+    for (detail::GroupLaunch& launch : told.launches) {
+      launch.blocks = {};
+      launch.boxes = {};
+    }
     told.params = {};
   }
 

@@ -396,13 +396,13 @@ constexpr BoxReader<shape> box_reader(const AxesBoxParams& p, std::uint32_t thre
 
 /// Phase 2: runs of the input to shared memory.
 template <BoxShape shape, device::Memory Memory>
-constexpr void load_box(Memory& memory, const AxesBoxParams& p, const BoxReader<shape>& lane) {
+constexpr void load_box(Memory& memory, const AxesBoxParams& p, const BoxReader<shape>& lane,
+                        const BoxOrigin& origin) {
   constexpr int bytes = shape.unit_bytes * shape.in_vector;
   constexpr bool copies = bytes >= 4 && box_copies<Memory>;
   constexpr int spread = shape.spread(shape.in_vector);
   constexpr int unroll = box_unroll(spread);
   if (lane.group >= p.in.groups) return;
-  const BoxOrigin origin = kept_origin(memory, p);
   const std::uint32_t units = box_cut(p.in.slots_step, p.in.slots_cut, origin);
   if (lane.slot * shape.in_vector >= units) return;
   const std::uint32_t rows = box_cut(p.in.rows_step, p.in.rows_cut, origin);
@@ -541,13 +541,12 @@ constexpr void store_box_units(Memory& memory, const BoxWriter<shape>& lane, std
 /// Phase 3: shared memory to runs of the output.
 template <BoxShape shape, device::Memory Memory>
 constexpr void store_box(Memory& memory, const AxesBoxParams& p, const BoxWriter<shape>& lane,
-                         std::uint32_t thread) {
+                         std::uint32_t thread, const BoxOrigin& origin) {
   constexpr int vector = shape.out_vector;
   constexpr int words = shape.words;
   constexpr int spread = shape.spread(vector);
   constexpr int unroll = box_unroll(vector * spread);
   if (lane.group >= p.out.groups) return;
-  const BoxOrigin origin = kept_origin(memory, p);
   const std::uint32_t units = box_cut(p.out.slots_step, p.out.slots_cut, origin);
   if (lane.slot * vector >= units) return;
   const std::uint32_t rows = box_cut(p.out.rows_step, p.out.rows_cut, origin);

@@ -110,6 +110,12 @@ struct RaggedBox {
   std::uint32_t limit[2] = {1, 1};
   std::uint32_t shared_ends = 0;  // bit 0: the box before writes a run's first sector; bit 1: this the last
 
+  constexpr BoxOrigin origin() const {
+    BoxOrigin made{.in = in, .out = out};
+    made.limit[0] = limit[0];
+    made.limit[1] = limit[1];
+    return made;
+  }
   constexpr bool head() const { return (shared_ends & 1) != 0; }
   constexpr bool tail() const { return (shared_ends & 2) != 0; }
   constexpr std::uint32_t cut(std::uint32_t step, std::int32_t by) const {
@@ -316,8 +322,8 @@ constexpr void load_ragged_rows(Memory& memory, const AxesBoxParams& p, const Ra
 
 /// Phase 2: runs of the input, and where the output's lie, to shared memory.
 template <BoxShape shape, device::Memory Memory>
-constexpr void load_ragged_box(Memory& memory, const AxesBoxParams& p, std::uint32_t thread) {
-  const RaggedBox box = kept_ragged_box(memory, p.common);
+constexpr void load_ragged_box(Memory& memory, const AxesBoxParams& p, const RaggedBox& box,
+                               std::uint32_t thread) {
   load_ragged_rows<shape>(memory, p, box, thread);
   device::converge(memory);
   list_places<shape>(memory, p, box, thread);
@@ -426,12 +432,12 @@ constexpr void store_ragged_vector(Memory& memory, std::uint32_t list, const Rag
 
 /// Phase 3: shared memory to runs of the output.
 template <BoxShape shape, device::Memory Memory>
-constexpr void store_ragged_box(Memory& memory, const AxesBoxParams& p, std::uint32_t thread) {
+constexpr void store_ragged_box(Memory& memory, const AxesBoxParams& p, const RaggedBox& box,
+                                std::uint32_t thread) {
   constexpr int unit = shape.unit_bytes;
   constexpr int vector = shape.out_vector;
   constexpr auto grain = static_cast<std::int32_t>(ragged_grain(unit));
   static_assert(unit * vector == kMovedBytes);
-  const RaggedBox box = kept_ragged_box(memory, p.common);
   const auto units = static_cast<std::int32_t>(box.cut(p.out.slots_step, p.out.slots_cut));
   const std::uint32_t rows = box.cut(p.out.rows_step, p.out.rows_cut);
   const std::uint32_t near = 1U << p.near_bits;
@@ -477,17 +483,17 @@ constexpr void prepare_box(Memory& memory, const AxesBoxParams& p, std::uint64_t
 template <BoxShape shape, device::Memory Memory>
 constexpr void read_box(Memory& memory, const AxesBoxParams& p, std::uint32_t thread) {
   if constexpr (shape.ragged) {
-    load_ragged_box<shape>(memory, p, thread);
+    load_ragged_box<shape>(memory, p, kept_ragged_box(memory, p.common), thread);
   } else {
-    load_box<shape>(memory, p, box_reader<shape>(p, thread));
+    load_box<shape>(memory, p, box_reader<shape>(p, thread), kept_origin(memory, p));
   }
 }
 template <BoxShape shape, device::Memory Memory>
 constexpr void write_box(Memory& memory, const AxesBoxParams& p, std::uint32_t thread) {
   if constexpr (shape.ragged) {
-    store_ragged_box<shape>(memory, p, thread);
+    store_ragged_box<shape>(memory, p, kept_ragged_box(memory, p.common), thread);
   } else {
-    store_box<shape>(memory, p, BoxWriter<shape>(p, thread), thread);
+    store_box<shape>(memory, p, BoxWriter<shape>(p, thread), thread, kept_origin(memory, p));
   }
 }
 

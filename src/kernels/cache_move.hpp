@@ -5,15 +5,16 @@
 //
 // A thread moves a few pieces of a head, 16 bytes or 8 numbers where both sides have them together, in the
 // order in which the target's block has them, so that neighbouring threads write neighbouring addresses; it
-// reads wherever the source has that token. Blocks of threads count arrays, sequences and pieces of one
-// sequence. The tables are read by every piece, from the nearest cache after the first: two loads and five
-// divisions by numbers known before, against 16 bytes read and written. Where a sequence has fewer than 2^31
-// pieces, and blocks as many bytes, as all but the largest have, they are divisions of 32 bits.
+// reads wherever the source has that token. Blocks of threads count some arrays, sequences and pieces of one
+// sequence: what the tables say, two loads that depend on nothing and five divisions by numbers known before,
+// holds for all arrays and is looked up once for up to kMostCacheArrays of them. Where a sequence has fewer
+// than 2^31 pieces, and blocks as many bytes, as all but the largest have, they are divisions of 32 bits.
 //
 // An entry that is wrong is told of and not followed: its tokens stay as they are in the target.
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -33,6 +34,9 @@ struct CachePair {
   float in_scale = 1;
   float out_scale = 1;
 };
+
+/// Arrays that a block of threads moves one after another.
+inline constexpr std::uint64_t kMostCacheArrays = 8;
 
 /// Where one side's pieces lie; strides are in bytes.
 struct CacheSide {
@@ -69,6 +73,7 @@ struct CacheDivisions {
 struct CacheShape {
   const CachePair* pairs = nullptr;
   std::uint64_t arrays = 0;
+  std::uint64_t arrays_each = 1;  // of a block of threads
   device::Division64 sequences;
   device::Division64 chunks;  // blocks of threads of a sequence
   CacheDivisions<std::uint64_t> far;
@@ -89,7 +94,8 @@ struct CacheShape {
     return (tokens + bt - 1) / bt * far.inner.divisor() * far.middle.divisor() * far.pieces.divisor();
   }
   constexpr std::uint64_t blocks() const {
-    return pieces_of_sequence() == 0 ? 0 : arrays * sequences.divisor() * chunks.divisor();
+    const std::uint64_t together = (arrays + arrays_each - 1) / arrays_each;
+    return pieces_of_sequence() == 0 ? 0 : together * sequences.divisor() * chunks.divisor();
   }
 
   template <typename Block>
@@ -136,47 +142,39 @@ struct CacheShape {
   }
 };
 
-/// The pieces of a thread, by load(k, pair, address) and store(k, pair, address): all entries are on their
-/// way before the first is looked at, and all loads before the first store.
-template <std::uint32_t kThreads, std::uint32_t kEach, typename Block, typename Load, typename Store>
-constexpr void move_pieces(Block& block, const CacheShape& shape, const Load& load, const Store& store) {
+/// The pieces of a thread in each of its arrays, by move(pair, in, out, moves), where the pieces lie in bytes
+/// from the arrays' begins. All entries are on their way before the first is looked at.
+template <std::uint32_t kThreads, std::uint32_t kEach, typename Block, typename Move>
+constexpr void move_pieces(Block& block, const CacheShape& shape, const Move& move) {
   std::uint64_t chunk = block.index();
   std::uint64_t sequence = shape.chunks.divide(chunk);
-  const std::uint64_t array = shape.sequences.divide(sequence);
-  const CachePair pair = shape.pairs[array];
+  const std::uint64_t first = shape.sequences.divide(sequence) * shape.arrays_each;
+  const std::uint64_t behind =
+      first + shape.arrays_each < shape.arrays ? first + shape.arrays_each : shape.arrays;
   const std::uint64_t length = shape.length_of(block, sequence);
-  const auto place_of = [&](std::uint32_t k) {
-    return shape.place_of(sequence, length, (chunk * kEach + k) * kThreads + block.thread());
-  };
-  std::uint64_t in[kEach] = {};
-  std::uint64_t out[kEach] = {};
-  std::uint64_t read[kEach] = {};
-  std::uint64_t written[kEach] = {};
-  bool moves[kEach] = {};
+  CacheShape::Place place[kEach];
+  FARO_UNROLL
+  for (std::uint32_t k = 0; k < kEach; ++k)
+    place[k] = shape.place_of(sequence, length, (chunk * kEach + k) * kThreads + block.thread());
+  std::uint64_t read[kEach];
+  std::uint64_t written[kEach];
+  shape.from.table.load_rows_at(
+      [&](std::uint32_t k) { return place[k].is_there ? place[k].from_entry : kAbsentRow; }, read);
+  shape.to.table.load_rows_at(
+      [&](std::uint32_t k) { return place[k].is_there ? place[k].to_entry : kAbsentRow; }, written);
+  std::uint64_t in[kEach];
+  std::uint64_t out[kEach];
+  bool moves[kEach];
   FARO_UNROLL
   for (std::uint32_t k = 0; k < kEach; ++k) {
-    const CacheShape::Place place = place_of(k);
-    moves[k] = place.is_there;
-    if (!place.is_there) continue;
-    in[k] = place.in;
-    out[k] = place.out;
-    read[k] = shape.from.table.entry(place.from_entry);
-    written[k] = shape.to.table.entry(place.to_entry);
+    if (read[k] == kWrongRow) note_fault(block, &shape.table_faults->out_of_range, place[k].from_entry);
+    if (written[k] == kWrongRow) note_fault(block, &shape.table_faults->twice, place[k].to_entry);
+    moves[k] = is_row(read[k]) && is_row(written[k]);
+    in[k] = read[k] * shape.from.block + place[k].in;
+    out[k] = written[k] * shape.to.block + place[k].out;
   }
-  FARO_UNROLL
-  for (std::uint32_t k = 0; k < kEach; ++k) {
-    if (!moves[k]) continue;
-    const bool is_read = is_row(shape.from.table.row_of(read[k]));
-    const bool is_written = is_row(shape.to.table.row_of(written[k]));
-    moves[k] = is_read && is_written;
-    if (!is_read) note_fault(block, &shape.table_faults->out_of_range, place_of(k).from_entry);
-    if (!is_written) note_fault(block, &shape.table_faults->twice, place_of(k).to_entry);
-    if (moves[k]) load(k, pair, pair.in + read[k] * shape.from.block + in[k]);
-  }
-  FARO_UNROLL
-  for (std::uint32_t k = 0; k < kEach; ++k) {
-    if (moves[k]) store(k, pair, pair.out + written[k] * shape.to.block + out[k]);
-  }
+  FARO_NO_UNROLL
+  for (std::uint64_t array = first; array < behind; ++array) move(shape.pairs[array], in, out, moves);
 }
 
 /// Pieces of kBytes as they are.
@@ -194,15 +192,20 @@ struct MoveCache {
 
   template <typename Block>
   constexpr void operator()(Block& block) const {
-    Vector vector[kEach] = {};
-    move_pieces<kThreads, kEach>(
-        block, shape,
-        [&](std::uint32_t k, const CachePair& /*pair*/, const std::byte* at) {
-          vector[k] = *reinterpret_cast<const Vector*>(at);
-        },
-        [&](std::uint32_t k, const CachePair& /*pair*/, std::byte* at) {
-          *reinterpret_cast<Vector*>(at) = vector[k];
-        });
+    move_pieces<kThreads, kEach>(block, shape,
+                                 [](const CachePair& pair, const std::uint64_t(&in)[kEach],
+                                    const std::uint64_t(&out)[kEach], const bool(&moves)[kEach]) {
+                                   Vector vector[kEach] = {};
+                                   FARO_UNROLL
+                                   for (std::uint32_t k = 0; k < kEach; ++k) {
+                                     if (moves[k])
+                                       vector[k] = *reinterpret_cast<const Vector*>(pair.in + in[k]);
+                                   }
+                                   FARO_UNROLL
+                                   for (std::uint32_t k = 0; k < kEach; ++k) {
+                                     if (moves[k]) *reinterpret_cast<Vector*>(pair.out + out[k]) = vector[k];
+                                   }
+                                 });
   }
 };
 
@@ -271,6 +274,48 @@ constexpr void store_numbers(std::byte* at, const float (&x)[kNumbers]) {
   }
 }
 
+/// Divides by one number above 0, to the bit as division does: by its reciprocal and two corrections, each of
+/// what the quotient leaves, as a GPU itself divides, but the reciprocal is made once and nothing branches.
+/// What is so small or large that a correction might be rounded goes by division.
+/// Source: Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990.
+class Divisor {
+ public:
+  explicit constexpr Divisor(float by) : by_(by), reciprocal_(1 / by), is_usual_(is_within(by, kOfDivisor)) {}
+
+  template <int kNumbers>
+  constexpr void divide(float (&x)[kNumbers]) const {
+    bool are_usual = is_usual_;
+    FARO_UNROLL
+    for (int j = 0; j < kNumbers; ++j) are_usual = are_usual && (x[j] == 0 || is_within(x[j], kOfNumber));
+    if (!are_usual) {
+      FARO_UNROLL
+      for (int j = 0; j < kNumbers; ++j) x[j] /= by_;
+      return;
+    }
+    FARO_UNROLL
+    for (int j = 0; j < kNumbers; ++j) {
+      float quotient = x[j] * reciprocal_;
+      FARO_UNROLL
+      for (int step = 0; step < 2; ++step)
+        quotient = std::fma(std::fma(-quotient, by_, x[j]), reciprocal_, quotient);
+      x[j] = x[j] == 0 ? x[j] : quotient;
+    }
+  }
+
+ private:
+  static constexpr int kOfNumber = 80;  // exponents, from below 0 to above
+  static constexpr int kOfDivisor = 40;
+
+  static constexpr bool is_within(float x, int exponent) {
+    const std::uint32_t least = magnitude_bits(power_of_two(-exponent));
+    return magnitude_bits(x) - least < magnitude_bits(power_of_two(exponent)) - least;
+  }
+
+  float by_;
+  float reciprocal_;
+  bool is_usual_;
+};
+
 /// call.operator()<Stored>() of the type of C++ that a cache's numbers are stored as.
 template <typename Call>
 constexpr void with_cache_number(Number number, const Call& call) {
@@ -311,21 +356,35 @@ struct ConvertCache {
 
   template <typename Block>
   constexpr void operator()(Block& block) const {
-    float x[kEach][kNumbers] = {};
-    move_pieces<kThreads, kEach>(
-        block, shape,
-        [&](std::uint32_t k, const CachePair& /*pair*/, const std::byte* at) {
-          detail::with_cache_number(
-              in_number, [&]<typename Stored>() { detail::load_numbers<Stored, kNumbers>(at, x[k]); });
-        },
-        [&](std::uint32_t k, const CachePair& pair, std::byte* at) {
-          if (pair.in_scale != 1 || pair.out_scale != 1) {
-            FARO_UNROLL
-            for (int j = 0; j < kNumbers; ++j) x[k][j] = x[k][j] * pair.in_scale / pair.out_scale;
-          }
-          detail::with_cache_number(
-              out_number, [&]<typename Stored>() { detail::store_numbers<Stored, kNumbers>(at, x[k]); });
-        });
+    move_pieces<kThreads, kEach>(block, shape,
+                                 [&](const CachePair& pair, const std::uint64_t(&in)[kEach],
+                                     const std::uint64_t(&out)[kEach], const bool(&moves)[kEach]) {
+                                   float x[kEach][kNumbers] = {};
+                                   detail::with_cache_number(in_number, [&]<typename Stored>() {
+                                     FARO_UNROLL
+                                     for (std::uint32_t k = 0; k < kEach; ++k) {
+                                       if (moves[k])
+                                         detail::load_numbers<Stored, kNumbers>(pair.in + in[k], x[k]);
+                                     }
+                                   });
+                                   if (pair.in_scale != 1 || pair.out_scale != 1) {
+                                     FARO_UNROLL
+                                     for (std::uint32_t k = 0; k < kEach; ++k) {
+                                       FARO_UNROLL
+                                       for (int j = 0; j < kNumbers; ++j) x[k][j] *= pair.in_scale;
+                                     }
+                                     const detail::Divisor by(pair.out_scale);
+                                     FARO_UNROLL
+                                     for (std::uint32_t k = 0; k < kEach; ++k) by.divide(x[k]);
+                                   }
+                                   detail::with_cache_number(out_number, [&]<typename Stored>() {
+                                     FARO_UNROLL
+                                     for (std::uint32_t k = 0; k < kEach; ++k) {
+                                       if (moves[k])
+                                         detail::store_numbers<Stored, kNumbers>(pair.out + out[k], x[k]);
+                                     }
+                                   });
+                                 });
   }
 };
 

@@ -12,11 +12,15 @@
 // read from a list of all arrays, so that a graph may be replayed with others; skews, which depend on them,
 // are in the parameters, so that others lie as far past a multiple of 32 bytes.
 //
+// Neighbouring entries are of one kind, so that a multiprocessor finds its instructions in its cache. Where
+// there are boxes enough for every multiprocessor, a block moves some of an array's, one after another: what
+// depends on the thread alone is worked out once, and where each box is has been by the host.
+//
 // Parameters of a kernel of one array are constants; here they lie in memory, which takes as long to answer
 // as the array itself, step by step. So there are three places for them (GroupFamily::Params):
 //
 //     listed     read where they lie: parameters of many blocks are in the first-level cache
-//     held       copied to shared memory at first, in one step: arrays of few blocks each
+//     held       copied to shared memory at first, in one step: planes and stretches, which are of few blocks
 //     constant   of the launch, as of one array: much that is equal, whose kernel needs many of them
 #pragma once
 
@@ -30,6 +34,7 @@
 #include "kernels/affine_segments.hpp"
 #include "kernels/axes_box.hpp"
 #include "kernels/axes_elements.hpp"
+#include "kernels/axes_ragged_box.hpp"
 #include "kernels/axes_rows.hpp"
 #include "kernels/axes_skinny.hpp"
 #include "kernels/axes_turned.hpp"
@@ -54,12 +59,16 @@ constexpr const char* name(GroupFamily::Kind kind) noexcept {
   return names[static_cast<int>(kind)];
 }
 
-/// Calls use(std::integral_constant<std::size_t, kind>()) for a kind from `first` on and below `count`.
-template <std::size_t count, std::size_t first = 0, typename Use>
+/// Calls use(std::integral_constant<std::size_t, kind>()) for a kind from `first` on and below `behind`, by
+/// as few comparisons as halving takes.
+template <std::size_t behind, std::size_t first = 0, typename Use>
 constexpr void with_group_kind(std::uint32_t kind, const Use& use) {
-  if constexpr (first < count) {
-    if (kind == first) return use(std::integral_constant<std::size_t, first>());
-    with_group_kind<count, first + 1>(kind, use);
+  if constexpr (behind - first == 1) {
+    use(std::integral_constant<std::size_t, first>());
+  } else {
+    constexpr std::size_t middle = (first + behind) / 2;
+    if (kind < middle) return with_group_kind<middle, first>(kind, use);
+    with_group_kind<behind, middle>(kind, use);
   }
 }
 
@@ -115,6 +124,29 @@ struct GroupVectors {
   }
 };
 
+/// What a thread copies where all that its block reads and writes is the arrays' own. `from`: the vector
+/// where the block's input begins; `joins`: it begins `by` bytes later.
+template <int unit_bytes, bool joins, device::Memory Memory>
+constexpr void copy_inner_vectors(Memory& memory, std::uint64_t from, std::uint64_t to, std::uint32_t by,
+                                  std::uint32_t thread) {
+  constexpr std::uint64_t step = std::uint64_t{kGroupVectorThreads} * kMovedBytes;
+  from += std::uint64_t{thread} * kMovedBytes;
+  to += std::uint64_t{thread} * kMovedBytes;
+  device::Packet<kMovedBytes> read[kGroupCopyVectors];
+  device::Packet<kMovedBytes> next[kGroupCopyVectors];
+  FARO_UNROLL
+  for (std::uint32_t k = 0; k < kGroupCopyVectors; ++k) {
+    read[k] = memory.template load_global<kMovedBytes>(device::kInput, from + k * step);
+    if constexpr (joins)
+      next[k] = memory.template load_global<kMovedBytes>(device::kInput, from + k * step + kMovedBytes);
+  }
+  FARO_UNROLL
+  for (std::uint32_t k = 0; k < kGroupCopyVectors; ++k) {
+    if constexpr (joins) read[k] = join<unit_bytes>(read[k], next[k], by);
+    memory.template store_global<kMovedBytes>(device::kOutput, to + k * step, read[k]);
+  }
+}
+
 /// A row without axes, wherever it begins on both sides: four vectors of output a thread, whose input is on
 /// its way before the first is joined; what the row's ends cut goes unit by unit.
 template <int unit_bytes, device::Memory Memory>
@@ -124,6 +156,16 @@ constexpr void copy_group_vectors(Memory& memory, const AxesRowsParams& p, std::
       (p.first_vector + block * kGroupCopyVectors * kGroupVectorThreads + thread) * kMovedBytes;
   constexpr std::uint64_t step = std::uint64_t{kGroupVectorThreads} * kMovedBytes;
   const auto from = [&](std::uint64_t y) { return p.in.begin + (y - p.out.begin); };
+  const std::uint64_t begin = first - std::uint64_t{thread} * kMovedBytes;
+  const std::uint64_t end = begin + kGroupCopyVectors * step;
+  if (begin >= p.out.begin && end <= p.out.end) {
+    const VectorPair all(from(begin));
+    const std::uint64_t behind = all.first + (end - begin) + (all.by != 0 ? kMovedBytes : 0);
+    if (all.first >= p.in.begin && behind <= p.in.end) {
+      if (all.by == 0) return copy_inner_vectors<unit_bytes, false>(memory, all.first, begin, 0, thread);
+      return copy_inner_vectors<unit_bytes, true>(memory, all.first, begin, all.by, thread);
+    }
+  }
   device::Packet<kMovedBytes> read[kGroupCopyVectors];
   device::Packet<kMovedBytes> next[kGroupCopyVectors];
   bool joins[kGroupCopyVectors];
@@ -148,11 +190,11 @@ constexpr void copy_group_vectors(Memory& memory, const AxesRowsParams& p, std::
   }
   FARO_NO_UNROLL
   for (std::uint32_t k = 0; k < kGroupCopyVectors; ++k) {
-    const std::uint64_t begin = first + k * step;
-    const bool whole = begin >= p.out.begin && begin + kMovedBytes <= p.out.end;
-    if (whole && VectorPair(from(begin)).within(p.in)) continue;
+    const std::uint64_t at = first + k * step;
+    const bool whole = at >= p.out.begin && at + kMovedBytes <= p.out.end;
+    if (whole && VectorPair(from(at)).within(p.in)) continue;
     FARO_NO_UNROLL
-    for (std::uint64_t y = begin; y < begin + kMovedBytes; y += unit_bytes) {
+    for (std::uint64_t y = at; y < at + kMovedBytes; y += unit_bytes) {
       if (y < p.out.begin || y >= p.out.end) continue;
       memory.template store_global<unit_bytes>(
           device::kOutput, y, memory.template load_global<unit_bytes>(device::kInput, from(y)));
@@ -186,6 +228,44 @@ constexpr std::size_t group_box_shapes() {
   return count;
 }
 inline constexpr std::size_t kGroupBoxes = group_box_shapes();
+inline constexpr std::uint64_t kMostGroupBoxes = 2;  // of a block
+
+/// A thread's part of a block's boxes: load(memory, box), and behind a barrier store(memory, box).
+template <BoxShape shape>
+struct GroupBoxThread {
+  const AxesBoxParams& p;
+  std::uint32_t thread;
+  BoxReader<shape> reader;
+
+  constexpr GroupBoxThread(const AxesBoxParams& params, std::uint32_t number)
+      : p(params), thread(number), reader(box_reader<shape>(params, number)) {}
+
+  template <device::Memory Memory>
+  constexpr void load(Memory& memory, const RaggedBox& box) const {
+    load_box<shape>(memory, p, reader, box.origin());
+  }
+  constexpr BoxWriter<shape> writer() const { return {p, thread}; }
+  template <device::Memory Memory>
+  constexpr void store(Memory& memory, const RaggedBox& box, const BoxWriter<shape>& by) const {
+    store_box<shape>(memory, p, by, thread, box.origin());
+  }
+};
+template <BoxShape shape>
+requires(shape.ragged) struct GroupBoxThread<shape> {
+  const AxesBoxParams& p;
+  std::uint32_t thread;
+
+  struct Writer {};
+  template <device::Memory Memory>
+  constexpr void load(Memory& memory, const RaggedBox& box) const {
+    load_ragged_box<shape>(memory, p, box, thread);
+  }
+  constexpr Writer writer() const { return {}; }
+  template <device::Memory Memory>
+  constexpr void store(Memory& memory, const RaggedBox& box, const Writer& /*by*/) const {
+    store_ragged_box<shape>(memory, p, box, thread);
+  }
+};
 
 // --- planes: those of 288 threads; stretches of few rows or columns: those that need no more registers
 

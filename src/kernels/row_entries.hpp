@@ -84,17 +84,27 @@ struct RowEntries {
   template <std::uint32_t kNumber>
   constexpr void load_rows(std::uint64_t first, std::uint64_t step, std::uint64_t end,
                            std::uint64_t (&row)[kNumber]) const {
+    load_rows_at(
+        [&](std::uint32_t k) {
+          const std::uint64_t i = first + k * step;
+          return i < end ? i : kAbsentRow;
+        },
+        row);
+  }
+  /// The same of entries number at(k), kAbsentRow for those of that number.
+  template <std::uint32_t kNumber, typename At>
+  constexpr void load_rows_at(const At& at, std::uint64_t (&row)[kNumber]) const {
     if (is_odd()) {
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kNumber; ++k) {
-        const std::uint64_t i = first + k * step;
-        row[k] = i < end ? row_of(odd_entry(i)) : kAbsentRow;
+        const std::uint64_t i = at(k);
+        row[k] = i != kAbsentRow ? row_of(odd_entry(i)) : kAbsentRow;
       }
       return;
     }
-    if (bytes == 8) return load_rows_as<std::uint64_t>(first, step, end, row);
-    if (is_signed != 0) return load_rows_as<std::int32_t>(first, step, end, row);
-    load_rows_as<std::uint32_t>(first, step, end, row);
+    if (bytes == 8) return load_rows_as<std::uint64_t>(at, row);
+    if (is_signed != 0) return load_rows_as<std::int32_t>(at, row);
+    load_rows_as<std::uint32_t>(at, row);
   }
 
  private:
@@ -111,21 +121,19 @@ struct RowEntries {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << missing) >> missing);
   }
 
-  template <typename Word, std::uint32_t kNumber>
-  constexpr void load_rows_as(std::uint64_t first, std::uint64_t step, std::uint64_t end,
-                              std::uint64_t (&row)[kNumber]) const {
+  template <typename Word, std::uint32_t kNumber, typename At>
+  constexpr void load_rows_as(const At& at, std::uint64_t (&row)[kNumber]) const {
     const auto* const words = static_cast<const Word*>(data);
     Word word[kNumber] = {};
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kNumber; ++k) {
-      const std::uint64_t i = first + k * step;
-      if (i < end) word[k] = words[i];
+      const std::uint64_t i = at(k);
+      if (i != kAbsentRow) word[k] = words[i];
     }
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kNumber; ++k) {
-      const bool there = first + k * step < end;
       const auto extended = static_cast<std::uint64_t>(static_cast<std::int64_t>(word[k]));
-      row[k] = there ? row_of(extended) : kAbsentRow;
+      row[k] = at(k) != kAbsentRow ? row_of(extended) : kAbsentRow;
     }
   }
 };

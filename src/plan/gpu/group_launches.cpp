@@ -7,7 +7,6 @@
 #include <iterator>
 #include <map>
 #include <numeric>
-#include <set>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -288,6 +287,8 @@ struct OpenLaunch {
 
 class GroupTableMaker {
  public:
+  explicit GroupTableMaker(std::uint64_t enough_blocks) : enough_blocks_(enough_blocks) {}
+
   void add(const GroupArray& array) {
     if (array.values != nullptr) return add_values(*array.values, array);
     for (std::size_t number = 0; number < array.passes->size(); ++number)
@@ -299,8 +300,10 @@ class GroupTableMaker {
     made_.params.resize(round_up(made_.params.size(), kernels::kGroupParamsBytes));
     split_tiles();
     for (OpenLaunch& open : open_) {
-      std::stable_sort(open.arrays.begin(), open.arrays.end(),
-                       [](const PlacedArray& a, const PlacedArray& b) { return a.entries > b.entries; });
+      std::stable_sort(
+          open.arrays.begin(), open.arrays.end(), [](const PlacedArray& a, const PlacedArray& b) {
+            return a.first.kind != b.first.kind ? a.first.kind < b.first.kind : a.entries > b.entries;
+          });
       hold_params(open);
       write_blocks(open);
       made_.launches.push_back(std::move(open.launch));
@@ -318,6 +321,7 @@ class GroupTableMaker {
     std::uint32_t kind = 0;
     std::size_t launch = 0;
     std::uint64_t entries = 0;
+    std::uint32_t first = 0;  // of its boxes
     ArraySkews skews;
   };
   using Key = std::tuple<const void*, std::uint64_t, std::uint64_t>;  // by skews of both sides
@@ -349,9 +353,9 @@ class GroupTableMaker {
     open.arrays.push_back({.first = {.in_offset = array.in_offset_bytes + offset - at.skews.in,
                                      .out_offset = array.out_offset_bytes + offset - at.skews.out,
                                      .member = array.member,
-                                     .block = 0,
+                                     .block = at.first,
                                      .params = at.params.at,
-                                     .kind = static_cast<std::uint16_t>(at.kind),
+                                     .kind = static_cast<std::uint8_t>(at.kind),
                                      .held = static_cast<std::uint16_t>(at.params.size)},
                            .entries = at.entries});
   }
@@ -376,7 +380,18 @@ class GroupTableMaker {
     placed.launch = launch_of(kind->family, kernel.threads, kernel.shared_bytes);
     placed.entries = entries_of(kind->family, kernel);
     placed.params = std::visit([this](const auto& params) { return keep_params(params); }, kernel.params);
+    if (const auto* const box = std::get_if<kernels::AxesBoxParams>(&kernel.params))
+      placed.first = keep_boxes(open_[placed.launch].launch.boxes, *box, placed.entries);
     return placed;
+  }
+
+  static std::uint32_t keep_boxes(std::vector<kernels::RaggedBox>& boxes, const kernels::AxesBoxParams& of,
+                                  std::uint64_t count) {
+    const std::size_t first = boxes.size();
+    FARO_CHECK((first + count) >> 32 == 0);
+    boxes.reserve(first + count);
+    for (std::uint64_t block = 0; block < count; ++block) boxes.push_back(kernels::ragged_box(of, block));
+    return static_cast<std::uint32_t>(first);
   }
 
   static std::uint64_t entries_of(const GroupFamily& family, const GpuKernel& kernel) {
@@ -466,21 +481,11 @@ class GroupTableMaker {
     open.launch.constant.assign(begin, begin + std::size_t{first.held} * kernels::kGroupParamsBytes);
   }
 
-  // Parameters of boxes that few blocks have are not in a multiprocessor's cache.
+  // Planes and stretches are of few blocks, whose parameters are not in a multiprocessor's cache.
   static void hold_params(OpenLaunch& open) {
     using Kind = GroupFamily::Kind;
-    constexpr std::uint64_t few_blocks = 1024;  // of one array's parameters, on the mean
     const Kind kind = open.launch.family.kind;
-    bool holds = kind == Kind::planes || kind == Kind::stretches;
-    if (kind == Kind::boxes) {
-      std::set<std::uint32_t> params;
-      std::uint64_t entries = 0;
-      for (const PlacedArray& array : open.arrays) {
-        params.insert(array.first.params);
-        entries += array.entries;
-      }
-      holds = entries / params.size() < few_blocks;
-    }
+    const bool holds = kind == Kind::planes || kind == Kind::stretches;
     std::uint32_t most = 0;
     for (PlacedArray& array : open.arrays) {
       if (!holds) array.first.held = 0;
@@ -494,9 +499,15 @@ class GroupTableMaker {
     open.launch.shared_bytes += open.launch.held_bytes;
   }
 
-  static void write_blocks(OpenLaunch& open) {
+  void write_blocks(OpenLaunch& open) const {
     std::uint64_t all = 0;
     for (const PlacedArray& array : open.arrays) all += array.entries;
+    std::uint64_t together = 1;
+    if (open.launch.family.kind == GroupFamily::Kind::boxes) {
+      together = std::clamp<std::uint64_t>(all / enough_blocks_, 1, kernels::kMostGroupBoxes);
+      all = 0;
+      for (const PlacedArray& array : open.arrays) all += ceil_div(array.entries, together);
+    }
     constexpr std::uint64_t kMostEntries = (std::uint64_t{1} << 31) - 1;
     if (all > kMostEntries) {
       fail(ErrorCode::unsupported, "plan a group", std::to_string(all) + " blocks of one launch",
@@ -506,13 +517,15 @@ class GroupTableMaker {
     open.launch.blocks.reserve(static_cast<std::size_t>(all));
     for (const PlacedArray& array : open.arrays) {
       kernels::GroupBlock block = array.first;
-      for (std::uint64_t entry = 0; entry < array.entries; ++entry) {
-        block.block = static_cast<std::uint32_t>(entry);
+      for (std::uint64_t entry = 0; entry < array.entries; entry += together) {
+        block.block = static_cast<std::uint32_t>(array.first.block + entry);
+        block.count = static_cast<std::uint8_t>(std::min(together, array.entries - entry));
         open.launch.blocks.push_back(block);
       }
     }
   }
 
+  std::uint64_t enough_blocks_;
   std::map<Key, Placed> placed_;
   std::vector<OpenLaunch> open_;
   GroupLaunches made_;
@@ -520,8 +533,8 @@ class GroupTableMaker {
 
 }  // namespace
 
-GroupLaunches make_group_launches(std::span<const GroupArray> arrays) {
-  GroupTableMaker maker;
+GroupLaunches make_group_launches(std::span<const GroupArray> arrays, std::uint64_t enough_blocks) {
+  GroupTableMaker maker(enough_blocks);
   for (const GroupArray& array : arrays) maker.add(array);
   return maker.take();
 }

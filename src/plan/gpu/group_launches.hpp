@@ -61,10 +61,13 @@ struct GroupLaunch {
   std::uint32_t held_bytes = 0;             // of these, for parameters
   std::vector<std::byte> constant = {};     // parameters of all blocks, where the family has them so
   std::vector<kernels::GroupBlock> blocks;  // entries
+  std::vector<kernels::RaggedBox> boxes = {};
   std::uint64_t entries_of_block = 1;
   std::uint64_t grid = 0;  // blocks of the launch
   std::size_t arrays = 0;
 };
+/// Where there are more blocks, boxes of an array share one.
+inline constexpr std::uint64_t kEnoughGroupBlocks = 2560;
 
 struct GroupLaunches {
   std::vector<GroupLaunch> launches;
@@ -73,7 +76,8 @@ struct GroupLaunches {
 
 /// Errors: ErrorCode::value for an array that is not aligned to its units, naming the member;
 /// ErrorCode::unsupported for more blocks than a launch may have. Cost: linear in blocks and arrays.
-GroupLaunches make_group_launches(std::span<const GroupArray> arrays);
+GroupLaunches make_group_launches(std::span<const GroupArray> arrays,
+                                  std::uint64_t enough_blocks = kEnoughGroupBlocks);
 
 /// Moves what params say by how far arrays begin past the addresses that kernels count from: those rounded
 /// down to a multiple. Gives what is taken off the addresses.

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engines/cuda/kernels/box_on_device.cuh"
+#include "engines/cuda/kernels/copying_memory.cuh"
 #include "engines/cuda/kernels/group_kernels.hpp"
 #include "engines/cuda/kernels/group_on_device.cuh"
 
@@ -15,41 +15,38 @@ using kernels::GroupTable;
 namespace {
 
 template <std::size_t kind>
-struct GroupBox {
+struct GroupBoxes {
   static __device__ void run(CopyingMemory& memory, const kernels::AxesBoxParams& params,
-                             const GroupBlock& of) {
-    move_box<kernels::kBoxShapes[kind]>(memory, params, of.block);
+                             const kernels::RaggedBox* __restrict__& boxes, const GroupBlock& of) {
+    const kernels::GroupBoxThread<kernels::kBoxShapes[kind]> thread{params, threadIdx.x};
+    thread.load(memory, boxes[0]);
+    // What depends on the thread alone is worked out while it waits.
+    const auto writer = thread.writer();
+    for (std::uint32_t i = 0;;) {
+      CopyingMemory::wait();
+      __syncthreads();
+      thread.store(memory, boxes[i], writer);
+      if (++i == of.count) break;
+      __syncthreads();
+      thread.load(memory, boxes[i]);
+    }
   }
 };
 
-__device__ void move_group_box(const GroupTable& table, const kernels::AxesBoxParams& box,
-                               const GroupBlock& of, std::byte* shared) {
-  CopyingMemory memory(table.in(of), table.out(of), shared, box.in_sectors != 0, box.out_sectors != 0);
-  run_kind<GroupBox, kernels::kGroupBoxes>(of.kind, memory, box, of);
-}
-
 // Params are read by a pointer that nothing is written through, so that they stay in registers.
-__global__ void __launch_bounds__(kernels::kBoxThreads, 6)
-    move_listed_boxes(const GroupTable table, const std::byte* __restrict__ params,
-                      const GroupBlock* __restrict__ blocks) {
+__global__ void __launch_bounds__(kernels::kBoxThreads, 4)
+    move_group_boxes(const GroupTable table, const std::byte* __restrict__ params,
+                     const GroupBlock* __restrict__ blocks) {
   extern __shared__ __align__(kernels::kMovedBytes) std::byte shared[];
   const GroupBlock of = blocks[blockIdx.x];
-  move_group_box(table, kernels::group_params<kernels::AxesBoxParams>(params, of), of, shared);
-}
-
-__global__ void __launch_bounds__(kernels::kBoxThreads, 6)
-    move_held_boxes(const GroupTable table, const std::byte* __restrict__ params,
-                    const GroupBlock* __restrict__ blocks) {
-  extern __shared__ __align__(kernels::kMovedBytes) std::byte shared[];
-  const GroupBlock of = blocks[blockIdx.x];
-  const auto& box = held_params<kernels::AxesBoxParams>(shared, params, of);
-  move_group_box(table, box, of, shared + table.held_bytes);
+  const auto& box = kernels::group_params<kernels::AxesBoxParams>(params, of);
+  const kernels::RaggedBox* __restrict__ boxes = table.boxes + of.block;
+  CopyingMemory memory(table.in(of), table.out(of), shared, box.in_sectors != 0, box.out_sectors != 0);
+  run_kind<GroupBoxes, kernels::kGroupBoxes>(of.kind, memory, box, boxes, of);
 }
 
 }  // namespace
 
-KernelEntry group_box_kernel(bool holds) {
-  return entry_of(holds ? &move_held_boxes : &move_listed_boxes, kernels::kBoxThreads);
-}
+KernelEntry group_box_kernel() { return entry_of(&move_group_boxes, kernels::kBoxThreads); }
 
 }  // namespace faro::cuda

@@ -65,7 +65,7 @@ KernelEntry group_kernel(const kernels::GroupFamily& family) {
   using Params = kernels::GroupFamily::Params;
   switch (family.kind) {
     case Kind::boxes:
-      return group_box_kernel(family.params == Params::held);
+      return group_box_kernel();
     case Kind::elements:
       return entry_of(&move_group_elements, kernels::kAxesElementsThreads);
     case Kind::vectors:

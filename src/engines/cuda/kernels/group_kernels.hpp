@@ -4,7 +4,7 @@
 //     all                params: kernels::GroupTable by value, const std::byte* params, const GroupBlock* blocks
 //     equal tiles        the tile's parameters by value instead of the pointer to all
 //     boxes, planes,     dynamic shared memory: of parameters that are held, then of the largest box, plane or
-//     stretches, tiles   stretch, of the tile
+//     stretches, tiles   stretch, of the tile; of boxes GroupTable::boxes
 //     store addresses    params: GroupAddresses by value, const std::byte** to
 #pragma once
 
@@ -19,7 +19,7 @@ namespace faro::cuda {
 /// The function is null for what is not compiled.
 KernelEntry group_kernel(const kernels::GroupFamily& family);
 // Of these, a file each.
-KernelEntry group_box_kernel(bool holds);
+KernelEntry group_box_kernel();
 KernelEntry group_plane_kernel();
 KernelEntry group_stretch_kernel();
 KernelEntry group_tile_kernel(const kernels::CompiledTile& wanted, bool are_equal);

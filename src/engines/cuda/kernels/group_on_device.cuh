@@ -9,13 +9,16 @@
 
 namespace faro::cuda {
 
-// with_group_kind() of the device: Body<kind>::run(…) for one of `count`.
-template <template <std::size_t> typename Body, std::size_t count, std::size_t first = 0,
+// with_group_kind() of the device: Body<kind>::run(…).
+template <template <std::size_t> typename Body, std::size_t behind, std::size_t first = 0,
           typename... Arguments>
 __device__ void run_kind(std::uint32_t kind, Arguments&... arguments) {
-  if constexpr (first < count) {
-    if (kind == first) return Body<first>::run(arguments...);
-    run_kind<Body, count, first + 1>(kind, arguments...);
+  if constexpr (behind - first == 1) {
+    Body<first>::run(arguments...);
+  } else {
+    constexpr std::size_t middle = (first + behind) / 2;
+    if (kind < middle) return run_kind<Body, middle, first>(kind, arguments...);
+    run_kind<Body, behind, middle>(kind, arguments...);
   }
 }
 

@@ -19,6 +19,7 @@ struct CacheWork {
   std::uint64_t arrays = 0;
   bool converts = false;
   std::uint64_t piece_numbers = 1;
+  std::uint64_t enough_blocks = 4096;  // of threads, for every multiprocessor: above, arrays share them
   kernels::RowFaults* table_faults = nullptr;
   kernels::RowFaults* length_faults = nullptr;
 };
@@ -129,7 +130,11 @@ void move_cache(Queue& queue, const CacheWork& work, const CacheTables& tables) 
   const auto run = [&](auto kernel) {
     kernel.shape = shape;
     const std::uint64_t of_block = std::uint64_t{kernel.kThreads} * kernel.kEach;
-    kernel.shape.chunks = device::Division64(faro::detail::ceil_div(shape.all_pieces, of_block));
+    const std::uint64_t chunks = faro::detail::ceil_div(shape.all_pieces, of_block);
+    kernel.shape.chunks = device::Division64(chunks);
+    const std::uint64_t blocks = chunks * tables.sequences * work.arrays;
+    kernel.shape.arrays_each =
+        std::clamp<std::uint64_t>(blocks / work.enough_blocks, 1, kernels::kMostCacheArrays);
     if constexpr (requires { kernel.in_number; }) {
       kernel.in_number = move.from.number;
       kernel.out_number = move.to.number;

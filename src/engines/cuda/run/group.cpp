@@ -68,6 +68,7 @@ struct GroupExecutor::State {
     std::uint32_t held_bytes = 0;
     std::vector<std::byte> constant;  // parameters
     DeviceBuffer<GroupBlock> blocks;
+    DeviceBuffer<kernels::RaggedBox> boxes;
     std::uint64_t grid = 0;
   };
   int device;
@@ -89,6 +90,7 @@ struct GroupExecutor::State {
                   .held_bytes = each.held_bytes,
                   .constant = each.constant,
                   .blocks = DeviceBuffer<GroupBlock>::of(each.blocks, on),
+                  .boxes = DeviceBuffer<kernels::RaggedBox>::of(each.boxes, on),
                   .grid = each.grid};
       if (each.family.kind == kernels::GroupFamily::Kind::values) {
         made.changes = changes.at(each.family.changes);
@@ -112,6 +114,7 @@ struct GroupExecutor::State {
       const GroupBlock* blocks = each.blocks.data();
       table.count = each.blocks.size();
       table.held_bytes = each.held_bytes;
+      table.boxes = each.boxes.data();
       if (each.changes) {
         kernels::GroupValues values{.table = table, .params = of_params, .blocks = blocks};
         void* arguments[] = {&values};
@@ -162,7 +165,7 @@ void GroupExecutor::run_table(const void* const* addresses, Stream stream) const
 
 std::uint64_t GroupExecutor::table_bytes() const {
   std::uint64_t bytes = state_->params.bytes() + state_->kept.bytes();
-  for (const State::Loaded& each : state_->launches) bytes += each.blocks.bytes();
+  for (const State::Loaded& each : state_->launches) bytes += each.blocks.bytes() + each.boxes.bytes();
   return bytes;
 }
 
