@@ -185,19 +185,16 @@ void move_matrices(Queue& queue, faro::detail::AxisMap part, std::size_t columns
   kernel.in_pitch = part.axes.front().in;
   kernel.columns = part.axes[columns].extent;
   kernel.out_pitch = part.axes[columns].out;
-  kernel.in_skewed = (kernel.in_first | static_cast<std::uint64_t>(kernel.in_pitch)) % kWordBits != 0;
   kernel.skewed = (kernel.out_first | static_cast<std::uint64_t>(kernel.out_pitch)) % kWordBits != 0;
   kernel.others = others_of(part, columns, kernel.matrices);
-  for (int a = 0; a < kernel.others.count; ++a) {
-    constexpr auto kWord = static_cast<std::int64_t>(kWordBits);
-    kernel.in_skewed = kernel.in_skewed || kernel.others.axes[a].in % kWord != 0;
-    kernel.skewed = kernel.skewed || kernel.others.axes[a].out % kWord != 0;
-  }
-  kernel.down = faro::detail::ceil_div(kernel.rows + (kernel.skewed ? Kernel::kSide - 1 : 0),
-                                       std::uint64_t{kernel.words_down()} * Kernel::kSide);
-  kernel.across = faro::detail::ceil_div(kernel.columns, std::uint64_t{Kernel::kWords} * Kernel::kSide);
-  kernel.of_matrix = device::Division64(kernel.down * kernel.across);
-  kernel.of_strip = device::Division64(Kernel::kStrip * kernel.across);
+  for (int a = 0; a < kernel.others.count; ++a)
+    kernel.skewed = kernel.skewed || kernel.others.axes[a].out % static_cast<std::int64_t>(kWordBits) != 0;
+  const auto row_bits = static_cast<std::int64_t>(kernel.rows * Kernel::kElementBits);
+  if (std::abs(kernel.out_pitch) == row_bits)
+    kernel.next = PackedNext::column;
+  else if (kernel.others.count > 0 && kernel.others.axes[0].out == row_bits)
+    kernel.next = PackedNext::matrix;
+  kernel.cut();
   queue.run(kernel);
 }
 
