@@ -407,7 +407,7 @@ TEST(PackedDevice, MatricesTouchEachSectorOnce) {
     return memory.counts();
   };
   for (const std::uint32_t bits : {1U, 2U, 4U}) {
-    alignas(16) std::byte base[32] = {};
+    alignas(32) std::byte base[32] = {};
     const std::uint64_t rows = 1024;
     const std::uint64_t columns = 2048;
     const std::uint64_t bytes = rows * columns * bits / 8;

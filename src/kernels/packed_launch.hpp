@@ -185,15 +185,25 @@ void move_matrices(Queue& queue, faro::detail::AxisMap part, std::size_t columns
   kernel.in_pitch = part.axes.front().in;
   kernel.columns = part.axes[columns].extent;
   kernel.out_pitch = part.axes[columns].out;
-  kernel.skewed = (kernel.out_first | static_cast<std::uint64_t>(kernel.out_pitch)) % kWordBits != 0;
   kernel.others = others_of(part, columns, kernel.matrices);
-  for (int a = 0; a < kernel.others.count; ++a)
-    kernel.skewed = kernel.skewed || kernel.others.axes[a].out % static_cast<std::int64_t>(kWordBits) != 0;
+  const auto begins_at = [&](std::uint64_t bits, std::uint64_t first) {
+    const auto divides = [&](std::int64_t stride) { return stride % static_cast<std::int64_t>(bits) == 0; };
+    return first % bits == 0 && divides(kernel.out_pitch) &&
+           std::all_of(kernel.others.axes, kernel.others.axes + kernel.others.count,
+                       [&](const PackedOthers::Axis& axis) { return divides(axis.out); });
+  };
+  constexpr std::uint64_t kSectorBits = Kernel::kSectorWords * kWordBits;
+  const std::uint64_t base = reinterpret_cast<std::uintptr_t>(arrays.out.base) / 4 % Kernel::kSectorWords;
+  kernel.base_in_sector = static_cast<std::uint32_t>(base);
+  kernel.skewed = !begins_at(kWordBits, kernel.out_first);
+  kernel.parted = !begins_at(kSectorBits, kernel.out_first + base * kWordBits);
   const auto row_bits = static_cast<std::int64_t>(kernel.rows * Kernel::kElementBits);
-  if (std::abs(kernel.out_pitch) == row_bits)
+  if (kernel.parted && std::abs(kernel.out_pitch) == row_bits)
     kernel.next = PackedNext::column;
-  else if (kernel.others.count > 0 && kernel.others.axes[0].out == row_bits)
+  else if (kernel.parted && kernel.others.count > 0 && kernel.others.axes[0].out == row_bits)
     kernel.next = PackedNext::matrix;
+  if (kernel.parted && kernel.rows > (Kernel::kSectorWords + 1) * Kernel::kSide)
+    kernel.shared_words = Kernel::kSectorWords;
   kernel.cut();
   queue.run(kernel);
 }

@@ -9,18 +9,20 @@
 //     ---------------- row 0     column 2^q w + i                  those of groups k - 1 and k
 //     ---------------- row 1
 //
-// Output rows that begin inside a word need the end of the group before: a tile then has a group more than
-// words. A thread stores words of columns 2^q apart, whose rows begin at the same bit of a word: 2^q pitches
-// of whole elements are whole words. So how it shifts, and whether its words are whole, it asks once.
+// Output rows that begin inside a word need the end of the group before. A thread stores words of columns 2^q
+// apart, whose rows begin at the same bit of a word: 2^q pitches of whole elements are whole words. So how it
+// shifts it asks once.
 //
-// A word in which a row ends and the next one begins is the next one's, whose tile loads the last rows of the
-// one before where it has none of its own: whichever is behind in memory, the next column or the next matrix.
-// Where there is none the bits are put in one by one, by atomic operations; words that are not wholly in the
-// array are left out (packed_launch.hpp).
+// Sectors of 32 bytes of which a part is written cost a read from memory, so tiles are whole sectors of each
+// row: word 0 of a row that begins s words into a sector is at s, and a tile has seven groups more than words.
+//
+// A sector, or at least a word, in which a row ends and the next one begins is the next one's, whose tile loads
+// the last rows of the one before where it has none of its own: whichever is behind in memory, the next column
+// or the next matrix. Where there is none bits are put in one by one, by atomic operations; words that are not
+// wholly in the array are left out (packed_launch.hpp).
 //
 // Word (g, i, w) is at g R + i S + w, R odd and no less than the words across, S = R K modulo 32 for K words
-// down: lanes of adjacent (g, w) store, and lanes of adjacent (i, k) load, in different banks. Tiles share out
-// what there is evenly, so that none has a word or two.
+// down: lanes of adjacent (g, w) store, and lanes of adjacent (i, k) load, in different banks.
 #pragma once
 
 #include <cstddef>
@@ -49,8 +51,11 @@ struct PackedMatrixParams {
   std::int64_t in_pitch = 0;   // bits from row to row
   std::int64_t out_pitch = 0;  // and from column to column
   std::uint64_t matrices = 1;
-  bool skewed = false;  // some row of the output begins inside a word
   PackedNext next = PackedNext::none;
+  bool skewed = false;              // some row of the output begins inside a word,
+  bool parted = false;               // or inside a sector
+  std::uint32_t base_in_sector = 0;  // words into one at which the output's base is
+  std::uint32_t shared_words = 1;    // the next row's, where one ends and it begins: a sector or a word
   // Of all tiles, by cut().
   std::uint32_t words_down = 1;
   std::uint32_t words_across = 1;
@@ -68,21 +73,34 @@ struct MovePackedMatrix : PackedMatrixParams {
   static constexpr std::uint32_t kElementBits = 32U >> q;
   static constexpr std::uint32_t kMostWords = 32;  // of a tile's row
   static constexpr std::uint32_t kThreads = q == 3 ? 256 : 512;
-  static constexpr std::uint32_t kMostGroups = kThreads / kSide;
+  static constexpr std::uint32_t kMostSquares = q == 5 ? 512 : 1024;
   static constexpr int kMinBlocks = q == 3 ? 4 : 2;
   static constexpr std::uint32_t kAhead = 8;  // words of a thread on their way
+  static constexpr std::uint32_t kSectorWords = 8;
   static constexpr std::uint64_t kStrip = 4;
 
-  /// Chooses tiles. Requires: all that tells the matrices apart (unchecked).
+  /// Chooses tiles: what they load, store and touch besides, in instructions as far as known. Requires: all
+  /// that tells the matrices apart (unchecked).
   constexpr void cut() {
-    const auto share = [](std::uint64_t words, std::uint64_t most, std::uint64_t& tiles) {
-      tiles = (words + most - 1) / most;
-      return static_cast<std::uint32_t>((words + tiles - 1) / tiles);
-    };
-    words_down = share(row_words(), kMostGroups - more_groups(), down);
-    words_across = share((columns + kSide - 1) / kSide, kMostWords, across);
+    const std::uint64_t row = row_words();
+    const std::uint64_t in_row = (columns + kSide - 1) / kSide;
+    std::uint64_t least = ~std::uint64_t{0};
+    for (std::uint32_t k = kSectorWords; k + more_groups() <= kMostSquares / kSectorWords; k += kSectorWords) {
+      const std::uint32_t groups = k + more_groups();
+      const std::uint64_t most = kMostSquares / groups < kMostWords ? kMostSquares / groups : kMostWords;
+      const std::uint64_t tiles_across = (in_row + most - 1) / most;
+      const std::uint64_t tiles_down = (row + k - 1) / k;
+      const std::uint64_t w = (in_row + tiles_across - 1) / tiles_across;
+      const std::uint64_t cost = tiles_down * tiles_across * (16 * groups * (w + 4) + 10 * k * w + 500);
+      if (cost >= least) continue;
+      least = cost;
+      words_down = k;
+      words_across = static_cast<std::uint32_t>(w);
+      down = tiles_down;
+      across = tiles_across;
+    }
     group_pitch = words_across | 1;
-    side_pitch = words_down * group_pitch + more_groups() * ((group_pitch + 31) / 32 * 32);
+    side_pitch = words_down * group_pitch + (more_groups() * group_pitch + 31) / 32 * 32;
     of_matrix = device::Division64(down * across);
     of_strip = device::Division64(kStrip * across);
   }
@@ -93,8 +111,8 @@ struct MovePackedMatrix : PackedMatrixParams {
   struct Tile {
     std::int64_t in = 0;  // bit where the matrix begins
     std::int64_t out = 0;
-    std::int64_t row = 0;    // of the first group, below 0 in a first skewed one
-    std::uint64_t word = 0;  // of the output's rows
+    std::int64_t row = 0;   // of the first group, below 0 in a first one that has more
+    std::int64_t word = 0;  // of the output's rows, counted from sectors on
     std::uint64_t column = 0;
     std::uint32_t columns = 0;
     std::uint32_t words_down = 0;  // and how many of each there are
@@ -133,15 +151,16 @@ struct MovePackedMatrix : PackedMatrixParams {
     const std::uint64_t high = down - strip * kStrip < kStrip ? down - strip * kStrip : kStrip;
     const auto in_strip = static_cast<std::uint32_t>(block);
     const std::uint32_t column = in_strip / static_cast<std::uint32_t>(high);
-    tile.word = (strip * kStrip + (in_strip - column * high)) * words_down;
+    const std::uint64_t word = (strip * kStrip + (in_strip - column * high)) * words_down;
+    tile.word = static_cast<std::int64_t>(word);
     tile.column = std::uint64_t{column} * words_across * kSide;
-    tile.row = (static_cast<std::int64_t>(tile.word) - more_groups()) * kSide;
+    tile.row = (tile.word - more_groups()) * kSide;
     const auto few = [](std::uint64_t number, std::uint32_t most) {
       return number < most ? static_cast<std::uint32_t>(number) : most;
     };
-    tile.columns = tile.column < columns ? few(columns - tile.column, words_across * kSide) : 0;
+    tile.columns = few(columns - tile.column, words_across * kSide);
     tile.words_across = (tile.columns + kSide - 1) / kSide;
-    tile.words_down = tile.word < row_words() ? few(row_words() - tile.word, words_down) : 0;
+    tile.words_down = few(row_words() - word, words_down);
     return tile;
   }
 
@@ -169,25 +188,67 @@ struct MovePackedMatrix : PackedMatrixParams {
   /// ends(word, value, mask): what the output's word `word`, of which others write the rest, gets.
   template <device::Memory Memory, typename Ends>
   constexpr void store(Memory& memory, const Tile& tile, std::uint32_t thread, const Ends& ends) const {
-    if (thread >= kSide * tile.words_down) return;
-    const std::uint32_t i = thread / tile.words_down;
-    const std::uint32_t k = thread - i * tile.words_down;
-    if (i >= tile.columns) return;
+    for (std::uint32_t n = thread; n < kSide * tile.words_down; n += kThreads) {
+      const std::uint32_t i = n / tile.words_down;
+      if (i >= tile.columns) return;
+      store_words(memory, tile, i, n - i * tile.words_down, ends);
+    }
+  }
+
+ private:
+  // Groups of a tile that are more than its words: for the ends of rows before, and for sectors.
+  constexpr std::uint32_t more_groups() const {
+    return (skewed ? 1 : 0) + (parted ? kSectorWords - 1 : 0);
+  }
+  // That a row of the output may have a part in, from a sector on.
+  constexpr std::uint64_t row_words() const {
+    return (rows + (kSide - 1) + (skewed ? kSide - 1 : 0)) / kSide + (parted ? kSectorWords - 1 : 0);
+  }
+  // Bits of the input from a row of the output to the one before it.
+  constexpr std::int64_t to_row_before() const {
+    constexpr auto kElement = static_cast<std::int64_t>(kElementBits);
+    return next == PackedNext::matrix ? -others.axes[0].in : out_pitch < 0 ? kElement : -kElement;
+  }
+
+  // Words k of the tile of its columns i, i + 2^q ..
+  template <device::Memory Memory, typename Ends>
+  constexpr void store_words(Memory& memory, const Tile& tile, std::uint32_t i, std::uint32_t k,
+                             const Ends& ends) const {
+    constexpr auto kElement = static_cast<std::int64_t>(kElementBits);
+    constexpr std::uint32_t kInSector = kSectorWords - 1;
     const std::uint32_t count = (tile.columns - i + kSide - 1) / kSide;
     const std::uint64_t column = tile.column + i;
-    const std::int64_t first = tile.out + static_cast<std::int64_t>(column) * out_pitch;
-    const auto phase = static_cast<std::uint32_t>(static_cast<std::uint64_t>(first) % kWordBits);
-    const std::uint64_t word = tile.word + k;
-    // What of the word are the row's elements, or those of the row before: it is this one's if that is known,
-    // and the next one's where this one ends.
-    const std::int64_t held =
-        phase + (static_cast<std::int64_t>(rows) - static_cast<std::int64_t>(word * kSide)) *
-                    static_cast<std::int64_t>(kElementBits);
-    const auto mask_of = [&](bool is_first, bool is_last) {
+    const auto first = static_cast<std::uint64_t>(tile.out + static_cast<std::int64_t>(column) * out_pitch);
+    const auto phase = static_cast<std::uint32_t>(first % kWordBits);
+    const std::int64_t step = out_pitch / kElement;  // words
+    // Word 0 of the row is `into` words behind a sector; that of the next one so many more.
+    std::uint32_t into =
+        parted ? (static_cast<std::uint32_t>(first / kWordBits) + base_in_sector) & kInSector : 0;
+    const std::uint32_t more_into = parted ? static_cast<std::uint32_t>(step) & kInSector : 0;
+    const std::int64_t furthest = tile.word + k;  // word of the row, if it begins with a sector
+    std::uint64_t at = first / kWordBits + static_cast<std::uint64_t>(furthest);
+    const std::uint32_t from = 4 * ((k + more_groups() - (skewed ? 1 : 0)) * group_pitch + i * side_pitch);
+    const std::uint32_t behind = 4 * group_pitch;
+    const auto value_at = [&](std::uint32_t address) {
+      std::uint32_t value = memory.template load_shared<4>(address).unit[0];
+      if (skewed) value = shifted_in(value, memory.template load_shared<4>(address + behind).unit[0], phase);
+      return out.high_first ? turned_bytes(value) : value;
+    };
+    const auto store_at = [&](std::uint64_t byte, std::uint32_t value) {
+      memory.template store_global<4>(device::kOutput, byte, device::Packet<4>{{value}});
+    };
+    // Which bits of the word are the row's, or those of the one before.
+    const std::int64_t row_bits = static_cast<std::int64_t>(rows) * kElement + phase;
+    const std::int64_t shared = static_cast<std::int64_t>(shared_words) - 1;
+    const auto mask_of = [&](std::uint32_t before, bool is_first, bool is_last) {
+      const std::int64_t word = furthest - before;
+      const std::int64_t end = row_bits / static_cast<std::int64_t>(kWordBits);
       std::uint32_t mask = ~std::uint32_t{0};
-      if (held < static_cast<std::int64_t>(kWordBits))
-        mask = held <= 0 || !is_last ? 0 : low_ones(static_cast<std::uint64_t>(held));
-      return word == 0 && is_first ? mask & ~std::uint32_t{0} << phase : mask;
+      if (word < (is_first ? 0 : -shared) || word > end) mask = 0;
+      if (is_first && word == 0) mask &= ~std::uint32_t{0} << phase;
+      if (is_last && word == end) mask &= low_ones(static_cast<std::uint64_t>(row_bits) % kWordBits);
+      if (!is_last && furthest >= ((end + before) & ~shared)) mask = 0;
+      return mask;
     };
     const bool by_columns = next == PackedNext::column;
     const std::uint64_t first_column = out_pitch < 0 ? columns - 1 : 0;
@@ -195,59 +256,56 @@ struct MovePackedMatrix : PackedMatrixParams {
     const auto has = [&](std::uint64_t c) {
       return c >= column && (c - column) % kSide == 0 && c - column < tile.columns;
     };
-    const std::uint32_t mask = by_columns ? mask_of(false, false) : mask_of(tile.is_first, tile.is_last);
-    const bool is_special = by_columns && ((mask != mask_of(true, false) && has(first_column)) ||
-                                           (mask != mask_of(false, true) && has(last_column)));
-    if (mask == 0 && !is_special) return;
-
-    const std::uint32_t from = 4 * (k * group_pitch + i * side_pitch);
-    const std::uint32_t behind = 4 * group_pitch;
-    std::uint64_t at = (static_cast<std::uint64_t>(first) / kWordBits + word) * 4;
-    const auto step = static_cast<std::uint64_t>(out_pitch / static_cast<std::int64_t>(kElementBits) * 4);
-    const auto value_of = [&](std::uint32_t w) {
-      std::uint32_t value = memory.template load_shared<4>(from + 4 * w).unit[0];
-      if (skewed)
-        value = shifted_in(value, memory.template load_shared<4>(from + behind + 4 * w).unit[0], phase);
-      return out.high_first ? turned_bytes(value) : value;
-    };
-    if (mask == ~std::uint32_t{0} && !is_special) {
-      std::uint32_t w = 0;
-      for (; w + kAhead <= count; w += kAhead) {
-        std::uint32_t values[kAhead];
+    bool is_special = by_columns && (has(first_column) || has(last_column));
+    // After so many columns rows begin at the same word of a sector again.
+    static_assert(kAhead % kSectorWords == 0);
+    std::uint32_t addresses[kAhead];
+    std::int64_t places[kAhead];
+    bool is_whole[kAhead];
+    bool is_any = is_special;
+    std::uint32_t before = into;
+    FARO_UNROLL
+    for (std::uint32_t a = 0; a < kAhead; ++a) {
+      const std::uint32_t mask =
+          by_columns ? mask_of(before, false, false) : mask_of(before, tile.is_first, tile.is_last);
+      is_whole[a] = mask == ~std::uint32_t{0};
+      is_special = is_special || (mask != 0 && !is_whole[a]);
+      is_any = is_any || mask != 0;
+      addresses[a] = from + 4 * a - before * behind;
+      places[a] = 4 * (step * a - before);
+      before = (before + more_into) & kInSector;
+    }
+    if (!is_any) return;
+    if (!is_special) {
+      at *= 4;
+      for (std::uint32_t w = 0; w < count; w += kAhead, at += 4 * kAhead * static_cast<std::uint64_t>(step)) {
+        std::uint32_t values[kAhead] = {};
         FARO_UNROLL
-        for (std::uint32_t a = 0; a < kAhead; ++a) values[a] = value_of(w + a);
+        for (std::uint32_t a = 0; a < kAhead; ++a) {
+          if (w + a < count && is_whole[a]) values[a] = value_at(addresses[a] + 4 * w);
+        }
         FARO_UNROLL
-        for (std::uint32_t a = 0; a < kAhead; ++a, at += step)
-          memory.template store_global<4>(device::kOutput, at, device::Packet<4>{{values[a]}});
+        for (std::uint32_t a = 0; a < kAhead; ++a) {
+          if (w + a < count && is_whole[a])
+            store_at(at + static_cast<std::uint64_t>(places[a]), values[a]);
+        }
       }
-      for (; w < count; ++w, at += step)
-        memory.template store_global<4>(device::kOutput, at, device::Packet<4>{{value_of(w)}});
       return;
     }
-    for (std::uint32_t w = 0; w < count; ++w, at += step) {
+    for (std::uint32_t w = 0; w < count; ++w, at += static_cast<std::uint64_t>(step)) {
       const std::uint64_t c = column + std::uint64_t{w} * kSide;
-      const std::uint32_t own = is_special ? mask_of(c == first_column, c == last_column) : mask;
-      if (own == 0) continue;
-      const std::uint32_t value = value_of(w);
-      if (own == ~std::uint32_t{0}) {
-        memory.template store_global<4>(device::kOutput, at, device::Packet<4>{{value}});
-      } else if (out.holds_word(at / 4)) {
-        ends(at / 4, value, out.high_first ? turned_bytes(own) : own);
+      const std::uint32_t mask = by_columns ? mask_of(into, c == first_column, c == last_column)
+                                            : mask_of(into, tile.is_first, tile.is_last);
+      if (mask != 0) {
+        const std::uint32_t value = value_at(from + 4 * w - into * behind);
+        if (mask == ~std::uint32_t{0}) {
+          store_at(4 * (at - into), value);
+        } else if (out.holds_word(at - into)) {
+          ends(at - into, value, out.high_first ? turned_bytes(mask) : mask);
+        }
       }
+      into = (into + more_into) & kInSector;
     }
-  }
-
- private:
-  // Of a tile, for the ends of rows before.
-  constexpr std::uint32_t more_groups() const { return skewed ? 1 : 0; }
-  // That a row of the output may have a part in.
-  constexpr std::uint64_t row_words() const {
-    return (rows + (kSide - 1) + more_groups() * (kSide - 1)) / kSide;
-  }
-  // Bits of the input from a row of the output to the one before it.
-  constexpr std::int64_t to_row_before() const {
-    constexpr auto kElement = static_cast<std::int64_t>(kElementBits);
-    return next == PackedNext::matrix ? -others.axes[0].in : out_pitch < 0 ? kElement : -kElement;
   }
 
   // 32 bits of each row from word w of the tile on; zero what is behind the last row.
@@ -257,6 +315,7 @@ struct MovePackedMatrix : PackedMatrixParams {
     std::int64_t bit = tile.in + row * in_pitch +
                        static_cast<std::int64_t>((tile.column + std::uint64_t{w} * kSide) * kElementBits);
     std::int64_t held = static_cast<std::int64_t>(rows) - row;
+    if (row < -static_cast<std::int64_t>(shared_words) * kSide) return;
     if (row < 0) {
       bit += static_cast<std::int64_t>(rows) * in_pitch + to_row_before();
       held = next == PackedNext::column || !tile.is_first ? kSide : 0;
