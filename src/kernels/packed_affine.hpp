@@ -284,26 +284,24 @@ constexpr void exchange_components(Vector (&vectors)[1 << shape.word_index_bits]
   }
 }
 
-// What is added to the numbers of words, and where word 0 is in shared memory.
-struct ThreadSquares {
-  std::uint32_t place = 0;
-  std::uint32_t address = 0;
-};
-template <PackedAffineShape shape>
-constexpr ThreadSquares thread_squares(const PackedAffineParams& params, std::uint64_t block,
-                                       std::uint32_t thread) {
+// Calls f(k, place, address) for a thread's squares, the components of its vectors: what is added to the
+// numbers of their words, and address(w), where word w is in shared memory.
+template <PackedAffineShape shape, typename F>
+constexpr void each_square(const PackedAffineParams& params, std::uint64_t block, std::uint32_t thread,
+                           const F& f) {
   constexpr int v = shape.words.vector_bits;
   const std::uint32_t of_block = block_place(params, block);
-  return {of_block ^ select_xor<shape.words.thread_bits>(params.group_place + v, thread),
-          select_xor<shape.words.thread_bits>(params.group_word + v, thread) ^
-              select_xor<shape.word_index_bits>(params.place_address, of_block)};
-}
-template <PackedAffineShape shape>
-constexpr ThreadSquares square(const PackedAffineParams& params, const ThreadSquares& of_thread,
-                               std::uint32_t component) {
-  constexpr int v = shape.words.vector_bits;
-  return {of_thread.place ^ select_xor<v>(params.group_place, component),
-          of_thread.address ^ select_xor<v>(params.group_word, component)};
+  const std::uint32_t place = of_block ^ select_xor<shape.words.thread_bits>(params.group_place + v, thread);
+  const std::uint32_t first = select_xor<shape.words.thread_bits>(params.group_word + v, thread) ^
+                              select_xor<shape.word_index_bits>(params.place_address, of_block);
+  FARO_UNROLL
+  for (std::uint32_t k = 0; k < shape.words.components(); ++k) {
+    const std::uint32_t of_square = first ^ select_xor<v>(params.group_word, k);
+    f(k, place ^ select_xor<v>(params.group_place, k), [&](int w) {
+      return of_square ^
+             select_xor<shape.word_index_bits>(params.word_address, static_cast<std::uint32_t>(w));
+    });
+  }
 }
 
 }  // namespace detail
@@ -321,26 +319,19 @@ constexpr void load_squares(Memory& memory, const PackedAffineParams& params, st
         device::kInput, source(static_cast<std::uint32_t>(w)));
   }
   if constexpr (!plain) detail::exchange_components<shape>(vectors, params);
-  const detail::ThreadSquares of_thread = detail::thread_squares<shape>(params, block, thread);
-  FARO_UNROLL
-  for (int k = 0; k < shape.words.components(); ++k) {
-    const detail::ThreadSquares square =
-        detail::square<shape>(params, of_thread, static_cast<std::uint32_t>(k));
-    std::uint32_t words[1 << q];
-    FARO_UNROLL
-    for (int w = 0; w < 1 << q; ++w) words[w] = vectors[w].unit[k];
-    if constexpr (plain) {
-      detail::transpose_words<q>(words);
-    } else {
-      exchange_in_registers<q>(words, params.exchange, 0, square.place);
-    }
-    FARO_UNROLL
-    for (int w = 0; w < 1 << q; ++w) {
-      memory.template store_shared<4>(
-          square.address ^ select_xor<q>(params.word_address, static_cast<std::uint32_t>(w)),
-          device::Packet<4>{{words[w]}});
-    }
-  }
+  detail::each_square<shape>(
+      params, block, thread, [&](std::uint32_t k, std::uint32_t place, const auto& address) {
+        std::uint32_t words[1 << q];
+        FARO_UNROLL
+        for (int w = 0; w < 1 << q; ++w) words[w] = vectors[w].unit[k];
+        if constexpr (plain)
+          detail::transpose_words<q>(words);
+        else
+          exchange_in_registers<q>(words, params.exchange, 0, place);
+        FARO_UNROLL
+        for (int w = 0; w < 1 << q; ++w)
+          memory.template store_shared<4>(address(w), device::Packet<4>{{words[w]}});
+      });
 }
 
 /// The same backwards: word w goes target(w) into the output.
@@ -349,27 +340,18 @@ constexpr void store_squares(Memory& memory, const PackedAffineParams& params, s
                              std::uint32_t thread, const Target& target) {
   constexpr int q = shape.word_index_bits;
   device::Packet<shape.words.vector_bytes()> vectors[1 << q];
-  const detail::ThreadSquares of_thread = detail::thread_squares<shape>(params, block, thread);
-  FARO_UNROLL
-  for (int k = 0; k < shape.words.components(); ++k) {
-    const detail::ThreadSquares square =
-        detail::square<shape>(params, of_thread, static_cast<std::uint32_t>(k));
-    std::uint32_t words[1 << q];
-    FARO_UNROLL
-    for (int w = 0; w < 1 << q; ++w) {
-      words[w] = memory
-                     .template load_shared<4>(
-                         square.address ^ select_xor<q>(params.word_address, static_cast<std::uint32_t>(w)))
-                     .unit[0];
-    }
-    if constexpr (plain) {
-      detail::transpose_words<q>(words);
-    } else {
-      exchange_back_in_registers<q>(words, params.exchange, square.place);
-    }
-    FARO_UNROLL
-    for (int w = 0; w < 1 << q; ++w) vectors[w].unit[k] = words[w];
-  }
+  detail::each_square<shape>(
+      params, block, thread, [&](std::uint32_t k, std::uint32_t place, const auto& address) {
+        std::uint32_t words[1 << q];
+        FARO_UNROLL
+        for (int w = 0; w < 1 << q; ++w) words[w] = memory.template load_shared<4>(address(w)).unit[0];
+        if constexpr (plain)
+          detail::transpose_words<q>(words);
+        else
+          exchange_back_in_registers<q>(words, params.exchange, place);
+        FARO_UNROLL
+        for (int w = 0; w < 1 << q; ++w) vectors[w].unit[k] = words[w];
+      });
   if constexpr (!plain) detail::exchange_components<shape>(vectors, params);
   FARO_UNROLL
   for (int w = 0; w < 1 << q; ++w) {

@@ -106,7 +106,8 @@ struct MovePackedMatrix : PackedMatrixParams {
   }
 
   constexpr std::uint64_t blocks() const { return matrices * down * across; }
-  constexpr std::uint32_t shared_bytes() const { return kSide * side_pitch * 4; }
+  /// With what is loaded ahead of a last word.
+  constexpr std::uint32_t shared_bytes() const { return (kSide * side_pitch + kAhead) * 4; }
 
   struct Tile {
     std::int64_t in = 0;  // bit where the matrix begins
@@ -230,9 +231,9 @@ struct MovePackedMatrix : PackedMatrixParams {
     const std::uint32_t from = 4 * ((k + more_groups() - (skewed ? 1 : 0)) * group_pitch + i * side_pitch);
     const std::uint32_t behind = 4 * group_pitch;
     const auto value_at = [&](std::uint32_t address) {
-      std::uint32_t value = memory.template load_shared<4>(address).unit[0];
-      if (skewed) value = shifted_in(value, memory.template load_shared<4>(address + behind).unit[0], phase);
-      return out.high_first ? turned_bytes(value) : value;
+      const std::uint32_t value = memory.template load_shared<4>(address).unit[0];
+      return skewed ? shifted_in(value, memory.template load_shared<4>(address + behind).unit[0], phase)
+                    : value;
     };
     const auto store_at = [&](std::uint64_t byte, std::uint32_t value) {
       memory.template store_global<4>(device::kOutput, byte, device::Packet<4>{{value}});
@@ -279,11 +280,10 @@ struct MovePackedMatrix : PackedMatrixParams {
     if (!is_special) {
       at *= 4;
       for (std::uint32_t w = 0; w < count; w += kAhead, at += 4 * kAhead * static_cast<std::uint64_t>(step)) {
-        std::uint32_t values[kAhead] = {};
+        std::uint32_t values[kAhead];
         FARO_UNROLL
-        for (std::uint32_t a = 0; a < kAhead; ++a) {
-          if (w + a < count && is_whole[a]) values[a] = value_at(addresses[a] + 4 * w);
-        }
+        for (std::uint32_t a = 0; a < kAhead; ++a) values[a] = value_at(addresses[a] + 4 * w);
+        if (out.high_first) turn_all(values);
         FARO_UNROLL
         for (std::uint32_t a = 0; a < kAhead; ++a) {
           if (w + a < count && is_whole[a])
@@ -297,7 +297,8 @@ struct MovePackedMatrix : PackedMatrixParams {
       const std::uint32_t mask = by_columns ? mask_of(into, c == first_column, c == last_column)
                                             : mask_of(into, tile.is_first, tile.is_last);
       if (mask != 0) {
-        const std::uint32_t value = value_at(from + 4 * w - into * behind);
+        std::uint32_t value = value_at(from + 4 * w - into * behind);
+        if (out.high_first) value = turned_bytes(value);
         if (mask == ~std::uint32_t{0}) {
           store_at(4 * (at - into), value);
         } else if (out.holds_word(at - into)) {
