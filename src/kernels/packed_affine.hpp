@@ -319,19 +319,19 @@ constexpr void load_squares(Memory& memory, const PackedAffineParams& params, st
         device::kInput, source(static_cast<std::uint32_t>(w)));
   }
   if constexpr (!plain) detail::exchange_components<shape>(vectors, params);
-  detail::each_square<shape>(
-      params, block, thread, [&](std::uint32_t k, std::uint32_t place, const auto& address) {
-        std::uint32_t words[1 << q];
-        FARO_UNROLL
-        for (int w = 0; w < 1 << q; ++w) words[w] = vectors[w].unit[k];
-        if constexpr (plain)
-          detail::transpose_words<q>(words);
-        else
-          exchange_in_registers<q>(words, params.exchange, 0, place);
-        FARO_UNROLL
-        for (int w = 0; w < 1 << q; ++w)
-          memory.template store_shared<4>(address(w), device::Packet<4>{{words[w]}});
-      });
+  detail::each_square<shape>(params, block, thread,
+                             [&](std::uint32_t k, std::uint32_t place, const auto& address) {
+                               std::uint32_t words[1 << q];
+                               FARO_UNROLL
+                               for (int w = 0; w < 1 << q; ++w) words[w] = vectors[w].unit[k];
+                               if constexpr (plain)
+                                 detail::transpose_words<q>(words);
+                               else
+                                 exchange_in_registers<q>(words, params.exchange, 0, place);
+                               FARO_UNROLL
+                               for (int w = 0; w < 1 << q; ++w)
+                                 memory.template store_shared<4>(address(w), device::Packet<4>{{words[w]}});
+                             });
 }
 
 /// The same backwards: word w goes target(w) into the output.
@@ -340,18 +340,19 @@ constexpr void store_squares(Memory& memory, const PackedAffineParams& params, s
                              std::uint32_t thread, const Target& target) {
   constexpr int q = shape.word_index_bits;
   device::Packet<shape.words.vector_bytes()> vectors[1 << q];
-  detail::each_square<shape>(
-      params, block, thread, [&](std::uint32_t k, std::uint32_t place, const auto& address) {
-        std::uint32_t words[1 << q];
-        FARO_UNROLL
-        for (int w = 0; w < 1 << q; ++w) words[w] = memory.template load_shared<4>(address(w)).unit[0];
-        if constexpr (plain)
-          detail::transpose_words<q>(words);
-        else
-          exchange_back_in_registers<q>(words, params.exchange, place);
-        FARO_UNROLL
-        for (int w = 0; w < 1 << q; ++w) vectors[w].unit[k] = words[w];
-      });
+  detail::each_square<shape>(params, block, thread,
+                             [&](std::uint32_t k, std::uint32_t place, const auto& address) {
+                               std::uint32_t words[1 << q];
+                               FARO_UNROLL
+                               for (int w = 0; w < 1 << q; ++w)
+                                 words[w] = memory.template load_shared<4>(address(w)).unit[0];
+                               if constexpr (plain)
+                                 detail::transpose_words<q>(words);
+                               else
+                                 exchange_back_in_registers<q>(words, params.exchange, place);
+                               FARO_UNROLL
+                               for (int w = 0; w < 1 << q; ++w) vectors[w].unit[k] = words[w];
+                             });
   if constexpr (!plain) detail::exchange_components<shape>(vectors, params);
   FARO_UNROLL
   for (int w = 0; w < 1 << q; ++w) {

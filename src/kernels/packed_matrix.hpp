@@ -14,12 +14,13 @@
 // shifts it asks once.
 //
 // Sectors of 32 bytes of which a part is written cost a read from memory, so tiles are whole sectors of each
-// row: word 0 of a row that begins s words into a sector is at s, and a tile has seven groups more than words.
+// row: word 0 of a row that begins s words into a sector is at s, and a tile has seven groups more than
+// words.
 //
-// A sector, or at least a word, in which a row ends and the next one begins is the next one's, whose tile loads
-// the last rows of the one before where it has none of its own: whichever is behind in memory, the next column
-// or the next matrix. Where there is none bits are put in one by one, by atomic operations; words that are not
-// wholly in the array are left out (packed_launch.hpp).
+// A sector, or at least a word, in which a row ends and the next one begins is the next one's, whose tile
+// loads the last rows of the one before where it has none of its own: whichever is behind in memory, the next
+// column or the next matrix. Where there is none bits are put in one by one, by atomic operations; words that
+// are not wholly in the array are left out (packed_launch.hpp).
 //
 // Word (g, i, w) is at g R + i S + w, R odd and no less than the words across, S = R K modulo 32 for K words
 // down: lanes of adjacent (g, w) store, and lanes of adjacent (i, k) load, in different banks.
@@ -52,7 +53,7 @@ struct PackedMatrixParams {
   std::int64_t out_pitch = 0;  // and from column to column
   std::uint64_t matrices = 1;
   PackedNext next = PackedNext::none;
-  bool skewed = false;              // some row of the output begins inside a word,
+  bool skewed = false;               // some row of the output begins inside a word,
   bool parted = false;               // or inside a sector
   std::uint32_t base_in_sector = 0;  // words into one at which the output's base is
   std::uint32_t shared_words = 1;    // the next row's, where one ends and it begins: a sector or a word
@@ -85,7 +86,8 @@ struct MovePackedMatrix : PackedMatrixParams {
     const std::uint64_t row = row_words();
     const std::uint64_t in_row = (columns + kSide - 1) / kSide;
     std::uint64_t least = ~std::uint64_t{0};
-    for (std::uint32_t k = kSectorWords; k + more_groups() <= kMostSquares / kSectorWords; k += kSectorWords) {
+    for (std::uint32_t k = kSectorWords; k + more_groups() <= kMostSquares / kSectorWords;
+         k += kSectorWords) {
       const std::uint32_t groups = k + more_groups();
       const std::uint64_t most = kMostSquares / groups < kMostWords ? kMostSquares / groups : kMostWords;
       const std::uint64_t tiles_across = (in_row + most - 1) / most;
@@ -198,9 +200,7 @@ struct MovePackedMatrix : PackedMatrixParams {
 
  private:
   // Groups of a tile that are more than its words: for the ends of rows before, and for sectors.
-  constexpr std::uint32_t more_groups() const {
-    return (skewed ? 1 : 0) + (parted ? kSectorWords - 1 : 0);
-  }
+  constexpr std::uint32_t more_groups() const { return (skewed ? 1 : 0) + (parted ? kSectorWords - 1 : 0); }
   // That a row of the output may have a part in, from a sector on.
   constexpr std::uint64_t row_words() const {
     return (rows + (kSide - 1) + (skewed ? kSide - 1 : 0)) / kSide + (parted ? kSectorWords - 1 : 0);
@@ -286,8 +286,7 @@ struct MovePackedMatrix : PackedMatrixParams {
         if (out.high_first) turn_all(values);
         FARO_UNROLL
         for (std::uint32_t a = 0; a < kAhead; ++a) {
-          if (w + a < count && is_whole[a])
-            store_at(at + static_cast<std::uint64_t>(places[a]), values[a]);
+          if (w + a < count && is_whole[a]) store_at(at + static_cast<std::uint64_t>(places[a]), values[a]);
         }
       }
       return;
@@ -334,8 +333,7 @@ struct MovePackedMatrix : PackedMatrixParams {
     }
     const std::uint64_t base = static_cast<std::uint64_t>(bit) / kWordBits * 4;
     const auto word = [&](std::uint32_t, std::int64_t words_on) {
-      return memory
-          .template load_global<4>(device::kInput, base + static_cast<std::uint64_t>(words_on * 4))
+      return memory.template load_global<4>(device::kInput, base + static_cast<std::uint64_t>(words_on * 4))
           .unit[0];
     };
     const auto into = static_cast<std::uint32_t>(static_cast<std::uint64_t>(bit) % kWordBits);
@@ -373,8 +371,7 @@ struct MovePackedMatrix : PackedMatrixParams {
       }
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kAhead; ++k, bit += pitch)
-        words[done + k] =
-            shifted_out(first[k], second[k], static_cast<std::uint32_t>(bit) % kWordBits);
+        words[done + k] = shifted_out(first[k], second[k], static_cast<std::uint32_t>(bit) % kWordBits);
     }
   }
 

@@ -141,7 +141,8 @@ class PanelSweep {
 
   /// Whether panels of rows, whole bytes on both sides, take fewer requests than those of columns.
   bool is_by_rows(std::uint64_t memory_bytes) const {
-    if ((problem_.in.first_bit | matrix_.in_pitch | matrix_.out_pitch) % packed::kBitsOfByte != 0) return false;
+    if ((problem_.in.first_bit | matrix_.in_pitch | matrix_.out_pitch) % packed::kBitsOfByte != 0)
+      return false;
     return matrix_.columns * detail::ceil_div(matrix_.rows, panel_rows(memory_bytes)) <
            matrix_.rows * detail::ceil_div(matrix_.columns, panel_columns(memory_bytes));
   }
