@@ -196,11 +196,15 @@ void move_matrices(Queue& queue, faro::detail::AxisMap part, std::size_t columns
   const std::uint64_t base = reinterpret_cast<std::uintptr_t>(arrays.out.base) / 4 % Kernel::kSectorWords;
   kernel.base_in_sector = static_cast<std::uint32_t>(base);
   kernel.skewed = !begins_at(kWordBits, kernel.out_first);
-  kernel.parted = !begins_at(kSectorBits, kernel.out_first + base * kWordBits);
+  // Where rows are short, the groups that sectors take more cost more than they save.
+  constexpr std::uint64_t kLongRowBits = 16384;
+  kernel.parted = kernel.rows * Kernel::kElementBits >= kLongRowBits &&
+                  !begins_at(kSectorBits, kernel.out_first + base * kWordBits);
   const auto row_bits = static_cast<std::int64_t>(kernel.rows * Kernel::kElementBits);
-  if (kernel.parted && std::abs(kernel.out_pitch) == row_bits)
+  const bool ends_inside = kernel.skewed || kernel.parted;
+  if (ends_inside && std::abs(kernel.out_pitch) == row_bits)
     kernel.next = PackedNext::column;
-  else if (kernel.parted && kernel.others.count > 0 && kernel.others.axes[0].out == row_bits)
+  else if (ends_inside && kernel.others.count > 0 && kernel.others.axes[0].out == row_bits)
     kernel.next = PackedNext::matrix;
   if (kernel.parted && kernel.rows > (Kernel::kSectorWords + 1) * Kernel::kSide)
     kernel.shared_words = Kernel::kSectorWords;

@@ -13,9 +13,8 @@
 // apart, whose rows begin at the same bit of a word: 2^q pitches of whole elements are whole words. So how it
 // shifts it asks once.
 //
-// Sectors of 32 bytes of which a part is written cost a read from memory, so tiles are whole sectors of each
-// row: word 0 of a row that begins s words into a sector is at s, and a tile has seven groups more than
-// words.
+// Tiles are whole sectors of 32 bytes of each row, where rows are long: word 0 of a row that begins s words
+// into a sector is at s, and a tile has seven groups more than words.
 //
 // A sector, or at least a word, in which a row ends and the next one begins is the next one's, whose tile
 // loads the last rows of the one before where it has none of its own: whichever is behind in memory, the next
@@ -80,20 +79,25 @@ struct MovePackedMatrix : PackedMatrixParams {
   static constexpr std::uint32_t kSectorWords = 8;
   static constexpr std::uint64_t kStrip = 4;
 
-  /// Chooses tiles: what they load, store and touch besides, in instructions as far as known. Requires: all
-  /// that tells the matrices apart (unchecked).
+  /// Chooses tiles: by what they load and store, and by what a thread does before, in instructions of a word.
+  /// Requires: all that tells the matrices apart (unchecked).
   constexpr void cut() {
+    constexpr std::uint64_t kBefore = 600 * kThreads / kSide;
+    constexpr std::uint64_t kOfLoads = 16;
+    constexpr std::uint64_t kOfStores = 10;
+    constexpr std::uint64_t kSectors = 12;  // of a row of a tile: what is loaded besides
     const std::uint64_t row = row_words();
     const std::uint64_t in_row = (columns + kSide - 1) / kSide;
+    const std::uint32_t step = parted ? kSectorWords : 1;
     std::uint64_t least = ~std::uint64_t{0};
-    for (std::uint32_t k = kSectorWords; k + more_groups() <= kMostSquares / kSectorWords;
-         k += kSectorWords) {
+    for (std::uint32_t k = step; k + more_groups() <= kMostSquares / kSectorWords; k += step) {
       const std::uint32_t groups = k + more_groups();
       const std::uint64_t most = kMostSquares / groups < kMostWords ? kMostSquares / groups : kMostWords;
       const std::uint64_t tiles_across = (in_row + most - 1) / most;
       const std::uint64_t tiles_down = (row + k - 1) / k;
       const std::uint64_t w = (in_row + tiles_across - 1) / tiles_across;
-      const std::uint64_t cost = tiles_down * tiles_across * (16 * groups * (w + 4) + 10 * k * w + 500);
+      const std::uint64_t cost =
+          tiles_down * tiles_across * (kOfLoads * groups * (w + kSectors) + kOfStores * k * w + kBefore);
       if (cost >= least) continue;
       least = cost;
       words_down = k;
@@ -211,6 +215,12 @@ struct MovePackedMatrix : PackedMatrixParams {
     return next == PackedNext::matrix ? -others.axes[0].in : out_pitch < 0 ? kElement : -kElement;
   }
 
+  // Whether the word and those two sectors before and behind it are the row's.
+  static constexpr bool is_inside_row(std::int64_t word, std::int64_t row_bits) {
+    constexpr std::int64_t kApart = 2 * kSectorWords;
+    return word >= kApart && (word + kApart) * static_cast<std::int64_t>(kWordBits) <= row_bits;
+  }
+
   // Words k of the tile of its columns i, i + 2^q ..
   template <device::Memory Memory, typename Ends>
   constexpr void store_words(Memory& memory, const Tile& tile, std::uint32_t i, std::uint32_t k,
@@ -264,11 +274,13 @@ struct MovePackedMatrix : PackedMatrixParams {
     std::int64_t places[kAhead];
     bool is_whole[kAhead];
     bool is_any = is_special;
+    const bool is_inside = is_inside_row(furthest, row_bits);
+    std::uint32_t mask = ~std::uint32_t{0};
     std::uint32_t before = into;
     FARO_UNROLL
     for (std::uint32_t a = 0; a < kAhead; ++a) {
-      const std::uint32_t mask =
-          by_columns ? mask_of(before, false, false) : mask_of(before, tile.is_first, tile.is_last);
+      if ((a == 0 || parted) && !is_inside)
+        mask = by_columns ? mask_of(before, false, false) : mask_of(before, tile.is_first, tile.is_last);
       is_whole[a] = mask == ~std::uint32_t{0};
       is_special = is_special || (mask != 0 && !is_whole[a]);
       is_any = is_any || mask != 0;
@@ -293,8 +305,8 @@ struct MovePackedMatrix : PackedMatrixParams {
     }
     for (std::uint32_t w = 0; w < count; ++w, at += static_cast<std::uint64_t>(step)) {
       const std::uint64_t c = column + std::uint64_t{w} * kSide;
-      const std::uint32_t mask = by_columns ? mask_of(into, c == first_column, c == last_column)
-                                            : mask_of(into, tile.is_first, tile.is_last);
+      mask = by_columns ? mask_of(into, c == first_column, c == last_column)
+                        : mask_of(into, tile.is_first, tile.is_last);
       if (mask != 0) {
         std::uint32_t value = value_at(from + 4 * w - into * behind);
         if (out.high_first) value = turned_bytes(value);
