@@ -32,7 +32,7 @@ class CountingDevice : public HostDevice {
     ++kernels;
     if constexpr (requires { kernel.params.exchange; }) ++tiles;
     if constexpr (requires { kernel.params.outers; }) ++strided;
-    if constexpr (requires { kernel.words_down(); }) ++matrices;
+    if constexpr (requires { kernel.of_strip; }) ++matrices;
     if constexpr (requires { kernel.run_bits; }) ++runs;
     HostDevice::run(kernel);
   }
@@ -61,7 +61,7 @@ struct TakenMatrices {
   std::function<void(const kernels::PackedMatrixParams&)> take;
   template <typename Kernel>
   void run(const Kernel& kernel) {
-    if constexpr (requires { kernel.words_down(); }) take(kernel);
+    if constexpr (requires { kernel.of_strip; }) take(kernel);
   }
 };
 
@@ -211,6 +211,38 @@ TEST(PackedDevice, MatricesOfManyTiles) {
     if (HasFatalFailure()) return;
   }
   EXPECT_EQ(reached.matrices, 10);
+}
+
+// Words in which one row of the output ends and another begins: the next column's, forwards and backwards,
+// the next matrix's, of matrices one behind another and apart.
+TEST(PackedDevice, MatricesWhoseRowsShareWords) {
+  std::mt19937_64 random(13);
+  Reached reached;
+  for (const std::uint32_t bits : {1U, 2U, 4U}) {
+    for (const std::string text :
+         {"axes(129 131; 1 0)", "axes(3 131 5 77; 1 3 0 2)", "axes(5 67 3 131; 3 1 0 2)",
+          "axes(67 131 5; 1 2 0)", "axes(3 5 549 141; 3 0 1 2)"}) {
+      verify({.permutation = parse_permutation(text),
+              .element_bits = bits,
+              .batch = 1 + random() % 3,
+              .in = {.first_bit = random() % 40 * bits, .order = an_order(random)},
+              .out = {.first_bit = random() % 40 * bits, .order = an_order(random)}},
+             random, reached, false, random() % 2 == 0 ? Order::forward : Order::backward);
+      if (HasFatalFailure()) return;
+    }
+    for (const bool rows_back : {false, true}) {
+      for (const bool columns_back : {false, true}) {
+        verify({.permutation = CyclicAxes({2, 165, 131}, {0, 2, 1},
+                                          {{.count = 2},
+                                           {.count = 165, .reversed = rows_back},
+                                           {.count = 131, .reversed = columns_back}}),
+                .element_bits = bits},
+               random, reached);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+  EXPECT_GE(reached.matrices, 20);
 }
 
 TEST(PackedDevice, AxesFlipsAndRollsOfAnyExtents) {
@@ -368,7 +400,6 @@ TEST(PackedDevice, MatricesTouchEachSectorOnce) {
     memory.run(
         {.blocks = kernel.blocks(), .threads = kernel.kThreads},
         [&](auto& m, auto block, auto thread) { kernel.load(m, kernel.tile_of(block), thread); },
-        [&](auto& m, auto block, auto thread) { kernel.transpose(m, kernel.tile_of(block), thread); },
         [&](auto& m, auto block, auto thread) {
           kernel.store(m, kernel.tile_of(block), thread,
                        [](auto...) { FAIL() << "rows of whole words have no ends"; });
@@ -376,7 +407,7 @@ TEST(PackedDevice, MatricesTouchEachSectorOnce) {
     return memory.counts();
   };
   for (const std::uint32_t bits : {1U, 2U, 4U}) {
-    alignas(16) std::byte base[32] = {};
+    alignas(32) std::byte base[32] = {};
     const std::uint64_t rows = 1024;
     const std::uint64_t columns = 2048;
     const std::uint64_t bytes = rows * columns * bits / 8;

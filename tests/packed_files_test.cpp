@@ -84,7 +84,7 @@ TEST_F(PackedFiles, PanelsAreTheSameAsTheWhole) {
 }
 
 TEST_F(PackedFiles, BedFilesTurnAndTurnBack) {
-  for (const auto& [samples, variants] : {std::pair(1, 1), {3, 2}, {5, 4099}, {1030, 611}}) {
+  for (const auto& [samples, variants] : {std::pair(1, 1), {3, 2}, {5, 4099}, {7, 20'011}, {1030, 611}}) {
     const auto row = static_cast<std::uint64_t>(samples + 3) / 4;
     Bytes bed{std::byte{0x6c}, std::byte{0x1b}, std::byte{1}};
     for (int v = 0; v < variants; ++v) {

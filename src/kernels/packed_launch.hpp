@@ -185,19 +185,30 @@ void move_matrices(Queue& queue, faro::detail::AxisMap part, std::size_t columns
   kernel.in_pitch = part.axes.front().in;
   kernel.columns = part.axes[columns].extent;
   kernel.out_pitch = part.axes[columns].out;
-  kernel.in_skewed = (kernel.in_first | static_cast<std::uint64_t>(kernel.in_pitch)) % kWordBits != 0;
-  kernel.skewed = (kernel.out_first | static_cast<std::uint64_t>(kernel.out_pitch)) % kWordBits != 0;
   kernel.others = others_of(part, columns, kernel.matrices);
-  for (int a = 0; a < kernel.others.count; ++a) {
-    constexpr auto kWord = static_cast<std::int64_t>(kWordBits);
-    kernel.in_skewed = kernel.in_skewed || kernel.others.axes[a].in % kWord != 0;
-    kernel.skewed = kernel.skewed || kernel.others.axes[a].out % kWord != 0;
-  }
-  kernel.down = faro::detail::ceil_div(kernel.rows + (kernel.skewed ? Kernel::kSide - 1 : 0),
-                                       std::uint64_t{kernel.words_down()} * Kernel::kSide);
-  kernel.across = faro::detail::ceil_div(kernel.columns, std::uint64_t{Kernel::kWords} * Kernel::kSide);
-  kernel.of_matrix = device::Division64(kernel.down * kernel.across);
-  kernel.of_strip = device::Division64(Kernel::kStrip * kernel.across);
+  const auto begins_at = [&](std::uint64_t bits, std::uint64_t first) {
+    const auto divides = [&](std::int64_t stride) { return stride % static_cast<std::int64_t>(bits) == 0; };
+    return first % bits == 0 && divides(kernel.out_pitch) &&
+           std::all_of(kernel.others.axes, kernel.others.axes + kernel.others.count,
+                       [&](const PackedOthers::Axis& axis) { return divides(axis.out); });
+  };
+  constexpr std::uint64_t kSectorBits = Kernel::kSectorWords * kWordBits;
+  const std::uint64_t base = reinterpret_cast<std::uintptr_t>(arrays.out.base) / 4 % Kernel::kSectorWords;
+  kernel.base_in_sector = static_cast<std::uint32_t>(base);
+  kernel.skewed = !begins_at(kWordBits, kernel.out_first);
+  // Where rows are short, the groups that sectors take more cost more than they save.
+  constexpr std::uint64_t kLongRowBits = 16384;
+  kernel.parted = kernel.rows * Kernel::kElementBits >= kLongRowBits &&
+                  !begins_at(kSectorBits, kernel.out_first + base * kWordBits);
+  const auto row_bits = static_cast<std::int64_t>(kernel.rows * Kernel::kElementBits);
+  const bool ends_inside = kernel.skewed || kernel.parted;
+  if (ends_inside && std::abs(kernel.out_pitch) == row_bits)
+    kernel.next = PackedNext::column;
+  else if (ends_inside && kernel.others.count > 0 && kernel.others.axes[0].out == row_bits)
+    kernel.next = PackedNext::matrix;
+  if (kernel.parted && kernel.rows > (Kernel::kSectorWords + 1) * Kernel::kSide)
+    kernel.shared_words = Kernel::kSectorWords;
+  kernel.cut();
   queue.run(kernel);
 }
 

@@ -1,9 +1,10 @@
-// Packed elements in files, whole in memory or, of matrices that are larger, by panels.
+// Packed elements in files, whole in memory or, of large matrices, by panels, whichever takes fewer requests:
 //
-//     input, R rows      | panel 0 | panel 1 | ...      a panel: a piece of every row, read row by row
-//     output             panel 0's columns, then panel 1's, ...      each written in one piece
+//     of columns     a piece of every row, read row by row; written in one piece
+//     of rows        read in one piece; a piece of every row of the output, written row by row
 //
-// Every byte is read once and written once, and what is written is in order.
+// Every byte is read once and written once. Panels of rows keep to few buffers, whose pages are cleared once,
+// also where memory has room for both arrays.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -53,13 +54,13 @@ class InputFile {
     return io::read_at(descriptor_.get(), to, file_.offset + at).bytes == to.size();
   }
 
-  bool read_by_all(std::span<std::byte> to, int threads) const {
+  bool read_by_all(std::span<std::byte> to, std::uint64_t at, int threads) const {
     constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
     std::atomic<bool> read_all = true;
     cpu::share_out(detail::ceil_div(to.size(), kPiece), threads, [&](std::uint64_t begin, std::uint64_t end) {
       const std::uint64_t first = begin * kPiece;
       const std::uint64_t last = std::min<std::uint64_t>(end * kPiece, to.size());
-      if (!read(to.subspan(first, last - first), first)) read_all = false;
+      if (!read(to.subspan(first, last - first), at + first)) read_all = false;
     });
     return read_all;
   }
@@ -100,7 +101,7 @@ void permute_whole(const PackedPlan& plan, const InputFile& in, io::OutputFile& 
                    std::uint64_t header_bytes, const PackedFileOptions& options) {
   const io::Buffer from(plan.in_bytes(), io::PageKind::huge, io::PageTouch::as_used);
   const io::Buffer to(plan.out_bytes());
-  in.require(in.read_by_all(from.span(), detail::thread_count(options.threads)));
+  in.require(in.read_by_all(from.span(), 0, detail::thread_count(options.threads)));
   run_on_engine(plan, from.span(), to.span(), options);
   if (options.verify) verify_packed(plan.problem(), from.span(), to.span(), options.threads);
   out.write(to.span(), header_bytes);
@@ -138,6 +139,56 @@ class PanelSweep {
         options_(options),
         threads_(detail::thread_count(options.threads)) {}
 
+  /// Whether panels of rows, whole bytes on both sides, take fewer requests than those of columns.
+  bool is_by_rows(std::uint64_t memory_bytes) const {
+    if ((problem_.in.first_bit | matrix_.in_pitch | matrix_.out_pitch) % packed::kBitsOfByte != 0)
+      return false;
+    return matrix_.columns * detail::ceil_div(matrix_.rows, panel_rows(memory_bytes)) <
+           matrix_.rows * detail::ceil_div(matrix_.columns, panel_columns(memory_bytes));
+  }
+
+  /// Whether these write whole pages, and there are several.
+  bool has_pages(std::uint64_t memory_bytes) const {
+    const std::uint64_t rows = panel_rows(memory_bytes);
+    return rows * problem_.element_bits >= kPageBits && rows < matrix_.rows;
+  }
+
+  /// Requires: is_by_rows() (unchecked).
+  void run_by_rows(const InputFile& in, io::OutputFile& out, std::uint64_t header_bytes,
+                   std::uint64_t memory_bytes) const {
+    const std::uint64_t tall = std::min(panel_rows(memory_bytes), matrix_.rows);
+    const std::uint64_t row_bytes = matrix_.in_pitch / packed::kBitsOfByte;
+    const io::Buffer from(tall * row_bytes);
+    const io::Buffer to(matrix_.columns * piece_bytes(tall));
+    for (std::uint64_t first = 0; first < matrix_.rows; first += tall) {
+      const std::uint64_t rows = std::min(tall, matrix_.rows - first);
+      const std::uint64_t piece = piece_bytes(rows);
+      const PackedPlan plan({.permutation = maps::transpose_any(rows, matrix_.columns),
+                             .element_bits = problem_.element_bits,
+                             .in = {.row_elements = matrix_.columns,
+                                    .pitch_bits = matrix_.in_pitch,
+                                    .order = problem_.in.order},
+                             .out = {.row_elements = rows,
+                                     .pitch_bits = piece * packed::kBitsOfByte,
+                                     .order = problem_.out.order},
+                             .pads = PadBits::zero},
+                            plan_options(options_));
+      const std::span<std::byte> read = from.span().first(plan.in_bytes());
+      const std::span<std::byte> turned = to.span().first(plan.out_bytes());
+      in.require(
+          in.read_by_all(read, problem_.in.first_bit / packed::kBitsOfByte + first * row_bytes, threads_));
+      run_on_engine(plan, read, turned, options_);
+      if (options_.verify) verify_packed(plan.problem(), read, turned, options_.threads);
+      cpu::share_out(matrix_.columns, threads_, [&](std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t c = begin; c < end; ++c) {
+          const std::uint64_t bit = c * matrix_.out_pitch + first * problem_.element_bits;
+          out.write(turned.subspan(c * piece, std::min(piece, turned.size() - c * piece)),
+                    header_bytes + bit / packed::kBitsOfByte);
+        }
+      });
+    }
+  }
+
   /// Columns of a panel: whole bytes of both sides.
   std::uint64_t panel_columns(std::uint64_t memory_bytes) const {
     const std::uint64_t bits = matrix_.rows * problem_.element_bits + matrix_.out_pitch;
@@ -163,6 +214,15 @@ class PanelSweep {
  private:
   static constexpr std::uint64_t kColumns =
       512;  // a panel's columns are a multiple: lines of the rows' pieces
+  static constexpr std::uint64_t kPageBits = std::uint64_t{8} * 4096;
+
+  // Rows of a panel: pages of the output's rows, where there is memory for one.
+  std::uint64_t panel_rows(std::uint64_t memory_bytes) const {
+    const std::uint64_t bits = matrix_.columns * problem_.element_bits + matrix_.in_pitch;
+    const std::uint64_t rows = memory_bytes / detail::ceil_div(bits, packed::kBitsOfByte);
+    const std::uint64_t page = kPageBits / problem_.element_bits;
+    return rows >= page ? rows / page * page : std::max<std::uint64_t>(rows / kColumns * kColumns, kColumns);
+  }
 
   std::uint64_t piece_bytes(std::uint64_t columns) const {
     return packed::bytes_of_bits(columns * problem_.element_bits);
@@ -232,16 +292,27 @@ void permute_packed_file(const PackedProblem& problem, const PackedFile& in, con
   output.write(header, 0);
   const std::uint64_t memory =
       options.memory_bytes == 0 ? file::default_memory_bytes() : options.memory_bytes;
-  if (plan.in_bytes() + plan.out_bytes() <= memory) {
-    permute_whole(plan, input, output, header.size(), options);
-  } else if (const auto matrix = matrix_of(plan.problem())) {
-    PanelSweep(plan.problem(), *matrix, options).run(input, output, header.size(), memory);
-  } else {
+  const bool fits = plan.in_bytes() + plan.out_bytes() <= memory;
+  if (const auto matrix = matrix_of(plan.problem())) {
+    const PanelSweep sweep(plan.problem(), *matrix, options);
+    constexpr std::uint64_t kPanelBytes = std::uint64_t{128} << 20;
+    const std::uint64_t panel = fits ? std::min(memory, kPanelBytes) : memory;
+    if (sweep.is_by_rows(panel) && (!fits || sweep.has_pages(panel))) {
+      sweep.run_by_rows(input, output, header.size(), panel);
+      return output.commit();
+    }
+    if (!fits) {
+      sweep.run(input, output, header.size(), memory);
+      return output.commit();
+    }
+  }
+  if (!fits) {
     fail(ErrorCode::unsupported, "permute `" + in.path.string() + "`",
          to_text(problem.permutation) + " of " + std::to_string(plan.in_bytes()) + " bytes with " +
              std::to_string(memory) + " bytes of memory",
          "a transposed matrix, or memory for both arrays");
   }
+  permute_whole(plan, input, output, header.size(), options);
   output.commit();
 }
 
