@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 /* Grows when functions are added, without taking any away: a program may ask for at least what it was made with. */
-#define FARO_ABI_VERSION 13
+#define FARO_ABI_VERSION 14
 
 /* --- what went wrong */
 
@@ -404,6 +404,11 @@ FARO_API void faro_arithmetic_plan_destroy(faro_arithmetic_plan* plan);
 FARO_API faro_status faro_arithmetic_plan_run(const faro_arithmetic_plan* plan, const void* in, const void* addend, void* out,
                                               void* stream);
 FARO_API faro_status faro_arithmetic_plan_explain(const faro_arithmetic_plan* plan, char** text);
+/* The same of arrays of the host, by engine cuda through at most so many bytes of the device's memory, 0: half of what is free.
+ * Views, axes, rolls and flips travel in pieces, whatever their size, other maps whole. Returns when the result is there. With engine
+ * cpu as faro_arithmetic_plan_run. */
+FARO_API faro_status faro_arithmetic_plan_run_staged(const faro_arithmetic_plan* plan, const void* in, const void* addend, void* out,
+                                                     uint64_t device_bytes);
 
 /* --- numbers of 8 and 4 bits with a scale for each block of 32 or 16, made and undone while they are moved.
  * faro/block_scales.hpp says what formats are, and how scales lie. Of `options` the engine, threads and device count; of engine

@@ -125,6 +125,23 @@ faro_arithmetic_plan* new_row_arithmetic(const faro_moved_rows& of, const faro_a
                         made, of.rows->threads)};
 }
 
+// The arrays of a run, which begin where the plan's strides do.
+struct NumberArrays {
+  NumberArray in;
+  void* out;
+  NumberArray addend;
+
+  NumberArrays(const faro_arithmetic_plan& of, const void* from, const void* added, void* to)
+      : in{at(from, of.in_first), of.plan.in_count()},
+        out(const_cast<void*>(at(to, of.out_first))),
+        addend{at(added, of.addend_first), of.plan.addend_count()} {}
+
+ private:
+  static const void* at(const void* array, std::int64_t bytes) {
+    return array == nullptr ? nullptr : static_cast<const std::byte*>(array) + bytes;
+  }
+};
+
 }  // namespace
 
 Arithmetic arithmetic_in(const faro_arithmetic& of) {
@@ -190,14 +207,20 @@ faro_status faro_arithmetic_plan_run(const faro_arithmetic_plan* plan, const voi
                                      void* out, void* stream) {
   return guarded([&] {
     require_argument(plan, "run", "plan");
-    const faro::ExecutableArithmetic& of = plan->plan;
-    const faro::capi::Endable endable(of.moved_bytes());
-    const auto at = [](const void* array, std::int64_t bytes) {
-      return array == nullptr ? nullptr : static_cast<const std::byte*>(array) + bytes;
-    };
-    of.run({at(in, plan->in_first), of.in_count()}, const_cast<std::byte*>(at(out, plan->out_first)),
-           of.out_count(), {at(addend, plan->addend_first), of.addend_count()},
-           faro::Stream(static_cast<CUstream_st*>(stream)));
+    const faro::capi::NumberArrays arrays(*plan, in, addend, out);
+    const faro::capi::Endable endable(plan->plan.moved_bytes());
+    plan->plan.run(arrays.in, arrays.out, plan->plan.out_count(), arrays.addend,
+                   faro::Stream(static_cast<CUstream_st*>(stream)));
+  });
+}
+
+faro_status faro_arithmetic_plan_run_staged(const faro_arithmetic_plan* plan, const void* in,
+                                            const void* addend, void* out, uint64_t device_bytes) {
+  return guarded([&] {
+    require_argument(plan, "run", "plan");
+    const faro::capi::NumberArrays arrays(*plan, in, addend, out);
+    plan->plan.run_staged(arrays.in, arrays.out, plan->plan.out_count(), arrays.addend,
+                          {.device_bytes = device_bytes});
   });
 }
 

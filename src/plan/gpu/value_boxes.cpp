@@ -23,9 +23,15 @@ using kernels::ValueRowFactors;
 using kernels::ValueSide;
 
 constexpr std::uint64_t kValueVectorBytes = 16;
-constexpr std::uint64_t kValueRunBytes = 256;        // what memory likes to be read and written by
-constexpr std::uint64_t kBoxTraffic = 64 << 10;      // bytes that a box reads and writes
-constexpr std::uint64_t kValueHeldBytes = 34 << 10;  // of shared memory, for a box
+inline std::uint64_t knob(const char* name, std::uint64_t otherwise) {  // FARO_X
+  const char* const text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+const std::uint64_t kValueRunBytes = knob("FARO_X_RUN", 256);        // what memory likes to be read and written by
+const std::uint64_t kBoxTraffic = knob("FARO_X_TRAFFIC", 64 << 10);      // bytes that a box reads and writes
+const std::uint64_t kValueHeldBytes = knob("FARO_X_HELD", 34 << 10);  // of shared memory, for a box
+const std::uint64_t kCopiedBytes = knob("FARO_X_COPYBYTES", 36 << 10);  // of the input, and of what is added
+const bool FARO_X_SEARCH = knob("FARO_X_SEARCH", 1) != 0;
 constexpr std::uint64_t kDirectNumbers = 8192;       // of a box without shared memory
 constexpr std::uint64_t kMostColumns = 4;
 constexpr std::uint64_t kLeastColumn = 256;  // numbers, for which columns are exchanged in registers
@@ -131,7 +137,7 @@ void for_each_index(const std::vector<ValueDigit>& digits, const Step& step) {
 
 class ValueBoxMaker {
  public:
-  ValueBoxMaker(const ValuePlan& plan, const ValueAlignment& alignment)
+  ValueBoxMaker(const ValuePlan& plan, const ValueAlignment& alignment, bool copied)
       : plan_(plan), alignment_(alignment), axes_(plan.axes) {
     if (axes_.empty()) axes_.push_back({.extent = 1, .strides = {.in = 1, .out = 1, .addend = 1}});
     if (axes_.size() > kernels::kValueGridAxes) {
@@ -139,11 +145,13 @@ class ValueBoxMaker {
            "at most " + std::to_string(kernels::kValueGridAxes) + " with arithmetic on a GPU");
     }
     const Arithmetic& of = plan.arithmetic;
-    made_.rounds_first = out_bytes() < in_bytes() && !of.addend && !of.scale.axis && !of.offset.axis;
+    made_.copied = copied;
+    made_.rounds_first = !copied && out_bytes() < in_bytes() && !of.addend && !of.scale.axis && !of.offset.axis;
     held_bytes_ = made_.rounds_first ? out_bytes() : in_bytes();
   }
 
-  ValueBoxes make() {
+  /// None where a box cannot be copied as asked.
+  std::optional<ValueBoxes> make() {
     std::vector<std::size_t> in_order = lying_together(axes_, &ValueStrides::in);
     std::vector<std::size_t> out_order = lying_together(axes_, &ValueStrides::out);
     if (plan_.arithmetic.addend) out_order.resize(followed_by_addend(out_order));
@@ -152,19 +160,27 @@ class ValueBoxMaker {
     if (!block_axis_) common = columns(in_order, out_order);
     if (common.empty() && !block_axis_) common = common_run(in_order, out_order);
     made_.direct = !common.empty();
+    if (made_.direct || block_axis_) made_.copied = false;
     if (made_.direct) {
       choose_runs(common);
     } else {
       choose_box(in_order, out_order);
     }
     find_cuts();
-    in_run_ = run_digits(made_.direct ? common : in_order);
-    out_run_ = made_.direct ? in_run_ : run_digits(out_order);
+    constexpr std::uint64_t kLine = 128;
+    const std::uint64_t all = ~std::uint64_t{0};
+    in_run_ = run_digits(made_.direct ? common : in_order, made_.copied ? kLine / in_bytes() : all);
+    out_run_ = made_.direct ? in_run_ : run_digits(out_order, made_.copied ? kLine / out_bytes() : all);
     in_rows_ = row_digits(in_run_, true);
     out_rows_ = row_digits(out_run_, false);
     make_grid();
     choose_vectors();
-    choose_places();
+    if (made_.copied && !can_copy()) return std::nullopt;
+    if (made_.copied) {
+      choose_copied_places();
+    } else {
+      choose_places();
+    }
     make_tables();
     return std::move(made_);
   }
@@ -242,6 +258,7 @@ class ValueBoxMaker {
   }
 
   void choose_box(const std::vector<std::size_t>& in_order, const std::vector<std::size_t>& out_order) {
+    if (made_.copied && FARO_X_SEARCH) return search_box(in_order, out_order);
     ValueBoxGrowth growth{axes_, ValueBoxGrowth::least(axes_)};
     const std::uint64_t most =
         std::min(kValueHeldBytes / held_bytes_, kBoxTraffic / (in_bytes() + out_bytes()));
@@ -252,6 +269,53 @@ class ValueBoxMaker {
     }
     growth.fill(most);
     made_.box = growth.box;
+  }
+
+  // Of boxes whose runs are about as long as one or the other, the one that takes least.
+  void search_box(const std::vector<std::size_t>& in_order, const std::vector<std::size_t>& out_order) {
+    constexpr std::uint64_t kRuns[] = {64, 96, 128, 192, 256, 384, 512, 768, 1024};  // bytes
+    const auto& addend = plan_.arithmetic.addend;
+    const std::uint64_t held = in_bytes() + (addend ? bytes_of(addend->number) : 0);
+    const std::uint64_t most = std::min(kCopiedBytes / held, kBoxTraffic / (in_bytes() + out_bytes()));
+    double least = 0;
+    for (const std::uint64_t in : kRuns) {
+      for (const std::uint64_t out : kRuns) {
+        ValueBoxGrowth growth{axes_, ValueBoxGrowth::least(axes_)};
+        growth.grow(in_order, std::max<std::uint64_t>(in / in_bytes(), 1), most);
+        growth.grow(out_order, std::max<std::uint64_t>(out / out_bytes(), 1), most);
+        growth.fill(most);
+        const double cost = cost_of(growth.box, in_order, out_order, held * growth.count());
+        if (least != 0 && cost >= least) continue;
+        least = cost;
+        made_.box = growth.box;
+      }
+    }
+  }
+
+  // By the bytes of each side: short runs cost more, and boxes that are small or stand out of the array.
+  double cost_of(const std::vector<std::uint64_t>& box, const std::vector<std::size_t>& in_order,
+                 const std::vector<std::size_t>& out_order, std::uint64_t held) const {
+    constexpr double kOfRun = 40;     // bytes that a run takes beyond its own
+    constexpr double kOfSectors = 16; // and where it shares sectors
+    constexpr double kOfBox = 2048;
+    constexpr double kOfGaps = 0.5;
+    constexpr std::uint64_t kSector = layout::kGeometry.sector_bytes;
+    const auto side = [&](const std::vector<std::size_t>& order, std::uint64_t bytes) {
+      std::uint64_t run = 1;
+      for (const std::size_t a : order) {
+        run *= box[a];
+        if (box[a] < axes_[a].extent) break;
+      }
+      const auto of_run = static_cast<double>(run * bytes);
+      const double shared = run * bytes % kSector == 0 ? 0 : kOfSectors;
+      return static_cast<double>(bytes) * (1 + (kOfRun + shared) / of_run);
+    };
+    double full = 1;
+    for (std::size_t a = 0; a < axes_.size(); ++a)
+      full *= static_cast<double>(axes_[a].extent) /
+              static_cast<double>(ceil_div(axes_[a].extent, box[a]) * box[a]);
+    return (side(in_order, in_bytes()) + side(out_order, out_bytes())) *
+           (1 + kOfGaps * (1 / full - 1)) * (1 + kOfBox / static_cast<double>(held));
   }
 
   bool is_cut(std::size_t axis) const { return axes_[axis].extent % made_.box[axis] != 0; }
@@ -267,9 +331,21 @@ class ValueBoxMaker {
     }
   }
 
-  std::vector<ValueDigit> run_digits(const std::vector<std::size_t>& order) const {
+  int cuts_beside(const std::vector<ValueDigit>& digits) const {
+    int cuts = 0;
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      const bool inside =
+          std::any_of(digits.begin(), digits.end(), [&](const ValueDigit& d) { return d.axis == i; });
+      cuts += !inside && is_cut(i) ? 1 : 0;
+    }
+    return cuts;
+  }
+
+  // Up to `wanted` numbers, where further axes can be rows: one of rows is cut at most.
+  std::vector<ValueDigit> run_digits(const std::vector<std::size_t>& order, std::uint64_t wanted) const {
     std::vector<ValueDigit> digits;
     for (const std::size_t i : order) {
+      if (digits_count(digits) >= wanted && cuts_beside(digits) < 2) break;
       if (made_.box[i] > 1) digits.push_back({i, made_.box[i]});
       if (made_.box[i] < axes_[i].extent) break;
     }
@@ -397,6 +473,15 @@ class ValueBoxMaker {
     made_.out_vector = static_cast<int>(out);
   }
 
+  // Copies have 4, 8 or 16 bytes.
+  bool can_copy() const {
+    constexpr std::uint64_t kLeast = 4;
+    return static_cast<std::uint64_t>(made_.in_vector) * in_bytes() >= kLeast &&
+           (!plan_.arithmetic.addend || static_cast<std::uint64_t>(made_.out_vector) *
+                                                bytes_of(plan_.arithmetic.addend->number) >=
+                                            kLeast);
+  }
+
   // --- places in shared memory
 
   // Steps along the box's axes: the output's run lies lying_together, its rows `pitch` apart.
@@ -420,13 +505,25 @@ class ValueBoxMaker {
     std::vector<std::uint64_t> places;
     for_each_index(digits, [&](const std::vector<std::uint64_t>& at) {
       std::uint64_t place = 0;
-      for (std::size_t d = 0; d < digits.size(); ++d) {
-        const bool down = may_run_down && runs_down(digits[d].axis);
-        place += (down ? digits[d].extent - 1 - at[d] : at[d]) * steps[digits[d].axis];
-      }
+      for (std::size_t d = 0; d < digits.size(); ++d)
+        place += place_along(digits[d], at[d], steps, may_run_down);
       places.push_back(place);
     });
     return places;
+  }
+  std::uint64_t place_along(const ValueDigit& digit, std::uint64_t index,
+                            const std::vector<std::uint64_t>& steps, bool may_run_down) const {
+    const bool down = may_run_down && is_read_down(digit.axis);
+    const std::uint64_t at = down ? digit.extent - 1 - index : index;
+    return at * steps[digit.axis] + (is_grouped(digit.axis) ? group_of(at) : 0);
+  }
+  bool is_read_down(std::size_t axis) const {
+    return runs_down(axis) && std::any_of(in_run_.begin(), in_run_.end(),
+                                          [&](const ValueDigit& digit) { return digit.axis == axis; });
+  }
+  // Of copied boxes: whether groups of an axis's rows are a little further apart.
+  bool is_grouped(std::size_t axis) const {
+    return made_.copied && !in_rows_.empty() && in_rows_.front().axis == axis;
   }
 
   // Lanes of a warp that meet in a bank, in the mean over a vector's numbers.
@@ -530,6 +627,89 @@ class ValueBoxMaker {
     if (p.missing_in != 0) p.missing_place = static_cast<std::uint32_t>(steps_[in_run_.back().axis]);
   }
 
+  // Steps along the box's axes where runs of the input lie as they are, `pitch` apart.
+  std::vector<std::uint64_t> copied_steps(std::uint64_t pitch) const {
+    std::vector<std::uint64_t> steps(axes_.size(), 0);
+    std::uint64_t step = 1;
+    for (const ValueDigit& digit : in_run_) {
+      steps[digit.axis] = step;
+      step *= digit.extent;
+    }
+    step = pitch;
+    for (const ValueDigit& digit : in_rows_) {
+      steps[digit.axis] = step;
+      step *= digit.extent;
+      if (digit.axis == in_rows_.front().axis) step += group_of(digit.extent - 1);
+    }
+    return steps;
+  }
+  // How much further apart the groups of rows before one are.
+  std::uint64_t group_of(std::uint64_t row) const {
+    return row / static_cast<std::uint64_t>(made_.out_vector) * made_.params.group_place;
+  }
+
+  void choose_copied_places() {
+    ValueBoxParams& p = made_.params;
+    const auto in_vector = static_cast<std::uint64_t>(made_.in_vector);
+    const auto out_vector = static_cast<std::uint64_t>(made_.out_vector);
+    constexpr std::uint64_t kMostCopiedPad = 8;  // vectors
+    p.in.lanes_log2 = copied_lanes(p.in.run / in_vector, p.in.rows, in_vector * in_bytes());
+    p.in.warps_log2 = warps_along(std::max<std::uint64_t>(p.in.run / in_vector, 1), p.in.lanes_log2);
+    Spread best;
+    std::uint64_t best_pitch = 0;
+    std::uint64_t best_group = 0;
+    const std::uint64_t vector = std::max<std::uint64_t>(kValueVectorBytes / in_bytes(), in_vector);
+    const std::uint64_t run = round_up(std::uint64_t{p.in.run}, vector);
+    for (std::uint64_t group = 0; group <= vector; group += vector) {
+      for (std::uint64_t pad = 0; pad < kMostCopiedPad && (best_pitch == 0 || best.cost > 1); ++pad) {
+        p.group_place = static_cast<std::uint32_t>(group);
+        const std::uint64_t pitch = run + pad * vector;
+        if (pad > 0 && (pitch * p.in.rows * in_bytes() > kValueHeldBytes + kValueHeldBytes / 4 || p.in.rows == 1)) break;
+        const std::vector<std::uint64_t> steps = copied_steps(pitch);
+        const Spread spread = best_spread(places_of(out_run_, steps, true), places_of(out_rows_, steps, true),
+                                          out_vector, out_bytes());
+        if (best_pitch > 0 && spread.cost >= best.cost - 1e-9) continue;
+        best = spread;
+        best_pitch = pitch;
+        best_group = group;
+      }
+    }
+    p.group_place = static_cast<std::uint32_t>(best_group);
+    p.out.lanes_log2 = best.lanes_log2;
+    p.out.warps_log2 = warps_along(std::max<std::uint64_t>(p.out.run / out_vector, 1), p.out.lanes_log2);
+    made_.load_wavefronts = 1;
+    made_.store_wavefronts = best.wavefronts;
+    steps_ = copied_steps(best_pitch);
+    std::uint64_t numbers = best_pitch;
+    for (const ValueDigit& digit : in_rows_) numbers += place_along(digit, digit.extent - 1, steps_, false);
+    p.shared_bytes = static_cast<std::uint32_t>(numbers * in_bytes());
+    if (plan_.arithmetic.addend) {
+      p.others_at = static_cast<std::uint32_t>(round_up(std::uint64_t{p.shared_bytes}, kValueVectorBytes));
+      p.shared_bytes = p.others_at + static_cast<std::uint32_t>(
+          std::uint64_t{p.out.run} * p.out.rows * bytes_of(plan_.arithmetic.addend->number));
+    }
+    if (p.missing_in != 0) p.missing_place = static_cast<std::uint32_t>(steps_[in_run_.back().axis]);
+  }
+
+  // Lanes along a run, so that few are idle; those of a row read a line at least, where it has one.
+  static std::uint32_t copied_lanes(std::uint64_t slots, std::uint64_t rows, std::uint64_t vector_bytes) {
+    constexpr std::uint64_t kLine = 128;
+    std::uint32_t best = 0;
+    std::uint64_t least = ~std::uint64_t{0};
+    for (std::uint32_t log2 = 0; log2 <= 5; ++log2) {
+      const std::uint64_t along = std::uint64_t{1} << log2;
+      const std::uint64_t warps = std::uint64_t{1} << warps_along(slots, log2);
+      const std::uint64_t rows_at_once = kernels::kValueThreads / along / warps;
+      const std::uint64_t steps = ceil_div(slots, along * warps) * ceil_div(rows, rows_at_once);
+      const bool is_short = along * vector_bytes < kLine && along < slots;
+      const std::uint64_t cost = 2 * steps + (is_short ? steps : 0);
+      if (cost >= least && log2 > 0) continue;
+      least = cost;
+      best = log2;
+    }
+    return best;
+  }
+
   // --- tables
 
   struct Row {
@@ -556,7 +736,7 @@ class ValueBoxMaker {
       row.at.addend += times * s.addend;
       row.at.scale += times * s.scale;
       row.at.offset += times * s.offset;
-      row.place += index[d] * steps_[digits[d].axis];
+      row.place += place_along(digits[d], index[d], steps_, made_.copied);
     }
     return row;
   }
@@ -564,6 +744,9 @@ class ValueBoxMaker {
   kernels::ValueOrder order_of(const std::vector<ValueDigit>& rows, std::int64_t ValueStrides::*stride,
                                ValueSide& side) const {
     if (rows.size() > 1) return kernels::ValueOrder::by_table;
+    const bool steps = rows.empty() || !made_.copied || &side == &made_.params.in ||
+                       !(is_read_down(rows.front().axis) || is_grouped(rows.front().axis));
+    if (!steps) return kernels::ValueOrder::by_table;
     for (const ValueDigit& digit : rows) {
       side.row_at = axes_[digit.axis].strides.*stride;
       side.row_place = static_cast<std::uint32_t>(steps_[digit.axis]);
@@ -579,7 +762,7 @@ class ValueBoxMaker {
     const std::uint64_t slot_steps = slots >> (p.in.lanes_log2 + p.in.warps_log2);
     const std::uint64_t row_steps =
         p.in.rows * (std::uint64_t{1} << (p.in.lanes_log2 + p.in.warps_log2)) / kernels::kValueThreads;
-    if (slot_steps > row_steps) made_.loads = kernels::ValueOrder::along_runs;
+    if (slot_steps > row_steps && !made_.copied) made_.loads = kernels::ValueOrder::along_runs;
     for_each_index(out_rows_, [&](const auto& at) {
       const Row row = row_at(out_rows_, at);
       made_.out_rows.push_back(row.of(&ValueStrides::out));
@@ -608,9 +791,12 @@ class ValueBoxMaker {
       p.factors_vary |= 2;
       p.shared_bytes += static_cast<std::uint32_t>(p.out.run * factor_bytes);
     }
+    const Arithmetic& of = plan_.arithmetic;
+    if (of.scale.axis || of.offset.axis) made_.factors = kernels::ValueFactorsOf::rows;
+    if (p.factors_vary != 0) made_.factors = kernels::ValueFactorsOf::runs;
     if (block_axis_) make_blocks();
     if (made_.direct) return;
-    for (const std::uint64_t place : places_of(in_run_, steps_, true)) {
+    for (const std::uint64_t place : places_of(made_.copied ? out_run_ : in_run_, steps_, true)) {
       FARO_CHECK(place <= 0xffff);
       made_.places.push_back(static_cast<std::uint16_t>(place));
     }
@@ -705,7 +891,9 @@ class ValueBoxMaker {
 
 ValueBoxes make_value_boxes(const ValuePlan& plan, const ValueAlignment& alignment) {
   FARO_CHECK(plan.count > 0);
-  return ValueBoxMaker(plan, alignment).make();
+  if (knob("FARO_X_COPIED", 1) != 0)
+  if (auto copied = ValueBoxMaker(plan, alignment, true).make()) return *std::move(copied);
+  return ValueBoxMaker(plan, alignment, false).make().value();
 }
 
 std::string ValueBoxes::explain() const {

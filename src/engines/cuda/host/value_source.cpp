@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include "engines/cuda/value_program.hpp"
 #include "kernel_texts.hpp"  // made by CMake: kernel_texts(), the headers below and what they include
 #include "kernels/program_text.hpp"
@@ -15,6 +16,18 @@ const char* text_of(kernels::ValueOrder order) {
       break;
   }
   return "faro::kernels::ValueOrder::along_runs";
+}
+
+const char* text_of(kernels::ValueFactorsOf factors) {
+  switch (factors) {
+    case kernels::ValueFactorsOf::all:
+      return "faro::kernels::ValueFactorsOf::all";
+    case kernels::ValueFactorsOf::rows:
+      return "faro::kernels::ValueFactorsOf::rows";
+    case kernels::ValueFactorsOf::runs:
+      break;
+  }
+  return "faro::kernels::ValueFactorsOf::runs";
 }
 
 std::string program_text_of(const ValueKernel& kernel) {
@@ -101,6 +114,8 @@ ValueKernel value_kernel_of(const Arithmetic& of, const faro::detail::ValueBoxes
     kernel.loads = boxes.loads;
     kernel.stores = boxes.stores;
     kernel.rounds_first = boxes.rounds_first;
+    kernel.copied = boxes.copied;
+    if (boxes.copied) kernel.factors = boxes.factors;
   }
   kernel.flags = kernels::program_flags(of);
   if (of.addend) kernel.addend = of.addend->number;
@@ -116,8 +131,12 @@ std::string type_text(const ValueKernel& kernel) {
   }
   if (kernel.direct)
     return "faro::kernels::MoveValueRuns<" + program + ", " + std::to_string(kernel.in) + ">";
-  return "faro::kernels::MoveValues<" + program + ", faro::kernels::ValueShape<" + std::to_string(kernel.in) +
-         ", " + std::to_string(kernel.out) + ", " + text_of(kernel.loads) + ", " + text_of(kernel.stores) +
+  const std::string shape = std::to_string(kernel.in) + ", " + std::to_string(kernel.out) + ", " +
+                            text_of(kernel.loads) + ", " + text_of(kernel.stores);
+  if (kernel.copied) {
+    return "faro::kernels::MoveCopiedValues<" + program + ", " + shape + ", " + text_of(kernel.factors) + ">";
+  }
+  return "faro::kernels::MoveValues<" + program + ", faro::kernels::ValueShape<" + shape +
          (kernel.rounds_first ? ", true>>" : ">>");
 }
 
@@ -154,7 +173,11 @@ std::string type_text(const BlockKernel& kernel) {
 
 RuntimeSource kernel_source(const std::string& type) {
   RuntimeSource source;
-  source.text = R"(#include "kernels/group_values.hpp"
+  if (const char* const least = std::getenv("FARO_X_MINB"))  // FARO_X
+    source.text = std::string("#define FARO_X_MINB ") + least + "\n";
+  if (const char* const batch = std::getenv("FARO_X_DIRECT"))
+    source.text += std::string("#define FARO_X_DIRECT ") + batch + "\n";
+  source.text += R"(#include "kernels/group_values.hpp"
 #include "kernels/quantize_box.hpp"
 #include "kernels/value_registers.hpp"
 #include "kernels/value_tile.hpp"
