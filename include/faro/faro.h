@@ -861,6 +861,22 @@ FARO_API faro_status faro_sharded_plan_wait(faro_sharded_plan* sharded, void* st
 /* The plan, and how it is carried out and why. */
 FARO_API faro_status faro_sharded_plan_explain(const faro_sharded_plan* sharded, char** text);
 
+/* The same of parts whose numbers are changed on their way (faro_arithmetic), where links carry the narrower type. Of `plan` the
+ * width of elements is not read. Coefficients are along axes of the output, whose parts are slabs then; `addend_strides` is null.
+ * Errors, alike on all ranks: also FARO_VALUE for ranks with different arithmetic. */
+typedef struct faro_sharded_arithmetic faro_sharded_arithmetic;
+FARO_API faro_status faro_sharded_arithmetic_create(const faro_shard_plan* plan, const faro_arithmetic* arithmetic,
+                                                    faro_communicator* communicator, const faro_options* options,
+                                                    int without_stores, faro_sharded_arithmetic** sharded);
+FARO_API void faro_sharded_arithmetic_destroy(faro_sharded_arithmetic* sharded);
+/* Numbers of this rank's parts. */
+FARO_API faro_status faro_sharded_arithmetic_counts(const faro_sharded_arithmetic* sharded, uint64_t* in_count, uint64_t* out_count);
+/* As faro_sharded_plan_run; `addend` is the rank's part of the added array, cut as the output, or `out`, and null without one. */
+FARO_API faro_status faro_sharded_arithmetic_run(faro_sharded_arithmetic* sharded, const void* in, const void* addend, void* out,
+                                                 void* stream);
+FARO_API faro_status faro_sharded_arithmetic_wait(faro_sharded_arithmetic* sharded, void* stream);
+FARO_API faro_status faro_sharded_arithmetic_explain(const faro_sharded_arithmetic* sharded, char** text);
+
 /* --- stores: Zarr, HDF5, safetensors, .npy, .npz, GGUF, NIfTI, FITS, TIFF (faro/store.hpp, docs/guide/stores.md)
  *
  * A path may name an array behind a colon, "in.h5:/t". */

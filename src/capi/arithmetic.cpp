@@ -57,12 +57,6 @@ std::int64_t bytes_to(std::int64_t elements, Number number) {
 
 constexpr const char* kMovingRows = "plan rows";
 
-void require_dense_addend(const faro_arithmetic& of) {
-  if (of.adds != 0 && of.addend_strides != nullptr)
-    fail(ErrorCode::value, "plan", "strides of an added array", "none: it lies as the output",
-         "views have them");
-}
-
 faro_arithmetic_plan* new_arithmetic_plan(const faro_view& view, const faro_arithmetic& arithmetic,
                                           const PlanOptions& options) {
   Strided strided;
@@ -143,6 +137,12 @@ struct NumberArrays {
 };
 
 }  // namespace
+
+void require_dense_addend(const faro_arithmetic& of) {
+  if (of.adds != 0 && of.addend_strides != nullptr)
+    fail(ErrorCode::value, "plan", "strides of an added array", "none: it lies as the output",
+         "views have them");
+}
 
 Arithmetic arithmetic_in(const faro_arithmetic& of) {
   require_zeros(of.reserved, "plan");
