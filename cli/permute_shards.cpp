@@ -343,23 +343,22 @@ class PermutedShards {
       const std::uint64_t added_bytes = made_->out_elements() * added_width;
       // What is sent or received of another type lies between.
       const std::uint64_t between = numbers_ ? std::max(made_->in_bytes(), out_bytes) : 0;
-      io::require_memory_for_array(operation_, made_->in_bytes() + out_bytes + added_bytes + between +
-                                                   made_->workspace_bytes());
+      io::require_memory_for_array(
+          operation_, made_->in_bytes() + out_bytes + added_bytes + between + made_->workspace_bytes());
       in_.emplace(made_->in_bytes());
       out_.emplace(out_bytes);
       const CutSide out{.cut = problem.shards.out, .shape = problem.out_shape(), .width = out_width_};
       target_ = part_of_file(io::partial_path(options_.out).string(), target_header_.size(), out);
-      read_part(part_of_file(options_.in, header_.data_offset,
-                             {.cut = problem.shards.in,
-                              .shape = problem.in_shape(),
-                              .width = problem.element_bytes}),
+      read_part(part_of_file(
+                    options_.in, header_.data_offset,
+                    {.cut = problem.shards.in, .shape = problem.in_shape(), .width = problem.element_bytes}),
                 in_->span());
       if (added_width == 0) return;
       added_.emplace(added_bytes);
       const file::Input& added = numbers_->addend;
-      read_part(part_of_file(added.path, added.offset,
-                             {.cut = out.cut, .shape = out.shape, .width = added_width}),
-                added_->span());
+      read_part(
+          part_of_file(added.path, added.offset, {.cut = out.cut, .shape = out.shape, .width = added_width}),
+          added_->span());
     });
   }
 
@@ -392,8 +391,7 @@ class PermutedShards {
         return;
       }
       const Arithmetic& of = of_.numbers_->arithmetic;
-      const std::byte* const other =
-          added_ ? added_->data() + y * bytes_of(of.addend->number) : nullptr;
+      const std::byte* const other = added_ ? added_->data() + y * bytes_of(of.addend->number) : nullptr;
       std::byte wanted[16];
       std::byte settled[16];
       of_.oracle_->change(source, other, factor(of.scale, y), factor(of.offset, y), wanted);

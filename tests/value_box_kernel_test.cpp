@@ -120,8 +120,7 @@ void run_with_orders(const ValueBoxes& boxes, const Arithmetic& of, const Arrays
               run_kernel<Program, Kernel>(boxes, of, arrays, order);
             };
             if (boxes.factors == ValueFactorsOf::all) return run.template operator()<ValueFactorsOf::all>();
-            if (boxes.factors == ValueFactorsOf::rows)
-              return run.template operator()<ValueFactorsOf::rows>();
+            if (boxes.factors == ValueFactorsOf::rows) return run.template operator()<ValueFactorsOf::rows>();
             run.template operator()<ValueFactorsOf::runs>();
           }
         });

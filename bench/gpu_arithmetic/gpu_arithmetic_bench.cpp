@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <regex>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -146,22 +144,6 @@ class Bench {
   template <typename MakePlan>
   void row(const std::string& text, const Arithmetic& of, std::uint64_t count, const MakePlan& make_plan) {
     if (!options_.wants(fmt::format("{} {} to {}", text, name(of.from), name(of.to)))) return;
-    if (const char* const wanted = std::getenv("FARO_X_QUICK")) {  // FARO_X
-      if (!std::regex_search(fmt::format("{} {} to {}", text, name(of.from), name(of.to)), std::regex(wanted))) return;
-      static const std::vector<std::byte> any = numbers(Number::f16, std::uint64_t{1} << 29);
-      const ExecutableArithmetic plan_of = make_plan(PlanOptions{.engine = Engine::cuda});
-      DeviceArray device_in(std::min<std::uint64_t>(count * bytes_of(of.from), any.size()));
-      if (count * bytes_of(of.from) > any.size()) return;
-      DeviceArray device_out(count * bytes_of(of.to));
-      DeviceArray device_added(of.addend ? count * bytes_of(of.addend->number) : 1);
-      device_in.upload(any.data());
-      if (of.addend) device_added.upload(any.data());
-      const NumberArray other = of.addend ? NumberArray{device_added.data(), count} : NumberArray{};
-      time(text, fmt::format("{} to {}", name(of.from), name(of.to)), plan_of.moved_bytes(), [&](Stream stream) {
-        plan_of.run({device_in.data(), count}, device_out.data(), count, other, stream);
-      });
-      return;
-    }
     const std::vector<std::byte> in = numbers(of.from, count);
     const std::vector<std::byte> added =
         of.addend ? numbers(of.addend->number, count) : std::vector<std::byte>();

@@ -384,8 +384,7 @@ void ExecutableArithmetic::run(const NumberArray& in, void* out, std::uint64_t o
 }
 
 void ExecutableArithmetic::run_staged(const NumberArray& in, void* out, std::uint64_t out_count,
-                                      const NumberArray& addend,
-                                      const cuda::StagingOptions& options) const {
+                                      const NumberArray& addend, const cuda::StagingOptions& options) const {
   const State& of = state();
   if (!of.on_device) return run(in, out, out_count, addend);
   check_number_arrays(of, in, {out, out_count}, addend);

@@ -1,5 +1,6 @@
 // Boxes whose numbers change on their way: any view, in one pass (docs/theory/boxes.md; what is done to a
-// number is kernels/number_program.hpp).
+// number is kernels/number_program.hpp). MoveCopiedValues, below, where vectors of the input have 4 bytes at
+// least; MoveValues where they have less, and for scales in blocks (quantize_box.hpp).
 //
 //     in    runs of the input            shared memory              out   runs of the output
 //           vectors of kIn numbers  -->  one number a place    -->  vectors of kOut numbers
@@ -230,6 +231,16 @@ struct MoveValues : Arrays {
   }
 };
 
+// Copied boxes lie in shared memory as in the input: by the machine's own copies, which take no registers, so
+// that all of a box is on its way at a time, with what is added.
+//
+//     in      runs of the input    -- copies -->  shared memory, run by run  -- number by number -->  out
+//     addend  vectors of a thread  -- copies -->  its own place there
+//
+// Numbers of the output are gathered: those of a run of the output are a row of the input apart each. So that
+// the lanes of a warp, which write vectors of neighbouring numbers, read different banks, groups of kOut rows
+// are p.group_place further apart.
+
 /// Copies 4, 8 or 16 bytes to shared memory, where they are after await_copies() and a barrier.
 template <int kBytes>
 constexpr void copy_later(std::byte* shared, const std::byte* from) {
@@ -259,10 +270,7 @@ struct MoveCopiedValues : ValueArrays {
   using Addend = std::conditional_t<Program::kHasAddend, typename Program::Addend, std::uint32_t>;
   using Computed = typename Program::Computed;
   static constexpr std::uint32_t kThreads = kValueThreads;
-#ifndef FARO_X_MINB
-#define FARO_X_MINB 6
-#endif
-  static constexpr int kMinBlocks = FARO_X_MINB;
+  static constexpr int kMinBlocks = 6;
 
   constexpr std::uint32_t shared_bytes() const { return p.shared_bytes; }
 
@@ -275,8 +283,7 @@ struct MoveCopiedValues : ValueArrays {
     if constexpr (Program::kHasAddend) copy_others(corner, walk, block.shared());
     Factors factors(*this, block.shared());
     if constexpr (kFactors == ValueFactorsOf::all) factors.begin({}, {});
-    if constexpr (kFactors == ValueFactorsOf::runs)
-      factors.stage(*this, corner, corner.run_of(p.out), block);
+    if constexpr (kFactors == ValueFactorsOf::runs) factors.stage(*this, corner, corner.run_of(p.out), block);
     await_copies();
     block.barrier();
     store(corner, walk, block.shared(), factors);

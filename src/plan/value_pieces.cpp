@@ -155,15 +155,18 @@ ValuePiece ValuePieces::piece(std::uint64_t index) const {
     const ValueStrides at{.in = gathers ? first.*side : 0, .out = gathers ? 0 : first.*side};
     return make_value_plan(own, at, {.from = as_bytes(number), .to = as_bytes(number)}, target_);
   };
-  ValuePiece piece{.gathered = moved(&ValueStrides::in, of.from, true),
-                   .gathered_addend = {},
-                   .changed = make_value_plan(dense, {.scale = first.scale, .offset = first.offset}, of, target_),
-                   .scattered = moved(&ValueStrides::out, of.to, false)};
+  ValuePiece piece{
+      .gathered = moved(&ValueStrides::in, of.from, true),
+      .gathered_addend = {},
+      .changed = make_value_plan(dense, {.scale = first.scale, .offset = first.offset}, of, target_),
+      .scattered = moved(&ValueStrides::out, of.to, false)};
   if (of.addend) piece.gathered_addend = moved(&ValueStrides::addend, of.addend->number, true);
   return piece;
 }
 
-std::uint64_t ValuePieces::distinct(Side side) const { return numbers_along(axes_of_side(plan_, side), part_); }
+std::uint64_t ValuePieces::distinct(Side side) const {
+  return numbers_along(axes_of_side(plan_, side), part_);
+}
 std::uint64_t ValuePieces::in_bytes() const {
   return distinct(&ValueStrides::in) * bytes_of(plan_.arithmetic.from);
 }

@@ -1,14 +1,14 @@
-// A view with arithmetic in pieces: parts of its index space whose arrays are small enough for a device, and lie
-// there without gaps.
+// A view with arithmetic in pieces: parts of its index space whose arrays are small enough for a device, and
+// lie there without gaps.
 //
 //     host input                      device                          host output
 //     strides of the view   -->   in, in the input's order            strides of the view
 //       gathered                       | changed                         ^
 //                                  out, in the output's order  -->  scattered
 //
-// What is added is gathered as the input is. Gathering and scattering are views, too, of numbers as bytes, and
-// go by the CPU's engine; what happens on the device is a view like any other. Pieces of the same extents differ
-// in where their factors begin alone.
+// What is added is gathered as the input is. Gathering and scattering are views, too, of numbers as bytes,
+// and go by the CPU's engine; what happens on the device is a view like any other. Pieces of the same extents
+// differ in where their factors begin alone.
 #pragma once
 
 #include <cstdint>

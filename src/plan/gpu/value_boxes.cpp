@@ -9,8 +9,9 @@
 #include <optional>
 
 #include "faro/error.hpp"
-#include "faro/machine/congestion.hpp"
 #include "layout/shared_geometry.hpp"
+#include "plan/gpu/value_box_lanes.hpp"
+#include "plan/gpu/value_box_shape.hpp"
 #include "rounding.hpp"
 
 namespace faro::detail {
@@ -22,95 +23,12 @@ using kernels::ValueRow;
 using kernels::ValueRowFactors;
 using kernels::ValueSide;
 
-constexpr std::uint64_t kValueVectorBytes = 16;
-inline std::uint64_t knob(const char* name, std::uint64_t otherwise) {  // FARO_X
-  const char* const text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-const std::uint64_t kValueRunBytes = knob("FARO_X_RUN", 256);        // what memory likes to be read and written by
-const std::uint64_t kBoxTraffic = knob("FARO_X_TRAFFIC", 64 << 10);      // bytes that a box reads and writes
-const std::uint64_t kValueHeldBytes = knob("FARO_X_HELD", 34 << 10);  // of shared memory, for a box
-const std::uint64_t kCopiedBytes = knob("FARO_X_COPYBYTES", 36 << 10);  // of the input, and of what is added
-const bool FARO_X_SEARCH = knob("FARO_X_SEARCH", 1) != 0;
-constexpr std::uint64_t kDirectNumbers = 8192;       // of a box without shared memory
 constexpr std::uint64_t kMostColumns = 4;
 constexpr std::uint64_t kLeastColumn = 256;  // numbers, for which columns are exchanged in registers
 constexpr std::uint64_t kDirectBytes = 64;   // of a run that is the same on both sides
-constexpr std::uint64_t kRunMultiple = 16;   // what a cut run is a multiple of
 constexpr std::uint64_t kValueBankBytes = layout::kGeometry.bank_bytes;
 constexpr std::uint64_t kMostValuePad = 32;
 constexpr std::uint64_t kMostFewBoxes = (std::uint64_t{1} << 31) - 1;
-
-std::uint64_t stride_magnitude(std::int64_t x) { return static_cast<std::uint64_t>(std::abs(x)); }
-
-// Axes of a side whose numbers lie lying_together, the fastest first.
-std::vector<std::size_t> lying_together(const std::vector<ValueAxis>& axes,
-                                        std::int64_t ValueStrides::*stride) {
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (axes[i].strides.*stride != 0) order.push_back(i);
-  }
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return stride_magnitude(axes[a].strides.*stride) < stride_magnitude(axes[b].strides.*stride);
-  });
-  std::uint64_t next = 1;
-  std::size_t count = 0;
-  for (; count < order.size(); ++count) {
-    const ValueAxis& axis = axes[order[count]];
-    if (stride_magnitude(axis.strides.*stride) != next) break;
-    next *= axis.extent;
-  }
-  order.resize(count);
-  return order;
-}
-
-// A box that grows.
-struct ValueBoxGrowth {
-  const std::vector<ValueAxis>& axes;
-  std::vector<std::uint64_t> box;
-
-  std::uint64_t count() const {
-    return std::accumulate(box.begin(), box.end(), std::uint64_t{1}, std::multiplies<>());
-  }
-
-  static std::vector<std::uint64_t> least(const std::vector<ValueAxis>& axes) {
-    std::vector<std::uint64_t> box(axes.size());
-    std::transform(axes.begin(), axes.end(), box.begin(),
-                   [](const ValueAxis& axis) { return axis.whole ? axis.extent : 1; });
-    return box;
-  }
-
-  // Until a run along `order` has `wanted` numbers, or the box `most`.
-  void grow(const std::vector<std::size_t>& order, std::uint64_t wanted, std::uint64_t most) {
-    std::uint64_t run = 1;
-    for (const std::size_t i : order) {
-      if (run >= wanted) return;
-      const std::uint64_t room = std::max<std::uint64_t>(most / (count() / box[i]), 1);
-      const std::uint64_t multiple = kRunMultiple / std::gcd(kRunMultiple, run);
-      const std::uint64_t most_here = std::min(axes[i].extent, std::bit_floor(room));
-      const std::uint64_t take = std::min(most_here, ceil_div(wanted, run * multiple) * multiple);
-      // In parts that are nearly equal.
-      const std::uint64_t parts = ceil_div(axes[i].extent, std::max(take, box[i]));
-      const std::uint64_t part = ceil_div(axes[i].extent, parts * multiple) * multiple;
-      box[i] = std::max(box[i], std::min({part, most_here, axes[i].extent}));
-      run *= box[i];
-      if (box[i] < axes[i].extent) return;
-    }
-  }
-
-  // Along further axes, by divisors of theirs, so that no more are cut.
-  void fill(std::uint64_t most) {
-    for (std::size_t i = axes.size(); i-- > 0;) {
-      if (box[i] != 1) continue;
-      for (std::uint64_t part = std::min(axes[i].extent, most / count()); part > 1; --part) {
-        if (axes[i].extent % part != 0) continue;
-        box[i] = part;
-        break;
-      }
-      if (count() * 2 > most) return;
-    }
-  }
-};
 
 // A digit of a run or of the rows.
 struct ValueDigit {
@@ -146,7 +64,8 @@ class ValueBoxMaker {
     }
     const Arithmetic& of = plan.arithmetic;
     made_.copied = copied;
-    made_.rounds_first = !copied && out_bytes() < in_bytes() && !of.addend && !of.scale.axis && !of.offset.axis;
+    made_.rounds_first =
+        !copied && out_bytes() < in_bytes() && !of.addend && !of.scale.axis && !of.offset.axis;
     held_bytes_ = made_.rounds_first ? out_bytes() : in_bytes();
   }
 
@@ -162,9 +81,17 @@ class ValueBoxMaker {
     made_.direct = !common.empty();
     if (made_.direct || block_axis_) made_.copied = false;
     if (made_.direct) {
-      choose_runs(common);
+      made_.box = box_of_runs(axes_, common);
     } else {
-      choose_box(in_order, out_order);
+      const auto& addend = plan_.arithmetic.addend;
+      const ValueBoxSides sides{.axes = axes_,
+                                .in_order = in_order,
+                                .out_order = out_order,
+                                .in_bytes = in_bytes(),
+                                .out_bytes = out_bytes(),
+                                .addend_bytes = addend ? bytes_of(addend->number) : 0,
+                                .held_bytes = held_bytes_};
+      made_.box = made_.copied ? copied_box(sides) : moved_box(sides);
     }
     find_cuts();
     constexpr std::uint64_t kLine = 128;
@@ -244,78 +171,6 @@ class ValueBoxMaker {
       return axes_[i].strides.addend != axes_[i].strides.out;
     });
     return static_cast<std::size_t>(other - order.begin());
-  }
-
-  void choose_runs(const std::vector<std::size_t>& common) {
-    ValueBoxGrowth growth{axes_, std::vector<std::uint64_t>(axes_.size(), 1)};
-    growth.grow(common, kDirectNumbers, kDirectNumbers);
-    std::vector<std::size_t> others;  // rows, those that follow in the output
-    for (std::size_t i = axes_.size(); i-- > 0;) {
-      if (growth.box[i] == 1) others.push_back(i);
-    }
-    growth.grow(others, kDirectNumbers / growth.count(), kDirectNumbers);
-    made_.box = growth.box;
-  }
-
-  void choose_box(const std::vector<std::size_t>& in_order, const std::vector<std::size_t>& out_order) {
-    if (made_.copied && FARO_X_SEARCH) return search_box(in_order, out_order);
-    ValueBoxGrowth growth{axes_, ValueBoxGrowth::least(axes_)};
-    const std::uint64_t most =
-        std::min(kValueHeldBytes / held_bytes_, kBoxTraffic / (in_bytes() + out_bytes()));
-    for (std::uint64_t longer = 1; longer <= most; longer *= 2) {
-      growth.grow(in_order, longer * kValueRunBytes / in_bytes(), most);
-      growth.grow(out_order, longer * kValueRunBytes / out_bytes(), most);
-      if (growth.count() * 2 > most) break;
-    }
-    growth.fill(most);
-    made_.box = growth.box;
-  }
-
-  // Of boxes whose runs are about as long as one or the other, the one that takes least.
-  void search_box(const std::vector<std::size_t>& in_order, const std::vector<std::size_t>& out_order) {
-    constexpr std::uint64_t kRuns[] = {64, 96, 128, 192, 256, 384, 512, 768, 1024};  // bytes
-    const auto& addend = plan_.arithmetic.addend;
-    const std::uint64_t held = in_bytes() + (addend ? bytes_of(addend->number) : 0);
-    const std::uint64_t most = std::min(kCopiedBytes / held, kBoxTraffic / (in_bytes() + out_bytes()));
-    double least = 0;
-    for (const std::uint64_t in : kRuns) {
-      for (const std::uint64_t out : kRuns) {
-        ValueBoxGrowth growth{axes_, ValueBoxGrowth::least(axes_)};
-        growth.grow(in_order, std::max<std::uint64_t>(in / in_bytes(), 1), most);
-        growth.grow(out_order, std::max<std::uint64_t>(out / out_bytes(), 1), most);
-        growth.fill(most);
-        const double cost = cost_of(growth.box, in_order, out_order, held * growth.count());
-        if (least != 0 && cost >= least) continue;
-        least = cost;
-        made_.box = growth.box;
-      }
-    }
-  }
-
-  // By the bytes of each side: short runs cost more, and boxes that are small or stand out of the array.
-  double cost_of(const std::vector<std::uint64_t>& box, const std::vector<std::size_t>& in_order,
-                 const std::vector<std::size_t>& out_order, std::uint64_t held) const {
-    constexpr double kOfRun = 40;     // bytes that a run takes beyond its own
-    constexpr double kOfSectors = 16; // and where it shares sectors
-    constexpr double kOfBox = 2048;
-    constexpr double kOfGaps = 0.5;
-    constexpr std::uint64_t kSector = layout::kGeometry.sector_bytes;
-    const auto side = [&](const std::vector<std::size_t>& order, std::uint64_t bytes) {
-      std::uint64_t run = 1;
-      for (const std::size_t a : order) {
-        run *= box[a];
-        if (box[a] < axes_[a].extent) break;
-      }
-      const auto of_run = static_cast<double>(run * bytes);
-      const double shared = run * bytes % kSector == 0 ? 0 : kOfSectors;
-      return static_cast<double>(bytes) * (1 + (kOfRun + shared) / of_run);
-    };
-    double full = 1;
-    for (std::size_t a = 0; a < axes_.size(); ++a)
-      full *= static_cast<double>(axes_[a].extent) /
-              static_cast<double>(ceil_div(axes_[a].extent, box[a]) * box[a]);
-    return (side(in_order, in_bytes()) + side(out_order, out_bytes())) *
-           (1 + kOfGaps * (1 / full - 1)) * (1 + kOfBox / static_cast<double>(held));
   }
 
   bool is_cut(std::size_t axis) const { return axes_[axis].extent % made_.box[axis] != 0; }
@@ -477,9 +332,9 @@ class ValueBoxMaker {
   bool can_copy() const {
     constexpr std::uint64_t kLeast = 4;
     return static_cast<std::uint64_t>(made_.in_vector) * in_bytes() >= kLeast &&
-           (!plan_.arithmetic.addend || static_cast<std::uint64_t>(made_.out_vector) *
-                                                bytes_of(plan_.arithmetic.addend->number) >=
-                                            kLeast);
+           (!plan_.arithmetic.addend ||
+            static_cast<std::uint64_t>(made_.out_vector) * bytes_of(plan_.arithmetic.addend->number) >=
+                kLeast);
   }
 
   // --- places in shared memory
@@ -526,62 +381,10 @@ class ValueBoxMaker {
     return made_.copied && !in_rows_.empty() && in_rows_.front().axis == axis;
   }
 
-  // Lanes of a warp that meet in a bank, in the mean over a vector's numbers.
-  double wavefronts(const std::vector<std::uint64_t>& run, const std::vector<std::uint64_t>& rows,
-                    std::uint64_t vector, std::uint32_t lanes_log2) {
-    const auto lanes =
-        static_cast<std::uint64_t>(layout::kGeometry.lanes_per_phase(static_cast<int>(held_bytes_)));
-    const std::uint64_t along = std::uint64_t{1} << lanes_log2;
-    std::vector<std::uint64_t> words;
-    double total = 0;
-    for (std::uint64_t j = 0; j < vector; ++j) {
-      words.clear();
-      for (std::uint64_t lane = 0; lane < lanes; ++lane) {
-        const std::uint64_t number = lane % along * vector + j;
-        const std::uint64_t row = lane / along;
-        if (number < run.size() && row < rows.size())
-          words.push_back((run[number] + rows[row]) * held_bytes_ / kValueBankBytes);
-      }
-      total += banks_.by_bank(words);
-    }
-    return total / static_cast<double>(vector);
-  }
-
-  struct Spread {
-    std::uint32_t lanes_log2 = 0;
-    double wavefronts = 0;
-    double cost = 0;
-  };
-
-  // How lanes are shared out over a side: wavefronts, and sectors that a warp's access has in part.
-  Spread best_spread(const std::vector<std::uint64_t>& run, const std::vector<std::uint64_t>& rows,
-                     std::uint64_t vector, std::uint64_t bytes) {
-    constexpr std::uint64_t kSector = layout::kGeometry.sector_bytes;
-    const std::uint64_t slots = std::max<std::uint64_t>(run.size() / vector, 1);
-    Spread best;
-    for (std::uint32_t log2 = 0; log2 <= 5; ++log2) {
-      const std::uint64_t along = std::uint64_t{1} << log2;
-      if (along / 2 >= slots && log2 > 0) break;
-      Spread spread{.lanes_log2 = log2, .wavefronts = wavefronts(run, rows, vector, log2)};
-      const std::uint64_t used =
-          std::min(along, slots) * std::min<std::uint64_t>(kernels::kValueWarpLanes / along, rows.size());
-      const double idle = static_cast<double>(kernels::kValueWarpLanes) / static_cast<double>(used);
-      const std::uint64_t joint = std::min(along, slots) * vector * bytes;
-      const double partial = joint >= 4 * kSector   ? 0
-                             : joint >= 2 * kSector ? 0.1
-                             : joint >= kSector     ? 0.3
-                                                    : 3;
-      spread.cost = spread.wavefronts * idle + partial;
-      if (log2 == 0 || spread.cost < best.cost) best = spread;
-    }
-    return best;
-  }
-
-  static std::uint32_t warps_along(std::uint64_t slots, std::uint32_t lanes_log2) {
-    constexpr std::uint32_t kWarps = kernels::kValueThreads / kernels::kValueWarpLanes;
-    const std::uint64_t wanted = ceil_div(slots, std::uint64_t{1} << lanes_log2);
-    return static_cast<std::uint32_t>(
-        std::bit_width(std::bit_floor(std::clamp<std::uint64_t>(wanted, 1, kWarps))) - 1);
+  LaneSpread spread_of(const std::vector<std::uint64_t>& run, const std::vector<std::uint64_t>& rows,
+                       std::uint64_t vector, std::uint64_t bytes) const {
+    return best_spread(
+        {.run = run, .rows = rows, .vector = vector, .bytes = bytes, .held_bytes = held_bytes_});
   }
 
   void choose_places() {
@@ -607,10 +410,10 @@ class ValueBoxMaker {
       const std::uint64_t numbers = (run + pad) * p.out.rows;
       if (pad > 0 && numbers * held_bytes_ > kValueHeldBytes + kValueHeldBytes / 4) break;
       const std::vector<std::uint64_t> steps = steps_of(run + pad);
-      const Spread in = best_spread(places_of(in_run_, steps, true), places_of(in_rows_, steps, false),
-                                    in_vector, in_bytes());
-      const Spread out = best_spread(places_of(out_run_, steps, false), places_of(out_rows_, steps, false),
-                                     out_vector, out_bytes());
+      const LaneSpread in = spread_of(places_of(in_run_, steps, true), places_of(in_rows_, steps, false),
+                                      in_vector, in_bytes());
+      const LaneSpread out = spread_of(places_of(out_run_, steps, false), places_of(out_rows_, steps, false),
+                                       out_vector, out_bytes());
       const double cost = in.cost + out.cost;
       if (best_pitch > 0 && cost >= best - 1e-9) continue;
       best = cost;
@@ -655,7 +458,7 @@ class ValueBoxMaker {
     constexpr std::uint64_t kMostCopiedPad = 8;  // vectors
     p.in.lanes_log2 = copied_lanes(p.in.run / in_vector, p.in.rows, in_vector * in_bytes());
     p.in.warps_log2 = warps_along(std::max<std::uint64_t>(p.in.run / in_vector, 1), p.in.lanes_log2);
-    Spread best;
+    LaneSpread best;
     std::uint64_t best_pitch = 0;
     std::uint64_t best_group = 0;
     const std::uint64_t vector = std::max<std::uint64_t>(kValueVectorBytes / in_bytes(), in_vector);
@@ -664,10 +467,12 @@ class ValueBoxMaker {
       for (std::uint64_t pad = 0; pad < kMostCopiedPad && (best_pitch == 0 || best.cost > 1); ++pad) {
         p.group_place = static_cast<std::uint32_t>(group);
         const std::uint64_t pitch = run + pad * vector;
-        if (pad > 0 && (pitch * p.in.rows * in_bytes() > kValueHeldBytes + kValueHeldBytes / 4 || p.in.rows == 1)) break;
+        if (pad > 0 &&
+            (pitch * p.in.rows * in_bytes() > kValueHeldBytes + kValueHeldBytes / 4 || p.in.rows == 1))
+          break;
         const std::vector<std::uint64_t> steps = copied_steps(pitch);
-        const Spread spread = best_spread(places_of(out_run_, steps, true), places_of(out_rows_, steps, true),
-                                          out_vector, out_bytes());
+        const LaneSpread spread = spread_of(places_of(out_run_, steps, true),
+                                            places_of(out_rows_, steps, true), out_vector, out_bytes());
         if (best_pitch > 0 && spread.cost >= best.cost - 1e-9) continue;
         best = spread;
         best_pitch = pitch;
@@ -685,29 +490,10 @@ class ValueBoxMaker {
     p.shared_bytes = static_cast<std::uint32_t>(numbers * in_bytes());
     if (plan_.arithmetic.addend) {
       p.others_at = static_cast<std::uint32_t>(round_up(std::uint64_t{p.shared_bytes}, kValueVectorBytes));
-      p.shared_bytes = p.others_at + static_cast<std::uint32_t>(
-          std::uint64_t{p.out.run} * p.out.rows * bytes_of(plan_.arithmetic.addend->number));
+      p.shared_bytes = p.others_at + static_cast<std::uint32_t>(std::uint64_t{p.out.run} * p.out.rows *
+                                                                bytes_of(plan_.arithmetic.addend->number));
     }
     if (p.missing_in != 0) p.missing_place = static_cast<std::uint32_t>(steps_[in_run_.back().axis]);
-  }
-
-  // Lanes along a run, so that few are idle; those of a row read a line at least, where it has one.
-  static std::uint32_t copied_lanes(std::uint64_t slots, std::uint64_t rows, std::uint64_t vector_bytes) {
-    constexpr std::uint64_t kLine = 128;
-    std::uint32_t best = 0;
-    std::uint64_t least = ~std::uint64_t{0};
-    for (std::uint32_t log2 = 0; log2 <= 5; ++log2) {
-      const std::uint64_t along = std::uint64_t{1} << log2;
-      const std::uint64_t warps = std::uint64_t{1} << warps_along(slots, log2);
-      const std::uint64_t rows_at_once = kernels::kValueThreads / along / warps;
-      const std::uint64_t steps = ceil_div(slots, along * warps) * ceil_div(rows, rows_at_once);
-      const bool is_short = along * vector_bytes < kLine && along < slots;
-      const std::uint64_t cost = 2 * steps + (is_short ? steps : 0);
-      if (cost >= least && log2 > 0) continue;
-      least = cost;
-      best = log2;
-    }
-    return best;
   }
 
   // --- tables
@@ -872,7 +658,6 @@ class ValueBoxMaker {
     p.shared_bytes = p.factors_at + static_cast<std::uint32_t>(count * sizeof(float));
   }
 
-  machine::TurnCounter banks_{layout::kGeometry.banks};
   const ValuePlan& plan_;
   const ValueAlignment& alignment_;
   std::vector<ValueAxis> axes_;
@@ -891,7 +676,6 @@ class ValueBoxMaker {
 
 ValueBoxes make_value_boxes(const ValuePlan& plan, const ValueAlignment& alignment) {
   FARO_CHECK(plan.count > 0);
-  if (knob("FARO_X_COPIED", 1) != 0)
   if (auto copied = ValueBoxMaker(plan, alignment, true).make()) return *std::move(copied);
   return ValueBoxMaker(plan, alignment, false).make().value();
 }

@@ -28,7 +28,7 @@ struct ValueBoxes {
   bool direct = false;  // in registers: by MoveValueRuns, or MoveValueColumns
   bool copied = false;  // as they lie in the input, by MoveCopiedValues
   kernels::ValueFactorsOf factors = kernels::ValueFactorsOf::all;  // of the latter
-  int columns = 0;      // of the latter
+  int columns = 0;                                                 // of the latter
   kernels::Interleaved interleaved = kernels::Interleaved::input;
   int in_vector = 1;  // numbers
   int out_vector = 1;

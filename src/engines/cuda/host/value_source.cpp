@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include "engines/cuda/value_program.hpp"
 #include "kernel_texts.hpp"  // made by CMake: kernel_texts(), the headers below and what they include
 #include "kernels/program_text.hpp"
@@ -173,11 +172,7 @@ std::string type_text(const BlockKernel& kernel) {
 
 RuntimeSource kernel_source(const std::string& type) {
   RuntimeSource source;
-  if (const char* const least = std::getenv("FARO_X_MINB"))  // FARO_X
-    source.text = std::string("#define FARO_X_MINB ") + least + "\n";
-  if (const char* const batch = std::getenv("FARO_X_DIRECT"))
-    source.text += std::string("#define FARO_X_DIRECT ") + batch + "\n";
-  source.text += R"(#include "kernels/group_values.hpp"
+  source.text = R"(#include "kernels/group_values.hpp"
 #include "kernels/quantize_box.hpp"
 #include "kernels/value_registers.hpp"
 #include "kernels/value_tile.hpp"

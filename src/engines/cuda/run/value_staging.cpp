@@ -132,8 +132,8 @@ class StagedValues {
     found->second.run(slot.in.device.get(), of.addend ? slot.addend.device.get() : nullptr,
                       slot.out.device.get(), Stream(stream),
                       {.scale = piece.changed.first.scale, .offset = piece.changed.first.offset});
-    check(cudaMemcpyAsync(slot.out.host.get(), slot.out.device.get(),
-                          piece.scattered.count * bytes_of(of.to), cudaMemcpyDeviceToHost, stream),
+    check(cudaMemcpyAsync(slot.out.host.get(), slot.out.device.get(), piece.scattered.count * bytes_of(of.to),
+                          cudaMemcpyDeviceToHost, stream),
           "cudaMemcpyAsync to the host", kStage);
   }
 
