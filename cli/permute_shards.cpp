@@ -513,7 +513,6 @@ class PermutedShards {
       json["ms"] = ms;
       json["gb_per_s"] = gb_per_s(bytes, ms);
       json["verified"] = options_.verify;
-      if (numbers_) json["arithmetic"] = to_text(numbers_->arithmetic);
       return print(json);
     }
     if (options_.quiet) return;
