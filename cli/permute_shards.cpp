@@ -227,7 +227,8 @@ class PermutedShards {
       asked_.problem.shards.rank = communicator_->rank();
       threads_ = options_.common.plan_options(asked_.problem.element_bytes).threads;
       const std::string descr = ask_numbers();
-      target_header_ = asked_.aligned
+      // Numbers are changed from file to file without ranks, whose data begin at a block.
+      target_header_ = asked_.aligned || numbers_
                            ? io::npy_header_bytes(descr, asked_.shape, io::MemoryOrder::c, io::kTransferBlock)
                            : io::npy_header_bytes(descr, asked_.shape);
       return fmt::format("{}{}, {} elements of {} bytes from byte {} on{}{}{}", asked_.spec,
@@ -261,6 +262,11 @@ class PermutedShards {
     together([&] {
       const auto ranks = static_cast<std::uint64_t>(communicator_->ranks());
       const bool is_said = !options_.memory.empty();
+      if (is_said && numbers_) {
+        fail(ErrorCode::unsupported, operation_, options_.numbers.first() + " with --memory and --shards",
+             "ranks whose memory has their parts",
+             "without --shards one process changes numbers within --memory");
+      }
       if (is_said && !asked_.whole)
         fail(ErrorCode::unsupported, operation_, "--memory with --shards", "either alone",
              "without --shards one process shuffles the same way within --memory");
@@ -271,7 +277,7 @@ class PermutedShards {
     constexpr std::uint64_t kParts = 4;
     const bool larger =
         header_.data_bytes() / static_cast<std::uint64_t>(communicator_->ranks()) > budget_ / kParts;
-    return larger && asked_.whole.has_value();
+    return larger && asked_.whole.has_value() && !numbers_;
   }
 
   // Each rank sweeps its share of the tiles, from file to file: what a tile needs lies in the input's file,
@@ -281,7 +287,7 @@ class PermutedShards {
     const auto rank = static_cast<std::uint64_t>(communicator_->rank());
     const auto ranks = static_cast<std::uint64_t>(communicator_->ranks());
     const file::Options how{.memory_bytes = budget_, .threads = threads_, .io = file::Io::buffered};
-    create([&] { sweep.emplace(*asked_.whole, how, numbers_); });
+    create([&] { sweep.emplace(*asked_.whole, how); });
     double ms = 0;
     finishing([&] {
       const auto begin = std::chrono::steady_clock::now();

@@ -134,7 +134,7 @@ std::vector<std::uint64_t> box_of_runs(const std::vector<ValueAxis>& axes,
   return growth.box;
 }
 
-std::vector<std::uint64_t> moved_box(const ValueBoxSides& of) {
+std::vector<std::uint64_t> box_of_sides(const ValueBoxSides& of) {
   ValueBoxGrowth growth{of.axes, ValueBoxGrowth::least(of.axes)};
   const std::uint64_t most =
       std::min(kValueHeldBytes / of.held_bytes, kBoxTraffic / (of.in_bytes + of.out_bytes));
@@ -147,7 +147,7 @@ std::vector<std::uint64_t> moved_box(const ValueBoxSides& of) {
   return growth.box;
 }
 
-std::vector<std::uint64_t> copied_box(const ValueBoxSides& of) {
+std::vector<std::uint64_t> box_with_addend(const ValueBoxSides& of) {
   constexpr std::uint64_t kRuns[] = {64, 96, 128, 192, 256, 384, 512, 768, 1024};  // bytes
   const std::uint64_t held = of.in_bytes + of.addend_bytes;
   const std::uint64_t most = std::min(kCopiedBytes / held, kBoxTraffic / (of.in_bytes + of.out_bytes));

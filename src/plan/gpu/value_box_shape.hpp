@@ -34,10 +34,10 @@ struct ValueBoxSides {
 /// Of what stays in registers, along axes that both sides have.
 std::vector<std::uint64_t> box_of_runs(const std::vector<ValueAxis>& axes,
                                        const std::vector<std::size_t>& common);
-/// By way of registers to shared memory.
-std::vector<std::uint64_t> moved_box(const ValueBoxSides& of);
-/// Of boxes whose runs are about as long as one or the other, the one that takes least: for what is copied to
-/// shared memory, six boxes a multiprocessor.
-std::vector<std::uint64_t> copied_box(const ValueBoxSides& of);
+/// Of what goes by way of shared memory: runs of both sides as long as the other.
+std::vector<std::uint64_t> box_of_sides(const ValueBoxSides& of);
+/// The same where what is added is copied to shared memory, too, six boxes a multiprocessor: of boxes whose
+/// runs are about as long as one or the other, the one that takes least.
+std::vector<std::uint64_t> box_with_addend(const ValueBoxSides& of);
 
 }  // namespace faro::detail

@@ -91,7 +91,7 @@ class ValueBoxMaker {
                                 .out_bytes = out_bytes(),
                                 .addend_bytes = addend ? bytes_of(addend->number) : 0,
                                 .held_bytes = held_bytes_};
-      made_.box = made_.copied ? copied_box(sides) : moved_box(sides);
+      made_.box = made_.copied && addend ? box_with_addend(sides) : box_of_sides(sides);
     }
     find_cuts();
     constexpr std::uint64_t kLine = 128;
